@@ -1,0 +1,123 @@
+/*
+ * kiln/arg.h - arguments of a call: an array, or a scalar or struct by value.
+ *
+ *     kiln_arg in[] = {kiln_arg_array(x), kiln_arg_float(0.5), kiln_arg_int(3)};
+ *
+ * kiln_arg_int, _float, _bool and _complex are weak scalars, like Python's numbers: they take the dtype that the arrays of the call ask for
+ * and do not widen them. kiln_arg_typed has a dtype of its own. The constructors are inline, never fail and own nothing.
+ */
+#ifndef KILN_ARG_H
+#define KILN_ARG_H
+
+#include <kiln/array.h>
+#include <string.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum kiln_arg_kind {
+    KILN_ARG_NONE = 0,
+    KILN_ARG_ARRAY = 1,
+    KILN_ARG_WEAK_BOOL = 2,
+    KILN_ARG_WEAK_INT = 3,
+    KILN_ARG_WEAK_UINT = 4,
+    KILN_ARG_WEAK_FLOAT = 5,
+    KILN_ARG_WEAK_COMPLEX = 6,
+    KILN_ARG_TYPED = 7,
+    KILN_ARG_STRUCT = 8
+} kiln_arg_kind;
+
+/* 32 bytes for ever. Use the constructors below. */
+typedef struct kiln_arg {
+    int32_t kind;
+    int32_t dtype; /* of KILN_ARG_TYPED */
+    union kiln_arg_value {
+        kiln_array *array;
+        int64_t i;
+        uint64_t u;
+        double d[2];
+        unsigned char bytes[16]; /* of KILN_ARG_TYPED: the element */
+        struct {
+            const void *data;
+            size_t size;
+        } pod; /* of KILN_ARG_STRUCT; read during the call alone */
+    } value;
+    uint64_t reserved;
+} kiln_arg;
+
+static inline kiln_arg kiln_arg_make(kiln_arg_kind kind)
+{
+    kiln_arg a;
+    memset(&a, 0, sizeof a);
+    a.kind = kind;
+    return a;
+}
+
+static inline kiln_arg kiln_arg_array(kiln_array *array)
+{
+    kiln_arg a = kiln_arg_make(KILN_ARG_ARRAY);
+    a.value.array = array;
+    return a;
+}
+
+static inline kiln_arg kiln_arg_bool(bool value)
+{
+    kiln_arg a = kiln_arg_make(KILN_ARG_WEAK_BOOL);
+    a.value.i = value ? 1 : 0;
+    return a;
+}
+
+static inline kiln_arg kiln_arg_int(int64_t value)
+{
+    kiln_arg a = kiln_arg_make(KILN_ARG_WEAK_INT);
+    a.value.i = value;
+    return a;
+}
+
+static inline kiln_arg kiln_arg_uint(uint64_t value)
+{
+    kiln_arg a = kiln_arg_make(KILN_ARG_WEAK_UINT);
+    a.value.u = value;
+    return a;
+}
+
+static inline kiln_arg kiln_arg_float(double value)
+{
+    kiln_arg a = kiln_arg_make(KILN_ARG_WEAK_FLOAT);
+    a.value.d[0] = value;
+    return a;
+}
+
+static inline kiln_arg kiln_arg_complex(double real, double imaginary)
+{
+    kiln_arg a = kiln_arg_make(KILN_ARG_WEAK_COMPLEX);
+    a.value.d[0] = real;
+    a.value.d[1] = imaginary;
+    return a;
+}
+
+/* *value: one element of dtype, copied now. */
+static inline kiln_arg kiln_arg_typed(kiln_dtype dtype, const void *value)
+{
+    kiln_arg a = kiln_arg_make(KILN_ARG_TYPED);
+    size_t size = kiln_dtype_size(dtype);
+    a.dtype = dtype;
+    if (size <= sizeof a.value.bytes)
+        memcpy(a.value.bytes, value, size);
+    return a;
+}
+
+/* A struct that the kernel's preamble declares, size bytes at data; data must live until the call returns. */
+static inline kiln_arg kiln_arg_struct(const void *data, size_t size)
+{
+    kiln_arg a = kiln_arg_make(KILN_ARG_STRUCT);
+    a.value.pod.data = data;
+    a.value.pod.size = size;
+    return a;
+}
+
+#ifdef __cplusplus
+}
+#endif
+#endif

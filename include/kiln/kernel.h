@@ -1,0 +1,131 @@
+/*
+ * kiln/kernel.h - kernels defined by C strings.
+ *
+ *     kiln_kernel *k = NULL;
+ *     kiln_elementwise_create(&k, "T x, T y", "T z", "z = (x - y) * (x - y)", "squared_diff", NULL);
+ *     kiln_array *z = NULL;                                  // NULL: allocated by the call
+ *     kiln_arg in[] = {kiln_arg_array(x), kiln_arg_float(5)};
+ *     kiln_kernel_call(k, &z, 1, in, 2, NULL);               // broadcasts as NumPy does
+ *     kiln_array_free(z);
+ *     kiln_kernel_free(k);
+ *
+ * Signatures are CuPy's: comma-separated "[raw] [_non_const] type name", where type is a dtype's name, one capital letter (a placeholder, the same
+ * type wherever it stands; inside the body it is the name of that type), or the name of a struct that the preamble declares.
+ * In the body `i` is the C-order index of the element and `n` the number of elements; these two, `_ind`, and names that begin with `_` or
+ * `kn_` are reserved. Inputs are constants, outputs references: an output that the body does not assign keeps its old value (where the
+ * call allocated the output that value is undefined). `continue` and `return` end the element.
+ *
+ * A kernel is immutable and may be used by any number of threads.
+ */
+#ifndef KILN_KERNEL_H
+#define KILN_KERNEL_H
+
+#include <kiln/arg.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct kiln_kernel kiln_kernel;
+
+enum {
+    KILN_KERNEL_FAST_MATH = 1, /* approximate division, square root and functions; denormals may be flushed */
+    KILN_KERNEL_NO_FMA = 2     /* a*b+c is rounded twice */
+};
+
+typedef struct kiln_kernel_options {
+    size_t struct_size;
+    unsigned flags;              /* KILN_KERNEL_* */
+    const char *preamble;        /* declarations in front of the kernel; NULL: none */
+    const char *loop_prep;       /* statements run once in each thread, before its elements */
+    const char *after_loop;      /* ... after its elements */
+    const char *const *compile_options; /* given to the compiler as they are, for instance "-DWIDTH=3" */
+    int n_compile_options;
+    const char *const *header_names; /* headers that an #include finds in memory */
+    const char *const *header_texts;
+    int n_headers;
+} kiln_kernel_options;
+#define KILN_KERNEL_OPTIONS_INIT {sizeof(kiln_kernel_options), 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0}
+
+/* Parses and checks the definition; compiles nothing. All strings are copied. name must be a C identifier; NULL: "kernel".
+ * KILN_ERROR_SYNTAX, with the text and a caret, for a signature or snippet that does not parse; KILN_ERROR_INVALID for reserved names. */
+KILN_API kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params, const char *out_params, const char *body,
+                                             const char *name, const kiln_kernel_options *options);
+
+/* Gives the kernel back; NULL is taken. Work that is queued still runs. */
+KILN_API void kiln_kernel_free(kiln_kernel *kernel);
+
+KILN_API const char *kiln_kernel_name(const kiln_kernel *kernel);
+KILN_API int kiln_kernel_n_in(const kiln_kernel *kernel);
+KILN_API int kiln_kernel_n_out(const kiln_kernel *kernel);
+
+typedef enum kiln_order {
+    KILN_ORDER_C = 0,   /* outputs that the call allocates are C-ordered */
+    KILN_ORDER_KEEP = 1 /* ... follow the inputs' memory order, as NumPy's order="K" */
+} kiln_order;
+
+enum {
+    KILN_CALL_NO_COMPILE = 1 /* fail with KILN_ERROR_FORBIDDEN rather than compile */
+};
+
+typedef struct kiln_call_options {
+    size_t struct_size;
+    unsigned flags;       /* KILN_CALL_* */
+    kiln_order order;
+    kiln_stream *stream;  /* NULL: the current stream */
+    int64_t size;         /* elements, where every array is raw; 0: from the arrays */
+    int block;            /* threads a block; 0: kiln's choice */
+} kiln_call_options;
+#define KILN_CALL_OPTIONS_INIT {sizeof(kiln_call_options), 0, KILN_ORDER_C, NULL, 0, 0}
+
+/* Runs the kernel over the arrays, broadcast against each other. out[j] != NULL is written in place; out[j] == NULL is allocated and
+ * is then the caller's; after a failure it is still NULL. The result is that of inputs copied first where an output partly overlaps an
+ * input (raw operands are the caller's business). Arrays of one call are all on the host or all on CUDA devices.
+ * Errors: KILN_ERROR_INVALID (counts, null), KILN_ERROR_TYPE, KILN_ERROR_SHAPE, KILN_ERROR_COMPILE, KILN_ERROR_MEMORY, KILN_ERROR_DEVICE,
+ * KILN_ERROR_FORBIDDEN, KILN_ERROR_CAPTURE. Queued on the stream; errors of the device may surface later. */
+KILN_API kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out, const kiln_arg *in, int n_in,
+                                      const kiln_call_options *options);
+
+/* What one call would run: everything the binary depends on, without data. */
+typedef struct kiln_prepare_options {
+    size_t struct_size;
+    unsigned flags;             /* KILN_PREPARE_* */
+    const char *target;         /* "host", "cuda:0", or an architecture to compile for without a device: "sm_90"; NULL: current device */
+} kiln_prepare_options;
+#define KILN_PREPARE_OPTIONS_INIT {sizeof(kiln_prepare_options), 0, NULL}
+enum { KILN_PREPARE_BACKGROUND = 1 }; /* return at once, compile on another thread */
+
+/* Compiles (or finds) and loads what kiln_kernel_call with these arguments needs, without running it. Outputs may be NULL. */
+KILN_API kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int n_out, const kiln_arg *in, int n_in,
+                                         const kiln_call_options *call, const kiln_prepare_options *options);
+
+/* The generated source for a call with these arguments, allocated with malloc: the caller frees it. target as in kiln_prepare_options. */
+KILN_API kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in,
+                                        int n_in, const char *target);
+/* The serialised specialisation (one line) for a call with these arguments; the same ownership. */
+KILN_API kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in,
+                                         int n_in, const char *target);
+
+typedef enum kiln_origin {
+    KILN_ORIGIN_NONE = 0,
+    KILN_ORIGIN_MEMORY = 1,   /* used before in this process */
+    KILN_ORIGIN_DISK = 2,     /* found in the cache or a bundle */
+    KILN_ORIGIN_COMPILER = 3  /* compiled now */
+} kiln_origin;
+
+typedef struct kiln_call_info {
+    size_t struct_size;
+    kiln_origin origin;
+    double generate_ms, compile_ms, cache_ms, load_ms; /* wall time of each step; 0 where it was not needed */
+    size_t code_bytes;
+    kiln_device device;
+} kiln_call_info;
+#define KILN_CALL_INFO_INIT {sizeof(kiln_call_info), KILN_ORIGIN_NONE, 0, 0, 0, 0, 0, KILN_DEVICE_DEFAULT}
+
+/* How the calling thread's last successful kiln_kernel_call or _prepare found its code. */
+KILN_API kiln_status kiln_kernel_last_call(kiln_call_info *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

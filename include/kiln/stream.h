@@ -1,0 +1,61 @@
+/*
+ * kiln/stream.h - streams (queues of work on a device) and events.
+ *
+ *     kiln_stream *s = NULL;
+ *     kiln_stream_create(&s, KILN_DEVICE_DEFAULT, KILN_STREAM_NON_BLOCKING);
+ *     kiln_stream *before = kiln_stream_set_current(s);
+ *     ... calls are queued on s ...
+ *     kiln_stream_set_current(before);
+ *     kiln_stream_synchronize(s);
+ *     kiln_stream_free(s);
+ *
+ * NULL stands for the current device's default stream (CUDA's legacy default stream). On the host every call has run when it
+ * returns: streams exist, are always idle, and events carry the time at which they were recorded. Thread-safe.
+ */
+#ifndef KILN_STREAM_H
+#define KILN_STREAM_H
+
+#include <kiln/device.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct kiln_stream kiln_stream;
+typedef struct kiln_event kiln_event;
+
+enum { KILN_STREAM_DEFAULT_FLAGS = 0, KILN_STREAM_NON_BLOCKING = 1 };
+enum { KILN_EVENT_DEFAULT_FLAGS = 0, KILN_EVENT_TIMING = 1, KILN_EVENT_BLOCKING = 2 };
+
+KILN_API kiln_status kiln_stream_create(kiln_stream **out, kiln_device device, unsigned flags);
+/* Wraps a CUstream of the device's primary context. kiln does not destroy the native stream. */
+KILN_API kiln_status kiln_stream_wrap(kiln_stream **out, kiln_device device, void *cuda_stream);
+/* Releases the handle; work that is queued still runs. Memory that the pool holds for the stream stays usable. NULL is taken. */
+KILN_API void kiln_stream_free(kiln_stream *stream);
+/* The calling thread's current stream on its current device; NULL for the default stream. */
+KILN_API kiln_stream *kiln_stream_current(void);
+/* Makes stream (NULL: the default stream) current for the calling thread and returns the one before. A stream of another
+ * device makes that device current too. The caller keeps ownership and must not free it while it is current. */
+KILN_API kiln_stream *kiln_stream_set_current(kiln_stream *stream);
+KILN_API kiln_status kiln_stream_synchronize(kiln_stream *stream);
+/* *out: whether all work queued so far has finished. */
+KILN_API kiln_status kiln_stream_query(bool *out, kiln_stream *stream);
+/* Later work on stream waits for event. */
+KILN_API kiln_status kiln_stream_wait_event(kiln_stream *stream, kiln_event *event);
+KILN_API kiln_status kiln_stream_device(kiln_device *out, kiln_stream *stream);
+/* The CUstream; NULL for the default stream and on the host. */
+KILN_API void *kiln_stream_cuda_handle(kiln_stream *stream);
+
+KILN_API kiln_status kiln_event_create(kiln_event **out, kiln_device device, unsigned flags);
+KILN_API void kiln_event_free(kiln_event *event);
+KILN_API kiln_status kiln_event_record(kiln_event *event, kiln_stream *stream);
+KILN_API kiln_status kiln_event_synchronize(kiln_event *event);
+KILN_API kiln_status kiln_event_query(bool *out, kiln_event *event);
+/* Milliseconds between two recorded events that were created with KILN_EVENT_TIMING. */
+KILN_API kiln_status kiln_event_elapsed(double *milliseconds, kiln_event *start, kiln_event *end);
+KILN_API void *kiln_event_cuda_handle(kiln_event *event);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

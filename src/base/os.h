@@ -1,0 +1,67 @@
+/* base/os.h - every operating-system primitive, on one page. */
+#ifndef KN_BASE_OS_H
+#define KN_BASE_OS_H
+
+#include <kiln/base.h>
+#include "base/blob.h"
+#include "base/str.h"
+
+/* ---- time ---- */
+double kn_os_now_ms(void);      /* monotonic */
+int64_t kn_os_unix_seconds(void);
+
+/* ---- environment ---- */
+/* NULL where the variable is unset or empty. */
+const char *kn_os_env(const char *name);
+
+/* ---- files ---- */
+/* Reads a whole file. KILN_ERROR_NOT_FOUND or KILN_ERROR_IO with the path and the system's reason. */
+kiln_status kn_os_read_file(kn_blob *out, const char *path);
+/* Writes beside the target and renames: the target is the old or the new file, never half of one. */
+kiln_status kn_os_write_file(const char *path, const void *data, size_t size);
+bool kn_os_is_file(const char *path);
+/* Creates path and its parents, the last with mode. */
+kiln_status kn_os_make_folders(const char *path, unsigned mode);
+/* A new private folder under TMPDIR (else /tmp): path is written to out (size bytes). */
+kiln_status kn_os_make_temporary_folder(char *out, size_t size);
+/* Removes the files directly in path, and path. Never fails loudly. */
+void kn_os_remove_folder(const char *path);
+/* Whether path lies on a network file system (NFS, CIFS, Lustre, GPFS, ...). */
+bool kn_os_is_network_path(const char *path);
+/* The first executable NAME on PATH; KILN_ERROR_NOT_FOUND. */
+kiln_status kn_os_find_program(char *out, size_t size, const char *name);
+/* An identity of an ELF file that changes with each build of it: its GNU build id in hex, else a hash of its content. Reads, never maps or loads. */
+kiln_status kn_os_file_identity(char *out, size_t size, const char *path);
+
+/* ---- processes ---- */
+/* Runs argv[0] (an absolute path) without a shell, standard input from /dev/null, standard output and error appended to *output; *exit_code is the
+ * exit status, or 128 + signal. Failing to start is an error; a non-zero exit is not. */
+kiln_status kn_os_run(const char *const *argv, const char *folder, kn_str *output, int *exit_code);
+
+/* ---- locks among processes ---- */
+typedef struct kn_os_lock {
+    int fd;
+} kn_os_lock;
+#define KN_OS_LOCK_INIT {-1}
+/* An exclusive lock on a file that is made where missing; the kernel releases it when the process dies. Waits at most timeout_ms.
+ * false where it could not be had (no last error is set). */
+bool kn_os_lock_file(kn_os_lock *lock, const char *path, int timeout_ms);
+void kn_os_unlock_file(kn_os_lock *lock);
+
+/* ---- shared libraries ---- */
+typedef struct kn_library kn_library;
+/* dlopen with local symbols. KILN_ERROR_NOT_FOUND with the loader's reason. */
+kiln_status kn_os_library_open(kn_library **out, const char *path);
+/* Loads a shared object from memory, leaving no file behind. */
+kiln_status kn_os_library_open_memory(kn_library **out, const void *data, size_t size, const char *name);
+void *kn_os_library_symbol(kn_library *library, const char *name);
+void kn_os_library_close(kn_library *library);
+
+/* ---- the processor ---- */
+int kn_os_cpu_count(void);          /* usable by this process: affinity and cgroup quota respected */
+void kn_os_cpu_name(char *out, size_t size);
+/* "x86-64", "x86-64-v2", "-v3", "-v4" by what the processor and the system support; "armv8-a", "armv8.2-a" on aarch64. Static string. */
+const char *kn_os_cpu_architecture(void);
+size_t kn_os_physical_memory(size_t *available);
+
+#endif

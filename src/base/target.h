@@ -1,0 +1,27 @@
+/* base/target.h - what code is made for: a back end, an architecture and its limits. A plain value, no device behind it. */
+#ifndef KN_BASE_TARGET_H
+#define KN_BASE_TARGET_H
+
+#include <kiln/base.h>
+
+typedef enum kn_backend_kind { KN_HOST = 1, KN_CUDA = 2 } kn_backend_kind;
+
+typedef struct kn_target {
+    kn_backend_kind backend;
+    char architecture[32];      /* "sm_90", "x86-64-v4" */
+    int compute_capability;     /* 90 for sm_90; 0 on the host */
+    int vector_bytes;           /* widest useful access of one thread: 16 on CUDA */
+    int shared_memory_per_block;/* bytes, opt-in maximum; 0 on the host */
+} kn_target;
+
+/* Reads "sm_90" (any of 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121, with an optional a or f), "host" (this machine's processor) or a
+ * processor's architecture ("x86-64-v3"). KILN_ERROR_INVALID with what was given and what is known. */
+kiln_status kn_target_parse(kn_target *out, const char *text);
+/* The target of a CUDA device of compute capability major.minor, which may be newer than the table. */
+void kn_target_cuda(kn_target *out, int major, int minor);
+void kn_target_host(kn_target *out);
+/* "cuda:sm_90", "host:x86-64-v4": how a specialisation names it. size 48 is enough. */
+void kn_target_format(const kn_target *target, char *out, size_t size);
+bool kn_target_equal(const kn_target *a, const kn_target *b);
+
+#endif

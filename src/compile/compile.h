@@ -1,0 +1,52 @@
+/* compile/compile.h - source + target -> code. NVRTC and the host's C++ compiler behind one interface. Thread-safe. */
+#ifndef KN_COMPILE_COMPILE_H
+#define KN_COMPILE_COMPILE_H
+
+#include "base/blob.h"
+#include "base/str.h"
+#include "base/target.h"
+
+enum {
+    KN_COMPILE_FAST_MATH = 1,
+    KN_COMPILE_NO_FMA = 2,
+    KN_COMPILE_TO_PTX = 4,    /* PTX rather than a cubin (CUDA alone) */
+    KN_COMPILE_USER_MODULE = 8 /* a whole module: full flags and the toolkit's include path rather than the lean ones */
+};
+
+typedef struct kn_compile_request {
+    kn_target target;
+    const char *source;
+    const char *name;                  /* of the source, in messages: "squared_diff" */
+    unsigned flags;                    /* KN_COMPILE_* */
+    const char *const *options;        /* the user's */
+    int n_options;
+    const char *const *header_names;   /* in memory */
+    const char *const *header_texts;
+    int n_headers;
+    const char *const *name_expressions; /* C++ instantiations whose lowered names are wanted (CUDA) */
+    int n_name_expressions;
+} kn_compile_request;
+
+typedef struct kn_compile_result {
+    kn_blob code;          /* a cubin, PTX, or a shared object */
+    kn_str log;            /* the compiler's text, also on success */
+    char **lowered_names;  /* n_name_expressions strings */
+    int n_lowered_names;
+} kn_compile_result;
+#define KN_COMPILE_RESULT_INIT {KN_BLOB_INIT, KN_STR_INIT, NULL, 0}
+
+/* KILN_ERROR_COMPILE with the first "name:line: error: ..." as message and the whole text in kiln_error_log(); KILN_ERROR_NOT_FOUND where there is no
+ * compiler, saying where it was looked for. */
+kiln_status kn_compile(kn_compile_result *out, const kn_compile_request *request);
+void kn_compile_result_free(kn_compile_result *result);
+
+/* The identity of the compiler that kn_compile would use for this back end ("nvrtc 65be0d...", "g++ 1f3a..."), found without loading or running it; remembered. ""
+ * where there is none. Static lifetime. */
+const char *kn_compile_identity(kn_backend_kind backend);
+
+/* Where the compiler is, for people: "/usr/local/cuda/lib64/libnvrtc.so.13", or why there is none. Static lifetime. */
+const char *kn_compile_location(kn_backend_kind backend);
+/* "13.0" of NVRTC (loads it), or the host compiler's first line of --version (runs it). */
+kiln_status kn_compile_version(kn_backend_kind backend, kn_str *out);
+
+#endif

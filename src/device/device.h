@@ -1,0 +1,94 @@
+/* device/device.h - devices, memory, streams and modules of both back ends behind one table of functions. */
+#ifndef KN_DEVICE_DEVICE_H
+#define KN_DEVICE_DEVICE_H
+
+#include <kiln/memory.h>
+#include <kiln/stream.h>
+#include "base/target.h"
+
+typedef struct kn_device kn_device;
+typedef struct kn_module kn_module;     /* loaded code */
+typedef struct kn_function kn_function; /* one entry of a module; lives as long as it */
+
+/* Threads of a launch. On the host `elements` is the range that kernel(args, begin, end) is called over. */
+typedef struct kn_launch {
+    unsigned grid[3], block[3];
+    unsigned cluster[3];            /* 0: none */
+    unsigned shared_bytes;
+    bool is_cooperative;
+    bool is_dependent;              /* programmatic stream serialisation: only for code that waits first thing */
+    int64_t elements;               /* host */
+    int64_t grain;                  /* host: fewest elements worth a thread */
+    const void *block_data;         /* one struct parameter: packed argument block ... */
+    size_t block_size;
+    void **params;                  /* ... or one pointer a parameter (raw modules); NULL otherwise */
+} kn_launch;
+
+typedef enum kn_copy_kind { KN_COPY_HOST_TO_DEVICE = 1, KN_COPY_DEVICE_TO_HOST = 2, KN_COPY_DEVICE_TO_DEVICE = 3 } kn_copy_kind;
+
+/* The table: everything a back end has to do. Streams and events are the native handles (NULL: the default stream); the CUDA functions make the device's
+ * primary context current for the call and put the caller's back. Memory here is unpooled: callers use kn_memory_*. */
+typedef struct kn_backend {
+    kn_backend_kind kind;
+    kiln_status (*memory_alloc)(kn_device *, size_t size, void **out);
+    void (*memory_free)(kn_device *, void *pointer);
+    kiln_status (*memory_info)(kn_device *, size_t *free_bytes, size_t *total);
+    kiln_status (*copy)(kn_device *, void *to, const void *from, size_t size, kn_copy_kind kind, void *stream); /* queued */
+    kiln_status (*copy_peer)(kn_device *to_device, void *to, kn_device *from_device, const void *from, size_t size, void *stream);
+    kiln_status (*fill)(kn_device *, void *to, const void *pattern, size_t pattern_size, size_t count, void *stream); /* 1, 2, 4 bytes (others: false below) */
+    kiln_status (*stream_create)(kn_device *, unsigned flags, void **out);
+    void (*stream_destroy)(kn_device *, void *stream);
+    kiln_status (*stream_synchronize)(kn_device *, void *stream);
+    kiln_status (*stream_query)(kn_device *, void *stream, bool *done);
+    kiln_status (*stream_is_capturing)(kn_device *, void *stream, bool *capturing, uint64_t *id);
+    kiln_status (*event_create)(kn_device *, unsigned flags, void **out);
+    void (*event_destroy)(kn_device *, void *event);
+    kiln_status (*event_record)(kn_device *, void *event, void *stream);
+    kiln_status (*event_synchronize)(kn_device *, void *event);
+    kiln_status (*event_query)(kn_device *, void *event, bool *done);
+    kiln_status (*event_elapsed)(kn_device *, void *start, void *end, double *milliseconds);
+    kiln_status (*stream_wait_event)(kn_device *, void *stream, void *event);
+    kiln_status (*synchronize)(kn_device *);
+    kiln_status (*module_load)(kn_device *, const void *code, size_t size, const char *name, kn_module **out);
+    void (*module_unload)(kn_module *);
+    kiln_status (*module_function)(kn_module *, const char *name, kn_function **out); /* loaded for good: may be launched in a capture */
+    kiln_status (*module_global)(kn_module *, const char *name, void **address, size_t *size);
+    kiln_status (*launch)(kn_function *, const kn_launch *, void *stream);
+} kn_backend;
+
+/* Common head of a device; each back end extends it. */
+struct kn_device {
+    kiln_device id;
+    const kn_backend *backend;
+    kn_target target;
+    int multiprocessors;
+    int max_grid_x;
+    struct kn_pool *pool;
+};
+
+/* The device of an id (KILN_DEVICE_DEFAULT: the current one), made ready at first use. Lives for ever. KILN_ERROR_NOT_FOUND, with the reason, where it is not there. */
+kiln_status kn_device_get(kn_device **out, kiln_device id);
+
+/* The native stream that a public handle (NULL: the thread's current stream where it belongs to this device, else the default) means on this device;
+ * KILN_ERROR_INVALID where the handle is of another device. */
+kiln_status kn_stream_native(void **out, kn_device *device, kiln_stream *stream);
+
+/* ---- pooled memory: well under a microsecond when warm ---- */
+/* size 0 gives a valid distinct block. Blocks are aligned to 512 bytes on CUDA, 64 on the host, and padded to that granularity. */
+kiln_status kn_memory_alloc(void **out, kn_device *device, size_t size, void *stream);
+/* stream: the one it was allocated for. Work already queued there may still use it. */
+void kn_memory_free(kn_device *device, void *pointer, size_t size, void *stream);
+/* Marks that work on `stream`, not the one it was allocated for, uses the block: it is handed out again only when that work is done. */
+kiln_status kn_memory_used_on(kn_device *device, void *pointer, void *stream);
+
+/* The last kernel launched by the library on any device, for late errors; name must be a string that lives for ever or as long as the kernel (it is copied). */
+void kn_device_note_launch(const char *kernel_name);
+
+/* Whether cuda devices a and b can read each other's memory; enables it at first use. */
+kiln_status kn_device_enable_peer(kn_device *a, kn_device *b, bool *out);
+
+/* Runs body(user, begin, end) over [0, count) on the host's threads, each piece at least grain; in the calling thread alone for small counts or one core.
+ * Survives fork (a child starts its own threads). */
+void kn_host_parallel(int64_t count, int64_t grain, void (*body)(void *user, int64_t begin, int64_t end), void *user);
+
+#endif

@@ -1,0 +1,44 @@
+/* types/dtype.h - the one table of dtypes. */
+#ifndef KN_TYPES_DTYPE_H
+#define KN_TYPES_DTYPE_H
+
+#include <kiln/arg.h>
+#include <kiln/dtype.h>
+
+typedef enum kn_kind { KN_KIND_BOOL, KN_KIND_INT, KN_KIND_UINT, KN_KIND_FLOAT, KN_KIND_COMPLEX } kn_kind;
+
+typedef struct kn_dtype_info {
+    kiln_dtype dtype;
+    const char *name;      /* "float32" */
+    kn_kind kind;
+    uint8_t size, align;   /* bytes */
+    const char *npy;       /* ".npy" descr, "<f4"; NULL: none (bfloat16) */
+    const char *c_name;    /* the type in generated code, both targets: "float", "long long", "kn_half" ... */
+    const char *storage;   /* the type in memory there: "unsigned char" for bool, else c_name */
+    uint8_t dlpack_code;   /* DLDataTypeCode */
+} kn_dtype_info;
+
+/* NULL for a value that is no dtype. */
+const kn_dtype_info *kn_dtype_info_of(kiln_dtype dtype);
+
+/* Which preludes a dtype needs in generated code. */
+bool kn_dtype_is_half(kiln_dtype dtype);    /* float16 or bfloat16 */
+bool kn_dtype_is_complex(kiln_dtype dtype);
+
+/* Conversions of single values on the host, correctly rounded to nearest even. */
+uint16_t kn_half_from_double(double value);
+double kn_half_to_double(uint16_t bits);
+uint16_t kn_bfloat16_from_double(double value);
+double kn_bfloat16_to_double(uint16_t bits);
+
+/* The dtype a weak scalar takes alone: bool, int64, uint64 (above INT64_MAX), float64, complex128. */
+kiln_dtype kn_weak_dtype(const kiln_arg *arg);
+/* NumPy 2: the dtype of an array of `dtype` combined with a weak scalar of this kind. */
+kiln_dtype kn_weak_promote(kiln_dtype dtype, kiln_arg_kind weak);
+
+/* Writes the scalar argument (weak or typed) as one element of dtype at out. KILN_ERROR_TYPE, naming `parameter`, the value and the dtype, where the
+ * value does not fit: an integer out of range, a non-integral float for an integer, a complex value for a real dtype. Floats round. Typed scalars must have
+ * exactly this dtype unless the conversion is safe. */
+kiln_status kn_scalar_store(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter);
+
+#endif

@@ -1,0 +1,42 @@
+/* types/signature.h - "T x, raw float32 y, _non_const int64 m": CuPy's grammar.
+ *
+ *   signature := [ parameter { "," parameter } ]
+ *   parameter := { "raw" | "_non_const" } type name
+ *   type      := dtype name | one capital letter | struct name
+ */
+#ifndef KN_TYPES_SIGNATURE_H
+#define KN_TYPES_SIGNATURE_H
+
+#include <kiln/dtype.h>
+
+#define KN_NAME_MAX 64
+#define KN_MAX_PARAMS 64
+
+typedef enum kn_param_type { KN_TYPE_DTYPE = 1, KN_TYPE_PLACEHOLDER = 2, KN_TYPE_STRUCT = 3 } kn_param_type;
+
+typedef struct kn_param {
+    char name[KN_NAME_MAX];
+    kn_param_type type;
+    kiln_dtype dtype;                /* KN_TYPE_DTYPE */
+    char placeholder;                /* KN_TYPE_PLACEHOLDER */
+    char struct_name[KN_NAME_MAX];   /* KN_TYPE_STRUCT */
+    bool is_raw, is_non_const;
+} kn_param;
+
+/* Parses text into param[0 .. *count), at most `room`. `which` names the signature in messages ("input", "output"). A type that is neither dtype nor
+ * placeholder is a struct where preamble (may be NULL) contains it as a word, else an unknown dtype. KILN_ERROR_SYNTAX messages hold the text and, on a
+ * line of its own, a caret under the place; KILN_ERROR_INVALID for reserved names (`i`, `n`, `_ind`, names that begin with `_` or `kn_`, C++ keywords) and for
+ * names that occur twice (within `param` from `first` on: pass the inputs already parsed to check outputs against them). */
+kiln_status kn_signature_parse(kn_param *param, int first, int room, int *count, const char *text, const char *which, const char *preamble);
+
+/* Whether word occurs in text as a whole identifier outside comments, string and character literals. */
+bool kn_text_has_word(const char *text, const char *word);
+
+/* Checks that brackets, strings and comments of a snippet close. KILN_ERROR_SYNTAX with the line, the column and a caret. `what` names it: "body". */
+kiln_status kn_snippet_check(const char *text, const char *what);
+
+/* Writes one parameter as the grammar has it. */
+struct kn_str;
+void kn_param_format(struct kn_str *out, const kn_param *param);
+
+#endif
