@@ -1,0 +1,141 @@
+# setup.sh - what tools/test, tools/demo, tools/soak and tools/lint share: the machine made ready, the build, the dependencies.
+# To be sourced (. "$(dirname "$0")/setup.sh"). POSIX sh. Quiet where nothing is to be done.
+#
+# Afterwards: KILN_ROOT is the tree and the working directory; KILN_NVRTC names libnvrtc where there is one outside the system's usual
+# places; KILN_PYTHON is a Python that has NumPy 2, or unset.
+
+set -eu
+KILN_ROOT=$(CDPATH='' cd -- "$(dirname -- "$0")/.." && pwd -P)
+cd "$KILN_ROOT"
+deps=$KILN_ROOT/build/deps
+exec </dev/null
+
+say() { printf '%s: %s\n' "${0##*/}" "$*"; }
+fail() { say "$*" >&2; exit 1; }
+
+# Runs a command with its output in a file, shown only where the command fails.
+quietly() {
+    mkdir -p "$deps"
+    "$@" >"$deps/last.log" 2>&1 || { cat "$deps/last.log" >&2; return 1; }
+}
+
+# ---- packages ----
+
+has_program() { command -v "$1" >/dev/null 2>&1; }
+has_header() { has_program "${CC:-cc}" && printf '#include <stddef.h>\n#include <stdint.h>\n#include <stdarg.h>\n#include <setjmp.h>\n#include <%s>\n' "$1" | "${CC:-cc}" -E -x c - >/dev/null 2>&1; }
+has_cmake() { has_program cmake && cmake --version | awk 'NR == 1 {split($3, v, "."); exit !(v[1] > 3 || (v[1] == 3 && v[2] >= 24))}'; }
+has_venv() { has_program python3 && python3 -c 'import venv, ensurepip' >/dev/null 2>&1; }
+
+# One package name a line for everything that is not there.
+missing_packages() {
+    has_program "${CC:-cc}" || echo gcc
+    has_program "${CXX:-c++}" || echo g++
+    has_program "${CC:-cc}" && ! has_header stdio.h && echo libc6-dev
+    has_cmake || echo cmake
+    has_program ninja || echo ninja-build
+    has_header sqlite3.h || echo libsqlite3-dev
+    has_header xxhash.h || echo libxxhash-dev
+    has_header cmocka.h || echo libcmocka-dev
+    has_program pkg-config || echo pkg-config
+    has_program python3 || echo python3
+    has_venv || echo python3-venv
+    [ -e /etc/ssl/certs/ca-certificates.crt ] || echo ca-certificates
+}
+
+as_root() {
+    if [ "$(id -u)" = 0 ]; then
+        env DEBIAN_FRONTEND=noninteractive "$@"
+    else
+        sudo -n env DEBIAN_FRONTEND=noninteractive "$@"
+    fi
+}
+
+install_packages() {
+    list=$(missing_packages | tr '\n' ' ')
+    [ -n "$list" ] || return 0
+    has_program apt-get || fail "these packages are missing, and there is no apt-get to install them: $list"
+    [ "$(id -u)" = 0 ] || sudo -n true 2>/dev/null || fail "these packages are missing, and only root can install them: $list"
+    say "installing $list"
+    quietly as_root apt-get update -qq || say "apt-get update failed; going on with the lists at hand"
+    # shellcheck disable=SC2086 # a list of words
+    quietly as_root apt-get install -y -qq --no-install-recommends $list || true
+    still=$(missing_packages | grep -v -e python3-venv -e ca-certificates | tr '\n' ' ')
+    [ -z "$still" ] || fail "could not be installed: $still(cmake has to be 3.24 or newer)"
+}
+
+# ---- Python packages, in folders of the build tree ----
+
+# Makes build/deps/venv where it is missing; fails where Python cannot.
+make_venv() {
+    [ -x "$deps/venv/bin/pip" ] || { has_venv && quietly python3 -m venv --clear "$deps/venv"; }
+}
+
+pip_install() { "$deps/venv/bin/pip" install -q --disable-pip-version-check --no-input --timeout 20 --retries 1 "$@"; }
+
+has_numpy() { "$1" -c 'import numpy; assert int(numpy.__version__.split(".")[0]) >= 2' >/dev/null 2>&1; }
+
+find_numpy() {
+    for python in "${KILN_PYTHON:-}" "$deps/venv/bin/python" python3; do
+        [ -z "$python" ] || ! has_numpy "$python" || { KILN_PYTHON=$python; export KILN_PYTHON; return 0; }
+    done
+    unset KILN_PYTHON
+    say "fetching NumPy for the tests that compare with it"
+    if make_venv && quietly pip_install 'numpy>=2'; then
+        KILN_PYTHON=$deps/venv/bin/python
+        export KILN_PYTHON
+    else
+        say "NumPy could not be had: the tests that compare with it are skipped"
+    fi
+}
+
+# ---- NVRTC ----
+
+# The first file that is there among the arguments.
+first_file() {
+    for file in "$@"; do
+        [ ! -e "$file" ] || { echo "$file"; return 0; }
+    done
+    return 1
+}
+
+toolkit_nvrtc() {
+    nvcc=$(command -v nvcc || true)
+    [ -z "$nvcc" ] || nvcc=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
+    for folder in "${CUDA_HOME:-}" "${CUDA_PATH:-}" "$nvcc" /usr/local/cuda /usr/local/cuda-* /opt/cuda; do
+        [ -n "$folder" ] || continue
+        first_file "$folder"/lib64/libnvrtc.so.[0-9]* "$folder"/lib/libnvrtc.so.[0-9]* \
+            "$folder"/targets/*/lib/libnvrtc.so.[0-9]* && return 0
+    done
+    first_file "/usr/lib/$(uname -m)-linux-gnu"/libnvrtc.so.[0-9]*
+}
+
+wheel_nvrtc() { first_file "$deps"/nvrtc/nvidia/*/lib/libnvrtc.so.[0-9]*; }
+
+# Leaves KILN_NVRTC alone where a toolkit has the library: kiln finds that by itself.
+find_nvrtc() {
+    nvrtc=${KILN_NVRTC:-}
+    [ -z "$nvrtc" ] || [ ! -e "$nvrtc" ] || return 0
+    nvrtc=$(toolkit_nvrtc) && return 0
+    if ! nvrtc=$(wheel_nvrtc); then
+        say "no CUDA toolkit here: fetching NVRTC with pip"
+        make_venv && quietly pip_install --no-deps --target "$deps/nvrtc" 'nvidia-cuda-nvrtc==13.0.*' && nvrtc=$(wheel_nvrtc) || nvrtc=
+    fi
+    [ -n "$nvrtc" ] || { say "NVRTC could not be had: going on with the host target alone"; return 0; }
+    KILN_NVRTC=$nvrtc
+    export KILN_NVRTC
+}
+
+# ---- build ----
+
+jobs() { nproc 2>/dev/null || echo 2; }
+
+# Configures (where needed) and builds one preset; ccache is used where it is installed.
+build_preset() {
+    if has_program ccache; then
+        CMAKE_C_COMPILER_LAUNCHER=ccache CMAKE_CXX_COMPILER_LAUNCHER=ccache
+        export CMAKE_C_COMPILER_LAUNCHER CMAKE_CXX_COMPILER_LAUNCHER
+    fi
+    say "building build/$1"
+    quietly cmake --preset "$1" || fail "cmake --preset $1 failed"
+    quietly cmake --build --preset "$1" || fail "the build of $1 failed"
+}
