@@ -1,0 +1,66 @@
+#include "base/alloc.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+static atomic_ulong made;     /* allocations since kn_alloc_fail_at was last called */
+static atomic_ulong fail_nth; /* 0: none fails */
+static atomic_bool fail_forever;
+
+static bool may_allocate(void)
+{
+    unsigned long n = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed) + 1;
+    unsigned long nth = atomic_load_explicit(&fail_nth, memory_order_relaxed);
+    return nth == 0 || (n != nth && !(n > nth && atomic_load(&fail_forever)));
+}
+
+unsigned long kn_alloc_fail_at(unsigned long nth, int forever)
+{
+    unsigned long before;
+    atomic_store(&fail_nth, 0);
+    before = atomic_exchange(&made, 0);
+    atomic_store(&fail_forever, forever != 0);
+    atomic_store(&fail_nth, nth);
+    return before;
+}
+
+/* malloc(0) may give NULL, which callers would take for a failure. */
+void *kn_malloc(size_t size)
+{
+    return may_allocate() ? malloc(size ? size : 1) : NULL;
+}
+
+void *kn_calloc(size_t count, size_t size)
+{
+    if (!may_allocate())
+        return NULL;
+    return count && size ? calloc(count, size) : calloc(1, 1);
+}
+
+void *kn_realloc(void *pointer, size_t size)
+{
+    return may_allocate() ? realloc(pointer, size ? size : 1) : NULL;
+}
+
+char *kn_strndup(const char *text, size_t length)
+{
+    char *copy = kn_malloc(length + 1);
+    if (copy) {
+        memcpy(copy, text, length);
+        copy[length] = 0;
+    }
+    return copy;
+}
+
+char *kn_strdup(const char *text)
+{
+    return kn_strndup(text, strlen(text));
+}
+
+void kn_free(void *pointer)
+{
+    free(pointer);
+}

@@ -1,0 +1,168 @@
+#include "base/error.h"
+#include "base/alloc.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MESSAGE_SIZE = sizeof((kn_error_state *)0)->message };
+
+static _Thread_local struct {
+    kiln_status status;
+    char message[MESSAGE_SIZE];
+    char *log;
+} last;
+
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static pthread_key_t log_key;
+static bool has_log_key;
+
+static const struct {
+    kiln_status status;
+    const char *name;
+} names[] = {
+    {KILN_OK, "KILN_OK"},
+    {KILN_ERROR_INVALID, "KILN_ERROR_INVALID"},
+    {KILN_ERROR_MEMORY, "KILN_ERROR_MEMORY"},
+    {KILN_ERROR_TYPE, "KILN_ERROR_TYPE"},
+    {KILN_ERROR_SHAPE, "KILN_ERROR_SHAPE"},
+    {KILN_ERROR_SYNTAX, "KILN_ERROR_SYNTAX"},
+    {KILN_ERROR_COMPILE, "KILN_ERROR_COMPILE"},
+    {KILN_ERROR_NOT_FOUND, "KILN_ERROR_NOT_FOUND"},
+    {KILN_ERROR_IO, "KILN_ERROR_IO"},
+    {KILN_ERROR_FORMAT, "KILN_ERROR_FORMAT"},
+    {KILN_ERROR_DEVICE, "KILN_ERROR_DEVICE"},
+    {KILN_ERROR_UNSUPPORTED, "KILN_ERROR_UNSUPPORTED"},
+    {KILN_ERROR_CAPTURE, "KILN_ERROR_CAPTURE"},
+    {KILN_ERROR_FORBIDDEN, "KILN_ERROR_FORBIDDEN"},
+    {KILN_ERROR_INTERNAL, "KILN_ERROR_INTERNAL"},
+};
+
+const char *kiln_status_name(kiln_status status)
+{
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].status == status)
+            return names[i].name;
+    return "KILN_ERROR_UNKNOWN";
+}
+
+/* ---- the log, the one part that is allocated: freed when its thread ends ---- */
+
+static void create_key(void)
+{
+    has_log_key = pthread_key_create(&log_key, kn_free) == 0;
+}
+
+/* The destructor's code goes away with the library. */
+__attribute__((destructor)) static void delete_key(void)
+{
+    if (has_log_key)
+        pthread_key_delete(log_key);
+    has_log_key = false;
+}
+
+/* Takes over log. */
+static void replace_log(char *log)
+{
+    char *before = last.log;
+    if (!before && !log)
+        return;
+    pthread_once(&once, create_key);
+    if (log && (!has_log_key || pthread_setspecific(log_key, log) != 0)) {
+        kn_free(log); /* nobody would free it at the thread's end */
+        log = NULL;
+    }
+    if (!log && has_log_key)
+        pthread_setspecific(log_key, NULL);
+    last.log = log;
+    kn_free(before);
+}
+
+/* ---- the message ---- */
+
+/* A message that was cut says so. */
+static void mark_cut(char *message, int length)
+{
+    if (length >= MESSAGE_SIZE)
+        memcpy(message + MESSAGE_SIZE - 4, "...", 4);
+}
+
+kiln_status kn_error(kiln_status status, const char *format, ...)
+{
+    char message[MESSAGE_SIZE]; /* an argument may point into the message before */
+    va_list args;
+    va_start(args, format);
+    mark_cut(message, vsnprintf(message, sizeof message, format, args));
+    va_end(args);
+    last.status = status;
+    memcpy(last.message, message, strlen(message) + 1);
+    replace_log(NULL);
+    return status;
+}
+
+kiln_status kn_error_context(const char *format, ...)
+{
+    char context[MESSAGE_SIZE], message[MESSAGE_SIZE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(context, sizeof context, format, args);
+    va_end(args);
+    memcpy(message, last.message, sizeof message);
+    mark_cut(last.message, snprintf(last.message, sizeof last.message, "%s: %s", context, message));
+    return last.status;
+}
+
+void kn_error_set_log(const char *log)
+{
+    replace_log(log && *log ? kn_strdup(log) : NULL);
+}
+
+kiln_status kn_error_memory(size_t bytes, const char *what)
+{
+    return kn_error(KILN_ERROR_MEMORY, "out of memory: %zu bytes for %s", bytes, what);
+}
+
+void kn_error_save(kn_error_state *state)
+{
+    state->status = last.status;
+    memcpy(state->message, last.message, sizeof state->message);
+    state->log = last.log;
+    last.log = NULL;
+    if (has_log_key)
+        pthread_setspecific(log_key, NULL);
+}
+
+void kn_error_restore(kn_error_state *state)
+{
+    last.status = state->status;
+    memcpy(last.message, state->message, sizeof last.message);
+    replace_log(state->log);
+    state->log = NULL;
+}
+
+const char *kiln_error_message(void)
+{
+    return last.message;
+}
+
+const char *kiln_error_log(void)
+{
+    return last.log ? last.log : "";
+}
+
+kiln_status kiln_error_status(void)
+{
+    return last.status;
+}
+
+void kiln_error_clear(void)
+{
+    last.status = KILN_OK;
+    last.message[0] = 0;
+    replace_log(NULL);
+}
+
+const char *kiln_version(void)
+{
+    return KILN_VERSION;
+}
