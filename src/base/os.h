@@ -46,6 +46,8 @@ typedef struct kn_os_lock {
 /* An exclusive lock on a file that is made where missing; the kernel releases it when the process dies. Waits at most timeout_ms.
  * false where it could not be had (no last error is set). */
 bool kn_os_lock_file(kn_os_lock *lock, const char *path, int timeout_ms);
+/* The same for one byte of the file at offset: many keys share one file. */
+bool kn_os_lock_file_at(kn_os_lock *lock, const char *path, int64_t offset, int timeout_ms);
 void kn_os_unlock_file(kn_os_lock *lock);
 
 /* ---- shared libraries ---- */

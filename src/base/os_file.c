@@ -1,0 +1,277 @@
+#include "base/os.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+static kiln_status system_error(const char *verb, const char *path)
+{
+    kiln_status status = errno == ENOENT ? KILN_ERROR_NOT_FOUND : KILN_ERROR_IO;
+    return kn_error(status, "cannot %s %s: %s", verb, path, strerror(errno));
+}
+
+/* ---- reading ---- */
+
+/* read() until size bytes are there or the file ends: the number of bytes, or -1. */
+static ssize_t read_full(int fd, void *data, size_t size)
+{
+    size_t done = 0;
+    while (done < size) {
+        ssize_t n = read(fd, (char *)data + done, size - done);
+        if (n == 0)
+            break;
+        if (n > 0)
+            done += (size_t)n;
+        else if (errno != EINTR)
+            return -1;
+    }
+    return (ssize_t)done;
+}
+
+/* The size that fstat tells is a first guess: pipes and /proc have none, and a file may grow meanwhile. */
+static kiln_status read_all(kn_blob *blob, int fd, size_t guess, const char *path)
+{
+    size_t capacity = guess + 1;
+    for (;;) {
+        void *data = kn_realloc(blob->data, capacity);
+        ssize_t n;
+        if (!data)
+            return kn_error_memory(capacity, path);
+        blob->data = data;
+        n = read_full(fd, (char *)data + blob->size, capacity - blob->size);
+        if (n < 0)
+            return system_error("read", path);
+        blob->size += (size_t)n;
+        if (blob->size < capacity)
+            return KILN_OK;
+        capacity += capacity / 2 + 4096;
+    }
+}
+
+kiln_status kn_os_read_file(kn_blob *out, const char *path)
+{
+    kn_blob blob = KN_BLOB_INIT;
+    kiln_status status = KILN_OK;
+    struct stat info;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd < 0 || fstat(fd, &info) != 0)
+        status = system_error("read", path);
+    else
+        status = read_all(&blob, fd, info.st_size > 0 ? (size_t)info.st_size : 0, path);
+    if (fd >= 0)
+        close(fd);
+    if (status == KILN_OK)
+        *out = blob;
+    else
+        kn_blob_free(&blob);
+    return status;
+}
+
+/* ---- writing ---- */
+
+static bool write_full(int fd, const void *data, size_t size)
+{
+    const char *p = data;
+    while (size > 0) {
+        ssize_t n = write(fd, p, size);
+        if (n < 0 && errno == EINTR)
+            continue;
+        if (n < 0)
+            return false;
+        p += n;
+        size -= (size_t)n;
+    }
+    return true;
+}
+
+/* A device or a pipe is written to as it is: a rename would put a plain file in its place. */
+static kiln_status write_through(const char *path, const void *data, size_t size)
+{
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    kiln_status status = KILN_OK;
+    if (fd < 0 || !write_full(fd, data, size))
+        status = system_error("write", path);
+    if (fd >= 0)
+        close(fd);
+    return status;
+}
+
+/* A new file beside path, its name in name. */
+static int create_beside(const char *path, char *name, size_t size, mode_t mode)
+{
+    static atomic_uint counter;
+    for (int attempt = 0; attempt < 100; attempt++) {
+        unsigned serial = atomic_fetch_add(&counter, 1);
+        int fd;
+        if ((size_t)snprintf(name, size, "%s.%ld-%u.tmp", path, (long)getpid(), serial) >= size) {
+            errno = ENAMETOOLONG;
+            return -1;
+        }
+        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
+        if (fd >= 0 || errno != EEXIST)
+            return fd;
+    }
+    return -1;
+}
+
+static kiln_status write_and_rename(const char *path, const void *data, size_t size,
+                                    const struct stat *before)
+{
+    char name[PATH_MAX];
+    int fd = create_beside(path, name, sizeof name, 0666);
+    bool is_written;
+    int reason;
+    if (fd < 0)
+        return system_error("write", path);
+    is_written =
+        (!before || fchmod(fd, before->st_mode & 07777) == 0) && write_full(fd, data, size) && fsync(fd) == 0;
+    reason = errno;
+    if (close(fd) != 0 && is_written) {
+        is_written = false;
+        reason = errno;
+    }
+    if (is_written && rename(name, path) == 0)
+        return KILN_OK;
+    if (is_written)
+        reason = errno;
+    unlink(name);
+    errno = reason;
+    return system_error("write", path);
+}
+
+kiln_status kn_os_write_file(const char *path, const void *data, size_t size)
+{
+    char real[PATH_MAX]; /* the file behind a symbolic link is replaced, not the link */
+    struct stat info;
+    if (stat(path, &info) != 0)
+        return write_and_rename(path, data, size, NULL);
+    if (S_ISDIR(info.st_mode))
+        return kn_error(KILN_ERROR_IO, "cannot write %s: it is a folder", path);
+    if (!S_ISREG(info.st_mode))
+        return write_through(path, data, size);
+    return write_and_rename(realpath(path, real) ? real : path, data, size, &info);
+}
+
+/* ---- folders ---- */
+
+bool kn_os_is_file(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static bool is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
+kiln_status kn_os_make_folders(const char *path, unsigned mode)
+{
+    char part[PATH_MAX];
+    size_t length = strlen(path);
+    if (length == 0 || length >= sizeof part)
+        return kn_error(KILN_ERROR_INVALID, "a folder's name has %zu characters, not 1 to %d", length,
+                        PATH_MAX - 1);
+    memcpy(part, path, length + 1);
+    for (size_t i = 1; i < length; i++) {
+        if (part[i] != '/')
+            continue;
+        part[i] = 0;
+        if (mkdir(part, 0755) != 0 && errno != EEXIST && !is_folder(part))
+            return system_error("make the folder", part);
+        part[i] = '/';
+    }
+    if (mkdir(part, (mode_t)mode) != 0 && !is_folder(part))
+        return system_error("make the folder", path);
+    return KILN_OK;
+}
+
+kiln_status kn_os_make_temporary_folder(char *out, size_t size)
+{
+    const char *parent = kn_os_env("TMPDIR");
+    int length = snprintf(out, size, "%s/kiln-XXXXXX", parent ? parent : "/tmp");
+    if (length < 0 || (size_t)length >= size)
+        return kn_error(KILN_ERROR_INVALID, "the name of the temporary folder TMPDIR=%s is too long", parent);
+    if (!mkdtemp(out))
+        return kn_error(KILN_ERROR_IO, "cannot make a folder in %s: %s", parent ? parent : "/tmp",
+                        strerror(errno));
+    return KILN_OK;
+}
+
+void kn_os_remove_folder(const char *path)
+{
+    DIR *folder = opendir(path);
+    struct dirent *item;
+    if (!folder)
+        return;
+    while ((item = readdir(folder)) != NULL)
+        if (strcmp(item->d_name, ".") != 0 && strcmp(item->d_name, "..") != 0)
+            unlinkat(dirfd(folder), item->d_name, 0);
+    closedir(folder);
+    rmdir(path);
+}
+
+/* ---- where a path lies ---- */
+
+bool kn_os_is_network_path(const char *path)
+{
+    /* Magic numbers of statfs(2) and of the file systems' own sources. */
+    static const unsigned long network[] = {
+        0x6969,     /* NFS */
+        0x517b,     /* SMB */
+        0xff534d42, /* CIFS */
+        0xfe534d42, /* SMB2 */
+        0x0bd00bd0, /* Lustre */
+        0x47504653, /* GPFS */
+        0x19830326, /* BeeGFS */
+        0x00c36400, /* Ceph */
+        0x01021997, /* 9p */
+        0x5346414f, /* AFS */
+        0x6b414653, /* kAFS */
+        0x013111a8, /* IBRIX */
+        0xaad7aaea, /* PanFS */
+        0x7461636f, /* OCFS2 */
+        0x01161970, /* GFS2 */
+        0x73757245, /* Coda */
+    };
+    struct statfs info;
+    if (statfs(path, &info) != 0)
+        return false;
+    for (size_t i = 0; i < sizeof network / sizeof *network; i++)
+        if (((unsigned long)info.f_type & 0xffffffffUL) == network[i])
+            return true;
+    return false;
+}
+
+static bool is_program(const char *path)
+{
+    return kn_os_is_file(path) && access(path, X_OK) == 0;
+}
+
+kiln_status kn_os_find_program(char *out, size_t size, const char *name)
+{
+    const char *path = kn_os_env("PATH");
+    if (strchr(name, '/')) {
+        if (is_program(name) && (size_t)snprintf(out, size, "%s", name) < size)
+            return KILN_OK;
+        return kn_error(KILN_ERROR_NOT_FOUND, "%s is not a program", name);
+    }
+    for (const char *p = path ? path : "/usr/bin:/bin"; *p; p += strcspn(p, ":"), p += *p == ':') {
+        int length = (int)strcspn(p, ":");
+        /* An empty entry means the working directory: not a place to run programs from. */
+        if (length && (size_t)snprintf(out, size, "%.*s/%s", length, p, name) < size && is_program(out))
+            return KILN_OK;
+    }
+    return kn_error(KILN_ERROR_NOT_FOUND, "%s is not on PATH", name);
+}

@@ -1,0 +1,22 @@
+#include "base/os.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+double kn_os_now_ms(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec * 1e3 + (double)now.tv_nsec * 1e-6;
+}
+
+int64_t kn_os_unix_seconds(void)
+{
+    return (int64_t)time(NULL);
+}
+
+const char *kn_os_env(const char *name)
+{
+    const char *value = getenv(name);
+    return value && *value ? value : NULL;
+}
