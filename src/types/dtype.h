@@ -12,14 +12,16 @@ typedef struct kn_dtype_info {
     const char *name;      /* "float32" */
     kn_kind kind;
     uint8_t size, align;   /* bytes */
-    const char *npy;       /* ".npy" descr, "<f4"; NULL: none (bfloat16) */
-    const char *c_name;    /* the type in generated code, both targets: "float", "long long", "kn_half" ... */
+    const char *npy;       /* ".npy" descr, "<f4"; NULL: none (bfloat16, which files hold as "<V2") */
+    const char *c_name;    /* the type in generated code, both targets: "float", "long long", "float16", "complex<float>" ... */
     const char *storage;   /* the type in memory there: "unsigned char" for bool, else c_name */
     uint8_t dlpack_code;   /* DLDataTypeCode */
 } kn_dtype_info;
 
 /* NULL for a value that is no dtype. */
 const kn_dtype_info *kn_dtype_info_of(kiln_dtype dtype);
+/* By name or alias ("float32", "float"), without codes such as "f4"; KILN_DTYPE_NONE where there is none. Sets no error. */
+kiln_dtype kn_dtype_find(const char *name, size_t length);
 
 /* Which preludes a dtype needs in generated code. */
 bool kn_dtype_is_half(kiln_dtype dtype);    /* float16 or bfloat16 */

@@ -23,10 +23,11 @@ typedef struct kn_param {
     bool is_raw, is_non_const;
 } kn_param;
 
-/* Parses text into param[0 .. *count), at most `room`. `which` names the signature in messages ("input", "output"). A type that is neither dtype nor
+/* Parses text into param[first .. first + *count). param[0 .. first) are parameters parsed before (the inputs, when this is the output signature), whose names
+ * must not occur again; room is how many `param` holds in all. `which` names the signature in messages ("input", "output"). A type that is neither dtype nor
  * placeholder is a struct where preamble (may be NULL) contains it as a word, else an unknown dtype. KILN_ERROR_SYNTAX messages hold the text and, on a
- * line of its own, a caret under the place; KILN_ERROR_INVALID for reserved names (`i`, `n`, `_ind`, names that begin with `_` or `kn_`, C++ keywords) and for
- * names that occur twice (within `param` from `first` on: pass the inputs already parsed to check outputs against them). */
+ * line of its own, a caret under the place; KILN_ERROR_INVALID, likewise, for reserved names (`i`, `n`, names that begin with `_` or `kn_`, C++ keywords,
+ * names of dtypes, a letter that is a placeholder), for names that occur twice, and for too many parameters. *count is unchanged on failure. */
 kiln_status kn_signature_parse(kn_param *param, int first, int room, int *count, const char *text, const char *which, const char *preamble);
 
 /* Whether word occurs in text as a whole identifier outside comments, string and character literals. */

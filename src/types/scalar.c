@@ -1,0 +1,227 @@
+/* Scalars given by value: read from an argument, checked, and written as one element. */
+#include "types/dtype.h"
+#include "base/error.h"
+#include "types/number.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* ---- numbers of any dtype ---- */
+
+static kn_number integer_number(int64_t i)
+{
+    return (kn_number){.kind = KN_KIND_INT, .i = i};
+}
+
+static kn_number unsigned_number(uint64_t u)
+{
+    return u <= INT64_MAX ? integer_number((int64_t)u) : (kn_number){.kind = KN_KIND_UINT, .u = u};
+}
+
+static kn_number real_number(double re)
+{
+    return (kn_number){.kind = KN_KIND_FLOAT, .re = re};
+}
+
+/* clang-format off */
+#define READ(type, make) { type v; memcpy(&v, from, sizeof v); return make; }
+/* clang-format on */
+
+kn_number kn_number_load(const void *from, kiln_dtype dtype)
+{
+    switch (dtype) {
+    case KILN_BOOL:
+        return (kn_number){.kind = KN_KIND_BOOL, .i = *(const unsigned char *)from != 0};
+    case KILN_INT8:
+        READ(int8_t, integer_number(v))
+    case KILN_INT16:
+        READ(int16_t, integer_number(v))
+    case KILN_INT32:
+        READ(int32_t, integer_number(v))
+    case KILN_INT64:
+        READ(int64_t, integer_number(v))
+    case KILN_UINT8:
+        READ(uint8_t, integer_number(v))
+    case KILN_UINT16:
+        READ(uint16_t, integer_number(v))
+    case KILN_UINT32:
+        READ(uint32_t, integer_number(v))
+    case KILN_UINT64:
+        READ(uint64_t, unsigned_number(v))
+    case KILN_FLOAT16:
+        READ(uint16_t, real_number(kn_half_to_double(v)))
+    case KILN_BFLOAT16:
+        READ(uint16_t, real_number(kn_bfloat16_to_double(v)))
+    case KILN_FLOAT32:
+        READ(float, real_number((double)v))
+    case KILN_FLOAT64:
+        READ(double, real_number(v))
+    case KILN_COMPLEX64: {
+        float v[2];
+        memcpy(v, from, sizeof v);
+        return (kn_number){.kind = KN_KIND_COMPLEX, .re = (double)v[0], .im = (double)v[1]};
+    }
+    case KILN_COMPLEX128: {
+        double v[2];
+        memcpy(v, from, sizeof v);
+        return (kn_number){.kind = KN_KIND_COMPLEX, .re = v[0], .im = v[1]};
+    }
+    default:
+        return integer_number(0);
+    }
+}
+
+static kn_number number_of_arg(const kiln_arg *arg)
+{
+    switch ((kiln_arg_kind)arg->kind) {
+    case KILN_ARG_WEAK_BOOL:
+        return (kn_number){.kind = KN_KIND_BOOL, .i = arg->value.i != 0};
+    case KILN_ARG_WEAK_INT:
+        return integer_number(arg->value.i);
+    case KILN_ARG_WEAK_UINT:
+        return unsigned_number(arg->value.u);
+    case KILN_ARG_WEAK_FLOAT:
+        return real_number(arg->value.d[0]);
+    case KILN_ARG_WEAK_COMPLEX:
+        return (kn_number){.kind = KN_KIND_COMPLEX, .re = arg->value.d[0], .im = arg->value.d[1]};
+    default:
+        return kn_number_load(arg->value.bytes, (kiln_dtype)arg->dtype);
+    }
+}
+
+void kn_number_format(const kn_number *number, char *out, size_t size)
+{
+    switch (number->kind) {
+    case KN_KIND_BOOL:
+        snprintf(out, size, "%s", number->i ? "true" : "false");
+        break;
+    case KN_KIND_INT:
+        snprintf(out, size, "%" PRId64, number->i);
+        break;
+    case KN_KIND_UINT:
+        snprintf(out, size, "%" PRIu64, number->u);
+        break;
+    case KN_KIND_FLOAT:
+        snprintf(out, size, "%.17g", number->re);
+        break;
+    default:
+        snprintf(out, size, "%.17g%+.17gi", number->re, number->im);
+    }
+}
+
+/* ---- writing ---- */
+
+/* An integer of more than 53 bits keeps, in its lowest kept bit, whether anything was cut: rounding the
+ * double again to fewer digits is then as if it had been done once. */
+static double sticky_double(const kn_number *x)
+{
+    uint64_t magnitude = x->kind == KN_KIND_UINT ? x->u : x->i < 0 ? 0 - (uint64_t)x->i : (uint64_t)x->i;
+    if (magnitude >> 53)
+        magnitude = (magnitude >> 11 | ((magnitude & 0x7ff) != 0)) << 11;
+    return x->kind != KN_KIND_UINT && x->i < 0 ? -(double)magnitude : (double)magnitude;
+}
+
+static double real_part(const kn_number *x, bool to_double)
+{
+    if (x->kind == KN_KIND_FLOAT || x->kind == KN_KIND_COMPLEX)
+        return x->re;
+    if (to_double)
+        return x->kind == KN_KIND_UINT ? (double)x->u : (double)x->i;
+    return sticky_double(x);
+}
+
+static void store_floating(void *out, kiln_dtype dtype, const kn_number *x)
+{
+    double re = real_part(x, dtype == KILN_FLOAT64 || dtype == KILN_COMPLEX128);
+    double wide[2] = {re, x->kind == KN_KIND_COMPLEX ? x->im : 0};
+    float narrow[2] = {(float)wide[0], (float)wide[1]};
+    uint16_t small;
+    switch (dtype) {
+    case KILN_FLOAT16:
+        small = kn_half_from_double(re);
+        memcpy(out, &small, sizeof small);
+        break;
+    case KILN_BFLOAT16:
+        small = kn_bfloat16_from_double(re);
+        memcpy(out, &small, sizeof small);
+        break;
+    case KILN_FLOAT32:
+    case KILN_COMPLEX64:
+        memcpy(out, narrow, kiln_dtype_size(dtype));
+        break;
+    default:
+        memcpy(out, wide, kiln_dtype_size(dtype));
+    }
+}
+
+static void store_integer(void *out, size_t size, uint64_t bits)
+{
+    memcpy(out, &bits, size); /* little-endian machines only: the low bytes come first */
+}
+
+/* The integer that x is, as bits of two's complement; false where it is none, or outside the dtype's range.
+ */
+static bool integer_bits(const kn_number *x, const kn_dtype_info *info, uint64_t *bits)
+{
+    bool is_signed = info->kind == KN_KIND_INT;
+    unsigned width = info->kind == KN_KIND_BOOL ? 1 : info->size * 8U - is_signed;
+    uint64_t highest = width == 64 ? UINT64_MAX : (UINT64_C(1) << width) - 1;
+    if (x->kind == KN_KIND_FLOAT) {
+        if (!(x->re == floor(x->re)) || x->re >= ldexp(1, (int)width) ||
+            x->re < (is_signed ? -ldexp(1, (int)width) : 0))
+            return false;
+        *bits = x->re < 0 ? (uint64_t)(int64_t)x->re : (uint64_t)x->re;
+        return true;
+    }
+    *bits = x->kind == KN_KIND_UINT ? x->u : (uint64_t)x->i;
+    if (x->kind != KN_KIND_UINT && x->i < 0)
+        return is_signed && x->i >= -(int64_t)highest - 1;
+    return *bits <= highest;
+}
+
+bool kn_number_store(void *out, kiln_dtype dtype, const kn_number *x)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(dtype);
+    uint64_t bits;
+    if (x->kind == KN_KIND_COMPLEX && info->kind != KN_KIND_COMPLEX)
+        return false;
+    if (info->kind >= KN_KIND_FLOAT) {
+        store_floating(out, dtype, x);
+        return true;
+    }
+    if (!integer_bits(x, info, &bits))
+        return false;
+    store_integer(out, info->size, bits);
+    return true;
+}
+
+/* Why kn_number_store refused. */
+static kiln_status refuse_value(const kn_number *x, const kn_dtype_info *info, const char *parameter)
+{
+    char text[80];
+    kn_number_format(x, text, sizeof text);
+    if (x->kind == KN_KIND_COMPLEX)
+        return kn_error(KILN_ERROR_TYPE, "parameter '%s': the complex value %s was given, but %s is real",
+                        parameter, text, info->name);
+    if (x->kind == KN_KIND_FLOAT && x->re != floor(x->re))
+        return kn_error(KILN_ERROR_TYPE, "parameter '%s': %s was given, but %s takes whole numbers only",
+                        parameter, text, info->name);
+    return kn_error(KILN_ERROR_TYPE, "parameter '%s': %s does not fit %s", parameter, text, info->name);
+}
+
+kiln_status kn_scalar_store(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(dtype);
+    if (!info)
+        return kn_error(KILN_ERROR_TYPE, "parameter '%s': %d is no dtype", parameter, (int)dtype);
+    if (arg->kind < KILN_ARG_WEAK_BOOL || arg->kind > KILN_ARG_TYPED)
+        return kn_error(KILN_ERROR_TYPE, "parameter '%s': a scalar of %s was expected, but %s was given",
+                        parameter, info->name, arg->kind == KILN_ARG_ARRAY ? "an array" : "no scalar");
+    if (arg->kind == KILN_ARG_TYPED && !kiln_dtype_can_cast((kiln_dtype)arg->dtype, dtype))
+        return kn_error(KILN_ERROR_TYPE,
+                        "parameter '%s': a scalar of %s was given, which does not convert safely to %s",
+                        parameter, kiln_dtype_name((kiln_dtype)arg->dtype), info->name);
+    kn_number x = number_of_arg(arg);
+    return kn_number_store(out, dtype, &x) ? KILN_OK : refuse_value(&x, info, parameter);
+}
