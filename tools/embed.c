@@ -74,6 +74,11 @@ static int embed(FILE *out, const char *root, char **paths, int count)
     return failed;
 }
 
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 3) {
@@ -83,6 +88,7 @@ int main(int argc, char **argv)
     FILE *out = fopen(argv[2], "w");
     if (!out)
         return complain(argv[2], "could not be written");
+    qsort(argv + 3, (size_t)argc - 3, sizeof *argv, compare_paths); /* templates are found by bisection */
     int failed = embed(out, argv[1], argv + 3, argc - 3);
     int broken = ferror(out);
     if (fclose(out) != 0 || broken)

@@ -23,5 +23,6 @@
 #include <kiln/arg.h>
 #include <kiln/kernel.h>
 #include <kiln/cache.h>
+#include <kiln/toolchain.h>
 
 #endif

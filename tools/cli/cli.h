@@ -1,0 +1,107 @@
+/* cli.h - what the files of the command share: options, JSON, arguments, and the subcommands. */
+#ifndef KILN_CLI_H
+#define KILN_CLI_H
+
+#include <kiln/kiln.h>
+#include <stdio.h>
+
+/* Exit codes of the command. */
+enum { CLI_OK = 0, CLI_FAILED = 1, CLI_USAGE = 2 };
+
+/* ---- options ---- */
+
+typedef struct cli_list {
+    const char **items;
+    int count;
+} cli_list;
+
+typedef struct cli_options {
+    cli_list positional, outputs, types;
+    const char *target, *arch, *name, *preamble, *dtype, *shape, *order;
+    int repeat, size;
+    bool help, json, fast_math, no_fma;
+} cli_options;
+
+/* One bit for each subcommand, to say which options it takes. */
+enum { CLI_MAP = 1, CLI_SOURCE = 2, CLI_EXPLAIN = 4, CLI_INFO = 8, CLI_CACHE = 16, CLI_ALL = 31 };
+
+typedef struct cli_command {
+    unsigned bit;
+    const char *name;
+    const char *usage;   /* what follows the name on the usage line */
+    const char *summary; /* one line */
+    const char *details; /* the rest of its help, lines that end in \n */
+    int min_positional, max_positional;
+    int (*run)(const cli_options *options);
+} cli_command;
+
+extern const cli_command cli_commands[];
+extern const int cli_command_count;
+
+/* Reads the words behind the subcommand's name. CLI_OK or CLI_USAGE, then a message has been printed. Free
+ * *out either way. */
+int cli_options_read(cli_options *out, const cli_command *command, int argc, char **argv);
+void cli_options_free(cli_options *options);
+void cli_options_help(FILE *file, const cli_command *command);
+
+/* Prints "kiln NAME: ..." and where help is; returns CLI_USAGE. */
+int cli_usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Prints the library's last error (with --json as an object as well); returns CLI_FAILED. */
+int cli_library_error(const cli_options *options);
+
+double cli_now_ms(void);
+
+/* ---- JSON ---- */
+
+/* Writes one JSON value by nested calls. key is NULL inside a list and for the outermost value. */
+typedef struct cli_json {
+    FILE *file;
+    bool not_first;
+} cli_json;
+
+void cli_json_open(cli_json *json, const char *key, char bracket);
+void cli_json_close(cli_json *json, char bracket);
+void cli_json_text(cli_json *json, const char *key, const char *value);
+void cli_json_number(cli_json *json, const char *key, double value);
+void cli_json_integer(cli_json *json, const char *key, int64_t value);
+void cli_json_boolean(cli_json *json, const char *key, bool value);
+/* dtype and shape of an array as two members. */
+void cli_json_array(cli_json *json, const kiln_array *array);
+
+/* ---- arguments of a kernel ---- */
+
+/* The arguments and outputs of one call; owns the arrays. */
+typedef struct cli_call {
+    kiln_kernel *kernel;
+    kiln_arg *in;
+    kiln_array **out;
+    int n_in, n_out;
+} cli_call;
+#define CLI_CALL_INIT                                                                                        \
+    {                                                                                                        \
+        NULL, NULL, NULL, 0, 0                                                                               \
+    }
+
+/* What text says as a weak scalar: 3, -0.5, 1e-3, true, 1+2j. false where it is no number. */
+bool cli_number_read(kiln_arg *out, const char *text);
+
+/* Defines the kernel of `IN OUT BODY` and its options. */
+kiln_status cli_call_define(cli_call *call, const cli_options *options);
+/* Reads the arguments behind `IN OUT BODY`: numbers and .npy files; with descriptions also "float32[2,3]",
+ * and, where there are no arguments at all, arrays that fit the signature. */
+kiln_status cli_call_read(cli_call *call, const cli_options *options, kiln_device device, bool descriptions);
+/* CLI_USAGE, with a message, where --shape is no shape. */
+int cli_shape_check(const char *command, const cli_options *options);
+/* Makes the outputs of --shape, where it was given. */
+kiln_status cli_call_make_outputs(cli_call *call, const cli_options *options, kiln_device device);
+void cli_call_free(cli_call *call);
+
+/* ---- subcommands ---- */
+
+int cli_map_run(const cli_options *options);
+int cli_source_run(const cli_options *options);
+int cli_explain_run(const cli_options *options);
+int cli_info_run(const cli_options *options);
+int cli_cache_run(const cli_options *options);
+
+#endif

@@ -1,0 +1,233 @@
+/* cli_arguments.c - words of the command line as arguments of a kernel. */
+#include "cli.h"
+#include <ctype.h>
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The elements of an array that stands in for a missing argument: enough that alignment and tails look as in
+ * real use. */
+enum { STAND_IN_SIZE = 1 << 20 };
+
+/* ---- numbers ---- */
+
+static bool read_boolean(kiln_arg *out, const char *text)
+{
+    bool yes = strcmp(text, "true") == 0 || strcmp(text, "True") == 0;
+    bool no = strcmp(text, "false") == 0 || strcmp(text, "False") == 0;
+    *out = kiln_arg_bool(yes);
+    return yes || no;
+}
+
+/* An integer beyond int64 is unsigned where that holds it; beyond that it is no integer (and reads as a
+ * float). */
+static bool read_integer(kiln_arg *out, const char *text)
+{
+    char *end;
+    errno = 0;
+    *out = kiln_arg_int(strtoll(text, &end, 10));
+    if (end == text || *end)
+        return false;
+    if (errno == 0)
+        return true;
+    errno = 0;
+    *out = kiln_arg_uint(strtoull(text, &end, 10));
+    return errno == 0 && text[0] != '-';
+}
+
+/* 0.5, 2j, 1+2j */
+static bool read_real_or_complex(kiln_arg *out, const char *text)
+{
+    char *end, *rest;
+    double first = strtod(text, &end);
+    if (end == text)
+        return false;
+    *out = kiln_arg_float(first);
+    if (!*end)
+        return true;
+    *out = kiln_arg_complex(0, first);
+    if (strcmp(end, "j") == 0)
+        return true;
+    if (*end != '+' && *end != '-')
+        return false;
+    *out = kiln_arg_complex(first, strtod(end, &rest));
+    return rest != end && strcmp(rest, "j") == 0;
+}
+
+bool cli_number_read(kiln_arg *out, const char *text)
+{
+    if (isspace((unsigned char)text[0]))
+        return false;
+    return read_boolean(out, text) || read_integer(out, text) || read_real_or_complex(out, text);
+}
+
+/* ---- shapes and described arrays ---- */
+
+/* Reads "2,3" up to the character end. Returns the number of extents, -1 where the text is none. */
+static int read_shape(int64_t *shape, const char *text, char end)
+{
+    int ndim = 0;
+    while (*text != end) {
+        char *next;
+        errno = 0;
+        long long extent = strtoll(text, &next, 10);
+        if (next == text || errno || extent < 0 || ndim == KILN_MAX_NDIM || (*next != ',' && *next != end))
+            return -1;
+        shape[ndim++] = extent;
+        text = *next == ',' ? next + 1 : next;
+    }
+    return end && text[1] ? -1 : ndim; /* nothing may follow the bracket */
+}
+
+int cli_shape_check(const char *command, const cli_options *options)
+{
+    int64_t shape[KILN_MAX_NDIM];
+    if (!options->shape || read_shape(shape, options->shape, 0) >= 0)
+        return CLI_OK;
+    return cli_usage_error(command, "--shape takes extents such as 600,800, not '%s'", options->shape);
+}
+
+/* Reads "float32[2,3]"; false where the text is no such description. */
+static bool read_description(kiln_dtype *dtype, int64_t *shape, int *ndim, const char *text)
+{
+    char name[32];
+    size_t length = strcspn(text, "[");
+    if (!text[length] || length >= sizeof name)
+        return false;
+    memcpy(name, text, length);
+    name[length] = 0;
+    *ndim = read_shape(shape, text + length + 1, ']');
+    return *ndim >= 0 && kiln_dtype_from_name(dtype, name) == KILN_OK;
+}
+
+/* ---- parameters ---- */
+
+/* The type word of parameter `index` of a signature that is known to parse: the last word but one. */
+static void parameter_type(char *out, size_t size, const char *signature, int index)
+{
+    for (; index > 0; index--)
+        signature = strchr(signature, ',') + 1;
+    const char *end = signature + strcspn(signature, ",");
+    while (end > signature && isspace((unsigned char)end[-1]))
+        end--;
+    while (end > signature && !isspace((unsigned char)end[-1]))
+        end--;
+    while (end > signature && isspace((unsigned char)end[-1]))
+        end--;
+    const char *start = end;
+    while (start > signature && !isspace((unsigned char)start[-1]))
+        start--;
+    snprintf(out, size, "%.*s", (int)(end - start), start);
+}
+
+/* The dtype that --type gives to a placeholder; else that of --dtype, else float32. */
+static const char *placeholder_dtype(const cli_options *options, const char *letter)
+{
+    for (int i = 0; i < options->types.count; i++) {
+        const char *entry = options->types.items[i];
+        if (entry[0] == letter[0] && entry[1] == '=')
+            return entry + 2;
+    }
+    return options->dtype ? options->dtype : "float32";
+}
+
+static kiln_status parameter_dtype(kiln_dtype *out, const cli_options *options, int signature, int index)
+{
+    char type[64];
+    parameter_type(type, sizeof type, options->positional.items[signature], index);
+    bool placeholder = isupper((unsigned char)type[0]) && !type[1];
+    return kiln_dtype_from_name(out, placeholder ? placeholder_dtype(options, type) : type);
+}
+
+/* ---- calls ---- */
+
+kiln_status cli_call_define(cli_call *call, const cli_options *options)
+{
+    kiln_kernel_options kernel = KILN_KERNEL_OPTIONS_INIT;
+    const char *const *words = options->positional.items;
+    kernel.preamble = options->preamble;
+    kernel.flags =
+        (options->fast_math ? KILN_KERNEL_FAST_MATH : 0u) | (options->no_fma ? KILN_KERNEL_NO_FMA : 0u);
+    kiln_status status =
+        kiln_elementwise_create(&call->kernel, words[0], words[1], words[2], options->name, &kernel);
+    if (status != KILN_OK)
+        return status;
+    call->n_out = kiln_kernel_n_out(call->kernel);
+    call->out = calloc((size_t)call->n_out + 1, sizeof(kiln_array *));
+    return call->out ? KILN_OK : KILN_ERROR_MEMORY;
+}
+
+static kiln_status read_argument(kiln_arg *out, const char *word, kiln_device device, bool descriptions)
+{
+    kiln_array *array = NULL;
+    kiln_dtype dtype;
+    int64_t shape[KILN_MAX_NDIM];
+    int ndim;
+    if (cli_number_read(out, word))
+        return KILN_OK;
+    *out = kiln_arg_make(KILN_ARG_NONE);
+    kiln_status status = descriptions && read_description(&dtype, shape, &ndim, word)
+                             ? kiln_array_empty(&array, dtype, ndim, shape, device)
+                             : kiln_array_load_npy(&array, word, device);
+    if (status == KILN_OK)
+        *out = kiln_arg_array(array);
+    return status;
+}
+
+static kiln_status make_stand_in(kiln_arg *out, const cli_options *options, int index, kiln_device device)
+{
+    const int64_t shape[1] = {STAND_IN_SIZE};
+    kiln_array *array = NULL;
+    kiln_dtype dtype;
+    kiln_status status = parameter_dtype(&dtype, options, 0, index);
+    if (status == KILN_OK)
+        status = kiln_array_empty(&array, dtype, 1, shape, device);
+    *out = status == KILN_OK ? kiln_arg_array(array) : kiln_arg_make(KILN_ARG_NONE);
+    return status;
+}
+
+kiln_status cli_call_read(cli_call *call, const cli_options *options, kiln_device device, bool descriptions)
+{
+    const char *const *words = options->positional.items + 3;
+    int n_words = options->positional.count - 3;
+    bool stand_in = descriptions && n_words == 0;
+    int count = stand_in ? kiln_kernel_n_in(call->kernel) : n_words;
+    call->in = calloc((size_t)count + 1, sizeof *call->in);
+    if (!call->in)
+        return KILN_ERROR_MEMORY;
+    kiln_status status = KILN_OK;
+    for (int i = 0; i < count && status == KILN_OK; i++) {
+        status = stand_in ? make_stand_in(&call->in[i], options, i, device)
+                          : read_argument(&call->in[i], words[i], device, descriptions);
+        call->n_in = i + 1;
+    }
+    return status;
+}
+
+kiln_status cli_call_make_outputs(cli_call *call, const cli_options *options, kiln_device device)
+{
+    int64_t shape[KILN_MAX_NDIM];
+    if (!options->shape)
+        return KILN_OK;
+    int ndim = read_shape(shape, options->shape, 0);
+    kiln_status status = KILN_OK;
+    for (int j = 0; j < call->n_out && status == KILN_OK; j++) {
+        kiln_dtype dtype;
+        status = parameter_dtype(&dtype, options, 1, j);
+        if (status == KILN_OK)
+            status = kiln_array_zeros(&call->out[j], dtype, ndim, shape, device);
+    }
+    return status;
+}
+
+void cli_call_free(cli_call *call)
+{
+    for (int i = 0; i < call->n_in; i++)
+        if (call->in[i].kind == KILN_ARG_ARRAY)
+            kiln_array_free(call->in[i].value.array);
+    for (int j = 0; call->out && j < call->n_out; j++)
+        kiln_array_free(call->out[j]);
+    kiln_kernel_free(call->kernel);
+    free(call->in);
+    free(call->out);
+}

@@ -1,0 +1,160 @@
+/* cli_main.c - the command `kiln`: the table of subcommands, help, and errors. */
+#include "cli.h"
+#include <stdarg.h>
+#include <string.h>
+#include <time.h>
+
+const cli_command cli_commands[] = {
+    {CLI_MAP, "map", "IN OUT BODY [ARGUMENT...] -o FILE [-o FILE...]",
+     "run an elementwise kernel over .npy files",
+     "IN and OUT are the kernel's parameters (\"T x, float32 s\"), BODY is what happens to one element.\n"
+     "An ARGUMENT that is a number (3, -0.5, 1e-3, true, 1+2j) is a scalar that does not widen the arrays;\n"
+     "any other is a .npy file. Each -o takes the next output, as a .npy file.\n"
+     "\n"
+     "  kiln map 'T x, T y, float32 s' 'T z, bool hit' 'z = (x - y) * s; hit = z > 0' \\\n"
+     "       x.npy y.npy 0.5 -o z.npy -o hit.npy\n",
+     3, -1, cli_map_run},
+    {CLI_SOURCE, "source", "IN OUT BODY [ARGUMENT...]", "print the source that kiln generates for a kernel",
+     "Arguments as for `kiln map`, and \"float32[200,300]\" for an array of that dtype and shape.\n"
+     "Without arguments each parameter is a contiguous array; placeholders are float32, or what --type or "
+     "--dtype says.\n"
+     "\n"
+     "  kiln source 'T x, T y' 'T z' 'z = x + y' --arch sm_90 --type T=float64\n",
+     3, -1, cli_source_run},
+    {CLI_EXPLAIN, "explain", "IN OUT BODY [ARGUMENT...]",
+     "print the specialisation that a call needs, in one line",
+     "Arguments as for `kiln source`. The line is the key of the cache.\n", 3, -1, cli_explain_run},
+    {CLI_INFO, "info", "", "print versions, devices, compilers and the cache", "", 0, 0, cli_info_run},
+    {CLI_CACHE, "cache", "path|stats|list|clear", "look into or clear the cache of compiled kernels",
+     "  path   the cache's file\n"
+     "  stats  how much it holds\n"
+     "  list   its kernels, newest first\n"
+     "  clear  removes every kernel\n",
+     1, 1, cli_cache_run},
+};
+const int cli_command_count = sizeof cli_commands / sizeof *cli_commands;
+
+double cli_now_ms(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+int cli_usage_error(const char *command, const char *format, ...)
+{
+    va_list arguments;
+    fprintf(stderr, "kiln%s%s: ", command ? " " : "", command ? command : "");
+    va_start(arguments, format);
+    vfprintf(stderr, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "\nTry 'kiln%s%s --help'.\n", command ? " " : "", command ? command : "");
+    return CLI_USAGE;
+}
+
+int cli_library_error(const cli_options *options)
+{
+    const char *log = kiln_error_log();
+    if (kiln_error_status() == KILN_OK) /* the command's own allocation failed */
+        fputs("kiln: out of memory", stderr);
+    fprintf(stderr, "kiln: %s\n", kiln_error_message());
+    /* The first error is in the message; the compiler's whole text often says more. */
+    if (*log && !strstr(kiln_error_message(), log))
+        fprintf(stderr, "%s%s", log, log[strlen(log) - 1] == '\n' ? "" : "\n");
+    if (options->json) {
+        cli_json json = {stdout, false};
+        cli_json_open(&json, NULL, '{');
+        cli_json_text(&json, "error", kiln_status_name(kiln_error_status()));
+        cli_json_text(&json, "message", kiln_error_message());
+        cli_json_text(&json, "log", log);
+        cli_json_close(&json, '}');
+    }
+    return CLI_FAILED;
+}
+
+static void print_help(FILE *file)
+{
+    fputs("usage: kiln COMMAND [ARGUMENT...]\n\nFast kernels from C strings, on CUDA devices and on the "
+          "host.\n\n",
+          file);
+    for (int i = 0; i < cli_command_count; i++)
+        fprintf(file, "  %-10s %s\n", cli_commands[i].name, cli_commands[i].summary);
+    fputs("\n  --help     this text; 'kiln COMMAND --help' says more about a command\n"
+          "  --version  the version\n"
+          "\nExit codes: 0 success, 1 failed, 2 wrong usage.\n",
+          file);
+}
+
+static void print_command_help(const cli_command *command)
+{
+    printf("usage: kiln %s%s%s [OPTION...]\n\n%s\n", command->name, *command->usage ? " " : "",
+           command->usage, command->summary);
+    if (*command->details)
+        printf("\n%s", command->details);
+    puts("\nOptions:");
+    cli_options_help(stdout, command);
+}
+
+static const cli_command *find_command(const char *name)
+{
+    for (int i = 0; i < cli_command_count; i++)
+        if (strcmp(cli_commands[i].name, name) == 0)
+            return &cli_commands[i];
+    return NULL;
+}
+
+static int check_positional(const cli_command *command, const cli_options *options)
+{
+    int count = options->positional.count;
+    if (count < command->min_positional)
+        return cli_usage_error(command->name, "needs %s", command->usage);
+    if (command->max_positional >= 0 && count > command->max_positional)
+        return cli_usage_error(command->name, "does not take '%s'",
+                               options->positional.items[command->max_positional]);
+    return CLI_OK;
+}
+
+static int run_command(const cli_command *command, int argc, char **argv)
+{
+    cli_options options;
+    int code = cli_options_read(&options, command, argc, argv);
+    if (code == CLI_OK && options.help)
+        print_command_help(command);
+    else if (code == CLI_OK && (code = check_positional(command, &options)) == CLI_OK)
+        code = command->run(&options);
+    cli_options_free(&options);
+    return code;
+}
+
+/* Output that could not be written (a full disk, say) is a failure of the command. */
+static int finish(int code)
+{
+    bool broken = fflush(stdout) != 0 || ferror(stdout);
+    if (broken)
+        fputs("kiln: the output could not be written\n", stderr);
+    return broken && code == CLI_OK ? CLI_FAILED : code;
+}
+
+int main(int argc, char **argv)
+{
+    const char *name = argc > 1 ? argv[1] : NULL;
+    if (!name) {
+        print_help(stderr);
+        return CLI_USAGE;
+    }
+    if (strcmp(name, "--version") == 0) {
+        printf("kiln %s\n", kiln_version());
+        return finish(CLI_OK);
+    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
+        const cli_command *topic = argc > 2 ? find_command(argv[2]) : NULL;
+        if (topic)
+            print_command_help(topic);
+        else
+            print_help(stdout);
+        return finish(CLI_OK);
+    }
+    const cli_command *command = find_command(name);
+    return command ? finish(run_command(command, argc - 2, argv + 2))
+                   : cli_usage_error(NULL, "there is no command '%s'", name);
+}

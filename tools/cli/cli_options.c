@@ -1,0 +1,160 @@
+/* cli_options.c - the table of options, and reading them. */
+#include "cli.h"
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef enum option_kind { FLAG, TEXT, LIST, NUMBER } option_kind;
+
+typedef struct option {
+    const char *name; /* without dashes; one letter takes one dash */
+    const char *value;
+    const char *help;
+    option_kind kind;
+    size_t offset; /* of the member of cli_options: bool, const char *, cli_list or int */
+    unsigned commands;
+} option;
+
+#define MEMBER(name) offsetof(cli_options, name)
+#define KERNEL_COMMANDS (CLI_MAP | CLI_SOURCE | CLI_EXPLAIN)
+#define TEXT_COMMANDS (CLI_SOURCE | CLI_EXPLAIN)
+
+static const option table[] = {
+    {"o", "FILE", "where the next output goes, a .npy file", LIST, MEMBER(outputs), CLI_MAP},
+    {"target", "TARGET",
+     "host, cuda or cuda:N; default: KILN_TARGET, else cuda:0 where there is one, else host", TEXT,
+     MEMBER(target), KERNEL_COMMANDS},
+    {"arch", "ARCH", "an architecture to generate for without a device, for instance sm_90", TEXT,
+     MEMBER(arch), TEXT_COMMANDS},
+    {"type", "T=DTYPE", "the dtype of a placeholder, for parameters without an argument", LIST, MEMBER(types),
+     KERNEL_COMMANDS},
+    {"dtype", "DTYPE", "the dtype of the other placeholders; default float32", TEXT, MEMBER(dtype),
+     TEXT_COMMANDS},
+    {"shape", "N,M,...", "the shape of the outputs; default: that of the arguments broadcast", TEXT,
+     MEMBER(shape), KERNEL_COMMANDS},
+    {"name", "NAME", "the kernel's name; default: kernel", TEXT, MEMBER(name), KERNEL_COMMANDS},
+    {"preamble", "TEXT", "declarations in front of the kernel", TEXT, MEMBER(preamble), KERNEL_COMMANDS},
+    {"order", "C|K", "the outputs' memory order: C, or K to keep the inputs'; default C", TEXT, MEMBER(order),
+     CLI_MAP},
+    {"size", "N", "the number of elements, where every parameter is raw", NUMBER, MEMBER(size), CLI_MAP},
+    {"repeat", "N", "call the kernel N more times and print the time of one call", NUMBER, MEMBER(repeat),
+     CLI_MAP},
+    {"fast-math", NULL, "approximate division, square root and functions", FLAG, MEMBER(fast_math),
+     KERNEL_COMMANDS},
+    {"no-fma", NULL, "round a*b+c twice", FLAG, MEMBER(no_fma), KERNEL_COMMANDS},
+    {"json", NULL, "print one JSON object", FLAG, MEMBER(json), CLI_ALL},
+    {"help", NULL, "print this text", FLAG, MEMBER(help), CLI_ALL},
+};
+enum { OPTION_COUNT = sizeof table / sizeof *table };
+
+static const char *dashes(const option *o)
+{
+    return o->name[1] ? "--" : "-";
+}
+
+void cli_options_help(FILE *file, const cli_command *command)
+{
+    char left[64];
+    for (const option *o = table; o < table + OPTION_COUNT; o++) {
+        if (!(o->commands & command->bit))
+            continue;
+        snprintf(left, sizeof left, "%s%s%s%s", dashes(o), o->name, o->value ? " " : "",
+                 o->value ? o->value : "");
+        fprintf(file, "  %-18s %s\n", left, o->help);
+    }
+}
+
+/* A word that begins with a dash but is an argument: a negative number, or a dash alone. */
+static bool is_argument(const char *word)
+{
+    kiln_arg ignored;
+    return word[0] != '-' || !word[1] || cli_number_read(&ignored, word);
+}
+
+/* The option that a word names; *value is the text behind '=', or NULL. */
+static const option *find_option(const cli_command *command, const char *word, const char **value)
+{
+    const char *name = word + (word[1] == '-' ? 2 : 1);
+    size_t length = strcspn(name, "=");
+    *value = name[length] ? name + length + 1 : NULL;
+    for (const option *o = table; o < table + OPTION_COUNT; o++) {
+        bool same = strlen(o->name) == length && strncmp(o->name, name, length) == 0;
+        if (same && (o->commands & command->bit) && (word[1] == '-') == (o->name[1] != 0))
+            return o;
+    }
+    return strcmp(word, "-h") == 0 ? &table[OPTION_COUNT - 1] : NULL;
+}
+
+static bool read_count(int *out, const char *text)
+{
+    char *end;
+    errno = 0;
+    long value = strtol(text, &end, 10);
+    *out = (int)value;
+    return errno == 0 && *text && !*end && value > 0 && value <= INT_MAX;
+}
+
+static int store_option(cli_options *out, const cli_command *command, const option *o, const char *value)
+{
+    void *member = (char *)out + o->offset;
+    if (o->kind == FLAG)
+        *(bool *)member = true;
+    else if (o->kind == TEXT)
+        *(const char **)member = value;
+    else if (o->kind == LIST)
+        ((cli_list *)member)->items[((cli_list *)member)->count++] = value;
+    else if (!read_count(member, value))
+        return cli_usage_error(command->name, "%s%s takes a number from 1, not '%s'", dashes(o), o->name,
+                               value);
+    return CLI_OK;
+}
+
+/* Reads the option at argv[*at] and moves *at to its last word. */
+static int read_option(cli_options *out, const cli_command *command, int argc, char **argv, int *at)
+{
+    const char *word = argv[*at], *value;
+    const option *o = find_option(command, word, &value);
+    if (!o)
+        return cli_usage_error(command->name, "there is no option '%s'", word);
+    if (!o->value && value)
+        return cli_usage_error(command->name, "%s%s takes no value", dashes(o), o->name);
+    if (o->value && !value) {
+        if (*at + 1 >= argc)
+            return cli_usage_error(command->name, "%s%s needs %s", dashes(o), o->name, o->value);
+        value = argv[++*at];
+    }
+    return store_option(out, command, o, value);
+}
+
+static bool make_list(cli_list *list, int capacity)
+{
+    list->items = calloc((size_t)capacity + 1, sizeof *list->items);
+    return list->items != NULL;
+}
+
+int cli_options_read(cli_options *out, const cli_command *command, int argc, char **argv)
+{
+    memset(out, 0, sizeof *out);
+    if (!make_list(&out->positional, argc) || !make_list(&out->outputs, argc) ||
+        !make_list(&out->types, argc))
+        return cli_usage_error(command->name, "has no memory for %d words", argc);
+    bool options_end = false;
+    int code = CLI_OK;
+    for (int i = 0; i < argc && code == CLI_OK; i++) {
+        if (!options_end && strcmp(argv[i], "--") == 0)
+            options_end = true;
+        else if (options_end || is_argument(argv[i]))
+            out->positional.items[out->positional.count++] = argv[i];
+        else
+            code = read_option(out, command, argc, argv, &i);
+    }
+    return code;
+}
+
+void cli_options_free(cli_options *options)
+{
+    free(options->positional.items);
+    free(options->outputs.items);
+    free(options->types.items);
+}
