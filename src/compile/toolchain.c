@@ -42,7 +42,7 @@ static kiln_status describe(kiln_toolchain_info *info, kn_backend_kind backend)
 
 kiln_status kiln_toolchain_get_info(const char *backend, kiln_toolchain_info *out)
 {
-    kn_backend_kind kind;
+    kn_backend_kind kind = KN_HOST;
     if (!out || out->struct_size != sizeof *out)
         return kn_error(KILN_ERROR_INVALID, "toolchain: out must start from KILN_TOOLCHAIN_INFO_INIT");
     kiln_status status = read_backend(&kind, backend);

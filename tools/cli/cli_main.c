@@ -56,7 +56,7 @@ int cli_library_error(const cli_options *options)
 {
     const char *log = kiln_error_log();
     if (kiln_error_status() == KILN_OK) /* the command's own allocation failed */
-        fputs("kiln: out of memory", stderr);
+        fputs("kiln: out of memory\n", stderr);
     fprintf(stderr, "kiln: %s\n", kiln_error_message());
     /* The first error is in the message; the compiler's whole text often says more. */
     if (*log && !strstr(kiln_error_message(), log))
@@ -68,6 +68,7 @@ int cli_library_error(const cli_options *options)
         cli_json_text(&json, "message", kiln_error_message());
         cli_json_text(&json, "log", log);
         cli_json_close(&json, '}');
+        putchar('\n');
     }
     return CLI_FAILED;
 }
