@@ -1,0 +1,465 @@
+#include "codegen/codegen.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "codegen/prelude.h"
+#include "codegen/templates.h"
+#include "types/dtype.h"
+
+/* What is being written, and the texts of its slots. */
+enum slot_id {
+    SLOT_HEAD,
+    SLOT_AXES,
+    SLOT_ENTRY,
+    SLOT_BLOCK,
+    SLOT_VECTOR,
+    SLOT_RANK,
+    SLOT_UNROLL,
+    SLOT_OPERANDS,
+    SLOT_FIELDS,
+    SLOT_VALUES,
+    SLOT_POINTERS,
+    SLOT_LOOP_PREP,
+    SLOT_ELEMENT,
+    SLOT_LOADS,
+    SLOT_PACKS,
+    SLOT_GATHER,
+    SLOT_LANE,
+    SLOT_STORES,
+    SLOT_SINGLE,
+    SLOT_STEPS,
+    SLOT_INDEPENDENT,
+    SLOT_AFTER_LOOP,
+    SLOT_COUNT
+};
+static const char *const slot_names[SLOT_COUNT] = {"head",   "axes",      "entry",   "block",  "vector", "rank", "unroll", "operands",
+                                                   "fields", "values",    "pointers", "loop_prep", "element", "loads", "packs",  "gather",
+                                                   "lane",   "stores",    "single",  "steps",  "independent", "after_loop"};
+
+typedef struct writer {
+    const kn_spec *spec;
+    const kn_program *program;
+    bool is_cuda, is_dense_output; /* strided on CUDA: results are one run and stored wide */
+    kn_str slot[SLOT_COUNT];
+} writer;
+
+void kn_codegen_entry(char *out, size_t size, const kn_program *program)
+{
+    snprintf(out, size, "kiln_%s", program->name);
+}
+
+static int param_count(const writer *w)
+{
+    return w->program->n_in + w->program->n_out;
+}
+
+static bool is_output(const writer *w, int k)
+{
+    return k >= w->program->n_in;
+}
+
+static const char *c_name(const writer *w, int k)
+{
+    return w->spec->operand[k].pass == KN_PASS_STRUCT ? w->program->param[k].struct_name : kn_dtype_info_of(w->spec->operand[k].dtype)->c_name;
+}
+
+static const char *storage(const writer *w, int k)
+{
+    return kn_dtype_info_of(w->spec->operand[k].dtype)->storage;
+}
+
+static bool is_bool(const writer *w, int k)
+{
+    return w->spec->operand[k].dtype == KILN_BOOL;
+}
+
+/* "const " for what the snippet may not change. */
+static const char *constness(const writer *w, int k)
+{
+    return is_output(w, k) || w->program->param[k].is_non_const ? "" : "const ";
+}
+
+/* ---- the argument block, in the order of plan/layout.h ---- */
+
+static void put_param_field(const writer *w, kn_str *out, int k)
+{
+    const char *name = w->program->param[k].name;
+    switch (w->spec->operand[k].pass) {
+    case KN_PASS_ARRAY:
+        kn_str_printf(out, "%s%s *%s;\n", is_output(w, k) ? "" : "const ", storage(w, k), name);
+        break;
+    case KN_PASS_SCALAR:
+        kn_str_printf(out, "%s %s;\n", storage(w, k), name);
+        break;
+    case KN_PASS_STRUCT:
+        kn_str_printf(out, "alignas(%d) %s %s;\n", KN_STRUCT_ALIGN, c_name(w, k), name);
+        break;
+    case KN_PASS_RAW:
+        kn_str_printf(out, "kn_raw<%s%s, %d, %s> %s;\n", constness(w, k), c_name(w, k), w->spec->operand[k].raw_rank,
+                      w->spec->operand[k].raw_contiguous ? "true" : "false", name);
+        break;
+    }
+}
+
+static void put_fields(writer *w)
+{
+    kn_str *out = &w->slot[SLOT_FIELDS];
+    unsigned uses = w->program->uses;
+    kn_str_append(out, "long long size;\n");
+    kn_str_append(out, uses & KN_USES_COUNT ? "long long n;\n" : "");
+    kn_str_append(out, uses & KN_USES_INDEX ? "long long start;\n" : "");
+    for (int k = 0; k < param_count(w); ++k)
+        put_param_field(w, out, k);
+    if (w->spec->schedule.rank > 0)
+        kn_str_printf(out, "alignas(8) unsigned rank, unused;\nkn_axis axis[%d];\n", w->spec->schedule.rank);
+    if (uses & KN_USES_INDEXER)
+        kn_str_printf(out, "alignas(8) unsigned logical_rank, logical_unused;\nlong long logical[%d];\n", KILN_MAX_NDIM);
+}
+
+/* ---- what the snippet sees by name for the whole thread ---- */
+
+static void put_values(writer *w)
+{
+    kn_str *out = &w->slot[SLOT_VALUES];
+    if (w->program->uses & KN_USES_COUNT)
+        kn_str_append(out, "const long long n = kn.n;\n");
+    for (int k = 0; k < param_count(w); ++k) {
+        const char *name = w->program->param[k].name;
+        kn_pass pass = w->spec->operand[k].pass;
+        if (pass == KN_PASS_RAW)
+            kn_str_printf(out, "const auto &%s = kn.%s;\n", name, name);
+        else if (pass != KN_PASS_ARRAY && !w->program->param[k].is_non_const)
+            kn_str_printf(out, "const %s %s = kn.%s%s;\n", c_name(w, k), name, name, is_bool(w, k) ? " != 0" : "");
+    }
+}
+
+/* ---- the snippet as a function of one element ---- */
+
+static bool is_element_param(const writer *w, int k)
+{
+    kn_pass pass = w->spec->operand[k].pass;
+    return pass == KN_PASS_ARRAY || (pass != KN_PASS_RAW && w->program->param[k].is_non_const);
+}
+
+static void put_element(writer *w)
+{
+    kn_str *out = &w->slot[SLOT_ELEMENT];
+    const char *separator = "";
+    bool loop = w->program->uses & KN_USES_CONTINUE;
+    kn_str_append(out, "const auto kn_element = [&](");
+    for (int k = 0; k < param_count(w); ++k)
+        if (is_element_param(w, k)) {
+            kn_str_printf(out, "%s%s%s %s%s", separator, constness(w, k), c_name(w, k), is_output(w, k) ? "&" : "", w->program->param[k].name);
+            separator = ", ";
+        }
+    if (w->program->uses & KN_USES_INDEX)
+        kn_str_printf(out, "%sconst long long i", separator);
+    kn_str_append(out, ") {\n");
+    if (w->program->uses & KN_USES_INDEXER)
+        kn_str_append(out, "    const kn_indexer _ind = {n, i, (int)kn.logical_rank, kn.logical};\n");
+    kn_str_append(out, loop ? "    do {\n" : "");
+    kn_str_printf(out, "#line 1 \"%s\"\n%s\n;\n#line 0\n", w->program->name, w->program->body);
+    kn_str_append(out, loop ? "    } while (0);\n" : "");
+    kn_str_append(out, "};\n");
+}
+
+/* ---- calls of that function ---- */
+
+/* Text of one argument of kn_element. */
+typedef void (*place_writer)(const writer *w, kn_str *out, int k, int array);
+
+/* Booleans are read as bytes and normalised: a named bool goes in, and comes back as a byte. */
+static void put_call(const writer *w, kn_str *out, place_writer place, const char *index)
+{
+    kn_str before = KN_STR_INIT, call = KN_STR_INIT, after = KN_STR_INIT;
+    const char *separator = "";
+    int array = 0;
+    for (int k = 0; k < param_count(w); ++k) {
+        const char *name = w->program->param[k].name;
+        bool is_array = w->spec->operand[k].pass == KN_PASS_ARRAY;
+        if (!is_element_param(w, k))
+            continue;
+        kn_str_append(&call, separator);
+        separator = ", ";
+        if (!is_array) {
+            kn_str_printf(&call, "kn.%s%s", name, is_bool(w, k) ? " != 0" : "");
+        } else if (is_output(w, k) && is_bool(w, k)) {
+            kn_str_printf(&before, "bool kn_%s_bit = ", name);
+            place(w, &before, k, array);
+            kn_str_append(&before, " != 0;\n");
+            kn_str_printf(&call, "kn_%s_bit", name);
+            place(w, &after, k, array);
+            kn_str_printf(&after, " = kn_%s_bit;\n", name);
+        } else {
+            place(w, &call, k, array);
+            kn_str_append(&call, is_bool(w, k) ? " != 0" : "");
+        }
+        array += is_array;
+    }
+    if (w->program->uses & KN_USES_INDEX)
+        kn_str_printf(&call, "%s%s", separator, index);
+    kn_str_printf(out, "%skn_element(%s);\n%s", kn_str_text(&before), kn_str_text(&call), kn_str_text(&after));
+    out->failed = out->failed || before.failed || call.failed || after.failed;
+    kn_str_free(&before);
+    kn_str_free(&call);
+    kn_str_free(&after);
+}
+
+static void place_lane(const writer *w, kn_str *out, int k, int array)
+{
+    (void)array;
+    kn_str_printf(out, "kn_%s.at[kn_k]", w->program->param[k].name);
+}
+
+static void place_flat(const writer *w, kn_str *out, int k, int array)
+{
+    (void)array;
+    kn_str_printf(out, w->is_cuda ? "kn.%s[kn_at]" : "kn_%s[kn_at]", w->program->param[k].name);
+}
+
+static void place_located(const writer *w, kn_str *out, int k, int array)
+{
+    const char *qualifier = is_output(w, k) ? "" : "const ";
+    kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s + kn_here.at[%d])", qualifier, storage(w, k), qualifier, w->program->param[k].name, array);
+}
+
+static void place_stepped(const writer *w, kn_str *out, int k, int array)
+{
+    (void)array;
+    const char *qualifier = is_output(w, k) ? "" : "const ", *name = w->program->param[k].name;
+    kn_str_printf(out, "*(%s%s *)(kn_%s + kn_at * kn_%s_step)", qualifier, storage(w, k), name, name);
+}
+
+/* ---- the parts of each template ---- */
+
+static void put_loads(writer *w)
+{
+    for (int k = 0; k < param_count(w); ++k)
+        if (w->spec->operand[k].pass == KN_PASS_ARRAY)
+            kn_str_printf(&w->slot[SLOT_LOADS], "%sauto kn_%s = kn_load<%s, %d>(kn.%s + kn_first);\n", constness(w, k),
+                          w->program->param[k].name, storage(w, k), w->spec->schedule.vector, w->program->param[k].name);
+}
+
+static void put_stores(writer *w)
+{
+    for (int k = w->program->n_in; k < param_count(w); ++k)
+        if (w->spec->operand[k].pass == KN_PASS_ARRAY)
+            kn_str_printf(&w->slot[SLOT_STORES], "kn_store(kn.%s + kn_first, kn_%s);\n", w->program->param[k].name, w->program->param[k].name);
+}
+
+/* Strided with wide stores: results are loaded as vectors, inputs gathered lane by lane. */
+static void put_gather(writer *w)
+{
+    kn_str *packs = &w->slot[SLOT_PACKS], *gather = &w->slot[SLOT_GATHER];
+    int array = 0, vector = w->spec->schedule.vector;
+    for (int k = 0; k < param_count(w); ++k) {
+        const char *name = w->program->param[k].name;
+        if (w->spec->operand[k].pass != KN_PASS_ARRAY)
+            continue;
+        if (is_output(w, k)) {
+            kn_str_printf(packs, "auto kn_%s = kn_load<%s, %d>(kn.%s + kn_first);\n", name, storage(w, k), vector, name);
+        } else {
+            kn_str_printf(packs, "kn_pack<%s, %d> kn_%s;\n", storage(w, k), vector, name);
+            kn_str_printf(gather, "kn_%s.at[kn_k] = ", name);
+            place_located(w, gather, k, array);
+            kn_str_append(gather, ";\n");
+        }
+        ++array;
+    }
+    if (w->program->uses & KN_USES_INDEX) {
+        kn_str_printf(packs, "long long kn_i[%d];\n", vector);
+        kn_str_printf(gather, "kn_i[kn_k] = kn.start + kn_here.at[%d];\n", array);
+    }
+}
+
+static void put_host_pointers(writer *w)
+{
+    for (int k = 0; k < param_count(w); ++k)
+        if (w->spec->operand[k].pass == KN_PASS_ARRAY)
+            kn_str_printf(&w->slot[SLOT_POINTERS], "%s%s *const kn_%s = kn.%s;\n", is_output(w, k) ? "" : "const ", storage(w, k),
+                          w->program->param[k].name, w->program->param[k].name);
+}
+
+static void put_host_steps(writer *w)
+{
+    kn_str *out = &w->slot[SLOT_STEPS];
+    int array = 0;
+    for (int k = 0; k < param_count(w); ++k) {
+        const char *name = w->program->param[k].name, *qualifier = is_output(w, k) ? "" : "const ";
+        if (w->spec->operand[k].pass != KN_PASS_ARRAY)
+            continue;
+        kn_str_printf(out, "%schar *const kn_%s = (%schar *)kn.%s + kn_start[%d];\n", qualifier, name, qualifier, name, array);
+        kn_str_printf(out, "const long long kn_%s_step = kn.axis[0].stride[%d];\n", name, array++);
+    }
+    if (w->program->uses & KN_USES_INDEX)
+        kn_str_printf(out, "const long long kn_i = kn.start + kn_start[%d], kn_i_step = kn.axis[0].stride[%d];\n", array, array);
+}
+
+/* Elements do not depend on each other unless the snippet indexes arrays by itself. */
+static void put_independent(writer *w)
+{
+    bool raw = false;
+    for (int k = 0; k < param_count(w); ++k)
+        raw = raw || w->spec->operand[k].pass == KN_PASS_RAW;
+    if (!raw)
+        kn_str_append(&w->slot[SLOT_INDEPENDENT], "KN_INDEPENDENT\n");
+}
+
+static void fill_flat(writer *w)
+{
+    if (w->is_cuda) {
+        put_loads(w);
+        put_call(w, &w->slot[SLOT_LANE], place_lane, "kn.start + kn_first + kn_k");
+        put_stores(w);
+    } else {
+        put_host_pointers(w);
+    }
+    put_call(w, &w->slot[SLOT_SINGLE], place_flat, "kn.start + kn_at");
+}
+
+static void fill_strided(writer *w)
+{
+    char index[64];
+    snprintf(index, sizeof index, "kn.start + kn_here.at[%d]", kn_spec_count_arrays(w->spec));
+    if (!w->is_cuda) {
+        put_host_steps(w);
+        put_call(w, &w->slot[SLOT_SINGLE], place_stepped, "kn_i + kn_at * kn_i_step");
+        return;
+    }
+    put_call(w, &w->slot[SLOT_SINGLE], place_located, index);
+    if (w->spec->schedule.vector > 1) {
+        put_gather(w);
+        put_call(w, &w->slot[SLOT_LANE], place_lane, "kn_i[kn_k]");
+        put_stores(w);
+    }
+}
+
+/* Template by schedule and target; `axes` is a part of its own that stands in CUDA's. */
+typedef struct recipe {
+    const char *cuda, *cuda_narrow, *host;
+    void (*fill)(writer *w);
+} recipe;
+static const recipe recipes[KN_SCHEDULE_KINDS] = {
+    [KN_FLAT] = {"cuda/flat.cu", "cuda/flat.cu", "host/flat.cpp", fill_flat},
+    [KN_STRIDED] = {"cuda/strided.cu", "cuda/scattered.cu", "host/strided.cpp", fill_strided},
+};
+
+static void put_typedefs(const writer *w, kn_str *out)
+{
+    for (int k = 0; k < param_count(w); ++k) {
+        char letter = w->program->param[k].placeholder;
+        bool seen = w->program->param[k].type != KN_TYPE_PLACEHOLDER;
+        for (int j = 0; j < k && !seen; ++j)
+            seen = w->program->param[j].type == KN_TYPE_PLACEHOLDER && w->program->param[j].placeholder == letter;
+        if (!seen)
+            kn_str_printf(out, "typedef %s %c;\n", c_name(w, k), letter);
+    }
+}
+
+/* The preludes are chosen by what the user's texts and the operands' types mention. */
+static kiln_status put_head(writer *w)
+{
+    kn_str types = KN_STR_INIT, *out = &w->slot[SLOT_HEAD];
+    for (int k = 0; k < param_count(w); ++k)
+        kn_str_printf(&types, "%s %s ", c_name(w, k), w->spec->operand[k].pass == KN_PASS_RAW ? "kn_raw" : "");
+    const kn_program *p = w->program;
+    const char *texts[] = {p->body, p->preamble, p->loop_prep, p->after_loop, kn_str_text(&types)};
+    kn_str_printf(out, "// %s: %s\n\n", p->name, kn_schedule_name(w->spec->schedule.kind));
+    kiln_status status = kn_prelude_append(out, w->spec->target.backend, texts, sizeof texts / sizeof texts[0]);
+    put_typedefs(w, out);
+    if (p->preamble[0])
+        kn_str_printf(out, "#line 1 \"%s.preamble\"\n%s\n#line 0\n", p->name, p->preamble);
+    out->failed = out->failed || types.failed;
+    kn_str_free(&types);
+    return status;
+}
+
+static void put_user_lines(writer *w, enum slot_id slot, const char *text, const char *what)
+{
+    if (text[0])
+        kn_str_printf(&w->slot[slot], "#line 1 \"%s.%s\"\n%s\n;\n#line 0\n", w->program->name, what, text);
+}
+
+static void put_numbers(writer *w)
+{
+    const kn_schedule *s = &w->spec->schedule;
+    char entry[KN_NAME_MAX + 8];
+    kn_codegen_entry(entry, sizeof entry, w->program);
+    kn_str_append(&w->slot[SLOT_ENTRY], entry);
+    kn_str_printf(&w->slot[SLOT_BLOCK], "%d", s->block);
+    kn_str_printf(&w->slot[SLOT_VECTOR], "%d", s->vector);
+    kn_str_printf(&w->slot[SLOT_RANK], "%d", s->rank);
+    kn_str_printf(&w->slot[SLOT_UNROLL], "%d", s->rank > 8 ? 1 : 8);
+    kn_str_printf(&w->slot[SLOT_OPERANDS], "%d", kn_layout_space_operands(w->spec));
+}
+
+static int gather_slots(const writer *w, kn_slot *slots)
+{
+    for (int s = 0; s < SLOT_COUNT; ++s)
+        slots[s] = (kn_slot){slot_names[s], kn_str_text(&w->slot[s])};
+    return SLOT_COUNT;
+}
+
+static kiln_status expand_template(const writer *w, kn_str *out, const char *name)
+{
+    kn_slot slots[SLOT_COUNT];
+    kn_str text = KN_STR_INIT;
+    kiln_status status = kn_template_read(&text, name);
+    if (status == KILN_OK)
+        status = kn_str_status(&text, "a template");
+    if (status == KILN_OK)
+        status = kn_template_expand(out, kn_str_text(&text), slots, gather_slots(w, slots));
+    kn_str_free(&text);
+    return status;
+}
+
+/* "#line 0" marks the end of a user's text: the numbering of the generated file goes on there. */
+static void restore_lines(kn_str *out, const char *text, const char *name, const char *suffix)
+{
+    for (int line = 1; *text; ++line) {
+        size_t length = strcspn(text, "\n");
+        if (length == 7 && memcmp(text, "#line 0", 7) == 0)
+            kn_str_printf(out, "#line %d \"kiln_%s%s\"\n", line + 1, name, suffix);
+        else
+            kn_str_append_n(out, text, length + (text[length] == '\n'));
+        text += length + (text[length] == '\n');
+    }
+}
+
+static kiln_status write_source(writer *w, kn_str *out)
+{
+    const recipe *r = &recipes[w->spec->schedule.kind];
+    kiln_status status = put_head(w);
+    put_numbers(w);
+    put_fields(w);
+    put_values(w);
+    put_element(w);
+    put_independent(w);
+    put_user_lines(w, SLOT_LOOP_PREP, w->program->loop_prep, "loop_prep");
+    put_user_lines(w, SLOT_AFTER_LOOP, w->program->after_loop, "after_loop");
+    r->fill(w);
+    if (status == KILN_OK && w->is_cuda && w->spec->schedule.rank > 0)
+        status = expand_template(w, &w->slot[SLOT_AXES], "cuda/axes.cu");
+    kn_str text = KN_STR_INIT;
+    for (int s = 0; s < SLOT_COUNT && status == KILN_OK; ++s)
+        status = kn_str_status(&w->slot[s], "generated source");
+    if (status == KILN_OK)
+        status = expand_template(w, &text, !w->is_cuda ? r->host : w->spec->schedule.vector > 1 ? r->cuda : r->cuda_narrow);
+    if (status == KILN_OK)
+        status = kn_str_status(&text, "generated source");
+    if (status == KILN_OK)
+        restore_lines(out, kn_str_text(&text), w->program->name, w->is_cuda ? ".cu" : ".cpp");
+    kn_str_free(&text);
+    return status == KILN_OK ? kn_str_status(out, "generated source") : status;
+}
+
+kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec)
+{
+    writer w = {.spec = spec, .program = spec->program, .is_cuda = spec->target.backend == KN_CUDA};
+    kiln_status status = write_source(&w, out);
+    for (int s = 0; s < SLOT_COUNT; ++s)
+        kn_str_free(&w.slot[s]);
+    return status;
+}

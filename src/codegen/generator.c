@@ -1,0 +1,35 @@
+#include "codegen/codegen.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/hash.h"
+#include "codegen/templates.h"
+
+/* Raise when the meaning of a specialisation changes without a template changing. */
+#define GENERATOR_VERSION "1"
+
+static char generator[48];
+
+/* Over the templates as they are read, so that a folder of one's own (KILN_TEMPLATE_DIR) has keys of its own. */
+static void make_generator(void)
+{
+    kn_str all = KN_STR_INIT;
+    char hex[33];
+    for (size_t k = 0; k < kn_template_count; ++k) {
+        kn_str_append(&all, kn_templates[k].name);
+        if (kn_template_read(&all, kn_templates[k].name) != KILN_OK)
+            kn_str_append_n(&all, kn_templates[k].text, kn_templates[k].length);
+    }
+    kn_hash hash = kn_hash_128(kn_str_text(&all), all.length);
+    kn_hash_hex(&hash, hex);
+    snprintf(generator, sizeof generator, GENERATOR_VERSION "-%.16s", hex);
+    kn_str_free(&all);
+}
+
+const char *kn_codegen_generator(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_generator);
+    return generator;
+}

@@ -1,0 +1,116 @@
+#include "codegen/templates.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/os.h"
+
+static const kn_template *find_embedded(const char *name)
+{
+    for (size_t k = 0; k < kn_template_count; ++k)
+        if (strcmp(kn_templates[k].name, name) == 0)
+            return &kn_templates[k];
+    return NULL;
+}
+
+kiln_status kn_template_read(kn_str *out, const char *name)
+{
+    const char *folder = kn_os_env("KILN_TEMPLATE_DIR");
+    const kn_template *embedded = find_embedded(name);
+    char path[4096];
+    if (folder && (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path && kn_os_is_file(path)) {
+        kn_blob file = KN_BLOB_INIT;
+        kiln_status status = kn_os_read_file(&file, path);
+        if (status == KILN_OK)
+            kn_str_append_n(out, file.data, file.size);
+        kn_blob_free(&file);
+        return status;
+    }
+    if (!embedded)
+        return kn_error(KILN_ERROR_INTERNAL, "there is no template '%s'", name);
+    kn_str_append_n(out, embedded->text, embedded->length);
+    return KILN_OK;
+}
+
+static const char *slot_value(const kn_slot *slots, int count, const char *name, size_t length)
+{
+    for (int k = 0; k < count; ++k)
+        if (strlen(slots[k].name) == length && memcmp(slots[k].name, name, length) == 0)
+            return slots[k].value;
+    return NULL;
+}
+
+/* Appends a value of several lines, each indented, but for preprocessor lines and what stands between "#line" and the next "#line". */
+static void put_indented(kn_str *out, const char *value, const char *indent, size_t width)
+{
+    bool verbatim = false;
+    while (*value) {
+        size_t length = strcspn(value, "\n");
+        bool is_line = strncmp(value, "#line", 5) == 0;
+        if (is_line)
+            verbatim = value[6] != '0';
+        if (!verbatim && length > 0 && value[0] != '#')
+            kn_str_append_n(out, indent, width);
+        kn_str_append_n(out, value, length);
+        kn_str_append(out, "\n");
+        value += length + (value[length] == '\n');
+    }
+}
+
+/* A line that holds one slot and nothing else: its name's place, or NULL. */
+static const char *lone_slot(const char *line, size_t length, size_t *indent, size_t *name_length)
+{
+    *indent = strspn(line, " ");
+    if (length < *indent + 3 || line[*indent] != '$' || line[*indent + 1] != '{' || line[length - 1] != '}')
+        return NULL;
+    *name_length = length - *indent - 3;
+    const char *name = line + *indent + 2;
+    return memchr(name, '}', *name_length) ? NULL : name;
+}
+
+static kiln_status unknown_slot(const char *name, size_t length)
+{
+    return kn_error(KILN_ERROR_INTERNAL, "template: the slot '${%.*s}' is unknown", (int)length, name);
+}
+
+static kiln_status expand_line(kn_str *out, const char *line, size_t length, const kn_slot *slots, int count)
+{
+    const char *end = line + length;
+    while (line < end) {
+        const char *open = memmem(line, (size_t)(end - line), "${", 2);
+        const char *close = open ? memchr(open, '}', (size_t)(end - open)) : NULL;
+        if (!close) {
+            kn_str_append_n(out, line, (size_t)(end - line));
+            break;
+        }
+        kn_str_append_n(out, line, (size_t)(open - line));
+        const char *value = slot_value(slots, count, open + 2, (size_t)(close - open - 2));
+        if (!value)
+            return unknown_slot(open + 2, (size_t)(close - open - 2));
+        kn_str_append(out, value);
+        line = close + 1;
+    }
+    kn_str_append(out, "\n");
+    return KILN_OK;
+}
+
+kiln_status kn_template_expand(kn_str *out, const char *text, const kn_slot *slots, int count)
+{
+    while (*text) {
+        size_t length = strcspn(text, "\n"), indent, name_length = 0;
+        const char *name = lone_slot(text, length, &indent, &name_length);
+        if (name) {
+            const char *value = slot_value(slots, count, name, name_length);
+            if (!value)
+                return unknown_slot(name, name_length);
+            put_indented(out, value, text, indent);
+        } else {
+            kiln_status status = expand_line(out, text, length, slots, count);
+            if (status != KILN_OK)
+                return status;
+        }
+        text += length + (text[length] == '\n');
+    }
+    return KILN_OK;
+}

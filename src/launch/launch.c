@@ -1,0 +1,215 @@
+#include "launch/launch.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "types/dtype.h"
+
+/* A launch stays below this many elements where indices are 32 bits wide; larger spaces are cut. */
+#define MAX_PIECE (INT64_C(0x7fffffff) - 0xffff)
+enum { PIECE_ALIGN = 4096, HOST_GRAIN = 8192 };
+
+/* One launch of the kernel over a part of the space. */
+typedef struct piece {
+    kn_launch launch;
+    unsigned char *block;                /* the argument block, addresses and scalars missing */
+    int64_t offset[KN_MAX_PARAMS];       /* by parameter: bytes from its first address */
+} piece;
+
+/* Where the value of one parameter goes. */
+typedef struct slot {
+    int at;      /* in the block */
+    int size;    /* bytes of a scalar; 0: an address */
+} slot;
+
+struct kn_launch_plan {
+    kn_function *function;
+    const kn_backend *backend;
+    int n_params, block_size;
+    slot slot[KN_MAX_PARAMS];
+    int n_pieces;
+    piece *piece;
+};
+
+static void put_i64(unsigned char *block, int at, int64_t value)
+{
+    if (at >= 0)
+        memcpy(block + at, &value, sizeof value);
+}
+
+static void put_rank(unsigned char *block, int at, int rank)
+{
+    uint32_t words[2] = {(uint32_t)rank, 0};
+    memcpy(block + at, words, sizeof words);
+}
+
+/* Axes stand innermost first in the block. */
+static void put_axes(unsigned char *block, const kn_layout *l, const kn_space *space)
+{
+    put_rank(block, l->rank_at, space->ndim);
+    for (int a = 0; a < space->ndim; ++a) {
+        int from = space->ndim - 1 - a;
+        unsigned char *to = block + l->axes_at + a * l->axis_size;
+        kn_divider divider = kn_divider_make((uint32_t)space->extent[from]);
+        memcpy(to, &divider, sizeof divider);
+        for (int o = 0; o < space->n_operands; ++o)
+            put_i64(to, (int)sizeof divider + 8 * o, space->stride[o][from]);
+    }
+}
+
+static void put_raw(unsigned char *block, int at, int room, const kn_raw_shape *raw)
+{
+    put_i64(block, at + 8, raw->size);
+    put_rank(block, at + 16, raw->ndim);
+    for (int a = 0; a < raw->ndim; ++a) {
+        put_i64(block, at + KN_RAW_HEAD + 8 * a, raw->shape[a]);
+        put_i64(block, at + KN_RAW_HEAD + 8 * (room + a), raw->strides[a]);
+    }
+}
+
+static void put_logical(unsigned char *block, const kn_layout *l, const kn_launch_input *in)
+{
+    if (l->logical_at < 0)
+        return;
+    put_rank(block, l->logical_rank_at, in->logical_ndim);
+    for (int a = 0; a < in->logical_ndim; ++a)
+        put_i64(block, l->logical_at + 8 * a, in->logical_shape[a]);
+}
+
+static void set_launch(kn_launch *launch, const kn_launch_input *in, int64_t elements)
+{
+    const kn_schedule *s = &in->spec->schedule;
+    *launch = (kn_launch){.grid = {1, 1, 1}, .block = {1, 1, 1}, .elements = elements, .grain = HOST_GRAIN};
+    if (in->spec->target.backend == KN_HOST)
+        return;
+    int64_t per_block = (int64_t)s->block * s->vector;
+    launch->block[0] = (unsigned)s->block;
+    launch->grid[0] = (unsigned)((elements + per_block - 1) / per_block);
+}
+
+static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
+{
+    piece *grown = kn_realloc(plan->piece, (size_t)(plan->n_pieces + 1) * sizeof *grown);
+    if (!grown)
+        return kn_error_memory((size_t)(plan->n_pieces + 1) * sizeof *grown, "a launch plan");
+    plan->piece = grown;
+    piece *p = &grown[plan->n_pieces];
+    memset(p, 0, sizeof *p);
+    p->block = kn_calloc(1, (size_t)l->size);
+    if (!p->block)
+        return kn_error_memory((size_t)l->size, "an argument block");
+    ++plan->n_pieces;
+
+    const kn_program *program = in->spec->program;
+    int array = 0;
+    put_i64(p->block, l->size_at, space->size);
+    put_i64(p->block, l->n_at, in->space->size);
+    for (int k = 0; k < program->n_in + program->n_out; ++k) {
+        const kn_operand *o = &in->spec->operand[k];
+        if (o->pass == KN_PASS_ARRAY)
+            p->offset[k] = space->offset[array++];
+        else if (o->pass == KN_PASS_RAW)
+            put_raw(p->block, l->param_at[k], o->raw_rank, &in->raw[k]);
+    }
+    if (l->start_at >= 0)
+        put_i64(p->block, l->start_at, space->offset[array]);
+    if (l->axes_at >= 0)
+        put_axes(p->block, l, space);
+    put_logical(p->block, l, in);
+    set_launch(&p->launch, in, space->size);
+    p->launch.block_size = (size_t)l->size;
+    return KILN_OK;
+}
+
+/* Cuts the space until every piece is small enough. Recursion is as deep as the size has bits above the limit. */
+static kiln_status add_pieces(kn_launch_plan *plan, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
+{
+    if (space->size == 0)
+        return KILN_OK;
+    if (in->spec->schedule.rank == 0 || space->size <= MAX_PIECE)
+        return add_piece(plan, in, l, space);
+    kn_space *halves = kn_malloc(2 * sizeof *halves);
+    if (!halves)
+        return kn_error_memory(2 * sizeof *halves, "a launch plan");
+    kiln_status status = kn_space_split(space, PIECE_ALIGN, &halves[0], &halves[1])
+                             ? KILN_OK
+                             : kn_error(KILN_ERROR_INTERNAL, "a space of %lld elements cannot be cut", (long long)space->size);
+    for (int h = 0; h < 2 && status == KILN_OK; ++h)
+        status = add_pieces(plan, in, l, &halves[h]);
+    kn_free(halves);
+    return status;
+}
+
+static void set_slots(kn_launch_plan *plan, const kn_spec *spec, const kn_layout *l)
+{
+    plan->n_params = spec->program->n_in + spec->program->n_out;
+    for (int k = 0; k < plan->n_params; ++k) {
+        const kn_operand *o = &spec->operand[k];
+        plan->slot[k] = (slot){l->param_at[k], 0};
+        if (o->pass == KN_PASS_SCALAR)
+            plan->slot[k].size = kn_dtype_info_of(o->dtype)->size;
+        else if (o->pass == KN_PASS_STRUCT)
+            plan->slot[k].size = o->struct_size;
+    }
+}
+
+kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *input)
+{
+    kn_layout layout;
+    kiln_status status = kn_layout_make(&layout, input->spec);
+    if (status != KILN_OK)
+        return status;
+    kn_launch_plan *plan = kn_calloc(1, sizeof *plan);
+    if (!plan)
+        return kn_error_memory(sizeof *plan, "a launch plan");
+    plan->function = input->function;
+    plan->backend = input->device->backend;
+    plan->block_size = layout.size;
+    set_slots(plan, input->spec, &layout);
+    status = add_pieces(plan, input, &layout, input->space);
+    if (status != KILN_OK) {
+        kn_launch_plan_free(plan);
+        return status;
+    }
+    *out = plan;
+    return KILN_OK;
+}
+
+void kn_launch_plan_free(kn_launch_plan *plan)
+{
+    if (!plan)
+        return;
+    for (int p = 0; p < plan->n_pieces; ++p)
+        kn_free(plan->piece[p].block);
+    kn_free(plan->piece);
+    kn_free(plan);
+}
+
+static kiln_status run_piece(const kn_launch_plan *plan, const piece *p, const void *const *value, void *stream, unsigned char *block)
+{
+    memcpy(block, p->block, (size_t)plan->block_size);
+    for (int k = 0; k < plan->n_params; ++k) {
+        const slot *s = &plan->slot[k];
+        if (s->size > 0) {
+            memcpy(block + s->at, value[k], (size_t)s->size);
+        } else {
+            const char *address = (const char *)value[k] + p->offset[k];
+            memcpy(block + s->at, &address, sizeof address);
+        }
+    }
+    kn_launch launch = p->launch;
+    launch.block_data = block;
+    return plan->backend->launch(plan->function, &launch, stream);
+}
+
+kiln_status kn_launch_plan_run(const kn_launch_plan *plan, const void *const *value, void *stream)
+{
+    _Alignas(16) unsigned char block[plan->block_size];
+    for (int p = 0; p < plan->n_pieces; ++p) {
+        kiln_status status = run_piece(plan, &plan->piece[p], value, stream, block);
+        if (status != KILN_OK)
+            return status;
+    }
+    return KILN_OK;
+}

@@ -1,0 +1,68 @@
+#include "plan/layout.h"
+
+#include "base/error.h"
+#include "types/dtype.h"
+
+enum { MAX_BLOCK_BYTES = 32764 };
+
+kn_divider kn_divider_make(uint32_t extent)
+{
+    kn_divider d = {extent, 0, 0, 0};
+    while (d.shift < 31 && (UINT32_C(1) << d.shift) < extent)
+        ++d.shift;
+    uint64_t power = UINT64_C(1) << d.shift;
+    d.magic = (uint32_t)(((power - extent) << 32) / extent + 1);
+    return d;
+}
+
+int kn_layout_space_operands(const kn_spec *spec)
+{
+    return kn_spec_count_arrays(spec) + (spec->program->uses & KN_USES_INDEX ? 1 : 0);
+}
+
+static int place(kn_layout *l, int size, int align)
+{
+    int at = (l->size + align - 1) / align * align;
+    l->size = at + size;
+    if (align > l->align)
+        l->align = align;
+    return at;
+}
+
+static int place_param(kn_layout *l, const kn_operand *o)
+{
+    if (o->pass == KN_PASS_ARRAY)
+        return place(l, 8, 8);
+    if (o->pass == KN_PASS_STRUCT)
+        return place(l, o->struct_size, KN_STRUCT_ALIGN);
+    if (o->pass == KN_PASS_RAW)
+        return place(l, KN_RAW_HEAD + 2 * 8 * o->raw_rank, 8);
+    const kn_dtype_info *info = kn_dtype_info_of(o->dtype);
+    return place(l, info->size, info->align);
+}
+
+kiln_status kn_layout_make(kn_layout *l, const kn_spec *spec)
+{
+    const kn_program *p = spec->program;
+    *l = (kn_layout){.align = 8, .n_at = -1, .start_at = -1, .rank_at = -1, .axes_at = -1, .logical_rank_at = -1, .logical_at = -1};
+    l->size_at = place(l, 8, 8);
+    if (p->uses & KN_USES_COUNT)
+        l->n_at = place(l, 8, 8);
+    if (p->uses & KN_USES_INDEX)
+        l->start_at = place(l, 8, 8);
+    for (int k = 0; k < p->n_in + p->n_out; ++k)
+        l->param_at[k] = place_param(l, &spec->operand[k]);
+    if (spec->schedule.rank > 0) {
+        l->axis_size = (int)sizeof(kn_divider) + 8 * kn_layout_space_operands(spec);
+        l->rank_at = place(l, 8, 8);
+        l->axes_at = place(l, l->axis_size * spec->schedule.rank, 8);
+    }
+    if (p->uses & KN_USES_INDEXER) {
+        l->logical_rank_at = place(l, 8, 8);
+        l->logical_at = place(l, 8 * KILN_MAX_NDIM, 8);
+    }
+    l->size = (l->size + l->align - 1) / l->align * l->align;
+    if (l->size > MAX_BLOCK_BYTES)
+        return kn_error(KILN_ERROR_INVALID, "%s: its arguments take %d bytes; at most %d fit a kernel's parameters", p->name, l->size, MAX_BLOCK_BYTES);
+    return KILN_OK;
+}

@@ -1,0 +1,258 @@
+#include "plan/space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "plan/shape.h"
+
+/* An operand's byte stride along axis `a` of the broadcast shape; 0 where it is broadcast. */
+static int64_t view_stride(const kn_view *view, int ndim, int a)
+{
+    int own = a - (ndim - view->ndim);
+    return own < 0 || view->shape[own] == 1 ? 0 : view->strides[own];
+}
+
+static kiln_status broadcast_error(const kn_view *view, const char *const *names, int at, int ndim, const int64_t *shape)
+{
+    kn_str a = KN_STR_INIT, b = KN_STR_INIT;
+    kn_shape_format(&a, ndim, shape);
+    kn_shape_format(&b, view[at].ndim, view[at].shape);
+    kiln_status status;
+    if (at == 0)
+        status = kn_error(KILN_ERROR_SHAPE, "'%s' of shape %s does not broadcast", names[at], kn_str_text(&b));
+    else
+        status = kn_error(KILN_ERROR_SHAPE, "'%s' of shape %s does not broadcast against %s%s%s of shape %s", names[at], kn_str_text(&b),
+                          at == 1 ? "'" : "the arguments before it, ", at == 1 ? names[0] : "together", at == 1 ? "'" : "", kn_str_text(&a));
+    kn_str_free(&a);
+    kn_str_free(&b);
+    return status;
+}
+
+kiln_status kn_space_broadcast(int *ndim, int64_t *shape, const kn_view *view, const char *const *names, int count)
+{
+    *ndim = 0;
+    for (int v = 0; v < count; ++v) {
+        int64_t before[KILN_MAX_NDIM];
+        int before_ndim = *ndim;
+        memcpy(before, shape, (size_t)before_ndim * sizeof *shape);
+        if (!kn_shape_broadcast(ndim, shape, view[v].ndim, view[v].shape))
+            return broadcast_error(view, names, v, before_ndim, before);
+    }
+    for (int v = 0; v < count; ++v) {
+        if (!view[v].is_output || (view[v].ndim == *ndim && memcmp(view[v].shape, shape, (size_t)*ndim * sizeof *shape) == 0))
+            continue;
+        kn_str own = KN_STR_INIT, all = KN_STR_INIT;
+        kn_shape_format(&own, view[v].ndim, view[v].shape);
+        kn_shape_format(&all, *ndim, shape);
+        kiln_status status = kn_error(KILN_ERROR_SHAPE, "output '%s' has shape %s, but the arguments broadcast to %s", names[v],
+                                      kn_str_text(&own), kn_str_text(&all));
+        kn_str_free(&own);
+        kn_str_free(&all);
+        return status;
+    }
+    if (kn_shape_size(*ndim, shape) < 0)
+        return kn_error(KILN_ERROR_SHAPE, "the broadcast shape has more than 2^63 - 1 elements");
+    return KILN_OK;
+}
+
+/* The axes while they are being put in order: gathered per axis, so that sorting moves whole axes. */
+typedef struct axis {
+    int64_t extent;
+    int64_t stride[KN_MAX_OPERANDS];
+    int origin; /* which axis of the broadcast shape */
+} axis;
+
+typedef struct axes {
+    int count, operands, n_views;
+    int priority[KN_MAX_OPERANDS]; /* operands in the order in which they decide: outputs first */
+    axis axis[KILN_MAX_NDIM];
+} axes;
+
+static void set_priority(axes *x, const kn_view *view, int count)
+{
+    int at = 0;
+    for (int pass = 0; pass < 2; ++pass)
+        for (int v = 0; v < count; ++v)
+            if (view[v].is_output == (pass == 0))
+                x->priority[at++] = v;
+}
+
+static void gather(axes *x, int ndim, const int64_t *shape, const kn_view *view, int count, bool with_index, bool keep_ones)
+{
+    int64_t logical = 1, logical_stride[KILN_MAX_NDIM];
+    for (int a = ndim; a-- > 0; logical *= shape[a])
+        logical_stride[a] = logical;
+    x->count = 0;
+    x->n_views = count;
+    x->operands = count + (with_index ? 1 : 0);
+    set_priority(x, view, count);
+    for (int a = 0; a < ndim; ++a) {
+        if (shape[a] == 1 && !keep_ones)
+            continue;
+        axis *to = &x->axis[x->count++];
+        to->extent = shape[a];
+        to->origin = a;
+        for (int v = 0; v < count; ++v)
+            to->stride[v] = view_stride(&view[v], ndim, a);
+        if (with_index)
+            to->stride[count] = logical_stride[a];
+    }
+}
+
+/* The stride that decides about an axis: the first in order of priority that is not zero. */
+static int64_t deciding_stride(const axes *x, const axis *a)
+{
+    for (int p = 0; p < x->n_views; ++p)
+        if (a->stride[x->priority[p]] != 0)
+            return a->stride[x->priority[p]];
+    return 0;
+}
+
+/* Turns round the axes that would be written (or, where nothing is written along them, read) backwards. */
+static void face_forward(axes *x, int64_t *offset)
+{
+    for (int a = 0; a < x->count; ++a) {
+        if (deciding_stride(x, &x->axis[a]) >= 0)
+            continue;
+        for (int o = 0; o < x->operands; ++o) {
+            offset[o] += x->axis[a].stride[o] * (x->axis[a].extent - 1);
+            x->axis[a].stride[o] = -x->axis[a].stride[o];
+        }
+    }
+}
+
+/* Whether axis `a` belongs outside axis `b`: larger steps in the first operand, by priority, that moves along both. 0: nothing says so. */
+static int compare_axes(const axes *x, const axis *a, const axis *b)
+{
+    for (int p = 0; p < x->n_views; ++p) {
+        int64_t sa = llabs(a->stride[x->priority[p]]), sb = llabs(b->stride[x->priority[p]]);
+        if (sa != 0 && sb != 0 && sa != sb)
+            return sa > sb ? 1 : -1;
+    }
+    return 0;
+}
+
+/* Insertion sort that passes over axes nothing is known about, as NumPy's iterator orders its axes: the relation is not transitive. */
+static void sort_axes(axes *x)
+{
+    for (int k = 1; k < x->count; ++k) {
+        axis moving = x->axis[k];
+        int place = k;
+        for (int j = k; j-- > 0;) {
+            int order = compare_axes(x, &x->axis[j], &moving);
+            if (order > 0)
+                break;
+            if (order < 0)
+                place = j;
+        }
+        memmove(&x->axis[place + 1], &x->axis[place], (size_t)(k - place) * sizeof moving);
+        x->axis[place] = moving;
+    }
+}
+
+static bool can_merge(const axes *x, const axis *outer, const axis *inner)
+{
+    for (int o = 0; o < x->operands; ++o)
+        if (outer->stride[o] != inner->stride[o] * inner->extent)
+            return false;
+    return true;
+}
+
+static void merge_axes(axes *x)
+{
+    int kept = 0;
+    for (int a = 0; a < x->count; ++a) {
+        if (kept > 0 && can_merge(x, &x->axis[kept - 1], &x->axis[a])) {
+            x->axis[a].extent *= x->axis[kept - 1].extent;
+            x->axis[kept - 1] = x->axis[a];
+        } else {
+            x->axis[kept++] = x->axis[a];
+        }
+    }
+    x->count = kept;
+}
+
+static void scatter(kn_space *out, const axes *x)
+{
+    out->ndim = x->count;
+    for (int a = 0; a < x->count; ++a) {
+        out->extent[a] = x->axis[a].extent;
+        for (int o = 0; o < x->operands; ++o)
+            out->stride[o][a] = x->axis[a].stride[o];
+    }
+    if (out->ndim == 0) {
+        out->ndim = 1;
+        out->extent[0] = 1;
+        for (int o = 0; o < x->operands; ++o)
+            out->stride[o][0] = 0;
+    }
+}
+
+void kn_space_make(kn_space *out, int ndim, const int64_t *shape, const kn_view *view, int count, bool with_index)
+{
+    axes x;
+    gather(&x, ndim, shape, view, count, with_index, false);
+    out->size = kn_shape_size(ndim, shape);
+    out->has_index = with_index;
+    out->n_operands = x.operands;
+    memset(out->offset, 0, (size_t)x.operands * sizeof *out->offset);
+    if (out->size > 0) {
+        face_forward(&x, out->offset);
+        sort_axes(&x);
+        merge_axes(&x);
+    }
+    scatter(out, &x);
+}
+
+void kn_space_memory_order(int *order, int ndim, const int64_t *shape, const kn_view *view, int count)
+{
+    axes x;
+    gather(&x, ndim, shape, view, count, false, true);
+    sort_axes(&x);
+    for (int a = 0; a < ndim; ++a)
+        order[a] = x.axis[a].origin;
+}
+
+static void copy_space(kn_space *to, const kn_space *from)
+{
+    to->ndim = from->ndim;
+    to->n_operands = from->n_operands;
+    to->has_index = from->has_index;
+    to->size = from->size;
+    memcpy(to->extent, from->extent, (size_t)from->ndim * sizeof *to->extent);
+    for (int o = 0; o < from->n_operands; ++o) {
+        to->offset[o] = from->offset[o];
+        memcpy(to->stride[o], from->stride[o], (size_t)from->ndim * sizeof *to->stride[o]);
+    }
+}
+
+static void drop_outer_axis(kn_space *s)
+{
+    --s->ndim;
+    memmove(s->extent, s->extent + 1, (size_t)s->ndim * sizeof *s->extent);
+    for (int o = 0; o < s->n_operands; ++o)
+        memmove(s->stride[o], s->stride[o] + 1, (size_t)s->ndim * sizeof *s->stride[o]);
+}
+
+bool kn_space_split(const kn_space *space, int64_t align, kn_space *low, kn_space *high)
+{
+    int64_t extent = space->extent[0], cut = extent / 2;
+    if (space->ndim == 1)
+        cut -= cut % align;
+    if (space->size == 0 || cut == 0)
+        return false;
+    copy_space(low, space);
+    copy_space(high, space);
+    low->extent[0] = cut;
+    high->extent[0] = extent - cut;
+    low->size = space->size / extent * cut;
+    high->size = space->size - low->size;
+    for (int o = 0; o < space->n_operands; ++o)
+        high->offset[o] += space->stride[o][0] * cut;
+    if (low->ndim > 1 && low->extent[0] == 1)
+        drop_outer_axis(low);
+    if (high->ndim > 1 && high->extent[0] == 1)
+        drop_outer_axis(high);
+    return true;
+}
