@@ -1,0 +1,40 @@
+/* build/build.h - key material -> code: memo in the process, the user's cache, the compiler; one compile a key, among threads and among processes. */
+#ifndef KN_BUILD_BUILD_H
+#define KN_BUILD_BUILD_H
+
+#include <kiln/kernel.h>
+#include "base/blob.h"
+#include "base/str.h"
+#include "compile/compile.h"
+#include "device/device.h"
+
+enum { KN_BUILD_NO_COMPILE = 1 /* KILN_ERROR_FORBIDDEN, naming the kernel, rather than compiling */ };
+
+/* What is wanted. All pointers are read during the call alone. */
+typedef struct kn_build_request {
+    const char *what;       /* key material: the serialised specialisation, or what stands for a raw module */
+    const char *name;       /* for messages and the compiler: "squared_diff" */
+    kn_target target;
+    unsigned flags;         /* KN_BUILD_* */
+    /* Fills the compile request (its target, name and flags are set already) and the source; called on a miss alone. source lives until the compile is done. */
+    kiln_status (*generate)(void *user, kn_compile_request *compile, kn_str *source);
+    void *user;
+} kn_build_request;
+
+/* How it was found: origin and times of kiln_call_info. */
+typedef struct kn_build_info {
+    kiln_origin origin;
+    double generate_ms, compile_ms, cache_ms, load_ms;
+    size_t code_bytes;
+} kn_build_info;
+
+/* The code, found or made, as a copy of the caller's. */
+kiln_status kn_build_code(kn_blob *out, const kn_build_request *request, kn_build_info *info);
+
+/* The entry point `entry` of the code, loaded on the device (once a device and key). Lives until the process ends. info may be NULL. */
+kiln_status kn_build_function(kn_function **out, const kn_build_request *request, kn_device *device, const char *entry, kn_build_info *info);
+
+/* Starts opening the cache on another thread, so that it overlaps the creation of a context. */
+void kn_build_warm_up(void);
+
+#endif
