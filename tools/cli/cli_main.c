@@ -54,18 +54,19 @@ int cli_usage_error(const char *command, const char *format, ...)
 
 int cli_library_error(const cli_options *options)
 {
-    const char *log = kiln_error_log();
-    if (kiln_error_status() == KILN_OK) /* the command's own allocation failed */
-        fputs("kiln: out of memory\n", stderr);
-    fprintf(stderr, "kiln: %s\n", kiln_error_message());
+    /* Without an error of the library it was the command's own allocation that failed. */
+    bool own = kiln_error_status() == KILN_OK;
+    kiln_status status = own ? KILN_ERROR_MEMORY : kiln_error_status();
+    const char *message = own ? "out of memory" : kiln_error_message(), *log = kiln_error_log();
+    fprintf(stderr, "kiln: %s\n", message);
     /* The first error is in the message; the compiler's whole text often says more. */
-    if (*log && !strstr(kiln_error_message(), log))
+    if (*log && !strstr(message, log))
         fprintf(stderr, "%s%s", log, log[strlen(log) - 1] == '\n' ? "" : "\n");
     if (options->json) {
         cli_json json = {stdout, false};
         cli_json_open(&json, NULL, '{');
-        cli_json_text(&json, "error", kiln_status_name(kiln_error_status()));
-        cli_json_text(&json, "message", kiln_error_message());
+        cli_json_text(&json, "error", kiln_status_name(status));
+        cli_json_text(&json, "message", message);
         cli_json_text(&json, "log", log);
         cli_json_close(&json, '}');
         putchar('\n');

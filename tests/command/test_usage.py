@@ -1,0 +1,146 @@
+"""Help, exit codes, JSON, and what each subcommand prints."""
+import json
+import os
+
+from commanding import TARGET, CommandCase, floats, main, npy_bytes
+
+DIFFERENCE = ("T x, T y", "T z", "z = (x - y) * (x - y)")
+
+
+class Usage(CommandCase):
+    def test_help_is_everywhere(self):
+        text = self.ok("--help")
+        for name in ("map", "source", "explain", "info", "cache"):
+            self.assertIn(name, text)
+            self.assertIn(f"usage: kiln {name}", self.ok(name, "--help"))
+            self.assertIn("--json", self.ok("help", name))
+
+    def test_version(self):
+        self.assertRegex(self.ok("--version"), r"^kiln \d+\.\d+\.\d+\n$")
+
+    def test_wrong_usage_ends_with_2(self):
+        wrong = [
+            ([], "usage"),
+            (["nonsense"], "nonsense"),
+            (["map", "T x", "T z"], "BODY"),
+            (["map", "T x", "T z", "z = x", "1", "--nonsense"], "--nonsense"),
+            (["map", "T x", "T z", "z = x", "1"], "1 output, and -o was given 0 times"),
+            (["map", "T x", "T z", "z = x", "1", "-o", "a", "-o", "b"], "-o was given 2 times"),
+            (["map", "T x", "T z", "z = x", "1", "-o"], "-o needs FILE"),
+            (["map", "T x", "T z", "z = x", "1", "-o", "z", "--repeat", "0"], "--repeat"),
+            (["map", "T x", "T z", "z = x", "1", "-o", "z", "--order", "F"], "--order"),
+            (["map", "T x", "T z", "z = x", "1", "-o", "z", "--shape", "2,x"], "--shape"),
+            (["map", "T x", "T z", "z = x", "1", "-o", "z", "--json=1"], "--json takes no value"),
+            (["source", "T x", "T z", "z = x", "--arch", "sm_90", "--target", "host"], "not both"),
+            (["info", "more"], "more"),
+            (["cache"], "path|stats|list|clear"),
+            (["cache", "burn"], "burn"),
+        ]
+        for words, expected in wrong:
+            with self.subTest(words=words):
+                self.assertIn(expected, self.refused(2, *words))
+
+    def test_map_prints_target_origin_and_times(self):
+        self.write("x.npy", npy_bytes("<f4", (3,), floats(1, 2, 3)))
+        words = ("map", *DIFFERENCE, "x.npy", "5", "-o", "z.npy", "--target", TARGET)
+        text = self.ok(*words)
+        for expected in (f"target: {TARGET}", "from ", "times in ms", "z.npy: float32 [3]"):
+            self.assertIn(expected, text)
+        self.assertEqual((self.folder / "z.npy").read_bytes()[-12:], floats(16, 9, 4))
+        self.assertIn("10 more calls", self.ok(*words, "--repeat", "10"))
+
+    def test_map_json(self):
+        name = 'x "quoted"\tü.npy'
+        self.write(name, npy_bytes("<f4", (2, 2), floats(1, 2, 3, 4)))
+        report = self.json("map", *DIFFERENCE, name, "-1.5", "-o", "zü\n.npy", "--target", TARGET)
+        self.assertEqual(report["target"], TARGET)
+        self.assertIn(report["origin"], ("compiler", "disk"))
+        self.assertEqual(report["outputs"], [{"file": "zü\n.npy", "dtype": "float32", "shape": [2, 2]}])
+        self.assertGreater(report["code_bytes"], 0)
+
+    def test_json_of_a_failure(self):
+        run = self.kiln("map", *DIFFERENCE, "missing.npy", "1", "-o", "z.npy", "--target", TARGET, "--json")
+        self.assertEqual(run.returncode, 1)
+        report = json.loads(run.stdout)
+        self.assertEqual(report["error"], "KILN_ERROR_NOT_FOUND")
+        self.assertIn("missing.npy", report["message"])
+
+    def test_scalars_of_every_kind(self):
+        self.write("x.npy", npy_bytes("<f4", (1,), floats(2)))
+        body = "z = b ? x * k + f : 0"
+        self.ok("map", "T x, bool b, int32 k, float32 f", "T z", body, "x.npy", "true", "-3", "1e-1", "-o", "z.npy",
+                "--target", TARGET)
+        self.assertEqual((self.folder / "z.npy").read_bytes()[-4:], floats(-5.9))
+
+    def test_shape_makes_outputs_without_inputs(self):
+        self.ok("map", "float32 s", "int32 z", "z = (int)i", "1", "--shape", "2,3", "-o", "z.npy", "--target", TARGET)
+        self.assertEqual((self.folder / "z.npy").read_bytes()[-24:], b"".join(k.to_bytes(4, "little") for k in range(6)))
+
+    def test_options_take_values_both_ways(self):
+        self.write("x.npy", npy_bytes("<f4", (1,), floats(3)))
+        self.ok("map", "T x", "T z", "z = twice(x)", "x.npy", "-o", "z.npy", f"--target={TARGET}", "--name=doubled",
+                "--preamble", "#define twice(v) ((v) + (v))")
+        self.assertEqual((self.folder / "z.npy").read_bytes()[-4:], floats(6))
+
+    def test_source_for_each_target(self):
+        for words in (["--arch", "sm_90"], ["--target", "host"]):
+            text = self.ok("source", *DIFFERENCE, "--name", "squared_diff", *words)
+            self.assertIn("(x - y) * (x - y)", text)
+            self.assertIn("squared_diff", text)
+        self.assertIn("double", self.ok("source", *DIFFERENCE, "--arch", "sm_90", "--type", "T=float64"))
+        self.assertIn("source", self.json("source", *DIFFERENCE, "float32[4,5]", "2", "--arch", "sm_80"))
+
+    def test_source_includes_no_headers(self):
+        self.assertNotIn("#include", self.ok("source", *DIFFERENCE, "--arch", "sm_90"))
+
+    def test_explain_is_one_line(self):
+        for words in (["--arch", "sm_90"], ["--target", "host"]):
+            text = self.ok("explain", *DIFFERENCE, *words)
+            self.assertEqual(text.count("\n"), 1, text)
+            self.assertEqual(self.json("explain", *DIFFERENCE, *words)["specialisation"], text.rstrip("\n"))
+
+    def test_explain_does_not_depend_on_extents(self):
+        small = self.ok("explain", *DIFFERENCE, "float32[1000,4]", "float32[1000,4]", "--arch", "sm_90")
+        large = self.ok("explain", *DIFFERENCE, "float32[20,40,80]", "float32[20,40,80]", "--arch", "sm_90")
+        self.assertEqual(small, large)
+
+    def test_info(self):
+        text = self.ok("info")
+        for expected in ("kiln ", "target: ", "host: ", "compiler for cuda", "compiler for host", "cache: "):
+            self.assertIn(expected, text)
+        report = self.json("info")
+        self.assertEqual(report["devices"][-1]["device"], "host")
+        self.assertEqual(report["cache"]["path"][:len(self.cache)], self.cache)
+        self.assertEqual([c["backend"] for c in report["compilers"]], ["cuda", "host"])
+        if len(report["devices"]) == 1:
+            self.assertNotEqual(report["why_no_cuda"], "")
+
+    def test_cache(self):
+        self.write("x.npy", npy_bytes("<f4", (1,), floats(3)))
+        words = ("map", *DIFFERENCE, "x.npy", "7", "-o", "z.npy", "--target", TARGET)
+        private = {"KILN_CACHE_DIR": str(self.folder / "cache")}
+        self.assertIn("from compiler", self.ok(*words, **private))
+        self.assertIn("from disk", self.ok(*words, **private))
+        path = self.ok("cache", "path", **private).strip()
+        self.assertTrue(os.path.isfile(path), path)
+        self.assertEqual(self.json("cache", "path", **private), {"path": path})
+        self.assertEqual(self.json("cache", "stats", **private)["entries"], 1)
+        entries = self.json("cache", "list", **private)["entries"]
+        self.assertEqual(len(entries), 1)
+        self.assertIn("z = (x - y) * (x - y)", entries[0]["what"])
+        self.assertIn("bytes", self.ok("cache", "list", **private))
+        self.assertIn("1 kernel removed", self.ok("cache", "clear", **private))
+        self.assertEqual(self.json("cache", "stats", **private)["entries"], 0)
+        self.assertIn("from compiler", self.ok(*words, **private))
+
+    def test_a_full_output_is_a_failure(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("there is no /dev/full")
+        import subprocess
+        from commanding import COMMAND
+        with open("/dev/full", "w") as full:
+            run = subprocess.run([COMMAND, "--help"], stdout=full, stderr=subprocess.PIPE)
+        self.assertEqual(run.returncode, 1)
+
+
+main()
