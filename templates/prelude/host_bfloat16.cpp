@@ -1,0 +1,34 @@
+// bfloat16: two bytes in memory, float32 in arithmetic, rounded to nearest even when it is stored.
+struct bfloat16 {
+    unsigned short bits;
+
+    bfloat16() = default;
+    bfloat16(float x) {
+        unsigned int u = __builtin_bit_cast(unsigned int, x);
+        bits = x == x ? (u + 0x7fff + (u >> 16 & 1)) >> 16 : u >> 16 | 0x40;
+    }
+    // What float32 cannot hold is cut off and leaves its last bit set, so that only the second rounding counts.
+    bfloat16(double x) : bfloat16(odd((float)x, x)) {}
+    bfloat16(int x) : bfloat16((double)x) {}
+    bfloat16(unsigned int x) : bfloat16((double)x) {}
+    bfloat16(long x) : bfloat16((long long)x) {}
+    bfloat16(unsigned long x) : bfloat16((unsigned long long)x) {}
+    // The lowest eleven bits, which float64 may not hold, become one.
+    bfloat16(long long x) : bfloat16(x < 0 ? -(double)fold(0ull - x) : (double)fold(x)) {}
+    bfloat16(unsigned long long x) : bfloat16((double)fold(x)) {}
+
+    operator float() const { return __builtin_bit_cast(float, (unsigned int)bits << 16); }
+
+    template <class T> bfloat16 &operator+=(T x) { return *this = (float)*this + x; }
+    template <class T> bfloat16 &operator-=(T x) { return *this = (float)*this - x; }
+    template <class T> bfloat16 &operator*=(T x) { return *this = (float)*this * x; }
+    template <class T> bfloat16 &operator/=(T x) { return *this = (float)*this / x; }
+
+private:
+    static float odd(float nearest, double x) {
+        int beyond = __builtin_fabs((double)nearest) > __builtin_fabs(x);
+        int inexact = nearest != x;
+        return __builtin_bit_cast(float, (__builtin_bit_cast(int, nearest) - beyond) | inexact);
+    }
+    static unsigned long long fold(unsigned long long x) { return x >> 32 ? (x & ~0x7ffull) | ((x & 0x7ff) != 0) << 11 : x; }
+};

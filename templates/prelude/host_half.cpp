@@ -1,0 +1,49 @@
+// float16: two bytes in memory, float32 in arithmetic, rounded to nearest even when it is stored.
+struct float16 {
+    unsigned short bits;
+
+    float16() = default;
+#ifdef __aarch64__
+    float16(float x) : bits(__builtin_bit_cast(unsigned short, (__fp16)x)) {}
+    operator float() const { return __builtin_bit_cast(__fp16, bits); }
+#else
+    // In integers and without branches, so that loops become vectors: the compilers convert _Float16 one by one.
+    float16(float x) {
+        int u = __builtin_bit_cast(int, x), sign = u >> 16 & 0x8000;
+        u &= 0x7fffffff;
+        int subnormal = __builtin_bit_cast(int, __builtin_bit_cast(float, u) + 0.5f) - 0x3f000000;
+        int normal = (u - 0x37fff001 + (u >> 13 & 1)) >> 13;
+        int special = u > 0x7f800000 ? 0x7e00 : 0x7c00;
+        bits = sign | (u < 0x38800000 ? subnormal : u < 0x477ff000 ? normal : special);
+    }
+    operator float() const {
+        int u = (bits & 0x7fff) << 13, exponent = u & 0x0f800000;
+        float subnormal = __builtin_bit_cast(float, u + 0x38800000) - 0x1p-14f;
+        int x = exponent == 0            ? __builtin_bit_cast(int, subnormal)
+                : exponent == 0x0f800000 ? u + 0x70000000
+                                         : u + 0x38000000;
+        return __builtin_bit_cast(float, x | (bits & 0x8000) << 16);
+    }
+#endif
+    // What float32 cannot hold is cut off and leaves its last bit set, so that only the second rounding counts.
+    float16(double x) : float16(odd((float)x, x)) {}
+    // Beyond 2^24 all of them are infinite here, so that rounding twice cannot show.
+    float16(int x) : float16((float)x) {}
+    float16(unsigned int x) : float16((float)x) {}
+    float16(long x) : float16((float)x) {}
+    float16(unsigned long x) : float16((float)x) {}
+    float16(long long x) : float16((float)x) {}
+    float16(unsigned long long x) : float16((float)x) {}
+
+    template <class T> float16 &operator+=(T x) { return *this = (float)*this + x; }
+    template <class T> float16 &operator-=(T x) { return *this = (float)*this - x; }
+    template <class T> float16 &operator*=(T x) { return *this = (float)*this * x; }
+    template <class T> float16 &operator/=(T x) { return *this = (float)*this / x; }
+
+private:
+    static float odd(float nearest, double x) {
+        int beyond = __builtin_fabs((double)nearest) > __builtin_fabs(x);
+        int inexact = nearest != x;
+        return __builtin_bit_cast(float, (__builtin_bit_cast(int, nearest) - beyond) | inexact);
+    }
+};
