@@ -35,7 +35,8 @@ kiln_status kn_os_file_identity(char *out, size_t size, const char *path);
 
 /* ---- processes ---- */
 /* Runs argv[0] (an absolute path) without a shell, standard input from /dev/null, standard output and error appended to *output; *exit_code is the
- * exit status, or 128 + signal. Failing to start is an error; a non-zero exit is not. */
+ * exit status, or 128 + signal (0 where the application ignores SIGCHLD and the status is lost: look at what the program made). Failing to start is an
+ * error; a non-zero exit is not. */
 kiln_status kn_os_run(const char *const *argv, const char *folder, kn_str *output, int *exit_code);
 
 /* ---- locks among processes ---- */

@@ -1,0 +1,377 @@
+/* Files, processes, locks, libraries, the processor and targets of the base layer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/os.h"
+#include "base/target.h"
+
+#include <dirent.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static char folder[256];
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return kn_os_make_temporary_folder(folder, sizeof folder) != KILN_OK;
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    kn_os_remove_folder(folder);
+    return access(folder, F_OK) == 0;
+}
+
+static const char *in_folder(const char *name)
+{
+    static char path[512];
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    return path;
+}
+
+static int count_files(void)
+{
+    DIR *d = opendir(folder);
+    int count = 0;
+    for (struct dirent *item; (item = readdir(d)) != NULL;)
+        count += item->d_name[0] != '.';
+    closedir(d);
+    return count;
+}
+
+static void file_round_trip(void **state)
+{
+    kn_blob blob = KN_BLOB_INIT;
+    struct stat info;
+    (void)state;
+    assert_int_equal(kn_os_write_file(in_folder("a"), "hello", 5), KILN_OK);
+    chmod(in_folder("a"), 0640);
+    assert_int_equal(kn_os_write_file(in_folder("a"), "world!", 6), KILN_OK);
+    assert_int_equal(stat(in_folder("a"), &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0640);
+    assert_int_equal(count_files(), 1);
+    assert_int_equal(kn_os_read_file(&blob, in_folder("a")), KILN_OK);
+    assert_int_equal(blob.size, 6);
+    assert_memory_equal(blob.data, "world!", 6);
+    kn_blob_free(&blob);
+    assert_int_equal(kn_os_read_file(&blob, "/proc/self/maps"), KILN_OK); /* fstat says it is empty */
+    assert_true(blob.size > 100);
+    kn_blob_free(&blob);
+}
+
+static void file_errors_name_the_path(void **state)
+{
+    kn_blob blob = KN_BLOB_INIT;
+    (void)state;
+    assert_int_equal(kn_os_read_file(&blob, in_folder("none")), KILN_ERROR_NOT_FOUND);
+    assert_non_null(strstr(kiln_error_message(), "/none: No such file"));
+    assert_int_equal(kn_os_read_file(&blob, folder), KILN_ERROR_IO);
+    assert_int_equal(kn_os_write_file(folder, "x", 1), KILN_ERROR_IO);
+    assert_int_equal(kn_os_write_file(in_folder("none/x"), "x", 1), KILN_ERROR_NOT_FOUND);
+    assert_int_equal(kn_os_write_file("/dev/full", "x", 1), KILN_ERROR_IO);
+    assert_non_null(strstr(kiln_error_message(), "No space left"));
+    assert_null(blob.data);
+}
+
+/* Neither a device nor a link is replaced by the rename. */
+static void special_files_stay(void **state)
+{
+    struct stat info;
+    char target[512];
+    (void)state;
+    assert_int_equal(kn_os_write_file("/dev/null", "x", 1), KILN_OK);
+    assert_int_equal(stat("/dev/null", &info), 0);
+    assert_true(S_ISCHR(info.st_mode));
+    snprintf(target, sizeof target, "%s", in_folder("target"));
+    assert_int_equal(kn_os_write_file(target, "1", 1), KILN_OK);
+    assert_int_equal(symlink("target", in_folder("link")), 0);
+    assert_int_equal(kn_os_write_file(in_folder("link"), "22", 2), KILN_OK);
+    assert_int_equal(lstat(in_folder("link"), &info), 0);
+    assert_true(S_ISLNK(info.st_mode));
+    assert_int_equal(stat(target, &info), 0);
+    assert_int_equal(info.st_size, 2);
+}
+
+static void folders_are_made_with_their_parents(void **state)
+{
+    struct stat info;
+    char path[512];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("b/c/d"));
+    assert_int_equal(kn_os_make_folders(path, 0700), KILN_OK);
+    assert_int_equal(kn_os_make_folders(path, 0700), KILN_OK);
+    assert_int_equal(stat(path, &info), 0);
+    assert_int_equal(info.st_mode & 0777, 0700);
+    kn_os_remove_folder(path);
+    kn_os_remove_folder(in_folder("b/c"));
+    kn_os_remove_folder(in_folder("b"));
+    assert_int_equal(kn_os_write_file(in_folder("plain"), "", 0), KILN_OK);
+    assert_int_equal(kn_os_make_folders(in_folder("plain/x"), 0700), KILN_ERROR_IO);
+    assert_int_equal(kn_os_make_folders(in_folder("plain"), 0700), KILN_ERROR_IO);
+    assert_false(kn_os_is_network_path("/proc"));
+    assert_false(kn_os_is_network_path("/no/such/path"));
+}
+
+static void run_collects_output_and_code(void **state)
+{
+    kn_str output = KN_STR_INIT;
+    char sh[256];
+    int code = -1;
+    (void)state;
+    assert_int_equal(kn_os_find_program(sh, sizeof sh, "sh"), KILN_OK);
+    const char *argv[] = {sh, "-c", "echo out; echo err >&2; cat; pwd; exit 7", NULL};
+    assert_int_equal(kn_os_run(argv, "/", &output, &code), KILN_OK);
+    assert_int_equal(code, 7);
+    assert_string_equal(kn_str_text(&output), "out\nerr\n/\n");
+    argv[2] = "kill -9 $$";
+    assert_int_equal(kn_os_run(argv, NULL, &output, &code), KILN_OK);
+    assert_int_equal(code, 128 + 9);
+    argv[0] = "/no/such/program";
+    assert_int_equal(kn_os_run(argv, NULL, &output, &code), KILN_ERROR_NOT_FOUND);
+    assert_int_equal(waitpid(-1, &code, WNOHANG), -1); /* no zombie is left */
+    kn_str_free(&output);
+    assert_int_equal(kn_os_find_program(sh, sizeof sh, "no-such-program-here"), KILN_ERROR_NOT_FOUND);
+}
+
+static volatile sig_atomic_t alarms;
+
+static void on_alarm(int signal)
+{
+    (void)signal;
+    alarms++;
+    ualarm(2000, 0);
+}
+
+static void run_survives_signals(void **state)
+{
+    struct sigaction action = {.sa_handler = on_alarm}, before; /* no SA_RESTART: every call is interrupted */
+    kn_str output = KN_STR_INIT;
+    const char *argv[] = {"/bin/sh", "-c", "sleep 0.1; echo done", NULL};
+    int code = -1;
+    (void)state;
+    sigaction(SIGALRM, &action, &before);
+    ualarm(2000, 0);
+    assert_int_equal(kn_os_run(argv, NULL, &output, &code), KILN_OK);
+    ualarm(0, 0);
+    sigaction(SIGALRM, &before, NULL);
+    assert_true(alarms > 3);
+    assert_int_equal(code, 0);
+    assert_string_equal(kn_str_text(&output), "done\n");
+    kn_str_free(&output);
+}
+
+static void lock_excludes_others(void **state)
+{
+    kn_os_lock a = KN_OS_LOCK_INIT, b = KN_OS_LOCK_INIT, c = KN_OS_LOCK_INIT;
+    char path[512];
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("lock"));
+    assert_true(kn_os_lock_file(&a, path, 0));
+    assert_false(kn_os_lock_file(&b, path, 20));
+    kn_os_unlock_file(&a);
+    kn_os_unlock_file(&a);
+    assert_true(kn_os_lock_file_at(&b, path, 5, 0));
+    assert_true(kn_os_lock_file_at(&c, path, INT64_MAX - 1, 0));
+    assert_false(kn_os_lock_file_at(&a, path, 5, 0));
+    kn_os_unlock_file(&b);
+    kn_os_unlock_file(&c);
+    assert_false(kn_os_lock_file(&a, in_folder("none/lock"), 1000));
+    kn_os_unlock_file(NULL);
+}
+
+static void a_dead_process_gives_its_lock_back(void **state)
+{
+    kn_os_lock lock = KN_OS_LOCK_INIT;
+    char path[512], byte;
+    int ends[2], code;
+    pid_t child;
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("lock"));
+    assert_int_equal(pipe(ends), 0);
+    child = fork();
+    if (child == 0) {
+        if (kn_os_lock_file(&lock, path, 0) && write(ends[1], "x", 1) == 1)
+            pause();
+        _exit(1);
+    }
+    assert_int_equal(read(ends[0], &byte, 1), 1);
+    assert_false(kn_os_lock_file(&lock, path, 10));
+    kill(child, SIGKILL);
+    assert_true(kn_os_lock_file(&lock, path, 5000));
+    kn_os_unlock_file(&lock);
+    assert_int_equal(waitpid(child, &code, 0), child);
+    close(ends[0]);
+    close(ends[1]);
+}
+
+/* Two libraries that are made one after the other, the first still loaded: the second is not taken for the
+ * first. */
+static void libraries_load_from_memory(void **state)
+{
+    kn_library *libraries[3] = {NULL};
+    kn_str output = KN_STR_INIT;
+    char cc[256], source[512], object[512];
+    int code;
+    (void)state;
+    if (kn_os_find_program(cc, sizeof cc, "cc") != KILN_OK)
+        skip();
+    for (int i = 0; i < 3; i++) {
+        kn_blob blob = KN_BLOB_INIT;
+        char text[64];
+        snprintf(text, sizeof text, "int answer(void) { return %d; }\n", 40 + i);
+        snprintf(source, sizeof source, "%s", in_folder("a.c"));
+        snprintf(object, sizeof object, "%s", in_folder("a.so"));
+        const char *argv[] = {cc, "-shared", "-fPIC", "-o", object, source, NULL};
+        assert_int_equal(kn_os_write_file(source, text, strlen(text)), KILN_OK);
+        assert_int_equal(kn_os_run(argv, NULL, &output, &code), KILN_OK);
+        assert_int_equal(code, 0);
+        assert_int_equal(kn_os_read_file(&blob, object), KILN_OK);
+        assert_int_equal(kn_os_library_open_memory(&libraries[i], blob.data, blob.size, "a"), KILN_OK);
+        kn_blob_free(&blob);
+    }
+    for (int i = 0; i < 3; i++) {
+        int (*answer)(void);
+        *(void **)&answer = kn_os_library_symbol(libraries[i], "answer");
+        assert_non_null(answer);
+        assert_int_equal(answer(), 40 + i);
+        kn_os_library_close(libraries[i]);
+    }
+    kn_str_free(&output);
+}
+
+static void broken_libraries_are_refused(void **state)
+{
+    kn_library *library = NULL;
+    (void)state;
+    assert_int_equal(kn_os_library_open_memory(&library, "not a library", 13, "junk"), KILN_ERROR_FORMAT);
+    assert_non_null(strstr(kiln_error_message(), "junk"));
+    assert_int_equal(kn_os_library_open_memory(&library, "", 0, "junk"), KILN_ERROR_FORMAT);
+    assert_int_equal(kn_os_library_open(&library, "/no/such/lib.so"), KILN_ERROR_NOT_FOUND);
+    assert_null(library);
+    kn_os_library_close(NULL);
+}
+
+static void identity_changes_with_the_file(void **state)
+{
+    char a[130], b[130], small[8];
+    (void)state;
+    assert_int_equal(kn_os_file_identity(a, sizeof a, "/proc/self/exe"), KILN_OK);
+    assert_true(strlen(a) >= 32);
+    assert_int_equal(kn_os_file_identity(small, sizeof small, "/proc/self/exe"), KILN_ERROR_INVALID);
+    assert_int_equal(kn_os_write_file(in_folder("x"), "one", 3), KILN_OK);
+    assert_int_equal(kn_os_file_identity(a, sizeof a, in_folder("x")), KILN_OK);
+    assert_int_equal(strlen(a), 32);
+    assert_int_equal(kn_os_write_file(in_folder("x"), "two", 3), KILN_OK);
+    assert_int_equal(kn_os_file_identity(b, sizeof b, in_folder("x")), KILN_OK);
+    assert_string_not_equal(a, b);
+    assert_int_equal(kn_os_file_identity(a, sizeof a, in_folder("none")), KILN_ERROR_NOT_FOUND);
+    assert_int_equal(kn_os_file_identity(a, sizeof a, folder), KILN_ERROR_IO);
+}
+
+/* A damaged ELF file must not be read beyond its end: each byte of the head is changed in turn. */
+static void identity_survives_damaged_files(void **state)
+{
+    kn_blob blob = KN_BLOB_INIT;
+    unsigned char *head;
+    char id[130];
+    (void)state;
+    assert_int_equal(kn_os_read_file(&blob, "/proc/self/exe"), KILN_OK);
+    head = blob.data;
+    for (size_t i = 0; i < 1024; i++) {
+        unsigned char before = head[i];
+        head[i] = (unsigned char)(i % 3 ? 0xff : before ^ 0x41);
+        FILE *file = fopen(in_folder("elf"), "w");
+        assert_non_null(file);
+        fwrite(head, 1, 1500, file);
+        fclose(file);
+        assert_int_equal(kn_os_file_identity(id, sizeof id, in_folder("elf")), KILN_OK);
+        head[i] = before;
+    }
+    kn_blob_free(&blob);
+}
+
+static void processor_is_described(void **state)
+{
+    char name[128];
+    size_t available = 0, total = kn_os_physical_memory(&available);
+    kn_target target;
+    (void)state;
+    kn_os_cpu_name(name, sizeof name);
+    assert_true(strlen(name) > 0 && !strchr(name, '\n'));
+    assert_in_range(kn_os_cpu_count(), 1, sysconf(_SC_NPROCESSORS_CONF));
+    assert_true(available > 0 && total >= available);
+    kn_target_host(&target);
+    assert_string_equal(target.architecture, kn_os_cpu_architecture());
+    assert_true(kn_os_now_ms() > 0 && kn_os_unix_seconds() > 1700000000);
+}
+
+static void targets_are_read_and_written(void **state)
+{
+    static const struct {
+        const char *text, *written;
+        int capability, vector, shared;
+    } good[] = {
+        {"sm_75", "cuda:sm_75", 75, 16, 65536},         {"sm_90", "cuda:sm_90", 90, 16, 232448},
+        {"sm_90a", "cuda:sm_90a", 90, 16, 232448},      {"sm_120f", "cuda:sm_120f", 120, 16, 101376},
+        {"cuda:sm_80", "cuda:sm_80", 80, 16, 166912},   {"x86-64-v3", "host:x86-64-v3", 0, 32, 0},
+        {"host:armv8.2-a", "host:armv8.2-a", 0, 16, 0},
+    };
+    static const char *const bad[] = {"",        "sm_",    "sm_77", "sm_80a", "sm_90f", "sm_90b",
+                                      "sm_0x50", "sm_090", "cuda",  "x86",    "host:",  "host:sm_90"};
+    kn_target target, other;
+    char text[48];
+    (void)state;
+    for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+        assert_int_equal(kn_target_parse(&target, good[i].text), KILN_OK);
+        kn_target_format(&target, text, sizeof text);
+        assert_string_equal(text, good[i].written);
+        assert_int_equal(target.compute_capability, good[i].capability);
+        assert_int_equal(target.vector_bytes, good[i].vector);
+        assert_int_equal(target.shared_memory_per_block, good[i].shared);
+    }
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        assert_int_equal(kn_target_parse(&target, bad[i]), KILN_ERROR_INVALID);
+        assert_non_null(strstr(kiln_error_message(), "sm_90"));
+    }
+    kn_target_cuda(&target, 9, 0);
+    assert_int_equal(kn_target_parse(&other, "sm_90"), KILN_OK);
+    assert_true(kn_target_equal(&target, &other));
+    kn_target_cuda(&target, 13, 1);
+    assert_string_equal(target.architecture, "sm_131");
+    assert_false(kn_target_equal(&target, &other));
+    assert_int_equal(kn_target_parse(&target, "host"), KILN_OK);
+}
+
+int main(void)
+{
+#define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
+    const struct CMUnitTest tests[] = {
+        IN_FOLDER(file_round_trip),
+        IN_FOLDER(file_errors_name_the_path),
+        IN_FOLDER(special_files_stay),
+        IN_FOLDER(folders_are_made_with_their_parents),
+        cmocka_unit_test(run_collects_output_and_code),
+        cmocka_unit_test(run_survives_signals),
+        IN_FOLDER(lock_excludes_others),
+        IN_FOLDER(a_dead_process_gives_its_lock_back),
+        IN_FOLDER(libraries_load_from_memory),
+        cmocka_unit_test(broken_libraries_are_refused),
+        IN_FOLDER(identity_changes_with_the_file),
+        IN_FOLDER(identity_survives_damaged_files),
+        cmocka_unit_test(processor_is_described),
+        cmocka_unit_test(targets_are_read_and_written),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

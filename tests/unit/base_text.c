@@ -1,0 +1,296 @@
+/* Errors, strings, blobs, hashes and the map of the base layer. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/blob.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/log.h"
+#include "base/map.h"
+#include "base/str.h"
+
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void error_keeps_status_and_message(void **state)
+{
+    (void)state;
+    kiln_error_clear();
+    assert_int_equal(kiln_error_status(), KILN_OK);
+    assert_string_equal(kiln_error_message(), "");
+    assert_int_equal(kn_error(KILN_ERROR_SHAPE, "axis %d", 3), KILN_ERROR_SHAPE);
+    assert_int_equal(kiln_error_status(), KILN_ERROR_SHAPE);
+    assert_string_equal(kiln_error_message(), "axis 3");
+    assert_int_equal(kn_error_context("add(%s)", "x"), KILN_ERROR_SHAPE);
+    assert_string_equal(kiln_error_message(), "add(x): axis 3");
+    kn_error(KILN_ERROR_TYPE, "again: %s", kiln_error_message());
+    assert_string_equal(kiln_error_message(), "again: add(x): axis 3");
+    assert_int_equal(kn_error_memory(12, "a plan"), KILN_ERROR_MEMORY);
+    assert_string_equal(kiln_error_message(), "out of memory: 12 bytes for a plan");
+}
+
+static void error_cuts_long_messages(void **state)
+{
+    char text[3000];
+    (void)state;
+    memset(text, 'a', sizeof text - 1);
+    text[sizeof text - 1] = 0;
+    kn_error(KILN_ERROR_IO, "%s", text);
+    assert_int_equal(strlen(kiln_error_message()), 1023);
+    assert_string_equal(kiln_error_message() + 1020, "...");
+    kn_error_context("in %s", "front");
+    assert_int_equal(strlen(kiln_error_message()), 1023);
+    assert_memory_equal(kiln_error_message(), "in front: aaa", 13);
+}
+
+static void error_log_lives_with_its_error(void **state)
+{
+    kn_error_state saved;
+    (void)state;
+    kn_error(KILN_ERROR_COMPILE, "one");
+    kn_error_set_log("line 1\nline 2");
+    kn_error_context("k");
+    assert_string_equal(kiln_error_log(), "line 1\nline 2");
+    kn_error_save(&saved);
+    kn_error(KILN_ERROR_IO, "two");
+    assert_string_equal(kiln_error_log(), "");
+    kn_error_restore(&saved);
+    assert_string_equal(kiln_error_message(), "k: one");
+    assert_string_equal(kiln_error_log(), "line 1\nline 2");
+    kn_alloc_fail_at(1, 0);
+    kn_error_set_log("lost");
+    kn_alloc_fail_at(0, 0);
+    assert_string_equal(kiln_error_log(), "");
+}
+
+static void *fail_in_thread(void *user)
+{
+    assert_string_equal(kiln_error_message(), "");
+    kn_error(KILN_ERROR_IO, "thread");
+    kn_error_set_log("a log that the thread's end frees");
+    *(int *)user = kiln_error_status();
+    return NULL;
+}
+
+static void errors_belong_to_their_thread(void **state)
+{
+    pthread_t thread;
+    int status = 0;
+    (void)state;
+    kn_error(KILN_ERROR_TYPE, "main");
+    assert_int_equal(pthread_create(&thread, NULL, fail_in_thread, &status), 0);
+    pthread_join(thread, NULL);
+    assert_int_equal(status, KILN_ERROR_IO);
+    assert_string_equal(kiln_error_message(), "main");
+}
+
+static void every_status_has_a_name(void **state)
+{
+    (void)state;
+    for (int status = KILN_ERROR_INTERNAL; status <= 0; status++)
+        assert_string_not_equal(kiln_status_name((kiln_status)status), "KILN_ERROR_UNKNOWN");
+    assert_string_equal(kiln_status_name(KILN_ERROR_SHAPE), "KILN_ERROR_SHAPE");
+    assert_string_equal(kiln_status_name((kiln_status)-99), "KILN_ERROR_UNKNOWN");
+}
+
+static void string_grows(void **state)
+{
+    kn_str s = KN_STR_INIT;
+    char *text;
+    (void)state;
+    assert_string_equal(kn_str_text(&s), "");
+    for (int i = 0; i < 1000; i++)
+        kn_str_printf(&s, "%d,", i);
+    kn_str_append_n(&s, "xyz", 2);
+    assert_int_equal(kn_str_status(&s, "test"), KILN_OK);
+    assert_int_equal(s.length, 10 * 2 + 90 * 3 + 900 * 4 + 2);
+    assert_string_equal(s.data + s.length - 6, "999,xy");
+    text = kn_str_take(&s, "test");
+    assert_int_equal(strlen(text), 3892);
+    assert_null(s.data);
+    kn_free(text);
+    text = kn_str_take(&s, "test");
+    assert_string_equal(text, "");
+    kn_free(text);
+}
+
+static void string_remembers_a_failure(void **state)
+{
+    kn_str s = KN_STR_INIT;
+    (void)state;
+    kn_str_append(&s, "before");
+    kn_alloc_fail_at(1, 0);
+    kn_str_printf(&s, "%200d", 1);
+    kn_alloc_fail_at(0, 0);
+    kn_str_append(&s, "after");
+    assert_int_equal(kn_str_status(&s, "text"), KILN_ERROR_MEMORY);
+    assert_string_equal(kn_str_text(&s), "before");
+    assert_null(kn_str_take(&s, "text"));
+    assert_null(s.data);
+    assert_int_equal(kn_str_status(&s, "text"), KILN_OK);
+}
+
+static void blob_copies(void **state)
+{
+    kn_blob blob = KN_BLOB_INIT;
+    (void)state;
+    assert_true(kn_blob_copy(&blob, "abc", 3));
+    assert_memory_equal(blob.data, "abc", 3);
+    kn_blob_free(&blob);
+    assert_true(kn_blob_copy(&blob, NULL, 0));
+    assert_non_null(blob.data);
+    kn_blob_free(&blob);
+    assert_null(blob.data);
+    kn_alloc_fail_at(1, 0);
+    assert_false(kn_blob_copy(&blob, "abc", 3));
+    kn_alloc_fail_at(0, 0);
+    assert_null(blob.data);
+    kn_blob_free(NULL);
+}
+
+/* Values from the XXH3 specification's reference program. */
+static void hashes_are_xxh3(void **state)
+{
+    kn_hash hash = kn_hash_128("", 0);
+    char hex[33];
+    (void)state;
+    kn_hash_hex(&hash, hex);
+    assert_string_equal(hex, "99aa06d3014798d86001c324468d497f");
+    assert_true(kn_hash_64(NULL, 0) == 0x2d06800538d394c2ULL);
+}
+
+static void allocation_fails_as_asked(void **state)
+{
+    void *p[4];
+    (void)state;
+    kn_alloc_fail_at(2, 0);
+    for (int i = 0; i < 4; i++)
+        p[i] = kn_malloc(8);
+    assert_int_equal(kn_alloc_fail_at(2, 1), 4);
+    assert_non_null(p[0]);
+    assert_null(p[1]);
+    assert_non_null(p[2]);
+    for (int i = 0; i < 4; i++)
+        kn_free(p[i]);
+    p[0] = kn_calloc(0, 0);
+    p[1] = kn_strdup("x");
+    p[2] = kn_realloc(NULL, 1);
+    assert_int_equal(kn_alloc_fail_at(0, 0), 3);
+    assert_non_null(p[0]);
+    assert_null(p[1]);
+    assert_null(p[2]);
+    kn_free(p[0]);
+}
+
+/* Against an array: puts, replaces and removes in a pseudo-random order, with few distinct homes. */
+static void map_agrees_with_an_array(void **state)
+{
+    enum { KEYS = 700 };
+    static int values[KEYS];
+    static bool present[KEYS];
+    kn_map *map = kn_map_create();
+    size_t count = 0;
+    unsigned random = 12345;
+    (void)state;
+    for (int step = 0; step < 50000; step++) {
+        int key = (int)((random = random * 1664525u + 1013904223u) >> 8) % KEYS;
+        if (random & 0x80) {
+            assert_true(kn_map_put(map, &key, sizeof key, &values[key]));
+            count += !present[key];
+            present[key] = true;
+        } else {
+            assert_ptr_equal(kn_map_remove(map, &key, sizeof key), present[key] ? &values[key] : NULL);
+            count -= present[key];
+            present[key] = false;
+        }
+        assert_int_equal(kn_map_count(map), count);
+    }
+    for (int key = 0; key < KEYS; key++)
+        assert_ptr_equal(kn_map_get(map, &key, sizeof key), present[key] ? &values[key] : NULL);
+    kn_map_free(map, NULL);
+}
+
+static bool count_visits(const void *key, size_t key_size, void *value, void *user)
+{
+    assert_int_equal(strlen(key), key_size - 1);
+    assert_string_equal(key, value);
+    return ++*(int *)user < 3;
+}
+
+static void map_releases_and_visits(void **state)
+{
+    kn_map *map = kn_map_create();
+    int visits = 0;
+    (void)state;
+    assert_null(kn_map_get(map, "none", 5));
+    assert_null(kn_map_remove(map, "none", 5));
+    for (int i = 0; i < 10; i++) {
+        char key[16];
+        snprintf(key, sizeof key, "k%d", i);
+        assert_true(kn_map_put(map, key, strlen(key) + 1, kn_strdup(key)));
+    }
+    kn_map_each(map, count_visits, &visits);
+    assert_int_equal(visits, 3);
+    kn_map_free(map, kn_free);
+    kn_map_free(NULL, NULL);
+}
+
+static void map_survives_a_failed_put(void **state)
+{
+    kn_map *map = kn_map_create();
+    int value;
+    (void)state;
+    for (unsigned long nth = 1; nth <= 2; nth++) {
+        kn_alloc_fail_at(nth, 0);
+        assert_false(kn_map_put(map, "a", 1, &value));
+        kn_alloc_fail_at(0, 0);
+        assert_int_equal(kn_map_count(map), 0);
+    }
+    assert_true(kn_map_put(map, "", 0, &value));
+    assert_ptr_equal(kn_map_get(map, "x", 0), &value);
+    kn_map_free(map, NULL);
+}
+
+static void keep_message(kiln_log_level level, const char *message, void *user)
+{
+    snprintf(user, 64, "%d %s", level, message);
+}
+
+static void log_reaches_the_callback(void **state)
+{
+    char text[64] = "";
+    (void)state;
+    kn_log(KILN_LOG_WARNING, "nobody listens");
+    kiln_log_set_callback(keep_message, text);
+    kn_log(KILN_LOG_WARNING, "disk %s", "full");
+    assert_string_equal(text, "2 disk full");
+    kiln_log_set_callback(NULL, NULL);
+    kn_log(KILN_LOG_INFO, "dropped");
+    assert_string_equal(text, "2 disk full");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(error_keeps_status_and_message),
+        cmocka_unit_test(error_cuts_long_messages),
+        cmocka_unit_test(error_log_lives_with_its_error),
+        cmocka_unit_test(errors_belong_to_their_thread),
+        cmocka_unit_test(every_status_has_a_name),
+        cmocka_unit_test(string_grows),
+        cmocka_unit_test(string_remembers_a_failure),
+        cmocka_unit_test(blob_copies),
+        cmocka_unit_test(hashes_are_xxh3),
+        cmocka_unit_test(allocation_fails_as_asked),
+        cmocka_unit_test(map_agrees_with_an_array),
+        cmocka_unit_test(map_releases_and_visits),
+        cmocka_unit_test(map_survives_a_failed_put),
+        cmocka_unit_test(log_reaches_the_callback),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
