@@ -19,6 +19,9 @@ typedef struct kn_build_request {
     /* Fills the compile request (its target, name and flags are set already) and the source; called on a miss alone. source lives until the compile is done. */
     kiln_status (*generate)(void *user, kn_compile_request *compile, kn_str *source);
     void *user;
+    const char *const *options; /* the user's compiler options: where headers that a row names are looked for (kn_compile_notes_hold) */
+    int n_options;
+    kn_str *notes;          /* receives the row's notes (kn_compile_notes, stored as the cache's aux), from whatever origin; NULL: not wanted */
 } kn_build_request;
 
 /* How it was found: origin and times of kiln_call_info. */

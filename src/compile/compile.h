@@ -40,6 +40,17 @@ typedef struct kn_compile_result {
 kiln_status kn_compile(kn_compile_result *out, const kn_compile_request *request);
 void kn_compile_result_free(kn_compile_result *result);
 
+/* ---- notes: what has to be known beside the code, kept in the cache's row with it ---- */
+
+/* Appends the notes of a compile that succeeded: lowered names, and name and hash of each header file that the source reached through the user's -I folders. Nothing
+ * for most kernels: then there is nothing to store and nothing to check. No paths. */
+kiln_status kn_compile_notes(kn_str *out, const kn_compile_request *request, const kn_compile_result *result);
+/* Whether each header that the notes name is unchanged wherever it is found below the -I folders of these options; true for empty notes. False: treat the row
+ * as a miss and put the new one in its place. */
+bool kn_compile_notes_hold(const char *notes, size_t size, const char *const *options, int n_options);
+/* The lowered name of the nth name expression, with its length; NULL where the notes have no such. */
+const char *kn_compile_notes_lowered(const char *notes, size_t size, int n, size_t *length);
+
 /* The identity of the compiler that kn_compile would use for this back end ("nvrtc 65be0d...", "g++ 1f3a..."), found without loading or running it; remembered. ""
  * where there is none. Static lifetime. */
 const char *kn_compile_identity(kn_backend_kind backend);
