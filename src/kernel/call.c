@@ -1,0 +1,332 @@
+#include "kernel/kernel.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "base/hash.h"
+
+/* Room on the stack for what tells one call's plan from another's; a call that needs more goes without being remembered. */
+enum { KEY_WORDS = 512, SCALAR_BYTES = 16, KEY_ALIGNMENT = 64 };
+
+typedef struct call_key {
+    size_t words;
+    bool is_full;
+    int64_t word[KEY_WORDS];
+} call_key;
+
+/* One call while it is running. */
+typedef struct call {
+    kiln_kernel *kernel;
+    const kn_program *program;
+    kiln_array **out;
+    const kiln_arg *in;
+    kiln_call_options options;
+    kn_device *device;
+    void *stream;
+    uint64_t fresh; /* outputs (bits) that this call allocated */
+} call;
+
+static _Thread_local kiln_call_info last_call = KILN_CALL_INFO_INIT;
+
+void kn_call_set_info(const kn_build_info *info, kiln_device device)
+{
+    last_call.origin = info->origin;
+    last_call.generate_ms = info->generate_ms;
+    last_call.compile_ms = info->compile_ms;
+    last_call.cache_ms = info->cache_ms;
+    last_call.load_ms = info->load_ms;
+    last_call.code_bytes = info->code_bytes;
+    last_call.device = device;
+}
+
+kiln_status kiln_kernel_last_call(kiln_call_info *out)
+{
+    if (!out || out->struct_size == 0 || out->struct_size > sizeof *out)
+        return kn_error(KILN_ERROR_INVALID, "out: a kiln_call_info that starts as KILN_CALL_INFO_INIT was expected");
+    size_t size = out->struct_size;
+    memcpy(out, &last_call, size);
+    out->struct_size = size;
+    return KILN_OK;
+}
+
+kiln_status kn_call_options_read(kiln_call_options *out, const kiln_call_options *given)
+{
+    *out = (kiln_call_options)KILN_CALL_OPTIONS_INIT;
+    if (!given)
+        return KILN_OK;
+    if (given->struct_size == 0 || given->struct_size > sizeof *out)
+        return kn_error(KILN_ERROR_INVALID, "options.struct_size: %zu was given; start from KILN_CALL_OPTIONS_INIT", given->struct_size);
+    memcpy(out, given, given->struct_size);
+    if (out->flags & ~(unsigned)KILN_CALL_NO_COMPILE)
+        return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_CALL_* are known", out->flags);
+    if (out->order != KILN_ORDER_C && out->order != KILN_ORDER_KEEP)
+        return kn_error(KILN_ERROR_INVALID, "options.order: %d was given; KILN_ORDER_C or KILN_ORDER_KEEP was expected", (int)out->order);
+    if (out->block < 0 || out->block > 1024 || out->block % 32 != 0)
+        return kn_error(KILN_ERROR_INVALID, "options.block: %d was given; 0 or a multiple of 32 up to 1024 was expected", out->block);
+    return KILN_OK;
+}
+
+/* ---- the key: all that a plan depends on ---- */
+
+static void put_word(call_key *key, int64_t word)
+{
+    if (key->words < KEY_WORDS)
+        key->word[key->words++] = word;
+    else
+        key->is_full = true;
+}
+
+static void put_array(call_key *key, const kiln_array *a)
+{
+    int64_t alignment = (int64_t)((uintptr_t)a->data % KEY_ALIGNMENT);
+    put_word(key, KILN_ARG_ARRAY | (int64_t)a->dtype << 8 | (int64_t)a->ndim << 16 | alignment << 32);
+    size_t words = 2 * (size_t)a->ndim;
+    if (key->words + words > KEY_WORDS) {
+        key->is_full = true;
+        return;
+    }
+    memcpy(key->word + key->words, a->shape, words * sizeof *a->shape); /* the strides stand behind the shape */
+    key->words += words;
+}
+
+static void put_argument(call_key *key, const kiln_arg *arg)
+{
+    if (arg->kind == KILN_ARG_ARRAY && arg->value.array)
+        put_array(key, arg->value.array);
+    else
+        put_word(key, arg->kind | (int64_t)arg->dtype << 8 | (arg->kind == KILN_ARG_STRUCT ? (int64_t)arg->value.pod.size << 16 : 0));
+}
+
+static void find_device(call *c, const kiln_array *a)
+{
+    if (!c->device && a && a->storage)
+        c->device = a->storage->device;
+}
+
+/* Devices beyond the first need no place in the key: arrays of another device are checked when they are met (see same_device). */
+static void make_key(call_key *key, call *c, int n_in, int n_out)
+{
+    key->words = 0;
+    key->is_full = false;
+    put_word(key, 0);
+    put_word(key, c->options.size);
+    for (int j = 0; j < n_out; ++j) {
+        if (c->out[j])
+            put_array(key, c->out[j]);
+        else
+            put_word(key, 0);
+        find_device(c, c->out[j]);
+    }
+    for (int k = 0; k < n_in; ++k) {
+        put_argument(key, &c->in[k]);
+        find_device(c, c->in[k].kind == KILN_ARG_ARRAY ? c->in[k].value.array : NULL);
+    }
+}
+
+static bool same_device(const call *c, int n_in, int n_out)
+{
+    for (int j = 0; j < n_out; ++j)
+        if (c->out[j] && (!c->out[j]->storage || c->out[j]->storage->device != c->device || c->out[j]->is_read_only))
+            return false;
+    for (int k = 0; k < n_in; ++k) {
+        const kiln_array *a = c->in[k].kind == KILN_ARG_ARRAY ? c->in[k].value.array : NULL;
+        if (a && (!a->storage || a->storage->device != c->device))
+            return false;
+    }
+    return true;
+}
+
+/* ---- overlap: an output that partly covers an input ---- */
+
+static bool needs_copy(const call *c, const kn_call_plan *plan, int k)
+{
+    const kiln_array *in = c->in[k].value.array;
+    for (int j = 0; j < plan->n_out; ++j) {
+        const kiln_array *out = c->out[j];
+        int o = plan->n_in + j;
+        if (!out || (c->fresh >> j & 1))
+            continue;
+        bool apart = in->data + plan->high[k] <= out->data + plan->low[o] || out->data + plan->high[o] <= in->data + plan->low[k];
+        bool identical = in->data == out->data && (plan->same_layout[j] >> k & 1);
+        if (!apart && !identical)
+            return true;
+    }
+    return false;
+}
+
+/* The inputs (bits) that have to be copied before the kernel writes over them. */
+static uint64_t find_overlaps(const call *c, const kn_call_plan *plan)
+{
+    uint64_t overlaps = 0;
+    for (int k = 0; k < plan->n_in; ++k)
+        if (plan->operand[k].pass == KN_PASS_ARRAY && needs_copy(c, plan, k))
+            overlaps |= UINT64_C(1) << k;
+    return overlaps;
+}
+
+static kiln_status call_with_copies(call *c, const kn_call_plan *plan, uint64_t overlaps)
+{
+    kiln_arg in[KN_MAX_PARAMS];
+    kiln_array *copy[KN_MAX_PARAMS] = {NULL};
+    kiln_status status = KILN_OK;
+    int n_in = plan->n_in, n_out = plan->n_out;
+    kiln_stream *before = c->options.stream ? kiln_stream_set_current(c->options.stream) : NULL;
+    memcpy(in, c->in, (size_t)n_in * sizeof *in);
+    for (int k = 0; k < n_in && status == KILN_OK; ++k)
+        if (overlaps >> k & 1) {
+            status = kiln_array_copy(&copy[k], c->in[k].value.array);
+            in[k] = kiln_arg_array(copy[k]);
+        }
+    if (c->options.stream)
+        kiln_stream_set_current(before);
+    if (status == KILN_OK)
+        status = kiln_kernel_call(c->kernel, c->out, n_out, in, n_in, &c->options);
+    for (int k = 0; k < n_in; ++k)
+        kiln_array_free(copy[k]);
+    return status;
+}
+
+/* ---- running ---- */
+
+static kiln_status allocate_outputs(call *c, const kn_call_plan *plan)
+{
+    for (int j = 0; j < plan->n_out; ++j) {
+        if (c->out[j])
+            continue;
+        kiln_status status = kn_array_allocate(&c->out[j], plan->device, c->stream, plan->operand[plan->n_in + j].dtype, plan->ndim, plan->shape,
+                                               plan->shape + (1 + j) * plan->ndim);
+        if (status != KILN_OK)
+            return status;
+        c->fresh |= UINT64_C(1) << j;
+    }
+    return KILN_OK;
+}
+
+static void release_fresh(call *c, int n_out)
+{
+    for (int j = 0; j < n_out; ++j)
+        if (c->fresh >> j & 1) {
+            kiln_array_free(c->out[j]);
+            c->out[j] = NULL;
+        }
+}
+
+static kiln_status note_stream(const call *c, const kiln_array *a)
+{
+    const kn_storage *s = a->storage;
+    return s->is_pooled && s->stream != c->stream ? kn_memory_used_on(s->device, s->data, c->stream) : KILN_OK;
+}
+
+/* value[k] of each parameter, scalars converted into scalar[k]. */
+static kiln_status gather_values(const call *c, const kn_call_plan *plan, const void **value, unsigned char (*scalar)[SCALAR_BYTES])
+{
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < plan->n_in && status == KILN_OK; ++k) {
+        const kiln_arg *arg = &c->in[k];
+        if (arg->kind == KILN_ARG_ARRAY) {
+            value[k] = arg->value.array->data;
+            status = note_stream(c, arg->value.array);
+        } else if (arg->kind == KILN_ARG_STRUCT) {
+            value[k] = arg->value.pod.data;
+        } else {
+            value[k] = scalar[k];
+            status = kn_scalar_store(scalar[k], plan->operand[k].dtype, arg, c->program->param[k].name);
+        }
+    }
+    for (int j = 0; j < plan->n_out && status == KILN_OK; ++j) {
+        value[plan->n_in + j] = c->out[j]->data;
+        status = note_stream(c, c->out[j]);
+    }
+    return status;
+}
+
+static kiln_status run_plan(call *c, const kn_call_plan *plan)
+{
+    const void *value[plan->n_in + plan->n_out];
+    unsigned char scalar[plan->n_in + 1][SCALAR_BYTES];
+    uint64_t overlaps = find_overlaps(c, plan);
+    if (overlaps)
+        return call_with_copies(c, plan, overlaps);
+    kiln_status status = allocate_outputs(c, plan);
+    if (status == KILN_OK)
+        status = gather_values(c, plan, value, scalar);
+    if (status == KILN_OK && !plan->is_empty) {
+        kn_device_note_launch(c->program->name);
+        status = kn_launch_plan_run(plan->launch, value, c->stream);
+    }
+    if (status != KILN_OK)
+        release_fresh(c, plan->n_out);
+    return status;
+}
+
+static kiln_status make_plan(kn_call_plan **out, call *c, const call_key *key, uint64_t hash, kn_build_info *info)
+{
+    kn_binding b;
+    kiln_status status = kn_bind(&b, c->program, c->out, c->program->n_out, c->in, c->program->n_in);
+    if (status != KILN_OK)
+        return status;
+    if (!b.device)
+        b.device = c->device;
+    unsigned flags = c->options.flags & KILN_CALL_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0;
+    return kn_call_plan_create(out, &b, &c->options, key->word, key->words * sizeof key->word[0], hash, flags, info);
+}
+
+static kiln_status call_first_time(call *c, const call_key *key, uint64_t hash)
+{
+    kn_build_info info = {KILN_ORIGIN_MEMORY, 0, 0, 0, 0, 0};
+    kn_call_plan *plan = NULL;
+    kiln_status status = make_plan(&plan, c, key, hash, &info);
+    if (status != KILN_OK)
+        return status;
+    bool keep = !key->is_full && same_device(c, c->program->n_in, c->program->n_out);
+    const kn_call_plan *kept = keep ? kn_call_memo_put(c->kernel->memo, plan) : NULL;
+    status = run_plan(c, kept ? kept : plan);
+    if (!kept)
+        kn_call_plan_free(plan);
+    if (status == KILN_OK)
+        kn_call_set_info(&info, c->device->id);
+    return status;
+}
+
+static kiln_status check_call(kiln_kernel *kernel, kiln_array **out, int n_out, const kiln_arg *in, int n_in)
+{
+    if (!kernel)
+        return kn_error(KILN_ERROR_INVALID, "kernel is NULL; a kiln_kernel was expected");
+    const kn_program *p = kernel->program;
+    if (n_in != p->n_in)
+        return kn_error(KILN_ERROR_INVALID, "%s: %d input argument%s given, %d expected", p->name, n_in, n_in == 1 ? " was" : "s were", p->n_in);
+    if (n_out != p->n_out)
+        return kn_error(KILN_ERROR_INVALID, "%s: %d output argument%s given, %d expected", p->name, n_out, n_out == 1 ? " was" : "s were", p->n_out);
+    if (!out || (n_in > 0 && !in))
+        return kn_error(KILN_ERROR_INVALID, "%s: %s is NULL", p->name, out ? "in" : "out");
+    return KILN_OK;
+}
+
+kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out, const kiln_arg *in, int n_in, const kiln_call_options *options)
+{
+    static const kn_build_info from_memory = {KILN_ORIGIN_MEMORY, 0, 0, 0, 0, 0};
+    kiln_status status = check_call(kernel, out, n_out, in, n_in);
+    if (status != KILN_OK)
+        return status;
+    call c = {.kernel = kernel, .program = kernel->program, .out = out, .in = in};
+    call_key key;
+    status = kn_call_options_read(&c.options, options);
+    if (status != KILN_OK)
+        return status;
+    make_key(&key, &c, n_in, n_out);
+    if (!c.device)
+        status = kn_device_get(&c.device, KILN_DEVICE_DEFAULT);
+    if (status == KILN_OK)
+        status = kn_stream_native(&c.stream, c.device, c.options.stream);
+    if (status != KILN_OK)
+        return status;
+    key.word[0] = (int64_t)c.device->id | (int64_t)c.options.block << 32 | (int64_t)c.options.order << 48;
+    uint64_t hash = kn_hash_64(key.word, key.words * sizeof key.word[0]);
+    const kn_call_plan *plan = key.is_full ? NULL : kn_call_memo_find(kernel->memo, key.word, key.words * sizeof key.word[0], hash);
+    if (!plan || !same_device(&c, n_in, n_out))
+        return call_first_time(&c, &key, hash);
+    status = run_plan(&c, plan);
+    if (status == KILN_OK)
+        kn_call_set_info(&from_memory, c.device->id);
+    return status;
+}

@@ -1,0 +1,226 @@
+/* What a call would run, without running it: prepare, source, explain. */
+#include "kernel/kernel.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "codegen/codegen.h"
+
+/* Devices are named "host", "cuda", "cuda:N"; anything else is an architecture. */
+static bool names_device(const char *text)
+{
+    return strcmp(text, "host") == 0 || strncmp(text, "cuda", 4) == 0;
+}
+
+kiln_status kn_kernel_target(kn_target *out, const char *text, const kn_binding *b)
+{
+    kn_device *device = b->device;
+    kiln_device id = KILN_DEVICE_DEFAULT;
+    if (text && !names_device(text))
+        return kn_target_parse(out, text);
+    kiln_status status = text ? kiln_device_parse(&id, text) : KILN_OK;
+    if (status == KILN_OK && (text || !device))
+        status = kn_device_get(&device, id);
+    if (status == KILN_OK)
+        *out = device->target;
+    return status;
+}
+
+/* The specialisation of a call; *resolved is the caller's (kn_free). */
+static kiln_status resolve(kn_resolved **resolved, const kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in, int n_in,
+                           const kiln_call_options *options, const char *target_text)
+{
+    kn_binding b;
+    kn_target target;
+    kiln_call_options o;
+    if (!kernel)
+        return kn_error(KILN_ERROR_INVALID, "kernel is NULL; a kiln_kernel was expected");
+    kiln_status status = kn_call_options_read(&o, options);
+    if (status == KILN_OK)
+        status = kn_bind(&b, kernel->program, outs, n_out, in, n_in);
+    if (status == KILN_OK)
+        status = kn_kernel_target(&target, target_text, &b);
+    if (status != KILN_OK)
+        return status;
+    kn_resolved *r = kn_malloc(sizeof *r);
+    if (!r)
+        return kn_error_memory(sizeof *r, "a specialisation");
+    status = kn_resolve(r, &b, &o, &target);
+    if (status != KILN_OK) {
+        kn_free(r);
+        return status;
+    }
+    *resolved = r;
+    return KILN_OK;
+}
+
+/* A text that leaves the library: malloc'd, whatever the library allocates with. */
+static kiln_status hand_out(char **out, kn_str *text)
+{
+    kiln_status status = kn_str_status(text, "a text");
+    char *copy = status == KILN_OK ? malloc(text->length + 1) : NULL;
+    if (status == KILN_OK && !copy)
+        status = kn_error_memory(text->length + 1, "a text");
+    if (status == KILN_OK) {
+        memcpy(copy, kn_str_text(text), text->length + 1);
+        *out = copy;
+    }
+    return status;
+}
+
+static kiln_status put_line(kn_str *text, const kn_spec *spec)
+{
+    kn_spec_format(text, spec);
+    return kn_str_status(text, "a specialisation");
+}
+
+static kiln_status show(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in, int n_in, const char *target,
+                        kiln_status (*writer)(kn_str *, const kn_spec *))
+{
+    kn_resolved *r = NULL;
+    kn_str text = KN_STR_INIT;
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a char * was expected");
+    kiln_status status = resolve(&r, kernel, outs, n_out, in, n_in, NULL, target);
+    if (status == KILN_OK)
+        status = writer(&text, &r->spec);
+    if (status == KILN_OK)
+        status = hand_out(out, &text);
+    kn_str_free(&text);
+    kn_free(r);
+    return status;
+}
+
+kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in, int n_in, const char *target)
+{
+    return show(out, kernel, outs, n_out, in, n_in, target, kn_codegen_source);
+}
+
+kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in, int n_in, const char *target)
+{
+    return show(out, kernel, outs, n_out, in, n_in, target, put_line);
+}
+
+/* ---- prepare ---- */
+
+typedef struct preparation {
+    kiln_kernel *kernel;
+    kn_resolved *resolved;
+    kn_device *device; /* NULL: for another machine, nothing is loaded */
+} preparation;
+
+static kiln_status prepare_now(const preparation *p, kn_build_info *info)
+{
+    kn_str what = KN_STR_INIT;
+    kn_build_request request;
+    kn_function *function = NULL;
+    kn_blob code = KN_BLOB_INIT;
+    char entry[KN_NAME_MAX + 8];
+    if (p->resolved->space.size == 0)
+        return KILN_OK;
+    kiln_status status = put_line(&what, &p->resolved->spec);
+    if (status == KILN_OK) {
+        kn_spec_request(&request, &p->resolved->spec, kn_str_text(&what), 0);
+        kn_codegen_entry(entry, sizeof entry, p->resolved->spec.program);
+        status = p->device ? kn_build_function(&function, &request, p->device, entry, info) : kn_build_code(&code, &request, info);
+    }
+    kn_blob_free(&code);
+    kn_str_free(&what);
+    return status;
+}
+
+static void release_preparation(preparation *p)
+{
+    if (!p)
+        return;
+    kiln_kernel_free(p->kernel);
+    kn_free(p->resolved);
+    kn_free(p);
+}
+
+static void *prepare_in_background(void *user)
+{
+    preparation *p = user;
+    kn_build_info info;
+    memset(&info, 0, sizeof info);
+    if (prepare_now(p, &info) != KILN_OK)
+        kn_log(KILN_LOG_WARNING, "preparing %s in the background failed: %s", p->kernel->program->name, kiln_error_message());
+    release_preparation(p);
+    return NULL;
+}
+
+static kiln_status start_in_background(preparation *p)
+{
+    pthread_t thread;
+    pthread_attr_t attributes;
+    pthread_attr_init(&attributes);
+    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
+    int failed = pthread_create(&thread, &attributes, prepare_in_background, p);
+    pthread_attr_destroy(&attributes);
+    return failed ? kn_error(KILN_ERROR_MEMORY, "no thread could be started to prepare in the background: %s", strerror(failed)) : KILN_OK;
+}
+
+static kiln_status read_options(kiln_prepare_options *out, const kiln_prepare_options *given)
+{
+    *out = (kiln_prepare_options)KILN_PREPARE_OPTIONS_INIT;
+    if (given && (given->struct_size == 0 || given->struct_size > sizeof *out))
+        return kn_error(KILN_ERROR_INVALID, "options.struct_size: %zu was given; start from KILN_PREPARE_OPTIONS_INIT", given->struct_size);
+    if (given)
+        memcpy(out, given, given->struct_size);
+    if (out->flags & ~(unsigned)KILN_PREPARE_BACKGROUND)
+        return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_PREPARE_* are known", out->flags);
+    return KILN_OK;
+}
+
+/* The device the code is to be loaded on: none where an architecture was named. */
+static kiln_status find_device(kn_device **out, const char *target, kiln_array *const *outs, int n_out, const kiln_arg *in, int n_in)
+{
+    kiln_device id = KILN_DEVICE_DEFAULT;
+    *out = NULL;
+    if (target)
+        return names_device(target) && kiln_device_parse(&id, target) == KILN_OK ? kn_device_get(out, id) : KILN_OK;
+    for (int j = 0; outs && j < n_out && !*out; ++j)
+        if (outs[j] && outs[j]->storage)
+            *out = outs[j]->storage->device;
+    for (int k = 0; k < n_in && !*out; ++k)
+        if (in[k].kind == KILN_ARG_ARRAY && in[k].value.array->storage)
+            *out = in[k].value.array->storage->device;
+    return *out ? KILN_OK : kn_device_get(out, id);
+}
+
+kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int n_out, const kiln_arg *in, int n_in, const kiln_call_options *call,
+                                const kiln_prepare_options *options)
+{
+    kiln_prepare_options o;
+    kn_build_info info;
+    memset(&info, 0, sizeof info);
+    info.origin = KILN_ORIGIN_MEMORY;
+    kiln_status status = read_options(&o, options);
+    if (status != KILN_OK)
+        return status;
+    preparation *p = kn_calloc(1, sizeof *p);
+    if (!p)
+        return kn_error_memory(sizeof *p, "a preparation");
+    status = resolve(&p->resolved, kernel, out, n_out, in, n_in, call, o.target);
+    if (status == KILN_OK)
+        status = find_device(&p->device, o.target, out, n_out, in, n_in);
+    if (status == KILN_OK) {
+        atomic_fetch_add_explicit(&kernel->references, 1, memory_order_relaxed);
+        p->kernel = kernel;
+    }
+    if (status == KILN_OK && (o.flags & KILN_PREPARE_BACKGROUND)) {
+        status = start_in_background(p);
+        if (status == KILN_OK)
+            return KILN_OK;
+    } else if (status == KILN_OK) {
+        status = prepare_now(p, &info);
+    }
+    if (status == KILN_OK && p->device)
+        kn_call_set_info(&info, p->device->id);
+    release_preparation(p);
+    return status;
+}

@@ -1,0 +1,115 @@
+#include "kernel/kernel.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/alloc.h"
+
+enum { FIRST_SLOTS = 16, MAX_PLANS = 1 << 14 };
+
+/* Open addressing; at most half full. Grown tables replace each other, and readers may still be in an old one: it stays until the memo goes. */
+typedef struct table {
+    struct table *older;
+    size_t mask;
+    _Atomic(kn_call_plan *) slot[];
+} table;
+
+struct kn_call_memo {
+    pthread_mutex_t writing;
+    _Atomic(table *) table;
+    size_t count;
+};
+
+static table *make_table(size_t slots, table *older)
+{
+    table *t = kn_calloc(1, sizeof *t + slots * sizeof t->slot[0]);
+    if (!t)
+        return NULL;
+    t->older = older;
+    t->mask = slots - 1;
+    return t;
+}
+
+kn_call_memo *kn_call_memo_create(void)
+{
+    kn_call_memo *memo = kn_calloc(1, sizeof *memo);
+    table *t = make_table(FIRST_SLOTS, NULL);
+    if (!memo || !t) {
+        kn_free(memo);
+        kn_free(t);
+        return NULL;
+    }
+    pthread_mutex_init(&memo->writing, NULL);
+    atomic_init(&memo->table, t);
+    return memo;
+}
+
+void kn_call_memo_free(kn_call_memo *memo)
+{
+    if (!memo)
+        return;
+    table *t = atomic_load_explicit(&memo->table, memory_order_acquire);
+    for (size_t s = 0; s <= t->mask; ++s)
+        kn_call_plan_free(atomic_load_explicit(&t->slot[s], memory_order_relaxed));
+    while (t) {
+        table *older = t->older;
+        kn_free(t);
+        t = older;
+    }
+    pthread_mutex_destroy(&memo->writing);
+    kn_free(memo);
+}
+
+const kn_call_plan *kn_call_memo_find(const kn_call_memo *memo, const void *key, size_t key_size, uint64_t hash)
+{
+    const table *t = atomic_load_explicit(&memo->table, memory_order_acquire);
+    for (size_t s = hash & t->mask;; s = (s + 1) & t->mask) {
+        const kn_call_plan *plan = atomic_load_explicit(&t->slot[s], memory_order_acquire);
+        if (!plan)
+            return NULL;
+        if (plan->hash == hash && plan->key_size == key_size && memcmp(plan->key, key, key_size) == 0)
+            return plan;
+    }
+}
+
+static void place(table *t, kn_call_plan *plan)
+{
+    size_t s = plan->hash & t->mask;
+    while (atomic_load_explicit(&t->slot[s], memory_order_relaxed))
+        s = (s + 1) & t->mask;
+    atomic_store_explicit(&t->slot[s], plan, memory_order_release);
+}
+
+static bool make_room(kn_call_memo *memo)
+{
+    table *t = atomic_load_explicit(&memo->table, memory_order_relaxed);
+    if (memo->count == MAX_PLANS)
+        return false;
+    if ((memo->count + 1) * 2 <= t->mask + 1)
+        return true;
+    table *grown = make_table(2 * (t->mask + 1), t);
+    if (!grown)
+        return false;
+    for (size_t s = 0; s <= t->mask; ++s) {
+        kn_call_plan *plan = atomic_load_explicit(&t->slot[s], memory_order_relaxed);
+        if (plan)
+            place(grown, plan);
+    }
+    atomic_store_explicit(&memo->table, grown, memory_order_release);
+    return true;
+}
+
+const kn_call_plan *kn_call_memo_put(kn_call_memo *memo, kn_call_plan *plan)
+{
+    pthread_mutex_lock(&memo->writing);
+    const kn_call_plan *kept = kn_call_memo_find(memo, plan->key, plan->key_size, plan->hash);
+    if (kept) {
+        kn_call_plan_free(plan);
+    } else if (make_room(memo)) {
+        place(atomic_load_explicit(&memo->table, memory_order_relaxed), plan);
+        ++memo->count;
+        kept = plan;
+    }
+    pthread_mutex_unlock(&memo->writing);
+    return kept;
+}

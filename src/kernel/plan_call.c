@@ -1,0 +1,246 @@
+#include "kernel/kernel.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "codegen/codegen.h"
+#include "plan/shape.h"
+
+enum { FRESH_ALIGNMENT = 64 }; /* of memory from the pool, at least */
+
+/* The views of a binding that take part in the broadcast, in the order of the parameters. */
+typedef struct views {
+    int count;
+    int param[KN_MAX_PARAMS];
+    kn_view view[KN_MAX_PARAMS];
+    const char *name[KN_MAX_PARAMS];
+} views;
+
+static void add_view(views *v, const kn_binding *b, int k, int ndim, const int64_t *shape, const int64_t *strides)
+{
+    v->param[v->count] = k;
+    v->name[v->count] = b->program->param[k].name;
+    v->view[v->count++] = (kn_view){shape, strides, ndim, k >= b->program->n_in};
+}
+
+static void gather_given(views *v, const kn_binding *b)
+{
+    v->count = 0;
+    for (int k = 0; k < b->program->n_in + b->program->n_out; ++k)
+        if (b->operand[k].pass == KN_PASS_ARRAY && b->array[k])
+            add_view(v, b, k, b->array[k]->ndim, b->array[k]->shape, b->array[k]->strides);
+}
+
+static kiln_status find_shape(kn_resolved *r, const kn_binding *b, const views *v, int64_t size)
+{
+    if (size < 0)
+        return kn_error(KILN_ERROR_INVALID, "%s: size: %lld was given; 0 or more was expected", b->program->name, (long long)size);
+    if (v->count > 0 && size > 0)
+        return kn_error(KILN_ERROR_INVALID, "%s: size: %lld was given, but '%s' is an array that is not raw, which sets the size", b->program->name,
+                        (long long)size, v->name[0]);
+    if (v->count == 0 && size > 0) {
+        r->ndim = 1;
+        r->shape[0] = size;
+        return KILN_OK;
+    }
+    bool any_raw = false;
+    for (int k = 0; k < b->program->n_in + b->program->n_out; ++k)
+        any_raw = any_raw || b->operand[k].pass == KN_PASS_RAW;
+    if (v->count == 0 && any_raw)
+        return kn_error(KILN_ERROR_INVALID, "%s: every array is raw: options.size, the number of elements, was expected", b->program->name);
+    kiln_status status = kn_space_broadcast(&r->ndim, r->shape, v->view, v->name, v->count);
+    if (status != KILN_OK)
+        kn_error_context("%s", b->program->name);
+    return status;
+}
+
+/* Strides of the outputs that the call allocates. */
+static void find_out_strides(kn_resolved *r, const kn_binding *b, const views *v, kiln_order order)
+{
+    int axes[KILN_MAX_NDIM];
+    for (int a = 0; a < r->ndim; ++a)
+        axes[a] = a;
+    if (order == KILN_ORDER_KEEP)
+        kn_space_memory_order(axes, r->ndim, r->shape, v->view, v->count);
+    for (int j = 0; j < b->program->n_out; ++j) {
+        int64_t run = (int64_t)kiln_dtype_size(b->operand[b->program->n_in + j].dtype);
+        for (int a = r->ndim; a-- > 0; run *= r->shape[axes[a]] > 0 ? r->shape[axes[a]] : 1)
+            r->out_stride[j][axes[a]] = run;
+    }
+}
+
+static void gather_all(views *v, const kn_binding *b, const kn_resolved *r)
+{
+    v->count = 0;
+    for (int k = 0; k < b->program->n_in + b->program->n_out; ++k) {
+        if (b->operand[k].pass != KN_PASS_ARRAY)
+            continue;
+        if (b->array[k])
+            add_view(v, b, k, b->array[k]->ndim, b->array[k]->shape, b->array[k]->strides);
+        else
+            add_view(v, b, k, r->ndim, r->shape, r->out_stride[k - b->program->n_in]);
+    }
+}
+
+static int alignment_of(const kn_binding *b, int k, int64_t offset)
+{
+    uintptr_t address = (b->array[k] ? (uintptr_t)b->array[k]->data : 0) + (uintptr_t)offset;
+    uintptr_t bit = address & -address;
+    return bit == 0 || bit > FRESH_ALIGNMENT ? FRESH_ALIGNMENT : (int)bit;
+}
+
+static void choose_schedule(kn_resolved *r, const kn_binding *b, const views *v, int block)
+{
+    kn_access access[KN_MAX_PARAMS];
+    for (int o = 0; o < v->count; ++o)
+        access[o] = (kn_access){(int)kiln_dtype_size(b->operand[v->param[o]].dtype), alignment_of(b, v->param[o], r->space.offset[o]),
+                                v->view[o].is_output};
+    kn_schedule_choose(&r->spec.schedule, &r->space, access, v->count, &r->spec.target, block);
+}
+
+kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_options *options, const kn_target *target)
+{
+    const kn_program *p = b->program;
+    views v;
+    gather_given(&v, b);
+    kiln_status status = find_shape(r, b, &v, options->size);
+    if (status != KILN_OK)
+        return status;
+    find_out_strides(r, b, &v, options->order);
+    gather_all(&v, b, r);
+    kn_space_make(&r->space, r->ndim, r->shape, v.view, v.count, (p->uses & KN_USES_INDEX) != 0);
+    r->spec.program = p;
+    memcpy(r->spec.operand, b->operand, sizeof r->spec.operand);
+    r->spec.target = *target;
+    r->spec.generator = kn_codegen_generator();
+    choose_schedule(r, b, &v, options->block);
+    return KILN_OK;
+}
+
+/* ---- from the specialisation to its code ---- */
+
+static kiln_status generate(void *user, kn_compile_request *compile, kn_str *source)
+{
+    const kn_spec *spec = user;
+    const kn_program *p = spec->program;
+    compile->flags |= (p->flags & KILN_KERNEL_FAST_MATH ? KN_COMPILE_FAST_MATH : 0u) | (p->flags & KILN_KERNEL_NO_FMA ? KN_COMPILE_NO_FMA : 0u);
+    compile->options = (const char *const *)p->option;
+    compile->n_options = p->n_options;
+    compile->header_names = (const char *const *)p->header_name;
+    compile->header_texts = (const char *const *)p->header_text;
+    compile->n_headers = p->n_headers;
+    return kn_codegen_source(source, spec);
+}
+
+void kn_spec_request(kn_build_request *request, const kn_spec *spec, const char *what, unsigned flags)
+{
+    *request = (kn_build_request){what, spec->program->name, spec->target, flags, generate, (void *)(uintptr_t)spec};
+}
+
+static kiln_status find_function(kn_function **out, const kn_spec *spec, kn_device *device, unsigned flags, kn_build_info *info)
+{
+    char entry[KN_NAME_MAX + 8];
+    kn_str what = KN_STR_INIT;
+    kn_build_request request;
+    kn_spec_format(&what, spec);
+    kiln_status status = kn_str_status(&what, "a specialisation");
+    if (status == KILN_OK) {
+        kn_spec_request(&request, spec, kn_str_text(&what), flags);
+        kn_codegen_entry(entry, sizeof entry, spec->program);
+        status = kn_build_function(out, &request, device, entry, info);
+    }
+    kn_str_free(&what);
+    return status;
+}
+
+/* ---- the plan ---- */
+
+void kn_call_plan_free(kn_call_plan *plan)
+{
+    if (!plan)
+        return;
+    kn_launch_plan_free(plan->launch);
+    kn_free(plan->shape);
+    kn_free(plan);
+}
+
+/* Same element size and, along each axis of the broadcast shape, the same stride. */
+static bool has_same_layout(const kiln_array *a, const kiln_array *b)
+{
+    return a->item_size == b->item_size && a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0 &&
+           memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0;
+}
+
+static void set_ranges(kn_call_plan *plan, const kn_binding *b)
+{
+    for (int k = 0; k < plan->n_in + plan->n_out; ++k) {
+        const kiln_array *a = b->array[k];
+        if (!a)
+            continue;
+        kn_shape_byte_range(a->ndim, a->shape, a->strides, a->item_size, &plan->low[k], &plan->high[k]);
+        for (int j = 0; k < plan->n_in && j < plan->n_out; ++j)
+            if (b->array[plan->n_in + j] && has_same_layout(a, b->array[plan->n_in + j]))
+                plan->same_layout[j] |= UINT64_C(1) << k;
+    }
+}
+
+static kiln_status set_shapes(kn_call_plan *plan, const kn_resolved *r)
+{
+    size_t row = (size_t)r->ndim * sizeof *plan->shape, size = row * (size_t)(1 + plan->n_out);
+    plan->ndim = r->ndim;
+    plan->shape = kn_malloc(size > 0 ? size : 1);
+    if (!plan->shape)
+        return kn_error_memory(size, "a call plan");
+    memcpy(plan->shape, r->shape, row);
+    for (int j = 0; j < plan->n_out; ++j)
+        memcpy(plan->shape + (1 + j) * r->ndim, r->out_stride[j], row);
+    return KILN_OK;
+}
+
+static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const kn_binding *b, unsigned flags, kn_build_info *info)
+{
+    kn_raw_shape raw[KN_MAX_PARAMS];
+    kn_launch_input input = {&r->spec, &r->space, r->ndim, r->shape, raw, plan->device, NULL};
+    for (int k = 0; k < plan->n_in + plan->n_out; ++k)
+        if (r->spec.operand[k].pass == KN_PASS_RAW)
+            raw[k] = (kn_raw_shape){b->array[k]->size, b->array[k]->ndim, b->array[k]->shape, b->array[k]->strides};
+    kiln_status status = find_function(&input.function, &r->spec, plan->device, flags, info);
+    return status == KILN_OK ? kn_launch_plan_create(&plan->launch, &input) : status;
+}
+
+kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const kiln_call_options *options, const void *key, size_t key_size,
+                                uint64_t hash, unsigned build_flags, kn_build_info *info)
+{
+    kn_resolved *r = kn_malloc(sizeof *r);
+    kn_call_plan *plan = kn_calloc(1, sizeof *plan + key_size);
+    kiln_status status = KILN_OK;
+    if (!r || !plan) {
+        status = kn_error_memory(sizeof *r + sizeof *plan, "a call plan");
+        goto out;
+    }
+    plan->device = b->device;
+    plan->n_in = b->program->n_in;
+    plan->n_out = b->program->n_out;
+    plan->hash = hash;
+    plan->key_size = key_size;
+    memcpy(plan->key, key, key_size);
+    memcpy(plan->operand, b->operand, sizeof plan->operand);
+    status = kn_resolve(r, b, options, &b->device->target);
+    if (status == KILN_OK)
+        status = set_shapes(plan, r);
+    if (status != KILN_OK)
+        goto out;
+    set_ranges(plan, b);
+    plan->is_empty = r->space.size == 0;
+    if (!plan->is_empty)
+        status = make_launch(plan, r, b, build_flags, info);
+out:
+    kn_free(r);
+    if (status != KILN_OK) {
+        kn_call_plan_free(plan);
+        return status;
+    }
+    *out = plan;
+    return KILN_OK;
+}
