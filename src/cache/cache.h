@@ -19,6 +19,9 @@ kn_cache *kn_cache_create(const char *folder, bool read_only);
 void kn_cache_free(kn_cache *cache);
 void kn_cache_warm_up(kn_cache *cache);
 
+/* Beyond so many bytes (2 GiB unless told otherwise) the entries that were not used for longest go. */
+void kn_cache_set_limit(kn_cache *cache, uint64_t bytes);
+
 /* True on a hit: *code, and *aux (may be NULL) which put was given beside it (opaque, may be empty), are the caller's. with NULL: any producer, the newest row. */
 bool kn_cache_get(kn_cache *cache, const void *what, size_t what_size, const char *with, kn_blob *code, kn_blob *aux);
 void kn_cache_put(kn_cache *cache, const void *what, size_t what_size, const char *with, const kn_blob *code, const kn_blob *aux);

@@ -1,0 +1,518 @@
+#include "cache/cache.h"
+#include "cache/database.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/hash.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define FILE_NAME "kernels.sqlite"
+#define LOCK_NAME "kernels.lock"
+
+static const uint64_t default_limit = 2ULL << 30;
+enum { DAY = 24 * 60 * 60, EVICT_ROWS = 64 };
+
+struct kn_cache {
+    kn_database database;
+};
+
+/* One get, put or remove. */
+typedef struct request {
+    const void *what;
+    size_t what_size;
+    const char *with;
+    kn_hash hash;
+    const kn_blob *code, *aux; /* to put */
+    kn_blob found_code, found_aux;
+    bool is_found;
+} request;
+
+static char *join(const char *folder, const char *name)
+{
+    size_t size = strlen(folder) + strlen(name) + 2;
+    char *path = kn_malloc(size);
+    if (path)
+        snprintf(path, size, "%s/%s", folder, name);
+    return path;
+}
+
+kn_cache *kn_cache_create(const char *folder, bool read_only)
+{
+    kn_cache *cache = kn_calloc(1, sizeof *cache);
+    kn_database *database = cache ? &cache->database : NULL;
+    if (!cache)
+        return NULL;
+    database->read_only = read_only;
+    database->limit = default_limit;
+    database->folder = kn_strdup(folder);
+    database->path = join(folder, FILE_NAME);
+    database->lock_path = join(folder, LOCK_NAME);
+    if (database->folder && database->path && database->lock_path)
+        return cache;
+    kn_cache_free(cache);
+    return NULL;
+}
+
+void kn_cache_free(kn_cache *cache)
+{
+    if (!cache)
+        return;
+    kn_database_enter();
+    kn_database_close(&cache->database);
+    cache->database.has_news = false;
+    kn_database_leave(&cache->database);
+    kn_free(cache->database.folder);
+    kn_free(cache->database.path);
+    kn_free(cache->database.lock_path);
+    kn_free(cache);
+}
+
+void kn_cache_set_limit(kn_cache *cache, uint64_t bytes)
+{
+    kn_database_enter();
+    cache->database.limit = bytes;
+    kn_database_leave(&cache->database);
+}
+
+const char *kn_cache_file(const kn_cache *cache)
+{
+    return cache->database.path;
+}
+
+/* The statement of most calls is prepared too: that reads the schema. */
+void kn_cache_warm_up(kn_cache *cache)
+{
+    int rc;
+    kn_database_enter();
+    if (kn_database_ready(&cache->database))
+        kn_database_statement(&cache->database, KN_SQL_FIND, &rc);
+    kn_database_leave(&cache->database);
+}
+
+/* ---- rows ---- */
+
+static const kn_blob no_bytes = KN_BLOB_INIT;
+
+/* Each part is hashed by itself, so that no part can pass for the beginning of the next. */
+static kn_hash checksum(const char *producer, const void *what, size_t what_size, const kn_blob *aux,
+                        const kn_blob *code)
+{
+    kn_hash parts[4];
+    parts[0] = kn_hash_128(producer, strlen(producer));
+    parts[1] = kn_hash_128(what, what_size);
+    parts[2] = kn_hash_128(aux->data, aux->size);
+    parts[3] = kn_hash_128(code->data, code->size);
+    return kn_hash_128(parts, sizeof parts);
+}
+
+static kn_blob column(sqlite3_stmt *row, int index)
+{
+    kn_blob view; /* of memory that is SQLite's until the next step */
+    view.data = (void *)sqlite3_column_blob(row, index);
+    view.size = (size_t)sqlite3_column_bytes(row, index);
+    return view;
+}
+
+static bool equal(const kn_blob *view, const void *data, size_t size)
+{
+    return view->size == size && (size == 0 || !memcmp(view->data, data, size));
+}
+
+enum { COLUMN_ID, COLUMN_USED, COLUMN_CHECKSUM, COLUMN_PRODUCER, COLUMN_WHAT, COLUMN_AUX, COLUMN_CODE };
+
+/* Whether this row is the one wanted; *is_damaged where it was but its bytes are not what was put. */
+static bool matches(sqlite3_stmt *row, const request *r, bool *is_damaged)
+{
+    kn_blob what = column(row, COLUMN_WHAT), aux = column(row, COLUMN_AUX), code = column(row, COLUMN_CODE);
+    kn_blob stored = column(row, COLUMN_CHECKSUM);
+    const char *producer = (const char *)sqlite3_column_text(row, COLUMN_PRODUCER);
+    kn_hash sum;
+    if (!equal(&what, r->what, r->what_size) || (r->with && (!producer || strcmp(producer, r->with) != 0)))
+        return false;
+    sum = checksum(producer ? producer : "", what.data, what.size, &aux, &code);
+    *is_damaged = !equal(&stored, sum.bytes, sizeof sum.bytes);
+    return !*is_damaged;
+}
+
+static int take(sqlite3_stmt *row, request *r)
+{
+    kn_blob aux = column(row, COLUMN_AUX), code = column(row, COLUMN_CODE);
+    if (!kn_blob_copy(&r->found_code, code.data, code.size))
+        return SQLITE_NOMEM;
+    if (!kn_blob_copy(&r->found_aux, aux.data, aux.size)) {
+        kn_blob_free(&r->found_code);
+        return SQLITE_NOMEM;
+    }
+    r->is_found = true;
+    return SQLITE_OK;
+}
+
+/* Runs a statement with one or two integers; what becomes of it does not matter to the caller. */
+static void run_on_row(kn_database *database, kn_statement which, int64_t id, int64_t value)
+{
+    int rc;
+    sqlite3_stmt *statement;
+    if (!database->is_writable)
+        return;
+    statement = kn_database_statement(database, which, &rc);
+    if (!statement)
+        return;
+    sqlite3_bind_int64(statement, 1, id);
+    if (sqlite3_bind_parameter_count(statement) > 1)
+        sqlite3_bind_int64(statement, 2, value);
+    sqlite3_step(statement);
+    sqlite3_reset(statement);
+}
+
+/* What a hit and a damaged row leave to be written once the reading statement has let go of its lock. */
+typedef struct afterwards {
+    int64_t touch, drop; /* row ids, or 0 */
+} afterwards;
+
+static int search(kn_database *database, request *r, sqlite3_stmt *row, afterwards *later)
+{
+    const int64_t now = kn_os_unix_seconds();
+    int rc;
+    while ((rc = sqlite3_step(row)) == SQLITE_ROW) {
+        bool is_damaged = false;
+        if (matches(row, r, &is_damaged)) {
+            int64_t used = sqlite3_column_int64(row, COLUMN_USED);
+            if (now - used >= DAY || used - now >= DAY)
+                later->touch = sqlite3_column_int64(row, COLUMN_ID);
+            return take(row, r);
+        }
+        if (is_damaged) {
+            later->drop = sqlite3_column_int64(row, COLUMN_ID);
+            kn_database_note(database, "%s: the checksum of an entry is wrong, the entry has been dropped",
+                             database->path);
+        }
+    }
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int get(kn_database *database, void *argument)
+{
+    request *r = argument;
+    afterwards later = {0, 0};
+    int rc;
+    sqlite3_stmt *row = kn_database_statement(database, KN_SQL_FIND, &rc);
+    if (!row)
+        return rc;
+    sqlite3_bind_blob(row, 1, r->hash.bytes, sizeof r->hash.bytes, SQLITE_STATIC);
+    sqlite3_bind_text(row, 2, r->with, -1, SQLITE_STATIC);
+    rc = search(database, r, row, &later);
+    sqlite3_reset(row);
+    sqlite3_clear_bindings(row);
+    if (later.touch)
+        run_on_row(database, KN_SQL_TOUCH, later.touch, kn_os_unix_seconds());
+    if (later.drop)
+        run_on_row(database, KN_SQL_DROP_ROW, later.drop, 0);
+    return rc;
+}
+
+static request make_request(const void *what, size_t what_size, const char *with)
+{
+    request r = {.what = what, .what_size = what_size, .with = with, .hash = kn_hash_128(what, what_size)};
+    return r;
+}
+
+bool kn_cache_get(kn_cache *cache, const void *what, size_t what_size, const char *with, kn_blob *code,
+                  kn_blob *aux)
+{
+    request r = make_request(what, what_size, with);
+    kn_database_enter();
+    kn_database_attempt(&cache->database, get, &r);
+    kn_database_leave(&cache->database);
+    if (!r.is_found)
+        return false;
+    *code = r.found_code;
+    if (aux)
+        *aux = r.found_aux;
+    else
+        kn_blob_free(&r.found_aux);
+    return true;
+}
+
+/* ---- writing ---- */
+
+static int bind_bytes(sqlite3_stmt *statement, int index, const void *data, size_t size)
+{
+    if (size > INT_MAX)
+        return SQLITE_TOOBIG;
+    return size ? sqlite3_bind_blob(statement, index, data, (int)size, SQLITE_STATIC)
+                : sqlite3_bind_zeroblob(statement, index, 0);
+}
+
+static int finish(sqlite3_stmt *statement, int rc)
+{
+    if (rc == SQLITE_OK)
+        rc = sqlite3_step(statement);
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+static int remove_same(kn_database *database, const request *r)
+{
+    int rc;
+    sqlite3_stmt *statement = kn_database_statement(database, KN_SQL_REPLACE, &rc);
+    if (!statement)
+        return rc;
+    sqlite3_bind_blob(statement, 1, r->hash.bytes, sizeof r->hash.bytes, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 2, r->with, -1, SQLITE_STATIC);
+    return finish(statement, bind_bytes(statement, 3, r->what, r->what_size));
+}
+
+static int insert(kn_database *database, const request *r)
+{
+    kn_hash sum = checksum(r->with, r->what, r->what_size, r->aux, r->code);
+    int rc;
+    sqlite3_stmt *statement = kn_database_statement(database, KN_SQL_INSERT, &rc);
+    if (!statement)
+        return rc;
+    sqlite3_bind_blob(statement, 1, r->hash.bytes, sizeof r->hash.bytes, SQLITE_STATIC);
+    sqlite3_bind_int64(statement, 2, kn_os_unix_seconds());
+    sqlite3_bind_int64(statement, 3, (int64_t)(r->what_size + r->aux->size + r->code->size));
+    sqlite3_bind_blob(statement, 4, sum.bytes, sizeof sum.bytes, SQLITE_STATIC);
+    sqlite3_bind_text(statement, 5, r->with, -1, SQLITE_STATIC);
+    rc = bind_bytes(statement, 6, r->what, r->what_size);
+    if (rc == SQLITE_OK)
+        rc = bind_bytes(statement, 7, r->aux->data, r->aux->size);
+    if (rc == SQLITE_OK)
+        rc = bind_bytes(statement, 8, r->code->data, r->code->size);
+    return finish(statement, rc);
+}
+
+static int used_bytes(kn_database *database, uint64_t *out)
+{
+    int rc;
+    sqlite3_stmt *statement = kn_database_statement(database, KN_SQL_PAGES, &rc);
+    if (!statement)
+        return rc;
+    rc = sqlite3_step(statement);
+    *out = rc == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
+    sqlite3_reset(statement);
+    return rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+/* The rows that were not used for longest go, but never the one that was just put. */
+static int evict(kn_database *database)
+{
+    const int64_t kept = sqlite3_last_insert_rowid(database->db);
+    uint64_t used;
+    int rc = used_bytes(database, &used);
+    while (rc == SQLITE_OK && used > database->limit) {
+        /* A few at a time where rows are large against the limit. */
+        int64_t rows = used - database->limit > database->limit / 8 ? EVICT_ROWS : 4;
+        sqlite3_stmt *statement = kn_database_statement(database, KN_SQL_EVICT, &rc);
+        if (!statement)
+            return rc;
+        sqlite3_bind_int64(statement, 1, rows);
+        sqlite3_bind_int64(statement, 2, kept);
+        rc = finish(statement, SQLITE_OK);
+        if (rc != SQLITE_OK || sqlite3_changes(database->db) == 0)
+            return rc;
+        rc = used_bytes(database, &used);
+    }
+    return rc;
+}
+
+/* Everything of body or nothing. */
+static int transaction(kn_database *database, const request *r, int (*body)(kn_database *, const request *))
+{
+    int rc = kn_database_execute(database, KN_SQL_BEGIN);
+    if (rc != SQLITE_OK)
+        return rc;
+    rc = body(database, r);
+    if (rc == SQLITE_OK)
+        rc = kn_database_execute(database, KN_SQL_COMMIT);
+    if (rc != SQLITE_OK && !sqlite3_get_autocommit(database->db))
+        kn_database_execute(database, KN_SQL_ROLLBACK);
+    return rc;
+}
+
+static int replace_row(kn_database *database, const request *r)
+{
+    int rc = remove_same(database, r);
+    if (rc == SQLITE_OK)
+        rc = insert(database, r);
+    return rc == SQLITE_OK ? evict(database) : rc;
+}
+
+static int put(kn_database *database, void *argument)
+{
+    return database->is_writable ? transaction(database, argument, replace_row) : SQLITE_READONLY;
+}
+
+void kn_cache_put(kn_cache *cache, const void *what, size_t what_size, const char *with, const kn_blob *code,
+                  const kn_blob *aux)
+{
+    request r = make_request(what, what_size, with ? with : "");
+    r.code = code;
+    r.aux = aux ? aux : &no_bytes;
+    kn_database_enter();
+    kn_database_attempt(&cache->database, put, &r);
+    kn_database_leave(&cache->database);
+}
+
+static int remove_what(kn_database *database, void *argument)
+{
+    const request *r = argument;
+    int rc;
+    sqlite3_stmt *statement = kn_database_statement(database, KN_SQL_REMOVE, &rc);
+    if (!statement)
+        return rc;
+    sqlite3_bind_blob(statement, 1, r->hash.bytes, sizeof r->hash.bytes, SQLITE_STATIC);
+    return finish(statement, bind_bytes(statement, 2, r->what, r->what_size));
+}
+
+void kn_cache_remove(kn_cache *cache, const void *what, size_t what_size)
+{
+    request r = make_request(what, what_size, NULL);
+    kn_database_enter();
+    kn_database_attempt(&cache->database, remove_what, &r);
+    kn_database_leave(&cache->database);
+}
+
+/* One byte of the lock file stands for each key; byte 0 is the one for setting a damaged file aside. */
+bool kn_cache_lock(kn_cache *cache, const void *what, size_t what_size, kn_os_lock *lock, int timeout_ms)
+{
+    uint64_t hash = kn_hash_64(what, what_size);
+    bool is_ready;
+    lock->fd = -1;
+    kn_database_enter();
+    is_ready = kn_database_ready(&cache->database) && cache->database.is_writable;
+    kn_database_leave(&cache->database);
+    return is_ready &&
+           kn_os_lock_file_at(lock, cache->database.lock_path, (int64_t)(hash >> 2) + 1, timeout_ms);
+}
+
+/* ---- looking at it ---- */
+
+static int read_totals(kn_database *database, void *argument)
+{
+    kiln_cache_stats *stats = argument;
+    int rc;
+    sqlite3_stmt *row = kn_database_statement(database, KN_SQL_TOTALS, &rc);
+    if (!row)
+        return rc;
+    rc = sqlite3_step(row);
+    if (rc == SQLITE_ROW) {
+        stats->entries = (uint64_t)sqlite3_column_int64(row, 0);
+        stats->bytes = (uint64_t)sqlite3_column_double(row, 1);
+    }
+    sqlite3_reset(row);
+    return rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+void kn_cache_fill_stats(kn_cache *cache, kiln_cache_stats *stats)
+{
+    kn_database *database = &cache->database;
+    stats->entries = stats->bytes = 0;
+    kn_database_enter();
+    kn_database_attempt(database, read_totals, stats);
+    stats->writable = database->state == KN_DATABASE_OPEN && database->is_writable;
+    stats->errors = database->errors;
+    memcpy(stats->trouble, database->trouble, sizeof stats->trouble);
+    kn_database_leave(database);
+}
+
+/* A row's copy, to be shown outside the gate. */
+typedef struct listed {
+    int64_t id; /* rows below it are to come */
+    kiln_cache_entry entry;
+    char *what, *compiler;
+    bool is_found;
+} listed;
+
+static void free_listed(listed *l)
+{
+    kn_free(l->what);
+    kn_free(l->compiler);
+    l->what = l->compiler = NULL;
+}
+
+static int copy_listed(listed *l, sqlite3_stmt *row)
+{
+    const char *producer = (const char *)sqlite3_column_text(row, 4);
+    kn_blob what = column(row, 5);
+    l->what = kn_strndup(what.size ? what.data : "", what.size);
+    l->compiler = kn_strdup(producer ? producer : "");
+    l->id = sqlite3_column_int64(row, 0);
+    l->entry = (kiln_cache_entry){l->what, l->compiler, (uint64_t)sqlite3_column_int64(row, 3),
+                                  sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2)};
+    l->is_found = l->what && l->compiler;
+    return l->is_found ? SQLITE_OK : SQLITE_NOMEM;
+}
+
+static int read_next(kn_database *database, void *argument)
+{
+    listed *l = argument;
+    int rc;
+    sqlite3_stmt *row = kn_database_statement(database, KN_SQL_NEXT, &rc);
+    if (!row)
+        return rc;
+    sqlite3_bind_int64(row, 1, l->id);
+    rc = sqlite3_step(row);
+    if (rc == SQLITE_ROW)
+        rc = copy_listed(l, row);
+    else if (rc == SQLITE_DONE)
+        rc = SQLITE_OK;
+    sqlite3_reset(row);
+    return rc;
+}
+
+static kiln_status trouble_of(kn_cache *cache)
+{
+    char trouble[sizeof cache->database.trouble];
+    kn_database_enter();
+    memcpy(trouble, cache->database.trouble, sizeof trouble);
+    kn_database_leave(&cache->database);
+    return kn_error(KILN_ERROR_IO, "the cache cannot be used: %s", trouble);
+}
+
+kiln_status kn_cache_visit(kn_cache *cache, bool (*visit)(const kiln_cache_entry *entry, void *user),
+                           void *user)
+{
+    listed l = {.id = INT64_MAX};
+    for (;;) {
+        bool is_read, goes_on;
+        l.is_found = false;
+        kn_database_enter();
+        is_read = kn_database_attempt(&cache->database, read_next, &l);
+        kn_database_leave(&cache->database);
+        goes_on = is_read && l.is_found && visit(&l.entry, user);
+        free_listed(&l);
+        if (!is_read)
+            return trouble_of(cache);
+        if (!goes_on)
+            return KILN_OK;
+    }
+}
+
+static int clear(kn_database *database, void *argument)
+{
+    uint64_t *removed = argument;
+    int rc = database->is_writable ? kn_database_execute(database, KN_SQL_CLEAR) : SQLITE_READONLY;
+    if (rc != SQLITE_OK)
+        return rc;
+    *removed = (uint64_t)sqlite3_changes64(database->db);
+    sqlite3_exec(database->db, "VACUUM", NULL, NULL,
+                 NULL); /* where others are busy the file keeps its size */
+    return SQLITE_OK;
+}
+
+kiln_status kn_cache_clear(kn_cache *cache, uint64_t *removed)
+{
+    uint64_t count = 0;
+    bool is_done;
+    kn_database_enter();
+    is_done = kn_database_attempt(&cache->database, clear, &count);
+    kn_database_leave(&cache->database);
+    if (removed)
+        *removed = count;
+    return is_done ? KILN_OK : trouble_of(cache);
+}

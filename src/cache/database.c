@@ -1,0 +1,419 @@
+#include "cache/database.h"
+#include "base/error.h"
+#include "base/log.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The one place that knows the schema. Small columns stand first: listing then never walks through the blobs.
+ */
+enum { SCHEMA_VERSION = 1, APPLICATION_ID = 0x6b696c6e /* "kiln" */ };
+static const char schema[] = "CREATE TABLE code("
+                             "id INTEGER PRIMARY KEY,"
+                             "hash BLOB NOT NULL," /* XXH3-128 of what: an index, not a proof */
+                             "created INTEGER NOT NULL,"
+                             "used INTEGER NOT NULL,"  /* to the day */
+                             "bytes INTEGER NOT NULL," /* of the row's blobs */
+                             "checksum BLOB NOT NULL," /* XXH3-128 over producer, what, aux, code */
+                             "producer TEXT NOT NULL,"
+                             "what BLOB NOT NULL,"
+                             "aux BLOB NOT NULL,"
+                             "code BLOB NOT NULL);"
+                             "CREATE INDEX code_hash ON code(hash);"
+                             "CREATE INDEX code_used ON code(used, bytes);"
+                             "PRAGMA application_id=1802071150;"
+                             "PRAGMA user_version=1;";
+
+static const char *const sql[KN_SQL_COUNT] = {
+    [KN_SQL_BEGIN] = "BEGIN IMMEDIATE",
+    [KN_SQL_COMMIT] = "COMMIT",
+    [KN_SQL_ROLLBACK] = "ROLLBACK",
+    [KN_SQL_FIND] = "SELECT id, used, checksum, producer, what, aux, code FROM code WHERE hash=?1 AND "
+                    "(?2 IS NULL OR producer=?2) ORDER BY id DESC",
+    [KN_SQL_TOUCH] = "UPDATE code SET used=?2 WHERE id=?1",
+    [KN_SQL_INSERT] = "INSERT INTO code(hash, created, used, bytes, checksum, producer, what, aux, code) "
+                      "VALUES(?1, ?2, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [KN_SQL_REPLACE] = "DELETE FROM code WHERE hash=?1 AND producer=?2 AND what=?3",
+    [KN_SQL_REMOVE] = "DELETE FROM code WHERE hash=?1 AND what=?2",
+    [KN_SQL_DROP_ROW] = "DELETE FROM code WHERE id=?1",
+    [KN_SQL_EVICT] =
+        "DELETE FROM code WHERE id IN (SELECT id FROM code WHERE id<>?2 ORDER BY used, id LIMIT ?1)",
+    [KN_SQL_TOTALS] = "SELECT count(*), total(bytes) FROM code",
+    [KN_SQL_NEXT] =
+        "SELECT id, created, used, bytes, producer, what FROM code WHERE id<?1 ORDER BY id DESC LIMIT 1",
+    [KN_SQL_CLEAR] = "DELETE FROM code",
+    [KN_SQL_PAGES] = "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count(), "
+                     "pragma_freelist_count(), pragma_page_size()",
+};
+
+enum {
+    BUSY_MS = 300,      /* the longest wait for others; compiling takes about as long */
+    BACK_OFF_MS = 1000, /* so that a file that stays locked costs a fraction of the time */
+    SET_ASIDE_MAX = 3
+};
+
+/* ---- the gate ---- */
+
+static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void lock_gate(void)
+{
+    pthread_mutex_lock(&gate);
+}
+
+static void unlock_gate(void)
+{
+    pthread_mutex_unlock(&gate);
+}
+
+static void register_fork(void)
+{
+    pthread_atfork(lock_gate, unlock_gate, unlock_gate);
+}
+
+void kn_database_enter(void)
+{
+    pthread_once(&once, register_fork);
+    lock_gate();
+}
+
+void kn_database_leave(kn_database *database)
+{
+    char trouble[sizeof database->trouble];
+    bool has_news = database->has_news;
+    if (has_news)
+        memcpy(trouble, database->trouble, sizeof trouble);
+    database->has_news = false;
+    unlock_gate();
+    if (has_news)
+        kn_log(KILN_LOG_WARNING, "the kernel cache is not used as it should be: %s", trouble);
+}
+
+void kn_database_note(kn_database *database, const char *format, ...)
+{
+    va_list args;
+    database->errors++;
+    if (database->trouble[0])
+        return;
+    va_start(args, format);
+    vsnprintf(database->trouble, sizeof database->trouble, format, args);
+    va_end(args);
+    database->has_news = true;
+}
+
+/* ---- opening ---- */
+
+static void give_up(kn_database *database)
+{
+    kn_database_close(database);
+    database->state = KN_DATABASE_UNUSABLE;
+}
+
+void kn_database_close(kn_database *database)
+{
+    /* A connection that came through fork() belongs to the parent: not even closing it is allowed. */
+    bool is_own = database->owner == getpid();
+    for (int i = 0; i < KN_SQL_COUNT; i++) {
+        if (is_own)
+            sqlite3_finalize(database->statements[i]);
+        database->statements[i] = NULL;
+    }
+    if (is_own)
+        sqlite3_close(database->db);
+    database->db = NULL;
+    database->state = KN_DATABASE_UNOPENED;
+}
+
+/* The file is made here, for SQLite would make it readable for all; its journal takes the mode over. Opened
+ * and closed only while it is new: closing any descriptor of a file drops the locks that SQLite holds on it
+ * in this process. */
+static bool make_file(kn_database *database)
+{
+    int fd = open(database->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    if (fd < 0)
+        return errno == EEXIST;
+    close(fd);
+    return true;
+}
+
+/* Code of somebody else must not be run. */
+static bool is_trusted_file(kn_database *database)
+{
+    struct stat info;
+    if (lstat(database->path, &info) != 0) {
+        kn_database_note(database, "%s: %s", database->path, strerror(errno));
+        return false;
+    }
+    database->device = info.st_dev;
+    database->inode = info.st_ino;
+    if (S_ISREG(info.st_mode) && (info.st_uid == geteuid() || info.st_uid == 0) && !(info.st_mode & S_IWOTH))
+        return true;
+    kn_database_note(database, "%s is not a plain file that only this user can write", database->path);
+    return false;
+}
+
+/* "file:/path?immutable=1", for a file that nobody changes: no locks, which network file systems are bad at.
+ */
+static bool immutable_uri(char *out, size_t size, const char *path)
+{
+    size_t at = (size_t)snprintf(out, size, "file:");
+    for (; *path && at + 16 < size; path++)
+        at += (size_t)snprintf(out + at, size - at, strchr("%?#", *path) ? "%%%02X" : "%c",
+                               (unsigned char)*path);
+    snprintf(out + at, size - at, "?immutable=1");
+    return *path == 0;
+}
+
+static int open_connection(kn_database *database)
+{
+    const int common = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE;
+    char uri[PATH_MAX + 64];
+    int rc;
+    if (database->read_only) {
+        if (!immutable_uri(uri, sizeof uri, database->path))
+            return SQLITE_CANTOPEN;
+        return sqlite3_open_v2(uri, &database->db, common | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
+    }
+    rc = sqlite3_open_v2(database->path, &database->db, common | SQLITE_OPEN_READWRITE, NULL);
+    if ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_PERM) {
+        sqlite3_close(database->db);
+        database->db = NULL;
+        rc = sqlite3_open_v2(database->path, &database->db, common | SQLITE_OPEN_READONLY, NULL);
+    }
+    return rc;
+}
+
+static int read_integer(sqlite3 *db, const char *query, int *out)
+{
+    sqlite3_stmt *statement = NULL;
+    int rc = sqlite3_prepare_v2(db, query, -1, &statement, NULL);
+    if (rc == SQLITE_OK && (rc = sqlite3_step(statement)) == SQLITE_ROW) {
+        *out = sqlite3_column_int(statement, 0);
+        rc = SQLITE_OK;
+    }
+    sqlite3_finalize(statement);
+    return rc;
+}
+
+/* Rollback journal: several versions of SQLite can damage a file in WAL mode, and the mode stays with the
+ * file. */
+static int configure(kn_database *database)
+{
+    const char *pragmas =
+        "PRAGMA mmap_size=0; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY;"
+        "PRAGMA synchronous=NORMAL; PRAGMA cache_size=-512;";
+    int rc;
+    sqlite3_busy_timeout(database->db, BUSY_MS);
+    sqlite3_db_config(database->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);
+    rc = sqlite3_exec(database->db, pragmas, NULL, NULL, NULL);
+    database->is_writable = !database->read_only && sqlite3_db_readonly(database->db, "main") == 0;
+    if (rc == SQLITE_OK && database->is_writable)
+        rc = sqlite3_exec(database->db, "PRAGMA journal_mode=DELETE", NULL, NULL, NULL);
+    return rc;
+}
+
+/* Under a write lock, for another process may be at the same. */
+static int create_schema(kn_database *database)
+{
+    int version = 0, rc = sqlite3_exec(database->db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    if (rc != SQLITE_OK)
+        return rc;
+    rc = read_integer(database->db, "PRAGMA user_version", &version);
+    if (rc == SQLITE_OK && version == 0)
+        rc = sqlite3_exec(database->db, schema, NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = sqlite3_exec(database->db, "COMMIT", NULL, NULL, NULL);
+    if (rc != SQLITE_OK)
+        sqlite3_exec(database->db, "ROLLBACK", NULL, NULL, NULL);
+    return rc;
+}
+
+/* A file of another program or of a later version is left as it is. */
+static int check_schema(kn_database *database)
+{
+    int version = 0, application = 0, objects = 0;
+    int rc = read_integer(database->db, "PRAGMA user_version", &version);
+    if (rc == SQLITE_OK)
+        rc = read_integer(database->db, "PRAGMA application_id", &application);
+    if (rc == SQLITE_OK && version == 0)
+        rc = read_integer(database->db, "SELECT count(*) FROM sqlite_master", &objects);
+    if (rc != SQLITE_OK)
+        return rc;
+    if (version == SCHEMA_VERSION && application == APPLICATION_ID)
+        return SQLITE_OK;
+    if (version == 0 && application == 0 && objects == 0 && database->is_writable)
+        return create_schema(database);
+    if (application == APPLICATION_ID)
+        kn_database_note(database, "%s has version %d, this library knows %d", database->path, version,
+                         SCHEMA_VERSION);
+    else
+        kn_database_note(database, "%s is not a kernel cache", database->path);
+    return SQLITE_MISMATCH;
+}
+
+static int open_file(kn_database *database)
+{
+    int rc;
+    database->owner = getpid();
+    rc = open_connection(database);
+    if (rc == SQLITE_OK)
+        rc = configure(database);
+    if (rc == SQLITE_OK)
+        rc = check_schema(database);
+    if (rc == SQLITE_OK)
+        database->state = KN_DATABASE_OPEN;
+    return rc;
+}
+
+/* ---- trouble ---- */
+
+static bool is_damage(int rc)
+{
+    return (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB;
+}
+
+/* What others do (a lock), or what may be mended meanwhile (a full disk), is tried again later. */
+static void back_off(kn_database *database, int rc)
+{
+    const char *reason = database->db ? sqlite3_errmsg(database->db) : sqlite3_errstr(rc);
+    if ((rc & 0xff) != SQLITE_MISMATCH) /* which has been noted */
+        kn_database_note(database, "%s: %s", database->path, reason);
+    database->retry_at = kn_os_now_ms() + BACK_OFF_MS;
+}
+
+static void rename_damaged(const kn_database *database, const char *suffix)
+{
+    char from[PATH_MAX], to[PATH_MAX];
+    if ((size_t)snprintf(from, sizeof from, "%s%s", database->path, suffix) < sizeof from &&
+        (size_t)snprintf(to, sizeof to, "%s.damaged%s", database->path, suffix) < sizeof to)
+        rename(from, to);
+}
+
+/* One process does it: the others see by the file's number that it is another one by now, and open that. */
+static bool set_aside(kn_database *database)
+{
+    kn_os_lock lock = KN_OS_LOCK_INIT;
+    struct stat info;
+    kn_database_note(database, "%s was damaged and has been set aside", database->path);
+    kn_database_close(database);
+    if (database->read_only || database->set_aside++ >= SET_ASIDE_MAX ||
+        !kn_os_lock_file_at(&lock, database->lock_path, 0, BUSY_MS))
+        return false;
+    if (lstat(database->path, &info) == 0 && info.st_dev == database->device &&
+        info.st_ino == database->inode) {
+        rename_damaged(database, "");
+        rename_damaged(database, "-journal");
+    }
+    kn_os_unlock_file(&lock);
+    return lstat(database->path, &info) != 0 || info.st_ino != database->inode ||
+           info.st_dev != database->device;
+}
+
+static bool prepare_place(kn_database *database)
+{
+    char reason[256];
+    if (!kn_cache_folder_is_safe(database->folder, !database->read_only, reason, sizeof reason)) {
+        kn_database_note(database, "%s", reason);
+        return false;
+    }
+    if (!database->read_only && !make_file(database)) {
+        kn_database_note(database, "%s: %s", database->path, strerror(errno));
+        return false;
+    }
+    return is_trusted_file(database);
+}
+
+/* Opens; a damaged file is set aside and a new one begun. */
+static void open_database(kn_database *database)
+{
+    for (;;) {
+        int rc;
+        if (!prepare_place(database)) {
+            give_up(database);
+            return;
+        }
+        rc = open_file(database);
+        if (rc == SQLITE_OK)
+            return;
+        if (is_damage(rc) && set_aside(database))
+            continue;
+        if (!is_damage(rc))
+            back_off(database, rc);
+        kn_database_close(database);
+        if ((rc & 0xff) != SQLITE_BUSY)
+            database->state = KN_DATABASE_UNUSABLE;
+        return;
+    }
+}
+
+bool kn_database_ready(kn_database *database)
+{
+    if (database->state == KN_DATABASE_OPEN && database->owner == getpid() && !database->retry_at)
+        return true;
+    if (database->retry_at && kn_os_now_ms() < database->retry_at) {
+        database->errors++;
+        return false;
+    }
+    database->retry_at = 0;
+    if (database->state == KN_DATABASE_OPEN && database->owner != getpid())
+        kn_database_close(database);
+    if (database->state == KN_DATABASE_UNOPENED) {
+        kn_error_state before; /* whatever happens here is not the caller's failure */
+        kn_error_save(&before);
+        open_database(database);
+        kn_error_restore(&before);
+    } else if (database->state == KN_DATABASE_UNUSABLE)
+        database->errors++;
+    return database->state == KN_DATABASE_OPEN;
+}
+
+/* ---- statements ---- */
+
+sqlite3_stmt *kn_database_statement(kn_database *database, kn_statement which, int *rc)
+{
+    sqlite3_stmt **kept = &database->statements[which];
+    *rc = SQLITE_OK;
+    if (!*kept) {
+        *rc = sqlite3_prepare_v3(database->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT, kept, NULL);
+        if (*rc == SQLITE_ERROR) /* a table or column is missing: the text itself is right */
+            *rc = SQLITE_CORRUPT;
+    }
+    return *kept;
+}
+
+int kn_database_execute(kn_database *database, kn_statement which)
+{
+    int rc;
+    sqlite3_stmt *statement = kn_database_statement(database, which, &rc);
+    if (!statement)
+        return rc;
+    rc = sqlite3_step(statement);
+    sqlite3_reset(statement);
+    return rc == SQLITE_DONE || rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
+bool kn_database_attempt(kn_database *database, int (*operation)(kn_database *, void *), void *argument)
+{
+    while (kn_database_ready(database)) {
+        int rc = operation(database, argument);
+        if (rc == SQLITE_OK)
+            return true;
+        if (!is_damage(rc)) {
+            back_off(database, rc);
+            return false;
+        }
+        if (!set_aside(database)) {
+            give_up(database);
+            return false;
+        }
+    }
+    return false;
+}

@@ -1,0 +1,81 @@
+/* cache/database.h - the SQLite file behind a cache: opening, the schema, kept statements, and what is done
+ * about trouble.
+ *
+ * Every function here is called with the gate held (kn_database_enter): one mutex for the whole process,
+ * which fork() takes too, so that no child is born while a thread is inside SQLite.
+ */
+#ifndef KN_CACHE_DATABASE_H
+#define KN_CACHE_DATABASE_H
+
+#include "base/os.h"
+
+#include <sqlite3.h>
+#include <sys/types.h>
+
+typedef enum kn_statement {
+    KN_SQL_BEGIN,
+    KN_SQL_COMMIT,
+    KN_SQL_ROLLBACK,
+    KN_SQL_FIND,
+    KN_SQL_TOUCH,
+    KN_SQL_INSERT,
+    KN_SQL_REPLACE,
+    KN_SQL_REMOVE,
+    KN_SQL_DROP_ROW,
+    KN_SQL_EVICT,
+    KN_SQL_TOTALS,
+    KN_SQL_NEXT,
+    KN_SQL_CLEAR,
+    KN_SQL_PAGES,
+    KN_SQL_COUNT
+} kn_statement;
+
+typedef enum kn_database_state {
+    KN_DATABASE_UNOPENED,
+    KN_DATABASE_OPEN,
+    KN_DATABASE_UNUSABLE
+} kn_database_state;
+
+typedef struct kn_database {
+    char *folder, *path, *lock_path;
+    bool read_only;   /* as asked: a file that nobody changes */
+    bool is_writable; /* as found */
+    kn_database_state state;
+    sqlite3 *db;
+    sqlite3_stmt *statements[KN_SQL_COUNT];
+    pid_t owner;  /* the process that opened db: no other may touch it */
+    dev_t device; /* which file it is, to see that another process has set it aside */
+    ino_t inode;
+    int set_aside;   /* how often this process has done so */
+    double retry_at; /* nothing is tried before: others hold the file, or it cannot be written */
+    uint64_t errors;
+    uint64_t limit; /* bytes */
+    bool has_news;  /* trouble has to be reported once the gate is open */
+    char trouble[256];
+} kn_database;
+
+/* Takes and opens the gate. Leaving reports the first trouble through the log. */
+void kn_database_enter(void);
+void kn_database_leave(kn_database *database);
+
+/* Whether there is an open file; opens it at the first call. */
+bool kn_database_ready(kn_database *database);
+void kn_database_close(kn_database *database);
+
+/* A kept statement, ready to be bound; NULL with *rc set. */
+sqlite3_stmt *kn_database_statement(kn_database *database, kn_statement which, int *rc);
+/* Runs one without parameters or results. */
+int kn_database_execute(kn_database *database, kn_statement which);
+
+/* Runs operation, and once more on a new file where it found the file damaged. False, counted, where it
+ * failed. */
+bool kn_database_attempt(kn_database *database, int (*operation)(kn_database *, void *), void *argument);
+
+/* Counts one trouble; the first is kept and reported. */
+void kn_database_note(kn_database *database, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Whether the folder exists (it is made where `make` says so) and nobody but this user and root can put code
+ * into it; *reason says what is wrong. */
+bool kn_cache_folder_is_safe(const char *folder, bool make, char *reason, size_t size);
+
+#endif
