@@ -1,6 +1,7 @@
 /* The host's C++ compiler: code that runs, messages, headers, threads, a compiler that is not there. */
 #include "compile/compile.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/os.h"
 
@@ -243,6 +244,30 @@ static void leaves_no_files(void **state)
     assert_int_equal(rmdir(folder), 0);
 }
 
+/* Every allocation on the way fails once: an error, and nothing lost. */
+static void fails_cleanly_without_memory(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"a.h"}, *const texts[] = {"#define ONE 1\n"},
+                             *const options[] = {"-DTWO=2"};
+    kn_compile_request request =
+        request_for("#include \"a.h\"\n" EXPORT "double f(double x) { return x + ONE + TWO; }");
+    request.header_names = names;
+    request.header_texts = texts;
+    request.options = options;
+    request.n_headers = request.n_options = 1;
+    kiln_status status = KILN_ERROR_MEMORY;
+    unsigned long nth = 0;
+    for (kn_alloc_fail_at(0, 0); status != KILN_OK && nth < 1000; kn_alloc_fail_at(0, 0)) {
+        kn_compile_result result = KN_COMPILE_RESULT_INIT;
+        kn_alloc_fail_at(++nth, 0);
+        status = kn_compile(&result, &request);
+        assert_true(status == KILN_OK || status == KILN_ERROR_MEMORY);
+        kn_compile_result_free(&result);
+    }
+    assert_true(nth > 3 && nth < 1000);
+}
+
 /* In a child: the place of the compiler is remembered by the process. Exit code 0 where the message names all
  * of `parts`. */
 static int fails_naming(const char *variable, const char *value, const char *path, const char *const parts[2])
@@ -313,6 +338,7 @@ int main(void)
         cmocka_unit_test(name_expressions_are_for_cuda),
         cmocka_unit_test(two_threads_at_once),
         cmocka_unit_test(identity_and_version),
+        cmocka_unit_test(fails_cleanly_without_memory),
         cmocka_unit_test(leaves_no_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

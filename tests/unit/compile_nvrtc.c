@@ -2,6 +2,7 @@
  * there. Where there is no NVRTC the tests that need it are skipped, and the run says so. */
 #include "compile/compile.h"
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/os.h"
 
@@ -257,6 +258,28 @@ static void two_threads_at_once(void **state)
     pthread_join(thread, NULL);
 }
 
+static void fails_cleanly_without_memory(void **state)
+{
+    (void)state;
+    NEEDS_NVRTC();
+    static const char *const names[] = {"twice<int>"};
+    kn_compile_request request =
+        request_for("template<class T> __global__ void twice(T *x) { *x *= 2; }\n", "sm_90");
+    request.name_expressions = names;
+    request.n_name_expressions = 1;
+    request.flags = KN_COMPILE_USER_MODULE;
+    kiln_status status = KILN_ERROR_MEMORY;
+    unsigned long nth = 0;
+    for (kn_alloc_fail_at(0, 0); status != KILN_OK && nth < 1000; kn_alloc_fail_at(0, 0)) {
+        kn_compile_result result = KN_COMPILE_RESULT_INIT;
+        kn_alloc_fail_at(++nth, 0);
+        status = kn_compile(&result, &request);
+        assert_true(status == KILN_OK || status == KILN_ERROR_MEMORY);
+        kn_compile_result_free(&result);
+    }
+    assert_true(nth > 3 && nth < 1000);
+}
+
 static void version(void **state)
 {
     (void)state;
@@ -325,6 +348,7 @@ int main(void)
         cmocka_unit_test(newer_and_older_architectures),
         cmocka_unit_test(toolkit_headers),
         cmocka_unit_test(two_threads_at_once),
+        cmocka_unit_test(fails_cleanly_without_memory),
         cmocka_unit_test(version),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
