@@ -135,7 +135,12 @@ static kiln_status generate(void *user, kn_compile_request *compile, kn_str *sou
 
 void kn_spec_request(kn_build_request *request, const kn_spec *spec, const char *what, unsigned flags)
 {
-    *request = (kn_build_request){what, spec->program->name, spec->target, flags, generate, (void *)(uintptr_t)spec};
+    *request = (kn_build_request){.what = what,
+                                  .name = spec->program->name,
+                                  .target = spec->target,
+                                  .flags = flags,
+                                  .generate = generate,
+                                  .user = (void *)(uintptr_t)spec};
 }
 
 static kiln_status find_function(kn_function **out, const kn_spec *spec, kn_device *device, unsigned flags, kn_build_info *info)

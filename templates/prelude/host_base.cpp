@@ -20,3 +20,10 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
 #define __forceinline__ inline __attribute__((always_inline))
 #define __align__(bytes) __attribute__((aligned(bytes)))
 #define __launch_bounds__(...)
+
+// In front of a loop whose iterations do not depend on each other: the compiler may vectorise it without proof.
+#if defined(__clang__)
+#define KN_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define KN_INDEPENDENT _Pragma("GCC ivdep")
+#endif
