@@ -2,7 +2,7 @@
  * kiln/array.h - n-dimensional arrays: creation, views, copies, files, printing.
  *
  *     const int64_t shape[2] = {2, 3};
- *     kiln_array *x = NULL, *row = NULL;
+ *     kiln_array *x = NULL, *x2 = NULL, *row = NULL;
  *     kiln_array_arange(&x, 0, 6, 1, KILN_FLOAT32, KILN_DEVICE_DEFAULT);
  *     kiln_array_reshape(&x2, x, 2, shape);             // a view where the layout allows it
  *     kiln_array_index(&row, x2, "1:, ::-1");            // a view
@@ -115,9 +115,12 @@ KILN_API kiln_status kiln_array_set_from_host_async(kiln_array *array, const voi
 
 /* ---- files and text ---- */
 
-/* Reads a NumPy .npy file, versions 1 to 3, C or Fortran order (which is kept). */
+/* Reads a NumPy .npy file, versions 1 to 3, C or Fortran order (which is kept). "<V2", which ml_dtypes and kiln write, is bfloat16.
+ * KILN_ERROR_NOT_FOUND or _IO: the file; KILN_ERROR_FORMAT: no .npy file, or damaged or cut short; KILN_ERROR_TYPE: big-endian, structured, object,
+ * string and other dtypes that kiln does not have; KILN_ERROR_SHAPE: the extents. */
 KILN_API kiln_status kiln_array_load_npy(kiln_array **out, const char *path, kiln_device device);
-/* Writes a NumPy .npy file that numpy.load reads; written beside the target and renamed, so never half there. */
+/* Writes a NumPy .npy file that numpy.load reads; written beside the target and renamed, so never half there. Fortran order is kept, other
+ * layouts are written in C order. bfloat16, which NumPy does not have, is written as ml_dtypes does, "<V2": numpy.load(path).view(ml_dtypes.bfloat16). */
 KILN_API kiln_status kiln_array_save_npy(kiln_array *array, const char *path);
 
 typedef struct kiln_print_options {

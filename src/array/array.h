@@ -37,6 +37,26 @@ kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream,
 /* A view: takes one more reference to array's storage. data may lie anywhere in it. */
 kiln_status kn_array_view(kiln_array **out, kiln_array *array, char *data, int ndim, const int64_t *shape, const int64_t *strides);
 
+/* An array without data, C-ordered, for tracing. */
+kiln_status kn_array_placeholder(kiln_array **out, kiln_dtype dtype, int ndim, const int64_t *shape);
+/* Whether dtype and shape make an array: KILN_ERROR_TYPE, _SHAPE or _INVALID with the reason. */
+kiln_status kn_array_check_shape(kiln_dtype dtype, int ndim, const int64_t *shape);
+/* KILN_ERROR_INVALID, naming the public function, where array is NULL or a placeholder. */
+kiln_status kn_array_check_data(const kiln_array *array, const char *function);
+
+/* start:stop:step over an axis as Python clips it (KILN_SLICE_NONE: left out; step is neither 0 nor none): sets *start to the first index and returns
+ * the number of elements. */
+int64_t kn_slice_clip(int64_t extent, int64_t *start, int64_t stop, int64_t step);
+
+/* Copies elements between host views of equal shapes; any strides. Nothing overlaps. */
+void kn_array_copy_elements(int ndim, const int64_t *shape, void *to, const int64_t *to_strides, const void *from,
+                            const int64_t *from_strides, int64_t item_size);
+
+/* KILN_ERROR_CAPTURE where the stream is being captured: `function` would have to wait for it. */
+kiln_status kn_array_check_capture(kn_device *device, void *stream, const char *function);
+/* C-ordered host data into array, which may be strided; waits. `function` names the caller in messages. */
+kiln_status kn_array_upload(kiln_array *array, const void *data, const char *function);
+
 /* How a strided copy between two arrays of one device is done: registered by the kernel layer, which stands above; both shapes are equal, dtypes too. */
 typedef kiln_status (*kn_array_copy_function)(kiln_array *to, kiln_array *from, kiln_stream *stream);
 void kn_array_set_copy_function(kn_array_copy_function function);

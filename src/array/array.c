@@ -1,0 +1,311 @@
+/* The array object: storage with a reference count, and descriptions of it. */
+#include "array/array.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "plan/shape.h"
+#include <string.h>
+
+/* ---- storage ---- */
+
+static kn_storage *storage_new(kn_device *device, void *data, size_t size)
+{
+    kn_storage *s = kn_calloc(1, sizeof *s);
+    if (!s)
+        return NULL;
+    atomic_init(&s->references, 1);
+    s->device = device;
+    s->data = data;
+    s->size = size;
+    return s;
+}
+
+static void storage_release(kn_storage *s)
+{
+    if (!s || atomic_fetch_sub_explicit(&s->references, 1, memory_order_acq_rel) != 1)
+        return;
+    if (s->is_pooled)
+        kn_memory_free(s->device, s->data, s->size, s->stream);
+    else if (s->release)
+        s->release(s->user);
+    kn_free(s);
+}
+
+/* ---- checks ---- */
+
+static kiln_status check_extents(int ndim, const int64_t *shape, const kn_dtype_info *info)
+{
+    int64_t size = kn_shape_size(ndim, shape), bytes;
+    if (size >= 0 && !__builtin_mul_overflow(size, (int64_t)info->size, &bytes))
+        return KILN_OK;
+    kn_str text = KN_STR_INIT;
+    bool negative = false;
+    for (int k = 0; k < ndim; k++)
+        negative |= shape[k] < 0;
+    kn_shape_format(&text, ndim, shape);
+    kn_error(KILN_ERROR_SHAPE, "shape %s of %s %s", kn_str_text(&text), info->name,
+             negative ? "has a negative extent" : "needs more bytes than 63 bits can count");
+    kn_str_free(&text);
+    return KILN_ERROR_SHAPE;
+}
+
+kiln_status kn_array_check_shape(kiln_dtype dtype, int ndim, const int64_t *shape)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(dtype);
+    if (!info)
+        return kn_error(KILN_ERROR_TYPE, "%d is no dtype", (int)dtype);
+    if (ndim < 0 || ndim > KILN_MAX_NDIM)
+        return kn_error(KILN_ERROR_SHAPE, "%d axes; 0 to %d are possible", ndim, KILN_MAX_NDIM);
+    if (ndim > 0 && !shape)
+        return kn_error(KILN_ERROR_INVALID, "shape is NULL, but there are %d axes", ndim);
+    return check_extents(ndim, shape, info);
+}
+
+kiln_status kn_array_check_data(const kiln_array *array, const char *function)
+{
+    if (!array)
+        return kn_error(KILN_ERROR_INVALID, "%s: array is NULL", function);
+    if (!array->storage)
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: the array stands for a result that is being traced: it has no data yet",
+                        function);
+    return KILN_OK;
+}
+
+/* ---- arrays ---- */
+
+/* Shape and strides are copied; storage and data are still to be set. */
+static kiln_array *array_new(kiln_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides)
+{
+    size_t extents = (size_t)ndim * sizeof(int64_t);
+    kiln_array *a = kn_malloc(sizeof *a + 2 * extents);
+    if (!a) {
+        kn_error_memory(sizeof *a + 2 * extents, "an array");
+        return NULL;
+    }
+    memset(a, 0, sizeof *a);
+    atomic_init(&a->references, 1);
+    a->dtype = dtype;
+    a->item_size = (int32_t)kiln_dtype_size(dtype);
+    a->ndim = ndim;
+    a->strides = a->shape + ndim;
+    if (ndim) {
+        memcpy(a->shape, shape, extents);
+        memcpy(a->strides, strides, extents);
+    }
+    a->size = kn_shape_size(ndim, a->shape);
+    a->is_c_contiguous = kn_shape_is_c_contiguous(ndim, a->shape, a->strides, a->item_size);
+    a->is_f_contiguous = kn_shape_is_f_contiguous(ndim, a->shape, a->strides, a->item_size);
+    return a;
+}
+
+/* Gives a its storage from the pool, with the element at index zero where negative strides need it. */
+static kiln_status take_memory(kiln_array *a, kn_device *device, void *stream)
+{
+    int64_t low, high;
+    void *data = NULL;
+    kn_shape_byte_range(a->ndim, a->shape, a->strides, a->item_size, &low, &high);
+    size_t size = (size_t)(high - low);
+    kiln_status status = kn_memory_alloc(&data, device, size, stream);
+    if (status)
+        return status;
+    a->storage = storage_new(device, data, size);
+    if (!a->storage) {
+        kn_memory_free(device, data, size, stream);
+        return kn_error_memory(sizeof *a->storage, "an array");
+    }
+    a->storage->is_pooled = true;
+    a->storage->stream = stream;
+    a->data = (char *)data - low;
+    return KILN_OK;
+}
+
+kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype, int ndim,
+                              const int64_t *shape, const int64_t *strides)
+{
+    int64_t c_strides[KILN_MAX_NDIM];
+    kiln_status status = kn_array_check_shape(dtype, ndim, shape);
+    if (status)
+        return status;
+    if (!strides)
+        kn_shape_c_strides(ndim, shape, (int64_t)kiln_dtype_size(dtype), c_strides);
+    kiln_array *a = array_new(dtype, ndim, shape, strides ? strides : c_strides);
+    if (!a)
+        return KILN_ERROR_MEMORY;
+    status = take_memory(a, device, stream);
+    if (status)
+        kiln_array_free(a);
+    else
+        *out = a;
+    return status;
+}
+
+kiln_status kn_array_view(kiln_array **out, kiln_array *array, char *data, int ndim, const int64_t *shape,
+                          const int64_t *strides)
+{
+    kiln_array *a = array_new(array->dtype, ndim, shape, strides);
+    if (!a)
+        return KILN_ERROR_MEMORY;
+    a->storage = array->storage;
+    a->data = data;
+    a->is_read_only = array->is_read_only;
+    if (a->storage)
+        atomic_fetch_add_explicit(&a->storage->references, 1, memory_order_relaxed);
+    *out = a;
+    return KILN_OK;
+}
+
+kiln_status kn_array_placeholder(kiln_array **out, kiln_dtype dtype, int ndim, const int64_t *shape)
+{
+    int64_t strides[KILN_MAX_NDIM];
+    kiln_status status = kn_array_check_shape(dtype, ndim, shape);
+    if (status)
+        return status;
+    kn_shape_c_strides(ndim, shape, (int64_t)kiln_dtype_size(dtype), strides);
+    kiln_array *a = array_new(dtype, ndim, shape, strides);
+    if (!a)
+        return KILN_ERROR_MEMORY;
+    *out = a;
+    return KILN_OK;
+}
+
+kiln_array *kiln_array_retain(kiln_array *array)
+{
+    if (array)
+        atomic_fetch_add_explicit(&array->references, 1, memory_order_relaxed);
+    return array;
+}
+
+void kiln_array_free(kiln_array *array)
+{
+    if (!array || atomic_fetch_sub_explicit(&array->references, 1, memory_order_acq_rel) != 1)
+        return;
+    storage_release(array->storage);
+    kn_free(array);
+}
+
+/* ---- foreign memory ---- */
+
+static kiln_status check_strides(const kiln_array_spec *spec, const int64_t *strides, const void *data)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(spec->dtype);
+    int64_t low, high;
+    kn_shape_byte_range(spec->ndim, spec->shape, strides, info->size, &low, &high);
+    if (low == INT64_MIN || high == INT64_MAX)
+        return kn_error(KILN_ERROR_SHAPE,
+                        "kiln_array_wrap: the strides reach further than 63 bits can count");
+    if (high == 0)
+        return KILN_OK;
+    if (!data)
+        return kn_error(KILN_ERROR_INVALID, "kiln_array_wrap: data is NULL");
+    bool is_aligned = (uintptr_t)data % info->align == 0;
+    for (int k = 0; k < spec->ndim; k++)
+        is_aligned &= spec->shape[k] == 1 || strides[k] % info->align == 0;
+    if (!is_aligned)
+        return kn_error(KILN_ERROR_INVALID, "kiln_array_wrap: elements of %s must be aligned to %d bytes",
+                        info->name, info->align);
+    return KILN_OK;
+}
+
+static kiln_status wrap(kiln_array **out, void *data, const kiln_array_spec *spec, const int64_t *strides,
+                        void (*release)(void *), void *user)
+{
+    kn_device *device;
+    int64_t low, high;
+    kiln_status status = kn_device_get(&device, spec->device);
+    if (status)
+        return status;
+    kiln_array *a = array_new(spec->dtype, spec->ndim, spec->shape, strides);
+    if (!a)
+        return KILN_ERROR_MEMORY;
+    kn_shape_byte_range(a->ndim, a->shape, a->strides, a->item_size, &low, &high);
+    a->storage = storage_new(device, data ? (char *)data + low : NULL, (size_t)(high - low));
+    if (!a->storage) {
+        kiln_array_free(a);
+        return kn_error_memory(sizeof *a->storage, "an array");
+    }
+    a->storage->release = release;
+    a->storage->user = user;
+    a->data = data;
+    a->is_read_only = spec->read_only;
+    *out = a;
+    return KILN_OK;
+}
+
+kiln_status kiln_array_wrap(kiln_array **out, void *data, const kiln_array_spec *spec,
+                            void (*release)(void *), void *user)
+{
+    kiln_array_spec known = KILN_ARRAY_SPEC_INIT;
+    int64_t strides[KILN_MAX_NDIM];
+    if (!out || !spec)
+        return kn_error(KILN_ERROR_INVALID, "kiln_array_wrap: %s is NULL", out ? "spec" : "out");
+    if (spec->struct_size == 0)
+        return kn_error(KILN_ERROR_INVALID,
+                        "kiln_array_wrap: spec->struct_size is 0: use KILN_ARRAY_SPEC_INIT");
+    memcpy(&known, spec, spec->struct_size < sizeof known ? spec->struct_size : sizeof known);
+    kiln_status status = kn_array_check_shape(known.dtype, known.ndim, known.shape);
+    if (status)
+        return status;
+    if (!known.strides)
+        kn_shape_c_strides(known.ndim, known.shape, (int64_t)kiln_dtype_size(known.dtype), strides);
+    else if (known.ndim)
+        memcpy(strides, known.strides, (size_t)known.ndim * sizeof *strides);
+    status = check_strides(&known, strides, data);
+    return status ? status : wrap(out, data, &known, strides, release, user);
+}
+
+/* ---- description ---- */
+
+kiln_dtype kiln_array_dtype(const kiln_array *array)
+{
+    return array ? array->dtype : KILN_DTYPE_NONE;
+}
+
+int kiln_array_ndim(const kiln_array *array)
+{
+    return array ? array->ndim : 0;
+}
+
+const int64_t *kiln_array_shape(const kiln_array *array)
+{
+    return array ? array->shape : NULL;
+}
+
+const int64_t *kiln_array_strides(const kiln_array *array)
+{
+    return array ? array->strides : NULL;
+}
+
+int64_t kiln_array_size(const kiln_array *array)
+{
+    return array ? array->size : 0;
+}
+
+size_t kiln_array_nbytes(const kiln_array *array)
+{
+    return array ? (size_t)array->size * (size_t)array->item_size : 0;
+}
+
+kiln_device kiln_array_device(const kiln_array *array)
+{
+    return array && array->storage ? array->storage->device->id : KILN_DEVICE_DEFAULT;
+}
+
+void *kiln_array_data(const kiln_array *array)
+{
+    return array ? array->data : NULL;
+}
+
+bool kiln_array_is_c_contiguous(const kiln_array *array)
+{
+    return array && array->is_c_contiguous;
+}
+
+bool kiln_array_is_f_contiguous(const kiln_array *array)
+{
+    return array && array->is_f_contiguous;
+}
+
+bool kiln_array_is_read_only(const kiln_array *array)
+{
+    return array && array->is_read_only;
+}

@@ -1,0 +1,346 @@
+/* NumPy's .npy files.
+ *
+ *   file   := "\x93NUMPY" major minor length header data
+ *   length := 2 bytes (version 1) or 4 bytes (versions 2 and 3), little-endian
+ *   header := a Python dictionary with the keys 'descr', 'fortran_order' and 'shape', padded with blanks
+ */
+#include "array/array.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/os.h"
+#include "plan/shape.h"
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { MAGIC_SIZE = 6, HEADER_MAX = 1 << 16, ALIGNMENT = 64, GROWTH_DIGITS = 21, DESCR_MAX = 16 };
+
+static const char magic[] = "\x93NUMPY";
+
+/* ml_dtypes' name for it, and ours. */
+static const char bfloat16_descr[] = "<V2";
+
+/* ---- reading the header ---- */
+
+typedef struct npy_header {
+    kiln_dtype dtype;
+    bool fortran_order;
+    int ndim;
+    int64_t shape[KILN_MAX_NDIM];
+    size_t data_at; /* from the file's beginning */
+} npy_header;
+
+typedef struct npy_reader {
+    const char *at, *end;
+    npy_header *header;
+} npy_reader;
+
+static kiln_status damaged(const char *what)
+{
+    return kn_error(KILN_ERROR_FORMAT, "the .npy header is damaged: %s", what);
+}
+
+static void skip_blanks(npy_reader *r)
+{
+    while (r->at < r->end && strchr(" \t\r\n", *r->at) && *r->at)
+        r->at++;
+}
+
+static bool take(npy_reader *r, const char *token)
+{
+    size_t n = strlen(token);
+    skip_blanks(r);
+    if ((size_t)(r->end - r->at) < n || memcmp(r->at, token, n))
+        return false;
+    r->at += n;
+    return true;
+}
+
+/* A quoted string without escapes; NULL where none stands here. */
+static const char *take_string(npy_reader *r, size_t *length)
+{
+    skip_blanks(r);
+    if (r->at == r->end || (*r->at != '\'' && *r->at != '"'))
+        return NULL;
+    const char *begin = r->at + 1, *close = memchr(begin, *r->at, (size_t)(r->end - begin));
+    if (!close)
+        return NULL;
+    *length = (size_t)(close - begin);
+    r->at = close + 1;
+    return begin;
+}
+
+static kiln_status read_descr(npy_reader *r)
+{
+    size_t length = 0;
+    char name[DESCR_MAX] = "";
+    if (take(r, "["))
+        return kn_error(KILN_ERROR_TYPE,
+                        "the dtype is structured (it has named fields), which kiln has no arrays of");
+    const char *text = take_string(r, &length);
+    if (!text)
+        return damaged("'descr' is no string");
+    memcpy(name, text, length < DESCR_MAX ? length : DESCR_MAX - 1);
+    if (!strcmp(name, bfloat16_descr)) {
+        r->header->dtype = KILN_BFLOAT16;
+        return KILN_OK;
+    }
+    return kiln_dtype_from_name(&r->header->dtype, name);
+}
+
+static kiln_status read_order(npy_reader *r)
+{
+    r->header->fortran_order = take(r, "True");
+    return r->header->fortran_order || take(r, "False")
+               ? KILN_OK
+               : damaged("'fortran_order' is neither True nor False");
+}
+
+static kiln_status read_extent(npy_reader *r, int64_t *extent)
+{
+    const char *begin = r->at;
+    *extent = 0;
+    for (; r->at < r->end && *r->at >= '0' && *r->at <= '9'; r->at++)
+        if (__builtin_mul_overflow(*extent, 10, extent) ||
+            __builtin_add_overflow(*extent, *r->at - '0', extent))
+            return kn_error(KILN_ERROR_SHAPE, "the .npy header has an extent of more than 63 bits");
+    if (r->at == begin)
+        return damaged("'shape' is no tuple of extents");
+    take(r, "L"); /* Python 2 wrote long integers so */
+    return KILN_OK;
+}
+
+static kiln_status read_shape(npy_reader *r)
+{
+    npy_header *h = r->header;
+    if (!take(r, "("))
+        return damaged("'shape' is no tuple of extents");
+    while (!take(r, ")")) {
+        if (h->ndim == KILN_MAX_NDIM)
+            return kn_error(KILN_ERROR_SHAPE, "the .npy header has more than %d axes", KILN_MAX_NDIM);
+        kiln_status status = read_extent(r, &h->shape[h->ndim++]);
+        if (status)
+            return status;
+        if (!take(r, ",")) {
+            skip_blanks(r);
+            if (r->at == r->end || *r->at != ')')
+                return damaged("'shape' is no tuple of extents");
+        }
+    }
+    return KILN_OK;
+}
+
+static const struct field {
+    const char *name;
+    kiln_status (*read)(npy_reader *);
+} fields[] = {{"descr", read_descr}, {"fortran_order", read_order}, {"shape", read_shape}};
+
+/* One `'key': value`; seen collects a bit for each key. */
+static kiln_status read_field(npy_reader *r, unsigned *seen)
+{
+    size_t length = 0;
+    const char *key = take_string(r, &length);
+    for (unsigned k = 0; key && k < 3; k++)
+        if (strlen(fields[k].name) == length && !memcmp(fields[k].name, key, length)) {
+            if (*seen >> k & 1)
+                return damaged("a key stands twice");
+            *seen |= 1U << k;
+            return take(r, ":") ? fields[k].read(r) : damaged("':' is missing");
+        }
+    return damaged("a key other than 'descr', 'fortran_order' and 'shape'");
+}
+
+static kiln_status read_fields(npy_reader *r)
+{
+    unsigned seen = 0;
+    if (!take(r, "{"))
+        return damaged("it is no dictionary");
+    while (!take(r, "}")) {
+        kiln_status status = read_field(r, &seen);
+        if (status)
+            return status;
+        if (take(r, ","))
+            continue;
+        skip_blanks(r);
+        if (r->at == r->end || *r->at != '}')
+            return damaged("',' or '}' is missing");
+    }
+    return seen == 7 ? KILN_OK : damaged("one of 'descr', 'fortran_order' and 'shape' is missing");
+}
+
+/* Finds the dictionary's place and length. */
+static kiln_status find_header(const kn_blob *file, size_t *begin, size_t *length)
+{
+    const unsigned char *bytes = file->data;
+    if (file->size < MAGIC_SIZE || memcmp(bytes, magic, MAGIC_SIZE))
+        return kn_error(KILN_ERROR_FORMAT, "no .npy file: it does not begin with \\x93NUMPY");
+    unsigned major = file->size > MAGIC_SIZE ? bytes[MAGIC_SIZE] : 1;
+    if (major < 1 || major > 3)
+        return kn_error(KILN_ERROR_FORMAT, "version %u of the .npy format; 1 to 3 are known", major);
+    *begin = major == 1 ? 10 : 12;
+    if (file->size < *begin)
+        return kn_error(KILN_ERROR_FORMAT, "truncated: the .npy file ends after %zu bytes, within its header",
+                        file->size);
+    *length = bytes[8] | (size_t)bytes[9] << 8;
+    if (major > 1)
+        *length |= (size_t)bytes[10] << 16 | (size_t)bytes[11] << 24;
+    if (*length > HEADER_MAX)
+        return kn_error(KILN_ERROR_FORMAT, "the .npy header is %zu bytes long; at most %d are read", *length,
+                        HEADER_MAX);
+    if (*length > file->size - *begin)
+        return kn_error(KILN_ERROR_FORMAT,
+                        "truncated: the .npy header should have %zu bytes, but %zu are there", *length,
+                        file->size - *begin);
+    return KILN_OK;
+}
+
+static kiln_status read_header(npy_header *header, const kn_blob *file)
+{
+    size_t begin = 0, length = 0;
+    memset(header, 0, sizeof *header);
+    kiln_status status = find_header(file, &begin, &length);
+    if (status)
+        return status;
+    const char *text = (const char *)file->data + begin;
+    npy_reader reader = {text, text + length, header};
+    header->data_at = begin + length;
+    status = read_fields(&reader);
+    return status ? status : kn_array_check_shape(header->dtype, header->ndim, header->shape);
+}
+
+/* ---- loading ---- */
+
+/* Fortran order is C order of the axes reversed. */
+static kiln_status upload_in_order(kiln_array *array, const void *data, bool fortran_order)
+{
+    kiln_array *transposed = NULL;
+    if (!fortran_order)
+        return kn_array_upload(array, data, "kiln_array_load_npy");
+    kiln_status status = kiln_array_transpose(&transposed, array, NULL);
+    if (!status)
+        status = kn_array_upload(transposed, data, "kiln_array_load_npy");
+    kiln_array_free(transposed);
+    return status;
+}
+
+static kiln_status allocate_for(kiln_array **out, const npy_header *h, kiln_device device)
+{
+    int64_t strides[KILN_MAX_NDIM];
+    kn_device *place;
+    void *stream;
+    kiln_status status = kn_device_get(&place, device);
+    if (!status)
+        status = kn_stream_native(&stream, place, NULL);
+    kn_shape_f_strides(h->ndim, h->shape, (int64_t)kiln_dtype_size(h->dtype), strides);
+    return status ? status
+                  : kn_array_allocate(out, place, stream, h->dtype, h->ndim, h->shape,
+                                      h->fortran_order ? strides : NULL);
+}
+
+static kiln_status read_array(kiln_array **out, const kn_blob *file, kiln_device device)
+{
+    npy_header h;
+    kiln_array *a = NULL;
+    kiln_status status = read_header(&h, file);
+    if (status)
+        return status;
+    size_t wanted = (size_t)kn_shape_size(h.ndim, h.shape) * kiln_dtype_size(h.dtype),
+           there = file->size - h.data_at;
+    if (there < wanted)
+        return kn_error(KILN_ERROR_FORMAT, "truncated: %zu bytes of data should be there, but there are %zu",
+                        wanted, there);
+    status = allocate_for(&a, &h, device);
+    if (!status)
+        status = upload_in_order(a, (const char *)file->data + h.data_at, h.fortran_order);
+    if (status)
+        kiln_array_free(a);
+    else
+        *out = a;
+    return status;
+}
+
+kiln_status kiln_array_load_npy(kiln_array **out, const char *path, kiln_device device)
+{
+    kn_blob file = KN_BLOB_INIT;
+    if (!out || !path)
+        return kn_error(KILN_ERROR_INVALID, "kiln_array_load_npy: %s is NULL", out ? "path" : "out");
+    kiln_status status = kn_os_read_file(&file, path);
+    if (status)
+        return status; /* names the path itself */
+    status = read_array(out, &file, device);
+    kn_blob_free(&file);
+    return status ? kn_error_context("%s", path) : KILN_OK;
+}
+
+/* ---- saving ---- */
+
+/* NumPy leaves room for the outermost extent to grow in place, and aligns the data: byte for byte its header.
+ */
+static kiln_status write_header(kn_str *s, const kiln_array *array, bool fortran_order)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(array->dtype);
+    kn_str header = KN_STR_INIT;
+    char digits[24] = "";
+    kn_str_printf(&header,
+                  "{'descr': '%s', 'fortran_order': %s, 'shape': ", info->npy ? info->npy : bfloat16_descr,
+                  fortran_order ? "True" : "False");
+    kn_shape_format(&header, array->ndim, array->shape);
+    kn_str_append(&header, ", }");
+    if (array->ndim) {
+        int n =
+            snprintf(digits, sizeof digits, "%" PRId64, array->shape[fortran_order ? array->ndim - 1 : 0]);
+        kn_str_printf(&header, "%*s", GROWTH_DIGITS - n, "");
+    }
+    size_t total = MAGIC_SIZE + 4 + header.length + 1, padding = (ALIGNMENT - total % ALIGNMENT) % ALIGNMENT;
+    size_t length = header.length + 1 + padding;
+    const char prefix[4] = {1, 0, (char)(length & 0xff), (char)(length >> 8)};
+    kn_str_append_n(s, magic, MAGIC_SIZE);
+    kn_str_append_n(s, prefix, sizeof prefix);
+    kn_str_append(s, kn_str_text(&header));
+    kn_str_printf(s, "%*s\n", (int)padding, "");
+    s->failed |= header.failed;
+    kn_str_free(&header);
+    return kn_str_status(s, "the header of a .npy file");
+}
+
+/* The elements in the order of the file. */
+static kiln_status download_in_order(kiln_array *array, void *data, bool fortran_order)
+{
+    kiln_array *transposed = NULL;
+    if (!fortran_order)
+        return kiln_array_to_host(array, data, kiln_array_nbytes(array));
+    kiln_status status = kiln_array_transpose(&transposed, array, NULL);
+    if (!status)
+        status = kiln_array_to_host(transposed, data, kiln_array_nbytes(array));
+    kiln_array_free(transposed);
+    return status;
+}
+
+kiln_status kiln_array_save_npy(kiln_array *array, const char *path)
+{
+    kn_str header = KN_STR_INIT;
+    char *file = NULL;
+    kiln_status status = kn_array_check_data(array, "kiln_array_save_npy");
+    if (!status && !path)
+        status = kn_error(KILN_ERROR_INVALID, "kiln_array_save_npy: path is NULL");
+    if (status)
+        return status;
+    bool fortran_order = array->is_f_contiguous && !array->is_c_contiguous;
+    size_t bytes = kiln_array_nbytes(array);
+    status = write_header(&header, array, fortran_order);
+    if (status)
+        goto out;
+    file = kn_malloc(header.length + bytes);
+    if (!file) {
+        status = kn_error_memory(header.length + bytes, "a .npy file");
+        goto out;
+    }
+    memcpy(file, header.data, header.length);
+    status = download_in_order(array, file + header.length, fortran_order);
+    if (!status)
+        status = kn_os_write_file(path, file, header.length + bytes);
+out:
+    kn_free(file);
+    kn_str_free(&header);
+    return status;
+}

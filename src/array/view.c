@@ -1,0 +1,309 @@
+/* Views: other shapes and strides over the same storage. */
+#include "array/array.h"
+#include "base/error.h"
+#include "plan/shape.h"
+#include <inttypes.h>
+#include <string.h>
+
+typedef struct layout {
+    int ndim;
+    char *data;
+    int64_t shape[KILN_MAX_NDIM], strides[KILN_MAX_NDIM];
+} layout;
+
+static kiln_status check(const void *out, const kiln_array *array, const char *function)
+{
+    if (out && array)
+        return KILN_OK;
+    return kn_error(KILN_ERROR_INVALID, "%s: %s is NULL", function, out ? "array" : "out");
+}
+
+static void layout_of(layout *l, const kiln_array *array)
+{
+    l->ndim = array->ndim;
+    l->data = array->data;
+    if (array->ndim) {
+        memcpy(l->shape, array->shape, (size_t)array->ndim * sizeof *l->shape);
+        memcpy(l->strides, array->strides, (size_t)array->ndim * sizeof *l->strides);
+    }
+}
+
+static kiln_status view(kiln_array **out, kiln_array *array, const layout *l)
+{
+    return kn_array_view(out, array, l->data, l->ndim, l->shape, l->strides);
+}
+
+static void drop_axis(layout *l, int axis)
+{
+    size_t rest = (size_t)(l->ndim - axis - 1);
+    memmove(l->shape + axis, l->shape + axis + 1, rest * sizeof *l->shape);
+    memmove(l->strides + axis, l->strides + axis + 1, rest * sizeof *l->strides);
+    l->ndim--;
+}
+
+/* Counts a negative axis from the end. */
+static kiln_status find_axis(int *axis, int ndim, const char *function)
+{
+    if (*axis < -ndim || *axis >= ndim)
+        return kn_error(KILN_ERROR_SHAPE, "%s: axis %d is out of range for an array of %d axes", function,
+                        *axis, ndim);
+    *axis += *axis < 0 ? ndim : 0;
+    return KILN_OK;
+}
+
+/* ---- slices ---- */
+
+static int64_t clip_bound(int64_t bound, int64_t extent, int64_t lowest, int64_t highest)
+{
+    if (bound < 0)
+        bound += extent;
+    return bound < lowest ? lowest : bound > highest ? highest : bound;
+}
+
+int64_t kn_slice_clip(int64_t extent, int64_t *start, int64_t stop, int64_t step)
+{
+    bool back = step < 0;
+    int64_t lowest = back ? -1 : 0, highest = back ? extent - 1 : extent;
+    int64_t first = back ? highest : lowest, last = back ? lowest : highest;
+    *start = *start == KILN_SLICE_NONE ? first : clip_bound(*start, extent, lowest, highest);
+    stop = stop == KILN_SLICE_NONE ? last : clip_bound(stop, extent, lowest, highest);
+    if (back)
+        return stop < *start ? (*start - stop - 1) / -step + 1 : 0;
+    return *start < stop ? (stop - *start - 1) / step + 1 : 0;
+}
+
+kiln_status kiln_array_slice(kiln_array **out, kiln_array *array, int axis, int64_t start, int64_t stop,
+                             int64_t step)
+{
+    layout l;
+    kiln_status status = check(out, array, "kiln_array_slice");
+    if (!status)
+        status = find_axis(&axis, array->ndim, "kiln_array_slice");
+    if (status)
+        return status;
+    if (step == 0)
+        return kn_error(KILN_ERROR_INVALID, "kiln_array_slice: step is 0");
+    layout_of(&l, array);
+    step = step == KILN_SLICE_NONE ? 1 : step;
+    int64_t count = kn_slice_clip(l.shape[axis], &start, stop, step);
+    l.data += count ? start * l.strides[axis] : 0;
+    l.shape[axis] = count;
+    l.strides[axis] *=
+        count > 1 ? step : 1; /* the stride of a single element means nothing, and step may be huge */
+    return view(out, array, &l);
+}
+
+kiln_status kiln_array_select(kiln_array **out, kiln_array *array, int axis, int64_t index)
+{
+    layout l;
+    kiln_status status = check(out, array, "kiln_array_select");
+    if (!status)
+        status = find_axis(&axis, array->ndim, "kiln_array_select");
+    if (status)
+        return status;
+    int64_t extent = array->shape[axis];
+    if (index < -extent || index >= extent)
+        return kn_error(KILN_ERROR_SHAPE,
+                        "kiln_array_select: index %" PRId64 " is out of range for axis %d of extent %" PRId64,
+                        index, axis, extent);
+    layout_of(&l, array);
+    l.data += (index < 0 ? index + extent : index) * l.strides[axis];
+    drop_axis(&l, axis);
+    return view(out, array, &l);
+}
+
+/* ---- axes ---- */
+
+kiln_status kiln_array_transpose(kiln_array **out, kiln_array *array, const int *axes)
+{
+    layout l;
+    uint64_t seen = 0;
+    kiln_status status = check(out, array, "kiln_array_transpose");
+    if (status)
+        return status;
+    layout_of(&l, array);
+    for (int k = 0; k < l.ndim; k++) {
+        int axis = axes ? axes[k] : l.ndim - 1 - k;
+        status = find_axis(&axis, l.ndim, "kiln_array_transpose");
+        if (status)
+            return status;
+        if (seen >> axis & 1)
+            return kn_error(KILN_ERROR_SHAPE, "kiln_array_transpose: axis %d stands twice in axes", axis);
+        seen |= UINT64_C(1) << axis;
+        l.shape[k] = array->shape[axis];
+        l.strides[k] = array->strides[axis];
+    }
+    return view(out, array, &l);
+}
+
+kiln_status kiln_array_expand_dims(kiln_array **out, kiln_array *array, int axis)
+{
+    layout l;
+    kiln_status status = check(out, array, "kiln_array_expand_dims");
+    if (status)
+        return status;
+    if (array->ndim == KILN_MAX_NDIM)
+        return kn_error(KILN_ERROR_SHAPE,
+                        "kiln_array_expand_dims: the array has %d axes already, which is the most",
+                        KILN_MAX_NDIM);
+    status = find_axis(&axis, array->ndim + 1, "kiln_array_expand_dims");
+    if (status)
+        return status;
+    layout_of(&l, array);
+    memmove(l.shape + axis + 1, l.shape + axis, (size_t)(l.ndim - axis) * sizeof *l.shape);
+    memmove(l.strides + axis + 1, l.strides + axis, (size_t)(l.ndim - axis) * sizeof *l.strides);
+    l.shape[axis] = 1;
+    l.strides[axis] = 0;
+    l.ndim++;
+    return view(out, array, &l);
+}
+
+kiln_status kiln_array_squeeze(kiln_array **out, kiln_array *array, int axis)
+{
+    layout l;
+    kiln_status status = check(out, array, "kiln_array_squeeze");
+    if (status)
+        return status;
+    layout_of(&l, array);
+    if (axis == KILN_ALL_AXES) {
+        for (int k = l.ndim - 1; k >= 0; k--)
+            if (l.shape[k] == 1)
+                drop_axis(&l, k);
+        return view(out, array, &l);
+    }
+    status = find_axis(&axis, l.ndim, "kiln_array_squeeze");
+    if (status)
+        return status;
+    if (l.shape[axis] != 1)
+        return kn_error(KILN_ERROR_SHAPE, "kiln_array_squeeze: axis %d has extent %" PRId64 ", not 1", axis,
+                        l.shape[axis]);
+    drop_axis(&l, axis);
+    return view(out, array, &l);
+}
+
+/* ---- shapes ---- */
+
+static kiln_status refuse_shapes(const char *format, const kiln_array *array, int ndim, const int64_t *shape)
+{
+    kn_str from = KN_STR_INIT, to = KN_STR_INIT;
+    kn_shape_format(&from, array->ndim, array->shape);
+    kn_shape_format(&to, ndim, shape);
+    kn_error(KILN_ERROR_SHAPE, "%s: an array of shape %s cannot become %s", format, kn_str_text(&from),
+             kn_str_text(&to));
+    kn_str_free(&from);
+    kn_str_free(&to);
+    return KILN_ERROR_SHAPE;
+}
+
+kiln_status kiln_array_broadcast_to(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape)
+{
+    layout l;
+    kiln_status status = check(out, array, "kiln_array_broadcast_to");
+    if (!status)
+        status = kn_array_check_shape(kiln_array_dtype(array), ndim, shape);
+    if (status)
+        return status;
+    if (ndim < array->ndim)
+        return refuse_shapes("kiln_array_broadcast_to", array, ndim, shape);
+    l.ndim = ndim;
+    l.data = array->data;
+    for (int k = 0; k < ndim; k++) {
+        int axis = k - (ndim - array->ndim);
+        int64_t extent = axis < 0 ? 1 : array->shape[axis];
+        if (extent != shape[k] && extent != 1)
+            return refuse_shapes("kiln_array_broadcast_to", array, ndim, shape);
+        l.shape[k] = shape[k];
+        l.strides[k] = axis < 0 || extent != shape[k] ? 0 : array->strides[axis];
+    }
+    status = view(out, array, &l);
+    if (!status)
+        (*out)->is_read_only = true; /* elements of it share memory */
+    return status;
+}
+
+/* Puts the extent that -1 stands for into shape; false where the number of elements differs. */
+static bool resolve_shape(const kiln_array *array, int ndim, int64_t *shape)
+{
+    int unknown = -1;
+    for (int k = 0; k < ndim; k++)
+        if (shape[k] == -1) {
+            if (unknown >= 0)
+                return false;
+            unknown = k;
+            shape[k] = 1;
+        }
+    int64_t size = kn_shape_size(ndim, shape);
+    if (unknown < 0 || size <= 0)
+        return unknown < 0 && size == array->size;
+    shape[unknown] = array->size / size;
+    return array->size % size == 0;
+}
+
+/* Splits and joins axes without moving elements: runs of old axes that hold as many elements as a run of new
+ * ones must lie in memory as one axis would. False where they do not. No extent is zero here. */
+static bool split_and_join(layout *to, const layout *from, int64_t item_size)
+{
+    int old = 0, new = 0;
+    while (old < from->ndim && new < to->ndim) {
+        int old_end = old + 1, new_end = new + 1;
+        int64_t old_size = from->shape[old], new_size = to->shape[new];
+        while (old_size != new_size)
+            if (old_size < new_size)
+                old_size *= from->shape[old_end++];
+            else
+                new_size *= to->shape[new_end++];
+        for (int k = old; k < old_end - 1; k++)
+            if (from->strides[k] != from->shape[k + 1] * from->strides[k + 1])
+                return false;
+        int64_t stride = from->strides[old_end - 1];
+        for (int k = new_end - 1; k >= new; k--) {
+            to->strides[k] = stride;
+            stride *= to->shape[k];
+        }
+        old = old_end;
+        new = new_end;
+    }
+    for (; new < to->ndim; new ++) /* only axes of extent 1 are left */
+        to->strides[new] = item_size;
+    return true;
+}
+
+static bool try_reshape(layout *to, const kiln_array *array)
+{
+    layout from;
+    to->data = array->data;
+    if (array->is_c_contiguous) {
+        kn_shape_c_strides(to->ndim, to->shape, array->item_size, to->strides);
+        return true;
+    }
+    layout_of(&from, array);
+    for (int k = from.ndim - 1; k >= 0; k--)
+        if (from.shape[k] == 1)
+            drop_axis(&from, k);
+    return split_and_join(to, &from, array->item_size);
+}
+
+kiln_status kiln_array_reshape(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape)
+{
+    layout l = {.ndim = ndim};
+    kiln_array *copy = NULL;
+    kiln_status status = check(out, array, "kiln_array_reshape");
+    if (status)
+        return status;
+    if (ndim < 0 || ndim > KILN_MAX_NDIM || (ndim && !shape))
+        return kn_array_check_shape(array->dtype, ndim, shape);
+    if (ndim)
+        memcpy(l.shape, shape, (size_t)ndim * sizeof *shape);
+    if (!resolve_shape(array, ndim, l.shape))
+        return refuse_shapes("kiln_array_reshape", array, ndim, shape);
+    if (try_reshape(&l, array))
+        return view(out, array, &l);
+    status = kiln_array_copy(&copy, array);
+    if (status)
+        return status;
+    l.data = copy->data;
+    kn_shape_c_strides(ndim, l.shape, array->item_size, l.strides);
+    status = view(out, copy, &l);
+    kiln_array_free(copy);
+    return status;
+}
