@@ -24,6 +24,14 @@ typedef struct kn_launch {
     void **params;                  /* ... or one pointer a parameter (raw modules); NULL otherwise */
 } kn_launch;
 
+/* What the driver knows of a function; bytes, or counts. Only CUDA. */
+typedef struct kn_function_info {
+    int max_threads_per_block, registers;
+    int shared_bytes, constant_bytes, local_bytes; /* static ones */
+    int max_dynamic_shared_bytes;
+    int binary_version, ptx_version; /* 90 for sm_90 */
+} kn_function_info;
+
 typedef enum kn_copy_kind { KN_COPY_HOST_TO_DEVICE = 1, KN_COPY_DEVICE_TO_HOST = 2, KN_COPY_DEVICE_TO_DEVICE = 3 } kn_copy_kind;
 
 /* The table: everything a back end has to do. Streams and events are the native handles (NULL: the default stream); the CUDA functions make the device's
@@ -54,6 +62,11 @@ typedef struct kn_backend {
     kiln_status (*module_function)(kn_module *, const char *name, kn_function **out); /* loaded for good: may be launched in a capture */
     kiln_status (*module_global)(kn_module *, const char *name, void **address, size_t *size);
     kiln_status (*launch)(kn_function *, const kn_launch *, void *stream);
+    kiln_status (*function_info)(kn_function *, kn_function_info *out);
+    /* Blocks of block_threads threads that fit on a multiprocessor at once. */
+    kiln_status (*occupancy)(kn_function *, int block_threads, size_t shared_bytes, int *blocks);
+    kiln_status (*properties)(kn_device *, kiln_device_properties *out); /* struct_size is seen to by the caller */
+    kiln_status (*stream_check)(kn_device *, void *stream); /* that a foreign stream is of the device's primary context */
 } kn_backend;
 
 /* Common head of a device; each back end extends it. */
@@ -83,6 +96,9 @@ kiln_status kn_memory_used_on(kn_device *device, void *pointer, void *stream);
 
 /* The last kernel launched by the library on any device, for late errors; name must be a string that lives for ever or as long as the kernel (it is copied). */
 void kn_device_note_launch(const char *kernel_name);
+
+/* Its name, or NULL before the first. Valid for ever. */
+const char *kn_device_last_launch(void);
 
 /* Whether cuda devices a and b can read each other's memory; enables it at first use. */
 kiln_status kn_device_enable_peer(kn_device *a, kn_device *b, bool *out);

@@ -1,0 +1,36 @@
+/* device/cuda.h - what the two files of the CUDA back end share. */
+#ifndef KN_DEVICE_CUDA_H
+#define KN_DEVICE_CUDA_H
+
+#include <stdatomic.h>
+
+#include "device/cuda_driver.h"
+#include "device/device_private.h"
+
+typedef struct kn_cuda_device {
+    kn_device base; /* first: a kn_device of this back end is one of these */
+    int ordinal;
+    kn_cu_device handle;
+    kn_cu_context context;
+    _Atomic signed char peers[KN_CUDA_DEVICES_MAX]; /* 1: enabled, -1: not possible, 0: not yet asked */
+} kn_cuda_device;
+
+static inline kn_cuda_device *kn_cuda_device_of(kn_device *device)
+{
+    return (kn_cuda_device *)device;
+}
+
+/* Makes the device's context current where it is not; kn_cuda_leave puts back what was. */
+kiln_status kn_cuda_enter(kn_device *device, bool *pushed);
+void kn_cuda_leave(bool pushed);
+
+kiln_status kn_cuda_module_load(kn_device *device, const void *code, size_t size, const char *name,
+                                kn_module **out);
+void kn_cuda_module_unload(kn_module *module);
+kiln_status kn_cuda_module_function(kn_module *module, const char *name, kn_function **out);
+kiln_status kn_cuda_module_global(kn_module *module, const char *name, void **address, size_t *size);
+kiln_status kn_cuda_launch(kn_function *function, const kn_launch *launch, void *stream);
+kiln_status kn_cuda_function_info(kn_function *function, kn_function_info *out);
+kiln_status kn_cuda_occupancy(kn_function *function, int block_threads, size_t shared_bytes, int *blocks);
+
+#endif

@@ -1,0 +1,137 @@
+#include "device/cuda_driver.h"
+
+#include <pthread.h>
+#include <stdio.h>
+
+#include "base/error.h"
+#include "base/os.h"
+#include "device/device_private.h"
+
+kn_cu_driver kn_cuda;
+
+static struct {
+    pthread_once_t once;
+    kn_library *library;
+    int device_count, version;
+    char why_not[512];
+} driver = {PTHREAD_ONCE_INIT, NULL, 0, 0, ""};
+
+typedef struct symbol_entry {
+    const char *symbol;
+    size_t offset;
+    bool is_required;
+} symbol_entry;
+
+static const symbol_entry symbols[] = {
+#define X(name, symbol, parameters) {#symbol, offsetof(kn_cu_driver, name), true},
+    KN_CU_REQUIRED(X)
+#undef X
+#define X(name, symbol, parameters) {#symbol, offsetof(kn_cu_driver, name), false},
+        KN_CU_OPTIONAL(X)
+#undef X
+};
+
+static bool fetch_symbols(const char *path)
+{
+    for (size_t i = 0; i < sizeof symbols / sizeof *symbols; i++) {
+        void *address = kn_os_library_symbol(driver.library, symbols[i].symbol);
+        if (!address && symbols[i].is_required) {
+            snprintf(driver.why_not, sizeof driver.why_not,
+                     "%s has no %s: a driver of CUDA 11.4 or later is needed", path, symbols[i].symbol);
+            return false;
+        }
+        *(void **)((char *)&kn_cuda + symbols[i].offset) = address;
+    }
+    return true;
+}
+
+static bool call_succeeded(kn_cu_result result, const char *call)
+{
+    if (result == KN_CU_SUCCESS)
+        return true;
+    const char *name = NULL, *text = NULL;
+    kn_cuda.GetErrorName(result, &name);
+    kn_cuda.GetErrorString(result, &text);
+    snprintf(driver.why_not, sizeof driver.why_not, "%s failed with %s (%s)", call,
+             name ? name : "an unknown error", text ? text : "no description");
+    return false;
+}
+
+/* The reason is kept as text: asking for a device is no failure where the default falls back to the host. */
+static void load(void)
+{
+    const char *path = kn_os_env("KILN_LIBCUDA");
+    kn_error_state before;
+    if (!path)
+        path = "libcuda.so.1";
+    kn_error_save(&before);
+    if (kn_os_library_open(&driver.library, path) != KILN_OK) {
+        snprintf(driver.why_not, sizeof driver.why_not, "%s", kiln_error_message());
+    } else if (fetch_symbols(path) && call_succeeded(kn_cuda.Init(0), "cuInit") &&
+               call_succeeded(kn_cuda.DriverGetVersion(&driver.version), "cuDriverGetVersion") &&
+               call_succeeded(kn_cuda.DeviceGetCount(&driver.device_count), "cuDeviceGetCount") &&
+               driver.device_count == 0) {
+        snprintf(driver.why_not, sizeof driver.why_not, "the CUDA driver sees no device");
+    }
+    if (driver.why_not[0])
+        driver.device_count = 0;
+    kn_error_restore(&before);
+}
+
+kiln_status kn_cuda_load(int *device_count)
+{
+    pthread_once(&driver.once, load);
+    *device_count = driver.device_count;
+    if (driver.device_count == 0)
+        return kn_error(KILN_ERROR_NOT_FOUND, "there is no CUDA device: %s", driver.why_not);
+    return KILN_OK;
+}
+
+const char *kn_cuda_why_not(void)
+{
+    pthread_once(&driver.once, load);
+    return driver.why_not;
+}
+
+int kn_cuda_version(void)
+{
+    return driver.version;
+}
+
+/* How the driver's codes read as a status, by range; anything else is KILN_ERROR_DEVICE. */
+static const struct {
+    int first, last;
+    kiln_status status;
+    bool is_late; /* a kernel that ran before may be the culprit */
+} codes[] = {
+    {KN_CU_OUT_OF_MEMORY, KN_CU_OUT_OF_MEMORY, KILN_ERROR_MEMORY, false},
+    {KN_CU_ECC_UNCORRECTABLE, KN_CU_ECC_UNCORRECTABLE, KILN_ERROR_DEVICE, true},
+    {KN_CU_CONTAINED, KN_CU_CONTAINED, KILN_ERROR_DEVICE, true},
+    {KN_CU_NOT_FOUND, KN_CU_NOT_FOUND, KILN_ERROR_NOT_FOUND, false},
+    {KN_CU_ILLEGAL_ADDRESS, KN_CU_ILLEGAL_ADDRESS, KILN_ERROR_DEVICE, true},
+    {KN_CU_LAUNCH_TIMEOUT, KN_CU_LAUNCH_TIMEOUT, KILN_ERROR_DEVICE, true},
+    {KN_CU_ASSERT, KN_CU_ASSERT, KILN_ERROR_DEVICE, true},
+    {KN_CU_HARDWARE_STACK_ERROR, KN_CU_LAUNCH_FAILED, KILN_ERROR_DEVICE, true},
+    {KN_CU_NOT_SUPPORTED, KN_CU_NOT_SUPPORTED, KILN_ERROR_UNSUPPORTED, false},
+    {KN_CU_STREAM_CAPTURE_UNSUPPORTED, KN_CU_STREAM_CAPTURE_WRONG_THREAD, KILN_ERROR_CAPTURE, false},
+};
+
+kiln_status kn_cuda_error(kn_cu_result result, const char *call)
+{
+    const char *name = NULL, *text = NULL;
+    kiln_status status = KILN_ERROR_DEVICE;
+    bool is_late = false;
+    kn_cuda.GetErrorName(result, &name);
+    kn_cuda.GetErrorString(result, &text);
+    for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
+        if (result >= codes[i].first && result <= codes[i].last) {
+            status = codes[i].status;
+            is_late = codes[i].is_late;
+        }
+    const char *kernel = is_late ? kn_device_last_launch() : NULL;
+    if (kernel)
+        return kn_error(status, "%s failed with %s (%s); the kernel launched last was \"%s\"", call,
+                        name ? name : "an unknown error", text ? text : "no description", kernel);
+    return kn_error(status, "%s failed with %s (%s)", call, name ? name : "an unknown error",
+                    text ? text : "no description");
+}

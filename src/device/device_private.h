@@ -1,0 +1,33 @@
+/* device/device_private.h - what the files of this folder share. */
+#ifndef KN_DEVICE_DEVICE_PRIVATE_H
+#define KN_DEVICE_DEVICE_PRIVATE_H
+
+#include "device/device.h"
+
+#define KN_CUDA_DEVICES_MAX 64
+
+struct kiln_stream {
+    kn_device *device;
+    void *native;
+    bool is_owned;
+};
+
+/* The one host device; NULL, with the last error set, without memory for its pool. Call under the registry's
+ * lock. */
+kn_device *kn_host_device_create(void);
+/* Device `ordinal`, its primary context retained. */
+kiln_status kn_cuda_device_create(kn_device **out, int ordinal);
+kiln_status kn_cuda_can_access_peer(bool *out, kn_device *device, kn_device *peer);
+void *kn_cuda_context_of(kn_device *device);
+
+/* Pinned memory, portable to every context. */
+kiln_status kn_cuda_pinned_alloc(kn_device *device, size_t size, void **out);
+void kn_cuda_pinned_free(kn_device *device, void *pointer);
+
+/* The slot of a device in per-device tables: 0 for the host, ordinal + 1 for CUDA. */
+static inline int kn_device_slot(kiln_device id)
+{
+    return KILN_DEVICE_IS_CUDA(id) ? id - KILN_DEVICE_CUDA(0) + 1 : 0;
+}
+
+#endif

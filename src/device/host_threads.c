@@ -1,0 +1,201 @@
+/* The host's threads. One job runs at a time; who finds the pool busy, or is itself inside a job, runs alone.
+ * Workers watch for the next job for a moment before they sleep, because launches come in bursts. */
+#include "device/device.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+
+#include "base/os.h"
+
+enum { WORKERS_MAX = 255, PIECES_PER_THREAD = 4, WATCH_ROUNDS = 4000 };
+
+typedef struct host_job {
+    void (*body)(void *user, int64_t begin, int64_t end);
+    void *user;
+    int64_t count;
+    int64_t pieces;
+    _Atomic int64_t next_piece;
+    int wanted; /* workers that may still join; under the lock */
+} host_job;
+
+static struct {
+    pthread_mutex_t busy; /* held by the caller whose job runs */
+    pthread_mutex_t lock; /* the fields down to `threads` */
+    pthread_cond_t has_job;
+    host_job *job;
+    int sleeping;
+    int workers; /* started */
+    bool is_stopping;
+    pthread_t threads[WORKERS_MAX];
+    _Atomic unsigned generation; /* counts jobs: what a waking worker looks at */
+    _Atomic int active;          /* workers inside the job */
+    int thread_limit;
+} pool = {.busy = PTHREAD_MUTEX_INITIALIZER,
+          .lock = PTHREAD_MUTEX_INITIALIZER,
+          .has_job = PTHREAD_COND_INITIALIZER};
+
+static pthread_once_t pool_once = PTHREAD_ONCE_INIT;
+static _Thread_local bool is_inside; /* in a job: nested calls run inline */
+
+static void pause_briefly(void)
+{
+#if defined(__x86_64__) || defined(__i386__)
+    __builtin_ia32_pause();
+#elif defined(__aarch64__)
+    __asm__ volatile("yield");
+#endif
+}
+
+/* A child of fork has none of the threads and may have found the locks taken. */
+static void reset_in_child(void)
+{
+    pthread_mutex_init(&pool.busy, NULL);
+    pthread_mutex_init(&pool.lock, NULL);
+    pthread_cond_init(&pool.has_job, NULL);
+    pool.job = NULL;
+    pool.sleeping = pool.workers = 0;
+    pool.is_stopping = false;
+    atomic_store(&pool.active, 0);
+    is_inside = false;
+}
+
+static void set_up(void)
+{
+    const char *wanted = kn_os_env("KILN_NUM_THREADS");
+    long count = wanted ? strtol(wanted, NULL, 10) : 0;
+    if (count <= 0)
+        count = kn_os_cpu_count();
+    pool.thread_limit = count > WORKERS_MAX ? WORKERS_MAX + 1 : (int)count;
+    pthread_atfork(NULL, NULL, reset_in_child);
+}
+
+static void take_pieces(host_job *job)
+{
+    int64_t width = job->count / job->pieces, longer = job->count % job->pieces, piece;
+    is_inside = true;
+    while ((piece = atomic_fetch_add_explicit(&job->next_piece, 1, memory_order_relaxed)) < job->pieces) {
+        int64_t begin = piece * width + (piece < longer ? piece : longer);
+        job->body(job->user, begin, begin + width + (piece < longer));
+    }
+    is_inside = false;
+}
+
+/* Waits, watching first, until there is a job after `seen`; with the lock held on return. */
+static void await_job(unsigned *seen)
+{
+    for (int i = 0; i < WATCH_ROUNDS && atomic_load_explicit(&pool.generation, memory_order_acquire) == *seen;
+         i++)
+        pause_briefly();
+    pthread_mutex_lock(&pool.lock);
+    while (!pool.is_stopping && atomic_load_explicit(&pool.generation, memory_order_acquire) == *seen) {
+        pool.sleeping++;
+        pthread_cond_wait(&pool.has_job, &pool.lock);
+        pool.sleeping--;
+    }
+    *seen = atomic_load_explicit(&pool.generation, memory_order_acquire);
+}
+
+static void *worker_main(void *unused)
+{
+    unsigned seen = 0;
+    (void)unused;
+    for (;;) {
+        await_job(&seen);
+        host_job *job = pool.job;
+        bool joins = job && job->wanted > 0, stops = pool.is_stopping;
+        if (joins) {
+            job->wanted--;
+            atomic_fetch_add_explicit(&pool.active, 1, memory_order_relaxed);
+        }
+        pthread_mutex_unlock(&pool.lock);
+        if (stops && !joins)
+            return NULL;
+        if (joins) {
+            take_pieces(job);
+            atomic_fetch_sub_explicit(&pool.active, 1, memory_order_release);
+        }
+    }
+}
+
+/* Starts workers until there are `wanted`; as many as can be had. The lock is held. */
+static void start_workers(int wanted)
+{
+    sigset_t all, before;
+    if (pool.workers >= wanted)
+        return;
+    sigfillset(&all); /* signals are the application's threads' business */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    while (pool.workers < wanted && pthread_create(&pool.threads[pool.workers], NULL, worker_main, NULL) == 0)
+        pool.workers++;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+}
+
+static void publish(host_job *job)
+{
+    pthread_mutex_lock(&pool.lock);
+    start_workers(job->wanted);
+    pool.job = job;
+    atomic_fetch_add_explicit(&pool.generation, 1, memory_order_release);
+    if (pool.sleeping > 0)
+        pthread_cond_broadcast(&pool.has_job);
+    pthread_mutex_unlock(&pool.lock);
+}
+
+/* No worker joins any more; waits for those inside. They are on their last pieces, so watching is right; a
+ * descheduled one needs the yield. */
+static void retire(void)
+{
+    pthread_mutex_lock(&pool.lock);
+    pool.job = NULL;
+    pthread_mutex_unlock(&pool.lock);
+    for (int i = 0; atomic_load_explicit(&pool.active, memory_order_acquire) > 0; i++) {
+        if (i < WATCH_ROUNDS)
+            pause_briefly();
+        else
+            sched_yield();
+    }
+}
+
+void kn_host_parallel(int64_t count, int64_t grain, void (*body)(void *user, int64_t begin, int64_t end),
+                      void *user)
+{
+    if (count <= 0)
+        return;
+    if (grain < 1)
+        grain = 1;
+    pthread_once(&pool_once, set_up);
+    int64_t pieces = count / grain, most = (int64_t)pool.thread_limit * PIECES_PER_THREAD;
+    if (pieces < 2 || pool.thread_limit < 2 || is_inside || pthread_mutex_trylock(&pool.busy) != 0) {
+        body(user, 0, count);
+        return;
+    }
+    if (pieces > most)
+        pieces = most;
+    int threads = pieces < pool.thread_limit ? (int)pieces : pool.thread_limit;
+    host_job job = {.body = body, .user = user, .count = count, .pieces = pieces, .wanted = threads - 1};
+    publish(&job);
+    take_pieces(&job);
+    retire();
+    pthread_mutex_unlock(&pool.busy);
+}
+
+/* The library may be unloaded: its code must not be running in threads then. An exit from inside a job leaves
+ * them alone. */
+__attribute__((destructor)) static void stop_workers(void)
+{
+    if (is_inside || pthread_mutex_trylock(&pool.busy) != 0)
+        return;
+    pthread_mutex_lock(&pool.lock);
+    int count = pool.workers;
+    pool.workers = 0;
+    pool.is_stopping = true;
+    pthread_cond_broadcast(&pool.has_job);
+    pthread_mutex_unlock(&pool.lock);
+    for (int i = 0; i < count; i++)
+        pthread_join(pool.threads[i], NULL);
+    pool.is_stopping = false;
+    pthread_mutex_unlock(&pool.busy);
+}

@@ -1,0 +1,20 @@
+/* device/pool.h - the caching allocator of one device: what kiln/memory.h promises. */
+#ifndef KN_DEVICE_POOL_H
+#define KN_DEVICE_POOL_H
+
+#include "device/device.h"
+
+typedef struct kn_pool kn_pool;
+
+/* NULL, with the last error set, where there is no memory. granularity: a power of two. Lives as long as the
+ * device. */
+kn_pool *kn_pool_create(kn_device *device, size_t granularity);
+
+/* For a device that could not be made: nothing was taken from it yet. Takes NULL. */
+void kn_pool_free_unused(kn_pool *pool);
+
+/* The native stream is about to be destroyed: what the pool holds for it becomes everybody's once its queued
+ * work is done. */
+void kn_pool_stream_ends(kn_pool *pool, void *stream);
+
+#endif

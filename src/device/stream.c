@@ -1,0 +1,253 @@
+#include "device/device_private.h"
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "device/pool.h"
+
+struct kiln_event {
+    kn_device *device;
+    void *native;
+    unsigned flags;
+};
+
+/* Per thread and device slot; NULL is the default stream. */
+static _Thread_local kiln_stream *current_streams[KN_CUDA_DEVICES_MAX + 1];
+
+static kiln_status new_stream(kiln_stream **out, kn_device *device, void *native, bool is_owned)
+{
+    kiln_stream *stream = kn_malloc(sizeof *stream);
+    if (!stream)
+        return kn_error_memory(sizeof *stream, "a stream");
+    *stream = (kiln_stream){device, native, is_owned};
+    *out = stream;
+    return KILN_OK;
+}
+
+kiln_status kiln_stream_create(kiln_stream **out, kiln_device id, unsigned flags)
+{
+    kn_device *device = NULL;
+    void *native = NULL;
+    if (!out || (flags & ~(unsigned)KILN_STREAM_NON_BLOCKING))
+        return kn_error(KILN_ERROR_INVALID,
+                        out ? "kiln_stream_create: flags is 0x%x; expected 0 or KILN_STREAM_NON_BLOCKING"
+                            : "kiln_stream_create: out is NULL (flags 0x%x)",
+                        flags);
+    kiln_status status = kn_device_get(&device, id);
+    if (status == KILN_OK)
+        status = device->backend->stream_create(device, flags, &native);
+    if (status != KILN_OK)
+        return status;
+    status = new_stream(out, device, native, true);
+    if (status != KILN_OK)
+        device->backend->stream_destroy(device, native);
+    return status;
+}
+
+kiln_status kiln_stream_wrap(kiln_stream **out, kiln_device id, void *native)
+{
+    kn_device *device = NULL;
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "kiln_stream_wrap: out is NULL");
+    kiln_status status = kn_device_get(&device, id);
+    if (status == KILN_OK)
+        status = device->backend->stream_check(device, native);
+    if (status == KILN_OK)
+        status =
+            new_stream(out, device, native == (void *)1 ? NULL : native, false); /* 1 is CU_STREAM_LEGACY */
+    return status;
+}
+
+void kiln_stream_free(kiln_stream *stream)
+{
+    if (!stream)
+        return;
+    kn_device *device = stream->device;
+    kiln_stream **current = &current_streams[kn_device_slot(device->id)];
+    if (*current == stream)
+        *current = NULL;
+    if (stream->is_owned) {
+        kn_pool_stream_ends(device->pool, stream->native);
+        device->backend->stream_destroy(device, stream->native);
+    }
+    kn_free(stream);
+}
+
+kiln_stream *kiln_stream_current(void)
+{
+    kiln_device id;
+    if (kiln_device_current(&id) != KILN_OK)
+        return NULL;
+    return current_streams[kn_device_slot(id)];
+}
+
+kiln_stream *kiln_stream_set_current(kiln_stream *stream)
+{
+    kiln_device id = KILN_DEVICE_HOST;
+    kiln_stream *before = kiln_stream_current();
+    if (stream) {
+        id = stream->device->id;
+        kiln_device_set_current(id);
+    } else if (kiln_device_current(&id) != KILN_OK) {
+        return before;
+    }
+    current_streams[kn_device_slot(id)] = stream;
+    return before;
+}
+
+/* The device and native stream that a public handle means; NULL: the thread's current ones. */
+static kiln_status resolve(kiln_stream *stream, kn_device **device, void **native)
+{
+    kiln_status status = KILN_OK;
+    if (!stream)
+        stream = kiln_stream_current();
+    if (stream) {
+        *device = stream->device;
+        *native = stream->native;
+    } else {
+        status = kn_device_get(device, KILN_DEVICE_DEFAULT);
+        *native = NULL;
+    }
+    return status;
+}
+
+kiln_status kn_stream_native(void **out, kn_device *device, kiln_stream *stream)
+{
+    if (!stream)
+        stream = current_streams[kn_device_slot(device->id)];
+    if (stream && stream->device != device) {
+        char ours[24], theirs[24];
+        return kn_error(KILN_ERROR_INVALID, "stream belongs to %s, the call runs on %s",
+                        kiln_device_name(stream->device->id, theirs, sizeof theirs),
+                        kiln_device_name(device->id, ours, sizeof ours));
+    }
+    *out = stream ? stream->native : NULL;
+    return KILN_OK;
+}
+
+kiln_status kiln_stream_synchronize(kiln_stream *stream)
+{
+    kn_device *device = NULL;
+    void *native = NULL;
+    kiln_status status = resolve(stream, &device, &native);
+    return status == KILN_OK ? device->backend->stream_synchronize(device, native) : status;
+}
+
+kiln_status kiln_stream_query(bool *out, kiln_stream *stream)
+{
+    kn_device *device = NULL;
+    void *native = NULL;
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "kiln_stream_query: out is NULL");
+    kiln_status status = resolve(stream, &device, &native);
+    return status == KILN_OK ? device->backend->stream_query(device, native, out) : status;
+}
+
+kiln_status kiln_stream_wait_event(kiln_stream *stream, kiln_event *event)
+{
+    kn_device *device = NULL;
+    void *native = NULL;
+    if (!event)
+        return kn_error(KILN_ERROR_INVALID, "kiln_stream_wait_event: event is NULL");
+    kiln_status status = resolve(stream, &device, &native);
+    if (status != KILN_OK)
+        return status;
+    if (device->backend != event->device->backend)
+        return event->device->backend->event_synchronize(event->device, event->native);
+    return device->backend->stream_wait_event(device, native, event->native);
+}
+
+kiln_status kiln_stream_device(kiln_device *out, kiln_stream *stream)
+{
+    kn_device *device = NULL;
+    void *native = NULL;
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "kiln_stream_device: out is NULL");
+    kiln_status status = resolve(stream, &device, &native);
+    if (status == KILN_OK)
+        *out = device->id;
+    return status;
+}
+
+void *kiln_stream_cuda_handle(kiln_stream *stream)
+{
+    return stream && stream->device->backend->kind == KN_CUDA ? stream->native : NULL;
+}
+
+/* ---- events ---- */
+
+kiln_status kiln_event_create(kiln_event **out, kiln_device id, unsigned flags)
+{
+    kn_device *device = NULL;
+    if (!out || (flags & ~(unsigned)(KILN_EVENT_TIMING | KILN_EVENT_BLOCKING)))
+        return kn_error(KILN_ERROR_INVALID,
+                        out ? "kiln_event_create: flags is 0x%x; expected KILN_EVENT_TIMING, "
+                              "KILN_EVENT_BLOCKING, both or 0"
+                            : "kiln_event_create: out is NULL (flags 0x%x)",
+                        flags);
+    kiln_status status = kn_device_get(&device, id);
+    if (status != KILN_OK)
+        return status;
+    kiln_event *event = kn_malloc(sizeof *event);
+    if (!event)
+        return kn_error_memory(sizeof *event, "an event");
+    *event = (kiln_event){device, NULL, flags};
+    status = device->backend->event_create(device, flags, &event->native);
+    if (status != KILN_OK) {
+        kn_free(event);
+        return status;
+    }
+    *out = event;
+    return KILN_OK;
+}
+
+void kiln_event_free(kiln_event *event)
+{
+    if (!event)
+        return;
+    event->device->backend->event_destroy(event->device, event->native);
+    kn_free(event);
+}
+
+kiln_status kiln_event_record(kiln_event *event, kiln_stream *stream)
+{
+    void *native = NULL;
+    if (!event)
+        return kn_error(KILN_ERROR_INVALID, "kiln_event_record: event is NULL");
+    kiln_status status = kn_stream_native(&native, event->device, stream);
+    return status == KILN_OK ? event->device->backend->event_record(event->device, event->native, native)
+                             : status;
+}
+
+kiln_status kiln_event_synchronize(kiln_event *event)
+{
+    if (!event)
+        return kn_error(KILN_ERROR_INVALID, "kiln_event_synchronize: event is NULL");
+    return event->device->backend->event_synchronize(event->device, event->native);
+}
+
+kiln_status kiln_event_query(bool *out, kiln_event *event)
+{
+    if (!out || !event)
+        return kn_error(KILN_ERROR_INVALID, "kiln_event_query: %s is NULL", out ? "event" : "out");
+    return event->device->backend->event_query(event->device, event->native, out);
+}
+
+kiln_status kiln_event_elapsed(double *milliseconds, kiln_event *start, kiln_event *end)
+{
+    if (!milliseconds || !start || !end)
+        return kn_error(KILN_ERROR_INVALID, "kiln_event_elapsed: %s is NULL",
+                        !milliseconds ? "milliseconds"
+                        : !start      ? "start"
+                                      : "end");
+    if (start->device != end->device)
+        return kn_error(KILN_ERROR_INVALID, "kiln_event_elapsed: the events belong to different devices");
+    if (!(start->flags & end->flags & KILN_EVENT_TIMING))
+        return kn_error(KILN_ERROR_INVALID, "kiln_event_elapsed: %s was created without KILN_EVENT_TIMING",
+                        start->flags & KILN_EVENT_TIMING ? "end" : "start");
+    return start->device->backend->event_elapsed(start->device, start->native, end->native, milliseconds);
+}
+
+void *kiln_event_cuda_handle(kiln_event *event)
+{
+    return event && event->device->backend->kind == KN_CUDA ? event->native : NULL;
+}
