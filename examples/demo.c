@@ -188,8 +188,8 @@ static const definition mandelbrot = {"mandelbrot", "int32 width, int32 height, 
 
 static int steps_at(int index)
 {
-    double cr = -2.2 + 3.2 * (double)(index % WIDTH) / WIDTH,
-           ci = -1.1 + 2.2 * (double)(index / WIDTH) / HEIGHT;
+    int column = index % WIDTH, row = index / WIDTH;
+    double cr = -2.2 + 3.2 * (double)column / WIDTH, ci = -1.1 + 2.2 * (double)row / HEIGHT;
     double zr = 0, zi = 0;
     int k = 0;
     for (; k < MAX_STEPS && zr * zr + zi * zi <= 4; k++) {

@@ -104,7 +104,7 @@ static int store_option(cli_options *out, const cli_command *command, const opti
         *(const char **)member = value;
     else if (o->kind == LIST)
         ((cli_list *)member)->items[((cli_list *)member)->count++] = value;
-    else if (!read_count(member, value))
+    else if (!value || !read_count(member, value))
         return cli_usage_error(command->name, "%s%s takes a number from 1, not '%s'", dashes(o), o->name,
                                value);
     return CLI_OK;
