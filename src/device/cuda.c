@@ -523,6 +523,8 @@ static const kn_backend cuda_backend = {
     .function_info = kn_cuda_function_info,
     .occupancy = kn_cuda_occupancy,
     .properties = cuda_properties,
+    .function_params = kn_cuda_function_params,
+    .function_allow_shared = kn_cuda_function_allow_shared,
 };
 
 static kiln_status read_limits(kn_cuda_device *device)

@@ -31,6 +31,8 @@ kiln_status kn_cuda_module_function(kn_module *module, const char *name, kn_func
 kiln_status kn_cuda_module_global(kn_module *module, const char *name, void **address, size_t *size);
 kiln_status kn_cuda_launch(kn_function *function, const kn_launch *launch, void *stream);
 kiln_status kn_cuda_function_info(kn_function *function, kn_function_info *out);
+int kn_cuda_function_params(kn_function *function, size_t *size, int room);
+kiln_status kn_cuda_function_allow_shared(kn_function *function, size_t bytes);
 kiln_status kn_cuda_occupancy(kn_function *function, int block_threads, size_t shared_bytes, int *blocks);
 
 #endif

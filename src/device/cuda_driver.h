@@ -198,6 +198,7 @@ typedef struct kn_cu_launch_config {
 #define KN_CU_OPTIONAL(X)                                                                                              \
     X(LaunchKernelEx, cuLaunchKernelEx,                                                                                \
       (const kn_cu_launch_config *config, kn_cu_function function, void **params, void **extra))                       \
+    X(FuncGetParamInfo, cuFuncGetParamInfo, (kn_cu_function function, size_t index, size_t * offset, size_t *size))    \
     X(FuncLoad, cuFuncLoad, (kn_cu_function function))
 
 typedef struct kn_cu_driver {

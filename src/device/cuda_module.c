@@ -1,6 +1,7 @@
 /* Code on a CUDA device: loading it for good, and launching it. */
 #include "device/cuda.h"
 
+#include <limits.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -159,14 +160,19 @@ kiln_status kn_cuda_module_global(kn_module *module, const char *name, void **ad
 /* ---- launching ---- */
 
 /* What a function has to be told once before it may be launched so. */
+static kiln_status allow_shared(kn_function *f, unsigned bytes)
+{
+    if (bytes <= atomic_load_explicit(&f->shared_allowed, memory_order_relaxed))
+        return KILN_OK;
+    kiln_status status = KN_CU(FuncSetAttribute, f->native, KN_CU_FUNC_MAX_DYNAMIC_SHARED, (int)bytes);
+    if (status == KILN_OK)
+        atomic_store_explicit(&f->shared_allowed, bytes, memory_order_relaxed);
+    return status;
+}
+
 static kiln_status allow(kn_function *f, const kn_launch *launch)
 {
-    kiln_status status = KILN_OK;
-    if (launch->shared_bytes > atomic_load_explicit(&f->shared_allowed, memory_order_relaxed)) {
-        status = KN_CU(FuncSetAttribute, f->native, KN_CU_FUNC_MAX_DYNAMIC_SHARED, (int)launch->shared_bytes);
-        if (status == KILN_OK)
-            atomic_store_explicit(&f->shared_allowed, launch->shared_bytes, memory_order_relaxed);
-    }
+    kiln_status status = allow_shared(f, launch->shared_bytes);
     const unsigned *c = launch->cluster;
     if (status == KILN_OK && c[0] && (c[1] ? c[1] : 1) * (c[2] ? c[2] : 1) * c[0] > CLUSTER_WITHOUT_ASKING &&
         !atomic_load_explicit(&f->has_large_clusters, memory_order_relaxed)) {
@@ -273,6 +279,33 @@ kiln_status kn_cuda_occupancy(kn_function *function, int block_threads, size_t s
     if (status != KILN_OK)
         return status;
     status = KN_CU(OccupancyMaxActiveBlocks, blocks, function->native, block_threads, shared_bytes);
+    kn_cuda_leave(pushed);
+    return status;
+}
+
+int kn_cuda_function_params(kn_function *function, size_t *size, int room)
+{
+    int count = 0;
+    size_t offset, bytes;
+    bool pushed;
+    if (!kn_cuda.FuncGetParamInfo || kn_cuda_enter(function->device, &pushed) != KILN_OK)
+        return -1;
+    /* one past the last is an error of the driver's: that is how it tells the number */
+    while (count < room && kn_cuda.FuncGetParamInfo(function->native, (size_t)count, &offset, &bytes) == KN_CU_SUCCESS)
+        size[count++] = bytes;
+    kn_cuda_leave(pushed);
+    return count;
+}
+
+kiln_status kn_cuda_function_allow_shared(kn_function *function, size_t bytes)
+{
+    bool pushed;
+    if (bytes > INT_MAX)
+        return kn_error(KILN_ERROR_INVALID, "%zu bytes of dynamic shared memory were asked for", bytes);
+    kiln_status status = kn_cuda_enter(function->device, &pushed);
+    if (status != KILN_OK)
+        return status;
+    status = allow_shared(function, (unsigned)bytes);
     kn_cuda_leave(pushed);
     return status;
 }

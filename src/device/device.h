@@ -67,6 +67,9 @@ typedef struct kn_backend {
     kiln_status (*occupancy)(kn_function *, int block_threads, size_t shared_bytes, int *blocks);
     kiln_status (*properties)(kn_device *, kiln_device_properties *out); /* struct_size is seen to by the caller */
     kiln_status (*stream_check)(kn_device *, void *stream); /* that a foreign stream is of the device's primary context */
+    /* The sizes of a function's parameters into size[0 .. room), and how many there are; -1 where the driver does not tell. CUDA alone. */
+    int (*function_params)(kn_function *, size_t *size, int room);
+    kiln_status (*function_allow_shared)(kn_function *, size_t bytes); /* dynamic shared memory; CUDA alone */
 } kn_backend;
 
 /* Common head of a device; each back end extends it. */
