@@ -77,7 +77,7 @@ static kiln_status take_digits(index_parser *p, bool negative, int64_t *value, b
     size_t begin = p->at;
     int base = take_base(p);
     uint64_t magnitude = 0, limit = (uint64_t)INT64_MAX + negative;
-    bool leading_zero = base == 10 && p->text[p->at] == '0', after_digit = base != 10;
+    bool leading_zero = base == 10 && p->text[p->at] == '0', after_digit = base != 10, any = false;
     for (;; p->at++) {
         char c = p->text[p->at];
         int digit = digit_value(c);
@@ -87,12 +87,11 @@ static kiln_status take_digits(index_parser *p, bool negative, int64_t *value, b
         }
         if (digit >= base)
             break;
-        after_digit = true;
+        after_digit = any = true;
         *is_huge |= magnitude > (limit - (unsigned)digit) / (unsigned)base;
         magnitude = *is_huge ? limit : magnitude * (unsigned)base + (unsigned)digit;
     }
-    if (!after_digit || p->at == begin || kn_is_name_char(p->text[p->at]) || p->text[p->at] == '.' ||
-        p->text[p->at - 1] == 'x')
+    if (!any || !after_digit || kn_is_name_char(p->text[p->at]) || p->text[p->at] == '.')
         return syntax(p, begin, p->at - begin + 1, "expected an integer");
     if (leading_zero && magnitude)
         return syntax(p, begin, p->at - begin, "an integer does not begin with 0");

@@ -1,0 +1,321 @@
+/* Creation, copies, wrapped memory and lifetimes, on the host. */
+#include "array/array.h"
+#include "base/alloc.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define S(...) ((const int64_t[]){__VA_ARGS__})
+#define OK(call) assert_int_equal((call), KILN_OK)
+
+static size_t used_bytes(void)
+{
+    kiln_memory_stats stats = KILN_MEMORY_STATS_INIT;
+    OK(kiln_memory_get_stats(KILN_DEVICE_HOST, &stats));
+    return stats.used_bytes;
+}
+
+static void filled_arrays(void **state)
+{
+    static const unsigned char zero[32];
+    (void)state;
+    for (int d = KILN_BOOL; d <= KILN_COMPLEX128; d++) {
+        kiln_array *a = NULL;
+        unsigned char bytes[32];
+        size_t item = kiln_dtype_size((kiln_dtype)d);
+        OK(kiln_array_zeros(&a, (kiln_dtype)d, 1, S(2), KILN_DEVICE_HOST));
+        OK(kiln_array_to_host(a, bytes, 2 * item));
+        assert_memory_equal(bytes, zero, 2 * item);
+        kiln_array_free(a);
+    }
+}
+
+static void ones_are_one(void **state)
+{
+    kiln_array *a = NULL;
+    float f[3];
+    double z[2];
+    uint16_t h[1];
+    (void)state;
+    OK(kiln_array_ones(&a, KILN_FLOAT32, 1, S(3), KILN_DEVICE_HOST));
+    OK(kiln_array_to_host(a, f, sizeof f));
+    assert_true(f[0] == 1 && f[2] == 1);
+    kiln_array_free(a);
+    OK(kiln_array_ones(&a, KILN_COMPLEX128, 0, NULL, KILN_DEVICE_HOST));
+    OK(kiln_array_to_host(a, z, sizeof z));
+    assert_true(z[0] == 1 && z[1] == 0);
+    kiln_array_free(a);
+    OK(kiln_array_ones(&a, KILN_BFLOAT16, 1, S(1), KILN_DEVICE_HOST));
+    OK(kiln_array_to_host(a, h, sizeof h));
+    assert_int_equal(h[0], 0x3f80);
+    kiln_array_free(a);
+}
+
+/* Longer than one stage of the fill. */
+static void full_of_wide_elements(void **state)
+{
+    enum { COUNT = 700001 };
+    kiln_array *a = NULL;
+    double value = 0.1;
+    (void)state;
+    OK(kiln_array_full(&a, KILN_FLOAT64, 1, S(COUNT), &value, KILN_DEVICE_HOST));
+    const double *data = kiln_array_data(a);
+    for (int k = 0; k < COUNT; k++)
+        assert_true(data[k] == value);
+    kiln_array_free(a);
+}
+
+static void ranges(void **state)
+{
+    kiln_array *a = NULL;
+    float f[10];
+    int32_t v[4];
+    (void)state;
+    OK(kiln_array_arange(&a, 0, 1, 0.1, KILN_FLOAT32, KILN_DEVICE_HOST));
+    OK(kiln_array_to_host(a, f, sizeof f));
+    assert_true(f[7] == 7 * 0.1f);
+    kiln_array_free(a);
+    OK(kiln_array_arange(&a, 5, -3, -2, KILN_INT32, KILN_DEVICE_HOST));
+    OK(kiln_array_to_host(a, v, sizeof v));
+    assert_memory_equal(v, ((const int32_t[]){5, 3, 1, -1}), sizeof v);
+    kiln_array_free(a);
+    OK(kiln_array_arange(&a, 3, 3, 1, KILN_INT32, KILN_DEVICE_HOST));
+    assert_int_equal(kiln_array_size(a), 0);
+    kiln_array_free(a);
+    a = NULL;
+    assert_int_equal(kiln_array_arange(&a, 0, 1, 0, KILN_INT32, KILN_DEVICE_HOST), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_array_arange(&a, 0, 300, 1, KILN_UINT8, KILN_DEVICE_HOST), KILN_ERROR_TYPE);
+    assert_int_equal(kiln_array_arange(&a, 0, 1e300, 1, KILN_UINT8, KILN_DEVICE_HOST), KILN_ERROR_SHAPE);
+    assert_null(a);
+}
+
+static void bad_shapes_are_refused(void **state)
+{
+    kiln_array *a = NULL;
+    (void)state;
+    assert_int_equal(kiln_array_empty(&a, KILN_FLOAT32, 2, S(3, -1), KILN_DEVICE_HOST), KILN_ERROR_SHAPE);
+    assert_string_equal(kiln_error_message(), "shape (3, -1) of float32 has a negative extent");
+    assert_int_equal(kiln_array_empty(&a, KILN_FLOAT64, 1, S(INT64_C(1) << 60), KILN_DEVICE_HOST),
+                     KILN_ERROR_SHAPE);
+    assert_int_equal(kiln_array_empty(&a, KILN_FLOAT64, 65, S(1), KILN_DEVICE_HOST), KILN_ERROR_SHAPE);
+    assert_int_equal(kiln_array_empty(&a, KILN_FLOAT64, 1, NULL, KILN_DEVICE_HOST), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_array_empty(&a, (kiln_dtype)77, 1, S(1), KILN_DEVICE_HOST), KILN_ERROR_TYPE);
+    assert_int_equal(kiln_array_empty(NULL, KILN_INT8, 1, S(1), KILN_DEVICE_HOST), KILN_ERROR_INVALID);
+    assert_null(a);
+}
+
+static void copies_through_any_strides(void **state)
+{
+    int16_t data[24], back[24], expected[24];
+    kiln_array *a = NULL, *t = NULL, *copy = NULL;
+    (void)state;
+    for (int k = 0; k < 24; k++)
+        data[k] = (int16_t)k;
+    OK(kiln_array_from_host(&a, data, KILN_INT16, 3, S(2, 3, 4), KILN_DEVICE_HOST));
+    OK(kiln_array_index(&t, a, "::-1, :, ::-1"));
+    for (int x = 0, k = 0; x < 2; x++)
+        for (int y = 0; y < 3; y++)
+            for (int z = 0; z < 4; z++)
+                expected[k++] = data[(1 - x) * 12 + y * 4 + 3 - z];
+    OK(kiln_array_to_host(t, back, sizeof back));
+    assert_memory_equal(back, expected, sizeof back);
+    OK(kiln_array_copy(&copy, t));
+    assert_true(kiln_array_is_c_contiguous(copy));
+    assert_memory_equal(kiln_array_data(copy), expected, sizeof back);
+    OK(kiln_array_set_from_host(t, data, sizeof data));
+    assert_memory_equal(kiln_array_data(a), expected, sizeof back); /* its own inverse */
+    kiln_array_free(copy);
+    kiln_array_free(t);
+    kiln_array_free(a);
+}
+
+static void sizes_of_host_memory_are_checked(void **state)
+{
+    kiln_array *a = NULL, *b = NULL, *t = NULL;
+    float f[4] = {0};
+    (void)state;
+    OK(kiln_array_zeros(&a, KILN_FLOAT32, 2, S(2, 2), KILN_DEVICE_HOST));
+    assert_int_equal(kiln_array_to_host(a, f, 12), KILN_ERROR_INVALID);
+    assert_string_equal(kiln_error_message(),
+                        "kiln_array_to_host: 12 bytes were given, but the array has 16");
+    assert_int_equal(kiln_array_set_from_host(a, NULL, 16), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_array_to_host(NULL, f, 16), KILN_ERROR_INVALID);
+    OK(kiln_array_transpose(&t, a, NULL));
+    assert_int_equal(kiln_array_to_host_async(t, f, 16, NULL), KILN_ERROR_INVALID);
+    OK(kiln_array_set_from_host_async(a, f, 16, NULL));
+    OK(kiln_array_broadcast_to(&b, a, 3, S(2, 2, 2)));
+    assert_int_equal(kiln_array_set_from_host(b, f, 32), KILN_ERROR_INVALID);
+    assert_string_equal(kiln_error_message(), "kiln_array_set_from_host: the array is read-only");
+    kiln_array_free(t);
+    kiln_array_free(b);
+    kiln_array_free(a);
+}
+
+static void same_array_where_nothing_is_to_do(void **state)
+{
+    kiln_array *a = NULL, *b = NULL, *c = NULL;
+    (void)state;
+    OK(kiln_array_zeros(&a, KILN_FLOAT32, 2, S(2, 3), KILN_DEVICE_HOST));
+    OK(kiln_array_contiguous(&b, a));
+    OK(kiln_array_to_device(&c, a, KILN_DEVICE_HOST));
+    assert_ptr_equal(a, b);
+    assert_ptr_equal(a, c);
+    kiln_array_free(a);
+    kiln_array_free(b);
+    assert_int_equal(kiln_array_size(c), 6);
+    kiln_array_free(c);
+}
+
+/* ---- lifetimes ---- */
+
+static void count_release(void *user)
+{
+    ++*(int *)user;
+}
+
+static void wrapped_memory_is_released_once(void **state)
+{
+    int released = 0;
+    float data[6] = {1, 2, 3, 4, 5, 6}, back[2];
+    kiln_array *a = NULL, *row = NULL, *element = NULL;
+    kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
+    (void)state;
+    spec.dtype = KILN_FLOAT32;
+    spec.ndim = 2;
+    spec.shape = S(2, 3);
+    spec.strides = S(-12, 4);
+    spec.device = KILN_DEVICE_HOST;
+    spec.read_only = true;
+    OK(kiln_array_wrap(&a, data + 3, &spec, count_release, &released));
+    assert_ptr_equal(a->storage->data, data);
+    assert_int_equal(a->storage->size, sizeof data);
+    OK(kiln_array_index(&row, a, ":, 0"));
+    kiln_array_retain(a);
+    kiln_array_free(a);
+    kiln_array_free(a);
+    assert_int_equal(released, 0);
+    OK(kiln_array_select(&element, row, 0, 1));
+    kiln_array_free(element);
+    OK(kiln_array_to_host(row, back, sizeof back));
+    assert_true(back[0] == 4 && back[1] == 1);
+    assert_true(kiln_array_is_read_only(row));
+    kiln_array_free(row);
+    assert_int_equal(released, 1);
+}
+
+static void bad_foreign_memory_is_refused(void **state)
+{
+    int released = 0;
+    double data[2] = {0};
+    kiln_array *a = NULL;
+    kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
+    (void)state;
+    spec.dtype = KILN_FLOAT64;
+    spec.ndim = 1;
+    spec.shape = S(2);
+    spec.device = KILN_DEVICE_HOST;
+    assert_int_equal(kiln_array_wrap(&a, NULL, &spec, count_release, &released), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_array_wrap(&a, (char *)data + 4, &spec, count_release, &released),
+                     KILN_ERROR_INVALID);
+    assert_string_equal(kiln_error_message(),
+                        "kiln_array_wrap: elements of float64 must be aligned to 8 bytes");
+    spec.strides = S(INT64_MAX);
+    assert_int_equal(kiln_array_wrap(&a, data, &spec, count_release, &released), KILN_ERROR_SHAPE);
+    spec.strides = NULL;
+    spec.struct_size = 0;
+    assert_int_equal(kiln_array_wrap(&a, data, &spec, count_release, &released), KILN_ERROR_INVALID);
+    spec.struct_size = sizeof spec;
+    spec.shape = S(0);
+    OK(kiln_array_wrap(&a, NULL, &spec, NULL, NULL)); /* no element, no memory */
+    kiln_array_free(a);
+    assert_int_equal(released, 0);
+}
+
+static void views_keep_pooled_storage(void **state)
+{
+    size_t before = used_bytes();
+    kiln_array *a = NULL, *v = NULL;
+    (void)state;
+    OK(kiln_array_zeros(&a, KILN_FLOAT32, 1, S(1000), KILN_DEVICE_HOST));
+    OK(kiln_array_index(&v, a, "500"));
+    kiln_array_free(a);
+    assert_true(used_bytes() > before);
+    kiln_array_free(v);
+    assert_int_equal(used_bytes(), before);
+    kiln_array_free(NULL);
+}
+
+/* Every allocation fails once: no leak, no array, KILN_ERROR_MEMORY. */
+static kiln_status make_much(void)
+{
+    kiln_array *a = NULL, *v = NULL, *r = NULL, *f = NULL;
+    double value = 0.3;
+    kiln_status status = kiln_array_arange(&a, 0, 6, 1, KILN_INT32, KILN_DEVICE_HOST);
+    if (!status)
+        status = kiln_array_reshape(&v, a, 2, S(2, 3));
+    kiln_array_free(a);
+    a = NULL;
+    if (!status)
+        status = kiln_array_transpose(&a, v, NULL);
+    if (!status)
+        status = kiln_array_reshape(&r, a, 1, S(6));
+    if (!status)
+        status = kiln_array_full(&f, KILN_FLOAT64, 1, S(10), &value, KILN_DEVICE_HOST);
+    kiln_array_free(a);
+    kiln_array_free(v);
+    kiln_array_free(r);
+    kiln_array_free(f);
+    return status;
+}
+
+static void every_allocation_may_fail(void **state)
+{
+    (void)state;
+    OK(make_much());
+    size_t before = used_bytes();
+    kn_alloc_fail_at(0, 0);
+    OK(make_much());
+    unsigned long count = kn_alloc_fail_at(0, 0);
+    assert_true(count >= 8);
+    for (unsigned long n = 1; n <= count; n++) {
+        kn_alloc_fail_at(n, 0);
+        kiln_status status = make_much();
+        kn_alloc_fail_at(0, 0);
+        assert_int_equal(status, KILN_ERROR_MEMORY);
+        assert_int_equal(used_bytes(), before);
+    }
+}
+
+static void null_arrays_have_no_properties(void **state)
+{
+    (void)state;
+    assert_int_equal(kiln_array_dtype(NULL), KILN_DTYPE_NONE);
+    assert_int_equal(kiln_array_ndim(NULL), 0);
+    assert_null(kiln_array_shape(NULL));
+    assert_null(kiln_array_data(NULL));
+    assert_null(kiln_array_retain(NULL));
+    assert_int_equal(kiln_array_nbytes(NULL), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(filled_arrays),
+        cmocka_unit_test(ones_are_one),
+        cmocka_unit_test(full_of_wide_elements),
+        cmocka_unit_test(ranges),
+        cmocka_unit_test(bad_shapes_are_refused),
+        cmocka_unit_test(copies_through_any_strides),
+        cmocka_unit_test(sizes_of_host_memory_are_checked),
+        cmocka_unit_test(same_array_where_nothing_is_to_do),
+        cmocka_unit_test(wrapped_memory_is_released_once),
+        cmocka_unit_test(bad_foreign_memory_is_refused),
+        cmocka_unit_test(views_keep_pooled_storage),
+        cmocka_unit_test(every_allocation_may_fail),
+        cmocka_unit_test(null_arrays_have_no_properties),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
