@@ -1,4 +1,6 @@
 // bfloat16: two bytes in memory, float32 in arithmetic, rounded to nearest even when it is stored.
+// needs: bfloat16
+
 struct bfloat16 {
     unsigned short bits;
 

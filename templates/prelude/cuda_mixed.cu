@@ -2,7 +2,6 @@
 // needs: acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp10 exp2 expm1 fabs fdim floor fmax
 // needs: fmin fmod hypot isfinite isinf isnan lgamma log log10 log1p log2 pow rint round rsqrt signbit sin sinh sqrt tan tanh
 // needs: tgamma trunc
-// when: an operand is an integer, or two differ in type
 
 // The precision in which a function of T is computed.
 template <class T> struct kn_real {};

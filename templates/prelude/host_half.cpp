@@ -1,4 +1,6 @@
 // float16: two bytes in memory, float32 in arithmetic, rounded to nearest even when it is stored.
+// needs: float16
+
 struct float16 {
     unsigned short bits;
 

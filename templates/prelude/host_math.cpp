@@ -5,9 +5,19 @@
 // needs: logf max min nearbyint nearbyintf nextafter nextafterf pow powf remainder remainderf rint rintf round roundf signbit sin
 // needs: sinf sinh sinhf sqrt sqrtf tan tanf tanh tanhf trunc truncf
 
-// With KN_HAVE_LIBMVEC (glibc's version as a number: 236 for 2.36) loops call the vector forms of libmvec, which are within 4 ulp.
-// glibc 2.22 brought the first, 2.35 the others.
-#if defined(KN_HAVE_LIBMVEC) && !defined(__clang__)
+// In loops gcc calls the vector forms of glibc's libmvec, which are within 4 ulp. glibc 2.22 brought the first and 2.35 the others, and with them
+// <sys/rseq.h>, which tells them apart. KN_HAVE_LIBMVEC may be given: 222 or 235 for glibc of that version and later, 0 for none.
+#ifndef KN_HAVE_LIBMVEC
+#if !defined(__x86_64__) || defined(__clang__) || !__has_include(<bits/math-vector.h>)
+#define KN_HAVE_LIBMVEC 0
+#elif __has_include(<sys/rseq.h>)
+#define KN_HAVE_LIBMVEC 235
+#else
+#define KN_HAVE_LIBMVEC 222
+#endif
+#endif
+
+#if KN_HAVE_LIBMVEC >= 222
 #define KN_VECTOR __attribute__((simd("notinbranch")))
 #else
 #define KN_VECTOR
@@ -101,11 +111,9 @@ template <class T> inline typename kn_real<T>::type fabs(T x) { return fabs((typ
     inline float f##name##f(float x, float y) { return x compare y || y != y ? x : y; }         \
     inline float f##name(float x, float y) { return x compare y || y != y ? x : y; }            \
     inline double f##name(double x, double y) { return x compare y || y != y ? x : y; }         \
-    inline float name(float x, float y) { return x compare y || y != y ? x : y; }               \
-    inline double name(double x, double y) { return x compare y || y != y ? x : y; }            \
-    template <class T> inline T name(T x, T y) { return x compare y ? x : y; }                  \
     template <class A, class B> inline decltype(A() + B()) name(A x, B y) {                     \
-        return name((decltype(A() + B()))x, (decltype(A() + B()))y);                            \
+        decltype(A() + B()) a = x, b = y;                                                       \
+        return a compare b || b != b ? a : b;                                                   \
     }                                                                                           \
     template <class A, class B> inline typename kn_real<decltype(A() + B())>::type f##name(A x, B y) { \
         typedef typename kn_real<decltype(A() + B())>::type real;                               \
@@ -116,7 +124,7 @@ KN_EXTREME(max, >)
 
 inline float abs(float x) { return __builtin_fabsf(x); }
 inline double abs(double x) { return __builtin_fabs(x); }
-template <class T> inline T abs(T x) { return x < 0 ? (T)-x : x; }
+template <class T, class = typename kn_real<T>::type> inline T abs(T x) { return x < 0 ? (T)-x : x; }
 
 inline bool isnan(float x) { return x != x; }
 inline bool isnan(double x) { return x != x; }
@@ -126,7 +134,7 @@ inline bool isfinite(float x) { return __builtin_isfinite(x); }
 inline bool isfinite(double x) { return __builtin_isfinite(x); }
 inline bool signbit(float x) { return __builtin_signbit(x); }
 inline bool signbit(double x) { return __builtin_signbit(x); }
-template <class T> inline bool isnan(T x) { return isnan((typename kn_real<T>::type)x); }
-template <class T> inline bool isinf(T x) { return isinf((typename kn_real<T>::type)x); }
-template <class T> inline bool isfinite(T x) { return isfinite((typename kn_real<T>::type)x); }
-template <class T> inline bool signbit(T x) { return signbit((typename kn_real<T>::type)x); }
+template <class T, class R = typename kn_real<T>::type> inline bool isnan(T x) { return isnan((R)x); }
+template <class T, class R = typename kn_real<T>::type> inline bool isinf(T x) { return isinf((R)x); }
+template <class T, class R = typename kn_real<T>::type> inline bool isfinite(T x) { return isfinite((R)x); }
+template <class T, class R = typename kn_real<T>::type> inline bool signbit(T x) { return signbit((R)x); }

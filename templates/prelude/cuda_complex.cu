@@ -1,0 +1,128 @@
+// complex<float> and complex<double>. Real operands of any type mix in; the wider precision wins. Products are the plain ones, quotients
+// scaled by the larger part of the divisor, as NumPy does both.
+// needs: complex
+
+template <class T> struct kn_floating {};
+template <> struct kn_floating<float> { typedef float type; };
+template <> struct kn_floating<double> { typedef double type; };
+
+#ifdef __CUDACC__
+#define KN_COMPLEX_ALIGN alignas(2 * sizeof(T))
+#else
+#define KN_COMPLEX_ALIGN
+#endif
+
+template <class T>
+struct KN_COMPLEX_ALIGN complex {
+    typedef T value_type;
+    T re, im;
+
+    complex() = default;
+    __device__ __forceinline__ complex(T re, T im) : re(re), im(im) {}
+    template <class S> __device__ __forceinline__ complex(S re) : re((T)re), im(0) {}
+    template <class S> __device__ __forceinline__ complex(const complex<S> &z) : re((T)z.re), im((T)z.im) {}
+    template <class S> explicit __device__ __forceinline__ operator S() const { return (S)re; }
+    explicit __device__ __forceinline__ operator bool() const { return re != 0 || im != 0; }
+
+    __device__ __forceinline__ T real() const { return re; }
+    __device__ __forceinline__ T imag() const { return im; }
+    __device__ __forceinline__ void real(T x) { re = x; }
+    __device__ __forceinline__ void imag(T y) { im = y; }
+
+    template <class S> __device__ __forceinline__ complex &operator+=(const S &x) { return *this = *this + x; }
+    template <class S> __device__ __forceinline__ complex &operator-=(const S &x) { return *this = *this - x; }
+    template <class S> __device__ __forceinline__ complex &operator*=(const S &x) { return *this = *this * x; }
+    template <class S> __device__ __forceinline__ complex &operator/=(const S &x) { return *this = *this / x; }
+};
+
+template <class A, class B> using kn_complex_of = complex<typename kn_floating<decltype(A() + B())>::type>;
+
+template <class T> __device__ __forceinline__ complex<T> operator+(const complex<T> &z) { return z; }
+template <class T> __device__ __forceinline__ complex<T> operator-(const complex<T> &z) { return complex<T>(-z.re, -z.im); }
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> operator+(const complex<A> &x, const complex<B> &y) {
+    return kn_complex_of<A, B>(x.re + y.re, x.im + y.im);
+}
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> operator+(const complex<A> &x, B y) {
+    return kn_complex_of<A, B>(x.re + y, x.im);
+}
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> operator+(A x, const complex<B> &y) {
+    return kn_complex_of<A, B>(x + y.re, y.im);
+}
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> operator-(const complex<A> &x, const complex<B> &y) {
+    return kn_complex_of<A, B>(x.re - y.re, x.im - y.im);
+}
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> operator-(const complex<A> &x, B y) {
+    return kn_complex_of<A, B>(x.re - y, x.im);
+}
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> operator-(A x, const complex<B> &y) {
+    return kn_complex_of<A, B>(x - y.re, -y.im);
+}
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> operator*(const complex<A> &x, const complex<B> &y) {
+    return kn_complex_of<A, B>(x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re);
+}
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> operator*(const complex<A> &x, B y) {
+    return kn_complex_of<A, B>(x.re * y, x.im * y);
+}
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> operator*(A x, const complex<B> &y) {
+    return kn_complex_of<A, B>(x * y.re, x * y.im);
+}
+
+template <class T>
+__device__ __forceinline__ complex<T> kn_divide(const complex<T> &x, const complex<T> &y) {
+    T a = y.re < 0 ? -y.re : y.re, b = y.im < 0 ? -y.im : y.im;
+    if (a >= b) {
+        if (a == 0)
+            return complex<T>(x.re / a, x.im / a);
+        T ratio = y.im / y.re, scale = 1 / (y.re + y.im * ratio);
+        return complex<T>((x.re + x.im * ratio) * scale, (x.im - x.re * ratio) * scale);
+    }
+    T ratio = y.re / y.im, scale = 1 / (y.im + y.re * ratio);
+    return complex<T>((x.re * ratio + x.im) * scale, (x.im * ratio - x.re) * scale);
+}
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> operator/(const complex<A> &x, const complex<B> &y) {
+    typedef kn_complex_of<A, B> C;
+    return kn_divide(C(x), C(y));
+}
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> operator/(const complex<A> &x, B y) {
+    return kn_complex_of<A, B>(x.re / y, x.im / y);
+}
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> operator/(A x, const complex<B> &y) {
+    typedef kn_complex_of<A, B> C;
+    return kn_divide(C(x), C(y));
+}
+
+template <class A, class B> __device__ __forceinline__ bool operator==(const complex<A> &x, const complex<B> &y) { return x.re == y.re && x.im == y.im; }
+template <class A, class B> __device__ __forceinline__ bool operator==(const complex<A> &x, B y) { return x.re == y && x.im == 0; }
+template <class A, class B> __device__ __forceinline__ bool operator==(A x, const complex<B> &y) { return x == y.re && y.im == 0; }
+template <class A, class B> __device__ __forceinline__ bool operator!=(const complex<A> &x, const complex<B> &y) { return !(x == y); }
+template <class A, class B> __device__ __forceinline__ bool operator!=(const complex<A> &x, B y) { return !(x == y); }
+template <class A, class B> __device__ __forceinline__ bool operator!=(A x, const complex<B> &y) { return !(x == y); }
+
+template <class T> __device__ __forceinline__ T real(const complex<T> &z) { return z.re; }
+template <class T> __device__ __forceinline__ T imag(const complex<T> &z) { return z.im; }
+template <class T> __device__ __forceinline__ complex<T> conj(const complex<T> &z) { return complex<T>(z.re, -z.im); }
+template <class T> __device__ __forceinline__ T norm(const complex<T> &z) { return z.re * z.re + z.im * z.im; }

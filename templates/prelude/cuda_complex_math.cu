@@ -1,0 +1,226 @@
+// Functions of complex numbers, with the branch cuts and the infinities of C99's annex G.
+// needs: complex
+// with: complex math
+
+template <class T> struct kn_limits {};
+template <> struct kn_limits<float> {
+    static constexpr float huge = 0x1p100f, tiny = 0x1p-100f, precise = 0x1p24f, exponent = 88;
+};
+template <> struct kn_limits<double> {
+    static constexpr double huge = 0x1p1000, tiny = 0x1p-960, precise = 0x1p53, exponent = 709;
+};
+
+#define KN_COMPLEX template <class T> __device__ __forceinline__
+
+KN_COMPLEX bool isnan(const complex<T> &z) { return isnan(z.re) || isnan(z.im); }
+KN_COMPLEX bool isinf(const complex<T> &z) { return isinf(z.re) || isinf(z.im); }
+KN_COMPLEX bool isfinite(const complex<T> &z) { return isfinite(z.re) && isfinite(z.im); }
+KN_COMPLEX complex<T> rint(const complex<T> &z) { return complex<T>(rint(z.re), rint(z.im)); }
+KN_COMPLEX T abs(const complex<T> &z) { return hypot(z.re, z.im); }
+KN_COMPLEX T arg(const complex<T> &z) { return atan2(z.im, z.re); }
+KN_COMPLEX complex<T> polar(T r, T angle) { return complex<T>(r * cos(angle), r * sin(angle)); }
+KN_COMPLEX complex<T> polar(T r) { return complex<T>(r, 0); }
+// z times i, and divided by it: the signs of zeros survive, which tell the sides of a branch cut apart.
+KN_COMPLEX complex<T> kn_times_i(const complex<T> &z) { return complex<T>(-z.im, z.re); }
+KN_COMPLEX complex<T> kn_over_i(const complex<T> &z) { return complex<T>(z.im, -z.re); }
+
+KN_COMPLEX complex<T> proj(const complex<T> &z) {
+    return isinf(z) ? complex<T>(hypot(z.re, z.im), copysign((T)0, z.im)) : z;
+}
+
+KN_COMPLEX complex<T> sqrt(const complex<T> &z) {
+    T x = fabs(z.re), y = fabs(z.im), larger = x > y ? x : y;
+    if (isinf(y))
+        return complex<T>(y, z.im);
+    if (larger == 0)
+        return complex<T>(0, z.im);
+    if (isinf(x))
+        return z.re > 0 ? complex<T>(x, isnan(y) ? y : copysign((T)0, z.im)) : complex<T>(isnan(y) ? y : 0, copysign(x, z.im));
+    T up = 1, down = 1;
+    if (larger > kn_limits<T>::huge) {
+        up = (T)0.0625;
+        down = 4;
+    } else if (larger < kn_limits<T>::tiny) {
+        up = (T)0x1p60;
+        down = (T)0x1p-30;
+    }
+    x *= up;
+    y *= up;
+    T root = sqrt((x + hypot(x, y)) / 2), other = y / (2 * root) * down;
+    root *= down;
+    return z.re >= 0 ? complex<T>(root, copysign(other, z.im)) : complex<T>(other, copysign(root, z.im));
+}
+
+// x (cos y, sin y), x = e^exponent, where e^exponent alone may overflow.
+KN_COMPLEX complex<T> kn_expi(T exponent, T y) {
+    if (exponent < kn_limits<T>::exponent) {
+        T x = exp(exponent);
+        return complex<T>(x * cos(y), x * sin(y));
+    }
+    T half = exp(exponent / 2);
+    return complex<T>(half * cos(y) * half, half * sin(y) * half);
+}
+
+KN_COMPLEX complex<T> exp(const complex<T> &z) {
+    if (z.im == 0)
+        return complex<T>(exp(z.re), z.im);
+    if (isinf(z.re) && !isfinite(z.im))
+        return z.re < 0 ? complex<T>(0, 0) : complex<T>(z.re, z.im - z.im);
+    return kn_expi(z.re, z.im);
+}
+
+KN_COMPLEX complex<T> exp2(const complex<T> &z) { return exp(z * (T)0.693147180559945309417); }
+
+KN_COMPLEX complex<T> expm1(const complex<T> &z) {
+    T half = sin(z.im / 2), x = expm1(z.re);
+    return complex<T>(x * cos(z.im) - 2 * half * half, z.im == 0 ? z.im : (x + 1) * sin(z.im));
+}
+
+// log |1 + z|. The terms nearly cancel close to the unit circle, hence the single rounding of fma.
+KN_COMPLEX T kn_log1p_abs(T x, T y) {
+    T squares = fma(x, x + 2, y * y);
+    if (squares > (T)-0.5 && squares < 1)
+        return log1p(squares) / 2;
+    return log(hypot(1 + x, y));
+}
+
+KN_COMPLEX complex<T> log(const complex<T> &z) {
+    T x = fabs(z.re), y = fabs(z.im), larger = x > y ? x : y, smaller = x > y ? y : x;
+    if (larger > (T)0.5 && larger < 2)
+        return complex<T>(kn_log1p_abs(larger - 1, smaller), atan2(z.im, z.re));
+    T r = larger > kn_limits<T>::huge ? log(hypot(x / 4, y / 4)) + (T)1.38629436111989061883 : log(hypot(x, y));
+    return complex<T>(r, atan2(z.im, z.re));
+}
+
+KN_COMPLEX complex<T> log1p(const complex<T> &z) {
+    if (fabs(z.re) < (T)0.5 && fabs(z.im) < 1)
+        return complex<T>(kn_log1p_abs(z.re, z.im), atan2(z.im, 1 + z.re));
+    return log(complex<T>(1 + z.re, z.im));
+}
+
+KN_COMPLEX complex<T> log10(const complex<T> &z) { return log(z) * (T)0.434294481903251827651; }
+KN_COMPLEX complex<T> log2(const complex<T> &z) { return log(z) * (T)1.44269504088896340736; }
+
+// Whole exponents by squaring, which is exact where the products are.
+KN_COMPLEX complex<T> kn_power(complex<T> base, unsigned int n) {
+    complex<T> result(1, 0);
+    for (; n; n >>= 1) {
+        if (n & 1)
+            result = result * base;
+        base = base * base;
+    }
+    return result;
+}
+
+KN_COMPLEX complex<T> kn_pow(const complex<T> &z, const complex<T> &w) {
+    if (w.im == 0 && w.re == rint(w.re) && fabs(w.re) <= 64) {
+        int n = (int)w.re;
+        return n < 0 ? kn_divide(complex<T>(1, 0), kn_power(z, -n)) : kn_power(z, n);
+    }
+    if (z.re == 0 && z.im == 0)
+        return w.re > 0 ? complex<T>(0, 0) : complex<T>(z.re - z.re, 0) / complex<T>(0, 0);
+    return exp(w * log(z));
+}
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> pow(const complex<A> &z, const complex<B> &w) {
+    typedef kn_complex_of<A, B> C;
+    return kn_pow(C(z), C(w));
+}
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> pow(const complex<A> &z, B w) {
+    typedef kn_complex_of<A, B> C;
+    return kn_pow(C(z), C(w));
+}
+
+template <class A, class B>
+__device__ __forceinline__ kn_complex_of<A, B> pow(A z, const complex<B> &w) {
+    typedef kn_complex_of<A, B> C;
+    return kn_pow(C(z), C(w));
+}
+
+// A zero times a function that overflows stays zero.
+KN_COMPLEX complex<T> sinh(const complex<T> &z) {
+    T x = fabs(z.re);
+    if (z.im == 0)
+        return complex<T>(sinh(z.re), z.im);
+    if (z.re == 0)
+        return complex<T>(isfinite(z.im) ? z.re * cos(z.im) : z.re, sin(z.im));
+    if (isinf(x) && !isfinite(z.im))
+        return complex<T>(z.re, z.im - z.im);
+    if (x < kn_limits<T>::exponent)
+        return complex<T>(sinh(z.re) * cos(z.im), cosh(z.re) * sin(z.im));
+    complex<T> large = kn_expi(x - (T)0.693147180559945309417, z.im);
+    return complex<T>(copysign((T)1, z.re) * large.re, large.im);
+}
+
+KN_COMPLEX complex<T> cosh(const complex<T> &z) {
+    T x = fabs(z.re), sign = copysign((T)1, z.re);
+    if (z.im == 0)
+        return complex<T>(cosh(z.re), sign * z.im);
+    if (z.re == 0)
+        return complex<T>(cos(z.im), isfinite(z.im) ? z.re * sin(z.im) : z.re);
+    if (isinf(x) && !isfinite(z.im))
+        return complex<T>(x, z.im - z.im);
+    if (x < kn_limits<T>::exponent)
+        return complex<T>(cosh(z.re) * cos(z.im), sinh(z.re) * sin(z.im));
+    complex<T> large = kn_expi(x - (T)0.693147180559945309417, z.im);
+    return complex<T>(large.re, sign * large.im);
+}
+
+KN_COMPLEX complex<T> tanh(const complex<T> &z) {
+    T x = fabs(z.re);
+    if (z.im == 0)
+        return complex<T>(tanh(z.re), z.im);
+    if (x > 20) {
+        T sides = isfinite(z.im) ? sin(z.im) * cos(z.im) : copysign((T)0, z.im);
+        return complex<T>(copysign((T)1, z.re), 4 * sides * exp(-2 * x));
+    }
+    T t = tan(z.im), s = sinh(z.re), beta = 1 + t * t, rho = sqrt(1 + s * s);
+    if (isinf(beta))
+        return complex<T>(rho / s, 1 / t);
+    T scale = 1 / (1 + beta * s * s);
+    return complex<T>(z.re == 0 ? z.re : beta * rho * s * scale, t * scale);
+}
+
+KN_COMPLEX complex<T> sin(const complex<T> &z) { return kn_over_i(sinh(kn_times_i(z))); }
+KN_COMPLEX complex<T> cos(const complex<T> &z) { return cosh(kn_times_i(z)); }
+KN_COMPLEX complex<T> tan(const complex<T> &z) { return kn_over_i(tanh(kn_times_i(z))); }
+
+// Beyond 1 / epsilon, infinities included, asinh and acos are logarithms.
+KN_COMPLEX bool kn_beyond(const complex<T> &z) { return !(fabs(z.re) < kn_limits<T>::precise && fabs(z.im) < kn_limits<T>::precise); }
+KN_COMPLEX T kn_log_twice_abs(const complex<T> &z) { return log(hypot(z.re / 4, z.im / 4)) + (T)2.07944154167983592825; }
+
+KN_COMPLEX complex<T> asinh(const complex<T> &z) {
+    if (kn_beyond(z))
+        return complex<T>(copysign(kn_log_twice_abs(z), z.re), copysign(atan2(fabs(z.im), fabs(z.re)), z.im));
+    complex<T> minus = sqrt(complex<T>(1 + z.im, -z.re)), plus = sqrt(complex<T>(1 - z.im, z.re));
+    return complex<T>(asinh(plus.im * minus.re - minus.im * plus.re), atan2(z.im, (minus * plus).re));
+}
+
+KN_COMPLEX complex<T> acos(const complex<T> &z) {
+    if (kn_beyond(z))
+        return complex<T>(atan2(fabs(z.im), z.re), copysign(kn_log_twice_abs(z), -z.im));
+    complex<T> minus = sqrt(complex<T>(1 - z.re, -z.im)), plus = sqrt(complex<T>(1 + z.re, z.im));
+    return complex<T>(2 * atan2(minus.re, plus.re), asinh(plus.re * minus.im - plus.im * minus.re));
+}
+
+KN_COMPLEX complex<T> acosh(const complex<T> &z) {
+    complex<T> w = acos(z);
+    return complex<T>(fabs(w.im), copysign(w.re, z.im));
+}
+
+KN_COMPLEX complex<T> atanh(const complex<T> &z) {
+    T x = fabs(z.re), y = z.im;
+    if (kn_beyond(z)) {
+        T larger = x > fabs(y) ? x : fabs(y);
+        T re = isinf(z) ? 0 : (x / larger) / (x * (x / larger) + y * (y / larger));
+        return complex<T>(copysign(re, z.re), copysign((T)1.57079632679489661923, y));
+    }
+    T re = log1p(4 * x / ((1 - x) * (1 - x) + y * y)) / 4;
+    return complex<T>(copysign(re, z.re), atan2(2 * y, (1 - x) * (1 + x) - y * y) / 2);
+}
+
+KN_COMPLEX complex<T> asin(const complex<T> &z) { return kn_over_i(asinh(kn_times_i(z))); }
+KN_COMPLEX complex<T> atan(const complex<T> &z) { return kn_over_i(atanh(kn_times_i(z))); }
