@@ -66,13 +66,23 @@ static bool is_taken(const selection *s, const char *name)
     return false;
 }
 
+/* The own name of a prelude of this target or of both ("half.cu" of "prelude/cuda_half.cu"); NULL for other templates. */
+static const char *own_name(const selection *s, const char *full)
+{
+    const char *prefixes[] = {s->prefix, "prelude/both_"};
+    for (int p = 0; p < 2; ++p)
+        if (strncmp(full, prefixes[p], strlen(prefixes[p])) == 0)
+            return full + strlen(prefixes[p]);
+    return NULL;
+}
+
 static const char *find_template(const selection *s, const char *name)
 {
-    size_t prefix = strlen(s->prefix), length = strlen(name);
+    size_t length = strlen(name);
     for (size_t k = 0; k < kn_template_count; ++k) {
-        const char *full = kn_templates[k].name;
-        if (strncmp(full, s->prefix, prefix) == 0 && strncmp(full + prefix, name, length) == 0 && full[prefix + length] == '.')
-            return full;
+        const char *own = own_name(s, kn_templates[k].name);
+        if (own && strncmp(own, name, length) == 0 && own[length] == '.')
+            return kn_templates[k].name;
     }
     return NULL;
 }
@@ -145,7 +155,7 @@ kiln_status kn_prelude_append(kn_str *out, kn_backend_kind backend, const char *
     const char *base = find_template(&s, "base");
     kiln_status status = base ? take(out, &s, base) : KILN_OK;
     for (size_t k = 0; status == KILN_OK && k < kn_template_count; ++k)
-        if (strncmp(kn_templates[k].name, s.prefix, strlen(s.prefix)) == 0)
+        if (own_name(&s, kn_templates[k].name))
             status = consider(out, &s, kn_templates[k].name);
     return status;
 }
