@@ -40,4 +40,7 @@ kiln_status kn_build_function(kn_function **out, const kn_build_request *request
 /* Starts opening the cache on another thread, so that it overlaps the creation of a context. */
 void kn_build_warm_up(void);
 
+/* Unloads and forgets everything; the environment is read anew afterwards. For tests: no function that was handed out may be used any more. */
+void kn_build_shutdown(void);
+
 #endif

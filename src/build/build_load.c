@@ -1,0 +1,144 @@
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/os.h"
+#include "build/build_state.h"
+
+#include <string.h>
+
+typedef struct loaded_module {
+    kn_device *device;
+    kn_module *module;
+    const kn_code *code;
+} loaded_module;
+
+typedef struct loaded_function {
+    kn_function *function; /* lives with its module */
+    const kn_code *code;
+} loaded_function;
+
+void kn_loaded_module_free(void *value)
+{
+    loaded_module *loaded = value;
+    if (!loaded)
+        return;
+    if (loaded->module)
+        loaded->device->backend->module_unload(loaded->module);
+    kn_free(loaded);
+}
+
+void kn_loaded_function_free(void *value)
+{
+    kn_free(value);
+}
+
+static kiln_status load_code(kn_build_job *job, loaded_module *loaded)
+{
+    kn_code *code = NULL;
+    double start;
+    kiln_status status = kn_build_find_code(job, &code);
+    if (status != KILN_OK)
+        return status;
+    start = kn_os_now_ms();
+    loaded->code = code;
+    status = job->device->backend->module_load(job->device, code->code.data, code->code.size,
+                                               job->request->name, &loaded->module);
+    job->info->load_ms += kn_os_now_ms() - start;
+    return status;
+}
+
+/* Code from the disk that does not load here (made on another machine that shares the folder, say) is as good
+ * as none: it is made anew, once. */
+static bool forget_unloadable(kn_build_job *job, const loaded_module *loaded, kiln_status status)
+{
+    const kn_build_request *request = job->request;
+    if (status == KILN_ERROR_MEMORY || !loaded->code || !loaded->code->is_from_disk)
+        return false;
+    kn_log(KILN_LOG_INFO, "%s from the cache does not load and is compiled anew: %s", request->name,
+           kiln_error_message());
+    if (job->state->cache)
+        kn_cache_remove(job->state->cache, request->what, strlen(request->what));
+    kn_once_forget(job->state->codes, request->what, strlen(request->what), loaded->code);
+    return true;
+}
+
+static kiln_status make_module(void *user, void **out)
+{
+    kn_build_job *job = user;
+    loaded_module *loaded = kn_calloc(1, sizeof *loaded);
+    kiln_status status;
+    if (!loaded)
+        return kn_error_memory(sizeof *loaded, job->request->name);
+    loaded->device = job->device;
+    status = load_code(job, loaded);
+    if (status != KILN_OK && forget_unloadable(job, loaded, status))
+        status = load_code(job, loaded);
+    if (status == KILN_OK)
+        *out = loaded;
+    else
+        kn_loaded_module_free(loaded);
+    return status;
+}
+
+/* Finds or makes what is kept for a device, an entry point ("" for the module) and the key material. */
+static kiln_status find(kn_build_job *job, kn_once_table *table, const char *entry, void **value,
+                        kiln_status (*make)(void *job, void **value))
+{
+    kn_str key = KN_STR_INIT;
+    kiln_status status;
+    kn_str_printf(&key, "%d\n%s\n", (int)job->device->id, entry);
+    kn_str_append(&key, job->request->what);
+    status = kn_str_status(&key, job->request->name);
+    if (status == KILN_OK)
+        status = kn_build_once(job, table, key.data, key.length, value, make);
+    kn_str_free(&key);
+    return status;
+}
+
+static kiln_status load_function(kn_build_job *job, loaded_function *loaded)
+{
+    void *value = NULL;
+    loaded_module *module;
+    double start;
+    kiln_status status = find(job, job->state->modules, "", &value, make_module);
+    if (status != KILN_OK)
+        return status;
+    module = value;
+    loaded->code = module->code;
+    start = kn_os_now_ms();
+    status = job->device->backend->module_function(module->module, job->entry, &loaded->function);
+    job->info->load_ms += kn_os_now_ms() - start;
+    return status;
+}
+
+static kiln_status make_function(void *user, void **out)
+{
+    kn_build_job *job = user;
+    loaded_function *loaded = kn_calloc(1, sizeof *loaded);
+    kiln_status status;
+    if (!loaded)
+        return kn_error_memory(sizeof *loaded, job->request->name);
+    status = load_function(job, loaded);
+    if (status == KILN_OK)
+        *out = loaded;
+    else
+        kn_loaded_function_free(loaded);
+    return status;
+}
+
+kiln_status kn_build_function(kn_function **out, const kn_build_request *request, kn_device *device,
+                              const char *entry, kn_build_info *info)
+{
+    kn_build_info unused = {0};
+    kn_build_job job = {.request = request, .device = device, .entry = entry, .info = info ? info : &unused};
+    void *value = NULL;
+    const loaded_function *loaded;
+    kiln_status status = kn_build_state_get(&job.state);
+    if (status == KILN_OK)
+        status = find(&job, job.state->functions, entry, &value, make_function);
+    loaded = value;
+    status = kn_build_end(&job, loaded ? loaded->code : NULL, status);
+    if (status == KILN_OK)
+        *out = loaded->function;
+    return status;
+}

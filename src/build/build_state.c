@@ -1,0 +1,124 @@
+#include "build/build_state.h"
+#include "base/alloc.h"
+#include "base/error.h"
+
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <strings.h>
+#include <unistd.h>
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static _Atomic(kn_build_state *) current;
+
+/* The thread that opens the cache; whoever takes the library down waits for it. */
+static pthread_t warm_up_thread;
+static pid_t warm_up_process;
+
+static void open_cache(kn_build_state *state)
+{
+    const char *setting = kn_os_env("KILN_CACHE");
+    char folder[PATH_MAX];
+    kn_error_state before;
+    state->is_switched_off = setting && (!strcasecmp(setting, "off") || !strcmp(setting, "0"));
+    if (state->is_switched_off)
+        return;
+    kn_error_save(&before);
+    if (kn_cache_default_folder(folder, sizeof folder) != KILN_OK)
+        snprintf(state->trouble, sizeof state->trouble, "%s", kiln_error_message());
+    else if (!(state->cache = kn_cache_create(folder, false)))
+        snprintf(state->trouble, sizeof state->trouble, "out of memory");
+    kn_error_restore(&before);
+}
+
+static void free_state(kn_build_state *state)
+{
+    if (!state)
+        return;
+    kn_once_table_free(state->functions, kn_loaded_function_free);
+    kn_once_table_free(state->modules, kn_loaded_module_free);
+    kn_once_table_free(state->codes, kn_code_free);
+    kn_cache_free(state->cache);
+    kn_free(state);
+}
+
+static kn_build_state *create_state(void)
+{
+    kn_build_state *state = kn_calloc(1, sizeof *state);
+    if (!state)
+        return NULL;
+    state->codes = kn_once_table_create();
+    state->modules = kn_once_table_create();
+    state->functions = kn_once_table_create();
+    if (!state->codes || !state->modules || !state->functions) {
+        free_state(state);
+        return NULL;
+    }
+    open_cache(state);
+    return state;
+}
+
+kiln_status kn_build_state_get(kn_build_state **out)
+{
+    kn_build_state *state = atomic_load_explicit(&current, memory_order_acquire);
+    if (!state) {
+        pthread_mutex_lock(&mutex);
+        state = atomic_load(&current);
+        if (!state)
+            atomic_store(&current, state = create_state());
+        pthread_mutex_unlock(&mutex);
+    }
+    *out = state;
+    return state ? KILN_OK : kn_error_memory(sizeof *state, "the table of kernels");
+}
+
+/* ---- opening the cache meanwhile ---- */
+
+static void *warm_up(void *user)
+{
+    kn_build_state *state = user;
+    kn_cache_warm_up(state->cache);
+    return NULL;
+}
+
+/* Signals are for the application's threads. */
+static bool start_thread(kn_build_state *state)
+{
+    sigset_t all, before;
+    bool is_started;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    is_started = pthread_create(&warm_up_thread, NULL, warm_up, state) == 0;
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return is_started;
+}
+
+void kn_build_warm_up(void)
+{
+    kn_build_state *state;
+    kn_error_state before; /* without memory or threads the cache is opened later */
+    kn_error_save(&before);
+    if (kn_build_state_get(&state) == KILN_OK && state->cache) {
+        pthread_mutex_lock(&mutex);
+        if (!warm_up_process && start_thread(state))
+            warm_up_process = getpid();
+        pthread_mutex_unlock(&mutex);
+    }
+    kn_error_restore(&before);
+}
+
+/* The thread's code goes away with the library. */
+__attribute__((destructor)) static void join_warm_up(void)
+{
+    if (warm_up_process == getpid())
+        pthread_join(warm_up_thread, NULL);
+    warm_up_process = 0;
+}
+
+void kn_build_shutdown(void)
+{
+    join_warm_up();
+    free_state(atomic_exchange(&current, NULL));
+}

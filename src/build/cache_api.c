@@ -1,0 +1,90 @@
+#include <kiln/cache.h>
+
+#include "base/error.h"
+#include "build/build_state.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The cache, or why there is none. */
+static kiln_status get_cache(kn_cache **out)
+{
+    kn_build_state *state;
+    kiln_status status = kn_build_state_get(&state);
+    if (status != KILN_OK)
+        return status;
+    if (state->is_switched_off)
+        return kn_error(KILN_ERROR_NOT_FOUND, "the cache is switched off by KILN_CACHE=off");
+    if (!state->cache)
+        return kn_error(KILN_ERROR_NOT_FOUND, "%s", state->trouble);
+    *out = state->cache;
+    return KILN_OK;
+}
+
+kiln_status kiln_cache_path(char *buffer, size_t size)
+{
+    kn_cache *cache;
+    kiln_status status;
+    int length;
+    if (!buffer)
+        return kn_error(KILN_ERROR_INVALID, "buffer is NULL");
+    status = get_cache(&cache);
+    if (status != KILN_OK)
+        return status;
+    length = snprintf(buffer, size, "%s", kn_cache_file(cache));
+    if ((size_t)length >= size)
+        return kn_error(KILN_ERROR_INVALID, "size is %zu, the cache's path needs %d bytes", size, length + 1);
+    return KILN_OK;
+}
+
+static void fill_counters(kiln_cache_stats *stats, kn_build_state *state)
+{
+    kn_build_counters *counters = &state->counters;
+    stats->memory_hits = atomic_load(&counters->memory_hits);
+    stats->disk_hits = atomic_load(&counters->disk_hits);
+    stats->misses = atomic_load(&counters->misses);
+    stats->compiles = atomic_load(&counters->compiles);
+    stats->compile_ms = (double)atomic_load(&counters->compile_us) * 1e-3;
+}
+
+kiln_status kiln_cache_get_stats(kiln_cache_stats *out)
+{
+    kiln_cache_stats stats = KILN_CACHE_STATS_INIT;
+    kn_build_state *state;
+    kiln_status status;
+    size_t size;
+    if (!out || out->struct_size < sizeof(size_t))
+        return kn_error(KILN_ERROR_INVALID,
+                        "out is NULL or its struct_size is not set; begin with KILN_CACHE_STATS_INIT");
+    status = kn_build_state_get(&state);
+    if (status != KILN_OK)
+        return status;
+    if (state->cache)
+        kn_cache_fill_stats(state->cache, &stats);
+    else if (!state->is_switched_off) {
+        stats.errors = 1;
+        memcpy(stats.trouble, state->trouble, sizeof stats.trouble);
+    }
+    fill_counters(&stats, state);
+    size = out->struct_size < sizeof stats ? out->struct_size : sizeof stats;
+    stats.struct_size = out->struct_size;
+    memcpy(out, &stats, size);
+    return KILN_OK;
+}
+
+kiln_status kiln_cache_list(bool (*visit)(const kiln_cache_entry *entry, void *user), void *user)
+{
+    kn_cache *cache;
+    kiln_status status;
+    if (!visit)
+        return kn_error(KILN_ERROR_INVALID, "visit is NULL");
+    status = get_cache(&cache);
+    return status == KILN_OK ? kn_cache_visit(cache, visit, user) : status;
+}
+
+kiln_status kiln_cache_clear(uint64_t *removed)
+{
+    kn_cache *cache;
+    kiln_status status = get_cache(&cache);
+    return status == KILN_OK ? kn_cache_clear(cache, removed) : status;
+}

@@ -1,0 +1,210 @@
+#include "build/once.h"
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/map.h"
+
+#include <pthread.h>
+#include <string.h>
+#include <unistd.h>
+
+typedef enum once_state { BEING_MADE, MADE, FAILED } once_state;
+
+typedef struct kn_once kn_once; /* one key's entry */
+struct kn_once {
+    once_state state;
+    pid_t maker; /* a forked child has no such thread: it takes over */
+    int waiting; /* threads that still look at a failed entry */
+    void *value;
+    kn_error_state failure;
+    kn_once *retired; /* values that were forgotten */
+    size_t key_size;
+    unsigned char key[];
+};
+
+struct kn_once_table {
+    kn_map *entries;
+    kn_once *retired;
+};
+
+/* One for all tables: it is held for a look at a map, never while something is made. */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+
+static void before_fork(void)
+{
+    pthread_mutex_lock(&mutex);
+}
+
+static void in_parent(void)
+{
+    pthread_mutex_unlock(&mutex);
+}
+
+/* The condition remembers waiting threads that the child does not have. */
+static void in_child(void)
+{
+    pthread_cond_init(&changed, NULL);
+    pthread_mutex_unlock(&mutex);
+}
+
+static void register_fork(void)
+{
+    pthread_atfork(before_fork, in_parent, in_child);
+}
+
+kn_once_table *kn_once_table_create(void)
+{
+    kn_once_table *table = kn_calloc(1, sizeof *table);
+    pthread_once(&once, register_fork);
+    if (table && !(table->entries = kn_map_create())) {
+        kn_free(table);
+        table = NULL;
+    }
+    return table;
+}
+
+static void free_entry(kn_once *entry)
+{
+    kn_free(entry->failure.log);
+    kn_free(entry);
+}
+
+typedef void release_function(void *value);
+
+static bool release_entry(const void *key, size_t key_size, void *value, void *user)
+{
+    release_function *const *release = user;
+    kn_once *entry = value;
+    (void)key, (void)key_size;
+    if (entry->value)
+        (*release)(entry->value);
+    free_entry(entry);
+    return true;
+}
+
+void kn_once_table_free(kn_once_table *table, release_function *release)
+{
+    if (!table)
+        return;
+    kn_map_each(table->entries, release_entry, &release);
+    kn_map_free(table->entries, NULL);
+    while (table->retired) {
+        kn_once *next = table->retired->retired;
+        release_entry(NULL, 0, table->retired, &release);
+        table->retired = next;
+    }
+    kn_free(table);
+}
+
+static kiln_status add_entry(kn_once_table *table, const void *key, size_t key_size, kn_once **mine)
+{
+    kn_once *entry = kn_calloc(1, sizeof *entry + key_size);
+    if (!entry || !kn_map_put(table->entries, key, key_size, entry)) {
+        kn_free(entry);
+        return kn_error_memory(sizeof *entry + key_size, "a kernel's entry");
+    }
+    entry->maker = getpid();
+    entry->key_size = key_size;
+    memcpy(entry->key, key, key_size);
+    *mine = entry;
+    return KILN_OK;
+}
+
+/* The last who waited for a failed entry frees it. Called with the mutex held. */
+static kiln_status share_failure(kn_once *entry)
+{
+    kiln_status status = kn_error(entry->failure.status, "%s", entry->failure.message);
+    if (entry->failure.log)
+        kn_error_set_log(entry->failure.log);
+    if (--entry->waiting == 0)
+        free_entry(entry);
+    return status;
+}
+
+static kiln_status wait_for(kn_once *entry, void **value, kn_once **mine)
+{
+    entry->waiting++;
+    while (entry->state == BEING_MADE && entry->maker == getpid())
+        pthread_cond_wait(&changed, &mutex);
+    if (entry->state == FAILED)
+        return share_failure(entry);
+    entry->waiting--;
+    if (entry->state == MADE) {
+        *value = entry->value;
+    } else {
+        entry->maker = getpid();
+        entry->waiting = 0;
+        *mine = entry;
+    }
+    return KILN_OK;
+}
+
+/* *value != NULL: there it is. Else *mine is an entry that this thread has to finish. Or the error of the
+ * thread that made it just now. */
+static kiln_status begin(kn_once_table *table, const void *key, size_t key_size, void **value, kn_once **mine)
+{
+    kn_once *entry;
+    kiln_status status;
+    pthread_mutex_lock(&mutex);
+    entry = kn_map_get(table->entries, key, key_size);
+    status = entry ? wait_for(entry, value, mine) : add_entry(table, key, key_size, mine);
+    pthread_mutex_unlock(&mutex);
+    return status;
+}
+
+static void finish(kn_once *mine, void *value)
+{
+    pthread_mutex_lock(&mutex);
+    mine->value = value;
+    mine->state = MADE;
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
+}
+
+/* Those who wait get the thread's last error. */
+static void fail(kn_once_table *table, kn_once *mine, kiln_status status)
+{
+    pthread_mutex_lock(&mutex);
+    kn_map_remove(table->entries, mine->key, mine->key_size);
+    mine->failure.status = status;
+    memcpy(mine->failure.message, kiln_error_message(), strlen(kiln_error_message()) + 1);
+    if (mine->waiting && *kiln_error_log())
+        mine->failure.log = kn_strdup(kiln_error_log());
+    mine->state = FAILED;
+    if (mine->waiting == 0)
+        free_entry(mine);
+    pthread_cond_broadcast(&changed);
+    pthread_mutex_unlock(&mutex);
+}
+
+kiln_status kn_once_get(kn_once_table *table, const void *key, size_t key_size, void **value,
+                        kiln_status (*make)(void *user, void **value), void *user, bool *is_mine)
+{
+    kn_once *mine = NULL;
+    kiln_status status;
+    *value = NULL;
+    status = begin(table, key, key_size, value, &mine);
+    *is_mine = mine != NULL;
+    if (!mine)
+        return status;
+    status = make(user, value);
+    if (status == KILN_OK)
+        finish(mine, *value);
+    else
+        fail(table, mine, status);
+    return status;
+}
+
+void kn_once_forget(kn_once_table *table, const void *key, size_t key_size, const void *value)
+{
+    kn_once *entry;
+    pthread_mutex_lock(&mutex);
+    entry = kn_map_get(table->entries, key, key_size);
+    if (entry && entry->state == MADE && entry->value == value) {
+        kn_map_remove(table->entries, key, key_size);
+        entry->retired = table->retired;
+        table->retired = entry;
+    }
+    pthread_mutex_unlock(&mutex);
+}
