@@ -1,0 +1,348 @@
+/* The memory pool on the host: reuse, cutting and joining, the limit, statistics, the hook, failing
+ * allocations, many threads. */
+#include <pthread.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#include "base/alloc.h"
+#include "base/os.h"
+#include "device/device.h"
+
+/* A request that no machine can serve is part of the test: the sanitizers shall answer as malloc does. */
+#define SANITIZER_OPTIONS(name, text)                                                                                  \
+    __attribute__((visibility("default"))) const char *name(void);                                                     \
+    const char *name(void)                                                                                             \
+    {                                                                                                                  \
+        return text;                                                                                                   \
+    }
+SANITIZER_OPTIONS(__asan_default_options, "allocator_may_return_null=1")
+SANITIZER_OPTIONS(__tsan_default_options, "allocator_may_return_null=1")
+
+static kn_device *host(void)
+{
+    kn_device *device = NULL;
+    assert_int_equal(kn_device_get(&device, KILN_DEVICE_HOST), KILN_OK);
+    return device;
+}
+
+static kiln_memory_stats stats(void)
+{
+    kiln_memory_stats s = KILN_MEMORY_STATS_INIT;
+    assert_int_equal(kiln_memory_get_stats(KILN_DEVICE_HOST, &s), KILN_OK);
+    return s;
+}
+
+static void *take(size_t size)
+{
+    void *p = NULL;
+    assert_int_equal(kn_memory_alloc(&p, host(), size, NULL), KILN_OK);
+    assert_non_null(p);
+    assert_int_equal((uintptr_t)p % 64, 0);
+    return p;
+}
+
+static void give(void *p, size_t size)
+{
+    kn_memory_free(host(), p, size, NULL);
+}
+
+static int everything_back(void **state)
+{
+    (void)state;
+    assert_int_equal(stats().used_bytes, 0);
+    assert_int_equal(kiln_memory_trim(KILN_DEVICE_HOST, 0), KILN_OK);
+    assert_int_equal(stats().held_bytes, 0);
+    return 0;
+}
+
+static void test_reuse(void **state)
+{
+    (void)state;
+    void *a = take(1000), *b = take(1000);
+    assert_ptr_not_equal(a, b);
+    uint64_t before = stats().device_allocations;
+    give(a, 1000);
+    assert_ptr_equal(take(1000), a);
+    assert_int_equal(stats().device_allocations, before);
+    give(a, 1000);
+    give(b, 1000);
+}
+
+static void test_zero_size_is_distinct(void **state)
+{
+    (void)state;
+    void *a = take(0), *b = take(0);
+    assert_ptr_not_equal(a, b);
+    give(a, 0);
+    give(b, 0);
+    kn_memory_free(host(), NULL, 0, NULL);
+}
+
+static void test_statistics(void **state)
+{
+    (void)state;
+    kiln_memory_stats before = stats();
+    void *a = take(100);
+    assert_int_equal(stats().used_bytes - before.used_bytes, 128);
+    assert_int_equal(stats().allocations - before.allocations, 1);
+    assert_true(stats().held_bytes >= stats().used_bytes);
+    assert_true(stats().peak_used_bytes >= stats().used_bytes);
+    give(a, 100);
+    assert_int_equal(stats().used_bytes, before.used_bytes);
+}
+
+/* Neighbours that are free become one block again, in whatever order they came back. */
+static void test_joining(void **state)
+{
+    enum { COUNT = 24 };
+    void *parts[COUNT];
+    (void)state;
+    for (int i = 0; i < COUNT; i++)
+        parts[i] = take(64 << 10);
+    uint64_t before = stats().device_allocations;
+    for (int i = 0; i < COUNT; i++)
+        give(parts[i * 7 % COUNT], 64 << 10);
+    void *whole = take(COUNT * (40 << 10));
+    assert_int_equal(stats().device_allocations, before);
+    give(whole, COUNT * (40 << 10));
+}
+
+static void test_large_blocks(void **state)
+{
+    (void)state;
+    char *big = take(64 << 20);
+    big[0] = big[(64 << 20) - 1] = 1;
+    uint64_t before = stats().device_allocations;
+    give(big, 64 << 20);
+    void *smaller = take(40 << 20), *rest = take(20 << 20);
+    assert_int_equal(stats().device_allocations, before);
+    give(smaller, 40 << 20);
+    give(rest, 20 << 20);
+}
+
+static void test_limit(void **state)
+{
+    void *p = NULL;
+    (void)state;
+    everything_back(NULL);
+    assert_int_equal(kiln_memory_set_limit(KILN_DEVICE_HOST, 8 << 20), KILN_OK);
+    void *a = take(3 << 20);
+    assert_int_equal(kn_memory_alloc(&p, host(), 6 << 20, NULL), KILN_ERROR_MEMORY);
+    assert_null(p);
+    assert_non_null(strstr(kiln_error_message(), "6291456 bytes wanted"));
+    assert_non_null(strstr(kiln_error_message(), "limit 8388608"));
+    assert_non_null(strstr(kiln_error_message(), "3145728 in use"));
+    give(a, 3 << 20);
+    p = take(6 << 20); /* what is cached makes way */
+    assert_true(stats().held_bytes <= 8 << 20);
+    give(p, 6 << 20);
+    assert_int_equal(kiln_memory_set_limit(KILN_DEVICE_HOST, 0), KILN_OK);
+}
+
+static void test_absurd_size(void **state)
+{
+    void *p = NULL;
+    (void)state;
+    assert_int_equal(kn_memory_alloc(&p, host(), SIZE_MAX - 10, NULL), KILN_ERROR_MEMORY);
+    assert_int_equal(kn_memory_alloc(&p, host(), SIZE_MAX / 8, NULL), KILN_ERROR_MEMORY);
+    assert_null(p);
+}
+
+static void test_trim_keeps(void **state)
+{
+    (void)state;
+    void *a = take(30 << 20), *b = take(50 << 20);
+    give(a, 30 << 20);
+    give(b, 50 << 20);
+    assert_int_equal(kiln_memory_trim(KILN_DEVICE_HOST, 60 << 20), KILN_OK);
+    assert_true(stats().held_bytes <= 60 << 20);
+    assert_true(stats().held_bytes > 0);
+}
+
+typedef struct tally {
+    int given, returned;
+    size_t bytes;
+    void *last;
+} tally;
+
+static void count_hook(kiln_device device, void *pointer, size_t bytes, bool freed, void *user)
+{
+    tally *t = user;
+    kiln_memory_stats s = KILN_MEMORY_STATS_INIT;
+    assert_int_equal(device, KILN_DEVICE_HOST);
+    assert_int_equal(kiln_memory_get_stats(device, &s), KILN_OK); /* no lock is held here */
+    t->given += !freed;
+    t->returned += freed;
+    t->bytes = bytes;
+    t->last = pointer;
+}
+
+static void test_hook(void **state)
+{
+    tally t = {0};
+    (void)state;
+    kiln_memory_set_hook(count_hook, &t);
+    void *a = take(200);
+    assert_int_equal(t.given, 1);
+    assert_int_equal(t.bytes, 256);
+    assert_ptr_equal(t.last, a);
+    give(a, 200);
+    assert_int_equal(t.returned, 1);
+    kiln_memory_set_hook(NULL, NULL);
+    give(take(200), 200);
+    assert_int_equal(t.given, 1);
+}
+
+static void count_log(kiln_log_level level, const char *message, void *user)
+{
+    (void)message;
+    *(int *)user += level == KILN_LOG_WARNING;
+}
+
+static void test_wrong_free_is_survived(void **state)
+{
+    int warnings = 0;
+    (void)state;
+    void *a = take(64);
+    kiln_log_set_callback(count_log, &warnings);
+    kn_memory_free(host(), (char *)a + 1, 64, NULL);
+    give(a, 64);
+    give(a, 64); /* twice */
+    kiln_log_set_callback(NULL, NULL);
+    assert_int_equal(warnings, 2);
+}
+
+/* Whatever allocation fails, the call says so or succeeds, and nothing is lost. */
+static void test_failing_allocations(void **state)
+{
+    static const size_t sizes[] = {100, 5000, 3 << 20, 12 << 20, 100};
+    (void)state;
+    for (unsigned long nth = 1; nth < 30; nth++) {
+        void *p[5] = {0};
+        everything_back(NULL);
+        kn_alloc_fail_at(nth, 0);
+        for (int i = 0; i < 5; i++) {
+            kiln_status status = kn_memory_alloc(&p[i], host(), sizes[i], NULL);
+            assert_true(status == KILN_OK ? p[i] != NULL : status == KILN_ERROR_MEMORY && !p[i]);
+        }
+        kn_alloc_fail_at(0, 0);
+        for (int i = 0; i < 5; i++)
+            give(p[i], sizes[i]);
+    }
+}
+
+/* Random sizes, held and freed in random order: blocks never overlap. */
+static void churn(unsigned seed, int rounds)
+{
+    enum { SLOTS = 40 };
+    unsigned char *held[SLOTS] = {0};
+    size_t sizes[SLOTS] = {0};
+    for (int i = 0; i < rounds; i++) {
+        int slot = (int)((seed = seed * 1103515245u + 12345u) >> 16) % SLOTS;
+        if (held[slot]) {
+            unsigned char mark = (unsigned char)(slot + 1);
+            if (held[slot][0] != mark || held[slot][sizes[slot] - 1] != mark)
+                abort();
+            kn_memory_free(host(), held[slot], sizes[slot], NULL);
+            held[slot] = NULL;
+        } else {
+            void *p = NULL;
+            seed = seed * 1103515245u + 12345u;
+            sizes[slot] = 1 + (seed >> 8) % ((seed & 31) == 0 ? 3u << 20 : 20000u);
+            if (kn_memory_alloc(&p, host(), sizes[slot], NULL) != KILN_OK)
+                abort();
+            held[slot] = p;
+            held[slot][0] = held[slot][sizes[slot] - 1] = (unsigned char)(slot + 1);
+        }
+    }
+    for (int slot = 0; slot < SLOTS; slot++)
+        kn_memory_free(host(), held[slot], sizes[slot], NULL);
+}
+
+static void test_churn(void **state)
+{
+    (void)state;
+    churn(1, 20000);
+}
+
+static void *churn_thread(void *seed)
+{
+    churn((unsigned)(uintptr_t)seed, 4000);
+    return NULL;
+}
+
+static void test_threads(void **state)
+{
+    pthread_t threads[4];
+    (void)state;
+    for (uintptr_t i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, churn_thread, (void *)(i + 7)), 0);
+    for (int i = 0; i < 4; i++)
+        pthread_join(threads[i], NULL);
+}
+
+/* Says what a warm pair costs; a bound on time would fail on a busy machine. */
+static void test_warm_pair(void **state)
+{
+    enum { ROUNDS = 200000 };
+    (void)state;
+    kn_device *device = host();
+    void *p = NULL;
+    double start = kn_os_now_ms();
+    for (int i = 0; i < ROUNDS; i++) {
+        assert_int_equal(kn_memory_alloc(&p, device, 4096, NULL), KILN_OK);
+        kn_memory_free(device, p, 4096, NULL);
+    }
+    print_message("             a warm alloc and free: %.0f ns\n", (kn_os_now_ms() - start) * 1e6 / ROUNDS);
+}
+
+static void test_bad_arguments(void **state)
+{
+    kiln_memory_stats s = {0};
+    (void)state;
+    assert_int_equal(kiln_memory_get_stats(KILN_DEVICE_HOST, NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_memory_get_stats(KILN_DEVICE_HOST, &s), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_memory_set_limit((kiln_device)7, 0), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_memory_trim((kiln_device)-1, 0), KILN_ERROR_INVALID);
+}
+
+static void test_pinned_without_cuda(void **state)
+{
+    void *p = NULL;
+    (void)state;
+    if (!kiln_device_why_no_cuda()[0])
+        skip();
+    assert_int_equal(kiln_memory_alloc_pinned(&p, 1000), KILN_OK);
+    memset(p, 1, 1000);
+    kiln_memory_free_pinned(p);
+    kiln_memory_free_pinned(NULL);
+    assert_int_equal(kiln_memory_alloc_pinned(NULL, 1), KILN_ERROR_INVALID);
+}
+
+int main(void)
+{
+#define POOL_TEST(name) cmocka_unit_test_setup_teardown(name, NULL, everything_back)
+    const struct CMUnitTest tests[] = {
+        POOL_TEST(test_reuse),
+        POOL_TEST(test_zero_size_is_distinct),
+        POOL_TEST(test_statistics),
+        POOL_TEST(test_joining),
+        POOL_TEST(test_large_blocks),
+        POOL_TEST(test_limit),
+        POOL_TEST(test_absurd_size),
+        POOL_TEST(test_trim_keeps),
+        POOL_TEST(test_hook),
+        POOL_TEST(test_wrong_free_is_survived),
+        POOL_TEST(test_failing_allocations),
+        POOL_TEST(test_churn),
+        POOL_TEST(test_threads),
+        POOL_TEST(test_warm_pair),
+        POOL_TEST(test_bad_arguments),
+        POOL_TEST(test_pinned_without_cuda),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
