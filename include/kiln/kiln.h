@@ -22,6 +22,7 @@
 #include <kiln/array.h>
 #include <kiln/arg.h>
 #include <kiln/kernel.h>
+#include <kiln/module.h>
 #include <kiln/cache.h>
 #include <kiln/toolchain.h>
 

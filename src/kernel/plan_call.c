@@ -7,8 +7,6 @@
 #include "codegen/codegen.h"
 #include "plan/shape.h"
 
-enum { FRESH_ALIGNMENT = 64 }; /* of memory from the pool, at least */
-
 /* The views of a binding that take part in the broadcast, in the order of the parameters. */
 typedef struct views {
     int count;
@@ -83,20 +81,15 @@ static void gather_all(views *v, const kn_binding *b, const kn_resolved *r)
     }
 }
 
-static int alignment_of(const kn_binding *b, int k, int64_t offset)
-{
-    uintptr_t address = (b->array[k] ? (uintptr_t)b->array[k]->data : 0) + (uintptr_t)offset;
-    uintptr_t bit = address & -address;
-    return bit == 0 || bit > FRESH_ALIGNMENT ? FRESH_ALIGNMENT : (int)bit;
-}
-
 static void choose_schedule(kn_resolved *r, const kn_binding *b, const views *v, int block)
 {
     kn_access access[KN_MAX_PARAMS];
-    for (int o = 0; o < v->count; ++o)
-        access[o] = (kn_access){(int)kiln_dtype_size(b->operand[v->param[o]].dtype), alignment_of(b, v->param[o], r->space.offset[o]),
+    for (int o = 0; o < v->count; ++o) {
+        const kiln_array *a = b->array[v->param[o]];
+        access[o] = (kn_access){(int)kiln_dtype_size(b->operand[v->param[o]].dtype), (a ? (uintptr_t)a->data : 0) + (uintptr_t)r->space.offset[o],
                                 v->view[o].is_output};
-    kn_schedule_choose(&r->spec.schedule, &r->space, access, v->count, &r->spec.target, block);
+    }
+    kn_schedule_choose(&r->spec.schedule, &r->launch_shape, &r->space, access, v->count, &r->spec.target, block);
 }
 
 kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_options *options, const kn_target *target)
@@ -140,7 +133,9 @@ void kn_spec_request(kn_build_request *request, const kn_spec *spec, const char 
                                   .target = spec->target,
                                   .flags = flags,
                                   .generate = generate,
-                                  .user = (void *)(uintptr_t)spec};
+                                  .user = (void *)(uintptr_t)spec,
+                                  .options = (const char *const *)spec->program->option,
+                                  .n_options = spec->program->n_options};
 }
 
 static kiln_status find_function(kn_function **out, const kn_spec *spec, kn_device *device, unsigned flags, kn_build_info *info)
@@ -206,7 +201,7 @@ static kiln_status set_shapes(kn_call_plan *plan, const kn_resolved *r)
 static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const kn_binding *b, unsigned flags, kn_build_info *info)
 {
     kn_raw_shape raw[KN_MAX_PARAMS];
-    kn_launch_input input = {&r->spec, &r->space, r->ndim, r->shape, raw, plan->device, NULL};
+    kn_launch_input input = {&r->spec, &r->space, &r->launch_shape, r->ndim, r->shape, raw, plan->device, NULL};
     for (int k = 0; k < plan->n_in + plan->n_out; ++k)
         if (r->spec.operand[k].pass == KN_PASS_RAW)
             raw[k] = (kn_raw_shape){b->array[k]->size, b->array[k]->ndim, b->array[k]->shape, b->array[k]->strides};

@@ -1,0 +1,153 @@
+/*
+ * kiln/module.h - whole CUDA sources, cubins and PTX: their functions and globals, and launches as CUDA
+ * itself has them.
+ *
+ *     kiln_module *m = NULL;
+ *     kiln_function *f = NULL;
+ *     kiln_module_create(&m, "extern \"C\" __global__ void twice(float *x, int n)"
+ *                            "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }", 0,
+ * NULL); kiln_module_function(&f, m, "twice"); int32_t n = 1000; kiln_arg args[] = {kiln_arg_array(x),
+ * kiln_arg_typed(KILN_INT32, &n)}; kiln_function_launch(f, kiln_dims(4, 1, 1), kiln_dims(256, 1, 1), args, 2,
+ * NULL); kiln_module_free(m);
+ *
+ * For what does not fit the form of an elementwise kernel or a reduction. Modules are for CUDA devices alone.
+ * A source is compiled once and then found in the cache, as any kernel. All functions are thread-safe.
+ */
+#ifndef KILN_MODULE_H
+#define KILN_MODULE_H
+
+#include <kiln/arg.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct kiln_module kiln_module;
+typedef struct kiln_function kiln_function;
+
+typedef enum kiln_code_kind {
+    KILN_CODE_DETECT = 0, /* by its first bytes */
+    KILN_CODE_SOURCE = 1, /* CUDA C++ */
+    KILN_CODE_PTX = 2,
+    KILN_CODE_CUBIN = 3 /* also a fat binary */
+} kiln_code_kind;
+
+enum {
+    KILN_MODULE_FAST_MATH = 1,
+    KILN_MODULE_NO_FMA = 2,
+    KILN_MODULE_NO_COMPILE = 4 /* fail with KILN_ERROR_FORBIDDEN rather than compile */
+};
+
+/* All that concerns compiling is for sources alone. */
+typedef struct kiln_module_options {
+    size_t struct_size;
+    unsigned flags; /* KILN_MODULE_* */
+    kiln_code_kind kind;
+    const char *name;   /* in messages; NULL: "module" */
+    const char *target; /* NULL: the current device; "cuda:1"; or an architecture to compile for without a
+                           device: "sm_90" */
+    const char *const *compile_options; /* for NVRTC, as they are: "-DWIDTH=3" */
+    int n_compile_options;
+    const char *const *include_folders; /* where #include looks; the folders' names do not matter to the
+                                           cache, what is in the headers does */
+    int n_include_folders;
+    const char *const *header_names; /* headers that #include finds in memory, before any folder */
+    const char *const *header_texts;
+    int n_headers;
+    const char *const *name_expressions; /* template instantiations to be made: "twice<float>"; globals in
+                                            namespaces: "&space::table" */
+    int n_name_expressions;
+} kiln_module_options;
+#define KILN_MODULE_OPTIONS_INIT                                                                             \
+    {                                                                                                        \
+        sizeof(kiln_module_options), 0, KILN_CODE_DETECT, NULL, NULL, NULL, 0, NULL, 0, NULL, NULL, 0, NULL, \
+            0                                                                                                \
+    }
+
+/* Compiles (or finds) and loads. size: bytes of code; 0: code is text up to its NUL. code and the options are
+ * read during the call alone. KILN_ERROR_COMPILE with the compiler's text in kiln_error_log();
+ * KILN_ERROR_FORMAT for code that is none of the kinds; KILN_ERROR_UNSUPPORTED for a cubin of another
+ * architecture, and where the device is the host; KILN_ERROR_NOT_FOUND without NVRTC. */
+KILN_API kiln_status kiln_module_create(kiln_module **out, const void *code, size_t size,
+                                        const kiln_module_options *options);
+/* Gives the module back with its functions, once the device has finished with them; NULL is taken. Arrays
+ * over globals keep it alive, and so do graphs that were captured while it was launched. */
+KILN_API void kiln_module_free(kiln_module *module);
+
+/* A __global__ function by its name (extern "C", or as mangled) or by one of the name expressions. Lives as
+ * long as the module; asking again gives the same handle. KILN_ERROR_NOT_FOUND. */
+KILN_API kiln_status kiln_module_function(kiln_function **out, kiln_module *module, const char *name);
+/* A __device__ or __constant__ variable by its name or name expression (with or without its "&"), as an array
+ * over its memory: no copy. shape NULL, with ndim 1: as many elements as it holds. KILN_ERROR_NOT_FOUND;
+ * KILN_ERROR_SHAPE where it is smaller than the array. */
+KILN_API kiln_status kiln_module_global(kiln_array **out, kiln_module *module, const char *name,
+                                        kiln_dtype dtype, int ndim, const int64_t *shape);
+/* The cubin or PTX. It lives as long as the module. */
+KILN_API kiln_status kiln_module_code(const void **out, size_t *size, const kiln_module *module);
+
+typedef struct kiln_dim3 {
+    unsigned x, y, z;
+} kiln_dim3;
+static inline kiln_dim3 kiln_dims(unsigned x, unsigned y, unsigned z)
+{
+    kiln_dim3 d;
+    d.x = x;
+    d.y = y;
+    d.z = z;
+    return d;
+}
+
+enum { KILN_LAUNCH_COOPERATIVE = 1 /* all blocks run at once: grid.sync() may be used */ };
+
+typedef struct kiln_launch_options {
+    size_t struct_size;
+    unsigned flags;      /* KILN_LAUNCH_* */
+    size_t shared_bytes; /* dynamic shared memory; more than 48 KiB is asked for by itself */
+    kiln_dim3 cluster;   /* blocks of a cluster (compute capability 9.0); x 0: none */
+    kiln_stream *stream; /* NULL: the current stream */
+} kiln_launch_options;
+#define KILN_LAUNCH_OPTIONS_INIT                                                                             \
+    {                                                                                                        \
+        sizeof(kiln_launch_options), 0, 0, {0, 0, 0}, NULL                                                   \
+    }
+
+/* Queues grid blocks of block threads. y and z of 0 count as 1; a grid of x 0 launches nothing. An array is
+ * passed as the address of its first element (NULL: a null pointer), a weak int as long long, a weak float as
+ * double, a weak bool as bool, a weak complex as two doubles, a typed scalar as its dtype, a struct by value.
+ * Where the driver tells (CUDA 12.4), number and sizes of the arguments are checked. Nothing keeps the arrays
+ * apart: overlaps and races are the kernel's business. KILN_ERROR_INVALID, KILN_ERROR_DEVICE. */
+KILN_API kiln_status kiln_function_launch(kiln_function *function, kiln_dim3 grid, kiln_dim3 block,
+                                          const kiln_arg *args, int n_args,
+                                          const kiln_launch_options *options);
+
+typedef struct kiln_function_attributes {
+    size_t struct_size;
+    int registers; /* a thread */
+    int max_threads_per_block;
+    size_t shared_bytes; /* static, a block */
+    size_t local_bytes;  /* a thread: spilled registers and local arrays */
+    size_t constant_bytes;
+    size_t max_dynamic_shared_bytes;
+    int binary_version, ptx_version; /* 90 for sm_90 */
+    int n_params;                    /* -1 where the driver does not tell */
+} kiln_function_attributes;
+#define KILN_FUNCTION_ATTRIBUTES_INIT                                                                        \
+    {                                                                                                        \
+        sizeof(kiln_function_attributes), 0, 0, 0, 0, 0, 0, 0, 0, 0                                          \
+    }
+
+/* Fills *out; out->struct_size must be set. */
+KILN_API kiln_status kiln_function_get_attributes(kiln_function *function, kiln_function_attributes *out);
+/* Allows launches with up to bytes of dynamic shared memory. A launch that needs more does so by itself. */
+KILN_API kiln_status kiln_function_set_max_dynamic_shared(kiln_function *function, size_t bytes);
+/* *blocks: how many blocks of that many threads and bytes of dynamic shared memory fit on one multiprocessor
+ * at once. */
+KILN_API kiln_status kiln_function_occupancy(kiln_function *function, int *blocks, int block_threads,
+                                             size_t shared_bytes);
+/* Its name, as compiled. Lives as long as the module. */
+KILN_API const char *kiln_function_name(const kiln_function *function);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
