@@ -1,0 +1,284 @@
+/* Raw modules without a device: what code is, compiling for a named architecture, the cache, headers.
+ * Launches are in tests/driver. */
+#include <kiln/kiln.h>
+
+#include "base/os.h"
+#include "compile/compile.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char folder[512];
+
+#define NEEDS_NVRTC()                                                                                        \
+    do {                                                                                                     \
+        if (!kn_compile_identity(KN_CUDA)[0]) {                                                              \
+            print_message("NVRTC is absent: skipped\n");                                                     \
+            skip();                                                                                          \
+        }                                                                                                    \
+    } while (0)
+
+static kiln_module_options options_for(const char *target)
+{
+    kiln_module_options options = KILN_MODULE_OPTIONS_INIT;
+    options.target = target;
+    return options;
+}
+
+static void create(kiln_module **out, const void *code, size_t size, const kiln_module_options *options)
+{
+    if (kiln_module_create(out, code, size, options) != KILN_OK)
+        fail_msg("%s\n%s", kiln_error_message(), kiln_error_log());
+}
+
+static kiln_origin last_origin(void)
+{
+    kiln_call_info info = KILN_CALL_INFO_INIT;
+    assert_int_equal(kiln_kernel_last_call(&info), KILN_OK);
+    return info.origin;
+}
+
+static const char source[] = "extern \"C\" __global__ void twice(float *x) { x[threadIdx.x] *= 2; }\n";
+
+static void compiles_for_an_architecture(void **state)
+{
+    (void)state;
+    NEEDS_NVRTC();
+    kiln_module *module = NULL;
+    kiln_function *function = NULL;
+    const void *code = NULL;
+    size_t size = 0;
+    kiln_module_options options = options_for("sm_90");
+    create(&module, source, 0, &options);
+    assert_int_equal(last_origin(), KILN_ORIGIN_COMPILER);
+    assert_int_equal(kiln_module_code(&code, &size, module), KILN_OK);
+    assert_memory_equal(code, "\177ELF", 4);
+    assert_int_equal(kiln_module_function(&function, module, "twice"), KILN_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(kiln_error_message(), "sm_90"));
+    assert_null(function);
+    kiln_module_free(module);
+
+    module = NULL;
+    create(&module, source, strlen(source), &options);
+    assert_int_equal(last_origin(), KILN_ORIGIN_MEMORY);
+    kiln_module_free(module);
+
+    options.flags = KILN_MODULE_NO_FMA; /* other code */
+    create(&module, source, 0, &options);
+    assert_int_equal(last_origin(), KILN_ORIGIN_COMPILER);
+    kiln_module_free(module);
+    kiln_module_free(NULL);
+}
+
+static void cubins_know_their_architecture(void **state)
+{
+    (void)state;
+    NEEDS_NVRTC();
+    kiln_module *module = NULL, *again = NULL;
+    const void *code = NULL;
+    size_t size = 0;
+    kiln_module_options options = options_for("sm_80");
+    create(&module, source, 0, &options);
+    assert_int_equal(kiln_module_code(&code, &size, module), KILN_OK);
+
+    options.target = "sm_86";
+    create(&again, code, size, &options);
+    kiln_module_free(again);
+    again = NULL;
+    options.target = "sm_90";
+    options.name = "my_module";
+    assert_int_equal(kiln_module_create(&again, code, size, &options), KILN_ERROR_UNSUPPORTED);
+    assert_string_equal(kiln_error_message(),
+                        "module \"my_module\": the cubin was made for sm_80, the target is sm_90");
+    options.kind = KILN_CODE_SOURCE;
+    assert_int_equal(kiln_module_create(&again, code, size, &options), KILN_ERROR_FORMAT);
+    assert_null(again);
+    kiln_module_free(module);
+}
+
+static void errors_name_line_and_name(void **state)
+{
+    (void)state;
+    NEEDS_NVRTC();
+    kiln_module *module = NULL;
+    kiln_module_options options = options_for("sm_90");
+    options.name = "my_module";
+    assert_int_equal(kiln_module_create(&module, "__global__ void f()\n{\n  oops;\n}\n", 0, &options),
+                     KILN_ERROR_COMPILE);
+    assert_string_equal(kiln_error_message(), "my_module:3: error: identifier \"oops\" is undefined");
+    assert_non_null(strstr(kiln_error_log(), "my_module(3)"));
+    options.flags = KILN_MODULE_NO_COMPILE;
+    assert_int_equal(kiln_module_create(&module, "__global__ void never_seen() {}", 0, &options),
+                     KILN_ERROR_FORBIDDEN);
+    assert_null(module);
+}
+
+static void write_header(const char *text)
+{
+    char path[600];
+    snprintf(path, sizeof path, "%s/include", folder);
+    assert_int_equal(kn_os_make_folders(path, 0700), KILN_OK);
+    snprintf(path, sizeof path, "%s/include/scale.h", folder);
+    assert_int_equal(kn_os_write_file(path, text, strlen(text)), KILN_OK);
+}
+
+/* A header that changed is other code, in the same process too. */
+static void headers_in_folders(void **state)
+{
+    (void)state;
+    NEEDS_NVRTC();
+    char include[600];
+    const char *folders[] = {include};
+    kiln_module *module = NULL;
+    kiln_module_options options = options_for("sm_90");
+    static const char text[] = "#include <scale.h>\nextern \"C\" __global__ void f(int *x) { *x *= SCALE; }";
+    snprintf(include, sizeof include, "%s/include", folder);
+    options.include_folders = folders;
+    options.n_include_folders = 1;
+    static const struct {
+        const char *header;
+        kiln_origin origin;
+    } steps[] = {{"#define SCALE 3\n", KILN_ORIGIN_COMPILER},
+                 {"#define SCALE 3\n", KILN_ORIGIN_MEMORY},
+                 {"#define SCALE 4\n", KILN_ORIGIN_COMPILER},
+                 {"#define SCALE 4\n", KILN_ORIGIN_MEMORY}};
+    for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+        write_header(steps[i].header);
+        create(&module, text, 0, &options);
+        assert_int_equal(last_origin(), steps[i].origin);
+        kiln_module_free(module);
+        module = NULL;
+    }
+}
+
+static void headers_in_memory_and_templates(void **state)
+{
+    (void)state;
+    NEEDS_NVRTC();
+    static const char *const names[] = {"scale.h"}, *const texts[] = {"#define SCALE 3\n"};
+    static const char *const expressions[] = {"scaled<float>", "scaled<int>", "&space::table"},
+                             *const defines[] = {"-DOFFSET=5"};
+    kiln_module *module = NULL;
+    kiln_module_options options = options_for("sm_90");
+    options.header_names = names;
+    options.header_texts = texts;
+    options.n_headers = 1;
+    options.name_expressions = expressions;
+    options.n_name_expressions = 3;
+    options.compile_options = defines;
+    options.n_compile_options = 1;
+    const void *code;
+    size_t size;
+    create(&module,
+           "#include \"scale.h\"\nnamespace space { __constant__ float table[4]; }\n"
+           "template<class T> __global__ void scaled(T *x) { *x = *x * SCALE + OFFSET + space::table[1]; }",
+           0, &options);
+    assert_int_equal(kiln_module_code(&code, &size, module), KILN_OK);
+    assert_non_null(memmem(code, size, "_Z6scaledIfEvPT_", 16));
+    assert_non_null(memmem(code, size, "_Z6scaledIiEvPT_", 16));
+    kiln_module_free(module);
+}
+
+static void what_is_not_code(void **state)
+{
+    (void)state;
+    kiln_module *module = NULL;
+    kiln_module_options options = options_for("sm_90");
+    unsigned char elf[128] = "\177ELF";
+    elf[18] = 62; /* x86-64 */
+    assert_int_equal(kiln_module_create(&module, elf, sizeof elf, &options), KILN_ERROR_FORMAT);
+    assert_int_equal(kiln_module_create(&module, "a\0b", 3, &options), KILN_ERROR_FORMAT);
+    options.kind = KILN_CODE_CUBIN;
+    assert_int_equal(kiln_module_create(&module, source, 0, &options), KILN_ERROR_FORMAT);
+    assert_non_null(strstr(kiln_error_message(), "CUDA source"));
+    options.kind = (kiln_code_kind)7;
+    assert_int_equal(kiln_module_create(&module, source, 0, &options), KILN_ERROR_INVALID);
+    assert_null(module);
+}
+
+static void ptx_is_taken_as_it_is(void **state)
+{
+    (void)state;
+    kiln_module *module = NULL;
+    const void *code;
+    size_t size;
+    kiln_module_options options = options_for("sm_90");
+    static const char ptx[] = "//\n/* a comment */\n\t.version 8.0\n.target sm_80\n.address_size 64\n";
+    create(&module, ptx, 0, &options);
+    assert_int_equal(kiln_module_code(&code, &size, module), KILN_OK);
+    assert_int_equal(size, strlen(ptx));
+    kiln_module_free(module);
+}
+
+static void bad_arguments(void **state)
+{
+    (void)state;
+    kiln_module *module = NULL;
+    kiln_function *function = NULL;
+    kiln_module_options options = options_for("sm_31");
+    assert_int_equal(kiln_module_create(NULL, source, 0, NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_module_create(&module, NULL, 0, NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_module_create(&module, source, 0, &options), KILN_ERROR_INVALID);
+    assert_non_null(strstr(kiln_error_message(), "sm_31"));
+    options = options_for("host");
+    assert_int_equal(kiln_module_create(&module, source, 0, &options), KILN_ERROR_UNSUPPORTED);
+    options = options_for("sm_90");
+    options.n_headers = 1;
+    assert_int_equal(kiln_module_create(&module, source, 0, &options), KILN_ERROR_INVALID);
+    assert_non_null(strstr(kiln_error_message(), "header_names"));
+    options = options_for("sm_90");
+    options.flags = 64;
+    assert_int_equal(kiln_module_create(&module, source, 0, &options), KILN_ERROR_INVALID);
+    options.struct_size = 0;
+    assert_int_equal(kiln_module_create(&module, source, 0, &options), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_module_function(&function, NULL, "f"), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_function_launch(NULL, kiln_dims(1, 1, 1), kiln_dims(1, 1, 1), NULL, 0, NULL),
+                     KILN_ERROR_INVALID);
+    assert_string_equal(kiln_function_name(NULL), "");
+    assert_null(module);
+}
+
+static void the_host_has_no_modules(void **state)
+{
+    (void)state;
+    kiln_module *module = NULL;
+    assert_int_equal(kiln_module_create(&module, source, 0, NULL), KILN_ERROR_UNSUPPORTED);
+    assert_non_null(strstr(kiln_error_message(), "the host"));
+    assert_non_null(strstr(kiln_error_message(), "sm_90"));
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    setenv("KILN_TARGET", "host", 1);
+    if (kn_os_make_temporary_folder(folder, sizeof folder) != KILN_OK)
+        return -1;
+    return setenv("KILN_CACHE_DIR", folder, 1);
+}
+
+static int remove_folder(void **state)
+{
+    (void)state;
+    char path[600];
+    snprintf(path, sizeof path, "%s/include", folder);
+    kn_os_remove_folder(path);
+    kn_os_remove_folder(folder);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(compiles_for_an_architecture),    cmocka_unit_test(cubins_know_their_architecture),
+        cmocka_unit_test(errors_name_line_and_name),       cmocka_unit_test(headers_in_folders),
+        cmocka_unit_test(headers_in_memory_and_templates), cmocka_unit_test(what_is_not_code),
+        cmocka_unit_test(ptx_is_taken_as_it_is),           cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(the_host_has_no_modules),
+    };
+    return cmocka_run_group_tests(tests, make_folder, remove_folder);
+}
