@@ -32,16 +32,20 @@ enum slot_id {
     SLOT_STEPS,
     SLOT_INDEPENDENT,
     SLOT_AFTER_LOOP,
+    SLOT_TILES,
+    SLOT_STAGE,
+    SLOT_ROW_UNROLL,
     SLOT_COUNT
 };
-static const char *const slot_names[SLOT_COUNT] = {"head",   "axes",      "entry",   "block",  "vector", "rank", "unroll", "operands",
-                                                   "fields", "values",    "pointers", "loop_prep", "element", "loads", "packs",  "gather",
-                                                   "lane",   "stores",    "single",  "steps",  "independent", "after_loop"};
+static const char *const slot_names[SLOT_COUNT] = {
+    "head",   "axes",     "entry",       "block",      "vector", "rank",  "unroll",    "operands", "fields",
+    "values", "pointers", "loop_prep",   "element",    "loads",  "packs", "gather",    "lane",     "stores",
+    "single", "steps",    "independent", "after_loop", "tiles",  "stage", "row_unroll"};
 
 typedef struct writer {
     const kn_spec *spec;
     const kn_program *program;
-    bool is_cuda, is_dense_output; /* strided on CUDA: results are one run and stored wide */
+    bool is_cuda;
     kn_str slot[SLOT_COUNT];
 } writer;
 
@@ -62,7 +66,8 @@ static bool is_output(const writer *w, int k)
 
 static const char *c_name(const writer *w, int k)
 {
-    return w->spec->operand[k].pass == KN_PASS_STRUCT ? w->program->param[k].struct_name : kn_dtype_info_of(w->spec->operand[k].dtype)->c_name;
+    return w->spec->operand[k].pass == KN_PASS_STRUCT ? w->program->param[k].struct_name
+                                                      : kn_dtype_info_of(w->spec->operand[k].dtype)->c_name;
 }
 
 static const char *storage(const writer *w, int k)
@@ -97,8 +102,9 @@ static void put_param_field(const writer *w, kn_str *out, int k)
         kn_str_printf(out, "alignas(%d) %s %s;\n", KN_STRUCT_ALIGN, c_name(w, k), name);
         break;
     case KN_PASS_RAW:
-        kn_str_printf(out, "kn_raw<%s%s, %d, %s> %s;\n", constness(w, k), c_name(w, k), w->spec->operand[k].raw_rank,
-                      w->spec->operand[k].raw_contiguous ? "true" : "false", name);
+        kn_str_printf(out, "kn_raw<%s%s, %d, %s> %s;\n", constness(w, k), c_name(w, k),
+                      w->spec->operand[k].raw_rank, w->spec->operand[k].raw_contiguous ? "true" : "false",
+                      name);
         break;
     }
 }
@@ -110,12 +116,15 @@ static void put_fields(writer *w)
     kn_str_append(out, "long long size;\n");
     kn_str_append(out, uses & KN_USES_COUNT ? "long long n;\n" : "");
     kn_str_append(out, uses & KN_USES_INDEX ? "long long start;\n" : "");
+    kn_str_append(out, kn_layout_has_skew(w->spec) ? "alignas(8) int skew, skew_unused;\n" : "");
+    kn_str_append(out, w->spec->schedule.kind == KN_TILE ? "alignas(8) unsigned tile_p, tile_q;\n" : "");
     for (int k = 0; k < param_count(w); ++k)
         put_param_field(w, out, k);
     if (w->spec->schedule.rank > 0)
         kn_str_printf(out, "alignas(8) unsigned rank, unused;\nkn_axis axis[%d];\n", w->spec->schedule.rank);
     if (uses & KN_USES_INDEXER)
-        kn_str_printf(out, "alignas(8) unsigned logical_rank, logical_unused;\nlong long logical[%d];\n", KILN_MAX_NDIM);
+        kn_str_printf(out, "alignas(8) unsigned logical_rank, logical_unused;\nlong long logical[%d];\n",
+                      KILN_MAX_NDIM);
 }
 
 /* ---- what the snippet sees by name for the whole thread ---- */
@@ -131,7 +140,8 @@ static void put_values(writer *w)
         if (pass == KN_PASS_RAW)
             kn_str_printf(out, "const auto &%s = kn.%s;\n", name, name);
         else if (pass != KN_PASS_ARRAY && !w->program->param[k].is_non_const)
-            kn_str_printf(out, "const %s %s = kn.%s%s;\n", c_name(w, k), name, name, is_bool(w, k) ? " != 0" : "");
+            kn_str_printf(out, "const %s %s = kn.%s%s;\n", c_name(w, k), name, name,
+                          is_bool(w, k) ? " != 0" : "");
     }
 }
 
@@ -151,7 +161,8 @@ static void put_element(writer *w)
     kn_str_append(out, "const auto kn_element = [&](");
     for (int k = 0; k < param_count(w); ++k)
         if (is_element_param(w, k)) {
-            kn_str_printf(out, "%s%s%s %s%s", separator, constness(w, k), c_name(w, k), is_output(w, k) ? "&" : "", w->program->param[k].name);
+            kn_str_printf(out, "%s%s%s %s%s", separator, constness(w, k), c_name(w, k),
+                          is_output(w, k) ? "&" : "", w->program->param[k].name);
             separator = ", ";
         }
     if (w->program->uses & KN_USES_INDEX)
@@ -200,7 +211,8 @@ static void put_call(const writer *w, kn_str *out, place_writer place, const cha
     }
     if (w->program->uses & KN_USES_INDEX)
         kn_str_printf(&call, "%s%s", separator, index);
-    kn_str_printf(out, "%skn_element(%s);\n%s", kn_str_text(&before), kn_str_text(&call), kn_str_text(&after));
+    kn_str_printf(out, "%skn_element(%s);\n%s", kn_str_text(&before), kn_str_text(&call),
+                  kn_str_text(&after));
     out->failed = out->failed || before.failed || call.failed || after.failed;
     kn_str_free(&before);
     kn_str_free(&call);
@@ -222,7 +234,8 @@ static void place_flat(const writer *w, kn_str *out, int k, int array)
 static void place_located(const writer *w, kn_str *out, int k, int array)
 {
     const char *qualifier = is_output(w, k) ? "" : "const ";
-    kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s + kn_here.at[%d])", qualifier, storage(w, k), qualifier, w->program->param[k].name, array);
+    kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s + kn_here.at[%d])", qualifier, storage(w, k), qualifier,
+                  w->program->param[k].name, array);
 }
 
 static void place_stepped(const writer *w, kn_str *out, int k, int array)
@@ -234,52 +247,139 @@ static void place_stepped(const writer *w, kn_str *out, int k, int array)
 
 /* ---- the parts of each template ---- */
 
-static void put_loads(writer *w)
+/* The access letter of parameter k's array operand. */
+static char access_of(const writer *w, int k)
 {
-    for (int k = 0; k < param_count(w); ++k)
-        if (w->spec->operand[k].pass == KN_PASS_ARRAY)
-            kn_str_printf(&w->slot[SLOT_LOADS], "%sauto kn_%s = kn_load<%s, %d>(kn.%s + kn_first);\n", constness(w, k),
-                          w->program->param[k].name, storage(w, k), w->spec->schedule.vector, w->program->param[k].name);
+    int array = 0;
+    for (int j = 0; j < k; ++j)
+        array += w->spec->operand[j].pass == KN_PASS_ARRAY;
+    return w->spec->schedule.access[array];
 }
 
-static void put_stores(writer *w)
+/* "(float *)((char *)kn.z + kn_here.at[2])": the operand's place. */
+static void put_place(const writer *w, kn_str *out, int k, int array)
 {
-    for (int k = w->program->n_in; k < param_count(w); ++k)
-        if (w->spec->operand[k].pass == KN_PASS_ARRAY)
-            kn_str_printf(&w->slot[SLOT_STORES], "kn_store(kn.%s + kn_first, kn_%s);\n", w->program->param[k].name, w->program->param[k].name);
+    const char *qualifier = is_output(w, k) ? "" : "const ";
+    kn_str_printf(out, "(%s%s *)((%schar *)kn.%s + kn_here.at[%d])", qualifier, storage(w, k), qualifier,
+                  w->program->param[k].name, array);
 }
 
-/* Strided with wide stores: results are loaded as vectors, inputs gathered lane by lane. */
-static void put_gather(writer *w)
+/* Where a vector of the operand begins: by the element's index, or by its strides. */
+static void put_vector_address(const writer *w, kn_str *out, int k, int array)
 {
-    kn_str *packs = &w->slot[SLOT_PACKS], *gather = &w->slot[SLOT_GATHER];
+    if (access_of(w, k) == KN_DENSE)
+        kn_str_printf(out, "kn.%s + kn_first", w->program->param[k].name);
+    else
+        put_place(w, out, k, array);
+}
+
+/* One operand's elements for a thread, as a vector or gathered lane by lane. */
+static void put_load(writer *w, int k, int array)
+{
+    const char *name = w->program->param[k].name;
+    int vector = w->spec->schedule.vector;
+    char access = access_of(w, k);
+    kn_str *loads = &w->slot[SLOT_LOADS], *gather = &w->slot[SLOT_GATHER];
+    if (access == KN_GATHER) {
+        kn_str_printf(&w->slot[SLOT_PACKS], "kn_pack<%s, %d> kn_%s;\n", storage(w, k), vector, name);
+        kn_str_printf(gather, "kn_%s.at[kn_k] = ", name);
+        if (w->spec->schedule.kind == KN_FLAT)
+            kn_str_printf(gather, "kn.%s[kn_first + kn_k]", name);
+        else
+            place_located(w, gather, k, array);
+        kn_str_append(gather, ";\n");
+        return;
+    }
+    kn_str_printf(loads, "%sauto kn_%s = kn_load<%s, %d>(", is_output(w, k) ? "" : "const ", name,
+                  storage(w, k), vector);
+    if (access == KN_STAGED)
+        kn_str_printf(loads, "kn_%s_tile + kn_turned", name);
+    else
+        put_vector_address(w, loads, k, array);
+    kn_str_append(loads, ");\n");
+}
+
+/* Results at places of their own: the address is kept, for `kn_here` moves on with the lanes. */
+static void put_store(writer *w, int k, int array)
+{
+    const char *name = w->program->param[k].name;
+    if (access_of(w, k) == KN_DENSE) {
+        kn_str_printf(&w->slot[SLOT_STORES], "kn_store(kn.%s + kn_first, kn_%s);\n", name, name);
+        return;
+    }
+    kn_str_printf(&w->slot[SLOT_LOADS], "%s *const kn_%s_to = ", storage(w, k), name);
+    put_place(w, &w->slot[SLOT_LOADS], k, array);
+    kn_str_append(&w->slot[SLOT_LOADS], ";\n");
+    kn_str_printf(&w->slot[SLOT_STORES], "kn_store(kn_%s_to, kn_%s);\n", name, name);
+}
+
+static void put_vectors(writer *w)
+{
+    int array = 0;
+    for (int k = 0; k < param_count(w); ++k) {
+        if (w->spec->operand[k].pass != KN_PASS_ARRAY)
+            continue;
+        put_load(w, k, array);
+        if (is_output(w, k))
+            put_store(w, k, array);
+        ++array;
+    }
+    if (w->program->uses & KN_USES_INDEX && w->spec->schedule.kind != KN_FLAT) {
+        kn_str_printf(&w->slot[SLOT_PACKS], "long long kn_i[%d];\n", w->spec->schedule.vector);
+        kn_str_printf(&w->slot[SLOT_GATHER], "kn_i[kn_k] = kn.start + kn_here.at[%d];\n", array);
+    }
+}
+
+/* The loop over a thread's lanes that gathers, where something is to be gathered; `step` moves kn_here on. */
+static void close_gather(writer *w, const char *step)
+{
+    kn_str *gather = &w->slot[SLOT_GATHER], loop = KN_STR_INIT;
+    if (gather->length == 0)
+        return;
+    kn_str_printf(&loop, "#pragma unroll\nfor (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
+                  w->spec->schedule.vector);
+    for (const char *line = kn_str_text(gather); *line; line += strcspn(line, "\n") + 1)
+        kn_str_printf(&loop, "    %.*s\n", (int)strcspn(line, "\n"), line);
+    kn_str_printf(&loop, "%s}\n", step);
+    loop.failed = loop.failed || gather->failed;
+    kn_str_free(gather);
+    *gather = loop;
+}
+
+/* The staged operands' tiles stand one behind the other in shared memory. */
+static void put_stages(writer *w)
+{
     int array = 0, vector = w->spec->schedule.vector;
+    kn_str before = KN_STR_INIT;
+    kn_str_append(&before, "kn_shared");
     for (int k = 0; k < param_count(w); ++k) {
         const char *name = w->program->param[k].name;
         if (w->spec->operand[k].pass != KN_PASS_ARRAY)
             continue;
-        if (is_output(w, k)) {
-            kn_str_printf(packs, "auto kn_%s = kn_load<%s, %d>(kn.%s + kn_first);\n", name, storage(w, k), vector, name);
-        } else {
-            kn_str_printf(packs, "kn_pack<%s, %d> kn_%s;\n", storage(w, k), vector, name);
-            kn_str_printf(gather, "kn_%s.at[kn_k] = ", name);
-            place_located(w, gather, k, array);
-            kn_str_append(gather, ";\n");
+        if (access_of(w, k) == KN_STAGED) {
+            kn_str_printf(&w->slot[SLOT_TILES], "%s *const kn_%s_tile = (%s *)%s;\n", storage(w, k), name,
+                          storage(w, k), kn_str_text(&before));
+            kn_str_clear(&before);
+            kn_str_printf(&before, "(kn_%s_tile + kn.tile_p * kn.tile_q * %d)", name, vector * vector);
+            kn_str_printf(&w->slot[SLOT_STAGE],
+                          "kn_stage(kn_%s_tile, (const char *)kn.%s + kn_corner.at[%d] + kn_p.stride[%d] * "
+                          "(kn_a * %d) + kn_q.stride[%d] * (kn_b * %d),\n"
+                          "         kn_p.stride[%d], kn_pitch, kn_a, kn_b, kn_mask);\n",
+                          name, name, array, array, vector, array, vector, array);
         }
         ++array;
     }
-    if (w->program->uses & KN_USES_INDEX) {
-        kn_str_printf(packs, "long long kn_i[%d];\n", vector);
-        kn_str_printf(gather, "kn_i[kn_k] = kn.start + kn_here.at[%d];\n", array);
-    }
+    w->slot[SLOT_TILES].failed = w->slot[SLOT_TILES].failed || before.failed;
+    kn_str_free(&before);
 }
 
 static void put_host_pointers(writer *w)
 {
     for (int k = 0; k < param_count(w); ++k)
         if (w->spec->operand[k].pass == KN_PASS_ARRAY)
-            kn_str_printf(&w->slot[SLOT_POINTERS], "%s%s *const kn_%s = kn.%s;\n", is_output(w, k) ? "" : "const ", storage(w, k),
-                          w->program->param[k].name, w->program->param[k].name);
+            kn_str_printf(&w->slot[SLOT_POINTERS], "%s%s *const kn_%s = kn.%s;\n",
+                          is_output(w, k) ? "" : "const ", storage(w, k), w->program->param[k].name,
+                          w->program->param[k].name);
 }
 
 static void put_host_steps(writer *w)
@@ -290,11 +390,14 @@ static void put_host_steps(writer *w)
         const char *name = w->program->param[k].name, *qualifier = is_output(w, k) ? "" : "const ";
         if (w->spec->operand[k].pass != KN_PASS_ARRAY)
             continue;
-        kn_str_printf(out, "%schar *const kn_%s = (%schar *)kn.%s + kn_start[%d];\n", qualifier, name, qualifier, name, array);
+        kn_str_printf(out, "%schar *const kn_%s = (%schar *)kn.%s + kn_start[%d];\n", qualifier, name,
+                      qualifier, name, array);
         kn_str_printf(out, "const long long kn_%s_step = kn.axis[0].stride[%d];\n", name, array++);
     }
     if (w->program->uses & KN_USES_INDEX)
-        kn_str_printf(out, "const long long kn_i = kn.start + kn_start[%d], kn_i_step = kn.axis[0].stride[%d];\n", array, array);
+        kn_str_printf(out,
+                      "const long long kn_i = kn.start + kn_start[%d], kn_i_step = kn.axis[0].stride[%d];\n",
+                      array, array);
 }
 
 /* Elements do not depend on each other unless the snippet indexes arrays by itself. */
@@ -309,42 +412,67 @@ static void put_independent(writer *w)
 
 static void fill_flat(writer *w)
 {
-    if (w->is_cuda) {
-        put_loads(w);
-        put_call(w, &w->slot[SLOT_LANE], place_lane, "kn.start + kn_first + kn_k");
-        put_stores(w);
-    } else {
+    if (!w->is_cuda)
         put_host_pointers(w);
+    if (w->spec->schedule.vector > 1) {
+        put_vectors(w);
+        close_gather(w, "");
+        put_call(w, &w->slot[SLOT_LANE], place_lane, "kn.start + kn_first + kn_k");
     }
     put_call(w, &w->slot[SLOT_SINGLE], place_flat, "kn.start + kn_at");
 }
 
-static void fill_strided(writer *w)
+static void fill_located(writer *w)
 {
     char index[64];
     snprintf(index, sizeof index, "kn.start + kn_here.at[%d]", kn_spec_count_arrays(w->spec));
-    if (!w->is_cuda) {
-        put_host_steps(w);
-        put_call(w, &w->slot[SLOT_SINGLE], place_stepped, "kn_i + kn_at * kn_i_step");
-        return;
-    }
     put_call(w, &w->slot[SLOT_SINGLE], place_located, index);
-    if (w->spec->schedule.vector > 1) {
-        put_gather(w);
-        put_call(w, &w->slot[SLOT_LANE], place_lane, "kn_i[kn_k]");
-        put_stores(w);
-    }
+    if (w->spec->schedule.kind == KN_STRIDED)
+        return;
+    put_vectors(w);
+    close_gather(w, w->spec->schedule.kind == KN_TILE
+                        ? "    kn_move(kn_here, kn_p, 1);\n"
+                        : "    kn_advance(kn, kn_here, kn_first + kn_k + 1);\n");
+    put_call(w, &w->slot[SLOT_LANE], place_lane, "kn_i[kn_k]");
 }
 
-/* Template by schedule and target; `axes` is a part of its own that stands in CUDA's. */
+static void fill_tile(writer *w)
+{
+    put_stages(w);
+    fill_located(w);
+}
+
+static void fill_host_strided(writer *w)
+{
+    put_host_steps(w);
+    put_call(w, &w->slot[SLOT_SINGLE], place_stepped, "kn_i + kn_at * kn_i_step");
+}
+
+/* Template by schedule and target. */
 typedef struct recipe {
-    const char *cuda, *cuda_narrow, *host;
+    const char *name;
     void (*fill)(writer *w);
 } recipe;
-static const recipe recipes[KN_SCHEDULE_KINDS] = {
-    [KN_FLAT] = {"cuda/flat.cu", "cuda/flat.cu", "host/flat.cpp", fill_flat},
-    [KN_STRIDED] = {"cuda/strided.cu", "cuda/scattered.cu", "host/strided.cpp", fill_strided},
-};
+static const recipe cuda_recipes[KN_SCHEDULE_KINDS] = {[KN_FLAT] = {"cuda/flat.cu", fill_flat},
+                                                       [KN_ROWS] = {"cuda/rows.cu", fill_located},
+                                                       [KN_STRIDED] = {"cuda/strided.cu", fill_located},
+                                                       [KN_TILE] = {"cuda/tile.cu", fill_tile}};
+static const recipe cuda_flat_single = {"cuda/flat_single.cu", fill_flat};
+static const recipe host_recipes[KN_SCHEDULE_KINDS] = {
+    [KN_FLAT] = {"host/flat.cpp", fill_flat}, [KN_STRIDED] = {"host/strided.cpp", fill_host_strided}};
+
+static kiln_status find_recipe(const recipe **out, const kn_spec *spec)
+{
+    const kn_schedule *s = &spec->schedule;
+    bool is_cuda = spec->target.backend == KN_CUDA;
+    *out = is_cuda && s->kind == KN_FLAT && s->vector == 1 ? &cuda_flat_single
+           : is_cuda                                       ? &cuda_recipes[s->kind]
+                                                           : &host_recipes[s->kind];
+    if (!(*out)->name)
+        return kn_error(KILN_ERROR_UNSUPPORTED, "there is no schedule '%s' for the host",
+                        kn_schedule_name(s->kind));
+    return KILN_OK;
+}
 
 static void put_typedefs(const writer *w, kn_str *out)
 {
@@ -352,7 +480,8 @@ static void put_typedefs(const writer *w, kn_str *out)
         char letter = w->program->param[k].placeholder;
         bool seen = w->program->param[k].type != KN_TYPE_PLACEHOLDER;
         for (int j = 0; j < k && !seen; ++j)
-            seen = w->program->param[j].type == KN_TYPE_PLACEHOLDER && w->program->param[j].placeholder == letter;
+            seen = w->program->param[j].type == KN_TYPE_PLACEHOLDER &&
+                   w->program->param[j].placeholder == letter;
         if (!seen)
             kn_str_printf(out, "typedef %s %c;\n", c_name(w, k), letter);
     }
@@ -363,11 +492,13 @@ static kiln_status put_head(writer *w)
 {
     kn_str types = KN_STR_INIT, *out = &w->slot[SLOT_HEAD];
     for (int k = 0; k < param_count(w); ++k)
-        kn_str_printf(&types, "%s %s ", c_name(w, k), w->spec->operand[k].pass == KN_PASS_RAW ? "kn_raw" : "");
+        kn_str_printf(&types, "%s %s ", c_name(w, k),
+                      w->spec->operand[k].pass == KN_PASS_RAW ? "kn_raw" : "");
     const kn_program *p = w->program;
     const char *texts[] = {p->body, p->preamble, p->loop_prep, p->after_loop, kn_str_text(&types)};
     kn_str_printf(out, "// %s: %s\n\n", p->name, kn_schedule_name(w->spec->schedule.kind));
-    kiln_status status = kn_prelude_append(out, w->spec->target.backend, texts, sizeof texts / sizeof texts[0]);
+    kiln_status status =
+        kn_prelude_append(out, w->spec->target.backend, texts, sizeof texts / sizeof texts[0]);
     put_typedefs(w, out);
     if (p->preamble[0])
         kn_str_printf(out, "#line 1 \"%s.preamble\"\n%s\n#line 0\n", p->name, p->preamble);
@@ -392,6 +523,7 @@ static void put_numbers(writer *w)
     kn_str_printf(&w->slot[SLOT_VECTOR], "%d", s->vector);
     kn_str_printf(&w->slot[SLOT_RANK], "%d", s->rank);
     kn_str_printf(&w->slot[SLOT_UNROLL], "%d", s->rank > 8 ? 1 : 8);
+    kn_str_printf(&w->slot[SLOT_ROW_UNROLL], "%d", s->vector > 4 ? 1 : s->vector);
     kn_str_printf(&w->slot[SLOT_OPERANDS], "%d", kn_layout_space_operands(w->spec));
 }
 
@@ -430,8 +562,11 @@ static void restore_lines(kn_str *out, const char *text, const char *name, const
 
 static kiln_status write_source(writer *w, kn_str *out)
 {
-    const recipe *r = &recipes[w->spec->schedule.kind];
-    kiln_status status = put_head(w);
+    const recipe *r = NULL;
+    kiln_status status = find_recipe(&r, w->spec);
+    if (status != KILN_OK)
+        return status;
+    status = put_head(w);
     put_numbers(w);
     put_fields(w);
     put_values(w);
@@ -446,7 +581,7 @@ static kiln_status write_source(writer *w, kn_str *out)
     for (int s = 0; s < SLOT_COUNT && status == KILN_OK; ++s)
         status = kn_str_status(&w->slot[s], "generated source");
     if (status == KILN_OK)
-        status = expand_template(w, &text, !w->is_cuda ? r->host : w->spec->schedule.vector > 1 ? r->cuda : r->cuda_narrow);
+        status = expand_template(w, &text, r->name);
     if (status == KILN_OK)
         status = kn_str_status(&text, "generated source");
     if (status == KILN_OK)

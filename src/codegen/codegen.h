@@ -5,10 +5,12 @@
 #include "base/str.h"
 #include "plan/layout.h"
 
-/* Appends the whole source for the specialisation's target. It includes nothing unless the user's texts do. */
+/* Appends the whole source for the specialisation's target. It includes nothing unless the user's texts do.
+ */
 kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec);
 
-/* The name of the entry point in that source: "kiln_" and the kernel's name. size KN_NAME_MAX + 8 is enough. */
+/* The name of the entry point in that source: "kiln_" and the kernel's name. size KN_NAME_MAX + 8 is enough.
+ */
 void kn_codegen_entry(char *out, size_t size, const kn_program *program);
 
 /* Identity of the generator: changes with its version and with every template. Static lifetime. */

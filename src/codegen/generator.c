@@ -11,7 +11,8 @@
 
 static char generator[48];
 
-/* Over the templates as they are read, so that a folder of one's own (KILN_TEMPLATE_DIR) has keys of its own. */
+/* Over the templates as they are read, so that a folder of one's own (KILN_TEMPLATE_DIR) has keys of its own.
+ */
 static void make_generator(void)
 {
     kn_str all = KN_STR_INIT;

@@ -66,7 +66,8 @@ static bool is_taken(const selection *s, const char *name)
     return false;
 }
 
-/* The own name of a prelude of this target or of both ("half.cu" of "prelude/cuda_half.cu"); NULL for other templates. */
+/* The own name of a prelude of this target or of both ("half.cu" of "prelude/cuda_half.cu"); NULL for other
+ * templates. */
 static const char *own_name(const selection *s, const char *full)
 {
     const char *prefixes[] = {s->prefix, "prelude/both_"};

@@ -1,7 +1,9 @@
 /* codegen/prelude.h - which preludes stand in front of a kernel.
  *
- * A prelude templates/prelude/<target>_<name>.* (target: cuda, host, or both) says in its leading comment lines when it is wanted: "// needs: word word" where the kernel's texts or types mention one of
- * the words (a prelude without such a line always is), and "// with: name name" which others it builds on: they come first. */
+ * A prelude templates/prelude/<target>_<name>.* (target: cuda, host, or both) says in its leading comment
+ * lines when it is wanted: "// needs: word word" where the kernel's texts or types mention one of the words
+ * (a prelude without such a line always is), and "// with: name name" which others it builds on: they come
+ * first. */
 #ifndef KN_CODEGEN_PRELUDE_H
 #define KN_CODEGEN_PRELUDE_H
 

@@ -19,7 +19,8 @@ kiln_status kn_template_read(kn_str *out, const char *name)
     const char *folder = kn_os_env("KILN_TEMPLATE_DIR");
     const kn_template *embedded = find_embedded(name);
     char path[4096];
-    if (folder && (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path && kn_os_is_file(path)) {
+    if (folder && (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path &&
+        kn_os_is_file(path)) {
         kn_blob file = KN_BLOB_INIT;
         kiln_status status = kn_os_read_file(&file, path);
         if (status == KILN_OK)
@@ -41,7 +42,8 @@ static const char *slot_value(const kn_slot *slots, int count, const char *name,
     return NULL;
 }
 
-/* Appends a value of several lines, each indented, but for preprocessor lines and what stands between "#line" and the next "#line". */
+/* Appends a value of several lines, each indented, but for preprocessor lines and what stands between "#line"
+ * and the next "#line". */
 static void put_indented(kn_str *out, const char *value, const char *indent, size_t width)
 {
     bool verbatim = false;

@@ -1,4 +1,5 @@
-/* codegen/templates.h - the templates, embedded at build time; KILN_TEMPLATE_DIR names a folder that overrides them. */
+/* codegen/templates.h - the templates, embedded at build time; KILN_TEMPLATE_DIR names a folder that
+ * overrides them. */
 #ifndef KN_CODEGEN_TEMPLATES_H
 #define KN_CODEGEN_TEMPLATES_H
 
@@ -15,7 +16,8 @@ typedef struct kn_template {
 extern const kn_template kn_templates[];
 extern const size_t kn_template_count;
 
-/* Appends the text of a template: from KILN_TEMPLATE_DIR where it is set and has it, else the embedded one. */
+/* Appends the text of a template: from KILN_TEMPLATE_DIR where it is set and has it, else the embedded one.
+ */
 kiln_status kn_template_read(kn_str *out, const char *name);
 
 /* A slot's value. */
@@ -24,8 +26,9 @@ typedef struct kn_slot {
     const char *value;
 } kn_slot;
 
-/* Appends text with each ${name} replaced. A slot alone on its line is indented as the line is (preprocessor lines and user text under #line are not), and
- * an empty one takes its line along. KILN_ERROR_INTERNAL for a slot that is not in the list. */
+/* Appends text with each ${name} replaced. A slot alone on its line is indented as the line is (preprocessor
+ * lines and user text under #line are not), and an empty one takes its line along. KILN_ERROR_INTERNAL for a
+ * slot that is not in the list. */
 kiln_status kn_template_expand(kn_str *out, const char *text, const kn_slot *slots, int count);
 
 #endif

@@ -13,9 +13,11 @@ typedef struct letters {
 static kiln_status check_counts(const kn_program *p, int n_out, const kiln_arg *in, int n_in)
 {
     if (n_in != p->n_in)
-        return kn_error(KILN_ERROR_INVALID, "%s: %d input argument%s given, %d expected", p->name, n_in, n_in == 1 ? " was" : "s were", p->n_in);
+        return kn_error(KILN_ERROR_INVALID, "%s: %d input argument%s given, %d expected", p->name, n_in,
+                        n_in == 1 ? " was" : "s were", p->n_in);
     if (n_out != p->n_out)
-        return kn_error(KILN_ERROR_INVALID, "%s: %d output argument%s given, %d expected", p->name, n_out, n_out == 1 ? " was" : "s were", p->n_out);
+        return kn_error(KILN_ERROR_INVALID, "%s: %d output argument%s given, %d expected", p->name, n_out,
+                        n_out == 1 ? " was" : "s were", p->n_out);
     if (n_in > 0 && !in)
         return kn_error(KILN_ERROR_INVALID, "%s: in is NULL; %d arguments were expected", p->name, n_in);
     return KILN_OK;
@@ -25,19 +27,26 @@ static kiln_status check_counts(const kn_program *p, int n_out, const kiln_arg *
 static kiln_status check_kind(const kn_program *p, const kn_param *param, const kiln_arg *arg)
 {
     if (arg->kind < KILN_ARG_ARRAY || arg->kind > KILN_ARG_STRUCT)
-        return kn_error(KILN_ERROR_INVALID, "%s: '%s': the argument is of kind %d; use the kiln_arg_* constructors", p->name, param->name, arg->kind);
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: '%s': the argument is of kind %d; use the kiln_arg_* constructors", p->name,
+                        param->name, arg->kind);
     if (arg->kind == KILN_ARG_ARRAY && !arg->value.array)
         return kn_error(KILN_ERROR_INVALID, "%s: '%s': the array is NULL", p->name, param->name);
     if ((param->type == KN_TYPE_STRUCT) != (arg->kind == KILN_ARG_STRUCT))
         return kn_error(KILN_ERROR_TYPE, "%s: '%s' %s", p->name, param->name,
-                        param->type == KN_TYPE_STRUCT ? "is a struct: kiln_arg_struct was expected" : "is not a struct, but kiln_arg_struct was given");
+                        param->type == KN_TYPE_STRUCT ? "is a struct: kiln_arg_struct was expected"
+                                                      : "is not a struct, but kiln_arg_struct was given");
     if (param->is_raw && arg->kind != KILN_ARG_ARRAY)
-        return kn_error(KILN_ERROR_TYPE, "%s: '%s' is raw: an array was expected, a scalar was given", p->name, param->name);
+        return kn_error(KILN_ERROR_TYPE, "%s: '%s' is raw: an array was expected, a scalar was given",
+                        p->name, param->name);
     if (arg->kind == KILN_ARG_TYPED && kiln_dtype_size((kiln_dtype)arg->dtype) == 0)
-        return kn_error(KILN_ERROR_TYPE, "%s: '%s': a scalar of dtype number %d was given, which is no dtype", p->name, param->name, arg->dtype);
-    if (arg->kind == KILN_ARG_STRUCT && (!arg->value.pod.data || arg->value.pod.size == 0 || arg->value.pod.size > 4096))
-        return kn_error(KILN_ERROR_INVALID, "%s: '%s': a struct of %zu bytes at %p was given; 1 to 4096 bytes were expected", p->name, param->name,
-                        arg->value.pod.size, arg->value.pod.data);
+        return kn_error(KILN_ERROR_TYPE, "%s: '%s': a scalar of dtype number %d was given, which is no dtype",
+                        p->name, param->name, arg->dtype);
+    if (arg->kind == KILN_ARG_STRUCT &&
+        (!arg->value.pod.data || arg->value.pod.size == 0 || arg->value.pod.size > 4096))
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: '%s': a struct of %zu bytes at %p was given; 1 to 4096 bytes were expected",
+                        p->name, param->name, arg->value.pod.size, arg->value.pod.data);
     return KILN_OK;
 }
 
@@ -46,13 +55,14 @@ static kiln_status bind_array_dtype(const kn_program *p, const kn_param *param, 
     if (param->type == KN_TYPE_DTYPE) {
         if (dtype == param->dtype)
             return KILN_OK;
-        return kn_error(KILN_ERROR_TYPE, "%s: '%s' is declared %s, but an array of %s was given", p->name, param->name, kiln_dtype_name(param->dtype),
-                        kiln_dtype_name(dtype));
+        return kn_error(KILN_ERROR_TYPE, "%s: '%s' is declared %s, but an array of %s was given", p->name,
+                        param->name, kiln_dtype_name(param->dtype), kiln_dtype_name(dtype));
     }
     int letter = param->placeholder - 'A';
     if (l->by[letter] && l->dtype[letter] != dtype)
-        return kn_error(KILN_ERROR_TYPE, "%s: type %c is %s by '%s' but %s by '%s'", p->name, param->placeholder, kiln_dtype_name(l->dtype[letter]),
-                        l->by[letter], kiln_dtype_name(dtype), param->name);
+        return kn_error(KILN_ERROR_TYPE, "%s: type %c is %s by '%s' but %s by '%s'", p->name,
+                        param->placeholder, kiln_dtype_name(l->dtype[letter]), l->by[letter],
+                        kiln_dtype_name(dtype), param->name);
     l->dtype[letter] = dtype;
     l->by[letter] = param->name;
     return KILN_OK;
@@ -64,18 +74,22 @@ static kiln_status check_output(const kn_program *p, const kn_param *param, cons
         return kn_error(KILN_ERROR_INVALID, "%s: output '%s' is read-only", p->name, param->name);
     for (int d = 0; d < a->ndim; ++d)
         if (a->strides[d] == 0 && a->shape[d] > 1)
-            return kn_error(KILN_ERROR_INVALID, "%s: output '%s' has stride 0 along axis %d of extent %lld: its elements share memory", p->name,
-                            param->name, d, (long long)a->shape[d]);
+            return kn_error(
+                KILN_ERROR_INVALID,
+                "%s: output '%s' has stride 0 along axis %d of extent %lld: its elements share memory",
+                p->name, param->name, d, (long long)a->shape[d]);
     return KILN_OK;
 }
 
-/* The arrays of a call are all on the host or all on CUDA devices that can see each other; the first decides where the kernel runs. */
+/* The arrays of a call are all on the host or all on CUDA devices that can see each other; the first decides
+ * where the kernel runs. */
 static kiln_status bind_device(kn_binding *b, const kn_param *param, const kiln_array *a)
 {
     kn_device *device = a->storage ? a->storage->device : NULL;
     bool peers = false;
     if (!device)
-        return kn_error(KILN_ERROR_INVALID, "%s: '%s' is a placeholder without data", b->program->name, param->name);
+        return kn_error(KILN_ERROR_INVALID, "%s: '%s' is a placeholder without data", b->program->name,
+                        param->name);
     if (!b->device)
         b->device = device;
     if (device == b->device)
@@ -86,8 +100,11 @@ static kiln_status bind_device(kn_binding *b, const kn_param *param, const kiln_
             return status;
     }
     char here[16], there[16];
-    return kn_error(KILN_ERROR_INVALID, "%s: '%s' is on %s, other arguments are on %s, and the two cannot reach each other's memory", b->program->name,
-                    param->name, kiln_device_name(device->id, there, sizeof there), kiln_device_name(b->device->id, here, sizeof here));
+    return kn_error(
+        KILN_ERROR_INVALID,
+        "%s: '%s' is on %s, other arguments are on %s, and the two cannot reach each other's memory",
+        b->program->name, param->name, kiln_device_name(device->id, there, sizeof there),
+        kiln_device_name(b->device->id, here, sizeof here));
 }
 
 static int rank_class(int ndim)
@@ -132,7 +149,8 @@ static kiln_status bind_arrays(kn_binding *b, kiln_array *const *out, const kiln
     return KILN_OK;
 }
 
-/* Placeholders that no array settled: typed scalars promote with each other, weak ones take their own dtype where nothing else is there. */
+/* Placeholders that no array settled: typed scalars promote with each other, weak ones take their own dtype
+ * where nothing else is there. */
 static void bind_letters_from_scalars(kn_binding *b, const kiln_arg *in, letters *l)
 {
     bool by_array[26];
@@ -142,7 +160,8 @@ static void bind_letters_from_scalars(kn_binding *b, const kiln_arg *in, letters
         for (int k = 0; k < b->program->n_in; ++k) {
             const kn_param *param = &b->program->param[k];
             int c = param->placeholder - 'A';
-            if (b->array[k] || param->type != KN_TYPE_PLACEHOLDER || by_array[c] || (in[k].kind != KILN_ARG_TYPED) != (weak == 1))
+            if (b->array[k] || param->type != KN_TYPE_PLACEHOLDER || by_array[c] ||
+                (in[k].kind != KILN_ARG_TYPED) != (weak == 1))
                 continue;
             if (!l->by[c])
                 l->dtype[c] = weak ? kn_weak_dtype(&in[k]) : (kiln_dtype)in[k].dtype;
@@ -167,17 +186,22 @@ static kiln_status bind_rest(kn_binding *b, const kiln_arg *in, const letters *l
         }
         bool placeholder = param->type == KN_TYPE_PLACEHOLDER;
         if (placeholder && !l->by[param->placeholder - 'A'])
-            return kn_error(KILN_ERROR_TYPE, "%s: output '%s': no argument settles type %c; pass an output array", p->name, param->name,
-                            param->placeholder);
+            return kn_error(KILN_ERROR_TYPE,
+                            "%s: output '%s': no argument settles type %c; pass an output array", p->name,
+                            param->name, param->placeholder);
         if (k >= p->n_in && param->is_raw)
-            return kn_error(KILN_ERROR_INVALID, "%s: output '%s' is raw: its shape is not known, pass an array", p->name, param->name);
-        b->operand[k] = (kn_operand){.pass = k < p->n_in ? KN_PASS_SCALAR : KN_PASS_ARRAY,
-                                     .dtype = placeholder ? l->dtype[param->placeholder - 'A'] : param->dtype};
+            return kn_error(KILN_ERROR_INVALID,
+                            "%s: output '%s' is raw: its shape is not known, pass an array", p->name,
+                            param->name);
+        b->operand[k] =
+            (kn_operand){.pass = k < p->n_in ? KN_PASS_SCALAR : KN_PASS_ARRAY,
+                         .dtype = placeholder ? l->dtype[param->placeholder - 'A'] : param->dtype};
     }
     return KILN_OK;
 }
 
-kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const *out, int n_out, const kiln_arg *in, int n_in)
+kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const *out, int n_out,
+                    const kiln_arg *in, int n_in)
 {
     letters l;
     memset(&l, 0, sizeof l);

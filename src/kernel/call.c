@@ -5,7 +5,8 @@
 #include "base/error.h"
 #include "base/hash.h"
 
-/* Room on the stack for what tells one call's plan from another's; a call that needs more goes without being remembered. */
+/* Room on the stack for what tells one call's plan from another's; a call that needs more goes without being
+ * remembered. */
 enum { KEY_WORDS = 512, SCALAR_BYTES = 16, KEY_ALIGNMENT = 64 };
 
 typedef struct call_key {
@@ -42,7 +43,8 @@ void kn_call_set_info(const kn_build_info *info, kiln_device device)
 kiln_status kiln_kernel_last_call(kiln_call_info *out)
 {
     if (!out || out->struct_size == 0 || out->struct_size > sizeof *out)
-        return kn_error(KILN_ERROR_INVALID, "out: a kiln_call_info that starts as KILN_CALL_INFO_INIT was expected");
+        return kn_error(KILN_ERROR_INVALID,
+                        "out: a kiln_call_info that starts as KILN_CALL_INFO_INIT was expected");
     size_t size = out->struct_size;
     memcpy(out, &last_call, size);
     out->struct_size = size;
@@ -55,14 +57,21 @@ kiln_status kn_call_options_read(kiln_call_options *out, const kiln_call_options
     if (!given)
         return KILN_OK;
     if (given->struct_size == 0 || given->struct_size > sizeof *out)
-        return kn_error(KILN_ERROR_INVALID, "options.struct_size: %zu was given; start from KILN_CALL_OPTIONS_INIT", given->struct_size);
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.struct_size: %zu was given; start from KILN_CALL_OPTIONS_INIT",
+                        given->struct_size);
     memcpy(out, given, given->struct_size);
     if (out->flags & ~(unsigned)KILN_CALL_NO_COMPILE)
-        return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_CALL_* are known", out->flags);
+        return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_CALL_* are known",
+                        out->flags);
     if (out->order != KILN_ORDER_C && out->order != KILN_ORDER_KEEP)
-        return kn_error(KILN_ERROR_INVALID, "options.order: %d was given; KILN_ORDER_C or KILN_ORDER_KEEP was expected", (int)out->order);
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.order: %d was given; KILN_ORDER_C or KILN_ORDER_KEEP was expected",
+                        (int)out->order);
     if (out->block < 0 || out->block > 1024 || out->block % 32 != 0)
-        return kn_error(KILN_ERROR_INVALID, "options.block: %d was given; 0 or a multiple of 32 up to 1024 was expected", out->block);
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.block: %d was given; 0 or a multiple of 32 up to 1024 was expected",
+                        out->block);
     return KILN_OK;
 }
 
@@ -85,7 +94,8 @@ static void put_array(call_key *key, const kiln_array *a)
         key->is_full = true;
         return;
     }
-    memcpy(key->word + key->words, a->shape, words * sizeof *a->shape); /* the strides stand behind the shape */
+    memcpy(key->word + key->words, a->shape,
+           words * sizeof *a->shape); /* the strides stand behind the shape */
     key->words += words;
 }
 
@@ -94,7 +104,8 @@ static void put_argument(call_key *key, const kiln_arg *arg)
     if (arg->kind == KILN_ARG_ARRAY && arg->value.array)
         put_array(key, arg->value.array);
     else
-        put_word(key, arg->kind | (int64_t)arg->dtype << 8 | (arg->kind == KILN_ARG_STRUCT ? (int64_t)arg->value.pod.size << 16 : 0));
+        put_word(key, arg->kind | (int64_t)arg->dtype << 8 |
+                          (arg->kind == KILN_ARG_STRUCT ? (int64_t)arg->value.pod.size << 16 : 0));
 }
 
 static void find_device(call *c, const kiln_array *a)
@@ -103,7 +114,8 @@ static void find_device(call *c, const kiln_array *a)
         c->device = a->storage->device;
 }
 
-/* Devices beyond the first need no place in the key: arrays of another device are checked when they are met (see same_device). */
+/* Devices beyond the first need no place in the key: arrays of another device are checked when they are met
+ * (see same_device). */
 static void make_key(call_key *key, call *c, int n_in, int n_out)
 {
     key->words = 0;
@@ -126,7 +138,8 @@ static void make_key(call_key *key, call *c, int n_in, int n_out)
 static bool same_device(const call *c, int n_in, int n_out)
 {
     for (int j = 0; j < n_out; ++j)
-        if (c->out[j] && (!c->out[j]->storage || c->out[j]->storage->device != c->device || c->out[j]->is_read_only))
+        if (c->out[j] &&
+            (!c->out[j]->storage || c->out[j]->storage->device != c->device || c->out[j]->is_read_only))
             return false;
     for (int k = 0; k < n_in; ++k) {
         const kiln_array *a = c->in[k].kind == KILN_ARG_ARRAY ? c->in[k].value.array : NULL;
@@ -146,7 +159,8 @@ static bool needs_copy(const call *c, const kn_call_plan *plan, int k)
         int o = plan->n_in + j;
         if (!out || (c->fresh >> j & 1))
             continue;
-        bool apart = in->data + plan->high[k] <= out->data + plan->low[o] || out->data + plan->high[o] <= in->data + plan->low[k];
+        bool apart = in->data + plan->high[k] <= out->data + plan->low[o] ||
+                     out->data + plan->high[o] <= in->data + plan->low[k];
         bool identical = in->data == out->data && (plan->same_layout[j] >> k & 1);
         if (!apart && !identical)
             return true;
@@ -193,8 +207,9 @@ static kiln_status allocate_outputs(call *c, const kn_call_plan *plan)
     for (int j = 0; j < plan->n_out; ++j) {
         if (c->out[j])
             continue;
-        kiln_status status = kn_array_allocate(&c->out[j], plan->device, c->stream, plan->operand[plan->n_in + j].dtype, plan->ndim, plan->shape,
-                                               plan->shape + (1 + j) * plan->ndim);
+        kiln_status status =
+            kn_array_allocate(&c->out[j], plan->device, c->stream, plan->operand[plan->n_in + j].dtype,
+                              plan->ndim, plan->shape, plan->shape + (1 + j) * plan->ndim);
         if (status != KILN_OK)
             return status;
         c->fresh |= UINT64_C(1) << j;
@@ -214,11 +229,13 @@ static void release_fresh(call *c, int n_out)
 static kiln_status note_stream(const call *c, const kiln_array *a)
 {
     const kn_storage *s = a->storage;
-    return s->is_pooled && s->stream != c->stream ? kn_memory_used_on(s->device, s->data, c->stream) : KILN_OK;
+    return s->is_pooled && s->stream != c->stream ? kn_memory_used_on(s->device, s->data, c->stream)
+                                                  : KILN_OK;
 }
 
 /* value[k] of each parameter, scalars converted into scalar[k]. */
-static kiln_status gather_values(const call *c, const kn_call_plan *plan, const void **value, unsigned char (*scalar)[SCALAR_BYTES])
+static kiln_status gather_values(const call *c, const kn_call_plan *plan, const void **value,
+                                 unsigned char (*scalar)[SCALAR_BYTES])
 {
     kiln_status status = KILN_OK;
     for (int k = 0; k < plan->n_in && status == KILN_OK; ++k) {
@@ -259,7 +276,8 @@ static kiln_status run_plan(call *c, const kn_call_plan *plan)
     return status;
 }
 
-static kiln_status make_plan(kn_call_plan **out, call *c, const call_key *key, uint64_t hash, kn_build_info *info)
+static kiln_status make_plan(kn_call_plan **out, call *c, const call_key *key, uint64_t hash,
+                             kn_build_info *info)
 {
     kn_binding b;
     kiln_status status = kn_bind(&b, c->program, c->out, c->program->n_out, c->in, c->program->n_in);
@@ -268,7 +286,8 @@ static kiln_status make_plan(kn_call_plan **out, call *c, const call_key *key, u
     if (!b.device)
         b.device = c->device;
     unsigned flags = c->options.flags & KILN_CALL_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0;
-    return kn_call_plan_create(out, &b, &c->options, key->word, key->words * sizeof key->word[0], hash, flags, info);
+    return kn_call_plan_create(out, &b, &c->options, key->word, key->words * sizeof key->word[0], hash, flags,
+                               info);
 }
 
 static kiln_status call_first_time(call *c, const call_key *key, uint64_t hash)
@@ -294,15 +313,18 @@ static kiln_status check_call(kiln_kernel *kernel, kiln_array **out, int n_out, 
         return kn_error(KILN_ERROR_INVALID, "kernel is NULL; a kiln_kernel was expected");
     const kn_program *p = kernel->program;
     if (n_in != p->n_in)
-        return kn_error(KILN_ERROR_INVALID, "%s: %d input argument%s given, %d expected", p->name, n_in, n_in == 1 ? " was" : "s were", p->n_in);
+        return kn_error(KILN_ERROR_INVALID, "%s: %d input argument%s given, %d expected", p->name, n_in,
+                        n_in == 1 ? " was" : "s were", p->n_in);
     if (n_out != p->n_out)
-        return kn_error(KILN_ERROR_INVALID, "%s: %d output argument%s given, %d expected", p->name, n_out, n_out == 1 ? " was" : "s were", p->n_out);
+        return kn_error(KILN_ERROR_INVALID, "%s: %d output argument%s given, %d expected", p->name, n_out,
+                        n_out == 1 ? " was" : "s were", p->n_out);
     if (!out || (n_in > 0 && !in))
         return kn_error(KILN_ERROR_INVALID, "%s: %s is NULL", p->name, out ? "in" : "out");
     return KILN_OK;
 }
 
-kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out, const kiln_arg *in, int n_in, const kiln_call_options *options)
+kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out, const kiln_arg *in, int n_in,
+                             const kiln_call_options *options)
 {
     static const kn_build_info from_memory = {KILN_ORIGIN_MEMORY, 0, 0, 0, 0, 0};
     kiln_status status = check_call(kernel, out, n_out, in, n_in);
@@ -322,7 +344,8 @@ kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out, c
         return status;
     key.word[0] = (int64_t)c.device->id | (int64_t)c.options.block << 32 | (int64_t)c.options.order << 48;
     uint64_t hash = kn_hash_64(key.word, key.words * sizeof key.word[0]);
-    const kn_call_plan *plan = key.is_full ? NULL : kn_call_memo_find(kernel->memo, key.word, key.words * sizeof key.word[0], hash);
+    const kn_call_plan *plan =
+        key.is_full ? NULL : kn_call_memo_find(kernel->memo, key.word, key.words * sizeof key.word[0], hash);
     if (!plan || !same_device(&c, n_in, n_out))
         return call_first_time(&c, &key, hash);
     status = run_plan(&c, plan);

@@ -1,4 +1,5 @@
-/* Strided copies between arrays of one device, by kernels of our own; installed in the array layer when the library is loaded. */
+/* Strided copies between arrays of one device, by kernels of our own; installed in the array layer when the
+ * library is loaded. */
 #include "kernel/kernel.h"
 
 #include <pthread.h>

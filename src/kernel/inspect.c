@@ -31,8 +31,9 @@ kiln_status kn_kernel_target(kn_target *out, const char *text, const kn_binding 
 }
 
 /* The specialisation of a call; *resolved is the caller's (kn_free). */
-static kiln_status resolve(kn_resolved **resolved, const kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in, int n_in,
-                           const kiln_call_options *options, const char *target_text)
+static kiln_status resolve(kn_resolved **resolved, const kiln_kernel *kernel, kiln_array *const *outs,
+                           int n_out, const kiln_arg *in, int n_in, const kiln_call_options *options,
+                           const char *target_text)
 {
     kn_binding b;
     kn_target target;
@@ -78,7 +79,8 @@ static kiln_status put_line(kn_str *text, const kn_spec *spec)
     return kn_str_status(text, "a specialisation");
 }
 
-static kiln_status show(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in, int n_in, const char *target,
+static kiln_status show(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
+                        const kiln_arg *in, int n_in, const char *target,
                         kiln_status (*writer)(kn_str *, const kn_spec *))
 {
     kn_resolved *r = NULL;
@@ -95,12 +97,14 @@ static kiln_status show(char **out, kiln_kernel *kernel, kiln_array *const *outs
     return status;
 }
 
-kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in, int n_in, const char *target)
+kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
+                               const kiln_arg *in, int n_in, const char *target)
 {
     return show(out, kernel, outs, n_out, in, n_in, target, kn_codegen_source);
 }
 
-kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in, int n_in, const char *target)
+kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
+                                const kiln_arg *in, int n_in, const char *target)
 {
     return show(out, kernel, outs, n_out, in, n_in, target, put_line);
 }
@@ -126,7 +130,8 @@ static kiln_status prepare_now(const preparation *p, kn_build_info *info)
     if (status == KILN_OK) {
         kn_spec_request(&request, &p->resolved->spec, kn_str_text(&what), 0);
         kn_codegen_entry(entry, sizeof entry, p->resolved->spec.program);
-        status = p->device ? kn_build_function(&function, &request, p->device, entry, info) : kn_build_code(&code, &request, info);
+        status = p->device ? kn_build_function(&function, &request, p->device, entry, info)
+                           : kn_build_code(&code, &request, info);
     }
     kn_blob_free(&code);
     kn_str_free(&what);
@@ -148,7 +153,8 @@ static void *prepare_in_background(void *user)
     kn_build_info info;
     memset(&info, 0, sizeof info);
     if (prepare_now(p, &info) != KILN_OK)
-        kn_log(KILN_LOG_WARNING, "preparing %s in the background failed: %s", p->kernel->program->name, kiln_error_message());
+        kn_log(KILN_LOG_WARNING, "preparing %s in the background failed: %s", p->kernel->program->name,
+               kiln_error_message());
     release_preparation(p);
     return NULL;
 }
@@ -161,28 +167,35 @@ static kiln_status start_in_background(preparation *p)
     pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
     int failed = pthread_create(&thread, &attributes, prepare_in_background, p);
     pthread_attr_destroy(&attributes);
-    return failed ? kn_error(KILN_ERROR_MEMORY, "no thread could be started to prepare in the background: %s", strerror(failed)) : KILN_OK;
+    return failed ? kn_error(KILN_ERROR_MEMORY, "no thread could be started to prepare in the background: %s",
+                             strerror(failed))
+                  : KILN_OK;
 }
 
 static kiln_status read_options(kiln_prepare_options *out, const kiln_prepare_options *given)
 {
     *out = (kiln_prepare_options)KILN_PREPARE_OPTIONS_INIT;
     if (given && (given->struct_size == 0 || given->struct_size > sizeof *out))
-        return kn_error(KILN_ERROR_INVALID, "options.struct_size: %zu was given; start from KILN_PREPARE_OPTIONS_INIT", given->struct_size);
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.struct_size: %zu was given; start from KILN_PREPARE_OPTIONS_INIT",
+                        given->struct_size);
     if (given)
         memcpy(out, given, given->struct_size);
     if (out->flags & ~(unsigned)KILN_PREPARE_BACKGROUND)
-        return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_PREPARE_* are known", out->flags);
+        return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_PREPARE_* are known",
+                        out->flags);
     return KILN_OK;
 }
 
 /* The device the code is to be loaded on: none where an architecture was named. */
-static kiln_status find_device(kn_device **out, const char *target, kiln_array *const *outs, int n_out, const kiln_arg *in, int n_in)
+static kiln_status find_device(kn_device **out, const char *target, kiln_array *const *outs, int n_out,
+                               const kiln_arg *in, int n_in)
 {
     kiln_device id = KILN_DEVICE_DEFAULT;
     *out = NULL;
     if (target)
-        return names_device(target) && kiln_device_parse(&id, target) == KILN_OK ? kn_device_get(out, id) : KILN_OK;
+        return names_device(target) && kiln_device_parse(&id, target) == KILN_OK ? kn_device_get(out, id)
+                                                                                 : KILN_OK;
     for (int j = 0; outs && j < n_out && !*out; ++j)
         if (outs[j] && outs[j]->storage)
             *out = outs[j]->storage->device;
@@ -192,8 +205,8 @@ static kiln_status find_device(kn_device **out, const char *target, kiln_array *
     return *out ? KILN_OK : kn_device_get(out, id);
 }
 
-kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int n_out, const kiln_arg *in, int n_in, const kiln_call_options *call,
-                                const kiln_prepare_options *options)
+kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int n_out, const kiln_arg *in,
+                                int n_in, const kiln_call_options *call, const kiln_prepare_options *options)
 {
     kiln_prepare_options o;
     kn_build_info info;

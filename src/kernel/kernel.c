@@ -3,8 +3,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params, const char *out_params, const char *body, const char *name,
-                                    const kiln_kernel_options *options)
+kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params, const char *out_params,
+                                    const char *body, const char *name, const kiln_kernel_options *options)
 {
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a kiln_kernel * was expected");

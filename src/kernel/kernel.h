@@ -28,8 +28,10 @@ typedef struct kn_binding {
     kn_device *device;                /* where it runs; NULL where no array says so */
 } kn_binding;
 
-/* Settles dtypes and passing. KILN_ERROR_TYPE, _INVALID naming the parameters. out may be NULL: all outputs are allocated. */
-kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const *out, int n_out, const kiln_arg *in, int n_in);
+/* Settles dtypes and passing. KILN_ERROR_TYPE, _INVALID naming the parameters. out may be NULL: all outputs
+ * are allocated. */
+kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const *out, int n_out,
+                    const kiln_arg *in, int n_in);
 
 /* ---- plan_call.c: from a binding to something that can be launched ---- */
 
@@ -37,29 +39,32 @@ kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const 
 typedef struct kn_resolved {
     kn_spec spec;
     kn_space space;
-    int ndim;                        /* the broadcast shape */
+    kn_shape_of_launch launch_shape;
+    int ndim; /* the broadcast shape */
     int64_t shape[KILN_MAX_NDIM];
     int64_t out_stride[KN_MAX_PARAMS][KILN_MAX_NDIM]; /* by output, where it is to be allocated */
 } kn_resolved;
 
-kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_options *options, const kn_target *target);
+kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_options *options,
+                       const kn_target *target);
 
 struct kn_call_plan {
     kn_launch_plan *launch;
     kn_device *device;
     int n_in, n_out, ndim;
-    bool is_empty;                         /* nothing to launch */
+    bool is_empty; /* nothing to launch */
     kn_operand operand[KN_MAX_PARAMS];
     int64_t low[KN_MAX_PARAMS], high[KN_MAX_PARAMS]; /* bytes an array touches, from its first address */
-    uint64_t same_layout[KN_MAX_PARAMS];   /* by output: inputs (bits) of the same element size and strides */
-    int64_t *shape;                        /* ndim extents; then ndim strides for each output */
+    uint64_t same_layout[KN_MAX_PARAMS]; /* by output: inputs (bits) of the same element size and strides */
+    int64_t *shape;                      /* ndim extents; then ndim strides for each output */
     uint64_t hash;
     size_t key_size;
     unsigned char key[];
 };
 
-kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const kiln_call_options *options, const void *key, size_t key_size, uint64_t hash,
-                                unsigned build_flags, kn_build_info *info);
+kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const kiln_call_options *options,
+                                const void *key, size_t key_size, uint64_t hash, unsigned build_flags,
+                                kn_build_info *info);
 void kn_call_plan_free(kn_call_plan *plan);
 
 /* The build request of a specialisation; user is the kn_spec, what its line. */
@@ -68,8 +73,10 @@ void kn_spec_request(kn_build_request *request, const kn_spec *spec, const char 
 /* ---- memo.c: plans by key, read without a lock ---- */
 kn_call_memo *kn_call_memo_create(void);
 void kn_call_memo_free(kn_call_memo *memo);
-const kn_call_plan *kn_call_memo_find(const kn_call_memo *memo, const void *key, size_t key_size, uint64_t hash);
-/* Keeps plan, or, where an equal one came first, frees it; returns the one kept. NULL where it was not kept (full, no memory): plan is still the caller's. */
+const kn_call_plan *kn_call_memo_find(const kn_call_memo *memo, const void *key, size_t key_size,
+                                      uint64_t hash);
+/* Keeps plan, or, where an equal one came first, frees it; returns the one kept. NULL where it was not kept
+ * (full, no memory): plan is still the caller's. */
 const kn_call_plan *kn_call_memo_put(kn_call_memo *memo, kn_call_plan *plan);
 
 /* ---- call.c ---- */

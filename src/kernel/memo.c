@@ -7,7 +7,8 @@
 
 enum { FIRST_SLOTS = 16, MAX_PLANS = 1 << 14 };
 
-/* Open addressing; at most half full. Grown tables replace each other, and readers may still be in an old one: it stays until the memo goes. */
+/* Open addressing; at most half full. Grown tables replace each other, and readers may still be in an old
+ * one: it stays until the memo goes. */
 typedef struct table {
     struct table *older;
     size_t mask;
@@ -60,7 +61,8 @@ void kn_call_memo_free(kn_call_memo *memo)
     kn_free(memo);
 }
 
-const kn_call_plan *kn_call_memo_find(const kn_call_memo *memo, const void *key, size_t key_size, uint64_t hash)
+const kn_call_plan *kn_call_memo_find(const kn_call_memo *memo, const void *key, size_t key_size,
+                                      uint64_t hash)
 {
     const table *t = atomic_load_explicit(&memo->table, memory_order_acquire);
     for (size_t s = hash & t->mask;; s = (s + 1) & t->mask) {

@@ -15,7 +15,8 @@ typedef struct views {
     const char *name[KN_MAX_PARAMS];
 } views;
 
-static void add_view(views *v, const kn_binding *b, int k, int ndim, const int64_t *shape, const int64_t *strides)
+static void add_view(views *v, const kn_binding *b, int k, int ndim, const int64_t *shape,
+                     const int64_t *strides)
 {
     v->param[v->count] = k;
     v->name[v->count] = b->program->param[k].name;
@@ -33,10 +34,12 @@ static void gather_given(views *v, const kn_binding *b)
 static kiln_status find_shape(kn_resolved *r, const kn_binding *b, const views *v, int64_t size)
 {
     if (size < 0)
-        return kn_error(KILN_ERROR_INVALID, "%s: size: %lld was given; 0 or more was expected", b->program->name, (long long)size);
+        return kn_error(KILN_ERROR_INVALID, "%s: size: %lld was given; 0 or more was expected",
+                        b->program->name, (long long)size);
     if (v->count > 0 && size > 0)
-        return kn_error(KILN_ERROR_INVALID, "%s: size: %lld was given, but '%s' is an array that is not raw, which sets the size", b->program->name,
-                        (long long)size, v->name[0]);
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: size: %lld was given, but '%s' is an array that is not raw, which sets the size",
+                        b->program->name, (long long)size, v->name[0]);
     if (v->count == 0 && size > 0) {
         r->ndim = 1;
         r->shape[0] = size;
@@ -46,7 +49,9 @@ static kiln_status find_shape(kn_resolved *r, const kn_binding *b, const views *
     for (int k = 0; k < b->program->n_in + b->program->n_out; ++k)
         any_raw = any_raw || b->operand[k].pass == KN_PASS_RAW;
     if (v->count == 0 && any_raw)
-        return kn_error(KILN_ERROR_INVALID, "%s: every array is raw: options.size, the number of elements, was expected", b->program->name);
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: every array is raw: options.size, the number of elements, was expected",
+                        b->program->name);
     kiln_status status = kn_space_broadcast(&r->ndim, r->shape, v->view, v->name, v->count);
     if (status != KILN_OK)
         kn_error_context("%s", b->program->name);
@@ -86,13 +91,16 @@ static void choose_schedule(kn_resolved *r, const kn_binding *b, const views *v,
     kn_access access[KN_MAX_PARAMS];
     for (int o = 0; o < v->count; ++o) {
         const kiln_array *a = b->array[v->param[o]];
-        access[o] = (kn_access){(int)kiln_dtype_size(b->operand[v->param[o]].dtype), (a ? (uintptr_t)a->data : 0) + (uintptr_t)r->space.offset[o],
-                                v->view[o].is_output};
+        access[o] =
+            (kn_access){(int)kiln_dtype_size(b->operand[v->param[o]].dtype),
+                        (a ? (uintptr_t)a->data : 0) + (uintptr_t)r->space.offset[o], v->view[o].is_output};
     }
-    kn_schedule_choose(&r->spec.schedule, &r->launch_shape, &r->space, access, v->count, &r->spec.target, block);
+    kn_schedule_choose(&r->spec.schedule, &r->launch_shape, &r->space, access, v->count, &r->spec.target,
+                       block);
 }
 
-kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_options *options, const kn_target *target)
+kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_options *options,
+                       const kn_target *target)
 {
     const kn_program *p = b->program;
     views v;
@@ -117,7 +125,8 @@ static kiln_status generate(void *user, kn_compile_request *compile, kn_str *sou
 {
     const kn_spec *spec = user;
     const kn_program *p = spec->program;
-    compile->flags |= (p->flags & KILN_KERNEL_FAST_MATH ? KN_COMPILE_FAST_MATH : 0u) | (p->flags & KILN_KERNEL_NO_FMA ? KN_COMPILE_NO_FMA : 0u);
+    compile->flags |= (p->flags & KILN_KERNEL_FAST_MATH ? KN_COMPILE_FAST_MATH : 0u) |
+                      (p->flags & KILN_KERNEL_NO_FMA ? KN_COMPILE_NO_FMA : 0u);
     compile->options = (const char *const *)p->option;
     compile->n_options = p->n_options;
     compile->header_names = (const char *const *)p->header_name;
@@ -138,7 +147,8 @@ void kn_spec_request(kn_build_request *request, const kn_spec *spec, const char 
                                   .n_options = spec->program->n_options};
 }
 
-static kiln_status find_function(kn_function **out, const kn_spec *spec, kn_device *device, unsigned flags, kn_build_info *info)
+static kiln_status find_function(kn_function **out, const kn_spec *spec, kn_device *device, unsigned flags,
+                                 kn_build_info *info)
 {
     char entry[KN_NAME_MAX + 8];
     kn_str what = KN_STR_INIT;
@@ -168,7 +178,8 @@ void kn_call_plan_free(kn_call_plan *plan)
 /* Same element size and, along each axis of the broadcast shape, the same stride. */
 static bool has_same_layout(const kiln_array *a, const kiln_array *b)
 {
-    return a->item_size == b->item_size && a->ndim == b->ndim && memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0 &&
+    return a->item_size == b->item_size && a->ndim == b->ndim &&
+           memcmp(a->shape, b->shape, (size_t)a->ndim * sizeof *a->shape) == 0 &&
            memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0;
 }
 
@@ -198,19 +209,23 @@ static kiln_status set_shapes(kn_call_plan *plan, const kn_resolved *r)
     return KILN_OK;
 }
 
-static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const kn_binding *b, unsigned flags, kn_build_info *info)
+static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const kn_binding *b, unsigned flags,
+                               kn_build_info *info)
 {
     kn_raw_shape raw[KN_MAX_PARAMS];
-    kn_launch_input input = {&r->spec, &r->space, &r->launch_shape, r->ndim, r->shape, raw, plan->device, NULL};
+    kn_launch_input input = {&r->spec, &r->space, &r->launch_shape, r->ndim,
+                             r->shape, raw,       plan->device,     NULL};
     for (int k = 0; k < plan->n_in + plan->n_out; ++k)
         if (r->spec.operand[k].pass == KN_PASS_RAW)
-            raw[k] = (kn_raw_shape){b->array[k]->size, b->array[k]->ndim, b->array[k]->shape, b->array[k]->strides};
+            raw[k] = (kn_raw_shape){b->array[k]->size, b->array[k]->ndim, b->array[k]->shape,
+                                    b->array[k]->strides};
     kiln_status status = find_function(&input.function, &r->spec, plan->device, flags, info);
     return status == KILN_OK ? kn_launch_plan_create(&plan->launch, &input) : status;
 }
 
-kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const kiln_call_options *options, const void *key, size_t key_size,
-                                uint64_t hash, unsigned build_flags, kn_build_info *info)
+kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const kiln_call_options *options,
+                                const void *key, size_t key_size, uint64_t hash, unsigned build_flags,
+                                kn_build_info *info)
 {
     kn_resolved *r = kn_malloc(sizeof *r);
     kn_call_plan *plan = kn_calloc(1, sizeof *plan + key_size);

@@ -13,14 +13,14 @@ enum { PIECE_ALIGN = 4096, HOST_GRAIN = 8192 };
 /* One launch of the kernel over a part of the space. */
 typedef struct piece {
     kn_launch launch;
-    unsigned char *block;                /* the argument block, addresses and scalars missing */
-    int64_t offset[KN_MAX_PARAMS];       /* by parameter: bytes from its first address */
+    unsigned char *block;          /* the argument block, addresses and scalars missing */
+    int64_t offset[KN_MAX_PARAMS]; /* by parameter: bytes from its first address */
 } piece;
 
 /* Where the value of one parameter goes. */
 typedef struct slot {
-    int at;      /* in the block */
-    int size;    /* bytes of a scalar; 0: an address */
+    int at;   /* in the block */
+    int size; /* bytes of a scalar; 0: an address */
 } slot;
 
 struct kn_launch_plan {
@@ -38,16 +38,17 @@ static void put_i64(unsigned char *block, int at, int64_t value)
         memcpy(block + at, &value, sizeof value);
 }
 
-static void put_rank(unsigned char *block, int at, int rank)
+static void put_pair(unsigned char *block, int at, int first, int second)
 {
-    uint32_t words[2] = {(uint32_t)rank, 0};
-    memcpy(block + at, words, sizeof words);
+    uint32_t words[2] = {(uint32_t)first, (uint32_t)second};
+    if (at >= 0)
+        memcpy(block + at, words, sizeof words);
 }
 
 /* Axes stand innermost first in the block. */
-static void put_axes(unsigned char *block, const kn_layout *l, const kn_space *space)
+static void put_axes(unsigned char *block, const kn_layout *l, const kn_space *space, int rank)
 {
-    put_rank(block, l->rank_at, space->ndim);
+    put_pair(block, l->rank_at, rank, 0);
     for (int a = 0; a < space->ndim; ++a) {
         int from = space->ndim - 1 - a;
         unsigned char *to = block + l->axes_at + a * l->axis_size;
@@ -61,7 +62,7 @@ static void put_axes(unsigned char *block, const kn_layout *l, const kn_space *s
 static void put_raw(unsigned char *block, int at, int room, const kn_raw_shape *raw)
 {
     put_i64(block, at + 8, raw->size);
-    put_rank(block, at + 16, raw->ndim);
+    put_pair(block, at + 16, raw->ndim, 0);
     for (int a = 0; a < raw->ndim; ++a) {
         put_i64(block, at + KN_RAW_HEAD + 8 * a, raw->shape[a]);
         put_i64(block, at + KN_RAW_HEAD + 8 * (room + a), raw->strides[a]);
@@ -72,7 +73,7 @@ static void put_logical(unsigned char *block, const kn_layout *l, const kn_launc
 {
     if (l->logical_at < 0)
         return;
-    put_rank(block, l->logical_rank_at, in->logical_ndim);
+    put_pair(block, l->logical_rank_at, in->logical_ndim, 0);
     for (int a = 0; a < in->logical_ndim; ++a)
         put_i64(block, l->logical_at + 8 * a, in->logical_shape[a]);
 }
@@ -85,10 +86,53 @@ static void set_launch(kn_launch *launch, const kn_launch_input *in, int64_t ele
         return;
     int64_t per_block = (int64_t)s->block * s->vector;
     launch->block[0] = (unsigned)s->block;
-    launch->grid[0] = (unsigned)((elements + per_block - 1) / per_block);
+    launch->grid[0] = (unsigned)((elements + in->shape->skew + per_block - 1) / per_block);
 }
 
-static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
+/* A block a tile. */
+static void set_tile_launch(kn_launch *launch, const kn_launch_input *in, const kn_space *tiles)
+{
+    int64_t blocks = 1;
+    for (int a = 2; a < tiles->ndim; ++a)
+        blocks *= tiles->extent[a];
+    launch->block[0] = (unsigned)(in->shape->tile_p * in->shape->tile_q);
+    launch->grid[0] = (unsigned)blocks;
+    launch->shared_bytes = (unsigned)in->shape->shared_bytes;
+}
+
+/* Results of this piece off a vector's boundary: by what the whole space's are, and what the piece begins
+ * later. */
+static int piece_skew(const kn_launch_input *in, const kn_space *space)
+{
+    int array = 0, vector = in->spec->schedule.vector;
+    for (int k = 0; k < in->spec->program->n_in + in->spec->program->n_out; ++k) {
+        if (in->spec->operand[k].pass != KN_PASS_ARRAY)
+            continue;
+        if (k >= in->spec->program->n_in && in->spec->schedule.access[array] == KN_DENSE) {
+            int64_t later = (space->offset[array] - in->space->offset[array]) /
+                            kn_dtype_info_of(in->spec->operand[k].dtype)->size;
+            return (int)((in->shape->skew + later) % vector);
+        }
+        ++array;
+    }
+    return in->shape->skew;
+}
+
+static kiln_status put_tiles(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
+{
+    kn_space *tiles = kn_malloc(sizeof *tiles);
+    if (!tiles)
+        return kn_error_memory(sizeof *tiles, "a launch plan");
+    kn_schedule_tile_space(tiles, space, &in->spec->schedule, in->shape);
+    put_axes(p->block, l, tiles, tiles->ndim - 2);
+    put_pair(p->block, l->tile_at, in->shape->tile_p, in->shape->tile_q);
+    set_tile_launch(&p->launch, in, tiles);
+    kn_free(tiles);
+    return KILN_OK;
+}
+
+static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, const kn_layout *l,
+                             const kn_space *space)
 {
     piece *grown = kn_realloc(plan->piece, (size_t)(plan->n_pieces + 1) * sizeof *grown);
     if (!grown)
@@ -114,27 +158,33 @@ static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, co
     }
     if (l->start_at >= 0)
         put_i64(p->block, l->start_at, space->offset[array]);
-    if (l->axes_at >= 0)
-        put_axes(p->block, l, space);
     put_logical(p->block, l, in);
     set_launch(&p->launch, in, space->size);
     p->launch.block_size = (size_t)l->size;
+    if (in->spec->schedule.kind == KN_TILE)
+        return put_tiles(p, in, l, space);
+    if (l->axes_at >= 0)
+        put_axes(p->block, l, space, space->ndim);
+    put_pair(p->block, l->skew_at, l->skew_at >= 0 ? piece_skew(in, space) : 0, 0);
     return KILN_OK;
 }
 
-/* Cuts the space until every piece is small enough. Recursion is as deep as the size has bits above the limit. */
-static kiln_status add_pieces(kn_launch_plan *plan, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
+/* Cuts the space until every piece is small enough. Recursion is as deep as the size has bits above the
+ * limit. */
+static kiln_status add_pieces(kn_launch_plan *plan, const kn_launch_input *in, const kn_layout *l,
+                              const kn_space *space)
 {
     if (space->size == 0)
         return KILN_OK;
-    if (in->spec->schedule.rank == 0 || space->size <= MAX_PIECE)
+    if (in->spec->schedule.rank == 0 || in->spec->schedule.kind == KN_TILE || space->size <= MAX_PIECE)
         return add_piece(plan, in, l, space);
     kn_space *halves = kn_malloc(2 * sizeof *halves);
     if (!halves)
         return kn_error_memory(2 * sizeof *halves, "a launch plan");
-    kiln_status status = kn_space_split(space, PIECE_ALIGN, &halves[0], &halves[1])
-                             ? KILN_OK
-                             : kn_error(KILN_ERROR_INTERNAL, "a space of %lld elements cannot be cut", (long long)space->size);
+    kiln_status status =
+        kn_space_split(space, PIECE_ALIGN, &halves[0], &halves[1])
+            ? KILN_OK
+            : kn_error(KILN_ERROR_INTERNAL, "a space of %lld elements cannot be cut", (long long)space->size);
     for (int h = 0; h < 2 && status == KILN_OK; ++h)
         status = add_pieces(plan, in, l, &halves[h]);
     kn_free(halves);
@@ -186,7 +236,8 @@ void kn_launch_plan_free(kn_launch_plan *plan)
     kn_free(plan);
 }
 
-static kiln_status run_piece(const kn_launch_plan *plan, const piece *p, const void *const *value, void *stream, unsigned char *block)
+static kiln_status run_piece(const kn_launch_plan *plan, const piece *p, const void *const *value,
+                             void *stream, unsigned char *block)
 {
     memcpy(block, p->block, (size_t)plan->block_size);
     for (int k = 0; k < plan->n_params; ++k) {

@@ -1,4 +1,5 @@
-/* launch/launch.h - a specialisation loaded on a device, made ready for one space: argument blocks filled but for addresses and scalars. */
+/* launch/launch.h - a specialisation loaded on a device, made ready for one space: argument blocks filled but
+ * for addresses and scalars. */
 #ifndef KN_LAUNCH_LAUNCH_H
 #define KN_LAUNCH_LAUNCH_H
 
@@ -12,13 +13,15 @@ typedef struct kn_raw_shape {
     const int64_t *shape, *strides;
 } kn_raw_shape;
 
-/* Everything a launch depends on but addresses and scalar values. Immutable; may be run by any number of threads. */
+/* Everything a launch depends on but addresses and scalar values. Immutable; may be run by any number of
+ * threads. */
 typedef struct kn_launch_plan kn_launch_plan;
 
 /* What a plan is made from; read during kn_launch_plan_create alone. */
 typedef struct kn_launch_input {
     const kn_spec *spec;
     const kn_space *space;
+    const kn_shape_of_launch *shape;
     int logical_ndim;
     const int64_t *logical_shape;
     const kn_raw_shape *raw; /* by parameter; entries of raw parameters are read */
@@ -29,7 +32,8 @@ typedef struct kn_launch_input {
 kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *input);
 void kn_launch_plan_free(kn_launch_plan *plan);
 
-/* value[k]: for an array or raw parameter its first address; for a scalar or struct where its bytes are. No lock, no allocation. */
+/* value[k]: for an array or raw parameter its first address; for a scalar or struct where its bytes are. No
+ * lock, no allocation. */
 kiln_status kn_launch_plan_run(const kn_launch_plan *plan, const void *const *value, void *stream);
 
 #endif

@@ -20,6 +20,11 @@ int kn_layout_space_operands(const kn_spec *spec)
     return kn_spec_count_arrays(spec) + (spec->program->uses & KN_USES_INDEX ? 1 : 0);
 }
 
+bool kn_layout_has_skew(const kn_spec *spec)
+{
+    return spec->schedule.vector > 1 && spec->schedule.kind != KN_TILE;
+}
+
 static int place(kn_layout *l, int size, int align)
 {
     int at = (l->size + align - 1) / align * align;
@@ -44,12 +49,24 @@ static int place_param(kn_layout *l, const kn_operand *o)
 kiln_status kn_layout_make(kn_layout *l, const kn_spec *spec)
 {
     const kn_program *p = spec->program;
-    *l = (kn_layout){.align = 8, .n_at = -1, .start_at = -1, .rank_at = -1, .axes_at = -1, .logical_rank_at = -1, .logical_at = -1};
+    *l = (kn_layout){.align = 8,
+                     .n_at = -1,
+                     .start_at = -1,
+                     .skew_at = -1,
+                     .tile_at = -1,
+                     .rank_at = -1,
+                     .axes_at = -1,
+                     .logical_rank_at = -1,
+                     .logical_at = -1};
     l->size_at = place(l, 8, 8);
     if (p->uses & KN_USES_COUNT)
         l->n_at = place(l, 8, 8);
     if (p->uses & KN_USES_INDEX)
         l->start_at = place(l, 8, 8);
+    if (kn_layout_has_skew(spec))
+        l->skew_at = place(l, 8, 8);
+    if (spec->schedule.kind == KN_TILE)
+        l->tile_at = place(l, 8, 8);
     for (int k = 0; k < p->n_in + p->n_out; ++k)
         l->param_at[k] = place_param(l, &spec->operand[k]);
     if (spec->schedule.rank > 0) {
@@ -63,6 +80,8 @@ kiln_status kn_layout_make(kn_layout *l, const kn_spec *spec)
     }
     l->size = (l->size + l->align - 1) / l->align * l->align;
     if (l->size > MAX_BLOCK_BYTES)
-        return kn_error(KILN_ERROR_INVALID, "%s: its arguments take %d bytes; at most %d fit a kernel's parameters", p->name, l->size, MAX_BLOCK_BYTES);
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: its arguments take %d bytes; at most %d fit a kernel's parameters", p->name,
+                        l->size, MAX_BLOCK_BYTES);
     return KILN_OK;
 }

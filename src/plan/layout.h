@@ -1,19 +1,21 @@
-/* plan/layout.h - the argument block: one C struct, the same on both targets, filled by launch and declared by codegen.
+/* plan/layout.h - the argument block: one C struct, the same on both targets, filled by launch and declared
+ * by codegen.
  *
  *   long long size            elements of this launch
  *   long long n               elements of the whole call      (where the program uses it)
  *   long long start           logical index of the first one  (where the program uses it)
- *   each parameter            pointer | scalar | struct (aligned to 16) | raw array
- *   rank, unused; axes        strided schedules
- *   logical_rank, unused; logical extents                     (where the program uses _ind)
+ *   int skew, unused          elements by which results are off a vector's boundary (vectors on CUDA, but for
+ * tiles) unsigned tile_p, tile_q   vectors along the sides of a tile (tile) each parameter            pointer
+ * | scalar | struct (aligned to 16) | raw array rank, unused; axes        strided schedules logical_rank,
+ * unused; logical extents                     (where the program uses _ind)
  */
 #ifndef KN_PLAN_LAYOUT_H
 #define KN_PLAN_LAYOUT_H
 
 #include "plan/spec.h"
 
-/* Division by `extent` of numbers below 2^31: (high 32 bits of (n * magic) + n) >> shift. After Granlund and Montgomery, "Division by invariant integers using
- * multiplication", PLDI 1994. */
+/* Division by `extent` of numbers below 2^31: (high 32 bits of (n * magic) + n) >> shift. After Granlund and
+ * Montgomery, "Division by invariant integers using multiplication", PLDI 1994. */
 typedef struct kn_divider {
     uint32_t extent, magic, shift, unused;
 } kn_divider;
@@ -27,10 +29,10 @@ enum { KN_STRUCT_ALIGN = 16 };
 
 /* Byte offsets in the block; -1 for a field that is not there. */
 typedef struct kn_layout {
-    int size, align;                  /* of the whole block; size is a multiple of align */
-    int size_at, n_at, start_at;
+    int size, align; /* of the whole block; size is a multiple of align */
+    int size_at, n_at, start_at, skew_at, tile_at;
     int param_at[KN_MAX_PARAMS];
-    int rank_at, axes_at, axis_size;  /* axis_size: a kn_divider and one stride an operand of the space */
+    int rank_at, axes_at, axis_size; /* axis_size: a kn_divider and one stride an operand of the space */
     int logical_rank_at, logical_at;
 } kn_layout;
 
@@ -38,6 +40,8 @@ enum { KN_RAW_HEAD = 24 }; /* data pointer, size, rank and padding, before the e
 
 /* KILN_ERROR_INVALID where the block would be larger than a kernel's parameters may be (32,764 bytes). */
 kiln_status kn_layout_make(kn_layout *out, const kn_spec *spec);
+
+bool kn_layout_has_skew(const kn_spec *spec);
 
 /* Operands of the space as the axes have them: arrays, and the index where it is used. */
 int kn_layout_space_operands(const kn_spec *spec);

@@ -39,7 +39,8 @@ static unsigned find_uses(const kn_program *p)
 static kiln_status copy_list(char ***out, const char *const *list, int count, const char *what)
 {
     if (count < 0 || (count > 0 && !list))
-        return kn_error(KILN_ERROR_INVALID, "%s: a list of %d texts was given as %s", what, count, list ? "an array" : "NULL");
+        return kn_error(KILN_ERROR_INVALID, "%s: a list of %d texts was given as %s", what, count,
+                        list ? "an array" : "NULL");
     if (count == 0)
         return KILN_OK;
     *out = kn_calloc((size_t)count, sizeof **out);
@@ -109,7 +110,10 @@ static kiln_status check_texts(const kn_program *p)
 {
     const struct {
         const char *text, *what;
-    } texts[] = {{p->body, "body"}, {p->preamble, "preamble"}, {p->loop_prep, "loop_prep"}, {p->after_loop, "after_loop"}};
+    } texts[] = {{p->body, "body"},
+                 {p->preamble, "preamble"},
+                 {p->loop_prep, "loop_prep"},
+                 {p->after_loop, "after_loop"}};
     for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t) {
         kiln_status status = kn_snippet_check(texts[t].text, texts[t].what);
         if (status != KILN_OK) {
@@ -125,40 +129,54 @@ static kiln_status parse_params(kn_program *p, const char *in_params, const char
     p->param = kn_calloc(KN_MAX_PARAMS, sizeof *p->param);
     if (!p->param)
         return kn_error_memory(KN_MAX_PARAMS * sizeof *p->param, "parameters");
-    kiln_status status = kn_signature_parse(p->param, 0, KN_MAX_PARAMS, &p->n_in, in_params, "input", p->preamble);
+    kiln_status status =
+        kn_signature_parse(p->param, 0, KN_MAX_PARAMS, &p->n_in, in_params, "input", p->preamble);
     if (status == KILN_OK)
-        status = kn_signature_parse(p->param, p->n_in, KN_MAX_PARAMS, &p->n_out, out_params, "output", p->preamble);
+        status = kn_signature_parse(p->param, p->n_in, KN_MAX_PARAMS, &p->n_out, out_params, "output",
+                                    p->preamble);
     if (status != KILN_OK) {
         kn_error_context("%s", p->name);
         return status;
     }
     for (int k = p->n_in; k < p->n_in + p->n_out; ++k)
         if (p->param[k].type == KN_TYPE_STRUCT)
-            return kn_error(KILN_ERROR_TYPE, "%s: output '%s' is a struct (%s); outputs are arrays of a dtype", p->name, p->param[k].name,
-                            p->param[k].struct_name);
+            return kn_error(KILN_ERROR_TYPE,
+                            "%s: output '%s' is a struct (%s); outputs are arrays of a dtype", p->name,
+                            p->param[k].name, p->param[k].struct_name);
     if (p->n_out == 0)
-        return kn_error(KILN_ERROR_INVALID, "%s: the output signature is empty: a kernel needs at least one output", p->name);
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: the output signature is empty: a kernel needs at least one output", p->name);
     return KILN_OK;
 }
 
-static kiln_status check_arguments(const char *in, const char *out, const char *body, const char *name, const kiln_kernel_options *options)
+static kiln_status check_arguments(const char *in, const char *out, const char *body, const char *name,
+                                   const kiln_kernel_options *options)
 {
     const unsigned known = KILN_KERNEL_FAST_MATH | KILN_KERNEL_NO_FMA;
     if (!in || !out || !body)
-        return kn_error(KILN_ERROR_INVALID, "%s is NULL; a string was expected", !in ? "in_params" : !out ? "out_params" : "body");
+        return kn_error(KILN_ERROR_INVALID, "%s is NULL; a string was expected",
+                        !in    ? "in_params"
+                        : !out ? "out_params"
+                               : "body");
     if (!is_identifier(name))
-        return kn_error(KILN_ERROR_INVALID, "name: '%s' was given; a C identifier of at most %d characters was expected", name, KN_NAME_MAX - 1);
+        return kn_error(KILN_ERROR_INVALID,
+                        "name: '%s' was given; a C identifier of at most %d characters was expected", name,
+                        KN_NAME_MAX - 1);
     if (options->flags & ~known)
-        return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_KERNEL_* (0x%x) are known", options->flags, known);
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.flags: 0x%x was given; only KILN_KERNEL_* (0x%x) are known", options->flags,
+                        known);
     return KILN_OK;
 }
 
-kiln_status kn_program_elementwise(kn_program **out, const char *in_params, const char *out_params, const char *body, const char *name,
-                                   const kiln_kernel_options *options)
+kiln_status kn_program_elementwise(kn_program **out, const char *in_params, const char *out_params,
+                                   const char *body, const char *name, const kiln_kernel_options *options)
 {
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
     if (options && options->struct_size > sizeof o)
-        return kn_error(KILN_ERROR_INVALID, "options.struct_size: %zu was given; at most %zu was expected (start from KILN_KERNEL_OPTIONS_INIT)",
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.struct_size: %zu was given; at most %zu was expected (start from "
+                        "KILN_KERNEL_OPTIONS_INIT)",
                         options->struct_size, sizeof o);
     if (options)
         memcpy(&o, options, options->struct_size);

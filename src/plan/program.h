@@ -1,4 +1,5 @@
-/* plan/program.h - what is computed, for one element: the user's texts and parameters. Knows types at most, never extents. */
+/* plan/program.h - what is computed, for one element: the user's texts and parameters. Knows types at most,
+ * never extents. */
 #ifndef KN_PLAN_PROGRAM_H
 #define KN_PLAN_PROGRAM_H
 
@@ -21,16 +22,16 @@ typedef struct kn_program {
     char *name, *body, *preamble, *loop_prep, *after_loop;
     kn_param *param; /* the inputs, then the outputs */
     int n_in, n_out;
-    unsigned flags;  /* KILN_KERNEL_* */
-    unsigned uses;   /* KN_USES_* */
-    char **option;   /* for the compiler */
+    unsigned flags; /* KILN_KERNEL_* */
+    unsigned uses;  /* KN_USES_* */
+    char **option;  /* for the compiler */
     int n_options;
     char **header_name, **header_text;
     int n_headers;
 } kn_program;
 
-kiln_status kn_program_elementwise(kn_program **out, const char *in_params, const char *out_params, const char *body, const char *name,
-                                   const kiln_kernel_options *options);
+kiln_status kn_program_elementwise(kn_program **out, const char *in_params, const char *out_params,
+                                   const char *body, const char *name, const kiln_kernel_options *options);
 void kn_program_free(kn_program *program);
 
 #endif

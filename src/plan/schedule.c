@@ -1,70 +1,334 @@
 #include "plan/schedule.h"
 
-enum { DEFAULT_BLOCK = 256, MAX_INPUT_BYTES = 64, MAX_STRIDED_VECTOR = 8 };
+#include <string.h>
+
+enum {
+    DEFAULT_BLOCK = 256,
+    TILE_BLOCK = 256,
+    TILE_SIDE = 16,         /* vectors along a side of a tile */
+    TILE_SHARED = 48 << 10, /* bytes a block has without asking for more */
+    MAX_INPUT_BYTES = 64,   /* of one thread and operand */
+    MAX_LOCATED = 8,        /* elements of a thread that finds its places */
+    MAX_EXTENT = 0x7fffffff
+};
+
+/* What is being decided, handed down. */
+typedef struct choice {
+    const kn_space *space;
+    const kn_access *access;
+    int count, width; /* operands; bytes of the widest access */
+} choice;
 
 const char *kn_schedule_name(kn_schedule_kind kind)
 {
-    static const char *const names[KN_SCHEDULE_KINDS] = {"none", "flat", "strided"};
+    static const char *const names[KN_SCHEDULE_KINDS] = {"none", "flat", "rows", "strided", "tile"};
     return kind > 0 && kind < KN_SCHEDULE_KINDS ? names[kind] : names[0];
 }
 
-static bool is_dense(const kn_space *space, int operand, int item_size)
+static int inner_axis(const choice *c)
 {
-    int64_t run = item_size;
-    for (int a = space->ndim; a-- > 0; run *= space->extent[a])
-        if (space->stride[operand][a] != run)
+    return c->space->ndim - 1;
+}
+
+static bool is_dense(const choice *c, int o)
+{
+    int64_t run = c->access[o].item_size;
+    for (int a = c->space->ndim; a-- > 0; run *= c->space->extent[a])
+        if (c->space->stride[o][a] != run)
             return false;
     return true;
 }
 
-/* Elements a thread so that each result is stored in one access of the widest size and no input takes more than four of them. */
-static int wide_vector(const kn_access *access, int count, int width)
+static bool are_outputs_dense(const choice *c)
 {
-    int result = 1, input = 1;
-    for (int o = 0; o < count; ++o) {
-        int *widest = access[o].is_output ? &result : &input;
-        if (access[o].item_size > *widest)
-            *widest = access[o].item_size;
-    }
-    int vector = width / result;
+    for (int o = 0; o < c->count; ++o)
+        if (c->access[o].is_output && !is_dense(c, o))
+            return false;
+    return true;
+}
+
+static bool are_all_dense(const choice *c)
+{
+    for (int o = 0; o < c->count; ++o)
+        if (!is_dense(c, o))
+            return false;
+    return true;
+}
+
+static int widest(const choice *c, bool outputs)
+{
+    int size = 0;
+    for (int o = 0; o < c->count; ++o)
+        if (c->access[o].is_output == outputs && c->access[o].item_size > size)
+            size = c->access[o].item_size;
+    return size;
+}
+
+/* Elements a thread so that each result is stored in one access of the widest size and no input takes more
+ * than four of them. Nothing to store in the space: the snippet stores by itself, one element a thread. */
+static int wide_vector(const choice *c)
+{
+    int result = widest(c, true), input = widest(c, false);
+    if (result == 0)
+        return 1;
+    int vector = c->width / result;
     while (vector > 1 && vector * input > MAX_INPUT_BYTES)
         vector /= 2;
     return vector > 0 ? vector : 1;
 }
 
-/* The widest vector, at most `vector`, whose accesses all of the dense operands' addresses allow. */
-static int aligned_vector(int vector, const kn_access *access, int count, bool outputs_alone, int width)
+/* Bytes to whose multiple a vector's address must be. */
+static int vector_alignment(const choice *c, int o, int vector)
 {
-    for (int o = 0; o < count; ++o)
-        while (vector > 1 && (access[o].is_output || !outputs_alone)) {
-            int bytes = vector * access[o].item_size;
-            if (access[o].alignment >= (bytes < width ? bytes : width))
-                break;
-            vector /= 2;
-        }
-    return vector;
+    int bytes = vector * c->access[o].item_size;
+    return bytes < c->width ? bytes : c->width;
+}
+
+/* Whether the operand can be accessed in vectors at the places that its strides give. */
+static bool is_vector(const choice *c, int o, int vector)
+{
+    const kn_space *s = c->space;
+    int alignment = vector_alignment(c, o, vector), inner = inner_axis(c);
+    if (s->stride[o][inner] != c->access[o].item_size || s->extent[inner] % vector != 0 ||
+        c->access[o].address % (uintptr_t)alignment != 0)
+        return false;
+    for (int a = 0; a < inner; ++a)
+        if (s->stride[o][a] % alignment != 0)
+            return false;
+    return true;
+}
+
+/* Elements by which the results are off a vector's boundary, the same for all of them; -1 where they
+ * disagree. */
+static int common_skew(const choice *c, int vector)
+{
+    int skew = -1;
+    for (int o = 0; o < c->count; ++o) {
+        if (!c->access[o].is_output)
+            continue;
+        int own =
+            (int)(c->access[o].address % (uintptr_t)vector_alignment(c, o, vector)) / c->access[o].item_size;
+        if (skew >= 0 && own != skew)
+            return -1;
+        skew = own;
+    }
+    return skew < 0 ? 0 : skew;
+}
+
+/* Whether a dense operand's vectors begin where the results' do. */
+static bool agrees(const choice *c, int o, int vector, int skew)
+{
+    uintptr_t address = c->access[o].address - (uintptr_t)(skew * c->access[o].item_size);
+    return address % (uintptr_t)vector_alignment(c, o, vector) == 0;
 }
 
 static int rank_class(int ndim)
 {
-    return ndim <= 4 ? 4 : ndim <= 8 ? 8 : KILN_MAX_NDIM;
+    return ndim <= 8 ? 8 : KILN_MAX_NDIM;
 }
 
-void kn_schedule_choose(kn_schedule *out, const kn_space *space, const kn_access *access, int count, const kn_target *target, int block)
+/* Results are one run: stored in vectors at the element's index. */
+static bool choose_dense(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
 {
-    bool flat = true, dense_outputs = true;
-    for (int o = 0; o < count; ++o) {
-        bool dense = is_dense(space, o, access[o].item_size);
-        flat = flat && dense;
-        dense_outputs = dense_outputs && (dense || !access[o].is_output);
+    bool flat = c->space->ndim == 1 && are_all_dense(c);
+    int vector = wide_vector(c);
+    if (!flat && vector > MAX_LOCATED)
+        vector = MAX_LOCATED;
+    shape->skew = common_skew(c, vector);
+    if (!are_outputs_dense(c) || vector == 1 || shape->skew < 0)
+        return false;
+    out->kind = flat ? KN_FLAT : KN_ROWS;
+    out->vector = vector;
+    out->rank = flat ? 0 : rank_class(c->space->ndim);
+    for (int o = 0; o < c->count; ++o) {
+        bool vector_access = !c->access[o].is_output && shape->skew == 0 && !flat && is_vector(c, o, vector);
+        bool dense = is_dense(c, o) && (c->access[o].is_output || agrees(c, o, vector, shape->skew));
+        out->access[o] = vector_access ? KN_VECTOR : dense ? KN_DENSE : KN_GATHER;
     }
-    flat = flat && space->ndim == 1;
-    *out = (kn_schedule){flat ? KN_FLAT : KN_STRIDED, 0, 0, flat ? 0 : rank_class(space->ndim)};
-    if (target->backend == KN_HOST)
+    return true;
+}
+
+/* Results are runs along the fastest axis: stored in vectors at their places. */
+static bool choose_rows(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
+{
+    int vector = wide_vector(c);
+    if (vector > MAX_LOCATED)
+        vector = MAX_LOCATED;
+    for (int o = 0; o < c->count; ++o)
+        if (c->access[o].is_output && !is_vector(c, o, vector))
+            return false;
+    if (vector == 1)
+        return false;
+    shape->skew = 0;
+    out->kind = KN_ROWS;
+    out->vector = vector;
+    out->rank = rank_class(c->space->ndim);
+    for (int o = 0; o < c->count; ++o)
+        out->access[o] = is_vector(c, o, vector) ? KN_VECTOR : KN_GATHER;
+    return true;
+}
+
+static void choose_strided(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
+{
+    bool flat = c->space->ndim == 1 && are_all_dense(c);
+    shape->skew = 0;
+    out->kind = flat ? KN_FLAT : KN_STRIDED;
+    out->vector = 1;
+    out->rank = flat ? 0 : rank_class(c->space->ndim);
+    memset(out->access, flat ? KN_DENSE : KN_GATHER, (size_t)c->count);
+}
+
+/* ---- tile ---- */
+
+/* The axis along which the operand runs, where that is not the fastest and the operand moves along the
+ * fastest too; -1. */
+static int other_run(const choice *c, int o)
+{
+    int inner = inner_axis(c);
+    int64_t item = c->access[o].item_size;
+    if (c->space->stride[o][inner] == item || c->space->stride[o][inner] == 0)
+        return -1;
+    for (int a = inner; a-- > 0;)
+        if (c->space->stride[o][a] == item && c->space->extent[a] > 1)
+            return a;
+    return -1;
+}
+
+static int find_tile_axis(const choice *c)
+{
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && other_run(c, o) >= 0)
+            return other_run(c, o);
+    return -1;
+}
+
+/* Elements of a vector: as many as one access of the widest result or staged input has. */
+static int tile_vector(const choice *c, int axis)
+{
+    int size = widest(c, true);
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && other_run(c, o) == axis && c->access[o].item_size > size)
+            size = c->access[o].item_size;
+    return size > 0 ? c->width / size : 0;
+}
+
+/* Whether whole vectors can be read along `axis` and turned. */
+static bool can_stage(const choice *c, int o, int axis, int vector)
+{
+    int alignment = vector_alignment(c, o, vector);
+    if (c->access[o].is_output || other_run(c, o) != axis || c->access[o].address % (uintptr_t)alignment != 0)
+        return false;
+    for (int a = 0; a < c->space->ndim; ++a)
+        if (a != axis && c->space->stride[o][a] % alignment != 0)
+            return false;
+    return true;
+}
+
+static int power_of_two_at_most(int64_t n, int limit)
+{
+    int power = 1;
+    while (power < limit && power < n)
+        power *= 2;
+    return power;
+}
+
+/* The sides of a tile, in vectors: what the extents fill, the fastest axis longer where the other is short.
+ */
+static void choose_sides(kn_shape_of_launch *shape, const choice *c, int vector, int staged_bytes)
+{
+    int64_t p = c->space->extent[inner_axis(c)] / vector, q = c->space->extent[shape->tile_axis] / vector;
+    shape->tile_q = power_of_two_at_most(q, TILE_SIDE);
+    shape->tile_p =
+        power_of_two_at_most(p, TILE_BLOCK / shape->tile_q < 64 ? TILE_BLOCK / shape->tile_q : 64);
+    if (shape->tile_p < TILE_SIDE)
+        shape->tile_q =
+            power_of_two_at_most(q, TILE_BLOCK / shape->tile_p < 64 ? TILE_BLOCK / shape->tile_p : 64);
+    while (shape->tile_p * shape->tile_q * vector * vector * staged_bytes > TILE_SHARED) {
+        if (shape->tile_q >= shape->tile_p)
+            shape->tile_q /= 2;
+        else
+            shape->tile_p /= 2;
+    }
+    shape->shared_bytes = shape->tile_p * shape->tile_q * vector * vector * staged_bytes;
+}
+
+static bool fits_tile(const choice *c)
+{
+    for (int a = 0; a < c->space->ndim; ++a)
+        if (c->space->extent[a] > MAX_EXTENT)
+            return false;
+    return true;
+}
+
+static bool choose_tile(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
+{
+    int axis = find_tile_axis(c), vector = axis < 0 ? 0 : tile_vector(c, axis), staged_bytes = 0;
+    if (vector == 0 || !fits_tile(c) || c->space->extent[axis] % vector != 0 || c->space->extent[axis] < 8 ||
+        c->space->extent[inner_axis(c)] < 8)
+        return false;
+    for (int o = 0; o < c->count; ++o) {
+        bool staged = can_stage(c, o, axis, vector);
+        if (c->access[o].is_output && !is_vector(c, o, vector))
+            return false;
+        out->access[o] = staged ? KN_STAGED : is_vector(c, o, vector) ? KN_VECTOR : KN_GATHER;
+        staged_bytes += staged ? c->access[o].item_size : 0;
+    }
+    if (staged_bytes == 0)
+        return false;
+    out->kind = KN_TILE;
+    out->vector = vector;
+    out->block = TILE_BLOCK;
+    out->rank = rank_class(c->space->ndim + 2);
+    shape->skew = 0;
+    shape->tile_axis = axis;
+    choose_sides(shape, c, vector, staged_bytes);
+    return true;
+}
+
+void kn_schedule_choose(kn_schedule *out, kn_shape_of_launch *shape, const kn_space *space,
+                        const kn_access *access, int count, const kn_target *target, int block)
+{
+    choice c = {space, access, count, target->vector_bytes};
+    memset(out, 0, sizeof *out);
+    memset(shape, 0, sizeof *shape);
+    if (target->backend == KN_HOST) {
+        bool flat = space->ndim == 1 && are_all_dense(&c);
+        out->kind = flat ? KN_FLAT : KN_STRIDED;
+        out->rank = flat ? 0 : rank_class(space->ndim);
         return;
-    int vector = wide_vector(access, count, target->vector_bytes);
-    if (!flat && vector > MAX_STRIDED_VECTOR)
-        vector = MAX_STRIDED_VECTOR;
-    out->vector = flat || dense_outputs ? aligned_vector(vector, access, count, !flat, target->vector_bytes) : 1;
+    }
+    if (space->ndim + 2 <= KILN_MAX_NDIM && choose_tile(out, shape, &c))
+        return;
     out->block = block ? block : DEFAULT_BLOCK;
+    memset(out->access, 0, sizeof out->access);
+    if (!choose_dense(out, shape, &c) && !choose_rows(out, shape, &c))
+        choose_strided(out, shape, &c);
+}
+
+/* ---- the space of a tile kernel ---- */
+
+/* Axis `to` of out steps `steps` elements of axis `from` at a time. */
+static void put_axis(kn_space *out, int to, const kn_space *space, int from, int64_t steps)
+{
+    out->extent[to] = (space->extent[from] + steps - 1) / steps;
+    for (int o = 0; o < space->n_operands; ++o)
+        out->stride[o][to] = space->stride[o][from] * steps;
+}
+
+void kn_schedule_tile_space(kn_space *out, const kn_space *space, const kn_schedule *schedule,
+                            const kn_shape_of_launch *shape)
+{
+    int inner = space->ndim - 1, to = 2;
+    out->n_operands = space->n_operands;
+    out->has_index = space->has_index;
+    out->size = space->size;
+    memcpy(out->offset, space->offset, (size_t)space->n_operands * sizeof *out->offset);
+    put_axis(out, 0, space, shape->tile_axis, 1);
+    put_axis(out, 1, space, inner, 1);
+    for (int a = 0; a < inner; ++a)
+        if (a != shape->tile_axis)
+            put_axis(out, to++, space, a, 1);
+    put_axis(out, to++, space, shape->tile_axis, (int64_t)shape->tile_q * schedule->vector);
+    put_axis(out, to++, space, inner, (int64_t)shape->tile_p * schedule->vector);
+    out->ndim = to;
 }

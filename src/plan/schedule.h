@@ -1,4 +1,5 @@
-/* plan/schedule.h - how it is computed: which template and its few parameters. A pure function of program, space and target. */
+/* plan/schedule.h - how it is computed: which template and its few parameters. A pure function of program,
+ * space and target. */
 #ifndef KN_PLAN_SCHEDULE_H
 #define KN_PLAN_SCHEDULE_H
 
@@ -7,28 +8,54 @@
 #include "plan/space.h"
 
 typedef enum kn_schedule_kind {
-    KN_FLAT = 1,    /* every operand one contiguous run: wide accesses */
-    KN_STRIDED = 2, /* anything: the location is found from the index */
+    KN_FLAT = 1, /* every operand one run: wide accesses at the element's index */
+    KN_ROWS, /* results stored in wide accesses along the fastest axis, operands located by their strides */
+    KN_STRIDED, /* anything: one element a thread (CUDA), any strides (host) */
+    KN_TILE,    /* an input runs along another axis than the results: turned in shared memory */
     KN_SCHEDULE_KINDS
 } kn_schedule_kind;
+
+/* How an array operand is accessed (CUDA). */
+enum {
+    KN_DENSE = 'd',  /* one vector at the element's index */
+    KN_VECTOR = 'v', /* one vector at the place its strides give */
+    KN_GATHER = 'g', /* element by element at its places */
+    KN_STAGED = 't'  /* tile: through shared memory */
+};
 
 /* Small on purpose: each distinct value is one more binary. */
 typedef struct kn_schedule {
     kn_schedule_kind kind;
-    int vector; /* consecutive elements of one thread (CUDA); 0 on the host */
-    int block;  /* threads a block (CUDA); 0 on the host */
-    int rank;   /* strided: axes that the argument block has room for (4, 8 or 64) */
+    int vector;                     /* consecutive elements of one thread (CUDA); 0 on the host */
+    int block;                      /* threads a block, at most (CUDA); 0 on the host */
+    int rank;                       /* axes that the argument block has room for (8 or 64); 0: flat */
+    char access[KN_MAX_PARAMS + 1]; /* KN_DENSE and so on, by array operand; "" on the host */
 } kn_schedule;
 
 /* What the choice depends on, of each array operand that takes part in the space, in the space's order. */
 typedef struct kn_access {
     int item_size;
-    int alignment; /* of its first address: a power of two, at most 64 */
+    uintptr_t address; /* of the origin of the space; its low bits matter */
     bool is_output;
 } kn_access;
 
+/* Figures that change from call to call without a binary of their own. */
+typedef struct kn_shape_of_launch {
+    int skew;           /* elements by which the first result is off a vector's boundary */
+    int tile_axis;      /* tile: the axis of the space along which staged inputs run */
+    int tile_p, tile_q; /* tile: vectors along the fastest axis and along tile_axis; their product is the
+                           threads of a block */
+    int shared_bytes;
+} kn_shape_of_launch;
+
 /* block: the user's wish, 0 for none. */
-void kn_schedule_choose(kn_schedule *out, const kn_space *space, const kn_access *access, int count, const kn_target *target, int block);
+void kn_schedule_choose(kn_schedule *out, kn_shape_of_launch *shape, const kn_space *space,
+                        const kn_access *access, int count, const kn_target *target, int block);
+
+/* The space as a tile kernel walks it, outermost first: the two axes of a tile (tile_axis, then the fastest),
+ * the others, tiles along tile_axis, tiles along the fastest. */
+void kn_schedule_tile_space(kn_space *out, const kn_space *space, const kn_schedule *schedule,
+                            const kn_shape_of_launch *shape);
 
 const char *kn_schedule_name(kn_schedule_kind kind);
 

@@ -13,23 +13,27 @@ static int64_t view_stride(const kn_view *view, int ndim, int a)
     return own < 0 || view->shape[own] == 1 ? 0 : view->strides[own];
 }
 
-static kiln_status broadcast_error(const kn_view *view, const char *const *names, int at, int ndim, const int64_t *shape)
+static kiln_status broadcast_error(const kn_view *view, const char *const *names, int at, int ndim,
+                                   const int64_t *shape)
 {
     kn_str a = KN_STR_INIT, b = KN_STR_INIT;
     kn_shape_format(&a, ndim, shape);
     kn_shape_format(&b, view[at].ndim, view[at].shape);
     kiln_status status;
     if (at == 0)
-        status = kn_error(KILN_ERROR_SHAPE, "'%s' of shape %s does not broadcast", names[at], kn_str_text(&b));
+        status =
+            kn_error(KILN_ERROR_SHAPE, "'%s' of shape %s does not broadcast", names[at], kn_str_text(&b));
     else
-        status = kn_error(KILN_ERROR_SHAPE, "'%s' of shape %s does not broadcast against %s%s%s of shape %s", names[at], kn_str_text(&b),
-                          at == 1 ? "'" : "the arguments before it, ", at == 1 ? names[0] : "together", at == 1 ? "'" : "", kn_str_text(&a));
+        status = kn_error(KILN_ERROR_SHAPE, "'%s' of shape %s does not broadcast against %s%s%s of shape %s",
+                          names[at], kn_str_text(&b), at == 1 ? "'" : "the arguments before it, ",
+                          at == 1 ? names[0] : "together", at == 1 ? "'" : "", kn_str_text(&a));
     kn_str_free(&a);
     kn_str_free(&b);
     return status;
 }
 
-kiln_status kn_space_broadcast(int *ndim, int64_t *shape, const kn_view *view, const char *const *names, int count)
+kiln_status kn_space_broadcast(int *ndim, int64_t *shape, const kn_view *view, const char *const *names,
+                               int count)
 {
     *ndim = 0;
     for (int v = 0; v < count; ++v) {
@@ -40,13 +44,15 @@ kiln_status kn_space_broadcast(int *ndim, int64_t *shape, const kn_view *view, c
             return broadcast_error(view, names, v, before_ndim, before);
     }
     for (int v = 0; v < count; ++v) {
-        if (!view[v].is_output || (view[v].ndim == *ndim && memcmp(view[v].shape, shape, (size_t)*ndim * sizeof *shape) == 0))
+        if (!view[v].is_output ||
+            (view[v].ndim == *ndim && memcmp(view[v].shape, shape, (size_t)*ndim * sizeof *shape) == 0))
             continue;
         kn_str own = KN_STR_INIT, all = KN_STR_INIT;
         kn_shape_format(&own, view[v].ndim, view[v].shape);
         kn_shape_format(&all, *ndim, shape);
-        kiln_status status = kn_error(KILN_ERROR_SHAPE, "output '%s' has shape %s, but the arguments broadcast to %s", names[v],
-                                      kn_str_text(&own), kn_str_text(&all));
+        kiln_status status =
+            kn_error(KILN_ERROR_SHAPE, "output '%s' has shape %s, but the arguments broadcast to %s",
+                     names[v], kn_str_text(&own), kn_str_text(&all));
         kn_str_free(&own);
         kn_str_free(&all);
         return status;
@@ -78,7 +84,8 @@ static void set_priority(axes *x, const kn_view *view, int count)
                 x->priority[at++] = v;
 }
 
-static void gather(axes *x, int ndim, const int64_t *shape, const kn_view *view, int count, bool with_index, bool keep_ones)
+static void gather(axes *x, int ndim, const int64_t *shape, const kn_view *view, int count, bool with_index,
+                   bool keep_ones)
 {
     int64_t logical = 1, logical_stride[KILN_MAX_NDIM];
     for (int a = ndim; a-- > 0; logical *= shape[a])
@@ -122,7 +129,8 @@ static void face_forward(axes *x, int64_t *offset)
     }
 }
 
-/* Whether axis `a` belongs outside axis `b`: larger steps in the first operand, by priority, that moves along both. 0: nothing says so. */
+/* Whether axis `a` belongs outside axis `b`: larger steps in the first operand, by priority, that moves along
+ * both. 0: nothing says so. */
 static int compare_axes(const axes *x, const axis *a, const axis *b)
 {
     for (int p = 0; p < x->n_views; ++p) {
@@ -133,7 +141,8 @@ static int compare_axes(const axes *x, const axis *a, const axis *b)
     return 0;
 }
 
-/* Insertion sort that passes over axes nothing is known about, as NumPy's iterator orders its axes: the relation is not transitive. */
+/* Insertion sort that passes over axes nothing is known about, as NumPy's iterator orders its axes: the
+ * relation is not transitive. */
 static void sort_axes(axes *x)
 {
     for (int k = 1; k < x->count; ++k) {
@@ -189,7 +198,8 @@ static void scatter(kn_space *out, const axes *x)
     }
 }
 
-void kn_space_make(kn_space *out, int ndim, const int64_t *shape, const kn_view *view, int count, bool with_index)
+void kn_space_make(kn_space *out, int ndim, const int64_t *shape, const kn_view *view, int count,
+                   bool with_index)
 {
     axes x;
     gather(&x, ndim, shape, view, count, with_index, false);

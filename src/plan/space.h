@@ -1,8 +1,10 @@
-/* plan/space.h - where it is computed: the axes a kernel walks, and each operand's byte strides along them. Integers in, integers out.
+/* plan/space.h - where it is computed: the axes a kernel walks, and each operand's byte strides along them.
+ * Integers in, integers out.
  *
- * From shapes and strides as the user has them: broadcast; axes of extent 1 dropped; axes walked backwards by what is written turned
- * round; axes ordered so that what is written is walked forward, outermost first; neighbours that are one run for every operand merged. The logical
- * C-order index, which `i` means, goes along as one more operand whose "bytes" are elements, where the program uses it.
+ * From shapes and strides as the user has them: broadcast; axes of extent 1 dropped; axes walked backwards by
+ * what is written turned round; axes ordered so that what is written is walked forward, outermost first;
+ * neighbours that are one run for every operand merged. The logical C-order index, which `i` means, goes
+ * along as one more operand whose "bytes" are elements, where the program uses it.
  */
 #ifndef KN_PLAN_SPACE_H
 #define KN_PLAN_SPACE_H
@@ -21,26 +23,32 @@ typedef struct kn_view {
 } kn_view;
 
 typedef struct kn_space {
-    int ndim;             /* at least 1 where size > 0 */
-    int n_operands;       /* views, and the index where it has one (always last) */
+    int ndim;       /* at least 1 where size > 0 */
+    int n_operands; /* views, and the index where it has one (always last) */
     bool has_index;
-    int64_t size;         /* elements */
+    int64_t size; /* elements */
     int64_t extent[KILN_MAX_NDIM];
-    int64_t offset[KN_MAX_OPERANDS]; /* to add to the operand's address (the index: its value) at the origin */
+    int64_t
+        offset[KN_MAX_OPERANDS]; /* to add to the operand's address (the index: its value) at the origin */
     int64_t stride[KN_MAX_OPERANDS][KILN_MAX_NDIM];
 } kn_space;
 
-/* Broadcasts all views. KILN_ERROR_SHAPE, with both names and shapes, where they do not fit. names[v] names view v in messages. */
-kiln_status kn_space_broadcast(int *ndim, int64_t *shape, const kn_view *view, const char *const *names, int count);
+/* Broadcasts all views. KILN_ERROR_SHAPE, with both names and shapes, where they do not fit. names[v] names
+ * view v in messages. */
+kiln_status kn_space_broadcast(int *ndim, int64_t *shape, const kn_view *view, const char *const *names,
+                               int count);
 
 /* Fills *out for the broadcast shape. Every view must broadcast to it; outputs must have exactly it. */
-void kn_space_make(kn_space *out, int ndim, const int64_t *shape, const kn_view *view, int count, bool with_index);
+void kn_space_make(kn_space *out, int ndim, const int64_t *shape, const kn_view *view, int count,
+                   bool with_index);
 
-/* Cuts the space in two along the outermost axis that can be cut, low first; where that is the only axis, at a multiple of `align` elements. Used to keep launches
- * below 2^31 elements. False where nothing can be cut. */
+/* Cuts the space in two along the outermost axis that can be cut, low first; where that is the only axis, at
+ * a multiple of `align` elements. Used to keep launches below 2^31 elements. False where nothing can be cut.
+ */
 bool kn_space_split(const kn_space *space, int64_t align, kn_space *low, kn_space *high);
 
-/* The axis order (outermost first, into axes[ndim]) in which the views' memory is walked forward: NumPy's order "K". */
+/* The axis order (outermost first, into axes[ndim]) in which the views' memory is walked forward: NumPy's
+ * order "K". */
 void kn_space_memory_order(int *axes, int ndim, const int64_t *shape, const kn_view *view, int count);
 
 #endif

@@ -56,9 +56,11 @@ static void put_operands(kn_str *out, const kn_spec *spec)
         if (o->pass == KN_PASS_STRUCT)
             kn_str_printf(&list, "struct:%d", o->struct_size);
         else if (o->pass == KN_PASS_RAW)
-            kn_str_printf(&list, "raw%d%s:%s", o->raw_rank, o->raw_contiguous ? "c" : "", kiln_dtype_name(o->dtype));
+            kn_str_printf(&list, "raw%d%s:%s", o->raw_rank, o->raw_contiguous ? "c" : "",
+                          kiln_dtype_name(o->dtype));
         else
-            kn_str_printf(&list, "%s:%s", o->pass == KN_PASS_ARRAY ? "array" : "scalar", kiln_dtype_name(o->dtype));
+            kn_str_printf(&list, "%s:%s", o->pass == KN_PASS_ARRAY ? "array" : "scalar",
+                          kiln_dtype_name(o->dtype));
     }
     put_text(out, "operands", kn_str_text(&list));
     out->failed = out->failed || list.failed;
@@ -69,7 +71,9 @@ static void put_operands(kn_str *out, const kn_spec *spec)
 static const struct {
     const char *key;
     size_t at;
-} schedule_fields[] = {{"vector", offsetof(kn_schedule, vector)}, {"block", offsetof(kn_schedule, block)}, {"rank", offsetof(kn_schedule, rank)}};
+} schedule_fields[] = {{"vector", offsetof(kn_schedule, vector)},
+                       {"block", offsetof(kn_schedule, block)},
+                       {"rank", offsetof(kn_schedule, rank)}};
 enum { SCHEDULE_FIELDS = sizeof schedule_fields / sizeof schedule_fields[0] };
 
 static int *schedule_field(const kn_schedule *s, int f)
@@ -83,6 +87,7 @@ static void put_schedule(kn_str *out, const kn_schedule *s)
     for (int f = 0; f < SCHEDULE_FIELDS; ++f)
         if (*schedule_field(s, f) != 0)
             kn_str_printf(out, " %s=\"%d\"", schedule_fields[f].key, *schedule_field(s, f));
+    put_if(out, "access", s->access);
 }
 
 void kn_spec_format(kn_str *out, const kn_spec *spec)
@@ -136,7 +141,8 @@ static int hex_digit(char c)
     return c >= '0' && c <= '9' ? c - '0' : c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
 }
 
-/* Undoes the escapes of a quoted value in place; NULL where it does not end, else what follows the closing quote. */
+/* Undoes the escapes of a quoted value in place; NULL where it does not end, else what follows the closing
+ * quote. */
 static char *read_value(char *at)
 {
     static const char escaped[] = "\n\t\r\\\"", letter[] = "ntr\\\"";
@@ -170,7 +176,8 @@ static kiln_status read_fields(fields *f, const char *line)
     if (!f->text)
         return kn_error_memory(strlen(line), "a specialisation");
     if (strncmp(line, FORMAT_VERSION, head) != 0)
-        return kn_error(KILN_ERROR_FORMAT, "a specialisation begins with '" FORMAT_VERSION "'; '%.20s' was given", line);
+        return kn_error(KILN_ERROR_FORMAT,
+                        "a specialisation begins with '" FORMAT_VERSION "'; '%.20s' was given", line);
     char *at = f->text + head;
     while (*at == ' ') {
         char *key = ++at, *equals = strchr(key, '=');
@@ -181,7 +188,8 @@ static kiln_status read_fields(fields *f, const char *line)
         f->value[f->count++] = equals + 2;
         at = read_value(equals + 2);
         if (!at)
-            return kn_error(KILN_ERROR_FORMAT, "specialisation: the value of '%s' does not end or has an unknown escape", key);
+            return kn_error(KILN_ERROR_FORMAT,
+                            "specialisation: the value of '%s' does not end or has an unknown escape", key);
     }
     if (*at)
         return kn_error(KILN_ERROR_FORMAT, "specialisation: a space was expected at '%.30s'", at);
@@ -207,12 +215,14 @@ static int field_list(const fields *f, const char *key, const char **list)
 
 static kiln_status check_fields(const fields *f)
 {
-    static const char *const required[] = {"generator", "target", "kind", "name", "in", "out", "body", "operands", "schedule"};
+    static const char *const required[] = {"generator", "target", "kind",     "name",    "in",
+                                           "out",       "body",   "operands", "schedule"};
     for (size_t k = 0; k < sizeof required / sizeof required[0]; ++k)
         if (!field(f, required[k]))
             return kn_error(KILN_ERROR_FORMAT, "specialisation: '%s' is missing", required[k]);
     if (strcmp(field(f, "kind"), "elementwise") != 0)
-        return kn_error(KILN_ERROR_FORMAT, "specialisation: kind '%s' is unknown; 'elementwise' was expected", field(f, "kind"));
+        return kn_error(KILN_ERROR_FORMAT, "specialisation: kind '%s' is unknown; 'elementwise' was expected",
+                        field(f, "kind"));
     return KILN_OK;
 }
 
@@ -220,7 +230,8 @@ static kiln_status read_program(kn_program **out, const fields *f)
 {
     const char *list[3][MAX_FIELDS];
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
-    o.flags = (field(f, "fast_math") ? KILN_KERNEL_FAST_MATH : 0u) | (field(f, "no_fma") ? KILN_KERNEL_NO_FMA : 0u);
+    o.flags =
+        (field(f, "fast_math") ? KILN_KERNEL_FAST_MATH : 0u) | (field(f, "no_fma") ? KILN_KERNEL_NO_FMA : 0u);
     o.preamble = field(f, "preamble");
     o.loop_prep = field(f, "loop_prep");
     o.after_loop = field(f, "after_loop");
@@ -231,7 +242,8 @@ static kiln_status read_program(kn_program **out, const fields *f)
         return kn_error(KILN_ERROR_FORMAT, "specialisation: as many 'header_text' as 'header' were expected");
     o.header_names = list[1];
     o.header_texts = list[2];
-    return kn_program_elementwise(out, field(f, "in"), field(f, "out"), field(f, "body"), field(f, "name"), &o);
+    return kn_program_elementwise(out, field(f, "in"), field(f, "out"), field(f, "body"), field(f, "name"),
+                                  &o);
 }
 
 static kiln_status read_operand(kn_operand *o, const char *word, size_t length)
@@ -239,7 +251,8 @@ static kiln_status read_operand(kn_operand *o, const char *word, size_t length)
     char text[64];
     const char *colon = memchr(word, ':', length);
     if (!colon || length >= sizeof text)
-        return kn_error(KILN_ERROR_FORMAT, "specialisation: operand '%.*s' is not pass:dtype", (int)length, word);
+        return kn_error(KILN_ERROR_FORMAT, "specialisation: operand '%.*s' is not pass:dtype", (int)length,
+                        word);
     memcpy(text, word, length);
     text[length] = '\0';
     char *type = text + (colon - word);
@@ -248,7 +261,8 @@ static kiln_status read_operand(kn_operand *o, const char *word, size_t length)
     if (strcmp(text, "struct") == 0) {
         o->pass = KN_PASS_STRUCT;
         o->struct_size = atoi(type);
-        return o->struct_size > 0 ? KILN_OK : kn_error(KILN_ERROR_FORMAT, "specialisation: struct size '%s'", type);
+        return o->struct_size > 0 ? KILN_OK
+                                  : kn_error(KILN_ERROR_FORMAT, "specialisation: struct size '%s'", type);
     }
     if (strncmp(text, "raw", 3) == 0) {
         o->pass = KN_PASS_RAW;
@@ -277,7 +291,8 @@ static kiln_status read_operands(kn_spec *spec, const char *text)
         text += length + (text[length] == ' ');
     }
     if (count != expected)
-        return kn_error(KILN_ERROR_FORMAT, "specialisation: %d operands were given, %d expected", count, expected);
+        return kn_error(KILN_ERROR_FORMAT, "specialisation: %d operands were given, %d expected", count,
+                        expected);
     return KILN_OK;
 }
 
@@ -293,9 +308,16 @@ static kiln_status read_schedule(kn_schedule *s, const fields *f)
         const char *value = field(f, schedule_fields[k].key);
         int number = value ? atoi(value) : 0;
         if (number < 0 || number > 4096)
-            return kn_error(KILN_ERROR_FORMAT, "specialisation: %s '%s' is out of range", schedule_fields[k].key, value);
+            return kn_error(KILN_ERROR_FORMAT, "specialisation: %s '%s' is out of range",
+                            schedule_fields[k].key, value);
         *schedule_field(s, k) = number;
     }
+    const char *access = field(f, "access");
+    if (access && (strlen(access) > KN_MAX_PARAMS || strspn(access, "dvgt") != strlen(access)))
+        return kn_error(KILN_ERROR_FORMAT, "specialisation: access '%s'; letters d, v, g, t were expected",
+                        access);
+    if (access)
+        strcpy(s->access, access);
     return KILN_OK;
 }
 

@@ -1,7 +1,8 @@
 /* plan/spec.h - the specialisation: program x operands x schedule x target, and nothing else.
  *
- * Its one serialised form is a single line of key="value" pairs with C escapes in the values. The line is at once the key material of the cache, the line of a record, the
- * input of a bake and what `explain` shows; kn_spec_parse(kn_spec_format(s)) is s.
+ * Its one serialised form is a single line of key="value" pairs with C escapes in the values. The line is at
+ * once the key material of the cache, the line of a record, the input of a bake and what `explain` shows;
+ * kn_spec_parse(kn_spec_format(s)) is s.
  */
 #ifndef KN_PLAN_SPEC_H
 #define KN_PLAN_SPEC_H

@@ -1,5 +1,7 @@
 ${head}
-${axes}
+struct kn_args {
+    ${fields}
+};
 
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
@@ -7,9 +9,8 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${loop_prep}
     ${element}
 
-    const unsigned kn_at = blockIdx.x * ${block}u + threadIdx.x;
+    const long long kn_at = blockIdx.x * ${block}ll + threadIdx.x;
     if (kn_at < kn.size) {
-        const kn_place kn_here = kn_locate(kn, kn_at);
         ${single}
     }
     ${after_loop}
