@@ -60,7 +60,15 @@ template <> struct kn_real<float> { typedef float type; };
         typedef typename kn_real<decltype(A() + B())>::type real;                               \
         return name((real)x, (real)y);                                                          \
     }
-KN_MATH1(KN_VECTOR, cos)
+
+// gcc joins sin and cos of the same operand to one call that has no vector form, unless it does not know cos for what it is.
+KN_VECTOR __attribute__((const)) double kn_cos(double) noexcept __asm__("cos");
+KN_VECTOR __attribute__((const)) float kn_cosf(float) noexcept __asm__("cosf");
+inline double cos(double x) { return kn_cos(x); }
+inline float cosf(float x) { return kn_cosf(x); }
+inline float cos(float x) { return kn_cosf(x); }
+template <class T> inline typename kn_real<T>::type cos(T x) { return cos((typename kn_real<T>::type)x); }
+
 KN_MATH1(KN_VECTOR, exp)
 KN_MATH1(KN_VECTOR, log)
 KN_MATH1(KN_VECTOR, sin)

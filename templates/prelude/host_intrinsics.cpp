@@ -1,0 +1,99 @@
+// What CUDA has built in beyond C's mathematics: reciprocal roots, multiples of pi, norms, and the intrinsics that CUDA computes approximately, which are
+// exact to the usual ulp here.
+// needs: __cosf cospi cospif __dadd_rn __ddiv_rn __dmul_rn __drcp_rn __dsqrt_rn __dsub_rn exp10 __exp10f exp10f __expf
+// needs: __fadd_rn __fdiv_rn __fdividef fdividef __fma_rn __fmaf_rn __fmul_rn __frcp_rn __frsqrt_rn __fsqrt_rn
+// needs: __fsub_rn __log10f __log2f __logf norm norm3d norm3df norm4d norm4df normf __powf rcbrt rcbrtf rhypot rhypotf
+// needs: rnorm rnorm3d rnorm3df rnorm4d rnorm4df rnormf rsqrt rsqrtf saturate __saturatef sincos __sincosf sincosf
+// needs: sincospi sincospif __sinf sinpi sinpif __tanf __tanhf
+// with: math
+
+// Keeps a rounded product or sum from being merged into a fused multiply-add.
+#if __has_builtin(__builtin_assoc_barrier)
+#define KN_ROUNDED(x) __builtin_assoc_barrier(x)
+#else
+#define KN_ROUNDED(x) (x)
+#endif
+
+#define KN_BOTH(name, expression)                                                               \
+    inline float name##f(float x) { return expression; }                                        \
+    inline float name(float x) { return expression; }                                           \
+    inline double name(double x) { return expression; }                                         \
+    template <class T, class R = typename kn_real<T>::type> inline R name(T x) { return name((R)x); }
+KN_MATH1(KN_VECTOR_235, exp10)
+KN_BOTH(rsqrt, 1 / sqrt(x))
+KN_BOTH(rcbrt, 1 / cbrt(x))
+
+// Of pi x: x less the nearest even number is exact, and so is what folds it into a half at most.
+template <class T> inline T kn_sinpi(T x) {
+    T r = x - 2 * rint(x / 2), folded = fabs(r) > (T)0.5 ? copysign((T)1, r) - r : r;
+    return r == 0 ? x * 0 : sin(folded * (T)3.14159265358979323846);
+}
+template <class T> inline T kn_cospi(T x) {
+    T r = x - 2 * rint(x / 2);
+    return sin(((T)0.5 - fabs(r)) * (T)3.14159265358979323846);
+}
+KN_BOTH(sinpi, kn_sinpi(x))
+KN_BOTH(cospi, kn_cospi(x))
+inline void sincospi(float x, float *sine, float *cosine) { *sine = kn_sinpi(x), *cosine = kn_cospi(x); }
+inline void sincospi(double x, double *sine, double *cosine) { *sine = kn_sinpi(x), *cosine = kn_cospi(x); }
+inline void sincospif(float x, float *sine, float *cosine) { *sine = kn_sinpi(x), *cosine = kn_cospi(x); }
+
+inline void sincos(float x, float *sine, float *cosine) { *sine = sin(x), *cosine = cos(x); }
+inline void sincos(double x, double *sine, double *cosine) { *sine = sin(x), *cosine = cos(x); }
+inline void sincosf(float x, float *sine, float *cosine) { *sine = sin(x), *cosine = cos(x); }
+inline void __sincosf(float x, float *sine, float *cosine) { *sine = sin(x), *cosine = cos(x); }
+
+// sqrt of a sum of squares, scaled by the largest so that nothing overflows on the way.
+template <class T> inline T kn_norm(int n, const T *p) {
+    T largest = 0, sum = 0;
+    for (int i = 0; i < n; ++i)
+        largest = fmax(largest, fabs(p[i]));
+    if (largest == 0 || isinf(largest))
+        return largest;
+    for (int i = 0; i < n; ++i)
+        sum += p[i] / largest * (p[i] / largest);
+    return largest * sqrt(sum);
+}
+
+#define KN_NORMS(real, suffix)                                                                  \
+    inline real norm3d##suffix(real x, real y, real z) { real p[] = {x, y, z}; return kn_norm(3, p); }             \
+    inline real norm4d##suffix(real x, real y, real z, real w) { real p[] = {x, y, z, w}; return kn_norm(4, p); }  \
+    inline real rnorm3d##suffix(real x, real y, real z) { return 1 / norm3d##suffix(x, y, z); }                    \
+    inline real rnorm4d##suffix(real x, real y, real z, real w) { return 1 / norm4d##suffix(x, y, z, w); }         \
+    inline real norm##suffix(int n, const real *p) { return kn_norm(n, p); }                                       \
+    inline real rnorm##suffix(int n, const real *p) { return 1 / kn_norm(n, p); }                                  \
+    inline real rhypot##suffix(real x, real y) { return 1 / hypot(x, y); }
+KN_NORMS(float, f)
+KN_NORMS(float, )
+KN_NORMS(double, )
+
+inline float __expf(float x) { return exp(x); }
+inline float __exp10f(float x) { return exp10(x); }
+inline float __logf(float x) { return log(x); }
+inline float __log2f(float x) { return log2(x); }
+inline float __log10f(float x) { return log10(x); }
+inline float __sinf(float x) { return sin(x); }
+inline float __cosf(float x) { return cos(x); }
+inline float __tanf(float x) { return tan(x); }
+inline float __tanhf(float x) { return tanh(x); }
+inline float __powf(float x, float y) { return pow(x, y); }
+inline float __fdividef(float x, float y) { return x / y; }
+inline float fdividef(float x, float y) { return x / y; }
+inline float __saturatef(float x) { return fmin(fmax(x, 0), 1); }
+inline float saturate(float x) { return __saturatef(x); }
+
+inline float __fadd_rn(float x, float y) { return KN_ROUNDED(x + y); }
+inline float __fsub_rn(float x, float y) { return KN_ROUNDED(x - y); }
+inline float __fmul_rn(float x, float y) { return KN_ROUNDED(x * y); }
+inline float __fdiv_rn(float x, float y) { return x / y; }
+inline float __fmaf_rn(float x, float y, float z) { return fma(x, y, z); }
+inline float __frcp_rn(float x) { return 1 / x; }
+inline float __fsqrt_rn(float x) { return sqrt(x); }
+inline float __frsqrt_rn(float x) { return (float)(1 / sqrt((double)x)); }
+inline double __dadd_rn(double x, double y) { return KN_ROUNDED(x + y); }
+inline double __dsub_rn(double x, double y) { return KN_ROUNDED(x - y); }
+inline double __dmul_rn(double x, double y) { return KN_ROUNDED(x * y); }
+inline double __ddiv_rn(double x, double y) { return x / y; }
+inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
+inline double __drcp_rn(double x) { return 1 / x; }
+inline double __dsqrt_rn(double x) { return sqrt(x); }
