@@ -1,0 +1,1238 @@
+#include "fake_cuda.h"
+
+#include <pthread.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum {
+    OK = 0,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NO_DEVICE = 100,
+    INVALID_DEVICE = 101,
+    INVALID_CONTEXT = 201,
+    INVALID_PTX = 218,
+    INVALID_HANDLE = 400,
+    NOT_FOUND = 500,
+    NOT_READY = 600,
+    ILLEGAL_ADDRESS = 700,
+    PEER_ALREADY = 704,
+    PEER_UNSUPPORTED = 217,
+    CAPTURE_UNSUPPORTED = 900,
+    CAPTURE_INVALIDATED = 901,
+    CAPTURE_UNMATCHED = 903,
+    CAPTURE_UNJOINED = 904,
+    CAPTURED_EVENT = 907,
+    CAPTURE_WRONG_THREAD = 908
+};
+enum { DEVICES_MAX = 8, STACK_MAX = 64, KERNELS_MAX = 16, LOG_MAX = 4096 };
+
+typedef struct fake_context {
+    int device; /* -1: the foreign one */
+    bool peers[DEVICES_MAX];
+} fake_context;
+
+typedef struct graph_node {
+    struct graph_node *next;
+    fake_launch launch;
+    int kind; /* 'k' kernel, 'c' copy, 's' set */
+    bool breaks;
+    void *to;
+    void *from;
+    size_t size; /* bytes, or elements of a set */
+    unsigned value, unit;
+} graph_node;
+
+typedef struct user_object {
+    void (*destroy)(void *);
+    void *pointer;
+    int references;
+} user_object;
+
+typedef struct fake_graph {
+    graph_node *first, **last;
+    user_object *objects[64];
+    int object_count;
+    bool is_exec;
+} fake_graph;
+
+typedef struct fake_capture {
+    unsigned long long id;
+    fake_graph *graph;
+    int mode, streams;
+    bool is_invalid;
+    pthread_t thread;
+} fake_capture;
+
+typedef struct fake_stream {
+    struct fake_stream *next;
+    fake_context *context;
+    unsigned long long queued, done;
+    bool is_held, is_destroyed;
+    bool is_origin;
+    fake_capture *capture;
+} fake_stream;
+
+typedef struct fake_event {
+    fake_stream *stream; /* where it was recorded; streams are never freed, so that a test may ask about one
+                            that is gone */
+    unsigned long long serial;
+    unsigned flags;
+    fake_capture *capture;
+} fake_event;
+
+typedef struct fake_kernel {
+    char name[64];
+    size_t sizes[16];
+    int count;
+    bool breaks;
+    int max_shared;
+    struct fake_module *module;
+} fake_kernel;
+
+typedef struct fake_global {
+    char name[64];
+    size_t size;
+    void *memory;
+} fake_global;
+
+typedef struct fake_module {
+    fake_context *context;
+    fake_kernel kernels[KERNELS_MAX];
+    fake_global globals[KERNELS_MAX];
+    int kernel_count, global_count;
+} fake_module;
+
+typedef struct allocation {
+    struct allocation *next;
+    char *memory;
+    size_t size;
+    int device; /* -1: pinned */
+} allocation;
+
+static struct {
+    pthread_mutex_t lock;
+    bool is_started;
+    int device_count;
+    size_t memory;
+    fake_context contexts[DEVICES_MAX], foreign;
+    fake_stream defaults[DEVICES_MAX];
+    fake_stream *streams;
+    allocation *allocations;
+    size_t used[DEVICES_MAX];
+    int live[FAKE_KINDS];
+    int broken; /* the sticky error of a device that a kernel broke */
+    unsigned long long capture_ids;
+    fake_capture *active[16];
+    fake_launch *log;
+    int log_count;
+    void (*on_launch)(const fake_launch *, void *);
+    void *on_launch_user;
+    long calls, fail_at;
+    char fail_name[64], failed[64];
+    int fail_code;
+    struct {
+        char name[64];
+        long count;
+    } counts[128];
+} fake = {.lock = PTHREAD_MUTEX_INITIALIZER, .foreign = {.device = -1}};
+
+static _Thread_local fake_context *stack[STACK_MAX];
+static _Thread_local int depth;
+static _Thread_local int capture_mode; /* 0: global */
+
+/* ---- counting, failing ---- */
+
+static long count_call(const char *name)
+{
+    int i = 0;
+    while (fake.counts[i].name[0] && strcmp(fake.counts[i].name, name) != 0)
+        i++;
+    snprintf(fake.counts[i].name, sizeof fake.counts[i].name, "%s", name);
+    fake.calls++;
+    return ++fake.counts[i].count;
+}
+
+static int enter(const char *name)
+{
+    pthread_mutex_lock(&fake.lock);
+    count_call(name);
+    if (fake.fail_at > 0 && (!fake.fail_name[0] || strcmp(fake.fail_name, name) == 0) &&
+        --fake.fail_at == 0) {
+        snprintf(fake.failed, sizeof fake.failed, "%s", name);
+        return fake.fail_code;
+    }
+    return OK;
+}
+
+static int leave(int result)
+{
+    pthread_mutex_unlock(&fake.lock);
+    return result;
+}
+
+#define ENTER()                                                                                              \
+    int result = enter(__func__);                                                                            \
+    if (result != OK)                                                                                        \
+    return leave(result)
+
+static fake_context *current(void)
+{
+    return depth > 0 ? stack[depth - 1] : NULL;
+}
+
+#define ENTER_CONTEXT()                                                                                      \
+    ENTER();                                                                                                 \
+    if (!current() || current()->device < 0)                                                                 \
+        return leave(INVALID_CONTEXT);                                                                       \
+    if (fake.broken)                                                                                         \
+    return leave(fake.broken)
+
+/* ---- control ---- */
+
+EXPORT int fake_launch_count(void)
+{
+    pthread_mutex_lock(&fake.lock);
+    return leave(fake.log_count);
+}
+
+EXPORT fake_launch fake_launch_at(int nth)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake_launch launch = fake.log[nth];
+    leave(OK);
+    return launch;
+}
+
+EXPORT void fake_launches_clear(void)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.log_count = 0;
+    leave(OK);
+}
+
+EXPORT void fake_on_launch(void (*call)(const fake_launch *, void *), void *user)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.on_launch = call;
+    fake.on_launch_user = user;
+    leave(OK);
+}
+
+EXPORT long fake_calls(void)
+{
+    pthread_mutex_lock(&fake.lock);
+    long calls = fake.calls;
+    leave(OK);
+    return calls;
+}
+
+EXPORT long fake_calls_of(const char *function)
+{
+    long count = 0;
+    pthread_mutex_lock(&fake.lock);
+    for (int i = 0; fake.counts[i].name[0]; i++)
+        if (strcmp(fake.counts[i].name, function) == 0)
+            count = fake.counts[i].count;
+    leave(OK);
+    return count;
+}
+
+EXPORT void fake_fail(const char *function, long nth, int code)
+{
+    pthread_mutex_lock(&fake.lock);
+    snprintf(fake.fail_name, sizeof fake.fail_name, "%s", function ? function : "");
+    fake.fail_at = nth;
+    fake.fail_code = code;
+    if (nth)
+        fake.failed[0] = 0;
+    leave(OK);
+}
+
+EXPORT const char *fake_failed_function(void)
+{
+    return fake.failed;
+}
+
+EXPORT int fake_live(fake_kind kind)
+{
+    pthread_mutex_lock(&fake.lock);
+    return leave(fake.live[kind]);
+}
+
+EXPORT size_t fake_memory_used(int device)
+{
+    pthread_mutex_lock(&fake.lock);
+    size_t used = fake.used[device];
+    leave(OK);
+    return used;
+}
+
+EXPORT int fake_context_depth(void)
+{
+    return depth;
+}
+
+EXPORT void *fake_foreign_context(void)
+{
+    return &fake.foreign;
+}
+
+EXPORT void fake_repair(void)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake.broken = OK;
+    leave(OK);
+}
+
+/* ---- streams' progress ---- */
+
+static fake_stream *stream_of(void *handle)
+{
+    if ((uintptr_t)handle <= 1)
+        return &fake.defaults[current() && current()->device >= 0 ? current()->device : 0];
+    return handle;
+}
+
+static void queue(fake_stream *s)
+{
+    s->queued++;
+    if (!s->is_held)
+        s->done = s->queued;
+}
+
+static void finish(fake_stream *s)
+{
+    s->is_held = false;
+    s->done = s->queued;
+}
+
+EXPORT void fake_hold(void *stream, bool held)
+{
+    pthread_mutex_lock(&fake.lock);
+    fake_stream *s = stream_of(stream);
+    if (held)
+        s->is_held = true;
+    else
+        finish(s);
+    leave(OK);
+}
+
+/* ---- captures ---- */
+
+static void track_capture(fake_capture *old, fake_capture *fresh)
+{
+    int i = 0;
+    while (fake.active[i] != old)
+        i++;
+    fake.active[i] = fresh;
+}
+
+/* What may not be called while a capture is on, unless the thread has relaxed its mode: it is refused, and
+ * the capture is spoilt. */
+static int refuse_in_capture(void)
+{
+    if (capture_mode == 2)
+        return OK;
+    for (int i = 0; i < 16; i++) {
+        fake_capture *c = fake.active[i];
+        bool same = c && pthread_equal(c->thread, pthread_self());
+        if (c && (c->mode == 0 || (c->mode == 1 && same))) {
+            c->is_invalid = true;
+            return CAPTURE_UNSUPPORTED;
+        }
+    }
+    return OK;
+}
+
+static graph_node *add_node(fake_stream *s, int kind)
+{
+    graph_node *node = calloc(1, sizeof *node);
+    node->kind = kind;
+    *s->capture->graph->last = node;
+    s->capture->graph->last = &node->next;
+    return node;
+}
+
+/* ---- kernels, copies and sets, now or in a graph ---- */
+
+static void run_node(const graph_node *node, fake_stream *s, bool is_replay)
+{
+    if (node->kind == 'k') {
+        fake_launch launch = node->launch;
+        launch.stream = s;
+        launch.is_replay = is_replay;
+        if (fake.log_count < LOG_MAX)
+            fake.log[fake.log_count++] = launch;
+        if (fake.on_launch)
+            fake.on_launch(&launch, fake.on_launch_user);
+        if (node->breaks)
+            fake.broken = ILLEGAL_ADDRESS;
+    } else if (node->kind == 'c') {
+        memmove(node->to, node->from, node->size);
+    } else {
+        for (size_t i = 0; i < node->size; i++)
+            memcpy((char *)node->to + i * node->unit, &node->value, node->unit);
+    }
+}
+
+static int do_or_capture(fake_stream *s, const graph_node *work)
+{
+    if (s->is_destroyed)
+        return INVALID_HANDLE;
+    if (s->capture) {
+        if (s->capture->is_invalid)
+            return CAPTURE_INVALIDATED;
+        graph_node *node = add_node(s, work->kind), *next = node->next;
+        *node = *work;
+        node->next = next;
+        node->launch.was_captured = true;
+        return OK;
+    }
+    run_node(work, s, false);
+    queue(s);
+    return OK;
+}
+
+/* ---- start, devices ---- */
+
+static int number_from(const char *name, int otherwise)
+{
+    const char *text = getenv(name);
+    return text ? atoi(text) : otherwise;
+}
+
+static void start(void)
+{
+    if (fake.is_started)
+        return;
+    const char *memory = getenv("FAKE_CUDA_MEMORY");
+    fake.is_started = true;
+    fake.device_count = number_from("FAKE_CUDA_DEVICES", 2);
+    fake.memory = memory ? strtoull(memory, NULL, 10) : (size_t)256 << 20;
+    fake.log = calloc(LOG_MAX, sizeof *fake.log);
+    for (int i = 0; i < DEVICES_MAX; i++) {
+        fake.contexts[i].device = i;
+        fake.defaults[i].context = &fake.contexts[i];
+    }
+}
+
+EXPORT int cuInit(unsigned flags)
+{
+    ENTER();
+    (void)flags;
+    start();
+    int code = number_from("FAKE_CUDA_INIT", OK);
+    return leave(code != OK ? code : fake.device_count == 0 ? NO_DEVICE : OK);
+}
+
+EXPORT int cuDriverGetVersion(int *version)
+{
+    ENTER();
+    *version = 13000;
+    return leave(OK);
+}
+
+EXPORT int cuGetErrorName(int code, const char **text)
+{
+    static const struct {
+        int code;
+        const char *name;
+    } names[] = {{INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE"},
+                 {OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
+                 {NO_DEVICE, "CUDA_ERROR_NO_DEVICE"},
+                 {INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT"},
+                 {INVALID_PTX, "CUDA_ERROR_INVALID_PTX"},
+                 {INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE"},
+                 {NOT_FOUND, "CUDA_ERROR_NOT_FOUND"},
+                 {ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS"},
+                 {CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
+                 {CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"},
+                 {CAPTURED_EVENT, "CUDA_ERROR_CAPTURED_EVENT"},
+                 {999, "CUDA_ERROR_UNKNOWN"}};
+    *text = NULL;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (names[i].code == code)
+            *text = names[i].name;
+    return *text ? OK : INVALID_VALUE;
+}
+
+EXPORT int cuGetErrorString(int code, const char **text)
+{
+    const char *name = NULL;
+    *text = cuGetErrorName(code, &name) == OK ? "as the fake driver says" : NULL;
+    return *text ? OK : INVALID_VALUE;
+}
+
+EXPORT int cuDeviceGet(int *device, int ordinal)
+{
+    ENTER();
+    if (ordinal < 0 || ordinal >= fake.device_count)
+        return leave(INVALID_DEVICE);
+    *device = ordinal + 100; /* a handle is not an ordinal */
+    return leave(OK);
+}
+
+EXPORT int cuDeviceGetCount(int *count)
+{
+    ENTER();
+    *count = fake.device_count;
+    return leave(OK);
+}
+
+EXPORT int cuDeviceGetName(char *name, int size, int device)
+{
+    ENTER();
+    snprintf(name, (size_t)size, "Fake GPU %d", device - 100);
+    return leave(OK);
+}
+
+EXPORT int cuDeviceTotalMem_v2(size_t *bytes, int device)
+{
+    ENTER();
+    (void)device;
+    *bytes = fake.memory;
+    return leave(OK);
+}
+
+EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
+{
+    static const struct {
+        int attribute, value;
+    } values[] = {{1, 1024}, {5, 2147483647}, {8, 49152},    {10, 32},   {13, 1980000},  {16, 132},  {18, 0},
+                  {33, 7},   {34, 0},         {36, 3201000}, {37, 6144}, {38, 52428800}, {39, 2048}, {41, 1},
+                  {50, 0},   {75, 9},         {76, 0},       {95, 1},    {97, 232448}};
+    ENTER();
+    if (device < 100 || device >= 100 + fake.device_count)
+        return leave(INVALID_DEVICE);
+    for (size_t i = 0; i < sizeof values / sizeof *values; i++)
+        if (values[i].attribute == attribute) {
+            *value = values[i].value;
+            return leave(OK);
+        }
+    return leave(INVALID_VALUE);
+}
+
+EXPORT int cuDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    ENTER();
+    *can = device != peer && !getenv("FAKE_CUDA_NO_PEERS");
+    return leave(OK);
+}
+
+/* ---- contexts ---- */
+
+EXPORT int cuDevicePrimaryCtxRetain(fake_context **context, int device)
+{
+    ENTER();
+    *context = &fake.contexts[device - 100];
+    return leave(OK);
+}
+
+EXPORT int cuCtxGetCurrent(fake_context **context)
+{
+    ENTER();
+    *context = current();
+    return leave(OK);
+}
+
+EXPORT int cuCtxPushCurrent_v2(fake_context *context)
+{
+    ENTER();
+    stack[depth++] = context;
+    return leave(OK);
+}
+
+EXPORT int cuCtxPopCurrent_v2(fake_context **context)
+{
+    ENTER();
+    if (depth == 0)
+        return leave(INVALID_CONTEXT);
+    *context = stack[--depth];
+    return leave(OK);
+}
+
+EXPORT int cuCtxSynchronize(void)
+{
+    ENTER_CONTEXT();
+    if ((result = refuse_in_capture()) != OK)
+        return leave(result);
+    for (fake_stream *s = fake.streams; s; s = s->next)
+        if (s->context == current())
+            finish(s);
+    finish(&fake.defaults[current()->device]);
+    return leave(OK);
+}
+
+EXPORT int cuCtxEnablePeerAccess(fake_context *peer, unsigned flags)
+{
+    ENTER_CONTEXT();
+    (void)flags;
+    if (getenv("FAKE_CUDA_NO_PEERS"))
+        return leave(PEER_UNSUPPORTED);
+    if (current()->peers[peer->device])
+        return leave(PEER_ALREADY);
+    current()->peers[peer->device] = true;
+    return leave(OK);
+}
+
+/* ---- memory ---- */
+
+static void *new_allocation(size_t size, int device)
+{
+    allocation *a = malloc(sizeof *a);
+    *a = (allocation){fake.allocations, aligned_alloc(512, (size + 511) / 512 * 512), size, device};
+    fake.allocations = a;
+    return a->memory;
+}
+
+static allocation *drop_allocation(void *memory, bool pinned)
+{
+    for (allocation **link = &fake.allocations; *link; link = &(*link)->next)
+        if ((*link)->memory == memory && ((*link)->device < 0) == pinned) {
+            allocation *a = *link;
+            *link = a->next;
+            free(a->memory);
+            return a;
+        }
+    return NULL;
+}
+
+EXPORT int cuMemAlloc_v2(unsigned long long *address, size_t size)
+{
+    ENTER_CONTEXT();
+    int device = current()->device;
+    if ((result = refuse_in_capture()) != OK)
+        return leave(result);
+    if (size == 0 || size > fake.memory - fake.used[device])
+        return leave(size ? OUT_OF_MEMORY : INVALID_VALUE);
+    *address = (uintptr_t)new_allocation(size, device);
+    fake.used[device] += size;
+    fake.live[FAKE_MEMORY]++;
+    return leave(OK);
+}
+
+EXPORT int cuMemFree_v2(unsigned long long address)
+{
+    ENTER_CONTEXT();
+    if ((result = refuse_in_capture()) != OK)
+        return leave(result);
+    allocation *a = drop_allocation((void *)(uintptr_t)address, false);
+    if (!a)
+        return leave(INVALID_VALUE);
+    fake.used[a->device] -= a->size;
+    fake.live[FAKE_MEMORY]--;
+    free(a);
+    return leave(OK);
+}
+
+EXPORT int cuMemGetInfo_v2(size_t *available, size_t *total)
+{
+    ENTER_CONTEXT();
+    *total = fake.memory;
+    *available = fake.memory - fake.used[current()->device];
+    return leave(OK);
+}
+
+EXPORT int cuMemHostAlloc(void **pointer, size_t size, unsigned flags)
+{
+    ENTER_CONTEXT();
+    if ((result = refuse_in_capture()) != OK)
+        return leave(result);
+    if (flags != 1)
+        return leave(INVALID_VALUE);
+    *pointer = new_allocation(size, -1);
+    fake.live[FAKE_PINNED]++;
+    return leave(OK);
+}
+
+EXPORT int cuMemFreeHost(void *pointer)
+{
+    ENTER_CONTEXT();
+    allocation *a = drop_allocation(pointer, true);
+    if (!a)
+        return leave(INVALID_VALUE);
+    fake.live[FAKE_PINNED]--;
+    free(a);
+    return leave(OK);
+}
+
+/* The allocation that holds a whole range of device memory; without one the address is not the device's. */
+static bool is_device_range(unsigned long long address, size_t size)
+{
+    for (allocation *a = fake.allocations; a; a = a->next)
+        if (a->device >= 0 && address >= (uintptr_t)a->memory &&
+            address + size <= (uintptr_t)a->memory + a->size)
+            return true;
+    return false;
+}
+
+static int copy(void *to, const void *from, size_t size, void *stream, bool is_right)
+{
+    graph_node work = {.kind = 'c', .to = to, .from = (void *)(uintptr_t)from, .size = size};
+    return is_right ? do_or_capture(stream_of(stream), &work) : INVALID_VALUE;
+}
+
+EXPORT int cuMemcpyHtoDAsync_v2(unsigned long long to, const void *from, size_t size, void *stream)
+{
+    ENTER_CONTEXT();
+    return leave(copy((void *)(uintptr_t)to, from, size, stream, is_device_range(to, size)));
+}
+
+EXPORT int cuMemcpyDtoHAsync_v2(void *to, unsigned long long from, size_t size, void *stream)
+{
+    ENTER_CONTEXT();
+    return leave(copy(to, (void *)(uintptr_t)from, size, stream, is_device_range(from, size)));
+}
+
+EXPORT int cuMemcpyDtoDAsync_v2(unsigned long long to, unsigned long long from, size_t size, void *stream)
+{
+    ENTER_CONTEXT();
+    return leave(copy((void *)(uintptr_t)to, (void *)(uintptr_t)from, size, stream,
+                      is_device_range(from, size) && is_device_range(to, size)));
+}
+
+EXPORT int cuMemcpyPeerAsync(unsigned long long to, fake_context *to_context, unsigned long long from,
+                             fake_context *from_context, size_t size, void *stream)
+{
+    ENTER_CONTEXT();
+    return leave(
+        copy((void *)(uintptr_t)to, (void *)(uintptr_t)from, size, stream, to_context != from_context));
+}
+
+static int set(unsigned long long to, unsigned value, unsigned unit, size_t count, void *stream)
+{
+    graph_node work = {.kind = 's', .to = (void *)(uintptr_t)to, .size = count, .value = value, .unit = unit};
+    return is_device_range(to, count * unit) ? do_or_capture(stream_of(stream), &work) : INVALID_VALUE;
+}
+
+EXPORT int cuMemsetD8Async(unsigned long long to, unsigned char value, size_t count, void *stream)
+{
+    ENTER_CONTEXT();
+    return leave(set(to, value, 1, count, stream));
+}
+
+EXPORT int cuMemsetD16Async(unsigned long long to, unsigned short value, size_t count, void *stream)
+{
+    ENTER_CONTEXT();
+    return leave(set(to, value, 2, count, stream));
+}
+
+EXPORT int cuMemsetD32Async(unsigned long long to, unsigned value, size_t count, void *stream)
+{
+    ENTER_CONTEXT();
+    return leave(set(to, value, 4, count, stream));
+}
+
+/* ---- streams and events ---- */
+
+EXPORT int cuStreamCreate(fake_stream **stream, unsigned flags)
+{
+    ENTER_CONTEXT();
+    (void)flags;
+    fake_stream *s = calloc(1, sizeof *s);
+    s->context = current();
+    s->next = fake.streams;
+    fake.streams = s;
+    fake.live[FAKE_STREAM]++;
+    *stream = s;
+    return leave(OK);
+}
+
+EXPORT int cuStreamDestroy_v2(fake_stream *s)
+{
+    ENTER_CONTEXT();
+    if (s->is_destroyed)
+        return leave(INVALID_HANDLE);
+    s->is_destroyed = true;
+    fake.live[FAKE_STREAM]--;
+    return leave(OK);
+}
+
+EXPORT int cuStreamSynchronize(void *stream)
+{
+    ENTER_CONTEXT();
+    fake_stream *s = stream_of(stream);
+    if (s->is_destroyed)
+        return leave(INVALID_HANDLE);
+    if (s->capture)
+        s->capture->is_invalid = true;
+    if (s->capture || (result = refuse_in_capture()) != OK)
+        return leave(CAPTURE_UNSUPPORTED);
+    finish(s);
+    return leave(OK);
+}
+
+EXPORT int cuStreamQuery(void *stream)
+{
+    ENTER_CONTEXT();
+    fake_stream *s = stream_of(stream);
+    if (s->capture)
+        return leave(CAPTURE_UNSUPPORTED);
+    return leave(s->done < s->queued ? NOT_READY : OK);
+}
+
+EXPORT int cuStreamWaitEvent(void *stream, fake_event *event, unsigned flags)
+{
+    ENTER_CONTEXT();
+    (void)flags;
+    fake_stream *s = stream_of(stream);
+    if (event->capture && !s->capture) { /* a second stream joins the capture */
+        s->capture = event->capture;
+        s->capture->streams++;
+    }
+    return leave(OK);
+}
+
+EXPORT int cuStreamGetCtx(fake_stream *stream, fake_context **context)
+{
+    ENTER();
+    *context = stream->context;
+    return leave(OK);
+}
+
+EXPORT int cuEventCreate(fake_event **event, unsigned flags)
+{
+    ENTER_CONTEXT();
+    *event = calloc(1, sizeof **event);
+    (*event)->flags = flags;
+    fake.live[FAKE_EVENT]++;
+    return leave(OK);
+}
+
+EXPORT int cuEventDestroy_v2(fake_event *event)
+{
+    ENTER_CONTEXT();
+    fake.live[FAKE_EVENT]--;
+    free(event);
+    return leave(OK);
+}
+
+EXPORT int cuEventRecord(fake_event *event, void *stream)
+{
+    ENTER_CONTEXT();
+    fake_stream *s = stream_of(stream);
+    if (s->is_destroyed)
+        return leave(INVALID_HANDLE);
+    event->stream = s;
+    event->capture = s->capture;
+    if (!s->capture) {
+        queue(s);
+        event->serial = s->queued;
+    }
+    return leave(OK);
+}
+
+EXPORT int cuEventQuery(fake_event *event)
+{
+    ENTER_CONTEXT();
+    if ((result = refuse_in_capture()) != OK || event->capture)
+        return leave(event->capture ? CAPTURED_EVENT : result);
+    return leave(event->stream && event->stream->done < event->serial ? NOT_READY : OK);
+}
+
+EXPORT int cuEventSynchronize(fake_event *event)
+{
+    ENTER_CONTEXT();
+    if ((result = refuse_in_capture()) != OK || event->capture)
+        return leave(event->capture ? CAPTURED_EVENT : result);
+    if (event->stream)
+        finish(event->stream);
+    return leave(OK);
+}
+
+EXPORT int cuEventElapsedTime(float *milliseconds, fake_event *start_event, fake_event *end_event)
+{
+    ENTER_CONTEXT();
+    if ((start_event->flags | end_event->flags) & 2 || !start_event->stream || !end_event->stream)
+        return leave(INVALID_HANDLE);
+    *milliseconds = 1.5f * (float)(end_event->serial - start_event->serial);
+    return leave(OK);
+}
+
+/* ---- modules ---- */
+
+static void read_kernel(fake_module *module, char *rest)
+{
+    fake_kernel *k = &module->kernels[module->kernel_count++];
+    char *save = NULL, *word = strtok_r(rest, " ", &save);
+    snprintf(k->name, sizeof k->name, "%s", word);
+    k->module = module;
+    k->max_shared = 48 << 10;
+    size_t length = strlen(k->name);
+    if (k->name[length - 1] == '!') {
+        k->name[length - 1] = 0;
+        k->breaks = true;
+    }
+    while ((word = strtok_r(NULL, " ", &save)) && k->count < 16)
+        k->sizes[k->count++] = strtoul(word, NULL, 10);
+}
+
+static void read_global(fake_module *module, const char *rest)
+{
+    fake_global *g = &module->globals[module->global_count++];
+    sscanf(rest, "%63s %zu", g->name, &g->size);
+    g->memory = new_allocation(g->size, module->context->device);
+    memset(g->memory, 0, g->size);
+}
+
+EXPORT int cuModuleLoadDataEx(fake_module **out, const void *image, unsigned count, int *options,
+                              void **values)
+{
+    ENTER_CONTEXT();
+    if ((result = refuse_in_capture()) != OK)
+        return leave(result);
+    const char *text = image;
+    if (strncmp(text, "\177ELF", 4) == 0)
+        text += 4;
+    if (strncmp(text, "kernel ", 7) != 0 && strncmp(text, "global ", 7) != 0) {
+        for (unsigned i = 0; i < count; i++)
+            if (options[i] == 5)
+                strcpy(values[i], "ptxas: the text makes no sense");
+        return leave(INVALID_PTX);
+    }
+    fake_module *module = calloc(1, sizeof *module);
+    module->context = current();
+    char *lines = strdup(text), *save = NULL;
+    for (char *line = strtok_r(lines, "\n", &save); line; line = strtok_r(NULL, "\n", &save)) {
+        if (strncmp(line, "kernel ", 7) == 0)
+            read_kernel(module, line + 7);
+        else if (strncmp(line, "global ", 7) == 0)
+            read_global(module, line + 7);
+    }
+    free(lines);
+    fake.live[FAKE_MODULE]++;
+    *out = module;
+    return leave(OK);
+}
+
+EXPORT int cuModuleUnload(fake_module *module)
+{
+    ENTER_CONTEXT();
+    for (int i = 0; i < module->global_count; i++)
+        free(drop_allocation(module->globals[i].memory, false));
+    free(module);
+    fake.live[FAKE_MODULE]--;
+    return leave(OK);
+}
+
+EXPORT int cuModuleGetFunction(fake_kernel **out, fake_module *module, const char *name)
+{
+    ENTER_CONTEXT();
+    for (int i = 0; i < module->kernel_count; i++)
+        if (strcmp(module->kernels[i].name, name) == 0) {
+            *out = &module->kernels[i];
+            return leave(OK);
+        }
+    return leave(NOT_FOUND);
+}
+
+EXPORT int cuModuleGetGlobal_v2(unsigned long long *address, size_t *size, fake_module *module,
+                                const char *name)
+{
+    ENTER_CONTEXT();
+    for (int i = 0; i < module->global_count; i++)
+        if (strcmp(module->globals[i].name, name) == 0) {
+            *address = (uintptr_t)module->globals[i].memory;
+            *size = module->globals[i].size;
+            return leave(OK);
+        }
+    return leave(NOT_FOUND);
+}
+
+EXPORT int cuFuncLoad(fake_kernel *kernel)
+{
+    ENTER_CONTEXT();
+    (void)kernel;
+    return leave(refuse_in_capture());
+}
+
+EXPORT int cuFuncGetAttribute(int *value, int attribute, fake_kernel *kernel)
+{
+    ENTER_CONTEXT();
+    *value = attribute == 0 ? 1024 : attribute == 8 ? kernel->max_shared : attribute == 6 ? 90 : attribute;
+    return leave(OK);
+}
+
+EXPORT int cuFuncSetAttribute(fake_kernel *kernel, int attribute, int value)
+{
+    ENTER_CONTEXT();
+    if (attribute == 8 && value > 232448)
+        return leave(INVALID_VALUE);
+    if (attribute == 8)
+        kernel->max_shared = value;
+    return leave(OK);
+}
+
+EXPORT int cuOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, fake_kernel *kernel, int block_size,
+                                                       size_t shared)
+{
+    ENTER_CONTEXT();
+    (void)kernel, (void)shared;
+    *blocks = 2048 / block_size;
+    return leave(OK);
+}
+
+/* ---- launches ---- */
+
+typedef struct fake_attribute {
+    int id;
+    int pad;
+    union {
+        char pad[64];
+        int flag;
+        unsigned cluster[3];
+    } value;
+} fake_attribute;
+
+typedef struct fake_config {
+    unsigned grid[3], block[3], shared_bytes;
+    void *stream;
+    fake_attribute *attributes;
+    unsigned attribute_count;
+} fake_config;
+
+static int launch(const fake_config *config, const fake_kernel *kernel, void **params)
+{
+    fake_stream *s = stream_of(config->stream);
+    graph_node work = {.kind = 'k', .breaks = kernel->breaks};
+    fake_launch *l = &work.launch;
+    if (s->context != current() || kernel->module->context != current())
+        return INVALID_HANDLE;
+    if ((int)config->shared_bytes > kernel->max_shared || !config->grid[0] || !config->block[0] ||
+        config->grid[1] > 65535)
+        return INVALID_VALUE;
+    snprintf(l->name, sizeof l->name, "%s", kernel->name);
+    l->device = current()->device;
+    memcpy(l->grid, config->grid, sizeof l->grid);
+    memcpy(l->block, config->block, sizeof l->block);
+    l->shared_bytes = config->shared_bytes;
+    l->attribute_count = config->attribute_count;
+    for (unsigned i = 0; i < config->attribute_count; i++) {
+        const fake_attribute *a = &config->attributes[i];
+        l->is_cooperative |= a->id == 2 && a->value.flag;
+        l->is_dependent |= a->id == 6 && a->value.flag;
+        if (a->id == 4)
+            memcpy(l->cluster, a->value.cluster, sizeof l->cluster);
+    }
+    for (int i = 0; i < kernel->count; i++) {
+        memcpy(l->parameters + l->parameter_size, params[i], kernel->sizes[i]);
+        l->parameter_size += kernel->sizes[i];
+        l->parameter_count++;
+    }
+    return do_or_capture(s, &work);
+}
+
+EXPORT int cuLaunchKernel(fake_kernel *kernel, unsigned gx, unsigned gy, unsigned gz, unsigned bx,
+                          unsigned by, unsigned bz, unsigned shared_bytes, void *stream, void **params,
+                          void **extra)
+{
+    ENTER_CONTEXT();
+    (void)extra;
+    fake_config config = {{gx, gy, gz}, {bx, by, bz}, shared_bytes, stream, NULL, 0};
+    return leave(launch(&config, kernel, params));
+}
+
+EXPORT int cuLaunchKernelEx(const fake_config *config, fake_kernel *kernel, void **params, void **extra)
+{
+    ENTER_CONTEXT();
+    (void)extra;
+    return leave(launch(config, kernel, params));
+}
+
+/* ---- graphs ---- */
+
+EXPORT int cuThreadExchangeStreamCaptureMode(int *mode)
+{
+    ENTER();
+    int before = capture_mode;
+    capture_mode = *mode;
+    *mode = before;
+    return leave(OK);
+}
+
+EXPORT int cuStreamIsCapturing(void *stream, int *status)
+{
+    ENTER_CONTEXT();
+    fake_stream *s = stream_of(stream);
+    *status = !s->capture ? 0 : s->capture->is_invalid ? 2 : 1;
+    return leave(OK);
+}
+
+EXPORT int cuStreamGetCaptureInfo_v2(void *stream, int *status, unsigned long long *id, fake_graph **graph,
+                                     const void **dependencies, size_t *dependency_count)
+{
+    ENTER_CONTEXT();
+    (void)dependencies, (void)dependency_count;
+    fake_stream *s = stream_of(stream);
+    *status = !s->capture ? 0 : s->capture->is_invalid ? 2 : 1;
+    if (id && s->capture)
+        *id = s->capture->id;
+    if (graph && s->capture)
+        *graph = s->capture->graph;
+    return leave(OK);
+}
+
+static fake_graph *new_graph(bool is_exec)
+{
+    fake_graph *g = calloc(1, sizeof *g);
+    g->last = &g->first;
+    g->is_exec = is_exec;
+    fake.live[is_exec ? FAKE_EXEC : FAKE_GRAPH]++;
+    return g;
+}
+
+/* Frees a graph; the destructors of objects that nobody holds any more are returned, to be called without the
+ * lock. */
+static int free_graph(fake_graph *g, user_object **dead)
+{
+    int count = 0;
+    for (graph_node *node = g->first, *next; node; node = next) {
+        next = node->next;
+        free(node);
+    }
+    for (int i = 0; i < g->object_count; i++)
+        if (--g->objects[i]->references == 0)
+            dead[count++] = g->objects[i];
+    fake.live[g->is_exec ? FAKE_EXEC : FAKE_GRAPH]--;
+    fake.live[FAKE_USER_OBJECT] -= count;
+    free(g);
+    return count;
+}
+
+static int free_graph_and_leave(fake_graph *g, int result)
+{
+    user_object *dead[64];
+    int count = free_graph(g, dead);
+    leave(OK);
+    for (int i = 0; i < count; i++) {
+        dead[i]->destroy(dead[i]->pointer);
+        free(dead[i]);
+    }
+    return result;
+}
+
+EXPORT int cuStreamBeginCapture_v2(fake_stream *s, int mode)
+{
+    ENTER_CONTEXT();
+    if ((uintptr_t)s <= 1)
+        return leave(CAPTURE_UNSUPPORTED);
+    if (s->capture)
+        return leave(INVALID_VALUE);
+    fake_capture *c = calloc(1, sizeof *c);
+    *c = (fake_capture){++fake.capture_ids, new_graph(false), mode, 1, false, pthread_self()};
+    s->capture = c;
+    s->is_origin = true;
+    track_capture(NULL, c);
+    return leave(OK);
+}
+
+EXPORT int cuStreamEndCapture(fake_stream *s, fake_graph **out)
+{
+    ENTER_CONTEXT();
+    fake_capture *c = s->capture;
+    if (!c || !s->is_origin)
+        return leave(CAPTURE_UNMATCHED);
+    if (c->mode != 2 && !pthread_equal(c->thread, pthread_self()))
+        return leave(CAPTURE_WRONG_THREAD);
+    fake_graph *graph = c->graph;
+    bool is_invalid = c->is_invalid;
+    for (fake_stream *other = fake.streams; other; other = other->next)
+        if (other->capture == c)
+            other->capture = NULL;
+    s->is_origin = false;
+    track_capture(c, NULL);
+    free(c);
+    *out = is_invalid ? NULL : graph;
+    return is_invalid ? free_graph_and_leave(graph, CAPTURE_INVALIDATED) : leave(OK);
+}
+
+EXPORT int cuUserObjectCreate(user_object **out, void *pointer, void (*destroy)(void *), unsigned references,
+                              unsigned flags)
+{
+    ENTER();
+    if (flags != 1)
+        return leave(INVALID_VALUE);
+    *out = malloc(sizeof **out);
+    **out = (user_object){destroy, pointer, (int)references};
+    fake.live[FAKE_USER_OBJECT]++;
+    return leave(OK);
+}
+
+EXPORT int cuUserObjectRelease(user_object *object, unsigned count)
+{
+    ENTER();
+    object->references -= (int)count;
+    if (object->references > 0)
+        return leave(OK);
+    fake.live[FAKE_USER_OBJECT]--;
+    leave(OK);
+    object->destroy(object->pointer);
+    free(object);
+    return OK;
+}
+
+EXPORT int cuGraphRetainUserObject(fake_graph *graph, user_object *object, unsigned count, unsigned flags)
+{
+    ENTER();
+    for (unsigned i = 0; i < count; i++)
+        graph->objects[graph->object_count++] = object;
+    object->references += flags == 1 ? 0 : (int)count;
+    return leave(OK);
+}
+
+EXPORT int cuGraphGetNodes(fake_graph *graph, void **nodes, size_t *count)
+{
+    ENTER();
+    (void)nodes;
+    *count = 0;
+    for (graph_node *node = graph->first; node; node = node->next)
+        ++*count;
+    return leave(OK);
+}
+
+EXPORT int cuGraphInstantiateWithFlags(fake_graph **out, fake_graph *graph, unsigned long long flags)
+{
+    ENTER_CONTEXT();
+    (void)flags;
+    fake_graph *exec = new_graph(true);
+    for (graph_node *node = graph->first; node; node = node->next) {
+        graph_node *twin = malloc(sizeof *twin);
+        *twin = *node;
+        twin->next = NULL;
+        *exec->last = twin;
+        exec->last = &twin->next;
+    }
+    for (int i = 0; i < graph->object_count; i++) {
+        exec->objects[exec->object_count++] = graph->objects[i];
+        graph->objects[i]->references++;
+    }
+    *out = exec;
+    return leave(OK);
+}
+
+EXPORT int cuGraphLaunch(fake_graph *exec, void *stream)
+{
+    ENTER_CONTEXT();
+    fake_stream *s = stream_of(stream);
+    for (graph_node *node = exec->first; node; node = node->next)
+        run_node(node, s, true);
+    queue(s);
+    return leave(OK);
+}
+
+EXPORT int cuGraphExecDestroy(fake_graph *exec)
+{
+    ENTER();
+    return free_graph_and_leave(exec, OK);
+}
+
+EXPORT int cuGraphDestroy(fake_graph *graph)
+{
+    ENTER();
+    return free_graph_and_leave(graph, OK);
+}

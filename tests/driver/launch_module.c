@@ -1,0 +1,309 @@
+/* Raw modules against the driver of our own: what a launch hands over, arguments that do not fit, globals,
+ * attributes, lifetimes. */
+#include <kiln/kiln.h>
+
+#include "fake_cuda.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+/* The driver of our own reads this instead of PTX: names and sizes of parameters. */
+static const char text[] =
+    "kernel mixed 8 8 8 1 16 4 24\nkernel pointer 8\nkernel none\nkernel _Z5twiceIfEvPT_ 8\n"
+    "global table 64\n";
+
+static kiln_module *module;
+
+static void create(kiln_module **out, const char *target)
+{
+    kiln_module_options options = KILN_MODULE_OPTIONS_INIT;
+    options.kind = KILN_CODE_PTX;
+    options.name = "my_module";
+    options.target = target;
+    if (kiln_module_create(out, text, 0, &options) != KILN_OK)
+        fail_msg("%s", kiln_error_message());
+}
+
+static kiln_function *function_of(const char *name)
+{
+    kiln_function *function = NULL;
+    if (kiln_module_function(&function, module, name) != KILN_OK)
+        fail_msg("%s", kiln_error_message());
+    return function;
+}
+
+static kiln_array *floats(int64_t n)
+{
+    kiln_array *x = NULL;
+    assert_int_equal(kiln_array_zeros(&x, KILN_FLOAT32, 1, &n, KILN_DEVICE_DEFAULT), KILN_OK);
+    return x;
+}
+
+static void arguments_are_handed_over(void **state)
+{
+    (void)state;
+    struct {
+        double a, b;
+        int c;
+    } pod = {1.5, 2.5, 7};
+    const float single = 0.25f;
+    kiln_array *x = floats(10);
+    kiln_arg args[] = {kiln_arg_array(x),
+                       kiln_arg_int(-3),
+                       kiln_arg_float(0.5),
+                       kiln_arg_bool(true),
+                       kiln_arg_complex(1.0, -1.0),
+                       kiln_arg_typed(KILN_FLOAT32, &single),
+                       kiln_arg_struct(&pod, sizeof pod)};
+    fake_launches_clear();
+    assert_int_equal(
+        kiln_function_launch(function_of("mixed"), kiln_dims(3, 0, 2), kiln_dims(64, 2, 0), args, 7, NULL),
+        KILN_OK);
+    assert_int_equal(fake_launch_count(), 1);
+    fake_launch launch = fake_launch_at(0);
+    assert_string_equal(launch.name, "mixed");
+    assert_int_equal(launch.grid[0], 3);
+    assert_int_equal(launch.grid[1], 1);
+    assert_int_equal(launch.grid[2], 2);
+    assert_int_equal(launch.block[1], 2);
+    assert_int_equal(launch.block[2], 1);
+
+    unsigned char wanted[69];
+    void *address = kiln_array_data(x);
+    const int64_t i = -3;
+    const double d[] = {0.5, 1.0, -1.0};
+    memcpy(wanted, &address, 8);
+    memcpy(wanted + 8, &i, 8);
+    memcpy(wanted + 16, d, 8);
+    wanted[24] = 1;
+    memcpy(wanted + 25, d + 1, 16);
+    memcpy(wanted + 41, &single, 4);
+    memcpy(wanted + 45, &pod, 24);
+    assert_int_equal(launch.parameter_size, sizeof wanted);
+    assert_memory_equal(launch.parameters, wanted, sizeof wanted);
+    kiln_array_free(x);
+}
+
+static void launch_pointer(kiln_status expected, const kiln_arg *args, int n, const char *message)
+{
+    fake_launches_clear();
+    assert_int_equal(
+        kiln_function_launch(function_of("pointer"), kiln_dims(1, 1, 1), kiln_dims(32, 1, 1), args, n, NULL),
+        expected);
+    if (message && !strstr(kiln_error_message(), message))
+        fail_msg("\"%s\" is not in \"%s\"", message, kiln_error_message());
+    assert_int_equal(fake_launch_count(), expected == KILN_OK);
+}
+
+static void arguments_that_do_not_fit(void **state)
+{
+    (void)state;
+    const int32_t small = 1;
+    int64_t two = 2;
+    kiln_array *x = floats(2), *host = NULL;
+    assert_int_equal(kiln_array_zeros(&host, KILN_FLOAT32, 1, &two, KILN_DEVICE_HOST), KILN_OK);
+    kiln_arg good[] = {kiln_arg_array(x), kiln_arg_array(x)}, null_pointer = kiln_arg_array(NULL);
+    kiln_arg typed = kiln_arg_typed(KILN_INT32, &small), on_host = kiln_arg_array(host), nothing,
+             no_struct = kiln_arg_struct(NULL, 8);
+    memset(&nothing, 0, sizeof nothing);
+    launch_pointer(KILN_OK, good, 1, NULL);
+    launch_pointer(KILN_OK, &null_pointer, 1, NULL);
+    launch_pointer(KILN_ERROR_INVALID, good, 2, "pointer: 2 arguments were given, 1 expected");
+    launch_pointer(KILN_ERROR_INVALID, NULL, 0, "0 arguments were given");
+    launch_pointer(KILN_ERROR_INVALID, NULL, 1, "args is NULL");
+    launch_pointer(KILN_ERROR_INVALID, good, 1000, "1000 arguments");
+    launch_pointer(KILN_ERROR_INVALID, &typed, 1, "argument 0 has 4 bytes, the parameter 8");
+    launch_pointer(KILN_ERROR_DEVICE, &on_host, 1, "argument 0 is an array on host");
+    launch_pointer(KILN_ERROR_INVALID, &nothing, 1, "argument 0 is no argument");
+    launch_pointer(KILN_ERROR_INVALID, &no_struct, 1, "struct at NULL");
+    kiln_array_free(x);
+    kiln_array_free(host);
+}
+
+static kiln_status launch_none(kiln_dim3 grid, kiln_dim3 block, const kiln_launch_options *options)
+{
+    fake_launches_clear();
+    return kiln_function_launch(function_of("none"), grid, block, NULL, 0, options);
+}
+
+static void grids_and_blocks(void **state)
+{
+    (void)state;
+    assert_int_equal(launch_none(kiln_dims(0, 1, 1), kiln_dims(32, 1, 1), NULL), KILN_OK);
+    assert_int_equal(fake_launch_count(), 0);
+    assert_int_equal(launch_none(kiln_dims(1, 1, 1), kiln_dims(0, 1, 1), NULL), KILN_ERROR_INVALID);
+    assert_int_equal(launch_none(kiln_dims(1, 1, 1), kiln_dims(1024, 2, 1), NULL), KILN_ERROR_INVALID);
+    assert_int_equal(launch_none(kiln_dims(1, 1, 1), kiln_dims(1, 1, 65), NULL), KILN_ERROR_INVALID);
+    assert_int_equal(launch_none(kiln_dims(1, 65536, 1), kiln_dims(1, 1, 1), NULL), KILN_ERROR_INVALID);
+    assert_int_equal(launch_none(kiln_dims(2147483647, 65535, 65535), kiln_dims(1024, 1, 1), NULL), KILN_OK);
+    assert_int_equal(fake_launch_count(), 1);
+}
+
+static void launch_options(void **state)
+{
+    (void)state;
+    kiln_launch_options options = KILN_LAUNCH_OPTIONS_INIT;
+    kiln_stream *stream = NULL;
+    assert_int_equal(kiln_stream_create(&stream, KILN_DEVICE_DEFAULT, KILN_STREAM_NON_BLOCKING), KILN_OK);
+    options.flags = KILN_LAUNCH_COOPERATIVE;
+    options.cluster = kiln_dims(2, 0, 0);
+    options.shared_bytes = 100 << 10;
+    options.stream = stream;
+    assert_int_equal(launch_none(kiln_dims(4, 1, 1), kiln_dims(32, 1, 1), &options), KILN_OK);
+    fake_launch launch = fake_launch_at(0);
+    assert_true(launch.is_cooperative);
+    assert_false(launch.is_dependent);
+    assert_int_equal(launch.cluster[0], 2);
+    assert_int_equal(launch.cluster[1], 1);
+    assert_int_equal(launch.shared_bytes, 100 << 10);
+    assert_ptr_equal(launch.stream, kiln_stream_cuda_handle(stream));
+    kiln_stream_free(stream);
+
+    options = (kiln_launch_options)KILN_LAUNCH_OPTIONS_INIT;
+    options.flags = 2;
+    assert_int_equal(launch_none(kiln_dims(1, 1, 1), kiln_dims(1, 1, 1), &options), KILN_ERROR_INVALID);
+    options.struct_size = 0;
+    assert_int_equal(launch_none(kiln_dims(1, 1, 1), kiln_dims(1, 1, 1), &options), KILN_ERROR_INVALID);
+}
+
+static void what_the_driver_knows(void **state)
+{
+    (void)state;
+    kiln_function_attributes a = KILN_FUNCTION_ATTRIBUTES_INIT;
+    int blocks = 0;
+    assert_int_equal(kiln_function_get_attributes(function_of("mixed"), &a), KILN_OK);
+    assert_int_equal(a.max_threads_per_block, 1024);
+    assert_int_equal(a.binary_version, 90);
+    assert_int_equal(a.n_params, 7);
+    assert_int_equal(kiln_function_set_max_dynamic_shared(function_of("mixed"), 200 << 10), KILN_OK);
+    assert_int_equal(kiln_function_get_attributes(function_of("mixed"), &a), KILN_OK);
+    assert_int_equal(a.max_dynamic_shared_bytes, 200 << 10);
+    assert_int_not_equal(kiln_function_set_max_dynamic_shared(function_of("mixed"), 1 << 20), KILN_OK);
+    assert_non_null(strstr(kiln_error_message(), "mixed: 1048576 bytes"));
+    assert_int_equal(kiln_function_occupancy(function_of("mixed"), &blocks, 256, 0), KILN_OK);
+    assert_int_equal(blocks, 8);
+    assert_int_equal(kiln_function_occupancy(function_of("mixed"), &blocks, 0, 0), KILN_ERROR_INVALID);
+    a.struct_size = 0;
+    assert_int_equal(kiln_function_get_attributes(function_of("mixed"), &a), KILN_ERROR_INVALID);
+}
+
+static void names(void **state)
+{
+    (void)state;
+    kiln_function *function = NULL;
+    assert_ptr_equal(function_of("none"), function_of("none"));
+    assert_string_equal(kiln_function_name(function_of("_Z5twiceIfEvPT_")), "_Z5twiceIfEvPT_");
+    assert_int_equal(kiln_module_function(&function, module, "nowhere"), KILN_ERROR_NOT_FOUND);
+    assert_non_null(strstr(kiln_error_message(), "module \"my_module\" has no function \"nowhere\""));
+    assert_null(function);
+}
+
+/* The array reaches the variable's own memory, and keeps the module when the user has given it back. */
+static void globals(void **state)
+{
+    (void)state;
+    kiln_module *mine = NULL;
+    kiln_array *table = NULL;
+    const int64_t too_many = 17, shape[] = {4, 2};
+    float back[8] = {0};
+    const float values[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    create(&mine, NULL);
+    int loaded = fake_live(FAKE_MODULE);
+    assert_int_equal(kiln_module_global(&table, mine, "table", KILN_FLOAT32, 1, &too_many), KILN_ERROR_SHAPE);
+    assert_non_null(strstr(kiln_error_message(), "holds 64 bytes, 17 elements of float32"));
+    assert_int_equal(kiln_module_global(&table, mine, "chair", KILN_FLOAT32, 1, NULL), KILN_ERROR_NOT_FOUND);
+    assert_int_equal(kiln_module_global(&table, mine, "table", KILN_DTYPE_NONE, 1, NULL), KILN_ERROR_TYPE);
+    assert_null(table);
+    assert_int_equal(kiln_module_global(&table, mine, "table", KILN_FLOAT32, 1, NULL), KILN_OK);
+    assert_int_equal(kiln_array_size(table), 16);
+    kiln_array_free(table);
+    assert_int_equal(kiln_module_global(&table, mine, "table", KILN_FLOAT32, 2, shape), KILN_OK);
+    kiln_module_free(mine);
+    assert_int_equal(fake_live(FAKE_MODULE), loaded);
+    memcpy(kiln_array_data(table), values, sizeof values); /* its memory is ordinary memory */
+    assert_int_equal(kiln_array_to_host(table, back, sizeof back), KILN_OK);
+    assert_memory_equal(back, values, sizeof values);
+    kiln_array_free(table);
+    assert_int_equal(fake_live(FAKE_MODULE), loaded - 1);
+}
+
+static void each_device_has_its_own(void **state)
+{
+    (void)state;
+    kiln_module *second = NULL;
+    kiln_function *function = NULL;
+    int64_t n = 4;
+    kiln_array *x = NULL;
+    create(&second, "cuda:1");
+    assert_int_equal(kiln_array_zeros(&x, KILN_FLOAT32, 1, &n, KILN_DEVICE_CUDA(1)), KILN_OK);
+    kiln_arg arg = kiln_arg_array(x);
+    assert_int_equal(kiln_module_function(&function, second, "pointer"), KILN_OK);
+    fake_launches_clear();
+    assert_int_equal(kiln_function_launch(function, kiln_dims(1, 1, 1), kiln_dims(1, 1, 1), &arg, 1, NULL),
+                     KILN_OK);
+    assert_int_equal(fake_launch_at(0).device, 1);
+    kiln_array_free(x);
+    kiln_module_free(second);
+}
+
+/* Each call of the driver on the way fails once: an error, and nothing left behind. */
+static void every_driver_call_may_fail(void **state)
+{
+    (void)state;
+    int loaded = fake_live(FAKE_MODULE);
+    bool is_done = false;
+    for (long nth = 1; !is_done && nth < 100; nth++) {
+        kiln_module *mine = NULL;
+        kiln_function *function = NULL;
+        kiln_module_options options = KILN_MODULE_OPTIONS_INIT;
+        options.kind = KILN_CODE_PTX;
+        fake_fail(NULL, nth, 999);
+        bool good =
+            kiln_module_create(&mine, text, 0, &options) == KILN_OK &&
+            kiln_module_function(&function, mine, "none") == KILN_OK &&
+            kiln_function_launch(function, kiln_dims(1, 1, 1), kiln_dims(1, 1, 1), NULL, 0, NULL) == KILN_OK;
+        is_done = good && strcmp(fake_failed_function(), "") == 0;
+        fake_fail(NULL, 0, 0);
+        kiln_module_free(mine);
+        assert_int_equal(fake_live(FAKE_MODULE), loaded);
+        if (good && nth > 20)
+            is_done = true;
+    }
+    assert_true(is_done);
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    setenv("KILN_LIBCUDA", FAKE_LIBCUDA, 1);
+    setenv("KILN_TARGET", "cuda:0", 1);
+    create(&module, NULL);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    kiln_module_free(module);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(arguments_are_handed_over),
+        cmocka_unit_test(arguments_that_do_not_fit),
+        cmocka_unit_test(grids_and_blocks),
+        cmocka_unit_test(launch_options),
+        cmocka_unit_test(what_the_driver_knows),
+        cmocka_unit_test(names),
+        cmocka_unit_test(globals),
+        cmocka_unit_test(each_device_has_its_own),
+        cmocka_unit_test(every_driver_call_may_fail),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
