@@ -1,0 +1,123 @@
+// Special functions, and those of C's mathematics that snippets seldom need. The ones that C lacks are computed in float64 by their definitions and refined
+// by Newton's method.
+// needs: cyl_bessel_i0 cyl_bessel_i0f cyl_bessel_i1 cyl_bessel_i1f erfcinv erfcinvf erfcx erfcxf erfinv erfinvf frexp
+// needs: frexpf ilogb ilogbf j0 j0f j1 j1f jn jnf ldexp ldexpf lgamma lgammaf llrint llrintf llround llroundf logb
+// needs: logbf lrint lrintf lround lroundf modf modff normcdf normcdff normcdfinv normcdfinvf remquo remquof scalbn
+// needs: scalbnf tgamma tgammaf y0 y0f y1 y1f yn ynf
+// with: math
+
+KN_MATH1(, lgamma)
+KN_MATH1(, tgamma)
+KN_MATH1(, logb)
+KN_MATH1(, j0)
+KN_MATH1(, j1)
+KN_MATH1(, y0)
+KN_MATH1(, y1)
+
+#define KN_RETURNING(result, name)                                                              \
+    extern "C" result name(double) noexcept;                                                    \
+    inline result name(float x) { return name((double)x); }                                     \
+    inline result name##f(float x) { return name((double)x); }                                  \
+    template <class T, class R = typename kn_real<T>::type> inline result name(T x) { return name((R)x); }
+KN_RETURNING(int, ilogb)
+KN_RETURNING(long, lrint)
+KN_RETURNING(long, lround)
+KN_RETURNING(long long, llrint)
+KN_RETURNING(long long, llround)
+
+extern "C" double ldexp(double, int) noexcept;
+extern "C" float ldexpf(float, int) noexcept;
+extern "C" double frexp(double, int *) noexcept;
+extern "C" float frexpf(float, int *) noexcept;
+extern "C" double modf(double, double *) noexcept;
+extern "C" float modff(float, float *) noexcept;
+extern "C" double remquo(double, double, int *) noexcept;
+extern "C" float remquof(float, float, int *) noexcept;
+extern "C" double jn(int, double) noexcept;
+extern "C" float jnf(int, float) noexcept;
+extern "C" double yn(int, double) noexcept;
+extern "C" float ynf(int, float) noexcept;
+inline float ldexp(float x, int n) { return ldexpf(x, n); }
+inline double scalbn(double x, int n) { return ldexp(x, n); }
+inline float scalbn(float x, int n) { return ldexpf(x, n); }
+inline float scalbnf(float x, int n) { return ldexpf(x, n); }
+inline float frexp(float x, int *n) { return frexpf(x, n); }
+inline float modf(float x, float *whole) { return modff(x, whole); }
+inline float remquo(float x, float y, int *n) { return remquof(x, y, n); }
+inline float jn(int n, float x) { return jnf(n, x); }
+inline float yn(int n, float x) { return ynf(n, x); }
+
+// exp(x^2) erfc(x): beyond 5 by its continued fraction, because there erfc vanishes.
+inline double kn_erfcx(double x) {
+    if (x < 5) {
+        double square = x * x, rest = fma(x, x, -square);
+        return exp(square) * erfc(x) * (1 + rest);
+    }
+    double fraction = x;
+    for (int k = 60; k >= 1; --k)
+        fraction = x + k * 0.5 / fraction;
+    return 0.56418958354775628695 / fraction;
+}
+
+// A first guess from the asymptote of log erfc, then steps on log erfc for small y: it is nearly a parabola there.
+inline double kn_erfcinv_small(double y) {
+    double t = sqrt(-2 * log(y / 2));
+    double x = 0.70710678118654752440 * (t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))));
+    for (int k = 0; k < 3; ++k) {
+        double value = erfc(x), slope = -1.12837916709551257390 * exp(-x * x);
+        if (value == 0)
+            break;
+        double step = (value - y) / slope;
+        x -= step / (1 + x * step);
+    }
+    return x;
+}
+
+inline double kn_erfinv(double y) {
+    double size = fabs(y);
+    if (!(size < 1))
+        return size == 1 ? y * __builtin_inf() : __builtin_nan("");
+    if (size > 0.5)
+        return copysign(kn_erfcinv_small(1 - size), y);
+    double x = 0.88622692545275801365 * y;
+    for (int k = 0; k < 6; ++k) {
+        double step = (erf(x) - y) / (1.12837916709551257390 * exp(-x * x));
+        x -= step / (1 + x * step);
+    }
+    return x;
+}
+
+inline double kn_erfcinv(double y) {
+    if (!(y > 0 && y < 2))
+        return y == 0 ? __builtin_inf() : y == 2 ? -__builtin_inf() : __builtin_nan("");
+    if (y < 0.5)
+        return kn_erfcinv_small(y);
+    return y > 1.5 ? -kn_erfcinv_small(2 - y) : kn_erfinv(1 - y);
+}
+
+// The modified Bessel functions of the first kind: their power series, then the asymptotic one.
+inline double kn_bessel_i(int order, double x) {
+    double size = fabs(x), sum = 1, term = 1;
+    if (size < 30) {
+        for (int k = 1; k < 200 && term > sum * 1e-17; ++k)
+            sum += term *= size * size / 4 / (k * (k + order));
+        return order ? x / 2 * sum : sum;
+    }
+    for (int k = 1; k < 30 && fabs(term) > 1e-17; ++k)
+        sum += term *= ((2 * k - 1) * (2 * k - 1) - 4.0 * order * order) / (8 * k * size);
+    double half = exp(size / 2), value = half * (sum / sqrt(6.28318530717958647693 * size)) * half;
+    return order ? copysign(value, x) : value;
+}
+
+#define KN_SPECIAL(name, expression)                                                            \
+    inline double name(double x) { return expression; }                                         \
+    inline float name(float x) { return (float)name((double)x); }                               \
+    inline float name##f(float x) { return (float)name((double)x); }                            \
+    template <class T, class R = typename kn_real<T>::type> inline R name(T x) { return name((R)x); }
+KN_SPECIAL(erfcx, kn_erfcx(x))
+KN_SPECIAL(erfinv, kn_erfinv(x))
+KN_SPECIAL(erfcinv, kn_erfcinv(x))
+KN_SPECIAL(normcdf, erfc(x * -0.70710678118654752440) / 2)
+KN_SPECIAL(normcdfinv, -1.41421356237309504880 * kn_erfcinv(2 * x))
+KN_SPECIAL(cyl_bessel_i0, kn_bessel_i(0, x))
+KN_SPECIAL(cyl_bessel_i1, kn_bessel_i(1, x))
