@@ -236,23 +236,39 @@ static int create_schema(kn_database *database)
     return rc;
 }
 
+/* What a file says it is. */
+typedef struct file_kind {
+    int version, application, objects;
+} file_kind;
+
+/* In one transaction: another process may be making the schema at this moment. */
+static int read_kind(kn_database *database, file_kind *kind)
+{
+    int rc = sqlite3_exec(database->db, "BEGIN", NULL, NULL, NULL);
+    if (rc == SQLITE_OK)
+        rc = read_integer(database->db, "PRAGMA user_version", &kind->version);
+    if (rc == SQLITE_OK)
+        rc = read_integer(database->db, "PRAGMA application_id", &kind->application);
+    if (rc == SQLITE_OK && kind->version == 0)
+        rc = read_integer(database->db, "SELECT count(*) FROM sqlite_master", &kind->objects);
+    if (!sqlite3_get_autocommit(database->db))
+        sqlite3_exec(database->db, "ROLLBACK", NULL, NULL, NULL);
+    return rc;
+}
+
 /* A file of another program or of a later version is left as it is. */
 static int check_schema(kn_database *database)
 {
-    int version = 0, application = 0, objects = 0;
-    int rc = read_integer(database->db, "PRAGMA user_version", &version);
-    if (rc == SQLITE_OK)
-        rc = read_integer(database->db, "PRAGMA application_id", &application);
-    if (rc == SQLITE_OK && version == 0)
-        rc = read_integer(database->db, "SELECT count(*) FROM sqlite_master", &objects);
+    file_kind kind = {0, 0, 0};
+    int rc = read_kind(database, &kind);
     if (rc != SQLITE_OK)
         return rc;
-    if (version == SCHEMA_VERSION && application == APPLICATION_ID)
+    if (kind.version == SCHEMA_VERSION && kind.application == APPLICATION_ID)
         return SQLITE_OK;
-    if (version == 0 && application == 0 && objects == 0 && database->is_writable)
+    if (kind.version == 0 && kind.application == 0 && kind.objects == 0 && database->is_writable)
         return create_schema(database);
-    if (application == APPLICATION_ID)
-        kn_database_note(database, "%s has version %d, this library knows %d", database->path, version,
+    if (kind.application == APPLICATION_ID)
+        kn_database_note(database, "%s has version %d, this library knows %d", database->path, kind.version,
                          SCHEMA_VERSION);
     else
         kn_database_note(database, "%s is not a kernel cache", database->path);

@@ -302,6 +302,33 @@ static void processes_share_a_file(void **state)
     assert_int_equal(stats().entries, 9);
 }
 
+/* All at once on an empty folder: one writes, the others find it, nobody sees half a schema. */
+static void processes_begin_a_file_together(void **state)
+{
+    (void)state;
+    for (int round = 0; round < 25; round++) {
+        int found = 0, code;
+        reopen();
+        for (int i = 0; i < 4; i++)
+            if (fork() == 0) {
+                kn_os_lock lock = KN_OS_LOCK_INIT;
+                bool is_locked = kn_cache_lock(cache, "x", 1, &lock, 10000), is_found = get("x", "p") != NULL;
+                if (!is_found)
+                    put("x", "p", "code");
+                kn_os_unlock_file(&lock);
+                _exit(!is_locked || stats().errors ? 100 : is_found);
+            }
+        for (int i = 0; i < 4; i++) {
+            assert_true(wait(&code) > 0);
+            found += WEXITSTATUS(code);
+        }
+        assert_int_equal(found, 3);
+        kn_cache_free(cache);
+        cache = NULL;
+        kn_os_remove_folder(folder);
+    }
+}
+
 static void a_key_is_locked_for_one_at_a_time(void **state)
 {
     kn_os_lock a = KN_OS_LOCK_INIT, b = KN_OS_LOCK_INIT, c = KN_OS_LOCK_INIT;
@@ -391,6 +418,7 @@ int main(void)
         WITH_CACHE(uses_are_remembered_by_the_day),
         WITH_CACHE(threads_share_a_cache),
         WITH_CACHE(processes_share_a_file),
+        WITH_CACHE(processes_begin_a_file_together),
         WITH_CACHE(a_key_is_locked_for_one_at_a_time),
         WITH_CACHE(read_only_handles_read),
         cmocka_unit_test(folder_follows_the_environment),
