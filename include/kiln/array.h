@@ -132,7 +132,8 @@ typedef struct kiln_print_options {
 } kiln_print_options;
 #define KILN_PRINT_OPTIONS_INIT {sizeof(kiln_print_options), 0, 0, 0, 0}
 
-/* The text that numpy.array2string gives, allocated with malloc: the caller frees it. options may be NULL. */
+/* The text that numpy.array2string gives (NumPy 2.4), allocated with malloc: the caller frees it. options may be NULL. Of a long array only the
+ * elements that are shown leave the device. */
 KILN_API kiln_status kiln_array_to_string(char **out, kiln_array *array, const kiln_print_options *options);
 
 #ifdef __cplusplus
