@@ -951,6 +951,18 @@ EXPORT int cuFuncLoad(fake_kernel *kernel)
     return leave(refuse_in_capture());
 }
 
+EXPORT int cuFuncGetParamInfo(fake_kernel *kernel, size_t index, size_t *offset, size_t *size)
+{
+    ENTER_CONTEXT();
+    if (index >= (size_t)kernel->count)
+        return leave(INVALID_VALUE);
+    *offset = 0;
+    for (size_t i = 0; i < index; i++)
+        *offset += kernel->sizes[i];
+    *size = kernel->sizes[index];
+    return leave(OK);
+}
+
 EXPORT int cuFuncGetAttribute(int *value, int attribute, fake_kernel *kernel)
 {
     ENTER_CONTEXT();
