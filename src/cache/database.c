@@ -54,8 +54,8 @@ static const char *const sql[KN_SQL_COUNT] = {
 };
 
 enum {
-    BUSY_MS = 300,      /* the longest wait for others; compiling takes about as long */
-    BACK_OFF_MS = 1000, /* so that a file that stays locked costs a fraction of the time */
+    BUSY_MS = 1000,     /* the longest wait for others */
+    BACK_OFF_MS = 2000, /* so that a file that stays locked costs a fraction of the time */
     SET_ASIDE_MAX = 3
 };
 
@@ -209,7 +209,7 @@ static int configure(kn_database *database)
 {
     const char *pragmas =
         "PRAGMA mmap_size=0; PRAGMA trusted_schema=OFF; PRAGMA cell_size_check=ON; PRAGMA temp_store=MEMORY;"
-        "PRAGMA synchronous=NORMAL; PRAGMA cache_size=-512;";
+        "PRAGMA synchronous=OFF; PRAGMA cache_size=-512;";
     int rc;
     sqlite3_busy_timeout(database->db, BUSY_MS);
     sqlite3_db_config(database->db, SQLITE_DBCONFIG_DEFENSIVE, 1, NULL);

@@ -373,7 +373,7 @@ static void a_locked_file(void **state)
     assert_non_null(strstr(stats().trouble, "locked"));
     sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     sqlite3_close(db);
-    usleep(1100 * 1000);
+    usleep(2100 * 1000);
     assert_true(has("a", "code"));
 }
 
@@ -394,7 +394,7 @@ static void a_full_disk(void **state)
     setrlimit(RLIMIT_FSIZE, &before);
     assert_int_equal(warnings, 1);
     assert_int_equal(stats().errors, 3); /* both puts and the look at the totals */
-    usleep(1100 * 1000);
+    usleep(2100 * 1000);
     assert_true(has("a", "code"));
     assert_false(kn_cache_get(cache, "big", 3, "p", &found, NULL));
     kn_cache_put(cache, "big", 3, "p", &blob, NULL);
