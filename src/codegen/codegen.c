@@ -86,7 +86,8 @@ static const char *constness(const writer *w, int k)
     return is_output(w, k) || w->program->param[k].is_non_const ? "" : "const ";
 }
 
-/* ---- the argument block, in the order of plan/layout.h ---- */
+/* ---- the argument block, in the order of plan/layout.h ----
+ * alignas in front of a declaration holds for each of its names: one name a line. */
 
 static void put_param_field(const writer *w, kn_str *out, int k)
 {
@@ -116,14 +117,15 @@ static void put_fields(writer *w)
     kn_str_append(out, "long long size;\n");
     kn_str_append(out, uses & KN_USES_COUNT ? "long long n;\n" : "");
     kn_str_append(out, uses & KN_USES_INDEX ? "long long start;\n" : "");
-    kn_str_append(out, kn_layout_has_skew(w->spec) ? "alignas(8) int skew, skew_unused;\n" : "");
-    kn_str_append(out, w->spec->schedule.kind == KN_TILE ? "alignas(8) unsigned tile_p, tile_q;\n" : "");
+    kn_str_append(out, kn_layout_has_skew(w->spec) ? "alignas(8) int skew;\nint skew_unused;\n" : "");
+    kn_str_append(out, w->spec->schedule.kind == KN_TILE ? "alignas(8) unsigned tile_p;\nunsigned tile_q;\n" : "");
     for (int k = 0; k < param_count(w); ++k)
         put_param_field(w, out, k);
     if (w->spec->schedule.rank > 0)
-        kn_str_printf(out, "alignas(8) unsigned rank, unused;\nkn_axis axis[%d];\n", w->spec->schedule.rank);
+        kn_str_printf(out, "alignas(8) unsigned rank;\nunsigned unused;\nkn_axis axis[%d];\n",
+                      w->spec->schedule.rank);
     if (uses & KN_USES_INDEXER)
-        kn_str_printf(out, "alignas(8) unsigned logical_rank, logical_unused;\nlong long logical[%d];\n",
+        kn_str_printf(out, "alignas(8) unsigned logical_rank;\nunsigned logical_unused;\nlong long logical[%d];\n",
                       KILN_MAX_NDIM);
 }
 

@@ -1,0 +1,303 @@
+/* Where operands lie: orders, reversals, steps, broadcasts, offsets, ranks, sizes 0 and 1. */
+#include "cases.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static void sum_expected(const element *e)
+{
+    set_out(e, 0, in_number(e, 0).re + in_number(e, 1).re);
+}
+
+/* One kernel of three operands and every layout of each: most share a handful of binaries. */
+static void add(const char *shape_x, const char *layout_x, const char *shape_y, const char *layout_y,
+                const char *shape_z, const char *layout_z)
+{
+    stage *s = STAGE("float32 x, int16 y", "float32 z", "z = x + y");
+    stage_in(s, KILN_FLOAT32, shape_x, layout_x, FILL_SMALL);
+    stage_in(s, KILN_INT16, shape_y, layout_y, FILL_SMALL);
+    if (layout_z)
+        stage_out(s, KILN_FLOAT32, shape_z, layout_z);
+    else
+        stage_out_fresh(s, KILN_FLOAT32);
+    stage_check(s, sum_expected, NULL);
+    stage_free(s);
+}
+
+static void add_same(const char *shape, const char *x, const char *y, const char *z)
+{
+    add(shape, x, shape, y, shape, z);
+}
+
+static void all_c(void)
+{
+    add_same("7,33,5", "C", "C", "C");
+}
+
+static void all_f(void)
+{
+    add_same("7,33,5", "F", "F", "F");
+}
+
+static void mixed_orders(void)
+{
+    add_same("7,33,5", "C", "F", "P1,2,0");
+    add_same("7,33,5", "F", "C", "C");
+    add_same("64,65", "F", "C", "C");
+    add_same("64,65", "C", "C", "F");
+}
+
+static void reversed_inputs(void)
+{
+    add_same("9,31", "-0", "-1", "C");
+    add_same("1000", "-0", "-0", "C");
+    add_same("1000", "C", "-0", "C");
+}
+
+static void reversed_outputs(void)
+{
+    add_same("1000", "C", "C", "-0");
+    add_same("1000", "-0", "-0", "-0");
+    add_same("9,31", "C", "F", "-*");
+    add_same("9,31", "-*", "-*", "-*");
+}
+
+static void stepped(void)
+{
+    add_same("9,31", "/0", "/1", "C");
+    add_same("9,31", "C", "C", "/1x3");
+    add_same("1000", "/0x5", "C", "C");
+    add_same("12,8,10", "F /1 -0", "/0x3 -2", "P2,0,1 /2 -1");
+}
+
+static void shifted(void)
+{
+    static const char *const shift[] = {"+0", "+1", "+2", "+3", "+5", "+8"};
+    for (size_t a = 0; a < 6; ++a)
+        for (size_t b = 0; b < 6; ++b)
+            add_same("1003", shift[a], shift[b], shift[(a + b) % 6]);
+}
+
+static void odd_lengths(void)
+{
+    static const int lengths[] = {1,  2,  3,  4,   7,   8,   15,  16,  17,   31,   32,   33,
+                                  63, 64, 65, 127, 129, 255, 256, 257, 1023, 1025, 4095, 8193};
+    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; ++k) {
+        char shape[16];
+        snprintf(shape, sizeof shape, "%d", lengths[k]);
+        add_same(shape, "C", "C", "C");
+        add_same(shape, "+1", "/0", "-0");
+    }
+}
+
+static void broadcast_axes(void)
+{
+    add("5,1,7", "C", "3,1", "C", "5,3,7", "C");
+    add("1,9", "C", "33,1", "F", "33,9", "F");
+    add("64", "C", "100,1", "C", "100,64", "C");
+    add("1,64", "C", "100,1", "C", "100,64", "-0");
+}
+
+static void broadcast_scalars(void)
+{
+    add("", "C", "12,7", "C", "12,7", "C");
+    add("12,7", "F", "", "C", "12,7", "C");
+    add("1,1,1", "C", "12,7", "C", "1,12,7", "C");
+    add("1000", "C", "1", "C", "1000", "C");
+}
+
+static void stride_zero_inputs(void)
+{
+    add_same("12,7", "=0", "C", "C");
+    add_same("12,7", "=1", "=0", "F");
+    add_same("12,7", "=*", "=*", "C");
+    add_same("4,5,6", "F =1", "=0 -2", "P1,0,2");
+}
+
+static void stride_zero_of_extent_one_output(void)
+{
+    add_same("1,7", "C", "C", "=0");
+    add_same("7,1", "C", "C", "=1 -0");
+}
+
+static void no_axes(void)
+{
+    add("", "C", "", "C", "", "C");
+    add("", "+3", "", "+1", "", "+2");
+}
+
+static void no_elements(void)
+{
+    add_same("0", "C", "C", "C");
+    add_same("3,0,5", "F", "C", "-1");
+    add("3,0,5", "C", "1,1", "C", "3,0,5", "C");
+    add("0", "C", "1", "C", "0", NULL);
+}
+
+static void fresh_outputs(void)
+{
+    add("5,1,7", "C", "3,1", "C", NULL, NULL);
+    add("9,31", "F", "9,31", "F", NULL, NULL);
+    add("", "C", "", "C", NULL, NULL);
+    add("1000", "-0", "1000", "-0", NULL, NULL);
+}
+
+static void extents_of_one(void)
+{
+    add_same("1,7,1,5,1", "F", "-*", "C");
+    add_same("1,1,1", "C", "F", "C");
+    add("1,7,1", "=0 =2", "9,1,3", "F", "9,7,3", "F");
+}
+
+/* Nothing merges where orders differ, so that the space has as many axes as the arrays. */
+static void ranks(void)
+{
+    for (int ndim = 5; ndim <= 12; ++ndim) {
+        int64_t shape[KILN_MAX_NDIM];
+        layout mixed, plain;
+        layout_plain(&mixed, ndim);
+        layout_plain(&plain, ndim);
+        for (int a = 0; a < ndim; ++a) {
+            shape[a] = a % 2 ? 2 : 3;
+            mixed.order[a] = ndim - 1 - a;
+            mixed.reversed[a] = a % 3 == 0;
+        }
+        stage *s = STAGE("float32 x, int16 y", "float32 z", "z = x + y");
+        stage_place(s, false, KILN_FLOAT32, ndim, shape, &mixed, FILL_SMALL, -1);
+        stage_place(s, false, KILN_INT16, ndim, shape, &plain, FILL_SMALL, -1);
+        stage_place(s, true, KILN_FLOAT32, ndim, shape, ndim % 2 ? &plain : &mixed, FILL_SMALL, -1);
+        stage_check(s, sum_expected, NULL);
+        stage_free(s);
+    }
+}
+
+static void sixty_four_axes(void)
+{
+    int64_t shape[KILN_MAX_NDIM];
+    layout plain, other;
+    layout_plain(&plain, KILN_MAX_NDIM);
+    layout_plain(&other, KILN_MAX_NDIM);
+    for (int a = 0; a < KILN_MAX_NDIM; ++a) {
+        shape[a] = a % 5 == 0 ? 2 : 1;
+        other.order[a] = KILN_MAX_NDIM - 1 - a;
+        other.reversed[a] = a % 2 != 0;
+    }
+    for (int turn = 0; turn < 2; ++turn) {
+        stage *s = STAGE("float32 x, int16 y", "float32 z", "z = x + y");
+        stage_place(s, false, KILN_FLOAT32, KILN_MAX_NDIM, shape, turn ? &plain : &other, FILL_SMALL, -1);
+        stage_place(s, false, KILN_INT16, KILN_MAX_NDIM, shape, &plain, FILL_SMALL, -1);
+        if (turn)
+            stage_place(s, true, KILN_FLOAT32, KILN_MAX_NDIM, shape, &other, FILL_SMALL, -1);
+        else
+            stage_out_fresh(s, KILN_FLOAT32);
+        stage_check(s, sum_expected, NULL);
+        stage_free(s);
+    }
+}
+
+/* Permutations, the hard ones for schedules that move tiles: every order of three axes against each other. */
+static void permutations(void)
+{
+    static const char *const orders[] = {"P0,1,2", "P0,2,1", "P1,0,2", "P1,2,0", "P2,0,1", "P2,1,0"};
+    for (size_t x = 0; x < 6; ++x)
+        for (size_t z = 0; z < 6; ++z)
+            add_same("33,40,17", orders[x], orders[(x + z) % 6], orders[z]);
+}
+
+static void large(void)
+{
+    add_same("1000003", "C", "C", "C");
+    add_same("1025,1023", "C", "F", "C");
+    add("1025,1", "C", "1023", "C", "1025,1023", "C");
+    add_same("70000,13", "F", "C", "F");
+}
+
+/* A copy moves as bits in every element size. */
+static void identity_expected(const element *e)
+{
+    memcpy(e->out[0], e->in[0], kiln_dtype_size(e->in_dtype[0]));
+}
+
+static void transposed_copies(void)
+{
+    static const kiln_dtype dtypes[] = {KILN_UINT8, KILN_FLOAT16, KILN_INT32, KILN_FLOAT64, KILN_COMPLEX128};
+    static const char *const layouts[] = {"F", "-0", "P0,2,1 +1", "P1,0,2 /0"};
+    for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; ++d)
+        for (size_t l = 0; l < sizeof layouts / sizeof layouts[0]; ++l) {
+            stage *s = STAGE("T x", "T z", "z = x");
+            stage_in(s, dtypes[d], "19,35,66", layouts[l], FILL_SMALL);
+            stage_out(s, dtypes[d], "19,35,66", "C");
+            stage_check(s, identity_expected, NULL);
+            stage_free(s);
+        }
+}
+
+/* KILN_ORDER_KEEP: memory order of the inputs, as NumPy's order "K". */
+static void check_order(const char *shape, const char *layout_x, const char *shape_y, const char *layout_y,
+                        const char *expected)
+{
+    stage *s = STAGE("float32 x, int16 y", "float32 z", "z = x + y");
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    int count;
+    options.order = KILN_ORDER_KEEP;
+    stage_in(s, KILN_FLOAT32, shape, layout_x, FILL_SMALL);
+    stage_in(s, KILN_INT16, shape_y, layout_y, FILL_SMALL);
+    stage_out_fresh(s, KILN_FLOAT32);
+    if (stage_check(s, sum_expected, &options)) {
+        kiln_array *z = stage_outs(s, &count)[0];
+        char order[64] = "";
+        int64_t run = 4;
+        /* Axes from the innermost out, by what each step covers. */
+        for (int found = 0; found < kiln_array_ndim(z); ++found)
+            for (int a = kiln_array_ndim(z); a-- > 0;)
+                if (kiln_array_strides(z)[a] == run && kiln_array_shape(z)[a] > 1) {
+                    char word[8];
+                    snprintf(word, sizeof word, "%d", a);
+                    memmove(order + strlen(word), order, strlen(order) + 1);
+                    memcpy(order, word, strlen(word));
+                    run *= kiln_array_shape(z)[a];
+                    break;
+                }
+        trouble_unless(!strcmp(order, expected),
+                       "order %s of the axes in memory, %s was expected (%s and %s)", order, expected,
+                       layout_x, layout_y);
+    }
+    stage_free(s);
+}
+
+static void order_keep(void)
+{
+    check_order("5,6,7", "C", "5,6,7", "C", "012");
+    check_order("5,6,7", "F", "5,6,7", "F", "210");
+    check_order("5,6,7", "P1,2,0", "5,6,7", "P1,2,0", "120");
+    check_order("5,6,7", "P1,2,0", "7", "C", "120");
+    check_order("5,6,7", "F", "", "C", "210");
+    check_order("5,6,7", "F -0", "5,6,7", "F", "210");
+    check_order("5,6,7", "P2,0,1 /1", "5,6,7", "=*", "201");
+}
+
+const test_case layout_cases[] = {
+    {"all_c", all_c, 0},
+    {"all_f", all_f, 0},
+    {"mixed_orders", mixed_orders, 0},
+    {"reversed_inputs", reversed_inputs, 0},
+    {"reversed_outputs", reversed_outputs, 0},
+    {"stepped", stepped, 0},
+    {"shifted", shifted, 0},
+    {"odd_lengths", odd_lengths, 0},
+    {"broadcast_axes", broadcast_axes, 0},
+    {"broadcast_scalars", broadcast_scalars, 0},
+    {"stride_zero_inputs", stride_zero_inputs, 0},
+    {"stride_zero_of_extent_one_output", stride_zero_of_extent_one_output, 0},
+    {"no_axes", no_axes, 0},
+    {"no_elements", no_elements, 0},
+    {"fresh_outputs", fresh_outputs, 0},
+    {"extents_of_one", extents_of_one, 0},
+    {"ranks", ranks, 0},
+    {"sixty_four_axes", sixty_four_axes, 0},
+    {"permutations", permutations, 0},
+    {"large", large, 0},
+    {"transposed_copies", transposed_copies, 0},
+    {"order_keep", order_keep, 0},
+    {NULL, NULL, 0},
+};

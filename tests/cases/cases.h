@@ -1,0 +1,47 @@
+/* cases.h - one list of cases for every target. A case is a function that builds stages and lets them complain. */
+#ifndef CASES_CASES_H
+#define CASES_CASES_H
+
+#include "stage.h"
+
+enum { CASE_HOST = 1, CASE_CUDA = 2, CASE_BOTH = 3 };
+
+typedef struct test_case {
+    const char *name;
+    void (*run)(void);
+    int targets; /* 0: both */
+} test_case;
+
+typedef struct case_list {
+    const char *name;
+    const test_case *cases; /* the last has no name */
+} case_list;
+
+extern const test_case layout_cases[];
+
+/* A number that is the same for the case that is running, whatever else runs. */
+uint64_t case_seed(void);
+/* "host" or "cuda:0": the target that is running. */
+const char *case_target(void);
+
+/* Operands of an expectation. */
+#define IN(type, k) (*(const type *)e->in[k])
+#define OUT(type, k) (*(type *)e->out[k])
+/* Any dtype, as a number. */
+static inline number in_number(const element *e, int k)
+{
+    return number_load(e->in[k], e->in_dtype[k]);
+}
+static inline number out_number(const element *e, int k)
+{
+    return number_load(e->out[k], e->out_dtype[k]);
+}
+static inline void set_out(const element *e, int k, double re)
+{
+    number_store(e->out[k], e->out_dtype[k], number_real(re));
+}
+
+/* A stage over one kernel with the seed of the case. */
+#define STAGE(in, out, body) stage_create(in, out, body, NULL, case_seed())
+
+#endif

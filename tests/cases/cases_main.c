@@ -1,0 +1,140 @@
+/* cases - every case on every target that is present.
+ *
+ * usage: cases [--target host|cuda:N] [--filter SUBSTRING] [--list]
+ *
+ * One line a failing case, then "N passed, N failed". Kernels are compiled into a cache of this run's own,
+ * unless KILN_CACHE_DIR is set. */
+#include "cases.h"
+
+#include <ftw.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static const case_list lists[] = {{"layout", layout_cases}};
+static char target_name[16];
+static uint64_t seed;
+
+uint64_t case_seed(void)
+{
+    return seed;
+}
+
+const char *case_target(void)
+{
+    return target_name;
+}
+
+typedef struct run_options {
+    const char *target, *filter;
+    bool list, verbose;
+    int passed, failed;
+} run_options;
+
+static void run_case(run_options *o, const char *list, const test_case *c)
+{
+    char name[160];
+    int here = KILN_DEVICE_IS_CUDA(stage_device) ? CASE_CUDA : CASE_HOST;
+    snprintf(name, sizeof name, "%s/%s/%s", target_name, list, c->name);
+    if ((o->filter && !strstr(name, o->filter)) || (c->targets && !(c->targets & here)))
+        return;
+    if (o->list) {
+        puts(name);
+        return;
+    }
+    seed = 1;
+    for (const char *at = c->name; *at; ++at)
+        seed = seed * 31 + (unsigned char)*at;
+    struct timespec start, end;
+    clock_gettime(CLOCK_MONOTONIC, &start);
+    trouble_clear();
+    c->run();
+    clock_gettime(CLOCK_MONOTONIC, &end);
+    if (o->verbose)
+        printf("%6.0f ms  %s\n",
+               (double)(end.tv_sec - start.tv_sec) * 1e3 + (double)(end.tv_nsec - start.tv_nsec) * 1e-6,
+               name);
+    if (in_trouble())
+        printf("FAILED %s: %s\n", name, trouble_text());
+    ++*(in_trouble() ? &o->failed : &o->passed);
+    fflush(stdout);
+}
+
+static bool run_target(run_options *o, const char *target)
+{
+    kiln_device device;
+    if (kiln_device_parse(&device, target) != KILN_OK || kiln_device_set_current(device) != KILN_OK) {
+        fprintf(stderr, "cases: %s\n", kiln_error_message());
+        return false;
+    }
+    stage_device = device;
+    kiln_device_name(device, target_name, sizeof target_name);
+    for (size_t l = 0; l < sizeof lists / sizeof lists[0]; ++l)
+        for (const test_case *c = lists[l].cases; c->name; ++c)
+            run_case(o, lists[l].name, c);
+    return true;
+}
+
+static bool read_options(run_options *o, int argc, char **argv)
+{
+    for (int k = 1; k < argc; ++k) {
+        if (!strcmp(argv[k], "--list"))
+            o->list = true;
+        else if (!strcmp(argv[k], "--verbose"))
+            o->verbose = true;
+        else if (!strcmp(argv[k], "--target") && k + 1 < argc)
+            o->target = argv[++k];
+        else if (!strcmp(argv[k], "--filter") && k + 1 < argc)
+            o->filter = argv[++k];
+        else
+            return false;
+    }
+    return true;
+}
+
+/* ---- a cache of our own ---- */
+
+static char cache_folder[] = "/tmp/kiln-cases-XXXXXX";
+
+static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *at)
+{
+    (void)info, (void)type, (void)at;
+    return remove(path);
+}
+
+static void remove_cache(void)
+{
+    nftw(cache_folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
+}
+
+static void use_own_cache(void)
+{
+    if (getenv("KILN_CACHE_DIR") || !mkdtemp(cache_folder))
+        return;
+    setenv("KILN_CACHE_DIR", cache_folder, 1);
+    atexit(remove_cache);
+}
+
+int main(int argc, char **argv)
+{
+    run_options o = {0};
+    int devices = 0;
+    if (!read_options(&o, argc, argv)) {
+        fprintf(stderr, "usage: cases [--target host|cuda:N] [--filter SUBSTRING] [--list] [--verbose]\n");
+        return 2;
+    }
+    use_own_cache();
+    if (o.target && !run_target(&o, o.target))
+        return 2;
+    if (!o.target) {
+        run_target(&o, "host");
+        if (kiln_device_count(&devices) == KILN_OK && devices > 0)
+            run_target(&o, "cuda:0");
+    }
+    if (o.list)
+        return 0;
+    printf("%d passed, %d failed\n", o.passed, o.failed);
+    return o.failed > 0 || o.passed == 0;
+}
