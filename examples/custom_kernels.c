@@ -112,8 +112,8 @@ static void show_several_outputs(kiln_array *x)
     kiln_kernel *k = NULL;
     kiln_array *out[2] = {NULL, NULL};
     kiln_arg in[] = {kiln_arg_array(x)};
-    must(kiln_elementwise_create(&k, "T x", "T half, T whole", "half = x / 2; whole = floor(half)", "halve",
-                                 NULL));
+    must(kiln_elementwise_create(&k, "T x", "T halved, T whole", "halved = x / 2; whole = floor(halved)",
+                                 "halve", NULL));
     must(kiln_kernel_call(k, out, 2, in, 1, NULL));
     expect_floats(out[0], "halves", 4, halves);
     expect_floats(out[1], "and their whole part", 4, whole);

@@ -232,8 +232,8 @@ kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int
     } else if (status == KILN_OK) {
         status = prepare_now(p, &info);
     }
-    if (status == KILN_OK && p->device)
-        kn_call_set_info(&info, p->device->id);
+    if (status == KILN_OK)
+        kn_call_set_info(&info, p->device ? p->device->id : KILN_DEVICE_DEFAULT);
     release_preparation(p);
     return status;
 }

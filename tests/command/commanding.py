@@ -48,7 +48,7 @@ class CommandCase(unittest.TestCase):
     def kiln(self, *words, **changes):
         words = [COMMAND, *map(str, words)]
         return subprocess.run(words, cwd=self.folder, env=self.environment(**changes), text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=240)
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
 
     def ok(self, *words, **changes):
         run = self.kiln(*words, **changes)
