@@ -52,6 +52,9 @@ int64_t kn_slice_clip(int64_t extent, int64_t *start, int64_t stop, int64_t step
 void kn_array_copy_elements(int ndim, const int64_t *shape, void *to, const int64_t *to_strides, const void *from,
                             const int64_t *from_strides, int64_t item_size);
 
+/* The later work of `after` waits for what is queued on `before` now. */
+kiln_status kn_array_order_streams(kn_device *before_device, void *before, kn_device *after_device, void *after);
+
 /* KILN_ERROR_CAPTURE where the stream is being captured: `function` would have to wait for it. */
 kiln_status kn_array_check_capture(kn_device *device, void *stream, const char *function);
 /* C-ordered host data into array, which may be strided; waits. `function` names the caller in messages. */

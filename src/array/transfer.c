@@ -242,8 +242,8 @@ kiln_status kiln_array_contiguous(kiln_array **out, kiln_array *array)
     return KILN_OK;
 }
 
-/* The later work of `after` waits for what is queued on `before` now. */
-static kiln_status order_streams(kn_device *before_device, void *before, kn_device *after_device, void *after)
+kiln_status kn_array_order_streams(kn_device *before_device, void *before, kn_device *after_device,
+                                   void *after)
 {
     void *event = NULL;
     kiln_status status =
@@ -267,12 +267,12 @@ static kiln_status copy_peer(kiln_array *to, kiln_array *from)
     if (!status)
         status = kn_stream_native(&from_stream, from_device, NULL);
     if (!status)
-        status = order_streams(from_device, from_stream, to_device, to_stream);
+        status = kn_array_order_streams(from_device, from_stream, to_device, to_stream);
     if (!status)
         status = to_device->backend->copy_peer(to_device, to->data, from_device, from->data,
                                                kiln_array_nbytes(to), to_stream);
     if (!status)
-        status = order_streams(to_device, to_stream, from_device, from_stream);
+        status = kn_array_order_streams(to_device, to_stream, from_device, from_stream);
     return status ? status : note_use(from, from_stream);
 }
 
