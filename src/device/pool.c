@@ -702,7 +702,8 @@ static block *take_binned(kn_pool *pool, lane *l, size_t size)
 static kiln_status take_slowly(kn_pool *pool, lane *l, size_t size, block **out)
 {
     settle_pending(pool, false);
-    *out = take_binned(pool, l, size);
+    if (!(*out = take_quick(pool, l, size)))
+        *out = take_binned(pool, l, size);
     if (!*out && (l->quick_count > 0 || adopt_ended(pool, l, false))) {
         flush_quick(pool, l);
         adopt_ended(pool, l, false);
