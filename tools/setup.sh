@@ -127,6 +127,13 @@ find_nvrtc() {
 
 # ---- build ----
 
+# Tests neither use what an earlier build left in the user's cache nor add to it.
+private_cache() {
+    KILN_CACHE_DIR=$KILN_ROOT/build/$1/cache
+    export KILN_CACHE_DIR
+    rm -rf "$KILN_CACHE_DIR"
+}
+
 jobs() { nproc 2>/dev/null || echo 2; }
 
 # Configures (where needed) and builds one preset; ccache is used where it is installed.
