@@ -17,13 +17,13 @@ typedef struct cli_list {
 
 typedef struct cli_options {
     cli_list positional, outputs, types;
-    const char *target, *arch, *name, *preamble, *dtype, *shape, *order;
+    const char *target, *arch, *name, *preamble, *dtype, *shape, *order, *row, *size_scale, *seconds;
     int repeat, size;
-    bool help, json, fast_math, no_fma;
+    bool help, json, fast_math, no_fma, list;
 } cli_options;
 
 /* One bit for each subcommand, to say which options it takes. */
-enum { CLI_MAP = 1, CLI_SOURCE = 2, CLI_EXPLAIN = 4, CLI_INFO = 8, CLI_CACHE = 16, CLI_ALL = 31 };
+enum { CLI_MAP = 1, CLI_SOURCE = 2, CLI_EXPLAIN = 4, CLI_INFO = 8, CLI_CACHE = 16, CLI_BENCH = 32, CLI_ALL = 63 };
 
 typedef struct cli_command {
     unsigned bit;
@@ -103,5 +103,6 @@ int cli_source_run(const cli_options *options);
 int cli_explain_run(const cli_options *options);
 int cli_info_run(const cli_options *options);
 int cli_cache_run(const cli_options *options);
+int cli_bench_run(const cli_options *options);
 
 #endif

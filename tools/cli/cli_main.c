@@ -31,6 +31,12 @@ const cli_command cli_commands[] = {
      "  list   its kernels, newest first\n"
      "  clear  removes every kernel\n",
      1, 1, cli_cache_run},
+    {CLI_BENCH, "bench", "", "measure the rows of bench/README.md, each beside its floor",
+     "Every row's result is checked. The floor is a hand-written kernel with the same reads and writes.\n"
+     "Without --row the sweeps over sizes, chains and permutations are left out.\n"
+     "\n"
+     "  kiln bench --row E2,S1 --json\n",
+     0, 1, cli_bench_run},
 };
 const int cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 

@@ -1,0 +1,177 @@
+/* bench.h - what the files of `kiln bench` share: rows, arrays, floors, measuring. */
+#ifndef KILN_BENCH_H
+#define KILN_BENCH_H
+
+#include "cli.h"
+
+enum { BENCH_MAX_OPERANDS = 6, BENCH_MAX_NDIM = 8, BENCH_SAMPLES = 1024 };
+
+/* ---- rows ---- */
+
+typedef struct bench_value {
+    double re, im;
+} bench_value;
+
+/* The result's element from the inputs' elements; index: its C-order index among n. */
+typedef bench_value (*bench_reference)(const bench_value *in, int64_t index, int64_t n);
+
+/* An array of a row: `shape` is filled, then seen through `axes` and `index`. */
+typedef struct bench_operand {
+    kiln_dtype dtype;
+    char shape[48]; /* extents: numbers, numbers that the scale multiplies ("64*"), N, H, R, Q, M */
+    char axes[20];  /* a permutation, "2,0,1", or "" */
+    char index[24]; /* a Python index, or "" */
+    int shares;     /* k: the memory of operand k - 1; 0: its own */
+} bench_operand;
+
+typedef enum bench_kind {
+    BENCH_ELEMENTS,    /* one kernel over large arrays */
+    BENCH_CHAIN,       /* 100 kernels, each on the result of the one before */
+    BENCH_CHAIN_GRAPH, /* the same in a CUDA graph */
+    BENCH_GIVEN,       /* host time of a call, the output given */
+    BENCH_ALLOCATED,   /* the same, the output allocated */
+    BENCH_DEFINITION,  /* definition to result of a kernel never seen before */
+    BENCH_PROCESS      /* first kernel of a process, found on disk */
+} bench_kind;
+
+typedef struct bench_row {
+    char name[24]; /* as ANCHORS.md has it, up to the first space */
+    char title[56];
+    bench_kind kind;
+    bool is_extra; /* of a sweep: taken only where its name is asked for */
+    bool is_small; /* measured in a graph, beside the driver's copy as well */
+    const char *in, *out, *body;
+    double scalar[2];          /* weak floats behind the arrays */
+    int n_scalars, n_operands; /* the operands: inputs, then the output */
+    bench_operand operand[BENCH_MAX_OPERANDS];
+    const char *floor; /* streams of the floor's kernel: see bench_floor.c */
+    bench_reference reference;
+} bench_row;
+
+typedef struct bench_rows {
+    bench_row *row;
+    int count, room;
+} bench_rows;
+
+/* All rows there are for this scale. false: no memory. Free *out either way. */
+bool bench_rows_make(bench_rows *out, bool is_cuda, double scale);
+void bench_rows_free(bench_rows *rows);
+/* Extents of `text` for a scale; the number of axes. */
+int bench_shape_read(int64_t *extents, const char *text, double scale);
+int bench_axes_read(int *axes, const char *text);
+
+/* ---- the run ---- */
+
+typedef struct bench_driver bench_driver;
+
+typedef struct bench {
+    const cli_options *options;
+    kiln_device device;
+    kiln_device_properties properties;
+    bool is_cuda, shows_progress;
+    double scale, seconds;
+    kiln_stream *stream;
+    kiln_event *begin, *end;
+    kiln_kernel *random, *random_bytes;
+    bench_driver *driver; /* NULL on the host */
+    char error[1024];     /* why the last step failed */
+} bench;
+
+/* Keeps the reason, and is false. */
+bool bench_fail(bench *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* Whether the library's call worked; keeps its message otherwise. */
+bool bench_check(bench *b, kiln_status status);
+
+/* ---- arrays ---- */
+
+/* One copy of a row's arrays. Small rows rotate over several, so that no input waits in a cache. */
+typedef struct bench_set {
+    kiln_array *base[BENCH_MAX_OPERANDS];  /* the memory */
+    kiln_array *array[BENCH_MAX_OPERANDS]; /* what the kernel sees */
+    kiln_array *spare;                     /* two halves that the driver's copy moves between, or NULL */
+} bench_set;
+
+typedef struct bench_data {
+    bench_set *set;
+    int n_sets;
+    int64_t elements; /* of the result */
+    double bytes;     /* the fewest that move: each input's memory once, the result once */
+} bench_data;
+
+bool bench_data_make(bench *b, bench_data *out, const bench_row *row, bool has_spare);
+void bench_data_free(bench_data *data);
+/* Compares BENCH_SAMPLES elements of the first set's result with the row's reference. */
+bool bench_data_check(bench *b, const bench_data *data, const bench_row *row);
+bool bench_row_define(bench *b, kiln_kernel **out, const bench_row *row);
+int bench_row_arguments(kiln_arg *in, const bench_row *row, const bench_set *set);
+
+/* ---- measuring ---- */
+
+typedef enum bench_mode {
+    BENCH_DEVICE_TIME,
+    BENCH_GRAPH_TIME,  /* in a CUDA graph; on the host as BENCH_DEVICE_TIME */
+    BENCH_ENQUEUE_TIME /* the host's time */
+} bench_mode;
+
+/* One of the things that are measured alternately. turn counts up: it chooses the set. */
+typedef struct bench_runner {
+    bool (*run)(bench *b, void *user, int64_t turn);
+    void *user;
+} bench_runner;
+
+typedef struct bench_time {
+    double us, min_us, p10_us, p90_us; /* us: the median */
+    int samples;
+} bench_time;
+
+bool bench_measure(bench *b, bench_mode mode, int batch_at_least, const bench_runner *runners, int n,
+                   bench_time *out);
+/* Of `count` samples, which are sorted. */
+bench_time bench_summary(double *samples, int count);
+
+/* ---- floors ---- */
+
+typedef struct bench_floor bench_floor;
+
+bool bench_floor_make(bench *b, bench_floor **out, const bench_row *row, const bench_data *data);
+void bench_floor_free(bench_floor *floor);
+bool bench_floor_run(bench *b, void *floor, int64_t turn);
+
+/* ---- the CUDA driver and NVRTC, without kiln between ---- */
+
+bool bench_driver_open(bench *b);
+void bench_driver_close(bench_driver *driver);
+/* Milliseconds that NVRTC itself takes; *cubin, allocated with malloc, may be NULL. */
+bool bench_driver_compile(bench *b, const char *source, void **cubin, double *ms);
+/* extern "C" function `name` of a source, as a CUfunction. It lives until the driver is closed. */
+bool bench_driver_function(bench *b, void **out, const char *source, const char *name);
+/* Bytes of the kernel's first parameter in a source; 0 where the driver does not tell. */
+size_t bench_driver_parameter_size(bench *b, const char *source);
+bool bench_driver_launch(bench *b, void *function, unsigned grid, unsigned block, void **params,
+                         bool is_dependent);
+bool bench_driver_copy(bench *b, void *to, void *from, size_t bytes);
+bool bench_driver_capture_begin(bench *b);
+bool bench_driver_capture_end(bench *b, void **graph);
+bool bench_driver_graph_launch(bench *b, void *graph);
+void bench_driver_graph_free(bench *b, void *graph);
+
+/* ---- running rows ---- */
+
+/* What one row gave. A number that is NaN does not belong to the row. */
+typedef struct bench_result {
+    bench_time time, floor;
+    double copy_us; /* the driver's copy of as many bytes */
+    double bytes;
+    double compile_ms, first_ms, result_us; /* of the rows of first use */
+    const char *mode;                       /* "stream", "graph", "enqueue", "wall" */
+    int checked;                            /* elements compared */
+} bench_result;
+
+bool bench_elements_run(bench *b, const bench_row *row, bench_result *out);
+bool bench_chain_run(bench *b, const bench_row *row, bench_result *out);
+bool bench_call_run(bench *b, const bench_row *row, bench_result *out);
+bool bench_first_use_run(bench *b, const bench_row *row, bench_result *out);
+/* The other side of bench_first_use_run, in a process of its own: child-c1, child-c4. */
+int bench_child_run(bench *b, const char *name);
+
+#endif

@@ -1,0 +1,177 @@
+/* bench_elements.c - rows of large arrays, chains of dependent kernels, and the host's time of a call, each
+ * beside its floor. */
+#include "bench.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHAIN_LENGTH = 100 };
+
+/* A row while it is measured. */
+typedef struct work {
+    const bench_row *row;
+    bench_data data;
+    kiln_kernel *kernel;
+    bench_floor *floor;
+    void *bare; /* the bare launch's kernel, its parameters, and whether it may overlap the one before */
+    size_t bare_size;
+    bool bare_is_dependent;
+} work;
+
+static void free_work(work *w)
+{
+    bench_floor_free(w->floor);
+    kiln_kernel_free(w->kernel);
+    bench_data_free(&w->data);
+}
+
+static bool run_kernel(bench *b, void *user, int64_t turn)
+{
+    work *w = user;
+    bench_set *set = &w->data.set[turn % w->data.n_sets];
+    kiln_arg in[BENCH_MAX_OPERANDS + 2];
+    int n_in = bench_row_arguments(in, w->row, set);
+    kiln_array *out = set->array[w->row->n_operands - 1];
+    return bench_check(b, kiln_kernel_call(w->kernel, &out, 1, in, n_in, NULL));
+}
+
+static bool run_floor(bench *b, void *user, int64_t turn)
+{
+    return bench_floor_run(b, ((work *)user)->floor, turn);
+}
+
+static bool run_copy(bench *b, void *user, int64_t turn)
+{
+    work *w = user;
+    kiln_array *spare = w->data.set[turn % w->data.n_sets].spare;
+    size_t half = kiln_array_nbytes(spare) / 2;
+    char *data = kiln_array_data(spare);
+    return bench_driver_copy(b, data, data + half, half);
+}
+
+static bool start(bench *b, work *w, const bench_row *row, bool has_spare)
+{
+    *w = (work){.row = row};
+    return bench_data_make(b, &w->data, row, has_spare) && bench_row_define(b, &w->kernel, row) &&
+           bench_floor_make(b, &w->floor, row, &w->data) && run_kernel(b, w, 0) &&
+           bench_check(b, kiln_stream_synchronize(b->stream)) && bench_data_check(b, &w->data, row);
+}
+
+static const char *mode_name(const bench *b, bench_mode mode)
+{
+    if (mode == BENCH_ENQUEUE_TIME)
+        return "enqueue";
+    return !b->is_cuda ? "wall" : mode == BENCH_GRAPH_TIME ? "graph" : "stream";
+}
+
+static bool measure(bench *b, work *w, bench_mode mode, int batch, bool has_copy, bench_result *out)
+{
+    const bench_runner runners[] = {{run_kernel, w}, {run_floor, w}, {run_copy, w}};
+    bench_time times[3];
+    if (!bench_measure(b, mode, batch, runners, has_copy ? 3 : 2, times))
+        return false;
+    out->time = times[0];
+    out->floor = times[1];
+    out->copy_us = has_copy ? times[2].us : NAN;
+    out->bytes = w->data.bytes;
+    out->mode = mode_name(b, mode);
+    out->checked = BENCH_SAMPLES;
+    return true;
+}
+
+bool bench_elements_run(bench *b, const bench_row *row, bench_result *out)
+{
+    work w;
+    bool has_copy = b->is_cuda && strchr(row->name, '@');
+    bool ok = start(b, &w, row, has_copy) &&
+              measure(b, &w, row->is_small ? BENCH_GRAPH_TIME : BENCH_DEVICE_TIME, 1, has_copy, out);
+    free_work(&w);
+    return ok;
+}
+
+/* A second set with input and output exchanged: then every run reads what the one before wrote. */
+static bool close_chain(bench *b, bench_data *data)
+{
+    bench_set *there = &data->set[0], *back = &data->set[1];
+    if (data->n_sets != 1)
+        return bench_fail(b, "a chain has one set");
+    for (int k = 0; k < 2; k++) {
+        back->base[k] = kiln_array_retain(there->base[1 - k]);
+        back->array[k] = kiln_array_retain(there->array[1 - k]);
+    }
+    data->n_sets = 2;
+    return true;
+}
+
+bool bench_chain_run(bench *b, const bench_row *row, bench_result *out)
+{
+    work w;
+    bench_mode mode = row->kind == BENCH_CHAIN_GRAPH ? BENCH_GRAPH_TIME : BENCH_DEVICE_TIME;
+    bool ok =
+        start(b, &w, row, false) && close_chain(b, &w.data) && measure(b, &w, mode, CHAIN_LENGTH, false, out);
+    free_work(&w);
+    return ok;
+}
+
+/* ---- the host's time of a call ---- */
+
+static bool run_allocating(bench *b, void *user, int64_t turn)
+{
+    work *w = user;
+    kiln_arg in[BENCH_MAX_OPERANDS + 2];
+    int n_in = bench_row_arguments(in, w->row, &w->data.set[0]);
+    kiln_array *out = NULL;
+    (void)turn;
+    kiln_status status = kiln_kernel_call(w->kernel, &out, 1, in, n_in, NULL);
+    kiln_array_free(out);
+    return bench_check(b, status);
+}
+
+static bool run_bare(bench *b, void *user, int64_t turn)
+{
+    work *w = user;
+    static long long block[512]; /* zeros: the kernel does nothing */
+    void *params[] = {block};
+    (void)turn;
+    return bench_driver_launch(b, w->bare, 4, 256, params, w->bare_is_dependent);
+}
+
+/* An empty kernel that takes as many bytes of arguments as kiln's for this call, and is launched as that is.
+ */
+static bool make_bare(bench *b, work *w)
+{
+    kiln_arg in[BENCH_MAX_OPERANDS + 2];
+    int n_in = bench_row_arguments(in, w->row, &w->data.set[0]);
+    kiln_array *out = w->data.set[0].array[w->row->n_operands - 1];
+    char *source = NULL, bare[256];
+    if (!bench_check(b, kiln_kernel_source(&source, w->kernel, &out, 1, in, n_in, NULL)))
+        return false;
+    w->bare_is_dependent = strstr(source, "griddepcontrol.wait") != NULL;
+    w->bare_size = bench_driver_parameter_size(b, source);
+    free(source);
+    if (!w->bare_size || w->bare_size > 4096)
+        w->bare_size = 64;
+    snprintf(bare, sizeof bare,
+             "struct bench_arguments { long long word[%zu]; };\n"
+             "extern \"C\" __global__ void bench_bare(bench_arguments given) {}\n",
+             (w->bare_size + 7) / 8);
+    return bench_driver_function(b, &w->bare, bare, "bench_bare");
+}
+
+bool bench_call_run(bench *b, const bench_row *row, bench_result *out)
+{
+    work w;
+    bench_time times[2];
+    bool ok = start(b, &w, row, false) && (!b->is_cuda || make_bare(b, &w));
+    const bench_runner runners[] = {{row->kind == BENCH_GIVEN ? run_kernel : run_allocating, &w},
+                                    {b->is_cuda ? run_bare : run_floor, &w}};
+    ok = ok && bench_measure(b, BENCH_ENQUEUE_TIME, CHAIN_LENGTH, runners, 2, times);
+    if (ok) {
+        out->time = times[0];
+        out->floor = times[1];
+        out->mode = mode_name(b, BENCH_ENQUEUE_TIME);
+        out->checked = BENCH_SAMPLES;
+    }
+    free_work(&w);
+    return ok;
+}

@@ -1,0 +1,295 @@
+/*
+ * bench_floor.c - the floor of a row: a hand-written kernel with the same widths and the same mix of reads
+ * and writes.
+ *
+ * A row says which streams its floor has: "a4b4>4" reads 4 bytes an element from the memory of the first and
+ * of the second operand and writes 4; a capital letter stands for the second half of an operand's memory;
+ * ">4" only writes.
+ */
+#include "bench.h"
+#include <ctype.h>
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#ifdef __SSE2__
+#include <emmintrin.h>
+#endif
+
+enum { MAX_STREAMS = 4, MAX_THREADS = 64, BLOCK = 256 };
+
+/* Bytes of an element, and where they lie in a set's arrays. */
+typedef struct stream {
+    int operand, bytes;
+    bool is_second_half;
+} stream;
+
+struct bench_floor {
+    const bench_data *data;
+    stream in[MAX_STREAMS], out;
+    int n_in;
+    int64_t elements;
+    void *function; /* CUDA */
+    int group;      /* elements a thread */
+    int threads;    /* host */
+};
+
+static void read_streams(bench_floor *floor, const char *text, int result)
+{
+    for (char *end; *text && *text != '>'; text = end)
+        floor->in[floor->n_in++] =
+            (stream){tolower((unsigned char)*text) - 'a', (int)strtol(text + 1, &end, 10),
+                     isupper((unsigned char)*text) != 0};
+    floor->out = (stream){result, atoi(text + 1), false};
+}
+
+static char *address(const bench_floor *floor, const stream *s, int64_t turn)
+{
+    kiln_array *base = floor->data->set[turn % floor->data->n_sets].base[s->operand];
+    return (char *)kiln_array_data(base) + (s->is_second_half ? kiln_array_nbytes(base) / 2 : 0);
+}
+
+/* ---- CUDA ---- */
+
+/* The type that holds a chunk of so many bytes, and its 32-bit words. */
+static const struct {
+    int bytes;
+    const char *type;
+    int words;
+    const char *word[4];
+} chunks[] = {
+    {1, "unsigned char", 1, {""}},
+    {2, "unsigned short", 1, {""}},
+    {4, "unsigned int", 1, {""}},
+    {8, "uint2", 2, {".x", ".y"}},
+    {16, "uint4", 4, {".x", ".y", ".z", ".w"}},
+};
+enum { LARGEST = 4 };
+
+static int chunk_of(int bytes)
+{
+    int c = 0;
+    while (c < LARGEST && chunks[c].bytes < bytes)
+        c++;
+    return c;
+}
+
+/* 16 bytes of the result a thread, but at most 64 of any input. */
+static int choose_group(const bench_floor *floor)
+{
+    int group = floor->out.bytes < 16 ? 16 / floor->out.bytes : 1;
+    for (int k = 0; k < floor->n_in; k++)
+        while (group > 1 && group * floor->in[k].bytes > 64)
+            group /= 2;
+    return group;
+}
+
+static void write_loads(FILE *file, const bench_floor *floor)
+{
+    for (int k = 0; k < floor->n_in; k++) {
+        int bytes = floor->in[k].bytes * floor->group, c = chunk_of(bytes), pieces = (bytes + 15) / 16;
+        for (int p = 0; p < pieces; p++)
+            fprintf(file, "    %s x%d_%d = ((const %s *)in%d)[t * %d + %d];\n", chunks[c].type, k, p,
+                    chunks[c].type, k, pieces, p);
+    }
+}
+
+/* Word w of the result takes word w of each input of the same width, and the others' words folded. */
+static void write_folds(FILE *file, const bench_floor *floor, int out_chunk)
+{
+    fputs("    unsigned int s = 0", file);
+    for (int w = 0; w < chunks[out_chunk].words; w++)
+        fprintf(file, ", r%d = %d", w, floor->n_in ? 0 : w + 1);
+    fputs(";\n", file);
+    for (int k = 0; k < floor->n_in; k++) {
+        int bytes = floor->in[k].bytes * floor->group, c = chunk_of(bytes);
+        bool same = c == out_chunk && bytes <= 16;
+        for (int p = 0; p < (bytes + 15) / 16; p++)
+            for (int w = 0; w < chunks[c].words; w++)
+                if (same)
+                    fprintf(file, "    r%d ^= x%d_%d%s;\n", w, k, p, chunks[c].word[w]);
+                else
+                    fprintf(file, "    s ^= x%d_%d%s;\n", k, p, chunks[c].word[w]);
+    }
+}
+
+static void write_store(FILE *file, int c)
+{
+    static const char *const makers[] = {"(unsigned char)(", "(unsigned short)(", "(", "make_uint2(",
+                                         "make_uint4("};
+    fprintf(file, "    ((%s *)out)[t] = %s", chunks[c].type, makers[c]);
+    for (int w = 0; w < chunks[c].words; w++)
+        fprintf(file, "%sr%d ^ s", w ? ", " : "", w);
+    fputs(");\n}\n", file);
+}
+
+static char *write_kernel(const bench_floor *floor)
+{
+    char *text = NULL;
+    size_t size;
+    FILE *file = open_memstream(&text, &size);
+    int c = chunk_of(floor->out.bytes * floor->group);
+    if (!file)
+        return NULL;
+    fputs("extern \"C\" __global__ void bench_floor(const void *in0, const void *in1, const void *in2, "
+          "const void *in3, void *out, long long groups)\n{\n"
+          "    long long t = (long long)blockIdx.x * blockDim.x + threadIdx.x;\n"
+          "    if (t >= groups)\n        return;\n",
+          file);
+    write_loads(file, floor);
+    write_folds(file, floor, c);
+    write_store(file, c);
+    if (fclose(file) == 0)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static bool make_function(bench *b, bench_floor *floor)
+{
+    floor->group = choose_group(floor);
+    char *source = write_kernel(floor);
+    bool ok = source ? bench_driver_function(b, &floor->function, source, "bench_floor")
+                     : bench_fail(b, "out of memory");
+    free(source);
+    return ok;
+}
+
+static bool run_on_device(bench *b, const bench_floor *floor, int64_t turn)
+{
+    void *in[MAX_STREAMS] = {0}, *out = address(floor, &floor->out, turn);
+    long long groups = floor->elements / floor->group;
+    void *params[] = {&in[0], &in[1], &in[2], &in[3], &out, &groups};
+    for (int k = 0; k < floor->n_in; k++)
+        in[k] = address(floor, &floor->in[k], turn);
+    return bench_driver_launch(b, floor->function, (unsigned)((groups + BLOCK - 1) / BLOCK), BLOCK, params,
+                               false);
+}
+
+/* ---- host ---- */
+
+/* A thread's part. */
+typedef struct part {
+    const char *in[MAX_STREAMS];
+    size_t in_bytes[MAX_STREAMS]; /* in all */
+    char *out;
+    size_t out_bytes;
+    int n_in;
+    bool streams; /* stores past the caches: for large results, as memcpy does */
+} part;
+
+static uint64_t fold(const char *bytes, size_t size)
+{
+    uint64_t folded[4] = {0}, word[4];
+    for (size_t at = 0; at + sizeof word <= size; at += sizeof word) {
+        memcpy(word, bytes + at, sizeof word);
+        for (int k = 0; k < 4; k++)
+            folded[k] ^= word[k];
+    }
+    return folded[0] ^ folded[1] ^ folded[2] ^ folded[3];
+}
+
+static void store(char *out, size_t size, uint64_t value, bool streams)
+{
+    size_t at = 0;
+#ifdef __SSE2__
+    __m128i wide = _mm_set1_epi64x((long long)value);
+    for (; streams && at + sizeof wide <= size; at += sizeof wide)
+        _mm_stream_si128((__m128i *)(out + at), wide);
+#endif
+    (void)streams;
+    for (; at + sizeof value <= size; at += sizeof value)
+        memcpy(out + at, &value, sizeof value);
+}
+
+/* Blocks of the result by turns with the blocks of the inputs that belong to them. */
+static void *run_part(void *user)
+{
+    enum { STEP = 16384 };
+    const part *p = user;
+    size_t steps = (p->out_bytes + STEP - 1) / STEP;
+    for (size_t s = 0; s < steps; s++) {
+        uint64_t value = s;
+        for (int k = 0; k < p->n_in; k++) {
+            size_t step = p->in_bytes[k] / steps;
+            value ^= fold(p->in[k] + s * step, step);
+        }
+        size_t left = p->out_bytes - s * STEP;
+        store(p->out + s * STEP, left < STEP ? left : STEP, value, p->streams);
+    }
+    return NULL;
+}
+
+/* Element boundaries of the parts are multiples of 64. */
+static part cut(const bench_floor *floor, int64_t turn, int64_t begin, int64_t end)
+{
+    part p = {.n_in = floor->n_in};
+    int64_t count = end - begin;
+    p.out = address(floor, &floor->out, turn) + begin * floor->out.bytes;
+    p.out_bytes = (size_t)(count * floor->out.bytes);
+    p.streams = floor->elements * floor->out.bytes > (8 << 20);
+    for (int k = 0; k < floor->n_in; k++) {
+        p.in[k] = address(floor, &floor->in[k], turn) + begin * floor->in[k].bytes;
+        p.in_bytes[k] = (size_t)(count * floor->in[k].bytes);
+    }
+    return p;
+}
+
+static void run_on_host(const bench_floor *floor, int64_t turn)
+{
+    pthread_t thread[MAX_THREADS];
+    part parts[MAX_THREADS];
+    int started = 0, count = floor->elements < 1 << 16 ? 1 : floor->threads;
+    for (int t = 0; t < count; t++) {
+        int64_t begin = floor->elements * t / count / 64 * 64;
+        int64_t end = t + 1 == count ? floor->elements : floor->elements * (t + 1) / count / 64 * 64;
+        parts[t] = cut(floor, turn, begin, end);
+    }
+    while (started + 1 < count && pthread_create(&thread[started], NULL, run_part, &parts[started + 1]) == 0)
+        started++;
+    run_part(&parts[0]);
+    for (int t = started + 1; t < count; t++) /* threads that could not be had */
+        run_part(&parts[t]);
+    for (int t = 0; t < started; t++)
+        pthread_join(thread[t], NULL);
+}
+
+static int host_threads(void)
+{
+    const char *wanted = getenv("KILN_NUM_THREADS");
+    long count = wanted && atoi(wanted) > 0 ? atoi(wanted) : sysconf(_SC_NPROCESSORS_ONLN);
+    return count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : (int)count;
+}
+
+/* ---- both ---- */
+
+bool bench_floor_make(bench *b, bench_floor **out, const bench_row *row, const bench_data *data)
+{
+    *out = NULL;
+    bench_floor *floor = calloc(1, sizeof *floor);
+    if (!floor)
+        return bench_fail(b, "out of memory");
+    floor->data = data;
+    floor->elements = data->elements;
+    floor->threads = host_threads();
+    read_streams(floor, row->floor, row->n_operands - 1);
+    if (b->is_cuda && !make_function(b, floor)) {
+        free(floor);
+        return false;
+    }
+    *out = floor;
+    return true;
+}
+
+void bench_floor_free(bench_floor *floor)
+{
+    free(floor);
+}
+
+bool bench_floor_run(bench *b, void *floor, int64_t turn)
+{
+    if (b->is_cuda)
+        return run_on_device(b, floor, turn);
+    run_on_host(floor, turn);
+    return true;
+}

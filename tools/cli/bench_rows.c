@@ -1,0 +1,341 @@
+/* bench_rows.c - the rows of ANCHORS.md that an elementwise kernel can do, and the sweeps over sizes, axes
+ * and chains. */
+#include "bench.h"
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- references, in double precision ---- */
+
+#define REFERENCE(name, result)                                                                              \
+    static bench_value name(const bench_value *in, int64_t index, int64_t n)                                 \
+    {                                                                                                        \
+        (void)in, (void)index, (void)n;                                                                      \
+        return (bench_value){(result), 0};                                                                   \
+    }
+
+static double polar(double r1, double t1, double r2, double t2)
+{
+    return hypot(r1 * cos(t1) - r2 * cos(t2), r1 * sin(t1) - r2 * sin(t2));
+}
+
+static double chain_of_25(double x)
+{
+    for (int k = 0; k < 5; k++) {
+        x = sin(x) * 0.5 + x;
+        x = exp(-fabs(x));
+    }
+    return x;
+}
+
+static double gelu(double x)
+{
+    return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
+}
+
+REFERENCE(same, in[0].re)
+REFERENCE(sum, in[0].re + in[1].re)
+REFERENCE(fused, in[0].re *in[1].re + in[2].re)
+REFERENCE(gaussian, exp(-0.5 * in[0].re * in[0].re) / 2.5066282746310002)
+REFERENCE(distance, polar(in[0].re, in[1].re, in[2].re, in[3].re))
+REFERENCE(softplus, fmax(in[0].re, 0) + log1p(exp(-fabs(in[0].re))))
+REFERENCE(scaled, in[0].re *(1.0 / 255))
+REFERENCE(less, in[0].re < in[1].re)
+REFERENCE(choice, in[0].re > 0.5 ? in[1].re : in[2].re)
+REFERENCE(product, in[0].re *in[1].re)
+REFERENCE(twice, in[0].re * 2)
+REFERENCE(difference, in[0].re - in[1].re)
+REFERENCE(chain, chain_of_25(in[0].re))
+REFERENCE(bell, gelu(in[0].re))
+REFERENCE(affine, in[0].re * 0.5 + 0.25)
+/* arange(n).reshape(1000, -1).T * 2 */
+REFERENCE(paper, 2.0 * (double)(index % 1000 * (n / 1000) + index / 1000))
+
+static bench_value complex_product(const bench_value *in, int64_t index, int64_t n)
+{
+    (void)index, (void)n;
+    return (bench_value){in[0].re * in[1].re - in[0].im * in[1].im,
+                         in[0].re * in[1].im + in[0].im * in[1].re};
+}
+
+/* ---- the table ---- */
+
+#define ARRAY(type, text)                                                                                    \
+    {                                                                                                        \
+        .dtype = KILN_##type, .shape = text                                                                  \
+    }
+#define VIEW(type, text, permutation, at, other)                                                             \
+    {                                                                                                        \
+        .dtype = KILN_##type, .shape = text, .axes = permutation, .index = at, .shares = other               \
+    }
+#define F32(text) ARRAY(FLOAT32, text)
+#define OPERANDS(count, ...) .n_operands = (count), .operand = {__VA_ARGS__}
+#define KERNEL(given, made, text) .in = given, .out = made, .body = text
+
+#define GAUSSIAN_BODY "T q = (x - m) / s; y = exp((T)-0.5 * (q * q)) / (s * (T)2.5066282746310002)"
+#define DISTANCE_BODY                                                                                        \
+    "T a = r1 * cos(t1) - r2 * cos(t2); T b = r1 * sin(t1) - r2 * sin(t2); d = sqrt(a * a + b * b)"
+#define CHAIN_STEP "v = sin(v) * (T)0.5 + v; v = exp(-fabs(v)); "
+#define CHAIN_BODY "T v = x; " CHAIN_STEP CHAIN_STEP CHAIN_STEP CHAIN_STEP CHAIN_STEP "y = v"
+#define GELU_BODY "y = (T)0.5 * x * ((T)1 + tanh((T)0.7978845608028654 * (x + (T)0.044715 * x * x * x)))"
+#define CALL_BODY "z = x + y"
+
+/* kept in columns */
+/* clang-format off */
+static const bench_row table[] = {
+    {"E1", "copy f32", KERNEL("T x", "T y", "y = x"),
+     OPERANDS(2, F32("N"), F32("N")), .floor = "a4>4", .reference = same},
+    {"E2", "add f32", KERNEL("T x, T y", "T z", "z = x + y"),
+     OPERANDS(3, F32("N"), F32("N"), F32("N")), .floor = "a4b4>4", .reference = sum},
+    {"E3", "fma f32 (x*y)+z fused", KERNEL("T x, T y, T z", "T w", "w = x * y + z"),
+     OPERANDS(4, F32("N"), F32("N"), F32("N"), F32("N")), .floor = "a4b4c4>4", .reference = fused},
+    {"E4", "gaussian_pdf f32", KERNEL("T x, T m, T s", "T y", GAUSSIAN_BODY),
+     OPERANDS(2, F32("N"), F32("N")), .scalar = {0, 1}, .n_scalars = 2, .floor = "a4>4", .reference = gaussian},
+    {"E5", "polar_distance f32", KERNEL("T r1, T t1, T r2, T t2", "T d", DISTANCE_BODY),
+     OPERANDS(5, F32("N"), F32("N"), F32("N"), F32("N"), F32("N")), .floor = "a4b4c4d4>4", .reference = distance},
+    {"E6", "softplus f32", KERNEL("T x", "T y", "y = (x > (T)0 ? x : (T)0) + log1p(exp(-fabs(x)))"),
+     OPERANDS(2, F32("N"), F32("N")), .floor = "a4>4", .reference = softplus},
+    {"E7", "add f16", KERNEL("T x, T y", "T z", "z = x + y"),
+     OPERANDS(3, ARRAY(FLOAT16, "N"), ARRAY(FLOAT16, "N"), ARRAY(FLOAT16, "N")), .floor = "a2b2>2", .reference = sum},
+    {"E7b", "add bf16", KERNEL("T x, T y", "T z", "z = x + y"),
+     OPERANDS(3, ARRAY(BFLOAT16, "N"), ARRAY(BFLOAT16, "N"), ARRAY(BFLOAT16, "N")), .floor = "a2b2>2", .reference = sum},
+    {"E8", "u8->f32 scale", KERNEL("uint8 x", "float32 y", "y = x * (1.0f / 255)"),
+     OPERANDS(2, ARRAY(UINT8, "N"), F32("N")), .floor = "a1>4", .reference = scaled},
+    {"E9", "fma f64", KERNEL("T x, T y, T z", "T w", "w = x * y + z"),
+     OPERANDS(4, ARRAY(FLOAT64, "H"), ARRAY(FLOAT64, "H"), ARRAY(FLOAT64, "H"), ARRAY(FLOAT64, "H")),
+     .floor = "a8b8c8>8", .reference = fused},
+    {"E10", "mul c64", KERNEL("T x, T y", "T z", "z = x * y"),
+     OPERANDS(3, ARRAY(COMPLEX64, "H"), ARRAY(COMPLEX64, "H"), ARRAY(COMPLEX64, "H")),
+     .floor = "a8b8>8", .reference = complex_product},
+    {"E11", "compare f32->bool", KERNEL("T x, T y", "bool z", "z = x < y"),
+     OPERANDS(3, F32("N"), F32("N"), ARRAY(BOOL, "N")), .floor = "a4b4>1", .reference = less},
+    {"E12", "where", KERNEL("T c, T x, T y", "T z", "z = c > (T)0.5 ? x : y"),
+     OPERANDS(4, F32("N"), F32("N"), F32("N"), F32("N")), .floor = "a4b4c4>4", .reference = choice},
+    {"B1", "(R,R)+(R,)", KERNEL("T x, T y", "T z", "z = x + y"),
+     OPERANDS(3, F32("R,R"), F32("R"), F32("R,R")), .floor = "a4>4", .reference = sum},
+    {"B2", "(R,R)+(R,1)", KERNEL("T x, T y", "T z", "z = x + y"),
+     OPERANDS(3, F32("R,R"), F32("R,1"), F32("R,R")), .floor = "a4>4", .reference = sum},
+    {"B3", "(1024,1,512)*(1,512,512)", KERNEL("T x, T y", "T z", "z = x * y"),
+     OPERANDS(3, F32("1024*,1,512"), F32("1,512,512"), F32("1024*,512,512")), .floor = ">4", .reference = product},
+    {"B4", "(R,1)*(1,R)", KERNEL("T x, T y", "T z", "z = x * y"),
+     OPERANDS(3, F32("R,1"), F32("1,R"), F32("R,R")), .floor = ">4", .reference = product},
+    {"S1", "transpose copy f32", KERNEL("T x", "T y", "y = x"),
+     OPERANDS(2, VIEW(FLOAT32, "R,R", "1,0", "", 0), F32("R,R")), .floor = "a4>4", .reference = same},
+    {"S2", "x.T+y -> C order", KERNEL("T x, T y", "T z", "z = x + y"),
+     OPERANDS(3, VIEW(FLOAT32, "R,R", "1,0", "", 0), F32("R,R"), F32("R,R")), .floor = "a4b4>4", .reference = sum},
+    {"S3", "x[:, ::2]*2", KERNEL("T x", "T y", "y = x * (T)2"),
+     OPERANDS(2, VIEW(FLOAT32, "R,R", "", ":, ::2", 0), F32("R,Q")),
+     .floor = "a4A4>4", .reference = twice},
+    {"S4", "paper arange(1e8).reshape(1000,-1).T*2", KERNEL("", "T y", "y = (i % 1000 * (n / 1000) + i / 1000) * 2"),
+     OPERANDS(1, VIEW(INT64, "1000,100000*", "1,0", "", 0)), .floor = ">8", .reference = paper},
+    {"S5", "NCHW->NHWC (64,256,56,56)", KERNEL("T x", "T y", "y = x"),
+     OPERANDS(2, VIEW(FLOAT32, "64*,256,56,56", "0,2,3,1", "", 0), F32("64*,56,56,256")), .floor = "a4>4", .reference = same},
+    {"S6", "perm (2,0,1) (512,1024,512)", KERNEL("T x", "T y", "y = x"),
+     OPERANDS(2, VIEW(FLOAT32, "512*,1024,512", "2,0,1", "", 0), F32("512,512*,1024")), .floor = "a4>4", .reference = same},
+    {"S7", "x[1:,1:]-x[:-1,:-1]", KERNEL("T x, T y", "T z", "z = x - y"),
+     OPERANDS(3, VIEW(FLOAT32, "R,R", "", "1:, 1:", 0), VIEW(FLOAT32, "R,R", "", ":-1, :-1", 1), F32("M,M")),
+     .floor = "a4>4", .reference = difference},
+    {"F4", "chain of 25 ops", KERNEL("T x", "T y", CHAIN_BODY),
+     OPERANDS(2, F32("N"), F32("N")), .floor = "a4>4", .reference = chain},
+    {"F5", "gelu f32", KERNEL("T x", "T y", GELU_BODY),
+     OPERANDS(2, F32("N"), F32("N")), .floor = "a4>4", .reference = bell},
+    {"F5b", "gelu bf16", KERNEL("bfloat16 x", "bfloat16 y", "float v = x; y = 0.5f * v * (1 + tanhf(0.7978845608028654f * (v + 0.044715f * v * v * v)))"),
+     OPERANDS(2, ARRAY(BFLOAT16, "N"), ARRAY(BFLOAT16, "N")), .floor = "a2>2", .reference = bell},
+    {"H1", "elementwise kernel into a given output", BENCH_GIVEN, KERNEL("T x, T y", "T z", CALL_BODY),
+     OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = sum},
+    {"H2", "the same, output allocated", BENCH_ALLOCATED, KERNEL("T x, T y", "T z", CALL_BODY),
+     OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = sum},
+    {"H4", "add of two arrays", BENCH_ALLOCATED, KERNEL("T x, T y", "T z", CALL_BODY),
+     OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = sum},
+    {"H8", "broadcast add", BENCH_ALLOCATED, KERNEL("T x, T y", "T z", CALL_BODY),
+     OPERANDS(3, F32("32,32"), F32("32"), F32("32,32")), .floor = "a4>4", .reference = sum},
+    {"C1", "new elementwise kernel, definition to result", .kind = BENCH_DEFINITION},
+    {"C4", "fresh process, kernels on disk: first elementwise kernel", .kind = BENCH_PROCESS},
+};
+/* clang-format on */
+
+/* ---- shapes ---- */
+
+static int64_t at_least_one(double value)
+{
+    return value < 1 ? 1 : (int64_t)(value + 0.5);
+}
+
+/* Scaled extents stay multiples of 256 (N, H) or 16 (R), as the originals are. */
+static int64_t letter_extent(char letter, double scale)
+{
+    int64_t r = 16 * at_least_one(1024 * sqrt(scale));
+    if (letter == 'R' || letter == 'Q' || letter == 'M')
+        return letter == 'R' ? r : letter == 'Q' ? r / 2 : r - 1;
+    return 256 * at_least_one((letter == 'N' ? 1 << 20 : 1 << 19) * scale);
+}
+
+int bench_shape_read(int64_t *extents, const char *text, double scale)
+{
+    int ndim = 0;
+    while (*text && ndim < BENCH_MAX_NDIM) {
+        char *end = (char *)text + 1;
+        if (*text >= 'A')
+            extents[ndim++] = letter_extent(*text, scale);
+        else
+            extents[ndim++] = strtoll(text, &end, 10);
+        if (*end == '*') {
+            extents[ndim - 1] = at_least_one((double)extents[ndim - 1] * scale);
+            end++;
+        }
+        text = *end == ',' ? end + 1 : end;
+    }
+    return ndim;
+}
+
+int bench_axes_read(int *axes, const char *text)
+{
+    int count = 0;
+    for (char *end; *text && count < BENCH_MAX_NDIM; text = *end == ',' ? end + 1 : end)
+        axes[count++] = (int)strtol(text, &end, 10);
+    return count;
+}
+
+/* ---- sweeps ---- */
+
+static bench_row *add(bench_rows *rows, const bench_row *row)
+{
+    if (rows->count == rows->room) {
+        int room = rows->room ? 2 * rows->room : 64;
+        bench_row *grown = realloc(rows->row, (size_t)room * sizeof *grown);
+        if (!grown)
+            return NULL;
+        rows->row = grown;
+        rows->room = room;
+    }
+    rows->row[rows->count] = *row;
+    return &rows->row[rows->count++];
+}
+
+static const bench_row *find(const char *name)
+{
+    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
+        if (strcmp(table[i].name, name) == 0)
+            return &table[i];
+    return NULL;
+}
+
+/* A row at 2^bits elements: "E2@2^20", "B1@2^20". */
+static bool add_size(bench_rows *rows, const char *name, int bits)
+{
+    bench_row row = *find(name);
+    long long rest = 1LL << (bits - bits / 2), half = 1LL << (bits / 2);
+    snprintf(row.name, sizeof row.name, "%s@2^%d", name, bits);
+    row.is_extra = true;
+    row.is_small = bits <= 24;
+    for (int k = 0; k < row.n_operands; k++) {
+        char *shape = row.operand[k].shape;
+        if (strcmp(shape, "R,R") == 0)
+            snprintf(shape, sizeof row.operand[k].shape, "%lld,%lld", half, rest);
+        else
+            snprintf(shape, sizeof row.operand[k].shape, "%lld", *shape == 'R' ? rest : half * rest);
+    }
+    return add(rows, &row) != NULL;
+}
+
+/* x = x * 0.5 + 0.25, again and again. */
+static bool add_chain(bench_rows *rows, int bits, bench_kind kind)
+{
+    bench_row row = {.kind = kind,
+                     .is_extra = true,
+                     .in = "T x",
+                     .out = "T y",
+                     .body = "y = x * (T)0.5 + (T)0.25",
+                     .n_operands = 2,
+                     .floor = "a4>4",
+                     .reference = affine};
+    snprintf(row.name, sizeof row.name, "%s@2^%d", kind == BENCH_CHAIN ? "chain" : "graph", bits);
+    snprintf(row.title, sizeof row.title, "100 dependent kernels in a %s",
+             kind == BENCH_CHAIN ? "stream" : "graph");
+    for (int k = 0; k < 2; k++) {
+        row.operand[k].dtype = KILN_FLOAT32;
+        snprintf(row.operand[k].shape, sizeof row.operand[k].shape, "%lld", 1LL << bits);
+    }
+    return add(rows, &row) != NULL;
+}
+
+/* Shapes like (32, 48, 64, 80, 96) of about 750 MB, and the same with odd extents. */
+static const struct {
+    kiln_dtype dtype;
+    const char *extent[5];
+    const char *name;
+} permuted[] = {
+    {KILN_UINT8, {"32*", "48", "64", "80", "96"}, "P1"},
+    {KILN_FLOAT16, {"16*", "48", "64", "80", "96"}, "P2"},
+    {KILN_FLOAT32, {"16*", "24", "64", "80", "96"}, "P4"},
+    {KILN_FLOAT64, {"16*", "24", "32", "80", "96"}, "P8"},
+    {KILN_COMPLEX128, {"16*", "24", "32", "40", "96"}, "P16"},
+    {KILN_UINT8, {"33*", "47", "65", "79", "97"}, "Podd1"},
+    {KILN_FLOAT16, {"17*", "47", "65", "79", "97"}, "Podd2"},
+    {KILN_FLOAT32, {"17*", "23", "65", "79", "97"}, "Podd4"},
+};
+
+static bool add_permutation(bench_rows *rows, int shape, const int *order)
+{
+    static const char *const floors[17] = {
+        [1] = "a1>1", [2] = "a2>2", [4] = "a4>4", [8] = "a8>8", [16] = "a16>16"};
+    const char *const *e = permuted[shape].extent;
+    kiln_dtype dtype = permuted[shape].dtype;
+    bench_row row = {.is_extra = true,
+                     .in = "T x",
+                     .out = "T y",
+                     .body = "y = x",
+                     .n_operands = 2,
+                     .floor = floors[kiln_dtype_size(dtype)],
+                     .reference = same};
+    bench_operand *x = &row.operand[0], *y = &row.operand[1];
+    x->dtype = y->dtype = dtype;
+    snprintf(row.name, sizeof row.name, "%s:%d%d%d%d%d", permuted[shape].name, order[0], order[1], order[2],
+             order[3], order[4]);
+    snprintf(x->shape, sizeof x->shape, "%s,%s,%s,%s,%s", e[0], e[1], e[2], e[3], e[4]);
+    snprintf(row.title, sizeof row.title, "%s (%s)", kiln_dtype_name(dtype), x->shape);
+    snprintf(x->axes, sizeof x->axes, "%d,%d,%d,%d,%d", order[0], order[1], order[2], order[3], order[4]);
+    snprintf(y->shape, sizeof y->shape, "%s,%s,%s,%s,%s", e[order[0]], e[order[1]], e[order[2]], e[order[3]],
+             e[order[4]]);
+    return add(rows, &row) != NULL;
+}
+
+/* All orders of five axes, by counting in base five. */
+static bool add_permutations(bench_rows *rows, int shape)
+{
+    bool ok = true;
+    for (int code = 0; code < 3125 && ok; code++) {
+        int order[5], seen = 0;
+        for (int axis = 4, rest = code; axis >= 0; axis--, rest /= 5) {
+            order[axis] = rest % 5;
+            seen |= 1 << order[axis];
+        }
+        if (seen == 31)
+            ok = add_permutation(rows, shape, order);
+    }
+    return ok;
+}
+
+bool bench_rows_make(bench_rows *out, bool is_cuda, double scale)
+{
+    bool ok = true;
+    int largest = 30;
+    *out = (bench_rows){0};
+    for (size_t i = 0; i < sizeof table / sizeof *table && ok; i++)
+        ok = add(out, &table[i]) != NULL;
+    while (largest > 18 && ldexp(1, largest) > ldexp(4, 28) * scale)
+        largest -= 2;
+    for (int bits = 10; bits <= largest && ok; bits += 2)
+        ok = add_size(out, "E1", bits) && add_size(out, "E2", bits) && add_size(out, "B1", bits);
+    for (int bits = 10; bits <= 24 && ok; bits += 2)
+        ok = add_chain(out, bits, BENCH_CHAIN) && (!is_cuda || add_chain(out, bits, BENCH_CHAIN_GRAPH));
+    for (size_t i = 0; i < sizeof permuted / sizeof *permuted && ok; i++)
+        ok = add_permutations(out, (int)i);
+    return ok;
+}
+
+void bench_rows_free(bench_rows *rows)
+{
+    free(rows->row);
+    *rows = (bench_rows){0};
+}
