@@ -94,16 +94,16 @@ static void put_param_field(const writer *w, kn_str *out, int k)
     const char *name = w->program->param[k].name;
     switch (w->spec->operand[k].pass) {
     case KN_PASS_ARRAY:
-        kn_str_printf(out, "%s%s *%s;\n", is_output(w, k) ? "" : "const ", storage(w, k), name);
+        kn_str_printf(out, "%s%s *%s_;\n", is_output(w, k) ? "" : "const ", storage(w, k), name);
         break;
     case KN_PASS_SCALAR:
-        kn_str_printf(out, "%s %s;\n", storage(w, k), name);
+        kn_str_printf(out, "%s %s_;\n", storage(w, k), name);
         break;
     case KN_PASS_STRUCT:
-        kn_str_printf(out, "alignas(%d) %s %s;\n", KN_STRUCT_ALIGN, c_name(w, k), name);
+        kn_str_printf(out, "alignas(%d) %s %s_;\n", KN_STRUCT_ALIGN, c_name(w, k), name);
         break;
     case KN_PASS_RAW:
-        kn_str_printf(out, "kn_raw<%s%s, %d, %s> %s;\n", constness(w, k), c_name(w, k),
+        kn_str_printf(out, "kn_raw<%s%s, %d, %s> %s_;\n", constness(w, k), c_name(w, k),
                       w->spec->operand[k].raw_rank, w->spec->operand[k].raw_contiguous ? "true" : "false",
                       name);
         break;
@@ -140,9 +140,9 @@ static void put_values(writer *w)
         const char *name = w->program->param[k].name;
         kn_pass pass = w->spec->operand[k].pass;
         if (pass == KN_PASS_RAW)
-            kn_str_printf(out, "const auto &%s = kn.%s;\n", name, name);
+            kn_str_printf(out, "const auto &%s = kn.%s_;\n", name, name);
         else if (pass != KN_PASS_ARRAY && !w->program->param[k].is_non_const)
-            kn_str_printf(out, "const %s %s = kn.%s%s;\n", c_name(w, k), name, name,
+            kn_str_printf(out, "const %s %s = kn.%s_%s;\n", c_name(w, k), name, name,
                           is_bool(w, k) ? " != 0" : "");
     }
 }
@@ -197,7 +197,7 @@ static void put_call(const writer *w, kn_str *out, place_writer place, const cha
         kn_str_append(&call, separator);
         separator = ", ";
         if (!is_array) {
-            kn_str_printf(&call, "kn.%s%s", name, is_bool(w, k) ? " != 0" : "");
+            kn_str_printf(&call, "kn.%s_%s", name, is_bool(w, k) ? " != 0" : "");
         } else if (is_output(w, k) && is_bool(w, k)) {
             kn_str_printf(&before, "bool kn_%s_bit = ", name);
             place(w, &before, k, array);
@@ -224,19 +224,19 @@ static void put_call(const writer *w, kn_str *out, place_writer place, const cha
 static void place_lane(const writer *w, kn_str *out, int k, int array)
 {
     (void)array;
-    kn_str_printf(out, "kn_%s.at[kn_k]", w->program->param[k].name);
+    kn_str_printf(out, "kn_%s_.at[kn_k]", w->program->param[k].name);
 }
 
 static void place_flat(const writer *w, kn_str *out, int k, int array)
 {
     (void)array;
-    kn_str_printf(out, w->is_cuda ? "kn.%s[kn_at]" : "kn_%s[kn_at]", w->program->param[k].name);
+    kn_str_printf(out, w->is_cuda ? "kn.%s_[kn_at]" : "kn_%s_[kn_at]", w->program->param[k].name);
 }
 
 static void place_located(const writer *w, kn_str *out, int k, int array)
 {
     const char *qualifier = is_output(w, k) ? "" : "const ";
-    kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s + kn_here.at[%d])", qualifier, storage(w, k), qualifier,
+    kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d])", qualifier, storage(w, k), qualifier,
                   w->program->param[k].name, array);
 }
 
@@ -244,7 +244,7 @@ static void place_stepped(const writer *w, kn_str *out, int k, int array)
 {
     (void)array;
     const char *qualifier = is_output(w, k) ? "" : "const ", *name = w->program->param[k].name;
-    kn_str_printf(out, "*(%s%s *)(kn_%s + kn_at * kn_%s_step)", qualifier, storage(w, k), name, name);
+    kn_str_printf(out, "*(%s%s *)(kn_%s_ + kn_at * kn_%s_step)", qualifier, storage(w, k), name, name);
 }
 
 /* ---- the parts of each template ---- */
@@ -262,7 +262,7 @@ static char access_of(const writer *w, int k)
 static void put_place(const writer *w, kn_str *out, int k, int array)
 {
     const char *qualifier = is_output(w, k) ? "" : "const ";
-    kn_str_printf(out, "(%s%s *)((%schar *)kn.%s + kn_here.at[%d])", qualifier, storage(w, k), qualifier,
+    kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d])", qualifier, storage(w, k), qualifier,
                   w->program->param[k].name, array);
 }
 
@@ -270,7 +270,7 @@ static void put_place(const writer *w, kn_str *out, int k, int array)
 static void put_vector_address(const writer *w, kn_str *out, int k, int array)
 {
     if (access_of(w, k) == KN_DENSE)
-        kn_str_printf(out, "kn.%s + kn_first", w->program->param[k].name);
+        kn_str_printf(out, "kn.%s_ + kn_first", w->program->param[k].name);
     else
         put_place(w, out, k, array);
 }
@@ -283,16 +283,16 @@ static void put_load(writer *w, int k, int array)
     char access = access_of(w, k);
     kn_str *loads = &w->slot[SLOT_LOADS], *gather = &w->slot[SLOT_GATHER];
     if (access == KN_GATHER) {
-        kn_str_printf(&w->slot[SLOT_PACKS], "kn_pack<%s, %d> kn_%s;\n", storage(w, k), vector, name);
-        kn_str_printf(gather, "kn_%s.at[kn_k] = ", name);
+        kn_str_printf(&w->slot[SLOT_PACKS], "kn_pack<%s, %d> kn_%s_;\n", storage(w, k), vector, name);
+        kn_str_printf(gather, "kn_%s_.at[kn_k] = ", name);
         if (w->spec->schedule.kind == KN_FLAT)
-            kn_str_printf(gather, "kn.%s[kn_first + kn_k]", name);
+            kn_str_printf(gather, "kn.%s_[kn_first + kn_k]", name);
         else
             place_located(w, gather, k, array);
         kn_str_append(gather, ";\n");
         return;
     }
-    kn_str_printf(loads, "%sauto kn_%s = kn_load<%s, %d>(", is_output(w, k) ? "" : "const ", name,
+    kn_str_printf(loads, "%sauto kn_%s_ = kn_load<%s, %d>(", is_output(w, k) ? "" : "const ", name,
                   storage(w, k), vector);
     if (access == KN_STAGED)
         kn_str_printf(loads, "kn_%s_tile + kn_turned", name);
@@ -306,13 +306,13 @@ static void put_store(writer *w, int k, int array)
 {
     const char *name = w->program->param[k].name;
     if (access_of(w, k) == KN_DENSE) {
-        kn_str_printf(&w->slot[SLOT_STORES], "kn_store(kn.%s + kn_first, kn_%s);\n", name, name);
+        kn_str_printf(&w->slot[SLOT_STORES], "kn_store(kn.%s_ + kn_first, kn_%s_);\n", name, name);
         return;
     }
     kn_str_printf(&w->slot[SLOT_LOADS], "%s *const kn_%s_to = ", storage(w, k), name);
     put_place(w, &w->slot[SLOT_LOADS], k, array);
     kn_str_append(&w->slot[SLOT_LOADS], ";\n");
-    kn_str_printf(&w->slot[SLOT_STORES], "kn_store(kn_%s_to, kn_%s);\n", name, name);
+    kn_str_printf(&w->slot[SLOT_STORES], "kn_store(kn_%s_to, kn_%s_);\n", name, name);
 }
 
 static void put_vectors(writer *w)
@@ -364,7 +364,7 @@ static void put_stages(writer *w)
             kn_str_clear(&before);
             kn_str_printf(&before, "(kn_%s_tile + kn.tile_p * kn.tile_q * %d)", name, vector * vector);
             kn_str_printf(&w->slot[SLOT_STAGE],
-                          "kn_stage(kn_%s_tile, (const char *)kn.%s + kn_corner.at[%d] + kn_p.stride[%d] * "
+                          "kn_stage(kn_%s_tile, (const char *)kn.%s_ + kn_corner.at[%d] + kn_p.stride[%d] * "
                           "(kn_a * %d) + kn_q.stride[%d] * (kn_b * %d),\n"
                           "         kn_p.stride[%d], kn_pitch, kn_a, kn_b, kn_mask);\n",
                           name, name, array, array, vector, array, vector, array);
@@ -379,7 +379,7 @@ static void put_host_pointers(writer *w)
 {
     for (int k = 0; k < param_count(w); ++k)
         if (w->spec->operand[k].pass == KN_PASS_ARRAY)
-            kn_str_printf(&w->slot[SLOT_POINTERS], "%s%s *const kn_%s = kn.%s;\n",
+            kn_str_printf(&w->slot[SLOT_POINTERS], "%s%s *const kn_%s_ = kn.%s_;\n",
                           is_output(w, k) ? "" : "const ", storage(w, k), w->program->param[k].name,
                           w->program->param[k].name);
 }
@@ -392,7 +392,7 @@ static void put_host_steps(writer *w)
         const char *name = w->program->param[k].name, *qualifier = is_output(w, k) ? "" : "const ";
         if (w->spec->operand[k].pass != KN_PASS_ARRAY)
             continue;
-        kn_str_printf(out, "%schar *const kn_%s = (%schar *)kn.%s + kn_start[%d];\n", qualifier, name,
+        kn_str_printf(out, "%schar *const kn_%s_ = (%schar *)kn.%s_ + kn_start[%d];\n", qualifier, name,
                       qualifier, name, array);
         kn_str_printf(out, "const long long kn_%s_step = kn.axis[0].stride[%d];\n", name, array++);
     }

@@ -47,7 +47,7 @@ static __device__ __forceinline__ kn_place kn_locate(const kn_args &kn, unsigned
 }
 
 /* On to the element at `index`, which follows the one at `place`. */
-static __device__ __forceinline__ void kn_advance(const kn_args &kn, kn_place &place, unsigned index)
+[[maybe_unused]] static __device__ __forceinline__ void kn_advance(const kn_args &kn, kn_place &place, unsigned index)
 {
     if (++place.inner < kn.axis[0].extent)
         kn_move(place, kn.axis[0], 1);
