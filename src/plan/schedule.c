@@ -30,13 +30,17 @@ static int inner_axis(const choice *c)
     return c->space->ndim - 1;
 }
 
-static bool is_dense(const choice *c, int o)
+static bool is_run(const kn_space *space, int o, int64_t step)
 {
-    int64_t run = c->access[o].item_size;
-    for (int a = c->space->ndim; a-- > 0; run *= c->space->extent[a])
-        if (c->space->stride[o][a] != run)
+    for (int a = space->ndim; a-- > 0; step *= space->extent[a])
+        if (space->stride[o][a] != step)
             return false;
     return true;
+}
+
+static bool is_dense(const choice *c, int o)
+{
+    return is_run(c->space, o, c->access[o].item_size);
 }
 
 static bool are_outputs_dense(const choice *c)
@@ -47,8 +51,11 @@ static bool are_outputs_dense(const choice *c)
     return true;
 }
 
-static bool are_all_dense(const choice *c)
+/* One run for all, the logical index too: results that are written backwards count it down. */
+static bool is_flat(const choice *c)
 {
+    if (c->space->ndim != 1 || (c->space->has_index && !is_run(c->space, c->space->n_operands - 1, 1)))
+        return false;
     for (int o = 0; o < c->count; ++o)
         if (!is_dense(c, o))
             return false;
@@ -130,7 +137,7 @@ static int rank_class(int ndim)
 /* Results are one run: stored in vectors at the element's index. */
 static bool choose_dense(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
 {
-    bool flat = c->space->ndim == 1 && are_all_dense(c);
+    bool flat = is_flat(c);
     int vector = wide_vector(c);
     if (!flat && vector > MAX_LOCATED)
         vector = MAX_LOCATED;
@@ -170,7 +177,7 @@ static bool choose_rows(kn_schedule *out, kn_shape_of_launch *shape, const choic
 
 static void choose_strided(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
 {
-    bool flat = c->space->ndim == 1 && are_all_dense(c);
+    bool flat = is_flat(c);
     shape->skew = 0;
     out->kind = flat ? KN_FLAT : KN_STRIDED;
     out->vector = 1;
@@ -292,7 +299,7 @@ void kn_schedule_choose(kn_schedule *out, kn_shape_of_launch *shape, const kn_sp
     memset(out, 0, sizeof *out);
     memset(shape, 0, sizeof *shape);
     if (target->backend == KN_HOST) {
-        bool flat = space->ndim == 1 && are_all_dense(&c);
+        bool flat = is_flat(&c);
         out->kind = flat ? KN_FLAT : KN_STRIDED;
         out->rank = flat ? 0 : rank_class(space->ndim);
         return;

@@ -172,9 +172,9 @@ static void several_outputs(void)
 {
     static const char *const layouts[] = {"C", "F", "-0", "/1"};
     for (size_t l = 0; l < 4; ++l) {
-        stage *s = STAGE("float32 x", "float32 z, int16 rest, bool hit, float64 half",
+        stage *s = STAGE("float32 x", "float32 z, int16 rest, bool hit, float64 halved",
                          "if (x > 0) {\n    z = x;\n    hit = true;\n} else if (x < -3) {\n    return;\n} "
-                         "else {\n    rest = x;\n}\nhalf = x * 0.5");
+                         "else {\n    rest = x;\n}\nhalved = x * 0.5");
         stage_in(s, KILN_FLOAT32, "9,31", layouts[l], FILL_SMALL);
         stage_out(s, KILN_FLOAT32, "9,31", layouts[l]);
         stage_out(s, KILN_INT16, "9,31", "C");
