@@ -17,20 +17,22 @@ static _Atomic(kn_build_state *) current;
 static pthread_t warm_up_thread;
 static pid_t warm_up_process;
 
-static void open_cache(kn_build_state *state)
+/* False without memory: having no place for a cache is no failure, and is remembered. */
+static bool open_cache(kn_build_state *state)
 {
     const char *setting = kn_os_env("KILN_CACHE");
     char folder[PATH_MAX];
     kn_error_state before;
     state->is_switched_off = setting && (!strcasecmp(setting, "off") || !strcmp(setting, "0"));
     if (state->is_switched_off)
-        return;
+        return true;
     kn_error_save(&before);
-    if (kn_cache_default_folder(folder, sizeof folder) != KILN_OK)
+    if (kn_cache_default_folder(folder, sizeof folder) == KILN_OK)
+        state->cache = kn_cache_create(folder, false);
+    else
         snprintf(state->trouble, sizeof state->trouble, "%s", kiln_error_message());
-    else if (!(state->cache = kn_cache_create(folder, false)))
-        snprintf(state->trouble, sizeof state->trouble, "out of memory");
     kn_error_restore(&before);
+    return state->cache || state->trouble[0];
 }
 
 static void free_state(kn_build_state *state)
@@ -52,12 +54,10 @@ static kn_build_state *create_state(void)
     state->codes = kn_once_table_create();
     state->modules = kn_once_table_create();
     state->functions = kn_once_table_create();
-    if (!state->codes || !state->modules || !state->functions) {
-        free_state(state);
-        return NULL;
-    }
-    open_cache(state);
-    return state;
+    if (state->codes && state->modules && state->functions && open_cache(state))
+        return state;
+    free_state(state);
+    return NULL;
 }
 
 kiln_status kn_build_state_get(kn_build_state **out)

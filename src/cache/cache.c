@@ -468,9 +468,13 @@ static int read_next(kn_database *database, void *argument)
 static kiln_status trouble_of(kn_cache *cache)
 {
     char trouble[sizeof cache->database.trouble];
+    bool is_memory;
     kn_database_enter();
+    is_memory = (cache->database.last_rc & 0xff) == SQLITE_NOMEM;
     memcpy(trouble, cache->database.trouble, sizeof trouble);
     kn_database_leave(&cache->database);
+    if (is_memory)
+        return kn_error(KILN_ERROR_MEMORY, "out of memory while looking through the cache");
     return kn_error(KILN_ERROR_IO, "the cache cannot be used: %s", trouble);
 }
 

@@ -299,10 +299,12 @@ static bool is_damage(int rc)
 /* What others do (a lock), or what may be mended meanwhile (a full disk), is tried again later. */
 static void back_off(kn_database *database, int rc)
 {
-    const char *reason = database->db ? sqlite3_errmsg(database->db) : sqlite3_errstr(rc);
+    bool is_its_own = database->db && sqlite3_extended_errcode(database->db) == rc;
+    const char *reason = is_its_own ? sqlite3_errmsg(database->db) : sqlite3_errstr(rc);
     if ((rc & 0xff) != SQLITE_MISMATCH) /* which has been noted */
         kn_database_note(database, "%s: %s", database->path, reason);
-    database->retry_at = kn_os_now_ms() + BACK_OFF_MS;
+    if ((rc & 0xff) != SQLITE_NOMEM) /* there may be memory for the next at once */
+        database->retry_at = kn_os_now_ms() + BACK_OFF_MS;
 }
 
 static void rename_damaged(const kn_database *database, const char *suffix)
@@ -418,8 +420,9 @@ int kn_database_execute(kn_database *database, kn_statement which)
 
 bool kn_database_attempt(kn_database *database, int (*operation)(kn_database *, void *), void *argument)
 {
+    database->last_rc = SQLITE_OK;
     while (kn_database_ready(database)) {
-        int rc = operation(database, argument);
+        int rc = database->last_rc = operation(database, argument);
         if (rc == SQLITE_OK)
             return true;
         if (!is_damage(rc)) {

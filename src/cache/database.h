@@ -48,6 +48,7 @@ typedef struct kn_database {
     ino_t inode;
     int set_aside;   /* how often this process has done so */
     double retry_at; /* nothing is tried before: others hold the file, or it cannot be written */
+    int last_rc;     /* of the last attempt */
     uint64_t errors;
     uint64_t limit; /* bytes */
     bool has_news;  /* trouble has to be reported once the gate is open */
