@@ -97,6 +97,9 @@ static void put_param_field(const writer *w, kn_str *out, int k)
         kn_str_printf(out, "%s%s *%s_;\n", is_output(w, k) ? "" : "const ", storage(w, k), name);
         break;
     case KN_PASS_SCALAR:
+        /* Complex numbers are less aligned on the host by themselves. */
+        if (kn_dtype_info_of(w->spec->operand[k].dtype)->kind == KN_KIND_COMPLEX)
+            kn_str_printf(out, "alignas(%d) ", kn_dtype_info_of(w->spec->operand[k].dtype)->align);
         kn_str_printf(out, "%s %s_;\n", storage(w, k), name);
         break;
     case KN_PASS_STRUCT:

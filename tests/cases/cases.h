@@ -17,7 +17,7 @@ typedef struct case_list {
     const test_case *cases; /* the last has no name */
 } case_list;
 
-extern const test_case layout_cases[], dtype_cases[], snippet_cases[];
+extern const test_case layout_cases[], dtype_cases[], snippet_cases[], scalar_cases[], overlap_cases[];
 
 /* A number that is the same for the case that is running, whatever else runs. */
 uint64_t case_seed(void);

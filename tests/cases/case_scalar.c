@@ -1,0 +1,241 @@
+/* Scalars by value: weak and typed, of every dtype, promoted, refused; structs. */
+#include "cases.h"
+
+#include <math.h>
+#include <string.h>
+
+static void scaled(const element *e)
+{
+    set_out(e, 0, in_number(e, 0).re * in_number(e, 1).re + in_number(e, 2).re);
+}
+
+/* Weak scalars take the dtype that the arrays settle. */
+static void weak(void)
+{
+    for (int d = KILN_INT8; d <= KILN_FLOAT64; ++d) {
+        stage *s = STAGE("T x, T y, T w", "T z", "z = x * y + w");
+        stage_in(s, (kiln_dtype)d, "1003", "C", FILL_SMALL);
+        stage_real(s, kiln_arg_int(3), (kiln_dtype)d, 3);
+        stage_real(s, dtype_is_float((kiln_dtype)d) ? kiln_arg_float(0.5) : kiln_arg_bool(true),
+                   (kiln_dtype)d, dtype_is_float((kiln_dtype)d) ? 0.5 : 1);
+        stage_out_fresh(s, (kiln_dtype)d);
+        stage_check(s, scaled, NULL);
+        stage_free(s);
+    }
+}
+
+static void typed(void)
+{
+    float three = 3;
+    int16_t two = 2;
+    stage *s = STAGE("T x, T y, T w", "T z", "z = x * y + w");
+    stage_in(s, KILN_FLOAT32, "9,31", "F", FILL_SMALL);
+    stage_scalar(s, kiln_arg_typed(KILN_FLOAT32, &three), KILN_FLOAT32, &three);
+    stage_real(s, kiln_arg_typed(KILN_INT16, &two), KILN_FLOAT32, 2);
+    stage_out_fresh(s, KILN_FLOAT32);
+    stage_check(s, scaled, NULL);
+    stage_free(s);
+}
+
+/* Where no array settles the type, scalars promote as NumPy has it, and the result has no axes. */
+static void scalars_alone(void)
+{
+    int16_t three = 3;
+    float half = 0.5f;
+    static const kiln_dtype expected[] = {KILN_FLOAT32, KILN_INT64, KILN_FLOAT64, KILN_INT16};
+    for (int c = 0; c < 4; ++c) {
+        kiln_dtype d = expected[c];
+        stage *s = STAGE("T x, T y, T w", "T z", "z = x * y + w");
+        kiln_arg first = c == 1 || c == 2 ? kiln_arg_int(3) : kiln_arg_typed(KILN_INT16, &three);
+        kiln_arg second = c == 0   ? kiln_arg_typed(KILN_FLOAT32, &half)
+                          : c == 2 ? kiln_arg_float(0.5)
+                                   : kiln_arg_int(7);
+        stage_real(s, first, d, 3);
+        stage_real(s, second, d, c == 0 || c == 2 ? 0.5 : 7);
+        stage_real(s, kiln_arg_int(2), d, 2);
+        stage_out_fresh(s, d);
+        stage_check(s, scaled, NULL);
+        stage_free(s);
+    }
+}
+
+static void concrete(const element *e)
+{
+    OUT(float, 0) = IN(float, 0) * (float)IN(double, 1) + (float)IN(int32_t, 2) + (float)IN(uint8_t, 3);
+}
+
+static void concrete_parameters(void)
+{
+    stage *s =
+        STAGE("float32 x, float64 s, int32 k, uint8 small", "float32 z", "z = x * (float)s + k + small");
+    stage_in(s, KILN_FLOAT32, "1003", "C", FILL_SMALL);
+    stage_real(s, kiln_arg_int(2), KILN_FLOAT64, 2);
+    stage_real(s, kiln_arg_float(-7.0), KILN_INT32, -7);
+    stage_real(s, kiln_arg_uint(255), KILN_UINT8, 255);
+    stage_out(s, KILN_FLOAT32, "1003", "C");
+    stage_check(s, concrete, NULL);
+    stage_free(s);
+}
+
+static void every_dtype_expected(const element *e)
+{
+    memcpy(e->out[0], e->in[0], kiln_dtype_size(e->in_dtype[0]));
+}
+
+static void every_dtype(void)
+{
+    for (int d = KILN_BOOL; d <= KILN_COMPLEX128; ++d) {
+        unsigned char value[16] = {0};
+        dice roll = {case_seed()};
+        stage *s = STAGE("T x", "T z", "z = x");
+        element_fill(value, (kiln_dtype)d, FILL_POSITIVE, 0, &roll);
+        stage_scalar(s, kiln_arg_typed((kiln_dtype)d, value), (kiln_dtype)d, value);
+        stage_out(s, (kiln_dtype)d, "70", "/0");
+        stage_check(s, every_dtype_expected, NULL);
+        stage_free(s);
+    }
+}
+
+static void complex_expected(const element *e)
+{
+    number x = in_number(e, 0), y = in_number(e, 1);
+    number_store(e->out[0], e->out_dtype[0], (number){x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re});
+}
+
+static void complex_scalars(void)
+{
+    float pair[2] = {2, -1};
+    stage *s = STAGE("T x, T y", "T z", "z = x * y");
+    stage_in(s, KILN_COMPLEX64, "301", "C", FILL_SMALL);
+    stage_scalar(s, kiln_arg_complex(2, -1), KILN_COMPLEX64, pair);
+    stage_out_fresh(s, KILN_COMPLEX64);
+    stage_check(s, complex_expected, NULL);
+    stage_free(s);
+}
+
+static void refuse(const char *in, kiln_dtype x, kiln_arg arg, kiln_status status, const char *words)
+{
+    stage *s = STAGE(in, "T z", "z = x + y");
+    stage_in(s, x, "10", "C", FILL_SMALL);
+    stage_real(s, arg, KILN_FLOAT64, 0);
+    stage_out_fresh(s, x);
+    stage_refuse(s, status, words);
+    stage_free(s);
+}
+
+/* A value that the settled dtype cannot hold is an error, as in NumPy 2. */
+static void values_that_do_not_fit(void)
+{
+    double half = 0.5;
+    int64_t wide = 7;
+    refuse("T x, T y", KILN_INT8, kiln_arg_int(300), KILN_ERROR_TYPE, "'y'|300|int8");
+    refuse("T x, T y", KILN_UINT16, kiln_arg_int(-1), KILN_ERROR_TYPE, "'y'|-1|uint16");
+    refuse("T x, T y", KILN_INT32, kiln_arg_float(0.5), KILN_ERROR_TYPE, "'y'|0.5|int32");
+    refuse("T x, T y", KILN_FLOAT32, kiln_arg_complex(1, 2), KILN_ERROR_TYPE, "'y'|float32");
+    refuse("T x, T y", KILN_FLOAT32, kiln_arg_typed(KILN_FLOAT64, &half), KILN_ERROR_TYPE,
+           "'y'|float64|float32");
+    refuse("T x, int32 y", KILN_FLOAT32, kiln_arg_typed(KILN_INT64, &wide), KILN_ERROR_TYPE,
+           "'y'|int64|int32");
+    refuse("T x, bool y", KILN_FLOAT32, kiln_arg_int(2), KILN_ERROR_TYPE, "'y'|2|bool");
+}
+
+/* An array without axes is strong: it binds the placeholder as any array does. */
+static void array_without_axes_is_strong(void)
+{
+    stage *s = STAGE("T x, T y", "T z", "z = x + y");
+    stage_in(s, KILN_FLOAT32, "10", "C", FILL_SMALL);
+    stage_in(s, KILN_FLOAT64, "", "C", FILL_SMALL);
+    stage_out_fresh(s, KILN_FLOAT32);
+    stage_refuse(s, KILN_ERROR_TYPE, "type T|float32|'x'|float64|'y'");
+    stage_free(s);
+}
+
+static void swept(const element *e)
+{
+    OUT(float, 0) = IN(float, 0) + IN(float, 1);
+}
+
+/* Values are no part of what is compiled or remembered. */
+static void many_values(void)
+{
+    kiln_call_info info = KILN_CALL_INFO_INIT;
+    kiln_kernel *kernel = NULL;
+    succeeded(
+        kiln_elementwise_create(&kernel, "float32 x, float32 y", "float32 z", "z = x + y", "sweep", NULL),
+        "create");
+    for (int v = 0; v < 50 && !in_trouble(); ++v) {
+        stage *s = stage_over(kernel, case_seed());
+        stage_in(s, KILN_FLOAT32, "1000", "C", FILL_SMALL);
+        stage_real(s, kiln_arg_float(v * 0.25), KILN_FLOAT32, v * 0.25);
+        stage_out(s, KILN_FLOAT32, "1000", "C");
+        stage_check(s, swept, NULL);
+        kiln_kernel_last_call(&info);
+        trouble_unless(v == 0 || info.origin == KILN_ORIGIN_MEMORY,
+                       "value %d: origin %d, memory was expected", v, (int)info.origin);
+        stage_free(s);
+    }
+    kiln_kernel_free(kernel);
+}
+
+typedef struct plane {
+    float origin[2];
+    double scale;
+    unsigned char kind;
+} plane;
+
+static void struct_expected(const element *e)
+{
+    const plane *p = e->in[1];
+    OUT(float, 0) =
+        (IN(float, 0) - p->origin[0]) * (float)p->scale + (float)(p->kind * IN(int32_t, 2)) + p->origin[1];
+}
+
+static void structs(void)
+{
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.preamble = "struct plane { float origin[2]; double scale; unsigned char kind; };";
+    static const char *const layouts[] = {"C", "/0", "+1"};
+    plane p = {{0.5f, 1.5f}, 2, 200};
+    for (int l = 0; l < 3; ++l) {
+        stage *s = stage_create("float32 x, plane p, int32 k", "float32 z",
+                                "z = (x - p.origin[0]) * (float)p.scale + p.kind * k + p.origin[1]", &options,
+                                case_seed());
+        stage_in(s, KILN_FLOAT32, "1003", layouts[l], FILL_SMALL);
+        stage_struct(s, &p, sizeof p);
+        stage_real(s, kiln_arg_int(5), KILN_INT32, 5);
+        stage_out(s, KILN_FLOAT32, "1003", "C");
+        stage_check(s, struct_expected, NULL);
+        stage_free(s);
+    }
+}
+
+static void non_const_expected(const element *e)
+{
+    OUT(float, 0) = IN(float, 0) + (float)IN(int32_t, 1) * 2;
+}
+
+/* Each element starts from the value that was given. */
+static void non_const_scalar(void)
+{
+    stage *s = STAGE("float32 x, _non_const int32 k", "float32 z", "k *= 2; z = x + k");
+    stage_in(s, KILN_FLOAT32, "1003", "C", FILL_SMALL);
+    stage_real(s, kiln_arg_int(5), KILN_INT32, 5);
+    stage_out(s, KILN_FLOAT32, "1003", "C");
+    stage_check(s, non_const_expected, NULL);
+    stage_free(s);
+}
+
+const test_case scalar_cases[] = {
+    {"weak", weak, 0},
+    {"typed", typed, 0},
+    {"scalars_alone", scalars_alone, 0},
+    {"concrete_parameters", concrete_parameters, 0},
+    {"every_dtype", every_dtype, 0},
+    {"complex_scalars", complex_scalars, 0},
+    {"values_that_do_not_fit", values_that_do_not_fit, 0},
+    {"array_without_axes_is_strong", array_without_axes_is_strong, 0},
+    {"many_values", many_values, 0},
+    {"structs", structs, 0},
+    {"non_const_scalar", non_const_scalar, 0},
+    {NULL, NULL, 0},
+};
