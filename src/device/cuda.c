@@ -70,11 +70,13 @@ static kiln_status cuda_memory_alloc(kn_device *device, size_t size, void **out)
     return status;
 }
 
+/* This and the other releases go on where the context could not be had: the driver finds it by the handle. */
 static void cuda_memory_free(kn_device *device, void *pointer)
 {
     bool pushed;
-    if (!pointer || kn_cuda_enter(device, &pushed) != KILN_OK)
+    if (!pointer)
         return;
+    kn_cuda_enter(device, &pushed);
     int mode = relax(KN_CU_CAPTURE_MODE_RELAXED);
     kn_cuda.MemFree(address_of(pointer));
     unrelax(mode);
@@ -108,8 +110,7 @@ kiln_status kn_cuda_pinned_alloc(kn_device *device, size_t size, void **out)
 void kn_cuda_pinned_free(kn_device *device, void *pointer)
 {
     bool pushed;
-    if (kn_cuda_enter(device, &pushed) != KILN_OK)
-        return;
+    kn_cuda_enter(device, &pushed);
     int mode = relax(KN_CU_CAPTURE_MODE_RELAXED);
     kn_cuda.MemFreeHost(pointer);
     unrelax(mode);
@@ -217,16 +218,25 @@ static kiln_status cuda_stream_create(kn_device *device, unsigned flags, void **
 static void cuda_stream_destroy(kn_device *device, void *stream)
 {
     bool pushed;
-    if (!stream || kn_cuda_enter(device, &pushed) != KILN_OK)
+    if (!stream)
         return;
+    kn_cuda_enter(device, &pushed);
     kn_cuda.StreamDestroy(stream);
     kn_cuda_leave(pushed);
 }
 
+static kiln_status cuda_stream_is_capturing(kn_device *device, void *stream, bool *capturing, uint64_t *id);
+
+/* The driver refuses to wait for a stream that is captured, and spoils the capture for having been asked. */
 static kiln_status cuda_stream_synchronize(kn_device *device, void *stream)
 {
-    bool pushed;
-    kiln_status status = kn_cuda_enter(device, &pushed);
+    bool pushed, capturing = false;
+    kiln_status status = cuda_stream_is_capturing(device, stream, &capturing, NULL);
+    if (status == KILN_OK && capturing)
+        status = kn_error(KILN_ERROR_CAPTURE, "a stream cannot be waited for while it is captured");
+    if (status != KILN_OK)
+        return status;
+    status = kn_cuda_enter(device, &pushed);
     if (status != KILN_OK)
         return status;
     status = KN_CU(StreamSynchronize, stream);
@@ -252,7 +262,8 @@ static kiln_status cuda_stream_query(kn_device *device, void *stream, bool *done
     return status;
 }
 
-/* The default stream cannot be captured, and asking about it while another is captured is an error of its own. */
+/* The default stream cannot be captured, and asking about it while another is captured is an error of its
+ * own. */
 static kiln_status cuda_stream_is_capturing(kn_device *device, void *stream, bool *capturing, uint64_t *id)
 {
     int state = KN_CU_CAPTURE_NONE;
@@ -323,8 +334,9 @@ static kiln_status cuda_event_create(kn_device *device, unsigned flags, void **o
 static void cuda_event_destroy(kn_device *device, void *event)
 {
     bool pushed;
-    if (!event || kn_cuda_enter(device, &pushed) != KILN_OK)
+    if (!event)
         return;
+    kn_cuda_enter(device, &pushed);
     kn_cuda.EventDestroy(event);
     kn_cuda_leave(pushed);
 }

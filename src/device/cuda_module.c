@@ -59,6 +59,8 @@ kiln_status kn_cuda_module_load(kn_device *device, const void *code, size_t size
     char *text = NULL;
     if (!name)
         name = "module";
+    if (kn_capture_forbids("code cannot be loaded") != KILN_OK)
+        return kn_error_context("loading \"%s\"", name);
     kn_module *module = kn_calloc(1, sizeof *module + strlen(name) + 1);
     if (!module)
         return kn_error_memory(sizeof *module, "a module");
@@ -83,10 +85,9 @@ void kn_cuda_module_unload(kn_module *module)
     bool pushed;
     if (!module)
         return;
-    if (kn_cuda_enter(module->device, &pushed) == KILN_OK) {
-        kn_cuda.ModuleUnload(module->native);
-        kn_cuda_leave(pushed);
-    }
+    kn_cuda_enter(module->device, &pushed);
+    kn_cuda.ModuleUnload(module->native);
+    kn_cuda_leave(pushed);
     for (kn_function *f = atomic_load(&module->functions), *next; f; f = next) {
         next = f->next;
         kn_free(f);
@@ -291,7 +292,8 @@ int kn_cuda_function_params(kn_function *function, size_t *size, int room)
     if (!kn_cuda.FuncGetParamInfo || kn_cuda_enter(function->device, &pushed) != KILN_OK)
         return -1;
     /* one past the last is an error of the driver's: that is how it tells the number */
-    while (count < room && kn_cuda.FuncGetParamInfo(function->native, (size_t)count, &offset, &bytes) == KN_CU_SUCCESS)
+    while (count < room &&
+           kn_cuda.FuncGetParamInfo(function->native, (size_t)count, &offset, &bytes) == KN_CU_SUCCESS)
         size[count++] = bytes;
     kn_cuda_leave(pushed);
     return count;

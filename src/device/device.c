@@ -168,6 +168,11 @@ kiln_status kn_device_get(kn_device **out, kiln_device id)
     return status == KILN_OK ? make_device(out, id) : status;
 }
 
+kn_device *kn_device_ready(int slot)
+{
+    return atomic_load_explicit(&registry.ready[slot], memory_order_acquire);
+}
+
 kiln_status kiln_device_current(kiln_device *out)
 {
     if (!out)
@@ -195,6 +200,8 @@ kiln_status kiln_device_synchronize(kiln_device id)
 {
     kn_device *device = NULL;
     kiln_status status = kn_device_get(&device, id);
+    if (status == KILN_OK && device->backend->kind == KN_CUDA)
+        status = kn_capture_forbids("a device cannot be waited for");
     return status == KILN_OK ? device->backend->synchronize(device) : status;
 }
 

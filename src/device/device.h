@@ -97,6 +97,10 @@ void kn_memory_free(kn_device *device, void *pointer, size_t size, void *stream)
 /* Marks that work on `stream`, not the one it was allocated for, uses the block: it is handed out again only when that work is done. */
 kiln_status kn_memory_used_on(kn_device *device, void *pointer, void *stream);
 
+/* While `stream` is being captured: the graph takes the object over, calls release(object) when it and its instances are gone, and *taken is true. Otherwise
+ * nothing happens and *taken is false. On failure the object stays the caller's. release is called outside all locks and may free memory. */
+kiln_status kn_capture_hold(kn_device *device, void *stream, void (*release)(void *object), void *object, bool *taken);
+
 /* The last kernel launched by the library on any device, for late errors; name must be a string that lives for ever or as long as the kernel (it is copied). */
 void kn_device_note_launch(const char *kernel_name);
 

@@ -24,6 +24,20 @@ void *kn_cuda_context_of(kn_device *device);
 kiln_status kn_cuda_pinned_alloc(kn_device *device, size_t size, void **out);
 void kn_cuda_pinned_free(kn_device *device, void *pointer);
 
+/* The device of a slot, or NULL where it was not used yet. */
+kn_device *kn_device_ready(int slot);
+
+/* graph.c: whether the calling thread has begun a capture that is not over; if so sets KILN_ERROR_CAPTURE,
+ * naming what cannot be done now. */
+kiln_status kn_capture_forbids(const char *what);
+/* A capture that kiln did not begin is met: keeps account of it until its graph is gone. */
+kiln_status kn_capture_meet(kn_device *device, void *stream, uint64_t capture);
+/* Gives back what belonged to graphs that are gone; costs next to nothing where there are none. Call without
+ * locks. */
+void kn_capture_reap(void);
+/* The native stream is about to be destroyed: graphs that ran on it last wait for that. */
+void kn_capture_stream_ends(kn_device *device, void *stream);
+
 /* The slot of a device in per-device tables: 0 for the host, ordinal + 1 for CUDA. */
 static inline int kn_device_slot(kiln_device id)
 {

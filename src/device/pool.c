@@ -15,6 +15,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "device/device_private.h"
 
 enum {
     SUBDIVISIONS = 8, /* bins between two powers of two */
@@ -596,11 +597,12 @@ static void free_segment(kn_pool *pool, segment *s)
  * replayed at those addresses. */
 static void trim(kn_pool *pool, size_t keep)
 {
+    lane *heir = get_lane(pool, NULL, 0);
     settle_pending(pool, false);
+    if (heir)
+        adopt_ended(pool, heir, false);
     for (lane *l = pool->lanes; l; l = l->next) {
-        if (l->capture && !l->has_ended)
-            continue;
-        if (l->has_ended && !events_over(pool, l->events, &l->event_count, false))
+        if (l->capture || l->has_ended)
             continue;
         flush_quick(pool, l);
         for (segment *s = l->segments, *next; s && pool->held - pool->used > keep; s = next) {
@@ -737,7 +739,10 @@ kiln_status kn_memory_alloc(void **out, kn_device *device, size_t size, void *st
     uint64_t capture = 0;
     if (size > SIZE_MAX / 4)
         return kn_error_memory(size, "an array");
+    kn_capture_reap();
     if (stream && capture_of(device, stream, &capture) != KILN_OK)
+        return kiln_error_status();
+    if (capture && kn_capture_meet(device, stream, capture) != KILN_OK)
         return kiln_error_status();
     size = size ? (size + pool->granularity - 1) & ~(pool->granularity - 1) : pool->granularity;
 
@@ -763,6 +768,14 @@ kiln_status kn_memory_alloc(void **out, kn_device *device, size_t size, void *st
     return status;
 }
 
+static lane *find_capture(const kn_pool *pool, uint64_t capture)
+{
+    lane *l = pool->lanes;
+    while (l && (l->capture != capture || l->has_ended))
+        l = l->next;
+    return l;
+}
+
 /* A block that is freed while its stream is being captured may be used by what was captured: it then waits
  * for the graph's end. */
 static void free_in_capture(kn_pool *pool, block *b)
@@ -771,7 +784,7 @@ static void free_in_capture(kn_pool *pool, block *b)
     lane *l = b->home->owner;
     if (l->capture || l->has_ended || capture_of(pool->device, l->stream, &capture) != KILN_OK || !capture)
         release(pool, b);
-    else if ((l = find_lane(pool, l->stream, capture)))
+    else if ((l = find_capture(pool, capture)))
         hold(b, l);
     else
         release(pool, b);
@@ -809,6 +822,8 @@ kiln_status kn_memory_used_on(kn_device *device, void *pointer, void *stream)
     kn_pool *pool = device->pool;
     uint64_t capture = 0;
     kiln_status status = capture_of(device, stream, &capture);
+    if (status == KILN_OK && capture)
+        status = kn_capture_meet(device, stream, capture);
     if (status != KILN_OK || device->backend->kind != KN_CUDA)
         return status;
     pthread_mutex_lock(&pool->lock);
@@ -851,7 +866,29 @@ static void end_lane(kn_pool *pool, lane *l, void *event)
         int one = 1;
         events_over(pool, &event, &one, true);
     }
+}
+
+kiln_status kn_pool_capture_begins(kn_pool *pool, void *stream, uint64_t capture)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool done = get_lane(pool, stream, capture);
+    pthread_mutex_unlock(&pool->lock);
+    return done ? KILN_OK : kn_error_memory(sizeof(lane), "the memory pool");
+}
+
+void kn_pool_capture_ends(kn_pool *pool, uint64_t capture, bool is_running, void *stream)
+{
+    kn_error_state before;
+    if (atomic_load(&pool->capture_lanes) == 0)
+        return;
+    kn_error_save(&before);
+    pthread_mutex_lock(&pool->lock);
+    for (lane *l = pool->lanes; l; l = l->next)
+        if (l->capture == capture && !l->has_ended)
+            end_lane(pool, l, is_running ? event_behind(pool, stream) : NULL);
     drop_empty_lanes(pool);
+    pthread_mutex_unlock(&pool->lock);
+    kn_error_restore(&before);
 }
 
 void kn_pool_stream_ends(kn_pool *pool, void *stream)
@@ -864,6 +901,7 @@ void kn_pool_stream_ends(kn_pool *pool, void *stream)
     lane *l = find_lane(pool, stream, 0);
     if (l)
         end_lane(pool, l, event_behind(pool, stream));
+    drop_empty_lanes(pool);
     pthread_mutex_unlock(&pool->lock);
     kn_error_restore(&before);
 }

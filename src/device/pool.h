@@ -17,4 +17,11 @@ void kn_pool_free_unused(kn_pool *pool);
  * work is done. */
 void kn_pool_stream_ends(kn_pool *pool, void *stream);
 
+/* A capture begins on the stream: from now on its memory is the graph's. */
+kiln_status kn_pool_capture_begins(kn_pool *pool, void *stream, uint64_t capture);
+
+/* The graph is gone: its memory is everybody's, where is_running once the work that is now queued on the
+ * stream is done. */
+void kn_pool_capture_ends(kn_pool *pool, uint64_t capture, bool is_running, void *stream);
+
 #endif

@@ -66,6 +66,7 @@ void kiln_stream_free(kiln_stream *stream)
     if (*current == stream)
         *current = NULL;
     if (stream->is_owned) {
+        kn_capture_stream_ends(device, stream->native);
         kn_pool_stream_ends(device->pool, stream->native);
         device->backend->stream_destroy(device, stream->native);
     }
@@ -222,6 +223,9 @@ kiln_status kiln_event_synchronize(kiln_event *event)
 {
     if (!event)
         return kn_error(KILN_ERROR_INVALID, "kiln_event_synchronize: event is NULL");
+    if (event->device->backend->kind == KN_CUDA &&
+        kn_capture_forbids("an event cannot be waited for") != KILN_OK)
+        return KILN_ERROR_CAPTURE;
     return event->device->backend->event_synchronize(event->device, event->native);
 }
 

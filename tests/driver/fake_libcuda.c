@@ -192,6 +192,9 @@ static fake_context *current(void)
     if (fake.broken)                                                                                         \
     return leave(fake.broken)
 
+/* A release does its work even where it reports a failure, as the driver's do; it needs no context. */
+#define ENTER_RELEASE() int result = enter(__func__)
+
 /* ---- control ---- */
 
 EXPORT int fake_launch_count(void)
@@ -549,11 +552,11 @@ EXPORT int cuCtxPushCurrent_v2(fake_context *context)
 
 EXPORT int cuCtxPopCurrent_v2(fake_context **context)
 {
-    ENTER();
+    ENTER_RELEASE();
     if (depth == 0)
         return leave(INVALID_CONTEXT);
     *context = stack[--depth];
-    return leave(OK);
+    return leave(result);
 }
 
 EXPORT int cuCtxSynchronize(void)
@@ -618,16 +621,17 @@ EXPORT int cuMemAlloc_v2(unsigned long long *address, size_t size)
 
 EXPORT int cuMemFree_v2(unsigned long long address)
 {
-    ENTER_CONTEXT();
-    if ((result = refuse_in_capture()) != OK)
-        return leave(result);
+    ENTER_RELEASE();
+    int refused = refuse_in_capture();
+    if (refused != OK)
+        return leave(refused);
     allocation *a = drop_allocation((void *)(uintptr_t)address, false);
     if (!a)
         return leave(INVALID_VALUE);
     fake.used[a->device] -= a->size;
     fake.live[FAKE_MEMORY]--;
     free(a);
-    return leave(OK);
+    return leave(result);
 }
 
 EXPORT int cuMemGetInfo_v2(size_t *available, size_t *total)
@@ -652,13 +656,13 @@ EXPORT int cuMemHostAlloc(void **pointer, size_t size, unsigned flags)
 
 EXPORT int cuMemFreeHost(void *pointer)
 {
-    ENTER_CONTEXT();
+    ENTER_RELEASE();
     allocation *a = drop_allocation(pointer, true);
     if (!a)
         return leave(INVALID_VALUE);
     fake.live[FAKE_PINNED]--;
     free(a);
-    return leave(OK);
+    return leave(result);
 }
 
 /* The allocation that holds a whole range of device memory; without one the address is not the device's. */
@@ -745,12 +749,12 @@ EXPORT int cuStreamCreate(fake_stream **stream, unsigned flags)
 
 EXPORT int cuStreamDestroy_v2(fake_stream *s)
 {
-    ENTER_CONTEXT();
+    ENTER_RELEASE();
     if (s->is_destroyed)
         return leave(INVALID_HANDLE);
     s->is_destroyed = true;
     fake.live[FAKE_STREAM]--;
-    return leave(OK);
+    return leave(result);
 }
 
 EXPORT int cuStreamSynchronize(void *stream)
@@ -806,10 +810,10 @@ EXPORT int cuEventCreate(fake_event **event, unsigned flags)
 
 EXPORT int cuEventDestroy_v2(fake_event *event)
 {
-    ENTER_CONTEXT();
+    ENTER_RELEASE();
     fake.live[FAKE_EVENT]--;
     free(event);
-    return leave(OK);
+    return leave(result);
 }
 
 EXPORT int cuEventRecord(fake_event *event, void *stream)
@@ -912,12 +916,12 @@ EXPORT int cuModuleLoadDataEx(fake_module **out, const void *image, unsigned cou
 
 EXPORT int cuModuleUnload(fake_module *module)
 {
-    ENTER_CONTEXT();
+    ENTER_RELEASE();
     for (int i = 0; i < module->global_count; i++)
         free(drop_allocation(module->globals[i].memory, false));
     free(module);
     fake.live[FAKE_MODULE]--;
-    return leave(OK);
+    return leave(result);
 }
 
 EXPORT int cuModuleGetFunction(fake_kernel **out, fake_module *module, const char *name)
@@ -1177,15 +1181,15 @@ EXPORT int cuUserObjectCreate(user_object **out, void *pointer, void (*destroy)(
 
 EXPORT int cuUserObjectRelease(user_object *object, unsigned count)
 {
-    ENTER();
+    ENTER_RELEASE();
     object->references -= (int)count;
     if (object->references > 0)
-        return leave(OK);
+        return leave(result);
     fake.live[FAKE_USER_OBJECT]--;
     leave(OK);
     object->destroy(object->pointer);
     free(object);
-    return OK;
+    return result;
 }
 
 EXPORT int cuGraphRetainUserObject(fake_graph *graph, user_object *object, unsigned count, unsigned flags)
@@ -1239,12 +1243,12 @@ EXPORT int cuGraphLaunch(fake_graph *exec, void *stream)
 
 EXPORT int cuGraphExecDestroy(fake_graph *exec)
 {
-    ENTER();
-    return free_graph_and_leave(exec, OK);
+    ENTER_RELEASE();
+    return free_graph_and_leave(exec, result);
 }
 
 EXPORT int cuGraphDestroy(fake_graph *graph)
 {
-    ENTER();
-    return free_graph_and_leave(graph, OK);
+    ENTER_RELEASE();
+    return free_graph_and_leave(graph, result);
 }
