@@ -23,7 +23,7 @@ static kiln_status get_cache(kn_cache **out)
 
 kiln_status kiln_cache_path(char *buffer, size_t size)
 {
-    kn_cache *cache;
+    kn_cache *cache = NULL;
     kiln_status status;
     int length;
     if (!buffer)
@@ -74,7 +74,7 @@ kiln_status kiln_cache_get_stats(kiln_cache_stats *out)
 
 kiln_status kiln_cache_list(bool (*visit)(const kiln_cache_entry *entry, void *user), void *user)
 {
-    kn_cache *cache;
+    kn_cache *cache = NULL;
     kiln_status status;
     if (!visit)
         return kn_error(KILN_ERROR_INVALID, "visit is NULL");
@@ -84,7 +84,7 @@ kiln_status kiln_cache_list(bool (*visit)(const kiln_cache_entry *entry, void *u
 
 kiln_status kiln_cache_clear(uint64_t *removed)
 {
-    kn_cache *cache;
+    kn_cache *cache = NULL;
     kiln_status status = get_cache(&cache);
     return status == KILN_OK ? kn_cache_clear(cache, removed) : status;
 }

@@ -302,7 +302,7 @@ static int used_bytes(kn_database *database, uint64_t *out)
 static int evict(kn_database *database)
 {
     const int64_t kept = sqlite3_last_insert_rowid(database->db);
-    uint64_t used;
+    uint64_t used = 0;
     int rc = used_bytes(database, &used);
     while (rc == SQLITE_OK && used > database->limit) {
         /* A few at a time where rows are large against the limit. */
