@@ -23,7 +23,15 @@ typedef struct cli_options {
 } cli_options;
 
 /* One bit for each subcommand, to say which options it takes. */
-enum { CLI_MAP = 1, CLI_SOURCE = 2, CLI_EXPLAIN = 4, CLI_INFO = 8, CLI_CACHE = 16, CLI_BENCH = 32, CLI_ALL = 63 };
+enum {
+    CLI_MAP = 1,
+    CLI_SOURCE = 2,
+    CLI_EXPLAIN = 4,
+    CLI_INFO = 8,
+    CLI_CACHE = 16,
+    CLI_BENCH = 32,
+    CLI_ALL = 63
+};
 
 typedef struct cli_command {
     unsigned bit;
