@@ -240,8 +240,8 @@ static int compile_all(const kn_target *target, int turn, int turns)
         for (kiln_dtype dtype = KILN_BOOL; dtype <= KILN_COMPLEX128; dtype++)
             for (int layout = 0; layout < LAYOUTS; layout++) {
                 if (!(kind_of(dtype) & programs[p].kinds) ||
-                    (turn >= 0 && p > 0 && (layout + dtype + (int)p) % 3 != 0))
-                    continue; /* the first program meets everything, the others a third each */
+                    (turn >= 0 && p > 0 && (layout + dtype + (int)p) % 4 != 0))
+                    continue; /* the first program meets everything, the others a quarter each */
                 make_spec(&spec, program, dtype, layout, target);
                 if (is_new(specs, &spec) && (turn < 0 || seen++ % turns == turn)) {
                     compile_one(&spec, dtype, layout);
