@@ -69,18 +69,18 @@ static kiln_status fill(kiln_array *array, const void *value)
 {
     kn_device *device = array->storage->device;
     const char *bytes = value;
-    size_t pattern = (size_t)array->item_size, size = kiln_array_nbytes(array);
+    size_t pattern = (size_t)array->item_size, count = (size_t)array->size;
     void *stream;
-    if (size == 0)
+    if (count == 0)
         return KILN_OK;
     kiln_status status = kn_stream_native(&stream, device, NULL);
     if (status)
         return status;
-    while (pattern > 1 && !memcmp(bytes, bytes + pattern / 2, pattern / 2))
+    for (; pattern > 1 && !memcmp(bytes, bytes + pattern / 2, pattern / 2); count *= 2)
         pattern /= 2;
     if (pattern > 4)
         return fill_from_stage(array, value, device, stream);
-    return device->backend->fill(device, array->data, value, pattern, size / pattern, stream);
+    return device->backend->fill(device, array->data, value, pattern, count, stream);
 }
 
 kiln_status kiln_array_full(kiln_array **out, kiln_dtype dtype, int ndim, const int64_t *shape,

@@ -221,8 +221,9 @@ static kiln_status synchronise(kiln_array *array, int64_t stream)
 
 kiln_status kiln_array_to_dlpack(void **out, kiln_array *array, bool versioned, int64_t stream)
 {
-    kiln_status status = out ? kn_array_check_data(array, "kiln_array_to_dlpack")
-                             : kn_error(KILN_ERROR_INVALID, "kiln_array_to_dlpack: out is NULL");
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "kiln_array_to_dlpack: out is NULL");
+    kiln_status status = kn_array_check_data(array, "kiln_array_to_dlpack");
     if (status)
         return status;
     if (array->is_read_only && !versioned)
@@ -240,9 +241,10 @@ kiln_status kiln_array_to_dlpack(void **out, kiln_array *array, bool versioned, 
 
 kiln_status kiln_array_dlpack_device(int32_t *type, int32_t *ordinal, kiln_array *array)
 {
-    kiln_status status =
-        type && ordinal ? kn_array_check_data(array, "kiln_array_dlpack_device")
-                        : kn_error(KILN_ERROR_INVALID, "kiln_array_dlpack_device: type or ordinal is NULL");
+    if (!type || !ordinal)
+        return kn_error(KILN_ERROR_INVALID, "kiln_array_dlpack_device: %s is NULL",
+                        type ? "ordinal" : "type");
+    kiln_status status = kn_array_check_data(array, "kiln_array_dlpack_device");
     if (!status)
         describe_device(array, type, ordinal);
     return status;

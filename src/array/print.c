@@ -401,8 +401,9 @@ kiln_status kiln_array_to_string(char **out, kiln_array *array, const kiln_print
     char *text = NULL;
     sample s = {.data = NULL};
     printer p = {.s = &s, .text = KN_STR_INIT, .line = KN_STR_INIT, .word = KN_STR_INIT};
-    kiln_status status = out ? kn_array_check_data(array, "kiln_array_to_string")
-                             : kn_error(KILN_ERROR_INVALID, "kiln_array_to_string: out is NULL");
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "kiln_array_to_string: out is NULL");
+    kiln_status status = kn_array_check_data(array, "kiln_array_to_string");
     if (!status)
         status = read_options(&known, options);
     if (!status)

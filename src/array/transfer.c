@@ -219,8 +219,9 @@ kiln_status kiln_array_set_from_host_async(kiln_array *array, const void *data, 
 kiln_status kiln_array_copy(kiln_array **out, kiln_array *array)
 {
     kiln_array *copy = NULL;
-    kiln_status status = out ? kn_array_check_data(array, "kiln_array_copy")
-                             : kn_error(KILN_ERROR_INVALID, "kiln_array_copy: out is NULL");
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "kiln_array_copy: out is NULL");
+    kiln_status status = kn_array_check_data(array, "kiln_array_copy");
     if (!status)
         status = new_like(&copy, array, device_of(array));
     if (!status)
@@ -291,8 +292,9 @@ kiln_status kiln_array_to_device(kiln_array **out, kiln_array *array, kiln_devic
 {
     kn_device *target;
     kiln_array *packed = NULL, *copy = NULL;
-    kiln_status status = out ? kn_array_check_data(array, "kiln_array_to_device")
-                             : kn_error(KILN_ERROR_INVALID, "kiln_array_to_device: out is NULL");
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "kiln_array_to_device: out is NULL");
+    kiln_status status = kn_array_check_data(array, "kiln_array_to_device");
     if (!status)
         status = kn_device_get(&target, device);
     if (status)

@@ -59,12 +59,15 @@ static bool word_is(const parser *p, word w, const char *text)
 __attribute__((format(printf, 4, 5))) static kiln_status fail(const parser *p, kiln_status status, word w,
                                                               const char *format, ...)
 {
-    char message[256];
+    kn_str message = KN_STR_INIT;
     va_list arguments;
     va_start(arguments, format);
-    vsnprintf(message, sizeof message, format, arguments);
+    kn_str_vprintf(&message, format, arguments);
     va_end(arguments);
-    return kn_error_at(status, p->text, w.at, w.length ? w.length : 1, "%s signature: %s", p->which, message);
+    kn_error_at(status, p->text, w.at, w.length ? w.length : 1, "%s signature: %s", p->which,
+                kn_str_text(&message));
+    kn_str_free(&message);
+    return status;
 }
 
 /* What stands at the parser, for messages: a word, one character, or the end. */
