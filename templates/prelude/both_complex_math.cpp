@@ -112,11 +112,14 @@ KN_COMPLEX complex<T> kn_power(complex<T> base, unsigned int n) {
     return result;
 }
 
+KN_COMPLEX complex<T> pow(const complex<T> &z, int n) {
+    complex<T> power = kn_power(z, n < 0 ? 0u - n : n);
+    return n < 0 ? kn_divide(complex<T>(1, 0), power) : power;
+}
+
 KN_COMPLEX complex<T> kn_pow(const complex<T> &z, const complex<T> &w) {
-    if (w.im == 0 && w.re == rint(w.re) && fabs(w.re) <= 64) {
-        int n = (int)w.re;
-        return n < 0 ? kn_divide(complex<T>(1, 0), kn_power(z, -n)) : kn_power(z, n);
-    }
+    if (w.im == 0 && w.re == rint(w.re) && fabs(w.re) <= 64)
+        return pow(z, (int)w.re);
     if (z.re == 0 && z.im == 0)
         return w.re > 0 ? complex<T>(0, 0) : complex<T>(z.re - z.re, 0) / complex<T>(0, 0);
     return exp(w * log(z));
@@ -218,7 +221,9 @@ KN_COMPLEX complex<T> atanh(const complex<T> &z) {
         T re = isinf(z) ? 0 : (x / larger) / (x * (x / larger) + y * (y / larger));
         return complex<T>(copysign(re, z.re), copysign((T)1.57079632679489661923, y));
     }
-    T re = log1p(4 * x / ((1 - x) * (1 - x) + y * y)) / 4;
+    T distance = hypot(1 - x, y);
+    T re = distance * kn_limits<T>::precise < 1 ? ((T)0.693147180559945309417 - log(distance)) / 2
+                                                : log1p(4 * x / (distance * distance)) / 4;
     return complex<T>(copysign(re, z.re), atan2(2 * y, (1 - x) * (1 + x) - y * y) / 2);
 }
 

@@ -32,9 +32,9 @@ template <> struct kn_real<float> { typedef float type; };
         return name((real)x, (real)y);                                                                                \
     }
 #define KN_TEST(name)                                                                                                 \
-    template <class T>                                                                                                \
+    template <class T, class R = typename kn_real<T>::type>                                                           \
     __device__ __forceinline__ bool name(T x) {                                                                       \
-        return name((typename kn_real<T>::type)x);                                                                    \
+        return name((R)x);                                                                                            \
     }
 KN_MATH1(acos) KN_MATH1(acosh) KN_MATH1(asin) KN_MATH1(asinh) KN_MATH1(atan) KN_MATH1(atanh) KN_MATH1(cbrt)
 KN_MATH1(ceil) KN_MATH1(cos) KN_MATH1(cosh) KN_MATH1(erf) KN_MATH1(erfc) KN_MATH1(exp) KN_MATH1(exp10) KN_MATH1(exp2)

@@ -23,6 +23,7 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
 
 // In front of a loop whose iterations do not depend on each other: the compiler may vectorise it without proof.
 #if defined(__clang__)
+#pragma clang diagnostic ignored "-Wpass-failed"
 #define KN_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
 #else
 #define KN_INDEPENDENT _Pragma("GCC ivdep")

@@ -43,16 +43,17 @@ inline void sincos(double x, double *sine, double *cosine) { *sine = sin(x), *co
 inline void sincosf(float x, float *sine, float *cosine) { *sine = sin(x), *cosine = cos(x); }
 inline void __sincosf(float x, float *sine, float *cosine) { *sine = sin(x), *cosine = cos(x); }
 
-// sqrt of a sum of squares, scaled by the largest so that nothing overflows on the way.
+// sqrt of a sum of squares, scaled by a power of two where a square could leave the range.
 template <class T> inline T kn_norm(int n, const T *p) {
-    T largest = 0, sum = 0;
+    double largest = 0, sum = 0;
     for (int i = 0; i < n; ++i)
         largest = fmax(largest, fabs(p[i]));
-    if (largest == 0 || isinf(largest))
+    if (isinf(largest))
         return largest;
+    double scale = largest > 0x1p500 ? 0x1p-600 : largest < 0x1p-450 ? 0x1p600 : 1;
     for (int i = 0; i < n; ++i)
-        sum += p[i] / largest * (p[i] / largest);
-    return largest * sqrt(sum);
+        sum += p[i] * scale * (p[i] * scale);
+    return sqrt(sum) / scale;
 }
 
 #define KN_NORMS(real, suffix)                                                                  \

@@ -49,6 +49,8 @@ inline float yn(int n, float x) { return ynf(n, x); }
 
 // exp(x^2) erfc(x): beyond 5 by its continued fraction, because there erfc vanishes.
 inline double kn_erfcx(double x) {
+    if (x < -27)
+        return __builtin_inf();
     if (x < 5) {
         double square = x * x, rest = fma(x, x, -square);
         return exp(square) * erfc(x) * (1 + rest);

@@ -1,0 +1,82 @@
+// float16 and bfloat16 as kernels see them.
+#include "prelude/host_base.cpp"
+#include "prelude/host_math.cpp"
+#include "prelude/host_half.cpp"
+#include "prelude/host_bfloat16.cpp"
+#include "prelude/both_half_names.cpp"
+
+// Loops, so that the vector forms are what is tested.
+#define CONVERSIONS(H, I, name)                                                                              \
+    extern "C" void name##_from_##I(H *out, const I *in, long n)                                             \
+    {                                                                                                        \
+        for (long i = 0; i < n; ++i)                                                                         \
+            out[i] = in[i];                                                                                  \
+    }                                                                                                        \
+    extern "C" void name##_to_##I(I *out, const H *in, long n)                                               \
+    {                                                                                                        \
+        for (long i = 0; i < n; ++i)                                                                         \
+            out[i] = in[i];                                                                                  \
+    }
+CONVERSIONS(float16, float, half)
+CONVERSIONS(float16, double, half)
+CONVERSIONS(float16, int64, half)
+CONVERSIONS(float16, uint64, half)
+CONVERSIONS(bfloat16, float, bfloat)
+CONVERSIONS(bfloat16, double, bfloat)
+CONVERSIONS(bfloat16, int64, bfloat)
+CONVERSIONS(bfloat16, uint64, bfloat)
+
+// What snippets do with a T. The result is kept in small whole numbers, which every type holds.
+template <class T> static int expressions(T x, T y)
+{
+    T z = x * 2 + 1; // 7
+    bool larger = x > 0;
+    z += larger ? x : y;  // 10
+    z = sqrt(z * z);      // 10
+    z += max(x, y);       // 14
+    z -= min(x, (T)1);    // 13
+    z *= 2;               // 26
+    z /= (T)2;            // 13
+    z = -z;               // -13
+    z = abs(z) + fabs(z); // 26
+    z += pow(x, 2);       // 35
+    z += fmax(x, 0);      // 38
+    float single_precision = x;
+    double double_precision = x;
+    int whole = x;
+    z += single_precision + double_precision + whole; // 47
+    z += x == y;
+    z += x != y; // 48
+    z += (float)x + int(y);
+    z += isnan(x) + isinf(y) + !isfinite(z); // 55
+    if (x)
+        z += floor(x / 2); // 56
+    if (!z)
+        z = 0;
+    single_precision += x; // 6
+    T other = (short)3;
+    other = x * 0.5; // 1.5
+    z += other * 2 + single_precision;
+    return (int)z; // 65
+}
+
+extern "C" int half_expressions()
+{
+    return expressions<float16>(3, 4);
+}
+extern "C" int bfloat_expressions()
+{
+    return expressions<bfloat16>(3, 4);
+}
+extern "C" int float_expressions()
+{
+    return expressions<float>(3, 4);
+}
+extern "C" int int_expressions()
+{
+    return expressions<int>(3, 4);
+}
+extern "C" float half_names(float x)
+{
+    return __half2float(__float2half(x)) + __bfloat162float(__float2bfloat16(x));
+}

@@ -1,0 +1,212 @@
+/* float16 and bfloat16 of the host preludes: every bit pattern, every rounding boundary, against arithmetic in long double. */
+#include <float.h>
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct format {
+    int mantissa, exponent_min; /* bits after the point; of the smallest normal number */
+    double largest;
+    void (*from_float)(uint16_t *, const float *, long);
+    void (*from_double)(uint16_t *, const double *, long);
+    void (*from_int64)(uint16_t *, const long long *, long);
+    void (*from_uint64)(uint16_t *, const unsigned long long *, long);
+    void (*to_float)(float *, const uint16_t *, long);
+    void (*to_double)(double *, const uint16_t *, long);
+    void (*to_int64)(long long *, const uint16_t *, long);
+} format;
+
+#define DECLARE(name)                                                                                        \
+    void name##_from_float(uint16_t *, const float *, long);                                                 \
+    void name##_from_double(uint16_t *, const double *, long);                                               \
+    void name##_from_int64(uint16_t *, const long long *, long);                                             \
+    void name##_from_uint64(uint16_t *, const unsigned long long *, long);                                   \
+    void name##_to_float(float *, const uint16_t *, long);                                                   \
+    void name##_to_double(double *, const uint16_t *, long);                                                 \
+    void name##_to_int64(long long *, const uint16_t *, long);                                               \
+    int name##_expressions(void);
+#define TABLE(name)                                                                                          \
+    name##_from_float, name##_from_double, name##_from_int64, name##_from_uint64, name##_to_float,           \
+        name##_to_double, name##_to_int64
+DECLARE(half)
+DECLARE(bfloat)
+int float_expressions(void);
+int int_expressions(void);
+float half_names(float x);
+
+static const format formats[] = {
+    {10, -14, 65504, TABLE(half)},
+    {7, -126, 0x1.fep127, TABLE(bfloat)},
+};
+enum { PATTERNS = 65536, N_FORMATS = sizeof formats / sizeof *formats };
+
+/* What a pattern means, from its fields. */
+static double value_of(const format *f, unsigned bits)
+{
+    unsigned mantissa = bits & ((1u << f->mantissa) - 1), exponent = (bits & 0x7fff) >> f->mantissa;
+    unsigned highest = 0x7fffu >> f->mantissa;
+    double sign = bits & 0x8000 ? -1 : 1;
+    if (exponent == highest)
+        return mantissa ? NAN : sign * INFINITY;
+    if (exponent == 0)
+        return sign * ldexp(mantissa, f->exponent_min - f->mantissa);
+    return sign * ldexp(mantissa + ldexp(1, f->mantissa), f->exponent_min - f->mantissa + (int)exponent - 1);
+}
+
+/* The nearest value of the format, ties to even, in long double: exact for every input here. */
+static double rounded(const format *f, long double x)
+{
+    if (x == 0 || !isfinite(x))
+        return (double)x;
+    int exponent = ilogbl(x);
+    int quantum = (exponent < f->exponent_min ? f->exponent_min : exponent) - f->mantissa;
+    long double nearest = ldexpl(rintl(ldexpl(x, -quantum)), quantum);
+    return fabsl(nearest) > f->largest ? (double)copysignl(INFINITY, x) : (double)nearest;
+}
+
+static void same(const format *f, uint16_t bits, long double x)
+{
+    double got = value_of(f, bits), wanted = rounded(f, x);
+    if (isnan(x) ? !isnan(got) : got != wanted || (bits >> 15) != (signbit(x) ? 1 : 0))
+        fail_msg("%La becomes %a (%04x), expected %a", x, got, bits, wanted);
+}
+
+static void test_every_pattern_widens(void **state)
+{
+    (void)state;
+    static uint16_t in[PATTERNS], back[PATTERNS];
+    static float single[PATTERNS];
+    static double wide[PATTERNS];
+    for (int i = 0; i < PATTERNS; ++i)
+        in[i] = (uint16_t)i;
+    for (int k = 0; k < N_FORMATS; ++k) {
+        const format *f = &formats[k];
+        f->to_float(single, in, PATTERNS);
+        f->to_double(wide, in, PATTERNS);
+        f->from_float(back, single, PATTERNS);
+        for (int i = 0; i < PATTERNS; ++i) {
+            double wanted = value_of(f, in[i]);
+            if (isnan(wanted)) {
+                assert_true(isnan(single[i]) && isnan(wide[i]) && isnan(value_of(f, back[i])));
+                continue;
+            }
+            assert_true(single[i] == wanted && wide[i] == wanted && !signbit(single[i]) == !signbit(wanted));
+            assert_int_equal(back[i], in[i]);
+        }
+    }
+}
+
+/* Each value, each midpoint to the next one, and the nearest numbers beside both. */
+static int boundaries(const format *f, unsigned bits, double out[8])
+{
+    double x = value_of(f, bits), next = value_of(f, bits + 1);
+    if (isnan(x) || isinf(x))
+        return out[0] = x, 1;
+    if (isinf(next))
+        next = copysign(f->largest + ldexp(1, ilogb(f->largest) - f->mantissa), x);
+    double middle = x + (next - x) / 2;
+    double all[] = {
+        x, nextafter(x, next), middle, nextafter(middle, 0), nextafter(middle, next * 2), nextafter(next, x)};
+    memcpy(out, all, sizeof all);
+    return sizeof all / sizeof *all;
+}
+
+static void test_rounding_of_doubles(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_FORMATS; ++k)
+        for (unsigned i = 0; i < PATTERNS; ++i) {
+            double in[8];
+            uint16_t out[8];
+            int n = boundaries(&formats[k], i, in);
+            formats[k].from_double(out, in, n);
+            for (int j = 0; j < n; ++j)
+                same(&formats[k], out[j], in[j]);
+        }
+}
+
+static void test_rounding_of_floats(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_FORMATS; ++k)
+        for (unsigned i = 0; i < PATTERNS; ++i) {
+            double wide[8];
+            float in[24];
+            uint16_t out[24];
+            int n = boundaries(&formats[k], i, wide), m = 0;
+            for (int j = 0; j < n; ++j) {
+                in[m++] = (float)wide[j];
+                in[m++] = nextafterf((float)wide[j], INFINITY);
+                in[m++] = nextafterf((float)wide[j], -INFINITY);
+            }
+            formats[k].from_float(out, in, m);
+            for (int j = 0; j < m; ++j)
+                same(&formats[k], out[j], (long double)in[j]);
+        }
+}
+
+static void test_rounding_of_integers(void **state)
+{
+    (void)state;
+    for (int k = 0; k < N_FORMATS; ++k)
+        for (int top = 0; top < 64; ++top)
+            for (int low = -3; low <= 3; ++low)
+                for (unsigned lead = 0; lead < 64; ++lead) {
+                    unsigned long long u = 1ull << top | (unsigned long long)lead << top >> 8;
+                    u += (unsigned long long)(long long)low + (top > 9 ? 1ull << (top - 8) : 0);
+                    long long i = (long long)(u >> 1) * (low % 2 ? -1 : 1), least = INT64_MIN;
+                    uint16_t out[3];
+                    formats[k].from_uint64(out, &u, 1);
+                    formats[k].from_int64(out + 1, &i, 1);
+                    formats[k].from_int64(out + 2, &least, 1);
+                    same(&formats[k], out[0], (long double)u);
+                    same(&formats[k], out[1], (long double)i);
+                    same(&formats[k], out[2], (long double)least);
+                }
+}
+
+static void test_random_floats(void **state)
+{
+    (void)state;
+    enum { N = 1 << 16 };
+    static float in[N];
+    static uint16_t out[N];
+    uint64_t seed = 1;
+    for (int k = 0; k < N_FORMATS; ++k)
+        for (int round = 0; round < 8; ++round) {
+            for (int i = 0; i < N; ++i) {
+                seed = seed * 6364136223846793005u + 1442695040888963407u;
+                uint32_t bits = (uint32_t)(seed >> 32);
+                memcpy(&in[i], &bits, 4);
+            }
+            formats[k].from_float(out, in, N);
+            for (int i = 0; i < N; ++i)
+                same(&formats[k], out[i], (long double)in[i]);
+        }
+}
+
+static void test_expressions_of_snippets(void **state)
+{
+    (void)state;
+    assert_int_equal(half_expressions(), 65);
+    assert_int_equal(bfloat_expressions(), 65);
+    assert_int_equal(float_expressions(), 65);
+    assert_int_equal(int_expressions(), 64); /* 1.5 is 1 */
+    assert_true(half_names(1.5f) == 3);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_every_pattern_widens), cmocka_unit_test(test_rounding_of_doubles),
+        cmocka_unit_test(test_rounding_of_floats),   cmocka_unit_test(test_rounding_of_integers),
+        cmocka_unit_test(test_random_floats),        cmocka_unit_test(test_expressions_of_snippets),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
