@@ -1,17 +1,21 @@
 /*
- * kiln/module.h - whole CUDA sources, cubins and PTX: their functions and globals, and launches as CUDA
- * itself has them.
+ * kiln/module.h - whole CUDA sources, cubins and PTX: functions, globals, and launches as CUDA itself has them.
  *
+ *     const char *source = "extern \"C\" __global__ void twice(float *x, int n)"
+ *                          "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }";
  *     kiln_module *m = NULL;
  *     kiln_function *f = NULL;
- *     kiln_module_create(&m, "extern \"C\" __global__ void twice(float *x, int n)"
- *                            "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }", 0,
- * NULL); kiln_module_function(&f, m, "twice"); int32_t n = 1000; kiln_arg args[] = {kiln_arg_array(x),
- * kiln_arg_typed(KILN_INT32, &n)}; kiln_function_launch(f, kiln_dims(4, 1, 1), kiln_dims(256, 1, 1), args, 2,
- * NULL); kiln_module_free(m);
+ *     int32_t n = 1000;
+ *     kiln_arg args[] = {kiln_arg_array(x), kiln_arg_typed(KILN_INT32, &n)};
+ *     kiln_module_create(&m, source, 0, NULL);
+ *     kiln_module_function(&f, m, "twice");
+ *     kiln_function_launch(f, kiln_dims(4, 1, 1), kiln_dims(256, 1, 1), args, 2, NULL);
+ *     kiln_module_free(m);
  *
  * For what does not fit the form of an elementwise kernel or a reduction. Modules are for CUDA devices alone.
- * A source is compiled once and then found in the cache, as any kernel. All functions are thread-safe.
+ * A source is compiled once and then found in the cache, as any kernel. One that includes <kiln/types.h> has
+ * the types that other kernels have: int8 to float64, float16, bfloat16, complex<float>, complex<double>, and
+ * their functions. All functions here are thread-safe.
  */
 #ifndef KILN_MODULE_H
 #define KILN_MODULE_H

@@ -5,6 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "codegen/codegen.h"
+#include "codegen/prelude.h"
 
 kiln_status kn_module_options_read(kiln_module_options *out, const kiln_module_options *given)
 {
@@ -123,6 +125,8 @@ kiln_status kn_module_check_cubin(const void *code, size_t size, const kn_target
 
 /* ---- the key ---- */
 
+static const char types_header[] = "kiln/types.h";
+
 static void put_text(kn_str *out, const char *key, const char *text)
 {
     kn_str_printf(out, " %s=\"", key);
@@ -160,6 +164,8 @@ static void put_key(kn_str *out, const kiln_module *module, const char *source, 
     }
     put_list(out, "expression", o->name_expressions, o->n_name_expressions);
     kn_str_printf(out, " folders=\"%d\"", o->n_include_folders > 0);
+    if (strstr(source, types_header))
+        put_text(out, "generator", kn_codegen_generator());
     put_text(out, "source", source);
 }
 
@@ -171,7 +177,36 @@ typedef struct module_build {
     const char **list; /* the user's options, then "-I" and each folder */
     char *folders;     /* what the latter point into */
     int n;
+    const char **header; /* names, then texts: the user's headers and kiln/types.h */
+    int n_headers;
+    kn_str types; /* what the latter holds */
 } module_build;
+
+/* The types and functions that generated kernels have, for sources that ask for them: as much as this one mentions. */
+static kiln_status gather_headers(module_build *b)
+{
+    const kiln_module_options *o = b->options;
+    size_t bytes = 2 * (size_t)(o->n_headers + 1) * sizeof *b->header;
+    b->n_headers = o->n_headers;
+    b->header = kn_malloc(bytes);
+    if (!b->header)
+        return kn_error_memory(bytes, "headers");
+    bool wants_types = strstr(b->source, types_header) != NULL;
+    b->n_headers += wants_types;
+    for (int i = 0; i < o->n_headers; i++) {
+        b->header[i] = o->header_names[i];
+        b->header[b->n_headers + i] = o->header_texts[i];
+    }
+    if (!wants_types)
+        return KILN_OK;
+    kn_str_append(&b->types, "#pragma once\n");
+    kiln_status status = kn_prelude_append(&b->types, KN_CUDA, &b->source, 1);
+    if (status == KILN_OK)
+        status = kn_str_status(&b->types, types_header);
+    b->header[o->n_headers] = types_header;
+    b->header[b->n_headers + o->n_headers] = kn_str_text(&b->types);
+    return status;
+}
 
 static kiln_status gather_options(module_build *b)
 {
@@ -206,9 +241,9 @@ static kiln_status generate(void *user, kn_compile_request *compile, kn_str *sou
                       (o->flags & KILN_MODULE_NO_FMA ? KN_COMPILE_NO_FMA : 0u);
     compile->options = b->list;
     compile->n_options = b->n;
-    compile->header_names = o->header_names;
-    compile->header_texts = o->header_texts;
-    compile->n_headers = o->n_headers;
+    compile->header_names = b->header;
+    compile->header_texts = b->header + b->n_headers;
+    compile->n_headers = b->n_headers;
     compile->name_expressions = o->name_expressions;
     compile->n_name_expressions = o->n_name_expressions;
     kn_str_append(source, b->source);
@@ -218,13 +253,12 @@ static kiln_status generate(void *user, kn_compile_request *compile, kn_str *sou
 /* The headers in folders as they are now, for a key of their own. */
 static kiln_status put_headers(kn_str *out, const module_build *b)
 {
-    const kiln_module_options *o = b->options;
     kn_compile_request request = {.source = b->source,
                                   .options = b->list,
                                   .n_options = b->n,
-                                  .header_names = o->header_names,
-                                  .header_texts = o->header_texts,
-                                  .n_headers = o->n_headers};
+                                  .header_names = b->header,
+                                  .header_texts = b->header + b->n_headers,
+                                  .n_headers = b->n_headers};
     kn_compile_result none = KN_COMPILE_RESULT_INIT;
     kn_str notes = KN_STR_INIT;
     kiln_status status = kn_compile_notes(&notes, &request, &none);
@@ -260,16 +294,20 @@ static kiln_status build(kiln_module *module, const module_build *b, kn_str *wha
 kiln_status kn_module_compile(kiln_module *module, const char *source, const kiln_module_options *options,
                               kn_build_info *info)
 {
-    module_build b = {source, options, NULL, NULL, 0};
+    module_build b = {source, options, NULL, NULL, 0, NULL, 0, KN_STR_INIT};
     kn_str what = KN_STR_INIT;
     put_key(&what, module, source, options);
     kiln_status status = kn_str_status(&what, "a module's key");
     if (status == KILN_OK)
         status = gather_options(&b);
     if (status == KILN_OK)
+        status = gather_headers(&b);
+    if (status == KILN_OK)
         status = build(module, &b, &what, info);
     kn_str_free(&what);
     kn_free(b.list);
     kn_free(b.folders);
+    kn_free(b.header);
+    kn_str_free(&b.types);
     return status;
 }

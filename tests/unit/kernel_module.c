@@ -184,6 +184,23 @@ static void headers_in_memory_and_templates(void **state)
     kiln_module_free(module);
 }
 
+/* The types of generated kernels, without a toolkit's headers. */
+static void types_of_kernels(void **state)
+{
+    (void)state;
+    NEEDS_NVRTC();
+    kiln_module *module = NULL;
+    kiln_module_options options = options_for("sm_90");
+    create(&module,
+           "#include <kiln/types.h>\n"
+           "extern \"C\" __global__ void f(complex<float> *z, float16 *h, bfloat16 *b, uint8 *u)\n"
+           "{ *z = *z * complex<float>(0, 1) + exp(*z); *h = *h + *b; *u = abs(*z) > 1; }",
+           0, &options);
+    kiln_module_free(module);
+    module = NULL;
+    assert_int_equal(kiln_module_create(&module, "__device__ float16 h;", 0, &options), KILN_ERROR_COMPILE);
+}
+
 static void what_is_not_code(void **state)
 {
     (void)state;
@@ -274,10 +291,15 @@ static int remove_folder(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(compiles_for_an_architecture),    cmocka_unit_test(cubins_know_their_architecture),
-        cmocka_unit_test(errors_name_line_and_name),       cmocka_unit_test(headers_in_folders),
-        cmocka_unit_test(headers_in_memory_and_templates), cmocka_unit_test(what_is_not_code),
-        cmocka_unit_test(ptx_is_taken_as_it_is),           cmocka_unit_test(bad_arguments),
+        cmocka_unit_test(compiles_for_an_architecture),
+        cmocka_unit_test(cubins_know_their_architecture),
+        cmocka_unit_test(errors_name_line_and_name),
+        cmocka_unit_test(headers_in_folders),
+        cmocka_unit_test(headers_in_memory_and_templates),
+        cmocka_unit_test(types_of_kernels),
+        cmocka_unit_test(what_is_not_code),
+        cmocka_unit_test(ptx_is_taken_as_it_is),
+        cmocka_unit_test(bad_arguments),
         cmocka_unit_test(the_host_has_no_modules),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);
