@@ -5,13 +5,11 @@
 
 #include "base/hash.h"
 #include "codegen/templates.h"
-
-/* Raise when the meaning of a specialisation changes without a template changing. */
-#define GENERATOR_VERSION "1"
+#include "generator_sources.h"
 
 static char generator[48];
 
-/* Over the templates as they are read, so that a folder of one's own (KILN_TEMPLATE_DIR) has keys of its own.
+/* Over the code that writes the source, and over the templates as they are read, so that a folder of one's own (KILN_TEMPLATE_DIR) has keys of its own.
  */
 static void make_generator(void)
 {
@@ -24,7 +22,7 @@ static void make_generator(void)
     }
     kn_hash hash = kn_hash_128(kn_str_text(&all), all.length);
     kn_hash_hex(&hash, hex);
-    snprintf(generator, sizeof generator, GENERATOR_VERSION "-%.16s", hex);
+    snprintf(generator, sizeof generator, KN_GENERATOR_SOURCES "-%.16s", hex);
     kn_str_free(&all);
 }
 

@@ -26,12 +26,12 @@ kiln_status kn_template_read(kn_str *out, const char *name)
         if (status == KILN_OK)
             kn_str_append_n(out, file.data, file.size);
         kn_blob_free(&file);
-        return status;
+        return status == KILN_OK ? kn_str_status(out, name) : status;
     }
     if (!embedded)
         return kn_error(KILN_ERROR_INTERNAL, "there is no template '%s'", name);
     kn_str_append_n(out, embedded->text, embedded->length);
-    return KILN_OK;
+    return kn_str_status(out, name);
 }
 
 static const char *slot_value(const kn_slot *slots, int count, const char *name, size_t length)
