@@ -1,0 +1,180 @@
+/* Options of kernels and of calls: compiler options, floating-point flags, headers in memory, blocks, streams, no compiling. */
+#include "cases.h"
+
+#include <math.h>
+
+static void tripled(const element *e)
+{
+    OUT(float, 0) = IN(float, 0) * 3;
+}
+
+static void defines(void)
+{
+    static const char *const compile_options[] = {"-DWIDTH=3"};
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.compile_options = compile_options;
+    options.n_compile_options = 1;
+    stage *s = stage_create("float32 x", "float32 z", "z = x * WIDTH", &options, case_seed());
+    stage_in(s, KILN_FLOAT32, "1003", "C", FILL_SMALL);
+    stage_out(s, KILN_FLOAT32, "1003", "C");
+    stage_check(s, tripled, NULL);
+    stage_free(s);
+}
+
+static void headers_in_memory(void)
+{
+    static const char *const names[] = {"thrice.h", "deep/three.h"};
+    static const char *const texts[] = {
+        "#include \"deep/three.h\"\ntemplate <class T> __device__ T thrice(T x) { return THREE * x; }\n",
+        "#define THREE 3\n"};
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.preamble = "#include \"thrice.h\"";
+    options.header_names = names;
+    options.header_texts = texts;
+    options.n_headers = 2;
+    stage *s = stage_create("float32 x", "float32 z", "z = thrice(x)", &options, case_seed());
+    stage_in(s, KILN_FLOAT32, "1003", "C", FILL_SMALL);
+    stage_out(s, KILN_FLOAT32, "1003", "/0");
+    stage_check(s, tripled, NULL);
+    stage_free(s);
+}
+
+/* (1 + 2^-12)^2 - (1 + 2^-11) is 2^-24 where the product is not rounded, and 0 where it is. */
+static void rounded_twice(const element *e)
+{
+    OUT(float, 0) = 0;
+}
+
+static void rounded_once(const element *e)
+{
+    OUT(float, 0) = 0x1p-24f;
+}
+
+static void contract(unsigned flags, expectation expect)
+{
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.flags = flags;
+    stage *s = stage_create("float32 x, float32 y", "float32 z", "z = x * x - y", &options, case_seed());
+    stage_real(s, kiln_arg_float(1 + 0x1p-12), KILN_FLOAT32, 1 + 0x1p-12);
+    stage_real(s, kiln_arg_float(1 + 0x1p-11), KILN_FLOAT32, 1 + 0x1p-11);
+    stage_out(s, KILN_FLOAT32, "1003", "C");
+    stage_check(s, expect, NULL);
+    stage_free(s);
+}
+
+static void no_fma(void)
+{
+    contract(KILN_KERNEL_NO_FMA, rounded_twice);
+}
+
+static void fma_on_cuda(void)
+{
+    contract(0, rounded_once);
+}
+
+static void approximate(const element *e)
+{
+    set_out(e, 0, in_number(e, 0).re / in_number(e, 1).re + sin(in_number(e, 0).re));
+}
+
+static void fast_math(void)
+{
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.flags = KILN_KERNEL_FAST_MATH;
+    stage *s = stage_create("float32 x, float32 y", "float32 z", "z = x / y + sin(x)", &options, case_seed());
+    stage_in(s, KILN_FLOAT32, "1003", "C", FILL_POSITIVE);
+    stage_in(s, KILN_FLOAT32, "1003", "C", FILL_POSITIVE);
+    stage_out(s, KILN_FLOAT32, "1003", "C");
+    stage_tolerate(s, 1e-5);
+    stage_check(s, approximate, NULL);
+    stage_free(s);
+}
+
+static void exact(const element *e)
+{
+    OUT(float, 0) = IN(float, 0) / IN(float, 1);
+    OUT(float, 1) = sqrtf(IN(float, 0));
+}
+
+/* Division and square root round as IEEE has it unless fast mathematics was asked for. */
+static void ieee_division(void)
+{
+    stage *s = STAGE("float32 x, float32 y", "float32 z, float32 w", "z = x / y; w = sqrt(x)");
+    stage_in(s, KILN_FLOAT32, "65536", "C", FILL_BITS);
+    stage_in(s, KILN_FLOAT32, "65536", "C", FILL_BITS);
+    stage_out(s, KILN_FLOAT32, "65536", "C");
+    stage_out(s, KILN_FLOAT32, "65536", "C");
+    stage_check(s, exact, NULL);
+    stage_free(s);
+}
+
+static void blocks(void)
+{
+    static const int sizes[] = {32, 64, 96, 128, 512, 1024};
+    static const char *const layouts[] = {"C", "/0", "F"};
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; ++k)
+        for (int l = 0; l < 3; ++l) {
+            options.block = sizes[k];
+            stage *s = STAGE("float32 x", "float32 z", "z = x * 3");
+            stage_in(s, KILN_FLOAT32, "130,64", layouts[l], FILL_SMALL);
+            stage_out(s, KILN_FLOAT32, "130,64", "C");
+            stage_check(s, tripled, &options);
+            stage_free(s);
+        }
+}
+
+static void streams(void)
+{
+    kiln_stream *stream = NULL;
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    succeeded(kiln_stream_create(&stream, stage_device, KILN_STREAM_NON_BLOCKING), "kiln_stream_create");
+    options.stream = stream;
+    for (int turn = 0; turn < 3; ++turn) {
+        stage *s = STAGE("float32 x", "float32 z", "z = x * 3");
+        stage_in(s, KILN_FLOAT32, "1000,33", turn == 1 ? "F" : "C", FILL_SMALL);
+        if (turn == 2)
+            stage_out_fresh(s, KILN_FLOAT32);
+        else
+            stage_out(s, KILN_FLOAT32, "1000,33", "C");
+        /* The uploads ran on the default stream, which this one does not wait for. */
+        succeeded(kiln_device_synchronize(stage_device), "kiln_device_synchronize");
+        stage_check(s, tripled, &options);
+        stage_free(s);
+    }
+    kiln_stream_free(stream);
+}
+
+static kiln_status call_without_compiling(stage *s)
+{
+    int n_in, n_out;
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    options.flags = KILN_CALL_NO_COMPILE;
+    kiln_arg *in = stage_args(s, &n_in);
+    kiln_array **out = stage_outs(s, &n_out);
+    return kiln_kernel_call(stage_kernel(s), out, n_out, in, n_in, &options);
+}
+
+static void no_compile(void)
+{
+    stage *s = STAGE("float32 x", "float32 z", "z = x * 3 + 0 * 12345");
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    int n_in, n_out;
+    stage_in(s, KILN_FLOAT32, "1003", "C", FILL_SMALL);
+    stage_out(s, KILN_FLOAT32, "1003", "C");
+    refused(call_without_compiling(s), KILN_ERROR_FORBIDDEN, "case_kernel");
+    kiln_arg *in = stage_args(s, &n_in);
+    kiln_array **out = stage_outs(s, &n_out);
+    succeeded(kiln_kernel_prepare(stage_kernel(s), out, n_out, in, n_in, NULL, NULL), "kiln_kernel_prepare");
+    options.flags = KILN_CALL_NO_COMPILE;
+    stage_check(s, tripled, &options);
+    stage_free(s);
+}
+
+const test_case option_cases[] = {
+    {"defines", defines, 0},       {"headers_in_memory", headers_in_memory, 0},
+    {"no_fma", no_fma, 0},         {"fma_on_cuda", fma_on_cuda, CASE_CUDA},
+    {"fast_math", fast_math, 0},   {"ieee_division", ieee_division, 0},
+    {"blocks", blocks, 0},         {"streams", streams, 0},
+    {"no_compile", no_compile, 0}, {NULL, NULL, 0},
+};
