@@ -2,6 +2,7 @@
  * Launches are in tests/driver. */
 #include <kiln/kiln.h>
 
+#include "base/alloc.h"
 #include "base/os.h"
 #include "compile/compile.h"
 
@@ -201,6 +202,31 @@ static void types_of_kernels(void **state)
     assert_int_equal(kiln_module_create(&module, "__device__ float16 h;", 0, &options), KILN_ERROR_COMPILE);
 }
 
+/* Each allocation on the way fails once: an error, nothing lost, and the next attempt is as good as new. */
+static void fails_cleanly_without_memory(void **state)
+{
+    (void)state;
+    NEEDS_NVRTC();
+    static const char *const expressions[] = {"twice<int>"}, *const defines[] = {"-DTWO=2"};
+    kiln_module_options options = options_for("sm_90");
+    options.name_expressions = expressions;
+    options.compile_options = defines;
+    options.include_folders = (const char *const[]){folder};
+    options.n_name_expressions = options.n_compile_options = options.n_include_folders = 1;
+    kiln_status status = KILN_ERROR_MEMORY;
+    unsigned long nth = 0;
+    for (kn_alloc_fail_at(0, 0); status != KILN_OK && nth < 1000; kn_alloc_fail_at(0, 0)) {
+        kiln_module *module = NULL;
+        kn_alloc_fail_at(++nth, 0);
+        status = kiln_module_create(&module, "template<class T> __global__ void twice(T *x) { *x *= TWO; }",
+                                    0, &options);
+        assert_true(status == KILN_OK || status == KILN_ERROR_MEMORY);
+        assert_true((module != NULL) == (status == KILN_OK));
+        kiln_module_free(module);
+    }
+    assert_true(nth > 10 && nth < 1000);
+}
+
 static void what_is_not_code(void **state)
 {
     (void)state;
@@ -298,6 +324,7 @@ int main(void)
         cmocka_unit_test(headers_in_memory_and_templates),
         cmocka_unit_test(types_of_kernels),
         cmocka_unit_test(what_is_not_code),
+        cmocka_unit_test(fails_cleanly_without_memory),
         cmocka_unit_test(ptx_is_taken_as_it_is),
         cmocka_unit_test(bad_arguments),
         cmocka_unit_test(the_host_has_no_modules),
