@@ -132,6 +132,79 @@ static void copies_through_any_strides(void **state)
     kiln_array_free(a);
 }
 
+/* One element at a time, in C order. */
+static void copy_naively(int ndim, const int64_t *shape, char *to, const int64_t *to_strides,
+                         const char *from, const int64_t *from_strides, size_t item)
+{
+    if (ndim == 0) {
+        memcpy(to, from, item);
+        return;
+    }
+    for (int64_t k = 0; k < shape[0]; k++)
+        copy_naively(ndim - 1, shape + 1, to + k * *to_strides, to_strides + 1, from + k * *from_strides,
+                     from_strides + 1, item);
+}
+
+static unsigned next_random(unsigned *state, unsigned below)
+{
+    *state = *state * 1664525U + 1013904223U;
+    return (*state >> 16) % below;
+}
+
+/* Strides of a permuted, partly reversed and spread out array; *at: where its first element is. Returns the bytes it needs. */
+static int64_t random_strides(unsigned *seed, int ndim, const int64_t *shape, int64_t item, int64_t *strides,
+                              int64_t *at)
+{
+    int order[6];
+    int64_t size = item;
+    *at = 0;
+    for (int k = 0; k < ndim; k++) {
+        int place = (int)next_random(seed, (unsigned)k + 1);
+        order[k] = order[place];
+        order[place] = k;
+    }
+    for (int k = 0; k < ndim; k++) {
+        int64_t extent = shape[order[k]];
+        bool back = next_random(seed, 4) == 0;
+        strides[order[k]] = back ? -size : size;
+        *at += back ? (extent - 1) * size : 0;
+        size *= extent + next_random(seed, 2);
+    }
+    return size;
+}
+
+static void copies_of_any_layout(void **state)
+{
+    static const int64_t extents[] = {1, 2, 3, 5, 31, 32, 33, 70};
+    unsigned seed = 1;
+    (void)state;
+    for (int round = 0; round < 300; round++) {
+        int ndim = (int)next_random(&seed, 5);
+        int64_t item = INT64_C(1) << next_random(&seed, 5), shape[6], a[6], b[6], at_a, at_b, count = 1;
+        for (int k = 0; k < ndim; k++) {
+            shape[k] = extents[next_random(&seed, 8)];
+            shape[k] = count * shape[k] > 20000 ? 1 : shape[k];
+            count *= shape[k];
+        }
+        int64_t from_size = random_strides(&seed, ndim, shape, item, a, &at_a);
+        int64_t to_size = random_strides(&seed, ndim, shape, item, b, &at_b);
+        char *from = test_malloc((size_t)from_size), *to = test_calloc((size_t)to_size, 1),
+             *expected = test_calloc((size_t)to_size, 1);
+        for (int64_t k = 0; k < from_size; k++)
+            from[k] = (char)next_random(&seed, 256);
+        if (ndim && round % 8 == 0)
+            a[ndim - 1] = at_a = 0; /* broadcast; reversed axes would start elsewhere */
+        for (int k = 0; k < ndim && round % 8 == 0; k++)
+            a[k] = a[k] < 0 ? -a[k] : a[k];
+        copy_naively(ndim, shape, expected + at_b, b, from + at_a, a, (size_t)item);
+        kn_array_copy_elements(ndim, shape, to + at_b, b, from + at_a, a, item);
+        assert_memory_equal(to, expected, (size_t)to_size);
+        test_free(from);
+        test_free(to);
+        test_free(expected);
+    }
+}
+
 static void sizes_of_host_memory_are_checked(void **state)
 {
     kiln_array *a = NULL, *b = NULL, *t = NULL;
@@ -309,6 +382,7 @@ int main(void)
         cmocka_unit_test(ranges),
         cmocka_unit_test(bad_shapes_are_refused),
         cmocka_unit_test(copies_through_any_strides),
+        cmocka_unit_test(copies_of_any_layout),
         cmocka_unit_test(sizes_of_host_memory_are_checked),
         cmocka_unit_test(same_array_where_nothing_is_to_do),
         cmocka_unit_test(wrapped_memory_is_released_once),
