@@ -19,6 +19,7 @@
 #include <kiln/device.h>
 #include <kiln/stream.h>
 #include <kiln/memory.h>
+#include <kiln/graph.h>
 #include <kiln/array.h>
 #include <kiln/dlpack.h>
 #include <kiln/arg.h>

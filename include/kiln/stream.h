@@ -47,6 +47,8 @@ KILN_API kiln_status kiln_stream_device(kiln_device *out, kiln_stream *stream);
 KILN_API void *kiln_stream_cuda_handle(kiln_stream *stream);
 
 KILN_API kiln_status kiln_event_create(kiln_event **out, kiln_device device, unsigned flags);
+/* Wraps a CUevent. kiln does not destroy the native event. */
+KILN_API kiln_status kiln_event_wrap(kiln_event **out, kiln_device device, void *cuda_event);
 KILN_API void kiln_event_free(kiln_event *event);
 KILN_API kiln_status kiln_event_record(kiln_event *event, kiln_stream *stream);
 KILN_API kiln_status kiln_event_synchronize(kiln_event *event);

@@ -468,6 +468,25 @@ static void remove_segment(segment *s)
         s->owner->segments = s->next;
 }
 
+/* ---- uses ---- */
+
+/* Another lane uses the block; false where there is no memory to note it. */
+static bool add_use(block *b, lane *l)
+{
+    for (int i = 0; i < b->use_count; i++)
+        if (b->uses[i] == l)
+            return true;
+    size_t count = (size_t)b->use_count + 1; /* room for the events behind the lanes */
+    void **both = kn_realloc(b->uses, 2 * count * sizeof *both);
+    if (!both)
+        return false;
+    b->uses = (lane **)(void *)both;
+    b->events = both + count;
+    b->uses[b->use_count++] = l;
+    l->references++;
+    return true;
+}
+
 /* ---- coming back ---- */
 
 static void hold(block *b, lane *l)
@@ -790,10 +809,19 @@ static void free_in_capture(kn_pool *pool, block *b)
         release(pool, b);
 }
 
+/* A block whose stream ended may have passed to another lane. A new stream can have the old one's handle, and
+ * then the block's owner saw no need to say that it was used there. */
+static void note_own_stream(kn_pool *pool, block *b, void *stream)
+{
+    lane *l = find_lane(pool, stream, 0);
+    if (l && l != b->home->owner && !add_use(b, l))
+        pool->device->backend->stream_synchronize(pool->device, stream);
+}
+
 void kn_memory_free(kn_device *device, void *pointer, size_t size, void *stream)
 {
     kn_pool *pool = device->pool;
-    (void)size, (void)stream;
+    (void)size;
     if (!pointer)
         return;
     if (atomic_load_explicit(&hook.is_set, memory_order_relaxed))
@@ -803,6 +831,8 @@ void kn_memory_free(kn_device *device, void *pointer, size_t size, void *stream)
     bool is_ours = b && b->state == BLOCK_USED;
     if (is_ours) {
         pool->used -= b->size;
+        if (b->home->owner->stream != stream)
+            note_own_stream(pool, b, stream);
         if (b->use_count == 0 && atomic_load_explicit(&pool->capture_lanes, memory_order_relaxed) == 0) {
             put_free(pool, b);
         } else {
@@ -831,27 +861,21 @@ kiln_status kn_memory_used_on(kn_device *device, void *pointer, void *stream)
     lane *l = b ? get_lane(pool, stream, capture) : NULL;
     bool is_known =
         !b || b->state != BLOCK_USED || b->home->owner == l; /* foreign memory looks after itself */
-    for (int i = 0; !is_known && i < b->use_count; i++)
-        is_known = b->uses[i] == l;
-    if (!is_known && l) {
-        size_t count = (size_t)b->use_count + 1; /* room for the events behind the lanes */
-        void **both = kn_realloc(b->uses, 2 * count * sizeof *both);
-        if (both) {
-            b->uses = (lane **)(void *)both;
-            b->events = both + count;
-            b->uses[b->use_count++] = l;
-            l->references++;
-        } else {
-            l = NULL;
-        }
-    }
-    if (!is_known && !l)
+    if (!is_known && (!l || !add_use(b, l)))
         status = kn_error_memory(sizeof *l, "the memory pool");
     pthread_mutex_unlock(&pool->lock);
     return status;
 }
 
-/* ---- lanes that end ---- */
+/* ---- lanes that begin and end ---- */
+
+kiln_status kn_pool_stream_begins(kn_pool *pool, void *stream)
+{
+    pthread_mutex_lock(&pool->lock);
+    bool done = get_lane(pool, stream, 0);
+    pthread_mutex_unlock(&pool->lock);
+    return done ? KILN_OK : kn_error_memory(sizeof(lane), "the memory pool");
+}
 
 static void end_lane(kn_pool *pool, lane *l, void *event)
 {

@@ -13,6 +13,9 @@ kn_pool *kn_pool_create(kn_device *device, size_t granularity);
 /* For a device that could not be made: nothing was taken from it yet. Takes NULL. */
 void kn_pool_free_unused(kn_pool *pool);
 
+/* A stream of this handle is there: blocks that come back for it are known to be its own. */
+kiln_status kn_pool_stream_begins(kn_pool *pool, void *stream);
+
 /* The native stream is about to be destroyed: what the pool holds for it becomes everybody's once its queued
  * work is done. */
 void kn_pool_stream_ends(kn_pool *pool, void *stream);

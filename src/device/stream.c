@@ -8,6 +8,7 @@ struct kiln_event {
     kn_device *device;
     void *native;
     unsigned flags;
+    bool is_owned;
 };
 
 /* Per thread and device slot; NULL is the default stream. */
@@ -18,6 +19,11 @@ static kiln_status new_stream(kiln_stream **out, kn_device *device, void *native
     kiln_stream *stream = kn_malloc(sizeof *stream);
     if (!stream)
         return kn_error_memory(sizeof *stream, "a stream");
+    kiln_status status = kn_pool_stream_begins(device->pool, native);
+    if (status != KILN_OK) {
+        kn_free(stream);
+        return status;
+    }
     *stream = (kiln_stream){device, native, is_owned};
     *out = stream;
     return KILN_OK;
@@ -191,7 +197,7 @@ kiln_status kiln_event_create(kiln_event **out, kiln_device id, unsigned flags)
     kiln_event *event = kn_malloc(sizeof *event);
     if (!event)
         return kn_error_memory(sizeof *event, "an event");
-    *event = (kiln_event){device, NULL, flags};
+    *event = (kiln_event){device, NULL, flags, true};
     status = device->backend->event_create(device, flags, &event->native);
     if (status != KILN_OK) {
         kn_free(event);
@@ -201,11 +207,31 @@ kiln_status kiln_event_create(kiln_event **out, kiln_device id, unsigned flags)
     return KILN_OK;
 }
 
+kiln_status kiln_event_wrap(kiln_event **out, kiln_device id, void *native)
+{
+    kn_device *device = NULL;
+    if (!out || !native)
+        return kn_error(KILN_ERROR_INVALID, "kiln_event_wrap: %s is NULL", out ? "cuda_event" : "out");
+    kiln_status status = kn_device_get(&device, id);
+    if (status != KILN_OK)
+        return status;
+    if (device->backend->kind != KN_CUDA)
+        return kn_error(KILN_ERROR_UNSUPPORTED, "a CUDA event cannot be wrapped for the host");
+    kiln_event *event = kn_malloc(sizeof *event);
+    if (!event)
+        return kn_error_memory(sizeof *event, "an event");
+    *event =
+        (kiln_event){device, native, KILN_EVENT_TIMING, false}; /* whether it has times, the driver knows */
+    *out = event;
+    return KILN_OK;
+}
+
 void kiln_event_free(kiln_event *event)
 {
     if (!event)
         return;
-    event->device->backend->event_destroy(event->device, event->native);
+    if (event->is_owned)
+        event->device->backend->event_destroy(event->device, event->native);
     kn_free(event);
 }
 

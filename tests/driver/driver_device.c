@@ -402,6 +402,24 @@ static void test_timing_events(void **state)
     kiln_event_free(elsewhere);
 }
 
+static void test_wrapped_event(void **state)
+{
+    kiln_event *own = NULL, *wrapped = NULL;
+    bool done = false;
+    (void)state;
+    OK(kiln_event_create(&own, KILN_DEVICE_CUDA(0), 0));
+    OK(kiln_event_wrap(&wrapped, KILN_DEVICE_CUDA(0), kiln_event_cuda_handle(own)));
+    OK(kiln_event_record(wrapped, NULL));
+    OK(kiln_event_query(&done, wrapped));
+    assert_true(done);
+    int live = fake_live(FAKE_EVENT);
+    kiln_event_free(wrapped);
+    assert_int_equal(fake_live(FAKE_EVENT), live); /* ours is alive */
+    kiln_event_free(own);
+    assert_int_equal(kiln_event_wrap(&wrapped, KILN_DEVICE_HOST, &done), KILN_ERROR_UNSUPPORTED);
+    assert_int_equal(kiln_event_wrap(&wrapped, KILN_DEVICE_CUDA(0), NULL), KILN_ERROR_INVALID);
+}
+
 /* ---- peers ---- */
 
 static void test_peers(void **state)
@@ -470,6 +488,7 @@ int main(void)
         cmocka_unit_test(test_fills),
         cmocka_unit_test(test_streams),
         cmocka_unit_test(test_timing_events),
+        cmocka_unit_test(test_wrapped_event),
         cmocka_unit_test(test_peers),
         cmocka_unit_test(test_late_error_names_the_kernel),
         cmocka_unit_test(test_pinned),

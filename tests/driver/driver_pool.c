@@ -146,6 +146,29 @@ static void test_ended_stream_is_inherited(void **state)
         give(filler[--fillers], SIZE, NULL);
 }
 
+/* A new stream has the handle of one that ended, and a block of the old one is used there: nobody says so, as it
+ * seems to be the block's own. */
+static void test_a_handle_again(void **state)
+{
+    (void)state;
+    kiln_stream *a = stream();
+    void *native = NATIVE(a), *p = take(SIZE, native);
+    kiln_stream_free(a);
+    give(take(SIZE, NULL), SIZE, NULL); /* a miss: the default stream inherits the block in use */
+    fake_reuse_streams(true);
+    kiln_stream *b = stream();
+    fake_reuse_streams(false);
+    assert_ptr_equal(NATIVE(b), native);
+    fake_hold(native, true);
+    give(p, SIZE, native);
+    void *q = take(SIZE, NULL), *r = take(SIZE, NULL);
+    assert_true(q != p && r != p);
+    fake_hold(native, false);
+    give(q, SIZE, NULL);
+    give(r, SIZE, NULL);
+    kiln_stream_free(b);
+}
+
 /* A block used on a stream that is gone when the block comes back. */
 static void test_use_on_an_ended_stream(void **state)
 {
@@ -263,12 +286,19 @@ int main(void)
 {
 #define POOL_TEST(name) cmocka_unit_test_setup_teardown(name, NULL, everything_back)
     const struct CMUnitTest tests[] = {
-        POOL_TEST(test_streams_do_not_share),   POOL_TEST(test_used_elsewhere_waits),
-        POOL_TEST(test_used_by_several),        POOL_TEST(test_ended_stream_is_inherited),
-        POOL_TEST(test_use_on_an_ended_stream), POOL_TEST(test_running_out_trims_and_retries),
-        POOL_TEST(test_running_out_waits),      POOL_TEST(test_running_out_says_so),
-        POOL_TEST(test_a_tight_device),         POOL_TEST(test_devices_have_their_own),
-        POOL_TEST(test_events_are_reused),      POOL_TEST(test_warm_calls_are_lean),
+        POOL_TEST(test_streams_do_not_share),
+        POOL_TEST(test_used_elsewhere_waits),
+        POOL_TEST(test_used_by_several),
+        POOL_TEST(test_ended_stream_is_inherited),
+        POOL_TEST(test_use_on_an_ended_stream),
+        POOL_TEST(test_a_handle_again),
+        POOL_TEST(test_running_out_trims_and_retries),
+        POOL_TEST(test_running_out_waits),
+        POOL_TEST(test_running_out_says_so),
+        POOL_TEST(test_a_tight_device),
+        POOL_TEST(test_devices_have_their_own),
+        POOL_TEST(test_events_are_reused),
+        POOL_TEST(test_warm_calls_are_lean),
     };
     return cmocka_run_group_tests(tests, use_fake_driver, NULL);
 }

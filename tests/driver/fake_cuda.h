@@ -46,6 +46,9 @@ const char *fake_failed_function(void);
  * of device 0. */
 void fake_hold(void *stream, bool held);
 
+/* From now on a new stream may get the handle of one that was destroyed. */
+void fake_reuse_streams(bool reuse);
+
 typedef enum fake_kind {
     FAKE_MEMORY,
     FAKE_PINNED,

@@ -294,6 +294,23 @@ EXPORT void fake_repair(void)
 
 /* ---- streams' progress ---- */
 
+static bool reuses_streams;
+
+EXPORT void fake_reuse_streams(bool reuse)
+{
+    pthread_mutex_lock(&fake.lock);
+    reuses_streams = reuse;
+    leave(OK);
+}
+
+static fake_stream *destroyed_stream(void)
+{
+    fake_stream *s = reuses_streams ? fake.streams : NULL;
+    while (s && !s->is_destroyed)
+        s = s->next;
+    return s;
+}
+
 static fake_stream *stream_of(void *handle)
 {
     if ((uintptr_t)handle <= 1)
@@ -738,10 +755,14 @@ EXPORT int cuStreamCreate(fake_stream **stream, unsigned flags)
 {
     ENTER_CONTEXT();
     (void)flags;
-    fake_stream *s = calloc(1, sizeof *s);
+    fake_stream *s = destroyed_stream();
+    if (!s) {
+        s = calloc(1, sizeof *s);
+        s->next = fake.streams;
+        fake.streams = s;
+    }
     s->context = current();
-    s->next = fake.streams;
-    fake.streams = s;
+    s->is_destroyed = false;
     fake.live[FAKE_STREAM]++;
     *stream = s;
     return leave(OK);
