@@ -1,0 +1,110 @@
+"""The rows of `kiln bench` as other libraries write them.
+
+Row.arrays: dtype and shape of each input (N, H, R, and "64*" for an extent that the scale multiplies, as in tools/cli/bench_rows.c).
+Row.compute(m, *arrays): the expression, over a namespace m (peers.py) that papers over how NumPy, CuPy, JAX and PyTorch differ.
+Row.numexpr, Row.cuda, Row.numba: the expression as text for the peers that want text; None: that peer has no way to say it.
+"""
+import dataclasses
+import math
+
+N, H, Q = ("f4", "N"), ("f8", "H"), ("c8", "H")
+SQRT_2_PI = 2.5066282746310002
+GELU = 0.7978845608028654
+
+
+@dataclasses.dataclass(frozen=True)
+class Row:
+    arrays: tuple
+    compute: object
+    out: tuple  # dtype and shape
+    numexpr: str | None = None
+    cuda: tuple | None = None  # in, out, body of a CuPy ElementwiseKernel, where one kernel beats its ufuncs
+    numba: str | None = None  # expression of one element; `i` is the element, or i and j the row and the column
+    scalars: tuple = ()
+
+
+def extents(text, scale):
+    """"64*,256" -> (64 * scale, 256), as the command counts."""
+    def at_least_one(value):
+        return max(1, math.floor(value + 0.5))
+
+    r = 16 * at_least_one(1024 * math.sqrt(scale))
+    letters = {"R": r, "Q": r // 2, "M": r - 1,
+               "N": 256 * at_least_one((1 << 20) * scale), "H": 256 * at_least_one((1 << 19) * scale)}
+    return tuple(letters[w] if w in letters else at_least_one(int(w[:-1]) * scale) if w[-1] == "*" else int(w)
+                 for w in text.split(","))
+
+
+def distance(m, r1, t1, r2, t2):
+    a = r1 * m.cos(t1) - r2 * m.cos(t2)
+    b = r1 * m.sin(t1) - r2 * m.sin(t2)
+    return m.sqrt(a * a + b * b)
+
+
+def chain(m, x):
+    for _ in range(5):
+        x = m.sin(x) * 0.5 + x
+        x = m.exp(-m.abs(x))
+    return x
+
+
+def gelu(m, x):
+    return 0.5 * x * (1 + m.tanh(GELU * (x + 0.044715 * x * x * x)))
+
+
+CUDA_CHAIN = "T v = x; " + "v = sin(v) * (T)0.5 + v; v = exp(-abs(v)); " * 5 + "y = v"
+
+ROWS = {
+    "E1": Row((N,), lambda m, x: m.copy(x), N, "x", numba="x[i]"),
+    "E2": Row((N, N), lambda m, x, y: x + y, N, "x+y", numba="x[i]+y[i]"),
+    "E3": Row((N, N, N), lambda m, x, y, z: x * y + z, N, "x*y+z", ("T x, T y, T z", "T w", "w = x * y + z"),
+              "x[i]*y[i]+z[i]"),
+    "E4": Row((N,), lambda m, x, a, s: m.exp(-0.5 * ((x - a) / s) ** 2) / (s * SQRT_2_PI), N,
+              "exp(-h*((x-a)/s)**2)/(s*r)",
+              ("T x, T m, T s", "T y", "T q = (x - m) / s; y = exp((T)-0.5 * q * q) / (s * (T)2.5066282746310002)"),
+              "np.exp(-h*((x[i]-a)/s)**2)/(s*r)", scalars=(0.0, 1.0)),
+    "E5": Row((N, N, N, N), distance, N, "sqrt((x*cos(y)-z*cos(w))**2+(x*sin(y)-z*sin(w))**2)",
+              ("T p, T t, T q, T u", "T d", "T a = p * cos(t) - q * cos(u), b = p * sin(t) - q * sin(u); d = sqrt(a * a + b * b)"),
+              "np.sqrt((x[i]*np.cos(y[i])-z[i]*np.cos(w[i]))**2+(x[i]*np.sin(y[i])-z[i]*np.sin(w[i]))**2)"),
+    "E6": Row((N,), lambda m, x: m.maximum(x, 0) + m.log1p(m.exp(-m.abs(x))), N,
+              "where(x>o,x,o)+log1p(exp(-abs(x)))", ("T x", "T y", "y = max(x, (T)0) + log1p(exp(-abs(x)))"),
+              "max(x[i],o)+np.log1p(np.exp(-abs(x[i])))"),
+    "E7": Row((("f2", "N"),) * 2, lambda m, x, y: x + y, ("f2", "N")),
+    "E7b": Row((("bf2", "N"),) * 2, lambda m, x, y: x + y, ("bf2", "N")),
+    "E8": Row((("u1", "N"),), lambda m, x: m.float32(x) * (1 / 255), N, "x*k", ("uint8 x", "float32 y", "y = x * (1.0f / 255)"),
+              "np.float32(x[i])*k"),
+    "E9": Row((H, H, H), lambda m, x, y, z: x * y + z, H, "x*y+z", ("T x, T y, T z", "T w", "w = x * y + z"),
+              "x[i]*y[i]+z[i]"),
+    "E10": Row((Q, Q), lambda m, x, y: x * y, Q, numba="x[i]*y[i]"),
+    "E11": Row((N, N), lambda m, x, y: x < y, ("b1", "N"), "x<y", numba="x[i]<y[i]"),
+    "E12": Row((N, N, N), lambda m, c, x, y: m.where(c > 0.5, x, y), N, "where(x>h,y,z)", numba="y[i] if x[i]>h else z[i]"),
+    "B1": Row((("f4", "R,R"), ("f4", "R")), lambda m, x, y: x + y, ("f4", "R,R"), "x+y", numba="x[i,j]+y[j]"),
+    "B2": Row((("f4", "R,R"), ("f4", "R,1")), lambda m, x, y: x + y, ("f4", "R,R"), "x+y", numba="x[i,j]+y[i,0]"),
+    "B3": Row((("f4", "1024*,1,512"), ("f4", "1,512,512")), lambda m, x, y: x * y, ("f4", "1024*,512,512"), "x*y",
+              numba="x[i,0,k]*y[0,j,k]"),
+    "B4": Row((("f4", "R,1"), ("f4", "1,R")), lambda m, x, y: x * y, ("f4", "R,R"), "x*y", numba="x[i,0]*y[0,j]"),
+    "S1": Row((("f4", "R,R"),), lambda m, x: m.copy(x.T), ("f4", "R,R"), numba="x[j,i]"),
+    "S2": Row((("f4", "R,R"), ("f4", "R,R")), lambda m, x, y: m.copy(x.T + y), ("f4", "R,R"), numba="x[j,i]+y[i,j]"),
+    "S3": Row((("f4", "R,R"),), lambda m, x: x[:, ::2] * 2, ("f4", "R,Q"), numba="x[i,2*j]*two"),
+    "S4": Row((), lambda m, n: m.arange(n).reshape(1000, -1).T * 2, ("i8", "100000*,1000"),
+              numba="(j*out.shape[0]+i)*2"),
+    "S5": Row((("f4", "64*,256,56,56"),), lambda m, x: m.copy(m.permute(x, (0, 2, 3, 1))), ("f4", "64*,56,56,256")),
+    "S6": Row((("f4", "512*,1024,512"),), lambda m, x: m.copy(m.permute(x, (2, 0, 1))), ("f4", "512,512*,1024"),
+              numba="x[j,k,i]"),
+    "S7": Row((("f4", "R,R"),), lambda m, x: x[1:, 1:] - x[:-1, :-1], ("f4", "M,M"), numba="x[i+1,j+1]-x[i,j]"),
+    "F4": Row((N,), chain, N, None, ("T x", "T y", CUDA_CHAIN), "chain(x[i])"),
+    "F5": Row((N,), gelu, N, "h*x*(1+tanh(g*(x+c*x*x*x)))",
+              ("T x", "T y", "y = (T)0.5 * x * (1 + tanh((T)0.7978845608028654 * (x + (T)0.044715 * x * x * x)))"),
+              "h*x[i]*(one+np.tanh(g*(x[i]+c*x[i]*x[i]*x[i])))"),
+    "F5b": Row((("bf2", "N"),), gelu, ("bf2", "N")),
+}
+
+# Permutations: P4:20134 copies an array of these extents with its axes in that order.
+PERMUTED = {
+    "P1": ("u1", "32*,48,64,80,96"), "P2": ("f2", "16*,48,64,80,96"), "P4": ("f4", "16*,24,64,80,96"),
+    "P8": ("f8", "16*,24,32,80,96"), "P16": ("c16", "16*,24,32,40,96"),
+    "Podd1": ("u1", "33*,47,65,79,97"), "Podd2": ("f2", "17*,47,65,79,97"), "Podd4": ("f4", "17*,23,65,79,97"),
+}
+
+CALLS = ("H1", "H2", "H4", "H8")
+FIRST_USE = ("C1", "C4")

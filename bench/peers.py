@@ -1,0 +1,729 @@
+"""Measures one peer: a process of its own, started by compare.py, that prints one JSON object a line.
+
+    peers.py PEER --rows E1,E2 --scale 1 --seconds 0.25 --threads 2
+
+Exit code 77: the peer is not installed. A row that the peer cannot do is left out; one that fails is printed with "error".
+"""
+import argparse
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+import peer_rows
+
+NAMES = ("cupy", "torch", "inductor", "jax", "numpy", "numexpr", "numba")
+ON_HOST = ("numpy", "numexpr", "numba")
+SAMPLE_S = 0.004
+MEMORY = 24 << 30  # bytes of inputs that are kept from row to row
+SIZES = {"u1": 1, "b1": 1, "f2": 2, "bf2": 2, "f4": 4, "f8": 8, "i8": 8, "c8": 8, "c16": 16}
+
+
+class NotPossible(Exception):
+    """The peer has no way to do this row."""
+
+
+class Peer:
+    """One library. Subclasses say how arrays are made, waited for, and timed."""
+
+    def __init__(self, options):
+        self.options = options
+        self.cache = {}
+
+    # -- what subclasses fill in
+
+    def random(self, dtype, shape, seed):
+        raise NotImplementedError
+
+    def function(self, name, row):
+        """A callable without arguments that computes the row once."""
+        raise NotImplementedError
+
+    def wait(self):
+        """Until all queued work is done."""
+
+    def call(self, name):
+        """A callable without arguments for a row of host cost."""
+        raise NotPossible
+
+    def permutation(self, x, axes):
+        raise NotPossible
+
+    def define(self, number):
+        """Defines and runs a kernel that has never been seen, and waits for its result."""
+        raise NotPossible
+
+    # -- arrays
+
+    def inputs(self, arrays):
+        out = []
+        for slot, (dtype, shape) in enumerate(arrays):
+            key = (dtype, shape, slot)
+            if key not in self.cache:
+                extents = peer_rows.extents(shape, self.options.scale)
+                held = [x for k, x in self.cache.items()]
+                if sum(size for size, _ in held) > MEMORY:
+                    self.cache.clear()
+                size = SIZES[dtype]
+                for extent in extents:
+                    size *= extent
+                self.cache[key] = (size, self.random(dtype, extents, slot))
+            out.append(self.cache[key][1])
+        return out
+
+    # -- time
+
+    def seconds_of(self, run, count):
+        """Seconds of a run, of count together. On GPUs subclasses use events."""
+        start = time.perf_counter()
+        for _ in range(count):
+            run()
+        self.wait()
+        return (time.perf_counter() - start) / count
+
+    def enqueue_seconds(self, run, count):
+        start = time.perf_counter()
+        for _ in range(count):
+            run()
+        seconds = (time.perf_counter() - start) / count
+        self.wait()
+        return seconds
+
+    def measure(self, run, timer=None, least=1):
+        timer = timer or self.seconds_of
+        timer(run, 1)
+        timer(run, 2)
+        once = max(timer(run, 2), 1e-7)
+        batch = max(least, min(500, int(SAMPLE_S / once)))
+        end = time.perf_counter() + self.options.seconds
+        samples = []
+        while len(samples) < 5 or (time.perf_counter() < end and len(samples) < 200):
+            samples.append(timer(run, batch) * 1e6)
+            if once > 0.2 and len(samples) >= 3:
+                break
+        return samples
+
+    # -- rows
+
+    def run_row(self, name):
+        if name.startswith("P"):
+            return self.measure(self.run_permutation(name))
+        if name in peer_rows.CALLS:
+            return self.measure(self.call(name), self.enqueue_seconds, 100)
+        if name == "C1":
+            return self.run_definitions()
+        if name == "C4":
+            return self.run_processes()
+        if name not in peer_rows.ROWS:
+            raise NotPossible
+        return self.measure(self.function(name, peer_rows.ROWS[name]))
+
+    def run_permutation(self, name):
+        shape, order = name.split(":")
+        x, = self.inputs([peer_rows.PERMUTED[shape]])
+        return self.permutation(x, tuple(map(int, order)))
+
+    def run_definitions(self):
+        self.define(0)  # loads the compiler
+        samples = []
+        for number in range(1, 6):
+            start = time.perf_counter()
+            self.define(number)
+            samples.append((time.perf_counter() - start) * 1e6)
+        return samples
+
+    def run_processes(self):
+        """The first kernel of fresh processes over a cache that an earlier process filled."""
+        if not getattr(self, "has_disk_cache", False):
+            raise NotPossible
+        with tempfile.TemporaryDirectory() as folder:
+            env = dict(os.environ, CUPY_CACHE_DIR=folder, TORCHINDUCTOR_CACHE_DIR=folder, TRITON_CACHE_DIR=folder,
+                       JAX_COMPILATION_CACHE_DIR=folder, JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0",
+                       JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES="-1")
+            words = [sys.executable, __file__, self.options.peer, "--first-use"]
+            samples = [float(subprocess.run(words, env=env, capture_output=True, text=True, check=True,
+                                            timeout=120).stdout.split()[-1]) for _ in range(4)]
+        return samples[1:]
+
+
+# ---- on the host ----
+
+class NumpyPeer(Peer):
+    """NumPy with out= and temporaries that are there already."""
+
+    def __init__(self, options):
+        super().__init__(options)
+        import numpy
+        self.np = numpy
+
+    def dtype(self, code):
+        if code == "bf2":
+            raise NotPossible
+        return self.np.dtype({"b1": "?"}.get(code, code))
+
+    def random(self, dtype, shape, seed):
+        np, generator = self.np, self.np.random.default_rng(seed)
+        if dtype == "u1":
+            return generator.integers(0, 256, shape, np.uint8)
+        if dtype in ("c8", "c16"):
+            part = "f4" if dtype == "c8" else "f8"
+            return (generator.random(shape, part) + 1j * generator.random(shape, part)).astype(dtype)
+        return (generator.random(shape, "f8" if dtype == "f8" else "f4") * 4 - 2).astype(self.dtype(dtype))
+
+    def output(self, row):
+        return self.np.empty(peer_rows.extents(row.out[1], self.options.scale), self.dtype(row.out[0]))
+
+    def function(self, name, row):
+        arrays, out = self.inputs(row.arrays), self.output(row)
+        body = getattr(self, name, None) or self.simple.get(name)
+        if body is None:
+            raise NotPossible
+        # Temporaries are made once; a row that has none gets views that are free.
+        temporaries = [self.np.empty_like(out) for _ in range(2)] if hasattr(self, name) else []
+        return lambda: body(self.np, out, *temporaries, *arrays)
+
+    simple = {
+        "E1": lambda np, o, x: np.copyto(o, x),
+        "E2": lambda np, o, x, y: np.add(x, y, out=o),
+        "E7": lambda np, o, x, y: np.add(x, y, out=o),
+        "E8": lambda np, o, x: np.multiply(x, np.float32(1 / 255), out=o),
+        "E10": lambda np, o, x, y: np.multiply(x, y, out=o),
+        "E11": lambda np, o, x, y: np.less(x, y, out=o),
+        "E12": lambda np, o, c, x, y: np.copyto(o, np.where(c > 0.5, x, y)),
+        "B1": lambda np, o, x, y: np.add(x, y, out=o),
+        "B2": lambda np, o, x, y: np.add(x, y, out=o),
+        "B3": lambda np, o, x, y: np.multiply(x, y, out=o),
+        "B4": lambda np, o, x, y: np.multiply(x, y, out=o),
+        "S1": lambda np, o, x: np.copyto(o, x.T),
+        "S2": lambda np, o, x, y: np.add(x.T, y, out=o),
+        "S3": lambda np, o, x: np.multiply(x[:, ::2], np.float32(2), out=o),
+        "S4": lambda np, o: np.multiply(np.arange(o.size).reshape(1000, -1).T, 2, out=o),
+        "S5": lambda np, o, x: np.copyto(o, x.transpose(0, 2, 3, 1)),
+        "S6": lambda np, o, x: np.copyto(o, x.transpose(2, 0, 1)),
+        "S7": lambda np, o, x: np.subtract(x[1:, 1:], x[:-1, :-1], out=o),
+    }
+
+    @staticmethod
+    def E3(np, o, t, _, x, y, z):
+        np.multiply(x, y, out=t)
+        np.add(t, z, out=o)
+
+    E9 = E3
+
+    @staticmethod
+    def E4(np, o, t, _, x):
+        np.subtract(x, np.float32(0), out=t)
+        np.divide(t, np.float32(1), out=t)
+        np.multiply(t, t, out=t)
+        np.multiply(t, np.float32(-0.5), out=t)
+        np.exp(t, out=t)
+        np.divide(t, np.float32(peer_rows.SQRT_2_PI), out=o)
+
+    @staticmethod
+    def E5(np, o, t, u, r1, t1, r2, t2):
+        np.multiply(r1, np.cos(t1, out=t), out=t)
+        np.multiply(r2, np.cos(t2, out=u), out=u)
+        np.subtract(t, u, out=o)
+        np.multiply(o, o, out=o)
+        np.multiply(r1, np.sin(t1, out=t), out=t)
+        np.multiply(r2, np.sin(t2, out=u), out=u)
+        np.subtract(t, u, out=t)
+        np.multiply(t, t, out=t)
+        np.add(o, t, out=o)
+        np.sqrt(o, out=o)
+
+    @staticmethod
+    def E6(np, o, t, _, x):
+        np.abs(x, out=t)
+        np.negative(t, out=t)
+        np.exp(t, out=t)
+        np.log1p(t, out=t)
+        np.maximum(x, np.float32(0), out=o)
+        np.add(o, t, out=o)
+
+    @staticmethod
+    def F4(np, o, t, _, x):
+        for step in range(5):
+            source = o if step else x
+            np.sin(source, out=t)
+            np.multiply(t, np.float32(0.5), out=t)
+            np.add(t, source, out=o)
+            np.abs(o, out=o)
+            np.negative(o, out=o)
+            np.exp(o, out=o)
+
+    @staticmethod
+    def F5(np, o, t, _, x):
+        np.multiply(x, x, out=t)
+        np.multiply(t, x, out=t)
+        np.multiply(t, np.float32(0.044715), out=t)
+        np.add(t, x, out=t)
+        np.multiply(t, np.float32(peer_rows.GELU), out=t)
+        np.tanh(t, out=t)
+        np.add(t, np.float32(1), out=t)
+        np.multiply(t, x, out=t)
+        np.multiply(t, np.float32(0.5), out=o)
+
+    def permutation(self, x, axes):
+        view = x.transpose(axes)
+        out = self.np.empty(view.shape, x.dtype)
+        return lambda: self.np.copyto(out, view)
+
+    def call(self, name):
+        np = self.np
+        x, y, z = (np.ones(1024, "f4") for _ in range(3))
+        a, row = x.reshape(32, 32), x[:32]
+        return {"H1": lambda: np.add(x, y, out=z), "H2": lambda: x + y, "H4": lambda: x + y, "H8": lambda: a + row}[name]
+
+
+CONSTANTS = {"h": 0.5, "a": 0.0, "s": 1.0, "r": peer_rows.SQRT_2_PI, "o": 0.0, "k": 1 / 255, "g": peer_rows.GELU,
+             "c": 0.044715, "two": 2.0, "one": 1.0}
+
+
+class NumexprPeer(NumpyPeer):
+    def __init__(self, options):
+        super().__init__(options)
+        import numexpr
+        self.numexpr = numexpr
+        numexpr.set_num_threads(options.threads)
+
+    def views(self, name, arrays):
+        """Rows of views: numexpr takes them as NumPy makes them."""
+        x = arrays[0] if arrays else None
+        return {"S1": lambda: ("x", [x.T]), "S2": lambda: ("x+y", [x.T, arrays[1]]), "S3": lambda: ("x*two", [x[:, ::2]]),
+                "S5": lambda: ("x", [x.transpose(0, 2, 3, 1)]), "S6": lambda: ("x", [x.transpose(2, 0, 1)]),
+                "S7": lambda: ("x-y", [x[1:, 1:], x[:-1, :-1]])}.get(name, lambda: (None, arrays))()
+
+    def function(self, name, row):
+        arrays, out = self.inputs(row.arrays), self.output(row)
+        text, arrays = self.views(name, arrays)
+        text = text or row.numexpr
+        if name == "F4":
+            return self.chain(arrays[0], out)
+        if text is None:
+            raise NotPossible
+        names = dict(zip("xyzw", arrays), **{k: self.np.float32(v) for k, v in CONSTANTS.items()})
+        return lambda: self.numexpr.evaluate(text, names, {}, out=out, casting="unsafe")
+
+    def chain(self, x, out):
+        """Ten evaluations: as one text the chain would double with every step."""
+        half = self.np.float32(0.5)
+
+        def run():
+            source = x
+            for _ in range(5):
+                self.numexpr.evaluate("exp(-abs(sin(x)*h+x))", {"x": source, "h": half}, {}, out=out)
+                source = out
+        return run
+
+    def permutation(self, x, axes):
+        raise NotPossible
+
+    def call(self, name):
+        raise NotPossible
+
+
+LOOPS = {1: "    for i in prange(out.shape[0]):\n        out[i] = {}\n",
+         2: "    for i in prange(out.shape[0]):\n        for j in range(out.shape[1]):\n            out[i, j] = {}\n",
+         3: "    for i in prange(out.shape[0]):\n        for j in range(out.shape[1]):\n"
+            "            for k in range(out.shape[2]):\n                out[i, j, k] = {}\n"}
+
+
+class NumbaPeer(NumpyPeer):
+    """A parallel loop for each row, compiled once."""
+
+    def __init__(self, options):
+        super().__init__(options)
+        import numba
+        self.numba = numba
+        numba.set_num_threads(options.threads)
+
+    def compile(self, text, ndim, arguments):
+        np = self.np
+        space = {name: np.float32(value) for name, value in CONSTANTS.items()}
+        space.update(np=np, prange=self.numba.prange)
+        half = np.float32(0.5)
+
+        @self.numba.njit
+        def chain(x):
+            for _ in range(5):
+                x = np.sin(x) * half + x
+                x = np.exp(-abs(x))
+            return x
+        space["chain"] = chain
+        exec(f"def row({arguments}):\n" + LOOPS[ndim].format(text), space)
+        return self.numba.njit(parallel=True)(space["row"])
+
+    def function(self, name, row):
+        if row.numba is None:
+            raise NotPossible
+        arrays, out = self.inputs(row.arrays), self.output(row)
+        names = ", ".join(["out", *"xyzw"[:len(arrays)]])
+        compiled = self.compile(row.numba, out.ndim, names)
+        return lambda: compiled(out, *arrays)
+
+    def permutation(self, x, axes):
+        raise NotPossible
+
+    def call(self, name):
+        raise NotPossible
+
+
+# ---- on a GPU ----
+
+class CupyPeer(Peer):
+    """One ElementwiseKernel where the row is more than one operation, ufuncs otherwise."""
+    has_disk_cache = True
+
+    def __init__(self, options):
+        super().__init__(options)
+        import cupy
+        self.cp = cupy
+        cupy.cuda.Device(0).use()
+        cupy.arange(1)
+        self.begin, self.end = cupy.cuda.Event(), cupy.cuda.Event()
+
+    sin, cos, exp, sqrt, tanh = (lambda self, x, n=n: getattr(self.cp, n)(x) for n in ("sin", "cos", "exp", "sqrt", "tanh"))
+
+    def copy(self, x):
+        return self.cp.ascontiguousarray(x) if not x.flags.c_contiguous else x.copy()
+
+    def permute(self, x, axes):
+        return x.transpose(axes)
+
+    def arange(self, n):
+        return self.cp.arange(n)
+
+    def where(self, c, x, y):
+        return self.cp.where(c, x, y)
+
+    def wait(self):
+        self.cp.cuda.Stream.null.synchronize()
+
+    def seconds_of(self, run, count):
+        self.begin.record()
+        for _ in range(count):
+            run()
+        self.end.record()
+        self.end.synchronize()
+        return self.cp.cuda.get_elapsed_time(self.begin, self.end) / 1e3 / count
+
+    def random(self, dtype, shape, seed):
+        cp = self.cp
+        if dtype == "bf2":
+            raise NotPossible
+        if dtype == "u1":
+            return cp.random.randint(0, 256, shape, "u1")
+        if dtype in ("c8", "c16"):
+            part = "f4" if dtype == "c8" else "f8"
+            return cp.random.random((*shape[:-1], 2 * shape[-1]), part).view(dtype)
+        x = cp.random.random(shape, "f8" if dtype == "f8" else "f4")
+        x *= 4
+        x -= 2
+        return x.astype(dtype, copy=False)
+
+    def function(self, name, row):
+        if any(dtype == "bf2" for dtype, _ in row.arrays):
+            raise NotPossible
+        arrays = self.inputs(row.arrays)
+        if row.cuda:
+            kernel = self.cp.ElementwiseKernel(*row.cuda, "row_" + name)
+            out = self.cp.empty(arrays[0].shape, row.out[0])
+            return lambda: kernel(*arrays, *row.scalars, out)
+        if name == "S2":
+            out = self.cp.empty(arrays[0].shape, "f4")
+            return lambda: self.cp.add(arrays[0].T, arrays[1], out=out)
+        if name == "S4":
+            n = 1000 * peer_rows.extents(row.out[1], self.options.scale)[0]
+            return lambda: row.compute(self, n)
+        return lambda: row.compute(self, *arrays, *row.scalars)
+
+    def permutation(self, x, axes):
+        view = x.transpose(axes)
+        out = self.cp.empty(view.shape, x.dtype)
+        return lambda: self.cp.copyto(out, view)
+
+    def call(self, name):
+        cp = self.cp
+        x, y, z = (cp.ones(1024, "f4") for _ in range(3))
+        a, row = x.reshape(32, 32), x[:32]
+        kernel = cp.ElementwiseKernel("T x, T y", "T z", "z = x + y", "call")
+        return {"H1": lambda: kernel(x, y, z), "H2": lambda: kernel(x, y), "H4": lambda: x + y, "H8": lambda: a + row}[name]
+
+    def define(self, number):
+        x = self.inputs([("f4", "1048576")])[0]
+        self.wait()
+        body = f"T q = x * (T){number + 1}.{os.getpid()}; z = q * q - x / (q + (T)1)"
+        self.cp.ElementwiseKernel("T x", "T z", body, "new_kernel")(x)
+        self.wait()
+
+    def first_use(self):
+        x = self.cp.ones(1 << 20, "f4")
+        self.wait()
+        start = time.perf_counter()
+        self.cp.ElementwiseKernel("T x", "T z", "z = x * x + 1", "first")(x)
+        return time.perf_counter() - start
+
+
+class TorchPeer(Peer):
+    def __init__(self, options):
+        super().__init__(options)
+        import torch
+        self.torch = torch
+        torch.set_grad_enabled(False)
+        if not torch.cuda.is_available():
+            raise ImportError("no CUDA device")
+        self.begin, self.end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+
+    sin, cos, exp, sqrt, tanh, log1p, abs = (lambda self, x, n=n: getattr(self.torch, n)(x)
+                                             for n in ("sin", "cos", "exp", "sqrt", "tanh", "log1p", "abs"))
+
+    def copy(self, x):
+        return x.clone(memory_format=self.torch.contiguous_format)
+
+    def maximum(self, x, least):
+        return self.torch.clamp_min(x, least)
+
+    def where(self, c, x, y):
+        return self.torch.where(c, x, y)
+
+    def float32(self, x):
+        return x.to(self.torch.float32)
+
+    def permute(self, x, axes):
+        return x.permute(axes)
+
+    def arange(self, n):
+        return self.torch.arange(n, device="cuda")
+
+    def wait(self):
+        self.torch.cuda.synchronize()
+
+    def seconds_of(self, run, count):
+        self.begin.record()
+        for _ in range(count):
+            run()
+        self.end.record()
+        self.end.synchronize()
+        return self.begin.elapsed_time(self.end) / 1e3 / count
+
+    def random(self, dtype, shape, seed):
+        torch = self.torch
+        if dtype == "u1":
+            return torch.randint(0, 256, shape, dtype=torch.uint8, device="cuda")
+        kind = {"f2": torch.float16, "bf2": torch.bfloat16, "f4": torch.float32, "f8": torch.float64,
+                "c8": torch.complex64, "c16": torch.complex128}[dtype]
+        if dtype in ("c8", "c16"):
+            return torch.randn(shape, dtype=kind, device="cuda")
+        return torch.empty(shape, dtype=kind, device="cuda").uniform_(-2, 2)
+
+    def expression(self, name, row):
+        if name == "S4":
+            n = 1000 * peer_rows.extents(row.out[1], self.options.scale)[0]
+            return lambda: row.compute(self, n)
+        return lambda *arrays: row.compute(self, *arrays, *row.scalars)
+
+    def function(self, name, row):
+        arrays, run = self.inputs(row.arrays), self.expression(name, row)
+        if name == "S2":
+            out = self.torch.empty_like(arrays[0])
+            return lambda: self.torch.add(arrays[0].T, arrays[1], out=out)
+        return lambda: run(*arrays)
+
+    def permutation(self, x, axes):
+        view = x.permute(axes)
+        out = self.torch.empty(view.shape, dtype=x.dtype, device="cuda")
+        return lambda: out.copy_(view)
+
+    def call(self, name):
+        torch = self.torch
+        x, y, z = (torch.ones(1024, device="cuda") for _ in range(3))
+        a, row = x.reshape(32, 32), x[:32]
+        runs = {"H1": lambda: torch.add(x, y, out=z), "H2": lambda: torch.add(x, y), "H4": lambda: x + y, "H8": lambda: a + row}
+        return runs[name]
+
+    def define(self, number):
+        x = self.inputs([("f4", "1048576")])[0]
+        text = f"template <typename T> T new_kernel(T x) {{ T q = x * (T){number + 1}.{os.getpid()}; return q * q - x / (q + (T)1); }}"
+        self.torch.cuda.jiterator._create_jit_fn(text)(x)
+        self.wait()
+
+
+class InductorPeer(TorchPeer):
+    """torch.compile, a function for each row."""
+    has_disk_cache = True
+
+    def compiled(self, function):
+        self.torch._dynamo.reset()
+        return self.torch.compile(function, dynamic=False)
+
+    def function(self, name, row):
+        arrays, run = self.inputs(row.arrays), self.compiled(self.expression(name, row))
+        return lambda: run(*arrays)
+
+    def permutation(self, x, axes):
+        raise NotPossible
+
+    def call(self, name):
+        raise NotPossible
+
+    def define(self, number):
+        x = self.inputs([("f4", "1048576")])[0]
+        factor = number + 1 + os.getpid() * 1e-7
+        self.compiled(lambda x: (x * factor) ** 2 - x / (x * factor + 1))(x)
+        self.wait()
+
+    def first_use(self):
+        x = self.torch.ones(1 << 20, device="cuda")
+        self.wait()
+        start = time.perf_counter()
+        self.torch.compile(lambda x: x * x + 1)(x)
+        return time.perf_counter() - start
+
+
+class JaxPeer(Peer):
+    """jax.jit, a function for each row; wall clock over batches."""
+    has_disk_cache = True
+
+    def __init__(self, options):
+        os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
+        super().__init__(options)
+        import jax
+        jax.config.update("jax_enable_x64", True)
+        if jax.default_backend() == "cpu":
+            raise ImportError("no CUDA device")
+        self.jax, self.jnp, self.last = jax, jax.numpy, None
+
+    sin, cos, exp, sqrt, tanh, log1p, abs, copy = (lambda self, x, n=n: getattr(self.jnp, n)(x) for n in
+                                                   ("sin", "cos", "exp", "sqrt", "tanh", "log1p", "abs", "copy"))
+
+    def maximum(self, x, least):
+        return self.jnp.maximum(x, x.dtype.type(least))
+
+    def where(self, c, x, y):
+        return self.jnp.where(c, x, y)
+
+    def float32(self, x):
+        return x.astype("float32")
+
+    def permute(self, x, axes):
+        return x.transpose(axes)
+
+    def arange(self, n):
+        return self.jnp.arange(n, dtype="int64")
+
+    def wait(self):
+        if self.last is not None:
+            self.last.block_until_ready()
+
+    def random(self, dtype, shape, seed):
+        key = self.jax.random.PRNGKey(seed)
+        if dtype == "u1":
+            return self.jax.random.randint(key, shape, 0, 256, "uint8")
+        if dtype in ("c8", "c16"):
+            return self.jax.random.normal(key, shape, "complex64" if dtype == "c8" else "complex128")
+        kind = {"f2": "float16", "bf2": "bfloat16", "f4": "float32", "f8": "float64"}[dtype]
+        return self.jax.random.uniform(key, shape, kind, -2, 2)
+
+    def keep(self, function, *arrays):
+        self.last = function(*arrays)
+
+    def function(self, name, row):
+        arrays = self.inputs(row.arrays)
+        if name == "S4":
+            n = 1000 * peer_rows.extents(row.out[1], self.options.scale)[0]
+            run = self.jax.jit(lambda: row.compute(self, n))
+        else:
+            run = self.jax.jit(lambda *given: row.compute(self, *given))
+        scalars = [self.jnp.float32(s) for s in row.scalars]
+        return lambda: self.keep(run, *arrays, *scalars)
+
+    def measure(self, run, timer=None, least=1):
+        samples = super().measure(run, timer, least)
+        self.last = None
+        return samples
+
+    def call(self, name):
+        x, y = (self.jnp.ones(1024, "float32") for _ in range(2))
+        a, row = x.reshape(32, 32), x[:32]
+        if name == "H4":
+            return lambda: self.keep(self.jnp.add, x, y)
+        if name == "H8":
+            return lambda: self.keep(self.jnp.add, a, row)
+        raise NotPossible
+
+    def define(self, number):
+        x = self.inputs([("f4", "1048576")])[0]
+        factor = self.np32(number + 1 + os.getpid() * 1e-7)
+        self.jax.jit(lambda x: (x * factor) ** 2 - x / (x * factor + 1))(x).block_until_ready()
+
+    def np32(self, value):
+        import numpy
+        return numpy.float32(value)
+
+    def first_use(self):
+        x = self.jnp.ones(1 << 20, "float32").block_until_ready()
+        start = time.perf_counter()
+        self.jax.jit(lambda x: x * x + 1)(x)
+        return time.perf_counter() - start
+
+
+PEERS = {"cupy": CupyPeer, "torch": TorchPeer, "inductor": InductorPeer, "jax": JaxPeer, "numpy": NumpyPeer,
+         "numexpr": NumexprPeer, "numba": NumbaPeer}
+
+
+def version(peer):
+    import importlib.metadata
+    names = {"torch": ["torch"], "inductor": ["torch"], "cupy": ["cupy", "cupy-cuda13x", "cupy-cuda12x"]}.get(peer, [peer])
+    for name in names:
+        try:
+            return importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            pass
+    return ""
+
+
+def emit(**fields):
+    print(json.dumps(fields), flush=True)
+
+
+def run(options):
+    try:
+        peer = PEERS[options.peer](options)
+    except Exception as error:  # whatever keeps a library from loading on this machine
+        print(f"{options.peer}: {error}", file=sys.stderr)
+        return 77
+    if options.first_use:
+        print(peer.first_use() * 1e6)
+        return 0
+    emit(peer=options.peer, version=version(options.peer))
+    for name in options.rows.split(","):
+        try:
+            samples = sorted(peer.run_row(name))
+        except NotPossible:
+            continue
+        except Exception as error:
+            emit(row=name, peer=options.peer, error=f"{type(error).__name__}: {error}"[:300])
+            continue
+        last = len(samples) - 1
+        emit(row=name, peer=options.peer, us=statistics.median(samples), min_us=samples[0], p10_us=samples[round(last * 0.1)],
+             p90_us=samples[round(last * 0.9)], samples=len(samples))
+    return 0
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("peer", choices=NAMES)
+    parser.add_argument("--rows", default=",".join(peer_rows.ROWS))
+    parser.add_argument("--scale", type=float, default=1)
+    parser.add_argument("--seconds", type=float, default=0.25)
+    parser.add_argument("--threads", type=int, default=os.cpu_count())
+    parser.add_argument("--first-use", action="store_true")
+    sys.exit(run(parser.parse_args()))
+
+
+if __name__ == "__main__":
+    main()

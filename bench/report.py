@@ -1,0 +1,264 @@
+"""What compare.py writes about its results: targets, a table in Markdown, and a picture in SVG."""
+import html
+import statistics
+
+PEER_ORDER = ("cupy", "torch", "inductor", "jax", "numpy", "numexpr", "numba")
+PEER_TITLES = {"cupy": "CuPy", "torch": "PyTorch", "inductor": "torch.compile", "jax": "JAX", "numpy": "NumPy",
+               "numexpr": "numexpr", "numba": "Numba"}
+GROUPS = "EBSFHC"
+NOISE = 1.03
+ARITHMETIC = ("E5", "F4")  # rows that arithmetic binds, not bytes
+
+
+def is_sweep(row):
+    return "@" in row
+
+
+def is_permutation(row):
+    return row.startswith("P")
+
+
+def order_of(row):
+    """Sorts E1, E2, ..., E10, B1, ..., then sweeps, then permutations."""
+    if is_permutation(row):
+        return (9, row.split(":")[0], 0, row)
+    if is_sweep(row):
+        name, size = row.split("@2^")
+        return (8, name, int(size), row)
+    digits = "".join(c for c in row if c.isdigit())
+    return (GROUPS.find(row[0]), "", int(digits or 0), row)
+
+
+def by_row(lines):
+    """{row: {peer: line}} of what was measured, kiln's rows alone."""
+    table = {}
+    for line in lines:
+        if "us" in line:
+            table.setdefault(line["row"], {})[line["peer"]] = line
+    return {row: peers for row, peers in table.items() if "kiln" in peers}
+
+
+def best_peer(peers):
+    others = [(line["us"], name) for name, line in peers.items() if name != "kiln"]
+    return min(others) if others else (None, None)
+
+
+# ---- targets ----
+
+def at_most(reasons, us, limit, what):
+    if us > limit:
+        reasons.append(f"{us:.2f} us, {what} {limit:.2f}")
+
+
+def floor_target(row):
+    """The least part of the floor's rate."""
+    if row.startswith("Podd"):
+        return 0.65 if row.split(":")[0] in ("Podd1", "Podd2") else 0.85
+    if is_permutation(row):
+        return 0.85
+    return 0.92 if row[0] == "S" else 0.93
+
+
+def judge_bytes(reasons, row, peers):
+    us, floor = peers["kiln"]["us"], peers["kiln"].get("floor_us")
+    best, name = best_peer(peers)
+    if best is not None and us > best * NOISE:
+        reasons.append(f"{us / best:.2f} times {PEER_TITLES[name]}'s time")
+    if floor and row not in ARITHMETIC and floor / us < floor_target(row):
+        reasons.append(f"{100 * floor / us:.1f} % of the floor, wanted {100 * floor_target(row):.0f}")
+
+
+def judge_sweep(reasons, row, line):
+    name, bits = row.split("@2^")
+    floor = min(x for x in (line["floor_us"], line.get("copy_us")) if x)
+    if name in ("chain", "graph"):
+        at_most(reasons, line["us"], line["floor_us"] * NOISE, "plain launches with noise")
+    elif int(bits) >= 18:
+        at_most(reasons, line["us"], floor * 1.05, "1.05 times the floor")
+    else:
+        at_most(reasons, line["us"], floor + 0.4, "the floor and 0.4")
+
+
+def judge_first_use(reasons, row, line):
+    if row == "C4":
+        at_most(reasons, line["us"], 350, "wanted")
+    elif line.get("floor_us"):
+        at_most(reasons, line["us"], line["floor_us"] * 1.15, "1.15 times the compiler alone")
+
+
+def judge_host(reasons, row, peers):
+    us = peers["kiln"]["us"]
+    wanted = {"E4": 3, "E5": 3, "E6": 3, "F4": 3, "F5": 3, "E3": 1.5, "B1": 1.5, "S1": 1, "S6": 1}.get(row)
+    if wanted and "numpy" in peers and peers["numpy"]["us"] < us * wanted / NOISE:
+        reasons.append(f"{peers['numpy']['us'] / us:.2f} times as fast as NumPy, wanted {wanted}")
+    for name in ("numexpr", "numba"):
+        if name in peers and us > peers[name]["us"] * NOISE:
+            reasons.append(f"{us / peers[name]['us']:.2f} times {PEER_TITLES[name]}'s time")
+
+
+def judge(row, peers, on_host):
+    reasons, line = [], peers["kiln"]
+    if row[0] == "C":
+        judge_first_use(reasons, row, line)
+    elif on_host:
+        if not is_sweep(row) and row[0] in "EBSF":
+            judge_host(reasons, row, peers)
+    elif is_sweep(row):
+        judge_sweep(reasons, row, line)
+    elif row[0] == "H":
+        allowed = 0.35 if row == "H1" else 0.7
+        at_most(reasons, line["us"], line["floor_us"] + allowed, f"a bare launch and {allowed}")
+    else:
+        judge_bytes(reasons, row, peers)
+    return reasons
+
+
+def shortfalls(header, lines):
+    """{row: [reason, ...]} of the rows that miss their target, and of those that failed."""
+    on_host = header["target"] == "host"
+    found = {row: judge(row, peers, on_host) for row, peers in by_row(lines).items()}
+    for line in lines:
+        if line["peer"] == "kiln" and "error" in line:
+            found[line["row"]] = [line["error"]]
+    return {row: reasons for row, reasons in found.items() if reasons}
+
+
+# ---- the table ----
+
+def number(value, digits=None):
+    if value is None:
+        return ""
+    return f"{value:.{digits if digits is not None else 2 if value < 100 else 0}f}"
+
+
+def percent(part, whole):
+    return f"{100 * part / whole:.1f} %" if part and whole else ""
+
+
+def spread(line):
+    return f"±{50 * (line['p90_us'] - line['p10_us']) / line['us']:.1f} %"
+
+
+def main_table(rows, names, short):
+    head = ["row", "", "kiln µs", "spread", "GB/s", "of floor", *(PEER_TITLES[n] + " µs" for n in names), "best peer ÷ kiln", ""]
+    out = ["| " + " | ".join(head) + " |", "| --- | --- |" + " ---: |" * (len(head) - 3) + " --- |"]
+    for row, peers in rows.items():
+        line, (best, _) = peers["kiln"], best_peer(peers)
+        cells = [row, line.get("title", ""), number(line["us"]), spread(line), number(line.get("gbs"), 0),
+                 percent(line.get("floor_us"), line["us"]), *(number(peers[n]["us"]) if n in peers else "–" for n in names),
+                 number(best / line["us"], 2) if best else "", "short" if row in short else ""]
+        out.append("| " + " | ".join(cells) + " |")
+    return out
+
+
+def sweep_table(rows, short):
+    out = ["| row | µs | floor µs | driver's copy µs | of floor | |", "| --- | ---: | ---: | ---: | ---: | --- |"]
+    for row, peers in rows.items():
+        line = peers["kiln"]
+        floor = min((x for x in (line.get("floor_us"), line.get("copy_us")) if x), default=None)
+        out.append(f"| {row} ({line['mode']}) | {number(line['us'])} | {number(line.get('floor_us'))} | "
+                   f"{number(line.get('copy_us'))} | {percent(floor, line['us'])} | {'short' if row in short else ''} |")
+    return out
+
+
+def permutation_table(rows, short):
+    """One line a shape: all orders of its axes together."""
+    out = ["| shape | orders | least of floor | median | short | slower than a peer |", "| --- | ---: | --- | ---: | ---: | ---: |"]
+    groups = {}
+    for row, peers in rows.items():
+        groups.setdefault(row.split(":")[0], {})[row] = peers
+    for name, members in groups.items():
+        parts = {row: 100 * p["kiln"]["floor_us"] / p["kiln"]["us"] for row, p in members.items()}
+        least = min(parts, key=parts.get)
+        slower = sum(1 for p in members.values() if best_peer(p)[0] and p["kiln"]["us"] > best_peer(p)[0] * NOISE)
+        title = members[least]["kiln"].get("title", "")
+        out.append(f"| {name} {title} | {len(members)} | {parts[least]:.1f} % ({least}) | {statistics.median(parts.values()):.1f} % | "
+                   f"{sum(row in short for row in members)} | {slower} |")
+    return out
+
+
+def markdown(header, lines):
+    rows, short = by_row(lines), shortfalls(header, lines)
+    names = [n for n in PEER_ORDER if any(n in peers for peers in rows.values())]
+    versions = ", ".join(f"{PEER_TITLES[n]} {v}" for n, v in header.get("peers", {}).items())
+    driver = f", driver {header['driver']}, CUDA {header['cuda']}" if header.get("driver") else ""
+    out = [f"# kiln {header['kiln']} on {header['device']}", "",
+           f"{header['date']}{driver}, sizes times {header['size_scale']:g}{'; ' + versions if versions else ''}.", "",
+           "Medians of one run on one machine, random inputs, 1,024 elements of each result checked. The floor is a hand-written kernel with the",
+           "same widths and the same mix of reads and writes, measured alternately with kiln's; of a host call (H) a bare launch; of a new kernel",
+           "(C1) the compiler alone on the same source. The spread is half the distance between the tenth and the ninetieth percentile. `short`:",
+           "the row misses its target.", ""]
+    main = {r: p for r, p in rows.items() if not is_sweep(r) and not is_permutation(r)}
+    sweeps = {r: p for r, p in rows.items() if is_sweep(r)}
+    permutations = {r: p for r, p in rows.items() if is_permutation(r)}
+    if main:
+        out += main_table(main, names, short) + [""]
+    if sweeps:
+        out += ["## Sizes and chains", "", *sweep_table(sweeps, short), ""]
+    if permutations:
+        out += ["## All orders of five axes", "", *permutation_table(permutations, short), ""]
+    if short:
+        out += ["## Short of the target", "", *(f"- {row}: {'; '.join(reasons)}" for row, reasons in short.items()), ""]
+    return "\n".join(out)
+
+
+# ---- the picture ----
+
+COLOURS = {"kiln": "#d1495b", "cupy": "#8fb339", "torch": "#4c72b0", "inductor": "#7fa6d6", "jax": "#a07cc5", "numpy": "#8a8a8a",
+           "numexpr": "#c8a951", "numba": "#5aa9a3"}
+BAR, GAP, LEFT, WIDTH, TOP = 9, 10, 250, 520, 64
+
+
+def text(x, y, content, size=12, anchor="start", colour="#222"):
+    return (f'<text x="{x}" y="{y}" font-size="{size}" text-anchor="{anchor}" fill="{colour}" '
+            f'font-family="Helvetica, Arial, sans-serif">{html.escape(content)}</text>')
+
+
+def rectangle(x, y, width, height, colour):
+    return f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 0.5):.1f}" height="{height}" fill="{colour}"/>'
+
+
+def legend(names):
+    out, x = [], LEFT
+    for name in names:
+        title = PEER_TITLES.get(name, "kiln")
+        out += [rectangle(x, 36, 10, 10, COLOURS[name]), text(x + 14, 45, title)]
+        x += 26 + 7 * len(title)
+    return out
+
+
+def axis(bottom, limit):
+    out = []
+    for mark in range(0, limit + 1, 20):
+        x = LEFT + WIDTH * mark / limit
+        strong = mark == 100
+        out.append(f'<line x1="{x:.1f}" y1="{TOP}" x2="{x:.1f}" y2="{bottom}" stroke="{"#222" if strong else "#ddd"}" stroke-width="1"/>')
+        out.append(text(x, bottom + 15, f"{mark} %", 11, "middle", "#555"))
+    return out
+
+
+def bars(row, peers, names, y, limit):
+    """How much of the floor's rate each reaches: bars, kiln's first."""
+    floor, out = peers["kiln"]["floor_us"], []
+    present = [n for n in names if n in peers]
+    out.append(text(LEFT - 8, y + 8, f"{row}  {peers['kiln'].get('title', '')}"[:40], 11, "end"))
+    for k, name in enumerate(present):
+        part = min(100 * floor / peers[name]["us"], limit)
+        out.append(rectangle(LEFT, y + k * BAR, WIDTH * part / limit, BAR - 1, COLOURS[name]))
+    return out, y + len(present) * BAR + GAP
+
+
+def picture(header, lines):
+    rows = {r: p for r, p in by_row(lines).items()
+            if r[0] in "EBSF" and not is_sweep(r) and p["kiln"].get("floor_us")}
+    names = ["kiln", *(n for n in PEER_ORDER if any(n in p for p in rows.values()))]
+    limit = 120
+    body, y = [], TOP + 6
+    for row, peers in rows.items():
+        drawn, y = bars(row, peers, names, y, limit)
+        body += drawn
+    height, width = y + 30, LEFT + WIDTH + 30
+    title = f"kiln {header['kiln']} on {header['device']}: part of the floor's rate"
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
+                      rectangle(0, 0, width, height, "#fff"), text(LEFT, 22, title, 15), *legend(names), *axis(y, limit), *body,
+                      "</svg>", ""])
