@@ -5,7 +5,7 @@
 
 #include "base/hash.h"
 #include "codegen/templates.h"
-#include "generator_sources.h"
+#include "codegen/generator_sources.h"
 
 static char generator[48];
 
