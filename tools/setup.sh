@@ -70,7 +70,8 @@ make_venv() {
     [ -x "$deps/venv/bin/pip" ] || { has_venv && quietly python3 -m venv --clear "$deps/venv"; }
 }
 
-pip_install() { "$deps/venv/bin/pip" install -q --disable-pip-version-check --no-input --timeout 20 --retries 1 "$@"; }
+# Without an index there is no use in many tries; what pip said is kept in a file.
+pip_install() { "$deps/venv/bin/pip" install -q --disable-pip-version-check --no-input --timeout 20 --retries 1 "$@" >"$deps/pip.log" 2>&1; }
 
 has_numpy() { "$1" -c 'import numpy; assert int(numpy.__version__.split(".")[0]) >= 2' >/dev/null 2>&1; }
 
@@ -80,11 +81,11 @@ find_numpy() {
     done
     unset KILN_PYTHON
     say "fetching NumPy for the tests that compare with it"
-    if make_venv && quietly pip_install 'numpy>=2'; then
+    if make_venv && pip_install 'numpy>=2'; then
         KILN_PYTHON=$deps/venv/bin/python
         export KILN_PYTHON
     else
-        say "NumPy could not be had: the tests that compare with it are skipped"
+        say "NumPy could not be had (see build/deps/pip.log): the tests that compare with it are skipped"
     fi
 }
 
@@ -118,9 +119,9 @@ find_nvrtc() {
     nvrtc=$(toolkit_nvrtc) && return 0
     if ! nvrtc=$(wheel_nvrtc); then
         say "no CUDA toolkit here: fetching NVRTC with pip"
-        make_venv && quietly pip_install --no-deps --target "$deps/nvrtc" 'nvidia-cuda-nvrtc==13.0.*' && nvrtc=$(wheel_nvrtc) || nvrtc=
+        make_venv && pip_install --no-deps --target "$deps/nvrtc" 'nvidia-cuda-nvrtc==13.0.*' && nvrtc=$(wheel_nvrtc) || nvrtc=
     fi
-    [ -n "$nvrtc" ] || { say "NVRTC could not be had: going on with the host target alone"; return 0; }
+    [ -n "$nvrtc" ] || { say "NVRTC could not be had (see build/deps/pip.log): going on with the host target alone"; return 0; }
     KILN_NVRTC=$nvrtc
     export KILN_NVRTC
 }

@@ -150,10 +150,6 @@ size_t bench_driver_parameter_size(bench *b, const char *source);
 bool bench_driver_launch(bench *b, void *function, unsigned grid, unsigned block, void **params,
                          bool is_dependent);
 bool bench_driver_copy(bench *b, void *to, void *from, size_t bytes);
-bool bench_driver_capture_begin(bench *b);
-bool bench_driver_capture_end(bench *b, void **graph);
-bool bench_driver_graph_launch(bench *b, void *graph);
-void bench_driver_graph_free(bench *b, void *graph);
 
 /* ---- running rows ---- */
 

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_MODULES = 64, CAPTURE_RELAXED = 2, PROGRAMMATIC_STREAM_SERIALIZATION = 6 };
+enum { MAX_MODULES = 64, PROGRAMMATIC_STREAM_SERIALIZATION = 6 };
 
 /* CUlaunchAttribute and CUlaunchConfig. */
 typedef struct launch_attribute {
@@ -39,12 +39,6 @@ typedef struct launch_config {
     X(LaunchKernelEx, cuLaunchKernelEx,                                                                      \
       (const launch_config *config, void *function, void **params, void **extra))                            \
     X(MemcpyDtoDAsync, cuMemcpyDtoDAsync_v2, (uintptr_t to, uintptr_t from, size_t bytes, void *stream))     \
-    X(StreamBeginCapture, cuStreamBeginCapture_v2, (void *stream, int mode))                                 \
-    X(StreamEndCapture, cuStreamEndCapture, (void *stream, void **graph))                                    \
-    X(GraphInstantiate, cuGraphInstantiateWithFlags, (void **exec, void *graph, unsigned long long flags))   \
-    X(GraphLaunch, cuGraphLaunch, (void *exec, void *stream))                                                \
-    X(GraphExecDestroy, cuGraphExecDestroy, (void *exec))                                                    \
-    X(GraphDestroy, cuGraphDestroy, (void *graph))                                                           \
     X(GetErrorName, cuGetErrorName, (int result, const char **name))
 #define OPTIONAL_FUNCTIONS(X)                                                                                \
     X(FuncGetParamInfo, cuFuncGetParamInfo, (void *function, size_t at, size_t *offset, size_t *size))
@@ -258,7 +252,7 @@ size_t bench_driver_parameter_size(bench *b, const char *source)
     return b->driver->FuncGetParamInfo(function, 0, &offset, &size) == 0 ? size : 0;
 }
 
-/* ---- launches, copies, graphs ---- */
+/* ---- launches and copies ---- */
 
 static void *native_stream(bench *b)
 {
@@ -281,31 +275,4 @@ bool bench_driver_launch(bench *b, void *function, unsigned grid, unsigned block
 bool bench_driver_copy(bench *b, void *to, void *from, size_t bytes)
 {
     return DRIVER(b, MemcpyDtoDAsync, (uintptr_t)to, (uintptr_t)from, bytes, native_stream(b));
-}
-
-bool bench_driver_capture_begin(bench *b)
-{
-    return DRIVER(b, StreamBeginCapture, native_stream(b), CAPTURE_RELAXED);
-}
-
-bool bench_driver_capture_end(bench *b, void **graph)
-{
-    void *captured = NULL;
-    *graph = NULL;
-    bool ok = DRIVER(b, StreamEndCapture, native_stream(b), &captured) &&
-              DRIVER(b, GraphInstantiate, graph, captured, 0);
-    if (captured)
-        b->driver->GraphDestroy(captured);
-    return ok;
-}
-
-bool bench_driver_graph_launch(bench *b, void *graph)
-{
-    return DRIVER(b, GraphLaunch, graph, native_stream(b));
-}
-
-void bench_driver_graph_free(bench *b, void *graph)
-{
-    if (graph)
-        b->driver->GraphExecDestroy(graph);
 }

@@ -11,8 +11,8 @@ enum { MAX_RUNNERS = 3, MAX_SAMPLES = 200, MIN_SAMPLES = 7, MAX_BATCH = 500, GRA
 typedef struct lane {
     bench_runner runner;
     int64_t turn;
-    int batch;   /* runs in a sample; of a graph: launches of the graph */
-    void *graph; /* GRAPH_BATCH runs, or NULL */
+    int batch;              /* runs in a sample; of a graph: launches of the graph */
+    kiln_graph_exec *graph; /* GRAPH_BATCH runs, or NULL */
     double samples[MAX_SAMPLES];
 } lane;
 
@@ -20,7 +20,8 @@ static bool run_batch(bench *b, lane *l, int count)
 {
     bool ok = true;
     for (int i = 0; i < count && ok; i++)
-        ok = l->graph ? bench_driver_graph_launch(b, l->graph) : l->runner.run(b, l->runner.user, l->turn++);
+        ok = l->graph ? bench_check(b, kiln_graph_launch(l->graph, b->stream))
+                      : l->runner.run(b, l->runner.user, l->turn++);
     return ok;
 }
 
@@ -58,7 +59,8 @@ static bool time_batch(bench *b, bench_mode mode, lane *l, int count, double *us
 
 static bool capture(bench *b, lane *l)
 {
-    bool began = bench_driver_capture_begin(b), ok = began;
+    kiln_graph *captured = NULL;
+    bool began = bench_check(b, kiln_capture_begin(b->stream)), ok = began;
     for (int i = 0; i < GRAPH_BATCH && ok; i++)
         ok = l->runner.run(b, l->runner.user, l->turn++);
     if (!began)
@@ -66,10 +68,12 @@ static bool capture(bench *b, lane *l)
     /* The capture is ended either way; the first failure's message stays. */
     char first[sizeof b->error];
     memcpy(first, b->error, sizeof first);
-    bool ended = bench_driver_capture_end(b, &l->graph);
+    bool ended = bench_check(b, kiln_capture_end(&captured, b->stream));
     if (!ok)
         memcpy(b->error, first, sizeof first);
-    return ok && ended;
+    ok = ok && ended && bench_check(b, kiln_graph_instantiate(&l->graph, captured));
+    kiln_graph_free(captured);
+    return ok;
 }
 
 /* The first run compiles; then the batch that fills a sample of about two milliseconds. */
@@ -134,7 +138,7 @@ bool bench_measure(bench *b, bench_mode mode, int batch_at_least, const bench_ru
     for (int k = 0; k < n && ok; k++)
         out[k] = bench_summary(lanes[k].samples, count);
     for (int k = 0; lanes && k < n; k++)
-        bench_driver_graph_free(b, lanes[k].graph);
+        kiln_graph_exec_free(lanes[k].graph);
     free(lanes);
     return ok;
 }
