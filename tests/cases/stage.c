@@ -204,6 +204,19 @@ int stage_out_shared(stage *s, int owner, kiln_dtype dtype, const char *shape, c
     return place_text(s, true, dtype, shape, layout_text, FILL_SMALL, owner);
 }
 
+int stage_raw(stage *s, bool is_output, kiln_dtype dtype, const char *shape, const char *layout_text,
+              fill how)
+{
+    int k = place_text(s, is_output, dtype, shape, layout_text, how, -1);
+    stage_make_raw(s, k);
+    return k;
+}
+
+void stage_make_raw(stage *s, int operand)
+{
+    s->operand[operand].is_raw = true;
+}
+
 /* ---- scalars ---- */
 
 int stage_scalar(stage *s, kiln_arg arg, kiln_dtype dtype, const void *value)
@@ -306,7 +319,7 @@ bool stage_check(stage *s, expectation expect, const kiln_call_options *options)
     download(s);
     if (in_trouble())
         return false;
-    stage_broadcast(s);
+    stage_broadcast(s, options ? options->size : 0);
     stage_expect(s, expect);
     return stage_compare(s);
 }

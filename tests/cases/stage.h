@@ -37,6 +37,7 @@ typedef struct element {
     int64_t i, n;
     const int64_t *index; /* along each axis of the broadcast shape */
     int ndim;
+    const struct operand *in_operand[STAGE_OPERANDS], *out_operand[STAGE_OPERANDS];
 } element;
 typedef void (*expectation)(const element *e);
 
@@ -61,6 +62,11 @@ int stage_in_shared(stage *s, int owner, kiln_dtype dtype, const char *shape, co
 int stage_out_shared(stage *s, int owner, kiln_dtype dtype, const char *shape, const char *layout_text);
 /* The general form. layout NULL: allocated by the call; owner -1: a buffer of its own. */
 int stage_place(stage *s, bool is_output, kiln_dtype dtype, int ndim, const int64_t *shape, const layout *l, fill how, int owner);
+/* A raw operand: in and out of the expectation are its first element, and the functions below find the others. */
+int stage_raw(stage *s, bool is_output, kiln_dtype dtype, const char *shape, const char *layout_text, fill how);
+void stage_make_raw(stage *s, int operand);
+const void *raw_in(const element *e, int k, int64_t linear);
+void *raw_out(const element *e, int j, int64_t linear);
 /* A scalar; value is what the expectation sees, of `dtype`. */
 int stage_scalar(stage *s, kiln_arg arg, kiln_dtype dtype, const void *value);
 int stage_real(stage *s, kiln_arg arg, kiln_dtype dtype, double value);

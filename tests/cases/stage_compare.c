@@ -52,11 +52,12 @@ static void take_fresh(stage *s, operand *o, kiln_array *array)
     memcpy(b->before, b->after, b->size);
 }
 
-void stage_broadcast(stage *s)
+void stage_broadcast(stage *s, int64_t size)
 {
-    s->ndim = 0;
+    s->ndim = size > 0 ? 1 : 0;
+    s->shape[0] = size;
     for (int k = 0; k < s->n_operands; ++k)
-        if (!s->operand[k].is_scalar && !s->operand[k].is_fresh)
+        if (!s->operand[k].is_scalar && !s->operand[k].is_fresh && !s->operand[k].is_raw)
             join_shape(s, &s->operand[k]);
     for (int j = 0; j < s->n_out; ++j)
         if (stage_output(s, j)->is_fresh)
@@ -79,7 +80,7 @@ static void walk_start(walk *w, const stage *s)
     for (int k = 0; k < s->n_operands; ++k) {
         const operand *o = &s->operand[k];
         w->at[k] = o->at;
-        for (int a = 0; !o->is_scalar && a < o->ndim; ++a)
+        for (int a = 0; !o->is_scalar && !o->is_raw && a < o->ndim; ++a)
             w->step[k][s->ndim - o->ndim + a] = o->shape[a] == 1 ? 0 : o->stride[a];
     }
 }
@@ -122,11 +123,30 @@ static void start_element(element *e, const walk *w)
     *e = (element){.n = count_elements(w->s), .index = w->index, .ndim = w->s->ndim};
     for (int k = 0; k < w->s->n_operands; ++k) {
         const operand *o = &w->s->operand[k];
+        *(o->is_output ? &e->out_operand[n_out] : &e->in_operand[n_in]) = o;
         if (o->is_output)
             e->out_dtype[n_out++] = o->dtype;
         else
             e->in_dtype[n_in++] = o->dtype;
     }
+}
+
+static int64_t raw_offset(const operand *o, int64_t linear)
+{
+    int64_t at = 0;
+    for (int a = o->ndim; a-- > 0; linear /= o->shape[a])
+        at += linear % o->shape[a] * o->stride[a];
+    return at;
+}
+
+const void *raw_in(const element *e, int k, int64_t linear)
+{
+    return (const char *)e->in[k] + raw_offset(e->in_operand[k], linear);
+}
+
+void *raw_out(const element *e, int j, int64_t linear)
+{
+    return (char *)e->out[j] + raw_offset(e->out_operand[j], linear);
 }
 
 void stage_expect(stage *s, expectation expect)
@@ -178,7 +198,7 @@ static void compare_outputs(const stage *s)
     walk_start(&w, s);
     for (int64_t i = 0; i < count && !in_trouble(); ++i) {
         for (int k = 0; k < s->n_operands; ++k)
-            if (s->operand[k].is_output)
+            if (s->operand[k].is_output && !s->operand[k].is_raw)
                 compare_element(&w, k);
         walk_on(&w);
     }

@@ -13,7 +13,7 @@ typedef struct buffer {
 
 typedef struct operand {
     kiln_dtype dtype;
-    bool is_output, is_scalar, is_fresh;
+    bool is_output, is_scalar, is_fresh, is_raw;
     int ndim;
     int64_t shape[KILN_MAX_NDIM], stride[KILN_MAX_NDIM];
     int buffer;         /* -1: none */
@@ -45,8 +45,8 @@ void view_range(int ndim, const int64_t *shape, const int64_t *strides, int64_t 
 /* The operand that is output number j. */
 operand *stage_output(stage *s, int j);
 void stage_free_copies(buffer *b);
-/* The broadcast shape of the inputs and the given outputs. */
-void stage_broadcast(stage *s);
+/* The broadcast shape of the inputs and the given outputs; `size` elements where every array is raw. */
+void stage_broadcast(stage *s, int64_t size);
 void stage_expect(stage *s, expectation expect);
 bool stage_compare(stage *s);
 

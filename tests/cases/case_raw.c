@@ -1,0 +1,246 @@
+/* Raw operands: whole arrays that the snippet indexes by itself, linearly or by several indices, whatever their strides; `_ind`. */
+#include "cases.h"
+
+static const char *const layouts[] = {"C", "F", "-*", "/1 -0", "P1,0 /0x3"};
+enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
+
+static void reversed(const element *e)
+{
+    OUT(float, 0) = IN(float, 0) + *(const float *)raw_in(e, 1, e->n - e->i - 1);
+}
+
+static void linear(void)
+{
+    for (int l = 0; l < LAYOUTS; ++l) {
+        stage *s = STAGE("T x, raw T y", "T z", "z = x + y[_ind.size() - i - 1]");
+        stage_in(s, KILN_FLOAT32, "9,31", l % 2 ? "C" : "F", FILL_SMALL);
+        stage_raw(s, false, KILN_FLOAT32, "9,31", layouts[l], FILL_SMALL);
+        stage_out(s, KILN_FLOAT32, "9,31", layouts[LAYOUTS - 1 - l]);
+        stage_check(s, reversed, NULL);
+        stage_free(s);
+    }
+}
+
+static void gathered(const element *e)
+{
+    OUT(double, 0) = *(const double *)raw_in(e, 0, IN(int32_t, 1));
+}
+
+/* The raw array has a shape of its own, which takes no part in the broadcast. */
+static void gather(void)
+{
+    for (int l = 0; l < LAYOUTS; ++l) {
+        stage *s = STAGE("raw T table, int32 index", "T z", "z = table[index]");
+        stage_raw(s, false, KILN_FLOAT64, "40,25", layouts[l], FILL_SMALL);
+        stage_in(s, KILN_INT32, "1000", l % 2 ? "C" : "-0", FILL_COUNT);
+        stage_out(s, KILN_FLOAT64, "1000", "C");
+        stage_check(s, gathered, NULL);
+        stage_free(s);
+    }
+}
+
+static void transposed(const element *e)
+{
+    int64_t row = e->i % 37, column = e->i / 37;
+    OUT(int16_t, 0) = *(const int16_t *)raw_in(e, 0, row * 23 + column);
+    OUT(int16_t, 1) = *(const int16_t *)raw_in(e, 0, row * 23 + column);
+}
+
+static void several_indices(void)
+{
+    for (int l = 0; l < LAYOUTS; ++l) {
+        stage *s = STAGE("raw int16 x", "int16 z, int16 w",
+                         "const long long at[] = {i % 37, i / 37};\nz = x[at];\nw = x(i % 37, i / 37)");
+        stage_raw(s, false, KILN_INT16, "37,23", layouts[l], FILL_SMALL);
+        stage_out(s, KILN_INT16, "23,37", "C");
+        stage_out(s, KILN_INT16, "23,37", "F");
+        stage_check(s, transposed, NULL);
+        stage_free(s);
+    }
+}
+
+static void placed(const element *e)
+{
+    OUT(int64_t, 0) =
+        e->index[0] * 10000 + e->index[1] * 100 + e->index[2] + *(const int64_t *)raw_in(e, 0, e->i);
+    OUT(int64_t, 1) = e->n * 10 + 5;
+}
+
+static void multi_index(void)
+{
+    static const char *const cubes[] = {"C", "F", "P1,2,0 -1", "/2"};
+    for (int l = 0; l < 4; ++l) {
+        stage *s = STAGE("raw int64 x", "int64 z, int64 w",
+                         "const auto at = _ind.get();\nz = at[0] * 10000 + at[1] * 100 + at[2] + x[at];\nw = "
+                         "_ind.size() * 10 + _ind.shape()[1]");
+        stage_raw(s, false, KILN_INT64, "7,5,9", cubes[l], FILL_SMALL);
+        stage_out(s, KILN_INT64, "7,5,9", cubes[3 - l]);
+        stage_out(s, KILN_INT64, "7,5,9", "C");
+        stage_check(s, placed, NULL);
+        stage_free(s);
+    }
+}
+
+static void measured(const element *e)
+{
+    OUT(int64_t, 0) = 1000 * 7 + 5;
+}
+
+static void sizes_and_shapes(void)
+{
+    stage *s = STAGE(
+        "raw float32 x", "int64 z",
+        "z = x.size() * 0 + 1000 * x.shape()[0] + x.shape()[1] + (x.strides()[1] != 4) + (x.size() != 35)");
+    stage_raw(s, false, KILN_FLOAT32, "7,5", "C", FILL_SMALL);
+    stage_out(s, KILN_INT64, "10", "C");
+    stage_check(s, measured, NULL);
+    stage_free(s);
+}
+
+static void scattered(const element *e)
+{
+    *(float *)raw_out(e, 0, (e->i * 7) % e->n) = IN(float, 0) + 1;
+}
+
+static void raw_output(void)
+{
+    for (int l = 0; l < LAYOUTS; ++l) {
+        stage *s = STAGE("float32 x", "raw float32 z", "z[(i * 7) % n] = x + 1");
+        stage_in(s, KILN_FLOAT32, "9,31", l % 2 ? "C" : "F", FILL_SMALL);
+        stage_raw(s, true, KILN_FLOAT32, "9,31", layouts[l], FILL_SMALL);
+        stage_check(s, scattered, NULL);
+        stage_free(s);
+    }
+}
+
+static void doubled(const element *e)
+{
+    *(float *)raw_out(e, 0, 2 * e->i) = 2 * *(const float *)raw_in(e, 0, e->i);
+}
+
+static void all_raw(void)
+{
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    options.size = 100;
+    for (int l = 0; l < 3; ++l) {
+        stage *s = STAGE("raw float32 x", "raw float32 z", "z[2 * i] = 2 * x[i]");
+        stage_raw(s, false, KILN_FLOAT32, "10,10", layouts[l], FILL_SMALL);
+        stage_raw(s, true, KILN_FLOAT32, "10,20", layouts[l], FILL_SMALL);
+        stage_check(s, doubled, &options);
+        stage_free(s);
+    }
+}
+
+static void smoothed(const element *e)
+{
+    float left = e->i > 0 ? *(const float *)raw_in(e, 0, e->i - 1) : 0,
+          right = e->i < e->n - 1 ? *(const float *)raw_in(e, 0, e->i + 1) : 0;
+    OUT(float, 0) = left + 2 * *(const float *)raw_in(e, 0, e->i) + right;
+}
+
+static void stencil(void)
+{
+    stage *s = STAGE("raw T x", "T z",
+                     "T left = i > 0 ? x[i - 1] : T(0), right = i < n - 1 ? x[i + 1] : T(0);\nz = left + 2 * "
+                     "x[i] + right");
+    stage_raw(s, false, KILN_FLOAT32, "5000", "C", FILL_SMALL);
+    stage_out(s, KILN_FLOAT32, "5000", "+1");
+    stage_check(s, smoothed, NULL);
+    stage_free(s);
+}
+
+static void flags_counted(const element *e)
+{
+    OUT(int32_t, 0) = *(const unsigned char *)raw_in(e, 0, e->i) != 0;
+    *(unsigned char *)raw_out(e, 1, e->n - 1 - e->i) = *(const unsigned char *)raw_in(e, 0, e->i) == 0;
+}
+
+/* Bytes other than 0 and 1 are true here too. */
+static void raw_bool(void)
+{
+    stage *s = STAGE("raw bool x", "int32 z, raw bool w", "z = x[i] + 0; w[n - 1 - i] = !x[i]");
+    stage_raw(s, false, KILN_BOOL, "1000", "/0", FILL_BYTES);
+    stage_out(s, KILN_INT32, "1000", "C");
+    stage_raw(s, true, KILN_BOOL, "1000", "C", FILL_SMALL);
+    stage_check(s, flags_counted, NULL);
+    stage_free(s);
+}
+
+static void same_value(const element *e)
+{
+    OUT(float, 0) = *(const float *)raw_in(e, 0, e->i);
+}
+
+/* The room that an argument block has for the axes of raw arrays comes in classes. */
+static void ranks(void)
+{
+    for (int ndim = 0; ndim <= 64; ndim = ndim < 10 ? ndim + 1 : ndim * 2) {
+        int64_t shape[KILN_MAX_NDIM] = {0}, size = 1;
+        layout l;
+        if (ndim > KILN_MAX_NDIM)
+            break;
+        layout_plain(&l, ndim);
+        for (int a = 0; a < ndim; ++a) {
+            shape[a] = a < 8 ? 2 : 1;
+            size *= shape[a];
+            l.order[a] = ndim - 1 - a;
+        }
+        stage *s = STAGE("raw T x", "T z", "z = x[i]");
+        int k = stage_place(s, false, KILN_FLOAT32, ndim, shape, &l, FILL_SMALL, -1);
+        stage_make_raw(s, k);
+        layout_plain(&l, 1);
+        stage_place(s, true, KILN_FLOAT32, 1, &size, &l, FILL_SMALL, -1);
+        stage_check(s, same_value, NULL);
+        stage_free(s);
+    }
+}
+
+static void refusals(void)
+{
+    stage *s = STAGE("raw float32 x", "raw float32 z", "z[i] = x[i]");
+    stage_raw(s, false, KILN_FLOAT32, "10", "C", FILL_SMALL);
+    stage_raw(s, true, KILN_FLOAT32, "10", "C", FILL_SMALL);
+    stage_refuse(s, KILN_ERROR_INVALID, "every array is raw|size");
+    stage_free(s);
+    s = STAGE("raw float32 x", "float32 z", "z = x[i]");
+    stage_real(s, kiln_arg_float(1), KILN_FLOAT32, 1);
+    stage_out(s, KILN_FLOAT32, "10", "C");
+    stage_refuse(s, KILN_ERROR_TYPE, "'x' is raw|scalar");
+    stage_free(s);
+    s = STAGE("float32 x", "raw float32 z", "z[i] = x");
+    stage_in(s, KILN_FLOAT32, "10", "C", FILL_SMALL);
+    stage_out_fresh(s, KILN_FLOAT32);
+    stage_refuse(s, KILN_ERROR_INVALID, "output 'z' is raw|pass an array");
+    stage_free(s);
+}
+
+static void size_beside_arrays(void)
+{
+    stage *s = STAGE("float32 x", "float32 z", "z = x");
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    int n_in, n_out;
+    options.size = 5;
+    stage_in(s, KILN_FLOAT32, "10", "C", FILL_SMALL);
+    stage_out(s, KILN_FLOAT32, "10", "C");
+    kiln_arg *in = stage_args(s, &n_in);
+    kiln_array **out = stage_outs(s, &n_out);
+    refused(kiln_kernel_call(stage_kernel(s), out, n_out, in, n_in, &options), KILN_ERROR_INVALID,
+            "size: 5|'x'|not raw");
+    stage_free(s);
+}
+
+const test_case raw_cases[] = {
+    {"linear", linear, 0},
+    {"gather", gather, 0},
+    {"several_indices", several_indices, 0},
+    {"multi_index", multi_index, 0},
+    {"sizes_and_shapes", sizes_and_shapes, 0},
+    {"raw_output", raw_output, 0},
+    {"all_raw", all_raw, 0},
+    {"stencil", stencil, 0},
+    {"raw_bool", raw_bool, 0},
+    {"ranks", ranks, 0},
+    {"refusals", refusals, 0},
+    {"size_beside_arrays", size_beside_arrays, 0},
+    {NULL, NULL, 0},
+};
