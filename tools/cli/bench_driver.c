@@ -29,7 +29,7 @@ typedef struct launch_config {
 } launch_config;
 
 #define DRIVER_FUNCTIONS(X)                                                                                  \
-    X(CtxSetCurrent, cuCtxSetCurrent, (void *context))                                                       \
+    X(CtxPushCurrent, cuCtxPushCurrent_v2, (void *context))                                                  \
     X(ModuleLoadData, cuModuleLoadData, (void **module, const void *code))                                   \
     X(ModuleUnload, cuModuleUnload, (void *module))                                                          \
     X(ModuleGetFunction, cuModuleGetFunction, (void **function, void *module, const char *name))             \
@@ -126,7 +126,7 @@ bool bench_driver_open(bench *b)
     if (!d->library)
         return bench_fail(b, "%s", dlerror());
     return find_driver_functions(b, d) && bench_check(b, kiln_device_cuda_context(&context, b->device)) &&
-           DRIVER(b, CtxSetCurrent, context);
+           DRIVER(b, CtxPushCurrent, context);
 }
 
 void bench_driver_close(bench_driver *d)

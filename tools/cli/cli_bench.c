@@ -138,9 +138,11 @@ static void print_header(const bench *b)
         print_header_json(b, date, cuda, driver);
         return;
     }
-    printf("%s, %s%s%s%skiln %s, %s, sizes times %g\n\n", b->properties.name, *driver ? "driver " : "",
-           driver, *cuda ? ", CUDA " : "", *cuda ? cuda : "", kiln_version(), date, b->scale);
-    printf("%-12s %10s %9s %9s %8s %7s  %s\n", "row", "us", "GB/s", "floor us", "of floor", "spread", "");
+    printf("%s", b->properties.name);
+    if (b->is_cuda)
+        printf(", driver %s, CUDA %s", driver, cuda);
+    printf(", kiln %s, %s, sizes times %g\n\n", kiln_version(), date, b->scale);
+    printf("%-12s %10s %9s %9s %8s %7s\n", "row", "us", "GB/s", "floor us", "of floor", "spread");
 }
 
 static void number_if_any(cli_json *json, const char *key, double value)
