@@ -28,3 +28,6 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
 #else
 #define KN_INDEPENDENT _Pragma("GCC ivdep")
 #endif
+
+// The precision in which mathematical functions of a T are computed.
+template <class T> struct kn_real {};

@@ -34,3 +34,4 @@ private:
     }
     static unsigned long long fold(unsigned long long x) { return x >> 32 ? (x & ~0x7ffull) | ((x & 0x7ff) != 0) << 11 : x; }
 };
+template <> struct kn_real<bfloat16> { typedef float type; };

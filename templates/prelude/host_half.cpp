@@ -49,3 +49,4 @@ private:
         return __builtin_bit_cast(float, (__builtin_bit_cast(int, nearest) - beyond) | inexact);
     }
 };
+template <> struct kn_real<float16> { typedef float type; };

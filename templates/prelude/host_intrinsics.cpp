@@ -3,8 +3,8 @@
 // needs: __cosf cospi cospif __dadd_rn __ddiv_rn __dmul_rn __drcp_rn __dsqrt_rn __dsub_rn exp10 __exp10f exp10f __expf
 // needs: __fadd_rn __fdiv_rn __fdividef fdividef __fma_rn __fmaf_rn __fmul_rn __frcp_rn __frsqrt_rn __fsqrt_rn
 // needs: __fsub_rn __log10f __log2f __logf norm norm3d norm3df norm4d norm4df normf __powf rcbrt rcbrtf rhypot rhypotf
-// needs: rnorm rnorm3d rnorm3df rnorm4d rnorm4df rnormf rsqrt rsqrtf saturate __saturatef sincos __sincosf sincosf
-// needs: sincospi sincospif __sinf sinpi sinpif __tanf __tanhf
+// needs: rnorm rnorm3d rnorm3df rnorm4d rnorm4df rnormf rsqrt rsqrtf __saturatef sincos __sincosf sincosf sincospi
+// needs: sincospif __sinf sinpi sinpif __tanf __tanhf
 // with: math
 
 // Keeps a rounded product or sum from being merged into a fused multiply-add.
@@ -14,40 +14,40 @@
 #define KN_ROUNDED(x) (x)
 #endif
 
-#define KN_BOTH(name, expression)                                                               \
-    inline float name##f(float x) { return expression; }                                        \
-    inline float name(float x) { return expression; }                                           \
-    inline double name(double x) { return expression; }                                         \
-    template <class T, class R = typename kn_real<T>::type> inline R name(T x) { return name((R)x); }
 KN_MATH1(KN_VECTOR_235, exp10)
-KN_BOTH(rsqrt, 1 / sqrt(x))
-KN_BOTH(rcbrt, 1 / cbrt(x))
+template <class R> inline R kn_rsqrt(R x) { return 1 / sqrt(x); }
+template <class R> inline R kn_rcbrt(R x) { return 1 / cbrt(x); }
 
 // Of pi x: x less the nearest even number is exact, and so is what folds it into a half at most.
-template <class T> inline T kn_sinpi(T x) {
-    T r = x - 2 * rint(x / 2), folded = fabs(r) > (T)0.5 ? copysign((T)1, r) - r : r;
-    return r == 0 ? x * 0 : sin(folded * (T)3.14159265358979323846);
+template <class R> inline R kn_sinpi(R x) {
+    R r = x - 2 * rint(x / 2), folded = fabs(r) > (R)0.5 ? copysign((R)1, r) - r : r;
+    return r == 0 ? x * 0 : sin(folded * (R)3.14159265358979323846);
 }
-template <class T> inline T kn_cospi(T x) {
-    T r = x - 2 * rint(x / 2);
-    return sin(((T)0.5 - fabs(r)) * (T)3.14159265358979323846);
+template <class R> inline R kn_cospi(R x) {
+    R r = x - 2 * rint(x / 2);
+    return sin(((R)0.5 - fabs(r)) * (R)3.14159265358979323846);
 }
-KN_BOTH(sinpi, kn_sinpi(x))
-KN_BOTH(cospi, kn_cospi(x))
-inline void sincospi(float x, float *sine, float *cosine) { *sine = kn_sinpi(x), *cosine = kn_cospi(x); }
-inline void sincospi(double x, double *sine, double *cosine) { *sine = kn_sinpi(x), *cosine = kn_cospi(x); }
-inline void sincospif(float x, float *sine, float *cosine) { *sine = kn_sinpi(x), *cosine = kn_cospi(x); }
 
-inline void sincos(float x, float *sine, float *cosine) { *sine = sin(x), *cosine = cos(x); }
-inline void sincos(double x, double *sine, double *cosine) { *sine = sin(x), *cosine = cos(x); }
-inline void sincosf(float x, float *sine, float *cosine) { *sine = sin(x), *cosine = cos(x); }
+#define KN_BOTH(name)                                                                           \
+    template <class T, class R = typename kn_real<T>::type> inline R name(T x) { return kn_##name((R)x); } \
+    template <class T> inline float name##f(T x) { return kn_##name((float)x); }
+KN_BOTH(rsqrt)
+KN_BOTH(rcbrt)
+KN_BOTH(sinpi)
+KN_BOTH(cospi)
+
+#define KN_PAIR(name, first, second)                                                            \
+    template <class T, class R> inline void name(T x, R *sine, R *cosine) { *sine = first((R)x), *cosine = second((R)x); } \
+    template <class T> inline void name##f(T x, float *sine, float *cosine) { *sine = first((float)x), *cosine = second((float)x); }
+KN_PAIR(sincos, sin, cos)
+KN_PAIR(sincospi, kn_sinpi, kn_cospi)
 inline void __sincosf(float x, float *sine, float *cosine) { *sine = sin(x), *cosine = cos(x); }
 
 // sqrt of a sum of squares, scaled by a power of two where a square could leave the range.
 template <class T> inline T kn_norm(int n, const T *p) {
     double largest = 0, sum = 0;
     for (int i = 0; i < n; ++i)
-        largest = fmax(largest, fabs(p[i]));
+        largest = max(largest, fabs(p[i]));
     if (isinf(largest))
         return largest;
     double scale = largest > 0x1p500 ? 0x1p-600 : largest < 0x1p-450 ? 0x1p600 : 1;
@@ -80,8 +80,7 @@ inline float __tanhf(float x) { return tanh(x); }
 inline float __powf(float x, float y) { return pow(x, y); }
 inline float __fdividef(float x, float y) { return x / y; }
 inline float fdividef(float x, float y) { return x / y; }
-inline float __saturatef(float x) { return fmin(fmax(x, 0), 1); }
-inline float saturate(float x) { return __saturatef(x); }
+inline float __saturatef(float x) { return min(max(x, 0), 1); }
 
 inline float __fadd_rn(float x, float y) { return KN_ROUNDED(x + y); }
 inline float __fsub_rn(float x, float y) { return KN_ROUNDED(x - y); }

@@ -28,8 +28,7 @@
 #define KN_VECTOR_235
 #endif
 
-// The precision in which a function of T is computed.
-template <class T> struct kn_real {};
+// The precision in which a function of T is computed. float16 and bfloat16 say theirs themselves.
 template <> struct kn_real<bool> { typedef double type; };
 template <> struct kn_real<char> { typedef double type; };
 template <> struct kn_real<signed char> { typedef double type; };
@@ -44,31 +43,21 @@ template <> struct kn_real<long long> { typedef double type; };
 template <> struct kn_real<unsigned long long> { typedef double type; };
 template <> struct kn_real<double> { typedef double type; };
 template <> struct kn_real<float> { typedef float type; };
+template <class A, class B> using kn_real_of = typename kn_real<decltype(A() + B())>::type;
 
-#define KN_MATH1(vector, name)                                                                  \
-    extern "C" vector double name(double) noexcept;                                             \
-    extern "C" vector float name##f(float) noexcept;                                            \
-    inline float name(float x) { return name##f(x); }                                           \
-    template <class T> inline typename kn_real<T>::type name(T x) {                             \
-        return name((typename kn_real<T>::type)x);                                              \
+// Everything but C's own functions is a template, and one with parameters to spare: <math.h>'s overloads, where the user includes it, come first.
+#define KN_MATH1(vector, name)                                                                             \
+    extern "C" vector double name(double) noexcept;                                                        \
+    extern "C" vector float name##f(float) noexcept;                                                       \
+    template <class T, class R = typename kn_real<T>::type, class... Spare> inline R name(T x, Spare...) { \
+        return sizeof(R) == sizeof(float) ? (R)name##f((float)x) : (R)name((double)x);                     \
     }
-#define KN_MATH2(vector, name)                                                                  \
-    extern "C" vector double name(double, double) noexcept;                                     \
-    extern "C" vector float name##f(float, float) noexcept;                                     \
-    inline float name(float x, float y) { return name##f(x, y); }                               \
-    template <class A, class B> inline typename kn_real<decltype(A() + B())>::type name(A x, B y) { \
-        typedef typename kn_real<decltype(A() + B())>::type real;                               \
-        return name((real)x, (real)y);                                                          \
+#define KN_MATH2(vector, name)                                                                                  \
+    extern "C" vector double name(double, double) noexcept;                                                     \
+    extern "C" vector float name##f(float, float) noexcept;                                                     \
+    template <class A, class B, class R = kn_real_of<A, B>, class... Spare> inline R name(A x, B y, Spare...) { \
+        return sizeof(R) == sizeof(float) ? (R)name##f((float)x, (float)y) : (R)name((double)x, (double)y);     \
     }
-
-// gcc joins sin and cos of the same operand to one call that has no vector form, unless it does not know cos for what it is.
-KN_VECTOR __attribute__((const)) double kn_cos(double) noexcept __asm__("cos");
-KN_VECTOR __attribute__((const)) float kn_cosf(float) noexcept __asm__("cosf");
-inline double cos(double x) { return kn_cos(x); }
-inline float cosf(float x) { return kn_cosf(x); }
-inline float cos(float x) { return kn_cosf(x); }
-template <class T> inline typename kn_real<T>::type cos(T x) { return cos((typename kn_real<T>::type)x); }
-
 KN_MATH1(KN_VECTOR, exp)
 KN_MATH1(KN_VECTOR, log)
 KN_MATH1(KN_VECTOR, sin)
@@ -91,6 +80,7 @@ KN_MATH1(KN_VECTOR_235, sinh)
 KN_MATH1(KN_VECTOR_235, tan)
 KN_MATH1(KN_VECTOR_235, tanh)
 KN_MATH1(, ceil)
+KN_MATH1(, fabs)
 KN_MATH1(, floor)
 KN_MATH1(, nearbyint)
 KN_MATH1(, rint)
@@ -106,43 +96,38 @@ KN_MATH2(, fmod)
 KN_MATH2(, nextafter)
 KN_MATH2(, remainder)
 
-inline double fma(double x, double y, double z) noexcept { return __builtin_fma(x, y, z); }
-inline float fmaf(float x, float y, float z) noexcept { return __builtin_fmaf(x, y, z); }
-inline float fma(float x, float y, float z) { return __builtin_fmaf(x, y, z); }
-inline double fabs(double x) noexcept { return __builtin_fabs(x); }
-inline float fabsf(float x) noexcept { return __builtin_fabsf(x); }
-inline float fabs(float x) { return __builtin_fabsf(x); }
-template <class T> inline typename kn_real<T>::type fabs(T x) { return fabs((typename kn_real<T>::type)x); }
+// gcc joins sin and cos of the same operand to one call that has no vector form, unless it does not know cos for what it is.
+KN_VECTOR __attribute__((const)) double kn_cos(double) noexcept __asm__("cos");
+KN_VECTOR __attribute__((const)) float kn_cos(float) noexcept __asm__("cosf");
+template <class T, class R = typename kn_real<T>::type, class... Spare> inline R cos(T x, Spare...) { return kn_cos((R)x); }
+template <class T> inline float cosf(T x) { return kn_cos((float)x); }
+
+extern "C" double fma(double, double, double) noexcept;
+extern "C" float fmaf(float, float, float) noexcept;
+template <class A, class B, class C, class R = kn_real_of<decltype(A() + B()), C>, class... Spare>
+inline R fma(A x, B y, C z, Spare...) {
+    return sizeof(R) == sizeof(float) ? (R)fmaf((float)x, (float)y, (float)z) : (R)fma((double)x, (double)y, (double)z);
+}
 
 // A NaN gives way to the other operand. Written out, because a call of the C library's would keep loops from becoming vectors.
-#define KN_EXTREME(name, compare)                                                               \
-    inline float f##name##f(float x, float y) { return x compare y || y != y ? x : y; }         \
-    inline float f##name(float x, float y) { return x compare y || y != y ? x : y; }            \
-    inline double f##name(double x, double y) { return x compare y || y != y ? x : y; }         \
-    template <class A, class B> inline decltype(A() + B()) name(A x, B y) {                     \
-        decltype(A() + B()) a = x, b = y;                                                       \
-        return a compare b || b != b ? a : b;                                                   \
-    }                                                                                           \
-    template <class A, class B> inline typename kn_real<decltype(A() + B())>::type f##name(A x, B y) { \
-        typedef typename kn_real<decltype(A() + B())>::type real;                               \
-        return f##name((real)x, (real)y);                                                       \
-    }
+#define KN_EXTREME(name, compare)                                                                                                             \
+    template <class A, class B> inline decltype(A() + B()) name(A x, B y) {                                                                   \
+        decltype(A() + B()) a = x, b = y;                                                                                                     \
+        return a compare b || b != b ? a : b;                                                                                                 \
+    }                                                                                                                                         \
+    template <class A, class B, class R = kn_real_of<A, B>, class... Spare> inline R f##name(A x, B y, Spare...) { return name((R)x, (R)y); } \
+    template <class A, class B> inline float f##name##f(A x, B y) { return name((float)x, (float)y); }
 KN_EXTREME(min, <)
 KN_EXTREME(max, >)
 
-inline float abs(float x) { return __builtin_fabsf(x); }
-inline double abs(double x) { return __builtin_fabs(x); }
-template <class T, class = typename kn_real<T>::type> inline T abs(T x) { return x < 0 ? (T)-x : x; }
+inline float kn_abs(float x) { return __builtin_fabsf(x); }
+inline double kn_abs(double x) { return __builtin_fabs(x); }
+template <class T> inline T kn_abs(T x) { return x <= 0 ? (T)(0 - x) : x; }
+template <class T, class = typename kn_real<T>::type, class... Spare> inline T abs(T x, Spare...) { return kn_abs(x); }
 
-inline bool isnan(float x) { return x != x; }
-inline bool isnan(double x) { return x != x; }
-inline bool isinf(float x) { return __builtin_isinf(x); }
-inline bool isinf(double x) { return __builtin_isinf(x); }
-inline bool isfinite(float x) { return __builtin_isfinite(x); }
-inline bool isfinite(double x) { return __builtin_isfinite(x); }
-inline bool signbit(float x) { return __builtin_signbit(x); }
-inline bool signbit(double x) { return __builtin_signbit(x); }
-template <class T, class R = typename kn_real<T>::type> inline bool isnan(T x) { return isnan((R)x); }
-template <class T, class R = typename kn_real<T>::type> inline bool isinf(T x) { return isinf((R)x); }
-template <class T, class R = typename kn_real<T>::type> inline bool isfinite(T x) { return isfinite((R)x); }
-template <class T, class R = typename kn_real<T>::type> inline bool signbit(T x) { return signbit((R)x); }
+#define KN_TEST(name) \
+    template <class T, class R = typename kn_real<T>::type, class... Spare> inline bool name(T x, Spare...) { return __builtin_##name((R)x); }
+KN_TEST(isnan)
+KN_TEST(isinf)
+KN_TEST(isfinite)
+KN_TEST(signbit)

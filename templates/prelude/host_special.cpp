@@ -1,6 +1,6 @@
 // Special functions, and those of C's mathematics that snippets seldom need. The ones that C lacks are computed in float64 by their definitions and refined
 // by Newton's method.
-// needs: cyl_bessel_i0 cyl_bessel_i0f cyl_bessel_i1 cyl_bessel_i1f erfcinv erfcinvf erfcx erfcxf erfinv erfinvf frexp
+// needs: scalbln scalblnf cyl_bessel_i0 cyl_bessel_i0f cyl_bessel_i1 cyl_bessel_i1f erfcinv erfcinvf erfcx erfcxf erfinv erfinvf frexp
 // needs: frexpf ilogb ilogbf j0 j0f j1 j1f jn jnf ldexp ldexpf lgamma lgammaf llrint llrintf llround llroundf logb
 // needs: logbf lrint lrintf lround lroundf modf modff normcdf normcdff normcdfinv normcdfinvf remquo remquof scalbn
 // needs: scalbnf tgamma tgammaf y0 y0f y1 y1f yn ynf
@@ -16,34 +16,39 @@ KN_MATH1(, y1)
 
 #define KN_RETURNING(result, name)                                                              \
     extern "C" result name(double) noexcept;                                                    \
-    inline result name(float x) { return name((double)x); }                                     \
-    inline result name##f(float x) { return name((double)x); }                                  \
-    template <class T, class R = typename kn_real<T>::type> inline result name(T x) { return name((R)x); }
+    template <class T> inline result name##f(T x) { return name((double)x); }                   \
+    template <class T, class R = typename kn_real<T>::type> inline result name(T x) { return name((double)x); }
 KN_RETURNING(int, ilogb)
 KN_RETURNING(long, lrint)
 KN_RETURNING(long, lround)
 KN_RETURNING(long long, llrint)
 KN_RETURNING(long long, llround)
 
-extern "C" double ldexp(double, int) noexcept;
-extern "C" float ldexpf(float, int) noexcept;
-extern "C" double frexp(double, int *) noexcept;
-extern "C" float frexpf(float, int *) noexcept;
+// With an operand or a result besides: of a type that does not say how to compute.
+#define KN_BESIDES(name, other)                                                                 \
+    extern "C" double name(double, other) noexcept;                                             \
+    extern "C" float name##f(float, other) noexcept;                                            \
+    template <class T, class R = typename kn_real<T>::type> inline R name(T x, other y) {       \
+        return sizeof(R) == sizeof(float) ? (R)name##f((float)x, y) : (R)name((double)x, y);    \
+    }
+KN_BESIDES(ldexp, int)
+KN_BESIDES(scalbn, int)
+KN_BESIDES(scalbln, long)
+KN_BESIDES(frexp, int *)
 extern "C" double modf(double, double *) noexcept;
 extern "C" float modff(float, float *) noexcept;
+template <class T> inline float modf(T x, float *whole) { return modff((float)x, whole); }
 extern "C" double remquo(double, double, int *) noexcept;
 extern "C" float remquof(float, float, int *) noexcept;
+template <class A, class B, class R = kn_real_of<A, B>> inline R remquo(A x, B y, int *n) {
+    return sizeof(R) == sizeof(float) ? (R)remquof((float)x, (float)y, n) : (R)remquo((double)x, (double)y, n);
+}
+
+// Bessel functions of a whole order.
 extern "C" double jn(int, double) noexcept;
 extern "C" float jnf(int, float) noexcept;
 extern "C" double yn(int, double) noexcept;
 extern "C" float ynf(int, float) noexcept;
-inline float ldexp(float x, int n) { return ldexpf(x, n); }
-inline double scalbn(double x, int n) { return ldexp(x, n); }
-inline float scalbn(float x, int n) { return ldexpf(x, n); }
-inline float scalbnf(float x, int n) { return ldexpf(x, n); }
-inline float frexp(float x, int *n) { return frexpf(x, n); }
-inline float modf(float x, float *whole) { return modff(x, whole); }
-inline float remquo(float x, float y, int *n) { return remquof(x, y, n); }
 inline float jn(int n, float x) { return jnf(n, x); }
 inline float yn(int n, float x) { return ynf(n, x); }
 
@@ -113,9 +118,8 @@ inline double kn_bessel_i(int order, double x) {
 
 #define KN_SPECIAL(name, expression)                                                            \
     inline double name(double x) { return expression; }                                         \
-    inline float name(float x) { return (float)name((double)x); }                               \
-    inline float name##f(float x) { return (float)name((double)x); }                            \
-    template <class T, class R = typename kn_real<T>::type> inline R name(T x) { return name((R)x); }
+    template <class T, class R = typename kn_real<T>::type> inline R name(T x) { return (R)name((double)x); } \
+    template <class T> inline float name##f(T x) { return (float)name((double)x); }
 KN_SPECIAL(erfcx, kn_erfcx(x))
 KN_SPECIAL(erfinv, kn_erfinv(x))
 KN_SPECIAL(erfcinv, kn_erfcinv(x))

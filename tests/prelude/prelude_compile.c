@@ -152,11 +152,45 @@ static void test_all_together(void **state)
     }
 }
 
+/* The C library's headers, which declare much of the same, may stand on either side of the preludes. */
+static void test_users_includes(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"math", "half", "special", "constants", "complex_math"};
+    static const char headers[] = "#include <math.h>\n#include <stdint.h>\n#include <stdlib.h>\n#include "
+                                  "<float.h>\n#include <algorithm>\n";
+    static const char body[] = "extern \"C\" float f(float x, double d, int i, float16 h)\n{\n"
+                               "    return sin(x) + cos(d) + pow(x, 2) + pow(h, h) + max(x, d) + fmax(x, x) "
+                               "+ abs(i) + abs(x) + fabs(d) + isnan(x) + sqrt(i)\n"
+                               "        + floor(h) + std::max(1, 2) + lrint(x) + ldexp(x, 2) + uint8_t(i) + "
+                               "FLT_MAX + std::sin(x) + erfinv(x);\n}\n";
+    kn_target target;
+    assert_int_equal(kn_target_parse(&target, targets[0]), KILN_OK);
+    bool goes_on = target.backend == KN_HOST;
+    for (int is_before = 0; is_before < 2 && goes_on; ++is_before) {
+        kn_str source = KN_STR_INIT, taken = KN_STR_INIT;
+        kn_str_append(&source, is_before ? headers : "");
+        begin(&source, &taken, "host");
+        for (size_t k = 0; k < sizeof names / sizeof *names; ++k) {
+            char path[512];
+            find_prelude(path, "host", names[k], (int)strlen(names[k]));
+            append_prelude(&source, &taken, "host", path);
+        }
+        kn_str_append(&source, is_before ? "" : headers);
+        kn_str_append(&source, body);
+        goes_on = compile(&target, &source, is_before ? "headers before" : "headers after");
+        kn_str_free(&source);
+        kn_str_free(&taken);
+    }
+    if (!goes_on)
+        skip();
+}
+
 int main(int argc, char **argv)
 {
     targets = (const char *const *)argv + 1;
     n_targets = argc - 1;
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_alone),
-                                       cmocka_unit_test(test_all_together)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_each_alone), cmocka_unit_test(test_all_together),
+                                       cmocka_unit_test(test_users_includes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
