@@ -5,13 +5,12 @@
  * One line a failing case, then "N passed, N failed". Kernels are compiled into a cache of this run's own,
  * unless KILN_CACHE_DIR is set. */
 #include "cases.h"
+#include "own_cache.h"
 
-#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 static const case_list lists[] = {{"layout", layout_cases},   {"dtype", dtype_cases},
                                   {"snippet", snippet_cases}, {"scalar", scalar_cases},
@@ -96,29 +95,6 @@ static bool read_options(run_options *o, int argc, char **argv)
             return false;
     }
     return true;
-}
-
-/* ---- a cache of our own ---- */
-
-static char cache_folder[] = "/tmp/kiln-cases-XXXXXX";
-
-static int remove_entry(const char *path, const struct stat *info, int type, struct FTW *at)
-{
-    (void)info, (void)type, (void)at;
-    return remove(path);
-}
-
-static void remove_cache(void)
-{
-    nftw(cache_folder, remove_entry, 8, FTW_DEPTH | FTW_PHYS);
-}
-
-static void use_own_cache(void)
-{
-    if (getenv("KILN_CACHE_DIR") || !mkdtemp(cache_folder))
-        return;
-    setenv("KILN_CACHE_DIR", cache_folder, 1);
-    atexit(remove_cache);
 }
 
 int main(int argc, char **argv)

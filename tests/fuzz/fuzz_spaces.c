@@ -1,0 +1,472 @@
+/* fuzz_spaces - random layouts through a bounded set of kernels, against the same body written in plain C.
+ *
+ * usage: fuzz_spaces [--count N] [--seed S] [--first INDEX] [--target host|cuda:N] [--keep-going] [--verbose]
+ *
+ * A case is made from the seed and its index alone: --seed S --first INDEX --count 1 runs it again. The report counts cases by schedule, those of the target and those
+ * that sm_90 would have had. Kernels are compiled into a cache of this run's own, unless KILN_CACHE_DIR is set. */
+#include "random_layouts.h"
+
+#include "own_cache.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- kernels: a body, and the same in C ---- */
+
+static double in_real(const element *e, int k)
+{
+    return number_load(e->in[k], e->in_dtype[k]).re;
+}
+
+static double out_real(const element *e, int j)
+{
+    return number_load(e->out[j], e->out_dtype[j]).re;
+}
+
+static void set_real(const element *e, int j, double value)
+{
+    number_store(e->out[j], e->out_dtype[j], number_real(value));
+}
+
+static void copied(const element *e)
+{
+    memcpy(e->out[0], e->in[0], kiln_dtype_size(e->in_dtype[0]));
+}
+
+static void summed(const element *e)
+{
+    set_real(e, 0, in_real(e, 0) + in_real(e, 1) * 2 + in_real(e, 2));
+}
+
+static void stored_where_positive(const element *e)
+{
+    if (in_real(e, 0) > 0)
+        memcpy(e->out[0], e->in[1], kiln_dtype_size(e->in_dtype[1]));
+}
+
+static void compared(const element *e)
+{
+    set_real(e, 1, in_real(e, 0) > in_real(e, 1));
+    if (in_real(e, 0) < in_real(e, 1))
+        return;
+    set_real(e, 0, in_real(e, 0) - in_real(e, 1));
+}
+
+static void indexed(const element *e)
+{
+    set_real(e, 0, (double)(e->i * 2) + in_real(e, 0));
+}
+
+static void every_third_left(const element *e)
+{
+    if (e->i % 3 == 1)
+        return;
+    set_real(e, 0, in_real(e, 0) + in_real(e, 1));
+    set_real(e, 1, (double)(e->n - e->i));
+}
+
+static void counted(const element *e)
+{
+    set_real(e, 0, (double)(e->i % 100));
+}
+
+static void accumulated(const element *e)
+{
+    set_real(e, 0, out_real(e, 0) + in_real(e, 0));
+    if (e->i % 2)
+        set_real(e, 1, in_real(e, 0));
+}
+
+static void scaled(const element *e)
+{
+    set_real(e, 0, in_real(e, 0) * in_real(e, 1));
+}
+
+static void four_in_three_out(const element *e)
+{
+    set_real(e, 0, in_real(e, 0) + in_real(e, 1));
+    set_real(e, 1, in_real(e, 2) - in_real(e, 3));
+    set_real(e, 2, in_real(e, 0) * in_real(e, 3));
+}
+
+static void chosen(const element *e)
+{
+    bool x = in_real(e, 0) != 0;
+    set_real(e, 0, !x);
+    if (x)
+        memcpy(e->out[1], e->in[1], kiln_dtype_size(e->in_dtype[1]));
+    else
+        memset(e->out[1], 0, kiln_dtype_size(e->in_dtype[1]));
+}
+
+static void looped(const element *e)
+{
+    double sum = 0;
+    for (int k = 1; k <= 5 && k <= in_real(e, 0); ++k)
+        if (k != 2)
+            sum += k;
+    if (sum != 0)
+        set_real(e, 0, sum);
+}
+
+enum { MAX_IN = 4, MAX_OUT = 3, MAX_TUPLES = 5 };
+#define F32 KILN_FLOAT32
+#define F64 KILN_FLOAT64
+#define F16 KILN_FLOAT16
+#define B16 KILN_BFLOAT16
+#define U8 KILN_UINT8
+#define I8 KILN_INT8
+#define I16 KILN_INT16
+#define I32 KILN_INT32
+#define I64 KILN_INT64
+#define C64 KILN_COMPLEX64
+#define C128 KILN_COMPLEX128
+
+/* Dtypes of the inputs, then of the outputs; numbers are small, so that every result is exact. */
+typedef struct kernel_text {
+    const char *name, *in, *out, *body;
+    expectation expect;
+    int n_in, n_out;
+    bool last_is_scalar;
+    kiln_dtype tuple[MAX_TUPLES][MAX_IN + MAX_OUT];
+} kernel_text;
+
+static const kernel_text kernels[] = {
+    {"copied",
+     "T x",
+     "T z",
+     "z = x",
+     copied,
+     1,
+     1,
+     false,
+     {{F32, F32}, {U8, U8}, {F16, F16}, {F64, F64}, {C128, C128}}},
+    {"summed",
+     "A x, B y, C w",
+     "D z",
+     "z = x + y * 2 + w",
+     summed,
+     3,
+     1,
+     false,
+     {{F32, F32, F32, F32}, {U8, F32, I16, F64}, {F16, F32, B16, F16}}},
+    {"stored_where_positive",
+     "A x, T y",
+     "T z",
+     "if (x > 0) z = y",
+     stored_where_positive,
+     2,
+     1,
+     false,
+     {{F32, F32, F32}, {I8, F64, F64}, {F64, U8, U8}}},
+    {"compared",
+     "A x, B y",
+     "C z, bool hit",
+     "hit = x > y;\nif (x < y)\n    continue;\nz = x - y",
+     compared,
+     2,
+     2,
+     false,
+     {{F32, F32, F32, KILN_BOOL}, {I16, I64, F32, KILN_BOOL}}},
+    {"indexed", "A x", "B z", "z = i * 2 + x", indexed, 1, 1, false, {{F32, F64}, {U8, I64}}},
+    {"every_third_left",
+     "A x, B y",
+     "A z, int64 w",
+     "if (i % 3 == 1)\n    return;\nz = x + y;\nw = n - i",
+     every_third_left,
+     2,
+     2,
+     false,
+     {{F32, I16, F32, I64}, {F64, F64, F64, I64}}},
+    {"counted", "", "A z", "z = i % 100", counted, 0, 1, false, {{F32}, {U8}, {I64}}},
+    {"accumulated",
+     "A x",
+     "A z, B w",
+     "z += x;\nif (i % 2)\n    w = x",
+     accumulated,
+     1,
+     2,
+     false,
+     {{F32, F32, F64}, {I16, I16, I8}}},
+    {"scaled",
+     "A x, A s",
+     "A z",
+     "z = x * s",
+     scaled,
+     2,
+     1,
+     true,
+     {{F32, F32, F32}, {I32, I32, I32}, {F64, F64, F64}}},
+    {"four_in_three_out",
+     "A a, B b, C c, D d",
+     "float32 z, int16 w, float64 v",
+     "z = a + b;\nw = c - d;\nv = a * d",
+     four_in_three_out,
+     4,
+     3,
+     false,
+     {{F32, U8, I16, I8, F32, I16, F64}, {F16, B16, F64, I64, F32, I16, F64}}},
+    {"chosen",
+     "bool x, A y",
+     "bool z, A w",
+     "z = !x;\nw = x ? y : A(0)",
+     chosen,
+     2,
+     2,
+     false,
+     {{KILN_BOOL, F32, KILN_BOOL, F32}, {KILN_BOOL, U8, KILN_BOOL, U8}, {KILN_BOOL, C64, KILN_BOOL, C64}}},
+    {"looped",
+     "A x",
+     "A z",
+     "A sum = 0;\nfor (int k = 1; k <= 5; ++k) {\n    if (k > x)\n        break;\n    if (k == 2)\n        "
+     "continue;\n    sum += k;\n}\n"
+     "if (sum == 0)\n    break;\nz = sum",
+     looped,
+     1,
+     1,
+     false,
+     {{F32, F32}, {I32, I32}}},
+};
+enum { KERNELS = sizeof kernels / sizeof kernels[0] };
+
+/* ---- the report ---- */
+
+enum { MAX_NAMES = 16 };
+typedef struct tally {
+    char name[MAX_NAMES][24];
+    int count[MAX_NAMES];
+} tally;
+
+/* The schedule's name out of a specialisation's line. */
+static void count_schedule(tally *t, const char *line)
+{
+    const char *at = strstr(line, " schedule=\"");
+    char name[24] = "nothing";
+    if (at)
+        snprintf(name, sizeof name, "%.*s", (int)strcspn(at + 11, "\""), at + 11);
+    for (int k = 0; k < MAX_NAMES; ++k) {
+        if (t->count[k] > 0 && strcmp(t->name[k], name) != 0)
+            continue;
+        memcpy(t->name[k], name, sizeof name);
+        ++t->count[k];
+        return;
+    }
+}
+
+static int tally_of(const tally *t, const char *name)
+{
+    for (int k = 0; k < MAX_NAMES; ++k)
+        if (t->count[k] > 0 && strcmp(t->name[k], name) == 0)
+            return t->count[k];
+    return 0;
+}
+
+static void print_tally(const tally *t, const char *of)
+{
+    printf("schedules of %s:", of);
+    for (int k = 0; k < MAX_NAMES && t->count[k] > 0; ++k)
+        printf("%s %s %d", k ? "," : "", t->name[k], t->count[k]);
+    printf("\n");
+}
+
+/* ---- one case ---- */
+
+typedef struct fuzz {
+    int64_t count, first;
+    uint64_t seed;
+    const char *target;
+    bool keep_going, verbose;
+    kiln_kernel *kernel[KERNELS];
+    tally here, there;
+    int64_t elements;
+    int failed;
+} fuzz;
+
+static int64_t random_limit(dice *d)
+{
+    if (dice_one_in(d, 300))
+        return 4000000;
+    return dice_one_in(d, 12) ? 100000 : dice_one_in(d, 3) ? 20000 : 3000;
+}
+
+static bool is_apart(const place *p)
+{
+    for (int a = 0; a < p->ndim; ++a)
+        if (p->layout.broadcast[a])
+            return false;
+    return true;
+}
+
+/* Now and then the first output lies in the buffer of an input with elements of the same size: exactly there, or a little beside. */
+static int share_with(const kernel_text *k, const kiln_dtype *dtype, const place *in, const scenery *s,
+                      place *out, dice *d)
+{
+    for (int i = 0; i < k->n_in; ++i) {
+        bool same =
+            in[i].ndim == s->ndim && !memcmp(in[i].shape, s->shape, (size_t)s->ndim * sizeof *s->shape);
+        if ((k->last_is_scalar && i == k->n_in - 1) || !same || !is_apart(&in[i]) ||
+            kiln_dtype_size(dtype[i]) != kiln_dtype_size(dtype[k->n_in]) ||
+            (dtype[i] == KILN_BOOL) != (dtype[k->n_in] == KILN_BOOL) || !dice_one_in(d, 10))
+            continue;
+        *out = in[i];
+        out->layout.at = dice_one_in(d, 2) ? 0 : dice_between(d, -3, 3);
+        return i;
+    }
+    return -1;
+}
+
+static void place_operands(stage *s, const kernel_text *k, const kiln_dtype *dtype, const scenery *around,
+                           dice *d, kiln_call_options *options)
+{
+    place in[MAX_IN], out;
+    for (int i = 0; i < k->n_in; ++i) {
+        random_place(&in[i], around, false, d);
+        if (k->last_is_scalar && i == k->n_in - 1) {
+            int value = (int)dice_between(d, 1, 4);
+            stage_real(s, kiln_arg_int(value), dtype[i], value);
+        } else {
+            stage_place(s, false, dtype[i], in[i].ndim, in[i].shape, &in[i].layout,
+                        dtype[i] == KILN_BOOL ? FILL_BYTES : FILL_SMALL, -1);
+        }
+    }
+    for (int j = 0; j < k->n_out; ++j) {
+        random_place(&out, around, true, d);
+        int owner = j == 0 ? share_with(k, dtype, in, around, &out, d) : -1;
+        stage_place(s, true, dtype[k->n_in + j], out.ndim, out.shape, &out.layout, FILL_SMALL, owner);
+    }
+    options->order = dice_one_in(d, 2) ? KILN_ORDER_KEEP : KILN_ORDER_C;
+}
+
+static void report_failure(const fuzz *f, int64_t index, const kernel_text *k, stage *s)
+{
+    char *description = stage_describe(s);
+    printf("FAILED --target %s --seed %" PRIu64 " --first %" PRId64
+           " --count 1: kernel %s: '%s' -> '%s': %s\n%s\n%s\n",
+           f->target, f->seed, index, k->name, k->in, k->out, k->body, trouble_text(), description);
+    free(description);
+    fflush(stdout);
+}
+
+static void count_schedules(fuzz *f, stage *s)
+{
+    char *here = stage_explain(s, NULL), *there = stage_explain(s, "sm_90");
+    count_schedule(&f->here, here);
+    count_schedule(&f->there, there);
+    free(here);
+    free(there);
+}
+
+static void run_one(fuzz *f, int64_t index)
+{
+    dice d = {f->seed * UINT64_C(0x100000001b3) + (uint64_t)index};
+    dice_bits(&d);
+    const kernel_text *k = &kernels[dice_between(&d, 0, KERNELS - 1)];
+    int tuples = 0;
+    while (tuples < MAX_TUPLES && k->tuple[tuples][0])
+        ++tuples;
+    const kiln_dtype *dtype = k->tuple[dice_between(&d, 0, tuples - 1)];
+    scenery around;
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    random_scenery(&around, &d, random_limit(&d));
+    trouble_clear();
+    stage *s = stage_over(f->kernel[k - kernels], dice_bits(&d));
+    place_operands(s, k, dtype, &around, &d, &options);
+    count_schedules(f, s);
+    stage_check(s, k->expect, &options);
+    if (in_trouble()) {
+        report_failure(f, index, k, s);
+        ++f->failed;
+    }
+    int64_t size = 1;
+    for (int a = 0; a < around.ndim; ++a)
+        size *= around.shape[a];
+    f->elements += size;
+    if (f->verbose)
+        printf("%" PRId64 ": %s, style %d, %" PRId64 " elements\n", index, k->name, (int)around.style, size);
+    stage_free(s);
+}
+
+/* Every schedule must have been met: a fuzz that misses one says nothing about it. */
+static bool met_all(const fuzz *f)
+{
+    static const char *const host[] = {"flat", "strided", NULL}, *const cuda[] = {"flat", "rows", "strided",
+                                                                                  "tile", NULL};
+    const char *const *names[2] = {KILN_DEVICE_IS_CUDA(stage_device) ? cuda : host, cuda};
+    const tally *tallies[2] = {&f->here, &f->there};
+    bool all = true;
+    for (int t = 0; t < 2 && f->count >= 1000; ++t)
+        for (int k = 0; names[t][k]; ++k)
+            if (tally_of(tallies[t], names[t][k]) < f->count / 200) {
+                printf("FAILED: schedule %s was met %d times only\n", names[t][k],
+                       tally_of(tallies[t], names[t][k]));
+                all = false;
+            }
+    return all;
+}
+
+static bool read_options(fuzz *f, int argc, char **argv)
+{
+    for (int k = 1; k < argc; ++k) {
+        const char *value = k + 1 < argc ? argv[k + 1] : NULL;
+        if (!strcmp(argv[k], "--keep-going"))
+            f->keep_going = true;
+        else if (!strcmp(argv[k], "--verbose"))
+            f->verbose = true;
+        else if (!value)
+            return false;
+        else if (!strcmp(argv[k], "--count"))
+            f->count = atoll(argv[++k]);
+        else if (!strcmp(argv[k], "--seed"))
+            f->seed = strtoull(argv[++k], NULL, 10);
+        else if (!strcmp(argv[k], "--first"))
+            f->first = atoll(argv[++k]);
+        else if (!strcmp(argv[k], "--target"))
+            f->target = argv[++k];
+        else
+            return false;
+    }
+    return true;
+}
+
+static bool prepare(fuzz *f)
+{
+    kiln_device device;
+    if (kiln_device_parse(&device, f->target) != KILN_OK || kiln_device_set_current(device) != KILN_OK) {
+        fprintf(stderr, "fuzz_spaces: %s\n", kiln_error_message());
+        return false;
+    }
+    stage_device = device;
+    for (int k = 0; k < KERNELS; ++k)
+        if (kiln_elementwise_create(&f->kernel[k], kernels[k].in, kernels[k].out, kernels[k].body,
+                                    kernels[k].name, NULL) != KILN_OK) {
+            fprintf(stderr, "fuzz_spaces: %s: %s\n", kernels[k].name, kiln_error_message());
+            return false;
+        }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    fuzz f = {.count = getenv("KILN_SOAK") ? 20000 : 2000, .seed = 1, .target = "host"};
+    if (!read_options(&f, argc, argv)) {
+        fprintf(stderr, "usage: fuzz_spaces [--count N] [--seed S] [--first INDEX] [--target host|cuda:N] "
+                        "[--keep-going] [--verbose]\n");
+        return 2;
+    }
+    use_own_cache();
+    if (!prepare(&f))
+        return 2;
+    int64_t index = f.first;
+    for (; index < f.first + f.count && (f.keep_going || f.failed == 0); ++index)
+        run_one(&f, index);
+    bool all = f.failed > 0 || met_all(&f);
+    print_tally(&f.here, f.target);
+    print_tally(&f.there, "sm_90");
+    printf("%" PRId64 " cases, %" PRId64 " elements, seed %" PRIu64 ": %d failed\n", index - f.first,
+           f.elements, f.seed, f.failed);
+    for (int k = 0; k < KERNELS; ++k)
+        kiln_kernel_free(f.kernel[k]);
+    return f.failed > 0 || !all;
+}

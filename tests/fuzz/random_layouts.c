@@ -1,0 +1,132 @@
+#include "random_layouts.h"
+
+#include <string.h>
+
+static const int64_t interesting[] = {1,  2,  3,  4,  7,  8,   15,  16,  17,  31,
+                                      32, 33, 63, 64, 65, 100, 255, 256, 257, 1000};
+enum { INTERESTING = sizeof interesting / sizeof interesting[0] };
+
+static void shuffle(int *order, int count, dice *d)
+{
+    for (int k = 0; k < count; ++k)
+        order[k] = k;
+    for (int k = count; k-- > 1;) {
+        int other = (int)dice_between(d, 0, k), kept = order[k];
+        order[k] = order[other];
+        order[other] = kept;
+    }
+}
+
+static int64_t random_extent(dice *d, int64_t room, bool round)
+{
+    static const int64_t rounds[] = {8, 16, 24, 32, 48, 64, 80, 96, 128};
+    int64_t extent = room;
+    do {
+        if (room < 8 || !round)
+            extent = interesting[dice_between(d, 0, INTERESTING - 1)];
+        else
+            extent = rounds[dice_between(d, 0, sizeof rounds / sizeof rounds[0] - 1)];
+    } while (extent > room);
+    return extent;
+}
+
+/* One axis takes what is left of large limits, so that they are reached. */
+static void stretch(scenery *s, int64_t limit, dice *d)
+{
+    int64_t size = 1;
+    int axis = (int)dice_between(d, 0, s->ndim - 1);
+    for (int a = 0; a < s->ndim; ++a)
+        size *= s->shape[a];
+    int64_t factor = size > 0 ? limit / size : 0;
+    if (factor > 1)
+        s->shape[axis] *= dice_between(d, 1, factor);
+}
+
+void random_scenery(scenery *s, dice *d, int64_t limit)
+{
+    memset(s, 0, sizeof *s);
+    s->style = (style)dice_between(d, 0, STYLE_COUNT - 1);
+    s->ndim = (int)(dice_one_in(d, 3) ? dice_between(d, 0, MAX_AXES) : dice_between(d, 1, 4));
+    /* Whole vectors along every axis, which transposes through shared memory ask for. */
+    bool round = s->style == STYLE_TURNED && !dice_one_in(d, 3);
+    int64_t room = limit;
+    for (int a = 0; a < s->ndim; ++a) {
+        s->shape[a] = random_extent(d, room, round);
+        room /= s->shape[a];
+    }
+    int order[MAX_AXES];
+    int64_t shape[MAX_AXES];
+    shuffle(order, s->ndim, d); /* the first axes drawn are the longest */
+    for (int a = 0; a < s->ndim; ++a)
+        shape[a] = s->shape[order[a]];
+    memcpy(s->shape, shape, (size_t)s->ndim * sizeof *shape);
+    if (s->ndim > 0 && !round && (limit > 100000 || dice_one_in(d, 4)))
+        stretch(s, limit, d);
+    if (s->ndim > 0 && dice_one_in(d, 40))
+        s->shape[dice_between(d, 0, s->ndim - 1)] = 0;
+    shuffle(s->order, s->ndim, d);
+}
+
+/* ---- places ---- */
+
+static void random_order(place *p, const scenery *s, dice *d)
+{
+    if (s->style == STYLE_ORDERED) { /* the axes of the scenery that this operand has */
+        int to = 0;
+        for (int a = 0; a < s->ndim; ++a)
+            if (s->order[a] >= s->ndim - p->ndim)
+                p->layout.order[to++] = s->order[a] - (s->ndim - p->ndim);
+    } else if (s->style != STYLE_PLAIN) {
+        shuffle(p->layout.order, p->ndim, d);
+    }
+}
+
+static void drop_axes(place *p, const scenery *s, dice *d)
+{
+    if (s->style == STYLE_TURNED || s->ndim == 0 || !dice_one_in(d, 5))
+        return;
+    int dropped = (int)dice_between(d, 1, s->ndim);
+    p->ndim -= dropped;
+    memmove(p->shape, p->shape + dropped, (size_t)p->ndim * sizeof *p->shape);
+}
+
+/* Extents of one, and strides of zero, both of which broadcast. */
+static void broadcast_axes(place *p, dice *d)
+{
+    for (int a = 0; a < p->ndim; ++a) {
+        if (!dice_one_in(d, 5))
+            continue;
+        if (dice_one_in(d, 2))
+            p->shape[a] = 1;
+        else
+            p->layout.broadcast[a] = true;
+    }
+}
+
+static void step_and_reverse(place *p, dice *d)
+{
+    int steps = 2; /* each multiplies the memory that is needed */
+    for (int a = 0; a < p->ndim; ++a) {
+        p->layout.reversed[a] = dice_one_in(d, 5);
+        if (steps > 0 && dice_one_in(d, 6)) {
+            p->layout.step[a] = (int)dice_between(d, 2, 3);
+            --steps;
+        }
+    }
+}
+
+void random_place(place *p, const scenery *s, bool is_output, dice *d)
+{
+    memset(p, 0, sizeof *p);
+    p->ndim = s->ndim;
+    memcpy(p->shape, s->shape, sizeof p->shape);
+    if (!is_output)
+        drop_axes(p, s, d);
+    layout_plain(&p->layout, p->ndim);
+    random_order(p, s, d);
+    if (!is_output && (s->style == STYLE_ORDERED || s->style == STYLE_WILD))
+        broadcast_axes(p, d);
+    if (s->style == STYLE_WILD || (s->style == STYLE_ORDERED && dice_one_in(d, 3)))
+        step_and_reverse(p, d);
+    p->layout.shift = dice_one_in(d, s->style == STYLE_TURNED ? 10 : 4) ? dice_between(d, 1, 17) : 0;
+}

@@ -1,0 +1,37 @@
+/* random_layouts.h - random shapes and memory layouts, biased towards what schedules care about. */
+#ifndef FUZZ_RANDOM_LAYOUTS_H
+#define FUZZ_RANDOM_LAYOUTS_H
+
+#include "stage.h"
+
+enum { MAX_AXES = 8 };
+
+/* What the operands of one call have in common. */
+typedef enum style {
+    STYLE_PLAIN,   /* everything C-ordered, now and then shifted */
+    STYLE_ORDERED, /* one order for all, some axes broadcast, padded or shifted */
+    STYLE_TURNED,  /* inputs in orders of their own, nothing else: transposes */
+    STYLE_WILD,    /* anything */
+    STYLE_COUNT
+} style;
+
+/* One call's places: the broadcast shape and how operands lie. */
+typedef struct scenery {
+    style style;
+    int ndim;
+    int64_t shape[MAX_AXES];
+    int order[MAX_AXES]; /* the order that STYLE_ORDERED shares */
+} scenery;
+
+typedef struct place {
+    int ndim;
+    int64_t shape[MAX_AXES];
+    layout layout;
+} place;
+
+/* At most `limit` elements. */
+void random_scenery(scenery *out, dice *d, int64_t limit);
+/* An input that broadcasts to the scenery's shape, or an output of exactly that shape whose elements are apart. */
+void random_place(place *out, const scenery *s, bool is_output, dice *d);
+
+#endif
