@@ -13,16 +13,6 @@ enum { MAX_KNOWN_PARAMS = 512 };
 
 /* ---- the end ---- */
 
-/* Modules whose code must stay: graphs that were captured may run it at any time. */
-static _Atomic(kiln_module *) kept;
-
-static void keep_for_ever(kiln_module *module)
-{
-    module->next_kept = atomic_load(&kept);
-    while (!atomic_compare_exchange_weak(&kept, &module->next_kept, module))
-        ;
-}
-
 static void free_function(void *value)
 {
     kiln_function *function = value;
@@ -45,36 +35,32 @@ static void destroy(kiln_module *module)
     kn_free(module);
 }
 
-/* Code is taken from the device only when nothing can run it any more. */
-static bool unload(kiln_module *module)
+/* Code is taken from the device when nothing runs it any more; graphs have references of their own. */
+static void unload(kiln_module *module)
 {
     if (!module->loaded)
-        return true;
+        return;
     const kn_backend *backend = module->device->backend;
-    bool is_idle = !atomic_load(&module->was_launched) || backend->synchronize(module->device) == KILN_OK;
-    if (atomic_load(&module->was_captured) || !is_idle)
-        return false;
+    if (atomic_load(&module->was_launched))
+        backend->synchronize(module->device);
     backend->module_unload(module->loaded);
-    return true;
 }
 
-static void release(void *user)
+void kn_module_release(void *user)
 {
     kiln_module *module = user;
     kn_error_state before;
     if (!module || atomic_fetch_sub(&module->references, 1) != 1)
         return;
     kn_error_save(&before);
-    if (unload(module))
-        destroy(module);
-    else
-        keep_for_ever(module);
+    unload(module);
+    destroy(module);
     kn_error_restore(&before);
 }
 
 void kiln_module_free(kiln_module *module)
 {
-    release(module);
+    kn_module_release(module);
 }
 
 /* ---- the beginning ---- */
@@ -197,7 +183,7 @@ kiln_status kiln_module_create(kiln_module **out, const void *code, size_t size,
     if (status == KILN_OK)
         status = load(module, &info);
     if (status != KILN_OK) {
-        release(module);
+        kn_module_release(module);
         return status;
     }
     info.code_bytes = module->code.size;
@@ -348,9 +334,9 @@ static kiln_status wrap_global(kiln_array **out, kiln_module *module, void *addr
                                const kiln_array_spec *spec)
 {
     atomic_fetch_add(&module->references, 1);
-    kiln_status status = kiln_array_wrap(out, address, spec, release, module);
+    kiln_status status = kiln_array_wrap(out, address, spec, kn_module_release, module);
     if (status != KILN_OK)
-        release(module);
+        kn_module_release(module);
     return status;
 }
 

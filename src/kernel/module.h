@@ -11,7 +11,7 @@
 #include "build/build.h"
 
 struct kiln_module {
-    atomic_int references; /* the user's, and one for each array over a global */
+    atomic_int references; /* the user's, and those of arrays over globals and of graphs */
     char *name;
     kn_target target;
     kn_device *device; /* NULL: only compiled */
@@ -22,8 +22,7 @@ struct kiln_module {
     int n_expressions;
     pthread_mutex_t mutex; /* guards functions */
     kn_map *functions;     /* name, as it was asked for -> kiln_function */
-    atomic_bool was_launched, was_captured;
-    kiln_module *next_kept; /* see release in module.c */
+    atomic_bool was_launched;
 };
 
 struct kiln_function {
@@ -33,6 +32,9 @@ struct kiln_function {
     size_t *param_size;
     char name[];
 };
+
+/* Gives one reference back; takes a kiln_module. */
+void kn_module_release(void *module);
 
 /* Settled options: struct_size is checked, nothing that matters is NULL. */
 kiln_status kn_module_options_read(kiln_module_options *out, const kiln_module_options *given);

@@ -12,6 +12,8 @@ enum { MAX_ARGUMENTS = 256, VALUE_BYTES = 16 };
 
 /* Where the driver finds each argument. */
 typedef struct argument_list {
+    void *stream;
+    bool is_capturing;
     void *at[MAX_ARGUMENTS];
     size_t size[MAX_ARGUMENTS];
     _Alignas(16) unsigned char value[MAX_ARGUMENTS][VALUE_BYTES];
@@ -39,15 +41,17 @@ static kiln_status check_device(const kiln_function *f, const kiln_array *array,
                     kiln_device_name(here->id, here_name, sizeof here_name));
 }
 
-static kiln_status put_array(argument_list *list, int k, const kiln_function *f, const kiln_array *array,
-                             void *stream)
+static kiln_status put_array(argument_list *list, int k, const kiln_function *f, const kiln_array *array)
 {
     void *address = array ? array->data : NULL;
-    kiln_status status = array ? check_device(f, array, k) : KILN_OK;
     memcpy(list->value[k], &address, sizeof address);
     list->size[k] = sizeof address;
-    if (status == KILN_OK && array && array->storage->is_pooled && array->storage->stream != stream)
-        status = kn_memory_used_on(array->storage->device, array->storage->data, stream);
+    if (!array)
+        return KILN_OK;
+    kiln_status status = check_device(f, array, k);
+    const kn_storage *s = array->storage;
+    if (status == KILN_OK && s->is_pooled && s->stream != list->stream)
+        status = kn_memory_used_on(s->device, s->data, list->stream);
     return status;
 }
 
@@ -74,12 +78,11 @@ static kiln_status put_scalar(argument_list *list, int k, const kiln_function *f
     return KILN_OK;
 }
 
-static kiln_status put_argument(argument_list *list, int k, const kiln_function *f, const kiln_arg *arg,
-                                void *stream)
+static kiln_status put_argument(argument_list *list, int k, const kiln_function *f, const kiln_arg *arg)
 {
     list->at[k] = list->value[k];
     if (arg->kind == KILN_ARG_ARRAY)
-        return put_array(list, k, f, arg->value.array, stream);
+        return put_array(list, k, f, arg->value.array);
     if (arg->kind != KILN_ARG_STRUCT)
         return put_scalar(list, k, f, arg);
     if (!arg->value.pod.data)
@@ -120,8 +123,7 @@ static kiln_status check_sizes(const kiln_function *f, const argument_list *list
     return KILN_OK;
 }
 
-static kiln_status gather(argument_list *list, const kiln_function *f, const kiln_arg *args, int n,
-                          void *stream)
+static kiln_status gather(argument_list *list, const kiln_function *f, const kiln_arg *args, int n)
 {
     kiln_status status = KILN_OK;
     if (n < 0 || n > MAX_ARGUMENTS)
@@ -130,7 +132,7 @@ static kiln_status gather(argument_list *list, const kiln_function *f, const kil
     if (n > 0 && !args)
         return kn_error(KILN_ERROR_INVALID, "%s: args is NULL", f->name);
     for (int k = 0; k < n && status == KILN_OK; k++)
-        status = put_argument(list, k, f, &args[k], stream);
+        status = put_argument(list, k, f, &args[k]);
     return status == KILN_OK ? check_sizes(f, list, args, n) : status;
 }
 
@@ -177,20 +179,39 @@ static kiln_status check_dims(const kiln_function *f, kiln_dim3 grid, kiln_dim3 
     return KILN_OK;
 }
 
-/* The code of a module that a graph runs has to stay. */
-static kiln_status note_launch(kiln_function *f, void *stream)
+/* A graph that is being captured holds the module: its code has to stay. */
+static kiln_status hold(kiln_function *f, const argument_list *list)
+{
+    bool taken = false;
+    if (!list->is_capturing)
+        return KILN_OK;
+    atomic_fetch_add(&f->module->references, 1);
+    kiln_status status =
+        kn_capture_hold(f->module->device, list->stream, kn_module_release, f->module, &taken);
+    if (!taken)
+        kn_module_release(f->module);
+    return status;
+}
+
+static kiln_status find_stream(argument_list *list, const kiln_function *f, kiln_stream *given)
 {
     kn_device *device = f->module->device;
-    bool is_capturing = false;
     uint64_t id;
-    kiln_status status = device->backend->stream_is_capturing(device, stream, &is_capturing, &id);
+    list->is_capturing = false;
+    kiln_status status = kn_stream_native(&list->stream, device, given);
+    if (status == KILN_OK)
+        status = device->backend->stream_is_capturing(device, list->stream, &list->is_capturing, &id);
+    return status;
+}
+
+static kiln_status launch(kiln_function *f, kn_launch *launch, const argument_list *list)
+{
+    kiln_status status = hold(f, list);
     if (status != KILN_OK)
         return status;
-    if (is_capturing)
-        atomic_store_explicit(&f->module->was_captured, true, memory_order_relaxed);
     atomic_store_explicit(&f->module->was_launched, true, memory_order_relaxed);
     kn_device_note_launch(f->name);
-    return KILN_OK;
+    return f->module->device->backend->launch(f->native, launch, list->stream);
 }
 
 kiln_status kiln_function_launch(kiln_function *function, kiln_dim3 grid, kiln_dim3 block,
@@ -198,28 +219,25 @@ kiln_status kiln_function_launch(kiln_function *function, kiln_dim3 grid, kiln_d
 {
     kiln_launch_options o;
     argument_list list;
-    void *stream = NULL;
     if (!function)
         return kn_error(KILN_ERROR_INVALID, "kiln_function_launch: function is NULL");
-    kn_device *device = function->module->device;
     kiln_status status = read_options(&o, options);
     if (status == KILN_OK)
         status = check_dims(function, grid, block);
     if (status == KILN_OK)
-        status = kn_stream_native(&stream, device, o.stream);
+        status = find_stream(&list, function, o.stream);
     if (status == KILN_OK)
-        status = gather(&list, function, args, n_args, stream);
+        status = gather(&list, function, args, n_args);
     if (status != KILN_OK || grid.x == 0)
         return status;
-    kn_launch launch = {.shared_bytes = (unsigned)o.shared_bytes,
-                        .is_cooperative = (o.flags & KILN_LAUNCH_COOPERATIVE) != 0,
-                        .params = list.at};
-    set_dims(launch.grid, grid);
-    set_dims(launch.block, block);
+    kn_launch l = {.shared_bytes = (unsigned)o.shared_bytes,
+                   .is_cooperative = (o.flags & KILN_LAUNCH_COOPERATIVE) != 0,
+                   .params = list.at};
+    set_dims(l.grid, grid);
+    set_dims(l.block, block);
     if (o.cluster.x)
-        set_dims(launch.cluster, o.cluster);
-    status = note_launch(function, stream);
-    return status == KILN_OK ? device->backend->launch(function->native, &launch, stream) : status;
+        set_dims(l.cluster, o.cluster);
+    return launch(function, &l, &list);
 }
 
 /* ---- asking ---- */

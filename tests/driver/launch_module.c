@@ -250,6 +250,43 @@ static void each_device_has_its_own(void **state)
     kiln_module_free(second);
 }
 
+/* A graph keeps the code that it runs, and gives it back with its last instance. */
+static void graphs_hold_modules(void **state)
+{
+    (void)state;
+    kiln_module *mine = NULL;
+    kiln_function *function = NULL;
+    kiln_stream *stream = NULL;
+    kiln_graph *graph = NULL;
+    kiln_graph_exec *exec = NULL;
+    kiln_launch_options options = KILN_LAUNCH_OPTIONS_INIT;
+    int loaded = fake_live(FAKE_MODULE);
+    create(&mine, NULL);
+    assert_int_equal(kiln_module_function(&function, mine, "none"), KILN_OK);
+    assert_int_equal(kiln_stream_create(&stream, KILN_DEVICE_DEFAULT, KILN_STREAM_NON_BLOCKING), KILN_OK);
+    options.stream = stream;
+    assert_int_equal(kiln_capture_begin(stream), KILN_OK);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(
+            kiln_function_launch(function, kiln_dims(1, 1, 1), kiln_dims(32, 1, 1), NULL, 0, &options),
+            KILN_OK);
+    assert_int_equal(kiln_capture_end(&graph, stream), KILN_OK);
+    kiln_module_free(mine);
+    assert_int_equal(fake_live(FAKE_MODULE), loaded + 1);
+
+    assert_int_equal(kiln_graph_instantiate(&exec, graph), KILN_OK);
+    kiln_graph_free(graph);
+    fake_launches_clear();
+    assert_int_equal(kiln_graph_launch(exec, stream), KILN_OK);
+    assert_int_equal(fake_launch_count(), 2);
+    assert_int_equal(kiln_stream_synchronize(stream), KILN_OK);
+    kiln_graph_exec_free(exec);
+    kiln_stream_free(stream);
+    create(&mine, NULL); /* what graphs held is given back by and by */
+    kiln_module_free(mine);
+    assert_int_equal(fake_live(FAKE_MODULE), loaded);
+}
+
 /* Each call of the driver on the way fails once: an error, and nothing left behind. */
 static void every_driver_call_may_fail(void **state)
 {
@@ -307,6 +344,7 @@ int main(void)
         cmocka_unit_test(names),
         cmocka_unit_test(globals),
         cmocka_unit_test(each_device_has_its_own),
+        cmocka_unit_test(graphs_hold_modules),
         cmocka_unit_test(every_driver_call_may_fail),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
