@@ -1,0 +1,97 @@
+"""kiln bench: its JSON, its choice of rows, and how it refuses."""
+import json
+import math
+import os
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+COMMAND = os.environ["KILN_COMMAND"]
+SMALL = ("--target", "host", "--size-scale", "0.01", "--seconds", "0.01")
+
+
+class Bench(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.cache = tempfile.mkdtemp(prefix="kiln-bench-")
+
+    @classmethod
+    def tearDownClass(cls):
+        shutil.rmtree(cls.cache)
+
+    def kiln(self, *words):
+        env = dict(os.environ, KILN_CACHE_DIR=self.cache, TMPDIR=self.cache)
+        return subprocess.run([COMMAND, "bench", *words], env=env, text=True, capture_output=True,
+                              stdin=subprocess.DEVNULL, timeout=300)
+
+    def rows(self, names):
+        run = self.kiln("--row", names, *SMALL, "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertEqual(run.stderr, "")
+        header, *rows = [json.loads(line) for line in run.stdout.splitlines()]
+        return header, rows
+
+    def test_fields(self):
+        header, rows = self.rows("E2")
+        for key in ("device", "driver", "cuda", "date", "kiln", "target", "size_scale"):
+            self.assertIn(key, header)
+        self.assertEqual(header["target"], "host")
+        self.assertEqual(header["size_scale"], 0.01 / 16)
+        (row,) = rows
+        self.assertEqual((row["row"], row["peer"], row["mode"]), ("E2", "kiln", "wall"))
+        # Three arrays of 2^28 float32 elements, scaled, in multiples of 256.
+        self.assertEqual(row["bytes"], 3 * 4 * 256 * round((1 << 20) * header["size_scale"]))
+        self.assertTrue(math.isclose(row["gbs"], row["bytes"] / row["us"] / 1e3, rel_tol=1e-3))
+        self.assertTrue(math.isclose(row["floor_gbs"], row["bytes"] / row["floor_us"] / 1e3, rel_tol=1e-3))
+        self.assertGreaterEqual(row["checked"], 1000)
+        self.assertTrue(0 < row["min_us"] <= row["p10_us"] <= row["us"] <= row["p90_us"])
+
+    def test_every_row_is_right(self):
+        """A row whose result is wrong fails."""
+        _, rows = self.rows("E,B,S,F")
+        self.assertEqual([row["row"] for row in rows if "error" in row], [])
+        self.assertEqual(len({row["row"] for row in rows}), 27)
+
+    def test_calls_and_first_use(self):
+        _, rows = self.rows("H,C")
+        found = {row["row"]: row for row in rows}
+        self.assertEqual(set(found), {"H1", "H2", "H4", "H8", "C1", "C4"})
+        self.assertEqual(found["H1"]["mode"], "enqueue")
+        self.assertIsNone(found["H1"]["gbs"])
+        self.assertGreater(found["C1"]["compile_ms"], 0)
+        self.assertGreater(found["C1"]["us"], found["C1"]["compile_ms"] * 1e3)
+        self.assertLess(found["C4"]["us"], found["C1"]["us"])
+
+    def test_sweeps_are_asked_for(self):
+        _, rows = self.rows("E1")
+        self.assertEqual([row["row"] for row in rows], ["E1"])
+        _, rows = self.rows("E1@2^1,B1@2^12,chain@2^10,P8:0123,Podd1:4321")
+        self.assertEqual([row["row"] for row in rows], ["E1@2^10", "E1@2^12", "B1@2^12", "E1@2^14", "E1@2^16", "E1@2^18",
+                                                        "chain@2^10", "P8:01234", "Podd1:43210"])
+
+    def test_table_for_people(self):
+        run = self.kiln("--row", "E1", *SMALL)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
+        self.assertIn("copy f32", run.stdout.splitlines()[-1])
+
+    def test_unknown_row(self):
+        run = self.kiln("--row", "E2,nonsense", *SMALL)
+        self.assertEqual((run.returncode, run.stdout), (1, ""))
+        self.assertIn("there is no row 'nonsense'", run.stderr)
+        for name in ("E12", "E7b", "B4", "S7", "H8", "C4"):
+            self.assertIn(f"  {name} ", run.stderr)
+
+    def test_list(self):
+        names = [line.split()[0] for line in self.kiln("--list", "--target", "host").stdout.splitlines()]
+        self.assertEqual(len(names), len(set(names)))
+        self.assertEqual(sum(name.startswith("P4:") for name in names), 120)
+
+    def test_bad_options(self):
+        for words in (("--size-scale", "0"), ("--size-scale", "x"), ("--seconds", "-1"), ("rows",)):
+            self.assertEqual(self.kiln(*words).returncode, 2, words)
+        self.assertEqual(self.kiln("--target", "abacus").returncode, 1)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,69 @@
+"""bench/compare.py writes its three files, with NumPy beside kiln where there is NumPy."""
+import importlib.util
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.etree.ElementTree
+
+COMPARE = pathlib.Path(__file__).resolve().parents[2] / "bench" / "compare.py"
+HAS_NUMPY = importlib.util.find_spec("numpy") is not None
+
+
+class Compare(unittest.TestCase):
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="kiln-compare-"))
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def compare(self, *words):
+        env = dict(os.environ, KILN_CACHE_DIR=str(self.folder / "cache"), PYTHONDONTWRITEBYTECODE="1")
+        return subprocess.run([sys.executable, str(COMPARE), os.environ["KILN_COMMAND"], "--target", "host", "--scale", "0.01",
+                               "--seconds", "0.01", "--out", str(self.folder), "--name", "here", *words],
+                              env=env, text=True, capture_output=True, timeout=300)
+
+    def lines(self):
+        header, *lines = [json.loads(line) for line in (self.folder / "here.json").read_text().splitlines()]
+        return header, {(line["row"], line["peer"]): line for line in lines}
+
+    def test_three_files(self):
+        run = self.compare("--rows", "E2,S1,H1", "--peers", "numpy")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        _, lines = self.lines()
+        self.assertLessEqual({("E2", "kiln"), ("S1", "kiln"), ("H1", "kiln")}, set(lines))
+        table = (self.folder / "here.md").read_text()
+        self.assertIn("| E2 | add f32 |", table)
+        root = xml.etree.ElementTree.parse(self.folder / "here.svg").getroot()
+        self.assertTrue(root.tag.endswith("svg"))
+        self.assertGreater(len(root), 10)
+
+    @unittest.skipUnless(HAS_NUMPY, "this Python has no NumPy")
+    def test_numpy_runs_the_same_rows(self):
+        self.compare("--rows", "E,B,S,F", "--peers", "numpy")
+        header, lines = self.lines()
+        self.assertIn("numpy", header["peers"])
+        mine = {row for row, peer in lines if peer == "kiln"}
+        numpys = {row for row, peer in lines if peer == "numpy"}
+        self.assertEqual(mine - numpys, {"E7b", "F5b"})  # NumPy has no bfloat16
+        self.assertEqual([line for line in lines.values() if "error" in line], [])
+        self.assertGreater(lines["E2", "numpy"]["gbs"], 0)
+
+    def test_merge_keeps_other_rows(self):
+        self.compare("--rows", "E1", "--peers", "none")
+        self.compare("--rows", "E3", "--peers", "none", "--merge")
+        self.assertEqual(set(self.lines()[1]), {("E1", "kiln"), ("E3", "kiln")})
+        self.compare("--rows", "E3", "--peers", "none")
+        self.assertEqual(set(self.lines()[1]), {("E3", "kiln")})
+
+    def test_refusals(self):
+        self.assertIn("there is no peer 'abacus'", self.compare("--rows", "E1", "--peers", "abacus").stderr)
+        run = self.compare("--rows", "nonsense")
+        self.assertNotEqual(run.returncode, 0)
+        self.assertIn("there is no row 'nonsense'", run.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
