@@ -100,9 +100,11 @@ static kiln_status resolve(kn_library *library, nvrtc_api *out)
 {
     for (size_t i = 0; i < sizeof api_table / sizeof *api_table; i++) {
         void *symbol = kn_os_library_symbol(library, api_table[i].name);
-        if (!symbol)
-            return kn_error(KILN_ERROR_UNSUPPORTED, "%s has no %s: NVRTC 11.2 or newer is needed", place.path,
-                            api_table[i].name);
+        if (!symbol) {
+            kn_error(KILN_ERROR_UNSUPPORTED, "%s has no %s: NVRTC 11.2 or newer is needed", place.path,
+                     api_table[i].name);
+            return KILN_ERROR_UNSUPPORTED;
+        }
         memcpy((char *)out + api_table[i].offset, &symbol, sizeof symbol);
     }
     return KILN_OK;

@@ -84,8 +84,10 @@ static kiln_status copy_texts(char ***out, int *count, const char *const *texts,
 static kiln_status allocate(kiln_module **out, const kiln_module_options *o)
 {
     kiln_module *module = kn_calloc(1, sizeof *module);
-    if (!module)
-        return kn_error_memory(sizeof *module, "a module");
+    if (!module) {
+        kn_error_memory(sizeof *module, "a module");
+        return KILN_ERROR_MEMORY;
+    }
     atomic_init(&module->references, 1);
     pthread_mutex_init(&module->mutex, NULL);
     module->name = kn_strdup(o->name);
@@ -182,7 +184,7 @@ kiln_status kiln_module_create(kiln_module **out, const void *code, size_t size,
         status = take_code(module, code, size ? size : strlen(code), &o, &info);
     if (status == KILN_OK)
         status = load(module, &info);
-    if (status != KILN_OK) {
+    if (status != KILN_OK || !module) {
         kn_module_release(module);
         return status;
     }
@@ -270,28 +272,35 @@ static kiln_status read_params(kiln_function *function, const kn_backend *backen
     return KILN_OK;
 }
 
+static kiln_function *new_function(kiln_module *module, const char *name)
+{
+    char *lowered = lower(module, name);
+    size_t size = lowered ? strlen(lowered) + 1 : 0;
+    kiln_function *function = lowered ? kn_calloc(1, sizeof *function + size) : NULL;
+    if (function) {
+        function->module = module;
+        memcpy(function->name, lowered, size);
+    } else {
+        kn_error_memory(sizeof *function + size, "a function");
+    }
+    kn_free(lowered);
+    return function;
+}
+
 static kiln_status make_function(kiln_function **out, kiln_module *module, const char *name)
 {
     const kn_backend *backend = module->device->backend;
-    char *lowered = lower(module, name);
-    if (!lowered)
-        return kn_error_memory(strlen(name) + 1, "a function's name");
-    kiln_function *function = kn_calloc(1, sizeof *function + strlen(lowered) + 1);
-    kiln_status status = function ? KILN_OK : kn_error_memory(sizeof *function, "a function");
-    if (status == KILN_OK) {
-        function->module = module;
-        memcpy(function->name, lowered, strlen(lowered) + 1);
-        status = backend->module_function(module->loaded, lowered, &function->native);
-        status = explain_missing(status, module, name, "function");
-    }
+    kiln_function *function = new_function(module, name);
+    if (!function)
+        return KILN_ERROR_MEMORY;
+    kiln_status status = backend->module_function(module->loaded, function->name, &function->native);
+    status = explain_missing(status, module, name, "function");
     if (status == KILN_OK)
         status = read_params(function, backend);
     if (status == KILN_OK && !kn_map_put(module->functions, name, strlen(name), function))
         status = kn_error_memory(sizeof *function, "a function");
-    kn_free(lowered);
     if (status != KILN_OK) {
-        if (function)
-            free_function(function);
+        free_function(function);
         return status;
     }
     *out = function;
@@ -349,8 +358,9 @@ kiln_status kiln_module_global(kiln_array **out, kiln_module *module, const char
     kiln_status status = check_names(out, module, name, "kiln_module_global");
     if (status == KILN_OK && item == 0)
         status = kn_error(KILN_ERROR_TYPE, "kiln_module_global: dtype %d is no dtype", (int)dtype);
-    if (status == KILN_OK)
-        status = find_global(module, name, &address, &size);
+    if (status != KILN_OK || item == 0)
+        return status;
+    status = find_global(module, name, &address, &size);
     if (status != KILN_OK)
         return status;
     int64_t whole = (int64_t)(size / item);

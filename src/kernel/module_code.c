@@ -212,7 +212,7 @@ static kiln_status gather_options(module_build *b)
 {
     const kiln_module_options *o = b->options;
     kn_str text = KN_STR_INIT;
-    size_t count = (size_t)(o->n_compile_options + o->n_include_folders);
+    size_t count = (size_t)o->n_compile_options + (size_t)o->n_include_folders;
     b->list = kn_calloc(count + 1, sizeof *b->list);
     if (!b->list)
         return kn_error_memory((count + 1) * sizeof *b->list, "compiler options");
