@@ -65,6 +65,7 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static kn_compiler_place place;
 static nvrtc_api api;
 static kn_library *loaded; /* for good: NVRTC is not made to be unloaded */
+static kn_library *builtins;
 static int api_version;    /* 13000 for 13.0 */
 static int known[MAX_ARCHITECTURES], n_known;
 
@@ -120,6 +121,18 @@ static void ask_what_it_knows(const nvrtc_api *a)
         n_known = n;
 }
 
+/* NVRTC opens a library of built-in functions by its bare name when it first compiles. pip's wheel lies where the loader does not look: so the one
+ * beside NVRTC is loaded by its path, and the loader then knows the name. Where it is not there, NVRTC says so itself. */
+static void load_builtins(void)
+{
+    char path[KN_COMPILER_PATH_SIZE + 64];
+    const char *end = strrchr(place.path, '/');
+    snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", end ? (int)(end - place.path) : 0, place.path,
+             api_version / 1000, api_version % 1000 / 10);
+    if (end && kn_os_is_file(path))
+        (void)kn_os_library_open(&builtins, path);
+}
+
 static kiln_status load_locked(void)
 {
     if (loaded)
@@ -138,6 +151,7 @@ static kiln_status load_locked(void)
         return status;
     }
     ask_what_it_knows(&found);
+    load_builtins();
     api = found;
     loaded = library;
     return KILN_OK;
