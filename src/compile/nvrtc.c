@@ -66,7 +66,7 @@ static kn_compiler_place place;
 static nvrtc_api api;
 static kn_library *loaded; /* for good: NVRTC is not made to be unloaded */
 static kn_library *builtins;
-static int api_version;    /* 13000 for 13.0 */
+static int api_version; /* 13000 for 13.0 */
 static int known[MAX_ARCHITECTURES], n_known;
 
 /* ---- finding and loading ---- */
@@ -127,8 +127,8 @@ static void load_builtins(void)
 {
     char path[KN_COMPILER_PATH_SIZE + 64];
     const char *end = strrchr(place.path, '/');
-    snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", end ? (int)(end - place.path) : 0, place.path,
-             api_version / 1000, api_version % 1000 / 10);
+    snprintf(path, sizeof path, "%.*s/libnvrtc-builtins.so.%d.%d", end ? (int)(end - place.path) : 0,
+             place.path, api_version / 1000, api_version % 1000 / 10);
     if (end && kn_os_is_file(path))
         (void)kn_os_library_open(&builtins, path);
 }
