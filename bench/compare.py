@@ -13,6 +13,7 @@ import json
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import threading
@@ -26,8 +27,9 @@ HERE = pathlib.Path(__file__).resolve().parent
 
 def lines_of(words, budget, env, log):
     """The JSON lines a command prints within its budget; what has come by then stays. Also the exit code, None where it was stopped."""
-    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=log, text=True, env=env)
-    timer = threading.Timer(budget, process.kill)
+    # A session of its own: what the command has started in turn ends with it, and disturbs nobody.
+    process = subprocess.Popen(words, stdout=subprocess.PIPE, stderr=log, text=True, env=env, start_new_session=True)
+    timer = threading.Timer(budget, os.killpg, (process.pid, signal.SIGKILL))
     timer.start()
     try:
         found = []
@@ -40,7 +42,7 @@ def lines_of(words, budget, env, log):
     finally:
         code = process.wait()
         timer.cancel()
-    return found, None if code == -9 else code
+    return found, None if code == -signal.SIGKILL else code
 
 
 def progress(text):

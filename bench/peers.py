@@ -17,7 +17,6 @@ import peer_rows
 
 NAMES = ("cupy", "torch", "inductor", "jax", "numpy", "numexpr", "numba")
 ON_HOST = ("numpy", "numexpr", "numba")
-SAMPLE_S = 0.004
 MEMORY = 24 << 30  # bytes of inputs that are kept from row to row
 SIZES = {"u1": 1, "b1": 1, "f2": 2, "bf2": 2, "f4": 4, "f8": 8, "i8": 8, "c8": 8, "c16": 16}
 
@@ -28,6 +27,7 @@ class NotPossible(Exception):
 
 class Peer:
     """One library. Subclasses say how arrays are made, waited for, and timed."""
+    sample_s = 0.004  # seconds of a sample
 
     def __init__(self, options):
         self.options = options
@@ -97,7 +97,7 @@ class Peer:
         timer(run, 1)
         timer(run, 2)
         once = max(timer(run, 2), 1e-7)
-        batch = max(least, min(500, int(SAMPLE_S / once)))
+        batch = max(least, min(500, int(self.sample_s / once)))
         end = time.perf_counter() + self.options.seconds
         samples = []
         while len(samples) < 5 or (time.perf_counter() < end and len(samples) < 200):
@@ -468,7 +468,37 @@ class CupyPeer(Peer):
         return time.perf_counter() - start
 
 
+def torch_names(torch, device):
+    """The namespace of the rows: a class of plain functions, which torch.compile sees through."""
+    class Names:
+        sin, cos, exp, sqrt = map(staticmethod, (torch.sin, torch.cos, torch.exp, torch.sqrt))
+        tanh, log1p, abs, where = map(staticmethod, (torch.tanh, torch.log1p, torch.abs, torch.where))
+
+        @staticmethod
+        def copy(x):
+            return x.clone(memory_format=torch.contiguous_format)
+
+        @staticmethod
+        def maximum(x, least):
+            return torch.clamp_min(x, least)
+
+        @staticmethod
+        def float32(x):
+            return x.to(torch.float32)
+
+        @staticmethod
+        def permute(x, axes):
+            return x.permute(axes)
+
+        @staticmethod
+        def arange(n):
+            return torch.arange(n, device=device)
+    return Names
+
+
 class TorchPeer(Peer):
+    device = "cuda"
+
     def __init__(self, options):
         super().__init__(options)
         import torch
@@ -476,28 +506,8 @@ class TorchPeer(Peer):
         torch.set_grad_enabled(False)
         if not torch.cuda.is_available():
             raise ImportError("no CUDA device")
+        self.names = torch_names(torch, self.device)
         self.begin, self.end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-
-    sin, cos, exp, sqrt, tanh, log1p, abs = (lambda self, x, n=n: getattr(self.torch, n)(x)
-                                             for n in ("sin", "cos", "exp", "sqrt", "tanh", "log1p", "abs"))
-
-    def copy(self, x):
-        return x.clone(memory_format=self.torch.contiguous_format)
-
-    def maximum(self, x, least):
-        return self.torch.clamp_min(x, least)
-
-    def where(self, c, x, y):
-        return self.torch.where(c, x, y)
-
-    def float32(self, x):
-        return x.to(self.torch.float32)
-
-    def permute(self, x, axes):
-        return x.permute(axes)
-
-    def arange(self, n):
-        return self.torch.arange(n, device="cuda")
 
     def wait(self):
         self.torch.cuda.synchronize()
@@ -513,18 +523,19 @@ class TorchPeer(Peer):
     def random(self, dtype, shape, seed):
         torch = self.torch
         if dtype == "u1":
-            return torch.randint(0, 256, shape, dtype=torch.uint8, device="cuda")
+            return torch.randint(0, 256, shape, dtype=torch.uint8, device=self.device)
         kind = {"f2": torch.float16, "bf2": torch.bfloat16, "f4": torch.float32, "f8": torch.float64,
                 "c8": torch.complex64, "c16": torch.complex128}[dtype]
         if dtype in ("c8", "c16"):
-            return torch.randn(shape, dtype=kind, device="cuda")
-        return torch.empty(shape, dtype=kind, device="cuda").uniform_(-2, 2)
+            return torch.randn(shape, dtype=kind, device=self.device)
+        return torch.empty(shape, dtype=kind, device=self.device).uniform_(-2, 2)
 
     def expression(self, name, row):
+        compute, names, scalars = row.compute, self.names, row.scalars
         if name == "S4":
             n = 1000 * peer_rows.extents(row.out[1], self.options.scale)[0]
-            return lambda: row.compute(self, n)
-        return lambda *arrays: row.compute(self, *arrays, *row.scalars)
+            return lambda: compute(names, n)
+        return lambda *arrays: compute(names, *arrays, *scalars)
 
     def function(self, name, row):
         arrays, run = self.inputs(row.arrays), self.expression(name, row)
@@ -535,12 +546,12 @@ class TorchPeer(Peer):
 
     def permutation(self, x, axes):
         view = x.permute(axes)
-        out = self.torch.empty(view.shape, dtype=x.dtype, device="cuda")
+        out = self.torch.empty(view.shape, dtype=x.dtype, device=self.device)
         return lambda: out.copy_(view)
 
     def call(self, name):
         torch = self.torch
-        x, y, z = (torch.ones(1024, device="cuda") for _ in range(3))
+        x, y, z = (torch.ones(1024, device=self.device) for _ in range(3))
         a, row = x.reshape(32, 32), x[:32]
         runs = {"H1": lambda: torch.add(x, y, out=z), "H2": lambda: torch.add(x, y), "H4": lambda: x + y, "H8": lambda: a + row}
         return runs[name]
@@ -558,7 +569,7 @@ class InductorPeer(TorchPeer):
 
     def compiled(self, function):
         self.torch._dynamo.reset()
-        return self.torch.compile(function, dynamic=False)
+        return self.torch.compile(function, dynamic=False, fullgraph=True)
 
     def function(self, name, row):
         arrays, run = self.inputs(row.arrays), self.compiled(self.expression(name, row))
@@ -577,7 +588,7 @@ class InductorPeer(TorchPeer):
         self.wait()
 
     def first_use(self):
-        x = self.torch.ones(1 << 20, device="cuda")
+        x = self.torch.ones(1 << 20, device=self.device)
         self.wait()
         start = time.perf_counter()
         self.torch.compile(lambda x: x * x + 1)(x)
@@ -587,6 +598,7 @@ class InductorPeer(TorchPeer):
 class JaxPeer(Peer):
     """jax.jit, a function for each row; wall clock over batches."""
     has_disk_cache = True
+    sample_s = 0.02  # long, so that waiting for the batch counts for little
 
     def __init__(self, options):
         os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")
