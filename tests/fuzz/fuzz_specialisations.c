@@ -1,0 +1,87 @@
+/* fuzz_specialisations - 1,000 random shapes and layouts through one kernel of three operands need few binaries: at most 16 for a dtype tuple. Nothing is compiled.
+ *
+ * usage: fuzz_specialisations [--verbose] */
+#include "random_layouts.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LAYOUTS = 1000, AT_MOST = 16 };
+
+/* The distinct lines met. */
+typedef struct lines {
+    int count;
+    char *line[LAYOUTS];
+} lines;
+
+static void take_line(lines *l, char *line)
+{
+    for (int k = 0; k < l->count; ++k)
+        if (!strcmp(l->line[k], line)) {
+            free(line);
+            return;
+        }
+    l->line[l->count++] = line;
+}
+
+static void free_lines(lines *l)
+{
+    for (int k = 0; k < l->count; ++k)
+        free(l->line[k]);
+    l->count = 0;
+}
+
+static const kiln_dtype tuples[][3] = {{KILN_FLOAT32, KILN_FLOAT32, KILN_FLOAT32},
+                                       {KILN_FLOAT16, KILN_FLOAT16, KILN_FLOAT16},
+                                       {KILN_UINT8, KILN_FLOAT32, KILN_FLOAT64},
+                                       {KILN_FLOAT64, KILN_INT16, KILN_UINT8},
+                                       {KILN_COMPLEX128, KILN_COMPLEX128, KILN_COMPLEX128}};
+
+static void explain_one(kiln_kernel *kernel, const kiln_dtype *dtype, const char *target, dice *d, lines *l)
+{
+    scenery around;
+    place p;
+    random_scenery(&around, d, 20000);
+    stage *s = stage_over(kernel, dice_bits(d));
+    for (int k = 0; k < 3; ++k) {
+        random_place(&p, &around, k == 2, d);
+        stage_place(s, k == 2, dtype[k], p.ndim, p.shape, &p.layout, FILL_SMALL, -1);
+    }
+    take_line(l, stage_explain(s, target));
+    stage_free(s);
+}
+
+static bool few_for(kiln_kernel *kernel, const kiln_dtype *dtype, const char *target, bool verbose)
+{
+    lines l = {0};
+    dice d = {7};
+    for (int k = 0; k < LAYOUTS && !in_trouble(); ++k)
+        explain_one(kernel, dtype, target, &d, &l);
+    printf("%s: %s, %s -> %s: %d specialisations\n", target, kiln_dtype_name(dtype[0]),
+           kiln_dtype_name(dtype[1]), kiln_dtype_name(dtype[2]), l.count);
+    for (int k = 0; verbose && k < l.count; ++k)
+        printf("    %s\n", strstr(l.line[k], " schedule=") ? strstr(l.line[k], " schedule=") : l.line[k]);
+    /* Two at least: were there one alone, the layouts would not be what they should. */
+    bool few = !in_trouble() && l.count >= 2 && l.count <= AT_MOST;
+    free_lines(&l);
+    return few;
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const targets[] = {"host", "sm_90"};
+    kiln_kernel *kernel = NULL;
+    bool few = succeeded(kiln_elementwise_create(&kernel, "A x, B y", "C z", "z = x + y", "three", NULL),
+                         "kiln_elementwise_create");
+    bool verbose = argc > 1 && !strcmp(argv[1], "--verbose");
+    for (size_t t = 0; t < 2 && kernel; ++t)
+        for (size_t k = 0; k < sizeof tuples / sizeof tuples[0]; ++k)
+            few = few_for(kernel, tuples[k], targets[t], verbose) && few;
+    kiln_kernel_free(kernel);
+    if (in_trouble())
+        printf("FAILED: %s\n", trouble_text());
+    else if (!few)
+        printf("FAILED: 2 to %d specialisations for each were expected\n", AT_MOST);
+    return !few;
+}
