@@ -35,12 +35,13 @@ enum slot_id {
     SLOT_TILES,
     SLOT_STAGE,
     SLOT_ROW_UNROLL,
+    SLOT_WAIT,
     SLOT_COUNT
 };
 static const char *const slot_names[SLOT_COUNT] = {
-    "head",   "axes",     "entry",       "block",      "vector", "rank",  "unroll",    "operands", "fields",
-    "values", "pointers", "loop_prep",   "element",    "loads",  "packs", "gather",    "lane",     "stores",
-    "single", "steps",    "independent", "after_loop", "tiles",  "stage", "row_unroll"};
+    "head",   "axes",     "entry",       "block",      "vector", "rank",  "unroll",     "operands", "fields",
+    "values", "pointers", "loop_prep",   "element",    "loads",  "packs", "gather",     "lane",     "stores",
+    "single", "steps",    "independent", "after_loop", "tiles",  "stage", "row_unroll", "wait"};
 
 typedef struct writer {
     const kn_spec *spec;
@@ -121,14 +122,16 @@ static void put_fields(writer *w)
     kn_str_append(out, uses & KN_USES_COUNT ? "long long n;\n" : "");
     kn_str_append(out, uses & KN_USES_INDEX ? "long long start;\n" : "");
     kn_str_append(out, kn_layout_has_skew(w->spec) ? "alignas(8) int skew;\nint skew_unused;\n" : "");
-    kn_str_append(out, w->spec->schedule.kind == KN_TILE ? "alignas(8) unsigned tile_p;\nunsigned tile_q;\n" : "");
+    kn_str_append(out,
+                  w->spec->schedule.kind == KN_TILE ? "alignas(8) unsigned tile_p;\nunsigned tile_q;\n" : "");
     for (int k = 0; k < param_count(w); ++k)
         put_param_field(w, out, k);
     if (w->spec->schedule.rank > 0)
         kn_str_printf(out, "alignas(8) unsigned rank;\nunsigned unused;\nkn_axis axis[%d];\n",
                       w->spec->schedule.rank);
     if (uses & KN_USES_INDEXER)
-        kn_str_printf(out, "alignas(8) unsigned logical_rank;\nunsigned logical_unused;\nlong long logical[%d];\n",
+        kn_str_printf(out,
+                      "alignas(8) unsigned logical_rank;\nunsigned logical_unused;\nlong long logical[%d];\n",
                       KILN_MAX_NDIM);
 }
 
@@ -269,6 +272,12 @@ static void put_place(const writer *w, kn_str *out, int k, int array)
                   w->program->param[k].name, array);
 }
 
+/* The axis along which a thread's lanes lie. */
+static const char *fast_axis(const writer *w)
+{
+    return w->spec->schedule.kind == KN_TILE ? "kn_p" : "kn.axis[0]";
+}
+
 /* Where a vector of the operand begins: by the element's index, or by its strides. */
 static void put_vector_address(const writer *w, kn_str *out, int k, int array)
 {
@@ -281,26 +290,23 @@ static void put_vector_address(const writer *w, kn_str *out, int k, int array)
 /* One operand's elements for a thread, as a vector or gathered lane by lane. */
 static void put_load(writer *w, int k, int array)
 {
-    const char *name = w->program->param[k].name;
+    const char *name = w->program->param[k].name, *type = storage(w, k);
     int vector = w->spec->schedule.vector;
     char access = access_of(w, k);
-    kn_str *loads = &w->slot[SLOT_LOADS], *gather = &w->slot[SLOT_GATHER];
+    kn_str *loads = &w->slot[SLOT_LOADS];
     if (access == KN_GATHER) {
-        kn_str_printf(&w->slot[SLOT_PACKS], "kn_pack<%s, %d> kn_%s_;\n", storage(w, k), vector, name);
-        kn_str_printf(gather, "kn_%s_.at[kn_k] = ", name);
-        if (w->spec->schedule.kind == KN_FLAT)
-            kn_str_printf(gather, "kn.%s_[kn_first + kn_k]", name);
-        else
-            place_located(w, gather, k, array);
-        kn_str_append(gather, ";\n");
+        kn_str_printf(&w->slot[SLOT_PACKS], "kn_pack<%s, %d> kn_%s_;\n", type, vector, name);
         return;
     }
-    kn_str_printf(loads, "%sauto kn_%s_ = kn_load<%s, %d>(", is_output(w, k) ? "" : "const ", name,
-                  storage(w, k), vector);
+    bool may_repeat = access == KN_VECTOR && !is_output(w, k);
+    kn_str_printf(loads, "%sauto kn_%s_ = %s<%s, %d>(", is_output(w, k) ? "" : "const ", name,
+                  may_repeat ? "kn_load_along" : "kn_load", type, vector);
     if (access == KN_STAGED)
         kn_str_printf(loads, "kn_%s_tile + kn_turned", name);
     else
         put_vector_address(w, loads, k, array);
+    if (may_repeat)
+        kn_str_printf(loads, ", %s.stride[%d]", fast_axis(w), array);
     kn_str_append(loads, ");\n");
 }
 
@@ -329,26 +335,68 @@ static void put_vectors(writer *w)
             put_store(w, k, array);
         ++array;
     }
-    if (w->program->uses & KN_USES_INDEX && w->spec->schedule.kind != KN_FLAT) {
+    if (w->program->uses & KN_USES_INDEX && w->spec->schedule.kind != KN_FLAT)
         kn_str_printf(&w->slot[SLOT_PACKS], "long long kn_i[%d];\n", w->spec->schedule.vector);
-        kn_str_printf(&w->slot[SLOT_GATHER], "kn_i[kn_k] = kn.start + kn_here.at[%d];\n", array);
-    }
 }
 
-/* The loop over a thread's lanes that gathers, where something is to be gathered; `step` moves kn_here on. */
-static void close_gather(writer *w, const char *step)
+/* What one lane gathers; `in_row`: its place is so many steps from kn_here, else it is kn_here itself. */
+static void put_gather_lane(const writer *w, kn_str *out, bool in_row)
 {
-    kn_str *gather = &w->slot[SLOT_GATHER], loop = KN_STR_INIT;
-    if (gather->length == 0)
+    int array = 0;
+    for (int k = 0; k < param_count(w); ++k) {
+        if (w->spec->operand[k].pass != KN_PASS_ARRAY)
+            continue;
+        if (access_of(w, k) == KN_GATHER) {
+            kn_str_printf(out,
+                          "        kn_%s_.at[kn_k] = *(const %s *)((const char *)kn.%s_ + kn_here.at[%d]",
+                          w->program->param[k].name, storage(w, k), w->program->param[k].name, array);
+            if (in_row)
+                kn_str_printf(out, " + kn_k * %s.stride[%d]", fast_axis(w), array);
+            kn_str_append(out, ");\n");
+        }
+        ++array;
+    }
+    if (!(w->program->uses & KN_USES_INDEX))
         return;
-    kn_str_printf(&loop, "#pragma unroll\nfor (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
-                  w->spec->schedule.vector);
-    for (const char *line = kn_str_text(gather); *line; line += strcspn(line, "\n") + 1)
-        kn_str_printf(&loop, "    %.*s\n", (int)strcspn(line, "\n"), line);
-    kn_str_printf(&loop, "%s}\n", step);
-    loop.failed = loop.failed || gather->failed;
-    kn_str_free(gather);
-    *gather = loop;
+    kn_str_printf(out, "        kn_i[kn_k] = kn.start + kn_here.at[%d]", array);
+    if (in_row)
+        kn_str_printf(out, " + kn_k * %s.stride[%d]", fast_axis(w), array);
+    kn_str_append(out, ";\n");
+}
+
+/* The loops over a thread's lanes that gather, where something is to be gathered: one test for all lanes in one row. Lanes of a tile always are. */
+static void put_gather(writer *w)
+{
+    kn_str *out = &w->slot[SLOT_GATHER];
+    int vector = w->spec->schedule.vector;
+    bool is_tile = w->spec->schedule.kind == KN_TILE;
+    if (!strchr(w->spec->schedule.access, KN_GATHER) && !(w->program->uses & KN_USES_INDEX))
+        return;
+    kn_str_printf(out, is_tile ? "{\n" : "if (kn_here.inner + %d <= kn.axis[0].extent) {\n", vector);
+    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n", vector);
+    put_gather_lane(w, out, true);
+    kn_str_append(out, "    }\n");
+    if (!is_tile) {
+        kn_str_printf(out, "} else {\n#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n", vector);
+        kn_str_append(out, "        const kn_place kn_here = kn_locate<1>(kn, kn_first + kn_k);\n");
+        put_gather_lane(w, out, false);
+        kn_str_append(out, "    }\n");
+    }
+    kn_str_append(out, "}\n");
+}
+
+/* Flat operands that are off the results' vectors by something else. */
+static void put_flat_gather(writer *w)
+{
+    kn_str *out = &w->slot[SLOT_GATHER];
+    if (!strchr(w->spec->schedule.access, KN_GATHER))
+        return;
+    kn_str_printf(out, "#pragma unroll\nfor (int kn_k = 0; kn_k < %d; ++kn_k) {\n", w->spec->schedule.vector);
+    for (int k = 0; k < param_count(w); ++k)
+        if (w->spec->operand[k].pass == KN_PASS_ARRAY && access_of(w, k) == KN_GATHER)
+            kn_str_printf(out, "    kn_%s_.at[kn_k] = kn.%s_[kn_first + kn_k];\n", w->program->param[k].name,
+                          w->program->param[k].name);
+    kn_str_append(out, "}\n");
 }
 
 /* The staged operands' tiles stand one behind the other in shared memory. */
@@ -421,7 +469,7 @@ static void fill_flat(writer *w)
         put_host_pointers(w);
     if (w->spec->schedule.vector > 1) {
         put_vectors(w);
-        close_gather(w, "");
+        put_flat_gather(w);
         put_call(w, &w->slot[SLOT_LANE], place_lane, "kn.start + kn_first + kn_k");
     }
     put_call(w, &w->slot[SLOT_SINGLE], place_flat, "kn.start + kn_at");
@@ -435,9 +483,7 @@ static void fill_located(writer *w)
     if (w->spec->schedule.kind == KN_STRIDED)
         return;
     put_vectors(w);
-    close_gather(w, w->spec->schedule.kind == KN_TILE
-                        ? "    kn_move(kn_here, kn_p, 1);\n"
-                        : "    kn_advance(kn, kn_here, kn_first + kn_k + 1);\n");
+    put_gather(w);
     put_call(w, &w->slot[SLOT_LANE], place_lane, "kn_i[kn_k]");
 }
 
@@ -528,6 +574,8 @@ static void put_numbers(writer *w)
     kn_str_printf(&w->slot[SLOT_VECTOR], "%d", s->vector);
     kn_str_printf(&w->slot[SLOT_RANK], "%d", s->rank);
     kn_str_printf(&w->slot[SLOT_UNROLL], "%d", s->rank > 8 ? 1 : 8);
+    if (w->spec->target.compute_capability >= KN_DEPENDENT_CAPABILITY)
+        kn_str_append(&w->slot[SLOT_WAIT], "kn_wait();\n");
     kn_str_printf(&w->slot[SLOT_ROW_UNROLL], "%d", s->vector > 4 ? 1 : s->vector);
     kn_str_printf(&w->slot[SLOT_OPERANDS], "%d", kn_layout_space_operands(w->spec));
 }

@@ -45,6 +45,12 @@ static void put_pair(unsigned char *block, int at, int first, int second)
         memcpy(block + at, words, sizeof words);
 }
 
+static void put_stride(unsigned char *to, int size, int64_t stride)
+{
+    int32_t narrow = (int32_t)stride;
+    memcpy(to, size == 4 ? (const void *)&narrow : (const void *)&stride, (size_t)size);
+}
+
 /* Axes stand innermost first in the block. */
 static void put_axes(unsigned char *block, const kn_layout *l, const kn_space *space, int rank)
 {
@@ -55,7 +61,8 @@ static void put_axes(unsigned char *block, const kn_layout *l, const kn_space *s
         kn_divider divider = kn_divider_make((uint32_t)space->extent[from]);
         memcpy(to, &divider, sizeof divider);
         for (int o = 0; o < space->n_operands; ++o)
-            put_i64(to, (int)sizeof divider + 8 * o, space->stride[o][from]);
+            put_stride(to + sizeof divider + (size_t)(l->stride_size * o), l->stride_size,
+                       space->stride[o][from]);
     }
 }
 
@@ -85,6 +92,7 @@ static void set_launch(kn_launch *launch, const kn_launch_input *in, int64_t ele
     if (in->spec->target.backend == KN_HOST)
         return;
     int64_t per_block = (int64_t)s->block * s->vector;
+    launch->is_dependent = in->spec->target.compute_capability >= KN_DEPENDENT_CAPABILITY;
     launch->block[0] = (unsigned)s->block;
     launch->grid[0] = (unsigned)((elements + in->shape->skew + per_block - 1) / per_block);
 }
@@ -93,6 +101,7 @@ static void set_launch(kn_launch *launch, const kn_launch_input *in, int64_t ele
 static void set_tile_launch(kn_launch *launch, const kn_launch_input *in, const kn_space *tiles)
 {
     int64_t blocks = 1;
+    launch->is_dependent = in->spec->target.compute_capability >= KN_DEPENDENT_CAPABILITY;
     for (int a = 2; a < tiles->ndim; ++a)
         blocks *= tiles->extent[a];
     launch->block[0] = (unsigned)(in->shape->tile_p * in->shape->tile_q);
@@ -169,22 +178,44 @@ static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, co
     return KILN_OK;
 }
 
-/* Cuts the space until every piece is small enough. Recursion is as deep as the size has bits above the
- * limit. */
+/* Where a space has to be cut so that a launch's indices, and on CUDA its byte offsets, fit 32 bits: the axis, or -1 where it fits already. */
+static int axis_to_cut(const kn_launch_input *in, const kn_space *space)
+{
+    bool is_cuda = in->spec->target.backend == KN_CUDA;
+    if (in->spec->schedule.rank == 0)
+        return -1;
+    int axis = is_cuda ? kn_space_axis_beyond(space, KN_MAX_OFFSET) : -1;
+    if (axis < 0)
+        return space->size <= MAX_PIECE ? -1 : 0;
+    return strchr(in->spec->schedule.access, KN_DENSE) ? 0 : axis;
+}
+
+/* Vectors stay whole along the axes on which they lie. */
+static int64_t cut_alignment(const kn_launch_input *in, const kn_space *space, int axis)
+{
+    bool whole =
+        axis == space->ndim - 1 || (in->spec->schedule.kind == KN_TILE && axis == in->shape->tile_axis);
+    int vector = in->spec->schedule.vector;
+    return !whole || vector == 0 ? 1 : space->extent[axis] >= 2 * PIECE_ALIGN ? PIECE_ALIGN : vector;
+}
+
+/* Cuts the space until every piece is small enough. Recursion is as deep as sizes have bits above the limits. */
 static kiln_status add_pieces(kn_launch_plan *plan, const kn_launch_input *in, const kn_layout *l,
                               const kn_space *space)
 {
+    int axis = space->size > 0 ? axis_to_cut(in, space) : -1;
     if (space->size == 0)
         return KILN_OK;
-    if (in->spec->schedule.rank == 0 || in->spec->schedule.kind == KN_TILE || space->size <= MAX_PIECE)
+    if (axis < 0)
         return add_piece(plan, in, l, space);
     kn_space *halves = kn_malloc(2 * sizeof *halves);
     if (!halves)
         return kn_error_memory(2 * sizeof *halves, "a launch plan");
     kiln_status status =
-        kn_space_split(space, PIECE_ALIGN, &halves[0], &halves[1])
+        kn_space_split(space, axis, cut_alignment(in, space, axis), &halves[0], &halves[1])
             ? KILN_OK
-            : kn_error(KILN_ERROR_INTERNAL, "a space of %lld elements cannot be cut", (long long)space->size);
+            : kn_error(KILN_ERROR_INTERNAL, "a space of %lld elements cannot be cut along axis %d",
+                       (long long)space->size, axis);
     for (int h = 0; h < 2 && status == KILN_OK; ++h)
         status = add_pieces(plan, in, l, &halves[h]);
     kn_free(halves);

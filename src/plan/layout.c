@@ -70,9 +70,10 @@ kiln_status kn_layout_make(kn_layout *l, const kn_spec *spec)
     for (int k = 0; k < p->n_in + p->n_out; ++k)
         l->param_at[k] = place_param(l, &spec->operand[k]);
     if (spec->schedule.rank > 0) {
-        l->axis_size = (int)sizeof(kn_divider) + 8 * kn_layout_space_operands(spec);
+        l->stride_size = spec->target.backend == KN_CUDA ? 4 : 8;
+        l->axis_size = (int)sizeof(kn_divider) + l->stride_size * kn_layout_space_operands(spec);
         l->rank_at = place(l, 8, 8);
-        l->axes_at = place(l, l->axis_size * spec->schedule.rank, 8);
+        l->axes_at = place(l, l->axis_size * spec->schedule.rank, l->stride_size);
     }
     if (p->uses & KN_USES_INDEXER) {
         l->logical_rank_at = place(l, 8, 8);

@@ -33,6 +33,7 @@ typedef struct kn_layout {
     int size_at, n_at, start_at, skew_at, tile_at;
     int param_at[KN_MAX_PARAMS];
     int rank_at, axes_at, axis_size; /* axis_size: a kn_divider and one stride an operand of the space */
+    int stride_size; /* 4 on CUDA, where launches are cut so that every offset fits; 8 on the host */
     int logical_rank_at, logical_at;
 } kn_layout;
 

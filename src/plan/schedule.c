@@ -1,5 +1,6 @@
 #include "plan/schedule.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -91,11 +92,14 @@ static int vector_alignment(const choice *c, int o, int vector)
     return bytes < c->width ? bytes : c->width;
 }
 
-/* Whether the operand can be accessed in vectors at the places that its strides give. */
+/* Whether the operand can be accessed at the places that its strides give: one vector each, or, for an input that stands still along the fastest axis, one
+ * element repeated. */
 static bool is_vector(const choice *c, int o, int vector)
 {
     const kn_space *s = c->space;
     int alignment = vector_alignment(c, o, vector), inner = inner_axis(c);
+    if (s->stride[o][inner] == 0 && s->extent[inner] % vector == 0 && !c->access[o].is_output)
+        return true;
     if (s->stride[o][inner] != c->access[o].item_size || s->extent[inner] % vector != 0 ||
         c->access[o].address % (uintptr_t)alignment != 0)
         return false;
@@ -134,7 +138,35 @@ static int rank_class(int ndim)
     return ndim <= 8 ? 8 : KILN_MAX_NDIM;
 }
 
-/* Results are one run: stored in vectors at the element's index. */
+/* Whether any input can be accessed in vectors at its places. */
+static bool has_vector_input(const choice *c, int vector)
+{
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && is_vector(c, o, vector))
+            return true;
+    return false;
+}
+
+/* Cutting the outermost axis alone must bring every offset of a launch into range: dense results allow no other cut. */
+static bool can_cut_outermost(const choice *c)
+{
+    for (int o = 0; o < c->space->n_operands; ++o)
+        if (kn_space_reach(c->space, o, 1) > KN_MAX_OFFSET)
+            return false;
+    return true;
+}
+
+/* A vector's lanes are within reach of each other. */
+static bool are_lanes_near(const choice *c, int vector)
+{
+    for (int o = 0; o < c->space->n_operands; ++o)
+        if (llabs(c->space->stride[o][inner_axis(c)]) > KN_MAX_OFFSET / (2 * vector))
+            return false;
+    return true;
+}
+
+/* Results are one run: stored in vectors at the element's index. Rows of whole vectors are choose_rows' business:
+ * what both could do would be one more binary. */
 static bool choose_dense(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
 {
     bool flat = is_flat(c);
@@ -142,20 +174,22 @@ static bool choose_dense(kn_schedule *out, kn_shape_of_launch *shape, const choi
     if (!flat && vector > MAX_LOCATED)
         vector = MAX_LOCATED;
     shape->skew = common_skew(c, vector);
-    if (!are_outputs_dense(c) || vector == 1 || shape->skew < 0)
+    if (!are_outputs_dense(c) || vector == 1 || shape->skew < 0 ||
+        (!flat && shape->skew == 0 && has_vector_input(c, vector)) ||
+        (!flat && (!can_cut_outermost(c) || !are_lanes_near(c, vector))))
         return false;
     out->kind = flat ? KN_FLAT : KN_ROWS;
     out->vector = vector;
     out->rank = flat ? 0 : rank_class(c->space->ndim);
     for (int o = 0; o < c->count; ++o) {
-        bool vector_access = !c->access[o].is_output && shape->skew == 0 && !flat && is_vector(c, o, vector);
         bool dense = is_dense(c, o) && (c->access[o].is_output || agrees(c, o, vector, shape->skew));
-        out->access[o] = vector_access ? KN_VECTOR : dense ? KN_DENSE : KN_GATHER;
+        out->access[o] = dense ? KN_DENSE : KN_GATHER;
     }
     return true;
 }
 
-/* Results are runs along the fastest axis: stored in vectors at their places. */
+/* Results are runs along the fastest axis: stored in vectors at their places. Where all inputs are gathered that
+ * gains little. */
 static bool choose_rows(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
 {
     int vector = wide_vector(c);
@@ -164,7 +198,7 @@ static bool choose_rows(kn_schedule *out, kn_shape_of_launch *shape, const choic
     for (int o = 0; o < c->count; ++o)
         if (c->access[o].is_output && !is_vector(c, o, vector))
             return false;
-    if (vector == 1)
+    if (vector == 1 || !are_lanes_near(c, vector) || (widest(c, false) > 0 && !has_vector_input(c, vector)))
         return false;
     shape->skew = 0;
     out->kind = KN_ROWS;
@@ -259,8 +293,11 @@ static void choose_sides(kn_shape_of_launch *shape, const choice *c, int vector,
     shape->shared_bytes = shape->tile_p * shape->tile_q * vector * vector * staged_bytes;
 }
 
-static bool fits_tile(const choice *c)
+static bool fits_tile(const choice *c, int axis, int vector)
 {
+    for (int o = 0; o < c->space->n_operands; ++o)
+        if (llabs(c->space->stride[o][axis]) > KN_MAX_OFFSET / (2 * vector))
+            return false;
     for (int a = 0; a < c->space->ndim; ++a)
         if (c->space->extent[a] > MAX_EXTENT)
             return false;
@@ -270,7 +307,8 @@ static bool fits_tile(const choice *c)
 static bool choose_tile(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
 {
     int axis = find_tile_axis(c), vector = axis < 0 ? 0 : tile_vector(c, axis), staged_bytes = 0;
-    if (vector == 0 || !fits_tile(c) || c->space->extent[axis] % vector != 0 || c->space->extent[axis] < 8 ||
+    if (vector == 0 || !fits_tile(c, axis, vector) || !are_lanes_near(c, vector) ||
+        c->space->extent[axis] % vector != 0 || c->space->extent[axis] < 8 ||
         c->space->extent[inner_axis(c)] < 8)
         return false;
     for (int o = 0; o < c->count; ++o) {

@@ -18,7 +18,7 @@ typedef enum kn_schedule_kind {
 /* How an array operand is accessed (CUDA). */
 enum {
     KN_DENSE = 'd',  /* one vector at the element's index */
-    KN_VECTOR = 'v', /* one vector at the place its strides give */
+    KN_VECTOR = 'v', /* at the place its strides give, one vector, or one element repeated */
     KN_GATHER = 'g', /* element by element at its places */
     KN_STAGED = 't'  /* tile: through shared memory */
 };
@@ -38,6 +38,12 @@ typedef struct kn_access {
     uintptr_t address; /* of the origin of the space; its low bits matter */
     bool is_output;
 } kn_access;
+
+/* Byte offsets within one launch stay below this on CUDA: they are 32 bits wide there. */
+#define KN_MAX_OFFSET (INT64_C(0x7fffffff) - 0xfffff)
+
+/* From this compute capability on kernels wait for the one before them by themselves (programmatic stream serialisation). */
+enum { KN_DEPENDENT_CAPABILITY = 90 };
 
 /* Figures that change from call to call without a binary of their own. */
 typedef struct kn_shape_of_launch {

@@ -237,32 +237,47 @@ static void copy_space(kn_space *to, const kn_space *from)
     }
 }
 
-static void drop_outer_axis(kn_space *s)
+int64_t kn_space_reach(const kn_space *space, int operand, int first)
 {
-    --s->ndim;
-    memmove(s->extent, s->extent + 1, (size_t)s->ndim * sizeof *s->extent);
-    for (int o = 0; o < s->n_operands; ++o)
-        memmove(s->stride[o], s->stride[o] + 1, (size_t)s->ndim * sizeof *s->stride[o]);
+    int64_t reach = 0;
+    for (int a = first; a < space->ndim; ++a)
+        reach += llabs(space->stride[operand][a]) * (space->extent[a] - 1);
+    return reach;
 }
 
-bool kn_space_split(const kn_space *space, int64_t align, kn_space *low, kn_space *high)
+int kn_space_axis_beyond(const kn_space *space, int64_t limit)
 {
-    int64_t extent = space->extent[0], cut = extent / 2;
-    if (space->ndim == 1)
-        cut -= cut % align;
+    int furthest = 0, axis = 0;
+    int64_t reach = 0;
+    for (int o = 0; o < space->n_operands; ++o) {
+        int64_t own = kn_space_reach(space, o, 0);
+        if (own > reach) {
+            reach = own;
+            furthest = o;
+        }
+    }
+    if (reach <= limit)
+        return -1;
+    for (int a = 1; a < space->ndim; ++a)
+        if (llabs(space->stride[furthest][a]) * (space->extent[a] - 1) >
+            llabs(space->stride[furthest][axis]) * (space->extent[axis] - 1))
+            axis = a;
+    return axis;
+}
+
+bool kn_space_split(const kn_space *space, int axis, int64_t align, kn_space *low, kn_space *high)
+{
+    int64_t extent = space->extent[axis], cut = extent / 2;
+    cut -= cut % align;
     if (space->size == 0 || cut == 0)
         return false;
     copy_space(low, space);
     copy_space(high, space);
-    low->extent[0] = cut;
-    high->extent[0] = extent - cut;
+    low->extent[axis] = cut;
+    high->extent[axis] = extent - cut;
     low->size = space->size / extent * cut;
     high->size = space->size - low->size;
     for (int o = 0; o < space->n_operands; ++o)
-        high->offset[o] += space->stride[o][0] * cut;
-    if (low->ndim > 1 && low->extent[0] == 1)
-        drop_outer_axis(low);
-    if (high->ndim > 1 && high->extent[0] == 1)
-        drop_outer_axis(high);
+        high->offset[o] += space->stride[o][axis] * cut;
     return true;
 }

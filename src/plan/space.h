@@ -42,10 +42,15 @@ kiln_status kn_space_broadcast(int *ndim, int64_t *shape, const kn_view *view, c
 void kn_space_make(kn_space *out, int ndim, const int64_t *shape, const kn_view *view, int count,
                    bool with_index);
 
-/* Cuts the space in two along the outermost axis that can be cut, low first; where that is the only axis, at
- * a multiple of `align` elements. Used to keep launches below 2^31 elements. False where nothing can be cut.
- */
-bool kn_space_split(const kn_space *space, int64_t align, kn_space *low, kn_space *high);
+/* Cuts the space in two at about the middle of `axis`, at a multiple of `align` elements, low first. False where the axis
+ * cannot be cut so. */
+bool kn_space_split(const kn_space *space, int axis, int64_t align, kn_space *low, kn_space *high);
+
+/* Where some operand's places lie more than `limit` bytes apart: the axis that contributes most to the operand that reaches furthest; else -1. */
+int kn_space_axis_beyond(const kn_space *space, int64_t limit);
+
+/* Bytes between an operand's first and last place along the axes from `first` on. */
+int64_t kn_space_reach(const kn_space *space, int operand, int first);
 
 /* The axis order (outermost first, into axes[ndim]) in which the views' memory is walked forward: NumPy's
  * order "K". */

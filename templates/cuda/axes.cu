@@ -1,31 +1,32 @@
 struct kn_axis {
     unsigned extent, magic, shift, unused;
-    long long stride[${operands}];
+    int stride[${operands}];
 };
 
 struct kn_args {
     ${fields}
 };
 
-/* Where one element is: bytes from the start of each operand. */
+/* Where one element is: bytes from the start of each operand. Launches are cut so that 32 bits are enough. */
 struct kn_place {
     unsigned inner, second; /* steps along the two innermost axes */
-    long long at[${operands}];
+    int at[${operands}];
 };
 
 static __device__ __forceinline__ void kn_move(kn_place &place, const kn_axis &axis, unsigned steps)
 {
 #pragma unroll
     for (int o = 0; o < ${operands}; ++o)
-        place.at[o] += axis.stride[o] * steps;
+        place.at[o] += axis.stride[o] * (int)steps;
 }
 
-/* Axes stand innermost first. */
+/* Axes stand innermost first. Unroll: 8 where speed matters, 1 where size does. */
+template <int Unroll>
 static __device__ __forceinline__ kn_place kn_locate(const kn_args &kn, unsigned index)
 {
     kn_place place = {};
     int a = 0;
-#pragma unroll ${unroll}
+#pragma unroll Unroll
     for (; a < ${rank} - 1; ++a) {
         if (a + 1 >= kn.rank)
             break;
@@ -46,11 +47,16 @@ static __device__ __forceinline__ kn_place kn_locate(const kn_args &kn, unsigned
     return place;
 }
 
-/* On to the element at `index`, which follows the one at `place`. */
-[[maybe_unused]] static __device__ __forceinline__ void kn_advance(const kn_args &kn, kn_place &place, unsigned index)
+/* One vector, or, where the operand stands still, one element repeated. */
+template <class T, int N>
+static __device__ __forceinline__ kn_pack<T, N> kn_load_along(const T *from, int step)
 {
-    if (++place.inner < kn.axis[0].extent)
-        kn_move(place, kn.axis[0], 1);
-    else
-        place = kn_locate(kn, index);
+    if (step != 0)
+        return kn_load<T, N>(from);
+    kn_pack<T, N> same;
+    const T one = *from;
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+        same.at[k] = one;
+    return same;
 }

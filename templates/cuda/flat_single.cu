@@ -5,6 +5,7 @@ struct kn_args {
 
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
+    ${wait}
     ${values}
     ${loop_prep}
     ${element}

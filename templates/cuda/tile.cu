@@ -4,7 +4,7 @@ ${axes}
 /* Reads ${vector} vectors that run along q, one behind the other along p, turns them, and keeps them as vectors along p. Rows of the tile are `pitch` elements; the
  * vectors of a row are exchanged by the row's number so that neither writing nor reading meets in one bank. */
 template <class T>
-static __device__ __forceinline__ void kn_stage(T *tile, const char *from, long long step, unsigned pitch, unsigned a, unsigned b, unsigned mask)
+static __device__ __forceinline__ void kn_stage(T *tile, const char *from, int step, unsigned pitch, unsigned a, unsigned b, unsigned mask)
 {
     kn_pack<T, ${vector}> row[${vector}];
 #pragma unroll
@@ -22,13 +22,14 @@ static __device__ __forceinline__ void kn_stage(T *tile, const char *from, long 
 
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
+    ${wait}
     ${values}
     ${loop_prep}
     ${element}
 
     extern __shared__ uint4 kn_shared[];
     const kn_axis &kn_q = kn.axis[kn.rank + 1], &kn_p = kn.axis[kn.rank];
-    const kn_place kn_corner = kn_locate(kn, blockIdx.x);
+    const kn_place kn_corner = kn_locate<1>(kn, blockIdx.x);
     const unsigned kn_pitch = kn.tile_p * ${vector}, kn_mask = kn.tile_p - 1;
     const unsigned kn_p_left = kn_p.extent - kn_corner.inner * kn_pitch, kn_q_left = kn_q.extent - kn_corner.second * kn.tile_q * ${vector};
     ${tiles}
