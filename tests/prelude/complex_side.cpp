@@ -5,55 +5,27 @@
 #include "prelude/both_complex.cpp"
 #include "prelude/both_complex_math.cpp"
 
-#define EXPORT(name, call)                                                                                   \
-    extern "C" void name##_f(complex<float> *out, const complex<float> *z)                                   \
+// All with two operands, whether they take them or not.
+#define EXPORT(name, expression)                                                                             \
+    extern "C" void kiln_##name##_f(complex<float> *out, const complex<float> *zs, const complex<float> *ws, \
+                                    long n)                                                                  \
     {                                                                                                        \
-        *out = call(*z);                                                                                     \
+        for (long i = 0; i < n; ++i) {                                                                       \
+            complex<float> z = zs[i], w = ws[i];                                                             \
+            out[i] = expression;                                                                             \
+            (void)w;                                                                                         \
+        }                                                                                                    \
     }                                                                                                        \
-    extern "C" void name##_d(complex<double> *out, const complex<double> *z)                                 \
+    extern "C" void kiln_##name##_d(complex<double> *out, const complex<double> *zs,                         \
+                                    const complex<double> *ws, long n)                                       \
     {                                                                                                        \
-        *out = call(*z);                                                                                     \
+        for (long i = 0; i < n; ++i) {                                                                       \
+            complex<double> z = zs[i], w = ws[i];                                                            \
+            out[i] = expression;                                                                             \
+            (void)w;                                                                                         \
+        }                                                                                                    \
     }
-#define EXPORT_FUNCTION(name) EXPORT(kiln_##name, name)
-EXPORT_FUNCTION(exp)
-EXPORT_FUNCTION(log)
-EXPORT_FUNCTION(sqrt)
-EXPORT_FUNCTION(sin)
-EXPORT_FUNCTION(cos)
-EXPORT_FUNCTION(tan)
-EXPORT_FUNCTION(sinh)
-EXPORT_FUNCTION(cosh)
-EXPORT_FUNCTION(tanh)
-EXPORT_FUNCTION(asin)
-EXPORT_FUNCTION(acos)
-EXPORT_FUNCTION(atan)
-EXPORT_FUNCTION(asinh)
-EXPORT_FUNCTION(acosh)
-EXPORT_FUNCTION(atanh)
-EXPORT_FUNCTION(proj)
-EXPORT_FUNCTION(conj)
-EXPORT_FUNCTION(log10)
-EXPORT_FUNCTION(log2)
-EXPORT_FUNCTION(log1p)
-EXPORT_FUNCTION(exp2)
-EXPORT_FUNCTION(expm1)
-
-#define EXPORT_BINARY(name, expression)                                                                      \
-    extern "C" void name##_f(complex<float> *out, const complex<float> *in)                                  \
-    {                                                                                                        \
-        complex<float> z = in[0], w = in[1];                                                                 \
-        *out = expression;                                                                                   \
-    }                                                                                                        \
-    extern "C" void name##_d(complex<double> *out, const complex<double> *in)                                \
-    {                                                                                                        \
-        complex<double> z = in[0], w = in[1];                                                                \
-        *out = expression;                                                                                   \
-    }
-EXPORT_BINARY(kiln_add, z + w)
-EXPORT_BINARY(kiln_subtract, z - w)
-EXPORT_BINARY(kiln_multiply, z *w)
-EXPORT_BINARY(kiln_divide, z / w)
-EXPORT_BINARY(kiln_pow, pow(z, w))
+#include "complex_functions.h"
 
 // abs, arg, norm, real, imag of the second operand in a row.
 extern "C" void kiln_parts(double *out, const complex<double> *z)

@@ -26,6 +26,21 @@ CONVERSIONS(bfloat16, double, bfloat)
 CONVERSIONS(bfloat16, int64, bfloat)
 CONVERSIONS(bfloat16, uint64, bfloat)
 
+#define ARITHMETIC(H, name, operation)                                                                       \
+    extern "C" void name(H *z, const H *x, const H *y, long n)                                               \
+    {                                                                                                        \
+        for (long i = 0; i < n; ++i)                                                                         \
+            z[i] = x[i] operation y[i];                                                                      \
+    }
+ARITHMETIC(float16, half_add, +)
+ARITHMETIC(float16, half_subtract, -)
+ARITHMETIC(float16, half_multiply, *)
+ARITHMETIC(float16, half_divide, /)
+ARITHMETIC(bfloat16, bfloat_add, +)
+ARITHMETIC(bfloat16, bfloat_subtract, -)
+ARITHMETIC(bfloat16, bfloat_multiply, *)
+ARITHMETIC(bfloat16, bfloat_divide, /)
+
 // What snippets do with a T. The result is kept in small whole numbers, which every type holds.
 template <class T> static int expressions(T x, T y)
 {

@@ -10,6 +10,8 @@
 
 #include <cmocka.h>
 
+#include "device_side.h"
+
 typedef struct format {
     int mantissa, exponent_min; /* bits after the point; of the smallest normal number */
     double largest;
@@ -20,6 +22,7 @@ typedef struct format {
     void (*to_float)(float *, const uint16_t *, long);
     void (*to_double)(double *, const uint16_t *, long);
     void (*to_int64)(long long *, const uint16_t *, long);
+    void (*arithmetic[4])(uint16_t *, const uint16_t *, const uint16_t *, long);
 } format;
 
 #define DECLARE(name)                                                                                        \
@@ -30,10 +33,17 @@ typedef struct format {
     void name##_to_float(float *, const uint16_t *, long);                                                   \
     void name##_to_double(double *, const uint16_t *, long);                                                 \
     void name##_to_int64(long long *, const uint16_t *, long);                                               \
+    void name##_add(uint16_t *, const uint16_t *, const uint16_t *, long);                                   \
+    void name##_subtract(uint16_t *, const uint16_t *, const uint16_t *, long);                              \
+    void name##_multiply(uint16_t *, const uint16_t *, const uint16_t *, long);                              \
+    void name##_divide(uint16_t *, const uint16_t *, const uint16_t *, long);                                \
     int name##_expressions(void);
 #define TABLE(name)                                                                                          \
     name##_from_float, name##_from_double, name##_from_int64, name##_from_uint64, name##_to_float,           \
-        name##_to_double, name##_to_int64
+        name##_to_double, name##_to_int64,                                                                   \
+    {                                                                                                        \
+        name##_add, name##_subtract, name##_multiply, name##_divide                                          \
+    }
 DECLARE(half)
 DECLARE(bfloat)
 int float_expressions(void);
@@ -102,73 +112,106 @@ static void test_every_pattern_widens(void **state)
     }
 }
 
+static void test_whole_values_become_integers(void **state)
+{
+    (void)state;
+    static uint16_t in[PATTERNS];
+    static long long out[PATTERNS];
+    for (int i = 0; i < PATTERNS; ++i)
+        in[i] = (uint16_t)i;
+    for (int k = 0; k < N_FORMATS; ++k) {
+        formats[k].to_int64(out, in, PATTERNS);
+        for (int i = 0; i < PATTERNS; ++i) {
+            double x = value_of(&formats[k], in[i]);
+            assert_true(!(fabs(x) < 0x1p63) || out[i] == (long long)x);
+        }
+    }
+}
+
 /* Each value, each midpoint to the next one, and the nearest numbers beside both. */
-static int boundaries(const format *f, unsigned bits, double out[8])
+enum { BOUNDARIES = 6 };
+
+static void boundaries(const format *f, unsigned bits, double out[BOUNDARIES])
 {
     double x = value_of(f, bits), next = value_of(f, bits + 1);
-    if (isnan(x) || isinf(x))
-        return out[0] = x, 1;
     if (isinf(next))
         next = copysign(f->largest + ldexp(1, ilogb(f->largest) - f->mantissa), x);
-    double middle = x + (next - x) / 2;
+    double middle = isfinite(x) ? x + (next - x) / 2 : x;
     double all[] = {
         x, nextafter(x, next), middle, nextafter(middle, 0), nextafter(middle, next * 2), nextafter(next, x)};
     memcpy(out, all, sizeof all);
-    return sizeof all / sizeof *all;
 }
 
 static void test_rounding_of_doubles(void **state)
 {
     (void)state;
-    for (int k = 0; k < N_FORMATS; ++k)
-        for (unsigned i = 0; i < PATTERNS; ++i) {
-            double in[8];
-            uint16_t out[8];
-            int n = boundaries(&formats[k], i, in);
-            formats[k].from_double(out, in, n);
-            for (int j = 0; j < n; ++j)
-                same(&formats[k], out[j], in[j]);
-        }
+    enum { N = PATTERNS * BOUNDARIES };
+    static double in[N];
+    static uint16_t out[N];
+    for (int k = 0; k < N_FORMATS; ++k) {
+        for (unsigned i = 0; i < PATTERNS; ++i)
+            boundaries(&formats[k], i, in + BOUNDARIES * i);
+        formats[k].from_double(out, in, N);
+        for (int i = 0; i < N; ++i)
+            same(&formats[k], out[i], in[i]);
+    }
 }
 
 static void test_rounding_of_floats(void **state)
 {
     (void)state;
-    for (int k = 0; k < N_FORMATS; ++k)
+    enum { N = PATTERNS * BOUNDARIES * 3 };
+    static float in[N];
+    static uint16_t out[N];
+    for (int k = 0; k < N_FORMATS; ++k) {
+        int n = 0;
         for (unsigned i = 0; i < PATTERNS; ++i) {
-            double wide[8];
-            float in[24];
-            uint16_t out[24];
-            int n = boundaries(&formats[k], i, wide), m = 0;
-            for (int j = 0; j < n; ++j) {
-                in[m++] = (float)wide[j];
-                in[m++] = nextafterf((float)wide[j], INFINITY);
-                in[m++] = nextafterf((float)wide[j], -INFINITY);
+            double wide[BOUNDARIES];
+            boundaries(&formats[k], i, wide);
+            for (int j = 0; j < BOUNDARIES; ++j) {
+                in[n++] = (float)wide[j];
+                in[n++] = nextafterf((float)wide[j], INFINITY);
+                in[n++] = nextafterf((float)wide[j], -INFINITY);
             }
-            formats[k].from_float(out, in, m);
-            for (int j = 0; j < m; ++j)
-                same(&formats[k], out[j], (long double)in[j]);
         }
+        formats[k].from_float(out, in, N);
+        for (int i = 0; i < N; ++i)
+            same(&formats[k], out[i], (long double)in[i]);
+    }
+}
+
+/* Around the midpoints, from eight bits on. */
+static unsigned long long integer_case(int top, int low, unsigned lead)
+{
+    unsigned long long u = 1ull << top | (unsigned long long)lead << top >> 8;
+    return u + (unsigned long long)(long long)low + (top > 9 ? 1ull << (top - 8) : 0);
 }
 
 static void test_rounding_of_integers(void **state)
 {
     (void)state;
-    for (int k = 0; k < N_FORMATS; ++k)
-        for (int top = 0; top < 64; ++top)
-            for (int low = -3; low <= 3; ++low)
-                for (unsigned lead = 0; lead < 64; ++lead) {
-                    unsigned long long u = 1ull << top | (unsigned long long)lead << top >> 8;
-                    u += (unsigned long long)(long long)low + (top > 9 ? 1ull << (top - 8) : 0);
-                    long long i = (long long)(u >> 1) * (low % 2 ? -1 : 1), least = INT64_MIN;
-                    uint16_t out[3];
-                    formats[k].from_uint64(out, &u, 1);
-                    formats[k].from_int64(out + 1, &i, 1);
-                    formats[k].from_int64(out + 2, &least, 1);
-                    same(&formats[k], out[0], (long double)u);
-                    same(&formats[k], out[1], (long double)i);
-                    same(&formats[k], out[2], (long double)least);
-                }
+    enum { N = 64 * 7 * 64 + 1 };
+    static unsigned long long u[N];
+    static long long s[N];
+    static uint16_t from_u[N], from_s[N];
+    int n = 0;
+    for (int top = 0; top < 64; ++top)
+        for (int low = -3; low <= 3; ++low)
+            for (unsigned lead = 0; lead < 64; ++lead) {
+                u[n] = integer_case(top, low, lead);
+                s[n] = (long long)(u[n] >> 1) * (low % 2 ? -1 : 1);
+                ++n;
+            }
+    u[n] = UINT64_MAX;
+    s[n++] = INT64_MIN;
+    for (int k = 0; k < N_FORMATS; ++k) {
+        formats[k].from_uint64(from_u, u, N);
+        formats[k].from_int64(from_s, s, N);
+        for (int i = 0; i < N; ++i) {
+            same(&formats[k], from_u[i], (long double)u[i]);
+            same(&formats[k], from_s[i], (long double)s[i]);
+        }
+    }
 }
 
 static void test_random_floats(void **state)
@@ -191,6 +234,32 @@ static void test_random_floats(void **state)
         }
 }
 
+/* In float32, rounded once at the end. */
+static float in_single_precision(int operation, float x, float y)
+{
+    return operation == 0 ? x + y : operation == 1 ? x - y : operation == 2 ? x * y : x / y;
+}
+
+static void test_arithmetic(void **state)
+{
+    (void)state;
+    static uint16_t x[PATTERNS], y[PATTERNS], z[PATTERNS];
+    static float wide_x[PATTERNS], wide_y[PATTERNS];
+    for (unsigned i = 0; i < PATTERNS; ++i) {
+        x[i] = (uint16_t)i;
+        y[i] = (uint16_t)(i * 40503u + 12345u);
+    }
+    for (int k = 0; k < N_FORMATS; ++k)
+        for (int operation = 0; operation < 4; ++operation) {
+            formats[k].arithmetic[operation](z, x, y, PATTERNS);
+            formats[k].to_float(wide_x, x, PATTERNS);
+            formats[k].to_float(wide_y, y, PATTERNS);
+            for (int i = 0; i < PATTERNS; ++i)
+                same(&formats[k], z[i], (long double)in_single_precision(operation, wide_x[i], wide_y[i]));
+        }
+}
+
+#ifndef ON_DEVICE
 static void test_expressions_of_snippets(void **state)
 {
     (void)state;
@@ -200,13 +269,22 @@ static void test_expressions_of_snippets(void **state)
     assert_int_equal(int_expressions(), 64); /* 1.5 is 1 */
     assert_true(half_names(1.5f) == 3);
 }
+#endif
 
-int main(void)
+int main(int argc, char **argv)
 {
+    begin(argc, argv);
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_every_pattern_widens), cmocka_unit_test(test_rounding_of_doubles),
-        cmocka_unit_test(test_rounding_of_floats),   cmocka_unit_test(test_rounding_of_integers),
-        cmocka_unit_test(test_random_floats),        cmocka_unit_test(test_expressions_of_snippets),
+        cmocka_unit_test(test_every_pattern_widens),
+        cmocka_unit_test(test_whole_values_become_integers),
+        cmocka_unit_test(test_rounding_of_doubles),
+        cmocka_unit_test(test_rounding_of_floats),
+        cmocka_unit_test(test_rounding_of_integers),
+        cmocka_unit_test(test_random_floats),
+        cmocka_unit_test(test_arithmetic),
+#ifndef ON_DEVICE
+        cmocka_unit_test(test_expressions_of_snippets),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -11,6 +11,8 @@
 
 #include <cmocka.h>
 
+#include "device_side.h"
+
 typedef struct function {
     const char *name;
     void (*f)(float *, const float *, long);
@@ -160,6 +162,8 @@ enum { N = 1003 }; /* whole vectors and a rest */
 static void check(const function *f, const char *type, long double x, long double got, long double wanted,
                   long double ulp, double limit)
 {
+    if (is_on_gpu() && limit >= 1) /* CUDA documents up to 11 for some in float32 */
+        limit = fmax(limit, 16);
     if (fabsl(got - wanted) > limit * ulp)
         fail_msg("%s of %.17Lg in %s: %.17Lg, expected %.17Lg (%Lg ulp)", f->name, x, type, got, wanted,
                  fabsl(got - wanted) / ulp);
@@ -245,6 +249,7 @@ static void test_infinities_in_loops(void **state)
         }
 }
 
+#ifndef ON_DEVICE
 static void test_min_and_max_ignore_nans(void **state)
 {
     (void)state;
@@ -281,14 +286,19 @@ static void test_loops_call_the_vector_library(void **state)
     assert_true(is_mapped);
 }
 
-int main(void)
+#endif
+
+int main(int argc, char **argv)
 {
+    begin(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_accuracy_in_loops),
         cmocka_unit_test(test_infinities_in_loops),
+#ifndef ON_DEVICE
         cmocka_unit_test(test_min_and_max_ignore_nans),
         cmocka_unit_test(test_mixed_calls),
         cmocka_unit_test(test_loops_call_the_vector_library),
+#endif
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
