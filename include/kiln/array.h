@@ -35,6 +35,8 @@ KILN_API kiln_status kiln_array_ones(kiln_array **out, kiln_dtype dtype, int ndi
 /* Every element is *value, one element of dtype in host memory. */
 KILN_API kiln_status kiln_array_full(kiln_array **out, kiln_dtype dtype, int ndim, const int64_t *shape, const void *value,
                                      kiln_device device);
+/* Every element becomes *value, one element of dtype in host memory; array may be a view. Queued on the current stream. */
+KILN_API kiln_status kiln_array_fill(kiln_array *array, const void *value);
 /* start, start + step, ... below stop (above it for a negative step), ceil((stop - start) / step) elements, as numpy.arange. */
 KILN_API kiln_status kiln_array_arange(kiln_array **out, double start, double stop, double step, kiln_dtype dtype,
                                        kiln_device device);

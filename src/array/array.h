@@ -57,11 +57,29 @@ kiln_status kn_array_order_streams(kn_device *before_device, void *before, kn_de
 
 /* KILN_ERROR_CAPTURE where the stream is being captured: `function` would have to wait for it. */
 kiln_status kn_array_check_capture(kn_device *device, void *stream, const char *function);
+/* KILN_ERROR_INVALID where the array is read-only. */
+kiln_status kn_array_check_writable(const kiln_array *array, const char *function);
+/* Tells the pool where a stream other than the storage's own uses it. */
+kiln_status kn_array_note_use(const kiln_array *array, void *stream);
 /* C-ordered host data into array, which may be strided; waits. `function` names the caller in messages. */
 kiln_status kn_array_upload(kiln_array *array, const void *data, const char *function);
 
 /* How a strided copy between two arrays of one device is done: registered by the kernel layer, which stands above; both shapes are equal, dtypes too. */
 typedef kiln_status (*kn_array_copy_function)(kiln_array *to, kiln_array *from, kiln_stream *stream);
 void kn_array_set_copy_function(kn_array_copy_function function);
+
+/* The elements of a range: first + k * delta modulo 2^64 where the dtype has whole numbers, else start, second, and start + k * step from there on,
+ * in float where is_narrow. */
+typedef struct kn_range {
+    bool is_whole, is_narrow;
+    uint64_t first, delta;
+    double start, second, step;
+} kn_range;
+
+/* How arrays of a CUDA device are filled with one element, and with a range (one axis), any strides: registered by the kernel layer, too. Without them, or where
+ * nothing can be compiled, values go there by way of the host. */
+typedef kiln_status (*kn_array_fill_function)(kiln_array *to, const void *value, kiln_stream *stream);
+typedef kiln_status (*kn_array_range_function)(kiln_array *to, const kn_range *range, kiln_stream *stream);
+void kn_array_set_fill_functions(kn_array_fill_function fill, kn_array_range_function range);
 
 #endif

@@ -30,6 +30,21 @@ kiln_status kiln_array_empty(kiln_array **out, kiln_dtype dtype, int ndim, const
 
 /* ---- one value everywhere ---- */
 
+static _Atomic(kn_array_fill_function) fill_function;
+static _Atomic(kn_array_range_function) range_function;
+
+void kn_array_set_fill_functions(kn_array_fill_function fill, kn_array_range_function range)
+{
+    atomic_store(&fill_function, fill);
+    atomic_store(&range_function, range);
+}
+
+/* Where there is neither a compiler nor a binary, the host does the work. A capture cannot wait for it. */
+static bool host_may_help(kiln_status status)
+{
+    return status == KILN_ERROR_NOT_FOUND || status == KILN_ERROR_FORBIDDEN;
+}
+
 /* The first `filled` bytes, again and again: each copy doubles them. */
 static kiln_status repeat_head(kn_device *device, char *data, size_t filled, size_t size, void *stream)
 {
@@ -42,8 +57,13 @@ static kiln_status repeat_head(kn_device *device, char *data, size_t filled, siz
     return status;
 }
 
-/* Elements that no fill of the device can write: a stage full of them goes there, the rest is copied from it.
- */
+static void write_elements(char *to, const void *value, size_t item, size_t size)
+{
+    for (size_t k = 0; k < size; k += item)
+        memcpy(to + k, value, item);
+}
+
+/* A stage full of elements goes there, the rest is copied from it. */
 static kiln_status fill_from_stage(kiln_array *array, const void *value, kn_device *device, void *stream)
 {
     size_t size = kiln_array_nbytes(array), item = (size_t)array->item_size;
@@ -54,8 +74,7 @@ static kiln_status fill_from_stage(kiln_array *array, const void *value, kn_devi
     char *stage = kn_malloc(head);
     if (!stage)
         return kn_error_memory(head, "the values of an array");
-    for (size_t k = 0; k < head; k += item)
-        memcpy(stage + k, value, item);
+    write_elements(stage, value, item, head);
     status = device->backend->copy(device, array->data, stage, head, KN_COPY_HOST_TO_DEVICE, stream);
     if (!status)
         status = device->backend->stream_synchronize(device, stream); /* the stage goes */
@@ -63,6 +82,31 @@ static kiln_status fill_from_stage(kiln_array *array, const void *value, kn_devi
         status = repeat_head(device, array->data, head, size, stream);
     kn_free(stage);
     return status;
+}
+
+/* Elements that the fills of a device cannot write, or that do not lie one behind the other. */
+static kiln_status fill_by_kernel(kiln_array *array, const void *value, kn_device *device, void *stream)
+{
+    kn_array_fill_function function = atomic_load(&fill_function);
+    kiln_status status = KILN_ERROR_NOT_FOUND;
+    if (device->backend->kind != KN_HOST && function)
+        status = function(array, value, NULL);
+    if (!host_may_help(status) || !array->is_c_contiguous)
+        return status == KILN_ERROR_NOT_FOUND && !function
+                   ? kn_error(KILN_ERROR_UNSUPPORTED,
+                              "strided fills on a CUDA device need the kernel layer, which is not linked")
+                   : status;
+    return fill_from_stage(array, value, device, stream);
+}
+
+static kiln_status fill_strided(kiln_array *array, const void *value, kn_device *device, void *stream)
+{
+    static const int64_t nowhere[KILN_MAX_NDIM];
+    if (device->backend->kind != KN_HOST)
+        return fill_by_kernel(array, value, device, stream);
+    kn_array_copy_elements(array->ndim, array->shape, array->data, array->strides, value, nowhere,
+                           array->item_size);
+    return KILN_OK;
 }
 
 static kiln_status fill(kiln_array *array, const void *value)
@@ -74,12 +118,16 @@ static kiln_status fill(kiln_array *array, const void *value)
     if (count == 0)
         return KILN_OK;
     kiln_status status = kn_stream_native(&stream, device, NULL);
+    if (!status)
+        status = kn_array_note_use(array, stream);
     if (status)
         return status;
+    if (!array->is_c_contiguous)
+        return fill_strided(array, value, device, stream);
     for (; pattern > 1 && !memcmp(bytes, bytes + pattern / 2, pattern / 2); count *= 2)
         pattern /= 2;
     if (pattern > 4)
-        return fill_from_stage(array, value, device, stream);
+        return fill_by_kernel(array, value, device, stream);
     return device->backend->fill(device, array->data, value, pattern, count, stream);
 }
 
@@ -99,6 +147,16 @@ kiln_status kiln_array_full(kiln_array **out, kiln_dtype dtype, int ndim, const 
     else
         *out = a;
     return status;
+}
+
+kiln_status kiln_array_fill(kiln_array *array, const void *value)
+{
+    kiln_status status = kn_array_check_data(array, "kiln_array_fill");
+    if (!status && !value)
+        status = kn_error(KILN_ERROR_INVALID, "kiln_array_fill: value is NULL");
+    if (!status)
+        status = kn_array_check_writable(array, "kiln_array_fill");
+    return status ? status : fill(array, value);
 }
 
 static kiln_status full_of(kiln_array **out, int64_t value, kiln_dtype dtype, int ndim, const int64_t *shape,
@@ -157,66 +215,127 @@ static kiln_status count_range(int64_t *count, double start, double stop, double
     return KILN_OK;
 }
 
-/* What is left of x when it is an element of dtype. */
-static double rounded(double x, kiln_dtype dtype, bool *fits)
+/* What is left of x when it is an element of dtype; whole numbers are cut. False where it does not fit. */
+static bool as_element(kn_number *out, double x, kiln_dtype dtype)
 {
     unsigned char element[16];
     bool is_whole = kn_dtype_info_of(dtype)->kind <= KN_KIND_UINT;
     kn_number number = {.kind = KN_KIND_FLOAT, .re = is_whole ? trunc(x) : x};
-    if (!kn_number_store(element, dtype, &number)) {
-        *fits = false;
-        return 0;
+    if (!kn_number_store(element, dtype, &number))
+        return false;
+    *out = kn_number_load(element, dtype);
+    return true;
+}
+
+static uint64_t bits_of(const kn_number *x)
+{
+    return x->kind == KN_KIND_UINT && x->u > INT64_MAX ? x->u : (uint64_t)x->i;
+}
+
+/* Whole numbers grow evenly: where the last one fits, all do. Signed ones are moved up by 2^63, so that all
+ * compare as unsigned. */
+static bool last_fits(uint64_t first, uint64_t second, int64_t count, const kn_dtype_info *info)
+{
+    const uint64_t middle = UINT64_C(1) << 63;
+    int bits = info->kind == KN_KIND_BOOL ? 1 : 8 * info->size;
+    uint64_t low = 0, high = ~UINT64_C(0) >> (64 - bits), steps = count > 0 ? (uint64_t)count - 1 : 0;
+    if (info->kind == KN_KIND_INT) {
+        low = middle - (UINT64_C(1) << (bits - 1));
+        high = low + high;
+        first ^= middle;
+        second ^= middle;
     }
-    number = kn_number_load(element, dtype);
-    return number.kind >= KN_KIND_FLOAT  ? number.re
-           : number.kind == KN_KIND_UINT ? (double)number.u
-                                         : (double)number.i;
+    if (second == first)
+        return true;
+    return second > first ? steps <= (high - first) / (second - first)
+                          : steps <= (first - low) / (first - second);
 }
 
 /* As NumPy: the first two elements are made in the dtype, the others from their difference, in float for
- * narrow dtypes. */
-static bool write_range(char *data, int64_t count, double start, double step, kiln_dtype dtype)
+ * narrow dtypes. False where the range does not fit. */
+static bool make_range(kn_range *r, int64_t count, double start, double step, kiln_dtype dtype)
 {
-    const kn_dtype_info *info = kn_dtype_info_of(dtype);
-    size_t item = info->size;
-    bool is_narrow = info->kind >= KN_KIND_FLOAT && dtype != KILN_FLOAT64 && dtype != KILN_COMPLEX128,
-         fits = true;
-    double first = count > 0 ? rounded(start, dtype, &fits) : 0,
-           second = count > 1 ? rounded(start + step, dtype, &fits) : 0;
-    float narrow_first = (float)first, narrow_delta = (float)second - narrow_first;
-    for (int64_t k = 0; k < count && fits; k++) {
-        kn_number number = {.kind = KN_KIND_FLOAT, .re = first + (double)k * (second - first)};
-        if (is_narrow)
-            number.re = (double)(narrow_first + (float)k * narrow_delta);
-        if (k == 1)
-            number.re = second;
-        fits = kn_number_store(data + (size_t)k * item, dtype, &number);
+    kn_number first = {.kind = KN_KIND_INT}, second;
+    *r = (kn_range){.is_whole = kn_dtype_info_of(dtype)->kind <= KN_KIND_UINT,
+                    .is_narrow = dtype != KILN_FLOAT64 && dtype != KILN_COMPLEX128};
+    if (count > 0 && !as_element(&first, start, dtype))
+        return false;
+    second = first;
+    if (count > 1 && !as_element(&second, start + step, dtype))
+        return false;
+    if (r->is_whole) {
+        r->first = bits_of(&first);
+        r->delta = bits_of(&second) - r->first;
+        return last_fits(r->first, bits_of(&second), count, kn_dtype_info_of(dtype));
     }
-    return fits;
+    r->start = first.re;
+    r->second = second.re;
+    r->step = r->is_narrow ? (double)((float)second.re - (float)first.re) : second.re - first.re;
+    return true;
+}
+
+static double floating_element(const kn_range *r, int64_t k)
+{
+    if (k == 1)
+        return r->second;
+    if (r->is_narrow)
+        return (double)((float)r->start + (float)k * (float)r->step);
+    return r->start + (double)k * r->step;
+}
+
+static void write_range(char *data, int64_t count, const kn_range *r, kiln_dtype dtype)
+{
+    size_t item = (size_t)kn_dtype_info_of(dtype)->size;
+    for (int64_t k = 0; k < count; k++) {
+        uint64_t bits = r->first + (uint64_t)k * r->delta; /* its low bytes are the element */
+        kn_number number = {.kind = KN_KIND_FLOAT, .re = floating_element(r, k)};
+        if (r->is_whole)
+            memcpy(data + (size_t)k * item, &bits, item);
+        else
+            kn_number_store(data + (size_t)k * item, dtype, &number);
+    }
+}
+
+static kiln_status range_from_stage(kiln_array *a, const kn_range *r)
+{
+    char *stage = kn_malloc(kiln_array_nbytes(a) + 1);
+    if (!stage)
+        return kn_error_memory(kiln_array_nbytes(a), "the values of a range");
+    write_range(stage, a->size, r, a->dtype);
+    kiln_status status = kn_array_upload(a, stage, "kiln_array_arange");
+    kn_free(stage);
+    return status;
+}
+
+static kiln_status fill_range(kiln_array *a, const kn_range *r)
+{
+    kn_array_range_function function = atomic_load(&range_function);
+    kiln_status status = KILN_ERROR_NOT_FOUND;
+    if (a->storage->device->backend->kind == KN_HOST) {
+        write_range(a->data, a->size, r, a->dtype);
+        return KILN_OK;
+    }
+    if (function)
+        status = function(a, r, NULL);
+    return host_may_help(status) ? range_from_stage(a, r) : status;
 }
 
 kiln_status kiln_array_arange(kiln_array **out, double start, double stop, double step, kiln_dtype dtype,
                               kiln_device device)
 {
     int64_t count;
+    kn_range range;
     kiln_array *a = NULL;
-    char *stage = NULL;
     kiln_status status = check_out(out, "kiln_array_arange");
     if (!status)
         status = count_range(&count, start, stop, step);
     if (!status)
         status = kiln_array_empty(&a, dtype, 1, &count, device);
-    if (status)
-        return status;
-    stage = kn_malloc(kiln_array_nbytes(a) + 1);
-    if (!stage)
-        status = kn_error_memory(kiln_array_nbytes(a), "the values of a range");
-    else if (!write_range(stage, count, start, step, dtype))
+    if (!status && !make_range(&range, count, start, step, dtype))
         status = kn_error(KILN_ERROR_TYPE, "kiln_array_arange: the range from %g to %g does not fit %s",
                           start, stop, kiln_dtype_name(dtype));
-    else
-        status = kn_array_upload(a, stage, "kiln_array_arange");
-    kn_free(stage);
+    if (!status && count > 0)
+        status = fill_range(a, &range);
     if (status)
         kiln_array_free(a);
     else

@@ -37,7 +37,7 @@ static kiln_status check_size(const kiln_array *array, const void *data, size_t 
     return KILN_OK;
 }
 
-static kiln_status check_writable(const kiln_array *array, const char *function)
+kiln_status kn_array_check_writable(const kiln_array *array, const char *function)
 {
     if (!array->is_read_only)
         return KILN_OK;
@@ -56,8 +56,7 @@ kiln_status kn_array_check_capture(kn_device *device, void *stream, const char *
                     "%s waits for the device, which is not possible while its stream is captured", function);
 }
 
-/* Tells the pool that a stream other than the storage's own uses it. */
-static kiln_status note_use(const kiln_array *array, void *stream)
+kiln_status kn_array_note_use(const kiln_array *array, void *stream)
 {
     const kn_storage *s = array->storage;
     return s->is_pooled && s->stream != stream ? kn_memory_used_on(s->device, s->data, stream) : KILN_OK;
@@ -87,7 +86,7 @@ static kiln_status copy_array(kiln_array *to, kiln_array *from)
     }
     kiln_status status = kn_stream_native(&stream, device, NULL);
     if (!status && to->is_c_contiguous && from->is_c_contiguous) {
-        status = note_use(from, stream);
+        status = kn_array_note_use(from, stream);
         if (!status)
             status = device->backend->copy(device, to->data, from->data, kiln_array_nbytes(to),
                                            KN_COPY_DEVICE_TO_DEVICE, stream);
@@ -178,7 +177,7 @@ kiln_status kiln_array_set_from_host(kiln_array *array, const void *data, size_t
 {
     kiln_status status = check_size(array, data, size, "kiln_array_set_from_host");
     if (!status)
-        status = check_writable(array, "kiln_array_set_from_host");
+        status = kn_array_check_writable(array, "kiln_array_set_from_host");
     return status ? status : kn_array_upload(array, data, "kiln_array_set_from_host");
 }
 
@@ -192,7 +191,7 @@ static kiln_status exchange_async(kiln_array *array, void *data, kn_copy_kind ki
                         to_host ? "kiln_array_to_host_async" : "kiln_array_set_from_host_async");
     kiln_status status = kn_stream_native(&native, device, stream);
     if (!status)
-        status = note_use(array, native);
+        status = kn_array_note_use(array, native);
     if (status || array->size == 0)
         return status;
     return device->backend->copy(device, to_host ? data : array->data, to_host ? array->data : data,
@@ -210,7 +209,7 @@ kiln_status kiln_array_set_from_host_async(kiln_array *array, const void *data, 
 {
     kiln_status status = check_size(array, data, size, "kiln_array_set_from_host_async");
     if (!status)
-        status = check_writable(array, "kiln_array_set_from_host_async");
+        status = kn_array_check_writable(array, "kiln_array_set_from_host_async");
     return status ? status : exchange_async(array, (void *)(uintptr_t)data, KN_COPY_HOST_TO_DEVICE, stream);
 }
 
@@ -274,7 +273,7 @@ static kiln_status copy_peer(kiln_array *to, kiln_array *from)
                                                kiln_array_nbytes(to), to_stream);
     if (!status)
         status = kn_array_order_streams(to_device, to_stream, from_device, from_stream);
-    return status ? status : note_use(from, from_stream);
+    return status ? status : kn_array_note_use(from, from_stream);
 }
 
 static kiln_status copy_across(kiln_array *to, kiln_array *from)

@@ -86,10 +86,39 @@ static void ranges(void **state)
     assert_int_equal(kiln_array_size(a), 0);
     kiln_array_free(a);
     a = NULL;
+    /* whole numbers are exact beyond 2^53, and may end at the very end */
+    OK(kiln_array_arange(&a, 3, 18014398509481988.0, 9007199254740991.0, KILN_INT64, KILN_DEVICE_HOST));
+    assert_int_equal(kiln_array_size(a), 3);
+    assert_int_equal(((int64_t *)kiln_array_data(a))[2], INT64_C(18014398509481985));
+    kiln_array_free(a);
+    OK(kiln_array_arange(&a, 255, -1, -1, KILN_UINT8, KILN_DEVICE_HOST));
+    assert_int_equal(((uint8_t *)kiln_array_data(a))[255], 0);
+    kiln_array_free(a);
+    a = NULL;
+    assert_int_equal(kiln_array_arange(&a, 255, -2, -1, KILN_UINT8, KILN_DEVICE_HOST), KILN_ERROR_TYPE);
+    assert_int_equal(kiln_array_arange(&a, 0, 3, 1, KILN_BOOL, KILN_DEVICE_HOST), KILN_ERROR_TYPE);
+    assert_int_equal(kiln_array_arange(&a, -128, 129, 1, KILN_INT8, KILN_DEVICE_HOST), KILN_ERROR_TYPE);
     assert_int_equal(kiln_array_arange(&a, 0, 1, 0, KILN_INT32, KILN_DEVICE_HOST), KILN_ERROR_INVALID);
     assert_int_equal(kiln_array_arange(&a, 0, 300, 1, KILN_UINT8, KILN_DEVICE_HOST), KILN_ERROR_TYPE);
     assert_int_equal(kiln_array_arange(&a, 0, 1e300, 1, KILN_UINT8, KILN_DEVICE_HOST), KILN_ERROR_SHAPE);
     assert_null(a);
+}
+
+static void views_are_filled(void **state)
+{
+    kiln_array *a = NULL, *v = NULL;
+    const int16_t seven = 7, nine = 9;
+    (void)state;
+    OK(kiln_array_full(&a, KILN_INT16, 2, S(3, 4), &nine, KILN_DEVICE_HOST));
+    OK(kiln_array_index(&v, a, "1:, ::-2"));
+    OK(kiln_array_fill(v, &seven));
+    assert_memory_equal(kiln_array_data(a), ((const int16_t[]){9, 9, 9, 9, 9, 7, 9, 7, 9, 7, 9, 7}), 24);
+    OK(kiln_array_fill(a, &seven));
+    assert_int_equal(((int16_t *)kiln_array_data(a))[0], 7);
+    assert_int_equal(kiln_array_fill(a, NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_array_fill(NULL, &seven), KILN_ERROR_INVALID);
+    kiln_array_free(v);
+    kiln_array_free(a);
 }
 
 static void bad_shapes_are_refused(void **state)
@@ -380,6 +409,7 @@ int main(void)
         cmocka_unit_test(ones_are_one),
         cmocka_unit_test(full_of_wide_elements),
         cmocka_unit_test(ranges),
+        cmocka_unit_test(views_are_filled),
         cmocka_unit_test(bad_shapes_are_refused),
         cmocka_unit_test(copies_through_any_strides),
         cmocka_unit_test(copies_of_any_layout),

@@ -1,0 +1,118 @@
+/* Kernels of our own that arrays on CUDA devices are copied, filled and counted up by; installed in the array
+ * layer when the library is loaded. */
+#include "kernel/kernel.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "base/error.h"
+
+typedef enum own_kernel { COPY, FILL, RANGE_WHOLE, RANGE_NARROW, RANGE_DOUBLE, OWN_KERNELS } own_kernel;
+
+static const struct {
+    const char *in, *out, *body, *name;
+} definitions[OWN_KERNELS] = {
+    [COPY] = {"T x", "T y", "y = x", "copy"},
+    [FILL] = {"T value", "T y", "y = value", "fill"},
+    [RANGE_WHOLE] = {"uint64 first, uint64 delta", "T y", "y = (T)(first + (uint64)i * delta)", "range"},
+    [RANGE_NARROW] = {"float32 first, float32 second, float32 delta", "T y",
+                      "y = (T)(i == 1 ? second : first + (float)i * delta)", "range_narrow"},
+    [RANGE_DOUBLE] = {"float64 first, float64 second, float64 delta", "T y",
+                      "y = (T)(i == 1 ? second : first + (double)i * delta)", "range_double"},
+};
+static kiln_kernel *kernels[OWN_KERNELS];
+static kiln_status made;
+
+/* Without contraction, so that ranges have the bits that the host gives them. */
+static void make_kernels(void)
+{
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.flags = KILN_KERNEL_NO_FMA;
+    for (int k = 0; k < OWN_KERNELS && made == KILN_OK; ++k)
+        made =
+            kiln_elementwise_create(&kernels[k], definitions[k].in, definitions[k].out, definitions[k].body,
+                                    definitions[k].name, k == COPY || k == FILL ? NULL : &options);
+}
+
+/* Elements move as bits: one binary a size rather than one a dtype. */
+static kiln_dtype bits_dtype(int item_size)
+{
+    static const struct {
+        int size;
+        kiln_dtype dtype;
+    } bits[] = {{1, KILN_UINT8}, {2, KILN_UINT16}, {4, KILN_UINT32}, {8, KILN_UINT64}};
+    for (size_t b = 0; b < sizeof bits / sizeof bits[0]; ++b)
+        if (bits[b].size == item_size)
+            return bits[b].dtype;
+    return KILN_COMPLEX128;
+}
+
+static kiln_status bits_view(kiln_array **out, kiln_array *a)
+{
+    kiln_status status = kn_array_view(out, a, a->data, a->ndim, a->shape, a->strides);
+    if (status == KILN_OK)
+        (*out)->dtype = bits_dtype(a->item_size);
+    return status;
+}
+
+/* kiln_kernel_last_call speaks of the user's calls alone. */
+static kiln_status call_own(own_kernel which, kiln_array *to, const kiln_arg *in, int n_in,
+                            kiln_stream *stream)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    kiln_call_info before = KILN_CALL_INFO_INIT;
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    options.stream = stream;
+    pthread_once(&once, make_kernels);
+    if (made != KILN_OK)
+        return kn_error(made, "the kernels that copy and fill arrays could not be made");
+    kiln_kernel_last_call(&before);
+    kiln_status status = kiln_kernel_call(kernels[which], &to, 1, in, n_in, &options);
+    kn_build_info info = {before.origin,   before.generate_ms, before.compile_ms,
+                          before.cache_ms, before.load_ms,     before.code_bytes};
+    kn_call_set_info(&info, before.device);
+    return status;
+}
+
+static kiln_status copy_strided(kiln_array *to, kiln_array *from, kiln_stream *stream)
+{
+    kiln_array *source = NULL, *target = NULL;
+    kiln_status status = bits_view(&source, from);
+    if (status == KILN_OK)
+        status = bits_view(&target, to);
+    if (status == KILN_OK) {
+        kiln_arg in = kiln_arg_array(source);
+        status = call_own(COPY, target, &in, 1, stream);
+    }
+    kiln_array_free(source);
+    kiln_array_free(target);
+    return status;
+}
+
+static kiln_status fill(kiln_array *to, const void *value, kiln_stream *stream)
+{
+    kiln_array *target = NULL;
+    kiln_status status = bits_view(&target, to);
+    if (status == KILN_OK) {
+        kiln_arg in = kiln_arg_typed(target->dtype, value);
+        status = call_own(FILL, target, &in, 1, stream);
+    }
+    kiln_array_free(target);
+    return status;
+}
+
+static kiln_status range(kiln_array *to, const kn_range *r, kiln_stream *stream)
+{
+    if (r->is_whole) {
+        kiln_arg in[] = {kiln_arg_uint(r->first), kiln_arg_uint(r->delta)};
+        return call_own(RANGE_WHOLE, to, in, 2, stream);
+    }
+    kiln_arg in[] = {kiln_arg_float(r->start), kiln_arg_float(r->second), kiln_arg_float(r->step)};
+    return call_own(r->is_narrow ? RANGE_NARROW : RANGE_DOUBLE, to, in, 3, stream);
+}
+
+__attribute__((constructor)) static void install(void)
+{
+    kn_array_set_copy_function(copy_strided);
+    kn_array_set_fill_functions(fill, range);
+}
