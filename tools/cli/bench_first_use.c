@@ -188,7 +188,7 @@ static bool run_child(bench *b, const char *child, const char *folder, double (*
 /* The first definition also loads the compiler: it is reported apart. */
 static bool run_definitions(bench *b, const char *folder, bench_result *out)
 {
-    double lines[DEFINITIONS + 1][3], total[DEFINITIONS], compile[DEFINITIONS], alone[DEFINITIONS];
+    double lines[DEFINITIONS + 1][3] = {{0}}, total[DEFINITIONS], compile[DEFINITIONS], alone[DEFINITIONS];
     int count;
     if (!run_child(b, "child-c1", folder, lines, DEFINITIONS + 1, &count))
         return false;
@@ -208,7 +208,7 @@ static bool run_definitions(bench *b, const char *folder, bench_result *out)
 
 static bool run_processes(bench *b, const char *folder, bench_result *out)
 {
-    double line[1][3], launched[PROCESSES], done[PROCESSES];
+    double line[1][3] = {{0}}, launched[PROCESSES], done[PROCESSES];
     int count;
     /* The first one compiles and fills the cache. */
     bool ok = run_child(b, "child-c4", folder, line, 1, &count);

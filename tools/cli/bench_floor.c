@@ -223,7 +223,7 @@ static void *run_part(void *user)
 /* Element boundaries of the parts are multiples of 64. */
 static part cut(const bench_floor *floor, int64_t turn, int64_t begin, int64_t end)
 {
-    part p = {.n_in = floor->n_in};
+    part p = {.n_in = floor->n_in, .in = {NULL}, .in_bytes = {0}};
     int64_t count = end - begin;
     p.out = address(floor, &floor->out, turn) + begin * floor->out.bytes;
     p.out_bytes = (size_t)(count * floor->out.bytes);
@@ -240,17 +240,18 @@ static void run_on_host(const bench_floor *floor, int64_t turn)
     pthread_t thread[MAX_THREADS];
     part parts[MAX_THREADS];
     int started = 0, count = floor->elements < 1 << 16 ? 1 : floor->threads;
-    for (int t = 0; t < count; t++) {
+    int t = 0;
+    do {
         int64_t begin = floor->elements * t / count / 64 * 64;
         int64_t end = t + 1 == count ? floor->elements : floor->elements * (t + 1) / count / 64 * 64;
         parts[t] = cut(floor, turn, begin, end);
-    }
+    } while (++t < count);
     while (started + 1 < count && pthread_create(&thread[started], NULL, run_part, &parts[started + 1]) == 0)
         started++;
     run_part(&parts[0]);
-    for (int t = started + 1; t < count; t++) /* threads that could not be had */
+    for (t = started + 1; t < count; t++) /* threads that could not be had */
         run_part(&parts[t]);
-    for (int t = 0; t < started; t++)
+    for (t = 0; t < started; t++)
         pthread_join(thread[t], NULL);
 }
 

@@ -129,7 +129,11 @@ bool bench_measure(bench *b, bench_mode mode, int batch_at_least, const bench_ru
 {
     lane *lanes = calloc(MAX_RUNNERS, sizeof *lanes);
     int count = 0;
-    bool ok = lanes ? n <= MAX_RUNNERS : bench_fail(b, "out of memory");
+    if (!lanes || n > MAX_RUNNERS) {
+        free(lanes);
+        return bench_fail(b, "out of memory");
+    }
+    bool ok = true;
     for (int k = 0; k < n && ok; k++) {
         lanes[k].runner = runners[k];
         ok = prepare(b, mode, &lanes[k], batch_at_least);
@@ -137,7 +141,7 @@ bool bench_measure(bench *b, bench_mode mode, int batch_at_least, const bench_ru
     ok = ok && sample(b, mode, lanes, n, &count);
     for (int k = 0; k < n && ok; k++)
         out[k] = bench_summary(lanes[k].samples, count);
-    for (int k = 0; lanes && k < n; k++)
+    for (int k = 0; k < n; k++)
         kiln_graph_exec_free(lanes[k].graph);
     free(lanes);
     return ok;

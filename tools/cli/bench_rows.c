@@ -28,6 +28,13 @@ static double chain_of_25(double x)
     return x;
 }
 
+/* arange(n).reshape(1000, -1).T */
+static int64_t paper_value(int64_t index, int64_t n)
+{
+    int64_t columns = n / 1000, row = index / 1000;
+    return index % 1000 * columns + row;
+}
+
 static double gelu(double x)
 {
     return 0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)));
@@ -48,8 +55,7 @@ REFERENCE(difference, in[0].re - in[1].re)
 REFERENCE(chain, chain_of_25(in[0].re))
 REFERENCE(bell, gelu(in[0].re))
 REFERENCE(affine, in[0].re * 0.5 + 0.25)
-/* arange(n).reshape(1000, -1).T * 2 */
-REFERENCE(paper, 2.0 * (double)(index % 1000 * (n / 1000) + index / 1000))
+REFERENCE(paper, (double)(2 * paper_value(index, n)))
 
 static bench_value complex_product(const bench_value *in, int64_t index, int64_t n)
 {
