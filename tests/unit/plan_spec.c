@@ -1,0 +1,275 @@
+/* The serialised specialisation: reading what was written gives the same line and the same values; damaged lines are refused with the key at fault. */
+#include "plan/spec.h"
+#include "base/alloc.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+static kn_program *program(const char *in, const char *out, const char *body,
+                           const kiln_kernel_options *options)
+{
+    kn_program *p = NULL;
+    assert_int_equal(kn_program_elementwise(&p, in, out, body, "k", options), KILN_OK);
+    return p;
+}
+
+/* A specialisation of three arrays for sm_90. */
+static kn_spec spec_of(const kn_program *p)
+{
+    kn_spec s;
+    memset(&s, 0, sizeof s);
+    s.program = p;
+    s.generator = "1-test";
+    for (int k = 0; k < p->n_in + p->n_out; ++k)
+        s.operand[k] = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = KILN_FLOAT32};
+    s.schedule = (kn_schedule){.kind = KN_FLAT, .vector = 4, .block = 256};
+    kn_target_parse(&s.target, "sm_90");
+    return s;
+}
+
+static char *line_of(const kn_spec *s)
+{
+    kn_str text = KN_STR_INIT;
+    kn_spec_format(&text, s);
+    assert_int_equal(kn_str_status(&text, "a line"), KILN_OK);
+    return kn_str_take(&text, "a line");
+}
+
+/* Line, parse, line: the same, and it is returned. */
+static void assert_round_trip(const kn_spec *s)
+{
+    kn_parsed_spec parsed;
+    char *line = line_of(s);
+    assert_null(strchr(line, '\n'));
+    assert_int_equal(kn_spec_parse(&parsed, line), KILN_OK);
+    assert_string_equal(parsed.program->body, s->program->body);
+    assert_string_equal(parsed.program->preamble, s->program->preamble);
+    assert_int_equal(parsed.program->uses, s->program->uses);
+    assert_int_equal(parsed.program->flags, s->program->flags);
+    assert_memory_equal(parsed.spec.operand, s->operand,
+                        sizeof *s->operand * (size_t)(s->program->n_in + s->program->n_out));
+    assert_memory_equal(&parsed.spec.schedule, &s->schedule, sizeof s->schedule);
+    assert_true(kn_target_equal(&parsed.spec.target, &s->target));
+    assert_string_equal(parsed.spec.generator, s->generator);
+    char *again = line_of(&parsed.spec);
+    assert_string_equal(line, again);
+    kn_free(line);
+    kn_free(again);
+    kn_parsed_spec_free(&parsed);
+}
+
+static void plain_line(void **state)
+{
+    kn_program *p = program("T x, float32 y", "T z", "z = x - y", NULL);
+    kn_spec s = spec_of(p);
+    char *line = line_of(&s);
+    (void)state;
+    assert_string_equal(line, "kiln/1 generator=\"1-test\" target=\"cuda:sm_90\" kind=\"elementwise\" "
+                              "name=\"k\" in=\"T x, float32 y\" out=\"T z\" "
+                              "body=\"z = x - y\" operands=\"array:float32 array:float32 array:float32\" "
+                              "schedule=\"flat\" vector=\"4\" block=\"256\"");
+    kn_free(line);
+    assert_round_trip(&s);
+    kn_program_free(p);
+}
+
+static void awkward_texts(void **state)
+{
+    static const char *const bodies[] = {"z = x; // \"quoted\" \\ back",
+                                         "z =\n\tx;\r\n",
+                                         "z = x; // key=\"value\" schedule=\"flat\"",
+                                         "const char *s = \"a\\n\\x41\\\"\"; z = x",
+                                         "z = x; // \x01\x1f\x7f",
+                                         "z = x; // \xc3\xa9\xe2\x82\xac",
+                                         "",
+                                         " "};
+    (void)state;
+    for (size_t b = 0; b < sizeof bodies / sizeof bodies[0]; ++b) {
+        kn_program *p = program("T x", "T z", bodies[b], NULL);
+        kn_spec s = spec_of(p);
+        assert_round_trip(&s);
+        kn_program_free(p);
+    }
+}
+
+static void everything_at_once(void **state)
+{
+    static const char *const options_list[] = {"-DTEXT=\"a b\"", "-DTWO=2"},
+                             *const names[] = {"a.h", "deep/b.h"}, *const texts[] = {"#define A \"1\"\n", ""};
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    (void)state;
+    options.flags = KILN_KERNEL_FAST_MATH | KILN_KERNEL_NO_FMA;
+    options.preamble = "struct pair { float a, b; };\n#include \"a.h\"";
+    options.loop_prep = "int w = 0;";
+    options.after_loop = "(void)w;";
+    options.compile_options = options_list;
+    options.n_compile_options = 2;
+    options.header_names = names;
+    options.header_texts = texts;
+    options.n_headers = 2;
+    kn_program *p = program("T x, raw int8 y, pair q, _non_const float64 s", "T z, raw bool w",
+                            "z = x + i; continue", &options);
+    kn_spec s = spec_of(p);
+    s.operand[1] =
+        (kn_operand){.pass = KN_PASS_RAW, .dtype = KILN_INT8, .raw_rank = 8, .raw_contiguous = true};
+    s.operand[2] = (kn_operand){.pass = KN_PASS_STRUCT, .struct_size = 8};
+    s.operand[3] = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = KILN_FLOAT64};
+    s.operand[5] = (kn_operand){.pass = KN_PASS_RAW, .dtype = KILN_BOOL, .raw_rank = 64};
+    s.schedule = (kn_schedule){.kind = KN_ROWS, .vector = 8, .block = 128, .rank = 64, .access = "vd"};
+    assert_round_trip(&s);
+    assert_int_equal(kn_spec_count_arrays(&s), 2);
+    kn_target_host(&s.target);
+    s.schedule = (kn_schedule){.kind = KN_STRIDED, .rank = 8};
+    assert_round_trip(&s);
+    kn_program_free(p);
+}
+
+static void every_schedule(void **state)
+{
+    kn_program *p = program("T x", "T z", "z = x", NULL);
+    kn_spec s = spec_of(p);
+    (void)state;
+    for (int kind = 1; kind < KN_SCHEDULE_KINDS; ++kind) {
+        s.schedule.kind = (kn_schedule_kind)kind;
+        assert_round_trip(&s);
+    }
+    kn_program_free(p);
+}
+
+/* Whatever tells two binaries apart tells their lines apart. */
+static void differences_show(void **state)
+{
+    kn_program *p = program("T x", "T z", "z = x", NULL), *other_body = program("T x", "T z", "z = x ", NULL),
+               *other_in = program("U x", "U z", "z = x", NULL);
+    kn_spec s[8];
+    char *line[8];
+    (void)state;
+    for (int k = 0; k < 8; ++k)
+        s[k] = spec_of(p);
+    s[1].program = other_body;
+    s[2].program = other_in;
+    s[3].operand[0].dtype = KILN_INT32;
+    s[4].schedule.vector = 2;
+    s[5].generator = "2-test";
+    kn_target_parse(&s[6].target, "sm_90a");
+    s[7].operand[0].pass = KN_PASS_SCALAR;
+    for (int k = 0; k < 8; ++k)
+        line[k] = line_of(&s[k]);
+    for (int a = 0; a < 8; ++a)
+        for (int b = 0; b < a; ++b)
+            assert_string_not_equal(line[a], line[b]);
+    for (int k = 0; k < 8; ++k)
+        kn_free(line[k]);
+    kn_program_free(p);
+    kn_program_free(other_body);
+    kn_program_free(other_in);
+}
+
+/* ---- damaged lines ---- */
+
+/* The plain line with `from` replaced. */
+static char *damaged(const char *from, const char *to)
+{
+    kn_program *p = program("T x", "T z", "z = x", NULL);
+    kn_spec s = spec_of(p);
+    char *line = line_of(&s), *at = strstr(line, from);
+    kn_str text = KN_STR_INIT;
+    assert_non_null(at);
+    kn_str_append_n(&text, line, (size_t)(at - line));
+    kn_str_append(&text, to);
+    kn_str_append(&text, at + strlen(from));
+    kn_free(line);
+    kn_program_free(p);
+    return kn_str_take(&text, "a line");
+}
+
+static void assert_refused(const char *from, const char *to, kiln_status status, const char *words)
+{
+    kn_parsed_spec parsed;
+    char *line = damaged(from, to);
+    assert_int_equal(kn_spec_parse(&parsed, line), status);
+    if (!strstr(kiln_error_message(), words))
+        fail_msg("'%s' is not in: %s", words, kiln_error_message());
+    assert_null(parsed.program);
+    kn_free(line);
+}
+
+static void damage_is_found(void **state)
+{
+    (void)state;
+    assert_refused("kiln/1", "kiln/2", KILN_ERROR_FORMAT, "kiln/1");
+    assert_refused("kiln/1", "", KILN_ERROR_FORMAT, "kiln/1");
+    assert_refused(" body=\"z = x\"", "", KILN_ERROR_FORMAT, "'body' is missing");
+    assert_refused(" generator=\"1-test\"", "", KILN_ERROR_FORMAT, "'generator' is missing");
+    assert_refused("body=\"z = x\"", "body=\"z = x", KILN_ERROR_FORMAT, "");
+    assert_refused("body=\"z = x\"", "body=\"z \\q x\"", KILN_ERROR_FORMAT, "'body'");
+    assert_refused("body=\"z = x\"", "body=\"z \\x4\"", KILN_ERROR_FORMAT, "'body'");
+    assert_refused("body=\"z = x\"", "body=\"(\"", KILN_ERROR_SYNTAX, "body");
+    assert_refused("body=", "body", KILN_ERROR_FORMAT, "key=\"value\"");
+    assert_refused("kind=\"elementwise\"", "kind=\"dance\"", KILN_ERROR_FORMAT, "'dance'");
+    assert_refused("schedule=\"flat\"", "schedule=\"round\"", KILN_ERROR_FORMAT, "'round'");
+    assert_refused("vector=\"4\"", "vector=\"-4\"", KILN_ERROR_FORMAT, "vector");
+    assert_refused("block=\"256\"", "block=\"999999\"", KILN_ERROR_FORMAT, "block");
+    assert_refused("array:float32 array:float32", "array:float32", KILN_ERROR_FORMAT, "operands");
+    assert_refused("array:float32 array:float32", "array:float32 array:float32 array:int8", KILN_ERROR_FORMAT,
+                   "operands");
+    assert_refused("array:float32 array", "heap:float32 array", KILN_ERROR_FORMAT, "'heap'");
+    assert_refused("array:float32 array", "array:floot array", KILN_ERROR_TYPE, "floot");
+    assert_refused("array:float32 array", "raw99:float32 array", KILN_ERROR_FORMAT, "raw99");
+    assert_refused("array:float32 array", "struct:0 array", KILN_ERROR_FORMAT, "struct");
+    assert_refused("array:float32 array", "arrayfloat32 array", KILN_ERROR_FORMAT, "arrayfloat32");
+    assert_refused("target=\"cuda:sm_90\"", "target=\"sm_90\"", KILN_ERROR_FORMAT, "target");
+    assert_refused("target=\"cuda:sm_90\"", "target=\"cuda:sm_1\"", KILN_ERROR_INVALID, "sm_1");
+}
+
+/* No prefix of a line is a line. */
+static void cut_lines_are_refused(void **state)
+{
+    char *line = damaged("z = x", "z = x + \\\"a\\\"");
+    kn_parsed_spec parsed;
+    (void)state;
+    char *schedule = strstr(line, " schedule=");
+    assert_non_null(schedule);
+    for (char *end = schedule + strlen(" schedule=\"flat"); end-- > line;) {
+        *end = '\0';
+        assert_int_not_equal(kn_spec_parse(&parsed, line), KILN_OK);
+    }
+    kn_free(line);
+}
+
+static void nth_allocation_fails(void **state)
+{
+    char *line = damaged("z = x", "z = x * 2");
+    kiln_status status = KILN_ERROR_MEMORY;
+    unsigned long nth = 1;
+    (void)state;
+    for (; status != KILN_OK && nth < 100; ++nth) {
+        kn_parsed_spec parsed;
+        kn_alloc_fail_at(nth, 0);
+        status = kn_spec_parse(&parsed, line);
+        kn_alloc_fail_at(0, 0);
+        assert_true(status == KILN_OK || status == KILN_ERROR_MEMORY);
+        kn_parsed_spec_free(&parsed);
+    }
+    assert_true(nth > 5 && nth < 100);
+    kn_free(line);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(plain_line),
+        cmocka_unit_test(awkward_texts),
+        cmocka_unit_test(everything_at_once),
+        cmocka_unit_test(every_schedule),
+        cmocka_unit_test(differences_show),
+        cmocka_unit_test(damage_is_found),
+        cmocka_unit_test(cut_lines_are_refused),
+        cmocka_unit_test(nth_allocation_fails),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
