@@ -1,5 +1,5 @@
-// complex<float> and complex<double>. Real operands of any type mix in; the wider precision wins. Products are the plain ones, quotients
-// scaled by the larger part of the divisor, as NumPy does both.
+// complex<float> and complex<double>. Real operands of any type mix in; the wider precision wins. Products are
+// the plain ones, quotients scaled by the larger part of the divisor, as NumPy does both.
 // needs: complex
 
 template <class T> struct kn_floating {};
@@ -37,8 +37,14 @@ struct KN_COMPLEX_ALIGN complex {
 
 template <class A, class B> using kn_complex_of = complex<typename kn_floating<decltype(A() + B())>::type>;
 
-template <class T> __device__ __forceinline__ complex<T> operator+(const complex<T> &z) { return z; }
-template <class T> __device__ __forceinline__ complex<T> operator-(const complex<T> &z) { return complex<T>(-z.re, -z.im); }
+template <class T>
+__device__ __forceinline__ complex<T> operator+(const complex<T> &z) {
+    return z;
+}
+template <class T>
+__device__ __forceinline__ complex<T> operator-(const complex<T> &z) {
+    return complex<T>(-z.re, -z.im);
+}
 
 template <class A, class B>
 __device__ __forceinline__ kn_complex_of<A, B> operator+(const complex<A> &x, const complex<B> &y) {
@@ -115,12 +121,30 @@ __device__ __forceinline__ kn_complex_of<A, B> operator/(A x, const complex<B> &
     return kn_divide(C(x), C(y));
 }
 
-template <class A, class B> __device__ __forceinline__ bool operator==(const complex<A> &x, const complex<B> &y) { return x.re == y.re && x.im == y.im; }
-template <class A, class B> __device__ __forceinline__ bool operator==(const complex<A> &x, B y) { return x.re == y && x.im == 0; }
-template <class A, class B> __device__ __forceinline__ bool operator==(A x, const complex<B> &y) { return x == y.re && y.im == 0; }
-template <class A, class B> __device__ __forceinline__ bool operator!=(const complex<A> &x, const complex<B> &y) { return !(x == y); }
-template <class A, class B> __device__ __forceinline__ bool operator!=(const complex<A> &x, B y) { return !(x == y); }
-template <class A, class B> __device__ __forceinline__ bool operator!=(A x, const complex<B> &y) { return !(x == y); }
+template <class A, class B>
+__device__ __forceinline__ bool operator==(const complex<A> &x, const complex<B> &y) {
+    return x.re == y.re && x.im == y.im;
+}
+template <class A, class B>
+__device__ __forceinline__ bool operator==(const complex<A> &x, B y) {
+    return x.re == y && x.im == 0;
+}
+template <class A, class B>
+__device__ __forceinline__ bool operator==(A x, const complex<B> &y) {
+    return x == y.re && y.im == 0;
+}
+template <class A, class B>
+__device__ __forceinline__ bool operator!=(const complex<A> &x, const complex<B> &y) {
+    return !(x == y);
+}
+template <class A, class B>
+__device__ __forceinline__ bool operator!=(const complex<A> &x, B y) {
+    return !(x == y);
+}
+template <class A, class B>
+__device__ __forceinline__ bool operator!=(A x, const complex<B> &y) {
+    return !(x == y);
+}
 
 template <class T> __device__ __forceinline__ T real(const complex<T> &z) { return z.re; }
 template <class T> __device__ __forceinline__ T imag(const complex<T> &z) { return z.im; }

@@ -35,7 +35,8 @@ KN_COMPLEX complex<T> sqrt(const complex<T> &z) {
     if (larger == 0)
         return complex<T>(0, z.im);
     if (isinf(x))
-        return z.re > 0 ? complex<T>(x, isnan(y) ? y : copysign((T)0, z.im)) : complex<T>(isnan(y) ? y : 0, copysign(x, z.im));
+        return z.re > 0 ? complex<T>(x, isnan(y) ? y : copysign((T)0, z.im))
+                        : complex<T>(isnan(y) ? y : 0, copysign(x, z.im));
     T up = 1, down = 1;
     if (larger > kn_limits<T>::huge) {
         up = (T)0.0625;
@@ -192,8 +193,12 @@ KN_COMPLEX complex<T> cos(const complex<T> &z) { return cosh(kn_times_i(z)); }
 KN_COMPLEX complex<T> tan(const complex<T> &z) { return kn_over_i(tanh(kn_times_i(z))); }
 
 // Beyond 1 / epsilon, infinities included, asinh and acos are logarithms.
-KN_COMPLEX bool kn_beyond(const complex<T> &z) { return !(fabs(z.re) < kn_limits<T>::precise && fabs(z.im) < kn_limits<T>::precise); }
-KN_COMPLEX T kn_log_twice_abs(const complex<T> &z) { return log(hypot(z.re / 4, z.im / 4)) + (T)2.07944154167983592825; }
+KN_COMPLEX bool kn_beyond(const complex<T> &z) {
+    return !(fabs(z.re) < kn_limits<T>::precise && fabs(z.im) < kn_limits<T>::precise);
+}
+KN_COMPLEX T kn_log_twice_abs(const complex<T> &z) {
+    return log(hypot(z.re / 4, z.im / 4)) + (T)2.07944154167983592825;
+}
 
 KN_COMPLEX complex<T> asinh(const complex<T> &z) {
     if (kn_beyond(z))

@@ -1,8 +1,11 @@
 // The names of cuda_fp16.h and cuda_bf16.h for conversions.
-// needs: __float2half __float2half_rn __half2float __double2half __int2half_rn __half2int_rz __half_as_ushort __ushort_as_half
-// needs: __float2bfloat16 __float2bfloat16_rn __bfloat162float __double2bfloat16 __bfloat16_as_ushort __ushort_as_bfloat16 __half __nv_bfloat16
+// needs: __float2half __float2half_rn __half2float __double2half __int2half_rn __half2int_rz __half_as_ushort __half
+// needs: __ushort_as_half __float2bfloat16 __float2bfloat16_rn __bfloat162float __double2bfloat16
+// needs: __bfloat16_as_ushort __ushort_as_bfloat16 __nv_bfloat16
 // with: half bfloat16
 
+// Where the toolkit's headers can be included, its own are meant.
+#if !defined(__CUDACC__) || !__has_include(<cuda_fp16.h>)
 typedef float16 __half;
 typedef bfloat16 __nv_bfloat16;
 __device__ __forceinline__ float16 __float2half(float x) { return x; }
@@ -27,3 +30,4 @@ __device__ __forceinline__ bfloat16 __ushort_as_bfloat16(unsigned short bits) {
     x.bits = bits;
     return x;
 }
+#endif

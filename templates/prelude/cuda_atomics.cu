@@ -1,10 +1,13 @@
-// Atomic operations that CUDA lacks: of signed 64-bit integers, the smaller and larger of floating-point numbers, sums of 16-bit ones.
+// Atomic operations that CUDA lacks: of signed 64-bit integers, the smaller and larger of floating-point
+// numbers, sums of 16-bit ones.
 // needs: atomicAdd atomicMin atomicMax
 
 __device__ __forceinline__ long long atomicAdd(long long *p, long long x) {
     return atomicAdd((unsigned long long *)p, (unsigned long long)x);
 }
-__device__ __forceinline__ long atomicAdd(long *p, long x) { return atomicAdd((unsigned long long *)p, (unsigned long long)x); }
+__device__ __forceinline__ long atomicAdd(long *p, long x) {
+    return atomicAdd((unsigned long long *)p, (unsigned long long)x);
+}
 __device__ __forceinline__ unsigned long atomicAdd(unsigned long *p, unsigned long x) {
     return atomicAdd((unsigned long long *)p, (unsigned long long)x);
 }

@@ -1,7 +1,8 @@
-// Mathematical functions of integers, which count as float64, and of operands of different types: CUDA calls them ambiguous.
-// needs: acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp10 exp2 expm1 fabs fdim floor fmax
-// needs: fmin fmod hypot isfinite isinf isnan lgamma log log10 log1p log2 pow rint round rsqrt signbit sin sinh sqrt tan tanh
-// needs: tgamma trunc
+// Mathematical functions of integers, which count as float64, and of operands of different types: CUDA calls
+// them ambiguous.
+// needs: acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp10 exp2 expm1 fabs fdim
+// needs: floor fmax fmin fmod hypot isfinite isinf isnan lgamma log log10 log1p log2 pow rint round rsqrt signbit
+// needs: sin sinh sqrt tan tanh tgamma trunc
 
 // The precision in which a function of T is computed.
 template <class T> struct kn_real {};
@@ -20,21 +21,21 @@ template <> struct kn_real<unsigned long long> { typedef double type; };
 template <> struct kn_real<double> { typedef double type; };
 template <> struct kn_real<float> { typedef float type; };
 
-#define KN_MATH1(name)                                                                                                \
-    template <class T>                                                                                                \
-    __device__ __forceinline__ typename kn_real<T>::type name(T x) {                                                  \
-        return name((typename kn_real<T>::type)x);                                                                    \
+#define KN_MATH1(name)                                               \
+    template <class T>                                               \
+    __device__ __forceinline__ typename kn_real<T>::type name(T x) { \
+        return name((typename kn_real<T>::type)x);                   \
     }
-#define KN_MATH2(name)                                                                                                \
-    template <class A, class B>                                                                                       \
-    __device__ __forceinline__ typename kn_real<decltype(A() + B())>::type name(A x, B y) {                           \
-        typedef typename kn_real<decltype(A() + B())>::type real;                                                     \
-        return name((real)x, (real)y);                                                                                \
+#define KN_MATH2(name)                                                                      \
+    template <class A, class B>                                                             \
+    __device__ __forceinline__ typename kn_real<decltype(A() + B())>::type name(A x, B y) { \
+        typedef typename kn_real<decltype(A() + B())>::type real;                           \
+        return name((real)x, (real)y);                                                      \
     }
-#define KN_TEST(name)                                                                                                 \
-    template <class T, class R = typename kn_real<T>::type>                                                           \
-    __device__ __forceinline__ bool name(T x) {                                                                       \
-        return name((R)x);                                                                                            \
+#define KN_TEST(name)                                       \
+    template <class T, class R = typename kn_real<T>::type> \
+    __device__ __forceinline__ bool name(T x) {             \
+        return name((R)x);                                  \
     }
 KN_MATH1(acos) KN_MATH1(acosh) KN_MATH1(asin) KN_MATH1(asinh) KN_MATH1(atan) KN_MATH1(atanh) KN_MATH1(cbrt)
 KN_MATH1(ceil) KN_MATH1(cos) KN_MATH1(cosh) KN_MATH1(erf) KN_MATH1(erfc) KN_MATH1(exp) KN_MATH1(exp10) KN_MATH1(exp2)

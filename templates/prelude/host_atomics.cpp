@@ -1,4 +1,5 @@
-// CUDA's atomic operations, real ones, because a host kernel runs in threads. They order nothing else, as CUDA's do; __threadfence does.
+// CUDA's atomic operations, real ones, because a host kernel runs in threads. They order nothing else, as
+// CUDA's do; __threadfence does.
 // needs: atomicAdd atomicAdd_block atomicAdd_system atomicAnd atomicAnd_block atomicAnd_system atomicCAS atomicDec
 // needs: atomicDec_block atomicDec_system atomicExch atomicExch_block atomicExch_system atomicInc atomicInc_block
 // needs: atomicInc_system atomicMax atomicMax_block atomicMax_system atomicMin atomicMin_block atomicMin_system
@@ -9,11 +10,11 @@ template <class T> struct kn_itself { typedef T type; };
 template <class T> using kn_value = typename kn_itself<T>::type;
 
 // Retries until no other thread came between; `next` is what follows from `old`. The result is the old value.
-#define KN_ATOMIC(next)                                                                         \
-    T old, new_value;                                                                           \
-    __atomic_load(p, &old, __ATOMIC_RELAXED);                                                   \
-    do                                                                                          \
-        new_value = next;                                                                       \
+#define KN_ATOMIC(next)                                                                                \
+    T old, new_value;                                                                                  \
+    __atomic_load(p, &old, __ATOMIC_RELAXED);                                                          \
+    do                                                                                                 \
+        new_value = next;                                                                              \
     while (!__atomic_compare_exchange(p, &old, &new_value, true, __ATOMIC_RELAXED, __ATOMIC_RELAXED)); \
     return old;
 
@@ -39,8 +40,8 @@ template <class T> inline T atomicCAS(T *p, kn_value<T> expected, kn_value<T> x)
 }
 
 // Where there is an instruction for it.
-#define KN_ATOMIC_INTEGER(T)                                                                    \
-    inline T atomicAdd(T *p, T x) { return __atomic_fetch_add(p, x, __ATOMIC_RELAXED); }        \
+#define KN_ATOMIC_INTEGER(T)                                                             \
+    inline T atomicAdd(T *p, T x) { return __atomic_fetch_add(p, x, __ATOMIC_RELAXED); } \
     inline T atomicSub(T *p, T x) { return __atomic_fetch_sub(p, x, __ATOMIC_RELAXED); }
 KN_ATOMIC_INTEGER(int)
 KN_ATOMIC_INTEGER(unsigned int)
@@ -50,8 +51,8 @@ KN_ATOMIC_INTEGER(long long)
 KN_ATOMIC_INTEGER(unsigned long long)
 
 // One scope serves all on the host.
-#define KN_SCOPES(name)                                                                         \
-    template <class T> inline T name##_block(T *p, kn_value<T> x) { return name(p, x); }        \
+#define KN_SCOPES(name)                                                                  \
+    template <class T> inline T name##_block(T *p, kn_value<T> x) { return name(p, x); } \
     template <class T> inline T name##_system(T *p, kn_value<T> x) { return name(p, x); }
 KN_SCOPES(atomicAdd)
 KN_SCOPES(atomicSub)

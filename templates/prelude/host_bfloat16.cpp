@@ -32,6 +32,8 @@ private:
         int inexact = nearest != x;
         return __builtin_bit_cast(float, (__builtin_bit_cast(int, nearest) - beyond) | inexact);
     }
-    static unsigned long long fold(unsigned long long x) { return x >> 32 ? (x & ~0x7ffull) | ((x & 0x7ff) != 0) << 11 : x; }
+    static unsigned long long fold(unsigned long long x) {
+        return x >> 32 ? (x & ~0x7ffull) | ((x & 0x7ff) != 0) << 11 : x;
+    }
 };
 template <> struct kn_real<bfloat16> { typedef float type; };

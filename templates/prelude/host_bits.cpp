@@ -51,14 +51,18 @@ inline unsigned int __funnelshift_rc(unsigned int low, unsigned int high, unsign
 inline int __mulhi(int x, int y) { return (long long)x * y >> 32; }
 inline unsigned int __umulhi(unsigned int x, unsigned int y) { return (unsigned long long)x * y >> 32; }
 inline long long __mul64hi(long long x, long long y) { return (__int128)x * y >> 64; }
-inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y) { return (unsigned __int128)x * y >> 64; }
+inline unsigned long long __umul64hi(unsigned long long x, unsigned long long y) {
+    return (unsigned __int128)x * y >> 64;
+}
 // Of the lower 24 bits.
 inline int __mul24(int x, int y) {
     return (unsigned int)((int)((unsigned int)x << 8) >> 8) * (unsigned int)((int)((unsigned int)y << 8) >> 8);
 }
 inline unsigned int __umul24(unsigned int x, unsigned int y) { return (x & 0xffffff) * (y & 0xffffff); }
 
-inline unsigned int __sad(int x, int y, unsigned int z) { return z + (x > y ? (unsigned int)x - y : (unsigned int)y - x); }
+inline unsigned int __sad(int x, int y, unsigned int z) {
+    return z + (x > y ? (unsigned int)x - y : (unsigned int)y - x);
+}
 inline unsigned int __usad(unsigned int x, unsigned int y, unsigned int z) { return z + (x > y ? x - y : y - x); }
 inline int __hadd(int x, int y) { return ((long long)x + y) >> 1; }
 inline int __rhadd(int x, int y) { return ((long long)x + y + 1) >> 1; }

@@ -1,5 +1,5 @@
-// CUDA's conversions with a rounding in their names: rn to nearest even, rz towards zero, ru up, rd down. What does not fit becomes the nearest
-// integer that does, and a NaN 0 (in 64 bits the highest bit alone).
+// CUDA's conversions with a rounding in their names: rn to nearest even, rz towards zero, ru up, rd down. What
+// does not fit becomes the nearest integer that does, and a NaN 0 (in 64 bits the highest bit alone).
 // needs: __double2float_rd __double2float_rn __double2float_ru __double2float_rz __double2hiint __double2int_rd
 // needs: __double2int_rn __double2int_ru __double2int_rz __double2ll_rd __double2ll_rn __double2ll_ru __double2ll_rz
 // needs: __double2loint __double2uint_rd __double2uint_rn __double2uint_ru __double2uint_rz __double2ull_rd
@@ -32,29 +32,34 @@ template <class I, class F> inline I kn_fit(F whole, I lowest, I highest, I nan)
     return whole <= (F)lowest ? lowest : whole >= (F)highest ? highest : (I)whole;
 }
 
-// One integer wider or narrower than the floating-point type x comes from or goes to: the neighbour in the wanted direction.
+// One integer wider or narrower than the floating-point type x comes from or goes to: the neighbour in the
+// wanted direction.
 template <class F> inline F kn_next(F x, int up) { return nextafter(x, up ? (F)__builtin_inf() : -(F)__builtin_inf()); }
-template <class F, class I> inline F kn_down(F nearest, I x) { return (__int128)nearest > (__int128)x ? kn_next(nearest, 0) : nearest; }
-template <class F, class I> inline F kn_up(F nearest, I x) { return (__int128)nearest < (__int128)x ? kn_next(nearest, 1) : nearest; }
+template <class F, class I> inline F kn_down(F nearest, I x) {
+    return (__int128)nearest > (__int128)x ? kn_next(nearest, 0) : nearest;
+}
+template <class F, class I> inline F kn_up(F nearest, I x) {
+    return (__int128)nearest < (__int128)x ? kn_next(nearest, 1) : nearest;
+}
 
 #define KN_TO_INTEGER(F, from, I, to, lowest, highest, nan)                                     \
     inline I __##from##2##to##_rn(F x) { return kn_fit<I, F>(rint(x), lowest, highest, nan); }  \
     inline I __##from##2##to##_rz(F x) { return kn_fit<I, F>(trunc(x), lowest, highest, nan); } \
     inline I __##from##2##to##_ru(F x) { return kn_fit<I, F>(ceil(x), lowest, highest, nan); }  \
     inline I __##from##2##to##_rd(F x) { return kn_fit<I, F>(floor(x), lowest, highest, nan); }
-#define KN_FROM_INTEGER(I, from, F, to)                                                         \
-    inline F __##from##2##to##_rn(I x) { return (F)x; }                                         \
-    inline F __##from##2##to##_rz(I x) { return x < 0 ? kn_up((F)x, x) : kn_down((F)x, x); }    \
-    inline F __##from##2##to##_ru(I x) { return kn_up((F)x, x); }                               \
+#define KN_FROM_INTEGER(I, from, F, to)                                                      \
+    inline F __##from##2##to##_rn(I x) { return (F)x; }                                      \
+    inline F __##from##2##to##_rz(I x) { return x < 0 ? kn_up((F)x, x) : kn_down((F)x, x); } \
+    inline F __##from##2##to##_ru(I x) { return kn_up((F)x, x); }                            \
     inline F __##from##2##to##_rd(I x) { return kn_down((F)x, x); }
-#define KN_INTEGERS(F, name)                                                                    \
-    KN_TO_INTEGER(F, name, int, int, -2147483647 - 1, 2147483647, 0)                            \
-    KN_TO_INTEGER(F, name, unsigned int, uint, 0u, 4294967295u, 0u)                             \
+#define KN_INTEGERS(F, name)                                                                                             \
+    KN_TO_INTEGER(F, name, int, int, -2147483647 - 1, 2147483647, 0)                                                     \
+    KN_TO_INTEGER(F, name, unsigned int, uint, 0u, 4294967295u, 0u)                                                      \
     KN_TO_INTEGER(F, name, long long, ll, -9223372036854775807ll - 1, 9223372036854775807ll, -9223372036854775807ll - 1) \
-    KN_TO_INTEGER(F, name, unsigned long long, ull, 0ull, 18446744073709551615ull, 9223372036854775808ull) \
-    KN_FROM_INTEGER(int, int, F, name)                                                          \
-    KN_FROM_INTEGER(unsigned int, uint, F, name)                                                \
-    KN_FROM_INTEGER(long long, ll, F, name)                                                     \
+    KN_TO_INTEGER(F, name, unsigned long long, ull, 0ull, 18446744073709551615ull, 9223372036854775808ull)               \
+    KN_FROM_INTEGER(int, int, F, name)                                                                                   \
+    KN_FROM_INTEGER(unsigned int, uint, F, name)                                                                         \
+    KN_FROM_INTEGER(long long, ll, F, name)                                                                              \
     KN_FROM_INTEGER(unsigned long long, ull, F, name)
 KN_INTEGERS(float, float)
 KN_INTEGERS(double, double)

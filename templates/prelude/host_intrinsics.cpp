@@ -1,10 +1,10 @@
-// What CUDA has built in beyond C's mathematics: reciprocal roots, multiples of pi, norms, and the intrinsics that CUDA computes approximately, which are
-// exact to the usual ulp here.
-// needs: __cosf cospi cospif __dadd_rn __ddiv_rn __dmul_rn __drcp_rn __dsqrt_rn __dsub_rn exp10 __exp10f exp10f __expf
-// needs: __fadd_rn __fdiv_rn __fdividef fdividef __fma_rn __fmaf_rn __fmul_rn __frcp_rn __frsqrt_rn __fsqrt_rn
-// needs: __fsub_rn __log10f __log2f __logf norm norm3d norm3df norm4d norm4df normf __powf rcbrt rcbrtf rhypot rhypotf
-// needs: rnorm rnorm3d rnorm3df rnorm4d rnorm4df rnormf rsqrt rsqrtf __saturatef sincos __sincosf sincosf sincospi
-// needs: sincospif __sinf sinpi sinpif __tanf __tanhf
+// What CUDA has built in beyond C's mathematics: reciprocal roots, multiples of pi, norms, and the intrinsics
+// that CUDA computes approximately, which are exact to the usual ulp here.
+// needs: __cosf cospi cospif __dadd_rn __ddiv_rn __dmul_rn __drcp_rn __dsqrt_rn __dsub_rn exp10 __exp10f exp10f
+// needs: __expf __fadd_rn __fdiv_rn __fdividef fdividef __fma_rn __fmaf_rn __fmul_rn __frcp_rn __frsqrt_rn
+// needs: __fsqrt_rn __fsub_rn __log10f __log2f __logf norm norm3d norm3df norm4d norm4df normf __powf rcbrt rcbrtf
+// needs: rhypot rhypotf rnorm rnorm3d rnorm3df rnorm4d rnorm4df rnormf rsqrt rsqrtf __saturatef sincos __sincosf
+// needs: sincosf sincospi sincospif __sinf sinpi sinpif __tanf __tanhf
 // with: math
 
 // Keeps a rounded product or sum from being merged into a fused multiply-add.
@@ -28,7 +28,7 @@ template <class R> inline R kn_cospi(R x) {
     return sin(((R)0.5 - fabs(r)) * (R)3.14159265358979323846);
 }
 
-#define KN_BOTH(name)                                                                           \
+#define KN_BOTH(name)                                                                                      \
     template <class T, class R = typename kn_real<T>::type> inline R name(T x) { return kn_##name((R)x); } \
     template <class T> inline float name##f(T x) { return kn_##name((float)x); }
 KN_BOTH(rsqrt)
@@ -36,9 +36,13 @@ KN_BOTH(rcbrt)
 KN_BOTH(sinpi)
 KN_BOTH(cospi)
 
-#define KN_PAIR(name, first, second)                                                            \
-    template <class T, class R> inline void name(T x, R *sine, R *cosine) { *sine = first((R)x), *cosine = second((R)x); } \
-    template <class T> inline void name##f(T x, float *sine, float *cosine) { *sine = first((float)x), *cosine = second((float)x); }
+#define KN_PAIR(name, first, second)                                          \
+    template <class T, class R> inline void name(T x, R *sine, R *cosine) {   \
+        *sine = first((R)x), *cosine = second((R)x);                          \
+    }                                                                         \
+    template <class T> inline void name##f(T x, float *sine, float *cosine) { \
+        *sine = first((float)x), *cosine = second((float)x);                  \
+    }
 KN_PAIR(sincos, sin, cos)
 KN_PAIR(sincospi, kn_sinpi, kn_cospi)
 inline void __sincosf(float x, float *sine, float *cosine) { *sine = sin(x), *cosine = cos(x); }
@@ -56,13 +60,19 @@ template <class T> inline T kn_norm(int n, const T *p) {
     return sqrt(sum) / scale;
 }
 
-#define KN_NORMS(real, suffix)                                                                  \
-    inline real norm3d##suffix(real x, real y, real z) { real p[] = {x, y, z}; return kn_norm(3, p); }             \
-    inline real norm4d##suffix(real x, real y, real z, real w) { real p[] = {x, y, z, w}; return kn_norm(4, p); }  \
-    inline real rnorm3d##suffix(real x, real y, real z) { return 1 / norm3d##suffix(x, y, z); }                    \
-    inline real rnorm4d##suffix(real x, real y, real z, real w) { return 1 / norm4d##suffix(x, y, z, w); }         \
-    inline real norm##suffix(int n, const real *p) { return kn_norm(n, p); }                                       \
-    inline real rnorm##suffix(int n, const real *p) { return 1 / kn_norm(n, p); }                                  \
+#define KN_NORMS(real, suffix)                                                                             \
+    inline real norm3d##suffix(real x, real y, real z) {                                                   \
+        real p[] = {x, y, z};                                                                              \
+        return kn_norm(3, p);                                                                              \
+    }                                                                                                      \
+    inline real norm4d##suffix(real x, real y, real z, real w) {                                           \
+        real p[] = {x, y, z, w};                                                                           \
+        return kn_norm(4, p);                                                                              \
+    }                                                                                                      \
+    inline real rnorm3d##suffix(real x, real y, real z) { return 1 / norm3d##suffix(x, y, z); }            \
+    inline real rnorm4d##suffix(real x, real y, real z, real w) { return 1 / norm4d##suffix(x, y, z, w); } \
+    inline real norm##suffix(int n, const real *p) { return kn_norm(n, p); }                               \
+    inline real rnorm##suffix(int n, const real *p) { return 1 / kn_norm(n, p); }                          \
     inline real rhypot##suffix(real x, real y) { return 1 / hypot(x, y); }
 KN_NORMS(float, f)
 KN_NORMS(float, )

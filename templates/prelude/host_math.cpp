@@ -1,12 +1,14 @@
 // C's mathematical functions in both precisions, as CUDA has them built in. An integer argument counts as float64.
-// needs: abs acos acosf acosh acoshf asin asinf asinh asinhf atan atan2 atan2f atanf atanh atanhf cbrt cbrtf ceil ceilf copysign
-// needs: copysignf cos cosf cosh coshf erf erfc erfcf erff exp exp2 exp2f expf expm1 expm1f fabs fabsf fdim fdimf floor floorf
-// needs: fma fmaf fmax fmaxf fmin fminf fmod fmodf hypot hypotf isfinite isinf isnan log log10 log10f log1p log1pf log2 log2f
-// needs: logf max min nearbyint nearbyintf nextafter nextafterf pow powf remainder remainderf rint rintf round roundf signbit sin
-// needs: sinf sinh sinhf sqrt sqrtf tan tanf tanh tanhf trunc truncf
+// needs: abs acos acosf acosh acoshf asin asinf asinh asinhf atan atan2 atan2f atanf atanh atanhf cbrt cbrtf ceil
+// needs: ceilf copysign copysignf cos cosf cosh coshf erf erfc erfcf erff exp exp2 exp2f expf expm1 expm1f fabs
+// needs: fabsf fdim fdimf floor floorf fma fmaf fmax fmaxf fmin fminf fmod fmodf hypot hypotf isfinite isinf isnan
+// needs: log log10 log10f log1p log1pf log2 log2f logf max min nearbyint nearbyintf nextafter nextafterf pow powf
+// needs: remainder remainderf rint rintf round roundf signbit sin sinf sinh sinhf sqrt sqrtf tan tanf tanh tanhf
+// needs: trunc truncf
 
-// In loops gcc calls the vector forms of glibc's libmvec, which are within 4 ulp. glibc 2.22 brought the first and 2.35 the others, and with them
-// <sys/rseq.h>, which tells them apart. KN_HAVE_LIBMVEC may be given: 222 or 235 for glibc of that version and later, 0 for none.
+// In loops gcc calls the vector forms of glibc's libmvec, which are within 4 ulp. glibc 2.22 brought the first
+// and 2.35 the others, and with them <sys/rseq.h>, which tells them apart. KN_HAVE_LIBMVEC may be given: 222 or
+// 235 for glibc of that version and later, 0 for none.
 #ifndef KN_HAVE_LIBMVEC
 #if !defined(__x86_64__) || defined(__clang__) || !__has_include(<bits/math-vector.h>)
 #define KN_HAVE_LIBMVEC 0
@@ -45,7 +47,8 @@ template <> struct kn_real<double> { typedef double type; };
 template <> struct kn_real<float> { typedef float type; };
 template <class A, class B> using kn_real_of = typename kn_real<decltype(A() + B())>::type;
 
-// Everything but C's own functions is a template, and one with parameters to spare: <math.h>'s overloads, where the user includes it, come first.
+// Everything but C's own functions is a template, and one with parameters to spare: <math.h>'s overloads, where
+// the user includes it, come first.
 #define KN_MATH1(vector, name)                                                                             \
     extern "C" vector double name(double) noexcept;                                                        \
     extern "C" vector float name##f(float) noexcept;                                                       \
@@ -96,10 +99,13 @@ KN_MATH2(, fmod)
 KN_MATH2(, nextafter)
 KN_MATH2(, remainder)
 
-// gcc joins sin and cos of the same operand to one call that has no vector form, unless it does not know cos for what it is.
+// gcc joins sin and cos of the same operand to one call that has no vector form, unless it does not know cos
+// for what it is.
 KN_VECTOR __attribute__((const)) double kn_cos(double) noexcept __asm__("cos");
 KN_VECTOR __attribute__((const)) float kn_cos(float) noexcept __asm__("cosf");
-template <class T, class R = typename kn_real<T>::type, class... Spare> inline R cos(T x, Spare...) { return kn_cos((R)x); }
+template <class T, class R = typename kn_real<T>::type, class... Spare> inline R cos(T x, Spare...) {
+    return kn_cos((R)x);
+}
 template <class T> inline float cosf(T x) { return kn_cos((float)x); }
 
 extern "C" double fma(double, double, double) noexcept;
@@ -109,13 +115,16 @@ inline R fma(A x, B y, C z, Spare...) {
     return sizeof(R) == sizeof(float) ? (R)fmaf((float)x, (float)y, (float)z) : (R)fma((double)x, (double)y, (double)z);
 }
 
-// A NaN gives way to the other operand. Written out, because a call of the C library's would keep loops from becoming vectors.
-#define KN_EXTREME(name, compare)                                                                                                             \
-    template <class A, class B> inline decltype(A() + B()) name(A x, B y) {                                                                   \
-        decltype(A() + B()) a = x, b = y;                                                                                                     \
-        return a compare b || b != b ? a : b;                                                                                                 \
-    }                                                                                                                                         \
-    template <class A, class B, class R = kn_real_of<A, B>, class... Spare> inline R f##name(A x, B y, Spare...) { return name((R)x, (R)y); } \
+// A NaN gives way to the other operand. Written out, because a call of the C library's would keep loops from
+// becoming vectors.
+#define KN_EXTREME(name, compare)                                                                                  \
+    template <class A, class B> inline decltype(A() + B()) name(A x, B y) {                                        \
+        decltype(A() + B()) a = x, b = y;                                                                          \
+        return a compare b || b != b ? a : b;                                                                      \
+    }                                                                                                              \
+    template <class A, class B, class R = kn_real_of<A, B>, class... Spare> inline R f##name(A x, B y, Spare...) { \
+        return name((R)x, (R)y);                                                                                   \
+    }                                                                                                              \
     template <class A, class B> inline float f##name##f(A x, B y) { return name((float)x, (float)y); }
 KN_EXTREME(min, <)
 KN_EXTREME(max, >)
@@ -125,8 +134,10 @@ inline double kn_abs(double x) { return __builtin_fabs(x); }
 template <class T> inline T kn_abs(T x) { return x <= 0 ? (T)(0 - x) : x; }
 template <class T, class = typename kn_real<T>::type, class... Spare> inline T abs(T x, Spare...) { return kn_abs(x); }
 
-#define KN_TEST(name) \
-    template <class T, class R = typename kn_real<T>::type, class... Spare> inline bool name(T x, Spare...) { return __builtin_##name((R)x); }
+#define KN_TEST(name)                                                                                         \
+    template <class T, class R = typename kn_real<T>::type, class... Spare> inline bool name(T x, Spare...) { \
+        return __builtin_##name((R)x);                                                                        \
+    }
 KN_TEST(isnan)
 KN_TEST(isinf)
 KN_TEST(isfinite)

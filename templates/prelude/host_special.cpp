@@ -1,9 +1,9 @@
-// Special functions, and those of C's mathematics that snippets seldom need. The ones that C lacks are computed in float64 by their definitions and refined
-// by Newton's method.
-// needs: scalbln scalblnf cyl_bessel_i0 cyl_bessel_i0f cyl_bessel_i1 cyl_bessel_i1f erfcinv erfcinvf erfcx erfcxf erfinv erfinvf frexp
-// needs: frexpf ilogb ilogbf j0 j0f j1 j1f jn jnf ldexp ldexpf lgamma lgammaf llrint llrintf llround llroundf logb
-// needs: logbf lrint lrintf lround lroundf modf modff normcdf normcdff normcdfinv normcdfinvf remquo remquof scalbn
-// needs: scalbnf tgamma tgammaf y0 y0f y1 y1f yn ynf
+// Special functions, and those of C's mathematics that snippets seldom need. The ones that C lacks are computed
+// in float64 by their definitions and refined by Newton's method.
+// needs: scalbln scalblnf cyl_bessel_i0 cyl_bessel_i0f cyl_bessel_i1 cyl_bessel_i1f erfcinv erfcinvf erfcx erfcxf
+// needs: erfinv erfinvf frexp frexpf ilogb ilogbf j0 j0f j1 j1f jn jnf ldexp ldexpf lgamma lgammaf llrint llrintf
+// needs: llround llroundf logb logbf lrint lrintf lround lroundf modf modff normcdf normcdff normcdfinv normcdfinvf
+// needs: remquo remquof scalbn scalbnf tgamma tgammaf y0 y0f y1 y1f yn ynf
 // with: math
 
 KN_MATH1(, lgamma)
@@ -14,9 +14,9 @@ KN_MATH1(, j1)
 KN_MATH1(, y0)
 KN_MATH1(, y1)
 
-#define KN_RETURNING(result, name)                                                              \
-    extern "C" result name(double) noexcept;                                                    \
-    template <class T> inline result name##f(T x) { return name((double)x); }                   \
+#define KN_RETURNING(result, name)                                            \
+    extern "C" result name(double) noexcept;                                  \
+    template <class T> inline result name##f(T x) { return name((double)x); } \
     template <class T, class R = typename kn_real<T>::type> inline result name(T x) { return name((double)x); }
 KN_RETURNING(int, ilogb)
 KN_RETURNING(long, lrint)
@@ -25,11 +25,11 @@ KN_RETURNING(long long, llrint)
 KN_RETURNING(long long, llround)
 
 // With an operand or a result besides: of a type that does not say how to compute.
-#define KN_BESIDES(name, other)                                                                 \
-    extern "C" double name(double, other) noexcept;                                             \
-    extern "C" float name##f(float, other) noexcept;                                            \
-    template <class T, class R = typename kn_real<T>::type> inline R name(T x, other y) {       \
-        return sizeof(R) == sizeof(float) ? (R)name##f((float)x, y) : (R)name((double)x, y);    \
+#define KN_BESIDES(name, other)                                                              \
+    extern "C" double name(double, other) noexcept;                                          \
+    extern "C" float name##f(float, other) noexcept;                                         \
+    template <class T, class R = typename kn_real<T>::type> inline R name(T x, other y) {    \
+        return sizeof(R) == sizeof(float) ? (R)name##f((float)x, y) : (R)name((double)x, y); \
     }
 KN_BESIDES(ldexp, int)
 KN_BESIDES(scalbn, int)
@@ -69,7 +69,8 @@ inline double kn_erfcx(double x) {
 // A first guess from the asymptote of log erfc, then steps on log erfc for small y: it is nearly a parabola there.
 inline double kn_erfcinv_small(double y) {
     double t = sqrt(-2 * log(y / 2));
-    double x = 0.70710678118654752440 * (t - (2.515517 + t * (0.802853 + t * 0.010328)) / (1 + t * (1.432788 + t * (0.189269 + t * 0.001308))));
+    double over = 2.515517 + t * (0.802853 + t * 0.010328), under = 1 + t * (1.432788 + t * (0.189269 + t * 0.001308));
+    double x = 0.70710678118654752440 * (t - over / under);
     for (int k = 0; k < 3; ++k) {
         double value = erfc(x), slope = -1.12837916709551257390 * exp(-x * x);
         if (value == 0)
@@ -116,8 +117,8 @@ inline double kn_bessel_i(int order, double x) {
     return order ? copysign(value, x) : value;
 }
 
-#define KN_SPECIAL(name, expression)                                                            \
-    inline double name(double x) { return expression; }                                         \
+#define KN_SPECIAL(name, expression)                                                                          \
+    inline double name(double x) { return expression; }                                                       \
     template <class T, class R = typename kn_real<T>::type> inline R name(T x) { return (R)name((double)x); } \
     template <class T> inline float name##f(T x) { return (float)name((double)x); }
 KN_SPECIAL(erfcx, kn_erfcx(x))

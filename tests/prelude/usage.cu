@@ -71,5 +71,15 @@ extern "C" __global__ void kiln_usage(float16 *h, bfloat16 *b, float *f, double 
     atomicSub(i, 1), atomicMin(i, 1), atomicMax(u, 1u), atomicMin(l, 1), atomicMax(ul, wide), atomicMin(f, x), atomicMax(f, x), atomicMin(d, 1), atomicMax(d, 1);
     atomicAnd(i, 1), atomicOr(u, 1u), atomicXor(i, 1), atomicExch(f, 1), atomicCAS(i, 1, 2), atomicInc(u, 7u), atomicDec(u, 7u);
     __threadfence();
+
+    float4 quad = make_float4(1, 2, 3, 4);
+    uchar2 bytes = make_uchar2(1, 2);
+    double3 triple = make_double3(1, 2, 3);
+    longlong2 wide_pair = make_longlong2(1, 2);
+    memcpy(f + 8, &quad, sizeof quad);
+    assert(quad.x > 0);
+    if (quad.w < 0)
+        printf("%d\n", bytes.y);
+    d[8] = triple.z + wide_pair.x;
     ul[0] = a + p + v + w + wide;
 }
