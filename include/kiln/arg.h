@@ -4,7 +4,7 @@
  *     kiln_arg in[] = {kiln_arg_array(x), kiln_arg_float(0.5), kiln_arg_int(3)};
  *
  * kiln_arg_int, _float, _bool and _complex are weak scalars, like Python's numbers: they take the dtype that the arrays of the call ask for
- * and do not widen them. kiln_arg_typed has a dtype of its own. The constructors are inline, never fail and own nothing.
+ * and do not widen them. kiln_arg_typed, and kiln_arg_float32 and its like, have a dtype of their own. The constructors are inline, never fail and own nothing.
  */
 #ifndef KILN_ARG_H
 #define KILN_ARG_H
@@ -106,6 +106,52 @@ static inline kiln_arg kiln_arg_typed(kiln_dtype dtype, const void *value)
     if (size <= sizeof a.value.bytes)
         memcpy(a.value.bytes, value, size);
     return a;
+}
+
+/* Typed scalars of the numbers that C has. */
+static inline kiln_arg kiln_arg_truth(bool value)
+{
+    return kiln_arg_typed(KILN_BOOL, &value);
+}
+static inline kiln_arg kiln_arg_int8(int8_t value)
+{
+    return kiln_arg_typed(KILN_INT8, &value);
+}
+static inline kiln_arg kiln_arg_int16(int16_t value)
+{
+    return kiln_arg_typed(KILN_INT16, &value);
+}
+static inline kiln_arg kiln_arg_int32(int32_t value)
+{
+    return kiln_arg_typed(KILN_INT32, &value);
+}
+static inline kiln_arg kiln_arg_int64(int64_t value)
+{
+    return kiln_arg_typed(KILN_INT64, &value);
+}
+static inline kiln_arg kiln_arg_uint8(uint8_t value)
+{
+    return kiln_arg_typed(KILN_UINT8, &value);
+}
+static inline kiln_arg kiln_arg_uint16(uint16_t value)
+{
+    return kiln_arg_typed(KILN_UINT16, &value);
+}
+static inline kiln_arg kiln_arg_uint32(uint32_t value)
+{
+    return kiln_arg_typed(KILN_UINT32, &value);
+}
+static inline kiln_arg kiln_arg_uint64(uint64_t value)
+{
+    return kiln_arg_typed(KILN_UINT64, &value);
+}
+static inline kiln_arg kiln_arg_float32(float value)
+{
+    return kiln_arg_typed(KILN_FLOAT32, &value);
+}
+static inline kiln_arg kiln_arg_float64(double value)
+{
+    return kiln_arg_typed(KILN_FLOAT64, &value);
 }
 
 /* A struct that the kernel's preamble declares, size bytes at data; data must live until the call returns. */

@@ -27,5 +27,6 @@
 #include <kiln/module.h>
 #include <kiln/cache.h>
 #include <kiln/toolchain.h>
+#include <kiln/convenience.h>
 
 #endif
