@@ -1,0 +1,301 @@
+/* Schedules: whatever is chosen, every wide access is aligned, inside its operand's run, and never crosses what the strides hold apart. */
+#include "plan/schedule.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <cmocka.h>
+
+#define S(...) ((const int64_t[]){__VA_ARGS__})
+
+enum { MAX_RANK = 5, MAX_VIEWS = 4, WIDTH = 16, SHARED = 48 << 10 };
+
+static uint64_t state_of_dice;
+
+static int roll(int low, int high)
+{
+    state_of_dice = state_of_dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return low + (int)((state_of_dice >> 33) % (uint64_t)(high - low + 1));
+}
+
+/* ---- a random call ---- */
+
+typedef struct scene {
+    int ndim, count;
+    bool with_index;
+    int64_t shape[MAX_RANK], strides[MAX_VIEWS][MAX_RANK];
+    kn_view view[MAX_VIEWS];
+    kn_access access[MAX_VIEWS];
+    kn_space space;
+} scene;
+
+static void random_operand(scene *s, int v)
+{
+    int order[MAX_RANK], item = 1 << roll(0, 4);
+    int64_t run = item;
+    bool is_output = v == s->count - 1;
+    for (int a = 0; a < s->ndim; ++a)
+        order[a] = a;
+    for (int a = s->ndim; a-- > 1 && roll(0, 1);) {
+        int other = roll(0, a), kept = order[a];
+        order[a] = order[other];
+        order[other] = kept;
+    }
+    for (int k = s->ndim; k-- > 0;) {
+        int64_t step = run * (roll(0, 9) ? 1 : 2);
+        s->strides[v][order[k]] = roll(0, 9) ? step : -step;
+        if (!is_output && !roll(0, 9))
+            s->strides[v][order[k]] = 0;
+        run = step * s->shape[order[k]];
+    }
+    s->view[v] = (kn_view){s->shape, s->strides[v], s->ndim, is_output};
+    s->access[v] =
+        (kn_access){item, (uintptr_t)(1 << 20) + (uintptr_t)(roll(0, 2) ? 0 : roll(0, 20) * item), is_output};
+}
+
+static void random_scene(scene *s)
+{
+    static const int extents[] = {2, 3, 4, 8, 16, 17, 32, 33, 64, 128};
+    s->ndim = roll(1, MAX_RANK);
+    s->count = roll(1, MAX_VIEWS);
+    s->with_index = !roll(0, 3);
+    for (int a = 0; a < s->ndim; ++a)
+        s->shape[a] = extents[roll(0, 9)];
+    for (int v = 0; v < s->count; ++v)
+        random_operand(s, v);
+    kn_space_make(&s->space, s->ndim, s->shape, s->view, s->count, s->with_index);
+    for (int v = 0; v < s->count; ++v)
+        s->access[v].address += (uintptr_t)s->space.offset[v];
+}
+
+/* ---- what has to hold ---- */
+
+static int64_t alignment(const scene *s, const kn_schedule *c, int o)
+{
+    int bytes = c->vector * s->access[o].item_size;
+    return bytes < WIDTH ? bytes : WIDTH;
+}
+
+static void assert_dense(const scene *s, const kn_schedule *c, const kn_shape_of_launch *shape, int o)
+{
+    int64_t run = s->access[o].item_size;
+    for (int a = s->space.ndim; a-- > 0; run *= s->space.extent[a])
+        assert_int_equal(s->space.stride[o][a], run);
+    assert_int_equal((s->access[o].address - (uintptr_t)(shape->skew * s->access[o].item_size)) %
+                         (uintptr_t)alignment(s, c, o),
+                     0);
+}
+
+/* Vectors along `axis` begin at aligned places and do not run out of it. */
+static void assert_vectors_along(const scene *s, const kn_schedule *c, int o, int axis)
+{
+    assert_int_equal(s->space.extent[axis] % c->vector, 0);
+    if (s->space.stride[o][axis] == 0 && !s->access[o].is_output)
+        return;
+    assert_int_equal(s->space.stride[o][axis], s->access[o].item_size);
+    assert_int_equal(s->access[o].address % (uintptr_t)alignment(s, c, o), 0);
+    for (int a = 0; a < s->space.ndim; ++a)
+        if (a != axis)
+            assert_int_equal(s->space.stride[o][a] % alignment(s, c, o), 0);
+}
+
+static void assert_access(const scene *s, const kn_schedule *c, const kn_shape_of_launch *shape, int o)
+{
+    switch (c->access[o]) {
+    case KN_DENSE:
+        assert_true(c->kind != KN_TILE);
+        assert_dense(s, c, shape, o);
+        break;
+    case KN_VECTOR:
+        assert_true(c->kind == KN_ROWS || c->kind == KN_TILE);
+        assert_int_equal(shape->skew, 0);
+        assert_vectors_along(s, c, o, s->space.ndim - 1);
+        break;
+    case KN_STAGED:
+        assert_true(c->kind == KN_TILE && !s->access[o].is_output &&
+                    s->space.stride[o][shape->tile_axis] != 0);
+        assert_vectors_along(s, c, o, shape->tile_axis);
+        break;
+    default:
+        assert_int_equal(c->access[o], KN_GATHER);
+        assert_true(c->vector == 1 || !s->access[o].is_output);
+    }
+}
+
+static void assert_tile(const scene *s, const kn_schedule *c, const kn_shape_of_launch *shape)
+{
+    kn_space tiles;
+    int64_t staged = 0, inner = s->space.ndim - 1, covered = 1;
+    for (int o = 0; o < s->count; ++o)
+        staged += c->access[o] == KN_STAGED ? s->access[o].item_size : 0;
+    assert_true(staged > 0);
+    assert_true(shape->tile_axis >= 0 && shape->tile_axis < inner);
+    assert_true(shape->tile_p >= 1 && shape->tile_q >= 1 && shape->tile_p * shape->tile_q <= c->block);
+    assert_true(shape->shared_bytes <= SHARED);
+    assert_true(shape->shared_bytes >= shape->tile_p * shape->tile_q * c->vector * c->vector * staged);
+    kn_schedule_tile_space(&tiles, &s->space, c, shape);
+    assert_int_equal(tiles.ndim, s->space.ndim + 2);
+    assert_true(tiles.ndim <= c->rank);
+    assert_int_equal(tiles.extent[0], s->space.extent[shape->tile_axis]);
+    assert_int_equal(tiles.extent[1], s->space.extent[inner]);
+    for (int a = 2; a < tiles.ndim; ++a)
+        covered *= tiles.extent[a];
+    assert_true(covered * shape->tile_p * shape->tile_q * c->vector * c->vector >= s->space.size);
+    assert_true(tiles.extent[tiles.ndim - 1] * shape->tile_p * c->vector - s->space.extent[inner] <
+                shape->tile_p * c->vector);
+}
+
+static void assert_sound(const scene *s, const kn_schedule *c, const kn_shape_of_launch *shape)
+{
+    assert_int_equal(strlen(c->access), s->count);
+    assert_true(c->vector >= 1 && (c->vector & (c->vector - 1)) == 0);
+    assert_true(c->block % 32 == 0 && c->block >= 32 && c->block <= 1024);
+    assert_true(shape->skew >= 0 && shape->skew < c->vector);
+    assert_true(c->kind == KN_FLAT ? c->rank == 0 : c->rank >= s->space.ndim);
+    if (c->kind == KN_FLAT) {
+        assert_int_equal(s->space.ndim, 1);
+        assert_true(!s->with_index || s->space.stride[s->count][0] == 1);
+    }
+    if (c->kind == KN_STRIDED)
+        assert_int_equal(c->vector, 1);
+    for (int o = 0; o < s->count; ++o)
+        assert_access(s, c, shape, o);
+    if (c->kind == KN_TILE)
+        assert_tile(s, c, shape);
+}
+
+static void every_wide_access_is_sound(void **state)
+{
+    int met[KN_SCHEDULE_KINDS] = {0};
+    scene *s = malloc(sizeof *s);
+    kn_target target;
+    (void)state;
+    assert_non_null(s);
+    assert_int_equal(kn_target_parse(&target, "sm_90"), KILN_OK);
+    state_of_dice = 3;
+    for (int turn = 0; turn < 30000; ++turn) {
+        kn_schedule chosen;
+        kn_shape_of_launch shape;
+        random_scene(s);
+        kn_schedule_choose(&chosen, &shape, &s->space, s->access, s->count, &target,
+                           roll(0, 3) ? 0 : 32 * roll(1, 32));
+        assert_sound(s, &chosen, &shape);
+        ++met[chosen.kind];
+    }
+    for (int kind = 1; kind < KN_SCHEDULE_KINDS; ++kind)
+        assert_true(met[kind] > 100);
+    free(s);
+}
+
+static void the_host_has_two(void **state)
+{
+    scene *s = malloc(sizeof *s);
+    kn_target target;
+    (void)state;
+    assert_non_null(s);
+    kn_target_host(&target);
+    state_of_dice = 4;
+    for (int turn = 0; turn < 3000; ++turn) {
+        kn_schedule chosen;
+        kn_shape_of_launch shape;
+        random_scene(s);
+        kn_schedule_choose(&chosen, &shape, &s->space, s->access, s->count, &target, 0);
+        assert_true(chosen.kind == KN_FLAT || chosen.kind == KN_STRIDED);
+        assert_true(chosen.vector == 0 && chosen.block == 0);
+        if (chosen.kind == KN_FLAT)
+            for (int o = 0; o < s->count; ++o)
+                assert_true(s->space.ndim == 1 && s->space.stride[o][0] == s->access[o].item_size);
+    }
+    free(s);
+}
+
+/* ---- by hand ---- */
+
+static kn_schedule choose_for(int ndim, const int64_t *shape, const kn_view *view, const kn_access *access,
+                              int count, bool with_index)
+{
+    kn_space space;
+    kn_target target;
+    kn_schedule chosen;
+    kn_shape_of_launch figures;
+    kn_access moved[MAX_VIEWS];
+    kn_target_parse(&target, "sm_90");
+    kn_space_make(&space, ndim, shape, view, count, with_index);
+    for (int o = 0; o < count; ++o) {
+        moved[o] = access[o];
+        moved[o].address += (uintptr_t)space.offset[o];
+    }
+    kn_schedule_choose(&chosen, &figures, &space, moved, count, &target, 0);
+    return chosen;
+}
+
+static void contiguous_is_flat(void **state)
+{
+    const kn_view f32[] = {{S(1000), S(4), 1, false}, {S(1000), S(4), 1, true}};
+    const kn_access aligned[] = {{4, 4096, false}, {4, 8192, true}},
+                    shifted[] = {{4, 4100, false}, {4, 8196, true}};
+    kn_schedule c = choose_for(1, S(1000), f32, aligned, 2, false);
+    (void)state;
+    assert_true(c.kind == KN_FLAT && c.vector == 4);
+    assert_string_equal(c.access, "dd");
+    /* Both off by the same: still wide, after a few elements alone. */
+    c = choose_for(1, S(1000), f32, shifted, 2, false);
+    assert_true(c.kind == KN_FLAT && c.vector == 4);
+    assert_string_equal(c.access, "dd");
+}
+
+static void reversed_index_is_not_flat(void **state)
+{
+    const kn_view backwards[] = {{S(1000), S(-4), 1, true}};
+    const kn_access access[] = {{4, 4096 + 3996, true}};
+    (void)state;
+    assert_int_equal(choose_for(1, S(1000), backwards, access, 1, false).kind, KN_FLAT);
+    assert_int_not_equal(choose_for(1, S(1000), backwards, access, 1, true).kind, KN_FLAT);
+}
+
+static void transpose_is_a_tile(void **state)
+{
+    const kn_view turned[] = {{S(512, 256), S(4, 2048), 2, false}, {S(512, 256), S(1024, 4), 2, true}};
+    const kn_access access[] = {{4, 4096, false}, {4, 1 << 20, true}};
+    (void)state;
+    assert_int_equal(choose_for(2, S(512, 256), turned, access, 2, false).kind, KN_TILE);
+}
+
+static void broadcast_keeps_the_others_wide(void **state)
+{
+    const kn_view views[] = {
+        {S(512, 256), S(1024, 4), 2, false}, {S(256), S(4), 1, false}, {S(512, 256), S(1024, 4), 2, true}};
+    const kn_access access[] = {{4, 4096, false}, {4, 8192, false}, {4, 1 << 20, true}};
+    kn_schedule c = choose_for(2, S(512, 256), views, access, 3, false);
+    (void)state;
+    assert_true(c.kind == KN_ROWS && c.vector == 4);
+    assert_null(strchr(c.access, KN_GATHER));
+}
+
+static void names(void **state)
+{
+    (void)state;
+    assert_string_equal(kn_schedule_name(KN_FLAT), "flat");
+    assert_string_equal(kn_schedule_name(KN_TILE), "tile");
+    for (int a = 1; a < KN_SCHEDULE_KINDS; ++a)
+        for (int b = 0; b < a; ++b)
+            assert_string_not_equal(kn_schedule_name((kn_schedule_kind)a),
+                                    kn_schedule_name((kn_schedule_kind)b));
+    assert_string_equal(kn_schedule_name((kn_schedule_kind)99), kn_schedule_name((kn_schedule_kind)0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(every_wide_access_is_sound),
+        cmocka_unit_test(the_host_has_two),
+        cmocka_unit_test(contiguous_is_flat),
+        cmocka_unit_test(reversed_index_is_not_flat),
+        cmocka_unit_test(transpose_is_a_tile),
+        cmocka_unit_test(broadcast_keeps_the_others_wide),
+        cmocka_unit_test(names),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
