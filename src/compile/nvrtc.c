@@ -176,15 +176,18 @@ static kiln_status nvrtc_version(kn_str *out)
 
 /* ---- options ---- */
 
-/* What makes a source without includes compile faster, and the first version that takes it. */
+/* What makes compiling faster, and the first version that takes it. */
 static const struct {
     const char *option;
     int since;
+    bool with_includes; /* for sources with includes, and a user's modules, too */
 } lean_options[] = {
-    {"-modify-stack-limit=false",
-     11020}, /* the limit is the whole process's: other threads would see it change */
-    {"-no-source-include", 12040},
-    {"-minimal", 12090},
+    /* The driver's own cache on disk, which is kept twice for each compile: ours serves as well. */
+    {"-no-cache", 12090, true},
+    /* The limit is the whole process's: other threads would see it change. */
+    {"-modify-stack-limit=false", 11020, false},
+    {"-no-source-include", 12040, false},
+    {"-minimal", 12060, false},
 };
 
 enum { MAX_OWN_OPTIONS = 24 };
@@ -239,11 +242,11 @@ static void add(option_list *list, const char *option)
     list->items[list->n++] = option;
 }
 
-static void add_lean_options(option_list *list)
+static void add_lean_options(option_list *list, bool has_includes)
 {
     list->first_lean = list->n;
     for (size_t i = 0; i < sizeof lean_options / sizeof *lean_options; i++)
-        if (api_version >= lean_options[i].since)
+        if (api_version >= lean_options[i].since && (lean_options[i].with_includes || !has_includes))
             add(list, lean_options[i].option);
     list->n_lean = list->n - list->first_lean;
 }
@@ -289,8 +292,7 @@ static kiln_status make_options(option_list *list, const kn_compile_request *req
     bool is_lean = !is_module && !kn_compile_has_includes(request);
     if (!is_module)
         add(list, "-default-device");
-    if (is_lean)
-        add_lean_options(list);
+    add_lean_options(list, !is_lean);
     for (int i = 0; i < request->n_options; i++)
         add(list, request->options[i]);
     if (!is_lean) /* after the user's own folders */
