@@ -1,0 +1,190 @@
+/* golden_source - what generated code looks like: FOLDER/NAME.txt describes a call, NAME.expected is its source, preludes left out.
+ *
+ * usage: golden_source [--update] FOLDER
+ *
+ * A description has one "key: value" a line, and the body after "body:" to the end:
+ *     target: sm_90
+ *     in: T x, float32 s
+ *     out: T z
+ *     operand: float32 64,100 F -0      dtype, shape ("-": no axes), layout as in cases/stage.h; in the order of the parameters
+ *     raw: int32 64                     the same for raw parameters
+ *     scalar: float32
+ *     preamble:, loop_prep:, after_loop: one line each
+ */
+#include "golden.h"
+#include "stage.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct description {
+    char *text; /* cut up in place */
+    const char *target, *in, *out, *body;
+    kiln_kernel_options options;
+    const char *operand[16], *kind[16];
+    int n_operands;
+} description;
+
+static void take_line(description *d, char *key, char *value)
+{
+    const struct {
+        const char *key, **to;
+    } texts[] = {{"target", &d->target},
+                 {"in", &d->in},
+                 {"out", &d->out},
+                 {"preamble", &d->options.preamble},
+                 {"loop_prep", &d->options.loop_prep},
+                 {"after_loop", &d->options.after_loop}};
+    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; ++k)
+        if (!strcmp(key, texts[k].key)) {
+            *texts[k].to = value;
+            return;
+        }
+    if (trouble_unless(!strcmp(key, "operand") || !strcmp(key, "raw") || !strcmp(key, "scalar"),
+                       "unknown key '%s'", key)) {
+        d->kind[d->n_operands] = key;
+        d->operand[d->n_operands++] = value;
+    }
+}
+
+static void read_description(description *d)
+{
+    char *at = d->text;
+    d->in = d->out = d->body = "";
+    d->options = (kiln_kernel_options)KILN_KERNEL_OPTIONS_INIT;
+    while (*at && !in_trouble()) {
+        char *line = at, *colon = strchr(line, ':');
+        if (!trouble_unless(colon != NULL, "no 'key:' at '%.20s'", line))
+            return;
+        *colon = '\0';
+        if (!strcmp(line, "body")) {
+            d->body = colon + 1 + (colon[1] == '\n');
+            char *last = colon + strlen(colon + 1);
+            if (*last == '\n')
+                *last = '\0';
+            return;
+        }
+        at = colon + 1 + strcspn(colon + 1, "\n");
+        if (*at)
+            *at++ = '\0';
+        take_line(d, line, colon + 1 + (colon[1] == ' '));
+    }
+}
+
+static void place_operand(stage *s, const char *kind, const char *text, bool is_output)
+{
+    char name[16] = "", shape[64] = "";
+    int used = 0;
+    kiln_dtype dtype = KILN_DTYPE_NONE;
+    sscanf(text, "%15s %63s %n", name, shape, &used);
+    if (!succeeded(kiln_dtype_from_name(&dtype, name), text))
+        return;
+    const char *layout_text = used ? text + used : "";
+    if (!strcmp(shape, "-"))
+        shape[0] = '\0';
+    if (!strcmp(kind, "scalar"))
+        stage_real(s, kiln_arg_int(1), dtype, 1);
+    else if (!strcmp(kind, "raw"))
+        stage_raw(s, is_output, dtype, shape, layout_text, FILL_SMALL);
+    else if (is_output)
+        stage_out(s, dtype, shape, layout_text);
+    else
+        stage_in(s, dtype, shape, layout_text, FILL_SMALL);
+}
+
+static char *make_source(const description *d)
+{
+    int n_in = 0, n_out = 0;
+    char *source = NULL;
+    stage *s = stage_create(d->in, d->out, d->body, &d->options, 1);
+    kiln_arg *in = stage_args(s, &n_in);
+    kiln_array **out = stage_outs(s, &n_out);
+    trouble_unless(d->n_operands == n_in + n_out, "%d operands, but %d parameters", d->n_operands,
+                   n_in + n_out);
+    for (int k = 0; k < d->n_operands && !in_trouble(); ++k)
+        place_operand(s, d->kind[k], d->operand[k], k >= n_in);
+    if (!in_trouble())
+        succeeded(kiln_kernel_source(&source, stage_kernel(s), out, n_out, in, n_in, d->target),
+                  "kiln_kernel_source");
+    stage_free(s);
+    return source;
+}
+
+/* Preludes end where the user's types, preamble or the argument block begin. */
+static bool ends_preludes(const char *line)
+{
+    size_t length = strcspn(line, "\n");
+    bool placeholder = !strncmp(line, "typedef ", 8) && length > 3 && line[length - 1] == ';' &&
+                       line[length - 3] == ' ' && line[length - 2] >= 'A' && line[length - 2] <= 'Z';
+    return placeholder || !strncmp(line, "#line 1 ", 8) || !strncmp(line, "struct kn_axis ", 15) ||
+           !strncmp(line, "struct kn_args ", 15);
+}
+
+static void cut_preludes(char *source)
+{
+    static const char mark[] = "// (preludes)\n\n";
+    char *first = strchr(source, '\n'), *end = first ? first + 1 : NULL;
+    while (end && *end && !ends_preludes(end)) {
+        end = strchr(end, '\n');
+        end = end ? end + 1 : NULL;
+    }
+    if (!trouble_unless(end && *end && (size_t)(end - first) > sizeof mark,
+                        "the source has no argument block"))
+        return;
+    memcpy(first + 1, mark, sizeof mark - 1);
+    memmove(first + sizeof mark, end, strlen(end) + 1);
+}
+
+static bool check_file(const char *folder, const char *name, bool update)
+{
+    char path[512];
+    description d = {0};
+    bool same = false;
+    trouble_clear();
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    d.text = golden_read(path);
+    char *source = NULL;
+    if (trouble_unless(d.text != NULL, "%s cannot be read", path)) {
+        read_description(&d);
+        source = in_trouble() ? NULL : make_source(&d);
+    }
+    if (source)
+        cut_preludes(source);
+    if (!in_trouble()) {
+        snprintf(path, sizeof path, "%s/%.*s.expected", folder, (int)(strlen(name) - 4), name);
+        same = golden_matches(path, source, update);
+    } else {
+        printf("FAILED %s: %s\n", name, trouble_text());
+    }
+    free(source);
+    free(d.text);
+    return same;
+}
+
+static int is_description(const struct dirent *entry)
+{
+    size_t length = strlen(entry->d_name);
+    return length > 4 && !strcmp(entry->d_name + length - 4, ".txt") &&
+           strcmp(entry->d_name, "signatures.txt") != 0 && strcmp(entry->d_name, "CMakeLists.txt") != 0;
+}
+
+int main(int argc, char **argv)
+{
+    bool update = argc > 1 && !strcmp(argv[1], "--update");
+    struct dirent **entries = NULL;
+    int failed = 0;
+    if (argc != 2 + update) {
+        fprintf(stderr, "usage: golden_source [--update] FOLDER\n");
+        return 2;
+    }
+    int count = scandir(argv[1 + update], &entries, is_description, alphasort);
+    for (int k = 0; k < count; ++k) {
+        failed += !check_file(argv[1 + update], entries[k]->d_name, update);
+        free(entries[k]);
+    }
+    free(entries);
+    printf("%d texts, %d failed\n", count, failed);
+    return failed > 0 || count <= 0;
+}
