@@ -138,6 +138,8 @@ static const char *why_reserved(const char *name)
         return "names that begin with '_' are";
     if (!strncmp(name, "kn_", 3))
         return "names that begin with 'kn_' are";
+    if (!strcmp(name, "kn"))
+        return "generated code calls its arguments so";
     if (kn_dtype_find(name, strlen(name)))
         return "it is the name of a dtype";
     for (size_t k = 0; k < sizeof keywords / sizeof keywords[0]; k++)

@@ -37,6 +37,7 @@ static void signatures(void)
         {"float32 _x", KILN_ERROR_INVALID, "'_x' is reserved|^"},
         {"float32 _ind", KILN_ERROR_INVALID, "'_ind' is reserved|^"},
         {"float32 kn_x", KILN_ERROR_INVALID, "'kn_x' is reserved|^"},
+        {"float32 kn", KILN_ERROR_INVALID, "'kn' is reserved|^"},
         {"float32 while", KILN_ERROR_INVALID, "'while' is reserved|C++|^"},
         {"float32 int8", KILN_ERROR_INVALID, "'int8' is reserved|dtype|^"},
         {"float32 x, float32 x", KILN_ERROR_INVALID, "'x' is the name of two parameters|^"},
