@@ -214,6 +214,13 @@ static bool may_compile(const kn_build_job *job)
     return !(job->request->flags & KN_BUILD_NO_COMPILE) && !is_forbidden_by_environment();
 }
 
+/* A refusal that was meant for the thread that made the value, not for this one. */
+static bool is_others_limit(const kn_build_job *job, kiln_status status)
+{
+    return (status == KILN_ERROR_FORBIDDEN && may_compile(job)) ||
+           (status == KILN_ERROR_CAPTURE && !(job->request->flags & KN_BUILD_CAPTURING));
+}
+
 kiln_status kn_build_once(kn_build_job *job, kn_once_table *table, const char *key, size_t key_size,
                           void **value, kiln_status (*make)(void *job, void **value))
 {
@@ -221,7 +228,7 @@ kiln_status kn_build_once(kn_build_job *job, kn_once_table *table, const char *k
     bool is_mine;
     do
         status = kn_once_get(table, key, key_size, value, make, job, &is_mine);
-    while (status == KILN_ERROR_FORBIDDEN && !is_mine && may_compile(job));
+    while (!is_mine && is_others_limit(job, status));
     if (status == KILN_OK && !is_mine)
         job->info->origin = KILN_ORIGIN_MEMORY;
     return status;

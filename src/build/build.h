@@ -8,7 +8,10 @@
 #include "compile/compile.h"
 #include "device/device.h"
 
-enum { KN_BUILD_NO_COMPILE = 1 /* KILN_ERROR_FORBIDDEN, naming the kernel, rather than compiling */ };
+enum {
+    KN_BUILD_NO_COMPILE = 1, /* KILN_ERROR_FORBIDDEN, naming the kernel, rather than compiling */
+    KN_BUILD_CAPTURING = 2   /* KILN_ERROR_CAPTURE, saying what to do, rather than compiling or loading */
+};
 
 /* What is wanted. All pointers are read during the call alone. */
 typedef struct kn_build_request {

@@ -111,9 +111,22 @@ static kiln_status load_function(kn_build_job *job, loaded_function *loaded)
     return status;
 }
 
+static kiln_status check_loading(const kn_build_job *job)
+{
+    if (!(job->request->flags & KN_BUILD_CAPTURING))
+        return KILN_OK;
+    return kn_error(KILN_ERROR_CAPTURE,
+                    "%s would have to be compiled or loaded for this call, which is not possible while its "
+                    "stream is captured: call kiln_kernel_prepare, or the kernel itself once, before the "
+                    "capture begins",
+                    job->request->name);
+}
+
 static kiln_status make_function(void *user, void **out)
 {
     kn_build_job *job = user;
+    if (check_loading(job) != KILN_OK)
+        return KILN_ERROR_CAPTURE;
     loaded_function *loaded = kn_calloc(1, sizeof *loaded);
     kiln_status status;
     if (!loaded)

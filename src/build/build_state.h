@@ -42,7 +42,7 @@ typedef struct kn_build_job {
     kn_build_info *info;
 } kn_build_job;
 
-/* kn_once_get, but a job that may compile does not take "forbidden" from one that may not. */
+/* kn_once_get, but a job that may compile or load does not take the refusal of one that may not. */
 kiln_status kn_build_once(kn_build_job *job, kn_once_table *table, const char *key, size_t key_size,
                           void **value, kiln_status (*make)(void *job, void **value));
 /* The code of a request: from memory, the disk or the compiler. It lives as long as the state. */

@@ -55,19 +55,26 @@ static kiln_status bits_view(kiln_array **out, kiln_array *a)
     return status;
 }
 
+static kiln_status check_kernels(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    pthread_once(&once, make_kernels);
+    return made == KILN_OK ? KILN_OK
+                           : kn_error(made, "the kernels that copy and fill arrays could not be made");
+}
+
 /* kiln_kernel_last_call speaks of the user's calls alone. */
 static kiln_status call_own(own_kernel which, kiln_array *to, const kiln_arg *in, int n_in,
                             kiln_stream *stream)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     kiln_call_info before = KILN_CALL_INFO_INIT;
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
     options.stream = stream;
-    pthread_once(&once, make_kernels);
-    if (made != KILN_OK)
-        return kn_error(made, "the kernels that copy and fill arrays could not be made");
+    kiln_status status = check_kernels();
+    if (status != KILN_OK)
+        return status;
     kiln_kernel_last_call(&before);
-    kiln_status status = kiln_kernel_call(kernels[which], &to, 1, in, n_in, &options);
+    status = kiln_kernel_call(kernels[which], &to, 1, in, n_in, &options);
     kn_build_info info = {before.origin,   before.generate_ms, before.compile_ms,
                           before.cache_ms, before.load_ms,     before.code_bytes};
     kn_call_set_info(&info, before.device);
@@ -86,6 +93,20 @@ static kiln_status copy_strided(kiln_array *to, kiln_array *from, kiln_stream *s
     }
     kiln_array_free(source);
     kiln_array_free(target);
+    return status;
+}
+
+kiln_status kn_prepare_copy(kiln_array *from)
+{
+    kiln_array *source = NULL, *nothing = NULL;
+    kiln_status status = check_kernels();
+    if (status == KILN_OK)
+        status = bits_view(&source, from);
+    if (status == KILN_OK) {
+        kiln_arg in = kiln_arg_array(source);
+        status = kiln_kernel_prepare(kernels[COPY], &nothing, 1, &in, 1, NULL, NULL);
+    }
+    kiln_array_free(source);
     return status;
 }
 

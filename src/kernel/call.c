@@ -99,13 +99,20 @@ static void put_array(call_key *key, const kiln_array *a)
     key->words += words;
 }
 
+/* Of weak integers those beyond int64 have a dtype of their own. */
+static bool is_wide(const kiln_arg *arg)
+{
+    return arg->kind == KILN_ARG_WEAK_UINT && arg->value.u > INT64_MAX;
+}
+
 static void put_argument(call_key *key, const kiln_arg *arg)
 {
     if (arg->kind == KILN_ARG_ARRAY && arg->value.array)
         put_array(key, arg->value.array);
     else
         put_word(key, arg->kind | (int64_t)arg->dtype << 8 |
-                          (arg->kind == KILN_ARG_STRUCT ? (int64_t)arg->value.pod.size << 16 : 0));
+                          (arg->kind == KILN_ARG_STRUCT ? (int64_t)arg->value.pod.size << 16 : 0) |
+                          (int64_t)is_wide(arg) << 16);
 }
 
 static void find_device(call *c, const kiln_array *a)
@@ -178,12 +185,12 @@ static uint64_t find_overlaps(const call *c, const kn_call_plan *plan)
     return overlaps;
 }
 
-static kiln_status call_with_copies(call *c, const kn_call_plan *plan, uint64_t overlaps)
+static kiln_status call_with_copies(call *c, uint64_t overlaps)
 {
     kiln_arg in[KN_MAX_PARAMS];
     kiln_array *copy[KN_MAX_PARAMS] = {NULL};
     kiln_status status = KILN_OK;
-    int n_in = plan->n_in, n_out = plan->n_out;
+    int n_in = c->program->n_in, n_out = c->program->n_out;
     kiln_stream *before = c->options.stream ? kiln_stream_set_current(c->options.stream) : NULL;
     memcpy(in, c->in, (size_t)n_in * sizeof *in);
     for (int k = 0; k < n_in && status == KILN_OK; ++k)
@@ -263,7 +270,7 @@ static kiln_status run_plan(call *c, const kn_call_plan *plan)
     unsigned char scalar[plan->n_in + 1][SCALAR_BYTES];
     uint64_t overlaps = find_overlaps(c, plan);
     if (overlaps)
-        return call_with_copies(c, plan, overlaps);
+        return call_with_copies(c, overlaps);
     kiln_status status = allocate_outputs(c, plan);
     if (status == KILN_OK)
         status = gather_values(c, plan, value, scalar);
@@ -276,8 +283,9 @@ static kiln_status run_plan(call *c, const kn_call_plan *plan)
     return status;
 }
 
-static kiln_status make_plan(kn_call_plan **out, call *c, const call_key *key, uint64_t hash,
-                             kn_build_info *info)
+/* *overlaps: inputs that have to be copied first. Then there is no plan: what runs reads the copies. */
+static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, const call_key *key,
+                             uint64_t hash, kn_build_info *info)
 {
     kn_binding b;
     kiln_status status = kn_bind(&b, c->program, c->out, c->program->n_out, c->in, c->program->n_in);
@@ -285,7 +293,16 @@ static kiln_status make_plan(kn_call_plan **out, call *c, const call_key *key, u
         return status;
     if (!b.device)
         b.device = c->device;
-    unsigned flags = c->options.flags & KILN_CALL_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0;
+    *overlaps = kn_binding_overlaps(&b);
+    if (*overlaps)
+        return KILN_OK;
+    bool is_capturing = false;
+    uint64_t id;
+    status = b.device->backend->stream_is_capturing(b.device, c->stream, &is_capturing, &id);
+    if (status != KILN_OK)
+        return status;
+    unsigned flags = (c->options.flags & KILN_CALL_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0u) |
+                     (is_capturing ? KN_BUILD_CAPTURING : 0u);
     return kn_call_plan_create(out, &b, &c->options, key->word, key->words * sizeof key->word[0], hash, flags,
                                info);
 }
@@ -294,9 +311,12 @@ static kiln_status call_first_time(call *c, const call_key *key, uint64_t hash)
 {
     kn_build_info info = {KILN_ORIGIN_MEMORY, 0, 0, 0, 0, 0};
     kn_call_plan *plan = NULL;
-    kiln_status status = make_plan(&plan, c, key, hash, &info);
+    uint64_t overlaps = 0;
+    kiln_status status = make_plan(&plan, &overlaps, c, key, hash, &info);
     if (status != KILN_OK)
         return status;
+    if (overlaps)
+        return call_with_copies(c, overlaps);
     bool keep = !key->is_full && same_device(c, c->program->n_in, c->program->n_out);
     const kn_call_plan *kept = keep ? kn_call_memo_put(c->kernel->memo, plan) : NULL;
     status = run_plan(c, kept ? kept : plan);

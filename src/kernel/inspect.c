@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "codegen/codegen.h"
+#include "plan/shape.h"
 
 /* Devices are named "host", "cuda", "cuda:N"; anything else is an architecture. */
 static bool names_device(const char *text)
@@ -205,35 +206,90 @@ static kiln_status find_device(kn_device **out, const char *target, kiln_array *
     return *out ? KILN_OK : kn_device_get(out, id);
 }
 
+/* Takes the preparation over. */
+static kiln_status run_preparation(preparation *p, unsigned flags)
+{
+    kn_build_info info;
+    memset(&info, 0, sizeof info);
+    info.origin = KILN_ORIGIN_MEMORY;
+    kiln_status status;
+    if (flags & KILN_PREPARE_BACKGROUND) {
+        status = start_in_background(p);
+        if (status == KILN_OK)
+            return KILN_OK;
+    } else {
+        status = prepare_now(p, &info);
+        if (status == KILN_OK)
+            kn_call_set_info(&info, p->device ? p->device->id : KILN_DEVICE_DEFAULT);
+    }
+    release_preparation(p);
+    return status;
+}
+
+static kiln_status prepare(kiln_kernel *kernel, kiln_array *const *out, int n_out, const kiln_arg *in,
+                           int n_in, const kiln_call_options *call, const kiln_prepare_options *o)
+{
+    preparation *p = kn_calloc(1, sizeof *p);
+    if (!p)
+        return kn_error_memory(sizeof *p, "a preparation");
+    kiln_status status = resolve(&p->resolved, kernel, out, n_out, in, n_in, call, o->target);
+    if (status == KILN_OK)
+        status = find_device(&p->device, o->target, out, n_out, in, n_in);
+    if (status != KILN_OK) {
+        release_preparation(p);
+        return status;
+    }
+    atomic_fetch_add_explicit(&kernel->references, 1, memory_order_relaxed);
+    p->kernel = kernel;
+    return run_preparation(p, o->flags);
+}
+
+/* What stands for the copy of an input that the call would make: C-ordered and well aligned, without data. */
+static kiln_status stand_in(kiln_array **out, kiln_array *in, bool is_loaded)
+{
+    int64_t strides[KILN_MAX_NDIM];
+    kn_shape_c_strides(in->ndim, in->shape, in->item_size, strides);
+    kiln_status status = kn_array_view(out, in, NULL, in->ndim, in->shape, strides);
+    if (status == KILN_OK && is_loaded && !in->is_c_contiguous &&
+        in->storage->device->backend->kind == KN_CUDA)
+        status = kn_prepare_copy(in);
+    return status;
+}
+
+/* An output covers some inputs (bits) partly: what runs reads copies of them. */
+static kiln_status prepare_with_copies(kiln_kernel *kernel, uint64_t overlaps, kiln_array *const *out,
+                                       int n_out, const kiln_arg *given, int n_in,
+                                       const kiln_call_options *call, const kiln_prepare_options *o)
+{
+    kiln_arg in[KN_MAX_PARAMS];
+    kiln_array *copy[KN_MAX_PARAMS] = {NULL};
+    kiln_status status = KILN_OK;
+    memcpy(in, given, (size_t)n_in * sizeof *in);
+    for (int k = 0; k < n_in && status == KILN_OK; ++k)
+        if (overlaps >> k & 1) {
+            status = stand_in(&copy[k], given[k].value.array, !o->target || names_device(o->target));
+            in[k] = kiln_arg_array(copy[k]);
+        }
+    if (status == KILN_OK)
+        status = prepare(kernel, out, n_out, in, n_in, call, o);
+    for (int k = 0; k < n_in; ++k)
+        kiln_array_free(copy[k]);
+    return status;
+}
+
 kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int n_out, const kiln_arg *in,
                                 int n_in, const kiln_call_options *call, const kiln_prepare_options *options)
 {
     kiln_prepare_options o;
-    kn_build_info info;
-    memset(&info, 0, sizeof info);
-    info.origin = KILN_ORIGIN_MEMORY;
+    kn_binding b;
     kiln_status status = read_options(&o, options);
+    if (status == KILN_OK && !kernel)
+        status = kn_error(KILN_ERROR_INVALID, "kernel is NULL; a kiln_kernel was expected");
+    if (status == KILN_OK)
+        status = kn_bind(&b, kernel->program, out, n_out, in, n_in);
     if (status != KILN_OK)
         return status;
-    preparation *p = kn_calloc(1, sizeof *p);
-    if (!p)
-        return kn_error_memory(sizeof *p, "a preparation");
-    status = resolve(&p->resolved, kernel, out, n_out, in, n_in, call, o.target);
-    if (status == KILN_OK)
-        status = find_device(&p->device, o.target, out, n_out, in, n_in);
-    if (status == KILN_OK) {
-        atomic_fetch_add_explicit(&kernel->references, 1, memory_order_relaxed);
-        p->kernel = kernel;
-    }
-    if (status == KILN_OK && (o.flags & KILN_PREPARE_BACKGROUND)) {
-        status = start_in_background(p);
-        if (status == KILN_OK)
-            return KILN_OK;
-    } else if (status == KILN_OK) {
-        status = prepare_now(p, &info);
-    }
-    if (status == KILN_OK)
-        kn_call_set_info(&info, p->device ? p->device->id : KILN_DEVICE_DEFAULT);
-    release_preparation(p);
-    return status;
+    uint64_t overlaps = kn_binding_overlaps(&b);
+    return overlaps ? prepare_with_copies(kernel, overlaps, out, n_out, in, n_in, call, &o)
+                    : prepare(kernel, out, n_out, in, n_in, call, &o);
 }

@@ -196,6 +196,27 @@ static void set_ranges(kn_call_plan *plan, const kn_binding *b)
     }
 }
 
+static bool covers_partly(const kiln_array *out, const kiln_array *in)
+{
+    int64_t in_low, in_high, out_low, out_high;
+    kn_shape_byte_range(in->ndim, in->shape, in->strides, in->item_size, &in_low, &in_high);
+    kn_shape_byte_range(out->ndim, out->shape, out->strides, out->item_size, &out_low, &out_high);
+    return in->data + in_high > out->data + out_low && out->data + out_high > in->data + in_low &&
+           !(in->data == out->data && has_same_layout(in, out));
+}
+
+uint64_t kn_binding_overlaps(const kn_binding *b)
+{
+    uint64_t overlaps = 0;
+    for (int k = 0; k < b->program->n_in; ++k)
+        for (int j = 0; j < b->program->n_out; ++j) {
+            const kiln_array *out = b->array[b->program->n_in + j];
+            if (out && b->operand[k].pass == KN_PASS_ARRAY && covers_partly(out, b->array[k]))
+                overlaps |= UINT64_C(1) << k;
+        }
+    return overlaps;
+}
+
 static kiln_status set_shapes(kn_call_plan *plan, const kn_resolved *r)
 {
     size_t row = (size_t)r->ndim * sizeof *plan->shape, size = row * (size_t)(1 + plan->n_out);

@@ -1,0 +1,374 @@
+/* Calls of kernels in captures, on the fake driver and a compiler of our own: a hundred mixed calls captured and
+ * replayed, what would compile refused, nothing left behind. */
+#include <kiln/kiln.h>
+
+#include "fake_cuda.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define OK(call)                                                                                             \
+    do {                                                                                                     \
+        if ((call) != KILN_OK)                                                                               \
+            fail_msg("%s: %s", #call, kiln_error_message());                                                 \
+    } while (0)
+
+long fake_compiles(void);
+
+enum { COUNT = 100, CALLS = 100 };
+
+/* What the kernels of this file do, when they run. Their arrays are contiguous, and stand at the end of the
+ * argument block. */
+static void run_kernel(const fake_launch *l, void *user)
+{
+    int64_t n;
+    void *p[3];
+    float a;
+    double wide;
+    (void)user;
+    memcpy(&n, l->parameters, sizeof n);
+    memcpy(p, l->parameters + l->parameter_size - sizeof p, sizeof p);
+    memcpy(&a, l->parameters + l->parameter_size - 16, sizeof a);
+    memcpy(&wide, l->parameters + l->parameter_size - 16, sizeof wide);
+    for (int64_t k = 0; k < n; k++) {
+        if (!strcmp(l->name, "kiln_sum"))
+            ((float *)p[2])[k] = ((float *)p[0])[k] + ((float *)p[1])[k];
+        else if (!strcmp(l->name, "kiln_scale"))
+            ((float *)p[2])[k] = ((float *)p[0])[k] * a;
+        else if (!strcmp(l->name, "kiln_fill"))
+            ((double *)p[2])[k] = wide;
+    }
+}
+
+static kiln_kernel *elementwise(const char *in, const char *out, const char *body, const char *name)
+{
+    kiln_kernel *kernel = NULL;
+    OK(kiln_elementwise_create(&kernel, in, out, body, name, NULL));
+    return kernel;
+}
+
+typedef struct world {
+    kiln_kernel *sum, *scale;
+    kiln_array *x, *y, *z, *wide, *head, *tail;
+    kiln_stream *stream;
+    int step;
+} world;
+
+static kiln_array *ones(kiln_dtype dtype)
+{
+    const int64_t shape[] = {COUNT};
+    kiln_array *a = NULL;
+    OK(kiln_array_ones(&a, dtype, 1, shape, KILN_DEVICE_CUDA(0)));
+    return a;
+}
+
+static int set_up(void **state)
+{
+    static world w;
+    memset(&w, 0, sizeof w);
+    w.sum = elementwise("float32 x, float32 y", "float32 z", "z = x + y", "sum");
+    w.scale = elementwise("float32 x, float32 a", "float32 z", "z = x * a", "scale");
+    OK(kiln_stream_create(&w.stream, KILN_DEVICE_CUDA(0), KILN_STREAM_NON_BLOCKING));
+    w.x = ones(KILN_FLOAT32);
+    w.y = ones(KILN_FLOAT32);
+    w.z = ones(KILN_FLOAT32);
+    w.wide = ones(KILN_FLOAT64);
+    OK(kiln_array_index(&w.head, w.z, ":-1"));
+    OK(kiln_array_index(&w.tail, w.z, "1:"));
+    OK(kiln_stream_synchronize(NULL));
+    *state = &w;
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    world *w = *state;
+    kiln_memory_stats s = KILN_MEMORY_STATS_INIT;
+    kiln_array *arrays[] = {w->x, w->y, w->z, w->wide, w->head, w->tail};
+    for (size_t k = 0; k < sizeof arrays / sizeof *arrays; k++)
+        kiln_array_free(arrays[k]);
+    kiln_kernel_free(w->sum);
+    kiln_kernel_free(w->scale);
+    kiln_stream_free(w->stream);
+    OK(kiln_device_synchronize(KILN_DEVICE_CUDA(0)));
+    OK(kiln_memory_trim(KILN_DEVICE_CUDA(0), 0));
+    OK(kiln_memory_get_stats(KILN_DEVICE_CUDA(0), &s));
+    assert_int_equal(s.used_bytes, 0);
+    assert_int_equal(s.held_bytes, 0);
+    static const fake_kind kinds[] = {FAKE_STREAM, FAKE_GRAPH, FAKE_EXEC, FAKE_USER_OBJECT};
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        assert_int_equal(fake_live(kinds[k]), 0);
+    return 0;
+}
+
+static kiln_status sum(world *w, kiln_array **out, kiln_array *a, kiln_array *b)
+{
+    kiln_arg in[] = {kiln_arg_array(a), kiln_arg_array(b)};
+    return kiln_kernel_call(w->sum, out, 1, in, 2, NULL);
+}
+
+static kiln_status scale(world *w, kiln_array **out, kiln_array *a, double by)
+{
+    kiln_arg in[] = {kiln_arg_array(a), kiln_arg_float(by)};
+    return kiln_kernel_call(w->scale, out, 1, in, 2, NULL);
+}
+
+static kiln_status add_half(world *w)
+{
+    kiln_array *half = NULL;
+    kiln_status status = scale(w, &half, w->z, 0.5);
+    if (status == KILN_OK)
+        status = sum(w, &w->z, w->z, half);
+    kiln_array_free(half);
+    return status;
+}
+
+static kiln_status add_copy(world *w)
+{
+    kiln_array *copy = NULL;
+    kiln_status status = kiln_array_copy(&copy, w->z);
+    if (status == KILN_OK)
+        status = sum(w, &w->z, copy, w->x);
+    kiln_array_free(copy);
+    return status;
+}
+
+static kiln_status fill_both(world *w)
+{
+    const float narrow = (float)(w->step % 7);
+    const double wide = 0.1 * w->step;
+    kiln_status status = kiln_array_fill(w->x, &narrow);
+    return status == KILN_OK ? kiln_array_fill(w->wide, &wide) : status;
+}
+
+/* Each element becomes the sum of its neighbour, as it was, and one. */
+static kiln_status move_on(world *w)
+{
+    kiln_array *ones_here = NULL;
+    kiln_status status = kiln_array_index(&ones_here, w->y, ":-1");
+    if (status == KILN_OK)
+        status = sum(w, &w->tail, w->head, ones_here);
+    kiln_array_free(ones_here);
+    return status;
+}
+
+static kiln_status halve(world *w)
+{
+    return scale(w, &w->z, w->z, 0.25);
+}
+
+static kiln_status hundred_calls(void *user)
+{
+    static kiln_status (*const kinds[])(world *) = {add_half, fill_both, add_copy, move_on, halve};
+    world *w = user;
+    kiln_status status = KILN_OK;
+    for (w->step = 0; w->step < CALLS && status == KILN_OK; w->step++)
+        status = kinds[w->step % 5](w);
+    return status;
+}
+
+/* The same in plain C. */
+static void hundred_steps(float *x, float *z, double *wide)
+{
+    for (int step = 0; step < CALLS; step++) {
+        float before[COUNT];
+        memcpy(before, z, sizeof before);
+        for (int k = 0; k < COUNT; k++) {
+            if (step % 5 == 0)
+                z[k] = before[k] + before[k] * 0.5f;
+            else if (step % 5 == 1)
+                x[k] = (float)(step % 7), wide[k] = 0.1 * step;
+            else if (step % 5 == 2)
+                z[k] = before[k] + x[k];
+            else if (step % 5 == 3 && k > 0)
+                z[k] = before[k - 1] + 1;
+            else if (step % 5 == 4)
+                z[k] = before[k] * 0.25f;
+        }
+    }
+}
+
+static void compare(world *w, const float *z, const double *wide)
+{
+    float back[COUNT];
+    double wide_back[COUNT];
+    OK(kiln_array_to_host(w->z, back, sizeof back));
+    OK(kiln_array_to_host(w->wide, wide_back, sizeof wide_back));
+    assert_memory_equal(back, z, sizeof back);
+    assert_memory_equal(wide_back, wide, sizeof wide_back);
+}
+
+static size_t used(void)
+{
+    kiln_memory_stats s = KILN_MEMORY_STATS_INIT;
+    OK(kiln_memory_get_stats(KILN_DEVICE_CUDA(0), &s));
+    return s.used_bytes;
+}
+
+static void hundred_mixed_calls(void **state)
+{
+    world *w = *state;
+    float x[COUNT], z[COUNT];
+    double wide[COUNT];
+    kiln_graph *graph = NULL;
+    kiln_graph_exec *first = NULL, *second = NULL;
+    size_t nodes = 0;
+    for (int k = 0; k < COUNT; k++)
+        x[k] = z[k] = 1, wide[k] = 1;
+    kiln_stream *before = kiln_stream_set_current(w->stream);
+    OK(hundred_calls(w)); /* eager, and so everything is loaded */
+    hundred_steps(x, z, wide);
+    compare(w, z, wide);
+    size_t used_before = used();
+    long compiled = fake_compiles();
+    OK(kiln_capture_begin(NULL));
+    OK(hundred_calls(w));
+    OK(kiln_capture_end(&graph, NULL));
+    compare(w, z, wide); /* nothing has run */
+    assert_int_equal(fake_compiles(), compiled);
+    OK(kiln_graph_node_count(&nodes, graph));
+    assert_int_equal(nodes, 180); /* 2 + 2 + 2 + 2 + 1 a round */
+    OK(kiln_graph_instantiate(&first, graph));
+    OK(kiln_graph_instantiate(&second, graph));
+    kiln_graph_free(graph);
+    for (int round = 0; round < 6; round++) {
+        if (round % 3 == 2)
+            OK(hundred_calls(w));
+        else
+            OK(kiln_graph_launch(round % 3 ? second : first, NULL));
+        hundred_steps(x, z, wide);
+        compare(w, z, wide);
+    }
+    kiln_graph_exec_free(first);
+    kiln_graph_exec_free(second);
+    OK(kiln_stream_synchronize(NULL));
+    assert_int_equal(used(), used_before);
+    kiln_stream_set_current(before);
+}
+
+static void all_in_one(void **state)
+{
+    world *w = *state;
+    kiln_graph_exec *exec = NULL;
+    OK(hundred_calls(w));
+    OK(kiln_capture(&exec, w->stream, hundred_calls, w));
+    fake_launches_clear();
+    OK(kiln_graph_launch(exec, w->stream));
+    OK(kiln_stream_synchronize(w->stream));
+    assert_int_equal(fake_launch_count(), 120); /* kernels; the rest are copies and sets */
+    assert_true(fake_launch_at(0).is_replay);
+    kiln_graph_exec_free(exec);
+}
+
+static void refused(kiln_status status, const char *words)
+{
+    assert_int_equal(status, KILN_ERROR_CAPTURE);
+    if (!strstr(kiln_error_message(), words))
+        fail_msg("\"%s\" is not in \"%s\"", words, kiln_error_message());
+}
+
+/* The capture is as good as before the refusal. */
+static void what_would_compile_is_refused(void **state)
+{
+    world *w = *state;
+    kiln_kernel *fresh = elementwise("float32 x, float32 y", "float32 z", "z = x + y + 1", "fresh");
+    kiln_kernel *copied = elementwise("float64 x", "float64 z", "z = x + 1", "copied");
+    kiln_array *out = NULL, *back = NULL;
+    kiln_graph_exec *exec = NULL;
+    kiln_graph *graph = NULL;
+    size_t nodes;
+    kiln_arg in[] = {kiln_arg_array(w->x), kiln_arg_array(w->y)}, reversed;
+    OK(kiln_array_index(&back, w->wide, "::-1"));
+    reversed = kiln_arg_array(back);
+    kiln_stream *before = kiln_stream_set_current(w->stream);
+    long compiled = fake_compiles();
+    OK(kiln_capture_begin(NULL));
+    refused(kiln_kernel_call(fresh, &out, 1, in, 2, NULL),
+            "fresh would have to be compiled or loaded for this call, which is not possible while its stream "
+            "is captured: call kiln_kernel_prepare, or the kernel itself once, before the capture begins");
+    assert_null(out);
+    refused(kiln_kernel_call(copied, &w->wide, 1, &reversed, 1, NULL), "kiln_kernel_prepare");
+    assert_int_equal(fake_compiles(), compiled);
+    OK(kiln_capture_end(&graph, NULL));
+    OK(kiln_graph_node_count(&nodes, graph));
+    assert_int_equal(nodes, 0);
+    kiln_graph_free(graph);
+
+    OK(kiln_kernel_prepare(fresh, NULL, 1, in, 2, NULL, NULL));
+    OK(kiln_kernel_prepare(copied, &w->wide, 1, &reversed, 1, NULL, NULL));
+    compiled = fake_compiles();
+    OK(kiln_capture_begin(NULL));
+    OK(kiln_kernel_call(fresh, &out, 1, in, 2, NULL));
+    OK(kiln_kernel_call(copied, &w->wide, 1, &reversed, 1, NULL)); /* the copy of the reversed input, too */
+    OK(kiln_capture_end(&graph, NULL));
+    OK(kiln_graph_node_count(&nodes, graph));
+    assert_int_equal(nodes, 3);
+    assert_int_equal(fake_compiles(), compiled);
+    OK(kiln_graph_instantiate(&exec, graph));
+    kiln_graph_free(graph);
+    kiln_kernel_free(fresh); /* the code stays, for as long as the process */
+    kiln_kernel_free(copied);
+    fake_launches_clear();
+    OK(kiln_graph_launch(exec, NULL));
+    OK(kiln_stream_synchronize(NULL));
+    assert_int_equal(fake_launch_count(), 3);
+    kiln_graph_exec_free(exec);
+    kiln_array_free(out);
+    kiln_array_free(back);
+    kiln_stream_set_current(before);
+}
+
+/* Arrays that a capture made are the graph's memory: their handles may go first, or last. */
+static void outputs_of_a_capture(void **state)
+{
+    world *w = *state;
+    kiln_array *out = NULL;
+    kiln_graph *graph = NULL;
+    kiln_graph_exec *exec = NULL;
+    kiln_stream *before = kiln_stream_set_current(w->stream);
+    OK(sum(w, &out, w->x, w->y));
+    kiln_array_free(out);
+    out = NULL;
+    OK(kiln_capture_begin(NULL));
+    OK(sum(w, &out, w->x, w->y));
+    OK(kiln_capture_end(&graph, NULL));
+    OK(kiln_graph_instantiate(&exec, graph));
+    OK(kiln_graph_launch(exec, NULL));
+    float back[COUNT];
+    OK(kiln_array_to_host(out, back, sizeof back));
+    assert_true(back[0] == 2 && back[COUNT - 1] == 2);
+    kiln_graph_free(graph);
+    kiln_graph_exec_free(exec);
+    kiln_array_free(out);
+    kiln_stream_set_current(before);
+}
+
+static int use_fakes(void **state)
+{
+    static char folder[] = "/tmp/kiln-capture-XXXXXX";
+    (void)state;
+    if (!mkdtemp(folder))
+        return 1;
+    setenv("KILN_LIBCUDA", FAKE_LIBCUDA, 1);
+    setenv("KILN_NVRTC", FAKE_LIBNVRTC, 1);
+    setenv("KILN_CACHE", "off", 1);
+    setenv("KILN_CACHE_DIR", folder, 1);
+    unsetenv("KILN_TARGET");
+    fake_on_launch(run_kernel, NULL);
+    return 0;
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup_teardown(what_would_compile_is_refused, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(hundred_mixed_calls, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_in_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(outputs_of_a_capture, set_up, tear_down),
+    };
+    return cmocka_run_group_tests(tests, use_fakes, NULL);
+}

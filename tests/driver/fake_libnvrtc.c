@@ -1,0 +1,203 @@
+/* An NVRTC of our own, for tests of what stands above the compiler: its "cubin" is what the fake driver loads,
+ * a line with the kernel's name and the size of its one struct parameter, counted from the generated source. */
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+typedef struct program {
+    char *source;
+    char code[256];
+} program;
+
+static long compiles;
+
+EXPORT long fake_compiles(void)
+{
+    return __atomic_load_n(&compiles, __ATOMIC_RELAXED);
+}
+
+/* ---- the size of struct kn_args ---- */
+
+static size_t round_up(size_t n, size_t to)
+{
+    return (n + to - 1) / to * to;
+}
+
+/* Where the struct's members begin; NULL where there is no such struct. */
+static const char *find_struct(const char *source, const char *name)
+{
+    char text[64];
+    snprintf(text, sizeof text, "struct %s {", name);
+    const char *at = strstr(source, text);
+    return at ? at + strlen(text) : NULL;
+}
+
+static bool size_of_struct(const char *source, const char *name, size_t *size);
+
+/* One declaration, up to its semicolon. */
+static bool size_of_member(const char *source, const char *line, size_t *size, size_t *align)
+{
+    static const struct {
+        const char *type;
+        size_t size;
+    } types[] = {{"long long", 8}, {"double", 8}, {"unsigned", 4}, {"int", 4}, {"float", 4}};
+    *size = 0;
+    *align = 0;
+    sscanf(line, " alignas(%zu)", align);
+    const char *type = strchr(line, ')') ? strchr(line, ')') + 1 : line, *bracket = strchr(line, '[');
+    if (strchr(line, '*'))
+        *size = 8;
+    for (size_t t = 0; t < sizeof types / sizeof *types && *size == 0; t++)
+        if (strstr(type, types[t].type))
+            *size = types[t].size;
+    size_t natural = *size;
+    if (*size == 0 && strstr(type, "kn_axis") && size_of_struct(source, "kn_axis", size))
+        natural = 4;
+    *align = *align ? *align : natural;
+    if (bracket)
+        *size *= (size_t)atol(bracket + 1);
+    return natural > 0;
+}
+
+/* Two names in one declaration count twice. */
+static size_t names_in(const char *line)
+{
+    size_t count = 1;
+    for (; *line; line++)
+        count += *line == ',';
+    return count;
+}
+
+static bool size_of_struct(const char *source, const char *name, size_t *size)
+{
+    const char *at = find_struct(source, name), *end;
+    size_t align = 1, one, one_align;
+    char line[256];
+    *size = 0;
+    if (!at)
+        return false;
+    for (; (end = strpbrk(at, ";}")) && *end == ';'; at = end + 1) {
+        snprintf(line, sizeof line, "%.*s", (int)(end - at), at);
+        if (!size_of_member(source, line, &one, &one_align))
+            return false;
+        *size = round_up(*size, one_align) + names_in(line) * one;
+        align = one_align > align ? one_align : align;
+    }
+    *size = round_up(*size, align);
+    return true;
+}
+
+static bool write_code(program *p)
+{
+    size_t size;
+    char name[128];
+    const char *end = strstr(p->source, "(const __grid_constant__ kn_args"), *start = end;
+    if (!end || !size_of_struct(p->source, "kn_args", &size))
+        return false;
+    while (start > p->source && start[-1] != ' ')
+        start--;
+    snprintf(name, sizeof name, "%.*s", (int)(end - start), start);
+    snprintf(p->code, sizeof p->code, "kernel %s %zu\n", name, size);
+    return true;
+}
+
+/* ---- NVRTC's functions ---- */
+
+EXPORT int nvrtcVersion(int *major, int *minor)
+{
+    *major = 13;
+    *minor = 0;
+    return 0;
+}
+
+EXPORT const char *nvrtcGetErrorString(int result)
+{
+    return result ? "a fake error" : "no error";
+}
+
+EXPORT int nvrtcGetNumSupportedArchs(int *count)
+{
+    *count = 0;
+    return 0;
+}
+
+EXPORT int nvrtcGetSupportedArchs(int *known)
+{
+    (void)known;
+    return 0;
+}
+
+EXPORT int nvrtcCreateProgram(program **out, const char *source, const char *name, int n_headers,
+                              const char *const *texts, const char *const *names)
+{
+    (void)name, (void)n_headers, (void)texts, (void)names;
+    *out = calloc(1, sizeof **out);
+    (*out)->source = strdup(source);
+    return 0;
+}
+
+EXPORT int nvrtcDestroyProgram(program **p)
+{
+    free((*p)->source);
+    free(*p);
+    *p = NULL;
+    return 0;
+}
+
+EXPORT int nvrtcCompileProgram(program *p, int n_options, const char *const *options)
+{
+    (void)n_options, (void)options;
+    __atomic_fetch_add(&compiles, 1, __ATOMIC_RELAXED);
+    return write_code(p) ? 0 : 6;
+}
+
+EXPORT int nvrtcGetProgramLogSize(program *p, size_t *size)
+{
+    (void)p;
+    *size = 1;
+    return 0;
+}
+
+EXPORT int nvrtcGetProgramLog(program *p, char *log)
+{
+    (void)p;
+    *log = '\0';
+    return 0;
+}
+
+EXPORT int nvrtcGetCUBINSize(program *p, size_t *size)
+{
+    *size = strlen(p->code);
+    return 0;
+}
+
+EXPORT int nvrtcGetCUBIN(program *p, char *code)
+{
+    memcpy(code, p->code, strlen(p->code));
+    return 0;
+}
+
+EXPORT int nvrtcGetPTXSize(program *p, size_t *size)
+{
+    return nvrtcGetCUBINSize(p, size);
+}
+
+EXPORT int nvrtcGetPTX(program *p, char *code)
+{
+    return nvrtcGetCUBIN(p, code);
+}
+
+EXPORT int nvrtcAddNameExpression(program *p, const char *expression)
+{
+    (void)p, (void)expression;
+    return 1;
+}
+
+EXPORT int nvrtcGetLoweredName(program *p, const char *expression, const char **name)
+{
+    (void)p, (void)expression, (void)name;
+    return 1;
+}
