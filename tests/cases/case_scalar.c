@@ -209,6 +209,47 @@ static void structs(void)
     }
 }
 
+/* A struct of another size than the preamble's cannot be right. */
+static void struct_of_another_size(void)
+{
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    plane p = {{0.5f, 1.5f}, 2, 200};
+    options.preamble = "struct plane { float origin[2]; double scale; unsigned char kind; };";
+    stage *s = stage_create("float32 x, plane p", "float32 z", "z = x + p.kind", &options, case_seed());
+    stage_in(s, KILN_FLOAT32, "10", "C", FILL_SMALL);
+    stage_struct(s, &p, sizeof p - 4);
+    stage_out(s, KILN_FLOAT32, "10", "C");
+    stage_refuse(s, KILN_ERROR_COMPILE, "'p' was given with 20 bytes");
+    stage_free(s);
+}
+
+static void half_of(const element *e)
+{
+    OUT(uint64_t, 0) = IN(uint64_t, 0) / 2;
+}
+
+static void int_half_of(const element *e)
+{
+    OUT(int64_t, 0) = IN(int64_t, 0) / 2;
+}
+
+/* A weak integer alone is int64, beyond its range uint64: the same kernel, one after the other. */
+static void beyond_int64(void)
+{
+    kiln_kernel *kernel = NULL;
+    static const uint64_t values[] = {5, UINT64_C(1) << 63, 7, UINT64_MAX};
+    succeeded(kiln_elementwise_create(&kernel, "T x", "T z", "z = x / 2", "halves", NULL), "create");
+    for (int v = 0; v < 4 && !in_trouble(); ++v) {
+        bool wide = values[v] > INT64_MAX;
+        stage *s = stage_over(kernel, case_seed());
+        stage_scalar(s, kiln_arg_uint(values[v]), wide ? KILN_UINT64 : KILN_INT64, &values[v]);
+        stage_out_fresh(s, wide ? KILN_UINT64 : KILN_INT64);
+        stage_check(s, wide ? half_of : int_half_of, NULL);
+        stage_free(s);
+    }
+    kiln_kernel_free(kernel);
+}
+
 static void non_const_expected(const element *e)
 {
     OUT(float, 0) = IN(float, 0) + (float)IN(int32_t, 1) * 2;
@@ -236,6 +277,8 @@ const test_case scalar_cases[] = {
     {"array_without_axes_is_strong", array_without_axes_is_strong, 0},
     {"many_values", many_values, 0},
     {"structs", structs, 0},
+    {"struct_of_another_size", struct_of_another_size, 0},
+    {"beyond_int64", beyond_int64, 0},
     {"non_const_scalar", non_const_scalar, 0},
     {NULL, NULL, 0},
 };

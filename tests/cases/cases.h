@@ -4,12 +4,13 @@
 
 #include "stage.h"
 
-enum { CASE_HOST = 1, CASE_CUDA = 2, CASE_BOTH = 3 };
+/* A case that names no target runs on each; CASE_LONG with KILN_SOAK=1 alone. */
+enum { CASE_HOST = 1, CASE_CUDA = 2, CASE_LONG = 4 };
 
 typedef struct test_case {
     const char *name;
     void (*run)(void);
-    int targets; /* 0: both */
+    int when; /* CASE_* */
 } test_case;
 
 typedef struct case_list {
@@ -17,8 +18,8 @@ typedef struct case_list {
     const test_case *cases; /* the last has no name */
 } case_list;
 
-extern const test_case layout_cases[], dtype_cases[], snippet_cases[], scalar_cases[], overlap_cases[], option_cases[], refusal_cases[],
-    call_cases[], guide_cases[], raw_cases[];
+extern const test_case layout_cases[], dtype_cases[], snippet_cases[], scalar_cases[], overlap_cases[],
+    option_cases[], refusal_cases[], call_cases[], guide_cases[], raw_cases[], large_cases[];
 
 /* A number that is the same for the case that is running, whatever else runs. */
 uint64_t case_seed(void);

@@ -12,11 +12,11 @@
 #include <string.h>
 #include <time.h>
 
-static const case_list lists[] = {{"layout", layout_cases},   {"dtype", dtype_cases},
-                                  {"snippet", snippet_cases}, {"scalar", scalar_cases},
-                                  {"overlap", overlap_cases}, {"option", option_cases},
-                                  {"refusal", refusal_cases}, {"call", call_cases},
-                                  {"guide", guide_cases},     {"raw", raw_cases}};
+static const case_list lists[] = {
+    {"layout", layout_cases},   {"dtype", dtype_cases},     {"snippet", snippet_cases},
+    {"scalar", scalar_cases},   {"overlap", overlap_cases}, {"option", option_cases},
+    {"refusal", refusal_cases}, {"call", call_cases},       {"guide", guide_cases},
+    {"raw", raw_cases},         {"large", large_cases}};
 static char target_name[16];
 static uint64_t seed;
 
@@ -41,7 +41,9 @@ static void run_case(run_options *o, const char *list, const test_case *c)
     char name[160];
     int here = KILN_DEVICE_IS_CUDA(stage_device) ? CASE_CUDA : CASE_HOST;
     snprintf(name, sizeof name, "%s/%s/%s", target_name, list, c->name);
-    if ((o->filter && !strstr(name, o->filter)) || (c->targets && !(c->targets & here)))
+    int targets = c->when & (CASE_HOST | CASE_CUDA);
+    if ((o->filter && !strstr(name, o->filter)) || (targets && !(targets & here)) ||
+        (c->when & CASE_LONG && !getenv("KILN_SOAK")))
         return;
     if (o->list) {
         puts(name);

@@ -37,11 +37,12 @@ int64_t dice_between(dice *d, int64_t low, int64_t high);
 bool dice_one_in(dice *d, int times);
 
 typedef enum fill {
-    FILL_SMALL = 0, /* few-bit numbers, so that sums and products are exact in every dtype that can hold them */
-    FILL_BITS,      /* any bits */
-    FILL_BYTES,     /* bool: bytes other than 0 and 1 too */
-    FILL_POSITIVE,  /* 1/16 .. 4 in sixteenths; integers 1 .. 64 */
-    FILL_COUNT      /* 0, 1, 2, ... in the order of the elements */
+    FILL_SMALL =
+        0,      /* few-bit numbers, so that sums and products are exact in every dtype that can hold them */
+    FILL_BITS,  /* any bits */
+    FILL_BYTES, /* bool: bytes other than 0 and 1 too */
+    FILL_POSITIVE, /* 1/16 .. 4 in sixteenths; integers 1 .. 64 */
+    FILL_COUNT     /* 0, 1, 2, ... in the order of the elements */
 } fill;
 void element_fill(void *at, kiln_dtype dtype, fill how, int64_t index, dice *d);
 

@@ -23,8 +23,8 @@ typedef struct layout {
     int order[KILN_MAX_NDIM]; /* axes, outermost in memory first */
     int step[KILN_MAX_NDIM];  /* at least 1 */
     bool reversed[KILN_MAX_NDIM], broadcast[KILN_MAX_NDIM];
-    int64_t shift;            /* elements in front of the lowest one */
-    int64_t at;               /* shared buffers: elements from the owner's first one */
+    int64_t shift; /* elements in front of the lowest one */
+    int64_t at;    /* shared buffers: elements from the owner's first one */
 } layout;
 /* C order, nothing else. */
 void layout_plain(layout *l, int ndim);
@@ -47,7 +47,8 @@ typedef struct stage stage;
 extern kiln_device stage_device;
 
 /* Reports whatever goes wrong through `trouble`; a stage that is in trouble does nothing more. */
-stage *stage_create(const char *in, const char *out, const char *body, const kiln_kernel_options *options, uint64_t seed);
+stage *stage_create(const char *in, const char *out, const char *body, const kiln_kernel_options *options,
+                    uint64_t seed);
 /* Over a kernel that lives on. */
 stage *stage_over(kiln_kernel *kernel, uint64_t seed);
 void stage_free(stage *s);
@@ -61,9 +62,11 @@ int stage_out_fresh(stage *s, kiln_dtype dtype);
 int stage_in_shared(stage *s, int owner, kiln_dtype dtype, const char *shape, const char *layout_text);
 int stage_out_shared(stage *s, int owner, kiln_dtype dtype, const char *shape, const char *layout_text);
 /* The general form. layout NULL: allocated by the call; owner -1: a buffer of its own. */
-int stage_place(stage *s, bool is_output, kiln_dtype dtype, int ndim, const int64_t *shape, const layout *l, fill how, int owner);
+int stage_place(stage *s, bool is_output, kiln_dtype dtype, int ndim, const int64_t *shape, const layout *l,
+                fill how, int owner);
 /* A raw operand: in and out of the expectation are its first element, and the functions below find the others. */
-int stage_raw(stage *s, bool is_output, kiln_dtype dtype, const char *shape, const char *layout_text, fill how);
+int stage_raw(stage *s, bool is_output, kiln_dtype dtype, const char *shape, const char *layout_text,
+              fill how);
 void stage_make_raw(stage *s, int operand);
 const void *raw_in(const element *e, int k, int64_t linear);
 void *raw_out(const element *e, int j, int64_t linear);

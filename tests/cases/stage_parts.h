@@ -16,8 +16,8 @@ typedef struct operand {
     bool is_output, is_scalar, is_fresh, is_raw;
     int ndim;
     int64_t shape[KILN_MAX_NDIM], stride[KILN_MAX_NDIM];
-    int buffer;         /* -1: none */
-    int64_t at;         /* bytes of the first element in the buffer */
+    int buffer; /* -1: none */
+    int64_t at; /* bytes of the first element in the buffer */
     kiln_array *array;
     const void *scalar; /* what the expectation sees */
     unsigned char scalar_bytes[16];
@@ -40,7 +40,8 @@ struct stage {
 int shape_from_text(int64_t *shape, const char *text);
 void layout_from_text(layout *l, const char *text, int ndim);
 void layout_strides(const layout *l, int ndim, const int64_t *shape, int64_t item_size, int64_t *strides);
-void view_range(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size, int64_t *low, int64_t *high);
+void view_range(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size, int64_t *low,
+                int64_t *high);
 
 /* The operand that is output number j. */
 operand *stage_output(stage *s, int j);

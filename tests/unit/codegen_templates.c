@@ -1,0 +1,164 @@
+/* Templates and their slots, and which preludes stand in front of a kernel. */
+#include "codegen/templates.h"
+#include "codegen/prelude.h"
+#include "base/alloc.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <cmocka.h>
+
+static void assert_expands(const char *text, const char *expected)
+{
+    static const kn_slot slots[] = {{"name", "kernel"},
+                                    {"empty", ""},
+                                    {"lines", "first;\nsecond;\n"},
+                                    {"user", "{\n#line 1 \"k\"\nz = x\n  + ${name}\n;\n#line 0\n}\n"},
+                                    {"pragma", "#pragma unroll\nfor (;;) {\n"}};
+    kn_str out = KN_STR_INIT;
+    assert_int_equal(kn_template_expand(&out, text, slots, sizeof slots / sizeof slots[0]), KILN_OK);
+    assert_string_equal(kn_str_text(&out), expected);
+    kn_str_free(&out);
+}
+
+static void slots_are_replaced(void **state)
+{
+    (void)state;
+    assert_expands("void ${name}(${name} x)\n", "void kernel(kernel x)\n");
+    assert_expands("no slot\n$ { } ${\n", "no slot\n$ { } ${\n");
+    assert_expands("a\n    ${empty}\nb\n", "a\nb\n");
+    assert_expands("a\n    ${lines}\nb\n", "a\n    first;\n    second;\nb\n");
+    assert_expands("  ${pragma}\n", "#pragma unroll\n  for (;;) {\n");
+    assert_expands("", "");
+}
+
+/* The user's text keeps its columns, and a slot inside it is the user's own. */
+static void user_text_is_verbatim(void **state)
+{
+    (void)state;
+    assert_expands("    ${user}\n", "    {\n#line 1 \"k\"\nz = x\n  + ${name}\n;\n#line 0\n    }\n");
+}
+
+static void unknown_slots_are_errors(void **state)
+{
+    kn_str out = KN_STR_INIT;
+    (void)state;
+    assert_int_equal(kn_template_expand(&out, "a ${nobody} b\n", NULL, 0), KILN_ERROR_INTERNAL);
+    assert_non_null(strstr(kiln_error_message(), "${nobody}"));
+    assert_int_equal(kn_template_expand(&out, "    ${nobody}\n", NULL, 0), KILN_ERROR_INTERNAL);
+    kn_str_free(&out);
+}
+
+static void every_template_can_be_read(void **state)
+{
+    (void)state;
+    assert_true(kn_template_count > 10);
+    for (size_t k = 0; k < kn_template_count; ++k) {
+        kn_str text = KN_STR_INIT;
+        assert_int_equal(kn_template_read(&text, kn_templates[k].name), KILN_OK);
+        assert_int_equal(text.length, kn_templates[k].length);
+        assert_true(k == 0 || strcmp(kn_templates[k - 1].name, kn_templates[k].name) < 0);
+        kn_str_free(&text);
+    }
+    kn_str none = KN_STR_INIT;
+    assert_int_equal(kn_template_read(&none, "cuda/nothing.cu"), KILN_ERROR_INTERNAL);
+    kn_str_free(&none);
+}
+
+/* A file of the same name in KILN_TEMPLATE_DIR goes before the embedded one. */
+static void a_folder_overrides(void **state)
+{
+    char folder[] = "/tmp/kiln-templates-XXXXXX", path[128];
+    kn_str text = KN_STR_INIT, other = KN_STR_INIT;
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/cuda", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/cuda/flat.cu", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("mine\n", file);
+    fclose(file);
+    setenv("KILN_TEMPLATE_DIR", folder, 1);
+    assert_int_equal(kn_template_read(&text, "cuda/flat.cu"), KILN_OK);
+    assert_string_equal(kn_str_text(&text), "mine\n");
+    assert_int_equal(kn_template_read(&other, "host/flat.cpp"), KILN_OK);
+    assert_true(other.length > 100);
+    unsetenv("KILN_TEMPLATE_DIR");
+    kn_str_free(&text);
+    kn_str_free(&other);
+    unlink(path);
+    snprintf(path, sizeof path, "%s/cuda", folder);
+    rmdir(path);
+    rmdir(folder);
+}
+
+/* ---- preludes ---- */
+
+static char *preludes_for(kn_backend_kind backend, const char *text)
+{
+    const char *texts[] = {text, ""};
+    kn_str out = KN_STR_INIT;
+    assert_int_equal(kn_prelude_append(&out, backend, texts, 2), KILN_OK);
+    return kn_str_take(&out, "preludes");
+}
+
+static void assert_prelude(kn_backend_kind backend, const char *text, const char *has, const char *lacks)
+{
+    char *preludes = preludes_for(backend, text);
+    if (has && !strstr(preludes, has))
+        fail_msg("the preludes for '%s' lack '%s'", text, has);
+    if (lacks && strstr(preludes, lacks))
+        fail_msg("the preludes for '%s' have '%s'", text, lacks);
+    kn_free(preludes);
+}
+
+static void preludes_come_where_they_are_needed(void **state)
+{
+    static const kn_backend_kind backends[] = {KN_CUDA, KN_HOST};
+    (void)state;
+    for (int b = 0; b < 2; ++b) {
+        assert_prelude(backends[b], "z = x", "typedef signed char int8;", "struct float16");
+        assert_prelude(backends[b], "z = x; // float16", NULL, "struct float16");
+        assert_prelude(backends[b], "const float16 y = x; z = y", "struct float16", "struct bfloat16");
+        assert_prelude(backends[b], "bfloat16", "struct bfloat16", NULL);
+        assert_prelude(backends[b], "complex<float>", "complex", "struct float16");
+        assert_prelude(backends[b], "z = my_float16", NULL, "struct float16");
+        assert_prelude(backends[b], "kn_raw", "struct kn_raw", NULL);
+        assert_prelude(backends[b], "z = x", NULL, "struct kn_raw");
+    }
+}
+
+/* Tags are for the choice alone, and no header is included. */
+static void preludes_are_clean(void **state)
+{
+    static const char everything[] = "float16 bfloat16 complex kn_raw _ind sin exp atomicAdd int32_t min "
+                                     "popc __popc __ldg __float2half erf";
+    (void)state;
+    for (int backend = KN_HOST; backend <= KN_CUDA; ++backend) {
+        char *preludes = preludes_for((kn_backend_kind)backend, everything);
+        assert_null(strstr(preludes, "// needs:"));
+        assert_null(strstr(preludes, "// with:"));
+        assert_null(strstr(preludes, "#include"));
+        char *again = preludes_for((kn_backend_kind)backend, everything);
+        assert_string_equal(preludes, again);
+        kn_free(preludes);
+        kn_free(again);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(slots_are_replaced),       cmocka_unit_test(user_text_is_verbatim),
+        cmocka_unit_test(unknown_slots_are_errors), cmocka_unit_test(every_template_can_be_read),
+        cmocka_unit_test(a_folder_overrides),       cmocka_unit_test(preludes_come_where_they_are_needed),
+        cmocka_unit_test(preludes_are_clean),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
