@@ -251,7 +251,7 @@ static void check_order(const char *shape, const char *layout_x, const char *sha
         for (int found = 0; found < kiln_array_ndim(z); ++found)
             for (int a = kiln_array_ndim(z); a-- > 0;)
                 if (kiln_array_strides(z)[a] == run && kiln_array_shape(z)[a] > 1) {
-                    char word[8];
+                    char word[16];
                     snprintf(word, sizeof word, "%d", a);
                     memmove(order + strlen(word), order, strlen(order) + 1);
                     memcpy(order, word, strlen(word));
