@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "device/host_walk.h"
 #include "types/dtype.h"
 
 /* A launch stays below this many elements where indices are 32 bits wide; larger spaces are cut. */
@@ -14,6 +15,7 @@ enum { PIECE_ALIGN = 4096, HOST_GRAIN = 8192 };
 typedef struct piece {
     kn_launch launch;
     unsigned char *block;          /* the argument block, addresses and scalars missing */
+    kn_host_walk *walk;            /* host: where the space is not one run */
     int64_t offset[KN_MAX_PARAMS]; /* by parameter: bytes from its first address */
 } piece;
 
@@ -140,6 +142,46 @@ static kiln_status put_tiles(piece *p, const kn_launch_input *in, const kn_layou
     return KILN_OK;
 }
 
+/* The host's kernels know runs: one call goes over all, or a walk makes runs of what is none. */
+static kiln_status put_walk(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
+{
+    kn_walk_operand operand[KN_MAX_OPERANDS];
+    int count = 0;
+    bool is_run = in->spec->schedule.kind == KN_FLAT && space->ndim == 1;
+    for (int k = 0; k < in->spec->program->n_in + in->spec->program->n_out; ++k) {
+        const kn_operand *o = &in->spec->operand[k];
+        if (o->pass != KN_PASS_ARRAY)
+            continue;
+        int item_size = kn_dtype_info_of(o->dtype)->size;
+        is_run = is_run && space->stride[count][0] == item_size;
+        operand[count] = (kn_walk_operand){k < in->spec->program->n_in ? KN_WALK_INPUT : KN_WALK_OUTPUT,
+                                           l->param_at[k], item_size, space->stride[count]};
+        ++count;
+    }
+    if (l->start_at >= 0) {
+        bool counts_up = in->spec->schedule.kind == KN_FLAT;
+        operand[count] = (kn_walk_operand){counts_up ? KN_WALK_COUNT : KN_WALK_INDICES, l->start_at,
+                                           counts_up ? 1 : 8, space->stride[count]};
+        ++count;
+    }
+    return is_run ? KILN_OK : kn_host_walk_create(&p->walk, space->ndim, space->extent, operand, count);
+}
+
+/* A thread a vector, for all its steps. */
+static kiln_status put_steps(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
+{
+    kn_space *steps = kn_malloc(sizeof *steps);
+    if (!steps)
+        return kn_error_memory(sizeof *steps, "a launch plan");
+    kn_schedule_steps_space(steps, space, in->shape);
+    put_axes(p->block, l, steps, steps->ndim - 1);
+    put_i64(p->block, l->size_at, steps->size);
+    set_launch(&p->launch, in, steps->size);
+    p->launch.block_size = (size_t)l->size;
+    kn_free(steps);
+    return KILN_OK;
+}
+
 static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, const kn_layout *l,
                              const kn_space *space)
 {
@@ -170,8 +212,12 @@ static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, co
     put_logical(p->block, l, in);
     set_launch(&p->launch, in, space->size);
     p->launch.block_size = (size_t)l->size;
+    if (in->spec->target.backend == KN_HOST)
+        return put_walk(p, in, l, space);
     if (in->spec->schedule.kind == KN_TILE)
         return put_tiles(p, in, l, space);
+    if (in->spec->schedule.kind == KN_STEPS)
+        return put_steps(p, in, l, space);
     if (l->axes_at >= 0)
         put_axes(p->block, l, space, space->ndim);
     put_pair(p->block, l->skew_at, l->skew_at >= 0 ? piece_skew(in, space) : 0, 0);
@@ -261,8 +307,10 @@ void kn_launch_plan_free(kn_launch_plan *plan)
 {
     if (!plan)
         return;
-    for (int p = 0; p < plan->n_pieces; ++p)
+    for (int p = 0; p < plan->n_pieces; ++p) {
         kn_free(plan->piece[p].block);
+        kn_host_walk_free(plan->piece[p].walk);
+    }
     kn_free(plan->piece);
     kn_free(plan);
 }
@@ -282,6 +330,7 @@ static kiln_status run_piece(const kn_launch_plan *plan, const piece *p, const v
     }
     kn_launch launch = p->launch;
     launch.block_data = block;
+    launch.walk = p->walk;
     return plan->backend->launch(plan->function, &launch, stream);
 }
 

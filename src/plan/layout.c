@@ -22,7 +22,7 @@ int kn_layout_space_operands(const kn_spec *spec)
 
 bool kn_layout_has_skew(const kn_spec *spec)
 {
-    return spec->schedule.vector > 1 && spec->schedule.kind != KN_TILE;
+    return spec->schedule.vector > 1 && (spec->schedule.kind == KN_FLAT || spec->schedule.kind == KN_ROWS);
 }
 
 static int place(kn_layout *l, int size, int align)

@@ -11,7 +11,8 @@ typedef enum kn_schedule_kind {
     KN_FLAT = 1, /* every operand one run: wide accesses at the element's index */
     KN_ROWS, /* results stored in wide accesses along the fastest axis, operands located by their strides */
     KN_STRIDED, /* anything: one element a thread (CUDA), any strides (host) */
-    KN_TILE,    /* an input runs along another axis than the results: turned in shared memory */
+    KN_STEPS, /* results far larger than inputs: a thread takes several steps along an axis on which an input stands still */
+    KN_TILE,  /* an input runs along another axis than the results: turned in shared memory */
     KN_SCHEDULE_KINDS
 } kn_schedule_kind;
 
@@ -20,7 +21,8 @@ enum {
     KN_DENSE = 'd',  /* one vector at the element's index */
     KN_VECTOR = 'v', /* at the place its strides give, one vector, or one element repeated */
     KN_GATHER = 'g', /* element by element at its places */
-    KN_STAGED = 't'  /* tile: through shared memory */
+    KN_STAGED = 't', /* tile: through shared memory */
+    KN_STILL = 's'   /* steps: as 'v', once for all of them */
 };
 
 /* Small on purpose: each distinct value is one more binary. */
@@ -48,6 +50,7 @@ enum { KN_DEPENDENT_CAPABILITY = 90 };
 /* Figures that change from call to call without a binary of their own. */
 typedef struct kn_shape_of_launch {
     int skew;           /* elements by which the first result is off a vector's boundary */
+    int step_axis;      /* steps: the axis of the space on which they are taken */
     int tile_axis;      /* tile: the axis of the space along which staged inputs run */
     int tile_p, tile_q; /* tile: vectors along the fastest axis and along tile_axis; their product is the
                            threads of a block */
@@ -62,6 +65,12 @@ void kn_schedule_choose(kn_schedule *out, kn_shape_of_launch *shape, const kn_sp
  * the others, tiles along tile_axis, tiles along the fastest. */
 void kn_schedule_tile_space(kn_space *out, const kn_space *space, const kn_schedule *schedule,
                             const kn_shape_of_launch *shape);
+
+/* Steps of a thread. */
+enum { KN_THREAD_STEPS = 4 };
+
+/* The space as a steps kernel goes over it, outermost first: the axis of the steps, then steps taken together along it, then the other axes. */
+void kn_schedule_steps_space(kn_space *out, const kn_space *space, const kn_shape_of_launch *shape);
 
 const char *kn_schedule_name(kn_schedule_kind kind);
 

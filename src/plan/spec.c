@@ -313,8 +313,8 @@ static kiln_status read_schedule(kn_schedule *s, const fields *f)
         *schedule_field(s, k) = number;
     }
     const char *access = field(f, "access");
-    if (access && (strlen(access) > KN_MAX_PARAMS || strspn(access, "dvgt") != strlen(access)))
-        return kn_error(KILN_ERROR_FORMAT, "specialisation: access '%s'; letters d, v, g, t were expected",
+    if (access && (strlen(access) > KN_MAX_PARAMS || strspn(access, "dvgts") != strlen(access)))
+        return kn_error(KILN_ERROR_FORMAT, "specialisation: access '%s'; letters d, v, g, t, s were expected",
                         access);
     if (access)
         strcpy(s->access, access);

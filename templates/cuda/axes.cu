@@ -9,7 +9,7 @@ struct kn_args {
 
 /* Where one element is: bytes from the start of each operand. Launches are cut so that 32 bits are enough. */
 struct kn_place {
-    unsigned inner, second; /* steps along the two innermost axes */
+    unsigned inner, second, outer; /* steps along the two innermost axes, and along the outermost */
     int at[${operands}];
 };
 
@@ -43,20 +43,7 @@ static __device__ __forceinline__ kn_place kn_locate(const kn_args &kn, unsigned
         place.inner = index;
     if (kn.rank == 2)
         place.second = index;
+    place.outer = index;
     kn_move(place, kn.axis[kn.rank - 1], index);
     return place;
-}
-
-/* One vector, or, where the operand stands still, one element repeated. */
-template <class T, int N>
-static __device__ __forceinline__ kn_pack<T, N> kn_load_along(const T *from, int step)
-{
-    if (step != 0)
-        return kn_load<T, N>(from);
-    kn_pack<T, N> same;
-    const T one = *from;
-#pragma unroll
-    for (int k = 0; k < N; ++k)
-        same.at[k] = one;
-    return same;
 }

@@ -1,0 +1,66 @@
+// needs: kn_gather kn_load_along
+// Vectors that are not simply there: repeated elements, elements a step apart, vectors off their boundary.
+
+// One vector, or, where the operand stands still, one element repeated.
+template <class T, int N>
+__device__ __forceinline__ kn_pack<T, N> kn_load_along(const T *from, int step) {
+    if (step != 0)
+        return kn_load<T, N>(from);
+    kn_pack<T, N> same;
+    const T one = *from;
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+        same.at[k] = one;
+    return same;
+}
+
+template <int N> struct alignas(4 * N) kn_words {
+    unsigned at[N];
+};
+
+// A run that begins anywhere: the one or two aligned vectors in which it lies, moved by words, then by bytes. What is read beside the run is in
+// the same 16 bytes as some of it.
+template <class T, int N>
+__device__ __forceinline__ kn_pack<T, N> kn_load_shifted(const char *from) {
+    constexpr int words = sizeof(T) * N / 4;
+    const unsigned off = (unsigned)(unsigned long long)from & (4 * words - 1);
+    const kn_words<words> *aligned = reinterpret_cast<const kn_words<words> *>(from - off);
+    const kn_words<words> low = aligned[0];
+    kn_words<words> high = low;
+    if (off != 0)
+        high = aligned[1];
+    unsigned run[2 * words];
+#pragma unroll
+    for (int k = 0; k < words; ++k) {
+        run[k] = low.at[k];
+        run[words + k] = high.at[k];
+    }
+#pragma unroll
+    for (int by = words / 2; by > 0; by /= 2)
+        if (off & (4 * by))
+#pragma unroll
+            for (int k = 0; k < 2 * words - by; ++k)
+                run[k] = run[k + by];
+    union {
+        kn_words<words> bits;
+        kn_pack<T, N> elements;
+    } result;
+#pragma unroll
+    for (int k = 0; k < words; ++k)
+        result.bits.at[k] = sizeof(T) < 4 ? __funnelshift_r(run[k], run[k + 1], 8 * (off & 3)) : run[k];
+    return result.elements;
+}
+
+// N elements, each `step` bytes behind the one before.
+template <class T, int N>
+__device__ __forceinline__ kn_pack<T, N> kn_gather(const char *from, int step) {
+    constexpr int bytes = sizeof(T) * N;
+    if constexpr (bytes == 8 || bytes == 16)
+        if (step == (int)sizeof(T))
+            return kn_load_shifted<T, N>(from);
+    kn_pack<T, N> apart;
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+        apart.at[k] = *reinterpret_cast<const T *>(from + k * step);
+    return apart;
+}
