@@ -1,6 +1,7 @@
 /* The host as a device: every call has run when it returns, streams are all the same idle queue, and an event
  * is the time it was recorded at. */
 #include "device/device_private.h"
+#include "device/host_walk.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -13,11 +14,9 @@
 #include "base/os.h"
 #include "device/pool.h"
 
-typedef void (*host_entry)(const void *args, long long begin, long long end);
-
 struct kn_function {
     struct kn_function *next;
-    host_entry entry;
+    kn_host_entry entry;
 };
 
 struct kn_module {
@@ -291,7 +290,7 @@ static kiln_status host_module_global(kn_module *module, const char *name, void 
 }
 
 typedef struct host_call {
-    host_entry entry;
+    kn_host_entry entry;
     const void *args;
 } host_call;
 
@@ -307,6 +306,10 @@ static kiln_status host_launch(kn_function *function, const kn_launch *launch, v
     if (launch->params)
         return kn_error(KILN_ERROR_UNSUPPORTED,
                         "the host takes one block of arguments, not a list of parameters");
+    if (launch->walk) {
+        kn_host_walk_run(launch->walk, function->entry, launch->block_data, launch->block_size, launch->grain);
+        return KILN_OK;
+    }
     host_call call = {function->entry, launch->block_data};
     kn_host_parallel(launch->elements, launch->grain, call_range, &call);
     return KILN_OK;

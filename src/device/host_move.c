@@ -1,0 +1,189 @@
+#include "device/host_move.h"
+
+#include <stddef.h>
+#include <string.h>
+
+/* A rectangle of two axes. */
+typedef struct plane {
+    char *to;
+    const char *from;
+    int64_t count[2], to_stride[2], from_stride[2];
+} plane;
+
+/* ---- squares of 16 bytes a side, turned in registers: halves are interleaved until rows are columns ---- */
+
+#if defined(__clang__) || __GNUC__ >= 12
+#define INTERLEAVE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
+#define SQUARE(bytes, type, lanes, ROUNDS, LOW, HIGH)                                                        \
+    static void square_##bytes(char *to, int64_t to_stride, const char *from, int64_t from_stride)           \
+    {                                                                                                        \
+        typedef type lane_vector __attribute__((vector_size(16)));                                           \
+        lane_vector v[lanes], w[lanes];                                                                      \
+        for (int k = 0; k < lanes; ++k)                                                                      \
+            memcpy(&v[k], from + k * from_stride, 16);                                                       \
+        for (int round = 0; round < ROUNDS; ++round) {                                                       \
+            for (int k = 0; k < lanes / 2; ++k) {                                                            \
+                w[2 * k] = INTERLEAVE(v[k], v[k + lanes / 2], LOW);                                          \
+                w[2 * k + 1] = INTERLEAVE(v[k], v[k + lanes / 2], HIGH);                                     \
+            }                                                                                                \
+            for (int k = 0; k < lanes; ++k)                                                                  \
+                v[k] = w[k];                                                                                 \
+        }                                                                                                    \
+        for (int k = 0; k < lanes; ++k)                                                                      \
+            memcpy(to + k * to_stride, &v[k], 16);                                                           \
+    }
+#define LOW_1 0, 16, 1, 17, 2, 18, 3, 19, 4, 20, 5, 21, 6, 22, 7, 23
+#define HIGH_1 8, 24, 9, 25, 10, 26, 11, 27, 12, 28, 13, 29, 14, 30, 15, 31
+#define LOW_2 0, 8, 1, 9, 2, 10, 3, 11
+#define HIGH_2 4, 12, 5, 13, 6, 14, 7, 15
+#define LOW_4 0, 4, 1, 5
+#define HIGH_4 2, 6, 3, 7
+#define LOW_8 0, 2
+#define HIGH_8 1, 3
+#else
+#define SQUARE(bytes, type, lanes, ROUNDS, LOW, HIGH)                                                        \
+    static void square_##bytes(char *to, int64_t to_stride, const char *from, int64_t from_stride)           \
+    {                                                                                                        \
+        for (int k = 0; k < lanes; ++k)                                                                      \
+            for (int j = 0; j < lanes; ++j)                                                                  \
+                memcpy(to + j * to_stride + k * bytes, from + k * from_stride + j * bytes, bytes);           \
+    }
+#endif
+SQUARE(1, uint8_t, 16, 4, LOW_1, HIGH_1)
+SQUARE(2, uint16_t, 8, 3, LOW_2, HIGH_2)
+SQUARE(4, uint32_t, 4, 2, LOW_4, HIGH_4)
+SQUARE(8, uint64_t, 2, 1, LOW_8, HIGH_8)
+
+/* ---- loops over one axis and over two, for each size of elements ---- */
+
+typedef struct wide {
+    uint64_t half[2];
+} wide;
+
+/* Steps that compilers know shuffles for stand apart. */
+#define LOOPS(bytes, type)                                                                                   \
+    static void step_##bytes(char *restrict to, int64_t to_stride, const char *restrict from,                \
+                             int64_t from_stride, int64_t count)                                             \
+    {                                                                                                        \
+        for (int64_t k = 0; k < count; ++k)                                                                  \
+            memcpy(to + k * to_stride, from + k * from_stride, bytes);                                       \
+    }                                                                                                        \
+    static void row_##bytes(char *restrict to, int64_t to_stride, const char *restrict from,                 \
+                            int64_t from_stride, int64_t count)                                              \
+    {                                                                                                        \
+        type value;                                                                                          \
+        if (to_stride != bytes) {                                                                            \
+            step_##bytes(to, to_stride, from, from_stride, count);                                           \
+        } else if (from_stride == 0) {                                                                       \
+            memcpy(&value, from, bytes);                                                                     \
+            for (int64_t k = 0; k < count; ++k)                                                              \
+                memcpy(to + k * bytes, &value, bytes);                                                       \
+        } else if (from_stride == bytes) {                                                                   \
+            for (int64_t k = 0; k < count; ++k)                                                              \
+                memcpy(to + k * bytes, from + k * bytes, bytes);                                             \
+        } else if (from_stride == 2 * bytes) {                                                               \
+            for (int64_t k = 0; k < count; ++k)                                                              \
+                memcpy(to + k * bytes, from + 2 * k * bytes, bytes);                                         \
+        } else if (from_stride == -bytes) {                                                                  \
+            for (int64_t k = 0; k < count; ++k)                                                              \
+                memcpy(to + k * bytes, from - k * bytes, bytes);                                             \
+        } else {                                                                                             \
+            step_##bytes(to, to_stride, from, from_stride, count);                                           \
+        }                                                                                                    \
+    }                                                                                                        \
+    static void rows_##bytes(const plane *p)                                                                 \
+    {                                                                                                        \
+        for (int64_t k = 0; k < p->count[1]; ++k)                                                            \
+            row_##bytes(p->to + k * p->to_stride[1], p->to_stride[0], p->from + k * p->from_stride[1],       \
+                        p->from_stride[0], p->count[0]);                                                     \
+    }
+LOOPS(1, uint8_t)
+LOOPS(2, uint16_t)
+LOOPS(4, uint32_t)
+LOOPS(8, uint64_t)
+LOOPS(16, wide)
+
+typedef void (*square_function)(char *to, int64_t to_stride, const char *from, int64_t from_stride);
+
+/* By the size's logarithm. */
+static const struct {
+    void (*rows)(const plane *p);
+    square_function square;
+} by_size[] = {
+    {rows_1, square_1}, {rows_2, square_2}, {rows_4, square_4}, {rows_8, square_8}, {rows_16, NULL},
+};
+
+/* The part of p that begins at (a, b) and has `width` by `height` elements. */
+static plane part(const plane *p, int64_t a, int64_t b, int64_t width, int64_t height)
+{
+    plane result = *p;
+    result.to += a * p->to_stride[0] + b * p->to_stride[1];
+    result.from += a * p->from_stride[0] + b * p->from_stride[1];
+    result.count[0] = width;
+    result.count[1] = height;
+    return result;
+}
+
+/* What is read runs along axis 1: a few lines of it are used whole while they are in the cache. */
+static void turn(const plane *p, int log_size)
+{
+    int side = 16 >> log_size;
+    square_function square = by_size[log_size].square;
+    int64_t width = p->count[0] / side * side, height = p->count[1] / side * side;
+    for (int64_t a = 0; a < width; a += side)
+        for (int64_t b = 0; b < height; b += side)
+            square(p->to + a * p->to_stride[0] + b * p->to_stride[1], p->to_stride[1],
+                   p->from + a * p->from_stride[0] + b * p->from_stride[1], p->from_stride[0]);
+    plane right = part(p, width, 0, p->count[0] - width, p->count[1]),
+          below = part(p, 0, height, width, p->count[1] - height);
+    by_size[log_size].rows(&right);
+    by_size[log_size].rows(&below);
+}
+
+static void exchange(int64_t *pair)
+{
+    int64_t first = pair[0];
+    pair[0] = pair[1];
+    pair[1] = first;
+}
+
+static void move_plane(plane *p, int log_size)
+{
+    int64_t size = INT64_C(1) << log_size, side = 16 >> log_size;
+    if (side > 1 && p->to_stride[0] == size && p->from_stride[1] == size && p->count[0] >= side &&
+        p->count[1] >= side) {
+        turn(p, log_size);
+        return;
+    }
+    if (p->count[0] < 8 && p->count[1] > p->count[0]) { /* the longer loop inside */
+        exchange(p->count);
+        exchange(p->to_stride);
+        exchange(p->from_stride);
+    }
+    by_size[log_size].rows(p);
+}
+
+static int log_of(int item_size)
+{
+    int log_size = 0;
+    while (1 << log_size < item_size)
+        ++log_size;
+    return log_size;
+}
+
+void kn_host_move(char *to, const int64_t *to_stride, const char *from, const int64_t *from_stride, int ndim,
+                  const int64_t *count, int item_size)
+{
+    if (ndim > 2) {
+        for (int64_t k = 0; k < count[ndim - 1]; ++k)
+            kn_host_move(to + k * to_stride[ndim - 1], to_stride, from + k * from_stride[ndim - 1],
+                         from_stride, ndim - 1, count, item_size);
+        return;
+    }
+    plane p = {to,
+               from,
+               {count[0], ndim > 1 ? count[1] : 1},
+               {to_stride[0], ndim > 1 ? to_stride[1] : 0},
+               {from_stride[0], ndim > 1 ? from_stride[1] : 0}};
+    move_plane(&p, log_of(item_size));
+}
