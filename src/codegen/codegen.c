@@ -35,12 +35,15 @@ enum slot_id {
     SLOT_STAGE,
     SLOT_ROW_UNROLL,
     SLOT_WAIT,
+    SLOT_STILL,
+    SLOT_THREAD_STEPS,
     SLOT_COUNT
 };
 static const char *const slot_names[SLOT_COUNT] = {
-    "head",   "axes",     "entry",       "block",      "vector", "rank",  "unroll",     "operands", "fields",
-    "values", "pointers", "loop_prep",   "element",    "loads",  "packs", "gather",     "lane",     "stores",
-    "single",    "independent", "after_loop", "tiles",  "stage", "row_unroll", "wait"};
+    "head",     "axes",   "entry",      "block",    "vector",    "rank",        "unroll",
+    "operands", "fields", "values",     "pointers", "loop_prep", "element",     "loads",
+    "packs",    "gather", "lane",       "stores",   "single",    "independent", "after_loop",
+    "tiles",    "stage",  "row_unroll", "wait",     "still",     "thread_steps"};
 
 typedef struct writer {
     const kn_spec *spec;
@@ -260,8 +263,11 @@ static char access_of(const writer *w, int k)
 static void put_place(const writer *w, kn_str *out, int k, int array)
 {
     const char *qualifier = is_output(w, k) ? "" : "const ";
-    kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d])", qualifier, storage(w, k), qualifier,
+    kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]", qualifier, storage(w, k), qualifier,
                   w->program->param[k].name, array);
+    if (w->spec->schedule.kind == KN_STEPS && access_of(w, k) != KN_STILL)
+        kn_str_printf(out, " + kn_m * kn_w.stride[%d]", array);
+    kn_str_append(out, ")");
 }
 
 /* The axis along which a thread's lanes lie. */
@@ -285,12 +291,12 @@ static void put_load(writer *w, int k, int array)
     const char *name = w->program->param[k].name, *type = storage(w, k);
     int vector = w->spec->schedule.vector;
     char access = access_of(w, k);
-    kn_str *loads = &w->slot[SLOT_LOADS];
+    kn_str *loads = &w->slot[access == KN_STILL ? SLOT_STILL : SLOT_LOADS];
     if (access == KN_GATHER) {
         kn_str_printf(&w->slot[SLOT_PACKS], "kn_pack<%s, %d> kn_%s_;\n", type, vector, name);
         return;
     }
-    bool may_repeat = access == KN_VECTOR && !is_output(w, k);
+    bool may_repeat = (access == KN_VECTOR || access == KN_STILL) && !is_output(w, k);
     kn_str_printf(loads, "%sauto kn_%s_ = %s<%s, %d>(", is_output(w, k) ? "" : "const ", name,
                   may_repeat ? "kn_load_along" : "kn_load", type, vector);
     if (access == KN_STAGED)
@@ -331,48 +337,80 @@ static void put_vectors(writer *w)
         kn_str_printf(&w->slot[SLOT_PACKS], "long long kn_i[%d];\n", w->spec->schedule.vector);
 }
 
-/* What one lane gathers; `in_row`: its place is so many steps from kn_here, else it is kn_here itself. */
-static void put_gather_lane(const writer *w, kn_str *out, bool in_row)
+/* The address of an input's first lane, in bytes. */
+static void put_bytes(const writer *w, kn_str *out, int k, int array)
 {
-    int array = 0;
+    kn_str_printf(out, "(const char *)kn.%s_ + kn_here.at[%d]", w->program->param[k].name, array);
+}
+
+/* Lanes of one row: at steps of the fast axis. */
+static void put_gather_in_row(const writer *w, kn_str *out)
+{
+    int array = 0, vector = w->spec->schedule.vector;
     for (int k = 0; k < param_count(w); ++k) {
         if (w->spec->operand[k].pass != KN_PASS_ARRAY)
             continue;
         if (access_of(w, k) == KN_GATHER) {
-            kn_str_printf(out,
-                          "        kn_%s_.at[kn_k] = *(const %s *)((const char *)kn.%s_ + kn_here.at[%d]",
-                          w->program->param[k].name, storage(w, k), w->program->param[k].name, array);
-            if (in_row)
-                kn_str_printf(out, " + kn_k * %s.stride[%d]", fast_axis(w), array);
-            kn_str_append(out, ");\n");
+            kn_str_printf(out, "    kn_%s_ = kn_gather<%s, %d>(", w->program->param[k].name, storage(w, k),
+                          vector);
+            put_bytes(w, out, k, array);
+            kn_str_printf(out, ", %s.stride[%d]);\n", fast_axis(w), array);
         }
         ++array;
     }
     if (!(w->program->uses & KN_USES_INDEX))
         return;
-    kn_str_printf(out, "        kn_i[kn_k] = kn.start + kn_here.at[%d]", array);
-    if (in_row)
-        kn_str_printf(out, " + kn_k * %s.stride[%d]", fast_axis(w), array);
+    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k)\n", vector);
+    kn_str_printf(out, "        kn_i[kn_k] = kn.start + kn_here.at[%d] + kn_k * %s.stride[%d]", array,
+                  fast_axis(w), array);
+    if (w->spec->schedule.kind == KN_STEPS)
+        kn_str_printf(out, " + kn_m * kn_w.stride[%d]", array);
     kn_str_append(out, ";\n");
 }
 
-/* The loops over a thread's lanes that gather, where something is to be gathered: one test for all lanes in one row. Lanes of a tile always are. */
+/* Lanes that go over the end of a row: each is located. */
+static void put_gather_across(const writer *w, kn_str *out)
+{
+    int array = 0;
+    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
+                  w->spec->schedule.vector);
+    kn_str_append(out, "        const kn_place kn_here = kn_locate<1>(kn, kn_first + kn_k);\n");
+    for (int k = 0; k < param_count(w); ++k) {
+        if (w->spec->operand[k].pass != KN_PASS_ARRAY)
+            continue;
+        if (access_of(w, k) == KN_GATHER) {
+            kn_str_printf(out, "        kn_%s_.at[kn_k] = *(const %s *)(", w->program->param[k].name,
+                          storage(w, k));
+            put_bytes(w, out, k, array);
+            kn_str_append(out, ");\n");
+        }
+        ++array;
+    }
+    if (w->program->uses & KN_USES_INDEX)
+        kn_str_printf(out, "        kn_i[kn_k] = kn.start + kn_here.at[%d];\n", array);
+    kn_str_append(out, "    }\n");
+}
+
+static bool gathers(const writer *w)
+{
+    return strchr(w->spec->schedule.access, KN_GATHER) != NULL;
+}
+
+/* What a thread gathers: one test for all lanes in one row. Lanes of tiles and of steps always are. */
 static void put_gather(writer *w)
 {
     kn_str *out = &w->slot[SLOT_GATHER];
-    int vector = w->spec->schedule.vector;
-    bool is_tile = w->spec->schedule.kind == KN_TILE;
-    if (!strchr(w->spec->schedule.access, KN_GATHER) && !(w->program->uses & KN_USES_INDEX))
+    bool may_cross = w->spec->schedule.kind == KN_ROWS;
+    if (!gathers(w) && !(w->program->uses & KN_USES_INDEX))
         return;
-    kn_str_printf(out, is_tile ? "{\n" : "if (kn_here.inner + %d <= kn.axis[0].extent) {\n", vector);
-    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n", vector);
-    put_gather_lane(w, out, true);
-    kn_str_append(out, "    }\n");
-    if (!is_tile) {
-        kn_str_printf(out, "} else {\n#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n", vector);
-        kn_str_append(out, "        const kn_place kn_here = kn_locate<1>(kn, kn_first + kn_k);\n");
-        put_gather_lane(w, out, false);
-        kn_str_append(out, "    }\n");
+    if (may_cross)
+        kn_str_printf(out, "if (kn_here.inner + %d <= kn.axis[0].extent) {\n", w->spec->schedule.vector);
+    else
+        kn_str_append(out, "{\n");
+    put_gather_in_row(w, out);
+    if (may_cross) {
+        kn_str_append(out, "} else {\n");
+        put_gather_across(w, out);
     }
     kn_str_append(out, "}\n");
 }
@@ -380,15 +418,12 @@ static void put_gather(writer *w)
 /* Flat operands that are off the results' vectors by something else. */
 static void put_flat_gather(writer *w)
 {
-    kn_str *out = &w->slot[SLOT_GATHER];
-    if (!strchr(w->spec->schedule.access, KN_GATHER))
-        return;
-    kn_str_printf(out, "#pragma unroll\nfor (int kn_k = 0; kn_k < %d; ++kn_k) {\n", w->spec->schedule.vector);
     for (int k = 0; k < param_count(w); ++k)
         if (w->spec->operand[k].pass == KN_PASS_ARRAY && access_of(w, k) == KN_GATHER)
-            kn_str_printf(out, "    kn_%s_.at[kn_k] = kn.%s_[kn_first + kn_k];\n", w->program->param[k].name,
-                          w->program->param[k].name);
-    kn_str_append(out, "}\n");
+            kn_str_printf(&w->slot[SLOT_GATHER],
+                          "kn_%s_ = kn_gather<%s, %d>((const char *)(kn.%s_ + kn_first), sizeof(%s));\n",
+                          w->program->param[k].name, storage(w, k), w->spec->schedule.vector,
+                          w->program->param[k].name, storage(w, k));
 }
 
 /* The staged operands' tiles stand one behind the other in shared memory. */
@@ -484,6 +519,7 @@ typedef struct recipe {
 static const recipe cuda_recipes[KN_SCHEDULE_KINDS] = {[KN_FLAT] = {"cuda/flat.cu", fill_flat},
                                                        [KN_ROWS] = {"cuda/rows.cu", fill_located},
                                                        [KN_STRIDED] = {"cuda/strided.cu", fill_located},
+                                                       [KN_STEPS] = {"cuda/steps.cu", fill_located},
                                                        [KN_TILE] = {"cuda/tile.cu", fill_tile}};
 static const recipe cuda_flat_single = {"cuda/flat_single.cu", fill_flat};
 static const recipe host_recipes[KN_SCHEDULE_KINDS] = {
@@ -515,6 +551,16 @@ static void put_typedefs(const writer *w, kn_str *out)
     }
 }
 
+/* A struct of another size than the caller's would move everything behind it. */
+static void put_struct_checks(const writer *w, kn_str *out)
+{
+    for (int k = 0; k < param_count(w); ++k)
+        if (w->spec->operand[k].pass == KN_PASS_STRUCT)
+            kn_str_printf(out, "static_assert(sizeof(%s) == %d, \"'%s' was given with %d bytes\");\n",
+                          c_name(w, k), w->spec->operand[k].struct_size, w->program->param[k].name,
+                          w->spec->operand[k].struct_size);
+}
+
 /* The preludes are chosen by what the user's texts and the operands' types mention. */
 static kiln_status put_head(writer *w)
 {
@@ -522,6 +568,9 @@ static kiln_status put_head(writer *w)
     for (int k = 0; k < param_count(w); ++k)
         kn_str_printf(&types, "%s %s ", c_name(w, k),
                       w->spec->operand[k].pass == KN_PASS_RAW ? "kn_raw" : "");
+    if (w->is_cuda)
+        kn_str_printf(&types, "%s %s", gathers(w) ? "kn_gather" : "",
+                      strpbrk(w->spec->schedule.access, "vs") ? "kn_load_along" : "");
     const kn_program *p = w->program;
     const char *texts[] = {p->body, p->preamble, p->loop_prep, p->after_loop, kn_str_text(&types)};
     kn_str_printf(out, "// %s: %s\n\n", p->name, kn_schedule_name(w->spec->schedule.kind));
@@ -530,6 +579,7 @@ static kiln_status put_head(writer *w)
     put_typedefs(w, out);
     if (p->preamble[0])
         kn_str_printf(out, "#line 1 \"%s.preamble\"\n%s\n#line 0\n", p->name, p->preamble);
+    put_struct_checks(w, out);
     out->failed = out->failed || types.failed;
     kn_str_free(&types);
     return status;
@@ -553,6 +603,7 @@ static void put_numbers(writer *w)
     kn_str_printf(&w->slot[SLOT_UNROLL], "%d", s->rank > 8 ? 1 : 8);
     if (w->spec->target.compute_capability >= KN_DEPENDENT_CAPABILITY)
         kn_str_append(&w->slot[SLOT_WAIT], "kn_wait();\n");
+    kn_str_printf(&w->slot[SLOT_THREAD_STEPS], "%d", KN_THREAD_STEPS);
     kn_str_printf(&w->slot[SLOT_ROW_UNROLL], "%d", s->vector > 4 ? 1 : s->vector);
     kn_str_printf(&w->slot[SLOT_OPERANDS], "%d", kn_layout_space_operands(w->spec));
 }

@@ -167,6 +167,21 @@ static kiln_status put_walk(piece *p, const kn_launch_input *in, const kn_layout
     return is_run ? KILN_OK : kn_host_walk_create(&p->walk, space->ndim, space->extent, operand, count);
 }
 
+/* A thread a vector, for all its steps. */
+static kiln_status put_steps(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
+{
+    kn_space *steps = kn_malloc(sizeof *steps);
+    if (!steps)
+        return kn_error_memory(sizeof *steps, "a launch plan");
+    kn_schedule_steps_space(steps, space, in->shape);
+    put_axes(p->block, l, steps, steps->ndim - 1);
+    put_i64(p->block, l->size_at, steps->size);
+    set_launch(&p->launch, in, steps->size);
+    p->launch.block_size = (size_t)l->size;
+    kn_free(steps);
+    return KILN_OK;
+}
+
 static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, const kn_layout *l,
                              const kn_space *space)
 {
@@ -201,6 +216,8 @@ static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, co
         return put_walk(p, in, l, space);
     if (in->spec->schedule.kind == KN_TILE)
         return put_tiles(p, in, l, space);
+    if (in->spec->schedule.kind == KN_STEPS)
+        return put_steps(p, in, l, space);
     if (l->axes_at >= 0)
         put_axes(p->block, l, space, space->ndim);
     put_pair(p->block, l->skew_at, l->skew_at >= 0 ? piece_skew(in, space) : 0, 0);

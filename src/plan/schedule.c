@@ -9,6 +9,8 @@ enum {
     TILE_SIDE = 16,         /* vectors along a side of a tile */
     TILE_SHARED = 48 << 10, /* bytes a block has without asking for more */
     MAX_INPUT_BYTES = 64,   /* of one thread and operand */
+    STEPS_BYTES = 1 << 24,  /* results of at least so much, */
+    STEPS_RATIO = 4,        /* and so many times the inputs: reading inputs again from L2 would bind */
     MAX_LOCATED = 8,        /* elements of a thread that finds its places */
     MAX_EXTENT = 0x7fffffff
 };
@@ -22,7 +24,7 @@ typedef struct choice {
 
 const char *kn_schedule_name(kn_schedule_kind kind)
 {
-    static const char *const names[KN_SCHEDULE_KINDS] = {"none", "flat", "rows", "strided", "tile"};
+    static const char *const names[KN_SCHEDULE_KINDS] = {"none", "flat", "rows", "strided", "steps", "tile"};
     return kind > 0 && kind < KN_SCHEDULE_KINDS ? names[kind] : names[0];
 }
 
@@ -219,6 +221,57 @@ static void choose_strided(kn_schedule *out, kn_shape_of_launch *shape, const ch
     memset(out->access, flat ? KN_DENSE : KN_GATHER, (size_t)c->count);
 }
 
+/* ---- steps ---- */
+
+/* Bytes that the operand really has, what is broadcast counted once. */
+static int64_t footprint(const choice *c, int o)
+{
+    int64_t bytes = c->access[o].item_size;
+    for (int a = 0; a < c->space->ndim; ++a)
+        bytes *= c->space->stride[o][a] != 0 ? c->space->extent[a] : 1;
+    return bytes;
+}
+
+static int still_axis(const choice *c, int o)
+{
+    for (int a = 0; a < inner_axis(c); ++a)
+        if (c->space->stride[o][a] == 0 && c->space->extent[a] >= KN_THREAD_STEPS)
+            return a;
+    return -1;
+}
+
+/* Of the inputs that stand still along an outer axis the one that has most bytes, where all inputs together have far fewer than the results; -1. */
+static int largest_small_input(const choice *c)
+{
+    int64_t results = 0, inputs = 0;
+    int largest = -1;
+    for (int o = 0; o < c->count; ++o) {
+        int64_t bytes = footprint(c, o);
+        *(c->access[o].is_output ? &results : &inputs) += bytes;
+        if (!c->access[o].is_output && still_axis(c, o) >= 0 &&
+            (largest < 0 || bytes > footprint(c, largest)))
+            largest = o;
+    }
+    return results >= STEPS_BYTES && inputs <= results / STEPS_RATIO ? largest : -1;
+}
+
+/* A refinement of rows in which every operand is a vector. */
+static void refine_to_steps(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
+{
+    int largest = largest_small_input(c), axis = largest < 0 ? -1 : still_axis(c, largest);
+    if (axis < 0 || strchr(out->access, KN_GATHER) || c->space->ndim + 1 > KILN_MAX_NDIM)
+        return;
+    for (int o = 0; o < c->space->n_operands; ++o)
+        if (kn_space_reach(c->space, o, 0) > KN_MAX_OFFSET)
+            return;
+    out->kind = KN_STEPS;
+    out->rank = rank_class(c->space->ndim + 1);
+    shape->step_axis = axis;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && c->space->stride[o][axis] == 0)
+            out->access[o] = KN_STILL;
+}
+
 /* ---- tile ---- */
 
 /* The axis along which the operand runs, where that is not the fastest and the operand moves along the
@@ -345,11 +398,15 @@ void kn_schedule_choose(kn_schedule *out, kn_shape_of_launch *shape, const kn_sp
         return;
     out->block = block ? block : DEFAULT_BLOCK;
     memset(out->access, 0, sizeof out->access);
-    if (!choose_dense(out, shape, &c) && !choose_rows(out, shape, &c))
+    if (choose_dense(out, shape, &c))
+        return;
+    if (choose_rows(out, shape, &c))
+        refine_to_steps(out, shape, &c);
+    else
         choose_strided(out, shape, &c);
 }
 
-/* ---- the space of a tile kernel ---- */
+/* ---- the spaces of steps and tile kernels ---- */
 
 /* Axis `to` of out steps `steps` elements of axis `from` at a time. */
 static void put_axis(kn_space *out, int to, const kn_space *space, int from, int64_t steps)
@@ -359,14 +416,34 @@ static void put_axis(kn_space *out, int to, const kn_space *space, int from, int
         out->stride[o][to] = space->stride[o][from] * steps;
 }
 
-void kn_schedule_tile_space(kn_space *out, const kn_space *space, const kn_schedule *schedule,
-                            const kn_shape_of_launch *shape)
+static void start_space(kn_space *out, const kn_space *space)
 {
-    int inner = space->ndim - 1, to = 2;
     out->n_operands = space->n_operands;
     out->has_index = space->has_index;
     out->size = space->size;
     memcpy(out->offset, space->offset, (size_t)space->n_operands * sizeof *out->offset);
+}
+
+void kn_schedule_steps_space(kn_space *out, const kn_space *space, const kn_shape_of_launch *shape)
+{
+    int to = 2;
+    start_space(out, space);
+    put_axis(out, 0, space, shape->step_axis, 1);
+    put_axis(out, 1, space, shape->step_axis, KN_THREAD_STEPS);
+    for (int a = 0; a < space->ndim; ++a)
+        if (a != shape->step_axis)
+            put_axis(out, to++, space, a, 1);
+    out->ndim = to;
+    out->size = 1;
+    for (int a = 1; a < to; ++a)
+        out->size *= out->extent[a];
+}
+
+void kn_schedule_tile_space(kn_space *out, const kn_space *space, const kn_schedule *schedule,
+                            const kn_shape_of_launch *shape)
+{
+    int inner = space->ndim - 1, to = 2;
+    start_space(out, space);
     put_axis(out, 0, space, shape->tile_axis, 1);
     put_axis(out, 1, space, inner, 1);
     for (int a = 0; a < inner; ++a)
