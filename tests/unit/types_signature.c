@@ -92,7 +92,7 @@ static void syntax_errors_have_a_caret(void **state)
 
 static void reserved_names_are_refused(void **state)
 {
-    static const char *const reserved[] = {"T i",     "T n",   "T _ind",    "T _x", "T kn_x",
+    static const char *const reserved[] = {"T i",     "T n",   "T _ind",    "T _x", "T kn_x", "T kn",
                                            "T class", "T int", "T float32", "T T",  "T and"};
     int count;
     (void)state;
@@ -101,7 +101,7 @@ static void reserved_names_are_refused(void **state)
                          KILN_ERROR_INVALID);
     assert_fails(KILN_ERROR_INVALID, "T x, T i",
                  "input signature: 'i' is reserved: it is the index of the element\n  T x, T i\n         ^");
-    assert_parses("T ii, T nn, T kn, T ind_", NULL, 4, "T ii, T nn, T kn, T ind_");
+    assert_parses("T ii, T nn, T knob, T ind_", NULL, 4, "T ii, T nn, T knob, T ind_");
 }
 
 static void limits_are_told(void **state)
