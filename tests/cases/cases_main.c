@@ -16,7 +16,8 @@ static const case_list lists[] = {
     {"layout", layout_cases},   {"dtype", dtype_cases},     {"snippet", snippet_cases},
     {"scalar", scalar_cases},   {"overlap", overlap_cases}, {"option", option_cases},
     {"refusal", refusal_cases}, {"call", call_cases},       {"guide", guide_cases},
-    {"raw", raw_cases},         {"large", large_cases}};
+    {"raw", raw_cases},         {"large", large_cases},     {"graph", graph_cases},
+    {"stream", stream_cases},   {"array", array_cases}};
 static char target_name[16];
 static uint64_t seed;
 
