@@ -16,7 +16,7 @@ static __device__ __forceinline__ void kn_stage(T *tile, const char *from, int s
 #pragma unroll
         for (int j = 0; j < ${vector}; ++j)
             turned.at[j] = row[j].at[k];
-        kn_store(tile + (b * ${vector} + k) * pitch + ((a ^ (b & mask)) * ${vector}), turned);
+        *(kn_pack<T, ${vector}> *)(tile + (b * ${vector} + k) * pitch + ((a ^ (b & mask)) * ${vector})) = turned;
     }
 }
 

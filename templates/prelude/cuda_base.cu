@@ -21,9 +21,41 @@ __device__ __forceinline__ kn_pack<T, N> kn_load(const T *from) {
     return *reinterpret_cast<const kn_pack<T, N> *>(from);
 }
 
+// One access of Bytes bytes to global memory. Said in so many words: left to itself the compiler splits the stores of long bodies.
+template <int Bytes> struct kn_put;
+template <> struct kn_put<16> {
+    unsigned word[4];
+    __device__ __forceinline__ void at(void *to) const {
+        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]) : "memory");
+    }
+};
+template <> struct kn_put<8> {
+    unsigned word[2];
+    __device__ __forceinline__ void at(void *to) const {
+        asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(to), "r"(word[0]), "r"(word[1]) : "memory");
+    }
+};
+template <> struct kn_put<4> {
+    unsigned word;
+    __device__ __forceinline__ void at(void *to) const { asm volatile("st.global.b32 [%0], %1;" ::"l"(to), "r"(word) : "memory"); }
+};
+template <> struct kn_put<2> {
+    unsigned short word;
+    __device__ __forceinline__ void at(void *to) const { asm volatile("st.global.b16 [%0], %1;" ::"l"(to), "h"(word) : "memory"); }
+};
+template <> struct kn_put<1> {
+    unsigned char word;
+    __device__ __forceinline__ void at(void *to) const { *reinterpret_cast<unsigned char *>(to) = word; }
+};
+
 template <class T, int N>
 __device__ __forceinline__ void kn_store(T *to, const kn_pack<T, N> &value) {
-    *reinterpret_cast<kn_pack<T, N> *>(to) = value;
+    constexpr int bytes = sizeof(T) * N, step = bytes < 16 ? bytes : 16;
+    kn_put<step> part[bytes / step];
+    memcpy(part, &value, bytes);
+#pragma unroll
+    for (int k = 0; k < bytes / step; ++k)
+        part[k].at(reinterpret_cast<char *>(to) + k * step);
 }
 
 // Until the kernel before this one in the stream has finished; at once where the launch did not overlap them.
