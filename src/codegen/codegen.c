@@ -443,7 +443,7 @@ static void put_stages(writer *w)
             kn_str_printf(&before, "(kn_%s_tile + kn.tile_p * kn.tile_q * %d)", name, vector * vector);
             kn_str_printf(&w->slot[SLOT_STAGE],
                           "kn_stage(kn_%s_tile, (const char *)kn.%s_ + kn_corner.at[%d] + kn_p.stride[%d] * "
-                          "(kn_a * %d) + kn_q.stride[%d] * (kn_b * %d),\n"
+                          "(int)(kn_a * %d) + kn_q.stride[%d] * (int)(kn_b * %d),\n"
                           "         kn_p.stride[%d], kn_pitch, kn_a, kn_b, kn_mask);\n",
                           name, name, array, array, vector, array, vector, array);
         }
