@@ -138,6 +138,19 @@ static void cut_preludes(char *source)
     memmove(source + first + sizeof mark - 1, end, strlen(end) + 1);
 }
 
+/* Where the generated text goes on counting depends on how long the preludes are: that number becomes N. */
+static void forget_line_numbers(char *source)
+{
+    for (char *at = source; (at = strstr(at, "#line ")) != NULL; at += 6) {
+        char *number = at + 6;
+        size_t digits = strspn(number, "0123456789");
+        if (digits && !strncmp(number + digits, " \"kiln_", 7)) {
+            *number = 'N';
+            memmove(number + 1, number + digits, strlen(number + digits) + 1);
+        }
+    }
+}
+
 static bool check_file(const char *folder, const char *name, bool update)
 {
     char path[512];
