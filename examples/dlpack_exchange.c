@@ -1,5 +1,5 @@
 /*
- * dlpack.c - arrays to and from other libraries without a copy, by DLPack.
+ * dlpack_exchange.c - arrays to and from other libraries without a copy, by DLPack.
  *
  * The other library is played by this program: a consumer that looks at what kiln hands out, and a producer that hands out memory of its own.
  * The structs are those of <dlpack/dlpack.h>, version 1.0.
