@@ -6,7 +6,10 @@
 #include "base/error.h"
 #include "codegen/prelude.h"
 #include "codegen/templates.h"
+#include "plan/cost.h"
 #include "types/dtype.h"
+
+enum { DEEP_CHAIN = 6 }; /* functions of an element, from which on a loop is made wider */
 
 /* What is being written, and the texts of its slots. */
 enum slot_id {
@@ -37,13 +40,15 @@ enum slot_id {
     SLOT_WAIT,
     SLOT_STILL,
     SLOT_THREAD_STEPS,
+    SLOT_STEP_PACKS,
+    SLOT_STEP_LOADS,
     SLOT_COUNT
 };
 static const char *const slot_names[SLOT_COUNT] = {
-    "head",     "axes",   "entry",      "block",    "vector",    "rank",        "unroll",
-    "operands", "fields", "values",     "pointers", "loop_prep", "element",     "loads",
-    "packs",    "gather", "lane",       "stores",   "single",    "independent", "after_loop",
-    "tiles",    "stage",  "row_unroll", "wait",     "still",     "thread_steps"};
+    "head",   "axes",   "entry",        "block",       "vector",     "rank",  "unroll", "operands",
+    "fields", "values", "pointers",     "loop_prep",   "element",    "loads", "packs",  "gather",
+    "lane",   "stores", "single",       "independent", "after_loop", "tiles", "stage",  "row_unroll",
+    "wait",   "still",  "thread_steps", "step_packs",  "step_loads"};
 
 typedef struct writer {
     const kn_spec *spec;
@@ -285,6 +290,22 @@ static void put_vector_address(const writer *w, kn_str *out, int k, int array)
         put_place(w, out, k, array);
 }
 
+/* "kn_load<float, 4>(kn.x_ + kn_first);" */
+static void put_vector_load(const writer *w, kn_str *out, int k, int array)
+{
+    char access = access_of(w, k);
+    bool may_repeat = (access == KN_VECTOR || access == KN_STILL) && !is_output(w, k);
+    kn_str_printf(out, "%s<%s, %d>(", may_repeat ? "kn_load_along" : "kn_load", storage(w, k),
+                  w->spec->schedule.vector);
+    if (access == KN_STAGED)
+        kn_str_printf(out, "kn_%s_tile + kn_turned", w->program->param[k].name);
+    else
+        put_vector_address(w, out, k, array);
+    if (may_repeat)
+        kn_str_printf(out, ", %s.stride[%d]", fast_axis(w), array);
+    kn_str_append(out, ");\n");
+}
+
 /* One operand's elements for a thread, as a vector or gathered lane by lane. */
 static void put_load(writer *w, int k, int array)
 {
@@ -296,16 +317,16 @@ static void put_load(writer *w, int k, int array)
         kn_str_printf(&w->slot[SLOT_PACKS], "kn_pack<%s, %d> kn_%s_;\n", type, vector, name);
         return;
     }
-    bool may_repeat = (access == KN_VECTOR || access == KN_STILL) && !is_output(w, k);
-    kn_str_printf(loads, "%sauto kn_%s_ = %s<%s, %d>(", is_output(w, k) ? "" : "const ", name,
-                  may_repeat ? "kn_load_along" : "kn_load", type, vector);
-    if (access == KN_STAGED)
-        kn_str_printf(loads, "kn_%s_tile + kn_turned", name);
-    else
-        put_vector_address(w, loads, k, array);
-    if (may_repeat)
-        kn_str_printf(loads, ", %s.stride[%d]", fast_axis(w), array);
-    kn_str_append(loads, ");\n");
+    if (w->spec->schedule.kind == KN_STEPS && access == KN_VECTOR && !is_output(w, k)) {
+        kn_str_printf(&w->slot[SLOT_STEP_PACKS], "kn_pack<%s, %d> kn_%s_steps[%d];\n", type, vector, name,
+                      KN_THREAD_STEPS);
+        kn_str_printf(&w->slot[SLOT_STEP_LOADS], "kn_%s_steps[kn_m] = ", name);
+        put_vector_load(w, &w->slot[SLOT_STEP_LOADS], k, array);
+        kn_str_printf(loads, "const auto kn_%s_ = kn_%s_steps[kn_m];\n", name, name);
+        return;
+    }
+    kn_str_printf(loads, "%sauto kn_%s_ = ", is_output(w, k) ? "" : "const ", name);
+    put_vector_load(w, loads, k, array);
 }
 
 /* Results at places of their own: the address is kept, for `kn_here` moves on with the lanes. */
@@ -343,28 +364,71 @@ static void put_bytes(const writer *w, kn_str *out, int k, int array)
     kn_str_printf(out, "(const char *)kn.%s_ + kn_here.at[%d]", w->program->param[k].name, array);
 }
 
-/* Lanes of one row: at steps of the fast axis. */
-static void put_gather_in_row(const writer *w, kn_str *out)
+/* The gathered operands of one row, by `function`; one that takes runs alone needs no step. */
+static void put_gathers(const writer *w, kn_str *out, const char *function, bool with_step)
 {
-    int array = 0, vector = w->spec->schedule.vector;
+    int array = 0;
     for (int k = 0; k < param_count(w); ++k) {
         if (w->spec->operand[k].pass != KN_PASS_ARRAY)
             continue;
         if (access_of(w, k) == KN_GATHER) {
-            kn_str_printf(out, "    kn_%s_ = kn_gather<%s, %d>(", w->program->param[k].name, storage(w, k),
-                          vector);
+            kn_str_printf(out, "        kn_%s_ = %s<%s, %d>(", w->program->param[k].name, function,
+                          storage(w, k), w->spec->schedule.vector);
             put_bytes(w, out, k, array);
-            kn_str_printf(out, ", %s.stride[%d]);\n", fast_axis(w), array);
+            if (with_step)
+                kn_str_printf(out, ", %s.stride[%d]", fast_axis(w), array);
+            kn_str_append(out, ");\n");
         }
         ++array;
     }
+}
+
+/* "a.stride[0] == 4 && a.stride[1] == 4": all gathered operands are runs. Empty where they cannot be loaded as such. */
+static void put_all_runs(const writer *w, kn_str *out)
+{
+    int array = 0;
+    const char *and = "";
+    for (int k = 0; k < param_count(w); ++k) {
+        if (w->spec->operand[k].pass != KN_PASS_ARRAY)
+            continue;
+        int size = kn_dtype_info_of(w->spec->operand[k].dtype)->size, bytes = size * w->spec->schedule.vector;
+        if (access_of(w, k) == KN_GATHER && bytes != 8 && bytes != 16) {
+            kn_str_clear(out);
+            return;
+        }
+        if (access_of(w, k) == KN_GATHER) {
+            kn_str_printf(out, "%s%s.stride[%d] == %d", and, fast_axis(w), array, size);
+            and = " && ";
+        }
+        ++array;
+    }
+}
+
+/* Lanes of one row: at steps of the fast axis. One test for all operands, so that their loads stand together. */
+static void put_gather_in_row(const writer *w, kn_str *out)
+{
+    kn_str runs = KN_STR_INIT;
+    put_all_runs(w, &runs);
+    if (runs.length > 0) {
+        kn_str_printf(out, "    if (%s) {\n", kn_str_text(&runs));
+        put_gathers(w, out, "kn_load_shifted", false);
+        kn_str_append(out, "    } else {\n");
+    } else {
+        kn_str_append(out, "    {\n");
+    }
+    put_gathers(w, out, "kn_gather_apart", true);
+    kn_str_append(out, "    }\n");
+    out->failed = out->failed || runs.failed;
+    kn_str_free(&runs);
     if (!(w->program->uses & KN_USES_INDEX))
         return;
-    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k)\n", vector);
-    kn_str_printf(out, "        kn_i[kn_k] = kn.start + kn_here.at[%d] + kn_k * %s.stride[%d]", array,
-                  fast_axis(w), array);
+    int index = kn_spec_count_arrays(w->spec);
+    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k)\n",
+                  w->spec->schedule.vector);
+    kn_str_printf(out, "        kn_i[kn_k] = kn.start + kn_here.at[%d] + kn_k * %s.stride[%d]", index,
+                  fast_axis(w), index);
     if (w->spec->schedule.kind == KN_STEPS)
-        kn_str_printf(out, " + kn_m * kn_w.stride[%d]", array);
+        kn_str_printf(out, " + kn_m * kn_w.stride[%d]", index);
     kn_str_append(out, ";\n");
 }
 
@@ -421,9 +485,9 @@ static void put_flat_gather(writer *w)
     for (int k = 0; k < param_count(w); ++k)
         if (w->spec->operand[k].pass == KN_PASS_ARRAY && access_of(w, k) == KN_GATHER)
             kn_str_printf(&w->slot[SLOT_GATHER],
-                          "kn_%s_ = kn_gather<%s, %d>((const char *)(kn.%s_ + kn_first), sizeof(%s));\n",
+                          "kn_%s_ = kn_gather<%s, %d>((const char *)(kn.%s_ + kn_first));\n",
                           w->program->param[k].name, storage(w, k), w->spec->schedule.vector,
-                          w->program->param[k].name, storage(w, k));
+                          w->program->param[k].name);
 }
 
 /* The staged operands' tiles stand one behind the other in shared memory. */
@@ -503,12 +567,25 @@ static void fill_tile(writer *w)
     fill_located(w);
 }
 
+/* Chains of functions wait for one another, so several vectors are to be under way at a time. gcc goes by the smallest type in the loop: one
+ * byte more makes them four of float32. */
+static void put_lanes(writer *w)
+{
+    if (kn_cost_functions(w->program) < DEEP_CHAIN)
+        return;
+    kn_str_append(&w->slot[SLOT_POINTERS],
+                  "signed char kn_lanes = 0; /* makes vectors of bytes, that is several of the others */\n");
+    kn_str_append(&w->slot[SLOT_SINGLE], "kn_lanes |= (signed char)kn_at;\n");
+    kn_str_append(&w->slot[SLOT_AFTER_LOOP], "__asm__ volatile(\"\" : : \"r\"(kn_lanes));\n");
+}
+
 /* One loop over runs. Where the logical index does not count up along them, `start` is the address of all indices. */
 static void fill_host(writer *w)
 {
     put_host_pointers(w);
     put_call(w, &w->slot[SLOT_SINGLE], place_flat,
              w->spec->schedule.kind == KN_STRIDED ? "kn_indices[kn_at]" : "kn.start + kn_at");
+    put_lanes(w);
 }
 
 /* Template by schedule and target. */

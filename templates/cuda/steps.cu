@@ -14,6 +14,13 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         const kn_axis &kn_w = kn.axis[kn.rank];
         const unsigned kn_left = kn_w.extent - kn_here.outer * ${thread_steps};
         ${still}
+        ${step_packs}
+#pragma unroll
+        for (int kn_m = 0; kn_m < ${thread_steps}; ++kn_m) {
+            if (kn_m < kn_left) {
+                ${step_loads}
+            }
+        }
 #pragma unroll
         for (int kn_m = 0; kn_m < ${thread_steps}; ++kn_m) {
             if (kn_m < kn_left) {

@@ -25,10 +25,7 @@ __device__ __forceinline__ kn_pack<T, N> kn_load_shifted(const char *from) {
     constexpr int words = sizeof(T) * N / 4;
     const unsigned off = (unsigned)(unsigned long long)from & (4 * words - 1);
     const kn_words<words> *aligned = reinterpret_cast<const kn_words<words> *>(from - off);
-    const kn_words<words> low = aligned[0];
-    kn_words<words> high = low;
-    if (off != 0)
-        high = aligned[1];
+    const kn_words<words> low = aligned[0], high = aligned[off != 0];
     unsigned run[2 * words];
 #pragma unroll
     for (int k = 0; k < words; ++k) {
@@ -53,14 +50,19 @@ __device__ __forceinline__ kn_pack<T, N> kn_load_shifted(const char *from) {
 
 // N elements, each `step` bytes behind the one before.
 template <class T, int N>
-__device__ __forceinline__ kn_pack<T, N> kn_gather(const char *from, int step) {
-    constexpr int bytes = sizeof(T) * N;
-    if constexpr (bytes == 8 || bytes == 16)
-        if (step == (int)sizeof(T))
-            return kn_load_shifted<T, N>(from);
+__device__ __forceinline__ kn_pack<T, N> kn_gather_apart(const char *from, int step) {
     kn_pack<T, N> apart;
 #pragma unroll
     for (int k = 0; k < N; ++k)
         apart.at[k] = *reinterpret_cast<const T *>(from + k * step);
     return apart;
+}
+
+// N elements side by side, wherever they begin.
+template <class T, int N>
+__device__ __forceinline__ kn_pack<T, N> kn_gather(const char *from) {
+    if constexpr (sizeof(T) * N == 8 || sizeof(T) * N == 16)
+        return kn_load_shifted<T, N>(from);
+    else
+        return kn_gather_apart<T, N>(from, sizeof(T));
 }
