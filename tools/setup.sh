@@ -13,10 +13,10 @@ exec </dev/null
 say() { printf '%s: %s\n' "${0##*/}" "$*"; }
 fail() { say "$*" >&2; exit 1; }
 
-# Runs a command with its output in a file, shown only where the command fails.
+# Runs a command with its output in a file; its end is shown where the command fails.
 quietly() {
     mkdir -p "$deps"
-    "$@" >"$deps/last.log" 2>&1 || { cat "$deps/last.log" >&2; return 1; }
+    "$@" >"$deps/last.log" 2>&1 || { tail -n 80 "$deps/last.log" >&2; return 1; }
 }
 
 # ---- packages ----
