@@ -61,12 +61,18 @@ static bool is_run(const operand *o, int axes, const int64_t *steps)
     return true;
 }
 
-/* Bytes an element of what is no run along the first `axes` axes. */
-static int packed_bytes(const kn_host_walk *w, int axes)
+/* What goes through a buffer: indices always, their strides do not count bytes. */
+static bool needs_buffer(const operand *o, int axes, const int64_t *steps)
+{
+    return o->kind == KN_WALK_INDICES || !is_run(o, axes, steps);
+}
+
+/* Bytes an element of what is no run along so many steps of the first `axes` axes. */
+static int packed_bytes(const kn_host_walk *w, int axes, const int64_t *steps)
 {
     int bytes = 0;
     for (int o = 0; o < w->n_operands; ++o)
-        if (!is_run(&w->operand[o], axes, w->extent))
+        if (needs_buffer(&w->operand[o], axes, steps))
             bytes += w->operand[o].item_size;
     return bytes;
 }
@@ -136,12 +142,14 @@ static int64_t most_elements(int bytes)
 
 static void plan_turned(kn_host_walk *w, int axis)
 {
-    int item_size = LINE, bytes = packed_bytes(w, axis);
+    int item_size = LINE, bytes = packed_bytes(w, axis, w->extent);
     for (int o = 0; o < w->n_operands; ++o)
         if (w->operand[o].kind == KN_WALK_INPUT && magnitude(w->operand[o].stride[0]) >= LINE)
             item_size = (int)least(item_size, w->operand[o].item_size);
     int64_t across = least(TURNED_BYTES / item_size, w->extent[axis]);
     while (across > LINE / item_size && BUFFER_BYTES / (across * bytes) < SHORT_RUN)
+        across /= 2;
+    while (across > 1 && across * bytes > BUFFER_BYTES)
         across /= 2;
     w->step[axis] = across;
     w->run_axes = axis;
@@ -153,7 +161,7 @@ static void plan_turned(kn_host_walk *w, int axis)
 
 static void plan_plain(kn_host_walk *w)
 {
-    int bytes = packed_bytes(w, 1);
+    int bytes = packed_bytes(w, 1, w->extent);
     int64_t inner = w->extent[0];
     if ((bytes == 0 && inner >= SHORT_RUN) || inner >= LONG_RUN) {
         w->run_axes = w->block_axes = 1;
@@ -164,7 +172,7 @@ static void plan_plain(kn_host_walk *w)
     for (int64_t run = inner; axes < w->ndim && run < MOST_BUFFERED; ++axes)
         run *= w->extent[axes];
     w->run_axes = w->block_axes = axes;
-    set_steps(w, axes, least(most_elements(packed_bytes(w, axes)), MOST_BUFFERED));
+    set_steps(w, axes, least(most_elements(packed_bytes(w, axes, w->extent)), MOST_BUFFERED));
 }
 
 /* Rows too short to be worth a call each become one run, in buffers where they are none. */
@@ -182,7 +190,7 @@ static void join_rows(kn_host_walk *w)
     }
     if (!joined)
         return;
-    int bytes = packed_bytes(w, w->block_axes);
+    int bytes = packed_bytes(w, w->block_axes, w->step);
     while (w->step[w->run_axes] > 1 && row * w->step[w->run_axes] * bytes > BUFFER_BYTES)
         w->step[w->run_axes] /= 2;
     w->run_axes = w->block_axes;
@@ -202,7 +210,7 @@ static void place_buffers(kn_host_walk *w)
     }
     for (int o = 0; o < w->n_operands; ++o) {
         operand *x = &w->operand[o];
-        x->is_packed = x->kind == KN_WALK_INDICES || !is_run(x, w->run_axes, w->step);
+        x->is_packed = needs_buffer(x, w->run_axes, w->step);
         x->buffer_at = at;
         if (x->is_packed)
             at += (int)(w->block_size * x->item_size + LINE - 1) / LINE * LINE;
