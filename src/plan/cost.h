@@ -1,0 +1,10 @@
+/* plan/cost.h - a guess, from its text, at how much work one element is. */
+#ifndef KN_PLAN_COST_H
+#define KN_PLAN_COST_H
+
+#include "plan/program.h"
+
+/* Calls of mathematical functions that take tens of instructions; those in loops count several times. */
+int kn_cost_functions(const kn_program *program);
+
+#endif
