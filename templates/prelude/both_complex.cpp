@@ -93,7 +93,7 @@ __device__ __forceinline__ kn_complex_of<A, B> operator*(A x, const complex<B> &
 
 template <class T>
 __device__ __forceinline__ complex<T> kn_divide(const complex<T> &x, const complex<T> &y) {
-    T a = y.re < 0 ? -y.re : y.re, b = y.im < 0 ? -y.im : y.im;
+    T a = y.re <= 0 ? 0 - y.re : y.re, b = y.im <= 0 ? 0 - y.im : y.im; // no negative zeros
     if (a >= b) {
         if (a == 0)
             return complex<T>(x.re / a, x.im / a);

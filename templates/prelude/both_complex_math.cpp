@@ -32,7 +32,7 @@ KN_COMPLEX complex<T> sqrt(const complex<T> &z) {
     T x = fabs(z.re), y = fabs(z.im), larger = x > y ? x : y;
     if (isinf(y))
         return complex<T>(y, z.im);
-    if (larger == 0)
+    if (x == 0 && y == 0)
         return complex<T>(0, z.im);
     if (isinf(x))
         return z.re > 0 ? complex<T>(x, isnan(y) ? y : copysign((T)0, z.im))
