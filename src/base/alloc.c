@@ -6,15 +6,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-static atomic_ulong made;     /* allocations since kn_alloc_fail_at was last called */
-static atomic_ulong fail_nth; /* 0: none fails */
+static atomic_bool is_counting; /* since kn_alloc_fail_at was first called: usually never */
+static atomic_ulong made;       /* allocations since it was last called */
+static atomic_ulong fail_nth;   /* 0: none fails */
 static atomic_bool fail_forever;
 
-static bool may_allocate(void)
+static bool count_allocation(void)
 {
     unsigned long n = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed) + 1;
     unsigned long nth = atomic_load_explicit(&fail_nth, memory_order_relaxed);
     return nth == 0 || (n != nth && !(n > nth && atomic_load(&fail_forever)));
+}
+
+static inline bool may_allocate(void)
+{
+    return !atomic_load_explicit(&is_counting, memory_order_relaxed) || count_allocation();
 }
 
 unsigned long kn_alloc_fail_at(unsigned long nth, int forever)
@@ -24,6 +30,7 @@ unsigned long kn_alloc_fail_at(unsigned long nth, int forever)
     before = atomic_exchange(&made, 0);
     atomic_store(&fail_forever, forever != 0);
     atomic_store(&fail_nth, nth);
+    atomic_store(&is_counting, true);
     return before;
 }
 

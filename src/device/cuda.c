@@ -10,23 +10,17 @@
 
 /* ---- the context ---- */
 
-kiln_status kn_cuda_enter(kn_device *device, bool *pushed)
+kiln_status kn_cuda_push(kn_device *device, bool *pushed)
 {
-    kn_cu_context current = NULL, wanted = kn_cuda_device_of(device)->context;
-    kn_cu_result result = kn_cuda.CtxGetCurrent(&current);
-    *pushed = false;
-    if (result == KN_CU_SUCCESS && current == wanted)
-        return KILN_OK;
-    kiln_status status = KN_CU(CtxPushCurrent, wanted);
+    kiln_status status = KN_CU(CtxPushCurrent, kn_cuda_device_of(device)->context);
     *pushed = status == KILN_OK;
     return status;
 }
 
-void kn_cuda_leave(bool pushed)
+void kn_cuda_pop(void)
 {
     kn_cu_context popped;
-    if (pushed)
-        kn_cuda.CtxPopCurrent(&popped);
+    kn_cuda.CtxPopCurrent(&popped);
 }
 
 void *kn_cuda_context_of(kn_device *device)

@@ -21,8 +21,23 @@ static inline kn_cuda_device *kn_cuda_device_of(kn_device *device)
 }
 
 /* Makes the device's context current where it is not; kn_cuda_leave puts back what was. */
-kiln_status kn_cuda_enter(kn_device *device, bool *pushed);
-void kn_cuda_leave(bool pushed);
+kiln_status kn_cuda_push(kn_device *device, bool *pushed);
+void kn_cuda_pop(void);
+
+static inline kiln_status kn_cuda_enter(kn_device *device, bool *pushed)
+{
+    kn_cu_context current = NULL;
+    *pushed = false;
+    if (kn_cuda.CtxGetCurrent(&current) == KN_CU_SUCCESS && current == kn_cuda_device_of(device)->context)
+        return KILN_OK;
+    return kn_cuda_push(device, pushed);
+}
+
+static inline void kn_cuda_leave(bool pushed)
+{
+    if (pushed)
+        kn_cuda_pop();
+}
 
 kiln_status kn_cuda_module_load(kn_device *device, const void *code, size_t size, const char *name,
                                 kn_module **out);

@@ -184,6 +184,15 @@ static kiln_status allow(kn_function *f, const kn_launch *launch)
     return status;
 }
 
+static kiln_status launch_config(kn_function *f, const kn_launch *launch, void *stream, void **params,
+                                 kn_cu_attribute *attributes, unsigned count)
+{
+    kn_cu_launch_config config = {
+        launch->grid[0],  launch->grid[1],      launch->grid[2], launch->block[0], launch->block[1],
+        launch->block[2], launch->shared_bytes, stream,          attributes,       count};
+    return KN_CU(LaunchKernelEx, &config, f->native, params, NULL);
+}
+
 static unsigned add_flag(kn_cu_attribute *attributes, unsigned count, int id)
 {
     attributes[count].id = id;
@@ -207,24 +216,26 @@ static kiln_status launch_with_attributes(kn_function *f, const kn_launch *launc
         attributes[count].value.cluster.y = launch->cluster[1] ? launch->cluster[1] : 1;
         attributes[count++].value.cluster.z = launch->cluster[2] ? launch->cluster[2] : 1;
     }
-    kn_cu_launch_config config = {
-        launch->grid[0],  launch->grid[1],      launch->grid[2], launch->block[0], launch->block[1],
-        launch->block[2], launch->shared_bytes, stream,          attributes,       count};
-    return kn_cuda_check(kn_cuda.LaunchKernelEx(&config, f->native, params, NULL), "cuLaunchKernelEx");
+    return launch_config(f, launch, stream, params, attributes, count);
 }
+
+/* What the usual launch has; the driver only reads it. */
+static kn_cu_attribute dependent = {.id = KN_CU_LAUNCH_PROGRAMMATIC, .value.flag = 1};
 
 static kiln_status launch_here(kn_function *f, const kn_launch *launch, void *stream)
 {
     void *block = (void *)(uintptr_t)launch->block_data, **params = launch->params ? launch->params : &block;
+    bool is_plain = !launch->is_cooperative && !launch->cluster[0];
     if (launch->shared_bytes > SHARED_WITHOUT_ASKING || launch->cluster[0]) {
         kiln_status status = allow(f, launch);
         if (status != KILN_OK)
             return status;
     }
-    if ((launch->is_dependent || launch->is_cooperative || launch->cluster[0]) && kn_cuda.LaunchKernelEx)
+    if (is_plain && launch->is_dependent && kn_cuda.LaunchKernelEx)
+        return launch_config(f, launch, stream, params, &dependent, 1);
+    if (!is_plain && kn_cuda.LaunchKernelEx)
         return launch_with_attributes(f, launch, stream, params);
-    if (launch->is_cooperative ||
-        launch->cluster[0]) /* a dependent launch without the attribute is merely not early */
+    if (!is_plain) /* a dependent launch without the attribute is merely not early */
         return kn_error(KILN_ERROR_UNSUPPORTED, "%s launches need a driver of CUDA 11.8 or later",
                         launch->is_cooperative ? "cooperative" : "cluster");
     return KN_CU(LaunchKernel, f->native, launch->grid[0], launch->grid[1], launch->grid[2], launch->block[0],

@@ -292,7 +292,7 @@ static unsigned text_hash(const char *text)
     return hash;
 }
 
-static const char *intern(const char *text)
+const char *kn_device_launch_name(const char *text)
 {
     interned_name **bucket = &launches.buckets[text_hash(text) & 255], *name;
     pthread_mutex_lock(&launches.lock);
@@ -307,6 +307,13 @@ static const char *intern(const char *text)
     return name ? name->text : NULL;
 }
 
+/* Many threads launch the same: the line is shared as long as nobody writes. */
+void kn_device_note_launch_name(const char *name)
+{
+    if (name && atomic_load_explicit(&launches.last, memory_order_relaxed) != name)
+        atomic_store_explicit(&launches.last, name, memory_order_release);
+}
+
 void kn_device_note_launch(const char *kernel_name)
 {
     static _Thread_local const char *recent[16]; /* interned, by the address that was given */
@@ -314,13 +321,12 @@ void kn_device_note_launch(const char *kernel_name)
         return;
     const char **slot = &recent[((uintptr_t)kernel_name >> 4) & 15];
     if (!*slot || strcmp(*slot, kernel_name) != 0) {
-        const char *name = intern(kernel_name);
+        const char *name = kn_device_launch_name(kernel_name);
         if (!name)
             return;
         *slot = name;
     }
-    if (atomic_load_explicit(&launches.last, memory_order_relaxed) != *slot)
-        atomic_store_explicit(&launches.last, *slot, memory_order_release);
+    kn_device_note_launch_name(*slot);
 }
 
 const char *kn_device_last_launch(void)

@@ -105,6 +105,10 @@ kiln_status kn_capture_hold(kn_device *device, void *stream, void (*release)(voi
 /* The last kernel launched by the library on any device, for late errors; name must be a string that lives for ever or as long as the kernel (it is copied). */
 void kn_device_note_launch(const char *kernel_name);
 
+/* The same for a name that is known already: kn_device_launch_name gives the lasting copy of one (NULL without memory, which notes nothing). */
+const char *kn_device_launch_name(const char *kernel_name);
+void kn_device_note_launch_name(const char *name);
+
 /* Its name, or NULL before the first. Valid for ever. */
 const char *kn_device_last_launch(void);
 
