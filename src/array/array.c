@@ -73,70 +73,95 @@ kiln_status kn_array_check_data(const kiln_array *array, const char *function)
 
 /* ---- arrays ---- */
 
+void kn_array_form_make(kn_array_form *out, kiln_dtype dtype, int ndim, const int64_t *extents)
+{
+    int64_t high;
+    *out = (kn_array_form){.dtype = dtype, .item_size = (int32_t)kiln_dtype_size(dtype), .ndim = ndim};
+    out->extents = extents;
+    out->size = kn_shape_size(ndim, extents);
+    out->is_c_contiguous = kn_shape_is_c_contiguous(ndim, extents, extents + ndim, out->item_size);
+    out->is_f_contiguous = kn_shape_is_f_contiguous(ndim, extents, extents + ndim, out->item_size);
+    kn_shape_byte_range(ndim, extents, extents + ndim, out->item_size, &out->low, &high);
+    out->bytes = high - out->low;
+}
+
+static size_t array_bytes(const kn_array_form *form)
+{
+    return sizeof(kiln_array) + 2 * (size_t)form->ndim * sizeof(int64_t);
+}
+
+/* Storage and data are still to be set. */
+static void array_init(kiln_array *a, const kn_array_form *form)
+{
+    *a = (kiln_array){.dtype = form->dtype,
+                      .item_size = form->item_size,
+                      .ndim = form->ndim,
+                      .size = form->size,
+                      .is_c_contiguous = form->is_c_contiguous,
+                      .is_f_contiguous = form->is_f_contiguous,
+                      .strides = a->shape + form->ndim};
+    atomic_init(&a->references, 1);
+    for (int k = 0; k < 2 * form->ndim; k++)
+        a->shape[k] = form->extents[k];
+}
+
 /* Shape and strides are copied; storage and data are still to be set. */
 static kiln_array *array_new(kiln_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides)
 {
-    size_t extents = (size_t)ndim * sizeof(int64_t);
-    kiln_array *a = kn_malloc(sizeof *a + 2 * extents);
-    if (!a) {
-        kn_error_memory(sizeof *a + 2 * extents, "an array");
-        return NULL;
+    int64_t extents[2 * KILN_MAX_NDIM];
+    kn_array_form form;
+    for (int k = 0; k < ndim; k++) {
+        extents[k] = shape[k];
+        extents[ndim + k] = strides[k];
     }
-    memset(a, 0, sizeof *a);
-    atomic_init(&a->references, 1);
-    a->dtype = dtype;
-    a->item_size = (int32_t)kiln_dtype_size(dtype);
-    a->ndim = ndim;
-    a->strides = a->shape + ndim;
-    if (ndim) {
-        memcpy(a->shape, shape, extents);
-        memcpy(a->strides, strides, extents);
-    }
-    a->size = kn_shape_size(ndim, a->shape);
-    a->is_c_contiguous = kn_shape_is_c_contiguous(ndim, a->shape, a->strides, a->item_size);
-    a->is_f_contiguous = kn_shape_is_f_contiguous(ndim, a->shape, a->strides, a->item_size);
+    kn_array_form_make(&form, dtype, ndim, extents);
+    kiln_array *a = kn_malloc(array_bytes(&form));
+    if (a)
+        array_init(a, &form);
+    else
+        kn_error_memory(array_bytes(&form), "an array");
     return a;
 }
 
-/* Gives a its storage from the pool, with the element at index zero where negative strides need it. */
-static kiln_status take_memory(kiln_array *a, kn_device *device, void *stream)
+/* The array stands behind its storage in one allocation, which is the storage's: views may outlive the array. */
+kiln_status kn_array_from_form(kiln_array **out, const kn_array_form *form, kn_device *device, void *stream)
 {
-    int64_t low, high;
-    void *data = NULL;
-    kn_shape_byte_range(a->ndim, a->shape, a->strides, a->item_size, &low, &high);
-    size_t size = (size_t)(high - low);
-    kiln_status status = kn_memory_alloc(&data, device, size, stream);
-    if (status)
+    size_t size = sizeof(kn_storage) + array_bytes(form);
+    kn_storage *s = kn_malloc(size);
+    if (!s)
+        return kn_error_memory(size, "an array");
+    *s = (kn_storage){.device = device, .size = (size_t)form->bytes, .is_pooled = true, .stream = stream};
+    atomic_init(&s->references, 1);
+    kiln_status status = kn_memory_alloc(&s->data, device, s->size, stream);
+    if (status != KILN_OK) {
+        kn_free(s);
         return status;
-    a->storage = storage_new(device, data, size);
-    if (!a->storage) {
-        kn_memory_free(device, data, size, stream);
-        return kn_error_memory(sizeof *a->storage, "an array");
     }
-    a->storage->is_pooled = true;
-    a->storage->stream = stream;
-    a->data = (char *)data - low;
+    kiln_array *a = (kiln_array *)(void *)(s + 1);
+    array_init(a, form);
+    a->is_joint = true;
+    a->storage = s;
+    a->data = (char *)s->data - form->low;
+    *out = a;
     return KILN_OK;
 }
 
 kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype, int ndim,
                               const int64_t *shape, const int64_t *strides)
 {
-    int64_t c_strides[KILN_MAX_NDIM];
+    int64_t extents[2 * KILN_MAX_NDIM];
+    kn_array_form form;
     kiln_status status = kn_array_check_shape(dtype, ndim, shape);
     if (status)
         return status;
+    for (int k = 0; k < ndim; k++) {
+        extents[k] = shape[k];
+        extents[ndim + k] = strides ? strides[k] : 0;
+    }
     if (!strides)
-        kn_shape_c_strides(ndim, shape, (int64_t)kiln_dtype_size(dtype), c_strides);
-    kiln_array *a = array_new(dtype, ndim, shape, strides ? strides : c_strides);
-    if (!a)
-        return KILN_ERROR_MEMORY;
-    status = take_memory(a, device, stream);
-    if (status)
-        kiln_array_free(a);
-    else
-        *out = a;
-    return status;
+        kn_shape_c_strides(ndim, shape, (int64_t)kiln_dtype_size(dtype), extents + ndim);
+    kn_array_form_make(&form, dtype, ndim, extents);
+    return kn_array_from_form(out, &form, device, stream);
 }
 
 kiln_status kn_array_view(kiln_array **out, kiln_array *array, char *data, int ndim, const int64_t *shape,
@@ -179,8 +204,10 @@ void kiln_array_free(kiln_array *array)
 {
     if (!array || atomic_fetch_sub_explicit(&array->references, 1, memory_order_acq_rel) != 1)
         return;
+    bool is_joint = array->is_joint;
     storage_release(array->storage);
-    kn_free(array);
+    if (!is_joint)
+        kn_free(array);
 }
 
 /* ---- foreign memory ---- */

@@ -28,11 +28,25 @@ struct kiln_array {
     int32_t item_size;
     int32_t ndim;
     bool is_c_contiguous, is_f_contiguous, is_read_only;
+    bool is_joint;            /* stands in the allocation of its storage */
     int64_t *strides;         /* behind shape in the same block */
     int64_t shape[];          /* ndim extents, then ndim strides */
 };
 
-/* An array of storage from the pool, for native stream `stream`. strides NULL: C order. */
+/* What arrays that are made again and again have in common, worked out once. */
+typedef struct kn_array_form {
+    kiln_dtype dtype;
+    int32_t item_size, ndim;
+    bool is_c_contiguous, is_f_contiguous;
+    int64_t size, low, bytes; /* elements; bytes from low, seen from the first element */
+    const int64_t *extents;   /* ndim extents, then ndim strides; not the form's own */
+} kn_array_form;
+
+/* extents as kn_array_form has them; they must live as long as the form and make an array. */
+void kn_array_form_make(kn_array_form *out, kiln_dtype dtype, int ndim, const int64_t *extents);
+/* An array of storage from the pool, for native stream `stream`. */
+kiln_status kn_array_from_form(kiln_array **out, const kn_array_form *form, kn_device *device, void *stream);
+/* The same from its parts. strides NULL: C order. */
 kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides);
 /* A view: takes one more reference to array's storage. data may lie anywhere in it. */
 kiln_status kn_array_view(kiln_array **out, kiln_array *array, char *data, int ndim, const int64_t *shape, const int64_t *strides);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "base/hash.h"
 
 /* Room on the stack for what tells one call's plan from another's; a call that needs more goes without being
  * remembered. */
@@ -11,8 +10,9 @@ enum { KEY_WORDS = 512, SCALAR_BYTES = 16, KEY_ALIGNMENT = 64 };
 
 typedef struct call_key {
     size_t words;
+    uint64_t hash;
     bool is_full;
-    int64_t word[KEY_WORDS];
+    int64_t word[KEY_WORDS]; /* as many as are used are set */
 } call_key;
 
 /* One call while it is running. */
@@ -21,10 +21,12 @@ typedef struct call {
     const kn_program *program;
     kiln_array **out;
     const kiln_arg *in;
-    kiln_call_options options;
+    const kiln_call_options *options;
     kn_device *device;
     void *stream;
     uint64_t fresh; /* outputs (bits) that this call allocated */
+    bool
+        is_doubtful; /* arrays without data, of several devices, results that are read-only: for kn_bind to judge */
 } call;
 
 static _Thread_local kiln_call_info last_call = KILN_CALL_INFO_INIT;
@@ -77,98 +79,93 @@ kiln_status kn_call_options_read(kiln_call_options *out, const kiln_call_options
 
 /* ---- the key: all that a plan depends on ---- */
 
-static void put_word(call_key *key, int64_t word)
+static inline uint64_t stir(uint64_t hash, int64_t word)
 {
-    if (key->words < KEY_WORDS)
-        key->word[key->words++] = word;
-    else
-        key->is_full = true;
+    return ((hash << 5 | hash >> 59) ^ (uint64_t)word) * UINT64_C(0x9E3779B97F4A7C15);
 }
 
-static void put_array(call_key *key, const kiln_array *a)
+static void put_words(call_key *key, int64_t first, const int64_t *others, size_t count)
 {
-    int64_t alignment = (int64_t)((uintptr_t)a->data % KEY_ALIGNMENT);
-    put_word(key, KILN_ARG_ARRAY | (int64_t)a->dtype << 8 | (int64_t)a->ndim << 16 | alignment << 32);
-    size_t words = 2 * (size_t)a->ndim;
-    if (key->words + words > KEY_WORDS) {
+    int64_t *to = key->word + key->words;
+    uint64_t hash = stir(key->hash, first);
+    if (key->words + 1 + count > KEY_WORDS) {
         key->is_full = true;
         return;
     }
-    memcpy(key->word + key->words, a->shape,
-           words * sizeof *a->shape); /* the strides stand behind the shape */
-    key->words += words;
+    *to++ = first;
+    for (size_t w = 0; w < count; ++w) {
+        to[w] = others[w];
+        hash = stir(hash, others[w]);
+    }
+    key->words += 1 + count;
+    key->hash = hash;
 }
 
-/* Of weak integers those beyond int64 have a dtype of their own. */
-static bool is_wide(const kiln_arg *arg)
+static void put_word(call_key *key, int64_t word)
 {
-    return arg->kind == KILN_ARG_WEAK_UINT && arg->value.u > INT64_MAX;
+    put_words(key, word, NULL, 0);
 }
 
-static void put_argument(call_key *key, const kiln_arg *arg)
+static void put_array(call_key *key, call *c, const kiln_array *a)
+{
+    kn_device *device = a->storage ? a->storage->device : NULL;
+    int64_t alignment = (int64_t)((uintptr_t)a->data % KEY_ALIGNMENT);
+    if (!c->device)
+        c->device = device;
+    c->is_doubtful |= !device || device != c->device;
+    put_words(key, KILN_ARG_ARRAY | (int64_t)a->dtype << 8 | (int64_t)a->ndim << 16 | alignment << 32,
+              a->shape, 2 * (size_t)a->ndim); /* the strides stand behind the shape */
+}
+
+static void put_argument(call_key *key, call *c, const kiln_arg *arg)
 {
     if (arg->kind == KILN_ARG_ARRAY && arg->value.array)
-        put_array(key, arg->value.array);
+        put_array(key, c, arg->value.array);
     else
         put_word(key, arg->kind | (int64_t)arg->dtype << 8 |
-                          (arg->kind == KILN_ARG_STRUCT ? (int64_t)arg->value.pod.size << 16 : 0) |
-                          (int64_t)is_wide(arg) << 16);
+                          (arg->kind == KILN_ARG_STRUCT ? (int64_t)arg->value.pod.size << 16 : 0));
 }
 
-static void find_device(call *c, const kiln_array *a)
-{
-    if (!c->device && a && a->storage)
-        c->device = a->storage->device;
-}
-
-/* Devices beyond the first need no place in the key: arrays of another device are checked when they are met
- * (see same_device). */
+/* The device, which the arguments settle, comes in at last (see finish_key). Devices beyond the first need no
+ * place in the key: calls with arrays of several are not remembered. */
 static void make_key(call_key *key, call *c, int n_in, int n_out)
 {
     key->words = 0;
+    key->hash = 0;
     key->is_full = false;
-    put_word(key, 0);
-    put_word(key, c->options.size);
     for (int j = 0; j < n_out; ++j) {
-        if (c->out[j])
-            put_array(key, c->out[j]);
-        else
+        if (c->out[j]) {
+            put_array(key, c, c->out[j]);
+            c->is_doubtful |= c->out[j]->is_read_only;
+        } else {
             put_word(key, 0);
-        find_device(c, c->out[j]);
+        }
     }
-    for (int k = 0; k < n_in; ++k) {
-        put_argument(key, &c->in[k]);
-        find_device(c, c->in[k].kind == KILN_ARG_ARRAY ? c->in[k].value.array : NULL);
-    }
+    for (int k = 0; k < n_in; ++k)
+        put_argument(key, c, &c->in[k]);
 }
 
-static bool same_device(const call *c, int n_in, int n_out)
+static void finish_key(call_key *key, const call *c)
 {
-    for (int j = 0; j < n_out; ++j)
-        if (c->out[j] &&
-            (!c->out[j]->storage || c->out[j]->storage->device != c->device || c->out[j]->is_read_only))
-            return false;
-    for (int k = 0; k < n_in; ++k) {
-        const kiln_array *a = c->in[k].kind == KILN_ARG_ARRAY ? c->in[k].value.array : NULL;
-        if (a && (!a->storage || a->storage->device != c->device))
-            return false;
-    }
-    return true;
+    put_word(key, c->options->size);
+    put_word(key,
+             (int64_t)c->device->id | (int64_t)c->options->block << 32 | (int64_t)c->options->order << 48);
+    key->hash ^= key->hash >> 32; /* the low bits choose the slot */
 }
 
 /* ---- overlap: an output that partly covers an input ---- */
 
 static bool needs_copy(const call *c, const kn_call_plan *plan, int k)
 {
-    const kiln_array *in = c->in[k].value.array;
+    const kn_plan_param *from = &plan->param[k];
+    const char *in = c->in[k].value.array->data;
     for (int j = 0; j < plan->n_out; ++j) {
-        const kiln_array *out = c->out[j];
-        int o = plan->n_in + j;
-        if (!out || (c->fresh >> j & 1))
+        const kn_plan_param *to = &plan->param[plan->n_in + j];
+        if (!c->out[j])
             continue;
-        bool apart = in->data + plan->high[k] <= out->data + plan->low[o] ||
-                     out->data + plan->high[o] <= in->data + plan->low[k];
-        bool identical = in->data == out->data && (plan->same_layout[j] >> k & 1);
+        const char *out = c->out[j]->data;
+        bool apart = in + from->high <= out + to->low || out + to->high <= in + from->low;
+        bool identical = in == out && (to->same_layout >> k & 1);
         if (!apart && !identical)
             return true;
     }
@@ -180,7 +177,7 @@ static uint64_t find_overlaps(const call *c, const kn_call_plan *plan)
 {
     uint64_t overlaps = 0;
     for (int k = 0; k < plan->n_in; ++k)
-        if (plan->operand[k].pass == KN_PASS_ARRAY && needs_copy(c, plan, k))
+        if (plan->param[k].pass == KN_PASS_ARRAY && needs_copy(c, plan, k))
             overlaps |= UINT64_C(1) << k;
     return overlaps;
 }
@@ -191,17 +188,17 @@ static kiln_status call_with_copies(call *c, uint64_t overlaps)
     kiln_array *copy[KN_MAX_PARAMS] = {NULL};
     kiln_status status = KILN_OK;
     int n_in = c->program->n_in, n_out = c->program->n_out;
-    kiln_stream *before = c->options.stream ? kiln_stream_set_current(c->options.stream) : NULL;
+    kiln_stream *before = c->options->stream ? kiln_stream_set_current(c->options->stream) : NULL;
     memcpy(in, c->in, (size_t)n_in * sizeof *in);
     for (int k = 0; k < n_in && status == KILN_OK; ++k)
         if (overlaps >> k & 1) {
             status = kiln_array_copy(&copy[k], c->in[k].value.array);
             in[k] = kiln_arg_array(copy[k]);
         }
-    if (c->options.stream)
+    if (c->options->stream)
         kiln_stream_set_current(before);
     if (status == KILN_OK)
-        status = kiln_kernel_call(c->kernel, c->out, n_out, in, n_in, &c->options);
+        status = kiln_kernel_call(c->kernel, c->out, n_out, in, n_in, c->options);
     for (int k = 0; k < n_in; ++k)
         kiln_array_free(copy[k]);
     return status;
@@ -214,9 +211,7 @@ static kiln_status allocate_outputs(call *c, const kn_call_plan *plan)
     for (int j = 0; j < plan->n_out; ++j) {
         if (c->out[j])
             continue;
-        kiln_status status =
-            kn_array_allocate(&c->out[j], plan->device, c->stream, plan->operand[plan->n_in + j].dtype,
-                              plan->ndim, plan->shape, plan->shape + (1 + j) * plan->ndim);
+        kiln_status status = kn_array_from_form(&c->out[j], &plan->form[j], plan->device, c->stream);
         if (status != KILN_OK)
             return status;
         c->fresh |= UINT64_C(1) << j;
@@ -254,7 +249,7 @@ static kiln_status gather_values(const call *c, const kn_call_plan *plan, const 
             value[k] = arg->value.pod.data;
         } else {
             value[k] = scalar[k];
-            status = kn_scalar_store(scalar[k], plan->operand[k].dtype, arg, c->program->param[k].name);
+            status = kn_scalar_store(scalar[k], plan->param[k].dtype, arg, c->program->param[k].name);
         }
     }
     for (int j = 0; j < plan->n_out && status == KILN_OK; ++j) {
@@ -275,7 +270,7 @@ static kiln_status run_plan(call *c, const kn_call_plan *plan)
     if (status == KILN_OK)
         status = gather_values(c, plan, value, scalar);
     if (status == KILN_OK && !plan->is_empty) {
-        kn_device_note_launch(c->program->name);
+        kn_device_note_launch_name(plan->launch_name);
         status = kn_launch_plan_run(plan->launch, value, c->stream);
     }
     if (status != KILN_OK)
@@ -285,7 +280,7 @@ static kiln_status run_plan(call *c, const kn_call_plan *plan)
 
 /* *overlaps: inputs that have to be copied first. Then there is no plan: what runs reads the copies. */
 static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, const call_key *key,
-                             uint64_t hash, kn_build_info *info)
+                             kn_build_info *info)
 {
     kn_binding b;
     kiln_status status = kn_bind(&b, c->program, c->out, c->program->n_out, c->in, c->program->n_in);
@@ -301,23 +296,22 @@ static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, co
     status = b.device->backend->stream_is_capturing(b.device, c->stream, &is_capturing, &id);
     if (status != KILN_OK)
         return status;
-    unsigned flags = (c->options.flags & KILN_CALL_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0u) |
+    unsigned flags = (c->options->flags & KILN_CALL_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0u) |
                      (is_capturing ? KN_BUILD_CAPTURING : 0u);
-    return kn_call_plan_create(out, &b, &c->options, key->word, key->words * sizeof key->word[0], hash, flags,
-                               info);
+    return kn_call_plan_create(out, &b, c->options, key->word, key->words, key->hash, flags, info);
 }
 
-static kiln_status call_first_time(call *c, const call_key *key, uint64_t hash)
+static kiln_status call_first_time(call *c, const call_key *key)
 {
     kn_build_info info = {KILN_ORIGIN_MEMORY, 0, 0, 0, 0, 0};
     kn_call_plan *plan = NULL;
     uint64_t overlaps = 0;
-    kiln_status status = make_plan(&plan, &overlaps, c, key, hash, &info);
+    kiln_status status = make_plan(&plan, &overlaps, c, key, &info);
     if (status != KILN_OK)
         return status;
     if (overlaps)
         return call_with_copies(c, overlaps);
-    bool keep = !key->is_full && same_device(c, c->program->n_in, c->program->n_out);
+    bool keep = !key->is_full && !c->is_doubtful;
     const kn_call_plan *kept = keep ? kn_call_memo_put(c->kernel->memo, plan) : NULL;
     status = run_plan(c, kept ? kept : plan);
     if (!kept)
@@ -347,27 +341,31 @@ kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out, c
                              const kiln_call_options *options)
 {
     static const kn_build_info from_memory = {KILN_ORIGIN_MEMORY, 0, 0, 0, 0, 0};
-    kiln_status status = check_call(kernel, out, n_out, in, n_in);
-    if (status != KILN_OK)
-        return status;
-    call c = {.kernel = kernel, .program = kernel->program, .out = out, .in = in};
+    static const kiln_call_options usual = KILN_CALL_OPTIONS_INIT;
+    kiln_call_options given;
     call_key key;
-    status = kn_call_options_read(&c.options, options);
+    kiln_status status = check_call(kernel, out, n_out, in, n_in);
+    if (status == KILN_OK && options)
+        status = kn_call_options_read(&given, options);
     if (status != KILN_OK)
         return status;
+    call c = {.kernel = kernel,
+              .program = kernel->program,
+              .out = out,
+              .in = in,
+              .options = options ? &given : &usual};
     make_key(&key, &c, n_in, n_out);
     if (!c.device)
         status = kn_device_get(&c.device, KILN_DEVICE_DEFAULT);
     if (status == KILN_OK)
-        status = kn_stream_native(&c.stream, c.device, c.options.stream);
+        status = kn_stream_native(&c.stream, c.device, c.options->stream);
     if (status != KILN_OK)
         return status;
-    key.word[0] = (int64_t)c.device->id | (int64_t)c.options.block << 32 | (int64_t)c.options.order << 48;
-    uint64_t hash = kn_hash_64(key.word, key.words * sizeof key.word[0]);
+    finish_key(&key, &c);
     const kn_call_plan *plan =
-        key.is_full ? NULL : kn_call_memo_find(kernel->memo, key.word, key.words * sizeof key.word[0], hash);
-    if (!plan || !same_device(&c, n_in, n_out))
-        return call_first_time(&c, &key, hash);
+        key.is_full || c.is_doubtful ? NULL : kn_call_memo_find(kernel->memo, key.word, key.words, key.hash);
+    if (!plan)
+        return call_first_time(&c, &key);
     status = run_plan(&c, plan);
     if (status == KILN_OK)
         kn_call_set_info(&from_memory, c.device->id);

@@ -48,22 +48,30 @@ typedef struct kn_resolved {
 kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_options *options,
                        const kn_target *target);
 
+/* One parameter of a plan. */
+typedef struct kn_plan_param {
+    kn_pass pass;
+    kiln_dtype dtype;
+    int64_t low, high;    /* bytes an array touches, from its first address */
+    uint64_t same_layout; /* of an output: inputs (bits) of the same element size and strides */
+} kn_plan_param;
+
+/* In the order in which a call reads it, close together: what is cold costs more than what is long. */
 struct kn_call_plan {
-    kn_launch_plan *launch;
-    kn_device *device;
-    int n_in, n_out, ndim;
-    bool is_empty; /* nothing to launch */
-    kn_operand operand[KN_MAX_PARAMS];
-    int64_t low[KN_MAX_PARAMS], high[KN_MAX_PARAMS]; /* bytes an array touches, from its first address */
-    uint64_t same_layout[KN_MAX_PARAMS]; /* by output: inputs (bits) of the same element size and strides */
-    int64_t *shape;                      /* ndim extents; then ndim strides for each output */
     uint64_t hash;
-    size_t key_size;
-    unsigned char key[];
+    size_t key_words;
+    const kn_plan_param *param; /* behind the key */
+    kn_launch_plan *launch;
+    const char *launch_name; /* for kn_device_note_launch_name */
+    kn_device *device;
+    kn_array_form *form; /* by output: those that the call allocates */
+    int n_in, n_out;
+    bool is_empty; /* nothing to launch */
+    int64_t key[];
 };
 
 kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const kiln_call_options *options,
-                                const void *key, size_t key_size, uint64_t hash, unsigned build_flags,
+                                const int64_t *key, size_t key_words, uint64_t hash, unsigned build_flags,
                                 kn_build_info *info);
 void kn_call_plan_free(kn_call_plan *plan);
 
@@ -80,7 +88,7 @@ kiln_status kn_prepare_copy(kiln_array *from);
 /* ---- memo.c: plans by key, read without a lock ---- */
 kn_call_memo *kn_call_memo_create(void);
 void kn_call_memo_free(kn_call_memo *memo);
-const kn_call_plan *kn_call_memo_find(const kn_call_memo *memo, const void *key, size_t key_size,
+const kn_call_plan *kn_call_memo_find(const kn_call_memo *memo, const int64_t *key, size_t words,
                                       uint64_t hash);
 /* Keeps plan, or, where an equal one came first, frees it; returns the one kept. NULL where it was not kept
  * (full, no memory): plan is still the caller's. */

@@ -1,7 +1,6 @@
 #include "kernel/kernel.h"
 
 #include <pthread.h>
-#include <string.h>
 
 #include "base/alloc.h"
 
@@ -61,7 +60,16 @@ void kn_call_memo_free(kn_call_memo *memo)
     kn_free(memo);
 }
 
-const kn_call_plan *kn_call_memo_find(const kn_call_memo *memo, const void *key, size_t key_size,
+/* Keys are short. */
+static bool are_same(const int64_t *a, const int64_t *b, size_t words)
+{
+    size_t w = 0;
+    while (w < words && a[w] == b[w])
+        ++w;
+    return w == words;
+}
+
+const kn_call_plan *kn_call_memo_find(const kn_call_memo *memo, const int64_t *key, size_t words,
                                       uint64_t hash)
 {
     const table *t = atomic_load_explicit(&memo->table, memory_order_acquire);
@@ -69,7 +77,7 @@ const kn_call_plan *kn_call_memo_find(const kn_call_memo *memo, const void *key,
         const kn_call_plan *plan = atomic_load_explicit(&t->slot[s], memory_order_acquire);
         if (!plan)
             return NULL;
-        if (plan->hash == hash && plan->key_size == key_size && memcmp(plan->key, key, key_size) == 0)
+        if (plan->hash == hash && plan->key_words == words && are_same(plan->key, key, words))
             return plan;
     }
 }
@@ -104,7 +112,7 @@ static bool make_room(kn_call_memo *memo)
 const kn_call_plan *kn_call_memo_put(kn_call_memo *memo, kn_call_plan *plan)
 {
     pthread_mutex_lock(&memo->writing);
-    const kn_call_plan *kept = kn_call_memo_find(memo, plan->key, plan->key_size, plan->hash);
+    const kn_call_plan *kept = kn_call_memo_find(memo, plan->key, plan->key_words, plan->hash);
     if (kept) {
         kn_call_plan_free(plan);
     } else if (make_room(memo)) {

@@ -171,7 +171,7 @@ void kn_call_plan_free(kn_call_plan *plan)
     if (!plan)
         return;
     kn_launch_plan_free(plan->launch);
-    kn_free(plan->shape);
+    kn_free(plan->form);
     kn_free(plan);
 }
 
@@ -183,17 +183,19 @@ static bool has_same_layout(const kiln_array *a, const kiln_array *b)
            memcmp(a->strides, b->strides, (size_t)a->ndim * sizeof *a->strides) == 0;
 }
 
-static void set_ranges(kn_call_plan *plan, const kn_binding *b)
+static void set_params(kn_plan_param *param, const kn_binding *b)
 {
-    for (int k = 0; k < plan->n_in + plan->n_out; ++k) {
+    int n_in = b->program->n_in, n_out = b->program->n_out;
+    for (int k = 0; k < n_in + n_out; ++k) {
         const kiln_array *a = b->array[k];
-        if (!a)
-            continue;
-        kn_shape_byte_range(a->ndim, a->shape, a->strides, a->item_size, &plan->low[k], &plan->high[k]);
-        for (int j = 0; k < plan->n_in && j < plan->n_out; ++j)
-            if (b->array[plan->n_in + j] && has_same_layout(a, b->array[plan->n_in + j]))
-                plan->same_layout[j] |= UINT64_C(1) << k;
+        param[k] = (kn_plan_param){.pass = b->operand[k].pass, .dtype = b->operand[k].dtype};
+        if (a)
+            kn_shape_byte_range(a->ndim, a->shape, a->strides, a->item_size, &param[k].low, &param[k].high);
     }
+    for (int j = n_in; j < n_in + n_out; ++j)
+        for (int k = 0; k < n_in; ++k)
+            if (b->array[k] && b->array[j] && has_same_layout(b->array[k], b->array[j]))
+                param[j].same_layout |= UINT64_C(1) << k;
 }
 
 static bool covers_partly(const kiln_array *out, const kiln_array *in)
@@ -217,16 +219,21 @@ uint64_t kn_binding_overlaps(const kn_binding *b)
     return overlaps;
 }
 
-static kiln_status set_shapes(kn_call_plan *plan, const kn_resolved *r)
+/* Forms of the outputs, with their extents behind them in the same allocation. */
+static kiln_status set_forms(kn_call_plan *plan, const kn_binding *b, const kn_resolved *r)
 {
-    size_t row = (size_t)r->ndim * sizeof *plan->shape, size = row * (size_t)(1 + plan->n_out);
-    plan->ndim = r->ndim;
-    plan->shape = kn_malloc(size > 0 ? size : 1);
-    if (!plan->shape)
+    size_t row = (size_t)r->ndim * sizeof(int64_t), n_out = (size_t)plan->n_out;
+    size_t size = n_out * (sizeof *plan->form + 2 * row);
+    plan->form = kn_calloc(1, size > 0 ? size : 1);
+    if (!plan->form)
         return kn_error_memory(size, "a call plan");
-    memcpy(plan->shape, r->shape, row);
-    for (int j = 0; j < plan->n_out; ++j)
-        memcpy(plan->shape + (1 + j) * r->ndim, r->out_stride[j], row);
+    int64_t *extents = (int64_t *)(void *)(plan->form + n_out);
+    for (size_t j = 0; j < n_out; ++j, extents += 2 * r->ndim) {
+        memcpy(extents, r->shape, row);
+        memcpy(extents + r->ndim, r->out_stride[j], row);
+        if (!b->array[plan->n_in + (int)j])
+            kn_array_form_make(&plan->form[j], plan->param[plan->n_in + (int)j].dtype, r->ndim, extents);
+    }
     return KILN_OK;
 }
 
@@ -244,30 +251,44 @@ static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const k
     return status == KILN_OK ? kn_launch_plan_create(&plan->launch, &input) : status;
 }
 
+/* The plan with its key, and its parameters behind that. */
+static kn_call_plan *new_plan(const kn_binding *b, const int64_t *key, size_t key_words, uint64_t hash)
+{
+    int n_in = b->program->n_in, n_out = b->program->n_out;
+    kn_plan_param *param;
+    size_t head = sizeof(kn_call_plan) + key_words * sizeof *key;
+    kn_call_plan *plan = kn_calloc(1, head + (size_t)(n_in + n_out) * sizeof *param);
+    if (!plan)
+        return NULL;
+    param = (kn_plan_param *)(void *)(plan->key + key_words);
+    set_params(param, b);
+    plan->param = param;
+    plan->device = b->device;
+    plan->n_in = n_in;
+    plan->n_out = n_out;
+    plan->hash = hash;
+    plan->key_words = key_words;
+    memcpy(plan->key, key, key_words * sizeof *key);
+    plan->launch_name = kn_device_launch_name(b->program->name);
+    return plan;
+}
+
 kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const kiln_call_options *options,
-                                const void *key, size_t key_size, uint64_t hash, unsigned build_flags,
+                                const int64_t *key, size_t key_words, uint64_t hash, unsigned build_flags,
                                 kn_build_info *info)
 {
     kn_resolved *r = kn_malloc(sizeof *r);
-    kn_call_plan *plan = kn_calloc(1, sizeof *plan + key_size);
+    kn_call_plan *plan = new_plan(b, key, key_words, hash);
     kiln_status status = KILN_OK;
     if (!r || !plan) {
         status = kn_error_memory(sizeof *r + sizeof *plan, "a call plan");
         goto out;
     }
-    plan->device = b->device;
-    plan->n_in = b->program->n_in;
-    plan->n_out = b->program->n_out;
-    plan->hash = hash;
-    plan->key_size = key_size;
-    memcpy(plan->key, key, key_size);
-    memcpy(plan->operand, b->operand, sizeof plan->operand);
     status = kn_resolve(r, b, options, &b->device->target);
     if (status == KILN_OK)
-        status = set_shapes(plan, r);
+        status = set_forms(plan, b, r);
     if (status != KILN_OK)
         goto out;
-    set_ranges(plan, b);
     plan->is_empty = r->space.size == 0;
     if (!plan->is_empty)
         status = make_launch(plan, r, b, build_flags, info);
