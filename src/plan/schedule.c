@@ -6,6 +6,7 @@
 enum {
     DEFAULT_BLOCK = 256,
     TILE_BLOCK = 256,
+    STEPS_BLOCK = 1024,     /* large, so that the rows of a block share what they read */
     TILE_SIDE = 16,         /* vectors along a side of a tile */
     TILE_SHARED = 48 << 10, /* bytes a block has without asking for more */
     MAX_INPUT_BYTES = 64,   /* of one thread and operand */
@@ -256,7 +257,7 @@ static int largest_small_input(const choice *c)
 }
 
 /* A refinement of rows in which every operand is a vector. */
-static void refine_to_steps(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
+static void refine_to_steps(kn_schedule *out, kn_shape_of_launch *shape, const choice *c, int block)
 {
     int largest = largest_small_input(c), axis = largest < 0 ? -1 : still_axis(c, largest);
     if (axis < 0 || strchr(out->access, KN_GATHER) || c->space->ndim + 1 > KILN_MAX_NDIM)
@@ -265,6 +266,7 @@ static void refine_to_steps(kn_schedule *out, kn_shape_of_launch *shape, const c
         if (kn_space_reach(c->space, o, 0) > KN_MAX_OFFSET)
             return;
     out->kind = KN_STEPS;
+    out->block = block ? block : STEPS_BLOCK;
     out->rank = rank_class(c->space->ndim + 1);
     shape->step_axis = axis;
     for (int o = 0; o < c->count; ++o)
@@ -401,7 +403,7 @@ void kn_schedule_choose(kn_schedule *out, kn_shape_of_launch *shape, const kn_sp
     if (choose_dense(out, shape, &c))
         return;
     if (choose_rows(out, shape, &c))
-        refine_to_steps(out, shape, &c);
+        refine_to_steps(out, shape, &c, block);
     else
         choose_strided(out, shape, &c);
 }
