@@ -1,0 +1,226 @@
+/* Blocks of the pool: found by address, kept in bins by size (best fit, cut and joined again) and in quick lists
+ * by the very size that was asked. */
+#include "device/pool_private.h"
+
+#include "base/alloc.h"
+
+/* ---- blocks by address ---- */
+
+static size_t bucket_of(const kn_pool *pool, const void *pointer)
+{
+    return (size_t)((((uintptr_t)pointer >> pool->shift) * UINT64_C(0x9E3779B97F4A7C15)) >> 32) &
+           pool->bucket_mask;
+}
+
+kn_block *kn_pool_find_block(const kn_pool *pool, const void *pointer)
+{
+    kn_block *b = pool->buckets[bucket_of(pool, pointer)];
+    while (b && b->pointer != pointer)
+        b = b->hash_next;
+    return b;
+}
+
+static void grow_buckets(kn_pool *pool)
+{
+    size_t count = (pool->bucket_mask + 1) * 2, old_count = pool->bucket_mask + 1;
+    kn_block **old = pool->buckets, **fresh = kn_calloc(count, sizeof *fresh);
+    if (!fresh)
+        return; /* the chains get longer, that is all */
+    pool->buckets = fresh;
+    pool->bucket_mask = count - 1;
+    for (size_t i = 0; i < old_count; i++)
+        for (kn_block *b = old[i], *next; b; b = next) {
+            kn_block **bucket = &fresh[bucket_of(pool, b->pointer)];
+            next = b->hash_next;
+            b->hash_next = *bucket;
+            *bucket = b;
+        }
+    kn_free(old);
+}
+
+kn_block *kn_pool_new_block(kn_pool *pool, kn_segment *home, char *pointer, size_t size)
+{
+    kn_block *b = pool->spare;
+    if (b)
+        pool->spare = b->next;
+    else if (!(b = kn_malloc(sizeof *b)))
+        return NULL;
+    *b = (kn_block){.pointer = pointer, .size = size, .asked = size, .home = home, .state = BLOCK_USED};
+    if (++pool->block_count > 2 * pool->bucket_mask)
+        grow_buckets(pool);
+    kn_block **bucket = &pool->buckets[bucket_of(pool, pointer)];
+    b->hash_next = *bucket;
+    *bucket = b;
+    return b;
+}
+
+void kn_pool_drop_block(kn_pool *pool, kn_block *b)
+{
+    kn_block **link = &pool->buckets[bucket_of(pool, b->pointer)];
+    while (*link != b)
+        link = &(*link)->hash_next;
+    *link = b->hash_next;
+    pool->block_count--;
+    b->next = pool->spare;
+    pool->spare = b;
+}
+
+/* ---- bins ---- */
+
+/* Eight bins a power of two, by size in units of the granularity. */
+static int bin_of(const kn_pool *pool, size_t size)
+{
+    uint64_t units = size >> pool->shift;
+    if (units < SUBDIVISIONS)
+        return (int)units;
+    int log = 63 - __builtin_clzll(units);
+    int bin = (log - 2) * SUBDIVISIONS + (int)((units >> (log - 3)) & (SUBDIVISIONS - 1));
+    return bin < BINS ? bin : BINS - 1;
+}
+
+void kn_pool_put_in_bin(kn_pool *pool, kn_block *b)
+{
+    kn_bin_set *set = &b->home->owner->sets[b->home->is_small];
+    int bin = bin_of(pool, b->size);
+    b->state = BLOCK_FREE;
+    b->previous = NULL;
+    b->next = set->bins[bin];
+    if (b->next)
+        b->next->previous = b;
+    set->bins[bin] = b;
+    set->occupied[bin / 64] |= UINT64_C(1) << (bin % 64);
+}
+
+void kn_pool_take_from_bin(kn_pool *pool, kn_block *b)
+{
+    kn_bin_set *set = &b->home->owner->sets[b->home->is_small];
+    int bin = bin_of(pool, b->size);
+    if (b->next)
+        b->next->previous = b->previous;
+    if (b->previous)
+        b->previous->next = b->next;
+    else if (!(set->bins[bin] = b->next))
+        set->occupied[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
+}
+
+/* The first bin after `bin` that has a block; -1. All in it are larger than what belongs into `bin`. */
+static int next_occupied(const kn_bin_set *set, int bin)
+{
+    for (int word = ++bin / 64; word < BIN_WORDS; word++) {
+        uint64_t bits = set->occupied[word];
+        if (word == bin / 64)
+            bits &= ~UINT64_C(0) << (bin % 64);
+        if (bits)
+            return word * 64 + __builtin_ctzll(bits);
+    }
+    return -1;
+}
+
+kn_block *kn_pool_find_in_bins(const kn_pool *pool, const kn_bin_set *set, size_t size)
+{
+    int bin = bin_of(pool, size), scanned = 0;
+    kn_block *best = NULL;
+    for (kn_block *b = set->bins[bin]; b && scanned < BIN_SCAN; b = b->next, scanned++)
+        if (b->size >= size && (!best || b->size < best->size))
+            best = b;
+    if (!best && (bin = next_occupied(set, bin)) >= 0)
+        best = set->bins[bin];
+    while (best && best->size < size) /* the last bin is open-ended */
+        best = best->next;
+    return best;
+}
+
+/* ---- cutting and joining ---- */
+
+void kn_pool_cut_block(kn_pool *pool, kn_block *b, size_t size)
+{
+    size_t rest = b->size - size;
+    if (rest < pool->granularity || (!b->home->is_small && rest < SMALL_LIMIT))
+        return;
+    kn_block *tail = kn_pool_new_block(pool, b->home, b->pointer + size, rest);
+    if (!tail)
+        return; /* the whole block serves, too */
+    b->size = size;
+    tail->before = b;
+    tail->after = b->after;
+    if (tail->after)
+        tail->after->before = tail;
+    b->after = tail;
+    kn_pool_put_in_bin(pool, tail);
+}
+
+static void join_after(kn_pool *pool, kn_block *b)
+{
+    kn_block *gone = b->after;
+    b->size += gone->size;
+    b->after = gone->after;
+    if (b->after)
+        b->after->before = b;
+    kn_pool_drop_block(pool, gone);
+}
+
+static void put_back(kn_pool *pool, kn_block *b)
+{
+    if (b->after && b->after->state == BLOCK_FREE) {
+        kn_pool_take_from_bin(pool, b->after);
+        join_after(pool, b);
+    }
+    if (b->before && b->before->state == BLOCK_FREE) {
+        b = b->before;
+        kn_pool_take_from_bin(pool, b);
+        join_after(pool, b);
+    }
+    kn_pool_put_in_bin(pool, b);
+}
+
+/* ---- quick lists ---- */
+
+static int quick_slot(const kn_pool *pool, size_t size)
+{
+    return (int)(((size >> pool->shift) * UINT64_C(0x9E3779B97F4A7C15)) >> 58);
+}
+
+kn_block *kn_pool_take_quick(kn_pool *pool, kn_lane *l, size_t size)
+{
+    int slot = quick_slot(pool, size);
+    for (kn_block **link = &l->quick[slot]; *link; link = &(*link)->next)
+        if ((*link)->asked == size) {
+            kn_block *b = *link;
+            *link = b->next;
+            l->quick_depth[slot]--;
+            l->quick_count--;
+            return b;
+        }
+    return NULL;
+}
+
+void kn_pool_put_free(kn_pool *pool, kn_block *b)
+{
+    kn_lane *l = b->home->owner;
+    int slot = quick_slot(pool, b->asked);
+    if (l->quick_depth[slot] >= QUICK_DEPTH) {
+        put_back(pool, b);
+        return;
+    }
+    b->state = BLOCK_QUICK;
+    b->next = l->quick[slot];
+    l->quick[slot] = b;
+    l->quick_depth[slot]++;
+    l->quick_count++;
+}
+
+void kn_pool_flush_quick(kn_pool *pool, kn_lane *l)
+{
+    if (l->quick_count == 0)
+        return;
+    for (int slot = 0; slot < QUICK_SLOTS; slot++) {
+        kn_block *b = l->quick[slot], *next;
+        l->quick[slot] = NULL;
+        l->quick_depth[slot] = 0;
+        for (; b; b = next) {
+            next = b->next;
+            put_back(pool, b);
+        }
+    }
+    l->quick_count = 0;
+}
