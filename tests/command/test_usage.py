@@ -76,6 +76,21 @@ class Usage(CommandCase):
         self.ok("map", "float32 s", "int32 z", "z = (int)i", "1", "--shape", "2,3", "-o", "z.npy", "--target", TARGET)
         self.assertEqual((self.folder / "z.npy").read_bytes()[-24:], b"".join(k.to_bytes(4, "little") for k in range(6)))
 
+    def test_raw_parameters_and_size(self):
+        self.write("x.npy", npy_bytes("<f4", (3,), floats(1, 2, 3)))
+        words = ("map", "raw float32 x", "raw float32 z", "z[i] = x[n - 1 - i]", "x.npy", "--shape", "3", "-o", "z.npy",
+                 "--target", TARGET)
+        self.ok(*words, "--size", "3")
+        self.assertEqual((self.folder / "z.npy").read_bytes()[-12:], floats(3, 2, 1))
+        self.assertIn("size", self.refused(1, *words))
+
+    def test_complex_scalars(self):
+        for text, expected in (("1+2j", (-3, 4)), ("2j", (-4, 0)), ("-1.5-1e0j", (1.25, 3)), ("3", (9, 0))):
+            with self.subTest(text=text):
+                self.ok("map", "complex64 c", "complex64 z", "z = c * c", text, "--shape", "1", "-o", "z.npy", "--target",
+                        TARGET)
+                self.assertEqual((self.folder / "z.npy").read_bytes()[-8:], floats(*expected))
+
     def test_options_take_values_both_ways(self):
         self.write("x.npy", npy_bytes("<f4", (1,), floats(3)))
         self.ok("map", "T x", "T z", "z = twice(x)", "x.npy", "-o", "z.npy", f"--target={TARGET}", "--name=doubled",
