@@ -7,11 +7,15 @@
  *     kiln_array_reshape(&x2, x, 2, shape);             // a view where the layout allows it
  *     kiln_array_index(&row, x2, "1:, ::-1");            // a view
  *     kiln_array_to_host(row, buffer, sizeof buffer);
- *     kiln_array_free(row); ...
+ *     kiln_array_free(row);                             // and x2, and x
  *
  * An array is an immutable description (dtype, shape, byte strides, device) of reference-counted storage; views share the
  * storage. Each function that gives an array gives one reference, to be released with kiln_array_free. Shapes are counted in elements,
  * strides in bytes, outermost axis first. Functions are thread-safe; the data of an array is not guarded.
+ *
+ * On a CUDA device functions queue their work on the calling thread's current stream of that device, and wait only where they say so. *out is set on
+ * success alone. Errors, unless a function names others: KILN_ERROR_INVALID (null, a placeholder, a read-only array), _TYPE, _SHAPE, _SYNTAX (index
+ * texts), _MEMORY, _NOT_FOUND (no such device), _DEVICE, and _CAPTURE where the stream is being captured and the call would have to wait.
  */
 #ifndef KILN_ARRAY_H
 #define KILN_ARRAY_H

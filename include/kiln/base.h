@@ -6,7 +6,7 @@
  *         fprintf(stderr, "%s\n", kiln_error_message());
  *         return 1;
  *     }
- *     ...
+ *     // ... a is there ...
  *     kiln_array_free(a);
  *
  * Every function that can fail returns a kiln_status: 0 for success, negative for an error. The message of the

@@ -37,6 +37,7 @@ KILN_API kiln_status kiln_device_count(int *out);
 /* Why there is no CUDA device ("libcuda.so.1 was not found", ...), or "" where there is one. Static lifetime. */
 KILN_API const char *kiln_device_why_no_cuda(void);
 
+/* The calling thread's current device, and its choice: KILN_ERROR_NOT_FOUND, with the reason, where it is not there. */
 KILN_API kiln_status kiln_device_current(kiln_device *out);
 KILN_API kiln_status kiln_device_set_current(kiln_device device);
 

@@ -4,8 +4,8 @@
  *     // consuming what a producer's __dlpack__(stream=s, max_version=(1, 0)) gave:
  *     kiln_array *a = NULL;
  *     if (kiln_array_from_dlpack(&a, managed, true) != KILN_OK)
- *         give managed back to its producer;           // it is still the caller's
- *     ...
+ *         give_back(managed);                          // to its producer: it is still the caller's
+ *     // ... a is there ...
  *     kiln_array_free(a);                              // calls the producer's deleter once the last view is gone
  *
  * "Managed tensors" are the structs of <dlpack/dlpack.h>: DLManagedTensorVersioned (capsule name "dltensor_versioned") where versioned is true, else

@@ -55,6 +55,7 @@ KILN_API kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_p
 /* Gives the kernel back; NULL is taken. Work that is queued still runs. */
 KILN_API void kiln_kernel_free(kiln_kernel *kernel);
 
+/* What it was created with; the name lives as long as the kernel. */
 KILN_API const char *kiln_kernel_name(const kiln_kernel *kernel);
 KILN_API int kiln_kernel_n_in(const kiln_kernel *kernel);
 KILN_API int kiln_kernel_n_out(const kiln_kernel *kernel);

@@ -29,6 +29,7 @@ typedef struct kiln_memory_stats {
 } kiln_memory_stats;
 #define KILN_MEMORY_STATS_INIT {sizeof(kiln_memory_stats), 0, 0, 0, 0, 0, 0}
 
+/* Fills *out; out->struct_size must be set. */
 KILN_API kiln_status kiln_memory_get_stats(kiln_device device, kiln_memory_stats *out);
 /* At most limit bytes are held from now on; 0: no limit. What is held already is not taken away. */
 KILN_API kiln_status kiln_memory_set_limit(kiln_device device, size_t limit_bytes);
@@ -37,10 +38,12 @@ KILN_API kiln_status kiln_memory_trim(kiln_device device, size_t keep_bytes);
 
 /* Called, outside all locks, after each block that is handed out (freed = false) and before each that comes back. */
 typedef void (*kiln_memory_hook)(kiln_device device, void *pointer, size_t bytes, bool freed, void *user);
+/* One hook for the process; NULL takes it away. It may call kiln, but not free the block it is told of. */
 KILN_API void kiln_memory_set_hook(kiln_memory_hook hook, void *user);
 
 /* Host memory that a CUDA device can copy from and to asynchronously; plain memory where there is no CUDA device. */
 KILN_API kiln_status kiln_memory_alloc_pinned(void **out, size_t bytes);
+/* NULL is taken. Copies that are queued must be over. */
 KILN_API void kiln_memory_free_pinned(void *pointer);
 
 #ifdef __cplusplus

@@ -5,8 +5,7 @@
  *                          "{ int i = blockIdx.x * blockDim.x + threadIdx.x; if (i < n) x[i] *= 2; }";
  *     kiln_module *m = NULL;
  *     kiln_function *f = NULL;
- *     int32_t n = 1000;
- *     kiln_arg args[] = {kiln_arg_array(x), kiln_arg_typed(KILN_INT32, &n)};
+ *     kiln_arg args[] = {kiln_arg_array(x), kiln_arg_int32(1000)};
  *     kiln_module_create(&m, source, 0, NULL);
  *     kiln_module_function(&f, m, "twice");
  *     kiln_function_launch(f, kiln_dims(4, 1, 1), kiln_dims(256, 1, 1), args, 2, NULL);
