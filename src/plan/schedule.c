@@ -184,10 +184,16 @@ static bool choose_dense(kn_schedule *out, kn_shape_of_launch *shape, const choi
     out->kind = flat ? KN_FLAT : KN_ROWS;
     out->vector = vector;
     out->rank = flat ? 0 : rank_class(c->space->ndim);
+    bool agree = true;
     for (int o = 0; o < c->count; ++o) {
         bool dense = is_dense(c, o) && (c->access[o].is_output || agrees(c, o, vector, shape->skew));
+        agree = agree && dense;
         out->access[o] = dense ? KN_DENSE : KN_GATHER;
     }
+    /* Flat and off by different amounts: all inputs alike. Those that are aligned lose little, and a binary for each mixture is saved. */
+    for (int o = 0; flat && !agree && o < c->count; ++o)
+        if (!c->access[o].is_output)
+            out->access[o] = KN_GATHER;
     return true;
 }
 
@@ -269,9 +275,7 @@ static void refine_to_steps(kn_schedule *out, kn_shape_of_launch *shape, const c
     out->block = block ? block : STEPS_BLOCK;
     out->rank = rank_class(c->space->ndim + 1);
     shape->step_axis = axis;
-    for (int o = 0; o < c->count; ++o)
-        if (!c->access[o].is_output && c->space->stride[o][axis] == 0)
-            out->access[o] = KN_STILL;
+    out->access[largest] = KN_STILL; /* the others come from the nearest cache */
 }
 
 /* ---- tile ---- */
@@ -298,16 +302,6 @@ static int find_tile_axis(const choice *c)
     return -1;
 }
 
-/* Elements of a vector: as many as one access of the widest result or staged input has. */
-static int tile_vector(const choice *c, int axis)
-{
-    int size = widest(c, true);
-    for (int o = 0; o < c->count; ++o)
-        if (!c->access[o].is_output && other_run(c, o) == axis && c->access[o].item_size > size)
-            size = c->access[o].item_size;
-    return size > 0 ? c->width / size : 0;
-}
-
 /* Whether whole vectors can be read along `axis` and turned. */
 static bool can_stage(const choice *c, int o, int axis, int vector)
 {
@@ -318,6 +312,20 @@ static bool can_stage(const choice *c, int o, int axis, int vector)
         if (a != axis && c->space->stride[o][a] % alignment != 0)
             return false;
     return true;
+}
+
+/* Elements of a vector: as many as one access of the widest result or staged input has. */
+static int tile_vector(const choice *c, int axis)
+{
+    int size = widest(c, true);
+    if (size == 0)
+        return 0;
+    for (int o = 0; o < c->count; ++o) {
+        int wider = c->access[o].item_size > size ? c->access[o].item_size : size;
+        if (can_stage(c, o, axis, c->width / wider))
+            size = wider;
+    }
+    return c->width / size;
 }
 
 static int power_of_two_at_most(int64_t n, int limit)

@@ -42,13 +42,13 @@ static void stretch(scenery *s, int64_t limit, dice *d)
         s->shape[axis] *= dice_between(d, 1, factor);
 }
 
-void random_scenery(scenery *s, dice *d, int64_t limit)
+void random_scenery(scenery *s, style how, dice *d, int64_t limit)
 {
     memset(s, 0, sizeof *s);
-    s->style = (style)dice_between(d, 0, STYLE_COUNT - 1);
+    s->style = how;
     s->ndim = (int)(dice_one_in(d, 3) ? dice_between(d, 0, MAX_AXES) : dice_between(d, 1, 4));
     /* Whole vectors along every axis, which transposes through shared memory ask for. */
-    bool round = s->style == STYLE_TURNED && !dice_one_in(d, 3);
+    bool round = (how == STYLE_TURNED || how == STYLE_OUTER) && !dice_one_in(d, 3);
     int64_t room = limit;
     for (int a = 0; a < s->ndim; ++a) {
         s->shape[a] = random_extent(d, room, round);
@@ -60,7 +60,7 @@ void random_scenery(scenery *s, dice *d, int64_t limit)
     for (int a = 0; a < s->ndim; ++a)
         shape[a] = s->shape[order[a]];
     memcpy(s->shape, shape, (size_t)s->ndim * sizeof *shape);
-    if (s->ndim > 0 && !round && (limit > 100000 || dice_one_in(d, 4)))
+    if (s->ndim > 0 && (!round || limit > 4000000) && (limit > 100000 || dice_one_in(d, 4)))
         stretch(s, limit, d);
     if (s->ndim > 0 && dice_one_in(d, 40))
         s->shape[dice_between(d, 0, s->ndim - 1)] = 0;
@@ -76,7 +76,7 @@ static void random_order(place *p, const scenery *s, dice *d)
         for (int a = 0; a < s->ndim; ++a)
             if (s->order[a] >= s->ndim - p->ndim)
                 p->layout.order[to++] = s->order[a] - (s->ndim - p->ndim);
-    } else if (s->style != STYLE_PLAIN) {
+    } else if (s->style != STYLE_PLAIN && s->style != STYLE_OUTER) {
         shuffle(p->layout.order, p->ndim, d);
     }
 }
@@ -88,6 +88,16 @@ static void drop_axes(place *p, const scenery *s, dice *d)
     int dropped = (int)dice_between(d, 1, s->ndim);
     p->ndim -= dropped;
     memmove(p->shape, p->shape + dropped, (size_t)p->ndim * sizeof *p->shape);
+}
+
+/* All axes but one or two are one long. */
+static void keep_few_axes(place *p, dice *d)
+{
+    int64_t keep = p->ndim > 0 ? dice_between(d, 0, p->ndim - 1) : 0,
+            other = p->ndim > 0 ? dice_between(d, 0, p->ndim - 1) : 0;
+    for (int a = 0; a < p->ndim; ++a)
+        if (a != keep && a != other)
+            p->shape[a] = 1;
 }
 
 /* Extents of one, and strides of zero, both of which broadcast. */
@@ -124,9 +134,13 @@ void random_place(place *p, const scenery *s, bool is_output, dice *d)
         drop_axes(p, s, d);
     layout_plain(&p->layout, p->ndim);
     random_order(p, s, d);
+    if (!is_output && s->style == STYLE_OUTER)
+        keep_few_axes(p, d);
     if (!is_output && (s->style == STYLE_ORDERED || s->style == STYLE_WILD))
         broadcast_axes(p, d);
     if (s->style == STYLE_WILD || (s->style == STYLE_ORDERED && dice_one_in(d, 3)))
         step_and_reverse(p, d);
-    p->layout.shift = dice_one_in(d, s->style == STYLE_TURNED ? 10 : 4) ? dice_between(d, 1, 17) : 0;
+    p->layout.shift = dice_one_in(d, s->style == STYLE_TURNED || s->style == STYLE_OUTER ? 10 : 4)
+                          ? dice_between(d, 1, 17)
+                          : 0;
 }

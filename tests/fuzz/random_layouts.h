@@ -11,6 +11,7 @@ typedef enum style {
     STYLE_PLAIN,   /* everything C-ordered, now and then shifted */
     STYLE_ORDERED, /* one order for all, some axes broadcast, padded or shifted */
     STYLE_TURNED,  /* inputs in orders of their own, nothing else: transposes */
+    STYLE_OUTER,   /* inputs with an axis or two of their own: results are far larger */
     STYLE_WILD,    /* anything */
     STYLE_COUNT
 } style;
@@ -30,7 +31,7 @@ typedef struct place {
 } place;
 
 /* At most `limit` elements. */
-void random_scenery(scenery *out, dice *d, int64_t limit);
+void random_scenery(scenery *out, style how, dice *d, int64_t limit);
 /* An input that broadcasts to the scenery's shape, or an output of exactly that shape whose elements are apart. */
 void random_place(place *out, const scenery *s, bool is_output, dice *d);
 
