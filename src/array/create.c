@@ -276,8 +276,8 @@ static bool make_range(kn_range *r, int64_t count, double start, double step, ki
 
 static double floating_element(const kn_range *r, int64_t k)
 {
-    if (k == 1)
-        return r->second;
+    if (k < 2) /* as they are: a step may be no number */
+        return k == 0 ? r->start : r->second;
     if (r->is_narrow)
         return (double)((float)r->start + (float)k * (float)r->step);
     return r->start + (double)k * r->step;

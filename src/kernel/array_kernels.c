@@ -16,9 +16,9 @@ static const struct {
     [FILL] = {"T value", "T y", "y = value", "fill"},
     [RANGE_WHOLE] = {"uint64 first, uint64 delta", "T y", "y = (T)(first + (uint64)i * delta)", "range"},
     [RANGE_NARROW] = {"float32 first, float32 second, float32 delta", "T y",
-                      "y = (T)(i == 1 ? second : first + (float)i * delta)", "range_narrow"},
+                      "y = (T)(i < 2 ? (i ? second : first) : first + (float)i * delta)", "range_narrow"},
     [RANGE_DOUBLE] = {"float64 first, float64 second, float64 delta", "T y",
-                      "y = (T)(i == 1 ? second : first + (double)i * delta)", "range_double"},
+                      "y = (T)(i < 2 ? (i ? second : first) : first + (double)i * delta)", "range_double"},
 };
 static kiln_kernel *kernels[OWN_KERNELS];
 static kiln_status made;

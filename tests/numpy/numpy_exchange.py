@@ -224,6 +224,40 @@ class Memory(unittest.TestCase):
         kiln.free(a)
 
 
+class Ranges(unittest.TestCase):
+    RANGES = [(0, 10, 1), (5, -3, -2), (0, 1, 0.1), (-2.5, 7.25, 0.37), (1e6, 1e6 + 3, 0.25), (0, 0.5, 0.1), (3, 3, 1), (250, 256, 1), (100, -128, -3),
+              (0, 3000, 1), (2**53, 2**53 + 64, 2), (0, 60000, 7), (1.5, 9, 1), (-7.9, 8, 2.6)]
+
+    def arange(self, start, stop, step, dtype):
+        a, number = ctypes.c_void_p(), ctypes.c_int()
+        kiln.check(kiln.c.kiln_dtype_from_name(ctypes.byref(number), dtype.encode()))
+        kiln.check(kiln.c.kiln_array_arange(ctypes.byref(a), ctypes.c_double(start), ctypes.c_double(stop), ctypes.c_double(step), number, HOST))
+        got = kiln.to_numpy(a)
+        kiln.free(a)
+        return got
+
+    def fits(self, start, stop, step, dtype):
+        if dtype == "bool":
+            return False  # NumPy takes two elements at most
+        if np.dtype(dtype).kind not in "iu":
+            return True
+        info, last = np.iinfo(dtype), start + step * max(int(np.ceil((stop - start) / step)) - 1, 0)
+        return info.min <= min(start, last, start + step) and max(start, last, start + step) <= info.max
+
+    def test_as_numpy_counts(self):
+        compared = 0
+        for start, stop, step in self.RANGES:
+            for dtype in DTYPES:
+                if not self.fits(start, stop, step, dtype):
+                    continue
+                with np.errstate(all="ignore"):
+                    wanted = np.arange(start, stop, step, dtype=dtype)
+                got = self.arange(start, stop, step, dtype)
+                np.testing.assert_array_equal(got, wanted, f"{start} {stop} {step} {dtype}")
+                compared += 1
+        self.assertGreater(compared, 120)
+
+
 if __name__ == "__main__":
     kiln = Kiln(sys.argv.pop(1))
     unittest.main(verbosity=2)
