@@ -40,8 +40,9 @@ kiln_status kn_build_code(kn_blob *out, const kn_build_request *request, kn_buil
 /* The entry point `entry` of the code, loaded on the device (once a device and key). Lives until the process ends. info may be NULL. */
 kiln_status kn_build_function(kn_function **out, const kn_build_request *request, kn_device *device, const char *entry, kn_build_info *info);
 
-/* Starts opening the cache on another thread, so that it overlaps the creation of a context. */
-void kn_build_warm_up(void);
+/* Opens the cache and looks for the back end's compiler on another thread, so that it overlaps the creation of a context. Begun by itself when a device
+ * is first used. */
+void kn_build_warm_up(kn_backend_kind backend);
 
 /* Unloads and forgets everything; the environment is read anew afterwards. For tests: no function that was handed out may be used any more. */
 void kn_build_shutdown(void);

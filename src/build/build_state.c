@@ -1,6 +1,8 @@
 #include "build/build_state.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "compile/compile.h"
+#include "device/device.h"
 
 #include <limits.h>
 #include <pthread.h>
@@ -15,6 +17,7 @@ static _Atomic(kn_build_state *) current;
 
 /* The thread that opens the cache; whoever takes the library down waits for it. */
 static pthread_t warm_up_thread;
+static kn_backend_kind warm_up_backend; /* whose compiler it looks for */
 static pid_t warm_up_process;
 
 /* False without memory: having no place for a cache is no failure, and is remembered. */
@@ -74,12 +77,13 @@ kiln_status kn_build_state_get(kn_build_state **out)
     return state ? KILN_OK : kn_error_memory(sizeof *state, "the table of kernels");
 }
 
-/* ---- opening the cache meanwhile ---- */
+/* ---- what the first kernel needs, made ready meanwhile ---- */
 
 static void *warm_up(void *user)
 {
     kn_build_state *state = user;
     kn_cache_warm_up(state->cache);
+    kn_compile_identity(warm_up_backend);
     return NULL;
 }
 
@@ -95,18 +99,26 @@ static bool start_thread(kn_build_state *state)
     return is_started;
 }
 
-void kn_build_warm_up(void)
+void kn_build_warm_up(kn_backend_kind backend)
 {
     kn_build_state *state;
     kn_error_state before; /* without memory or threads the cache is opened later */
     kn_error_save(&before);
     if (kn_build_state_get(&state) == KILN_OK && state->cache) {
         pthread_mutex_lock(&mutex);
-        if (!warm_up_process && start_thread(state))
-            warm_up_process = getpid();
+        if (!warm_up_process) {
+            warm_up_backend = backend;
+            if (start_thread(state))
+                warm_up_process = getpid();
+        }
         pthread_mutex_unlock(&mutex);
     }
     kn_error_restore(&before);
+}
+
+__attribute__((constructor)) static void register_warm_up(void)
+{
+    kn_device_on_first_use(kn_build_warm_up);
 }
 
 /* The thread's code goes away with the library. */

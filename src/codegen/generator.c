@@ -4,17 +4,21 @@
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "base/os.h"
 #include "codegen/templates.h"
 #include "codegen/generator_sources.h"
 
 static char generator[48];
 
-/* Over the code that writes the source, and over the templates as they are read, so that a folder of one's own (KILN_TEMPLATE_DIR) has keys of its own.
- */
+/* Over the code that writes the source and the templates, as they were when kiln was built; with a folder of
+ * one's own (KILN_TEMPLATE_DIR) over the templates as they are read, too. */
 static void make_generator(void)
 {
     kn_str all = KN_STR_INIT;
     char hex[33];
+    snprintf(generator, sizeof generator, KN_GENERATOR_SOURCES);
+    if (!kn_os_env("KILN_TEMPLATE_DIR"))
+        return;
     for (size_t k = 0; k < kn_template_count; ++k) {
         kn_str_append(&all, kn_templates[k].name);
         if (kn_template_read(&all, kn_templates[k].name) != KILN_OK)

@@ -57,6 +57,12 @@ static bool call_succeeded(kn_cu_result result, const char *call)
     return false;
 }
 
+static bool start_driver(void)
+{
+    kn_device_tell_first_use(KN_CUDA);
+    return call_succeeded(kn_cuda.Init(0), "cuInit");
+}
+
 /* The reason is kept as text: asking for a device is no failure where the default falls back to the host. */
 static void load(void)
 {
@@ -67,7 +73,7 @@ static void load(void)
     kn_error_save(&before);
     if (kn_os_library_open(&driver.library, path) != KILN_OK) {
         snprintf(driver.why_not, sizeof driver.why_not, "%s", kiln_error_message());
-    } else if (fetch_symbols(path) && call_succeeded(kn_cuda.Init(0), "cuInit") &&
+    } else if (fetch_symbols(path) && start_driver() &&
                call_succeeded(kn_cuda.DriverGetVersion(&driver.version), "cuDriverGetVersion") &&
                call_succeeded(kn_cuda.DeviceGetCount(&driver.device_count), "cuDeviceGetCount") &&
                driver.device_count == 0) {

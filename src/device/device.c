@@ -19,6 +19,19 @@ static struct {
 
 static _Thread_local kiln_device current_id; /* KILN_DEVICE_DEFAULT: the process's default */
 
+static void (*first_use)(kn_backend_kind); /* set before there are threads */
+
+void kn_device_on_first_use(void (*callback)(kn_backend_kind))
+{
+    first_use = callback;
+}
+
+void kn_device_tell_first_use(kn_backend_kind kind)
+{
+    if (first_use)
+        first_use(kind);
+}
+
 /* ---- names ---- */
 
 char *kiln_device_name(kiln_device device, char *buffer, size_t size)
@@ -131,6 +144,8 @@ static kiln_status make_device(kn_device **out, kiln_device id)
     pthread_mutex_lock(&registry.lock);
     kn_device *device = atomic_load_explicit(slot, memory_order_acquire);
     if (!device) {
+        if (id == KILN_DEVICE_HOST)
+            kn_device_tell_first_use(KN_HOST);
         if (id == KILN_DEVICE_HOST)
             status = (device = kn_host_device_create()) ? KILN_OK : kiln_error_status();
         else

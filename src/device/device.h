@@ -83,6 +83,10 @@ struct kn_device {
     struct kn_pool *pool;
 };
 
+/* Calls back when a back end is about to be used for the first time, the driver's start and the context still ahead: what can be done meanwhile on another
+ * thread is begun there. One callback a process, set before any use (by a constructor); it must not use devices. */
+void kn_device_on_first_use(void (*callback)(kn_backend_kind));
+
 /* The device of an id (KILN_DEVICE_DEFAULT: the current one), made ready at first use. Lives for ever. KILN_ERROR_NOT_FOUND, with the reason, where it is not there. */
 kiln_status kn_device_get(kn_device **out, kiln_device id);
 

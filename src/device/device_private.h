@@ -15,6 +15,9 @@ struct kiln_stream {
 /* The one host device; NULL, with the last error set, without memory for its pool. Call under the registry's
  * lock. */
 kn_device *kn_host_device_create(void);
+/* See kn_device_on_first_use. */
+void kn_device_tell_first_use(kn_backend_kind kind);
+
 /* Device `ordinal`, its primary context retained. */
 kiln_status kn_cuda_device_create(kn_device **out, int ordinal);
 kiln_status kn_cuda_can_access_peer(bool *out, kn_device *device, kn_device *peer);

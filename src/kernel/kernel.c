@@ -8,7 +8,6 @@ kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params, co
 {
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a kiln_kernel * was expected");
-    kn_build_warm_up();
     kiln_kernel *kernel = kn_calloc(1, sizeof *kernel);
     if (!kernel)
         return kn_error_memory(sizeof *kernel, "a kernel");

@@ -152,7 +152,7 @@ static void compiler_then_memory_then_disk(void **state)
     assert_int_equal(stats().memory_hits, 1);
     assert_true(stats().compile_ms > 0);
     kn_build_shutdown(); /* as a new process */
-    kn_build_warm_up();
+    kn_build_warm_up(KN_CUDA);
     assert_int_equal(find(1, 0), KILN_ORIGIN_DISK);
     assert_int_equal(find(1, KN_BUILD_NO_COMPILE), KILN_ORIGIN_MEMORY);
     assert_int_equal(atomic_load(&generated), 2);
