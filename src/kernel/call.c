@@ -117,13 +117,20 @@ static void put_array(call_key *key, call *c, const kiln_array *a)
               a->shape, 2 * (size_t)a->ndim); /* the strides stand behind the shape */
 }
 
+/* Of weak integers those beyond int64 have a dtype of their own. */
+static bool is_beyond_int64(const kiln_arg *arg)
+{
+    return arg->kind == KILN_ARG_WEAK_UINT && arg->value.u > INT64_MAX;
+}
+
 static void put_argument(call_key *key, call *c, const kiln_arg *arg)
 {
     if (arg->kind == KILN_ARG_ARRAY && arg->value.array)
         put_array(key, c, arg->value.array);
     else
         put_word(key, arg->kind | (int64_t)arg->dtype << 8 |
-                          (arg->kind == KILN_ARG_STRUCT ? (int64_t)arg->value.pod.size << 16 : 0));
+                          (arg->kind == KILN_ARG_STRUCT ? (int64_t)arg->value.pod.size << 16 : 0) |
+                          (int64_t)is_beyond_int64(arg) << 16);
 }
 
 /* The device, which the arguments settle, comes in at last (see finish_key). Devices beyond the first need no

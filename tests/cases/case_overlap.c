@@ -151,6 +151,27 @@ static void two_outputs(void)
     stage_free(s);
 }
 
+/* One kernel, the same layout and alignment each time: what is remembered of a call that needed no copies must not spare those that do, nor the other way round. */
+static void remembered(void)
+{
+    static const char *const places[] = {"", "@16", "@0", "", "@-16", "@32", "@0", "@-32", ""};
+    kiln_kernel *kernel = NULL;
+    succeeded(
+        kiln_elementwise_create(&kernel, "float32 x", "float32 z", "z = x * 2 + 1", "overlapping", NULL),
+        "create");
+    for (size_t p = 0; p < sizeof places / sizeof places[0] && !in_trouble(); ++p) {
+        stage *s = stage_over(kernel, case_seed() + p);
+        stage_in(s, KILN_FLOAT32, "3000", "C", FILL_SMALL);
+        if (places[p][0])
+            stage_out_shared(s, 0, KILN_FLOAT32, "3000", places[p]);
+        else
+            stage_out(s, KILN_FLOAT32, "3000", "C");
+        stage_check(s, doubled_plus, NULL);
+        stage_free(s);
+    }
+    kiln_kernel_free(kernel);
+}
+
 static void stride_zero_outputs(void)
 {
     stage *s = STAGE("float32 x", "float32 z", "z = x * 2 + 1");
@@ -171,6 +192,7 @@ const test_case overlap_cases[] = {
     {"other_widths", other_widths, 0},
     {"conditional_store", conditional_store, 0},
     {"two_outputs", two_outputs, 0},
+    {"remembered", remembered, 0},
     {"stride_zero_outputs", stride_zero_outputs, 0},
     {NULL, NULL, 0},
 };
