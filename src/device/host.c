@@ -29,7 +29,7 @@ typedef struct host_event {
     _Atomic double time_ms; /* negative: not yet recorded */
 } host_event;
 
-enum { HUGE_PAGE = 2 << 20, PAGE = 4096, COPY_GRAIN = 1 << 20 };
+enum { HUGE_PAGE = 2 << 20, PAGE = 4096, COPY_GRAIN = 1 << 20, CALL_UNIT = 1024 };
 
 /* ---- memory ---- */
 
@@ -292,12 +292,15 @@ static kiln_status host_module_global(kn_module *module, const char *name, void 
 typedef struct host_call {
     kn_host_entry entry;
     const void *args;
+    int64_t elements;
 } host_call;
 
+/* Threads meet at whole lines of the caches. */
 static void call_range(void *user, int64_t begin, int64_t end)
 {
     const host_call *call = user;
-    call->entry(call->args, begin, end);
+    end *= CALL_UNIT;
+    call->entry(call->args, begin * CALL_UNIT, end < call->elements ? end : call->elements);
 }
 
 static kiln_status host_launch(kn_function *function, const kn_launch *launch, void *stream)
@@ -307,11 +310,13 @@ static kiln_status host_launch(kn_function *function, const kn_launch *launch, v
         return kn_error(KILN_ERROR_UNSUPPORTED,
                         "the host takes one block of arguments, not a list of parameters");
     if (launch->walk) {
-        kn_host_walk_run(launch->walk, function->entry, launch->block_data, launch->block_size, launch->grain);
+        kn_host_walk_run(launch->walk, function->entry, launch->block_data, launch->block_size,
+                         launch->grain);
         return KILN_OK;
     }
-    host_call call = {function->entry, launch->block_data};
-    kn_host_parallel(launch->elements, launch->grain, call_range, &call);
+    host_call call = {function->entry, launch->block_data, launch->elements};
+    kn_host_parallel((launch->elements + CALL_UNIT - 1) / CALL_UNIT,
+                     (launch->grain + CALL_UNIT - 1) / CALL_UNIT, call_range, &call);
     return KILN_OK;
 }
 

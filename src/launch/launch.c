@@ -5,11 +5,12 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "device/host_walk.h"
+#include "plan/cost.h"
 #include "types/dtype.h"
 
 /* A launch stays below this many elements where indices are 32 bits wide; larger spaces are cut. */
 #define MAX_PIECE (INT64_C(0x7fffffff) - 0xffff)
-enum { PIECE_ALIGN = 4096, HOST_GRAIN = 8192 };
+enum { PIECE_ALIGN = 4096, HOST_GRAIN = 1 << 16 };
 
 /* One launch of the kernel over a part of the space. */
 typedef struct piece {
@@ -90,9 +91,11 @@ static void put_logical(unsigned char *block, const kn_layout *l, const kn_launc
 static void set_launch(kn_launch *launch, const kn_launch_input *in, int64_t elements)
 {
     const kn_schedule *s = &in->spec->schedule;
-    *launch = (kn_launch){.grid = {1, 1, 1}, .block = {1, 1, 1}, .elements = elements, .grain = HOST_GRAIN};
-    if (in->spec->target.backend == KN_HOST)
+    *launch = (kn_launch){.grid = {1, 1, 1}, .block = {1, 1, 1}, .elements = elements};
+    if (in->spec->target.backend == KN_HOST) {
+        launch->grain = HOST_GRAIN / (1 + 2 * kn_cost_functions(in->spec->program)) + 1;
         return;
+    }
     int64_t per_block = (int64_t)s->block * s->vector;
     launch->is_dependent = in->spec->target.compute_capability >= KN_DEPENDENT_CAPABILITY;
     launch->block[0] = (unsigned)s->block;
