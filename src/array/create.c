@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { STAGE_BYTES = 4 << 20 };
+enum { STAGE_BYTES = 4 << 20, RANGE_GRAIN = 1 << 15 };
 
 static kiln_status check_out(const void *out, const char *function)
 {
@@ -283,17 +283,74 @@ static double floating_element(const kn_range *r, int64_t k)
     return r->start + (double)k * r->step;
 }
 
-static void write_range(char *data, int64_t count, const kn_range *r, kiln_dtype dtype)
+/* Elements begin .. end of a range; data: the whole one's first. */
+typedef void (*range_writer)(char *data, int64_t begin, int64_t end, const kn_range *r, kiln_dtype dtype);
+
+#define WHOLE(type)                                                                                          \
+    static void write_##type(char *data, int64_t begin, int64_t end, const kn_range *r, kiln_dtype dtype)    \
+    {                                                                                                        \
+        (void)dtype;                                                                                         \
+        for (int64_t k = begin; k < end; k++)                                                                \
+            ((type *)(void *)data)[k] = (type)(r->first + (uint64_t)k * r->delta);                           \
+    }
+WHOLE(uint8_t)
+WHOLE(uint16_t)
+WHOLE(uint32_t)
+WHOLE(uint64_t)
+
+static void write_float(char *data, int64_t begin, int64_t end, const kn_range *r, kiln_dtype dtype)
+{
+    const float start = (float)r->start, step = (float)r->step;
+    (void)dtype;
+    for (int64_t k = begin; k < end; k++)
+        ((float *)(void *)data)[k] = start + (float)k * step;
+}
+
+static void write_double(char *data, int64_t begin, int64_t end, const kn_range *r, kiln_dtype dtype)
+{
+    (void)dtype;
+    for (int64_t k = begin; k < end; k++)
+        ((double *)(void *)data)[k] = r->start + (double)k * r->step;
+}
+
+static void write_any(char *data, int64_t begin, int64_t end, const kn_range *r, kiln_dtype dtype)
 {
     size_t item = (size_t)kn_dtype_info_of(dtype)->size;
-    for (int64_t k = 0; k < count; k++) {
-        uint64_t bits = r->first + (uint64_t)k * r->delta; /* its low bytes are the element */
+    for (int64_t k = begin; k < end; k++) {
         kn_number number = {.kind = KN_KIND_FLOAT, .re = floating_element(r, k)};
-        if (r->is_whole)
-            memcpy(data + (size_t)k * item, &bits, item);
-        else
-            kn_number_store(data + (size_t)k * item, dtype, &number);
+        kn_number_store(data + (size_t)k * item, dtype, &number);
     }
+}
+
+static range_writer writer_of(const kn_range *r, kiln_dtype dtype)
+{
+    int size = kn_dtype_info_of(dtype)->size;
+    if (r->is_whole)
+        return size == 1   ? write_uint8_t
+               : size == 2 ? write_uint16_t
+               : size == 4 ? write_uint32_t
+                           : write_uint64_t;
+    return dtype == KILN_FLOAT32 ? write_float : dtype == KILN_FLOAT64 ? write_double : write_any;
+}
+
+typedef struct range_work {
+    char *data;
+    const kn_range *range;
+    kiln_dtype dtype;
+} range_work;
+
+static void write_part(void *user, int64_t begin, int64_t end)
+{
+    const range_work *w = user;
+    writer_of(w->range, w->dtype)(w->data, begin, end, w->range, w->dtype);
+}
+
+static void write_range(char *data, int64_t count, const kn_range *r, kiln_dtype dtype)
+{
+    range_work work = {data, r, dtype};
+    kn_host_parallel(count, RANGE_GRAIN, write_part, &work);
+    if (!r->is_whole) /* the first two are as they are: their difference may be no number */
+        write_any(data, 0, count < 2 ? count : 2, r, dtype);
 }
 
 static kiln_status range_from_stage(kiln_array *a, const kn_range *r)
