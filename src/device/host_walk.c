@@ -15,7 +15,8 @@ enum {
     LONG_RUN = 256,          /* elements: worth blocks of one run although something is broadcast along it */
     SHORT_RUN = 64,          /* fewer: runs are put together */
     MOST_BUFFERED = 1024,    /* elements of a block, where nothing is turned */
-    MOST_DIRECT = 16384
+    MOST_DIRECT = 16384,
+    AHEAD = 8 /* rows whose results are asked for early */
 };
 
 typedef struct operand {
@@ -366,10 +367,26 @@ static void unpack(walker *v, int o)
                  v->walk->block_axes, v->count, x->item_size);
 }
 
+/* Asks for the lines of a later row's results. */
+static void fetch_results(const walker *v, int64_t row)
+{
+    const kn_host_walk *w = v->walk;
+    for (int o = 0; o < w->n_operands; ++o) {
+        const operand *x = &w->operand[o];
+        if (x->kind != KN_WALK_OUTPUT || x->is_packed)
+            continue;
+        const char *at = (const char *)(intptr_t)(v->first[o] + v->at[o] + row * x->stride[w->run_axes]);
+        for (int64_t byte = 0; byte < v->row * x->item_size; byte += LINE)
+            __builtin_prefetch(at + byte, 1);
+    }
+}
+
 static void call_rows(walker *v)
 {
     const kn_host_walk *w = v->walk;
     for (int64_t r = 0; r < v->rows; ++r) {
+        if (r + AHEAD < v->rows)
+            fetch_results(v, r + AHEAD);
         for (int o = 0; o < w->n_operands; ++o) {
             const operand *x = &w->operand[o];
             int64_t place = x->is_packed
