@@ -1,0 +1,90 @@
+/* kn_host_move against single elements: every size, every way in which strides go together, sides around those of the squares. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/host_move.h"
+
+enum { ROOM = 1 << 19, MAX_SIDE = 40, TURNS = 6000 };
+
+static uint32_t state_of_dice = 1;
+
+static int dice(int sides)
+{
+    state_of_dice = state_of_dice * 1664525u + 1013904223u;
+    return (int)((state_of_dice >> 8) % (uint32_t)sides);
+}
+
+/* Strides under which no two elements share a byte: axes in some order, with gaps, backwards at times. Or all alike. */
+static void random_strides(int64_t *stride, int ndim, const int64_t *count, int item_size, int may_repeat)
+{
+    int64_t step = item_size * (1 + (dice(3) == 0 ? dice(3) : 0));
+    int first = dice(ndim);
+    for (int k = 0; k < ndim; ++k) {
+        int a = (first + k) % ndim;
+        stride[a] = dice(5) == 0 ? -step : step;
+        step *= count[a];
+        step += item_size * (dice(3) == 0 ? dice(4) : 0);
+        if (may_repeat && dice(5) == 0)
+            stride[a] = 0;
+    }
+}
+
+/* The place of an element, from the middle of the room. */
+static int64_t place(int ndim, const int64_t *at, const int64_t *stride)
+{
+    int64_t result = ROOM / 2;
+    for (int a = 0; a < ndim; ++a)
+        result += at[a] * stride[a];
+    return result;
+}
+
+static void move_one_by_one(char *to, const int64_t *to_stride, const char *from, const int64_t *from_stride,
+                            int ndim, const int64_t *count, int item_size)
+{
+    int64_t at[3] = {0, 0, 0};
+    for (int a = 0; a < ndim;) {
+        memcpy(to + place(ndim, at, to_stride), from + place(ndim, at, from_stride), (size_t)item_size);
+        for (a = 0; a < ndim && ++at[a] == count[a]; ++a)
+            at[a] = 0;
+    }
+}
+
+static void moves_are_exact(void **state)
+{
+    char *from = malloc(ROOM), *to = malloc(ROOM), *expected = malloc(ROOM);
+    (void)state;
+    assert_non_null(from);
+    assert_non_null(to);
+    assert_non_null(expected);
+    for (int k = 0; k < ROOM; ++k)
+        from[k] = (char)dice(256);
+    memset(to, 0, ROOM);
+    memset(expected, 0, ROOM);
+    for (int turn = 0; turn < TURNS; ++turn) {
+        int64_t count[3], to_stride[3], from_stride[3];
+        int ndim = 1 + dice(3), item_size = 1 << dice(5);
+        for (int a = 0; a < ndim; ++a)
+            count[a] = 1 + dice(a == 2 ? 3 : MAX_SIDE);
+        random_strides(to_stride, ndim, count, item_size, 0);
+        random_strides(from_stride, ndim, count, item_size, 1);
+        move_one_by_one(expected, to_stride, from, from_stride, ndim, count, item_size);
+        kn_host_move(to + ROOM / 2, to_stride, from + ROOM / 2, from_stride, ndim, count, item_size);
+        if (turn % 50 == 49) /* what is outside must not change either */
+            assert_memory_equal(to, expected, ROOM);
+    }
+    free(from);
+    free(to);
+    free(expected);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(moves_are_exact)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
