@@ -72,6 +72,81 @@ static void wide_elements_by_way_of_a_stage(void **state)
     free(back);
 }
 
+/* In place of the kernel layer's: counts, and fails as told. */
+static int fills;
+static kiln_status fill_status;
+
+static kiln_status fill_by_kernel(kiln_array *to, const void *value, kiln_stream *stream)
+{
+    static const int64_t nowhere[8];
+    (void)stream;
+    fills++;
+    if (fill_status == KILN_OK)
+        kn_array_copy_elements(to->ndim, to->shape, to->data, to->strides, value, nowhere, to->item_size);
+    return fill_status;
+}
+
+static kiln_status range_by_kernel(kiln_array *to, const kn_range *range, kiln_stream *stream)
+{
+    (void)to, (void)range, (void)stream;
+    fills++;
+    return fill_status;
+}
+
+static void expect_doubles(kiln_array *a, double first, double last)
+{
+    double back[3];
+    OK(kiln_array_to_host(a, back, sizeof back));
+    assert_true(back[0] == first && back[2] == last);
+}
+
+static void fills_go_through_the_kernel_layer(void **state)
+{
+    const double value = 0.1, other = 0.2;
+    kiln_array *a = NULL, *back = NULL, *r = NULL;
+    (void)state;
+    kn_array_set_fill_functions(fill_by_kernel, range_by_kernel);
+    fills = 0;
+    OK(kiln_array_full(&a, KILN_FLOAT64, 1, S(3), &value, KILN_DEVICE_CUDA(0)));
+    OK(kiln_array_index(&back, a, "::-2"));
+    OK(kiln_array_fill(back, &other));
+    assert_int_equal(fills, 2);
+    expect_doubles(a, other, other);
+    long before = fake_calls_of("cuMemcpyHtoDAsync_v2");
+    OK(kiln_array_arange(&r, 0, 3, 1, KILN_FLOAT64, KILN_DEVICE_CUDA(0)));
+    assert_int_equal(fake_calls_of("cuMemcpyHtoDAsync_v2"), before);
+    assert_int_equal(fills, 3);
+    kiln_array_free(r);
+    kiln_array_free(back);
+    kiln_array_free(a);
+    kn_array_set_fill_functions(NULL, NULL);
+}
+
+/* Without a compiler the host helps, where the elements lie together; other failures are the caller's. */
+static void fills_without_a_compiler(void **state)
+{
+    const double value = 0.1;
+    kiln_array *a = NULL, *back = NULL, *r = NULL;
+    (void)state;
+    kn_array_set_fill_functions(fill_by_kernel, range_by_kernel);
+    fill_status = KILN_ERROR_NOT_FOUND;
+    OK(kiln_array_full(&a, KILN_FLOAT64, 1, S(3), &value, KILN_DEVICE_CUDA(0)));
+    expect_doubles(a, value, value);
+    OK(kiln_array_arange(&r, 5, 8, 1, KILN_FLOAT64, KILN_DEVICE_CUDA(0)));
+    expect_doubles(r, 5, 7);
+    kiln_array_free(r);
+    OK(kiln_array_index(&back, a, "::-1"));
+    assert_int_equal(kiln_array_fill(back, &value), KILN_ERROR_NOT_FOUND);
+    fill_status = KILN_ERROR_DEVICE;
+    assert_int_equal(kiln_array_fill(a, &value), KILN_ERROR_DEVICE);
+    assert_int_equal(kiln_array_arange(&r, 5, 8, 1, KILN_FLOAT64, KILN_DEVICE_CUDA(0)), KILN_ERROR_DEVICE);
+    fill_status = KILN_OK;
+    kn_array_set_fill_functions(NULL, NULL);
+    assert_int_equal(kiln_array_fill(back, &value), KILN_ERROR_UNSUPPORTED);
+    kiln_array_free(back);
+    kiln_array_free(a);
+}
+
 static void strided_views_go_through_the_kernel_layer(void **state)
 {
     int32_t back[4], more[4] = {9, 8, 7, 6};
@@ -287,6 +362,8 @@ int main(void)
         cmocka_unit_test(values_arrive),
         cmocka_unit_test(narrow_elements_are_filled_on_the_device),
         cmocka_unit_test(wide_elements_by_way_of_a_stage),
+        cmocka_unit_test(fills_go_through_the_kernel_layer),
+        cmocka_unit_test(fills_without_a_compiler),
         cmocka_unit_test(strided_views_go_through_the_kernel_layer),
         cmocka_unit_test(arrays_move_between_devices),
         cmocka_unit_test(peers_are_ordered),

@@ -322,6 +322,31 @@ static void what_would_compile_is_refused(void **state)
     kiln_stream_set_current(before);
 }
 
+/* Calls on arrays need kernels of the library's own. */
+static void what_arrays_need_is_named(void **state)
+{
+    world *w = *state;
+    kiln_array *range = NULL;
+    kiln_graph *graph = NULL;
+    kiln_stream *before = kiln_stream_set_current(w->stream);
+    for (int round = 0; round < 2; round++) {
+        OK(kiln_capture_begin(NULL));
+        kiln_status status = kiln_array_arange(&range, 0, COUNT, 1, KILN_INT16, KILN_DEVICE_CUDA(0));
+        if (round == 0)
+            refused(status, "the kernel range, which this call on arrays needs");
+        else
+            OK(status);
+        OK(kiln_capture_end(&graph, NULL));
+        kiln_graph_free(graph);
+        kiln_array_free(range);
+        range = NULL;
+        OK(kiln_array_arange(&range, 0, 2 * COUNT, 1, KILN_INT16, KILN_DEVICE_CUDA(0)));
+        kiln_array_free(range);
+        range = NULL;
+    }
+    kiln_stream_set_current(before);
+}
+
 /* Arrays that a capture made are the graph's memory: their handles may go first, or last. */
 static void outputs_of_a_capture(void **state)
 {
@@ -368,6 +393,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_would_compile_is_refused, set_up, tear_down),
         cmocka_unit_test_setup_teardown(hundred_mixed_calls, set_up, tear_down),
         cmocka_unit_test_setup_teardown(all_in_one, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_arrays_need_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(outputs_of_a_capture, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, use_fakes, NULL);
