@@ -276,6 +276,26 @@ static void order_keep(void)
     check_order("5,6,7", "P2,0,1 /1", "5,6,7", "=*", "201");
 }
 
+/* The order is part of what is remembered of a call. */
+static void order_remembered(void)
+{
+    static const kiln_order orders[] = {KILN_ORDER_C, KILN_ORDER_KEEP, KILN_ORDER_KEEP, KILN_ORDER_C};
+    stage *s = STAGE("float32 x, int16 y", "float32 z", "z = x + y");
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    int count;
+    stage_in(s, KILN_FLOAT32, "9,31", "F", FILL_SMALL);
+    stage_in(s, KILN_INT16, "9,31", "F", FILL_SMALL);
+    stage_out_fresh(s, KILN_FLOAT32);
+    for (int turn = 0; turn < 4; ++turn) {
+        options.order = orders[turn];
+        if (stage_check(s, sum_expected, &options))
+            trouble_unless(kiln_array_is_f_contiguous(stage_outs(s, &count)[0]) ==
+                               (orders[turn] == KILN_ORDER_KEEP),
+                           "call %d: the other order came", turn);
+    }
+    stage_free(s);
+}
+
 const test_case layout_cases[] = {
     {"all_c", all_c, 0},
     {"all_f", all_f, 0},
@@ -299,5 +319,6 @@ const test_case layout_cases[] = {
     {"large", large, 0},
     {"transposed_copies", transposed_copies, 0},
     {"order_keep", order_keep, 0},
+    {"order_remembered", order_remembered, 0},
     {NULL, NULL, 0},
 };

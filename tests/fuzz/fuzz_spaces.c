@@ -130,6 +130,7 @@ typedef struct kernel_text {
     expectation expect;
     int n_in, n_out;
     bool last_is_scalar;
+    bool may_allocate; /* outputs: every element is assigned, and the inputs settle the dtype */
     kiln_dtype tuple[MAX_TUPLES][MAX_IN + MAX_OUT];
 } kernel_text;
 
@@ -142,6 +143,7 @@ static const kernel_text kernels[] = {
      1,
      1,
      false,
+     true,
      {{F32, F32}, {U8, U8}, {F16, F16}, {F64, F64}, {C128, C128}}},
     {"summed",
      "A x, B y, C w",
@@ -150,6 +152,7 @@ static const kernel_text kernels[] = {
      summed,
      3,
      1,
+     false,
      false,
      {{F32, F32, F32, F32}, {U8, F32, I16, F64}, {F16, F32, B16, F16}}},
     {"stored_where_positive",
@@ -160,6 +163,7 @@ static const kernel_text kernels[] = {
      2,
      1,
      false,
+     false,
      {{F32, F32, F32}, {I8, F64, F64}, {F64, U8, U8}}},
     {"compared",
      "A x, B y",
@@ -169,8 +173,9 @@ static const kernel_text kernels[] = {
      2,
      2,
      false,
+     false,
      {{F32, F32, F32, KILN_BOOL}, {I16, I64, F32, KILN_BOOL}}},
-    {"indexed", "A x", "B z", "z = i * 2 + x", indexed, 1, 1, false, {{F32, F64}, {U8, I64}}},
+    {"indexed", "A x", "B z", "z = i * 2 + x", indexed, 1, 1, false, false, {{F32, F64}, {U8, I64}}},
     {"every_third_left",
      "A x, B y",
      "A z, int64 w",
@@ -179,8 +184,9 @@ static const kernel_text kernels[] = {
      2,
      2,
      false,
+     false,
      {{F32, I16, F32, I64}, {F64, F64, F64, I64}}},
-    {"counted", "", "A z", "z = i % 100", counted, 0, 1, false, {{F32}, {U8}, {I64}}},
+    {"counted", "", "A z", "z = i % 100", counted, 0, 1, false, false, {{F32}, {U8}, {I64}}},
     {"accumulated",
      "A x",
      "A z, B w",
@@ -188,6 +194,7 @@ static const kernel_text kernels[] = {
      accumulated,
      1,
      2,
+     false,
      false,
      {{F32, F32, F64}, {I16, I16, I8}}},
     {"scaled",
@@ -198,6 +205,7 @@ static const kernel_text kernels[] = {
      2,
      1,
      true,
+     true,
      {{F32, F32, F32}, {I32, I32, I32}, {F64, F64, F64}}},
     {"four_in_three_out",
      "A a, B b, C c, D d",
@@ -207,6 +215,7 @@ static const kernel_text kernels[] = {
      4,
      3,
      false,
+     true,
      {{F32, U8, I16, I8, F32, I16, F64}, {F16, B16, F64, I64, F32, I16, F64}}},
     {"chosen",
      "bool x, A y",
@@ -216,6 +225,7 @@ static const kernel_text kernels[] = {
      2,
      2,
      false,
+     true,
      {{KILN_BOOL, F32, KILN_BOOL, F32}, {KILN_BOOL, U8, KILN_BOOL, U8}, {KILN_BOOL, C64, KILN_BOOL, C64}}},
     {"looped",
      "A x",
@@ -226,6 +236,7 @@ static const kernel_text kernels[] = {
      looped,
      1,
      1,
+     false,
      false,
      {{F32, F32}, {I32, I32}}},
 };
@@ -336,6 +347,10 @@ static void place_operands(stage *s, const kernel_text *k, const kiln_dtype *dty
     }
     for (int j = 0; j < k->n_out; ++j) {
         random_place(&out, around, true, d);
+        if (k->may_allocate && dice_one_in(d, 6)) {
+            stage_place(s, true, dtype[k->n_in + j], 0, NULL, NULL, FILL_SMALL, -1);
+            continue;
+        }
         int owner = j == 0 ? share_with(k, dtype, in, around, &out, d) : -1;
         stage_place(s, true, dtype[k->n_in + j], out.ndim, out.shape, &out.layout, FILL_SMALL, owner);
     }
