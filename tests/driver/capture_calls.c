@@ -333,7 +333,7 @@ static void what_arrays_need_is_named(void **state)
         OK(kiln_capture_begin(NULL));
         kiln_status status = kiln_array_arange(&range, 0, COUNT, 1, KILN_INT16, KILN_DEVICE_CUDA(0));
         if (round == 0)
-            refused(status, "the kernel range, which this call on arrays needs");
+            refused(status, "the kernel range, which this call needs for its arrays");
         else
             OK(status);
         OK(kiln_capture_end(&graph, NULL));
