@@ -129,8 +129,7 @@ static void put_fields(writer *w)
     kn_str_append(out, uses & KN_USES_COUNT ? "long long n;\n" : "");
     kn_str_append(out, uses & KN_USES_INDEX ? "long long start;\n" : "");
     kn_str_append(out, kn_layout_has_skew(w->spec) ? "alignas(8) int skew;\nint skew_unused;\n" : "");
-    kn_str_append(out,
-                  w->spec->schedule.kind == KN_TILE ? "alignas(8) unsigned tile_p;\nunsigned tile_q;\n" : "");
+    kn_str_append(out, w->spec->schedule.kind == KN_TILE ? "alignas(8) kn_tile tile;\n" : "");
     for (int k = 0; k < param_count(w); ++k)
         put_param_field(w, out, k);
     if (w->spec->schedule.rank > 0)
@@ -504,12 +503,11 @@ static void put_stages(writer *w)
             kn_str_printf(&w->slot[SLOT_TILES], "%s *const kn_%s_tile = (%s *)%s;\n", storage(w, k), name,
                           storage(w, k), kn_str_text(&before));
             kn_str_clear(&before);
-            kn_str_printf(&before, "(kn_%s_tile + kn.tile_p * kn.tile_q * %d)", name, vector * vector);
+            kn_str_printf(&before, "(kn_%s_tile + kn.tile.p * kn.tile.q * %d)", name, vector * vector);
             kn_str_printf(&w->slot[SLOT_STAGE],
-                          "kn_stage(kn_%s_tile, (const char *)kn.%s_ + kn_corner.at[%d] + kn_p.stride[%d] * "
-                          "(int)(kn_a * %d) + kn_q.stride[%d] * (int)(kn_b * %d),\n"
-                          "         kn_p.stride[%d], kn_pitch, kn_a, kn_b, kn_mask);\n",
-                          name, name, array, array, vector, array, vector, array);
+                          "kn_stage(kn_%s_tile, (const char *)kn.%s_ + kn_from.at[%d], kn_p.stride[%d], "
+                          "kn_pitch, kn_b, kn_slot);\n",
+                          name, name, array, array);
         }
         ++array;
     }

@@ -10,6 +10,7 @@
 
 /* A launch stays below this many elements where indices are 32 bits wide; larger spaces are cut. */
 #define MAX_PIECE (INT64_C(0x7fffffff) - 0xffff)
+enum { PLAIN_SHARED = 48 << 10 /* bytes of shared memory without asking */ };
 enum { PIECE_ALIGN = 4096, HOST_GRAIN = 1 << 16 };
 
 /* One launch of the kernel over a part of the space. */
@@ -107,9 +108,10 @@ static void set_tile_launch(kn_launch *launch, const kn_launch_input *in, const 
 {
     int64_t blocks = 1;
     launch->is_dependent = in->spec->target.compute_capability >= KN_DEPENDENT_CAPABILITY;
-    for (int a = 2; a < tiles->ndim; ++a)
+    for (int a = KN_TILE_AXES; a < tiles->ndim; ++a)
         blocks *= tiles->extent[a];
-    launch->block[0] = (unsigned)(in->shape->tile_p * in->shape->tile_q);
+    launch->block[0] =
+        (unsigned)(in->shape->p.vectors * in->shape->p.steps * in->shape->q.vectors * in->shape->q.steps);
     launch->grid[0] = (unsigned)blocks;
     launch->shared_bytes = (unsigned)in->shape->shared_bytes;
 }
@@ -138,11 +140,14 @@ static kiln_status put_tiles(piece *p, const kn_launch_input *in, const kn_layou
     if (!tiles)
         return kn_error_memory(sizeof *tiles, "a launch plan");
     kn_schedule_tile_space(tiles, space, &in->spec->schedule, in->shape);
-    put_axes(p->block, l, tiles, tiles->ndim - 2);
-    put_pair(p->block, l->tile_at, in->shape->tile_p, in->shape->tile_q);
+    put_axes(p->block, l, tiles, tiles->ndim - KN_TILE_AXES);
+    kn_tile tile = kn_tile_make(&in->shape->p, &in->shape->q);
+    memcpy(p->block + l->tile_at, &tile, sizeof tile);
     set_tile_launch(&p->launch, in, tiles);
     kn_free(tiles);
-    return KILN_OK;
+    return in->shape->shared_bytes > PLAIN_SHARED
+               ? in->device->backend->function_allow_shared(in->function, (size_t)in->shape->shared_bytes)
+               : KILN_OK;
 }
 
 /* The host's kernels know runs: one call goes over all, or a walk makes runs of what is none. */

@@ -15,6 +15,21 @@ kn_divider kn_divider_make(uint32_t extent)
     return d;
 }
 
+kn_tile kn_tile_make(const kn_tile_side *p, const kn_tile_side *q)
+{
+    const uint32_t one = UINT32_C(1) << 20;
+    uint32_t pv = (uint32_t)p->vectors, qv = (uint32_t)q->vectors;
+    uint32_t threads = pv * (uint32_t)p->steps;
+    return (kn_tile){threads,
+                     pv,
+                     (one + pv - 1) / pv,
+                     qv * (uint32_t)q->steps,
+                     qv,
+                     (one + qv - 1) / qv,
+                     (one + threads - 1) / threads,
+                     0};
+}
+
 int kn_layout_space_operands(const kn_spec *spec)
 {
     return kn_spec_count_arrays(spec) + (spec->program->uses & KN_USES_INDEX ? 1 : 0);
@@ -66,7 +81,7 @@ kiln_status kn_layout_make(kn_layout *l, const kn_spec *spec)
     if (kn_layout_has_skew(spec))
         l->skew_at = place(l, 8, 8);
     if (spec->schedule.kind == KN_TILE)
-        l->tile_at = place(l, 8, 8);
+        l->tile_at = place(l, sizeof(kn_tile), 8);
     for (int k = 0; k < p->n_in + p->n_out; ++k)
         l->param_at[k] = place_param(l, &spec->operand[k]);
     if (spec->schedule.rank > 0) {

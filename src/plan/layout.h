@@ -27,6 +27,14 @@ static inline uint32_t kn_divider_apply(const kn_divider *d, uint32_t n)
 
 enum { KN_STRUCT_ALIGN = 16 };
 
+/* The sides of a tile as its kernel wants them. reciprocal: of `vectors`, for division of numbers below 4096: (n * reciprocal) >> 20. */
+typedef struct kn_tile {
+    uint32_t p, p_vectors, p_reciprocal; /* threads along p; vectors along its first axis */
+    uint32_t q, q_vectors, q_reciprocal;
+    uint32_t row_reciprocal, unused; /* of p */
+} kn_tile;
+kn_tile kn_tile_make(const kn_tile_side *p, const kn_tile_side *q);
+
 /* Byte offsets in the block; -1 for a field that is not there. */
 typedef struct kn_layout {
     int size, align; /* of the whole block; size is a multiple of align */

@@ -6,9 +6,11 @@
 enum {
     DEFAULT_BLOCK = 256,
     TILE_BLOCK = 256,
-    STEPS_BLOCK = 1024,     /* large, so that the rows of a block share what they read */
+    STEPS_BLOCK = 1024,  /* large, so that the rows of a block share what they read */
+    TILE_LONG_SIDE = 64, /* where the other is short */
+    TILE_RANK = 16,
     TILE_SIDE = 16,         /* vectors along a side of a tile */
-    TILE_SHARED = 48 << 10, /* bytes a block has without asking for more */
+    TILE_SHARED = 64 << 10, /* bytes that a block has everywhere, when it asks for them */
     MAX_INPUT_BYTES = 64,   /* of one thread and operand */
     STEPS_BYTES = 1 << 24,  /* results of at least so much, */
     STEPS_RATIO = 4,        /* and so many times the inputs: reading inputs again from L2 would bind */
@@ -197,12 +199,20 @@ static bool choose_dense(kn_schedule *out, kn_shape_of_launch *shape, const choi
     return true;
 }
 
+static bool are_all_vectors(const choice *c, int vector)
+{
+    for (int o = 0; o < c->count; ++o)
+        if (!is_vector(c, o, vector))
+            return false;
+    return true;
+}
+
 /* Results are runs along the fastest axis: stored in vectors at their places. Where all inputs are gathered that
  * gains little. */
 static bool choose_rows(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
 {
     int vector = wide_vector(c);
-    if (vector > MAX_LOCATED)
+    if (vector > MAX_LOCATED && !are_all_vectors(c, vector))
         vector = MAX_LOCATED;
     for (int o = 0; o < c->count; ++o)
         if (c->access[o].is_output && !is_vector(c, o, vector))
@@ -328,32 +338,69 @@ static int tile_vector(const choice *c, int axis)
     return c->width / size;
 }
 
-static int power_of_two_at_most(int64_t n, int limit)
+/* A side of at most `limit` vectors: the first axis in equal parts, or all of it and steps along the second. */
+static void set_side(kn_tile_side *side, const choice *c, int axis, int vector, int limit)
 {
-    int power = 1;
-    while (power < limit && power < n)
-        power *= 2;
-    return power;
+    int64_t vectors = c->space->extent[axis] / vector, parts = (vectors + limit - 1) / limit;
+    side->vectors = (int)((vectors + parts - 1) / parts);
+    side->steps = 1;
+    if (side->second_axis < 0 || parts > 1)
+        return;
+    int64_t room = limit / side->vectors, steps = c->space->extent[side->second_axis];
+    side->steps = (int)(steps < room ? steps : room);
 }
 
-/* The sides of a tile, in vectors: what the extents fill, the fastest axis longer where the other is short.
- */
-static void choose_sides(kn_shape_of_launch *shape, const choice *c, int vector, int staged_bytes)
+static int side_length(const kn_tile_side *side)
 {
-    int64_t p = c->space->extent[inner_axis(c)] / vector, q = c->space->extent[shape->tile_axis] / vector;
-    shape->tile_q = power_of_two_at_most(q, TILE_SIDE);
-    shape->tile_p =
-        power_of_two_at_most(p, TILE_BLOCK / shape->tile_q < 64 ? TILE_BLOCK / shape->tile_q : 64);
-    if (shape->tile_p < TILE_SIDE)
-        shape->tile_q =
-            power_of_two_at_most(q, TILE_BLOCK / shape->tile_p < 64 ? TILE_BLOCK / shape->tile_p : 64);
-    while (shape->tile_p * shape->tile_q * vector * vector * staged_bytes > TILE_SHARED) {
-        if (shape->tile_q >= shape->tile_p)
-            shape->tile_q /= 2;
-        else
-            shape->tile_p /= 2;
+    return side->vectors * side->steps;
+}
+
+/* After the fastest axis what is written runs on along the next one in. */
+static int second_of_results(const choice *c, int axis)
+{
+    for (int a = inner_axis(c); a-- > 0;)
+        if (a != axis)
+            return a;
+    return -1;
+}
+
+/* After tile_axis the first staged input runs on along the axis with the smallest steps. */
+static int second_of_inputs(const choice *c, const char *access, int axis, int taken)
+{
+    int o = (int)(strchr(access, KN_STAGED) - access), best = -1;
+    for (int a = 0; a < inner_axis(c); ++a) {
+        int64_t stride = llabs(c->space->stride[o][a]);
+        if (a != axis && a != taken && stride != 0 && (best < 0 || stride < llabs(c->space->stride[o][best])))
+            best = a;
     }
-    shape->shared_bytes = shape->tile_p * shape->tile_q * vector * vector * staged_bytes;
+    return best;
+}
+
+/* What is not much longer than a side usually is, is taken whole. */
+static int side_limit(const choice *c, int axis, int vector, int most)
+{
+    int limit =
+        c->space->extent[axis] / vector <= TILE_SIDE + TILE_SIDE / 2 ? TILE_SIDE + TILE_SIDE / 2 : TILE_SIDE;
+    return limit < most ? limit : most;
+}
+
+/* Sides of equal length where the extents allow it, the other one longer where one is short; as much as shared memory holds. */
+static void choose_sides(kn_shape_of_launch *shape, const choice *c, const char *access, int vector,
+                         int staged_bytes)
+{
+    int axis = shape->tile_axis, inner = inner_axis(c), cell = vector * vector * staged_bytes;
+    int most = TILE_SHARED / cell < TILE_BLOCK ? TILE_SHARED / cell : TILE_BLOCK;
+    shape->p.second_axis = second_of_results(c, axis);
+    shape->q.second_axis = second_of_inputs(c, access, axis, shape->p.second_axis);
+    set_side(&shape->p, c, inner, vector, side_limit(c, inner, vector, most));
+    int room = most / side_length(&shape->p);
+    bool short_p = side_length(&shape->p) < TILE_SIDE / 2;
+    set_side(&shape->q, c, axis, vector,
+             short_p && room < TILE_LONG_SIDE ? room : side_limit(c, axis, vector, room));
+    room = most / side_length(&shape->q);
+    if (side_length(&shape->q) < TILE_SIDE / 2)
+        set_side(&shape->p, c, inner, vector, room < TILE_LONG_SIDE ? room : TILE_LONG_SIDE);
+    shape->shared_bytes = side_length(&shape->p) * side_length(&shape->q) * cell;
 }
 
 static bool fits_tile(const choice *c, int axis, int vector)
@@ -386,10 +433,10 @@ static bool choose_tile(kn_schedule *out, kn_shape_of_launch *shape, const choic
     out->kind = KN_TILE;
     out->vector = vector;
     out->block = TILE_BLOCK;
-    out->rank = rank_class(c->space->ndim + 2);
+    out->rank = TILE_RANK;
     shape->skew = 0;
     shape->tile_axis = axis;
-    choose_sides(shape, c, vector, staged_bytes);
+    choose_sides(shape, c, out->access, vector, staged_bytes);
     return true;
 }
 
@@ -404,7 +451,7 @@ void kn_schedule_choose(kn_schedule *out, kn_shape_of_launch *shape, const kn_sp
         out->kind = counts_up ? KN_FLAT : KN_STRIDED; /* whatever the layout: device/host_walk.h */
         return;
     }
-    if (space->ndim + 2 <= KILN_MAX_NDIM && choose_tile(out, shape, &c))
+    if (space->ndim + 2 * KN_TILE_AXES - 2 <= TILE_RANK && choose_tile(out, shape, &c))
         return;
     out->block = block ? block : DEFAULT_BLOCK;
     memset(out->access, 0, sizeof out->access);
@@ -449,17 +496,33 @@ void kn_schedule_steps_space(kn_space *out, const kn_space *space, const kn_shap
         out->size *= out->extent[a];
 }
 
+/* As put_axis, of extent 1 for no axis. */
+static void put_side(kn_space *out, int to, const kn_space *space, int from, int64_t steps)
+{
+    if (from >= 0) {
+        put_axis(out, to, space, from, steps);
+        return;
+    }
+    out->extent[to] = 1;
+    for (int o = 0; o < space->n_operands; ++o)
+        out->stride[o][to] = 0;
+}
+
 void kn_schedule_tile_space(kn_space *out, const kn_space *space, const kn_schedule *schedule,
                             const kn_shape_of_launch *shape)
 {
-    int inner = space->ndim - 1, to = 2;
+    const int axis[KN_TILE_AXES] = {shape->q.second_axis, shape->tile_axis, shape->p.second_axis,
+                                    space->ndim - 1};
+    const int steps[KN_TILE_AXES] = {shape->q.steps, shape->q.vectors * schedule->vector, shape->p.steps,
+                                     shape->p.vectors * schedule->vector};
+    int to = KN_TILE_AXES;
     start_space(out, space);
-    put_axis(out, 0, space, shape->tile_axis, 1);
-    put_axis(out, 1, space, inner, 1);
-    for (int a = 0; a < inner; ++a)
-        if (a != shape->tile_axis)
+    for (int t = 0; t < KN_TILE_AXES; ++t)
+        put_side(out, t, space, axis[t], 1);
+    for (int a = 0; a < space->ndim; ++a)
+        if (a != axis[0] && a != axis[1] && a != axis[2] && a != axis[3])
             put_axis(out, to++, space, a, 1);
-    put_axis(out, to++, space, shape->tile_axis, (int64_t)shape->tile_q * schedule->vector);
-    put_axis(out, to++, space, inner, (int64_t)shape->tile_p * schedule->vector);
+    for (int t = 0; t < KN_TILE_AXES; ++t)
+        put_side(out, to++, space, axis[t], steps[t]);
     out->ndim = to;
 }

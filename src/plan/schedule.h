@@ -47,13 +47,20 @@ typedef struct kn_access {
 /* From this compute capability on kernels wait for the one before them by themselves (programmatic stream serialisation). */
 enum { KN_DEPENDENT_CAPABILITY = 90 };
 
+/* One side of a tile: vectors along an axis and, where that is short, steps along a second one. */
+typedef struct kn_tile_side {
+    int vectors;     /* along the first axis */
+    int steps;       /* along the second; 1 where there is none */
+    int second_axis; /* of the space; -1: none */
+} kn_tile_side;
+
 /* Figures that change from call to call without a binary of their own. */
 typedef struct kn_shape_of_launch {
-    int skew;           /* elements by which the first result is off a vector's boundary */
-    int step_axis;      /* steps: the axis of the space on which they are taken */
-    int tile_axis;      /* tile: the axis of the space along which staged inputs run */
-    int tile_p, tile_q; /* tile: vectors along the fastest axis and along tile_axis; their product is the
-                           threads of a block */
+    int skew;      /* elements by which the first result is off a vector's boundary */
+    int step_axis; /* steps: the axis of the space on which they are taken */
+    int tile_axis; /* tile: the axis of the space along which staged inputs run */
+    kn_tile_side p,
+        q; /* tile: along the fastest axis, and along tile_axis; p times q vectors are the threads of a block */
     int shared_bytes;
 } kn_shape_of_launch;
 
@@ -61,8 +68,9 @@ typedef struct kn_shape_of_launch {
 void kn_schedule_choose(kn_schedule *out, kn_shape_of_launch *shape, const kn_space *space,
                         const kn_access *access, int count, const kn_target *target, int block);
 
-/* The space as a tile kernel walks it, outermost first: the two axes of a tile (tile_axis, then the fastest),
- * the others, tiles along tile_axis, tiles along the fastest. */
+/* The space as a tile kernel walks it, outermost first: the axes of a tile (second of q, tile_axis, second of p, fastest), the others, and tiles along these
+ * four in the same order. An axis that a side has not got is of extent 1. */
+enum { KN_TILE_AXES = 4 };
 void kn_schedule_tile_space(kn_space *out, const kn_space *space, const kn_schedule *schedule,
                             const kn_shape_of_launch *shape);
 

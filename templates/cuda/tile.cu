@@ -1,10 +1,17 @@
 ${head}
+/* Sides of a tile, in vectors of ${vector}: `vectors` along a first axis, times steps along a second one. */
+struct kn_tile {
+    unsigned p, p_vectors, p_reciprocal;
+    unsigned q, q_vectors, q_reciprocal;
+    unsigned row_reciprocal, unused;
+};
+
 ${axes}
 
-/* Reads ${vector} vectors that run along q, one behind the other along p, turns them, and keeps them as vectors along p. Rows of the tile are `pitch` elements; the
- * vectors of a row are exchanged by the row's number so that neither writing nor reading meets in one bank. */
+/* Reads ${vector} vectors that run along q, one behind the other along p, turns them, and keeps them as vectors along p: rows b * ${vector} and following of the
+ * tile, `pitch` elements each. */
 template <class T>
-static __device__ __forceinline__ void kn_stage(T *tile, const char *from, int step, unsigned pitch, unsigned a, unsigned b, unsigned mask)
+static __device__ __forceinline__ void kn_stage(T *tile, const char *from, int step, unsigned pitch, unsigned b, unsigned slot)
 {
     kn_pack<T, ${vector}> row[${vector}];
 #pragma unroll
@@ -16,8 +23,15 @@ static __device__ __forceinline__ void kn_stage(T *tile, const char *from, int s
 #pragma unroll
         for (int j = 0; j < ${vector}; ++j)
             turned.at[j] = row[j].at[k];
-        *(kn_pack<T, ${vector}> *)(tile + (b * ${vector} + k) * pitch + ((a ^ (b & mask)) * ${vector})) = turned;
+        *(kn_pack<T, ${vector}> *)(tile + (b * ${vector} + k) * pitch + slot * ${vector}) = turned;
     }
+}
+
+/* The vectors of a row are rotated by the row's number, so that neither writing nor reading meets in one bank. */
+static __device__ __forceinline__ unsigned kn_rotate(const kn_tile &tile, unsigned vector, unsigned row)
+{
+    const unsigned sum = vector + row;
+    return sum - ((sum * tile.row_reciprocal) >> 20) * tile.p;
 }
 
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
@@ -28,28 +42,57 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${element}
 
     extern __shared__ uint4 kn_shared[];
-    const kn_axis &kn_q = kn.axis[kn.rank + 1], &kn_p = kn.axis[kn.rank];
-    const kn_place kn_corner = kn_locate<1>(kn, blockIdx.x);
-    const unsigned kn_pitch = kn.tile_p * ${vector}, kn_mask = kn.tile_p - 1;
-    const unsigned kn_p_left = kn_p.extent - kn_corner.inner * kn_pitch, kn_q_left = kn_q.extent - kn_corner.second * kn.tile_q * ${vector};
+    const kn_axis &kn_p = kn.axis[kn.rank], &kn_p2 = kn.axis[kn.rank + 1], &kn_q = kn.axis[kn.rank + 2], &kn_q2 = kn.axis[kn.rank + 3];
+    const unsigned kn_pitch = kn.tile.p * ${vector};
+    kn_place kn_corner = {};
+    unsigned kn_step[4], kn_rest = blockIdx.x;
+#pragma unroll
+    for (int kn_a = 0; kn_a < 4; ++kn_a) {
+        const unsigned kn_outer = (__umulhi(kn_rest, kn.axis[kn_a].magic) + kn_rest) >> kn.axis[kn_a].shift;
+        kn_step[kn_a] = kn_rest - kn_outer * kn.axis[kn_a].extent;
+        kn_move(kn_corner, kn.axis[kn_a], kn_step[kn_a]);
+        kn_rest = kn_outer;
+    }
+#pragma unroll 1
+    for (int kn_a = 4; kn_a < kn.rank; ++kn_a) {
+        const unsigned kn_outer = (__umulhi(kn_rest, kn.axis[kn_a].magic) + kn_rest) >> kn.axis[kn_a].shift;
+        kn_move(kn_corner, kn.axis[kn_a], kn_rest - kn_outer * kn.axis[kn_a].extent);
+        kn_rest = kn_outer;
+    }
+    /* What is left of each axis from the corner on, and steps of a tile along the second axes. */
+    const unsigned kn_p_steps = kn.tile.p / kn.tile.p_vectors, kn_q_steps = kn.tile.q / kn.tile.q_vectors;
+    const unsigned kn_p_left = kn_p.extent - kn_step[0] * kn.tile.p_vectors * ${vector}, kn_p2_left = kn_p2.extent - kn_step[1] * kn_p_steps;
+    const unsigned kn_q_left = kn_q.extent - kn_step[2] * kn.tile.q_vectors * ${vector}, kn_q2_left = kn_q2.extent - kn_step[3] * kn_q_steps;
     ${tiles}
     {
-        const unsigned kn_b = threadIdx.x & (kn.tile_q - 1), kn_a = threadIdx.x / kn.tile_q;
-        if (kn_a * ${vector} < kn_p_left && kn_b * ${vector} < kn_q_left) {
+        const unsigned kn_a = threadIdx.x / kn.tile.q, kn_b = threadIdx.x - kn_a * kn.tile.q;
+        const unsigned kn_a2 = (kn_a * kn.tile.p_reciprocal) >> 20, kn_a1 = (kn_a - kn_a2 * kn.tile.p_vectors) * ${vector};
+        const unsigned kn_b2 = (kn_b * kn.tile.q_reciprocal) >> 20, kn_b1 = (kn_b - kn_b2 * kn.tile.q_vectors) * ${vector};
+        if (kn_a1 < kn_p_left && kn_a2 < kn_p2_left && kn_b1 < kn_q_left && kn_b2 < kn_q2_left) {
+            const unsigned kn_slot = kn_rotate(kn.tile, kn_a, kn_b);
+            kn_place kn_from = kn_corner;
+            kn_move(kn_from, kn_p, kn_a1);
+            kn_move(kn_from, kn_p2, kn_a2);
+            kn_move(kn_from, kn_q, kn_b1);
+            kn_move(kn_from, kn_q2, kn_b2);
             ${stage}
         }
     }
     __syncthreads();
-    const unsigned kn_c = threadIdx.x & kn_mask, kn_r0 = threadIdx.x / kn.tile_p;
-    if (kn_c * ${vector} < kn_p_left) {
+    const unsigned kn_r0 = threadIdx.x / kn.tile.p, kn_c = threadIdx.x - kn_r0 * kn.tile.p;
+    const unsigned kn_c2 = (kn_c * kn.tile.p_reciprocal) >> 20, kn_c1 = (kn_c - kn_c2 * kn.tile.p_vectors) * ${vector};
+    if (kn_c1 < kn_p_left && kn_c2 < kn_p2_left) {
+        kn_move(kn_corner, kn_p, kn_c1);
+        kn_move(kn_corner, kn_p2, kn_c2);
 #pragma unroll ${row_unroll}
         for (unsigned kn_j = 0; kn_j < ${vector}; ++kn_j) {
-            const unsigned kn_r = kn_r0 + kn_j * kn.tile_q;
-            if (kn_r < kn_q_left) {
-                const unsigned kn_turned = kn_r * kn_pitch + ((kn_c ^ (kn_r / ${vector} & kn_mask)) * ${vector});
+            const unsigned kn_r = kn_r0 + kn_j * kn.tile.q, kn_b = kn_r / ${vector};
+            const unsigned kn_r2 = (kn_b * kn.tile.q_reciprocal) >> 20, kn_r1 = kn_r - kn_r2 * kn.tile.q_vectors * ${vector};
+            if (kn_r1 < kn_q_left && kn_r2 < kn_q2_left) {
+                const unsigned kn_turned = kn_r * kn_pitch + kn_rotate(kn.tile, kn_c, kn_b) * ${vector};
                 kn_place kn_here = kn_corner;
-                kn_move(kn_here, kn_p, kn_c * ${vector});
-                kn_move(kn_here, kn_q, kn_r);
+                kn_move(kn_here, kn_q, kn_r1);
+                kn_move(kn_here, kn_q2, kn_r2);
                 ${loads}
                 ${packs}
                 ${gather}

@@ -10,7 +10,7 @@
 
 #define S(...) ((const int64_t[]){__VA_ARGS__})
 
-enum { MAX_RANK = 5, MAX_VIEWS = 4, WIDTH = 16, SHARED = 48 << 10 };
+enum { MAX_RANK = 5, MAX_VIEWS = 4, WIDTH = 16, SHARED = 64 << 10 };
 
 static uint64_t state_of_dice;
 
@@ -141,19 +141,23 @@ static void assert_tile(const scene *s, const kn_schedule *c, const kn_shape_of_
         staged += c->access[o] == KN_STAGED ? s->access[o].item_size : 0;
     assert_true(staged > 0);
     assert_true(shape->tile_axis >= 0 && shape->tile_axis < inner);
-    assert_true(shape->tile_p >= 1 && shape->tile_q >= 1 && shape->tile_p * shape->tile_q <= c->block);
+    int p = shape->p.vectors * shape->p.steps, q = shape->q.vectors * shape->q.steps;
+    assert_true(p >= 1 && q >= 1 && p * q <= c->block);
+    assert_true(shape->p.second_axis != shape->tile_axis && shape->p.second_axis != inner);
+    assert_true(shape->q.second_axis < 0 ||
+                (shape->q.second_axis != shape->p.second_axis && shape->q.second_axis != shape->tile_axis &&
+                 shape->q.second_axis != inner));
     assert_true(shape->shared_bytes <= SHARED);
-    assert_true(shape->shared_bytes >= shape->tile_p * shape->tile_q * c->vector * c->vector * staged);
+    assert_true(shape->shared_bytes >= p * q * c->vector * c->vector * staged);
     kn_schedule_tile_space(&tiles, &s->space, c, shape);
-    assert_int_equal(tiles.ndim, s->space.ndim + 2);
     assert_true(tiles.ndim <= c->rank);
-    assert_int_equal(tiles.extent[0], s->space.extent[shape->tile_axis]);
-    assert_int_equal(tiles.extent[1], s->space.extent[inner]);
-    for (int a = 2; a < tiles.ndim; ++a)
+    assert_int_equal(tiles.extent[1], s->space.extent[shape->tile_axis]);
+    assert_int_equal(tiles.extent[3], s->space.extent[inner]);
+    for (int a = KN_TILE_AXES; a < tiles.ndim; ++a)
         covered *= tiles.extent[a];
-    assert_true(covered * shape->tile_p * shape->tile_q * c->vector * c->vector >= s->space.size);
-    assert_true(tiles.extent[tiles.ndim - 1] * shape->tile_p * c->vector - s->space.extent[inner] <
-                shape->tile_p * c->vector);
+    assert_true(covered * p * q * c->vector * c->vector >= s->space.size);
+    assert_true(tiles.extent[tiles.ndim - 1] * shape->p.vectors * c->vector - s->space.extent[inner] <
+                shape->p.vectors * c->vector);
 }
 
 /* Each group of steps once, whole rows of vectors. */
