@@ -125,10 +125,10 @@ static kiln_status check_loading(const kn_build_job *job)
 static kiln_status make_function(void *user, void **out)
 {
     kn_build_job *job = user;
-    if (check_loading(job) != KILN_OK)
-        return KILN_ERROR_CAPTURE;
+    kiln_status status = check_loading(job);
+    if (status != KILN_OK)
+        return status;
     loaded_function *loaded = kn_calloc(1, sizeof *loaded);
-    kiln_status status;
     if (!loaded)
         return kn_error_memory(sizeof *loaded, job->request->name);
     status = load_function(job, loaded);
@@ -145,12 +145,13 @@ kiln_status kn_build_function(kn_function **out, const kn_build_request *request
     kn_build_info unused = {0};
     kn_build_job job = {.request = request, .device = device, .entry = entry, .info = info ? info : &unused};
     void *value = NULL;
-    const loaded_function *loaded;
     kiln_status status = kn_build_state_get(&job.state);
     if (status == KILN_OK)
         status = find(&job, job.state->functions, entry, &value, make_function);
-    loaded = value;
-    status = kn_build_end(&job, loaded ? loaded->code : NULL, status);
+    if (status != KILN_OK)
+        return status;
+    const loaded_function *loaded = value;
+    status = kn_build_end(&job, loaded->code, status);
     if (status == KILN_OK)
         *out = loaded->function;
     return status;
