@@ -263,6 +263,7 @@ class Interop:
             kiln.free(a)
 
     def test_our_memory_lives_as_long_as_theirs_uses_it(self):
+        gc.collect()
         before = kiln.used_bytes()
         a = kiln.arange(1 << 20)
         x = self.library.consume(Exported(a))
@@ -278,6 +279,7 @@ class Interop:
         self.assertEqual(kiln.used_bytes(), before)
 
     def test_their_memory_lives_as_long_as_ours_uses_it(self):
+        gc.collect()
         before = self.library.used_bytes()
         x = self.library.arange(1 << 20)
         a = kiln.consume(x, False)
