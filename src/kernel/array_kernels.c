@@ -21,17 +21,21 @@ static const struct {
                       "y = (T)(i < 2 ? (i ? second : first) : first + (double)i * delta)", "range_double"},
 };
 static kiln_kernel *kernels[OWN_KERNELS];
-static kiln_status made;
+static pthread_mutex_t kernels_lock = PTHREAD_MUTEX_INITIALIZER;
 
-/* Without contraction, so that ranges have the bits that the host gives them. */
-static void make_kernels(void)
+/* Made at first use. Ranges without contraction, so that they have the bits that the host gives them. */
+static kiln_status get_kernel(kiln_kernel **out, own_kernel which)
 {
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
-    options.flags = KILN_KERNEL_NO_FMA;
-    for (int k = 0; k < OWN_KERNELS && made == KILN_OK; ++k)
-        made =
-            kiln_elementwise_create(&kernels[k], definitions[k].in, definitions[k].out, definitions[k].body,
-                                    definitions[k].name, k == COPY || k == FILL ? NULL : &options);
+    kiln_status status = KILN_OK;
+    options.flags = which == COPY || which == FILL ? 0 : KILN_KERNEL_NO_FMA;
+    pthread_mutex_lock(&kernels_lock);
+    if (!kernels[which])
+        status = kiln_elementwise_create(&kernels[which], definitions[which].in, definitions[which].out,
+                                         definitions[which].body, definitions[which].name, &options);
+    *out = kernels[which];
+    pthread_mutex_unlock(&kernels_lock);
+    return status;
 }
 
 /* Elements move as bits: one binary a size rather than one a dtype. */
@@ -55,14 +59,6 @@ static kiln_status bits_view(kiln_array **out, kiln_array *a)
     return status;
 }
 
-static kiln_status check_kernels(void)
-{
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_kernels);
-    return made == KILN_OK ? KILN_OK
-                           : kn_error(made, "the kernels that copy and fill arrays could not be made");
-}
-
 /* kiln_kernel_last_call speaks of the user's calls alone. */
 static kiln_status call_own(own_kernel which, kiln_array *to, const kiln_arg *in, int n_in,
                             kiln_stream *stream)
@@ -70,11 +66,12 @@ static kiln_status call_own(own_kernel which, kiln_array *to, const kiln_arg *in
     kiln_call_info before = KILN_CALL_INFO_INIT;
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
     options.stream = stream;
-    kiln_status status = check_kernels();
+    kiln_kernel *kernel = NULL;
+    kiln_status status = get_kernel(&kernel, which);
     if (status != KILN_OK)
         return status;
     kiln_kernel_last_call(&before);
-    status = kiln_kernel_call(kernels[which], &to, 1, in, n_in, &options);
+    status = kiln_kernel_call(kernel, &to, 1, in, n_in, &options);
     kn_build_info info = {before.origin,   before.generate_ms, before.compile_ms,
                           before.cache_ms, before.load_ms,     before.code_bytes};
     kn_call_set_info(&info, before.device);
@@ -105,12 +102,13 @@ static kiln_status copy_strided(kiln_array *to, kiln_array *from, kiln_stream *s
 kiln_status kn_prepare_copy(kiln_array *from)
 {
     kiln_array *source = NULL, *nothing = NULL;
-    kiln_status status = check_kernels();
+    kiln_kernel *kernel = NULL;
+    kiln_status status = get_kernel(&kernel, COPY);
     if (status == KILN_OK)
         status = bits_view(&source, from);
     if (status == KILN_OK) {
         kiln_arg in = kiln_arg_array(source);
-        status = kiln_kernel_prepare(kernels[COPY], &nothing, 1, &in, 1, NULL, NULL);
+        status = kiln_kernel_prepare(kernel, &nothing, 1, &in, 1, NULL, NULL);
     }
     kiln_array_free(source);
     return status;

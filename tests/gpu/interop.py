@@ -324,7 +324,7 @@ class Interop:
 
     def test_their_stream_waits_for_ours(self):
         stream = kiln.made("kiln_stream_create", CUDA_0, 1)
-        slow = kiln.kernel(b"float32 x", b"float32 y", 
+        slow = kiln.kernel(b"float32 x", b"float32 y",
                            b"long long end = clock64() + 200000000; while (clock64() < end) {} y = x + 1")
         a = kiln.arange(1000)
         kiln.free(kiln.call(slow, None, a))
