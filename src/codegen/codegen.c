@@ -9,7 +9,12 @@
 #include "plan/cost.h"
 #include "types/dtype.h"
 
-enum { DEEP_CHAIN = 6 }; /* functions of an element, from which on a loop is made wider */
+enum {
+    DEEP_CHAIN = 6,            /* functions of an element, from which on a loop is made wider */
+    LINE = 64,                 /* bytes */
+    STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
+    STREAMED_RUN = 256         /* fewest elements of a call that does so */
+};
 
 /* What is being written, and the texts of its slots. */
 enum slot_id {
@@ -250,6 +255,14 @@ static void place_located(const writer *w, kn_str *out, int k, int array)
     const char *qualifier = is_output(w, k) ? "" : "const ";
     kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d])", qualifier, storage(w, k), qualifier,
                   w->program->param[k].name, array);
+}
+
+static void place_in_line(const writer *w, kn_str *out, int k, int array)
+{
+    if (is_output(w, k))
+        kn_str_append(out, "kn_line[kn_k]");
+    else
+        place_flat(w, out, k, array);
 }
 
 /* ---- the parts of each template ---- */
@@ -577,13 +590,44 @@ static void put_lanes(writer *w)
     kn_str_append(&w->slot[SLOT_AFTER_LOOP], "__asm__ volatile(\"\" : : \"r\"(kn_lanes));\n");
 }
 
+/* The one result of a kernel whose time is that of memory; -1. What indexes arrays by itself keeps its order. */
+static int find_streamed(const kn_spec *spec)
+{
+    int found = -1;
+    for (int k = 0; k < spec->program->n_in + spec->program->n_out; ++k) {
+        if (spec->operand[k].pass == KN_PASS_RAW || (k >= spec->program->n_in && found >= 0))
+            return -1;
+        if (k >= spec->program->n_in && spec->operand[k].pass == KN_PASS_ARRAY)
+            found = k;
+    }
+    return kn_cost_functions(spec->program) == 0 ? found : -1;
+}
+
+static void put_streamed(writer *w, int k, const char *index)
+{
+    int size = kn_dtype_info_of(w->spec->operand[k].dtype)->size;
+    const char *name = w->program->param[k].name;
+    kn_str_printf(&w->slot[SLOT_POINTERS],
+                  "enum { kn_width = %d };\n"
+                  "const bool kn_streams = KN_STREAMS && kn.size >= %d && kn_end - kn_begin >= %d && "
+                  "(size_t)kn_%s_ %% %d == 0;\n"
+                  "const long long kn_whole = kn_begin + (0 - (size_t)(kn_%s_ + kn_begin)) %% %d / %d;\n",
+                  LINE / size, STREAMED_BYTES / size, STREAMED_RUN, name, size, name, LINE, size);
+    kn_str_printf(&w->slot[SLOT_LOADS], "alignas(%d) %s kn_line[kn_width];\n", LINE, storage(w, k));
+    kn_str_printf(&w->slot[SLOT_GATHER], "kn_line[kn_k] = kn_%s_[kn_at];\n", name);
+    put_call(w, &w->slot[SLOT_LANE], place_in_line, index);
+    kn_str_printf(&w->slot[SLOT_STORES], "kn_stream(kn_%s_ + kn_first, kn_line);\n", name);
+}
+
 /* One loop over runs. Where the logical index does not count up along them, `start` is the address of all indices. */
 static void fill_host(writer *w)
 {
     put_host_pointers(w);
-    put_call(w, &w->slot[SLOT_SINGLE], place_flat,
-             w->spec->schedule.kind == KN_STRIDED ? "kn_indices[kn_at]" : "kn.start + kn_at");
+    const char *index = w->spec->schedule.kind == KN_STRIDED ? "kn_indices[kn_at]" : "kn.start + kn_at";
+    put_call(w, &w->slot[SLOT_SINGLE], place_flat, index);
     put_lanes(w);
+    if (find_streamed(w->spec) >= 0)
+        put_streamed(w, find_streamed(w->spec), index);
 }
 
 /* Template by schedule and target. */
@@ -597,8 +641,8 @@ static const recipe cuda_recipes[KN_SCHEDULE_KINDS] = {[KN_FLAT] = {"cuda/flat.c
                                                        [KN_STEPS] = {"cuda/steps.cu", fill_located},
                                                        [KN_TILE] = {"cuda/tile.cu", fill_tile}};
 static const recipe cuda_flat_single = {"cuda/flat_single.cu", fill_flat};
-static const recipe host_recipes[KN_SCHEDULE_KINDS] = {
-    [KN_FLAT] = {"host/flat.cpp", fill_host}, [KN_STRIDED] = {"host/flat.cpp", fill_host}};
+static const recipe host_none = {NULL, NULL}, host_flat = {"host/flat.cpp", fill_host},
+                    host_streamed = {"host/streamed.cpp", fill_host};
 
 static kiln_status find_recipe(const recipe **out, const kn_spec *spec)
 {
@@ -606,7 +650,9 @@ static kiln_status find_recipe(const recipe **out, const kn_spec *spec)
     bool is_cuda = spec->target.backend == KN_CUDA;
     *out = is_cuda && s->kind == KN_FLAT && s->vector == 1 ? &cuda_flat_single
            : is_cuda                                       ? &cuda_recipes[s->kind]
-                                                           : &host_recipes[s->kind];
+           : s->kind != KN_FLAT && s->kind != KN_STRIDED   ? &host_none
+           : find_streamed(spec) >= 0                      ? &host_streamed
+                                                           : &host_flat;
     if (!(*out)->name)
         return kn_error(KILN_ERROR_UNSUPPORTED, "there is no schedule '%s' for the host",
                         kn_schedule_name(s->kind));

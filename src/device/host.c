@@ -301,6 +301,7 @@ static void call_range(void *user, int64_t begin, int64_t end)
     const host_call *call = user;
     end *= CALL_UNIT;
     call->entry(call->args, begin * CALL_UNIT, end < call->elements ? end : call->elements);
+    kn_host_settle();
 }
 
 static kiln_status host_launch(kn_function *function, const kn_launch *launch, void *stream)

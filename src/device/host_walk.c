@@ -31,6 +31,7 @@ struct kn_host_walk {
     int ndim;
     int run_axes;  /* axes that one call of the kernel goes over ... */
     bool has_rows; /* ... or, one call for each of its steps, one more */
+    bool has_packed_results;
     int block_axes;
     int64_t blocks, block_size; /* their number; elements of the largest */
     int64_t extent[KILN_MAX_NDIM], step[KILN_MAX_NDIM], pieces[KILN_MAX_NDIM];
@@ -212,6 +213,7 @@ static void place_buffers(kn_host_walk *w)
     for (int o = 0; o < w->n_operands; ++o) {
         operand *x = &w->operand[o];
         x->is_packed = needs_buffer(x, w->run_axes, w->step);
+        w->has_packed_results = w->has_packed_results || (x->is_packed && x->kind == KN_WALK_OUTPUT);
         x->buffer_at = at;
         if (x->is_packed)
             at += (int)(w->block_size * x->item_size + LINE - 1) / LINE * LINE;
@@ -429,11 +431,14 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
     v.block = block;
     v.buffer = buffer;
     memcpy(block, j->block, j->block_size);
+    if (j->walk->has_packed_results)
+        memset(block, 0, sizeof(int64_t)); /* the size, in front: what goes to a buffer is not large */
     start_at(&v, begin);
     for (int64_t b = begin; b < end; ++b) {
         run_block(&v);
         advance(&v);
     }
+    kn_host_settle();
 }
 
 void kn_host_walk_run(const kn_host_walk *walk, kn_host_entry entry, const void *block, size_t block_size,

@@ -23,6 +23,14 @@ typedef struct kn_walk_operand {
     const int64_t *stride; /* outermost first; bytes, or numbers */
 } kn_walk_operand;
 
+/* Kernels may store past the caches, which locks and atomics alone do not order: to be called after each run of one, in its thread. */
+static inline void kn_host_settle(void)
+{
+#if defined(__x86_64__)
+    __builtin_ia32_sfence();
+#endif
+}
+
 typedef struct kn_host_walk kn_host_walk;
 typedef void (*kn_host_entry)(const void *args, long long begin, long long end);
 

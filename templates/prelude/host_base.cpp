@@ -31,3 +31,31 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
 
 // The precision in which mathematical functions of a T are computed.
 template <class T> struct kn_real {};
+
+// Stores of whole lines of the caches past them. They are ordered by a fence alone, which is the library's when the kernel has ended.
+#if defined(__x86_64__)
+#define KN_STREAMS 1
+#if defined(__AVX512F__)
+#define KN_STREAM_BYTES 64
+#elif defined(__AVX__)
+#define KN_STREAM_BYTES 32
+#else
+#define KN_STREAM_BYTES 16
+#endif
+typedef long long kn_wide __attribute__((vector_size(KN_STREAM_BYTES), may_alias));
+inline void kn_stream(void *to, const void *line) {
+    for (int k = 0; k < 64 / KN_STREAM_BYTES; ++k)
+#if defined(__clang__)
+        __builtin_nontemporal_store(((const kn_wide *)line)[k], (kn_wide *)to + k);
+#elif defined(__AVX512F__)
+        __builtin_ia32_movntdq512((kn_wide *)to + k, ((const kn_wide *)line)[k]);
+#elif defined(__AVX__)
+        __builtin_ia32_movntdq256((kn_wide *)to + k, ((const kn_wide *)line)[k]);
+#else
+        __builtin_ia32_movntdq((kn_wide *)to + k, ((const kn_wide *)line)[k]);
+#endif
+}
+#else
+#define KN_STREAMS 0
+inline void kn_stream(void *, const void *) {}
+#endif

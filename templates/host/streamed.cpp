@@ -1,0 +1,35 @@
+${head}
+struct kn_args {
+    ${fields}
+};
+
+extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *kn_given, long long kn_begin, long long kn_end)
+{
+    const kn_args &kn = *kn_given;
+    ${values}
+    ${pointers}
+    ${loop_prep}
+    ${element}
+
+    /* Large results go past the caches a line at a time (who calls waits for these stores); what is before the first whole line and behind
+     * the last is done as usual. */
+    long long kn_first = kn_begin;
+    for (int kn_pass = 0; kn_pass <= kn_streams; ++kn_pass) {
+        const long long kn_stop = kn_streams && kn_pass == 0 ? kn_whole : kn_end;
+${independent}
+        for (long long kn_at = kn_first; kn_at < kn_stop; ++kn_at) {
+            ${single}
+        }
+        for (kn_first = kn_stop; kn_first + kn_width <= kn_end; kn_first += kn_width) {
+            ${loads}
+${independent}
+            for (int kn_k = 0; kn_k < kn_width; ++kn_k) {
+                const long long kn_at = kn_first + kn_k;
+                ${gather}
+                ${lane}
+            }
+            ${stores}
+        }
+    }
+    ${after_loop}
+}
