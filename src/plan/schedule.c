@@ -6,8 +6,10 @@
 enum {
     DEFAULT_BLOCK = 256,
     TILE_BLOCK = 256,
-    STEPS_BLOCK = 1024,  /* large, so that the rows of a block share what they read */
-    TILE_LONG_SIDE = 64, /* where the other is short */
+    STEPS_BLOCK = 1024, /* large, so that the rows of a block share what they read */
+    SINGLES_SIDE = 32,  /* tiles of single elements: */
+    SINGLES_BLOCK = 1024,
+    SINGLES_SIZE = 1 << 20, /* from so many elements on */
     TILE_RANK = 16,
     TILE_SIDE = 16,         /* vectors along a side of a tile */
     TILE_SHARED = 64 << 10, /* bytes that a block has everywhere, when it asks for them */
@@ -376,30 +378,36 @@ static int second_of_inputs(const choice *c, const char *access, int axis, int t
     return best;
 }
 
+/* Elements of a vector; the usual vectors along a side; threads of a block. */
+typedef struct tile_size {
+    int vector, side, block;
+} tile_size;
+
 /* What is not much longer than a side usually is, is taken whole. */
-static int side_limit(const choice *c, int axis, int vector, int most)
+static int side_limit(const choice *c, int axis, const tile_size *size, int most)
 {
-    int limit =
-        c->space->extent[axis] / vector <= TILE_SIDE + TILE_SIDE / 2 ? TILE_SIDE + TILE_SIDE / 2 : TILE_SIDE;
+    int limit = c->space->extent[axis] / size->vector <= size->side + size->side / 2
+                    ? size->side + size->side / 2
+                    : size->side;
     return limit < most ? limit : most;
 }
 
 /* Sides of equal length where the extents allow it, the other one longer where one is short; as much as shared memory holds. */
-static void choose_sides(kn_shape_of_launch *shape, const choice *c, const char *access, int vector,
-                         int staged_bytes)
+static void choose_sides(kn_shape_of_launch *shape, const choice *c, const char *access,
+                         const tile_size *size, int staged_bytes)
 {
-    int axis = shape->tile_axis, inner = inner_axis(c), cell = vector * vector * staged_bytes;
-    int most = TILE_SHARED / cell < TILE_BLOCK ? TILE_SHARED / cell : TILE_BLOCK;
+    int axis = shape->tile_axis, inner = inner_axis(c), vector = size->vector,
+        cell = vector * vector * staged_bytes, longest = 4 * size->side;
+    int most = TILE_SHARED / cell < size->block ? TILE_SHARED / cell : size->block;
     shape->p.second_axis = second_of_results(c, axis);
     shape->q.second_axis = second_of_inputs(c, access, axis, shape->p.second_axis);
-    set_side(&shape->p, c, inner, vector, side_limit(c, inner, vector, most));
+    set_side(&shape->p, c, inner, vector, side_limit(c, inner, size, most));
     int room = most / side_length(&shape->p);
-    bool short_p = side_length(&shape->p) < TILE_SIDE / 2;
-    set_side(&shape->q, c, axis, vector,
-             short_p && room < TILE_LONG_SIDE ? room : side_limit(c, axis, vector, room));
+    bool short_p = side_length(&shape->p) < size->side / 2;
+    set_side(&shape->q, c, axis, vector, short_p && room < longest ? room : side_limit(c, axis, size, room));
     room = most / side_length(&shape->q);
-    if (side_length(&shape->q) < TILE_SIDE / 2)
-        set_side(&shape->p, c, inner, vector, room < TILE_LONG_SIDE ? room : TILE_LONG_SIDE);
+    if (side_length(&shape->q) < size->side / 2)
+        set_side(&shape->p, c, inner, vector, room < longest ? room : longest);
     shape->shared_bytes = side_length(&shape->p) * side_length(&shape->q) * cell;
 }
 
@@ -414,29 +422,44 @@ static bool fits_tile(const choice *c, int axis, int vector)
     return true;
 }
 
+/* How each operand is accessed by a tile with these vectors; the bytes that are staged an element, 0 where the tile is not possible. Inputs that are not staged are
+ * gathered, whole vectors among them: a binary for each mixture is saved. So it is for a second staged input of single elements. */
+static int tile_access(char *access, const choice *c, int axis, int vector)
+{
+    int staged_bytes = 0;
+    if (!fits_tile(c, axis, vector) || !are_lanes_near(c, vector) || c->space->extent[axis] % vector != 0)
+        return 0;
+    for (int o = 0; o < c->count; ++o) {
+        if (c->access[o].is_output && !is_vector(c, o, vector))
+            return 0;
+        bool staged = can_stage(c, o, axis, vector) && (vector > 1 || staged_bytes == 0);
+        access[o] = staged ? KN_STAGED : c->access[o].is_output ? KN_VECTOR : KN_GATHER;
+        staged_bytes += staged ? c->access[o].item_size : 0;
+    }
+    return staged_bytes;
+}
+
+/* In vectors where extents and addresses allow it; else, where there is enough to do, element by element through wider tiles. */
 static bool choose_tile(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
 {
-    int axis = find_tile_axis(c), vector = axis < 0 ? 0 : tile_vector(c, axis), staged_bytes = 0;
-    if (vector == 0 || !fits_tile(c, axis, vector) || !are_lanes_near(c, vector) ||
-        c->space->extent[axis] % vector != 0 || c->space->extent[axis] < 8 ||
-        c->space->extent[inner_axis(c)] < 8)
+    int axis = find_tile_axis(c);
+    if (axis < 0 || c->space->extent[axis] < 8 || c->space->extent[inner_axis(c)] < 8)
         return false;
-    for (int o = 0; o < c->count; ++o) {
-        bool staged = can_stage(c, o, axis, vector);
-        if (c->access[o].is_output && !is_vector(c, o, vector))
-            return false;
-        out->access[o] = staged ? KN_STAGED : is_vector(c, o, vector) ? KN_VECTOR : KN_GATHER;
-        staged_bytes += staged ? c->access[o].item_size : 0;
+    tile_size size = {tile_vector(c, axis), TILE_SIDE, TILE_BLOCK};
+    int staged_bytes = size.vector > 0 ? tile_access(out->access, c, axis, size.vector) : 0;
+    if (staged_bytes == 0 && c->space->size >= SINGLES_SIZE) {
+        size = (tile_size){1, SINGLES_SIDE, SINGLES_BLOCK};
+        staged_bytes = tile_access(out->access, c, axis, 1);
     }
     if (staged_bytes == 0)
         return false;
     out->kind = KN_TILE;
-    out->vector = vector;
-    out->block = TILE_BLOCK;
+    out->vector = size.vector;
+    out->block = size.block;
     out->rank = TILE_RANK;
     shape->skew = 0;
     shape->tile_axis = axis;
-    choose_sides(shape, c, out->access, vector, staged_bytes);
+    choose_sides(shape, c, out->access, &size, staged_bytes);
     return true;
 }
 
