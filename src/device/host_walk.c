@@ -280,7 +280,7 @@ static void start_at(walker *v, int64_t block)
     const kn_host_walk *w = v->walk;
     for (int o = 0; o < w->n_operands; ++o) {
         memcpy(&v->first[o], v->block + w->operand[o].block_at, 8);
-        v->at[o] = 0;
+        v->at[o] = v->packed[o] = 0;
     }
     for (int a = 0; a < w->ndim; ++a) {
         v->piece[a] = block % w->pieces[a];
