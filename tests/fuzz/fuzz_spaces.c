@@ -175,7 +175,7 @@ static const kernel_text kernels[] = {
      false,
      false,
      {{F32, F32, F32, KILN_BOOL}, {I16, I64, F32, KILN_BOOL}}},
-    {"indexed", "A x", "B z", "z = i * 2 + x", indexed, 1, 1, false, false, {{F32, F64}, {U8, I64}}},
+    {"indexed", "A x", "B z", "z = (B)(i * 2) + x", indexed, 1, 1, false, false, {{F32, F64}, {U8, I64}}},
     {"every_third_left",
      "A x, B y",
      "A z, int64 w",
