@@ -21,7 +21,8 @@ bool dtype_is_float(kiln_dtype dtype);
 bool dtype_is_complex(kiln_dtype dtype);
 bool dtype_is_unsigned(kiln_dtype dtype);
 
-/* Equal bits, or both NaN, or within relative `tolerance` (absolute below 1). */
+/* Equal bits, or both NaN whatever their signs and payloads, or within relative `tolerance` (absolute below 1); the
+ * parts of complex numbers each for itself. */
 bool elements_agree(const void *a, const void *b, kiln_dtype dtype, double tolerance);
 /* Static storage, overwritten by the third call after. */
 const char *element_text(const void *at, kiln_dtype dtype);
