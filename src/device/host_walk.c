@@ -149,7 +149,7 @@ static void plan_turned(kn_host_walk *w, int axis)
         if (w->operand[o].kind == KN_WALK_INPUT && magnitude(w->operand[o].stride[0]) >= LINE)
             item_size = (int)least(item_size, w->operand[o].item_size);
     int64_t across = least(TURNED_BYTES / item_size, w->extent[axis]);
-    while (across > LINE / item_size && BUFFER_BYTES / (across * bytes) < SHORT_RUN)
+    while (across > LINE / item_size && across * bytes * SHORT_RUN > BUFFER_BYTES)
         across /= 2;
     while (across > 1 && across * bytes > BUFFER_BYTES)
         across /= 2;
@@ -190,9 +190,9 @@ static void join_rows(kn_host_walk *w)
         joined = joined && (fits || (x->kind == KN_WALK_INPUT && !is_run(x, w->run_axes, w->step)) ||
                             (row < SHORT_RUN / 2 && x->kind != KN_WALK_COUNT));
     }
-    if (!joined)
-        return;
     int bytes = packed_bytes(w, w->block_axes, w->step);
+    if (!joined || row * bytes > BUFFER_BYTES)
+        return;
     while (w->step[w->run_axes] > 1 && row * w->step[w->run_axes] * bytes > BUFFER_BYTES)
         w->step[w->run_axes] /= 2;
     w->run_axes = w->block_axes;
@@ -282,10 +282,11 @@ static void start_at(walker *v, int64_t block)
         memcpy(&v->first[o], v->block + w->operand[o].block_at, 8);
         v->at[o] = v->packed[o] = 0;
     }
+    memset(v->piece, 0, sizeof v->piece);
+    memset(v->count, 0, sizeof v->count); /* no block has this shape: the first one is fresh */
     for (int a = 0; a < w->ndim; ++a) {
         v->piece[a] = block % w->pieces[a];
         block /= w->pieces[a];
-        v->count[a] = 0;
         for (int o = 0; o < w->n_operands; ++o)
             v->at[o] += v->piece[a] * w->step[a] * w->operand[o].stride[a];
     }
@@ -311,7 +312,7 @@ static void measure(walker *v)
     const kn_host_walk *w = v->walk;
     v->is_fresh = false;
     v->row = v->rows = 1;
-    for (int a = 0; a < w->block_axes; ++a) {
+    for (int a = 0; a < w->block_axes && a < w->ndim; ++a) {
         int64_t count = least(w->step[a], w->extent[a] - v->piece[a] * w->step[a]);
         v->is_fresh = v->is_fresh || count != v->count[a];
         v->count[a] = count;
