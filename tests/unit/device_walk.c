@@ -1,0 +1,184 @@
+/* kn_host_walk over random layouts of few and of very many operands, against single elements. Its buffers are on the stack: the sanitizer sees
+ * where they are too small. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <cmocka.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "device/host_walk.h"
+
+enum { MAX_AXES = 5, MAX_ARRAYS = 64, ROOM = 1 << 20, TURNS = 1500 };
+
+static uint32_t state_of_dice = 1;
+
+static int dice(int sides)
+{
+    state_of_dice = state_of_dice * 1664525u + 1013904223u;
+    return (int)((state_of_dice >> 8) % (uint32_t)sides);
+}
+
+/* What a kernel of the library would be generated for: results are copies of inputs, the first one of an index. */
+static struct {
+    int n_in, n_out, item_size;
+    bool has_index, counts;
+} kernel;
+
+typedef struct block {
+    int64_t size, index;
+    char *array[MAX_ARRAYS];
+} block;
+
+static void run_kernel(const void *args, long long begin, long long end)
+{
+    const block *b = args;
+    const int64_t *indices = (const int64_t *)(intptr_t)b->index;
+    size_t size = (size_t)kernel.item_size;
+    for (long long at = begin; at < end; ++at)
+        for (int k = 0; k < kernel.n_out; ++k) {
+            int64_t index = !kernel.has_index ? 0 : kernel.counts ? b->index + at : indices[at];
+            char *to = b->array[kernel.n_in + k] + (size_t)at * size;
+            if (k == 0 && kernel.has_index)
+                memcpy(to, &index, size < 8 ? size : 8);
+            else
+                memcpy(to, b->array[k % kernel.n_in] + (size_t)at * size, size);
+        }
+}
+
+typedef struct layout {
+    int ndim;
+    int64_t extent[MAX_AXES], size;
+    int64_t stride[MAX_ARRAYS + 1][MAX_AXES];
+} layout;
+
+static void random_extents(layout *l, int64_t most)
+{
+    l->ndim = 1 + dice(MAX_AXES);
+    l->size = 1;
+    for (int a = 0; a < l->ndim; ++a) {
+        int64_t room = most / l->size;
+        l->extent[a] = 1 + dice((int)(room < 1 ? 1 : room < 400 ? room : 400));
+        l->size *= l->extent[a];
+    }
+}
+
+/* Axes in some order, outermost first: with gaps, or, where that is allowed, standing still. */
+static void random_strides(layout *l, int k, int64_t item, bool may_stand)
+{
+    int order[MAX_AXES];
+    int64_t step = item;
+    for (int a = 0; a < l->ndim; ++a)
+        order[a] = l->ndim - 1 - a;
+    if (dice(2) == 0) {
+        int a = dice(l->ndim), first = order[0];
+        order[0] = order[a];
+        order[a] = first;
+    }
+    bool has_gaps = dice(3) == 0;
+    for (int a = 0; a < l->ndim; ++a) {
+        l->stride[k][order[a]] = may_stand && dice(4) == 0 ? 0 : step;
+        step = step * l->extent[order[a]] + (has_gaps ? item * dice(4) : 0);
+    }
+}
+
+static int64_t place(const layout *l, int k, const int64_t *at)
+{
+    int64_t result = 0;
+    for (int a = 0; a < l->ndim; ++a)
+        result += at[a] * l->stride[k][a];
+    return result;
+}
+
+static bool next(const layout *l, int64_t *at)
+{
+    for (int a = l->ndim; a-- > 0; at[a] = 0)
+        if (++at[a] < l->extent[a])
+            return true;
+    return false;
+}
+
+static void check(const layout *l, char *const *array, int64_t first_index)
+{
+    int64_t at[MAX_AXES] = {0};
+    size_t size = (size_t)kernel.item_size;
+    do {
+        for (int k = 0; k < kernel.n_out; ++k) {
+            int64_t index = first_index + place(l, MAX_ARRAYS, at);
+            const char *result = array[kernel.n_in + k] + place(l, kernel.n_in + k, at);
+            if (k == 0 && kernel.has_index)
+                assert_memory_equal(result, &index, size < 8 ? size : 8);
+            else
+                assert_memory_equal(result, array[k % kernel.n_in] + place(l, k % kernel.n_in, at), size);
+        }
+    } while (next(l, at));
+}
+
+static void one_walk(char *const *array, bool has_many)
+{
+    layout l;
+    block b = {.index = 5};
+    kn_walk_operand operand[MAX_ARRAYS + 1];
+    kn_host_walk *walk = NULL;
+    int n = 0, most_in = has_many ? 30 : 4;
+    kernel.item_size = 1 << dice(5);
+    kernel.n_in = 1 + dice(most_in);
+    kernel.n_out = 1 + dice(has_many ? MAX_ARRAYS - most_in : 2);
+    kernel.has_index = dice(3) == 0;
+    random_extents(&l, has_many ? 600 : 4500);
+    for (; n < kernel.n_in + kernel.n_out; ++n) {
+        bool is_input = n < kernel.n_in;
+        random_strides(&l, n, kernel.item_size, is_input);
+        b.array[n] = array[n];
+        operand[n] = (kn_walk_operand){is_input ? KN_WALK_INPUT : KN_WALK_OUTPUT,
+                                       (int)(offsetof(block, array) + (size_t)n * sizeof(char *)),
+                                       kernel.item_size, l.stride[n]};
+    }
+    random_strides(&l, MAX_ARRAYS, 1, false);
+    int64_t run = 1;
+    kernel.counts = true;
+    for (int a = l.ndim; a-- > 0; run *= l.extent[a])
+        kernel.counts = kernel.counts && l.stride[MAX_ARRAYS][a] == run;
+    if (kernel.has_index)
+        operand[n++] = (kn_walk_operand){kernel.counts ? KN_WALK_COUNT : KN_WALK_INDICES,
+                                         offsetof(block, index), kernel.counts ? 1 : 8, l.stride[MAX_ARRAYS]};
+    assert_int_equal(kn_host_walk_create(&walk, l.ndim, l.extent, operand, n), KILN_OK);
+    kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 + dice(3000));
+    kn_host_walk_free(walk);
+    check(&l, array, 5);
+}
+
+static void walk_many_times(bool has_many, int turns)
+{
+    char *array[MAX_ARRAYS];
+    for (int k = 0; k < MAX_ARRAYS; ++k) {
+        array[k] = malloc(ROOM);
+        assert_non_null(array[k]);
+        for (int at = 0; at < ROOM; ++at)
+            array[k][at] = (char)(at * 31 + k + at / 251);
+    }
+    for (int turn = 0; turn < turns; ++turn)
+        one_walk(array, has_many);
+    for (int k = 0; k < MAX_ARRAYS; ++k)
+        free(array[k]);
+}
+
+static void few_operands(void **state)
+{
+    (void)state;
+    walk_many_times(false, TURNS);
+}
+
+static void very_many_operands(void **state)
+{
+    (void)state;
+    walk_many_times(true, TURNS / 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(few_operands), cmocka_unit_test(very_many_operands)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
