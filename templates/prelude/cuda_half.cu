@@ -1,6 +1,11 @@
 // float16: two bytes in memory, float32 in arithmetic, rounded to nearest even when it is stored.
 // needs: float16
 
+// float16 = bfloat16 is an assignment alone: were there conversions both ways, `c ? x : y` of the two could not tell which.
+struct bfloat16;
+template <class T> struct kn_float16_from {};
+template <> struct kn_float16_from<bfloat16> { typedef struct float16 &type; };
+
 struct float16 {
     unsigned short bits;
 
@@ -21,6 +26,7 @@ struct float16 {
         return x;
     }
 
+    template <class T> __device__ __forceinline__ typename kn_float16_from<T>::type operator=(T x) { return *this = (float)x; }
     template <class T> __device__ __forceinline__ float16 &operator+=(T x) { return *this = (float)*this + x; }
     template <class T> __device__ __forceinline__ float16 &operator-=(T x) { return *this = (float)*this - x; }
     template <class T> __device__ __forceinline__ float16 &operator*=(T x) { return *this = (float)*this * x; }

@@ -1,6 +1,11 @@
 // bfloat16: two bytes in memory, float32 in arithmetic, rounded to nearest even when it is stored.
 // needs: bfloat16
 
+// bfloat16 = float16 is an assignment alone: were there conversions both ways, `c ? x : y` of the two could not tell which.
+struct float16;
+template <class T> struct kn_bfloat16_from {};
+template <> struct kn_bfloat16_from<float16> { typedef struct bfloat16 &type; };
+
 struct bfloat16 {
     unsigned short bits;
 
@@ -21,6 +26,7 @@ struct bfloat16 {
 
     operator float() const { return __builtin_bit_cast(float, (unsigned int)bits << 16); }
 
+    template <class T> typename kn_bfloat16_from<T>::type operator=(T x) { return *this = (float)x; }
     template <class T> bfloat16 &operator+=(T x) { return *this = (float)*this + x; }
     template <class T> bfloat16 &operator-=(T x) { return *this = (float)*this - x; }
     template <class T> bfloat16 &operator*=(T x) { return *this = (float)*this * x; }

@@ -91,6 +91,28 @@ extern "C" int int_expressions()
 {
     return expressions<int>(3, 4);
 }
+// The two side by side: each assigned to the other; what mixes them is float.
+template <class T, class Other> static int mixed(T x, const Other &y)
+{
+    T z = 0;
+    Other back = 0;
+    z = y;
+    back = z;
+    z += back;                         // 8
+    z = (x < y ? x : y) + (y ? y : x); // 7
+    z = z * y - x;                     // 25
+    (z = y) += x;                      // 7
+    return (int)(z * back);            // 28
+}
+extern "C" int half_from_bfloat()
+{
+    return mixed<float16>(float16(3), bfloat16(4));
+}
+extern "C" int bfloat_from_half()
+{
+    return mixed<bfloat16>(bfloat16(3), float16(4));
+}
+
 extern "C" float half_names(float x)
 {
     return __half2float(__float2half(x)) + __bfloat162float(__float2bfloat16(x));

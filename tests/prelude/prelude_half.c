@@ -48,6 +48,8 @@ DECLARE(half)
 DECLARE(bfloat)
 int float_expressions(void);
 int int_expressions(void);
+int half_from_bfloat(void);
+int bfloat_from_half(void);
 float half_names(float x);
 
 static const format formats[] = {
@@ -267,6 +269,8 @@ static void test_expressions_of_snippets(void **state)
     assert_int_equal(bfloat_expressions(), 65);
     assert_int_equal(float_expressions(), 65);
     assert_int_equal(int_expressions(), 64); /* 1.5 is 1 */
+    assert_int_equal(half_from_bfloat(), 28);
+    assert_int_equal(bfloat_from_half(), 28);
     assert_true(half_names(1.5f) == 3);
 }
 #endif

@@ -66,6 +66,9 @@ extern "C" __global__ void kiln_usage(float16 *h, bfloat16 *b, float *f, double 
     l[4] = __double_as_longlong(d[6]) + __float2ll_rd(x) + __double2ll_rn(d[6]) + INT_MAX;
     h[3] = __float2half(x);
     b[3] = __float2bfloat16(__half2float(h[4]) + __bfloat162float(b[4]));
+    h[5] = b[5];
+    b[6] = h[6];
+    f[7] = i[5] ? h[7] : b[7];
 
     atomicAdd(i, a), atomicAdd(u, v), atomicAdd(l, 1), atomicAdd(ul, wide), atomicAdd(f, x), atomicAdd(d, 1), atomicAdd(h, h[3]), atomicAdd(b, b[3]);
     atomicSub(i, 1), atomicMin(i, 1), atomicMax(u, 1u), atomicMin(l, 1), atomicMax(ul, wide), atomicMin(f, x), atomicMax(f, x), atomicMin(d, 1), atomicMax(d, 1);
