@@ -2,6 +2,7 @@
 #include "cases.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static void sum_expected(const element *e)
@@ -232,6 +233,50 @@ static void transposed_copies(void)
         }
 }
 
+/* A copy that takes this schedule, as `explain` writes it, on a device with vectors of 16 bytes. */
+static void copy(const char *schedule, kiln_dtype dtype, const char *shape, const char *x, const char *z)
+{
+    stage *s = STAGE("T x", "T z", "z = x");
+    stage_in(s, dtype, shape, x, FILL_BITS);
+    stage_out(s, dtype, shape, z);
+    char *line = stage_explain(s, "sm_90");
+    trouble_unless(strstr(line, schedule), "%s, %s to %s: no schedule=%s in %s", shape, x, z, schedule, line);
+    free(line);
+    stage_check(s, identity_expected, NULL);
+    stage_free(s);
+}
+
+/* Odd extents: tiles of single elements, up and down along either of their axes. */
+static void tiles_of_single_elements(void)
+{
+    static const kiln_dtype dtypes[] = {KILN_FLOAT64, KILN_FLOAT32, KILN_UINT8};
+    static const char *const layouts[][2] = {{"F -1", "C"}, {"F -0", "-0"}, {"F -* +3", "-*"}, {"F", "-1"}};
+    for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; ++d)
+        for (size_t l = 0; l < sizeof layouts / sizeof layouts[0]; ++l)
+            copy("\"tile\" vector=\"1\"", dtypes[d], "1031,1021", layouts[l][0], layouts[l][1]);
+    /* Against the results along the axis on which the input runs: read at its places. */
+    copy("\"rows\"", KILN_FLOAT32, "1031,1021", "F -0", "C");
+    copy("\"rows\"", KILN_FLOAT64, "1031,1021", "F", "-0 +1");
+}
+
+/* Short axes: either side of a tile, or both, go over two of them. */
+static void tiles_over_two_axes(void)
+{
+    static const char *const orders[] = {"P3,2,1,0",    "P3,1,2,0 -1", "P1,3,2,0 -2 -3",
+                                         "P2,3,1,0 -3", "P0,3,2,1 -0", "P3,0,2,1"};
+    for (size_t k = 0; k < sizeof orders / sizeof orders[0]; ++k) {
+        copy("\"tile\" vector=\"4\"", KILN_FLOAT32, "24,12,20,16", orders[k], "C");
+        copy("\"tile\" vector=\"2\"", KILN_FLOAT64, "10,14,18,12", orders[k], "-2");
+        copy("\"tile\" vector=\"16\"", KILN_UINT8, "32,16,16,48", orders[k], "-2");
+    }
+    copy("\"tile\" vector=\"4\"", KILN_FLOAT32, "24,16,96", "P2,0,1", "C");
+    copy("\"tile\" vector=\"4\"", KILN_FLOAT32, "24,16,96", "P2,0,1", "P1,0,2");
+    copy("\"tile\" vector=\"4\"", KILN_FLOAT32, "96,24,16", "P2,0,1", "C");
+    copy("\"tile\" vector=\"4\"", KILN_FLOAT32, "16,96,24", "F", "C");
+    copy("\"tile\" vector=\"1\"", KILN_FLOAT32, "11,103,105,9", "F", "C");
+    copy("\"tile\" vector=\"1\"", KILN_FLOAT64, "11,103,105,9", "P3,1,2,0 -1 -3", "-2");
+}
+
 /* KILN_ORDER_KEEP: memory order of the inputs, as NumPy's order "K". */
 static void check_order(const char *shape, const char *layout_x, const char *shape_y, const char *layout_y,
                         const char *expected)
@@ -318,6 +363,8 @@ const test_case layout_cases[] = {
     {"permutations", permutations, 0},
     {"large", large, 0},
     {"transposed_copies", transposed_copies, 0},
+    {"tiles_of_single_elements", tiles_of_single_elements, 0},
+    {"tiles_over_two_axes", tiles_over_two_axes, 0},
     {"order_keep", order_keep, 0},
     {"order_remembered", order_remembered, 0},
     {NULL, NULL, 0},
