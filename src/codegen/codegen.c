@@ -13,7 +13,7 @@ enum {
     DEEP_CHAIN = 6,            /* functions of an element, from which on a loop is made wider */
     LINE = 64,                 /* bytes */
     STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
-    STREAMED_RUN = 256         /* fewest elements of a call that does so */
+    STREAMED_RUN = 256         /* fewest bytes of results of a call that does so */
 };
 
 /* What is being written, and the texts of its slots. */
@@ -612,7 +612,7 @@ static void put_streamed(writer *w, int k, const char *index)
                   "const bool kn_streams = KN_STREAMS && kn.size >= %d && kn_end - kn_begin >= %d && "
                   "(size_t)kn_%s_ %% %d == 0;\n"
                   "const long long kn_whole = kn_begin + (0 - (size_t)(kn_%s_ + kn_begin)) %% %d / %d;\n",
-                  LINE / size, STREAMED_BYTES / size, STREAMED_RUN, name, size, name, LINE, size);
+                  LINE / size, STREAMED_BYTES / size, STREAMED_RUN / size, name, size, name, LINE, size);
     kn_str_printf(&w->slot[SLOT_LOADS], "alignas(%d) %s kn_line[kn_width];\n", LINE, storage(w, k));
     kn_str_printf(&w->slot[SLOT_GATHER], "kn_line[kn_k] = kn_%s_[kn_at];\n", name);
     put_call(w, &w->slot[SLOT_LANE], place_in_line, index);

@@ -16,7 +16,8 @@ enum {
     SHORT_RUN = 64,          /* fewer: runs are put together */
     MOST_BUFFERED = 1024,    /* elements of a block, where nothing is turned */
     MOST_DIRECT = 16384,
-    AHEAD = 8 /* rows whose results are asked for early */
+    SCATTERED_BYTES = 4 << 20, /* of results in rows, from which on they go past the caches */
+    AHEAD = 8                  /* rows whose results are asked for early */
 };
 
 typedef struct operand {
@@ -31,7 +32,8 @@ struct kn_host_walk {
     int ndim;
     int run_axes;  /* axes that one call of the kernel goes over ... */
     bool has_rows; /* ... or, one call for each of its steps, one more */
-    bool has_packed_results;
+    int64_t
+        shown_size; /* what kernels are told about the size, by which they choose how to store; -1: the truth */
     int block_axes;
     int64_t blocks, block_size; /* their number; elements of the largest */
     int64_t extent[KILN_MAX_NDIM], step[KILN_MAX_NDIM], pieces[KILN_MAX_NDIM];
@@ -213,11 +215,24 @@ static void place_buffers(kn_host_walk *w)
     for (int o = 0; o < w->n_operands; ++o) {
         operand *x = &w->operand[o];
         x->is_packed = needs_buffer(x, w->run_axes, w->step);
-        w->has_packed_results = w->has_packed_results || (x->is_packed && x->kind == KN_WALK_OUTPUT);
         x->buffer_at = at;
         if (x->is_packed)
             at += (int)(w->block_size * x->item_size + LINE - 1) / LINE * LINE;
     }
+}
+
+/* What goes to a buffer stays in the cache. Rows of results far apart are better stored past it well before they are large. */
+static int64_t size_to_show(const kn_host_walk *w)
+{
+    int64_t bytes = 0;
+    for (int o = 0; o < w->n_operands; ++o) {
+        const operand *x = &w->operand[o];
+        if (x->kind == KN_WALK_OUTPUT && x->is_packed)
+            return 0;
+        if (x->kind == KN_WALK_OUTPUT && w->has_rows)
+            bytes += w->blocks * w->block_size * x->item_size;
+    }
+    return bytes >= SCATTERED_BYTES ? INT64_MAX : -1;
 }
 
 static void plan(kn_host_walk *w)
@@ -230,6 +245,7 @@ static void plan(kn_host_walk *w)
         plan_plain(w);
     }
     place_buffers(w);
+    w->shown_size = size_to_show(w);
 }
 
 kiln_status kn_host_walk_create(kn_host_walk **out, int ndim, const int64_t *extent,
@@ -388,7 +404,7 @@ static void call_rows(walker *v)
 {
     const kn_host_walk *w = v->walk;
     for (int64_t r = 0; r < v->rows; ++r) {
-        if (r + AHEAD < v->rows)
+        if (w->shown_size < 0 && r + AHEAD < v->rows)
             fetch_results(v, r + AHEAD);
         for (int o = 0; o < w->n_operands; ++o) {
             const operand *x = &w->operand[o];
@@ -432,8 +448,8 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
     v.block = block;
     v.buffer = buffer;
     memcpy(block, j->block, j->block_size);
-    if (j->walk->has_packed_results)
-        memset(block, 0, sizeof(int64_t)); /* the size, in front: what goes to a buffer is not large */
+    if (j->walk->shown_size >= 0)
+        memcpy(block, &j->walk->shown_size, sizeof(int64_t)); /* it stands in front */
     start_at(&v, begin);
     for (int64_t b = begin; b < end; ++b) {
         run_block(&v);
