@@ -341,14 +341,16 @@ static void measure(walker *v)
 
 static void put_indices(int64_t *to, int64_t first, const int64_t *stride, int axes, const int64_t *count)
 {
+    if (axes == 1) {
+        for (int64_t k = 0, step = stride[0]; k < count[0]; ++k)
+            to[k] = first + k * step;
+        return;
+    }
     int64_t inner = 1;
     for (int a = 0; a + 1 < axes; ++a)
         inner *= count[a];
     for (int64_t k = 0; k < count[axes - 1]; ++k, to += inner)
-        if (axes == 1)
-            to[0] = first + k * stride[0];
-        else
-            put_indices(to, first + k * stride[axes - 1], stride, axes - 1, count);
+        put_indices(to, first + k * stride[axes - 1], stride, axes - 1, count);
 }
 
 static void dense_strides(int64_t *stride, const walker *v, int item_size)
