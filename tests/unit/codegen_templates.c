@@ -123,12 +123,12 @@ static void preludes_come_where_they_are_needed(void **state)
     static const kn_backend_kind backends[] = {KN_CUDA, KN_HOST};
     (void)state;
     for (int b = 0; b < 2; ++b) {
-        assert_prelude(backends[b], "z = x", "typedef signed char int8;", "struct float16");
-        assert_prelude(backends[b], "z = x; // float16", NULL, "struct float16");
-        assert_prelude(backends[b], "const float16 y = x; z = y", "struct float16", "struct bfloat16");
-        assert_prelude(backends[b], "bfloat16", "struct bfloat16", NULL);
-        assert_prelude(backends[b], "complex<float>", "complex", "struct float16");
-        assert_prelude(backends[b], "z = my_float16", NULL, "struct float16");
+        assert_prelude(backends[b], "z = x", "typedef signed char int8;", "struct float16 {");
+        assert_prelude(backends[b], "z = x; // float16", NULL, "struct float16 {");
+        assert_prelude(backends[b], "const float16 y = x; z = y", "struct float16 {", "struct bfloat16 {");
+        assert_prelude(backends[b], "bfloat16", "struct bfloat16 {", NULL);
+        assert_prelude(backends[b], "complex<float>", "complex", "struct float16 {");
+        assert_prelude(backends[b], "z = my_float16", NULL, "struct float16 {");
         assert_prelude(backends[b], "kn_raw", "struct kn_raw", NULL);
         assert_prelude(backends[b], "z = x", NULL, "struct kn_raw");
     }
