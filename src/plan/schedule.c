@@ -474,7 +474,7 @@ void kn_schedule_choose(kn_schedule *out, kn_shape_of_launch *shape, const kn_sp
         out->kind = counts_up ? KN_FLAT : KN_STRIDED; /* whatever the layout: device/host_walk.h */
         return;
     }
-    if (space->ndim + 2 * KN_TILE_AXES - 2 <= TILE_RANK && choose_tile(out, shape, &c))
+    if (space->size > 0 && space->ndim + 2 * KN_TILE_AXES - 2 <= TILE_RANK && choose_tile(out, shape, &c))
         return;
     out->block = block ? block : DEFAULT_BLOCK;
     memset(out->access, 0, sizeof out->access);

@@ -312,6 +312,26 @@ static void broadcast_keeps_the_others_wide(void **state)
     assert_null(strchr(c.access, KN_GATHER));
 }
 
+/* Nothing to do, in a layout that would be a tile's: an axis of extent 0 is no side. */
+static void empty_spaces_are_no_tiles(void **state)
+{
+    (void)state;
+    const int64_t shape[] = {0, 96, 64}, in_strides[] = {96 * 64 * 4, 4, 96 * 4},
+                  out_strides[] = {96 * 64 * 4, 64 * 4, 4};
+    const kn_view view[] = {{shape, in_strides, 3, false}, {shape, out_strides, 3, true}};
+    const kn_access access[] = {{4, 0, false}, {4, 0, true}};
+    kn_space *space = calloc(1, sizeof *space);
+    kn_target target;
+    kn_schedule schedule;
+    kn_shape_of_launch launch;
+    assert_non_null(space);
+    kn_target_cuda(&target, 9, 0);
+    kn_space_make(space, 3, shape, view, 2, false);
+    kn_schedule_choose(&schedule, &launch, space, access, 2, &target, 0);
+    assert_int_not_equal(schedule.kind, KN_TILE);
+    free(space);
+}
+
 static void names(void **state)
 {
     (void)state;
@@ -327,13 +347,10 @@ static void names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_wide_access_is_sound),
-        cmocka_unit_test(the_host_has_two),
-        cmocka_unit_test(contiguous_is_flat),
-        cmocka_unit_test(reversed_index_is_not_flat),
-        cmocka_unit_test(transpose_is_a_tile),
-        cmocka_unit_test(broadcast_keeps_the_others_wide),
-        cmocka_unit_test(names),
+        cmocka_unit_test(every_wide_access_is_sound), cmocka_unit_test(the_host_has_two),
+        cmocka_unit_test(contiguous_is_flat),         cmocka_unit_test(reversed_index_is_not_flat),
+        cmocka_unit_test(transpose_is_a_tile),        cmocka_unit_test(broadcast_keeps_the_others_wide),
+        cmocka_unit_test(empty_spaces_are_no_tiles),  cmocka_unit_test(names),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
