@@ -502,11 +502,11 @@ static void put_flat_gather(writer *w)
                           w->program->param[k].name);
 }
 
-/* The staged operands' tiles stand one behind the other in shared memory. */
+/* The staged operands' tiles stand one behind the other in shared memory, each at a multiple of 16 bytes. */
 static void put_stages(writer *w)
 {
     int array = 0, vector = w->spec->schedule.vector;
-    kn_str before = KN_STR_INIT;
+    kn_str before = KN_STR_INIT, bytes = KN_STR_INIT;
     kn_str_append(&before, "kn_shared");
     for (int k = 0; k < param_count(w); ++k) {
         const char *name = w->program->param[k].name;
@@ -516,7 +516,9 @@ static void put_stages(writer *w)
             kn_str_printf(&w->slot[SLOT_TILES], "%s *const kn_%s_tile = (%s *)%s;\n", storage(w, k), name,
                           storage(w, k), kn_str_text(&before));
             kn_str_clear(&before);
-            kn_str_printf(&before, "(kn_%s_tile + kn.tile.p * kn.tile.q * %d)", name, vector * vector);
+            kn_str_printf(&bytes, " + ((kn.tile.p * kn.tile.q * %d + 15) & ~15u)",
+                          vector * vector * kn_dtype_info_of(w->spec->operand[k].dtype)->size);
+            kn_str_printf(&before, "((char *)kn_shared%s)", kn_str_text(&bytes));
             kn_str_printf(&w->slot[SLOT_STAGE],
                           "kn_stage(kn_%s_tile, (const char *)kn.%s_ + kn_from.at[%d], kn_p.stride[%d], "
                           "kn_pitch, kn_b, kn_slot);\n",
@@ -524,8 +526,9 @@ static void put_stages(writer *w)
         }
         ++array;
     }
-    w->slot[SLOT_TILES].failed = w->slot[SLOT_TILES].failed || before.failed;
+    w->slot[SLOT_TILES].failed = w->slot[SLOT_TILES].failed || before.failed || bytes.failed;
     kn_str_free(&before);
+    kn_str_free(&bytes);
 }
 
 static void put_host_pointers(writer *w)

@@ -11,8 +11,9 @@ enum {
     SINGLES_BLOCK = 1024,
     SINGLES_SIZE = 1 << 20, /* from so many elements on */
     TILE_RANK = 16,
+    TILE_PADDING = 1 << 10, /* of KN_MAX_PARAMS tiles, each at a multiple of 16 bytes */
     TILE_SIDE = 16,         /* vectors along a side of a tile */
-    TILE_SHARED = 64 << 10, /* bytes that a block has everywhere, when it asks for them */
+    TILE_SHARED = 63 << 10, /* bytes that a block has everywhere, when it asks for them */
     MAX_INPUT_BYTES = 64,   /* of one thread and operand */
     STEPS_BYTES = 1 << 24,  /* results of at least so much, */
     STEPS_RATIO = 4,        /* and so many times the inputs: reading inputs again from L2 would bind */
@@ -408,7 +409,7 @@ static void choose_sides(kn_shape_of_launch *shape, const choice *c, const char 
     room = most / side_length(&shape->q);
     if (side_length(&shape->q) < size->side / 2)
         set_side(&shape->p, c, inner, vector, room < longest ? room : longest);
-    shape->shared_bytes = side_length(&shape->p) * side_length(&shape->q) * cell;
+    shape->shared_bytes = side_length(&shape->p) * side_length(&shape->q) * cell + TILE_PADDING;
 }
 
 static bool fits_tile(const choice *c, int axis, int vector)
