@@ -10,6 +10,7 @@
 #include "types/dtype.h"
 
 enum {
+    WINDOWS_THREADS = 1536,    /* of a multiprocessor that a windows kernel is to leave registers for */
     DEEP_CHAIN = 6,            /* functions of an element, from which on a loop is made wider */
     LINE = 64,                 /* bytes */
     STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
@@ -47,13 +48,20 @@ enum slot_id {
     SLOT_THREAD_STEPS,
     SLOT_STEP_PACKS,
     SLOT_STEP_LOADS,
+    SLOT_STAGED,
+    SLOT_STAGED_SIZE,
+    SLOT_STAGED_FROM,
+    SLOT_RESULT_FROM,
+    SLOT_RESULT_SIZE,
+    SLOT_BLOCKS,
     SLOT_COUNT
 };
 static const char *const slot_names[SLOT_COUNT] = {
-    "head",   "axes",   "entry",        "block",       "vector",     "rank",  "unroll", "operands",
-    "fields", "values", "pointers",     "loop_prep",   "element",    "loads", "packs",  "gather",
-    "lane",   "stores", "single",       "independent", "after_loop", "tiles", "stage",  "row_unroll",
-    "wait",   "still",  "thread_steps", "step_packs",  "step_loads"};
+    "head",       "axes",   "entry",       "block",       "vector",      "rank",         "unroll",
+    "operands",   "fields", "values",      "pointers",    "loop_prep",   "element",      "loads",
+    "packs",      "gather", "lane",        "stores",      "single",      "independent",  "after_loop",
+    "tiles",      "stage",  "row_unroll",  "wait",        "still",       "thread_steps", "step_packs",
+    "step_loads", "staged", "staged_size", "staged_from", "result_from", "result_size",  "blocks"};
 
 typedef struct writer {
     const kn_spec *spec;
@@ -135,6 +143,7 @@ static void put_fields(writer *w)
     kn_str_append(out, uses & KN_USES_INDEX ? "long long start;\n" : "");
     kn_str_append(out, kn_layout_has_skew(w->spec) ? "alignas(8) int skew;\nint skew_unused;\n" : "");
     kn_str_append(out, w->spec->schedule.kind == KN_TILE ? "alignas(8) kn_tile tile;\n" : "");
+    kn_str_append(out, w->spec->schedule.kind == KN_WINDOWS ? "alignas(8) kn_windows windows;\n" : "");
     for (int k = 0; k < param_count(w); ++k)
         put_param_field(w, out, k);
     if (w->spec->schedule.rank > 0)
@@ -257,6 +266,17 @@ static void place_located(const writer *w, kn_str *out, int k, int array)
                   w->program->param[k].name, array);
 }
 
+static char access_of(const writer *w, int k);
+
+/* Single elements of a windows kernel: what is staged is read where it lies. */
+static void place_windowed(const writer *w, kn_str *out, int k, int array)
+{
+    if (access_of(w, k) == KN_STAGED)
+        kn_str_printf(out, "kn_take<%s>(kn_turned)", storage(w, k));
+    else
+        place_located(w, out, k, array);
+}
+
 static void place_in_line(const writer *w, kn_str *out, int k, int array)
 {
     if (is_output(w, k))
@@ -290,7 +310,8 @@ static void put_place(const writer *w, kn_str *out, int k, int array)
 /* The axis along which a thread's lanes lie. */
 static const char *fast_axis(const writer *w)
 {
-    return w->spec->schedule.kind == KN_TILE ? "kn_p" : "kn.axis[0]";
+    kn_schedule_kind kind = w->spec->schedule.kind;
+    return kind == KN_TILE || kind == KN_WINDOWS ? "kn_p" : "kn.axis[0]";
 }
 
 /* Where a vector of the operand begins: by the element's index, or by its strides. */
@@ -325,7 +346,7 @@ static void put_load(writer *w, int k, int array)
     int vector = w->spec->schedule.vector;
     char access = access_of(w, k);
     kn_str *loads = &w->slot[access == KN_STILL ? SLOT_STILL : SLOT_LOADS];
-    if (access == KN_GATHER) {
+    if (access == KN_GATHER || (access == KN_STAGED && w->spec->schedule.kind == KN_WINDOWS)) {
         kn_str_printf(&w->slot[SLOT_PACKS], "kn_pack<%s, %d> kn_%s_;\n", type, vector, name);
         return;
     }
@@ -410,6 +431,9 @@ static void put_all_runs(const writer *w, kn_str *out)
         }
         if (access_of(w, k) == KN_GATHER) {
             kn_str_printf(out, "%s%s.stride[%d] == %d", and, fast_axis(w), array, size);
+            if (w->spec->schedule.kind == KN_WINDOWS)
+                kn_str_printf(out, " && (kn_x.stride[%d] == %d * (int)kn_p.extent || kn_x.extent == 1)",
+                              array, size);
             and = " && ";
         }
         ++array;
@@ -444,32 +468,111 @@ static void put_gather_in_row(const writer *w, kn_str *out)
     kn_str_append(out, ";\n");
 }
 
-/* Lanes that go over the end of a row: each is located. */
-static void put_gather_across(const writer *w, kn_str *out)
+/* What lane kn_k gathers at kn_here. */
+static void put_gather_lane(const writer *w, kn_str *out)
 {
     int array = 0;
-    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
-                  w->spec->schedule.vector);
-    kn_str_append(out, "        const kn_place kn_here = kn_locate<1>(kn, kn_first + kn_k);\n");
     for (int k = 0; k < param_count(w); ++k) {
         if (w->spec->operand[k].pass != KN_PASS_ARRAY)
             continue;
         if (access_of(w, k) == KN_GATHER) {
-            kn_str_printf(out, "        kn_%s_.at[kn_k] = *(const %s *)(", w->program->param[k].name,
-                          storage(w, k));
-            put_bytes(w, out, k, array);
-            kn_str_append(out, ");\n");
+            kn_str_printf(out, "        kn_%s_.at[kn_k] = ", w->program->param[k].name);
+            place_located(w, out, k, array);
+            kn_str_append(out, ";\n");
         }
         ++array;
     }
     if (w->program->uses & KN_USES_INDEX)
         kn_str_printf(out, "        kn_i[kn_k] = kn.start + kn_here.at[%d];\n", array);
+}
+
+/* Lanes in two rows, as runs or by steps. */
+static void put_gather_two_rows(const writer *w, kn_str *out, bool as_runs)
+{
+    int array = 0, vector = w->spec->schedule.vector;
+    for (int k = 0; k < param_count(w); ++k) {
+        const char *name = w->program->param[k].name;
+        if (w->spec->operand[k].pass != KN_PASS_ARRAY)
+            continue;
+        if (access_of(w, k) == KN_GATHER)
+            kn_str_printf(out,
+                          "        kn_%s_ = %s<%s, %d>((const char *)kn.%s_ + kn_here.at[%d], (const char "
+                          "*)kn.%s_ + kn_next.at[%d], kn_left",
+                          name, as_runs ? "kn_load_crossing" : "kn_gather_crossing", storage(w, k), vector,
+                          name, array, name, array);
+        if (access_of(w, k) == KN_GATHER && !as_runs)
+            kn_str_printf(out, ", kn.axis[0].stride[%d]", array);
+        if (access_of(w, k) == KN_GATHER)
+            kn_str_append(out, ");\n");
+        ++array;
+    }
+}
+
+/* Lanes that go over the end of a row and end in the next one. */
+static void put_gather_crossing(const writer *w, kn_str *out)
+{
+    kn_str runs = KN_STR_INIT;
+    int index = kn_spec_count_arrays(w->spec);
+    put_all_runs(w, &runs);
+    kn_str_append(out, "    const int kn_left = (int)(kn.axis[0].extent - kn_here.inner);\n"
+                       "    const kn_place kn_next = kn_locate<1>(kn, kn_first + kn_left);\n");
+    if (runs.length > 0) {
+        kn_str_printf(out, "    if (%s) {\n", kn_str_text(&runs));
+        put_gather_two_rows(w, out, true);
+        kn_str_append(out, "    } else {\n");
+    } else {
+        kn_str_append(out, "    {\n");
+    }
+    put_gather_two_rows(w, out, false);
+    kn_str_append(out, "    }\n");
+    if (w->program->uses & KN_USES_INDEX)
+        kn_str_printf(out,
+                      "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k)\n"
+                      "        kn_i[kn_k] = kn.start + (kn_k < kn_left ? kn_here.at[%d] + kn_k * "
+                      "kn.axis[0].stride[%d] : kn_next.at[%d] + (kn_k - kn_left) * kn.axis[0].stride[%d]);\n",
+                      w->spec->schedule.vector, index, index, index, index);
+    out->failed = out->failed || runs.failed;
+    kn_str_free(&runs);
+}
+
+/* Lanes in many short rows: each is located. */
+static void put_gather_across(const writer *w, kn_str *out)
+{
+    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
+                  w->spec->schedule.vector);
+    kn_str_append(out, "        const kn_place kn_here = kn_locate<1>(kn, kn_first + kn_k);\n");
+    put_gather_lane(w, out);
     kn_str_append(out, "    }\n");
 }
 
 static bool gathers(const writer *w)
 {
     return strchr(w->spec->schedule.access, KN_GATHER) != NULL;
+}
+
+/* The other operands of a windows kernel: runs as the results are, or element by element. */
+static void put_windows_gather(const writer *w, kn_str *out)
+{
+    kn_str runs = KN_STR_INIT;
+    bool has_index = w->program->uses & KN_USES_INDEX;
+    if (!gathers(w) && !has_index)
+        return;
+    if (!has_index)
+        put_all_runs(w, &runs);
+    if (runs.length > 0) {
+        kn_str_printf(out, "if (%s) {\n", kn_str_text(&runs));
+        put_gathers(w, out, "kn_load_shifted", false);
+        kn_str_append(out, "} else ");
+    }
+    kn_str_printf(out, "{\n#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
+                  w->spec->schedule.vector);
+    put_gather_lane(w, out);
+    kn_str_append(out, "        kn_move(kn_here, kn_p, 1);\n"
+                       "        if (kn_k + 1 == kn_left) {\n"
+                       "            kn_move(kn_here, kn_p, -kn_p.extent);\n"
+                       "            kn_move(kn_here, kn_x, 1);\n        }\n    }\n}\n");
+    out->failed = out->failed || runs.failed;
+    kn_str_free(&runs);
 }
 
 /* What a thread gathers: one test for all lanes in one row. Lanes of tiles and of steps always are. */
@@ -485,6 +588,8 @@ static void put_gather(writer *w)
         kn_str_append(out, "{\n");
     put_gather_in_row(w, out);
     if (may_cross) {
+        kn_str_printf(out, "} else if (%d <= kn.axis[0].extent) {\n", w->spec->schedule.vector);
+        put_gather_crossing(w, out);
         kn_str_append(out, "} else {\n");
         put_gather_across(w, out);
     }
@@ -575,6 +680,45 @@ static void fill_located(writer *w)
     put_call(w, &w->slot[SLOT_LANE], place_lane, "kn_i[kn_k]");
 }
 
+/* Of a windows kernel what is staged stands apart in shared memory. */
+static void put_windows(writer *w)
+{
+    int array = 0;
+    kn_str_printf(&w->slot[SLOT_BLOCKS], "%d", WINDOWS_THREADS / w->spec->schedule.block);
+    for (int k = 0; k < param_count(w); ++k) {
+        const char *name = w->program->param[k].name;
+        if (w->spec->operand[k].pass != KN_PASS_ARRAY)
+            continue;
+        int size = kn_dtype_info_of(w->spec->operand[k].dtype)->size;
+        if (access_of(w, k) == KN_STAGED) {
+            kn_str_printf(&w->slot[SLOT_STAGED], "%d", array);
+            kn_str_printf(&w->slot[SLOT_STAGED_SIZE], "%d", size);
+            kn_str_printf(&w->slot[SLOT_STAGED_FROM], "kn.%s_", name);
+            kn_str_printf(&w->slot[SLOT_GATHER],
+                          "#pragma unroll\nfor (int kn_k = 0; kn_k < %d; ++kn_k)\n"
+                          "    kn_%s_.at[kn_k] = kn_take<%s>((kn_k == 0 || kn_k < kn_left ? kn_turned : "
+                          "kn_turned_on) + "
+                          "kn_k * kn_w.pitch);\n",
+                          w->spec->schedule.vector, name, storage(w, k));
+        } else if (is_output(w, k) && w->slot[SLOT_RESULT_SIZE].length == 0) {
+            kn_str_printf(&w->slot[SLOT_RESULT_FROM], "(char *)kn.%s_ + kn_slot_at.at[%d]", name, array);
+            kn_str_printf(&w->slot[SLOT_RESULT_SIZE], "%d", size);
+        }
+        ++array;
+    }
+}
+
+static void fill_windows(writer *w)
+{
+    char index[64];
+    snprintf(index, sizeof index, "kn.start + kn_here.at[%d]", kn_spec_count_arrays(w->spec));
+    put_windows(w);
+    put_call(w, &w->slot[SLOT_SINGLE], place_windowed, index);
+    put_vectors(w);
+    put_windows_gather(w, &w->slot[SLOT_GATHER]);
+    put_call(w, &w->slot[SLOT_LANE], place_lane, "kn_i[kn_k]");
+}
+
 static void fill_tile(writer *w)
 {
     put_stages(w);
@@ -638,11 +782,10 @@ typedef struct recipe {
     const char *name;
     void (*fill)(writer *w);
 } recipe;
-static const recipe cuda_recipes[KN_SCHEDULE_KINDS] = {[KN_FLAT] = {"cuda/flat.cu", fill_flat},
-                                                       [KN_ROWS] = {"cuda/rows.cu", fill_located},
-                                                       [KN_STRIDED] = {"cuda/strided.cu", fill_located},
-                                                       [KN_STEPS] = {"cuda/steps.cu", fill_located},
-                                                       [KN_TILE] = {"cuda/tile.cu", fill_tile}};
+static const recipe cuda_recipes[KN_SCHEDULE_KINDS] = {
+    [KN_FLAT] = {"cuda/flat.cu", fill_flat},          [KN_ROWS] = {"cuda/rows.cu", fill_located},
+    [KN_STRIDED] = {"cuda/strided.cu", fill_located}, [KN_STEPS] = {"cuda/steps.cu", fill_located},
+    [KN_TILE] = {"cuda/tile.cu", fill_tile},          [KN_WINDOWS] = {"cuda/windows.cu", fill_windows}};
 static const recipe cuda_flat_single = {"cuda/flat_single.cu", fill_flat};
 static const recipe host_none = {NULL, NULL}, host_flat = {"host/flat.cpp", fill_host},
                     host_streamed = {"host/streamed.cpp", fill_host};
@@ -693,7 +836,7 @@ static kiln_status put_head(writer *w)
         kn_str_printf(&types, "%s %s ", c_name(w, k),
                       w->spec->operand[k].pass == KN_PASS_RAW ? "kn_raw" : "");
     if (w->is_cuda)
-        kn_str_printf(&types, "%s %s", gathers(w) ? "kn_gather" : "",
+        kn_str_printf(&types, "%s %s", gathers(w) || w->spec->schedule.kind == KN_WINDOWS ? "kn_gather" : "",
                       strpbrk(w->spec->schedule.access, "vs") ? "kn_load_along" : "");
     const kn_program *p = w->program;
     const char *texts[] = {p->body, p->preamble, p->loop_prep, p->after_loop, kn_str_text(&types)};

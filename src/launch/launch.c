@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "device/host_walk.h"
 #include "plan/cost.h"
+#include "plan/windows.h"
 #include "types/dtype.h"
 
 /* A launch stays below this many elements where indices are 32 bits wide; larger spaces are cut. */
@@ -107,13 +108,18 @@ static void set_launch(kn_launch *launch, const kn_launch_input *in, int64_t ele
 static void set_tile_launch(kn_launch *launch, const kn_launch_input *in, const kn_space *tiles)
 {
     int64_t blocks = 1;
-    launch->is_dependent = in->spec->target.compute_capability >= KN_DEPENDENT_CAPABILITY;
     for (int a = KN_TILE_AXES; a < tiles->ndim; ++a)
         blocks *= tiles->extent[a];
     launch->block[0] =
         (unsigned)(in->shape->p.vectors * in->shape->p.steps * in->shape->q.vectors * in->shape->q.steps);
     launch->grid[0] = (unsigned)blocks;
     launch->shared_bytes = (unsigned)in->shape->shared_bytes;
+}
+
+/* More shared memory than a kernel has without asking. */
+static kiln_status allow_shared(const kn_launch_input *in, unsigned bytes)
+{
+    return bytes > PLAIN_SHARED ? in->device->backend->function_allow_shared(in->function, bytes) : KILN_OK;
 }
 
 /* Results of this piece off a vector's boundary: by what the whole space's are, and what the piece begins
@@ -145,9 +151,29 @@ static kiln_status put_tiles(piece *p, const kn_launch_input *in, const kn_layou
     memcpy(p->block + l->tile_at, &tile, sizeof tile);
     set_tile_launch(&p->launch, in, tiles);
     kn_free(tiles);
-    return in->shape->shared_bytes > PLAIN_SHARED
-               ? in->device->backend->function_allow_shared(in->function, (size_t)in->shape->shared_bytes)
-               : KILN_OK;
+    return allow_shared(in, p->launch.shared_bytes);
+}
+
+/* A block a box. */
+static kiln_status put_windows(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
+{
+    kn_access access[KN_MAX_PARAMS];
+    int count = 0, shared_bytes;
+    kn_windows windows;
+    kn_space *boxes = kn_malloc(sizeof *boxes);
+    if (!boxes)
+        return kn_error_memory(sizeof *boxes, "a launch plan");
+    for (int k = 0; k < in->spec->program->n_in + in->spec->program->n_out; ++k)
+        if (in->spec->operand[k].pass == KN_PASS_ARRAY)
+            access[count++] = (kn_access){.item_size = kn_dtype_info_of(in->spec->operand[k].dtype)->size,
+                                          .is_output = k >= in->spec->program->n_in};
+    kn_windows_make(&windows, boxes, &shared_bytes, space, &in->spec->schedule, access, in->shape->tile_axis);
+    put_axes(p->block, l, boxes, boxes->ndim);
+    memcpy(p->block + l->windows_at, &windows, sizeof windows);
+    p->launch.grid[0] = (unsigned)kn_windows_count(boxes);
+    p->launch.shared_bytes = (unsigned)shared_bytes;
+    kn_free(boxes);
+    return allow_shared(in, p->launch.shared_bytes);
 }
 
 /* The host's kernels know runs: one call goes over all, or a walk makes runs of what is none. */
@@ -224,6 +250,8 @@ static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, co
         return put_walk(p, in, l, space);
     if (in->spec->schedule.kind == KN_TILE)
         return put_tiles(p, in, l, space);
+    if (in->spec->schedule.kind == KN_WINDOWS)
+        return put_windows(p, in, l, space);
     if (in->spec->schedule.kind == KN_STEPS)
         return put_steps(p, in, l, space);
     if (l->axes_at >= 0)

@@ -1,6 +1,7 @@
 #include "plan/layout.h"
 
 #include "base/error.h"
+#include "plan/windows.h"
 #include "types/dtype.h"
 
 enum { MAX_BLOCK_BYTES = 32764 };
@@ -69,6 +70,7 @@ kiln_status kn_layout_make(kn_layout *l, const kn_spec *spec)
                      .start_at = -1,
                      .skew_at = -1,
                      .tile_at = -1,
+                     .windows_at = -1,
                      .rank_at = -1,
                      .axes_at = -1,
                      .logical_rank_at = -1,
@@ -82,6 +84,8 @@ kiln_status kn_layout_make(kn_layout *l, const kn_spec *spec)
         l->skew_at = place(l, 8, 8);
     if (spec->schedule.kind == KN_TILE)
         l->tile_at = place(l, sizeof(kn_tile), 8);
+    if (spec->schedule.kind == KN_WINDOWS)
+        l->windows_at = place(l, sizeof(kn_windows), 8);
     for (int k = 0; k < p->n_in + p->n_out; ++k)
         l->param_at[k] = place_param(l, &spec->operand[k]);
     if (spec->schedule.rank > 0) {

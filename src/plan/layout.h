@@ -5,7 +5,7 @@
  *   long long n               elements of the whole call      (where the program uses it)
  *   long long start           logical index of the first one  (where the program uses it)
  *   int skew, unused          elements by which results are off a vector's boundary (vectors on CUDA, but for
- * tiles) unsigned tile_p, tile_q   vectors along the sides of a tile (tile) each parameter            pointer
+ * tiles) kn_tile | kn_windows         (tile, windows) each parameter            pointer
  * | scalar | struct (aligned to 16) | raw array rank, unused; axes        strided schedules logical_rank,
  * unused; logical extents                     (where the program uses _ind)
  */
@@ -38,7 +38,7 @@ kn_tile kn_tile_make(const kn_tile_side *p, const kn_tile_side *q);
 /* Byte offsets in the block; -1 for a field that is not there. */
 typedef struct kn_layout {
     int size, align; /* of the whole block; size is a multiple of align */
-    int size_at, n_at, start_at, skew_at, tile_at;
+    int size_at, n_at, start_at, skew_at, tile_at, windows_at;
     int param_at[KN_MAX_PARAMS];
     int rank_at, axes_at, axis_size; /* axis_size: a kn_divider and one stride an operand of the space */
     int stride_size; /* 4 on CUDA, where launches are cut so that every offset fits; 8 on the host */

@@ -6,10 +6,8 @@
 enum {
     DEFAULT_BLOCK = 256,
     TILE_BLOCK = 256,
-    STEPS_BLOCK = 1024, /* large, so that the rows of a block share what they read */
-    SINGLES_SIDE = 32,  /* tiles of single elements: */
-    SINGLES_BLOCK = 1024,
-    SINGLES_SIZE = 1 << 20, /* from so many elements on */
+    STEPS_BLOCK = 1024,     /* large, so that the rows of a block share what they read */
+    WINDOWS_SIZE = 1 << 14, /* fewest elements for boxes of shared memory */
     TILE_RANK = 16,
     TILE_PADDING = 1 << 10, /* of KN_MAX_PARAMS tiles, each at a multiple of 16 bytes */
     TILE_SIDE = 16,         /* vectors along a side of a tile */
@@ -30,7 +28,8 @@ typedef struct choice {
 
 const char *kn_schedule_name(kn_schedule_kind kind)
 {
-    static const char *const names[KN_SCHEDULE_KINDS] = {"none", "flat", "rows", "strided", "steps", "tile"};
+    static const char *const names[KN_SCHEDULE_KINDS] = {"none",  "flat", "rows",   "strided",
+                                                         "steps", "tile", "windows"};
     return kind > 0 && kind < KN_SCHEDULE_KINDS ? names[kind] : names[0];
 }
 
@@ -182,7 +181,7 @@ static bool choose_dense(kn_schedule *out, kn_shape_of_launch *shape, const choi
     if (!flat && vector > MAX_LOCATED)
         vector = MAX_LOCATED;
     shape->skew = common_skew(c, vector);
-    if (!are_outputs_dense(c) || vector == 1 || shape->skew < 0 ||
+    if (!are_outputs_dense(c) || vector == 1 || shape->skew < 0 || (!flat && c->space->size == 0) ||
         (!flat && shape->skew == 0 && has_vector_input(c, vector)) ||
         (!flat && (!can_cut_outermost(c) || !are_lanes_near(c, vector))))
         return false;
@@ -379,35 +378,30 @@ static int second_of_inputs(const choice *c, const char *access, int axis, int t
     return best;
 }
 
-/* Elements of a vector; the usual vectors along a side; threads of a block. */
-typedef struct tile_size {
-    int vector, side, block;
-} tile_size;
-
 /* What is not much longer than a side usually is, is taken whole. */
-static int side_limit(const choice *c, int axis, const tile_size *size, int most)
+static int side_limit(const choice *c, int axis, int vector, int most)
 {
-    int limit = c->space->extent[axis] / size->vector <= size->side + size->side / 2
-                    ? size->side + size->side / 2
-                    : size->side;
+    int limit =
+        c->space->extent[axis] / vector <= TILE_SIDE + TILE_SIDE / 2 ? TILE_SIDE + TILE_SIDE / 2 : TILE_SIDE;
     return limit < most ? limit : most;
 }
 
 /* Sides of equal length where the extents allow it, the other one longer where one is short; as much as shared memory holds. */
-static void choose_sides(kn_shape_of_launch *shape, const choice *c, const char *access,
-                         const tile_size *size, int staged_bytes)
+static void choose_sides(kn_shape_of_launch *shape, const choice *c, const char *access, int vector,
+                         int staged_bytes)
 {
-    int axis = shape->tile_axis, inner = inner_axis(c), vector = size->vector,
-        cell = vector * vector * staged_bytes, longest = 4 * size->side;
-    int most = TILE_SHARED / cell < size->block ? TILE_SHARED / cell : size->block;
+    int axis = shape->tile_axis, inner = inner_axis(c), cell = vector * vector * staged_bytes,
+        longest = 4 * TILE_SIDE;
+    int most = TILE_SHARED / cell < TILE_BLOCK ? TILE_SHARED / cell : TILE_BLOCK;
     shape->p.second_axis = second_of_results(c, axis);
     shape->q.second_axis = second_of_inputs(c, access, axis, shape->p.second_axis);
-    set_side(&shape->p, c, inner, vector, side_limit(c, inner, size, most));
+    set_side(&shape->p, c, inner, vector, side_limit(c, inner, vector, most));
     int room = most / side_length(&shape->p);
-    bool short_p = side_length(&shape->p) < size->side / 2;
-    set_side(&shape->q, c, axis, vector, short_p && room < longest ? room : side_limit(c, axis, size, room));
+    bool short_p = side_length(&shape->p) < TILE_SIDE / 2;
+    set_side(&shape->q, c, axis, vector,
+             short_p && room < longest ? room : side_limit(c, axis, vector, room));
     room = most / side_length(&shape->q);
-    if (side_length(&shape->q) < size->side / 2)
+    if (side_length(&shape->q) < TILE_SIDE / 2)
         set_side(&shape->p, c, inner, vector, room < longest ? room : longest);
     shape->shared_bytes = side_length(&shape->p) * side_length(&shape->q) * cell + TILE_PADDING;
 }
@@ -424,7 +418,7 @@ static bool fits_tile(const choice *c, int axis, int vector)
 }
 
 /* How each operand is accessed by a tile with these vectors; the bytes that are staged an element, 0 where the tile is not possible. Inputs that are not staged are
- * gathered, whole vectors among them: a binary for each mixture is saved. So it is for a second staged input of single elements. */
+ * gathered, whole vectors among them: a binary for each mixture is saved. */
 static int tile_access(char *access, const choice *c, int axis, int vector)
 {
     int staged_bytes = 0;
@@ -433,34 +427,89 @@ static int tile_access(char *access, const choice *c, int axis, int vector)
     for (int o = 0; o < c->count; ++o) {
         if (c->access[o].is_output && !is_vector(c, o, vector))
             return 0;
-        bool staged = can_stage(c, o, axis, vector) && (vector > 1 || staged_bytes == 0);
+        bool staged = can_stage(c, o, axis, vector);
         access[o] = staged ? KN_STAGED : c->access[o].is_output ? KN_VECTOR : KN_GATHER;
         staged_bytes += staged ? c->access[o].item_size : 0;
     }
     return staged_bytes;
 }
 
-/* In vectors where extents and addresses allow it; else, where there is enough to do, element by element through wider tiles. */
-static bool choose_tile(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
+/* The axis of a tile or of windows; -1 where a side would be too short. */
+static int turned_axis(const choice *c)
 {
     int axis = find_tile_axis(c);
-    if (axis < 0 || c->space->extent[axis] < 8 || c->space->extent[inner_axis(c)] < 8)
-        return false;
-    tile_size size = {tile_vector(c, axis), TILE_SIDE, TILE_BLOCK};
-    int staged_bytes = size.vector > 0 ? tile_access(out->access, c, axis, size.vector) : 0;
-    if (staged_bytes == 0 && c->space->size >= SINGLES_SIZE) {
-        size = (tile_size){1, SINGLES_SIDE, SINGLES_BLOCK};
-        staged_bytes = tile_access(out->access, c, axis, 1);
-    }
+    return axis < 0 || c->space->extent[axis] < 8 || c->space->extent[inner_axis(c)] < 8 ? -1 : axis;
+}
+
+static bool choose_tile(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
+{
+    int axis = turned_axis(c), vector = axis < 0 ? 0 : tile_vector(c, axis);
+    int staged_bytes = vector > 0 ? tile_access(out->access, c, axis, vector) : 0;
     if (staged_bytes == 0)
         return false;
     out->kind = KN_TILE;
-    out->vector = size.vector;
-    out->block = size.block;
+    out->vector = vector;
+    out->block = TILE_BLOCK;
     out->rank = TILE_RANK;
     shape->skew = 0;
     shape->tile_axis = axis;
-    choose_sides(shape, c, out->access, &size, staged_bytes);
+    choose_sides(shape, c, out->access, vector, staged_bytes);
+    return true;
+}
+
+/* ---- windows ---- */
+
+static bool is_whole_elements(const choice *c, int o)
+{
+    int64_t item = c->access[o].item_size;
+    for (int a = 0; a < c->space->ndim; ++a)
+        if (c->space->stride[o][a] % item != 0)
+            return false;
+    return c->access[o].address % (uintptr_t)item == 0;
+}
+
+/* Whether the vectors of all results begin at the same elements of each run. */
+static bool do_results_agree(const choice *c, int vector)
+{
+    int first = -1;
+    for (int o = 0; o < c->count; ++o) {
+        int64_t item = c->access[o].item_size;
+        if (!c->access[o].is_output)
+            continue;
+        if (!is_whole_elements(c, o) || c->space->stride[o][inner_axis(c)] != item)
+            return false;
+        for (int a = 0; first >= 0 && a < c->space->ndim; ++a)
+            if ((c->space->stride[o][a] / item - c->space->stride[first][a] / c->access[first].item_size) %
+                vector)
+                return false;
+        first = first < 0 ? o : first;
+    }
+    return first >= 0 && common_skew(c, vector) >= 0;
+}
+
+/* One operand is staged, the others are gathered. */
+static bool choose_windows(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
+{
+    int axis = turned_axis(c), vector = wide_vector(c);
+    if (axis < 0 || vector == 1 || c->space->size < WINDOWS_SIZE ||
+        c->space->extent[inner_axis(c)] < vector || !do_results_agree(c, vector) ||
+        !fits_tile(c, axis, vector) || !are_lanes_near(c, vector))
+        return false;
+    int staged = -1;
+    for (int o = 0; o < c->count; ++o) {
+        bool can =
+            staged < 0 && !c->access[o].is_output && other_run(c, o) == axis && is_whole_elements(c, o);
+        out->access[o] = can ? KN_STAGED : c->access[o].is_output ? KN_VECTOR : KN_GATHER;
+        staged = can ? o : staged;
+    }
+    if (staged < 0)
+        return false;
+    out->kind = KN_WINDOWS;
+    out->vector = vector;
+    out->block = KN_WINDOWS_BLOCK;
+    out->rank = TILE_RANK;
+    shape->skew = 0;
+    shape->tile_axis = axis;
     return true;
 }
 
@@ -475,7 +524,8 @@ void kn_schedule_choose(kn_schedule *out, kn_shape_of_launch *shape, const kn_sp
         out->kind = counts_up ? KN_FLAT : KN_STRIDED; /* whatever the layout: device/host_walk.h */
         return;
     }
-    if (space->size > 0 && space->ndim + 2 * KN_TILE_AXES - 2 <= TILE_RANK && choose_tile(out, shape, &c))
+    if (space->size > 0 && space->ndim + 2 * KN_TILE_AXES - 2 <= TILE_RANK &&
+        (choose_tile(out, shape, &c) || choose_windows(out, shape, &c)))
         return;
     out->block = block ? block : DEFAULT_BLOCK;
     memset(out->access, 0, sizeof out->access);

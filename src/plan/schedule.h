@@ -13,6 +13,7 @@ typedef enum kn_schedule_kind {
     KN_STRIDED, /* anything: one element a thread (CUDA), any strides (host) */
     KN_STEPS, /* results far larger than inputs: a thread takes several steps along an axis on which an input stands still */
     KN_TILE,  /* an input runs along another axis than the results: turned in shared memory */
+    KN_WINDOWS, /* the same, where rows begin anywhere: read in aligned pieces, stored in aligned vectors */
     KN_SCHEDULE_KINDS
 } kn_schedule_kind;
 
@@ -21,7 +22,7 @@ enum {
     KN_DENSE = 'd',  /* one vector at the element's index */
     KN_VECTOR = 'v', /* at the place its strides give, one vector, or one element repeated */
     KN_GATHER = 'g', /* element by element at its places */
-    KN_STAGED = 't', /* tile: through shared memory */
+    KN_STAGED = 't', /* tile, windows: through shared memory */
     KN_STILL = 's'   /* steps: as 'v', once for all of them */
 };
 
@@ -58,7 +59,7 @@ typedef struct kn_tile_side {
 typedef struct kn_shape_of_launch {
     int skew;      /* elements by which the first result is off a vector's boundary */
     int step_axis; /* steps: the axis of the space on which they are taken */
-    int tile_axis; /* tile: the axis of the space along which staged inputs run */
+    int tile_axis; /* tile, windows: the axis of the space along which staged inputs run */
     kn_tile_side p,
         q; /* tile: along the fastest axis, and along tile_axis; p times q vectors are the threads of a block */
     int shared_bytes;
@@ -73,6 +74,9 @@ void kn_schedule_choose(kn_schedule *out, kn_shape_of_launch *shape, const kn_sp
 enum { KN_TILE_AXES = 4 };
 void kn_schedule_tile_space(kn_space *out, const kn_space *space, const kn_schedule *schedule,
                             const kn_shape_of_launch *shape);
+
+/* Threads of a block of windows. */
+enum { KN_WINDOWS_BLOCK = 512 };
 
 /* Steps of a thread. */
 enum { KN_THREAD_STEPS = 4 };

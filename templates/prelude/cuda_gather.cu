@@ -18,14 +18,14 @@ template <int N> struct alignas(4 * N) kn_words {
     unsigned at[N];
 };
 
-// A run that begins anywhere: the one or two aligned vectors in which it lies, moved by words, then by bytes. What is read beside the run is in
-// the same 16 bytes as some of it.
+// A run that begins anywhere, of which the bytes from `begin` to `end` are wanted: the one or two aligned vectors in which they lie, moved by words, then by bytes. What is
+// read beside them is in the same 16 bytes as some of them.
 template <class T, int N>
-__device__ __forceinline__ kn_pack<T, N> kn_load_shifted(const char *from) {
+__device__ __forceinline__ kn_pack<T, N> kn_load_part(const char *from, int begin, int end) {
     constexpr int words = sizeof(T) * N / 4;
-    const unsigned off = (unsigned)(unsigned long long)from & (4 * words - 1);
+    const int off = (int)((unsigned)(unsigned long long)from & (4 * words - 1));
     const kn_words<words> *aligned = reinterpret_cast<const kn_words<words> *>(from - off);
-    const kn_words<words> low = aligned[0], high = aligned[off != 0];
+    const kn_words<words> low = aligned[begin + off >= 4 * words], high = aligned[end + off > 4 * words];
     unsigned run[2 * words];
 #pragma unroll
     for (int k = 0; k < words; ++k) {
@@ -48,6 +48,23 @@ __device__ __forceinline__ kn_pack<T, N> kn_load_shifted(const char *from) {
     return result.elements;
 }
 
+template <class T, int N>
+__device__ __forceinline__ kn_pack<T, N> kn_load_shifted(const char *from) {
+    return kn_load_part<T, N>(from, 0, sizeof(T) * N);
+}
+
+// The last `left` elements of one row and the first of another.
+template <class T, int N>
+__device__ __forceinline__ kn_pack<T, N> kn_load_crossing(const char *row, const char *next, int left) {
+    const int bytes = left * (int)sizeof(T);
+    const kn_pack<T, N> low = kn_load_part<T, N>(row, 0, bytes), high = kn_load_part<T, N>(next - bytes, bytes, sizeof(T) * N);
+    kn_pack<T, N> both;
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+        both.at[k] = k < left ? low.at[k] : high.at[k];
+    return both;
+}
+
 // N elements, each `step` bytes behind the one before.
 template <class T, int N>
 __device__ __forceinline__ kn_pack<T, N> kn_gather_apart(const char *from, int step) {
@@ -56,6 +73,16 @@ __device__ __forceinline__ kn_pack<T, N> kn_gather_apart(const char *from, int s
     for (int k = 0; k < N; ++k)
         apart.at[k] = *reinterpret_cast<const T *>(from + k * step);
     return apart;
+}
+
+// The same over the end of a row: `left` of them, then the first of the next row.
+template <class T, int N>
+__device__ __forceinline__ kn_pack<T, N> kn_gather_crossing(const char *row, const char *next, int left, int step) {
+    kn_pack<T, N> both;
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+        both.at[k] = *reinterpret_cast<const T *>(k < left ? row + k * step : next + (k - left) * step);
+    return both;
 }
 
 // N elements side by side, wherever they begin.

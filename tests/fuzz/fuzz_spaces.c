@@ -295,11 +295,13 @@ typedef struct fuzz {
     int failed;
 } fuzz;
 
-/* Mostly small; of outer products some so large that only their results count. */
+/* Mostly small; of outer products some so large that only their results count, of transposes some that are worth boxes. */
 static int64_t random_limit(style how, dice *d)
 {
     if (how == STYLE_OUTER && dice_one_in(d, 15))
         return 5000000;
+    if (how == STYLE_TURNED && dice_one_in(d, 3))
+        return 150000;
     if (dice_one_in(d, 300))
         return 4000000;
     return dice_one_in(d, 12) ? 100000 : dice_one_in(d, 3) ? 20000 : 3000;
@@ -413,8 +415,8 @@ typedef struct expected_schedule {
     int per_thousand;
 } expected_schedule;
 static const expected_schedule host_schedules[] = {{"flat", 5}, {"strided", 5}, {NULL, 0}};
-static const expected_schedule cuda_schedules[] = {{"flat", 5}, {"rows", 5},  {"strided", 5},
-                                                   {"tile", 5}, {"steps", 1}, {NULL, 0}};
+static const expected_schedule cuda_schedules[] = {{"flat", 5},  {"rows", 5},    {"strided", 5}, {"tile", 5},
+                                                   {"steps", 1}, {"windows", 5}, {NULL, 0}};
 
 static bool met_each(const tally *t, const expected_schedule *expected, int64_t count)
 {

@@ -17,12 +17,17 @@ static void shuffle(int *order, int count, dice *d)
     }
 }
 
-static int64_t random_extent(dice *d, int64_t room, bool round)
+/* How extents are drawn. */
+typedef enum extents { EXTENTS_ANY, EXTENTS_ROUND, EXTENTS_MIDDLING } extents;
+
+static int64_t random_extent(dice *d, int64_t room, extents how)
 {
     static const int64_t rounds[] = {8, 16, 24, 32, 48, 64, 80, 96, 128};
     int64_t extent = room;
+    if (how == EXTENTS_MIDDLING && room >= 8)
+        return dice_between(d, 8, room < 90 ? room : 90);
     do {
-        if (room < 8 || !round)
+        if (room < 8 || how != EXTENTS_ROUND)
             extent = interesting[dice_between(d, 0, INTERESTING - 1)];
         else
             extent = rounds[dice_between(d, 0, sizeof rounds / sizeof rounds[0] - 1)];
@@ -49,9 +54,12 @@ void random_scenery(scenery *s, style how, dice *d, int64_t limit)
     s->ndim = (int)(dice_one_in(d, 3) ? dice_between(d, 0, MAX_AXES) : dice_between(d, 1, 4));
     /* Whole vectors along every axis, which transposes through shared memory ask for. */
     bool round = (how == STYLE_TURNED || how == STYLE_OUTER) && !dice_one_in(d, 3);
+    /* Large ones are wanted for the rows that begin anywhere. */
+    bool middling = how == STYLE_TURNED && limit > 100000 && !round;
+    extents drawn = round ? EXTENTS_ROUND : middling ? EXTENTS_MIDDLING : EXTENTS_ANY;
     int64_t room = limit;
     for (int a = 0; a < s->ndim; ++a) {
-        s->shape[a] = random_extent(d, room, round);
+        s->shape[a] = random_extent(d, room, drawn);
         room /= s->shape[a];
     }
     int order[MAX_AXES];

@@ -105,6 +105,16 @@ static void assert_vectors_along(const scene *s, const kn_schedule *c, int o, in
             assert_int_equal(s->space.stride[o][a] % alignment(s, c, o), 0);
 }
 
+/* Windows are aligned by themselves; elements must be. */
+static void assert_run_along(const scene *s, int o, int axis)
+{
+    int item = s->access[o].item_size;
+    assert_int_equal(s->space.stride[o][axis], item);
+    assert_int_equal(s->access[o].address % (uintptr_t)item, 0);
+    for (int a = 0; a < s->space.ndim; ++a)
+        assert_int_equal(s->space.stride[o][a] % item, 0);
+}
+
 static void assert_access(const scene *s, const kn_schedule *c, const kn_shape_of_launch *shape, int o)
 {
     switch (c->access[o]) {
@@ -113,6 +123,10 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_shape_o
         assert_dense(s, c, shape, o);
         break;
     case KN_VECTOR:
+        if (c->kind == KN_WINDOWS) {
+            assert_run_along(s, o, s->space.ndim - 1);
+            break;
+        }
         assert_true(c->kind == KN_ROWS || c->kind == KN_TILE || c->kind == KN_STEPS);
         assert_int_equal(shape->skew, 0);
         assert_vectors_along(s, c, o, s->space.ndim - 1);
@@ -123,6 +137,11 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_shape_o
         assert_vectors_along(s, c, o, s->space.ndim - 1);
         break;
     case KN_STAGED:
+        if (c->kind == KN_WINDOWS) {
+            assert_true(!s->access[o].is_output);
+            assert_run_along(s, o, shape->tile_axis);
+            break;
+        }
         assert_true(c->kind == KN_TILE && !s->access[o].is_output &&
                     s->space.stride[o][shape->tile_axis] != 0);
         assert_vectors_along(s, c, o, shape->tile_axis);

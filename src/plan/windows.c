@@ -1,0 +1,396 @@
+#include "plan/windows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    ACCESS = 16,          /* bytes of a piece of a row */
+    BOX_BYTES = 56 << 10, /* of shared memory, about: three or four blocks a multiprocessor; */
+    SMALL_BOX = 8 << 10,  /* fewer where there would be fewer boxes */
+    BOXES = 512,          /* than so many */
+    SHORTEST_ROW = 96,    /* bytes of a row for which crossing is worth it */
+    CROSSED_BYTES = 512,  /* longest results of the fastest axis that cross */
+    LONGEST_ROW = 4096,   /* bytes of a row in a box */
+    SHORT_ROW = 64,       /* and the fewest, where there are more */
+    MORE_PARTS = 4,       /* ways to cut beyond the fewest parts that are looked at */
+    BANKS = 32,           /* of shared memory, 4 bytes wide */
+    WARP = 32,
+    MOST_SHARED = 63 << 10, /* bytes that a block has everywhere, when it asks for them */
+    TRAFFIC = 300           /* instructions in the time that a warp's worth of memory takes, by measurement */
+};
+
+/* What is being cut. */
+typedef struct cut {
+    const kn_space *space;
+    const kn_schedule *schedule;
+    const kn_access *access;
+    int staged, item; /* the staged operand; its bytes an element */
+    int result;       /* the first result */
+    int64_t box_bytes;
+    kn_windows_axes axes;
+    int64_t run_size, n_rows; /* of the space */
+} cut;
+
+/* One way to cut. Counts of elements; rows of the input are `columns` long and `input_rows` many. */
+typedef struct box {
+    int64_t run, rows, columns, input_rows;
+    int64_t count; /* of boxes, in all directions that are cut */
+    uint32_t piece_lanes, slot_lanes;
+    double cost;
+} box;
+
+static int64_t extent(const cut *c, int axis)
+{
+    return axis < 0 ? 1 : c->space->extent[axis];
+}
+
+static int64_t divide_up(int64_t n, int64_t by)
+{
+    return (n + by - 1) / by;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint32_t log2_above(int64_t n)
+{
+    uint32_t log = 0;
+    while ((INT64_C(1) << log) < n)
+        ++log;
+    return log;
+}
+
+/* Whether each result goes on along the axis after `step` elements. */
+static bool results_go_on(const cut *c, int axis, int64_t step)
+{
+    for (int o = 0; o < c->space->n_operands - c->space->has_index; ++o)
+        if (c->access[o].is_output && c->space->stride[o][axis] != step * c->access[o].item_size)
+            return false;
+    return true;
+}
+
+static int next_of_results(const cut *c)
+{
+    for (int a = c->axes.fastest; a-- > 0;)
+        if (results_go_on(c, a, extent(c, c->axes.fastest)))
+            return a;
+    return -1;
+}
+
+static int next_of_input(const cut *c, int axis)
+{
+    for (int a = c->axes.fastest; a-- > 0;)
+        if (a != axis && a != c->axes.run &&
+            c->space->stride[c->staged][a] == c->space->extent[axis] * c->item)
+            return a;
+    return -1;
+}
+
+/* Of the axes that a box has not got the one along which the input's steps are smallest. */
+static int nearest_of_input(const cut *c)
+{
+    int best = -1;
+    for (int a = c->axes.fastest; a-- > 0;) {
+        int64_t stride = llabs(c->space->stride[c->staged][a]);
+        if (a != c->axes.run && (best < 0 || stride < llabs(c->space->stride[c->staged][best])))
+            best = a;
+    }
+    return best;
+}
+
+/* The least distance of two rows in shared memory that has the low bits of their distance in memory, so that both have the same pieces of 16 bytes. */
+static int64_t pitch_for(const cut *c, int64_t columns)
+{
+    int64_t low = c->space->stride[c->staged][c->axes.fastest] & (ACCESS - 1);
+    int64_t least_pitch = columns * c->item + 2 * (ACCESS - 1);
+    return least_pitch + ((low - least_pitch) & (ACCESS - 1));
+}
+
+static void size_boxes(cut *c)
+{
+    int64_t share = c->space->size * c->item / BOXES;
+    int64_t most = share < BOX_BYTES ? share : BOX_BYTES;
+    c->box_bytes = most > SMALL_BOX ? most : SMALL_BOX;
+}
+
+/* Elements of each row for which a crossed box, which takes all rows along the fastest axis, has room. */
+static int64_t crossed_columns(const cut *c, int axis)
+{
+    int64_t room = least(LONGEST_ROW, c->box_bytes / extent(c, c->axes.fastest) - 3 * ACCESS);
+    return least(room / c->item, extent(c, axis));
+}
+
+static void find_axes(cut *c, int axis)
+{
+    c->axes = (kn_windows_axes){.fastest = c->space->ndim - 1, .run = -1, .row = {axis, -1}};
+    int next = next_of_results(c);
+    if (next != axis) {
+        c->axes.run = next;
+    } else if (extent(c, c->axes.fastest) * c->item <= CROSSED_BYTES &&
+               crossed_columns(c, axis) * c->item >= SHORTEST_ROW) {
+        c->axes.run = axis;
+        c->axes.crossed = true;
+        c->axes.row[0] = nearest_of_input(c);
+        return;
+    }
+    c->axes.row[1] = next_of_input(c, axis);
+}
+
+/* Runs begin up to a vector less one element before a box's part: the first slot may begin so early. */
+static int64_t halo(const cut *c)
+{
+    return c->schedule->vector - 1;
+}
+
+/* `whole` in `parts` parts, as equal as can be. */
+static int64_t part_of(int64_t whole, int64_t parts)
+{
+    return divide_up(whole, parts);
+}
+
+static int64_t whole_vectors(const cut *c, int64_t elements)
+{
+    return divide_up(elements, c->schedule->vector) * c->schedule->vector;
+}
+
+/* What a box takes, in instructions of a warp and in the time in which as many would be issued: its work, threads that have none included, and its memory traffic with what
+ * is read beside it. */
+static void rate(box *b, const cut *c)
+{
+    int64_t block = c->schedule->block, vector = c->schedule->vector, slots = b->run / vector;
+    int64_t pieces = divide_up(b->columns * c->item + ACCESS - c->item, ACCESS);
+    double best = 0;
+    b->piece_lanes = (uint32_t)least(log2_above(pieces), 5);
+    for (uint32_t lanes = 3; (block >> lanes) > 0; ++lanes) {
+        double passes = (double)divide_up(slots, INT64_C(1) << lanes),
+               turns = (double)divide_up(b->rows, block >> lanes);
+        turns = passes * (50 + turns * (42 + 5 * (double)vector));
+        if (best == 0 || turns < best) {
+            best = turns;
+            b->slot_lanes = lanes;
+        }
+    }
+    double staging = (double)(divide_up(b->input_rows, block >> b->piece_lanes) *
+                              divide_up(pieces, INT64_C(1) << b->piece_lanes));
+    double bytes = (double)(b->input_rows * (b->columns * c->item + 3 * ACCESS)) +
+                   (double)(b->rows * (b->run * c->item + 2 * ACCESS));
+    double issued = (double)block / WARP * (200 + 20 * staging + best);
+    b->cost = (double)b->count * (issued + TRAFFIC * bytes / (2 * ACCESS * WARP));
+}
+
+static void keep_better(box *best, box *b, const cut *c)
+{
+    rate(b, c);
+    if (best->count == 0 || b->cost < best->cost)
+        *best = *b;
+}
+
+/* Rows of the input lie along the runs. */
+static void try_straight(box *best, const cut *c, int64_t columns)
+{
+    int64_t whole = whole_vectors(c, c->run_size + halo(c));
+    int64_t room =
+        (c->box_bytes / pitch_for(c, columns) - halo(c)) / c->schedule->vector * c->schedule->vector;
+    int64_t fewest = room > 0 ? divide_up(whole, room) : whole;
+    for (int64_t parts = fewest; parts < fewest + MORE_PARTS && room > 0; ++parts) {
+        box b = {.rows = columns, .columns = columns, .run = whole_vectors(c, part_of(whole, parts))};
+        b.input_rows = least(b.run + halo(c), c->run_size);
+        b.count = divide_up(whole, b.run) * divide_up(c->n_rows, columns);
+        keep_better(best, &b, c);
+    }
+}
+
+/* A run takes all rows along the fastest axis, one element of each after the other. */
+static void try_crossed(box *best, const cut *c, int64_t columns)
+{
+    int64_t fastest = extent(c, c->axes.fastest), vector = c->schedule->vector,
+            whole = extent(c, c->axes.run);
+    box b = {.columns = columns};
+    b.run = columns == whole ? whole_vectors(c, c->run_size + halo(c)) : columns * fastest / vector * vector;
+    b.columns = least((b.run + vector - 2) / fastest + 2, whole);
+    int64_t room = c->box_bytes / (fastest * pitch_for(c, b.columns));
+    for (int more = 0; more < MORE_PARTS; ++more) {
+        b.rows = part_of(c->n_rows, divide_up(c->n_rows, room > 0 ? room : 1) + more);
+        b.input_rows = b.rows * fastest;
+        b.count = divide_up(c->run_size + halo(c), b.run) * divide_up(c->n_rows, b.rows);
+        keep_better(best, &b, c);
+    }
+}
+
+/* The columns are cut in equal parts: in the fewest for which there is room, or in some more. */
+static void find_box(box *best, const cut *c)
+{
+    bool crossed = c->axes.crossed;
+    int64_t whole = crossed ? extent(c, c->axes.run) : c->n_rows;
+    int64_t most = crossed ? crossed_columns(c, c->axes.run)
+                           : least(LONGEST_ROW, c->box_bytes / (4 * halo(c))) / c->item;
+    int64_t columns = 0;
+    for (int64_t parts = divide_up(whole, most); columns != 1; ++parts) {
+        columns = part_of(whole, parts);
+        if (best->count > 0 && columns * c->item < SHORT_ROW)
+            return;
+        (crossed ? try_crossed : try_straight)(best, c, columns);
+        parts += parts / 16;
+    }
+}
+
+/* Along the second axis of the rows too shared memory keeps the low bits of the distance in memory. */
+static uint32_t congruent_step(const cut *c, uint32_t step)
+{
+    int second = c->axes.crossed ? c->axes.row[0] : c->axes.run;
+    int64_t low = second < 0 ? 0 : c->space->stride[c->staged][second];
+    return step + ((uint32_t)((uint64_t)low - step) & (ACCESS - 1));
+}
+
+/* ---- which rows a warp stores together ---- */
+
+/* The bank that a thread's first element is in, relative to the box. */
+static uint32_t word_of(const kn_windows *w, const cut *c, uint32_t slot, uint32_t row)
+{
+    int64_t size = c->access[c->result].item_size, first = extent(c, c->axes.row[0]);
+    int64_t place = row % first * (c->axes.row[0] < 0 ? 0 : c->space->stride[c->result][c->axes.row[0]]) +
+                    row / first * (c->axes.row[1] < 0 ? 0 : c->space->stride[c->result][c->axes.row[1]]);
+    uint32_t skew = (uint32_t)(place / size) % (uint32_t)c->schedule->vector;
+    uint32_t t = (slot + 1) * (uint32_t)c->schedule->vector - skew,
+             fastest = (uint32_t)extent(c, c->axes.fastest);
+    uint32_t x = t / fastest, x_step = w->crossed ? (uint32_t)c->item : w->step,
+             row_step = w->crossed ? w->step : (uint32_t)c->item;
+    return ((t - x * fastest) * w->pitch + x * x_step + row * row_step) / 4;
+}
+
+/* Turns that a warp's first load takes: the most words that lie in one bank. */
+static int count_turns(const kn_windows *w, const cut *c, uint32_t warp, uint32_t row_shift)
+{
+    uint32_t word[WARP];
+    int in_bank[BANKS] = {0}, most = 0;
+    for (uint32_t lane = 0; lane < WARP; ++lane) {
+        uint32_t thread = warp * WARP + lane, slot = thread & ((1u << w->slot_lanes) - 1);
+        bool seen = false;
+        word[lane] = word_of(w, c, slot, kn_windows_row(thread >> w->slot_lanes, w->row_lanes, row_shift));
+        for (uint32_t k = 0; k < lane; ++k)
+            seen = seen || word[k] == word[lane];
+        int *count = &in_bank[word[lane] % BANKS];
+        *count += !seen;
+        most = *count > most ? *count : most;
+    }
+    return most;
+}
+
+/* Neighbouring rows share words of shared memory, but their vectors begin at different elements: what is best depends on all distances. A longer pitch may help where there is
+ * room. */
+static void avoid_conflicts(kn_windows *w, const cut *c, int64_t room)
+{
+    kn_windows best = *w;
+    int fewest = 0;
+    for (int64_t longer = 0; longer < BANKS * 4 && longer <= room; longer += ACCESS)
+        for (uint32_t shift = 0; shift < 4 && shift <= w->row_lanes; ++shift) {
+            int turns = 0;
+            kn_windows tried = *w;
+            tried.pitch += (uint32_t)longer;
+            tried.step += (uint32_t)(longer * extent(c, c->axes.fastest));
+            tried.row_shift = shift;
+            for (uint32_t warp = 0; warp < 4; ++warp)
+                turns += count_turns(&tried, c, warp, shift);
+            if (fewest == 0 || turns < fewest) {
+                fewest = turns;
+                best = tried;
+            }
+        }
+    *w = best;
+}
+
+static void put_axis(kn_space *out, int to, const kn_space *space, int from)
+{
+    out->extent[to] = from < 0 ? 1 : space->extent[from];
+    for (int o = 0; o < space->n_operands; ++o)
+        out->stride[o][to] = from < 0 ? 0 : space->stride[o][from];
+}
+
+static void put_boxes(kn_space *out, int to, int n_operands, int64_t count)
+{
+    out->extent[to] = count;
+    for (int o = 0; o < n_operands; ++o)
+        out->stride[o][to] = 0;
+}
+
+static void make_space(kn_space *out, const cut *c, const kn_windows *w)
+{
+    const kn_windows_axes *x = &c->axes;
+    int to = 0;
+    out->n_operands = c->space->n_operands;
+    out->has_index = c->space->has_index;
+    out->size = c->space->size;
+    memcpy(out->offset, c->space->offset, (size_t)out->n_operands * sizeof *out->offset);
+    for (int a = 0; a < x->fastest; ++a)
+        if (a != x->row[1] && a != x->row[0] && a != x->run)
+            put_axis(out, to++, c->space, a);
+    int64_t runs = divide_up(c->run_size + halo(c), w->run), rows = divide_up(w->n_rows, w->rows);
+    put_boxes(out, to++, out->n_operands, w->rows_first ? runs : rows);
+    put_boxes(out, to++, out->n_operands, w->rows_first ? rows : runs);
+    put_axis(out, to++, c->space, x->row[1]);
+    put_axis(out, to++, c->space, x->row[0]);
+    put_axis(out, to++, c->space, x->run);
+    put_axis(out, to++, c->space, x->fastest);
+    out->ndim = to;
+}
+
+/* Each time that rows go on along their second axis up to 15 bytes are left out. */
+static int shared_for(const box *b, const cut *c, int64_t pitch)
+{
+    int64_t seconds = b->input_rows / extent(c, c->axes.fastest) + 2;
+    return (int)(b->input_rows * pitch + seconds * ACCESS + b->columns * c->item + 2 * ACCESS);
+}
+
+static void set_steps(kn_windows *w, const cut *c)
+{
+    uint32_t turn = (uint32_t)c->schedule->block >> w->piece_lanes, row_turn = UINT32_C(1) << w->row_lanes,
+             fastest = (uint32_t)extent(c, c->axes.fastest), rows = (uint32_t)extent(c, c->axes.row[0]);
+    w->p_step = turn % fastest;
+    w->x_step = turn / fastest;
+    w->q_step = row_turn % rows;
+    w->q2_step = row_turn / rows;
+}
+
+void kn_windows_make(kn_windows *out, kn_space *boxes, int *shared_bytes, const kn_space *space,
+                     const kn_schedule *schedule, const kn_access *access, int axis)
+{
+    cut c = {.space = space, .schedule = schedule, .access = access};
+    box best = {.count = 0};
+    c.staged = (int)(strchr(schedule->access, KN_STAGED) - schedule->access);
+    c.item = access[c.staged].item_size;
+    while (!access[c.result].is_output)
+        ++c.result;
+    size_boxes(&c);
+    find_axes(&c, axis);
+    c.run_size = extent(&c, c.axes.fastest) * extent(&c, c.axes.run);
+    c.n_rows = extent(&c, c.axes.row[0]) * extent(&c, c.axes.row[1]);
+    find_box(&best, &c);
+    int64_t pitch = pitch_for(&c, best.columns), fastest = extent(&c, c.axes.fastest);
+    *out = (kn_windows){.run = (uint32_t)best.run,
+                        .rows = (uint32_t)best.rows,
+                        .run_size = (uint32_t)c.run_size,
+                        .n_rows = (uint32_t)c.n_rows,
+                        .slots = (uint32_t)(best.run / schedule->vector),
+                        .pitch = (uint32_t)pitch,
+                        .step = congruent_step(&c, (uint32_t)(fastest * pitch)),
+                        .crossed = c.axes.crossed,
+                        .piece_lanes = best.piece_lanes,
+                        .slot_lanes = best.slot_lanes,
+                        .row_lanes = log2_above(schedule->block) - best.slot_lanes};
+    out->rows_first = divide_up(out->n_rows, out->rows) < divide_up(c.run_size + halo(&c), out->run);
+    *shared_bytes = shared_for(&best, &c, pitch);
+    avoid_conflicts(out, &c, least(MOST_SHARED - *shared_bytes, c.box_bytes / 4) / best.input_rows);
+    *shared_bytes = shared_for(&best, &c, out->pitch);
+    set_steps(out, &c);
+    make_space(boxes, &c, out);
+}
+
+int64_t kn_windows_count(const kn_space *boxes)
+{
+    int64_t count = 1;
+    for (int a = 0; a < boxes->ndim - KN_WINDOWS_AXES; ++a)
+        count *= boxes->extent[a];
+    return count;
+}

@@ -1,0 +1,52 @@
+/* plan/windows.h - how a windows kernel cuts its space: boxes that are staged in shared memory as they lie in the input, so that rows which begin anywhere are
+ * read in aligned pieces of 16 bytes and results are stored in aligned vectors.
+ *
+ * Results are runs along the fastest axis and, where they go on there, along a second one; a box takes a part of some runs. Rows of the
+ * staged input run along another axis. Where that is the axis on which the runs go on, the two cross: a run takes one element of a row after the other.
+ */
+#ifndef KN_PLAN_WINDOWS_H
+#define KN_PLAN_WINDOWS_H
+
+#include "plan/layout.h"
+#include "plan/schedule.h"
+
+/* Part of the argument block. Elements are counted, but for pitch and step: bytes of shared memory. */
+typedef struct kn_windows {
+    uint32_t run, rows;        /* of a box: elements of a run, runs */
+    uint32_t run_size, n_rows; /* of the space */
+    uint32_t slots;            /* vectors of a box's run */
+    uint32_t pitch,
+        step; /* from one row of the input to the next, along the fastest axis and along the second one of the rows */
+    uint32_t crossed, rows_first; /* rows_first: boxes follow the rows, then the runs */
+    uint32_t p_step, x_step, q_step,
+        q2_step; /* of a thread: from one row of the input to its next, along the fastest axis and the second one; so for results */
+    uint32_t piece_lanes, slot_lanes,
+        row_lanes;      /* log2 of threads side by side: pieces of a row; slots of a run and runs */
+    uint32_t row_shift; /* threads take runs in the order of kn_windows_row */
+} kn_windows;
+
+/* The run of the thread that is `thread`th along the runs: neighbours are 2^shift runs apart. */
+static inline uint32_t kn_windows_row(uint32_t thread, uint32_t row_lanes, uint32_t shift)
+{
+    uint32_t count = UINT32_C(1) << row_lanes;
+    return shift > row_lanes ? thread : (thread << shift | thread >> (row_lanes - shift)) & (count - 1);
+}
+
+/* The axes that a box has, of its space: the fastest, the one on which runs go on, and the two along which the runs lie. -1: none. */
+typedef struct kn_windows_axes {
+    int fastest, run, row[2];
+    bool crossed;
+} kn_windows_axes;
+
+enum { KN_WINDOWS_AXES = 4 };
+
+/* `axis`: along which the staged input runs. access: with schedule->vector and the letters, what kn_schedule_choose decided.
+ * boxes: outermost first the axes that a box has not got, boxes along the rows, boxes along the runs, and the axes of a box: second of the rows, first of the rows, second of
+ * the runs, fastest; extent 1 for none. */
+void kn_windows_make(kn_windows *out, kn_space *boxes, int *shared_bytes, const kn_space *space,
+                     const kn_schedule *schedule, const kn_access *access, int axis);
+
+/* Boxes that there are. */
+int64_t kn_windows_count(const kn_space *boxes);
+
+#endif
