@@ -3,23 +3,7 @@
 // needs: acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos cosh erf erfc exp exp10 exp2 expm1 fabs fdim
 // needs: floor fmax fmin fmod hypot isfinite isinf isnan lgamma log log10 log1p log2 pow rint round rsqrt signbit
 // needs: sin sinh sqrt tan tanh tgamma trunc
-
-// The precision in which a function of T is computed.
-template <class T> struct kn_real {};
-template <> struct kn_real<bool> { typedef double type; };
-template <> struct kn_real<char> { typedef double type; };
-template <> struct kn_real<signed char> { typedef double type; };
-template <> struct kn_real<unsigned char> { typedef double type; };
-template <> struct kn_real<short> { typedef double type; };
-template <> struct kn_real<unsigned short> { typedef double type; };
-template <> struct kn_real<int> { typedef double type; };
-template <> struct kn_real<unsigned int> { typedef double type; };
-template <> struct kn_real<long> { typedef double type; };
-template <> struct kn_real<unsigned long> { typedef double type; };
-template <> struct kn_real<long long> { typedef double type; };
-template <> struct kn_real<unsigned long long> { typedef double type; };
-template <> struct kn_real<double> { typedef double type; };
-template <> struct kn_real<float> { typedef float type; };
+// with: real
 
 #define KN_MATH1(name)                                               \
     template <class T>                                               \

@@ -29,9 +29,6 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
 #define KN_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
-// The precision in which mathematical functions of a T are computed.
-template <class T> struct kn_real {};
-
 // Stores of whole lines of the caches past them. They are ordered by a fence alone, which is the library's when the kernel has ended.
 #if defined(__x86_64__)
 #define KN_STREAMS 1

@@ -1,5 +1,6 @@
 // bfloat16: two bytes in memory, float32 in arithmetic, rounded to nearest even when it is stored.
 // needs: bfloat16
+// with: real
 
 // bfloat16 = float16 is an assignment alone: were there conversions both ways, `c ? x : y` of the two could not tell which.
 struct float16;

@@ -1,5 +1,6 @@
 // float16: two bytes in memory, float32 in arithmetic, rounded to nearest even when it is stored.
 // needs: float16
+// with: real
 
 // float16 = bfloat16 is an assignment alone: were there conversions both ways, `c ? x : y` of the two could not tell which.
 struct bfloat16;

@@ -5,6 +5,7 @@
 // needs: log log10 log10f log1p log1pf log2 log2f logf max min nearbyint nearbyintf nextafter nextafterf pow powf
 // needs: remainder remainderf rint rintf round roundf signbit sin sinf sinh sinhf sqrt sqrtf tan tanf tanh tanhf
 // needs: trunc truncf
+// with: real
 
 // In loops gcc calls the vector forms of glibc's libmvec, which are within 4 ulp. glibc 2.22 brought the first
 // and 2.35 the others, and with them <sys/rseq.h>, which tells them apart. KN_HAVE_LIBMVEC may be given: 222 or
@@ -30,21 +31,6 @@
 #define KN_VECTOR_235
 #endif
 
-// The precision in which a function of T is computed. float16 and bfloat16 say theirs themselves.
-template <> struct kn_real<bool> { typedef double type; };
-template <> struct kn_real<char> { typedef double type; };
-template <> struct kn_real<signed char> { typedef double type; };
-template <> struct kn_real<unsigned char> { typedef double type; };
-template <> struct kn_real<short> { typedef double type; };
-template <> struct kn_real<unsigned short> { typedef double type; };
-template <> struct kn_real<int> { typedef double type; };
-template <> struct kn_real<unsigned int> { typedef double type; };
-template <> struct kn_real<long> { typedef double type; };
-template <> struct kn_real<unsigned long> { typedef double type; };
-template <> struct kn_real<long long> { typedef double type; };
-template <> struct kn_real<unsigned long long> { typedef double type; };
-template <> struct kn_real<double> { typedef double type; };
-template <> struct kn_real<float> { typedef float type; };
 template <class A, class B> using kn_real_of = typename kn_real<decltype(A() + B())>::type;
 
 // Everything but C's own functions is a template, and one with parameters to spare: <math.h>'s overloads, where

@@ -1,5 +1,6 @@
 // Atomics as kernels see them.
 #include "prelude/host_base.cpp"
+#include "prelude/both_real.cpp"
 #include "prelude/host_half.cpp"
 #include "prelude/host_bfloat16.cpp"
 #include "prelude/host_atomics.cpp"

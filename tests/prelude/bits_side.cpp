@@ -1,5 +1,6 @@
 // Integer intrinsics and conversions with named roundings as kernels see them.
 #include "prelude/host_base.cpp"
+#include "prelude/both_real.cpp"
 #include "prelude/host_math.cpp"
 #include "prelude/host_bits.cpp"
 #include "prelude/host_convert.cpp"

@@ -1,5 +1,6 @@
 // complex<float> and complex<double> as kernels see them.
 #include "prelude/host_base.cpp"
+#include "prelude/both_real.cpp"
 #include "prelude/host_math.cpp"
 #include "prelude/host_half.cpp"
 #include "prelude/both_complex.cpp"

@@ -1,5 +1,6 @@
 // float16 and bfloat16 as kernels see them.
 #include "prelude/host_base.cpp"
+#include "prelude/both_real.cpp"
 #include "prelude/host_math.cpp"
 #include "prelude/host_half.cpp"
 #include "prelude/host_bfloat16.cpp"

@@ -1,6 +1,7 @@
 // Mathematics as host kernels see it: plain loops, which the compiler turns into calls of vector functions where there are any.
 #include "prelude/host_base.cpp"
-#include "prelude/host_constants.cpp"
+#include "prelude/both_real.cpp"
+#include "prelude/both_constants.cpp"
 #include "prelude/host_math.cpp"
 #include "prelude/host_intrinsics.cpp"
 #include "prelude/host_special.cpp"
@@ -76,6 +77,7 @@ extern "C" bool kiln_mixed_calls()
              ilogb(9.0f) == 3;
     right &= INT_MAX == 2147483647 && uint8_t(257) == 1 && M_PI > 3.14159 && FLT_MAX > 3e38f &&
              -INFINITY < -DBL_MAX;
+    right &= __builtin_bit_cast(int, NAN) == 0x7fffffff && HUGE_VAL == CUDART_INF && CUDART_NAN != CUDART_NAN;
     float sine, cosine;
     sincosf(1, &sine, &cosine);
     right &= sine == sin(1.0f) && cosine == cos(1.0f);

@@ -59,18 +59,27 @@ typedef unsigned long uintptr_t;
 #define M_SQRT1_2 0.70710678118654752440
 #endif
 
+// The bits that CUDA documents, on the host too.
+#ifdef __CUDACC__
+#define KN_FLOAT(bits) __int_as_float(bits)
+#define KN_DOUBLE(bits) __longlong_as_double(bits)
+#else
+#define KN_FLOAT(bits) __builtin_bit_cast(float, bits)
+#define KN_DOUBLE(bits) __builtin_bit_cast(double, bits)
+#endif
+
 #ifndef CUDART_INF
 #define CUDART_PI_F 3.141592654f
 #define CUDART_PI 3.1415926535897931
-#define CUDART_INF_F INFINITY
-#define CUDART_NAN_F NAN
-#define CUDART_INF __builtin_inf()
-#define CUDART_NAN __builtin_nan("")
+#define CUDART_INF_F KN_FLOAT(0x7f800000)
+#define CUDART_NAN_F KN_FLOAT(0x7fffffff)
+#define CUDART_INF KN_DOUBLE(0x7ff0000000000000)
+#define CUDART_NAN KN_DOUBLE(0x7fffffffffffffff)
 #endif
 
 #ifndef INFINITY
-#define INFINITY __builtin_inff()
-#define NAN __builtin_nanf("")
-#define HUGE_VALF INFINITY
+#define INFINITY CUDART_INF_F
+#define NAN CUDART_NAN_F
+#define HUGE_VALF CUDART_INF_F
 #define HUGE_VAL CUDART_INF
 #endif
