@@ -11,6 +11,7 @@
 
 enum {
     WINDOWS_THREADS = 1536,    /* of a multiprocessor that a windows kernel is to leave registers for */
+    LONG_ROW = 128,            /* vectors, from which on most warps lie in one row */
     DEEP_CHAIN = 6,            /* functions of an element, from which on a loop is made wider */
     LINE = 64,                 /* bytes */
     STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
@@ -440,6 +441,20 @@ static void put_all_runs(const writer *w, kn_str *out)
     }
 }
 
+static void put_index_in_row(const writer *w, kn_str *out)
+{
+    int index = kn_spec_count_arrays(w->spec);
+    if (!(w->program->uses & KN_USES_INDEX))
+        return;
+    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k)\n",
+                  w->spec->schedule.vector);
+    kn_str_printf(out, "        kn_i[kn_k] = kn.start + kn_here.at[%d] + kn_k * %s.stride[%d]", index,
+                  fast_axis(w), index);
+    if (w->spec->schedule.kind == KN_STEPS)
+        kn_str_printf(out, " + kn_m * kn_w.stride[%d]", index);
+    kn_str_append(out, ";\n");
+}
+
 /* Lanes of one row: at steps of the fast axis. One test for all operands, so that their loads stand together. */
 static void put_gather_in_row(const writer *w, kn_str *out)
 {
@@ -454,18 +469,9 @@ static void put_gather_in_row(const writer *w, kn_str *out)
     }
     put_gathers(w, out, "kn_gather_apart", true);
     kn_str_append(out, "    }\n");
+    put_index_in_row(w, out);
     out->failed = out->failed || runs.failed;
     kn_str_free(&runs);
-    if (!(w->program->uses & KN_USES_INDEX))
-        return;
-    int index = kn_spec_count_arrays(w->spec);
-    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k)\n",
-                  w->spec->schedule.vector);
-    kn_str_printf(out, "        kn_i[kn_k] = kn.start + kn_here.at[%d] + kn_k * %s.stride[%d]", index,
-                  fast_axis(w), index);
-    if (w->spec->schedule.kind == KN_STEPS)
-        kn_str_printf(out, " + kn_m * kn_w.stride[%d]", index);
-    kn_str_append(out, ";\n");
 }
 
 /* What lane kn_k gathers at kn_here. */
@@ -486,53 +492,35 @@ static void put_gather_lane(const writer *w, kn_str *out)
         kn_str_printf(out, "        kn_i[kn_k] = kn.start + kn_here.at[%d];\n", array);
 }
 
-/* Lanes in two rows, as runs or by steps. */
-static void put_gather_two_rows(const writer *w, kn_str *out, bool as_runs)
+/* Lanes in one row or over its end, by `function`. */
+static void put_gather_two_rows(const writer *w, kn_str *out, const char *function, bool with_step)
 {
-    int array = 0, vector = w->spec->schedule.vector;
+    int array = 0;
     for (int k = 0; k < param_count(w); ++k) {
         const char *name = w->program->param[k].name;
         if (w->spec->operand[k].pass != KN_PASS_ARRAY)
             continue;
-        if (access_of(w, k) == KN_GATHER)
-            kn_str_printf(out,
-                          "        kn_%s_ = %s<%s, %d>((const char *)kn.%s_ + kn_here.at[%d], (const char "
-                          "*)kn.%s_ + kn_next.at[%d], kn_left",
-                          name, as_runs ? "kn_load_crossing" : "kn_gather_crossing", storage(w, k), vector,
-                          name, array, name, array);
-        if (access_of(w, k) == KN_GATHER && !as_runs)
-            kn_str_printf(out, ", kn.axis[0].stride[%d]", array);
-        if (access_of(w, k) == KN_GATHER)
+        if (access_of(w, k) == KN_GATHER) {
+            kn_str_printf(out, "        kn_%s_ = %s<%s, %d>(", name, function, storage(w, k),
+                          w->spec->schedule.vector);
+            put_bytes(w, out, k, array);
+            kn_str_printf(out, ", (const char *)kn.%s_ + kn_next.at[%d], kn_left", name, array);
+            if (with_step)
+                kn_str_printf(out, ", kn.axis[0].stride[%d]", array);
             kn_str_append(out, ");\n");
+        }
         ++array;
     }
-}
-
-/* Lanes that go over the end of a row and end in the next one. */
-static void put_gather_crossing(const writer *w, kn_str *out)
-{
-    kn_str runs = KN_STR_INIT;
+    if (!(w->program->uses & KN_USES_INDEX))
+        return;
     int index = kn_spec_count_arrays(w->spec);
-    put_all_runs(w, &runs);
-    kn_str_append(out, "    const int kn_left = (int)(kn.axis[0].extent - kn_here.inner);\n"
-                       "    const kn_place kn_next = kn_locate<1>(kn, kn_first + kn_left);\n");
-    if (runs.length > 0) {
-        kn_str_printf(out, "    if (%s) {\n", kn_str_text(&runs));
-        put_gather_two_rows(w, out, true);
-        kn_str_append(out, "    } else {\n");
-    } else {
-        kn_str_append(out, "    {\n");
-    }
-    put_gather_two_rows(w, out, false);
-    kn_str_append(out, "    }\n");
-    if (w->program->uses & KN_USES_INDEX)
-        kn_str_printf(out,
-                      "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k)\n"
-                      "        kn_i[kn_k] = kn.start + (kn_k < kn_left ? kn_here.at[%d] + kn_k * "
-                      "kn.axis[0].stride[%d] : kn_next.at[%d] + (kn_k - kn_left) * kn.axis[0].stride[%d]);\n",
-                      w->spec->schedule.vector, index, index, index, index);
-    out->failed = out->failed || runs.failed;
-    kn_str_free(&runs);
+    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k)\n",
+                  w->spec->schedule.vector);
+    kn_str_printf(
+        out,
+        "        kn_i[kn_k] = kn.start + (kn_k < kn_left ? kn_here.at[%d] + kn_k * kn.axis[0].stride[%d] "
+        ": kn_next.at[%d] + (kn_k - kn_left) * kn.axis[0].stride[%d]);\n",
+        index, index, index, index);
 }
 
 /* Lanes in many short rows: each is located. */
@@ -575,24 +563,47 @@ static void put_windows_gather(const writer *w, kn_str *out)
     kn_str_free(&runs);
 }
 
-/* What a thread gathers: one test for all lanes in one row. Lanes of tiles and of steps always are. */
+/* What a thread of a rows kernel gathers. In short rows some of a warp go over the end: all do as if they did. */
+static void put_rows_gather(writer *w, kn_str *out)
+{
+    int vector = w->spec->schedule.vector;
+    kn_str runs = KN_STR_INIT;
+    put_all_runs(w, &runs);
+    kn_str_append(out, "const int kn_left = (int)(kn.axis[0].extent - kn_here.inner);\n");
+    if (runs.length > 0) {
+        kn_str_printf(out, "if (%d <= kn.axis[0].extent && kn.axis[0].extent < %d && %s) {\n", vector,
+                      LONG_ROW * vector, kn_str_text(&runs));
+        kn_str_printf(
+            out,
+            "    const kn_place kn_next = kn_left < %d ? kn_next_row(kn, kn_here, kn_first) : kn_here;\n",
+            vector);
+        put_gather_two_rows(w, out, "kn_load_crossing", false);
+        kn_str_append(out, "} else ");
+    }
+    kn_str_printf(out, "if (%d <= kn_left) {\n", vector);
+    put_gather_in_row(w, out);
+    kn_str_printf(out, "} else if (%d <= kn.axis[0].extent) {\n", vector);
+    kn_str_append(out, "    const kn_place kn_next = kn_next_row(kn, kn_here, kn_first);\n");
+    put_gather_two_rows(w, out, "kn_gather_crossing", true);
+    kn_str_append(out, "} else {\n");
+    put_gather_across(w, out);
+    kn_str_append(out, "}\n");
+    out->failed = out->failed || runs.failed;
+    kn_str_free(&runs);
+}
+
+/* What a thread gathers. Lanes of tiles and of steps lie in one row. */
 static void put_gather(writer *w)
 {
     kn_str *out = &w->slot[SLOT_GATHER];
-    bool may_cross = w->spec->schedule.kind == KN_ROWS;
     if (!gathers(w) && !(w->program->uses & KN_USES_INDEX))
         return;
-    if (may_cross)
-        kn_str_printf(out, "if (kn_here.inner + %d <= kn.axis[0].extent) {\n", w->spec->schedule.vector);
-    else
-        kn_str_append(out, "{\n");
-    put_gather_in_row(w, out);
-    if (may_cross) {
-        kn_str_printf(out, "} else if (%d <= kn.axis[0].extent) {\n", w->spec->schedule.vector);
-        put_gather_crossing(w, out);
-        kn_str_append(out, "} else {\n");
-        put_gather_across(w, out);
+    if (w->spec->schedule.kind == KN_ROWS) {
+        put_rows_gather(w, out);
+        return;
     }
+    kn_str_append(out, "{\n");
+    put_gather_in_row(w, out);
     kn_str_append(out, "}\n");
 }
 
@@ -694,12 +705,10 @@ static void put_windows(writer *w)
             kn_str_printf(&w->slot[SLOT_STAGED], "%d", array);
             kn_str_printf(&w->slot[SLOT_STAGED_SIZE], "%d", size);
             kn_str_printf(&w->slot[SLOT_STAGED_FROM], "kn.%s_", name);
-            kn_str_printf(&w->slot[SLOT_GATHER],
-                          "#pragma unroll\nfor (int kn_k = 0; kn_k < %d; ++kn_k)\n"
-                          "    kn_%s_.at[kn_k] = kn_take<%s>((kn_k == 0 || kn_k < kn_left ? kn_turned : "
-                          "kn_turned_on) + "
-                          "kn_k * kn_w.pitch);\n",
-                          w->spec->schedule.vector, name, storage(w, k));
+            kn_str_printf(
+                &w->slot[SLOT_GATHER],
+                "kn_%s_ = kn_take_run<%s, %d>(kn_turned, kn_turned_on, kn_left, kn_w.pitch, kn_turn);\n",
+                name, storage(w, k), w->spec->schedule.vector);
         } else if (is_output(w, k) && w->slot[SLOT_RESULT_SIZE].length == 0) {
             kn_str_printf(&w->slot[SLOT_RESULT_FROM], "(char *)kn.%s_ + kn_slot_at.at[%d]", name, array);
             kn_str_printf(&w->slot[SLOT_RESULT_SIZE], "%d", size);

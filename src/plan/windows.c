@@ -155,6 +155,13 @@ static int64_t whole_vectors(const cut *c, int64_t elements)
     return divide_up(elements, c->schedule->vector) * c->schedule->vector;
 }
 
+/* What loading an element of a slot takes by conflicts of banks, as instructions: the vectors of a run begin in an eighth of the banks, so that warps of few runs wait more. */
+static double load_turns(const cut *c, uint32_t lanes)
+{
+    double conflicts = c->axes.crossed || lanes <= 3 ? 2.5 : c->item > 2 ? 3.5 : lanes == 4 ? 2 : 1.5;
+    return 4 * conflicts * (c->item > 4 ? c->item / 4 : 1);
+}
+
 /* What a box takes, in instructions of a warp and in the time in which as many would be issued: its work, threads that have none included, and its memory traffic with what
  * is read beside it. */
 static void rate(box *b, const cut *c)
@@ -166,7 +173,9 @@ static void rate(box *b, const cut *c)
     for (uint32_t lanes = 3; (block >> lanes) > 0; ++lanes) {
         double passes = (double)divide_up(slots, INT64_C(1) << lanes),
                turns = (double)divide_up(b->rows, block >> lanes);
+        double loading = passes * turns * (double)vector * load_turns(c, lanes);
         turns = passes * (50 + turns * (42 + 5 * (double)vector));
+        turns = turns > loading ? turns : loading;
         if (best == 0 || turns < best) {
             best = turns;
             b->slot_lanes = lanes;

@@ -9,7 +9,7 @@ struct kn_args {
 
 /* Where one element is: bytes from the start of each operand. Launches are cut so that 32 bits are enough. */
 struct kn_place {
-    unsigned inner, outer; /* steps along the innermost axis and along the outermost */
+    unsigned inner, second, outer; /* steps along the innermost axis, along the next one, and along the outermost */
     int at[${operands}];
 };
 
@@ -34,11 +34,15 @@ static __device__ __forceinline__ kn_place kn_locate(const kn_args &kn, unsigned
         const unsigned steps = index - outer * kn.axis[a].extent;
         if (a == 0)
             place.inner = steps;
+        if (a == 1)
+            place.second = steps;
         kn_move(place, kn.axis[a], steps);
         index = outer;
     }
     if (kn.rank == 1)
         place.inner = index;
+    if (kn.rank == 2)
+        place.second = index;
     place.outer = index;
     kn_move(place, kn.axis[kn.rank - 1], index);
     return place;

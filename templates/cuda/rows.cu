@@ -1,6 +1,18 @@
 ${head}
 ${axes}
 
+/* Where the row begins that follows the one of `place`, whose element has this index. */
+template <class Args>
+static __device__ __forceinline__ kn_place kn_next_row(const Args &kn, const kn_place &place, unsigned index)
+{
+    if (place.second + 1 >= kn.axis[1].extent)
+        return kn_locate<1>(kn, index + kn.axis[0].extent - place.inner);
+    kn_place next = place;
+    kn_move(next, kn.axis[0], -place.inner);
+    kn_move(next, kn.axis[1], 1);
+    return next;
+}
+
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
     ${wait}

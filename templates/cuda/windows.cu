@@ -77,6 +77,41 @@ static __device__ __forceinline__ T kn_take(unsigned from)
     return element;
 }
 
+/* N elements `pitch` bytes apart; from `left` on they go on from `on`. Small ones are taken by words of the result, threads beginning with different words: vectors of one run
+ * begin in an eighth of the banks. */
+template <class T, int N>
+static __device__ __forceinline__ kn_pack<T, N> kn_take_run(unsigned from, unsigned on, int left, unsigned pitch, unsigned turn)
+{
+    kn_pack<T, N> run;
+    if constexpr (sizeof(T) > 2 || sizeof(T) * N != 16) {
+#pragma unroll
+        for (int k = 0; k < N; ++k)
+            run.at[k] = kn_take<T>((k == 0 || k < left ? from : on) + k * pitch);
+    } else {
+        constexpr int part = N / 4;
+        kn_words<4> word;
+#pragma unroll
+        for (int w = 0; w < 4; ++w) {
+            const int first = part * ((w + turn) & 3);
+            const unsigned here = from + first * pitch, there = on + first * pitch;
+#pragma unroll
+            for (int k = 0; k < part; ++k)
+                run.at[part * w + k] = kn_take<T>((first + k < left ? here : there) + k * pitch);
+        }
+        memcpy(&word, &run, sizeof word);
+#pragma unroll
+        for (int by = 1; by <= 2; by *= 2) {
+            kn_words<4> moved;
+#pragma unroll
+            for (int w = 0; w < 4; ++w)
+                moved.at[w] = turn & by ? word.at[(w + 4 - by) & 3] : word.at[w];
+            word = moved;
+        }
+        memcpy(&run, &word, sizeof word);
+    }
+    return run;
+}
+
 static __device__ __forceinline__ void kn_copied()
 {
 #if __CUDA_ARCH__ >= 800
@@ -152,6 +187,7 @@ extern "C" __global__ void __launch_bounds__(${block}, ${blocks}) ${entry}(const
     const unsigned kn_q0_2 = kn_divide(kn_row + kn_r0, kn_q), kn_q0 = kn_row + kn_r0 - kn_q0_2 * kn_q.extent;
     kn_move(kn_corner, kn_q, kn_q0);
     kn_move(kn_corner, kn_q2, kn_q0_2);
+    const unsigned kn_turn = threadIdx.x >> 3 & 3;
     const unsigned kn_on = kn_x_step - kn_p.extent * kn_w.pitch; /* where a run goes on at its second axis */
 #pragma unroll 1
     for (unsigned kn_slot = threadIdx.x & ((1u << kn_w.slot_lanes) - 1); kn_slot < kn_w.slots; kn_slot += 1u << kn_w.slot_lanes) {

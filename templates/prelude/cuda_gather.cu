@@ -53,16 +53,24 @@ __device__ __forceinline__ kn_pack<T, N> kn_load_shifted(const char *from) {
     return kn_load_part<T, N>(from, 0, sizeof(T) * N);
 }
 
-// The last `left` elements of one row and the first of another.
+// The last `left` elements of one row, then the first of the next: of the word in which they meet the bytes are chosen. N of them, or more: one row alone.
 template <class T, int N>
 __device__ __forceinline__ kn_pack<T, N> kn_load_crossing(const char *row, const char *next, int left) {
+    constexpr int words = sizeof(T) * N / 4;
+    union {
+        kn_words<words> bits;
+        kn_pack<T, N> elements;
+    } low, high;
     const int bytes = left * (int)sizeof(T);
-    const kn_pack<T, N> low = kn_load_part<T, N>(row, 0, bytes), high = kn_load_part<T, N>(next - bytes, bytes, sizeof(T) * N);
-    kn_pack<T, N> both;
+    low.elements = kn_load_part<T, N>(row, 0, left < N ? bytes : (int)sizeof(T) * N);
+    if (left < N) {
+        high.elements = kn_load_part<T, N>(next - bytes, bytes, sizeof(T) * N);
+        const unsigned met = 0x7654u - (0x4444u & ((1u << 4 * (bytes & 3)) - 1));
 #pragma unroll
-    for (int k = 0; k < N; ++k)
-        both.at[k] = k < left ? low.at[k] : high.at[k];
-    return both;
+        for (int k = 0; k < words; ++k)
+            low.bits.at[k] = __byte_perm(low.bits.at[k], high.bits.at[k], 4 * k + 4 <= bytes ? 0x3210u : 4 * k >= bytes ? 0x7654u : met);
+    }
+    return low.elements;
 }
 
 // N elements, each `step` bytes behind the one before.
