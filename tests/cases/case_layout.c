@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define COUNT(table) (sizeof(table) / sizeof *(table))
+
 static void sum_expected(const element *e)
 {
     set_out(e, 0, in_number(e, 0).re + in_number(e, 1).re);
@@ -246,17 +248,218 @@ static void copy(const char *schedule, kiln_dtype dtype, const char *shape, cons
     stage_free(s);
 }
 
-/* Odd extents: tiles of single elements, up and down along either of their axes. */
-static void tiles_of_single_elements(void)
+/* Odd extents: rows begin anywhere, up and down along either axis. */
+static void windows_of_odd_extents(void)
 {
-    static const kiln_dtype dtypes[] = {KILN_FLOAT64, KILN_FLOAT32, KILN_UINT8};
+    static const kiln_dtype dtypes[] = {KILN_FLOAT64, KILN_FLOAT32, KILN_FLOAT16, KILN_UINT8};
     static const char *const layouts[][2] = {{"F -1", "C"}, {"F -0", "-0"}, {"F -* +3", "-*"}, {"F", "-1"}};
-    for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; ++d)
-        for (size_t l = 0; l < sizeof layouts / sizeof layouts[0]; ++l)
-            copy("\"tile\" vector=\"1\"", dtypes[d], "1031,1021", layouts[l][0], layouts[l][1]);
+    for (size_t d = 0; d < COUNT(dtypes); ++d)
+        for (size_t l = 0; l < COUNT(layouts); ++l)
+            copy("\"windows\"", dtypes[d], "1031,1021", layouts[l][0], layouts[l][1]);
     /* Against the results along the axis on which the input runs: read at its places. */
     copy("\"rows\"", KILN_FLOAT32, "1031,1021", "F -0", "C");
     copy("\"rows\"", KILN_FLOAT64, "1031,1021", "F", "-0 +1");
+}
+
+/* Results of one byte are stored 16 at a time: shorter rows of them have no such slot. */
+static const char *windows_where_slots_fit(kiln_dtype dtype, const char *shape)
+{
+    return kiln_dtype_size(dtype) == 1 && atoi(strrchr(shape, ',') + 1) < 16 ? "" : "\"windows\"";
+}
+
+/* Rows of the input that do not run on along the results' second axis. */
+static void windows_straight(void)
+{
+    static const struct {
+        const char *shape, *x, *z;
+    } places[] = {
+        {"11,103,105,9", "F", "C"},
+        {"11,103,105,9", "P3,1,2,0 -1 -3", "-2"},
+        {"19,33,41", "P1,2,0", "C"},
+        {"19,33,41", "P2,1,0 -1", "P1,0,2"},
+        {"9,35,7,13", "P3,2,1,0", "C"},
+        {"9,35,7,13", "P2,3,1,0 -2", "+1"},
+        {"9,35,7,13", "P3,0,2,1 -3", "-0"},
+        {"33,5,7,3,17", "P4,3,2,1,0", "C"},
+        {"257,5,31", "F", "C"},
+        {"129,1001", "F", "C"},
+        {"2003,9", "F", "C"},
+        {"9,3001", "F", "C"},
+    };
+    static const kiln_dtype dtypes[] = {KILN_UINT8, KILN_FLOAT16, KILN_INT32, KILN_COMPLEX64};
+    for (size_t k = 0; k < COUNT(places); ++k)
+        for (size_t d = 0; d < COUNT(dtypes); ++d)
+            copy(windows_where_slots_fit(dtypes[d], places[k].shape), dtypes[d], places[k].shape, places[k].x,
+                 places[k].z);
+    copy("\"windows\"", KILN_UINT8, "3001,17", "F", "C");
+}
+
+/* The input's fastest axis is the results' second: batches of small matrices, odd and with gaps. */
+static void windows_crossed(void)
+{
+    static const char *const shapes[] = {"37,97,11",   "5,131,33",  "3,1021,9",  "65,99,17",
+                                         "7,9,101,13", "101,201,8", "2,401,125", "5,97,47"};
+    static const kiln_dtype dtypes[] = {KILN_UINT8, KILN_FLOAT16, KILN_FLOAT32, KILN_FLOAT64};
+    for (size_t k = 0; k < COUNT(shapes); ++k)
+        for (size_t d = 0; d < COUNT(dtypes); ++d) {
+            bool four = k == 4;
+            const char *schedule = windows_where_slots_fit(dtypes[d], shapes[k]);
+            copy(schedule, dtypes[d], shapes[k], four ? "P0,1,3,2" : "P0,2,1", "C");
+            copy(schedule, dtypes[d], shapes[k], four ? "P1,0,3,2 -0 +1" : "P0,2,1 -0 +1", "+3");
+            copy(schedule, dtypes[d], shapes[k], four ? "P0,1,3,2 /0" : "P0,2,1 /0", "/0 +1");
+        }
+    copy("\"windows\"", KILN_UINT8, "101,201,17", "P0,2,1 +1", "+3");
+    copy("\"windows\"", KILN_FLOAT64, "1021,33", "F", "C");
+}
+
+/* Starts off 16 bytes by each number of elements. */
+static void windows_shifted(void)
+{
+    static const kiln_dtype dtypes[] = {KILN_UINT8, KILN_FLOAT16, KILN_FLOAT32, KILN_FLOAT64};
+    for (size_t d = 0; d < COUNT(dtypes); ++d)
+        for (int shift = 0; shift < 16; ++shift) {
+            char x[16], z[16];
+            snprintf(x, sizeof x, "F +%d", shift);
+            snprintf(z, sizeof z, "+%d", (shift * 7 + 1) % 16);
+            copy("\"windows\"", dtypes[d], "131,127", x, z);
+        }
+}
+
+/* Around the fewest elements, the shortest axes and one vector; even extents are windows where starts are not aligned. */
+static void windows_at_limits(void)
+{
+    static const char *const extents[] = {"7", "8", "9", "15", "16", "17", "23", "31", "32", "33"};
+    static const kiln_dtype dtypes[] = {KILN_UINT8, KILN_FLOAT16, KILN_FLOAT32, KILN_FLOAT64};
+    for (size_t k = 0; k < COUNT(extents); ++k)
+        for (size_t d = 0; d < COUNT(dtypes); ++d) {
+            char tall[32], wide[32];
+            snprintf(tall, sizeof tall, "2203,%s", extents[k]);
+            snprintf(wide, sizeof wide, "%s,2203", extents[k]);
+            copy("", dtypes[d], tall, "F +1", "C");
+            copy("", dtypes[d], wide, "F", "+1");
+        }
+    copy("\"windows\"", KILN_FLOAT32, "128,128", "F +1", "C");
+    copy("\"windows\"", KILN_FLOAT32, "128,128", "F", "+1");
+    copy("\"windows\"", KILN_FLOAT32, "113,145", "F", "C");
+    copy("\"rows\"", KILN_FLOAT32, "127,129", "F", "C"); /* 16383 elements */
+    copy("\"windows\"", KILN_FLOAT32, "2203,8", "F +1", "C");
+    copy("\"rows\"", KILN_FLOAT32, "2503,7", "F", "C");
+    copy("\"windows\"", KILN_UINT8, "2203,16", "F +1", "C");
+    copy("\"rows\"", KILN_UINT8, "2203,15", "F", "C"); /* no slot fits */
+}
+
+static void expect_windows(stage *s, expectation expect)
+{
+    char *line = stage_explain(s, "sm_90");
+    trouble_unless(strstr(line, "\"windows\"") != NULL, "no schedule=windows in %s", line);
+    free(line);
+    stage_check(s, expect, NULL);
+    stage_free(s);
+}
+
+static void cast_expected(const element *e)
+{
+    number_store(e->out[0], e->out_dtype[0], in_number(e, 0));
+}
+
+/* What is staged and what is stored are of other widths. */
+static void windows_of_two_widths(void)
+{
+    static const struct {
+        kiln_dtype from, to;
+    } casts[] = {{KILN_UINT8, KILN_FLOAT32}, {KILN_UINT8, KILN_FLOAT64},   {KILN_INT16, KILN_FLOAT32},
+                 {KILN_INT32, KILN_INT8},    {KILN_FLOAT32, KILN_FLOAT64}, {KILN_FLOAT64, KILN_FLOAT32},
+                 {KILN_INT64, KILN_UINT8},   {KILN_INT64, KILN_INT16}};
+    static const char *const places[][3] = {{"131,137", "F", "C"},
+                                            {"131,137", "F +1 -1", "+1"},
+                                            {"23,101,19", "P0,2,1 -0", "C"},
+                                            {"11,33,65", "F -0", "-0"}};
+    for (size_t c = 0; c < COUNT(casts); ++c)
+        for (size_t p = 0; p < COUNT(places); ++p) {
+            stage *s = STAGE("A x", "B z", "z = (B)x");
+            stage_in(s, casts[c].from, places[p][0], places[p][1], FILL_COUNT);
+            stage_out(s, casts[c].to, places[p][0], places[p][2]);
+            expect_windows(s, cast_expected);
+        }
+}
+
+/* Beside the staged input another is gathered: a run as the results are, broadcast, stepped, or in an order of its own. */
+static void windows_with_another_input(void)
+{
+    static const char *const others[] = {"C", "+1", "F", "F -0", "/1", "-1", "=0", "=1", "=*"};
+    for (size_t k = 0; k < COUNT(others); ++k)
+        for (int other_first = 0; other_first < 2; ++other_first) {
+            stage *s = other_first ? STAGE("int16 y, float32 x", "float32 z", "z = y + x")
+                                   : STAGE("float32 x, int16 y", "float32 z", "z = x + y");
+            if (!other_first)
+                stage_in(s, KILN_FLOAT32, "131,137", "F -1", FILL_SMALL);
+            stage_in(s, KILN_INT16, "131,137", others[k], FILL_SMALL);
+            if (other_first)
+                stage_in(s, KILN_FLOAT32, "131,137", "F -1", FILL_SMALL);
+            stage_out(s, KILN_FLOAT32, "131,137", "+2");
+            expect_windows(s, sum_expected);
+        }
+    static const char *const orders[] = {"P0,1,2", "P0,2,1", "P1,0,2", "P1,2,0", "P2,0,1 -1", "P2,1,0"};
+    for (size_t k = 0; k < COUNT(orders); ++k) {
+        stage *s = STAGE("T x, T y", "T z", "z = x + y");
+        stage_in(s, KILN_FLOAT32, "21,37,33", "P0,2,1 -0", FILL_SMALL);
+        stage_in(s, KILN_FLOAT32, "21,37,33", orders[k], FILL_SMALL);
+        stage_out(s, KILN_FLOAT32, "21,37,33", "C");
+        expect_windows(s, sum_expected);
+    }
+}
+
+static void both_expected(const element *e)
+{
+    set_out(e, 0, in_number(e, 0).re * 2);
+    set_out(e, 1, in_number(e, 0).re + 1);
+}
+
+static void windows_of_two_results(void)
+{
+    static const char *const places[][3] = {{"131,137", "F", "C"},
+                                            {"131,137", "F -0 +3", "-0 +1"},
+                                            {"23,101,19", "P0,2,1 -0", "C"},
+                                            {"11,33,65", "F", "C"}};
+    for (size_t p = 0; p < COUNT(places); ++p)
+        for (int wide = 0; wide < 2; ++wide) {
+            stage *s = STAGE("float32 x", "A z, B w", "z = x * 2; w = x + 1;");
+            stage_in(s, KILN_FLOAT32, places[p][0], places[p][1], FILL_SMALL);
+            stage_out(s, KILN_FLOAT32, places[p][0], places[p][2]);
+            stage_out(s, wide ? KILN_FLOAT64 : KILN_INT16, places[p][0], places[p][2]);
+            expect_windows(s, both_expected);
+        }
+}
+
+static void index_expected(const element *e)
+{
+    set_out(e, 0, in_number(e, 0).re + (double)(e->i % 1000));
+}
+
+static void row_expected(const element *e)
+{
+    if (in_number(e, 0).re > 0)
+        set_out(e, 0, in_number(e, 0).re + (double)e->index[0]);
+}
+
+/* The index, and results of which some keep what they were. */
+static void windows_with_index(void)
+{
+    static const char *const places[][3] = {{"131,137", "F", "C"},
+                                            {"131,137", "F +3 -*", "-*"},
+                                            {"23,101,19", "P0,2,1 -0", "C"},
+                                            {"11,33,65", "F -1", "C"},
+                                            {"19,33,41", "P2,1,0", "P1,0,2"}};
+    for (size_t p = 0; p < COUNT(places); ++p) {
+        stage *s = STAGE("float32 x", "float32 z", "z = x + i % 1000");
+        stage_in(s, KILN_FLOAT32, places[p][0], places[p][1], FILL_SMALL);
+        stage_out(s, KILN_FLOAT32, places[p][0], places[p][2]);
+        expect_windows(s, index_expected);
+        s = STAGE("float32 x", "float32 z", "if (x > 0) z = x + _ind.get()[0]");
+        stage_in(s, KILN_FLOAT32, places[p][0], places[p][1], FILL_SMALL);
+        stage_out(s, KILN_FLOAT32, places[p][0], places[p][2]);
+        expect_windows(s, row_expected);
+    }
 }
 
 /* Short axes: either side of a tile, or both, go over two of them. */
@@ -273,8 +476,6 @@ static void tiles_over_two_axes(void)
     copy("\"tile\" vector=\"4\"", KILN_FLOAT32, "24,16,96", "P2,0,1", "P1,0,2");
     copy("\"tile\" vector=\"4\"", KILN_FLOAT32, "96,24,16", "P2,0,1", "C");
     copy("\"tile\" vector=\"4\"", KILN_FLOAT32, "16,96,24", "F", "C");
-    copy("\"tile\" vector=\"1\"", KILN_FLOAT32, "11,103,105,9", "F", "C");
-    copy("\"tile\" vector=\"1\"", KILN_FLOAT64, "11,103,105,9", "P3,1,2,0 -1 -3", "-2");
 }
 
 /* KILN_ORDER_KEEP: memory order of the inputs, as NumPy's order "K". */
@@ -363,7 +564,15 @@ const test_case layout_cases[] = {
     {"permutations", permutations, 0},
     {"large", large, 0},
     {"transposed_copies", transposed_copies, 0},
-    {"tiles_of_single_elements", tiles_of_single_elements, 0},
+    {"windows_of_odd_extents", windows_of_odd_extents, 0},
+    {"windows_straight", windows_straight, 0},
+    {"windows_crossed", windows_crossed, 0},
+    {"windows_shifted", windows_shifted, 0},
+    {"windows_at_limits", windows_at_limits, 0},
+    {"windows_of_two_widths", windows_of_two_widths, 0},
+    {"windows_with_another_input", windows_with_another_input, 0},
+    {"windows_of_two_results", windows_of_two_results, 0},
+    {"windows_with_index", windows_with_index, 0},
     {"tiles_over_two_axes", tiles_over_two_axes, 0},
     {"order_keep", order_keep, 0},
     {"order_remembered", order_remembered, 0},
