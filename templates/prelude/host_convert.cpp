@@ -1,5 +1,5 @@
 // CUDA's conversions with a rounding in their names: rn to nearest even, rz towards zero, ru up, rd down. What
-// does not fit becomes the nearest integer that does, and a NaN 0 (in 64 bits the highest bit alone).
+// does not fit becomes the nearest integer that does, and a NaN the highest bit alone (0 from float32 to 32 bits).
 // needs: __double2float_rd __double2float_rn __double2float_ru __double2float_rz __double2hiint __double2int_rd
 // needs: __double2int_rn __double2int_ru __double2int_rz __double2ll_rd __double2ll_rn __double2ll_ru __double2ll_rz
 // needs: __double2loint __double2uint_rd __double2uint_rn __double2uint_ru __double2uint_rz __double2ull_rd
@@ -52,17 +52,17 @@ template <class F, class I> inline F kn_up(F nearest, I x) {
     inline F __##from##2##to##_rz(I x) { return x < 0 ? kn_up((F)x, x) : kn_down((F)x, x); } \
     inline F __##from##2##to##_ru(I x) { return kn_up((F)x, x); }                            \
     inline F __##from##2##to##_rd(I x) { return kn_down((F)x, x); }
-#define KN_INTEGERS(F, name)                                                                                             \
-    KN_TO_INTEGER(F, name, int, int, -2147483647 - 1, 2147483647, 0)                                                     \
-    KN_TO_INTEGER(F, name, unsigned int, uint, 0u, 4294967295u, 0u)                                                      \
+#define KN_INTEGERS(F, name, nan)                                                                                        \
+    KN_TO_INTEGER(F, name, int, int, -2147483647 - 1, 2147483647, (int)nan)                                              \
+    KN_TO_INTEGER(F, name, unsigned int, uint, 0u, 4294967295u, nan)                                                     \
     KN_TO_INTEGER(F, name, long long, ll, -9223372036854775807ll - 1, 9223372036854775807ll, -9223372036854775807ll - 1) \
     KN_TO_INTEGER(F, name, unsigned long long, ull, 0ull, 18446744073709551615ull, 9223372036854775808ull)               \
     KN_FROM_INTEGER(int, int, F, name)                                                                                   \
     KN_FROM_INTEGER(unsigned int, uint, F, name)                                                                         \
     KN_FROM_INTEGER(long long, ll, F, name)                                                                              \
     KN_FROM_INTEGER(unsigned long long, ull, F, name)
-KN_INTEGERS(float, float)
-KN_INTEGERS(double, double)
+KN_INTEGERS(float, float, 0u)
+KN_INTEGERS(double, double, 0x80000000u)
 
 inline float __double2float_rn(double x) { return (float)x; }
 inline float __double2float_ru(double x) { return (float)x < x ? kn_next((float)x, 1) : (float)x; }

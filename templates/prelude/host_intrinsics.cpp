@@ -1,18 +1,10 @@
 // What CUDA has built in beyond C's mathematics: reciprocal roots, multiples of pi, norms, and the intrinsics
 // that CUDA computes approximately, which are exact to the usual ulp here.
-// needs: __cosf cospi cospif __dadd_rn __ddiv_rn __dmul_rn __drcp_rn __dsqrt_rn __dsub_rn exp10 __exp10f exp10f
-// needs: __expf __fadd_rn __fdiv_rn __fdividef fdividef __fma_rn __fmaf_rn __fmul_rn __frcp_rn __frsqrt_rn
-// needs: __fsqrt_rn __fsub_rn __log10f __log2f __logf norm norm3d norm3df norm4d norm4df normf __powf rcbrt rcbrtf
-// needs: rhypot rhypotf rnorm rnorm3d rnorm3df rnorm4d rnorm4df rnormf rsqrt rsqrtf __saturatef sincos __sincosf
-// needs: sincosf sincospi sincospif __sinf sinpi sinpif __tanf __tanhf
+// needs: __cosf cospi cospif exp10 __exp10f exp10f __expf __fdividef fdividef __frsqrt_rn __log10f __log2f __logf
+// needs: norm norm3d norm3df norm4d norm4df normf __powf rcbrt rcbrtf rhypot rhypotf rnorm rnorm3d rnorm3df rnorm4d
+// needs: rnorm4df rnormf rsqrt rsqrtf __saturatef sincos __sincosf sincosf sincospi sincospif __sinf sinpi sinpif
+// needs: __tanf __tanhf
 // with: math
-
-// Keeps a rounded product or sum from being merged into a fused multiply-add.
-#if __has_builtin(__builtin_assoc_barrier)
-#define KN_ROUNDED(x) __builtin_assoc_barrier(x)
-#else
-#define KN_ROUNDED(x) (x)
-#endif
 
 KN_MATH1(KN_VECTOR_235, exp10)
 template <class R> inline R kn_rsqrt(R x) { return 1 / sqrt(x); }
@@ -92,18 +84,4 @@ inline float __fdividef(float x, float y) { return x / y; }
 inline float fdividef(float x, float y) { return x / y; }
 inline float __saturatef(float x) { return min(max(x, 0), 1); }
 
-inline float __fadd_rn(float x, float y) { return KN_ROUNDED(x + y); }
-inline float __fsub_rn(float x, float y) { return KN_ROUNDED(x - y); }
-inline float __fmul_rn(float x, float y) { return KN_ROUNDED(x * y); }
-inline float __fdiv_rn(float x, float y) { return x / y; }
-inline float __fmaf_rn(float x, float y, float z) { return fma(x, y, z); }
-inline float __frcp_rn(float x) { return 1 / x; }
-inline float __fsqrt_rn(float x) { return sqrt(x); }
 inline float __frsqrt_rn(float x) { return (float)(1 / sqrt((double)x)); }
-inline double __dadd_rn(double x, double y) { return KN_ROUNDED(x + y); }
-inline double __dsub_rn(double x, double y) { return KN_ROUNDED(x - y); }
-inline double __dmul_rn(double x, double y) { return KN_ROUNDED(x * y); }
-inline double __ddiv_rn(double x, double y) { return x / y; }
-inline double __fma_rn(double x, double y, double z) { return fma(x, y, z); }
-inline double __drcp_rn(double x) { return 1 / x; }
-inline double __dsqrt_rn(double x) { return sqrt(x); }

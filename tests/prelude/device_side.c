@@ -31,7 +31,7 @@ bool is_on_gpu(void)
 void run_on_device(const char *in, const char *out, const char *body, void *result, kiln_dtype type, long n,
                    const device_operand *operands, int n_operands)
 {
-    enum { MAX_OPERANDS = 3 };
+    enum { MAX_OPERANDS = 4 };
     kiln_kernel *kernel = NULL;
     kiln_array *arrays[MAX_OPERANDS] = {NULL}, *output = NULL;
     kiln_arg args[MAX_OPERANDS];

@@ -4,6 +4,7 @@
 #include "prelude/both_constants.cpp"
 #include "prelude/host_math.cpp"
 #include "prelude/host_intrinsics.cpp"
+#include "prelude/host_rounded.cpp"
 #include "prelude/host_special.cpp"
 
 #define LOOP(name)                                                                                           \

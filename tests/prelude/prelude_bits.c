@@ -226,9 +226,19 @@ static void test_conversions_to_integers(void **state)
         check_to_integers(ends[k]);
     for (int round = 0; round < 20000; ++round)
         check_to_integers(ldexp((double)(int64)next_number(), -(int)(next_number() & 63)));
-    int out[4];
-    kiln_float2int(NAN, out);
-    assert_true(out[0] == 0 && out[1] == 0 && out[2] == 0 && out[3] == 0);
+    int from_float[4], from_double[4];
+    unsigned unsigned_from_double[4];
+    int64 wide[4];
+    uint64 unsigned_wide[4];
+    kiln_float2int(NAN, from_float);
+    kiln_double2int(NAN, from_double);
+    kiln_double2uint(NAN, unsigned_from_double);
+    kiln_float2ll(NAN, wide);
+    kiln_double2ull(NAN, unsigned_wide);
+    for (int k = 0; k < 4; ++k)
+        assert_true(from_float[k] == 0 && from_double[k] == INT32_MIN &&
+                    unsigned_from_double[k] == 1u << 31 && wide[k] == INT64_MIN &&
+                    unsigned_wide[k] == 1ull << 63);
 }
 
 /* By the processor's own rounding modes. */

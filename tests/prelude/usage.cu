@@ -47,12 +47,13 @@ extern "C" __global__ void kiln_usage(float16 *h, bfloat16 *b, float *f, double 
     x += __expf(y) + __logf(y) + __sinf(y) + __cosf(y) + __powf(x, y) + __fdividef(x, y) + fdividef(x, y) + __saturatef(y) + rsqrtf(y) + rcbrtf(y);
     x += exp10f(y) + exp10(y) + sinpif(y) + cospi(y) + normcdff(y) + normcdf(y) + erfinv(y) + erfcinvf(y) + erfcx(y) + normcdfinv(y) + tgamma(y) + lgammaf(y);
     x += norm3df(x, y, x) + rnorm3d(x, y, x) + norm4df(x, y, x, y) + rhypotf(x, y) + cyl_bessel_i0f(y) + j0f(y) + fmaf(x, y, x) + __fmaf_rn(x, y, x);
+    x += __fadd_ru(x, 1) + __fsub_rd(h[8], y) + __fmul_rz(x, y) + __fdiv_rn(x, y) + __frcp_ru(y) + __fsqrt_rd(y) + __fmaf_rz(x, y, 2) + __fmaf_ieee_ru(x, y, x);
     x += __fmul_rn(x, y) + __fadd_rn(x, y) + __frcp_rn(y) + __fsqrt_rn(y) + ldexpf(x, 2) + scalbnf(x, 2) + nextafterf(x, y) + copysignf(x, y);
     sincosf(x, &sine, &cosine);
     __sincosf(x, &sine, &cosine);
     sincospif(x, &sine, &cosine);
     f[3] = x + sine + cosine + __ldg(f + 5) + INFINITY + NAN + M_PI + FLT_MAX;
-    d[3] = __dmul_rn(d[4], d[5]) + __fma_rn(d[4], d[5], d[6]) + rsqrt(d[4]) + sinpi(d[5]) + norm3d(d[4], d[5], d[6]) + DBL_EPSILON;
+    d[3] = __dmul_rn(d[4], d[5]) + __dadd_ru(d[4], x) + __dsub_rd(d[4], 1) + __ddiv_rz(d[4], d[5]) + __drcp_ru(d[4]) + __dsqrt_rd(d[4]) + __fma_rz(d[4], d[5], d[6]) + __frsqrt_rn(x) + __fma_rn(d[4], d[5], d[6]) + rsqrt(d[4]) + sinpi(d[5]) + norm3d(d[4], d[5], d[6]) + DBL_EPSILON;
 
     int32_t a = i[3], p = i[4];
     uint32_t v = u[3], w = u[4];
