@@ -172,14 +172,25 @@ static bool are_lanes_near(const choice *c, int vector)
     return true;
 }
 
+/* Whether every input runs along the fastest axis or stands still there, and rows are of some length. */
+static bool are_inputs_runs(const choice *c, int vector)
+{
+    int inner = inner_axis(c);
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && c->space->stride[o][inner] != 0 &&
+            c->space->stride[o][inner] != c->access[o].item_size)
+            return false;
+    return c->space->extent[inner] >= vector;
+}
+
 /* Results are one run: stored in vectors at the element's index. Rows of whole vectors are choose_rows' business:
  * what both could do would be one more binary. */
 static bool choose_dense(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
 {
     bool flat = is_flat(c);
     int vector = wide_vector(c);
-    if (!flat && vector > MAX_LOCATED)
-        vector = MAX_LOCATED;
+    bool apart = !flat && vector > MAX_LOCATED && !are_inputs_runs(c, vector);
+    vector = apart ? MAX_LOCATED : vector;
     shape->skew = common_skew(c, vector);
     if (!are_outputs_dense(c) || vector == 1 || shape->skew < 0 || (!flat && c->space->size == 0) ||
         (!flat && shape->skew == 0 && has_vector_input(c, vector)) ||
@@ -194,8 +205,8 @@ static bool choose_dense(kn_schedule *out, kn_shape_of_launch *shape, const choi
         agree = agree && dense;
         out->access[o] = dense ? KN_DENSE : KN_GATHER;
     }
-    /* Flat and off by different amounts: all inputs alike. Those that are aligned lose little, and a binary for each mixture is saved. */
-    for (int o = 0; flat && !agree && o < c->count; ++o)
+    /* Off by different amounts, or bytes apart: all inputs alike. Those that are aligned lose little, and a binary for each mixture is saved. */
+    for (int o = 0; (apart || (flat && !agree)) && o < c->count; ++o)
         if (!c->access[o].is_output)
             out->access[o] = KN_GATHER;
     return true;
@@ -214,8 +225,8 @@ static bool are_all_vectors(const choice *c, int vector)
 static bool choose_rows(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
 {
     int vector = wide_vector(c);
-    if (vector > MAX_LOCATED && !are_all_vectors(c, vector))
-        vector = MAX_LOCATED;
+    bool apart = vector > MAX_LOCATED && !are_all_vectors(c, vector);
+    vector = apart ? MAX_LOCATED : vector;
     for (int o = 0; o < c->count; ++o)
         if (c->access[o].is_output && !is_vector(c, o, vector))
             return false;
@@ -226,7 +237,9 @@ static bool choose_rows(kn_schedule *out, kn_shape_of_launch *shape, const choic
     out->vector = vector;
     out->rank = rank_class(c->space->ndim);
     for (int o = 0; o < c->count; ++o)
-        out->access[o] = is_vector(c, o, vector) ? KN_VECTOR : KN_GATHER;
+        out->access[o] = is_vector(c, o, vector) && (!apart || c->access[o].is_output)
+                             ? KN_VECTOR
+                             : KN_GATHER; /* bytes apart: all alike, a binary for each mixture is saved */
     return true;
 }
 

@@ -4,16 +4,20 @@
 #include <string.h>
 
 enum {
-    ACCESS = 16,          /* bytes of a piece of a row */
-    BOX_BYTES = 56 << 10, /* of shared memory, about: three or four blocks a multiprocessor; */
-    SMALL_BOX = 8 << 10,  /* fewer where there would be fewer boxes */
-    BOXES = 512,          /* than so many */
-    SHORTEST_ROW = 96,    /* bytes of a row for which crossing is worth it */
-    CROSSED_BYTES = 512,  /* longest results of the fastest axis that cross */
-    LONGEST_ROW = 4096,   /* bytes of a row in a box */
-    SHORT_ROW = 64,       /* and the fewest, where there are more */
-    MORE_PARTS = 4,       /* ways to cut beyond the fewest parts that are looked at */
-    BANKS = 32,           /* of shared memory, 4 bytes wide */
+    ACCESS = 16,            /* bytes of a piece of a row */
+    BOX_BYTES = 43 << 10,   /* of shared memory, about: four blocks a multiprocessor; */
+    SMALL_ITEMS = 56 << 10, /* of elements below 4 bytes: three; */
+    SMALL_BOX = 8 << 10,    /* fewer where there would be fewer boxes */
+    BOXES = 512,            /* than so many */
+    SHORTEST_ROW = 96,      /* bytes of a row for which crossing is worth it */
+    CROSSED_BYTES = 512,    /* longest results of the fastest axis that cross */
+    LONGEST_ROW = 4096,     /* bytes of a row in a box */
+    SHORT_ROW = 64,         /* and the fewest, where there are more */
+    MORE_PARTS = 4,         /* ways to cut beyond the fewest parts that are looked at */
+    SLOT_LANES = 5,         /* log2 of threads side by side along a run, at least: whole lines are stored; */
+    BYTE_LANES = 3,         /* of bytes, whose boxes are shorter */
+    PIECE_LANES = 5,        /* log2 of threads along a row, at most */
+    BANKS = 32,             /* of shared memory, 4 bytes wide */
     WARP = 32,
     MOST_SHARED = 63 << 10, /* bytes that a block has everywhere, when it asks for them */
     TRAFFIC = 300           /* instructions in the time that a warp's worth of memory takes, by measurement */
@@ -111,7 +115,7 @@ static int64_t pitch_for(const cut *c, int64_t columns)
 static void size_boxes(cut *c)
 {
     int64_t share = c->space->size * c->item / BOXES;
-    int64_t most = share < BOX_BYTES ? share : BOX_BYTES;
+    int64_t most = least(share, c->item < 4 ? SMALL_ITEMS : BOX_BYTES);
     c->box_bytes = most > SMALL_BOX ? most : SMALL_BOX;
 }
 
@@ -169,8 +173,9 @@ static void rate(box *b, const cut *c)
     int64_t block = c->schedule->block, vector = c->schedule->vector, slots = b->run / vector;
     int64_t pieces = divide_up(b->columns * c->item + ACCESS - c->item, ACCESS);
     double best = 0;
-    b->piece_lanes = (uint32_t)least(log2_above(pieces), 5);
-    for (uint32_t lanes = 3; (block >> lanes) > 0; ++lanes) {
+    b->piece_lanes = (uint32_t)least(log2_above(pieces), PIECE_LANES);
+    uint32_t fewest = c->item < 2 ? BYTE_LANES : SLOT_LANES;
+    for (uint32_t lanes = fewest; (block >> lanes) > 0; ++lanes) {
         double passes = (double)divide_up(slots, INT64_C(1) << lanes),
                turns = (double)divide_up(b->rows, block >> lanes);
         double loading = passes * turns * (double)vector * load_turns(c, lanes);
@@ -255,14 +260,14 @@ static uint32_t congruent_step(const cut *c, uint32_t step)
 
 /* ---- which rows a warp stores together ---- */
 
-/* The bank that a thread's first element is in, relative to the box. */
-static uint32_t word_of(const kn_windows *w, const cut *c, uint32_t slot, uint32_t row)
+/* The word of shared memory, relative to the box, that a thread takes first of a slot; small elements begin with the word of the result that is the thread's turn. */
+static uint32_t word_of(const kn_windows *w, const cut *c, uint32_t slot, uint32_t row, uint32_t turn)
 {
     int64_t size = c->access[c->result].item_size, first = extent(c, c->axes.row[0]);
     int64_t place = row % first * (c->axes.row[0] < 0 ? 0 : c->space->stride[c->result][c->axes.row[0]]) +
                     row / first * (c->axes.row[1] < 0 ? 0 : c->space->stride[c->result][c->axes.row[1]]);
     uint32_t skew = (uint32_t)(place / size) % (uint32_t)c->schedule->vector;
-    uint32_t t = (slot + 1) * (uint32_t)c->schedule->vector - skew,
+    uint32_t t = (slot + 1) * (uint32_t)c->schedule->vector - skew + turn * (uint32_t)c->schedule->vector / 4,
              fastest = (uint32_t)extent(c, c->axes.fastest);
     uint32_t x = t / fastest, x_step = w->crossed ? (uint32_t)c->item : w->step,
              row_step = w->crossed ? w->step : (uint32_t)c->item;
@@ -273,11 +278,13 @@ static uint32_t word_of(const kn_windows *w, const cut *c, uint32_t slot, uint32
 static int count_turns(const kn_windows *w, const cut *c, uint32_t warp, uint32_t row_shift)
 {
     uint32_t word[WARP];
+    bool turns = c->item <= 2 && c->schedule->vector * c->item == ACCESS;
     int in_bank[BANKS] = {0}, most = 0;
     for (uint32_t lane = 0; lane < WARP; ++lane) {
         uint32_t thread = warp * WARP + lane, slot = thread & ((1u << w->slot_lanes) - 1);
         bool seen = false;
-        word[lane] = word_of(w, c, slot, kn_windows_row(thread >> w->slot_lanes, w->row_lanes, row_shift));
+        word[lane] = word_of(w, c, slot, kn_windows_row(thread >> w->slot_lanes, w->row_lanes, row_shift),
+                             turns ? lane >> 3 : 0);
         for (uint32_t k = 0; k < lane; ++k)
             seen = seen || word[k] == word[lane];
         int *count = &in_bank[word[lane] % BANKS];

@@ -35,6 +35,7 @@ static void free_lines(lines *l)
 
 static const kiln_dtype tuples[][3] = {{KILN_FLOAT32, KILN_FLOAT32, KILN_FLOAT32},
                                        {KILN_FLOAT16, KILN_FLOAT16, KILN_FLOAT16},
+                                       {KILN_UINT8, KILN_UINT8, KILN_UINT8},
                                        {KILN_UINT8, KILN_FLOAT32, KILN_FLOAT64},
                                        {KILN_FLOAT64, KILN_INT16, KILN_UINT8},
                                        {KILN_COMPLEX128, KILN_COMPLEX128, KILN_COMPLEX128}};
