@@ -1,7 +1,7 @@
 /* Every program, dtype and layout below, generated and compiled. `compile_specs cuda` goes through NVRTC
  * for each architecture, without a device; `compile_specs host` through the C++ compiler. A part of the
- * product is compiled, in which every program, dtype, layout and architecture meets many of the others;
- * KILN_TEST_ALL=1 compiles all of it. */
+ * product is compiled, in which every program, dtype, layout and architecture meets many of the others; windows
+ * of each kind for every architecture, as their code is made by it. KILN_TEST_ALL=1 compiles all of it. */
 #include "codegen/codegen.h"
 #include "compile/compile.h"
 #include "plan/shape.h"
@@ -55,15 +55,22 @@ enum {
     COLUMN,      /* the last input is one column, broadcast */
     STEPPED,     /* inputs by every second element */
     TRANSPOSED,  /* the first input runs along the first axis */
+    ODD_TURNED,  /* the same, of odd extents */
     REVERSED,    /* the first input backwards along the last axis */
     OUT_STEPPED, /* results into every second element */
     MANY_AXES,   /* nine that do not merge */
     LAYOUTS
 };
-static const char *const layout_names[LAYOUTS] = {"contiguous", "misaligned",  "row",
-                                                  "column",     "stepped",     "transposed",
-                                                  "reversed",   "out stepped", "many axes"};
-static const int64_t plane[] = {96, 64, 128}, many[] = {2, 2, 2, 2, 2, 2, 2, 2, 4};
+static const char *const layout_names[LAYOUTS] = {"contiguous",  "misaligned", "row",        "column",
+                                                  "stepped",     "transposed", "odd turned", "reversed",
+                                                  "out stepped", "many axes"};
+static const int64_t plane[] = {96, 64, 128}, odd[] = {97, 65, 129}, many[] = {2, 2, 2, 2, 2, 2, 2, 2, 4};
+
+static const int64_t *shape_of(int layout, int *ndim)
+{
+    *ndim = layout == MANY_AXES ? (int)COUNT(many) : (int)COUNT(plane);
+    return layout == MANY_AXES ? many : layout == ODD_TURNED ? odd : plane;
+}
 
 static int kind_of(kiln_dtype dtype)
 {
@@ -90,7 +97,7 @@ static kn_operand bind(const kn_param *param, kiln_dtype dtype)
     return operand;
 }
 
-static int failures;
+static int failures, windows; /* windows: that were compiled */
 
 static void report(const kn_spec *spec, kiln_dtype dtype, int layout, const char *message, const char *log,
                    const char *source)
@@ -125,7 +132,7 @@ static void bend(view_list *v, int layout, int which, bool is_last_input, int64_
              (layout == MANY_AXES && which == 0))
         for (int a = 0; a <= last; a++)
             strides[a] *= 2 + (layout == MANY_AXES ? a % 2 : 0);
-    else if (layout == TRANSPOSED && which == 0)
+    else if ((layout == TRANSPOSED || layout == ODD_TURNED) && which == 0)
         kn_shape_f_strides(last + 1, shape, item, strides);
     else if (layout == REVERSED && which == 0)
         strides[last] = -strides[last];
@@ -137,9 +144,10 @@ static void bend(view_list *v, int layout, int which, bool is_last_input, int64_
 
 static void add_view(view_list *v, int layout, int which, bool is_last_input, kiln_dtype dtype)
 {
-    int o = v->count, ndim = layout == MANY_AXES ? (int)COUNT(many) : (int)COUNT(plane);
+    int o = v->count, ndim;
     int64_t item = (int64_t)kiln_dtype_size(dtype);
-    memcpy(v->shape[o], layout == MANY_AXES ? many : plane, (size_t)ndim * sizeof *plane);
+    const int64_t *shape = shape_of(layout, &ndim);
+    memcpy(v->shape[o], shape, (size_t)ndim * sizeof *shape);
     kn_shape_c_strides(ndim, v->shape[o], item, v->strides[o]);
     v->view[o] = (kn_view){v->shape[o], v->strides[o], ndim, which < 0};
     v->access[o] = (kn_access){(int)item, 4096, which < 0};
@@ -161,14 +169,13 @@ static void choose_schedule(kn_spec *spec, int layout)
     static kn_space space;
     kn_shape_of_launch shape;
     const kn_program *p = spec->program;
-    int which = 0, last = last_array_input(spec);
+    int which = 0, last = last_array_input(spec), ndim;
+    const int64_t *extents = shape_of(layout, &ndim);
     v.count = 0;
     for (int k = 0; k < p->n_in + p->n_out; k++)
         if (spec->operand[k].pass == KN_PASS_ARRAY)
             add_view(&v, layout, k < p->n_in ? which++ : -1, k == last, spec->operand[k].dtype);
-    bool has_many = layout == MANY_AXES;
-    kn_space_make(&space, has_many ? (int)COUNT(many) : (int)COUNT(plane), has_many ? many : plane, v.view,
-                  v.count, (p->uses & KN_USES_INDEX) != 0);
+    kn_space_make(&space, ndim, extents, v.view, v.count, (p->uses & KN_USES_INDEX) != 0);
     for (int o = 0; o < v.count; o++)
         v.access[o].address += (uintptr_t)space.offset[o];
     kn_schedule_choose(&spec->schedule, &shape, &space, v.access, v.count, &spec->target, 0);
@@ -226,6 +233,22 @@ static bool is_new(kn_map *seen, const kn_spec *spec)
     return is_first;
 }
 
+/* Windows for every architecture: of each width, with inputs that are gathered, of two widths and with two results, with the index. */
+static bool is_for_all(const kn_spec *spec, kiln_dtype dtype)
+{
+    static const struct {
+        const char *program;
+        kiln_dtype dtype;
+    } kinds[] = {{"sum", KILN_UINT8},       {"sum", KILN_FLOAT16},      {"sum", KILN_FLOAT32},
+                 {"sum", KILN_FLOAT64},     {"indexed", KILN_UINT8},    {"indexed", KILN_FLOAT16},
+                 {"indexed", KILN_FLOAT32}, {"indexed", KILN_FLOAT64},  {"widened", KILN_UINT8},
+                 {"widened", KILN_FLOAT16}, {"narrowed", KILN_FLOAT32}, {"scaled", KILN_FLOAT32}};
+    for (size_t k = 0; k < COUNT(kinds) && spec->schedule.kind == KN_WINDOWS; k++)
+        if (dtype == kinds[k].dtype && strcmp(spec->program->name, kinds[k].program) == 0)
+            return true;
+    return false;
+}
+
 /* Compiles what `turn` picks of the product; -1: all of it. Returns how many were compiled. */
 static int compile_all(const kn_target *target, int turn, int turns)
 {
@@ -239,13 +262,16 @@ static int compile_all(const kn_target *target, int turn, int turns)
             fail_msg("%s", kiln_error_message());
         for (kiln_dtype dtype = KILN_BOOL; dtype <= KILN_COMPLEX128; dtype++)
             for (int layout = 0; layout < LAYOUTS; layout++) {
-                if (!(kind_of(dtype) & programs[p].kinds) ||
-                    (turn >= 0 && p > 0 && (layout + dtype + (int)p) % 4 != 0))
-                    continue; /* the first program meets everything, the others a quarter each */
+                if (!(kind_of(dtype) & programs[p].kinds))
+                    continue;
                 make_spec(&spec, program, dtype, layout, target);
-                if (is_new(specs, &spec) && (turn < 0 || seen++ % turns == turn)) {
+                bool for_all = turn < 0 || is_for_all(&spec, dtype);
+                if (!for_all && p > 0 && (layout + dtype + (int)p) % 4 != 0)
+                    continue; /* the first program meets everything, the others a quarter each */
+                if (is_new(specs, &spec) && (for_all || seen++ % turns == turn)) {
                     compile_one(&spec, dtype, layout);
                     compiled++;
+                    windows += spec.schedule.kind == KN_WINDOWS;
                 }
             }
         kn_map_free(specs, NULL);
@@ -271,6 +297,7 @@ static void cuda_specialisations(void **state)
     print_message("%d cubins in %.1f s\n", n, (kn_os_now_ms() - start) / 1e3);
     assert_int_equal(failures, 0);
     assert_true(n > 200);
+    assert_true(windows >= 12 * turns);
 }
 
 static void host_specialisations(void **state)
