@@ -23,6 +23,12 @@ void kn_code_free(void *value)
     kn_free(code);
 }
 
+/* Whether the headers that went in are what they were, wherever they can be found. */
+static bool is_current(const kn_code *code, const kn_build_request *request)
+{
+    return kn_compile_notes_hold(code->notes.data, code->notes.size, request->options, request->n_options);
+}
+
 /* ---- the disk ---- */
 
 /* A machine without a compiler takes what any compiler made: there is nothing it could be out of date
@@ -39,8 +45,7 @@ static bool find_on_disk(kn_build_state *state, const kn_build_request *request,
     double start = kn_os_now_ms();
     bool is_found = state->cache && kn_cache_get(state->cache, request->what, strlen(request->what),
                                                  producer(request), &code->code, &code->notes);
-    if (is_found &&
-        !kn_compile_notes_hold(code->notes.data, code->notes.size, request->options, request->n_options)) {
+    if (is_found && !is_current(code, request)) {
         kn_blob_free(&code->code);
         kn_blob_free(&code->notes);
         is_found = false;
@@ -222,13 +227,17 @@ static bool is_others_limit(const kn_build_job *job, kiln_status status)
 }
 
 kiln_status kn_build_once(kn_build_job *job, kn_once_table *table, const char *key, size_t key_size,
-                          void **value, kiln_status (*make)(void *job, void **value))
+                          void **value, const kn_build_kind *kind)
 {
     kiln_status status;
-    bool is_mine;
-    do
-        status = kn_once_get(table, key, key_size, value, make, job, &is_mine);
-    while (!is_mine && is_others_limit(job, status));
+    bool is_mine, is_stale;
+    do {
+        status = kn_once_get(table, key, key_size, value, kind->make, job, &is_mine);
+        is_stale = status == KILN_OK && !is_mine && kind->code_of &&
+                   !is_current(kind->code_of(*value), job->request);
+        if (is_stale)
+            kn_once_forget(table, key, key_size, *value);
+    } while (is_stale || (!is_mine && is_others_limit(job, status)));
     if (status == KILN_OK && !is_mine)
         job->info->origin = KILN_ORIGIN_MEMORY;
     return status;
@@ -244,13 +253,19 @@ static kiln_status check_key(const kn_build_request *request)
     return kn_error(KILN_ERROR_INTERNAL, "the key of %s does not name its target %s", request->name, target);
 }
 
+static const kn_code *code_itself(const void *value)
+{
+    return value;
+}
+
 kiln_status kn_build_find_code(kn_build_job *job, kn_code **out)
 {
+    static const kn_build_kind kind = {make_code, code_itself};
     const char *what = job->request->what;
     void *value = NULL;
     kiln_status status = check_key(job->request);
     if (status == KILN_OK)
-        status = kn_build_once(job, job->state->codes, what, strlen(what), &value, make_code);
+        status = kn_build_once(job, job->state->codes, what, strlen(what), &value, &kind);
     *out = value;
     return status;
 }

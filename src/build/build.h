@@ -5,6 +5,7 @@
 #include <kiln/kernel.h>
 #include "base/blob.h"
 #include "base/str.h"
+#include "build/once.h"
 #include "compile/compile.h"
 #include "device/device.h"
 
@@ -24,6 +25,7 @@ typedef struct kn_build_request {
     void *user;
     const char *const *options; /* the user's compiler options: where headers that a row names are looked for (kn_compile_notes_hold) */
     int n_options;
+    kn_once_table *kept;    /* of one kernel, which keeps the functions it has met though headers change; NULL: the current ones */
     kn_str *notes;          /* receives the row's notes (kn_compile_notes, stored as the cache's aux), from whatever origin; NULL: not wanted */
 } kn_build_request;
 
@@ -37,7 +39,8 @@ typedef struct kn_build_info {
 /* The code, found or made, as a copy of the caller's. */
 kiln_status kn_build_code(kn_blob *out, const kn_build_request *request, kn_build_info *info);
 
-/* The entry point `entry` of the code, loaded on the device (once a device and key). Lives until the process ends. info may be NULL. */
+/* The entry point `entry` of the code, loaded on the device (once a device and key). Lives until the process ends. Where a header
+ * has changed since, it is compiled anew. info may be NULL. */
 kiln_status kn_build_function(kn_function **out, const kn_build_request *request, kn_device *device, const char *entry, kn_build_info *info);
 
 /* Opens the cache and looks for the back end's compiler on another thread, so that it overlaps the creation of a context. Begun by itself when a device

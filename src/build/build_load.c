@@ -80,9 +80,19 @@ static kiln_status make_module(void *user, void **out)
     return status;
 }
 
+static const kn_code *code_of_module(const void *value)
+{
+    return ((const loaded_module *)value)->code;
+}
+
+static const kn_code *code_of_function(const void *value)
+{
+    return ((const loaded_function *)value)->code;
+}
+
 /* Finds or makes what is kept for a device, an entry point ("" for the module) and the key material. */
 static kiln_status find(kn_build_job *job, kn_once_table *table, const char *entry, void **value,
-                        kiln_status (*make)(void *job, void **value))
+                        const kn_build_kind *kind)
 {
     kn_str key = KN_STR_INIT;
     kiln_status status;
@@ -90,17 +100,18 @@ static kiln_status find(kn_build_job *job, kn_once_table *table, const char *ent
     kn_str_append(&key, job->request->what);
     status = kn_str_status(&key, job->request->name);
     if (status == KILN_OK)
-        status = kn_build_once(job, table, key.data, key.length, value, make);
+        status = kn_build_once(job, table, key.data, key.length, value, kind);
     kn_str_free(&key);
     return status;
 }
 
 static kiln_status load_function(kn_build_job *job, loaded_function *loaded)
 {
+    static const kn_build_kind kind = {make_module, code_of_module};
     void *value = NULL;
     loaded_module *module;
     double start;
-    kiln_status status = find(job, job->state->modules, "", &value, make_module);
+    kiln_status status = find(job, job->state->modules, "", &value, &kind);
     if (status != KILN_OK)
         return status;
     module = value;
@@ -139,6 +150,20 @@ static kiln_status make_function(void *user, void **out)
     return status;
 }
 
+/* The one that all share. */
+static kiln_status find_function(void *user, void **value)
+{
+    static const kn_build_kind kind = {make_function, code_of_function};
+    kn_build_job *job = user;
+    return find(job, job->state->functions, job->entry, value, &kind);
+}
+
+static kiln_status find_kept(kn_build_job *job, void **value)
+{
+    static const kn_build_kind kind = {find_function, NULL};
+    return find(job, job->request->kept, job->entry, value, &kind);
+}
+
 kiln_status kn_build_function(kn_function **out, const kn_build_request *request, kn_device *device,
                               const char *entry, kn_build_info *info)
 {
@@ -147,7 +172,7 @@ kiln_status kn_build_function(kn_function **out, const kn_build_request *request
     void *value = NULL;
     kiln_status status = kn_build_state_get(&job.state);
     if (status == KILN_OK)
-        status = find(&job, job.state->functions, entry, &value, make_function);
+        status = request->kept ? find_kept(&job, &value) : find_function(&job, &value);
     if (status != KILN_OK)
         return status;
     const loaded_function *loaded = value;

@@ -42,9 +42,16 @@ typedef struct kn_build_job {
     kn_build_info *info;
 } kn_build_job;
 
+/* How a value of one of the tables is made, and which code it stands for: where a header has changed since, the value is forgotten and made
+ * anew. code_of is NULL for values that are good for ever. */
+typedef struct kn_build_kind {
+    kiln_status (*make)(void *job, void **value);
+    const kn_code *(*code_of)(const void *value);
+} kn_build_kind;
+
 /* kn_once_get, but a job that may compile or load does not take the refusal of one that may not. */
 kiln_status kn_build_once(kn_build_job *job, kn_once_table *table, const char *key, size_t key_size,
-                          void **value, kiln_status (*make)(void *job, void **value));
+                          void **value, const kn_build_kind *kind);
 /* The code of a request: from memory, the disk or the compiler. It lives as long as the state. */
 kiln_status kn_build_find_code(kn_build_job *job, kn_code **out);
 /* What a request ends with: counts it. */

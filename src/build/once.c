@@ -77,7 +77,7 @@ static bool release_entry(const void *key, size_t key_size, void *value, void *u
     release_function *const *release = user;
     kn_once *entry = value;
     (void)key, (void)key_size;
-    if (entry->value)
+    if (entry->value && *release)
         (*release)(entry->value);
     free_entry(entry);
     return true;

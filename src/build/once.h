@@ -8,7 +8,7 @@
 typedef struct kn_once_table kn_once_table;
 
 kn_once_table *kn_once_table_create(void);
-/* No thread may use the table any more. release is called for each value. Takes NULL. */
+/* No thread may use the table any more. release (may be NULL) is called for each value. Takes NULL. */
 void kn_once_table_free(kn_once_table *table, void (*release)(void *value));
 
 /* The value of a key: found, waited for, or made by make(user, value) in this thread, outside all locks. A

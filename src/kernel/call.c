@@ -295,6 +295,7 @@ static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, co
         return status;
     if (!b.device)
         b.device = c->device;
+    b.kept = c->kernel->kept;
     *overlaps = kn_binding_overlaps(&b);
     if (*overlaps)
         return KILN_OK;

@@ -130,6 +130,7 @@ static kiln_status prepare_now(const preparation *p, kn_build_info *info)
     kiln_status status = put_line(&what, &p->resolved->spec);
     if (status == KILN_OK) {
         kn_spec_request(&request, &p->resolved->spec, kn_str_text(&what), 0);
+        request.kept = p->kernel->kept;
         kn_codegen_entry(entry, sizeof entry, p->resolved->spec.program);
         status = p->device ? kn_build_function(&function, &request, p->device, entry, info)
                            : kn_build_code(&code, &request, info);

@@ -16,6 +16,8 @@ kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params, co
     kiln_status status = kernel->memo ? KILN_OK : kn_error_memory(64, "a kernel");
     if (status == KILN_OK)
         status = kn_program_elementwise(&kernel->program, in_params, out_params, body, name, options);
+    if (status == KILN_OK && kernel->program->n_options > 0 && !(kernel->kept = kn_once_table_create()))
+        status = kn_error_memory(64, "a kernel");
     if (status != KILN_OK) {
         kiln_kernel_free(kernel);
         return status;
@@ -29,6 +31,7 @@ void kiln_kernel_free(kiln_kernel *kernel)
     if (!kernel || atomic_fetch_sub_explicit(&kernel->references, 1, memory_order_acq_rel) != 1)
         return;
     kn_call_memo_free(kernel->memo);
+    kn_once_table_free(kernel->kept, NULL);
     kn_program_free(kernel->program);
     kn_free(kernel);
 }

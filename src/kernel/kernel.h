@@ -7,6 +7,7 @@
 #include <kiln/kernel.h>
 #include "array/array.h"
 #include "build/build.h"
+#include "build/once.h"
 #include "launch/launch.h"
 
 typedef struct kn_call_plan kn_call_plan;
@@ -16,6 +17,7 @@ struct kiln_kernel {
     atomic_int references; /* the user's, and one for each preparation in the background */
     kn_program *program;
     kn_call_memo *memo;
+    kn_once_table *kept; /* its functions; NULL where there are no compiler options, and so no headers to change */
 };
 
 /* ---- bind.c: arguments against parameters ---- */
@@ -26,6 +28,7 @@ typedef struct kn_binding {
     kn_operand operand[KN_MAX_PARAMS];
     kiln_array *array[KN_MAX_PARAMS]; /* NULL: by value, or an output to be allocated */
     kn_device *device;                /* where it runs; NULL where no array says so */
+    kn_once_table *kept;              /* the kernel's, for kn_call_plan_create; kn_bind sets NULL */
 } kn_binding;
 
 /* Settles dtypes and passing. KILN_ERROR_TYPE, _INVALID naming the parameters. out may be NULL: all outputs

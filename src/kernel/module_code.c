@@ -250,24 +250,7 @@ static kiln_status generate(void *user, kn_compile_request *compile, kn_str *sou
     return kn_str_status(source, "a module's source");
 }
 
-/* The headers in folders as they are now, for a key of their own. */
-static kiln_status put_headers(kn_str *out, const module_build *b)
-{
-    kn_compile_request request = {.source = b->source,
-                                  .options = b->list,
-                                  .n_options = b->n,
-                                  .header_names = b->header,
-                                  .header_texts = b->header + b->n_headers,
-                                  .n_headers = b->n_headers};
-    kn_compile_result none = KN_COMPILE_RESULT_INIT;
-    kn_str notes = KN_STR_INIT;
-    kiln_status status = kn_compile_notes(&notes, &request, &none);
-    put_text(out, "headers", kn_str_text(&notes));
-    kn_str_free(&notes);
-    return status == KILN_OK ? kn_str_status(out, "a module's key") : status;
-}
-
-static kiln_status build(kiln_module *module, const module_build *b, kn_str *what, kn_build_info *info)
+static kiln_status build(kiln_module *module, const module_build *b, const kn_str *what, kn_build_info *info)
 {
     kn_build_request request = {.what = what->data,
                                 .name = module->name,
@@ -278,17 +261,7 @@ static kiln_status build(kiln_module *module, const module_build *b, kn_str *wha
                                 .options = b->list,
                                 .n_options = b->n,
                                 .notes = &module->notes};
-    kiln_status status = kn_build_code(&module->code, &request, info);
-    bool holds = kn_compile_notes_hold(module->notes.data, module->notes.length, b->list, b->n);
-    if (status != KILN_OK || holds)
-        return status;
-    /* The disk's rows are verified when they are read, this process' own are not: a header has changed since.
-     */
-    kn_blob_free(&module->code);
-    kn_str_clear(&module->notes);
-    status = put_headers(what, b);
-    request.what = what->data;
-    return status == KILN_OK ? kn_build_code(&module->code, &request, info) : status;
+    return kn_build_code(&module->code, &request, info);
 }
 
 kiln_status kn_module_compile(kiln_module *module, const char *source, const kiln_module_options *options,

@@ -147,7 +147,7 @@ void kn_spec_request(kn_build_request *request, const kn_spec *spec, const char 
                                   .n_options = spec->program->n_options};
 }
 
-static kiln_status find_function(kn_function **out, const kn_spec *spec, kn_device *device, unsigned flags,
+static kiln_status find_function(kn_function **out, const kn_spec *spec, const kn_binding *b, unsigned flags,
                                  kn_build_info *info)
 {
     char entry[KN_NAME_MAX + 8];
@@ -157,8 +157,9 @@ static kiln_status find_function(kn_function **out, const kn_spec *spec, kn_devi
     kiln_status status = kn_str_status(&what, "a specialisation");
     if (status == KILN_OK) {
         kn_spec_request(&request, spec, kn_str_text(&what), flags);
+        request.kept = b->kept;
         kn_codegen_entry(entry, sizeof entry, spec->program);
-        status = kn_build_function(out, &request, device, entry, info);
+        status = kn_build_function(out, &request, b->device, entry, info);
     }
     kn_str_free(&what);
     return status;
@@ -247,7 +248,7 @@ static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const k
         if (r->spec.operand[k].pass == KN_PASS_RAW)
             raw[k] = (kn_raw_shape){b->array[k]->size, b->array[k]->ndim, b->array[k]->shape,
                                     b->array[k]->strides};
-    kiln_status status = find_function(&input.function, &r->spec, plan->device, flags, info);
+    kiln_status status = find_function(&input.function, &r->spec, b, flags, info);
     return status == KILN_OK ? kn_launch_plan_create(&plan->launch, &input) : status;
 }
 

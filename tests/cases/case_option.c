@@ -2,6 +2,9 @@
 #include "cases.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
 
 static void tripled(const element *e)
 {
@@ -37,6 +40,72 @@ static void headers_in_memory(void)
     stage_out(s, KILN_FLOAT32, "1003", "/0");
     stage_check(s, tripled, NULL);
     stage_free(s);
+}
+
+static void quadrupled(const element *e)
+{
+    OUT(float, 0) = IN(float, 0) * 4;
+}
+
+static kiln_kernel *create_scaled(const char *folder)
+{
+    char include[64];
+    const char *compile_options[] = {include};
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    kiln_kernel *kernel = NULL;
+    snprintf(include, sizeof include, "-I%s", folder);
+    options.preamble = "#include \"scale.h\"";
+    options.compile_options = compile_options;
+    options.n_compile_options = 1;
+    succeeded(kiln_elementwise_create(&kernel, "float32 x", "float32 z", "z = x * SCALE", "scaled", &options),
+              "create");
+    return kernel;
+}
+
+static void write_scale(const char *folder, int scale)
+{
+    char path[64];
+    snprintf(path, sizeof path, "%s/scale.h", folder);
+    FILE *file = fopen(path, "w");
+    if (!trouble_unless(file != NULL, "%s cannot be written", path))
+        return;
+    fprintf(file, "#define SCALE %d\n", scale);
+    fclose(file);
+}
+
+static void check_scaled(kiln_kernel *kernel, const char *shape, expectation expect)
+{
+    stage *s = stage_over(kernel, case_seed());
+    stage_in(s, KILN_FLOAT32, shape, "C", FILL_SMALL);
+    stage_out(s, KILN_FLOAT32, shape, "C");
+    stage_check(s, expect, NULL);
+    stage_free(s);
+}
+
+/* A kernel keeps the code that it has called; one made after a header changed has the new text. */
+static void headers_that_change(void)
+{
+    char folder[] = "/tmp/kiln-headers-XXXXXX", path[64];
+    if (!trouble_unless(mkdtemp(folder) != NULL, "no temporary folder"))
+        return;
+    write_scale(folder, 3);
+    kiln_kernel *first = create_scaled(folder);
+    check_scaled(first, "1003", tripled);
+    write_scale(folder, 4);
+    kiln_kernel *second = create_scaled(folder);
+    check_scaled(second, "1003", quadrupled);
+    check_scaled(first, "1003", tripled);
+    check_scaled(first, "1007", tripled);
+    write_scale(folder, 3);
+    kiln_kernel *third = create_scaled(folder);
+    check_scaled(third, "1003", tripled);
+    check_scaled(second, "1007", quadrupled);
+    kiln_kernel_free(first);
+    kiln_kernel_free(second);
+    kiln_kernel_free(third);
+    snprintf(path, sizeof path, "%s/scale.h", folder);
+    unlink(path);
+    rmdir(folder);
 }
 
 /* (1 + 2^-12)^2 - (1 + 2^-11) is 2^-24 where the product is not rounded, and 0 where it is. */
@@ -172,9 +241,15 @@ static void no_compile(void)
 }
 
 const test_case option_cases[] = {
-    {"defines", defines, 0},       {"headers_in_memory", headers_in_memory, 0},
-    {"no_fma", no_fma, 0},         {"fma_on_cuda", fma_on_cuda, CASE_CUDA},
-    {"fast_math", fast_math, 0},   {"ieee_division", ieee_division, 0},
-    {"blocks", blocks, 0},         {"streams", streams, 0},
-    {"no_compile", no_compile, 0}, {NULL, NULL, 0},
+    {"defines", defines, 0},
+    {"headers_in_memory", headers_in_memory, 0},
+    {"headers_that_change", headers_that_change, 0},
+    {"no_fma", no_fma, 0},
+    {"fma_on_cuda", fma_on_cuda, CASE_CUDA},
+    {"fast_math", fast_math, 0},
+    {"ieee_division", ieee_division, 0},
+    {"blocks", blocks, 0},
+    {"streams", streams, 0},
+    {"no_compile", no_compile, 0},
+    {NULL, NULL, 0},
 };
