@@ -15,7 +15,8 @@ enum {
     MAX_INPUT_BYTES = 64,   /* of one thread and operand */
     STEPS_BYTES = 1 << 24,  /* results of at least so much, */
     STEPS_RATIO = 4,        /* and so many times the inputs: reading inputs again from L2 would bind */
-    MAX_LOCATED = 8,        /* elements of a thread that finds its places */
+    STEPS_SHARE = 8, /* the input that stands still has at least this part of what the largest such has */
+    MAX_LOCATED = 8, /* elements of a thread that finds its places */
     MAX_EXTENT = 0x7fffffff
 };
 
@@ -264,33 +265,43 @@ static int64_t footprint(const choice *c, int o)
     return bytes;
 }
 
-static int still_axis(const choice *c, int o)
+/* Of the inputs that stand still along the axis the one that has most bytes; -1. */
+static int largest_still(const choice *c, int axis)
 {
-    for (int a = 0; a < inner_axis(c); ++a)
-        if (c->space->stride[o][a] == 0 && c->space->extent[a] >= KN_THREAD_STEPS)
-            return a;
-    return -1;
+    int largest = -1;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && c->space->stride[o][axis] == 0 &&
+            c->space->extent[axis] >= KN_THREAD_STEPS &&
+            (largest < 0 || footprint(c, o) > footprint(c, largest)))
+            largest = o;
+    return largest;
 }
 
-/* Of the inputs that stand still along an outer axis the one that has most bytes, where all inputs together have far fewer than the results; -1. */
-static int largest_small_input(const choice *c)
+static bool are_inputs_small(const choice *c)
 {
     int64_t results = 0, inputs = 0;
-    int largest = -1;
-    for (int o = 0; o < c->count; ++o) {
-        int64_t bytes = footprint(c, o);
-        *(c->access[o].is_output ? &results : &inputs) += bytes;
-        if (!c->access[o].is_output && still_axis(c, o) >= 0 &&
-            (largest < 0 || bytes > footprint(c, largest)))
-            largest = o;
-    }
-    return results >= STEPS_BYTES && inputs <= results / STEPS_RATIO ? largest : -1;
+    for (int o = 0; o < c->count; ++o)
+        *(c->access[o].is_output ? &results : &inputs) += footprint(c, o);
+    return results >= STEPS_BYTES && inputs <= results / STEPS_RATIO;
+}
+
+/* The outermost axis along which an input of some size stands still: results of neighbouring threads then lie side by side; -1. */
+static int find_step_axis(const choice *c)
+{
+    int64_t most = 0;
+    for (int a = 0; a < inner_axis(c); ++a)
+        if (largest_still(c, a) >= 0 && footprint(c, largest_still(c, a)) > most)
+            most = footprint(c, largest_still(c, a));
+    for (int a = 0; a < inner_axis(c); ++a)
+        if (largest_still(c, a) >= 0 && footprint(c, largest_still(c, a)) >= most / STEPS_SHARE)
+            return a;
+    return -1;
 }
 
 /* A refinement of rows in which every operand is a vector. */
 static void refine_to_steps(kn_schedule *out, kn_shape_of_launch *shape, const choice *c, int block)
 {
-    int largest = largest_small_input(c), axis = largest < 0 ? -1 : still_axis(c, largest);
+    int axis = are_inputs_small(c) ? find_step_axis(c) : -1;
     if (axis < 0 || strchr(out->access, KN_GATHER) || c->space->ndim + 1 > KILN_MAX_NDIM)
         return;
     for (int o = 0; o < c->space->n_operands; ++o)
@@ -300,7 +311,7 @@ static void refine_to_steps(kn_schedule *out, kn_shape_of_launch *shape, const c
     out->block = block ? block : STEPS_BLOCK;
     out->rank = rank_class(c->space->ndim + 1);
     shape->step_axis = axis;
-    out->access[largest] = KN_STILL; /* the others come from the nearest cache */
+    out->access[largest_still(c, axis)] = KN_STILL; /* the others come from the nearest cache */
 }
 
 /* ---- tile ---- */
