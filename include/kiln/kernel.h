@@ -14,6 +14,8 @@
  * In the body `i` is the C-order index of the element and `n` the number of elements; these two, `_ind`, and names that begin with `_` or
  * `kn_` are reserved. Inputs are constants, outputs references: an output that the body does not assign keeps its old value (where the
  * call allocated the output that value is undefined). `continue` and `return` end the element.
+ * float16 and bfloat16 convert to float and back, and so C++ cannot choose a type for `x > 0 ? x : 0` where x is one of them, as in CuPy:
+ * `x > 0 ? x : (T)0` stays in T, `x > 0 ? +x : 0` is a float.
  *
  * A kernel is immutable and may be used by any number of threads.
  */

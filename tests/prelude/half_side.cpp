@@ -47,7 +47,8 @@ template <class T> static int expressions(T x, T y)
 {
     T z = x * 2 + 1; // 7
     bool larger = x > 0;
-    z += larger ? x : y;  // 10
+    z += larger ? x : y; // 10
+    z += (larger ? x * 2 : 0) - (larger ? +x : 1) - (larger ? (T)3 : x) + (larger ? 0 : -y);
     z = sqrt(z * z);      // 10
     z += max(x, y);       // 14
     z -= min(x, (T)1);    // 13

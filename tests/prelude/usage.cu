@@ -4,6 +4,7 @@ template <class T> __device__ T kiln_numbers(T x, T y, int i, float f, double d)
     T z = x * 2 + 1;
     bool larger = x > 0;
     z += larger ? x : y;
+    z += (larger ? x * 2 : 1) + (larger ? +x : i) + (larger ? (T)f : x) + (larger ? x + y : f) + (larger ? d : +y) + (larger ? i : -x) + (larger ? x / 3 : x > y);
     z = sqrt(z);
     z += max(x, y) + min(x, (T)1) - fmax(x, 0) + fmin(x, y);
     z = -z;
@@ -24,6 +25,7 @@ template <class T> __device__ complex<T> kiln_complex(complex<T> z, complex<T> w
 {
     complex<T> sum = z * w + 2 * z - w / z + z / 2 - 1 / w + x * z + i;
     sum = z == w ? sum : 0;
+    sum += (i ? z : x) + (i ? 1 : z) + (i ? w : i) + (i ? z + w : 2 * z);
     sum += exp(z) + log(z) + log10(z) + sqrt(z) + pow(z, w) + pow(z, 2);
     sum -= sin(z) + cos(z) + tan(z) + tanh(z) + acosh(z) + atan(z);
     sum *= abs(z) + arg(z) + norm(z) + real(z) + z.imag();
@@ -70,6 +72,7 @@ extern "C" __global__ void kiln_usage(float16 *h, bfloat16 *b, float *f, double 
     h[5] = b[5];
     b[6] = h[6];
     f[7] = i[5] ? h[7] : b[7];
+    d[7] = (i[6] ? f[7] : d[7]) + (i[6] ? f[7] : l[5]) + (i[6] ? h[7] + b[7] : d[6]);
 
     atomicAdd(i, a), atomicAdd(u, v), atomicAdd(l, 1), atomicAdd(ul, wide), atomicAdd(f, x), atomicAdd(d, 1), atomicAdd(h, h[3]), atomicAdd(b, b[3]);
     atomicSub(i, 1), atomicMin(i, 1), atomicMax(u, 1u), atomicMin(l, 1), atomicMax(ul, wide), atomicMin(f, x), atomicMax(f, x), atomicMin(d, 1), atomicMax(d, 1);
