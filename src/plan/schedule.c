@@ -5,12 +5,10 @@
 
 enum {
     DEFAULT_BLOCK = 256,
-    TILE_BLOCK = 256,
     STEPS_BLOCK = 1024,     /* large, so that the rows of a block share what they read */
     WINDOWS_SIZE = 1 << 14, /* fewest elements for boxes of shared memory */
     TILE_RANK = 16,
     TILE_PADDING = 1 << 10, /* of KN_MAX_PARAMS tiles, each at a multiple of 16 bytes */
-    TILE_SIDE = 16,         /* vectors along a side of a tile */
     TILE_SHARED = 63 << 10, /* bytes that a block has everywhere, when it asks for them */
     MAX_INPUT_BYTES = 64,   /* of one thread and operand */
     STEPS_BYTES = 1 << 24,  /* results of at least so much, */
@@ -364,6 +362,17 @@ static int tile_vector(const choice *c, int axis)
     return c->width / size;
 }
 
+/* Vectors along a side, and threads of a block at most, by measurement: sixteen bytes a side take so many registers that few blocks are there at a time. */
+static int tile_side(int vector)
+{
+    return vector == 16 ? 14 : 16;
+}
+
+static int tile_block(int vector)
+{
+    return vector == 16 ? 256 : 512;
+}
+
 /* A side of at most `limit` vectors: the first axis in equal parts, or all of it and steps along the second. */
 static void set_side(kn_tile_side *side, const choice *c, int axis, int vector, int limit)
 {
@@ -405,8 +414,8 @@ static int second_of_inputs(const choice *c, const char *access, int axis, int t
 /* What is not much longer than a side usually is, is taken whole. */
 static int side_limit(const choice *c, int axis, int vector, int most)
 {
-    int limit =
-        c->space->extent[axis] / vector <= TILE_SIDE + TILE_SIDE / 2 ? TILE_SIDE + TILE_SIDE / 2 : TILE_SIDE;
+    int side = tile_side(vector),
+        limit = c->space->extent[axis] / vector <= side + side / 2 ? side + side / 2 : side;
     return limit < most ? limit : most;
 }
 
@@ -415,17 +424,17 @@ static void choose_sides(kn_shape_of_launch *shape, const choice *c, const char 
                          int staged_bytes)
 {
     int axis = shape->tile_axis, inner = inner_axis(c), cell = vector * vector * staged_bytes,
-        longest = 4 * TILE_SIDE;
-    int most = TILE_SHARED / cell < TILE_BLOCK ? TILE_SHARED / cell : TILE_BLOCK;
+        longest = 4 * tile_side(vector);
+    int most = TILE_SHARED / cell < tile_block(vector) ? TILE_SHARED / cell : tile_block(vector);
     shape->p.second_axis = second_of_results(c, axis);
     shape->q.second_axis = second_of_inputs(c, access, axis, shape->p.second_axis);
     set_side(&shape->p, c, inner, vector, side_limit(c, inner, vector, most));
     int room = most / side_length(&shape->p);
-    bool short_p = side_length(&shape->p) < TILE_SIDE / 2;
+    bool short_p = side_length(&shape->p) < tile_side(vector) / 2;
     set_side(&shape->q, c, axis, vector,
              short_p && room < longest ? room : side_limit(c, axis, vector, room));
     room = most / side_length(&shape->q);
-    if (side_length(&shape->q) < TILE_SIDE / 2)
+    if (side_length(&shape->q) < tile_side(vector) / 2)
         set_side(&shape->p, c, inner, vector, room < longest ? room : longest);
     shape->shared_bytes = side_length(&shape->p) * side_length(&shape->q) * cell + TILE_PADDING;
 }
@@ -473,7 +482,7 @@ static bool choose_tile(kn_schedule *out, kn_shape_of_launch *shape, const choic
         return false;
     out->kind = KN_TILE;
     out->vector = vector;
-    out->block = TILE_BLOCK;
+    out->block = tile_block(vector);
     out->rank = TILE_RANK;
     shape->skew = 0;
     shape->tile_axis = axis;
