@@ -10,8 +10,10 @@
 #include "types/dtype.h"
 
 enum {
-    WINDOWS_THREADS = 1536,    /* of a multiprocessor that a windows kernel is to leave registers for */
-    LONG_ROW = 128,            /* vectors, from which on most warps lie in one row */
+    WINDOWS_THREADS = 1536, /* of a multiprocessor that a windows kernel is to leave registers for */
+    LONG_ROW = 128,         /* vectors, from which on most warps lie in one row */
+    SMALL_THREADS = 1024,   /* all that multiprocessors have below */
+    LARGE_CAPABILITY = 80,
     DEEP_CHAIN = 6,            /* functions of an element, from which on a loop is made wider */
     LINE = 64,                 /* bytes */
     STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
@@ -695,7 +697,8 @@ static void fill_located(writer *w)
 static void put_windows(writer *w)
 {
     int array = 0;
-    kn_str_printf(&w->slot[SLOT_BLOCKS], "%d", WINDOWS_THREADS / w->spec->schedule.block);
+    int threads = w->spec->target.compute_capability < LARGE_CAPABILITY ? SMALL_THREADS : WINDOWS_THREADS;
+    kn_str_printf(&w->slot[SLOT_BLOCKS], "%d", threads / w->spec->schedule.block);
     for (int k = 0; k < param_count(w); ++k) {
         const char *name = w->program->param[k].name;
         if (w->spec->operand[k].pass != KN_PASS_ARRAY)

@@ -299,9 +299,10 @@ static int count_turns(const kn_windows *w, const cut *c, uint32_t warp, uint32_
 static void avoid_conflicts(kn_windows *w, const cut *c, int64_t room)
 {
     kn_windows best = *w;
+    uint32_t shifts = (1u << w->slot_lanes) < WARP ? 4 : 1; /* a warp of one run has no order of runs */
     int fewest = 0;
     for (int64_t longer = 0; longer < BANKS * 4 && longer <= room; longer += ACCESS)
-        for (uint32_t shift = 0; shift < 4 && shift <= w->row_lanes; ++shift) {
+        for (uint32_t shift = 0; shift < shifts && shift <= w->row_lanes; ++shift) {
             int turns = 0;
             kn_windows tried = *w;
             tried.pitch += (uint32_t)longer;
