@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@ static _Thread_local struct {
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static pthread_key_t log_key;
-static bool has_log_key;
+static atomic_bool has_log_key; /* a thread may still run when the library goes */
 
 static const struct {
     kiln_status status;
@@ -53,8 +54,8 @@ static void create_key(void)
     has_log_key = pthread_key_create(&log_key, kn_free) == 0;
 }
 
-/* The destructor's code goes away with the library. */
-__attribute__((destructor)) static void delete_key(void)
+/* The destructor's code goes away with the library. The priority makes it the last: others wait for threads. */
+__attribute__((destructor(101))) static void delete_key(void)
 {
     if (has_log_key)
         pthread_key_delete(log_key);
