@@ -144,7 +144,7 @@ static void put_fields(writer *w)
     kn_str_append(out, "long long size;\n");
     kn_str_append(out, uses & KN_USES_COUNT ? "long long n;\n" : "");
     kn_str_append(out, uses & KN_USES_INDEX ? "long long start;\n" : "");
-    kn_str_append(out, kn_layout_has_skew(w->spec) ? "alignas(8) int skew;\nint skew_unused;\n" : "");
+    kn_str_append(out, kn_layout_has_skew(w->spec) ? "alignas(8) int skew;\nunsigned stripe;\n" : "");
     kn_str_append(out, w->spec->schedule.kind == KN_TILE ? "alignas(8) kn_tile tile;\n" : "");
     kn_str_append(out, w->spec->schedule.kind == KN_WINDOWS ? "alignas(8) kn_windows windows;\n" : "");
     for (int k = 0; k < param_count(w); ++k)

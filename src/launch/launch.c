@@ -13,6 +13,7 @@
 #define MAX_PIECE (INT64_C(0x7fffffff) - 0xffff)
 enum { PLAIN_SHARED = 48 << 10 /* bytes of shared memory without asking */ };
 enum { PIECE_ALIGN = 4096, HOST_GRAIN = 1 << 16 };
+enum { STRIPE_WIDTH = 32, STRIPE_LEAST = 128, STRIPE_BLOCKS = 65535 /* along the second axis of a grid */ };
 
 /* One launch of the kernel over a part of the space. */
 typedef struct piece {
@@ -90,7 +91,7 @@ static void put_logical(unsigned char *block, const kn_layout *l, const kn_launc
         put_i64(block, l->logical_at + 8 * a, in->logical_shape[a]);
 }
 
-static void set_launch(kn_launch *launch, const kn_launch_input *in, int64_t elements)
+static void set_launch(kn_launch *launch, const kn_launch_input *in, int64_t elements, int skew)
 {
     const kn_schedule *s = &in->spec->schedule;
     *launch = (kn_launch){.grid = {1, 1, 1}, .block = {1, 1, 1}, .elements = elements};
@@ -101,7 +102,7 @@ static void set_launch(kn_launch *launch, const kn_launch_input *in, int64_t ele
     int64_t per_block = (int64_t)s->block * s->vector;
     launch->is_dependent = in->spec->target.compute_capability >= KN_DEPENDENT_CAPABILITY;
     launch->block[0] = (unsigned)s->block;
-    launch->grid[0] = (unsigned)((elements + in->shape->skew + per_block - 1) / per_block);
+    launch->grid[0] = (unsigned)((elements + skew + per_block - 1) / per_block);
 }
 
 /* A block a tile. */
@@ -138,6 +139,30 @@ static int piece_skew(const kn_launch_input *in, const kn_space *space)
         ++array;
     }
     return in->shape->skew;
+}
+
+/* Whether two inputs at least are gathered beside dense results. */
+static bool may_share_rows(const kn_schedule *s)
+{
+    const char *first = strchr(s->access, KN_GATHER);
+    return s->kind == KN_ROWS && s->vector > 1 && strchr(s->access, KN_DENSE) && first &&
+           strchr(first + 1, KN_GATHER);
+}
+
+/* Neighbouring rows are often read twice: a block then takes 32 vectors of several rows that lie one under the other, so that they meet in its cache. Vectors from one row to
+ * the next; 0 where rows are short or many, and blocks go along. */
+static int64_t set_stripes(kn_launch *launch, const kn_launch_input *in, const kn_space *space, int skew)
+{
+    const kn_schedule *s = &in->spec->schedule;
+    int64_t inner = space->extent[space->ndim - 1], stripe = (inner + s->vector / 2) / s->vector;
+    int64_t rows = stripe > 0 ? (space->size + skew + stripe * s->vector - 1) / (stripe * s->vector) : 0;
+    int64_t height = s->block / STRIPE_WIDTH, blocks = (rows + height - 1) / height;
+    if (!may_share_rows(s) || space->ndim < 2 || stripe < STRIPE_LEAST || blocks > STRIPE_BLOCKS ||
+        (blocks + 1) * height * stripe * s->vector > MAX_PIECE)
+        return 0;
+    launch->grid[0] = (unsigned)((stripe + STRIPE_WIDTH - 1) / STRIPE_WIDTH);
+    launch->grid[1] = (unsigned)blocks;
+    return stripe;
 }
 
 static kiln_status put_tiles(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
@@ -210,7 +235,7 @@ static kiln_status put_steps(piece *p, const kn_launch_input *in, const kn_layou
     kn_schedule_steps_space(steps, space, in->shape);
     put_axes(p->block, l, steps, steps->ndim - 1);
     put_i64(p->block, l->size_at, steps->size);
-    set_launch(&p->launch, in, steps->size);
+    set_launch(&p->launch, in, steps->size, 0);
     p->launch.block_size = (size_t)l->size;
     kn_free(steps);
     return KILN_OK;
@@ -244,7 +269,8 @@ static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, co
     if (l->start_at >= 0)
         put_i64(p->block, l->start_at, space->offset[array]);
     put_logical(p->block, l, in);
-    set_launch(&p->launch, in, space->size);
+    int skew = l->skew_at >= 0 ? piece_skew(in, space) : 0;
+    set_launch(&p->launch, in, space->size, skew);
     p->launch.block_size = (size_t)l->size;
     if (in->spec->target.backend == KN_HOST)
         return put_walk(p, in, l, space);
@@ -256,7 +282,7 @@ static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, co
         return put_steps(p, in, l, space);
     if (l->axes_at >= 0)
         put_axes(p->block, l, space, space->ndim);
-    put_pair(p->block, l->skew_at, l->skew_at >= 0 ? piece_skew(in, space) : 0, 0);
+    put_pair(p->block, l->skew_at, skew, (int)set_stripes(&p->launch, in, space, skew));
     return KILN_OK;
 }
 

@@ -4,7 +4,7 @@
  *   long long size            elements of this launch
  *   long long n               elements of the whole call      (where the program uses it)
  *   long long start           logical index of the first one  (where the program uses it)
- *   int skew, unused          elements by which results are off a vector's boundary (vectors on CUDA, but for
+ *   int skew, stripe          elements by which results are off a vector's boundary (vectors on CUDA, but for
  * tiles) kn_tile | kn_windows         (tile, windows) each parameter            pointer
  * | scalar | struct (aligned to 16) | raw array rank, unused; axes        strided schedules logical_rank,
  * unused; logical extents                     (where the program uses _ind)

@@ -20,7 +20,12 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${loop_prep}
     ${element}
 
-    const int kn_first = (int)((blockIdx.x * ${block}u + threadIdx.x) * ${vector}u) - kn.skew;
+    /* Along the vectors of results, or 32 of several rows that lie one under the other. */
+    int kn_first = (int)((blockIdx.x * ${block}u + threadIdx.x) * ${vector}u) - kn.skew;
+    if (kn.stripe != 0) {
+        const unsigned kn_column = blockIdx.x * 32 + threadIdx.x % 32, kn_row = blockIdx.y * (${block} / 32) + threadIdx.x / 32;
+        kn_first = kn_column < kn.stripe ? (int)((kn_row * kn.stripe + kn_column) * ${vector}u) - kn.skew : (int)kn.size;
+    }
     if (kn_first >= 0 && kn_first + ${vector} <= kn.size) {
         const kn_place kn_here = kn_locate<${unroll}>(kn, kn_first);
         ${loads}

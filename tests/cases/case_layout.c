@@ -409,6 +409,30 @@ static void windows_with_another_input(void)
     }
 }
 
+/* Two inputs of long rows apart from each other, which blocks of CUDA read several rows at a time. */
+static void stripes(void)
+{
+    static const struct {
+        kiln_dtype dtype;
+        const char *shape;
+    } rows[] = {{KILN_UINT8, "21,4099"},  {KILN_UINT16, "9,2047"},    {KILN_FLOAT32, "37,2101"},
+                {KILN_FLOAT32, "8,512"},  {KILN_FLOAT32, "3,5,1023"}, {KILN_FLOAT64, "17,1001"},
+                {KILN_FLOAT32, "70,510"}, {KILN_FLOAT32, "2,9001"}};
+    static const char *const places[] = {"/0 +1", "/0 +2", "/0x3 +3", "-0 /0 +1"};
+    for (size_t k = 0; k < COUNT(rows); ++k)
+        for (size_t place = 0; place < COUNT(places); ++place) {
+            stage *s = STAGE("T x, T y", "T z", "z = x + y");
+            stage_in(s, rows[k].dtype, rows[k].shape, places[place], FILL_SMALL);
+            stage_in(s, rows[k].dtype, rows[k].shape, "/0 +1", FILL_SMALL);
+            stage_out(s, rows[k].dtype, rows[k].shape, place % 2 ? "+3" : "C");
+            char *line = stage_explain(s, "sm_90");
+            trouble_unless(strstr(line, "access=\"ggd\"") != NULL, "no two inputs gathered in %s", line);
+            free(line);
+            stage_check(s, sum_expected, NULL);
+            stage_free(s);
+        }
+}
+
 static void both_expected(const element *e)
 {
     set_out(e, 0, in_number(e, 0).re * 2);
@@ -573,6 +597,7 @@ const test_case layout_cases[] = {
     {"windows_with_another_input", windows_with_another_input, 0},
     {"windows_of_two_results", windows_of_two_results, 0},
     {"windows_with_index", windows_with_index, 0},
+    {"stripes", stripes, 0},
     {"tiles_over_two_axes", tiles_over_two_axes, 0},
     {"order_keep", order_keep, 0},
     {"order_remembered", order_remembered, 0},
