@@ -474,17 +474,11 @@ static int turned_axis(const choice *c)
     return axis < 0 || c->space->extent[axis] < 8 || c->space->extent[inner_axis(c)] < 8 ? -1 : axis;
 }
 
-/* Whether a block of neighbouring results reads whole sectors by itself: its elements are few along the fastest axis, and the input's neighbours follow on the next one. */
-static bool is_turned_in_block(const choice *c, int axis)
-{
-    return axis == inner_axis(c) - 1 && c->space->extent[inner_axis(c)] <= DEFAULT_BLOCK;
-}
-
 static bool choose_tile(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
 {
     int axis = turned_axis(c), vector = axis < 0 ? 0 : tile_vector(c, axis);
-    int staged_bytes = vector > 0 ? tile_access(out->access, c, axis, vector) : 0;
-    if (staged_bytes == 0 || (vector == 1 && is_turned_in_block(c, axis)))
+    int staged_bytes = vector > 1 ? tile_access(out->access, c, axis, vector) : 0;
+    if (staged_bytes == 0)
         return false;
     out->kind = KN_TILE;
     out->vector = vector;
@@ -530,9 +524,8 @@ static bool do_results_agree(const choice *c, int vector)
 static bool choose_windows(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
 {
     int axis = turned_axis(c), vector = wide_vector(c);
-    if (axis < 0 || vector == 1 || c->space->size < WINDOWS_SIZE ||
-        c->space->extent[inner_axis(c)] < vector || !do_results_agree(c, vector) ||
-        !fits_tile(c, axis, vector) || !are_lanes_near(c, vector))
+    if (axis < 0 || c->space->size < WINDOWS_SIZE || c->space->extent[inner_axis(c)] < vector ||
+        !do_results_agree(c, vector) || !fits_tile(c, axis, vector) || !are_lanes_near(c, vector))
         return false;
     int staged = -1;
     for (int o = 0; o < c->count; ++o) {

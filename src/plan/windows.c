@@ -239,7 +239,7 @@ static void find_box(box *best, const cut *c)
     bool crossed = c->axes.crossed;
     int64_t whole = crossed ? extent(c, c->axes.run) : c->n_rows;
     int64_t most = crossed ? crossed_columns(c, c->axes.run)
-                           : least(LONGEST_ROW, c->box_bytes / (4 * halo(c))) / c->item;
+                           : least(LONGEST_ROW, c->box_bytes / (4 * halo(c) + 1)) / c->item;
     int64_t columns = 0;
     for (int64_t parts = divide_up(whole, most); columns != 1; ++parts) {
         columns = part_of(whole, parts);

@@ -142,7 +142,7 @@ extern "C" __global__ void __launch_bounds__(${block}, ${blocks}) ${entry}(const
         kn_rest = kn_outer;
     }
     /* The elements of each run, from the first that a slot of this box may begin with, and the runs. */
-    const unsigned kn_from = kn_run < ${vector} - 1 ? 0 : kn_run - (${vector} - 1), kn_to = min(kn_run + kn_w.run, kn_w.run_size);
+    const unsigned kn_from = kn_run - min(kn_run, ${vector}u - 1), kn_to = min(kn_run + kn_w.run, kn_w.run_size);
     const unsigned kn_rows = min(kn_w.rows, kn_w.n_rows - kn_row);
     const unsigned kn_x0 = kn_divide(kn_from, kn_p), kn_p0 = kn_w.crossed ? 0 : kn_from - kn_x0 * kn_p.extent;
     const unsigned kn_x_step = kn_w.crossed ? ${staged_size} : kn_w.step, kn_q_step = kn_w.crossed ? kn_w.step : ${staged_size};
