@@ -286,7 +286,8 @@ static void windows_straight(void)
         {"2003,9", "F", "C"},
         {"9,3001", "F", "C"},
     };
-    static const kiln_dtype dtypes[] = {KILN_UINT8, KILN_FLOAT16, KILN_INT32, KILN_COMPLEX64};
+    static const kiln_dtype dtypes[] = {KILN_UINT8, KILN_FLOAT16, KILN_INT32, KILN_COMPLEX64,
+                                        KILN_COMPLEX128};
     for (size_t k = 0; k < COUNT(places); ++k)
         for (size_t d = 0; d < COUNT(dtypes); ++d)
             copy(windows_where_slots_fit(dtypes[d], places[k].shape), dtypes[d], places[k].shape, places[k].x,
@@ -299,7 +300,8 @@ static void windows_crossed(void)
 {
     static const char *const shapes[] = {"37,97,11",   "5,131,33",  "3,1021,9",  "65,99,17",
                                          "7,9,101,13", "101,201,8", "2,401,125", "5,97,47"};
-    static const kiln_dtype dtypes[] = {KILN_UINT8, KILN_FLOAT16, KILN_FLOAT32, KILN_FLOAT64};
+    static const kiln_dtype dtypes[] = {KILN_UINT8, KILN_FLOAT16, KILN_FLOAT32, KILN_FLOAT64,
+                                        KILN_COMPLEX128};
     for (size_t k = 0; k < COUNT(shapes); ++k)
         for (size_t d = 0; d < COUNT(dtypes); ++d) {
             bool four = k == 4;
@@ -315,7 +317,8 @@ static void windows_crossed(void)
 /* Starts off 16 bytes by each number of elements. */
 static void windows_shifted(void)
 {
-    static const kiln_dtype dtypes[] = {KILN_UINT8, KILN_FLOAT16, KILN_FLOAT32, KILN_FLOAT64};
+    static const kiln_dtype dtypes[] = {KILN_UINT8, KILN_FLOAT16, KILN_FLOAT32, KILN_FLOAT64,
+                                        KILN_COMPLEX128};
     for (size_t d = 0; d < COUNT(dtypes); ++d)
         for (int shift = 0; shift < 16; ++shift) {
             char x[16], z[16];
