@@ -1,5 +1,6 @@
 #include "plan/windows.h"
 
+#include <float.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -197,7 +198,7 @@ static void rate(box *b, const cut *c)
 static void keep_better(box *best, box *b, const cut *c)
 {
     rate(b, c);
-    if (best->count == 0 || b->cost < best->cost)
+    if (b->cost < best->cost)
         *best = *b;
 }
 
@@ -233,6 +234,18 @@ static void try_crossed(box *best, const cut *c, int64_t columns)
     }
 }
 
+/* One slot of one run: worse than any that is found. */
+static box least_box(const cut *c)
+{
+    int64_t vector = c->schedule->vector, fastest = extent(c, c->axes.fastest);
+    return (box){.run = vector,
+                 .rows = 1,
+                 .columns = c->axes.crossed ? least(2 * vector / fastest + 2, extent(c, c->axes.run)) : 1,
+                 .input_rows = c->axes.crossed ? fastest : vector + halo(c),
+                 .slot_lanes = BYTE_LANES,
+                 .cost = DBL_MAX};
+}
+
 /* The columns are cut in equal parts: in the fewest for which there is room, or in some more. */
 static void find_box(box *best, const cut *c)
 {
@@ -243,7 +256,7 @@ static void find_box(box *best, const cut *c)
     int64_t columns = 0;
     for (int64_t parts = divide_up(whole, most); columns != 1; ++parts) {
         columns = part_of(whole, parts);
-        if (best->count > 0 && columns * c->item < SHORT_ROW)
+        if (best->cost < DBL_MAX && columns * c->item < SHORT_ROW)
             return;
         (crossed ? try_crossed : try_straight)(best, c, columns);
         parts += parts / 16;
@@ -374,7 +387,6 @@ void kn_windows_make(kn_windows *out, kn_space *boxes, int *shared_bytes, const 
                      const kn_schedule *schedule, const kn_access *access, int axis)
 {
     cut c = {.space = space, .schedule = schedule, .access = access};
-    box best = {.count = 0};
     c.staged = (int)(strchr(schedule->access, KN_STAGED) - schedule->access);
     c.item = access[c.staged].item_size;
     while (!access[c.result].is_output)
@@ -383,6 +395,7 @@ void kn_windows_make(kn_windows *out, kn_space *boxes, int *shared_bytes, const 
     find_axes(&c, axis);
     c.run_size = extent(&c, c.axes.fastest) * extent(&c, c.axes.run);
     c.n_rows = extent(&c, c.axes.row[0]) * extent(&c, c.axes.row[1]);
+    box best = least_box(&c);
     find_box(&best, &c);
     int64_t pitch = pitch_for(&c, best.columns), fastest = extent(&c, c.axes.fastest);
     *out = (kn_windows){.run = (uint32_t)best.run,
