@@ -587,8 +587,10 @@ static void put_rows_gather(writer *w, kn_str *out)
     kn_str_printf(out, "} else if (%d <= kn.axis[0].extent) {\n", vector);
     kn_str_append(out, "    const kn_place kn_next = kn_next_row(kn, kn_here, kn_first);\n");
     put_gather_two_rows(w, out, "kn_gather_crossing", true);
-    kn_str_append(out, "} else {\n");
-    put_gather_across(w, out);
+    if (vector <= KN_MAX_LOCATED) {
+        kn_str_append(out, "} else {\n");
+        put_gather_across(w, out);
+    }
     kn_str_append(out, "}\n");
     out->failed = out->failed || runs.failed;
     kn_str_free(&runs);

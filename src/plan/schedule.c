@@ -14,7 +14,6 @@ enum {
     STEPS_BYTES = 1 << 24,  /* results of at least so much, */
     STEPS_RATIO = 4,        /* and so many times the inputs: reading inputs again from L2 would bind */
     STEPS_SHARE = 8, /* the input that stands still has at least this part of what the largest such has */
-    MAX_LOCATED = 8, /* elements of a thread that finds its places */
     MAX_EXTENT = 0x7fffffff
 };
 
@@ -188,8 +187,8 @@ static bool choose_dense(kn_schedule *out, kn_shape_of_launch *shape, const choi
 {
     bool flat = is_flat(c);
     int vector = wide_vector(c);
-    bool apart = !flat && vector > MAX_LOCATED && !are_inputs_runs(c, vector);
-    vector = apart ? MAX_LOCATED : vector;
+    bool apart = !flat && vector > KN_MAX_LOCATED && !are_inputs_runs(c, vector);
+    vector = apart ? KN_MAX_LOCATED : vector;
     shape->skew = common_skew(c, vector);
     if (!are_outputs_dense(c) || vector == 1 || shape->skew < 0 || (!flat && c->space->size == 0) ||
         (!flat && shape->skew == 0 && has_vector_input(c, vector)) ||
@@ -224,8 +223,8 @@ static bool are_all_vectors(const choice *c, int vector)
 static bool choose_rows(kn_schedule *out, kn_shape_of_launch *shape, const choice *c)
 {
     int vector = wide_vector(c);
-    bool apart = vector > MAX_LOCATED && !are_all_vectors(c, vector);
-    vector = apart ? MAX_LOCATED : vector;
+    bool apart = vector > KN_MAX_LOCATED && !are_all_vectors(c, vector);
+    vector = apart ? KN_MAX_LOCATED : vector;
     for (int o = 0; o < c->count; ++o)
         if (c->access[o].is_output && !is_vector(c, o, vector))
             return false;
