@@ -579,10 +579,33 @@ static void check_windows(model *m, int axis)
     free(m->stored);
 }
 
+/* A launch that is cut: what was chosen for the whole holds for each half. False where the space cannot be cut along the axis. */
+static bool check_halves(model *m, int tile_axis, int cut_axis)
+{
+    const scene *whole = m->s;
+    bool inner = cut_axis == whole->space.ndim - 1;
+    kn_space *half = malloc(2 * sizeof *half);
+    scene *s = malloc(sizeof *s);
+    assert_true(half && s);
+    bool can = kn_space_split(&whole->space, cut_axis, inner ? m->schedule.vector : 1, &half[0], &half[1]);
+    for (int h = 0; can && h < 2; ++h) {
+        *s = *whole;
+        s->space = half[h];
+        for (int v = 0; v < s->count; ++v)
+            s->access[v].address += (uintptr_t)(half[h].offset[v] - whole->space.offset[v]);
+        m->s = s;
+        check_windows(m, tile_axis);
+    }
+    m->s = whole;
+    free(half);
+    free(s);
+    return can;
+}
+
 /* What random layouts have to have met. */
 typedef struct census {
     int scenes, crossed, straight, runs_go_on, rows_go_on, cut_runs, cut_rows, full, gathered, two_results,
-        indexed, shifted, mixed, early, vector[17];
+        indexed, shifted, mixed, early, halved, vector[17];
 } census;
 
 static void count_scene(census *met, const model *m)
@@ -636,6 +659,8 @@ static void check_scenes(int count, bool is_large, census *met)
             continue;
         check_windows(m, shape.tile_axis);
         count_scene(met, m);
+        if (!is_large && one_in(4))
+            met->halved += check_halves(m, shape.tile_axis, (int)roll(0, s->space.ndim - 1));
         --count;
     }
     free(s);
