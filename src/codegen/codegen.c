@@ -207,6 +207,15 @@ static void put_element(writer *w)
     kn_str_append(out, "};\n");
 }
 
+/* The access letter of parameter k's array operand. */
+static char access_of(const writer *w, int k)
+{
+    int array = 0;
+    for (int j = 0; j < k; ++j)
+        array += w->spec->operand[j].pass == KN_PASS_ARRAY;
+    return w->spec->schedule.access[array];
+}
+
 /* ---- calls of that function ---- */
 
 /* Text of one argument of kn_element. */
@@ -269,8 +278,6 @@ static void place_located(const writer *w, kn_str *out, int k, int array)
                   w->program->param[k].name, array);
 }
 
-static char access_of(const writer *w, int k);
-
 /* Single elements of a windows kernel: what is staged is read where it lies. */
 static void place_windowed(const writer *w, kn_str *out, int k, int array)
 {
@@ -289,15 +296,6 @@ static void place_in_line(const writer *w, kn_str *out, int k, int array)
 }
 
 /* ---- the parts of each template ---- */
-
-/* The access letter of parameter k's array operand. */
-static char access_of(const writer *w, int k)
-{
-    int array = 0;
-    for (int j = 0; j < k; ++j)
-        array += w->spec->operand[j].pass == KN_PASS_ARRAY;
-    return w->spec->schedule.access[array];
-}
 
 /* "(float *)((char *)kn.z + kn_here.at[2])": the operand's place. */
 static void put_place(const writer *w, kn_str *out, int k, int array)
@@ -400,8 +398,8 @@ static void put_bytes(const writer *w, kn_str *out, int k, int array)
     kn_str_printf(out, "(const char *)kn.%s_ + kn_here.at[%d]", w->program->param[k].name, array);
 }
 
-/* The gathered operands of one row, by `function`; one that takes runs alone needs no step. */
-static void put_gathers(const writer *w, kn_str *out, const char *function, bool with_step)
+/* The gathered operands, by `function`: of one row, or of this one and the next; one that takes runs alone needs no step. */
+static void put_gathers(const writer *w, kn_str *out, const char *function, bool two_rows, bool with_step)
 {
     int array = 0;
     for (int k = 0; k < param_count(w); ++k) {
@@ -411,6 +409,9 @@ static void put_gathers(const writer *w, kn_str *out, const char *function, bool
             kn_str_printf(out, "        kn_%s_ = %s<%s, %d>(", w->program->param[k].name, function,
                           storage(w, k), w->spec->schedule.vector);
             put_bytes(w, out, k, array);
+            if (two_rows)
+                kn_str_printf(out, ", (const char *)kn.%s_ + kn_next.at[%d], kn_left",
+                              w->program->param[k].name, array);
             if (with_step)
                 kn_str_printf(out, ", %s.stride[%d]", fast_axis(w), array);
             kn_str_append(out, ");\n");
@@ -464,12 +465,12 @@ static void put_gather_in_row(const writer *w, kn_str *out)
     put_all_runs(w, &runs);
     if (runs.length > 0) {
         kn_str_printf(out, "    if (%s) {\n", kn_str_text(&runs));
-        put_gathers(w, out, "kn_load_shifted", false);
+        put_gathers(w, out, "kn_load_shifted", false, false);
         kn_str_append(out, "    } else {\n");
     } else {
         kn_str_append(out, "    {\n");
     }
-    put_gathers(w, out, "kn_gather_apart", true);
+    put_gathers(w, out, "kn_gather_apart", false, true);
     kn_str_append(out, "    }\n");
     put_index_in_row(w, out);
     out->failed = out->failed || runs.failed;
@@ -497,22 +498,7 @@ static void put_gather_lane(const writer *w, kn_str *out)
 /* Lanes in one row or over its end, by `function`. */
 static void put_gather_two_rows(const writer *w, kn_str *out, const char *function, bool with_step)
 {
-    int array = 0;
-    for (int k = 0; k < param_count(w); ++k) {
-        const char *name = w->program->param[k].name;
-        if (w->spec->operand[k].pass != KN_PASS_ARRAY)
-            continue;
-        if (access_of(w, k) == KN_GATHER) {
-            kn_str_printf(out, "        kn_%s_ = %s<%s, %d>(", name, function, storage(w, k),
-                          w->spec->schedule.vector);
-            put_bytes(w, out, k, array);
-            kn_str_printf(out, ", (const char *)kn.%s_ + kn_next.at[%d], kn_left", name, array);
-            if (with_step)
-                kn_str_printf(out, ", kn.axis[0].stride[%d]", array);
-            kn_str_append(out, ");\n");
-        }
-        ++array;
-    }
+    put_gathers(w, out, function, true, with_step);
     if (!(w->program->uses & KN_USES_INDEX))
         return;
     int index = kn_spec_count_arrays(w->spec);
@@ -551,7 +537,7 @@ static void put_windows_gather(const writer *w, kn_str *out)
         put_all_runs(w, &runs);
     if (runs.length > 0) {
         kn_str_printf(out, "if (%s) {\n", kn_str_text(&runs));
-        put_gathers(w, out, "kn_load_shifted", false);
+        put_gathers(w, out, "kn_load_shifted", false, false);
         kn_str_append(out, "} else ");
     }
     kn_str_printf(out, "{\n#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",

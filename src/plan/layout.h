@@ -2,12 +2,14 @@
  * by codegen.
  *
  *   long long size            elements of this launch
- *   long long n               elements of the whole call      (where the program uses it)
- *   long long start           logical index of the first one  (where the program uses it)
- *   int skew, stripe          elements by which results are off a vector's boundary (vectors on CUDA, but for
- * tiles) kn_tile | kn_windows         (tile, windows) each parameter            pointer
- * | scalar | struct (aligned to 16) | raw array rank, unused; axes        strided schedules logical_rank,
- * unused; logical extents                     (where the program uses _ind)
+ *   long long n               elements of the whole call (where the program uses it)
+ *   long long start           logical index of the first one (where the program uses it)
+ *   int skew, stripe          vectors in flat and rows kernels: elements by which results are off a vector's boundary; vectors from a row to the next
+ *   kn_tile | kn_windows      tile, windows
+ *   each parameter            pointer | scalar | struct (aligned to 16) | raw array
+ *   rank, unused; axes        schedules that locate
+ *   logical_rank, unused;     (where the program uses _ind)
+ *   logical extents
  */
 #ifndef KN_PLAN_LAYOUT_H
 #define KN_PLAN_LAYOUT_H

@@ -5,7 +5,8 @@
 
 enum {
     DEFAULT_BLOCK = 256,
-    STEPS_BLOCK = 1024,     /* large, so that the rows of a block share what they read */
+    STEPS_BLOCK = 1024, /* large, so that the rows of a block share what they read */
+    WINDOWS_BLOCK = 512,
     WINDOWS_SIZE = 1 << 14, /* fewest elements for boxes of shared memory */
     TILE_RANK = 16,
     TILE_PADDING = 1 << 10, /* of KN_MAX_PARAMS tiles, each at a multiple of 16 bytes */
@@ -537,7 +538,7 @@ static bool choose_windows(kn_schedule *out, kn_shape_of_launch *shape, const ch
         return false;
     out->kind = KN_WINDOWS;
     out->vector = vector;
-    out->block = KN_WINDOWS_BLOCK;
+    out->block = WINDOWS_BLOCK;
     out->rank = TILE_RANK;
     shape->skew = 0;
     shape->tile_axis = axis;
@@ -570,47 +571,19 @@ void kn_schedule_choose(kn_schedule *out, kn_shape_of_launch *shape, const kn_sp
 
 /* ---- the spaces of steps and tile kernels ---- */
 
-/* Axis `to` of out steps `steps` elements of axis `from` at a time. */
-static void put_axis(kn_space *out, int to, const kn_space *space, int from, int64_t steps)
-{
-    out->extent[to] = (space->extent[from] + steps - 1) / steps;
-    for (int o = 0; o < space->n_operands; ++o)
-        out->stride[o][to] = space->stride[o][from] * steps;
-}
-
-static void start_space(kn_space *out, const kn_space *space)
-{
-    out->n_operands = space->n_operands;
-    out->has_index = space->has_index;
-    out->size = space->size;
-    memcpy(out->offset, space->offset, (size_t)space->n_operands * sizeof *out->offset);
-}
-
 void kn_schedule_steps_space(kn_space *out, const kn_space *space, const kn_shape_of_launch *shape)
 {
     int to = 2;
-    start_space(out, space);
-    put_axis(out, 0, space, shape->step_axis, 1);
-    put_axis(out, 1, space, shape->step_axis, KN_THREAD_STEPS);
+    kn_space_start(out, space);
+    kn_space_put_axis(out, 0, space, shape->step_axis, 1);
+    kn_space_put_axis(out, 1, space, shape->step_axis, KN_THREAD_STEPS);
     for (int a = 0; a < space->ndim; ++a)
         if (a != shape->step_axis)
-            put_axis(out, to++, space, a, 1);
+            kn_space_put_axis(out, to++, space, a, 1);
     out->ndim = to;
     out->size = 1;
     for (int a = 1; a < to; ++a)
         out->size *= out->extent[a];
-}
-
-/* As put_axis, of extent 1 for no axis. */
-static void put_side(kn_space *out, int to, const kn_space *space, int from, int64_t steps)
-{
-    if (from >= 0) {
-        put_axis(out, to, space, from, steps);
-        return;
-    }
-    out->extent[to] = 1;
-    for (int o = 0; o < space->n_operands; ++o)
-        out->stride[o][to] = 0;
 }
 
 void kn_schedule_tile_space(kn_space *out, const kn_space *space, const kn_schedule *schedule,
@@ -621,13 +594,13 @@ void kn_schedule_tile_space(kn_space *out, const kn_space *space, const kn_sched
     const int steps[KN_TILE_AXES] = {shape->q.steps, shape->q.vectors * schedule->vector, shape->p.steps,
                                      shape->p.vectors * schedule->vector};
     int to = KN_TILE_AXES;
-    start_space(out, space);
+    kn_space_start(out, space);
     for (int t = 0; t < KN_TILE_AXES; ++t)
-        put_side(out, t, space, axis[t], 1);
+        kn_space_put_axis(out, t, space, axis[t], 1);
     for (int a = 0; a < space->ndim; ++a)
         if (a != axis[0] && a != axis[1] && a != axis[2] && a != axis[3])
-            put_axis(out, to++, space, a, 1);
+            kn_space_put_axis(out, to++, space, a, 1);
     for (int t = 0; t < KN_TILE_AXES; ++t)
-        put_side(out, to++, space, axis[t], steps[t]);
+        kn_space_put_axis(out, to++, space, axis[t], steps[t]);
     out->ndim = to;
 }

@@ -78,9 +78,6 @@ void kn_schedule_tile_space(kn_space *out, const kn_space *space, const kn_sched
 /* Elements of a thread that finds the places of gathered inputs; more only where each of them runs or stands still along rows of a vector at least. */
 enum { KN_MAX_LOCATED = 8 };
 
-/* Threads of a block of windows. */
-enum { KN_WINDOWS_BLOCK = 512 };
-
 /* Steps of a thread. */
 enum { KN_THREAD_STEPS = 4 };
 

@@ -281,3 +281,18 @@ bool kn_space_split(const kn_space *space, int axis, int64_t align, kn_space *lo
         high->offset[o] += space->stride[o][axis] * cut;
     return true;
 }
+
+void kn_space_start(kn_space *out, const kn_space *space)
+{
+    out->n_operands = space->n_operands;
+    out->has_index = space->has_index;
+    out->size = space->size;
+    memcpy(out->offset, space->offset, (size_t)space->n_operands * sizeof *out->offset);
+}
+
+void kn_space_put_axis(kn_space *out, int to, const kn_space *space, int from, int64_t steps)
+{
+    out->extent[to] = from < 0 ? 1 : (space->extent[from] + steps - 1) / steps;
+    for (int o = 0; o < space->n_operands; ++o)
+        out->stride[o][to] = from < 0 ? 0 : space->stride[o][from] * steps;
+}

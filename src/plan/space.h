@@ -52,6 +52,12 @@ int kn_space_axis_beyond(const kn_space *space, int64_t limit);
 /* Bytes between an operand's first and last place along the axes from `first` on. */
 int64_t kn_space_reach(const kn_space *space, int operand, int first);
 
+/* A space over the same elements, operands and origin, whose axes are put in one by one: `out` needs its ndim then. */
+void kn_space_start(kn_space *out, const kn_space *space);
+
+/* Axis `to` of out steps `steps` elements of axis `from` of space at a time. from -1: an axis of extent 1. */
+void kn_space_put_axis(kn_space *out, int to, const kn_space *space, int from, int64_t steps);
+
 /* The axis order (outermost first, into axes[ndim]) in which the views' memory is walked forward: NumPy's
  * order "K". */
 void kn_space_memory_order(int *axes, int ndim, const int64_t *shape, const kn_view *view, int count);

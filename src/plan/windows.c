@@ -24,6 +24,12 @@ enum {
     TRAFFIC = 300           /* instructions in the time that a warp's worth of memory takes, by measurement */
 };
 
+/* The axes that a box has, of its space: the fastest, the one on which runs go on, and the two along which the runs lie. -1: none. */
+typedef struct box_axes {
+    int fastest, run, row[2];
+    bool crossed;
+} box_axes;
+
 /* What is being cut. */
 typedef struct cut {
     const kn_space *space;
@@ -32,7 +38,7 @@ typedef struct cut {
     int staged, item; /* the staged operand; its bytes an element */
     int result;       /* the first result */
     int64_t box_bytes;
-    kn_windows_axes axes;
+    box_axes axes;
     int64_t run_size, n_rows; /* of the space */
 } cut;
 
@@ -129,7 +135,7 @@ static int64_t crossed_columns(const cut *c, int axis)
 
 static void find_axes(cut *c, int axis)
 {
-    c->axes = (kn_windows_axes){.fastest = c->space->ndim - 1, .run = -1, .row = {axis, -1}};
+    c->axes = (box_axes){.fastest = c->space->ndim - 1, .run = -1, .row = {axis, -1}};
     int next = next_of_results(c);
     if (next != axis) {
         c->axes.run = next;
@@ -147,12 +153,6 @@ static void find_axes(cut *c, int axis)
 static int64_t halo(const cut *c)
 {
     return c->schedule->vector - 1;
-}
-
-/* `whole` in `parts` parts, as equal as can be. */
-static int64_t part_of(int64_t whole, int64_t parts)
-{
-    return divide_up(whole, parts);
 }
 
 static int64_t whole_vectors(const cut *c, int64_t elements)
@@ -210,7 +210,7 @@ static void try_straight(box *best, const cut *c, int64_t columns)
         (c->box_bytes / pitch_for(c, columns) - halo(c)) / c->schedule->vector * c->schedule->vector;
     int64_t fewest = room > 0 ? divide_up(whole, room) : whole;
     for (int64_t parts = fewest; parts < fewest + MORE_PARTS && room > 0; ++parts) {
-        box b = {.rows = columns, .columns = columns, .run = whole_vectors(c, part_of(whole, parts))};
+        box b = {.rows = columns, .columns = columns, .run = whole_vectors(c, divide_up(whole, parts))};
         b.input_rows = least(b.run + halo(c), c->run_size);
         b.count = divide_up(whole, b.run) * divide_up(c->n_rows, columns);
         keep_better(best, &b, c);
@@ -227,7 +227,7 @@ static void try_crossed(box *best, const cut *c, int64_t columns)
     b.columns = least((b.run + vector - 2) / fastest + 2, whole);
     int64_t room = c->box_bytes / (fastest * pitch_for(c, b.columns));
     for (int more = 0; more < MORE_PARTS; ++more) {
-        b.rows = part_of(c->n_rows, divide_up(c->n_rows, room > 0 ? room : 1) + more);
+        b.rows = divide_up(c->n_rows, divide_up(c->n_rows, room > 0 ? room : 1) + more);
         b.input_rows = b.rows * fastest;
         b.count = divide_up(c->run_size + halo(c), b.run) * divide_up(c->n_rows, b.rows);
         keep_better(best, &b, c);
@@ -255,7 +255,7 @@ static void find_box(box *best, const cut *c)
                            : least(LONGEST_ROW, c->box_bytes / (4 * halo(c) + 1)) / c->item;
     int64_t columns = 0;
     for (int64_t parts = divide_up(whole, most); columns != 1; ++parts) {
-        columns = part_of(whole, parts);
+        columns = divide_up(whole, parts);
         if (best->cost < DBL_MAX && columns * c->item < SHORT_ROW)
             return;
         (crossed ? try_crossed : try_straight)(best, c, columns);
@@ -288,7 +288,7 @@ static uint32_t word_of(const kn_windows *w, const cut *c, uint32_t slot, uint32
 }
 
 /* Turns that a warp's first load takes: the most words that lie in one bank. */
-static int count_turns(const kn_windows *w, const cut *c, uint32_t warp, uint32_t row_shift)
+static int count_turns(const kn_windows *w, const cut *c, uint32_t warp)
 {
     uint32_t word[WARP];
     bool turns = c->item <= 2 && c->schedule->vector * c->item == ACCESS;
@@ -296,7 +296,7 @@ static int count_turns(const kn_windows *w, const cut *c, uint32_t warp, uint32_
     for (uint32_t lane = 0; lane < WARP; ++lane) {
         uint32_t thread = warp * WARP + lane, slot = thread & ((1u << w->slot_lanes) - 1);
         bool seen = false;
-        word[lane] = word_of(w, c, slot, kn_windows_row(thread >> w->slot_lanes, w->row_lanes, row_shift),
+        word[lane] = word_of(w, c, slot, kn_windows_row(thread >> w->slot_lanes, w->row_lanes, w->row_shift),
                              turns ? lane >> 3 : 0);
         for (uint32_t k = 0; k < lane; ++k)
             seen = seen || word[k] == word[lane];
@@ -322,7 +322,7 @@ static void avoid_conflicts(kn_windows *w, const cut *c, int64_t room)
             tried.step += (uint32_t)(longer * extent(c, c->axes.fastest));
             tried.row_shift = shift;
             for (uint32_t warp = 0; warp < 4; ++warp)
-                turns += count_turns(&tried, c, warp, shift);
+                turns += count_turns(&tried, c, warp);
             if (fewest == 0 || turns < fewest) {
                 fewest = turns;
                 best = tried;
@@ -331,38 +331,28 @@ static void avoid_conflicts(kn_windows *w, const cut *c, int64_t room)
     *w = best;
 }
 
-static void put_axis(kn_space *out, int to, const kn_space *space, int from)
+/* Boxes are counted; where they begin the kernel finds by itself. */
+static void put_boxes(kn_space *out, int to, int64_t count)
 {
-    out->extent[to] = from < 0 ? 1 : space->extent[from];
-    for (int o = 0; o < space->n_operands; ++o)
-        out->stride[o][to] = from < 0 ? 0 : space->stride[o][from];
-}
-
-static void put_boxes(kn_space *out, int to, int n_operands, int64_t count)
-{
+    kn_space_put_axis(out, to, out, -1, 1);
     out->extent[to] = count;
-    for (int o = 0; o < n_operands; ++o)
-        out->stride[o][to] = 0;
 }
 
 static void make_space(kn_space *out, const cut *c, const kn_windows *w)
 {
-    const kn_windows_axes *x = &c->axes;
+    const box_axes *x = &c->axes;
     int to = 0;
-    out->n_operands = c->space->n_operands;
-    out->has_index = c->space->has_index;
-    out->size = c->space->size;
-    memcpy(out->offset, c->space->offset, (size_t)out->n_operands * sizeof *out->offset);
+    kn_space_start(out, c->space);
     for (int a = 0; a < x->fastest; ++a)
         if (a != x->row[1] && a != x->row[0] && a != x->run)
-            put_axis(out, to++, c->space, a);
+            kn_space_put_axis(out, to++, c->space, a, 1);
     int64_t runs = divide_up(c->run_size + halo(c), w->run), rows = divide_up(w->n_rows, w->rows);
-    put_boxes(out, to++, out->n_operands, w->rows_first ? runs : rows);
-    put_boxes(out, to++, out->n_operands, w->rows_first ? rows : runs);
-    put_axis(out, to++, c->space, x->row[1]);
-    put_axis(out, to++, c->space, x->row[0]);
-    put_axis(out, to++, c->space, x->run);
-    put_axis(out, to++, c->space, x->fastest);
+    put_boxes(out, to++, w->rows_first ? runs : rows);
+    put_boxes(out, to++, w->rows_first ? rows : runs);
+    kn_space_put_axis(out, to++, c->space, x->row[1], 1);
+    kn_space_put_axis(out, to++, c->space, x->row[0], 1);
+    kn_space_put_axis(out, to++, c->space, x->run, 1);
+    kn_space_put_axis(out, to++, c->space, x->fastest, 1);
     out->ndim = to;
 }
 

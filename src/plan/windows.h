@@ -32,12 +32,7 @@ static inline uint32_t kn_windows_row(uint32_t thread, uint32_t row_lanes, uint3
     return shift > row_lanes ? thread : (thread << shift | thread >> (row_lanes - shift)) & (count - 1);
 }
 
-/* The axes that a box has, of its space: the fastest, the one on which runs go on, and the two along which the runs lie. -1: none. */
-typedef struct kn_windows_axes {
-    int fastest, run, row[2];
-    bool crossed;
-} kn_windows_axes;
-
+/* Axes of a box. */
 enum { KN_WINDOWS_AXES = 4 };
 
 /* `axis`: along which the staged input runs. access: with schedule->vector and the letters, what kn_schedule_choose decided.
