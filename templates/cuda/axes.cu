@@ -20,6 +20,11 @@ static __device__ __forceinline__ void kn_move(kn_place &place, const kn_axis &a
         place.at[o] += axis.stride[o] * (int)steps;
 }
 
+static __device__ __forceinline__ unsigned kn_divide(unsigned n, const kn_axis &by)
+{
+    return (__umulhi(n, by.magic) + n) >> by.shift;
+}
+
 /* Axes stand innermost first. Unroll: 8 where speed matters, 1 where size does. */
 template <int Unroll>
 static __device__ __forceinline__ kn_place kn_locate(const kn_args &kn, unsigned index)
@@ -30,7 +35,7 @@ static __device__ __forceinline__ kn_place kn_locate(const kn_args &kn, unsigned
     for (; a < ${rank} - 1; ++a) {
         if (a + 1 >= kn.rank)
             break;
-        const unsigned outer = (__umulhi(index, kn.axis[a].magic) + index) >> kn.axis[a].shift;
+        const unsigned outer = kn_divide(index, kn.axis[a]);
         const unsigned steps = index - outer * kn.axis[a].extent;
         if (a == 0)
             place.inner = steps;

@@ -48,14 +48,14 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     unsigned kn_step[4], kn_rest = blockIdx.x;
 #pragma unroll
     for (int kn_a = 0; kn_a < 4; ++kn_a) {
-        const unsigned kn_outer = (__umulhi(kn_rest, kn.axis[kn_a].magic) + kn_rest) >> kn.axis[kn_a].shift;
+        const unsigned kn_outer = kn_divide(kn_rest, kn.axis[kn_a]);
         kn_step[kn_a] = kn_rest - kn_outer * kn.axis[kn_a].extent;
         kn_move(kn_corner, kn.axis[kn_a], kn_step[kn_a]);
         kn_rest = kn_outer;
     }
 #pragma unroll 1
     for (int kn_a = 4; kn_a < kn.rank; ++kn_a) {
-        const unsigned kn_outer = (__umulhi(kn_rest, kn.axis[kn_a].magic) + kn_rest) >> kn.axis[kn_a].shift;
+        const unsigned kn_outer = kn_divide(kn_rest, kn.axis[kn_a]);
         kn_move(kn_corner, kn.axis[kn_a], kn_rest - kn_outer * kn.axis[kn_a].extent);
         kn_rest = kn_outer;
     }

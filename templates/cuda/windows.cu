@@ -8,12 +8,6 @@ struct kn_windows {
 
 ${axes}
 
-template <class Divider>
-static __device__ __forceinline__ unsigned kn_divide(unsigned n, const Divider &by)
-{
-    return (__umulhi(n, by.magic) + n) >> by.shift;
-}
-
 /* 16 bytes to shared memory, without a register where the architecture can. */
 static __device__ __forceinline__ void kn_copy_piece(unsigned to, const char *from)
 {
