@@ -144,12 +144,12 @@ static kiln_status make_device(kn_device **out, kiln_device id)
     pthread_mutex_lock(&registry.lock);
     kn_device *device = atomic_load_explicit(slot, memory_order_acquire);
     if (!device) {
-        if (id == KILN_DEVICE_HOST)
+        if (id == KILN_DEVICE_HOST) {
             kn_device_tell_first_use(KN_HOST);
-        if (id == KILN_DEVICE_HOST)
             status = (device = kn_host_device_create()) ? KILN_OK : kiln_error_status();
-        else
+        } else {
             status = kn_cuda_device_create(&device, id - KILN_DEVICE_CUDA(0));
+        }
         if (status == KILN_OK)
             atomic_store_explicit(slot, device, memory_order_release);
     }
