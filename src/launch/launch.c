@@ -172,7 +172,7 @@ static kiln_status put_tiles(piece *p, const kn_launch_input *in, const kn_layou
         return kn_error_memory(sizeof *tiles, "a launch plan");
     kn_schedule_tile_space(tiles, space, &in->spec->schedule, in->shape);
     put_axes(p->block, l, tiles, tiles->ndim - KN_TILE_AXES);
-    kn_tile tile = kn_tile_make(&in->shape->p, &in->shape->q);
+    kn_tile tile = kn_tile_make(in->shape);
     memcpy(p->block + l->tile_at, &tile, sizeof tile);
     set_tile_launch(&p->launch, in, tiles);
     kn_free(tiles);
@@ -224,6 +224,17 @@ static kiln_status put_walk(piece *p, const kn_launch_input *in, const kn_layout
         ++count;
     }
     return is_run ? KILN_OK : kn_host_walk_create(&p->walk, space->ndim, space->extent, operand, count);
+}
+
+static kiln_status put_rows(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
+{
+    kn_space *rows = kn_malloc(sizeof *rows);
+    if (!rows)
+        return kn_error_memory(sizeof *rows, "a launch plan");
+    kn_schedule_rows_space(rows, space, &in->spec->schedule);
+    put_axes(p->block, l, rows, rows->ndim);
+    kn_free(rows);
+    return KILN_OK;
 }
 
 /* A thread a vector, for all its steps. */
@@ -280,9 +291,11 @@ static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, co
         return put_windows(p, in, l, space);
     if (in->spec->schedule.kind == KN_STEPS)
         return put_steps(p, in, l, space);
+    put_pair(p->block, l->skew_at, skew, (int)set_stripes(&p->launch, in, space, skew));
+    if (in->spec->schedule.kind == KN_ROWS)
+        return put_rows(p, in, l, space);
     if (l->axes_at >= 0)
         put_axes(p->block, l, space, space->ndim);
-    put_pair(p->block, l->skew_at, skew, (int)set_stripes(&p->launch, in, space, skew));
     return KILN_OK;
 }
 

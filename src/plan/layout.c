@@ -16,19 +16,22 @@ kn_divider kn_divider_make(uint32_t extent)
     return d;
 }
 
-kn_tile kn_tile_make(const kn_tile_side *p, const kn_tile_side *q)
+static uint32_t small_reciprocal(uint32_t by)
 {
-    const uint32_t one = UINT32_C(1) << 20;
-    uint32_t pv = (uint32_t)p->vectors, qv = (uint32_t)q->vectors;
-    uint32_t threads = pv * (uint32_t)p->steps;
-    return (kn_tile){threads,
-                     pv,
-                     (one + pv - 1) / pv,
-                     qv * (uint32_t)q->steps,
-                     qv,
-                     (one + qv - 1) / qv,
-                     (one + threads - 1) / threads,
-                     0};
+    return ((UINT32_C(1) << 20) + by - 1) / by;
+}
+
+kn_tile kn_tile_make(const kn_shape_of_launch *shape)
+{
+    kn_tile t = {.p_vectors = (uint32_t)shape->p.vectors, .q_vectors = (uint32_t)shape->q.vectors};
+    t.p = t.p_vectors * (uint32_t)shape->p.steps;
+    t.q = t.q_vectors * (uint32_t)shape->q.steps;
+    t.across = shape->across ? (uint32_t)shape->p.steps : 1;
+    t.p_reciprocal = small_reciprocal(t.p_vectors);
+    t.q_reciprocal = small_reciprocal(t.q_vectors);
+    t.row_reciprocal = small_reciprocal(t.p);
+    t.across_reciprocal = small_reciprocal(t.across);
+    return t;
 }
 
 int kn_layout_space_operands(const kn_spec *spec)

@@ -33,9 +33,12 @@ enum { KN_STRUCT_ALIGN = 16 };
 typedef struct kn_tile {
     uint32_t p, p_vectors, p_reciprocal; /* threads along p; vectors along its first axis */
     uint32_t q, q_vectors, q_reciprocal;
-    uint32_t row_reciprocal, unused; /* of p */
+    uint32_t row_reciprocal; /* of p */
+    uint32_t across,
+        across_reciprocal; /* steps along p's second axis that threads are along first; 1: they go along p */
+    uint32_t unused;
 } kn_tile;
-kn_tile kn_tile_make(const kn_tile_side *p, const kn_tile_side *q);
+kn_tile kn_tile_make(const kn_shape_of_launch *shape);
 
 /* Byte offsets in the block; -1 for a field that is not there. */
 typedef struct kn_layout {

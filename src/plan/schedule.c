@@ -3,18 +3,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/tile.h"
+
 enum {
     DEFAULT_BLOCK = 256,
     STEPS_BLOCK = 1024, /* large, so that the rows of a block share what they read */
     WINDOWS_BLOCK = 512,
     WINDOWS_SIZE = 1 << 14, /* fewest elements for boxes of shared memory */
     TILE_RANK = 16,
-    TILE_PADDING = 1 << 10, /* of KN_MAX_PARAMS tiles, each at a multiple of 16 bytes */
-    TILE_SHARED = 63 << 10, /* bytes that a block has everywhere, when it asks for them */
-    MAX_INPUT_BYTES = 64,   /* of one thread and operand */
-    STEPS_BYTES = 1 << 24,  /* results of at least so much, */
-    STEPS_RATIO = 4,        /* and so many times the inputs: reading inputs again from L2 would bind */
+    MAX_INPUT_BYTES = 64,  /* of one thread and operand */
+    STEPS_BYTES = 1 << 24, /* results of at least so much, */
+    STEPS_RATIO = 4,       /* and so many times the inputs: reading inputs again from L2 would bind */
     STEPS_SHARE = 8, /* the input that stands still has at least this part of what the largest such has */
+    LINE = 128,      /* bytes that memory and caches move together */
+    SHORT_ROW = 512, /* bytes of a row that is read for itself, */
+    ROWS_TOGETHER = 1024, /* and the most that shorter ones have together */
     MAX_EXTENT = 0x7fffffff
 };
 
@@ -362,83 +365,6 @@ static int tile_vector(const choice *c, int axis)
     return c->width / size;
 }
 
-/* Vectors along a side, and threads of a block at most, by measurement: sixteen bytes a side take so many registers that few blocks are there at a time. */
-static int tile_side(int vector)
-{
-    return vector == 16 ? 14 : 16;
-}
-
-static int tile_block(int vector)
-{
-    return vector == 16 ? 256 : 512;
-}
-
-/* A side of at most `limit` vectors: the first axis in equal parts, or all of it and steps along the second. */
-static void set_side(kn_tile_side *side, const choice *c, int axis, int vector, int limit)
-{
-    int64_t vectors = c->space->extent[axis] / vector, parts = (vectors + limit - 1) / limit;
-    side->vectors = (int)((vectors + parts - 1) / parts);
-    side->steps = 1;
-    if (side->second_axis < 0 || parts > 1)
-        return;
-    int64_t room = limit / side->vectors, steps = c->space->extent[side->second_axis];
-    side->steps = (int)(steps < room ? steps : room);
-}
-
-static int side_length(const kn_tile_side *side)
-{
-    return side->vectors * side->steps;
-}
-
-/* After the fastest axis what is written runs on along the next one in. */
-static int second_of_results(const choice *c, int axis)
-{
-    for (int a = inner_axis(c); a-- > 0;)
-        if (a != axis)
-            return a;
-    return -1;
-}
-
-/* After tile_axis the first staged input runs on along the axis with the smallest steps. */
-static int second_of_inputs(const choice *c, const char *access, int axis, int taken)
-{
-    int o = (int)(strchr(access, KN_STAGED) - access), best = -1;
-    for (int a = 0; a < inner_axis(c); ++a) {
-        int64_t stride = llabs(c->space->stride[o][a]);
-        if (a != axis && a != taken && stride != 0 && (best < 0 || stride < llabs(c->space->stride[o][best])))
-            best = a;
-    }
-    return best;
-}
-
-/* What is not much longer than a side usually is, is taken whole. */
-static int side_limit(const choice *c, int axis, int vector, int most)
-{
-    int side = tile_side(vector),
-        limit = c->space->extent[axis] / vector <= side + side / 2 ? side + side / 2 : side;
-    return limit < most ? limit : most;
-}
-
-/* Sides of equal length where the extents allow it, the other one longer where one is short; as much as shared memory holds. */
-static void choose_sides(kn_shape_of_launch *shape, const choice *c, const char *access, int vector,
-                         int staged_bytes)
-{
-    int axis = shape->tile_axis, inner = inner_axis(c), cell = vector * vector * staged_bytes,
-        longest = 4 * tile_side(vector);
-    int most = TILE_SHARED / cell < tile_block(vector) ? TILE_SHARED / cell : tile_block(vector);
-    shape->p.second_axis = second_of_results(c, axis);
-    shape->q.second_axis = second_of_inputs(c, access, axis, shape->p.second_axis);
-    set_side(&shape->p, c, inner, vector, side_limit(c, inner, vector, most));
-    int room = most / side_length(&shape->p);
-    bool short_p = side_length(&shape->p) < tile_side(vector) / 2;
-    set_side(&shape->q, c, axis, vector,
-             short_p && room < longest ? room : side_limit(c, axis, vector, room));
-    room = most / side_length(&shape->q);
-    if (side_length(&shape->q) < tile_side(vector) / 2)
-        set_side(&shape->p, c, inner, vector, room < longest ? room : longest);
-    shape->shared_bytes = side_length(&shape->p) * side_length(&shape->q) * cell + TILE_PADDING;
-}
-
 static bool fits_tile(const choice *c, int axis, int vector)
 {
     for (int o = 0; o < c->space->n_operands; ++o)
@@ -482,11 +408,11 @@ static bool choose_tile(kn_schedule *out, kn_shape_of_launch *shape, const choic
         return false;
     out->kind = KN_TILE;
     out->vector = vector;
-    out->block = tile_block(vector);
+    out->block = kn_tile_block(vector);
     out->rank = TILE_RANK;
     shape->skew = 0;
     shape->tile_axis = axis;
-    choose_sides(shape, c, out->access, vector, staged_bytes);
+    kn_tile_choose_sides(shape, c->space, c->access, c->count, out->access, vector, staged_bytes);
     return true;
 }
 
@@ -569,7 +495,62 @@ void kn_schedule_choose(kn_schedule *out, kn_shape_of_launch *shape, const kn_sp
         choose_strided(out, shape, &c);
 }
 
-/* ---- the spaces of steps and tile kernels ---- */
+/* ---- the spaces of rows, steps and tile kernels ---- */
+
+/* The axis along which the rows of an operand lie one behind the other in memory; -1. */
+static int next_in_memory(const kn_space *space, int o)
+{
+    int next = -1;
+    for (int a = 0; a < space->ndim - 1; ++a) {
+        int64_t stride = llabs(space->stride[o][a]);
+        if (stride != 0 && (next < 0 || stride < llabs(space->stride[o][next])))
+            next = a;
+    }
+    return next;
+}
+
+/* Of so many rows, each of `bytes`, those that are taken together, none left over: rather whole lines, rather more. 1: there are none. */
+static int64_t rows_together(int64_t rows, int64_t bytes)
+{
+    int64_t best = 1;
+    for (int64_t some = 2; some <= rows && some * bytes <= ROWS_TOGETHER; ++some)
+        if (rows % some == 0 && (best * bytes % LINE != 0 || some * bytes % LINE == 0))
+            best = some;
+    return best;
+}
+
+/* Short rows of an input that lie along another axis there than those of the results: that axis, and the rows that are taken together; else -1. */
+static int find_short_rows(int64_t *together, const kn_space *space, const kn_schedule *schedule)
+{
+    int inner = space->ndim - 1;
+    if (inner < 2 || strchr(schedule->access, KN_DENSE) || space->ndim >= schedule->rank)
+        return -1;
+    for (int o = 0; schedule->access[o]; ++o) {
+        int axis = next_in_memory(space, o);
+        int64_t bytes = space->stride[o][inner] * space->extent[inner];
+        *together = axis >= 0 && bytes > 0 ? rows_together(space->extent[axis], bytes) : 1;
+        if (schedule->access[o] == KN_VECTOR && bytes < SHORT_ROW && axis != inner - 1 && *together > 1)
+            return axis;
+    }
+    return -1;
+}
+
+void kn_schedule_rows_space(kn_space *out, const kn_space *space, const kn_schedule *schedule)
+{
+    int64_t together;
+    int inner = space->ndim - 1, axis = find_short_rows(&together, space, schedule);
+    if (axis < 0) {
+        *out = *space;
+        return;
+    }
+    kn_space_start(out, space);
+    for (int a = 0; a < inner; ++a)
+        kn_space_put_axis(out, a, space, a, a == axis ? together : 1);
+    kn_space_put_axis(out, inner, space, axis, 1);
+    out->extent[inner] = together;
+    kn_space_put_axis(out, inner + 1, space, inner, 1);
+    out->ndim = inner + 2;
+}
 
 void kn_schedule_steps_space(kn_space *out, const kn_space *space, const kn_shape_of_launch *shape)
 {

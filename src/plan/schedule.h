@@ -62,6 +62,8 @@ typedef struct kn_shape_of_launch {
     int tile_axis; /* tile, windows: the axis of the space along which staged inputs run */
     kn_tile_side p,
         q; /* tile: along the fastest axis, and along tile_axis; p times q vectors are the threads of a block */
+    bool
+        across; /* tile: threads lie along p's second axis first when they read, since the staged inputs go on there */
     int shared_bytes;
 } kn_shape_of_launch;
 
@@ -77,6 +79,10 @@ void kn_schedule_tile_space(kn_space *out, const kn_space *space, const kn_sched
 
 /* Elements of a thread that finds the places of gathered inputs; more only where each of them runs or stands still along rows of a vector at least. */
 enum { KN_MAX_LOCATED = 8 };
+
+/* The space as a rows kernel walks it: where short rows of an input lie along another axis there than those of the results, some that are neighbours in the input are taken
+ * together, so that whole lines are read. */
+void kn_schedule_rows_space(kn_space *out, const kn_space *space, const kn_schedule *schedule);
 
 /* Steps of a thread. */
 enum { KN_THREAD_STEPS = 4 };

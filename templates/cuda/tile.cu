@@ -3,7 +3,7 @@ ${head}
 struct kn_tile {
     unsigned p, p_vectors, p_reciprocal;
     unsigned q, q_vectors, q_reciprocal;
-    unsigned row_reciprocal, unused;
+    unsigned row_reciprocal, across, across_reciprocal, unused; /* across: steps along p's second axis that threads are along first */
 };
 
 ${axes}
@@ -65,7 +65,8 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     const unsigned kn_q_left = kn_q.extent - kn_step[2] * kn.tile.q_vectors * ${vector}, kn_q2_left = kn_q2.extent - kn_step[3] * kn_q_steps;
     ${tiles}
     {
-        const unsigned kn_a = threadIdx.x / kn.tile.q, kn_b = threadIdx.x - kn_a * kn.tile.q;
+        const unsigned kn_t = threadIdx.x / kn.tile.q, kn_b = threadIdx.x - kn_t * kn.tile.q, kn_t1 = (kn_t * kn.tile.across_reciprocal) >> 20;
+        const unsigned kn_a = (kn_t - kn_t1 * kn.tile.across) * kn.tile.p_vectors + kn_t1;
         const unsigned kn_a2 = (kn_a * kn.tile.p_reciprocal) >> 20, kn_a1 = (kn_a - kn_a2 * kn.tile.p_vectors) * ${vector};
         const unsigned kn_b2 = (kn_b * kn.tile.q_reciprocal) >> 20, kn_b1 = (kn_b - kn_b2 * kn.tile.q_vectors) * ${vector};
         if (kn_a1 < kn_p_left && kn_a2 < kn_p2_left && kn_b1 < kn_q_left && kn_b2 < kn_q2_left) {
