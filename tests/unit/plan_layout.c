@@ -48,6 +48,27 @@ static void division(void **state)
     }
 }
 
+/* Of a tile: numbers below 1,024 by sides up to 512. */
+static void small_division(void **state)
+{
+    (void)state;
+    for (int by = 1; by <= 512; ++by) {
+        kn_shape_of_launch shape = {.p = {by, 1, -1}, .q = {1, by, -1}, .across = true};
+        kn_tile t = kn_tile_make(&shape);
+        assert_true(t.p == (uint32_t)by && t.q == (uint32_t)by && t.across == 1);
+        for (uint32_t n = 0; n < 1024; ++n)
+            if ((n * t.p_reciprocal) >> 20 != n / (uint32_t)by ||
+                (n * t.row_reciprocal) >> 20 != n / (uint32_t)by || (n * t.q_reciprocal) >> 20 != n ||
+                (n * t.across_reciprocal) >> 20 != n)
+                fail_msg("%u / %d", n, by);
+        shape.p = (kn_tile_side){1, by, 0};
+        t = kn_tile_make(&shape);
+        assert_int_equal(t.across, by);
+        for (uint32_t n = 0; n < 1024; ++n)
+            assert_int_equal((n * t.across_reciprocal) >> 20, n / (uint32_t)by);
+    }
+}
+
 /* ---- offsets ---- */
 
 static kn_program *program(const char *in, const char *out, const char *body)
@@ -171,10 +192,8 @@ static void too_large_a_block(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(division),
-        cmocka_unit_test(flat_block),
-        cmocka_unit_test(strided_block),
-        cmocka_unit_test(too_large_a_block),
+        cmocka_unit_test(division),      cmocka_unit_test(small_division),    cmocka_unit_test(flat_block),
+        cmocka_unit_test(strided_block), cmocka_unit_test(too_large_a_block),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

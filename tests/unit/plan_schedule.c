@@ -179,6 +179,45 @@ static void assert_tile(const scene *s, const kn_schedule *c, const kn_shape_of_
                 shape->p.vectors * c->vector);
 }
 
+/* Every element's places in all operands, in any order. */
+static uint64_t sum_of_places(const kn_space *space)
+{
+    int64_t at[KILN_MAX_NDIM] = {0}, count = 1;
+    uint64_t sum = 0;
+    for (int a = 0; a < space->ndim; ++a)
+        count *= space->extent[a];
+    for (int64_t n = 0; n < count; ++n) {
+        uint64_t places = 1;
+        for (int o = 0; o < space->n_operands; ++o) {
+            int64_t place = space->offset[o];
+            for (int a = 0; a < space->ndim; ++a)
+                place += at[a] * space->stride[o][a];
+            places = (places ^ (uint64_t)place) * UINT64_C(6364136223846793005) + 1;
+            places ^= places >> 29;
+        }
+        sum += places * places;
+        for (int a = space->ndim; a-- > 0 && ++at[a] == space->extent[a];)
+            at[a] = 0;
+    }
+    return sum;
+}
+
+/* The same elements, whole rows; 1 where some rows are taken together. */
+static int assert_rows(const scene *s, const kn_schedule *c)
+{
+    kn_space rows;
+    kn_schedule_rows_space(&rows, &s->space, c);
+    int inner = rows.ndim - 1;
+    assert_true(rows.ndim <= c->rank);
+    assert_int_equal(rows.size, s->space.size);
+    assert_int_equal(rows.extent[inner], s->space.extent[s->space.ndim - 1]);
+    for (int o = 0; o < s->space.n_operands; ++o)
+        assert_int_equal(rows.stride[o][inner], s->space.stride[o][s->space.ndim - 1]);
+    if (s->space.size <= 1 << 12)
+        assert_true(sum_of_places(&rows) == sum_of_places(&s->space));
+    return rows.ndim != s->space.ndim;
+}
+
 /* Each group of steps once, whole rows of vectors. */
 static void assert_steps(const scene *s, const kn_schedule *c, const kn_shape_of_launch *shape)
 {
@@ -220,7 +259,7 @@ static void assert_sound(const scene *s, const kn_schedule *c, const kn_shape_of
 
 static void every_wide_access_is_sound(void **state)
 {
-    int met[KN_SCHEDULE_KINDS] = {0};
+    int met[KN_SCHEDULE_KINDS] = {0}, together = 0;
     scene *s = malloc(sizeof *s);
     kn_target target;
     (void)state;
@@ -235,7 +274,10 @@ static void every_wide_access_is_sound(void **state)
                            roll(0, 3) ? 0 : 32 * roll(1, 32));
         assert_sound(s, &chosen, &shape);
         ++met[chosen.kind];
+        if (chosen.kind == KN_ROWS)
+            together += assert_rows(s, &chosen);
     }
+    assert_true(together > 30);
     for (int kind = 1; kind < KN_SCHEDULE_KINDS; ++kind)
         if (met[kind] <= 30)
             fail_msg("%s was met %d times", kn_schedule_name((kn_schedule_kind)kind), met[kind]);
@@ -320,6 +362,73 @@ static void transpose_is_a_tile(void **state)
     assert_int_equal(choose_for(2, S(512, 256), turned, access, 2, false).kind, KN_TILE);
 }
 
+static void choose_order(kn_schedule *chosen, kn_shape_of_launch *figures, kn_space *space, int item,
+                         const int64_t *extents, const int *order)
+{
+    int64_t shape[5], in_strides[5], out_strides[5], in_run = item, out_run = item, strides[5];
+    kn_target target;
+    const kn_access access[] = {{item, 0, false}, {item, 0, true}};
+    for (int a = 5; a-- > 0; in_run *= extents[a])
+        strides[a] = in_run;
+    for (int a = 5; a-- > 0; out_run *= shape[a]) {
+        shape[a] = extents[order[a]];
+        in_strides[a] = strides[order[a]];
+        out_strides[a] = out_run;
+    }
+    const kn_view view[] = {{shape, in_strides, 5, false}, {shape, out_strides, 5, true}};
+    kn_target_cuda(&target, 9, 0);
+    kn_space_make(space, 5, shape, view, 2, false);
+    kn_schedule_choose(chosen, figures, space, access, 2, &target, 0);
+}
+
+/* Pieces that are read are long and begin with a line, where short axes allow it; threads follow them. */
+static void tiles_read_long_pieces(void **state)
+{
+    static const int orders[][5] = {{4, 3, 0, 1, 2}, {0, 2, 3, 4, 1}, {3, 0, 1, 4, 2}};
+    static const struct {
+        int p, p_steps, q, q_steps;
+        bool across;
+    } wanted[] = {{8, 4, 6, 1, true}, {3, 1, 32, 1, false}, {4, 1, 6, 8, false}};
+    kn_space *space = malloc(sizeof *space);
+    kn_schedule chosen;
+    kn_shape_of_launch shape;
+    (void)state;
+    assert_non_null(space);
+    for (int k = 0; k < 3; ++k) {
+        choose_order(&chosen, &shape, space, 1, S(32, 48, 64, 80, 96), orders[k]);
+        assert_int_equal(chosen.kind, KN_TILE);
+        assert_int_equal(shape.p.vectors, wanted[k].p);
+        assert_int_equal(shape.p.steps, wanted[k].p_steps);
+        assert_int_equal(shape.q.vectors, wanted[k].q);
+        assert_int_equal(shape.q.steps, wanted[k].q_steps);
+        assert_int_equal(shape.across, wanted[k].across);
+    }
+    free(space);
+}
+
+/* Rows of 96 bytes that lie 96 bytes apart in the input, and far apart in the results: eight are taken together. Rows of 1,536 bytes are read for themselves. */
+static void short_rows_are_read_together(void **state)
+{
+    static const int order[] = {3, 2, 1, 0, 4};
+    kn_space *space = malloc(sizeof *space), *rows = malloc(sizeof *rows);
+    kn_schedule chosen;
+    kn_shape_of_launch shape;
+    (void)state;
+    assert_true(space && rows);
+    choose_order(&chosen, &shape, space, 1, S(32, 48, 64, 80, 96), order);
+    assert_int_equal(chosen.kind, KN_ROWS);
+    kn_schedule_rows_space(rows, space, &chosen);
+    assert_int_equal(rows->ndim, 6);
+    assert_int_equal(rows->extent[0], 10);
+    assert_int_equal(rows->extent[4], 8);
+    assert_int_equal(rows->stride[0][4], 96);
+    choose_order(&chosen, &shape, space, 16, S(32, 48, 64, 80, 96), order);
+    kn_schedule_rows_space(rows, space, &chosen);
+    assert_int_equal(rows->ndim, 5);
+    free(space);
+    free(rows);
+}
+
 static void broadcast_keeps_the_others_wide(void **state)
 {
     const kn_view views[] = {
@@ -370,6 +479,7 @@ int main(void)
         cmocka_unit_test(contiguous_is_flat),         cmocka_unit_test(reversed_index_is_not_flat),
         cmocka_unit_test(transpose_is_a_tile),        cmocka_unit_test(broadcast_keeps_the_others_wide),
         cmocka_unit_test(empty_spaces_are_no_tiles),  cmocka_unit_test(names),
+        cmocka_unit_test(tiles_read_long_pieces),     cmocka_unit_test(short_rows_are_read_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
