@@ -10,10 +10,12 @@
 #include "types/dtype.h"
 
 enum {
-    WINDOWS_THREADS = 1536, /* of a multiprocessor that a windows kernel is to leave registers for */
-    LONG_ROW = 128,         /* vectors, from which on most warps lie in one row */
-    SMALL_THREADS = 1024,   /* all that multiprocessors have below */
-    LARGE_CAPABILITY = 80,
+    WORD = 4,                  /* bytes */
+    WINDOWS_THREADS = 1536,    /* of a multiprocessor that a windows kernel is to leave registers for, */
+    ROWS_THREADS = 2048,       /* and a rows kernel that gathers small elements */
+    LONG_ROW = 128,            /* vectors, from which on most warps lie in one row */
+    LARGE_CAPABILITY = 80,     /* from which on multiprocessors have more than 1,024 threads */
+    SMALL_FAMILY = 12,         /* whose multiprocessors have 1,536 */
     DEEP_CHAIN = 6,            /* functions of an element, from which on a loop is made wider */
     LINE = 64,                 /* bytes */
     STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
@@ -340,6 +342,14 @@ static void put_vector_load(const writer *w, kn_str *out, int k, int array)
     kn_str_append(out, ");\n");
 }
 
+/* Bytes and halves that are gathered in one of several ways are kept as words meanwhile: the compiler would take them apart and put them together again. */
+static bool is_kept_in_words(const writer *w, int k)
+{
+    int size = kn_dtype_info_of(w->spec->operand[k].dtype)->size, bytes = size * w->spec->schedule.vector;
+    return w->spec->schedule.kind != KN_FLAT && w->spec->operand[k].pass == KN_PASS_ARRAY &&
+           access_of(w, k) == KN_GATHER && size < WORD && bytes >= WORD;
+}
+
 /* One operand's elements for a thread, as a vector or gathered lane by lane. */
 static void put_load(writer *w, int k, int array)
 {
@@ -349,6 +359,9 @@ static void put_load(writer *w, int k, int array)
     kn_str *loads = &w->slot[access == KN_STILL ? SLOT_STILL : SLOT_LOADS];
     if (access == KN_GATHER || (access == KN_STAGED && w->spec->schedule.kind == KN_WINDOWS)) {
         kn_str_printf(&w->slot[SLOT_PACKS], "kn_pack<%s, %d> kn_%s_;\n", type, vector, name);
+        if (is_kept_in_words(w, k))
+            kn_str_printf(&w->slot[SLOT_PACKS], "kn_words<%d> kn_%s_words;\n",
+                          vector * kn_dtype_info_of(w->spec->operand[k].dtype)->size / WORD, name);
         return;
     }
     if (w->spec->schedule.kind == KN_STEPS && access == KN_VECTOR && !is_output(w, k)) {
@@ -406,18 +419,37 @@ static void put_gathers(const writer *w, kn_str *out, const char *function, bool
         if (w->spec->operand[k].pass != KN_PASS_ARRAY)
             continue;
         if (access_of(w, k) == KN_GATHER) {
-            kn_str_printf(out, "        kn_%s_ = %s<%s, %d>(", w->program->param[k].name, function,
-                          storage(w, k), w->spec->schedule.vector);
+            kn_str_printf(out, "        kn_%s_%s%s<%s, %d>(", w->program->param[k].name,
+                          is_kept_in_words(w, k) ? "words = kn_words_of(" : " = ", function, storage(w, k),
+                          w->spec->schedule.vector);
             put_bytes(w, out, k, array);
             if (two_rows)
                 kn_str_printf(out, ", (const char *)kn.%s_ + kn_next.at[%d], kn_left",
                               w->program->param[k].name, array);
             if (with_step)
                 kn_str_printf(out, ", %s.stride[%d]", fast_axis(w), array);
-            kn_str_append(out, ");\n");
+            kn_str_append(out, is_kept_in_words(w, k) ? "));\n" : ");\n");
         }
         ++array;
     }
+}
+
+/* After lanes have been gathered one by one. */
+static void put_words_of_lanes(const writer *w, kn_str *out)
+{
+    for (int k = 0; k < param_count(w); ++k)
+        if (is_kept_in_words(w, k))
+            kn_str_printf(out, "    kn_%s_words = kn_words_of(kn_%s_);\n", w->program->param[k].name,
+                          w->program->param[k].name);
+}
+
+/* After all ways to gather. */
+static void put_lanes_of_words(const writer *w, kn_str *out)
+{
+    for (int k = 0; k < param_count(w); ++k)
+        if (is_kept_in_words(w, k))
+            kn_str_printf(out, "kn_%s_ = kn_elements_of<%s, %d>(kn_%s_words);\n", w->program->param[k].name,
+                          storage(w, k), w->spec->schedule.vector, w->program->param[k].name);
 }
 
 /* "a.stride[0] == 4 && a.stride[1] == 4": all gathered operands are runs. Empty where they cannot be loaded as such. */
@@ -519,6 +551,7 @@ static void put_gather_across(const writer *w, kn_str *out)
     kn_str_append(out, "        const kn_place kn_here = kn_locate<1>(kn, kn_first + kn_k);\n");
     put_gather_lane(w, out);
     kn_str_append(out, "    }\n");
+    put_words_of_lanes(w, out);
 }
 
 static bool gathers(const writer *w)
@@ -546,7 +579,10 @@ static void put_windows_gather(const writer *w, kn_str *out)
     kn_str_append(out, "        kn_move(kn_here, kn_p, 1);\n"
                        "        if (kn_k + 1 == kn_left) {\n"
                        "            kn_move(kn_here, kn_p, -kn_p.extent);\n"
-                       "            kn_move(kn_here, kn_x, 1);\n        }\n    }\n}\n");
+                       "            kn_move(kn_here, kn_x, 1);\n        }\n    }\n");
+    put_words_of_lanes(w, out);
+    kn_str_append(out, "}\n");
+    put_lanes_of_words(w, out);
     out->failed = out->failed || runs.failed;
     kn_str_free(&runs);
 }
@@ -590,11 +626,12 @@ static void put_gather(writer *w)
         return;
     if (w->spec->schedule.kind == KN_ROWS) {
         put_rows_gather(w, out);
-        return;
+    } else {
+        kn_str_append(out, "{\n");
+        put_gather_in_row(w, out);
+        kn_str_append(out, "}\n");
     }
-    kn_str_append(out, "{\n");
-    put_gather_in_row(w, out);
-    kn_str_append(out, "}\n");
+    put_lanes_of_words(w, out);
 }
 
 /* Flat operands that are off the results' vectors by something else. */
@@ -659,6 +696,22 @@ static void put_independent(writer *w)
         kn_str_append(&w->slot[SLOT_INDEPENDENT], "KN_INDEPENDENT\n");
 }
 
+/* Threads of a multiprocessor. */
+static int all_threads(const kn_target *target)
+{
+    int capability = target->compute_capability;
+    return capability < LARGE_CAPABILITY                             ? 1024
+           : capability % 10 >= 6 || capability / 10 == SMALL_FAMILY ? 1536
+                                                                     : 2048;
+}
+
+/* Blocks side by side on a multiprocessor for which registers are to be left, by the threads that are wanted there. */
+static void put_blocks(writer *w, int threads)
+{
+    int most = all_threads(&w->spec->target);
+    kn_str_printf(&w->slot[SLOT_BLOCKS], ", %d", (threads < most ? threads : most) / w->spec->schedule.block);
+}
+
 static void fill_flat(writer *w)
 {
     if (w->spec->schedule.vector > 1) {
@@ -672,6 +725,11 @@ static void fill_flat(writer *w)
 static void fill_located(writer *w)
 {
     char index[64];
+    bool narrow = false;
+    for (int k = 0; k < param_count(w); ++k)
+        narrow = narrow || is_kept_in_words(w, k);
+    if (narrow && w->spec->schedule.kind == KN_ROWS && kn_cost_functions(w->program) == 0)
+        put_blocks(w, ROWS_THREADS); /* the ways that need more registers are rare */
     snprintf(index, sizeof index, "kn.start + kn_here.at[%d]", kn_spec_count_arrays(w->spec));
     put_call(w, &w->slot[SLOT_SINGLE], place_located, index);
     if (w->spec->schedule.kind == KN_STRIDED)
@@ -685,8 +743,7 @@ static void fill_located(writer *w)
 static void put_windows(writer *w)
 {
     int array = 0;
-    int threads = w->spec->target.compute_capability < LARGE_CAPABILITY ? SMALL_THREADS : WINDOWS_THREADS;
-    kn_str_printf(&w->slot[SLOT_BLOCKS], "%d", threads / w->spec->schedule.block);
+    put_blocks(w, WINDOWS_THREADS);
     for (int k = 0; k < param_count(w); ++k) {
         const char *name = w->program->param[k].name;
         if (w->spec->operand[k].pass != KN_PASS_ARRAY)
@@ -696,10 +753,9 @@ static void put_windows(writer *w)
             kn_str_printf(&w->slot[SLOT_STAGED], "%d", array);
             kn_str_printf(&w->slot[SLOT_STAGED_SIZE], "%d", size);
             kn_str_printf(&w->slot[SLOT_STAGED_FROM], "kn.%s_", name);
-            kn_str_printf(
-                &w->slot[SLOT_GATHER],
-                "kn_%s_ = kn_take_run<%s, %d>(kn_turned, kn_turned_on, kn_left, kn_w.pitch, kn_turn);\n",
-                name, storage(w, k), w->spec->schedule.vector);
+            kn_str_printf(&w->slot[SLOT_GATHER],
+                          "kn_%s_ = kn_take_run<%s, %d>(kn_turned, kn_turned_on, kn_left, kn_w, kn_turn);\n",
+                          name, storage(w, k), w->spec->schedule.vector);
         } else if (is_output(w, k) && w->slot[SLOT_RESULT_SIZE].length == 0) {
             kn_str_printf(&w->slot[SLOT_RESULT_FROM], "(char *)kn.%s_ + kn_slot_at.at[%d]", name, array);
             kn_str_printf(&w->slot[SLOT_RESULT_SIZE], "%d", size);

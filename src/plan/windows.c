@@ -5,23 +5,31 @@
 #include <string.h>
 
 enum {
-    ACCESS = 16,            /* bytes of a piece of a row */
-    BOX_BYTES = 43 << 10,   /* of shared memory, about: four blocks a multiprocessor; */
-    SMALL_ITEMS = 56 << 10, /* of elements below 4 bytes: three; */
-    SMALL_BOX = 8 << 10,    /* fewer where there would be fewer boxes */
-    BOXES = 512,            /* than so many */
-    SHORTEST_ROW = 96,      /* bytes of a row for which crossing is worth it */
-    CROSSED_BYTES = 512,    /* longest results of the fastest axis that cross */
-    LONGEST_ROW = 4096,     /* bytes of a row in a box */
-    SHORT_ROW = 64,         /* and the fewest, where there are more */
-    MORE_PARTS = 4,         /* ways to cut beyond the fewest parts that are looked at */
-    SLOT_LANES = 5,         /* log2 of threads side by side along a run, at least: whole lines are stored; */
-    BYTE_LANES = 3,         /* of bytes, whose boxes are shorter */
-    PIECE_LANES = 5,        /* log2 of threads along a row, at most */
-    BANKS = 32,             /* of shared memory, 4 bytes wide */
+    ACCESS = 16,          /* bytes of a piece of a row */
+    BOX_BYTES = 58 << 10, /* of shared memory, about; */
+    SMALL_BOX = 8 << 10,  /* fewer where there would be fewer boxes */
+    BOXES = 512,          /* than so many */
+    SHORTEST_ROW = 96,    /* bytes of a row for which crossing is worth it */
+    CROSSED_BYTES = 512,  /* longest results of the fastest axis that cross */
+    LONGEST_ROW = 4096,   /* bytes of a row in a box */
+    SHORT_ROW = 160,      /* and the fewest, where there are more */
+    MORE_PARTS = 4,       /* ways to cut beyond the fewest parts that are looked at */
+    SLOT_LANES = 5,       /* log2 of threads side by side along a run, at least: a warp has one run; */
+    BYTE_LANES = 3,       /* of bytes, whose boxes are shorter */
+    FINALISTS = 4,        /* boxes whose conflicts are counted */
+    WARPS = 3,            /* by so many warps */
+    MOST_LONGER = 48,     /* bytes that a pitch may be longer than it has to */
+    PIECE_LANES = 5,      /* log2 of threads along a row, at most */
+    BANKS = 32,           /* of shared memory, 4 bytes wide */
     WARP = 32,
-    MOST_SHARED = 63 << 10, /* bytes that a block has everywhere, when it asks for them */
-    TRAFFIC = 300           /* instructions in the time that a warp's worth of memory takes, by measurement */
+    MOST_SHARED = 63 << 10,        /* bytes that a block has everywhere, when it asks for them */
+    BLOCKS = 4,                    /* on a multiprocessor, as registers allow; */
+    SMALL_BLOCKS = 3,              /* of elements below 4 bytes */
+    SHARED_OF_ALL = 228 << 10,     /* bytes of a multiprocessor; */
+    SHARED_OF_BLOCK = 1 << 10,     /* of each block beside its own; */
+    SHARED_WITH_CACHE = 196 << 10, /* and what leaves a cache of some size */
+    WRITTEN_ROW = 50,
+    READ_ROW = 8 /* instructions in the time that the ends of a row take */
 };
 
 /* The axes that a box has, of its space: the fastest, the one on which runs go on, and the two along which the runs lie. -1: none. */
@@ -46,9 +54,16 @@ typedef struct cut {
 typedef struct box {
     int64_t run, rows, columns, input_rows;
     int64_t count; /* of boxes, in all directions that are cut */
-    uint32_t piece_lanes, slot_lanes;
+    int64_t pitch; /* bytes from one row of the input to the next in shared memory */
+    uint32_t piece_lanes, slot_lanes, row_shift;
     double cost;
 } box;
+
+/* The boxes that a first guess found best, the best one first. */
+typedef struct finalists {
+    box at[FINALISTS];
+    int count;
+} finalists;
 
 static int64_t extent(const cut *c, int axis)
 {
@@ -122,7 +137,7 @@ static int64_t pitch_for(const cut *c, int64_t columns)
 static void size_boxes(cut *c)
 {
     int64_t share = c->space->size * c->item / BOXES;
-    int64_t most = least(share, c->item < 4 ? SMALL_ITEMS : BOX_BYTES);
+    int64_t most = least(share, BOX_BYTES);
     c->box_bytes = most > SMALL_BOX ? most : SMALL_BOX;
 }
 
@@ -160,50 +175,79 @@ static int64_t whole_vectors(const cut *c, int64_t elements)
     return divide_up(elements, c->schedule->vector) * c->schedule->vector;
 }
 
-/* What loading an element of a slot takes by conflicts of banks, as instructions: the vectors of a run begin in an eighth of the banks, so that warps of few runs wait more. */
-static double load_turns(const cut *c, uint32_t lanes)
-{
-    double conflicts = c->axes.crossed || lanes <= 3 ? 2.5 : c->item > 2 ? 3.5 : lanes == 4 ? 2 : 1.5;
-    return 4 * conflicts * (c->item > 4 ? c->item / 4 : 1);
-}
-
-/* What a box takes, in instructions of a warp and in the time in which as many would be issued: its work, threads that have none included, and its memory traffic with what
- * is read beside it. */
-static void rate(box *b, const cut *c)
+/* What the slots of a box take of a warp, in instructions and in the time in which as many would be issued: of words that lie in one bank one is loaded a cycle, in which four
+ * instructions are issued. */
+static double slot_work(const cut *c, const box *b, uint32_t lanes, double conflicts)
 {
     int64_t block = c->schedule->block, vector = c->schedule->vector, slots = b->run / vector;
-    int64_t pieces = divide_up(b->columns * c->item + ACCESS - c->item, ACCESS);
-    double best = 0;
-    b->piece_lanes = (uint32_t)least(log2_above(pieces), PIECE_LANES);
-    uint32_t fewest = c->item < 2 ? BYTE_LANES : SLOT_LANES;
-    for (uint32_t lanes = fewest; (block >> lanes) > 0; ++lanes) {
-        double passes = (double)divide_up(slots, INT64_C(1) << lanes),
-               turns = (double)divide_up(b->rows, block >> lanes);
-        double loading = passes * turns * (double)vector * load_turns(c, lanes);
-        turns = passes * (50 + turns * (42 + 5 * (double)vector));
-        turns = turns > loading ? turns : loading;
-        if (best == 0 || turns < best) {
-            best = turns;
-            b->slot_lanes = lanes;
-        }
-    }
-    double staging = (double)(divide_up(b->input_rows, block >> b->piece_lanes) *
-                              divide_up(pieces, INT64_C(1) << b->piece_lanes));
-    double bytes = (double)(b->input_rows * (b->columns * c->item + 3 * ACCESS)) +
-                   (double)(b->rows * (b->run * c->item + 2 * ACCESS));
-    double issued = (double)block / WARP * (200 + 20 * staging + best);
-    b->cost = (double)b->count * (issued + TRAFFIC * bytes / (2 * ACCESS * WARP));
+    double passes = (double)divide_up(slots, INT64_C(1) << lanes),
+           turns = (double)divide_up(b->rows, block >> lanes), words = c->item > 4 ? c->item / 4 : 1,
+           one = c->item <= 2 ? 54 + 5 * (double)vector : 42 + 2 * (double)vector;
+    double loading = passes * turns * (double)vector * 4 * conflicts * words,
+           issued = passes * (50 + turns * one);
+    return issued > loading ? issued : loading;
 }
 
-static void keep_better(box *best, box *b, const cut *c)
+/* Bytes of shared memory; blocks side by side on a multiprocessor may leave its cache too little, by which adjacent rows are read once. */
+static bool starves_cache(const cut *c, int shared)
 {
-    rate(b, c);
-    if (b->cost < best->cost)
-        *best = *b;
+    int each = shared + SHARED_OF_BLOCK, blocks = c->item < 4 ? SMALL_BLOCKS : BLOCKS;
+    blocks = SHARED_OF_ALL / each < blocks ? SHARED_OF_ALL / each : blocks;
+    return blocks * each > SHARED_WITH_CACHE;
+}
+
+/* Each time that rows go on along their second axis up to 15 bytes are left out. */
+static int shared_for(const box *b, const cut *c)
+{
+    int64_t seconds = b->input_rows / extent(c, c->axes.fastest) + 2;
+    return (int)(b->input_rows * b->pitch + seconds * ACCESS + b->columns * c->item + 2 * ACCESS);
+}
+
+/* What all boxes take; the weights were fitted to 2,500 boxes of 35 transposes with odd extents, measured on an H200. */
+static double cost_of(const cut *c, const box *b, double work)
+{
+    int64_t block = c->schedule->block, pieces = divide_up(b->columns * c->item + ACCESS - c->item, ACCESS);
+    double staging = (double)(divide_up(b->input_rows, block >> b->piece_lanes) *
+                              divide_up(pieces, INT64_C(1) << b->piece_lanes));
+    double each = (double)block / WARP * (45 + 40 * staging + work) + WRITTEN_ROW * (double)b->rows +
+                  READ_ROW * (double)b->input_rows;
+    return (double)b->count * each * (starves_cache(c, shared_for(b, c)) ? 1.5 : 1);
+}
+
+static uint32_t fewest_lanes(const cut *c)
+{
+    return c->item < 2 ? BYTE_LANES : SLOT_LANES;
+}
+
+/* A guess at the cost: vectors of a run begin in an eighth of the banks, so that conflicts are few where a warp has several runs. */
+static void guess(box *b, const cut *c)
+{
+    int64_t pieces = divide_up(b->columns * c->item + ACCESS - c->item, ACCESS);
+    double least_work = DBL_MAX;
+    b->pitch = pitch_for(c, b->columns);
+    b->piece_lanes = (uint32_t)least(log2_above(pieces), PIECE_LANES);
+    for (uint32_t lanes = fewest_lanes(c); (c->schedule->block >> lanes) > 0; ++lanes) {
+        double work = slot_work(c, b, lanes, 2);
+        least_work = work < least_work ? work : least_work;
+    }
+    b->cost = cost_of(c, b, least_work);
+}
+
+static void keep_better(finalists *best, box *b, const cut *c)
+{
+    guess(b, c);
+    if (shared_for(b, c) > MOST_SHARED)
+        return;
+    if (best->count == FINALISTS && best->at[FINALISTS - 1].cost <= b->cost)
+        return;
+    int at = best->count < FINALISTS ? best->count++ : FINALISTS - 1;
+    for (; at > 0 && best->at[at - 1].cost > b->cost; --at)
+        best->at[at] = best->at[at - 1];
+    best->at[at] = *b;
 }
 
 /* Rows of the input lie along the runs. */
-static void try_straight(box *best, const cut *c, int64_t columns)
+static void try_straight(finalists *best, const cut *c, int64_t columns)
 {
     int64_t whole = whole_vectors(c, c->run_size + halo(c));
     int64_t room =
@@ -218,7 +262,7 @@ static void try_straight(box *best, const cut *c, int64_t columns)
 }
 
 /* A run takes all rows along the fastest axis, one element of each after the other. */
-static void try_crossed(box *best, const cut *c, int64_t columns)
+static void try_crossed(finalists *best, const cut *c, int64_t columns)
 {
     int64_t fastest = extent(c, c->axes.fastest), vector = c->schedule->vector,
             whole = extent(c, c->axes.run);
@@ -242,12 +286,11 @@ static box least_box(const cut *c)
                  .rows = 1,
                  .columns = c->axes.crossed ? least(2 * vector / fastest + 2, extent(c, c->axes.run)) : 1,
                  .input_rows = c->axes.crossed ? fastest : vector + halo(c),
-                 .slot_lanes = BYTE_LANES,
-                 .cost = DBL_MAX};
+                 .count = 1};
 }
 
 /* The columns are cut in equal parts: in the fewest for which there is room, or in some more. */
-static void find_box(box *best, const cut *c)
+static void find_boxes(finalists *best, const cut *c)
 {
     bool crossed = c->axes.crossed;
     int64_t whole = crossed ? extent(c, c->axes.run) : c->n_rows;
@@ -256,7 +299,7 @@ static void find_box(box *best, const cut *c)
     int64_t columns = 0;
     for (int64_t parts = divide_up(whole, most); columns != 1; ++parts) {
         columns = divide_up(whole, parts);
-        if (best->cost < DBL_MAX && columns * c->item < SHORT_ROW)
+        if (best->count > 0 && columns * c->item < SHORT_ROW)
             return;
         (crossed ? try_crossed : try_straight)(best, c, columns);
         parts += parts / 16;
@@ -271,64 +314,87 @@ static uint32_t congruent_step(const cut *c, uint32_t step)
     return step + ((uint32_t)((uint64_t)low - step) & (ACCESS - 1));
 }
 
-/* ---- which rows a warp stores together ---- */
+/* ---- which threads a warp has, and where rows begin ---- */
 
 /* The word of shared memory, relative to the box, that a thread takes first of a slot; small elements begin with the word of the result that is the thread's turn. */
-static uint32_t word_of(const kn_windows *w, const cut *c, uint32_t slot, uint32_t row, uint32_t turn)
+static uint32_t word_of(const cut *c, const box *b, uint32_t step, uint32_t slot, uint32_t row, uint32_t turn)
 {
-    int64_t size = c->access[c->result].item_size, first = extent(c, c->axes.row[0]);
+    uint32_t size = (uint32_t)c->access[c->result].item_size, first = (uint32_t)extent(c, c->axes.row[0]),
+             vector = (uint32_t)c->schedule->vector, fastest = (uint32_t)extent(c, c->axes.fastest);
     int64_t place = row % first * (c->axes.row[0] < 0 ? 0 : c->space->stride[c->result][c->axes.row[0]]) +
                     row / first * (c->axes.row[1] < 0 ? 0 : c->space->stride[c->result][c->axes.row[1]]);
-    uint32_t skew = (uint32_t)(place / size) % (uint32_t)c->schedule->vector;
-    uint32_t t = (slot + 1) * (uint32_t)c->schedule->vector - skew + turn * (uint32_t)c->schedule->vector / 4,
-             fastest = (uint32_t)extent(c, c->axes.fastest);
-    uint32_t x = t / fastest, x_step = w->crossed ? (uint32_t)c->item : w->step,
-             row_step = w->crossed ? w->step : (uint32_t)c->item;
-    return ((t - x * fastest) * w->pitch + x * x_step + row * row_step) / 4;
+    uint32_t skew = (uint32_t)(place / size) % vector, t = (slot + 1) * vector - skew + turn * vector / 4,
+             x = t / fastest, item = (uint32_t)c->item;
+    return ((t - x * fastest) * (uint32_t)b->pitch + x * (c->axes.crossed ? item : step) +
+            row * (c->axes.crossed ? step : item)) /
+           4;
 }
 
 /* Turns that a warp's first load takes: the most words that lie in one bank. */
-static int count_turns(const kn_windows *w, const cut *c, uint32_t warp)
+static uint32_t count_turns(const cut *c, const box *b, uint32_t warp)
 {
-    uint32_t word[WARP];
+    uint32_t held[BANKS][WARP], count[BANKS] = {0}, most = 0,
+                                row_lanes = log2_above(c->schedule->block) - b->slot_lanes,
+                                step = congruent_step(c, (uint32_t)(extent(c, c->axes.fastest) * b->pitch));
     bool turns = c->item <= 2 && c->schedule->vector * c->item == ACCESS;
-    int in_bank[BANKS] = {0}, most = 0;
     for (uint32_t lane = 0; lane < WARP; ++lane) {
-        uint32_t thread = warp * WARP + lane, slot = thread & ((1u << w->slot_lanes) - 1);
-        bool seen = false;
-        word[lane] = word_of(w, c, slot, kn_windows_row(thread >> w->slot_lanes, w->row_lanes, w->row_shift),
-                             turns ? lane >> 3 : 0);
-        for (uint32_t k = 0; k < lane; ++k)
-            seen = seen || word[k] == word[lane];
-        int *count = &in_bank[word[lane] % BANKS];
-        *count += !seen;
-        most = *count > most ? *count : most;
+        uint32_t thread = warp * WARP + lane, slot = thread & ((1u << b->slot_lanes) - 1), k = 0;
+        uint32_t word =
+            word_of(c, b, step, slot, kn_windows_row(thread >> b->slot_lanes, row_lanes, b->row_shift),
+                    turns ? lane >> 3 : 0);
+        uint32_t *bank = held[word % BANKS], *there = &count[word % BANKS];
+        while (k < *there && bank[k] != word)
+            ++k;
+        if (k == *there)
+            bank[(*there)++] = word;
+        most = *there > most ? *there : most;
     }
     return most;
 }
 
-/* Neighbouring rows share words of shared memory, but their vectors begin at different elements: what is best depends on all distances. A longer pitch may help where there is
- * room. */
-static void avoid_conflicts(kn_windows *w, const cut *c, int64_t room)
+/* Neighbouring rows share words of shared memory, but their vectors begin at different elements: what is best depends on all distances, and is counted. A longer pitch may help
+ * where there is room. */
+static void settle(box *b, const cut *c)
 {
-    kn_windows best = *w;
-    uint32_t shifts = (1u << w->slot_lanes) < WARP ? 4 : 1; /* a warp of one run has no order of runs */
-    int fewest = 0;
-    for (int64_t longer = 0; longer < BANKS * 4 && longer <= room; longer += ACCESS)
-        for (uint32_t shift = 0; shift < shifts && shift <= w->row_lanes; ++shift) {
-            int turns = 0;
-            kn_windows tried = *w;
-            tried.pitch += (uint32_t)longer;
-            tried.step += (uint32_t)(longer * extent(c, c->axes.fastest));
-            tried.row_shift = shift;
-            for (uint32_t warp = 0; warp < 4; ++warp)
-                turns += count_turns(&tried, c, warp);
-            if (fewest == 0 || turns < fewest) {
-                fewest = turns;
-                best = tried;
+    box best = *b;
+    int64_t room = least(MOST_SHARED - shared_for(b, c), c->box_bytes / 4) / b->input_rows;
+    best.cost = DBL_MAX;
+    for (int64_t longer = 0; longer <= MOST_LONGER && longer <= room; longer += ACCESS)
+        for (uint32_t lanes = fewest_lanes(c); lanes <= SLOT_LANES; ++lanes)
+            for (uint32_t shift = 0; shift < (lanes < SLOT_LANES ? 5 : 1); ++shift) {
+                box tried = *b;
+                double turns = 0;
+                tried.pitch += longer;
+                tried.slot_lanes = lanes;
+                tried.row_shift = shift;
+                for (uint32_t warp = 0; warp < WARPS; ++warp)
+                    turns += count_turns(c, &tried, warp) / (double)WARPS;
+                /* A warp of one run meets the same conflicts however many such there are. */
+                for (; tried.slot_lanes == lanes ||
+                       (lanes == SLOT_LANES && c->schedule->block >> tried.slot_lanes > 0);
+                     ++tried.slot_lanes) {
+                    tried.cost = cost_of(c, &tried, slot_work(c, b, tried.slot_lanes, turns));
+                    if (tried.cost < best.cost)
+                        best = tried;
+                }
             }
-        }
-    *w = best;
+    *b = best;
+}
+
+static box settled_best(finalists *f, const cut *c)
+{
+    box best = {.cost = DBL_MAX};
+    if (f->count == 0) {
+        f->at[f->count++] = least_box(c);
+        guess(f->at, c);
+    }
+    for (int k = 0; k < f->count; ++k) {
+        box *b = &f->at[k];
+        settle(b, c);
+        if (b->cost < best.cost)
+            best = *b;
+    }
+    return best;
 }
 
 /* Boxes are counted; where they begin the kernel finds by itself. */
@@ -356,13 +422,6 @@ static void make_space(kn_space *out, const cut *c, const kn_windows *w)
     out->ndim = to;
 }
 
-/* Each time that rows go on along their second axis up to 15 bytes are left out. */
-static int shared_for(const box *b, const cut *c, int64_t pitch)
-{
-    int64_t seconds = b->input_rows / extent(c, c->axes.fastest) + 2;
-    return (int)(b->input_rows * pitch + seconds * ACCESS + b->columns * c->item + 2 * ACCESS);
-}
-
 static void set_steps(kn_windows *w, const cut *c)
 {
     uint32_t turn = (uint32_t)c->schedule->block >> w->piece_lanes, row_turn = UINT32_C(1) << w->row_lanes,
@@ -385,24 +444,26 @@ void kn_windows_make(kn_windows *out, kn_space *boxes, int *shared_bytes, const 
     find_axes(&c, axis);
     c.run_size = extent(&c, c.axes.fastest) * extent(&c, c.axes.run);
     c.n_rows = extent(&c, c.axes.row[0]) * extent(&c, c.axes.row[1]);
-    box best = least_box(&c);
-    find_box(&best, &c);
-    int64_t pitch = pitch_for(&c, best.columns), fastest = extent(&c, c.axes.fastest);
+    finalists found = {.count = 0};
+    find_boxes(&found, &c);
+    box best = settled_best(&found, &c);
+    int64_t fastest = extent(&c, c.axes.fastest);
     *out = (kn_windows){.run = (uint32_t)best.run,
                         .rows = (uint32_t)best.rows,
                         .run_size = (uint32_t)c.run_size,
                         .n_rows = (uint32_t)c.n_rows,
                         .slots = (uint32_t)(best.run / schedule->vector),
-                        .pitch = (uint32_t)pitch,
-                        .step = congruent_step(&c, (uint32_t)(fastest * pitch)),
+                        .pitch = (uint32_t)best.pitch,
+                        .pitch2 = 2 * (uint32_t)best.pitch,
+                        .pitch3 = 3 * (uint32_t)best.pitch,
+                        .step = congruent_step(&c, (uint32_t)(fastest * best.pitch)),
                         .crossed = c.axes.crossed,
                         .piece_lanes = best.piece_lanes,
                         .slot_lanes = best.slot_lanes,
-                        .row_lanes = log2_above(schedule->block) - best.slot_lanes};
+                        .row_lanes = log2_above(schedule->block) - best.slot_lanes,
+                        .row_shift = best.row_shift};
     out->rows_first = divide_up(out->n_rows, out->rows) < divide_up(c.run_size + halo(&c), out->run);
-    *shared_bytes = shared_for(&best, &c, pitch);
-    avoid_conflicts(out, &c, least(MOST_SHARED - *shared_bytes, c.box_bytes / 4) / best.input_rows);
-    *shared_bytes = shared_for(&best, &c, out->pitch);
+    *shared_bytes = shared_for(&best, &c);
     set_steps(out, &c);
     make_space(boxes, &c, out);
 }

@@ -13,7 +13,7 @@ static __device__ __forceinline__ kn_place kn_next_row(const Args &kn, const kn_
     return next;
 }
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
+extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
 {
     ${wait}
     ${values}

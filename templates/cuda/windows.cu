@@ -2,7 +2,7 @@ ${head}
 /* A box: parts of some runs of results, and the rows of the input in which they lie. Counts of elements and of slots; pitch and step are bytes. */
 struct kn_windows {
     unsigned run, rows, run_size, n_rows;
-    unsigned slots, pitch, step, crossed, rows_first, p_step, x_step, q_step, q2_step; /* p_step and so on: of a thread, from one turn to its next */
+    unsigned slots, pitch, pitch2, pitch3, step, crossed, rows_first, p_step, x_step, q_step, q2_step; /* p_step and so on: of a thread, from one turn to its next */
     unsigned piece_lanes, slot_lanes, row_lanes, row_shift; /* log2 of threads side by side, and of the distance of their runs */
 };
 
@@ -74,31 +74,36 @@ static __device__ __forceinline__ T kn_take(unsigned from)
 /* N elements `pitch` bytes apart; from `left` on they go on from `on`. Small ones are taken by words of the result, threads beginning with different words: vectors of one run
  * begin in an eighth of the banks. */
 template <class T, int N>
-static __device__ __forceinline__ kn_pack<T, N> kn_take_run(unsigned from, unsigned on, int left, unsigned pitch, unsigned turn)
+static __device__ __forceinline__ kn_pack<T, N> kn_take_run(unsigned from, unsigned on, int left, const kn_windows &w, unsigned turn)
 {
     kn_pack<T, N> run;
+    const unsigned apart[4] = {0, w.pitch, w.pitch2, w.pitch3};
     if constexpr (sizeof(T) > 2 || sizeof(T) * N != 16) {
 #pragma unroll
         for (int k = 0; k < N; ++k)
-            run.at[k] = kn_take<T>((k == 0 || k < left ? from : on) + k * pitch);
+            run.at[k] = kn_take<T>((k == 0 || k < left ? from : on) + (k < 4 ? apart[k] : k * w.pitch));
     } else {
         constexpr int part = N / 4;
         kn_words<4> word;
+        const unsigned first_part = part * (turn & 3);
+        unsigned ons = left < N ? ~0u << left & (1u << N) - 1 : 0;
+        ons = (ons | ons << N) >> first_part; /* a bit an element, in the order in which they are taken */
 #pragma unroll
-        for (int w = 0; w < 4; ++w) {
-            const int first = part * ((w + turn) & 3);
-            const unsigned here = from + first * pitch, there = on + first * pitch;
+        for (int w4 = 0; w4 < 4; ++w4) {
+            const unsigned first = (first_part + part * w4) & (N - 1);
+            unsigned here = from + first * w.pitch, there = on + first * w.pitch;
+            asm("" : "+r"(here), "+r"(there)); /* once a word: without it the product is added after each selection */
 #pragma unroll
             for (int k = 0; k < part; ++k)
-                run.at[part * w + k] = kn_take<T>((first + k < left ? here : there) + k * pitch);
+                run.at[part * w4 + k] = kn_take<T>((ons & 1u << (part * w4 + k) ? there : here) + apart[k]);
         }
         memcpy(&word, &run, sizeof word);
 #pragma unroll
         for (int by = 1; by <= 2; by *= 2) {
             kn_words<4> moved;
 #pragma unroll
-            for (int w = 0; w < 4; ++w)
-                moved.at[w] = turn & by ? word.at[(w + 4 - by) & 3] : word.at[w];
+            for (int k = 0; k < 4; ++k)
+                moved.at[k] = turn & by ? word.at[(k + 4 - by) & 3] : word.at[k];
             word = moved;
         }
         memcpy(&run, &word, sizeof word);
@@ -114,7 +119,7 @@ static __device__ __forceinline__ void kn_copied()
     __syncthreads();
 }
 
-extern "C" __global__ void __launch_bounds__(${block}, ${blocks}) ${entry}(const __grid_constant__ kn_args kn)
+extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
 {
     ${wait}
     ${values}

@@ -18,6 +18,20 @@ template <int N> struct alignas(4 * N) kn_words {
     unsigned at[N];
 };
 
+template <class T, int N>
+__device__ __forceinline__ kn_words<sizeof(T) * N / 4> kn_words_of(const kn_pack<T, N> &elements) {
+    kn_words<sizeof(T) * N / 4> words;
+    memcpy(&words, &elements, sizeof words);
+    return words;
+}
+
+template <class T, int N>
+__device__ __forceinline__ kn_pack<T, N> kn_elements_of(const kn_words<sizeof(T) * N / 4> &words) {
+    kn_pack<T, N> elements;
+    memcpy(&elements, &words, sizeof words);
+    return elements;
+}
+
 // A run that begins anywhere, of which the bytes from `begin` to `end` are wanted: the one or two aligned vectors in which they lie, moved by words, then by bytes. What is
 // read beside them is in the same 16 bytes as some of them.
 template <class T, int N>
