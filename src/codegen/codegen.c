@@ -11,8 +11,9 @@
 
 enum {
     WORD = 4,                  /* bytes */
-    WINDOWS_THREADS = 1536,    /* of a multiprocessor that a windows kernel is to leave registers for, */
-    ROWS_THREADS = 2048,       /* and a rows kernel that gathers small elements */
+    WINDOWS_THREADS = 1536,    /* of a multiprocessor that a windows kernel is to leave registers for; */
+    FULL_THREADS = 2048,       /* rows kernels that gather small elements, and tiles of vectors */
+    MOST_BOUND = 4,            /* of so few elements */
     LONG_ROW = 128,            /* vectors, from which on most warps lie in one row */
     LARGE_CAPABILITY = 80,     /* from which on multiprocessors have more than 1,024 threads */
     SMALL_FAMILY = 12,         /* whose multiprocessors have 1,536 */
@@ -729,7 +730,7 @@ static void fill_located(writer *w)
     for (int k = 0; k < param_count(w); ++k)
         narrow = narrow || is_kept_in_words(w, k);
     if (narrow && w->spec->schedule.kind == KN_ROWS && kn_cost_functions(w->program) == 0)
-        put_blocks(w, ROWS_THREADS); /* the ways that need more registers are rare */
+        put_blocks(w, FULL_THREADS); /* the ways that need more registers are rare */
     snprintf(index, sizeof index, "kn.start + kn_here.at[%d]", kn_spec_count_arrays(w->spec));
     put_call(w, &w->slot[SLOT_SINGLE], place_located, index);
     if (w->spec->schedule.kind == KN_STRIDED)
@@ -777,6 +778,8 @@ static void fill_windows(writer *w)
 
 static void fill_tile(writer *w)
 {
+    if (w->spec->schedule.vector <= MOST_BOUND && kn_cost_functions(w->program) == 0)
+        put_blocks(w, FULL_THREADS);
     put_stages(w);
     fill_located(w);
 }

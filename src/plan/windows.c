@@ -333,8 +333,8 @@ static uint32_t word_of(const cut *c, const box *b, uint32_t step, uint32_t slot
 /* Turns that a warp's first load takes: the most words that lie in one bank. */
 static uint32_t count_turns(const cut *c, const box *b, uint32_t warp)
 {
-    uint32_t held[BANKS][WARP], count[BANKS] = {0}, most = 0,
-                                row_lanes = log2_above(c->schedule->block) - b->slot_lanes,
+    uint32_t held[BANKS][WARP], count[BANKS] = {0}, most = 0, all_lanes = log2_above(c->schedule->block),
+                                row_lanes = all_lanes > b->slot_lanes ? all_lanes - b->slot_lanes : 0,
                                 step = congruent_step(c, (uint32_t)(extent(c, c->axes.fastest) * b->pitch));
     bool turns = c->item <= 2 && c->schedule->vector * c->item == ACCESS;
     for (uint32_t lane = 0; lane < WARP; ++lane) {

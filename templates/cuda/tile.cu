@@ -34,7 +34,7 @@ static __device__ __forceinline__ unsigned kn_rotate(const kn_tile &tile, unsign
     return sum - ((sum * tile.row_reciprocal) >> 20) * tile.p;
 }
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
+extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
 {
     ${wait}
     ${values}
