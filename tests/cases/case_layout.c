@@ -507,6 +507,32 @@ static void tiles_over_two_axes(void)
     copy("\"tile\" vector=\"4\"", KILN_FLOAT32, "16,96,24", "F", "C");
 }
 
+/* A part of the first axis and some steps along the second one, the last of each standing over. */
+static void tiles_of_parts(void)
+{
+    copy("\"tile\" vector=\"16\"", KILN_UINT8, "96,21,1552", "F", "C");
+    copy("\"tile\" vector=\"16\"", KILN_INT8, "48,13,976", "F", "-1");
+    copy("\"tile\" vector=\"8\"", KILN_FLOAT16, "96,11,776", "F", "C");
+    copy("\"tile\" vector=\"4\"", KILN_FLOAT32, "40,7,404", "F", "C");
+    copy("\"tile\" vector=\"2\"", KILN_INT64, "26,5,202", "F", "C");
+}
+
+/* Short rows that lie along another axis in the input: some are read together. */
+static void rows_together(void)
+{
+    static const char *const orders[] = {"P2,1,0,3", "P1,2,0,3", "P2,0,1,3 -0", "P1,0,2,3 -1 -2"};
+    for (size_t k = 0; k < sizeof orders / sizeof orders[0]; ++k) {
+        copy("\"rows\" vector=\"16\"", KILN_UINT8, "12,20,10,96", orders[k], "C");
+        copy("\"rows\" vector=\"8\"", KILN_FLOAT16, "6,15,14,48", orders[k], "-1");
+        copy("\"rows\" vector=\"4\"", KILN_FLOAT32, "9,13,7,20", orders[k], "C");
+        stage *s = STAGE("float32 x", "float32 z", "z = x + i % 1000");
+        stage_in(s, KILN_FLOAT32, "8,6,10,16", orders[k], FILL_SMALL);
+        stage_out(s, KILN_FLOAT32, "8,6,10,16", "C");
+        stage_check(s, index_expected, NULL);
+        stage_free(s);
+    }
+}
+
 /* KILN_ORDER_KEEP: memory order of the inputs, as NumPy's order "K". */
 static void check_order(const char *shape, const char *layout_x, const char *shape_y, const char *layout_y,
                         const char *expected)
@@ -604,6 +630,8 @@ const test_case layout_cases[] = {
     {"windows_with_index", windows_with_index, 0},
     {"stripes", stripes, 0},
     {"tiles_over_two_axes", tiles_over_two_axes, 0},
+    {"tiles_of_parts", tiles_of_parts, 0},
+    {"rows_together", rows_together, 0},
     {"order_keep", order_keep, 0},
     {"order_remembered", order_remembered, 0},
     {NULL, NULL, 0},
