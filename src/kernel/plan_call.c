@@ -97,6 +97,8 @@ static void choose_schedule(kn_resolved *r, const kn_binding *b, const views *v,
     }
     kn_schedule_choose(&r->spec.schedule, &r->launch_shape, &r->space, access, v->count, &r->spec.target,
                        block);
+    if (block == 0)
+        kn_schedule_suit_body(&r->spec.schedule, r->spec.program);
 }
 
 kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_options *options,

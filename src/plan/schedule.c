@@ -3,10 +3,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/cost.h"
 #include "plan/tile.h"
 
 enum {
     DEFAULT_BLOCK = 256,
+    DEAR_BLOCK = 128,
     STEPS_BLOCK = 1024, /* large, so that the rows of a block share what they read */
     WINDOWS_BLOCK = 512,
     WINDOWS_SIZE = 1 << 14, /* fewest elements for boxes of shared memory */
@@ -493,6 +495,12 @@ void kn_schedule_choose(kn_schedule *out, kn_shape_of_launch *shape, const kn_sp
         refine_to_steps(out, shape, &c, block);
     else
         choose_strided(out, shape, &c);
+}
+
+void kn_schedule_suit_body(kn_schedule *schedule, const kn_program *program)
+{
+    if (schedule->kind == KN_FLAT && schedule->vector > 1 && kn_cost_functions(program) > 0)
+        schedule->block = DEAR_BLOCK;
 }
 
 /* ---- the spaces of rows, steps and tile kernels ---- */

@@ -345,6 +345,29 @@ static void contiguous_is_flat(void **state)
     assert_string_equal(c.access, "dd");
 }
 
+/* Functions ask for smaller blocks, but for the host, where there are none, and in kernels of single elements. */
+static void functions_ask_for_small_blocks(void **state)
+{
+    const kn_view f32[] = {{S(1000), S(4), 1, false}, {S(1000), S(4), 1, true}};
+    const kn_access aligned[] = {{4, 4096, false}, {4, 8192, true}};
+    const kn_schedule cuda = choose_for(1, S(1000), f32, aligned, 2, false);
+    kn_program *cheap = NULL, *dear = NULL;
+    kn_schedule c = cuda, host = {.kind = KN_FLAT};
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    (void)state;
+    assert_int_equal(kn_program_elementwise(&cheap, "T x", "T z", "z = x + 1", "k", &options), KILN_OK);
+    assert_int_equal(kn_program_elementwise(&dear, "T x", "T z", "z = exp(x)", "k", &options), KILN_OK);
+    kn_schedule_suit_body(&c, cheap);
+    assert_int_equal(c.block, cuda.block);
+    kn_schedule_suit_body(&c, dear);
+    assert_int_equal(c.block, 128);
+    assert_true(c.kind == cuda.kind && c.vector == cuda.vector);
+    kn_schedule_suit_body(&host, dear);
+    assert_int_equal(host.block, 0);
+    kn_program_free(cheap);
+    kn_program_free(dear);
+}
+
 static void reversed_index_is_not_flat(void **state)
 {
     const kn_view backwards[] = {{S(1000), S(-4), 1, true}};
@@ -475,11 +498,17 @@ static void names(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_wide_access_is_sound), cmocka_unit_test(the_host_has_two),
-        cmocka_unit_test(contiguous_is_flat),         cmocka_unit_test(reversed_index_is_not_flat),
-        cmocka_unit_test(transpose_is_a_tile),        cmocka_unit_test(broadcast_keeps_the_others_wide),
-        cmocka_unit_test(empty_spaces_are_no_tiles),  cmocka_unit_test(names),
-        cmocka_unit_test(tiles_read_long_pieces),     cmocka_unit_test(short_rows_are_read_together),
+        cmocka_unit_test(every_wide_access_is_sound),
+        cmocka_unit_test(the_host_has_two),
+        cmocka_unit_test(contiguous_is_flat),
+        cmocka_unit_test(reversed_index_is_not_flat),
+        cmocka_unit_test(transpose_is_a_tile),
+        cmocka_unit_test(broadcast_keeps_the_others_wide),
+        cmocka_unit_test(empty_spaces_are_no_tiles),
+        cmocka_unit_test(names),
+        cmocka_unit_test(functions_ask_for_small_blocks),
+        cmocka_unit_test(tiles_read_long_pieces),
+        cmocka_unit_test(short_rows_are_read_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
