@@ -21,13 +21,11 @@ enum {
 
 /* What a tile costs beyond its bytes, as a part of them: fitted to some 10,000 sides of 60 transposes of 1- to 8-byte elements, measured on an H200. Reads have to be long and
  * aligned; writes wait in the cache for their neighbours. */
-static const double cost_of_partial_reads = 1.0,
-                    cost_of_partial_writes = 0.07, /* of lines that are touched more than once */
-    cost_of_pieces_read = 0.065, cost_of_pieces_written = 0.386, /* of lines and sectors to a piece */
-    cost_of_reads_off = 0.055, cost_of_writes_off = 0.034, /* of each power of two that alignment lacks */
-    cost_of_waste = 0.5,                                   /* of tiles that stand over */
-    cost_of_many_threads = 0.024, cost_of_few_threads = 0.1,
-                    cost_of_few_tiles = 0.1; /* of each power of two */
+static const double partial_reads = 1.0, partial_writes = 0.07; /* a line touched more than once, to a line */
+static const double pieces_read = 0.065, pieces_written = 0.386; /* a line to a piece; a sector to a piece */
+static const double reads_off = 0.055, writes_off = 0.034;       /* each power of two that alignment lacks */
+static const double waste = 0.5;                                 /* what tiles go over the ends */
+static const double many_threads = 0.024, few_threads = 0.1, few_tiles = 0.1; /* each power of two */
 
 typedef struct sides {
     const kn_space *space;
@@ -134,13 +132,12 @@ static double rate(sides *s, const kn_tile_side *p, const kn_tile_side *q)
             tiles *= (double)s->space->extent[a];
     piece read = piece_of(s, s->staged, s->q), written = piece_of(s, s->result, s->p);
     double threads = p->vectors * p->steps * q->vectors * q->steps, usual = s->vector == 16 ? 160 : 384;
-    return cost_of_partial_reads * partial(read) + cost_of_partial_writes * partial(written) +
-           cost_of_pieces_read * LINE / (double)read.bytes +
-           cost_of_pieces_written * SECTOR / (double)written.bytes +
-           cost_of_reads_off * lack((double)read.aligned, ALIGNED) +
-           cost_of_writes_off * lack((double)written.aligned, ALIGNED) + cost_of_waste * (covered - 1) +
-           cost_of_many_threads * lack(usual, threads) + cost_of_few_threads * lack(threads, ENOUGH_THREADS) +
-           cost_of_few_tiles * lack(tiles, ENOUGH_TILES);
+    return partial_reads * partial(read) + partial_writes * partial(written) +
+           pieces_read * LINE / (double)read.bytes + pieces_written * SECTOR / (double)written.bytes +
+           reads_off * lack((double)read.aligned, ALIGNED) +
+           writes_off * lack((double)written.aligned, ALIGNED) + waste * (covered - 1) +
+           many_threads * lack(usual, threads) + few_threads * lack(threads, ENOUGH_THREADS) +
+           few_tiles * lack(tiles, ENOUGH_TILES);
 }
 
 /* Whether the staged input goes on along p's second axis where a row of the tile ends. */

@@ -28,8 +28,8 @@ enum {
     SHARED_OF_ALL = 228 << 10,     /* bytes of a multiprocessor; */
     SHARED_OF_BLOCK = 1 << 10,     /* of each block beside its own; */
     SHARED_WITH_CACHE = 196 << 10, /* and what leaves a cache of some size */
-    WRITTEN_ROW = 50,
-    READ_ROW = 8 /* instructions in the time that the ends of a row take */
+    WRITTEN_ROW = 50,              /* instructions in the time that the ends of a run of results take, */
+    READ_ROW = 8                   /* and those of a row of the input */
 };
 
 /* The axes that a box has, of its space: the fastest, the one on which runs go on, and the two along which the runs lie. -1: none. */
