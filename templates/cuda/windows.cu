@@ -84,7 +84,6 @@ static __device__ __forceinline__ kn_pack<T, N> kn_take_run(unsigned from, unsig
             run.at[k] = kn_take<T>((k == 0 || k < left ? from : on) + (k < 4 ? apart[k] : k * w.pitch));
     } else {
         constexpr int part = N / 4;
-        kn_words<4> word;
         const unsigned first_part = part * (turn & 3);
         unsigned ons = left < N ? ~0u << left & (1u << N) - 1 : 0;
         ons = (ons | ons << N) >> first_part; /* a bit an element, in the order in which they are taken */
@@ -97,7 +96,7 @@ static __device__ __forceinline__ kn_pack<T, N> kn_take_run(unsigned from, unsig
             for (int k = 0; k < part; ++k)
                 run.at[part * w4 + k] = kn_take<T>((ons & 1u << (part * w4 + k) ? there : here) + apart[k]);
         }
-        memcpy(&word, &run, sizeof word);
+        kn_words<4> word = kn_words_of(run);
 #pragma unroll
         for (int by = 1; by <= 2; by *= 2) {
             kn_words<4> moved;
@@ -106,7 +105,7 @@ static __device__ __forceinline__ kn_pack<T, N> kn_take_run(unsigned from, unsig
                 moved.at[k] = turn & by ? word.at[(k + 4 - by) & 3] : word.at[k];
             word = moved;
         }
-        memcpy(&run, &word, sizeof word);
+        run = kn_elements_of<T, N>(word);
     }
     return run;
 }

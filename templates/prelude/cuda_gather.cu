@@ -52,14 +52,11 @@ __device__ __forceinline__ kn_pack<T, N> kn_load_part(const char *from, int begi
 #pragma unroll
             for (int k = 0; k < 2 * words - by; ++k)
                 run[k] = run[k + by];
-    union {
-        kn_words<words> bits;
-        kn_pack<T, N> elements;
-    } result;
+    kn_words<words> result;
 #pragma unroll
     for (int k = 0; k < words; ++k)
-        result.bits.at[k] = sizeof(T) < 4 ? __funnelshift_r(run[k], run[k + 1], 8 * (off & 3)) : run[k];
-    return result.elements;
+        result.at[k] = sizeof(T) < 4 ? __funnelshift_r(run[k], run[k + 1], 8 * (off & 3)) : run[k];
+    return kn_elements_of<T, N>(result);
 }
 
 template <class T, int N>
@@ -71,20 +68,16 @@ __device__ __forceinline__ kn_pack<T, N> kn_load_shifted(const char *from) {
 template <class T, int N>
 __device__ __forceinline__ kn_pack<T, N> kn_load_crossing(const char *row, const char *next, int left) {
     constexpr int words = sizeof(T) * N / 4;
-    union {
-        kn_words<words> bits;
-        kn_pack<T, N> elements;
-    } low, high;
     const int bytes = left * (int)sizeof(T);
-    low.elements = kn_load_part<T, N>(row, 0, left < N ? bytes : (int)sizeof(T) * N);
+    kn_words<words> low = kn_words_of(kn_load_part<T, N>(row, 0, left < N ? bytes : (int)sizeof(T) * N));
     if (left < N) {
-        high.elements = kn_load_part<T, N>(next - bytes, bytes, sizeof(T) * N);
+        const kn_words<words> high = kn_words_of(kn_load_part<T, N>(next - bytes, bytes, sizeof(T) * N));
         const unsigned met = 0x7654u - (0x4444u & ((1u << 4 * (bytes & 3)) - 1));
 #pragma unroll
         for (int k = 0; k < words; ++k)
-            low.bits.at[k] = __byte_perm(low.bits.at[k], high.bits.at[k], 4 * k + 4 <= bytes ? 0x3210u : 4 * k >= bytes ? 0x7654u : met);
+            low.at[k] = __byte_perm(low.at[k], high.at[k], 4 * k + 4 <= bytes ? 0x3210u : 4 * k >= bytes ? 0x7654u : met);
     }
-    return low.elements;
+    return kn_elements_of<T, N>(low);
 }
 
 // N elements, each `step` bytes behind the one before.
