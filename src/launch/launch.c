@@ -165,42 +165,6 @@ static int64_t set_stripes(kn_launch *launch, const kn_launch_input *in, const k
     return stripe;
 }
 
-static kiln_status put_tiles(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
-{
-    kn_space *tiles = kn_malloc(sizeof *tiles);
-    if (!tiles)
-        return kn_error_memory(sizeof *tiles, "a launch plan");
-    kn_schedule_tile_space(tiles, space, &in->spec->schedule, in->shape);
-    put_axes(p->block, l, tiles, tiles->ndim - KN_TILE_AXES);
-    kn_tile tile = kn_tile_make(in->shape);
-    memcpy(p->block + l->tile_at, &tile, sizeof tile);
-    set_tile_launch(&p->launch, in, tiles);
-    kn_free(tiles);
-    return allow_shared(in, p->launch.shared_bytes);
-}
-
-/* A block a box. */
-static kiln_status put_windows(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
-{
-    kn_access access[KN_MAX_PARAMS];
-    int count = 0, shared_bytes;
-    kn_windows windows;
-    kn_space *boxes = kn_malloc(sizeof *boxes);
-    if (!boxes)
-        return kn_error_memory(sizeof *boxes, "a launch plan");
-    for (int k = 0; k < in->spec->program->n_in + in->spec->program->n_out; ++k)
-        if (in->spec->operand[k].pass == KN_PASS_ARRAY)
-            access[count++] = (kn_access){.item_size = kn_dtype_info_of(in->spec->operand[k].dtype)->size,
-                                          .is_output = k >= in->spec->program->n_in};
-    kn_windows_make(&windows, boxes, &shared_bytes, space, &in->spec->schedule, access, in->shape->tile_axis);
-    put_axes(p->block, l, boxes, boxes->ndim);
-    memcpy(p->block + l->windows_at, &windows, sizeof windows);
-    p->launch.grid[0] = (unsigned)kn_windows_count(boxes);
-    p->launch.shared_bytes = (unsigned)shared_bytes;
-    kn_free(boxes);
-    return allow_shared(in, p->launch.shared_bytes);
-}
-
 /* The host's kernels know runs: one call goes over all, or a walk makes runs of what is none. */
 static kiln_status put_walk(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
 {
@@ -226,30 +190,75 @@ static kiln_status put_walk(piece *p, const kn_launch_input *in, const kn_layout
     return is_run ? KILN_OK : kn_host_walk_create(&p->walk, space->ndim, space->extent, operand, count);
 }
 
-static kiln_status put_rows(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
+/* ---- how each kind of kernel walks the space: the axes that it is given. `walked` is room for another space ---- */
+
+static kiln_status put_tiles(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space,
+                             kn_space *tiles)
 {
-    kn_space *rows = kn_malloc(sizeof *rows);
-    if (!rows)
-        return kn_error_memory(sizeof *rows, "a launch plan");
-    kn_schedule_rows_space(rows, space, &in->spec->schedule);
-    put_axes(p->block, l, rows, rows->ndim);
-    kn_free(rows);
-    return KILN_OK;
+    kn_schedule_tile_space(tiles, space, &in->spec->schedule, in->shape);
+    put_axes(p->block, l, tiles, tiles->ndim - KN_TILE_AXES);
+    kn_tile tile = kn_tile_make(in->shape);
+    memcpy(p->block + l->tile_at, &tile, sizeof tile);
+    set_tile_launch(&p->launch, in, tiles);
+    return allow_shared(in, p->launch.shared_bytes);
+}
+
+/* A block a box. */
+static kiln_status put_windows(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space,
+                               kn_space *boxes)
+{
+    kn_access access[KN_MAX_PARAMS];
+    int count = 0, shared_bytes;
+    kn_windows windows;
+    for (int k = 0; k < in->spec->program->n_in + in->spec->program->n_out; ++k)
+        if (in->spec->operand[k].pass == KN_PASS_ARRAY)
+            access[count++] = (kn_access){.item_size = kn_dtype_info_of(in->spec->operand[k].dtype)->size,
+                                          .is_output = k >= in->spec->program->n_in};
+    kn_windows_make(&windows, boxes, &shared_bytes, space, &in->spec->schedule, access, in->shape->tile_axis);
+    put_axes(p->block, l, boxes, boxes->ndim);
+    memcpy(p->block + l->windows_at, &windows, sizeof windows);
+    p->launch.grid[0] = (unsigned)kn_windows_count(boxes);
+    p->launch.shared_bytes = (unsigned)shared_bytes;
+    return allow_shared(in, p->launch.shared_bytes);
 }
 
 /* A thread a vector, for all its steps. */
-static kiln_status put_steps(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
+static kiln_status put_steps(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space,
+                             kn_space *steps)
 {
-    kn_space *steps = kn_malloc(sizeof *steps);
-    if (!steps)
-        return kn_error_memory(sizeof *steps, "a launch plan");
     kn_schedule_steps_space(steps, space, in->shape);
     put_axes(p->block, l, steps, steps->ndim - 1);
     put_i64(p->block, l->size_at, steps->size);
     set_launch(&p->launch, in, steps->size, 0);
     p->launch.block_size = (size_t)l->size;
-    kn_free(steps);
     return KILN_OK;
+}
+
+/* A thread a vector, or an element. */
+static kiln_status put_rows(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space,
+                            kn_space *walked)
+{
+    const kn_space *rows = kn_schedule_rows_space(walked, space, &in->spec->schedule);
+    put_axes(p->block, l, rows, rows->ndim);
+    return KILN_OK;
+}
+
+typedef kiln_status put_axes_function(piece *p, const kn_launch_input *in, const kn_layout *l,
+                                      const kn_space *space, kn_space *walked);
+static put_axes_function *const put_axes_of[KN_SCHEDULE_KINDS] = {[KN_ROWS] = put_rows,
+                                                                  [KN_STRIDED] = put_rows,
+                                                                  [KN_STEPS] = put_steps,
+                                                                  [KN_TILE] = put_tiles,
+                                                                  [KN_WINDOWS] = put_windows};
+
+static kiln_status put_walked(piece *p, const kn_launch_input *in, const kn_layout *l, const kn_space *space)
+{
+    kn_space *walked = kn_malloc(sizeof *walked);
+    if (!walked)
+        return kn_error_memory(sizeof *walked, "a launch plan");
+    kiln_status status = put_axes_of[in->spec->schedule.kind](p, in, l, space, walked);
+    kn_free(walked);
+    return status;
 }
 
 static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, const kn_layout *l,
@@ -285,18 +294,8 @@ static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, co
     p->launch.block_size = (size_t)l->size;
     if (in->spec->target.backend == KN_HOST)
         return put_walk(p, in, l, space);
-    if (in->spec->schedule.kind == KN_TILE)
-        return put_tiles(p, in, l, space);
-    if (in->spec->schedule.kind == KN_WINDOWS)
-        return put_windows(p, in, l, space);
-    if (in->spec->schedule.kind == KN_STEPS)
-        return put_steps(p, in, l, space);
     put_pair(p->block, l->skew_at, skew, (int)set_stripes(&p->launch, in, space, skew));
-    if (in->spec->schedule.kind == KN_ROWS)
-        return put_rows(p, in, l, space);
-    if (l->axes_at >= 0)
-        put_axes(p->block, l, space, space->ndim);
-    return KILN_OK;
+    return l->axes_at < 0 ? KILN_OK : put_walked(p, in, l, space);
 }
 
 /* Where a space has to be cut so that a launch's indices, and on CUDA its byte offsets, fit 32 bits: the axis, or -1 where it fits already. */

@@ -505,18 +505,6 @@ void kn_schedule_suit_body(kn_schedule *schedule, const kn_program *program)
 
 /* ---- the spaces of rows, steps and tile kernels ---- */
 
-/* The axis along which the rows of an operand lie one behind the other in memory; -1. */
-static int next_in_memory(const kn_space *space, int o)
-{
-    int next = -1;
-    for (int a = 0; a < space->ndim - 1; ++a) {
-        int64_t stride = llabs(space->stride[o][a]);
-        if (stride != 0 && (next < 0 || stride < llabs(space->stride[o][next])))
-            next = a;
-    }
-    return next;
-}
-
 /* Of so many rows, each of `bytes`, those that are taken together, none left over: rather whole lines, rather more. 1: there are none. */
 static int64_t rows_together(int64_t rows, int64_t bytes)
 {
@@ -534,7 +522,7 @@ static int find_short_rows(int64_t *together, const kn_space *space, const kn_sc
     if (inner < 2 || strchr(schedule->access, KN_DENSE) || space->ndim >= schedule->rank)
         return -1;
     for (int o = 0; schedule->access[o]; ++o) {
-        int axis = next_in_memory(space, o);
+        int axis = kn_space_nearest_axis(space, o, -1, -1);
         int64_t bytes = space->stride[o][inner] * space->extent[inner];
         *together = axis >= 0 && bytes > 0 ? rows_together(space->extent[axis], bytes) : 1;
         if (schedule->access[o] == KN_VECTOR && bytes < SHORT_ROW && axis != inner - 1 && *together > 1)
@@ -543,14 +531,12 @@ static int find_short_rows(int64_t *together, const kn_space *space, const kn_sc
     return -1;
 }
 
-void kn_schedule_rows_space(kn_space *out, const kn_space *space, const kn_schedule *schedule)
+const kn_space *kn_schedule_rows_space(kn_space *out, const kn_space *space, const kn_schedule *schedule)
 {
     int64_t together;
     int inner = space->ndim - 1, axis = find_short_rows(&together, space, schedule);
-    if (axis < 0) {
-        *out = *space;
-        return;
-    }
+    if (axis < 0)
+        return space;
     kn_space_start(out, space);
     for (int a = 0; a < inner; ++a)
         kn_space_put_axis(out, a, space, a, a == axis ? together : 1);
@@ -558,6 +544,7 @@ void kn_schedule_rows_space(kn_space *out, const kn_space *space, const kn_sched
     out->extent[inner] = together;
     kn_space_put_axis(out, inner + 1, space, inner, 1);
     out->ndim = inner + 2;
+    return out;
 }
 
 void kn_schedule_steps_space(kn_space *out, const kn_space *space, const kn_shape_of_launch *shape)

@@ -45,6 +45,9 @@ typedef struct kn_access {
 /* Byte offsets within one launch stay below this on CUDA: they are 32 bits wide there. */
 #define KN_MAX_OFFSET (INT64_C(0x7fffffff) - 0xfffff)
 
+/* Bytes of shared memory that a block has everywhere, when it asks for them; a tile takes another 1,024 between its operands. */
+enum { KN_MAX_SHARED = 63 << 10 };
+
 /* From this compute capability on kernels wait for the one before them by themselves (programmatic stream serialisation). */
 enum { KN_DEPENDENT_CAPABILITY = 90 };
 
@@ -85,8 +88,8 @@ void kn_schedule_tile_space(kn_space *out, const kn_space *space, const kn_sched
 enum { KN_MAX_LOCATED = 8 };
 
 /* The space as a rows kernel walks it: where short rows of an input lie along another axis there than those of the results, some that are neighbours in the input are taken
- * together, so that whole lines are read. */
-void kn_schedule_rows_space(kn_space *out, const kn_space *space, const kn_schedule *schedule);
+ * together, so that whole lines are read. `space` itself, or `out`, which is filled then. */
+const kn_space *kn_schedule_rows_space(kn_space *out, const kn_space *space, const kn_schedule *schedule);
 
 /* Steps of a thread. */
 enum { KN_THREAD_STEPS = 4 };

@@ -282,6 +282,18 @@ bool kn_space_split(const kn_space *space, int axis, int64_t align, kn_space *lo
     return true;
 }
 
+int kn_space_nearest_axis(const kn_space *space, int operand, int axis, int other)
+{
+    int nearest = -1;
+    for (int a = 0; a < space->ndim - 1; ++a) {
+        int64_t stride = llabs(space->stride[operand][a]);
+        if (a != axis && a != other && stride != 0 &&
+            (nearest < 0 || stride < llabs(space->stride[operand][nearest])))
+            nearest = a;
+    }
+    return nearest;
+}
+
 void kn_space_start(kn_space *out, const kn_space *space)
 {
     out->n_operands = space->n_operands;

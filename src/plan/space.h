@@ -52,6 +52,9 @@ int kn_space_axis_beyond(const kn_space *space, int64_t limit);
 /* Bytes between an operand's first and last place along the axes from `first` on. */
 int64_t kn_space_reach(const kn_space *space, int operand, int first);
 
+/* The axis but the fastest, `axis` and `other` (-1: none) along which the operand's steps are the smallest, those along which it stands still left out; -1. */
+int kn_space_nearest_axis(const kn_space *space, int operand, int axis, int other);
+
 /* A space over the same elements, operands and origin, whose axes are put in one by one: `out` needs its ndim then. */
 void kn_space_start(kn_space *out, const kn_space *space);
 

@@ -7,7 +7,6 @@
 
 enum {
     PADDING = 1 << 10, /* bytes: of KN_MAX_PARAMS tiles, each at a multiple of 16 */
-    SHARED = 63 << 10, /* bytes that a block has everywhere, when it asks for them */
     BLOCK = 512,       /* threads */
     BYTES_BLOCK = 256, /* the same where a vector has 16 elements: each thread then needs many registers */
     LONGEST = 64,      /* vectors along a side, at most */
@@ -48,19 +47,6 @@ static int second_of_results(const kn_space *space, int axis)
         if (a != axis)
             return a;
     return -1;
-}
-
-/* After tile_axis the staged input runs on along the axis with the smallest steps. */
-static int second_of_inputs(const kn_space *space, int staged, int axis, int taken)
-{
-    int best = -1;
-    for (int a = 0; a < space->ndim - 1; ++a) {
-        int64_t stride = llabs(space->stride[staged][a]);
-        if (a != axis && a != taken && stride != 0 &&
-            (best < 0 || stride < llabs(space->stride[staged][best])))
-            best = a;
-    }
-    return best;
 }
 
 /* Sides along an axis with so many vectors: equal parts of it, each with steps along the second axis. */
@@ -158,9 +144,9 @@ void kn_tile_choose_sides(kn_shape_of_launch *shape, const kn_space *space, cons
     s.staged = (int)(strchr(access, KN_STAGED) - access);
     while (s.result < count - 1 && !operands[s.result].is_output)
         ++s.result;
-    s.most = SHARED / cell < kn_tile_block(vector) ? SHARED / cell : kn_tile_block(vector);
+    s.most = KN_MAX_SHARED / cell < kn_tile_block(vector) ? KN_MAX_SHARED / cell : kn_tile_block(vector);
     s.p2 = second_of_results(space, s.q);
-    s.q2 = second_of_inputs(space, s.staged, s.q, s.p2);
+    s.q2 = kn_space_nearest_axis(space, s.staged, s.q, s.p2);
     int n_p = list_sides(p, &s, s.p, s.p2, s.most), n_q = list_sides(q, &s, s.q, s.q2, s.most);
     double least = DBL_MAX;
     for (int i = 0; i < n_p; ++i)

@@ -22,7 +22,6 @@ enum {
     PIECE_LANES = 5,      /* log2 of threads along a row, at most */
     BANKS = 32,           /* of shared memory, 4 bytes wide */
     WARP = 32,
-    MOST_SHARED = 63 << 10,        /* bytes that a block has everywhere, when it asks for them */
     BLOCKS = 4,                    /* on a multiprocessor, as registers allow; */
     SMALL_BLOCKS = 3,              /* of elements below 4 bytes */
     SHARED_OF_ALL = 228 << 10,     /* bytes of a multiprocessor; */
@@ -203,10 +202,16 @@ static int shared_for(const box *b, const cut *c)
     return (int)(b->input_rows * b->pitch + seconds * ACCESS + b->columns * c->item + 2 * ACCESS);
 }
 
-/* What all boxes take; the weights were fitted to 2,500 boxes of 35 transposes with odd extents, measured on an H200. */
+/* Of a row, wherever it begins. */
+static int64_t pieces_of(const cut *c, const box *b)
+{
+    return divide_up(b->columns * c->item + ACCESS - c->item, ACCESS);
+}
+
+/* What all boxes take; the weights follow from 2,500 boxes of transposes with odd extents, measured on an H200. */
 static double cost_of(const cut *c, const box *b, double work)
 {
-    int64_t block = c->schedule->block, pieces = divide_up(b->columns * c->item + ACCESS - c->item, ACCESS);
+    int64_t block = c->schedule->block, pieces = pieces_of(c, b);
     double staging = (double)(divide_up(b->input_rows, block >> b->piece_lanes) *
                               divide_up(pieces, INT64_C(1) << b->piece_lanes));
     double each = (double)block / WARP * (45 + 40 * staging + work) + WRITTEN_ROW * (double)b->rows +
@@ -223,10 +228,9 @@ static uint32_t fewest_lanes(const cut *c)
 /* A guess at the cost: vectors of a run begin in an eighth of the banks, so that conflicts are few where a warp has several runs. */
 static void guess(box *b, const cut *c)
 {
-    int64_t pieces = divide_up(b->columns * c->item + ACCESS - c->item, ACCESS);
     double least_work = DBL_MAX;
     b->pitch = pitch_for(c, b->columns);
-    b->piece_lanes = (uint32_t)least(log2_above(pieces), PIECE_LANES);
+    b->piece_lanes = (uint32_t)least(log2_above(pieces_of(c, b)), PIECE_LANES);
     for (uint32_t lanes = fewest_lanes(c); (c->schedule->block >> lanes) > 0; ++lanes) {
         double work = slot_work(c, b, lanes, 2);
         least_work = work < least_work ? work : least_work;
@@ -237,7 +241,7 @@ static void guess(box *b, const cut *c)
 static void keep_better(finalists *best, box *b, const cut *c)
 {
     guess(b, c);
-    if (shared_for(b, c) > MOST_SHARED)
+    if (shared_for(b, c) > KN_MAX_SHARED)
         return;
     if (best->count == FINALISTS && best->at[FINALISTS - 1].cost <= b->cost)
         return;
@@ -358,7 +362,7 @@ static uint32_t count_turns(const cut *c, const box *b, uint32_t warp)
 static void settle(box *b, const cut *c)
 {
     box best = *b;
-    int64_t room = least(MOST_SHARED - shared_for(b, c), c->box_bytes / 4) / b->input_rows;
+    int64_t room = least(KN_MAX_SHARED - shared_for(b, c), c->box_bytes / 4) / b->input_rows;
     best.cost = DBL_MAX;
     for (int64_t longer = 0; longer <= MOST_LONGER && longer <= room; longer += ACCESS)
         for (uint32_t lanes = fewest_lanes(c); lanes <= SLOT_LANES; ++lanes)

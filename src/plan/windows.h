@@ -16,8 +16,8 @@ typedef struct kn_windows {
     uint32_t run_size, n_rows; /* of the space */
     uint32_t slots;            /* vectors of a box's run */
     uint32_t pitch, pitch2,
-        pitch3;    /* from one row of the input to the next along the fastest axis, and to the next but one and two */
-    uint32_t step; /* the same along the second axis of the rows */
+        pitch3; /* from one row of the input to the next along the fastest axis, and to the next but one and two */
+    uint32_t step;                /* the same along the second axis of the rows */
     uint32_t crossed, rows_first; /* rows_first: boxes follow the rows, then the runs */
     uint32_t p_step, x_step, q_step,
         q2_step; /* of a thread: from one row of the input to its next, along the fastest axis and the second one; so for results */

@@ -85,7 +85,7 @@ static void odd_lengths(void)
 {
     static const int lengths[] = {1,  2,  3,  4,   7,   8,   15,  16,  17,   31,   32,   33,
                                   63, 64, 65, 127, 129, 255, 256, 257, 1023, 1025, 4095, 8193};
-    for (size_t k = 0; k < sizeof lengths / sizeof lengths[0]; ++k) {
+    for (size_t k = 0; k < COUNT(lengths); ++k) {
         char shape[16];
         snprintf(shape, sizeof shape, "%d", lengths[k]);
         add_same(shape, "C", "C", "C");
@@ -225,8 +225,8 @@ static void transposed_copies(void)
 {
     static const kiln_dtype dtypes[] = {KILN_UINT8, KILN_FLOAT16, KILN_INT32, KILN_FLOAT64, KILN_COMPLEX128};
     static const char *const layouts[] = {"F", "-0", "P0,2,1 +1", "P1,0,2 /0"};
-    for (size_t d = 0; d < sizeof dtypes / sizeof dtypes[0]; ++d)
-        for (size_t l = 0; l < sizeof layouts / sizeof layouts[0]; ++l) {
+    for (size_t d = 0; d < COUNT(dtypes); ++d)
+        for (size_t l = 0; l < COUNT(layouts); ++l) {
             stage *s = STAGE("T x", "T z", "z = x");
             stage_in(s, dtypes[d], "19,35,66", layouts[l], FILL_SMALL);
             stage_out(s, dtypes[d], "19,35,66", "C");
@@ -496,7 +496,7 @@ static void tiles_over_two_axes(void)
 {
     static const char *const orders[] = {"P3,2,1,0",    "P3,1,2,0 -1", "P1,3,2,0 -2 -3",
                                          "P2,3,1,0 -3", "P0,3,2,1 -0", "P3,0,2,1"};
-    for (size_t k = 0; k < sizeof orders / sizeof orders[0]; ++k) {
+    for (size_t k = 0; k < COUNT(orders); ++k) {
         copy("\"tile\" vector=\"4\"", KILN_FLOAT32, "24,12,20,16", orders[k], "C");
         copy("\"tile\" vector=\"2\"", KILN_FLOAT64, "10,14,18,12", orders[k], "-2");
         copy("\"tile\" vector=\"16\"", KILN_UINT8, "32,16,16,48", orders[k], "-2");
@@ -521,7 +521,7 @@ static void tiles_of_parts(void)
 static void rows_together(void)
 {
     static const char *const orders[] = {"P2,1,0,3", "P1,2,0,3", "P2,0,1,3 -0", "P1,0,2,3 -1 -2"};
-    for (size_t k = 0; k < sizeof orders / sizeof orders[0]; ++k) {
+    for (size_t k = 0; k < COUNT(orders); ++k) {
         copy("\"rows\" vector=\"16\"", KILN_UINT8, "12,20,10,96", orders[k], "C");
         copy("\"rows\" vector=\"8\"", KILN_FLOAT16, "6,15,14,48", orders[k], "-1");
         copy("\"rows\" vector=\"4\"", KILN_FLOAT32, "9,13,7,20", orders[k], "C");
