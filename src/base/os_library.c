@@ -1,16 +1,19 @@
 #include "base/os.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/hash.h"
 
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <link.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 struct kn_library {
@@ -55,41 +58,96 @@ static bool write_code(int fd, const void *data, size_t size)
     return true;
 }
 
-/* The loader takes two libraries of the same path for one, and descriptors are used again: so each path is
- * spelt differently, a serial number in "./" and "//" that mean nothing to the kernel. */
-static void spell_path(char *out, int fd)
+/* The loader takes two objects for one where they have the same path, and descriptors and temporary names are
+ * used again. Another copy of this library, which counts as we do, and other programs' code are in the same
+ * process: so each path is spelt as nobody has spelt one before, 128 random bits in "./" and "//" that mean
+ * nothing to the kernel. */
+enum { SPELLING = 2 * 128 };
+
+static void make_serial(kn_hash *out)
 {
     static atomic_uint counter;
-    unsigned serial = atomic_fetch_add(&counter, 1);
-    char *p = out + sprintf(out, "/proc/self/fd/");
-    for (; serial; serial >>= 1)
-        p += sprintf(p, "%s", serial & 1 ? "./" : "//");
-    sprintf(p, "%d", fd);
+    struct {
+        unsigned char random[16];
+        double now;
+        const void *copy; /* no other copy of the library has its counter there */
+        uint64_t count, process;
+    } seed;
+    memset(&seed, 0, sizeof seed);
+    if (getrandom(seed.random, sizeof seed.random, GRND_NONBLOCK) < 0)
+        memset(seed.random, 0, sizeof seed.random); /* forbidden, or too early: the rest has to do */
+    seed.now = kn_os_now_ms();
+    seed.copy = &counter;
+    seed.count = atomic_fetch_add(&counter, 1);
+    seed.process = (uint64_t)getpid();
+    *out = kn_hash_128(&seed, sizeof seed);
+}
+
+/* "folder/name", spelt as no other; false where it is too long. */
+static bool spell_path(char *out, size_t size, const char *folder, const char *name)
+{
+    kn_hash serial;
+    size_t at = strlen(folder) + 1;
+    if (at + SPELLING + strlen(name) + 1 > size)
+        return false;
+    make_serial(&serial);
+    memcpy(out, folder, at - 1);
+    out[at - 1] = '/';
+    for (int bit = 0; bit < SPELLING / 2; bit++, at += 2)
+        memcpy(out + at, serial.bytes[bit / 8] >> bit % 8 & 1 ? "./" : "//", 2);
+    strcpy(out + at, name);
+    return true;
+}
+
+/* Nothing has been loaded from the path before, so an object that does not bear it is another one, which the
+ * loader found by the number of its file. */
+static bool is_loaded_from(const kn_library *library, const char *path)
+{
+    struct link_map *map = NULL;
+    return dlinfo(library->handle, RTLD_DI_LINKMAP, &map) == 0 && strcmp(map->l_name, path) == 0;
+}
+
+static kiln_status open_spelt(kn_library **out, const char *path, const char *name)
+{
+    kn_library *library = NULL;
+    kiln_status status = open_path(&library, path, name, KILN_ERROR_FORMAT);
+    if (status == KILN_OK && !is_loaded_from(library, path)) {
+        kn_os_library_close(library);
+        return kn_error(KILN_ERROR_IO,
+                        "cannot load %s: its file has the number of another object that is loaded", name);
+    }
+    *out = library;
+    return status;
 }
 
 static kiln_status open_memory_file(kn_library **out, int fd, const void *data, size_t size, const char *name)
 {
-    char path[128];
+    char path[SPELLING + 64], number[16];
     if (!write_code(fd, data, size))
         return kn_error(KILN_ERROR_IO, "cannot load %s: %s", name, strerror(errno));
-    spell_path(path, fd);
-    return open_path(out, path, name, KILN_ERROR_FORMAT);
+    snprintf(number, sizeof number, "%d", fd);
+    spell_path(path, sizeof path, "/proc/self/fd", number);
+    return open_spelt(out, path, name);
 }
 
 /* Where the system forbids to run what is in memory, or /proc is not there. */
 static kiln_status open_temporary_file(kn_library **out, const void *data, size_t size, const char *name)
 {
+    static const char file[] = "kiln-XXXXXX";
     char path[PATH_MAX];
     const char *folder = kn_os_env("TMPDIR");
     kiln_status status;
     int fd;
-    snprintf(path, sizeof path, "%s/kiln-XXXXXX", folder ? folder : "/tmp");
+    if (!folder)
+        folder = "/tmp";
+    if (!spell_path(path, sizeof path, folder, file))
+        return kn_error(KILN_ERROR_IO, "cannot load %s: TMPDIR is too long", name);
     fd = mkostemp(path, O_CLOEXEC);
     if (fd < 0)
-        return kn_error(KILN_ERROR_IO, "cannot load %s: no temporary file in %s: %s", name,
-                        folder ? folder : "/tmp", strerror(errno));
+        return kn_error(KILN_ERROR_IO, "cannot load %s: no temporary file in %s: %s", name, folder,
+                        strerror(errno));
     if (write_code(fd, data, size))
-        status = open_path(out, path, name, KILN_ERROR_FORMAT);
+        status = open_spelt(out, path, name);
     else
         status = kn_error(KILN_ERROR_IO, "cannot load %s: %s", name, strerror(errno));
     unlink(path);

@@ -52,6 +52,8 @@ WRAP(int, lstat, -1, EACCES, (const char *path, struct stat *info), (path, info)
 WRAP(int, fstat, -1, EIO, (int fd, struct stat *info), (fd, info))
 WRAP(char *, mkdtemp, NULL, ENOSPC, (char *path), (path))
 WRAP(int, fchmod, -1, EPERM, (int fd, mode_t mode), (fd, mode))
+WRAP(ssize_t, getrandom, -1, EAGAIN, (void *data, size_t size, unsigned flags), (data, size, flags))
+WRAP(int, dlinfo, -1, EINVAL, (void *handle, int request, void *out), (handle, request, out))
 WRAP(int, posix_spawn, EAGAIN, EAGAIN,
      (pid_t * pid, const char *path, const posix_spawn_file_actions_t *files,
       const posix_spawnattr_t *attributes, char *const *argv, char *const *environment),
