@@ -97,13 +97,15 @@ static inline kiln_arg kiln_arg_complex(double real, double imaginary)
     return a;
 }
 
-/* *value: one element of dtype, copied now. */
+/* *value: one element of dtype, copied now. value NULL: no argument, which the call refuses. */
 static inline kiln_arg kiln_arg_typed(kiln_dtype dtype, const void *value)
 {
     kiln_arg a = kiln_arg_make(KILN_ARG_TYPED);
     size_t size = kiln_dtype_size(dtype);
     a.dtype = dtype;
-    if (size <= sizeof a.value.bytes)
+    if (!value)
+        a.kind = KILN_ARG_NONE;
+    else if (size <= sizeof a.value.bytes)
         memcpy(a.value.bytes, value, size);
     return a;
 }

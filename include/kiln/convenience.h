@@ -40,8 +40,11 @@ static inline kiln_status kiln_call_with(kiln_kernel *kernel, kiln_out_list outs
 {
     kiln_array *array[KILN_LIST_MAX];
     int count = outs.count < KILN_LIST_MAX ? outs.count : KILN_LIST_MAX;
-    for (int k = 0; k < count; ++k)
+    for (int k = 0; k < count; ++k) {
+        if (!outs.outs || !outs.outs[k]) /* nowhere to put it: refused as a list of outputs that is NULL */
+            return kiln_kernel_call(kernel, NULL, outs.count, args.args, args.count, options);
         array[k] = *outs.outs[k];
+    }
     kiln_status status = kiln_kernel_call(kernel, array, count, args.args, args.count, options);
     for (int k = 0; k < count; ++k)
         *outs.outs[k] = array[k];

@@ -77,12 +77,15 @@ typedef struct kiln_call_options {
     unsigned flags;       /* KILN_CALL_* */
     kiln_order order;
     kiln_stream *stream;  /* NULL: the current stream */
-    int64_t size;         /* elements, where every array is raw; 0: from the arrays */
-    int block;            /* threads a block; 0: kiln's choice */
+    int64_t size;         /* elements, where every array is raw; 0: from the arrays, or from shape */
+    int block;            /* threads a block: a multiple of 32 up to 1024; 0: kiln's choice. "host", which has no blocks, ignores it */
+    const int64_t *shape; /* ndim extents, where every array is raw, instead of size: they may be 0, for no elements at all. NULL: none */
+    int ndim;
 } kiln_call_options;
-#define KILN_CALL_OPTIONS_INIT {sizeof(kiln_call_options), 0, KILN_ORDER_C, NULL, 0, 0}
+#define KILN_CALL_OPTIONS_INIT {sizeof(kiln_call_options), 0, KILN_ORDER_C, NULL, 0, 0, NULL, 0}
 
-/* Runs the kernel over the arrays, broadcast against each other. out[j] != NULL is written in place; out[j] == NULL is allocated and
+/* Runs the kernel over the arrays, broadcast against each other; where every array is raw, over options->size elements or options->shape.
+ * out[j] != NULL is written in place; out[j] == NULL is allocated, of the shape that is walked (a raw one by options->size or shape alone), and
  * is then the caller's; after a failure it is still NULL. The result is that of inputs copied first where an output partly overlaps an
  * input (raw operands are the caller's business). Arrays of one call are all on the host or all on CUDA devices.
  * Errors: KILN_ERROR_INVALID (counts, null), KILN_ERROR_TYPE, KILN_ERROR_SHAPE, KILN_ERROR_COMPILE, KILN_ERROR_MEMORY, KILN_ERROR_DEVICE,

@@ -31,7 +31,8 @@ static kiln_status check_kind(const kn_program *p, const kn_param *param, const 
                         "%s: '%s': the argument is of kind %d; use the kiln_arg_* constructors", p->name,
                         param->name, arg->kind);
     if (arg->kind == KILN_ARG_ARRAY && !arg->value.array)
-        return kn_error(KILN_ERROR_INVALID, "%s: '%s': the array is NULL", p->name, param->name);
+        return kn_error(KILN_ERROR_INVALID, "%s: '%s': the array is NULL; a kiln_array was expected", p->name,
+                        param->name);
     if ((param->type == KN_TYPE_STRUCT) != (arg->kind == KILN_ARG_STRUCT))
         return kn_error(KILN_ERROR_TYPE, "%s: '%s' %s", p->name, param->name,
                         param->type == KN_TYPE_STRUCT ? "is a struct: kiln_arg_struct was expected"
@@ -40,13 +41,17 @@ static kiln_status check_kind(const kn_program *p, const kn_param *param, const 
         return kn_error(KILN_ERROR_TYPE, "%s: '%s' is raw: an array was expected, a scalar was given",
                         p->name, param->name);
     if (arg->kind == KILN_ARG_TYPED && kiln_dtype_size((kiln_dtype)arg->dtype) == 0)
-        return kn_error(KILN_ERROR_TYPE, "%s: '%s': a scalar of dtype number %d was given, which is no dtype",
-                        p->name, param->name, arg->dtype);
-    if (arg->kind == KILN_ARG_STRUCT &&
-        (!arg->value.pod.data || arg->value.pod.size == 0 || arg->value.pod.size > 4096))
-        return kn_error(KILN_ERROR_INVALID,
-                        "%s: '%s': a struct of %zu bytes at %p was given; 1 to 4096 bytes were expected",
-                        p->name, param->name, arg->value.pod.size, arg->value.pod.data);
+        return kn_error(
+            KILN_ERROR_TYPE,
+            "%s: '%s': a scalar of dtype number %d was given, which is no dtype; one of KILN_BOOL "
+            "to KILN_COMPLEX128 was expected",
+            p->name, param->name, arg->dtype);
+    if (arg->kind == KILN_ARG_STRUCT && !kn_struct_is_sound(arg))
+        return kn_error(
+            KILN_ERROR_INVALID,
+            "%s: '%s': a struct of %zu bytes at %s was given; 1 to %d bytes at an address were expected",
+            p->name, param->name, arg->value.pod.size, arg->value.pod.data ? "an address" : "NULL",
+            KN_STRUCT_MAX);
     return KILN_OK;
 }
 
@@ -88,8 +93,9 @@ static kiln_status bind_device(kn_binding *b, const kn_param *param, const kiln_
     kn_device *device = a->storage ? a->storage->device : NULL;
     bool peers = false;
     if (!device)
-        return kn_error(KILN_ERROR_INVALID, "%s: '%s' is a placeholder without data", b->program->name,
-                        param->name);
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: '%s' is a placeholder without data; an array with data was expected",
+                        b->program->name, param->name);
     if (!b->device)
         b->device = device;
     if (device == b->device)
@@ -107,7 +113,7 @@ static kiln_status bind_device(kn_binding *b, const kn_param *param, const kiln_
         kiln_device_name(b->device->id, here, sizeof here));
 }
 
-static int rank_class(int ndim)
+int kn_raw_rank(int ndim)
 {
     return ndim <= 4 ? 4 : ndim <= 8 ? 8 : KILN_MAX_NDIM;
 }
@@ -122,7 +128,7 @@ static kiln_status bind_array(kn_binding *b, int k, kiln_array *a, letters *l)
     b->operand[k] = (kn_operand){.pass = param->is_raw ? KN_PASS_RAW : KN_PASS_ARRAY, .dtype = a->dtype};
     if (param->is_raw) {
         b->operand[k].raw_contiguous = a->is_c_contiguous;
-        b->operand[k].raw_rank = rank_class(a->ndim);
+        b->operand[k].raw_rank = kn_raw_rank(a->ndim);
     }
     return status;
 }
@@ -189,12 +195,10 @@ static kiln_status bind_rest(kn_binding *b, const kiln_arg *in, const letters *l
             return kn_error(KILN_ERROR_TYPE,
                             "%s: output '%s': no argument settles type %c; pass an output array", p->name,
                             param->name, param->placeholder);
-        if (k >= p->n_in && param->is_raw)
-            return kn_error(KILN_ERROR_INVALID,
-                            "%s: output '%s' is raw: its shape is not known, pass an array", p->name,
-                            param->name);
         b->operand[k] =
-            (kn_operand){.pass = k < p->n_in ? KN_PASS_SCALAR : KN_PASS_ARRAY,
+            (kn_operand){.pass = k < p->n_in     ? KN_PASS_SCALAR
+                                 : param->is_raw ? KN_PASS_RAW
+                                                 : KN_PASS_ARRAY,
                          .dtype = placeholder ? l->dtype[param->placeholder - 'A'] : param->dtype};
     }
     return KILN_OK;

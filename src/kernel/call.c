@@ -24,9 +24,8 @@ typedef struct call {
     const kiln_call_options *options;
     kn_device *device;
     void *stream;
-    uint64_t fresh; /* outputs (bits) that this call allocated */
-    bool
-        is_doubtful; /* arrays without data, of several devices, results that are read-only: for kn_bind to judge */
+    uint64_t fresh;   /* outputs (bits) that this call allocated */
+    bool is_doubtful; /* something the key does not tell: kn_bind judges such a call each time it is made */
 } call;
 
 static _Thread_local kiln_call_info last_call = KILN_CALL_INFO_INIT;
@@ -53,6 +52,29 @@ kiln_status kiln_kernel_last_call(kiln_call_info *out)
     return KILN_OK;
 }
 
+/* size and shape, which say the same thing: how much is walked where no array does. */
+static kiln_status check_extent(const kiln_call_options *o)
+{
+    if (o->size < 0)
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.size: %lld was given; 0 or more was expected (0: from the arrays)",
+                        (long long)o->size);
+    if (!o->shape && o->ndim != 0)
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.ndim: %d was given, but options.shape is NULL; its extents were expected",
+                        o->ndim);
+    if (o->shape && o->size > 0)
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.size: %lld was given beside options.shape; one of the two was expected",
+                        (long long)o->size);
+    if (!o->shape)
+        return KILN_OK;
+    kiln_status status = kn_array_check_shape(KILN_BOOL, o->ndim, o->shape);
+    if (status != KILN_OK)
+        kn_error_context("options.shape");
+    return status;
+}
+
 kiln_status kn_call_options_read(kiln_call_options *out, const kiln_call_options *given)
 {
     *out = (kiln_call_options)KILN_CALL_OPTIONS_INIT;
@@ -70,11 +92,11 @@ kiln_status kn_call_options_read(kiln_call_options *out, const kiln_call_options
         return kn_error(KILN_ERROR_INVALID,
                         "options.order: %d was given; KILN_ORDER_C or KILN_ORDER_KEEP was expected",
                         (int)out->order);
-    if (out->block < 0 || out->block > 1024 || out->block % 32 != 0)
+    if (out->block < 0) /* how many are too many is the target's to say */
         return kn_error(KILN_ERROR_INVALID,
-                        "options.block: %d was given; 0 or a multiple of 32 up to 1024 was expected",
+                        "options.block: %d was given; 0 (kiln's choice) or a number of threads was expected",
                         out->block);
-    return KILN_OK;
+    return check_extent(out);
 }
 
 /* ---- the key: all that a plan depends on ---- */
@@ -117,10 +139,27 @@ static void put_array(call_key *key, call *c, const kiln_array *a)
               a->shape, 2 * (size_t)a->ndim); /* the strides stand behind the shape */
 }
 
-/* Of weak integers those beyond int64 have a dtype of their own. */
-static bool is_beyond_int64(const kiln_arg *arg)
+/* What of an argument by value its plan depends on, beside its kind: 32 bits. What no plan can be made of is
+ * left to kn_bind, so that it is refused however often it is given. */
+static uint32_t detail_of(call *c, const kiln_arg *arg)
 {
-    return arg->kind == KILN_ARG_WEAK_UINT && arg->value.u > INT64_MAX;
+    switch (arg->kind) {
+    case KILN_ARG_WEAK_BOOL:
+    case KILN_ARG_WEAK_INT:
+    case KILN_ARG_WEAK_FLOAT:
+    case KILN_ARG_WEAK_COMPLEX:
+        return 0;
+    case KILN_ARG_WEAK_UINT: /* those beyond int64 have a dtype of their own */
+        return arg->value.u > INT64_MAX;
+    case KILN_ARG_TYPED:
+        return (uint32_t)arg->dtype;
+    case KILN_ARG_STRUCT:
+        c->is_doubtful |= !kn_struct_is_sound(arg);
+        return (uint32_t)arg->value.pod.size;
+    default: /* no kind, or an array that is NULL */
+        c->is_doubtful = true;
+        return 0;
+    }
 }
 
 static void put_argument(call_key *key, call *c, const kiln_arg *arg)
@@ -128,9 +167,7 @@ static void put_argument(call_key *key, call *c, const kiln_arg *arg)
     if (arg->kind == KILN_ARG_ARRAY && arg->value.array)
         put_array(key, c, arg->value.array);
     else
-        put_word(key, arg->kind | (int64_t)arg->dtype << 8 |
-                          (arg->kind == KILN_ARG_STRUCT ? (int64_t)arg->value.pod.size << 16 : 0) |
-                          (int64_t)is_beyond_int64(arg) << 16);
+        put_word(key, (int64_t)((uint64_t)detail_of(c, arg) << 32 | (uint32_t)arg->kind));
 }
 
 /* The device, which the arguments settle, comes in at last (see finish_key). Devices beyond the first need no
@@ -154,9 +191,11 @@ static void make_key(call_key *key, call *c, int n_in, int n_out)
 
 static void finish_key(call_key *key, const call *c)
 {
-    put_word(key, c->options->size);
-    put_word(key,
-             (int64_t)c->device->id | (int64_t)c->options->block << 32 | (int64_t)c->options->order << 48);
+    const kiln_call_options *o = c->options;
+    const int64_t words[] = {o->size, o->order | (int64_t)(o->shape != NULL) << 8 | (int64_t)o->ndim << 16};
+    put_words(key, (int64_t)c->device->id | (int64_t)o->block << 32, words, 2);
+    if (o->ndim > 0)
+        put_words(key, 0, o->shape, (size_t)o->ndim);
     key->hash ^= key->hash >> 32; /* the low bits choose the slot */
 }
 

@@ -10,6 +10,8 @@
 #include "build/once.h"
 #include "launch/launch.h"
 
+enum { KN_STRUCT_MAX = 4096 /* bytes of a struct argument */ };
+
 typedef struct kn_call_plan kn_call_plan;
 typedef struct kn_call_memo kn_call_memo;
 
@@ -17,7 +19,8 @@ struct kiln_kernel {
     atomic_int references; /* the user's, and one for each preparation in the background */
     kn_program *program;
     kn_call_memo *memo;
-    kn_once_table *kept; /* its functions; NULL where there are no compiler options, and so no headers to change */
+    kn_once_table
+        *kept; /* its functions; NULL where there are no compiler options, and so no headers to change */
 };
 
 /* ---- bind.c: arguments against parameters ---- */
@@ -35,6 +38,15 @@ typedef struct kn_binding {
  * are allocated. */
 kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const *out, int n_out,
                     const kiln_arg *in, int n_in);
+
+/* The class that a raw array's rank falls into: the room that an argument block has for its axes. */
+int kn_raw_rank(int ndim);
+
+/* Whether a KILN_ARG_STRUCT may be read at all. Remembered calls ask too: neither is told by their key. */
+static inline bool kn_struct_is_sound(const kiln_arg *arg)
+{
+    return arg->value.pod.data && arg->value.pod.size > 0 && arg->value.pod.size <= KN_STRUCT_MAX;
+}
 
 /* ---- plan_call.c: from a binding to something that can be launched ---- */
 

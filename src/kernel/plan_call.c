@@ -1,11 +1,14 @@
 #include "kernel/kernel.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "codegen/codegen.h"
 #include "plan/shape.h"
+
+enum { WARP = 32, MOST_THREADS = 1024 }; /* of a block */
 
 /* The views of a binding that take part in the broadcast, in the order of the parameters. */
 typedef struct views {
@@ -31,28 +34,58 @@ static void gather_given(views *v, const kn_binding *b)
             add_view(v, b, k, b->array[k]->ndim, b->array[k]->shape, b->array[k]->strides);
 }
 
-static kiln_status find_shape(kn_resolved *r, const kn_binding *b, const views *v, int64_t size)
+/* The shape that the options ask for. */
+static kiln_status take_shape(kn_resolved *r, const kn_binding *b, const views *v,
+                              const kiln_call_options *options)
 {
-    if (size < 0)
-        return kn_error(KILN_ERROR_INVALID, "%s: size: %lld was given; 0 or more was expected",
-                        b->program->name, (long long)size);
-    if (v->count > 0 && size > 0)
-        return kn_error(KILN_ERROR_INVALID,
-                        "%s: size: %lld was given, but '%s' is an array that is not raw, which sets the size",
-                        b->program->name, (long long)size, v->name[0]);
-    if (v->count == 0 && size > 0) {
-        r->ndim = 1;
-        r->shape[0] = size;
-        return KILN_OK;
-    }
+    char given[32] = "shape";
+    if (!options->shape)
+        snprintf(given, sizeof given, "size: %lld", (long long)options->size);
+    if (v->count > 0)
+        return kn_error(
+            KILN_ERROR_INVALID,
+            "%s: options.%s was given, but '%s' is an array that is not raw, which says how much is "
+            "walked: leave the option out, or make every array raw",
+            b->program->name, given, v->name[0]);
+    r->ndim = options->shape ? options->ndim : 1;
+    if (r->ndim > 0)
+        memcpy(r->shape, options->shape ? options->shape : &options->size,
+               (size_t)r->ndim * sizeof *r->shape);
+    return KILN_OK;
+}
+
+/* Without a shape from the options, arrays that are not raw have to say it. */
+static kiln_status check_raw(const kn_binding *b, const views *v)
+{
+    const kn_program *p = b->program;
     bool any_raw = false;
-    for (int k = 0; k < b->program->n_in + b->program->n_out; ++k)
+    for (int k = 0; k < p->n_in + p->n_out; ++k) {
         any_raw = any_raw || b->operand[k].pass == KN_PASS_RAW;
+        if (b->operand[k].pass == KN_PASS_RAW && !b->array[k])
+            return kn_error(
+                KILN_ERROR_INVALID,
+                "%s: output '%s' is raw, and nothing says its shape: pass an array, or, where every "
+                "array is raw, options.size or options.shape",
+                p->name, p->param[k].name);
+    }
     if (v->count == 0 && any_raw)
-        return kn_error(KILN_ERROR_INVALID,
-                        "%s: every array is raw: options.size, the number of elements, was expected",
-                        b->program->name);
-    kiln_status status = kn_space_broadcast(&r->ndim, r->shape, v->view, v->name, v->count);
+        return kn_error(
+            KILN_ERROR_INVALID,
+            "%s: every array is raw: options.size, the number of elements, or options.shape (which "
+            "may have none) was expected",
+            p->name);
+    return KILN_OK;
+}
+
+static kiln_status find_shape(kn_resolved *r, const kn_binding *b, const views *v,
+                              const kiln_call_options *options)
+{
+    if (options->size > 0 || options->shape)
+        return take_shape(r, b, v, options);
+    kiln_status status = check_raw(b, v);
+    if (status != KILN_OK)
+        return status;
+    status = kn_space_broadcast(&r->ndim, r->shape, v->view, v->name, v->count);
     if (status != KILN_OK)
         kn_error_context("%s", b->program->name);
     return status;
@@ -101,13 +134,37 @@ static void choose_schedule(kn_resolved *r, const kn_binding *b, const views *v,
         kn_schedule_suit_body(&r->spec.schedule, r->spec.program);
 }
 
+/* The host has no blocks: what CUDA would have to refuse is no matter there. */
+static kiln_status find_block(int *block, const kn_binding *b, int asked, const kn_target *target)
+{
+    *block = target->backend == KN_HOST ? 0 : asked;
+    if (*block <= MOST_THREADS && *block % WARP == 0)
+        return KILN_OK;
+    return kn_error(KILN_ERROR_INVALID,
+                    "%s: options.block: %d was given; 0 or a multiple of %d up to %d was expected for CUDA",
+                    b->program->name, asked, WARP, MOST_THREADS);
+}
+
+/* Raw outputs that the call allocates have the shape that is walked, in C order. */
+static void set_raw_outputs(kn_resolved *r, const kn_binding *b)
+{
+    for (int k = b->program->n_in; k < b->program->n_in + b->program->n_out; ++k)
+        if (b->operand[k].pass == KN_PASS_RAW && !b->array[k]) {
+            r->spec.operand[k].raw_contiguous = true;
+            r->spec.operand[k].raw_rank = kn_raw_rank(r->ndim);
+        }
+}
+
 kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_options *options,
                        const kn_target *target)
 {
     const kn_program *p = b->program;
+    int block;
     views v;
     gather_given(&v, b);
-    kiln_status status = find_shape(r, b, &v, options->size);
+    kiln_status status = find_block(&block, b, options->block, target);
+    if (status == KILN_OK)
+        status = find_shape(r, b, &v, options);
     if (status != KILN_OK)
         return status;
     find_out_strides(r, b, &v, options->order);
@@ -115,9 +172,10 @@ kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_opti
     kn_space_make(&r->space, r->ndim, r->shape, v.view, v.count, (p->uses & KN_USES_INDEX) != 0);
     r->spec.program = p;
     memcpy(r->spec.operand, b->operand, sizeof r->spec.operand);
+    set_raw_outputs(r, b);
     r->spec.target = *target;
     r->spec.generator = kn_codegen_generator();
-    choose_schedule(r, b, &v, options->block);
+    choose_schedule(r, b, &v, block);
     return KILN_OK;
 }
 
@@ -248,8 +306,10 @@ static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const k
                              r->shape, raw,       plan->device,     NULL};
     for (int k = 0; k < plan->n_in + plan->n_out; ++k)
         if (r->spec.operand[k].pass == KN_PASS_RAW)
-            raw[k] = (kn_raw_shape){b->array[k]->size, b->array[k]->ndim, b->array[k]->shape,
-                                    b->array[k]->strides};
+            raw[k] = b->array[k]
+                         ? (kn_raw_shape){b->array[k]->size, b->array[k]->ndim, b->array[k]->shape,
+                                          b->array[k]->strides}
+                         : (kn_raw_shape){r->space.size, r->ndim, r->shape, r->out_stride[k - plan->n_in]};
     kiln_status status = find_function(&input.function, &r->spec, b, flags, info);
     return status == KILN_OK ? kn_launch_plan_create(&plan->launch, &input) : status;
 }

@@ -193,6 +193,21 @@ static void blocks(void)
         }
 }
 
+/* Blocks are CUDA's: the host takes any number and goes on without them. */
+static void blocks_of_the_host(void)
+{
+    static const int sizes[] = {1, 7, 33, 100, 1025, 4096, 1 << 16, INT32_MAX};
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    stage *s = STAGE("float32 x", "float32 z", "z = x * 3");
+    stage_in(s, KILN_FLOAT32, "130,64", "C", FILL_SMALL);
+    stage_out(s, KILN_FLOAT32, "130,64", "C");
+    for (size_t k = 0; k < sizeof sizes / sizeof sizes[0]; ++k) {
+        options.block = sizes[k];
+        stage_check(s, tripled, &options);
+    }
+    stage_free(s);
+}
+
 static void streams(void)
 {
     kiln_stream *stream = NULL;
@@ -249,6 +264,7 @@ const test_case option_cases[] = {
     {"fast_math", fast_math, 0},
     {"ieee_division", ieee_division, 0},
     {"blocks", blocks, 0},
+    {"blocks_of_the_host", blocks_of_the_host, CASE_HOST},
     {"streams", streams, 0},
     {"no_compile", no_compile, 0},
     {NULL, NULL, 0},

@@ -210,8 +210,121 @@ static void refusals(void)
     s = STAGE("float32 x", "raw float32 z", "z[i] = x");
     stage_in(s, KILN_FLOAT32, "10", "C", FILL_SMALL);
     stage_out_fresh(s, KILN_FLOAT32);
-    stage_refuse(s, KILN_ERROR_INVALID, "output 'z' is raw|pass an array");
+    stage_refuse(s, KILN_ERROR_INVALID,
+                 "output 'z' is raw|nothing says its shape|pass an array|options.size");
     stage_free(s);
+}
+
+/* Outputs that nobody passes, of the shape that the options ask for: what the elements say of it as well. */
+static void check_sized(const kiln_call_options *options, int ndim, const int64_t *shape, kiln_array *x)
+{
+    static float back[2][24];
+    kiln_kernel *kernel = NULL;
+    kiln_array *out[2] = {NULL};
+    kiln_arg in = kiln_arg_array(x);
+    size_t count = 1;
+    for (int a = 0; a < ndim; ++a)
+        count *= (size_t)shape[a];
+    if (succeeded(kiln_elementwise_create(&kernel, "raw float32 x", "raw float32 z, float32 w",
+                                          "z[n - 1 - i] = 2 * x[i] + z.size() + z.ndim; w = _ind.size()",
+                                          "sized", NULL),
+                  "create") &&
+        succeeded(kiln_kernel_prepare(kernel, out, 2, &in, 1, options, NULL), "kiln_kernel_prepare") &&
+        succeeded(kiln_kernel_call(kernel, out, 2, &in, 1, options), "kiln_kernel_call"))
+        for (int j = 0; j < 2; ++j) {
+            trouble_unless(kiln_array_ndim(out[j]) == ndim &&
+                               !memcmp(kiln_array_shape(out[j]), shape, (size_t)ndim * sizeof *shape) &&
+                               kiln_array_is_c_contiguous(out[j]),
+                           "output %d has another shape", j);
+            succeeded(kiln_array_to_host(out[j], back[j], count * sizeof **back), "kiln_array_to_host");
+        }
+    for (size_t i = 0; i < count && !in_trouble(); ++i)
+        trouble_unless(back[0][count - 1 - i] == (float)(2 * i + count + (size_t)ndim) &&
+                           back[1][i] == (float)count,
+                       "element %zu: %g, %g", i, (double)back[0][count - 1 - i], (double)back[1][i]);
+    kiln_array_free(out[0]);
+    kiln_array_free(out[1]);
+    kiln_kernel_free(kernel);
+}
+
+static void sizes_without_arrays(void)
+{
+    static const int64_t shapes[][3] = {{24}, {0}, {1}, {2, 3, 4}, {2, 0, 4}, {0, 0}, {3, 8}};
+    static const int ndims[] = {1, 1, 1, 3, 3, 2, 2, 0};
+    const int64_t size = 24;
+    kiln_array *x = NULL;
+    succeeded(kiln_array_arange(&x, 0, (double)size, 1, KILN_FLOAT32, stage_device), "kiln_array_arange");
+    for (size_t k = 0; k < sizeof ndims / sizeof *ndims && !in_trouble(); ++k) {
+        kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+        options.shape = shapes[ndims[k] ? k : 0];
+        options.ndim = ndims[k];
+        check_sized(&options, ndims[k], options.shape, x);
+    }
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    options.size = size;
+    check_sized(&options, 1, &size, x);
+    kiln_array_free(x);
+}
+
+/* Scalars alone say no shape either. */
+static void sizes_of_scalars(void)
+{
+    const int64_t shape[] = {2, 0};
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    kiln_kernel *kernel = NULL;
+    kiln_array *z = NULL;
+    kiln_arg in = kiln_arg_float(1);
+    options.shape = shape;
+    succeeded(kiln_elementwise_create(&kernel, "float32 x", "float32 z", "z = x + i", "counted", NULL),
+              "create");
+    for (options.ndim = 0; options.ndim < 3 && !in_trouble(); ++options.ndim) {
+        z = NULL;
+        succeeded(kiln_kernel_call(kernel, &z, 1, &in, 1, &options), "kiln_kernel_call");
+        trouble_unless(kiln_array_ndim(z) == options.ndim && kiln_array_size(z) == (options.ndim == 0   ? 1
+                                                                                    : options.ndim == 1 ? 2
+                                                                                                        : 0),
+                       "%d axes, %lld elements", kiln_array_ndim(z), (long long)kiln_array_size(z));
+        kiln_array_free(z);
+    }
+    kiln_kernel_free(kernel);
+}
+
+static void refuse_sizes(const kiln_call_options *options, kiln_status status, const char *words)
+{
+    stage *s = STAGE("raw float32 x", "raw float32 z", "z[i] = x[i]");
+    int n_in;
+    kiln_array *z = NULL;
+    stage_raw(s, false, KILN_FLOAT32, "10", "C", FILL_SMALL);
+    stage_out_fresh(s, KILN_FLOAT32);
+    kiln_arg *in = stage_args(s, &n_in);
+    refused(kiln_kernel_call(stage_kernel(s), &z, 1, in, n_in, options), status, words);
+    refused(kiln_kernel_prepare(stage_kernel(s), &z, 1, in, n_in, options, NULL), status, words);
+    trouble_unless(!z, "a refused call allocated its output");
+    stage_free(s);
+}
+
+static void sizes_that_are_none(void)
+{
+    static const int64_t negative[] = {3, -1}, many[] = {INT64_MAX, 3};
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    refuse_sizes(&options, KILN_ERROR_INVALID, "output 'z' is raw|nothing says its shape|options.shape");
+    options.size = -5;
+    refuse_sizes(&options, KILN_ERROR_INVALID, "options.size: -5|0 or more");
+    options.size = 10;
+    options.shape = negative;
+    refuse_sizes(&options, KILN_ERROR_INVALID, "options.size: 10|beside options.shape|one of the two");
+    options.size = 0;
+    options.ndim = 2;
+    refuse_sizes(&options, KILN_ERROR_SHAPE, "options.shape|(3, -1)|negative");
+    options.ndim = KILN_MAX_NDIM + 1;
+    refuse_sizes(&options, KILN_ERROR_SHAPE, "options.shape|65 axes|0 to 64");
+    options.ndim = -1;
+    refuse_sizes(&options, KILN_ERROR_SHAPE, "options.shape|-1 axes|0 to 64");
+    options.shape = many;
+    options.ndim = 2;
+    refuse_sizes(&options, KILN_ERROR_SHAPE, "options.shape|63 bits");
+    options.shape = NULL;
+    refuse_sizes(&options, KILN_ERROR_INVALID, "options.ndim: 2|options.shape is NULL");
 }
 
 static void size_beside_arrays(void)
@@ -225,7 +338,12 @@ static void size_beside_arrays(void)
     kiln_arg *in = stage_args(s, &n_in);
     kiln_array **out = stage_outs(s, &n_out);
     refused(kiln_kernel_call(stage_kernel(s), out, n_out, in, n_in, &options), KILN_ERROR_INVALID,
-            "size: 5|'x'|not raw");
+            "size: 5|'x'|not raw|leave the option out");
+    options.size = 0;
+    options.shape = (const int64_t[]){10};
+    options.ndim = 1;
+    refused(kiln_kernel_call(stage_kernel(s), out, n_out, in, n_in, &options), KILN_ERROR_INVALID,
+            "shape|'x'|not raw|leave the option out");
     stage_free(s);
 }
 
@@ -237,6 +355,9 @@ const test_case raw_cases[] = {
     {"sizes_and_shapes", sizes_and_shapes, 0},
     {"raw_output", raw_output, 0},
     {"all_raw", all_raw, 0},
+    {"sizes_without_arrays", sizes_without_arrays, 0},
+    {"sizes_of_scalars", sizes_of_scalars, 0},
+    {"sizes_that_are_none", sizes_that_are_none, 0},
     {"stencil", stencil, 0},
     {"raw_bool", raw_bool, 0},
     {"ranks", ranks, 0},

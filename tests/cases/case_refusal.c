@@ -212,17 +212,36 @@ static void strange_arguments(void)
     stage_free(s);
 }
 
+/* The host takes any block, an architecture of CUDA what it can have. */
+static void refuse_blocks(kiln_kernel *kernel, const kiln_arg *in)
+{
+    static const struct {
+        int block;
+        const char *words;
+    } bad[] = {
+        {33, "block: 33|multiple of 32"}, {2048, "block: 2048|up to 1024"}, {1 << 16, "block: 65536|1024"}};
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    kiln_prepare_options elsewhere = KILN_PREPARE_OPTIONS_INIT;
+    kiln_array *z = NULL;
+    elsewhere.target = "sm_90";
+    for (size_t k = 0; k < sizeof bad / sizeof *bad; ++k) {
+        options.block = bad[k].block;
+        refused(kiln_kernel_prepare(kernel, &z, 1, in, 1, &options, &elsewhere), KILN_ERROR_INVALID,
+                bad[k].words);
+        if (strcmp(case_target(), "host") != 0)
+            refused(kiln_kernel_call(kernel, &z, 1, in, 1, &options), KILN_ERROR_INVALID, bad[k].words);
+    }
+}
+
 static void call_options(void)
 {
     stage *s = STAGE("float32 x", "float32 z", "z = x");
     kiln_array *z = NULL;
     kiln_arg in = kiln_arg_float(1);
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
-    options.block = 33;
-    refused(kiln_kernel_call(stage_kernel(s), &z, 1, &in, 1, &options), KILN_ERROR_INVALID, "block|33|32");
-    options.block = 2048;
-    refused(kiln_kernel_call(stage_kernel(s), &z, 1, &in, 1, &options), KILN_ERROR_INVALID,
-            "block|2048|1024");
+    options.block = -32;
+    refused(kiln_kernel_call(stage_kernel(s), &z, 1, &in, 1, &options), KILN_ERROR_INVALID, "block|-32|0");
+    refuse_blocks(stage_kernel(s), &in);
     options.block = 0;
     options.order = (kiln_order)7;
     refused(kiln_kernel_call(stage_kernel(s), &z, 1, &in, 1, &options), KILN_ERROR_INVALID, "order|7");

@@ -84,6 +84,18 @@ class Usage(CommandCase):
         self.assertEqual((self.folder / "z.npy").read_bytes()[-12:], floats(3, 2, 1))
         self.assertIn("size", self.refused(1, *words))
 
+    def test_raw_outputs_of_a_size(self):
+        self.write("x.npy", npy_bytes("<f4", (6,), floats(1, 2, 3, 4, 5, 6)))
+        words = ("map", "raw float32 x", "raw float32 z", "z[i] = x[n - 1 - i] + 10 * _ind.size()", "x.npy", "-o", "z.npy", "--target", TARGET)
+        for size, shape, values in (("6", "(6,)", range(6, 0, -1)), ("2,3", "(2, 3)", range(6, 0, -1)), ("0", "(0,)", ()), ("2,0", "(2, 0)", ())):
+            self.ok(*words, "--size", size)
+            written = (self.folder / "z.npy").read_bytes()
+            self.assertIn(shape.encode(), written)
+            self.assertEqual(written[128:], floats(*(v + 60.0 for v in values)))
+        self.assertIn("options.size or options.shape", self.refused(1, *words))
+        for size in ("", "-1", "2,,3", "x"):
+            self.assertIn("--size takes a number of elements", self.refused(2, *words, "--size", size))
+
     def test_complex_scalars(self):
         for text, expected in (("1+2j", (-3, 4)), ("2j", (-4, 0)), ("-1.5-1e0j", (1.25, 3)), ("3", (9, 0))):
             with self.subTest(text=text):

@@ -17,8 +17,8 @@ typedef struct cli_list {
 
 typedef struct cli_options {
     cli_list positional, outputs, types;
-    const char *target, *arch, *name, *preamble, *dtype, *shape, *order, *row, *size_scale, *seconds;
-    int repeat, size;
+    const char *target, *arch, *name, *preamble, *dtype, *shape, *size, *order, *row, *size_scale, *seconds;
+    int repeat;
     bool help, json, fast_math, no_fma, list;
 } cli_options;
 
@@ -100,6 +100,8 @@ kiln_status cli_call_define(cli_call *call, const cli_options *options);
 kiln_status cli_call_read(cli_call *call, const cli_options *options, kiln_device device, bool descriptions);
 /* CLI_USAGE, with a message, where --shape is no shape. */
 int cli_shape_check(const char *command, const cli_options *options);
+/* Reads "2,3", the text of --shape or --size. Returns the number of extents, -1 where the text is none. */
+int cli_shape_read(int64_t *shape, const char *text);
 /* Makes the outputs of --shape, where it was given. */
 kiln_status cli_call_make_outputs(cli_call *call, const cli_options *options, kiln_device device);
 void cli_call_free(cli_call *call);

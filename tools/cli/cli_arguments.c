@@ -79,10 +79,19 @@ static int read_shape(int64_t *shape, const char *text, char end)
     return end && text[1] ? -1 : ndim; /* nothing may follow the bracket */
 }
 
+int cli_shape_read(int64_t *shape, const char *text)
+{
+    return read_shape(shape, text, 0);
+}
+
 int cli_shape_check(const char *command, const cli_options *options)
 {
     int64_t shape[KILN_MAX_NDIM];
-    if (!options->shape || read_shape(shape, options->shape, 0) >= 0)
+    if (options->size && cli_shape_read(shape, options->size) < 1)
+        return cli_usage_error(command,
+                               "--size takes a number of elements, or extents such as 600,800, not '%s'",
+                               options->size);
+    if (!options->shape || cli_shape_read(shape, options->shape) >= 0)
         return CLI_OK;
     return cli_usage_error(command, "--shape takes extents such as 600,800, not '%s'", options->shape);
 }
@@ -209,7 +218,7 @@ kiln_status cli_call_make_outputs(cli_call *call, const cli_options *options, ki
     int64_t shape[KILN_MAX_NDIM];
     if (!options->shape)
         return KILN_OK;
-    int ndim = read_shape(shape, options->shape, 0);
+    int ndim = cli_shape_read(shape, options->shape);
     kiln_status status = KILN_OK;
     for (int j = 0; j < call->n_out && status == KILN_OK; j++) {
         kiln_dtype dtype;

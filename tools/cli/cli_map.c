@@ -54,8 +54,10 @@ static kiln_status repeat_calls(const cli_call *call, const kiln_call_options *h
 static kiln_status run_kernel(cli_call *call, const cli_options *options, map_times *times)
 {
     kiln_call_options how = KILN_CALL_OPTIONS_INIT;
+    int64_t shape[KILN_MAX_NDIM];
     how.order = options->order && options->order[0] == 'K' ? KILN_ORDER_KEEP : KILN_ORDER_C;
-    how.size = options->size;
+    how.shape = options->size ? shape : NULL;
+    how.ndim = options->size ? cli_shape_read(shape, options->size) : 0;
     double start = cli_now_ms();
     kiln_status status = call_once(call, &how);
     times->call_ms = cli_now_ms() - start;
