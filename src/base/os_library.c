@@ -1,5 +1,6 @@
 #include "base/os.h"
 #include "base/alloc.h"
+#include "base/elf.h"
 #include "base/error.h"
 #include "base/hash.h"
 
@@ -160,8 +161,8 @@ kiln_status kn_os_library_open_memory(kn_library **out, const void *data, size_t
     kiln_status status;
     char label[64]; /* what /proc/self/maps and debuggers show */
     int fd;
-    if (size == 0)
-        return kn_error(KILN_ERROR_FORMAT, "cannot load %s: it is empty", name);
+    if (kn_elf_check(data, size, KN_ELF_SHARED_OBJECT, name) != KILN_OK)
+        return kn_error_context("cannot load %s", name);
     snprintf(label, sizeof label, "kiln-%s", name);
     fd = memfd_create(label, MFD_CLOEXEC);
     if (fd < 0)

@@ -1,5 +1,6 @@
 #include "build/build.h"
 #include "base/alloc.h"
+#include "base/elf.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
@@ -13,13 +14,18 @@
 /* Longer than any compile should take; then two processes may compile the same. */
 enum { LOCK_TIMEOUT_MS = 30000 };
 
+static void empty(kn_code *code)
+{
+    kn_blob_free(&code->code);
+    kn_blob_free(&code->notes);
+}
+
 void kn_code_free(void *value)
 {
     kn_code *code = value;
     if (!code)
         return;
-    kn_blob_free(&code->code);
-    kn_blob_free(&code->notes);
+    empty(code);
     kn_free(code);
 }
 
@@ -27,6 +33,22 @@ void kn_code_free(void *value)
 static bool is_current(const kn_code *code, const kn_build_request *request)
 {
     return kn_compile_notes_hold(code->notes.data, code->notes.size, request->options, request->n_options);
+}
+
+/* PTX, which the driver reads up to a NUL. */
+static bool is_text(const kn_blob *code)
+{
+    return code->size > 0 && strnlen(code->data, code->size) >= code->size - 1;
+}
+
+/* Whether it may be shown to a loader: those trust what the headers say. */
+static kiln_status check_whole(const kn_build_request *request, const kn_code *code)
+{
+    const kn_blob *c = &code->code;
+    bool is_cuda = request->target.backend == KN_CUDA;
+    if (is_cuda && is_text(c))
+        return KILN_OK;
+    return kn_elf_check(c->data, c->size, is_cuda ? KN_ELF_CUBIN : KN_ELF_SHARED_OBJECT, request->name);
 }
 
 /* ---- the disk ---- */
@@ -39,23 +61,45 @@ static const char *producer(const kn_build_request *request)
     return *identity ? identity : NULL;
 }
 
-static bool find_on_disk(kn_build_state *state, const kn_build_request *request, kn_code *code,
-                         kn_build_info *info)
+/* What was stored by whatever wrote it, and is of no use to anybody. */
+static void drop_from_disk(kn_build_job *job)
 {
+    kn_log(KILN_LOG_INFO, "%s in the cache is dropped: %s", job->request->name, kiln_error_message());
+    kn_cache_remove(job->state->cache, job->request->what, strlen(job->request->what));
+}
+
+/* Whether what the disk had may be used: its headers are what they were, and it is whole. */
+static bool is_usable(kn_build_job *job, const kn_code *code)
+{
+    kn_error_state before;
+    bool is_whole;
+    if (!is_current(code, job->request))
+        return false;
+    kn_error_save(&before);
+    is_whole = check_whole(job->request, code) == KILN_OK;
+    if (!is_whole)
+        drop_from_disk(job);
+    kn_error_restore(&before);
+    return is_whole;
+}
+
+static bool find_on_disk(kn_build_job *job, kn_code *code)
+{
+    const kn_build_request *request = job->request;
     double start = kn_os_now_ms();
-    bool is_found = state->cache && kn_cache_get(state->cache, request->what, strlen(request->what),
-                                                 producer(request), &code->code, &code->notes);
-    if (is_found && !is_current(code, request)) {
-        kn_blob_free(&code->code);
-        kn_blob_free(&code->notes);
+    bool is_found = !job->is_disk_barred && job->state->cache &&
+                    kn_cache_get(job->state->cache, request->what, strlen(request->what), producer(request),
+                                 &code->code, &code->notes);
+    if (is_found && !is_usable(job, code)) {
+        empty(code);
         is_found = false;
     }
-    info->cache_ms += kn_os_now_ms() - start;
+    job->info->cache_ms += kn_os_now_ms() - start;
     if (!is_found)
         return false;
     code->is_from_disk = true;
-    info->origin = KILN_ORIGIN_DISK;
-    atomic_fetch_add(&state->counters.disk_hits, 1);
+    job->info->origin = KILN_ORIGIN_DISK;
+    atomic_fetch_add(&job->state->counters.disk_hits, 1);
     return true;
 }
 
@@ -177,18 +221,40 @@ static kiln_status check_allowed(kn_build_state *state, const kn_build_request *
                     state->cache ? kn_cache_file(state->cache) : "memory, there is no cache");
 }
 
-/* Whoever had the lock before may have put there what is wanted. */
-static kiln_status make_under_lock(kn_build_state *state, kn_code *code, const kn_build_request *request,
-                                   kn_build_info *info)
+/* Loads it where it is wanted: what a compiler calls a success may be half an object, or lack its entry. Without
+ * memory for it at this moment nobody knows, and it is kept in the process alone. */
+static kiln_status try_and_store(kn_build_job *job, kn_code *code)
 {
+    kn_error_state before;
+    kiln_status status = check_whole(job->request, code);
+    if (status != KILN_OK)
+        return kn_error_context(
+            "the compiler reported success, but what it wrote cannot be used (is its disk full?)");
+    kn_error_save(&before);
+    status = job->load ? job->load(job, code) : KILN_OK;
+    if (status == KILN_OK)
+        put_on_disk(job->state, job->request, code, job->info);
+    if (status != KILN_OK && status != KILN_ERROR_MEMORY) {
+        kn_free(before.log);
+        return status;
+    }
+    kn_error_restore(&before);
+    return KILN_OK;
+}
+
+/* Whoever had the lock before may have put there what is wanted. */
+static kiln_status make_under_lock(kn_build_job *job, kn_code *code)
+{
+    const kn_build_request *request = job->request;
+    kn_cache *cache = job->state->cache;
     kn_os_lock lock = KN_OS_LOCK_INIT;
     kiln_status status = KILN_OK;
-    bool is_locked = state->cache && kn_cache_lock(state->cache, request->what, strlen(request->what), &lock,
-                                                   LOCK_TIMEOUT_MS);
-    if (!is_locked || !find_on_disk(state, request, code, info)) {
-        status = compile(state, code, request, info);
+    bool is_locked =
+        cache && kn_cache_lock(cache, request->what, strlen(request->what), &lock, LOCK_TIMEOUT_MS);
+    if (!is_locked || !find_on_disk(job, code)) {
+        status = compile(job->state, code, request, job->info);
         if (status == KILN_OK)
-            put_on_disk(state, request, code, info);
+            status = try_and_store(job, code);
     }
     kn_os_unlock_file(&lock);
     return status;
@@ -201,11 +267,11 @@ static kiln_status make_code(void *user, void **out)
     kiln_status status = KILN_OK;
     if (!code)
         return kn_error_memory(sizeof *code, job->request->name);
-    if (!find_on_disk(job->state, job->request, code, job->info)) {
+    if (!find_on_disk(job, code)) {
         atomic_fetch_add(&job->state->counters.misses, 1);
         status = check_allowed(job->state, job->request);
         if (status == KILN_OK)
-            status = make_under_lock(job->state, code, job->request, job->info);
+            status = make_under_lock(job, code);
     }
     if (status == KILN_OK)
         *out = code;

@@ -1,4 +1,8 @@
-/* build/build.h - key material -> code: memo in the process, the user's cache, the compiler; one compile a key, among threads and among processes. */
+/* build/build.h - key material -> code: memo in the process, the user's cache, the compiler; one compile a key, among threads and among processes.
+ *
+ * Code is stored once it has been loaded (its entry found); code for another machine, which nothing here can load, once it is known to be whole. What comes from the
+ * disk and is not whole, or does not load, is made anew, once.
+ */
 #ifndef KN_BUILD_BUILD_H
 #define KN_BUILD_BUILD_H
 
@@ -42,6 +46,9 @@ kiln_status kn_build_code(kn_blob *out, const kn_build_request *request, kn_buil
 /* The entry point `entry` of the code, loaded on the device (once a device and key). Lives until the process ends. Where a header
  * has changed since, it is compiled anew. info may be NULL. */
 kiln_status kn_build_function(kn_function **out, const kn_build_request *request, kn_device *device, const char *entry, kn_build_info *info);
+
+/* The code as a copy, and loaded on the device as a module of the caller's own, to be unloaded by the back end. Neither on failure. */
+kiln_status kn_build_module(kn_module **out, kn_blob *code, const kn_build_request *request, kn_device *device, kn_build_info *info);
 
 /* Opens the cache and looks for the back end's compiler on another thread, so that it overlaps the creation of a context. Begun by itself when a device
  * is first used. */

@@ -32,23 +32,46 @@ void kn_loaded_function_free(void *value)
     kn_free(value);
 }
 
-static kiln_status load_code(kn_build_job *job, loaded_module *loaded)
+static kiln_status find_entry(kn_build_job *job, const loaded_module *loaded)
 {
-    kn_code *code = NULL;
-    double start;
-    kiln_status status = kn_build_find_code(job, &code);
-    if (status != KILN_OK)
-        return status;
-    start = kn_os_now_ms();
-    loaded->code = code;
-    status = job->device->backend->module_load(job->device, code->code.data, code->code.size,
-                                               job->request->name, &loaded->module);
+    kn_function *function; /* stays with its module */
+    if (!job->entry)
+        return KILN_OK;
+    return job->device->backend->module_function(loaded->module, job->entry, &function);
+}
+
+/* Loaded, and the entry point is there: else the code is no good. */
+static kiln_status load_code(kn_build_job *job, const kn_code *code)
+{
+    loaded_module *loaded = job->loading;
+    const kn_backend *backend = job->device->backend;
+    double start = kn_os_now_ms();
+    kiln_status status = backend->module_load(job->device, code->code.data, code->code.size,
+                                              job->request->name, &loaded->module);
+    if (status == KILN_OK && (status = find_entry(job, loaded)) != KILN_OK) {
+        backend->module_unload(loaded->module);
+        loaded->module = NULL;
+    }
     job->info->load_ms += kn_os_now_ms() - start;
     return status;
 }
 
+/* New code comes loaded already. */
+static kiln_status find_and_load(kn_build_job *job, loaded_module *loaded)
+{
+    kn_code *code = NULL;
+    kiln_status status;
+    job->loading = loaded;
+    job->load = load_code;
+    status = kn_build_find_code(job, &code);
+    loaded->code = code;
+    if (status == KILN_OK && !loaded->module)
+        status = load_code(job, code);
+    return status;
+}
+
 /* Code from the disk that does not load here (made on another machine that shares the folder, say) is as good
- * as none: it is made anew, once. */
+ * as none: it is made anew, once, and takes the row's place when it has been loaded. */
 static bool forget_unloadable(kn_build_job *job, const loaded_module *loaded, kiln_status status)
 {
     const kn_build_request *request = job->request;
@@ -56,10 +79,18 @@ static bool forget_unloadable(kn_build_job *job, const loaded_module *loaded, ki
         return false;
     kn_log(KILN_LOG_INFO, "%s from the cache does not load and is compiled anew: %s", request->name,
            kiln_error_message());
-    if (job->state->cache)
-        kn_cache_remove(job->state->cache, request->what, strlen(request->what));
+    job->is_disk_barred = true;
     kn_once_forget(job->state->codes, request->what, strlen(request->what), loaded->code);
     return true;
+}
+
+/* The module, loaded on the job's device; on failure nothing. */
+static kiln_status load_module(kn_build_job *job, loaded_module *loaded)
+{
+    kiln_status status = find_and_load(job, loaded);
+    if (status != KILN_OK && forget_unloadable(job, loaded, status))
+        status = find_and_load(job, loaded);
+    return status;
 }
 
 static kiln_status make_module(void *user, void **out)
@@ -70,9 +101,7 @@ static kiln_status make_module(void *user, void **out)
     if (!loaded)
         return kn_error_memory(sizeof *loaded, job->request->name);
     loaded->device = job->device;
-    status = load_code(job, loaded);
-    if (status != KILN_OK && forget_unloadable(job, loaded, status))
-        status = load_code(job, loaded);
+    status = load_module(job, loaded);
     if (status == KILN_OK)
         *out = loaded;
     else
@@ -179,5 +208,24 @@ kiln_status kn_build_function(kn_function **out, const kn_build_request *request
     status = kn_build_end(&job, loaded->code, status);
     if (status == KILN_OK)
         *out = loaded->function;
+    return status;
+}
+
+kiln_status kn_build_module(kn_module **out, kn_blob *code, const kn_build_request *request,
+                            kn_device *device, kn_build_info *info)
+{
+    kn_build_info unused = {0};
+    kn_build_job job = {.request = request, .device = device, .info = info ? info : &unused};
+    loaded_module loaded = {.device = device};
+    kiln_status status = kn_build_state_get(&job.state);
+    if (status == KILN_OK)
+        status = load_module(&job, &loaded);
+    status = kn_build_end(&job, loaded.code, status);
+    if (status == KILN_OK && !kn_blob_copy(code, loaded.code->code.data, loaded.code->code.size))
+        status = kn_error_memory(loaded.code->code.size, request->name);
+    if (status == KILN_OK)
+        *out = loaded.module;
+    else if (loaded.module)
+        device->backend->module_unload(loaded.module);
     return status;
 }

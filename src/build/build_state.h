@@ -34,13 +34,19 @@ typedef struct kn_code {
 } kn_code;
 
 /* One request on its way. */
-typedef struct kn_build_job {
+typedef struct kn_build_job kn_build_job;
+struct kn_build_job {
     kn_build_state *state;
     const kn_build_request *request;
     kn_device *device; /* where it is to be loaded; NULL: nowhere */
-    const char *entry;
+    const char *entry; /* NULL: any, it is a module that is wanted */
     kn_build_info *info;
-} kn_build_job;
+    /* Loads new code before it is stored: what no process has loaded must not wait for the others. NULL: it is for
+     * another machine. loading is its own. */
+    kiln_status (*load)(kn_build_job *job, const kn_code *code);
+    void *loading;
+    bool is_disk_barred; /* what the disk had does not load */
+};
 
 /* How a value of one of the tables is made, and which code it stands for: where a header has changed since, the value is forgotten and made
  * anew. code_of is NULL for values that are good for ever. */

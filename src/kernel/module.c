@@ -158,7 +158,7 @@ static kiln_status take_code(kiln_module *module, const void *code, size_t size,
 
 static kiln_status load(kiln_module *module, kn_build_info *info)
 {
-    if (!module->device)
+    if (!module->device || module->loaded) /* what was built comes loaded */
         return KILN_OK;
     double start = kn_os_now_ms();
     kiln_status status = module->device->backend->module_load(

@@ -261,7 +261,8 @@ static kiln_status build(kiln_module *module, const module_build *b, const kn_st
                                 .options = b->list,
                                 .n_options = b->n,
                                 .notes = &module->notes};
-    return kn_build_code(&module->code, &request, info);
+    return module->device ? kn_build_module(&module->loaded, &module->code, &request, module->device, info)
+                          : kn_build_code(&module->code, &request, info);
 }
 
 kiln_status kn_module_compile(kiln_module *module, const char *source, const kiln_module_options *options,
