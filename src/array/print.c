@@ -246,7 +246,7 @@ static void append_float(kn_str *out, const float_format *f, double x, const cha
 
 typedef struct printer {
     const sample *s;
-    kn_kind kind;
+    kn_dtype_kind kind;
     int line_width, integer_width;
     float_format real, imaginary;
     kn_str text, line, word;

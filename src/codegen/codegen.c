@@ -6,7 +6,10 @@
 #include "base/error.h"
 #include "codegen/prelude.h"
 #include "codegen/templates.h"
+#include "plan/choice.h"
 #include "plan/cost.h"
+#include "plan/kind.h"
+#include "plan/kind_steps.h"
 #include "types/dtype.h"
 
 enum {
@@ -91,12 +94,6 @@ static bool is_output(const writer *w, int k)
     return k >= w->program->n_in;
 }
 
-static const char *c_name(const writer *w, int k)
-{
-    return w->spec->operand[k].pass == KN_PASS_STRUCT ? w->program->param[k].struct_name
-                                                      : kn_dtype_info_of(w->spec->operand[k].dtype)->c_name;
-}
-
 static const char *storage(const writer *w, int k)
 {
     return kn_dtype_info_of(w->spec->operand[k].dtype)->storage;
@@ -105,60 +102,6 @@ static const char *storage(const writer *w, int k)
 static bool is_bool(const writer *w, int k)
 {
     return w->spec->operand[k].dtype == KILN_BOOL;
-}
-
-/* "const " for what the snippet may not change. */
-static const char *constness(const writer *w, int k)
-{
-    return is_output(w, k) || w->program->param[k].is_non_const ? "" : "const ";
-}
-
-/* ---- the argument block, in the order of plan/layout.h ----
- * alignas in front of a declaration holds for each of its names: one name a line. */
-
-static void put_param_field(const writer *w, kn_str *out, int k)
-{
-    const char *name = w->program->param[k].name;
-    switch (w->spec->operand[k].pass) {
-    case KN_PASS_ARRAY:
-        kn_str_printf(out, "%s%s *%s_;\n", is_output(w, k) ? "" : "const ", storage(w, k), name);
-        break;
-    case KN_PASS_SCALAR:
-        /* Complex numbers are less aligned on the host by themselves. */
-        if (kn_dtype_info_of(w->spec->operand[k].dtype)->kind == KN_KIND_COMPLEX)
-            kn_str_printf(out, "alignas(%d) ", kn_dtype_info_of(w->spec->operand[k].dtype)->align);
-        kn_str_printf(out, "%s %s_;\n", storage(w, k), name);
-        break;
-    case KN_PASS_STRUCT:
-        kn_str_printf(out, "alignas(%d) %s %s_;\n", KN_STRUCT_ALIGN, c_name(w, k), name);
-        break;
-    case KN_PASS_RAW:
-        kn_str_printf(out, "kn_raw<%s%s, %d, %s> %s_;\n", constness(w, k), c_name(w, k),
-                      w->spec->operand[k].raw_rank, w->spec->operand[k].raw_contiguous ? "true" : "false",
-                      name);
-        break;
-    }
-}
-
-static void put_fields(writer *w)
-{
-    kn_str *out = &w->slot[SLOT_FIELDS];
-    unsigned uses = w->program->uses;
-    kn_str_append(out, "long long size;\n");
-    kn_str_append(out, uses & KN_USES_COUNT ? "long long n;\n" : "");
-    kn_str_append(out, uses & KN_USES_INDEX ? "long long start;\n" : "");
-    kn_str_append(out, kn_layout_has_skew(w->spec) ? "alignas(8) int skew;\nunsigned stripe;\n" : "");
-    kn_str_append(out, w->spec->schedule.kind == KN_TILE ? "alignas(8) kn_tile tile;\n" : "");
-    kn_str_append(out, w->spec->schedule.kind == KN_WINDOWS ? "alignas(8) kn_windows windows;\n" : "");
-    for (int k = 0; k < param_count(w); ++k)
-        put_param_field(w, out, k);
-    if (w->spec->schedule.rank > 0)
-        kn_str_printf(out, "alignas(8) unsigned rank;\nunsigned unused;\nkn_axis axis[%d];\n",
-                      w->spec->schedule.rank);
-    if (uses & KN_USES_INDEXER)
-        kn_str_printf(out,
-                      "alignas(8) unsigned logical_rank;\nunsigned logical_unused;\nlong long logical[%d];\n",
-                      KILN_MAX_NDIM);
 }
 
 /* ---- what the snippet sees by name for the whole thread ---- */
@@ -174,7 +117,7 @@ static void put_values(writer *w)
         if (pass == KN_PASS_RAW)
             kn_str_printf(out, "const auto &%s = kn.%s_;\n", name, name);
         else if (pass != KN_PASS_ARRAY && !w->program->param[k].is_non_const)
-            kn_str_printf(out, "const %s %s = kn.%s_%s;\n", c_name(w, k), name, name,
+            kn_str_printf(out, "const %s %s = kn.%s_%s;\n", kn_spec_c_name(w->spec, k), name, name,
                           is_bool(w, k) ? " != 0" : "");
     }
 }
@@ -195,8 +138,8 @@ static void put_element(writer *w)
     kn_str_append(out, "const auto kn_element = [&](");
     for (int k = 0; k < param_count(w); ++k)
         if (is_element_param(w, k)) {
-            kn_str_printf(out, "%s%s%s %s%s", separator, constness(w, k), c_name(w, k),
-                          is_output(w, k) ? "&" : "", w->program->param[k].name);
+            kn_str_printf(out, "%s%s%s %s%s", separator, kn_spec_constness(w->spec, k),
+                          kn_spec_c_name(w->spec, k), is_output(w, k) ? "&" : "", w->program->param[k].name);
             separator = ", ";
         }
     if (w->program->uses & KN_USES_INDEX)
@@ -306,7 +249,7 @@ static void put_place(const writer *w, kn_str *out, int k, int array)
     const char *qualifier = is_output(w, k) ? "" : "const ";
     kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]", qualifier, storage(w, k), qualifier,
                   w->program->param[k].name, array);
-    if (w->spec->schedule.kind == KN_STEPS && access_of(w, k) != KN_STILL)
+    if (w->spec->schedule.kind == &kn_kind_steps && access_of(w, k) != KN_STILL)
         kn_str_printf(out, " + kn_m * kn_w.stride[%d]", array);
     kn_str_append(out, ")");
 }
@@ -314,8 +257,8 @@ static void put_place(const writer *w, kn_str *out, int k, int array)
 /* The axis along which a thread's lanes lie. */
 static const char *fast_axis(const writer *w)
 {
-    kn_schedule_kind kind = w->spec->schedule.kind;
-    return kind == KN_TILE || kind == KN_WINDOWS ? "kn_p" : "kn.axis[0]";
+    const kn_kind *kind = w->spec->schedule.kind;
+    return kind == &kn_kind_tile || kind == &kn_kind_windows ? "kn_p" : "kn.axis[0]";
 }
 
 /* Where a vector of the operand begins: by the element's index, or by its strides. */
@@ -347,7 +290,7 @@ static void put_vector_load(const writer *w, kn_str *out, int k, int array)
 static bool is_kept_in_words(const writer *w, int k)
 {
     int size = kn_dtype_info_of(w->spec->operand[k].dtype)->size, bytes = size * w->spec->schedule.vector;
-    return w->spec->schedule.kind != KN_FLAT && w->spec->operand[k].pass == KN_PASS_ARRAY &&
+    return w->spec->schedule.kind != &kn_kind_flat && w->spec->operand[k].pass == KN_PASS_ARRAY &&
            access_of(w, k) == KN_GATHER && size < WORD && bytes >= WORD;
 }
 
@@ -358,14 +301,14 @@ static void put_load(writer *w, int k, int array)
     int vector = w->spec->schedule.vector;
     char access = access_of(w, k);
     kn_str *loads = &w->slot[access == KN_STILL ? SLOT_STILL : SLOT_LOADS];
-    if (access == KN_GATHER || (access == KN_STAGED && w->spec->schedule.kind == KN_WINDOWS)) {
+    if (access == KN_GATHER || (access == KN_STAGED && w->spec->schedule.kind == &kn_kind_windows)) {
         kn_str_printf(&w->slot[SLOT_PACKS], "kn_pack<%s, %d> kn_%s_;\n", type, vector, name);
         if (is_kept_in_words(w, k))
             kn_str_printf(&w->slot[SLOT_PACKS], "kn_words<%d> kn_%s_words;\n",
                           vector * kn_dtype_info_of(w->spec->operand[k].dtype)->size / WORD, name);
         return;
     }
-    if (w->spec->schedule.kind == KN_STEPS && access == KN_VECTOR && !is_output(w, k)) {
+    if (w->spec->schedule.kind == &kn_kind_steps && access == KN_VECTOR && !is_output(w, k)) {
         kn_str_printf(&w->slot[SLOT_STEP_PACKS], "kn_pack<%s, %d> kn_%s_steps[%d];\n", type, vector, name,
                       KN_THREAD_STEPS);
         kn_str_printf(&w->slot[SLOT_STEP_LOADS], "kn_%s_steps[kn_m] = ", name);
@@ -402,7 +345,7 @@ static void put_vectors(writer *w)
             put_store(w, k, array);
         ++array;
     }
-    if (w->program->uses & KN_USES_INDEX && w->spec->schedule.kind != KN_FLAT)
+    if (w->program->uses & KN_USES_INDEX && w->spec->schedule.kind != &kn_kind_flat)
         kn_str_printf(&w->slot[SLOT_PACKS], "long long kn_i[%d];\n", w->spec->schedule.vector);
 }
 
@@ -468,7 +411,7 @@ static void put_all_runs(const writer *w, kn_str *out)
         }
         if (access_of(w, k) == KN_GATHER) {
             kn_str_printf(out, "%s%s.stride[%d] == %d", and, fast_axis(w), array, size);
-            if (w->spec->schedule.kind == KN_WINDOWS)
+            if (w->spec->schedule.kind == &kn_kind_windows)
                 kn_str_printf(out, " && (kn_x.stride[%d] == %d * (int)kn_p.extent || kn_x.extent == 1)",
                               array, size);
             and = " && ";
@@ -486,7 +429,7 @@ static void put_index_in_row(const writer *w, kn_str *out)
                   w->spec->schedule.vector);
     kn_str_printf(out, "        kn_i[kn_k] = kn.start + kn_here.at[%d] + kn_k * %s.stride[%d]", index,
                   fast_axis(w), index);
-    if (w->spec->schedule.kind == KN_STEPS)
+    if (w->spec->schedule.kind == &kn_kind_steps)
         kn_str_printf(out, " + kn_m * kn_w.stride[%d]", index);
     kn_str_append(out, ";\n");
 }
@@ -625,7 +568,7 @@ static void put_gather(writer *w)
     kn_str *out = &w->slot[SLOT_GATHER];
     if (!gathers(w) && !(w->program->uses & KN_USES_INDEX))
         return;
-    if (w->spec->schedule.kind == KN_ROWS) {
+    if (w->spec->schedule.kind == &kn_kind_rows) {
         put_rows_gather(w, out);
     } else {
         kn_str_append(out, "{\n");
@@ -682,7 +625,7 @@ static void put_host_pointers(writer *w)
             kn_str_printf(&w->slot[SLOT_POINTERS], "%s%s *const kn_%s_ = kn.%s_;\n",
                           is_output(w, k) ? "" : "const ", storage(w, k), w->program->param[k].name,
                           w->program->param[k].name);
-    if (w->program->uses & KN_USES_INDEX && w->spec->schedule.kind == KN_STRIDED)
+    if (w->program->uses & KN_USES_INDEX && w->spec->schedule.kind == &kn_kind_host_indices)
         kn_str_append(&w->slot[SLOT_POINTERS],
                       "const long long *const kn_indices = (const long long *)kn.start;\n");
 }
@@ -729,11 +672,11 @@ static void fill_located(writer *w)
     bool narrow = false;
     for (int k = 0; k < param_count(w); ++k)
         narrow = narrow || is_kept_in_words(w, k);
-    if (narrow && w->spec->schedule.kind == KN_ROWS && kn_cost_functions(w->program) == 0)
+    if (narrow && w->spec->schedule.kind == &kn_kind_rows && kn_cost_functions(w->program) == 0)
         put_blocks(w, FULL_THREADS); /* the ways that need more registers are rare */
     snprintf(index, sizeof index, "kn.start + kn_here.at[%d]", kn_spec_count_arrays(w->spec));
     put_call(w, &w->slot[SLOT_SINGLE], place_located, index);
-    if (w->spec->schedule.kind == KN_STRIDED)
+    if (w->spec->schedule.kind == &kn_kind_strided)
         return;
     put_vectors(w);
     put_gather(w);
@@ -829,39 +772,45 @@ static void put_streamed(writer *w, int k, const char *index)
 static void fill_host(writer *w)
 {
     put_host_pointers(w);
-    const char *index = w->spec->schedule.kind == KN_STRIDED ? "kn_indices[kn_at]" : "kn.start + kn_at";
+    const char *index =
+        w->spec->schedule.kind == &kn_kind_host_indices ? "kn_indices[kn_at]" : "kn.start + kn_at";
     put_call(w, &w->slot[SLOT_SINGLE], place_flat, index);
     put_lanes(w);
     if (find_streamed(w->spec) >= 0)
         put_streamed(w, find_streamed(w->spec), index);
 }
 
-/* Template by schedule and target. */
+/* Template by kind. */
 typedef struct recipe {
+    const kn_kind *kind;
     const char *name;
     void (*fill)(writer *w);
 } recipe;
-static const recipe cuda_recipes[KN_SCHEDULE_KINDS] = {
-    [KN_FLAT] = {"cuda/flat.cu", fill_flat},          [KN_ROWS] = {"cuda/rows.cu", fill_located},
-    [KN_STRIDED] = {"cuda/strided.cu", fill_located}, [KN_STEPS] = {"cuda/steps.cu", fill_located},
-    [KN_TILE] = {"cuda/tile.cu", fill_tile},          [KN_WINDOWS] = {"cuda/windows.cu", fill_windows}};
-static const recipe cuda_flat_single = {"cuda/flat_single.cu", fill_flat};
-static const recipe host_none = {NULL, NULL}, host_flat = {"host/flat.cpp", fill_host},
-                    host_streamed = {"host/streamed.cpp", fill_host};
+static const recipe recipes[] = {
+    {&kn_kind_flat, "cuda/flat.cu", fill_flat},          {&kn_kind_rows, "cuda/rows.cu", fill_located},
+    {&kn_kind_strided, "cuda/strided.cu", fill_located}, {&kn_kind_steps, "cuda/steps.cu", fill_located},
+    {&kn_kind_tile, "cuda/tile.cu", fill_tile},          {&kn_kind_windows, "cuda/windows.cu", fill_windows},
+    {&kn_kind_host_runs, "host/flat.cpp", fill_host},    {&kn_kind_host_indices, "host/flat.cpp", fill_host}};
+
+/* Where one element a thread, or results that go past the caches, have a template of their own. */
+static const char *template_of(const recipe *r, const kn_spec *spec)
+{
+    if (r->kind == &kn_kind_flat && spec->schedule.vector == 1)
+        return "cuda/flat_single.cu";
+    if (r->fill == fill_host && find_streamed(spec) >= 0)
+        return "host/streamed.cpp";
+    return r->name;
+}
 
 static kiln_status find_recipe(const recipe **out, const kn_spec *spec)
 {
-    const kn_schedule *s = &spec->schedule;
-    bool is_cuda = spec->target.backend == KN_CUDA;
-    *out = is_cuda && s->kind == KN_FLAT && s->vector == 1 ? &cuda_flat_single
-           : is_cuda                                       ? &cuda_recipes[s->kind]
-           : s->kind != KN_FLAT && s->kind != KN_STRIDED   ? &host_none
-           : find_streamed(spec) >= 0                      ? &host_streamed
-                                                           : &host_flat;
-    if (!(*out)->name)
-        return kn_error(KILN_ERROR_UNSUPPORTED, "there is no schedule '%s' for the host",
-                        kn_schedule_name(s->kind));
-    return KILN_OK;
+    for (size_t k = 0; k < sizeof recipes / sizeof recipes[0]; ++k)
+        if (recipes[k].kind == spec->schedule.kind) {
+            *out = &recipes[k];
+            return KILN_OK;
+        }
+    return kn_error(KILN_ERROR_UNSUPPORTED, "there is no template for the schedule '%s'",
+                    spec->schedule.kind->name);
 }
 
 static void put_typedefs(const writer *w, kn_str *out)
@@ -873,7 +822,7 @@ static void put_typedefs(const writer *w, kn_str *out)
             seen = w->program->param[j].type == KN_TYPE_PLACEHOLDER &&
                    w->program->param[j].placeholder == letter;
         if (!seen)
-            kn_str_printf(out, "typedef %s %c;\n", c_name(w, k), letter);
+            kn_str_printf(out, "typedef %s %c;\n", kn_spec_c_name(w->spec, k), letter);
     }
 }
 
@@ -883,8 +832,8 @@ static void put_struct_checks(const writer *w, kn_str *out)
     for (int k = 0; k < param_count(w); ++k)
         if (w->spec->operand[k].pass == KN_PASS_STRUCT)
             kn_str_printf(out, "static_assert(sizeof(%s) == %d, \"'%s' was given with %d bytes\");\n",
-                          c_name(w, k), w->spec->operand[k].struct_size, w->program->param[k].name,
-                          w->spec->operand[k].struct_size);
+                          kn_spec_c_name(w->spec, k), w->spec->operand[k].struct_size,
+                          w->program->param[k].name, w->spec->operand[k].struct_size);
 }
 
 /* The preludes are chosen by what the user's texts and the operands' types mention. */
@@ -892,14 +841,15 @@ static kiln_status put_head(writer *w)
 {
     kn_str types = KN_STR_INIT, *out = &w->slot[SLOT_HEAD];
     for (int k = 0; k < param_count(w); ++k)
-        kn_str_printf(&types, "%s %s ", c_name(w, k),
+        kn_str_printf(&types, "%s %s ", kn_spec_c_name(w->spec, k),
                       w->spec->operand[k].pass == KN_PASS_RAW ? "kn_raw" : "");
     if (w->is_cuda)
-        kn_str_printf(&types, "%s %s", gathers(w) || w->spec->schedule.kind == KN_WINDOWS ? "kn_gather" : "",
+        kn_str_printf(&types, "%s %s",
+                      gathers(w) || w->spec->schedule.kind == &kn_kind_windows ? "kn_gather" : "",
                       strpbrk(w->spec->schedule.access, "vs") ? "kn_load_along" : "");
     const kn_program *p = w->program;
     const char *texts[] = {p->body, p->preamble, p->loop_prep, p->after_loop, kn_str_text(&types)};
-    kn_str_printf(out, "// %s: %s\n\n", p->name, kn_schedule_name(w->spec->schedule.kind));
+    kn_str_printf(out, "// %s: %s\n\n", p->name, w->spec->schedule.kind->name);
     kiln_status status =
         kn_prelude_append(out, w->spec->target.backend, texts, sizeof texts / sizeof texts[0]);
     put_typedefs(w, out);
@@ -975,7 +925,7 @@ static kiln_status write_source(writer *w, kn_str *out)
         return status;
     status = put_head(w);
     put_numbers(w);
-    put_fields(w);
+    kn_layout_declare(&w->slot[SLOT_FIELDS], w->spec);
     put_values(w);
     put_element(w);
     put_independent(w);
@@ -988,7 +938,7 @@ static kiln_status write_source(writer *w, kn_str *out)
     for (int s = 0; s < SLOT_COUNT && status == KILN_OK; ++s)
         status = kn_str_status(&w->slot[s], "generated source");
     if (status == KILN_OK)
-        status = expand_template(w, &text, r->name);
+        status = expand_template(w, &text, template_of(r, w->spec));
     if (status == KILN_OK)
         status = kn_str_status(&text, "generated source");
     if (status == KILN_OK)

@@ -54,7 +54,7 @@ static inline bool kn_struct_is_sound(const kiln_arg *arg)
 typedef struct kn_resolved {
     kn_spec spec;
     kn_space space;
-    kn_shape_of_launch launch_shape;
+    kn_figures figures;
     int ndim; /* the broadcast shape */
     int64_t shape[KILN_MAX_NDIM];
     int64_t out_stride[KN_MAX_PARAMS][KILN_MAX_NDIM]; /* by output, where it is to be allocated */

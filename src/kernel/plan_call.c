@@ -128,10 +128,8 @@ static void choose_schedule(kn_resolved *r, const kn_binding *b, const views *v,
             (kn_access){(int)kiln_dtype_size(b->operand[v->param[o]].dtype),
                         (a ? (uintptr_t)a->data : 0) + (uintptr_t)r->space.offset[o], v->view[o].is_output};
     }
-    kn_schedule_choose(&r->spec.schedule, &r->launch_shape, &r->space, access, v->count, &r->spec.target,
-                       block);
-    if (block == 0)
-        kn_schedule_suit_body(&r->spec.schedule, r->spec.program);
+    kn_schedule_choose(&r->spec.schedule, &r->figures, r->spec.program, &r->space, access, v->count,
+                       &r->spec.target, block);
 }
 
 /* The host has no blocks: what CUDA would have to refuse is no matter there. */
@@ -302,8 +300,7 @@ static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const k
                                kn_build_info *info)
 {
     kn_raw_shape raw[KN_MAX_PARAMS];
-    kn_launch_input input = {&r->spec, &r->space, &r->launch_shape, r->ndim,
-                             r->shape, raw,       plan->device,     NULL};
+    kn_launch_input input = {&r->spec, &r->space, &r->figures, r->ndim, r->shape, raw, plan->device, NULL};
     for (int k = 0; k < plan->n_in + plan->n_out; ++k)
         if (r->spec.operand[k].pass == KN_PASS_RAW)
             raw[k] = b->array[k]

@@ -21,7 +21,7 @@ typedef struct kn_launch_plan kn_launch_plan;
 typedef struct kn_launch_input {
     const kn_spec *spec;
     const kn_space *space;
-    const kn_shape_of_launch *shape;
+    const kn_figures *figures;
     int logical_ndim;
     const int64_t *logical_shape;
     const kn_raw_shape *raw; /* by parameter; entries of raw parameters are read */

@@ -1,7 +1,9 @@
 #include "plan/layout.h"
 
+#include <stdarg.h>
+
 #include "base/error.h"
-#include "plan/windows.h"
+#include "plan/kind.h"
 #include "types/dtype.h"
 
 enum { MAX_BLOCK_BYTES = 32764 };
@@ -16,95 +18,117 @@ kn_divider kn_divider_make(uint32_t extent)
     return d;
 }
 
-static uint32_t small_reciprocal(uint32_t by)
-{
-    return ((UINT32_C(1) << 20) + by - 1) / by;
-}
-
-kn_tile kn_tile_make(const kn_shape_of_launch *shape)
-{
-    kn_tile t = {.p_vectors = (uint32_t)shape->p.vectors, .q_vectors = (uint32_t)shape->q.vectors};
-    t.p = t.p_vectors * (uint32_t)shape->p.steps;
-    t.q = t.q_vectors * (uint32_t)shape->q.steps;
-    t.across = shape->across ? (uint32_t)shape->p.steps : 1;
-    t.p_reciprocal = small_reciprocal(t.p_vectors);
-    t.q_reciprocal = small_reciprocal(t.q_vectors);
-    t.row_reciprocal = small_reciprocal(t.p);
-    t.across_reciprocal = small_reciprocal(t.across);
-    return t;
-}
-
 int kn_layout_space_operands(const kn_spec *spec)
 {
     return kn_spec_count_arrays(spec) + (spec->program->uses & KN_USES_INDEX ? 1 : 0);
 }
 
-bool kn_layout_has_skew(const kn_spec *spec)
-{
-    return spec->schedule.vector > 1 && (spec->schedule.kind == KN_FLAT || spec->schedule.kind == KN_ROWS);
-}
+/* ---- the one list of fields, placed and declared ---- */
 
-static int place(kn_layout *l, int size, int align)
+typedef struct builder {
+    kn_layout *layout;
+    kn_str *text; /* NULL: offsets alone are wanted */
+} builder;
+
+/* alignas in front of a declaration holds for each of its names: one name a line. */
+static int put(builder *b, int size, int align, const char *format, ...)
 {
+    kn_layout *l = b->layout;
     int at = (l->size + align - 1) / align * align;
     l->size = at + size;
-    if (align > l->align)
-        l->align = align;
+    l->align = align > l->align ? align : l->align;
+    if (b->text) {
+        va_list arguments;
+        va_start(arguments, format);
+        kn_str_vprintf(b->text, format, arguments);
+        va_end(arguments);
+    }
     return at;
 }
 
-static int place_param(kn_layout *l, const kn_operand *o)
+static int put_raw(builder *b, const kn_spec *spec, int k)
 {
-    if (o->pass == KN_PASS_ARRAY)
-        return place(l, 8, 8);
-    if (o->pass == KN_PASS_STRUCT)
-        return place(l, o->struct_size, KN_STRUCT_ALIGN);
-    if (o->pass == KN_PASS_RAW)
-        return place(l, KN_RAW_HEAD + 2 * 8 * o->raw_rank, 8);
-    const kn_dtype_info *info = kn_dtype_info_of(o->dtype);
-    return place(l, info->size, info->align);
+    const kn_operand *o = &spec->operand[k];
+    return put(b, KN_RAW_HEAD + 2 * 8 * o->raw_rank, 8, "kn_raw<%s%s, %d, %s> %s_;\n",
+               kn_spec_constness(spec, k), kn_spec_c_name(spec, k), o->raw_rank,
+               o->raw_contiguous ? "true" : "false", spec->program->param[k].name);
 }
 
-kiln_status kn_layout_make(kn_layout *l, const kn_spec *spec)
+/* Complex numbers are less aligned on the host by themselves. */
+static int put_scalar(builder *b, const kn_spec *spec, int k)
 {
+    const kn_dtype_info *info = kn_dtype_info_of(spec->operand[k].dtype);
+    const char *name = spec->program->param[k].name;
+    if (info->kind == KN_KIND_COMPLEX)
+        return put(b, info->size, info->align, "alignas(%d) %s %s_;\n", info->align, info->storage, name);
+    return put(b, info->size, info->align, "%s %s_;\n", info->storage, name);
+}
+
+static int put_param(builder *b, const kn_spec *spec, int k)
+{
+    const kn_operand *o = &spec->operand[k];
+    const char *name = spec->program->param[k].name;
+    if (o->pass == KN_PASS_ARRAY)
+        return put(b, 8, 8, "%s%s *%s_;\n", k < spec->program->n_in ? "const " : "",
+                   kn_dtype_info_of(o->dtype)->storage, name);
+    if (o->pass == KN_PASS_STRUCT)
+        return put(b, o->struct_size, KN_STRUCT_ALIGN, "alignas(%d) %s %s_;\n", KN_STRUCT_ALIGN,
+                   kn_spec_c_name(spec, k), name);
+    return o->pass == KN_PASS_RAW ? put_raw(b, spec, k) : put_scalar(b, spec, k);
+}
+
+static void put_axes(builder *b, const kn_spec *spec)
+{
+    kn_layout *l = b->layout;
+    l->stride_size = spec->target.backend == KN_CUDA ? 4 : 8;
+    l->axis_size = (int)sizeof(kn_divider) + l->stride_size * kn_layout_space_operands(spec);
+    l->rank_at = put(b, 8, 8, "alignas(8) unsigned rank;\nunsigned unused;\n");
+    l->axes_at = put(b, l->axis_size * spec->schedule.rank, l->stride_size, "kn_axis axis[%d];\n",
+                     spec->schedule.rank);
+}
+
+static void put_all(builder *b, const kn_spec *spec)
+{
+    kn_layout *l = b->layout;
     const kn_program *p = spec->program;
+    kn_field own = spec->schedule.kind->field(&spec->schedule);
     *l = (kn_layout){.align = 8,
                      .n_at = -1,
                      .start_at = -1,
-                     .skew_at = -1,
-                     .tile_at = -1,
-                     .windows_at = -1,
+                     .own_size = own.size,
                      .rank_at = -1,
                      .axes_at = -1,
                      .logical_rank_at = -1,
                      .logical_at = -1};
-    l->size_at = place(l, 8, 8);
+    l->size_at = put(b, 8, 8, "long long size;\n");
     if (p->uses & KN_USES_COUNT)
-        l->n_at = place(l, 8, 8);
+        l->n_at = put(b, 8, 8, "long long n;\n");
     if (p->uses & KN_USES_INDEX)
-        l->start_at = place(l, 8, 8);
-    if (kn_layout_has_skew(spec))
-        l->skew_at = place(l, 8, 8);
-    if (spec->schedule.kind == KN_TILE)
-        l->tile_at = place(l, sizeof(kn_tile), 8);
-    if (spec->schedule.kind == KN_WINDOWS)
-        l->windows_at = place(l, sizeof(kn_windows), 8);
+        l->start_at = put(b, 8, 8, "long long start;\n");
+    l->own_at = put(b, own.size, own.align, "%s", own.declaration);
     for (int k = 0; k < p->n_in + p->n_out; ++k)
-        l->param_at[k] = place_param(l, &spec->operand[k]);
-    if (spec->schedule.rank > 0) {
-        l->stride_size = spec->target.backend == KN_CUDA ? 4 : 8;
-        l->axis_size = (int)sizeof(kn_divider) + l->stride_size * kn_layout_space_operands(spec);
-        l->rank_at = place(l, 8, 8);
-        l->axes_at = place(l, l->axis_size * spec->schedule.rank, l->stride_size);
-    }
+        l->param_at[k] = put_param(b, spec, k);
+    if (spec->schedule.rank > 0)
+        put_axes(b, spec);
     if (p->uses & KN_USES_INDEXER) {
-        l->logical_rank_at = place(l, 8, 8);
-        l->logical_at = place(l, 8 * KILN_MAX_NDIM, 8);
+        l->logical_rank_at = put(b, 8, 8, "alignas(8) unsigned logical_rank;\nunsigned logical_unused;\n");
+        l->logical_at = put(b, 8 * KILN_MAX_NDIM, 8, "long long logical[%d];\n", KILN_MAX_NDIM);
     }
     l->size = (l->size + l->align - 1) / l->align * l->align;
+}
+
+kiln_status kn_layout_make(kn_layout *l, const kn_spec *spec)
+{
+    put_all(&(builder){l, NULL}, spec);
     if (l->size > MAX_BLOCK_BYTES)
         return kn_error(KILN_ERROR_INVALID,
-                        "%s: its arguments take %d bytes; at most %d fit a kernel's parameters", p->name,
-                        l->size, MAX_BLOCK_BYTES);
+                        "%s: its arguments take %d bytes; at most %d fit a kernel's parameters",
+                        spec->program->name, l->size, MAX_BLOCK_BYTES);
     return KILN_OK;
+}
+
+void kn_layout_declare(kn_str *out, const kn_spec *spec)
+{
+    kn_layout unused;
+    put_all(&(builder){&unused, out}, spec);
 }

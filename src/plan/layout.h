@@ -4,8 +4,7 @@
  *   long long size            elements of this launch
  *   long long n               elements of the whole call (where the program uses it)
  *   long long start           logical index of the first one (where the program uses it)
- *   int skew, stripe          vectors in flat and rows kernels: elements by which results are off a vector's boundary; vectors from a row to the next
- *   kn_tile | kn_windows      tile, windows
+ *   the kind's own field      (where the kind of the schedule has one)
  *   each parameter            pointer | scalar | struct (aligned to 16) | raw array
  *   rank, unused; axes        schedules that locate
  *   logical_rank, unused;     (where the program uses _ind)
@@ -29,21 +28,19 @@ static inline uint32_t kn_divider_apply(const kn_divider *d, uint32_t n)
 
 enum { KN_STRUCT_ALIGN = 16 };
 
-/* The sides of a tile as its kernel wants them. reciprocal: of `vectors`, for division of numbers below 4096: (n * reciprocal) >> 20. */
-typedef struct kn_tile {
-    uint32_t p, p_vectors, p_reciprocal; /* threads along p; vectors along its first axis */
-    uint32_t q, q_vectors, q_reciprocal;
-    uint32_t row_reciprocal; /* of p */
-    uint32_t across,
-        across_reciprocal; /* steps along p's second axis that threads are along first; 1: they go along p */
-    uint32_t unused;
-} kn_tile;
-kn_tile kn_tile_make(const kn_shape_of_launch *shape);
+/* One field, or some that belong together. */
+typedef struct kn_field {
+    const char *declaration; /* in C, each name ended by ";\n" */
+    int size, align;         /* bytes */
+} kn_field;
+#define KN_NO_FIELD ((kn_field){"", 0, 1})
+enum { KN_FIELD_SIZE = 80 /* bytes of a kind's own field, at most */ };
 
 /* Byte offsets in the block; -1 for a field that is not there. */
 typedef struct kn_layout {
     int size, align; /* of the whole block; size is a multiple of align */
-    int size_at, n_at, start_at, skew_at, tile_at, windows_at;
+    int size_at, n_at, start_at;
+    int own_at, own_size; /* the kind's field; own_size 0: there is none */
     int param_at[KN_MAX_PARAMS];
     int rank_at, axes_at, axis_size; /* axis_size: a kn_divider and one stride an operand of the space */
     int stride_size; /* 4 on CUDA, where launches are cut so that every offset fits; 8 on the host */
@@ -55,7 +52,8 @@ enum { KN_RAW_HEAD = 24 }; /* data pointer, size, rank and padding, before the e
 /* KILN_ERROR_INVALID where the block would be larger than a kernel's parameters may be (32,764 bytes). */
 kiln_status kn_layout_make(kn_layout *out, const kn_spec *spec);
 
-bool kn_layout_has_skew(const kn_spec *spec);
+/* Appends the members of that struct, in the same order. */
+void kn_layout_declare(kn_str *out, const kn_spec *spec);
 
 /* Operands of the space as the axes have them: arrays, and the index where it is used. */
 int kn_layout_space_operands(const kn_spec *spec);

@@ -42,20 +42,23 @@ kiln_status kn_space_broadcast(int *ndim, int64_t *shape, const kn_view *view, c
 void kn_space_make(kn_space *out, int ndim, const int64_t *shape, const kn_view *view, int count,
                    bool with_index);
 
-/* Cuts the space in two at about the middle of `axis`, at a multiple of `align` elements, low first. False where the axis
- * cannot be cut so. */
+/* Cuts the space in two at about the middle of `axis`, at a multiple of `align` elements, low first. False
+ * where the axis cannot be cut so. */
 bool kn_space_split(const kn_space *space, int axis, int64_t align, kn_space *low, kn_space *high);
 
-/* Where some operand's places lie more than `limit` bytes apart: the axis that contributes most to the operand that reaches furthest; else -1. */
+/* Where some operand's places lie more than `limit` bytes apart: the axis that contributes most to the
+ * operand that reaches furthest; else -1. */
 int kn_space_axis_beyond(const kn_space *space, int64_t limit);
 
 /* Bytes between an operand's first and last place along the axes from `first` on. */
 int64_t kn_space_reach(const kn_space *space, int operand, int first);
 
-/* The axis but the fastest, `axis` and `other` (-1: none) along which the operand's steps are the smallest, those along which it stands still left out; -1. */
+/* The axis but the fastest, `axis` and `other` (-1: none) along which the operand's steps are the smallest,
+ * those along which it stands still left out; -1. */
 int kn_space_nearest_axis(const kn_space *space, int operand, int axis, int other);
 
-/* A space over the same elements, operands and origin, whose axes are put in one by one: `out` needs its ndim then. */
+/* A space over the same elements, operands and origin, whose axes are put in one by one: `out` needs its ndim
+ * then. */
 void kn_space_start(kn_space *out, const kn_space *space);
 
 /* Axis `to` of out steps `steps` elements of axis `from` of space at a time. from -1: an axis of extent 1. */

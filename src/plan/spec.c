@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "plan/kind.h"
 #include "types/dtype.h"
 
 #define FORMAT_VERSION "kiln/1"
@@ -83,7 +84,7 @@ static int *schedule_field(const kn_schedule *s, int f)
 
 static void put_schedule(kn_str *out, const kn_schedule *s)
 {
-    put_text(out, "schedule", kn_schedule_name(s->kind));
+    put_text(out, "schedule", s->kind->name);
     for (int f = 0; f < SCHEDULE_FIELDS; ++f)
         if (*schedule_field(s, f) != 0)
             kn_str_printf(out, " %s=\"%d\"", schedule_fields[f].key, *schedule_field(s, f));
@@ -124,6 +125,27 @@ int kn_spec_count_arrays(const kn_spec *spec)
     for (int k = 0; k < spec->program->n_in + spec->program->n_out; ++k)
         count += spec->operand[k].pass == KN_PASS_ARRAY;
     return count;
+}
+
+int kn_spec_access(kn_access *out, const kn_spec *spec)
+{
+    int count = 0;
+    for (int k = 0; k < spec->program->n_in + spec->program->n_out; ++k)
+        if (spec->operand[k].pass == KN_PASS_ARRAY)
+            out[count++] = (kn_access){.item_size = kn_dtype_info_of(spec->operand[k].dtype)->size,
+                                       .is_output = k >= spec->program->n_in};
+    return count;
+}
+
+const char *kn_spec_c_name(const kn_spec *spec, int k)
+{
+    return spec->operand[k].pass == KN_PASS_STRUCT ? spec->program->param[k].struct_name
+                                                   : kn_dtype_info_of(spec->operand[k].dtype)->c_name;
+}
+
+const char *kn_spec_constness(const kn_spec *spec, int k)
+{
+    return k >= spec->program->n_in || spec->program->param[k].is_non_const ? "" : "const ";
 }
 
 /* ---- reading ---- */
@@ -296,14 +318,12 @@ static kiln_status read_operands(kn_spec *spec, const char *text)
     return KILN_OK;
 }
 
-static kiln_status read_schedule(kn_schedule *s, const fields *f)
+static kiln_status read_schedule(kn_schedule *s, const fields *f, kn_backend_kind backend)
 {
-    *s = (kn_schedule){0};
-    for (int kind = 1; kind < KN_SCHEDULE_KINDS; ++kind)
-        if (strcmp(field(f, "schedule"), kn_schedule_name((kn_schedule_kind)kind)) == 0)
-            s->kind = (kn_schedule_kind)kind;
+    *s = (kn_schedule){.kind = kn_kind_find(backend, field(f, "schedule"))};
     if (!s->kind)
-        return kn_error(KILN_ERROR_FORMAT, "specialisation: schedule '%s' is unknown", field(f, "schedule"));
+        return kn_error(KILN_ERROR_FORMAT, "specialisation: there is no schedule '%s' for the target '%s'",
+                        field(f, "schedule"), field(f, "target"));
     for (int k = 0; k < SCHEDULE_FIELDS; ++k) {
         const char *value = field(f, schedule_fields[k].key);
         int number = value ? atoi(value) : 0;
@@ -313,7 +333,7 @@ static kiln_status read_schedule(kn_schedule *s, const fields *f)
         *schedule_field(s, k) = number;
     }
     const char *access = field(f, "access");
-    if (access && (strlen(access) > KN_MAX_PARAMS || strspn(access, "dvgts") != strlen(access)))
+    if (access && (strlen(access) > KN_MAX_PARAMS || strspn(access, KN_ACCESS_LETTERS) != strlen(access)))
         return kn_error(KILN_ERROR_FORMAT, "specialisation: access '%s'; letters d, v, g, t, s were expected",
                         access);
     if (access)
@@ -344,9 +364,9 @@ kiln_status kn_spec_parse(kn_parsed_spec *out, const char *line)
     if (status == KILN_OK)
         status = read_operands(&out->spec, field(f, "operands"));
     if (status == KILN_OK)
-        status = read_schedule(&out->spec.schedule, f);
-    if (status == KILN_OK)
         status = read_target(&out->spec.target, field(f, "target"));
+    if (status == KILN_OK)
+        status = read_schedule(&out->spec.schedule, f, out->spec.target.backend);
     if (status == KILN_OK) {
         out->generator = kn_strdup(field(f, "generator"));
         out->spec.generator = out->generator;

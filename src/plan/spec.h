@@ -49,5 +49,11 @@ void kn_parsed_spec_free(kn_parsed_spec *parsed);
 
 /* Array operands that take part in the space, in order. */
 int kn_spec_count_arrays(const kn_spec *spec);
+/* The same with their sizes, without addresses: their number. out has room for KN_MAX_PARAMS. */
+int kn_spec_access(kn_access *out, const kn_spec *spec);
+
+/* The type of parameter k in the generated source, and "const " for what the snippet may not change. */
+const char *kn_spec_c_name(const kn_spec *spec, int k);
+const char *kn_spec_constness(const kn_spec *spec, int k);
 
 #endif

@@ -18,8 +18,9 @@ enum {
     ENOUGH_TILES = 256
 };
 
-/* What a tile costs beyond its bytes, as a part of them: fitted to some 10,000 sides of 60 transposes of 1- to 8-byte elements, measured on an H200. Reads have to be long and
- * aligned; writes wait in the cache for their neighbours. */
+/* What a tile costs beyond its bytes, as a part of them: fitted to some 10,000 sides of 60 transposes of 1-
+ * to 8-byte elements, measured on an H200. Reads have to be long and aligned; writes wait in the cache for
+ * their neighbours. */
 static const double partial_reads = 1.0, partial_writes = 0.07; /* a line touched more than once, to a line */
 static const double pieces_read = 0.065, pieces_written = 0.386; /* a line to a piece; a sector to a piece */
 static const double reads_off = 0.055, writes_off = 0.034;       /* each power of two that alignment lacks */
@@ -127,18 +128,17 @@ static double rate(sides *s, const kn_tile_side *p, const kn_tile_side *q)
 }
 
 /* Whether the staged input goes on along p's second axis where a row of the tile ends. */
-static bool reads_on(const sides *s, const kn_shape_of_launch *shape)
+static bool reads_on(const sides *s, const kn_tile_figures *f)
 {
     int64_t row = s->space->extent[s->q] * s->operands[s->staged].item_size;
     return s->p2 >= 0 && llabs(s->space->stride[s->staged][s->p2]) == row &&
-           (int64_t)shape->q.vectors * s->vector == s->space->extent[s->q];
+           (int64_t)f->q.vectors * s->vector == s->space->extent[s->q];
 }
 
-void kn_tile_choose_sides(kn_shape_of_launch *shape, const kn_space *space, const kn_access *operands,
-                          int count, const char *access, int vector, int staged_bytes)
+void kn_tile_choose_sides(kn_tile_figures *f, const kn_space *space, const kn_access *operands, int count,
+                          const char *access, int vector, int staged_bytes)
 {
-    sides s = {
-        .space = space, .operands = operands, .p = space->ndim - 1, .q = shape->tile_axis, .vector = vector};
+    sides s = {.space = space, .operands = operands, .p = space->ndim - 1, .q = f->axis, .vector = vector};
     kn_tile_side p[MOST_SIDES], q[MOST_SIDES];
     int cell = vector * vector * staged_bytes;
     s.staged = (int)(strchr(access, KN_STAGED) - access);
@@ -155,11 +155,28 @@ void kn_tile_choose_sides(kn_shape_of_launch *shape, const kn_space *space, cons
             double cost = threads <= s.most ? rate(&s, &p[i], &q[j]) : DBL_MAX;
             if (cost < least) {
                 least = cost;
-                shape->p = p[i];
-                shape->q = q[j];
+                f->p = p[i];
+                f->q = q[j];
             }
         }
-    shape->across = reads_on(&s, shape);
-    shape->shared_bytes =
-        shape->p.vectors * shape->p.steps * shape->q.vectors * shape->q.steps * cell + PADDING;
+    f->across = reads_on(&s, f);
+    f->shared_bytes = f->p.vectors * f->p.steps * f->q.vectors * f->q.steps * cell + PADDING;
+}
+
+static uint32_t small_reciprocal(uint32_t by)
+{
+    return ((UINT32_C(1) << 20) + by - 1) / by;
+}
+
+kn_tile kn_tile_make(const kn_tile_figures *f)
+{
+    kn_tile t = {.p_vectors = (uint32_t)f->p.vectors, .q_vectors = (uint32_t)f->q.vectors};
+    t.p = t.p_vectors * (uint32_t)f->p.steps;
+    t.q = t.q_vectors * (uint32_t)f->q.steps;
+    t.across = f->across ? (uint32_t)f->p.steps : 1;
+    t.p_reciprocal = small_reciprocal(t.p_vectors);
+    t.q_reciprocal = small_reciprocal(t.q_vectors);
+    t.row_reciprocal = small_reciprocal(t.p);
+    t.across_reciprocal = small_reciprocal(t.across);
+    return t;
 }

@@ -1,15 +1,48 @@
-/* plan/tile.h - the sides of a tile. */
+/* plan/tile.h - the sides of a tile, and the space that it is cut from. */
 #ifndef KN_PLAN_TILE_H
 #define KN_PLAN_TILE_H
 
 #include "plan/schedule.h"
 
+/* One side of a tile: vectors along an axis and, where that is short, steps along a second one. */
+typedef struct kn_tile_side {
+    int vectors;     /* along the first axis */
+    int steps;       /* along the second; 1 where there is none */
+    int second_axis; /* of the space; -1: none */
+} kn_tile_side;
+
+typedef struct kn_tile_figures {
+    int axis;          /* of the space, along which staged inputs run */
+    kn_tile_side p, q; /* along the fastest axis, and along `axis`; a block has p times q threads */
+    int across;        /* 1: reading threads lie along p's second axis first: the input goes on there */
+    int shared_bytes;
+} kn_tile_figures;
+
+/* The sides as the kernel wants them. reciprocal: of `vectors`, for division of numbers below 4096: (n *
+ * reciprocal) >> 20. */
+typedef struct kn_tile {
+    uint32_t p, p_vectors, p_reciprocal; /* threads along p; vectors along its first axis */
+    uint32_t q, q_vectors, q_reciprocal;
+    uint32_t row_reciprocal; /* of p */
+    uint32_t across,
+        across_reciprocal; /* steps along p's second axis that threads are along first; 1: they go along p */
+    uint32_t unused;
+} kn_tile;
+kn_tile kn_tile_make(const kn_tile_figures *figures);
+
 /* Threads of a block, at most. */
 int kn_tile_block(int vector);
 
-/* Fills shape's p, q, across and shared_bytes by what shape->tile_axis, the vector and the letters of `access` ask for: of all sides that fit, the ones whose tiles read and write
- * memory in the longest and best aligned pieces. staged_bytes: of an element, all staged inputs together. */
-void kn_tile_choose_sides(kn_shape_of_launch *shape, const kn_space *space, const kn_access *operands,
+/* Fills p, q, across and shared_bytes by what figures->axis, the vector and the letters of `access` ask for:
+ * of all sides that fit, the ones whose tiles read and write memory in the longest and best aligned pieces.
+ * staged_bytes: of an element, all staged inputs together. */
+void kn_tile_choose_sides(kn_tile_figures *figures, const kn_space *space, const kn_access *operands,
                           int count, const char *access, int vector, int staged_bytes);
+
+/* The space as a tile kernel walks it, outermost first: the axes of a tile (second of q, figures->axis,
+ * second of p, fastest), the others, and tiles along these four in the same order. An axis that a side has
+ * not got is of extent 1. */
+enum { KN_TILE_AXES = 4 };
+void kn_tile_space(kn_space *out, const kn_space *space, int vector, const kn_tile_figures *figures);
 
 #endif

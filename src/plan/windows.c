@@ -31,7 +31,8 @@ enum {
     READ_ROW = 8                   /* and those of a row of the input */
 };
 
-/* The axes that a box has, of its space: the fastest, the one on which runs go on, and the two along which the runs lie. -1: none. */
+/* The axes that a box has, of its space: the fastest, the one on which runs go on, and the two along which
+ * the runs lie. -1: none. */
 typedef struct box_axes {
     int fastest, run, row[2];
     bool crossed;
@@ -125,7 +126,8 @@ static int nearest_of_input(const cut *c)
     return best;
 }
 
-/* The least distance of two rows in shared memory that has the low bits of their distance in memory, so that both have the same pieces of 16 bytes. */
+/* The least distance of two rows in shared memory that has the low bits of their distance in memory, so that
+ * both have the same pieces of 16 bytes. */
 static int64_t pitch_for(const cut *c, int64_t columns)
 {
     int64_t low = c->space->stride[c->staged][c->axes.fastest] & (ACCESS - 1);
@@ -174,8 +176,8 @@ static int64_t whole_vectors(const cut *c, int64_t elements)
     return divide_up(elements, c->schedule->vector) * c->schedule->vector;
 }
 
-/* What the slots of a box take of a warp, in instructions and in the time in which as many would be issued: of words that lie in one bank one is loaded a cycle, in which four
- * instructions are issued. */
+/* What the slots of a box take of a warp, in instructions and in the time in which as many would be issued:
+ * of words that lie in one bank one is loaded a cycle, in which four instructions are issued. */
 static double slot_work(const cut *c, const box *b, uint32_t lanes, double conflicts)
 {
     int64_t block = c->schedule->block, vector = c->schedule->vector, slots = b->run / vector;
@@ -187,7 +189,8 @@ static double slot_work(const cut *c, const box *b, uint32_t lanes, double confl
     return issued > loading ? issued : loading;
 }
 
-/* Bytes of shared memory; blocks side by side on a multiprocessor may leave its cache too little, by which adjacent rows are read once. */
+/* Bytes of shared memory; blocks side by side on a multiprocessor may leave its cache too little, by which
+ * adjacent rows are read once. */
 static bool starves_cache(const cut *c, int shared)
 {
     int each = shared + SHARED_OF_BLOCK, blocks = c->item < 4 ? SMALL_BLOCKS : BLOCKS;
@@ -208,7 +211,8 @@ static int64_t pieces_of(const cut *c, const box *b)
     return divide_up(b->columns * c->item + ACCESS - c->item, ACCESS);
 }
 
-/* What all boxes take; the weights follow from 2,500 boxes of transposes with odd extents, measured on an H200. */
+/* What all boxes take; the weights follow from 2,500 boxes of transposes with odd extents, measured on an
+ * H200. */
 static double cost_of(const cut *c, const box *b, double work)
 {
     int64_t block = c->schedule->block, pieces = pieces_of(c, b);
@@ -225,7 +229,8 @@ static uint32_t fewest_lanes(const cut *c)
     return c->item < 2 ? BYTE_LANES : SLOT_LANES;
 }
 
-/* A guess at the cost: vectors of a run begin in an eighth of the banks, so that conflicts are few where a warp has several runs. */
+/* A guess at the cost: vectors of a run begin in an eighth of the banks, so that conflicts are few where a
+ * warp has several runs. */
 static void guess(box *b, const cut *c)
 {
     double least_work = DBL_MAX;
@@ -321,7 +326,8 @@ static uint32_t congruent_step(const cut *c, uint32_t step)
 
 /* ---- which threads a warp has, and where rows begin ---- */
 
-/* The word of shared memory, relative to the box, that a thread takes first of a slot; small elements begin with the word of the result that is the thread's turn. */
+/* The word of shared memory, relative to the box, that a thread takes first of a slot; small elements begin
+ * with the word of the result that is the thread's turn. */
 static uint32_t word_of(const cut *c, const box *b, uint32_t step, uint32_t slot, uint32_t row, uint32_t turn)
 {
     uint32_t size = (uint32_t)c->access[c->result].item_size, first = (uint32_t)extent(c, c->axes.row[0]),
@@ -357,8 +363,8 @@ static uint32_t count_turns(const cut *c, const box *b, uint32_t warp)
     return most;
 }
 
-/* Neighbouring rows share words of shared memory, but their vectors begin at different elements: what is best depends on all distances, and is counted. A longer pitch may help
- * where there is room. */
+/* Neighbouring rows share words of shared memory, but their vectors begin at different elements: what is best
+ * depends on all distances, and is counted. A longer pitch may help where there is room. */
 static void settle(box *b, const cut *c)
 {
     box best = *b;

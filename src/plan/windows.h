@@ -1,13 +1,13 @@
-/* plan/windows.h - how a windows kernel cuts its space: boxes that are staged in shared memory as they lie in the input, so that rows which begin anywhere are
- * read in aligned pieces of 16 bytes and results are stored in aligned vectors.
+/* plan/windows.h - how a windows kernel cuts its space: boxes that are staged in shared memory as they lie in
+ * the input, so that rows which begin anywhere are read in aligned pieces of 16 bytes and results are stored
+ * in aligned vectors.
  *
- * Results are runs along the fastest axis and, where they go on there, along a second one; a box takes a part of some runs. Rows of the
- * staged input run along another axis. Where that is the axis on which the runs go on, the two cross: a run takes one element of a row after the other.
- */
+ * Results are runs along the fastest axis and, where they go on there, along a second one; a box takes a part
+ * of some runs. Rows of the staged input run along another axis. Where that is the axis on which the runs go
+ * on, the two cross: a run takes one element of a row after the other. */
 #ifndef KN_PLAN_WINDOWS_H
 #define KN_PLAN_WINDOWS_H
 
-#include "plan/layout.h"
 #include "plan/schedule.h"
 
 /* Part of the argument block. Elements are counted, but for pitch and step: bytes of shared memory. */
@@ -15,14 +15,15 @@ typedef struct kn_windows {
     uint32_t run, rows;        /* of a box: elements of a run, runs */
     uint32_t run_size, n_rows; /* of the space */
     uint32_t slots;            /* vectors of a box's run */
-    uint32_t pitch, pitch2,
-        pitch3; /* from one row of the input to the next along the fastest axis, and to the next but one and two */
+    /* From one row of the input to the next along the fastest axis, to the next but one, and but two. */
+    uint32_t pitch, pitch2, pitch3;
     uint32_t step;                /* the same along the second axis of the rows */
     uint32_t crossed, rows_first; /* rows_first: boxes follow the rows, then the runs */
-    uint32_t p_step, x_step, q_step,
-        q2_step; /* of a thread: from one row of the input to its next, along the fastest axis and the second one; so for results */
-    uint32_t piece_lanes, slot_lanes,
-        row_lanes;      /* log2 of threads side by side: pieces of a row; slots of a run and runs */
+    /* Of a thread, from one row of the input to its next: along the fastest axis, along the second one. */
+    uint32_t p_step, x_step;
+    uint32_t q_step, q2_step; /* so for results */
+    /* log2 of threads side by side: pieces of a row; slots of a run, and runs. */
+    uint32_t piece_lanes, slot_lanes, row_lanes;
     uint32_t row_shift; /* threads take runs in the order of kn_windows_row */
 } kn_windows;
 
@@ -36,9 +37,9 @@ static inline uint32_t kn_windows_row(uint32_t thread, uint32_t row_lanes, uint3
 /* Axes of a box. */
 enum { KN_WINDOWS_AXES = 4 };
 
-/* `axis`: along which the staged input runs. access: with schedule->vector and the letters, what kn_schedule_choose decided.
- * boxes: outermost first the axes that a box has not got, boxes along the rows, boxes along the runs, and the axes of a box: second of the rows, first of the rows, second of
- * the runs, fastest; extent 1 for none. */
+/* `axis`: along which the staged input runs. access: with schedule->vector and the letters, what was chosen.
+ * boxes: outermost first the axes that a box has not got, boxes along the rows, boxes along the runs, and the
+ * axes of a box: second of the rows, first of the rows, second of the runs, fastest; extent 1 for none. */
 void kn_windows_make(kn_windows *out, kn_space *boxes, int *shared_bytes, const kn_space *space,
                      const kn_schedule *schedule, const kn_access *access, int axis);
 

@@ -5,12 +5,12 @@
 #include <kiln/arg.h>
 #include <kiln/dtype.h>
 
-typedef enum kn_kind { KN_KIND_BOOL, KN_KIND_INT, KN_KIND_UINT, KN_KIND_FLOAT, KN_KIND_COMPLEX } kn_kind;
+typedef enum kn_dtype_kind { KN_KIND_BOOL, KN_KIND_INT, KN_KIND_UINT, KN_KIND_FLOAT, KN_KIND_COMPLEX } kn_dtype_kind;
 
 typedef struct kn_dtype_info {
     kiln_dtype dtype;
     const char *name;      /* "float32" */
-    kn_kind kind;
+    kn_dtype_kind kind;
     uint8_t size, align;   /* bytes */
     const char *npy;       /* ".npy" descr, "<f4"; NULL: none (bfloat16, which files hold as "<V2") */
     const char *c_name;    /* the type in generated code, both targets: "float", "long long", "float16", "complex<float>" ... */

@@ -6,7 +6,7 @@
 
 /* kind BOOL and INT: i. UINT: u, used only above INT64_MAX. FLOAT: re. COMPLEX: re and im. */
 typedef struct kn_number {
-    kn_kind kind;
+    kn_dtype_kind kind;
     int64_t i;
     uint64_t u;
     double re, im;

@@ -2,7 +2,7 @@
 #include "types/dtype.h"
 #include "base/error.h"
 
-static kiln_dtype integer_of(kn_kind kind, int size)
+static kiln_dtype integer_of(kn_dtype_kind kind, int size)
 {
     kiln_dtype first = kind == KN_KIND_INT ? KILN_INT8 : KILN_UINT8;
     return (kiln_dtype)(first + (size == 1 ? 0 : size == 2 ? 1 : size == 4 ? 2 : 3));

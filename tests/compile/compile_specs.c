@@ -4,6 +4,7 @@
  * of each kind for every architecture, as their code is made by it. KILN_TEST_ALL=1 compiles all of it. */
 #include "codegen/codegen.h"
 #include "compile/compile.h"
+#include "plan/kind.h"
 #include "plan/shape.h"
 #include "types/dtype.h"
 
@@ -104,7 +105,7 @@ static void report(const kn_spec *spec, kiln_dtype dtype, int layout, const char
 {
     const kn_schedule *schedule = &spec->schedule;
     fprintf(stderr, "%s of %s, %s: %s, vector %d, rank %d, access \"%s\", for %s: %s\n", spec->program->name,
-            kiln_dtype_name(dtype), layout_names[layout], kn_schedule_name(schedule->kind), schedule->vector,
+            kiln_dtype_name(dtype), layout_names[layout], schedule->kind->name, schedule->vector,
             schedule->rank, schedule->access, spec->target.architecture, message);
     if (failures++ == 0 ||
         kn_os_env("KILN_TEST_VERBOSE")) /* one is mostly enough to see what is wrong with all */
@@ -167,7 +168,7 @@ static void choose_schedule(kn_spec *spec, int layout)
 {
     static view_list v; /* large */
     static kn_space space;
-    kn_shape_of_launch shape;
+    kn_figures figures;
     const kn_program *p = spec->program;
     int which = 0, last = last_array_input(spec), ndim;
     const int64_t *extents = shape_of(layout, &ndim);
@@ -178,7 +179,7 @@ static void choose_schedule(kn_spec *spec, int layout)
     kn_space_make(&space, ndim, extents, v.view, v.count, (p->uses & KN_USES_INDEX) != 0);
     for (int o = 0; o < v.count; o++)
         v.access[o].address += (uintptr_t)space.offset[o];
-    kn_schedule_choose(&spec->schedule, &shape, &space, v.access, v.count, &spec->target, 0);
+    kn_schedule_choose(&spec->schedule, &figures, NULL, &space, v.access, v.count, &spec->target, 0);
 }
 
 static void make_spec(kn_spec *spec, const kn_program *program, kiln_dtype dtype, int layout,
@@ -243,7 +244,7 @@ static bool is_for_all(const kn_spec *spec, kiln_dtype dtype)
                  {"sum", KILN_FLOAT64},     {"indexed", KILN_UINT8},    {"indexed", KILN_FLOAT16},
                  {"indexed", KILN_FLOAT32}, {"indexed", KILN_FLOAT64},  {"widened", KILN_UINT8},
                  {"widened", KILN_FLOAT16}, {"narrowed", KILN_FLOAT32}, {"scaled", KILN_FLOAT32}};
-    for (size_t k = 0; k < COUNT(kinds) && spec->schedule.kind == KN_WINDOWS; k++)
+    for (size_t k = 0; k < COUNT(kinds) && spec->schedule.kind == &kn_kind_windows; k++)
         if (dtype == kinds[k].dtype && strcmp(spec->program->name, kinds[k].program) == 0)
             return true;
     return false;
@@ -271,7 +272,7 @@ static int compile_all(const kn_target *target, int turn, int turns)
                 if (is_new(specs, &spec) && (for_all || seen++ % turns == turn)) {
                     compile_one(&spec, dtype, layout);
                     compiled++;
-                    windows += spec.schedule.kind == KN_WINDOWS;
+                    windows += spec.schedule.kind == &kn_kind_windows;
                 }
             }
         kn_map_free(specs, NULL);

@@ -121,7 +121,7 @@ static void one_walk(char *const *array, bool has_many)
     layout l;
     block b = {.index = 5};
     kn_walk_operand operand[MAX_ARRAYS + 1];
-    kn_host_walk *walk = NULL;
+    kn_walk *walk = NULL;
     int n = 0, most_in = has_many ? 30 : 4;
     kernel.item_size = 1 << dice(5);
     kernel.n_in = 1 + dice(most_in);
@@ -144,9 +144,9 @@ static void one_walk(char *const *array, bool has_many)
     if (kernel.has_index)
         operand[n++] = (kn_walk_operand){kernel.counts ? KN_WALK_COUNT : KN_WALK_INDICES,
                                          offsetof(block, index), kernel.counts ? 1 : 8, l.stride[MAX_ARRAYS]};
-    assert_int_equal(kn_host_walk_create(&walk, l.ndim, l.extent, operand, n), KILN_OK);
+    assert_int_equal(kn_walk_create(&walk, l.ndim, l.extent, operand, n), KILN_OK);
     kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 + dice(3000));
-    kn_host_walk_free(walk);
+    kn_walk_free(walk);
     check(&l, array, 5);
 }
 

@@ -1,5 +1,6 @@
 /* The argument block against structs that the compiler lays out, and division by multiplication. */
-#include "plan/layout.h"
+#include "plan/kind.h"
+#include "plan/tile.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -53,7 +54,7 @@ static void small_division(void **state)
 {
     (void)state;
     for (int by = 1; by <= 512; ++by) {
-        kn_shape_of_launch shape = {.p = {by, 1, -1}, .q = {1, by, -1}, .across = true};
+        kn_tile_figures shape = {.p = {by, 1, -1}, .q = {1, by, -1}, .across = true};
         kn_tile t = kn_tile_make(&shape);
         assert_true(t.p == (uint32_t)by && t.q == (uint32_t)by && t.across == 1);
         for (uint32_t n = 0; n < 1024; ++n)
@@ -80,12 +81,12 @@ static kn_program *program(const char *in, const char *out, const char *body)
     return p;
 }
 
-static kn_spec host_spec(const kn_program *p, kn_schedule_kind kind)
+static kn_spec host_spec(const kn_program *p, const kn_kind *kind)
 {
     kn_spec s;
     memset(&s, 0, sizeof s);
     s.program = p;
-    s.schedule = (kn_schedule){.kind = kind, .rank = kind == KN_FLAT ? 0 : 8};
+    s.schedule = (kn_schedule){.kind = kind, .rank = kind == &kn_kind_host_runs ? 0 : 8};
     kn_target_host(&s.target);
     for (int k = 0; k < p->n_in + p->n_out; ++k)
         s.operand[k] = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = KILN_FLOAT32};
@@ -106,7 +107,7 @@ static void flat_block(void **state)
     };
     kn_program *p =
         program("T x, int8 small, float64 wide, int16 narrow, pair q, complex128 w", "T z", "z = x");
-    kn_spec s = host_spec(p, KN_FLAT);
+    kn_spec s = host_spec(p, &kn_kind_host_runs);
     static const kiln_dtype dtypes[] = {KILN_FLOAT32, KILN_INT8,       KILN_FLOAT64,
                                         KILN_INT16,   KILN_DTYPE_NONE, KILN_COMPLEX128};
     static const size_t at[] = {offsetof(struct block, x),    offsetof(struct block, small),
@@ -153,7 +154,7 @@ static void strided_block(void **state)
         long long logical[KILN_MAX_NDIM];
     };
     kn_program *p = program("T x, raw int8 r", "T z", "z = x + r[_ind.size() - 1 - i]");
-    kn_spec s = host_spec(p, KN_STRIDED);
+    kn_spec s = host_spec(p, &kn_kind_host_indices);
     kn_layout l;
     (void)state;
     s.operand[1] = (kn_operand){.pass = KN_PASS_RAW, .dtype = KILN_INT8, .raw_rank = 4};
@@ -176,7 +177,7 @@ static void strided_block(void **state)
 static void too_large_a_block(void **state)
 {
     kn_program *p = program("pair a, pair b, pair c, pair d, pair e, pair f, pair g, pair h", "T z", "z = 1");
-    kn_spec s = host_spec(p, KN_FLAT);
+    kn_spec s = host_spec(p, &kn_kind_host_runs);
     kn_layout l;
     (void)state;
     for (int k = 0; k < 8; ++k)

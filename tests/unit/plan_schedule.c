@@ -1,5 +1,8 @@
 /* Schedules: whatever is chosen, every wide access is aligned, inside its operand's run, and never crosses what the strides hold apart. */
-#include "plan/schedule.h"
+#include "plan/kind.h"
+#include "plan/kind_rows.h"
+#include "plan/kind_steps.h"
+#include "plan/tile.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -76,18 +79,38 @@ static void random_scene(scene *s)
 
 /* ---- what has to hold ---- */
 
+/* In front of the figures of flat and rows kernels stands the skew, in front of the others' an axis. */
+static int first_figure(const kn_figures *figures)
+{
+    int first;
+    memcpy(&first, figures, sizeof first);
+    return first;
+}
+
+static int skew_of(const kn_schedule *c, const kn_figures *figures)
+{
+    return c->kind == &kn_kind_flat || c->kind == &kn_kind_rows ? first_figure(figures) : 0;
+}
+
+static kn_tile_figures tile_of(const kn_figures *figures)
+{
+    kn_tile_figures tile;
+    memcpy(&tile, figures, sizeof tile);
+    return tile;
+}
+
 static int64_t alignment(const scene *s, const kn_schedule *c, int o)
 {
     int bytes = c->vector * s->access[o].item_size;
     return bytes < WIDTH ? bytes : WIDTH;
 }
 
-static void assert_dense(const scene *s, const kn_schedule *c, const kn_shape_of_launch *shape, int o)
+static void assert_dense(const scene *s, const kn_schedule *c, const kn_figures *figures, int o)
 {
     int64_t run = s->access[o].item_size;
     for (int a = s->space.ndim; a-- > 0; run *= s->space.extent[a])
         assert_int_equal(s->space.stride[o][a], run);
-    assert_int_equal((s->access[o].address - (uintptr_t)(shape->skew * s->access[o].item_size)) %
+    assert_int_equal((s->access[o].address - (uintptr_t)(skew_of(c, figures) * s->access[o].item_size)) %
                          (uintptr_t)alignment(s, c, o),
                      0);
 }
@@ -115,36 +138,36 @@ static void assert_run_along(const scene *s, int o, int axis)
         assert_int_equal(s->space.stride[o][a] % item, 0);
 }
 
-static void assert_access(const scene *s, const kn_schedule *c, const kn_shape_of_launch *shape, int o)
+static void assert_access(const scene *s, const kn_schedule *c, const kn_figures *figures, int o)
 {
     switch (c->access[o]) {
     case KN_DENSE:
-        assert_true(c->kind != KN_TILE);
-        assert_dense(s, c, shape, o);
+        assert_true(c->kind != &kn_kind_tile);
+        assert_dense(s, c, figures, o);
         break;
     case KN_VECTOR:
-        if (c->kind == KN_WINDOWS) {
+        if (c->kind == &kn_kind_windows) {
             assert_run_along(s, o, s->space.ndim - 1);
             break;
         }
-        assert_true(c->kind == KN_ROWS || c->kind == KN_TILE || c->kind == KN_STEPS);
-        assert_int_equal(shape->skew, 0);
+        assert_true(c->kind == &kn_kind_rows || c->kind == &kn_kind_tile || c->kind == &kn_kind_steps);
+        assert_int_equal(skew_of(c, figures), 0);
         assert_vectors_along(s, c, o, s->space.ndim - 1);
         break;
     case KN_STILL:
-        assert_true(c->kind == KN_STEPS && !s->access[o].is_output &&
-                    s->space.stride[o][shape->step_axis] == 0);
+        assert_true(c->kind == &kn_kind_steps && !s->access[o].is_output &&
+                    s->space.stride[o][first_figure(figures)] == 0);
         assert_vectors_along(s, c, o, s->space.ndim - 1);
         break;
     case KN_STAGED:
-        if (c->kind == KN_WINDOWS) {
+        if (c->kind == &kn_kind_windows) {
             assert_true(!s->access[o].is_output);
-            assert_run_along(s, o, shape->tile_axis);
+            assert_run_along(s, o, first_figure(figures));
             break;
         }
-        assert_true(c->kind == KN_TILE && !s->access[o].is_output &&
-                    s->space.stride[o][shape->tile_axis] != 0);
-        assert_vectors_along(s, c, o, shape->tile_axis);
+        assert_true(c->kind == &kn_kind_tile && !s->access[o].is_output &&
+                    s->space.stride[o][first_figure(figures)] != 0);
+        assert_vectors_along(s, c, o, first_figure(figures));
         break;
     default:
         assert_int_equal(c->access[o], KN_GATHER);
@@ -152,25 +175,26 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_shape_o
     }
 }
 
-static void assert_tile(const scene *s, const kn_schedule *c, const kn_shape_of_launch *shape)
+static void assert_tile(const scene *s, const kn_schedule *c, const kn_figures *figures)
 {
     kn_space tiles;
+    const kn_tile_figures f = tile_of(figures), *shape = &f;
     int64_t staged = 0, inner = s->space.ndim - 1, covered = 1;
     for (int o = 0; o < s->count; ++o)
         staged += c->access[o] == KN_STAGED ? s->access[o].item_size : 0;
     assert_true(staged > 0);
-    assert_true(shape->tile_axis >= 0 && shape->tile_axis < inner);
+    assert_true(shape->axis >= 0 && shape->axis < inner);
     int p = shape->p.vectors * shape->p.steps, q = shape->q.vectors * shape->q.steps;
     assert_true(p >= 1 && q >= 1 && p * q <= c->block);
-    assert_true(shape->p.second_axis != shape->tile_axis && shape->p.second_axis != inner);
+    assert_true(shape->p.second_axis != shape->axis && shape->p.second_axis != inner);
     assert_true(shape->q.second_axis < 0 ||
-                (shape->q.second_axis != shape->p.second_axis && shape->q.second_axis != shape->tile_axis &&
+                (shape->q.second_axis != shape->p.second_axis && shape->q.second_axis != shape->axis &&
                  shape->q.second_axis != inner));
     assert_true(shape->shared_bytes <= SHARED);
     assert_true(shape->shared_bytes >= p * q * c->vector * c->vector * staged);
-    kn_schedule_tile_space(&tiles, &s->space, c, shape);
+    kn_tile_space(&tiles, &s->space, c->vector, shape);
     assert_true(tiles.ndim <= c->rank);
-    assert_int_equal(tiles.extent[1], s->space.extent[shape->tile_axis]);
+    assert_int_equal(tiles.extent[1], s->space.extent[shape->axis]);
     assert_int_equal(tiles.extent[3], s->space.extent[inner]);
     for (int a = KN_TILE_AXES; a < tiles.ndim; ++a)
         covered *= tiles.extent[a];
@@ -206,7 +230,7 @@ static uint64_t sum_of_places(const kn_space *space)
 static int assert_rows(const scene *s, const kn_schedule *c)
 {
     kn_space room;
-    const kn_space *rows = kn_schedule_rows_space(&room, &s->space, c);
+    const kn_space *rows = kn_rows_space(&room, &s->space, c);
     int inner = rows->ndim - 1;
     assert_true(rows->ndim <= c->rank);
     assert_int_equal(rows->size, s->space.size);
@@ -219,14 +243,14 @@ static int assert_rows(const scene *s, const kn_schedule *c)
 }
 
 /* Each group of steps once, whole rows of vectors. */
-static void assert_steps(const scene *s, const kn_schedule *c, const kn_shape_of_launch *shape)
+static void assert_steps(const scene *s, const kn_schedule *c, const kn_figures *figures)
 {
     kn_space steps;
-    int64_t axis = shape->step_axis, groups = 0;
+    int64_t axis = first_figure(figures), groups = 0;
     assert_true(axis >= 0 && axis < s->space.ndim - 1);
     assert_non_null(strchr(c->access, KN_STILL));
     assert_null(strchr(c->access, KN_DENSE));
-    kn_schedule_steps_space(&steps, &s->space, shape);
+    kn_steps_space(&steps, &s->space, first_figure(figures));
     groups = (s->space.extent[axis] + KN_THREAD_STEPS - 1) / KN_THREAD_STEPS;
     assert_int_equal(steps.ndim, s->space.ndim + 1);
     assert_true(steps.ndim <= c->rank);
@@ -236,30 +260,40 @@ static void assert_steps(const scene *s, const kn_schedule *c, const kn_shape_of
     assert_int_equal(steps.size % c->vector, 0);
 }
 
-static void assert_sound(const scene *s, const kn_schedule *c, const kn_shape_of_launch *shape)
+static void assert_sound(const scene *s, const kn_schedule *c, const kn_figures *figures)
 {
     assert_int_equal(strlen(c->access), s->count);
     assert_true(c->vector >= 1 && (c->vector & (c->vector - 1)) == 0);
     assert_true(c->block % 32 == 0 && c->block >= 32 && c->block <= 1024);
-    assert_true(shape->skew >= 0 && shape->skew < c->vector);
-    assert_true(c->kind == KN_FLAT ? c->rank == 0 : c->rank >= s->space.ndim);
-    if (c->kind == KN_FLAT) {
+    assert_true(skew_of(c, figures) >= 0 && skew_of(c, figures) < c->vector);
+    assert_true(c->kind == &kn_kind_flat ? c->rank == 0 : c->rank >= s->space.ndim);
+    if (c->kind == &kn_kind_flat) {
         assert_int_equal(s->space.ndim, 1);
         assert_true(!s->with_index || s->space.stride[s->count][0] == 1);
     }
-    if (c->kind == KN_STRIDED)
+    if (c->kind == &kn_kind_strided)
         assert_int_equal(c->vector, 1);
     for (int o = 0; o < s->count; ++o)
-        assert_access(s, c, shape, o);
-    if (c->kind == KN_TILE)
-        assert_tile(s, c, shape);
-    if (c->kind == KN_STEPS)
-        assert_steps(s, c, shape);
+        assert_access(s, c, figures, o);
+    if (c->kind == &kn_kind_tile)
+        assert_tile(s, c, figures);
+    if (c->kind == &kn_kind_steps)
+        assert_steps(s, c, figures);
+}
+
+/* The place of a kind in its back end's table. */
+static int number_of(const kn_kind *kind)
+{
+    const kn_kind *const *table = kn_kinds_of(KN_CUDA);
+    int number = 0;
+    while (table[number] != kind)
+        ++number;
+    return number;
 }
 
 static void every_wide_access_is_sound(void **state)
 {
-    int met[KN_SCHEDULE_KINDS] = {0}, together = 0;
+    int met[16] = {0}, together = 0;
     scene *s = malloc(sizeof *s);
     kn_target target;
     (void)state;
@@ -268,19 +302,19 @@ static void every_wide_access_is_sound(void **state)
     state_of_dice = 3;
     for (int turn = 0; turn < 30000; ++turn) {
         kn_schedule chosen;
-        kn_shape_of_launch shape;
+        kn_figures figures;
         random_scene(s);
-        kn_schedule_choose(&chosen, &shape, &s->space, s->access, s->count, &target,
+        kn_schedule_choose(&chosen, &figures, NULL, &s->space, s->access, s->count, &target,
                            roll(0, 3) ? 0 : 32 * roll(1, 32));
-        assert_sound(s, &chosen, &shape);
-        ++met[chosen.kind];
-        if (chosen.kind == KN_ROWS)
+        assert_sound(s, &chosen, &figures);
+        ++met[number_of(chosen.kind)];
+        if (chosen.kind == &kn_kind_rows)
             together += assert_rows(s, &chosen);
     }
     assert_true(together > 30);
-    for (int kind = 1; kind < KN_SCHEDULE_KINDS; ++kind)
-        if (met[kind] <= 30)
-            fail_msg("%s was met %d times", kn_schedule_name((kn_schedule_kind)kind), met[kind]);
+    for (int k = 0; kn_kinds_of(KN_CUDA)[k]; ++k)
+        if (met[k] <= 30)
+            fail_msg("%s was met %d times", kn_kinds_of(KN_CUDA)[k]->name, met[k]);
     free(s);
 }
 
@@ -294,10 +328,9 @@ static void the_host_has_two(void **state)
     state_of_dice = 4;
     for (int turn = 0; turn < 3000; ++turn) {
         kn_schedule chosen;
-        kn_shape_of_launch shape;
+        kn_figures figures;
         random_scene(s);
-        kn_schedule_choose(&chosen, &shape, &s->space, s->access, s->count, &target, 0);
-        assert_true(chosen.kind == KN_FLAT || chosen.kind == KN_STRIDED);
+        kn_schedule_choose(&chosen, &figures, NULL, &s->space, s->access, s->count, &target, 0);
         assert_true(chosen.vector == 0 && chosen.block == 0);
         assert_int_equal(chosen.rank, 0);
         /* Any layout is made runs; the index alone decides. */
@@ -305,7 +338,7 @@ static void the_host_has_two(void **state)
         bool counts_up = true;
         for (int a = s->space.ndim; s->space.has_index && a-- > 0; run *= s->space.extent[a])
             counts_up = counts_up && s->space.stride[s->space.n_operands - 1][a] == run;
-        assert_int_equal(chosen.kind, counts_up ? KN_FLAT : KN_STRIDED);
+        assert_ptr_equal(chosen.kind, counts_up ? &kn_kind_host_runs : &kn_kind_host_indices);
     }
     free(s);
 }
@@ -318,7 +351,7 @@ static kn_schedule choose_for(int ndim, const int64_t *shape, const kn_view *vie
     kn_space space;
     kn_target target;
     kn_schedule chosen;
-    kn_shape_of_launch figures;
+    kn_figures figures;
     kn_access moved[MAX_VIEWS];
     kn_target_parse(&target, "sm_90");
     kn_space_make(&space, ndim, shape, view, count, with_index);
@@ -326,8 +359,24 @@ static kn_schedule choose_for(int ndim, const int64_t *shape, const kn_view *vie
         moved[o] = access[o];
         moved[o].address += (uintptr_t)space.offset[o];
     }
-    kn_schedule_choose(&chosen, &figures, &space, moved, count, &target, 0);
+    kn_schedule_choose(&chosen, &figures, NULL, &space, moved, count, &target, 0);
     return chosen;
+}
+
+/* Of 1,000 elements of two operands. */
+static int block_for(const kn_view *view, const kn_access *access, const kn_program *program,
+                     const char *target_text, int block)
+{
+    kn_space *space = calloc(1, sizeof *space);
+    kn_target target;
+    kn_schedule chosen;
+    kn_figures figures;
+    assert_non_null(space);
+    assert_int_equal(kn_target_parse(&target, target_text), KILN_OK);
+    kn_space_make(space, 1, S(1000), view, 2, false);
+    kn_schedule_choose(&chosen, &figures, program, space, access, 2, &target, block);
+    free(space);
+    return chosen.block;
 }
 
 static void contiguous_is_flat(void **state)
@@ -337,33 +386,31 @@ static void contiguous_is_flat(void **state)
                     shifted[] = {{4, 4100, false}, {4, 8196, true}};
     kn_schedule c = choose_for(1, S(1000), f32, aligned, 2, false);
     (void)state;
-    assert_true(c.kind == KN_FLAT && c.vector == 4);
+    assert_true(c.kind == &kn_kind_flat && c.vector == 4);
     assert_string_equal(c.access, "dd");
     /* Both off by the same: still wide, after a few elements alone. */
     c = choose_for(1, S(1000), f32, shifted, 2, false);
-    assert_true(c.kind == KN_FLAT && c.vector == 4);
+    assert_true(c.kind == &kn_kind_flat && c.vector == 4);
     assert_string_equal(c.access, "dd");
 }
 
-/* Functions ask for smaller blocks, but for the host, where there are none, and in kernels of single elements. */
+/* Functions ask for small blocks, but where the user asks for another, in kernels of single elements, and on the host, where there are none. */
 static void functions_ask_for_small_blocks(void **state)
 {
     const kn_view f32[] = {{S(1000), S(4), 1, false}, {S(1000), S(4), 1, true}};
     const kn_access aligned[] = {{4, 4096, false}, {4, 8192, true}};
-    const kn_schedule cuda = choose_for(1, S(1000), f32, aligned, 2, false);
+    const kn_access wide[] = {{16, 4096, false}, {16, 8192, true}};
+    const kn_view c128[] = {{S(1000), S(16), 1, false}, {S(1000), S(16), 1, true}};
     kn_program *cheap = NULL, *dear = NULL;
-    kn_schedule c = cuda, host = {.kind = KN_FLAT};
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     (void)state;
     assert_int_equal(kn_program_elementwise(&cheap, "T x", "T z", "z = x + 1", "k", &options), KILN_OK);
     assert_int_equal(kn_program_elementwise(&dear, "T x", "T z", "z = exp(x)", "k", &options), KILN_OK);
-    kn_schedule_suit_body(&c, cheap);
-    assert_int_equal(c.block, cuda.block);
-    kn_schedule_suit_body(&c, dear);
-    assert_int_equal(c.block, 128);
-    assert_true(c.kind == cuda.kind && c.vector == cuda.vector);
-    kn_schedule_suit_body(&host, dear);
-    assert_int_equal(host.block, 0);
+    assert_int_equal(block_for(f32, aligned, cheap, "sm_90", 0), 256);
+    assert_int_equal(block_for(f32, aligned, dear, "sm_90", 0), 128);
+    assert_int_equal(block_for(f32, aligned, dear, "sm_90", 512), 512);
+    assert_int_equal(block_for(c128, wide, dear, "sm_90", 0), 256);
+    assert_int_equal(block_for(f32, aligned, dear, "host", 0), 0);
     kn_program_free(cheap);
     kn_program_free(dear);
 }
@@ -373,8 +420,8 @@ static void reversed_index_is_not_flat(void **state)
     const kn_view backwards[] = {{S(1000), S(-4), 1, true}};
     const kn_access access[] = {{4, 4096 + 3996, true}};
     (void)state;
-    assert_int_equal(choose_for(1, S(1000), backwards, access, 1, false).kind, KN_FLAT);
-    assert_int_not_equal(choose_for(1, S(1000), backwards, access, 1, true).kind, KN_FLAT);
+    assert_ptr_equal(choose_for(1, S(1000), backwards, access, 1, false).kind, &kn_kind_flat);
+    assert_ptr_not_equal(choose_for(1, S(1000), backwards, access, 1, true).kind, &kn_kind_flat);
 }
 
 static void transpose_is_a_tile(void **state)
@@ -382,10 +429,10 @@ static void transpose_is_a_tile(void **state)
     const kn_view turned[] = {{S(512, 256), S(4, 2048), 2, false}, {S(512, 256), S(1024, 4), 2, true}};
     const kn_access access[] = {{4, 4096, false}, {4, 1 << 20, true}};
     (void)state;
-    assert_int_equal(choose_for(2, S(512, 256), turned, access, 2, false).kind, KN_TILE);
+    assert_ptr_equal(choose_for(2, S(512, 256), turned, access, 2, false).kind, &kn_kind_tile);
 }
 
-static void choose_order(kn_schedule *chosen, kn_shape_of_launch *figures, kn_space *space, int item,
+static void choose_order(kn_schedule *chosen, kn_figures *figures, kn_space *space, int item,
                          const int64_t *extents, const int *order)
 {
     int64_t shape[5], in_strides[5], out_strides[5], in_run = item, out_run = item, strides[5];
@@ -401,7 +448,7 @@ static void choose_order(kn_schedule *chosen, kn_shape_of_launch *figures, kn_sp
     const kn_view view[] = {{shape, in_strides, 5, false}, {shape, out_strides, 5, true}};
     kn_target_cuda(&target, 9, 0);
     kn_space_make(space, 5, shape, view, 2, false);
-    kn_schedule_choose(chosen, figures, space, access, 2, &target, 0);
+    kn_schedule_choose(chosen, figures, NULL, space, access, 2, &target, 0);
 }
 
 /* Pieces that are read are long and begin with a line, where short axes allow it; threads follow them. */
@@ -414,12 +461,13 @@ static void tiles_read_long_pieces(void **state)
     } wanted[] = {{8, 4, 6, 1, true}, {3, 1, 32, 1, false}, {4, 1, 6, 8, false}};
     kn_space *space = malloc(sizeof *space);
     kn_schedule chosen;
-    kn_shape_of_launch shape;
+    kn_figures figures;
     (void)state;
     assert_non_null(space);
     for (int k = 0; k < 3; ++k) {
-        choose_order(&chosen, &shape, space, 1, S(32, 48, 64, 80, 96), orders[k]);
-        assert_int_equal(chosen.kind, KN_TILE);
+        choose_order(&chosen, &figures, space, 1, S(32, 48, 64, 80, 96), orders[k]);
+        assert_ptr_equal(chosen.kind, &kn_kind_tile);
+        const kn_tile_figures shape = tile_of(&figures);
         assert_int_equal(shape.p.vectors, wanted[k].p);
         assert_int_equal(shape.p.steps, wanted[k].p_steps);
         assert_int_equal(shape.q.vectors, wanted[k].q);
@@ -435,18 +483,18 @@ static void short_rows_are_read_together(void **state)
     static const int order[] = {3, 2, 1, 0, 4};
     kn_space *space = malloc(sizeof *space), *room = malloc(sizeof *room);
     kn_schedule chosen;
-    kn_shape_of_launch shape;
+    kn_figures figures;
     (void)state;
     assert_true(space && room);
-    choose_order(&chosen, &shape, space, 1, S(32, 48, 64, 80, 96), order);
-    assert_int_equal(chosen.kind, KN_ROWS);
-    const kn_space *rows = kn_schedule_rows_space(room, space, &chosen);
+    choose_order(&chosen, &figures, space, 1, S(32, 48, 64, 80, 96), order);
+    assert_ptr_equal(chosen.kind, &kn_kind_rows);
+    const kn_space *rows = kn_rows_space(room, space, &chosen);
     assert_int_equal(rows->ndim, 6);
     assert_int_equal(rows->extent[0], 10);
     assert_int_equal(rows->extent[4], 8);
     assert_int_equal(rows->stride[0][4], 96);
-    choose_order(&chosen, &shape, space, 16, S(32, 48, 64, 80, 96), order);
-    rows = kn_schedule_rows_space(room, space, &chosen);
+    choose_order(&chosen, &figures, space, 16, S(32, 48, 64, 80, 96), order);
+    rows = kn_rows_space(room, space, &chosen);
     assert_int_equal(rows->ndim, 5);
     free(space);
     free(room);
@@ -459,7 +507,7 @@ static void broadcast_keeps_the_others_wide(void **state)
     const kn_access access[] = {{4, 4096, false}, {4, 8192, false}, {4, 1 << 20, true}};
     kn_schedule c = choose_for(2, S(512, 256), views, access, 3, false);
     (void)state;
-    assert_true(c.kind == KN_ROWS && c.vector == 4);
+    assert_true(c.kind == &kn_kind_rows && c.vector == 4);
     assert_null(strchr(c.access, KN_GATHER));
 }
 
@@ -474,25 +522,25 @@ static void empty_spaces_are_no_tiles(void **state)
     kn_space *space = calloc(1, sizeof *space);
     kn_target target;
     kn_schedule schedule;
-    kn_shape_of_launch launch;
+    kn_figures launch;
     assert_non_null(space);
     kn_target_cuda(&target, 9, 0);
     kn_space_make(space, 3, shape, view, 2, false);
-    kn_schedule_choose(&schedule, &launch, space, access, 2, &target, 0);
-    assert_int_not_equal(schedule.kind, KN_TILE);
+    kn_schedule_choose(&schedule, &launch, NULL, space, access, 2, &target, 0);
+    assert_ptr_not_equal(schedule.kind, &kn_kind_tile);
     free(space);
 }
 
+/* By name, each in its own back end alone. */
 static void names(void **state)
 {
     (void)state;
-    assert_string_equal(kn_schedule_name(KN_FLAT), "flat");
-    assert_string_equal(kn_schedule_name(KN_TILE), "tile");
-    for (int a = 1; a < KN_SCHEDULE_KINDS; ++a)
-        for (int b = 0; b < a; ++b)
-            assert_string_not_equal(kn_schedule_name((kn_schedule_kind)a),
-                                    kn_schedule_name((kn_schedule_kind)b));
-    assert_string_equal(kn_schedule_name((kn_schedule_kind)99), kn_schedule_name((kn_schedule_kind)0));
+    for (kn_backend_kind backend = KN_HOST; backend <= KN_CUDA; ++backend)
+        for (const kn_kind *const *kind = kn_kinds_of(backend); *kind; ++kind)
+            assert_ptr_equal(kn_kind_find(backend, (*kind)->name), *kind);
+    assert_ptr_equal(kn_kind_find(KN_CUDA, "tile"), &kn_kind_tile);
+    assert_null(kn_kind_find(KN_HOST, "tile"));
+    assert_null(kn_kind_find(KN_CUDA, "none"));
 }
 
 int main(void)

@@ -1,6 +1,7 @@
 /* A model in C of what the windows kernel (templates/cuda/windows.cu) does with the numbers that it is given: random layouts, each block's pieces of 16 bytes, slots
  * and ends of runs, thread by thread with the steps that threads take. Memory is modelled by addresses: shared memory knows of each byte where it came from, and what a
  * result is computed from has to be what the strides say. */
+#include "plan/kind.h"
 #include "plan/windows.h"
 #include <setjmp.h>
 #include <stdarg.h>
@@ -651,16 +652,18 @@ static void check_scenes(int count, bool is_large, census *met)
     assert_true(s && m);
     assert_int_equal(kn_target_parse(&target, "sm_90"), KILN_OK);
     while (count > 0) {
-        kn_shape_of_launch shape;
+        kn_figures figures;
         random_scene(s, is_large);
         m->s = s;
-        kn_schedule_choose(&m->schedule, &shape, &s->space, s->access, s->count, &target, 0);
-        if (m->schedule.kind != KN_WINDOWS)
+        kn_schedule_choose(&m->schedule, &figures, NULL, &s->space, s->access, s->count, &target, 0);
+        if (m->schedule.kind != &kn_kind_windows)
             continue;
-        check_windows(m, shape.tile_axis);
+        int axis; /* the only figure of a windows kernel */
+        memcpy(&axis, &figures, sizeof axis);
+        check_windows(m, axis);
         count_scene(met, m);
         if (!is_large && one_in(4))
-            met->halved += check_halves(m, shape.tile_axis, (int)roll(0, s->space.ndim - 1));
+            met->halved += check_halves(m, axis, (int)roll(0, s->space.ndim - 1));
         --count;
     }
     free(s);

@@ -1,0 +1,87 @@
+#include "plan/kind.h"
+
+#include <string.h>
+
+#include "types/dtype.h"
+
+enum { CUT_ALIGN = 4096 /* elements, where an axis has at least twice as many */ };
+
+const kn_kind *kn_kind_find(kn_backend_kind backend, const char *name)
+{
+    const kn_kind *const *kind = kn_kinds_of(backend);
+    while (*kind && strcmp((*kind)->name, name) != 0)
+        ++kind;
+    return *kind;
+}
+
+void kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_program *program,
+                        const kn_space *space, const kn_access *access, int count, const kn_target *target,
+                        int block)
+{
+    const kn_choice choice = {program, space, access, count, target->vector_bytes, block};
+    const kn_kind *const *kind = kn_kinds_of(target->backend);
+    do {
+        *out = (kn_schedule){.kind = *kind};
+        *figures = (kn_figures){{0}};
+    } while (!(*kind++)->choose(out, figures, &choice));
+}
+
+kiln_status kn_part_place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    out->walked = NULL;
+    out->walk = NULL;
+    out->rank = 0;
+    out->grain = 0;
+    out->size = part->space->size;
+    out->grid[0] = out->grid[1] = out->grid[2] = 1;
+    out->block = s->block > 0 ? (unsigned)s->block : 1;
+    out->shared_bytes = 0;
+    memset(out->field, 0, sizeof out->field);
+    return s->kind->place(out, part);
+}
+
+int kn_part_cut(int64_t *align, const kn_part *part)
+{
+    const kn_kind *kind = part->spec->schedule.kind;
+    return kind->cut ? kind->cut(align, part) : -1;
+}
+
+int kn_cut_reach(int64_t *align, const kn_part *part)
+{
+    const kn_space *space = part->space;
+    int axis = kn_space_axis_beyond(space, KN_MAX_OFFSET);
+    if (axis < 0 && space->size <= KN_MAX_INDEX)
+        return -1;
+    if (axis < 0 || strchr(part->spec->schedule.access, KN_DENSE))
+        axis = 0;
+    *align = axis == space->ndim - 1 ? kn_cut_alignment(part, axis) : 1;
+    return axis;
+}
+
+int64_t kn_cut_alignment(const kn_part *part, int axis)
+{
+    return part->space->extent[axis] >= 2 * CUT_ALIGN ? CUT_ALIGN : part->spec->schedule.vector;
+}
+
+/* Where the part begins later than the whole space does, in elements of its first dense result. */
+static int64_t elements_later(const kn_part *part)
+{
+    kn_access access[KN_MAX_PARAMS];
+    int count = kn_spec_access(access, part->spec);
+    for (int o = 0; o < count; ++o)
+        if (access[o].is_output && part->spec->schedule.access[o] == KN_DENSE)
+            return (part->space->offset[o] - part->whole->offset[o]) / access[o].item_size;
+    return 0;
+}
+
+int kn_part_skew(const kn_part *part, int skew)
+{
+    return (int)((skew + elements_later(part)) % part->spec->schedule.vector);
+}
+
+void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements)
+{
+    int64_t per_block = (int64_t)part->spec->schedule.block * part->spec->schedule.vector;
+    out->grid[0] = (unsigned)((elements + per_block - 1) / per_block);
+}

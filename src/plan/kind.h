@@ -1,0 +1,82 @@
+/* plan/kind.h - a kind of schedule as a value: all that plan and launch know of one way to compute a space.
+ * Each stands in a file of its own, kind_NAME.c, and in one line of the table in kinds.c; its template and
+ * what fills it stand in codegen.
+ *
+ * A call's space is given to the kinds of its target in turn; the first that takes it fills the schedule
+ * (what the binary depends on) and its own figures (what needs no binary). Then the space is cut where a
+ * launch cannot have all of it, and each part is placed: grid, axes that the kernel walks, the kind's own
+ * field of the argument block. */
+#ifndef KN_PLAN_KIND_H
+#define KN_PLAN_KIND_H
+
+#include "plan/layout.h"
+#include "plan/walk.h"
+
+/* A part of a call's space that one launch goes over. */
+typedef struct kn_part {
+    const kn_spec *spec;
+    const kn_layout *layout;
+    const kn_figures *figures;
+    const kn_space *whole, *space; /* the call's, this part's */
+} kn_part;
+
+/* How a part is launched. */
+typedef struct kn_placement {
+    kn_space room;          /* for `walked`, where the kernel walks other axes than the part's */
+    const kn_space *walked; /* whose axes stand in the argument block; NULL: none do */
+    int rank;               /* axes that the kernel walks by an index; others stand behind them */
+    int64_t size;           /* what the kernel is told of it */
+    unsigned grid[3], block, shared_bytes; /* CUDA */
+    kn_walk *walk; /* host: how runs are made of what is none, to be freed; NULL: it is one */
+    int64_t grain; /* host: fewest elements that a thread is woken for */
+    unsigned char field[KN_FIELD_SIZE]; /* the kind's own, as its struct in the kernel */
+} kn_placement;
+
+struct kn_kind {
+    const char *name; /* in a specialisation; unique among the kinds of a back end */
+    /* Whether the kind takes the space; then it has filled the schedule, in which kind is set already, and
+     * its figures (zero before). */
+    bool (*choose)(kn_schedule *out, kn_figures *figures, const kn_choice *choice);
+    /* The kind's own field of the argument block; size 0: it has none. */
+    kn_field (*field)(const kn_schedule *schedule);
+    /* Grid, axes, field. *out is zero but for what stands in every launch: size, a grid of one, the
+     * schedule's block. */
+    kiln_status (*place)(kn_placement *out, const kn_part *part);
+    /* The axis along which the part has to be cut, at multiples of *align elements; -1: it is small enough.
+     * NULL: it never is cut. */
+    int (*cut)(int64_t *align, const kn_part *part);
+    /* Appends what the kind's field says, for people: " tile=\"8x4 by 6x1\"". NULL: nothing. */
+    void (*describe)(kn_str *out, const unsigned char *field);
+};
+
+extern const kn_kind kn_kind_flat, kn_kind_rows, kn_kind_strided, kn_kind_steps, kn_kind_tile,
+    kn_kind_windows, kn_kind_host_runs, kn_kind_host_indices;
+
+/* The kinds of a back end, in the order in which they are asked, ended by NULL; the last one takes
+ * everything. */
+const kn_kind *const *kn_kinds_of(kn_backend_kind backend);
+/* NULL: the back end has none of that name. */
+const kn_kind *kn_kind_find(kn_backend_kind backend, const char *name);
+
+/* Fills *out for a part: what the kind of its specialisation makes of it. */
+kiln_status kn_part_place(kn_placement *out, const kn_part *part);
+/* The axis along which the part has to be cut; -1. */
+int kn_part_cut(int64_t *align, const kn_part *part);
+
+/* ---- what kinds share ---- */
+
+/* For `cut`: along the axis that reaches furthest until every index and every offset fits 32 bits; dense
+ * results along the outermost alone. */
+int kn_cut_reach(int64_t *align, const kn_part *part);
+/* Elements to whose multiple a part is cut along an axis on which vectors lie. */
+int64_t kn_cut_alignment(const kn_part *part, int axis);
+/* Indices of a launch stay below this where they are 32 bits wide. */
+#define KN_MAX_INDEX (INT64_C(0x7fffffff) - 0xffff)
+
+/* Elements by which the first dense result of this part is off a vector's boundary, where the whole space's
+ * is off by `skew`. */
+int kn_part_skew(const kn_part *part, int skew);
+/* One thread a vector. */
+void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements);
+
+#endif

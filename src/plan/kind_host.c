@@ -1,0 +1,82 @@
+/* kind_host.c - the host's kernels know runs alone: one call goes over all, or a walk makes runs of any
+ * layout. Two kinds, by what the kernel is told of the logical index: a number that counts up along a run, or
+ * the index of each element. */
+#include "plan/kind.h"
+
+#include "plan/choice.h"
+#include "plan/cost.h"
+#include "types/dtype.h"
+
+enum { GRAIN = 1 << 16 /* fewest elements that are worth a thread, where a body is cheap */ };
+
+static bool counts_up(const kn_space *space)
+{
+    return !space->has_index || kn_choice_is_run(space, space->n_operands - 1, 1);
+}
+
+static bool choose_runs(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)out;
+    (void)kept;
+    return counts_up(c->space);
+}
+
+static bool choose_indices(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)out;
+    (void)kept;
+    (void)c;
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return KN_NO_FIELD;
+}
+
+/* The operands as a walk sees them; whether all are one run each, the index left out. */
+static bool list_operands(kn_walk_operand *operand, int *count, const kn_part *part)
+{
+    const kn_program *p = part->spec->program;
+    bool is_run = part->space->ndim == 1;
+    *count = 0;
+    for (int k = 0; k < p->n_in + p->n_out; ++k) {
+        const kn_operand *o = &part->spec->operand[k];
+        if (o->pass != KN_PASS_ARRAY)
+            continue;
+        int item_size = kn_dtype_info_of(o->dtype)->size;
+        const int64_t *stride = part->space->stride[*count];
+        is_run = is_run && stride[0] == item_size;
+        operand[(*count)++] = (kn_walk_operand){k < p->n_in ? KN_WALK_INPUT : KN_WALK_OUTPUT,
+                                                part->layout->param_at[k], item_size, stride};
+    }
+    return is_run;
+}
+
+static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_walk_kind index, int index_size)
+{
+    kn_walk_operand operand[KN_MAX_OPERANDS];
+    const kn_space *space = part->space;
+    int count;
+    bool is_run = list_operands(operand, &count, part) && index == KN_WALK_COUNT;
+    if (part->layout->start_at >= 0) {
+        operand[count] = (kn_walk_operand){index, part->layout->start_at, index_size, space->stride[count]};
+        ++count;
+    }
+    out->grain = GRAIN / (1 + 2 * kn_cost_functions(part->spec->program)) + 1;
+    return is_run ? KILN_OK : kn_walk_create(&out->walk, space->ndim, space->extent, operand, count);
+}
+
+static kiln_status place_runs(kn_placement *out, const kn_part *part)
+{
+    return place_walk(out, part, KN_WALK_COUNT, 1);
+}
+
+static kiln_status place_indices(kn_placement *out, const kn_part *part)
+{
+    return place_walk(out, part, KN_WALK_INDICES, sizeof(int64_t));
+}
+
+const kn_kind kn_kind_host_runs = {"flat", choose_runs, field, place_runs, NULL, NULL};
+const kn_kind kn_kind_host_indices = {"strided", choose_indices, field, place_indices, NULL, NULL};

@@ -1,0 +1,248 @@
+#include "plan/walk.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+enum {
+    TURNED_BYTES = 4 * KN_WALK_LINE, /* of an operand that runs along another axis, read at a time */
+    LONG_RUN = 256,       /* elements: worth blocks of one run although something is broadcast along it */
+    SHORT_RUN = 64,       /* fewer: runs are put together */
+    MOST_BUFFERED = 1024, /* elements of a block, where nothing is turned */
+    MOST_DIRECT = 16384,
+    SCATTERED_BYTES = 4 << 20 /* of results in rows, from which on they go past the caches */
+};
+
+static int64_t magnitude(int64_t x)
+{
+    return x < 0 ? -x : x;
+}
+
+static int64_t least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+/* Whether steps of the first `axes` axes, as many of each as given, are one run in memory. */
+static bool is_run(const kn_walked *o, int axes, const int64_t *steps)
+{
+    int64_t expected = o->item_size;
+    for (int a = 0; a < axes; ++a) {
+        if (steps[a] > 1 && o->stride[a] != expected)
+            return false;
+        expected *= steps[a];
+    }
+    return true;
+}
+
+/* What goes through a buffer: indices always, their strides do not count bytes. */
+static bool needs_buffer(const kn_walked *o, int axes, const int64_t *steps)
+{
+    return o->kind == KN_WALK_INDICES || !is_run(o, axes, steps);
+}
+
+/* Bytes an element of what is no run along so many steps of the first `axes` axes. */
+static int packed_bytes(const kn_walk *w, int axes, const int64_t *steps)
+{
+    int bytes = 0;
+    for (int o = 0; o < w->n_operands; ++o)
+        if (needs_buffer(&w->operand[o], axes, steps))
+            bytes += w->operand[o].item_size;
+    return bytes;
+}
+
+/* The axis along which an input runs that jumps from line to line along the first; 0: there is none. */
+static int find_turned(const kn_walk *w)
+{
+    int found = 0;
+    int64_t best = KN_WALK_LINE / 2 + 1;
+    for (int o = 0; o < w->n_operands; ++o) {
+        const kn_walked *x = &w->operand[o];
+        if (x->kind != KN_WALK_INPUT || magnitude(x->stride[0]) < KN_WALK_LINE)
+            continue;
+        for (int a = 1; a < w->ndim; ++a)
+            if (x->stride[a] != 0 && magnitude(x->stride[a]) < best && w->extent[a] >= 4) {
+                best = magnitude(x->stride[a]);
+                found = a;
+            }
+    }
+    return found;
+}
+
+static void rotate(int64_t *values, int to, int from)
+{
+    int64_t moved = values[from];
+    memmove(values + to + 1, values + to, (size_t)(from - to) * sizeof *values);
+    values[to] = moved;
+}
+
+/* Brings axis `from` to the place behind those that make up a run of some length. */
+static int place_turned(kn_walk *w, int from)
+{
+    int to = 0;
+    for (int64_t run = 1; to < from && (to == 0 || run < SHORT_RUN); ++to)
+        run *= w->extent[to];
+    rotate(w->extent, to, from);
+    for (int o = 0; o < w->n_operands; ++o)
+        rotate(w->operand[o].stride, to, from);
+    return to;
+}
+
+/* Parts of nearly the same length, in whole lines where they are long. */
+static int64_t even_step(int64_t extent, int64_t most)
+{
+    if (extent <= most)
+        return extent;
+    int64_t pieces = (extent + most - 1) / most, step = (extent + pieces - 1) / pieces;
+    return most < KN_WALK_LINE ? most : least(most, (step + 15) / 16 * 16);
+}
+
+/* Steps of the first `axes` axes that have together at most `elements`. */
+static void set_steps(kn_walk *w, int axes, int64_t elements)
+{
+    for (int a = 0; a < axes; ++a) {
+        w->step[a] = even_step(w->extent[a], elements > 0 ? elements : 1);
+        elements /= w->step[a];
+        if (w->step[a] < w->extent[a])
+            elements = 1;
+    }
+}
+
+static int64_t most_elements(int bytes)
+{
+    int64_t most = bytes ? KN_WALK_BUFFER / bytes : MOST_DIRECT;
+    return most > KN_WALK_LINE ? most / KN_WALK_LINE * KN_WALK_LINE : most;
+}
+
+static void plan_turned(kn_walk *w, int axis)
+{
+    int item_size = KN_WALK_LINE, bytes = packed_bytes(w, axis, w->extent);
+    for (int o = 0; o < w->n_operands; ++o)
+        if (w->operand[o].kind == KN_WALK_INPUT && magnitude(w->operand[o].stride[0]) >= KN_WALK_LINE)
+            item_size = (int)least(item_size, w->operand[o].item_size);
+    int64_t across = least(TURNED_BYTES / item_size, w->extent[axis]);
+    while (across > KN_WALK_LINE / item_size && across * bytes * SHORT_RUN > KN_WALK_BUFFER)
+        across /= 2;
+    while (across > 1 && across * bytes > KN_WALK_BUFFER)
+        across /= 2;
+    w->step[axis] = across;
+    w->run_axes = axis;
+    w->block_axes = axis + 1;
+    int64_t run = most_elements(bytes) / across;
+    set_steps(w, axis, run > 16 ? run / 16 * 16 : run);
+    w->has_rows = true;
+}
+
+static void plan_plain(kn_walk *w)
+{
+    int bytes = packed_bytes(w, 1, w->extent);
+    int64_t inner = w->extent[0];
+    if ((bytes == 0 && inner >= SHORT_RUN) || inner >= LONG_RUN) {
+        w->run_axes = w->block_axes = 1;
+        set_steps(w, 1, bytes ? least(most_elements(bytes), MOST_BUFFERED) : MOST_DIRECT);
+        return;
+    }
+    int axes = 1;
+    for (int64_t run = inner; axes < w->ndim && run < MOST_BUFFERED; ++axes)
+        run *= w->extent[axes];
+    w->run_axes = w->block_axes = axes;
+    set_steps(w, axes, least(most_elements(packed_bytes(w, axes, w->extent)), MOST_BUFFERED));
+}
+
+/* Rows too short to be worth a call each become one run, in buffers where they are none. */
+static void join_rows(kn_walk *w)
+{
+    int64_t row = 1;
+    bool joined = true;
+    for (int a = 0; a < w->run_axes; ++a)
+        row *= w->step[a];
+    for (int o = 0; o < w->n_operands; ++o) {
+        const kn_walked *x = &w->operand[o];
+        bool fits = is_run(x, w->block_axes, w->step);
+        joined = joined && (fits || (x->kind == KN_WALK_INPUT && !is_run(x, w->run_axes, w->step)) ||
+                            (row < SHORT_RUN / 2 && x->kind != KN_WALK_COUNT));
+    }
+    int bytes = packed_bytes(w, w->block_axes, w->step);
+    if (!joined || row * bytes > KN_WALK_BUFFER)
+        return;
+    while (w->step[w->run_axes] > 1 && row * w->step[w->run_axes] * bytes > KN_WALK_BUFFER)
+        w->step[w->run_axes] /= 2;
+    w->run_axes = w->block_axes;
+    w->has_rows = false;
+}
+
+static void place_buffers(kn_walk *w)
+{
+    int at = 0;
+    w->blocks = w->block_size = 1;
+    for (int a = 0; a < w->ndim; ++a) {
+        if (a >= w->block_axes)
+            w->step[a] = 1;
+        w->pieces[a] = (w->extent[a] + w->step[a] - 1) / w->step[a];
+        w->blocks *= w->pieces[a];
+        w->block_size *= w->step[a];
+    }
+    for (int o = 0; o < w->n_operands; ++o) {
+        kn_walked *x = &w->operand[o];
+        x->is_packed = needs_buffer(x, w->run_axes, w->step);
+        x->buffer_at = at;
+        if (x->is_packed)
+            at += (int)(w->block_size * x->item_size + KN_WALK_LINE - 1) / KN_WALK_LINE * KN_WALK_LINE;
+    }
+}
+
+/* What goes to a buffer stays in the cache. Rows of results far apart are better stored past it well before
+ * they are large. */
+static int64_t size_to_show(const kn_walk *w)
+{
+    int64_t bytes = 0;
+    for (int o = 0; o < w->n_operands; ++o) {
+        const kn_walked *x = &w->operand[o];
+        if (x->kind == KN_WALK_OUTPUT && x->is_packed)
+            return 0;
+        if (x->kind == KN_WALK_OUTPUT && w->has_rows)
+            bytes += w->blocks * w->block_size * x->item_size;
+    }
+    return bytes >= SCATTERED_BYTES ? INT64_MAX : -1;
+}
+
+static void plan(kn_walk *w)
+{
+    int turned = find_turned(w);
+    if (turned > 0) {
+        plan_turned(w, place_turned(w, turned));
+        join_rows(w);
+    } else {
+        plan_plain(w);
+    }
+    place_buffers(w);
+    w->shown_size = size_to_show(w);
+}
+
+kiln_status kn_walk_create(kn_walk **out, int ndim, const int64_t *extent, const kn_walk_operand *given,
+                           int n_operands)
+{
+    size_t size = sizeof(kn_walk) + (size_t)n_operands * sizeof(kn_walked);
+    kn_walk *w = kn_calloc(1, size);
+    if (!w)
+        return kn_error_memory(size, "a launch plan");
+    w->ndim = ndim;
+    w->n_operands = n_operands;
+    for (int a = 0; a < ndim; ++a)
+        w->extent[a] = extent[ndim - 1 - a];
+    for (int o = 0; o < n_operands; ++o) {
+        w->operand[o] = (kn_walked){
+            .kind = given[o].kind, .block_at = given[o].block_at, .item_size = given[o].item_size};
+        for (int a = 0; a < ndim; ++a)
+            w->operand[o].stride[a] = given[o].stride[ndim - 1 - a];
+    }
+    plan(w);
+    *out = w;
+    return KILN_OK;
+}
+
+void kn_walk_free(kn_walk *walk)
+{
+    kn_free(walk);
+}

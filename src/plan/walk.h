@@ -1,0 +1,60 @@
+/* plan/walk.h - how the host goes over a space: its kernels know dense runs alone, and a walk makes runs of
+ * any layout of their operands.
+ *
+ * The space is walked in blocks that fit the first-level cache. Operands that are no run within a block are
+ * brought into buffers (a broadcast one is filled once for as long as it stays the same, a transposed one is
+ * turned in squares), results that are none go back from theirs. So the generated code has one vectorised
+ * loop, and one binary serves every layout. Here it is planned; device/host_walk.h walks. */
+#ifndef KN_PLAN_WALK_H
+#define KN_PLAN_WALK_H
+
+#include "plan/space.h"
+
+typedef enum kn_walk_kind {
+    KN_WALK_INPUT = 1,
+    KN_WALK_OUTPUT,
+    KN_WALK_COUNT, /* a number that grows by one with each element: one run. item_size 1 */
+    KN_WALK_INDICES /* a number for each element: the kernel gets an array of int64. item_size 8 */
+} kn_walk_kind;
+
+typedef struct kn_walk_operand {
+    kn_walk_kind kind;
+    int block_at;          /* where its address (or the number) of 8 bytes stands in the argument block */
+    int item_size;         /* bytes: 1, 2, 4, 8, 16 */
+    const int64_t *stride; /* outermost first; bytes, or numbers */
+} kn_walk_operand;
+
+enum {
+    KN_WALK_BUFFER = 24 << 10, /* bytes of all buffers together, but for what rounds each up to a line */
+    KN_WALK_LINE = 64          /* bytes of a line of the cache, to whose multiple each buffer begins */
+};
+
+/* An operand of a walk. */
+typedef struct kn_walked {
+    kn_walk_kind kind;
+    int block_at, item_size;
+    bool is_packed; /* goes through a buffer, */
+    int buffer_at;  /* which begins there */
+    int64_t stride[KILN_MAX_NDIM]; /* fastest axis first */
+} kn_walked;
+
+/* A plan of a walk. Axes stand fastest first. */
+typedef struct kn_walk {
+    int ndim;
+    int run_axes;       /* axes that one call of the kernel goes over ... */
+    bool has_rows;      /* ... or, one call for each of its steps, one more */
+    int64_t shown_size; /* the size that kernels are told, by which they choose how to store; -1: the truth */
+    int block_axes;
+    int64_t blocks, block_size; /* their number; elements of the largest */
+    int64_t extent[KILN_MAX_NDIM], step[KILN_MAX_NDIM], pieces[KILN_MAX_NDIM];
+    int n_operands;
+    kn_walked operand[];
+} kn_walk;
+
+/* Extents outermost first, at least one axis, none 0. At most KN_MAX_OPERANDS operands. KILN_ERROR_MEMORY. */
+kiln_status kn_walk_create(kn_walk **out, int ndim, const int64_t *extent, const kn_walk_operand *operand,
+                           int n_operands);
+/* Takes NULL. */
+void kn_walk_free(kn_walk *walk);
+
+#endif
