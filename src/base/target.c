@@ -6,15 +6,33 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Opt-in shared memory of a block, from the CUDA programming guide's table of compute capabilities. */
-static const struct {
+/* From the CUDA programming guide's table of compute capabilities, in kilobytes and threads; tests/compile holds the
+ * threads against ptxas. A product: its multiprocessors and its L2 in megabytes, from NVIDIA's data sheets. */
+static const struct cuda_limits {
     int compute_capability;
-    int shared_kilobytes;
+    int shared_of_block, shared_of_multiprocessor, threads;
+    int multiprocessors, l2;
 } cuda_table[] = {
-    {75, 64},  {80, 163},  {86, 99},   {87, 163},  {88, 99},  {89, 99},
-    {90, 227}, {100, 227}, {103, 227}, {110, 227}, {120, 99}, {121, 99},
+    {75, 64, 64, 1024, 40, 4},                                     /* T4 */
+    {80, 163, 164, 2048, 108, 40},                                 /* A100 */
+    {86, 99, 100, 1536, 84, 6},                                    /* A40 */
+    {87, 163, 164, 1536, 16, 4},                                   /* Orin */
+    {88, 99, 100, 1536, 16, 4},      {89, 99, 100, 1536, 142, 96}, /* L40 */
+    {90, 227, 228, 2048, 132, 50},                                 /* H100, H200 */
+    {100, 227, 228, 2048, 148, 126},                               /* B200 */
+    {103, 227, 228, 2048, 148, 126},                               /* B300 */
+    {110, 227, 228, 1536, 20, 32},                                 /* Thor */
+    {120, 99, 100, 1536, 188, 128},                                /* RTX PRO 6000 */
+    {121, 99, 100, 1536, 48, 24},                                  /* GB10 */
 };
-enum { CUDA_COUNT = sizeof cuda_table / sizeof *cuda_table };
+enum {
+    CUDA_COUNT = sizeof cuda_table / sizeof *cuda_table,
+    KILO = 1 << 10,
+    MEGA = 1 << 20,
+    REGISTERS = 64 * KILO, /* of a multiprocessor, all of them */
+    FIRST_TO_RESERVE = 80, /* compute capability from which on the system takes a kilobyte of each block */
+    FIRST_TO_WAIT = 90     /* and from which on kernels can wait for the one before them */
+};
 
 static const struct {
     const char *architecture;
@@ -25,21 +43,16 @@ static const struct {
 };
 enum { HOST_COUNT = sizeof host_table / sizeof *host_table };
 
-/* A capability that is newer than the table can do at least what the smallest known one of its kind can. */
-static int shared_bytes(int compute_capability)
-{
-    for (int i = 0; i < CUDA_COUNT; i++)
-        if (cuda_table[i].compute_capability == compute_capability)
-            return cuda_table[i].shared_kilobytes * 1024;
-    return compute_capability < 75 ? 48 * 1024 : 99 * 1024;
-}
+/* A capability that is newer than the table can do at least what the smallest recent one can; an older one less. */
+static const struct cuda_limits unknown_new = {0, 99, 100, 1536, 48, 24},
+                                unknown_old = {0, 48, 48, 1024, 16, 1};
 
-static bool is_known_cuda(int compute_capability)
+static const struct cuda_limits *find_cuda(int compute_capability)
 {
     for (int i = 0; i < CUDA_COUNT; i++)
         if (cuda_table[i].compute_capability == compute_capability)
-            return true;
-    return false;
+            return &cuda_table[i];
+    return NULL;
 }
 
 static void fill_cuda(kn_target *out, int compute_capability, const char *suffix)
@@ -49,12 +62,33 @@ static void fill_cuda(kn_target *out, int compute_capability, const char *suffix
     snprintf(out->architecture, sizeof out->architecture, "sm_%d%s", compute_capability, suffix);
     out->compute_capability = compute_capability;
     out->vector_bytes = 16;
-    out->shared_memory_per_block = shared_bytes(compute_capability);
+    const struct cuda_limits *known = find_cuda(compute_capability);
+    if (!known)
+        known = compute_capability < cuda_table[0].compute_capability ? &unknown_old : &unknown_new;
+    out->shared_memory_per_block = known->shared_of_block * KILO;
+    out->shared_memory_per_multiprocessor = known->shared_of_multiprocessor * KILO;
+    out->shared_memory_reserved = compute_capability >= FIRST_TO_RESERVE ? KILO : 0;
+    out->threads_per_multiprocessor = known->threads;
+    out->registers_per_multiprocessor = REGISTERS;
+    out->multiprocessors = known->multiprocessors;
+    out->l2_bytes = (int64_t)known->l2 * MEGA;
+    out->waits_for_kernels = compute_capability >= FIRST_TO_WAIT;
 }
 
 void kn_target_cuda(kn_target *out, int major, int minor)
 {
     fill_cuda(out, major * 10 + minor, "");
+}
+
+void kn_target_set_limits(kn_target *target, const kn_target *limits)
+{
+    target->shared_memory_per_block = limits->shared_memory_per_block;
+    target->shared_memory_per_multiprocessor = limits->shared_memory_per_multiprocessor;
+    target->shared_memory_reserved = limits->shared_memory_reserved;
+    target->threads_per_multiprocessor = limits->threads_per_multiprocessor;
+    target->registers_per_multiprocessor = limits->registers_per_multiprocessor;
+    target->multiprocessors = limits->multiprocessors;
+    target->l2_bytes = limits->l2_bytes;
 }
 
 /* "a" (one chip's own features) exists from 9.0 on, "f" (a family's) from 10.0. */
@@ -71,7 +105,7 @@ static bool parse_cuda(kn_target *out, const char *text)
     if (strncmp(text, "sm_", 3) != 0 || text[3] < '1' || text[3] > '9')
         return false;
     compute_capability = strtol(text + 3, &end, 10);
-    if (compute_capability > 999 || !is_known_cuda((int)compute_capability))
+    if (compute_capability > 999 || !find_cuda((int)compute_capability))
         return false;
     if (!is_suffix(end, (int)compute_capability))
         return false;

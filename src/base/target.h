@@ -6,12 +6,20 @@
 
 typedef enum kn_backend_kind { KN_HOST = 1, KN_CUDA = 2 } kn_backend_kind;
 
+/* Limits are those of the device where there is one, else what the architecture's name says; 0 on the host. */
 typedef struct kn_target {
     kn_backend_kind backend;
-    char architecture[32];      /* "sm_90", "x86-64-v4" */
-    int compute_capability;     /* 90 for sm_90; 0 on the host */
-    int vector_bytes;           /* widest useful access of one thread: 16 on CUDA */
-    int shared_memory_per_block;/* bytes, opt-in maximum; 0 on the host */
+    char architecture[32];  /* "sm_90", "x86-64-v4" */
+    int compute_capability; /* 90 for sm_90; 0 on the host */
+    int vector_bytes;       /* widest useful access of one thread: 16 on CUDA */
+    int shared_memory_per_block;          /* bytes, when a kernel asks for them */
+    int shared_memory_per_multiprocessor; /* bytes, */
+    int shared_memory_reserved;           /* of which each block takes so many beside its own */
+    int threads_per_multiprocessor;
+    int registers_per_multiprocessor; /* of 32 bits */
+    int multiprocessors;              /* without a device: of a usual product */
+    int64_t l2_bytes;                 /* likewise */
+    bool waits_for_kernels;           /* programmatic stream serialisation: kernels wait by themselves */
 } kn_target;
 
 /* Reads "sm_90" (any of 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121, with an optional a or f), "host" (this machine's processor) or a
@@ -19,6 +27,8 @@ typedef struct kn_target {
 kiln_status kn_target_parse(kn_target *out, const char *text);
 /* The target of a CUDA device of compute capability major.minor, which may be newer than the table. */
 void kn_target_cuda(kn_target *out, int major, int minor);
+/* The device's own limits in place of those that its architecture's name says. */
+void kn_target_set_limits(kn_target *target, const kn_target *limits);
 void kn_target_host(kn_target *out);
 /* "cuda:sm_90", "host:x86-64-v4": how a specialisation names it. size 48 is enough. */
 void kn_target_format(const kn_target *target, char *out, size_t size);

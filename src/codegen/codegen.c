@@ -18,8 +18,6 @@ enum {
     FULL_THREADS = 2048,       /* rows kernels that gather small elements, and tiles of vectors */
     MOST_BOUND = 4,            /* of so few elements */
     LONG_ROW = 128,            /* vectors, from which on most warps lie in one row */
-    LARGE_CAPABILITY = 80,     /* from which on multiprocessors have more than 1,024 threads */
-    SMALL_FAMILY = 12,         /* whose multiprocessors have 1,536 */
     DEEP_CHAIN = 6,            /* functions of an element, from which on a loop is made wider */
     LINE = 64,                 /* bytes */
     STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
@@ -640,19 +638,10 @@ static void put_independent(writer *w)
         kn_str_append(&w->slot[SLOT_INDEPENDENT], "KN_INDEPENDENT\n");
 }
 
-/* Threads of a multiprocessor. */
-static int all_threads(const kn_target *target)
-{
-    int capability = target->compute_capability;
-    return capability < LARGE_CAPABILITY                             ? 1024
-           : capability % 10 >= 6 || capability / 10 == SMALL_FAMILY ? 1536
-                                                                     : 2048;
-}
-
 /* Blocks side by side on a multiprocessor for which registers are to be left, by the threads that are wanted there. */
 static void put_blocks(writer *w, int threads)
 {
-    int most = all_threads(&w->spec->target);
+    int most = w->spec->target.threads_per_multiprocessor;
     kn_str_printf(&w->slot[SLOT_BLOCKS], ", %d", (threads < most ? threads : most) / w->spec->schedule.block);
 }
 
@@ -877,7 +866,7 @@ static void put_numbers(writer *w)
     kn_str_printf(&w->slot[SLOT_VECTOR], "%d", s->vector);
     kn_str_printf(&w->slot[SLOT_RANK], "%d", s->rank);
     kn_str_printf(&w->slot[SLOT_UNROLL], "%d", s->rank > 8 ? 1 : 8);
-    if (w->spec->target.compute_capability >= KN_DEPENDENT_CAPABILITY)
+    if (w->spec->target.waits_for_kernels)
         kn_str_append(&w->slot[SLOT_WAIT], "kn_wait();\n");
     kn_str_printf(&w->slot[SLOT_THREAD_STEPS], "%d", KN_THREAD_STEPS);
     kn_str_printf(&w->slot[SLOT_ROW_UNROLL], "%d", s->vector > 4 ? 1 : s->vector);

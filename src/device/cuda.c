@@ -535,21 +535,29 @@ static const kn_backend cuda_backend = {
 
 static kiln_status read_limits(kn_cuda_device *device)
 {
-    int major = 0, minor = 0, shared = 0;
+    int major = 0, minor = 0, l2 = 0;
+    kn_target limits = {.backend = KN_CUDA};
     const struct {
         int attribute, *value;
     } wanted[] = {{KN_CU_COMPUTE_MAJOR, &major},
                   {KN_CU_COMPUTE_MINOR, &minor},
-                  {KN_CU_MAX_SHARED_PER_BLOCK_OPTIN, &shared},
-                  {KN_CU_MULTIPROCESSOR_COUNT, &device->base.multiprocessors},
+                  {KN_CU_MAX_SHARED_PER_BLOCK_OPTIN, &limits.shared_memory_per_block},
+                  {KN_CU_MAX_SHARED_PER_MULTIPROCESSOR, &limits.shared_memory_per_multiprocessor},
+                  {KN_CU_RESERVED_SHARED_PER_BLOCK, &limits.shared_memory_reserved},
+                  {KN_CU_MAX_THREADS_PER_MULTIPROCESSOR, &limits.threads_per_multiprocessor},
+                  {KN_CU_MAX_REGISTERS_PER_MULTIPROCESSOR, &limits.registers_per_multiprocessor},
+                  {KN_CU_MULTIPROCESSOR_COUNT, &limits.multiprocessors},
+                  {KN_CU_L2_CACHE_SIZE, &l2},
                   {KN_CU_MAX_GRID_DIM_X, &device->base.max_grid_x}};
     kiln_status status = KILN_OK;
     for (size_t i = 0; status == KILN_OK && i < sizeof wanted / sizeof *wanted; i++)
         status = KN_CU(DeviceGetAttribute, wanted[i].value, wanted[i].attribute, device->handle);
     if (status != KILN_OK)
         return status;
+    limits.l2_bytes = l2;
     kn_target_cuda(&device->base.target, major, minor);
-    device->base.target.shared_memory_per_block = shared;
+    kn_target_set_limits(&device->base.target, &limits);
+    device->base.multiprocessors = limits.multiprocessors;
     return KILN_OK;
 }
 

@@ -119,7 +119,7 @@ static void put_placement(piece *p, const kn_launch_input *in, const kn_layout *
                             .block_size = (size_t)l->size,
                             .elements = placed->size,
                             .grain = placed->grain,
-                            .is_dependent = in->spec->target.compute_capability >= KN_DEPENDENT_CAPABILITY};
+                            .is_dependent = in->spec->target.waits_for_kernels};
 }
 
 static kiln_status place_part(piece *p, const kn_launch_input *in, const kn_part *part)

@@ -58,7 +58,7 @@ int kn_choice_vector(const kn_choice *c)
     int result = kn_choice_widest(c, true), input = kn_choice_widest(c, false);
     if (result == 0)
         return 1;
-    int vector = c->width / result;
+    int vector = c->target->vector_bytes / result;
     while (vector > 1 && vector * input > MAX_INPUT_BYTES)
         vector /= 2;
     return vector > 0 ? vector : 1;
@@ -67,7 +67,7 @@ int kn_choice_vector(const kn_choice *c)
 int kn_choice_alignment(const kn_choice *c, int o, int vector)
 {
     int bytes = vector * c->access[o].item_size;
-    return bytes < c->width ? bytes : c->width;
+    return bytes < c->target->vector_bytes ? bytes : c->target->vector_bytes;
 }
 
 bool kn_choice_is_vector(const kn_choice *c, int o, int vector)

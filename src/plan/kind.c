@@ -18,7 +18,7 @@ void kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_program 
                         const kn_space *space, const kn_access *access, int count, const kn_target *target,
                         int block)
 {
-    const kn_choice choice = {program, space, access, count, target->vector_bytes, block};
+    const kn_choice choice = {program, space, access, count, target, block};
     const kn_kind *const *kind = kn_kinds_of(target->backend);
     do {
         *out = (kn_schedule){.kind = *kind};

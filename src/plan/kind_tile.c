@@ -28,10 +28,10 @@ static int tile_vector(const kn_choice *c, int axis)
         return 0;
     for (int o = 0; o < c->count; ++o) {
         int wider = c->access[o].item_size > size ? c->access[o].item_size : size;
-        if (can_stage(c, o, axis, c->width / wider))
+        if (can_stage(c, o, axis, c->target->vector_bytes / wider))
             size = wider;
     }
-    return c->width / size;
+    return c->target->vector_bytes / size;
 }
 
 /* How each operand is accessed by a tile with these vectors; the bytes that are staged an element, 0 where
@@ -63,7 +63,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->vector = vector;
     out->block = kn_tile_block(vector);
     out->rank = KN_STAGED_RANK;
-    kn_tile_choose_sides(&f, c->space, c->access, c->count, out->access, vector, staged_bytes);
+    kn_tile_choose_sides(&f, c, out->access, vector, staged_bytes);
     _Static_assert(sizeof f <= sizeof *kept, "figures of a tile");
     memcpy(kept, &f, sizeof f);
     return true;

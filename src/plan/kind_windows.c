@@ -87,7 +87,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     figures f;
     memcpy(&f, part->figures, sizeof f);
     kn_spec_access(access, part->spec);
-    kn_windows_make(&windows, &out->room, &shared_bytes, part->space, &part->spec->schedule, access, f.axis);
+    kn_windows_make(&windows, &out->room, &shared_bytes, part->space, part->spec, access, f.axis);
     out->walked = &out->room;
     out->rank = out->room.ndim;
     out->grid[0] = (unsigned)kn_windows_count(&out->room);

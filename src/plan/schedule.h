@@ -45,20 +45,13 @@ typedef struct kn_access {
 /* Byte offsets within one launch stay below this on CUDA: they are 32 bits wide there. */
 #define KN_MAX_OFFSET (INT64_C(0x7fffffff) - 0xfffff)
 
-/* Bytes of shared memory that a block has everywhere, when it asks for them. */
-enum { KN_MAX_SHARED = 63 << 10 };
-
-/* From this compute capability on kernels wait for the one before them by themselves (programmatic stream
- * serialisation). */
-enum { KN_DEPENDENT_CAPABILITY = 90 };
-
 /* What a kind chooses by. */
 typedef struct kn_choice {
     const kn_program *program; /* NULL: nothing is known of it */
     const kn_space *space;
     const kn_access *access;
     int count; /* operands */
-    int width; /* bytes of the widest access of a thread */
+    const kn_target *target;
     int block; /* threads a block that the user asks for; 0: none */
 } kn_choice;
 

@@ -6,8 +6,9 @@
 #include <string.h>
 
 enum {
-    PADDING = 1 << 10, /* bytes: of KN_MAX_PARAMS tiles, each at a multiple of 16 */
-    BLOCK = 512,       /* threads */
+    MOST_BYTES = 63 << 10, /* of shared memory: larger tiles were not measured */
+    PADDING = 1 << 10,     /* bytes: of KN_MAX_PARAMS tiles, each at a multiple of 16 */
+    BLOCK = 512,           /* threads */
     BYTES_BLOCK = 256, /* the same where a vector has 16 elements: each thread then needs many registers */
     LONGEST = 64,      /* vectors along a side, at most */
     MOST_SIDES = 160,
@@ -135,16 +136,26 @@ static bool reads_on(const sides *s, const kn_tile_figures *f)
            (int64_t)f->q.vectors * s->vector == s->space->extent[s->q];
 }
 
-void kn_tile_choose_sides(kn_tile_figures *f, const kn_space *space, const kn_access *operands, int count,
-                          const char *access, int vector, int staged_bytes)
+/* Threads of a tile: as many as its cells have room for. */
+static int most_threads(const kn_target *target, int vector, int cell)
 {
-    sides s = {.space = space, .operands = operands, .p = space->ndim - 1, .q = f->axis, .vector = vector};
+    int bytes = target->shared_memory_per_block - PADDING;
+    int fitting = (bytes < MOST_BYTES ? bytes : MOST_BYTES) / cell;
+    return fitting < kn_tile_block(vector) ? fitting : kn_tile_block(vector);
+}
+
+void kn_tile_choose_sides(kn_tile_figures *f, const kn_choice *choice, const char *access, int vector,
+                          int staged_bytes)
+{
+    const kn_space *space = choice->space;
+    sides s = {
+        .space = space, .operands = choice->access, .p = space->ndim - 1, .q = f->axis, .vector = vector};
     kn_tile_side p[MOST_SIDES], q[MOST_SIDES];
     int cell = vector * vector * staged_bytes;
     s.staged = (int)(strchr(access, KN_STAGED) - access);
-    while (s.result < count - 1 && !operands[s.result].is_output)
+    while (s.result < choice->count - 1 && !choice->access[s.result].is_output)
         ++s.result;
-    s.most = KN_MAX_SHARED / cell < kn_tile_block(vector) ? KN_MAX_SHARED / cell : kn_tile_block(vector);
+    s.most = most_threads(choice->target, vector, cell);
     s.p2 = second_of_results(space, s.q);
     s.q2 = kn_space_nearest_axis(space, s.staged, s.q, s.p2);
     int n_p = list_sides(p, &s, s.p, s.p2, s.most), n_q = list_sides(q, &s, s.q, s.q2, s.most);

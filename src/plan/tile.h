@@ -36,8 +36,8 @@ int kn_tile_block(int vector);
 /* Fills p, q, across and shared_bytes by what figures->axis, the vector and the letters of `access` ask for:
  * of all sides that fit, the ones whose tiles read and write memory in the longest and best aligned pieces.
  * staged_bytes: of an element, all staged inputs together. */
-void kn_tile_choose_sides(kn_tile_figures *figures, const kn_space *space, const kn_access *operands,
-                          int count, const char *access, int vector, int staged_bytes);
+void kn_tile_choose_sides(kn_tile_figures *figures, const kn_choice *choice, const char *access, int vector,
+                          int staged_bytes);
 
 /* The space as a tile kernel walks it, outermost first: the axes of a tile (second of q, figures->axis,
  * second of p, fastest), the others, and tiles along these four in the same order. An axis that a side has

@@ -22,13 +22,12 @@ enum {
     PIECE_LANES = 5,      /* log2 of threads along a row, at most */
     BANKS = 32,           /* of shared memory, 4 bytes wide */
     WARP = 32,
-    BLOCKS = 4,                    /* on a multiprocessor, as registers allow; */
-    SMALL_BLOCKS = 3,              /* of elements below 4 bytes */
-    SHARED_OF_ALL = 228 << 10,     /* bytes of a multiprocessor; */
-    SHARED_OF_BLOCK = 1 << 10,     /* of each block beside its own; */
-    SHARED_WITH_CACHE = 196 << 10, /* and what leaves a cache of some size */
-    WRITTEN_ROW = 50,              /* instructions in the time that the ends of a run of results take, */
-    READ_ROW = 8                   /* and those of a row of the input */
+    BLOCKS = 4,             /* on a multiprocessor, as registers allow; */
+    SMALL_BLOCKS = 3,       /* of elements below 4 bytes */
+    CACHE_BYTES = 32 << 10, /* of a multiprocessor that shared memory leaves to a cache of some size */
+    MOST_BYTES = 63 << 10,  /* of a box: larger ones were not measured */
+    WRITTEN_ROW = 50,       /* instructions in the time that the ends of a run of results take, */
+    READ_ROW = 8            /* and those of a row of the input */
 };
 
 /* The axes that a box has, of its space: the fastest, the one on which runs go on, and the two along which
@@ -42,6 +41,7 @@ typedef struct box_axes {
 typedef struct cut {
     const kn_space *space;
     const kn_schedule *schedule;
+    const kn_target *target;
     const kn_access *access;
     int staged, item; /* the staged operand; its bytes an element */
     int result;       /* the first result */
@@ -193,9 +193,10 @@ static double slot_work(const cut *c, const box *b, uint32_t lanes, double confl
  * adjacent rows are read once. */
 static bool starves_cache(const cut *c, int shared)
 {
-    int each = shared + SHARED_OF_BLOCK, blocks = c->item < 4 ? SMALL_BLOCKS : BLOCKS;
-    blocks = SHARED_OF_ALL / each < blocks ? SHARED_OF_ALL / each : blocks;
-    return blocks * each > SHARED_WITH_CACHE;
+    int all = c->target->shared_memory_per_multiprocessor, each = shared + c->target->shared_memory_reserved,
+        blocks = c->item < 4 ? SMALL_BLOCKS : BLOCKS;
+    blocks = all / each < blocks ? all / each : blocks;
+    return blocks * each > all - CACHE_BYTES;
 }
 
 /* Each time that rows go on along their second axis up to 15 bytes are left out. */
@@ -229,6 +230,12 @@ static uint32_t fewest_lanes(const cut *c)
     return c->item < 2 ? BYTE_LANES : SLOT_LANES;
 }
 
+/* Of shared memory. */
+static int64_t most_bytes(const cut *c)
+{
+    return least(MOST_BYTES, c->target->shared_memory_per_block);
+}
+
 /* A guess at the cost: vectors of a run begin in an eighth of the banks, so that conflicts are few where a
  * warp has several runs. */
 static void guess(box *b, const cut *c)
@@ -246,7 +253,7 @@ static void guess(box *b, const cut *c)
 static void keep_better(finalists *best, box *b, const cut *c)
 {
     guess(b, c);
-    if (shared_for(b, c) > KN_MAX_SHARED)
+    if (shared_for(b, c) > most_bytes(c))
         return;
     if (best->count == FINALISTS && best->at[FINALISTS - 1].cost <= b->cost)
         return;
@@ -368,7 +375,7 @@ static uint32_t count_turns(const cut *c, const box *b, uint32_t warp)
 static void settle(box *b, const cut *c)
 {
     box best = *b;
-    int64_t room = least(KN_MAX_SHARED - shared_for(b, c), c->box_bytes / 4) / b->input_rows;
+    int64_t room = least(most_bytes(c) - shared_for(b, c), c->box_bytes / 4) / b->input_rows;
     best.cost = DBL_MAX;
     for (int64_t longer = 0; longer <= MOST_LONGER && longer <= room; longer += ACCESS)
         for (uint32_t lanes = fewest_lanes(c); lanes <= SLOT_LANES; ++lanes)
@@ -444,9 +451,10 @@ static void set_steps(kn_windows *w, const cut *c)
 }
 
 void kn_windows_make(kn_windows *out, kn_space *boxes, int *shared_bytes, const kn_space *space,
-                     const kn_schedule *schedule, const kn_access *access, int axis)
+                     const kn_spec *spec, const kn_access *access, int axis)
 {
-    cut c = {.space = space, .schedule = schedule, .access = access};
+    const kn_schedule *schedule = &spec->schedule;
+    cut c = {.space = space, .schedule = schedule, .target = &spec->target, .access = access};
     c.staged = (int)(strchr(schedule->access, KN_STAGED) - schedule->access);
     c.item = access[c.staged].item_size;
     while (!access[c.result].is_output)

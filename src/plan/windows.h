@@ -8,7 +8,7 @@
 #ifndef KN_PLAN_WINDOWS_H
 #define KN_PLAN_WINDOWS_H
 
-#include "plan/schedule.h"
+#include "plan/spec.h"
 
 /* Part of the argument block. Elements are counted, but for pitch and step: bytes of shared memory. */
 typedef struct kn_windows {
@@ -37,11 +37,11 @@ static inline uint32_t kn_windows_row(uint32_t thread, uint32_t row_lanes, uint3
 /* Axes of a box. */
 enum { KN_WINDOWS_AXES = 4 };
 
-/* `axis`: along which the staged input runs. access: with schedule->vector and the letters, what was chosen.
+/* `axis`: along which the staged input runs. access: with the vector and the letters of the schedule, what was chosen.
  * boxes: outermost first the axes that a box has not got, boxes along the rows, boxes along the runs, and the
  * axes of a box: second of the rows, first of the rows, second of the runs, fastest; extent 1 for none. */
 void kn_windows_make(kn_windows *out, kn_space *boxes, int *shared_bytes, const kn_space *space,
-                     const kn_schedule *schedule, const kn_access *access, int axis);
+                     const kn_spec *spec, const kn_access *access, int axis);
 
 /* Boxes that there are. */
 int64_t kn_windows_count(const kn_space *boxes);

@@ -161,7 +161,10 @@ static void failing_device(void)
     CHECK(kn_device_get(&device, KILN_DEVICE_CUDA(0)) == KILN_OK); /* the next try may succeed */
     CHECK(device->id == KILN_DEVICE_CUDA(0) && device->multiprocessors == 132);
     CHECK(strcmp(device->target.architecture, "sm_90") == 0 &&
-          device->target.shared_memory_per_block == 232448);
+          device->target.shared_memory_per_block == 232448 &&
+          device->target.shared_memory_per_multiprocessor == 233472 &&
+          device->target.shared_memory_reserved == 1024 && device->target.multiprocessors == 132 &&
+          device->target.l2_bytes == 52428800);
 }
 
 static void pinned_without_driver(void)

@@ -340,6 +340,11 @@ static void targets_are_read_and_written(void **state)
         assert_int_equal(target.compute_capability, good[i].capability);
         assert_int_equal(target.vector_bytes, good[i].vector);
         assert_int_equal(target.shared_memory_per_block, good[i].shared);
+        bool is_cuda = good[i].capability > 0;
+        assert_true((target.shared_memory_per_multiprocessor >= target.shared_memory_per_block &&
+                     target.threads_per_multiprocessor >= 1024 && target.multiprocessors > 0 &&
+                     target.registers_per_multiprocessor == 65536 && target.l2_bytes >= 1 << 20) == is_cuda);
+        assert_int_equal(target.waits_for_kernels, good[i].capability >= 90);
     }
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         assert_int_equal(kn_target_parse(&target, bad[i]), KILN_ERROR_INVALID);
@@ -348,6 +353,19 @@ static void targets_are_read_and_written(void **state)
     kn_target_cuda(&target, 9, 0);
     assert_int_equal(kn_target_parse(&other, "sm_90"), KILN_OK);
     assert_true(kn_target_equal(&target, &other));
+    const kn_target own = {.shared_memory_per_block = 1,
+                           .shared_memory_per_multiprocessor = 2,
+                           .shared_memory_reserved = 3,
+                           .threads_per_multiprocessor = 4,
+                           .registers_per_multiprocessor = 5,
+                           .multiprocessors = 6,
+                           .l2_bytes = INT64_C(7)};
+    kn_target_set_limits(&target, &own);
+    assert_true(kn_target_equal(&target, &other) && target.waits_for_kernels && target.vector_bytes == 16);
+    assert_true(target.shared_memory_per_block == 1 && target.shared_memory_per_multiprocessor == 2 &&
+                target.shared_memory_reserved == 3 && target.threads_per_multiprocessor == 4 &&
+                target.registers_per_multiprocessor == 5 && target.multiprocessors == 6 &&
+                target.l2_bytes == 7);
     kn_target_cuda(&target, 13, 1);
     assert_string_equal(target.architecture, "sm_131");
     assert_false(kn_target_equal(&target, &other));

@@ -333,9 +333,40 @@ static void broken_library(void **state)
     assert_int_equal(status, 0);
 }
 
+/* Whether ptxas takes so many threads of a multiprocessor for the architecture. */
+static bool takes_threads(const char *architecture, int threads)
+{
+    char source[160];
+    snprintf(source, sizeof source,
+             "extern \"C\" __global__ void __launch_bounds__(256, %d) f(int *x) { *x = 1; }", threads / 256);
+    kn_compile_request request = request_for(source, architecture);
+    kn_compile_result result = KN_COMPILE_RESULT_INIT;
+    compile_or_fail(&result, &request);
+    bool takes = !strstr(kn_str_text(&result.log), "minnctapersm");
+    kn_compile_result_free(&result);
+    return takes;
+}
+
+/* What the table of targets says of a multiprocessor, against the assembler. */
+static void limits_are_those_of_ptxas(void **state)
+{
+    static const char *const architectures[] = {"sm_75", "sm_80",  "sm_86",  "sm_87",  "sm_88",  "sm_89",
+                                                "sm_90", "sm_100", "sm_103", "sm_110", "sm_120", "sm_121"};
+    (void)state;
+    NEEDS_NVRTC();
+    for (size_t i = 0; i < sizeof architectures / sizeof *architectures; i++) {
+        kn_target target;
+        assert_int_equal(kn_target_parse(&target, architectures[i]), KILN_OK);
+        if (!takes_threads(architectures[i], target.threads_per_multiprocessor) ||
+            takes_threads(architectures[i], target.threads_per_multiprocessor + 256))
+            fail_msg("%s has not %d threads", architectures[i], target.threads_per_multiprocessor);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+
         cmocka_unit_test(missing_library), /* fork before anything is remembered */
         cmocka_unit_test(broken_library),
         cmocka_unit_test(identity_does_not_load),
@@ -350,6 +381,7 @@ int main(void)
         cmocka_unit_test(two_threads_at_once),
         cmocka_unit_test(fails_cleanly_without_memory),
         cmocka_unit_test(version),
+        cmocka_unit_test(limits_are_those_of_ptxas),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

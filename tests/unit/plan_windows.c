@@ -140,6 +140,7 @@ static void random_scene(scene *s, bool is_large)
 typedef struct model {
     const scene *s;
     kn_schedule schedule;
+    kn_target target;
     kn_windows w;
     kn_space boxes;
     kn_divider divider[KILN_MAX_NDIM]; /* of the boxes' axes, innermost first as the kernel has them */
@@ -564,7 +565,8 @@ static void check_windows(model *m, int axis)
     const scene *s = m->s;
     m->vector = (uint32_t)m->schedule.vector;
     m->staged = (int)(strchr(m->schedule.access, KN_STAGED) - m->schedule.access);
-    kn_windows_make(&m->w, &m->boxes, &m->shared_bytes, &s->space, &m->schedule, s->access, axis);
+    const kn_spec spec = {.schedule = m->schedule, .target = m->target};
+    kn_windows_make(&m->w, &m->boxes, &m->shared_bytes, &s->space, &spec, s->access, axis);
     for (int a = 0; a < m->boxes.ndim; ++a)
         m->divider[a] = kn_divider_make((uint32_t)extent_of(m, a));
     check_numbers(m);
@@ -655,6 +657,7 @@ static void check_scenes(int count, bool is_large, census *met)
         kn_figures figures;
         random_scene(s, is_large);
         m->s = s;
+        m->target = target;
         kn_schedule_choose(&m->schedule, &figures, NULL, &s->space, s->access, s->count, &target, 0);
         if (m->schedule.kind != &kn_kind_windows)
             continue;
