@@ -8,6 +8,9 @@
  *
  * One SQLite file in KILN_CACHE_DIR, else $XDG_CACHE_HOME/kiln, else ~/.cache/kiln. The cache never makes a call fail: whatever is wrong with it, kernels
  * are compiled instead, and the trouble is counted here. Thread-safe, and safe among processes.
+ *
+ * The folder holds code that is run: where others may write to it (its group too), or to a folder above it without the
+ * sticky bit, there is no cache, and the trouble says so. `chmod go-w` mends it.
  */
 #ifndef KILN_CACHE_H
 #define KILN_CACHE_H

@@ -102,8 +102,8 @@ static kiln_status count_sections(object *o)
     return KILN_OK;
 }
 
-/* No loader maps by sections, but linkers write their headers last: where these are there, so is the rest. Types
- * of a processor's own (in cubins: shared and global memory) may stand for no bytes of the file. */
+/* No loader maps by sections, but linkers write their headers last: where these are there, so is the rest.
+ * Types of a processor's own (in cubins: shared and global memory) may stand for no bytes of the file. */
 static kiln_status check_sections(const object *o)
 {
     if (!is_within(o, o->head.e_shoff, o->sections, sizeof(Elf64_Shdr)))

@@ -1,5 +1,6 @@
-/* base/elf.h - whether an object is whole. Loaders map what the headers promise: where the file ends before, the
- * process dies of SIGBUS, and the CUDA driver, which is told no size, reads on in memory that is not the object's. */
+/* base/elf.h - whether an object is whole. Loaders map what the headers promise: where the file ends before,
+ * the process dies of SIGBUS, and the CUDA driver, which is told no size, reads on in memory that is not the
+ * object's. */
 #ifndef KN_BASE_ELF_H
 #define KN_BASE_ELF_H
 
@@ -10,8 +11,8 @@ typedef enum kn_elf_kind {
     KN_ELF_CUBIN          /* executable or relocatable */
 } kn_elf_kind;
 
-/* KILN_ERROR_FORMAT with what is wrong. Checks class, byte order, machine, type, and that headers, segments and
- * sections lie within size bytes; reads nothing outside of them. */
+/* KILN_ERROR_FORMAT with what is wrong. Checks class, byte order, machine, type, and that headers, segments
+ * and sections lie within size bytes; reads nothing outside of them. */
 kiln_status kn_elf_check(const void *data, size_t size, kn_elf_kind kind, const char *name);
 
 #endif

@@ -6,23 +6,29 @@
 #include "base/blob.h"
 #include "base/str.h"
 
+#include <signal.h>
+
 /* ---- time ---- */
 double kn_os_now_ms(void);      /* monotonic */
 int64_t kn_os_unix_seconds(void);
 
 /* ---- environment ---- */
-/* NULL where the variable is unset or empty. */
+/* NULL where the variable is unset or empty, and in a program with rights that its caller lacks (set-user-ID). */
 const char *kn_os_env(const char *name);
+/* What programs that we start get: the process's own environment, but a clean one in such a program. */
+char **kn_os_environment(void);
 
 /* ---- files ---- */
 /* Reads a whole file. KILN_ERROR_NOT_FOUND or KILN_ERROR_IO with the path and the system's reason. */
 kiln_status kn_os_read_file(kn_blob *out, const char *path);
 /* Writes beside the target and renames: the target is the old or the new file, never half of one. */
 kiln_status kn_os_write_file(const char *path, const void *data, size_t size);
+/* All of it to an open file, without a signal; false with errno. */
+bool kn_os_write_full(int fd, const void *data, size_t size);
 bool kn_os_is_file(const char *path);
 /* Creates path and its parents, the last with mode. */
 kiln_status kn_os_make_folders(const char *path, unsigned mode);
-/* A new private folder under TMPDIR (else /tmp): path is written to out (size bytes). */
+/* A new private folder under TMPDIR (else /tmp, also where others could exchange what is in TMPDIR): path is written to out (size bytes), without links. */
 kiln_status kn_os_make_temporary_folder(char *out, size_t size);
 /* Removes the files directly in path, and path. Never fails loudly. */
 void kn_os_remove_folder(const char *path);
@@ -32,6 +38,24 @@ bool kn_os_is_network_path(const char *path);
 kiln_status kn_os_find_program(char *out, size_t size, const char *name);
 /* An identity of an ELF file that changes with each build of it: its GNU build id in hex, else a hash of its content. Reads, never maps or loads. */
 kiln_status kn_os_file_identity(char *out, size_t size, const char *path);
+
+/* ---- whom a path can be trusted to ---- */
+/* Whether nobody but this user and root can put a file into the folder, or another folder in its place: each folder on the way belongs to one of the two, and
+ * others can write to none (above it to such with the sticky bit). real (PATH_MAX bytes) is the path without links, to be used from then on; *reason says what is
+ * wrong and what to do. */
+bool kn_os_folder_is_private(char *real, const char *folder, char *reason, size_t size);
+enum { KN_OS_MAY_BE_MISSING = 1, KN_OS_MAY_BE_LINKED = 2 };
+/* Whether it is a plain file of this user's or root's that others cannot write, with one name (hard link) alone. */
+bool kn_os_file_is_private(const char *path, unsigned allowed, char *reason, size_t size);
+
+/* ---- signals ---- */
+typedef struct kn_os_guard {
+    sigset_t before;
+    bool was_pending[2];
+} kn_os_guard;
+/* Between the two SIGXFSZ (a file beyond `ulimit -f`) and SIGPIPE do not end the process: the thread's writes fail with EFBIG or EPIPE. */
+void kn_os_guard_writes(kn_os_guard *guard);
+void kn_os_unguard_writes(kn_os_guard *guard);
 
 /* ---- processes ---- */
 /* Runs argv[0] (an absolute path) without a shell, standard input from /dev/null, standard output and error appended to *output; *exit_code is the

@@ -79,19 +79,20 @@ kiln_status kn_os_read_file(kn_blob *out, const char *path)
 
 /* ---- writing ---- */
 
-static bool write_full(int fd, const void *data, size_t size)
+bool kn_os_write_full(int fd, const void *data, size_t size)
 {
     const char *p = data;
+    kn_os_guard guard;
+    kn_os_guard_writes(&guard);
     while (size > 0) {
         ssize_t n = write(fd, p, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n < 0)
-            return false;
-        p += n;
-        size -= (size_t)n;
+        if (n == 0 || (n < 0 && errno != EINTR))
+            break;
+        p += n > 0 ? n : 0;
+        size -= n > 0 ? (size_t)n : 0;
     }
-    return true;
+    kn_os_unguard_writes(&guard);
+    return size == 0;
 }
 
 /* A device or a pipe is written to as it is: a rename would put a plain file in its place. */
@@ -99,7 +100,7 @@ static kiln_status write_through(const char *path, const void *data, size_t size
 {
     int fd = open(path, O_WRONLY | O_CLOEXEC);
     kiln_status status = KILN_OK;
-    if (fd < 0 || !write_full(fd, data, size))
+    if (fd < 0 || !kn_os_write_full(fd, data, size))
         status = system_error("write", path);
     if (fd >= 0)
         close(fd);
@@ -133,8 +134,8 @@ static kiln_status write_and_rename(const char *path, const void *data, size_t s
     int reason;
     if (fd < 0)
         return system_error("write", path);
-    is_written =
-        (!before || fchmod(fd, before->st_mode & 07777) == 0) && write_full(fd, data, size) && fsync(fd) == 0;
+    is_written = (!before || fchmod(fd, before->st_mode & 07777) == 0) && kn_os_write_full(fd, data, size) &&
+                 fsync(fd) == 0;
     reason = errno;
     if (close(fd) != 0 && is_written) {
         is_written = false;
@@ -197,16 +198,30 @@ kiln_status kn_os_make_folders(const char *path, unsigned mode)
     return KILN_OK;
 }
 
+/* KILN_ERROR_INVALID or KILN_ERROR_IO; KILN_ERROR_FORBIDDEN where others could exchange the folder for one of
+ * theirs: compilers write there what will be run. The path is without links, which might be turned round. */
+static kiln_status make_folder_in(char *out, size_t size, const char *parent)
+{
+    char path[PATH_MAX], real[PATH_MAX], reason[256];
+    if ((size_t)snprintf(path, sizeof path, "%s/kiln-XXXXXX", parent) >= sizeof path)
+        return kn_error(KILN_ERROR_INVALID, "the name of the temporary folder TMPDIR=%s is too long", parent);
+    if (!mkdtemp(path))
+        return kn_error(KILN_ERROR_IO, "cannot make a folder in %s: %s", parent, strerror(errno));
+    if (!kn_os_folder_is_private(real, path, reason, sizeof reason)) {
+        rmdir(path);
+        return kn_error(KILN_ERROR_FORBIDDEN, "no place for temporary files (TMPDIR): %s", reason);
+    }
+    if ((size_t)snprintf(out, size, "%s", real) < size)
+        return KILN_OK;
+    rmdir(path);
+    return kn_error(KILN_ERROR_INVALID, "the name of the temporary folder TMPDIR=%s is too long", parent);
+}
+
 kiln_status kn_os_make_temporary_folder(char *out, size_t size)
 {
-    const char *parent = kn_os_env("TMPDIR");
-    int length = snprintf(out, size, "%s/kiln-XXXXXX", parent ? parent : "/tmp");
-    if (length < 0 || (size_t)length >= size)
-        return kn_error(KILN_ERROR_INVALID, "the name of the temporary folder TMPDIR=%s is too long", parent);
-    if (!mkdtemp(out))
-        return kn_error(KILN_ERROR_IO, "cannot make a folder in %s: %s", parent ? parent : "/tmp",
-                        strerror(errno));
-    return KILN_OK;
+    const char *told = kn_os_env("TMPDIR");
+    kiln_status status = make_folder_in(out, size, told ? told : "/tmp");
+    return status == KILN_ERROR_FORBIDDEN && told ? make_folder_in(out, size, "/tmp") : status;
 }
 
 void kn_os_remove_folder(const char *path)

@@ -44,21 +44,6 @@ kiln_status kn_os_library_open(kn_library **out, const char *path)
 
 /* ---- from memory ---- */
 
-static bool write_code(int fd, const void *data, size_t size)
-{
-    const char *p = data;
-    while (size > 0) {
-        ssize_t n = write(fd, p, size);
-        if (n < 0 && errno == EINTR)
-            continue;
-        if (n <= 0)
-            return false;
-        p += n;
-        size -= (size_t)n;
-    }
-    return true;
-}
-
 /* The loader takes two objects for one where they have the same path, and descriptors and temporary names are
  * used again. Another copy of this library, which counts as we do, and other programs' code are in the same
  * process: so each path is spelt as nobody has spelt one before, 128 random bits in "./" and "//" that mean
@@ -124,7 +109,7 @@ static kiln_status open_spelt(kn_library **out, const char *path, const char *na
 static kiln_status open_memory_file(kn_library **out, int fd, const void *data, size_t size, const char *name)
 {
     char path[SPELLING + 64], number[16];
-    if (!write_code(fd, data, size))
+    if (!kn_os_write_full(fd, data, size))
         return kn_error(KILN_ERROR_IO, "cannot load %s: %s", name, strerror(errno));
     snprintf(number, sizeof number, "%d", fd);
     spell_path(path, sizeof path, "/proc/self/fd", number);
@@ -147,7 +132,7 @@ static kiln_status open_temporary_file(kn_library **out, const void *data, size_
     if (fd < 0)
         return kn_error(KILN_ERROR_IO, "cannot load %s: no temporary file in %s: %s", name, folder,
                         strerror(errno));
-    if (write_code(fd, data, size))
+    if (kn_os_write_full(fd, data, size))
         status = open_spelt(out, path, name);
     else
         status = kn_error(KILN_ERROR_IO, "cannot load %s: %s", name, strerror(errno));

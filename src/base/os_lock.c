@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/file.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -37,10 +38,21 @@ static void sleep_ms(int ms)
         ;
 }
 
+/* Nothing but a plain file: opening a pipe or a device may wait, or do something. */
+static int open_lock_file(const char *path)
+{
+    struct stat info;
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+    if (fd < 0 || (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)))
+        return fd;
+    close(fd);
+    return -1;
+}
+
 bool kn_os_lock_file_at(kn_os_lock *lock, const char *path, int64_t offset, int timeout_ms)
 {
     double end = kn_os_now_ms() + timeout_ms;
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = open_lock_file(path);
     lock->fd = -1;
     if (fd < 0)
         return false;

@@ -9,8 +9,6 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-extern char **environ;
-
 /* Reads until every writer has closed the pipe. */
 static void drain(int fd, kn_str *output)
 {
@@ -64,7 +62,7 @@ static int spawn(pid_t *pid, const char *const *argv, const char *folder, int ou
         if (rc == 0)
             rc = prepare_signals(&attributes);
         if (rc == 0)
-            rc = posix_spawn(pid, argv[0], &files, &attributes, (char *const *)argv, environ);
+            rc = posix_spawn(pid, argv[0], &files, &attributes, (char *const *)argv, kn_os_environment());
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&files);

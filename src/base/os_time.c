@@ -1,6 +1,5 @@
 #include "base/os.h"
 
-#include <stdlib.h>
 #include <time.h>
 
 double kn_os_now_ms(void)
@@ -13,10 +12,4 @@ double kn_os_now_ms(void)
 int64_t kn_os_unix_seconds(void)
 {
     return (int64_t)time(NULL);
-}
-
-const char *kn_os_env(const char *name)
-{
-    const char *value = getenv(name);
-    return value && *value ? value : NULL;
 }

@@ -221,8 +221,8 @@ static kiln_status check_allowed(kn_build_state *state, const kn_build_request *
                     state->cache ? kn_cache_file(state->cache) : "memory, there is no cache");
 }
 
-/* Loads it where it is wanted: what a compiler calls a success may be half an object, or lack its entry. Without
- * memory for it at this moment nobody knows, and it is kept in the process alone. */
+/* Loads it where it is wanted: what a compiler calls a success may be half an object, or lack its entry.
+ * Without memory for it at this moment nobody knows, and it is kept in the process alone. */
 static kiln_status try_and_store(kn_build_job *job, kn_code *code)
 {
     kn_error_state before;

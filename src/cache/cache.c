@@ -9,9 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#define FILE_NAME "kernels.sqlite"
-#define LOCK_NAME "kernels.lock"
-
 static const uint64_t default_limit = 2ULL << 30;
 enum { DAY = 24 * 60 * 60, EVICT_ROWS = 64 };
 
@@ -48,9 +45,8 @@ kn_cache *kn_cache_create(const char *folder, bool read_only)
     database->read_only = read_only;
     database->limit = default_limit;
     database->folder = kn_strdup(folder);
-    database->path = join(folder, FILE_NAME);
-    database->lock_path = join(folder, LOCK_NAME);
-    if (database->folder && database->path && database->lock_path)
+    database->path = join(folder, KN_DATABASE_FILE);
+    if (database->folder && database->path)
         return cache;
     kn_cache_free(cache);
     return NULL;
@@ -66,7 +62,6 @@ void kn_cache_free(kn_cache *cache)
     kn_database_leave(&cache->database);
     kn_free(cache->database.folder);
     kn_free(cache->database.path);
-    kn_free(cache->database.lock_path);
     kn_free(cache);
 }
 
@@ -180,7 +175,7 @@ static int search(kn_database *database, request *r, sqlite3_stmt *row, afterwar
         bool is_damaged = false;
         if (matches(row, r, &is_damaged)) {
             int64_t used = sqlite3_column_int64(row, COLUMN_USED);
-            if (now - used >= DAY || used - now >= DAY)
+            if (used <= now - DAY || used >= now + DAY)
                 later->touch = sqlite3_column_int64(row, COLUMN_ID);
             return take(row, r);
         }
@@ -298,12 +293,25 @@ static int used_bytes(kn_database *database, uint64_t *out)
     return rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
+/* A row that says it was used in the future (its time is damaged, or a clock was wrong) would never go: no
+ * use of it is known. */
+static int doubt_the_future(kn_database *database)
+{
+    int rc;
+    sqlite3_stmt *statement = kn_database_statement(database, KN_SQL_AGE, &rc);
+    if (!statement)
+        return rc;
+    return finish(statement, sqlite3_bind_int64(statement, 1, kn_os_unix_seconds() + DAY));
+}
+
 /* The rows that were not used for longest go, but never the one that was just put. */
 static int evict(kn_database *database)
 {
     const int64_t kept = sqlite3_last_insert_rowid(database->db);
     uint64_t used = 0;
     int rc = used_bytes(database, &used);
+    if (rc == SQLITE_OK && used > database->limit)
+        rc = doubt_the_future(database);
     while (rc == SQLITE_OK && used > database->limit) {
         /* A few at a time where rows are large against the limit. */
         int64_t rows = used - database->limit > database->limit / 8 ? EVICT_ROWS : 4;
@@ -381,13 +389,14 @@ void kn_cache_remove(kn_cache *cache, const void *what, size_t what_size)
 bool kn_cache_lock(kn_cache *cache, const void *what, size_t what_size, kn_os_lock *lock, int timeout_ms)
 {
     uint64_t hash = kn_hash_64(what, what_size);
+    char file[PATH_MAX];
     bool is_ready;
     lock->fd = -1;
     kn_database_enter();
     is_ready = kn_database_ready(&cache->database) && cache->database.is_writable;
+    memcpy(file, cache->database.lock_file, sizeof file);
     kn_database_leave(&cache->database);
-    return is_ready &&
-           kn_os_lock_file_at(lock, cache->database.lock_path, (int64_t)(hash >> 2) + 1, timeout_ms);
+    return is_ready && kn_os_lock_file_at(lock, file, (int64_t)(hash >> 2) + 1, timeout_ms);
 }
 
 /* ---- looking at it ---- */
@@ -402,7 +411,8 @@ static int read_totals(kn_database *database, void *argument)
     rc = sqlite3_step(row);
     if (rc == SQLITE_ROW) {
         stats->entries = (uint64_t)sqlite3_column_int64(row, 0);
-        stats->bytes = (uint64_t)sqlite3_column_double(row, 1);
+        double bytes = sqlite3_column_double(row, 1); /* of damaged rows, any number */
+        stats->bytes = bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX;
     }
     sqlite3_reset(row);
     return rc == SQLITE_ROW ? SQLITE_OK : rc;

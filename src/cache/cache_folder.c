@@ -9,32 +9,14 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* Users with a group of their own often have it write what they write. */
-static bool others_may_write(const struct stat *info)
-{
-    return (info->st_mode & S_IWOTH) || ((info->st_mode & S_IWGRP) && info->st_gid != getegid());
-}
-
-bool kn_cache_folder_is_safe(const char *folder, bool make, char *reason, size_t size)
+bool kn_cache_folder_is_safe(char *real, const char *folder, bool make, char *reason, size_t size)
 {
     struct stat info;
-    if (stat(folder, &info) != 0 && make) {
-        if (kn_os_make_folders(folder, 0700) != KILN_OK) {
-            snprintf(reason, size, "%s", kiln_error_message());
-            return false;
-        }
+    if (make && stat(folder, &info) != 0 && kn_os_make_folders(folder, 0700) != KILN_OK) {
+        snprintf(reason, size, "%s", kiln_error_message());
+        return false;
     }
-    if (stat(folder, &info) != 0)
-        snprintf(reason, size, "%s: %s", folder, strerror(errno));
-    else if (!S_ISDIR(info.st_mode))
-        snprintf(reason, size, "%s is not a folder", folder);
-    else if (info.st_uid != geteuid() && info.st_uid != 0)
-        snprintf(reason, size, "%s belongs to another user, whose code would be run", folder);
-    else if (others_may_write(&info))
-        snprintf(reason, size, "other users may write to %s, and their code would be run", folder);
-    else
-        return true;
-    return false;
+    return kn_os_folder_is_private(real, folder, reason, size);
 }
 
 /* The file system of a folder that may not be there yet. */

@@ -19,7 +19,7 @@ static const char schema[] = "CREATE TABLE code("
                              "id INTEGER PRIMARY KEY,"
                              "hash BLOB NOT NULL," /* XXH3-128 of what: an index, not a proof */
                              "created INTEGER NOT NULL,"
-                             "used INTEGER NOT NULL,"  /* to the day */
+                             "used INTEGER NOT NULL,"  /* to the day; outside of the checksum, as is bytes */
                              "bytes INTEGER NOT NULL," /* of the row's blobs */
                              "checksum BLOB NOT NULL," /* XXH3-128 over producer, what, aux, code */
                              "producer TEXT NOT NULL,"
@@ -45,13 +45,16 @@ static const char *const sql[KN_SQL_COUNT] = {
     [KN_SQL_DROP_ROW] = "DELETE FROM code WHERE id=?1",
     [KN_SQL_EVICT] =
         "DELETE FROM code WHERE id IN (SELECT id FROM code WHERE id<>?2 ORDER BY used, id LIMIT ?1)",
-    [KN_SQL_TOTALS] = "SELECT count(*), total(bytes) FROM code",
+    [KN_SQL_TOTALS] = "SELECT count(*), total(max(bytes, 0)) FROM code",
+    [KN_SQL_AGE] = "UPDATE code SET used=0 WHERE used>?1",
     [KN_SQL_NEXT] =
         "SELECT id, created, used, bytes, producer, what FROM code WHERE id<?1 ORDER BY id DESC LIMIT 1",
     [KN_SQL_CLEAR] = "DELETE FROM code",
     [KN_SQL_PAGES] = "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count(), "
                      "pragma_freelist_count(), pragma_page_size()",
 };
+
+#define LOCK_FILE "kernels.lock"
 
 enum {
     BUSY_MS = 1000,     /* the longest wait for others */
@@ -79,10 +82,15 @@ static void register_fork(void)
     pthread_atfork(lock_gate, unlock_gate, unlock_gate);
 }
 
+/* SQLite writes, whatever is asked of it: within the gate a file that grows beyond a limit is an error, no
+ * signal. Of the one thread that is inside. */
+static kn_os_guard guard;
+
 void kn_database_enter(void)
 {
     pthread_once(&once, register_fork);
     lock_gate();
+    kn_os_guard_writes(&guard);
 }
 
 void kn_database_leave(kn_database *database)
@@ -92,6 +100,7 @@ void kn_database_leave(kn_database *database)
     if (has_news)
         memcpy(trouble, database->trouble, sizeof trouble);
     database->has_news = false;
+    kn_os_unguard_writes(&guard);
     unlock_gate();
     if (has_news)
         kn_log(KILN_LOG_WARNING, "the kernel cache is not used as it should be: %s", trouble);
@@ -137,27 +146,46 @@ void kn_database_close(kn_database *database)
  * in this process. */
 static bool make_file(kn_database *database)
 {
-    int fd = open(database->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = open(database->file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
     if (fd < 0)
         return errno == EEXIST;
     close(fd);
     return true;
 }
 
-/* Code of somebody else must not be run. */
-static bool is_trusted_file(kn_database *database)
+/* Which file it is, to see later whether another process has set it aside. */
+static bool remember_file(kn_database *database)
 {
     struct stat info;
-    if (lstat(database->path, &info) != 0) {
+    if (lstat(database->file, &info) != 0) {
         kn_database_note(database, "%s: %s", database->path, strerror(errno));
         return false;
     }
     database->device = info.st_dev;
     database->inode = info.st_ino;
-    if (S_ISREG(info.st_mode) && (info.st_uid == geteuid() || info.st_uid == 0) && !(info.st_mode & S_IWOTH))
-        return true;
-    kn_database_note(database, "%s is not a plain file that only this user can write", database->path);
-    return false;
+    return true;
+}
+
+/* Code of somebody else must not be run. What SQLite takes in beside the file (a journal that it finds is
+ * rolled back into it) and what we lock is looked at as the file is: it may lie there from a time when the
+ * folder was open to others. No new file comes from them, for by now the folder is closed. */
+static bool are_trusted_files(kn_database *database)
+{
+    static const char *const endings[] = {"", "-journal", "-wal", "-shm"};
+    char path[PATH_MAX + 16], reason[256];
+    bool is_good;
+    if (database
+            ->read_only) /* opened as immutable: no journal is looked for, and images share files by links */
+        is_good = kn_os_file_is_private(database->file, KN_OS_MAY_BE_LINKED, reason, sizeof reason);
+    else
+        is_good = kn_os_file_is_private(database->lock_file, KN_OS_MAY_BE_MISSING, reason, sizeof reason);
+    for (size_t i = 0; is_good && !database->read_only && i < sizeof endings / sizeof *endings; i++) {
+        snprintf(path, sizeof path, "%s%s", database->file, endings[i]);
+        is_good = kn_os_file_is_private(path, i ? KN_OS_MAY_BE_MISSING : 0, reason, sizeof reason);
+    }
+    if (!is_good)
+        kn_database_note(database, "%s", reason);
+    return is_good;
 }
 
 /* "file:/path?immutable=1", for a file that nobody changes: no locks, which network file systems are bad at.
@@ -178,15 +206,15 @@ static int open_connection(kn_database *database)
     char uri[PATH_MAX + 64];
     int rc;
     if (database->read_only) {
-        if (!immutable_uri(uri, sizeof uri, database->path))
+        if (!immutable_uri(uri, sizeof uri, database->file))
             return SQLITE_CANTOPEN;
         return sqlite3_open_v2(uri, &database->db, common | SQLITE_OPEN_READONLY | SQLITE_OPEN_URI, NULL);
     }
-    rc = sqlite3_open_v2(database->path, &database->db, common | SQLITE_OPEN_READWRITE, NULL);
+    rc = sqlite3_open_v2(database->file, &database->db, common | SQLITE_OPEN_READWRITE, NULL);
     if ((rc & 0xff) == SQLITE_CANTOPEN || (rc & 0xff) == SQLITE_PERM) {
         sqlite3_close(database->db);
         database->db = NULL;
-        rc = sqlite3_open_v2(database->path, &database->db, common | SQLITE_OPEN_READONLY, NULL);
+        rc = sqlite3_open_v2(database->file, &database->db, common | SQLITE_OPEN_READONLY, NULL);
     }
     return rc;
 }
@@ -303,15 +331,16 @@ static void back_off(kn_database *database, int rc)
     const char *reason = is_its_own ? sqlite3_errmsg(database->db) : sqlite3_errstr(rc);
     if ((rc & 0xff) != SQLITE_MISMATCH) /* which has been noted */
         kn_database_note(database, "%s: %s", database->path, reason);
-    if ((rc & 0xff) != SQLITE_NOMEM) /* there may be memory for the next at once */
+    /* There may be memory for the next at once, and what cannot be written can be read. */
+    if ((rc & 0xff) != SQLITE_NOMEM && (rc != SQLITE_READONLY || database->is_writable))
         database->retry_at = kn_os_now_ms() + BACK_OFF_MS;
 }
 
 static void rename_damaged(const kn_database *database, const char *suffix)
 {
-    char from[PATH_MAX], to[PATH_MAX];
-    if ((size_t)snprintf(from, sizeof from, "%s%s", database->path, suffix) < sizeof from &&
-        (size_t)snprintf(to, sizeof to, "%s.damaged%s", database->path, suffix) < sizeof to)
+    char from[PATH_MAX + 32], to[PATH_MAX + 32];
+    if ((size_t)snprintf(from, sizeof from, "%s%s", database->file, suffix) < sizeof from &&
+        (size_t)snprintf(to, sizeof to, "%s.damaged%s", database->file, suffix) < sizeof to)
         rename(from, to);
 }
 
@@ -323,30 +352,42 @@ static bool set_aside(kn_database *database)
     kn_database_note(database, "%s was damaged and has been set aside", database->path);
     kn_database_close(database);
     if (database->read_only || database->set_aside++ >= SET_ASIDE_MAX ||
-        !kn_os_lock_file_at(&lock, database->lock_path, 0, BUSY_MS))
+        !kn_os_lock_file_at(&lock, database->lock_file, 0, BUSY_MS))
         return false;
-    if (lstat(database->path, &info) == 0 && info.st_dev == database->device &&
+    if (lstat(database->file, &info) == 0 && info.st_dev == database->device &&
         info.st_ino == database->inode) {
         rename_damaged(database, "");
         rename_damaged(database, "-journal");
     }
     kn_os_unlock_file(&lock);
-    return lstat(database->path, &info) != 0 || info.st_ino != database->inode ||
+    return lstat(database->file, &info) != 0 || info.st_ino != database->inode ||
            info.st_dev != database->device;
+}
+
+/* The paths that are used from here on: a link on the way as told might be turned round. */
+static bool find_place(kn_database *database)
+{
+    char reason[256], real[PATH_MAX];
+    if (!kn_cache_folder_is_safe(real, database->folder, !database->read_only, reason, sizeof reason)) {
+        kn_database_note(database, "%s", reason);
+        return false;
+    }
+    if ((size_t)snprintf(database->file, PATH_MAX, "%s/%s", real, KN_DATABASE_FILE) < PATH_MAX &&
+        (size_t)snprintf(database->lock_file, PATH_MAX, "%s/%s", real, LOCK_FILE) < PATH_MAX)
+        return true;
+    kn_database_note(database, "%s is too long a path", real);
+    return false;
 }
 
 static bool prepare_place(kn_database *database)
 {
-    char reason[256];
-    if (!kn_cache_folder_is_safe(database->folder, !database->read_only, reason, sizeof reason)) {
-        kn_database_note(database, "%s", reason);
+    if (!find_place(database))
         return false;
-    }
     if (!database->read_only && !make_file(database)) {
         kn_database_note(database, "%s: %s", database->path, strerror(errno));
         return false;
     }
-    return is_trusted_file(database);
+    return are_trusted_files(database) && remember_file(database);
 }
 
 /* Opens; a damaged file is set aside and a new one begun. */

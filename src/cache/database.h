@@ -9,8 +9,11 @@
 
 #include "base/os.h"
 
+#include <limits.h>
 #include <sqlite3.h>
 #include <sys/types.h>
+
+#define KN_DATABASE_FILE "kernels.sqlite"
 
 typedef enum kn_statement {
     KN_SQL_BEGIN,
@@ -22,6 +25,7 @@ typedef enum kn_statement {
     KN_SQL_REPLACE,
     KN_SQL_REMOVE,
     KN_SQL_DROP_ROW,
+    KN_SQL_AGE,
     KN_SQL_EVICT,
     KN_SQL_TOTALS,
     KN_SQL_NEXT,
@@ -37,9 +41,10 @@ typedef enum kn_database_state {
 } kn_database_state;
 
 typedef struct kn_database {
-    char *folder, *path, *lock_path;
-    bool read_only;   /* as asked: a file that nobody changes */
-    bool is_writable; /* as found */
+    char *folder, *path;                      /* as told */
+    char file[PATH_MAX], lock_file[PATH_MAX]; /* without links: what has been found to be safe */
+    bool read_only;                           /* as asked: a file that nobody changes */
+    bool is_writable;                         /* as found */
     kn_database_state state;
     sqlite3 *db;
     sqlite3_stmt *statements[KN_SQL_COUNT];
@@ -76,7 +81,7 @@ bool kn_database_attempt(kn_database *database, int (*operation)(kn_database *, 
 void kn_database_note(kn_database *database, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether the folder exists (it is made where `make` says so) and nobody but this user and root can put code
- * into it; *reason says what is wrong. */
-bool kn_cache_folder_is_safe(const char *folder, bool make, char *reason, size_t size);
+ * into it; real (PATH_MAX bytes) is its path without links, *reason says what is wrong. */
+bool kn_cache_folder_is_safe(char *real, const char *folder, bool make, char *reason, size_t size);
 
 #endif

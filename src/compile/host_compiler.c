@@ -60,7 +60,7 @@ static bool find_program(const char *name, char *path, char *real)
 {
     if (strchr(name, '/'))
         return take_executable(name, path, real);
-    const char *list = getenv("PATH");
+    const char *list = kn_os_env("PATH");
     while (list && *list) {
         size_t length = strcspn(list, ":");
         char file[PATH_MAX];
@@ -118,7 +118,7 @@ static void search(void)
         snprintf(place.location, sizeof place.location,
                  "no C++ compiler: KILN_CXX and CXX are not set, and there is no c++, g++ or clang++ on PATH "
                  "(%.2000s)",
-                 getenv("PATH") ? getenv("PATH") : "which is not set");
+                 kn_os_env("PATH") ? kn_os_env("PATH") : "which is not set");
     }
     words[0] = place.path;
     if (place.is_found)

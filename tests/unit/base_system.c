@@ -10,11 +10,13 @@
 #include "base/target.h"
 
 #include <dirent.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -372,6 +374,119 @@ static void targets_are_read_and_written(void **state)
     assert_int_equal(kn_target_parse(&target, "host"), KILN_OK);
 }
 
+/* ---- whom a path can be trusted to ---- */
+
+/* Others may exchange what is in an open folder without the sticky bit: nothing that will be run is written
+ * there. */
+static void temporary_folders_are_out_of_reach(void **state)
+{
+    static const mode_t modes[] = {0700, 01777, 0777, 0770};
+    char before[256], made[300];
+    (void)state;
+    snprintf(before, sizeof before, "%s", getenv("TMPDIR") ? getenv("TMPDIR") : "");
+    setenv("TMPDIR", folder, 1);
+    for (size_t i = 0; i < sizeof modes / sizeof *modes; i++) {
+        bool is_safe = i < 2;
+        assert_int_equal(chmod(folder, modes[i]), 0);
+        assert_int_equal(kn_os_make_temporary_folder(made, sizeof made), KILN_OK);
+        assert_int_equal(strncmp(made, folder, strlen(folder)) == 0, is_safe);
+        assert_int_equal(rmdir(made), 0);
+        assert_int_equal(count_files(), 0);
+    }
+    if (before[0])
+        setenv("TMPDIR", before, 1);
+    else
+        unsetenv("TMPDIR");
+}
+
+/* ---- limits ---- */
+
+static int signals_seen;
+
+static void count_signal(int which)
+{
+    (void)which;
+    signals_seen++;
+}
+
+static bool is_pending(int which)
+{
+    sigset_t pending;
+    sigpending(&pending);
+    return sigismember(&pending, which) == 1;
+}
+
+static void write_beyond_the_limit(void)
+{
+    static char big[200 * 1024];
+    kn_library *library = NULL;
+    assert_int_equal(kn_os_write_file(in_folder("big"), big, sizeof big), KILN_ERROR_IO);
+    assert_non_null(strstr(kiln_error_message(), "too large"));
+    assert_int_equal(count_files(), 0);
+    kn_blob self = KN_BLOB_INIT; /* a shared object, as far as position-independent programs are */
+    assert_int_equal(kn_os_read_file(&self, "/proc/self/exe"), KILN_OK);
+    assert_true(self.size > 64 * 1024);
+    assert_true(kn_os_library_open_memory(&library, self.data, self.size, "self") != KILN_OK);
+    assert_non_null(strstr(kiln_error_message(), "too large"));
+    kn_blob_free(&self);
+}
+
+/* Beyond `ulimit -f` writes fail, and no signal ends the process, reaches a handler or stays behind; one that
+ * waited before does. */
+static void a_limit_of_file_sizes(void **state)
+{
+    struct rlimit before, small;
+    sigset_t xfsz, mask;
+    (void)state;
+    getrlimit(RLIMIT_FSIZE, &before);
+    small = before;
+    small.rlim_cur = 64 * 1024;
+    signals_seen = 0;
+    signal(SIGXFSZ, count_signal);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &small), 0);
+    write_beyond_the_limit();
+    sigemptyset(&xfsz);
+    sigaddset(&xfsz, SIGXFSZ);
+    pthread_sigmask(SIG_BLOCK, &xfsz, &mask);
+    write_beyond_the_limit();
+    assert_false(is_pending(SIGXFSZ));
+    raise(SIGXFSZ);
+    write_beyond_the_limit();
+    assert_true(is_pending(SIGXFSZ));
+    assert_int_equal(signals_seen, 0);
+    pthread_sigmask(SIG_SETMASK, &mask, NULL);
+    setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(signals_seen, 1);
+}
+
+static void *read_two_bytes(void *path)
+{
+    char bytes[2];
+    int fd = open(path, O_RDONLY);
+    return (void *)(intptr_t)(fd >= 0 && read(fd, bytes, 2) == 2 && close(fd) == 0);
+}
+
+/* A pipe whose reader goes away. */
+static void a_pipe_that_nobody_reads(void **state)
+{
+    static char big[1 << 20];
+    char path[512];
+    pthread_t reader;
+    void *has_read;
+    (void)state;
+    snprintf(path, sizeof path, "%s", in_folder("pipe"));
+    assert_int_equal(mkfifo(path, 0600), 0);
+    signals_seen = 0;
+    signal(SIGPIPE, count_signal);
+    assert_int_equal(pthread_create(&reader, NULL, read_two_bytes, path), 0);
+    assert_int_equal(kn_os_write_file(path, big, sizeof big), KILN_ERROR_IO);
+    pthread_join(reader, &has_read);
+    assert_non_null(has_read);
+    signal(SIGPIPE, SIG_DFL);
+    assert_int_equal(signals_seen, 0);
+}
+
 int main(void)
 {
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, make_folder, remove_folder)
@@ -388,6 +503,9 @@ int main(void)
         cmocka_unit_test(broken_libraries_are_refused),
         IN_FOLDER(identity_changes_with_the_file),
         IN_FOLDER(identity_survives_damaged_files),
+        IN_FOLDER(temporary_folders_are_out_of_reach),
+        IN_FOLDER(a_limit_of_file_sizes),
+        IN_FOLDER(a_pipe_that_nobody_reads),
         cmocka_unit_test(processor_is_described),
         cmocka_unit_test(targets_are_read_and_written),
     };

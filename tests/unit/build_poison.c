@@ -1,5 +1,5 @@
-/* Compilers that report success and write rubbish, and rows that hold it: nothing is stored that was not loaded,
- * nothing is shown to a loader that is not whole, and what does not load is made anew. */
+/* Compilers that report success and write rubbish, and rows that hold it: nothing is stored that was not
+ * loaded, nothing is shown to a loader that is not whole, and what does not load is made anew. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

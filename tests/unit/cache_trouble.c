@@ -163,6 +163,144 @@ static void the_folder_is_open_to_all(void **state)
     expect_unusable("other users may write");
 }
 
+/* The caller's own group has other members. */
+static void the_folder_is_open_to_the_group(void **state)
+{
+    (void)state;
+    assert_int_equal(chmod(folder, 0770), 0);
+    expect_unusable("chmod go-w");
+}
+
+/* Who may write above it can put another folder in its place. */
+static void a_folder_above_is_open(void **state)
+{
+    static const struct {
+        mode_t mode;
+        bool is_safe;
+    } cases[] = {{0777, false}, {0770, false}, {0707, false}, {01777, true}, {0755, true}};
+    char inner[300], deep[320];
+    (void)state;
+    snprintf(inner, sizeof inner, "%s/inner", folder);
+    snprintf(deep, sizeof deep, "%s/deep", inner);
+    assert_int_equal(kn_os_make_folders(deep, 0700), KILN_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        warnings = 0;
+        assert_int_equal(chmod(inner, cases[i].mode), 0);
+        kn_cache_free(cache);
+        cache = kn_cache_create(deep, false);
+        if (cases[i].is_safe)
+            put("a", "code");
+        else
+            expect_unusable("other users may write");
+        assert_int_equal(has("a", "code"), cases[i].is_safe);
+    }
+    close_cache();
+    kn_os_remove_folder(deep);
+    kn_os_remove_folder(inner);
+}
+
+/* A link is followed once: what it leads to is looked at, and used from then on. */
+static void a_link_on_the_way(void **state)
+{
+    char inner[300], link[300];
+    (void)state;
+    snprintf(inner, sizeof inner, "%s/inner", folder);
+    snprintf(link, sizeof link, "%s/link", folder);
+    assert_int_equal(mkdir(inner, 0700), 0);
+    assert_int_equal(symlink("inner", link), 0);
+    kn_cache_free(cache);
+    cache = kn_cache_create(link, false);
+    put("a", "code");
+    assert_int_equal(unlink(link), 0);
+    assert_int_equal(symlink("/nowhere", link), 0);
+    put("b", "code");
+    assert_true(has("a", "code") && has("b", "code"));
+    kn_cache_free(cache);
+    cache = kn_cache_create(inner, false);
+    assert_true(has("a", "code") && has("b", "code"));
+    assert_int_equal(warnings, 0);
+    close_cache();
+    kn_os_remove_folder(inner);
+}
+
+/* ---- files that lie there from a time when the folder was open ---- */
+
+static const char *const beside[] = {"", "-journal", "-wal", "-shm"};
+enum { BESIDE = sizeof beside / sizeof *beside };
+
+static void path_beside(char *out, size_t size, int which)
+{
+    if (which < BESIDE)
+        snprintf(out, size, "%s%s", file, beside[which]);
+    else
+        snprintf(out, size, "%s/kernels.lock", folder);
+}
+
+typedef void planting(const char *path);
+
+static void plant_anothers(const char *path)
+{
+    assert_int_equal(kn_os_write_file(path, "x", 1), KILN_OK);
+    assert_int_equal(chown(path, 12345, 12345), 0);
+}
+
+static void plant_open(const char *path)
+{
+    assert_int_equal(kn_os_write_file(path, "x", 1), KILN_OK);
+    assert_int_equal(chmod(path, 0660), 0);
+}
+
+static void plant_link(const char *path)
+{
+    unlink(path);
+    assert_int_equal(symlink("/dev/zero", path), 0);
+}
+
+static void plant_second_name(const char *path)
+{
+    char other[300];
+    snprintf(other, sizeof other, "%s/other", folder);
+    unlink(path);
+    assert_int_equal(kn_os_write_file(other, "x", 1), KILN_OK);
+    assert_int_equal(link(other, path), 0);
+    /* it stays under its other name */
+}
+
+static void plant_pipe(const char *path)
+{
+    unlink(path);
+    assert_int_equal(mkfifo(path, 0600), 0);
+}
+
+static void files_are_looked_at(void **state)
+{
+    static const struct {
+        planting *plant;
+        const char *trouble;
+    } plants[] = {{plant_open, "other users may write"},
+                  {plant_link, "not a plain file"},
+                  {plant_second_name, "2 names"},
+                  {plant_pipe, "not a plain file"},
+                  {plant_anothers, "belongs to another user"}};
+    char path[320], other[300];
+    (void)state;
+    snprintf(other, sizeof other, "%s/other", folder);
+    for (size_t i = 0; i < sizeof plants / sizeof *plants - (geteuid() != 0); i++)
+        for (int which = 0; which <= BESIDE; which++) {
+            reopen();
+            put("a", "code");
+            close_cache();
+            warnings = 0;
+            path_beside(path, sizeof path, which);
+            plants[i].plant(path);
+            reopen();
+            expect_unusable(plants[i].trouble);
+            unlink(path);
+            unlink(other);
+            unlink(file);
+        }
+}
+
 static void the_folder_is_another_users(void **state)
 {
     (void)state;
@@ -281,6 +419,117 @@ static void a_changed_part(void **state)
     }
 }
 
+/* Every byte of every column, each bit of its numbers: the right bytes or a miss, and the file goes on
+ * working. */
+static void flip(const char *column, int byte, int bit)
+{
+    sqlite3 *db;
+    sqlite3_stmt *read, *write;
+    char sql[200];
+    unsigned char value[64];
+    int size;
+    assert_int_equal(sqlite3_open(file, &db), SQLITE_OK);
+    snprintf(sql, sizeof sql, "SELECT CAST(%s AS BLOB) FROM code", column);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &read, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(read), SQLITE_ROW);
+    size = sqlite3_column_bytes(read, 0);
+    assert_in_range(size, byte + 1, sizeof value);
+    memcpy(value, sqlite3_column_blob(read, 0), (size_t)size);
+    sqlite3_finalize(read);
+    value[byte] ^= (unsigned char)(1u << bit);
+    snprintf(sql, sizeof sql, "UPDATE code SET %s=%s", column,
+             strcmp(column, "producer") ? "?1" : "CAST(?1 AS TEXT)");
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &write, NULL), SQLITE_OK);
+    sqlite3_bind_blob(write, 1, value, size, SQLITE_STATIC);
+    assert_int_equal(sqlite3_step(write), SQLITE_DONE);
+    sqlite3_finalize(write);
+    sqlite3_close(db);
+}
+
+static void begin_row(void)
+{
+    kn_blob code = {(void *)"code of a", 9}, aux = {(void *)"aux", 3};
+    kn_cache_clear(cache, NULL);
+    kn_cache_put(cache, "a", 1, "p", &code, &aux);
+}
+
+/* Whether there is a hit: then it is what was put. */
+static bool is_row_right(void)
+{
+    kn_blob code = KN_BLOB_INIT, aux = KN_BLOB_INIT;
+    bool is_found = kn_cache_get(cache, "a", 1, "p", &code, &aux);
+    if (is_found) {
+        assert_true(code.size == 9 && aux.size == 3);
+        assert_memory_equal(code.data, "code of a", 9);
+        assert_memory_equal(aux.data, "aux", 3);
+    }
+    kn_blob_free(&code);
+    kn_blob_free(&aux);
+    stats();
+    return is_found;
+}
+
+static void every_byte_of_a_row(void **state)
+{
+    static const struct {
+        const char *name;
+        int size;
+    } columns[] = {{"hash", 16}, {"checksum", 16}, {"producer", 1}, {"what", 1}, {"aux", 3}, {"code", 9}};
+    (void)state;
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++)
+        for (int at = 0; at < columns[c].size * 8; at++) {
+            begin_row();
+            assert_true(is_row_right());
+            flip(columns[c].name, at / 8, at % 8);
+            assert_false(is_row_right());
+            begin_row();
+            assert_true(is_row_right());
+        }
+}
+
+/* The numbers of a row decide which goes first, and nothing else: any may stand there. */
+static void every_bit_of_a_number(void **state)
+{
+    static const char *const names[] = {"created", "used", "bytes"};
+    static const char *const odd[] = {
+        "(-9223372036854775807-1)", "9223372036854775807", "-1", "'text'", "1e300", "x'0102'"};
+    char sql[200];
+    (void)state;
+    for (size_t n = 0; n < sizeof names / sizeof *names; n++)
+        for (int i = 0; i < 64 + (int)(sizeof odd / sizeof *odd); i++) {
+            begin_row();
+            if (i < 64) /* SQL has no exclusive or */
+                snprintf(sql, sizeof sql, "UPDATE code SET %s=(%s | (1<<%d)) - (%s & (1<<%d))", names[n],
+                         names[n], i, names[n], i);
+            else
+                snprintf(sql, sizeof sql, "UPDATE code SET %s=%s", names[n], odd[i - 64]);
+            execute(sql);
+            assert_true(is_row_right());
+            assert_true(is_row_right());
+            assert_int_equal(stats().entries, 1);
+        }
+    assert_int_equal(stats().errors, 0);
+}
+
+/* Nobody has used it in the future: it goes before those that are used. */
+static void a_row_of_the_future_goes(void **state)
+{
+    static char big[300 * 1024];
+    kn_blob code = {big, sizeof big};
+    (void)state;
+    kn_cache_set_limit(cache, 1000 * 1024);
+    for (char what[] = "a"; what[0] < 'd'; what[0]++)
+        kn_cache_put(cache, what, 1, "p", &code, NULL);
+    execute("UPDATE code SET used=9223372036854775807 WHERE what=CAST('b' AS BLOB)");
+    put("new", "new code");
+    kn_cache_put(cache, "d", 1, "p", &code, NULL);
+    kn_blob found = KN_BLOB_INIT;
+    assert_false(kn_cache_get(cache, "b", 1, "p", &found, NULL));
+    assert_true(kn_cache_get(cache, "d", 1, "p", &found, NULL));
+    kn_blob_free(&found);
+    assert_int_equal(stats().errors, 0);
+}
+
 /* Two keys of one hash: the rows are told apart by the whole key. */
 static void a_collision_of_hashes(void **state)
 {
@@ -377,6 +626,15 @@ static void a_locked_file(void **state)
     assert_true(has("a", "code"));
 }
 
+static int signals_seen;
+
+static void count_signal(int which)
+{
+    (void)which;
+    signals_seen++;
+}
+
+/* Beyond `ulimit -f` the system sends a signal that ends the process, or that its handler wonders about. */
 static void a_full_disk(void **state)
 {
     static char code[200 * 1024];
@@ -384,7 +642,8 @@ static void a_full_disk(void **state)
     kn_blob blob = {code, sizeof code}, found = KN_BLOB_INIT;
     (void)state;
     put("a", "code");
-    signal(SIGXFSZ, SIG_IGN);
+    signals_seen = 0;
+    signal(SIGXFSZ, count_signal);
     getrlimit(RLIMIT_FSIZE, &before);
     small = before;
     small.rlim_cur = 64 * 1024;
@@ -392,6 +651,8 @@ static void a_full_disk(void **state)
     kn_cache_put(cache, "big", 3, "p", &blob, NULL);
     kn_cache_put(cache, "big", 3, "p", &blob, NULL);
     setrlimit(RLIMIT_FSIZE, &before);
+    signal(SIGXFSZ, SIG_DFL);
+    assert_int_equal(signals_seen, 0);
     assert_int_equal(warnings, 1);
     assert_int_equal(stats().errors, 3); /* both puts and the look at the totals */
     usleep(2100 * 1000);
@@ -414,6 +675,8 @@ static void run_in_a_read_only_folder(void)
     put("b", "code");
     if (has("b", "code"))
         _exit(2);
+    if (!has("a", "code")) /* what cannot be written can be read */
+        _exit(5);
     kn_cache_fill_stats(cache, &s);
     _exit(s.writable ? 3 : s.errors == 0 ? 4 : 0);
 }
@@ -510,6 +773,10 @@ int main(void)
         WITH_CACHE(the_folder_cannot_be_made),
         WITH_CACHE(the_file_is_a_folder),
         WITH_CACHE(the_folder_is_open_to_all),
+        WITH_CACHE(the_folder_is_open_to_the_group),
+        WITH_CACHE(a_folder_above_is_open),
+        WITH_CACHE(a_link_on_the_way),
+        WITH_CACHE(files_are_looked_at),
         WITH_CACHE(the_folder_is_another_users),
         WITH_CACHE(the_file_is_a_link),
         WITH_CACHE(a_file_that_is_no_database),
@@ -517,6 +784,9 @@ int main(void)
         WITH_CACHE(overwritten_pages),
         WITH_CACHE(a_wrong_checksum),
         WITH_CACHE(a_changed_part),
+        WITH_CACHE(every_byte_of_a_row),
+        WITH_CACHE(every_bit_of_a_number),
+        WITH_CACHE(a_row_of_the_future_goes),
         WITH_CACHE(a_collision_of_hashes),
         WITH_CACHE(a_missing_table),
         WITH_CACHE(damage_under_an_open_cache),

@@ -117,7 +117,7 @@ static bool check(bench *b, int result, const char *what)
 bool bench_driver_open(bench *b)
 {
     void *context = NULL;
-    const char *told = getenv("KILN_LIBCUDA");
+    const char *told = secure_getenv("KILN_LIBCUDA");
     bench_driver *d = calloc(1, sizeof *d);
     if (!d)
         return bench_fail(b, "out of memory");

@@ -228,7 +228,7 @@ static bool run_processes(bench *b, const char *folder, bench_result *out)
 
 bool bench_first_use_run(bench *b, const bench_row *row, bench_result *out)
 {
-    const char *parent = getenv("TMPDIR");
+    const char *parent = secure_getenv("TMPDIR");
     char folder[256];
     snprintf(folder, sizeof folder, "%s/kiln-bench-XXXXXX", parent && strlen(parent) < 200 ? parent : "/tmp");
     if (!mkdtemp(folder))

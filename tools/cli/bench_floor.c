@@ -257,7 +257,7 @@ static void run_on_host(const bench_floor *floor, int64_t turn)
 
 static int host_threads(void)
 {
-    const char *wanted = getenv("KILN_NUM_THREADS");
+    const char *wanted = secure_getenv("KILN_NUM_THREADS");
     long count = wanted && atoi(wanted) > 0 ? atoi(wanted) : sysconf(_SC_NPROCESSORS_ONLN);
     return count < 1 ? 1 : count > MAX_THREADS ? MAX_THREADS : (int)count;
 }

@@ -1,0 +1,95 @@
+/* Whom a path can be trusted to: code that is found there will be run. */
+#include "base/os.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_own_or_roots(const struct stat *info)
+{
+    return info->st_uid == geteuid() || info->st_uid == 0;
+}
+
+/* The group's bits show what an access list grants to others, too. */
+static bool others_may_write(const struct stat *info)
+{
+    return info->st_mode & (S_IWGRP | S_IWOTH);
+}
+
+/* One folder on the way, its name without links. In one with the sticky bit others may make entries of their
+ * own, but they can neither rename nor remove ours. */
+static bool is_safe_step(const char *path, bool is_last, char *reason, size_t size)
+{
+    struct stat info;
+    if (lstat(path, &info) != 0)
+        snprintf(reason, size, "%s: %s", path, strerror(errno));
+    else if (!S_ISDIR(info.st_mode))
+        snprintf(reason, size, "%s is not a folder", path);
+    else if (!is_own_or_roots(&info))
+        snprintf(reason, size,
+                 "%s belongs to another user (%lu), whose code would be run: use another folder", path,
+                 (unsigned long)info.st_uid);
+    else if (others_may_write(&info) && (is_last || !(info.st_mode & S_ISVTX)))
+        snprintf(
+            reason, size,
+            "other users may write to %s (mode %04o), and their code would be run: chmod go-w it, or use "
+            "another folder",
+            path, (unsigned)info.st_mode & 07777);
+    else
+        return true;
+    return false;
+}
+
+/* From the root downward, so that what has been found safe stays so: nobody else can exchange what is in it.
+ * */
+static bool is_safe_way(char *path, char *reason, size_t size)
+{
+    if (!is_safe_step("/", path[1] == 0, reason, size))
+        return false;
+    for (char *p = path + 1; *p;) {
+        char *end = p + strcspn(p, "/");
+        const char after = *end;
+        *end = 0;
+        if (!is_safe_step(path, after == 0, reason, size))
+            return false;
+        *end = after;
+        p = end + (after != 0);
+    }
+    return true;
+}
+
+bool kn_os_folder_is_private(char *real, const char *folder, char *reason, size_t size)
+{
+    if (!realpath(folder, real)) {
+        snprintf(reason, size, errno == ENOTDIR ? "%s is not a folder" : "%s: %s", folder, strerror(errno));
+        return false;
+    }
+    return is_safe_way(real, reason, size);
+}
+
+bool kn_os_file_is_private(const char *path, unsigned allowed, char *reason, size_t size)
+{
+    struct stat info;
+    if (lstat(path, &info) != 0) {
+        if ((allowed & KN_OS_MAY_BE_MISSING) && errno == ENOENT)
+            return true;
+        snprintf(reason, size, "%s: %s", path, strerror(errno));
+    } else if (!S_ISREG(info.st_mode))
+        snprintf(reason, size, "%s is not a plain file", path);
+    else if (!is_own_or_roots(&info))
+        snprintf(reason, size, "%s belongs to another user (%lu): remove it, or use another folder", path,
+                 (unsigned long)info.st_uid);
+    else if (others_may_write(&info))
+        snprintf(reason, size, "other users may write to %s (mode %04o): remove it, or use another folder",
+                 path, (unsigned)info.st_mode & 07777);
+    else if (info.st_nlink > 1 && !(allowed & KN_OS_MAY_BE_LINKED))
+        snprintf(reason, size, "%s has %lu names (hard links): remove it, or use another folder", path,
+                 (unsigned long)info.st_nlink);
+    else
+        return true;
+    return false;
+}
