@@ -17,6 +17,14 @@
  * float16 and bfloat16 convert to float and back, and so C++ cannot choose a type for `x > 0 ? x : 0` where x is one of them, as in CuPy:
  * `x > 0 ? x : (T)0` stays in T, `x > 0 ? +x : 0` is a float.
  *
+ * Arithmetic is C++'s, but integers never trap and never depend on the target: x / 0 and x % 0 are 0, the least integer by -1 is itself and
+ * leaves 0, sums and products wrap, and a shift by less than nothing or by all the bits of its left operand has shifted every bit out (0, or -1
+ * from a negative number by >>), all as in NumPy; a quotient is cut towards zero and a remainder has the sign of x, as in C++. This holds for
+ * the operators / % << >> and their assignments in the body, the preamble, loop_prep, after_loop, and macros defined there (unless one of the
+ * texts has an #if or #elif, which could not evaluate them). What headers and options bring in is C++ as it stands, raw modules too. To divide a
+ * bit-field in place, write s.bits = s.bits / y. What a float beyond an integer's range, or a NaN, becomes in a cast is the processor's
+ * business, as in NumPy: it never traps, and may differ between targets.
+ *
  * A kernel is immutable and may be used by any number of threads.
  */
 #ifndef KILN_KERNEL_H
@@ -65,7 +73,7 @@ KILN_API int kiln_kernel_n_out(const kiln_kernel *kernel);
 
 typedef enum kiln_order {
     KILN_ORDER_C = 0,   /* outputs that the call allocates are C-ordered */
-    KILN_ORDER_KEEP = 1 /* ... have the strides that NumPy's ufuncs give theirs for such inputs (order="K") */
+    KILN_ORDER_KEEP = 1 /* ... follow the inputs' memory order, as NumPy's order="K" */
 } kiln_order;
 
 enum {

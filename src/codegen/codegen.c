@@ -11,6 +11,7 @@
 #include "plan/kind.h"
 #include "plan/kind_steps.h"
 #include "types/dtype.h"
+#include "types/operators.h"
 
 enum {
     WORD = 4,                  /* bytes */
@@ -23,6 +24,8 @@ enum {
     STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
     STREAMED_RUN = 256         /* fewest bytes of results of a call that does so */
 };
+
+enum text_id { TEXT_BODY, TEXT_PREAMBLE, TEXT_LOOP_PREP, TEXT_AFTER_LOOP, TEXT_COUNT };
 
 /* What is being written, and the texts of its slots. */
 enum slot_id {
@@ -74,6 +77,7 @@ typedef struct writer {
     const kn_spec *spec;
     const kn_program *program;
     bool is_cuda;
+    kn_str user[TEXT_COUNT]; /* the user's texts as they stand in the source */
     kn_str slot[SLOT_COUNT];
 } writer;
 
@@ -146,7 +150,8 @@ static void put_element(writer *w)
     if (w->program->uses & KN_USES_INDEXER)
         kn_str_append(out, "    const kn_indexer _ind = {n, i, (int)kn.logical_rank, kn.logical};\n");
     kn_str_append(out, loop ? "    do {\n" : "");
-    kn_str_printf(out, "#line 1 \"%s\"\n%s\n;\n#line 0\n", w->program->name, w->program->body);
+    kn_str_printf(out, "#line 1 \"%s\"\n%s\n;\n#line 0\n", w->program->name,
+                  kn_str_text(&w->user[TEXT_BODY]));
     kn_str_append(out, loop ? "    } while (0);\n" : "");
     kn_str_append(out, "};\n");
 }
@@ -837,23 +842,42 @@ static kiln_status put_head(writer *w)
                       gathers(w) || w->spec->schedule.kind == &kn_kind_windows ? "kn_gather" : "",
                       strpbrk(w->spec->schedule.access, "vs") ? "kn_load_along" : "");
     const kn_program *p = w->program;
-    const char *texts[] = {p->body, p->preamble, p->loop_prep, p->after_loop, kn_str_text(&types)};
+    const char *texts[TEXT_COUNT + 1] = {[TEXT_COUNT] = kn_str_text(&types)};
+    for (int t = 0; t < TEXT_COUNT; ++t)
+        texts[t] = kn_str_text(&w->user[t]);
     kn_str_printf(out, "// %s: %s\n\n", p->name, w->spec->schedule.kind->name);
     kiln_status status =
         kn_prelude_append(out, w->spec->target.backend, texts, sizeof texts / sizeof texts[0]);
     put_typedefs(w, out);
     if (p->preamble[0])
-        kn_str_printf(out, "#line 1 \"%s.preamble\"\n%s\n#line 0\n", p->name, p->preamble);
+        kn_str_printf(out, "#line 1 \"%s.preamble\"\n%s\n#line 0\n", p->name, texts[TEXT_PREAMBLE]);
     put_struct_checks(w, out);
     out->failed = out->failed || types.failed;
     kn_str_free(&types);
     return status;
 }
 
-static void put_user_lines(writer *w, enum slot_id slot, const char *text, const char *what)
+static void put_user_lines(writer *w, enum slot_id slot, enum text_id id, const char *what)
 {
+    const char *text = kn_str_text(&w->user[id]);
     if (text[0])
         kn_str_printf(&w->slot[slot], "#line 1 \"%s.%s\"\n%s\n;\n#line 0\n", w->program->name, what, text);
+}
+
+/* Integers divide and shift as NumPy's do. */
+static kiln_status guard_texts(writer *w)
+{
+    const kn_program *p = w->program;
+    const char *texts[TEXT_COUNT] = {p->body, p->preamble, p->loop_prep, p->after_loop};
+    bool in_macros = true;
+    kiln_status status = KILN_OK;
+    for (int t = 0; t < TEXT_COUNT; ++t)
+        in_macros = in_macros && !kn_text_has_conditions(texts[t]);
+    for (int t = 0; t < TEXT_COUNT && status == KILN_OK; ++t) {
+        kn_operators_guard(&w->user[t], texts[t], in_macros);
+        status = kn_str_status(&w->user[t], "generated source");
+    }
+    return status;
 }
 
 static void put_numbers(writer *w)
@@ -912,14 +936,16 @@ static kiln_status write_source(writer *w, kn_str *out)
     kiln_status status = find_recipe(&r, w->spec);
     if (status != KILN_OK)
         return status;
-    status = put_head(w);
+    status = guard_texts(w);
+    if (status == KILN_OK)
+        status = put_head(w);
     put_numbers(w);
     kn_layout_declare(&w->slot[SLOT_FIELDS], w->spec);
     put_values(w);
     put_element(w);
     put_independent(w);
-    put_user_lines(w, SLOT_LOOP_PREP, w->program->loop_prep, "loop_prep");
-    put_user_lines(w, SLOT_AFTER_LOOP, w->program->after_loop, "after_loop");
+    put_user_lines(w, SLOT_LOOP_PREP, TEXT_LOOP_PREP, "loop_prep");
+    put_user_lines(w, SLOT_AFTER_LOOP, TEXT_AFTER_LOOP, "after_loop");
     r->fill(w);
     if (status == KILN_OK && w->is_cuda && w->spec->schedule.rank > 0)
         status = expand_template(w, &w->slot[SLOT_AXES], "cuda/axes.cu");
@@ -942,5 +968,7 @@ kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec)
     kiln_status status = write_source(&w, out);
     for (int s = 0; s < SLOT_COUNT; ++s)
         kn_str_free(&w.slot[s]);
+    for (int t = 0; t < TEXT_COUNT; ++t)
+        kn_str_free(&w.user[t]);
     return status;
 }

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "types/operators.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -395,6 +396,7 @@ static kiln_status compile_program(kn_compile_result *out, nvrtc_program program
     if (result == NVRTC_INVALID_OPTION && drop_lean_options(&list))
         result = api.compile(program, list.n, list.items);
     status = read_log(&out->log, program);
+    kn_operators_unguard(&out->log, request->source);
     if (status == KILN_OK && result != NVRTC_OK)
         status = kn_compile_failed(request->name, &out->log, api.error_string(result));
     if (status == KILN_OK)

@@ -18,7 +18,8 @@ static const case_list lists[] = {
     {"refusal", refusal_cases}, {"call", call_cases},       {"guide", guide_cases},
     {"raw", raw_cases},         {"large", large_cases},     {"graph", graph_cases},
     {"cast", cast_cases},       {"half", half_cases},       {"complex", complex_cases},
-    {"stream", stream_cases},   {"array", array_cases},     {"fill", fill_cases}};
+    {"stream", stream_cases},   {"array", array_cases},     {"fill", fill_cases},
+    {"integer", integer_cases}};
 static char target_name[16];
 static uint64_t seed;
 
