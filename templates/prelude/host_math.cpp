@@ -68,14 +68,10 @@ KN_MATH1(KN_VECTOR_235, log2)
 KN_MATH1(KN_VECTOR_235, sinh)
 KN_MATH1(KN_VECTOR_235, tan)
 KN_MATH1(KN_VECTOR_235, tanh)
-KN_MATH1(, ceil)
 KN_MATH1(, fabs)
-KN_MATH1(, floor)
 KN_MATH1(, nearbyint)
 KN_MATH1(, rint)
-KN_MATH1(, round)
 KN_MATH1(, sqrt)
-KN_MATH1(, trunc)
 KN_MATH2(KN_VECTOR, pow)
 KN_MATH2(KN_VECTOR_235, atan2)
 KN_MATH2(KN_VECTOR_235, hypot)
@@ -84,6 +80,26 @@ KN_MATH2(, fdim)
 KN_MATH2(, fmod)
 KN_MATH2(, nextafter)
 KN_MATH2(, remainder)
+
+// By the nearest integer, of which there are vectors: gcc has none of these as long as traps count, and where they do not it takes
+// (double)(long)x for trunc(x), which differs in the sign of zero.
+template <class R> inline R kn_floor(R x) {
+    R nearest = rint(x);
+    return nearest > x ? nearest - 1 : nearest;
+}
+template <class R> inline R kn_ceil(R x) { return -kn_floor(-x); }
+template <class R> inline R kn_trunc(R x) { return copysign(kn_floor((R)fabs(x)), x); }
+template <class R> inline R kn_round(R x) {
+    R size = fabs(x), whole = kn_floor(size);
+    return copysign(size - whole >= (R)0.5 ? whole + 1 : whole, x);
+}
+#define KN_WHOLE(name)                                                                                                            \
+    template <class T, class R = typename kn_real<T>::type, class... Spare> inline R name(T x, Spare...) { return kn_##name((R)x); } \
+    template <class T> inline float name##f(T x) { return kn_##name((float)x); }
+KN_WHOLE(ceil)
+KN_WHOLE(floor)
+KN_WHOLE(round)
+KN_WHOLE(trunc)
 
 // gcc joins sin and cos of the same operand to one call that has no vector form, unless it does not know cos
 // for what it is.
@@ -127,4 +143,10 @@ template <class T, class = typename kn_real<T>::type, class... Spare> inline T a
 KN_TEST(isnan)
 KN_TEST(isinf)
 KN_TEST(isfinite)
-KN_TEST(signbit)
+
+// In integers: gcc 12 ends with an internal error on __builtin_signbit of a vector that was computed in integers.
+inline bool kn_signbit(float x) { return __builtin_bit_cast(int, x) < 0; }
+inline bool kn_signbit(double x) { return __builtin_bit_cast(long long, x) < 0; }
+template <class T, class R = typename kn_real<T>::type, class... Spare> inline bool signbit(T x, Spare...) {
+    return kn_signbit((R)x);
+}

@@ -4,6 +4,7 @@
 #include "prelude/host_math.cpp"
 #include "prelude/host_half.cpp"
 #include "prelude/host_bfloat16.cpp"
+#include "prelude/both_halves.cpp"
 #include "prelude/both_half_names.cpp"
 
 // Loops, so that the vector forms are what is tested.
@@ -41,6 +42,30 @@ ARITHMETIC(bfloat16, bfloat_add, +)
 ARITHMETIC(bfloat16, bfloat_subtract, -)
 ARITHMETIC(bfloat16, bfloat_multiply, *)
 ARITHMETIC(bfloat16, bfloat_divide, /)
+
+#define STEP(H, name)                                                                                        \
+    extern "C" void name##_step(H *z, const H *x, const H *y, long n)                                        \
+    {                                                                                                        \
+        for (long i = 0; i < n; ++i)                                                                         \
+            z[i] = nextafter(x[i], y[i]);                                                                    \
+    }                                                                                                        \
+    extern "C" void name##_step_float(H *z, const H *x, const float *y, long n)                              \
+    {                                                                                                        \
+        for (long i = 0; i < n; ++i)                                                                         \
+            z[i] = nextafter(x[i], y[i]);                                                                    \
+    }                                                                                                        \
+    extern "C" void name##_size(H *z, const H *x, long n)                                                    \
+    {                                                                                                        \
+        for (long i = 0; i < n; ++i)                                                                         \
+            z[i] = abs(x[i]);                                                                                \
+    }                                                                                                        \
+    extern "C" void name##_signs(bool *z, const H *x, long n)                                                \
+    {                                                                                                        \
+        for (long i = 0; i < n; ++i)                                                                         \
+            z[i] = signbit(x[i]);                                                                            \
+    }
+STEP(float16, half)
+STEP(bfloat16, bfloat)
 
 // What snippets do with a T. The result is kept in small whole numbers, which every type holds.
 template <class T> static int expressions(T x, T y)

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -22,6 +23,10 @@ typedef struct format {
     void (*to_float)(float *, const uint16_t *, long);
     void (*to_double)(double *, const uint16_t *, long);
     void (*to_int64)(long long *, const uint16_t *, long);
+    void (*step)(uint16_t *, const uint16_t *, const uint16_t *, long);
+    void (*step_float)(uint16_t *, const uint16_t *, const float *, long);
+    void (*size)(uint16_t *, const uint16_t *, long);
+    void (*signs)(bool *, const uint16_t *, long);
     void (*arithmetic[4])(uint16_t *, const uint16_t *, const uint16_t *, long);
 } format;
 
@@ -37,10 +42,14 @@ typedef struct format {
     void name##_subtract(uint16_t *, const uint16_t *, const uint16_t *, long);                              \
     void name##_multiply(uint16_t *, const uint16_t *, const uint16_t *, long);                              \
     void name##_divide(uint16_t *, const uint16_t *, const uint16_t *, long);                                \
+    void name##_step(uint16_t *, const uint16_t *, const uint16_t *, long);                                  \
+    void name##_step_float(uint16_t *, const uint16_t *, const float *, long);                               \
+    void name##_size(uint16_t *, const uint16_t *, long);                                                    \
+    void name##_signs(bool *, const uint16_t *, long);                                                       \
     int name##_expressions(void);
 #define TABLE(name)                                                                                          \
     name##_from_float, name##_from_double, name##_from_int64, name##_from_uint64, name##_to_float,           \
-        name##_to_double, name##_to_int64,                                                                   \
+        name##_to_double, name##_to_int64, name##_step, name##_step_float, name##_size, name##_signs,        \
     {                                                                                                        \
         name##_add, name##_subtract, name##_multiply, name##_divide                                          \
     }
@@ -261,6 +270,77 @@ static void test_arithmetic(void **state)
         }
 }
 
+static bool is_nan(const format *f, unsigned bits)
+{
+    return (bits & 0x7fff) > (0x7fffu >> f->mantissa << f->mantissa);
+}
+
+/* A pattern's place on the line of all numbers: both zeros are 0. */
+static int place_of(unsigned bits)
+{
+    return bits & 0x8000 ? -(int)(bits & 0x7fff) : (int)bits;
+}
+
+/* The neighbour of x towards y, by places alone. */
+static unsigned neighbour(unsigned x, unsigned y)
+{
+    int from = place_of(x), to = place_of(y), there = from + (to > from) - (to < from);
+    if (from == to)
+        return y;
+    return there == 0 ? x & 0x8000 : there < 0 ? 0x8000u | (unsigned)-there : (unsigned)there;
+}
+
+static void check_steps(const format *f, const uint16_t *x, const uint16_t *y, const uint16_t *z)
+{
+    for (int i = 0; i < PATTERNS; ++i) {
+        bool is_lost = is_nan(f, x[i]) || is_nan(f, y[i]);
+        if (is_lost ? !is_nan(f, z[i]) : z[i] != neighbour(x[i], y[i]))
+            fail_msg("nextafter(%04x, %04x) is %04x, expected %04x", x[i], y[i], z[i], neighbour(x[i], y[i]));
+    }
+}
+
+/* From each number towards the ends, zero, NaN, itself and any other. */
+static void test_steps_to_the_neighbour(void **state)
+{
+    (void)state;
+    static uint16_t x[PATTERNS], y[PATTERNS], z[PATTERNS];
+    static float wide[PATTERNS];
+    enum { ENDS = 7 };
+    for (int i = 0; i < PATTERNS; ++i)
+        x[i] = (uint16_t)i;
+    for (int k = 0; k < N_FORMATS; ++k) {
+        const format *f = &formats[k];
+        unsigned infinity = 0x7fffu >> f->mantissa << f->mantissa;
+        const unsigned ends[ENDS] = {infinity, 0x8000 | infinity, 0, 0x8000, infinity + 1, 0, 0};
+        for (int end = 0; end < ENDS; ++end) {
+            for (unsigned i = 0; i < PATTERNS; ++i)
+                y[i] = (uint16_t)(end == 5 ? i : end == 6 ? i * 40503u + 12345u : ends[end]);
+            f->step(z, x, y, PATTERNS);
+            check_steps(f, x, y, z);
+            f->to_float(wide, y, PATTERNS);
+            f->step_float(z, x, wide, PATTERNS);
+            check_steps(f, x, y, z);
+        }
+    }
+}
+
+static void test_signs(void **state)
+{
+    (void)state;
+    static uint16_t x[PATTERNS], z[PATTERNS];
+    static bool signs[PATTERNS];
+    for (int i = 0; i < PATTERNS; ++i)
+        x[i] = (uint16_t)i;
+    for (int k = 0; k < N_FORMATS; ++k) {
+        formats[k].size(z, x, PATTERNS);
+        formats[k].signs(signs, x, PATTERNS);
+        for (int i = 0; i < PATTERNS; ++i) {
+            assert_int_equal(z[i], i & 0x7fff);
+            assert_true(is_nan(&formats[k], x[i]) || signs[i] == (i >> 15));
+        }
+    }
+}
+
 #ifndef ON_DEVICE
 static void test_expressions_of_snippets(void **state)
 {
@@ -286,6 +366,8 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_rounding_of_integers),
         cmocka_unit_test(test_random_floats),
         cmocka_unit_test(test_arithmetic),
+        cmocka_unit_test(test_steps_to_the_neighbour),
+        cmocka_unit_test(test_signs),
 #ifndef ON_DEVICE
         cmocka_unit_test(test_expressions_of_snippets),
 #endif
