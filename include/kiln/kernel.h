@@ -121,6 +121,12 @@ KILN_API kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel, kiln_ar
 KILN_API kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in,
                                          int n_in, const char *target);
 
+/* What a call with these arguments would launch: a line for each kernel, as key="value" pairs: its elements, and on CUDA the grid, threads a block, bytes
+ * of shared memory and the figures of the schedule (sides of tiles, boxes, stripes), each as plan/kind_*.c describe them. Empty where there is nothing to
+ * launch. The same ownership. */
+KILN_API kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in,
+                                          int n_in, const char *target);
+
 typedef enum kiln_origin {
     KILN_ORIGIN_NONE = 0,
     KILN_ORIGIN_MEMORY = 1,   /* used before in this process */

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "codegen/codegen.h"
+#include "plan/kind.h"
 #include "plan/shape.h"
 
 /* Devices are named "host", "cuda", "cuda:N"; anything else is an architecture. */
@@ -74,15 +75,56 @@ static kiln_status hand_out(char **out, kn_str *text)
     return status;
 }
 
-static kiln_status put_line(kn_str *text, const kn_spec *spec)
+static kiln_status put_spec(kn_str *text, const kn_spec *spec)
 {
     kn_spec_format(text, spec);
     return kn_str_status(text, "a specialisation");
 }
 
+static kiln_status put_line(kn_str *text, const kn_resolved *r)
+{
+    return put_spec(text, &r->spec);
+}
+
+static kiln_status put_source(kn_str *text, const kn_resolved *r)
+{
+    return kn_codegen_source(text, &r->spec);
+}
+
+/* One launch. */
+static kiln_status put_launch(void *user, const kn_part *part)
+{
+    kn_str *text = user;
+    const kn_kind *kind = part->spec->schedule.kind;
+    kn_placement *placed = kn_malloc(sizeof *placed);
+    if (!placed)
+        return kn_error_memory(sizeof *placed, "a launch");
+    kiln_status status = kn_part_place(placed, part);
+    if (status == KILN_OK) {
+        kn_str_printf(text, "elements=\"%lld\"", (long long)part->space->size);
+        if (part->spec->target.backend == KN_CUDA)
+            kn_str_printf(text, " grid=\"%ux%u\" block=\"%u\" shared=\"%u\"", placed->grid[0],
+                          placed->grid[1], placed->block, placed->shared_bytes);
+        if (kind->describe && part->layout->own_size > 0)
+            kind->describe(text, placed->field);
+        kn_str_append(text, "\n");
+        kn_walk_free(placed->walk);
+    }
+    kn_free(placed);
+    return status;
+}
+
+static kiln_status put_launches(kn_str *text, const kn_resolved *r)
+{
+    kn_layout layout;
+    const kn_part whole = {&r->spec, &layout, &r->figures, &r->space, &r->space};
+    kiln_status status = kn_layout_make(&layout, &r->spec);
+    return status == KILN_OK ? kn_part_each(&whole, put_launch, text) : status;
+}
+
 static kiln_status show(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
                         const kiln_arg *in, int n_in, const char *target,
-                        kiln_status (*writer)(kn_str *, const kn_spec *))
+                        kiln_status (*writer)(kn_str *, const kn_resolved *))
 {
     kn_resolved *r = NULL;
     kn_str text = KN_STR_INIT;
@@ -90,7 +132,7 @@ static kiln_status show(char **out, kiln_kernel *kernel, kiln_array *const *outs
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a char * was expected");
     kiln_status status = resolve(&r, kernel, outs, n_out, in, n_in, NULL, target);
     if (status == KILN_OK)
-        status = writer(&text, &r->spec);
+        status = writer(&text, r);
     if (status == KILN_OK)
         status = hand_out(out, &text);
     kn_str_free(&text);
@@ -101,13 +143,19 @@ static kiln_status show(char **out, kiln_kernel *kernel, kiln_array *const *outs
 kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
                                const kiln_arg *in, int n_in, const char *target)
 {
-    return show(out, kernel, outs, n_out, in, n_in, target, kn_codegen_source);
+    return show(out, kernel, outs, n_out, in, n_in, target, put_source);
 }
 
 kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
                                 const kiln_arg *in, int n_in, const char *target)
 {
     return show(out, kernel, outs, n_out, in, n_in, target, put_line);
+}
+
+kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
+                                 const kiln_arg *in, int n_in, const char *target)
+{
+    return show(out, kernel, outs, n_out, in, n_in, target, put_launches);
 }
 
 /* ---- prepare ---- */
@@ -127,7 +175,7 @@ static kiln_status prepare_now(const preparation *p, kn_build_info *info)
     char entry[KN_NAME_MAX + 8];
     if (p->resolved->space.size == 0)
         return KILN_OK;
-    kiln_status status = put_line(&what, &p->resolved->spec);
+    kiln_status status = put_spec(&what, &p->resolved->spec);
     if (status == KILN_OK) {
         kn_spec_request(&request, &p->resolved->spec, kn_str_text(&what), 0);
         request.kept = p->kernel->kept;

@@ -136,8 +136,16 @@ static kiln_status place_part(piece *p, const kn_launch_input *in, const kn_part
     return status;
 }
 
-static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, const kn_part *part)
+/* What pieces are added to, and from what. */
+typedef struct adding {
+    kn_launch_plan *plan;
+    const kn_launch_input *input;
+} adding;
+
+static kiln_status add_piece(void *user, const kn_part *part)
 {
+    const adding *a = user;
+    kn_launch_plan *plan = a->plan;
     piece *grown = kn_realloc(plan->piece, (size_t)(plan->n_pieces + 1) * sizeof *grown);
     if (!grown)
         return kn_error_memory((size_t)(plan->n_pieces + 1) * sizeof *grown, "a launch plan");
@@ -148,34 +156,8 @@ static kiln_status add_piece(kn_launch_plan *plan, const kn_launch_input *in, co
     if (!p->block)
         return kn_error_memory((size_t)part->layout->size, "an argument block");
     ++plan->n_pieces;
-    put_fixed(p, in, part);
-    return place_part(p, in, part);
-}
-
-/* Cuts the space until every piece is small enough. Recursion is as deep as sizes have bits above the limits.
- */
-static kiln_status add_pieces(kn_launch_plan *plan, const kn_launch_input *in, const kn_layout *l,
-                              const kn_space *space)
-{
-    const kn_part part = {in->spec, l, in->figures, in->space, space};
-    int64_t align = 1;
-    if (space->size == 0)
-        return KILN_OK;
-    int axis = kn_part_cut(&align, &part);
-    if (axis < 0)
-        return add_piece(plan, in, &part);
-    kn_space *halves = kn_malloc(2 * sizeof *halves);
-    if (!halves)
-        return kn_error_memory(2 * sizeof *halves, "a launch plan");
-    kiln_status status =
-        kn_space_split(space, axis, align, &halves[0], &halves[1])
-            ? KILN_OK
-            : kn_error(KILN_ERROR_INTERNAL, "a space of %lld elements cannot be cut along axis %d",
-                       (long long)space->size, axis);
-    for (int h = 0; h < 2 && status == KILN_OK; ++h)
-        status = add_pieces(plan, in, l, &halves[h]);
-    kn_free(halves);
-    return status;
+    put_fixed(p, a->input, part);
+    return place_part(p, a->input, part);
 }
 
 static void set_slots(kn_launch_plan *plan, const kn_spec *spec, const kn_layout *l)
@@ -204,7 +186,8 @@ kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *i
     plan->backend = input->device->backend;
     plan->block_size = layout.size;
     set_slots(plan, input->spec, &layout);
-    status = add_pieces(plan, input, &layout, input->space);
+    const kn_part whole = {input->spec, &layout, input->figures, input->space, input->space};
+    status = kn_part_each(&whole, add_piece, &(adding){plan, input});
     if (status != KILN_OK) {
         kn_launch_plan_free(plan);
         return status;

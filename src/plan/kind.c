@@ -2,7 +2,8 @@
 
 #include <string.h>
 
-#include "types/dtype.h"
+#include "base/alloc.h"
+#include "base/error.h"
 
 enum { CUT_ALIGN = 4096 /* elements, where an axis has at least twice as many */ };
 
@@ -41,10 +42,32 @@ kiln_status kn_part_place(kn_placement *out, const kn_part *part)
     return s->kind->place(out, part);
 }
 
-int kn_part_cut(int64_t *align, const kn_part *part)
+/* Recursion is as deep as sizes have bits above the limits. */
+kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, const kn_part *piece),
+                         void *user)
 {
     const kn_kind *kind = part->spec->schedule.kind;
-    return kind->cut ? kind->cut(align, part) : -1;
+    int64_t align = 1;
+    if (part->space->size == 0)
+        return KILN_OK;
+    int axis = kind->cut ? kind->cut(&align, part) : -1;
+    if (axis < 0)
+        return take(user, part);
+    kn_space *halves = kn_malloc(2 * sizeof *halves);
+    if (!halves)
+        return kn_error_memory(2 * sizeof *halves, "a launch plan");
+    kiln_status status =
+        kn_space_split(part->space, axis, align, &halves[0], &halves[1])
+            ? KILN_OK
+            : kn_error(KILN_ERROR_INTERNAL, "a space of %lld elements cannot be cut along axis %d",
+                       (long long)part->space->size, axis);
+    for (int h = 0; h < 2 && status == KILN_OK; ++h) {
+        kn_part half = *part;
+        half.space = &halves[h];
+        status = kn_part_each(&half, take, user);
+    }
+    kn_free(halves);
+    return status;
 }
 
 int kn_cut_reach(int64_t *align, const kn_part *part)

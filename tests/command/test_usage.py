@@ -120,16 +120,18 @@ class Usage(CommandCase):
     def test_source_includes_no_headers(self):
         self.assertNotIn("#include", self.ok("source", *DIFFERENCE, "--arch", "sm_90"))
 
-    def test_explain_is_one_line(self):
+    def test_explain_shows_the_key_and_the_launches(self):
         for words in (["--arch", "sm_90"], ["--target", "host"]):
             text = self.ok("explain", *DIFFERENCE, *words)
-            self.assertEqual(text.count("\n"), 1, text)
-            self.assertEqual(self.json("explain", *DIFFERENCE, *words)["specialisation"], text.rstrip("\n"))
+            key, launches = text.split("\n", 1)
+            self.assertEqual(self.json("explain", *DIFFERENCE, *words), {"specialisation": key, "launches": launches})
+            self.assertRegex(launches, r'^elements="\d+"')
 
     def test_explain_does_not_depend_on_extents(self):
         small = self.ok("explain", *DIFFERENCE, "float32[1000,4]", "float32[1000,4]", "--arch", "sm_90")
         large = self.ok("explain", *DIFFERENCE, "float32[20,40,80]", "float32[20,40,80]", "--arch", "sm_90")
-        self.assertEqual(small, large)
+        self.assertEqual(small.split("\n")[0], large.split("\n")[0])
+        self.assertNotEqual(small, large)
 
     def test_info(self):
         text = self.ok("info")

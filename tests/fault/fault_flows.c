@@ -235,7 +235,7 @@ static kiln_status look_at_kernel(void)
 {
     kiln_kernel *kernel = NULL;
     kiln_array *x = NULL;
-    char *source = NULL, *line = NULL;
+    char *source = NULL, *line = NULL, *launches = NULL;
     kiln_status status = make_kernel(&kernel);
     if (status == KILN_OK)
         status = make_matrix(&x);
@@ -245,14 +245,18 @@ static kiln_status look_at_kernel(void)
         if (status == KILN_OK)
             status = kiln_kernel_explain(&line, kernel, NULL, 2, in, 3, NULL);
         if (status == KILN_OK)
+            status = kiln_kernel_launches(&launches, kernel, NULL, 2, in, 3, "sm_90");
+        if (status == KILN_OK)
             status = kiln_kernel_prepare(kernel, NULL, 2, in, 3, NULL, NULL);
     }
     if (status == KILN_OK) {
         assert_non_null(strstr(source, "(x + y) * s"));
         assert_non_null(strstr(line, "host:"));
+        assert_non_null(strstr(launches, "grid="));
     }
     free(source);
     free(line);
+    free(launches);
     kiln_array_free(x);
     kiln_kernel_free(kernel);
     return status;

@@ -22,8 +22,9 @@ const cli_command cli_commands[] = {
      "  kiln source 'T x, T y' 'T z' 'z = x + y' --arch sm_90 --type T=float64\n",
      3, -1, cli_source_run},
     {CLI_EXPLAIN, "explain", "IN OUT BODY [ARGUMENT...]",
-     "print the specialisation that a call needs, in one line",
-     "Arguments as for `kiln source`. The line is the key of the cache.\n", 3, -1, cli_explain_run},
+     "print the specialisation that a call needs, and what it launches",
+     "Arguments as for `kiln source`. The first line is the key of the cache, each of the others a launch.\n",
+     3, -1, cli_explain_run},
     {CLI_INFO, "info", "", "print versions, devices, compilers and the cache", "", 0, 0, cli_info_run},
     {CLI_CACHE, "cache", "path|stats|list|clear", "look into or clear the cache of compiled kernels",
      "  path   the cache's file\n"
