@@ -86,7 +86,7 @@ KILN_API bool kiln_array_is_read_only(const kiln_array *array);
 
 /* ---- views: no data moves; the result shares the storage ---- */
 
-/* A Python index in text: "1:, ::-2, None, ..., 3". */
+/* A Python index in text: "1:, ::-2, None, ..., 3"; "" is the whole array, as a[()]. */
 KILN_API kiln_status kiln_array_index(kiln_array **out, kiln_array *array, const char *index);
 /* start:stop:step of one axis as Python clips them; KILN_SLICE_NONE leaves a bound out. */
 #define KILN_SLICE_NONE INT64_MIN
@@ -95,11 +95,12 @@ KILN_API kiln_status kiln_array_slice(kiln_array **out, kiln_array *array, int a
 KILN_API kiln_status kiln_array_select(kiln_array **out, kiln_array *array, int axis, int64_t index);
 /* axes: a permutation of 0 .. ndim-1; NULL reverses them. */
 KILN_API kiln_status kiln_array_transpose(kiln_array **out, kiln_array *array, const int *axes);
-/* One extent may be -1. A view where the layout allows it, else a C-ordered copy. */
+/* One extent may be -1. A view where the layout allows it, else a C-ordered copy. Shapes, strides and what is a view are NumPy's in all of
+ * these, strides of axes of extent 1 too; but selecting a single element gives an array without axes, as a[..., ] does. */
 KILN_API kiln_status kiln_array_reshape(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape);
 KILN_API kiln_status kiln_array_broadcast_to(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape);
 KILN_API kiln_status kiln_array_expand_dims(kiln_array **out, kiln_array *array, int axis);
-/* Drops axis, which must have extent 1; KILN_ALL_AXES drops all of extent 1. */
+/* Drops axis, which must have extent 1; KILN_ALL_AXES drops all of extent 1. An array without axes stays as it is. */
 #define KILN_ALL_AXES INT32_MIN
 KILN_API kiln_status kiln_array_squeeze(kiln_array **out, kiln_array *array, int axis);
 

@@ -73,7 +73,7 @@ KILN_API int kiln_kernel_n_out(const kiln_kernel *kernel);
 
 typedef enum kiln_order {
     KILN_ORDER_C = 0,   /* outputs that the call allocates are C-ordered */
-    KILN_ORDER_KEEP = 1 /* ... follow the inputs' memory order, as NumPy's order="K" */
+    KILN_ORDER_KEEP = 1 /* ... have the strides that NumPy's ufuncs give theirs for such inputs (order="K") */
 } kiln_order;
 
 enum {

@@ -159,7 +159,7 @@ kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream,
         extents[ndim + k] = strides ? strides[k] : 0;
     }
     if (!strides)
-        kn_shape_c_strides(ndim, shape, (int64_t)kiln_dtype_size(dtype), extents + ndim);
+        kn_shape_new_strides(ndim, shape, (int64_t)kiln_dtype_size(dtype), extents + ndim);
     kn_array_form_make(&form, dtype, ndim, extents);
     return kn_array_from_form(out, &form, device, stream);
 }
@@ -185,7 +185,7 @@ kiln_status kn_array_placeholder(kiln_array **out, kiln_dtype dtype, int ndim, c
     kiln_status status = kn_array_check_shape(dtype, ndim, shape);
     if (status)
         return status;
-    kn_shape_c_strides(ndim, shape, (int64_t)kiln_dtype_size(dtype), strides);
+    kn_shape_new_strides(ndim, shape, (int64_t)kiln_dtype_size(dtype), strides);
     kiln_array *a = array_new(dtype, ndim, shape, strides);
     if (!a)
         return KILN_ERROR_MEMORY;

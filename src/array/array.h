@@ -61,6 +61,8 @@ kiln_status kn_array_check_data(const kiln_array *array, const char *function);
 /* start:stop:step over an axis as Python clips it (KILN_SLICE_NONE: left out; step is neither 0 nor none): sets *start to the first index and returns
  * the number of elements. */
 int64_t kn_slice_clip(int64_t extent, int64_t *start, int64_t stop, int64_t step);
+/* The stride of `count` elements, each `step` steps of `stride` apart: as NumPy has it where there is one element or none, too. */
+int64_t kn_slice_stride(int64_t stride, int64_t step, int64_t count);
 
 /* Copies elements between host views of equal shapes; any strides. Nothing overlaps. */
 void kn_array_copy_elements(int ndim, const int64_t *shape, void *to, const int64_t *to_strides, const void *from,

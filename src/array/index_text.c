@@ -1,6 +1,6 @@
 /* Python's basic indexing, from text.
  *
- *   index := item { "," item } [ "," ]
+ *   index := [ item { "," item } [ "," ] ]
  *   item  := "..." | "None" | "newaxis" | integer | [ integer ] ":" [ integer ] [ ":" [ integer ] ]
  */
 #include "array/array.h"
@@ -169,6 +169,8 @@ static kiln_status parse_item(index_parser *p, item *it)
 static kiln_status parse_items(index_parser *p)
 {
     skip_blanks(p);
+    if (!p->text[p->at])
+        return KILN_OK; /* a[()]: all of it */
     do {
         if (p->count == ITEMS_MAX)
             return syntax(p, p->at, 1, "too many items");
@@ -219,7 +221,7 @@ static void slice_axis(const item *it, view_builder *v)
     int64_t step = it->value[2] == KILN_SLICE_NONE ? 1 : it->value[2];
     int64_t count = kn_slice_clip(v->array->shape[v->axis++], &start, it->value[1], step);
     v->data += count ? start * stride : 0;
-    push_axis(v, count, count > 1 ? stride * step : stride);
+    push_axis(v, count, kn_slice_stride(stride, step, count));
 }
 
 static void keep_axes(view_builder *v, int count)

@@ -231,10 +231,9 @@ static kiln_status allocate_for(kiln_array **out, const npy_header *h, kiln_devi
     kiln_status status = kn_device_get(&place, device);
     if (!status)
         status = kn_stream_native(&stream, place, NULL);
-    kn_shape_f_strides(h->ndim, h->shape, (int64_t)kiln_dtype_size(h->dtype), strides);
-    return status ? status
-                  : kn_array_allocate(out, place, stream, h->dtype, h->ndim, h->shape,
-                                      h->fortran_order ? strides : NULL);
+    (h->fortran_order ? kn_shape_f_strides : kn_shape_c_strides)(h->ndim, h->shape,
+                                                                 (int64_t)kiln_dtype_size(h->dtype), strides);
+    return status ? status : kn_array_allocate(out, place, stream, h->dtype, h->ndim, h->shape, strides);
 }
 
 static kiln_status read_array(kiln_array **out, const kn_blob *file, kiln_device device)

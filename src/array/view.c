@@ -33,6 +33,12 @@ static kiln_status view(kiln_array **out, kiln_array *array, const layout *l)
     return kn_array_view(out, array, l->data, l->ndim, l->shape, l->strides);
 }
 
+/* All of it, laid out as it is. */
+static kiln_status same_array(kiln_array **out, kiln_array *array)
+{
+    return kn_array_view(out, array, array->data, array->ndim, array->shape, array->strides);
+}
+
 static void drop_axis(layout *l, int axis)
 {
     size_t rest = (size_t)(l->ndim - axis - 1);
@@ -44,9 +50,11 @@ static void drop_axis(layout *l, int axis)
 /* Counts a negative axis from the end. */
 static kiln_status find_axis(int *axis, int ndim, const char *function)
 {
+    if (ndim == 0)
+        return kn_error(KILN_ERROR_SHAPE, "%s: axis %d was given, but there are no axes", function, *axis);
     if (*axis < -ndim || *axis >= ndim)
-        return kn_error(KILN_ERROR_SHAPE, "%s: axis %d is out of range for an array of %d axes", function,
-                        *axis, ndim);
+        return kn_error(KILN_ERROR_SHAPE, "%s: axis %d is out of range; %d to %d were expected", function,
+                        *axis, -ndim, ndim - 1);
     *axis += *axis < 0 ? ndim : 0;
     return KILN_OK;
 }
@@ -72,6 +80,12 @@ int64_t kn_slice_clip(int64_t extent, int64_t *start, int64_t stop, int64_t step
     return *start < stop ? (stop - *start - 1) / step + 1 : 0;
 }
 
+int64_t kn_slice_stride(int64_t stride, int64_t step, int64_t count)
+{
+    int64_t product; /* a single element is never stepped from: the step may be of any size */
+    return count == 0 || __builtin_mul_overflow(stride, step, &product) ? stride : product;
+}
+
 kiln_status kiln_array_slice(kiln_array **out, kiln_array *array, int axis, int64_t start, int64_t stop,
                              int64_t step)
 {
@@ -88,8 +102,7 @@ kiln_status kiln_array_slice(kiln_array **out, kiln_array *array, int axis, int6
     int64_t count = kn_slice_clip(l.shape[axis], &start, stop, step);
     l.data += count ? start * l.strides[axis] : 0;
     l.shape[axis] = count;
-    l.strides[axis] *=
-        count > 1 ? step : 1; /* the stride of a single element means nothing, and step may be huge */
+    l.strides[axis] = kn_slice_stride(l.strides[axis], step, count);
     return view(out, array, &l);
 }
 
@@ -136,28 +149,6 @@ kiln_status kiln_array_transpose(kiln_array **out, kiln_array *array, const int 
     return view(out, array, &l);
 }
 
-kiln_status kiln_array_expand_dims(kiln_array **out, kiln_array *array, int axis)
-{
-    layout l;
-    kiln_status status = check(out, array, "kiln_array_expand_dims");
-    if (status)
-        return status;
-    if (array->ndim == KILN_MAX_NDIM)
-        return kn_error(KILN_ERROR_SHAPE,
-                        "kiln_array_expand_dims: the array has %d axes already, which is the most",
-                        KILN_MAX_NDIM);
-    status = find_axis(&axis, array->ndim + 1, "kiln_array_expand_dims");
-    if (status)
-        return status;
-    layout_of(&l, array);
-    memmove(l.shape + axis + 1, l.shape + axis, (size_t)(l.ndim - axis) * sizeof *l.shape);
-    memmove(l.strides + axis + 1, l.strides + axis, (size_t)(l.ndim - axis) * sizeof *l.strides);
-    l.shape[axis] = 1;
-    l.strides[axis] = 0;
-    l.ndim++;
-    return view(out, array, &l);
-}
-
 kiln_status kiln_array_squeeze(kiln_array **out, kiln_array *array, int axis)
 {
     layout l;
@@ -171,6 +162,8 @@ kiln_status kiln_array_squeeze(kiln_array **out, kiln_array *array, int axis)
                 drop_axis(&l, k);
         return view(out, array, &l);
     }
+    if (l.ndim == 0 && (axis == 0 || axis == -1)) /* nothing to drop: NumPy lets it pass */
+        return view(out, array, &l);
     status = find_axis(&axis, l.ndim, "kiln_array_squeeze");
     if (status)
         return status;
@@ -183,13 +176,14 @@ kiln_status kiln_array_squeeze(kiln_array **out, kiln_array *array, int axis)
 
 /* ---- shapes ---- */
 
-static kiln_status refuse_shapes(const char *format, const kiln_array *array, int ndim, const int64_t *shape)
+static kiln_status refuse_shapes(const char *function, const char *expected, const kiln_array *array,
+                                 int ndim, const int64_t *shape)
 {
     kn_str from = KN_STR_INIT, to = KN_STR_INIT;
     kn_shape_format(&from, array->ndim, array->shape);
     kn_shape_format(&to, ndim, shape);
-    kn_error(KILN_ERROR_SHAPE, "%s: an array of shape %s cannot become %s", format, kn_str_text(&from),
-             kn_str_text(&to));
+    kn_error(KILN_ERROR_SHAPE, "%s: an array of shape %s cannot become %s: %s", function, kn_str_text(&from),
+             kn_str_text(&to), expected);
     kn_str_free(&from);
     kn_str_free(&to);
     return KILN_ERROR_SHAPE;
@@ -197,6 +191,8 @@ static kiln_status refuse_shapes(const char *format, const kiln_array *array, in
 
 kiln_status kiln_array_broadcast_to(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape)
 {
+    static const char fits[] =
+        "counted from the last axis, each extent has to be that of the array, which may be 1 instead";
     layout l;
     kiln_status status = check(out, array, "kiln_array_broadcast_to");
     if (!status)
@@ -204,16 +200,16 @@ kiln_status kiln_array_broadcast_to(kiln_array **out, kiln_array *array, int ndi
     if (status)
         return status;
     if (ndim < array->ndim)
-        return refuse_shapes("kiln_array_broadcast_to", array, ndim, shape);
+        return refuse_shapes("kiln_array_broadcast_to", fits, array, ndim, shape);
     l.ndim = ndim;
     l.data = array->data;
     for (int k = 0; k < ndim; k++) {
         int axis = k - (ndim - array->ndim);
         int64_t extent = axis < 0 ? 1 : array->shape[axis];
         if (extent != shape[k] && extent != 1)
-            return refuse_shapes("kiln_array_broadcast_to", array, ndim, shape);
+            return refuse_shapes("kiln_array_broadcast_to", fits, array, ndim, shape);
         l.shape[k] = shape[k];
-        l.strides[k] = axis < 0 || extent != shape[k] ? 0 : array->strides[axis];
+        l.strides[k] = extent == 1 ? 0 : array->strides[axis];
     }
     status = view(out, array, &l);
     if (!status)
@@ -264,7 +260,7 @@ static bool split_and_join(layout *to, const layout *from, int64_t item_size)
         new = new_end;
     }
     for (; new < to->ndim; new ++) /* only axes of extent 1 are left */
-        to->strides[new] = item_size;
+        to->strides[new] = new > 0 ? to->strides[new - 1] : item_size;
     return true;
 }
 
@@ -285,6 +281,8 @@ static bool try_reshape(layout *to, const kiln_array *array)
 
 kiln_status kiln_array_reshape(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape)
 {
+    static const char counts[] =
+        "the number of elements has to stay as it is, and one extent may be -1 where the others divide it";
     layout l = {.ndim = ndim};
     kiln_array *copy = NULL;
     kiln_status status = check(out, array, "kiln_array_reshape");
@@ -294,8 +292,10 @@ kiln_status kiln_array_reshape(kiln_array **out, kiln_array *array, int ndim, co
         return kn_array_check_shape(array->dtype, ndim, shape);
     if (ndim)
         memcpy(l.shape, shape, (size_t)ndim * sizeof *shape);
+    if (ndim == array->ndim && memcmp(l.shape, array->shape, (size_t)ndim * sizeof *shape) == 0)
+        return same_array(out, array);
     if (!resolve_shape(array, ndim, l.shape))
-        return refuse_shapes("kiln_array_reshape", array, ndim, shape);
+        return refuse_shapes("kiln_array_reshape", counts, array, ndim, shape);
     if (try_reshape(&l, array))
         return view(out, array, &l);
     status = kiln_array_copy(&copy, array);
@@ -306,4 +306,26 @@ kiln_status kiln_array_reshape(kiln_array **out, kiln_array *array, int ndim, co
     status = view(out, copy, &l);
     kiln_array_free(copy);
     return status;
+}
+
+/* The new axis has the stride that a reshape gives it; an index of None gives it 0. Both are NumPy's. */
+kiln_status kiln_array_expand_dims(kiln_array **out, kiln_array *array, int axis)
+{
+    layout l;
+    kiln_status status = check(out, array, "kiln_array_expand_dims");
+    if (status)
+        return status;
+    if (array->ndim == KILN_MAX_NDIM)
+        return kn_error(KILN_ERROR_SHAPE,
+                        "kiln_array_expand_dims: the array has %d axes already, which is the most",
+                        KILN_MAX_NDIM);
+    status = find_axis(&axis, array->ndim + 1, "kiln_array_expand_dims");
+    if (status)
+        return status;
+    layout_of(&l, array);
+    memmove(l.shape + axis + 1, l.shape + axis, (size_t)(l.ndim - axis) * sizeof *l.shape);
+    l.shape[axis] = 1;
+    l.ndim++;
+    try_reshape(&l, array); /* an axis of extent 1 never needs a copy */
+    return view(out, array, &l);
 }

@@ -77,7 +77,7 @@ static kiln_status check_output(const kn_program *p, const kn_param *param, cons
 {
     if (a->is_read_only)
         return kn_error(KILN_ERROR_INVALID, "%s: output '%s' is read-only", p->name, param->name);
-    for (int d = 0; d < a->ndim; ++d)
+    for (int d = 0; d < a->ndim && a->size > 0; ++d)
         if (a->strides[d] == 0 && a->shape[d] > 1)
             return kn_error(
                 KILN_ERROR_INVALID,

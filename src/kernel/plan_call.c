@@ -91,17 +91,54 @@ static kiln_status find_shape(kn_resolved *r, const kn_binding *b, const views *
     return status;
 }
 
-/* Strides of the outputs that the call allocates. */
+/* Whether every array that takes part has the whole shape in Fortran order alone, arrays without axes left aside,
+ * and none would have to be converted to another's dtype. NumPy's ufuncs with one result do without their
+ * iterator then. Elements lie where that would put them, but axes of extent 1 have other strides. */
+static bool is_all_fortran(const kn_binding *b, const views *v)
+{
+    const kiln_array *first = NULL;
+    kiln_dtype common = KILN_DTYPE_NONE;
+    for (int o = 0; o < v->count; ++o) {
+        const kiln_array *a = b->array[v->param[o]];
+        if (o == 0)
+            common = a->dtype;
+        else
+            kiln_dtype_promote(&common, common, a->dtype);
+    }
+    for (int o = 0; o < v->count; ++o) {
+        const kiln_array *a = b->array[v->param[o]];
+        if (a->ndim == 0)
+            continue;
+        if (!first)
+            first = a;
+        if (a->dtype != common || a->is_c_contiguous || !a->is_f_contiguous || a->ndim != first->ndim ||
+            memcmp(a->shape, first->shape, (size_t)a->ndim * sizeof *a->shape) != 0)
+            return false;
+    }
+    return first && b->program->n_out == 1;
+}
+
+/* The axes of outputs that the call allocates, outermost in memory first. */
+static void order_axes(int *axes, const kn_resolved *r, const kn_binding *b, const views *v, kiln_order order)
+{
+    bool turned = order == KILN_ORDER_KEEP && is_all_fortran(b, v);
+    if (order == KILN_ORDER_KEEP && !turned) {
+        kn_space_memory_order(axes, r->ndim, v->view, v->count);
+        return;
+    }
+    for (int a = 0; a < r->ndim; ++a)
+        axes[a] = turned ? r->ndim - 1 - a : a;
+}
+
+/* Strides of these outputs; as in any new array, 0 where there are no elements. */
 static void find_out_strides(kn_resolved *r, const kn_binding *b, const views *v, kiln_order order)
 {
     int axes[KILN_MAX_NDIM];
-    for (int a = 0; a < r->ndim; ++a)
-        axes[a] = a;
-    if (order == KILN_ORDER_KEEP)
-        kn_space_memory_order(axes, r->ndim, r->shape, v->view, v->count);
+    bool is_empty = kn_shape_size(r->ndim, r->shape) == 0;
+    order_axes(axes, r, b, v, order);
     for (int j = 0; j < b->program->n_out; ++j) {
-        int64_t run = (int64_t)kiln_dtype_size(b->operand[b->program->n_in + j].dtype);
-        for (int a = r->ndim; a-- > 0; run *= r->shape[axes[a]] > 0 ? r->shape[axes[a]] : 1)
+        int64_t run = is_empty ? 0 : (int64_t)kiln_dtype_size(b->operand[b->program->n_in + j].dtype);
+        for (int a = r->ndim; a-- > 0; run *= r->shape[axes[a]])
             r->out_stride[j][axes[a]] = run;
     }
 }

@@ -30,6 +30,14 @@ void kn_shape_c_strides(int ndim, const int64_t *shape, int64_t item_size, int64
     }
 }
 
+void kn_shape_new_strides(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides)
+{
+    kn_shape_c_strides(ndim, shape, item_size, strides);
+    if (kn_shape_size(ndim, shape) == 0)
+        for (int k = 0; k < ndim; k++)
+            strides[k] = 0;
+}
+
 void kn_shape_f_strides(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides)
 {
     int64_t stride = item_size;

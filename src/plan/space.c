@@ -66,7 +66,6 @@ kiln_status kn_space_broadcast(int *ndim, int64_t *shape, const kn_view *view, c
 typedef struct axis {
     int64_t extent;
     int64_t stride[KN_MAX_OPERANDS];
-    int origin; /* which axis of the broadcast shape */
 } axis;
 
 typedef struct axes {
@@ -84,8 +83,7 @@ static void set_priority(axes *x, const kn_view *view, int count)
                 x->priority[at++] = v;
 }
 
-static void gather(axes *x, int ndim, const int64_t *shape, const kn_view *view, int count, bool with_index,
-                   bool keep_ones)
+static void gather(axes *x, int ndim, const int64_t *shape, const kn_view *view, int count, bool with_index)
 {
     int64_t logical = 1, logical_stride[KILN_MAX_NDIM];
     for (int a = ndim; a-- > 0; logical *= shape[a])
@@ -95,11 +93,10 @@ static void gather(axes *x, int ndim, const int64_t *shape, const kn_view *view,
     x->operands = count + (with_index ? 1 : 0);
     set_priority(x, view, count);
     for (int a = 0; a < ndim; ++a) {
-        if (shape[a] == 1 && !keep_ones)
+        if (shape[a] == 1)
             continue;
         axis *to = &x->axis[x->count++];
         to->extent = shape[a];
-        to->origin = a;
         for (int v = 0; v < count; ++v)
             to->stride[v] = view_stride(&view[v], ndim, a);
         if (with_index)
@@ -202,7 +199,7 @@ void kn_space_make(kn_space *out, int ndim, const int64_t *shape, const kn_view 
                    bool with_index)
 {
     axes x;
-    gather(&x, ndim, shape, view, count, with_index, false);
+    gather(&x, ndim, shape, view, count, with_index);
     out->size = kn_shape_size(ndim, shape);
     out->has_index = with_index;
     out->n_operands = x.operands;
@@ -215,13 +212,37 @@ void kn_space_make(kn_space *out, int ndim, const int64_t *shape, const kn_view 
     scatter(out, &x);
 }
 
-void kn_space_memory_order(int *order, int ndim, const int64_t *shape, const kn_view *view, int count)
+/* Whether axis `a` of the broadcast shape belongs outside axis `b`, which has been placed further in: -1 where all
+ * views that move along both take smaller steps along a, 1 where one does not (a contradiction leaves C order), 0
+ * where no view moves along both. */
+static int compare_in_memory(int ndim, const kn_view *view, int count, int a, int b)
 {
-    axes x;
-    gather(&x, ndim, shape, view, count, false, true);
-    sort_axes(&x);
-    for (int a = 0; a < ndim; ++a)
-        order[a] = x.axis[a].origin;
+    int order = 0;
+    for (int v = 0; v < count; ++v) {
+        int64_t sa = llabs(view_stride(&view[v], ndim, a)), sb = llabs(view_stride(&view[v], ndim, b));
+        if (sa != 0 && sb != 0)
+            order = sa >= sb || order > 0 ? 1 : -1;
+    }
+    return order;
+}
+
+void kn_space_memory_order(int *order, int ndim, const kn_view *view, int count)
+{
+    int inward[KILN_MAX_NDIM]; /* innermost first */
+    for (int k = 0; k < ndim; ++k) {
+        int axis = ndim - 1 - k, place = k;
+        for (int j = k; j-- > 0;) {
+            int relation = compare_in_memory(ndim, view, count, axis, inward[j]);
+            if (relation > 0)
+                break;
+            if (relation < 0)
+                place = j;
+        }
+        memmove(&inward[place + 1], &inward[place], (size_t)(k - place) * sizeof *inward);
+        inward[place] = axis;
+    }
+    for (int k = 0; k < ndim; ++k)
+        order[k] = inward[ndim - 1 - k];
 }
 
 static void copy_space(kn_space *to, const kn_space *from)

@@ -290,13 +290,13 @@ static void memory_order_is_numpys(void **state)
     const kn_view two[] = {{S(5), S(4), 1, false}, {S(3, 4, 5), S(4, 12, 48), 3, false}};
     const kn_view none[] = {{S(3, 4, 5), S(0, 0, 0), 3, false}};
     (void)state;
-    kn_space_memory_order(axes, 3, S(3, 4, 5), f, 1);
+    kn_space_memory_order(axes, 3, f, 1);
     assert_memory_equal(axes, ((int[]){2, 1, 0}), sizeof axes);
-    kn_space_memory_order(axes, 3, S(3, 4, 5), turned, 1);
+    kn_space_memory_order(axes, 3, turned, 1);
     assert_memory_equal(axes, ((int[]){1, 0, 2}), sizeof axes);
-    kn_space_memory_order(axes, 3, S(3, 4, 5), two, 2);
+    kn_space_memory_order(axes, 3, two, 2);
     assert_memory_equal(axes, ((int[]){2, 1, 0}), sizeof axes);
-    kn_space_memory_order(axes, 3, S(3, 4, 5), none, 1);
+    kn_space_memory_order(axes, 3, none, 1);
     assert_memory_equal(axes, ((int[]){0, 1, 2}), sizeof axes);
 }
 
