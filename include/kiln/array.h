@@ -41,9 +41,17 @@ KILN_API kiln_status kiln_array_full(kiln_array **out, kiln_dtype dtype, int ndi
                                      kiln_device device);
 /* Every element becomes *value, one element of dtype in host memory; array may be a view. Queued on the current stream. */
 KILN_API kiln_status kiln_array_fill(kiln_array *array, const void *value);
-/* start, start + step, ... below stop (above it for a negative step), ceil((stop - start) / step) elements, as numpy.arange. */
+/* start, start + step, ... below stop (above it for a negative step), ceil((stop - start) / step) elements, as numpy.arange. Refused (_TYPE)
+ * where an element does not fit the dtype, and, for dtypes of whole numbers, from 2^53 on, where a double may stand for several of them. A range
+ * of bool has 2 elements at most. */
 KILN_API kiln_status kiln_array_arange(kiln_array **out, double start, double stop, double step, kiln_dtype dtype,
                                        kiln_device device);
+/* The same for whole numbers, exact from one end of int64 or uint64 to the other. Floating dtypes are counted as above, and refused from 2^53 on.
+ * With _uint a range that goes down ends above stop, and so above 0: turn one that goes up round ("::-1") to end with it. */
+KILN_API kiln_status kiln_array_arange_int(kiln_array **out, int64_t start, int64_t stop, int64_t step, kiln_dtype dtype,
+                                           kiln_device device);
+KILN_API kiln_status kiln_array_arange_uint(kiln_array **out, uint64_t start, uint64_t stop, int64_t step, kiln_dtype dtype,
+                                            kiln_device device);
 /* A copy of C-ordered host data. The copy has been made when the call returns. */
 KILN_API kiln_status kiln_array_from_host(kiln_array **out, const void *data, kiln_dtype dtype, int ndim, const int64_t *shape,
                                           kiln_device device);

@@ -96,6 +96,9 @@ typedef struct kn_range {
  * nothing can be compiled, values go there by way of the host. */
 typedef kiln_status (*kn_array_fill_function)(kiln_array *to, const void *value, kiln_stream *stream);
 typedef kiln_status (*kn_array_range_function)(kiln_array *to, const kn_range *range, kiln_stream *stream);
+void kn_array_set_range_function(kn_array_range_function range);
+/* Whether the host is to do what a kernel could not: there is neither a compiler nor a binary. A capture cannot wait for it. */
+bool kn_array_host_may_help(kiln_status status);
 void kn_array_set_fill_functions(kn_array_fill_function fill, kn_array_range_function range);
 
 #endif

@@ -115,7 +115,7 @@ static void range_of(kiln_dtype dtype, double start, double stop, double step)
     kiln_array *here = NULL, *there = NULL;
     if (kiln_array_arange(&here, start, stop, step, dtype, KILN_DEVICE_HOST) != KILN_OK) {
         refused(kiln_array_arange(&there, start, stop, step, dtype, stage_device), KILN_ERROR_TYPE,
-                "does not fit");
+                dtype == KILN_BOOL ? "bool has 2 elements at most" : "does not fit");
         trouble_unless(!there, "a refused range left an array");
         return;
     }
@@ -134,6 +134,33 @@ static void ranges(void)
     for (int dtype = KILN_BOOL; dtype <= KILN_COMPLEX128; ++dtype)
         for (size_t b = 0; b < sizeof bounds / sizeof bounds[0] && !in_trouble(); ++b)
             range_of((kiln_dtype)dtype, bounds[b][0], bounds[b][1], bounds[b][2]);
+}
+
+static void range_of_integers(kiln_dtype dtype, int64_t start, int64_t stop, int64_t step)
+{
+    kiln_array *here = NULL, *there = NULL;
+    kiln_status status = kiln_array_arange_int(&here, start, stop, step, dtype, KILN_DEVICE_HOST);
+    trouble_unless(kiln_array_arange_int(&there, start, stop, step, dtype, stage_device) == status,
+                   "the device says '%s'", kiln_error_message());
+    if (here && there)
+        expect_elements(there, kiln_array_data(here), "range");
+    kiln_array_free(here);
+    kiln_array_free(there);
+}
+
+static void ranges_of_integers(void)
+{
+    static const int64_t bounds[][3] = {{0, 2, 1},
+                                        {1, 3, 1},
+                                        {1, -1, -1},
+                                        {INT64_MIN, INT64_MAX, INT64_MAX / 9},
+                                        {INT64_MAX, INT64_MIN, INT64_MIN / 7},
+                                        {9007199254740993, 9007199254740996, 1},
+                                        {250, 256, 1},
+                                        {INT64_MAX - 40, INT64_MAX, 3}};
+    for (int dtype = KILN_BOOL; dtype <= KILN_COMPLEX128; ++dtype)
+        for (size_t b = 0; b < sizeof bounds / sizeof bounds[0] && !in_trouble(); ++b)
+            range_of_integers((kiln_dtype)dtype, bounds[b][0], bounds[b][1], bounds[b][2]);
 }
 
 /* kiln_kernel_last_call speaks of the user's kernels alone. */
@@ -164,6 +191,7 @@ const test_case fill_cases[] = {
     {"filled_views", filled_views, 0},
     {"filled_without_axes", filled_without_axes, 0},
     {"ranges", ranges, 0},
+    {"ranges_of_integers", ranges_of_integers, 0},
     {"not_the_users_calls", not_the_users_calls, 0},
     {NULL, NULL, 0},
 };

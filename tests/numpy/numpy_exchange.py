@@ -4,6 +4,7 @@
 """
 import ctypes
 import os
+import random
 import sys
 import tempfile
 import unittest
@@ -226,7 +227,10 @@ class Memory(unittest.TestCase):
 
 class Ranges(unittest.TestCase):
     RANGES = [(0, 10, 1), (5, -3, -2), (0, 1, 0.1), (-2.5, 7.25, 0.37), (1e6, 1e6 + 3, 0.25), (0, 0.5, 0.1), (3, 3, 1), (250, 256, 1), (100, -128, -3),
-              (0, 3000, 1), (2**53, 2**53 + 64, 2), (0, 60000, 7), (1.5, 9, 1), (-7.9, 8, 2.6)]
+              (0, 3000, 1), (2**53, 2**53 + 64, 2), (0, 60000, 7), (1.5, 9, 1), (-7.9, 8, 2.6), (0, 2, 1), (1, 3, 1), (0.5, 2, 1), (1, -1, -1), (5, 3, -1),
+              (0, 1, 0.5), (0, 1.5, 0.5), (-1, 1, 1), (0, 1, 1), (0, 0, 1), (-0.5, 0.5, 0.5)]
+    ENDS = [-(2**63), -(2**63) + 1, -(2**53) - 1, -(2**53), -(2**53) + 1, -(2**31), -129, -128, -1, 0, 1, 2, 127, 128, 255, 256, 2**31, 2**53 - 1, 2**53, 2**53 + 1,
+            2**62, 2**63 - 2, 2**63 - 1, 2**63, 2**63 + 1, 2**64 - 2, 2**64 - 1]
 
     def arange(self, start, stop, step, dtype):
         a, number = ctypes.c_void_p(), ctypes.c_int()
@@ -237,8 +241,8 @@ class Ranges(unittest.TestCase):
         return got
 
     def fits(self, start, stop, step, dtype):
-        if dtype == "bool":
-            return False  # NumPy takes two elements at most
+        if np.dtype(dtype).kind in "biu" and max(abs(start), abs(stop)) >= 2**53:
+            return False
         if np.dtype(dtype).kind not in "iu":
             return True
         info, last = np.iinfo(dtype), start + step * max(int(np.ceil((stop - start) / step)) - 1, 0)
@@ -250,12 +254,63 @@ class Ranges(unittest.TestCase):
             for dtype in DTYPES:
                 if not self.fits(start, stop, step, dtype):
                     continue
-                with np.errstate(all="ignore"):
-                    wanted = np.arange(start, stop, step, dtype=dtype)
+                try:
+                    with np.errstate(all="ignore"):
+                        wanted = np.arange(start, stop, step, dtype=dtype)
+                except TypeError:  # more than two bools
+                    self.assertRaisesRegex(RuntimeError, "bool has 2 elements at most", self.arange, start, stop, step, dtype)
+                    continue
                 got = self.arange(start, stop, step, dtype)
                 np.testing.assert_array_equal(got, wanted, f"{start} {stop} {step} {dtype}")
                 compared += 1
-        self.assertGreater(compared, 120)
+        self.assertGreater(compared, 150)
+
+    def integers(self, kind, start, stop, step, dtype):
+        a, number = ctypes.c_void_p(), ctypes.c_int()
+        kiln.check(kiln.c.kiln_dtype_from_name(ctypes.byref(number), dtype.encode()))
+        end = ctypes.c_int64 if kind == "int" else ctypes.c_uint64
+        kiln.check(getattr(kiln.c, "kiln_array_arange_" + kind)(ctypes.byref(a), end(start), end(stop), ctypes.c_int64(step), number, HOST))
+        got = kiln.to_numpy(a)
+        kiln.free(a)
+        return got
+
+    def test_integers_to_the_last_bit(self):
+        """Python's own ranges are the reference: NumPy counts elements in doubles."""
+        rng, kept, refused = random.Random(1), 0, 0
+        for _ in range(4000):
+            kind, dtype = rng.choice(("int", "uint")), rng.choice([d for d in DTYPES if np.dtype(d).kind in "biu"])
+            low, high = (-(2**63), 2**63 - 1) if kind == "int" else (0, 2**64 - 1)
+            start, stop = (min(max(rng.choice(self.ENDS) + rng.choice([0, 0, 1, -1, 5, -5]), low), high) for _ in range(2))
+            if rng.random() < 0.4:
+                stop = min(max(start + rng.randrange(-40, 40), low), high)
+            length = rng.choice([1, 1, 2, 3, 7, 50])
+            step = min(max((stop - start) // length + rng.choice([-1, 0, 0, 1]), -(2**63)), 2**63 - 1) or 1
+            wanted = range(start, stop, step)
+            if len(wanted) > 1000:
+                continue
+            info = np.iinfo(dtype) if dtype != "bool" else None
+            words = f"{kind} {start} {stop} {step} {dtype}"
+            if len(wanted) > 2 if info is None else len(wanted) and not info.min <= min(wanted) <= max(wanted) <= info.max:
+                self.assertRaisesRegex(RuntimeError, "does not fit " + dtype if info else "bool has 2", self.integers, kind, start, stop, step, dtype)
+                refused += 1
+                continue
+            np.testing.assert_array_equal(self.integers(kind, start, stop, step, dtype), np.array(list(wanted), dtype=dtype), words)
+            kept += 1
+        self.assertGreater(min(kept, refused), 1000)
+
+    def test_doubles_that_may_stand_for_several_integers(self):
+        for dtype in [d for d in DTYPES if np.dtype(d).kind in "biu"]:
+            for start, stop, step in ((2**53, 2**53 + 4, 1), (0, 2**53, 2**52), (0, -(2**53), -(2**51)), (0, 5, 2**53), (2.0**70, 2.0**70, 1)):
+                self.assertRaisesRegex(RuntimeError, "start .*, stop .* and step .* were given for .*arange_int and _uint", self.arange, start, stop, step, dtype)
+        ends = (-(2**53) + 2, 2**53 - 1, 6004799503160660)  # stop - start is no double: rounded, it would give 3 elements
+        np.testing.assert_array_equal(self.arange(*ends, "int64"), list(range(*ends)))
+
+    def test_floating_ranges_of_integers(self):
+        for dtype in ("float16", "float32", "float64", "complex64", "complex128"):
+            for start, stop, step in ((0, 10, 1), (5, -3, -2), (-1000, 3000, 7), (2**24, 2**24 + 9, 3)):
+                with np.errstate(all="ignore"):
+                    np.testing.assert_array_equal(self.integers("int", start, stop, step, dtype), np.arange(start, stop, step, dtype=dtype))
+            self.assertRaisesRegex(RuntimeError, dtype + " does not hold every whole number from 2\\^53", self.integers, "int", 2**53, 2**53 + 3, 1, dtype)
 
 
 if __name__ == "__main__":

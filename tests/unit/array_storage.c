@@ -87,7 +87,7 @@ static void ranges(void **state)
     kiln_array_free(a);
     a = NULL;
     /* whole numbers are exact beyond 2^53, and may end at the very end */
-    OK(kiln_array_arange(&a, 3, 18014398509481988.0, 9007199254740991.0, KILN_INT64, KILN_DEVICE_HOST));
+    OK(kiln_array_arange_int(&a, 3, 18014398509481988, 9007199254740991, KILN_INT64, KILN_DEVICE_HOST));
     assert_int_equal(kiln_array_size(a), 3);
     assert_int_equal(((int64_t *)kiln_array_data(a))[2], INT64_C(18014398509481985));
     kiln_array_free(a);
@@ -101,6 +101,39 @@ static void ranges(void **state)
     assert_int_equal(kiln_array_arange(&a, 0, 1, 0, KILN_INT32, KILN_DEVICE_HOST), KILN_ERROR_INVALID);
     assert_int_equal(kiln_array_arange(&a, 0, 300, 1, KILN_UINT8, KILN_DEVICE_HOST), KILN_ERROR_TYPE);
     assert_int_equal(kiln_array_arange(&a, 0, 1e300, 1, KILN_UINT8, KILN_DEVICE_HOST), KILN_ERROR_SHAPE);
+    assert_int_equal(kiln_array_arange(&a, 0, 3, 1, KILN_DTYPE_NONE, KILN_DEVICE_HOST), KILN_ERROR_TYPE);
+    assert_null(a);
+}
+
+/* From one end of the integers to the other; what does not fit says what was given. */
+static void ranges_of_integers(void **state)
+{
+    kiln_array *a = NULL;
+    (void)state;
+    OK(kiln_array_arange_int(&a, INT64_MIN, INT64_MAX, INT64_MAX, KILN_INT64, KILN_DEVICE_HOST));
+    assert_int_equal(kiln_array_size(a), 3);
+    assert_memory_equal(kiln_array_data(a), ((const int64_t[]){INT64_MIN, -1, INT64_MAX - 1}), 24);
+    kiln_array_free(a);
+    OK(kiln_array_arange_int(&a, INT64_MAX, INT64_MIN, INT64_MIN, KILN_INT64, KILN_DEVICE_HOST));
+    assert_memory_equal(kiln_array_data(a), ((const int64_t[]){INT64_MAX, -1}), 16);
+    kiln_array_free(a);
+    OK(kiln_array_arange_uint(&a, UINT64_MAX, UINT64_MAX - 3, -2, KILN_UINT64, KILN_DEVICE_HOST));
+    assert_memory_equal(kiln_array_data(a), ((const uint64_t[]){UINT64_MAX, UINT64_MAX - 2}), 16);
+    kiln_array_free(a);
+    a = NULL;
+    assert_int_equal(kiln_array_arange_uint(&a, UINT64_MAX - 1, UINT64_MAX, 1, KILN_INT64, KILN_DEVICE_HOST),
+                     KILN_ERROR_TYPE);
+    assert_string_equal(kiln_error_message(),
+                        "kiln_array_arange_uint: the range from 18446744073709551614 to "
+                        "18446744073709551614 does not fit int64");
+    assert_int_equal(kiln_array_arange_int(&a, INT64_MIN, INT64_MAX, 1, KILN_INT64, KILN_DEVICE_HOST),
+                     KILN_ERROR_SHAPE);
+    assert_string_equal(kiln_error_message(),
+                        "kiln_array_arange_int: 18446744073709551615 elements are too many; "
+                        "2^63 - 1 are possible");
+    assert_int_equal(kiln_array_arange_int(&a, 0, 3, 0, KILN_INT64, KILN_DEVICE_HOST), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_array_arange_int(NULL, 0, 3, 1, KILN_INT64, KILN_DEVICE_HOST), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_array_arange_int(&a, 0, 3, 1, (kiln_dtype)-1, KILN_DEVICE_HOST), KILN_ERROR_TYPE);
     assert_null(a);
 }
 
@@ -409,6 +442,7 @@ int main(void)
         cmocka_unit_test(ones_are_one),
         cmocka_unit_test(full_of_wide_elements),
         cmocka_unit_test(ranges),
+        cmocka_unit_test(ranges_of_integers),
         cmocka_unit_test(views_are_filled),
         cmocka_unit_test(bad_shapes_are_refused),
         cmocka_unit_test(copies_through_any_strides),
