@@ -94,8 +94,8 @@ typedef struct kiln_call_options {
 
 /* Runs the kernel over the arrays, broadcast against each other; where every array is raw, over options->size elements or options->shape.
  * out[j] != NULL is written in place; out[j] == NULL is allocated, of the shape that is walked (a raw one by options->size or shape alone), and
- * is then the caller's; after a failure it is still NULL. The result is that of inputs copied first where an output partly overlaps an
- * input (raw operands are the caller's business). Arrays of one call are all on the host or all on CUDA devices.
+ * is then the caller's; after a failure it is still NULL. Outputs, and arrays for raw _non_const parameters, may not be read-only.
+ * The result is that of inputs copied first where an output partly overlaps an input (raw operands are the caller's business). Arrays of one call are all on the host or all on CUDA devices.
  * Errors: KILN_ERROR_INVALID (counts, null), KILN_ERROR_TYPE, KILN_ERROR_SHAPE, KILN_ERROR_COMPILE, KILN_ERROR_MEMORY, KILN_ERROR_DEVICE,
  * KILN_ERROR_FORBIDDEN, KILN_ERROR_CAPTURE. Queued on the stream; errors of the device may surface later. */
 KILN_API kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out, const kiln_arg *in, int n_in,

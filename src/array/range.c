@@ -241,8 +241,8 @@ static kiln_status count_range(const range_call *c, int64_t *count, double start
     return KILN_OK;
 }
 
-/* What is left of x when it is an element of dtype: whole numbers are cut, bool asks whether it is 0. False where
- * it does not fit. */
+/* What is left of x when it is an element of dtype: whole numbers are cut, bool asks whether it is 0. False
+ * where it does not fit. */
 static bool as_element(kn_number *out, double x, kiln_dtype dtype)
 {
     unsigned char element[16];
@@ -277,11 +277,11 @@ static kiln_status make_cut(const range_call *c, int64_t count, double start, do
     return make_whole(c, &w, count);
 }
 
-/* As NumPy: the first two elements are made in the dtype, the others from their difference, in float for narrow
- * dtypes. */
+/* As NumPy: the first two elements are made in the dtype, the others from their difference, in float for
+ * narrow dtypes. */
 static kiln_status make_floating(const range_call *c, int64_t count, double start, double step)
 {
-    kn_number first, second;
+    kn_number first = {.kind = KN_KIND_FLOAT}, second = first;
     as_element(&first, start, c->dtype);
     as_element(&second, start + step, c->dtype);
     kn_range r = {.is_narrow = c->dtype != KILN_FLOAT64 && c->dtype != KILN_COMPLEX128};

@@ -76,7 +76,9 @@ static kiln_status bind_array_dtype(const kn_program *p, const kn_param *param, 
 static kiln_status check_output(const kn_program *p, const kn_param *param, const kiln_array *a)
 {
     if (a->is_read_only)
-        return kn_error(KILN_ERROR_INVALID, "%s: output '%s' is read-only", p->name, param->name);
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: output '%s' is read-only; an array that may be written was expected", p->name,
+                        param->name);
     for (int d = 0; d < a->ndim && a->size > 0; ++d)
         if (a->strides[d] == 0 && a->shape[d] > 1)
             return kn_error(
@@ -118,10 +120,24 @@ int kn_raw_rank(int ndim)
     return ndim <= 4 ? 4 : ndim <= 8 ? 8 : KILN_MAX_NDIM;
 }
 
+/* What a raw parameter is _non_const for. */
+static kiln_status check_raw_writes(const kn_program *p, const kn_param *param, const kiln_array *a)
+{
+    if (!param->is_raw || !param->is_non_const || !a->is_read_only)
+        return KILN_OK;
+    return kn_error(
+        KILN_ERROR_INVALID,
+        "%s: '%s' is raw and _non_const, so that the body may write to it, but the array that was given "
+        "is read-only; one that may be written was expected",
+        p->name, param->name);
+}
+
 static kiln_status bind_array(kn_binding *b, int k, kiln_array *a, letters *l)
 {
     const kn_param *param = &b->program->param[k];
     kiln_status status = bind_array_dtype(b->program, param, a->dtype, l);
+    if (status == KILN_OK)
+        status = check_raw_writes(b->program, param, a);
     if (status == KILN_OK)
         status = bind_device(b, param, a);
     b->array[k] = a;

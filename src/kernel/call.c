@@ -135,7 +135,9 @@ static void put_array(call_key *key, call *c, const kiln_array *a)
     if (!c->device)
         c->device = device;
     c->is_doubtful |= !device || device != c->device;
-    put_words(key, KILN_ARG_ARRAY | (int64_t)a->dtype << 8 | (int64_t)a->ndim << 16 | alignment << 32,
+    put_words(key,
+              KILN_ARG_ARRAY | (int64_t)a->dtype << 8 | (int64_t)a->ndim << 16 | alignment << 32 |
+                  (int64_t)a->is_read_only << 48,
               a->shape, 2 * (size_t)a->ndim); /* the strides stand behind the shape */
 }
 
@@ -178,12 +180,10 @@ static void make_key(call_key *key, call *c, int n_in, int n_out)
     key->hash = 0;
     key->is_full = false;
     for (int j = 0; j < n_out; ++j) {
-        if (c->out[j]) {
+        if (c->out[j])
             put_array(key, c, c->out[j]);
-            c->is_doubtful |= c->out[j]->is_read_only;
-        } else {
+        else
             put_word(key, 0);
-        }
     }
     for (int k = 0; k < n_in; ++k)
         put_argument(key, c, &c->in[k]);
@@ -194,7 +194,7 @@ static void finish_key(call_key *key, const call *c)
     const kiln_call_options *o = c->options;
     const int64_t words[] = {o->size, o->order | (int64_t)(o->shape != NULL) << 8 | (int64_t)o->ndim << 16};
     put_words(key, (int64_t)c->device->id | (int64_t)o->block << 32, words, 2);
-    if (o->ndim > 0)
+    if (o->shape)
         put_words(key, 0, o->shape, (size_t)o->ndim);
     key->hash ^= key->hash >> 32; /* the low bits choose the slot */
 }

@@ -91,9 +91,9 @@ static kiln_status find_shape(kn_resolved *r, const kn_binding *b, const views *
     return status;
 }
 
-/* Whether every array that takes part has the whole shape in Fortran order alone, arrays without axes left aside,
- * and none would have to be converted to another's dtype. NumPy's ufuncs with one result do without their
- * iterator then. Elements lie where that would put them, but axes of extent 1 have other strides. */
+/* Whether every array that takes part has the whole shape in Fortran order alone, arrays without axes left
+ * aside, and none would have to be converted to another's dtype. NumPy's ufuncs with one result do without
+ * their iterator then. Elements lie where that would put them, but axes of extent 1 have other strides. */
 static bool is_all_fortran(const kn_binding *b, const views *v)
 {
     const kiln_array *first = NULL;

@@ -212,9 +212,9 @@ void kn_space_make(kn_space *out, int ndim, const int64_t *shape, const kn_view 
     scatter(out, &x);
 }
 
-/* Whether axis `a` of the broadcast shape belongs outside axis `b`, which has been placed further in: -1 where all
- * views that move along both take smaller steps along a, 1 where one does not (a contradiction leaves C order), 0
- * where no view moves along both. */
+/* Whether axis `a` of the broadcast shape belongs outside axis `b`, which has been placed further in: -1 if
+ * all views that move along both take smaller steps along a, 1 where one does not (a contradiction leaves C
+ * order), 0 where no view moves along both. */
 static int compare_in_memory(int ndim, const kn_view *view, int count, int a, int b)
 {
     int order = 0;

@@ -1,5 +1,5 @@
-/* Whatever a first call refuses, a call that is remembered refuses too: a table of bad calls, each made before
- * and after the good call that is nearest to it, in one thread and in several. */
+/* Whatever a first call refuses, a call that is remembered refuses too: a table of bad calls, each made
+ * before and after the good call that is nearest to it, in one thread and in several. */
 #include <kiln/convenience.h>
 
 #include <pthread.h>
@@ -85,7 +85,7 @@ static kiln_kernel *make_kernel(void)
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     kiln_kernel *kernel = NULL;
     options.preamble = "struct pair { int64 a, b; };";
-    OK(kiln_elementwise_create(&kernel, "float64 x, float64 a, pair s, raw float64 r", "float64 z",
+    OK(kiln_elementwise_create(&kernel, "float64 x, float64 a, pair s, raw _non_const float64 r", "float64 z",
                                "z = x * a + s.a + s.b + r[0]", "bent", &options));
     return kernel;
 }
@@ -140,6 +140,11 @@ static void placeholder_raw(attempt *t)
 static void placeholder_out(attempt *t)
 {
     t->out[0] = arrays.placeholder;
+}
+
+static void read_only_raw(attempt *t)
+{
+    t->in[R] = kiln_arg_array(arrays.read_only);
 }
 
 static void struct_at_null(attempt *t)
@@ -385,6 +390,7 @@ static const struct {
     {"unsafe scalar", unsafe_scalar, NULL, KILN_ERROR_TYPE, AT_VALUES, {"'a'", "complex128", "float64"}},
     {"complex for real", take_complex, NULL, KILN_ERROR_TYPE, AT_VALUES, {"'a'", "float64"}},
     {"read-only output", read_only_out, NULL, KILN_ERROR_INVALID, 0, {"'z'", "read-only"}},
+    {"read-only raw", read_only_raw, NULL, KILN_ERROR_INVALID, 0, {"'r'", "_non_const", "read-only"}},
     {"output of stride 0", flat_out, NULL, KILN_ERROR_INVALID, 0, {"'z'", "stride 0"}},
     {"dtype of output", dtype_of_out, NULL, KILN_ERROR_TYPE, 0, {"'z'", "float64", "int64"}},
     {"shape of output", shape_of_out, NULL, KILN_ERROR_SHAPE, 0, {"'z'", "(5,)"}},
