@@ -114,7 +114,8 @@ enum { KILN_PREPARE_BACKGROUND = 1 }; /* return at once, compile on another thre
 KILN_API kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int n_out, const kiln_arg *in, int n_in,
                                          const kiln_call_options *call, const kiln_prepare_options *options);
 
-/* The generated source for a call with these arguments, allocated with malloc: the caller frees it. target as in kiln_prepare_options. */
+/* The generated source for a call with these arguments, allocated with malloc: the caller frees it. target as in kiln_prepare_options. Where
+ * every array is raw, the call is supposed to have as many elements as the largest of them. */
 KILN_API kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in,
                                         int n_in, const char *target);
 /* The serialised specialisation (one line) for a call with these arguments; the same ownership. */

@@ -32,10 +32,27 @@ kiln_status kn_kernel_target(kn_target *out, const char *text, const kn_binding 
     return status;
 }
 
-/* The specialisation of a call; *resolved is the caller's (kn_free). */
+/* Texts are asked for without options: where every array is raw, a size is supposed, that of the largest. 0:
+ * the arrays say it. */
+static int64_t supposed_size(const kn_binding *b)
+{
+    int64_t size = 1;
+    bool any_raw = false;
+    for (int k = 0; k < b->program->n_in + b->program->n_out; ++k) {
+        if (b->operand[k].pass == KN_PASS_ARRAY && b->array[k])
+            return 0;
+        any_raw |= b->operand[k].pass == KN_PASS_RAW;
+        if (b->array[k] && b->array[k]->size > size)
+            size = b->array[k]->size;
+    }
+    return any_raw ? size : 0;
+}
+
+/* The specialisation of a call, or (options NULL and is_text) of one whose size is supposed; *resolved is the
+ * caller's (kn_free). */
 static kiln_status resolve(kn_resolved **resolved, const kiln_kernel *kernel, kiln_array *const *outs,
                            int n_out, const kiln_arg *in, int n_in, const kiln_call_options *options,
-                           const char *target_text)
+                           const char *target_text, bool is_text)
 {
     kn_binding b;
     kn_target target;
@@ -49,6 +66,8 @@ static kiln_status resolve(kn_resolved **resolved, const kiln_kernel *kernel, ki
         status = kn_kernel_target(&target, target_text, &b);
     if (status != KILN_OK)
         return status;
+    if (is_text)
+        o.size = supposed_size(&b);
     kn_resolved *r = kn_malloc(sizeof *r);
     if (!r)
         return kn_error_memory(sizeof *r, "a specialisation");
@@ -130,7 +149,7 @@ static kiln_status show(char **out, kiln_kernel *kernel, kiln_array *const *outs
     kn_str text = KN_STR_INIT;
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a char * was expected");
-    kiln_status status = resolve(&r, kernel, outs, n_out, in, n_in, NULL, target);
+    kiln_status status = resolve(&r, kernel, outs, n_out, in, n_in, NULL, target, true);
     if (status == KILN_OK)
         status = writer(&text, r);
     if (status == KILN_OK)
@@ -281,7 +300,7 @@ static kiln_status prepare(kiln_kernel *kernel, kiln_array *const *out, int n_ou
     preparation *p = kn_calloc(1, sizeof *p);
     if (!p)
         return kn_error_memory(sizeof *p, "a preparation");
-    kiln_status status = resolve(&p->resolved, kernel, out, n_out, in, n_in, call, o->target);
+    kiln_status status = resolve(&p->resolved, kernel, out, n_out, in, n_in, call, o->target, false);
     if (status == KILN_OK)
         status = find_device(&p->device, o->target, out, n_out, in, n_in);
     if (status != KILN_OK) {

@@ -1,6 +1,8 @@
 /* Raw operands: whole arrays that the snippet indexes by itself, linearly or by several indices, whatever their strides; `_ind`. */
 #include "cases.h"
 
+#include <stdlib.h>
+
 static const char *const layouts[] = {"C", "F", "-*", "/1 -0", "P1,0 /0x3"};
 enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
 
@@ -327,6 +329,27 @@ static void sizes_that_are_none(void)
     refuse_sizes(&options, KILN_ERROR_INVALID, "options.ndim: 2|options.shape is NULL");
 }
 
+/* Texts are asked for without options, and so without a size. */
+static void texts_of_all_raw(void)
+{
+    kiln_kernel *kernel = NULL;
+    kiln_array *x = NULL, *none = NULL;
+    char *source = NULL, *line = NULL;
+    succeeded(kiln_array_arange(&x, 0, 24, 1, KILN_FLOAT32, stage_device), "kiln_array_arange");
+    succeeded(kiln_elementwise_create(&kernel, "raw float32 x", "raw float32 z", "z[i] = x[n - 1 - i]",
+                                      "turned", NULL),
+              "create");
+    kiln_arg in = kiln_arg_array(x);
+    if (succeeded(kiln_kernel_source(&source, kernel, &none, 1, &in, 1, case_target()), "kiln_kernel_source"))
+        trouble_unless(strstr(source, "z[i] = x[n - 1 - i]") != NULL, "the body is missing");
+    if (succeeded(kiln_kernel_explain(&line, kernel, &none, 1, &in, 1, "sm_90"), "kiln_kernel_explain"))
+        trouble_unless(strstr(line, "turned") != NULL, "%s", line);
+    free(source);
+    free(line);
+    kiln_kernel_free(kernel);
+    kiln_array_free(x);
+}
+
 static void size_beside_arrays(void)
 {
     stage *s = STAGE("float32 x", "float32 z", "z = x");
@@ -357,6 +380,7 @@ const test_case raw_cases[] = {
     {"all_raw", all_raw, 0},
     {"sizes_without_arrays", sizes_without_arrays, 0},
     {"sizes_of_scalars", sizes_of_scalars, 0},
+    {"texts_of_all_raw", texts_of_all_raw, 0},
     {"sizes_that_are_none", sizes_that_are_none, 0},
     {"stencil", stencil, 0},
     {"raw_bool", raw_bool, 0},
