@@ -8,7 +8,7 @@
 #include "codegen/templates.h"
 #include "codegen/generator_sources.h"
 
-static char generator[48];
+static char generator[96];
 
 /* Over the code that writes the source and the templates, as they were when kiln was built; with a folder of
  * one's own (KILN_TEMPLATE_DIR) over the templates as they are read, too. */
@@ -26,7 +26,7 @@ static void make_generator(void)
     }
     kn_hash hash = kn_hash_128(kn_str_text(&all), all.length);
     kn_hash_hex(&hash, hex);
-    snprintf(generator, sizeof generator, KN_GENERATOR_SOURCES "-%.16s", hex);
+    snprintf(generator, sizeof generator, KN_GENERATOR_SOURCES "-%s", hex);
     kn_str_free(&all);
 }
 

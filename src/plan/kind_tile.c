@@ -69,6 +69,24 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     return true;
 }
 
+static uint32_t small_reciprocal(uint32_t by)
+{
+    return ((UINT32_C(1) << 20) + by - 1) / by;
+}
+
+kn_tile kn_tile_make(const kn_tile_figures *f)
+{
+    kn_tile t = {.p_vectors = (uint32_t)f->p.vectors, .q_vectors = (uint32_t)f->q.vectors};
+    t.p = t.p_vectors * (uint32_t)f->p.steps;
+    t.q = t.q_vectors * (uint32_t)f->q.steps;
+    t.across = f->across ? (uint32_t)f->p.steps : 1;
+    t.p_reciprocal = small_reciprocal(t.p_vectors);
+    t.q_reciprocal = small_reciprocal(t.q_vectors);
+    t.row_reciprocal = small_reciprocal(t.p);
+    t.across_reciprocal = small_reciprocal(t.across);
+    return t;
+}
+
 void kn_tile_space(kn_space *out, const kn_space *space, int vector, const kn_tile_figures *f)
 {
     const int axis[KN_TILE_AXES] = {f->q.second_axis, f->axis, f->p.second_axis, space->ndim - 1};

@@ -173,21 +173,3 @@ void kn_tile_choose_sides(kn_tile_figures *f, const kn_choice *choice, const cha
     f->across = reads_on(&s, f);
     f->shared_bytes = f->p.vectors * f->p.steps * f->q.vectors * f->q.steps * cell + PADDING;
 }
-
-static uint32_t small_reciprocal(uint32_t by)
-{
-    return ((UINT32_C(1) << 20) + by - 1) / by;
-}
-
-kn_tile kn_tile_make(const kn_tile_figures *f)
-{
-    kn_tile t = {.p_vectors = (uint32_t)f->p.vectors, .q_vectors = (uint32_t)f->q.vectors};
-    t.p = t.p_vectors * (uint32_t)f->p.steps;
-    t.q = t.q_vectors * (uint32_t)f->q.steps;
-    t.across = f->across ? (uint32_t)f->p.steps : 1;
-    t.p_reciprocal = small_reciprocal(t.p_vectors);
-    t.q_reciprocal = small_reciprocal(t.q_vectors);
-    t.row_reciprocal = small_reciprocal(t.p);
-    t.across_reciprocal = small_reciprocal(t.across);
-    return t;
-}
