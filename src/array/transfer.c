@@ -121,6 +121,13 @@ static void host_strides(const kiln_array *array, int64_t *strides)
     kn_shape_c_strides(array->ndim, array->shape, array->item_size, strides);
 }
 
+static kiln_status check_current(const kiln_array *array, const char *function)
+{
+    void *stream;
+    kiln_status status = kn_stream_native(&stream, device_of(array), NULL);
+    return status ? status : kn_array_check_capture(device_of(array), stream, function);
+}
+
 kiln_status kiln_array_to_host(kiln_array *array, void *data, size_t size)
 {
     int64_t strides[KILN_MAX_NDIM];
@@ -134,7 +141,9 @@ kiln_status kiln_array_to_host(kiln_array *array, void *data, size_t size)
                                array->item_size);
         return KILN_OK;
     }
-    status = kiln_array_contiguous(&packed, array);
+    status = check_current(array, "kiln_array_to_host"); /* before a copy that would be captured */
+    if (!status)
+        status = kiln_array_contiguous(&packed, array);
     if (!status)
         status = exchange(packed, data, KN_COPY_DEVICE_TO_HOST, "kiln_array_to_host");
     kiln_array_free(packed);
@@ -242,12 +251,32 @@ kiln_status kiln_array_contiguous(kiln_array **out, kiln_array *array)
     return KILN_OK;
 }
 
+/* A stream that waits for a captured one joins its capture, and has to be joined back before the end; one that is
+ * captured cannot wait for others. Whoever captures has to do the first on purpose, and before. */
+static kiln_status check_captures_agree(kn_device *before_device, void *before, kn_device *after_device,
+                                        void *after)
+{
+    bool unused;
+    uint64_t id[2] = {0, 0};
+    kiln_status status = before_device->backend->stream_is_capturing(before_device, before, &unused, &id[0]);
+    if (!status)
+        status = after_device->backend->stream_is_capturing(after_device, after, &unused, &id[1]);
+    if (status || id[0] == id[1])
+        return status;
+    return kn_error(KILN_ERROR_CAPTURE,
+                    "%s stream is being captured, the other is not in that capture: make "
+                    "it wait for an event of the captured one first, or do this outside "
+                    "the capture",
+                    id[0] ? "the array's" : "the waiting");
+}
+
 kiln_status kn_array_order_streams(kn_device *before_device, void *before, kn_device *after_device,
                                    void *after)
 {
     void *event = NULL;
-    kiln_status status =
-        before_device->backend->event_create(before_device, KILN_EVENT_DEFAULT_FLAGS, &event);
+    kiln_status status = check_captures_agree(before_device, before, after_device, after);
+    if (!status)
+        status = before_device->backend->event_create(before_device, KILN_EVENT_DEFAULT_FLAGS, &event);
     if (status)
         return status;
     status = before_device->backend->event_record(before_device, event, before);
@@ -302,7 +331,10 @@ kiln_status kiln_array_to_device(kiln_array **out, kiln_array *array, kiln_devic
         *out = kiln_array_retain(array);
         return KILN_OK;
     }
-    status = kiln_array_contiguous(&packed, array);
+    if (is_host(target))
+        status = check_current(array, "kiln_array_to_device");
+    if (!status)
+        status = kiln_array_contiguous(&packed, array);
     if (!status)
         status = new_like(&copy, packed, target);
     if (!status)

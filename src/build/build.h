@@ -15,7 +15,7 @@
 
 enum {
     KN_BUILD_NO_COMPILE = 1, /* KILN_ERROR_FORBIDDEN, naming the kernel, rather than compiling */
-    KN_BUILD_CAPTURING = 2   /* KILN_ERROR_CAPTURE, saying what to do, rather than compiling or loading */
+    KN_BUILD_CAPTURING = 2   /* KILN_ERROR_CAPTURE, saying what to do, rather than compiling or loading: the call's capture wants it so */
 };
 
 /* What is wanted. All pointers are read during the call alone. */

@@ -155,11 +155,12 @@ static kiln_status check_loading(const kn_build_job *job)
 {
     if (!(job->request->flags & KN_BUILD_CAPTURING))
         return KILN_OK;
-    return kn_error(KILN_ERROR_CAPTURE,
-                    "%s would have to be compiled or loaded for this call, which is not possible while its "
-                    "stream is captured: call kiln_kernel_prepare, or the kernel itself once, before the "
-                    "capture begins",
-                    job->request->name);
+    return kn_error(
+        KILN_ERROR_CAPTURE,
+        "%s would have to be compiled or loaded for this call, which the capture of its stream "
+        "forbids (KILN_CAPTURE_PREPARED): call kiln_kernel_prepare, or make the call once, before "
+        "the capture begins",
+        job->request->name);
 }
 
 static kiln_status make_function(void *user, void **out)

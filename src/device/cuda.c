@@ -28,17 +28,56 @@ void *kn_cuda_context_of(kn_device *device)
     return kn_cuda_device_of(device)->context;
 }
 
-/* While some stream is captured, calls such as cuMemAlloc are refused to protect the unwary. The pool and its
- * events know what they do. */
-static int relax(int mode)
+/* Too much hangs on it for one attempt: what is called next, and the mode in which the thread goes on. */
+static bool exchange_mode(int *mode)
 {
-    return kn_cuda.ThreadExchangeStreamCaptureMode(&mode) == KN_CU_SUCCESS ? mode : -1;
+    return kn_cuda.ThreadExchangeStreamCaptureMode(mode) == KN_CU_SUCCESS ||
+           kn_cuda.ThreadExchangeStreamCaptureMode(mode) == KN_CU_SUCCESS;
+}
+
+/* The mode before; -1 where it is as it was. */
+static int relax(void)
+{
+    int mode = KN_CU_CAPTURE_MODE_RELAXED;
+    return exchange_mode(&mode) ? mode : -1;
 }
 
 static void unrelax(int mode)
 {
     if (mode >= 0)
-        kn_cuda.ThreadExchangeStreamCaptureMode(&mode);
+        exchange_mode(&mode);
+}
+
+kiln_status kn_cuda_enter_relaxed(kn_device *device, kn_cuda_scope *scope)
+{
+    kiln_status status = kn_cuda_enter(device, &scope->pushed);
+    scope->mode = relax();
+    return status;
+}
+
+void kn_cuda_leave_relaxed(const kn_cuda_scope *scope)
+{
+    unrelax(scope->mode);
+    kn_cuda_leave(scope->pushed);
+}
+
+kiln_status kn_cuda_check_stream(kn_device *device, void *stream, const char *what)
+{
+    int state = KN_CU_CAPTURE_NONE;
+    bool pushed;
+    kiln_status status = kn_cuda_enter(device, &pushed);
+    if (status != KILN_OK)
+        return status;
+    kn_cu_result result = kn_cuda.StreamIsCapturing(stream, &state);
+    kn_cuda_leave(pushed);
+    if (result == KN_CU_STREAM_CAPTURE_IMPLICIT)
+        return kn_error(KILN_ERROR_CAPTURE,
+                        "%s: it is the default one, for which a stream waits that is being captured (one "
+                        "created without KILN_STREAM_NON_BLOCKING); use another stream, or end the capture",
+                        what);
+    if (result == KN_CU_SUCCESS && state != KN_CU_CAPTURE_NONE)
+        return kn_error(KILN_ERROR_CAPTURE, "%s while it is captured", what);
+    return kn_cuda_check(result, "cuStreamIsCapturing");
 }
 
 /* ---- memory ---- */
@@ -51,14 +90,11 @@ static kn_cu_address address_of(const void *pointer)
 static kiln_status cuda_memory_alloc(kn_device *device, size_t size, void **out)
 {
     kn_cu_address address = 0;
-    bool pushed;
-    kiln_status status = kn_cuda_enter(device, &pushed);
-    if (status != KILN_OK)
-        return status;
-    int mode = relax(KN_CU_CAPTURE_MODE_RELAXED);
-    status = KN_CU(MemAlloc, &address, size);
-    unrelax(mode);
-    kn_cuda_leave(pushed);
+    kn_cuda_scope scope;
+    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
+    if (status == KILN_OK)
+        status = KN_CU(MemAlloc, &address, size);
+    kn_cuda_leave_relaxed(&scope);
     if (status == KILN_OK)
         *out = (void *)(uintptr_t)address;
     return status;
@@ -67,48 +103,40 @@ static kiln_status cuda_memory_alloc(kn_device *device, size_t size, void **out)
 /* This and the other releases go on where the context could not be had: the driver finds it by the handle. */
 static void cuda_memory_free(kn_device *device, void *pointer)
 {
-    bool pushed;
+    kn_cuda_scope scope;
     if (!pointer)
         return;
-    kn_cuda_enter(device, &pushed);
-    int mode = relax(KN_CU_CAPTURE_MODE_RELAXED);
+    kn_cuda_enter_relaxed(device, &scope);
     kn_cuda.MemFree(address_of(pointer));
-    unrelax(mode);
-    kn_cuda_leave(pushed);
+    kn_cuda_leave_relaxed(&scope);
 }
 
 static kiln_status cuda_memory_info(kn_device *device, size_t *free_bytes, size_t *total)
 {
-    bool pushed;
-    kiln_status status = kn_cuda_enter(device, &pushed);
-    if (status != KILN_OK)
-        return status;
-    status = KN_CU(MemGetInfo, free_bytes, total);
-    kn_cuda_leave(pushed);
+    kn_cuda_scope scope;
+    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
+    if (status == KILN_OK)
+        status = KN_CU(MemGetInfo, free_bytes, total);
+    kn_cuda_leave_relaxed(&scope);
     return status;
 }
 
 kiln_status kn_cuda_pinned_alloc(kn_device *device, size_t size, void **out)
 {
-    bool pushed;
-    kiln_status status = kn_cuda_enter(device, &pushed);
-    if (status != KILN_OK)
-        return status;
-    int mode = relax(KN_CU_CAPTURE_MODE_RELAXED);
-    status = KN_CU(MemHostAlloc, out, size, KN_CU_MEMHOSTALLOC_PORTABLE);
-    unrelax(mode);
-    kn_cuda_leave(pushed);
+    kn_cuda_scope scope;
+    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
+    if (status == KILN_OK)
+        status = KN_CU(MemHostAlloc, out, size, KN_CU_MEMHOSTALLOC_PORTABLE);
+    kn_cuda_leave_relaxed(&scope);
     return status;
 }
 
 void kn_cuda_pinned_free(kn_device *device, void *pointer)
 {
-    bool pushed;
-    kn_cuda_enter(device, &pushed);
-    int mode = relax(KN_CU_CAPTURE_MODE_RELAXED);
+    kn_cuda_scope scope;
+    kn_cuda_enter_relaxed(device, &scope);
     kn_cuda.MemFreeHost(pointer);
-    unrelax(mode);
-    kn_cuda_leave(pushed);
+    kn_cuda_leave_relaxed(&scope);
 }
 
 static kiln_status queue_copy(void *to, const void *from, size_t size, kn_copy_kind kind, void *stream)
@@ -130,7 +158,7 @@ static kiln_status cuda_copy(kn_device *device, void *to, const void *from, size
     bool pushed;
     if (size == 0)
         return KILN_OK;
-    kiln_status status = kn_cuda_enter(device, &pushed);
+    kiln_status status = kn_cuda_enter_queue(device, stream, &pushed);
     if (status != KILN_OK)
         return status;
     status = queue_copy(to, from, size, kind, stream);
@@ -146,7 +174,7 @@ static kiln_status cuda_copy_peer(kn_device *to_device, void *to, kn_device *fro
         return cuda_copy(to_device, to, from, size, KN_COPY_DEVICE_TO_DEVICE, stream);
     if (size == 0)
         return KILN_OK;
-    kiln_status status = kn_cuda_enter(to_device, &pushed);
+    kiln_status status = kn_cuda_enter_queue(to_device, stream, &pushed);
     if (status != KILN_OK)
         return status;
     status = KN_CU(MemcpyPeerAsync, address_of(to), kn_cuda_device_of(to_device)->context, address_of(from),
@@ -185,7 +213,7 @@ static kiln_status cuda_fill(kn_device *device, void *to, const void *pattern, s
     }
     if (count == 0)
         return KILN_OK;
-    kiln_status status = kn_cuda_enter(device, &pushed);
+    kiln_status status = kn_cuda_enter_queue(device, stream, &pushed);
     if (status != KILN_OK)
         return status;
     status = queue_fill(address_of(to), pattern, unit, count, stream);
@@ -198,12 +226,12 @@ static kiln_status cuda_fill(kn_device *device, void *to, const void *pattern, s
 static kiln_status cuda_stream_create(kn_device *device, unsigned flags, void **out)
 {
     kn_cu_stream stream = NULL;
-    bool pushed;
-    kiln_status status = kn_cuda_enter(device, &pushed);
-    if (status != KILN_OK)
-        return status;
-    status = KN_CU(StreamCreate, &stream, flags & KILN_STREAM_NON_BLOCKING ? KN_CU_STREAM_NON_BLOCKING : 0);
-    kn_cuda_leave(pushed);
+    kn_cuda_scope scope;
+    unsigned native = flags & KILN_STREAM_NON_BLOCKING ? KN_CU_STREAM_NON_BLOCKING : 0;
+    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
+    if (status == KILN_OK)
+        status = KN_CU(StreamCreate, &stream, native);
+    kn_cuda_leave_relaxed(&scope);
     if (status == KILN_OK)
         *out = stream;
     return status;
@@ -211,30 +239,24 @@ static kiln_status cuda_stream_create(kn_device *device, unsigned flags, void **
 
 static void cuda_stream_destroy(kn_device *device, void *stream)
 {
-    bool pushed;
+    kn_cuda_scope scope;
     if (!stream)
         return;
-    kn_cuda_enter(device, &pushed);
+    kn_cuda_enter_relaxed(device, &scope);
     kn_cuda.StreamDestroy(stream);
-    kn_cuda_leave(pushed);
+    kn_cuda_leave_relaxed(&scope);
 }
 
-static kiln_status cuda_stream_is_capturing(kn_device *device, void *stream, bool *capturing, uint64_t *id);
-
-/* The driver refuses to wait for a stream that is captured, and spoils the capture for having been asked. */
 static kiln_status cuda_stream_synchronize(kn_device *device, void *stream)
 {
-    bool pushed, capturing = false;
-    kiln_status status = cuda_stream_is_capturing(device, stream, &capturing, NULL);
-    if (status == KILN_OK && capturing)
-        status = kn_error(KILN_ERROR_CAPTURE, "a stream cannot be waited for while it is captured");
+    kn_cuda_scope scope;
+    kiln_status status = kn_cuda_check_stream(device, stream, "a stream cannot be waited for");
     if (status != KILN_OK)
         return status;
-    status = kn_cuda_enter(device, &pushed);
-    if (status != KILN_OK)
-        return status;
-    status = KN_CU(StreamSynchronize, stream);
-    kn_cuda_leave(pushed);
+    status = kn_cuda_enter_relaxed(device, &scope);
+    if (status == KILN_OK)
+        status = KN_CU(StreamSynchronize, stream);
+    kn_cuda_leave_relaxed(&scope);
     return status;
 }
 
@@ -247,17 +269,19 @@ static kiln_status answer(kn_cu_result result, const char *call, bool *done)
 
 static kiln_status cuda_stream_query(kn_device *device, void *stream, bool *done)
 {
-    bool pushed;
-    kiln_status status = kn_cuda_enter(device, &pushed);
+    kn_cuda_scope scope;
+    kiln_status status = kn_cuda_check_stream(device, stream, "a stream cannot be asked whether it is done");
     if (status != KILN_OK)
         return status;
-    status = answer(kn_cuda.StreamQuery(stream), "cuStreamQuery", done);
-    kn_cuda_leave(pushed);
+    status = kn_cuda_enter_relaxed(device, &scope);
+    if (status == KILN_OK)
+        status = answer(kn_cuda.StreamQuery(stream), "cuStreamQuery", done);
+    kn_cuda_leave_relaxed(&scope);
     return status;
 }
 
 /* The default stream cannot be captured, and asking about it while another is captured is an error of its
- * own. */
+ * own. An invalidated capture has no number: 0. */
 static kiln_status cuda_stream_is_capturing(kn_device *device, void *stream, bool *capturing, uint64_t *id)
 {
     int state = KN_CU_CAPTURE_NONE;
@@ -270,13 +294,22 @@ static kiln_status cuda_stream_is_capturing(kn_device *device, void *stream, boo
     if (status != KILN_OK)
         return status;
     status = KN_CU(StreamIsCapturing, stream, &state);
-    if (status == KILN_OK && state != KN_CU_CAPTURE_NONE && id) {
+    if (status == KILN_OK && state == KN_CU_CAPTURE_ACTIVE && id)
         status = KN_CU(StreamGetCaptureInfo, stream, &state, &number, NULL, NULL, NULL);
-        *id = number;
-    }
+    if (id)
+        *id = state == KN_CU_CAPTURE_ACTIVE ? number : 0;
     kn_cuda_leave(pushed);
     *capturing = status == KILN_OK && state != KN_CU_CAPTURE_NONE;
     return status;
+}
+
+static bool cuda_stream_may_record(kn_device *device, void *stream)
+{
+    kn_error_state before;
+    kn_error_save(&before);
+    kiln_status status = kn_cuda_check_stream(device, stream, "");
+    kn_error_restore(&before);
+    return status != KILN_ERROR_CAPTURE;
 }
 
 static kiln_status cuda_stream_check(kn_device *device, void *stream)
@@ -312,14 +345,13 @@ static kiln_status cuda_synchronize(kn_device *device)
 static kiln_status cuda_event_create(kn_device *device, unsigned flags, void **out)
 {
     kn_cu_event event = NULL;
-    bool pushed;
+    kn_cuda_scope scope;
     unsigned native = (flags & KILN_EVENT_TIMING ? 0 : KN_CU_EVENT_DISABLE_TIMING) |
                       (flags & KILN_EVENT_BLOCKING ? KN_CU_EVENT_BLOCKING_SYNC : 0);
-    kiln_status status = kn_cuda_enter(device, &pushed);
-    if (status != KILN_OK)
-        return status;
-    status = KN_CU(EventCreate, &event, native);
-    kn_cuda_leave(pushed);
+    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
+    if (status == KILN_OK)
+        status = KN_CU(EventCreate, &event, native);
+    kn_cuda_leave_relaxed(&scope);
     if (status == KILN_OK)
         *out = event;
     return status;
@@ -327,18 +359,18 @@ static kiln_status cuda_event_create(kn_device *device, unsigned flags, void **o
 
 static void cuda_event_destroy(kn_device *device, void *event)
 {
-    bool pushed;
+    kn_cuda_scope scope;
     if (!event)
         return;
-    kn_cuda_enter(device, &pushed);
+    kn_cuda_enter_relaxed(device, &scope);
     kn_cuda.EventDestroy(event);
-    kn_cuda_leave(pushed);
+    kn_cuda_leave_relaxed(&scope);
 }
 
 static kiln_status cuda_event_record(kn_device *device, void *event, void *stream)
 {
     bool pushed;
-    kiln_status status = kn_cuda_enter(device, &pushed);
+    kiln_status status = kn_cuda_enter_queue(device, stream, &pushed);
     if (status != KILN_OK)
         return status;
     status = KN_CU(EventRecord, event, stream);
@@ -348,37 +380,32 @@ static kiln_status cuda_event_record(kn_device *device, void *event, void *strea
 
 static kiln_status cuda_event_synchronize(kn_device *device, void *event)
 {
-    bool pushed;
-    kiln_status status = kn_cuda_enter(device, &pushed);
-    if (status != KILN_OK)
-        return status;
-    status = KN_CU(EventSynchronize, event);
-    kn_cuda_leave(pushed);
+    kn_cuda_scope scope;
+    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
+    if (status == KILN_OK)
+        status = KN_CU(EventSynchronize, event);
+    kn_cuda_leave_relaxed(&scope);
     return status;
 }
 
 static kiln_status cuda_event_query(kn_device *device, void *event, bool *done)
 {
-    bool pushed;
-    kiln_status status = kn_cuda_enter(device, &pushed);
-    if (status != KILN_OK)
-        return status;
-    int mode = relax(KN_CU_CAPTURE_MODE_RELAXED);
-    status = answer(kn_cuda.EventQuery(event), "cuEventQuery", done);
-    unrelax(mode);
-    kn_cuda_leave(pushed);
+    kn_cuda_scope scope;
+    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
+    if (status == KILN_OK)
+        status = answer(kn_cuda.EventQuery(event), "cuEventQuery", done);
+    kn_cuda_leave_relaxed(&scope);
     return status;
 }
 
 static kiln_status cuda_event_elapsed(kn_device *device, void *start, void *end, double *milliseconds)
 {
     float elapsed = 0;
-    bool pushed;
-    kiln_status status = kn_cuda_enter(device, &pushed);
-    if (status != KILN_OK)
-        return status;
-    status = KN_CU(EventElapsedTime, &elapsed, start, end);
-    kn_cuda_leave(pushed);
+    kn_cuda_scope scope;
+    kiln_status status = kn_cuda_enter_relaxed(device, &scope);
+    if (status == KILN_OK)
+        status = KN_CU(EventElapsedTime, &elapsed, start, end);
+    kn_cuda_leave_relaxed(&scope);
     if (status == KILN_OK)
         *milliseconds = elapsed;
     return status;
@@ -387,7 +414,7 @@ static kiln_status cuda_event_elapsed(kn_device *device, void *start, void *end,
 static kiln_status cuda_stream_wait_event(kn_device *device, void *stream, void *event)
 {
     bool pushed;
-    kiln_status status = kn_cuda_enter(device, &pushed);
+    kiln_status status = kn_cuda_enter_queue(device, stream, &pushed);
     if (status != KILN_OK)
         return status;
     status = KN_CU(StreamWaitEvent, stream, event, 0);
@@ -409,14 +436,17 @@ kiln_status kn_cuda_can_access_peer(bool *out, kn_device *device, kn_device *pee
 /* One direction: kernels of `device` reach memory of `peer`. */
 static kiln_status enable_one(kn_device *device, kn_device *peer, bool *out)
 {
-    bool pushed;
+    kn_cuda_scope scope;
+    kn_cu_result result = KN_CU_SUCCESS;
     kiln_status status = kn_cuda_can_access_peer(out, device, peer);
     if (status != KILN_OK || !*out)
         return status;
-    if ((status = kn_cuda_enter(device, &pushed)) != KILN_OK)
+    status = kn_cuda_enter_relaxed(device, &scope);
+    if (status == KILN_OK)
+        result = kn_cuda.CtxEnablePeerAccess(kn_cuda_device_of(peer)->context, 0);
+    kn_cuda_leave_relaxed(&scope);
+    if (status != KILN_OK)
         return status;
-    kn_cu_result result = kn_cuda.CtxEnablePeerAccess(kn_cuda_device_of(peer)->context, 0);
-    kn_cuda_leave(pushed);
     return result == KN_CU_PEER_ACCESS_ALREADY_ENABLED ? KILN_OK
                                                        : kn_cuda_check(result, "cuCtxEnablePeerAccess");
 }
@@ -512,6 +542,7 @@ static const kn_backend cuda_backend = {
     .stream_synchronize = cuda_stream_synchronize,
     .stream_query = cuda_stream_query,
     .stream_is_capturing = cuda_stream_is_capturing,
+    .stream_may_record = cuda_stream_may_record,
     .stream_check = cuda_stream_check,
     .event_create = cuda_event_create,
     .event_destroy = cuda_event_destroy,
@@ -575,8 +606,11 @@ kiln_status kn_cuda_device_create(kn_device **out, int ordinal)
     if (status == KILN_OK && !(device->base.pool = kn_pool_create(&device->base, 512)))
         status = kiln_error_status();
     /* last, so that nothing has to be released */
-    if (status == KILN_OK)
+    if (status == KILN_OK) {
+        int mode = relax();
         status = KN_CU(DevicePrimaryCtxRetain, &device->context, device->handle);
+        unrelax(mode);
+    }
     if (status != KILN_OK) {
         kn_pool_free_unused(device->base.pool);
         kn_free(device);

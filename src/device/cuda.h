@@ -39,6 +39,34 @@ static inline void kn_cuda_leave(bool pushed)
         kn_cuda_pop();
 }
 
+/* KILN_ERROR_CAPTURE where the stream is captured, or is the default one while a stream is captured that waits
+ * for it: the driver would refuse `what`, a sentence up to "a stream", and spoil the capture. */
+kiln_status kn_cuda_check_stream(kn_device *device, void *stream, const char *what);
+
+/* Enters for what is queued on a stream. On the default one that would spoil the capture of a stream that waits
+ * for it: asked only while there are captures, since every launch comes by here. */
+static inline kiln_status kn_cuda_enter_queue(kn_device *device, void *stream, bool *pushed)
+{
+    *pushed = false;
+    if (!stream && kn_capture_is_any_open()) {
+        kiln_status status = kn_cuda_check_stream(device, stream, "work cannot be queued on a stream");
+        if (status != KILN_OK)
+            return status;
+    }
+    return kn_cuda_enter(device, pushed);
+}
+
+/* kn_cuda_enter in the relaxed mode of captures. While a stream is captured the driver refuses calls that its
+ * author may not have meant to make then (memory, loading code, asking an event), and spoils the capture: the
+ * library knows what it does. Leave also where enter has failed: releases go on then, the driver finds the
+ * context by the handle. */
+typedef struct kn_cuda_scope {
+    bool pushed;
+    int mode; /* before; -1: it is as it was */
+} kn_cuda_scope;
+kiln_status kn_cuda_enter_relaxed(kn_device *device, kn_cuda_scope *scope);
+void kn_cuda_leave_relaxed(const kn_cuda_scope *scope);
+
 kiln_status kn_cuda_module_load(kn_device *device, const void *code, size_t size, const char *name,
                                 kn_module **out);
 void kn_cuda_module_unload(kn_module *module);

@@ -39,12 +39,11 @@ static kiln_status load_image(kn_module *module, const void *image)
     char *log = kn_calloc(1, LOG_SIZE);
     int options[] = {KN_CU_JIT_ERROR_LOG_BUFFER, KN_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)(uintptr_t)LOG_SIZE};
-    bool pushed;
-    kiln_status status = kn_cuda_enter(module->device, &pushed);
-    if (status == KILN_OK) {
+    kn_cuda_scope scope;
+    kiln_status status = kn_cuda_enter_relaxed(module->device, &scope);
+    if (status == KILN_OK)
         status = KN_CU(ModuleLoadDataEx, &module->native, image, log ? 2 : 0, options, values);
-        kn_cuda_leave(pushed);
-    }
+    kn_cuda_leave_relaxed(&scope);
     if (status != KILN_OK && log && log[0])
         kn_error_set_log(log);
     if (status != KILN_OK)
@@ -59,7 +58,7 @@ kiln_status kn_cuda_module_load(kn_device *device, const void *code, size_t size
     char *text = NULL;
     if (!name)
         name = "module";
-    if (kn_capture_forbids("code cannot be loaded") != KILN_OK)
+    if (kn_capture_forbids_code() != KILN_OK)
         return kn_error_context("loading \"%s\"", name);
     kn_module *module = kn_calloc(1, sizeof *module + strlen(name) + 1);
     if (!module)
@@ -82,12 +81,12 @@ kiln_status kn_cuda_module_load(kn_device *device, const void *code, size_t size
 
 void kn_cuda_module_unload(kn_module *module)
 {
-    bool pushed;
+    kn_cuda_scope scope;
     if (!module)
         return;
-    kn_cuda_enter(module->device, &pushed);
+    kn_cuda_enter_relaxed(module->device, &scope);
     kn_cuda.ModuleUnload(module->native);
-    kn_cuda_leave(pushed);
+    kn_cuda_leave_relaxed(&scope);
     for (kn_function *f = atomic_load(&module->functions), *next; f; f = next) {
         next = f->next;
         kn_free(f);
@@ -95,8 +94,8 @@ void kn_cuda_module_unload(kn_module *module)
     kn_free(module);
 }
 
-/* With lazy loading a function's code goes to the device at its first use, which a capture would not allow:
- * so it is done now. Older drivers do it when asked for an attribute. */
+/* With lazy loading a function's code goes to the device at its first use, which a capture does not allow but
+ * in relaxed mode: so it is done now. Older drivers do it when asked for an attribute. */
 static kiln_status load_for_good(kn_cu_function function)
 {
     int registers = 0;
@@ -107,14 +106,13 @@ static kiln_status load_for_good(kn_cu_function function)
 
 static kiln_status find_function(kn_module *module, const char *name, kn_cu_function *out)
 {
-    bool pushed;
-    kiln_status status = kn_cuda_enter(module->device, &pushed);
-    if (status != KILN_OK)
-        return status;
-    status = KN_CU(ModuleGetFunction, out, module->native, name);
+    kn_cuda_scope scope;
+    kiln_status status = kn_cuda_enter_relaxed(module->device, &scope);
+    if (status == KILN_OK)
+        status = KN_CU(ModuleGetFunction, out, module->native, name);
     if (status == KILN_OK)
         status = load_for_good(*out);
-    kn_cuda_leave(pushed);
+    kn_cuda_leave_relaxed(&scope);
     if (status != KILN_OK)
         kn_error_context("function \"%s\" of \"%s\"", name, module->name);
     return status;
@@ -144,12 +142,11 @@ kiln_status kn_cuda_module_global(kn_module *module, const char *name, void **ad
 {
     kn_cu_address found = 0;
     size_t bytes = 0;
-    bool pushed;
-    kiln_status status = kn_cuda_enter(module->device, &pushed);
-    if (status != KILN_OK)
-        return status;
-    status = KN_CU(ModuleGetGlobal, &found, &bytes, module->native, name);
-    kn_cuda_leave(pushed);
+    kn_cuda_scope scope;
+    kiln_status status = kn_cuda_enter_relaxed(module->device, &scope);
+    if (status == KILN_OK)
+        status = KN_CU(ModuleGetGlobal, &found, &bytes, module->native, name);
+    kn_cuda_leave_relaxed(&scope);
     if (status != KILN_OK)
         return kn_error_context("global \"%s\" of \"%s\"", name, module->name);
     *address = (void *)(uintptr_t)found;
@@ -160,12 +157,22 @@ kiln_status kn_cuda_module_global(kn_module *module, const char *name, void **ad
 
 /* ---- launching ---- */
 
+static kiln_status set_attribute(kn_function *f, int attribute, int value)
+{
+    kn_cuda_scope scope;
+    kiln_status status = kn_cuda_enter_relaxed(f->device, &scope);
+    if (status == KILN_OK)
+        status = KN_CU(FuncSetAttribute, f->native, attribute, value);
+    kn_cuda_leave_relaxed(&scope);
+    return status;
+}
+
 /* What a function has to be told once before it may be launched so. */
 static kiln_status allow_shared(kn_function *f, unsigned bytes)
 {
     if (bytes <= atomic_load_explicit(&f->shared_allowed, memory_order_relaxed))
         return KILN_OK;
-    kiln_status status = KN_CU(FuncSetAttribute, f->native, KN_CU_FUNC_MAX_DYNAMIC_SHARED, (int)bytes);
+    kiln_status status = set_attribute(f, KN_CU_FUNC_MAX_DYNAMIC_SHARED, (int)bytes);
     if (status == KILN_OK)
         atomic_store_explicit(&f->shared_allowed, bytes, memory_order_relaxed);
     return status;
@@ -177,7 +184,7 @@ static kiln_status allow(kn_function *f, const kn_launch *launch)
     const unsigned *c = launch->cluster;
     if (status == KILN_OK && c[0] && (c[1] ? c[1] : 1) * (c[2] ? c[2] : 1) * c[0] > CLUSTER_WITHOUT_ASKING &&
         !atomic_load_explicit(&f->has_large_clusters, memory_order_relaxed)) {
-        status = KN_CU(FuncSetAttribute, f->native, KN_CU_FUNC_NON_PORTABLE_CLUSTER, 1);
+        status = set_attribute(f, KN_CU_FUNC_NON_PORTABLE_CLUSTER, 1);
         if (status == KILN_OK)
             atomic_store_explicit(&f->has_large_clusters, true, memory_order_relaxed);
     }
@@ -245,7 +252,7 @@ static kiln_status launch_here(kn_function *f, const kn_launch *launch, void *st
 kiln_status kn_cuda_launch(kn_function *function, const kn_launch *launch, void *stream)
 {
     bool pushed;
-    kiln_status status = kn_cuda_enter(function->device, &pushed);
+    kiln_status status = kn_cuda_enter_queue(function->device, stream, &pushed);
     if (status != KILN_OK)
         return status;
     status = launch_here(function, launch, stream);
@@ -272,13 +279,11 @@ kiln_status kn_cuda_function_info(kn_function *function, kn_function_info *out)
                   {KN_CU_FUNC_MAX_DYNAMIC_SHARED, &info.max_dynamic_shared_bytes},
                   {KN_CU_FUNC_BINARY_VERSION, &info.binary_version},
                   {KN_CU_FUNC_PTX_VERSION, &info.ptx_version}};
-    bool pushed;
-    kiln_status status = kn_cuda_enter(function->device, &pushed);
-    if (status != KILN_OK)
-        return status;
+    kn_cuda_scope scope;
+    kiln_status status = kn_cuda_enter_relaxed(function->device, &scope);
     for (size_t i = 0; status == KILN_OK && i < sizeof wanted / sizeof *wanted; i++)
         status = KN_CU(FuncGetAttribute, wanted[i].value, wanted[i].attribute, function->native);
-    kn_cuda_leave(pushed);
+    kn_cuda_leave_relaxed(&scope);
     if (status == KILN_OK)
         *out = info;
     return status;
@@ -286,12 +291,11 @@ kiln_status kn_cuda_function_info(kn_function *function, kn_function_info *out)
 
 kiln_status kn_cuda_occupancy(kn_function *function, int block_threads, size_t shared_bytes, int *blocks)
 {
-    bool pushed;
-    kiln_status status = kn_cuda_enter(function->device, &pushed);
-    if (status != KILN_OK)
-        return status;
-    status = KN_CU(OccupancyMaxActiveBlocks, blocks, function->native, block_threads, shared_bytes);
-    kn_cuda_leave(pushed);
+    kn_cuda_scope scope;
+    kiln_status status = kn_cuda_enter_relaxed(function->device, &scope);
+    if (status == KILN_OK)
+        status = KN_CU(OccupancyMaxActiveBlocks, blocks, function->native, block_threads, shared_bytes);
+    kn_cuda_leave_relaxed(&scope);
     return status;
 }
 
@@ -299,26 +303,21 @@ int kn_cuda_function_params(kn_function *function, size_t *size, int room)
 {
     int count = 0;
     size_t offset, bytes;
-    bool pushed;
-    if (!kn_cuda.FuncGetParamInfo || kn_cuda_enter(function->device, &pushed) != KILN_OK)
+    kn_cuda_scope scope;
+    if (!kn_cuda.FuncGetParamInfo)
         return -1;
+    bool is_here = kn_cuda_enter_relaxed(function->device, &scope) == KILN_OK;
     /* one past the last is an error of the driver's: that is how it tells the number */
-    while (count < room &&
+    while (is_here && count < room &&
            kn_cuda.FuncGetParamInfo(function->native, (size_t)count, &offset, &bytes) == KN_CU_SUCCESS)
         size[count++] = bytes;
-    kn_cuda_leave(pushed);
-    return count;
+    kn_cuda_leave_relaxed(&scope);
+    return is_here ? count : -1;
 }
 
 kiln_status kn_cuda_function_allow_shared(kn_function *function, size_t bytes)
 {
-    bool pushed;
     if (bytes > INT_MAX)
         return kn_error(KILN_ERROR_INVALID, "%zu bytes of dynamic shared memory were asked for", bytes);
-    kiln_status status = kn_cuda_enter(function->device, &pushed);
-    if (status != KILN_OK)
-        return status;
-    status = allow_shared(function, (unsigned)bytes);
-    kn_cuda_leave(pushed);
-    return status;
+    return allow_shared(function, (unsigned)bytes);
 }

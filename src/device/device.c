@@ -216,7 +216,7 @@ kiln_status kiln_device_synchronize(kiln_device id)
     kn_device *device = NULL;
     kiln_status status = kn_device_get(&device, id);
     if (status == KILN_OK && device->backend->kind == KN_CUDA)
-        status = kn_capture_forbids("a device cannot be waited for");
+        status = kn_capture_forbids_device(device, "a device cannot be waited for");
     return status == KILN_OK ? device->backend->synchronize(device) : status;
 }
 

@@ -49,7 +49,8 @@ typedef struct kn_backend {
     void (*stream_destroy)(kn_device *, void *stream);
     kiln_status (*stream_synchronize)(kn_device *, void *stream);
     kiln_status (*stream_query)(kn_device *, void *stream, bool *done);
-    kiln_status (*stream_is_capturing)(kn_device *, void *stream, bool *capturing, uint64_t *id);
+    kiln_status (*stream_is_capturing)(kn_device *, void *stream, bool *capturing, uint64_t *id); /* id: 0 where the capture is spoilt */
+    bool (*stream_may_record)(kn_device *, void *stream); /* whether an event recorded there stands for work: not where a capture forbids it; CUDA alone */
     kiln_status (*event_create)(kn_device *, unsigned flags, void **out);
     void (*event_destroy)(kn_device *, void *event);
     kiln_status (*event_record)(kn_device *, void *event, void *stream);
@@ -105,6 +106,21 @@ kiln_status kn_memory_used_on(kn_device *device, void *pointer, void *stream);
 /* While `stream` is being captured: the graph takes the object over, calls release(object) when it and its instances are gone, and *taken is true. Otherwise
  * nothing happens and *taken is false. On failure the object stays the caller's. release is called outside all locks and may free memory. */
 kiln_status kn_capture_hold(kn_device *device, void *stream, void (*release)(void *object), void *object, bool *taken);
+
+/* Whether the capture of this number was begun so that nothing is compiled or loaded for its calls. */
+bool kn_capture_is_prepared(uint64_t capture);
+
+/* An object that a capture has taken over. */
+typedef struct kn_held {
+    struct kn_held *next;
+    void (*release)(void *object);
+    void *object;
+    bool is_embedded; /* in the object: for ends, which must not need memory */
+} kn_held;
+
+/* While a stream of the device is being captured: release(object) is called when that is over, and the answer is true. For what would spoil captures, such
+ * as to wait for a device. held is the object's own. */
+bool kn_capture_defer(kn_device *device, kn_held *held, void (*release)(void *object), void *object);
 
 /* The last kernel launched by the library on any device, for late errors; name must be a string that lives for ever or as long as the kernel (it is copied). */
 void kn_device_note_launch(const char *kernel_name);

@@ -204,10 +204,29 @@ static kn_lane *take_capture_use(kn_block *b)
     return NULL;
 }
 
+/* Behind a stream that is captured no event can be had: the block then waits for the end of the capture's
+ * graph, its uses kept, and is released anew. NULL where no user is captured. */
+static kn_lane *captured_user(kn_pool *pool, const kn_block *b)
+{
+    const kn_backend *backend = pool->device->backend;
+    bool is_captured = false;
+    if (b->use_count == 0 || atomic_load_explicit(&pool->capture_lanes, memory_order_relaxed) == 0)
+        return NULL;
+    for (int i = 0; i < b->use_count && !is_captured; i++)
+        if (!b->uses[i]->has_ended)
+            is_captured = !backend->stream_may_record(pool->device, b->uses[i]->stream);
+    kn_lane *l = is_captured ? pool->lanes : NULL;
+    while (l && (!l->capture || l->has_ended))
+        l = l->next;
+    return l;
+}
+
 void kn_pool_release(kn_pool *pool, kn_block *b)
 {
     kn_lane *capture = b->use_count > 0 ? take_capture_use(b) : NULL;
-    if (capture && capture != b->home->owner) {
+    if (!capture || capture == b->home->owner)
+        capture = captured_user(pool, b);
+    if (capture) {
         kn_pool_hold(b, capture);
     } else if (b->use_count > 0 && record_uses(pool, b)) {
         append_pending(pool, b);

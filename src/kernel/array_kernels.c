@@ -75,12 +75,9 @@ static kiln_status call_own(own_kernel which, kiln_array *to, const kiln_arg *in
     kn_build_info info = {before.origin,   before.generate_ms, before.compile_ms,
                           before.cache_ms, before.load_ms,     before.code_bytes};
     kn_call_set_info(&info, before.device);
-    if (status == KILN_ERROR_CAPTURE) /* nobody has this kernel in hand to prepare it */
-        return kn_error(status,
-                        "the kernel %s, which this call needs for its arrays, would have to be compiled or "
-                        "loaded, which is not possible while its stream is captured: make such a call once, "
-                        "or kiln_kernel_prepare it, before the capture begins",
-                        definitions[which].name);
+    if (status == KILN_ERROR_CAPTURE) /* nobody knows this kernel by its name */
+        return kn_error_context("the kernel %s, which this call needs for its arrays",
+                                definitions[which].name);
     return status;
 }
 

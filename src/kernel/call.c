@@ -339,12 +339,12 @@ static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, co
     if (*overlaps)
         return KILN_OK;
     bool is_capturing = false;
-    uint64_t id;
+    uint64_t id = 0;
     status = b.device->backend->stream_is_capturing(b.device, c->stream, &is_capturing, &id);
     if (status != KILN_OK)
         return status;
     unsigned flags = (c->options->flags & KILN_CALL_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0u) |
-                     (is_capturing ? KN_BUILD_CAPTURING : 0u);
+                     (is_capturing && kn_capture_is_prepared(id) ? KN_BUILD_CAPTURING : 0u);
     return kn_call_plan_create(out, &b, c->options, key->word, key->words, key->hash, flags, info);
 }
 

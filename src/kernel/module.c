@@ -46,16 +46,24 @@ static void unload(kiln_module *module)
     backend->module_unload(module->loaded);
 }
 
-void kn_module_release(void *user)
+static void end_module(void *user)
 {
     kiln_module *module = user;
     kn_error_state before;
-    if (!module || atomic_fetch_sub(&module->references, 1) != 1)
-        return;
     kn_error_save(&before);
     unload(module);
     destroy(module);
     kn_error_restore(&before);
+}
+
+/* To wait for the device would spoil a capture that is going on. */
+void kn_module_release(void *user)
+{
+    kiln_module *module = user;
+    if (!module || atomic_fetch_sub(&module->references, 1) != 1)
+        return;
+    if (!module->loaded || !kn_capture_defer(module->device, &module->held, end_module, module))
+        end_module(module);
 }
 
 void kiln_module_free(kiln_module *module)

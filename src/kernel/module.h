@@ -23,6 +23,7 @@ struct kiln_module {
     pthread_mutex_t mutex; /* guards functions */
     kn_map *functions;     /* name, as it was asked for -> kiln_function */
     atomic_bool was_launched;
+    kn_held held; /* by a capture that outlives it */
 };
 
 struct kiln_function {

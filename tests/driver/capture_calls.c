@@ -271,6 +271,13 @@ static void refused(kiln_status status, const char *words)
         fail_msg("\"%s\" is not in \"%s\"", words, kiln_error_message());
 }
 
+static kiln_status begin_prepared(void)
+{
+    kiln_capture_options options = KILN_CAPTURE_OPTIONS_INIT;
+    options.flags = KILN_CAPTURE_PREPARED;
+    return kiln_capture_begin_with(NULL, &options);
+}
+
 /* The capture is as good as before the refusal. */
 static void what_would_compile_is_refused(void **state)
 {
@@ -286,10 +293,12 @@ static void what_would_compile_is_refused(void **state)
     reversed = kiln_arg_array(back);
     kiln_stream *before = kiln_stream_set_current(w->stream);
     long compiled = fake_compiles();
-    OK(kiln_capture_begin(NULL));
-    refused(kiln_kernel_call(fresh, &out, 1, in, 2, NULL),
-            "fresh would have to be compiled or loaded for this call, which is not possible while its stream "
-            "is captured: call kiln_kernel_prepare, or the kernel itself once, before the capture begins");
+    OK(begin_prepared());
+    refused(
+        kiln_kernel_call(fresh, &out, 1, in, 2, NULL),
+        "fresh would have to be compiled or loaded for this call, which the capture of its stream forbids "
+        "(KILN_CAPTURE_PREPARED): call kiln_kernel_prepare, or make the call once, before the capture "
+        "begins");
     assert_null(out);
     refused(kiln_kernel_call(copied, &w->wide, 1, &reversed, 1, NULL), "kiln_kernel_prepare");
     assert_int_equal(fake_compiles(), compiled);
@@ -301,7 +310,7 @@ static void what_would_compile_is_refused(void **state)
     OK(kiln_kernel_prepare(fresh, NULL, 1, in, 2, NULL, NULL));
     OK(kiln_kernel_prepare(copied, &w->wide, 1, &reversed, 1, NULL, NULL));
     compiled = fake_compiles();
-    OK(kiln_capture_begin(NULL));
+    OK(begin_prepared());
     OK(kiln_kernel_call(fresh, &out, 1, in, 2, NULL));
     OK(kiln_kernel_call(copied, &w->wide, 1, &reversed, 1, NULL)); /* the copy of the reversed input, too */
     OK(kiln_capture_end(&graph, NULL));
@@ -330,7 +339,7 @@ static void what_arrays_need_is_named(void **state)
     kiln_graph *graph = NULL;
     kiln_stream *before = kiln_stream_set_current(w->stream);
     for (int round = 0; round < 2; round++) {
-        OK(kiln_capture_begin(NULL));
+        OK(begin_prepared());
         kiln_status status = kiln_array_arange(&range, 0, COUNT, 1, KILN_INT16, KILN_DEVICE_CUDA(0));
         if (round == 0)
             refused(status, "the kernel range, which this call needs for its arrays");

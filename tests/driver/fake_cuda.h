@@ -64,6 +64,8 @@ int fake_live(fake_kind kind);
 size_t fake_memory_used(int device);
 /* Contexts on the calling thread's stack, and a context to put there that is not a primary one. */
 int fake_context_depth(void);
+/* The calling thread's mode of captures: 0 (global) unless somebody has exchanged it. */
+int fake_capture_mode(void);
 void *fake_foreign_context(void);
 /* Makes the sticky error of a broken device go away. */
 void fake_repair(void);

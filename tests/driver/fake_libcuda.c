@@ -24,8 +24,11 @@ enum {
     PEER_UNSUPPORTED = 217,
     CAPTURE_UNSUPPORTED = 900,
     CAPTURE_INVALIDATED = 901,
+    CAPTURE_MERGE = 902,
     CAPTURE_UNMATCHED = 903,
     CAPTURE_UNJOINED = 904,
+    CAPTURE_ISOLATION = 905,
+    CAPTURE_IMPLICIT = 906,
     CAPTURED_EVENT = 907,
     CAPTURE_WRONG_THREAD = 908
 };
@@ -73,7 +76,8 @@ typedef struct fake_stream {
     fake_context *context;
     unsigned long long queued, done;
     bool is_held, is_destroyed;
-    bool is_origin;
+    bool is_origin, is_non_blocking;
+    bool is_unjoined; /* what was captured on it last, no other stream of the capture waits for yet */
     fake_capture *capture;
 } fake_stream;
 
@@ -82,14 +86,14 @@ typedef struct fake_event {
                             that is gone */
     unsigned long long serial;
     unsigned flags;
-    fake_capture *capture;
+    unsigned long long capture; /* the number of the capture in which it was recorded last; 0 */
 } fake_event;
 
 typedef struct fake_kernel {
     char name[64];
     size_t sizes[16];
     int count;
-    bool breaks;
+    bool breaks, is_loaded; /* lazily, at the first use */
     int max_shared;
     struct fake_module *module;
 } fake_kernel;
@@ -280,6 +284,11 @@ EXPORT int fake_context_depth(void)
     return depth;
 }
 
+EXPORT int fake_capture_mode(void)
+{
+    return capture_mode;
+}
+
 EXPORT void *fake_foreign_context(void)
 {
     return &fake.foreign;
@@ -352,21 +361,78 @@ static void track_capture(fake_capture *old, fake_capture *fresh)
     fake.active[i] = fresh;
 }
 
-/* What may not be called while a capture is on, unless the thread has relaxed its mode: it is refused, and
- * the capture is spoilt. */
+/* The number is that of a capture that goes on, spoilt or not. */
+static fake_capture *capture_of_id(unsigned long long id)
+{
+    for (int i = 0; id && i < 16; i++)
+        if (fake.active[i] && fake.active[i]->id == id)
+            return fake.active[i];
+    return NULL;
+}
+
+static int spoil(fake_capture *c, int result)
+{
+    if (c)
+        c->is_invalid = true;
+    return result;
+}
+
+/* What is potentially unsafe is refused while a capture is on, unless the thread has relaxed its mode, and the
+ * capture is spoilt: captures of other threads count where they were begun in global mode, and the thread has
+ * that mode, too. */
 static int refuse_in_capture(void)
 {
-    if (capture_mode == 2)
-        return OK;
-    for (int i = 0; i < 16; i++) {
+    int result = OK;
+    for (int i = 0; i < 16 && capture_mode != 2; i++) {
         fake_capture *c = fake.active[i];
         bool same = c && pthread_equal(c->thread, pthread_self());
-        if (c && (c->mode == 0 || (c->mode == 1 && same))) {
-            c->is_invalid = true;
-            return CAPTURE_UNSUPPORTED;
-        }
+        if (c && c->mode != 2 && (same || (c->mode == 0 && capture_mode == 0)))
+            result = spoil(c, CAPTURE_UNSUPPORTED);
     }
-    return OK;
+    return result;
+}
+
+/* To wait for a context conflicts with every capture of its streams, whatever thread began it in whatever
+ * mode. */
+static int refuse_whole_context(const fake_context *context)
+{
+    int result = OK;
+    for (fake_stream *s = fake.streams; s; s = s->next)
+        if (s->capture && s->context == context)
+            result = spoil(s->capture, CAPTURE_UNSUPPORTED);
+    return result;
+}
+
+/* The default stream encompasses the streams that wait for it: while one of them is captured it cannot be
+ * used, and the attempt spoils that capture; to ask about its own capture does not. */
+static int refuse_default(const fake_stream *s, bool is_question)
+{
+    int result = OK;
+    if (s < fake.defaults || s >= fake.defaults + DEVICES_MAX)
+        return OK;
+    for (fake_stream *other = fake.streams; other; other = other->next)
+        if (other->capture && other->context == s->context && !other->is_non_blocking) {
+            result = CAPTURE_IMPLICIT;
+            if (!is_question)
+                spoil(other->capture, OK);
+        }
+    return result;
+}
+
+/* Waiting for a stream, or asking whether it is done. */
+static int refuse_waiting(fake_stream *s)
+{
+    if (s->is_destroyed)
+        return INVALID_HANDLE;
+    if (s->capture)
+        return spoil(s->capture, CAPTURE_UNSUPPORTED);
+    return refuse_default(s, false);
+}
+
+/* The same for an event, which may stand for a place in a graph. */
+static int refuse_captured_event(const fake_event *event)
+{
+    return event->capture ? spoil(capture_of_id(event->capture), CAPTURED_EVENT) : OK;
 }
 
 static graph_node *add_node(fake_stream *s, int kind)
@@ -402,11 +468,13 @@ static void run_node(const graph_node *node, fake_stream *s, bool is_replay)
 
 static int do_or_capture(fake_stream *s, const graph_node *work)
 {
-    if (s->is_destroyed)
-        return INVALID_HANDLE;
+    int refused = s->is_destroyed ? INVALID_HANDLE : refuse_default(s, false);
+    if (refused != OK)
+        return refused;
     if (s->capture) {
         if (s->capture->is_invalid)
             return CAPTURE_INVALIDATED;
+        s->is_unjoined = !s->is_origin;
         graph_node *node = add_node(s, work->kind), *next = node->next;
         *node = *work;
         node->next = next;
@@ -472,6 +540,12 @@ EXPORT int cuGetErrorName(int code, const char **text)
                  {ILLEGAL_ADDRESS, "CUDA_ERROR_ILLEGAL_ADDRESS"},
                  {CAPTURE_UNSUPPORTED, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED"},
                  {CAPTURE_INVALIDATED, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED"},
+                 {CAPTURE_MERGE, "CUDA_ERROR_STREAM_CAPTURE_MERGE"},
+                 {CAPTURE_UNMATCHED, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED"},
+                 {CAPTURE_UNJOINED, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED"},
+                 {CAPTURE_ISOLATION, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION"},
+                 {CAPTURE_IMPLICIT, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT"},
+                 {CAPTURE_WRONG_THREAD, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD"},
                  {CAPTURED_EVENT, "CUDA_ERROR_CAPTURED_EVENT"},
                  {999, "CUDA_ERROR_UNKNOWN"}};
     *text = NULL;
@@ -550,6 +624,8 @@ EXPORT int cuDeviceCanAccessPeer(int *can, int device, int peer)
 EXPORT int cuDevicePrimaryCtxRetain(fake_context **context, int device)
 {
     ENTER();
+    if ((result = refuse_in_capture()) != OK)
+        return leave(result);
     *context = &fake.contexts[device - 100];
     return leave(OK);
 }
@@ -580,7 +656,7 @@ EXPORT int cuCtxPopCurrent_v2(fake_context **context)
 EXPORT int cuCtxSynchronize(void)
 {
     ENTER_CONTEXT();
-    if ((result = refuse_in_capture()) != OK)
+    if ((result = refuse_whole_context(current())) != OK)
         return leave(result);
     for (fake_stream *s = fake.streams; s; s = s->next)
         if (s->context == current())
@@ -593,6 +669,8 @@ EXPORT int cuCtxEnablePeerAccess(fake_context *peer, unsigned flags)
 {
     ENTER_CONTEXT();
     (void)flags;
+    if ((result = refuse_in_capture()) != OK)
+        return leave(result);
     if (getenv("FAKE_CUDA_NO_PEERS"))
         return leave(PEER_UNSUPPORTED);
     if (current()->peers[peer->device])
@@ -675,6 +753,9 @@ EXPORT int cuMemHostAlloc(void **pointer, size_t size, unsigned flags)
 EXPORT int cuMemFreeHost(void *pointer)
 {
     ENTER_RELEASE();
+    int refused = refuse_in_capture();
+    if (refused != OK)
+        return leave(refused);
     allocation *a = drop_allocation(pointer, true);
     if (!a)
         return leave(INVALID_VALUE);
@@ -755,7 +836,8 @@ EXPORT int cuMemsetD32Async(unsigned long long to, unsigned value, size_t count,
 EXPORT int cuStreamCreate(fake_stream **stream, unsigned flags)
 {
     ENTER_CONTEXT();
-    (void)flags;
+    if ((result = refuse_in_capture()) != OK)
+        return leave(result);
     fake_stream *s = destroyed_stream();
     if (!s) {
         s = calloc(1, sizeof *s);
@@ -764,18 +846,44 @@ EXPORT int cuStreamCreate(fake_stream **stream, unsigned flags)
     }
     s->context = current();
     s->is_destroyed = false;
+    s->is_non_blocking = flags & 1;
     fake.live[FAKE_STREAM]++;
     *stream = s;
     return leave(OK);
 }
 
+static int free_graph_and_leave(fake_graph *g, int result);
+
+/* All streams leave the capture; its graph is the caller's. */
+static fake_graph *finish_capture(fake_capture *c)
+{
+    fake_graph *graph = c->graph;
+    for (fake_stream *s = fake.streams; s; s = s->next)
+        if (s->capture == c) {
+            s->capture = NULL;
+            s->is_origin = s->is_unjoined = false;
+        }
+    track_capture(c, NULL);
+    free(c);
+    return graph;
+}
+
+/* A capture ends with the stream on which it was begun, and is spoilt when another of its streams goes. */
 EXPORT int cuStreamDestroy_v2(fake_stream *s)
 {
     ENTER_RELEASE();
+    int refused = refuse_in_capture();
+    if (refused != OK)
+        return leave(refused);
     if (s->is_destroyed)
         return leave(INVALID_HANDLE);
     s->is_destroyed = true;
     fake.live[FAKE_STREAM]--;
+    if (s->capture && s->is_origin)
+        return free_graph_and_leave(finish_capture(s->capture), result);
+    if (s->capture)
+        spoil(s->capture, OK);
+    s->capture = NULL;
     return leave(result);
 }
 
@@ -783,12 +891,8 @@ EXPORT int cuStreamSynchronize(void *stream)
 {
     ENTER_CONTEXT();
     fake_stream *s = stream_of(stream);
-    if (s->is_destroyed)
-        return leave(INVALID_HANDLE);
-    if (s->capture)
-        s->capture->is_invalid = true;
-    if (s->capture || (result = refuse_in_capture()) != OK)
-        return leave(CAPTURE_UNSUPPORTED);
+    if ((result = refuse_waiting(s)) != OK || (result = refuse_in_capture()) != OK)
+        return leave(result);
     finish(s);
     return leave(OK);
 }
@@ -797,9 +901,32 @@ EXPORT int cuStreamQuery(void *stream)
 {
     ENTER_CONTEXT();
     fake_stream *s = stream_of(stream);
-    if (s->capture)
-        return leave(CAPTURE_UNSUPPORTED);
+    if ((result = refuse_waiting(s)) != OK || (result = refuse_in_capture()) != OK)
+        return leave(result);
     return leave(s->done < s->queued ? NOT_READY : OK);
+}
+
+/* A second stream joins the capture of the event, or one of its streams waits for another. */
+static int wait_in_capture(fake_stream *s, fake_event *event, fake_capture *c)
+{
+    if (s->capture && s->capture->is_invalid)
+        return CAPTURE_INVALIDATED;
+    if (s->capture && !event->capture)
+        return event->stream ? spoil(s->capture, CAPTURE_ISOLATION) : OK;
+    if (!c || c->is_invalid)
+        return INVALID_VALUE;
+    if (s->capture && s->capture != c) {
+        spoil(c, OK);
+        return spoil(s->capture, CAPTURE_MERGE);
+    }
+    if (!s->capture) {
+        s->capture = c;
+        s->is_unjoined = true;
+        c->streams++;
+    }
+    if (event->stream != s)
+        event->stream->is_unjoined = false;
+    return OK;
 }
 
 EXPORT int cuStreamWaitEvent(void *stream, fake_event *event, unsigned flags)
@@ -807,11 +934,10 @@ EXPORT int cuStreamWaitEvent(void *stream, fake_event *event, unsigned flags)
     ENTER_CONTEXT();
     (void)flags;
     fake_stream *s = stream_of(stream);
-    if (event->capture && !s->capture) { /* a second stream joins the capture */
-        s->capture = event->capture;
-        s->capture->streams++;
-    }
-    return leave(OK);
+    if ((result = refuse_default(s, false)) != OK)
+        return leave(result);
+    return leave(s->capture || event->capture ? wait_in_capture(s, event, capture_of_id(event->capture))
+                                              : OK);
 }
 
 EXPORT int cuStreamGetCtx(fake_stream *stream, fake_context **context)
@@ -824,6 +950,8 @@ EXPORT int cuStreamGetCtx(fake_stream *stream, fake_context **context)
 EXPORT int cuEventCreate(fake_event **event, unsigned flags)
 {
     ENTER_CONTEXT();
+    if ((result = refuse_in_capture()) != OK)
+        return leave(result);
     *event = calloc(1, sizeof **event);
     (*event)->flags = flags;
     fake.live[FAKE_EVENT]++;
@@ -833,6 +961,9 @@ EXPORT int cuEventCreate(fake_event **event, unsigned flags)
 EXPORT int cuEventDestroy_v2(fake_event *event)
 {
     ENTER_RELEASE();
+    int refused = refuse_in_capture();
+    if (refused != OK)
+        return leave(refused);
     fake.live[FAKE_EVENT]--;
     free(event);
     return leave(result);
@@ -844,8 +975,12 @@ EXPORT int cuEventRecord(fake_event *event, void *stream)
     fake_stream *s = stream_of(stream);
     if (s->is_destroyed)
         return leave(INVALID_HANDLE);
+    if ((result = refuse_default(s, false)) != OK)
+        return leave(result);
+    if (s->capture && s->capture->is_invalid)
+        return leave(CAPTURE_INVALIDATED);
     event->stream = s;
-    event->capture = s->capture;
+    event->capture = s->capture ? s->capture->id : 0;
     if (!s->capture) {
         queue(s);
         event->serial = s->queued;
@@ -856,16 +991,16 @@ EXPORT int cuEventRecord(fake_event *event, void *stream)
 EXPORT int cuEventQuery(fake_event *event)
 {
     ENTER_CONTEXT();
-    if ((result = refuse_in_capture()) != OK || event->capture)
-        return leave(event->capture ? CAPTURED_EVENT : result);
+    if ((result = refuse_captured_event(event)) != OK || (result = refuse_in_capture()) != OK)
+        return leave(result);
     return leave(event->stream && event->stream->done < event->serial ? NOT_READY : OK);
 }
 
 EXPORT int cuEventSynchronize(fake_event *event)
 {
     ENTER_CONTEXT();
-    if ((result = refuse_in_capture()) != OK || event->capture)
-        return leave(event->capture ? CAPTURED_EVENT : result);
+    if ((result = refuse_captured_event(event)) != OK || (result = refuse_in_capture()) != OK)
+        return leave(result);
     if (event->stream)
         finish(event->stream);
     return leave(OK);
@@ -874,6 +1009,9 @@ EXPORT int cuEventSynchronize(fake_event *event)
 EXPORT int cuEventElapsedTime(float *milliseconds, fake_event *start_event, fake_event *end_event)
 {
     ENTER_CONTEXT();
+    if ((result = refuse_captured_event(start_event)) != OK ||
+        (result = refuse_captured_event(end_event)) != OK || (result = refuse_in_capture()) != OK)
+        return leave(result);
     if ((start_event->flags | end_event->flags) & 2 || !start_event->stream || !end_event->stream)
         return leave(INVALID_HANDLE);
     *milliseconds = 1.5f * (float)(end_event->serial - start_event->serial);
@@ -939,6 +1077,9 @@ EXPORT int cuModuleLoadDataEx(fake_module **out, const void *image, unsigned cou
 EXPORT int cuModuleUnload(fake_module *module)
 {
     ENTER_RELEASE();
+    int refused = refuse_in_capture();
+    if (refused != OK)
+        return leave(refused);
     for (int i = 0; i < module->global_count; i++)
         free(drop_allocation(module->globals[i].memory, false));
     free(module);
@@ -970,11 +1111,17 @@ EXPORT int cuModuleGetGlobal_v2(unsigned long long *address, size_t *size, fake_
     return leave(NOT_FOUND);
 }
 
+static int load_function(fake_kernel *kernel)
+{
+    int refused = kernel->is_loaded ? OK : refuse_in_capture();
+    kernel->is_loaded = kernel->is_loaded || refused == OK;
+    return refused;
+}
+
 EXPORT int cuFuncLoad(fake_kernel *kernel)
 {
     ENTER_CONTEXT();
-    (void)kernel;
-    return leave(refuse_in_capture());
+    return leave(load_function(kernel));
 }
 
 EXPORT int cuFuncGetParamInfo(fake_kernel *kernel, size_t index, size_t *offset, size_t *size)
@@ -992,6 +1139,8 @@ EXPORT int cuFuncGetParamInfo(fake_kernel *kernel, size_t index, size_t *offset,
 EXPORT int cuFuncGetAttribute(int *value, int attribute, fake_kernel *kernel)
 {
     ENTER_CONTEXT();
+    if ((result = load_function(kernel)) != OK)
+        return leave(result);
     *value = attribute == 0 ? 1024 : attribute == 8 ? kernel->max_shared : attribute == 6 ? 90 : attribute;
     return leave(OK);
 }
@@ -999,6 +1148,8 @@ EXPORT int cuFuncGetAttribute(int *value, int attribute, fake_kernel *kernel)
 EXPORT int cuFuncSetAttribute(fake_kernel *kernel, int attribute, int value)
 {
     ENTER_CONTEXT();
+    if ((result = load_function(kernel)) != OK)
+        return leave(result);
     if (attribute == 8 && value > 232448)
         return leave(INVALID_VALUE);
     if (attribute == 8)
@@ -1034,8 +1185,11 @@ typedef struct fake_config {
     unsigned attribute_count;
 } fake_config;
 
-static int launch(const fake_config *config, const fake_kernel *kernel, void **params)
+static int launch(const fake_config *config, fake_kernel *kernel, void **params)
 {
+    int refused = load_function(kernel);
+    if (refused != OK)
+        return refused;
     fake_stream *s = stream_of(config->stream);
     graph_node work = {.kind = 'k', .breaks = kernel->breaks};
     fake_launch *l = &work.launch;
@@ -1098,7 +1252,7 @@ EXPORT int cuStreamIsCapturing(void *stream, int *status)
     ENTER_CONTEXT();
     fake_stream *s = stream_of(stream);
     *status = !s->capture ? 0 : s->capture->is_invalid ? 2 : 1;
-    return leave(OK);
+    return leave(refuse_default(s, true));
 }
 
 EXPORT int cuStreamGetCaptureInfo_v2(void *stream, int *status, unsigned long long *id, fake_graph **graph,
@@ -1108,11 +1262,11 @@ EXPORT int cuStreamGetCaptureInfo_v2(void *stream, int *status, unsigned long lo
     (void)dependencies, (void)dependency_count;
     fake_stream *s = stream_of(stream);
     *status = !s->capture ? 0 : s->capture->is_invalid ? 2 : 1;
-    if (id && s->capture)
+    if (id && *status == 1) /* of a spoilt capture there is nothing to be had */
         *id = s->capture->id;
-    if (graph && s->capture)
+    if (graph && *status == 1)
         *graph = s->capture->graph;
-    return leave(OK);
+    return leave(refuse_default(s, true));
 }
 
 static fake_graph *new_graph(bool is_exec)
@@ -1173,20 +1327,22 @@ EXPORT int cuStreamEndCapture(fake_stream *s, fake_graph **out)
 {
     ENTER_CONTEXT();
     fake_capture *c = s->capture;
-    if (!c || !s->is_origin)
-        return leave(CAPTURE_UNMATCHED);
+    int failure = OK;
+    *out = NULL;
+    if (!c)
+        return leave(INVALID_VALUE);
+    if (!s->is_origin)
+        return leave(spoil(c, CAPTURE_UNMATCHED));
     if (c->mode != 2 && !pthread_equal(c->thread, pthread_self()))
-        return leave(CAPTURE_WRONG_THREAD);
-    fake_graph *graph = c->graph;
-    bool is_invalid = c->is_invalid;
+        return leave(spoil(c, CAPTURE_WRONG_THREAD));
     for (fake_stream *other = fake.streams; other; other = other->next)
-        if (other->capture == c)
-            other->capture = NULL;
-    s->is_origin = false;
-    track_capture(c, NULL);
-    free(c);
-    *out = is_invalid ? NULL : graph;
-    return is_invalid ? free_graph_and_leave(graph, CAPTURE_INVALIDATED) : leave(OK);
+        if (other->capture == c && other->is_unjoined)
+            failure = CAPTURE_UNJOINED;
+    if (c->is_invalid)
+        failure = CAPTURE_INVALIDATED;
+    fake_graph *graph = finish_capture(c);
+    *out = failure == OK ? graph : NULL;
+    return failure != OK ? free_graph_and_leave(graph, failure) : leave(OK);
 }
 
 EXPORT int cuUserObjectCreate(user_object **out, void *pointer, void (*destroy)(void *), unsigned references,
@@ -1237,6 +1393,8 @@ EXPORT int cuGraphInstantiateWithFlags(fake_graph **out, fake_graph *graph, unsi
 {
     ENTER_CONTEXT();
     (void)flags;
+    if ((result = refuse_in_capture()) != OK)
+        return leave(result);
     fake_graph *exec = new_graph(true);
     for (graph_node *node = graph->first; node; node = node->next) {
         graph_node *twin = malloc(sizeof *twin);
@@ -1257,8 +1415,13 @@ EXPORT int cuGraphLaunch(fake_graph *exec, void *stream)
 {
     ENTER_CONTEXT();
     fake_stream *s = stream_of(stream);
+    if ((result = refuse_default(s, false)) != OK)
+        return leave(result);
     for (graph_node *node = exec->first; node; node = node->next)
-        run_node(node, s, true);
+        if (!s->capture)
+            run_node(node, s, true);
+        else if ((result = do_or_capture(s, node)) != OK)
+            return leave(result);
     queue(s);
     return leave(OK);
 }

@@ -9,7 +9,7 @@
 
 typedef struct program {
     char *source;
-    char code[256];
+    char code[1024];
 } program;
 
 static long compiles;
@@ -54,7 +54,9 @@ static bool size_of_member(const char *source, const char *line, size_t *size, s
         if (strstr(type, types[t].type))
             *size = types[t].size;
     size_t natural = *size;
-    if (*size == 0 && strstr(type, "kn_axis") && size_of_struct(source, "kn_axis", size))
+    const char *inner = *size == 0 ? strstr(type, "kn_") : NULL; /* a struct of unsigneds and ints */
+    char name[32];
+    if (inner && sscanf(inner, "%31[a-z_]", name) == 1 && size_of_struct(source, name, size))
         natural = 4;
     *align = *align ? *align : natural;
     if (bracket)
@@ -104,6 +106,60 @@ static bool write_code(program *p)
     return true;
 }
 
+/* ---- whole modules: extern "C" functions and __device__ arrays of floats ---- */
+
+static size_t size_of_parameter(const char *text, size_t length)
+{
+    static const struct {
+        const char *type;
+        size_t size;
+    } types[] = {{"*", 8},        {"long long", 8}, {"int64", 8}, {"double", 8}, {"short", 2},
+                 {"int16", 2},    {"float16", 2},   {"char", 1},  {"int8", 1},   {"bool", 1},
+                 {"unsigned", 4}, {"int", 4},       {"float", 4}};
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++)
+        if (memmem(text, length, types[t].type, strlen(types[t].type)))
+            return types[t].size;
+    return 0;
+}
+
+static void put(program *p, const char *format, const char *text, size_t length)
+{
+    size_t used = strlen(p->code);
+    snprintf(p->code + used, sizeof p->code - used, format, (int)length, text);
+}
+
+static void put_parameters(program *p, const char *at, const char *end)
+{
+    char number[16];
+    while (at < end) {
+        size_t length = strcspn(at, ",)"), size = size_of_parameter(at, length);
+        snprintf(number, sizeof number, "%zu", size);
+        if (size)
+            put(p, " %.*s", number, strlen(number));
+        at += length + 1;
+    }
+}
+
+static bool write_module(program *p)
+{
+    static const char function[] = "extern \"C\" __global__ void ", variable[] = "__device__ float ";
+    for (const char *at = p->source; (at = strstr(at, function));) {
+        at += sizeof function - 1;
+        const char *open = strchr(at, '('), *close = strchr(at, ')');
+        put(p, "kernel %.*s", at, (size_t)(open - at));
+        put_parameters(p, open + 1, close);
+        put(p, "%.*s\n", "", 0);
+    }
+    for (const char *at = p->source; (at = strstr(at, variable));) {
+        at += sizeof variable - 1;
+        char size[32];
+        snprintf(size, sizeof size, " %ld\n", 4 * atol(strchr(at, '[') + 1));
+        put(p, "global %.*s", at, strcspn(at, "["));
+        put(p, "%.*s", size, strlen(size));
+    }
+    return p->code[0] != '\0';
+}
+
 /* ---- NVRTC's functions ---- */
 
 EXPORT int nvrtcVersion(int *major, int *minor)
@@ -151,7 +207,7 @@ EXPORT int nvrtcCompileProgram(program *p, int n_options, const char *const *opt
 {
     (void)n_options, (void)options;
     __atomic_fetch_add(&compiles, 1, __ATOMIC_RELAXED);
-    return write_code(p) ? 0 : 6;
+    return write_code(p) || write_module(p) ? 0 : 6;
 }
 
 EXPORT int nvrtcGetProgramLogSize(program *p, size_t *size)
