@@ -55,16 +55,9 @@ static kiln_status run_step(void *user)
 static void show_capture(step *s)
 {
     kiln_graph_exec *graph = NULL;
-    /* Nothing can be compiled while a stream is captured. */
-    kiln_status status = kiln_capture(&graph, NULL, run_step, s);
-    if (status != KILN_ERROR_CAPTURE) {
-        fprintf(stderr, "a capture that has to compile was not refused\n");
-        exit(1);
-    }
-    printf("as it should be: %s\n", kiln_error_message());
-    must(run_step(s)); /* once for real: now every kernel is there */
+    /* Nothing runs yet. Kernels that are new are compiled meanwhile. */
     must(kiln_capture(&graph, NULL, run_step, s));
-    for (int k = 1; k < REPLAYS; k++)
+    for (int k = 0; k < REPLAYS; k++)
         must(kiln_graph_launch(graph, NULL));
     expect_all(s->x, "x after all replays", REPLAYS);
     expect_all(s->y, "the sum of 2, 4, 6, ...", REPLAYS * (REPLAYS + 1));

@@ -336,6 +336,7 @@ kiln_status kiln_memory_trim(kiln_device id, size_t keep_bytes)
     kiln_status status = pool_of(id, &pool);
     if (status != KILN_OK)
         return status;
+    kn_capture_reap();
     pthread_mutex_lock(&pool->lock);
     kn_pool_trim(pool, keep_bytes);
     pthread_mutex_unlock(&pool->lock);

@@ -1,7 +1,9 @@
 /* CUDA graphs: a hundred mixed calls captured, instantiated twice, replayed between eager calls; what would
- * compile refused, and prepared. */
+ * compile is compiled in the capture, or refused where the capture wants it so. */
 #include "cases.h"
 
+#include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -358,7 +360,111 @@ static void hundred_mixed_calls(void)
     world_free(w);
 }
 
-/* A refusal does no harm to the capture; after kiln_kernel_prepare the call is taken. */
+/* What nobody has compiled or loaded before the capture is compiled and loaded in it, and the graph computes the
+ * same as the calls: a kernel, and a raw module. */
+static void new_in_a_capture(void)
+{
+    static const char text[] = "extern \"C\" __global__ void add_nine(unsigned *x, int n)\n"
+                               "{ for (int k = threadIdx.x; k < n; k += blockDim.x) x[k] += 9; }\n";
+    world *w = world_create();
+    kiln_kernel *fresh = kernel_of("uint32 x, uint32 y", "uint32 z", "z = x * 11 + y", "new_in_a_capture");
+    kiln_call_info info = KILN_CALL_INFO_INIT;
+    kiln_module *module = NULL;
+    kiln_function *function = NULL;
+    kiln_array *z = NULL;
+    kiln_graph *graph = NULL;
+    kiln_graph_exec *exec = NULL;
+    kiln_arg in[] = {kiln_arg_array(w->x), kiln_arg_array(w->y)};
+    kiln_stream *before = kiln_stream_set_current(w->stream);
+    succeeded(kiln_capture_begin(NULL), "capture");
+    succeeded(kiln_kernel_call(fresh, &z, 1, in, 2, NULL), "new kernel");
+    succeeded(kiln_kernel_last_call(&info), "origin");
+    trouble_unless(info.origin != KILN_ORIGIN_MEMORY, "the kernel was not new");
+    if (succeeded(kiln_module_create(&module, text, 0, NULL), "new module") &&
+        succeeded(kiln_module_function(&function, module, "add_nine"), "new function")) {
+        kiln_arg args[] = {kiln_arg_array(z), kiln_arg_int32(SIZE)};
+        succeeded(kiln_function_launch(function, kiln_dims(1, 1, 1), kiln_dims(256, 1, 1), args, 2, NULL),
+                  "launch of new code");
+    }
+    succeeded(kiln_capture_end(&graph, NULL), "the capture is not spoilt");
+    kiln_module_free(module); /* the graph holds it */
+    kiln_kernel_free(fresh);
+    if (!in_trouble() && succeeded(kiln_graph_instantiate(&exec, graph), "instance")) {
+        for (int round = 0; round < 3; ++round)
+            succeeded(kiln_graph_launch(exec, NULL), "launch");
+        for (int k = 0; k < SIZE; ++k)
+            w->expected.z[k] = w->expected.x[k] * 11 + w->expected.y[k] + 9;
+        compare_array(z, w->expected.z, "z", "what is new in a capture");
+    }
+    kiln_graph_free(graph);
+    kiln_graph_exec_free(exec);
+    kiln_array_free(z);
+    kiln_stream_set_current(before);
+    world_free(w);
+}
+
+/* Code that is loaded while another thread captures does not spoil that capture. */
+typedef struct second_capture {
+    pthread_barrier_t *barrier;
+    kiln_status status;
+    char message[256];
+} second_capture;
+
+static void *capture_meanwhile(void *user)
+{
+    second_capture *s = user;
+    kiln_stream *stream = NULL;
+    kiln_graph *graph = NULL;
+    kiln_device_set_current(stage_device);
+    s->status = kiln_stream_create(&stream, stage_device, KILN_STREAM_NON_BLOCKING);
+    if (s->status == KILN_OK)
+        s->status = kiln_capture_begin(stream);
+    pthread_barrier_wait(s->barrier); /* it has begun */
+    pthread_barrier_wait(s->barrier); /* the other thread has loaded its code */
+    if (s->status == KILN_OK)
+        s->status = kiln_capture_end(&graph, stream);
+    snprintf(s->message, sizeof s->message, "%s", s->status == KILN_OK ? "" : kiln_error_message());
+    kiln_graph_free(graph);
+    kiln_stream_free(stream);
+    return NULL;
+}
+
+static void new_beside_a_capture(void)
+{
+    world *w = world_create();
+    kiln_kernel *fresh = kernel_of("uint32 x", "uint32 z", "z = x * 13 + 1", "new_beside_a_capture");
+    kiln_array *z = NULL;
+    kiln_arg in[] = {kiln_arg_array(w->x)};
+    pthread_barrier_t barrier;
+    pthread_t thread;
+    pthread_barrier_init(&barrier, NULL, 2);
+    second_capture other = {&barrier, KILN_ERROR_INTERNAL, ""};
+    if (trouble_unless(pthread_create(&thread, NULL, capture_meanwhile, &other) == 0, "no thread")) {
+        pthread_barrier_wait(&barrier);
+        succeeded(kiln_kernel_call(fresh, &z, 1, in, 1, NULL), "a new kernel while another thread captures");
+        pthread_barrier_wait(&barrier);
+        pthread_join(thread, NULL);
+        trouble_unless(other.status == KILN_OK, "the other capture: %s", other.message);
+    }
+    for (int k = 0; k < SIZE && z; ++k)
+        w->expected.z[k] = w->expected.x[k] * 13 + 1;
+    if (z)
+        compare_array(z, w->expected.z, "z", "beside a capture");
+    pthread_barrier_destroy(&barrier);
+    kiln_array_free(z);
+    kiln_kernel_free(fresh);
+    world_free(w);
+}
+
+static kiln_status begin_prepared(void)
+{
+    kiln_capture_options options = KILN_CAPTURE_OPTIONS_INIT;
+    options.flags = KILN_CAPTURE_PREPARED;
+    return kiln_capture_begin_with(NULL, &options);
+}
+
+/* With KILN_CAPTURE_PREPARED: a refusal does no harm to the capture; after kiln_kernel_prepare the call is
+ * taken. */
 static void prepared(void)
 {
     world *w = world_create();
@@ -369,7 +475,7 @@ static void prepared(void)
     kiln_arg in[] = {kiln_arg_array(w->x), kiln_arg_array(w->y)};
     kiln_stream *before = kiln_stream_set_current(w->stream);
     for (int round = 0; round < 2 && !in_trouble(); ++round) {
-        succeeded(kiln_capture_begin(NULL), "capture");
+        succeeded(begin_prepared(), "capture");
         if (round == 0)
             refused(kiln_kernel_call(fresh, &z, 1, in, 2, NULL), KILN_ERROR_CAPTURE,
                     "fresh_in_capture|kiln_kernel_prepare");
@@ -430,6 +536,8 @@ static void none_on_the_host(void)
 
 const test_case graph_cases[] = {
     {"hundred_mixed_calls", hundred_mixed_calls, CASE_CUDA},
+    {"new_in_a_capture", new_in_a_capture, CASE_CUDA},
+    {"new_beside_a_capture", new_beside_a_capture, CASE_CUDA},
     {"prepared", prepared, CASE_CUDA},
     {"all_in_one", all_in_one, CASE_CUDA},
     {"none_on_the_host", none_on_the_host, CASE_HOST},

@@ -1,11 +1,13 @@
 /* Calls of kernels in captures, on the fake driver and a compiler of our own: a hundred mixed calls captured and
- * replayed, what would compile refused, nothing left behind. */
+ * replayed, what is new compiled (or refused, where the capture wants it so), nothing left behind. */
 #include <kiln/kiln.h>
 
 #include "fake_cuda.h"
 
+#include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -356,6 +358,135 @@ static void what_arrays_need_is_named(void **state)
     kiln_stream_set_current(before);
 }
 
+static kiln_kernel *new_kernel(void)
+{
+    static int count;
+    char body[64];
+    snprintf(body, sizeof body, "z = x + y + %d", 100 + count++);
+    return elementwise("float32 x, float32 y", "float32 z", body, "new");
+}
+
+static kiln_status capture_new(world *w, kiln_kernel *kernel, kiln_graph **graph)
+{
+    kiln_array *out = NULL;
+    kiln_arg in[] = {kiln_arg_array(w->x), kiln_arg_array(w->y)};
+    kiln_status status = kiln_capture_begin(NULL), ended;
+    if (status != KILN_OK)
+        return status;
+    status = kiln_kernel_call(kernel, &out, 1, in, 2, NULL);
+    ended = kiln_capture_end(graph, NULL);
+    kiln_array_free(out);
+    return status == KILN_OK ? ended : status;
+}
+
+/* Captures need no preparation: what is new is compiled and loaded, once, and the capture takes no harm. */
+static void what_is_new_is_compiled(void **state)
+{
+    world *w = *state;
+    kiln_graph *graph = NULL;
+    kiln_kernel *kernel = new_kernel();
+    size_t nodes = 0;
+    kiln_stream *before = kiln_stream_set_current(w->stream);
+    long compiled = fake_compiles();
+    int loaded = fake_live(FAKE_MODULE);
+    for (int round = 0; round < 2; round++) {
+        OK(capture_new(w, kernel, &graph));
+        OK(kiln_graph_node_count(&nodes, graph));
+        assert_int_equal(nodes, 1);
+        assert_int_equal(fake_compiles(), compiled + 1);
+        assert_int_equal(fake_live(FAKE_MODULE), loaded + 1);
+        assert_int_equal(fake_capture_mode(), 0);
+        kiln_graph_free(graph);
+    }
+    kiln_kernel_free(kernel);
+    kiln_stream_set_current(before);
+}
+
+int cuStreamBeginCapture_v2(void *, int);
+int cuStreamEndCapture(void *, void **);
+int cuGraphDestroy(void *);
+int cuCtxPushCurrent_v2(void *);
+int cuCtxPopCurrent_v2(void **);
+
+static void *call_new_elsewhere(void *user)
+{
+    world *w = user;
+    static kiln_status status;
+    kiln_array *out = NULL;
+    kiln_kernel *kernel = new_kernel();
+    kiln_arg in[] = {kiln_arg_array(w->x), kiln_arg_array(w->y)};
+    kiln_stream *stream = NULL;
+    kiln_device_set_current(KILN_DEVICE_CUDA(0));
+    status = kiln_stream_create(&stream, KILN_DEVICE_CUDA(0), KILN_STREAM_NON_BLOCKING);
+    kiln_stream_set_current(stream);
+    if (status == KILN_OK)
+        status = kiln_kernel_call(kernel, &out, 1, in, 2, NULL);
+    if (status == KILN_OK)
+        status = kiln_stream_synchronize(stream);
+    kiln_array_free(out);
+    kiln_kernel_free(kernel);
+    kiln_stream_set_current(NULL);
+    kiln_stream_free(stream);
+    return &status;
+}
+
+/* The mode that forbids most, and in every thread, is the usual one of other libraries. */
+static void beside_a_global_capture(void **state)
+{
+    world *w = *state;
+    void *context = NULL, *graph = NULL, *status = NULL;
+    kiln_array *out = NULL;
+    kiln_kernel *kernel = new_kernel();
+    kiln_arg in[] = {kiln_arg_array(w->x), kiln_arg_array(w->y)};
+    pthread_t thread;
+    kiln_stream *before = kiln_stream_set_current(w->stream);
+    OK(kiln_device_cuda_context(&context, KILN_DEVICE_CUDA(0)));
+    cuCtxPushCurrent_v2(context);
+    assert_int_equal(cuStreamBeginCapture_v2(kiln_stream_cuda_handle(w->stream), 0), 0);
+    OK(kiln_kernel_call(kernel, &out, 1, in, 2, NULL));                        /* in the capture ... */
+    assert_int_equal(pthread_create(&thread, NULL, call_new_elsewhere, w), 0); /* ... and beside it */
+    pthread_join(thread, &status);
+    OK(*(kiln_status *)status);
+    assert_int_equal(cuStreamEndCapture(kiln_stream_cuda_handle(w->stream), &graph), 0);
+    cuGraphDestroy(graph);
+    cuCtxPopCurrent_v2(&context);
+    kiln_array_free(out);
+    kiln_kernel_free(kernel);
+    kiln_stream_set_current(before);
+}
+
+/* Each call of the driver on the way of a new kernel in a capture fails once: an error or success, and the
+ * thread, its stream and the device are as before. */
+static void every_driver_call_may_fail(void **state)
+{
+    world *w = *state;
+    bool was_reached = true;
+    kiln_stream *before = kiln_stream_set_current(w->stream);
+    for (long nth = 1; was_reached; nth++) {
+        kiln_graph *graph = NULL;
+        kiln_kernel *kernel = new_kernel();
+        bool active = true;
+        fake_fail(NULL, nth, 999);
+        kiln_status status = capture_new(w, kernel, &graph);
+        fake_fail(NULL, 0, 0);
+        was_reached = fake_failed_function()[0];
+        assert_true(was_reached || status == KILN_OK);
+        kiln_graph_free(graph);
+        OK(kiln_capture_is_active(&active, w->stream));
+        if (active) /* the end itself failed: nothing has changed, and it ends now */
+            OK(kiln_capture_end(NULL, w->stream));
+        assert_int_equal(fake_capture_mode(), 0);
+        assert_int_equal(fake_context_depth(), 0);
+        assert_int_equal(fake_live(FAKE_GRAPH), 0);
+        OK(kiln_device_synchronize(KILN_DEVICE_CUDA(0)));
+        OK(capture_new(w, kernel, &graph));
+        kiln_graph_free(graph);
+        kiln_kernel_free(kernel);
+        assert_true(nth < 300);
+    }
+    kiln_stream_set_current(before);
+}
+
 /* Arrays that a capture made are the graph's memory: their handles may go first, or last. */
 static void outputs_of_a_capture(void **state)
 {
@@ -404,6 +535,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(all_in_one, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_arrays_need_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(outputs_of_a_capture, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_is_new_is_compiled, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(beside_a_global_capture, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(every_driver_call_may_fail, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, use_fakes, NULL);
 }
