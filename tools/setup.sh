@@ -30,6 +30,7 @@ has_venv() { has_program python3 && python3 -c 'import venv, ensurepip' >/dev/nu
 missing_packages() {
     has_program "${CC:-cc}" || echo gcc
     has_program "${CXX:-c++}" || echo g++
+    has_program clang++ || echo clang
     has_program "${CC:-cc}" && ! has_header stdio.h && echo libc6-dev
     has_cmake || echo cmake
     has_program ninja || echo ninja-build
@@ -59,7 +60,7 @@ install_packages() {
     quietly as_root apt-get update -qq || say "apt-get update failed; going on with the lists at hand"
     # shellcheck disable=SC2086 # a list of words
     quietly as_root apt-get install -y -qq --no-install-recommends $list || true
-    still=$(missing_packages | grep -v -e python3-venv -e ca-certificates | tr '\n' ' ')
+    still=$(missing_packages | grep -v -x -e clang -e python3-venv -e ca-certificates | tr '\n' ' ')
     [ -z "$still" ] || fail "could not be installed: $still(cmake has to be 3.24 or newer)"
 }
 

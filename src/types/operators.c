@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "types/caret.h"
+#include "types/dtype.h"
 
 enum { DEPTH_MAX = 256, NARROWEST = 32 /* bits of what integers are promoted to */ };
 
@@ -60,6 +61,8 @@ typedef struct guard {
     bool starts_line, in_directive, is_copied; /* a directive is copied as it stands, or is a #define */
     bool after_operator;                       /* the word, which names one of them */
     bool after_name;
+    bool after_scalar; /* a type's name, and brackets */
+    bool after_zero;   /* a number that is zero, of no other type than a scalar, and closing brackets */
     int depth;
     unsigned char open[DEPTH_MAX + 1]; /* `<` that may be template brackets, in each pair of brackets */
 } guard;
@@ -145,6 +148,31 @@ static void count_bracket(guard *g, const char *text, char before)
         g->open[g->depth] = 0;
 }
 
+/* Names of types that have no operators of their own; a letter is a placeholder. */
+static bool is_scalar_name(const char *text, size_t length)
+{
+    static const char *const words[] = {"return", "bool",  "char",   "short",  "int",
+                                        "long",   "float", "double", "signed", "unsigned"};
+    for (size_t k = 0; k < sizeof words / sizeof *words; ++k)
+        if (is_word(text, length, words[k]))
+            return true;
+    if (length == 1)
+        return *text >= 'A' && *text <= 'Z';
+    return kn_dtype_find(text, length) != KILN_DTYPE_NONE;
+}
+
+/* What stands in front of a minus: `0`, `(T)0`, `T(0)`, `((T)(0))`, but not `f(0)`. */
+static void pass_operand(guard *g, const char *text, size_t length, kn_token_kind kind)
+{
+    bool is_bracket = kind == KN_TOKEN_OTHER && (*text == '(' || *text == ')');
+    if (kind == KN_TOKEN_NUMBER)
+        g->after_zero = g->after_scalar && is_zero(text, length);
+    else if (!is_bracket || *text == '(')
+        g->after_zero = false;
+    if (!is_bracket)
+        g->after_scalar = kind == KN_TOKEN_NAME ? is_scalar_name(text, length) : kind == KN_TOKEN_OTHER;
+}
+
 /* One character, or an operator of several; the length taken. */
 static size_t put_other(guard *g, const char *text, char before)
 {
@@ -159,6 +187,8 @@ static size_t put_other(guard *g, const char *text, char before)
     }
     count_bracket(g, text, before);
     kn_str_append_n(g->out, text, 1);
+    if (g->after_zero && *text == '-' && !strchr("-=>", text[1]))
+        kn_str_append(g->out, shifted);
     return 1;
 }
 
@@ -175,7 +205,7 @@ static void pass_blank(guard *g, const char *text, size_t length, char before)
 
 void kn_operators_guard(kn_str *out, const char *text, bool in_macros)
 {
-    guard g = {.out = out, .in_macros = in_macros, .starts_line = true};
+    guard g = {.out = out, .in_macros = in_macros, .starts_line = true, .after_scalar = true};
     size_t length;
     char before = '\0';
     for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length) {
@@ -194,6 +224,7 @@ void kn_operators_guard(kn_str *out, const char *text, bool in_macros)
             length = put_other(&g, text, before);
         else
             kn_str_append_n(out, text, length);
+        pass_operand(&g, text, length, kind);
         g.after_name = kind == KN_TOKEN_NAME;
         g.after_operator = g.after_name && is_word(text, length, "operator");
         before = text[length - 1];

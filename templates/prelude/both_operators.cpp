@@ -4,6 +4,9 @@
 // The operators of a snippet get a word in front of their right operand, which takes exactly that operand by C++'s own precedence:
 //     x / kn_by()->* y        x << kn_by() + y        x /= kn_by() = y
 // An integer comes back guarded, and then the operators below are the ones that fit; anything else comes back as it is.
+//
+// A minus behind a literal zero takes both sides, `0.0 - kn_by() + y`: gcc 12 makes -(double)n of 0.0 - (double)n where it sees the whole of it at once,
+// and that is -0.0 for zero. Inside a function it does not.
 // needs: kn_by
 
 #ifndef __CUDACC__
@@ -112,3 +115,10 @@ KN_GUARDED(/, /=, decltype(A() / T()), kn_over((R)x, (R)y.value))
 KN_GUARDED(%, %=, decltype(A() % T()), kn_modulo((R)x, (R)y.value))
 KN_GUARDED(<<, <<=, decltype(+A()), kn_left((R)x, y.value))
 KN_GUARDED(>>, >>=, decltype(+A()), kn_right((R)x, y.value))
+
+template <class A> struct kn_minuend {
+    A value;
+    KN_GUARD explicit kn_minuend(A value) : value(value) {} // and no other: what takes any type with a default leaves it alone
+};
+template <class A> KN_GUARD kn_minuend<A> operator-(A x, kn_by) { return kn_minuend<A>(x); }
+template <class A, class T> KN_GUARD auto operator+(kn_minuend<A> x, const T &y)->decltype(x.value - y) { return x.value - y; }

@@ -2,6 +2,7 @@
  * results are NumPy's, whatever the types, the operators' form and the place in the texts. */
 #include "values.h"
 
+#include <math.h>
 #include <string.h>
 
 __extension__ typedef __int128 wide; /* holds every result exactly */
@@ -159,6 +160,25 @@ static void texts_around(void)
     kiln_kernel_free(kernel);
 }
 
+static void negative_or_not(const element *e)
+{
+    OUT(double, 0) = 0.0 - IN(int32_t, 0);
+    OUT(float, 1) = 0;
+    OUT(float, 1) -= fabsf((float)IN(int32_t, 0));
+}
+
+/* Zero less zero is no negative zero. */
+static void zero_less(void)
+{
+    stage *s =
+        STAGE("int32 x", "float64 z, float32 w", "z = 0.0 - x % 2 * 0 - x; w = (float32)0 - fabs((float)x);");
+    stage_in(s, KILN_INT32, "99", "C", FILL_SMALL);
+    stage_out(s, KILN_FLOAT64, "99", "C");
+    stage_out(s, KILN_FLOAT32, "99", "C");
+    stage_check(s, negative_or_not, NULL);
+    stage_free(s);
+}
+
 /* A message still names the user's line. */
 static void messages_keep_lines(void)
 {
@@ -173,5 +193,6 @@ static void messages_keep_lines(void)
 
 const test_case integer_cases[] = {{"every_pair", every_pair, 0},
                                    {"texts_around", texts_around, 0},
+                                   {"zero_less", zero_less, 0},
                                    {"messages_keep_lines", messages_keep_lines, 0},
                                    {NULL, NULL, 0}};

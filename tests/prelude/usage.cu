@@ -71,6 +71,14 @@ extern "C" __global__ void kiln_usage(float16 *h, bfloat16 *b, float *f, double 
     b[3] = __float2bfloat16(__half2float(h[4]) + __bfloat162float(b[4]));
     h[5] = b[5];
     b[6] = h[6];
+    h[8] = nextafter(h[8], h[9]) + nextafter(h[8], 0) + abs(h[9]);
+    b[8] = nextafter(b[8], h[9]) + nextafter(b[8], 1.0f) + abs(b[9]);
+    a = a / kn_by()->* p + l[3] % kn_by()->* v - (a << kn_by() + p) + (wide >> kn_by() + p);
+    x = x / kn_by()->* a + a / kn_by()->* x;
+    h[10] = h[9] / kn_by()->* a, b[10] = b[9] / kn_by()->* p;
+    c[9] = c[8] / kn_by()->* a, z[9] = p / kn_by()->* z[8];
+    c[9] = 0 - kn_by() +  c[8], h[10] = (float16)0 - kn_by() +  h[8], x = 0.0f - kn_by() +  a * 2;
+    a /= kn_by() = p, x /= kn_by() = a, h[10] /= kn_by() = p, c[9] /= kn_by() = p, l[3] >>= kn_by() = a;
     f[7] = i[5] ? h[7] : b[7];
     d[7] = (i[6] ? f[7] : d[7]) + (i[6] ? f[7] : l[5]) + (i[6] ? h[7] + b[7] : d[6]);
 

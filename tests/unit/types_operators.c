@@ -39,6 +39,9 @@ static void operands_that_may_go_wrong(void **state)
         {"vec<x / y> v; (a >> b)", "vec<x / kn_by()->* y> v; (a >> kn_by() +  b)"},
         {"f<g<int>>(a / b) >> c", "f<g<int>>(a / kn_by()->* b) >> kn_by() +  c"},
         {"p->x > q->y; a >> b", "p->x > q->y; a >> kn_by() +  b"},
+        {"z = 0.0 - n * 2;", "z = 0.0 - kn_by() +  n * 2;"},
+        {"a*0-y, ((float64)((T)(0)))- -x", "a*0- kn_by() + y, ((float64)((T)(0)))- kn_by() +  -x"},
+        {"return 0 - int(0) - x", "return 0 - kn_by() +  int(0) - kn_by() +  x"},
         {"#define F(a, b) a / b\nF(1, 2) / y", "#define F(a, b) a / kn_by()->* b\nF(1, 2) / kn_by()->* y"},
     };
     for (size_t k = 0; k < sizeof pairs / sizeof *pairs; ++k)

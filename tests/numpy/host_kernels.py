@@ -1,0 +1,100 @@
+"""Elementwise kernels over NumPy's own memory, by ctypes: what the tests of expressions share. bfloat16 is uint16 here."""
+import ctypes
+import os
+import queue
+import threading
+
+import numpy as np
+
+HOST = 1
+NO_FMA = 2
+INTEGERS = "int8 int16 int32 int64 uint8 uint16 uint32 uint64".split()
+FLOATS = "float16 float32 float64".split()
+
+
+class ArraySpec(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("dtype", ctypes.c_int), ("ndim", ctypes.c_int), ("shape", ctypes.POINTER(ctypes.c_int64)),
+                ("strides", ctypes.POINTER(ctypes.c_int64)), ("device", ctypes.c_int32), ("read_only", ctypes.c_bool)]
+
+
+class Argument(ctypes.Structure):
+    _fields_ = [("kind", ctypes.c_int32), ("dtype", ctypes.c_int32), ("array", ctypes.c_void_p), ("rest", ctypes.c_char * 8), ("reserved", ctypes.c_uint64)]
+
+
+class KernelOptions(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("flags", ctypes.c_uint), ("preamble", ctypes.c_char_p), ("loop_prep", ctypes.c_char_p),
+                ("after_loop", ctypes.c_char_p), ("options", ctypes.c_void_p), ("n_options", ctypes.c_int), ("header_names", ctypes.c_void_p),
+                ("header_texts", ctypes.c_void_p), ("n_headers", ctypes.c_int)]
+
+
+class Library:
+    def __init__(self, path):
+        self.c = ctypes.CDLL(path)
+        self.c.kiln_error_message.restype = ctypes.c_char_p
+        self.c.kiln_error_log.restype = ctypes.c_char_p
+
+    def check(self, status, what):
+        if status:
+            raise RuntimeError(f"{what}\n{self.c.kiln_error_message().decode()}\n{self.c.kiln_error_log().decode()}")
+
+    def wrap(self, array, dtype):
+        number, out = ctypes.c_int(), ctypes.c_void_p()
+        self.check(self.c.kiln_dtype_from_name(ctypes.byref(number), dtype.encode()), dtype)
+        size = max(array.ndim, 1)
+        spec = ArraySpec(ctypes.sizeof(ArraySpec), number.value, array.ndim, (ctypes.c_int64 * size)(*array.shape), (ctypes.c_int64 * size)(*array.strides),
+                         HOST, False)
+        self.check(self.c.kiln_array_wrap(ctypes.byref(out), ctypes.c_void_p(array.ctypes.data), ctypes.byref(spec), None, None), "wrap")
+        return out
+
+    def run(self, inputs, outputs, body, in_arrays, out_arrays, in_dtypes=None, out_dtypes=None):
+        """One kernel, one call. inputs and outputs are lists of (dtype, name); dtypes say what a placeholder is."""
+        kernel = ctypes.c_void_p()
+        text = [", ".join(f"{dtype} {name}" for dtype, name in side).encode() for side in (inputs, outputs)]
+        options = KernelOptions(ctypes.sizeof(KernelOptions), NO_FMA)
+        self.check(self.c.kiln_elementwise_create(ctypes.byref(kernel), *text, body.encode(), b"expressions", ctypes.byref(options)), body)
+        ins = [self.wrap(a, dtype) for a, dtype in zip(in_arrays, in_dtypes or [dtype for dtype, _ in inputs])]
+        outs = [self.wrap(a, dtype) for a, dtype in zip(out_arrays, out_dtypes or [dtype for dtype, _ in outputs])]
+        arguments = (Argument * max(len(ins), 1))(*[Argument(1, 0, a.value) for a in ins])
+        status = self.c.kiln_kernel_call(kernel, (ctypes.c_void_p * len(outs))(*[a.value for a in outs]), len(outs), arguments, len(ins), None)
+        try:
+            self.check(status, body)
+        finally:
+            for a in ins + outs:
+                self.c.kiln_array_free(a)
+            self.c.kiln_kernel_free(kernel)
+
+
+def bits(array, dtype=None):
+    """Comparable bits: every NaN is one and the same."""
+    array = np.ascontiguousarray(array).reshape(-1)
+    if array.dtype.kind == "c":
+        array = array.view(f"f{array.dtype.itemsize // 2}")
+    if dtype == "bfloat16":
+        return np.where(array & 0x7fff > 0x7f80, np.uint16(0x7fc0), array)
+    if array.dtype.kind == "f":
+        array = np.where(np.isnan(array), array.dtype.type(np.nan), array)
+    return array.view(f"u{array.dtype.itemsize}")
+
+
+def in_threads(work, items):
+    """work(item) for each, as many at once as there are processors (a compile is another process); the first failure is raised."""
+    todo, failures = queue.SimpleQueue(), []
+    for item in items:
+        todo.put(item)
+
+    def loop():
+        while not failures:
+            try:
+                work(todo.get_nowait())
+            except queue.Empty:
+                return
+            except BaseException as failure:
+                failures.append(failure)
+
+    threads = [threading.Thread(target=loop) for _ in range(max(os.cpu_count() or 1, 2))]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    if failures:
+        raise failures[0]
