@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/elf.h"
 #include "base/error.h"
 #include "codegen/codegen.h"
 #include "codegen/prelude.h"
@@ -108,10 +109,30 @@ kiln_status kn_module_kind(kiln_code_kind *out, const void *code, size_t size, k
     return KILN_OK;
 }
 
+/* The driver is told no size: it reads as far as the headers say. */
+static kiln_status check_whole(const unsigned char *code, size_t size, const char *name)
+{
+    struct {
+        uint32_t magic;
+        uint16_t version, header_size;
+        uint64_t size; /* of what follows the header */
+    } fat;
+    if (!is_fat_binary(code, size))
+        return kn_elf_check(code, size, KN_ELF_CUBIN, name);
+    if (size >= sizeof fat)
+        memcpy(&fat, code, sizeof fat);
+    if (size < sizeof fat || fat.header_size > size || fat.size > size - fat.header_size)
+        return kn_error(KILN_ERROR_FORMAT,
+                        "%s is not whole: the fat binary goes over the end of its %zu bytes", name, size);
+    return KILN_OK;
+}
+
 /* A cubin runs on its own compute capability and on later minor ones. */
 kiln_status kn_module_check_cubin(const void *code, size_t size, const kn_target *target, const char *name)
 {
     const unsigned char *bytes = code;
+    if (check_whole(bytes, size, name) != KILN_OK)
+        return kn_error_context("module");
     if (!is_cuda_elf(bytes, size))
         return KILN_OK; /* a fat binary holds several */
     int made_for = bytes[8] >= CUBIN_ABI_OF_CUDA_13 ? bytes[49] : bytes[48],

@@ -5,6 +5,7 @@
 #include <stddef.h>
 #include <cmocka.h>
 
+#include "cache/cache.h"
 #include "fault_flows.h"
 
 #include <fcntl.h>
@@ -195,6 +196,45 @@ static void no_compiler(void **state)
     assert_int_equal(in_child(call_from_cache_without_compiler), 0);
 }
 
+/* ---- limits ---- */
+
+static int warnings;
+
+static void count_warning(kiln_log_level level, const char *message, void *user)
+{
+    (void)message, (void)user;
+    warnings += level == KILN_LOG_WARNING;
+}
+
+/* The cache's file may not grow any more (`ulimit -f`), whatever else is written is small. */
+static int call_at_the_limit(void)
+{
+    static char big[400 * 1024];
+    kn_blob code = {big, sizeof big};
+    struct rlimit rule;
+    char folder[300];
+    snprintf(folder, sizeof folder, "%s/cache", fault_folder);
+    kn_cache *cache = kn_cache_create(folder, false);
+    kn_cache_put(cache, "big", 3, "p", &code, NULL);
+    kn_cache_free(cache);
+    getrlimit(RLIMIT_FSIZE, &rule);
+    rule.rlim_cur = 400 * 1024;
+    setrlimit(RLIMIT_FSIZE, &rule);
+    kiln_log_set_callback(count_warning, NULL);
+    for (int i = 0; i < 2; i++) {
+        if (call() != KILN_OK || flow_named("call_in_place")->run() != KILN_OK)
+            return 1;
+        fault_forget();
+    }
+    return warnings == 2 ? 0 : 2; /* one of each of the two that were begun */
+}
+
+static void a_cache_that_may_not_grow(void **state)
+{
+    (void)state;
+    assert_int_equal(in_child(call_at_the_limit), 0);
+}
+
 /* ---- descriptors ---- */
 
 /* Fails at some point for each small number of descriptors, and works with enough. */
@@ -273,6 +313,7 @@ int main(void)
         WITH_FOLDER(a_cache_cut_short_while_it_is_open),
         WITH_FOLDER(no_place_for_the_cache),
         WITH_FOLDER(no_place_for_temporary_files),
+        WITH_FOLDER(a_cache_that_may_not_grow),
         WITH_FOLDER(few_descriptors),
         WITH_FOLDER(descriptors_are_given_back),
         WITH_FOLDER(forked_children),

@@ -46,6 +46,20 @@ static kiln_origin last_origin(void)
 
 static const char source[] = "extern \"C\" __global__ void twice(float *x) { x[threadIdx.x] *= 2; }\n";
 
+/* The driver, which is told no size, would read on behind the end. */
+static void expect_whole_ones_alone(const void *code, size_t size)
+{
+    kiln_module_options options = options_for("sm_90");
+    kiln_module *module = NULL;
+    for (size_t n = 64; n < size; n++) {
+        assert_int_equal(kiln_module_create(&module, code, n, &options), KILN_ERROR_FORMAT);
+        assert_non_null(strstr(kiln_error_message(), "not whole"));
+    }
+    assert_null(module);
+    create(&module, code, size, &options);
+    kiln_module_free(module);
+}
+
 static void compiles_for_an_architecture(void **state)
 {
     (void)state;
@@ -59,6 +73,7 @@ static void compiles_for_an_architecture(void **state)
     assert_int_equal(last_origin(), KILN_ORIGIN_COMPILER);
     assert_int_equal(kiln_module_code(&code, &size, module), KILN_OK);
     assert_memory_equal(code, "\177ELF", 4);
+    expect_whole_ones_alone(code, size);
     assert_int_equal(kiln_module_function(&function, module, "twice"), KILN_ERROR_UNSUPPORTED);
     assert_non_null(strstr(kiln_error_message(), "sm_90"));
     assert_null(function);
@@ -236,6 +251,10 @@ static void what_is_not_code(void **state)
     elf[18] = 62; /* x86-64 */
     assert_int_equal(kiln_module_create(&module, elf, sizeof elf, &options), KILN_ERROR_FORMAT);
     assert_int_equal(kiln_module_create(&module, "a\0b", 3, &options), KILN_ERROR_FORMAT);
+    static const unsigned char fat[24] = {0x50, 0xed, 0x55, 0xba, 1,
+                                          0,    16,   0,    9}; /* 9 bytes follow, says it */
+    for (size_t n = 4; n < sizeof fat; n++)
+        assert_int_equal(kiln_module_create(&module, fat, n, &options), KILN_ERROR_FORMAT);
     options.kind = KILN_CODE_CUBIN;
     assert_int_equal(kiln_module_create(&module, source, 0, &options), KILN_ERROR_FORMAT);
     assert_non_null(strstr(kiln_error_message(), "CUDA source"));
