@@ -1,11 +1,12 @@
 /* identity.c - writes at build time what the code generator is identified by: a hash over the sources that
- * shape generated text and argument blocks.
+ * shape generated text and argument blocks. And the same for what compilers are told.
  *
- *    kiln_identity OUTPUT.h FILE...
+ *    kiln_identity generator_sources.h FILE...      defines KN_GENERATOR_SOURCES
  *
  * Comments and the width of blanks say nothing about what the code does, and are left out: a better word in
  * one costs nobody a compile. The hash is XXH3-128 over each file's name (without folders) and text, the
  * files in the order of their names. */
+#include <ctype.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -124,8 +125,11 @@ static int write_header(const char *path, XXH128_hash_t hash)
     FILE *out = fopen(path, "w");
     if (!out)
         return complain(path, "could not be written");
-    int written = fprintf(out, "#define KN_GENERATOR_SOURCES \"%d-%016llx%016llx\"\n", FORMAT,
-                          (unsigned long long)hash.high64, (unsigned long long)hash.low64);
+    fputs("#define KN_", out);
+    for (const char *c = base_name(path); *c && *c != '.'; c++)
+        fputc(toupper((unsigned char)*c), out);
+    int written = fprintf(out, " \"%d-%016llx%016llx\"\n", FORMAT, (unsigned long long)hash.high64,
+                          (unsigned long long)hash.low64);
     return fclose(out) == 0 && written > 0 ? 0 : complain(path, "could not be written");
 }
 

@@ -79,7 +79,8 @@ typedef enum kiln_log_level { KILN_LOG_DEBUG = 0, KILN_LOG_INFO = 1, KILN_LOG_WA
 /* Called outside all locks, from any thread. message ends without a newline and is valid during the call alone. */
 typedef void (*kiln_log_callback)(kiln_log_level level, const char *message, void *user);
 
-/* Installs the receiver of log messages; NULL (the default) drops them. */
+/* Installs the receiver of log messages; NULL (the default) drops them. A compiler's warnings about a kernel's own lines are among them
+ * ("my_kernel:1: warning: ..."), when it is compiled: one that is found in the cache is not warned about again. */
 KILN_API void kiln_log_set_callback(kiln_log_callback callback, void *user);
 
 #ifdef __cplusplus

@@ -22,7 +22,7 @@ typedef struct kiln_toolchain_info {
     size_t struct_size;
     char location[1024]; /* the library's or the program's path */
     char version[256];   /* "13.0", or the first line of the host compiler's --version */
-    char identity[256];  /* changes with every build of the compiler; part of the cache's key */
+    char identity[256];  /* changes with every build of the compiler and with all that it is told; part of the cache's key */
 } kiln_toolchain_info;
 #define KILN_TOOLCHAIN_INFO_INIT {sizeof(kiln_toolchain_info), {0}, {0}, {0}}
 

@@ -30,6 +30,21 @@ bool kn_os_is_file(const char *path);
 kiln_status kn_os_make_folders(const char *path, unsigned mode);
 /* A new private folder under TMPDIR (else /tmp, also where others could exchange what is in TMPDIR): path is written to out (size bytes), without links. */
 kiln_status kn_os_make_temporary_folder(char *out, size_t size);
+/* The same with a name that begins with prefix rather than "kiln-". */
+kiln_status kn_os_make_temporary_folder_named(char *out, size_t size, const char *prefix);
+/* Reads a regular file of at most limit bytes that was made by somebody else, such as a compiler: a pipe or a device in its place is an error, and is not
+ * waited for; with own_only a symbolic link is, too. */
+kiln_status kn_os_read_plain_file(kn_blob *out, const char *path, size_t limit, bool own_only);
+/* A folder for the files of one piece of work, which others take away where this process dies meanwhile: a lock on it says that somebody is at work. */
+typedef struct kn_os_workplace {
+    char path[4096 - 512]; /* absolute */
+    int fd;                /* holds the lock */
+} kn_os_workplace;
+kiln_status kn_os_workplace_make(kn_os_workplace *out);
+/* Removes it with all that is in it. Never fails loudly. */
+void kn_os_workplace_remove(kn_os_workplace *workplace);
+/* Removes the workplaces in the same folder whose processes, of this user, are dead. */
+void kn_os_workplace_sweep(const kn_os_workplace *beside);
 /* Removes the files directly in path, and path. Never fails loudly. */
 void kn_os_remove_folder(const char *path);
 /* Whether path lies on a network file system (NFS, CIFS, Lustre, GPFS, ...). */
@@ -58,9 +73,18 @@ void kn_os_guard_writes(kn_os_guard *guard);
 void kn_os_unguard_writes(kn_os_guard *guard);
 
 /* ---- processes ---- */
-/* Runs argv[0] (an absolute path) without a shell, standard input from /dev/null, standard output and error appended to *output; *exit_code is the
- * exit status, or 128 + signal (0 where the application ignores SIGCHLD and the status is lost: look at what the program made). Failing to start is an
- * error; a non-zero exit is not. */
+typedef struct kn_os_command {
+    const char *const *argv;        /* argv[0] is an absolute path; no shell is between */
+    const char *folder;             /* where it runs; NULL: here */
+    const char *const *environment; /* "NAME=value", ended by NULL; NULL: this process's */
+    int timeout_ms;
+} kn_os_command;
+enum { KN_OS_USUAL_TIMEOUT_MS = 300 * 1000 };
+/* Runs a program: standard input from /dev/null, standard output and error (the first 8 MiB) appended to *output; *exit_code is the exit status, or
+ * 128 + signal (0 where the application ignores SIGCHLD and the status is lost: look at what the program made). Failing to start is an error, so is
+ * not having ended in time; a non-zero exit is not. What the program has left behind in its process group when it ends is ended too. */
+kiln_status kn_os_run_command(const kn_os_command *command, kn_str *output, int *exit_code);
+/* The same with this process's environment and the usual timeout. */
 kiln_status kn_os_run(const char *const *argv, const char *folder, kn_str *output, int *exit_code);
 
 /* ---- locks among processes ---- */

@@ -77,6 +77,31 @@ kiln_status kn_os_read_file(kn_blob *out, const char *path)
     return status;
 }
 
+kiln_status kn_os_read_plain_file(kn_blob *out, const char *path, size_t limit, bool own_only)
+{
+    kn_blob blob = KN_BLOB_INIT;
+    struct stat info;
+    /* Without O_NONBLOCK, opening a pipe would wait for whoever writes to it. */
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (own_only ? O_NOFOLLOW : 0));
+    kiln_status status = KILN_OK;
+    if (fd < 0 || fstat(fd, &info) != 0)
+        status = system_error("read", path);
+    else if (!S_ISREG(info.st_mode))
+        status = kn_error(KILN_ERROR_IO, "cannot read %s: it is not a plain file", path);
+    else if ((uint64_t)info.st_size > limit)
+        status = kn_error(KILN_ERROR_IO, "cannot read %s: it has %lld bytes, at most %zu were expected", path,
+                          (long long)info.st_size, limit);
+    else
+        status = read_all(&blob, fd, (size_t)info.st_size, path);
+    if (fd >= 0)
+        close(fd);
+    if (status == KILN_OK)
+        *out = blob;
+    else
+        kn_blob_free(&blob);
+    return status;
+}
+
 /* ---- writing ---- */
 
 bool kn_os_write_full(int fd, const void *data, size_t size)
@@ -200,10 +225,10 @@ kiln_status kn_os_make_folders(const char *path, unsigned mode)
 
 /* KILN_ERROR_INVALID or KILN_ERROR_IO; KILN_ERROR_FORBIDDEN where others could exchange the folder for one of
  * theirs: compilers write there what will be run. The path is without links, which might be turned round. */
-static kiln_status make_folder_in(char *out, size_t size, const char *parent)
+static kiln_status make_folder_in(char *out, size_t size, const char *parent, const char *prefix)
 {
     char path[PATH_MAX], real[PATH_MAX], reason[256];
-    if ((size_t)snprintf(path, sizeof path, "%s/kiln-XXXXXX", parent) >= sizeof path)
+    if ((size_t)snprintf(path, sizeof path, "%s/%sXXXXXX", parent, prefix) >= sizeof path)
         return kn_error(KILN_ERROR_INVALID, "the name of the temporary folder TMPDIR=%s is too long", parent);
     if (!mkdtemp(path))
         return kn_error(KILN_ERROR_IO, "cannot make a folder in %s: %s", parent, strerror(errno));
@@ -217,11 +242,16 @@ static kiln_status make_folder_in(char *out, size_t size, const char *parent)
     return kn_error(KILN_ERROR_INVALID, "the name of the temporary folder TMPDIR=%s is too long", parent);
 }
 
-kiln_status kn_os_make_temporary_folder(char *out, size_t size)
+kiln_status kn_os_make_temporary_folder_named(char *out, size_t size, const char *prefix)
 {
     const char *told = kn_os_env("TMPDIR");
-    kiln_status status = make_folder_in(out, size, told ? told : "/tmp");
-    return status == KILN_ERROR_FORBIDDEN && told ? make_folder_in(out, size, "/tmp") : status;
+    kiln_status status = make_folder_in(out, size, told ? told : "/tmp", prefix);
+    return status == KILN_ERROR_FORBIDDEN && told ? make_folder_in(out, size, "/tmp", prefix) : status;
+}
+
+kiln_status kn_os_make_temporary_folder(char *out, size_t size)
+{
+    return kn_os_make_temporary_folder_named(out, size, "kiln-");
 }
 
 void kn_os_remove_folder(const char *path)

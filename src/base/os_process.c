@@ -3,21 +3,39 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <poll.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
-/* Reads until every writer has closed the pipe. */
-static void drain(int fd, kn_str *output)
+enum {
+    OUTPUT_MAX = 8 << 20, /* a program that never stops writing must not fill the memory */
+    LONGEST_PAUSE_US = 5000,
+    SLICE_MS = 50 /* how often a program whose output stays open is asked whether it has ended */
+};
+
+/* One program on its way. */
+typedef struct run {
+    pid_t pid;
+    int output; /* the pipe's end to read from, not blocking */
+    bool is_closed;
+    double end_ms;
+} run;
+
+/* Reads what is there. */
+static void drain(run *r, kn_str *output)
 {
     char piece[4096];
     for (;;) {
-        ssize_t n = read(fd, piece, sizeof piece);
-        if (n > 0)
+        ssize_t n = read(r->output, piece, sizeof piece);
+        if (n > 0 && output->length < OUTPUT_MAX)
             kn_str_append_n(output, piece, (size_t)n);
-        else if (n == 0 || errno != EINTR)
+        if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
+            r->is_closed = true;
+        if (n == 0 || (n < 0 && errno != EINTR))
             return;
     }
 }
@@ -34,8 +52,9 @@ static int prepare_files(posix_spawn_file_actions_t *files, const char *folder, 
     return rc;
 }
 
-/* What the application does with its signals is not the child's business. */
-static int prepare_signals(posix_spawnattr_t *attributes)
+/* What the application does with its signals is not the child's business. It leads a group of its own, so
+ * that what it starts can be ended with it. */
+static int prepare_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;
     int rc;
@@ -45,56 +64,126 @@ static int prepare_signals(posix_spawnattr_t *attributes)
     if (rc == 0)
         rc = posix_spawnattr_setsigdefault(attributes, &all);
     if (rc == 0)
-        rc = posix_spawnattr_setflags(attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+        rc = posix_spawnattr_setpgroup(attributes, 0);
+    if (rc == 0)
+        rc = posix_spawnattr_setflags(attributes,
+                                      POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETPGROUP);
     return rc;
 }
 
-static int spawn(pid_t *pid, const char *const *argv, const char *folder, int out)
+static int spawn(pid_t *pid, const kn_os_command *command, int out)
 {
     posix_spawn_file_actions_t files;
     posix_spawnattr_t attributes;
+    char *const *argv = (char *const *)command->argv;
+    char *const *environment =
+        command->environment ? (char *const *)command->environment : kn_os_environment();
     int rc = posix_spawn_file_actions_init(&files);
     if (rc != 0)
         return rc;
     rc = posix_spawnattr_init(&attributes);
     if (rc == 0) {
-        rc = prepare_files(&files, folder, out);
+        rc = prepare_files(&files, command->folder, out);
         if (rc == 0)
-            rc = prepare_signals(&attributes);
+            rc = prepare_attributes(&attributes);
         if (rc == 0)
-            rc = posix_spawn(pid, argv[0], &files, &attributes, (char *const *)argv, kn_os_environment());
+            rc = posix_spawn(pid, argv[0], &files, &attributes, argv, environment);
         posix_spawnattr_destroy(&attributes);
     }
     posix_spawn_file_actions_destroy(&files);
     return rc;
 }
 
-/* Where the application ignores SIGCHLD the system keeps no status: then it is taken for 0, and what the
- * program made shows the rest. */
-static int wait_for(pid_t pid)
+/* ---- waiting ---- */
+
+typedef enum child_state { RUNNING, ENDED, LOST } child_state;
+
+/* An ended child is left as it is, so that its number, and its group's, still are its own. Where the
+ * application ignores SIGCHLD, or waits for any child, the system keeps no status: LOST. */
+static child_state look(pid_t pid)
 {
-    int state;
-    while (waitpid(pid, &state, 0) < 0)
+    siginfo_t info;
+    info.si_pid = 0;
+    while (waitid(P_PID, (id_t)pid, &info, WEXITED | WNOHANG | WNOWAIT) != 0)
+        if (errno != EINTR)
+            return LOST;
+    return info.si_pid == pid ? ENDED : RUNNING;
+}
+
+/* While the output is open its end wakes us up; a program that has closed it mostly ends at once. */
+static void pause_for(run *r, int *pause_us)
+{
+    if (!r->is_closed) {
+        struct pollfd item = {r->output, POLLIN, 0};
+        double left = r->end_ms - kn_os_now_ms();
+        (void)poll(&item, 1, left > SLICE_MS ? SLICE_MS : left > 1 ? (int)left : 1);
+        return;
+    }
+    struct timespec time = {0, *pause_us * 1000L};
+    (void)nanosleep(&time, NULL);
+    *pause_us = *pause_us * 2 < LONGEST_PAUSE_US ? *pause_us * 2 : LONGEST_PAUSE_US;
+}
+
+static child_state wait_for_end(run *r, kn_str *output)
+{
+    int pause_us = 20;
+    for (;;) {
+        drain(r, output);
+        /* While its output is open it runs, unless it left that to a child: asking costs little. */
+        child_state state = look(r->pid);
+        if (state != RUNNING || kn_os_now_ms() >= r->end_ms)
+            return state;
+        pause_for(r, &pause_us);
+    }
+}
+
+/* The status of a child that has ended or is ended here, with all that is left of its group. A lost status is
+ * taken for 0: what the program made shows the rest. */
+static int finish(run *r, child_state state, kn_str *output)
+{
+    int status;
+    if (state != LOST)
+        (void)kill(-r->pid, SIGKILL);
+    drain(r, output);
+    while (waitpid(r->pid, &status, 0) < 0)
         if (errno != EINTR)
             return 0;
-    return WIFEXITED(state) ? WEXITSTATUS(state) : 128 + WTERMSIG(state);
+    return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+static kiln_status check_time(const kn_os_command *command, child_state state)
+{
+    if (state != RUNNING)
+        return KILN_OK;
+    return kn_error(KILN_ERROR_IO, "%s had not ended after %g s and was stopped", command->argv[0],
+                    command->timeout_ms * 1e-3);
+}
+
+kiln_status kn_os_run_command(const kn_os_command *command, kn_str *output, int *exit_code)
+{
+    int ends[2], rc;
+    run r = {.end_ms = kn_os_now_ms() + command->timeout_ms};
+    kiln_status status = KILN_OK;
+    if (pipe2(ends, O_CLOEXEC) != 0)
+        return kn_error(KILN_ERROR_IO, "cannot run %s: %s", command->argv[0], strerror(errno));
+    r.output = ends[0];
+    (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);
+    rc = spawn(&r.pid, command, ends[1]);
+    close(ends[1]);
+    if (rc == 0) {
+        child_state state = wait_for_end(&r, output);
+        *exit_code = finish(&r, state, output);
+        status = check_time(command, state);
+    }
+    close(ends[0]);
+    if (rc != 0)
+        return kn_error(rc == ENOENT ? KILN_ERROR_NOT_FOUND : KILN_ERROR_IO, "cannot run %s: %s",
+                        command->argv[0], strerror(rc));
+    return status;
 }
 
 kiln_status kn_os_run(const char *const *argv, const char *folder, kn_str *output, int *exit_code)
 {
-    int ends[2], rc;
-    pid_t pid;
-    if (pipe2(ends, O_CLOEXEC) != 0)
-        return kn_error(KILN_ERROR_IO, "cannot run %s: %s", argv[0], strerror(errno));
-    rc = spawn(&pid, argv, folder, ends[1]);
-    close(ends[1]);
-    if (rc == 0) {
-        drain(ends[0], output);
-        *exit_code = wait_for(pid);
-    }
-    close(ends[0]);
-    if (rc != 0)
-        return kn_error(rc == ENOENT ? KILN_ERROR_NOT_FOUND : KILN_ERROR_IO, "cannot run %s: %s", argv[0],
-                        strerror(rc));
-    return KILN_OK;
+    kn_os_command command = {argv, folder, NULL, KN_OS_USUAL_TIMEOUT_MS};
+    return kn_os_run_command(&command, output, exit_code);
 }

@@ -160,20 +160,21 @@ static void count_compile(kn_build_state *state, double ms)
     atomic_fetch_add(&state->counters.compile_us, (unsigned long long)(ms * 1e3));
 }
 
-static kiln_status compile_source(kn_build_state *state, kn_code *code, const kn_compile_request *compile,
-                                  kn_build_info *info)
+static kiln_status compile_source(kn_build_job *job, kn_code *code, const kn_compile_request *compile)
 {
+    kn_build_info *info = job->info;
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
     kn_str notes = KN_STR_INIT;
     double start = kn_os_now_ms(), ms;
     kiln_status status = kn_compile(&result, compile);
     ms = kn_os_now_ms() - start;
     info->compile_ms += ms;
-    count_compile(state, ms);
+    count_compile(job->state, ms);
     if (status == KILN_OK)
         status = kn_compile_notes(&notes, compile, &result);
     if (status == KILN_OK)
         status = kn_str_status(&notes, "the notes of a compile");
+    kn_str_append(&job->warnings, kn_str_text(&result.warnings));
     if (status == KILN_OK) {
         code->code = result.code;
         result.code = (kn_blob)KN_BLOB_INIT;
@@ -187,15 +188,15 @@ static kiln_status compile_source(kn_build_state *state, kn_code *code, const kn
     return status;
 }
 
-static kiln_status compile(kn_build_state *state, kn_code *code, const kn_build_request *request,
-                           kn_build_info *info)
+static kiln_status compile(kn_build_job *job, kn_code *code)
 {
+    const kn_build_request *request = job->request;
     kn_str source = KN_STR_INIT;
     kn_compile_request compile = {.target = request->target, .name = request->name};
-    kiln_status status = generate(request, &compile, &source, info);
+    kiln_status status = generate(request, &compile, &source, job->info);
     compile.source = kn_str_text(&source);
     if (status == KILN_OK)
-        status = compile_source(state, code, &compile, info);
+        status = compile_source(job, code, &compile);
     kn_str_free(&source);
     return status;
 }
@@ -232,7 +233,8 @@ static kiln_status try_and_store(kn_build_job *job, kn_code *code)
             "the compiler reported success, but what it wrote cannot be used (is its disk full?)");
     kn_error_save(&before);
     status = job->load ? job->load(job, code) : KILN_OK;
-    if (status == KILN_OK)
+    /* Code of which nobody can say whether it is current is good for this process alone. */
+    if (status == KILN_OK && is_current(code, job->request))
         put_on_disk(job->state, job->request, code, job->info);
     if (status != KILN_OK && status != KILN_ERROR_MEMORY) {
         kn_free(before.log);
@@ -252,7 +254,7 @@ static kiln_status make_under_lock(kn_build_job *job, kn_code *code)
     bool is_locked =
         cache && kn_cache_lock(cache, request->what, strlen(request->what), &lock, LOCK_TIMEOUT_MS);
     if (!is_locked || !find_on_disk(job, code)) {
-        status = compile(job->state, code, request, job->info);
+        status = compile(job, code);
         if (status == KILN_OK)
             status = try_and_store(job, code);
     }
@@ -338,9 +340,23 @@ kiln_status kn_build_find_code(kn_build_job *job, kn_code **out)
 
 /* ---- the way in and out ---- */
 
+static void log_warnings(kn_str *warnings)
+{
+    kn_error_state before; /* the receiver may call us */
+    kn_error_save(&before);
+    for (const char *line = kn_str_text(warnings); *line;) {
+        int length = (int)strcspn(line, "\n");
+        kn_log(KILN_LOG_WARNING, "%.*s", length, line);
+        line += length + (line[length] == '\n');
+    }
+    kn_error_restore(&before);
+    kn_str_free(warnings);
+}
+
 kiln_status kn_build_end(kn_build_job *job, const kn_code *code, kiln_status status)
 {
     kn_str *notes = job->request->notes;
+    log_warnings(&job->warnings);
     if (status != KILN_OK)
         return status;
     job->info->code_bytes = code->code.size;

@@ -203,10 +203,8 @@ kiln_status kn_build_function(kn_function **out, const kn_build_request *request
     kiln_status status = kn_build_state_get(&job.state);
     if (status == KILN_OK)
         status = request->kept ? find_kept(&job, &value) : find_function(&job, &value);
-    if (status != KILN_OK)
-        return status;
     const loaded_function *loaded = value;
-    status = kn_build_end(&job, loaded->code, status);
+    status = kn_build_end(&job, status == KILN_OK ? loaded->code : NULL, status);
     if (status == KILN_OK)
         *out = loaded->function;
     return status;

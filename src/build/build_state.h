@@ -46,6 +46,7 @@ struct kn_build_job {
     kiln_status (*load)(kn_build_job *job, const kn_code *code);
     void *loading;
     bool is_disk_barred; /* what the disk had does not load */
+    kn_str warnings;     /* lines of the compiler's, to be logged once no other thread waits for this one */
 };
 
 /* How a value of one of the tables is made, and which code it stands for: where a header has changed since, the value is forgotten and made

@@ -12,7 +12,7 @@ typedef struct kn_compiler_place {
     bool is_searched;
     bool is_found;
     char path[KN_COMPILER_PATH_SIZE];     /* the real file where found */
-    char identity[160];                   /* "" where not found */
+    char identity[256];                   /* "" where not found; of bounded parts alone, so never cut */
     char location[KN_COMPILER_PATH_SIZE]; /* path, or why there is none */
 } kn_compiler_place;
 
@@ -36,8 +36,23 @@ int kn_nvrtc_include_options(kn_str *out, const char *library_path);
  * the log names no error. */
 kiln_status kn_compile_failed(const char *name, const kn_str *log, const char *fallback);
 
-/* Whether the source (or the user's options) reaches for headers: then the lean ways of compiling do not
- * hold. */
-bool kn_compile_has_includes(const kn_compile_request *request);
+/* Lines "name:line: warning: text" of what the log says about the user's own lines: once each. */
+void kn_compile_take_warnings(kn_str *out, const kn_compile_request *request, const kn_str *log);
+/* The name that generated text has in messages ("kiln_my_kernel.cpp"), or the kernel's where all of the source
+ * is the user's. */
+void kn_compile_source_name(kn_str *out, const kn_compile_request *request);
+
+/* Whether the request can make its compiler read files: then the lean ways of compiling do not hold, and what
+ * was read has to be noted. Yes too often rather than too seldom. */
+bool kn_compile_reaches(const kn_compile_request *request);
+bool kn_compile_option_reaches(const char *option);
+
+/* Variables that steer how a host compiler finds files (for notes), and what it does otherwise (for its
+ * identity): their names and values are hashed. */
+typedef enum kn_environment_part { KN_ENVIRONMENT_OF_FILES, KN_ENVIRONMENT_OF_CODE } kn_environment_part;
+void kn_compile_environment_hash(char hex[33], kn_environment_part part);
+/* "identity" and the hash of what decides the code besides the compiler's build: `text` and this folder's own
+ * sources, options included. */
+void kn_compile_make_identity(kn_compiler_place *place, const char *name, const char *build, const kn_str *text);
 
 #endif

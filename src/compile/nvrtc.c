@@ -1,6 +1,7 @@
 /* nvrtc.c - CUDA source to a cubin (or PTX) by NVRTC, which is loaded at the first compile and stays loaded.
  */
 #include "compile/compiler.h"
+#include "compile/reads.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -11,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 /* NVRTC's C interface, as much of it as we call; stable since CUDA 8 (the cubin functions since 11.1). */
 typedef struct nvrtc_program *nvrtc_program;
@@ -86,7 +88,8 @@ static void search_once(void)
         snprintf(place.location, sizeof place.location, "NVRTC cannot be read: %.3000s", place.path);
         return;
     }
-    snprintf(place.identity, sizeof place.identity, "nvrtc %s", file);
+    kn_str nothing = KN_STR_INIT;
+    kn_compile_make_identity(&place, "nvrtc", file, &nothing);
     memcpy(place.location, place.path, sizeof place.location);
 }
 
@@ -198,7 +201,9 @@ typedef struct option_list {
     int n;
     int first_lean, n_lean; /* where the lean options are */
     char architecture[48];
+    int first_trace, n_trace; /* and those that make it say what it reads */
     kn_str include_options;
+    kn_str listing_option;
     bool is_ptx;
 } option_list;
 
@@ -252,16 +257,34 @@ static void add_lean_options(option_list *list, bool has_includes)
     list->n_lean = list->n - list->first_lean;
 }
 
-/* The lean options only save time: a version that refuses one of them compiles without. */
+/* The lean options only save time, and a listing only serves the next process: a version that refuses one of
+ * them compiles without. */
+static bool drop_options(option_list *list, int first, int *n)
+{
+    int end = first + *n;
+    if (*n == 0)
+        return false;
+    memmove(list->items + first, list->items + end, (size_t)(list->n - end) * sizeof *list->items);
+    list->n -= *n;
+    *n = 0;
+    return true;
+}
+
 static bool drop_lean_options(option_list *list)
 {
-    if (list->n_lean == 0)
-        return false;
-    int end = list->first_lean + list->n_lean;
-    memmove(list->items + list->first_lean, list->items + end, (size_t)(list->n - end) * sizeof *list->items);
-    list->n -= list->n_lean;
-    list->n_lean = 0;
-    return true;
+    list->first_trace -= list->n_lean;
+    return drop_options(list, list->first_lean, &list->n_lean);
+}
+
+/* NVRTC has no way of its own to say what it read. Its front end has: a raw listing, in which each file begins
+ * with a line (`L 1 "folder/file.h" 1`). Tried with NVRTC 11.7, 12.0, 12.4 and 13.0. */
+static void add_listing(option_list *list, const char *file)
+{
+    list->first_trace = list->n;
+    kn_str_printf(&list->listing_option, "--list=%s", file);
+    add(list, "-Xcudafe");
+    add(list, kn_str_text(&list->listing_option));
+    list->n_trace = 2;
 }
 
 static void add_include_options(option_list *list)
@@ -272,9 +295,9 @@ static void add_include_options(option_list *list)
         add(list, option);
 }
 
-static kiln_status make_options(option_list *list, const kn_compile_request *request)
+static kiln_status make_options(option_list *list, const kn_compile_request *request, const char *listing)
 {
-    *list = (option_list){.include_options = KN_STR_INIT};
+    *list = (option_list){.include_options = KN_STR_INIT, .listing_option = KN_STR_INIT};
     size_t bytes = (size_t)(request->n_options + MAX_OWN_OPTIONS) * sizeof *list->items;
     list->items = kn_malloc(bytes);
     if (!list->items)
@@ -290,7 +313,7 @@ static kiln_status make_options(option_list *list, const kn_compile_request *req
     if (request->flags & KN_COMPILE_NO_FMA)
         add(list, "-fmad=false");
     bool is_module = request->flags & KN_COMPILE_USER_MODULE;
-    bool is_lean = !is_module && !kn_compile_has_includes(request);
+    bool is_lean = !is_module && !listing;
     if (!is_module)
         add(list, "-default-device");
     add_lean_options(list, !is_lean);
@@ -298,6 +321,10 @@ static kiln_status make_options(option_list *list, const kn_compile_request *req
         add(list, request->options[i]);
     if (!is_lean) /* after the user's own folders */
         add_include_options(list);
+    if (listing)
+        add_listing(list, listing);
+    if (list->listing_option.failed)
+        return kn_error_memory(0, "compiler options");
     return kn_str_status(&list->include_options, "include folders");
 }
 
@@ -305,6 +332,7 @@ static void free_options(option_list *list)
 {
     kn_free(list->items);
     kn_str_free(&list->include_options);
+    kn_str_free(&list->listing_option);
 }
 
 /* ---- compiling ---- */
@@ -383,18 +411,54 @@ static kiln_status read_lowered_names(kn_compile_result *out, nvrtc_program prog
     return KILN_OK;
 }
 
+/* ---- what it read ---- */
+
+enum { LISTING_MAX_BYTES = 1 << 30 };
+
+static void take_reads(kn_compile_reads *reads, const option_list *list, const char *listing,
+                       const kn_compile_request *request, const struct timespec *began)
+{
+    kn_blob text = KN_BLOB_INIT;
+    kn_error_state before;
+    reads->is_traced = true;
+    kn_error_save(&before);
+    if (list->n_trace > 0 && kn_os_read_plain_file(&text, listing, LISTING_MAX_BYTES, true) == KILN_OK)
+        kn_reads_take_listing(reads, text.data, text.size, request);
+    else
+        reads->is_unknown = true;
+    kn_error_restore(&before);
+    kn_blob_free(&text);
+    const char *option = list->include_options.data;
+    const char *end = option ? option + list->include_options.length : NULL;
+    for (; option && option < end; option += strlen(option) + 1)
+        kn_reads_add_folder(reads, option + 2, strlen(option + 2), true);
+    if (kn_reads_are_newer(reads, began))
+        reads->is_unknown = true;
+}
+
+static int compile_with(nvrtc_program program, option_list *list)
+{
+    int result = api.compile(program, list->n, list->items);
+    if (result == NVRTC_INVALID_OPTION && drop_lean_options(list))
+        result = api.compile(program, list->n, list->items);
+    if (result == NVRTC_INVALID_OPTION && drop_options(list, list->first_trace, &list->n_trace))
+        result = api.compile(program, list->n, list->items);
+    return result;
+}
+
+/* listing is where the compiler says what it read; NULL for a request that reaches for no file. */
 static kiln_status compile_program(kn_compile_result *out, nvrtc_program program,
-                                   const kn_compile_request *request)
+                                   const kn_compile_request *request, const char *listing)
 {
     option_list list;
-    kiln_status status = make_options(&list, request);
+    struct timespec began;
+    clock_gettime(CLOCK_REALTIME, &began);
+    kiln_status status = make_options(&list, request, listing);
     if (status == KILN_OK)
         status = add_names(program, request);
     if (status != KILN_OK)
         goto out;
-    int result = api.compile(program, list.n, list.items);
-    if (result == NVRTC_INVALID_OPTION && drop_lean_options(&list))
-        result = api.compile(program, list.n, list.items);
+    int result = compile_with(program, &list);
     status = read_log(&out->log, program);
     kn_operators_unguard(&out->log, request->source);
     if (status == KILN_OK && result != NVRTC_OK)
@@ -403,23 +467,49 @@ static kiln_status compile_program(kn_compile_result *out, nvrtc_program program
         status = read_code(&out->code, program, list.is_ptx);
     if (status == KILN_OK)
         status = read_lowered_names(out, program, request);
+    if (status == KILN_OK && listing)
+        take_reads(&out->reads, &list, listing, request, &began);
 out:
     free_options(&list);
     return status;
 }
 
+static kiln_status compile_listed(kn_compile_result *out, nvrtc_program program,
+                                  const kn_compile_request *request)
+{
+    kn_os_workplace workplace;
+    char listing[sizeof workplace.path + 16];
+    kiln_status status = kn_os_workplace_make(&workplace);
+    if (status != KILN_OK)
+        return status;
+    snprintf(listing, sizeof listing, "%s/listing", workplace.path);
+    status = compile_program(out, program, request, listing);
+    kn_os_workplace_remove(&workplace);
+    return status;
+}
+
 static kiln_status nvrtc_compile(kn_compile_result *out, const kn_compile_request *request)
 {
+    nvrtc_program program = NULL;
+    kn_str name = KN_STR_INIT;
     kiln_status status = load();
     if (status != KILN_OK)
         return status;
-    nvrtc_program program = NULL;
-    int result = api.create(&program, request->source, request->name, request->n_headers,
-                            request->header_texts, request->header_names);
-    if (result != NVRTC_OK)
-        return nvrtc_failed(result, "nvrtcCreateProgram");
-    status = compile_program(out, program, request);
+    kn_compile_source_name(&name, request);
+    status = kn_str_status(&name, "a source's name");
+    if (status != KILN_OK)
+        goto out;
+    int result = api.create(&program, request->source, name.data, request->n_headers, request->header_texts,
+                            request->header_names);
+    if (result != NVRTC_OK) {
+        status = nvrtc_failed(result, "nvrtcCreateProgram");
+        goto out;
+    }
+    status = kn_compile_reaches(request) ? compile_listed(out, program, request)
+                                         : compile_program(out, program, request, NULL);
     api.destroy(&program);
+out:
+    kn_str_free(&name);
     return status;
 }
 

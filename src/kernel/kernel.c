@@ -3,6 +3,14 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
+/* A kernel that may include headers keeps the code that it has called. */
+static bool may_include(const kn_program *p)
+{
+    return p->n_options > 0 || p->n_headers > 0 || kn_compile_text_reaches(p->preamble) ||
+           kn_compile_text_reaches(p->body) || kn_compile_text_reaches(p->loop_prep) ||
+           kn_compile_text_reaches(p->after_loop);
+}
+
 kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params, const char *out_params,
                                     const char *body, const char *name, const kiln_kernel_options *options)
 {
@@ -16,7 +24,7 @@ kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params, co
     kiln_status status = kernel->memo ? KILN_OK : kn_error_memory(64, "a kernel");
     if (status == KILN_OK)
         status = kn_program_elementwise(&kernel->program, in_params, out_params, body, name, options);
-    if (status == KILN_OK && kernel->program->n_options > 0 && !(kernel->kept = kn_once_table_create()))
+    if (status == KILN_OK && may_include(kernel->program) && !(kernel->kept = kn_once_table_create()))
         status = kn_error_memory(64, "a kernel");
     if (status != KILN_OK) {
         kiln_kernel_free(kernel);

@@ -227,6 +227,9 @@ static kiln_status generate(void *user, kn_compile_request *compile, kn_str *sou
     compile->header_names = (const char *const *)p->header_name;
     compile->header_texts = (const char *const *)p->header_text;
     compile->n_headers = p->n_headers;
+    const char *texts[KN_COMPILE_USER_TEXTS] = {p->preamble, p->loop_prep, p->body, p->after_loop};
+    compile->is_generated = true;
+    memcpy(compile->user_texts, texts, sizeof texts);
     return kn_codegen_source(source, spec);
 }
 

@@ -50,10 +50,15 @@ class CommandCase(unittest.TestCase):
         return subprocess.run(words, cwd=self.folder, env=self.environment(**changes), text=True,
                               stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
 
-    def ok(self, *words, **changes):
+    def ok(self, *words, warning=None, **changes):
+        """What the command prints; its standard error is empty, or one warning that says so."""
         run = self.kiln(*words, **changes)
         self.assertEqual(run.returncode, 0, f"{words}: {run.stdout}{run.stderr}")
-        self.assertEqual(run.stderr, "")
+        if warning is None:
+            self.assertEqual(run.stderr, "")
+        else:
+            self.assertRegex(run.stderr, warning)
+            self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
         return run.stdout
 
     def json(self, *words, **changes):

@@ -73,7 +73,7 @@ class Warm(CommandCase):
     def test_without_a_cache_it_still_works(self):
         self.write("x.npy", npy_bytes("<f4", (1,), floats(2)))
         (self.folder / "file").write_text("in the way")
-        report = self.json(*WORDS, KILN_CACHE_DIR=str(self.folder / "file"))
+        report = self.json(*WORDS, KILN_CACHE_DIR=str(self.folder / "file"), warning="is not a folder")
         self.assertEqual(report["origin"], "compiler")
 
     def test_a_damaged_cache_still_works(self):
@@ -83,7 +83,15 @@ class Warm(CommandCase):
         path = self.ok("cache", "path", **changes).strip()
         with open(path, "r+b") as file:
             file.write(os.urandom(4096))
-        self.assertEqual(self.json(*WORDS, **changes)["origin"], "compiler")
+        self.assertEqual(self.json(*WORDS, warning="was damaged", **changes)["origin"], "compiler")
+
+    def test_warnings_about_the_users_own_lines(self):
+        self.write("x.npy", npy_bytes("<f4", (1,), floats(2)))
+        words = ["map", "float32 x", "float32 z", "int unused;\nz = x;", "x.npy", "-o", "z.npy", "--name", "named"]
+        self.ok(*words, warning=r"^kiln: named:1: warning: .*unused")
+        self.ok(*words)  # found in the cache: the compiler says nothing again
+        clean = ["map", "float32 x", "float32 z", "z = exp(x) + x / 3", "x.npy", "-o", "z.npy"]
+        self.ok(*clean)
 
 
 main()

@@ -40,7 +40,7 @@ static const struct {
     {"scaled", "T x, T y, T s", "T z, bool hit", "if (x == y) continue;\nz = x * s; hit = x == y;", ALL},
     {"widened", "T x, uint8 y", "float64 z", "z = y ? (double)x : 0.0", ORDERED},
     {"narrowed", "float64 x, T y", "uint8 z", "z = x < (double)y", ORDERED},
-    {"bits", "T x, T y", "T z", "z = (x & y) | (x ^ T(1)) + (y << 1)", INTEGERS},
+    {"bits", "T x, T y", "T z", "z = (x & y) | ((x ^ T(1)) + (y << 1))", INTEGERS},
     {"math", "T x, T y", "T z", "z = exp(x) * sqrt(y) - floor(x)", FLOATS},
     {"placed", "raw T x, int64 k", "T z, int64 at", "z = x[n - 1 - i]; at = i + k;", ALL},
     {"named", "T size, T axis, T first", "T at, T rank, uint8 start",
@@ -200,8 +200,11 @@ static void compile_source(const kn_spec *spec, kiln_dtype dtype, int layout, co
 {
     char entry[KN_NAME_MAX + 8];
     kn_codegen_entry(entry, sizeof entry, spec->program);
-    kn_compile_request request = {
-        .target = spec->target, .source = source, .name = spec->program->name, .flags = spec->program->flags};
+    kn_compile_request request = {.target = spec->target,
+                                  .source = source,
+                                  .name = spec->program->name,
+                                  .flags = spec->program->flags,
+                                  .is_generated = true};
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
     if (kn_compile(&result, &request) != KILN_OK)
         report(spec, dtype, layout, kiln_error_message(), kiln_error_log(), source);

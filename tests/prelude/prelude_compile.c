@@ -73,7 +73,8 @@ static void append_prelude(kn_str *out, kn_str *taken, const char *backend, cons
 /* False where there is no compiler, which has been said. */
 static bool compile(const kn_target *target, const kn_str *source, const char *what)
 {
-    kn_compile_request request = {.target = *target, .source = kn_str_text(source), .name = "prelude"};
+    kn_compile_request request = {
+        .target = *target, .source = kn_str_text(source), .name = "prelude", .is_generated = true};
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
     kiln_status status = kn_compile(&result, &request);
     if (status == KILN_ERROR_NOT_FOUND) {

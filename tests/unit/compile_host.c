@@ -313,8 +313,7 @@ static void words_in_the_variable(void **state)
         kn_compile_request request = request_for(EXPORT "double f(double x) { return SCALE * x; }");
         kn_compile_result result = KN_COMPILE_RESULT_INIT;
         bool good = kn_compile(&result, &request) == KILN_OK && call_double(&result, "f", 2) == 14;
-        _exit(!(good && strstr(kn_compile_identity(KN_HOST), "-DSCALE=7") &&
-                !strstr(kn_compile_identity(KN_HOST), "ccache")));
+        _exit(!(good && !strstr(kn_compile_identity(KN_HOST), "ccache")));
     }
     int status = 1;
     waitpid(child, &status, 0);

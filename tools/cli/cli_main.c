@@ -123,6 +123,14 @@ static int check_positional(const cli_command *command, const cli_options *optio
     return CLI_OK;
 }
 
+/* Warnings of the library, and of a compiler about the kernel's own text. */
+static void print_warning(kiln_log_level level, const char *message, void *user)
+{
+    (void)user;
+    if (level >= KILN_LOG_WARNING)
+        fprintf(stderr, "kiln: %s\n", message);
+}
+
 static int run_command(const cli_command *command, int argc, char **argv)
 {
     cli_options options;
@@ -164,6 +172,7 @@ int main(int argc, char **argv)
         return finish(CLI_OK);
     }
     const cli_command *command = find_command(name);
+    kiln_log_set_callback(print_warning, NULL);
     return command ? finish(run_command(command, argc - 2, argv + 2))
                    : cli_usage_error(NULL, "there is no command '%s'", name);
 }
