@@ -131,7 +131,7 @@ static void dump_source(const kn_build_request *request, const char *source)
         return;
     hash = kn_hash_128(request->what, strlen(request->what));
     kn_hash_hex(&hash, hex);
-    snprintf(path, sizeof path, "%s/%s-%.12s.%s", folder, request->name, hex,
+    snprintf(path, sizeof path, "%s/%s-%s.%s", folder, request->name, hex,
              file_ending(request->target.backend));
     kn_error_save(&before);
     if (kn_os_make_folders(folder, 0777) != KILN_OK ||

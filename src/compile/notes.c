@@ -246,8 +246,10 @@ static void add_paths(table *t, const survey *s)
     for (size_t f = 0; f < s->files.n; f++) {
         noted_file file;
         char path[PATH_MAX] = "";
-        if (!read_file_line(&file, s, s->files.items[f]) || !path_of(path, s, &file))
+        if (!read_file_line(&file, s, s->files.items[f]) || !path_of(path, s, &file)) {
             t->failed = true;
+            return;
+        }
         kn_str_append_n(&t->paths, path, strlen(path) + 1);
         kn_str_append_n(&t->paths, is_system(s, &file) ? "s" : "u", 1);
     }

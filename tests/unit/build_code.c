@@ -543,6 +543,7 @@ static void sources_are_written_down(void **state)
         count++;
         snprintf(path, sizeof path, "%s/%s", sources, item->d_name);
         assert_memory_equal(item->d_name, "adder-", 6);
+        assert_int_equal(strspn(item->d_name + 6, "0123456789abcdef"), 32); /* all of the hash */
         assert_int_equal(kn_os_read_file(&text, path), KILN_OK);
     }
     closedir(d);
