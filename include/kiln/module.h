@@ -14,7 +14,8 @@
  * For what does not fit the form of an elementwise kernel or a reduction. Modules are for CUDA devices alone.
  * A source is compiled once and then found in the cache, as any kernel. One that includes <kiln/types.h> has
  * the types that other kernels have: int8 to float64, float16, bfloat16, complex<float>, complex<double>, and
- * their functions. All functions here are thread-safe.
+ * their functions, wherever they are named: in the source, name expressions, options or headers. Modules may be
+ * created while a stream is captured (<kiln/graph.h>). All functions here are thread-safe.
  */
 #ifndef KILN_MODULE_H
 #define KILN_MODULE_H
@@ -49,7 +50,9 @@ typedef struct kiln_module_options {
     const char *name;   /* in messages; NULL: "module" */
     const char *target; /* NULL: the current device; "cuda:1"; or an architecture to compile for without a
                            device: "sm_90" */
-    const char *const *compile_options; /* for NVRTC, as they are: "-DWIDTH=3" */
+    /* For NVRTC, as they are: "-DWIDTH=3". Under "-dc" (kernels that launch kernels) the code is relocatable: it is
+     * linked when it is loaded, with libcudadevrt.a of the CUDA toolkit where there is one. */
+    const char *const *compile_options;
     int n_compile_options;
     const char *const *include_folders; /* where #include looks; the folders' names do not matter to the
                                            cache, what is in the headers does */
@@ -58,7 +61,7 @@ typedef struct kiln_module_options {
     const char *const *header_texts;
     int n_headers;
     const char *const *name_expressions; /* template instantiations to be made: "twice<float>"; globals in
-                                            namespaces: "&space::table" */
+                                            namespaces: "&space::table"; blanks do not matter */
     int n_name_expressions;
 } kiln_module_options;
 #define KILN_MODULE_OPTIONS_INIT                                                                             \
@@ -77,16 +80,20 @@ KILN_API kiln_status kiln_module_create(kiln_module **out, const void *code, siz
  * over globals keep it alive, and so do graphs that were captured while it was launched. */
 KILN_API void kiln_module_free(kiln_module *module);
 
-/* A __global__ function by its name (extern "C", or as mangled) or by one of the name expressions. Lives as
- * long as the module; asking again gives the same handle. KILN_ERROR_NOT_FOUND. */
+/* A __global__ function by its name (extern "C", or as mangled) or by one of the name expressions, however
+ * that is spaced. Lives as long as the module; asking again gives the same handle. KILN_ERROR_NOT_FOUND. */
 KILN_API kiln_status kiln_module_function(kiln_function **out, kiln_module *module, const char *name);
 /* A __device__ or __constant__ variable by its name or name expression (with or without its "&"), as an array
  * over its memory: no copy. shape NULL, with ndim 1: as many elements as it holds. KILN_ERROR_NOT_FOUND;
  * KILN_ERROR_SHAPE where it is smaller than the array. */
 KILN_API kiln_status kiln_module_global(kiln_array **out, kiln_module *module, const char *name,
                                         kiln_dtype dtype, int ndim, const int64_t *shape);
-/* The cubin or PTX. It lives as long as the module. */
+/* The cubin or PTX; under "-dc" as it was before it is linked. It lives as long as the module. */
 KILN_API kiln_status kiln_module_code(const void **out, size_t *size, const kiln_module *module);
+/* The CUmodule, of the device's primary context; NULL where the module was only compiled. It stays kiln's, and is
+ * unloaded with the module: what is launched through it is not waited for, nor held by graphs, so that the caller
+ * keeps the module until then. */
+KILN_API void *kiln_module_cuda_handle(kiln_module *module);
 
 typedef struct kiln_dim3 {
     unsigned x, y, z;
@@ -117,7 +124,9 @@ typedef struct kiln_launch_options {
 /* Queues grid blocks of block threads. y and z of 0 count as 1; a grid of x 0 launches nothing. An array is
  * passed as the address of its first element (NULL: a null pointer), a weak int as long long, a weak float as
  * double, a weak bool as bool, a weak complex as two doubles, a typed scalar as its dtype, a struct by value.
- * Where the driver tells (CUDA 12.4), number and sizes of the arguments are checked. Nothing keeps the arrays
+ * Where the driver tells (CUDA 12.4), number and sizes of the arguments are checked, and a weak int fits an
+ * integer parameter of any size that holds its value (a parameter of type float wants kiln_arg_float32: the
+ * driver tells sizes, no types). Nothing keeps the arrays
  * apart: overlaps and races are the kernel's business. KILN_ERROR_INVALID, KILN_ERROR_DEVICE. */
 KILN_API kiln_status kiln_function_launch(kiln_function *function, kiln_dim3 grid, kiln_dim3 block,
                                           const kiln_arg *args, int n_args,
@@ -147,6 +156,8 @@ KILN_API kiln_status kiln_function_set_max_dynamic_shared(kiln_function *functio
  * at once. */
 KILN_API kiln_status kiln_function_occupancy(kiln_function *function, int *blocks, int block_threads,
                                              size_t shared_bytes);
+/* The CUfunction. It stays kiln's, and lives as long as the module, as above. */
+KILN_API void *kiln_function_cuda_handle(kiln_function *function);
 /* Its name, as compiled. Lives as long as the module. */
 KILN_API const char *kiln_function_name(const kiln_function *function);
 

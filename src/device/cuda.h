@@ -72,6 +72,8 @@ kiln_status kn_cuda_module_load(kn_device *device, const void *code, size_t size
 void kn_cuda_module_unload(kn_module *module);
 kiln_status kn_cuda_module_function(kn_module *module, const char *name, kn_function **out);
 kiln_status kn_cuda_module_global(kn_module *module, const char *name, void **address, size_t *size);
+void *kn_cuda_module_handle(kn_module *module);
+void *kn_cuda_function_handle(kn_function *function);
 kiln_status kn_cuda_launch(kn_function *function, const kn_launch *launch, void *stream);
 kiln_status kn_cuda_function_info(kn_function *function, kn_function_info *out);
 int kn_cuda_function_params(kn_function *function, size_t *size, int room);

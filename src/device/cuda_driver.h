@@ -21,6 +21,7 @@ typedef struct kn_cu_graph_object *kn_cu_graph;
 typedef struct kn_cu_graph_exec_object *kn_cu_graph_exec;
 typedef struct kn_cu_graph_node_object *kn_cu_graph_node;
 typedef struct kn_cu_user_object_object *kn_cu_user_object;
+typedef struct kn_cu_link_object *kn_cu_link;
 
 /* Values of the driver's enumerations: X(our name, the driver's name, value). */
 #define KN_CU_CONSTANTS(X)                                                                                             \
@@ -57,6 +58,9 @@ typedef struct kn_cu_user_object_object *kn_cu_user_object;
     X(KN_CU_CAPTURE_MODE_RELAXED, CU_STREAM_CAPTURE_MODE_RELAXED, 2)                                                   \
     X(KN_CU_JIT_ERROR_LOG_BUFFER, CU_JIT_ERROR_LOG_BUFFER, 5)                                                          \
     X(KN_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES, 6)                                    \
+    X(KN_CU_JIT_INPUT_CUBIN, CU_JIT_INPUT_CUBIN, 0)                                                                    \
+    X(KN_CU_JIT_INPUT_PTX, CU_JIT_INPUT_PTX, 1)                                                                        \
+    X(KN_CU_JIT_INPUT_LIBRARY, CU_JIT_INPUT_LIBRARY, 4)                                                                \
     X(KN_CU_LAUNCH_CLUSTER_DIMENSION, CU_LAUNCH_ATTRIBUTE_CLUSTER_DIMENSION, 4)                                        \
     X(KN_CU_LAUNCH_COOPERATIVE, CU_LAUNCH_ATTRIBUTE_COOPERATIVE, 2)                                                    \
     X(KN_CU_LAUNCH_PROGRAMMATIC, CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION, 6)                             \
@@ -202,7 +206,15 @@ typedef struct kn_cu_launch_config {
     X(LaunchKernelEx, cuLaunchKernelEx,                                                                                \
       (const kn_cu_launch_config *config, kn_cu_function function, void **params, void **extra))                       \
     X(FuncGetParamInfo, cuFuncGetParamInfo, (kn_cu_function function, size_t index, size_t * offset, size_t *size))    \
-    X(FuncLoad, cuFuncLoad, (kn_cu_function function))
+    X(FuncLoad, cuFuncLoad, (kn_cu_function function))                                                                 \
+    X(LinkCreate, cuLinkCreate_v2, (unsigned option_count, int *options, void **values, kn_cu_link *link))             \
+    X(LinkAddData, cuLinkAddData_v2,                                                                                   \
+      (kn_cu_link link, int kind, void *data, size_t size, const char *name, unsigned option_count, int *options,      \
+       void **values))                                                                                                 \
+    X(LinkAddFile, cuLinkAddFile_v2,                                                                                   \
+      (kn_cu_link link, int kind, const char *path, unsigned option_count, int *options, void **values))               \
+    X(LinkComplete, cuLinkComplete, (kn_cu_link link, void **image, size_t *size))                                     \
+    X(LinkDestroy, cuLinkDestroy, (kn_cu_link link))
 
 typedef struct kn_cu_driver {
 #define X(name, symbol, parameters) kn_cu_result(*name) parameters;

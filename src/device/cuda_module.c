@@ -1,5 +1,6 @@
 /* Code on a CUDA device: loading it for good, and launching it. */
 #include "device/cuda.h"
+#include "device/cuda_link.h"
 
 #include <limits.h>
 #include <string.h>
@@ -34,21 +35,39 @@ static bool is_binary(const void *code, size_t size)
     return size >= 4 && (memcmp(code, "\177ELF", 4) == 0 || memcmp(code, fat, 4) == 0);
 }
 
-static kiln_status load_image(kn_module *module, const void *image)
+/* In the module's context. */
+static kiln_status load_here(kn_module *module, const void *image)
 {
     char *log = kn_calloc(1, LOG_SIZE);
     int options[] = {KN_CU_JIT_ERROR_LOG_BUFFER, KN_CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES};
     void *values[] = {log, (void *)(uintptr_t)LOG_SIZE};
+    kiln_status status = KN_CU(ModuleLoadDataEx, &module->native, image, log ? 2 : 0, options, values);
+    if (status != KILN_OK && log && log[0])
+        kn_error_set_log(log);
+    kn_free(log);
+    return status;
+}
+
+static kiln_status link_and_load(kn_module *module, const void *code, size_t size, bool binary)
+{
+    kn_cuda_linked linked = {NULL, NULL, NULL};
+    kiln_status status = kn_cuda_link(&linked, code, size, binary, module->name);
+    if (status == KILN_OK)
+        status = load_here(module, linked.image);
+    kn_cuda_linked_free(&linked);
+    return status;
+}
+
+static kiln_status load_image(kn_module *module, const void *image, size_t size, bool binary)
+{
     kn_cuda_scope scope;
     kiln_status status = kn_cuda_enter_relaxed(module->device, &scope);
     if (status == KILN_OK)
-        status = KN_CU(ModuleLoadDataEx, &module->native, image, log ? 2 : 0, options, values);
+        status = kn_cuda_needs_link(image, size, binary) ? link_and_load(module, image, size, binary)
+                                                         : load_here(module, image);
     kn_cuda_leave_relaxed(&scope);
-    if (status != KILN_OK && log && log[0])
-        kn_error_set_log(log);
     if (status != KILN_OK)
         kn_error_context("loading \"%s\"", module->name);
-    kn_free(log);
     return status;
 }
 
@@ -69,7 +88,7 @@ kiln_status kn_cuda_module_load(kn_device *device, const void *code, size_t size
     if (!is_binary(code, size) && !(text = kn_strndup(code, size)))
         status = kn_error_memory(size, "a module's text");
     if (status == KILN_OK)
-        status = load_image(module, text ? text : code);
+        status = load_image(module, text ? text : code, size, !text);
     kn_free(text);
     if (status != KILN_OK) {
         kn_free(module);
@@ -153,6 +172,16 @@ kiln_status kn_cuda_module_global(kn_module *module, const char *name, void **ad
     if (size)
         *size = bytes;
     return KILN_OK;
+}
+
+void *kn_cuda_module_handle(kn_module *module)
+{
+    return module->native;
+}
+
+void *kn_cuda_function_handle(kn_function *function)
+{
+    return function->native;
 }
 
 /* ---- launching ---- */

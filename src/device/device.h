@@ -63,6 +63,8 @@ typedef struct kn_backend {
     void (*module_unload)(kn_module *);
     kiln_status (*module_function)(kn_module *, const char *name, kn_function **out); /* loaded for good: may be launched in a capture */
     kiln_status (*module_global)(kn_module *, const char *name, void **address, size_t *size);
+    void *(*module_handle)(kn_module *); /* CUmodule; CUDA alone, and the next */
+    void *(*function_handle)(kn_function *); /* CUfunction */
     kiln_status (*launch)(kn_function *, const kn_launch *, void *stream);
     kiln_status (*function_info)(kn_function *, kn_function_info *out);
     /* Blocks of block_threads threads that fit on a multiprocessor at once. */

@@ -230,14 +230,47 @@ static kiln_status check_names(const void *out, const kiln_module *module, const
     return KILN_OK;
 }
 
+static bool is_of_word(int c)
+{
+    return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
+}
+
+/* The next character that counts, 0 at the end; last is the one before. Blanks count, as one, between words
+ * alone. */
+static int next_that_counts(const char **at, int last)
+{
+    const char *from = *at;
+    *at += strspn(from, " \t\r\n");
+    if (*at > from && is_of_word(last) && is_of_word(**at))
+        return ' ';
+    return **at ? *(*at)++ : 0;
+}
+
+/* Two spellings of one C++ expression: "t<complex<double> >" and "t< complex<double>>"; globals with or without
+ * their "&". */
+static bool is_same_expression(const char *a, const char *b)
+{
+    int of_a, of_b, last = 0;
+    const char **both[] = {&a, &b};
+    for (int k = 0; k < 2; k++) {
+        *both[k] += strspn(*both[k], " \t\r\n");
+        *both[k] += **both[k] == '&';
+    }
+    do {
+        of_a = next_that_counts(&a, last);
+        of_b = next_that_counts(&b, last);
+        last = of_a;
+    } while (of_a && of_a == of_b);
+    return of_a == of_b;
+}
+
 /* The name in the code of a name expression, "twice<int>" or "&space::table"; a copy of the caller's. Other
  * names are what they are. */
 static char *lower(const kiln_module *module, const char *name)
 {
     size_t length = strlen(name);
     for (int i = 0; i < module->n_expressions; i++) {
-        const char *expression = module->expression[i];
-        if (strcmp(expression + (expression[0] == '&'), name + (name[0] == '&')) != 0)
+        if (!is_same_expression(module->expression[i], name))
             continue;
         const char *lowered = kn_compile_notes_lowered(module->notes.data, module->notes.length, i, &length);
         if (lowered)
@@ -280,32 +313,31 @@ static kiln_status read_params(kiln_function *function, const kn_backend *backen
     return KILN_OK;
 }
 
-static kiln_function *new_function(kiln_module *module, const char *name)
+static kiln_function *new_function(kiln_module *module, const char *lowered)
 {
-    char *lowered = lower(module, name);
-    size_t size = lowered ? strlen(lowered) + 1 : 0;
-    kiln_function *function = lowered ? kn_calloc(1, sizeof *function + size) : NULL;
+    size_t size = strlen(lowered) + 1;
+    kiln_function *function = kn_calloc(1, sizeof *function + size);
     if (function) {
         function->module = module;
         memcpy(function->name, lowered, size);
     } else {
         kn_error_memory(sizeof *function + size, "a function");
     }
-    kn_free(lowered);
     return function;
 }
 
-static kiln_status make_function(kiln_function **out, kiln_module *module, const char *name)
+static kiln_status make_function(kiln_function **out, kiln_module *module, const char *name,
+                                 const char *lowered)
 {
     const kn_backend *backend = module->device->backend;
-    kiln_function *function = new_function(module, name);
+    kiln_function *function = new_function(module, lowered);
     if (!function)
         return KILN_ERROR_MEMORY;
     kiln_status status = backend->module_function(module->loaded, function->name, &function->native);
     status = explain_missing(status, module, name, "function");
     if (status == KILN_OK)
         status = read_params(function, backend);
-    if (status == KILN_OK && !kn_map_put(module->functions, name, strlen(name), function))
+    if (status == KILN_OK && !kn_map_put(module->functions, lowered, strlen(lowered), function))
         status = kn_error_memory(sizeof *function, "a function");
     if (status != KILN_OK) {
         free_function(function);
@@ -320,19 +352,35 @@ kiln_status kiln_module_function(kiln_function **out, kiln_module *module, const
     kiln_status status = check_names(out, module, name, "kiln_module_function");
     if (status != KILN_OK)
         return status;
+    char *lowered = lower(module, name);
+    if (!lowered)
+        return kn_error_memory(strlen(name) + 1, "a function's name");
     pthread_mutex_lock(&module->mutex);
-    kiln_function *known = kn_map_get(module->functions, name, strlen(name));
+    kiln_function *known = kn_map_get(module->functions, lowered, strlen(lowered));
     if (known)
         *out = known;
     else
-        status = make_function(out, module, name);
+        status = make_function(out, module, name, lowered);
     pthread_mutex_unlock(&module->mutex);
+    kn_free(lowered);
     return status;
 }
 
 const char *kiln_function_name(const kiln_function *function)
 {
     return function ? function->name : "";
+}
+
+/* ---- native handles ---- */
+
+void *kiln_module_cuda_handle(kiln_module *module)
+{
+    return module && module->loaded ? module->device->backend->module_handle(module->loaded) : NULL;
+}
+
+void *kiln_function_cuda_handle(kiln_function *function)
+{
+    return function ? function->module->device->backend->function_handle(function->native) : NULL;
 }
 
 /* ---- globals ---- */

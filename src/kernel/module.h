@@ -21,7 +21,7 @@ struct kiln_module {
     char **expression; /* name expressions, in the notes' order */
     int n_expressions;
     pthread_mutex_t mutex; /* guards functions */
-    kn_map *functions;     /* name, as it was asked for -> kiln_function */
+    kn_map *functions;     /* name in the code -> kiln_function */
     atomic_bool was_launched;
     kn_held held; /* by a capture that outlives it */
 };

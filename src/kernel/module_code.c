@@ -168,6 +168,28 @@ static void put_list(kn_str *out, const char *key, const char *const *list, int 
         put_text(out, key, list[i]);
 }
 
+/* Whether the source reaches headers whose texts are not known here. */
+static bool reaches_files(const kiln_module_options *o)
+{
+    static const char *const options[] = {"-I", "--include-path", "-include", "--pre-include", "-isystem"};
+    bool found = o->n_include_folders > 0;
+    for (int i = 0; i < o->n_compile_options && !found; i++)
+        for (size_t k = 0; k < sizeof options / sizeof *options; k++)
+            found = found || strncmp(o->compile_options[i], options[k], strlen(options[k])) == 0;
+    return found;
+}
+
+/* kiln/types.h is there for whoever may include it: the source, a header, a macro that names it. */
+static bool wants_types(const char *source, const kiln_module_options *o)
+{
+    bool found = strstr(source, types_header) || reaches_files(o);
+    for (int i = 0; i < o->n_headers && !found; i++)
+        found = strstr(o->header_texts[i], types_header);
+    for (int i = 0; i < o->n_compile_options && !found; i++)
+        found = strstr(o->compile_options[i], types_header);
+    return found;
+}
+
 /* Everything that the code depends on, but for headers in folders: they are in the row's notes. */
 static void put_key(kn_str *out, const kiln_module *module, const char *source, const kiln_module_options *o)
 {
@@ -185,7 +207,7 @@ static void put_key(kn_str *out, const kiln_module *module, const char *source, 
     }
     put_list(out, "expression", o->name_expressions, o->n_name_expressions);
     kn_str_printf(out, " folders=\"%d\"", o->n_include_folders > 0);
-    if (strstr(source, types_header))
+    if (wants_types(source, o))
         put_text(out, "generator", kn_codegen_generator());
     put_text(out, "source", source);
 }
@@ -203,7 +225,32 @@ typedef struct module_build {
     kn_str types; /* what the latter holds */
 } module_build;
 
-/* The types and functions that generated kernels have, for sources that ask for them: as much as this one mentions. */
+/* The types and functions that generated kernels have: as much as the module mentions, anywhere. What it reaches
+ * beyond that is not known: then all types. */
+static kiln_status write_types(module_build *b)
+{
+    static const char all_types[] = "float16 bfloat16 complex atomicAdd min";
+    const kiln_module_options *o = b->options;
+    int n = 0;
+    size_t room = 2 + (size_t)o->n_headers + (size_t)o->n_compile_options + (size_t)o->n_name_expressions;
+    const char **texts = kn_malloc(room * sizeof *texts);
+    if (!texts)
+        return kn_error_memory(room * sizeof *texts, "a module's texts");
+    texts[n++] = b->source;
+    if (reaches_files(o))
+        texts[n++] = all_types;
+    for (int i = 0; i < o->n_headers; i++)
+        texts[n++] = o->header_texts[i];
+    for (int i = 0; i < o->n_compile_options; i++)
+        texts[n++] = o->compile_options[i];
+    for (int i = 0; i < o->n_name_expressions; i++)
+        texts[n++] = o->name_expressions[i];
+    kn_str_append(&b->types, "#pragma once\n");
+    kiln_status status = kn_prelude_append(&b->types, KN_CUDA, texts, n);
+    kn_free(texts);
+    return status == KILN_OK ? kn_str_status(&b->types, types_header) : status;
+}
+
 static kiln_status gather_headers(module_build *b)
 {
     const kiln_module_options *o = b->options;
@@ -212,18 +259,15 @@ static kiln_status gather_headers(module_build *b)
     b->header = kn_malloc(bytes);
     if (!b->header)
         return kn_error_memory(bytes, "headers");
-    bool wants_types = strstr(b->source, types_header) != NULL;
-    b->n_headers += wants_types;
+    bool has_types = wants_types(b->source, o);
+    b->n_headers += has_types;
     for (int i = 0; i < o->n_headers; i++) {
         b->header[i] = o->header_names[i];
         b->header[b->n_headers + i] = o->header_texts[i];
     }
-    if (!wants_types)
+    if (!has_types)
         return KILN_OK;
-    kn_str_append(&b->types, "#pragma once\n");
-    kiln_status status = kn_prelude_append(&b->types, KN_CUDA, &b->source, 1);
-    if (status == KILN_OK)
-        status = kn_str_status(&b->types, types_header);
+    kiln_status status = write_types(b);
     b->header[o->n_headers] = types_header;
     b->header[b->n_headers + o->n_headers] = kn_str_text(&b->types);
     return status;

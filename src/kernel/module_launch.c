@@ -2,6 +2,7 @@
 #include "kernel/module.h"
 
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "array/array.h"
@@ -106,6 +107,36 @@ static const char *describe(const kiln_arg *arg)
     return arg->kind >= 0 && (size_t)arg->kind < sizeof names / sizeof *names ? names[arg->kind] : names[0];
 }
 
+/* A weak integer is cut to the parameter where that holds its value, with a sign or without: the driver tells
+ * sizes alone. */
+static kiln_status fit_integer(const kiln_function *f, argument_list *list, const kiln_arg *arg, int k)
+{
+    size_t size = f->param_size[k];
+    int bits = (int)size * 8;
+    bool is_negative = arg->kind == KILN_ARG_WEAK_INT && arg->value.i < 0;
+    if (size >= 8 || (size & (size - 1)) || size == 0)
+        return KILN_OK; /* the sizes are compared */
+    bool fits = is_negative ? arg->value.i >= -(INT64_C(1) << (bits - 1)) : arg->value.u >> bits == 0;
+    if (fits) {
+        list->size[k] = size; /* the low bytes stand first */
+        return KILN_OK;
+    }
+    char value[32];
+    snprintf(value, sizeof value, is_negative ? "%lld" : "%llu", (long long)arg->value.i);
+    return kn_error(KILN_ERROR_INVALID,
+                    "%s: argument %d is %s, which a parameter of %zu byte%s does not hold: %lld to %llu",
+                    f->name, k, value, size, size == 1 ? "" : "s", -(1LL << (bits - 1)), (1ULL << bits) - 1);
+}
+
+static kiln_status fit_integers(const kiln_function *f, argument_list *list, const kiln_arg *args, int n)
+{
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < n && k < f->n_params && status == KILN_OK; k++)
+        if (args[k].kind == KILN_ARG_WEAK_INT || args[k].kind == KILN_ARG_WEAK_UINT)
+            status = fit_integer(f, list, &args[k], k);
+    return status;
+}
+
 /* A wrong size would be read beyond its end, or leave garbage behind it. */
 static kiln_status check_sizes(const kiln_function *f, const argument_list *list, const kiln_arg *args, int n)
 {
@@ -133,6 +164,8 @@ static kiln_status gather(argument_list *list, const kiln_function *f, const kil
         return kn_error(KILN_ERROR_INVALID, "%s: args is NULL", f->name);
     for (int k = 0; k < n && status == KILN_OK; k++)
         status = put_argument(list, k, f, &args[k]);
+    if (status == KILN_OK)
+        status = fit_integers(f, list, args, n);
     return status == KILN_OK ? check_sizes(f, list, args, n) : status;
 }
 

@@ -58,6 +58,7 @@ typedef enum fake_kind {
     FAKE_GRAPH,
     FAKE_EXEC,
     FAKE_USER_OBJECT,
+    FAKE_LINK,
     FAKE_KINDS
 } fake_kind;
 int fake_live(fake_kind kind);

@@ -14,6 +14,7 @@ enum {
     OUT_OF_MEMORY = 2,
     NO_DEVICE = 100,
     INVALID_DEVICE = 101,
+    INVALID_IMAGE = 200,
     INVALID_CONTEXT = 201,
     INVALID_PTX = 218,
     INVALID_HANDLE = 400,
@@ -533,6 +534,7 @@ EXPORT int cuGetErrorName(int code, const char **text)
     } names[] = {{INVALID_VALUE, "CUDA_ERROR_INVALID_VALUE"},
                  {OUT_OF_MEMORY, "CUDA_ERROR_OUT_OF_MEMORY"},
                  {NO_DEVICE, "CUDA_ERROR_NO_DEVICE"},
+                 {INVALID_IMAGE, "CUDA_ERROR_INVALID_IMAGE"},
                  {INVALID_CONTEXT, "CUDA_ERROR_INVALID_CONTEXT"},
                  {INVALID_PTX, "CUDA_ERROR_INVALID_PTX"},
                  {INVALID_HANDLE, "CUDA_ERROR_INVALID_HANDLE"},
@@ -1044,15 +1046,29 @@ static void read_global(fake_module *module, const char *rest)
     memset(g->memory, 0, g->size);
 }
 
+/* Text behind "ELF" and four bytes; a whole header of 64 bytes, which says by its type whether the code is
+ * relocatable, stands before other text. */
+static const char *text_of_image(const char *image, bool *is_relocatable)
+{
+    *is_relocatable = false;
+    if (strncmp(image, "\177ELF", 4) != 0)
+        return image;
+    if (image[4] != 2) /* a class of 64 bits: a whole header */
+        return image + 4;
+    *is_relocatable = image[16] == 1;
+    return image + 64;
+}
+
 EXPORT int cuModuleLoadDataEx(fake_module **out, const void *image, unsigned count, int *options,
                               void **values)
 {
     ENTER_CONTEXT();
     if ((result = refuse_in_capture()) != OK)
         return leave(result);
-    const char *text = image;
-    if (strncmp(text, "\177ELF", 4) == 0)
-        text += 4;
+    bool is_relocatable;
+    const char *text = text_of_image(image, &is_relocatable);
+    if (is_relocatable)
+        return leave(INVALID_IMAGE);
     if (strncmp(text, "kernel ", 7) != 0 && strncmp(text, "global ", 7) != 0) {
         for (unsigned i = 0; i < count; i++)
             if (options[i] == 5)
@@ -1072,6 +1088,76 @@ EXPORT int cuModuleLoadDataEx(fake_module **out, const void *image, unsigned cou
     fake.live[FAKE_MODULE]++;
     *out = module;
     return leave(OK);
+}
+
+/* ---- linking ---- */
+
+typedef struct fake_link {
+    char *log;
+    size_t log_size;
+    char text[1024];
+    bool has_devrt;
+} fake_link;
+
+EXPORT int cuLinkCreate_v2(unsigned count, int *options, void **values, fake_link **out)
+{
+    ENTER_CONTEXT();
+    if ((result = refuse_in_capture()) != OK)
+        return leave(result);
+    *out = calloc(1, sizeof **out);
+    for (unsigned i = 0; i < count; i++) {
+        if (options[i] == 5)
+            (*out)->log = values[i];
+        if (options[i] == 6)
+            (*out)->log_size = (size_t)values[i];
+    }
+    fake.live[FAKE_LINK]++;
+    return leave(OK);
+}
+
+EXPORT int cuLinkAddData_v2(fake_link *link, int kind, void *data, size_t size, const char *name,
+                            unsigned count, int *options, void **values)
+{
+    ENTER_CONTEXT();
+    (void)name, (void)count, (void)options, (void)values;
+    bool is_relocatable;
+    const char *text = text_of_image(data, &is_relocatable);
+    if (kind != (text == data))
+        return leave(INVALID_IMAGE);
+    size -= (size_t)(text - (const char *)data);
+    snprintf(link->text, sizeof link->text, "%.*s", (int)size, text);
+    return leave(OK);
+}
+
+EXPORT int cuLinkAddFile_v2(fake_link *link, int kind, const char *path, unsigned count, int *options,
+                            void **values)
+{
+    ENTER_CONTEXT();
+    (void)count, (void)options, (void)values;
+    link->has_devrt = kind == 4 && strstr(path, "libcudadevrt.a");
+    return leave(link->has_devrt ? OK : INVALID_VALUE);
+}
+
+/* Code that launches kernels says so: "# LaunchDevice". */
+EXPORT int cuLinkComplete(fake_link *link, void **image, size_t *size)
+{
+    ENTER_CONTEXT();
+    if (strstr(link->text, "LaunchDevice") && !link->has_devrt) {
+        if (link->log)
+            snprintf(link->log, link->log_size, "Undefined reference to '__cudaCDP2LaunchDeviceV2'");
+        return leave(INVALID_IMAGE);
+    }
+    *image = link->text;
+    *size = strlen(link->text) + 1;
+    return leave(OK);
+}
+
+EXPORT int cuLinkDestroy(fake_link *link)
+{
+    ENTER_RELEASE();
+    fake.live[FAKE_LINK]--;
+    free(link);
+    return leave(result);
 }
 
 EXPORT int cuModuleUnload(fake_module *module)

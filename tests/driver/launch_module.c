@@ -6,6 +6,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@
 /* The driver of our own reads this instead of PTX: names and sizes of parameters. */
 static const char text[] =
     "kernel mixed 8 8 8 1 16 4 24\nkernel pointer 8\nkernel none\nkernel _Z5twiceIfEvPT_ 8\n"
-    "global table 64\n";
+    "kernel integers 1 2 4 8\nglobal table 64\n";
 
 static kiln_module *module;
 
@@ -97,6 +98,203 @@ static void launch_pointer(kiln_status expected, const kiln_arg *args, int n, co
     if (message && !strstr(kiln_error_message(), message))
         fail_msg("\"%s\" is not in \"%s\"", message, kiln_error_message());
     assert_int_equal(fake_launch_count(), expected == KILN_OK);
+}
+
+/* The sizes of the parameters of "integers": 1, 2, 4 and 8 bytes. */
+static kiln_status launch_integers(int64_t a, int64_t b, int64_t c, kiln_arg d)
+{
+    kiln_arg args[] = {kiln_arg_int(a), kiln_arg_int(b), kiln_arg_int(c), d};
+    fake_launches_clear();
+    return kiln_function_launch(function_of("integers"), kiln_dims(1, 1, 1), kiln_dims(32, 1, 1), args, 4,
+                                NULL);
+}
+
+/* A weak integer fits a parameter of any size that holds its value, with a sign or without. */
+static void weak_integers_fit(void **state)
+{
+    static const struct {
+        int k; /* the parameter, the others are 0 */
+        int64_t value;
+        bool fits;
+        const char *words;
+    } rows[] = {
+        {0, -128, true, NULL},
+        {0, 255, true, NULL},
+        {0, -129, false, "argument 0 is -129, which a parameter of 1 byte does not hold: -128 to 255"},
+        {0, 256, false, "argument 0 is 256"},
+        {1, -32768, true, NULL},
+        {1, 65535, true, NULL},
+        {1, 65536, false, "argument 1 is 65536, which a parameter of 2 bytes does not hold: -32768 to 65535"},
+        {2, INT32_MIN, true, NULL},
+        {2, UINT32_MAX, true, NULL},
+        {2, (int64_t)INT32_MIN - 1, false, "-2147483648 to 4294967295"},
+        {2, (int64_t)UINT32_MAX + 1, false, "argument 2 is 4294967296"},
+        {2, INT64_MIN, false, "argument 2 is -9223372036854775808"},
+        {3, INT64_MIN, true, NULL}};
+    (void)state;
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        int64_t v[4] = {0};
+        v[rows[r].k] = rows[r].value;
+        kiln_status status = launch_integers(v[0], v[1], v[2], kiln_arg_int(v[3]));
+        assert_int_equal(status, rows[r].fits ? KILN_OK : KILN_ERROR_INVALID);
+        assert_int_equal(fake_launch_count(), rows[r].fits);
+        if (!rows[r].fits && !strstr(kiln_error_message(), rows[r].words))
+            fail_msg("\"%s\" is not in \"%s\"", rows[r].words, kiln_error_message());
+        static const size_t at[] = {0, 1, 3, 7}, sizes[] = {1, 2, 4, 8};
+        if (rows[r].fits)
+            assert_memory_equal(fake_launch_at(0).parameters + at[rows[r].k], &rows[r].value,
+                                sizes[rows[r].k]);
+    }
+    assert_int_equal(launch_integers(0, 0, 0, kiln_arg_uint(UINT64_MAX)), KILN_OK);
+    kiln_arg huge[] = {kiln_arg_uint(UINT64_MAX), kiln_arg_int(0), kiln_arg_int(0), kiln_arg_int(0)};
+    assert_int_equal(
+        kiln_function_launch(function_of("integers"), kiln_dims(1, 1, 1), kiln_dims(1, 1, 1), huge, 4, NULL),
+        KILN_ERROR_INVALID);
+    assert_non_null(strstr(kiln_error_message(), "argument 0 is 18446744073709551615"));
+}
+
+/* However a name expression is spaced, here or there, it is the same function. */
+static void name_expressions_by_any_spacing(void **state)
+{
+    static const char *const expressions[] = {"t<complex<double> >", "u< unsigned  int,3 >", "& space :: v"};
+    static const struct {
+        const char *name;
+        int k; /* which of them; -1: none */
+    } rows[] = {{"t<complex<double> >", 0},
+                {"t<complex<double>>", 0},
+                {" t < complex < double > > ", 0},
+                {"t<complex<\tdouble>\n>", 0},
+                {"u<unsigned int,3>", 1},
+                {"u<unsigned   int , 3>", 1},
+                {"space::v", 2},
+                {"&space::v", 2},
+                {"&  space ::v", 2},
+                {"t<complex<float>>", -1},
+                {"u<unsignedint,3>", -1},
+                {"t<complex<double>", -1},
+                {"t<complex<double>>>", -1},
+                {"u<un signed int,3>", -1},
+                {"t<comp lex<double>>", -1}};
+    (void)state;
+    kiln_module *mine = NULL;
+    kiln_module_options options = KILN_MODULE_OPTIONS_INIT;
+    kiln_function *known[3] = {NULL};
+    options.name_expressions = expressions;
+    options.n_name_expressions = 3;
+    if (kiln_module_create(&mine, "// templates\n", 0, &options) != KILN_OK)
+        fail_msg("%s", kiln_error_message());
+    for (size_t r = 0; r < sizeof rows / sizeof *rows; r++) {
+        kiln_function *function = NULL;
+        kiln_status status = kiln_module_function(&function, mine, rows[r].name);
+        if (status != (rows[r].k < 0 ? KILN_ERROR_NOT_FOUND : KILN_OK))
+            fail_msg("%s: %s", rows[r].name, kiln_status_name(status));
+        if (rows[r].k < 0)
+            continue;
+        if (!known[rows[r].k])
+            known[rows[r].k] = function;
+        assert_ptr_equal(function, known[rows[r].k]);
+    }
+    kiln_module_free(mine);
+}
+
+static void native_handles(void **state)
+{
+    (void)state;
+    kiln_module *compiled = NULL;
+    kiln_module_options options = KILN_MODULE_OPTIONS_INIT;
+    void *native = kiln_module_cuda_handle(module), *found = NULL;
+    int cuModuleGetFunction(void **, void *, const char *), cuCtxPushCurrent_v2(void *),
+        cuCtxPopCurrent_v2(void **);
+    void *context = NULL;
+    assert_non_null(native);
+    assert_int_equal(kiln_device_cuda_context(&context, KILN_DEVICE_CUDA(0)), KILN_OK);
+    cuCtxPushCurrent_v2(context);
+    assert_int_equal(cuModuleGetFunction(&found, native, "none"), 0);
+    cuCtxPopCurrent_v2(&context);
+    assert_ptr_equal(found, kiln_function_cuda_handle(function_of("none")));
+    options.kind = KILN_CODE_PTX;
+    options.target = "sm_90";
+    assert_int_equal(kiln_module_create(&compiled, text, 0, &options), KILN_OK);
+    assert_null(kiln_module_cuda_handle(compiled));
+    kiln_module_free(compiled);
+    assert_null(kiln_module_cuda_handle(NULL));
+    assert_null(kiln_function_cuda_handle(NULL));
+}
+
+/* A cubin of the compiler's under -dc: an ELF header of type 1, for sm_90, and the text that the fake driver reads. */
+static size_t relocatable(char *out, const char *code)
+{
+    memset(out, 0, 64);
+    memcpy(out, "\177ELF\2", 5);
+    out[8] = 7;
+    out[16] = 1;
+    out[18] = (char)190;
+    out[48] = 90;
+    strcpy(out + 64, code);
+    return 64 + strlen(code) + 1;
+}
+
+static kiln_status create_relocatable(kiln_module **out, const char *code)
+{
+    char image[512];
+    kiln_module_options options = KILN_MODULE_OPTIONS_INIT;
+    options.name = "apart";
+    return kiln_module_create(out, image, relocatable(image, code), &options);
+}
+
+static void write_devrt(char *path, size_t size, const char *folder)
+{
+    snprintf(path, size, "%s/libcudadevrt.a", folder);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fclose(file);
+}
+
+/* Relocatable code is linked, with cudadevrt where it is; where it is missing and needed the message says so. */
+static void relocatable_code_is_linked(void **state)
+{
+    (void)state;
+    static const char launches[] = "kernel apart 8\n# LaunchDevice\n";
+    char folder[] = "/tmp/kiln-devrt-XXXXXX", path[64];
+    kiln_module *mine = NULL;
+    kiln_function *function = NULL;
+    int loaded = fake_live(FAKE_MODULE);
+    assert_non_null(mkdtemp(folder));
+    setenv("KILN_CUDADEVRT", "/nowhere/libcudadevrt.a", 1);
+    assert_int_equal(create_relocatable(&mine, "kernel apart 8\n"), KILN_OK); /* needs nothing of it */
+    assert_int_equal(kiln_module_function(&function, mine, "apart"), KILN_OK);
+    kiln_module_free(mine);
+    mine = NULL;
+    assert_int_equal(create_relocatable(&mine, launches), KILN_ERROR_DEVICE);
+    assert_null(mine);
+    const char *const words[] = {"loading \"apart\"", "libcudadevrt.a of the CUDA toolkit", "was not found",
+                                 "KILN_CUDADEVRT", "cuLinkComplete failed"};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++)
+        if (!strstr(kiln_error_message(), words[k]))
+            fail_msg("\"%s\" is not in \"%s\"", words[k], kiln_error_message());
+    assert_non_null(strstr(kiln_error_log(), "Undefined reference to '__cudaCDP2LaunchDeviceV2'"));
+    write_devrt(path, sizeof path, folder);
+    setenv("KILN_CUDADEVRT", path, 1);
+    assert_int_equal(create_relocatable(&mine, launches), KILN_OK);
+    assert_int_equal(kiln_module_function(&function, mine, "apart"), KILN_OK);
+    kiln_module_free(mine);
+    assert_int_equal(fake_live(FAKE_MODULE), loaded);
+    assert_int_equal(fake_live(FAKE_LINK), 0);
+    for (long nth = 1, calls = 1; calls; nth++) { /* each call on the way fails once */
+        mine = NULL;
+        fake_fail(NULL, nth, 999);
+        kiln_status status = create_relocatable(&mine, launches);
+        fake_fail(NULL, 0, 0);
+        calls = fake_failed_function()[0] != 0;
+        assert_true(calls || status == KILN_OK);
+        kiln_module_free(mine);
+        assert_int_equal(fake_live(FAKE_MODULE), loaded);
+        assert_int_equal(fake_live(FAKE_LINK), 0);
+        assert_int_equal(fake_capture_mode(), 0);
+    }
+    remove(path);
+    remove(folder);
+    unsetenv("KILN_CUDADEVRT");
 }
 
 static void arguments_that_do_not_fit(void **state)
@@ -321,6 +519,8 @@ static int set_up(void **state)
 {
     (void)state;
     setenv("KILN_LIBCUDA", FAKE_LIBCUDA, 1);
+    setenv("KILN_NVRTC", FAKE_LIBNVRTC, 1);
+    setenv("KILN_CACHE", "off", 1);
     setenv("KILN_TARGET", "cuda:0", 1);
     create(&module, NULL);
     return 0;
@@ -337,6 +537,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(arguments_are_handed_over),
+        cmocka_unit_test(weak_integers_fit),
+        cmocka_unit_test(name_expressions_by_any_spacing),
+        cmocka_unit_test(native_handles),
+        cmocka_unit_test(relocatable_code_is_linked),
         cmocka_unit_test(arguments_that_do_not_fit),
         cmocka_unit_test(grids_and_blocks),
         cmocka_unit_test(launch_options),

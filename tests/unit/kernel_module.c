@@ -217,6 +217,79 @@ static void types_of_kernels(void **state)
     assert_int_equal(kiln_module_create(&module, "__device__ float16 h;", 0, &options), KILN_ERROR_COMPILE);
 }
 
+/* A type is there wherever it is named: in name expressions, in options, in headers in memory and in folders, which
+ * may include <kiln/types.h> themselves. */
+static void types_named_anywhere(void **state)
+{
+    (void)state;
+    NEEDS_NVRTC();
+    static const char text[] = "#include <kiln/types.h>\n"
+                               "template<class T> __global__ void t(T *x) { x[0] = x[0] * x[1]; }\n";
+    static const char *const expressions[] = {"t<complex<double>>", "t<float16>", "t<bfloat16>",
+                                              "t<complex<float> >"};
+    static const char *const defines[] = {"-DELEMENT=complex<float>", "-DHALF=float16"};
+    static const char *const names[] = {"element.h"};
+    static const char *const texts[] = {"#include <kiln/types.h>\ntypedef bfloat16 element;\n"};
+    char include[600];
+    const char *folders[] = {include};
+    snprintf(include, sizeof include, "%s/include", folder);
+    kiln_module *module = NULL;
+    kiln_module_options options = options_for("sm_90");
+    options.name_expressions = expressions;
+    options.n_name_expressions = 4;
+    create(&module, text, 0, &options);
+    kiln_module_free(module);
+
+    options = options_for("sm_90");
+    options.compile_options = defines;
+    options.n_compile_options = 2;
+    create(&module,
+           "#include <kiln/types.h>\nextern \"C\" __global__ void f(ELEMENT *x, HALF *h)"
+           " { *x = *x * *x; *h = *h + *h; }",
+           0, &options);
+    kiln_module_free(module);
+
+    options = options_for("sm_90");
+    options.header_names = names;
+    options.header_texts = texts;
+    options.n_headers = 1;
+    static const char by_header[] =
+        "#include \"element.h\"\nextern \"C\" __global__ void f(element *x) { *x = *x + *x; }";
+    create(&module, by_header, 0, &options);
+    kiln_module_free(module);
+
+    char path[700];
+    assert_int_equal(kn_os_make_folders(include, 0700), KILN_OK);
+    snprintf(path, sizeof path, "%s/element.h", include);
+    assert_int_equal(kn_os_write_file(path, texts[0], strlen(texts[0])), KILN_OK);
+    options = options_for("sm_90");
+    options.include_folders = folders;
+    options.n_include_folders = 1;
+    create(&module, by_header, 0, &options);
+    kiln_module_free(module);
+}
+
+/* Under -dc the code is relocatable, and stays so until a device links it. */
+static void relocatable_code(void **state)
+{
+    (void)state;
+    NEEDS_NVRTC();
+    static const char *const apart[] = {"-dc"};
+    const void *code = NULL;
+    size_t size = 0;
+    kiln_module *module = NULL;
+    kiln_module_options options = options_for("sm_90");
+    options.compile_options = apart;
+    options.n_compile_options = 1;
+    create(&module,
+           "__global__ void child(int *x) { *x = 1; }\n"
+           "extern \"C\" __global__ void parent(int *x) { child<<<1, 1>>>(x); }",
+           0, &options);
+    assert_int_equal(kiln_module_code(&code, &size, module), KILN_OK);
+    assert_int_equal(((const unsigned char *)code)[16], 1); /* ET_REL */
+    kiln_module_free(module);
+}
+
 /* Each allocation on the way fails once: an error, nothing lost, and the next attempt is as good as new. */
 static void fails_cleanly_without_memory(void **state)
 {
@@ -342,6 +415,8 @@ int main(void)
         cmocka_unit_test(headers_in_folders),
         cmocka_unit_test(headers_in_memory_and_templates),
         cmocka_unit_test(types_of_kernels),
+        cmocka_unit_test(types_named_anywhere),
+        cmocka_unit_test(relocatable_code),
         cmocka_unit_test(what_is_not_code),
         cmocka_unit_test(fails_cleanly_without_memory),
         cmocka_unit_test(ptx_is_taken_as_it_is),
