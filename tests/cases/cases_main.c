@@ -19,7 +19,7 @@ static const case_list lists[] = {
     {"raw", raw_cases},         {"large", large_cases},     {"graph", graph_cases},
     {"cast", cast_cases},       {"half", half_cases},       {"complex", complex_cases},
     {"stream", stream_cases},   {"array", array_cases},     {"fill", fill_cases},
-    {"integer", integer_cases}, {"capture", capture_cases}};
+    {"integer", integer_cases}, {"capture", capture_cases}, {"module", module_cases}};
 static char target_name[16];
 static uint64_t seed;
 
