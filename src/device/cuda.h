@@ -48,7 +48,7 @@ kiln_status kn_cuda_check_stream(kn_device *device, void *stream, const char *wh
 static inline kiln_status kn_cuda_enter_queue(kn_device *device, void *stream, bool *pushed)
 {
     *pushed = false;
-    if (!stream && kn_capture_is_any_open()) {
+    if (__builtin_expect(kn_capture_is_any_open(), 0) && !stream) {
         kiln_status status = kn_cuda_check_stream(device, stream, "work cannot be queued on a stream");
         if (status != KILN_OK)
             return status;

@@ -226,6 +226,7 @@ static size_t relocatable(char *out, const char *code)
 {
     memset(out, 0, 64);
     memcpy(out, "\177ELF\2", 5);
+    out[5] = 1;
     out[8] = 7;
     out[16] = 1;
     out[18] = (char)190;
