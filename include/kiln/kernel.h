@@ -11,9 +11,11 @@
  *
  * Signatures are CuPy's: comma-separated "[raw] [_non_const] type name", where type is a dtype's name, one capital letter (a placeholder, the same
  * type wherever it stands; inside the body it is the name of that type), or the name of a struct that the preamble declares.
- * In the body `i` is the C-order index of the element and `n` the number of elements; these two, `_ind`, and names that begin with `_` or
- * `kn_` are reserved. Inputs are constants, outputs references: an output that the body does not assign keeps its old value (where the
- * call allocated the output that value is undefined). `continue` and `return` end the element.
+ * In the body `i` is the C-order index of the element and `n` the number of elements, unless a parameter has that name; `i`, `_ind`, and
+ * names that begin with `_` or `kn_` are reserved. Inputs are constants, outputs references: where the body does not assign an output it
+ * keeps its old value (which is undefined where the call allocated the output). `continue` and `return` end the element.
+ * A raw array x is indexed by x[k], its kth element in C order, or by as many integers as it has axes: x[list], x(j, k), x[_ind.get()].
+ * One without axes is its element, whatever the index; a scalar given for a raw parameter is a number.
  * float16 and bfloat16 convert to float and back, and so C++ cannot choose a type for `x > 0 ? x : 0` where x is one of them, as in CuPy:
  * `x > 0 ? x : (T)0` stays in T, `x > 0 ? +x : 0` is a float.
  *
@@ -60,7 +62,8 @@ typedef struct kiln_kernel_options {
 #define KILN_KERNEL_OPTIONS_INIT {sizeof(kiln_kernel_options), 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0}
 
 /* Parses and checks the definition; compiles nothing. All strings are copied. name must be a C identifier; NULL: "kernel".
- * KILN_ERROR_SYNTAX, with the text and a caret, for a signature or snippet that does not parse; KILN_ERROR_INVALID for reserved names. */
+ * KILN_ERROR_SYNTAX, with the text and a caret, for a signature or snippet that does not parse; KILN_ERROR_INVALID for reserved names, and
+ * for an output that the body cannot assign. */
 KILN_API kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params, const char *out_params, const char *body,
                                              const char *name, const kiln_kernel_options *options);
 

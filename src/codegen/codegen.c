@@ -108,16 +108,40 @@ static bool is_bool(const writer *w, int k)
 
 /* ---- what the snippet sees by name for the whole thread ---- */
 
+/* "n", unless a parameter has taken that name. */
+static const char *count_name(const writer *w)
+{
+    for (int k = 0; k < param_count(w); ++k)
+        if (strcmp(w->program->param[k].name, "n") == 0)
+            return "kn_n";
+    return "n";
+}
+
+/* Its rank is known only where the snippet asks for the index along each axis. */
+static void put_indexer(const writer *w, kn_str *out, const char *index)
+{
+    const char *count = count_name(w);
+    if (w->program->uses & KN_USES_PLACE)
+        kn_str_printf(out, "const kn_indexer_of<%d> _ind = {%s, (int)kn.logical_rank, kn.logical, %s};\n",
+                      w->spec->loop_rank, count, index);
+    else
+        kn_str_printf(out, "const kn_indexer _ind = {%s, (int)kn.logical_rank, kn.logical};\n", count);
+}
+
 static void put_values(writer *w)
 {
     kn_str *out = &w->slot[SLOT_VALUES];
     if (w->program->uses & KN_USES_COUNT)
-        kn_str_append(out, "const long long n = kn.n;\n");
+        kn_str_printf(out, "const long long %s = kn.n;\n", count_name(w));
+    if (w->program->uses & KN_USES_INDEXER_OUTSIDE)
+        put_indexer(w, out, "0");
     for (int k = 0; k < param_count(w); ++k) {
         const char *name = w->program->param[k].name;
         kn_pass pass = w->spec->operand[k].pass;
         if (pass == KN_PASS_RAW)
-            kn_str_printf(out, "const auto &%s = kn.%s_;\n", name, name);
+            kn_str_printf(out, "const kn_raw<%s%s, %d, %s> %s = {kn.%s_};\n", kn_spec_constness(w->spec, k),
+                          kn_spec_c_name(w->spec, k), w->spec->operand[k].raw_rank,
+                          w->spec->operand[k].raw_contiguous ? "true" : "false", name, name);
         else if (pass != KN_PASS_ARRAY && !w->program->param[k].is_non_const)
             kn_str_printf(out, "const %s %s = kn.%s_%s;\n", kn_spec_c_name(w->spec, k), name, name,
                           is_bool(w, k) ? " != 0" : "");
@@ -147,8 +171,10 @@ static void put_element(writer *w)
     if (w->program->uses & KN_USES_INDEX)
         kn_str_printf(out, "%sconst long long i", separator);
     kn_str_append(out, ") {\n");
-    if (w->program->uses & KN_USES_INDEXER)
-        kn_str_append(out, "    const kn_indexer _ind = {n, i, (int)kn.logical_rank, kn.logical};\n");
+    if (kn_text_has_word(w->program->body, "_ind")) {
+        kn_str_append(out, "    ");
+        put_indexer(w, out, "i");
+    }
     kn_str_append(out, loop ? "    do {\n" : "");
     kn_str_printf(out, "#line 1 \"%s\"\n%s\n;\n#line 0\n", w->program->name,
                   kn_str_text(&w->user[TEXT_BODY]));

@@ -37,8 +37,10 @@ static kiln_status check_kind(const kn_program *p, const kn_param *param, const 
         return kn_error(KILN_ERROR_TYPE, "%s: '%s' %s", p->name, param->name,
                         param->type == KN_TYPE_STRUCT ? "is a struct: kiln_arg_struct was expected"
                                                       : "is not a struct, but kiln_arg_struct was given");
-    if (param->is_raw && arg->kind != KILN_ARG_ARRAY)
-        return kn_error(KILN_ERROR_TYPE, "%s: '%s' is raw: an array was expected, a scalar was given",
+    if (arg->kind != KILN_ARG_ARRAY && p->indexed >> (param - p->param) & 1)
+        return kn_error(KILN_ERROR_TYPE,
+                        "%s: '%s' is raw, and the texts index it: an array was expected (one without axes "
+                        "will do), a scalar was given",
                         p->name, param->name);
     if (arg->kind == KILN_ARG_TYPED && kiln_dtype_size((kiln_dtype)arg->dtype) == 0)
         return kn_error(
@@ -115,11 +117,6 @@ static kiln_status bind_device(kn_binding *b, const kn_param *param, const kiln_
         kiln_device_name(b->device->id, here, sizeof here));
 }
 
-int kn_raw_rank(int ndim)
-{
-    return ndim <= 4 ? 4 : ndim <= 8 ? 8 : KILN_MAX_NDIM;
-}
-
 /* What a raw parameter is _non_const for. */
 static kiln_status check_raw_writes(const kn_program *p, const kn_param *param, const kiln_array *a)
 {
@@ -144,7 +141,7 @@ static kiln_status bind_array(kn_binding *b, int k, kiln_array *a, letters *l)
     b->operand[k] = (kn_operand){.pass = param->is_raw ? KN_PASS_RAW : KN_PASS_ARRAY, .dtype = a->dtype};
     if (param->is_raw) {
         b->operand[k].raw_contiguous = a->is_c_contiguous;
-        b->operand[k].raw_rank = kn_raw_rank(a->ndim);
+        b->operand[k].raw_rank = a->ndim;
     }
     return status;
 }

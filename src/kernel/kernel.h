@@ -39,9 +39,6 @@ typedef struct kn_binding {
 kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const *out, int n_out,
                     const kiln_arg *in, int n_in);
 
-/* The class that a raw array's rank falls into: the room that an argument block has for its axes. */
-int kn_raw_rank(int ndim);
-
 /* Whether a KILN_ARG_STRUCT may be read at all. Remembered calls ask too: neither is told by their key. */
 static inline bool kn_struct_is_sound(const kiln_arg *arg)
 {

@@ -186,7 +186,7 @@ static void set_raw_outputs(kn_resolved *r, const kn_binding *b)
     for (int k = b->program->n_in; k < b->program->n_in + b->program->n_out; ++k)
         if (b->operand[k].pass == KN_PASS_RAW && !b->array[k]) {
             r->spec.operand[k].raw_contiguous = true;
-            r->spec.operand[k].raw_rank = kn_raw_rank(r->ndim);
+            r->spec.operand[k].raw_rank = r->ndim;
         }
 }
 
@@ -208,6 +208,7 @@ kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_opti
     r->spec.program = p;
     memcpy(r->spec.operand, b->operand, sizeof r->spec.operand);
     set_raw_outputs(r, b);
+    r->spec.loop_rank = p->uses & KN_USES_PLACE ? r->ndim : 0;
     r->spec.target = *target;
     r->spec.generator = kn_codegen_generator();
     choose_schedule(r, b, &v, block);

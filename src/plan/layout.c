@@ -49,9 +49,9 @@ static int put(builder *b, int size, int align, const char *format, ...)
 static int put_raw(builder *b, const kn_spec *spec, int k)
 {
     const kn_operand *o = &spec->operand[k];
-    return put(b, KN_RAW_HEAD + 2 * 8 * o->raw_rank, 8, "kn_raw<%s%s, %d, %s> %s_;\n",
+    return put(b, KN_RAW_HEAD + 2 * 8 * o->raw_rank, 8, "kn_raw_data<%s%s, %d> %s_;\n",
                kn_spec_constness(spec, k), kn_spec_c_name(spec, k), o->raw_rank,
-               o->raw_contiguous ? "true" : "false", spec->program->param[k].name);
+               spec->program->param[k].name);
 }
 
 /* Complex numbers are less aligned on the host by themselves. */
@@ -112,7 +112,7 @@ static void put_all(builder *b, const kn_spec *spec)
         put_axes(b, spec);
     if (p->uses & KN_USES_INDEXER) {
         l->logical_rank_at = put(b, 8, 8, "alignas(8) unsigned logical_rank;\nunsigned logical_unused;\n");
-        l->logical_at = put(b, 8 * KILN_MAX_NDIM, 8, "long long logical[%d];\n", KILN_MAX_NDIM);
+        l->logical_at = put(b, 8 * KILN_MAX_NDIM, 8, "ptrdiff_t logical[%d];\n", KILN_MAX_NDIM);
     }
     l->size = (l->size + l->align - 1) / l->align * l->align;
 }

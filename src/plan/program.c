@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "plan/mentions.h"
 
 static bool is_identifier(const char *text)
 {
@@ -17,6 +18,15 @@ static bool is_identifier(const char *text)
     return true;
 }
 
+/* A parameter that is called `n` is meant by that name, as in CuPy. */
+static bool is_param(const kn_program *p, const char *name)
+{
+    for (int k = 0; k < p->n_in + p->n_out; ++k)
+        if (strcmp(p->param[k].name, name) == 0)
+            return true;
+    return false;
+}
+
 static unsigned find_uses(const kn_program *p)
 {
     static const struct {
@@ -24,16 +34,20 @@ static unsigned find_uses(const kn_program *p)
         unsigned uses;
     } words[] = {{"i", KN_USES_INDEX},
                  {"n", KN_USES_COUNT},
-                 {"_ind", KN_USES_INDEX | KN_USES_COUNT | KN_USES_INDEXER},
                  {"continue", KN_USES_CONTINUE},
                  {"break", KN_USES_CONTINUE}};
     const char *texts[] = {p->body, p->loop_prep, p->after_loop};
     unsigned uses = 0;
-    for (size_t w = 0; w < sizeof words / sizeof words[0]; ++w)
-        for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t)
-            if (kn_text_has_word(texts[t], words[w].word))
+    bool asks_place = kn_text_has_word(p->preamble, "get");
+    for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t) {
+        for (size_t w = 0; w < sizeof words / sizeof words[0]; ++w)
+            if (kn_text_has_word(texts[t], words[w].word) && !is_param(p, words[w].word))
                 uses |= words[w].uses;
-    return uses;
+        if (kn_text_has_word(texts[t], "_ind"))
+            uses |= KN_USES_COUNT | KN_USES_INDEXER | (t == 0 ? KN_USES_INDEX : KN_USES_INDEXER_OUTSIDE);
+        asks_place = asks_place || kn_text_has_word(texts[t], "get") || kn_text_has_word(texts[t], "ndim");
+    }
+    return uses | (uses & KN_USES_INDEXER && asks_place ? KN_USES_PLACE : 0u);
 }
 
 static kiln_status copy_list(char ***out, const char *const *list, int count, const char *what)
@@ -196,6 +210,10 @@ kiln_status kn_program_elementwise(kn_program **out, const char *in_params, cons
         status = check_texts(p);
     if (status == KILN_OK)
         status = parse_params(p, in_params, out_params);
+    if (status == KILN_OK)
+        status = kn_mentions_check_outputs(p);
+    if (status == KILN_OK)
+        status = kn_mentions_find_indexed(&p->indexed, p);
     if (status != KILN_OK) {
         kn_program_free(p);
         return status;

@@ -4,16 +4,19 @@
 #define KN_PLAN_PROGRAM_H
 
 #include <kiln/kernel.h>
+#include <stdint.h>
 #include "types/signature.h"
 
 typedef enum kn_program_kind { KN_ELEMENTWISE = 1 } kn_program_kind;
 
 /* What the body mentions, so that kernels carry only what they need. */
 enum {
-    KN_USES_INDEX = 1,   /* `i` or `_ind` */
-    KN_USES_COUNT = 2,   /* `n` or `_ind` */
-    KN_USES_INDEXER = 4, /* `_ind` */
-    KN_USES_CONTINUE = 8 /* `continue` or `break` */
+    KN_USES_INDEX = 1,           /* `i`, or `_ind` in the body */
+    KN_USES_COUNT = 2,           /* `n` or `_ind` */
+    KN_USES_INDEXER = 4,         /* `_ind` */
+    KN_USES_CONTINUE = 8,        /* `continue` or `break` */
+    KN_USES_PLACE = 16,          /* `_ind`, for the index along each axis */
+    KN_USES_INDEXER_OUTSIDE = 32 /* `_ind` in loop_prep or after_loop */
 };
 
 /* Owns all its texts; texts are never NULL. Immutable once made. */
@@ -24,7 +27,9 @@ typedef struct kn_program {
     int n_in, n_out;
     unsigned flags; /* KILN_KERNEL_* */
     unsigned uses;  /* KN_USES_* */
-    char **option;  /* for the compiler */
+    uint64_t
+        indexed;   /* raw parameters (bits) that the texts index or ask for their shape: no scalar will do */
+    char **option; /* for the compiler */
     int n_options;
     char **header_name, **header_text;
     int n_headers;

@@ -47,7 +47,7 @@ static void put_params(kn_str *out, const char *key, const kn_param *param, int 
     kn_str_free(&list);
 }
 
-/* "array:float32 scalar:float64 struct:12 raw4:int32 raw8c:int32" */
+/* "array:float32 scalar:float64 struct:12 raw1c:int32 raw2:int32" */
 static void put_operands(kn_str *out, const kn_spec *spec)
 {
     kn_str list = KN_STR_INIT;
@@ -116,6 +116,8 @@ void kn_spec_format(kn_str *out, const kn_spec *spec)
         put_text(out, "header_text", p->header_text[k]);
     }
     put_operands(out, spec);
+    if (spec->loop_rank > 0)
+        kn_str_printf(out, " loop_rank=\"%d\"", spec->loop_rank);
     put_schedule(out, &spec->schedule);
 }
 
@@ -295,7 +297,7 @@ static kiln_status read_operand(kn_operand *o, const char *word, size_t length)
     } else if (strcmp(text, "array") != 0) {
         return kn_error(KILN_ERROR_FORMAT, "specialisation: operand passing '%s' is unknown", text);
     }
-    if (o->pass == KN_PASS_RAW && (o->raw_rank < 1 || o->raw_rank > KILN_MAX_NDIM))
+    if (o->pass == KN_PASS_RAW && (o->raw_rank < 0 || o->raw_rank > KILN_MAX_NDIM))
         return kn_error(KILN_ERROR_FORMAT, "specialisation: rank of '%s'", text);
     return kiln_dtype_from_name(&o->dtype, type);
 }
@@ -341,6 +343,16 @@ static kiln_status read_schedule(kn_schedule *s, const fields *f, kn_backend_kin
     return KILN_OK;
 }
 
+static kiln_status read_loop_rank(kn_spec *spec, const fields *f)
+{
+    const char *value = field(f, "loop_rank");
+    spec->loop_rank = value ? atoi(value) : 0;
+    if (spec->loop_rank < 0 || spec->loop_rank > KILN_MAX_NDIM)
+        return kn_error(KILN_ERROR_FORMAT, "specialisation: loop_rank '%s'; 0 to %d was expected", value,
+                        KILN_MAX_NDIM);
+    return KILN_OK;
+}
+
 static kiln_status read_target(kn_target *target, const char *text)
 {
     const char *colon = strchr(text, ':');
@@ -363,6 +375,8 @@ kiln_status kn_spec_parse(kn_parsed_spec *out, const char *line)
     out->spec.program = out->program;
     if (status == KILN_OK)
         status = read_operands(&out->spec, field(f, "operands"));
+    if (status == KILN_OK)
+        status = read_loop_rank(&out->spec, f);
     if (status == KILN_OK)
         status = read_target(&out->spec.target, field(f, "target"));
     if (status == KILN_OK)

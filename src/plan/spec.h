@@ -22,13 +22,14 @@ typedef struct kn_operand {
     kn_pass pass;
     kiln_dtype dtype;    /* KILN_DTYPE_NONE for a struct */
     int struct_size;     /* bytes */
-    int raw_rank;        /* raw: axes that the argument block has room for (4, 8 or 64) */
+    int raw_rank;        /* raw: axes */
     bool raw_contiguous; /* raw: known to be C-contiguous */
 } kn_operand;
 
 typedef struct kn_spec {
     const kn_program *program;
     kn_operand operand[KN_MAX_PARAMS]; /* n_in + n_out */
+    int loop_rank; /* axes of the broadcast shape, where the texts index by them (KN_USES_PLACE); else 0 */
     kn_schedule schedule;
     kn_target target;
     const char *generator; /* identity of the code generator that reads it */

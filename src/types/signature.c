@@ -100,6 +100,46 @@ static bool is_placeholder(const parser *p, word w)
     return w.length == 1 && p->text[w.at] >= 'A' && p->text[w.at] <= 'Z';
 }
 
+static bool is_one_of(const char *text, size_t length, const char *const *list)
+{
+    for (; *list; ++list)
+        if (strlen(*list) == length && !memcmp(*list, text, length))
+            return true;
+    return false;
+}
+
+/* What follows, blanks and comments passed over. */
+static const char *skip_space(const char *text)
+{
+    size_t length;
+    while (kn_token_scan(text, &length) == KN_TOKEN_SPACE)
+        text += length;
+    return text;
+}
+
+/* Whether the text declares a struct or its like of this name outside all braces: "struct S {", "struct S;", "} S;". A template's "<class S>" is none. */
+static bool declares_struct(const char *text, char letter)
+{
+    static const char *const keys[] = {"struct", "class", "union", "enum", NULL};
+    bool is_head = false; /* behind one of these words, before what it declares */
+    int braces = 0, parentheses = 0;
+    size_t length;
+    for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length) {
+        if (kind == KN_TOKEN_NAME && is_one_of(text, length, keys)) {
+            is_head = true;
+        } else if (kind == KN_TOKEN_NAME && length == 1 && *text == letter && braces == 0 && is_head) {
+            const char *next = skip_space(text + 1);
+            if (parentheses == 0 && (strchr("{:;", *next) || !strncmp(next, "final", 5)))
+                return *next != '\0';
+        } else if (kind == KN_TOKEN_OTHER) {
+            braces += (*text == '{') - (*text == '}');
+            parentheses += (*text == '(') - (*text == ')');
+            is_head = *text == '}' || (is_head && !strchr("{;,>=", *text));
+        }
+    }
+    return false;
+}
+
 static kiln_status parse_type(parser *p, kn_param *param)
 {
     char found[24];
@@ -109,6 +149,12 @@ static kiln_status parse_type(parser *p, kn_param *param)
     if (is_placeholder(p, w)) {
         param->type = KN_TYPE_PLACEHOLDER;
         param->placeholder = p->text[w.at];
+        if (p->preamble && declares_struct(p->preamble, param->placeholder))
+            return fail(p, KILN_ERROR_INVALID, w,
+                        "'%c' is one capital letter, and so a placeholder for a dtype, but the preamble "
+                        "declares a type "
+                        "of that name; give that type a longer name",
+                        param->placeholder);
         return KILN_OK;
     }
     param->dtype = kn_dtype_find(p->text + w.at, w.length);
@@ -132,8 +178,6 @@ static const char *why_reserved(const char *name)
 {
     if (!strcmp(name, "i"))
         return "it is the index of the element";
-    if (!strcmp(name, "n"))
-        return "it is the number of elements";
     if (name[0] == '_')
         return "names that begin with '_' are";
     if (!strncmp(name, "kn_", 3))

@@ -26,7 +26,7 @@ typedef struct kn_param {
 /* Parses text into param[first .. first + *count). param[0 .. first) are parameters parsed before (the inputs, when this is the output signature), whose names
  * must not occur again; room is how many `param` holds in all. `which` names the signature in messages ("input", "output"). A type that is neither dtype nor
  * placeholder is a struct where preamble (may be NULL) contains it as a word, else an unknown dtype. KILN_ERROR_SYNTAX messages hold the text and, on a
- * line of its own, a caret under the place; KILN_ERROR_INVALID, likewise, for reserved names (`i`, `n`, names that begin with `_` or `kn_`, C++ keywords,
+ * line of its own, a caret under the place; KILN_ERROR_INVALID, likewise, for reserved names (`i`, names that begin with `_` or `kn_`, C++ keywords,
  * names of dtypes, a letter that is a placeholder), for names that occur twice, and for too many parameters. *count is unchanged on failure. */
 kiln_status kn_signature_parse(kn_param *param, int first, int room, int *count, const char *text, const char *which, const char *preamble);
 

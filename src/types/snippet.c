@@ -65,10 +65,18 @@ static size_t quoted_length(const char *text, bool *open)
     return *open ? strlen(text) : n + 1;
 }
 
+/* u8, u, U or L in front of a literal, of which text[0] may be the first character. */
+static size_t encoding_length(const char *text)
+{
+    size_t n = text[0] == 'u' && text[1] == '8' ? 2 : text[0] && strchr("uUL", text[0]) ? 1 : 0;
+    bool is_raw = text[n] == 'R' && text[n + 1] == '"';
+    return is_raw || text[n] == '"' || text[n] == '\'' ? n : 0;
+}
+
 /* R"delimiter( ... )delimiter", from the R on; 0 where it is something else. */
 static size_t raw_string_length(const char *text, bool *open)
 {
-    size_t delimiter = text[0] == 'R' && text[1] == '"' ? strcspn(text + 2, "(\"\n ") : 0;
+    size_t delimiter = text[0] == 'R' && text[1] == '"' ? strcspn(text + 2, "()\\\" \t\r\n\v\f") : 0;
     if (text[0] != 'R' || text[1] != '"' || delimiter > 16 || text[2 + delimiter] != '(')
         return 0;
     for (const char *p = strchr(text, ')'); p; p = strchr(p + 1, ')'))
@@ -76,6 +84,15 @@ static size_t raw_string_length(const char *text, bool *open)
             return (size_t)(p - text) + delimiter + 2;
     *open = true;
     return strlen(text);
+}
+
+/* A string or character literal with what stands in front of it; 0 where text begins none. */
+static size_t literal_length(const char *text, bool *open)
+{
+    size_t encoding = encoding_length(text), length = raw_string_length(text + encoding, open);
+    if (length == 0 && (text[encoding] == '"' || text[encoding] == '\''))
+        length = quoted_length(text + encoding, open);
+    return length > 0 ? encoding + length : 0;
 }
 
 kn_token_kind kn_token_scan(const char *text, size_t *length)
@@ -87,8 +104,7 @@ kn_token_kind kn_token_scan(const char *text, size_t *length)
         return open ? KN_TOKEN_OPEN : KN_TOKEN_SPACE;
     if ((*length = strspn(text, " \t\r\n\v\f")) > 0)
         return KN_TOKEN_SPACE;
-    if ((*length = raw_string_length(text, &open)) > 0 ||
-        ((*text == '"' || *text == '\'') && (*length = quoted_length(text, &open)) > 0))
+    if ((*length = literal_length(text, &open)) > 0)
         return open ? KN_TOKEN_OPEN : KN_TOKEN_LITERAL;
     if (kn_is_name_start(*text))
         return *length = name_length(text), KN_TOKEN_NAME;
@@ -163,9 +179,10 @@ kiln_status kn_snippet_check(const char *text, const char *what)
         kiln_status status = KILN_OK;
         if (kind == KN_TOKEN_OPEN)
             status = error_in(&s, at,
-                              text[at] == '/'    ? "this comment is never closed"
-                              : text[at] == '\'' ? "this character literal is never closed"
-                                                 : "this string is never closed");
+                              text[at] == '/' ? "this comment is never closed"
+                              : text[at + encoding_length(text + at)] == '\''
+                                  ? "this character literal is never closed"
+                                  : "this string is never closed");
         else if (kind == KN_TOKEN_OTHER)
             status = take_character(&s, at);
         if (status)

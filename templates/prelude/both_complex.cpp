@@ -146,6 +146,23 @@ __device__ __forceinline__ bool operator!=(A x, const complex<B> &y) {
     return !(x == y);
 }
 
+// As NumPy orders them in arrays: by the real parts, then by the imaginary ones. Beside a NaN in any part nothing is in order.
+#define KN_COMPLEX_ORDER(order, strictly)                                                                           \
+    template <class A, class B>                                                                                     \
+    __device__ __forceinline__ bool operator order(const complex<A> &x, const complex<B> &y) {                      \
+        return (x.re strictly y.re && x.im == x.im && y.im == y.im) || (x.re == y.re && x.im order y.im);           \
+    }                                                                                                               \
+    template <class A, class B> __device__ __forceinline__ bool operator order(const complex<A> &x, B y) {          \
+        return (x.re strictly y && x.im == x.im) || (x.re == y && x.im order 0);                                    \
+    }                                                                                                               \
+    template <class A, class B> __device__ __forceinline__ bool operator order(A x, const complex<B> &y) {          \
+        return (x strictly y.re && y.im == y.im) || (x == y.re && 0 order y.im);                                    \
+    }
+KN_COMPLEX_ORDER(<, <)
+KN_COMPLEX_ORDER(<=, <)
+KN_COMPLEX_ORDER(>, >)
+KN_COMPLEX_ORDER(>=, >)
+
 template <class T> __device__ __forceinline__ T real(const complex<T> &z) { return z.re; }
 template <class T> __device__ __forceinline__ T imag(const complex<T> &z) { return z.im; }
 template <class T> __device__ __forceinline__ complex<T> conj(const complex<T> &z) { return complex<T>(z.re, -z.im); }

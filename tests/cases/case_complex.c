@@ -156,6 +156,58 @@ static void arithmetic(void)
     for_both(arithmetic_of);
 }
 
+/* ---- order ---- */
+
+/* By the real parts, then by the imaginary ones; beside a NaN in any part nothing is in order. */
+static bool precedes(wide x, wide y, bool or_equal)
+{
+    if (isnan(creall(x)) || isnan(cimagl(x)) || isnan(creall(y)) || isnan(cimagl(y)))
+        return false;
+    if (creall(x) != creall(y))
+        return creall(x) < creall(y);
+    return cimagl(x) < cimagl(y) || (or_equal && cimagl(x) == cimagl(y));
+}
+
+/* Bits: <, <=, >, >=; of two complex numbers, then beside the real part of either. */
+static int order_bits(wide x, wide y)
+{
+    return precedes(x, y, false) | precedes(x, y, true) << 1 | precedes(y, x, false) << 2 |
+           precedes(y, x, true) << 3;
+}
+
+static void order_of(complex_data *c, kiln_dtype dtype, long double epsilon)
+{
+    values v = VALUES_INIT;
+    (void)epsilon;
+    for (int k = 0; k < PAIRS; ++k) {
+        put(c->x, k, dtype, grid_point(k / GRID));
+        put(c->y, k, dtype, grid_point(k % GRID));
+    }
+    values_in(&v, dtype, c->x);
+    values_in(&v, dtype, c->y);
+    values_out(&v, KILN_INT32, c->result[0]);
+    if (!values_run(&v, "T x, T y", "int32 z",
+                    "auto a = real(x), b = real(y);\n"
+                    "z = (x < y) | (x <= y) << 1 | (x > y) << 2 | (x >= y) << 3;\n"
+                    "z |= (x < b) << 4 | (x <= b) << 5 | (x > b) << 6 | (x >= b) << 7;\n"
+                    "z |= (a < y) << 8 | (a <= y) << 9 | (a > y) << 10 | (a >= y) << 11",
+                    PAIRS))
+        return;
+    for (int k = 0; k < PAIRS && !in_trouble(); ++k) {
+        wide x = get(c->x, k, dtype), y = get(c->y, k, dtype);
+        int wanted = order_bits(x, y) | order_bits(x, make(creall(y), 0)) << 4 |
+                     order_bits(make(creall(x), 0), y) << 8,
+            got = ((const int32_t *)(const void *)c->result[0])[k];
+        trouble_unless(got == wanted, "the order of %Lg%+Lgi and %Lg%+Lgi is 0x%x, not 0x%x", creall(x),
+                       cimagl(x), creall(y), cimagl(y), got, wanted);
+    }
+}
+
+static void order(void)
+{
+    for_both(order_of);
+}
+
 /* ---- functions ---- */
 
 /* C99 leaves some signs open: magnitudes of zeros and infinities are compared, and NaN with NaN. */
@@ -215,6 +267,7 @@ static void functions(void)
 
 const test_case complex_cases[] = {
     {"arithmetic", arithmetic, 0},
+    {"order", order, 0},
     {"functions", functions, 0},
     {NULL, NULL, 0},
 };

@@ -173,7 +173,7 @@ static void same_value(const element *e)
     OUT(float, 0) = *(const float *)raw_in(e, 0, e->i);
 }
 
-/* The room that an argument block has for the axes of raw arrays comes in classes. */
+/* The argument block has room for as many axes as each raw array has. */
 static void ranks(void)
 {
     for (int ndim = 0; ndim <= 64; ndim = ndim < 10 ? ndim + 1 : ndim * 2) {
@@ -197,6 +197,151 @@ static void ranks(void)
     }
 }
 
+/* The integers of a list may be of any type, and the list may be braces. */
+static void integer_lists(void)
+{
+    static const char *const bodies[] = {
+        "const ptrdiff_t at[] = {(ptrdiff_t)(i % 37), (ptrdiff_t)(i / 37)}; z = x[at]; w = x[{i % 37, i / "
+        "37}]",
+        "unsigned char at[2]; at[0] = i % 37; at[1] = i / 37; z = x[at]; w = x[{(short)at[0], (short)at[1]}]",
+        "typedef decltype(x)::index_t index; const index at[decltype(x)::ndim] = {(index)(i % 37), (index)(i "
+        "/ 37)};\n"
+        "static_assert(sizeof at / sizeof at[0] == 2, \"\"); auto y = x; z = x[at]; w = y[at]",
+        "const unsigned long long at[] = {(unsigned long long)(i % 37), (unsigned long long)(i / 37)};\n"
+        "const ptrdiff_t *shape = x.shape(), *strides = x.strides(); z = x[at];\n"
+        "w = *(const int16 *)((const char *)x.data() + at[0] * strides[0] + at[1] * strides[1]) * (shape[1] "
+        "== 23)"};
+    for (size_t b = 0; b < sizeof bodies / sizeof bodies[0]; ++b) {
+        stage *s = STAGE("raw int16 x", "int16 z, int16 w", bodies[b]);
+        stage_raw(s, false, KILN_INT16, "37,23", layouts[b % LAYOUTS], FILL_SMALL);
+        stage_out(s, KILN_INT16, "23,37", "C");
+        stage_out(s, KILN_INT16, "23,37", "F");
+        stage_check(s, transposed, NULL);
+        stage_free(s);
+    }
+}
+
+static void place_listed(const element *e)
+{
+    OUT(int64_t, 0) = e->index[0] * 100 + e->index[2] + *(const int64_t *)raw_in(e, 0, e->i);
+}
+
+/* The index of the loop as the array of numbers that it is. */
+static void index_as_array(void)
+{
+    static const char *const bodies[] = {
+        "const ptrdiff_t *at = _ind.get(); z = at[0] * 100 + at[2] + x[_ind.get()]",
+        "const ptrdiff_t (&at)[3] = _ind.get(); z = at[0] * 100 + at[_ind.ndim - 1] + x[at]",
+        "long long k = 2; z = _ind.get()[0] * 100 + _ind.get()[k] + x(_ind.get()[0], _ind.get()[1], "
+        "_ind.get()[2])"};
+    for (size_t b = 0; b < sizeof bodies / sizeof bodies[0]; ++b) {
+        stage *s = STAGE("raw int64 x", "int64 z", bodies[b]);
+        stage_raw(s, false, KILN_INT64, "7,5,9", layouts[b], FILL_SMALL);
+        stage_out(s, KILN_INT64, "7,5,9", "C");
+        stage_check(s, place_listed, NULL);
+        stage_free(s);
+    }
+}
+
+/* As many numbers as axes, or the compiler says so. */
+static void other_ranks(void)
+{
+    static const struct {
+        const char *body, *shape;
+    } wrong[] = {{"const int at[] = {0, 1, 2}; z = x[at]", "4,5"},
+                 {"const int at[] = {0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}; z = x[at]", "4,5"},
+                 {"const int at[] = {0}; z = x[at]", "4,5"},
+                 {"z = x(i)", "4,5"},
+                 {"z = x(i, 0, 0)", "4,5"},
+                 {"z = x[{0, 1}]", "20"},
+                 {"z = x[_ind.get()]", "4,5"},
+                 {"z = x[_ind.get()]", "4,5,1,1"}};
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; ++k) {
+        stage *s = STAGE("raw float32 x", "float32 z", wrong[k].body);
+        stage_raw(s, false, KILN_FLOAT32, wrong[k].shape, "C", FILL_SMALL);
+        stage_out(s, KILN_FLOAT32, "3,4,5", "C");
+        stage_refuse(s, KILN_ERROR_COMPILE, "as many|axes");
+        stage_free(s);
+    }
+}
+
+static void sum_of_four(const element *e)
+{
+    OUT(double, 0) = IN(double, 0) + 3 * IN(double, 1);
+}
+
+/* An array without axes is its element, whatever the index; a scalar is a number. */
+static void without_axes(void)
+{
+    stage *s = STAGE("T x, raw T y", "T z", "z = x + y[0] + y[i] + y");
+    stage_in(s, KILN_FLOAT64, "9,31", "F", FILL_SMALL);
+    stage_raw(s, false, KILN_FLOAT64, "", "C", FILL_SMALL);
+    stage_out(s, KILN_FLOAT64, "9,31", "C");
+    stage_check(s, sum_of_four, NULL);
+    stage_free(s);
+    static const kiln_dtype dtypes[] = {KILN_FLOAT64, KILN_INT32, KILN_BOOL};
+    for (int d = 0; d < 3; ++d) {
+        const double value = d == 2 ? 1 : 7;
+        s = STAGE("float64 x, raw S y", "float64 z", "z = x + y * 3");
+        stage_in(s, KILN_FLOAT64, "300", "C", FILL_SMALL);
+        const unsigned char one = 1;
+        const int32_t seven = 7;
+        const void *bytes[] = {&value, &seven, &one};
+        stage_real(s, kiln_arg_typed(dtypes[d], bytes[d]), KILN_FLOAT64, value);
+        stage_out(s, KILN_FLOAT64, "300", "C");
+        stage_check(s, sum_of_four, NULL);
+        stage_free(s);
+    }
+}
+
+static void counted_down(const element *e)
+{
+    OUT(float, 0) = IN(float, 0) + (float)(e->n * 2 + 9 - e->i);
+}
+
+/* `_ind` is there for the whole thread, and for each element. */
+static void around_the_loop(void)
+{
+    static const char *const bodies[] = {"z = x + twice + axis - i", "z = x + 2 * _ind.size() + axis - i",
+                                         "z = x + twice + axis - (_ind.get()[0] * axis + _ind.get()[1])"};
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.loop_prep = "const long long twice = 2 * _ind.size(), axis = _ind.shape()[1];";
+    options.after_loop = "(void)(_ind.size() + twice);";
+    for (int l = 0; l < 3; ++l) {
+        stage *s = stage_create("float32 x", "float32 z", bodies[l], &options, case_seed());
+        stage_in(s, KILN_FLOAT32, "31,9", layouts[l], FILL_SMALL);
+        stage_out(s, KILN_FLOAT32, "31,9", l == 1 ? "F" : "C");
+        stage_check(s, counted_down, NULL);
+        stage_free(s);
+    }
+}
+
+static void clipped(const element *e)
+{
+    int32_t n = IN(int32_t, 1), k = (int32_t)(e->i % 50) - 5;
+    OUT(float, 0) = *(const float *)raw_in(e, 0, k < 0 ? 0 : k >= n ? n - 1 : k);
+}
+
+/* A parameter that is called n is meant by that name; `_ind` counts all the same. */
+static void parameter_named_n(void)
+{
+    for (int l = 0; l < 2; ++l) {
+        stage *s =
+            STAGE("raw float32 x, int32 n", "float32 z",
+                  l ? "int k = i % 50 - 5; z = x[k < 0 ? 0 : k >= n ? n - 1 : k] + (_ind.size() != 1000)"
+                    : "int k = i % 50 - 5; z = x[k < 0 ? 0 : k >= n ? n - 1 : k]");
+        stage_raw(s, false, KILN_FLOAT32, "40", "-0", FILL_SMALL);
+        if (l)
+            stage_real(s, kiln_arg_int(40), KILN_INT32, 40);
+        else
+            stage_in(s, KILN_INT32, "1000", "C", FILL_COUNT);
+        stage_out(s, KILN_FLOAT32, "1000", "C");
+        if (l)
+            stage_check(s, clipped, NULL);
+        stage_free(s);
+    }
+}
+
 static void refusals(void)
 {
     stage *s = STAGE("raw float32 x", "raw float32 z", "z[i] = x[i]");
@@ -207,7 +352,7 @@ static void refusals(void)
     s = STAGE("raw float32 x", "float32 z", "z = x[i]");
     stage_real(s, kiln_arg_float(1), KILN_FLOAT32, 1);
     stage_out(s, KILN_FLOAT32, "10", "C");
-    stage_refuse(s, KILN_ERROR_TYPE, "'x' is raw|scalar");
+    stage_refuse(s, KILN_ERROR_TYPE, "'x' is raw|index it|an array was expected|scalar was given");
     stage_free(s);
     s = STAGE("float32 x", "raw float32 z", "z[i] = x");
     stage_in(s, KILN_FLOAT32, "10", "C", FILL_SMALL);
@@ -385,6 +530,12 @@ const test_case raw_cases[] = {
     {"stencil", stencil, 0},
     {"raw_bool", raw_bool, 0},
     {"ranks", ranks, 0},
+    {"integer_lists", integer_lists, 0},
+    {"index_as_array", index_as_array, 0},
+    {"other_ranks", other_ranks, 0},
+    {"without_axes", without_axes, 0},
+    {"around_the_loop", around_the_loop, 0},
+    {"parameter_named_n", parameter_named_n, 0},
     {"refusals", refusals, 0},
     {"size_beside_arrays", size_beside_arrays, 0},
     {NULL, NULL, 0},

@@ -33,7 +33,6 @@ static void signatures(void)
         {"raw raw float32 x", KILN_ERROR_SYNTAX, "'raw' stands twice|^"},
         {"float32 *x", KILN_ERROR_SYNTAX, "expected the parameter's name|'*'|^"},
         {"float32 i", KILN_ERROR_INVALID, "'i' is reserved|index|^"},
-        {"float32 n", KILN_ERROR_INVALID, "'n' is reserved|number of elements|^"},
         {"float32 _x", KILN_ERROR_INVALID, "'_x' is reserved|^"},
         {"float32 _ind", KILN_ERROR_INVALID, "'_ind' is reserved|^"},
         {"float32 kn_x", KILN_ERROR_INVALID, "'kn_x' is reserved|^"},

@@ -94,15 +94,20 @@ static void old_value_compared(void)
     run_body("if (z > x) z -= 1; else z = x", swapped);
 }
 
-static void untouched(const element *e)
-{
-    (void)e;
-}
-
+/* Nothing would ever be written: refused, with the text. */
 static void nothing_assigned(void)
 {
-    run_body("", untouched);
-    run_body("// nothing\n/* at all */", untouched);
+    static const struct {
+        const char *body, *words;
+    } wrong[] = {{"", "output 'z' is never assigned|'z = ...'"},
+                 {"// z = x\n/* at all */", "output 'z' is never assigned|does not mention it"},
+                 {"z == x * 2", "body:1:1|output 'z' is never assigned|'==' compares|'z = ...'|z == x * 2|^"},
+                 {"float y = x;\nif (z > y) y += z;", "body:2:5|its value is only read"}};
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; ++k) {
+        kiln_kernel *kernel = NULL;
+        refused(kiln_elementwise_create(&kernel, "float32 x", "float32 z", wrong[k].body, "k", NULL),
+                KILN_ERROR_INVALID, wrong[k].words);
+    }
 }
 
 static void indexed(const element *e)
@@ -319,6 +324,45 @@ static void common_names(void)
     stage_free(s);
 }
 
+static void rotated(const element *e)
+{
+    double x = IN(float, 0);
+    OUT(float, 0) = (float)(x * x + 5 + 3);
+}
+
+/* Names of other libraries that mean what they mean there. */
+static void borrowed_names(void)
+{
+    run_body("complex64 u(x, 1); complex128 v = u * thrust::conj(u);\n"
+             "thrust::complex<double> w = thrust::polar(2.0, 0.0) * thrust::complex<float>(2, 0);\n"
+             "z = v.real() + w.real() + labs(-3l) + isnan(nan(\"\")) + umin(0u, 7u) - isnan(thrust::abs(w))\n"
+             "    - llmax(1ll, -5ll)",
+             rotated);
+}
+
+static void long_numbers(const element *e)
+{
+    OUT(float, 0) = IN(float, 0) + 1000000.0f + 8;
+}
+
+/* Literals that hold quotes, brackets and words of other grammars; u8 and its like in front. */
+static void literals(void)
+{
+    static const char *const bodies[] = {
+        "const char t[] = R\"(i \" n ( [)\"; z = x + 1'000'000 + (sizeof t - 2)",
+        "const char t[] = u8R\"-(z = { )\" \")-\"; z = x + 1'000'000 + sizeof t - 3",
+        "const auto &t = LR\"(')\"; z = x + 1'000'000 + 6 + sizeof t / sizeof t[0]",
+        "const auto &t = u\"\\\"\"; z = x + 0xF'4240 + 6 + sizeof t / sizeof t[0]",
+        "const auto t = U'\"'; z = x + 1'000'000 + (t == '\"') * 8"};
+    for (size_t b = 0; b < sizeof bodies / sizeof bodies[0]; ++b) {
+        stage *s = STAGE("float32 x", "float32 z", bodies[b]);
+        stage_in(s, KILN_FLOAT32, "100", "C", FILL_SMALL);
+        stage_out(s, KILN_FLOAT32, "100", "C");
+        stage_check(s, long_numbers, NULL);
+        stage_free(s);
+    }
+}
+
 const test_case snippet_cases[] = {
     {"conditional_store", conditional_store, 0},
     {"continue_ends_element", continue_ends_element, 0},
@@ -341,5 +385,7 @@ const test_case snippet_cases[] = {
     {"awkward_text", awkward_text, 0},
     {"switch_inside", switch_inside, 0},
     {"common_names", common_names, 0},
+    {"borrowed_names", borrowed_names, 0},
+    {"literals", literals, 0},
     {NULL, NULL, 0},
 };

@@ -85,8 +85,8 @@ static void awkward_texts(void **state)
                                          "const char *s = \"a\\n\\x41\\\"\"; z = x",
                                          "z = x; // \x01\x1f\x7f",
                                          "z = x; // \xc3\xa9\xe2\x82\xac",
-                                         "",
-                                         " "};
+                                         "z=x",
+                                         " \tz = x "};
     (void)state;
     for (size_t b = 0; b < sizeof bodies / sizeof bodies[0]; ++b) {
         kn_program *p = program("T x", "T z", bodies[b], NULL);
@@ -114,8 +114,9 @@ static void everything_at_once(void **state)
     kn_program *p = program("T x, raw int8 y, pair q, _non_const float64 s", "T z, raw bool w",
                             "z = x + i; continue", &options);
     kn_spec s = spec_of(p);
+    s.loop_rank = 3;
     s.operand[1] =
-        (kn_operand){.pass = KN_PASS_RAW, .dtype = KILN_INT8, .raw_rank = 8, .raw_contiguous = true};
+        (kn_operand){.pass = KN_PASS_RAW, .dtype = KILN_INT8, .raw_rank = 0, .raw_contiguous = true};
     s.operand[2] = (kn_operand){.pass = KN_PASS_STRUCT, .struct_size = 8};
     s.operand[3] = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = KILN_FLOAT64};
     s.operand[5] = (kn_operand){.pass = KN_PASS_RAW, .dtype = KILN_BOOL, .raw_rank = 64};

@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -92,8 +93,8 @@ static void syntax_errors_have_a_caret(void **state)
 
 static void reserved_names_are_refused(void **state)
 {
-    static const char *const reserved[] = {"T i",     "T n",   "T _ind",    "T _x", "T kn_x", "T kn",
-                                           "T class", "T int", "T float32", "T T",  "T and"};
+    static const char *const reserved[] = {"T i",     "T _ind", "T _x",      "T kn_x", "T kn",
+                                           "T class", "T int",  "T float32", "T T",    "T and"};
     int count;
     (void)state;
     for (size_t k = 0; k < sizeof reserved / sizeof reserved[0]; k++)
@@ -101,7 +102,7 @@ static void reserved_names_are_refused(void **state)
                          KILN_ERROR_INVALID);
     assert_fails(KILN_ERROR_INVALID, "T x, T i",
                  "input signature: 'i' is reserved: it is the index of the element\n  T x, T i\n         ^");
-    assert_parses("T ii, T nn, T knob, T ind_", NULL, 4, "T ii, T nn, T knob, T ind_");
+    assert_parses("T ii, T n, T knob, T ind_", NULL, 4, "T ii, T n, T knob, T ind_");
 }
 
 static void limits_are_told(void **state)
@@ -130,6 +131,69 @@ static void words_outside_literals_and_comments(void **state)
     assert_true(kn_text_has_word("a/foo", "foo"));
 }
 
+/* What stands in front of a literal belongs to it, and a raw one ends where it says. */
+static void literals_with_prefixes(void **state)
+{
+    static const char *const literals[] = {
+        "\"foo\"",       "u8\"foo\"",         "u\"( foo\"",      "U\"foo )\"",        "L\"\\\" foo\"",
+        "'foo'",         "u8'\\''",           "L'\"'",           "R\"(\" foo (\n)\"", "u8R\"x()\" foo)x\"",
+        "uR\"(' foo)\"", "UR\"foo(foo)foo\"", "LR\"..(foo)..\"", "1'000'000",         "0xF'f00",
+        "0b1'0'1u"};
+    (void)state;
+    for (size_t k = 0; k < sizeof literals / sizeof literals[0]; ++k) {
+        char text[80];
+        snprintf(text, sizeof text, "(%s) bar", literals[k]);
+        assert_false(kn_text_has_word(text, "foo"));
+        assert_false(kn_text_has_word(text, "R"));
+        assert_false(kn_text_has_word(text, "u8"));
+        assert_true(kn_text_has_word(text, "bar"));
+        assert_int_equal(kn_snippet_check(text, "body"), KILN_OK);
+    }
+    assert_true(kn_text_has_word("R + foo", "foo"));
+    assert_true(kn_text_has_word("LR \"\" foo", "LR"));
+    assert_true(kn_text_has_word("u8 + u'x' + U", "U"));
+    assert_true(kn_text_has_word("xu8\"\"", "xu8"));
+}
+
+/* A struct of one capital letter would read as a placeholder. */
+static void structs_of_one_letter(void **state)
+{
+    static const char *const declaring[] = {"struct S { float a; };",
+                                            "struct S\n: base {};",
+                                            "struct /* the */ S;",
+                                            "typedef struct { int a; } S;",
+                                            "struct alignas(16) S { int a; };",
+                                            "namespace n {}\nclass S final {};",
+                                            "enum S { one };",
+                                            "union S{};",
+                                            "typedef struct s { struct { int S; } in; } S;"},
+                             *const others[] = {"template <class S> struct pair { S a; };",
+                                                "template <typename S, class T = S> T f(S x);",
+                                                "struct pair { struct S { int a; }; };",
+                                                "// struct S {};",
+                                                "const char *t = \"struct S {\";",
+                                                "struct SS { };",
+                                                "template <int N, class S>\nstruct q { };",
+                                                "struct pair make(int S);",
+                                                "void f() { struct S { } s; }"};
+    int count;
+    (void)state;
+    for (size_t k = 0; k < sizeof declaring / sizeof declaring[0]; ++k) {
+        assert_int_equal(kn_signature_parse(param, 0, 8, &count, "float32 x, S p", "input", declaring[k]),
+                         KILN_ERROR_INVALID);
+        assert_string_equal(
+            kiln_error_message(),
+            "input signature: 'S' is one capital letter, and so a placeholder for a dtype, but the "
+            "preamble declares a type of that name; give that type a longer name\n"
+            "  float32 x, S p\n             ^");
+        assert_int_equal(kn_signature_parse(param, 0, 8, &count, "float32 x, T p", "input", declaring[k]),
+                         KILN_OK);
+    }
+    for (size_t k = 0; k < sizeof others / sizeof others[0]; ++k)
+        if (kn_signature_parse(param, 0, 8, &count, "float32 x, S p", "input", others[k]) != KILN_OK)
+            fail_msg("'%s' declares no S: %s", others[k], kiln_error_message());
+}
+
 static void assert_snippet(const char *text, const char *message)
 {
     assert_int_equal(kn_snippet_check(text, "body"), KILN_ERROR_SYNTAX);
@@ -146,6 +210,8 @@ static void snippets_balance(void **state)
     assert_snippet("z = x;\n  w = x);", "body:2:8: ')' closes nothing\n    w = x);\n         ^");
     assert_snippet("{\n(}", "body:2:2: '}' does not close the '(' of line 2, column 1\n  (}\n   ^");
     assert_snippet("z = \"a;\ny", "body:1:5: this string is never closed\n  z = \"a;\n      ^");
+    assert_snippet("z = u8R\"x(a)\";", "body:1:5: this string is never closed\n  z = u8R\"x(a)\";\n      ^");
+    assert_snippet("z = L'a;", "body:1:5: this character literal is never closed\n  z = L'a;\n      ^");
     assert_snippet("z; /* x", "body:1:4: this comment is never closed\n  z; /* x\n     ^");
     assert_snippet("\xc3\xa9 'x", "body:1:3: this character literal is never closed\n  \xc3\xa9 'x\n    ^");
     memset(deep, '(', sizeof deep);
@@ -177,6 +243,8 @@ int main(void)
         cmocka_unit_test(reserved_names_are_refused),
         cmocka_unit_test(limits_are_told),
         cmocka_unit_test(words_outside_literals_and_comments),
+        cmocka_unit_test(literals_with_prefixes),
+        cmocka_unit_test(structs_of_one_letter),
         cmocka_unit_test(snippets_balance),
         cmocka_unit_test(long_lines_are_cut),
     };

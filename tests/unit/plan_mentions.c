@@ -1,0 +1,206 @@
+/* What texts do with the names of outputs: what cannot assign is refused, whatever might is taken. */
+#include "plan/program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static kiln_status define(const char *out, const char *body, const kiln_kernel_options *options)
+{
+    kn_program *p = NULL;
+    kiln_status status = kn_program_elementwise(&p, "T x, T y, raw T r", out, body, "k", options);
+    kn_program_free(p);
+    return status;
+}
+
+static void assert_all(const char *const *bodies, size_t count, const char *out,
+                       const kiln_kernel_options *options, bool taken)
+{
+    for (size_t k = 0; k < count; ++k) {
+        kiln_status status = define(out, bodies[k], options);
+        if (status != (taken ? KILN_OK : KILN_ERROR_INVALID))
+            fail_msg("'%s' %s: %s", bodies[k], taken ? "was refused" : "was taken", kiln_error_message());
+        if (!taken && (!strstr(kiln_error_message(), "output 'z' is never assigned") ||
+                       !strstr(kiln_error_message(), "'z = ...' was expected")))
+            fail_msg("'%s': %s", bodies[k], kiln_error_message());
+    }
+}
+#define TAKEN(bodies, options) assert_all(bodies, sizeof(bodies) / sizeof(bodies)[0], "T z", options, true)
+#define REFUSED(bodies, options) assert_all(bodies, sizeof(bodies) / sizeof(bodies)[0], "T z", options, false)
+
+static void what_cannot_assign_is_refused(void **state)
+{
+    static const char *const bodies[] = {"",
+                                         "   ",
+                                         "// z = x",
+                                         "/* z = x */ const char *t = \"z = x\";",
+                                         "const char *t = R\"(z = x)\";",
+                                         "const char *t = u8R\"q(z = x)q\";",
+                                         "z == x * 2",
+                                         "z == x * 2;",
+                                         "x * 2 == z",
+                                         "x + z;",
+                                         "z + x",
+                                         "z - 1; z * 2; z / 2; z % 3; z || x; z && x; z | 1; z ^ 1;",
+                                         "z <= x; z >= x; z < x; z > x; z != x",
+                                         "if (z == 1) return;",
+                                         "while (x < z) continue;",
+                                         "T t = z + 1; T &q = t; q = 2",
+                                         "T t = 3; t += z; t *= z - 1",
+                                         "T t = x ? z + 1 : z - 1;",
+                                         "r.z = 3; x.z = 4",
+                                         "other::z = 5",
+                                         "Z = x; zz = y; z1 = x; _z = 2",
+                                         "return z == x;",
+                                         "f(z == 1); f(x, z + 1); g[z - 1]",
+                                         "!z == x"};
+    (void)state;
+    REFUSED(bodies, NULL);
+}
+
+static void what_may_assign_is_taken(void **state)
+{
+    static const char *const bodies[] = {"z = x",
+                                         "z=x",
+                                         "if (x == z) z = y",
+                                         "z\n=\nx",
+                                         "z /* = */ = x",
+                                         "z += x",
+                                         "z <<= 1",
+                                         "z >>= 1",
+                                         "z ^= 1",
+                                         "z++",
+                                         "--z",
+                                         "(z) = x",
+                                         "((z)) = x",
+                                         "(x > 0 ? z : y) = 3",
+                                         "T &q = z; q = x",
+                                         "auto &&q = z; q = x",
+                                         "T *q = &z; *q = x",
+                                         "*&z = x",
+                                         "assign(z, x)",
+                                         "assign(x, z)",
+                                         "sincos(x, &y, &z)",
+                                         "z.x = 3",
+                                         "z.real(3)",
+                                         "z[0] = 3",
+                                         "z->x = 3",
+                                         "[&] { z = x; }()",
+                                         "[&z] { f(); }()",
+                                         "T &q{z}; q = x",
+                                         "asm(\"mov %0, 1;\" : \"=r\"(z))",
+                                         "stream >> z",
+                                         "z << x",
+                                         "for (z = 0; z < x; ++y) ;",
+                                         "return void(z = x)",
+                                         "T q = (z = x)",
+                                         "SET z",
+                                         "z SET x",
+                                         "#define PUT z = x\nPUT",
+                                         "#include \"put.h\"\nPUT(x)",
+                                         "PUT \\\nx"};
+    (void)state;
+    TAKEN(bodies, NULL);
+}
+
+static void preambles_may_assign(void **state)
+{
+    static const char *const with_z[] = {"PUT(x)", "PUT"},
+                             *const arguments[] = {"PUT(z == x)", "PUT(z + 1)", "PUT(x) z == 1", "f(x + z)"},
+                             *const others[] = {"x == y", "z == x", "PUT(x); z == y"};
+    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
+    (void)state;
+    o.preamble = "#define PUT(value) z = (value)";
+    TAKEN(with_z, &o);
+    o.preamble = "#define PUT(place) ++place, 1";
+    TAKEN(arguments, &o);
+    REFUSED(others, &o);
+    o.preamble = "static int f(int z) { return z; }\nstruct z_like { int z; };";
+    REFUSED(others, &o);
+    o.preamble = "#include \"put.h\"";
+    TAKEN(others, &o);
+    o.preamble = "struct w { }; template <class T> void operator==(T &x, w) { x = 3; }";
+    TAKEN(others, &o);
+}
+
+static void options_may_assign(void **state)
+{
+    static const char *const bodies[] = {"PUT(x)", "z == x"},
+                             *const plain[] = {"-std=c++17", "-O3", "-Isome"},
+                             *const defining[] = {"-std=c++17", "-DPUT(x)=z=x"};
+    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
+    (void)state;
+    o.compile_options = plain;
+    o.n_compile_options = 3;
+    REFUSED(bodies, &o);
+    o.compile_options = defining;
+    o.n_compile_options = 2;
+    TAKEN(bodies, &o);
+}
+
+/* Every output is looked at; raw ones pass, since what they name is an array. */
+static void every_output(void **state)
+{
+    static const char *const one[] = {"w = x", "w = x; z == x", "w = z + 1"},
+                             *const both[] = {"w = x; z = y"}, *const none[] = {"", "x == y"};
+    (void)state;
+    assert_all(one, 3, "T z, T w", NULL, false);
+    assert_all(one, 3, "T w, T z", NULL, false);
+    assert_all(both, 1, "T z, T w", NULL, true);
+    assert_all(none, 2, "raw T z", NULL, true);
+}
+
+static void the_place_is_shown(void **state)
+{
+    (void)state;
+    assert_int_equal(define("T z", "T t = x;\n\tz == t * 2;", NULL), KILN_ERROR_INVALID);
+    assert_string_equal(kiln_error_message(),
+                        "k: body:2:2: output 'z' is never assigned: '==' compares; 'z = ...' was expected\n"
+                        "  \tz == t * 2;\n  \t^");
+    assert_int_equal(define("T z", "T t = x + z; z == t", NULL), KILN_ERROR_INVALID);
+    assert_non_null(strstr(kiln_error_message(), "body:1:14"));
+    assert_int_equal(define("T z", "y + z", NULL), KILN_ERROR_INVALID);
+    assert_non_null(strstr(kiln_error_message(), "its value is only read"));
+    assert_int_equal(define("T z", "T t = x", NULL), KILN_ERROR_INVALID);
+    assert_non_null(
+        strstr(kiln_error_message(), "the body does not mention it; 'z = ...' was expected\n  T t = x"));
+}
+
+/* Raw parameters whose names are followed by an index or a member. */
+static void indexed_parameters(void **state)
+{
+    static const struct {
+        const char *body, *loop_prep;
+        uint64_t indexed;
+    } texts[] = {
+        {"z = r", "", 0},        {"z = r[i]", "", 4},   {"z = r (1, 2)", "", 4},     {"z = r.size()", "", 4},
+        {"z = x[i] + r", "", 0}, {"z = q.r[1]", "", 0}, {"z = x", "T a = r[0];", 4}, {"z = \"r[\"[0]", "", 0},
+        {"z = r / y", "", 0}};
+    (void)state;
+    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; ++k) {
+        kn_program *p = NULL;
+        kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
+        o.loop_prep = texts[k].loop_prep;
+        assert_int_equal(kn_program_elementwise(&p, "T x, T y, raw T r", "T z", texts[k].body, "k", &o),
+                         KILN_OK);
+        assert_int_equal(p->indexed, texts[k].indexed);
+        kn_program_free(p);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_cannot_assign_is_refused),
+        cmocka_unit_test(what_may_assign_is_taken),
+        cmocka_unit_test(preambles_may_assign),
+        cmocka_unit_test(options_may_assign),
+        cmocka_unit_test(every_output),
+        cmocka_unit_test(the_place_is_shown),
+        cmocka_unit_test(indexed_parameters),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
