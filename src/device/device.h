@@ -139,6 +139,8 @@ kiln_status kn_device_enable_peer(kn_device *a, kn_device *b, bool *out);
 
 /* Runs body(user, begin, end) over [0, count) on the host's threads, each piece at least grain; in the calling thread alone for small counts or one core.
  * Survives fork (a child starts its own threads). */
+/* KILN_ERROR_INVALID where KILN_NUM_THREADS is no number from 1. */
+kiln_status kn_host_threads_check(void);
 void kn_host_parallel(int64_t count, int64_t grain, void (*body)(void *user, int64_t begin, int64_t end), void *user);
 
 #endif

@@ -383,6 +383,8 @@ static const kn_backend host_backend = {
 kn_device *kn_host_device_create(void)
 {
     static kn_device device; /* the registry's lock is held, and it is made once */
+    if (kn_host_threads_check() != KILN_OK)
+        return NULL;
     device.id = KILN_DEVICE_HOST;
     device.backend = &host_backend;
     kn_target_host(&device.target);

@@ -8,6 +8,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/error.h"
 #include "base/os.h"
 
 enum { WORKERS_MAX = 255, PIECES_PER_THREAD = 4, WATCH_ROUNDS = 4000 };
@@ -62,10 +63,29 @@ static void reset_in_child(void)
     is_inside = false;
 }
 
+/* What KILN_NUM_THREADS says; 0: nothing; negative: no number from 1. */
+static long wanted_threads(void)
+{
+    const char *text = kn_os_env("KILN_NUM_THREADS");
+    char *end = NULL;
+    long count = text && text[0] >= '0' && text[0] <= '9' ? strtol(text, &end, 10) : -1;
+    if (!text || !text[0])
+        return 0;
+    return end && !*end && count > 0 ? count : -1;
+}
+
+kiln_status kn_host_threads_check(void)
+{
+    if (wanted_threads() >= 0)
+        return KILN_OK;
+    return kn_error(KILN_ERROR_INVALID,
+                    "KILN_NUM_THREADS is \"%.40s\"; a number of threads from 1 was expected",
+                    kn_os_env("KILN_NUM_THREADS"));
+}
+
 static void set_up(void)
 {
-    const char *wanted = kn_os_env("KILN_NUM_THREADS");
-    long count = wanted ? strtol(wanted, NULL, 10) : 0;
+    long count = wanted_threads();
     if (count <= 0)
         count = kn_os_cpu_count();
     pool.thread_limit = count > WORKERS_MAX ? WORKERS_MAX + 1 : (int)count;

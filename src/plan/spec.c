@@ -1,5 +1,7 @@
 #include "plan/spec.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -270,6 +272,19 @@ static kiln_status read_program(kn_program **out, const fields *f)
                                   &o);
 }
 
+/* The number that text is, and nothing else, from low to high. */
+static kiln_status read_number(int *out, const char *text, const char *what, int low, int high)
+{
+    bool is_number = text[0] && strspn(text, "0123456789") == strlen(text);
+    errno = 0;
+    long number = is_number ? strtol(text, NULL, 10) : -1;
+    if (errno || number < low || number > high)
+        return kn_error(KILN_ERROR_FORMAT, "specialisation: %s '%.40s'; a number from %d to %d was expected",
+                        what, text, low, high);
+    *out = (int)number;
+    return KILN_OK;
+}
+
 static kiln_status read_operand(kn_operand *o, const char *word, size_t length)
 {
     char text[64];
@@ -284,22 +299,21 @@ static kiln_status read_operand(kn_operand *o, const char *word, size_t length)
     *o = (kn_operand){KN_PASS_ARRAY, KILN_DTYPE_NONE, 0, 0, false};
     if (strcmp(text, "struct") == 0) {
         o->pass = KN_PASS_STRUCT;
-        o->struct_size = atoi(type);
-        return o->struct_size > 0 ? KILN_OK
-                                  : kn_error(KILN_ERROR_FORMAT, "specialisation: struct size '%s'", type);
+        return read_number(&o->struct_size, type, "struct size", 1, INT_MAX);
     }
+    kiln_status status = KILN_OK;
     if (strncmp(text, "raw", 3) == 0) {
+        char *last = type - 2;
         o->pass = KN_PASS_RAW;
-        o->raw_rank = atoi(text + 3);
-        o->raw_contiguous = text[strlen(text) - 1] == 'c';
+        o->raw_contiguous = *last == 'c';
+        *last = o->raw_contiguous ? '\0' : *last;
+        status = read_number(&o->raw_rank, text + 3, "rank of a raw operand", 0, KILN_MAX_NDIM);
     } else if (strcmp(text, "scalar") == 0) {
         o->pass = KN_PASS_SCALAR;
     } else if (strcmp(text, "array") != 0) {
         return kn_error(KILN_ERROR_FORMAT, "specialisation: operand passing '%s' is unknown", text);
     }
-    if (o->pass == KN_PASS_RAW && (o->raw_rank < 0 || o->raw_rank > KILN_MAX_NDIM))
-        return kn_error(KILN_ERROR_FORMAT, "specialisation: rank of '%s'", text);
-    return kiln_dtype_from_name(&o->dtype, type);
+    return status == KILN_OK ? kiln_dtype_from_name(&o->dtype, type) : status;
 }
 
 static kiln_status read_operands(kn_spec *spec, const char *text)
@@ -328,11 +342,10 @@ static kiln_status read_schedule(kn_schedule *s, const fields *f, kn_backend_kin
                         field(f, "schedule"), field(f, "target"));
     for (int k = 0; k < SCHEDULE_FIELDS; ++k) {
         const char *value = field(f, schedule_fields[k].key);
-        int number = value ? atoi(value) : 0;
-        if (number < 0 || number > 4096)
-            return kn_error(KILN_ERROR_FORMAT, "specialisation: %s '%s' is out of range",
-                            schedule_fields[k].key, value);
-        *schedule_field(s, k) = number;
+        kiln_status status =
+            value ? read_number(schedule_field(s, k), value, schedule_fields[k].key, 0, 4096) : KILN_OK;
+        if (status != KILN_OK)
+            return status;
     }
     const char *access = field(f, "access");
     if (access && (strlen(access) > KN_MAX_PARAMS || strspn(access, KN_ACCESS_LETTERS) != strlen(access)))
@@ -346,11 +359,7 @@ static kiln_status read_schedule(kn_schedule *s, const fields *f, kn_backend_kin
 static kiln_status read_loop_rank(kn_spec *spec, const fields *f)
 {
     const char *value = field(f, "loop_rank");
-    spec->loop_rank = value ? atoi(value) : 0;
-    if (spec->loop_rank < 0 || spec->loop_rank > KILN_MAX_NDIM)
-        return kn_error(KILN_ERROR_FORMAT, "specialisation: loop_rank '%s'; 0 to %d was expected", value,
-                        KILN_MAX_NDIM);
-    return KILN_OK;
+    return value ? read_number(&spec->loop_rank, value, "loop_rank", 0, KILN_MAX_NDIM) : KILN_OK;
 }
 
 static kiln_status read_target(kn_target *target, const char *text)

@@ -39,7 +39,8 @@ kiln_dtype kn_weak_dtype(const kiln_arg *arg);
 kiln_dtype kn_weak_promote(kiln_dtype dtype, kiln_arg_kind weak);
 
 /* Writes the scalar argument (weak or typed) as one element of dtype at out. KILN_ERROR_TYPE, naming `parameter`, the value and the dtype, where the
- * value does not fit: an integer out of range, a non-integral float for an integer, a complex value for a real dtype. Floats round. Typed scalars must have
+ * value does not fit: an integer out of range, a non-integral float for an integer, a complex value for a real dtype, a number that would
+ * become an infinity. Floats round. Typed scalars must have
  * exactly this dtype unless the conversion is safe. */
 kiln_status kn_scalar_store(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter);
 

@@ -2,10 +2,13 @@
 #include "types/dtype.h"
 #include "base/error.h"
 #include "types/number.h"
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+
+#define HALF_MOST 65504.0 /* the greatest number of float16 */
 
 /* ---- numbers of any dtype ---- */
 
@@ -196,18 +199,52 @@ bool kn_number_store(void *out, kiln_dtype dtype, const kn_number *x)
     return true;
 }
 
-/* Why kn_number_store refused. */
+/* A number that would become an infinity. Most are told by their size alone. */
+static bool overflows(const kn_number *x, const kn_dtype_info *info)
+{
+    unsigned char element[16];
+    double re = real_part(x, true), im = x->kind == KN_KIND_COMPLEX ? x->im : 0;
+    bool is_small = !(fabs(re) > HALF_MOST) && !(fabs(im) > HALF_MOST);
+    if (is_small || info->kind < KN_KIND_FLOAT || !kn_number_store(element, info->dtype, x))
+        return false;
+    kn_number stored = kn_number_load(element, info->dtype);
+    return (isinf(stored.re) && !isinf(re)) ||
+           (stored.kind == KN_KIND_COMPLEX && isinf(stored.im) && !isinf(im));
+}
+
+/* The least and the greatest number of a dtype, as they stand in a message. */
+static void format_range(char *out, size_t size, const kn_dtype_info *info)
+{
+    int bits = info->size * 8 / (info->kind == KN_KIND_COMPLEX ? 2 : 1);
+    double most = info->dtype == KILN_FLOAT16    ? HALF_MOST
+                  : info->dtype == KILN_BFLOAT16 ? 0x1.fep127
+                  : bits == 32                   ? (double)FLT_MAX
+                                                 : DBL_MAX;
+    if (info->kind == KN_KIND_BOOL)
+        snprintf(out, size, "0 or 1 was");
+    else if (info->kind == KN_KIND_INT)
+        snprintf(out, size, "%" PRId64 " to %" PRId64 " was", INT64_MIN >> (64 - bits),
+                 INT64_MAX >> (64 - bits));
+    else if (info->kind == KN_KIND_UINT)
+        snprintf(out, size, "0 to %" PRIu64 " was", UINT64_MAX >> (64 - bits));
+    else
+        snprintf(out, size, "numbers up to %.9g either way, or infinities, were", most);
+}
+
+/* Why a scalar is refused. */
 static kiln_status refuse_value(const kn_number *x, const kn_dtype_info *info, const char *parameter)
 {
-    char text[80];
+    char text[80], range[96];
     kn_number_format(x, text, sizeof text);
-    if (x->kind == KN_KIND_COMPLEX)
+    format_range(range, sizeof range, info);
+    if (x->kind == KN_KIND_COMPLEX && info->kind != KN_KIND_COMPLEX)
         return kn_error(KILN_ERROR_TYPE, "parameter '%s': the complex value %s was given, but %s is real",
                         parameter, text, info->name);
-    if (x->kind == KN_KIND_FLOAT && x->re != floor(x->re))
+    if (info->kind < KN_KIND_FLOAT && x->kind == KN_KIND_FLOAT && x->re != floor(x->re))
         return kn_error(KILN_ERROR_TYPE, "parameter '%s': %s was given, but %s takes whole numbers only",
                         parameter, text, info->name);
-    return kn_error(KILN_ERROR_TYPE, "parameter '%s': %s does not fit %s", parameter, text, info->name);
+    return kn_error(KILN_ERROR_TYPE, "parameter '%s': %s does not fit %s: %s expected", parameter, text,
+                    info->name, range);
 }
 
 kiln_status kn_scalar_store(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter)
@@ -223,5 +260,6 @@ kiln_status kn_scalar_store(void *out, kiln_dtype dtype, const kiln_arg *arg, co
                         "parameter '%s': a scalar of %s was given, which does not convert safely to %s",
                         parameter, kiln_dtype_name((kiln_dtype)arg->dtype), info->name);
     kn_number x = number_of_arg(arg);
-    return kn_number_store(out, dtype, &x) ? KILN_OK : refuse_value(&x, info, parameter);
+    return !overflows(&x, info) && kn_number_store(out, dtype, &x) ? KILN_OK
+                                                                   : refuse_value(&x, info, parameter);
 }

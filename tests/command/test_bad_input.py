@@ -55,7 +55,7 @@ class BadInput(CommandCase):
                 self.map_refused("T x", "T z", body, "x.npy")
 
     def test_reserved_names(self):
-        for name in ("i", "n", "_ind", "_private", "kn_x"):
+        for name in ("i", "_ind", "_private", "kn_x"):
             with self.subTest(name=name):
                 self.map_refused(f"T {name}", "T z", "z = 1", "x.npy", expect=[name, "reserved"])
 
@@ -95,6 +95,25 @@ class BadInput(CommandCase):
     def test_integer_that_does_not_fit(self):
         self.write("y.npy", npy_bytes("|i1", (3,), bytes(3)))
         self.map_refused("T x, T y", "T z", "z = x + y", "y.npy", "300", expect=["300", "int8"])
+
+    def test_numbers_beyond_64_bits(self):
+        """They would be other numbers: -2^63-1 is none of int64, and its float is -2^63."""
+        self.write("y.npy", npy_bytes("<i8", (3,), bytes(24)))
+        self.write("u.npy", npy_bytes("<u8", (3,), bytes(24)))
+        for file, number in (("y.npy", -2**63 - 1), ("y.npy", 2**64), ("u.npy", 2**64), ("x.npy", 10**400), ("y.npy", -10**30)):
+            with self.subTest(file=file, number=number):
+                self.map_refused("T x, T shift", "T z", "z = x + shift", file, str(number), expect=["'shift'", str(number)[:50], "18446744073709551615"])
+        self.map_refused("T x, float64 s", "T z", "z = x * s", "x.npy", "1e999", expect=["'s'", "1e999", "1.797e308"])
+        self.map_refused("T x, complex64 s", "T z", "z = x * s.re", "x.npy", "1-1e999j", expect=["'s'", "1-1e999j"])
+        text = self.refused(1, "source", "T x, int64 n", "T z", "z = x + n", "x.npy", str(-2**63 - 1), "--arch", "sm_90")
+        self.assertIn("'n'", text)
+
+    def test_numbers_beyond_a_dtype(self):
+        for dtype, number, words in (("int64", 2**63, "-9223372036854775808 to 9223372036854775807"), ("uint64", -1, "0 to 18446744073709551615"),
+                                     ("uint8", 256, "0 to 255"), ("int32", "nan", "whole numbers"), ("int16", "1e5", "-32768 to 32767"),
+                                     ("float16", 65520, "65504"), ("float32", "1e39", "3.40282347e+38"), ("bool", 2, "0 or 1")):
+            with self.subTest(dtype=dtype):
+                self.map_refused(f"T x, {dtype} s", "T z", "z = x * s", "x.npy", str(number), expect=["'s'", dtype, words])
 
     # ---- files ----
 

@@ -152,6 +152,21 @@ static void target_nonsense(void)
     CHECK(current() == KILN_DEVICE_HOST);
 }
 
+/* A number that is none is no wish for the default. */
+static void threads_nonsense(void)
+{
+    static const char *const wrong[] = {"abc", "-3", "0", "4x", " 4", "0x4", "1e3"};
+    kn_device *device = NULL;
+    for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; ++k) {
+        setenv("KILN_NUM_THREADS", wrong[k], 1);
+        CHECK(kn_device_get(&device, KILN_DEVICE_HOST) == KILN_ERROR_INVALID);
+        CHECK(strstr(kiln_error_message(), "KILN_NUM_THREADS is \""));
+        CHECK(strstr(kiln_error_message(), wrong[k]) && strstr(kiln_error_message(), "from 1 was expected"));
+    }
+    setenv("KILN_NUM_THREADS", "99999999999999999999", 1); /* as many as there may be */
+    CHECK(kn_device_get(&device, KILN_DEVICE_HOST) == KILN_OK);
+}
+
 static void failing_device(void)
 {
     kn_device *device = NULL;
@@ -192,18 +207,26 @@ IN_A_PROCESS(target_host)
 IN_A_PROCESS(target_ordinal)
 IN_A_PROCESS(target_missing)
 IN_A_PROCESS(target_nonsense)
+IN_A_PROCESS(threads_nonsense)
 IN_A_PROCESS(failing_device)
 IN_A_PROCESS(pinned_without_driver)
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_no_driver),      cmocka_unit_test(test_not_a_driver),
-        cmocka_unit_test(test_failing_init),   cmocka_unit_test(test_no_device),
-        cmocka_unit_test(test_one_device),     cmocka_unit_test(test_several_devices),
-        cmocka_unit_test(test_target_host),    cmocka_unit_test(test_target_ordinal),
-        cmocka_unit_test(test_target_missing), cmocka_unit_test(test_target_nonsense),
-        cmocka_unit_test(test_failing_device), cmocka_unit_test(test_pinned_without_driver),
+        cmocka_unit_test(test_no_driver),
+        cmocka_unit_test(test_not_a_driver),
+        cmocka_unit_test(test_failing_init),
+        cmocka_unit_test(test_no_device),
+        cmocka_unit_test(test_one_device),
+        cmocka_unit_test(test_several_devices),
+        cmocka_unit_test(test_target_host),
+        cmocka_unit_test(test_target_ordinal),
+        cmocka_unit_test(test_target_missing),
+        cmocka_unit_test(test_target_nonsense),
+        cmocka_unit_test(test_threads_nonsense),
+        cmocka_unit_test(test_failing_device),
+        cmocka_unit_test(test_pinned_without_driver),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -223,7 +223,14 @@ static void damage_is_found(void **state)
                    "operands");
     assert_refused("array:float32 array", "heap:float32 array", KILN_ERROR_FORMAT, "'heap'");
     assert_refused("array:float32 array", "array:floot array", KILN_ERROR_TYPE, "floot");
-    assert_refused("array:float32 array", "raw99:float32 array", KILN_ERROR_FORMAT, "raw99");
+    assert_refused("array:float32 array", "raw65:float32 array", KILN_ERROR_FORMAT, "'65'");
+    assert_refused("array:float32 array", "raw4x:float32 array", KILN_ERROR_FORMAT, "'4x'");
+    assert_refused("array:float32 array", "raw:float32 array", KILN_ERROR_FORMAT, "''");
+    assert_refused("array:float32 array", "raw99999999999999999999c:float32 array", KILN_ERROR_FORMAT,
+                   "'9999");
+    assert_refused("array:float32 array", "struct:4294967297 array", KILN_ERROR_FORMAT, "'4294967297'");
+    assert_refused("vector=\"4\"", "vector=\"4.5\"", KILN_ERROR_FORMAT, "'4.5'");
+    assert_refused("vector=\"4\"", "vector=\"4\" loop_rank=\"65\"", KILN_ERROR_FORMAT, "loop_rank '65'");
     assert_refused("array:float32 array", "struct:0 array", KILN_ERROR_FORMAT, "struct");
     assert_refused("array:float32 array", "arrayfloat32 array", KILN_ERROR_FORMAT, "arrayfloat32");
     assert_refused("target=\"cuda:sm_90\"", "target=\"sm_90\"", KILN_ERROR_FORMAT, "target");

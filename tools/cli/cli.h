@@ -56,6 +56,8 @@ void cli_options_help(FILE *file, const cli_command *command);
 int cli_usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints the library's last error (with --json as an object as well); returns CLI_FAILED. */
 int cli_library_error(const cli_options *options);
+/* ... a message about a value that was given, in the same way. */
+int cli_input_error(const cli_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 double cli_now_ms(void);
 
@@ -95,6 +97,8 @@ bool cli_number_read(kiln_arg *out, const char *text);
 
 /* Defines the kernel of `IN OUT BODY` and its options. */
 kiln_status cli_call_define(cli_call *call, const cli_options *options);
+/* CLI_FAILED, with a message, where a number among the arguments is beyond what 64 bits hold. */
+int cli_numbers_check(const cli_call *call, const cli_options *options);
 /* Reads the arguments behind `IN OUT BODY`: numbers and .npy files; with descriptions also "float32[2,3]",
  * and, where there are no arguments at all, arrays that fit the signature. */
 kiln_status cli_call_read(cli_call *call, const cli_options *options, kiln_device device, bool descriptions);

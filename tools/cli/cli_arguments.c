@@ -2,6 +2,7 @@
 #include "cli.h"
 #include <ctype.h>
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -59,6 +60,55 @@ bool cli_number_read(kiln_arg *out, const char *text)
     if (isspace((unsigned char)text[0]))
         return false;
     return read_boolean(out, text) || read_integer(out, text) || read_real_or_complex(out, text);
+}
+
+/* Digits alone, behind a sign or none. */
+static bool is_integer(const char *text)
+{
+    text += *text == '-' || *text == '+';
+    return *text && text[strspn(text, "0123456789")] == 0;
+}
+
+/* A number that no 64 bits hold; it would be another one. */
+static bool is_beyond(const kiln_arg *number, const char *text)
+{
+    bool is_real = number->kind == KILN_ARG_WEAK_FLOAT || number->kind == KILN_ARG_WEAK_COMPLEX;
+    bool says_so = strpbrk(text, "iInN"); /* inf, nan */
+    return is_real &&
+           (is_integer(text) || (!says_so && (isinf(number->value.d[0]) || isinf(number->value.d[1]))));
+}
+
+/* The name of parameter `index` of a signature that is known to parse: the last word. */
+static void parameter_name(char *out, size_t size, const char *signature, int index)
+{
+    for (; index > 0; index--)
+        signature = strchr(signature, ',') + 1;
+    const char *end = signature + strcspn(signature, ","), *start;
+    while (end > signature && isspace((unsigned char)end[-1]))
+        end--;
+    for (start = end; start > signature && !isspace((unsigned char)start[-1]);)
+        start--;
+    snprintf(out, size, "%.*s", (int)(end - start), start);
+}
+
+int cli_numbers_check(const cli_call *call, const cli_options *options)
+{
+    const char *const *words = options->positional.items + 3;
+    for (int i = 0; i < options->positional.count - 3; i++) {
+        kiln_arg number;
+        char name[64] = "";
+        if (!cli_number_read(&number, words[i]) || !is_beyond(&number, words[i]))
+            continue;
+        if (i < kiln_kernel_n_in(call->kernel))
+            parameter_name(name, sizeof name, options->positional.items[0], i);
+        return cli_input_error(
+            options, "parameter '%s': %.60s was given; %s", name, words[i],
+            is_integer(words[i])
+                ? "an integer from -9223372036854775808 to 18446744073709551615 was expected "
+                  "(with a point behind it, it is a float)"
+                : "a number up to 1.797e308 either way, or inf, was expected");
+    }
+    return CLI_OK;
 }
 
 /* ---- shapes and described arrays ---- */

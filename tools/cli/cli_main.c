@@ -59,12 +59,8 @@ int cli_usage_error(const char *command, const char *format, ...)
     return CLI_USAGE;
 }
 
-int cli_library_error(const cli_options *options)
+static int print_error(const cli_options *options, kiln_status status, const char *message, const char *log)
 {
-    /* Without an error of the library it was the command's own allocation that failed. */
-    bool own = kiln_error_status() == KILN_OK;
-    kiln_status status = own ? KILN_ERROR_MEMORY : kiln_error_status();
-    const char *message = own ? "out of memory" : kiln_error_message(), *log = kiln_error_log();
     fprintf(stderr, "kiln: %s\n", message);
     /* The first error is in the message; the compiler's whole text often says more. */
     if (*log && !strstr(message, log))
@@ -79,6 +75,24 @@ int cli_library_error(const cli_options *options)
         putchar('\n');
     }
     return CLI_FAILED;
+}
+
+int cli_library_error(const cli_options *options)
+{
+    /* Without an error of the library it was the command's own allocation that failed. */
+    bool own = kiln_error_status() == KILN_OK;
+    return print_error(options, own ? KILN_ERROR_MEMORY : kiln_error_status(),
+                       own ? "out of memory" : kiln_error_message(), kiln_error_log());
+}
+
+int cli_input_error(const cli_options *options, const char *format, ...)
+{
+    char message[1024];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    return print_error(options, KILN_ERROR_TYPE, message, "");
 }
 
 static void print_help(FILE *file)

@@ -206,6 +206,8 @@ int cli_map_run(const cli_options *options)
                                options->outputs.count == 1 ? "" : "s");
         goto out;
     }
+    if (status == KILN_OK && (code = cli_numbers_check(&call, options)) != CLI_OK)
+        goto out;
     if (status == KILN_OK)
         status = select_target(options->target);
     if (status == KILN_OK)

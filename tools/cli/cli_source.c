@@ -60,6 +60,12 @@ static int run(const text_command *command, const cli_options *options)
     /* Only dtypes and layouts matter, so that the arrays stay on the host whatever the target. */
     kiln_status status = cli_call_define(&call, options);
     if (status == KILN_OK)
+        code = cli_numbers_check(&call, options);
+    if (code != CLI_OK) {
+        cli_call_free(&call);
+        return code;
+    }
+    if (status == KILN_OK)
         status = cli_call_read(&call, options, KILN_DEVICE_HOST, true);
     if (status == KILN_OK)
         status = cli_call_make_outputs(&call, options, KILN_DEVICE_HOST);
