@@ -34,11 +34,13 @@ kiln_status kn_template_read(kn_str *out, const char *name)
     return kn_str_status(out, name);
 }
 
-static const char *slot_value(const kn_slot *slots, int count, const char *name, size_t length)
+static const char *slot_value(kn_slot *slots, int count, const char *name, size_t length)
 {
     for (int k = 0; k < count; ++k)
-        if (strlen(slots[k].name) == length && memcmp(slots[k].name, name, length) == 0)
+        if (strlen(slots[k].name) == length && memcmp(slots[k].name, name, length) == 0) {
+            slots[k].is_used = true;
             return slots[k].value;
+        }
     return NULL;
 }
 
@@ -76,7 +78,7 @@ static kiln_status unknown_slot(const char *name, size_t length)
     return kn_error(KILN_ERROR_INTERNAL, "template: the slot '${%.*s}' is unknown", (int)length, name);
 }
 
-static kiln_status expand_line(kn_str *out, const char *line, size_t length, const kn_slot *slots, int count)
+static kiln_status expand_line(kn_str *out, const char *line, size_t length, kn_slot *slots, int count)
 {
     const char *end = line + length;
     while (line < end) {
@@ -97,7 +99,7 @@ static kiln_status expand_line(kn_str *out, const char *line, size_t length, con
     return KILN_OK;
 }
 
-kiln_status kn_template_expand(kn_str *out, const char *text, const kn_slot *slots, int count)
+kiln_status kn_template_expand(kn_str *out, const char *text, kn_slot *slots, int count)
 {
     while (*text) {
         size_t length = strcspn(text, "\n"), indent, name_length = 0;

@@ -24,11 +24,12 @@ kiln_status kn_template_read(kn_str *out, const char *name);
 typedef struct kn_slot {
     const char *name;
     const char *value;
+    bool is_used; /* set where a template has the slot; the caller's to clear */
 } kn_slot;
 
 /* Appends text with each ${name} replaced. A slot alone on its line is indented as the line is (preprocessor
  * lines and user text under #line are not), and an empty one takes its line along. KILN_ERROR_INTERNAL for a
  * slot that is not in the list. */
-kiln_status kn_template_expand(kn_str *out, const char *text, const kn_slot *slots, int count);
+kiln_status kn_template_expand(kn_str *out, const char *text, kn_slot *slots, int count);
 
 #endif

@@ -15,15 +15,20 @@
 
 static void assert_expands(const char *text, const char *expected)
 {
-    static const kn_slot slots[] = {{"name", "kernel"},
-                                    {"empty", ""},
-                                    {"lines", "first;\nsecond;\n"},
-                                    {"user", "{\n#line 1 \"k\"\nz = x\n  + ${name}\n;\n#line 0\n}\n"},
-                                    {"pragma", "#pragma unroll\nfor (;;) {\n"}};
+    kn_slot slots[] = {{"name", "kernel", false},
+                       {"empty", "", false},
+                       {"lines", "first;\nsecond;\n", false},
+                       {"user", "{\n#line 1 \"k\"\nz = x\n  + ${name}\n;\n#line 0\n}\n", false},
+                       {"pragma", "#pragma unroll\nfor (;;) {\n", false}};
     kn_str out = KN_STR_INIT;
     assert_int_equal(kn_template_expand(&out, text, slots, sizeof slots / sizeof slots[0]), KILN_OK);
     assert_string_equal(kn_str_text(&out), expected);
     kn_str_free(&out);
+    for (size_t k = 0; k < sizeof slots / sizeof slots[0]; ++k) {
+        char written[32];
+        snprintf(written, sizeof written, "${%s}", slots[k].name);
+        assert_int_equal(slots[k].is_used, strstr(text, written) != NULL);
+    }
 }
 
 static void slots_are_replaced(void **state)

@@ -1,0 +1,19 @@
+/* recipes.c - the table of recipes: a line for each kind. */
+#include "codegen/writer.h"
+
+#include <stddef.h>
+
+extern const kn_recipe kn_recipe_flat, kn_recipe_rows, kn_recipe_strided, kn_recipe_steps, kn_recipe_tile,
+    kn_recipe_windows, kn_recipe_host_runs, kn_recipe_host_indices;
+
+static const kn_recipe *const recipes[] = {&kn_recipe_flat,      &kn_recipe_rows,        &kn_recipe_strided,
+                                           &kn_recipe_steps,     &kn_recipe_tile,        &kn_recipe_windows,
+                                           &kn_recipe_host_runs, &kn_recipe_host_indices};
+
+const kn_recipe *kn_recipe_find(const kn_kind *kind)
+{
+    for (size_t k = 0; k < sizeof recipes / sizeof recipes[0]; ++k)
+        if (recipes[k]->kind == kind)
+            return recipes[k];
+    return NULL;
+}

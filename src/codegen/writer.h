@@ -1,0 +1,176 @@
+/* codegen/writer.h - what is being written: a specialisation's texts on their way into the slots of its
+ * template. Internal to this folder.
+ *
+ * codegen.c writes what every kernel has, the fill of a kind (fill_NAME.c) the slots that its template has
+ * besides. */
+#ifndef KN_CODEGEN_WRITER_H
+#define KN_CODEGEN_WRITER_H
+
+#include "base/str.h"
+#include "plan/kind.h"
+#include "types/dtype.h"
+
+enum kn_text_id { KN_TEXT_BODY, KN_TEXT_PREAMBLE, KN_TEXT_LOOP_PREP, KN_TEXT_AFTER_LOOP, KN_TEXT_COUNT };
+
+/* The slots that templates may have. A fill that puts text into one that its template has not got is an
+ * error; `offered` ones, which every kernel fills, are there for those templates that want them. */
+#define KN_SLOTS(X)                         \
+    X(HEAD, head, false)                    \
+    X(AXES, axes, false)                    \
+    X(ENTRY, entry, true)                   \
+    X(BLOCK, block, true)                   \
+    X(VECTOR, vector, true)                 \
+    X(RANK, rank, true)                     \
+    X(UNROLL, unroll, true)                 \
+    X(OPERANDS, operands, true)             \
+    X(WAIT, wait, false)                    \
+    X(FIELDS, fields, false)                \
+    X(VALUES, values, false)                \
+    X(LOOP_PREP, loop_prep, false)          \
+    X(ELEMENT, element, false)              \
+    X(AFTER_LOOP, after_loop, false)        \
+    X(SINGLE, single, false)                \
+    X(LOADS, loads, false)                  \
+    X(PACKS, packs, false)                  \
+    X(GATHER, gather, false)                \
+    X(LANE, lane, false)                    \
+    X(STORES, stores, false)                \
+    X(BLOCKS, blocks, false)                \
+    X(STRIPE_WIDTH, stripe_width, false)    \
+    X(THREAD_STEPS, thread_steps, false)    \
+    X(STILL, still, false)                  \
+    X(STEP_PACKS, step_packs, false)        \
+    X(STEP_LOADS, step_loads, false)        \
+    X(TILES, tiles, false)                  \
+    X(STAGE, stage, false)                  \
+    X(ROW_UNROLL, row_unroll, false)        \
+    X(STAGED, staged, false)                \
+    X(STAGED_SIZE, staged_size, false)      \
+    X(STAGED_FROM, staged_from, false)      \
+    X(RESULT_FROM, result_from, false)      \
+    X(RESULT_SIZE, result_size, false)      \
+    X(POINTERS, pointers, false)            \
+    X(INDEPENDENT, independent, false)
+enum kn_slot_id {
+#define KN_SLOT_ID(id, name, offered) KN_SLOT_##id,
+    KN_SLOTS(KN_SLOT_ID)
+#undef KN_SLOT_ID
+        KN_SLOT_COUNT
+};
+
+typedef struct kn_writer kn_writer;
+
+/* How the source of a kind is written. */
+typedef struct kn_recipe {
+    const kn_kind *kind;
+    const char *template_name;
+    /* Where a kind has several templates; NULL: it has one. */
+    const char *(*choose_template)(const kn_spec *spec);
+    void (*fill)(kn_writer *w);
+    /* The axis along which a thread's elements lie, where operands are located: "kn.axis[0]". NULL: they are
+     * found by the index. */
+    const char *fast_axis;
+    const char *step_axis; /* along which a thread takes several steps, kn_m the number of one; NULL: it takes one */
+    const char *preludes;   /* words that call for preludes; NULL: none */
+    bool takes_staged;      /* elements of a staged operand are taken one by one */
+    /* Loads a vector of operand k in a way of its own; false, or NULL: as the others do. */
+    bool (*load)(kn_writer *w, int k);
+    /* What has to hold beside the step along the fast axis for a gathered operand to be one run. NULL:
+     * nothing. */
+    void (*put_run_condition)(kn_str *out, int array, int size);
+} kn_recipe;
+
+struct kn_writer {
+    const kn_spec *spec;
+    const kn_program *program;
+    const kn_recipe *recipe;
+    bool is_cuda;
+    int n_arrays, array[KN_MAX_PARAMS]; /* by parameter: its number among the space's operands; -1: none */
+    kn_str user[KN_TEXT_COUNT];         /* the user's texts as they stand in the source */
+    kn_str slot[KN_SLOT_COUNT];
+};
+
+/* The recipe of the specialisation's kind; NULL. */
+const kn_recipe *kn_recipe_find(const kn_kind *kind);
+
+static inline int kn_param_count(const kn_writer *w)
+{
+    return w->program->n_in + w->program->n_out;
+}
+
+static inline bool kn_is_output(const kn_writer *w, int k)
+{
+    return k >= w->program->n_in;
+}
+
+static inline bool kn_is_bool(const kn_writer *w, int k)
+{
+    return w->spec->operand[k].dtype == KILN_BOOL;
+}
+
+static inline const char *kn_storage(const kn_writer *w, int k)
+{
+    return kn_dtype_info_of(w->spec->operand[k].dtype)->storage;
+}
+
+static inline int kn_item_size(const kn_writer *w, int k)
+{
+    return kn_dtype_info_of(w->spec->operand[k].dtype)->size;
+}
+
+/* The letter of an array operand; 0 for what is none. */
+static inline char kn_access_of(const kn_writer *w, int k)
+{
+    return w->array[k] < 0 ? '\0' : w->spec->schedule.access[w->array[k]];
+}
+
+/* Whether some operand is gathered. */
+bool kn_gathers(const kn_writer *w);
+
+/* ---- calls of the snippet, which stands in the source as the function kn_element ---- */
+
+/* Text of one argument. */
+typedef void (*kn_place_writer)(const kn_writer *w, kn_str *out, int k);
+bool kn_is_element_param(const kn_writer *w, int k);
+void kn_put_call(const kn_writer *w, kn_str *out, kn_place_writer place, const char *index);
+void kn_place_lane(const kn_writer *w, kn_str *out, int k);    /* element kn_k of a thread's vector */
+void kn_place_flat(const kn_writer *w, kn_str *out, int k);    /* at the index kn_at */
+void kn_place_located(const kn_writer *w, kn_str *out, int k); /* at kn_here */
+
+/* One element at kn_here. */
+void kn_put_single(kn_writer *w);
+
+/* Blocks side by side on a multiprocessor for which registers are to be left, by the threads that are wanted
+ * there. */
+void kn_put_blocks(kn_writer *w, int threads);
+
+/* ---- vectors.c: a thread's vectors, loaded, gathered and stored ---- */
+
+/* Declares, loads and stores all operands. What is gathered is declared alone. */
+void kn_put_vectors(kn_writer *w);
+void kn_put_vector_load(const kn_writer *w, kn_str *out, int k);
+/* The gathered operands, by `function`: of one row, or of this one and the next; one that takes runs alone
+ * needs no step. */
+void kn_put_gathers(const kn_writer *w, kn_str *out, const char *function, bool two_rows, bool with_step);
+/* Elements of one row: at steps of the fast axis. */
+void kn_put_gather_in_row(const kn_writer *w, kn_str *out);
+/* What element kn_k gathers at kn_here. */
+void kn_put_gather_lane(const kn_writer *w, kn_str *out);
+/* "a.stride[0] == 4 && a.stride[1] == 4": all gathered operands are runs. Empty where they cannot be loaded
+ * as such. */
+void kn_put_all_runs(const kn_writer *w, kn_str *out);
+
+/* Bytes and halves that are gathered in one of several ways are kept as words meanwhile: the compiler would
+ * take them apart and put them together again. */
+bool kn_is_kept_in_words(const kn_writer *w, int k);
+bool kn_are_some_kept_in_words(const kn_writer *w);
+/* After elements have been gathered one by one; after all ways to gather. */
+void kn_put_words_of_lanes(const kn_writer *w, kn_str *out);
+void kn_put_lanes_of_words(const kn_writer *w, kn_str *out);
+
+/* Everything of a kernel whose operands are located; `gather` writes what a thread gathers. */
+void kn_fill_located(kn_writer *w, void (*gather)(const kn_writer *w, kn_str *out));
+/* A `gather` for kernels whose vectors lie in one row. */
+void kn_put_gather_of_one_row(const kn_writer *w, kn_str *out);
+
+#endif

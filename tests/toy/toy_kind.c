@@ -1,0 +1,86 @@
+/* A kind that is added from outside: its value, its recipe, and a line in each of the two tables, which stand
+ * here in place of the library's. */
+#include "codegen/writer.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#include "plan/choice.h"
+
+enum { STRIDE = 7 };
+
+/* ---- the kind: plan/kind_NAME.c of a real one ---- */
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)kept;
+    if (!kn_choice_is_flat(c))
+        return false;
+    bool is_cuda = c->target->backend == KN_CUDA;
+    out->vector = is_cuda ? 1 : 0;
+    out->block = is_cuda ? kn_choice_block(c) : 0;
+    if (is_cuda)
+        memset(out->access, KN_DENSE, (size_t)c->count);
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"long long toy_stride;\n", 8, 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    bool is_cuda = part->spec->target.backend == KN_CUDA;
+    int64_t stride = is_cuda ? part->spec->schedule.block : STRIDE;
+    memcpy(out->field, &stride, sizeof stride);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    int64_t stride;
+    memcpy(&stride, at, sizeof stride);
+    kn_str_printf(out, " toy_stride=\"%lld\"", (long long)stride);
+}
+
+static const kn_kind toy_on_host = {"toy", choose, field, place, NULL, describe};
+static const kn_kind toy_on_cuda = {"toy", choose, field, place, NULL, describe};
+
+/* ---- its recipe: codegen/fill_NAME.c of a real one ---- */
+
+static void fill(kn_writer *w)
+{
+    for (int k = 0; !w->is_cuda && k < kn_param_count(w); ++k)
+        if (w->array[k] >= 0)
+            kn_str_printf(&w->slot[KN_SLOT_POINTERS], "%s%s *const kn_%s_ = kn.%s_;\n",
+                          kn_is_output(w, k) ? "" : "const ", kn_storage(w, k), w->program->param[k].name,
+                          w->program->param[k].name);
+    kn_put_call(w, &w->slot[KN_SLOT_SINGLE], kn_place_flat, "kn.start + kn_at");
+}
+
+static const kn_recipe toy_recipes[] = {{.kind = &toy_on_host, .template_name = "host/toy.cpp", .fill = fill},
+                                        {.kind = &toy_on_cuda, .template_name = "cuda/toy.cu", .fill = fill}};
+
+/* ---- the tables: plan/kinds.c and codegen/recipes.c, with one line more ---- */
+
+extern const kn_recipe kn_recipe_strided, kn_recipe_host_runs, kn_recipe_host_indices;
+
+const kn_kind *const *kn_kinds_of(kn_backend_kind backend)
+{
+    static const kn_kind *const host_kinds[] = {&toy_on_host, &kn_kind_host_runs, &kn_kind_host_indices,
+                                                NULL};
+    static const kn_kind *const cuda_kinds[] = {&toy_on_cuda, &kn_kind_strided, NULL};
+    return backend == KN_HOST ? host_kinds : cuda_kinds;
+}
+
+const kn_recipe *kn_recipe_find(const kn_kind *kind)
+{
+    const kn_recipe *const recipes[] = {&toy_recipes[0], &toy_recipes[1], &kn_recipe_strided,
+                                        &kn_recipe_host_runs, &kn_recipe_host_indices};
+    for (size_t k = 0; k < sizeof recipes / sizeof recipes[0]; ++k)
+        if (recipes[k]->kind == kind)
+            return recipes[k];
+    return NULL;
+}
