@@ -11,6 +11,7 @@
 #include "codegen/codegen.h"
 #include "plan/kind.h"
 #include "plan/shape.h"
+#include "plan/spec_text.h"
 
 /* Devices are named "host", "cuda", "cuda:N"; anything else is an architecture. */
 static bool names_device(const char *text)

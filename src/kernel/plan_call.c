@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "codegen/codegen.h"
 #include "plan/shape.h"
+#include "plan/spec_text.h"
 
 enum { WARP = 32, MOST_THREADS = 1024 }; /* of a block */
 

@@ -4,8 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "plan/windows.h"
-
 enum {
     ACCESS = 16,          /* bytes of a piece of a row */
     BOX_BYTES = 58 << 10, /* of shared memory, about; */
@@ -259,7 +257,7 @@ static uint32_t count_turns(const kn_cut *c, const kn_box *b, uint32_t warp)
     for (uint32_t lane = 0; lane < WARP; ++lane) {
         uint32_t thread = warp * WARP + lane, slot = thread & ((1u << b->slot_lanes) - 1), k = 0;
         uint32_t word =
-            word_of(c, b, step, slot, kn_windows_row(thread >> b->slot_lanes, row_lanes, b->row_shift),
+            word_of(c, b, step, slot, kn_box_row(thread >> b->slot_lanes, row_lanes, b->row_shift),
                     turns ? lane >> 3 : 0);
         uint32_t *bank = held[word % BANKS], *there = &count[word % BANKS];
         while (k < *there && bank[k] != word)

@@ -64,6 +64,13 @@ static inline int64_t kn_cut_halo(const kn_cut *c)
     return c->schedule->vector - 1;
 }
 
+/* The run of the thread that is `thread`th along the runs: neighbours are 2^shift runs apart. */
+static inline uint32_t kn_box_row(uint32_t thread, uint32_t row_lanes, uint32_t shift)
+{
+    uint32_t count = UINT32_C(1) << row_lanes;
+    return shift > row_lanes ? thread : (thread << shift | thread >> (row_lanes - shift)) & (count - 1);
+}
+
 /* Whether a run takes one element of a row after the other, where the rows lie along the axis on which the
  * runs go on. */
 bool kn_cut_is_crossed(kn_cut *c, int axis);

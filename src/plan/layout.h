@@ -13,6 +13,7 @@
 #ifndef KN_PLAN_LAYOUT_H
 #define KN_PLAN_LAYOUT_H
 
+#include "base/str.h"
 #include "plan/spec.h"
 
 /* Division by `extent` of numbers below 2^31: (high 32 bits of (n * magic) + n) >> shift. After Granlund and

@@ -24,15 +24,8 @@ typedef struct kn_windows {
     uint32_t q_step, q2_step; /* so for results */
     /* log2 of threads side by side: pieces of a row; slots of a run, and runs. */
     uint32_t piece_lanes, slot_lanes, row_lanes;
-    uint32_t row_shift; /* threads take runs in the order of kn_windows_row */
+    uint32_t row_shift; /* threads take runs in the order of kn_box_row */
 } kn_windows;
-
-/* The run of the thread that is `thread`th along the runs: neighbours are 2^shift runs apart. */
-static inline uint32_t kn_windows_row(uint32_t thread, uint32_t row_lanes, uint32_t shift)
-{
-    uint32_t count = UINT32_C(1) << row_lanes;
-    return shift > row_lanes ? thread : (thread << shift | thread >> (row_lanes - shift)) & (count - 1);
-}
 
 /* Axes of a box. */
 enum { KN_WINDOWS_AXES = 4 };

@@ -6,6 +6,7 @@
 #include "compile/compile.h"
 #include "plan/kind.h"
 #include "plan/shape.h"
+#include "plan/spec_text.h"
 #include "types/dtype.h"
 
 #include "base/error.h"

@@ -1,5 +1,6 @@
 /* The serialised specialisation: reading what was written gives the same line and the same values; damaged lines are refused with the key at fault. */
 #include "plan/kind.h"
+#include "plan/spec_text.h"
 #include "base/alloc.h"
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,7 @@
 /* A model in C of what the windows kernel (templates/cuda/windows.cu) does with the numbers that it is given: random layouts, each block's pieces of 16 bytes, slots
  * and ends of runs, thread by thread with the steps that threads take. Memory is modelled by addresses: shared memory knows of each byte where it came from, and what a
  * result is computed from has to be what the strides say. */
+#include "plan/boxes.h"
 #include "plan/kind.h"
 #include "plan/windows.h"
 #include <setjmp.h>
@@ -457,7 +458,7 @@ static void slots_thread(model *m, const block *b, uint32_t thread)
     uint32_t r0 = (lane << m->w.row_shift | lane >> (m->w.row_lanes - m->w.row_shift)) & (rows - 1);
     uint32_t q2 = divide(m, b->row + r0, Q), q = b->row + r0 - q2 * (uint32_t)extent_of(m, Q);
     place corner = b->corner;
-    assert_int_equal(r0, kn_windows_row(lane, m->w.row_lanes, m->w.row_shift));
+    assert_int_equal(r0, kn_box_row(lane, m->w.row_lanes, m->w.row_shift));
     move(m, &corner, Q, q);
     move(m, &corner, Q2, q2);
     for (uint32_t slot = thread & ((1u << m->w.slot_lanes) - 1); slot < m->w.slots;
@@ -691,7 +692,7 @@ static void rows_are_permuted(void **state)
         for (uint32_t shift = 0; shift <= lanes + 1; ++shift) {
             uint64_t seen = 0;
             for (uint32_t thread = 0; thread < UINT32_C(1) << lanes; ++thread)
-                seen |= UINT64_C(1) << kn_windows_row(thread, lanes, shift);
+                seen |= UINT64_C(1) << kn_box_row(thread, lanes, shift);
             assert_true(seen == (lanes == 6 ? UINT64_MAX : (UINT64_C(1) << (1u << lanes)) - 1));
         }
 }
