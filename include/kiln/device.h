@@ -8,6 +8,10 @@
  *
  * A device is a small integer. Zero, KILN_DEVICE_DEFAULT, means the calling thread's current device, which is at first the
  * one that KILN_TARGET names, else cuda:0 where a driver and a device are present, else the host. Thread-safe.
+ *
+ * A child of fork() may use the host as its parent does, whatever the parent's threads were doing. CUDA does not survive: where it had been started
+ * before, calls on its devices fail with KILN_ERROR_DEVICE or KILN_ERROR_NOT_FOUND there and say so, and the default device is the host unless
+ * KILN_TARGET names another. What belongs to such devices may still be freed.
  */
 #ifndef KILN_DEVICE_H
 #define KILN_DEVICE_H

@@ -112,7 +112,7 @@ typedef struct kiln_prepare_options {
     const char *target;         /* "host", "cuda:0", or an architecture to compile for without a device: "sm_90"; NULL: current device */
 } kiln_prepare_options;
 #define KILN_PREPARE_OPTIONS_INIT {sizeof(kiln_prepare_options), 0, NULL}
-enum { KILN_PREPARE_BACKGROUND = 1 }; /* return at once, compile on another thread */
+enum { KILN_PREPARE_BACKGROUND = 1 }; /* return at once, compile on another thread; the end of the process waits for it */
 
 /* Compiles (or finds) and loads what kiln_kernel_call with these arguments needs, without running it. Outputs may be NULL. */
 KILN_API kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int n_out, const kiln_arg *in, int n_in,

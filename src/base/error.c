@@ -1,9 +1,12 @@
 #include "base/error.h"
 #include "base/alloc.h"
+#include "base/lock.h"
+#include "base/unload.h"
 
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum { MESSAGE_SIZE = sizeof((kn_error_state *)0)->message };
@@ -14,7 +17,7 @@ static _Thread_local struct {
     char *log;
 } last;
 
-static pthread_once_t once = PTHREAD_ONCE_INIT;
+static atomic_bool is_key_made;
 static pthread_key_t log_key;
 static atomic_bool has_log_key; /* a thread may still run when the library goes */
 
@@ -51,12 +54,15 @@ const char *kiln_status_name(kiln_status status)
 
 static void create_key(void)
 {
-    has_log_key = pthread_key_create(&log_key, kn_free) == 0;
+    has_log_key = pthread_key_create(&log_key, free) == 0; /* the C library's: it stays where it is */
 }
 
-/* The destructor's code goes away with the library. The priority makes it the last: others wait for threads. */
-__attribute__((destructor(101))) static void delete_key(void)
+static void replace_log(char *log);
+
+/* The last to go: others wait for threads. */
+__attribute__((destructor(KN_UNLOAD_ERROR))) static void delete_key(void)
 {
+    replace_log(NULL);
     if (has_log_key)
         pthread_key_delete(log_key);
     has_log_key = false;
@@ -68,7 +74,7 @@ static void replace_log(char *log)
     char *before = last.log;
     if (!before && !log)
         return;
-    pthread_once(&once, create_key);
+    kn_lock_once(&is_key_made, KN_LOCK_ERROR, create_key);
     if (log && (!has_log_key || pthread_setspecific(log_key, log) != 0)) {
         kn_free(log); /* nobody would free it at the thread's end */
         log = NULL;

@@ -107,6 +107,8 @@ kiln_status kn_os_library_open(kn_library **out, const char *path);
 kiln_status kn_os_library_open_memory(kn_library **out, const void *data, size_t size, const char *name);
 void *kn_os_library_symbol(kn_library *library, const char *name);
 void kn_os_library_close(kn_library *library);
+/* From now on this library is never unloaded: somebody who stays has pointers into it. */
+void kn_os_library_pin_self(void);
 
 /* ---- the processor ---- */
 int kn_os_cpu_count(void);          /* usable by this process: affinity and cgroup quota respected */

@@ -3,6 +3,7 @@
 #include "base/elf.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/lock.h"
 
 #include <dlfcn.h>
 #include <errno.h>
@@ -27,7 +28,9 @@ static kiln_status open_path(kn_library **out, const char *path, const char *nam
     const char *reason;
     if (!library)
         return kn_error_memory(sizeof *library, name);
+    kn_lock_loader();
     library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    kn_unlock_loader();
     if (library->handle) {
         *out = library;
         return KILN_OK;
@@ -167,6 +170,18 @@ void kn_os_library_close(kn_library *library)
 {
     if (!library)
         return;
+    kn_lock_loader();
     dlclose(library->handle);
+    kn_unlock_loader();
     kn_free(library);
+}
+
+void kn_os_library_pin_self(void)
+{
+    static const char here;
+    Dl_info info;
+    kn_lock_loader();
+    if (dladdr(&here, &info) && info.dli_fname)
+        (void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+    kn_unlock_loader();
 }

@@ -1,24 +1,21 @@
 #include "build/build_state.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/lock.h"
+#include "base/thread.h"
+#include "base/unload.h"
 #include "compile/compile.h"
 #include "device/device.h"
 
 #include <limits.h>
-#include <pthread.h>
-#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
-#include <unistd.h>
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static _Atomic(kn_build_state *) current;
 
-/* The thread that opens the cache; whoever takes the library down waits for it. */
-static pthread_t warm_up_thread;
-static kn_backend_kind warm_up_backend; /* whose compiler it looks for */
-static pid_t warm_up_process;
+static kn_backend_kind warm_up_backend; /* whose compiler the thread that opens the cache looks for */
+static bool is_warming_up;
 
 /* False without memory: having no place for a cache is no failure, and is remembered. */
 static bool open_cache(kn_build_state *state)
@@ -67,11 +64,11 @@ kiln_status kn_build_state_get(kn_build_state **out)
 {
     kn_build_state *state = atomic_load_explicit(&current, memory_order_acquire);
     if (!state) {
-        pthread_mutex_lock(&mutex);
+        kn_lock_take(KN_LOCK_BUILD);
         state = atomic_load(&current);
         if (!state)
             atomic_store(&current, state = create_state());
-        pthread_mutex_unlock(&mutex);
+        kn_lock_give(KN_LOCK_BUILD);
     }
     *out = state;
     return state ? KILN_OK : kn_error_memory(sizeof *state, "the table of kernels");
@@ -79,24 +76,11 @@ kiln_status kn_build_state_get(kn_build_state **out)
 
 /* ---- what the first kernel needs, made ready meanwhile ---- */
 
-static void *warm_up(void *user)
+static void warm_up(void *user)
 {
     kn_build_state *state = user;
     kn_cache_warm_up(state->cache);
     kn_compile_identity(warm_up_backend);
-    return NULL;
-}
-
-/* Signals are for the application's threads. */
-static bool start_thread(kn_build_state *state)
-{
-    sigset_t all, before;
-    bool is_started;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    is_started = pthread_create(&warm_up_thread, NULL, warm_up, state) == 0;
-    pthread_sigmask(SIG_SETMASK, &before, NULL);
-    return is_started;
 }
 
 void kn_build_warm_up(kn_backend_kind backend)
@@ -105,13 +89,12 @@ void kn_build_warm_up(kn_backend_kind backend)
     kn_error_state before; /* without memory or threads the cache is opened later */
     kn_error_save(&before);
     if (kn_build_state_get(&state) == KILN_OK && state->cache) {
-        pthread_mutex_lock(&mutex);
-        if (!warm_up_process) {
+        kn_lock_take(KN_LOCK_BUILD);
+        if (!is_warming_up) {
             warm_up_backend = backend;
-            if (start_thread(state))
-                warm_up_process = getpid();
+            is_warming_up = kn_thread_start(warm_up, state) == 0;
         }
-        pthread_mutex_unlock(&mutex);
+        kn_lock_give(KN_LOCK_BUILD);
     }
     kn_error_restore(&before);
 }
@@ -121,16 +104,16 @@ __attribute__((constructor)) static void register_warm_up(void)
     kn_device_on_first_use(kn_build_warm_up);
 }
 
-/* The thread's code goes away with the library. */
-__attribute__((destructor)) static void join_warm_up(void)
-{
-    if (warm_up_process == getpid())
-        pthread_join(warm_up_thread, NULL);
-    warm_up_process = 0;
-}
-
 void kn_build_shutdown(void)
 {
-    join_warm_up();
+    kn_thread_join_all();
+    is_warming_up = false;
     free_state(atomic_exchange(&current, NULL));
+}
+
+/* Kernels and the open cache go with the library. */
+__attribute__((destructor(KN_UNLOAD_BUILD))) static void unload(void)
+{
+    if (!kn_unload_is_exit())
+        kn_build_shutdown();
 }

@@ -1,19 +1,18 @@
 #include "build/once.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/map.h"
 
-#include <pthread.h>
 #include <string.h>
-#include <unistd.h>
 
 typedef enum once_state { BEING_MADE, MADE, FAILED } once_state;
 
 typedef struct kn_once kn_once; /* one key's entry */
 struct kn_once {
     once_state state;
-    pid_t maker; /* a forked child has no such thread: it takes over */
-    int waiting; /* threads that still look at a failed entry */
+    unsigned maker; /* kn_fork_count(): a forked child has no such thread, and takes over */
+    int waiting;    /* threads that still look at a failed entry */
     void *value;
     kn_error_state failure;
     kn_once *retired; /* values that were forgotten */
@@ -26,37 +25,11 @@ struct kn_once_table {
     kn_once *retired;
 };
 
-/* One for all tables: it is held for a look at a map, never while something is made. */
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void before_fork(void)
-{
-    pthread_mutex_lock(&mutex);
-}
-
-static void in_parent(void)
-{
-    pthread_mutex_unlock(&mutex);
-}
-
-/* The condition remembers waiting threads that the child does not have. */
-static void in_child(void)
-{
-    pthread_cond_init(&changed, NULL);
-    pthread_mutex_unlock(&mutex);
-}
-
-static void register_fork(void)
-{
-    pthread_atfork(before_fork, in_parent, in_child);
-}
+/* KN_LOCK_ONCE is one for all tables: it is held for a look at a map, never while something is made. */
 
 kn_once_table *kn_once_table_create(void)
 {
     kn_once_table *table = kn_calloc(1, sizeof *table);
-    pthread_once(&once, register_fork);
     if (table && !(table->entries = kn_map_create())) {
         kn_free(table);
         table = NULL;
@@ -104,7 +77,7 @@ static kiln_status add_entry(kn_once_table *table, const void *key, size_t key_s
         kn_free(entry);
         return kn_error_memory(sizeof *entry + key_size, "a kernel's entry");
     }
-    entry->maker = getpid();
+    entry->maker = kn_fork_count();
     entry->key_size = key_size;
     memcpy(entry->key, key, key_size);
     *mine = entry;
@@ -125,15 +98,15 @@ static kiln_status share_failure(kn_once *entry)
 static kiln_status wait_for(kn_once *entry, void **value, kn_once **mine)
 {
     entry->waiting++;
-    while (entry->state == BEING_MADE && entry->maker == getpid())
-        pthread_cond_wait(&changed, &mutex);
+    while (entry->state == BEING_MADE && entry->maker == kn_fork_count())
+        kn_lock_wait(KN_LOCK_ONCE);
     if (entry->state == FAILED)
         return share_failure(entry);
     entry->waiting--;
     if (entry->state == MADE) {
         *value = entry->value;
     } else {
-        entry->maker = getpid();
+        entry->maker = kn_fork_count();
         entry->waiting = 0;
         *mine = entry;
     }
@@ -146,26 +119,26 @@ static kiln_status begin(kn_once_table *table, const void *key, size_t key_size,
 {
     kn_once *entry;
     kiln_status status;
-    pthread_mutex_lock(&mutex);
+    kn_lock_take(KN_LOCK_ONCE);
     entry = kn_map_get(table->entries, key, key_size);
     status = entry ? wait_for(entry, value, mine) : add_entry(table, key, key_size, mine);
-    pthread_mutex_unlock(&mutex);
+    kn_lock_give(KN_LOCK_ONCE);
     return status;
 }
 
 static void finish(kn_once *mine, void *value)
 {
-    pthread_mutex_lock(&mutex);
+    kn_lock_take(KN_LOCK_ONCE);
     mine->value = value;
     mine->state = MADE;
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&mutex);
+    kn_lock_wake(KN_LOCK_ONCE);
+    kn_lock_give(KN_LOCK_ONCE);
 }
 
 /* Those who wait get the thread's last error. */
 static void fail(kn_once_table *table, kn_once *mine, kiln_status status)
 {
-    pthread_mutex_lock(&mutex);
+    kn_lock_take(KN_LOCK_ONCE);
     kn_map_remove(table->entries, mine->key, mine->key_size);
     mine->failure.status = status;
     memcpy(mine->failure.message, kiln_error_message(), strlen(kiln_error_message()) + 1);
@@ -174,8 +147,8 @@ static void fail(kn_once_table *table, kn_once *mine, kiln_status status)
     mine->state = FAILED;
     if (mine->waiting == 0)
         free_entry(mine);
-    pthread_cond_broadcast(&changed);
-    pthread_mutex_unlock(&mutex);
+    kn_lock_wake(KN_LOCK_ONCE);
+    kn_lock_give(KN_LOCK_ONCE);
 }
 
 kiln_status kn_once_get(kn_once_table *table, const void *key, size_t key_size, void **value,
@@ -199,12 +172,12 @@ kiln_status kn_once_get(kn_once_table *table, const void *key, size_t key_size, 
 void kn_once_forget(kn_once_table *table, const void *key, size_t key_size, const void *value)
 {
     kn_once *entry;
-    pthread_mutex_lock(&mutex);
+    kn_lock_take(KN_LOCK_ONCE);
     entry = kn_map_get(table->entries, key, key_size);
     if (entry && entry->state == MADE && entry->value == value) {
         kn_map_remove(table->entries, key, key_size);
         entry->retired = table->retired;
         table->retired = entry;
     }
-    pthread_mutex_unlock(&mutex);
+    kn_lock_give(KN_LOCK_ONCE);
 }

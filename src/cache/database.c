@@ -1,11 +1,11 @@
 #include "cache/database.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/log.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -64,32 +64,13 @@ enum {
 
 /* ---- the gate ---- */
 
-static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-
-static void lock_gate(void)
-{
-    pthread_mutex_lock(&gate);
-}
-
-static void unlock_gate(void)
-{
-    pthread_mutex_unlock(&gate);
-}
-
-static void register_fork(void)
-{
-    pthread_atfork(lock_gate, unlock_gate, unlock_gate);
-}
-
 /* SQLite writes, whatever is asked of it: within the gate a file that grows beyond a limit is an error, no
  * signal. Of the one thread that is inside. */
 static kn_os_guard guard;
 
 void kn_database_enter(void)
 {
-    pthread_once(&once, register_fork);
-    lock_gate();
+    kn_lock_take(KN_LOCK_CACHE);
     kn_os_guard_writes(&guard);
 }
 
@@ -101,7 +82,7 @@ void kn_database_leave(kn_database *database)
         memcpy(trouble, database->trouble, sizeof trouble);
     database->has_news = false;
     kn_os_unguard_writes(&guard);
-    unlock_gate();
+    kn_lock_give(KN_LOCK_CACHE);
     if (has_news)
         kn_log(KILN_LOG_WARNING, "the kernel cache is not used as it should be: %s", trouble);
 }
@@ -129,7 +110,7 @@ static void give_up(kn_database *database)
 void kn_database_close(kn_database *database)
 {
     /* A connection that came through fork() belongs to the parent: not even closing it is allowed. */
-    bool is_own = database->owner == getpid();
+    bool is_own = database->owner == kn_fork_count();
     for (int i = 0; i < KN_SQL_COUNT; i++) {
         if (is_own)
             sqlite3_finalize(database->statements[i]);
@@ -306,7 +287,7 @@ static int check_schema(kn_database *database)
 static int open_file(kn_database *database)
 {
     int rc;
-    database->owner = getpid();
+    database->owner = kn_fork_count();
     rc = open_connection(database);
     if (rc == SQLITE_OK)
         rc = configure(database);
@@ -415,14 +396,14 @@ static void open_database(kn_database *database)
 
 bool kn_database_ready(kn_database *database)
 {
-    if (database->state == KN_DATABASE_OPEN && database->owner == getpid() && !database->retry_at)
+    if (database->state == KN_DATABASE_OPEN && database->owner == kn_fork_count() && !database->retry_at)
         return true;
     if (database->retry_at && kn_os_now_ms() < database->retry_at) {
         database->errors++;
         return false;
     }
     database->retry_at = 0;
-    if (database->state == KN_DATABASE_OPEN && database->owner != getpid())
+    if (database->state == KN_DATABASE_OPEN && database->owner != kn_fork_count())
         kn_database_close(database);
     if (database->state == KN_DATABASE_UNOPENED) {
         kn_error_state before; /* whatever happens here is not the caller's failure */

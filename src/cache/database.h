@@ -1,8 +1,8 @@
 /* cache/database.h - the SQLite file behind a cache: opening, the schema, kept statements, and what is done
  * about trouble.
  *
- * Every function here is called with the gate held (kn_database_enter): one mutex for the whole process,
- * which fork() takes too, so that no child is born while a thread is inside SQLite.
+ * Every function here is called with the gate held (kn_database_enter): one lock for the whole process, so that
+ * no child is born while a thread of ours is inside SQLite.
  */
 #ifndef KN_CACHE_DATABASE_H
 #define KN_CACHE_DATABASE_H
@@ -48,7 +48,7 @@ typedef struct kn_database {
     kn_database_state state;
     sqlite3 *db;
     sqlite3_stmt *statements[KN_SQL_COUNT];
-    pid_t owner;  /* the process that opened db: no other may touch it */
+    unsigned owner; /* kn_fork_count() of the process that opened db: no other may touch it */
     dev_t device; /* which file it is, to see that another process has set it aside */
     ino_t inode;
     int set_aside;   /* how often this process has done so */

@@ -1,9 +1,9 @@
 #include "codegen/codegen.h"
 
-#include <pthread.h>
 #include <stdio.h>
 
 #include "base/hash.h"
+#include "base/lock.h"
 #include "base/os.h"
 #include "codegen/templates.h"
 #include "codegen/generator_sources.h"
@@ -32,7 +32,7 @@ static void make_generator(void)
 
 const char *kn_codegen_generator(void)
 {
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
-    pthread_once(&once, make_generator);
+    static atomic_bool is_made;
+    kn_lock_once(&is_made, KN_LOCK_GENERATOR, make_generator);
     return generator;
 }

@@ -10,11 +10,11 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/os.h"
 #include "types/operators.h"
 
 #include <limits.h>
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,6 @@
 #include <time.h>
 #include <unistd.h>
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static kn_compiler_place place;
 static kn_str command; /* the words of KILN_CXX, each ended by a NUL; the first is the program's path */
 static int n_words;
@@ -238,12 +237,12 @@ static void search(void)
 
 static const kn_compiler_place *host_place(void)
 {
-    pthread_mutex_lock(&mutex);
+    kn_lock_take(KN_LOCK_HOST_COMPILER);
     if (!place.is_searched) {
         place.is_searched = true;
         search();
     }
-    pthread_mutex_unlock(&mutex);
+    kn_lock_give(KN_LOCK_HOST_COMPILER);
     return &place;
 }
 

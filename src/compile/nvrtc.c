@@ -5,10 +5,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/os.h"
 #include "types/operators.h"
 
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -64,7 +64,6 @@ static const struct {
 
 enum { MAX_ARCHITECTURES = 64 };
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 static kn_compiler_place place;
 static nvrtc_api api;
 static kn_library *loaded; /* for good: NVRTC is not made to be unloaded */
@@ -95,9 +94,9 @@ static void search_once(void)
 
 static const kn_compiler_place *nvrtc_place(void)
 {
-    pthread_mutex_lock(&mutex);
+    kn_lock_take(KN_LOCK_NVRTC);
     search_once();
-    pthread_mutex_unlock(&mutex);
+    kn_lock_give(KN_LOCK_NVRTC);
     return &place;
 }
 
@@ -163,9 +162,9 @@ static kiln_status load_locked(void)
 
 static kiln_status load(void)
 {
-    pthread_mutex_lock(&mutex);
+    kn_lock_take(KN_LOCK_NVRTC);
     kiln_status status = load_locked();
-    pthread_mutex_unlock(&mutex);
+    kn_lock_give(KN_LOCK_NVRTC);
     return status;
 }
 

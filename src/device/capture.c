@@ -9,20 +9,32 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "device/pool.h"
 
 static struct {
-    pthread_mutex_t lock;
-    kn_capture *records;
-    _Atomic int dead; /* records whose last reference went where the driver could not be called */
-    pthread_once_t once;
+    kn_capture *records;   /* under KN_LOCK_CAPTURES */
+    _Atomic int dead;      /* records whose last reference went where the driver could not be called */
     pthread_key_t leaving; /* set in threads that have begun a capture */
     bool has_key;
-} captures = {.lock = PTHREAD_MUTEX_INITIALIZER, .once = PTHREAD_ONCE_INIT};
+} captures;
 
 _Atomic int kn_captures_open;
 
 /* ---- records ---- */
+
+/* What the parent captured is lost, and its list may have been in the middle of a change. */
+static void forget_in_child(void)
+{
+    captures.records = NULL;
+    atomic_store(&captures.dead, 0);
+    atomic_store(&kn_captures_open, 0);
+}
+
+__attribute__((constructor)) static void register_fork(void)
+{
+    kn_fork_on_child(forget_in_child);
+}
 
 static kn_capture *find_record(uint64_t id)
 {
@@ -51,7 +63,7 @@ static kn_capture *new_record(kn_device *device, uint64_t id, bool is_foreign)
     r->id = id;
     r->is_foreign = is_foreign;
     atomic_init(&r->references, 1);
-    pthread_mutex_init(&r->run_lock, NULL);
+    r->run_lock = KN_LOCK_GRAPH_RUNS + (kn_lock)kn_device_slot(device->id);
     r->next = captures.records;
     captures.records = r;
     return r;
@@ -115,7 +127,6 @@ static void end_record(kn_capture *r)
     kn_pool_capture_ends(r->device->pool, r->id, r->was_launched, r->last_stream);
     release_all(r->until_end);
     release_all(r->held);
-    pthread_mutex_destroy(&r->run_lock);
     kn_free(r);
     kn_error_restore(&before);
 }
@@ -130,11 +141,13 @@ static void unlink_record(kn_capture *r)
 
 void kn_capture_drop_reference(kn_capture *r)
 {
-    pthread_mutex_lock(&captures.lock);
+    if (kn_device_is_lost(r->device))
+        return;
+    kn_lock_take(KN_LOCK_CAPTURES);
     bool is_last = atomic_fetch_sub(&r->references, 1) == 1;
     if (is_last)
         unlink_record(r);
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     if (is_last)
         end_record(r);
 }
@@ -146,11 +159,11 @@ static bool captures_here(bool prepared)
 {
     if (!kn_capture_is_any_open())
         return false;
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_take(KN_LOCK_CAPTURES);
     kn_capture *r = captures.records;
     while (r && !(r->is_open && (r->is_prepared || !prepared) && pthread_equal(r->thread, pthread_self())))
         r = r->next;
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     return r;
 }
 
@@ -176,10 +189,10 @@ bool kn_capture_is_prepared(uint64_t capture)
 {
     if (!kn_capture_is_any_open())
         return false;
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_take(KN_LOCK_CAPTURES);
     kn_capture *r = find_record(capture);
     bool is_prepared = r && r->is_prepared;
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     return is_prepared;
 }
 
@@ -188,12 +201,12 @@ kiln_status kn_capture_forbids_device(const kn_device *device, const char *what)
     char name[24];
     if (!kn_capture_is_any_open())
         return KILN_OK;
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_take(KN_LOCK_CAPTURES);
     kn_capture *r = captures.records;
     while (r && !(r->is_open && r->device == device))
         r = r->next;
     bool is_ours = r && pthread_equal(r->thread, pthread_self());
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     if (!r)
         return KILN_OK;
     kiln_device_name(device->id, name, sizeof name);
@@ -232,9 +245,9 @@ static bool put_off(kn_capture *r, kn_held *h)
 bool kn_capture_defer(kn_device *device, kn_held *held, void (*release)(void *object), void *object)
 {
     *held = (kn_held){NULL, release, object, true};
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_take(KN_LOCK_CAPTURES);
     bool done = put_off(capture_of_device(device), held);
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     return done;
 }
 
@@ -249,7 +262,7 @@ static void graph_is_gone(void *record)
 
 static kn_capture *take_dead(void)
 {
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_take(KN_LOCK_CAPTURES);
     kn_capture *r = captures.records;
     while (r && atomic_load(&r->references) > 0)
         r = r->next;
@@ -257,7 +270,7 @@ static kn_capture *take_dead(void)
         unlink_record(r);
         atomic_fetch_sub(&captures.dead, 1);
     }
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     return r;
 }
 
@@ -313,10 +326,10 @@ static kiln_status tie_to_graph(kn_capture *r, void *stream)
  * listed. */
 kiln_status kn_capture_meet(kn_device *device, void *stream, uint64_t capture)
 {
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_take(KN_LOCK_CAPTURES);
     bool is_known = find_record(capture);
     kn_capture *r = is_known ? NULL : new_record(device, capture, true);
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     if (is_known)
         return KILN_OK;
     if (!r)
@@ -344,13 +357,13 @@ kiln_status kn_capture_hold(kn_device *device, void *stream, void (*release)(voi
     kn_held *h = kn_malloc(sizeof *h);
     if (!h)
         return kn_error_memory(sizeof *h, "a capture");
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_take(KN_LOCK_CAPTURES);
     kn_capture *r = find_record(id);
     if (r) {
         *h = (kn_held){r->held, release, object, false};
         r->held = h;
     }
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     *taken = r;
     if (!r)
         kn_free(h);
@@ -362,13 +375,13 @@ kiln_status kn_capture_hold(kn_device *device, void *stream, void (*release)(voi
 /* The capture is over: its record is a graph's, or about to be dropped. */
 static void close_record(kn_capture *r)
 {
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_take(KN_LOCK_CAPTURES);
     kn_held *waiting = r->until_end;
     if (r->is_open)
         atomic_fetch_sub(&kn_captures_open, 1);
     r->is_open = false;
     r->until_end = NULL;
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     release_all(waiting);
 }
 
@@ -397,10 +410,10 @@ static kiln_status explain_missing(kn_device *device, void *stream)
         return status;
     if (!is_active)
         return kn_error(KILN_ERROR_CAPTURE, "the stream is not being captured");
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_take(KN_LOCK_CAPTURES);
     kn_capture *r = id ? find_record(id) : NULL;
     bool is_ours = r && r->is_open;
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     return kn_error(KILN_ERROR_CAPTURE, is_ours ? "the stream has joined a capture that was begun on another "
                                                   "stream; end it there"
                                                 : "the capture was not begun by kiln_capture_begin on this "
@@ -409,10 +422,10 @@ static kiln_status explain_missing(kn_device *device, void *stream)
 
 static kiln_status find_ours(kn_capture **out, kn_device *device, void *stream)
 {
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_take(KN_LOCK_CAPTURES);
     kn_capture *r = *out = find_origin(device, stream);
     bool is_here = r && pthread_equal(r->thread, pthread_self());
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     if (!r)
         return explain_missing(device, stream);
     if (!is_here) /* the driver would refuse, and spoil it */
@@ -485,9 +498,9 @@ bool kn_capture_stream_leaves(kiln_stream *leaving, void (*release)(void *object
     if (device->backend->kind != KN_CUDA)
         return false;
     kn_error_save(&before);
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_take(KN_LOCK_CAPTURES);
     kn_capture *r = find_origin(device, stream);
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     if (r)
         abandon(r);
     else if (device->backend->stream_is_capturing(device, stream, &is_member, NULL) != KILN_OK)
@@ -502,10 +515,10 @@ static void thread_ends(void *unused)
     kn_capture *r;
     (void)unused;
     do {
-        pthread_mutex_lock(&captures.lock);
+        kn_lock_take(KN_LOCK_CAPTURES);
         for (r = captures.records; r && !(r->is_open && pthread_equal(r->thread, pthread_self()));)
             r = r->next;
-        pthread_mutex_unlock(&captures.lock);
+        kn_lock_give(KN_LOCK_CAPTURES);
         if (r)
             abandon(r);
     } while (r);
@@ -530,9 +543,9 @@ __attribute__((destructor)) static void delete_key(void)
  * now. */
 static void forget_stale(const kn_device *device, const void *stream)
 {
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_take(KN_LOCK_CAPTURES);
     kn_capture *r = find_origin(device, stream);
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     if (!r)
         return;
     close_record(r);
@@ -541,7 +554,6 @@ static void forget_stale(const kn_device *device, const void *stream)
 
 static void open_record(kn_capture *r, void *stream)
 {
-    pthread_once(&captures.once, make_key);
     if (captures.has_key)
         pthread_setspecific(captures.leaving, &captures);
     r->origin = stream;
@@ -549,6 +561,8 @@ static void open_record(kn_capture *r, void *stream)
     r->is_open = true;
     atomic_fetch_add(&kn_captures_open, 1);
 }
+
+static atomic_bool is_key_made;
 
 /* Lists the capture that was just begun on the stream, so that the pools know whose memory is taken from now
  * on. */
@@ -562,9 +576,10 @@ static kiln_status list_capture(kn_device *device, void *stream, bool is_prepare
     if (status != KILN_OK)
         return status;
     forget_stale(device, stream);
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_once(&is_key_made, KN_LOCK_CAPTURES, make_key);
+    kn_lock_take(KN_LOCK_CAPTURES);
     kn_capture *r = new_record(device, id, false);
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     if (!r)
         return kn_error_memory(sizeof *r, "a capture");
     status = kn_pool_capture_begins(device->pool, stream, id);
@@ -572,10 +587,10 @@ static kiln_status list_capture(kn_device *device, void *stream, bool is_prepare
         kn_capture_drop_reference(r);
         return status;
     }
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_take(KN_LOCK_CAPTURES);
     r->is_prepared = is_prepared;
     open_record(r, stream);
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     return KILN_OK;
 }
 
@@ -626,16 +641,16 @@ static void last_run_outlives_stream(kn_capture *r, void *stream)
 void kn_capture_stream_ends(kn_device *device, void *stream)
 {
     kn_error_state before;
-    if (device->backend->kind != KN_CUDA)
+    if (device->backend->kind != KN_CUDA || kn_device_is_lost(device))
         return;
     kn_error_save(&before);
-    pthread_mutex_lock(&captures.lock);
+    kn_lock_take(KN_LOCK_CAPTURES);
     for (kn_capture *r = captures.records; r; r = r->next)
         if (r->device == device) {
-            pthread_mutex_lock(&r->run_lock);
+            kn_lock_take(r->run_lock);
             last_run_outlives_stream(r, stream);
-            pthread_mutex_unlock(&r->run_lock);
+            kn_lock_give(r->run_lock);
         }
-    pthread_mutex_unlock(&captures.lock);
+    kn_lock_give(KN_LOCK_CAPTURES);
     kn_error_restore(&before);
 }

@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/lock.h"
 #include "device/cuda.h"
 
 /* Shared by a capture, its graph and the instances of that. What the graph holds: its lanes in the pools, by
@@ -23,7 +24,7 @@ typedef struct kn_capture {
     /* all but the driver's destructor take one away under the lock, and unlink the record where it was the
      * last */
     _Atomic int references;
-    pthread_mutex_t run_lock; /* the fields below: runs are queued one by one */
+    kn_lock run_lock; /* its device's; the fields below: runs are queued one by one */
     bool was_launched;
     void *last_stream; /* where a run was queued last ... */
     void *last_event;  /* ... or, once that stream is gone or captured, an event behind it */

@@ -1,11 +1,11 @@
 /* CUDA devices behind the table: memory, copies, streams and events. cuda_module.c has code and launches. */
 #include "device/cuda.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "device/pool.h"
 
 /* ---- the context ---- */
@@ -453,7 +453,6 @@ static kiln_status enable_one(kn_device *device, kn_device *peer, bool *out)
 
 kiln_status kn_device_enable_peer(kn_device *a, kn_device *b, bool *out)
 {
-    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
     bool there = false, back = false;
     *out = a == b;
     if (a == b || a->backend->kind != KN_CUDA || b->backend->kind != KN_CUDA)
@@ -462,7 +461,7 @@ kiln_status kn_device_enable_peer(kn_device *a, kn_device *b, bool *out)
     signed char state = atomic_load_explicit(known, memory_order_acquire);
     kiln_status status = KILN_OK;
     if (state == 0) {
-        pthread_mutex_lock(&lock);
+        kn_lock_take(KN_LOCK_CUDA_PEERS);
         status = enable_one(a, b, &there);
         if (status == KILN_OK && there)
             status = enable_one(b, a, &back);
@@ -472,7 +471,7 @@ kiln_status kn_device_enable_peer(kn_device *a, kn_device *b, bool *out)
             atomic_store_explicit(&kn_cuda_device_of(b)->peers[kn_cuda_device_of(a)->ordinal], state,
                                   memory_order_release);
         }
-        pthread_mutex_unlock(&lock);
+        kn_lock_give(KN_LOCK_CUDA_PEERS);
     }
     *out = status == KILN_OK && state > 0;
     return status;
@@ -614,7 +613,7 @@ kiln_status kn_cuda_device_create(kn_device **out, int ordinal)
         unrelax(mode);
     }
     if (status != KILN_OK) {
-        kn_pool_free_unused(device->base.pool);
+        kn_pool_free(device->base.pool);
         kn_free(device);
         return status;
     }

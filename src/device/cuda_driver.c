@@ -1,20 +1,23 @@
 #include "device/cuda_driver.h"
 
-#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/os.h"
 #include "device/device_private.h"
 
 kn_cu_driver kn_cuda;
 
 static struct {
-    pthread_once_t once;
     kn_library *library;
     int device_count, version;
+    bool is_lost; /* begun before this process was forked */
     char why_not[512];
-} driver = {PTHREAD_ONCE_INIT, NULL, 0, 0, ""};
+} driver;
+static atomic_bool is_begun, is_loaded;
 
 typedef struct symbol_entry {
     const char *symbol;
@@ -57,8 +60,11 @@ static bool call_succeeded(kn_cu_result result, const char *call)
     return false;
 }
 
+/* The driver calls back when graphs end, and it is not made to be unloaded: so this library stays as well. */
 static bool start_driver(void)
 {
+    kn_os_library_pin_self();
+    atomic_store(&is_begun, true);
     kn_device_tell_first_use(KN_CUDA);
     return call_succeeded(kn_cuda.Init(0), "cuInit");
 }
@@ -84,9 +90,56 @@ static void load(void)
     kn_error_restore(&before);
 }
 
+/* ---- forks ---- */
+
+static const char lost_message[] =
+    "CUDA was started before this process was forked, and does not survive fork(): use the host here "
+    "(KILN_DEVICE_HOST, KILN_TARGET=host), or start CUDA in the children alone";
+
+/* What the child calls instead of a driver that would fail, or wait for threads that are not there. */
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+#define X(name, symbol, parameters)                                                                          \
+    static kn_cu_result lost_##name parameters                                                               \
+    {                                                                                                        \
+        return KN_CU_LOST;                                                                                   \
+    }
+KN_CU_REQUIRED(X)
+KN_CU_OPTIONAL(X)
+#undef X
+#pragma GCC diagnostic pop
+
+static const kn_cu_driver lost_driver = {
+#define X(name, symbol, parameters) .name = lost_##name,
+    KN_CU_REQUIRED(X) KN_CU_OPTIONAL(X)
+#undef X
+};
+
+static void lose_in_child(void)
+{
+    bool had_none = atomic_load(&is_loaded) && driver.why_not[0]; /* and never will */
+    if (!atomic_load(&is_begun) || had_none)
+        return;
+    kn_cuda = lost_driver;
+    driver.is_lost = true;
+    driver.device_count = 0;
+    memcpy(driver.why_not, lost_message, sizeof lost_message);
+    atomic_store(&is_loaded, true);
+}
+
+__attribute__((constructor)) static void register_fork(void)
+{
+    kn_fork_on_child(lose_in_child);
+}
+
+bool kn_cuda_is_lost(void)
+{
+    return driver.is_lost;
+}
+
 kiln_status kn_cuda_load(int *device_count)
 {
-    pthread_once(&driver.once, load);
+    kn_lock_once(&is_loaded, KN_LOCK_CUDA_DRIVER, load);
     *device_count = driver.device_count;
     if (driver.device_count == 0)
         return kn_error(KILN_ERROR_NOT_FOUND, "there is no CUDA device: %s", driver.why_not);
@@ -95,7 +148,7 @@ kiln_status kn_cuda_load(int *device_count)
 
 const char *kn_cuda_why_not(void)
 {
-    pthread_once(&driver.once, load);
+    kn_lock_once(&is_loaded, KN_LOCK_CUDA_DRIVER, load);
     return driver.why_not;
 }
 
@@ -127,6 +180,8 @@ kiln_status kn_cuda_error(kn_cu_result result, const char *call)
     const char *name = NULL, *text = NULL;
     kiln_status status = KILN_ERROR_DEVICE;
     bool is_late = false;
+    if (result == KN_CU_LOST)
+        return kn_error(status, "%s: %s", call, lost_message);
     kn_cuda.GetErrorName(result, &name);
     kn_cuda.GetErrorString(result, &text);
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)

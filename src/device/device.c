@@ -1,6 +1,5 @@
 #include "device/device_private.h"
 
-#include <pthread.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -8,14 +7,14 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/os.h"
+#include "base/unload.h"
 #include "device/cuda_driver.h"
+#include "device/pool.h"
 
 /* Devices that are ready, by slot; each is made once and lives for ever. */
-static struct {
-    pthread_mutex_t lock;
-    _Atomic(kn_device *) ready[KN_CUDA_DEVICES_MAX + 1];
-} registry = {.lock = PTHREAD_MUTEX_INITIALIZER};
+static _Atomic(kn_device *) ready[KN_CUDA_DEVICES_MAX + 1];
 
 static _Thread_local kiln_device current_id; /* KILN_DEVICE_DEFAULT: the process's default */
 
@@ -116,12 +115,24 @@ const char *kiln_device_why_no_cuda(void)
     return kn_cuda_why_not();
 }
 
+bool kn_device_is_lost(const kn_device *device)
+{
+    return device->backend->kind == KN_CUDA && kn_cuda_is_lost();
+}
+
+kiln_status kn_device_say_lost(void)
+{
+    return kn_error(KILN_ERROR_DEVICE, "the device cannot be used: %s", kn_cuda_why_not());
+}
+
 /* What KILN_TARGET names, else cuda:0 where there is one, else the host. The answer is remembered, a failure
  * is not. */
 static kiln_status default_device(kiln_device *out)
 {
     static _Atomic kiln_device remembered;
     kiln_device id = atomic_load_explicit(&remembered, memory_order_relaxed);
+    if (KILN_DEVICE_IS_CUDA(id) && kn_cuda_is_lost())
+        id = KILN_DEVICE_DEFAULT; /* it was the parent's */
     if (id == KILN_DEVICE_DEFAULT) {
         const char *name = kn_os_env("KILN_TARGET");
         kiln_status status = KILN_OK;
@@ -137,12 +148,20 @@ static kiln_status default_device(kiln_device *out)
     return KILN_OK;
 }
 
+/* The thread's own choice, but for one that it made in the parent and that is lost. */
+static kiln_device chosen_device(void)
+{
+    return KILN_DEVICE_IS_CUDA(current_id) && kn_cuda_is_lost() ? KILN_DEVICE_DEFAULT : current_id;
+}
+
 static kiln_status make_device(kn_device **out, kiln_device id)
 {
-    _Atomic(kn_device *) *slot = &registry.ready[kn_device_slot(id)];
+    _Atomic(kn_device *) *slot = &ready[kn_device_slot(id)];
     kiln_status status = KILN_OK;
-    pthread_mutex_lock(&registry.lock);
+    kn_lock lock = id == KILN_DEVICE_HOST ? KN_LOCK_DEVICE_HOST : KN_LOCK_DEVICE_CUDA;
+    kn_lock_take(lock);
     kn_device *device = atomic_load_explicit(slot, memory_order_acquire);
+    kn_unload_watch();
     if (!device) {
         if (id == KILN_DEVICE_HOST) {
             kn_device_tell_first_use(KN_HOST);
@@ -153,7 +172,7 @@ static kiln_status make_device(kn_device **out, kiln_device id)
         if (status == KILN_OK)
             atomic_store_explicit(slot, device, memory_order_release);
     }
-    pthread_mutex_unlock(&registry.lock);
+    kn_lock_give(lock);
     if (status == KILN_OK)
         *out = device;
     return status;
@@ -162,7 +181,7 @@ static kiln_status make_device(kn_device **out, kiln_device id)
 kiln_status kn_device_get(kn_device **out, kiln_device id)
 {
     if (id == KILN_DEVICE_DEFAULT)
-        id = current_id;
+        id = chosen_device();
     if (id == KILN_DEVICE_DEFAULT) {
         kiln_status status = default_device(&id);
         if (status != KILN_OK)
@@ -170,9 +189,9 @@ kiln_status kn_device_get(kn_device **out, kiln_device id)
     }
     if (id == KILN_DEVICE_HOST ||
         (KILN_DEVICE_IS_CUDA(id) && id - KILN_DEVICE_CUDA(0) < KN_CUDA_DEVICES_MAX)) {
-        *out = atomic_load_explicit(&registry.ready[kn_device_slot(id)], memory_order_acquire);
+        *out = atomic_load_explicit(&ready[kn_device_slot(id)], memory_order_acquire);
         if (*out)
-            return KILN_OK;
+            return kn_device_is_lost(*out) ? kn_device_say_lost() : KILN_OK;
     } else if (!KILN_DEVICE_IS_CUDA(id)) {
         return kn_error(KILN_ERROR_INVALID,
                         "%d is no device; expected KILN_DEVICE_HOST, KILN_DEVICE_CUDA(n) or "
@@ -185,17 +204,15 @@ kiln_status kn_device_get(kn_device **out, kiln_device id)
 
 kn_device *kn_device_ready(int slot)
 {
-    return atomic_load_explicit(&registry.ready[slot], memory_order_acquire);
+    return atomic_load_explicit(&ready[slot], memory_order_acquire);
 }
 
 kiln_status kiln_device_current(kiln_device *out)
 {
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "kiln_device_current: out is NULL");
-    if (current_id == KILN_DEVICE_DEFAULT)
-        return default_device(out);
-    *out = current_id;
-    return KILN_OK;
+    *out = chosen_device();
+    return *out == KILN_DEVICE_DEFAULT ? default_device(out) : KILN_OK;
 }
 
 kiln_status kiln_device_set_current(kiln_device id)
@@ -294,10 +311,9 @@ typedef struct interned_name {
 } interned_name;
 
 static struct {
-    pthread_mutex_t lock;
-    interned_name *buckets[256];
+    interned_name *buckets[256]; /* under KN_LOCK_LAUNCH_NAMES */
     _Atomic(const char *) last;
-} launches = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} launches;
 
 static unsigned text_hash(const char *text)
 {
@@ -310,7 +326,7 @@ static unsigned text_hash(const char *text)
 const char *kn_device_launch_name(const char *text)
 {
     interned_name **bucket = &launches.buckets[text_hash(text) & 255], *name;
-    pthread_mutex_lock(&launches.lock);
+    kn_lock_take(KN_LOCK_LAUNCH_NAMES);
     for (name = *bucket; name && strcmp(name->text, text) != 0; name = name->next)
         ;
     if (!name && (name = kn_malloc(sizeof *name + strlen(text) + 1))) {
@@ -318,7 +334,7 @@ const char *kn_device_launch_name(const char *text)
         name->next = *bucket;
         *bucket = name;
     }
-    pthread_mutex_unlock(&launches.lock);
+    kn_lock_give(KN_LOCK_LAUNCH_NAMES);
     return name ? name->text : NULL;
 }
 
@@ -347,4 +363,22 @@ void kn_device_note_launch(const char *kernel_name)
 const char *kn_device_last_launch(void)
 {
     return atomic_load_explicit(&launches.last, memory_order_acquire);
+}
+
+/* ---- the end ---- */
+
+/* With a CUDA driver the library is never unloaded: there is the host alone. */
+__attribute__((destructor(KN_UNLOAD_DEVICE))) static void unload(void)
+{
+    kn_device *host = kn_device_ready(0);
+    if (kn_unload_is_exit())
+        return;
+    if (host)
+        kn_pool_free(host->pool);
+    atomic_store(&ready[0], NULL);
+    for (size_t b = 0; b < sizeof launches.buckets / sizeof *launches.buckets; b++)
+        for (interned_name *next; launches.buckets[b]; launches.buckets[b] = next) {
+            next = launches.buckets[b]->next;
+            kn_free(launches.buckets[b]);
+        }
 }

@@ -93,6 +93,11 @@ void kn_device_on_first_use(void (*callback)(kn_backend_kind));
 /* The device of an id (KILN_DEVICE_DEFAULT: the current one), made ready at first use. Lives for ever. KILN_ERROR_NOT_FOUND, with the reason, where it is not there. */
 kiln_status kn_device_get(kn_device **out, kiln_device id);
 
+/* In a child of fork(), where CUDA was started before: whether nothing can be done with the device any more. What belongs to it is left as it is. */
+bool kn_device_is_lost(const kn_device *device);
+/* The error that says so. */
+kiln_status kn_device_say_lost(void);
+
 /* The native stream that a public handle (NULL: the thread's current stream where it belongs to this device, else the default) means on this device;
  * KILN_ERROR_INVALID where the handle is of another device. */
 kiln_status kn_stream_native(void **out, kn_device *device, kiln_stream *stream);

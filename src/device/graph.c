@@ -169,7 +169,7 @@ kiln_status kiln_graph_launch(kiln_graph_exec *exec, kiln_stream *stream)
         return status;
     if ((status = kn_cuda_enter(r->device, &pushed)) != KILN_OK)
         return status;
-    pthread_mutex_lock(&r->run_lock);
+    kn_lock_take(r->run_lock);
     status = wait_for_last_run(r, native);
     if (status == KILN_OK)
         status = KN_CU(GraphLaunch, exec->native, native);
@@ -177,7 +177,7 @@ kiln_status kiln_graph_launch(kiln_graph_exec *exec, kiln_stream *stream)
         r->was_launched = true;
         r->last_stream = native;
     }
-    pthread_mutex_unlock(&r->run_lock);
+    kn_lock_give(r->run_lock);
     kn_cuda_leave(pushed);
     return status;
 }

@@ -12,6 +12,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "base/unload.h"
 #include "device/pool.h"
 
 struct kn_function {
@@ -250,6 +251,7 @@ static kiln_status host_module_load(kn_device *device, const void *code, size_t 
                                     kn_module **out)
 {
     (void)device;
+    kn_unload_watch();
     kn_module *module = kn_calloc(1, sizeof *module);
     if (!module)
         return kn_error_memory(sizeof *module, "a module");

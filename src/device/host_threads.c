@@ -9,7 +9,9 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/os.h"
+#include "base/unload.h"
 
 enum { WORKERS_MAX = 255, PIECES_PER_THREAD = 4, WATCH_ROUNDS = 4000 };
 
@@ -22,11 +24,9 @@ typedef struct host_job {
     int wanted; /* workers that may still join; under the lock */
 } host_job;
 
+/* Who has a job takes KN_LOCK_HOST_JOB until it is done. */
 static struct {
-    pthread_mutex_t busy; /* held by the caller whose job runs */
-    pthread_mutex_t lock; /* the fields down to `threads` */
-    pthread_cond_t has_job;
-    host_job *job;
+    host_job *job; /* this and the fields down to `threads` under KN_LOCK_HOST_THREADS */
     int sleeping;
     int workers; /* started */
     bool is_stopping;
@@ -34,11 +34,9 @@ static struct {
     _Atomic unsigned generation; /* counts jobs: what a waking worker looks at */
     _Atomic int active;          /* workers inside the job */
     int thread_limit;
-} pool = {.busy = PTHREAD_MUTEX_INITIALIZER,
-          .lock = PTHREAD_MUTEX_INITIALIZER,
-          .has_job = PTHREAD_COND_INITIALIZER};
+} pool;
 
-static pthread_once_t pool_once = PTHREAD_ONCE_INIT;
+static atomic_bool is_set_up;
 static _Thread_local bool is_inside; /* in a job: nested calls run inline */
 
 static void pause_briefly(void)
@@ -50,12 +48,9 @@ static void pause_briefly(void)
 #endif
 }
 
-/* A child of fork has none of the threads and may have found the locks taken. */
+/* A child of fork has none of the threads; it starts its own at its first job. */
 static void reset_in_child(void)
 {
-    pthread_mutex_init(&pool.busy, NULL);
-    pthread_mutex_init(&pool.lock, NULL);
-    pthread_cond_init(&pool.has_job, NULL);
     pool.job = NULL;
     pool.sleeping = pool.workers = 0;
     pool.is_stopping = false;
@@ -89,7 +84,11 @@ static void set_up(void)
     if (count <= 0)
         count = kn_os_cpu_count();
     pool.thread_limit = count > WORKERS_MAX ? WORKERS_MAX + 1 : (int)count;
-    pthread_atfork(NULL, NULL, reset_in_child);
+}
+
+__attribute__((constructor)) static void register_fork(void)
+{
+    kn_fork_on_child(reset_in_child);
 }
 
 static void take_pieces(host_job *job)
@@ -109,10 +108,10 @@ static void await_job(unsigned *seen)
     for (int i = 0; i < WATCH_ROUNDS && atomic_load_explicit(&pool.generation, memory_order_acquire) == *seen;
          i++)
         pause_briefly();
-    pthread_mutex_lock(&pool.lock);
+    kn_lock_take(KN_LOCK_HOST_THREADS);
     while (!pool.is_stopping && atomic_load_explicit(&pool.generation, memory_order_acquire) == *seen) {
         pool.sleeping++;
-        pthread_cond_wait(&pool.has_job, &pool.lock);
+        kn_lock_wait(KN_LOCK_HOST_THREADS);
         pool.sleeping--;
     }
     *seen = atomic_load_explicit(&pool.generation, memory_order_acquire);
@@ -130,7 +129,7 @@ static void *worker_main(void *unused)
             job->wanted--;
             atomic_fetch_add_explicit(&pool.active, 1, memory_order_relaxed);
         }
-        pthread_mutex_unlock(&pool.lock);
+        kn_lock_give(KN_LOCK_HOST_THREADS);
         if (stops && !joins)
             return NULL;
         if (joins) {
@@ -155,22 +154,22 @@ static void start_workers(int wanted)
 
 static void publish(host_job *job)
 {
-    pthread_mutex_lock(&pool.lock);
+    kn_lock_take(KN_LOCK_HOST_THREADS);
     start_workers(job->wanted);
     pool.job = job;
     atomic_fetch_add_explicit(&pool.generation, 1, memory_order_release);
     if (pool.sleeping > 0)
-        pthread_cond_broadcast(&pool.has_job);
-    pthread_mutex_unlock(&pool.lock);
+        kn_lock_wake(KN_LOCK_HOST_THREADS);
+    kn_lock_give(KN_LOCK_HOST_THREADS);
 }
 
 /* No worker joins any more; waits for those inside. They are on their last pieces, so watching is right; a
  * descheduled one needs the yield. */
 static void retire(void)
 {
-    pthread_mutex_lock(&pool.lock);
+    kn_lock_take(KN_LOCK_HOST_THREADS);
     pool.job = NULL;
-    pthread_mutex_unlock(&pool.lock);
+    kn_lock_give(KN_LOCK_HOST_THREADS);
     for (int i = 0; atomic_load_explicit(&pool.active, memory_order_acquire) > 0; i++) {
         if (i < WATCH_ROUNDS)
             pause_briefly();
@@ -186,9 +185,9 @@ void kn_host_parallel(int64_t count, int64_t grain, void (*body)(void *user, int
         return;
     if (grain < 1)
         grain = 1;
-    pthread_once(&pool_once, set_up);
+    kn_lock_once(&is_set_up, KN_LOCK_HOST_THREADS, set_up);
     int64_t pieces = count / grain, most = (int64_t)pool.thread_limit * PIECES_PER_THREAD;
-    if (pieces < 2 || pool.thread_limit < 2 || is_inside || pthread_mutex_trylock(&pool.busy) != 0) {
+    if (pieces < 2 || pool.thread_limit < 2 || is_inside || !kn_lock_try(KN_LOCK_HOST_JOB)) {
         body(user, 0, count);
         return;
     }
@@ -199,23 +198,23 @@ void kn_host_parallel(int64_t count, int64_t grain, void (*body)(void *user, int
     publish(&job);
     take_pieces(&job);
     retire();
-    pthread_mutex_unlock(&pool.busy);
+    kn_lock_give(KN_LOCK_HOST_JOB);
 }
 
 /* The library may be unloaded: its code must not be running in threads then. An exit from inside a job leaves
  * them alone. */
-__attribute__((destructor)) static void stop_workers(void)
+__attribute__((destructor(KN_UNLOAD_THREADS))) static void stop_workers(void)
 {
-    if (is_inside || pthread_mutex_trylock(&pool.busy) != 0)
+    if (is_inside || !kn_lock_try(KN_LOCK_HOST_JOB))
         return;
-    pthread_mutex_lock(&pool.lock);
+    kn_lock_take(KN_LOCK_HOST_THREADS);
     int count = pool.workers;
     pool.workers = 0;
     pool.is_stopping = true;
-    pthread_cond_broadcast(&pool.has_job);
-    pthread_mutex_unlock(&pool.lock);
+    kn_lock_wake(KN_LOCK_HOST_THREADS);
+    kn_lock_give(KN_LOCK_HOST_THREADS);
     for (int i = 0; i < count; i++)
         pthread_join(pool.threads[i], NULL);
     pool.is_stopping = false;
-    pthread_mutex_unlock(&pool.busy);
+    kn_lock_give(KN_LOCK_HOST_JOB);
 }

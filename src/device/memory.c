@@ -1,16 +1,14 @@
 /* Pinned host memory: the driver's where there is one, else plain memory. A table says which a pointer is. */
-#include <pthread.h>
-
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/map.h"
 #include "device/cuda_driver.h"
 #include "device/device_private.h"
 
 static struct {
-    pthread_mutex_t lock;
-    kn_map *devices; /* address -> the device whose context it was taken in */
-} pinned = {.lock = PTHREAD_MUTEX_INITIALIZER};
+    kn_map *devices; /* address -> the device whose context it was taken in; under KN_LOCK_PINNED */
+} pinned;
 
 /* The device for pinned memory: the current one where it is CUDA, else the first; NULL without CUDA. */
 static kiln_status pinning_device(kn_device **out)
@@ -26,11 +24,11 @@ static kiln_status pinning_device(kn_device **out)
 
 static bool remember(void *pointer, kn_device *device)
 {
-    pthread_mutex_lock(&pinned.lock);
+    kn_lock_take(KN_LOCK_PINNED);
     if (!pinned.devices)
         pinned.devices = kn_map_create();
     bool done = pinned.devices && kn_map_put(pinned.devices, &pointer, sizeof pointer, device);
-    pthread_mutex_unlock(&pinned.lock);
+    kn_lock_give(KN_LOCK_PINNED);
     return done;
 }
 
@@ -62,9 +60,9 @@ void kiln_memory_free_pinned(void *pointer)
 {
     if (!pointer)
         return;
-    pthread_mutex_lock(&pinned.lock);
+    kn_lock_take(KN_LOCK_PINNED);
     kn_device *device = pinned.devices ? kn_map_remove(pinned.devices, &pointer, sizeof pointer) : NULL;
-    pthread_mutex_unlock(&pinned.lock);
+    kn_lock_give(KN_LOCK_PINNED);
     if (device)
         kn_cuda_pinned_free(device, pointer);
     else

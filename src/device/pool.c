@@ -10,33 +10,33 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/log.h"
 #include "device/device_private.h"
 
 /* ---- the hook ---- */
 
 static struct {
-    pthread_mutex_t lock;
-    kiln_memory_hook call;
+    kiln_memory_hook call; /* both under KN_LOCK_MEMORY_HOOK */
     void *user;
     _Atomic bool is_set;
-} hook = {.lock = PTHREAD_MUTEX_INITIALIZER};
+} hook;
 
 void kiln_memory_set_hook(kiln_memory_hook call, void *user)
 {
-    pthread_mutex_lock(&hook.lock);
+    kn_lock_take(KN_LOCK_MEMORY_HOOK);
     hook.call = call;
     hook.user = user;
     atomic_store(&hook.is_set, call != NULL);
-    pthread_mutex_unlock(&hook.lock);
+    kn_lock_give(KN_LOCK_MEMORY_HOOK);
 }
 
 static void run_hook(kn_pool *pool, void *pointer, size_t size, bool freed)
 {
-    pthread_mutex_lock(&hook.lock);
+    kn_lock_take(KN_LOCK_MEMORY_HOOK);
     kiln_memory_hook call = hook.call;
     void *user = hook.user;
-    pthread_mutex_unlock(&hook.lock);
+    kn_lock_give(KN_LOCK_MEMORY_HOOK);
     if (call)
         call(pool->device->id, pointer, size, freed, user);
 }
@@ -89,6 +89,8 @@ kiln_status kn_memory_alloc(void **out, kn_device *device, size_t size, void *st
     uint64_t capture = 0;
     if (size > SIZE_MAX / 4)
         return kn_error_memory(size, "an array");
+    if (kn_device_is_lost(device))
+        return kn_device_say_lost();
     kn_capture_reap();
     if (stream && capture_of(device, stream, &capture) != KILN_OK)
         return kiln_error_status();
@@ -97,7 +99,7 @@ kiln_status kn_memory_alloc(void **out, kn_device *device, size_t size, void *st
     size = size ? (size + pool->granularity - 1) & ~(pool->granularity - 1) : pool->granularity;
 
     kiln_status status = KILN_OK;
-    pthread_mutex_lock(&pool->lock);
+    kn_lock_take(pool->lock);
     kn_lane *l = kn_pool_get_lane(pool, stream, capture);
     kn_block *b = l ? kn_pool_take_quick(pool, l, size) : NULL;
     if (b)
@@ -112,7 +114,7 @@ kiln_status kn_memory_alloc(void **out, kn_device *device, size_t size, void *st
         size = b->size;
         *out = b->pointer;
     }
-    pthread_mutex_unlock(&pool->lock);
+    kn_lock_give(pool->lock);
     if (status == KILN_OK && atomic_load_explicit(&hook.is_set, memory_order_relaxed))
         run_hook(pool, *out, size, false);
     return status;
@@ -153,11 +155,11 @@ void kn_memory_free(kn_device *device, void *pointer, size_t size, void *stream)
 {
     kn_pool *pool = device->pool;
     (void)size;
-    if (!pointer)
+    if (!pointer || kn_device_is_lost(device))
         return;
     if (atomic_load_explicit(&hook.is_set, memory_order_relaxed))
         run_hook(pool, pointer, size, true);
-    pthread_mutex_lock(&pool->lock);
+    kn_lock_take(pool->lock);
     kn_block *b = kn_pool_find_block(pool, pointer);
     bool is_ours = b && b->state == BLOCK_USED;
     if (is_ours) {
@@ -173,7 +175,7 @@ void kn_memory_free(kn_device *device, void *pointer, size_t size, void *stream)
             kn_error_restore(&before);
         }
     }
-    pthread_mutex_unlock(&pool->lock);
+    kn_lock_give(pool->lock);
     if (!is_ours)
         kn_log(KILN_LOG_WARNING, "memory pool: %p was freed, which is not in use", pointer);
 }
@@ -185,16 +187,18 @@ kiln_status kn_memory_used_on(kn_device *device, void *pointer, void *stream)
     kiln_status status = capture_of(device, stream, &capture);
     if (status == KILN_OK && capture)
         status = kn_capture_meet(device, stream, capture);
+    if (status == KILN_OK && kn_device_is_lost(device))
+        status = kn_device_say_lost();
     if (status != KILN_OK || device->backend->kind != KN_CUDA)
         return status;
-    pthread_mutex_lock(&pool->lock);
+    kn_lock_take(pool->lock);
     kn_block *b = kn_pool_find_block(pool, pointer);
     kn_lane *l = b ? kn_pool_get_lane(pool, stream, capture) : NULL;
     bool is_known =
         !b || b->state != BLOCK_USED || b->home->owner == l; /* foreign memory looks after itself */
     if (!is_known && (!l || !kn_pool_add_use(b, l)))
         status = kn_error_memory(sizeof *l, "the memory pool");
-    pthread_mutex_unlock(&pool->lock);
+    kn_lock_give(pool->lock);
     return status;
 }
 
@@ -202,9 +206,9 @@ kiln_status kn_memory_used_on(kn_device *device, void *pointer, void *stream)
 
 kiln_status kn_pool_stream_begins(kn_pool *pool, void *stream)
 {
-    pthread_mutex_lock(&pool->lock);
+    kn_lock_take(pool->lock);
     bool done = kn_pool_get_lane(pool, stream, 0);
-    pthread_mutex_unlock(&pool->lock);
+    kn_lock_give(pool->lock);
     return done ? KILN_OK : kn_error_memory(sizeof(kn_lane), "the memory pool");
 }
 
@@ -225,9 +229,9 @@ static void end_lane(kn_pool *pool, kn_lane *l, void *event)
 
 kiln_status kn_pool_capture_begins(kn_pool *pool, void *stream, uint64_t capture)
 {
-    pthread_mutex_lock(&pool->lock);
+    kn_lock_take(pool->lock);
     bool done = kn_pool_get_lane(pool, stream, capture);
-    pthread_mutex_unlock(&pool->lock);
+    kn_lock_give(pool->lock);
     return done ? KILN_OK : kn_error_memory(sizeof(kn_lane), "the memory pool");
 }
 
@@ -237,27 +241,27 @@ void kn_pool_capture_ends(kn_pool *pool, uint64_t capture, bool is_running, void
     if (atomic_load(&pool->capture_lanes) == 0)
         return;
     kn_error_save(&before);
-    pthread_mutex_lock(&pool->lock);
+    kn_lock_take(pool->lock);
     for (kn_lane *l = pool->lanes; l; l = l->next)
         if (l->capture == capture && !l->has_ended)
             end_lane(pool, l, is_running ? kn_pool_event_behind(pool, stream) : NULL);
     kn_pool_drop_empty_lanes(pool);
-    pthread_mutex_unlock(&pool->lock);
+    kn_lock_give(pool->lock);
     kn_error_restore(&before);
 }
 
 void kn_pool_stream_ends(kn_pool *pool, void *stream)
 {
     kn_error_state before;
-    if (!stream)
+    if (!stream || kn_device_is_lost(pool->device))
         return;
     kn_error_save(&before);
-    pthread_mutex_lock(&pool->lock);
+    kn_lock_take(pool->lock);
     kn_lane *l = kn_pool_find_lane(pool, stream, 0);
     if (l)
         end_lane(pool, l, kn_pool_event_behind(pool, stream));
     kn_pool_drop_empty_lanes(pool);
-    pthread_mutex_unlock(&pool->lock);
+    kn_lock_give(pool->lock);
     kn_error_restore(&before);
 }
 
@@ -278,17 +282,39 @@ kn_pool *kn_pool_create(kn_device *device, size_t granularity)
     pool->shift = __builtin_ctzll(granularity);
     pool->buckets = buckets;
     pool->bucket_mask = 1023;
-    pthread_mutex_init(&pool->lock, NULL);
+    int slot = kn_device_slot(device->id);
+    pool->lock = slot ? KN_LOCK_POOL_CUDA + (kn_lock)slot : KN_LOCK_POOL_HOST;
     return pool;
 }
 
-void kn_pool_free_unused(kn_pool *pool)
+static void free_parts(kn_pool *pool)
+{
+    for (kn_lane *l = pool->lanes, *next; l; l = next) {
+        next = l->next;
+        kn_free(l->events);
+        kn_free(l);
+    }
+    for (kn_block *b = pool->spare, *next; b; b = next) {
+        next = b->next;
+        kn_free(b);
+    }
+    while (pool->idle_count > 0)
+        pool->device->backend->event_destroy(pool->device, pool->idle_events[--pool->idle_count]);
+    kn_free(pool->idle_events);
+    kn_free(pool->buckets);
+    kn_free(pool);
+}
+
+void kn_pool_free(kn_pool *pool)
 {
     if (!pool)
         return;
-    pthread_mutex_destroy(&pool->lock);
-    kn_free(pool->buckets);
-    kn_free(pool);
+    kn_lock_take(pool->lock);
+    kn_pool_trim(pool, 0);
+    bool is_unused = pool->block_count == 0;
+    kn_lock_give(pool->lock);
+    if (is_unused)
+        free_parts(pool);
 }
 
 static kiln_status pool_of(kiln_device id, kn_pool **out)
@@ -309,11 +335,11 @@ kiln_status kiln_memory_get_stats(kiln_device id, kiln_memory_stats *out)
     kiln_status status = pool_of(id, &pool);
     if (status != KILN_OK)
         return status;
-    pthread_mutex_lock(&pool->lock);
+    kn_lock_take(pool->lock);
     kiln_memory_stats all = {
         out->struct_size,        pool->used, pool->held, pool->peak, pool->limit, pool->allocations,
         pool->device_allocations};
-    pthread_mutex_unlock(&pool->lock);
+    kn_lock_give(pool->lock);
     memcpy(out, &all, out->struct_size < sizeof all ? out->struct_size : sizeof all);
     return KILN_OK;
 }
@@ -324,9 +350,9 @@ kiln_status kiln_memory_set_limit(kiln_device id, size_t limit_bytes)
     kiln_status status = pool_of(id, &pool);
     if (status != KILN_OK)
         return status;
-    pthread_mutex_lock(&pool->lock);
+    kn_lock_take(pool->lock);
     pool->limit = limit_bytes;
-    pthread_mutex_unlock(&pool->lock);
+    kn_lock_give(pool->lock);
     return KILN_OK;
 }
 
@@ -337,8 +363,8 @@ kiln_status kiln_memory_trim(kiln_device id, size_t keep_bytes)
     if (status != KILN_OK)
         return status;
     kn_capture_reap();
-    pthread_mutex_lock(&pool->lock);
+    kn_lock_take(pool->lock);
     kn_pool_trim(pool, keep_bytes);
-    pthread_mutex_unlock(&pool->lock);
+    kn_lock_give(pool->lock);
     return KILN_OK;
 }

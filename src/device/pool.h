@@ -10,8 +10,8 @@ typedef struct kn_pool kn_pool;
  * device. */
 kn_pool *kn_pool_create(kn_device *device, size_t granularity);
 
-/* For a device that could not be made: nothing was taken from it yet. Takes NULL. */
-void kn_pool_free_unused(kn_pool *pool);
+/* Gives everything back; where some of its memory is still in use it stays as it is. Takes NULL. */
+void kn_pool_free(kn_pool *pool);
 
 /* A stream of this handle is there: blocks that come back for it are known to be its own. */
 kiln_status kn_pool_stream_begins(kn_pool *pool, void *stream);

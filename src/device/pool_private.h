@@ -2,9 +2,9 @@
 #ifndef KN_DEVICE_POOL_PRIVATE_H
 #define KN_DEVICE_POOL_PRIVATE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
+#include "base/lock.h"
 #include "device/pool.h"
 
 enum {
@@ -68,7 +68,7 @@ struct kn_pool {
     kn_device *device;
     size_t granularity;
     int shift;
-    pthread_mutex_t lock;
+    kn_lock lock;
     kn_lane *lanes, *recent;
     kn_block **buckets; /* by address */
     size_t bucket_mask, block_count;

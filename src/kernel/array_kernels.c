@@ -2,10 +2,11 @@
  * layer when the library is loaded. */
 #include "kernel/kernel.h"
 
-#include <pthread.h>
 #include <string.h>
 
 #include "base/error.h"
+#include "base/lock.h"
+#include "base/unload.h"
 
 typedef enum own_kernel { COPY, FILL, RANGE_WHOLE, RANGE_NARROW, RANGE_DOUBLE, OWN_KERNELS } own_kernel;
 
@@ -21,7 +22,6 @@ static const struct {
                       "y = (T)(i < 2 ? (i ? second : first) : first + (double)i * delta)", "range_double"},
 };
 static kiln_kernel *kernels[OWN_KERNELS];
-static pthread_mutex_t kernels_lock = PTHREAD_MUTEX_INITIALIZER;
 
 /* Made at first use. Ranges without contraction, so that they have the bits that the host gives them. */
 static kiln_status get_kernel(kiln_kernel **out, own_kernel which)
@@ -29,12 +29,12 @@ static kiln_status get_kernel(kiln_kernel **out, own_kernel which)
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     kiln_status status = KILN_OK;
     options.flags = which == COPY || which == FILL ? 0 : KILN_KERNEL_NO_FMA;
-    pthread_mutex_lock(&kernels_lock);
+    kn_lock_take(KN_LOCK_OWN_KERNELS);
     if (!kernels[which])
         status = kiln_elementwise_create(&kernels[which], definitions[which].in, definitions[which].out,
                                          definitions[which].body, definitions[which].name, &options);
     *out = kernels[which];
-    pthread_mutex_unlock(&kernels_lock);
+    kn_lock_give(KN_LOCK_OWN_KERNELS);
     return status;
 }
 
@@ -137,4 +137,12 @@ __attribute__((constructor)) static void install(void)
 {
     kn_array_set_copy_function(copy_strided);
     kn_array_set_fill_functions(fill, range);
+}
+
+__attribute__((destructor(KN_UNLOAD_KERNEL))) static void unload(void)
+{
+    for (int k = 0; k < OWN_KERNELS && !kn_unload_is_exit(); ++k) {
+        kiln_kernel_free(kernels[k]);
+        kernels[k] = NULL;
+    }
 }

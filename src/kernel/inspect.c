@@ -1,13 +1,13 @@
 /* What a call would run, without running it: prepare, source, explain. */
 #include "kernel/kernel.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/thread.h"
 #include "codegen/codegen.h"
 #include "plan/kind.h"
 #include "plan/shape.h"
@@ -217,7 +217,7 @@ static void release_preparation(preparation *p)
     kn_free(p);
 }
 
-static void *prepare_in_background(void *user)
+static void prepare_in_background(void *user)
 {
     preparation *p = user;
     kn_build_info info;
@@ -226,17 +226,11 @@ static void *prepare_in_background(void *user)
         kn_log(KILN_LOG_WARNING, "preparing %s in the background failed: %s", p->kernel->program->name,
                kiln_error_message());
     release_preparation(p);
-    return NULL;
 }
 
 static kiln_status start_in_background(preparation *p)
 {
-    pthread_t thread;
-    pthread_attr_t attributes;
-    pthread_attr_init(&attributes);
-    pthread_attr_setdetachstate(&attributes, PTHREAD_CREATE_DETACHED);
-    int failed = pthread_create(&thread, &attributes, prepare_in_background, p);
-    pthread_attr_destroy(&attributes);
+    int failed = kn_thread_start(prepare_in_background, p);
     return failed ? kn_error(KILN_ERROR_MEMORY, "no thread could be started to prepare in the background: %s",
                              strerror(failed))
                   : KILN_OK;

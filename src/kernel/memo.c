@@ -1,13 +1,13 @@
 #include "kernel/kernel.h"
 
-#include <pthread.h>
-
 #include "base/alloc.h"
+#include "base/lock.h"
 
 enum { FIRST_SLOTS = 16, MAX_PLANS = 1 << 14 };
 
 /* Open addressing; at most half full. Grown tables replace each other, and readers may still be in an old
- * one: it stays until the memo goes. */
+ * one: it stays until the memo goes. One lock for all memos: a
+ * key is written once. */
 typedef struct table {
     struct table *older;
     size_t mask;
@@ -15,7 +15,6 @@ typedef struct table {
 } table;
 
 struct kn_call_memo {
-    pthread_mutex_t writing;
     _Atomic(table *) table;
     size_t count;
 };
@@ -39,7 +38,6 @@ kn_call_memo *kn_call_memo_create(void)
         kn_free(t);
         return NULL;
     }
-    pthread_mutex_init(&memo->writing, NULL);
     atomic_init(&memo->table, t);
     return memo;
 }
@@ -56,7 +54,6 @@ void kn_call_memo_free(kn_call_memo *memo)
         kn_free(t);
         t = older;
     }
-    pthread_mutex_destroy(&memo->writing);
     kn_free(memo);
 }
 
@@ -111,7 +108,7 @@ static bool make_room(kn_call_memo *memo)
 
 const kn_call_plan *kn_call_memo_put(kn_call_memo *memo, kn_call_plan *plan)
 {
-    pthread_mutex_lock(&memo->writing);
+    kn_lock_take(KN_LOCK_MEMOS);
     const kn_call_plan *kept = kn_call_memo_find(memo, plan->key, plan->key_words, plan->hash);
     if (kept) {
         kn_call_plan_free(plan);
@@ -120,6 +117,6 @@ const kn_call_plan *kn_call_memo_put(kn_call_memo *memo, kn_call_plan *plan)
         ++memo->count;
         kept = plan;
     }
-    pthread_mutex_unlock(&memo->writing);
+    kn_lock_give(KN_LOCK_MEMOS);
     return kept;
 }

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/lock.h"
 #include "base/os.h"
 #include "kernel/kernel.h"
 #include "plan/shape.h"
@@ -31,7 +32,6 @@ static void destroy(kiln_module *module)
     kn_str_free(&module->notes);
     kn_blob_free(&module->code);
     kn_free(module->name);
-    pthread_mutex_destroy(&module->mutex);
     kn_free(module);
 }
 
@@ -60,7 +60,9 @@ static void end_module(void *user)
 void kn_module_release(void *user)
 {
     kiln_module *module = user;
-    if (!module || atomic_fetch_sub(&module->references, 1) != 1)
+    if (!module || (module->device && kn_device_is_lost(module->device)))
+        return;
+    if (atomic_fetch_sub(&module->references, 1) != 1)
         return;
     if (!module->loaded || !kn_capture_defer(module->device, &module->held, end_module, module))
         end_module(module);
@@ -97,7 +99,6 @@ static kiln_status allocate(kiln_module **out, const kiln_module_options *o)
         return KILN_ERROR_MEMORY;
     }
     atomic_init(&module->references, 1);
-    pthread_mutex_init(&module->mutex, NULL);
     module->name = kn_strdup(o->name);
     module->functions = kn_map_create();
     kiln_status status =
@@ -352,16 +353,18 @@ kiln_status kiln_module_function(kiln_function **out, kiln_module *module, const
     kiln_status status = check_names(out, module, name, "kiln_module_function");
     if (status != KILN_OK)
         return status;
+    if (kn_device_is_lost(module->device))
+        return kn_device_say_lost();
     char *lowered = lower(module, name);
     if (!lowered)
         return kn_error_memory(strlen(name) + 1, "a function's name");
-    pthread_mutex_lock(&module->mutex);
+    kn_lock_take(KN_LOCK_MODULES);
     kiln_function *known = kn_map_get(module->functions, lowered, strlen(lowered));
     if (known)
         *out = known;
     else
         status = make_function(out, module, name, lowered);
-    pthread_mutex_unlock(&module->mutex);
+    kn_lock_give(KN_LOCK_MODULES);
     kn_free(lowered);
     return status;
 }

@@ -3,7 +3,6 @@
 #ifndef KN_KERNEL_MODULE_H
 #define KN_KERNEL_MODULE_H
 
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include <kiln/module.h>
@@ -20,8 +19,7 @@ struct kiln_module {
     kn_str notes;      /* of the compile: lowered names */
     char **expression; /* name expressions, in the notes' order */
     int n_expressions;
-    pthread_mutex_t mutex; /* guards functions */
-    kn_map *functions;     /* name in the code -> kiln_function */
+    kn_map *functions; /* name in the code -> kiln_function; under KN_LOCK_MODULES */
     atomic_bool was_launched;
     kn_held held; /* by a capture that outlives it */
 };

@@ -1,0 +1,228 @@
+#include "base/lock.h"
+
+#include <pthread.h>
+#include <stdalign.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+typedef struct lock_state {
+    alignas(64) pthread_mutex_t mutex; /* locks of two devices share no line of the caches */
+    pthread_cond_t changed;
+    _Atomic uintptr_t owner; /* the thread that holds it; 0 */
+    bool is_ours;            /* taken by the fork that is going on */
+} lock_state;
+
+typedef enum at_fork { WAITS, RESETS } at_fork;
+
+typedef struct lock_kind {
+    kn_lock first, last;
+    at_fork at_fork;
+    const char *name;
+} lock_kind;
+
+static const lock_kind kinds[] = {
+#define X(name, slots, at_fork, what) {KN_LOCK_##name, KN_LOCK_LAST_OF_##name, at_fork, #name},
+    KN_LOCKS(X)
+#undef X
+};
+
+/* A fork that waits longer than this for a lock goes on without it: whoever holds it may be waiting for the
+ * forking thread (which forks within a constructor, say, while the loader is locked). */
+enum { FORK_PATIENCE_S = 10, HOOKS_MAX = 8 };
+
+static lock_state locks[KN_LOCK_COUNT];
+static pthread_rwlock_t loader;
+static bool has_loader;             /* the fork that is going on */
+static _Thread_local int n_loading; /* how often this thread is inside the loader */
+static atomic_uint fork_count;
+static void (*hooks[HOOKS_MAX])(void);
+static int n_hooks;
+
+static const lock_kind *kind_of(kn_lock lock)
+{
+    const lock_kind *kind = kinds;
+    while (lock > kind->last)
+        kind++;
+    return kind;
+}
+
+const char *kn_lock_name(kn_lock lock)
+{
+    return lock < KN_LOCK_COUNT ? kind_of(lock)->name : "";
+}
+
+/* ---- taking and giving ---- */
+
+static uintptr_t this_thread(void)
+{
+    return (uintptr_t)pthread_self();
+}
+
+static bool is_mine(const lock_state *l)
+{
+    return atomic_load_explicit(&l->owner, memory_order_relaxed) == this_thread();
+}
+
+#ifdef KN_LOCK_CHECKS
+/* Builds with sanitizers end where a thread takes locks in another order than that of the list. */
+static void check_order(kn_lock lock)
+{
+    for (int l = lock; l < KN_LOCK_COUNT; l++)
+        if (is_mine(&locks[l]))
+            abort();
+}
+#else
+static void check_order(kn_lock lock)
+{
+    (void)lock;
+}
+#endif
+
+void kn_lock_take(kn_lock lock)
+{
+    lock_state *l = &locks[lock];
+    check_order(lock);
+    pthread_mutex_lock(&l->mutex);
+    atomic_store_explicit(&l->owner, this_thread(), memory_order_relaxed);
+}
+
+bool kn_lock_try(kn_lock lock)
+{
+    lock_state *l = &locks[lock];
+    if (pthread_mutex_trylock(&l->mutex) != 0)
+        return false;
+    atomic_store_explicit(&l->owner, this_thread(), memory_order_relaxed);
+    return true;
+}
+
+void kn_lock_give(kn_lock lock)
+{
+    lock_state *l = &locks[lock];
+    atomic_store_explicit(&l->owner, 0, memory_order_relaxed);
+    pthread_mutex_unlock(&l->mutex);
+}
+
+void kn_lock_wait(kn_lock lock)
+{
+    lock_state *l = &locks[lock];
+    atomic_store_explicit(&l->owner, 0, memory_order_relaxed);
+    pthread_cond_wait(&l->changed, &l->mutex);
+    atomic_store_explicit(&l->owner, this_thread(), memory_order_relaxed);
+}
+
+void kn_lock_wake(kn_lock lock)
+{
+    pthread_cond_broadcast(&locks[lock].changed);
+}
+
+void kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void))
+{
+    if (atomic_load_explicit(is_made, memory_order_acquire))
+        return;
+    kn_lock_take(lock);
+    if (!atomic_load_explicit(is_made, memory_order_relaxed)) {
+        make();
+        atomic_store_explicit(is_made, true, memory_order_release);
+    }
+    kn_lock_give(lock);
+}
+
+void kn_lock_loader(void)
+{
+    if (n_loading++ == 0)
+        pthread_rwlock_rdlock(&loader);
+}
+
+void kn_unlock_loader(void)
+{
+    if (--n_loading == 0)
+        pthread_rwlock_unlock(&loader);
+}
+
+/* ---- forks ---- */
+
+static void init_lock(lock_state *l)
+{
+    pthread_mutex_init(&l->mutex, NULL);
+    atomic_store_explicit(&l->owner, 0, memory_order_relaxed);
+}
+
+/* Forks come before those who load next: else they might never get their turn. */
+static void init_loader(void)
+{
+    pthread_rwlockattr_t attributes;
+    pthread_rwlockattr_init(&attributes);
+    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
+    pthread_rwlock_init(&loader, &attributes);
+    pthread_rwlockattr_destroy(&attributes);
+}
+
+static void before_fork(void)
+{
+    struct timespec end;
+    clock_gettime(CLOCK_REALTIME, &end);
+    end.tv_sec += FORK_PATIENCE_S;
+    for (size_t k = 0; k < sizeof kinds / sizeof *kinds; k++)
+        for (int lock = kinds[k].first; lock <= (int)kinds[k].last && kinds[k].at_fork == WAITS; lock++) {
+            lock_state *l = &locks[lock];
+            l->is_ours = !is_mine(l) && pthread_mutex_timedlock(&l->mutex, &end) == 0;
+        }
+    has_loader = n_loading == 0 && pthread_rwlock_timedwrlock(&loader, &end) == 0;
+}
+
+static void in_parent(void)
+{
+    if (has_loader)
+        pthread_rwlock_unlock(&loader);
+    for (int lock = KN_LOCK_COUNT - 1; lock >= 0; lock--)
+        if (locks[lock].is_ours) {
+            locks[lock].is_ours = false;
+            pthread_mutex_unlock(&locks[lock].mutex);
+        }
+}
+
+/* Nobody waits here, and whoever held what this fork did not take is not here to give it back. */
+static void reset_in_child(lock_state *l)
+{
+    pthread_cond_init(&l->changed, NULL);
+    if (l->is_ours)
+        pthread_mutex_unlock(&l->mutex);
+    else if (!is_mine(l))
+        init_lock(l);
+    l->is_ours = false;
+}
+
+static void in_child(void)
+{
+    atomic_fetch_add(&fork_count, 1);
+    init_loader(); /* the writer is known by a number that this thread does not have any more */
+    if (n_loading > 0)
+        pthread_rwlock_rdlock(&loader);
+    for (int lock = KN_LOCK_COUNT - 1; lock >= 0; lock--)
+        reset_in_child(&locks[lock]);
+    for (int h = 0; h < n_hooks; h++)
+        hooks[h]();
+}
+
+unsigned kn_fork_count(void)
+{
+    return atomic_load_explicit(&fork_count, memory_order_relaxed);
+}
+
+void kn_fork_on_child(void (*hook)(void))
+{
+    if (n_hooks < HOOKS_MAX)
+        hooks[n_hooks++] = hook;
+}
+
+/* Before every other constructor. When the library goes, the C library forgets the handlers by itself. */
+__attribute__((constructor(101))) static void set_up(void)
+{
+    for (int lock = 0; lock < KN_LOCK_COUNT; lock++) {
+        init_lock(&locks[lock]);
+        pthread_cond_init(&locks[lock].changed, NULL);
+    }
+    init_loader();
+    pthread_atfork(before_fork, in_parent, in_child);
+}

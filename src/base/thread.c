@@ -1,0 +1,110 @@
+#include "base/thread.h"
+#include "base/alloc.h"
+#include "base/lock.h"
+#include "base/unload.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stddef.h>
+
+typedef struct kn_thread kn_thread;
+struct kn_thread {
+    kn_thread *next;
+    pthread_t thread;
+    void (*body)(void *user);
+    void *user;
+    atomic_bool has_ended;
+};
+
+static kn_thread *threads; /* under KN_LOCK_THREADS */
+
+static void *run(void *user)
+{
+    kn_thread *t = user;
+    t->body(t->user);
+    atomic_store(&t->has_ended, true);
+    return NULL;
+}
+
+static int create(kn_thread *t)
+{
+    sigset_t all, before;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = pthread_create(&t->thread, NULL, run, t);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return rc;
+}
+
+static void join_ended(void)
+{
+    for (kn_thread **link = &threads; *link;) {
+        kn_thread *t = *link;
+        if (!atomic_load(&t->has_ended)) {
+            link = &t->next;
+            continue;
+        }
+        pthread_join(t->thread, NULL);
+        *link = t->next;
+        kn_free(t);
+    }
+}
+
+int kn_thread_start(void (*body)(void *user), void *user)
+{
+    kn_thread *t = kn_calloc(1, sizeof *t);
+    if (!t)
+        return ENOMEM;
+    t->body = body;
+    t->user = user;
+    kn_lock_take(KN_LOCK_THREADS);
+    join_ended();
+    int rc = create(t);
+    if (rc == 0) {
+        t->next = threads;
+        threads = t;
+    }
+    kn_lock_give(KN_LOCK_THREADS);
+    if (rc != 0)
+        kn_free(t);
+    return rc;
+}
+
+static kn_thread *take_all(void)
+{
+    kn_lock_take(KN_LOCK_THREADS);
+    kn_thread *all = threads;
+    threads = NULL;
+    kn_lock_give(KN_LOCK_THREADS);
+    return all;
+}
+
+static void free_all(kn_thread *all, bool is_joining)
+{
+    for (kn_thread *t = all, *next; t; t = next) {
+        next = t->next;
+        if (is_joining)
+            pthread_join(t->thread,
+                         NULL); /* refused for the calling thread, where that one ends the process */
+        kn_free(t);
+    }
+}
+
+/* The first of the library's destructors: what these threads use is taken down by the others. */
+__attribute__((destructor(KN_UNLOAD_THREADS))) void kn_thread_join_all(void)
+{
+    free_all(take_all(), true);
+}
+
+/* There is one thread, which may have forked with the lock in hand. */
+static void forget_in_child(void)
+{
+    free_all(threads, false);
+    threads = NULL;
+}
+
+__attribute__((constructor)) static void register_fork(void)
+{
+    kn_fork_on_child(forget_in_child);
+}

@@ -1,0 +1,36 @@
+#include "base/unload.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+
+/* Handlers run before destructors where main() had begun when they were registered. A program that uses us
+ * earlier, in a constructor, gets another chance. */
+enum { WATCHES = 4 };
+
+static atomic_bool has_exited;
+static bool is_exit;
+
+static void note_exit(void)
+{
+    atomic_store(&has_exited, true);
+}
+
+void kn_unload_watch(void)
+{
+    static atomic_int watches;
+    if (atomic_load_explicit(&watches, memory_order_relaxed) < WATCHES &&
+        atomic_fetch_add(&watches, 1) < WATCHES)
+        atexit(note_exit);
+}
+
+/* Without a priority it comes before all that have one, and before the handler is called because the library
+ * goes. */
+__attribute__((destructor)) static void look(void)
+{
+    is_exit = atomic_load(&has_exited);
+}
+
+bool kn_unload_is_exit(void)
+{
+    return is_exit;
+}
