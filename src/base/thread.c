@@ -7,6 +7,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stddef.h>
+#include <stdlib.h>
 
 typedef struct kn_thread kn_thread;
 struct kn_thread {
@@ -14,14 +15,33 @@ struct kn_thread {
     pthread_t thread;
     void (*body)(void *user);
     void *user;
+    bool has_begun; /* under the lock */
     atomic_bool has_ended;
 };
 
 static kn_thread *threads; /* under KN_LOCK_THREADS */
 
+/* Of the C library (glibc has it): calls destroy(object) when the calling thread ends, and keeps the object of
+ * code in which dso lies loaded until then. */
+extern int __cxa_thread_atexit_impl(void (*destroy)(void *), void *object, void *dso) __attribute__((weak));
+extern void *__dso_handle;
+
+/* dlclose holds the loader's lock, for which the thread may have to wait: so an unloading cannot wait for the
+ * thread. The library stays until the thread has ended, and goes with the next dlclose of whatever. */
+static void keep_library(void)
+{
+    if (__cxa_thread_atexit_impl)
+        __cxa_thread_atexit_impl(free, NULL, &__dso_handle);
+}
+
 static void *run(void *user)
 {
     kn_thread *t = user;
+    keep_library();
+    kn_lock_take(KN_LOCK_THREADS);
+    t->has_begun = true;
+    kn_lock_wake(KN_LOCK_THREADS);
+    kn_lock_give(KN_LOCK_THREADS);
     t->body(t->user);
     atomic_store(&t->has_ended, true);
     return NULL;
@@ -64,6 +84,8 @@ int kn_thread_start(void (*body)(void *user), void *user)
     if (rc == 0) {
         t->next = threads;
         threads = t;
+        while (!t->has_begun)
+            kn_lock_wait(KN_LOCK_THREADS);
     }
     kn_lock_give(KN_LOCK_THREADS);
     if (rc != 0)

@@ -1,5 +1,6 @@
 /* base/thread.h - threads that do something in the background. All of them have ended when the library is
- * unloaded, or the process ends: their code goes then. */
+ * unloaded, or the process ends: their code goes then. A dlclose while one runs leaves the library loaded; it
+ * goes with a later one. */
 #ifndef KN_BASE_THREAD_H
 #define KN_BASE_THREAD_H
 

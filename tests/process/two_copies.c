@@ -8,13 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The copies of a test have the same globals: that is the point of it. */
-__attribute__((visibility("default"))) const char *__asan_default_options(void);
-const char *__asan_default_options(void)
-{
-    return "detect_odr_violation=0";
-}
-
 enum { KERNELS = 3, THREADS = 2 };
 
 static copy first, second;
