@@ -1,5 +1,6 @@
 #include "base/lock.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <stdalign.h>
 #include <stdint.h>
@@ -32,9 +33,9 @@ static const lock_kind kinds[] = {
 enum { FORK_PATIENCE_S = 10, HOOKS_MAX = 8 };
 
 static lock_state locks[KN_LOCK_COUNT];
-static pthread_rwlock_t loader;
-static bool has_loader;             /* the fork that is going on */
-static _Thread_local int n_loading; /* how often this thread is inside the loader */
+static int n_inside;                /* threads that load or unload code; under KN_LOCK_LOADER */
+static bool is_forking;             /* the others wait; under KN_LOCK_LOADER */
+static _Thread_local int n_loading; /* how often this thread is inside */
 static atomic_uint fork_count;
 static void (*hooks[HOOKS_MAX])(void);
 static int n_hooks;
@@ -128,16 +129,28 @@ void kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void))
     kn_lock_give(lock);
 }
 
-void kn_lock_loader(void)
+/* ---- the loader ---- */
+
+/* Forks come before those who load next: else they might never get their turn. */
+void kn_lock_enter_loader(void)
 {
-    if (n_loading++ == 0)
-        pthread_rwlock_rdlock(&loader);
+    if (n_loading++ > 0)
+        return;
+    kn_lock_take(KN_LOCK_LOADER);
+    while (is_forking)
+        kn_lock_wait(KN_LOCK_LOADER);
+    n_inside++;
+    kn_lock_give(KN_LOCK_LOADER);
 }
 
-void kn_unlock_loader(void)
+void kn_lock_leave_loader(void)
 {
-    if (--n_loading == 0)
-        pthread_rwlock_unlock(&loader);
+    if (--n_loading > 0)
+        return;
+    kn_lock_take(KN_LOCK_LOADER);
+    n_inside--;
+    kn_lock_wake(KN_LOCK_LOADER);
+    kn_lock_give(KN_LOCK_LOADER);
 }
 
 /* ---- forks ---- */
@@ -148,14 +161,14 @@ static void init_lock(lock_state *l)
     atomic_store_explicit(&l->owner, 0, memory_order_relaxed);
 }
 
-/* Forks come before those who load next: else they might never get their turn. */
-static void init_loader(void)
+/* The lock of the loader, the last of all, is held. */
+static void wait_for_loader(const struct timespec *end)
 {
-    pthread_rwlockattr_t attributes;
-    pthread_rwlockattr_init(&attributes);
-    pthread_rwlockattr_setkind_np(&attributes, PTHREAD_RWLOCK_PREFER_WRITER_NONRECURSIVE_NP);
-    pthread_rwlock_init(&loader, &attributes);
-    pthread_rwlockattr_destroy(&attributes);
+    lock_state *l = &locks[KN_LOCK_LOADER];
+    int rc = l->is_ours ? 0 : ETIMEDOUT;
+    is_forking = true;
+    while (n_inside > (n_loading > 0) && rc == 0)
+        rc = pthread_cond_timedwait(&l->changed, &l->mutex, end);
 }
 
 static void before_fork(void)
@@ -168,13 +181,13 @@ static void before_fork(void)
             lock_state *l = &locks[lock];
             l->is_ours = !is_mine(l) && pthread_mutex_timedlock(&l->mutex, &end) == 0;
         }
-    has_loader = n_loading == 0 && pthread_rwlock_timedwrlock(&loader, &end) == 0;
+    wait_for_loader(&end);
 }
 
 static void in_parent(void)
 {
-    if (has_loader)
-        pthread_rwlock_unlock(&loader);
+    is_forking = false;
+    pthread_cond_broadcast(&locks[KN_LOCK_LOADER].changed);
     for (int lock = KN_LOCK_COUNT - 1; lock >= 0; lock--)
         if (locks[lock].is_ours) {
             locks[lock].is_ours = false;
@@ -196,9 +209,8 @@ static void reset_in_child(lock_state *l)
 static void in_child(void)
 {
     atomic_fetch_add(&fork_count, 1);
-    init_loader(); /* the writer is known by a number that this thread does not have any more */
-    if (n_loading > 0)
-        pthread_rwlock_rdlock(&loader);
+    is_forking = false;
+    n_inside = n_loading > 0;
     for (int lock = KN_LOCK_COUNT - 1; lock >= 0; lock--)
         reset_in_child(&locks[lock]);
     for (int h = 0; h < n_hooks; h++)
@@ -223,6 +235,5 @@ __attribute__((constructor(101))) static void set_up(void)
         init_lock(&locks[lock]);
         pthread_cond_init(&locks[lock].changed, NULL);
     }
-    init_loader();
     pthread_atfork(before_fork, in_parent, in_child);
 }

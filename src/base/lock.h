@@ -13,33 +13,34 @@
 /* X(name, slots, what a fork does, what it guards). WAITS: a fork waits until the lock is free. RESETS: it does not, for the lock is held for long, or while the
  * CUDA driver is called, which may wait for the forking thread in its turn; what the lock guards is not used any more in the child, or is made anew there. A lock
  * of several slots is one lock a device: slot 0 is the host's. */
-#define KN_LOCKS(X)                                                                                                                                                  \
-    X(FORK, 1, WAITS, "forking itself: one thread at a time")                                                                                                       \
-    X(OWN_KERNELS, 1, WAITS, "the kernels that arrays are copied and filled by")                                                                                    \
-    X(DEVICE_HOST, 1, WAITS, "making the host device")                                                                                                              \
-    X(DEVICE_CUDA, 1, RESETS, "making CUDA devices")                                                                                                                \
-    X(CUDA_PEERS, 1, RESETS, "which devices see each other")                                                                                                        \
-    X(CUDA_DRIVER, 1, RESETS, "starting the driver")                                                                                                                \
-    X(BUILD, 1, WAITS, "making the tables of kernels, and the thread that warms up")                                                                                \
-    X(HOST_COMPILER, 1, WAITS, "looking for the host's compiler")                                                                                                   \
-    X(NVRTC, 1, WAITS, "looking for NVRTC, and loading it")                                                                                                         \
-    X(GENERATOR, 1, WAITS, "the generator's identity")                                                                                                              \
-    X(ONCE, 1, WAITS, "tables of what is made once a key, and who waits for it")                                                                                    \
-    X(CACHE, 1, WAITS, "SQLite")                                                                                                                                    \
-    X(MODULES, 1, RESETS, "functions of raw modules")                                                                                                               \
-    X(CAPTURES, 1, RESETS, "the list of captures")                                                                                                                  \
-    X(GRAPH_RUNS, KN_LOCK_SLOTS, RESETS, "runs of graphs: queued one by one")                                                                                       \
-    X(POOL_HOST, 1, WAITS, "the host's memory pool")                                                                                                                \
-    X(POOL_CUDA, KN_LOCK_SLOTS, RESETS, "a CUDA device's memory pool")                                                                                              \
-    X(PINNED, 1, WAITS, "which pinned memory belongs to which device")                                                                                              \
-    X(MEMOS, 1, WAITS, "writing to memos of calls")                                                                                                                 \
-    X(HOST_JOB, 1, RESETS, "the host's threads: held while they run a job")                                                                                         \
-    X(HOST_THREADS, 1, RESETS, "the job, and who waits for one")                                                                                                    \
-    X(THREADS, 1, WAITS, "the list of threads that are joined in the end")                                                                                          \
-    X(LAUNCH_NAMES, 1, WAITS, "the names of kernels that were launched")                                                                                            \
-    X(MEMORY_HOOK, 1, WAITS, "the memory hook")                                                                                                                     \
-    X(LOG, 1, WAITS, "the log callback")                                                                                                                            \
-    X(ERROR, 1, WAITS, "the key by which threads find their logs")
+#define KN_LOCKS(X)                                                                  \
+    X(FORK, 1, WAITS, "forking itself: one thread at a time")                        \
+    X(OWN_KERNELS, 1, WAITS, "the kernels that arrays are copied and filled by")     \
+    X(DEVICE_HOST, 1, WAITS, "making the host device")                               \
+    X(DEVICE_CUDA, 1, RESETS, "making CUDA devices")                                 \
+    X(CUDA_PEERS, 1, RESETS, "which devices see each other")                         \
+    X(CUDA_DRIVER, 1, RESETS, "starting the driver")                                 \
+    X(BUILD, 1, WAITS, "making the tables of kernels, and the thread that warms up") \
+    X(HOST_COMPILER, 1, WAITS, "looking for the host's compiler")                    \
+    X(NVRTC, 1, WAITS, "looking for NVRTC, and loading it")                          \
+    X(GENERATOR, 1, WAITS, "the generator's identity")                               \
+    X(ONCE, 1, WAITS, "tables of what is made once a key, and who waits for it")     \
+    X(CACHE, 1, WAITS, "SQLite")                                                     \
+    X(MODULES, 1, RESETS, "functions of raw modules")                                \
+    X(CAPTURES, 1, RESETS, "the list of captures")                                   \
+    X(GRAPH_RUNS, KN_LOCK_SLOTS, RESETS, "runs of graphs: queued one by one")        \
+    X(POOL_HOST, 1, WAITS, "the host's memory pool")                                 \
+    X(POOL_CUDA, KN_LOCK_SLOTS, RESETS, "a CUDA device's memory pool")               \
+    X(PINNED, 1, WAITS, "which pinned memory belongs to which device")               \
+    X(MEMOS, 1, WAITS, "writing to memos of calls")                                  \
+    X(HOST_JOB, 1, RESETS, "the host's threads: held while they run a job")          \
+    X(HOST_THREADS, 1, RESETS, "the job, and who waits for one")                     \
+    X(THREADS, 1, WAITS, "the list of threads that are joined in the end")           \
+    X(LAUNCH_NAMES, 1, WAITS, "the names of kernels that were launched")             \
+    X(MEMORY_HOOK, 1, WAITS, "the memory hook")                                      \
+    X(LOG, 1, WAITS, "the log callback")                                             \
+    X(ERROR, 1, WAITS, "the key by which threads find their logs")                   \
+    X(LOADER, 1, WAITS, "how many threads are inside the dynamic loader")
 
 enum { KN_LOCK_SLOTS = 65 };
 
@@ -61,9 +62,10 @@ void kn_lock_wake(kn_lock lock);
 /* Calls make() where *is_made is not yet set, then sets it: once, under the lock. Cheap when it is made. */
 void kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void));
 
-/* The dynamic loader's lists: shared by all who load and unload, exclusive for a fork. */
-void kn_lock_loader(void);
-void kn_unlock_loader(void);
+/* Around loading and unloading code: a fork waits until nobody is inside, for the child would find the loader's lists half-changed. They keep nobody else out,
+ * so that a constructor may call us while another thread waits for the loader. */
+void kn_lock_enter_loader(void);
+void kn_lock_leave_loader(void);
 
 /* How many forks lie between this process and the first: what carries another number was begun by threads that do not exist here. */
 unsigned kn_fork_count(void);

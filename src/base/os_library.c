@@ -28,9 +28,9 @@ static kiln_status open_path(kn_library **out, const char *path, const char *nam
     const char *reason;
     if (!library)
         return kn_error_memory(sizeof *library, name);
-    kn_lock_loader();
+    kn_lock_enter_loader();
     library->handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    kn_unlock_loader();
+    kn_lock_leave_loader();
     if (library->handle) {
         *out = library;
         return KILN_OK;
@@ -170,9 +170,9 @@ void kn_os_library_close(kn_library *library)
 {
     if (!library)
         return;
-    kn_lock_loader();
+    kn_lock_enter_loader();
     dlclose(library->handle);
-    kn_unlock_loader();
+    kn_lock_leave_loader();
     kn_free(library);
 }
 
@@ -180,8 +180,8 @@ void kn_os_library_pin_self(void)
 {
     static const char here;
     Dl_info info;
-    kn_lock_loader();
+    kn_lock_enter_loader();
     if (dladdr(&here, &info) && info.dli_fname)
         (void)dlopen(info.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
-    kn_unlock_loader();
+    kn_lock_leave_loader();
 }

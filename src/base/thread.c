@@ -20,6 +20,7 @@ struct kn_thread {
 };
 
 static kn_thread *threads; /* under KN_LOCK_THREADS */
+static kn_thread *parents; /* in a child: of threads that may have been writing to them */
 
 /* Of the C library (glibc has it): calls destroy(object) when the calling thread ends, and keeps the object of
  * code in which dso lies loaded until then. */
@@ -102,13 +103,11 @@ static kn_thread *take_all(void)
     return all;
 }
 
-static void free_all(kn_thread *all, bool is_joining)
+static void join_all(kn_thread *all)
 {
     for (kn_thread *t = all, *next; t; t = next) {
         next = t->next;
-        if (is_joining)
-            pthread_join(t->thread,
-                         NULL); /* refused for the calling thread, where that one ends the process */
+        pthread_join(t->thread, NULL); /* refused for the calling thread, where that one ends the process */
         kn_free(t);
     }
 }
@@ -116,13 +115,16 @@ static void free_all(kn_thread *all, bool is_joining)
 /* The first of the library's destructors: what these threads use is taken down by the others. */
 __attribute__((destructor(KN_UNLOAD_THREADS))) void kn_thread_join_all(void)
 {
-    free_all(take_all(), true);
+    join_all(take_all());
 }
 
 /* There is one thread, which may have forked with the lock in hand. */
 static void forget_in_child(void)
 {
-    free_all(threads, false);
+    kn_thread **end = &parents;
+    while (*end)
+        end = &(*end)->next;
+    *end = threads;
     threads = NULL;
 }
 

@@ -1,7 +1,7 @@
 #include "base/unload.h"
 
 #include <stdatomic.h>
-#include <stdlib.h>
+#include <stddef.h>
 
 /* Handlers run before destructors where main() had begun when they were registered. A program that uses us
  * earlier, in a constructor, gets another chance. */
@@ -10,8 +10,14 @@ enum { WATCHES = 4 };
 static atomic_bool has_exited;
 static bool is_exit;
 
-static void note_exit(void)
+/* What atexit() calls; named here because sanitizers have an atexit() of their own, which keeps a handler when
+ * its code goes. */
+extern int __cxa_atexit(void (*function)(void *), void *argument, void *dso);
+extern void *__dso_handle;
+
+static void note_exit(void *unused)
 {
+    (void)unused;
     atomic_store(&has_exited, true);
 }
 
@@ -20,7 +26,7 @@ void kn_unload_watch(void)
     static atomic_int watches;
     if (atomic_load_explicit(&watches, memory_order_relaxed) < WATCHES &&
         atomic_fetch_add(&watches, 1) < WATCHES)
-        atexit(note_exit);
+        __cxa_atexit(note_exit, NULL, &__dso_handle);
 }
 
 /* Without a priority it comes before all that have one, and before the handler is called because the library

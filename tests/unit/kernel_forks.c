@@ -165,10 +165,10 @@ static void held_by_the_forking_thread(void **state)
 
 static void *load(void *user)
 {
-    kn_lock_loader();
+    kn_lock_enter_loader();
     pthread_barrier_wait(user);
     usleep(100000);
-    kn_unlock_loader();
+    kn_lock_leave_loader();
     return NULL;
 }
 
@@ -185,9 +185,9 @@ static void inside_the_loader(void **state)
     assert_true(kn_os_now_ms() - start > 50); /* it waited */
     pthread_join(thread, NULL);
     pthread_barrier_destroy(&is_inside);
-    kn_lock_loader();
+    kn_lock_enter_loader();
     assert_int_equal(child_of_fork(use_everything), 0);
-    kn_unlock_loader();
+    kn_lock_leave_loader();
 }
 
 /* ---- half-made values, waiting threads ---- */
