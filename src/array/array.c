@@ -5,6 +5,19 @@
 #include "plan/shape.h"
 #include <string.h>
 
+static const kn_array_kernels no_kernels;
+static _Atomic(const kn_array_kernels *) array_kernels = &no_kernels;
+
+void kn_array_set_kernels(const kn_array_kernels *kernels)
+{
+    atomic_store(&array_kernels, kernels);
+}
+
+const kn_array_kernels *kn_array_get_kernels(void)
+{
+    return atomic_load(&array_kernels);
+}
+
 /* ---- storage ---- */
 
 static kn_storage *storage_new(kn_device *device, void *data, size_t size)

@@ -80,10 +80,6 @@ kiln_status kn_array_note_use(const kiln_array *array, void *stream);
 /* C-ordered host data into array, which may be strided; waits. `function` names the caller in messages. */
 kiln_status kn_array_upload(kiln_array *array, const void *data, const char *function);
 
-/* How a strided copy between two arrays of one device is done: registered by the kernel layer, which stands above; both shapes are equal, dtypes too. */
-typedef kiln_status (*kn_array_copy_function)(kiln_array *to, kiln_array *from, kiln_stream *stream);
-void kn_array_set_copy_function(kn_array_copy_function function);
-
 /* The elements of a range: first + k * delta modulo 2^64 where the dtype has whole numbers, else start, second, and start + k * step from there on,
  * in float where is_narrow. */
 typedef struct kn_range {
@@ -92,13 +88,20 @@ typedef struct kn_range {
     double start, second, step;
 } kn_range;
 
-/* How arrays of a CUDA device are filled with one element, and with a range (one axis), any strides: registered by the kernel layer, too. Without them, or where
- * nothing can be compiled, values go there by way of the host. */
-typedef kiln_status (*kn_array_fill_function)(kiln_array *to, const void *value, kiln_stream *stream);
-typedef kiln_status (*kn_array_range_function)(kiln_array *to, const kn_range *range, kiln_stream *stream);
-void kn_array_set_range_function(kn_array_range_function range);
+/* What arrays of a CUDA device need kernels for, which the layer that has kernels hands down. Without it, or where
+ * nothing can be compiled, values and ranges go there by way of the host. */
+typedef struct kn_array_kernels {
+    /* A strided copy between two arrays of one device, of equal shape and dtype; and what it needs, loaded ahead. */
+    kiln_status (*copy)(kiln_array *to, kiln_array *from, kiln_stream *stream);
+    kiln_status (*prepare_copy)(kiln_array *from);
+    /* One element everywhere; a range along the only axis. Any strides. */
+    kiln_status (*fill)(kiln_array *to, const void *value, kiln_stream *stream);
+    kiln_status (*range)(kiln_array *to, const kn_range *range, kiln_stream *stream);
+} kn_array_kernels;
+/* kernels lives for ever; each of its functions may be NULL. */
+void kn_array_set_kernels(const kn_array_kernels *kernels);
+const kn_array_kernels *kn_array_get_kernels(void);
 /* Whether the host is to do what a kernel could not: there is neither a compiler nor a binary. A capture cannot wait for it. */
 bool kn_array_host_may_help(kiln_status status);
-void kn_array_set_fill_functions(kn_array_fill_function fill, kn_array_range_function range);
 
 #endif

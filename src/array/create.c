@@ -29,14 +29,6 @@ kiln_status kiln_array_empty(kiln_array **out, kiln_dtype dtype, int ndim, const
 
 /* ---- one value everywhere ---- */
 
-static _Atomic(kn_array_fill_function) fill_function;
-
-void kn_array_set_fill_functions(kn_array_fill_function fill, kn_array_range_function range)
-{
-    atomic_store(&fill_function, fill);
-    kn_array_set_range_function(range);
-}
-
 /* Where there is neither a compiler nor a binary, the host does the work. A capture cannot wait for it. */
 bool kn_array_host_may_help(kiln_status status)
 {
@@ -85,12 +77,12 @@ static kiln_status fill_from_stage(kiln_array *array, const void *value, kn_devi
 /* Elements that the fills of a device cannot write, or that do not lie one behind the other. */
 static kiln_status fill_by_kernel(kiln_array *array, const void *value, kn_device *device, void *stream)
 {
-    kn_array_fill_function function = atomic_load(&fill_function);
+    const kn_array_kernels *kernels = kn_array_get_kernels();
     kiln_status status = KILN_ERROR_NOT_FOUND;
-    if (device->backend->kind != KN_HOST && function)
-        status = function(array, value, NULL);
+    if (device->backend->kind != KN_HOST && kernels->fill)
+        status = kernels->fill(array, value, NULL);
     if (!kn_array_host_may_help(status) || !array->is_c_contiguous)
-        return status == KILN_ERROR_NOT_FOUND && !function
+        return status == KILN_ERROR_NOT_FOUND && !kernels->fill
                    ? kn_error(KILN_ERROR_UNSUPPORTED,
                               "strided fills on a CUDA device need the kernel layer, which is not linked")
                    : status;

@@ -12,13 +12,6 @@ enum { RANGE_GRAIN = 1 << 15 };
 /* From here on a double may stand for several whole numbers. */
 #define INEXACT 9007199254740992.0
 
-static _Atomic(kn_array_range_function) range_function;
-
-void kn_array_set_range_function(kn_array_range_function range)
-{
-    atomic_store(&range_function, range);
-}
-
 /* What makes a range, whichever function was called. */
 typedef struct range_call {
     const char *function;
@@ -141,14 +134,14 @@ static kiln_status range_from_stage(kiln_array *a, const kn_range *r, const char
 
 static kiln_status fill_range(kiln_array *a, const kn_range *r, const char *function)
 {
-    kn_array_range_function by_kernel = atomic_load(&range_function);
+    const kn_array_kernels *kernels = kn_array_get_kernels();
     kiln_status status = KILN_ERROR_NOT_FOUND;
     if (a->storage->device->backend->kind == KN_HOST) {
         write_range(a->data, a->size, r, a->dtype);
         return KILN_OK;
     }
-    if (by_kernel)
-        status = by_kernel(a, r, NULL);
+    if (kernels->range)
+        status = kernels->range(a, r, NULL);
     return kn_array_host_may_help(status) ? range_from_stage(a, r, function) : status;
 }
 

@@ -5,13 +5,6 @@
 #include "plan/shape.h"
 #include <string.h>
 
-static _Atomic(kn_array_copy_function) copy_function;
-
-void kn_array_set_copy_function(kn_array_copy_function function)
-{
-    atomic_store(&copy_function, function);
-}
-
 static bool is_host(const kn_device *device)
 {
     return device->backend->kind == KN_HOST;
@@ -76,7 +69,7 @@ static kiln_status copy_array(kiln_array *to, kiln_array *from)
 {
     kn_device *device = device_of(to);
     void *stream;
-    kn_array_copy_function function = atomic_load(&copy_function);
+    const kn_array_kernels *kernels = kn_array_get_kernels();
     if (to->size == 0)
         return KILN_OK;
     if (is_host(device)) {
@@ -92,10 +85,10 @@ static kiln_status copy_array(kiln_array *to, kiln_array *from)
                                            KN_COPY_DEVICE_TO_DEVICE, stream);
         return status;
     }
-    if (!status && !function)
+    if (!status && !kernels->copy)
         return kn_error(KILN_ERROR_UNSUPPORTED,
                         "strided copies on a CUDA device need the kernel layer, which is not linked");
-    return status ? status : function(to, from, NULL);
+    return status ? status : kernels->copy(to, from, NULL);
 }
 
 /* Contiguous array <-> host memory, and waits. */

@@ -96,7 +96,7 @@ static kiln_status copy_strided(kiln_array *to, kiln_array *from, kiln_stream *s
     return status;
 }
 
-kiln_status kn_prepare_copy(kiln_array *from)
+static kiln_status prepare_copy(kiln_array *from)
 {
     kiln_array *source = NULL, *nothing = NULL;
     kiln_kernel *kernel = NULL;
@@ -133,10 +133,14 @@ static kiln_status range(kiln_array *to, const kn_range *r, kiln_stream *stream)
     return call_own(r->is_narrow ? RANGE_NARROW : RANGE_DOUBLE, to, in, 3, stream);
 }
 
+/* Not static: programs that link the layers by themselves ask for this file by its name. */
+extern const kn_array_kernels kn_own_array_kernels;
+const kn_array_kernels kn_own_array_kernels = {
+    .copy = copy_strided, .prepare_copy = prepare_copy, .fill = fill, .range = range};
+
 __attribute__((constructor)) static void install(void)
 {
-    kn_array_set_copy_function(copy_strided);
-    kn_array_set_fill_functions(fill, range);
+    kn_array_set_kernels(&kn_own_array_kernels);
 }
 
 __attribute__((destructor(KN_UNLOAD_KERNEL))) static void unload(void)

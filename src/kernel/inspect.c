@@ -315,7 +315,7 @@ static kiln_status stand_in(kiln_array **out, kiln_array *in, bool is_loaded)
     kiln_status status = kn_array_view(out, in, NULL, in->ndim, in->shape, strides);
     if (status == KILN_OK && is_loaded && !in->is_c_contiguous &&
         in->storage->device->backend->kind == KN_CUDA)
-        status = kn_prepare_copy(in);
+        status = kn_array_get_kernels()->prepare_copy(in);
     return status;
 }
 

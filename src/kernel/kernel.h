@@ -93,10 +93,6 @@ void kn_spec_request(kn_build_request *request, const kn_spec *spec, const char 
 /* The inputs (bits) that a call would copy first, because an output partly covers them. */
 uint64_t kn_binding_overlaps(const kn_binding *b);
 
-/* ---- array_kernels.c ---- */
-/* Loads what a strided copy of the array needs. */
-kiln_status kn_prepare_copy(kiln_array *from);
-
 /* ---- memo.c: plans by key, read without a lock ---- */
 kn_call_memo *kn_call_memo_create(void);
 void kn_call_memo_free(kn_call_memo *memo);

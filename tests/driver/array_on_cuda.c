@@ -93,6 +93,22 @@ static kiln_status range_by_kernel(kiln_array *to, const kn_range *range, kiln_s
     return fill_status;
 }
 
+/* What the kernel layer would have handed down. */
+static kn_array_kernels own_kernels;
+
+static void use_fills(bool with_them)
+{
+    own_kernels.fill = with_them ? fill_by_kernel : NULL;
+    own_kernels.range = with_them ? range_by_kernel : NULL;
+    kn_array_set_kernels(&own_kernels);
+}
+
+static void use_copy(kiln_status (*copy)(kiln_array *, kiln_array *, kiln_stream *))
+{
+    own_kernels.copy = copy;
+    kn_array_set_kernels(&own_kernels);
+}
+
 static void expect_doubles(kiln_array *a, double first, double last)
 {
     double back[3];
@@ -105,7 +121,7 @@ static void fills_go_through_the_kernel_layer(void **state)
     const double value = 0.1, other = 0.2;
     kiln_array *a = NULL, *back = NULL, *r = NULL;
     (void)state;
-    kn_array_set_fill_functions(fill_by_kernel, range_by_kernel);
+    use_fills(true);
     fills = 0;
     OK(kiln_array_full(&a, KILN_FLOAT64, 1, S(3), &value, KILN_DEVICE_CUDA(0)));
     OK(kiln_array_index(&back, a, "::-2"));
@@ -119,7 +135,7 @@ static void fills_go_through_the_kernel_layer(void **state)
     kiln_array_free(r);
     kiln_array_free(back);
     kiln_array_free(a);
-    kn_array_set_fill_functions(NULL, NULL);
+    use_fills(false);
 }
 
 /* Without a compiler the host helps, where the elements lie together; other failures are the caller's. */
@@ -128,7 +144,7 @@ static void fills_without_a_compiler(void **state)
     const double value = 0.1;
     kiln_array *a = NULL, *back = NULL, *r = NULL;
     (void)state;
-    kn_array_set_fill_functions(fill_by_kernel, range_by_kernel);
+    use_fills(true);
     fill_status = KILN_ERROR_NOT_FOUND;
     OK(kiln_array_full(&a, KILN_FLOAT64, 1, S(3), &value, KILN_DEVICE_CUDA(0)));
     expect_doubles(a, value, value);
@@ -141,7 +157,7 @@ static void fills_without_a_compiler(void **state)
     assert_int_equal(kiln_array_fill(a, &value), KILN_ERROR_DEVICE);
     assert_int_equal(kiln_array_arange(&r, 5, 8, 1, KILN_FLOAT64, KILN_DEVICE_CUDA(0)), KILN_ERROR_DEVICE);
     fill_status = KILN_OK;
-    kn_array_set_fill_functions(NULL, NULL);
+    use_fills(false);
     assert_int_equal(kiln_array_fill(back, &value), KILN_ERROR_UNSUPPORTED);
     kiln_array_free(back);
     kiln_array_free(a);
@@ -161,9 +177,9 @@ static void strided_views_go_through_the_kernel_layer(void **state)
     assert_int_equal(strided_copies, 3);
     OK(kiln_array_to_host(copy, back, sizeof back));
     assert_memory_equal(back, more, sizeof back);
-    kn_array_set_copy_function(NULL);
+    use_copy(NULL);
     assert_int_equal(kiln_array_to_host(v, back, sizeof back), KILN_ERROR_UNSUPPORTED);
-    kn_array_set_copy_function(copy_strided);
+    use_copy(copy_strided);
     kiln_array_free(copy);
     kiln_array_free(v);
     kiln_array_free(a);
@@ -352,7 +368,7 @@ static void each_call_of_the_driver_may_fail(void **state)
 
 static int set_up(void **state)
 {
-    kn_array_set_copy_function(copy_strided);
+    use_copy(copy_strided);
     return use_fake_driver(state);
 }
 
