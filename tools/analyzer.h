@@ -1,5 +1,5 @@
-/* analyzer.h - put in front of the library's sources by tools/lint: an analyzer sees one file at a time, and so cannot know that setting an error
- * gives back the status it was given. */
+/* analyzer.h - put in front of the library's sources by tools/lint: an analyzer sees one file at a time, and
+ * so cannot know that setting an error gives back the status it was given. */
 #include "base/error.h"
 
 #define kn_error(status, ...) (kn_error(status, __VA_ARGS__), (status))

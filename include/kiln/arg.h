@@ -3,8 +3,10 @@
  *
  *     kiln_arg in[] = {kiln_arg_array(x), kiln_arg_float(0.5), kiln_arg_int(3)};
  *
- * kiln_arg_int, _float, _bool and _complex are weak scalars, like Python's numbers: they take the dtype that the arrays of the call ask for
- * and do not widen them. kiln_arg_typed, and kiln_arg_float32 and its like, have a dtype of their own. The constructors are inline, never fail and own nothing.
+ * kiln_arg_int, _float, _bool and _complex are weak scalars, like Python's numbers: they take the
+ * dtype that the arrays of the call ask for and do not widen them. kiln_arg_typed, and
+ * kiln_arg_float32 and its like, have a dtype of their own. The constructors are inline, never fail
+ * and own nothing.
  */
 #ifndef KILN_ARG_H
 #define KILN_ARG_H
@@ -156,7 +158,8 @@ static inline kiln_arg kiln_arg_float64(double value)
     return kiln_arg_typed(KILN_FLOAT64, &value);
 }
 
-/* A struct that the kernel's preamble declares, size bytes at data; data must live until the call returns. */
+/* A struct that the kernel's preamble declares, size bytes at data; data must live until the call
+ * returns. */
 static inline kiln_arg kiln_arg_struct(const void *data, size_t size)
 {
     kiln_arg a = kiln_arg_make(KILN_ARG_STRUCT);

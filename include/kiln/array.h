@@ -9,13 +9,16 @@
  *     kiln_array_to_host(row, buffer, sizeof buffer);
  *     kiln_array_free(row);                             // and x2, and x
  *
- * An array is an immutable description (dtype, shape, byte strides, device) of reference-counted storage; views share the
- * storage. Each function that gives an array gives one reference, to be released with kiln_array_free. Shapes are counted in elements,
- * strides in bytes, outermost axis first. Functions are thread-safe; the data of an array is not guarded.
+ * An array is an immutable description (dtype, shape, byte strides, device) of reference-counted
+ * storage; views share the storage. Each function that gives an array gives one reference, to be
+ * released with kiln_array_free. Shapes are counted in elements, strides in bytes, outermost axis
+ * first. Functions are thread-safe; the data of an array is not guarded.
  *
- * On a CUDA device functions queue their work on the calling thread's current stream of that device, and wait only where they say so. *out is set on
- * success alone. Errors, unless a function names others: KILN_ERROR_INVALID (null, a placeholder, a read-only array), _TYPE, _SHAPE, _SYNTAX (index
- * texts), _MEMORY, _NOT_FOUND (no such device), _DEVICE, and _CAPTURE where the stream is being captured and the call would have to wait.
+ * On a CUDA device functions queue their work on the calling thread's current stream of that
+ * device, and wait only where they say so. *out is set on success alone. Errors, unless a function
+ * names others: KILN_ERROR_INVALID (null, a placeholder, a read-only array), _TYPE, _SHAPE, _SYNTAX
+ * (index texts), _MEMORY, _NOT_FOUND (no such device), _DEVICE, and _CAPTURE where the stream is
+ * being captured and the call would have to wait.
  */
 #ifndef KILN_ARRAY_H
 #define KILN_ARRAY_H
@@ -33,28 +36,34 @@ typedef struct kiln_array kiln_array;
 /* ---- creation ---- */
 
 /* A C-ordered array whose elements are not set. */
-KILN_API kiln_status kiln_array_empty(kiln_array **out, kiln_dtype dtype, int ndim, const int64_t *shape, kiln_device device);
-KILN_API kiln_status kiln_array_zeros(kiln_array **out, kiln_dtype dtype, int ndim, const int64_t *shape, kiln_device device);
-KILN_API kiln_status kiln_array_ones(kiln_array **out, kiln_dtype dtype, int ndim, const int64_t *shape, kiln_device device);
+KILN_API kiln_status kiln_array_empty(kiln_array **out, kiln_dtype dtype, int ndim,
+                                      const int64_t *shape, kiln_device device);
+KILN_API kiln_status kiln_array_zeros(kiln_array **out, kiln_dtype dtype, int ndim,
+                                      const int64_t *shape, kiln_device device);
+KILN_API kiln_status kiln_array_ones(kiln_array **out, kiln_dtype dtype, int ndim,
+                                     const int64_t *shape, kiln_device device);
 /* Every element is *value, one element of dtype in host memory. */
-KILN_API kiln_status kiln_array_full(kiln_array **out, kiln_dtype dtype, int ndim, const int64_t *shape, const void *value,
-                                     kiln_device device);
-/* Every element becomes *value, one element of dtype in host memory; array may be a view. Queued on the current stream. */
+KILN_API kiln_status kiln_array_full(kiln_array **out, kiln_dtype dtype, int ndim,
+                                     const int64_t *shape, const void *value, kiln_device device);
+/* Every element becomes *value, one element of dtype in host memory; array may be a view. Queued on
+ * the current stream. */
 KILN_API kiln_status kiln_array_fill(kiln_array *array, const void *value);
-/* start, start + step, ... below stop (above it for a negative step), ceil((stop - start) / step) elements, as numpy.arange. Refused (_TYPE)
- * where an element does not fit the dtype, and, for dtypes of whole numbers, from 2^53 on, where a double may stand for several of them. A range
- * of bool has 2 elements at most. */
-KILN_API kiln_status kiln_array_arange(kiln_array **out, double start, double stop, double step, kiln_dtype dtype,
-                                       kiln_device device);
-/* The same for whole numbers, exact from one end of int64 or uint64 to the other. Floating dtypes are counted as above, and refused from 2^53 on.
- * With _uint a range that goes down ends above stop, and so above 0: turn one that goes up round ("::-1") to end with it. */
-KILN_API kiln_status kiln_array_arange_int(kiln_array **out, int64_t start, int64_t stop, int64_t step, kiln_dtype dtype,
-                                           kiln_device device);
-KILN_API kiln_status kiln_array_arange_uint(kiln_array **out, uint64_t start, uint64_t stop, int64_t step, kiln_dtype dtype,
-                                            kiln_device device);
+/* start, start + step, ... below stop (above it for a negative step), ceil((stop - start) / step)
+ * elements, as numpy.arange. Refused (_TYPE) where an element does not fit the dtype, and, for
+ * dtypes of whole numbers, from 2^53 on, where a double may stand for several of them. A range of
+ * bool has 2 elements at most. */
+KILN_API kiln_status kiln_array_arange(kiln_array **out, double start, double stop, double step,
+                                       kiln_dtype dtype, kiln_device device);
+/* The same for whole numbers, exact from one end of int64 or uint64 to the other. Floating dtypes
+ * are counted as above, and refused from 2^53 on. With _uint a range that goes down ends above
+ * stop, and so above 0: turn one that goes up round ("::-1") to end with it. */
+KILN_API kiln_status kiln_array_arange_int(kiln_array **out, int64_t start, int64_t stop,
+                                           int64_t step, kiln_dtype dtype, kiln_device device);
+KILN_API kiln_status kiln_array_arange_uint(kiln_array **out, uint64_t start, uint64_t stop,
+                                            int64_t step, kiln_dtype dtype, kiln_device device);
 /* A copy of C-ordered host data. The copy has been made when the call returns. */
-KILN_API kiln_status kiln_array_from_host(kiln_array **out, const void *data, kiln_dtype dtype, int ndim, const int64_t *shape,
-                                          kiln_device device);
+KILN_API kiln_status kiln_array_from_host(kiln_array **out, const void *data, kiln_dtype dtype,
+                                          int ndim, const int64_t *shape, kiln_device device);
 
 /* Memory that is not kiln's. */
 typedef struct kiln_array_spec {
@@ -62,32 +71,41 @@ typedef struct kiln_array_spec {
     kiln_dtype dtype;
     int ndim;
     const int64_t *shape;
-    const int64_t *strides;  /* bytes; NULL: C order */
+    const int64_t *strides; /* bytes; NULL: C order */
     kiln_device device;
     bool read_only;
 } kiln_array_spec;
-#define KILN_ARRAY_SPEC_INIT {sizeof(kiln_array_spec), KILN_DTYPE_NONE, 0, NULL, NULL, KILN_DEVICE_DEFAULT, false}
+#define KILN_ARRAY_SPEC_INIT                                                                       \
+    {                                                                                              \
+        sizeof(kiln_array_spec), KILN_DTYPE_NONE, 0, NULL, NULL, KILN_DEVICE_DEFAULT, false        \
+    }
 
-/* An array over foreign memory, without a copy. data is the address of the element at index zero on every axis. release(user) is
- * called once, when the last array that uses the memory goes; NULL: nothing is called. On failure release is not called. */
-KILN_API kiln_status kiln_array_wrap(kiln_array **out, void *data, const kiln_array_spec *spec, void (*release)(void *),
-                                     void *user);
+/* An array over foreign memory, without a copy. data is the address of the element at index zero on
+ * every axis. release(user) is called once, when the last array that uses the memory goes; NULL:
+ * nothing is called. On failure release is not called. */
+KILN_API kiln_status kiln_array_wrap(kiln_array **out, void *data, const kiln_array_spec *spec,
+                                     void (*release)(void *), void *user);
 
 /* One more reference to the same array: returns array. */
 KILN_API kiln_array *kiln_array_retain(kiln_array *array);
-/* Gives one reference back; NULL is taken. Memory that queued work still uses is not handed to others before that work is done. */
+/* Gives one reference back; NULL is taken. Memory that queued work still uses is not handed to
+ * others before that work is done. */
 KILN_API void kiln_array_free(kiln_array *array);
 
 /* ---- description ---- */
 
 KILN_API kiln_dtype kiln_array_dtype(const kiln_array *array);
 KILN_API int kiln_array_ndim(const kiln_array *array);
-KILN_API const int64_t *kiln_array_shape(const kiln_array *array);   /* ndim extents; lives as long as the array */
-KILN_API const int64_t *kiln_array_strides(const kiln_array *array); /* ndim byte strides; the same */
-KILN_API int64_t kiln_array_size(const kiln_array *array);           /* elements */
-KILN_API size_t kiln_array_nbytes(const kiln_array *array);          /* elements times element size */
+/* ndim extents; lives as long as the array */
+KILN_API const int64_t *kiln_array_shape(const kiln_array *array);
+/* ndim byte strides; the same */
+KILN_API const int64_t *kiln_array_strides(const kiln_array *array);
+KILN_API int64_t kiln_array_size(const kiln_array *array); /* elements */
+/* elements times element size */
+KILN_API size_t kiln_array_nbytes(const kiln_array *array);
 KILN_API kiln_device kiln_array_device(const kiln_array *array);
-KILN_API void *kiln_array_data(const kiln_array *array);             /* device address of the first element */
+/* device address of the first element */
+KILN_API void *kiln_array_data(const kiln_array *array);
 KILN_API bool kiln_array_is_c_contiguous(const kiln_array *array);
 KILN_API bool kiln_array_is_f_contiguous(const kiln_array *array);
 KILN_API bool kiln_array_is_read_only(const kiln_array *array);
@@ -98,17 +116,23 @@ KILN_API bool kiln_array_is_read_only(const kiln_array *array);
 KILN_API kiln_status kiln_array_index(kiln_array **out, kiln_array *array, const char *index);
 /* start:stop:step of one axis as Python clips them; KILN_SLICE_NONE leaves a bound out. */
 #define KILN_SLICE_NONE INT64_MIN
-KILN_API kiln_status kiln_array_slice(kiln_array **out, kiln_array *array, int axis, int64_t start, int64_t stop, int64_t step);
+KILN_API kiln_status kiln_array_slice(kiln_array **out, kiln_array *array, int axis, int64_t start,
+                                      int64_t stop, int64_t step);
 /* One index of one axis, which goes away. Negative counts from the end. */
-KILN_API kiln_status kiln_array_select(kiln_array **out, kiln_array *array, int axis, int64_t index);
+KILN_API kiln_status kiln_array_select(kiln_array **out, kiln_array *array, int axis,
+                                       int64_t index);
 /* axes: a permutation of 0 .. ndim-1; NULL reverses them. */
 KILN_API kiln_status kiln_array_transpose(kiln_array **out, kiln_array *array, const int *axes);
-/* One extent may be -1. A view where the layout allows it, else a C-ordered copy. Shapes, strides and what is a view are NumPy's in all of
- * these, strides of axes of extent 1 too; but selecting a single element gives an array without axes, as a[..., ] does. */
-KILN_API kiln_status kiln_array_reshape(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape);
-KILN_API kiln_status kiln_array_broadcast_to(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape);
+/* One extent may be -1. A view where the layout allows it, else a C-ordered copy. Shapes, strides
+ * and what is a view are NumPy's in all of these, strides of axes of extent 1 too; but selecting a
+ * single element gives an array without axes, as a[..., ] does. */
+KILN_API kiln_status kiln_array_reshape(kiln_array **out, kiln_array *array, int ndim,
+                                        const int64_t *shape);
+KILN_API kiln_status kiln_array_broadcast_to(kiln_array **out, kiln_array *array, int ndim,
+                                             const int64_t *shape);
 KILN_API kiln_status kiln_array_expand_dims(kiln_array **out, kiln_array *array, int axis);
-/* Drops axis, which must have extent 1; KILN_ALL_AXES drops all of extent 1. An array without axes stays as it is. */
+/* Drops axis, which must have extent 1; KILN_ALL_AXES drops all of extent 1. An array without axes
+ * stays as it is. */
 #define KILN_ALL_AXES INT32_MIN
 KILN_API kiln_status kiln_array_squeeze(kiln_array **out, kiln_array *array, int axis);
 
@@ -118,38 +142,50 @@ KILN_API kiln_status kiln_array_squeeze(kiln_array **out, kiln_array *array, int
 KILN_API kiln_status kiln_array_copy(kiln_array **out, kiln_array *array);
 /* array itself (one more reference) where it is C-contiguous, else a C-ordered copy. */
 KILN_API kiln_status kiln_array_contiguous(kiln_array **out, kiln_array *array);
-/* array itself (one more reference) where it is on device already, else a copy there, queued on the current streams. */
+/* array itself (one more reference) where it is on device already, else a copy there, queued on the
+ * current streams. */
 KILN_API kiln_status kiln_array_to_device(kiln_array **out, kiln_array *array, kiln_device device);
-/* The elements in C order to size bytes of host memory (exactly kiln_array_nbytes); done when the call returns. */
+/* The elements in C order to size bytes of host memory (exactly kiln_array_nbytes); done when the
+ * call returns. */
 KILN_API kiln_status kiln_array_to_host(kiln_array *array, void *data, size_t size);
-/* C-ordered elements from host memory into array, which may be a strided view. Done when the call returns. */
+/* C-ordered elements from host memory into array, which may be a strided view. Done when the call
+ * returns. */
 KILN_API kiln_status kiln_array_set_from_host(kiln_array *array, const void *data, size_t size);
-/* The same without waiting: array must be C-contiguous, data should be pinned and must live until the stream has passed. */
-KILN_API kiln_status kiln_array_to_host_async(kiln_array *array, void *data, size_t size, kiln_stream *stream);
-KILN_API kiln_status kiln_array_set_from_host_async(kiln_array *array, const void *data, size_t size, kiln_stream *stream);
+/* The same without waiting: array must be C-contiguous, data should be pinned and must live until
+ * the stream has passed. */
+KILN_API kiln_status kiln_array_to_host_async(kiln_array *array, void *data, size_t size,
+                                              kiln_stream *stream);
+KILN_API kiln_status kiln_array_set_from_host_async(kiln_array *array, const void *data,
+                                                    size_t size, kiln_stream *stream);
 
 /* ---- files and text ---- */
 
-/* Reads a NumPy .npy file, versions 1 to 3, C or Fortran order (which is kept). "<V2", which ml_dtypes and kiln write, is bfloat16.
- * KILN_ERROR_NOT_FOUND or _IO: the file; KILN_ERROR_FORMAT: no .npy file, or damaged or cut short; KILN_ERROR_TYPE: big-endian, structured, object,
- * string and other dtypes that kiln does not have; KILN_ERROR_SHAPE: the extents. */
+/* Reads a NumPy .npy file, versions 1 to 3, C or Fortran order (which is kept). "<V2", which
+ * ml_dtypes and kiln write, is bfloat16. KILN_ERROR_NOT_FOUND or _IO: the file; KILN_ERROR_FORMAT:
+ * no .npy file, or damaged or cut short; KILN_ERROR_TYPE: big-endian, structured, object, string
+ * and other dtypes that kiln does not have; KILN_ERROR_SHAPE: the extents. */
 KILN_API kiln_status kiln_array_load_npy(kiln_array **out, const char *path, kiln_device device);
-/* Writes a NumPy .npy file that numpy.load reads; written beside the target and renamed, so never half there. Fortran order is kept, other
- * layouts are written in C order. bfloat16, which NumPy does not have, is written as ml_dtypes does, "<V2": numpy.load(path).view(ml_dtypes.bfloat16). */
+/* Writes a NumPy .npy file that numpy.load reads; written beside the target and renamed, so never
+ * half there. Fortran order is kept, other layouts are written in C order. bfloat16, which NumPy
+ * does not have, is written as ml_dtypes does, "<V2": numpy.load(path).view(ml_dtypes.bfloat16). */
 KILN_API kiln_status kiln_array_save_npy(kiln_array *array, const char *path);
 
 typedef struct kiln_print_options {
     size_t struct_size;
-    int precision;    /* digits after the point at most; default 8 */
-    int threshold;    /* elements above which the middle of each axis is left out; default 1000 */
-    int edge_items;   /* elements kept at each end then; default 3 */
-    int line_width;   /* characters; default 75 */
+    int precision;  /* digits after the point at most; default 8 */
+    int threshold;  /* elements above which the middle of each axis is left out; default 1000 */
+    int edge_items; /* elements kept at each end then; default 3 */
+    int line_width; /* characters; default 75 */
 } kiln_print_options;
-#define KILN_PRINT_OPTIONS_INIT {sizeof(kiln_print_options), 0, 0, 0, 0}
+#define KILN_PRINT_OPTIONS_INIT                                                                    \
+    {                                                                                              \
+        sizeof(kiln_print_options), 0, 0, 0, 0                                                     \
+    }
 
-/* The text that numpy.array2string gives (NumPy 2.4), allocated with malloc: the caller frees it. options may be NULL. Of a long array only the
- * elements that are shown leave the device. */
-KILN_API kiln_status kiln_array_to_string(char **out, kiln_array *array, const kiln_print_options *options);
+/* The text that numpy.array2string gives (NumPy 2.4), allocated with malloc: the caller frees it.
+ * options may be NULL. Of a long array only the elements that are shown leave the device. */
+KILN_API kiln_status kiln_array_to_string(char **out, kiln_array *array,
+                                          const kiln_print_options *options);
 
 #ifdef __cplusplus
 }

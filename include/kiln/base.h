@@ -9,9 +9,9 @@
  *     // ... a is there ...
  *     kiln_array_free(a);
  *
- * Every function that can fail returns a kiln_status: 0 for success, negative for an error. The message of the
- * last failure of the calling thread is kept until the next failure of that thread. The library never prints,
- * exits or aborts. All functions here are thread-safe.
+ * Every function that can fail returns a kiln_status: 0 for success, negative for an error. The
+ * message of the last failure of the calling thread is kept until the next failure of that thread.
+ * The library never prints, exits or aborts. All functions here are thread-safe.
  */
 #ifndef KILN_BASE_H
 #define KILN_BASE_H
@@ -40,29 +40,35 @@ extern "C" {
 
 typedef enum kiln_status {
     KILN_OK = 0,
-    KILN_ERROR_INVALID = -1,     /* an argument is wrong: null, out of range, wrong count, reserved name */
-    KILN_ERROR_MEMORY = -2,      /* no host or device memory */
-    KILN_ERROR_TYPE = -3,        /* dtypes that do not fit each other or the signature */
-    KILN_ERROR_SHAPE = -4,       /* shapes that do not broadcast, an axis out of range */
-    KILN_ERROR_SYNTAX = -5,      /* text that does not parse: a signature, a snippet, an index string */
-    KILN_ERROR_COMPILE = -6,     /* the compiler refused the source: see kiln_error_log() */
-    KILN_ERROR_NOT_FOUND = -7,   /* a file, library, device, function or compiler that is not there */
-    KILN_ERROR_IO = -8,          /* the operating system refused to read or write */
-    KILN_ERROR_FORMAT = -9,      /* a file or capsule that is damaged or of an unknown format */
-    KILN_ERROR_DEVICE = -10,     /* the driver or the device reported an error */
-    KILN_ERROR_UNSUPPORTED = -11,/* understood, but not possible on this target or build */
-    KILN_ERROR_CAPTURE = -12,    /* not possible while a stream is being captured */
-    KILN_ERROR_FORBIDDEN = -13,  /* compiling is needed but was forbidden */
-    KILN_ERROR_INTERNAL = -14    /* a broken invariant: a bug in kiln */
+    /* an argument is wrong: null, out of range, wrong count, reserved name */
+    KILN_ERROR_INVALID = -1,
+    KILN_ERROR_MEMORY = -2, /* no host or device memory */
+    KILN_ERROR_TYPE = -3,   /* dtypes that do not fit each other or the signature */
+    KILN_ERROR_SHAPE = -4,  /* shapes that do not broadcast, an axis out of range */
+    /* text that does not parse: a signature, a snippet, an index string */
+    KILN_ERROR_SYNTAX = -5,
+    KILN_ERROR_COMPILE = -6, /* the compiler refused the source: see kiln_error_log() */
+    /* a file, library, device, function or compiler that is not there */
+    KILN_ERROR_NOT_FOUND = -7,
+    KILN_ERROR_IO = -8,           /* the operating system refused to read or write */
+    KILN_ERROR_FORMAT = -9,       /* a file or capsule that is damaged or of an unknown format */
+    KILN_ERROR_DEVICE = -10,      /* the driver or the device reported an error */
+    KILN_ERROR_UNSUPPORTED = -11, /* understood, but not possible on this target or build */
+    KILN_ERROR_CAPTURE = -12,     /* not possible while a stream is being captured */
+    KILN_ERROR_FORBIDDEN = -13,   /* compiling is needed but was forbidden */
+    KILN_ERROR_INTERNAL = -14     /* a broken invariant: a bug in kiln */
 } kiln_status;
 
-/* "KILN_ERROR_SHAPE" for KILN_ERROR_SHAPE; "KILN_ERROR_UNKNOWN" for a value that is no status. Static string. */
+/* "KILN_ERROR_SHAPE" for KILN_ERROR_SHAPE; "KILN_ERROR_UNKNOWN" for a value that is no status.
+ * Static string. */
 KILN_API const char *kiln_status_name(kiln_status status);
 
-/* The message of the calling thread's last failure; "" before the first. Valid until the thread's next failing call. */
+/* The message of the calling thread's last failure; "" before the first. Valid until the thread's
+ * next failing call. */
 KILN_API const char *kiln_error_message(void);
 
-/* The compiler's whole output that belongs to the last failure of the calling thread, or "". Same lifetime. */
+/* The compiler's whole output that belongs to the last failure of the calling thread, or "". Same
+ * lifetime. */
 KILN_API const char *kiln_error_log(void);
 
 /* The status of the calling thread's last failure; KILN_OK before the first. */
@@ -74,13 +80,19 @@ KILN_API void kiln_error_clear(void);
 /* KILN_VERSION of the library that is loaded. Static string. */
 KILN_API const char *kiln_version(void);
 
-typedef enum kiln_log_level { KILN_LOG_DEBUG = 0, KILN_LOG_INFO = 1, KILN_LOG_WARNING = 2 } kiln_log_level;
+typedef enum kiln_log_level {
+    KILN_LOG_DEBUG = 0,
+    KILN_LOG_INFO = 1,
+    KILN_LOG_WARNING = 2
+} kiln_log_level;
 
-/* Called outside all locks, from any thread. message ends without a newline and is valid during the call alone. */
+/* Called outside all locks, from any thread. message ends without a newline and is valid during the
+ * call alone. */
 typedef void (*kiln_log_callback)(kiln_log_level level, const char *message, void *user);
 
-/* Installs the receiver of log messages; NULL (the default) drops them. A compiler's warnings about a kernel's own lines are among them
- * ("my_kernel:1: warning: ..."), when it is compiled: one that is found in the cache is not warned about again. */
+/* Installs the receiver of log messages; NULL (the default) drops them. A compiler's warnings about
+ * a kernel's own lines are among them ("my_kernel:1: warning: ..."), when it is compiled: one that
+ * is found in the cache is not warned about again. */
 KILN_API void kiln_log_set_callback(kiln_log_callback callback, void *user);
 
 #ifdef __cplusplus

@@ -1,15 +1,20 @@
 /*
- * kiln/convenience.h - argument lists without the constructors, for C11 (and a little for C++); plain functions underneath.
+ * kiln/convenience.h - argument lists without the constructors, for C11 (and a little for C++);
+ * plain functions underneath.
  *
  *     kiln_array *z = NULL;
  *     if (kiln_call(kernel, kiln_outs(&z), kiln_args(x, 0.5, 3)) != KILN_OK)
  *         fprintf(stderr, "%s\n", kiln_error_message());
- *     kiln_launch(function, kiln_dims(64, 1, 1), kiln_dims(256, 1, 1), kiln_typed_args(x, n, 0.5f), NULL);
+ *     kiln_launch(function, kiln_dims(64, 1, 1), kiln_dims(256, 1, 1),
+ *                 kiln_typed_args(x, n, 0.5f), NULL);
  *
- * kiln_args makes each argument what kiln/arg.h calls it: an array for a kiln_array *, a weak scalar for a number (0.5f as well as 0.5: neither widens an
- * array), and what a kiln_arg_* constructor gives stays as it is: kiln_args(x, kiln_arg_typed(...)). In C11 `true` is an int, which is as good. kiln_typed_args keeps the type that C has for
- * each number, as a function of a raw module wants it. 1 to 16 arguments; for none there is kiln_no_args. The lists live to the end of the block in
- * which they stand; they own nothing. Errors and thread safety are those of the functions called. C99 has the functions, not the macros.
+ * kiln_args makes each argument what kiln/arg.h calls it: an array for a kiln_array *, a weak
+ * scalar for a number (0.5f as well as 0.5: neither widens an array), and what a kiln_arg_*
+ * constructor gives stays as it is: kiln_args(x, kiln_arg_typed(...)). In C11 `true` is an int,
+ * which is as good. kiln_typed_args keeps the type that C has for each number, as a function of a
+ * raw module wants it. 1 to 16 arguments; for none there is kiln_no_args. The lists live to the end
+ * of the block in which they stand; they own nothing. Errors and thread safety are those of the
+ * functions called. C99 has the functions, not the macros.
  */
 #ifndef KILN_CONVENIENCE_H
 #define KILN_CONVENIENCE_H
@@ -36,12 +41,14 @@ typedef struct kiln_out_list {
 } kiln_out_list;
 
 /* kiln_kernel_call with lists and options (NULL: the defaults). */
-static inline kiln_status kiln_call_with(kiln_kernel *kernel, kiln_out_list outs, kiln_arg_list args, const kiln_call_options *options)
+static inline kiln_status kiln_call_with(kiln_kernel *kernel, kiln_out_list outs,
+                                         kiln_arg_list args, const kiln_call_options *options)
 {
     kiln_array *array[KILN_LIST_MAX];
     int count = outs.count < KILN_LIST_MAX ? outs.count : KILN_LIST_MAX;
     for (int k = 0; k < count; ++k) {
-        if (!outs.outs || !outs.outs[k]) /* nowhere to put it: refused as a list of outputs that is NULL */
+        /* nowhere to put it: refused as a list of outputs that is NULL */
+        if (!outs.outs || !outs.outs[k])
             return kiln_kernel_call(kernel, NULL, outs.count, args.args, args.count, options);
         array[k] = *outs.outs[k];
     }
@@ -57,8 +64,8 @@ static inline kiln_status kiln_call(kiln_kernel *kernel, kiln_out_list outs, kil
 }
 
 /* kiln_function_launch with a list. */
-static inline kiln_status kiln_launch(kiln_function *function, kiln_dim3 grid, kiln_dim3 block, kiln_arg_list args,
-                                      const kiln_launch_options *options)
+static inline kiln_status kiln_launch(kiln_function *function, kiln_dim3 grid, kiln_dim3 block,
+                                      kiln_arg_list args, const kiln_launch_options *options)
 {
     return kiln_function_launch(function, grid, block, args.args, args.count, options);
 }
@@ -82,17 +89,50 @@ static inline kiln_arg kiln_arg_itself(kiln_arg arg)
 #ifdef __cplusplus
 
 /* What kiln_call makes of each argument. */
-inline kiln_arg kiln_arg_of(const kiln_arg &arg) { return arg; }
-inline kiln_arg kiln_arg_of(kiln_array *array) { return kiln_arg_array(array); }
-inline kiln_arg kiln_arg_of(bool value) { return kiln_arg_bool(value); }
-inline kiln_arg kiln_arg_of(int value) { return kiln_arg_int(value); }
-inline kiln_arg kiln_arg_of(long value) { return kiln_arg_int(value); }
-inline kiln_arg kiln_arg_of(long long value) { return kiln_arg_int(value); }
-inline kiln_arg kiln_arg_of(unsigned value) { return kiln_arg_uint(value); }
-inline kiln_arg kiln_arg_of(unsigned long value) { return kiln_arg_uint(value); }
-inline kiln_arg kiln_arg_of(unsigned long long value) { return kiln_arg_uint(value); }
-inline kiln_arg kiln_arg_of(float value) { return kiln_arg_float(static_cast<double>(value)); }
-inline kiln_arg kiln_arg_of(double value) { return kiln_arg_float(value); }
+inline kiln_arg kiln_arg_of(const kiln_arg &arg)
+{
+    return arg;
+}
+inline kiln_arg kiln_arg_of(kiln_array *array)
+{
+    return kiln_arg_array(array);
+}
+inline kiln_arg kiln_arg_of(bool value)
+{
+    return kiln_arg_bool(value);
+}
+inline kiln_arg kiln_arg_of(int value)
+{
+    return kiln_arg_int(value);
+}
+inline kiln_arg kiln_arg_of(long value)
+{
+    return kiln_arg_int(value);
+}
+inline kiln_arg kiln_arg_of(long long value)
+{
+    return kiln_arg_int(value);
+}
+inline kiln_arg kiln_arg_of(unsigned value)
+{
+    return kiln_arg_uint(value);
+}
+inline kiln_arg kiln_arg_of(unsigned long value)
+{
+    return kiln_arg_uint(value);
+}
+inline kiln_arg kiln_arg_of(unsigned long long value)
+{
+    return kiln_arg_uint(value);
+}
+inline kiln_arg kiln_arg_of(float value)
+{
+    return kiln_arg_float(static_cast<double>(value));
+}
+inline kiln_arg kiln_arg_of(double value)
+{
+    return kiln_arg_float(value);
+}
 
 /* kiln_call(kernel, &z, x, 0.5, 3): one output, any number of arguments. */
 template <class... Values>
@@ -125,24 +165,50 @@ static inline kiln_arg kiln_arg_double_complex(double _Complex value)
 #endif
 
 /* One argument of kiln_args. */
-#define kiln_arg_of(x)                                                                                                    \
-    _Generic((x), kiln_arg: kiln_arg_itself, kiln_array *: kiln_arg_array, bool: kiln_arg_bool, char: kiln_arg_int,       \
-             signed char: kiln_arg_int, short: kiln_arg_int, int: kiln_arg_int, long: kiln_arg_int,                       \
-             long long: kiln_arg_int, unsigned char: kiln_arg_uint, unsigned short: kiln_arg_uint,                        \
-             unsigned: kiln_arg_uint, unsigned long: kiln_arg_uint, unsigned long long: kiln_arg_uint,                    \
-             float: kiln_arg_float, double: kiln_arg_float KILN_COMPLEX_ARGS(kiln_arg_weak_complex, kiln_arg_weak_complex))(x)
+#define kiln_arg_of(x)                                                                             \
+    _Generic((x), kiln_arg                                                                         \
+             : kiln_arg_itself, kiln_array *                                                       \
+             : kiln_arg_array, bool                                                                \
+             : kiln_arg_bool, char                                                                 \
+             : kiln_arg_int, signed char                                                           \
+             : kiln_arg_int, short                                                                 \
+             : kiln_arg_int, int                                                                   \
+             : kiln_arg_int, long                                                                  \
+             : kiln_arg_int, long long                                                             \
+             : kiln_arg_int, unsigned char                                                         \
+             : kiln_arg_uint, unsigned short                                                       \
+             : kiln_arg_uint, unsigned                                                             \
+             : kiln_arg_uint, unsigned long                                                        \
+             : kiln_arg_uint, unsigned long long                                                   \
+             : kiln_arg_uint, float                                                                \
+             : kiln_arg_float, double                                                              \
+             : kiln_arg_float KILN_COMPLEX_ARGS(kiln_arg_weak_complex, kiln_arg_weak_complex))(x)
 
-/* One argument of kiln_typed_args. long is 64 bits wide wherever kiln runs; char is signed or not as in C there. */
-#define kiln_typed_arg_of(x)                                                                                              \
-    _Generic((x), kiln_arg: kiln_arg_itself, kiln_array *: kiln_arg_array, bool: kiln_arg_truth, char: kiln_arg_int8,     \
-             signed char: kiln_arg_int8, short: kiln_arg_int16, int: kiln_arg_int32, long: kiln_arg_int64,                \
-             long long: kiln_arg_int64, unsigned char: kiln_arg_uint8, unsigned short: kiln_arg_uint16,                   \
-             unsigned: kiln_arg_uint32, unsigned long: kiln_arg_uint64, unsigned long long: kiln_arg_uint64,              \
-             float: kiln_arg_float32,                                                                                     \
-             double: kiln_arg_float64 KILN_COMPLEX_ARGS(kiln_arg_single_complex, kiln_arg_double_complex))(x)
+/* One argument of kiln_typed_args. long is 64 bits wide wherever kiln runs; char is signed or not
+ * as in C there. */
+#define kiln_typed_arg_of(x)                                                                       \
+    _Generic(                                                                                      \
+        (x), kiln_arg                                                                              \
+        : kiln_arg_itself, kiln_array *                                                            \
+        : kiln_arg_array, bool                                                                     \
+        : kiln_arg_truth, char                                                                     \
+        : kiln_arg_int8, signed char                                                               \
+        : kiln_arg_int8, short                                                                     \
+        : kiln_arg_int16, int                                                                      \
+        : kiln_arg_int32, long                                                                     \
+        : kiln_arg_int64, long long                                                                \
+        : kiln_arg_int64, unsigned char                                                            \
+        : kiln_arg_uint8, unsigned short                                                           \
+        : kiln_arg_uint16, unsigned                                                                \
+        : kiln_arg_uint32, unsigned long                                                           \
+        : kiln_arg_uint64, unsigned long long                                                      \
+        : kiln_arg_uint64, float                                                                   \
+        : kiln_arg_float32, double                                                                 \
+        : kiln_arg_float64 KILN_COMPLEX_ARGS(kiln_arg_single_complex, kiln_arg_double_complex))(x)
 
 #define KILN_NTH_17(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, ...) q
-#define KILN_COUNT(...) KILN_NTH_17(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
+#define KILN_COUNT(...)                                                                            \
+    KILN_NTH_17(__VA_ARGS__, 16, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0)
 #define KILN_GLUE_(a, b) a##b
 #define KILN_GLUE(a, b) KILN_GLUE_(a, b)
 #define KILN_EACH_1(f, x) f(x)
@@ -164,11 +230,16 @@ static inline kiln_arg kiln_arg_double_complex(double _Complex value)
 #define KILN_EACH(f, ...) KILN_GLUE(KILN_EACH_, KILN_COUNT(__VA_ARGS__))(f, __VA_ARGS__)
 #define KILN_ITSELF(x) x
 
-#define kiln_args(...) ((kiln_arg_list){(const kiln_arg[]){KILN_EACH(kiln_arg_of, __VA_ARGS__)}, KILN_COUNT(__VA_ARGS__)})
-#define kiln_typed_args(...)                                                                                              \
-    ((kiln_arg_list){(const kiln_arg[]){KILN_EACH(kiln_typed_arg_of, __VA_ARGS__)}, KILN_COUNT(__VA_ARGS__)})
+#define kiln_args(...)                                                                             \
+    ((kiln_arg_list){(const kiln_arg[]){KILN_EACH(kiln_arg_of, __VA_ARGS__)},                      \
+                     KILN_COUNT(__VA_ARGS__)})
+#define kiln_typed_args(...)                                                                       \
+    ((kiln_arg_list){(const kiln_arg[]){KILN_EACH(kiln_typed_arg_of, __VA_ARGS__)},                \
+                     KILN_COUNT(__VA_ARGS__)})
 /* Pointers to kiln_array *, one an output. */
-#define kiln_outs(...) ((kiln_out_list){(kiln_array **const[]){KILN_EACH(KILN_ITSELF, __VA_ARGS__)}, KILN_COUNT(__VA_ARGS__)})
+#define kiln_outs(...)                                                                             \
+    ((kiln_out_list){(kiln_array * *const[]){KILN_EACH(KILN_ITSELF, __VA_ARGS__)},                 \
+                     KILN_COUNT(__VA_ARGS__)})
 
 #endif
 #endif

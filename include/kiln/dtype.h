@@ -19,7 +19,7 @@ extern "C" {
 /* The values are part of the ABI and never change. */
 typedef enum kiln_dtype {
     KILN_DTYPE_NONE = 0,
-    KILN_BOOL = 1,      /* one byte; any non-zero byte reads as true, true is written as 1 */
+    KILN_BOOL = 1, /* one byte; any non-zero byte reads as true, true is written as 1 */
     KILN_INT8 = 2,
     KILN_INT16 = 3,
     KILN_INT32 = 4,
@@ -42,13 +42,14 @@ KILN_API const char *kiln_dtype_name(kiln_dtype dtype);
 /* Bytes of one element; 0 for a value that is no dtype. */
 KILN_API size_t kiln_dtype_size(kiln_dtype dtype);
 
-/* Reads a name ("float32", "bool", ...), also NumPy's "f4", "<f4", "|b1", "|u1" forms and the aliases "half",
- * "single", "double", "int", "float", "complex". KILN_ERROR_TYPE and *out unchanged where the name is unknown;
- * big-endian forms and object dtypes are named as such. */
+/* Reads a name ("float32", "bool", ...), also NumPy's "f4", "<f4", "|b1", "|u1" forms and the
+ * aliases "half", "single", "double", "int", "float", "complex". KILN_ERROR_TYPE and *out unchanged
+ * where the name is unknown; big-endian forms and object dtypes are named as such. */
 KILN_API kiln_status kiln_dtype_from_name(kiln_dtype *out, const char *name);
 
-/* The dtype that holds the result of an operation on arrays of dtypes a and b, by NumPy 2's rules (numpy.promote_types);
- * bfloat16 with float16 gives float32, with an integer what float16 would give but bfloat16 in place of float16. */
+/* The dtype that holds the result of an operation on arrays of dtypes a and b, by NumPy 2's rules
+ * (numpy.promote_types); bfloat16 with float16 gives float32, with an integer what float16 would
+ * give but bfloat16 in place of float16. */
 KILN_API kiln_status kiln_dtype_promote(kiln_dtype *out, kiln_dtype a, kiln_dtype b);
 
 /* Whether every value of `from` is representable in `to` (numpy.can_cast, casting="safe"). */

@@ -2,30 +2,36 @@
  * kiln/kernel.h - kernels defined by C strings.
  *
  *     kiln_kernel *k = NULL;
- *     kiln_elementwise_create(&k, "T x, T y", "T z", "z = (x - y) * (x - y)", "squared_diff", NULL);
+ *     kiln_elementwise_create(&k, "T x, T y", "T z", "z = (x - y) * (x - y)", "squared", NULL);
  *     kiln_array *z = NULL;                                  // NULL: allocated by the call
  *     kiln_arg in[] = {kiln_arg_array(x), kiln_arg_float(5)};
  *     kiln_kernel_call(k, &z, 1, in, 2, NULL);               // broadcasts as NumPy does
  *     kiln_array_free(z);
  *     kiln_kernel_free(k);
  *
- * Signatures are CuPy's: comma-separated "[raw] [_non_const] type name", where type is a dtype's name, one capital letter (a placeholder, the same
- * type wherever it stands; inside the body it is the name of that type), or the name of a struct that the preamble declares.
- * In the body `i` is the C-order index of the element and `n` the number of elements, unless a parameter has that name; `i`, `_ind`, and
- * names that begin with `_` or `kn_` are reserved. Inputs are constants, outputs references: where the body does not assign an output it
- * keeps its old value (which is undefined where the call allocated the output). `continue` and `return` end the element.
- * A raw array x is indexed by x[k], its kth element in C order, or by as many integers as it has axes: x[list], x(j, k), x[_ind.get()].
- * One without axes is its element, whatever the index; a scalar given for a raw parameter is a number.
- * float16 and bfloat16 convert to float and back, and so C++ cannot choose a type for `x > 0 ? x : 0` where x is one of them, as in CuPy:
- * `x > 0 ? x : (T)0` stays in T, `x > 0 ? +x : 0` is a float.
+ * Signatures are CuPy's: comma-separated "[raw] [_non_const] type name", where type is a dtype's
+ * name, one capital letter (a placeholder, the same type wherever it stands; inside the body it is
+ * the name of that type), or the name of a struct that the preamble declares. In the body `i` is
+ * the C-order index of the element and `n` the number of elements, unless a parameter has that
+ * name; `i`, `_ind`, and names that begin with `_` or `kn_` are reserved. Inputs are constants,
+ * outputs references: where the body does not assign an output it keeps its old value (which is
+ * undefined where the call allocated the output). `continue` and `return` end the element. A raw
+ * array x is indexed by x[k], its kth element in C order, or by as many integers as it has axes:
+ * x[list], x(j, k), x[_ind.get()]. One without axes is its element, whatever the index; a scalar
+ * given for a raw parameter is a number. float16 and bfloat16 convert to float and back, and so C++
+ * cannot choose a type for `x > 0 ? x : 0` where x is one of them, as in CuPy: `x > 0 ? x : (T)0`
+ * stays in T, `x > 0 ? +x : 0` is a float.
  *
- * Arithmetic is C++'s, but integers never trap and never depend on the target: x / 0 and x % 0 are 0, the least integer by -1 is itself and
- * leaves 0, sums and products wrap, and a shift by less than nothing or by all the bits of its left operand has shifted every bit out (0, or -1
- * from a negative number by >>), all as in NumPy; a quotient is cut towards zero and a remainder has the sign of x, as in C++. This holds for
- * the operators / % << >> and their assignments in the body, the preamble, loop_prep, after_loop, and macros defined there (unless one of the
- * texts has an #if or #elif, which could not evaluate them). What headers and options bring in is C++ as it stands, raw modules too. To divide a
- * bit-field in place, write s.bits = s.bits / y. What a float beyond an integer's range, or a NaN, becomes in a cast is the processor's
- * business, as in NumPy: it never traps, and may differ between targets.
+ * Arithmetic is C++'s, but integers never trap and never depend on the target: x / 0 and x % 0 are
+ * 0, the least integer by -1 is itself and leaves 0, sums and products wrap, and a shift by less
+ * than nothing or by all the bits of its left operand has shifted every bit out (0, or -1 from a
+ * negative number by >>), all as in NumPy; a quotient is cut towards zero and a remainder has the
+ * sign of x, as in C++. This holds for the operators / % << >> and their assignments in the body,
+ * the preamble, loop_prep, after_loop, and macros defined there (unless one of the texts has an #if
+ * or #elif, which could not evaluate them). What headers and options bring in is C++ as it stands,
+ * raw modules too. To divide a bit-field in place, write s.bits = s.bits / y. What a float beyond
+ * an integer's range, or a NaN, becomes in a cast is the processor's business, as in NumPy: it
+ * never traps, and may differ between targets.
  *
  * A kernel is immutable and may be used by any number of threads.
  */
@@ -41,30 +47,37 @@ extern "C" {
 typedef struct kiln_kernel kiln_kernel;
 
 enum {
-    KILN_KERNEL_FAST_MATH = 1, /* approximate division, square root and functions; denormals may be flushed */
-    KILN_KERNEL_NO_FMA = 2     /* a*b+c is rounded twice */
+    /* approximate division, square root and functions; denormals may be flushed */
+    KILN_KERNEL_FAST_MATH = 1,
+    KILN_KERNEL_NO_FMA = 2 /* a*b+c is rounded twice */
 };
 
 typedef struct kiln_kernel_options {
     size_t struct_size;
-    unsigned flags;              /* KILN_KERNEL_* */
-    const char *preamble;        /* declarations in front of the kernel; NULL: none */
-    const char *loop_prep;       /* statements run once in each thread, before its elements */
-    const char *after_loop;      /* ... after its elements */
-    const char *const *compile_options; /* given to the compiler as they are, for instance "-DWIDTH=3" or "-Ifolder" (from the working
-                                           directory). A kernel keeps the code that it has called; one made after a header, or
-                                           any file that the compiler read, has changed has the new text */
+    unsigned flags;         /* KILN_KERNEL_* */
+    const char *preamble;   /* declarations in front of the kernel; NULL: none */
+    const char *loop_prep;  /* statements run once in each thread, before its elements */
+    const char *after_loop; /* ... after its elements */
+    /* Given to the compiler as they are, for instance "-DWIDTH=3" or "-Ifolder" (from the working
+     * directory). A kernel keeps the code that it has called; one made after a header, or any file
+     * that the compiler read, has changed has the new text. */
+    const char *const *compile_options;
     int n_compile_options;
     const char *const *header_names; /* headers that an #include finds in memory */
     const char *const *header_texts;
     int n_headers;
 } kiln_kernel_options;
-#define KILN_KERNEL_OPTIONS_INIT {sizeof(kiln_kernel_options), 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0}
+#define KILN_KERNEL_OPTIONS_INIT                                                                   \
+    {                                                                                              \
+        sizeof(kiln_kernel_options), 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0                   \
+    }
 
-/* Parses and checks the definition; compiles nothing. All strings are copied. name must be a C identifier; NULL: "kernel".
- * KILN_ERROR_SYNTAX, with the text and a caret, for a signature or snippet that does not parse; KILN_ERROR_INVALID for reserved names, and
- * for an output that the body cannot assign. */
-KILN_API kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params, const char *out_params, const char *body,
+/* Parses and checks the definition; compiles nothing. All strings are copied. name must be a C
+ * identifier; NULL: "kernel". KILN_ERROR_SYNTAX, with the text and a caret, for a signature or
+ * snippet that does not parse; KILN_ERROR_INVALID for reserved names, and for an output that the
+ * body cannot assign. */
+KILN_API kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params,
+                                             const char *out_params, const char *body,
                                              const char *name, const kiln_kernel_options *options);
 
 /* Gives the kernel back; NULL is taken. Work that is queued still runs. */
@@ -76,8 +89,9 @@ KILN_API int kiln_kernel_n_in(const kiln_kernel *kernel);
 KILN_API int kiln_kernel_n_out(const kiln_kernel *kernel);
 
 typedef enum kiln_order {
-    KILN_ORDER_C = 0,   /* outputs that the call allocates are C-ordered */
-    KILN_ORDER_KEEP = 1 /* ... have the strides that NumPy's ufuncs give theirs for such inputs (order="K") */
+    KILN_ORDER_C = 0, /* outputs that the call allocates are C-ordered */
+    /* ... have the strides that NumPy's ufuncs give theirs for such inputs (order="K") */
+    KILN_ORDER_KEEP = 1
 } kiln_order;
 
 enum {
@@ -86,67 +100,97 @@ enum {
 
 typedef struct kiln_call_options {
     size_t struct_size;
-    unsigned flags;       /* KILN_CALL_* */
+    unsigned flags; /* KILN_CALL_* */
     kiln_order order;
-    kiln_stream *stream;  /* NULL: the current stream */
-    int64_t size;         /* elements, where every array is raw; 0: from the arrays, or from shape */
-    int block;            /* threads a block: a multiple of 32 up to 1024; 0: kiln's choice. "host", which has no blocks, ignores it */
-    const int64_t *shape; /* ndim extents, where every array is raw, instead of size: they may be 0, for no elements at all. NULL: none */
+    kiln_stream *stream; /* NULL: the current stream */
+    /* elements, where every array is raw; 0: from the arrays, or from shape */
+    int64_t size;
+    /* threads a block: a multiple of 32 up to 1024; 0: kiln's choice. "host", which has no
+     * blocks, ignores it */
+    int block;
+    /* ndim extents, where every array is raw, instead of size: they may be 0, for no elements at
+     * all. NULL: none */
+    const int64_t *shape;
     int ndim;
 } kiln_call_options;
-#define KILN_CALL_OPTIONS_INIT {sizeof(kiln_call_options), 0, KILN_ORDER_C, NULL, 0, 0, NULL, 0}
+#define KILN_CALL_OPTIONS_INIT                                                                     \
+    {                                                                                              \
+        sizeof(kiln_call_options), 0, KILN_ORDER_C, NULL, 0, 0, NULL, 0                            \
+    }
 
-/* Runs the kernel over the arrays, broadcast against each other; where every array is raw, over options->size elements or options->shape.
- * out[j] != NULL is written in place; out[j] == NULL is allocated, of the shape that is walked (a raw one by options->size or shape alone), and
- * is then the caller's; after a failure it is still NULL. Outputs, and arrays for raw _non_const parameters, may not be read-only.
- * The result is that of inputs copied first where an output partly overlaps an input (raw operands are the caller's business). Arrays of one call are all on the host or all on CUDA devices.
- * Errors: KILN_ERROR_INVALID (counts, null), KILN_ERROR_TYPE, KILN_ERROR_SHAPE, KILN_ERROR_COMPILE, KILN_ERROR_MEMORY, KILN_ERROR_DEVICE,
- * KILN_ERROR_FORBIDDEN, KILN_ERROR_CAPTURE. Queued on the stream; errors of the device may surface later. */
-KILN_API kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out, const kiln_arg *in, int n_in,
+/* Runs the kernel over the arrays, broadcast against each other; where every array is raw, over
+ * options->size elements or options->shape. out[j] != NULL is written in place; out[j] == NULL is
+ * allocated, of the shape that is walked (a raw one by options->size or shape alone), and is then
+ * the caller's; after a failure it is still NULL. Outputs, and arrays for raw _non_const
+ * parameters, may not be read-only. The result is that of inputs copied first where an output
+ * partly overlaps an input (raw operands are the caller's business). Arrays of one call are all on
+ * the host or all on CUDA devices. Errors: KILN_ERROR_INVALID (counts, null), KILN_ERROR_TYPE,
+ * KILN_ERROR_SHAPE, KILN_ERROR_COMPILE, KILN_ERROR_MEMORY, KILN_ERROR_DEVICE, KILN_ERROR_FORBIDDEN,
+ * KILN_ERROR_CAPTURE. Queued on the stream; errors of the device may surface later. */
+KILN_API kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out,
+                                      const kiln_arg *in, int n_in,
                                       const kiln_call_options *options);
 
 /* What one call would run: everything the binary depends on, without data. */
 typedef struct kiln_prepare_options {
     size_t struct_size;
-    unsigned flags;             /* KILN_PREPARE_* */
-    const char *target;         /* "host", "cuda:0", or an architecture to compile for without a device: "sm_90"; NULL: current device */
+    unsigned flags; /* KILN_PREPARE_* */
+    /* "host", "cuda:0", or an architecture to compile for without a device: "sm_90"; NULL:
+     * current device */
+    const char *target;
 } kiln_prepare_options;
-#define KILN_PREPARE_OPTIONS_INIT {sizeof(kiln_prepare_options), 0, NULL}
-enum { KILN_PREPARE_BACKGROUND = 1 }; /* return at once, compile on another thread; the end of the process waits for it */
+#define KILN_PREPARE_OPTIONS_INIT                                                                  \
+    {                                                                                              \
+        sizeof(kiln_prepare_options), 0, NULL                                                      \
+    }
+/* return at once, compile on another thread; the end of the process waits for it */
+enum { KILN_PREPARE_BACKGROUND = 1 };
 
-/* Compiles (or finds) and loads what kiln_kernel_call with these arguments needs, without running it. Outputs may be NULL. */
-KILN_API kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int n_out, const kiln_arg *in, int n_in,
-                                         const kiln_call_options *call, const kiln_prepare_options *options);
+/* Compiles (or finds) and loads what kiln_kernel_call with these arguments needs, without running
+ * it. Outputs may be NULL. */
+KILN_API kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int n_out,
+                                         const kiln_arg *in, int n_in,
+                                         const kiln_call_options *call,
+                                         const kiln_prepare_options *options);
 
-/* The generated source for a call with these arguments, allocated with malloc: the caller frees it. target as in kiln_prepare_options. Where
- * every array is raw, the call is supposed to have as many elements as the largest of them. */
-KILN_API kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in,
-                                        int n_in, const char *target);
+/* The generated source for a call with these arguments, allocated with malloc: the caller frees it.
+ * target as in kiln_prepare_options. Where every array is raw, the call is supposed to have as many
+ * elements as the largest of them. */
+KILN_API kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel, kiln_array *const *outs,
+                                        int n_out, const kiln_arg *in, int n_in,
+                                        const char *target);
 /* The serialised specialisation (one line) for a call with these arguments; the same ownership. */
-KILN_API kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in,
-                                         int n_in, const char *target);
+KILN_API kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel, kiln_array *const *outs,
+                                         int n_out, const kiln_arg *in, int n_in,
+                                         const char *target);
 
-/* What a call with these arguments would launch: a line for each kernel, as key="value" pairs: its elements, and on CUDA the grid, threads a block, bytes
- * of shared memory and the figures of the schedule (sides of tiles, boxes, stripes), each as plan/kind_*.c describe them. Empty where there is nothing to
- * launch. The same ownership. */
-KILN_API kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in,
-                                          int n_in, const char *target);
+/* What a call with these arguments would launch: a line for each kernel, as key="value" pairs: its
+ * elements, and on CUDA the grid, threads a block, bytes of shared memory and the figures of the
+ * schedule (sides of tiles, boxes, stripes), each as plan/kind_*.c describe them. Empty where there
+ * is nothing to launch. The same ownership. */
+KILN_API kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel, kiln_array *const *outs,
+                                          int n_out, const kiln_arg *in, int n_in,
+                                          const char *target);
 
 typedef enum kiln_origin {
     KILN_ORIGIN_NONE = 0,
-    KILN_ORIGIN_MEMORY = 1,   /* used before in this process */
-    KILN_ORIGIN_DISK = 2,     /* found in the cache or a bundle */
-    KILN_ORIGIN_COMPILER = 3  /* compiled now */
+    KILN_ORIGIN_MEMORY = 1,  /* used before in this process */
+    KILN_ORIGIN_DISK = 2,    /* found in the cache or a bundle */
+    KILN_ORIGIN_COMPILER = 3 /* compiled now */
 } kiln_origin;
 
 typedef struct kiln_call_info {
     size_t struct_size;
     kiln_origin origin;
-    double generate_ms, compile_ms, cache_ms, load_ms; /* wall time of each step; 0 where it was not needed */
+    /* wall time of each step; 0 where it was not needed */
+    double generate_ms, compile_ms, cache_ms, load_ms;
     size_t code_bytes;
     kiln_device device;
 } kiln_call_info;
-#define KILN_CALL_INFO_INIT {sizeof(kiln_call_info), KILN_ORIGIN_NONE, 0, 0, 0, 0, 0, KILN_DEVICE_DEFAULT}
+#define KILN_CALL_INFO_INIT                                                                        \
+    {                                                                                              \
+        sizeof(kiln_call_info), KILN_ORIGIN_NONE, 0, 0, 0, 0, 0, KILN_DEVICE_DEFAULT               \
+    }
 
 /* How the calling thread's last successful kiln_kernel_call or _prepare found its code. */
 KILN_API kiln_status kiln_kernel_last_call(kiln_call_info *out);

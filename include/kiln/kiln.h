@@ -6,7 +6,7 @@
  *     kiln_kernel *k = NULL;
  *     kiln_array *x = NULL, *z = NULL;
  *     kiln_array_arange(&x, 0, 1000, 1, KILN_FLOAT32, KILN_DEVICE_DEFAULT);
- *     kiln_elementwise_create(&k, "T x, T y", "T z", "z = (x - y) * (x - y)", "squared_diff", NULL);
+ *     kiln_elementwise_create(&k, "T x, T y", "T z", "z = (x - y) * (x - y)", "squared", NULL);
  *     kiln_arg in[] = {kiln_arg_array(x), kiln_arg_float(5)};
  *     if (kiln_kernel_call(k, &z, 1, in, 2, NULL) != KILN_OK)
  *         fprintf(stderr, "%s\n", kiln_error_message());

@@ -22,12 +22,21 @@ typedef struct kiln_toolchain_info {
     size_t struct_size;
     char location[1024]; /* the library's or the program's path */
     char version[256];   /* "13.0", or the first line of the host compiler's --version */
-    char identity[256];  /* changes with every build of the compiler and with all that it is told; part of the cache's key */
+    /* changes with every build of the compiler and with all that it is told; part of the cache's
+     * key */
+    char identity[256];
 } kiln_toolchain_info;
-#define KILN_TOOLCHAIN_INFO_INIT {sizeof(kiln_toolchain_info), {0}, {0}, {0}}
+#define KILN_TOOLCHAIN_INFO_INIT                                                                   \
+    {                                                                                              \
+        sizeof(kiln_toolchain_info), {0}, {0},                                                     \
+        {                                                                                          \
+            0                                                                                      \
+        }                                                                                          \
+    }
 
-/* backend: "cuda" (NVRTC, which is loaded to ask its version) or "host" (the C++ compiler, which is run). Text that does not fit is cut.
- * KILN_ERROR_NOT_FOUND, saying where it was looked for, where there is no such compiler; KILN_ERROR_INVALID for another backend. */
+/* backend: "cuda" (NVRTC, which is loaded to ask its version) or "host" (the C++ compiler, which is
+ * run). Text that does not fit is cut. KILN_ERROR_NOT_FOUND, saying where it was looked for, where
+ * there is no such compiler; KILN_ERROR_INVALID for another backend. */
 KILN_API kiln_status kiln_toolchain_get_info(const char *backend, kiln_toolchain_info *out);
 
 #ifdef __cplusplus

@@ -136,7 +136,8 @@ static kiln_array *array_new(kiln_dtype dtype, int ndim, const int64_t *shape, c
     return a;
 }
 
-/* The array stands behind its storage in one allocation, which is the storage's: views may outlive the array. */
+/* The array stands behind its storage in one allocation, which is the storage's: views may outlive the array.
+ */
 kiln_status kn_array_from_form(kiln_array **out, const kn_array_form *form, kn_device *device, void *stream)
 {
     size_t size = sizeof(kn_storage) + array_bytes(form);

@@ -12,25 +12,25 @@ typedef struct kn_storage {
     atomic_int references;
     kn_device *device;
     void *data;
-    size_t size;              /* bytes that may be touched from data */
-    void *stream;             /* native; pooled memory belongs to it */
+    size_t size;  /* bytes that may be touched from data */
+    void *stream; /* native; pooled memory belongs to it */
     bool is_pooled;
-    void (*release)(void *);  /* of wrapped memory */
+    void (*release)(void *); /* of wrapped memory */
     void *user;
 } kn_storage;
 
 struct kiln_array {
     atomic_int references;
-    kn_storage *storage;      /* NULL: a placeholder without data */
-    char *data;               /* first element */
-    int64_t size;             /* elements */
+    kn_storage *storage; /* NULL: a placeholder without data */
+    char *data;          /* first element */
+    int64_t size;        /* elements */
     kiln_dtype dtype;
     int32_t item_size;
     int32_t ndim;
     bool is_c_contiguous, is_f_contiguous, is_read_only;
-    bool is_joint;            /* stands in the allocation of its storage */
-    int64_t *strides;         /* behind shape in the same block */
-    int64_t shape[];          /* ndim extents, then ndim strides */
+    bool is_joint;    /* stands in the allocation of its storage */
+    int64_t *strides; /* behind shape in the same block */
+    int64_t shape[];  /* ndim extents, then ndim strides */
 };
 
 /* What arrays that are made again and again have in common, worked out once. */
@@ -47,9 +47,11 @@ void kn_array_form_make(kn_array_form *out, kiln_dtype dtype, int ndim, const in
 /* An array of storage from the pool, for native stream `stream`. */
 kiln_status kn_array_from_form(kiln_array **out, const kn_array_form *form, kn_device *device, void *stream);
 /* The same from its parts. strides NULL: C order. */
-kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides);
+kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype, int ndim,
+                              const int64_t *shape, const int64_t *strides);
 /* A view: takes one more reference to array's storage. data may lie anywhere in it. */
-kiln_status kn_array_view(kiln_array **out, kiln_array *array, char *data, int ndim, const int64_t *shape, const int64_t *strides);
+kiln_status kn_array_view(kiln_array **out, kiln_array *array, char *data, int ndim, const int64_t *shape,
+                          const int64_t *strides);
 
 /* An array without data, C-ordered, for tracing. */
 kiln_status kn_array_placeholder(kiln_array **out, kiln_dtype dtype, int ndim, const int64_t *shape);
@@ -58,18 +60,20 @@ kiln_status kn_array_check_shape(kiln_dtype dtype, int ndim, const int64_t *shap
 /* KILN_ERROR_INVALID, naming the public function, where array is NULL or a placeholder. */
 kiln_status kn_array_check_data(const kiln_array *array, const char *function);
 
-/* start:stop:step over an axis as Python clips it (KILN_SLICE_NONE: left out; step is neither 0 nor none): sets *start to the first index and returns
- * the number of elements. */
+/* start:stop:step over an axis as Python clips it (KILN_SLICE_NONE: left out; step is neither 0 nor none):
+ * sets *start to the first index and returns the number of elements. */
 int64_t kn_slice_clip(int64_t extent, int64_t *start, int64_t stop, int64_t step);
-/* The stride of `count` elements, each `step` steps of `stride` apart: as NumPy has it where there is one element or none, too. */
+/* The stride of `count` elements, each `step` steps of `stride` apart: as NumPy has it where there is one
+ * element or none, too. */
 int64_t kn_slice_stride(int64_t stride, int64_t step, int64_t count);
 
 /* Copies elements between host views of equal shapes; any strides. Nothing overlaps. */
-void kn_array_copy_elements(int ndim, const int64_t *shape, void *to, const int64_t *to_strides, const void *from,
-                            const int64_t *from_strides, int64_t item_size);
+void kn_array_copy_elements(int ndim, const int64_t *shape, void *to, const int64_t *to_strides,
+                            const void *from, const int64_t *from_strides, int64_t item_size);
 
 /* The later work of `after` waits for what is queued on `before` now. */
-kiln_status kn_array_order_streams(kn_device *before_device, void *before, kn_device *after_device, void *after);
+kiln_status kn_array_order_streams(kn_device *before_device, void *before, kn_device *after_device,
+                                   void *after);
 
 /* KILN_ERROR_CAPTURE where the stream is being captured: `function` would have to wait for it. */
 kiln_status kn_array_check_capture(kn_device *device, void *stream, const char *function);
@@ -80,18 +84,19 @@ kiln_status kn_array_note_use(const kiln_array *array, void *stream);
 /* C-ordered host data into array, which may be strided; waits. `function` names the caller in messages. */
 kiln_status kn_array_upload(kiln_array *array, const void *data, const char *function);
 
-/* The elements of a range: first + k * delta modulo 2^64 where the dtype has whole numbers, else start, second, and start + k * step from there on,
- * in float where is_narrow. */
+/* The elements of a range: first + k * delta modulo 2^64 where the dtype has whole numbers, else start,
+ * second, and start + k * step from there on, in float where is_narrow. */
 typedef struct kn_range {
     bool is_whole, is_narrow;
     uint64_t first, delta;
     double start, second, step;
 } kn_range;
 
-/* What arrays of a CUDA device need kernels for, which the layer that has kernels hands down. Without it, or where
- * nothing can be compiled, values and ranges go there by way of the host. */
+/* What arrays of a CUDA device need kernels for, which the layer that has kernels hands down. Without it, or
+ * where nothing can be compiled, values and ranges go there by way of the host. */
 typedef struct kn_array_kernels {
-    /* A strided copy between two arrays of one device, of equal shape and dtype; and what it needs, loaded ahead. */
+    /* A strided copy between two arrays of one device, of equal shape and dtype; and what it needs, loaded
+     * ahead. */
     kiln_status (*copy)(kiln_array *to, kiln_array *from, kiln_stream *stream);
     kiln_status (*prepare_copy)(kiln_array *from);
     /* One element everywhere; a range along the only axis. Any strides. */
@@ -101,7 +106,8 @@ typedef struct kn_array_kernels {
 /* kernels lives for ever; each of its functions may be NULL. */
 void kn_array_set_kernels(const kn_array_kernels *kernels);
 const kn_array_kernels *kn_array_get_kernels(void);
-/* Whether the host is to do what a kernel could not: there is neither a compiler nor a binary. A capture cannot wait for it. */
+/* Whether the host is to do what a kernel could not: there is neither a compiler nor a binary. A capture
+ * cannot wait for it. */
 bool kn_array_host_may_help(kiln_status status);
 
 #endif

@@ -1,4 +1,5 @@
-/* Strided copies within host memory: axes in the order of the target's memory, in tiles where the source's memory runs along another axis. */
+/* Strided copies within host memory: axes in the order of the target's memory, in tiles where the source's
+ * memory runs along another axis. */
 #include "array/array.h"
 #include <string.h>
 

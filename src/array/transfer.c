@@ -244,8 +244,8 @@ kiln_status kiln_array_contiguous(kiln_array **out, kiln_array *array)
     return KILN_OK;
 }
 
-/* A stream that waits for a captured one joins its capture, and has to be joined back before the end; one that is
- * captured cannot wait for others. Whoever captures has to do the first on purpose, and before. */
+/* A stream that waits for a captured one joins its capture, and has to be joined back before the end; one
+ * that is captured cannot wait for others. Whoever captures has to do the first on purpose, and before. */
 static kiln_status check_captures_agree(kn_device *before_device, void *before, kn_device *after_device,
                                         void *after)
 {

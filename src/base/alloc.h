@@ -1,4 +1,5 @@
-/* base/alloc.h - every allocation of the library goes through here, so that a test can make the nth one fail. */
+/* base/alloc.h - every allocation of the library goes through here, so that a test can make the nth one fail.
+ */
 #ifndef KN_BASE_ALLOC_H
 #define KN_BASE_ALLOC_H
 
@@ -12,8 +13,8 @@ char *kn_strdup(const char *text);
 char *kn_strndup(const char *text, size_t length);
 void kn_free(void *pointer);
 
-/* For tests: the nth allocation from now (1 = the next) fails, and all after it where `forever`. 0 switches it off. Returns how many
- * allocations were made since the last call of this function. */
+/* For tests: the nth allocation from now (1 = the next) fails, and all after it where `forever`. 0 switches
+ * it off. Returns how many allocations were made since the last call of this function. */
 unsigned long kn_alloc_fail_at(unsigned long nth, int forever);
 
 #endif

@@ -8,7 +8,10 @@ typedef struct kn_blob {
     void *data; /* kn_malloc */
     size_t size;
 } kn_blob;
-#define KN_BLOB_INIT {NULL, 0}
+#define KN_BLOB_INIT                                                                                         \
+    {                                                                                                        \
+        NULL, 0                                                                                              \
+    }
 
 /* False where there is no memory; *out unchanged then. */
 int kn_blob_copy(kn_blob *out, const void *data, size_t size);

@@ -1,12 +1,13 @@
-/* base/error.h - the calling thread's last error. The lowest function that knows the fact sets the message; callers may add context in front. */
+/* base/error.h - the calling thread's last error. The lowest function that knows the fact sets the message;
+ * callers may add context in front. */
 #ifndef KN_BASE_ERROR_H
 #define KN_BASE_ERROR_H
 
 #include <kiln/base.h>
 #include <stdarg.h>
 
-/* Sets the message of the calling thread and returns status, so that `return kn_error(KILN_ERROR_SHAPE, "...")` reads well. Never
- * allocates (a fixed buffer per thread, long messages are cut); clears the log. */
+/* Sets the message of the calling thread and returns status, so that `return kn_error(KILN_ERROR_SHAPE,
+ * "...")` reads well. Never allocates (a fixed buffer per thread, long messages are cut); clears the log. */
 kiln_status kn_error(kiln_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Puts "context: " in front of the message; returns the status it already had. */

@@ -1,45 +1,46 @@
 /* base/lock.h - every lock of the library, in the order in which they are taken.
  *
- * fork() copies one thread and all locks, as they are at that moment. So there is no lock but these: base/lock.c takes them at a fork, in this order, and the
- * child finds what they guard whole. tools/check_layers refuses a pthread_mutex, a condition, a pthread_once and the like anywhere else. A thread that holds one
- * takes only such as stand further down; callbacks run with none held.
- */
+ * fork() copies one thread and all locks, as they are at that moment. So there is no lock but these:
+ * base/lock.c takes them at a fork, in this order, and the child finds what they guard whole.
+ * tools/check_layers refuses a pthread_mutex, a condition, a pthread_once and the like anywhere else. A
+ * thread that holds one takes only such as stand further down; callbacks run with none held. */
 #ifndef KN_BASE_LOCK_H
 #define KN_BASE_LOCK_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* X(name, slots, what a fork does, what it guards). WAITS: a fork waits until the lock is free. RESETS: it does not, for the lock is held for long, or while the
- * CUDA driver is called, which may wait for the forking thread in its turn; what the lock guards is not used any more in the child, or is made anew there. A lock
+/* X(name, slots, what a fork does, what it guards). WAITS: a fork waits until the lock is free. RESETS: it
+ * does not, for the lock is held for long, or while the CUDA driver is called, which may wait for the forking
+ * thread in its turn; what the lock guards is not used any more in the child, or is made anew there. A lock
  * of several slots is one lock a device: slot 0 is the host's. */
-#define KN_LOCKS(X)                                                                  \
-    X(FORK, 1, WAITS, "forking itself: one thread at a time")                        \
-    X(OWN_KERNELS, 1, WAITS, "the kernels that arrays are copied and filled by")     \
-    X(DEVICE_HOST, 1, WAITS, "making the host device")                               \
-    X(DEVICE_CUDA, 1, RESETS, "making CUDA devices")                                 \
-    X(CUDA_PEERS, 1, RESETS, "which devices see each other")                         \
-    X(CUDA_DRIVER, 1, RESETS, "starting the driver")                                 \
-    X(BUILD, 1, WAITS, "making the tables of kernels, and the thread that warms up") \
-    X(HOST_COMPILER, 1, WAITS, "looking for the host's compiler")                    \
-    X(NVRTC, 1, WAITS, "looking for NVRTC, and loading it")                          \
-    X(GENERATOR, 1, WAITS, "the generator's identity")                               \
-    X(ONCE, 1, WAITS, "tables of what is made once a key, and who waits for it")     \
-    X(CACHE, 1, WAITS, "SQLite")                                                     \
-    X(MODULES, 1, RESETS, "functions of raw modules")                                \
-    X(CAPTURES, 1, RESETS, "the list of captures")                                   \
-    X(GRAPH_RUNS, KN_LOCK_SLOTS, RESETS, "runs of graphs: queued one by one")        \
-    X(POOL_HOST, 1, WAITS, "the host's memory pool")                                 \
-    X(POOL_CUDA, KN_LOCK_SLOTS, RESETS, "a CUDA device's memory pool")               \
-    X(PINNED, 1, WAITS, "which pinned memory belongs to which device")               \
-    X(MEMOS, 1, WAITS, "writing to memos of calls")                                  \
-    X(HOST_JOB, 1, RESETS, "the host's threads: held while they run a job")          \
-    X(HOST_THREADS, 1, RESETS, "the job, and who waits for one")                     \
-    X(THREADS, 1, WAITS, "the list of threads that are joined in the end")           \
-    X(LAUNCH_NAMES, 1, WAITS, "the names of kernels that were launched")             \
-    X(MEMORY_HOOK, 1, WAITS, "the memory hook")                                      \
-    X(LOG, 1, WAITS, "the log callback")                                             \
-    X(ERROR, 1, WAITS, "the key by which threads find their logs")                   \
+#define KN_LOCKS(X)                                                                                          \
+    X(FORK, 1, WAITS, "forking itself: one thread at a time")                                                \
+    X(OWN_KERNELS, 1, WAITS, "the kernels that arrays are copied and filled by")                             \
+    X(DEVICE_HOST, 1, WAITS, "making the host device")                                                       \
+    X(DEVICE_CUDA, 1, RESETS, "making CUDA devices")                                                         \
+    X(CUDA_PEERS, 1, RESETS, "which devices see each other")                                                 \
+    X(CUDA_DRIVER, 1, RESETS, "starting the driver")                                                         \
+    X(BUILD, 1, WAITS, "making the tables of kernels, and the thread that warms up")                         \
+    X(HOST_COMPILER, 1, WAITS, "looking for the host's compiler")                                            \
+    X(NVRTC, 1, WAITS, "looking for NVRTC, and loading it")                                                  \
+    X(GENERATOR, 1, WAITS, "the generator's identity")                                                       \
+    X(ONCE, 1, WAITS, "tables of what is made once a key, and who waits for it")                             \
+    X(CACHE, 1, WAITS, "SQLite")                                                                             \
+    X(MODULES, 1, RESETS, "functions of raw modules")                                                        \
+    X(CAPTURES, 1, RESETS, "the list of captures")                                                           \
+    X(GRAPH_RUNS, KN_LOCK_SLOTS, RESETS, "runs of graphs: queued one by one")                                \
+    X(POOL_HOST, 1, WAITS, "the host's memory pool")                                                         \
+    X(POOL_CUDA, KN_LOCK_SLOTS, RESETS, "a CUDA device's memory pool")                                       \
+    X(PINNED, 1, WAITS, "which pinned memory belongs to which device")                                       \
+    X(MEMOS, 1, WAITS, "writing to memos of calls")                                                          \
+    X(HOST_JOB, 1, RESETS, "the host's threads: held while they run a job")                                  \
+    X(HOST_THREADS, 1, RESETS, "the job, and who waits for one")                                             \
+    X(THREADS, 1, WAITS, "the list of threads that are joined in the end")                                   \
+    X(LAUNCH_NAMES, 1, WAITS, "the names of kernels that were launched")                                     \
+    X(MEMORY_HOOK, 1, WAITS, "the memory hook")                                                              \
+    X(LOG, 1, WAITS, "the log callback")                                                                     \
+    X(ERROR, 1, WAITS, "the key by which threads find their logs")                                           \
     X(LOADER, 1, WAITS, "how many threads are inside the dynamic loader")
 
 enum { KN_LOCK_SLOTS = 65 };
@@ -49,27 +50,31 @@ typedef enum kn_lock {
 #define X(name, slots, at_fork, what) KN_LOCK_##name, KN_LOCK_LAST_OF_##name = KN_LOCK_##name + (slots)-1,
     KN_LOCKS(X)
 #undef X
-    KN_LOCK_COUNT
+        KN_LOCK_COUNT
 } kn_lock;
 
 void kn_lock_take(kn_lock lock);
 bool kn_lock_try(kn_lock lock);
 void kn_lock_give(kn_lock lock);
-/* Each lock has a condition. Waits for the next kn_lock_wake, the lock given back meanwhile; call again until what is waited for is there. */
+/* Each lock has a condition. Waits for the next kn_lock_wake, the lock given back meanwhile; call again until
+ * what is waited for is there. */
 void kn_lock_wait(kn_lock lock);
 void kn_lock_wake(kn_lock lock);
 
 /* Calls make() where *is_made is not yet set, then sets it: once, under the lock. Cheap when it is made. */
 void kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void));
 
-/* Around loading and unloading code: a fork waits until nobody is inside, for the child would find the loader's lists half-changed. They keep nobody else out,
- * so that a constructor may call us while another thread waits for the loader. */
+/* Around loading and unloading code: a fork waits until nobody is inside, for the child would find the
+ * loader's lists half-changed. They keep nobody else out, so that a constructor may call us while another
+ * thread waits for the loader. */
 void kn_lock_enter_loader(void);
 void kn_lock_leave_loader(void);
 
-/* How many forks lie between this process and the first: what carries another number was begun by threads that do not exist here. */
+/* How many forks lie between this process and the first: what carries another number was begun by threads
+ * that do not exist here. */
 unsigned kn_fork_count(void);
-/* Has hook() called in every child, before fork() returns there and with all locks free. For constructors; at most 8. */
+/* Has hook() called in every child, before fork() returns there and with all locks free. For constructors; at
+ * most 8. */
 void kn_fork_on_child(void (*hook)(void));
 
 /* For tests: a lock's name; "" beyond KN_LOCK_COUNT. */

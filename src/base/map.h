@@ -1,4 +1,5 @@
-/* base/map.h - bytes -> pointer, open addressing over XXH3-64; keys are copied and compared whole. Not synchronised. */
+/* base/map.h - bytes -> pointer, open addressing over XXH3-64; keys are copied and compared whole. Not
+ * synchronised. */
 #ifndef KN_BASE_MAP_H
 #define KN_BASE_MAP_H
 
@@ -15,6 +16,7 @@ bool kn_map_put(kn_map *map, const void *key, size_t key_size, void *value);
 /* Takes the entry out and returns its value, or NULL. */
 void *kn_map_remove(kn_map *map, const void *key, size_t key_size);
 size_t kn_map_count(const kn_map *map);
-void kn_map_each(kn_map *map, bool (*visit)(const void *key, size_t key_size, void *value, void *user), void *user);
+void kn_map_each(kn_map *map, bool (*visit)(const void *key, size_t key_size, void *value, void *user),
+                 void *user);
 
 #endif

@@ -9,11 +9,12 @@
 #include <signal.h>
 
 /* ---- time ---- */
-double kn_os_now_ms(void);      /* monotonic */
+double kn_os_now_ms(void); /* monotonic */
 int64_t kn_os_unix_seconds(void);
 
 /* ---- environment ---- */
-/* NULL where the variable is unset or empty, and in a program with rights that its caller lacks (set-user-ID). */
+/* NULL where the variable is unset or empty, and in a program with rights that its caller lacks
+ * (set-user-ID). */
 const char *kn_os_env(const char *name);
 /* What programs that we start get: the process's own environment, but a clean one in such a program. */
 char **kn_os_environment(void);
@@ -28,14 +29,16 @@ bool kn_os_write_full(int fd, const void *data, size_t size);
 bool kn_os_is_file(const char *path);
 /* Creates path and its parents, the last with mode. */
 kiln_status kn_os_make_folders(const char *path, unsigned mode);
-/* A new private folder under TMPDIR (else /tmp, also where others could exchange what is in TMPDIR): path is written to out (size bytes), without links. */
+/* A new private folder under TMPDIR (else /tmp, also where others could exchange what is in TMPDIR): path is
+ * written to out (size bytes), without links. */
 kiln_status kn_os_make_temporary_folder(char *out, size_t size);
 /* The same with a name that begins with prefix rather than "kiln-". */
 kiln_status kn_os_make_temporary_folder_named(char *out, size_t size, const char *prefix);
-/* Reads a regular file of at most limit bytes that was made by somebody else, such as a compiler: a pipe or a device in its place is an error, and is not
- * waited for; with own_only a symbolic link is, too. */
+/* Reads a regular file of at most limit bytes that was made by somebody else, such as a compiler: a pipe or a
+ * device in its place is an error, and is not waited for; with own_only a symbolic link is, too. */
 kiln_status kn_os_read_plain_file(kn_blob *out, const char *path, size_t limit, bool own_only);
-/* A folder for the files of one piece of work, which others take away where this process dies meanwhile: a lock on it says that somebody is at work. */
+/* A folder for the files of one piece of work, which others take away where this process dies meanwhile: a
+ * lock on it says that somebody is at work. */
 typedef struct kn_os_workplace {
     char path[4096 - 512]; /* absolute */
     int fd;                /* holds the lock */
@@ -51,16 +54,19 @@ void kn_os_remove_folder(const char *path);
 bool kn_os_is_network_path(const char *path);
 /* The first executable NAME on PATH; KILN_ERROR_NOT_FOUND. */
 kiln_status kn_os_find_program(char *out, size_t size, const char *name);
-/* An identity of an ELF file that changes with each build of it: its GNU build id in hex, else a hash of its content. Reads, never maps or loads. */
+/* An identity of an ELF file that changes with each build of it: its GNU build id in hex, else a hash of its
+ * content. Reads, never maps or loads. */
 kiln_status kn_os_file_identity(char *out, size_t size, const char *path);
 
 /* ---- whom a path can be trusted to ---- */
-/* Whether nobody but this user and root can put a file into the folder, or another folder in its place: each folder on the way belongs to one of the two, and
- * others can write to none (above it to such with the sticky bit). real (PATH_MAX bytes) is the path without links, to be used from then on; *reason says what is
- * wrong and what to do. */
+/* Whether nobody but this user and root can put a file into the folder, or another folder in its place: each
+ * folder on the way belongs to one of the two, and others can write to none (above it to such with the sticky
+ * bit). real (PATH_MAX bytes) is the path without links, to be used from then on; *reason says what is wrong
+ * and what to do. */
 bool kn_os_folder_is_private(char *real, const char *folder, char *reason, size_t size);
 enum { KN_OS_MAY_BE_MISSING = 1, KN_OS_MAY_BE_LINKED = 2 };
-/* Whether it is a plain file of this user's or root's that others cannot write, with one name (hard link) alone. */
+/* Whether it is a plain file of this user's or root's that others cannot write, with one name (hard link)
+ * alone. */
 bool kn_os_file_is_private(const char *path, unsigned allowed, char *reason, size_t size);
 
 /* ---- signals ---- */
@@ -68,7 +74,8 @@ typedef struct kn_os_guard {
     sigset_t before;
     bool was_pending[2];
 } kn_os_guard;
-/* Between the two SIGXFSZ (a file beyond `ulimit -f`) and SIGPIPE do not end the process: the thread's writes fail with EFBIG or EPIPE. */
+/* Between the two SIGXFSZ (a file beyond `ulimit -f`) and SIGPIPE do not end the process: the thread's writes
+ * fail with EFBIG or EPIPE. */
 void kn_os_guard_writes(kn_os_guard *guard);
 void kn_os_unguard_writes(kn_os_guard *guard);
 
@@ -80,9 +87,11 @@ typedef struct kn_os_command {
     int timeout_ms;
 } kn_os_command;
 enum { KN_OS_USUAL_TIMEOUT_MS = 300 * 1000 };
-/* Runs a program: standard input from /dev/null, standard output and error (the first 8 MiB) appended to *output; *exit_code is the exit status, or
- * 128 + signal (0 where the application ignores SIGCHLD and the status is lost: look at what the program made). Failing to start is an error, so is
- * not having ended in time; a non-zero exit is not. What the program has left behind in its process group when it ends is ended too. */
+/* Runs a program: standard input from /dev/null, standard output and error (the first 8 MiB) appended to
+ * *output; *exit_code is the exit status, or 128 + signal (0 where the application ignores SIGCHLD and the
+ * status is lost: look at what the program made). Failing to start is an error, so is not having ended in
+ * time; a non-zero exit is not. What the program has left behind in its process group when it ends is ended
+ * too. */
 kiln_status kn_os_run_command(const kn_os_command *command, kn_str *output, int *exit_code);
 /* The same with this process's environment and the usual timeout. */
 kiln_status kn_os_run(const char *const *argv, const char *folder, kn_str *output, int *exit_code);
@@ -91,9 +100,12 @@ kiln_status kn_os_run(const char *const *argv, const char *folder, kn_str *outpu
 typedef struct kn_os_lock {
     int fd;
 } kn_os_lock;
-#define KN_OS_LOCK_INIT {-1}
-/* An exclusive lock on a file that is made where missing; the kernel releases it when the process dies. Waits at most timeout_ms.
- * false where it could not be had (no last error is set). */
+#define KN_OS_LOCK_INIT                                                                                      \
+    {                                                                                                        \
+        -1                                                                                                   \
+    }
+/* An exclusive lock on a file that is made where missing; the kernel releases it when the process dies. Waits
+ * at most timeout_ms. false where it could not be had (no last error is set). */
 bool kn_os_lock_file(kn_os_lock *lock, const char *path, int timeout_ms);
 /* The same for one byte of the file at offset: many keys share one file. */
 bool kn_os_lock_file_at(kn_os_lock *lock, const char *path, int64_t offset, int timeout_ms);
@@ -111,9 +123,10 @@ void kn_os_library_close(kn_library *library);
 void kn_os_library_pin_self(void);
 
 /* ---- the processor ---- */
-int kn_os_cpu_count(void);          /* usable by this process: affinity and cgroup quota respected */
+int kn_os_cpu_count(void); /* usable by this process: affinity and cgroup quota respected */
 void kn_os_cpu_name(char *out, size_t size);
-/* "x86-64", "x86-64-v2", "-v3", "-v4" by what the processor and the system support; "armv8-a", "armv8.2-a" on aarch64. Static string. */
+/* "x86-64", "x86-64-v2", "-v3", "-v4" by what the processor and the system support; "armv8-a", "armv8.2-a" on
+ * aarch64. Static string. */
 const char *kn_os_cpu_architecture(void);
 size_t kn_os_physical_memory(size_t *available);
 

@@ -10,7 +10,10 @@ typedef struct kn_str {
     size_t length, capacity;
     bool failed;
 } kn_str;
-#define KN_STR_INIT {NULL, 0, 0, false}
+#define KN_STR_INIT                                                                                          \
+    {                                                                                                        \
+        NULL, 0, 0, false                                                                                    \
+    }
 
 void kn_str_append(kn_str *s, const char *text);
 void kn_str_append_n(kn_str *s, const char *text, size_t length);
@@ -20,7 +23,8 @@ void kn_str_clear(kn_str *s);
 void kn_str_free(kn_str *s);
 /* "" instead of NULL. */
 const char *kn_str_text(const kn_str *s);
-/* The text, now the caller's (kn_free); NULL with the last error set where an append had failed. s is empty afterwards. */
+/* The text, now the caller's (kn_free); NULL with the last error set where an append had failed. s is empty
+ * afterwards. */
 char *kn_str_take(kn_str *s, const char *what);
 /* KILN_OK, or KILN_ERROR_MEMORY where an append had failed. */
 kiln_status kn_str_status(const kn_str *s, const char *what);

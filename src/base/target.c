@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* From the CUDA programming guide's table of compute capabilities, in kilobytes and threads; tests/compile holds the
- * threads against ptxas. A product: its multiprocessors and its L2 in megabytes, from NVIDIA's data sheets. */
+/* From the CUDA programming guide's table of compute capabilities, in kilobytes and threads; tests/compile
+ * holds the threads against ptxas. A product: its multiprocessors and its L2 in megabytes, from NVIDIA's data
+ * sheets. */
 static const struct cuda_limits {
     int compute_capability;
     int shared_of_block, shared_of_multiprocessor, threads;
@@ -43,7 +44,8 @@ static const struct {
 };
 enum { HOST_COUNT = sizeof host_table / sizeof *host_table };
 
-/* A capability that is newer than the table can do at least what the smallest recent one can; an older one less. */
+/* A capability that is newer than the table can do at least what the smallest recent one can; an older one
+ * less. */
 static const struct cuda_limits unknown_new = {0, 99, 100, 1536, 48, 24},
                                 unknown_old = {0, 48, 48, 1024, 16, 1};
 

@@ -1,4 +1,5 @@
-/* base/target.h - what code is made for: a back end, an architecture and its limits. A plain value, no device behind it. */
+/* base/target.h - what code is made for: a back end, an architecture and its limits. A plain value, no device
+ * behind it. */
 #ifndef KN_BASE_TARGET_H
 #define KN_BASE_TARGET_H
 
@@ -6,12 +7,13 @@
 
 typedef enum kn_backend_kind { KN_HOST = 1, KN_CUDA = 2 } kn_backend_kind;
 
-/* Limits are those of the device where there is one, else what the architecture's name says; 0 on the host. */
+/* Limits are those of the device where there is one, else what the architecture's name says; 0 on the host.
+ */
 typedef struct kn_target {
     kn_backend_kind backend;
-    char architecture[32];  /* "sm_90", "x86-64-v4" */
-    int compute_capability; /* 90 for sm_90; 0 on the host */
-    int vector_bytes;       /* widest useful access of one thread: 16 on CUDA */
+    char architecture[32];                /* "sm_90", "x86-64-v4" */
+    int compute_capability;               /* 90 for sm_90; 0 on the host */
+    int vector_bytes;                     /* widest useful access of one thread: 16 on CUDA */
     int shared_memory_per_block;          /* bytes, when a kernel asks for them */
     int shared_memory_per_multiprocessor; /* bytes, */
     int shared_memory_reserved;           /* of which each block takes so many beside its own */
@@ -22,8 +24,9 @@ typedef struct kn_target {
     bool waits_for_kernels;           /* programmatic stream serialisation: kernels wait by themselves */
 } kn_target;
 
-/* Reads "sm_90" (any of 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121, with an optional a or f), "host" (this machine's processor) or a
- * processor's architecture ("x86-64-v3"). KILN_ERROR_INVALID with what was given and what is known. */
+/* Reads "sm_90" (any of 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121, with an optional a or f), "host"
+ * (this machine's processor) or a processor's architecture ("x86-64-v3"). KILN_ERROR_INVALID with what was
+ * given and what is known. */
 kiln_status kn_target_parse(kn_target *out, const char *text);
 /* The target of a CUDA device of compute capability major.minor, which may be newer than the table. */
 void kn_target_cuda(kn_target *out, int major, int minor);

@@ -10,8 +10,8 @@ enum { WATCHES = 4 };
 static atomic_bool has_exited;
 static bool is_exit;
 
-/* What atexit() calls; named here because sanitizers have an atexit() of their own, which keeps a handler when
- * its code goes. */
+/* What atexit() calls; named here because sanitizers have an atexit() of their own, which keeps a handler
+ * when its code goes. */
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *dso);
 extern void *__dso_handle;
 

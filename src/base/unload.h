@@ -1,16 +1,23 @@
 /* base/unload.h - the end of the library, which is unloaded (dlclose) or whose process ends.
  *
- * Unloaded, it leaves nothing: its threads are joined, kernels closed, files and memory given back. When the process ends other threads may still be running
- * kernels: then threads of our own are joined, and all else is left as it is. Destructors run in the order of these priorities, from the first to the last.
- */
+ * Unloaded, it leaves nothing: its threads are joined, kernels closed, files and memory given back. When the
+ * process ends other threads may still be running kernels: then threads of our own are joined, and all else
+ * is left as it is. Destructors run in the order of these priorities, from the first to the last. */
 #ifndef KN_BASE_UNLOAD_H
 #define KN_BASE_UNLOAD_H
 
 #include <stdbool.h>
 
-enum { KN_UNLOAD_THREADS = 109, KN_UNLOAD_KERNEL = 107, KN_UNLOAD_BUILD = 105, KN_UNLOAD_DEVICE = 103, KN_UNLOAD_ERROR = 101 };
+enum {
+    KN_UNLOAD_THREADS = 109,
+    KN_UNLOAD_KERNEL = 107,
+    KN_UNLOAD_BUILD = 105,
+    KN_UNLOAD_DEVICE = 103,
+    KN_UNLOAD_ERROR = 101
+};
 
-/* From now on it is known when the process ends. Call before there is something that an end must leave alone. */
+/* From now on it is known when the process ends. Call before there is something that an end must leave alone.
+ */
 void kn_unload_watch(void);
 /* For destructors: whether the process ends. */
 bool kn_unload_is_exit(void);

@@ -41,16 +41,16 @@ struct kn_build_job {
     kn_device *device; /* where it is to be loaded; NULL: nowhere */
     const char *entry; /* NULL: any, it is a module that is wanted */
     kn_build_info *info;
-    /* Loads new code before it is stored: what no process has loaded must not wait for the others. NULL: it is for
-     * another machine. loading is its own. */
+    /* Loads new code before it is stored: what no process has loaded must not wait for the others. NULL: it
+     * is for another machine. loading is its own. */
     kiln_status (*load)(kn_build_job *job, const kn_code *code);
     void *loading;
     bool is_disk_barred; /* what the disk had does not load */
     kn_str warnings;     /* lines of the compiler's, to be logged once no other thread waits for this one */
 };
 
-/* How a value of one of the tables is made, and which code it stands for: where a header has changed since, the value is forgotten and made
- * anew. code_of is NULL for values that are good for ever. */
+/* How a value of one of the tables is made, and which code it stands for: where a header has changed since,
+ * the value is forgotten and made anew. code_of is NULL for values that are good for ever. */
 typedef struct kn_build_kind {
     kiln_status (*make)(void *job, void **value);
     const kn_code *(*code_of)(const void *value);

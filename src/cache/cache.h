@@ -1,11 +1,14 @@
 /* cache/cache.h - key material -> blob, in one SQLite file per folder. Has never heard of kernels.
  *
- * A key has two parts: `what` (any bytes) and `with` (the producer's identity). XXH3-128 over `what` is the index; the material itself is stored and compared on
- * every hit; the payload carries a checksum (over all that a hit gives or is found by; the row's times and size decide alone which rows go first). Whatever goes wrong (no folder, read-only, full, locked, damaged) a get is a miss and a put is dropped, counted and
- * reported once through the log: no function here makes a caller fail. A damaged file is set aside and a new one begun. Rollback journal, no mmap, mode 0700 for
- * the folder, 0600 for the file. Code of others is never run: where anybody but this user and root may write to the folder, exchange a folder above it, or made one of
- * the files (journals and the lock too), there is no cache. The same for a read-only one. Thread-safe: one connection behind a mutex, reopened in a forked child.
- */
+ * A key has two parts: `what` (any bytes) and `with` (the producer's identity). XXH3-128 over `what` is the
+ * index; the material itself is stored and compared on every hit; the payload carries a checksum (over all
+ * that a hit gives or is found by; the row's times and size decide alone which rows go first). Whatever goes
+ * wrong (no folder, read-only, full, locked, damaged) a get is a miss and a put is dropped, counted and
+ * reported once through the log: no function here makes a caller fail. A damaged file is set aside and a new
+ * one begun. Rollback journal, no mmap, mode 0700 for the folder, 0600 for the file. Code of others is never
+ * run: where anybody but this user and root may write to the folder, exchange a folder above it, or made one
+ * of the files (journals and the lock too), there is no cache. The same for a read-only one. Thread-safe: one
+ * connection behind a mutex, reopened in a forked child. */
 #ifndef KN_CACHE_CACHE_H
 #define KN_CACHE_CACHE_H
 
@@ -15,7 +18,8 @@
 
 typedef struct kn_cache kn_cache;
 
-/* A handle; the file is opened at the first use (or by kn_cache_warm_up, which may run on another thread). NULL only without memory. */
+/* A handle; the file is opened at the first use (or by kn_cache_warm_up, which may run on another thread).
+ * NULL only without memory. */
 kn_cache *kn_cache_create(const char *folder, bool read_only);
 void kn_cache_free(kn_cache *cache);
 void kn_cache_warm_up(kn_cache *cache);
@@ -23,23 +27,29 @@ void kn_cache_warm_up(kn_cache *cache);
 /* Beyond so many bytes (2 GiB unless told otherwise) the entries that were not used for longest go. */
 void kn_cache_set_limit(kn_cache *cache, uint64_t bytes);
 
-/* True on a hit: *code, and *aux (may be NULL) which put was given beside it (opaque, may be empty), are the caller's. with NULL: any producer, the newest row. */
-bool kn_cache_get(kn_cache *cache, const void *what, size_t what_size, const char *with, kn_blob *code, kn_blob *aux);
-void kn_cache_put(kn_cache *cache, const void *what, size_t what_size, const char *with, const kn_blob *code, const kn_blob *aux);
+/* True on a hit: *code, and *aux (may be NULL) which put was given beside it (opaque, may be empty), are the
+ * caller's. with NULL: any producer, the newest row. */
+bool kn_cache_get(kn_cache *cache, const void *what, size_t what_size, const char *with, kn_blob *code,
+                  kn_blob *aux);
+void kn_cache_put(kn_cache *cache, const void *what, size_t what_size, const char *with, const kn_blob *code,
+                  const kn_blob *aux);
 /* Removes the rows of `what`. */
 void kn_cache_remove(kn_cache *cache, const void *what, size_t what_size);
 
-/* A lock that one process at a time can hold for this `what`, waiting at most timeout_ms; false: go on without it. */
+/* A lock that one process at a time can hold for this `what`, waiting at most timeout_ms; false: go on
+ * without it. */
 bool kn_cache_lock(kn_cache *cache, const void *what, size_t what_size, kn_os_lock *lock, int timeout_ms);
 
 /* Fills entries, bytes, writable, errors and trouble alone. */
 void kn_cache_fill_stats(kn_cache *cache, kiln_cache_stats *stats);
-kiln_status kn_cache_visit(kn_cache *cache, bool (*visit)(const kiln_cache_entry *entry, void *user), void *user);
+kiln_status kn_cache_visit(kn_cache *cache, bool (*visit)(const kiln_cache_entry *entry, void *user),
+                           void *user);
 kiln_status kn_cache_clear(kn_cache *cache, uint64_t *removed);
 const char *kn_cache_file(const kn_cache *cache);
 
-/* The user's cache folder: KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln, ~/.cache/kiln; a node-local folder (in /tmp, private to the user, verified to be
- * his) where that lies on a network file system. KILN_ERROR_NOT_FOUND where there is none. */
+/* The user's cache folder: KILN_CACHE_DIR, $XDG_CACHE_HOME/kiln, ~/.cache/kiln; a node-local folder (in /tmp,
+ * private to the user, verified to be his) where that lies on a network file system. KILN_ERROR_NOT_FOUND
+ * where there is none. */
 kiln_status kn_cache_default_folder(char *out, size_t size);
 
 #endif

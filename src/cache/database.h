@@ -1,9 +1,8 @@
 /* cache/database.h - the SQLite file behind a cache: opening, the schema, kept statements, and what is done
  * about trouble.
  *
- * Every function here is called with the gate held (kn_database_enter): one lock for the whole process, so that
- * no child is born while a thread of ours is inside SQLite.
- */
+ * Every function here is called with the gate held (kn_database_enter): one lock for the whole process, so
+ * that no child is born while a thread of ours is inside SQLite. */
 #ifndef KN_CACHE_DATABASE_H
 #define KN_CACHE_DATABASE_H
 
@@ -49,7 +48,7 @@ typedef struct kn_database {
     sqlite3 *db;
     sqlite3_stmt *statements[KN_SQL_COUNT];
     unsigned owner; /* kn_fork_count() of the process that opened db: no other may touch it */
-    dev_t device; /* which file it is, to see that another process has set it aside */
+    dev_t device;   /* which file it is, to see that another process has set it aside */
     ino_t inode;
     int set_aside;   /* how often this process has done so */
     double retry_at; /* nothing is tried before: others hold the file, or it cannot be written */

@@ -14,42 +14,42 @@ enum kn_text_id { KN_TEXT_BODY, KN_TEXT_PREAMBLE, KN_TEXT_LOOP_PREP, KN_TEXT_AFT
 
 /* The slots that templates may have. A fill that puts text into one that its template has not got is an
  * error; `offered` ones, which every kernel fills, are there for those templates that want them. */
-#define KN_SLOTS(X)                         \
-    X(HEAD, head, false)                    \
-    X(AXES, axes, false)                    \
-    X(ENTRY, entry, true)                   \
-    X(BLOCK, block, true)                   \
-    X(VECTOR, vector, true)                 \
-    X(RANK, rank, true)                     \
-    X(UNROLL, unroll, true)                 \
-    X(OPERANDS, operands, true)             \
-    X(WAIT, wait, false)                    \
-    X(FIELDS, fields, false)                \
-    X(VALUES, values, false)                \
-    X(LOOP_PREP, loop_prep, false)          \
-    X(ELEMENT, element, false)              \
-    X(AFTER_LOOP, after_loop, false)        \
-    X(SINGLE, single, false)                \
-    X(LOADS, loads, false)                  \
-    X(PACKS, packs, false)                  \
-    X(GATHER, gather, false)                \
-    X(LANE, lane, false)                    \
-    X(STORES, stores, false)                \
-    X(BLOCKS, blocks, false)                \
-    X(STRIPE_WIDTH, stripe_width, false)    \
-    X(THREAD_STEPS, thread_steps, false)    \
-    X(STILL, still, false)                  \
-    X(STEP_PACKS, step_packs, false)        \
-    X(STEP_LOADS, step_loads, false)        \
-    X(TILES, tiles, false)                  \
-    X(STAGE, stage, false)                  \
-    X(ROW_UNROLL, row_unroll, false)        \
-    X(STAGED, staged, false)                \
-    X(STAGED_SIZE, staged_size, false)      \
-    X(STAGED_FROM, staged_from, false)      \
-    X(RESULT_FROM, result_from, false)      \
-    X(RESULT_SIZE, result_size, false)      \
-    X(POINTERS, pointers, false)            \
+#define KN_SLOTS(X)                                                                                          \
+    X(HEAD, head, false)                                                                                     \
+    X(AXES, axes, false)                                                                                     \
+    X(ENTRY, entry, true)                                                                                    \
+    X(BLOCK, block, true)                                                                                    \
+    X(VECTOR, vector, true)                                                                                  \
+    X(RANK, rank, true)                                                                                      \
+    X(UNROLL, unroll, true)                                                                                  \
+    X(OPERANDS, operands, true)                                                                              \
+    X(WAIT, wait, false)                                                                                     \
+    X(FIELDS, fields, false)                                                                                 \
+    X(VALUES, values, false)                                                                                 \
+    X(LOOP_PREP, loop_prep, false)                                                                           \
+    X(ELEMENT, element, false)                                                                               \
+    X(AFTER_LOOP, after_loop, false)                                                                         \
+    X(SINGLE, single, false)                                                                                 \
+    X(LOADS, loads, false)                                                                                   \
+    X(PACKS, packs, false)                                                                                   \
+    X(GATHER, gather, false)                                                                                 \
+    X(LANE, lane, false)                                                                                     \
+    X(STORES, stores, false)                                                                                 \
+    X(BLOCKS, blocks, false)                                                                                 \
+    X(STRIPE_WIDTH, stripe_width, false)                                                                     \
+    X(THREAD_STEPS, thread_steps, false)                                                                     \
+    X(STILL, still, false)                                                                                   \
+    X(STEP_PACKS, step_packs, false)                                                                         \
+    X(STEP_LOADS, step_loads, false)                                                                         \
+    X(TILES, tiles, false)                                                                                   \
+    X(STAGE, stage, false)                                                                                   \
+    X(ROW_UNROLL, row_unroll, false)                                                                         \
+    X(STAGED, staged, false)                                                                                 \
+    X(STAGED_SIZE, staged_size, false)                                                                       \
+    X(STAGED_FROM, staged_from, false)                                                                       \
+    X(RESULT_FROM, result_from, false)                                                                       \
+    X(RESULT_SIZE, result_size, false)                                                                       \
+    X(POINTERS, pointers, false)                                                                             \
     X(INDEPENDENT, independent, false)
 enum kn_slot_id {
 #define KN_SLOT_ID(id, name, offered) KN_SLOT_##id,
@@ -70,9 +70,10 @@ typedef struct kn_recipe {
     /* The axis along which a thread's elements lie, where operands are located: "kn.axis[0]". NULL: they are
      * found by the index. */
     const char *fast_axis;
-    const char *step_axis; /* along which a thread takes several steps, kn_m the number of one; NULL: it takes one */
-    const char *preludes;   /* words that call for preludes; NULL: none */
-    bool takes_staged;      /* elements of a staged operand are taken one by one */
+    /* along which a thread takes several steps, kn_m the number of one; NULL: it takes one */
+    const char *step_axis;
+    const char *preludes; /* words that call for preludes; NULL: none */
+    bool takes_staged;    /* elements of a staged operand are taken one by one */
     /* Loads a vector of operand k in a way of its own; false, or NULL: as the others do. */
     bool (*load)(kn_writer *w, int k);
     /* What has to hold beside the step along the fast axis for a gathered operand to be one run. NULL:

@@ -38,8 +38,8 @@ kiln_status kn_compile_failed(const char *name, const kn_str *log, const char *f
 
 /* Lines "name:line: warning: text" of what the log says about the user's own lines: once each. */
 void kn_compile_take_warnings(kn_str *out, const kn_compile_request *request, const kn_str *log);
-/* The name that generated text has in messages ("kiln_my_kernel.cpp"), or the kernel's where all of the source
- * is the user's. */
+/* The name that generated text has in messages ("kiln_my_kernel.cpp"), or the kernel's where all of the
+ * source is the user's. */
 void kn_compile_source_name(kn_str *out, const kn_compile_request *request);
 
 /* Whether the request can make its compiler read files: then the lean ways of compiling do not hold, and what
@@ -53,6 +53,7 @@ typedef enum kn_environment_part { KN_ENVIRONMENT_OF_FILES, KN_ENVIRONMENT_OF_CO
 void kn_compile_environment_hash(char hex[33], kn_environment_part part);
 /* "identity" and the hash of what decides the code besides the compiler's build: `text` and this folder's own
  * sources, options included. */
-void kn_compile_make_identity(kn_compiler_place *place, const char *name, const char *build, const kn_str *text);
+void kn_compile_make_identity(kn_compiler_place *place, const char *name, const char *build,
+                              const kn_str *text);
 
 #endif

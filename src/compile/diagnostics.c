@@ -1,10 +1,8 @@
-/* diagnostics.c - the first error, and the warnings, in a compiler's output, written the same way whichever compiler
- * said it.
+/* diagnostics.c - the first error, and the warnings, in a compiler's output, written the same way whichever
+ * compiler said it.
  *
- * NVRTC:       my_kernel(1): error: identifier "foo" is undefined
- * gcc, clang:  my_kernel:1:6: error: 'foo' was not declared in this scope
- * both become  my_kernel:1: error: ...
- */
+ * NVRTC:       my_kernel(1): error: identifier "foo" is undefined gcc, clang:  my_kernel:1:6: error: 'foo'
+ * was not declared in this scope both become  my_kernel:1: error: ... */
 #include "compile/compiler.h"
 
 #include "base/error.h"
@@ -67,8 +65,8 @@ static bool read_location(const char *begin, const char *end, diagnostic *d)
     return false;
 }
 
-/* Drops "error: ", "fatal error: ", "catastrophic error: ", "error #20-D: " in front of the text, or "warning: ";
- * false where it is none of these. */
+/* Drops "error: ", "fatal error: ", "catastrophic error: ", "error #20-D: " in front of the text, or
+ * "warning: "; false where it is none of these. */
 static bool strip_severity(text_span *text, const char *severity)
 {
     static const char *const kinds[] = {"", "fatal ", "catastrophic ", "internal "};

@@ -134,8 +134,8 @@ static void split_words(const char *text)
     }
 }
 
-/* What a word stands for: a program that the first one runs ("nice g++"), or a file that it reads ("@options").
- * Else it is only a word. */
+/* What a word stands for: a program that the first one runs ("nice g++"), or a file that it reads
+ * ("@options"). Else it is only a word. */
 static void describe_word(kn_str *out, const char *word)
 {
     char path[PATH_MAX], real[PATH_MAX], build[140] = "";
@@ -248,9 +248,9 @@ static const kn_compiler_place *host_place(void)
 
 /* ---- the command line ---- */
 
-/* IEEE arithmetic, without errno, which no kernel can see and which keeps loops from being vectorised. Integers
- * wrap, as NumPy's do. Nothing of the place or the time of the compile gets into the output: the same source
- * gives the same bytes.
+/* IEEE arithmetic, without errno, which no kernel can see and which keeps loops from being vectorised.
+ * Integers wrap, as NumPy's do. Nothing of the place or the time of the compile gets into the output: the
+ * same source gives the same bytes.
  *
  * Not -fno-trapping-math: with it gcc takes (double)(long)x for trunc(x), and -0.5 becomes -0.0. (The prelude
  * has floor and its like in a form that is vectorised without it.) And no vectors from straight code: gcc 12
@@ -501,8 +501,8 @@ static int timeout_ms(void)
     return (int)(seconds * 1e3 < 1 ? 1 : seconds * 1e3);
 }
 
-/* The child's environment: this one, but messages in English (we read them), and temporary files where they are
- * removed with all else. */
+/* The child's environment: this one, but messages in English (we read them), and temporary files where they
+ * are removed with all else. */
 static const char **make_environment(const char *temporary)
 {
     static const char *const replaced[] = {"TMPDIR=", "LC_ALL=", "LANGUAGE="};
@@ -574,8 +574,8 @@ static kiln_status ask_search_list(kn_compile_reads *reads, const char *folder,
     return status;
 }
 
-/* Files that a word names are read, whatever for: "@options", "-specs=x", "x.o". What such a file names in turn
- * cannot be told where it is a list of options. */
+/* Files that a word names are read, whatever for: "@options", "-specs=x", "x.o". What such a file names in
+ * turn cannot be told where it is a list of options. */
 static void take_named_file(kn_compile_reads *reads, const char *word)
 {
     const char *equals = strchr(word, '=');

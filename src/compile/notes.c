@@ -1,19 +1,16 @@
 /* notes.c - what has to be known beside the code: lowered names, and what the compiler read.
  *
- *   lowered _Z5twiceIiEvPT_
- *   folder vendor/include                   where it looks besides the folders of the options
- *   system /usr/include                     ... and where the toolchain's own files are
- *   file 0f34...8a3b 0 math/constants.h     a hash; the number of the folder (options first) or -; the name
- *   probe optional.h                        a name that __has_include asks for
- *   environment 91c0...                     of CPATH and the like
- *   lookups 52b7...                         which of the names are there in which of the folders
- *   unknown                                 never holds
+ * lowered _Z5twiceIiEvPT_ folder vendor/include                   where it looks besides the folders of the
+ * options system /usr/include                     ... and where the toolchain's own files are file
+ * 0f34...8a3b 0 math/constants.h     a hash; the number of the folder (options first) or -; the name probe
+ * optional.h                        a name that __has_include asks for environment 91c0...
+ * of CPATH and the like lookups 52b7...                         which of the names are there in which of the
+ * folders unknown                                 never holds
  *
- * A compiler tells what it read, not where it looked in vain. But all that it can have looked for is a name of a
- * file that it found, or that is asked for by __has_include, in one of the folders: so the whole table is
- * hashed, and a file that comes to be in front of another changes it. It changes too often rather than too
- * seldom, and the cost of that is a compile.
- */
+ * A compiler tells what it read, not where it looked in vain. But all that it can have looked for is a name
+ * of a file that it found, or that is asked for by __has_include, in one of the folders: so the whole table
+ * is hashed, and a file that comes to be in front of another changes it. It changes too often rather than too
+ * seldom, and the cost of that is a compile. */
 #include "compile/compiler.h"
 
 #include "base/alloc.h"

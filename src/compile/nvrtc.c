@@ -124,8 +124,9 @@ static void ask_what_it_knows(const nvrtc_api *a)
         n_known = n;
 }
 
-/* NVRTC opens a library of built-in functions by its bare name when it first compiles. pip's wheel lies where the loader does not look: so the one
- * beside NVRTC is loaded by its path, and the loader then knows the name. Where it is not there, NVRTC says so itself. */
+/* NVRTC opens a library of built-in functions by its bare name when it first compiles. pip's wheel lies where
+ * the loader does not look: so the one beside NVRTC is loaded by its path, and the loader then knows the
+ * name. Where it is not there, NVRTC says so itself. */
 static void load_builtins(void)
 {
     char path[KN_COMPILER_PATH_SIZE + 64];
@@ -275,8 +276,8 @@ static bool drop_lean_options(option_list *list)
     return drop_options(list, list->first_lean, &list->n_lean);
 }
 
-/* NVRTC has no way of its own to say what it read. Its front end has: a raw listing, in which each file begins
- * with a line (`L 1 "folder/file.h" 1`). Tried with NVRTC 11.7, 12.0, 12.4 and 13.0. */
+/* NVRTC has no way of its own to say what it read. Its front end has: a raw listing, in which each file
+ * begins with a line (`L 1 "folder/file.h" 1`). Tried with NVRTC 11.7, 12.0, 12.4 and 13.0. */
 static void add_listing(option_list *list, const char *file)
 {
     list->first_trace = list->n;

@@ -66,8 +66,8 @@ static bool begins_with(const char *text, size_t length, const char *prefix)
     return length >= n && memcmp(text, prefix, n) == 0;
 }
 
-/* The folders of a line: ` /usr/include` in the list, or `ignoring nonexistent directory "/x"`, which may come to
- * be. */
+/* The folders of a line: ` /usr/include` in the list, or `ignoring nonexistent directory "/x"`, which may
+ * come to be. */
 static bool folder_of_line(const char **begin, size_t *length, bool is_in_list)
 {
     static const char missing[] = "ignoring nonexistent directory \"";

@@ -15,8 +15,8 @@ void kn_reads_add_folder(kn_compile_reads *reads, const char *path, size_t lengt
 
 /* Reads what -MD wrote, a rule for make. Files below `private_folder` are left out. */
 void kn_reads_take_rule(kn_compile_reads *reads, const char *text, size_t size, const char *private_folder);
-/* Reads the search list that gcc and clang print with -v; `installation` is where the compiler itself is: what
- * lies below is the system's. False where there is no such list. */
+/* Reads the search list that gcc and clang print with -v; `installation` is where the compiler itself is:
+ * what lies below is the system's. False where there is no such list. */
 bool kn_reads_take_search_list(kn_compile_reads *reads, const char *text, const char *installation);
 /* Reads the raw listing of NVRTC's front end. */
 void kn_reads_take_listing(kn_compile_reads *reads, const char *text, size_t size,

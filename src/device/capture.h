@@ -14,11 +14,11 @@ typedef struct kn_capture {
     struct kn_capture *next;
     kn_device *device;
     uint64_t id;
-    bool is_foreign; /* kiln did not begin it */
-    bool is_prepared;/* nothing is to be compiled or loaded for its calls */
-    bool is_open;    /* begun by kiln and not ended; under the lock of the list, as are the next four */
-    void *origin;    /* the stream on which it was begun ... */
-    pthread_t thread;/* ... and the thread, the only one that may end it */
+    bool is_foreign;    /* kiln did not begin it */
+    bool is_prepared;   /* nothing is to be compiled or loaded for its calls */
+    bool is_open;       /* begun by kiln and not ended; under the lock of the list, as are the next four */
+    void *origin;       /* the stream on which it was begun ... */
+    pthread_t thread;   /* ... and the thread, the only one that may end it */
     kn_held *held;      /* released with the graph and its instances */
     kn_held *until_end; /* released when the capture ends */
     /* all but the driver's destructor take one away under the lock, and unlink the record where it was the

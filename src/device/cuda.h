@@ -39,12 +39,12 @@ static inline void kn_cuda_leave(bool pushed)
         kn_cuda_pop();
 }
 
-/* KILN_ERROR_CAPTURE where the stream is captured, or is the default one while a stream is captured that waits
- * for it: the driver would refuse `what`, a sentence up to "a stream", and spoil the capture. */
+/* KILN_ERROR_CAPTURE where the stream is captured, or is the default one while a stream is captured that
+ * waits for it: the driver would refuse `what`, a sentence up to "a stream", and spoil the capture. */
 kiln_status kn_cuda_check_stream(kn_device *device, void *stream, const char *what);
 
-/* Enters for what is queued on a stream. On the default one that would spoil the capture of a stream that waits
- * for it: asked only while there are captures, since every launch comes by here. */
+/* Enters for what is queued on a stream. On the default one that would spoil the capture of a stream that
+ * waits for it: asked only while there are captures, since every launch comes by here. */
 static inline kiln_status kn_cuda_enter_queue(kn_device *device, void *stream, bool *pushed)
 {
     *pushed = false;

@@ -16,8 +16,8 @@ typedef struct kn_cuda_linked {
 
 /* Whether the code is relocatable, or PTX that launches kernels: it cannot be loaded as it is. */
 bool kn_cuda_needs_link(const void *code, size_t size, bool is_binary);
-/* Links code (PTX: with its NUL behind) in the current context, with libcudadevrt.a where there is one. On failure,
- * too, linked is to be freed. */
+/* Links code (PTX: with its NUL behind) in the current context, with libcudadevrt.a where there is one. On
+ * failure, too, linked is to be freed. */
 kiln_status kn_cuda_link(kn_cuda_linked *linked, const void *code, size_t size, bool is_binary,
                          const char *name);
 void kn_cuda_linked_free(kn_cuda_linked *linked);

@@ -126,8 +126,8 @@ static plane part(const plane *p, int64_t a, int64_t b, int64_t width, int64_t h
     return result;
 }
 
-/* Asks for rows that come later: they are too short for the processor to see them coming. Behind the rectangle stands what the next one
- * reads, mostly; asking for what is not there does no harm. */
+/* Asks for rows that come later: they are too short for the processor to see them coming. Behind the
+ * rectangle stands what the next one reads, mostly; asking for what is not there does no harm. */
 static void fetch(const plane *p, int64_t row, int rows, int64_t bytes)
 {
     for (int64_t k = row; k < row + rows; ++k)

@@ -1,11 +1,12 @@
-/* device/host_move.h - elements between layouts in host memory: what a kernel over dense runs needs of an operand that is none. */
+/* device/host_move.h - elements between layouts in host memory: what a kernel over dense runs needs of an
+ * operand that is none. */
 #ifndef KN_DEVICE_HOST_MOVE_H
 #define KN_DEVICE_HOST_MOVE_H
 
 #include <stdint.h>
 
-/* Copies a rectangle of ndim axes (fastest first) of elements of item_size bytes (1, 2, 4, 8, 16); strides in bytes. What is written does
- * not overlap what is read. */
+/* Copies a rectangle of ndim axes (fastest first) of elements of item_size bytes (1, 2, 4, 8, 16); strides in
+ * bytes. What is written does not overlap what is read. */
 void kn_host_move(char *to, const int64_t *to_stride, const char *from, const int64_t *from_stride, int ndim,
                   const int64_t *count, int item_size);
 

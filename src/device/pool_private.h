@@ -107,7 +107,8 @@ void kn_pool_flush_quick(kn_pool *pool, kn_lane *l);
 void *kn_pool_event_behind(kn_pool *pool, void *stream);
 /* Gives back the events that are over, from the last; true when none is left. wait: until then. */
 bool kn_pool_events_over(kn_pool *pool, void **events, int *count, bool wait);
-/* The lane of a stream (in a capture, where that is not 0), found; made where there is none, NULL without memory. */
+/* The lane of a stream (in a capture, where that is not 0), found; made where there is none, NULL without
+ * memory. */
 kn_lane *kn_pool_find_lane(kn_pool *pool, void *stream, uint64_t capture);
 kn_lane *kn_pool_get_lane(kn_pool *pool, void *stream, uint64_t capture);
 /* Frees the lanes that have ended and that nothing names any more. */

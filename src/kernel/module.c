@@ -247,8 +247,8 @@ static int next_that_counts(const char **at, int last)
     return **at ? *(*at)++ : 0;
 }
 
-/* Two spellings of one C++ expression: "t<complex<double> >" and "t< complex<double>>"; globals with or without
- * their "&". */
+/* Two spellings of one C++ expression: "t<complex<double> >" and "t< complex<double>>"; globals with or
+ * without their "&". */
 static bool is_same_expression(const char *a, const char *b)
 {
     int of_a, of_b, last = 0;

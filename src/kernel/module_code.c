@@ -225,8 +225,8 @@ typedef struct module_build {
     kn_str types; /* what the latter holds */
 } module_build;
 
-/* The types and functions that generated kernels have: as much as the module mentions, anywhere. What it reaches
- * beyond that is not known: then all types. */
+/* The types and functions that generated kernels have: as much as the module mentions, anywhere. What it
+ * reaches beyond that is not known: then all types. */
 static kiln_status write_types(module_build *b)
 {
     static const char all_types[] = "float16 bfloat16 complex atomicAdd min";

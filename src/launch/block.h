@@ -5,7 +5,8 @@
 #include "launch/launch.h"
 #include "plan/kind.h"
 
-/* Fills the block, which is zero and of the layout's size: what the part is, and what its kind makes of it. */
+/* Fills the block, which is zero and of the layout's size: what the part is, and what its kind makes of it.
+ */
 void kn_block_fill(unsigned char *block, const kn_launch_input *in, const kn_part *part,
                    const kn_placement *placed);
 

@@ -9,7 +9,8 @@
 
 enum { PLAIN_SHARED = 48 << 10 /* bytes of shared memory that a block has without asking */ };
 
-/* What a call puts into an argument block: an address, moved on by `offset` bytes, or the bytes of a value. */
+/* What a call puts into an argument block: an address, moved on by `offset` bytes, or the bytes of a value.
+ */
 typedef struct patch {
     int at, param;  /* where in the block; of which parameter */
     int size;       /* bytes of a value; 0: an address */

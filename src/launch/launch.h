@@ -1,5 +1,5 @@
-/* launch/launch.h - a specialisation loaded on a device, made ready for one space: a list of steps, each a function, a
- * grid, an argument block filled but for what a call brings, and the places where that goes. */
+/* launch/launch.h - a specialisation loaded on a device, made ready for one space: a list of steps, each a
+ * function, a grid, an argument block filled but for what a call brings, and the places where that goes. */
 #ifndef KN_LAUNCH_LAUNCH_H
 #define KN_LAUNCH_LAUNCH_H
 

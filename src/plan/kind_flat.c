@@ -6,8 +6,8 @@
 #include "plan/choice.h"
 #include "plan/cost.h"
 
-/* Threads, where the body takes functions: small blocks end one by one, so that some are always reading. Measured:
- * bench/results/nvidia-h200-blocks.md. */
+/* Threads, where the body takes functions: small blocks end one by one, so that some are always reading.
+ * Measured: bench/results/nvidia-h200-blocks.md. */
 enum { DEAR_BLOCK = 128 };
 
 typedef struct figures {

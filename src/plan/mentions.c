@@ -117,7 +117,8 @@ static macros find_macros(const kn_program *p)
 
 /* ---- outputs ---- */
 
-/* Operators whose operands are read. Those of one '&' may take an address, and those that shift may be a stream's. */
+/* Operators whose operands are read. Those of one '&' may take an address, and those that shift may be a
+ * stream's. */
 static const char *const reading[] = {"==", "!=", "<=", ">=", "<",  ">", "+", "-",
                                       "*",  "/",  "%",  "&&", "||", "|", "^"};
 

@@ -1,11 +1,12 @@
-/* plan/mentions.h - what a program's texts do with the name of a parameter, as far as words and operators tell. Macros may do more than is seen: where some could, the answer is
- * the careful one. */
+/* plan/mentions.h - what a program's texts do with the name of a parameter, as far as words and operators
+ * tell. Macros may do more than is seen: where some could, the answer is the careful one. */
 #ifndef KN_PLAN_MENTIONS_H
 #define KN_PLAN_MENTIONS_H
 
 #include "plan/program.h"
 
-/* Refuses (KILN_ERROR_INVALID, with the text and a caret) an output that the body cannot assign: it is not mentioned, or stands only where a value is read. Raw outputs pass. */
+/* Refuses (KILN_ERROR_INVALID, with the text and a caret) an output that the body cannot assign: it is not
+ * mentioned, or stands only where a value is read. Raw outputs pass. */
 kiln_status kn_mentions_check_outputs(const kn_program *program);
 
 /* *out: the raw parameters (bits) whose name is followed by '[', '(' or '.' somewhere. */

@@ -65,8 +65,8 @@ void kn_space_start(kn_space *out, const kn_space *space);
 void kn_space_put_axis(kn_space *out, int to, const kn_space *space, int from, int64_t steps);
 
 /* The axis order (outermost first, into axes[ndim]) in which the views' memory is walked forward: that of the
- * iterator of NumPy's ufuncs, which lays new outputs out so. Not always the order of kn_space_make: where views
- * contradict each other, C order wins. */
+ * iterator of NumPy's ufuncs, which lays new outputs out so. Not always the order of kn_space_make: where
+ * views contradict each other, C order wins. */
 void kn_space_memory_order(int *axes, int ndim, const kn_view *view, int count);
 
 #endif

@@ -1,5 +1,5 @@
-/* plan/spec.h - the specialisation: program x operands x schedule x target, and nothing else. plan/spec_text.h writes
- * and reads it. */
+/* plan/spec.h - the specialisation: program x operands x schedule x target, and nothing else.
+ * plan/spec_text.h writes and reads it. */
 #ifndef KN_PLAN_SPEC_H
 #define KN_PLAN_SPEC_H
 

@@ -1,7 +1,6 @@
-/* plan/spec_text.h - the one serialised form of a specialisation: a single line of key="value" pairs with C escapes in
- * the values. The line is at once the key material of the cache, the line of a record, the input of a bake and what
- * `explain` shows; kn_spec_parse(kn_spec_format(s)) is s.
- */
+/* plan/spec_text.h - the one serialised form of a specialisation: a single line of key="value" pairs with C
+ * escapes in the values. The line is at once the key material of the cache, the line of a record, the input
+ * of a bake and what `explain` shows; kn_spec_parse(kn_spec_format(s)) is s. */
 #ifndef KN_PLAN_SPEC_TEXT_H
 #define KN_PLAN_SPEC_TEXT_H
 

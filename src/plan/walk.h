@@ -13,7 +13,7 @@
 typedef enum kn_walk_kind {
     KN_WALK_INPUT = 1,
     KN_WALK_OUTPUT,
-    KN_WALK_COUNT, /* a number that grows by one with each element: one run. item_size 1 */
+    KN_WALK_COUNT,  /* a number that grows by one with each element: one run. item_size 1 */
     KN_WALK_INDICES /* a number for each element: the kernel gets an array of int64. item_size 8 */
 } kn_walk_kind;
 
@@ -33,8 +33,8 @@ enum {
 typedef struct kn_walked {
     kn_walk_kind kind;
     int block_at, item_size;
-    bool is_packed; /* goes through a buffer, */
-    int buffer_at;  /* which begins there */
+    bool is_packed;                /* goes through a buffer, */
+    int buffer_at;                 /* which begins there */
     int64_t stride[KILN_MAX_NDIM]; /* fastest axis first */
 } kn_walked;
 

@@ -30,9 +30,10 @@ typedef struct kn_windows {
 /* Axes of a box. */
 enum { KN_WINDOWS_AXES = 4 };
 
-/* `axis`: along which the staged input runs. access: with the vector and the letters of the schedule, what was chosen.
- * boxes: outermost first the axes that a box has not got, boxes along the rows, boxes along the runs, and the
- * axes of a box: second of the rows, first of the rows, second of the runs, fastest; extent 1 for none. */
+/* `axis`: along which the staged input runs. access: with the vector and the letters of the schedule, what
+ * was chosen. boxes: outermost first the axes that a box has not got, boxes along the rows, boxes along the
+ * runs, and the axes of a box: second of the rows, first of the rows, second of the runs, fastest; extent 1
+ * for none. */
 void kn_windows_make(kn_windows *out, kn_space *boxes, int *shared_bytes, const kn_space *space,
                      const kn_spec *spec, const kn_access *access, int axis);
 

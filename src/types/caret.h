@@ -1,13 +1,14 @@
-/* types/caret.h - errors that point into the text they are about, and the lexical rules that signatures and snippets share. */
+/* types/caret.h - errors that point into the text they are about, and the lexical rules that signatures and
+ * snippets share. */
 #ifndef KN_TYPES_CARET_H
 #define KN_TYPES_CARET_H
 
 #include <kiln/base.h>
 
-/* Sets the last error to "MESSAGE", the line of text that holds `at`, and a caret line under [at, at + length); returns status. Only a window of a
- * very long line is shown. */
-kiln_status kn_error_at(kiln_status status, const char *text, size_t at, size_t length, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+/* Sets the last error to "MESSAGE", the line of text that holds `at`, and a caret line under [at, at +
+ * length); returns status. Only a window of a very long line is shown. */
+kiln_status kn_error_at(kiln_status status, const char *text, size_t at, size_t length, const char *format,
+                        ...) __attribute__((format(printf, 5, 6)));
 
 /* 1-based line and column (in characters) of an offset. */
 void kn_text_position(const char *text, size_t at, int *line, int *column);
@@ -18,7 +19,7 @@ bool kn_is_name_char(char c);
 /* One lexical element of C++ text. */
 typedef enum kn_token_kind {
     KN_TOKEN_END,
-    KN_TOKEN_SPACE,   /* blanks, comments */
+    KN_TOKEN_SPACE, /* blanks, comments */
     KN_TOKEN_NAME,
     KN_TOKEN_NUMBER,
     KN_TOKEN_LITERAL, /* string or character */

@@ -5,26 +5,34 @@
 #include <kiln/arg.h>
 #include <kiln/dtype.h>
 
-typedef enum kn_dtype_kind { KN_KIND_BOOL, KN_KIND_INT, KN_KIND_UINT, KN_KIND_FLOAT, KN_KIND_COMPLEX } kn_dtype_kind;
+typedef enum kn_dtype_kind {
+    KN_KIND_BOOL,
+    KN_KIND_INT,
+    KN_KIND_UINT,
+    KN_KIND_FLOAT,
+    KN_KIND_COMPLEX
+} kn_dtype_kind;
 
 typedef struct kn_dtype_info {
     kiln_dtype dtype;
-    const char *name;      /* "float32" */
+    const char *name; /* "float32" */
     kn_dtype_kind kind;
-    uint8_t size, align;   /* bytes */
-    const char *npy;       /* ".npy" descr, "<f4"; NULL: none (bfloat16, which files hold as "<V2") */
-    const char *c_name;    /* the type in generated code, both targets: "float", "long long", "float16", "complex<float>" ... */
-    const char *storage;   /* the type in memory there: "unsigned char" for bool, else c_name */
-    uint8_t dlpack_code;   /* DLDataTypeCode */
+    uint8_t size, align; /* bytes */
+    const char *npy;     /* ".npy" descr, "<f4"; NULL: none (bfloat16, which files hold as "<V2") */
+    /* the type in generated code, both targets: "float", "long long", "float16", "complex<float>" ... */
+    const char *c_name;
+    const char *storage; /* the type in memory there: "unsigned char" for bool, else c_name */
+    uint8_t dlpack_code; /* DLDataTypeCode */
 } kn_dtype_info;
 
 /* NULL for a value that is no dtype. */
 const kn_dtype_info *kn_dtype_info_of(kiln_dtype dtype);
-/* By name or alias ("float32", "float"), without codes such as "f4"; KILN_DTYPE_NONE where there is none. Sets no error. */
+/* By name or alias ("float32", "float"), without codes such as "f4"; KILN_DTYPE_NONE where there is none.
+ * Sets no error. */
 kiln_dtype kn_dtype_find(const char *name, size_t length);
 
 /* Which preludes a dtype needs in generated code. */
-bool kn_dtype_is_half(kiln_dtype dtype);    /* float16 or bfloat16 */
+bool kn_dtype_is_half(kiln_dtype dtype); /* float16 or bfloat16 */
 bool kn_dtype_is_complex(kiln_dtype dtype);
 
 /* Conversions of single values on the host, correctly rounded to nearest even. */
@@ -38,10 +46,10 @@ kiln_dtype kn_weak_dtype(const kiln_arg *arg);
 /* NumPy 2: the dtype of an array of `dtype` combined with a weak scalar of this kind. */
 kiln_dtype kn_weak_promote(kiln_dtype dtype, kiln_arg_kind weak);
 
-/* Writes the scalar argument (weak or typed) as one element of dtype at out. KILN_ERROR_TYPE, naming `parameter`, the value and the dtype, where the
- * value does not fit: an integer out of range, a non-integral float for an integer, a complex value for a real dtype, a number that would
- * become an infinity. Floats round. Typed scalars must have
- * exactly this dtype unless the conversion is safe. */
+/* Writes the scalar argument (weak or typed) as one element of dtype at out. KILN_ERROR_TYPE, naming
+ * `parameter`, the value and the dtype, where the value does not fit: an integer out of range, a non-integral
+ * float for an integer, a complex value for a real dtype, a number that would become an infinity. Floats
+ * round. Typed scalars must have exactly this dtype unless the conversion is safe. */
 kiln_status kn_scalar_store(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter);
 
 #endif

@@ -1,10 +1,9 @@
-/* types/operators.h - integers that divide by zero or shift too far: the operators of a snippet get a word in front of their right operand, with
- * which templates/prelude/both_operators.cpp gives them NumPy's meaning.
+/* types/operators.h - integers that divide by zero or shift too far: the operators of a snippet get a word in
+ * front of their right operand, with which templates/prelude/both_operators.cpp gives them NumPy's meaning.
  *
- *     x / y    x / kn_by()->* y        x << y    x << kn_by() +  y        x /= y    x /= kn_by() = y        0.0 - y    0.0 - kn_by() +  y
+ *   x / y    x / kn_by()->* y        x << y    x << kn_by() +  y        x /= y    x /= kn_by() = y        0.0 - y    0.0 - kn_by() +  y
  *
- * The last is no integer's: gcc 12 gets the sign of zero wrong there.
- */
+ * The last is no integer's: gcc 12 gets the sign of zero wrong there. */
 #ifndef KN_TYPES_OPERATORS_H
 #define KN_TYPES_OPERATORS_H
 
@@ -13,9 +12,10 @@
 /* Whether a line of the text is an #if or an #elif: what is said of macros below hangs on it. */
 bool kn_text_has_conditions(const char *text);
 
-/* Appends text with its words put in. Left as they are: comments, literals, #-lines, the names of operators (`operator/`), template brackets that close
- * (`>>`), and right operands that are plain numbers which cannot go wrong. Macros that the text defines are guarded where in_macros says so: an #if could
- * not evaluate them afterwards. Lines stay where they are. */
+/* Appends text with its words put in. Left as they are: comments, literals, #-lines, the names of operators
+ * (`operator/`), template brackets that close (`>>`), and right operands that are plain numbers which cannot
+ * go wrong. Macros that the text defines are guarded where in_macros says so: an #if could not evaluate them
+ * afterwards. Lines stay where they are. */
 void kn_operators_guard(kn_str *out, const char *text, bool in_macros);
 
 /* Takes the words out of what a compiler said about such a source, and puts its columns and carets right. */

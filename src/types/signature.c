@@ -117,7 +117,8 @@ static const char *skip_space(const char *text)
     return text;
 }
 
-/* Whether the text declares a struct or its like of this name outside all braces: "struct S {", "struct S;", "} S;". A template's "<class S>" is none. */
+/* Whether the text declares a struct or its like of this name outside all braces: "struct S {", "struct S;",
+ * "} S;". A template's "<class S>" is none. */
 static bool declares_struct(const char *text, char letter)
 {
     static const char *const keys[] = {"struct", "class", "union", "enum", NULL};

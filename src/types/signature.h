@@ -17,23 +17,28 @@ typedef enum kn_param_type { KN_TYPE_DTYPE = 1, KN_TYPE_PLACEHOLDER = 2, KN_TYPE
 typedef struct kn_param {
     char name[KN_NAME_MAX];
     kn_param_type type;
-    kiln_dtype dtype;                /* KN_TYPE_DTYPE */
-    char placeholder;                /* KN_TYPE_PLACEHOLDER */
-    char struct_name[KN_NAME_MAX];   /* KN_TYPE_STRUCT */
+    kiln_dtype dtype;              /* KN_TYPE_DTYPE */
+    char placeholder;              /* KN_TYPE_PLACEHOLDER */
+    char struct_name[KN_NAME_MAX]; /* KN_TYPE_STRUCT */
     bool is_raw, is_non_const;
 } kn_param;
 
-/* Parses text into param[first .. first + *count). param[0 .. first) are parameters parsed before (the inputs, when this is the output signature), whose names
- * must not occur again; room is how many `param` holds in all. `which` names the signature in messages ("input", "output"). A type that is neither dtype nor
- * placeholder is a struct where preamble (may be NULL) contains it as a word, else an unknown dtype. KILN_ERROR_SYNTAX messages hold the text and, on a
- * line of its own, a caret under the place; KILN_ERROR_INVALID, likewise, for reserved names (`i`, names that begin with `_` or `kn_`, C++ keywords,
- * names of dtypes, a letter that is a placeholder), for names that occur twice, and for too many parameters. *count is unchanged on failure. */
-kiln_status kn_signature_parse(kn_param *param, int first, int room, int *count, const char *text, const char *which, const char *preamble);
+/* Parses text into param[first .. first + *count). param[0 .. first) are parameters parsed before (the
+ * inputs, when this is the output signature), whose names must not occur again; room is how many `param`
+ * holds in all. `which` names the signature in messages ("input", "output"). A type that is neither dtype nor
+ * placeholder is a struct where preamble (may be NULL) contains it as a word, else an unknown dtype.
+ * KILN_ERROR_SYNTAX messages hold the text and, on a line of its own, a caret under the place;
+ * KILN_ERROR_INVALID, likewise, for reserved names (`i`, names that begin with `_` or `kn_`, C++ keywords,
+ * names of dtypes, a letter that is a placeholder), for names that occur twice, and for too many parameters.
+ * *count is unchanged on failure. */
+kiln_status kn_signature_parse(kn_param *param, int first, int room, int *count, const char *text,
+                               const char *which, const char *preamble);
 
 /* Whether word occurs in text as a whole identifier outside comments, string and character literals. */
 bool kn_text_has_word(const char *text, const char *word);
 
-/* Checks that brackets, strings and comments of a snippet close. KILN_ERROR_SYNTAX with the line, the column and a caret. `what` names it: "body". */
+/* Checks that brackets, strings and comments of a snippet close. KILN_ERROR_SYNTAX with the line, the column
+ * and a caret. `what` names it: "body". */
 kiln_status kn_snippet_check(const char *text, const char *what);
 
 /* Writes one parameter as the grammar has it. */

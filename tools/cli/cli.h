@@ -57,7 +57,8 @@ int cli_usage_error(const char *command, const char *format, ...) __attribute__(
 /* Prints the library's last error (with --json as an object as well); returns CLI_FAILED. */
 int cli_library_error(const cli_options *options);
 /* ... a message about a value that was given, in the same way. */
-int cli_input_error(const cli_options *options, const char *format, ...) __attribute__((format(printf, 2, 3)));
+int cli_input_error(const cli_options *options, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 double cli_now_ms(void);
 
