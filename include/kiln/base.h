@@ -12,6 +12,9 @@
  * Every function that can fail returns a kiln_status: 0 for success, negative for an error. The
  * message of the last failure of the calling thread is kept until the next failure of that thread.
  * The library never prints, exits or aborts. All functions here are thread-safe.
+ *
+ * dlclose leaves nothing of the library where nothing of it is in use; once a CUDA driver has been
+ * started it stays loaded, as the driver does.
  */
 #ifndef KILN_BASE_H
 #define KILN_BASE_H

@@ -30,7 +30,7 @@ static const lock_kind kinds[] = {
 
 /* A fork that waits longer than this for a lock goes on without it: whoever holds it may be waiting for the
  * forking thread (which forks within a constructor, say, while the loader is locked). */
-enum { FORK_PATIENCE_S = 10, HOOKS_MAX = 8 };
+enum { FORK_PATIENCE_S = 10, HOOKS_MAX = 16 };
 
 static lock_state locks[KN_LOCK_COUNT];
 static int n_inside;                /* threads that load or unload code; under KN_LOCK_LOADER */

@@ -74,7 +74,7 @@ void kn_lock_leave_loader(void);
  * that do not exist here. */
 unsigned kn_fork_count(void);
 /* Has hook() called in every child, before fork() returns there and with all locks free. For constructors; at
- * most 8. */
+ * most 16. */
 void kn_fork_on_child(void (*hook)(void));
 
 /* For tests: a lock's name; "" beyond KN_LOCK_COUNT. */

@@ -82,8 +82,10 @@ static bool spell_path(char *out, size_t size, const char *folder, const char *n
     make_serial(&serial);
     memcpy(out, folder, at - 1);
     out[at - 1] = '/';
-    for (int bit = 0; bit < SPELLING / 2; bit++, at += 2)
-        memcpy(out + at, serial.bytes[bit / 8] >> bit % 8 & 1 ? "./" : "//", 2);
+    for (int bit = 0; bit < SPELLING / 2; bit++) {
+        out[at++] = serial.bytes[bit / 8] >> bit % 8 & 1 ? '.' : '/';
+        out[at++] = '/';
+    }
     strcpy(out + at, name);
     return true;
 }

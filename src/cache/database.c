@@ -87,6 +87,42 @@ void kn_database_leave(kn_database *database)
         kn_log(KILN_LOG_WARNING, "the kernel cache is not used as it should be: %s", trouble);
 }
 
+/* ---- forks ---- */
+
+/* The program, or another library in it, may use SQLite as well: a child that was forked while a thread of theirs
+ * was inside would wait for SQLite's own locks for ever. */
+static bool is_stuck;
+
+static void look_in_child(void)
+{
+    static const int ours[] = {SQLITE_MUTEX_STATIC_MASTER, SQLITE_MUTEX_STATIC_MEM, SQLITE_MUTEX_STATIC_OPEN,
+                               SQLITE_MUTEX_STATIC_PRNG,   SQLITE_MUTEX_STATIC_LRU, SQLITE_MUTEX_STATIC_PMEM,
+                               SQLITE_MUTEX_STATIC_VFS1};
+    for (size_t i = 0; i < sizeof ours / sizeof *ours; i++) {
+        sqlite3_mutex *mutex = sqlite3_mutex_alloc(ours[i]);
+        if (!mutex)
+            continue; /* SQLite without threads */
+        if (sqlite3_mutex_try(mutex) == SQLITE_OK)
+            sqlite3_mutex_leave(mutex);
+        else
+            is_stuck = true;
+    }
+}
+
+__attribute__((constructor)) static void register_fork(void)
+{
+    kn_fork_on_child(look_in_child);
+}
+
+static bool is_usable(kn_database *database)
+{
+    if (!is_stuck)
+        return true;
+    database->state = KN_DATABASE_UNUSABLE;
+    kn_database_note(database, "%s: a thread was inside SQLite when this process was forked", database->path);
+    return false;
+}
+
 void kn_database_note(kn_database *database, const char *format, ...)
 {
     va_list args;
@@ -396,6 +432,8 @@ static void open_database(kn_database *database)
 
 bool kn_database_ready(kn_database *database)
 {
+    if (!is_usable(database))
+        return false;
     if (database->state == KN_DATABASE_OPEN && database->owner == kn_fork_count() && !database->retry_at)
         return true;
     if (database->retry_at && kn_os_now_ms() < database->retry_at) {

@@ -488,6 +488,21 @@ static kiln_status compile_listed(kn_compile_result *out, nvrtc_program program,
     return status;
 }
 
+/* NVRTC has locks of its own, of which a fork knows nothing. */
+static atomic_int n_inside;
+static bool is_stuck;
+
+static void look_in_child(void)
+{
+    is_stuck = is_stuck || atomic_load(&n_inside) > 0;
+    atomic_store(&n_inside, 0);
+}
+
+__attribute__((constructor)) static void register_fork(void)
+{
+    kn_fork_on_child(look_in_child);
+}
+
 static kiln_status nvrtc_compile(kn_compile_result *out, const kn_compile_request *request)
 {
     nvrtc_program program = NULL;
@@ -495,6 +510,11 @@ static kiln_status nvrtc_compile(kn_compile_result *out, const kn_compile_reques
     kiln_status status = load();
     if (status != KILN_OK)
         return status;
+    if (is_stuck)
+        return kn_error(KILN_ERROR_UNSUPPORTED,
+                        "NVRTC was compiling in another thread when this process was forked, and cannot be "
+                        "used here: compile before fork(), or when no thread compiles");
+    atomic_fetch_add(&n_inside, 1);
     kn_compile_source_name(&name, request);
     status = kn_str_status(&name, "a source's name");
     if (status != KILN_OK)
@@ -509,6 +529,7 @@ static kiln_status nvrtc_compile(kn_compile_result *out, const kn_compile_reques
                                          : compile_program(out, program, request, NULL);
     api.destroy(&program);
 out:
+    atomic_fetch_sub(&n_inside, 1);
     kn_str_free(&name);
     return status;
 }

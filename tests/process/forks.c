@@ -5,6 +5,7 @@
 
 #include <pthread.h>
 #include <signal.h>
+#include <sqlite3.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -93,16 +94,30 @@ static void ask_and_fail(void)
     kiln_memory_free_pinned(pinned);
 }
 
+/* The program's own use of SQLite, whose locks are not ours. */
+static void use_sqlite(void)
+{
+    sqlite3 *db = NULL;
+    require(sqlite3_open(":memory:", &db) == SQLITE_OK &&
+                sqlite3_exec(db,
+                             "CREATE TABLE t(a, b); INSERT INTO t VALUES(1, randomblob(3000)); DROP TABLE t;",
+                             NULL, NULL, NULL) == SQLITE_OK,
+            "SQLite");
+    sqlite3_close(db);
+}
+
 static void *work(void *user)
 {
     int thread = (int)(intptr_t)user;
     for (int round = 0; !atomic_load(&is_over); round++) {
-        struct timespec nap = {0, 50000};
+        struct timespec nap = {0, thread == 2 ? 5000000 : 50000};
         if (thread == 0) { /* compiles, stores and loads */
             require(computes("fresh", 1000 + round, 10), "a new kernel");
             atomic_fetch_add(&new_kernels, 1);
         } else if (thread == 1) {
             ask_and_fail();
+        } else if (thread == 2) {
+            use_sqlite();
         } else {
             require(computes("shared", round % SHARED, thread % 2 ? LARGE : 100), "a thread's result");
         }
@@ -183,7 +198,7 @@ int main(int argc, char **argv)
     pthread_t threads[THREADS];
     struct timespec start, end;
     const char *soak = getenv("KILN_SOAK");
-    int count = argc > 1 ? atoi(argv[1]) : soak && *soak == '1' ? 10000 : 200;
+    int count = argc > 1 ? atoi(argv[1]) : soak && *soak == '1' ? 10000 : 150;
     setenv("KILN_NUM_THREADS", "4", 0);
     store();
     int faults = count_faults(fork_early, count / 10);

@@ -44,7 +44,8 @@ static long entries(const char *folder)
     DIR *list = opendir(folder);
     while (list && readdir(list))
         count++;
-    closedir(list);
+    if (list)
+        closedir(list);
     return count;
 }
 
