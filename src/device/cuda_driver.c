@@ -10,11 +10,11 @@
 #include "device/device_private.h"
 
 kn_cu_driver kn_cuda;
+bool kn_cuda_lost;
 
 static struct {
     kn_library *library;
     int device_count, version;
-    bool is_lost; /* begun before this process was forked */
     char why_not[512];
 } driver;
 static atomic_bool is_begun, is_loaded;
@@ -121,7 +121,7 @@ static void lose_in_child(void)
     if (!atomic_load(&is_begun) || had_none)
         return;
     kn_cuda = lost_driver;
-    driver.is_lost = true;
+    kn_cuda_lost = true;
     driver.device_count = 0;
     memcpy(driver.why_not, lost_message, sizeof lost_message);
     atomic_store(&is_loaded, true);
@@ -130,11 +130,6 @@ static void lose_in_child(void)
 __attribute__((constructor)) static void register_fork(void)
 {
     kn_fork_on_child(lose_in_child);
-}
-
-bool kn_cuda_is_lost(void)
-{
-    return driver.is_lost;
 }
 
 kiln_status kn_cuda_load(int *device_count)

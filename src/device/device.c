@@ -115,11 +115,6 @@ const char *kiln_device_why_no_cuda(void)
     return kn_cuda_why_not();
 }
 
-bool kn_device_is_lost(const kn_device *device)
-{
-    return device->backend->kind == KN_CUDA && kn_cuda_is_lost();
-}
-
 kiln_status kn_device_say_lost(void)
 {
     return kn_error(KILN_ERROR_DEVICE, "the device cannot be used: %s", kn_cuda_why_not());
@@ -131,7 +126,7 @@ static kiln_status default_device(kiln_device *out)
 {
     static _Atomic kiln_device remembered;
     kiln_device id = atomic_load_explicit(&remembered, memory_order_relaxed);
-    if (KILN_DEVICE_IS_CUDA(id) && kn_cuda_is_lost())
+    if (KILN_DEVICE_IS_CUDA(id) && kn_cuda_lost)
         id = KILN_DEVICE_DEFAULT; /* it was the parent's */
     if (id == KILN_DEVICE_DEFAULT) {
         const char *name = kn_os_env("KILN_TARGET");
@@ -151,7 +146,7 @@ static kiln_status default_device(kiln_device *out)
 /* The thread's own choice, but for one that it made in the parent and that is lost. */
 static kiln_device chosen_device(void)
 {
-    return KILN_DEVICE_IS_CUDA(current_id) && kn_cuda_is_lost() ? KILN_DEVICE_DEFAULT : current_id;
+    return KILN_DEVICE_IS_CUDA(current_id) && kn_cuda_lost ? KILN_DEVICE_DEFAULT : current_id;
 }
 
 static kiln_status make_device(kn_device **out, kiln_device id)

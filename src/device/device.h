@@ -114,7 +114,11 @@ kiln_status kn_device_get(kn_device **out, kiln_device id);
 
 /* In a child of fork(), where CUDA was started before: whether nothing can be done with the device any more.
  * What belongs to it is left as it is. */
-bool kn_device_is_lost(const kn_device *device);
+extern bool kn_cuda_lost; /* set before the child does anything */
+static inline bool kn_device_is_lost(const kn_device *device)
+{
+    return kn_cuda_lost && device->backend->kind == KN_CUDA;
+}
 /* The error that says so. */
 kiln_status kn_device_say_lost(void);
 

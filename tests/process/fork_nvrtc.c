@@ -1,5 +1,5 @@
-/* Forks while a thread compiles with NVRTC, which has locks of its own: the child compiles, or is told that it
- * cannot; it never waits for a thread that it does not have. */
+/* Forks while a thread compiles with NVRTC, which has locks of its own: the child compiles, or is told that
+ * it cannot; it never waits for a thread that it does not have. */
 #include <kiln/kiln.h>
 
 #include <pthread.h>

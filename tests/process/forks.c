@@ -1,6 +1,6 @@
-/* Forks in the midst of everything: eight threads call, compile, load, allocate and ask while the program forks;
- * each child computes on the host, with kernels that it has and with one that it has to load, and ends. A child
- * that hangs is killed by its alarm. forks [COUNT]; KILN_SOAK=1: 10,000. */
+/* Forks in the midst of everything: eight threads call, compile, load, allocate and ask while the program
+ * forks; each child computes on the host, with kernels that it has and with one that it has to load, and
+ * ends. A child that hangs is killed by its alarm. forks [COUNT]; KILN_SOAK=1: 10,000. */
 #include <kiln/kiln.h>
 
 #include <pthread.h>

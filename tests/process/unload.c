@@ -1,5 +1,6 @@
-/* Plugins that come and go: the library is loaded, used and unloaded a hundred times, and nothing of it stays:
- * no thread, no mapping, no descriptor, no handler, no memory. unload host|cuda: with a CUDA driver it stays, once. */
+/* Plugins that come and go: the library is loaded, used and unloaded a hundred times, and nothing of it
+ * stays: no thread, no mapping, no descriptor, no handler, no memory. unload host|cuda: with a CUDA driver
+ * it stays, once. */
 #include "copies.h"
 
 #include <dirent.h>

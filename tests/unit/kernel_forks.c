@@ -1,5 +1,5 @@
-/* A fork at each lock of the library, while another thread holds it, and while the forking thread does: the child
- * finds every lock free and everything that is behind them whole, and works on the host. */
+/* A fork at each lock of the library, while another thread holds it, and while the forking thread does: the
+ * child finds every lock free and everything that is behind them whole, and works on the host. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
