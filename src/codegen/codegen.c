@@ -16,33 +16,13 @@ void kn_codegen_entry(char *out, size_t size, const kn_program *program)
 
 /* ---- what every kernel has ---- */
 
-/* "n", unless a parameter has taken that name. */
-static const char *count_name(const kn_writer *w)
-{
-    for (int k = 0; k < kn_param_count(w); ++k)
-        if (strcmp(w->program->param[k].name, "n") == 0)
-            return "kn_n";
-    return "n";
-}
-
-/* Its rank is known only where the snippet asks for the index along each axis. */
-static void put_indexer(const kn_writer *w, kn_str *out, const char *index)
-{
-    const char *count = count_name(w);
-    if (w->program->uses & KN_USES_PLACE)
-        kn_str_printf(out, "const kn_indexer_of<%d> _ind = {%s, (int)kn.logical_rank, kn.logical, %s};\n",
-                      w->spec->loop_rank, count, index);
-    else
-        kn_str_printf(out, "const kn_indexer _ind = {%s, (int)kn.logical_rank, kn.logical};\n", count);
-}
-
 static void put_values(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_VALUES];
     if (w->program->uses & KN_USES_COUNT)
-        kn_str_printf(out, "const long long %s = kn.n;\n", count_name(w));
+        kn_str_printf(out, "const long long %s = kn.n;\n", kn_count_name(w));
     if (w->program->uses & KN_USES_INDEXER_OUTSIDE)
-        put_indexer(w, out, "0");
+        kn_put_indexer(w, out, "0");
     for (int k = 0; k < kn_param_count(w); ++k) {
         const char *name = w->program->param[k].name;
         kn_pass pass = w->spec->operand[k].pass;
@@ -54,33 +34,6 @@ static void put_values(kn_writer *w)
             kn_str_printf(out, "const %s %s = kn.%s_%s;\n", kn_spec_c_name(w->spec, k), name, name,
                           kn_is_bool(w, k) ? " != 0" : "");
     }
-}
-
-static void put_element(kn_writer *w)
-{
-    kn_str *out = &w->slot[KN_SLOT_ELEMENT];
-    const char *separator = "";
-    bool loop = w->program->uses & KN_USES_CONTINUE;
-    kn_str_append(out, "const auto kn_element = [&](");
-    for (int k = 0; k < kn_param_count(w); ++k)
-        if (kn_is_element_param(w, k)) {
-            kn_str_printf(out, "%s%s%s %s%s", separator, kn_spec_constness(w->spec, k),
-                          kn_spec_c_name(w->spec, k), kn_is_output(w, k) ? "&" : "",
-                          w->program->param[k].name);
-            separator = ", ";
-        }
-    if (w->program->uses & KN_USES_INDEX)
-        kn_str_printf(out, "%sconst long long i", separator);
-    kn_str_append(out, ") {\n");
-    if (kn_text_has_word(w->program->body, "_ind")) {
-        kn_str_append(out, "    ");
-        put_indexer(w, out, "i");
-    }
-    kn_str_append(out, loop ? "    do {\n" : "");
-    kn_str_printf(out, "#line 1 \"%s\"\n%s\n;\n#line 0\n", w->program->name,
-                  kn_str_text(&w->user[KN_TEXT_BODY]));
-    kn_str_append(out, loop ? "    } while (0);\n" : "");
-    kn_str_append(out, "};\n");
 }
 
 static void put_typedefs(const kn_writer *w, kn_str *out)
@@ -111,19 +64,25 @@ static kiln_status put_head(kn_writer *w)
 {
     kn_str types = KN_STR_INIT, *out = &w->slot[KN_SLOT_HEAD];
     for (int k = 0; k < kn_param_count(w); ++k)
-        kn_str_printf(&types, "%s %s ", kn_spec_c_name(w->spec, k),
+        kn_str_printf(&types, "%s %s %s ", kn_spec_c_name(w->spec, k),
+                      w->spec->operand[k].seen != w->spec->operand[k].dtype ? kn_storage(w, k) : "",
                       w->spec->operand[k].pass == KN_PASS_RAW ? "kn_raw" : "");
     if (w->is_cuda)
         kn_str_printf(&types, "%s %s %s", w->recipe->preludes ? w->recipe->preludes : "",
                       kn_gathers(w) ? "kn_gather" : "",
                       strpbrk(w->spec->schedule.access, "vs") ? "kn_load_along" : "");
     const kn_program *p = w->program;
-    const char *texts[KN_TEXT_COUNT + 1] = {[KN_TEXT_COUNT] = kn_str_text(&types)};
-    for (int t = 0; t < KN_TEXT_COUNT; ++t)
+    const char *texts[KN_TEXT_STAGE + 2 * KN_MAX_STAGES + 1];
+    int n_texts = kn_program_texts(p);
+    for (int v = 0; v < p->n_values; ++v) {
+        kn_put_type(w, &types, p->n_in + p->n_out + v);
+        kn_str_append(&types, " ");
+    }
+    for (int t = 0; t < n_texts; ++t)
         texts[t] = kn_str_text(&w->user[t]);
+    texts[n_texts++] = kn_str_text(&types);
     kn_str_printf(out, "// %s: %s\n\n", p->name, w->spec->schedule.kind->name);
-    kiln_status status =
-        kn_prelude_append(out, w->spec->target.backend, texts, sizeof texts / sizeof texts[0]);
+    kiln_status status = kn_prelude_append(out, w->spec->target.backend, texts, n_texts);
     put_typedefs(w, out);
     if (p->preamble[0])
         kn_str_printf(out, "#line 1 \"%s.preamble\"\n%s\n#line 0\n", p->name, texts[KN_TEXT_PREAMBLE]);
@@ -133,9 +92,9 @@ static kiln_status put_head(kn_writer *w)
     return status;
 }
 
-static void put_user_lines(kn_writer *w, enum kn_slot_id slot, enum kn_text_id id, const char *what)
+static void put_user_lines(kn_writer *w, enum kn_slot_id slot, int number, const char *what)
 {
-    const char *text = kn_str_text(&w->user[id]);
+    const char *text = kn_str_text(&w->user[number]);
     if (text[0])
         kn_str_printf(&w->slot[slot], "#line 1 \"%s.%s\"\n%s\n;\n#line 0\n", w->program->name, what, text);
 }
@@ -144,13 +103,12 @@ static void put_user_lines(kn_writer *w, enum kn_slot_id slot, enum kn_text_id i
 static kiln_status guard_texts(kn_writer *w)
 {
     const kn_program *p = w->program;
-    const char *texts[KN_TEXT_COUNT] = {p->body, p->preamble, p->loop_prep, p->after_loop};
     bool in_macros = true;
     kiln_status status = KILN_OK;
-    for (int t = 0; t < KN_TEXT_COUNT; ++t)
-        in_macros = in_macros && !kn_text_has_conditions(texts[t]);
-    for (int t = 0; t < KN_TEXT_COUNT && status == KILN_OK; ++t) {
-        kn_operators_guard(&w->user[t], texts[t], in_macros);
+    for (int t = 0; t < kn_program_texts(p); ++t)
+        in_macros = in_macros && !kn_text_has_conditions(p->text[t]);
+    for (int t = 0; t < kn_program_texts(p) && status == KILN_OK; ++t) {
+        kn_operators_guard(&w->user[t], p->text[t], in_macros);
         status = kn_str_status(&w->user[t], "generated source");
     }
     return status;
@@ -267,33 +225,28 @@ static kiln_status write_source(kn_writer *w, kn_str *out)
     put_numbers(w);
     kn_layout_declare(&w->slot[KN_SLOT_FIELDS], w->spec);
     put_values(w);
-    put_element(w);
+    kn_put_stages(w);
     put_user_lines(w, KN_SLOT_LOOP_PREP, KN_TEXT_LOOP_PREP, "loop_prep");
     put_user_lines(w, KN_SLOT_AFTER_LOOP, KN_TEXT_AFTER_LOOP, "after_loop");
     w->recipe->fill(w);
     return expand_all(w, out);
 }
 
-static void number_arrays(kn_writer *w)
-{
-    for (int k = 0; k < kn_param_count(w); ++k)
-        w->array[k] = w->spec->operand[k].pass == KN_PASS_ARRAY ? w->n_arrays++ : -1;
-}
-
 kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec)
 {
+    kn_str user[KN_TEXT_STAGE + 2 * KN_MAX_STAGES] = {KN_STR_INIT};
     kn_writer w = {.spec = spec,
                    .program = spec->program,
                    .recipe = kn_recipe_find(spec->schedule.kind),
-                   .is_cuda = spec->target.backend == KN_CUDA};
+                   .is_cuda = spec->target.backend == KN_CUDA,
+                   .user = user};
     if (!w.recipe)
         return kn_error(KILN_ERROR_UNSUPPORTED, "there is no template for the schedule '%s'",
                         spec->schedule.kind->name);
-    number_arrays(&w);
     kiln_status status = write_source(&w, out);
     for (int s = 0; s < KN_SLOT_COUNT; ++s)
         kn_str_free(&w.slot[s]);
-    for (int t = 0; t < KN_TEXT_COUNT; ++t)
-        kn_str_free(&w.user[t]);
+    for (int t = 0; t < kn_program_texts(spec->program); ++t)
+        kn_str_free(&user[t]);
     return status;
 }

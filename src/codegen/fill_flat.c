@@ -5,7 +5,7 @@
 static void put_flat_gather(kn_writer *w)
 {
     for (int k = 0; k < kn_param_count(w); ++k)
-        if (w->array[k] >= 0 && kn_access_of(w, k) == KN_GATHER)
+        if (kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_GATHER)
             kn_str_printf(&w->slot[KN_SLOT_GATHER],
                           "kn_%s_ = kn_gather<%s, %d>((const char *)(kn.%s_ + kn_first));\n",
                           w->program->param[k].name, kn_storage(w, k), w->spec->schedule.vector,

@@ -24,7 +24,7 @@ static void place_in_line(const kn_writer *w, kn_str *out, int k)
 static void put_host_pointers(kn_writer *w)
 {
     for (int k = 0; k < kn_param_count(w); ++k)
-        if (w->array[k] >= 0)
+        if (kn_array_of(w, k) >= 0)
             kn_str_printf(&w->slot[KN_SLOT_POINTERS], "%s%s *const kn_%s_ = kn.%s_;\n",
                           kn_is_output(w, k) ? "" : "const ", kn_storage(w, k), w->program->param[k].name,
                           w->program->param[k].name);

@@ -16,7 +16,7 @@ static void put_gather_two_rows(const kn_writer *w, kn_str *out, const char *fun
     kn_put_gathers(w, out, function, true, with_step);
     if (!(w->program->uses & KN_USES_INDEX))
         return;
-    int index = w->n_arrays;
+    int index = w->spec->n_arrays;
     kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k)\n",
                   w->spec->schedule.vector);
     kn_str_printf(

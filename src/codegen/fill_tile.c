@@ -26,7 +26,7 @@ static void put_stages(kn_writer *w)
             kn_str_printf(&w->slot[KN_SLOT_STAGE],
                           "kn_stage(kn_%s_tile, (const char *)kn.%s_ + kn_from.at[%d], kn_p.stride[%d], "
                           "kn_pitch, kn_b, kn_slot);\n",
-                          name, name, w->array[k], w->array[k]);
+                          name, name, kn_array_of(w, k), kn_array_of(w, k));
         }
     }
     w->slot[KN_SLOT_TILES].failed = w->slot[KN_SLOT_TILES].failed || before.failed || bytes.failed;

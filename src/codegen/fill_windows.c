@@ -48,11 +48,11 @@ static void put_windows(kn_writer *w)
     kn_put_blocks(w, WINDOWS_THREADS);
     for (int k = 0; k < kn_param_count(w); ++k) {
         const char *name = w->program->param[k].name;
-        if (w->array[k] < 0)
+        if (kn_array_of(w, k) < 0)
             continue;
         int size = kn_item_size(w, k);
         if (kn_access_of(w, k) == KN_STAGED) {
-            kn_str_printf(&w->slot[KN_SLOT_STAGED], "%d", w->array[k]);
+            kn_str_printf(&w->slot[KN_SLOT_STAGED], "%d", kn_array_of(w, k));
             kn_str_printf(&w->slot[KN_SLOT_STAGED_SIZE], "%d", size);
             kn_str_printf(&w->slot[KN_SLOT_STAGED_FROM], "kn.%s_", name);
             kn_str_printf(&w->slot[KN_SLOT_GATHER],
@@ -60,7 +60,7 @@ static void put_windows(kn_writer *w)
                           name, kn_storage(w, k), w->spec->schedule.vector);
         } else if (kn_is_output(w, k) && w->slot[KN_SLOT_RESULT_SIZE].length == 0) {
             kn_str_printf(&w->slot[KN_SLOT_RESULT_FROM], "(char *)kn.%s_ + kn_slot_at.at[%d]", name,
-                          w->array[k]);
+                          kn_array_of(w, k));
             kn_str_printf(&w->slot[KN_SLOT_RESULT_SIZE], "%d", size);
         }
     }
@@ -69,7 +69,7 @@ static void put_windows(kn_writer *w)
 static void fill_windows(kn_writer *w)
 {
     char index[64];
-    snprintf(index, sizeof index, "kn.start + kn_here.at[%d]", w->n_arrays);
+    snprintf(index, sizeof index, "kn.start + kn_here.at[%d]", w->spec->n_arrays);
     put_windows(w);
     kn_put_call(w, &w->slot[KN_SLOT_SINGLE], place_windowed, index);
     kn_put_vectors(w);

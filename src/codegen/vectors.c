@@ -16,9 +16,9 @@ static void put_place(const kn_writer *w, kn_str *out, int k)
 {
     const char *qualifier = kn_is_output(w, k) ? "" : "const ";
     kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]", qualifier, kn_storage(w, k), qualifier,
-                  w->program->param[k].name, w->array[k]);
+                  w->program->param[k].name, kn_array_of(w, k));
     if (kn_access_of(w, k) != KN_STILL)
-        put_step(w, out, w->array[k]);
+        put_step(w, out, kn_array_of(w, k));
     kn_str_append(out, ")");
 }
 
@@ -43,14 +43,14 @@ void kn_put_vector_load(const kn_writer *w, kn_str *out, int k)
     else
         put_vector_address(w, out, k);
     if (may_repeat)
-        kn_str_printf(out, ", %s.stride[%d]", w->recipe->fast_axis, w->array[k]);
+        kn_str_printf(out, ", %s.stride[%d]", w->recipe->fast_axis, kn_array_of(w, k));
     kn_str_append(out, ");\n");
 }
 
 bool kn_is_kept_in_words(const kn_writer *w, int k)
 {
     int size = kn_item_size(w, k), bytes = size * w->spec->schedule.vector;
-    return w->recipe->fast_axis && w->array[k] >= 0 && kn_access_of(w, k) == KN_GATHER && size < WORD &&
+    return w->recipe->fast_axis && kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_GATHER && size < WORD &&
            bytes >= WORD;
 }
 
@@ -91,7 +91,7 @@ static void put_store(kn_writer *w, int k)
 void kn_put_vectors(kn_writer *w)
 {
     for (int k = 0; k < kn_param_count(w); ++k) {
-        if (w->array[k] < 0)
+        if (kn_array_of(w, k) < 0)
             continue;
         put_load(w, k);
         if (kn_is_output(w, k))
@@ -104,7 +104,7 @@ void kn_put_vectors(kn_writer *w)
 /* The address of an input's first lane, in bytes. */
 static void put_bytes(const kn_writer *w, kn_str *out, int k)
 {
-    kn_str_printf(out, "(const char *)kn.%s_ + kn_here.at[%d]", w->program->param[k].name, w->array[k]);
+    kn_str_printf(out, "(const char *)kn.%s_ + kn_here.at[%d]", w->program->param[k].name, kn_array_of(w, k));
 }
 
 void kn_put_gathers(const kn_writer *w, kn_str *out, const char *function, bool two_rows, bool with_step)
@@ -117,9 +117,9 @@ void kn_put_gathers(const kn_writer *w, kn_str *out, const char *function, bool 
             put_bytes(w, out, k);
             if (two_rows)
                 kn_str_printf(out, ", (const char *)kn.%s_ + kn_next.at[%d], kn_left",
-                              w->program->param[k].name, w->array[k]);
+                              w->program->param[k].name, kn_array_of(w, k));
             if (with_step)
-                kn_str_printf(out, ", %s.stride[%d]", w->recipe->fast_axis, w->array[k]);
+                kn_str_printf(out, ", %s.stride[%d]", w->recipe->fast_axis, kn_array_of(w, k));
             kn_str_append(out, kn_is_kept_in_words(w, k) ? "));\n" : ");\n");
         }
     }
@@ -145,7 +145,7 @@ void kn_put_all_runs(const kn_writer *w, kn_str *out)
 {
     const char *and = "";
     for (int k = 0; k < kn_param_count(w); ++k) {
-        if (w->array[k] < 0)
+        if (kn_array_of(w, k) < 0)
             continue;
         int size = kn_item_size(w, k), bytes = size * w->spec->schedule.vector;
         if (kn_access_of(w, k) == KN_GATHER && bytes != 8 && bytes != 16) {
@@ -153,9 +153,9 @@ void kn_put_all_runs(const kn_writer *w, kn_str *out)
             return;
         }
         if (kn_access_of(w, k) == KN_GATHER) {
-            kn_str_printf(out, "%s%s.stride[%d] == %d", and, w->recipe->fast_axis, w->array[k], size);
+            kn_str_printf(out, "%s%s.stride[%d] == %d", and, w->recipe->fast_axis, kn_array_of(w, k), size);
             if (w->recipe->put_run_condition)
-                w->recipe->put_run_condition(out, w->array[k], size);
+                w->recipe->put_run_condition(out, kn_array_of(w, k), size);
             and = " && ";
         }
     }
@@ -163,7 +163,7 @@ void kn_put_all_runs(const kn_writer *w, kn_str *out)
 
 static void put_index_in_row(const kn_writer *w, kn_str *out)
 {
-    int index = w->n_arrays;
+    int index = w->spec->n_arrays;
     if (!(w->program->uses & KN_USES_INDEX))
         return;
     kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k)\n",
@@ -204,7 +204,7 @@ void kn_put_gather_lane(const kn_writer *w, kn_str *out)
         }
     }
     if (w->program->uses & KN_USES_INDEX)
-        kn_str_printf(out, "        kn_i[kn_k] = kn.start + kn_here.at[%d];\n", w->n_arrays);
+        kn_str_printf(out, "        kn_i[kn_k] = kn.start + kn_here.at[%d];\n", w->spec->n_arrays);
 }
 
 bool kn_are_some_kept_in_words(const kn_writer *w)

@@ -10,8 +10,6 @@
 #include "plan/kind.h"
 #include "types/dtype.h"
 
-enum kn_text_id { KN_TEXT_BODY, KN_TEXT_PREAMBLE, KN_TEXT_LOOP_PREP, KN_TEXT_AFTER_LOOP, KN_TEXT_COUNT };
-
 /* The slots that templates may have. A fill that puts text into one that its template has not got is an
  * error; `offered` ones, which every kernel fills, are there for those templates that want them. */
 #define KN_SLOTS(X)                                                                                          \
@@ -86,8 +84,7 @@ struct kn_writer {
     const kn_program *program;
     const kn_recipe *recipe;
     bool is_cuda;
-    int n_arrays, array[KN_MAX_PARAMS]; /* by parameter: its number among the space's operands; -1: none */
-    kn_str user[KN_TEXT_COUNT];         /* the user's texts as they stand in the source */
+    kn_str *user; /* the program's texts as they stand in the source, in its order */
     kn_str slot[KN_SLOT_COUNT];
 };
 
@@ -102,6 +99,12 @@ static inline int kn_param_count(const kn_writer *w)
 static inline bool kn_is_output(const kn_writer *w, int k)
 {
     return k >= w->program->n_in;
+}
+
+/* Its number among the space's operands; -1 for what is no array. */
+static inline int kn_array_of(const kn_writer *w, int k)
+{
+    return w->spec->operand[k].array;
 }
 
 static inline bool kn_is_bool(const kn_writer *w, int k)
@@ -122,18 +125,30 @@ static inline int kn_item_size(const kn_writer *w, int k)
 /* The letter of an array operand; 0 for what is none. */
 static inline char kn_access_of(const kn_writer *w, int k)
 {
-    return w->array[k] < 0 ? '\0' : w->spec->schedule.access[w->array[k]];
+    return kn_array_of(w, k) < 0 ? '\0' : w->spec->schedule.access[kn_array_of(w, k)];
 }
 
 /* Whether some operand is gathered. */
 bool kn_gathers(const kn_writer *w);
 
-/* ---- calls of the snippet, which stands in the source as the function kn_element ---- */
+/* ---- calls of stages, which stand in the source as functions ---- */
 
-/* Text of one argument. */
+/* Where an array's element is. */
 typedef void (*kn_place_writer)(const kn_writer *w, kn_str *out, int k);
-bool kn_is_element_param(const kn_writer *w, int k);
+/* "kn_element(...);": a stage that maps; values of the program's own are variables, kn_value_NAME. */
+void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index);
+/* The same of the first stage, all that elementwise programs have. */
 void kn_put_call(const kn_writer *w, kn_str *out, kn_place_writer place, const char *index);
+/* "kn_fold(a, b)": a stage that reduces. */
+void kn_put_reduce(const kn_writer *w, kn_str *out, int stage, const char *a, const char *b);
+/* "float64": the type of any value in the source. */
+void kn_put_type(const kn_writer *w, kn_str *out, int value);
+/* Declares the functions of all stages, and what nothing yields: kn_NAME_identity. */
+void kn_put_stages(kn_writer *w);
+/* "const kn_indexer _ind = ...": what `_ind` means at that index. */
+void kn_put_indexer(const kn_writer *w, kn_str *out, const char *index);
+/* "n", unless a value has taken that name. */
+const char *kn_count_name(const kn_writer *w);
 void kn_place_lane(const kn_writer *w, kn_str *out, int k);    /* element kn_k of a thread's vector */
 void kn_place_flat(const kn_writer *w, kn_str *out, int k);    /* at the index kn_at */
 void kn_place_located(const kn_writer *w, kn_str *out, int k); /* at kn_here */

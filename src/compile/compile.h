@@ -15,8 +15,6 @@ enum {
     KN_COMPILE_USER_MODULE = 8
 };
 
-enum { KN_COMPILE_USER_TEXTS = 4 };
-
 typedef struct kn_compile_request {
     kn_target target;
     const char *source;
@@ -29,8 +27,9 @@ typedef struct kn_compile_request {
     int n_headers;
     const char *const *name_expressions; /* C++ instantiations whose lowered names are wanted (CUDA) */
     int n_name_expressions;
-    bool is_generated;                             /* then some of the source is the user's: */
-    const char *user_texts[KN_COMPILE_USER_TEXTS]; /* (NULL: none) */
+    bool is_generated; /* then some of the source is the user's: */
+    const char *const *user_texts;
+    int n_user_texts;
 } kn_compile_request;
 
 /* The files that the compiler says it has read besides the source. Lists are lines. */

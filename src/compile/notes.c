@@ -378,9 +378,8 @@ static void find_probes(writer *w, const char *text, size_t size, bool is_users)
 static void find_probes_of_request(writer *w, const kn_compile_request *request)
 {
     find_probes(w, request->source, strlen(request->source), !request->is_generated);
-    for (int i = 0; i < KN_COMPILE_USER_TEXTS; i++)
-        if (request->user_texts[i])
-            find_probes(w, request->user_texts[i], strlen(request->user_texts[i]), true);
+    for (int i = 0; i < request->n_user_texts; i++)
+        find_probes(w, request->user_texts[i], strlen(request->user_texts[i]), true);
     for (int i = 0; i < request->n_headers; i++)
         find_probes(w, request->header_texts[i], strlen(request->header_texts[i]), true);
     for (int i = 0; i < request->n_options; i++)

@@ -74,8 +74,8 @@ bool kn_compile_reaches(const kn_compile_request *request)
 {
     if (!request->is_generated && kn_compile_text_reaches(request->source))
         return true;
-    for (int i = 0; i < KN_COMPILE_USER_TEXTS; i++)
-        if (request->user_texts[i] && kn_compile_text_reaches(request->user_texts[i]))
+    for (int i = 0; i < request->n_user_texts; i++)
+        if (kn_compile_text_reaches(request->user_texts[i]))
             return true;
     for (int i = 0; i < request->n_headers; i++)
         if (kn_compile_text_reaches(request->header_texts[i]))

@@ -57,10 +57,14 @@ static kiln_status check_kind(const kn_program *p, const kn_param *param, const 
     return KILN_OK;
 }
 
-static kiln_status bind_array_dtype(const kn_program *p, const kn_param *param, kiln_dtype dtype, letters *l)
+/* *seen: the dtype in which the program sees an array of this one. */
+static kiln_status bind_array_dtype(kiln_dtype *seen, const kn_program *p, const kn_param *param,
+                                    kiln_dtype dtype, letters *l)
 {
+    *seen = dtype;
     if (param->type == KN_TYPE_DTYPE) {
-        if (dtype == param->dtype)
+        *seen = param->dtype;
+        if (dtype == param->dtype || (p->casts && !param->is_raw))
             return KILN_OK;
         return kn_error(KILN_ERROR_TYPE, "%s: '%s' is declared %s, but an array of %s was given", p->name,
                         param->name, kiln_dtype_name(param->dtype), kiln_dtype_name(dtype));
@@ -132,13 +136,15 @@ static kiln_status check_raw_writes(const kn_program *p, const kn_param *param, 
 static kiln_status bind_array(kn_binding *b, int k, kiln_array *a, letters *l)
 {
     const kn_param *param = &b->program->param[k];
-    kiln_status status = bind_array_dtype(b->program, param, a->dtype, l);
+    kiln_dtype seen;
+    kiln_status status = bind_array_dtype(&seen, b->program, param, a->dtype, l);
     if (status == KILN_OK)
         status = check_raw_writes(b->program, param, a);
     if (status == KILN_OK)
         status = bind_device(b, param, a);
     b->array[k] = a;
-    b->operand[k] = (kn_operand){.pass = param->is_raw ? KN_PASS_RAW : KN_PASS_ARRAY, .dtype = a->dtype};
+    b->operand[k] =
+        (kn_operand){.pass = param->is_raw ? KN_PASS_RAW : KN_PASS_ARRAY, .dtype = a->dtype, .seen = seen};
     if (param->is_raw) {
         b->operand[k].raw_contiguous = a->is_c_contiguous;
         b->operand[k].raw_rank = a->ndim;
@@ -230,5 +236,7 @@ kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const 
     if (status != KILN_OK)
         return status;
     bind_letters_from_scalars(b, in, &l);
-    return bind_rest(b, in, &l);
+    status = bind_rest(b, in, &l);
+    b->n_arrays = kn_operands_settle(b->operand, program->n_in + program->n_out);
+    return status;
 }

@@ -193,7 +193,7 @@ static kiln_status prepare_now(const preparation *p, kn_build_info *info)
     kn_function *function = NULL;
     kn_blob code = KN_BLOB_INIT;
     char entry[KN_NAME_MAX + 8];
-    if (p->resolved->space.size == 0)
+    if (kn_space_kept_size(&p->resolved->space) == 0)
         return KILN_OK;
     kiln_status status = put_spec(&what, &p->resolved->spec);
     if (status == KILN_OK) {

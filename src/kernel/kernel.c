@@ -6,32 +6,43 @@
 /* A kernel that may include headers keeps the code that it has called. */
 static bool may_include(const kn_program *p)
 {
-    return p->n_options > 0 || p->n_headers > 0 || kn_compile_text_reaches(p->preamble) ||
-           kn_compile_text_reaches(p->body) || kn_compile_text_reaches(p->loop_prep) ||
-           kn_compile_text_reaches(p->after_loop);
+    bool reaches = p->n_options > 0 || p->n_headers > 0;
+    for (int t = 0; t < kn_program_texts(p); ++t)
+        reaches = reaches || kn_compile_text_reaches(p->text[t]);
+    return reaches;
+}
+
+kiln_status kn_kernel_create(kiln_kernel **out, kn_program *program)
+{
+    kiln_kernel *kernel = kn_calloc(1, sizeof *kernel);
+    if (!kernel) {
+        kn_program_free(program);
+        return kn_error_memory(sizeof *kernel, "a kernel");
+    }
+    atomic_init(&kernel->references, 1);
+    kernel->program = program;
+    kernel->memo = kn_call_memo_create();
+    bool is_made = kernel->memo != NULL;
+    if (is_made && may_include(program)) {
+        kernel->kept = kn_once_table_create();
+        is_made = kernel->kept != NULL;
+    }
+    if (!is_made) {
+        kiln_kernel_free(kernel);
+        return kn_error_memory(64, "a kernel");
+    }
+    *out = kernel;
+    return KILN_OK;
 }
 
 kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params, const char *out_params,
                                     const char *body, const char *name, const kiln_kernel_options *options)
 {
+    kn_program *program = NULL;
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a kiln_kernel * was expected");
-    kiln_kernel *kernel = kn_calloc(1, sizeof *kernel);
-    if (!kernel)
-        return kn_error_memory(sizeof *kernel, "a kernel");
-    atomic_init(&kernel->references, 1);
-    kernel->memo = kn_call_memo_create();
-    kiln_status status = kernel->memo ? KILN_OK : kn_error_memory(64, "a kernel");
-    if (status == KILN_OK)
-        status = kn_program_elementwise(&kernel->program, in_params, out_params, body, name, options);
-    if (status == KILN_OK && may_include(kernel->program) && !(kernel->kept = kn_once_table_create()))
-        status = kn_error_memory(64, "a kernel");
-    if (status != KILN_OK) {
-        kiln_kernel_free(kernel);
-        return status;
-    }
-    *out = kernel;
-    return KILN_OK;
+    kiln_status status = kn_program_elementwise(&program, in_params, out_params, body, name, options);
+    return status == KILN_OK ? kn_kernel_create(out, program) : status;
 }
 
 void kiln_kernel_free(kiln_kernel *kernel)

@@ -23,12 +23,16 @@ struct kiln_kernel {
         *kept; /* its functions; NULL where there are no compiler options, and so no headers to change */
 };
 
+/* A kernel of any program, which it takes over; freed on failure too. */
+kiln_status kn_kernel_create(kiln_kernel **out, kn_program *program);
+
 /* ---- bind.c: arguments against parameters ---- */
 
 /* A call with its parameters' types settled. */
 typedef struct kn_binding {
     const kn_program *program;
     kn_operand operand[KN_MAX_PARAMS];
+    int n_arrays;                     /* operands of the space */
     kiln_array *array[KN_MAX_PARAMS]; /* NULL: by value, or an output to be allocated */
     kn_device *device;                /* where it runs; NULL where no array says so */
     kn_once_table *kept;              /* the kernel's, for kn_call_plan_create; kn_bind sets NULL */
@@ -54,7 +58,10 @@ typedef struct kn_resolved {
     kn_figures figures;
     int ndim; /* the broadcast shape */
     int64_t shape[KILN_MAX_NDIM];
-    int64_t out_stride[KN_MAX_PARAMS][KILN_MAX_NDIM]; /* by output, where it is to be allocated */
+    uint64_t reduced;                                 /* its axes (bits) that are */
+    int64_t kept_shape[KILN_MAX_NDIM];                /* with extent 1 along those */
+    int64_t out_stride[KN_MAX_PARAMS][KILN_MAX_NDIM]; /* by output, where it is to be allocated, or has kept
+                                                         elements alone */
 } kn_resolved;
 
 kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_options *options,

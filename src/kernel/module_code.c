@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "codegen/codegen.h"
 #include "codegen/prelude.h"
+#include "plan/spec_text.h"
 
 kiln_status kn_module_options_read(kiln_module_options *out, const kiln_module_options *given)
 {
@@ -144,29 +145,9 @@ kiln_status kn_module_check_cubin(const void *code, size_t size, const kn_target
     return KILN_OK;
 }
 
-/* ---- the key ---- */
+/* ---- the specialisation ---- */
 
 static const char types_header[] = "kiln/types.h";
-
-static void put_text(kn_str *out, const char *key, const char *text)
-{
-    kn_str_printf(out, " %s=\"", key);
-    for (const char *c = text; *c; c++) {
-        if (*c == '\n')
-            kn_str_append(out, "\\n");
-        else if (*c == '"' || *c == '\\')
-            kn_str_printf(out, "\\%c", *c);
-        else
-            kn_str_append_n(out, c, 1);
-    }
-    kn_str_append(out, "\"");
-}
-
-static void put_list(kn_str *out, const char *key, const char *const *list, int n)
-{
-    for (int i = 0; i < n; i++)
-        put_text(out, key, list[i]);
-}
 
 /* Whether the source reaches headers whose texts are not known here. */
 static bool reaches_files(const kiln_module_options *o)
@@ -191,25 +172,21 @@ static bool wants_types(const char *source, const kiln_module_options *o)
 }
 
 /* Everything that the code depends on, but for headers in folders: they are in the row's notes. */
-static void put_key(kn_str *out, const kiln_module *module, const char *source, const kiln_module_options *o)
+static kn_module_spec spec_of(const kiln_module *module, const char *source, const kiln_module_options *o)
 {
-    char target[48];
-    kn_target_format(&module->target, target, sizeof target);
-    kn_str_append(out, "kiln=\"1\"");
-    put_text(out, "kind", "module");
-    put_text(out, "name", module->name);
-    put_text(out, "target", target);
-    kn_str_printf(out, " flags=\"%u\"", o->flags & (KILN_MODULE_FAST_MATH | KILN_MODULE_NO_FMA));
-    put_list(out, "option", o->compile_options, o->n_compile_options);
-    for (int i = 0; i < o->n_headers; i++) {
-        put_text(out, "header", o->header_names[i]);
-        put_text(out, "text", o->header_texts[i]);
-    }
-    put_list(out, "expression", o->name_expressions, o->n_name_expressions);
-    kn_str_printf(out, " folders=\"%d\"", o->n_include_folders > 0);
-    if (wants_types(source, o))
-        put_text(out, "generator", kn_codegen_generator());
-    put_text(out, "source", source);
+    return (kn_module_spec){.name = module->name,
+                            .source = source,
+                            .generator = wants_types(source, o) ? kn_codegen_generator() : NULL,
+                            .target = module->target,
+                            .flags = o->flags & (KILN_MODULE_FAST_MATH | KILN_MODULE_NO_FMA),
+                            .option = o->compile_options,
+                            .n_options = o->n_compile_options,
+                            .header_name = o->header_names,
+                            .header_text = o->header_texts,
+                            .n_headers = o->n_headers,
+                            .expression = o->name_expressions,
+                            .n_expressions = o->n_name_expressions,
+                            .has_folders = o->n_include_folders > 0};
 }
 
 /* ---- compiling ---- */
@@ -335,7 +312,8 @@ kiln_status kn_module_compile(kiln_module *module, const char *source, const kil
 {
     module_build b = {source, options, NULL, NULL, 0, NULL, 0, KN_STR_INIT};
     kn_str what = KN_STR_INIT;
-    put_key(&what, module, source, options);
+    const kn_module_spec spec = spec_of(module, source, options);
+    kn_module_spec_format(&what, &spec);
     kiln_status status = kn_str_status(&what, "a module's key");
     if (status == KILN_OK)
         status = gather_options(&b);

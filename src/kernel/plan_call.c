@@ -11,7 +11,7 @@
 
 enum { WARP = 32, MOST_THREADS = 1024 }; /* of a block */
 
-/* The views of a binding that take part in the broadcast, in the order of the parameters. */
+/* The views of a binding that take part in the broadcast: by array number, or those alone that are given. */
 typedef struct views {
     int count;
     int param[KN_MAX_PARAMS];
@@ -19,20 +19,28 @@ typedef struct views {
     const char *name[KN_MAX_PARAMS];
 } views;
 
-static void add_view(views *v, const kn_binding *b, int k, int ndim, const int64_t *shape,
+static void set_view(views *v, int at, const kn_binding *b, int k, int ndim, const int64_t *shape,
                      const int64_t *strides)
 {
-    v->param[v->count] = k;
-    v->name[v->count] = b->program->param[k].name;
-    v->view[v->count++] = (kn_view){shape, strides, ndim, k >= b->program->n_in};
+    v->param[at] = k;
+    v->name[at] = b->program->param[k].name;
+    v->view[at] = (kn_view){shape, strides, ndim, k >= b->program->n_in};
 }
 
+/* Whether parameter k is an output that has no elements along reduced axes. */
+static bool is_kept(const kn_binding *b, int k)
+{
+    int n_in = b->program->n_in;
+    return k >= n_in && b->program->kept_outputs >> (k - n_in) & 1;
+}
+
+/* What says the shape: outputs that keep a part of it do not. */
 static void gather_given(views *v, const kn_binding *b)
 {
     v->count = 0;
     for (int k = 0; k < b->program->n_in + b->program->n_out; ++k)
-        if (b->operand[k].pass == KN_PASS_ARRAY && b->array[k])
-            add_view(v, b, k, b->array[k]->ndim, b->array[k]->shape, b->array[k]->strides);
+        if (b->operand[k].array >= 0 && b->array[k] && !is_kept(b, k))
+            set_view(v, v->count++, b, k, b->array[k]->ndim, b->array[k]->shape, b->array[k]->strides);
 }
 
 /* The shape that the options ask for. */
@@ -131,43 +139,96 @@ static void order_axes(int *axes, const kn_resolved *r, const kn_binding *b, con
         axes[a] = turned ? r->ndim - 1 - a : a;
 }
 
+static const int64_t *shape_of_output(const kn_resolved *r, const kn_binding *b, int j)
+{
+    return is_kept(b, b->program->n_in + j) ? r->kept_shape : r->shape;
+}
+
 /* Strides of these outputs; as in any new array, 0 where there are no elements. */
 static void find_out_strides(kn_resolved *r, const kn_binding *b, const views *v, kiln_order order)
 {
     int axes[KILN_MAX_NDIM];
-    bool is_empty = kn_shape_size(r->ndim, r->shape) == 0;
     order_axes(axes, r, b, v, order);
     for (int j = 0; j < b->program->n_out; ++j) {
+        const int64_t *shape = shape_of_output(r, b, j);
+        bool is_empty = kn_shape_size(r->ndim, shape) == 0;
         int64_t run = is_empty ? 0 : (int64_t)kiln_dtype_size(b->operand[b->program->n_in + j].dtype);
-        for (int a = r->ndim; a-- > 0; run *= r->shape[axes[a]])
+        for (int a = r->ndim; a-- > 0; run *= shape[axes[a]])
             r->out_stride[j][axes[a]] = run;
     }
 }
 
-static void gather_all(views *v, const kn_binding *b, const kn_resolved *r)
+/* The last axes of the broadcast shape, as many as the program reduces. */
+static void find_reduced(kn_resolved *r, const kn_program *p)
 {
-    v->count = 0;
-    for (int k = 0; k < b->program->n_in + b->program->n_out; ++k) {
-        if (b->operand[k].pass != KN_PASS_ARRAY)
-            continue;
-        if (b->array[k])
-            add_view(v, b, k, b->array[k]->ndim, b->array[k]->shape, b->array[k]->strides);
-        else
-            add_view(v, b, k, r->ndim, r->shape, r->out_stride[k - b->program->n_in]);
+    r->reduced = 0;
+    for (int a = 0; a < r->ndim; ++a) {
+        bool is_reduced = a >= r->ndim - p->reduced;
+        r->reduced |= (uint64_t)is_reduced << a;
+        r->kept_shape[a] = is_reduced ? 1 : r->shape[a];
     }
 }
 
-static void choose_schedule(kn_resolved *r, const kn_binding *b, const views *v, int block)
+/* An array given for what is kept has the axes that are, and no others. Its strides stand where they are in
+ * the broadcast shape. */
+static kiln_status place_kept_output(kn_resolved *r, const kn_binding *b, int k)
+{
+    const kiln_array *a = b->array[k];
+    int own = 0;
+    bool fits = true;
+    for (int axis = 0; axis < r->ndim; ++axis) {
+        if (r->reduced >> axis & 1)
+            continue;
+        fits = fits && own < a->ndim && a->shape[own] == r->shape[axis];
+        r->out_stride[k - b->program->n_in][axis] = fits ? a->strides[own] : 0;
+        ++own;
+    }
+    if (fits && own == a->ndim)
+        return KILN_OK;
+    kn_str given = KN_STR_INIT, all = KN_STR_INIT;
+    kn_shape_format(&given, a->ndim, a->shape);
+    kn_shape_format(&all, r->ndim, r->shape);
+    kiln_status status = kn_error(
+        KILN_ERROR_SHAPE,
+        "%s: output '%s' has shape %s; that of the arguments, %s, without its reduced axes, the last "
+        "%d, was expected",
+        b->program->name, b->program->param[k].name, kn_str_text(&given), kn_str_text(&all),
+        b->program->reduced);
+    kn_str_free(&given);
+    kn_str_free(&all);
+    return status;
+}
+
+/* All operands of the space, by their number. */
+static kiln_status gather_all(views *v, const kn_binding *b, kn_resolved *r)
+{
+    v->count = b->n_arrays;
+    for (int k = 0; k < b->program->n_in + b->program->n_out; ++k) {
+        int at = b->operand[k].array, j = k - b->program->n_in;
+        const kiln_array *a = b->array[k];
+        if (at < 0)
+            continue;
+        kiln_status status = a && is_kept(b, k) ? place_kept_output(r, b, k) : KILN_OK;
+        if (status != KILN_OK)
+            return status;
+        if (a && !is_kept(b, k))
+            set_view(v, at, b, k, a->ndim, a->shape, a->strides);
+        else
+            set_view(v, at, b, k, r->ndim, shape_of_output(r, b, j), r->out_stride[j]);
+    }
+    return KILN_OK;
+}
+
+static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, const views *v, int block)
 {
     kn_access access[KN_MAX_PARAMS];
+    kn_spec_access(access, &r->spec);
     for (int o = 0; o < v->count; ++o) {
         const kiln_array *a = b->array[v->param[o]];
-        access[o] =
-            (kn_access){(int)kiln_dtype_size(b->operand[v->param[o]].dtype),
-                        (a ? (uintptr_t)a->data : 0) + (uintptr_t)r->space.offset[o], v->view[o].is_output};
+        access[o].address = (a ? (uintptr_t)a->data : 0) + (uintptr_t)r->space.offset[o];
     }
-    kn_schedule_choose(&r->spec.schedule, &r->figures, r->spec.program, &r->space, access, v->count,
-                       &r->spec.target, block);
+    return kn_schedule_choose(&r->spec.schedule, &r->figures, r->spec.program, &r->space, access, v->count,
+                              &r->spec.target, block);
 }
 
 /* The host has no blocks: what CUDA would have to refuse is no matter there. */
@@ -203,17 +264,20 @@ kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_opti
         status = find_shape(r, b, &v, options);
     if (status != KILN_OK)
         return status;
+    find_reduced(r, p);
     find_out_strides(r, b, &v, options->order);
-    gather_all(&v, b, r);
-    kn_space_make(&r->space, r->ndim, r->shape, v.view, v.count, (p->uses & KN_USES_INDEX) != 0);
+    status = gather_all(&v, b, r);
+    if (status != KILN_OK)
+        return status;
+    kn_space_make(&r->space, r->ndim, r->shape, r->reduced, v.view, v.count, (p->uses & KN_USES_INDEX) != 0);
     r->spec.program = p;
     memcpy(r->spec.operand, b->operand, sizeof r->spec.operand);
+    r->spec.n_arrays = b->n_arrays;
     set_raw_outputs(r, b);
     r->spec.loop_rank = p->uses & KN_USES_PLACE ? r->ndim : 0;
     r->spec.target = *target;
     r->spec.generator = kn_codegen_generator();
-    choose_schedule(r, b, &v, block);
-    return KILN_OK;
+    return choose_schedule(r, b, &v, block);
 }
 
 /* ---- from the specialisation to its code ---- */
@@ -229,9 +293,9 @@ static kiln_status generate(void *user, kn_compile_request *compile, kn_str *sou
     compile->header_names = (const char *const *)p->header_name;
     compile->header_texts = (const char *const *)p->header_text;
     compile->n_headers = p->n_headers;
-    const char *texts[KN_COMPILE_USER_TEXTS] = {p->preamble, p->loop_prep, p->body, p->after_loop};
     compile->is_generated = true;
-    memcpy(compile->user_texts, texts, sizeof texts);
+    compile->user_texts = p->text;
+    compile->n_user_texts = kn_program_texts(p);
     return kn_codegen_source(source, spec);
 }
 
@@ -320,6 +384,22 @@ uint64_t kn_binding_overlaps(const kn_binding *b)
     return overlaps;
 }
 
+/* The axes that output j has, their extents and, behind them, its strides. */
+static int set_extents(int64_t *extents, const kn_resolved *r, const kn_binding *b, int j)
+{
+    uint64_t gone = is_kept(b, b->program->n_in + j) ? r->reduced : 0;
+    int ndim = 0, own = 0;
+    for (int a = 0; a < r->ndim; ++a)
+        ndim += !(gone >> a & 1);
+    for (int a = 0; a < r->ndim; ++a) {
+        if (gone >> a & 1)
+            continue;
+        extents[own] = r->shape[a];
+        extents[ndim + own++] = r->out_stride[j][a];
+    }
+    return ndim;
+}
+
 /* Forms of the outputs, with their extents behind them in the same allocation. */
 static kiln_status set_forms(kn_call_plan *plan, const kn_binding *b, const kn_resolved *r)
 {
@@ -330,10 +410,9 @@ static kiln_status set_forms(kn_call_plan *plan, const kn_binding *b, const kn_r
         return kn_error_memory(size, "a call plan");
     int64_t *extents = (int64_t *)(void *)(plan->form + n_out);
     for (size_t j = 0; j < n_out; ++j, extents += 2 * r->ndim) {
-        memcpy(extents, r->shape, row);
-        memcpy(extents + r->ndim, r->out_stride[j], row);
+        int ndim = set_extents(extents, r, b, (int)j);
         if (!b->array[plan->n_in + (int)j])
-            kn_array_form_make(&plan->form[j], plan->param[plan->n_in + (int)j].dtype, r->ndim, extents);
+            kn_array_form_make(&plan->form[j], plan->param[plan->n_in + (int)j].dtype, ndim, extents);
     }
     return KILN_OK;
 }
@@ -391,7 +470,7 @@ kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const k
         status = set_forms(plan, b, r);
     if (status != KILN_OK)
         goto out;
-    plan->is_empty = r->space.size == 0;
+    plan->is_empty = kn_space_kept_size(&r->space) == 0;
     if (!plan->is_empty)
         status = make_launch(plan, r, b, build_flags, info);
 out:

@@ -39,13 +39,12 @@ struct kn_launch_plan {
 static void set_patches(step *s, const kn_launch_input *in, const kn_part *part)
 {
     const kn_spec *spec = in->spec;
-    int array = 0;
     for (int k = 0; k < spec->program->n_in + spec->program->n_out; ++k) {
         const kn_operand *o = &spec->operand[k];
         patch *p = &s->patch[s->n_patches++];
         *p = (patch){.at = part->layout->param_at[k], .param = k};
-        if (o->pass == KN_PASS_ARRAY)
-            p->offset = part->space->offset[array++];
+        if (o->array >= 0)
+            p->offset = part->space->offset[o->array];
         else if (o->pass == KN_PASS_SCALAR)
             p->size = kn_dtype_info_of(o->dtype)->size;
         else if (o->pass == KN_PASS_STRUCT)

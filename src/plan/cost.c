@@ -28,11 +28,11 @@ static bool is_loop(const char *word, size_t length)
     return (length == 3 && strncmp(word, "for", 3) == 0) || (length == 5 && strncmp(word, "while", 5) == 0);
 }
 
-int kn_cost_functions(const kn_program *program)
+static int count_functions(const char *text)
 {
     int count = 0, each = 1;
     size_t length;
-    for (const char *c = program->body; *c; c += length) {
+    for (const char *c = text; *c; c += length) {
         if (kn_token_scan(c, &length) != KN_TOKEN_NAME)
             continue;
         if (is_loop(c, length))
@@ -40,5 +40,13 @@ int kn_cost_functions(const kn_program *program)
         if (c[length + strspn(c + length, " ")] == '(' && is_function(c, length))
             count += each;
     }
+    return count;
+}
+
+int kn_cost_functions(const kn_program *program)
+{
+    int count = 0;
+    for (int s = 0; s < program->n_stages; ++s)
+        count += count_functions(program->stage[s].body);
     return count;
 }

@@ -15,16 +15,20 @@ const kn_kind *kn_kind_find(kn_backend_kind backend, const char *name)
     return *kind;
 }
 
-void kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_program *program,
-                        const kn_space *space, const kn_access *access, int count, const kn_target *target,
-                        int block)
+kiln_status kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_program *program,
+                               const kn_space *space, const kn_access *access, int count,
+                               const kn_target *target, int block)
 {
     const kn_choice choice = {program, space, access, count, target, block};
-    const kn_kind *const *kind = kn_kinds_of(target->backend);
-    do {
+    const char *pattern = program ? program->pattern : "m";
+    for (const kn_kind *const *kind = kn_kinds_of(target->backend); *kind; ++kind) {
         *out = (kn_schedule){.kind = *kind};
         *figures = (kn_figures){{0}};
-    } while (!(*kind++)->choose(out, figures, &choice));
+        if (strcmp((*kind)->pattern, pattern) == 0 && (*kind)->choose(out, figures, &choice))
+            return KILN_OK;
+    }
+    return kn_error(KILN_ERROR_UNSUPPORTED, "%s: no kernel for %s computes stages of the pattern '%s' here",
+                    program ? program->name : "kernel", target->architecture, pattern);
 }
 
 kiln_status kn_part_place(kn_placement *out, const kn_part *part)
@@ -48,7 +52,7 @@ kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, co
 {
     const kn_kind *kind = part->spec->schedule.kind;
     int64_t align = 1;
-    if (part->space->size == 0)
+    if (kn_space_kept_size(part->space) == 0)
         return KILN_OK;
     int axis = kind->cut ? kind->cut(&align, part) : -1;
     if (axis < 0)
@@ -91,8 +95,8 @@ int64_t kn_cut_alignment(const kn_part *part, int axis)
 static int64_t elements_later(const kn_part *part)
 {
     kn_access access[KN_MAX_PARAMS];
-    int count = kn_spec_access(access, part->spec);
-    for (int o = 0; o < count; ++o)
+    kn_spec_access(access, part->spec);
+    for (int o = 0; o < part->spec->n_arrays; ++o)
         if (access[o].is_output && part->spec->schedule.access[o] == KN_DENSE)
             return (part->space->offset[o] - part->whole->offset[o]) / access[o].item_size;
     return 0;

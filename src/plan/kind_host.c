@@ -36,20 +36,19 @@ static kn_field field(const kn_schedule *schedule)
 }
 
 /* The operands as a walk sees them; whether all are one run each, the index left out. */
-static bool list_operands(kn_walk_operand *operand, int *count, const kn_part *part)
+static bool list_operands(kn_walk_operand *operand, const kn_part *part)
 {
     const kn_program *p = part->spec->program;
     bool is_run = part->space->ndim == 1;
-    *count = 0;
     for (int k = 0; k < p->n_in + p->n_out; ++k) {
         const kn_operand *o = &part->spec->operand[k];
-        if (o->pass != KN_PASS_ARRAY)
+        if (o->array < 0)
             continue;
         int item_size = kn_dtype_info_of(o->dtype)->size;
-        const int64_t *stride = part->space->stride[*count];
+        const int64_t *stride = part->space->stride[o->array];
         is_run = is_run && stride[0] == item_size;
-        operand[(*count)++] = (kn_walk_operand){k < p->n_in ? KN_WALK_INPUT : KN_WALK_OUTPUT,
-                                                part->layout->param_at[k], item_size, stride};
+        operand[o->array] = (kn_walk_operand){k < p->n_in ? KN_WALK_INPUT : KN_WALK_OUTPUT,
+                                              part->layout->param_at[k], item_size, stride};
     }
     return is_run;
 }
@@ -58,8 +57,8 @@ static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_walk_ki
 {
     kn_walk_operand operand[KN_MAX_OPERANDS];
     const kn_space *space = part->space;
-    int count;
-    bool is_run = list_operands(operand, &count, part) && index == KN_WALK_COUNT;
+    int count = part->spec->n_arrays;
+    bool is_run = list_operands(operand, part) && index == KN_WALK_COUNT;
     if (part->layout->start_at >= 0) {
         operand[count] = (kn_walk_operand){index, part->layout->start_at, index_size, space->stride[count]};
         ++count;
@@ -78,5 +77,5 @@ static kiln_status place_indices(kn_placement *out, const kn_part *part)
     return place_walk(out, part, KN_WALK_INDICES, sizeof(int64_t));
 }
 
-const kn_kind kn_kind_host_runs = {"flat", choose_runs, field, place_runs, NULL, NULL};
-const kn_kind kn_kind_host_indices = {"strided", choose_indices, field, place_indices, NULL, NULL};
+const kn_kind kn_kind_host_runs = {"flat", "m", choose_runs, field, place_runs, NULL, NULL};
+const kn_kind kn_kind_host_indices = {"strided", "m", choose_indices, field, place_indices, NULL, NULL};

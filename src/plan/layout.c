@@ -20,7 +20,7 @@ kn_divider kn_divider_make(uint32_t extent)
 
 int kn_layout_space_operands(const kn_spec *spec)
 {
-    return kn_spec_count_arrays(spec) + (spec->program->uses & KN_USES_INDEX ? 1 : 0);
+    return spec->n_arrays + (spec->program->uses & KN_USES_INDEX ? 1 : 0);
 }
 
 /* ---- the one list of fields, placed and declared ---- */

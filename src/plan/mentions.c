@@ -96,7 +96,7 @@ static bool is_plain_option(const char *option)
     return false;
 }
 
-/* Inside the body they may stand anywhere, and so count as hidden. */
+/* Inside a stage they may stand anywhere, and so count as hidden. */
 static macros find_macros(const kn_program *p)
 {
     size_t length;
@@ -109,9 +109,11 @@ static macros find_macros(const kn_program *p)
             found = SEEN_MACROS;
     if (found == SEEN_MACROS && kn_text_has_word(p->preamble, "include"))
         return HIDDEN_MACROS;
-    for (const char *text = p->body; kn_token_scan(text, &length) != KN_TOKEN_END; text += length)
-        if (*text == '#' || *text == '\\')
-            return HIDDEN_MACROS;
+    for (int s = 0; s < p->n_stages; ++s)
+        for (const char *text = p->stage[s].body; kn_token_scan(text, &length) != KN_TOKEN_END;
+             text += length)
+            if (*text == '#' || *text == '\\')
+                return HIDDEN_MACROS;
     return found;
 }
 
@@ -161,39 +163,56 @@ static bool may_assign(size_t *first, const tokens *t, const char *name, macros 
     return false;
 }
 
-static kiln_status refuse_output(const kn_program *p, const tokens *t, size_t first, const char *name)
+static kiln_status refuse_output(const kn_program *p, const kn_stage *s, const tokens *t, size_t first,
+                                 const char *name)
 {
     int line, column;
     bool mentioned = first < t->count;
-    size_t place = mentioned ? (size_t)(t->list[first].text - p->body) : 0;
-    kn_text_position(p->body, place, &line, &column);
-    return kn_error_at(KILN_ERROR_INVALID, p->body, place, mentioned ? strlen(name) : 1,
-                       "%s: body:%d:%d: output '%s' is never assigned: %s; '%s = ...' was expected", p->name,
-                       line, column, name,
+    size_t place = mentioned ? (size_t)(t->list[first].text - s->body) : 0;
+    kn_text_position(s->body, place, &line, &column);
+    return kn_error_at(KILN_ERROR_INVALID, s->body, place, mentioned ? strlen(name) : 1,
+                       "%s: %s:%d:%d: output '%s' is never assigned: %s; '%s = ...' was expected", p->name,
+                       s->label[0] ? s->label : "body", line, column, name,
                        !mentioned                   ? "the body does not mention it"
                        : is(at(t, first + 1), "==") ? "'==' compares"
                                                     : "its value is only read",
                        name);
 }
 
-kiln_status kn_mentions_check_outputs(const kn_program *p)
+/* Operators of the user's own may do anything with their operands. */
+static bool has_operators(const kn_program *p)
+{
+    bool has = false;
+    for (int t = 0; t < kn_program_texts(p); ++t)
+        has = has || kn_text_has_word(p->text[t], "operator");
+    return has;
+}
+
+static kiln_status check_stage(const kn_program *p, const kn_stage *s, macros m)
 {
     tokens t = {NULL, 0};
-    macros m = find_macros(p);
-    /* Operators of the user's own may do anything with their operands. */
-    if (m == HIDDEN_MACROS || kn_text_has_word(p->preamble, "operator") ||
-        kn_text_has_word(p->body, "operator"))
-        return KILN_OK;
-    kiln_status status = tokens_make(&t, p->body);
-    for (int k = p->n_in; k < p->n_in + p->n_out && status == KILN_OK; ++k) {
+    kiln_status status = tokens_make(&t, s->body);
+    for (int v = s->n_read; v < s->n_read + s->n_given && status == KILN_OK; ++v) {
         size_t first;
-        const char *name = p->param[k].name;
-        if (p->param[k].is_raw || (m == SEEN_MACROS && kn_text_has_word(p->preamble, name)))
+        const kn_param *param = &p->param[s->value[v]];
+        if (param->is_raw || (m == SEEN_MACROS && kn_text_has_word(p->preamble, param->name)))
             continue;
-        if (!may_assign(&first, &t, name, m))
-            status = refuse_output(p, &t, first, name);
+        if (!may_assign(&first, &t, param->name, m))
+            status = refuse_output(p, s, &t, first, param->name);
     }
     kn_free(t.list);
+    return status;
+}
+
+kiln_status kn_mentions_check_outputs(const kn_program *p)
+{
+    macros m = find_macros(p);
+    kiln_status status = KILN_OK;
+    if (m == HIDDEN_MACROS || has_operators(p))
+        return KILN_OK;
+    for (int s = 0; s < p->n_stages && status == KILN_OK; ++s)
+        if (p->stage[s].kind == KN_MAP)
+            status = check_stage(p, &p->stage[s], m);
     return status;
 }
 
@@ -212,11 +231,10 @@ static uint64_t find_indexed(const kn_program *p, const tokens *t)
 
 kiln_status kn_mentions_find_indexed(uint64_t *out, const kn_program *p)
 {
-    const char *texts[] = {p->body, p->loop_prep, p->after_loop};
     *out = 0;
-    for (size_t k = 0; k < sizeof texts / sizeof texts[0]; ++k) {
+    for (int k = KN_TEXT_LOOP_PREP; k < kn_program_texts(p); ++k) {
         tokens t = {NULL, 0};
-        kiln_status status = tokens_make(&t, texts[k]);
+        kiln_status status = tokens_make(&t, p->text[k]);
         if (status != KILN_OK)
             return status;
         *out |= find_indexed(p, &t);

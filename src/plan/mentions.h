@@ -5,8 +5,8 @@
 
 #include "plan/program.h"
 
-/* Refuses (KILN_ERROR_INVALID, with the text and a caret) an output that the body cannot assign: it is not
- * mentioned, or stands only where a value is read. Raw outputs pass. */
+/* Refuses (KILN_ERROR_INVALID, with the text and a caret) an output, or another value that a map gives, that
+ * its text cannot assign: it is not mentioned, or stands only where a value is read. Raw outputs pass. */
 kiln_status kn_mentions_check_outputs(const kn_program *program);
 
 /* *out: the raw parameters (bits) whose name is followed by '[', '(' or '.' somewhere. */

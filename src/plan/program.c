@@ -18,10 +18,34 @@ static bool is_identifier(const char *text)
     return true;
 }
 
-/* A parameter that is called `n` is meant by that name, as in CuPy. */
-static bool is_param(const kn_program *p, const char *name)
+/* ---- kinds of stages ---- */
+
+static const struct {
+    const char *name;
+    char letter;
+} stage_kinds[KN_STAGE_KINDS] = {[KN_MAP] = {"map", 'm'}, [KN_REDUCE] = {"reduce", 'r'}};
+
+const char *kn_stage_kind_name(kn_stage_kind kind)
 {
-    for (int k = 0; k < p->n_in + p->n_out; ++k)
+    return stage_kinds[kind].name;
+}
+
+bool kn_stage_kind_find(kn_stage_kind *out, const char *name)
+{
+    for (int k = 0; k < KN_STAGE_KINDS; ++k)
+        if (strcmp(stage_kinds[k].name, name) == 0) {
+            *out = (kn_stage_kind)k;
+            return true;
+        }
+    return false;
+}
+
+/* ---- texts ---- */
+
+/* A value that is called `n` is meant by that name, as in CuPy. */
+static bool is_value(const kn_program *p, const char *name)
+{
+    for (int k = 0; k < p->n_in + p->n_out + p->n_values; ++k)
         if (strcmp(p->param[k].name, name) == 0)
             return true;
     return false;
@@ -36,16 +60,17 @@ static unsigned find_uses(const kn_program *p)
                  {"n", KN_USES_COUNT},
                  {"continue", KN_USES_CONTINUE},
                  {"break", KN_USES_CONTINUE}};
-    const char *texts[] = {p->body, p->loop_prep, p->after_loop};
     unsigned uses = 0;
     bool asks_place = kn_text_has_word(p->preamble, "get");
-    for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t) {
+    for (int t = KN_TEXT_LOOP_PREP; t < kn_program_texts(p); ++t) {
+        bool is_stage = t >= KN_TEXT_STAGE;
+        const char *text = p->text[t];
         for (size_t w = 0; w < sizeof words / sizeof words[0]; ++w)
-            if (kn_text_has_word(texts[t], words[w].word) && !is_param(p, words[w].word))
+            if (kn_text_has_word(text, words[w].word) && !is_value(p, words[w].word))
                 uses |= words[w].uses;
-        if (kn_text_has_word(texts[t], "_ind"))
-            uses |= KN_USES_COUNT | KN_USES_INDEXER | (t == 0 ? KN_USES_INDEX : KN_USES_INDEXER_OUTSIDE);
-        asks_place = asks_place || kn_text_has_word(texts[t], "get") || kn_text_has_word(texts[t], "ndim");
+        if (kn_text_has_word(text, "_ind"))
+            uses |= KN_USES_COUNT | KN_USES_INDEXER | (is_stage ? KN_USES_INDEX : KN_USES_INDEXER_OUTSIDE);
+        asks_place = asks_place || kn_text_has_word(text, "get") || kn_text_has_word(text, "ndim");
     }
     return uses | (uses & KN_USES_INDEXER && asks_place ? KN_USES_PLACE : 0u);
 }
@@ -81,8 +106,15 @@ void kn_program_free(kn_program *p)
 {
     if (!p)
         return;
+    for (int s = 0; s < p->n_stages; ++s) {
+        kn_free(p->stage[s].label);
+        kn_free(p->stage[s].body);
+        kn_free(p->stage[s].identity);
+        kn_free(p->stage[s].value);
+    }
+    kn_free(p->stage);
+    kn_free(p->text);
     kn_free(p->name);
-    kn_free(p->body);
     kn_free(p->preamble);
     kn_free(p->loop_prep);
     kn_free(p->after_loop);
@@ -93,24 +125,73 @@ void kn_program_free(kn_program *p)
     kn_free(p);
 }
 
-/* Texts first, so that everything after can rely on them. */
-static kiln_status copy_texts(kn_program *p, const char *body, const char *name, const kiln_kernel_options *o)
+typedef struct text_copy {
+    char **to;
+    const char *from;
+} text_copy;
+
+static kiln_status copy_each(const text_copy *texts, size_t count)
 {
-    const struct {
-        char **to;
-        const char *from;
-    } texts[] = {{&p->name, name},
-                 {&p->body, body},
-                 {&p->preamble, o->preamble},
-                 {&p->loop_prep, o->loop_prep},
-                 {&p->after_loop, o->after_loop}};
-    for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t) {
+    for (size_t t = 0; t < count; ++t) {
         const char *from = texts[t].from ? texts[t].from : "";
         *texts[t].to = kn_strdup(from);
         if (!*texts[t].to)
             return kn_error_memory(strlen(from), "a kernel's text");
     }
-    kiln_status status = copy_list(&p->option, o->compile_options, o->n_compile_options, "compile_options");
+    return KILN_OK;
+}
+
+static kiln_status copy_stages(kn_program *p, const kn_program_text *given)
+{
+    p->stage = kn_calloc((size_t)given->n_stages, sizeof *p->stage);
+    if (!p->stage)
+        return kn_error_memory((size_t)given->n_stages * sizeof *p->stage, "a kernel's stages");
+    p->n_stages = given->n_stages;
+    for (int s = 0; s < given->n_stages; ++s) {
+        const kn_stage_text *from = &given->stage[s];
+        kn_stage *to = &p->stage[s];
+        to->kind = from->kind;
+        to->over = from->over;
+        p->pattern[s] = stage_kinds[from->kind].letter;
+        const text_copy texts[] = {
+            {&to->label, from->label}, {&to->body, from->body}, {&to->identity, from->identity}};
+        kiln_status status = copy_each(texts, sizeof texts / sizeof texts[0]);
+        if (status != KILN_OK)
+            return status;
+    }
+    return KILN_OK;
+}
+
+static kiln_status list_texts(kn_program *p)
+{
+    size_t count = (size_t)kn_program_texts(p);
+    p->text = kn_calloc(count, sizeof *p->text);
+    if (!p->text)
+        return kn_error_memory(count * sizeof *p->text, "a kernel's texts");
+    p->text[KN_TEXT_PREAMBLE] = p->preamble;
+    p->text[KN_TEXT_LOOP_PREP] = p->loop_prep;
+    p->text[KN_TEXT_AFTER_LOOP] = p->after_loop;
+    for (int s = 0; s < p->n_stages; ++s) {
+        p->text[KN_TEXT_STAGE + s] = p->stage[s].body;
+        p->text[KN_TEXT_STAGE + p->n_stages + s] = p->stage[s].identity;
+    }
+    return KILN_OK;
+}
+
+/* Texts first, so that everything after can rely on them. */
+static kiln_status copy_texts(kn_program *p, const kn_program_text *given, const kiln_kernel_options *o)
+{
+    const text_copy texts[] = {{&p->name, given->name},
+                               {&p->preamble, o->preamble},
+                               {&p->loop_prep, o->loop_prep},
+                               {&p->after_loop, o->after_loop}};
+    kiln_status status = copy_each(texts, sizeof texts / sizeof texts[0]);
+    if (status == KILN_OK)
+        status = copy_stages(p, given);
+    if (status == KILN_OK)
+        status = list_texts(p);
+    if (status == KILN_OK)
+        status = copy_list(&p->option, o->compile_options, o->n_compile_options, "compile_options");
     p->n_options = p->option ? o->n_compile_options : 0;
     if (status == KILN_OK)
         status = copy_list(&p->header_name, o->header_names, o->n_headers, "header_names");
@@ -120,16 +201,21 @@ static kiln_status copy_texts(kn_program *p, const char *body, const char *name,
     return status;
 }
 
+/* What messages call a text. */
+static const char *text_name(const kn_program *p, int t)
+{
+    static const char *const names[] = {"preamble", "loop_prep", "after_loop"};
+    if (t < KN_TEXT_STAGE)
+        return names[t];
+    if (t >= KN_TEXT_STAGE + p->n_stages)
+        return "identity";
+    return p->stage[t - KN_TEXT_STAGE].label[0] ? p->stage[t - KN_TEXT_STAGE].label : "body";
+}
+
 static kiln_status check_texts(const kn_program *p)
 {
-    const struct {
-        const char *text, *what;
-    } texts[] = {{p->body, "body"},
-                 {p->preamble, "preamble"},
-                 {p->loop_prep, "loop_prep"},
-                 {p->after_loop, "after_loop"}};
-    for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t) {
-        kiln_status status = kn_snippet_check(texts[t].text, texts[t].what);
+    for (int t = 0; t < kn_program_texts(p); ++t) {
+        kiln_status status = kn_snippet_check(p->text[t], text_name(p, t));
         if (status != KILN_OK) {
             kn_error_context("%s", p->name);
             return status;
@@ -138,16 +224,19 @@ static kiln_status check_texts(const kn_program *p)
     return KILN_OK;
 }
 
-static kiln_status parse_params(kn_program *p, const char *in_params, const char *out_params)
+static kiln_status parse_params(kn_program *p, const kn_program_text *given)
 {
-    p->param = kn_calloc(KN_MAX_PARAMS, sizeof *p->param);
+    p->param = kn_calloc(2 * KN_MAX_PARAMS, sizeof *p->param);
     if (!p->param)
-        return kn_error_memory(KN_MAX_PARAMS * sizeof *p->param, "parameters");
+        return kn_error_memory(2 * KN_MAX_PARAMS * sizeof *p->param, "parameters");
     kiln_status status =
-        kn_signature_parse(p->param, 0, KN_MAX_PARAMS, &p->n_in, in_params, "input", p->preamble);
+        kn_signature_parse(p->param, 0, KN_MAX_PARAMS, &p->n_in, given->in, "input", p->preamble);
     if (status == KILN_OK)
-        status = kn_signature_parse(p->param, p->n_in, KN_MAX_PARAMS, &p->n_out, out_params, "output",
+        status = kn_signature_parse(p->param, p->n_in, KN_MAX_PARAMS, &p->n_out, given->out, "output",
                                     p->preamble);
+    if (status == KILN_OK && given->values)
+        status = kn_signature_parse(p->param, p->n_in + p->n_out, 2 * KN_MAX_PARAMS, &p->n_values,
+                                    given->values, "value", p->preamble);
     if (status != KILN_OK) {
         kn_error_context("%s", p->name);
         return status;
@@ -157,25 +246,160 @@ static kiln_status parse_params(kn_program *p, const char *in_params, const char
             return kn_error(KILN_ERROR_TYPE,
                             "%s: output '%s' is a struct (%s); outputs are arrays of a dtype", p->name,
                             p->param[k].name, p->param[k].struct_name);
+    for (int k = p->n_in + p->n_out; k < p->n_in + p->n_out + p->n_values; ++k)
+        if (p->param[k].is_raw || p->param[k].is_non_const)
+            return kn_error(KILN_ERROR_INVALID, "%s: '%s' is a value of its own: no parameter, so not raw",
+                            p->name, p->param[k].name);
     if (p->n_out == 0)
         return kn_error(KILN_ERROR_INVALID,
                         "%s: the output signature is empty: a kernel needs at least one output", p->name);
     return KILN_OK;
 }
 
-static kiln_status check_arguments(const char *in, const char *out, const char *body, const char *name,
-                                   const kiln_kernel_options *options)
+/* ---- stages ---- */
+
+/* The value of that name; -1. */
+static int find_value(const kn_program *p, const char *name, size_t length)
+{
+    for (int k = 0; k < p->n_in + p->n_out + p->n_values; ++k)
+        if (strlen(p->param[k].name) == length && memcmp(p->param[k].name, name, length) == 0)
+            return k;
+    return -1;
+}
+
+/* Appends what "x, t" names; NULL names `count` values from `first` on. */
+static kiln_status add_values(kn_program *p, kn_stage *stage, int *added, const char *names, int first,
+                              int count)
+{
+    int at = stage->n_read + stage->n_given, before = at;
+    for (int k = 0; !names && k < count; ++k)
+        stage->value[at++] = first + k;
+    while (names && *names) {
+        size_t length = strcspn(names, ", ");
+        int k = find_value(p, names, length);
+        if (k < 0 || at - before >= KN_MAX_PARAMS)
+            return kn_error(KILN_ERROR_INVALID, "%s: stage '%s': there is no value '%.*s'", p->name,
+                            stage->label, (int)length, names);
+        stage->value[at++] = k;
+        names += length;
+        names += strspn(names, ", ");
+    }
+    *added = at - before;
+    return KILN_OK;
+}
+
+/* What is given so far, and where: bits by value are more than 64. */
+typedef struct given_values {
+    bool is_given[2 * KN_MAX_PARAMS];
+    kn_over over[2 * KN_MAX_PARAMS];
+} given_values;
+
+static kiln_status check_read(const kn_program *p, const kn_stage *s, int k, const given_values *given)
+{
+    if (k >= p->n_in && !given->is_given[k])
+        return kn_error(KILN_ERROR_INVALID, "%s: stage '%s' reads '%s', which no stage before it gives",
+                        p->name, s->label, p->param[k].name);
+    bool is_own = k >= p->n_in + p->n_out;
+    if (is_own && s->kind == KN_MAP && s->over == KN_OVER_KEPT && given->over[k] == KN_OVER_ALL)
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: stage '%s' runs once for all reduced elements, but reads '%s', which each of "
+                        "them has of its own",
+                        p->name, s->label, p->param[k].name);
+    return KILN_OK;
+}
+
+static kiln_status check_given(kn_program *p, const kn_stage *s, int k, given_values *given)
+{
+    if (k < p->n_in || given->is_given[k])
+        return kn_error(KILN_ERROR_INVALID, "%s: stage '%s' gives '%s', which is %s", p->name, s->label,
+                        p->param[k].name, k < p->n_in ? "an input" : "given before");
+    given->is_given[k] = true;
+    given->over[k] = s->kind == KN_REDUCE ? KN_OVER_KEPT : s->over;
+    if (k < p->n_in + p->n_out && given->over[k] == KN_OVER_KEPT)
+        p->kept_outputs |= UINT64_C(1) << (k - p->n_in);
+    return KILN_OK;
+}
+
+/* What is combined has one value, and values are no parameters: those have no elements to be combined in. */
+static kiln_status check_reduce(const kn_program *p, const kn_stage *s)
+{
+    int first = p->n_in + p->n_out;
+    if (s->kind != KN_REDUCE ||
+        (s->n_read == 1 && s->n_given == 1 && s->value[0] >= first && s->value[1] >= first))
+        return KILN_OK;
+    return kn_error(KILN_ERROR_INVALID,
+                    "%s: stage '%s' reduces: one value of the program's own to another was expected", p->name,
+                    s->label);
+}
+
+static kiln_status connect_stage(kn_program *p, kn_stage *s, const kn_stage_text *text, given_values *given)
+{
+    size_t bytes = 2 * KN_MAX_PARAMS * sizeof *s->value;
+    s->value = kn_malloc(bytes);
+    if (!s->value)
+        return kn_error_memory(bytes, "a kernel's stages");
+    kiln_status status = add_values(p, s, &s->n_read, text->reads, 0, p->n_in);
+    if (status == KILN_OK)
+        status = add_values(p, s, &s->n_given, text->gives, p->n_in, p->n_out);
+    for (int v = 0; v < s->n_read && status == KILN_OK; ++v)
+        status = check_read(p, s, s->value[v], given);
+    for (int v = s->n_read; v < s->n_read + s->n_given && status == KILN_OK; ++v)
+        status = check_given(p, s, s->value[v], given);
+    return status == KILN_OK ? check_reduce(p, s) : status;
+}
+
+static kiln_status connect_stages(kn_program *p, const kn_program_text *text)
+{
+    given_values given;
+    memset(&given, 0, sizeof given);
+    for (int s = 0; s < p->n_stages; ++s) {
+        kiln_status status = connect_stage(p, &p->stage[s], &text->stage[s], &given);
+        if (status != KILN_OK)
+            return status;
+    }
+    for (int k = p->n_in; k < p->n_in + p->n_out; ++k)
+        if (!given.is_given[k] && !p->param[k].is_raw)
+            return kn_error(KILN_ERROR_INVALID, "%s: no stage gives output '%s'", p->name, p->param[k].name);
+    return KILN_OK;
+}
+
+/* ---- making ---- */
+
+/* Labels name functions in the source; the one stage of an elementwise program goes without. */
+static kiln_status check_label(const kn_program_text *given, int s)
+{
+    const char *label = given->stage[s].label;
+    bool is_good = label && label[0] ? is_identifier(label) : given->n_stages == 1;
+    for (int t = 0; t < s && is_good; ++t)
+        is_good = strcmp(given->stage[t].label, label) != 0;
+    return is_good ? KILN_OK
+                   : kn_error(KILN_ERROR_INVALID,
+                              "stage %d: the label '%s' was given; an identifier that no other stage has was "
+                              "expected",
+                              s, label ? label : "");
+}
+
+static kiln_status check_arguments(const kn_program_text *given, const kiln_kernel_options *options)
 {
     const unsigned known = KILN_KERNEL_FAST_MATH | KILN_KERNEL_NO_FMA;
-    if (!in || !out || !body)
+    if (!given->in || !given->out)
         return kn_error(KILN_ERROR_INVALID, "%s is NULL; a string was expected",
-                        !in    ? "in_params"
-                        : !out ? "out_params"
-                               : "body");
-    if (!is_identifier(name))
+                        !given->in ? "in_params" : "out_params");
+    if (given->n_stages < 1 || given->n_stages > KN_MAX_STAGES)
+        return kn_error(KILN_ERROR_INVALID, "stages: %d were given; 1 to %d were expected", given->n_stages,
+                        KN_MAX_STAGES);
+    for (int s = 0; s < given->n_stages; ++s)
+        if (!given->stage[s].body)
+            return kn_error(KILN_ERROR_INVALID, "body is NULL; a string was expected");
+    for (int s = 0; s < given->n_stages; ++s) {
+        kiln_status status = check_label(given, s);
+        if (status != KILN_OK)
+            return status;
+    }
+    if (!is_identifier(given->name))
         return kn_error(KILN_ERROR_INVALID,
-                        "name: '%s' was given; a C identifier of at most %d characters was expected", name,
-                        KN_NAME_MAX - 1);
+                        "name: '%s' was given; a C identifier of at most %d characters was expected",
+                        given->name, KN_NAME_MAX - 1);
     if (options->flags & ~known)
         return kn_error(KILN_ERROR_INVALID,
                         "options.flags: 0x%x was given; only KILN_KERNEL_* (0x%x) are known", options->flags,
@@ -183,42 +407,68 @@ static kiln_status check_arguments(const char *in, const char *out, const char *
     return KILN_OK;
 }
 
-kiln_status kn_program_elementwise(kn_program **out, const char *in_params, const char *out_params,
-                                   const char *body, const char *name, const kiln_kernel_options *options)
+static kiln_status read_options(kiln_kernel_options *out, const kiln_kernel_options *given)
 {
-    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
-    if (options && options->struct_size > sizeof o)
+    *out = (kiln_kernel_options)KILN_KERNEL_OPTIONS_INIT;
+    if (given && given->struct_size > sizeof *out)
         return kn_error(KILN_ERROR_INVALID,
                         "options.struct_size: %zu was given; at most %zu was expected (start from "
                         "KILN_KERNEL_OPTIONS_INIT)",
-                        options->struct_size, sizeof o);
-    if (options)
-        memcpy(&o, options, options->struct_size);
-    if (!name)
-        name = "kernel";
-    kiln_status status = check_arguments(in_params, out_params, body, name, &o);
-    if (status != KILN_OK)
-        return status;
+                        given->struct_size, sizeof *out);
+    if (given)
+        memcpy(out, given, given->struct_size);
+    return KILN_OK;
+}
 
-    kn_program *p = kn_calloc(1, sizeof *p);
-    if (!p)
-        return kn_error_memory(sizeof *p, "a program");
-    p->kind = KN_ELEMENTWISE;
-    p->flags = o.flags;
-    status = copy_texts(p, body, name, &o);
+static kiln_status fill(kn_program *p, const kn_program_text *given, const kiln_kernel_options *o)
+{
+    p->flags = o->flags;
+    p->reduced = given->reduced;
+    p->casts = given->casts;
+    kiln_status status = copy_texts(p, given, o);
     if (status == KILN_OK)
         status = check_texts(p);
     if (status == KILN_OK)
-        status = parse_params(p, in_params, out_params);
+        status = parse_params(p, given);
+    if (status == KILN_OK)
+        status = connect_stages(p, given);
     if (status == KILN_OK)
         status = kn_mentions_check_outputs(p);
     if (status == KILN_OK)
         status = kn_mentions_find_indexed(&p->indexed, p);
+    if (status == KILN_OK)
+        p->uses = find_uses(p);
+    return status;
+}
+
+kiln_status kn_program_create(kn_program **out, const kn_program_text *text)
+{
+    kiln_kernel_options o;
+    kn_program_text given = *text;
+    kiln_status status = read_options(&o, text->options);
+    if (!given.name)
+        given.name = "kernel";
+    if (status == KILN_OK)
+        status = check_arguments(&given, &o);
+    if (status != KILN_OK)
+        return status;
+    kn_program *p = kn_calloc(1, sizeof *p);
+    if (!p)
+        return kn_error_memory(sizeof *p, "a program");
+    status = fill(p, &given, &o);
     if (status != KILN_OK) {
         kn_program_free(p);
         return status;
     }
-    p->uses = find_uses(p);
     *out = p;
     return KILN_OK;
+}
+
+kiln_status kn_program_elementwise(kn_program **out, const char *in_params, const char *out_params,
+                                   const char *body, const char *name, const kiln_kernel_options *options)
+{
+    const kn_stage_text stage = {.kind = KN_MAP, .body = body};
+    const kn_program_text text = {
+        .name = name, .in = in_params, .out = out_params, .stage = &stage, .n_stages = 1, .options = options};
+    return kn_program_create(out, &text);
 }

@@ -47,7 +47,7 @@ typedef struct kn_access {
 
 /* What a kind chooses by. */
 typedef struct kn_choice {
-    const kn_program *program; /* NULL: nothing is known of it */
+    const kn_program *program; /* NULL: elementwise, and nothing else is known of it */
     const kn_space *space;
     const kn_access *access;
     int count; /* operands */
@@ -55,9 +55,10 @@ typedef struct kn_choice {
     int block; /* threads a block that the user asks for; 0: none */
 } kn_choice;
 
-/* block: the user's wish, 0 for none. The first kind of the target that takes the space has it. */
-void kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_program *program,
-                        const kn_space *space, const kn_access *access, int count, const kn_target *target,
-                        int block);
+/* block: the user's wish, 0 for none. The first kind of the target that computes such programs and takes the
+ * space has it. KILN_ERROR_UNSUPPORTED where there is none, which elementwise programs do not meet. */
+kiln_status kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_program *program,
+                               const kn_space *space, const kn_access *access, int count,
+                               const kn_target *target, int block);
 
 #endif

@@ -69,8 +69,8 @@ typedef struct axis {
 } axis;
 
 typedef struct axes {
-    int count, operands, n_views;
-    int priority[KN_MAX_OPERANDS]; /* operands in the order in which they decide: outputs first */
+    int count, kept, operands, n_views; /* the first `kept` are, the others are reduced */
+    int priority[KN_MAX_OPERANDS];      /* operands in the order in which they decide: outputs first */
     axis axis[KILN_MAX_NDIM];
 } axes;
 
@@ -83,7 +83,16 @@ static void set_priority(axes *x, const kn_view *view, int count)
                 x->priority[at++] = v;
 }
 
-static void gather(axes *x, int ndim, const int64_t *shape, const kn_view *view, int count, bool with_index)
+static void add_axis(axes *x, int ndim, int64_t extent, int a, const kn_view *view, int count)
+{
+    axis *to = &x->axis[x->count++];
+    to->extent = extent;
+    for (int v = 0; v < count; ++v)
+        to->stride[v] = view_stride(&view[v], ndim, a);
+}
+
+static void gather(axes *x, int ndim, const int64_t *shape, uint64_t reduced, const kn_view *view, int count,
+                   bool with_index)
 {
     int64_t logical = 1, logical_stride[KILN_MAX_NDIM];
     for (int a = ndim; a-- > 0; logical *= shape[a])
@@ -92,15 +101,15 @@ static void gather(axes *x, int ndim, const int64_t *shape, const kn_view *view,
     x->n_views = count;
     x->operands = count + (with_index ? 1 : 0);
     set_priority(x, view, count);
-    for (int a = 0; a < ndim; ++a) {
-        if (shape[a] == 1)
-            continue;
-        axis *to = &x->axis[x->count++];
-        to->extent = shape[a];
-        for (int v = 0; v < count; ++v)
-            to->stride[v] = view_stride(&view[v], ndim, a);
-        if (with_index)
-            to->stride[count] = logical_stride[a];
+    for (unsigned pass = 0; pass < 2; ++pass) {
+        for (int a = 0; a < ndim; ++a) {
+            if (shape[a] == 1 || (reduced >> a & 1) != pass)
+                continue;
+            add_axis(x, ndim, shape[a], a, view, count);
+            if (with_index)
+                x->axis[x->count - 1].stride[count] = logical_stride[a];
+        }
+        x->kept = pass == 0 ? x->count : x->kept;
     }
 }
 
@@ -140,12 +149,12 @@ static int compare_axes(const axes *x, const axis *a, const axis *b)
 
 /* Insertion sort that passes over axes nothing is known about, as NumPy's iterator orders its axes: the
  * relation is not transitive. */
-static void sort_axes(axes *x)
+static void sort_axes(axes *x, int first, int end)
 {
-    for (int k = 1; k < x->count; ++k) {
+    for (int k = first + 1; k < end; ++k) {
         axis moving = x->axis[k];
         int place = k;
-        for (int j = k; j-- > 0;) {
+        for (int j = k; j-- > first;) {
             int order = compare_axes(x, &x->axis[j], &moving);
             if (order > 0)
                 break;
@@ -167,21 +176,25 @@ static bool can_merge(const axes *x, const axis *outer, const axis *inner)
 
 static void merge_axes(axes *x)
 {
-    int kept = 0;
+    int merged = 0, kept = 0;
     for (int a = 0; a < x->count; ++a) {
-        if (kept > 0 && can_merge(x, &x->axis[kept - 1], &x->axis[a])) {
-            x->axis[a].extent *= x->axis[kept - 1].extent;
-            x->axis[kept - 1] = x->axis[a];
+        bool is_first = merged == 0 || a == x->kept;
+        if (!is_first && can_merge(x, &x->axis[merged - 1], &x->axis[a])) {
+            x->axis[a].extent *= x->axis[merged - 1].extent;
+            x->axis[merged - 1] = x->axis[a];
         } else {
-            x->axis[kept++] = x->axis[a];
+            x->axis[merged++] = x->axis[a];
         }
+        kept = a < x->kept ? merged : kept;
     }
-    x->count = kept;
+    x->count = merged;
+    x->kept = kept;
 }
 
 static void scatter(kn_space *out, const axes *x)
 {
     out->ndim = x->count;
+    out->n_reduced = x->count - x->kept;
     for (int a = 0; a < x->count; ++a) {
         out->extent[a] = x->axis[a].extent;
         for (int o = 0; o < x->operands; ++o)
@@ -195,21 +208,27 @@ static void scatter(kn_space *out, const axes *x)
     }
 }
 
-void kn_space_make(kn_space *out, int ndim, const int64_t *shape, const kn_view *view, int count,
-                   bool with_index)
+void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduced, const kn_view *view,
+                   int count, bool with_index)
 {
     axes x;
-    gather(&x, ndim, shape, view, count, with_index);
+    gather(&x, ndim, shape, reduced, view, count, with_index);
     out->size = kn_shape_size(ndim, shape);
     out->has_index = with_index;
     out->n_operands = x.operands;
     memset(out->offset, 0, (size_t)x.operands * sizeof *out->offset);
     if (out->size > 0) {
         face_forward(&x, out->offset);
-        sort_axes(&x);
+        sort_axes(&x, 0, x.kept);
+        sort_axes(&x, x.kept, x.count);
         merge_axes(&x);
     }
     scatter(out, &x);
+}
+
+int64_t kn_space_kept_size(const kn_space *space)
+{
+    return kn_shape_size(space->ndim - space->n_reduced, space->extent);
 }
 
 /* Whether axis `a` of the broadcast shape belongs outside axis `b`, which has been placed further in: -1 if
@@ -248,6 +267,7 @@ void kn_space_memory_order(int *order, int ndim, const kn_view *view, int count)
 static void copy_space(kn_space *to, const kn_space *from)
 {
     to->ndim = from->ndim;
+    to->n_reduced = from->n_reduced;
     to->n_operands = from->n_operands;
     to->has_index = from->has_index;
     to->size = from->size;
@@ -317,6 +337,7 @@ int kn_space_nearest_axis(const kn_space *space, int operand, int axis, int othe
 
 void kn_space_start(kn_space *out, const kn_space *space)
 {
+    out->n_reduced = 0;
     out->n_operands = space->n_operands;
     out->has_index = space->has_index;
     out->size = space->size;

@@ -3,7 +3,8 @@
  *
  * From shapes and strides as the user has them: broadcast; axes of extent 1 dropped; axes walked backwards by
  * what is written turned round; axes ordered so that what is written is walked forward, outermost first;
- * neighbours that are one run for every operand merged. The logical C-order index, which `i` means, goes
+ * neighbours that are one run for every operand merged. Axes that are reduced stand behind those that are
+ * kept, and both are ordered and merged among themselves: the results stand still along them. The logical C-order index, which `i` means, goes
  * along as one more operand whose "bytes" are elements, where the program uses it.
  */
 #ifndef KN_PLAN_SPACE_H
@@ -24,6 +25,7 @@ typedef struct kn_view {
 
 typedef struct kn_space {
     int ndim;       /* at least 1 where size > 0 */
+    int n_reduced;  /* the last ones; the others are kept */
     int n_operands; /* views, and the index where it has one (always last) */
     bool has_index;
     int64_t size; /* elements */
@@ -38,9 +40,13 @@ typedef struct kn_space {
 kiln_status kn_space_broadcast(int *ndim, int64_t *shape, const kn_view *view, const char *const *names,
                                int count);
 
-/* Fills *out for the broadcast shape. Every view must broadcast to it; outputs must have exactly it. */
-void kn_space_make(kn_space *out, int ndim, const int64_t *shape, const kn_view *view, int count,
-                   bool with_index);
+/* Fills *out for the broadcast shape, of which the axes in `reduced` (bits) are reduced. Every view must
+ * broadcast to it; outputs must have exactly it, or extent 1 along each reduced axis. */
+void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduced, const kn_view *view,
+                   int count, bool with_index);
+
+/* Elements along the axes that are kept: of each result. */
+int64_t kn_space_kept_size(const kn_space *space);
 
 /* Cuts the space in two at about the middle of `axis`, at a multiple of `align` elements, low first. False
  * where the axis cannot be cut so. */
@@ -57,8 +63,8 @@ int64_t kn_space_reach(const kn_space *space, int operand, int first);
  * those along which it stands still left out; -1. */
 int kn_space_nearest_axis(const kn_space *space, int operand, int axis, int other);
 
-/* A space over the same elements, operands and origin, whose axes are put in one by one: `out` needs its ndim
- * then. */
+/* A space over the same elements, operands and origin, whose axes are put in one by one, all of them kept:
+ * `out` needs its ndim then. */
 void kn_space_start(kn_space *out, const kn_space *space);
 
 /* Axis `to` of out steps `steps` elements of axis `from` of space at a time. from -1: an axis of extent 1. */

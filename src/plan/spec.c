@@ -2,28 +2,31 @@
 
 #include "types/dtype.h"
 
-int kn_spec_count_arrays(const kn_spec *spec)
+int kn_operands_settle(kn_operand *operand, int count)
 {
-    int count = 0;
-    for (int k = 0; k < spec->program->n_in + spec->program->n_out; ++k)
-        count += spec->operand[k].pass == KN_PASS_ARRAY;
-    return count;
+    int arrays = 0;
+    for (int k = 0; k < count; ++k) {
+        kn_operand *o = &operand[k];
+        o->array = o->pass == KN_PASS_ARRAY ? arrays++ : -1;
+        if (o->seen == KILN_DTYPE_NONE)
+            o->seen = o->dtype;
+    }
+    return arrays;
 }
 
-int kn_spec_access(kn_access *out, const kn_spec *spec)
+void kn_spec_access(kn_access *out, const kn_spec *spec)
 {
-    int count = 0;
     for (int k = 0; k < spec->program->n_in + spec->program->n_out; ++k)
-        if (spec->operand[k].pass == KN_PASS_ARRAY)
-            out[count++] = (kn_access){.item_size = kn_dtype_info_of(spec->operand[k].dtype)->size,
-                                       .is_output = k >= spec->program->n_in};
-    return count;
+        if (spec->operand[k].array >= 0)
+            out[spec->operand[k].array] =
+                (kn_access){.item_size = kn_dtype_info_of(spec->operand[k].dtype)->size,
+                            .is_output = k >= spec->program->n_in};
 }
 
 const char *kn_spec_c_name(const kn_spec *spec, int k)
 {
     return spec->operand[k].pass == KN_PASS_STRUCT ? spec->program->param[k].struct_name
-                                                   : kn_dtype_info_of(spec->operand[k].dtype)->c_name;
+                                                   : kn_dtype_info_of(spec->operand[k].seen)->c_name;
 }
 
 const char *kn_spec_constness(const kn_spec *spec, int k)

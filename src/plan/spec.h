@@ -1,8 +1,9 @@
-/* plan/spec.h - the specialisation: program x operands x schedule x target, and nothing else.
- * plan/spec_text.h writes and reads it. */
+/* plan/spec.h - the specialisation: program x operands x schedule x target, and nothing else; and that of a raw
+ * module, which is the user's own text. plan/spec_text.h writes and reads both. */
 #ifndef KN_PLAN_SPEC_H
 #define KN_PLAN_SPEC_H
 
+#include <kiln/module.h>
 #include "plan/schedule.h"
 
 typedef enum kn_pass {
@@ -15,28 +16,43 @@ typedef enum kn_pass {
 /* How one parameter of the program is bound. */
 typedef struct kn_operand {
     kn_pass pass;
-    kiln_dtype dtype;    /* KILN_DTYPE_NONE for a struct */
+    kiln_dtype dtype;    /* in memory, or of the value that is passed; KILN_DTYPE_NONE for a struct */
     int struct_size;     /* bytes */
     int raw_rank;        /* raw: axes */
     bool raw_contiguous; /* raw: known to be C-contiguous */
+    kiln_dtype seen;     /* in which the program sees it: an array is converted at each load and store */
+    int array;           /* an array's number among the operands of the space; -1 for what is none */
 } kn_operand;
 
 typedef struct kn_spec {
     const kn_program *program;
     kn_operand operand[KN_MAX_PARAMS]; /* n_in + n_out */
+    int n_arrays;                      /* that take part in the space */
     int loop_rank; /* axes of the broadcast shape, where the texts index by them (KN_USES_PLACE); else 0 */
     kn_schedule schedule;
     kn_target target;
     const char *generator; /* identity of the code generator that reads it */
 } kn_spec;
 
-/* Array operands that take part in the space, in order. */
-int kn_spec_count_arrays(const kn_spec *spec);
-/* The same with their sizes, without addresses: their number. out has room for KN_MAX_PARAMS. */
-int kn_spec_access(kn_access *out, const kn_spec *spec);
+/* Settles what follows from passing and dtypes: numbers the arrays, in the order of the parameters, and has
+ * what is not said seen as it is. Returns the number of arrays. */
+int kn_operands_settle(kn_operand *operand, int count);
+/* Their sizes by array number, without addresses. out has room for KN_MAX_PARAMS. */
+void kn_spec_access(kn_access *out, const kn_spec *spec);
 
 /* The type of parameter k in the generated source, and "const " for what the snippet may not change. */
 const char *kn_spec_c_name(const kn_spec *spec, int k);
 const char *kn_spec_constness(const kn_spec *spec, int k);
+
+/* A raw module, as far as its code depends on it. What folders hold stands in the notes of its code. */
+typedef struct kn_module_spec {
+    const char *name, *source;
+    const char *generator; /* NULL: nothing can reach <kiln/types.h>, which the generator writes */
+    kn_target target;
+    unsigned flags; /* KILN_MODULE_FAST_MATH, _NO_FMA */
+    const char *const *option, *const *header_name, *const *header_text, *const *expression;
+    int n_options, n_headers, n_expressions;
+    bool has_folders; /* folders for headers, whose names do not matter */
+} kn_module_spec;
 
 #endif

@@ -7,14 +7,20 @@
 #include "base/str.h"
 #include "plan/spec.h"
 
-/* Appends the line, without a newline. */
+/* Append the line, without a newline. */
 void kn_spec_format(kn_str *out, const kn_spec *spec);
+void kn_module_spec_format(kn_str *out, const kn_module_spec *spec);
 
-/* What kn_spec_parse made: the program and the generator's name are its own. */
+/* What a line specialises: the value of "kind". */
+typedef enum kn_spec_kind { KN_SPEC_PROGRAM, KN_SPEC_MODULE } kn_spec_kind;
+
+/* What kn_spec_parse made, and owns; one of spec and module, by kind. */
 typedef struct kn_parsed_spec {
+    kn_spec_kind kind;
     kn_spec spec;
-    kn_program *program;
-    char *generator;
+    kn_module_spec module;
+    kn_program *program; /* the spec's */
+    void *fields, *lists;
 } kn_parsed_spec;
 /* KILN_ERROR_FORMAT with the key at fault. */
 kiln_status kn_spec_parse(kn_parsed_spec *out, const char *line);

@@ -87,8 +87,8 @@ static int kind_of(kiln_dtype dtype)
 /* Arrays of T and of uint8, float64 take part in the broadcast; `k` and `s` go by value. */
 static kn_operand bind(const kn_param *param, kiln_dtype dtype)
 {
-    kn_operand operand = {KN_PASS_ARRAY, param->type == KN_TYPE_PLACEHOLDER ? dtype : param->dtype, 0, 0,
-                          false};
+    kn_operand operand = {.pass = KN_PASS_ARRAY,
+                          .dtype = param->type == KN_TYPE_PLACEHOLDER ? dtype : param->dtype};
     if (param->is_raw) {
         operand.pass = KN_PASS_RAW;
         operand.raw_rank = 4;
@@ -177,7 +177,7 @@ static void choose_schedule(kn_spec *spec, int layout)
     for (int k = 0; k < p->n_in + p->n_out; k++)
         if (spec->operand[k].pass == KN_PASS_ARRAY)
             add_view(&v, layout, k < p->n_in ? which++ : -1, k == last, spec->operand[k].dtype);
-    kn_space_make(&space, ndim, extents, v.view, v.count, (p->uses & KN_USES_INDEX) != 0);
+    kn_space_make(&space, ndim, extents, 0, v.view, v.count, (p->uses & KN_USES_INDEX) != 0);
     for (int o = 0; o < v.count; o++)
         v.access[o].address += (uintptr_t)space.offset[o];
     kn_schedule_choose(&spec->schedule, &figures, NULL, &space, v.access, v.count, &spec->target, 0);
@@ -192,6 +192,7 @@ static void make_spec(kn_spec *spec, const kn_program *program, kiln_dtype dtype
     spec->generator = kn_codegen_generator();
     for (int k = 0; k < program->n_in + program->n_out; k++)
         spec->operand[k] = bind(&program->param[k], dtype);
+    spec->n_arrays = kn_operands_settle(spec->operand, program->n_in + program->n_out);
     choose_schedule(spec, layout);
 }
 

@@ -341,7 +341,6 @@ static void warnings_are_about_the_users_lines(void **state)
         "#line 1 \"my_kernel\"\n int lost;\n int lost_too;\n"
         "#line 20 \"kiln_my_kernel.cpp\"\n return own(); }\n";
     kn_compile_request request = {.source = source, .name = "my_kernel", .is_generated = true};
-    request.user_texts[0] = "";
     for (int cuda = 0; cuda < 2; cuda++) {
         kn_compile_result result = KN_COMPILE_RESULT_INIT;
         if (cuda && !kn_compile_identity(KN_CUDA)[0])

@@ -81,6 +81,11 @@ static kn_program *program(const char *in, const char *out, const char *body)
     return p;
 }
 
+static void settle(kn_spec *s)
+{
+    s->n_arrays = kn_operands_settle(s->operand, s->program->n_in + s->program->n_out);
+}
+
 static kn_spec host_spec(const kn_program *p, const kn_kind *kind)
 {
     kn_spec s;
@@ -90,6 +95,7 @@ static kn_spec host_spec(const kn_program *p, const kn_kind *kind)
     kn_target_host(&s.target);
     for (int k = 0; k < p->n_in + p->n_out; ++k)
         s.operand[k] = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = KILN_FLOAT32};
+    settle(&s);
     return s;
 }
 
@@ -158,6 +164,7 @@ static void strided_block(void **state)
     kn_layout l;
     (void)state;
     s.operand[1] = (kn_operand){.pass = KN_PASS_RAW, .dtype = KILN_INT8, .raw_rank = 4};
+    settle(&s);
     assert_int_equal(kn_layout_make(&l, &s), KILN_OK);
     assert_int_equal(kn_layout_space_operands(&s), 3);
     assert_int_equal(l.n_at, offsetof(struct block, n));

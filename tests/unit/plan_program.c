@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 #include <cmocka.h>
 
@@ -57,7 +58,7 @@ static void everything_is_copied(void **state)
     kn_program *p = make("T x, pair q", "T z", body, &options);
     memset(option, 'x', 3), memset(name, 'x', 3), memset(text, 'x', 3), memset(body, 'x', 3),
         memset(preamble, 'x', 3);
-    assert_string_equal(p->body, "z = x");
+    assert_string_equal(p->stage[0].body, "z = x");
     assert_string_equal(p->preamble, "struct pair { int a; };");
     assert_string_equal(p->loop_prep, "");
     assert_int_equal(p->n_options, 1);
@@ -141,6 +142,116 @@ static void nth_allocation_fails(void **state)
     assert_true(nth > 10 && nth < 100);
 }
 
+/* ---- stages ---- */
+
+static const kn_stage_text mean_stages[] = {
+    {.kind = KN_MAP, .label = "load", .reads = "x", .gives = "v", .body = "v = x"},
+    {.kind = KN_REDUCE, .label = "sum", .reads = "v", .gives = "s", .body = "a + b", .identity = "0"},
+    {.kind = KN_MAP, .label = "spread", .reads = "x, s", .gives = "y", .body = "y = x - s * i"},
+    {.kind = KN_MAP, .over = KN_OVER_KEPT, .label = "store", .reads = "s", .gives = "z", .body = "z = s"}};
+
+static kn_program_text mean_text(const kn_stage_text *stages)
+{
+    return (kn_program_text){.name = "mean",
+                             .in = "T x",
+                             .out = "T y, T z",
+                             .values = "T v, float64 s",
+                             .stage = stages,
+                             .n_stages = 4,
+                             .reduced = 1};
+}
+
+static void stages_over_values(void **state)
+{
+    kn_program *p = NULL;
+    const kn_program_text text = mean_text(mean_stages);
+    (void)state;
+    assert_int_equal(kn_program_create(&p, &text), KILN_OK);
+    assert_string_equal(p->pattern, "mrmm");
+    assert_int_equal(p->n_values, 2);
+    assert_int_equal(p->kept_outputs, 2);
+    assert_int_equal(p->uses, KN_USES_INDEX);
+    assert_int_equal(p->stage[2].n_read, 2);
+    assert_int_equal(p->stage[2].value[0], 0);
+    assert_int_equal(p->stage[2].value[1], 4);
+    assert_int_equal(p->stage[2].value[2], 1);
+    assert_string_equal(p->text[KN_TEXT_STAGE + 1], "a + b");
+    assert_string_equal(p->text[KN_TEXT_STAGE + 4 + 1], "0");
+    kn_program_free(p);
+}
+
+static void stages_that_do_not_fit(void **state)
+{
+    static const struct {
+        int stage;
+        kn_stage_text text;
+        const char *words;
+    } faults[] = {
+        {0,
+         {.label = "load", .reads = "w", .gives = "v", .body = "v = w"},
+         "stage 'load': there is no value 'w'"},
+        {0,
+         {.label = "load", .reads = "s", .gives = "v", .body = "v = s"},
+         "'load' reads 's', which no stage"},
+        {0, {.label = "load", .gives = "x", .body = "x = 1"}, "'load' gives 'x', which is an input"},
+        {0, {.label = "load", .gives = "v", .body = "x + v"}, "output 'v' is never assigned"},
+        {0, {.label = "load", .gives = "v", .body = "v = ("}, "load:1:5"},
+        {0, {.label = "", .gives = "v", .body = "v = x"}, "stage 0: the label ''"},
+        {2, {.label = "load", .gives = "y", .body = "y = x"}, "stage 2: the label 'load'"},
+        {2, {.label = "a b", .gives = "y", .body = "y = x"}, "stage 2: the label 'a b'"},
+        {2, {.label = "spread", .gives = "v", .body = "v = x"}, "'spread' gives 'v', which is given before"},
+        {2, {.label = "spread", .gives = "", .body = ";"}, "no stage gives output 'y'"},
+        {1,
+         {.kind = KN_REDUCE, .label = "sum", .reads = "x", .gives = "s", .body = "a"},
+         "'sum' reduces: one value"},
+        {1,
+         {.kind = KN_REDUCE, .label = "sum", .reads = "v", .gives = "y", .body = "a"},
+         "'sum' reduces: one value"},
+        {3,
+         {.over = KN_OVER_KEPT, .label = "store", .reads = "v", .gives = "z", .body = "z = v"},
+         "reads 'v', which each of them has of its own"},
+        {3, {.label = "store", .reads = "s", .gives = "z"}, "body is NULL"},
+    };
+    (void)state;
+    for (size_t f = 0; f < sizeof faults / sizeof faults[0]; ++f) {
+        kn_stage_text stages[4];
+        kn_program *p = NULL;
+        const kn_program_text text = mean_text(stages);
+        memcpy(stages, mean_stages, sizeof stages);
+        stages[faults[f].stage] = faults[f].text;
+        assert_int_not_equal(kn_program_create(&p, &text), KILN_OK);
+        assert_null(p);
+        if (!strstr(kiln_error_message(), faults[f].words))
+            fail_msg("%zu: '%s' is not in: %s", f, faults[f].words, kiln_error_message());
+    }
+}
+
+static void as_many_stages_as_there_is_room_for(void **state)
+{
+    kn_stage_text stages[KN_MAX_STAGES + 1];
+    kn_program_text text = {.in = "T x", .out = "T z", .stage = stages};
+    kn_program *p = NULL;
+    char label[KN_MAX_STAGES + 1][16];
+    (void)state;
+    for (int s = 0; s <= KN_MAX_STAGES; ++s) {
+        snprintf(label[s], sizeof label[s], "s%d", s);
+        stages[s] =
+            (kn_stage_text){.label = label[s], .gives = s == 0 ? "z" : "", .body = s == 0 ? "z = x" : ";"};
+    }
+    assert_int_equal(kn_program_create(&p, &text), KILN_ERROR_INVALID);
+    text.n_stages = KN_MAX_STAGES;
+    assert_int_equal(kn_program_create(&p, &text), KILN_OK);
+    assert_int_equal(strlen(p->pattern), KN_MAX_STAGES);
+    kn_program_free(p);
+    p = NULL;
+    text.n_stages = KN_MAX_STAGES + 1;
+    assert_int_equal(kn_program_create(&p, &text), KILN_ERROR_INVALID);
+    text.n_stages = 1;
+    text.values = "raw T v";
+    assert_int_equal(kn_program_create(&p, &text), KILN_ERROR_INVALID);
+    assert_non_null(strstr(kiln_error_message(), "'v' is a value of its own"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -148,6 +259,9 @@ int main(void)
         cmocka_unit_test(everything_is_copied),
         cmocka_unit_test(short_option_structs),
         cmocka_unit_test(messages_name_the_kernel_and_the_text),
+        cmocka_unit_test(stages_over_values),
+        cmocka_unit_test(stages_that_do_not_fit),
+        cmocka_unit_test(as_many_stages_as_there_is_room_for),
         cmocka_unit_test(nth_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -72,7 +72,7 @@ static void random_scene(scene *s)
         s->shape[a] = extents[roll(0, 9)];
     for (int v = 0; v < s->count; ++v)
         random_operand(s, v);
-    kn_space_make(&s->space, s->ndim, s->shape, s->view, s->count, s->with_index);
+    kn_space_make(&s->space, s->ndim, s->shape, 0, s->view, s->count, s->with_index);
     for (int v = 0; v < s->count; ++v)
         s->access[v].address += (uintptr_t)s->space.offset[v];
 }
@@ -354,7 +354,7 @@ static kn_schedule choose_for(int ndim, const int64_t *shape, const kn_view *vie
     kn_figures figures;
     kn_access moved[MAX_VIEWS];
     kn_target_parse(&target, "sm_90");
-    kn_space_make(&space, ndim, shape, view, count, with_index);
+    kn_space_make(&space, ndim, shape, 0, view, count, with_index);
     for (int o = 0; o < count; ++o) {
         moved[o] = access[o];
         moved[o].address += (uintptr_t)space.offset[o];
@@ -373,7 +373,7 @@ static int block_for(const kn_view *view, const kn_access *access, const kn_prog
     kn_figures figures;
     assert_non_null(space);
     assert_int_equal(kn_target_parse(&target, target_text), KILN_OK);
-    kn_space_make(space, 1, S(1000), view, 2, false);
+    kn_space_make(space, 1, S(1000), 0, view, 2, false);
     kn_schedule_choose(&chosen, &figures, program, space, access, 2, &target, block);
     free(space);
     return chosen.block;
@@ -447,7 +447,7 @@ static void choose_order(kn_schedule *chosen, kn_figures *figures, kn_space *spa
     }
     const kn_view view[] = {{shape, in_strides, 5, false}, {shape, out_strides, 5, true}};
     kn_target_cuda(&target, 9, 0);
-    kn_space_make(space, 5, shape, view, 2, false);
+    kn_space_make(space, 5, shape, 0, view, 2, false);
     kn_schedule_choose(chosen, figures, NULL, space, access, 2, &target, 0);
 }
 
@@ -525,7 +525,7 @@ static void empty_spaces_are_no_tiles(void **state)
     kn_figures launch;
     assert_non_null(space);
     kn_target_cuda(&target, 9, 0);
-    kn_space_make(space, 3, shape, view, 2, false);
+    kn_space_make(space, 3, shape, 0, view, 2, false);
     kn_schedule_choose(&schedule, &launch, NULL, space, access, 2, &target, 0);
     assert_ptr_not_equal(schedule.kind, &kn_kind_tile);
     free(space);

@@ -170,11 +170,53 @@ static void spaces_visit_every_element_once(void **state)
     for (int turn = 0; turn < 4000; ++turn) {
         random_scene(&s);
         visit_naively(expected, &s);
-        kn_space_make(space, s.ndim, s.shape, s.view, s.count, true);
+        kn_space_make(space, s.ndim, s.shape, 0, s.view, s.count, true);
         assert_int_equal(space->size, expected->size);
         tick_off(expected, space);
         assert_all_seen(expected);
         assert_is_tidy(space, &s);
+    }
+    free(expected);
+    free(space);
+}
+
+/* Some of the axes (bits). */
+static uint64_t random_axes(int ndim)
+{
+    uint64_t axes = 0;
+    for (int a = 0; a < ndim; ++a)
+        axes |= (uint64_t)(roll(0, 1)) << a;
+    return axes;
+}
+
+/* With reduced axes too: every element once, as many results as the kept axes have elements, and the results
+ * at the same place along all that is reduced. The last view is an output of the kept axes alone. */
+static void reduced_axes_stand_behind(void **state)
+{
+    visits *expected = malloc(sizeof *expected);
+    kn_space *space = malloc(sizeof *space);
+    scene s;
+    (void)state;
+    assert_non_null(expected);
+    assert_non_null(space);
+    state_of_dice = 13;
+    for (int turn = 0; turn < 4000; ++turn) {
+        int64_t results = 1;
+        random_scene(&s);
+        uint64_t reduced = random_axes(s.ndim);
+        int last = s.count - 1;
+        for (int a = s.ndim; a-- > 0;) {
+            s.view_shape[last][a] = reduced >> a & 1 ? 1 : s.shape[a];
+            s.strides[last][a] = 8 * results;
+            results *= s.view_shape[last][a];
+        }
+        visit_naively(expected, &s);
+        kn_space_make(space, s.ndim, s.shape, reduced, s.view, s.count, true);
+        assert_int_equal(kn_space_kept_size(space), results);
+        tick_off(expected, space);
+        assert_all_seen(expected);
+        for (int a = space->ndim - space->n_reduced; a < space->ndim; ++a)
+            assert_int_equal(space->stride[last][a], 0);
     }
     free(expected);
     free(space);
@@ -210,7 +252,7 @@ static void pieces_make_up_the_space(void **state)
     for (int turn = 0; turn < 400; ++turn) {
         random_scene(&s);
         visit_naively(expected, &s);
-        kn_space_make(space, s.ndim, s.shape, s.view, s.count, true);
+        kn_space_make(space, s.ndim, s.shape, 0, s.view, s.count, true);
         if (space->size > 0)
             tick_off_pieces(expected, space, roll(1, 40), 1 << roll(0, 2));
         assert_all_seen(expected);
@@ -233,12 +275,12 @@ static void contiguous_arrays_are_one_axis(void **state)
     const kn_view c[] = {{S(3, 4, 5), S(80, 20, 4), 3, false}, {S(3, 4, 5), S(160, 40, 8), 3, true}};
     const kn_view f[] = {{S(3, 4, 5), S(4, 12, 48), 3, false}, {S(3, 4, 5), S(8, 24, 96), 3, true}};
     (void)state;
-    kn_space_make(&space, 3, S(3, 4, 5), c, 2, true);
+    kn_space_make(&space, 3, S(3, 4, 5), 0, c, 2, true);
     assert_axes(&space, 1, S(60));
-    kn_space_make(&space, 3, S(3, 4, 5), f, 2, false);
+    kn_space_make(&space, 3, S(3, 4, 5), 0, f, 2, false);
     assert_axes(&space, 1, S(60));
     /* The index does not run with Fortran order: it holds the axes apart. */
-    kn_space_make(&space, 3, S(3, 4, 5), f, 2, true);
+    kn_space_make(&space, 3, S(3, 4, 5), 0, f, 2, true);
     assert_axes(&space, 3, S(5, 4, 3));
 }
 
@@ -247,10 +289,10 @@ static void broadcast_rows_keep_two_axes(void **state)
     kn_space space;
     const kn_view views[] = {{S(7, 1), S(4, 4), 2, false}, {S(6, 7, 8), S(224, 32, 4), 3, true}};
     (void)state;
-    kn_space_make(&space, 3, S(6, 7, 8), views, 2, false);
+    kn_space_make(&space, 3, S(6, 7, 8), 0, views, 2, false);
     assert_axes(&space, 3, S(6, 7, 8));
     const kn_view row[] = {{S(8), S(4), 1, false}, {S(6, 7, 8), S(224, 32, 4), 3, true}};
-    kn_space_make(&space, 3, S(6, 7, 8), row, 2, false);
+    kn_space_make(&space, 3, S(6, 7, 8), 0, row, 2, false);
     assert_axes(&space, 2, S(42, 8));
     assert_int_equal(space.stride[0][0], 0);
 }
@@ -260,7 +302,7 @@ static void reversed_results_are_turned(void **state)
     kn_space space;
     const kn_view views[] = {{S(10), S(4), 1, false}, {S(10), S(-4), 1, true}};
     (void)state;
-    kn_space_make(&space, 1, S(10), views, 2, true);
+    kn_space_make(&space, 1, S(10), 0, views, 2, true);
     assert_axes(&space, 1, S(10));
     assert_int_equal(space.stride[1][0], 4);
     assert_int_equal(space.offset[1], -36);
@@ -275,9 +317,9 @@ static void nothing_and_one(void **state)
     kn_space space;
     const kn_view none[] = {{S(3, 0), S(0, 4), 2, true}}, one[] = {{NULL, NULL, 0, true}};
     (void)state;
-    kn_space_make(&space, 2, S(3, 0), none, 1, true);
+    kn_space_make(&space, 2, S(3, 0), 0, none, 1, true);
     assert_int_equal(space.size, 0);
-    kn_space_make(&space, 0, NULL, one, 1, true);
+    kn_space_make(&space, 0, NULL, 0, one, 1, true);
     assert_int_equal(space.size, 1);
     assert_axes(&space, 1, S(1));
 }
@@ -298,6 +340,30 @@ static void memory_order_is_numpys(void **state)
     assert_memory_equal(axes, ((int[]){2, 1, 0}), sizeof axes);
     kn_space_memory_order(axes, 3, none, 1);
     assert_memory_equal(axes, ((int[]){0, 1, 2}), sizeof axes);
+}
+
+/* Axes merge with their like alone, and those that are reduced are ordered by what is read. */
+static void kept_and_reduced_do_not_merge(void **state)
+{
+    kn_space space;
+    const kn_view rows[] = {{S(3, 4, 5), S(80, 20, 4), 3, false}, {S(3, 4, 1), S(16, 4, 4), 3, true}};
+    const kn_view outer[] = {{S(3, 4, 5), S(80, 20, 4), 3, false}, {S(1, 4, 5), S(20, 20, 4), 3, true}};
+    const kn_view all[] = {{S(3, 4, 5), S(4, 60, 12), 3, false}, {S(1, 1, 1), S(4, 4, 4), 3, true}};
+    const kn_view middle[] = {{S(3, 4, 5), S(80, 20, 4), 3, false}, {S(3, 1, 5), S(20, 20, 4), 3, true}};
+    (void)state;
+    kn_space_make(&space, 3, S(3, 4, 5), 4, rows, 2, false);
+    assert_axes(&space, 2, S(12, 5));
+    assert_int_equal(space.n_reduced, 1);
+    kn_space_make(&space, 3, S(3, 4, 5), 1, outer, 2, false);
+    assert_axes(&space, 2, S(20, 3));
+    kn_space_make(&space, 3, S(3, 4, 5), 7, all, 2, false);
+    assert_axes(&space, 1, S(60));
+    assert_int_equal(space.n_reduced, 1);
+    assert_int_equal(kn_space_kept_size(&space), 1);
+    assert_int_equal(space.stride[0][0], 4);
+    kn_space_make(&space, 3, S(3, 4, 5), 2, middle, 2, false);
+    assert_axes(&space, 3, S(3, 5, 4));
+    assert_int_equal(space.stride[0][2], 20);
 }
 
 /* ---- broadcasting ---- */
@@ -349,6 +415,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(spaces_visit_every_element_once),
+        cmocka_unit_test(reduced_axes_stand_behind),
+        cmocka_unit_test(kept_and_reduced_do_not_merge),
         cmocka_unit_test(pieces_make_up_the_space),
         cmocka_unit_test(contiguous_arrays_are_one_axis),
         cmocka_unit_test(broadcast_rows_keep_two_axes),

@@ -27,6 +27,7 @@ static kn_spec spec_of(const kn_program *p)
     s.generator = "1-test";
     for (int k = 0; k < p->n_in + p->n_out; ++k)
         s.operand[k] = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = KILN_FLOAT32};
+    s.n_arrays = kn_operands_settle(s.operand, p->n_in + p->n_out);
     s.schedule = (kn_schedule){.kind = &kn_kind_flat, .vector = 4, .block = 256};
     kn_target_parse(&s.target, "sm_90");
     return s;
@@ -47,7 +48,9 @@ static void assert_round_trip(const kn_spec *s)
     char *line = line_of(s);
     assert_null(strchr(line, '\n'));
     assert_int_equal(kn_spec_parse(&parsed, line), KILN_OK);
-    assert_string_equal(parsed.program->body, s->program->body);
+    assert_string_equal(parsed.program->pattern, s->program->pattern);
+    for (int t = 0; t < kn_program_texts(s->program); ++t)
+        assert_string_equal(parsed.program->text[t], s->program->text[t]);
     assert_string_equal(parsed.program->preamble, s->program->preamble);
     assert_int_equal(parsed.program->uses, s->program->uses);
     assert_int_equal(parsed.program->flags, s->program->flags);
@@ -69,10 +72,11 @@ static void plain_line(void **state)
     kn_spec s = spec_of(p);
     char *line = line_of(&s);
     (void)state;
-    assert_string_equal(line, "kiln/1 generator=\"1-test\" target=\"cuda:sm_90\" kind=\"elementwise\" "
-                              "name=\"k\" in=\"T x, float32 y\" out=\"T z\" "
-                              "body=\"z = x - y\" operands=\"array:float32 array:float32 array:float32\" "
-                              "schedule=\"flat\" vector=\"4\" block=\"256\"");
+    assert_string_equal(
+        line, "kiln/2 generator=\"1-test\" target=\"cuda:sm_90\" kind=\"program\" "
+              "name=\"k\" in=\"T x, float32 y\" out=\"T z\" "
+              "stage=\"map\" body=\"z = x - y\" operands=\"array:float32 array:float32 array:float32\" "
+              "schedule=\"flat\" vector=\"4\" block=\"256\"");
     kn_free(line);
     assert_round_trip(&s);
     kn_program_free(p);
@@ -121,9 +125,12 @@ static void everything_at_once(void **state)
     s.operand[2] = (kn_operand){.pass = KN_PASS_STRUCT, .struct_size = 8};
     s.operand[3] = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = KILN_FLOAT64};
     s.operand[5] = (kn_operand){.pass = KN_PASS_RAW, .dtype = KILN_BOOL, .raw_rank = 64};
+    s.n_arrays = kn_operands_settle(s.operand, 6);
     s.schedule = (kn_schedule){.kind = &kn_kind_rows, .vector = 8, .block = 128, .rank = 64, .access = "vd"};
     assert_round_trip(&s);
-    assert_int_equal(kn_spec_count_arrays(&s), 2);
+    assert_int_equal(s.n_arrays, 2);
+    assert_int_equal(s.operand[4].array, 1);
+    assert_int_equal(s.operand[1].array, -1);
     kn_target_host(&s.target);
     s.schedule = (kn_schedule){.kind = &kn_kind_host_indices, .rank = 8};
     assert_round_trip(&s);
@@ -143,6 +150,93 @@ static void every_schedule(void **state)
         }
     }
     kn_program_free(p);
+}
+
+/* Stages, values, and arrays that are seen as another dtype. */
+static void several_stages(void **state)
+{
+    static const kn_stage_text stages[] = {
+        {.kind = KN_MAP, .label = "load", .reads = "x", .gives = "v", .body = "v = x; // over=\"kept\""},
+        {.kind = KN_REDUCE, .label = "sum", .reads = "v", .gives = "s", .body = "a + b", .identity = "0"},
+        {.kind = KN_MAP, .over = KN_OVER_KEPT, .label = "store", .reads = "s", .body = "z = s + y"}};
+    const kn_program_text text = {.name = "k",
+                                  .in = "float32 x, float32 y",
+                                  .out = "T z",
+                                  .values = "float32 v, float64 s",
+                                  .stage = stages,
+                                  .n_stages = 3,
+                                  .reduced = 2,
+                                  .casts = true};
+    kn_program *p = NULL;
+    (void)state;
+    assert_int_equal(kn_program_create(&p, &text), KILN_OK);
+    kn_spec s = spec_of(p);
+    s.operand[0].dtype = KILN_FLOAT16;
+    char *line = line_of(&s);
+    assert_string_equal(
+        strstr(line, " in="),
+        " in=\"float32 x, float32 y\" out=\"T z\" values=\"float32 v, float64 s\" reduced=\"2\" casts=\"1\""
+        " stage=\"map\" label=\"load\" reads=\"x\" gives=\"v\" body=\"v = x; // over=\\\"kept\\\"\""
+        " stage=\"reduce\" label=\"sum\" reads=\"v\" gives=\"s\" body=\"a + b\" identity=\"0\""
+        " stage=\"map\" label=\"store\" over=\"kept\" reads=\"s\" body=\"z = s + y\""
+        " operands=\"array:float16>float32 array:float32 array:float32\""
+        " schedule=\"flat\" vector=\"4\" block=\"256\"");
+    kn_free(line);
+    assert_round_trip(&s);
+    kn_program_free(p);
+}
+
+static void assert_same_texts(const char *const *a, const char *const *b, int n)
+{
+    for (int k = 0; k < n; ++k)
+        assert_string_equal(a[k], b[k]);
+}
+
+/* Raw modules have the same form. */
+static void modules_round_trip(void **state)
+{
+    static const char *const options[] = {"-DA=\"1\"", "-std=c++17"}, *const names[] = {"a.h"},
+                             *const texts[] = {"#define B\n"}, *const expressions[] = {"f<int>", "&table"};
+    kn_module_spec m = {.name = "mine", .source = "__global__ void f() {}\r\n\t\"", .flags = 3};
+    (void)state;
+    for (int full = 0; full < 2; ++full) {
+        kn_parsed_spec parsed;
+        kn_str line = KN_STR_INIT, again = KN_STR_INIT;
+        assert_int_equal(kn_target_parse(&m.target, "sm_90"), KILN_OK);
+        kn_module_spec_format(&line, &m);
+        assert_null(strchr(kn_str_text(&line), '\n'));
+        assert_int_equal(kn_spec_parse(&parsed, kn_str_text(&line)), KILN_OK);
+        assert_int_equal(parsed.kind, KN_SPEC_MODULE);
+        assert_string_equal(parsed.module.source, m.source);
+        assert_string_equal(parsed.module.name, m.name);
+        assert_true((parsed.module.generator != NULL) == (full == 1));
+        assert_int_equal(parsed.module.flags, m.flags);
+        assert_int_equal(parsed.module.has_folders, m.has_folders);
+        assert_true(kn_target_equal(&parsed.module.target, &m.target));
+        assert_int_equal(parsed.module.n_options, m.n_options);
+        assert_int_equal(parsed.module.n_headers, m.n_headers);
+        assert_int_equal(parsed.module.n_expressions, m.n_expressions);
+        assert_same_texts(parsed.module.option, m.option, m.n_options);
+        assert_same_texts(parsed.module.header_name, m.header_name, m.n_headers);
+        assert_same_texts(parsed.module.header_text, m.header_text, m.n_headers);
+        assert_same_texts(parsed.module.expression, m.expression, m.n_expressions);
+        kn_module_spec_format(&again, &parsed.module);
+        assert_string_equal(kn_str_text(&line), kn_str_text(&again));
+        kn_parsed_spec_free(&parsed);
+        kn_str_free(&line);
+        kn_str_free(&again);
+        m = (kn_module_spec){.name = "mine",
+                             .source = "",
+                             .generator = "1-test",
+                             .option = options,
+                             .n_options = 2,
+                             .header_name = names,
+                             .header_text = texts,
+                             .n_headers = 1,
+                             .expression = expressions,
+                             .n_expressions = 2,
+                             .has_folders = true};
+    }
 }
 
 /* Whatever tells two binaries apart tells their lines apart. */
@@ -206,8 +300,8 @@ static void assert_refused(const char *from, const char *to, kiln_status status,
 static void damage_is_found(void **state)
 {
     (void)state;
-    assert_refused("kiln/1", "kiln/2", KILN_ERROR_FORMAT, "kiln/1");
-    assert_refused("kiln/1", "", KILN_ERROR_FORMAT, "kiln/1");
+    assert_refused("kiln/2", "kiln/1", KILN_ERROR_FORMAT, "kiln/2");
+    assert_refused("kiln/2", "", KILN_ERROR_FORMAT, "kiln/2");
     assert_refused(" body=\"z = x\"", "", KILN_ERROR_FORMAT, "'body' is missing");
     assert_refused(" generator=\"1-test\"", "", KILN_ERROR_FORMAT, "'generator' is missing");
     assert_refused("body=\"z = x\"", "body=\"z = x", KILN_ERROR_FORMAT, "");
@@ -215,7 +309,12 @@ static void damage_is_found(void **state)
     assert_refused("body=\"z = x\"", "body=\"z \\x4\"", KILN_ERROR_FORMAT, "'body'");
     assert_refused("body=\"z = x\"", "body=\"(\"", KILN_ERROR_SYNTAX, "body");
     assert_refused("body=", "body", KILN_ERROR_FORMAT, "key=\"value\"");
-    assert_refused("kind=\"elementwise\"", "kind=\"dance\"", KILN_ERROR_FORMAT, "'dance'");
+    assert_refused("kind=\"program\"", "kind=\"dance\"", KILN_ERROR_FORMAT, "'dance'");
+    assert_refused("kind=\"program\"", "kind=\"module\"", KILN_ERROR_FORMAT, "'source' is missing");
+    assert_refused("stage=\"map\"", "stage=\"hop\"", KILN_ERROR_FORMAT, "stage 'hop'");
+    assert_refused("body=", "reads=\"y\" body=", KILN_ERROR_INVALID, "'y'");
+    assert_refused("out=\"T z\"", "out=\"T z\" reduced=\"65\"", KILN_ERROR_FORMAT, "reduced '65'");
+    assert_refused("array:float32 array", "array:float32>floot array", KILN_ERROR_TYPE, "floot");
     assert_refused("schedule=\"flat\"", "schedule=\"round\"", KILN_ERROR_FORMAT, "'round'");
     assert_refused("vector=\"4\"", "vector=\"-4\"", KILN_ERROR_FORMAT, "vector");
     assert_refused("block=\"256\"", "block=\"999999\"", KILN_ERROR_FORMAT, "block");
@@ -278,6 +377,8 @@ int main(void)
         cmocka_unit_test(awkward_texts),
         cmocka_unit_test(everything_at_once),
         cmocka_unit_test(every_schedule),
+        cmocka_unit_test(several_stages),
+        cmocka_unit_test(modules_round_trip),
         cmocka_unit_test(differences_show),
         cmocka_unit_test(damage_is_found),
         cmocka_unit_test(cut_lines_are_refused),

@@ -131,7 +131,7 @@ static void random_scene(scene *s, bool is_large)
         lay_out(s, 1, one_in(2) ? results : others, INT64_C(1) << roll(0, 3));
     for (int v = s->n_in; v < s->count; ++v)
         lay_out(s, v, results, v == s->n_in ? item : INT64_C(1) << roll(0, 3));
-    kn_space_make(&s->space, s->ndim, s->shape, s->view, s->count, s->with_index);
+    kn_space_make(&s->space, s->ndim, s->shape, 0, s->view, s->count, s->with_index);
     for (int v = 0; v < s->count; ++v)
         s->access[v].address += (uintptr_t)s->space.offset[v];
 }

@@ -1,0 +1,210 @@
+/* stages.c - a program's stages as functions of the source, and calls of them. */
+#include "codegen/writer.h"
+
+#include <string.h>
+
+static bool is_param(const kn_writer *w, int value)
+{
+    return value < kn_param_count(w);
+}
+
+/* What the program indexes by itself, or has by one value for all elements, is no argument. */
+static bool is_argument(const kn_writer *w, int value)
+{
+    if (!is_param(w, value))
+        return true;
+    kn_pass pass = w->spec->operand[value].pass;
+    return pass == KN_PASS_ARRAY || (pass != KN_PASS_RAW && w->program->param[value].is_non_const);
+}
+
+const char *kn_count_name(const kn_writer *w)
+{
+    for (int k = 0; k < kn_param_count(w) + w->program->n_values; ++k)
+        if (strcmp(w->program->param[k].name, "n") == 0)
+            return "kn_n";
+    return "n";
+}
+
+/* Its rank is known only where the texts ask for the index along each axis. */
+void kn_put_indexer(const kn_writer *w, kn_str *out, const char *index)
+{
+    const char *count = kn_count_name(w);
+    if (w->program->uses & KN_USES_PLACE)
+        kn_str_printf(out, "const kn_indexer_of<%d> _ind = {%s, (int)kn.logical_rank, kn.logical, %s};\n",
+                      w->spec->loop_rank, count, index);
+    else
+        kn_str_printf(out, "const kn_indexer _ind = {%s, (int)kn.logical_rank, kn.logical};\n", count);
+}
+
+void kn_put_type(const kn_writer *w, kn_str *out, int value)
+{
+    const kn_param *p = &w->program->param[value];
+    if (is_param(w, value))
+        kn_str_append(out, kn_spec_c_name(w->spec, value));
+    else if (p->type == KN_TYPE_PLACEHOLDER)
+        kn_str_append_n(out, &p->placeholder, 1);
+    else
+        kn_str_append(out, p->type == KN_TYPE_DTYPE ? kn_dtype_info_of(p->dtype)->c_name : p->struct_name);
+}
+
+/* ---- functions ---- */
+
+/* The one stage of an elementwise program has no label. */
+static const char *function_of(const kn_stage *s)
+{
+    return s->label[0] ? s->label : "element";
+}
+
+/* A text of the user's, on lines of its own. */
+static void put_text(const kn_writer *w, kn_str *out, const kn_stage *s, const char *more, int text)
+{
+    kn_str_printf(out, "#line 1 \"%s%s%s%s\"\n%s\n;\n#line 0\n", w->program->name, s->label[0] ? "." : "",
+                  s->label, more, kn_str_text(&w->user[text]));
+}
+
+static void put_map_function(const kn_writer *w, kn_str *out, int stage)
+{
+    const kn_stage *s = &w->program->stage[stage];
+    const char *separator = "";
+    bool loop = w->program->uses & KN_USES_CONTINUE;
+    kn_str_printf(out, "const auto kn_%s = [&](", function_of(s));
+    for (int v = 0; v < s->n_read + s->n_given; ++v) {
+        int k = s->value[v];
+        bool is_given = v >= s->n_read;
+        if (!is_argument(w, k))
+            continue;
+        kn_str_printf(out, "%s%s", separator,
+                      is_given         ? ""
+                      : is_param(w, k) ? kn_spec_constness(w->spec, k)
+                                       : "const ");
+        kn_put_type(w, out, k);
+        kn_str_printf(out, " %s%s", is_given ? "&" : "", w->program->param[k].name);
+        separator = ", ";
+    }
+    if (w->program->uses & KN_USES_INDEX)
+        kn_str_printf(out, "%sconst long long i", separator);
+    kn_str_append(out, ") {\n");
+    if (kn_text_has_word(s->body, "_ind")) {
+        kn_str_append(out, "    ");
+        kn_put_indexer(w, out, "i");
+    }
+    kn_str_append(out, loop ? "    do {\n" : "");
+    put_text(w, out, s, "", KN_TEXT_STAGE + stage);
+    kn_str_append(out, loop ? "    } while (0);\n" : "");
+    kn_str_append(out, "};\n");
+}
+
+static void put_reduce_function(const kn_writer *w, kn_str *out, int stage)
+{
+    const kn_stage *s = &w->program->stage[stage];
+    kn_str type = KN_STR_INIT;
+    kn_put_type(w, &type, s->value[s->n_read]);
+    const char *name = kn_str_text(&type);
+    kn_str_printf(out, "const auto kn_%s = [&](const %s a, const %s b) -> %s {\n    return\n", s->label, name,
+                  name, name);
+    put_text(w, out, s, "", KN_TEXT_STAGE + stage);
+    kn_str_append(out, "};\n");
+    if (s->identity[0]) {
+        kn_str_printf(out, "const %s kn_%s_identity =\n", name, s->label);
+        put_text(w, out, s, ".identity", KN_TEXT_STAGE + w->program->n_stages + stage);
+    }
+    out->failed = out->failed || type.failed;
+    kn_str_free(&type);
+}
+
+void kn_put_stages(kn_writer *w)
+{
+    static void (*const put[KN_STAGE_KINDS])(const kn_writer *w, kn_str *out, int stage) = {
+        [KN_MAP] = put_map_function, [KN_REDUCE] = put_reduce_function};
+    for (int s = 0; s < w->program->n_stages; ++s)
+        put[w->program->stage[s].kind](w, &w->slot[KN_SLOT_ELEMENT], s);
+}
+
+/* ---- calls ---- */
+
+/* What lies in memory as another dtype, booleans among them: those are bytes, and normalised. */
+static bool is_converted(const kn_writer *w, int k)
+{
+    const kn_operand *o = &w->spec->operand[k];
+    return o->seen != o->dtype || o->seen == KILN_BOOL;
+}
+
+/* The element as the program sees it. */
+static void put_seen(const kn_writer *w, kn_str *out, kn_place_writer place, int k)
+{
+    const kn_operand *o = &w->spec->operand[k];
+    bool is_bit = o->dtype == KILN_BOOL || o->seen == KILN_BOOL, is_cast = o->seen != o->dtype;
+    if (is_cast)
+        kn_str_printf(out, "static_cast<%s>(", kn_spec_c_name(w->spec, k));
+    place(w, out, k);
+    kn_str_append(out, is_bit ? " != 0" : "");
+    kn_str_append(out, is_cast ? ")" : "");
+}
+
+/* A result that is converted comes in as a variable, and goes back when the stage is done. */
+static void put_back(const kn_writer *w, kn_str *before, kn_str *after, kn_place_writer place, int k)
+{
+    const kn_operand *o = &w->spec->operand[k];
+    const char *name = w->program->param[k].name;
+    kn_str_printf(before, "%s kn_%s_seen = ", kn_spec_c_name(w->spec, k), name);
+    put_seen(w, before, place, k);
+    kn_str_append(before, ";\n");
+    place(w, after, k);
+    if (o->seen == o->dtype)
+        kn_str_printf(after, " = kn_%s_seen;\n", name);
+    else if (o->dtype == KILN_BOOL)
+        kn_str_printf(after, " = kn_%s_seen != 0;\n", name);
+    else
+        kn_str_printf(after, " = static_cast<%s>(kn_%s_seen);\n", kn_storage(w, k), name);
+}
+
+/* One argument; what has to be done before and after the call as well. */
+static void put_argument(const kn_writer *w, kn_str *before, kn_str *call, kn_str *after,
+                         kn_place_writer place, int k)
+{
+    const char *name = w->program->param[k].name;
+    if (!is_param(w, k)) {
+        kn_str_printf(call, "kn_value_%s", name);
+    } else if (kn_array_of(w, k) < 0) {
+        kn_str_printf(call, "kn.%s_%s", name, kn_is_bool(w, k) ? " != 0" : "");
+    } else if (!kn_is_output(w, k)) {
+        put_seen(w, call, place, k);
+    } else if (is_converted(w, k)) {
+        kn_str_printf(call, "kn_%s_seen", name);
+        put_back(w, before, after, place, k);
+    } else {
+        place(w, call, k);
+    }
+}
+
+void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index)
+{
+    const kn_stage *s = &w->program->stage[stage];
+    kn_str before = KN_STR_INIT, call = KN_STR_INIT, after = KN_STR_INIT;
+    const char *separator = "";
+    for (int v = 0; v < s->n_read + s->n_given; ++v) {
+        if (!is_argument(w, s->value[v]))
+            continue;
+        kn_str_append(&call, separator);
+        put_argument(w, &before, &call, &after, place, s->value[v]);
+        separator = ", ";
+    }
+    if (w->program->uses & KN_USES_INDEX)
+        kn_str_printf(&call, "%s%s", separator, index);
+    kn_str_printf(out, "%skn_%s(%s);\n%s", kn_str_text(&before), function_of(s), kn_str_text(&call),
+                  kn_str_text(&after));
+    out->failed = out->failed || before.failed || call.failed || after.failed;
+    kn_str_free(&before);
+    kn_str_free(&call);
+    kn_str_free(&after);
+}
+
+void kn_put_call(const kn_writer *w, kn_str *out, kn_place_writer place, const char *index)
+{
+    kn_put_map(w, out, 0, place, index);
+}
+
+void kn_put_reduce(const kn_writer *w, kn_str *out, int stage, const char *a, const char *b)
+{
+    kn_str_printf(out, "kn_%s(%s, %s)", w->program->stage[stage].label, a, b);
+}

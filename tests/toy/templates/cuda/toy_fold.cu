@@ -1,0 +1,24 @@
+${head}
+struct kn_args {
+    ${fields}
+};
+
+extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
+{
+    ${wait}
+    ${values}
+    ${loop_prep}
+    ${element}
+
+    const long long kn_at = blockIdx.x * ${block}ll + threadIdx.x;
+    if (kn_at < kn.size) {
+        long long kn_j = 0;
+        ${loads}
+        for (; kn_j < kn.toy_length; ++kn_j) {
+            ${single}
+        }
+        kn_j = 0;
+        ${stores}
+    }
+    ${after_loop}
+}

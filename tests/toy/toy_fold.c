@@ -1,0 +1,104 @@
+/* A kind for programs of three stages, map, reduce, map: each result is folded by one thread, element by element.
+ * Not fast: it shows that a program of several stages over kept and reduced axes needs new files and a line
+ * of each table, and nothing else. */
+#include "codegen/writer.h"
+
+#include <string.h>
+
+#include "plan/choice.h"
+
+enum { MAX_OPERANDS = 4 }; /* as many as the field has room for */
+
+/* What the kernel is told: elements along the reduced axes, and bytes from one to the next along what is kept
+ * and what is reduced. */
+typedef struct fold {
+    int64_t length;
+    int64_t step[2][MAX_OPERANDS];
+} fold;
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)kept;
+    const kn_space *s = c->space;
+    if (s->n_reduced > 1 || s->ndim - s->n_reduced > 1 || s->n_operands > MAX_OPERANDS)
+        return false;
+    bool is_cuda = c->target->backend == KN_CUDA;
+    out->vector = is_cuda ? 1 : 0;
+    out->block = is_cuda ? kn_choice_block(c) : 0;
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"long long toy_length;\nlong long toy_step[2][4];\n", sizeof(fold), 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_space *s = part->space;
+    fold f = {.length = 1};
+    out->size = kn_space_kept_size(s);
+    if (part->spec->target.backend == KN_CUDA)
+        kn_place_along(out, part, out->size);
+    for (int a = 0; a < s->ndim; ++a) {
+        int is_reduced = a >= s->ndim - s->n_reduced;
+        f.length = is_reduced ? s->extent[a] : f.length;
+        for (int o = 0; o < s->n_operands; ++o)
+            f.step[is_reduced][o] = s->stride[o][a];
+    }
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+extern const kn_kind toy_fold_on_host, toy_fold_on_cuda;
+const kn_kind toy_fold_on_host = {"toy_fold", "mrm", choose, field, place, NULL, NULL};
+const kn_kind toy_fold_on_cuda = {"toy_fold", "mrm", choose, field, place, NULL, NULL};
+
+/* ---- its recipe ---- */
+
+/* "kn_at * kn.toy_step[0][2] + kn_j * kn.toy_step[1][2]" */
+static void put_distance(kn_str *out, int operand)
+{
+    kn_str_printf(out, "kn_at * kn.toy_step[0][%d] + kn_j * kn.toy_step[1][%d]", operand, operand);
+}
+
+static void put_place(const kn_writer *w, kn_str *out, int k)
+{
+    const char *qualifier = kn_is_output(w, k) ? "" : "const ";
+    kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s_ + ", qualifier, kn_storage(w, k), qualifier,
+                  w->program->param[k].name);
+    put_distance(out, kn_array_of(w, k));
+    kn_str_append(out, ")");
+}
+
+static void fill(kn_writer *w)
+{
+    const kn_program *p = w->program;
+    const char *mapped = p->param[p->stage[1].value[0]].name, *folded = p->param[p->stage[1].value[1]].name;
+    kn_str index = KN_STR_INIT, all = KN_STR_INIT, one = KN_STR_INIT;
+    kn_str_append(&index, "kn.start + ");
+    put_distance(&index, w->spec->n_arrays);
+    for (int v = 0; v < p->n_values; ++v) {
+        int value = kn_param_count(w) + v;
+        kn_put_type(w, &w->slot[KN_SLOT_LOADS], value);
+        kn_str_printf(&w->slot[KN_SLOT_LOADS], " kn_value_%s = kn_%s_identity;\n", p->param[value].name,
+                      p->stage[1].label);
+    }
+    kn_put_map(w, &w->slot[KN_SLOT_SINGLE], 0, put_place, kn_str_text(&index));
+    kn_str_printf(&all, "kn_value_%s", folded);
+    kn_str_printf(&one, "kn_value_%s", mapped);
+    kn_str_printf(&w->slot[KN_SLOT_SINGLE], "kn_value_%s = ", folded);
+    kn_put_reduce(w, &w->slot[KN_SLOT_SINGLE], 1, kn_str_text(&all), kn_str_text(&one));
+    kn_str_append(&w->slot[KN_SLOT_SINGLE], ";\n");
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], 2, put_place, kn_str_text(&index));
+    w->slot[KN_SLOT_SINGLE].failed |= index.failed || all.failed || one.failed;
+    kn_str_free(&index);
+    kn_str_free(&all);
+    kn_str_free(&one);
+}
+
+extern const kn_recipe toy_fold_recipes[2];
+const kn_recipe toy_fold_recipes[2] = {
+    {.kind = &toy_fold_on_host, .template_name = "host/toy_fold.cpp", .fill = fill},
+    {.kind = &toy_fold_on_cuda, .template_name = "cuda/toy_fold.cu", .fill = fill}};
