@@ -1,9 +1,9 @@
-/* build/build.h - key material -> code: memo in the process, the user's cache, the compiler; one compile a
- * key, among threads and among processes.
+/* build/build.h - specialisation -> code: what was used before in the process, the user's cache, the compiler
+ * (build/store.h); one compile a key, among threads and among processes.
  *
  * Code is stored once it has been loaded (its entry found); code for another machine, which nothing here can
- * load, once it is known to be whole. What comes from the disk and is not whole, or does not load, is made
- * anew, once. */
+ * load, once it is known to be whole. What comes from a store and is not whole, or does not load, is looked
+ * for further down, and made anew at last. */
 #ifndef KN_BUILD_BUILD_H
 #define KN_BUILD_BUILD_H
 
@@ -11,7 +11,7 @@
 #include "base/blob.h"
 #include "base/str.h"
 #include "build/once.h"
-#include "compile/compile.h"
+#include "build/subject.h"
 #include "device/device.h"
 
 enum {
@@ -23,21 +23,12 @@ enum {
 
 /* What is wanted. All pointers are read during the call alone. */
 typedef struct kn_build_request {
-    const char *what; /* key material: the serialised specialisation, or what stands for a raw module */
-    const char *name; /* for messages and the compiler: "squared_diff" */
-    kn_target target;
+    const kn_subject *subject;
     unsigned flags; /* KN_BUILD_* */
-    /* Fills the compile request (its target, name and flags are set already) and the source; called on a miss
-     * alone. source lives until the compile is done. */
-    kiln_status (*generate)(void *user, kn_compile_request *compile, kn_str *source);
-    void *user;
-    /* the user's compiler options: where headers that a row names are looked for (kn_compile_notes_hold) */
-    const char *const *options;
-    int n_options;
     /* of one kernel, which keeps the functions it has met though headers change; NULL: the current ones */
     kn_once_table *kept;
-    /* receives the row's notes (kn_compile_notes, stored as the cache's aux), from whatever origin; NULL:
-     * not wanted */
+    /* receives the notes of the code (kn_compile_notes, stored beside it), from whatever origin; NULL: not
+     * wanted */
     kn_str *notes;
 } kn_build_request;
 
@@ -48,13 +39,17 @@ typedef struct kn_build_info {
     size_t code_bytes;
 } kn_build_info;
 
-/* The code, found or made, as a copy of the caller's. */
+/* The code, found or made, as a copy of the caller's: for any target, on a machine without its devices, too.
+ * info may be NULL. */
 kiln_status kn_build_code(kn_blob *out, const kn_build_request *request, kn_build_info *info);
 
-/* The entry point `entry` of the code, loaded on the device (once a device and key). Lives until the process
- * ends. Where a header has changed since, it is compiled anew. info may be NULL. */
+/* The source that a compiler would be given. */
+kiln_status kn_build_source(kn_str *out, const kn_subject *subject);
+
+/* The subject's entry point in the code, loaded on the device (once a device and key). Lives until the process
+ * ends. Where a header has changed since, it is compiled anew. */
 kiln_status kn_build_function(kn_function **out, const kn_build_request *request, kn_device *device,
-                              const char *entry, kn_build_info *info);
+                              kn_build_info *info);
 
 /* The code as a copy, and loaded on the device as a module of the caller's own, to be unloaded by the back
  * end. Neither on failure. */

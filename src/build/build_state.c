@@ -1,49 +1,46 @@
-#include "build/build_state.h"
+#include "build/store.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/thread.h"
 #include "base/unload.h"
-#include "compile/compile.h"
-#include "device/device.h"
-
-#include <limits.h>
-#include <stdio.h>
-#include <string.h>
-#include <strings.h>
 
 static _Atomic(kn_build_state *) current;
 
 static kn_backend_kind warm_up_backend; /* whose compiler the thread that opens the cache looks for */
 static bool is_warming_up;
 
-/* False without memory: having no place for a cache is no failure, and is remembered. */
-static bool open_cache(kn_build_state *state)
+static void free_module(void *value)
 {
-    const char *setting = kn_os_env("KILN_CACHE");
-    char folder[PATH_MAX];
-    kn_error_state before;
-    state->is_switched_off = setting && (!strcasecmp(setting, "off") || !strcmp(setting, "0"));
-    if (state->is_switched_off)
-        return true;
-    kn_error_save(&before);
-    if (kn_cache_default_folder(folder, sizeof folder) == KILN_OK)
-        state->cache = kn_cache_create(folder, false);
-    else
-        snprintf(state->trouble, sizeof state->trouble, "%s", kiln_error_message());
-    kn_error_restore(&before);
-    return state->cache || state->trouble[0];
+    kn_loaded_module *loaded = value;
+    if (loaded->module)
+        loaded->device->backend->module_unload(loaded->module);
+    kn_free(loaded);
 }
 
+/* What is loaded goes before the code that it was loaded from. */
 static void free_state(kn_build_state *state)
 {
     if (!state)
         return;
-    kn_once_table_free(state->functions, kn_loaded_function_free);
-    kn_once_table_free(state->modules, kn_loaded_module_free);
-    kn_once_table_free(state->codes, kn_code_free);
-    kn_cache_free(state->cache);
+    kn_once_table_free(state->functions, kn_free);
+    kn_once_table_free(state->modules, free_module);
+    for (int s = state->n_stores; s-- > 0;)
+        if (state->store[s].store->close)
+            state->store[s].store->close(state->store[s].self);
     kn_free(state);
+}
+
+/* False without memory. */
+static bool open_stores(kn_build_state *state)
+{
+    bool is_open = true;
+    for (const kn_store *const *store = kn_stores(); *store && is_open; store++) {
+        kn_opened_store *opened = &state->store[state->n_stores++];
+        opened->store = *store;
+        is_open = !opened->store->open || opened->store->open(&opened->self, state);
+    }
+    return is_open;
 }
 
 static kn_build_state *create_state(void)
@@ -51,10 +48,9 @@ static kn_build_state *create_state(void)
     kn_build_state *state = kn_calloc(1, sizeof *state);
     if (!state)
         return NULL;
-    state->codes = kn_once_table_create();
     state->modules = kn_once_table_create();
     state->functions = kn_once_table_create();
-    if (state->codes && state->modules && state->functions && open_cache(state))
+    if (state->modules && state->functions && open_stores(state))
         return state;
     free_state(state);
     return NULL;
@@ -79,7 +75,9 @@ kiln_status kn_build_state_get(kn_build_state **out)
 static void warm_up(void *user)
 {
     kn_build_state *state = user;
-    kn_cache_warm_up(state->cache);
+    for (int s = 0; s < state->n_stores; s++)
+        if (state->store[s].store->warm_up)
+            state->store[s].store->warm_up(state->store[s].self);
     kn_compile_identity(warm_up_backend);
 }
 
@@ -97,11 +95,6 @@ void kn_build_warm_up(kn_backend_kind backend)
         kn_lock_give(KN_LOCK_BUILD);
     }
     kn_error_restore(&before);
-}
-
-__attribute__((constructor)) static void register_warm_up(void)
-{
-    kn_device_on_first_use(kn_build_warm_up);
 }
 
 void kn_build_shutdown(void)

@@ -1,7 +1,7 @@
 #include <kiln/cache.h>
 
 #include "base/error.h"
-#include "build/build_state.h"
+#include "build/store.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -39,12 +39,11 @@ kiln_status kiln_cache_path(char *buffer, size_t size)
 
 static void fill_counters(kiln_cache_stats *stats, kn_build_state *state)
 {
-    kn_build_counters *counters = &state->counters;
-    stats->memory_hits = atomic_load(&counters->memory_hits);
-    stats->disk_hits = atomic_load(&counters->disk_hits);
-    stats->misses = atomic_load(&counters->misses);
-    stats->compiles = atomic_load(&counters->compiles);
-    stats->compile_ms = (double)atomic_load(&counters->compile_us) * 1e-3;
+    stats->memory_hits = kn_stores_hits(state, KILN_ORIGIN_MEMORY);
+    stats->disk_hits = kn_stores_hits(state, KILN_ORIGIN_DISK);
+    stats->misses = atomic_load(&state->misses);
+    stats->compiles = kn_stores_hits(state, KILN_ORIGIN_COMPILER);
+    stats->compile_ms = kn_stores_ms(state, KILN_ORIGIN_COMPILER);
 }
 
 kiln_status kiln_cache_get_stats(kiln_cache_stats *out)

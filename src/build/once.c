@@ -8,8 +8,7 @@
 
 typedef enum once_state { BEING_MADE, MADE, FAILED } once_state;
 
-typedef struct kn_once kn_once; /* one key's entry */
-struct kn_once {
+struct kn_once { /* one key's entry */
     once_state state;
     unsigned maker; /* kn_fork_count(): a forked child has no such thread, and takes over */
     int waiting;    /* threads that still look at a failed entry */
@@ -113,15 +112,16 @@ static kiln_status wait_for(kn_once *entry, void **value, kn_once **mine)
     return KILN_OK;
 }
 
-/* *value != NULL: there it is. Else *mine is an entry that this thread has to finish. Or the error of the
- * thread that made it just now. */
-static kiln_status begin(kn_once_table *table, const void *key, size_t key_size, void **value, kn_once **mine)
+kiln_status kn_once_begin(kn_once_table *table, const void *key, size_t key_size, void **value,
+                          kn_once **claim)
 {
     kn_once *entry;
     kiln_status status;
+    *value = NULL;
+    *claim = NULL;
     kn_lock_take(KN_LOCK_ONCE);
     entry = kn_map_get(table->entries, key, key_size);
-    status = entry ? wait_for(entry, value, mine) : add_entry(table, key, key_size, mine);
+    status = entry ? wait_for(entry, value, claim) : add_entry(table, key, key_size, claim);
     kn_lock_give(KN_LOCK_ONCE);
     return status;
 }
@@ -151,22 +151,12 @@ static void fail(kn_once_table *table, kn_once *mine, kiln_status status)
     kn_lock_give(KN_LOCK_ONCE);
 }
 
-kiln_status kn_once_get(kn_once_table *table, const void *key, size_t key_size, void **value,
-                        kiln_status (*make)(void *user, void **value), void *user, bool *is_mine)
+void kn_once_end(kn_once_table *table, kn_once *claim, void *value, kiln_status status)
 {
-    kn_once *mine = NULL;
-    kiln_status status;
-    *value = NULL;
-    status = begin(table, key, key_size, value, &mine);
-    *is_mine = mine != NULL;
-    if (!mine)
-        return status;
-    status = make(user, value);
     if (status == KILN_OK)
-        finish(mine, *value);
+        finish(claim, value);
     else
-        fail(table, mine, status);
-    return status;
+        fail(table, claim, status);
 }
 
 void kn_once_forget(kn_once_table *table, const void *key, size_t key_size, const void *value)

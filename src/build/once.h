@@ -11,11 +11,16 @@ kn_once_table *kn_once_table_create(void);
 /* No thread may use the table any more. release (may be NULL) is called for each value. Takes NULL. */
 void kn_once_table_free(kn_once_table *table, void (*release)(void *value));
 
-/* The value of a key: found, waited for, or made by make(user, value) in this thread, outside all locks. A
- * failure is given to all who wait for it; the next to come tries again. *is_mine (set in any case): whether
- * this thread made it, or failed to. */
-kiln_status kn_once_get(kn_once_table *table, const void *key, size_t key_size, void **value,
-                        kiln_status (*make)(void *user, void **value), void *user, bool *is_mine);
+/* A claim: the value of a key is this thread's to make. */
+typedef struct kn_once kn_once;
+
+/* The value of a key, found or waited for. Or, with *value NULL, a claim: no other thread makes it, and the
+ * others wait until this one ends it, outside all locks. Or the failure of the thread that was waited for:
+ * all who wait get it, the next to come tries again. */
+kiln_status kn_once_begin(kn_once_table *table, const void *key, size_t key_size, void **value,
+                          kn_once **claim);
+/* Ends a claim with its value, or with the status and the thread's last error. */
+void kn_once_end(kn_once_table *table, kn_once *claim, void *value, kiln_status status);
 /* Where the key still stands for value, it is to be made anew. The old value lives on: others may use it. */
 void kn_once_forget(kn_once_table *table, const void *key, size_t key_size, const void *value);
 

@@ -8,7 +8,6 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "codegen/codegen.h"
 #include "plan/kind.h"
 #include "plan/shape.h"
 #include "plan/spec_text.h"
@@ -95,20 +94,20 @@ static kiln_status hand_out(char **out, kn_str *text)
     return status;
 }
 
-static kiln_status put_spec(kn_str *text, const kn_spec *spec)
-{
-    kn_spec_format(text, spec);
-    return kn_str_status(text, "a specialisation");
-}
-
 static kiln_status put_line(kn_str *text, const kn_resolved *r)
 {
-    return put_spec(text, &r->spec);
+    kn_spec_format(text, &r->spec);
+    return kn_str_status(text, "a specialisation");
 }
 
 static kiln_status put_source(kn_str *text, const kn_resolved *r)
 {
-    return kn_codegen_source(text, &r->spec);
+    kn_subject subject;
+    kiln_status status = kn_subject_of_program(&subject, &r->spec);
+    if (status == KILN_OK)
+        status = kn_build_source(text, &subject);
+    kn_subject_free(&subject);
+    return status;
 }
 
 /* One launch. */
@@ -188,23 +187,18 @@ typedef struct preparation {
 
 static kiln_status prepare_now(const preparation *p, kn_build_info *info)
 {
-    kn_str what = KN_STR_INIT;
-    kn_build_request request;
+    kn_subject subject;
+    const kn_build_request request = {.subject = &subject, .kept = p->kernel->kept};
     kn_function *function = NULL;
     kn_blob code = KN_BLOB_INIT;
-    char entry[KN_NAME_MAX + 8];
     if (kn_space_kept_size(&p->resolved->space) == 0)
         return KILN_OK;
-    kiln_status status = put_spec(&what, &p->resolved->spec);
-    if (status == KILN_OK) {
-        kn_spec_request(&request, &p->resolved->spec, kn_str_text(&what), 0);
-        request.kept = p->kernel->kept;
-        kn_codegen_entry(entry, sizeof entry, p->resolved->spec.program);
-        status = p->device ? kn_build_function(&function, &request, p->device, entry, info)
+    kiln_status status = kn_subject_of_program(&subject, &p->resolved->spec);
+    if (status == KILN_OK)
+        status = p->device ? kn_build_function(&function, &request, p->device, info)
                            : kn_build_code(&code, &request, info);
-    }
     kn_blob_free(&code);
-    kn_str_free(&what);
+    kn_subject_free(&subject);
     return status;
 }
 

@@ -94,9 +94,6 @@ kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const k
                                 kn_build_info *info);
 void kn_call_plan_free(kn_call_plan *plan);
 
-/* The build request of a specialisation; user is the kn_spec, what its line. */
-void kn_spec_request(kn_build_request *request, const kn_spec *spec, const char *what, unsigned flags);
-
 /* The inputs (bits) that a call would copy first, because an output partly covers them. */
 uint64_t kn_binding_overlaps(const kn_binding *b);
 

@@ -3,12 +3,9 @@
 
 #include <string.h>
 
-#include "base/alloc.h"
 #include "base/elf.h"
 #include "base/error.h"
 #include "codegen/codegen.h"
-#include "codegen/prelude.h"
-#include "plan/spec_text.h"
 
 kiln_status kn_module_options_read(kiln_module_options *out, const kiln_module_options *given)
 {
@@ -145,186 +142,41 @@ kiln_status kn_module_check_cubin(const void *code, size_t size, const kn_target
     return KILN_OK;
 }
 
-/* ---- the specialisation ---- */
-
-static const char types_header[] = "kiln/types.h";
-
-/* Whether the source reaches headers whose texts are not known here. */
-static bool reaches_files(const kiln_module_options *o)
-{
-    static const char *const options[] = {"-I", "--include-path", "-include", "--pre-include", "-isystem"};
-    bool found = o->n_include_folders > 0;
-    for (int i = 0; i < o->n_compile_options && !found; i++)
-        for (size_t k = 0; k < sizeof options / sizeof *options; k++)
-            found = found || strncmp(o->compile_options[i], options[k], strlen(options[k])) == 0;
-    return found;
-}
-
-/* kiln/types.h is there for whoever may include it: the source, a header, a macro that names it. */
-static bool wants_types(const char *source, const kiln_module_options *o)
-{
-    bool found = strstr(source, types_header) || reaches_files(o);
-    for (int i = 0; i < o->n_headers && !found; i++)
-        found = strstr(o->header_texts[i], types_header);
-    for (int i = 0; i < o->n_compile_options && !found; i++)
-        found = strstr(o->compile_options[i], types_header);
-    return found;
-}
-
-/* Everything that the code depends on, but for headers in folders: they are in the row's notes. */
-static kn_module_spec spec_of(const kiln_module *module, const char *source, const kiln_module_options *o)
-{
-    return (kn_module_spec){.name = module->name,
-                            .source = source,
-                            .generator = wants_types(source, o) ? kn_codegen_generator() : NULL,
-                            .target = module->target,
-                            .flags = o->flags & (KILN_MODULE_FAST_MATH | KILN_MODULE_NO_FMA),
-                            .option = o->compile_options,
-                            .n_options = o->n_compile_options,
-                            .header_name = o->header_names,
-                            .header_text = o->header_texts,
-                            .n_headers = o->n_headers,
-                            .expression = o->name_expressions,
-                            .n_expressions = o->n_name_expressions,
-                            .has_folders = o->n_include_folders > 0};
-}
-
 /* ---- compiling ---- */
 
-typedef struct module_build {
-    const char *source;
-    const kiln_module_options *options;
-    const char **list; /* the user's options, then "-I" and each folder */
-    char *folders;     /* what the latter point into */
-    int n;
-    const char **header; /* names, then texts: the user's headers and kiln/types.h */
-    int n_headers;
-    kn_str types; /* what the latter holds */
-} module_build;
-
-/* The types and functions that generated kernels have: as much as the module mentions, anywhere. What it
- * reaches beyond that is not known: then all types. */
-static kiln_status write_types(module_build *b)
+static kn_module_spec make_spec(const kiln_module *module, const char *source, const kiln_module_options *o)
 {
-    static const char all_types[] = "float16 bfloat16 complex atomicAdd min";
-    const kiln_module_options *o = b->options;
-    int n = 0;
-    size_t room = 2 + (size_t)o->n_headers + (size_t)o->n_compile_options + (size_t)o->n_name_expressions;
-    const char **texts = kn_malloc(room * sizeof *texts);
-    if (!texts)
-        return kn_error_memory(room * sizeof *texts, "a module's texts");
-    texts[n++] = b->source;
-    if (reaches_files(o))
-        texts[n++] = all_types;
-    for (int i = 0; i < o->n_headers; i++)
-        texts[n++] = o->header_texts[i];
-    for (int i = 0; i < o->n_compile_options; i++)
-        texts[n++] = o->compile_options[i];
-    for (int i = 0; i < o->n_name_expressions; i++)
-        texts[n++] = o->name_expressions[i];
-    kn_str_append(&b->types, "#pragma once\n");
-    kiln_status status = kn_prelude_append(&b->types, KN_CUDA, texts, n);
-    kn_free(texts);
-    return status == KILN_OK ? kn_str_status(&b->types, types_header) : status;
-}
-
-static kiln_status gather_headers(module_build *b)
-{
-    const kiln_module_options *o = b->options;
-    size_t bytes = 2 * (size_t)(o->n_headers + 1) * sizeof *b->header;
-    b->n_headers = o->n_headers;
-    b->header = kn_malloc(bytes);
-    if (!b->header)
-        return kn_error_memory(bytes, "headers");
-    bool has_types = wants_types(b->source, o);
-    b->n_headers += has_types;
-    for (int i = 0; i < o->n_headers; i++) {
-        b->header[i] = o->header_names[i];
-        b->header[b->n_headers + i] = o->header_texts[i];
-    }
-    if (!has_types)
-        return KILN_OK;
-    kiln_status status = write_types(b);
-    b->header[o->n_headers] = types_header;
-    b->header[b->n_headers + o->n_headers] = kn_str_text(&b->types);
-    return status;
-}
-
-static kiln_status gather_options(module_build *b)
-{
-    const kiln_module_options *o = b->options;
-    kn_str text = KN_STR_INIT;
-    size_t count = (size_t)o->n_compile_options + (size_t)o->n_include_folders;
-    b->list = kn_calloc(count + 1, sizeof *b->list);
-    if (!b->list)
-        return kn_error_memory((count + 1) * sizeof *b->list, "compiler options");
-    for (int i = 0; i < o->n_include_folders; i++) {
-        kn_str_append(&text, "-I");
-        kn_str_append_n(&text, o->include_folders[i], strlen(o->include_folders[i]) + 1);
-    }
-    if (kn_str_status(&text, "include folders") != KILN_OK) {
-        kn_str_free(&text);
-        return KILN_ERROR_MEMORY;
-    }
-    for (int i = 0; i < o->n_compile_options; i++)
-        b->list[b->n++] = o->compile_options[i];
-    const char *folder = b->folders = text.data;
-    for (int i = 0; i < o->n_include_folders; i++, folder += strlen(folder) + 1)
-        b->list[b->n++] = folder;
-    return KILN_OK;
-}
-
-static kiln_status generate(void *user, kn_compile_request *compile, kn_str *source)
-{
-    const module_build *b = user;
-    const kiln_module_options *o = b->options;
-    compile->flags |= KN_COMPILE_USER_MODULE |
-                      (o->flags & KILN_MODULE_FAST_MATH ? KN_COMPILE_FAST_MATH : 0u) |
-                      (o->flags & KILN_MODULE_NO_FMA ? KN_COMPILE_NO_FMA : 0u);
-    compile->options = b->list;
-    compile->n_options = b->n;
-    compile->header_names = b->header;
-    compile->header_texts = b->header + b->n_headers;
-    compile->n_headers = b->n_headers;
-    compile->name_expressions = o->name_expressions;
-    compile->n_name_expressions = o->n_name_expressions;
-    kn_str_append(source, b->source);
-    return kn_str_status(source, "a module's source");
-}
-
-static kiln_status build(kiln_module *module, const module_build *b, const kn_str *what, kn_build_info *info)
-{
-    kn_build_request request = {.what = what->data,
-                                .name = module->name,
-                                .target = module->target,
-                                .flags = b->options->flags & KILN_MODULE_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0,
-                                .generate = generate,
-                                .user = (void *)(uintptr_t)b,
-                                .options = b->list,
-                                .n_options = b->n,
-                                .notes = &module->notes};
-    return module->device ? kn_build_module(&module->loaded, &module->code, &request, module->device, info)
-                          : kn_build_code(&module->code, &request, info);
+    kn_module_spec spec = {.name = module->name,
+                           .source = source,
+                           .target = module->target,
+                           .flags = o->flags & (KILN_MODULE_FAST_MATH | KILN_MODULE_NO_FMA),
+                           .option = o->compile_options,
+                           .header_name = o->header_names,
+                           .header_text = o->header_texts,
+                           .expression = o->name_expressions,
+                           .n_options = o->n_compile_options,
+                           .n_headers = o->n_headers,
+                           .n_expressions = o->n_name_expressions,
+                           .has_folders = o->n_include_folders > 0};
+    spec.generator = kn_module_wants_types(&spec) ? kn_codegen_generator() : NULL;
+    return spec;
 }
 
 kiln_status kn_module_compile(kiln_module *module, const char *source, const kiln_module_options *options,
                               kn_build_info *info)
 {
-    module_build b = {source, options, NULL, NULL, 0, NULL, 0, KN_STR_INIT};
-    kn_str what = KN_STR_INIT;
-    const kn_module_spec spec = spec_of(module, source, options);
-    kn_module_spec_format(&what, &spec);
-    kiln_status status = kn_str_status(&what, "a module's key");
-    if (status == KILN_OK)
-        status = gather_options(&b);
-    if (status == KILN_OK)
-        status = gather_headers(&b);
-    if (status == KILN_OK)
-        status = build(module, &b, &what, info);
-    kn_str_free(&what);
-    kn_free(b.list);
-    kn_free(b.folders);
-    kn_free(b.header);
-    kn_str_free(&b.types);
+    kn_subject subject;
+    const kn_module_spec spec = make_spec(module, source, options);
+    const kn_build_request request = {.subject = &subject,
+                                      .flags =
+                                          options->flags & KILN_MODULE_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0,
+                                      .notes = &module->notes};
+    kiln_status status =
+        kn_subject_of_module(&subject, &spec, options->include_folders, options->n_include_folders);
+    if (status == KILN_OK && module->device)
+        status = kn_build_module(&module->loaded, &module->code, &request, module->device, info);
+    else if (status == KILN_OK)
+        status = kn_build_code(&module->code, &request, info);
+    kn_subject_free(&subject);
     return status;
 }

@@ -7,7 +7,6 @@
 #include "base/error.h"
 #include "codegen/codegen.h"
 #include "plan/shape.h"
-#include "plan/spec_text.h"
 
 enum { WARP = 32, MOST_THREADS = 1024 }; /* of a block */
 
@@ -280,56 +279,19 @@ kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_opti
     return choose_schedule(r, b, &v, block);
 }
 
-/* ---- from the specialisation to its code ---- */
-
-static kiln_status generate(void *user, kn_compile_request *compile, kn_str *source)
-{
-    const kn_spec *spec = user;
-    const kn_program *p = spec->program;
-    compile->flags |= (p->flags & KILN_KERNEL_FAST_MATH ? KN_COMPILE_FAST_MATH : 0u) |
-                      (p->flags & KILN_KERNEL_NO_FMA ? KN_COMPILE_NO_FMA : 0u);
-    compile->options = (const char *const *)p->option;
-    compile->n_options = p->n_options;
-    compile->header_names = (const char *const *)p->header_name;
-    compile->header_texts = (const char *const *)p->header_text;
-    compile->n_headers = p->n_headers;
-    compile->is_generated = true;
-    compile->user_texts = p->text;
-    compile->n_user_texts = kn_program_texts(p);
-    return kn_codegen_source(source, spec);
-}
-
-void kn_spec_request(kn_build_request *request, const kn_spec *spec, const char *what, unsigned flags)
-{
-    *request = (kn_build_request){.what = what,
-                                  .name = spec->program->name,
-                                  .target = spec->target,
-                                  .flags = flags,
-                                  .generate = generate,
-                                  .user = (void *)(uintptr_t)spec,
-                                  .options = (const char *const *)spec->program->option,
-                                  .n_options = spec->program->n_options};
-}
+/* ---- the plan ---- */
 
 static kiln_status find_function(kn_function **out, const kn_spec *spec, const kn_binding *b, unsigned flags,
                                  kn_build_info *info)
 {
-    char entry[KN_NAME_MAX + 8];
-    kn_str what = KN_STR_INIT;
-    kn_build_request request;
-    kn_spec_format(&what, spec);
-    kiln_status status = kn_str_status(&what, "a specialisation");
-    if (status == KILN_OK) {
-        kn_spec_request(&request, spec, kn_str_text(&what), flags);
-        request.kept = b->kept;
-        kn_codegen_entry(entry, sizeof entry, spec->program);
-        status = kn_build_function(out, &request, b->device, entry, info);
-    }
-    kn_str_free(&what);
+    kn_subject subject;
+    const kn_build_request request = {.subject = &subject, .flags = flags, .kept = b->kept};
+    kiln_status status = kn_subject_of_program(&subject, spec);
+    if (status == KILN_OK)
+        status = kn_build_function(out, &request, b->device, info);
+    kn_subject_free(&subject);
     return status;
 }
-
-/* ---- the plan ---- */
 
 void kn_call_plan_free(kn_call_plan *plan)
 {

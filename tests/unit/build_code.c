@@ -25,7 +25,7 @@
 
 static char folder[256], file[300];
 static atomic_int generated;
-static kiln_status (*next_generate)(void *, kn_compile_request *, kn_str *);
+static kiln_status (*next_write)(kn_str *, kn_compile_request *, const kn_subject *);
 
 static int set_up(void **state)
 {
@@ -38,7 +38,7 @@ static int set_up(void **state)
     unsetenv("KILN_CACHE");
     unsetenv("KILN_COMPILE");
     atomic_store(&generated, 0);
-    next_generate = NULL;
+    next_write = NULL;
     return 0;
 }
 
@@ -50,19 +50,19 @@ static int tear_down(void **state)
     return access(folder, F_OK) == 0;
 }
 
-/* The function adds user, an int, to what args points at. */
-static kiln_status generate(void *user, kn_compile_request *compile, kn_str *source)
+/* The function adds an int, the specialisation, to what args points at. */
+static kiln_status write_adder(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
 {
     atomic_fetch_add(&generated, 1);
     assert_string_equal(compile->name, "adder");
     assert_int_equal(compile->target.backend, KN_HOST);
-    if (next_generate)
-        return next_generate(user, compile, source);
+    if (next_write)
+        return next_write(source, compile, subject);
     kn_str_printf(source,
                   "extern \"C\" __attribute__((visibility(\"default\"))) void kiln_adder(const void *args, "
                   "long long, long long)\n"
                   "{ **(int *const *)args += %d; }\n",
-                  *(int *)user);
+                  *(const int *)subject->spec);
     return KILN_OK;
 }
 
@@ -70,6 +70,7 @@ static kiln_status generate(void *user, kn_compile_request *compile, kn_str *sou
 typedef struct wanted {
     char what[128];
     int addend;
+    kn_subject subject;
     kn_build_request request;
 } wanted;
 
@@ -78,14 +79,16 @@ static kn_build_request *want(wanted *w, int addend, unsigned flags)
     char target[48];
     memset(w, 0, sizeof *w);
     w->addend = addend;
-    kn_target_host(&w->request.target);
-    kn_target_format(&w->request.target, target, sizeof target);
+    kn_target_host(&w->subject.target);
+    kn_target_format(&w->subject.target, target, sizeof target);
     snprintf(w->what, sizeof w->what, "target=\"%s\" adds=\"%d\"", target, addend);
-    w->request.what = w->what;
-    w->request.name = "adder";
+    w->subject.what = (kn_str){.data = w->what, .length = strlen(w->what)};
+    w->subject.name = "adder";
+    strcpy(w->subject.entry, "kiln_adder");
+    w->subject.write = write_adder;
+    w->subject.spec = &w->addend;
+    w->request.subject = &w->subject;
     w->request.flags = flags;
-    w->request.generate = generate;
-    w->request.user = &w->addend;
     return &w->request;
 }
 
@@ -116,7 +119,7 @@ static kiln_origin find(int addend, unsigned flags)
     wanted w;
     kn_build_info info = {0};
     kn_function *function = NULL;
-    kiln_status status = kn_build_function(&function, want(&w, addend, flags), host(), "kiln_adder", &info);
+    kiln_status status = kn_build_function(&function, want(&w, addend, flags), host(), &info);
     if (status != KILN_OK)
         fail_msg("%s", kiln_error_message());
     assert_int_equal(run(function), 100 + addend);
@@ -130,7 +133,7 @@ static kiln_status try_find(int addend, unsigned flags)
 {
     wanted w;
     kn_function *function = NULL;
-    return kn_build_function(&function, want(&w, addend, flags), host(), "kiln_adder", NULL);
+    return kn_build_function(&function, want(&w, addend, flags), host(), NULL);
 }
 
 static kiln_cache_stats stats(void)
@@ -185,8 +188,9 @@ static void wrong_entry_points_are_named(void **state)
     wanted w;
     kn_function *function = NULL;
     (void)state;
-    assert_int_equal(kn_build_function(&function, want(&w, 1, 0), host(), "kiln_other", NULL),
-                     KILN_ERROR_NOT_FOUND);
+    want(&w, 1, 0);
+    strcpy(w.subject.entry, "kiln_other");
+    assert_int_equal(kn_build_function(&function, &w.request, host(), NULL), KILN_ERROR_NOT_FOUND);
     assert_non_null(strstr(kiln_error_message(), "kiln_other"));
     assert_null(function);
     assert_int_equal(stats().entries, 0); /* code without its entry is no good to anybody */
@@ -201,7 +205,7 @@ static void keys_name_their_target(void **state)
     kn_blob code = KN_BLOB_INIT;
     kn_build_request *request = want(&w, 1, 0);
     (void)state;
-    request->what = "no target";
+    w.subject.what = (kn_str){.data = w.what, .length = (size_t)snprintf(w.what, sizeof w.what, "no target")};
     assert_int_equal(kn_build_code(&code, request, NULL), KILN_ERROR_INTERNAL);
     assert_int_equal(atomic_load(&generated), 0);
 }
@@ -261,9 +265,9 @@ static void without_a_place_it_compiles(void **state)
 
 /* ---- errors ---- */
 
-static kiln_status refuse_to_generate(void *user, kn_compile_request *compile, kn_str *source)
+static kiln_status refuse_to_write(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
 {
-    (void)user, (void)compile;
+    (void)subject, (void)compile;
     kn_str_append(source, "half a source");
     return kn_error(KILN_ERROR_TYPE, "adder cannot be written");
 }
@@ -271,18 +275,18 @@ static kiln_status refuse_to_generate(void *user, kn_compile_request *compile, k
 static void a_failed_generation_leaves_nothing_locked(void **state)
 {
     (void)state;
-    next_generate = refuse_to_generate;
+    next_write = refuse_to_write;
     assert_int_equal(try_find(1, 0), KILN_ERROR_TYPE);
     assert_string_equal(kiln_error_message(), "adder cannot be written");
-    next_generate = NULL;
+    next_write = NULL;
     double start = kn_os_now_ms();
     assert_int_equal(find(1, 0), KILN_ORIGIN_COMPILER);
     assert_true(kn_os_now_ms() - start < 20000);
 }
 
-static kiln_status generate_nonsense(void *user, kn_compile_request *compile, kn_str *source)
+static kiln_status write_nonsense(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
 {
-    (void)user, (void)compile;
+    (void)subject, (void)compile;
     usleep(100 * 1000);
     kn_str_append(source, "#line 1 \"adder\"\nthis is not C;\n");
     return KILN_OK;
@@ -309,7 +313,7 @@ static void errors_are_shared(void **state)
     pthread_t threads[4];
     attempt attempts[4];
     (void)state;
-    next_generate = generate_nonsense;
+    next_write = write_nonsense;
     for (int i = 0; i < 4; i++)
         assert_int_equal(pthread_create(&threads[i], NULL, attempt_in_thread, &attempts[i]), 0);
     for (int i = 0; i < 4; i++)
@@ -321,7 +325,7 @@ static void errors_are_shared(void **state)
         assert_true(attempts[i].has_log);
     }
     assert_in_range(atomic_load(&generated), 1, 3);
-    next_generate = NULL;
+    next_write = NULL;
     assert_int_equal(find(7, 0), KILN_ORIGIN_COMPILER);
 }
 
@@ -373,10 +377,10 @@ static void processes_compile_a_key_once(void **state)
     close(ends[1]);
 }
 
-static kiln_status generate_for_ever(void *user, kn_compile_request *compile, kn_str *source)
+static kiln_status write_for_ever(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
 {
     (void)compile, (void)source;
-    if (write(*(int *)user, "x", 1) == 1)
+    if (write(*(const int *)subject->spec, "x", 1) == 1)
         pause();
     return KILN_OK;
 }
@@ -394,8 +398,9 @@ static void a_killed_compile_gives_its_key_back(void **state)
     if (child == 0) {
         wanted w;
         kn_blob code = KN_BLOB_INIT;
-        next_generate = generate_for_ever;
-        want(&w, 1, 0)->user = &ends[1];
+        next_write = write_for_ever;
+        want(&w, 1, 0);
+        w.subject.spec = &ends[1];
         kn_build_code(&code, &w.request, NULL);
         _exit(1);
     }
@@ -413,14 +418,15 @@ static void *compile_slowly(void *user)
 {
     wanted w;
     kn_blob code = KN_BLOB_INIT;
-    want(&w, 5, 0)->user = user;
+    want(&w, 5, 0);
+    w.subject.spec = user;
     kn_build_code(&code, &w.request, NULL);
     return NULL;
 }
 
-static kiln_status generate_until_told(void *user, kn_compile_request *compile, kn_str *source)
+static kiln_status write_until_told(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
 {
-    int *ends = user;
+    const int *ends = subject->spec;
     char byte;
     (void)compile, (void)source;
     if (write(ends[1], "x", 1) != 1 || read(ends[2], &byte, 1) != 1)
@@ -439,13 +445,13 @@ static void a_forked_child_takes_over(void **state)
     setenv("KILN_CACHE", "off", 1); /* the lock among processes would be the thread's */
     assert_int_equal(pipe(ends), 0);
     assert_int_equal(pipe(ends + 2), 0);
-    next_generate = generate_until_told;
+    next_write = write_until_told;
     assert_int_equal(pthread_create(&thread, NULL, compile_slowly, ends), 0);
     assert_int_equal(read(ends[0], &byte, 1), 1);
     child = fork();
     if (child == 0) {
         alarm(60);
-        next_generate = NULL;
+        next_write = NULL;
         _exit(find(5, 0) == KILN_ORIGIN_COMPILER ? 0 : 1);
     }
     assert_int_equal(waitpid(child, &status, 0), child);

@@ -95,9 +95,9 @@ static int tear_down(void **state)
     return access(place, F_OK) == 0;
 }
 
-static kiln_status generate(void *user, kn_compile_request *compile, kn_str *source)
+static kiln_status write_adder(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
 {
-    (void)user, (void)compile;
+    (void)subject, (void)compile;
     kn_str_append(source, "extern \"C\" __attribute__((visibility(\"default\"))) void kiln_adder(const void "
                           "*args, long long, long long)\n{ **(int *const *)args += 5; }\n");
     return KILN_OK;
@@ -105,14 +105,15 @@ static kiln_status generate(void *user, kn_compile_request *compile, kn_str *sou
 
 static char what[128];
 
-static kn_build_request request(void)
+static kn_subject subject(void)
 {
-    kn_build_request r = {.what = what, .name = "adder", .generate = generate};
+    kn_subject s = {.name = "adder", .entry = "kiln_adder", .write = write_adder};
     char target[48];
-    kn_target_host(&r.target);
-    kn_target_format(&r.target, target, sizeof target);
+    kn_target_host(&s.target);
+    kn_target_format(&s.target, target, sizeof target);
     snprintf(what, sizeof what, "target=\"%s\"", target);
-    return r;
+    s.what = (kn_str){.data = what, .length = strlen(what)};
+    return s;
 }
 
 static kn_device *host(void)
@@ -138,10 +139,11 @@ static void expect_right(kn_function *function)
 /* Where a function that works came from; KILN_ORIGIN_NONE with an error that says something. */
 static kiln_origin find(void)
 {
-    kn_build_request r = request();
+    const kn_subject adder = subject();
+    const kn_build_request r = {.subject = &adder};
     kn_build_info info = {0};
     kn_function *function = NULL;
-    if (kn_build_function(&function, &r, host(), "kiln_adder", &info) != KILN_OK) {
+    if (kn_build_function(&function, &r, host(), &info) != KILN_OK) {
         assert_null(function);
         assert_non_null(strstr(kiln_error_message(), "adder"));
         return KILN_ORIGIN_NONE;
@@ -186,7 +188,8 @@ static void what_does_not_load_is_not_stored(void **state)
 /* For another machine: nothing is loaded, and what is stored is whole at least. */
 static void what_is_not_whole_is_not_stored(void **state)
 {
-    kn_build_request r = request();
+    const kn_subject adder = subject();
+    const kn_build_request r = {.subject = &adder};
     (void)state;
     for (int i = 0; i < DAMAGES; i++) {
         kn_blob code = KN_BLOB_INIT;
@@ -207,10 +210,10 @@ static void store(const char *damage)
 {
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
     kn_str source = KN_STR_INIT;
-    kn_build_request r = request();
-    kn_compile_request compile = {.target = r.target, .name = "adder"};
+    const kn_subject adder = subject();
+    kn_compile_request compile = {.target = adder.target, .name = "adder"};
     kn_cache *cache = kn_cache_create(place, false);
-    assert_int_equal(generate(NULL, &compile, &source), KILN_OK);
+    assert_int_equal(write_adder(&source, &compile, NULL), KILN_OK);
     compile.source = kn_str_text(&source);
     setenv("DAMAGE", damage, 1);
     assert_int_equal(kn_compile(&result, &compile), KILN_OK);
@@ -278,9 +281,9 @@ static void every_truncation_is_found(void **state)
 {
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
     kn_str source = KN_STR_INIT;
-    kn_compile_request compile = {.target = request().target, .name = "adder"};
+    kn_compile_request compile = {.target = subject().target, .name = "adder"};
     (void)state;
-    assert_int_equal(generate(NULL, &compile, &source), KILN_OK);
+    assert_int_equal(write_adder(&source, &compile, NULL), KILN_OK);
     compile.source = kn_str_text(&source);
     assert_int_equal(kn_compile(&result, &compile), KILN_OK);
     assert_int_equal(check(result.code.data, result.code.size, KN_ELF_SHARED_OBJECT), KILN_OK);

@@ -195,21 +195,18 @@ static void inside_the_loader(void **state)
 static kn_once_table *table;
 static pthread_barrier_t is_making;
 
-static kiln_status make_slowly(void *user, void **value)
-{
-    if (user) {
-        pthread_barrier_wait(&is_making);
-        usleep(200000);
-    }
-    *value = &table;
-    return KILN_OK;
-}
-
 static kiln_status get(bool is_slow)
 {
     void *value = NULL;
-    bool is_mine;
-    return kn_once_get(table, "key", 3, &value, make_slowly, is_slow ? &table : NULL, &is_mine);
+    kn_once *claim = NULL;
+    kiln_status status = kn_once_begin(table, "key", 3, &value, &claim);
+    if (claim && is_slow) {
+        pthread_barrier_wait(&is_making);
+        usleep(200000);
+    }
+    if (claim)
+        kn_once_end(table, claim, &table, KILN_OK);
+    return status;
 }
 
 static void *get_slowly(void *user)

@@ -1,0 +1,56 @@
+#include "build/subject.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "codegen/codegen.h"
+#include "plan/spec_text.h"
+
+kiln_status kn_subject_check_generator(const char *name, const char *generator)
+{
+    if (strcmp(generator, kn_codegen_generator()) == 0)
+        return KILN_OK;
+    return kn_error(KILN_ERROR_UNSUPPORTED,
+                    "%s was specialised for the code generator %s, and this library has %s: such code can be "
+                    "found, but not made",
+                    name, generator, kn_codegen_generator());
+}
+
+static kiln_status write(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
+{
+    const kn_spec *spec = subject->spec;
+    const kn_program *p = spec->program;
+    kiln_status status = kn_subject_check_generator(subject->name, spec->generator);
+    compile->flags |= (p->flags & KILN_KERNEL_FAST_MATH ? KN_COMPILE_FAST_MATH : 0u) |
+                      (p->flags & KILN_KERNEL_NO_FMA ? KN_COMPILE_NO_FMA : 0u);
+    compile->options = subject->options;
+    compile->n_options = subject->n_options;
+    compile->header_names = (const char *const *)p->header_name;
+    compile->header_texts = (const char *const *)p->header_text;
+    compile->n_headers = p->n_headers;
+    compile->is_generated = true;
+    compile->user_texts = p->text;
+    compile->n_user_texts = kn_program_texts(p);
+    return status == KILN_OK ? kn_codegen_source(source, spec) : status;
+}
+
+kiln_status kn_subject_of_program(kn_subject *out, const kn_spec *spec)
+{
+    *out = (kn_subject){.name = spec->program->name,
+                        .target = spec->target,
+                        .options = (const char *const *)spec->program->option,
+                        .n_options = spec->program->n_options,
+                        .write = write,
+                        .spec = spec};
+    kn_codegen_entry(out->entry, sizeof out->entry, spec->program);
+    kn_spec_format(&out->what, spec);
+    return kn_str_status(&out->what, "a specialisation");
+}
+
+void kn_subject_free(kn_subject *subject)
+{
+    kn_str_free(&subject->what);
+    if (subject->own)
+        subject->free_own(subject->own);
+    subject->own = NULL;
+}
