@@ -1,0 +1,271 @@
+/* golden_plans - how layouts are launched: FOLDER/plans.txt has a call a line, plans.expected what plan makes of it. A change of a choice or of a
+ * launch's figures shows there, call by call.
+ *
+ * usage: golden_plans [--update] FOLDER
+ *
+ *     sm_90 64,100 <4:4,256@8 >4:400,4      target, extents, operands: inputs (<) and outputs (>) as item size, byte strides (0: broadcast) and the
+ *                                           low bits of the address; then words: index (the body uses `i`), dear (it calls exp), block=512
+ */
+#include "golden.h"
+#include "plan/kind.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_OPERANDS = 8, SHOWN_LAUNCHES = 3, BASE = 1 << 20 };
+
+typedef struct operand {
+    bool is_output;
+    int item_size;
+    int64_t stride[KILN_MAX_NDIM];
+    uintptr_t address;
+} operand;
+
+typedef struct call {
+    kn_target target;
+    int ndim, count, block;
+    bool with_index, is_dear, is_wrong;
+    int64_t shape[KILN_MAX_NDIM];
+    operand operand[MOST_OPERANDS];
+} call;
+
+/* ---- reading ---- */
+
+/* Numbers with commas between them; how many. */
+static int read_list(int64_t *out, const char *text, char **end)
+{
+    int count = 0;
+    *end = (char *)(uintptr_t)text;
+    while ((isdigit((unsigned char)*text) || *text == '-') && count < KILN_MAX_NDIM) {
+        out[count++] = strtoll(text, end, 10);
+        text = **end == ',' ? *end + 1 : *end;
+    }
+    return count;
+}
+
+static void read_operand(call *c, const char *word)
+{
+    char *end;
+    if (c->count == MOST_OPERANDS) {
+        c->is_wrong = true;
+        return;
+    }
+    operand *o = &c->operand[c->count++];
+    o->is_output = *word == '>';
+    o->item_size = (int)strtol(word + 1, &end, 10);
+    c->is_wrong |= *end != ':' || read_list(o->stride, end + 1, &end) != c->ndim;
+    o->address = BASE * (uintptr_t)c->count + (*end == '@' ? strtoul(end + 1, &end, 10) : 0);
+    c->is_wrong |= *end != '\0';
+}
+
+static void read_word(call *c, const char *word)
+{
+    if (*word == '<' || *word == '>')
+        read_operand(c, word);
+    else if (!strcmp(word, "index"))
+        c->with_index = true;
+    else if (!strcmp(word, "dear"))
+        c->is_dear = true;
+    else if (!strncmp(word, "block=", 6))
+        c->block = atoi(word + 6);
+    else
+        c->is_wrong = true;
+}
+
+static bool read_call(call *c, const char *line)
+{
+    char text[512], *rest = NULL, *end = NULL;
+    *c = (call){0};
+    snprintf(text, sizeof text, "%s", line);
+    const char *target = strtok_r(text, " ", &rest), *shape = strtok_r(NULL, " ", &rest);
+    if (!target || !shape || kn_target_parse(&c->target, target) != KILN_OK)
+        return false;
+    c->ndim = read_list(c->shape, shape, &end);
+    for (const char *word; (word = strtok_r(NULL, " ", &rest)) != NULL;)
+        read_word(c, word);
+    return !c->is_wrong && *end == '\0';
+}
+
+/* ---- the plan ---- */
+
+static kiln_dtype dtype_of(int item_size)
+{
+    return item_size == 1   ? KILN_UINT8
+           : item_size == 2 ? KILN_INT16
+           : item_size == 4 ? KILN_FLOAT32
+           : item_size == 8 ? KILN_FLOAT64
+                            : KILN_COMPLEX128;
+}
+
+/* Inputs first, as programs have them; the calls have them so too. */
+static kn_program *make_program(const call *c)
+{
+    kn_str text[3] = {KN_STR_INIT, KN_STR_INIT, KN_STR_INIT}; /* in, out, body */
+    kn_program *program = NULL;
+    for (int k = 0; k < c->count; ++k) {
+        const operand *o = &c->operand[k];
+        kn_str *to = &text[o->is_output];
+        kn_str_printf(to, "%s%s v%d", kn_str_text(to)[0] ? ", " : "", kiln_dtype_name(dtype_of(o->item_size)),
+                      k);
+        if (o->is_output)
+            kn_str_printf(&text[2], "v%d = %s; ", k, c->with_index ? "i" : c->is_dear ? "exp(2.0)" : "1");
+    }
+    if (!*kn_str_text(&text[1])) /* a program has an output, if only one that takes no part in the space */
+        kn_str_append(&text[1], "raw int8 own");
+    kn_program_elementwise(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]), "k",
+                           NULL);
+    for (int k = 0; k < 3; ++k)
+        kn_str_free(&text[k]);
+    return program;
+}
+
+static void make_space(kn_space *space, kn_access *access, const call *c)
+{
+    kn_view view[MOST_OPERANDS];
+    for (int k = 0; k < c->count; ++k)
+        view[k] = (kn_view){c->shape, c->operand[k].stride, c->ndim, c->operand[k].is_output};
+    kn_space_make(space, c->ndim, c->shape, 0, view, c->count, c->with_index);
+    for (int k = 0; k < c->count; ++k)
+        access[k] = (kn_access){c->operand[k].item_size, c->operand[k].address + (uintptr_t)space->offset[k],
+                                c->operand[k].is_output};
+}
+
+/* ---- writing ---- */
+
+static void put_axes(kn_str *out, const kn_space *space)
+{
+    for (int a = 0; a < space->ndim; ++a) {
+        kn_str_printf(out, "%s%" PRId64 "(", a ? " " : " axes=\"", space->extent[a]);
+        for (int o = 0; o < space->n_operands; ++o)
+            kn_str_printf(out, "%s%" PRId64, o ? "," : "", space->stride[o][a]);
+        kn_str_append(out, ")");
+    }
+    kn_str_append(out, "\"");
+}
+
+static void put_walk(kn_str *out, const kn_walk *w)
+{
+    kn_str_printf(
+        out,
+        " walk=\"%d run axes%s, shown %" PRId64 ", %" PRId64 " blocks of %" PRId64 " along %d:", w->run_axes,
+        w->has_rows ? " and rows" : "", w->shown_size, w->blocks, w->block_size, w->block_axes);
+    for (int a = 0; a < w->ndim; ++a)
+        kn_str_printf(out, " %" PRId64 "/%" PRId64 "/%" PRId64, w->extent[a], w->step[a], w->pieces[a]);
+    kn_str_append(out, "\" operands=\"");
+    for (int o = 0; o < w->n_operands; ++o) {
+        kn_str_printf(out, "%s%d:%d", o ? " " : "", (int)w->operand[o].kind, w->operand[o].item_size);
+        if (w->operand[o].is_packed)
+            kn_str_printf(out, "@%d", w->operand[o].buffer_at);
+    }
+    kn_str_append(out, "\"");
+}
+
+/* What people are told of a kind's field is a part of it; this is of all of its bytes. */
+static uint32_t checksum(const unsigned char *bytes, int size)
+{
+    uint32_t sum = 2166136261u; /* FNV-1a */
+    for (int k = 0; k < size; ++k)
+        sum = (sum ^ bytes[k]) * 16777619u;
+    return sum;
+}
+
+typedef struct launches {
+    kn_str *out;
+    int count;
+} launches;
+
+static kiln_status put_launch(void *user, const kn_part *part)
+{
+    launches *l = user;
+    static kn_placement p; /* large */
+    const kn_schedule *s = &part->spec->schedule;
+    kiln_status status = kn_part_place(&p, part);
+    if (status == KILN_OK && l->count++ < SHOWN_LAUNCHES) {
+        kn_str_printf(l->out, "    size=%" PRId64, p.size);
+        if (s->block > 0)
+            kn_str_printf(l->out, " grid=%ux%ux%u block=%u shared=%u rank=%d", p.grid[0], p.grid[1],
+                          p.grid[2], p.block, p.shared_bytes, p.rank);
+        else
+            kn_str_printf(l->out, " grain=%" PRId64, p.grain);
+        if (s->kind->describe)
+            s->kind->describe(l->out, p.field);
+        if (part->layout->own_size > 0)
+            kn_str_printf(l->out, " field=%08" PRIx32, checksum(p.field, part->layout->own_size));
+        if (p.walked)
+            put_axes(l->out, p.walked);
+        if (p.walk)
+            put_walk(l->out, p.walk);
+        kn_str_append(l->out, "\n");
+    }
+    kn_walk_free(p.walk);
+    return status;
+}
+
+static bool put_plan(kn_str *out, const call *c)
+{
+    static kn_space space;
+    kn_spec spec = {.target = c->target};
+    kn_access access[MOST_OPERANDS];
+    kn_figures figures;
+    kn_layout layout;
+    launches l = {out, 0};
+    kn_program *program = make_program(c);
+    if (!program)
+        return false;
+    spec.program = program;
+    for (int k = 0; k < c->count; ++k)
+        spec.operand[k] = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = dtype_of(c->operand[k].item_size)};
+    spec.operand[c->count] = (kn_operand){.pass = KN_PASS_RAW, .dtype = KILN_INT8, .raw_rank = 1};
+    spec.n_arrays = kn_operands_settle(spec.operand, program->n_in + program->n_out);
+    make_space(&space, access, c);
+    bool is_good = kn_schedule_choose(&spec.schedule, &figures, program, &space, access, c->count,
+                                      &spec.target, c->block) == KILN_OK;
+    const kn_schedule *s = &spec.schedule;
+    kn_str_printf(out, "    %s vector=%d block=%d rank=%d access=%s\n", s->kind->name, s->vector, s->block,
+                  s->rank, s->access);
+    is_good = is_good && kn_layout_make(&layout, &spec) == KILN_OK;
+    const kn_part whole = {&spec, &layout, &figures, &space, &space};
+    is_good = is_good && kn_part_each(&whole, put_launch, &l) == KILN_OK;
+    if (l.count != 1)
+        kn_str_printf(out, "    %d launches\n", l.count);
+    kn_program_free(program);
+    return is_good;
+}
+
+/* Comments and empty lines are left out; false where a line is none of a call's. */
+static bool put_plans(kn_str *out, char *text)
+{
+    char *rest = NULL;
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        call c;
+        if (*line == '#')
+            continue;
+        kn_str_printf(out, "%s\n", line);
+        if (!read_call(&c, line) || !put_plan(out, &c)) {
+            printf("FAILED '%s': %s\n", line, kiln_error_message());
+            return false;
+        }
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    bool update = argc > 1 && !strcmp(argv[1], "--update");
+    char path[512];
+    kn_str out = KN_STR_INIT;
+    if (argc != 2 + update) {
+        fprintf(stderr, "usage: golden_plans [--update] FOLDER\n");
+        return 2;
+    }
+    snprintf(path, sizeof path, "%s/plans.txt", argv[1 + update]);
+    char *text = golden_read(path);
+    snprintf(path, sizeof path, "%s/plans.expected", argv[1 + update]);
+    bool same = text && put_plans(&out, text) && golden_matches(path, kn_str_text(&out), update);
+    kn_str_free(&out);
+    free(text);
+    return same ? 0 : 1;
+}
