@@ -7,10 +7,11 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/os.h"
-#include "device/device_private.h"
+#include "device/first_use.h"
+#include "device/launch_name.h"
+#include "device/lost.h"
 
 kn_cu_driver kn_cuda;
-bool kn_cuda_lost;
 
 static struct {
     kn_library *library;
@@ -92,10 +93,6 @@ static void load(void)
 
 /* ---- forks ---- */
 
-static const char lost_message[] =
-    "CUDA was started before this process was forked, and does not survive fork(): use the host here "
-    "(KILN_DEVICE_HOST, KILN_TARGET=host), or start CUDA in the children alone";
-
 /* What the child calls instead of a driver that would fail, or wait for threads that are not there. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
@@ -123,7 +120,7 @@ static void lose_in_child(void)
     kn_cuda = lost_driver;
     kn_cuda_lost = true;
     driver.device_count = 0;
-    memcpy(driver.why_not, lost_message, sizeof lost_message);
+    strcpy(driver.why_not, kn_cuda_lost_message);
     atomic_store(&is_loaded, true);
 }
 
@@ -176,7 +173,7 @@ kiln_status kn_cuda_error(kn_cu_result result, const char *call)
     kiln_status status = KILN_ERROR_DEVICE;
     bool is_late = false;
     if (result == KN_CU_LOST)
-        return kn_error(status, "%s: %s", call, lost_message);
+        return kn_error(status, "%s: %s", call, kn_cuda_lost_message);
     kn_cuda.GetErrorName(result, &name);
     kn_cuda.GetErrorString(result, &text);
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)

@@ -256,6 +256,13 @@ static inline kiln_status kn_cuda_check(kn_cu_result result, const char *call)
     return result == KN_CU_SUCCESS ? KILN_OK : kn_cuda_error(result, call);
 }
 
+/* The answer of a query, for which "not ready" is no error. */
+static inline kiln_status kn_cuda_answer(kn_cu_result result, const char *call, bool *done)
+{
+    *done = result == KN_CU_SUCCESS;
+    return result == KN_CU_NOT_READY ? KILN_OK : kn_cuda_check(result, call);
+}
+
 /* KN_CU(MemAlloc, &address, size): calls the driver, gives a status. */
 #define KN_CU(name, ...) kn_cuda_check(kn_cuda.name(__VA_ARGS__), "cu" #name)
 

@@ -1,12 +1,14 @@
 /* Code on a CUDA device: loading it for good, and launching it. */
-#include "device/cuda.h"
-#include "device/cuda_link.h"
+#include "device/cuda_module.h"
 
 #include <limits.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "device/capture_forbid.h"
+#include "device/cuda_context.h"
+#include "device/cuda_link.h"
 
 enum { LOG_SIZE = 8192, SHARED_WITHOUT_ASKING = 48 << 10, CLUSTER_WITHOUT_ASKING = 8 };
 

@@ -6,6 +6,11 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "device/capture.h"
+#include "device/capture_record.h"
+#include "device/cuda_context.h"
+#include "device/graph_run.h"
+#include "device/registry.h"
+#include "device/stream.h"
 
 struct kiln_graph {
     kn_cu_graph native;
@@ -136,25 +141,6 @@ kiln_status kiln_graph_instantiate(kiln_graph_exec **out, kiln_graph *graph)
     return KILN_OK;
 }
 
-/* The run before, where it was queued on another stream, has to be over: it uses the same memory. */
-static kiln_status wait_for_last_run(kn_capture *r, void *stream)
-{
-    kn_device *device = r->device;
-    void *event = r->last_event;
-    if (!r->was_launched || (!event && r->last_stream == stream))
-        return KILN_OK;
-    kiln_status status = event ? KILN_OK : device->backend->event_create(device, 0, &event);
-    if (status == KILN_OK && !r->last_event)
-        status = device->backend->event_record(device, event, r->last_stream);
-    if (status == KILN_OK)
-        status = device->backend->stream_wait_event(device, stream, event);
-    if (event && (status == KILN_OK || event != r->last_event)) {
-        device->backend->event_destroy(device, event);
-        r->last_event = NULL;
-    }
-    return status;
-}
-
 kiln_status kiln_graph_launch(kiln_graph_exec *exec, kiln_stream *stream)
 {
     void *native = NULL;
@@ -170,7 +156,7 @@ kiln_status kiln_graph_launch(kiln_graph_exec *exec, kiln_stream *stream)
     if ((status = kn_cuda_enter(r->device, &pushed)) != KILN_OK)
         return status;
     kn_lock_take(r->run_lock);
-    status = wait_for_last_run(r, native);
+    status = kn_graph_run_wait(r, native);
     if (status == KILN_OK)
         status = KN_CU(GraphLaunch, exec->native, native);
     if (status == KILN_OK) {

@@ -1,6 +1,6 @@
 /* The host's threads. One job runs at a time; who finds the pool busy, or is itself inside a job, runs alone.
  * Workers watch for the next job for a moment before they sleep, because launches come in bursts. */
-#include "device/device.h"
+#include "device/host_threads.h"
 
 #include <pthread.h>
 #include <sched.h>

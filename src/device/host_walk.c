@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "device/device.h"
 #include "device/host_move.h"
+#include "device/host_threads.h"
 
 enum { AHEAD = 8 /* rows whose results are asked for early */ };
 

@@ -1,70 +1,122 @@
-/* Pinned host memory: the driver's where there is one, else plain memory. A table says which a pointer is. */
-#include "base/alloc.h"
+/* Memory of devices, as callers see it: who asks is told of a lost device, met captures are kept account of, and
+ * the hook sees what comes and goes. pool.c hands it out. */
+#include "device/memory.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
 #include "base/error.h"
 #include "base/lock.h"
-#include "base/map.h"
-#include "device/cuda_driver.h"
-#include "device/device_private.h"
+#include "base/log.h"
+#include "device/capture_foreign.h"
+#include "device/lost.h"
+#include "device/pool.h"
+#include "device/registry.h"
+
+/* ---- the hook ---- */
 
 static struct {
-    kn_map *devices; /* address -> the device whose context it was taken in; under KN_LOCK_PINNED */
-} pinned;
+    kiln_memory_hook call; /* both under KN_LOCK_MEMORY_HOOK */
+    void *user;
+    _Atomic bool is_set;
+} hook;
 
-/* The device for pinned memory: the current one where it is CUDA, else the first; NULL without CUDA. */
-static kiln_status pinning_device(kn_device **out)
+void kiln_memory_set_hook(kiln_memory_hook call, void *user)
 {
-    kiln_device id = KILN_DEVICE_HOST;
-    *out = NULL;
-    if (kn_cuda_why_not()[0])
-        return KILN_OK;
-    if (kiln_device_current(&id) != KILN_OK || !KILN_DEVICE_IS_CUDA(id))
-        id = KILN_DEVICE_CUDA(0);
-    return kn_device_get(out, id);
+    kn_lock_take(KN_LOCK_MEMORY_HOOK);
+    hook.call = call;
+    hook.user = user;
+    atomic_store(&hook.is_set, call != NULL);
+    kn_lock_give(KN_LOCK_MEMORY_HOOK);
 }
 
-static bool remember(void *pointer, kn_device *device)
+static void run_hook(const kn_device *device, void *pointer, size_t size, bool freed)
 {
-    kn_lock_take(KN_LOCK_PINNED);
-    if (!pinned.devices)
-        pinned.devices = kn_map_create();
-    bool done = pinned.devices && kn_map_put(pinned.devices, &pointer, sizeof pointer, device);
-    kn_lock_give(KN_LOCK_PINNED);
-    return done;
+    kn_lock_take(KN_LOCK_MEMORY_HOOK);
+    kiln_memory_hook call = hook.call;
+    void *user = hook.user;
+    kn_lock_give(KN_LOCK_MEMORY_HOOK);
+    if (call)
+        call(device->id, pointer, size, freed, user);
 }
 
-kiln_status kiln_memory_alloc_pinned(void **out, size_t bytes)
+/* ---- pooled memory ---- */
+
+kiln_status kn_memory_alloc(void **out, kn_device *device, size_t size, void *stream)
 {
-    kn_device *device = NULL;
-    void *pointer = NULL;
-    if (!out)
-        return kn_error(KILN_ERROR_INVALID, "kiln_memory_alloc_pinned: out is NULL");
-    kiln_status status = pinning_device(&device);
-    if (status != KILN_OK)
-        return status;
-    if (!device) {
-        pointer = kn_malloc(bytes ? bytes : 1);
-        status = pointer ? KILN_OK : kn_error_memory(bytes, "pinned memory");
-    } else {
-        status = kn_cuda_pinned_alloc(device, bytes ? bytes : 1, &pointer);
-        if (status == KILN_OK && !remember(pointer, device)) {
-            kn_cuda_pinned_free(device, pointer);
-            status = kn_error_memory(bytes, "pinned memory");
-        }
-    }
-    if (status == KILN_OK)
-        *out = pointer;
+    uint64_t capture = 0;
+    if (size > SIZE_MAX / 4)
+        return kn_error_memory(size, "an array");
+    if (kn_device_is_lost(device))
+        return kn_device_say_lost();
+    kn_capture_reap();
+    if (stream && kn_device_capture_of(device, stream, &capture) != KILN_OK)
+        return kiln_error_status();
+    if (capture && kn_capture_meet(device, stream, capture) != KILN_OK)
+        return kiln_error_status();
+    kiln_status status = kn_pool_take(out, &size, device->pool, stream, capture);
+    if (status == KILN_OK && atomic_load_explicit(&hook.is_set, memory_order_relaxed))
+        run_hook(device, *out, size, false);
     return status;
 }
 
-void kiln_memory_free_pinned(void *pointer)
+void kn_memory_free(kn_device *device, void *pointer, size_t size, void *stream)
 {
-    if (!pointer)
+    if (!pointer || kn_device_is_lost(device))
         return;
-    kn_lock_take(KN_LOCK_PINNED);
-    kn_device *device = pinned.devices ? kn_map_remove(pinned.devices, &pointer, sizeof pointer) : NULL;
-    kn_lock_give(KN_LOCK_PINNED);
-    if (device)
-        kn_cuda_pinned_free(device, pointer);
-    else
-        kn_free(pointer);
+    if (atomic_load_explicit(&hook.is_set, memory_order_relaxed))
+        run_hook(device, pointer, size, true);
+    if (!kn_pool_give(device->pool, pointer, stream))
+        kn_log(KILN_LOG_WARNING, "memory pool: %p was freed, which is not in use", pointer);
+}
+
+kiln_status kn_memory_used_on(kn_device *device, void *pointer, void *stream)
+{
+    uint64_t capture = 0;
+    kiln_status status = kn_device_capture_of(device, stream, &capture);
+    if (status == KILN_OK && capture)
+        status = kn_capture_meet(device, stream, capture);
+    if (status == KILN_OK && kn_device_is_lost(device))
+        status = kn_device_say_lost();
+    if (status != KILN_OK || device->backend->kind != KN_CUDA)
+        return status;
+    return kn_pool_note_use(device->pool, pointer, stream, capture);
+}
+
+/* ---- what a pool holds ---- */
+
+kiln_status kiln_memory_get_stats(kiln_device id, kiln_memory_stats *out)
+{
+    kn_device *device = NULL;
+    kiln_memory_stats all = KILN_MEMORY_STATS_INIT;
+    if (!out || out->struct_size < sizeof(size_t))
+        return kn_error(KILN_ERROR_INVALID, "kiln_memory_get_stats: %s",
+                        out ? "out->struct_size is not set; use KILN_MEMORY_STATS_INIT" : "out is NULL");
+    kiln_status status = kn_device_get(&device, id);
+    if (status != KILN_OK)
+        return status;
+    all.struct_size = out->struct_size;
+    kn_pool_read_stats(&all, device->pool);
+    memcpy(out, &all, out->struct_size < sizeof all ? out->struct_size : sizeof all);
+    return KILN_OK;
+}
+
+kiln_status kiln_memory_set_limit(kiln_device id, size_t limit_bytes)
+{
+    kn_device *device = NULL;
+    kiln_status status = kn_device_get(&device, id);
+    if (status == KILN_OK)
+        kn_pool_set_limit(device->pool, limit_bytes);
+    return status;
+}
+
+kiln_status kiln_memory_trim(kiln_device id, size_t keep_bytes)
+{
+    kn_device *device = NULL;
+    kiln_status status = kn_device_get(&device, id);
+    if (status != KILN_OK)
+        return status;
+    kn_capture_reap();
+    kn_pool_give_back(device->pool, keep_bytes);
+    return KILN_OK;
 }

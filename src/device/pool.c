@@ -4,42 +4,16 @@
  * bins (best fit, splitting), then everything that has become free is merged, and only then the device is
  * asked. Small and large requests have segments of their own, so that a small block never pins a large one.
  */
-#include "device/pool_private.h"
-
-#include <string.h>
+#include "device/pool.h"
 
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/lock.h"
-#include "base/log.h"
-#include "device/device_private.h"
-
-/* ---- the hook ---- */
-
-static struct {
-    kiln_memory_hook call; /* both under KN_LOCK_MEMORY_HOOK */
-    void *user;
-    _Atomic bool is_set;
-} hook;
-
-void kiln_memory_set_hook(kiln_memory_hook call, void *user)
-{
-    kn_lock_take(KN_LOCK_MEMORY_HOOK);
-    hook.call = call;
-    hook.user = user;
-    atomic_store(&hook.is_set, call != NULL);
-    kn_lock_give(KN_LOCK_MEMORY_HOOK);
-}
-
-static void run_hook(kn_pool *pool, void *pointer, size_t size, bool freed)
-{
-    kn_lock_take(KN_LOCK_MEMORY_HOOK);
-    kiln_memory_hook call = hook.call;
-    void *user = hook.user;
-    kn_lock_give(KN_LOCK_MEMORY_HOOK);
-    if (call)
-        call(pool->device->id, pointer, size, freed, user);
-}
+#include "device/device_table.h"
+#include "device/lost.h"
+#include "device/pool_block.h"
+#include "device/pool_lane.h"
+#include "device/pool_segment.h"
 
 /* ---- handing out ---- */
 
@@ -70,55 +44,30 @@ static kiln_status take_slowly(kn_pool *pool, kn_lane *l, size_t size, kn_block 
     return status;
 }
 
-/* The capture that a stream is in; 0. The default stream cannot be captured. */
-static kiln_status capture_of(kn_device *device, void *stream, uint64_t *capture)
+kiln_status kn_pool_take(void **out, size_t *size, kn_pool *pool, void *stream, uint64_t capture)
 {
-    bool is_capturing = false;
-    *capture = 0;
-    if (device->backend->kind != KN_CUDA || !stream)
-        return KILN_OK;
-    kiln_status status = device->backend->stream_is_capturing(device, stream, &is_capturing, capture);
-    if (!is_capturing)
-        *capture = 0;
-    return status;
-}
-
-kiln_status kn_memory_alloc(void **out, kn_device *device, size_t size, void *stream)
-{
-    kn_pool *pool = device->pool;
-    uint64_t capture = 0;
-    if (size > SIZE_MAX / 4)
-        return kn_error_memory(size, "an array");
-    if (kn_device_is_lost(device))
-        return kn_device_say_lost();
-    kn_capture_reap();
-    if (stream && capture_of(device, stream, &capture) != KILN_OK)
-        return kiln_error_status();
-    if (capture && kn_capture_meet(device, stream, capture) != KILN_OK)
-        return kiln_error_status();
-    size = size ? (size + pool->granularity - 1) & ~(pool->granularity - 1) : pool->granularity;
-
+    size_t wanted = *size ? (*size + pool->granularity - 1) & ~(pool->granularity - 1) : pool->granularity;
     kiln_status status = KILN_OK;
     kn_lock_take(pool->lock);
     kn_lane *l = kn_pool_get_lane(pool, stream, capture);
-    kn_block *b = l ? kn_pool_take_quick(pool, l, size) : NULL;
+    kn_block *b = l ? kn_pool_take_quick(pool, l, wanted) : NULL;
     if (b)
         b->state = BLOCK_USED;
     else
-        status = l ? take_slowly(pool, l, size, &b) : kn_error_memory(sizeof *l, "the memory pool");
+        status = l ? take_slowly(pool, l, wanted, &b) : kn_error_memory(sizeof *l, "the memory pool");
     if (status == KILN_OK) {
         pool->allocations++;
         pool->used += b->size;
         if (pool->used > pool->peak)
             pool->peak = pool->used;
-        size = b->size;
+        *size = b->size;
         *out = b->pointer;
     }
     kn_lock_give(pool->lock);
-    if (status == KILN_OK && atomic_load_explicit(&hook.is_set, memory_order_relaxed))
-        run_hook(pool, *out, size, false);
     return status;
 }
+
+/* ---- coming back ---- */
 
 static kn_lane *find_capture(const kn_pool *pool, uint64_t capture)
 {
@@ -134,7 +83,8 @@ static void free_in_capture(kn_pool *pool, kn_block *b)
 {
     uint64_t capture = 0;
     kn_lane *l = b->home->owner;
-    if (l->capture || l->has_ended || capture_of(pool->device, l->stream, &capture) != KILN_OK || !capture)
+    if (l->capture || l->has_ended || kn_device_capture_of(pool->device, l->stream, &capture) != KILN_OK ||
+        !capture)
         kn_pool_release(pool, b);
     else if ((l = find_capture(pool, capture)))
         kn_pool_hold(b, l);
@@ -151,14 +101,8 @@ static void note_own_stream(kn_pool *pool, kn_block *b, void *stream)
         pool->device->backend->stream_synchronize(pool->device, stream);
 }
 
-void kn_memory_free(kn_device *device, void *pointer, size_t size, void *stream)
+bool kn_pool_give(kn_pool *pool, void *pointer, void *stream)
 {
-    kn_pool *pool = device->pool;
-    (void)size;
-    if (!pointer || kn_device_is_lost(device))
-        return;
-    if (atomic_load_explicit(&hook.is_set, memory_order_relaxed))
-        run_hook(pool, pointer, size, true);
     kn_lock_take(pool->lock);
     kn_block *b = kn_pool_find_block(pool, pointer);
     bool is_ours = b && b->state == BLOCK_USED;
@@ -176,21 +120,12 @@ void kn_memory_free(kn_device *device, void *pointer, size_t size, void *stream)
         }
     }
     kn_lock_give(pool->lock);
-    if (!is_ours)
-        kn_log(KILN_LOG_WARNING, "memory pool: %p was freed, which is not in use", pointer);
+    return is_ours;
 }
 
-kiln_status kn_memory_used_on(kn_device *device, void *pointer, void *stream)
+kiln_status kn_pool_note_use(kn_pool *pool, void *pointer, void *stream, uint64_t capture)
 {
-    kn_pool *pool = device->pool;
-    uint64_t capture = 0;
-    kiln_status status = capture_of(device, stream, &capture);
-    if (status == KILN_OK && capture)
-        status = kn_capture_meet(device, stream, capture);
-    if (status == KILN_OK && kn_device_is_lost(device))
-        status = kn_device_say_lost();
-    if (status != KILN_OK || device->backend->kind != KN_CUDA)
-        return status;
+    kiln_status status = KILN_OK;
     kn_lock_take(pool->lock);
     kn_block *b = kn_pool_find_block(pool, pointer);
     kn_lane *l = b ? kn_pool_get_lane(pool, stream, capture) : NULL;
@@ -317,54 +252,25 @@ void kn_pool_free(kn_pool *pool)
         free_parts(pool);
 }
 
-static kiln_status pool_of(kiln_device id, kn_pool **out)
+void kn_pool_read_stats(kiln_memory_stats *out, kn_pool *pool)
 {
-    kn_device *device = NULL;
-    kiln_status status = kn_device_get(&device, id);
-    if (status == KILN_OK)
-        *out = device->pool;
-    return status;
-}
-
-kiln_status kiln_memory_get_stats(kiln_device id, kiln_memory_stats *out)
-{
-    kn_pool *pool = NULL;
-    if (!out || out->struct_size < sizeof(size_t))
-        return kn_error(KILN_ERROR_INVALID, "kiln_memory_get_stats: %s",
-                        out ? "out->struct_size is not set; use KILN_MEMORY_STATS_INIT" : "out is NULL");
-    kiln_status status = pool_of(id, &pool);
-    if (status != KILN_OK)
-        return status;
     kn_lock_take(pool->lock);
-    kiln_memory_stats all = {
+    *out = (kiln_memory_stats){
         out->struct_size,        pool->used, pool->held, pool->peak, pool->limit, pool->allocations,
         pool->device_allocations};
     kn_lock_give(pool->lock);
-    memcpy(out, &all, out->struct_size < sizeof all ? out->struct_size : sizeof all);
-    return KILN_OK;
 }
 
-kiln_status kiln_memory_set_limit(kiln_device id, size_t limit_bytes)
+void kn_pool_set_limit(kn_pool *pool, size_t limit_bytes)
 {
-    kn_pool *pool = NULL;
-    kiln_status status = pool_of(id, &pool);
-    if (status != KILN_OK)
-        return status;
     kn_lock_take(pool->lock);
     pool->limit = limit_bytes;
     kn_lock_give(pool->lock);
-    return KILN_OK;
 }
 
-kiln_status kiln_memory_trim(kiln_device id, size_t keep_bytes)
+void kn_pool_give_back(kn_pool *pool, size_t keep)
 {
-    kn_pool *pool = NULL;
-    kiln_status status = pool_of(id, &pool);
-    if (status != KILN_OK)
-        return status;
-    kn_capture_reap();
     kn_lock_take(pool->lock);
-    kn_pool_trim(pool, keep_bytes);
+    kn_pool_trim(pool, keep);
     kn_lock_give(pool->lock);
-    return KILN_OK;
 }

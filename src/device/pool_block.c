@@ -1,6 +1,6 @@
 /* Blocks of the pool: found by address, kept in bins by size (best fit, cut and joined again) and in quick
  * lists by the very size that was asked. */
-#include "device/pool_private.h"
+#include "device/pool_block.h"
 
 #include "base/alloc.h"
 

@@ -1,10 +1,11 @@
 /* Lanes of the pool: the memory of one stream or of one capture; blocks that other lanes use, which wait for
  * events before they are handed out again; lanes that have ended. */
-#include "device/pool_private.h"
+#include "device/pool_lane.h"
 
 #include <sched.h>
 
 #include "base/alloc.h"
+#include "device/pool_block.h"
 
 /* ---- events ---- */
 

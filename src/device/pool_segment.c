@@ -1,10 +1,13 @@
 /* Segments of the pool: taken from the device and given back to it. */
-#include "device/pool_private.h"
+#include "device/pool_segment.h"
 
 #include <stdio.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "device/device_table.h"
+#include "device/pool_block.h"
+#include "device/pool_lane.h"
 
 /* ---- segments ---- */
 
@@ -67,8 +70,8 @@ static kiln_status say_exhausted(kn_pool *pool, size_t size)
         KILN_ERROR_MEMORY,
         "out of memory on %s: %zu bytes wanted; the pool has %zu in use and holds %zu (limit %s), the "
         "device has %zu of %zu free: %s",
-        kiln_device_name(pool->device->id, name, sizeof name), size, pool->used, pool->held, limit, available,
-        total, reason);
+        kn_device_write_name(pool->device->id, name, sizeof name), size, pool->used, pool->held, limit,
+        available, total, reason);
 }
 
 /* Asks the device for a segment; when it has none, for a smaller one, then again with everything cached given

@@ -1,0 +1,74 @@
+/* device/cuda_context.h - a CUDA device's context around calls of the driver, and what captures allow there. */
+#ifndef KN_DEVICE_CUDA_CONTEXT_H
+#define KN_DEVICE_CUDA_CONTEXT_H
+
+#include <stdatomic.h>
+
+#include "device/capture_list.h"
+#include "device/cuda_driver.h"
+#include "device/device_table.h"
+
+typedef struct kn_cuda_device {
+    kn_device base; /* first: a kn_device of this back end is one of these */
+    int ordinal;
+    kn_cu_device handle;
+    kn_cu_context context;
+    _Atomic signed char peers[KN_CUDA_DEVICES_MAX]; /* 1: enabled, -1: not possible, 0: not yet asked */
+} kn_cuda_device;
+
+static inline kn_cuda_device *kn_cuda_device_of(kn_device *device)
+{
+    return (kn_cuda_device *)device;
+}
+
+/* Makes the device's context current where it is not; kn_cuda_leave puts back what was. */
+kiln_status kn_cuda_push(kn_device *device, bool *pushed);
+void kn_cuda_pop(void);
+
+static inline kiln_status kn_cuda_enter(kn_device *device, bool *pushed)
+{
+    kn_cu_context current = NULL;
+    *pushed = false;
+    if (kn_cuda.CtxGetCurrent(&current) == KN_CU_SUCCESS && current == kn_cuda_device_of(device)->context)
+        return KILN_OK;
+    return kn_cuda_push(device, pushed);
+}
+
+static inline void kn_cuda_leave(bool pushed)
+{
+    if (pushed)
+        kn_cuda_pop();
+}
+
+/* KILN_ERROR_CAPTURE where the stream is captured, or is the default one while a stream is captured that
+ * waits for it: the driver would refuse `what`, a sentence up to "a stream", and spoil the capture. */
+kiln_status kn_cuda_check_stream(kn_device *device, void *stream, const char *what);
+
+/* Enters for what is queued on a stream. On the default one that would spoil the capture of a stream that
+ * waits for it: asked only while there are captures, since every launch comes by here. */
+static inline kiln_status kn_cuda_enter_queue(kn_device *device, void *stream, bool *pushed)
+{
+    *pushed = false;
+    if (__builtin_expect(kn_capture_is_any_open(), 0) && !stream) {
+        kiln_status status = kn_cuda_check_stream(device, stream, "work cannot be queued on a stream");
+        if (status != KILN_OK)
+            return status;
+    }
+    return kn_cuda_enter(device, pushed);
+}
+
+/* kn_cuda_enter in the relaxed mode of captures. While a stream is captured the driver refuses calls that its
+ * author may not have meant to make then (memory, loading code, asking an event), and spoils the capture: the
+ * library knows what it does. Leave also where enter has failed: releases go on then, the driver finds the
+ * context by the handle. */
+typedef struct kn_cuda_scope {
+    bool pushed;
+    int mode; /* before; -1: it is as it was */
+} kn_cuda_scope;
+kiln_status kn_cuda_enter_relaxed(kn_device *device, kn_cuda_scope *scope);
+void kn_cuda_leave_relaxed(const kn_cuda_scope *scope);
+/* The mode alone: what it was before, -1 where it is as it was. */
+int kn_cuda_relax(void);
+void kn_cuda_unrelax(int mode);
+
+#endif

@@ -1,0 +1,126 @@
+#include "device/host_module.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/os.h"
+#include "base/unload.h"
+#include "device/host_threads.h"
+#include "device/host_walk.h"
+
+struct kn_function {
+    struct kn_function *next;
+    kn_host_entry entry;
+};
+
+struct kn_module {
+    kn_library *library;
+    _Atomic(kn_function *) functions;
+    char name[64];
+};
+
+enum { CALL_UNIT = 1024 };
+
+void kn_host_module_unload(kn_module *module)
+{
+    if (!module)
+        return;
+    kn_function *function = atomic_load(&module->functions);
+    while (function) {
+        kn_function *next = function->next;
+        kn_free(function);
+        function = next;
+    }
+    kn_os_library_close(module->library);
+    kn_free(module);
+}
+
+kiln_status kn_host_module_load(kn_device *device, const void *code, size_t size, const char *name,
+                                kn_module **out)
+{
+    (void)device;
+    kn_unload_watch();
+    kn_module *module = kn_calloc(1, sizeof *module);
+    if (!module)
+        return kn_error_memory(sizeof *module, "a module");
+    strncpy(module->name, name ? name : "module", sizeof module->name - 1);
+    kiln_status status = kn_os_library_open_memory(&module->library, code, size, module->name);
+    if (status != KILN_OK) {
+        kn_free(module);
+        return status;
+    }
+    *out = module;
+    return KILN_OK;
+}
+
+kiln_status kn_host_module_function(kn_module *module, const char *name, kn_function **out)
+{
+    void *address = kn_os_library_symbol(module->library, name);
+    if (!address)
+        return kn_error(KILN_ERROR_NOT_FOUND, "module \"%s\" has no function \"%s\"", module->name, name);
+    kn_function *function = kn_malloc(sizeof *function);
+    if (!function)
+        return kn_error_memory(sizeof *function, "a function");
+    memcpy(&function->entry, &address, sizeof address); /* ISO C has no cast from an object to a function */
+    function->next = atomic_load(&module->functions);
+    while (!atomic_compare_exchange_weak(&module->functions, &function->next, function))
+        ;
+    *out = function;
+    return KILN_OK;
+}
+
+kiln_status kn_host_module_global(kn_module *module, const char *name, void **address, size_t *size)
+{
+    *address = kn_os_library_symbol(module->library, name);
+    if (size)
+        *size = 0; /* the loader does not tell */
+    if (!*address)
+        return kn_error(KILN_ERROR_NOT_FOUND, "module \"%s\" has no global \"%s\"", module->name, name);
+    return KILN_OK;
+}
+
+typedef struct host_call {
+    kn_host_entry entry;
+    const void *args;
+    int64_t elements;
+} host_call;
+
+/* Threads meet at whole lines of the caches. */
+static void call_range(void *user, int64_t begin, int64_t end)
+{
+    const host_call *call = user;
+    end *= CALL_UNIT;
+    call->entry(call->args, begin * CALL_UNIT, end < call->elements ? end : call->elements);
+    kn_host_settle();
+}
+
+kiln_status kn_host_launch(kn_function *function, const kn_launch *launch, void *stream)
+{
+    (void)stream;
+    if (launch->params)
+        return kn_error(KILN_ERROR_UNSUPPORTED,
+                        "the host takes one block of arguments, not a list of parameters");
+    if (launch->walk) {
+        kn_host_walk_run(launch->walk, function->entry, launch->block_data, launch->block_size,
+                         launch->grain);
+        return KILN_OK;
+    }
+    host_call call = {function->entry, launch->block_data, launch->elements};
+    kn_host_parallel((launch->elements + CALL_UNIT - 1) / CALL_UNIT,
+                     (launch->grain + CALL_UNIT - 1) / CALL_UNIT, call_range, &call);
+    return KILN_OK;
+}
+
+kiln_status kn_host_function_info(kn_function *function, kn_function_info *out)
+{
+    (void)function, (void)out;
+    return kn_error(KILN_ERROR_UNSUPPORTED, "the host's functions have no attributes");
+}
+
+kiln_status kn_host_occupancy(kn_function *function, int block_threads, size_t shared_bytes, int *blocks)
+{
+    (void)function, (void)block_threads, (void)shared_bytes, (void)blocks;
+    return kn_error(KILN_ERROR_UNSUPPORTED, "the host's functions have no occupancy");
+}

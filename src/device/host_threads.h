@@ -1,0 +1,14 @@
+/* device/host_threads.h - the host's threads, which loops are spread over. */
+#ifndef KN_DEVICE_HOST_THREADS_H
+#define KN_DEVICE_HOST_THREADS_H
+
+#include <kiln/base.h>
+
+/* KILN_ERROR_INVALID where KILN_NUM_THREADS is no number from 1. */
+kiln_status kn_host_threads_check(void);
+/* Runs body(user, begin, end) over [0, count) on the host's threads, each part at least grain; in the
+ * calling thread alone for small counts or one core. Survives fork (a child starts its own threads). */
+void kn_host_parallel(int64_t count, int64_t grain, void (*body)(void *user, int64_t begin, int64_t end),
+                      void *user);
+
+#endif

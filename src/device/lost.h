@@ -1,0 +1,19 @@
+/* device/lost.h - CUDA in a child of fork(): where it was started before, nothing can be done with it. */
+#ifndef KN_DEVICE_LOST_H
+#define KN_DEVICE_LOST_H
+
+#include "device/backend.h"
+
+extern bool kn_cuda_lost; /* set before the child does anything */
+/* What there is to say then. */
+extern const char kn_cuda_lost_message[];
+
+/* Whether nothing can be done with the device any more. What belongs to it is left as it is. */
+static inline bool kn_device_is_lost(const kn_device *device)
+{
+    return kn_cuda_lost && device->backend->kind == KN_CUDA;
+}
+/* The error that says so. */
+kiln_status kn_device_say_lost(void);
+
+#endif

@@ -1,0 +1,32 @@
+/* device/pool_lane.h - the memory of one stream or capture, and what waits for other streams. All
+ * under the pool's lock. */
+#ifndef KN_DEVICE_POOL_LANE_H
+#define KN_DEVICE_POOL_LANE_H
+
+#include "device/pool_parts.h"
+
+/* An event behind the work that is now queued on the stream. NULL, when that work is over: where no event can
+ * be had, it is waited for. */
+void *kn_pool_event_behind(kn_pool *pool, void *stream);
+/* Gives back the events that are over, from the last; true when none is left. wait: until then. */
+bool kn_pool_events_over(kn_pool *pool, void **events, int *count, bool wait);
+/* The lane of a stream (in a capture, where that is not 0), found; made where there is none, NULL without
+ * memory. */
+kn_lane *kn_pool_find_lane(kn_pool *pool, void *stream, uint64_t capture);
+kn_lane *kn_pool_get_lane(kn_pool *pool, void *stream, uint64_t capture);
+/* Frees the lanes that have ended and that nothing names any more. */
+void kn_pool_drop_empty_lanes(kn_pool *pool);
+void kn_pool_add_segment(kn_lane *l, kn_segment *s);
+void kn_pool_remove_segment(kn_segment *s);
+/* Another lane uses the block; false where there is no memory to note it. */
+bool kn_pool_add_use(kn_block *b, kn_lane *l);
+/* Until the graph of the capture l is gone. */
+void kn_pool_hold(kn_block *b, kn_lane *l);
+/* A block that its owner has given back: free at once, or once its other users are done. */
+void kn_pool_release(kn_pool *pool, kn_block *b);
+/* Takes in what no longer waits, oldest first. */
+void kn_pool_settle_pending(kn_pool *pool, bool wait);
+/* Takes over the memory of lanes that have ended and whose work is over; whether there was any. */
+bool kn_pool_adopt_ended(kn_pool *pool, kn_lane *to, bool wait);
+
+#endif

@@ -1,0 +1,84 @@
+/* device/pool_parts.h - what a pool consists of: segments of the device's memory, cut into blocks, in lanes. */
+#ifndef KN_DEVICE_POOL_PARTS_H
+#define KN_DEVICE_POOL_PARTS_H
+
+#include <stdatomic.h>
+
+#include "base/lock.h"
+#include "device/backend.h"
+
+enum {
+    SUBDIVISIONS = 8, /* bins between two powers of two */
+    BINS = 64 * SUBDIVISIONS / 2,
+    BIN_WORDS = BINS / 64,
+    QUICK_SLOTS = 64,
+    QUICK_DEPTH = 8, /* blocks that one quick list keeps */
+    BIN_SCAN = 16    /* blocks of its own bin that a request looks at */
+};
+enum { SMALL_LIMIT = 1 << 20, SMALL_SEGMENT = 2 << 20, MEDIUM_LIMIT = 10 << 20, MEDIUM_SEGMENT = 20 << 20 };
+
+typedef enum kn_block_state { BLOCK_USED, BLOCK_QUICK, BLOCK_FREE, BLOCK_PENDING, BLOCK_HELD } kn_block_state;
+
+typedef struct kn_segment kn_segment;
+typedef struct kn_lane kn_lane;
+
+typedef struct kn_block {
+    char *pointer;
+    size_t size, asked; /* asked: what was requested, rounded up; size may be a little more */
+    kn_segment *home;
+    struct kn_block *before, *after;  /* neighbours in the segment */
+    struct kn_block *previous, *next; /* in a bin, a quick list (next alone), a pending or held list */
+    struct kn_block *hash_next;
+    kn_block_state state;
+    int use_count, event_count;
+    kn_lane **uses; /* other lanes that use it */
+    void **events;  /* pending: what has to be over; same allocation as uses */
+} kn_block;
+
+struct kn_segment {
+    kn_lane *owner;
+    kn_segment *previous, *next;
+    kn_block *first;
+    size_t size;
+    bool is_small;
+};
+
+typedef struct kn_bin_set {
+    uint64_t occupied[BIN_WORDS];
+    kn_block *bins[BINS];
+} kn_bin_set;
+
+struct kn_lane {
+    kn_lane *next;
+    void *stream;
+    uint64_t capture; /* 0, or the capture whose graph owns this memory */
+    bool has_ended;   /* the stream or graph is gone: anybody's once the events are over */
+    int references;   /* blocks that name the lane among their uses */
+    int event_count;
+    void **events;
+    kn_segment *segments;
+    kn_block *held; /* freed while the capture could still use them */
+    int quick_count;
+    unsigned char quick_depth[QUICK_SLOTS];
+    kn_block *quick[QUICK_SLOTS];
+    kn_bin_set sets[2]; /* large, small */
+};
+
+typedef struct kn_pool {
+    kn_device *device;
+    size_t granularity;
+    int shift;
+    kn_lock lock;
+    kn_lane *lanes, *recent;
+    kn_block **buckets; /* by address */
+    size_t bucket_mask, block_count;
+    kn_block *spare;                        /* block structs for later */
+    kn_block *pending_first, *pending_last; /* wait for events, oldest first */
+    void **idle_events;
+    int idle_count, idle_capacity;
+    size_t used, held, peak, limit;
+    uint64_t allocations, device_allocations;
+    _Atomic int capture_lanes;
+} kn_pool;
+
+#endif
