@@ -1,9 +1,8 @@
-/* compile/compiler.h - what each compiler provides to compile.c, and what they share. Internal to this
- * folder. */
+/* compile/compiler.h - what each compiler provides, and what they share. Internal to this folder. */
 #ifndef KN_COMPILE_COMPILER_H
 #define KN_COMPILE_COMPILER_H
 
-#include "compile/compile.h"
+#include "compile/request.h"
 
 enum { KN_COMPILER_PATH_SIZE = 4096 };
 

@@ -11,6 +11,7 @@
  * of a file that it found, or that is asked for by __has_include, in one of the folders: so the whole table
  * is hashed, and a file that comes to be in front of another changes it. It changes too often rather than too
  * seldom, and the cost of that is a compile. */
+#include "compile/compile.h"
 #include "compile/compiler.h"
 
 #include "base/alloc.h"

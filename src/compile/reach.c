@@ -4,6 +4,7 @@
  * often, which costs some milliseconds, and must never be no by mistake: no text is parsed here. A word that
  * can ask for a file is enough, wherever it stands, and so is an option that is not known to be harmless.
  */
+#include "compile/compile.h"
 #include "compile/compiler.h"
 
 #include <ctype.h>
