@@ -1,31 +1,23 @@
-/* Raw modules: creation, functions and globals. module_code.c has the code, module_launch.c the launches. */
+/* Raw modules: how they begin and end. module_code.c has the code, module_function.c and module_global.c what
+ * can be asked of it, module_launch.c the launches. */
 #include "kernel/module.h"
 
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/lock.h"
 #include "base/os.h"
 #include "kernel/kernel.h"
-#include "plan/shape.h"
-
-enum { MAX_KNOWN_PARAMS = 512 };
+#include "kernel/module_code.h"
+#include "kernel/module_function.h"
 
 /* ---- the end ---- */
-
-static void free_function(void *value)
-{
-    kiln_function *function = value;
-    kn_free(function->param_size);
-    kn_free(function);
-}
 
 static void destroy(kiln_module *module)
 {
     if (!module)
         return;
-    kn_map_free(module->functions, free_function);
+    kn_map_free(module->functions, kn_module_free_function);
     for (int i = 0; i < module->n_expressions; i++)
         kn_free(module->expression[i]);
     kn_free(module->expression);
@@ -215,225 +207,7 @@ kiln_status kiln_module_code(const void **out, size_t *size, const kiln_module *
     return KILN_OK;
 }
 
-/* ---- names ---- */
-
-static kiln_status check_names(const void *out, const kiln_module *module, const char *name,
-                               const char *function)
-{
-    if (!out || !module || !name)
-        return kn_error(KILN_ERROR_INVALID, "%s: %s is NULL", function,
-                        !out      ? "out"
-                        : !module ? "module"
-                                  : "name");
-    if (!module->loaded)
-        return kn_error(KILN_ERROR_UNSUPPORTED, "%s: module \"%s\" was compiled for %s without a device",
-                        function, module->name, module->target.architecture);
-    return KILN_OK;
-}
-
-static bool is_of_word(int c)
-{
-    return c == '_' || (c >= '0' && c <= '9') || ((c | 32) >= 'a' && (c | 32) <= 'z');
-}
-
-/* The next character that counts, 0 at the end; last is the one before. Blanks count, as one, between words
- * alone. */
-static int next_that_counts(const char **at, int last)
-{
-    const char *from = *at;
-    *at += strspn(from, " \t\r\n");
-    if (*at > from && is_of_word(last) && is_of_word(**at))
-        return ' ';
-    return **at ? *(*at)++ : 0;
-}
-
-/* Two spellings of one C++ expression: "t<complex<double> >" and "t< complex<double>>"; globals with or
- * without their "&". */
-static bool is_same_expression(const char *a, const char *b)
-{
-    int of_a, of_b, last = 0;
-    const char **both[] = {&a, &b};
-    for (int k = 0; k < 2; k++) {
-        *both[k] += strspn(*both[k], " \t\r\n");
-        *both[k] += **both[k] == '&';
-    }
-    do {
-        of_a = next_that_counts(&a, last);
-        of_b = next_that_counts(&b, last);
-        last = of_a;
-    } while (of_a && of_a == of_b);
-    return of_a == of_b;
-}
-
-/* The name in the code of a name expression, "twice<int>" or "&space::table"; a copy of the caller's. Other
- * names are what they are. */
-static char *lower(const kiln_module *module, const char *name)
-{
-    size_t length = strlen(name);
-    for (int i = 0; i < module->n_expressions; i++) {
-        if (!is_same_expression(module->expression[i], name))
-            continue;
-        const char *lowered = kn_compile_notes_lowered(module->notes.data, module->notes.length, i, &length);
-        if (lowered)
-            return kn_strndup(lowered, length);
-    }
-    return kn_strdup(name);
-}
-
-/* The driver only says that it is not there. */
-static kiln_status explain_missing(kiln_status status, const kiln_module *module, const char *name,
-                                   const char *what)
-{
-    if (status != KILN_ERROR_NOT_FOUND)
-        return status;
-    kn_str known = KN_STR_INIT;
-    for (int i = 0; i < module->n_expressions; i++)
-        kn_str_printf(&known, "%s\"%s\"", i ? ", " : "; its name expressions are ", module->expression[i]);
-    kn_error(status,
-             "module \"%s\" has no %s \"%s\": C++ names are mangled unless they are extern \"C\" or given as "
-             "name expressions%s",
-             module->name, what, name, kn_str_text(&known));
-    kn_str_free(&known);
-    return status;
-}
-
-/* ---- functions ---- */
-
-static kiln_status read_params(kiln_function *function, const kn_backend *backend)
-{
-    size_t size[MAX_KNOWN_PARAMS];
-    int n =
-        backend->function_params ? backend->function_params(function->native, size, MAX_KNOWN_PARAMS) : -1;
-    function->n_params = n < MAX_KNOWN_PARAMS ? n : -1;
-    if (function->n_params <= 0)
-        return KILN_OK;
-    function->param_size = kn_malloc((size_t)n * sizeof *size);
-    if (!function->param_size)
-        return kn_error_memory((size_t)n * sizeof *size, "a function's parameters");
-    memcpy(function->param_size, size, (size_t)n * sizeof *size);
-    return KILN_OK;
-}
-
-static kiln_function *new_function(kiln_module *module, const char *lowered)
-{
-    size_t size = strlen(lowered) + 1;
-    kiln_function *function = kn_calloc(1, sizeof *function + size);
-    if (function) {
-        function->module = module;
-        memcpy(function->name, lowered, size);
-    } else {
-        kn_error_memory(sizeof *function + size, "a function");
-    }
-    return function;
-}
-
-static kiln_status make_function(kiln_function **out, kiln_module *module, const char *name,
-                                 const char *lowered)
-{
-    const kn_backend *backend = module->device->backend;
-    kiln_function *function = new_function(module, lowered);
-    if (!function)
-        return KILN_ERROR_MEMORY;
-    kiln_status status = backend->module_function(module->loaded, function->name, &function->native);
-    status = explain_missing(status, module, name, "function");
-    if (status == KILN_OK)
-        status = read_params(function, backend);
-    if (status == KILN_OK && !kn_map_put(module->functions, lowered, strlen(lowered), function))
-        status = kn_error_memory(sizeof *function, "a function");
-    if (status != KILN_OK) {
-        free_function(function);
-        return status;
-    }
-    *out = function;
-    return KILN_OK;
-}
-
-kiln_status kiln_module_function(kiln_function **out, kiln_module *module, const char *name)
-{
-    kiln_status status = check_names(out, module, name, "kiln_module_function");
-    if (status != KILN_OK)
-        return status;
-    if (kn_device_is_lost(module->device))
-        return kn_device_say_lost();
-    char *lowered = lower(module, name);
-    if (!lowered)
-        return kn_error_memory(strlen(name) + 1, "a function's name");
-    kn_lock_take(KN_LOCK_MODULES);
-    kiln_function *known = kn_map_get(module->functions, lowered, strlen(lowered));
-    if (known)
-        *out = known;
-    else
-        status = make_function(out, module, name, lowered);
-    kn_lock_give(KN_LOCK_MODULES);
-    kn_free(lowered);
-    return status;
-}
-
-const char *kiln_function_name(const kiln_function *function)
-{
-    return function ? function->name : "";
-}
-
-/* ---- native handles ---- */
-
 void *kiln_module_cuda_handle(kiln_module *module)
 {
     return module && module->loaded ? module->device->backend->module_handle(module->loaded) : NULL;
-}
-
-void *kiln_function_cuda_handle(kiln_function *function)
-{
-    return function ? function->module->device->backend->function_handle(function->native) : NULL;
-}
-
-/* ---- globals ---- */
-
-static kiln_status find_global(kiln_module *module, const char *name, void **address, size_t *size)
-{
-    char *lowered = lower(module, name);
-    if (!lowered)
-        return kn_error_memory(strlen(name) + 1, "a global's name");
-    kiln_status status = module->device->backend->module_global(module->loaded, lowered, address, size);
-    kn_free(lowered);
-    return explain_missing(status, module, name, "global");
-}
-
-static kiln_status wrap_global(kiln_array **out, kiln_module *module, void *address,
-                               const kiln_array_spec *spec)
-{
-    atomic_fetch_add(&module->references, 1);
-    kiln_status status = kiln_array_wrap(out, address, spec, kn_module_release, module);
-    if (status != KILN_OK)
-        kn_module_release(module);
-    return status;
-}
-
-kiln_status kiln_module_global(kiln_array **out, kiln_module *module, const char *name, kiln_dtype dtype,
-                               int ndim, const int64_t *shape)
-{
-    kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
-    void *address = NULL;
-    size_t size = 0, item = kiln_dtype_size(dtype);
-    kiln_status status = check_names(out, module, name, "kiln_module_global");
-    if (status == KILN_OK && item == 0)
-        status = kn_error(KILN_ERROR_TYPE, "kiln_module_global: dtype %d is no dtype", (int)dtype);
-    if (status != KILN_OK || item == 0)
-        return status;
-    status = find_global(module, name, &address, &size);
-    if (status != KILN_OK)
-        return status;
-    int64_t whole = (int64_t)(size / item);
-    spec.dtype = dtype;
-    spec.ndim = ndim;
-    spec.shape = shape || ndim != 1 ? shape : &whole;
-    spec.device = module->device->id;
-    status = kn_array_check_shape(dtype, ndim, spec.shape);
-    if (status != KILN_OK)
-        return status;
-    int64_t wanted = kn_shape_size(ndim, spec.shape);
-    if (wanted < 0 || (size_t)wanted > size / item)
-        return kn_error(KILN_ERROR_SHAPE,
-                        "global \"%s\" of module \"%s\" holds %zu bytes, %lld elements of %s were asked for",
-                        name, module->name, size, (long long)wanted, kiln_dtype_name(dtype));
-    return wrap_global(out, module, address, &spec);
 }

@@ -1,5 +1,5 @@
 /* What raw code is, and from source to code through the cache. */
-#include "kernel/module.h"
+#include "kernel/module_code.h"
 
 #include <string.h>
 
