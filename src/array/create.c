@@ -40,9 +40,9 @@ static kiln_status repeat_head(kn_device *device, char *data, size_t filled, siz
 {
     kiln_status status = KILN_OK;
     while (filled < size && !status) {
-        size_t piece = filled < size - filled ? filled : size - filled;
-        status = device->backend->copy(device, data + filled, data, piece, KN_COPY_DEVICE_TO_DEVICE, stream);
-        filled += piece;
+        size_t step = filled < size - filled ? filled : size - filled;
+        status = device->backend->copy(device, data + filled, data, step, KN_COPY_DEVICE_TO_DEVICE, stream);
+        filled += step;
     }
     return status;
 }

@@ -5,7 +5,7 @@
 
 enum {
     TILE = 32,               /* rows and columns: a cache line of each row is used whole while it is there */
-    PIECE_BYTES = 128 << 10, /* fewest worth a thread */
+    SHARE_BYTES = 128 << 10, /* fewest worth a thread */
 };
 
 typedef struct copy_plan {
@@ -133,7 +133,7 @@ static void copy_steps(const copy_plan *p, int axis, int64_t begin, int64_t end,
         copy_steps(p, axis + 1, 0, p->shape[axis + 1], to + k * p->to[axis], from + k * p->from[axis]);
 }
 
-static void copy_piece(void *user, int64_t begin, int64_t end)
+static void copy_share(void *user, int64_t begin, int64_t end)
 {
     const copy_plan *p = user;
     copy_steps(p, 0, begin, end, p->target, p->source);
@@ -156,5 +156,5 @@ void kn_array_copy_elements(int ndim, const int64_t *shape, void *to, const int6
     int64_t step_bytes = item_size; /* of the outermost axis */
     for (int k = 1; k < p.ndim; k++)
         step_bytes *= p.shape[k];
-    kn_host_parallel(p.shape[0], PIECE_BYTES / step_bytes + 1, copy_piece, &p);
+    kn_host_parallel(p.shape[0], SHARE_BYTES / step_bytes + 1, copy_share, &p);
 }

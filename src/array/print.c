@@ -27,18 +27,19 @@ static bool is_cut(const sample *s, int axis)
     return s->edge && s->full[axis] > 2 * (int64_t)s->edge;
 }
 
-/* A piece without long axes, to its place in the sample. */
-static kiln_status gather_piece(const sample *s, kiln_array *piece, char *to)
+/* A corner of the array, which has no long axes, to its place in the sample. */
+static kiln_status gather_corner(const sample *s, kiln_array *corner, char *to)
 {
     int64_t strides[KILN_MAX_NDIM];
-    size_t size = kiln_array_nbytes(piece);
+    size_t size = kiln_array_nbytes(corner);
     char *buffer = kn_malloc(size ? size : 1);
     if (!buffer)
         return kn_error_memory(size, "the text of an array");
-    kiln_status status = kiln_array_to_host(piece, buffer, size);
-    kn_shape_c_strides(s->ndim, piece->shape, (int64_t)s->item_size, strides);
+    kiln_status status = kiln_array_to_host(corner, buffer, size);
+    kn_shape_c_strides(s->ndim, corner->shape, (int64_t)s->item_size, strides);
     if (!status)
-        kn_array_copy_elements(s->ndim, piece->shape, to, s->strides, buffer, strides, (int64_t)s->item_size);
+        kn_array_copy_elements(s->ndim, corner->shape, to, s->strides, buffer, strides,
+                               (int64_t)s->item_size);
     kn_free(buffer);
     return status;
 }
@@ -49,7 +50,7 @@ static kiln_status gather(const sample *s, kiln_array *view, int axis, char *to)
     while (axis < s->ndim && !is_cut(s, axis))
         axis++;
     if (axis == s->ndim)
-        return gather_piece(s, view, to);
+        return gather_corner(s, view, to);
     kiln_status status = KILN_OK;
     for (int end = 0; end < 2 && !status; end++) {
         kiln_array *part = NULL;

@@ -15,7 +15,7 @@ static kn_device *device_of(const kiln_array *array)
     return array->storage->device;
 }
 
-/* ---- pieces ---- */
+/* ---- checks ---- */
 
 static kiln_status check_size(const kiln_array *array, const void *data, size_t size, const char *function)
 {

@@ -135,23 +135,23 @@ static size_t read_build_id(int fd, unsigned char *out)
     return length;
 }
 
-/* The hash of the whole content, read in pieces. */
+/* The hash of the whole content, read in chunks. */
 static bool hash_content(int fd, unsigned char out[16])
 {
-    unsigned char piece[32 * 1024];
+    unsigned char chunk[32 * 1024];
     XXH3_state_t state;
     XXH128_canonical_t canonical;
     off_t at = 0;
     XXH3_128bits_reset(&state);
     for (;;) {
-        ssize_t n = pread(fd, piece, sizeof piece, at);
+        ssize_t n = pread(fd, chunk, sizeof chunk, at);
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
             return false;
         if (n == 0)
             break;
-        XXH3_128bits_update(&state, piece, (size_t)n);
+        XXH3_128bits_update(&state, chunk, (size_t)n);
         at += n;
     }
     XXH128_canonicalFromHash(&canonical, XXH3_128bits_digest(&state));

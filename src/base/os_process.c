@@ -28,11 +28,11 @@ typedef struct run {
 /* Reads what is there. */
 static void drain(run *r, kn_str *output)
 {
-    char piece[4096];
+    char chunk[4096];
     for (;;) {
-        ssize_t n = read(r->output, piece, sizeof piece);
+        ssize_t n = read(r->output, chunk, sizeof chunk);
         if (n > 0 && output->length < OUTPUT_MAX)
-            kn_str_append_n(output, piece, (size_t)n);
+            kn_str_append_n(output, chunk, (size_t)n);
         if (n == 0 || (n < 0 && errno != EINTR && errno != EAGAIN))
             r->is_closed = true;
         if (n == 0 || (n < 0 && errno != EINTR))

@@ -2,7 +2,7 @@
  *
  * A key has two parts: `what` (any bytes) and `with` (the producer's identity). XXH3-128 over `what` is the
  * index; the material itself is stored and compared on every hit; the payload carries a checksum (over all
- * that a hit gives or is found by; the row's times and size decide alone which rows go first). Whatever goes
+ * that a hit gives or is found by; an entry's times and size decide alone which go first). Whatever goes
  * wrong (no folder, read-only, full, locked, damaged) a get is a miss and a put is dropped, counted and
  * reported once through the log: no function here makes a caller fail. A damaged file is set aside and a new
  * one begun. Rollback journal, no mmap, mode 0700 for the folder, 0600 for the file. Code of others is never
@@ -28,12 +28,12 @@ void kn_cache_warm_up(kn_cache *cache);
 void kn_cache_set_limit(kn_cache *cache, uint64_t bytes);
 
 /* True on a hit: *code, and *aux (may be NULL) which put was given beside it (opaque, may be empty), are the
- * caller's. with NULL: any producer, the newest row. */
+ * caller's. with NULL: any producer, the newest entry. */
 bool kn_cache_get(kn_cache *cache, const void *what, size_t what_size, const char *with, kn_blob *code,
                   kn_blob *aux);
 void kn_cache_put(kn_cache *cache, const void *what, size_t what_size, const char *with, const kn_blob *code,
                   const kn_blob *aux);
-/* Removes the rows of `what`. */
+/* Removes the entries of `what`. */
 void kn_cache_remove(kn_cache *cache, const void *what, size_t what_size);
 
 /* A lock that one process at a time can hold for this `what`, waiting at most timeout_ms; false: go on

@@ -10,7 +10,7 @@
 kiln_status kn_compile(kn_compile_result *out, const kn_compile_request *request);
 void kn_compile_result_free(kn_compile_result *result);
 
-/* ---- notes: what has to be known beside the code, kept in the cache's row with it ---- */
+/* ---- notes: what has to be known beside the code, kept in the cache's entry with it ---- */
 
 /* Appends the notes of a compile that succeeded: lowered names; the files that the compiler said it read,
  * with the hash of each, and the folders in which it looks, with a hash over which of the names are there in
@@ -19,8 +19,8 @@ void kn_compile_result_free(kn_compile_result *result);
  * and nothing to check. */
 kiln_status kn_compile_notes(kn_str *out, const kn_compile_request *request, const kn_compile_result *result);
 /* Whether a compile with these options would read what the notes say; true for empty notes. Runs no compiler.
- * False: treat the row as a miss and put the new one in its place. Where none of the folders is there in
- * which the files lay, the row was made elsewhere and is taken at its word. */
+ * False: treat the entry as a miss and put the new one in its place. Where none of the folders is there in
+ * which the files lay, the entry was made elsewhere and is taken at its word. */
 bool kn_compile_notes_hold(const char *notes, size_t size, const char *const *options, int n_options);
 /* Whether a user's text can make a compiler read files; yes too often rather than too seldom. */
 bool kn_compile_text_reaches(const char *text);

@@ -10,7 +10,7 @@
 
 enum { HUGE_PAGE = 2 << 20, PAGE = 4096, COPY_GRAIN = 1 << 20 };
 
-/* Large pieces start on a huge page and ask for them: a fresh array then costs a fault for 2 MiB, not for 4
+/* Large blocks start on a huge page and ask for them: a fresh array then costs a fault for 2 MiB, not for 4
  * KiB. The pointer that malloc gave stands in front of the block. */
 kiln_status kn_host_memory_alloc(kn_device *device, size_t size, void **out)
 {

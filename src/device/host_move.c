@@ -3,7 +3,7 @@
 #include <stddef.h>
 #include <string.h>
 
-enum { LINE = 64, AHEAD = 16 }; /* bytes of the caches' lines; rows */
+enum { HOST_LINE = 64, AHEAD = 16 }; /* bytes of the caches' lines; rows */
 
 /* A rectangle of two axes. */
 typedef struct plane {
@@ -131,7 +131,7 @@ static plane part(const plane *p, int64_t a, int64_t b, int64_t width, int64_t h
 static void fetch(const plane *p, int64_t row, int rows, int64_t bytes)
 {
     for (int64_t k = row; k < row + rows; ++k)
-        for (int64_t byte = 0; byte < bytes; byte += LINE)
+        for (int64_t byte = 0; byte < bytes; byte += HOST_LINE)
             __builtin_prefetch(
                 (const char *)((uintptr_t)p->from + (uintptr_t)(k * p->from_stride[0] + byte)));
 }

@@ -13,14 +13,14 @@
 #include "base/os.h"
 #include "base/unload.h"
 
-enum { WORKERS_MAX = 255, PIECES_PER_THREAD = 4, WATCH_ROUNDS = 4000 };
+enum { WORKERS_MAX = 255, SHARES_PER_THREAD = 4, WATCH_ROUNDS = 4000 };
 
 typedef struct host_job {
     void (*body)(void *user, int64_t begin, int64_t end);
     void *user;
     int64_t count;
-    int64_t pieces;
-    _Atomic int64_t next_piece;
+    int64_t shares;
+    _Atomic int64_t next_share;
     int wanted; /* workers that may still join; under the lock */
 } host_job;
 
@@ -91,13 +91,13 @@ __attribute__((constructor)) static void register_fork(void)
     kn_fork_on_child(reset_in_child);
 }
 
-static void take_pieces(host_job *job)
+static void take_shares(host_job *job)
 {
-    int64_t width = job->count / job->pieces, longer = job->count % job->pieces, piece;
+    int64_t width = job->count / job->shares, longer = job->count % job->shares, share;
     is_inside = true;
-    while ((piece = atomic_fetch_add_explicit(&job->next_piece, 1, memory_order_relaxed)) < job->pieces) {
-        int64_t begin = piece * width + (piece < longer ? piece : longer);
-        job->body(job->user, begin, begin + width + (piece < longer));
+    while ((share = atomic_fetch_add_explicit(&job->next_share, 1, memory_order_relaxed)) < job->shares) {
+        int64_t begin = share * width + (share < longer ? share : longer);
+        job->body(job->user, begin, begin + width + (share < longer));
     }
     is_inside = false;
 }
@@ -133,7 +133,7 @@ static void *worker_main(void *unused)
         if (stops && !joins)
             return NULL;
         if (joins) {
-            take_pieces(job);
+            take_shares(job);
             atomic_fetch_sub_explicit(&pool.active, 1, memory_order_release);
         }
     }
@@ -163,7 +163,7 @@ static void publish(host_job *job)
     kn_lock_give(KN_LOCK_HOST_THREADS);
 }
 
-/* No worker joins any more; waits for those inside. They are on their last pieces, so watching is right; a
+/* No worker joins any more; waits for those inside. They are on their last shares, so watching is right; a
  * descheduled one needs the yield. */
 static void retire(void)
 {
@@ -186,17 +186,17 @@ void kn_host_parallel(int64_t count, int64_t grain, void (*body)(void *user, int
     if (grain < 1)
         grain = 1;
     kn_lock_once(&is_set_up, KN_LOCK_HOST_THREADS, set_up);
-    int64_t pieces = count / grain, most = (int64_t)pool.thread_limit * PIECES_PER_THREAD;
-    if (pieces < 2 || pool.thread_limit < 2 || is_inside || !kn_lock_try(KN_LOCK_HOST_JOB)) {
+    int64_t shares = count / grain, most = (int64_t)pool.thread_limit * SHARES_PER_THREAD;
+    if (shares < 2 || pool.thread_limit < 2 || is_inside || !kn_lock_try(KN_LOCK_HOST_JOB)) {
         body(user, 0, count);
         return;
     }
-    if (pieces > most)
-        pieces = most;
-    int threads = pieces < pool.thread_limit ? (int)pieces : pool.thread_limit;
-    host_job job = {.body = body, .user = user, .count = count, .pieces = pieces, .wanted = threads - 1};
+    if (shares > most)
+        shares = most;
+    int threads = shares < pool.thread_limit ? (int)shares : pool.thread_limit;
+    host_job job = {.body = body, .user = user, .count = count, .shares = shares, .wanted = threads - 1};
     publish(&job);
-    take_pieces(&job);
+    take_shares(&job);
     retire();
     kn_lock_give(KN_LOCK_HOST_JOB);
 }

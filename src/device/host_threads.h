@@ -6,7 +6,7 @@
 
 /* KILN_ERROR_INVALID where KILN_NUM_THREADS is no number from 1. */
 kiln_status kn_host_threads_check(void);
-/* Runs body(user, begin, end) over [0, count) on the host's threads, each part at least grain; in the
+/* Runs body(user, begin, end) over [0, count) on the host's threads, each share at least grain; in the
  * calling thread alone for small counts or one core. Survives fork (a child starts its own threads). */
 void kn_host_parallel(int64_t count, int64_t grain, void (*body)(void *user, int64_t begin, int64_t end),
                       void *user);

@@ -12,7 +12,7 @@ typedef struct walker {
     const kn_walk *walk;
     kn_host_entry entry;
     char *block, *buffer;
-    int64_t piece[KILN_MAX_NDIM];    /* where the block is */
+    int64_t position[KILN_MAX_NDIM]; /* of the block, in blocks */
     int64_t count[KILN_MAX_NDIM];    /* steps of each of its axes */
     int64_t row, rows;               /* elements of a call; calls */
     int64_t first[KN_MAX_OPERANDS];  /* the operand's first address or number */
@@ -28,13 +28,13 @@ static void start_at(walker *v, int64_t block)
         memcpy(&v->first[o], v->block + w->operand[o].block_at, 8);
         v->at[o] = v->packed[o] = 0;
     }
-    memset(v->piece, 0, sizeof v->piece);
+    memset(v->position, 0, sizeof v->position);
     memset(v->count, 0, sizeof v->count); /* no block has this shape: the first one is fresh */
     for (int a = 0; a < w->ndim; ++a) {
-        v->piece[a] = block % w->pieces[a];
+        v->position[a] = block % w->pieces[a];
         block /= w->pieces[a];
         for (int o = 0; o < w->n_operands; ++o)
-            v->at[o] += v->piece[a] * w->step[a] * w->operand[o].stride[a];
+            v->at[o] += v->position[a] * w->step[a] * w->operand[o].stride[a];
     }
 }
 
@@ -42,13 +42,13 @@ static void advance(walker *v)
 {
     const kn_walk *w = v->walk;
     for (int a = 0; a < w->ndim; ++a) {
-        bool wraps = ++v->piece[a] == w->pieces[a];
+        bool wraps = ++v->position[a] == w->pieces[a];
         int64_t steps = wraps ? -(w->pieces[a] - 1) * w->step[a] : w->step[a];
         for (int o = 0; o < w->n_operands; ++o)
             v->at[o] += steps * w->operand[o].stride[a];
         if (!wraps)
             return;
-        v->piece[a] = 0;
+        v->position[a] = 0;
     }
 }
 
@@ -59,7 +59,8 @@ static void measure(walker *v)
     v->is_fresh = false;
     v->row = v->rows = 1;
     for (int a = 0; a < w->block_axes && a < w->ndim; ++a) {
-        int64_t left = w->extent[a] - v->piece[a] * w->step[a], count = left < w->step[a] ? left : w->step[a];
+        int64_t left = w->extent[a] - v->position[a] * w->step[a],
+                count = left < w->step[a] ? left : w->step[a];
         v->is_fresh = v->is_fresh || count != v->count[a];
         v->count[a] = count;
         if (a < w->run_axes)

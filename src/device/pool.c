@@ -87,7 +87,7 @@ static void free_in_capture(kn_pool *pool, kn_block *b)
         !capture)
         kn_pool_release(pool, b);
     else if ((l = find_capture(pool, capture)))
-        kn_pool_hold(b, l);
+        kn_pool_park(b, l);
     else
         kn_pool_release(pool, b);
 }

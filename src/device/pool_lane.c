@@ -95,7 +95,7 @@ kn_lane *kn_pool_get_lane(kn_pool *pool, void *stream, uint64_t capture)
 void kn_pool_drop_empty_lanes(kn_pool *pool)
 {
     for (kn_lane **link = &pool->lanes, *l; (l = *link);) {
-        if (!l->has_ended || l->segments || l->references || l->event_count || l->held) {
+        if (!l->has_ended || l->segments || l->references || l->event_count || l->parked) {
             link = &l->next;
             continue;
         }
@@ -156,11 +156,11 @@ bool kn_pool_add_use(kn_block *b, kn_lane *l)
 
 /* ---- coming back ---- */
 
-void kn_pool_hold(kn_block *b, kn_lane *l)
+void kn_pool_park(kn_block *b, kn_lane *l)
 {
-    b->state = BLOCK_HELD;
-    b->next = l->held;
-    l->held = b;
+    b->state = BLOCK_PARKED;
+    b->next = l->parked;
+    l->parked = b;
 }
 
 /* Turns the uses of a block into events; true when it has to wait for some. */
@@ -228,7 +228,7 @@ void kn_pool_release(kn_pool *pool, kn_block *b)
     if (!capture || capture == b->home->owner)
         capture = captured_user(pool, b);
     if (capture) {
-        kn_pool_hold(b, capture);
+        kn_pool_park(b, capture);
     } else if (b->use_count > 0 && record_uses(pool, b)) {
         append_pending(pool, b);
     } else {
@@ -266,9 +266,9 @@ static void adopt(kn_pool *pool, kn_lane *from, kn_lane *to)
             if (b->state == BLOCK_FREE)
                 kn_pool_put_in_bin(pool, b);
     }
-    while (from->held) {
-        kn_block *b = from->held;
-        from->held = b->next;
+    while (from->parked) {
+        kn_block *b = from->parked;
+        from->parked = b->next;
         kn_pool_release(pool, b);
     }
 }

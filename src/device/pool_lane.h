@@ -21,7 +21,7 @@ void kn_pool_remove_segment(kn_segment *s);
 /* Another lane uses the block; false where there is no memory to note it. */
 bool kn_pool_add_use(kn_block *b, kn_lane *l);
 /* Until the graph of the capture l is gone. */
-void kn_pool_hold(kn_block *b, kn_lane *l);
+void kn_pool_park(kn_block *b, kn_lane *l);
 /* A block that its owner has given back: free at once, or once its other users are done. */
 void kn_pool_release(kn_pool *pool, kn_block *b);
 /* Takes in what no longer waits, oldest first. */

@@ -17,7 +17,13 @@ enum {
 };
 enum { SMALL_LIMIT = 1 << 20, SMALL_SEGMENT = 2 << 20, MEDIUM_LIMIT = 10 << 20, MEDIUM_SEGMENT = 20 << 20 };
 
-typedef enum kn_block_state { BLOCK_USED, BLOCK_QUICK, BLOCK_FREE, BLOCK_PENDING, BLOCK_HELD } kn_block_state;
+typedef enum kn_block_state {
+    BLOCK_USED,
+    BLOCK_QUICK,
+    BLOCK_FREE,
+    BLOCK_PENDING,
+    BLOCK_PARKED
+} kn_block_state;
 
 typedef struct kn_segment kn_segment;
 typedef struct kn_lane kn_lane;
@@ -27,7 +33,7 @@ typedef struct kn_block {
     size_t size, asked; /* asked: what was requested, rounded up; size may be a little more */
     kn_segment *home;
     struct kn_block *before, *after;  /* neighbours in the segment */
-    struct kn_block *previous, *next; /* in a bin, a quick list (next alone), a pending or held list */
+    struct kn_block *previous, *next; /* in a bin, a quick list (next alone), a pending or parked list */
     struct kn_block *hash_next;
     kn_block_state state;
     int use_count, event_count;
@@ -57,7 +63,7 @@ struct kn_lane {
     int event_count;
     void **events;
     kn_segment *segments;
-    kn_block *held; /* freed while the capture could still use them */
+    kn_block *parked; /* freed while the capture could still use them */
     int quick_count;
     unsigned char quick_depth[QUICK_SLOTS];
     kn_block *quick[QUICK_SLOTS];
