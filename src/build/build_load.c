@@ -2,7 +2,8 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/os.h"
-#include "build/store.h"
+#include "build/build.h"
+#include "build/search.h"
 
 #include <string.h>
 
@@ -57,24 +58,16 @@ static kiln_status find_and_load(kn_build_job *job, kn_loaded_module *loaded)
 
 /* Code from a store that does not load here (made on another machine that shares the folder, say) is as good
  * as none: the next store is asked, and what is made anew takes its place when it has been loaded. */
-static bool bar_unloadable(kn_build_job *job, const kn_loaded_module *loaded, kiln_status status)
+static bool is_worth_another(kn_build_job *job, const kn_code *code, kiln_status status)
 {
-    const kn_store *store = loaded->code ? job->state->store[loaded->code->from].store : NULL;
-    if (status == KILN_ERROR_MEMORY || !store || store->origin != KILN_ORIGIN_DISK ||
-        job->barred >> loaded->code->from & 1)
-        return false;
-    kn_log(KILN_LOG_INFO, "%s from %s does not load and is found elsewhere or compiled anew: %s",
-           job->subject->name, store->name, kiln_error_message());
-    job->barred |= 1u << loaded->code->from;
-    kn_once_forget(job->state->codes, job->subject->what.data, job->subject->what.length, loaded->code);
-    return true;
+    return status != KILN_ERROR_MEMORY && code && kn_build_bar(job, code);
 }
 
 /* The module, loaded on the job's device; on failure nothing. */
 static kiln_status load_module(kn_build_job *job, kn_loaded_module *loaded)
 {
     kiln_status status = find_and_load(job, loaded);
-    while (status != KILN_OK && bar_unloadable(job, loaded, status))
+    while (status != KILN_OK && is_worth_another(job, loaded->code, status))
         status = find_and_load(job, loaded);
     return status;
 }
@@ -202,11 +195,12 @@ kiln_status kn_build_function(kn_function **out, const kn_build_request *request
     job.entry = request->subject->entry;
     if (status == KILN_OK)
         status = request->kept ? find_kept(&job, &value) : find_function(&job, &value);
+    kn_build_log(&job);
+    if (status != KILN_OK)
+        return status;
     const loaded_function *loaded = value;
-    status = kn_build_end(&job, status == KILN_OK ? loaded->code : NULL, status);
-    if (status == KILN_OK)
-        *out = loaded->function;
-    return status;
+    *out = loaded->function;
+    return kn_build_end(&job, loaded->code);
 }
 
 kiln_status kn_build_module(kn_module **out, kn_blob *code, const kn_build_request *request,
@@ -218,7 +212,9 @@ kiln_status kn_build_module(kn_module **out, kn_blob *code, const kn_build_reque
     kiln_status status = kn_build_begin(&job, request, device, info ? info : &unused);
     if (status == KILN_OK)
         status = load_module(&job, &loaded);
-    status = kn_build_end(&job, loaded.code, status);
+    kn_build_log(&job);
+    if (status == KILN_OK)
+        status = kn_build_end(&job, loaded.code);
     if (status == KILN_OK && !kn_blob_copy(code, loaded.code->code.data, loaded.code->code.size))
         status = kn_error_memory(loaded.code->code.size, request->subject->name);
     if (status == KILN_OK)

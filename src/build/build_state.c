@@ -1,13 +1,14 @@
-#include "build/store.h"
+#include "build/build_state.h"
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/thread.h"
 #include "base/unload.h"
+#include "build/lifetime.h"
 
 static _Atomic(kn_build_state *) current;
 
-static kn_backend_kind warm_up_backend; /* whose compiler the thread that opens the cache looks for */
+static kn_backend_kind warm_up_backend; /* whose compiler the thread that opens the stores looks for */
 static bool is_warming_up;
 
 static void free_module(void *value)
@@ -38,7 +39,7 @@ static bool open_stores(kn_build_state *state)
     for (const kn_store *const *store = kn_stores(); *store && is_open; store++) {
         kn_opened_store *opened = &state->store[state->n_stores++];
         opened->store = *store;
-        is_open = !opened->store->open || opened->store->open(&opened->self, state);
+        is_open = !opened->store->open || opened->store->open(&opened->self);
     }
     return is_open;
 }
@@ -70,6 +71,24 @@ kiln_status kn_build_state_get(kn_build_state **out)
     return state ? KILN_OK : kn_error_memory(sizeof *state, "the table of kernels");
 }
 
+unsigned long long kn_stores_hits(kn_build_state *state, kiln_origin origin)
+{
+    unsigned long long hits = 0;
+    for (int s = 0; s < state->n_stores; s++)
+        if (state->store[s].store->origin == origin)
+            hits += atomic_load(&state->store[s].counts.hits);
+    return hits;
+}
+
+double kn_stores_ms(kn_build_state *state, kiln_origin origin)
+{
+    unsigned long long us = 0;
+    for (int s = 0; s < state->n_stores; s++)
+        if (state->store[s].store->origin == origin)
+            us += atomic_load(&state->store[s].counts.us);
+    return (double)us * 1e-3;
+}
+
 /* ---- what the first kernel needs, made ready meanwhile ---- */
 
 static void warm_up(void *user)
@@ -81,12 +100,21 @@ static void warm_up(void *user)
     kn_compile_identity(warm_up_backend);
 }
 
+/* Without a file to be read there is nothing to be made ready. */
+static bool has_files(const kn_build_state *state)
+{
+    bool found = false;
+    for (int s = 0; s < state->n_stores && !found; s++)
+        found = state->store[s].store->place && state->store[s].store->place(state->store[s].self);
+    return found;
+}
+
 void kn_build_warm_up(kn_backend_kind backend)
 {
     kn_build_state *state;
     kn_error_state before; /* without memory or threads the cache is opened later */
     kn_error_save(&before);
-    if (kn_build_state_get(&state) == KILN_OK && state->cache) {
+    if (kn_build_state_get(&state) == KILN_OK && has_files(state)) {
         kn_lock_take(KN_LOCK_BUILD);
         if (!is_warming_up) {
             warm_up_backend = backend;

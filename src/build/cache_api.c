@@ -1,10 +1,22 @@
 #include <kiln/cache.h>
 
 #include "base/error.h"
-#include "build/store.h"
+#include "build/build_state.h"
+#include "build/store_cache.h"
 
 #include <stdio.h>
 #include <string.h>
+
+/* What the store of the user's cache keeps. */
+static const kn_user_cache *user_cache(const kn_build_state *state)
+{
+    static const kn_user_cache none = {.trouble = "the list of stores has no cache"};
+    const kn_user_cache *user = &none;
+    for (int s = 0; s < state->n_stores; s++)
+        if (state->store[s].store == &kn_store_cache)
+            user = state->store[s].self;
+    return user;
+}
 
 /* The cache, or why there is none. */
 static kiln_status get_cache(kn_cache **out)
@@ -13,11 +25,12 @@ static kiln_status get_cache(kn_cache **out)
     kiln_status status = kn_build_state_get(&state);
     if (status != KILN_OK)
         return status;
-    if (state->is_switched_off)
+    const kn_user_cache *user = user_cache(state);
+    if (user->is_switched_off)
         return kn_error(KILN_ERROR_NOT_FOUND, "the cache is switched off by KILN_CACHE=off");
-    if (!state->cache)
-        return kn_error(KILN_ERROR_NOT_FOUND, "%s", state->trouble);
-    *out = state->cache;
+    if (!user->cache)
+        return kn_error(KILN_ERROR_NOT_FOUND, "%s", user->trouble);
+    *out = user->cache;
     return KILN_OK;
 }
 
@@ -58,11 +71,12 @@ kiln_status kiln_cache_get_stats(kiln_cache_stats *out)
     status = kn_build_state_get(&state);
     if (status != KILN_OK)
         return status;
-    if (state->cache)
-        kn_cache_fill_stats(state->cache, &stats);
-    else if (!state->is_switched_off) {
+    const kn_user_cache *user = user_cache(state);
+    if (user->cache)
+        kn_cache_fill_stats(user->cache, &stats);
+    else if (!user->is_switched_off) {
         stats.errors = 1;
-        memcpy(stats.trouble, state->trouble, sizeof stats.trouble);
+        memcpy(stats.trouble, user->trouble, sizeof stats.trouble);
     }
     fill_counters(&stats, state);
     size = out->struct_size < sizeof stats ? out->struct_size : sizeof stats;

@@ -1,24 +1,60 @@
-/* build/store.h - where code is looked for: the list of stores, which are asked in order.
+/* build/store.h - where code is looked for. A store is a value, in a file of its own, build/store_NAME.c; the
+ * order in which they are asked stands in build/stores.c, and build/search.c asks.
  *
- * A store is a value, in a file of its own, build/store_NAME.c; the order stands in build/stores.c. What a store
- * may do is which functions it has: one that is only read has open, find, place and close. What it finds is
- * looked at before it is used (whole, its headers unchanged, loadable), and where it is no good the next store
- * is asked. */
+ * What a store may do is which functions it has: one that is only read has open, close, find and place. What it
+ * finds is looked at before it is used (whole, headers as they were, loadable), and where it is no good the next
+ * store is asked. */
 #ifndef KN_BUILD_STORE_H
 #define KN_BUILD_STORE_H
 
-#include "build/build_state.h"
+#include <stdatomic.h>
 
-struct kn_store {
+#include "base/blob.h"
+#include "base/os.h"
+#include "build/request.h"
+#include "device/device.h"
+
+/* Code and what has to be known beside it. Immutable once it has been found. */
+typedef struct kn_code {
+    kn_blob code, notes;
+    int from; /* the number of the store that found or made it */
+} kn_code;
+
+typedef struct kn_store_counts {
+    atomic_ullong hits; /* a compiler's: times that it was run */
+    atomic_ullong us;
+} kn_store_counts;
+
+/* One request on its way. */
+typedef struct kn_build_job kn_build_job;
+struct kn_build_job {
+    struct kn_build_state *state;
+    const kn_build_request *request;
+    const kn_subject *subject; /* the request's */
+    kn_device *device;         /* where it is to be loaded; NULL: nowhere */
+    const char *entry;         /* NULL: any, it is a module that is wanted */
+    kn_build_info *info;
+    /* Loads new code before it is stored: what no process has loaded must not wait for the others. NULL: it
+     * is for another machine. loading is its own. */
+    kiln_status (*load)(kn_build_job *job, const kn_code *code);
+    void *loading;
+    unsigned barred;         /* stores (bits) that are not asked: what they had does not load */
+    kn_store_counts *counts; /* of the store that is asked */
+    kn_once *claim;          /* the memory's, while this thread searches further down */
+    kn_os_lock lock;         /* the cache's, while this process compiles */
+    bool is_proven;          /* what was made now has been loaded, and may be kept for others */
+    kn_str warnings; /* lines of the compiler's, to be logged once no other thread waits for this one */
+};
+
+typedef struct kn_store {
     const char *name;   /* in messages: "the cache" */
     kiln_origin origin; /* as what its hits are counted, and what kiln_call_info says. MEMORY: it owns what
                          * the others find. COMPILER: it makes what none has, and may be forbidden to */
 
     /* All functions but find may be NULL. */
 
-    /* Once a process, which keeps *self for the store; false without memory alone. A store that is not there
-     * leaves it NULL and finds nothing. */
-    bool (*open)(void **self, kn_build_state *state);
+    /* Once a process, which keeps *self for the store; false without memory alone. */
+    bool (*open)(void **self);
     void (*close)(void *self);
     /* What can be done before the first question, on another thread. */
     void (*warm_up)(void *self);
@@ -29,28 +65,40 @@ struct kn_store {
      * failure ends the search. */
     kiln_status (*find)(kn_code **out, void *self, kn_build_job *job);
     /* Takes away what it found: it is of no use to anybody. */
-    void (*drop)(void *self, kn_build_job *job);
+    void (*drop)(void *self, kn_build_job *job, const kn_code *code);
     /* Before a compile: keeps other processes from the same one. True: some may have been at it, and the store
      * is asked again. */
     bool (*claim)(void *self, kn_build_job *job);
     /* How the search ended, told to those that were asked on the way, the last one first: the code that
      * another found or made (NULL: none), which it may keep. Ends claims. Leaves the thread's last error. */
     void (*settle)(void *self, kn_build_job *job, kn_code *code, kiln_status status);
-};
+} kn_store;
 
 extern const kn_store kn_store_memory, kn_store_cache, kn_store_compiler;
 
-/* Code and what has to be known beside it, empty; NULL with the last error. */
+/* ---- store.c: what stores share ---- */
+
+/* Empty; NULL with the last error. */
 kn_code *kn_code_new(const kn_build_job *job);
+void kn_code_free(void *code);
 /* Whether the headers that went in are what they were, wherever they can be found. */
 bool kn_code_is_current(const kn_code *code, const kn_subject *subject);
 /* Whether it may be shown to a loader: those trust what the headers say. */
 kiln_status kn_code_check_whole(const kn_code *code, const kn_subject *subject);
 
-/* Counts one time that the store which is asked did its work, and the time it took. */
-void kn_store_count(kn_build_job *job, double ms);
-/* The counts of all stores of an origin. */
-unsigned long long kn_stores_hits(kn_build_state *state, kiln_origin origin);
-double kn_stores_ms(kn_build_state *state, kiln_origin origin);
+/* One time that a store did its work, and the time it took. */
+void kn_store_count(kn_store_counts *counts, double ms);
+
+/* KILN_COMPILE=never. */
+bool kn_build_is_forbidden(void);
+
+/* The code that a value of a table stands for: where a header has changed since, the value is forgotten and
+ * made anew. */
+typedef const kn_code *kn_code_of(const void *value);
+
+/* kn_once_begin, but neither a value that has gone stale nor the refusal of a job that may not compile or load
+ * is taken. code_of NULL: values are good for ever. */
+kiln_status kn_build_claim(kn_build_job *job, kn_once_table *table, const void *key, size_t key_size,
+                           void **value, kn_once **claim, kn_code_of *code_of);
 
 #endif

@@ -1,48 +1,64 @@
 /* The user's cache on disk: read, written, and locked for a key while that is compiled. */
 #include "build/store.h"
+#include "build/store_cache.h"
 
 #include <limits.h>
 #include <stdio.h>
+#include <string.h>
 #include <strings.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
-#include "cache/cache.h"
 
 /* Longer than any compile should take; then two processes may compile the same. */
 enum { LOCK_TIMEOUT_MS = 30000 };
 
 /* Having no place for a cache is no failure, and is remembered. */
-static bool open_store(void **self, kn_build_state *state)
+static bool find_place(kn_user_cache *user)
 {
-    const char *setting = kn_os_env("KILN_CACHE");
     char folder[PATH_MAX];
     kn_error_state before;
-    state->is_switched_off = setting && (!strcasecmp(setting, "off") || !strcmp(setting, "0"));
-    if (state->is_switched_off)
-        return true;
     kn_error_save(&before);
     if (kn_cache_default_folder(folder, sizeof folder) == KILN_OK)
-        *self = state->cache = kn_cache_create(folder, false);
+        user->cache = kn_cache_create(folder, false);
     else
-        snprintf(state->trouble, sizeof state->trouble, "%s", kiln_error_message());
+        snprintf(user->trouble, sizeof user->trouble, "%s", kiln_error_message());
     kn_error_restore(&before);
-    return state->cache || state->trouble[0];
+    return user->cache || user->trouble[0];
+}
+
+static bool open_store(void **self)
+{
+    const char *setting = kn_os_env("KILN_CACHE");
+    kn_user_cache *user = *self = kn_calloc(1, sizeof *user);
+    if (!user)
+        return false;
+    user->is_switched_off = setting && (!strcasecmp(setting, "off") || !strcmp(setting, "0"));
+    return user->is_switched_off || find_place(user);
+}
+
+static kn_cache *cache_of(void *self)
+{
+    return ((const kn_user_cache *)self)->cache;
 }
 
 static void close_store(void *self)
 {
-    kn_cache_free(self);
+    if (!self)
+        return;
+    kn_cache_free(cache_of(self));
+    kn_free(self);
 }
 
 static void warm_up(void *self)
 {
-    if (self)
-        kn_cache_warm_up(self);
+    if (cache_of(self))
+        kn_cache_warm_up(cache_of(self));
 }
 
 static const char *place(void *self)
 {
-    return self ? kn_cache_file(self) : NULL;
+    return cache_of(self) ? kn_cache_file(cache_of(self)) : NULL;
 }
 
 static kiln_status find(kn_code **out, void *self, kn_build_job *job)
@@ -53,7 +69,8 @@ static kiln_status find(kn_code **out, void *self, kn_build_job *job)
     const char *identity = kn_compile_identity(subject->target.backend);
     const char *producer = *identity ? identity : NULL;
     kn_blob code = KN_BLOB_INIT, notes = KN_BLOB_INIT;
-    if (!self || !kn_cache_get(self, subject->what.data, subject->what.length, producer, &code, &notes))
+    if (!cache_of(self) ||
+        !kn_cache_get(cache_of(self), subject->what.data, subject->what.length, producer, &code, &notes))
         return KILN_OK;
     *out = kn_code_new(job);
     if (!*out) {
@@ -66,15 +83,17 @@ static kiln_status find(kn_code **out, void *self, kn_build_job *job)
     return KILN_OK;
 }
 
-static void drop(void *self, kn_build_job *job)
+static void drop(void *self, kn_build_job *job, const kn_code *code)
 {
-    kn_cache_remove(self, job->subject->what.data, job->subject->what.length);
+    (void)code;
+    kn_cache_remove(cache_of(self), job->subject->what.data, job->subject->what.length);
 }
 
 static bool claim(void *self, kn_build_job *job)
 {
     const kn_str *what = &job->subject->what;
-    return self && kn_cache_lock(self, what->data, what->length, &job->lock, LOCK_TIMEOUT_MS);
+    return cache_of(self) &&
+           kn_cache_lock(cache_of(self), what->data, what->length, &job->lock, LOCK_TIMEOUT_MS);
 }
 
 /* What was made now, and is known to be good for others. */
@@ -83,8 +102,8 @@ static void settle(void *self, kn_build_job *job, kn_code *code, kiln_status sta
     const kn_subject *subject = job->subject;
     kn_error_state before;
     kn_error_save(&before);
-    if (self && status == KILN_OK && job->is_proven)
-        kn_cache_put(self, subject->what.data, subject->what.length,
+    if (cache_of(self) && status == KILN_OK && job->is_proven)
+        kn_cache_put(cache_of(self), subject->what.data, subject->what.length,
                      kn_compile_identity(subject->target.backend), &code->code, &code->notes);
     kn_os_unlock_file(&job->lock);
     kn_error_restore(&before);

@@ -56,7 +56,7 @@ static kiln_status compile_source(kn_build_job *job, kn_code *code, const kn_com
     kiln_status status = kn_compile(&result, compile);
     ms = kn_os_now_ms() - start;
     job->info->compile_ms += ms;
-    kn_store_count(job, ms); /* failures too */
+    kn_store_count(job->counts, ms); /* failures too */
     if (status == KILN_OK)
         status = kn_compile_notes(&notes, compile, &result);
     if (status == KILN_OK)

@@ -2,9 +2,9 @@
  * first. */
 #include "build/store.h"
 
-static bool open_store(void **self, kn_build_state *state)
+static bool open_store(void **self)
 {
-    return (*self = state->codes = kn_once_table_create()) != NULL;
+    return (*self = kn_once_table_create()) != NULL;
 }
 
 static void close_store(void *self)
@@ -27,6 +27,11 @@ static kiln_status find(kn_code **out, void *self, kn_build_job *job)
     return status;
 }
 
+static void drop(void *self, kn_build_job *job, const kn_code *code)
+{
+    kn_once_forget(self, job->subject->what.data, job->subject->what.length, code);
+}
+
 static void settle(void *self, kn_build_job *job, kn_code *code, kiln_status status)
 {
     if (job->claim)
@@ -39,4 +44,5 @@ const kn_store kn_store_memory = {.name = "memory",
                                   .open = open_store,
                                   .close = close_store,
                                   .find = find,
+                                  .drop = drop,
                                   .settle = settle};

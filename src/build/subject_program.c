@@ -1,20 +1,7 @@
 #include "build/subject.h"
 
-#include <string.h>
-
-#include "base/error.h"
 #include "codegen/codegen.h"
 #include "plan/spec_text.h"
-
-kiln_status kn_subject_check_generator(const char *name, const char *generator)
-{
-    if (strcmp(generator, kn_codegen_generator()) == 0)
-        return KILN_OK;
-    return kn_error(KILN_ERROR_UNSUPPORTED,
-                    "%s was specialised for the code generator %s, and this library has %s: such code can be "
-                    "found, but not made",
-                    name, generator, kn_codegen_generator());
-}
 
 static kiln_status write(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
 {
@@ -45,12 +32,4 @@ kiln_status kn_subject_of_program(kn_subject *out, const kn_spec *spec)
     kn_codegen_entry(out->entry, sizeof out->entry, spec->program);
     kn_spec_format(&out->what, spec);
     return kn_str_status(&out->what, "a specialisation");
-}
-
-void kn_subject_free(kn_subject *subject)
-{
-    kn_str_free(&subject->what);
-    if (subject->own)
-        subject->free_own(subject->own);
-    subject->own = NULL;
 }

@@ -8,7 +8,7 @@
 #include <kiln/kiln.h>
 
 #include "base/error.h"
-#include "plan/spec_text.h"
+#include "build/build.h"
 #include "toy_store.h"
 
 #include <pthread.h>
@@ -219,6 +219,25 @@ static void it_serves_where_nothing_is_compiled(void **state)
     kn_blob_free(&two);
 }
 
+/* A list of other stores is searched as well: what it has not, it does not have. */
+static void a_list_without_compiler_and_cache(void **state)
+{
+    kn_blob two = code_of(2), code = KN_BLOB_INIT;
+    const kn_subject subject = adder(&(int){3});
+    const kn_build_request request = {.subject = &subject};
+    (void)state;
+    toy_list_is_without_compiler = true;
+    assert_int_equal(kn_build_code(&code, &request, NULL), KILN_ERROR_NOT_FOUND);
+    assert_non_null(strstr(kiln_error_message(), "adder"));
+    assert_int_equal(kn_build_code(&code, &request, NULL), KILN_ERROR_NOT_FOUND); /* nobody waits for it */
+    bundle(&two, "");
+    assert_int_equal(find(3, KILN_ORIGIN_DISK), 2);
+    assert_int_equal(stats().errors, 1);
+    kn_build_shutdown();
+    toy_list_is_without_compiler = false;
+    kn_blob_free(&two);
+}
+
 static void *find_in_thread(void *user)
 {
     const kn_subject *subject = user;
@@ -406,15 +425,11 @@ int main(void)
 {
 #define WITH_CACHE(test) cmocka_unit_test_setup_teardown(test, set_up, tear_down)
     const struct CMUnitTest tests[] = {
-        WITH_CACHE(it_is_asked_in_its_turn),
-        WITH_CACHE(hits_are_counted_by_origin),
-        WITH_CACHE(what_is_made_goes_into_the_cache),
-        WITH_CACHE(it_serves_where_nothing_is_compiled),
-        WITH_CACHE(threads_ask_it_once),
-        WITH_CACHE(damaged_code_is_not_used),
-        WITH_CACHE(wrong_code_is_not_used),
-        WITH_CACHE(outdated_code_is_not_used),
-        WITH_CACHE(doubtful_code_is_not_stored),
+        WITH_CACHE(it_is_asked_in_its_turn),           WITH_CACHE(hits_are_counted_by_origin),
+        WITH_CACHE(what_is_made_goes_into_the_cache),  WITH_CACHE(it_serves_where_nothing_is_compiled),
+        WITH_CACHE(a_list_without_compiler_and_cache), WITH_CACHE(threads_ask_it_once),
+        WITH_CACHE(damaged_code_is_not_used),          WITH_CACHE(wrong_code_is_not_used),
+        WITH_CACHE(outdated_code_is_not_used),         WITH_CACHE(doubtful_code_is_not_stored),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -2,7 +2,7 @@
 #ifndef TOY_STORE_H
 #define TOY_STORE_H
 
-#include "build/store.h"
+#include "build/stores.h"
 
 enum { TOY_ROWS = 16 };
 
@@ -16,6 +16,8 @@ extern struct toy_bundle {
     int rows;
     atomic_int asked, found; /* questions, and those that had an answer */
 } toy_bundle;
+
+extern bool toy_list_is_without_compiler;
 
 /* A row more; the bytes are copied. */
 void toy_store_add(const char *what, const void *code, size_t size, const char *notes);

@@ -1,0 +1,34 @@
+/* build/request.h - what is asked of build, and how it was found. */
+#ifndef KN_BUILD_REQUEST_H
+#define KN_BUILD_REQUEST_H
+
+#include <kiln/kernel.h>
+#include "build/once.h"
+#include "build/subject.h"
+
+enum {
+    KN_BUILD_NO_COMPILE = 1, /* KILN_ERROR_FORBIDDEN, naming the kernel, rather than compiling */
+    /* KILN_ERROR_CAPTURE, saying what to do, rather than compiling or loading: the call's capture wants it
+     * so */
+    KN_BUILD_CAPTURING = 2
+};
+
+/* What is wanted. All pointers are read during the call alone. */
+typedef struct kn_build_request {
+    const kn_subject *subject;
+    unsigned flags; /* KN_BUILD_* */
+    /* of one kernel, which keeps the functions it has met though headers change; NULL: the current ones */
+    kn_once_table *kept;
+    /* receives the notes of the code (kn_compile_notes, stored beside it), from whatever origin; NULL: not
+     * wanted */
+    kn_str *notes;
+} kn_build_request;
+
+/* How it was found: origin and times of kiln_call_info. */
+typedef struct kn_build_info {
+    kiln_origin origin;
+    double generate_ms, compile_ms, cache_ms, load_ms;
+    size_t code_bytes;
+} kn_build_info;
+
+#endif

@@ -1,0 +1,13 @@
+/* build/store_cache.h - the user's cache, or why there is none: what the store keeps. */
+#ifndef KN_BUILD_STORE_CACHE_H
+#define KN_BUILD_STORE_CACHE_H
+
+#include "cache/cache.h"
+
+typedef struct kn_user_cache {
+    kn_cache *cache;      /* NULL: switched off, or there is no place for it */
+    bool is_switched_off; /* KILN_CACHE=off */
+    char trouble[256];    /* why there is no place */
+} kn_user_cache;
+
+#endif

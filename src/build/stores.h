@@ -1,0 +1,11 @@
+/* build/stores.h - the list of stores, which ends with NULL. */
+#ifndef KN_BUILD_STORES_H
+#define KN_BUILD_STORES_H
+
+#include "build/store.h"
+
+enum { KN_MOST_STORES = 8 };
+
+const kn_store *const *kn_stores(void);
+
+#endif
