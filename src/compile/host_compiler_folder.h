@@ -1,0 +1,17 @@
+/* compile/host_compiler_folder.h - the private folder in which the host's compiler works. */
+#ifndef KN_COMPILE_HOST_COMPILER_FOLDER_H
+#define KN_COMPILE_HOST_COMPILER_FOLDER_H
+
+#include "compile/request.h"
+
+/* The files there: what is read, what is made, and what compiler and linker say they read. */
+#define KN_HOST_SOURCE_FILE "kernel.cpp"
+#define KN_HOST_CODE_FILE "kernel.so"
+#define KN_HOST_RULE_FILE "kernel.d"
+#define KN_HOST_LINK_RULE_FILE "link.d"
+enum { KN_HOST_FILE_MAX_BYTES = 1 << 30 };
+
+/* Writes the source and the headers that were given. */
+kiln_status kn_host_fill_folder(const char *folder, const kn_compile_request *request);
+
+#endif

@@ -1,0 +1,223 @@
+#include "compile/host_compiler_line.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/os.h"
+#include "compile/host_compiler_folder.h"
+#include "compile/host_compiler_search.h"
+
+/* ---- the words ---- */
+
+/* IEEE arithmetic, without errno, which no kernel can see and which keeps loops from being vectorised.
+ * Integers wrap, as NumPy's do. Nothing of the place or the time of the compile gets into the output: the
+ * same source gives the same bytes.
+ *
+ * Not -fno-trapping-math: with it gcc takes (double)(long)x for trunc(x), and -0.5 becomes -0.0. (The prelude
+ * has floor and its like in a form that is vectorised without it.) And no vectors from straight code: gcc 12
+ * drops the narrowing from two neighbours of (double)(float)x, as in a complex number. Neither costs anything
+ * in the rows of the bench; loops are vectorised as ever. */
+static const char *const base_options[] = {
+    "-x",
+    "c++",
+    "-O3",
+    "-shared",
+    "-fPIC",
+    "-pipe",
+    "-s",
+    "-fno-math-errno",
+    "-fno-tree-slp-vectorize",
+    "-fwrapv",
+    "-fno-exceptions",
+    "-fno-rtti",
+    "-fno-asynchronous-unwind-tables",
+    "-fvisibility=hidden",
+    "-Wall",
+    "-Wno-psabi",
+    "-Wno-unused-function",
+    "-Wno-unknown-pragmas",
+    "-Wno-int-in-bool-context", /* x * 2 of a boolean x, in kernels for any type */
+    "-fdiagnostics-color=never",
+    "-Wl,--build-id=none",
+};
+
+static void add(kn_host_line *line, const char *word)
+{
+    kn_str_append_n(&line->text, word, strlen(word) + 1);
+    line->n++;
+}
+
+/* "-I" and the like in front of a file of the private folder, or of the folder itself (""). */
+static void add_private(kn_host_line *line, const char *option, const char *folder, const char *name)
+{
+    kn_str_printf(&line->text, "%s%s%s%s", option, folder, *name ? "/" : "", name);
+    kn_str_append_n(&line->text, "", 1);
+    line->n++;
+}
+
+void kn_host_line_free(kn_host_line *line)
+{
+    kn_str_free(&line->text);
+    kn_free(line->items);
+}
+
+static kiln_status end_line(kn_host_line *line)
+{
+    size_t bytes = (size_t)(line->n + 1) * sizeof *line->items;
+    kiln_status status = kn_str_status(&line->text, "a command line");
+    if (status != KILN_OK)
+        return status;
+    line->items = kn_malloc(bytes);
+    if (!line->items)
+        return kn_error_memory(bytes, "a command line");
+    const char *word = line->text.data;
+    for (int i = 0; i < line->n; i++, word = kn_host_next_word(word))
+        line->items[i] = word;
+    line->items[line->n] = NULL;
+    return KILN_OK;
+}
+
+static bool names_standard(const kn_compile_request *request)
+{
+    for (int i = 0; i < request->n_options; i++)
+        if (strncmp(request->options[i], "-std=", 5) == 0)
+            return true;
+    return false;
+}
+
+/* The compiler, and all that decides how it reads a source. It runs in the caller's folder, so that relative
+ * names in options mean what they mean to the caller. */
+static void add_language(kn_host_line *line, const char *folder, const kn_compile_request *request)
+{
+    const kn_host_compiler *host = kn_host_compiler_find();
+    const char *word = host->command.data;
+    for (int i = 0; i < host->n_words; i++, word = kn_host_next_word(word))
+        add(line, word);
+    for (size_t i = 0; i < sizeof base_options / sizeof *base_options; i++)
+        add(line, base_options[i]);
+    add_private(line, "-I", folder, "");
+    kn_str_printf(&line->text, "-march=%s", request->target.architecture);
+    kn_str_append_n(&line->text, "", 1);
+    line->n++;
+    if (!names_standard(request))
+        add(line, "-std=c++17");
+    if (request->flags & KN_COMPILE_FAST_MATH)
+        add(line, "-ffast-math");
+    if (request->flags & KN_COMPILE_NO_FMA)
+        add(line, "-ffp-contract=off");
+    for (int i = 0; i < request->n_options; i++)
+        add(line, request->options[i]);
+}
+
+/* gcc's start files of -ffast-math would set the processor to flush denormals, in the whole process, when the
+ * object is loaded. */
+static void add_libraries(kn_host_line *line, bool is_lean, unsigned flags)
+{
+    if (is_lean)
+        add(line, "-nostdlib");
+    else if (flags & KN_COMPILE_FAST_MATH)
+        add(line, "-nostartfiles");
+    add(line, "-lm");
+    if (is_lean)
+        add(line, "-lgcc");
+}
+
+static void add_trace(kn_host_line *line, const char *folder, kn_host_trace trace)
+{
+    if (trace == KN_HOST_TRACE_NOTHING)
+        return;
+    add(line, "-MD");
+    add(line, "-MT");
+    add(line, "code");
+    add(line, "-MF");
+    add_private(line, "", folder, KN_HOST_RULE_FILE);
+    if (trace == KN_HOST_TRACE_ALL)
+        add_private(line, "-Wl,--dependency-file=", folder, KN_HOST_LINK_RULE_FILE);
+}
+
+kiln_status kn_host_line_make(kn_host_line *line, const char *folder, const kn_compile_request *request,
+                              kn_host_trace trace)
+{
+    bool is_lean = !(request->flags & KN_COMPILE_USER_MODULE) && trace == KN_HOST_TRACE_NOTHING;
+    *line = (kn_host_line){KN_STR_INIT, 0, NULL};
+    add_language(line, folder, request);
+    add_trace(line, folder, trace);
+    add(line, "-o");
+    add_private(line, "", folder, KN_HOST_CODE_FILE);
+    add_private(line, "", folder, KN_HOST_SOURCE_FILE);
+    add_libraries(line, is_lean, request->flags);
+    return end_line(line);
+}
+
+kiln_status kn_host_line_ask(kn_host_line *line, const char *folder, const kn_compile_request *request)
+{
+    *line = (kn_host_line){KN_STR_INIT, 0, NULL};
+    add_language(line, folder, request);
+    add(line, "-E");
+    add(line, "-v");
+    add(line, "-o");
+    add(line, "/dev/null");
+    add(line, "/dev/null");
+    return end_line(line);
+}
+
+/* ---- running it ---- */
+
+/* Generous: a kernel with large headers takes seconds. Whoever has none can wait as long as he likes. */
+enum { USUAL_SECONDS = KN_OS_USUAL_TIMEOUT_MS / 1000, MOST_SECONDS = 1000000 };
+
+static int timeout_ms(void)
+{
+    const char *told = kn_os_env("KILN_COMPILE_TIMEOUT");
+    char *end = NULL;
+    double seconds = told ? strtod(told, &end) : 0;
+    if (!told || end == told || !(seconds > 0) || seconds > MOST_SECONDS)
+        seconds = USUAL_SECONDS;
+    return (int)(seconds * 1e3 < 1 ? 1 : seconds * 1e3);
+}
+
+/* The child's environment: this one, but messages in English (we read them), and temporary files where they
+ * are removed with all else. */
+static const char **make_environment(const char *temporary)
+{
+    static const char *const replaced[] = {"TMPDIR=", "LC_ALL=", "LANGUAGE="};
+    enum { N_REPLACED = sizeof replaced / sizeof *replaced };
+    char *const *here = kn_os_environment();
+    size_t n = 0, kept = 0;
+    while (here && here[n])
+        n++;
+    const char **list = kn_malloc((n + N_REPLACED) * sizeof *list);
+    for (size_t i = 0; list && i < n; i++) {
+        bool is_kept = true;
+        for (size_t r = 0; r < N_REPLACED; r++)
+            is_kept = is_kept && strncmp(here[i], replaced[r], strlen(replaced[r])) != 0;
+        if (is_kept)
+            list[kept++] = here[i];
+    }
+    if (list) {
+        list[kept++] = temporary;
+        list[kept++] = "LC_ALL=C";
+        list[kept] = NULL;
+    }
+    return list;
+}
+
+kiln_status kn_host_line_run(const kn_host_line *line, const char *folder, kn_str *output, int *exit_code)
+{
+    char temporary[PATH_MAX];
+    snprintf(temporary, sizeof temporary, "TMPDIR=%s", folder);
+    const char **environment = make_environment(temporary);
+    if (!environment)
+        return kn_error_memory(0, "an environment");
+    kn_os_command program = {line->items, NULL, environment, timeout_ms()};
+    kiln_status status = kn_os_run_command(&program, output, exit_code);
+    kn_free(environment);
+    if (status == KILN_ERROR_IO)
+        kn_error_context("the C++ compiler (KILN_COMPILE_TIMEOUT=SECONDS limits its time, now %g s)",
+                         timeout_ms() * 1e-3);
+    return status;
+}

@@ -1,0 +1,25 @@
+/* compile/host_compiler_line.h - what the host's compiler is told, and running it. */
+#ifndef KN_COMPILE_HOST_COMPILER_LINE_H
+#define KN_COMPILE_HOST_COMPILER_LINE_H
+
+#include "compile/request.h"
+
+/* Words, each ended by a NUL, and pointers to them once all are there. */
+typedef struct kn_host_line {
+    kn_str text;
+    int n;
+    const char **items;
+} kn_host_line;
+
+/* How much the compiler is asked to say of what it reads. */
+typedef enum kn_host_trace { KN_HOST_TRACE_NOTHING, KN_HOST_TRACE_HEADERS, KN_HOST_TRACE_ALL } kn_host_trace;
+
+/* The line is to be freed whatever comes of these: one that compiles ... */
+kiln_status kn_host_line_make(kn_host_line *line, const char *folder, const kn_compile_request *request,
+                              kn_host_trace trace);
+/* ... and the same compiler, asked where it looks for headers. */
+kiln_status kn_host_line_ask(kn_host_line *line, const char *folder, const kn_compile_request *request);
+kiln_status kn_host_line_run(const kn_host_line *line, const char *folder, kn_str *output, int *exit_code);
+void kn_host_line_free(kn_host_line *line);
+
+#endif

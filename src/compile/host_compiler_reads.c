@@ -1,0 +1,105 @@
+#include "compile/host_compiler_reads.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/os.h"
+#include "compile/compiler.h"
+#include "compile/host_compiler_folder.h"
+#include "compile/host_compiler_search.h"
+#include "compile/reads.h"
+
+static void take_rule(kn_compile_reads *reads, const char *folder, const char *name)
+{
+    char path[PATH_MAX];
+    kn_blob rule = KN_BLOB_INIT;
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    if (kn_os_read_plain_file(&rule, path, KN_HOST_FILE_MAX_BYTES, true) == KILN_OK)
+        kn_reads_take_rule(reads, rule.data, rule.size, folder);
+    else
+        reads->is_unknown = true;
+    kn_blob_free(&rule);
+}
+
+static kiln_status ask_search_list(kn_compile_reads *reads, const char *folder,
+                                   const kn_compile_request *request)
+{
+    kn_host_line line;
+    kn_str text = KN_STR_INIT;
+    int exit_code = 0;
+    kiln_status status = kn_host_line_ask(&line, folder, request);
+    if (status == KILN_OK)
+        status = kn_host_line_run(&line, folder, &text, &exit_code);
+    if (status == KILN_OK &&
+        (exit_code != 0 ||
+         !kn_reads_take_search_list(reads, kn_str_text(&text), kn_host_compiler_find()->installation)))
+        reads->is_unknown = true;
+    kn_str_free(&text);
+    kn_host_line_free(&line);
+    return status;
+}
+
+/* Files that a word names are read, whatever for: "@options", "-specs=x", "x.o". What such a file names in
+ * turn cannot be told where it is a list of options. */
+static void take_named_file(kn_compile_reads *reads, const char *word)
+{
+    const char *equals = strchr(word, '=');
+    const char *file = word[0] == '@' ? word + 1 : word[0] != '-' ? word : equals ? equals + 1 : "";
+    kn_blob content = KN_BLOB_INIT;
+    if (!kn_os_is_file(file))
+        return;
+    kn_reads_add_file(reads, file, strlen(file));
+    if (word[0] != '@')
+        return;
+    if (kn_os_read_plain_file(&content, file, KN_HOST_FILE_MAX_BYTES, false) != KILN_OK ||
+        memchr(content.data, '@', content.size))
+        reads->is_unknown = true;
+    kn_blob_free(&content);
+}
+
+static void take_named_files(kn_compile_reads *reads, const kn_compile_request *request)
+{
+    const kn_host_compiler *host = kn_host_compiler_find();
+    const char *word = kn_host_next_word(host->command.data);
+    for (int i = 1; i < host->n_words; i++, word = kn_host_next_word(word))
+        take_named_file(reads, word);
+    for (int i = 0; i < request->n_options; i++)
+        take_named_file(reads, request->options[i]);
+}
+
+kiln_status kn_host_take_reads(kn_compile_reads *reads, const char *folder, const kn_compile_request *request,
+                               kn_host_trace trace, const struct timespec *began)
+{
+    char environment_now[33];
+    kn_error_state before;
+    reads->is_traced = reads->uses_environment = true;
+    kn_error_save(&before);
+    take_rule(reads, folder, KN_HOST_RULE_FILE);
+    if (trace == KN_HOST_TRACE_ALL)
+        take_rule(reads, folder, KN_HOST_LINK_RULE_FILE);
+    take_named_files(reads, request);
+    kn_error_restore(&before);
+    kiln_status status = ask_search_list(reads, folder, request);
+    kn_compile_environment_hash(environment_now, KN_ENVIRONMENT_OF_CODE);
+    if (kn_reads_are_newer(reads, began) ||
+        strcmp(environment_now, kn_host_compiler_find()->environment) != 0)
+        reads->is_unknown = true;
+    return status;
+}
+
+kn_host_trace kn_host_trace_of(const kn_compile_request *request)
+{
+    static const char *const forms[] = {"-l", "-L", "-Wl,", "-X", "-T", "-B", "@", "-specs", "--"};
+    if (!kn_host_compiler_find()->words_reach && !kn_compile_reaches(request))
+        return KN_HOST_TRACE_NOTHING;
+    for (int i = 0; i < request->n_options; i++) {
+        for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+            if (strncmp(request->options[i], forms[f], strlen(forms[f])) == 0)
+                return KN_HOST_TRACE_ALL;
+        if (request->options[i][0] != '-' && kn_os_is_file(request->options[i]))
+            return KN_HOST_TRACE_ALL;
+    }
+    return KN_HOST_TRACE_HEADERS;
+}

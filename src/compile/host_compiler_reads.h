@@ -1,0 +1,16 @@
+/* compile/host_compiler_reads.h - which files the host's compiler reads. */
+#ifndef KN_COMPILE_HOST_COMPILER_READS_H
+#define KN_COMPILE_HOST_COMPILER_READS_H
+
+#include <time.h>
+
+#include "compile/host_compiler_line.h"
+
+/* What there is to ask of a request: nothing where it reaches for no file; more than headers where options
+ * bring in libraries, objects or scripts of the linker. */
+kn_host_trace kn_host_trace_of(const kn_compile_request *request);
+/* After a compile that was asked so and began then. */
+kiln_status kn_host_take_reads(kn_compile_reads *reads, const char *folder, const kn_compile_request *request,
+                               kn_host_trace trace, const struct timespec *began);
+
+#endif

@@ -1,0 +1,10 @@
+/* compile/notes_lookups.h - which of the names that a compiler can have looked for are there in which folders. */
+#ifndef KN_COMPILE_NOTES_LOOKUPS_H
+#define KN_COMPILE_NOTES_LOOKUPS_H
+
+#include "compile/notes_survey.h"
+
+/* A hash over that table. False without memory, and for damaged notes. */
+bool kn_notes_hash_lookups(char hex[KN_HASH_DIGITS + 1], const kn_survey *s);
+
+#endif
