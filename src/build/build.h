@@ -19,8 +19,8 @@ kiln_status kn_build_code(kn_blob *out, const kn_build_request *request, kn_buil
 /* The source that a compiler would be given. */
 kiln_status kn_build_source(kn_str *out, const kn_subject *subject);
 
-/* The subject's entry point in the code, loaded on the device (once a device and key). Lives until the process
- * ends. Where a header has changed since, it is compiled anew. */
+/* The subject's entry point in the code, loaded on the device (once a device and key). Lives until the
+ * process ends. Where a header has changed since, it is compiled anew. */
 kiln_status kn_build_function(kn_function **out, const kn_build_request *request, kn_device *device,
                               kn_build_info *info);
 

@@ -1,9 +1,9 @@
 /* build/store.h - where code is looked for. A store is a value, in a file of its own, build/store_NAME.c; the
  * order in which they are asked stands in build/stores.c, and build/search.c asks.
  *
- * What a store may do is which functions it has: one that is only read has open, close, find and place. What it
- * finds is looked at before it is used (whole, headers as they were, loadable), and where it is no good the next
- * store is asked. */
+ * What a store may do is which functions it has: one that is only read has open, close, find and place. What
+ * it finds is looked at before it is used (whole, headers as they were, loadable), and where it is no good
+ * the next store is asked. */
 #ifndef KN_BUILD_STORE_H
 #define KN_BUILD_STORE_H
 
@@ -66,8 +66,8 @@ typedef struct kn_store {
     kiln_status (*find)(kn_code **out, void *self, kn_build_job *job);
     /* Takes away what it found: it is of no use to anybody. */
     void (*drop)(void *self, kn_build_job *job, const kn_code *code);
-    /* Before a compile: keeps other processes from the same one. True: some may have been at it, and the store
-     * is asked again. */
+    /* Before a compile: keeps other processes from the same one. True: some may have been at it, and the
+     * store is asked again. */
     bool (*claim)(void *self, kn_build_job *job);
     /* How the search ended, told to those that were asked on the way, the last one first: the code that
      * another found or made (NULL: none), which it may keep. Ends claims. Leaves the thread's last error. */
@@ -96,8 +96,8 @@ bool kn_build_is_forbidden(void);
  * made anew. */
 typedef const kn_code *kn_code_of(const void *value);
 
-/* kn_once_begin, but neither a value that has gone stale nor the refusal of a job that may not compile or load
- * is taken. code_of NULL: values are good for ever. */
+/* kn_once_begin, but neither a value that has gone stale nor the refusal of a job that may not compile or
+ * load is taken. code_of NULL: values are good for ever. */
 kiln_status kn_build_claim(kn_build_job *job, kn_once_table *table, const void *key, size_t key_size,
                            void **value, kn_once **claim, kn_code_of *code_of);
 

@@ -1,5 +1,5 @@
 /* The order in which stores are asked. The first owns what the others find, the last makes what none has. A
- * bundle is a line between the memory and the cache. tests/stores has a list of its own in place of this one. */
+ * bundle is a line between the memory and the cache. tests/stores has a list of its own in place of this. */
 #include "build/stores.h"
 
 const kn_store *const *kn_stores(void)

@@ -1,5 +1,5 @@
-/* build/subject.h - what code is made of: a specialisation, seen through the little that build asks of it. Each
- * form of specialisation has a file of its own, build/subject_NAME.c.
+/* build/subject.h - what code is made of: a specialisation, seen through the little that build asks of it.
+ * Each form of specialisation has a file of its own, build/subject_NAME.c.
  *
  * The source is written when a compiler is reached, and not before. Neither kernel, arrays nor a device are
  * needed: a specialisation that was read from its text is as good as one that a call led to. */

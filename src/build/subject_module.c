@@ -1,5 +1,5 @@
-/* Raw modules: the source is the user's, with the types and functions of generated kernels in a header that it
- * may include. */
+/* Raw modules: the source is the user's, with the types and functions of generated kernels in a header that
+ * it may include. */
 #include "build/subject.h"
 
 #include <string.h>

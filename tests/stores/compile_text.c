@@ -1,5 +1,6 @@
-/* compile_text FILE: compiles each line, the text of a specialisation, into the cache: what a bake does. It is
- * linked without kernels, arrays, launches and devices, none of which that needs. Says how each was found. */
+/* compile_text FILE: compiles each line, the text of a specialisation, into the cache: what a bake does. It
+ * is linked without kernels, arrays, launches and devices, none of which that needs. Says how each was
+ * found. */
 #include "base/blob.h"
 #include "base/error.h"
 #include "base/os.h"

@@ -1,5 +1,5 @@
-/* Specialisations that are compiled from their text alone, in a process that has neither kernels, arrays nor a
- * device (compile_text), are found by the calls that need them: on the host, and for sm_90 without one. */
+/* Specialisations that are compiled from their text alone, in a process that has neither kernels, arrays nor
+ * a device (compile_text), are found by the calls that need them: on the host, and for sm_90 without one. */
 #include <kiln/kiln.h>
 
 #include <setjmp.h>

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/os.h"
+#include "build/build.h"
 #include "compile/compile.h"
 
 #include <setjmp.h>
@@ -387,6 +388,37 @@ static void the_host_has_no_modules(void **state)
     assert_non_null(strstr(kiln_error_message(), "sm_90"));
 }
 
+/* Allocations of a module that is found on disk. */
+static unsigned long cost_of_a_hit(const char *text)
+{
+    kiln_module_options options = options_for("sm_90");
+    kiln_module *module = NULL;
+    create(&module, text, 0, &options);
+    kiln_module_free(module);
+    module = NULL;
+    kn_build_shutdown();
+    create(&module, source, 0, &options); /* the stores are open */
+    kiln_module_free(module);
+    module = NULL;
+    kn_alloc_fail_at(0, 0);
+    create(&module, text, 0, &options);
+    unsigned long cost = kn_alloc_fail_at(0, 0);
+    assert_int_equal(last_origin(), KILN_ORIGIN_DISK);
+    kiln_module_free(module);
+    return cost;
+}
+
+/* Nor what the source may include: two that differ in whether they name kiln's header. */
+static void a_hit_writes_no_source(void **state)
+{
+    (void)state;
+    NEEDS_NVRTC();
+    unsigned long with = cost_of_a_hit("// <kiln/types.h>: float16\n__global__ void f(int *x) { *x = 1; }\n"),
+                  without =
+                      cost_of_a_hit("// <some/types.h>: float16\n__global__ void f(int *x) { *x = 1; }\n");
+    assert_in_range(with, 1, without + 3); /* its key is longer */
+}
+
 static int make_folder(void **state)
 {
     (void)state;
@@ -416,6 +448,7 @@ int main(void)
         cmocka_unit_test(headers_in_memory_and_templates),
         cmocka_unit_test(types_of_kernels),
         cmocka_unit_test(types_named_anywhere),
+        cmocka_unit_test(a_hit_writes_no_source),
         cmocka_unit_test(relocatable_code),
         cmocka_unit_test(what_is_not_code),
         cmocka_unit_test(fails_cleanly_without_memory),
