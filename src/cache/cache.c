@@ -1,4 +1,5 @@
 #include "cache/cache.h"
+#include "cache/cache_row.h"
 #include "cache/database.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -11,10 +12,6 @@
 
 static const uint64_t default_limit = 2ULL << 30;
 enum { DAY = 24 * 60 * 60, EVICT_ROWS = 64 };
-
-struct kn_cache {
-    kn_database database;
-};
 
 /* One get, put or remove. */
 typedef struct request {
@@ -103,14 +100,6 @@ static kn_hash checksum(const char *producer, const void *what, size_t what_size
     return kn_hash_128(parts, sizeof parts);
 }
 
-static kn_blob column(sqlite3_stmt *row, int index)
-{
-    kn_blob view; /* of memory that is SQLite's until the next step */
-    view.data = (void *)sqlite3_column_blob(row, index);
-    view.size = (size_t)sqlite3_column_bytes(row, index);
-    return view;
-}
-
 static bool equal(const kn_blob *view, const void *data, size_t size)
 {
     return view->size == size && (size == 0 || !memcmp(view->data, data, size));
@@ -121,8 +110,9 @@ enum { COLUMN_ID, COLUMN_USED, COLUMN_CHECKSUM, COLUMN_PRODUCER, COLUMN_WHAT, CO
 /* Whether this row is the one wanted; *is_damaged where it was but its bytes are not what was put. */
 static bool matches(sqlite3_stmt *row, const request *r, bool *is_damaged)
 {
-    kn_blob what = column(row, COLUMN_WHAT), aux = column(row, COLUMN_AUX), code = column(row, COLUMN_CODE);
-    kn_blob stored = column(row, COLUMN_CHECKSUM);
+    kn_blob what = kn_row_column(row, COLUMN_WHAT), aux = kn_row_column(row, COLUMN_AUX),
+            code = kn_row_column(row, COLUMN_CODE);
+    kn_blob stored = kn_row_column(row, COLUMN_CHECKSUM);
     const char *producer = (const char *)sqlite3_column_text(row, COLUMN_PRODUCER);
     kn_hash sum;
     if (!equal(&what, r->what, r->what_size) || (r->with && (!producer || strcmp(producer, r->with) != 0)))
@@ -134,7 +124,7 @@ static bool matches(sqlite3_stmt *row, const request *r, bool *is_damaged)
 
 static int take(sqlite3_stmt *row, request *r)
 {
-    kn_blob aux = column(row, COLUMN_AUX), code = column(row, COLUMN_CODE);
+    kn_blob aux = kn_row_column(row, COLUMN_AUX), code = kn_row_column(row, COLUMN_CODE);
     if (!kn_blob_copy(&r->found_code, code.data, code.size))
         return SQLITE_NOMEM;
     if (!kn_blob_copy(&r->found_aux, aux.data, aux.size)) {
@@ -397,136 +387,4 @@ bool kn_cache_lock(kn_cache *cache, const void *what, size_t what_size, kn_os_lo
     memcpy(file, cache->database.lock_file, sizeof file);
     kn_database_leave(&cache->database);
     return is_ready && kn_os_lock_file_at(lock, file, (int64_t)(hash >> 2) + 1, timeout_ms);
-}
-
-/* ---- looking at it ---- */
-
-static int read_totals(kn_database *database, void *argument)
-{
-    kiln_cache_stats *stats = argument;
-    int rc;
-    sqlite3_stmt *row = kn_database_statement(database, KN_SQL_TOTALS, &rc);
-    if (!row)
-        return rc;
-    rc = sqlite3_step(row);
-    if (rc == SQLITE_ROW) {
-        stats->entries = (uint64_t)sqlite3_column_int64(row, 0);
-        double bytes = sqlite3_column_double(row, 1); /* of damaged rows, any number */
-        stats->bytes = bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX;
-    }
-    sqlite3_reset(row);
-    return rc == SQLITE_ROW ? SQLITE_OK : rc;
-}
-
-void kn_cache_fill_stats(kn_cache *cache, kiln_cache_stats *stats)
-{
-    kn_database *database = &cache->database;
-    stats->entries = stats->bytes = 0;
-    kn_database_enter();
-    kn_database_attempt(database, read_totals, stats);
-    stats->writable = database->state == KN_DATABASE_OPEN && database->is_writable;
-    stats->errors = database->errors;
-    memcpy(stats->trouble, database->trouble, sizeof stats->trouble);
-    kn_database_leave(database);
-}
-
-/* A row's copy, to be shown outside the gate. */
-typedef struct listed {
-    int64_t id; /* rows below it are to come */
-    kiln_cache_entry entry;
-    char *what, *compiler;
-    bool is_found;
-} listed;
-
-static void free_listed(listed *l)
-{
-    kn_free(l->what);
-    kn_free(l->compiler);
-    l->what = l->compiler = NULL;
-}
-
-static int copy_listed(listed *l, sqlite3_stmt *row)
-{
-    const char *producer = (const char *)sqlite3_column_text(row, 4);
-    kn_blob what = column(row, 5);
-    l->what = kn_strndup(what.size ? what.data : "", what.size);
-    l->compiler = kn_strdup(producer ? producer : "");
-    l->id = sqlite3_column_int64(row, 0);
-    l->entry = (kiln_cache_entry){l->what, l->compiler, (uint64_t)sqlite3_column_int64(row, 3),
-                                  sqlite3_column_int64(row, 1), sqlite3_column_int64(row, 2)};
-    l->is_found = l->what && l->compiler;
-    return l->is_found ? SQLITE_OK : SQLITE_NOMEM;
-}
-
-static int read_next(kn_database *database, void *argument)
-{
-    listed *l = argument;
-    int rc;
-    sqlite3_stmt *row = kn_database_statement(database, KN_SQL_NEXT, &rc);
-    if (!row)
-        return rc;
-    sqlite3_bind_int64(row, 1, l->id);
-    rc = sqlite3_step(row);
-    if (rc == SQLITE_ROW)
-        rc = copy_listed(l, row);
-    else if (rc == SQLITE_DONE)
-        rc = SQLITE_OK;
-    sqlite3_reset(row);
-    return rc;
-}
-
-static kiln_status trouble_of(kn_cache *cache)
-{
-    char trouble[sizeof cache->database.trouble];
-    bool is_memory;
-    kn_database_enter();
-    is_memory = (cache->database.last_rc & 0xff) == SQLITE_NOMEM;
-    memcpy(trouble, cache->database.trouble, sizeof trouble);
-    kn_database_leave(&cache->database);
-    if (is_memory)
-        return kn_error(KILN_ERROR_MEMORY, "out of memory while looking through the cache");
-    return kn_error(KILN_ERROR_IO, "the cache cannot be used: %s", trouble);
-}
-
-kiln_status kn_cache_visit(kn_cache *cache, bool (*visit)(const kiln_cache_entry *entry, void *user),
-                           void *user)
-{
-    listed l = {.id = INT64_MAX};
-    for (;;) {
-        bool is_read, goes_on;
-        l.is_found = false;
-        kn_database_enter();
-        is_read = kn_database_attempt(&cache->database, read_next, &l);
-        kn_database_leave(&cache->database);
-        goes_on = is_read && l.is_found && visit(&l.entry, user);
-        free_listed(&l);
-        if (!is_read)
-            return trouble_of(cache);
-        if (!goes_on)
-            return KILN_OK;
-    }
-}
-
-static int clear(kn_database *database, void *argument)
-{
-    uint64_t *removed = argument;
-    int rc = database->is_writable ? kn_database_execute(database, KN_SQL_CLEAR) : SQLITE_READONLY;
-    if (rc != SQLITE_OK)
-        return rc;
-    *removed = (uint64_t)sqlite3_changes64(database->db);
-    sqlite3_exec(database->db, "VACUUM", NULL, NULL,
-                 NULL); /* where others are busy the file keeps its size */
-    return SQLITE_OK;
-}
-
-kiln_status kn_cache_clear(kn_cache *cache, uint64_t *removed)
-{
-    uint64_t count = 0;
-    bool is_done;
-    kn_database_enter();
-    is_done = kn_database_attempt(&cache->database, clear, &count);
-    kn_database_leave(&cache->database);
-    if (removed)
-        *removed = count;
-    return is_done ? KILN_OK : trouble_of(cache);
 }
