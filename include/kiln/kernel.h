@@ -66,10 +66,13 @@ typedef struct kiln_kernel_options {
     const char *const *header_names; /* headers that an #include finds in memory */
     const char *const *header_texts;
     int n_headers;
+    /* kiln_reduction_create alone: the type in which is reduced, a dtype's name, a placeholder or a
+     * struct of the preamble. NULL: that of the first output, float32 for float16 and bfloat16 */
+    const char *reduce_type;
 } kiln_kernel_options;
 #define KILN_KERNEL_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(kiln_kernel_options), 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0                   \
+        sizeof(kiln_kernel_options), 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL             \
     }
 
 /* Parses and checks the definition; compiles nothing. All strings are copied. name must be a C
@@ -79,6 +82,24 @@ typedef struct kiln_kernel_options {
 KILN_API kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params,
                                              const char *out_params, const char *body,
                                              const char *name, const kiln_kernel_options *options);
+
+/* A reduction: `map`, an expression of the inputs, gives a value for each element of their broadcast
+ * shape; `reduce`, an expression of `a` and `b`, makes one value of two, and in the end one of all
+ * along the reduced axes of the call; `post`, statements, assigns the outputs from that value, `a`.
+ * The reduce expression has to be associative and commutative, apart from rounding: the order in
+ * which elements meet is kiln's, and always the same for the same input, layout and target.
+ * identity, an expression, is the result where there is nothing to reduce; NULL: then there is
+ * none, and reducing nothing is KILN_ERROR_INVALID. In map, `_J` is the C-order index among the
+ * reduced axes, `i` that in the whole shape; everywhere `_in_ind.size()` is the number of elements
+ * that are read, and `_out_ind.size()` that of the results. Texts are otherwise as in
+ * kiln_elementwise_create, and so are errors. The same 2-norm of rows:
+ *
+ *     kiln_reduction_create(&k, "T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm", NULL); */
+KILN_API kiln_status kiln_reduction_create(kiln_kernel **out, const char *in_params,
+                                           const char *out_params, const char *map,
+                                           const char *reduce, const char *post,
+                                           const char *identity, const char *name,
+                                           const kiln_kernel_options *options);
 
 /* Gives the kernel back; NULL is taken. Work that is queued still runs. */
 KILN_API void kiln_kernel_free(kiln_kernel *kernel);
@@ -95,7 +116,8 @@ typedef enum kiln_order {
 } kiln_order;
 
 enum {
-    KILN_CALL_NO_COMPILE = 1 /* fail with KILN_ERROR_FORBIDDEN rather than compile */
+    KILN_CALL_NO_COMPILE = 1, /* fail with KILN_ERROR_FORBIDDEN rather than compile */
+    KILN_CALL_KEEPDIMS = 2    /* results have extent 1 along reduced axes, rather than none */
 };
 
 typedef struct kiln_call_options {
@@ -112,10 +134,14 @@ typedef struct kiln_call_options {
      * all. NULL: none */
     const int64_t *shape;
     int ndim;
+    /* reductions: the axes of the inputs' broadcast shape that are reduced, negative ones from the
+     * last on; NULL: all of them. Not NULL with n_axes 0: none */
+    const int *axes;
+    int n_axes;
 } kiln_call_options;
 #define KILN_CALL_OPTIONS_INIT                                                                     \
     {                                                                                              \
-        sizeof(kiln_call_options), 0, KILN_ORDER_C, NULL, 0, 0, NULL, 0                            \
+        sizeof(kiln_call_options), 0, KILN_ORDER_C, NULL, 0, 0, NULL, 0, NULL, 0                   \
     }
 
 /* Runs the kernel over the arrays, broadcast against each other; where every array is raw, over

@@ -21,6 +21,10 @@ static void put_values(kn_writer *w)
     kn_str *out = &w->slot[KN_SLOT_VALUES];
     if (w->program->uses & KN_USES_COUNT)
         kn_str_printf(out, "const long long %s = kn.n;\n", kn_count_name(w));
+    if (w->program->uses & KN_USES_SIZES)
+        kn_str_append(
+            out, "struct kn_sizes { long long count; __device__ long long size() const { return count; } };\n"
+                 "const kn_sizes _in_ind = {kn.n}, _out_ind = {kn.results};\n");
     if (w->program->uses & KN_USES_INDEXER_OUTSIDE)
         kn_put_indexer(w, out, "0");
     for (int k = 0; k < kn_param_count(w); ++k) {
@@ -123,6 +127,7 @@ static void put_numbers(kn_writer *w)
     kn_str_printf(&w->slot[KN_SLOT_BLOCK], "%d", s->block);
     kn_str_printf(&w->slot[KN_SLOT_VECTOR], "%d", s->vector);
     kn_str_printf(&w->slot[KN_SLOT_RANK], "%d", s->rank);
+    kn_str_printf(&w->slot[KN_SLOT_LANES], "%d", s->lanes);
     kn_str_printf(&w->slot[KN_SLOT_UNROLL], "%d", s->rank > 8 ? 1 : 8);
     if (w->spec->target.waits_for_kernels)
         kn_str_append(&w->slot[KN_SLOT_WAIT], "kn_wait();\n");
@@ -197,7 +202,7 @@ static kiln_status expand_all(kn_writer *w, kn_str *out)
     kn_str text = KN_STR_INIT;
     kiln_status status = check_texts(w);
     list_slots(w, slots);
-    if (status == KILN_OK && w->is_cuda && w->spec->schedule.rank > 0) {
+    if (status == KILN_OK && w->is_cuda && w->spec->schedule.rank > 0 && !w->recipe->kind->has_wide_axes) {
         status = expand_template(slots, &w->slot[KN_SLOT_AXES], "cuda/axes.cu");
         slots[KN_SLOT_AXES].value = kn_str_text(&w->slot[KN_SLOT_AXES]);
     }

@@ -20,7 +20,7 @@ static bool is_argument(const kn_writer *w, int value)
 const char *kn_count_name(const kn_writer *w)
 {
     for (int k = 0; k < kn_param_count(w) + w->program->n_values; ++k)
-        if (strcmp(w->program->param[k].name, "n") == 0)
+        if (strcmp(kn_value_name(&w->program->param[k]), "n") == 0)
             return "kn_n";
     return "n";
 }
@@ -36,15 +36,36 @@ void kn_put_indexer(const kn_writer *w, kn_str *out, const char *index)
         kn_str_printf(out, "const kn_indexer _ind = {%s, (int)kn.logical_rank, kn.logical};\n", count);
 }
 
+/* Of a value whose type is a dtype or a placeholder, which some parameter settles. */
+static kiln_dtype dtype_of(const kn_writer *w, const kn_param *value)
+{
+    if (value->type == KN_TYPE_DTYPE)
+        return value->dtype;
+    int k = 0;
+    while (w->program->param[k].type != KN_TYPE_PLACEHOLDER ||
+           w->program->param[k].placeholder != value->placeholder)
+        ++k;
+    return w->spec->operand[k].seen;
+}
+
+static bool is_half(kiln_dtype dtype)
+{
+    return dtype == KILN_FLOAT16 || dtype == KILN_BFLOAT16;
+}
+
 void kn_put_type(const kn_writer *w, kn_str *out, int value)
 {
     const kn_param *p = &w->program->param[value];
     if (is_param(w, value))
         kn_str_append(out, kn_spec_c_name(w->spec, value));
+    else if (p->type == KN_TYPE_STRUCT)
+        kn_str_append(out, p->struct_name);
+    else if (p->is_wide && is_half(dtype_of(w, p)))
+        kn_str_append(out, kn_dtype_info_of(KILN_FLOAT32)->c_name);
     else if (p->type == KN_TYPE_PLACEHOLDER)
         kn_str_append_n(out, &p->placeholder, 1);
     else
-        kn_str_append(out, p->type == KN_TYPE_DTYPE ? kn_dtype_info_of(p->dtype)->c_name : p->struct_name);
+        kn_str_append(out, kn_dtype_info_of(p->dtype)->c_name);
 }
 
 /* ---- functions ---- */
@@ -62,11 +83,17 @@ static void put_text(const kn_writer *w, kn_str *out, const kn_stage *s, const c
                   s->label, more, kn_str_text(&w->user[text]));
 }
 
-static void put_map_function(const kn_writer *w, kn_str *out, int stage)
+/* What runs once for all reduced elements has no index among them. */
+static bool has_index(const kn_writer *w, const kn_stage *s, unsigned which)
+{
+    return w->program->uses & which && s->over == KN_OVER_ALL;
+}
+
+/* "const auto kn_element = [&](const float x, float &z, const long long i) {" */
+static void put_parameters(const kn_writer *w, kn_str *out, int stage)
 {
     const kn_stage *s = &w->program->stage[stage];
     const char *separator = "";
-    bool loop = w->program->uses & KN_USES_CONTINUE;
     kn_str_printf(out, "const auto kn_%s = [&](", function_of(s));
     for (int v = 0; v < s->n_read + s->n_given; ++v) {
         int k = s->value[v];
@@ -78,20 +105,42 @@ static void put_map_function(const kn_writer *w, kn_str *out, int stage)
                       : is_param(w, k) ? kn_spec_constness(w->spec, k)
                                        : "const ");
         kn_put_type(w, out, k);
-        kn_str_printf(out, " %s%s", is_given ? "&" : "", w->program->param[k].name);
+        kn_str_printf(out, " %s%s", is_given ? "&" : "", kn_value_name(&w->program->param[k]));
         separator = ", ";
     }
-    if (w->program->uses & KN_USES_INDEX)
+    if (has_index(w, s, KN_USES_INDEX)) {
         kn_str_printf(out, "%sconst long long i", separator);
+        separator = ", ";
+    }
+    if (has_index(w, s, KN_USES_FOLD_INDEX))
+        kn_str_printf(out, "%sconst long long _J", separator);
     kn_str_append(out, ") {\n");
     if (kn_text_has_word(s->body, "_ind")) {
         kn_str_append(out, "    ");
         kn_put_indexer(w, out, "i");
     }
+}
+
+static void put_map_function(const kn_writer *w, kn_str *out, int stage)
+{
+    bool loop = w->program->uses & KN_USES_CONTINUE;
+    put_parameters(w, out, stage);
     kn_str_append(out, loop ? "    do {\n" : "");
-    put_text(w, out, s, "", KN_TEXT_STAGE + stage);
+    put_text(w, out, &w->program->stage[stage], "", KN_TEXT_STAGE + stage);
     kn_str_append(out, loop ? "    } while (0);\n" : "");
     kn_str_append(out, "};\n");
+}
+
+/* The expression stands alone on its lines, and in brackets: what it gives has the value's type. */
+static void put_yield_function(const kn_writer *w, kn_str *out, int stage)
+{
+    const kn_stage *s = &w->program->stage[stage];
+    int given = s->value[s->n_read];
+    put_parameters(w, out, stage);
+    kn_str_printf(out, "    %s = static_cast<", kn_value_name(&w->program->param[given]));
+    kn_put_type(w, out, given);
+    kn_str_printf(out, ">(\n#line 1 \"%s.%s\"\n%s\n#line 0\n    );\n};\n", w->program->name, s->label,
+                  kn_str_text(&w->user[KN_TEXT_STAGE + stage]));
 }
 
 static void put_reduce_function(const kn_writer *w, kn_str *out, int stage)
@@ -115,7 +164,7 @@ static void put_reduce_function(const kn_writer *w, kn_str *out, int stage)
 void kn_put_stages(kn_writer *w)
 {
     static void (*const put[KN_STAGE_KINDS])(const kn_writer *w, kn_str *out, int stage) = {
-        [KN_MAP] = put_map_function, [KN_REDUCE] = put_reduce_function};
+        [KN_MAP] = put_map_function, [KN_YIELD] = put_yield_function, [KN_REDUCE] = put_reduce_function};
     for (int s = 0; s < w->program->n_stages; ++s)
         put[w->program->stage[s].kind](w, &w->slot[KN_SLOT_ELEMENT], s);
 }
@@ -164,7 +213,7 @@ static void put_argument(const kn_writer *w, kn_str *before, kn_str *call, kn_st
 {
     const char *name = w->program->param[k].name;
     if (!is_param(w, k)) {
-        kn_str_printf(call, "kn_value_%s", name);
+        kn_str_printf(call, "kn_value_%s", kn_value_name(&w->program->param[k]));
     } else if (kn_array_of(w, k) < 0) {
         kn_str_printf(call, "kn.%s_%s", name, kn_is_bool(w, k) ? " != 0" : "");
     } else if (!kn_is_output(w, k)) {
@@ -177,7 +226,8 @@ static void put_argument(const kn_writer *w, kn_str *before, kn_str *call, kn_st
     }
 }
 
-void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index)
+void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index,
+                const char *fold_index)
 {
     const kn_stage *s = &w->program->stage[stage];
     kn_str before = KN_STR_INIT, call = KN_STR_INIT, after = KN_STR_INIT;
@@ -189,8 +239,12 @@ void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer plac
         put_argument(w, &before, &call, &after, place, s->value[v]);
         separator = ", ";
     }
-    if (w->program->uses & KN_USES_INDEX)
+    if (has_index(w, s, KN_USES_INDEX)) {
         kn_str_printf(&call, "%s%s", separator, index);
+        separator = ", ";
+    }
+    if (has_index(w, s, KN_USES_FOLD_INDEX))
+        kn_str_printf(&call, "%s%s", separator, fold_index);
     kn_str_printf(out, "%skn_%s(%s);\n%s", kn_str_text(&before), function_of(s), kn_str_text(&call),
                   kn_str_text(&after));
     out->failed = out->failed || before.failed || call.failed || after.failed;
@@ -201,7 +255,7 @@ void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer plac
 
 void kn_put_call(const kn_writer *w, kn_str *out, kn_place_writer place, const char *index)
 {
-    kn_put_map(w, out, 0, place, index);
+    kn_put_map(w, out, 0, place, index, NULL);
 }
 
 void kn_put_reduce(const kn_writer *w, kn_str *out, int stage, const char *a, const char *b)

@@ -19,6 +19,7 @@
     X(BLOCK, block, true)                                                                                    \
     X(VECTOR, vector, true)                                                                                  \
     X(RANK, rank, true)                                                                                      \
+    X(LANES, lanes, true)                                                                                    \
     X(UNROLL, unroll, true)                                                                                  \
     X(OPERANDS, operands, true)                                                                              \
     X(WAIT, wait, false)                                                                                     \
@@ -28,6 +29,11 @@
     X(ELEMENT, element, false)                                                                               \
     X(AFTER_LOOP, after_loop, false)                                                                         \
     X(SINGLE, single, false)                                                                                 \
+    X(TYPE, type, false)                                                                                     \
+    X(FOLD, fold, false)                                                                                     \
+    X(EMPTY, empty, false)                                                                                   \
+    X(MAPPED, mapped, false)                                                                                 \
+    X(RESULT, result, false)                                                                                 \
     X(LOADS, loads, false)                                                                                   \
     X(PACKS, packs, false)                                                                                   \
     X(GATHER, gather, false)                                                                                 \
@@ -135,8 +141,10 @@ bool kn_gathers(const kn_writer *w);
 
 /* Where an array's element is. */
 typedef void (*kn_place_writer)(const kn_writer *w, kn_str *out, int k);
-/* "kn_element(...);": a stage that maps; values of the program's own are variables, kn_value_NAME. */
-void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index);
+/* "kn_element(...);": a stage that maps or yields; values of the program's own are variables, kn_value_NAME.
+ * What runs once for all reduced elements has no index, nor has a program fold_index that does not use it. */
+void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer place, const char *index,
+                const char *fold_index);
 /* The same of the first stage, all that elementwise programs have. */
 void kn_put_call(const kn_writer *w, kn_str *out, kn_place_writer place, const char *index);
 /* "kn_fold(a, b)": a stage that reduces. */

@@ -85,7 +85,7 @@ kiln_status kn_call_options_read(kiln_call_options *out, const kiln_call_options
                         "options.struct_size: %zu was given; start from KILN_CALL_OPTIONS_INIT",
                         given->struct_size);
     memcpy(out, given, given->struct_size);
-    if (out->flags & ~(unsigned)KILN_CALL_NO_COMPILE)
+    if (out->flags & ~(unsigned)(KILN_CALL_NO_COMPILE | KILN_CALL_KEEPDIMS))
         return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_CALL_* are known",
                         out->flags);
     if (out->order != KILN_ORDER_C && out->order != KILN_ORDER_KEEP)
@@ -96,6 +96,10 @@ kiln_status kn_call_options_read(kiln_call_options *out, const kiln_call_options
         return kn_error(KILN_ERROR_INVALID,
                         "options.block: %d was given; 0 (kiln's choice) or a number of threads was expected",
                         out->block);
+    if (out->n_axes < 0 || out->n_axes > KILN_MAX_NDIM || (!out->axes && out->n_axes > 0))
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.n_axes: %d was given, and axes %s; 0 to %d were expected", out->n_axes,
+                        out->axes ? "an array" : "NULL", out->axes ? KILN_MAX_NDIM : 0);
     return check_extent(out);
 }
 
@@ -192,10 +196,15 @@ static void make_key(call_key *key, call *c, int n_in, int n_out)
 static void finish_key(call_key *key, const call *c)
 {
     const kiln_call_options *o = c->options;
-    const int64_t words[] = {o->size, o->order | (int64_t)(o->shape != NULL) << 8 | (int64_t)o->ndim << 16};
+    const int64_t words[] = {o->size, o->order | (int64_t)(o->shape != NULL) << 8 |
+                                          (int64_t)(o->axes != NULL) << 9 | (int64_t)o->n_axes << 10 |
+                                          (int64_t)(o->flags & KILN_CALL_KEEPDIMS) << 20 |
+                                          (int64_t)o->ndim << 32};
     put_words(key, (int64_t)c->device->id | (int64_t)o->block << 32, words, 2);
     if (o->shape)
         put_words(key, 0, o->shape, (size_t)o->ndim);
+    for (int k = 0; o->axes && k < o->n_axes; ++k)
+        put_word(key, o->axes[k]);
     key->hash ^= key->hash >> 32; /* the low bits choose the slot */
 }
 

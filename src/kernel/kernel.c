@@ -45,6 +45,18 @@ kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params, co
     return status == KILN_OK ? kn_kernel_create(out, program) : status;
 }
 
+kiln_status kiln_reduction_create(kiln_kernel **out, const char *in_params, const char *out_params,
+                                  const char *map, const char *reduce, const char *post, const char *identity,
+                                  const char *name, const kiln_kernel_options *options)
+{
+    kn_program *program = NULL;
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a kiln_kernel * was expected");
+    kiln_status status =
+        kn_program_reduction(&program, in_params, out_params, map, reduce, post, identity, name, options);
+    return status == KILN_OK ? kn_kernel_create(out, program) : status;
+}
+
 void kiln_kernel_free(kiln_kernel *kernel)
 {
     if (!kernel || atomic_fetch_sub_explicit(&kernel->references, 1, memory_order_acq_rel) != 1)

@@ -58,7 +58,7 @@ typedef struct kn_resolved {
     kn_figures figures;
     int ndim; /* the broadcast shape */
     int64_t shape[KILN_MAX_NDIM];
-    uint64_t reduced;                                 /* its axes (bits) that are */
+    uint64_t reduced, dropped; /* its axes (bits) that are, and those that results do not have */
     int64_t kept_shape[KILN_MAX_NDIM];                /* with extent 1 along those */
     int64_t out_stride[KN_MAX_PARAMS][KILN_MAX_NDIM]; /* by output, where it is to be allocated, or has kept
                                                          elements alone */

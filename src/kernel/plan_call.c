@@ -157,44 +157,102 @@ static void find_out_strides(kn_resolved *r, const kn_binding *b, const views *v
     }
 }
 
-/* The last axes of the broadcast shape, as many as the program reduces. */
-static void find_reduced(kn_resolved *r, const kn_program *p)
+/* The axes that the call names, as bits. */
+static kiln_status read_axes(uint64_t *out, const kn_resolved *r, const kn_program *p,
+                             const kiln_call_options *options)
 {
-    r->reduced = 0;
-    for (int a = 0; a < r->ndim; ++a) {
-        bool is_reduced = a >= r->ndim - p->reduced;
-        r->reduced |= (uint64_t)is_reduced << a;
-        r->kept_shape[a] = is_reduced ? 1 : r->shape[a];
+    *out = 0;
+    for (int k = 0; k < options->n_axes; ++k) {
+        int axis = options->axes[k] + (options->axes[k] < 0 ? r->ndim : 0);
+        if (axis < 0 || axis >= r->ndim)
+            return kn_error(KILN_ERROR_INVALID,
+                            "%s: options.axes[%d]: axis %d was given; the arguments' shape has %d", p->name,
+                            k, options->axes[k], r->ndim);
+        if (*out >> axis & 1)
+            return kn_error(KILN_ERROR_INVALID, "%s: options.axes[%d]: axis %d was given before", p->name, k,
+                            options->axes[k]);
+        *out |= UINT64_C(1) << axis;
     }
+    return KILN_OK;
 }
 
-/* An array given for what is kept has the axes that are, and no others. Its strides stand where they are in
- * the broadcast shape. */
+/* Those that the call names, all where it names none; or the last ones, as many as the program says. */
+static kiln_status find_reduced(kn_resolved *r, const kn_program *p, const kiln_call_options *options)
+{
+    kiln_status status = KILN_OK;
+    bool by_call = p->reduced == KN_REDUCED_BY_CALL;
+    if (!by_call && (options->axes || options->flags & KILN_CALL_KEEPDIMS))
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: options.%s was given, but the kernel is no reduction, and has no axes to reduce",
+                        p->name, options->axes ? "axes" : "flags: KILN_CALL_KEEPDIMS");
+    int last = by_call ? KILN_MAX_NDIM : p->reduced;
+    r->reduced = 0;
+    for (int a = 0; a < r->ndim; ++a)
+        r->reduced |= (uint64_t)(a >= r->ndim - last) << a;
+    if (options->axes)
+        status = read_axes(&r->reduced, r, p, options);
+    for (int a = 0; a < r->ndim; ++a)
+        r->kept_shape[a] = r->reduced >> a & 1 ? 1 : r->shape[a];
+    r->dropped = options->flags & KILN_CALL_KEEPDIMS ? 0 : r->reduced;
+    return status;
+}
+
+/* Where nothing is reduced to something, that is the identity. */
+static kiln_status check_identity(const kn_resolved *r, const kn_program *p)
+{
+    int empty = -1;
+    for (int a = 0; a < r->ndim; ++a)
+        empty = r->reduced >> a & 1 && r->shape[a] == 0 ? a : empty;
+    for (int s = 0; s < p->n_stages && empty >= 0 && kn_shape_size(r->ndim, r->kept_shape) > 0; ++s)
+        if (p->stage[s].kind == KN_REDUCE && !p->stage[s].identity[0])
+            return kn_error(
+                KILN_ERROR_INVALID,
+                "%s: axis %d has no elements, and there is no identity for what is reduced over it", p->name,
+                empty);
+    return KILN_OK;
+}
+
+/* The axes that output j has, their extents and, behind them, its strides. */
+static int set_extents(int64_t *extents, const kn_resolved *r, const kn_binding *b, int j)
+{
+    uint64_t gone = is_kept(b, b->program->n_in + j) ? r->dropped : 0;
+    int ndim = 0, own = 0;
+    for (int a = 0; a < r->ndim; ++a)
+        ndim += !(gone >> a & 1);
+    for (int a = 0; a < r->ndim; ++a) {
+        if (gone >> a & 1)
+            continue;
+        extents[own] = shape_of_output(r, b, j)[a];
+        extents[ndim + own++] = r->out_stride[j][a];
+    }
+    return ndim;
+}
+
+/* An array given for what is kept has the axes that are, and where they are not dropped extent 1 along the
+ * others. Its strides stand where they are in the broadcast shape. */
 static kiln_status place_kept_output(kn_resolved *r, const kn_binding *b, int k)
 {
     const kiln_array *a = b->array[k];
     int own = 0;
     bool fits = true;
     for (int axis = 0; axis < r->ndim; ++axis) {
-        if (r->reduced >> axis & 1)
+        if (r->dropped >> axis & 1)
             continue;
-        fits = fits && own < a->ndim && a->shape[own] == r->shape[axis];
+        fits = fits && own < a->ndim && a->shape[own] == r->kept_shape[axis];
         r->out_stride[k - b->program->n_in][axis] = fits ? a->strides[own] : 0;
         ++own;
     }
     if (fits && own == a->ndim)
         return KILN_OK;
-    kn_str given = KN_STR_INIT, all = KN_STR_INIT;
+    kn_str given = KN_STR_INIT, expected = KN_STR_INIT;
+    int64_t extents[2 * KILN_MAX_NDIM];
     kn_shape_format(&given, a->ndim, a->shape);
-    kn_shape_format(&all, r->ndim, r->shape);
-    kiln_status status = kn_error(
-        KILN_ERROR_SHAPE,
-        "%s: output '%s' has shape %s; that of the arguments, %s, without its reduced axes, the last "
-        "%d, was expected",
-        b->program->name, b->program->param[k].name, kn_str_text(&given), kn_str_text(&all),
-        b->program->reduced);
+    kn_shape_format(&expected, set_extents(extents, r, b, k - b->program->n_in), extents);
+    kiln_status status =
+        kn_error(KILN_ERROR_SHAPE, "%s: output '%s' has shape %s, but the result has %s", b->program->name,
+                 b->program->param[k].name, kn_str_text(&given), kn_str_text(&expected));
     kn_str_free(&given);
-    kn_str_free(&all);
+    kn_str_free(&expected);
     return status;
 }
 
@@ -263,12 +321,16 @@ kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_opti
         status = find_shape(r, b, &v, options);
     if (status != KILN_OK)
         return status;
-    find_reduced(r, p);
+    status = find_reduced(r, p, options);
+    if (status == KILN_OK)
+        status = check_identity(r, p);
+    if (status != KILN_OK)
+        return status;
     find_out_strides(r, b, &v, options->order);
     status = gather_all(&v, b, r);
     if (status != KILN_OK)
         return status;
-    kn_space_make(&r->space, r->ndim, r->shape, r->reduced, v.view, v.count, (p->uses & KN_USES_INDEX) != 0);
+    kn_space_make(&r->space, r->ndim, r->shape, r->reduced, v.view, v.count, kn_layout_indices(p));
     r->spec.program = p;
     memcpy(r->spec.operand, b->operand, sizeof r->spec.operand);
     r->spec.n_arrays = b->n_arrays;
@@ -344,22 +406,6 @@ uint64_t kn_binding_overlaps(const kn_binding *b)
                 overlaps |= UINT64_C(1) << k;
         }
     return overlaps;
-}
-
-/* The axes that output j has, their extents and, behind them, its strides. */
-static int set_extents(int64_t *extents, const kn_resolved *r, const kn_binding *b, int j)
-{
-    uint64_t gone = is_kept(b, b->program->n_in + j) ? r->reduced : 0;
-    int ndim = 0, own = 0;
-    for (int a = 0; a < r->ndim; ++a)
-        ndim += !(gone >> a & 1);
-    for (int a = 0; a < r->ndim; ++a) {
-        if (gone >> a & 1)
-            continue;
-        extents[own] = r->shape[a];
-        extents[ndim + own++] = r->out_stride[j][a];
-    }
-    return ndim;
 }
 
 /* Forms of the outputs, with their extents behind them in the same allocation. */

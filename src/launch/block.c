@@ -21,6 +21,17 @@ static void put_stride(unsigned char *to, int size, int64_t stride)
     memcpy(to, size == 4 ? (const void *)&narrow : (const void *)&stride, (size_t)size);
 }
 
+/* A divider, which extents below 2^31 have, or 64 bits. */
+static void put_extent(unsigned char *to, int size, int64_t extent)
+{
+    if (size == sizeof extent) {
+        memcpy(to, &extent, sizeof extent);
+        return;
+    }
+    kn_divider divider = kn_divider_make((uint32_t)extent);
+    memcpy(to, &divider, sizeof divider);
+}
+
 /* Axes stand innermost first in the block. */
 static void put_axes(unsigned char *block, const kn_layout *l, const kn_space *space, int rank)
 {
@@ -30,11 +41,9 @@ static void put_axes(unsigned char *block, const kn_layout *l, const kn_space *s
     for (int a = 0; a < space->ndim; ++a) {
         int from = space->ndim - 1 - a;
         unsigned char *to = block + l->axes_at + a * l->axis_size;
-        kn_divider divider = kn_divider_make((uint32_t)space->extent[from]);
-        memcpy(to, &divider, sizeof divider);
+        put_extent(to, l->extent_size, space->extent[from]);
         for (int o = 0; o < space->n_operands; ++o)
-            put_stride(to + sizeof divider + (size_t)(l->stride_size * o), l->stride_size,
-                       space->stride[o][from]);
+            put_stride(to + l->extent_size + l->stride_size * o, l->stride_size, space->stride[o][from]);
     }
 }
 
@@ -66,8 +75,11 @@ static void put_part(unsigned char *block, const kn_launch_input *in, const kn_p
     for (int k = 0; k < program->n_in + program->n_out; ++k)
         if (in->spec->operand[k].pass == KN_PASS_RAW)
             put_raw(block, l->param_at[k], in->spec->operand[k].raw_rank, &in->raw[k]);
-    if (l->start_at >= 0) /* the index is the space's last operand */
-        put_i64(block, l->start_at, part->space->offset[part->space->n_operands - 1]);
+    if (l->start_at >= 0) /* the indices stand behind the arrays */
+        put_i64(block, l->start_at, part->space->offset[in->spec->n_arrays]);
+    if (l->fold_start_at >= 0)
+        put_i64(block, l->fold_start_at, part->space->offset[part->space->n_operands - 1]);
+    put_i64(block, l->results_at, kn_space_kept_size(in->space));
     put_logical(block, l, in);
 }
 

@@ -36,7 +36,7 @@ bool kn_choice_is_dense(const kn_choice *c, int o)
 bool kn_choice_is_flat(const kn_choice *c)
 {
     if (c->space->ndim != 1 ||
-        (c->space->has_index && !kn_choice_is_run(c->space, c->space->n_operands - 1, 1)))
+        (c->space->indices && !kn_choice_is_run(c->space, c->space->n_operands - 1, 1)))
         return false;
     for (int o = 0; o < c->count; ++o)
         if (!kn_choice_is_dense(c, o))

@@ -46,12 +46,14 @@ struct kn_kind {
     /* The axis along which the part has to be cut, at multiples of *align elements; -1: it is small enough.
      * NULL: it never is cut. */
     int (*cut)(int64_t *align, const kn_part *part);
+    /* Extents and strides of its axes are 64 bits wide, rather than dividers and 32 bits (CUDA). */
+    bool has_wide_axes;
     /* Appends what the kind's field says, for people: " tile=\"8x4 by 6x1\"". NULL: nothing. */
     void (*describe)(kn_str *out, const unsigned char *field);
 };
 
 extern const kn_kind kn_kind_flat, kn_kind_rows, kn_kind_strided, kn_kind_steps, kn_kind_tile,
-    kn_kind_windows, kn_kind_host_runs, kn_kind_host_indices;
+    kn_kind_windows, kn_kind_fold, kn_kind_host_runs, kn_kind_host_indices, kn_kind_host_fold;
 
 /* The kinds of a back end, in the order in which they are asked, ended by NULL; the last one takes
  * everything. */

@@ -11,7 +11,7 @@ enum { GRAIN = 1 << 16 /* fewest elements that are worth a thread, where a body 
 
 static bool counts_up(const kn_space *space)
 {
-    return !space->has_index || kn_choice_is_run(space, space->n_operands - 1, 1);
+    return !space->indices || kn_choice_is_run(space, space->n_operands - 1, 1);
 }
 
 static bool choose_runs(kn_schedule *out, kn_figures *kept, const kn_choice *c)
@@ -77,5 +77,6 @@ static kiln_status place_indices(kn_placement *out, const kn_part *part)
     return place_walk(out, part, KN_WALK_INDICES, sizeof(int64_t));
 }
 
-const kn_kind kn_kind_host_runs = {"flat", "m", choose_runs, field, place_runs, NULL, NULL};
-const kn_kind kn_kind_host_indices = {"strided", "m", choose_indices, field, place_indices, NULL, NULL};
+const kn_kind kn_kind_host_runs = {"flat", "m", choose_runs, field, place_runs, NULL, false, NULL};
+const kn_kind kn_kind_host_indices = {"strided",     "m",  choose_indices, field,
+                                      place_indices, NULL, false,          NULL};

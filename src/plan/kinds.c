@@ -5,9 +5,10 @@
 #include <string.h>
 
 /* By back end, in the order in which they are asked. */
-static const kn_kind *const host_kinds[] = {&kn_kind_host_runs, &kn_kind_host_indices, NULL};
+static const kn_kind *const host_kinds[] = {&kn_kind_host_runs, &kn_kind_host_indices, &kn_kind_host_fold,
+                                            NULL};
 static const kn_kind *const cuda_kinds[] = {&kn_kind_tile, &kn_kind_windows, &kn_kind_flat, &kn_kind_steps,
-                                            &kn_kind_rows, &kn_kind_strided, NULL};
+                                            &kn_kind_rows, &kn_kind_strided, &kn_kind_fold, NULL};
 
 const kn_kind *const *kn_kinds_of(kn_backend_kind backend)
 {

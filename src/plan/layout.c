@@ -18,9 +18,16 @@ kn_divider kn_divider_make(uint32_t extent)
     return d;
 }
 
+unsigned kn_layout_indices(const kn_program *program)
+{
+    return (program->uses & KN_USES_INDEX ? KN_WITH_INDEX : 0u) |
+           (program->uses & KN_USES_FOLD_INDEX ? KN_WITH_FOLD_INDEX : 0u);
+}
+
 int kn_layout_space_operands(const kn_spec *spec)
 {
-    return spec->n_arrays + (spec->program->uses & KN_USES_INDEX ? 1 : 0);
+    unsigned indices = kn_layout_indices(spec->program);
+    return spec->n_arrays + ((indices & KN_WITH_INDEX) != 0) + ((indices & KN_WITH_FOLD_INDEX) != 0);
 }
 
 /* ---- the one list of fields, placed and declared ---- */
@@ -80,8 +87,10 @@ static int put_param(builder *b, const kn_spec *spec, int k)
 static void put_axes(builder *b, const kn_spec *spec)
 {
     kn_layout *l = b->layout;
-    l->stride_size = spec->target.backend == KN_CUDA ? 4 : 8;
-    l->axis_size = (int)sizeof(kn_divider) + l->stride_size * kn_layout_space_operands(spec);
+    bool is_wide = spec->schedule.kind->has_wide_axes;
+    l->extent_size = is_wide ? 8 : (int)sizeof(kn_divider);
+    l->stride_size = spec->target.backend == KN_CUDA && !is_wide ? 4 : 8;
+    l->axis_size = l->extent_size + l->stride_size * kn_layout_space_operands(spec);
     l->rank_at = put(b, 8, 8, "alignas(8) unsigned rank;\nunsigned unused;\n");
     l->axes_at = put(b, l->axis_size * spec->schedule.rank, l->stride_size, "kn_axis axis[%d];\n",
                      spec->schedule.rank);
@@ -95,6 +104,8 @@ static void put_all(builder *b, const kn_spec *spec)
     *l = (kn_layout){.align = 8,
                      .n_at = -1,
                      .start_at = -1,
+                     .fold_start_at = -1,
+                     .results_at = -1,
                      .own_size = own.size,
                      .rank_at = -1,
                      .axes_at = -1,
@@ -105,6 +116,10 @@ static void put_all(builder *b, const kn_spec *spec)
         l->n_at = put(b, 8, 8, "long long n;\n");
     if (p->uses & KN_USES_INDEX)
         l->start_at = put(b, 8, 8, "long long start;\n");
+    if (p->uses & KN_USES_FOLD_INDEX)
+        l->fold_start_at = put(b, 8, 8, "long long fold_start;\n");
+    if (p->uses & KN_USES_SIZES)
+        l->results_at = put(b, 8, 8, "long long results;\n");
     l->own_at = put(b, own.size, own.align, "%s", own.declaration);
     for (int k = 0; k < p->n_in + p->n_out; ++k)
         l->param_at[k] = put_param(b, spec, k);

@@ -4,6 +4,8 @@
  *   long long size            elements of this launch
  *   long long n               elements of the whole call (where the program uses it)
  *   long long start           logical index of the first one (where the program uses it)
+ *   long long fold_start      the same among the reduced axes (where the program uses it)
+ *   long long results         elements along the kept axes of the whole call (where the program uses it)
  *   the kind's own field      (where the kind of the schedule has one)
  *   each parameter            pointer | scalar | struct (aligned to 16) | raw array
  *   rank, unused; axes        schedules that locate
@@ -40,11 +42,12 @@ enum { KN_FIELD_SIZE = 80 /* bytes of a kind's own field, at most */ };
 /* Byte offsets in the block; -1 for a field that is not there. */
 typedef struct kn_layout {
     int size, align; /* of the whole block; size is a multiple of align */
-    int size_at, n_at, start_at;
+    int size_at, n_at, start_at, fold_start_at, results_at;
     int own_at, own_size; /* the kind's field; own_size 0: there is none */
     int param_at[KN_MAX_PARAMS];
-    int rank_at, axes_at, axis_size; /* axis_size: a kn_divider and one stride an operand of the space */
-    int stride_size; /* 4 on CUDA, where launches are cut so that every offset fits; 8 on the host */
+    int rank_at, axes_at, axis_size; /* axis_size: an extent and one stride an operand of the space */
+    int extent_size;                 /* of a kn_divider; 8 where the kind's axes are wide */
+    int stride_size;                 /* 4 on CUDA, where launches are cut so that every offset fits, else 8 */
     int logical_rank_at, logical_at;
 } kn_layout;
 
@@ -56,7 +59,8 @@ kiln_status kn_layout_make(kn_layout *out, const kn_spec *spec);
 /* Appends the members of that struct, in the same order. */
 void kn_layout_declare(kn_str *out, const kn_spec *spec);
 
-/* Operands of the space as the axes have them: arrays, and the index where it is used. */
+/* Operands of the space as the axes have them: arrays, and the indices that are used. */
+unsigned kn_layout_indices(const kn_program *program);
 int kn_layout_space_operands(const kn_spec *spec);
 
 #endif

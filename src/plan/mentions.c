@@ -195,10 +195,11 @@ static kiln_status check_stage(const kn_program *p, const kn_stage *s, macros m)
     for (int v = s->n_read; v < s->n_read + s->n_given && status == KILN_OK; ++v) {
         size_t first;
         const kn_param *param = &p->param[s->value[v]];
-        if (param->is_raw || (m == SEEN_MACROS && kn_text_has_word(p->preamble, param->name)))
+        const char *name = kn_value_name(param);
+        if (param->is_raw || (m == SEEN_MACROS && kn_text_has_word(p->preamble, name)))
             continue;
-        if (!may_assign(&first, &t, param->name, m))
-            status = refuse_output(p, s, &t, first, param->name);
+        if (!may_assign(&first, &t, name, m))
+            status = refuse_output(p, s, &t, first, name);
     }
     kn_free(t.list);
     return status;

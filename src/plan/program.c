@@ -23,7 +23,8 @@ static bool is_identifier(const char *text)
 static const struct {
     const char *name;
     char letter;
-} stage_kinds[KN_STAGE_KINDS] = {[KN_MAP] = {"map", 'm'}, [KN_REDUCE] = {"reduce", 'r'}};
+} stage_kinds[KN_STAGE_KINDS] = {
+    [KN_MAP] = {"map", 'm'}, [KN_YIELD] = {"yield", 'm'}, [KN_REDUCE] = {"reduce", 'r'}};
 
 const char *kn_stage_kind_name(kn_stage_kind kind)
 {
@@ -40,13 +41,18 @@ bool kn_stage_kind_find(kn_stage_kind *out, const char *name)
     return false;
 }
 
+const char *kn_value_name(const kn_param *value)
+{
+    return value->name + (value->name[0] == '_');
+}
+
 /* ---- texts ---- */
 
 /* A value that is called `n` is meant by that name, as in CuPy. */
 static bool is_value(const kn_program *p, const char *name)
 {
     for (int k = 0; k < p->n_in + p->n_out + p->n_values; ++k)
-        if (strcmp(p->param[k].name, name) == 0)
+        if (strcmp(kn_value_name(&p->param[k]), name) == 0)
             return true;
     return false;
 }
@@ -58,6 +64,9 @@ static unsigned find_uses(const kn_program *p)
         unsigned uses;
     } words[] = {{"i", KN_USES_INDEX},
                  {"n", KN_USES_COUNT},
+                 {"_J", KN_USES_FOLD_INDEX},
+                 {"_in_ind", KN_USES_SIZES | KN_USES_COUNT},
+                 {"_out_ind", KN_USES_SIZES | KN_USES_COUNT},
                  {"continue", KN_USES_CONTINUE},
                  {"break", KN_USES_CONTINUE}};
     unsigned uses = 0;
@@ -224,6 +233,22 @@ static kiln_status check_texts(const kn_program *p)
     return KILN_OK;
 }
 
+/* Placeholders are settled by parameters. */
+static kiln_status check_value_types(const kn_program *p)
+{
+    int n_params = p->n_in + p->n_out;
+    for (int k = n_params; k < n_params + p->n_values; ++k) {
+        bool is_settled = p->param[k].type != KN_TYPE_PLACEHOLDER;
+        for (int j = 0; j < n_params && !is_settled; ++j)
+            is_settled =
+                p->param[j].type == KN_TYPE_PLACEHOLDER && p->param[j].placeholder == p->param[k].placeholder;
+        if (!is_settled)
+            return kn_error(KILN_ERROR_TYPE, "%s: no parameter is of type %c, in which '%s' is computed",
+                            p->name, p->param[k].placeholder, kn_value_name(&p->param[k]));
+    }
+    return KILN_OK;
+}
+
 static kiln_status parse_params(kn_program *p, const kn_program_text *given)
 {
     p->param = kn_calloc(2 * KN_MAX_PARAMS, sizeof *p->param);
@@ -235,8 +260,8 @@ static kiln_status parse_params(kn_program *p, const kn_program_text *given)
         status = kn_signature_parse(p->param, p->n_in, KN_MAX_PARAMS, &p->n_out, given->out, "output",
                                     p->preamble);
     if (status == KILN_OK && given->values)
-        status = kn_signature_parse(p->param, p->n_in + p->n_out, 2 * KN_MAX_PARAMS, &p->n_values,
-                                    given->values, "value", p->preamble);
+        status = kn_signature_parse_values(p->param, p->n_in + p->n_out, 2 * KN_MAX_PARAMS, &p->n_values,
+                                           given->values, p->preamble);
     if (status != KILN_OK) {
         kn_error_context("%s", p->name);
         return status;
@@ -250,6 +275,9 @@ static kiln_status parse_params(kn_program *p, const kn_program_text *given)
         if (p->param[k].is_raw || p->param[k].is_non_const)
             return kn_error(KILN_ERROR_INVALID, "%s: '%s' is a value of its own: no parameter, so not raw",
                             p->name, p->param[k].name);
+    status = check_value_types(p);
+    if (status != KILN_OK)
+        return status;
     if (p->n_out == 0)
         return kn_error(KILN_ERROR_INVALID,
                         "%s: the output signature is empty: a kernel needs at least one output", p->name);
@@ -300,7 +328,7 @@ static kiln_status check_read(const kn_program *p, const kn_stage *s, int k, con
         return kn_error(KILN_ERROR_INVALID, "%s: stage '%s' reads '%s', which no stage before it gives",
                         p->name, s->label, p->param[k].name);
     bool is_own = k >= p->n_in + p->n_out;
-    if (is_own && s->kind == KN_MAP && s->over == KN_OVER_KEPT && given->over[k] == KN_OVER_ALL)
+    if (is_own && s->kind != KN_REDUCE && s->over == KN_OVER_KEPT && given->over[k] == KN_OVER_ALL)
         return kn_error(KILN_ERROR_INVALID,
                         "%s: stage '%s' runs once for all reduced elements, but reads '%s', which each of "
                         "them has of its own",
@@ -320,16 +348,32 @@ static kiln_status check_given(kn_program *p, const kn_stage *s, int k, given_va
     return KILN_OK;
 }
 
-/* What is combined has one value, and values are no parameters: those have no elements to be combined in. */
-static kiln_status check_reduce(const kn_program *p, const kn_stage *s)
+/* Expressions give one value of the program's own, and what is combined is one: parameters have no elements to
+ * be combined in. */
+static kiln_status check_expression(const kn_program *p, const kn_stage *s)
 {
     int first = p->n_in + p->n_out;
-    if (s->kind != KN_REDUCE ||
-        (s->n_read == 1 && s->n_given == 1 && s->value[0] >= first && s->value[1] >= first))
+    bool gives_one = s->n_given == 1 && s->value[s->n_read] >= first;
+    bool reads_one = s->n_read == 1 && s->value[0] >= first;
+    if (s->kind == KN_MAP || (gives_one && (s->kind == KN_YIELD || reads_one)))
         return KILN_OK;
-    return kn_error(KILN_ERROR_INVALID,
-                    "%s: stage '%s' reduces: one value of the program's own to another was expected", p->name,
-                    s->label);
+    return kn_error(KILN_ERROR_INVALID, "%s: stage '%s' %s was expected", p->name, s->label,
+                    s->kind == KN_REDUCE ? "reduces: one value of the program's own to another"
+                                         : "is an expression: one value of the program's own to be given");
+}
+
+/* What runs once for all reduced elements is at no place among them. */
+static kiln_status check_kept_text(const kn_program *p, const kn_stage *s)
+{
+    static const char *const places[] = {"i", "_J", "_ind"};
+    for (size_t w = 0; w < sizeof places / sizeof places[0] && s->over == KN_OVER_KEPT; ++w)
+        if (kn_text_has_word(s->body, places[w]) && !is_value(p, places[w]))
+            return kn_error(
+                KILN_ERROR_INVALID,
+                "%s: %s: '%s' is the index of an element, and this runs once for all elements that "
+                "are reduced to one",
+                p->name, s->label, places[w]);
+    return KILN_OK;
 }
 
 static kiln_status connect_stage(kn_program *p, kn_stage *s, const kn_stage_text *text, given_values *given)
@@ -345,7 +389,9 @@ static kiln_status connect_stage(kn_program *p, kn_stage *s, const kn_stage_text
         status = check_read(p, s, s->value[v], given);
     for (int v = s->n_read; v < s->n_read + s->n_given && status == KILN_OK; ++v)
         status = check_given(p, s, s->value[v], given);
-    return status == KILN_OK ? check_reduce(p, s) : status;
+    if (status == KILN_OK)
+        status = check_kept_text(p, s);
+    return status == KILN_OK ? check_expression(p, s) : status;
 }
 
 static kiln_status connect_stages(kn_program *p, const kn_program_text *text)
@@ -407,7 +453,7 @@ static kiln_status check_arguments(const kn_program_text *given, const kiln_kern
     return KILN_OK;
 }
 
-static kiln_status read_options(kiln_kernel_options *out, const kiln_kernel_options *given)
+kiln_status kn_program_read_options(kiln_kernel_options *out, const kiln_kernel_options *given)
 {
     *out = (kiln_kernel_options)KILN_KERNEL_OPTIONS_INIT;
     if (given && given->struct_size > sizeof *out)
@@ -445,7 +491,7 @@ kiln_status kn_program_create(kn_program **out, const kn_program_text *text)
 {
     kiln_kernel_options o;
     kn_program_text given = *text;
-    kiln_status status = read_options(&o, text->options);
+    kiln_status status = kn_program_read_options(&o, text->options);
     if (!given.name)
         given.name = "kernel";
     if (status == KILN_OK)
@@ -470,5 +516,11 @@ kiln_status kn_program_elementwise(kn_program **out, const char *in_params, cons
     const kn_stage_text stage = {.kind = KN_MAP, .body = body};
     const kn_program_text text = {
         .name = name, .in = in_params, .out = out_params, .stage = &stage, .n_stages = 1, .options = options};
-    return kn_program_create(out, &text);
+    kiln_kernel_options o;
+    kiln_status status = kn_program_read_options(&o, options);
+    if (status == KILN_OK && o.reduce_type)
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.reduce_type: \"%s\" was given, but an elementwise kernel reduces nothing",
+                        o.reduce_type);
+    return status == KILN_OK ? kn_program_create(out, &text) : status;
 }

@@ -10,9 +10,10 @@
 /* What a stage does with its values. */
 typedef enum kn_stage_kind {
     KN_MAP,   /* statements, run for each element: assigns what it gives from what it reads */
+    KN_YIELD, /* a map by one expression: the one value of the program's own that it gives */
     KN_REDUCE /* combines one value of all elements along the reduced axes, two by two */
 } kn_stage_kind;
-enum { KN_STAGE_KINDS = 2, KN_MAX_STAGES = 32 };
+enum { KN_STAGE_KINDS = 3, KN_MAX_STAGES = 32 };
 
 /* The elements for which a stage runs: of the whole space, or one for all that lie along its reduced axes. */
 typedef enum kn_over { KN_OVER_ALL, KN_OVER_KEPT } kn_over;
@@ -22,7 +23,7 @@ typedef struct kn_stage {
     kn_stage_kind kind;
     kn_over over;   /* KN_REDUCE: KN_OVER_ALL, and what it gives is kept */
     char *label;    /* names the text in messages; "": by the kernel's name alone */
-    char *body;     /* KN_MAP: statements; KN_REDUCE: an expression of `a` and `b` */
+    char *body;     /* KN_MAP: statements; KN_YIELD: an expression; KN_REDUCE: one of `a` and `b` */
     char *identity; /* KN_REDUCE: an expression, what nothing yields; "": there is none */
     int n_read, n_given;
     int *value; /* those that it reads, then those that it gives */
@@ -30,13 +31,18 @@ typedef struct kn_stage {
 
 /* What the texts mention, so that kernels carry only what they need. */
 enum {
-    KN_USES_INDEX = 1,           /* `i`, or `_ind` in a stage */
-    KN_USES_COUNT = 2,           /* `n` or `_ind` */
-    KN_USES_INDEXER = 4,         /* `_ind` */
-    KN_USES_CONTINUE = 8,        /* `continue` or `break` */
-    KN_USES_PLACE = 16,          /* `_ind`, for the index along each axis */
-    KN_USES_INDEXER_OUTSIDE = 32 /* `_ind` in loop_prep or after_loop */
+    KN_USES_INDEX = 1,            /* `i`, or `_ind` in a stage */
+    KN_USES_COUNT = 2,            /* `n` or `_ind` */
+    KN_USES_INDEXER = 4,          /* `_ind` */
+    KN_USES_CONTINUE = 8,         /* `continue` or `break` */
+    KN_USES_PLACE = 16,           /* `_ind`, for the index along each axis */
+    KN_USES_INDEXER_OUTSIDE = 32, /* `_ind` in loop_prep or after_loop */
+    KN_USES_FOLD_INDEX = 64,      /* `_J`: the C-order index among the reduced axes */
+    KN_USES_SIZES = 128 /* `_in_ind`, `_out_ind`: how many elements are read, and how many results */
 };
+
+/* Which axes are reduced is said by each call. */
+enum { KN_REDUCED_BY_CALL = -1 };
 
 /* Stages over values, and the texts around them. Elementwise is one stage that maps all inputs to all outputs.
  * Owns all its texts; texts are never NULL. Immutable once made. */
@@ -47,8 +53,8 @@ typedef struct kn_program {
     kn_stage *stage;
     int n_stages;
     char pattern[KN_MAX_STAGES + 1]; /* a letter a stage: "m", "mrm"; what kinds say they compute */
-    int reduced;                     /* axes of the broadcast shape that are reduced, from the last on */
-    bool casts; /* arrays of other dtypes than declared are converted where they are loaded and stored */
+    int reduced; /* axes of the broadcast shape that are reduced, from the last on; KN_REDUCED_BY_CALL */
+    bool casts;  /* arrays of other dtypes than declared are converted where they are loaded and stored */
     uint64_t kept_outputs; /* outputs (bits) without elements along the reduced axes */
     unsigned flags;        /* KILN_KERNEL_* */
     unsigned uses;         /* KN_USES_* */
@@ -86,12 +92,23 @@ typedef struct kn_program_text {
     const kiln_kernel_options *options; /* NULL: all defaults */
 } kn_program_text;
 
+/* Settled options: struct_size is checked. */
+kiln_status kn_program_read_options(kiln_kernel_options *out, const kiln_kernel_options *given);
+
 /* KILN_ERROR_INVALID, _SYNTAX, _TYPE with the place. Values are given before they are read, outputs by one
  * stage each; what is kept cannot be told from what is not. */
 kiln_status kn_program_create(kn_program **out, const kn_program_text *text);
 kiln_status kn_program_elementwise(kn_program **out, const char *in_params, const char *out_params,
                                    const char *body, const char *name, const kiln_kernel_options *options);
+/* map: an expression of the inputs; reduce: one of `a` and `b`; post: statements that assign the outputs from
+ * `a`; identity: an expression, or NULL. */
+kiln_status kn_program_reduction(kn_program **out, const char *in_params, const char *out_params,
+                                 const char *map, const char *reduce, const char *post, const char *identity,
+                                 const char *name, const kiln_kernel_options *options);
 void kn_program_free(kn_program *program);
+
+/* The name of a value in the texts. */
+const char *kn_value_name(const kn_param *value);
 
 /* "map": a kind of stage, as specialisations write it. */
 const char *kn_stage_kind_name(kn_stage_kind kind);

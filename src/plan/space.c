@@ -91,23 +91,38 @@ static void add_axis(axes *x, int ndim, int64_t extent, int a, const kn_view *vi
         to->stride[v] = view_stride(&view[v], ndim, a);
 }
 
-static void gather(axes *x, int ndim, const int64_t *shape, uint64_t reduced, const kn_view *view, int count,
-                   bool with_index)
+/* Strides of a C-order index of the axes in `among` (bits); it stands still along the others. */
+static void index_strides(int64_t *stride, int ndim, const int64_t *shape, uint64_t among)
 {
-    int64_t logical = 1, logical_stride[KILN_MAX_NDIM];
-    for (int a = ndim; a-- > 0; logical *= shape[a])
-        logical_stride[a] = logical;
+    int64_t step = 1;
+    for (int a = ndim; a-- > 0;) {
+        bool moves = among >> a & 1;
+        stride[a] = moves ? step : 0;
+        step *= moves ? shape[a] : 1;
+    }
+}
+
+static void gather(axes *x, int ndim, const int64_t *shape, uint64_t reduced, const kn_view *view, int count,
+                   unsigned indices)
+{
+    int64_t logical[KILN_MAX_NDIM], folded[KILN_MAX_NDIM];
+    int fold_operand = count + ((indices & KN_WITH_INDEX) != 0);
+    index_strides(logical, ndim, shape, UINT64_MAX);
+    index_strides(folded, ndim, shape, reduced);
     x->count = 0;
     x->n_views = count;
-    x->operands = count + (with_index ? 1 : 0);
+    x->operands = fold_operand + ((indices & KN_WITH_FOLD_INDEX) != 0);
     set_priority(x, view, count);
     for (unsigned pass = 0; pass < 2; ++pass) {
         for (int a = 0; a < ndim; ++a) {
             if (shape[a] == 1 || (reduced >> a & 1) != pass)
                 continue;
             add_axis(x, ndim, shape[a], a, view, count);
-            if (with_index)
-                x->axis[x->count - 1].stride[count] = logical_stride[a];
+            axis *added = &x->axis[x->count - 1];
+            if (indices & KN_WITH_INDEX)
+                added->stride[count] = logical[a];
+            if (indices & KN_WITH_FOLD_INDEX)
+                added->stride[fold_operand] = folded[a];
         }
         x->kept = pass == 0 ? x->count : x->kept;
     }
@@ -209,12 +224,12 @@ static void scatter(kn_space *out, const axes *x)
 }
 
 void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduced, const kn_view *view,
-                   int count, bool with_index)
+                   int count, unsigned indices)
 {
     axes x;
-    gather(&x, ndim, shape, reduced, view, count, with_index);
+    gather(&x, ndim, shape, reduced, view, count, indices);
     out->size = kn_shape_size(ndim, shape);
-    out->has_index = with_index;
+    out->indices = indices;
     out->n_operands = x.operands;
     memset(out->offset, 0, (size_t)x.operands * sizeof *out->offset);
     if (out->size > 0) {
@@ -269,7 +284,7 @@ static void copy_space(kn_space *to, const kn_space *from)
     to->ndim = from->ndim;
     to->n_reduced = from->n_reduced;
     to->n_operands = from->n_operands;
-    to->has_index = from->has_index;
+    to->indices = from->indices;
     to->size = from->size;
     memcpy(to->extent, from->extent, (size_t)from->ndim * sizeof *to->extent);
     for (int o = 0; o < from->n_operands; ++o) {
@@ -339,7 +354,7 @@ void kn_space_start(kn_space *out, const kn_space *space)
 {
     out->n_reduced = 0;
     out->n_operands = space->n_operands;
-    out->has_index = space->has_index;
+    out->indices = space->indices;
     out->size = space->size;
     memcpy(out->offset, space->offset, (size_t)space->n_operands * sizeof *out->offset);
 }

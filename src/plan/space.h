@@ -13,8 +13,14 @@
 #include <kiln/base.h>
 #include "types/signature.h"
 
-/* The operands of a call and, last, the logical index. */
-#define KN_MAX_OPERANDS (KN_MAX_PARAMS + 1)
+/* The operands of a call and, last, indices. */
+#define KN_MAX_OPERANDS (KN_MAX_PARAMS + 2)
+
+/* Indices that go along, in this order. */
+enum {
+    KN_WITH_INDEX = 1,     /* in C order, of the whole shape */
+    KN_WITH_FOLD_INDEX = 2 /* of the reduced axes alone */
+};
 
 /* One array operand as the user has it. */
 typedef struct kn_view {
@@ -24,11 +30,11 @@ typedef struct kn_view {
 } kn_view;
 
 typedef struct kn_space {
-    int ndim;       /* at least 1 where size > 0 */
-    int n_reduced;  /* the last ones; the others are kept */
-    int n_operands; /* views, and the index where it has one (always last) */
-    bool has_index;
-    int64_t size; /* elements */
+    int ndim;         /* at least 1 where size > 0 */
+    int n_reduced;    /* the last ones; the others are kept */
+    int n_operands;   /* views, and behind them the indices it has */
+    unsigned indices; /* KN_WITH_* */
+    int64_t size;     /* elements */
     int64_t extent[KILN_MAX_NDIM];
     int64_t
         offset[KN_MAX_OPERANDS]; /* to add to the operand's address (the index: its value) at the origin */
@@ -43,7 +49,7 @@ kiln_status kn_space_broadcast(int *ndim, int64_t *shape, const kn_view *view, c
 /* Fills *out for the broadcast shape, of which the axes in `reduced` (bits) are reduced. Every view must
  * broadcast to it; outputs must have exactly it, or extent 1 along each reduced axis. */
 void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduced, const kn_view *view,
-                   int count, bool with_index);
+                   int count, unsigned indices);
 
 /* Elements along the axes that are kept: of each result. */
 int64_t kn_space_kept_size(const kn_space *space);

@@ -79,6 +79,7 @@ static const struct {
     size_t at;
 } schedule_fields[] = {{"vector", offsetof(kn_schedule, vector)},
                        {"block", offsetof(kn_schedule, block)},
+                       {"lanes", offsetof(kn_schedule, lanes)},
                        {"rank", offsetof(kn_schedule, rank)}};
 enum { SCHEDULE_FIELDS = sizeof schedule_fields / sizeof schedule_fields[0] };
 
@@ -152,6 +153,7 @@ static void put_program(kn_str *out, const kn_program *p)
     if (p->n_values > 0)
         put_params(out, "values", p->param + p->n_in + p->n_out, p->n_values);
     put_number(out, "reduced", p->reduced);
+    put_if(out, "reduced", p->reduced == KN_REDUCED_BY_CALL ? "by call" : "");
     put_if(out, "casts", p->casts ? "1" : "");
     for (int s = 0; s < p->n_stages; ++s)
         put_stage(out, p, &p->stage[s]);
@@ -421,7 +423,9 @@ static kiln_status read_program(kn_program **out, const fields *f)
     int reduced = 0;
     const char *text = field(f, "reduced");
     kiln_status status = read_lists(&l, f);
-    if (status == KILN_OK && text)
+    if (text && strcmp(text, "by call") == 0)
+        reduced = KN_REDUCED_BY_CALL;
+    else if (status == KILN_OK && text)
         status = read_number(&reduced, text, "reduced", 0, KILN_MAX_NDIM);
     if (status == KILN_OK)
         status = make_program(out, f, &l, reduced);

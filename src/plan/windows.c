@@ -8,7 +8,7 @@
 /* Whether each result goes on along the axis after `step` elements. */
 static bool results_go_on(const kn_cut *c, int axis, int64_t step)
 {
-    for (int o = 0; o < c->space->n_operands - c->space->has_index; ++o)
+    for (int o = 0; o < c->space->n_operands - (int)c->space->indices; ++o)
         if (c->access[o].is_output && c->space->stride[o][axis] != step * c->access[o].item_size)
             return false;
     return true;

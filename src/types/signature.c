@@ -12,6 +12,7 @@ typedef struct parser {
     size_t at;
     kn_param *param;
     int count, room;
+    bool are_values; /* of a program's own */
 } parser;
 
 typedef struct word {
@@ -195,7 +196,7 @@ static const char *why_reserved(const char *name)
 
 static kiln_status check_name(const parser *p, word w, const char *name)
 {
-    const char *why = why_reserved(name);
+    const char *why = p->are_values && name[0] == '_' ? NULL : why_reserved(name);
     if (why)
         return fail(p, KILN_ERROR_INVALID, w, "'%s' is reserved: %s", name, why);
     for (int k = 0; k < p->count; k++)
@@ -221,9 +222,10 @@ static kiln_status parse_qualifiers(parser *p, kn_param *param)
     for (;;) {
         size_t before = p->at;
         word w = take_word(p);
-        bool *flag = word_is(p, w, "raw")          ? &param->is_raw
-                     : word_is(p, w, "_non_const") ? &param->is_non_const
-                                                   : NULL;
+        bool *flag = word_is(p, w, "raw")                     ? &param->is_raw
+                     : word_is(p, w, "_non_const")            ? &param->is_non_const
+                     : p->are_values && word_is(p, w, "wide") ? &param->is_wide
+                                                              : NULL;
         if (!flag) {
             p->at = before;
             return KILN_OK;
@@ -294,10 +296,27 @@ kiln_status kn_signature_parse(kn_param *param, int first, int room, int *count,
     return status;
 }
 
+kiln_status kn_signature_parse_values(kn_param *param, int first, int room, int *count, const char *text,
+                                      const char *preamble)
+{
+    parser p = {.text = text,
+                .which = "value",
+                .preamble = preamble,
+                .param = param,
+                .count = first,
+                .room = room,
+                .are_values = true};
+    kiln_status status = parse_all(&p);
+    if (!status)
+        *count = p.count - first;
+    return status;
+}
+
 void kn_param_format(struct kn_str *out, const kn_param *param)
 {
     const char placeholder[2] = {param->placeholder, '\0'};
-    kn_str_printf(out, "%s%s%s %s", param->is_raw ? "raw " : "", param->is_non_const ? "_non_const " : "",
+    kn_str_printf(out, "%s%s%s%s %s", param->is_raw ? "raw " : "", param->is_non_const ? "_non_const " : "",
+                  param->is_wide ? "wide " : "",
                   param->type == KN_TYPE_DTYPE         ? kiln_dtype_name(param->dtype)
                   : param->type == KN_TYPE_PLACEHOLDER ? placeholder
                                                        : param->struct_name,

@@ -21,6 +21,7 @@ typedef struct kn_param {
     char placeholder;              /* KN_TYPE_PLACEHOLDER */
     char struct_name[KN_NAME_MAX]; /* KN_TYPE_STRUCT */
     bool is_raw, is_non_const;
+    bool is_wide; /* a value: in float32 where its type is float16 or bfloat16 */
 } kn_param;
 
 /* Parses text into param[first .. first + *count). param[0 .. first) are parameters parsed before (the
@@ -33,6 +34,11 @@ typedef struct kn_param {
  * *count is unchanged on failure. */
 kiln_status kn_signature_parse(kn_param *param, int first, int room, int *count, const char *text,
                                const char *which, const char *preamble);
+
+/* The same for a program's own values: "wide T _sum, int64 count". A name may begin with '_', which the texts
+ * leave out: no parameter is called so. */
+kiln_status kn_signature_parse_values(kn_param *param, int first, int room, int *count, const char *text,
+                                      const char *preamble);
 
 /* Whether word occurs in text as a whole identifier outside comments, string and character literals. */
 bool kn_text_has_word(const char *text, const char *word);

@@ -52,8 +52,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 }
 
 extern const kn_kind toy_fold_on_host, toy_fold_on_cuda;
-const kn_kind toy_fold_on_host = {"toy_fold", "mrm", choose, field, place, NULL, NULL};
-const kn_kind toy_fold_on_cuda = {"toy_fold", "mrm", choose, field, place, NULL, NULL};
+const kn_kind toy_fold_on_host = {"toy_fold", "mrm", choose, field, place, NULL, false, NULL};
+const kn_kind toy_fold_on_cuda = {"toy_fold", "mrm", choose, field, place, NULL, false, NULL};
 
 /* ---- its recipe ---- */
 
@@ -85,13 +85,13 @@ static void fill(kn_writer *w)
         kn_str_printf(&w->slot[KN_SLOT_LOADS], " kn_value_%s = kn_%s_identity;\n", p->param[value].name,
                       p->stage[1].label);
     }
-    kn_put_map(w, &w->slot[KN_SLOT_SINGLE], 0, put_place, kn_str_text(&index));
+    kn_put_map(w, &w->slot[KN_SLOT_SINGLE], 0, put_place, kn_str_text(&index), NULL);
     kn_str_printf(&all, "kn_value_%s", folded);
     kn_str_printf(&one, "kn_value_%s", mapped);
     kn_str_printf(&w->slot[KN_SLOT_SINGLE], "kn_value_%s = ", folded);
     kn_put_reduce(w, &w->slot[KN_SLOT_SINGLE], 1, kn_str_text(&all), kn_str_text(&one));
     kn_str_append(&w->slot[KN_SLOT_SINGLE], ";\n");
-    kn_put_map(w, &w->slot[KN_SLOT_STORES], 2, put_place, kn_str_text(&index));
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], 2, put_place, kn_str_text(&index), NULL);
     w->slot[KN_SLOT_SINGLE].failed |= index.failed || all.failed || one.failed;
     kn_str_free(&index);
     kn_str_free(&all);

@@ -45,8 +45,8 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " toy_stride=\"%lld\"", (long long)stride);
 }
 
-static const kn_kind toy_on_host = {"toy", "m", choose, field, place, NULL, describe};
-static const kn_kind toy_on_cuda = {"toy", "m", choose, field, place, NULL, describe};
+static const kn_kind toy_on_host = {"toy", "m", choose, field, place, NULL, false, describe};
+static const kn_kind toy_on_cuda = {"toy", "m", choose, field, place, NULL, false, describe};
 
 /* ---- its recipe: codegen/fill_NAME.c of a real one ---- */
 

@@ -336,7 +336,7 @@ static void the_host_has_two(void **state)
         /* Any layout is made runs; the index alone decides. */
         int64_t run = 1;
         bool counts_up = true;
-        for (int a = s->space.ndim; s->space.has_index && a-- > 0; run *= s->space.extent[a])
+        for (int a = s->space.ndim; s->space.indices && a-- > 0; run *= s->space.extent[a])
             counts_up = counts_up && s->space.stride[s->space.n_operands - 1][a] == run;
         assert_ptr_equal(chosen.kind, counts_up ? &kn_kind_host_runs : &kn_kind_host_indices);
     }

@@ -114,7 +114,7 @@ static void visit_naively(visits *out, const scene *s)
 static void tick_off(visits *expected, const kn_space *space)
 {
     int index_operand = expected->count;
-    assert_true(space->has_index);
+    assert_true(space->indices);
     assert_int_equal(space->n_operands, expected->count + 1);
     for (int64_t k = 0; k < space->size; ++k) {
         int64_t at[MAX_VIEWS + 1], rest = k;

@@ -157,7 +157,7 @@ typedef struct model {
 static void describe(const model *m)
 {
     const kn_space *p = &m->s->space;
-    print_message("access \"%s\", vector %u, index %d\n", m->schedule.access, m->vector, p->has_index);
+    print_message("access \"%s\", vector %u, index %d\n", m->schedule.access, m->vector, p->indices);
     for (int a = 0; a < p->ndim; ++a) {
         print_message("  extent %lld, strides", (long long)p->extent[a]);
         for (int o = 0; o < p->n_operands; ++o)
