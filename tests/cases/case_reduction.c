@@ -1,0 +1,275 @@
+/* Reductions: rows, columns, middle axes, one number; by a few lanes, a warp and a block; any strides; structs as
+ * reduce types, several outputs, no identity. Numbers are small whole ones, so that sums are exact in any order. */
+#include "cases.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_RANK = 4 };
+
+typedef struct shape {
+    int ndim;
+    int64_t extent[MAX_RANK];
+} shape;
+
+/* A hash: -8 to 7, so that ties and signs occur. */
+static int number_at(int64_t k)
+{
+    return (int)(((uint64_t)k * UINT64_C(0x9E3779B97F4A7C15)) >> 60) - 8;
+}
+
+static int64_t size_of(const shape *s)
+{
+    int64_t size = 1;
+    for (int a = 0; a < s->ndim; ++a)
+        size *= s->extent[a];
+    return size;
+}
+
+/* Counts in C order. */
+static kiln_array *numbers(const shape *s)
+{
+    kiln_array *a = NULL;
+    int64_t size = size_of(s);
+    float *value = malloc((size_t)(size + 1) * sizeof *value);
+    for (int64_t k = 0; k < size; ++k)
+        value[k] = (float)number_at(k);
+    succeeded(kiln_array_from_host(&a, value, KILN_FLOAT32, s->ndim, s->extent, stage_device), "numbers");
+    free(value);
+    return a;
+}
+
+/* What is expected of each result: by the C-order number among the kept axes. */
+typedef struct folded {
+    double sum, greatest;
+    int64_t at;
+} folded;
+
+static folded *fold_by_hand(const shape *s, const int *order, unsigned axes, int64_t *count)
+{
+    int64_t results = 1, size = size_of(s);
+    for (int a = 0; a < s->ndim; ++a)
+        results *= axes >> a & 1 ? 1 : s->extent[order[a]];
+    folded *out = calloc((size_t)results + 1, sizeof *out);
+    for (int64_t r = 0; r < results; ++r)
+        out[r].at = -1;
+    for (int64_t k = 0; k < size; ++k) {
+        int64_t index[MAX_RANK], rest = k, result = 0, place = 0;
+        for (int a = s->ndim; a-- > 0; rest /= s->extent[a])
+            index[a] = rest % s->extent[a];
+        for (int a = 0; a < s->ndim; ++a) {
+            int64_t *to = axes >> a & 1 ? &place : &result;
+            *to = *to * s->extent[order[a]] + index[order[a]];
+        }
+        folded *f = &out[result];
+        double x = number_at(k);
+        f->sum += x;
+        if (f->at < 0 || x > f->greatest || (x == f->greatest && place < f->at)) {
+            f->greatest = x;
+            f->at = place;
+        }
+    }
+    *count = results;
+    return out;
+}
+
+typedef struct kernels {
+    kiln_kernel *sum, *best;
+} kernels;
+
+static kernels make_kernels(void)
+{
+    kernels k = {NULL, NULL};
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.preamble = "struct best { float value; long long at; };\n"
+                       "__device__ best better(best a, best b) {\n"
+                       "    return b.value > a.value || (b.value == a.value && b.at < a.at) ? b : a;\n"
+                       "}";
+    options.reduce_type = "best";
+    succeeded(kiln_reduction_create(&k.sum, "T x", "float64 y", "x", "a + b", "y = a", "0", "total", NULL),
+              "sum");
+    succeeded(kiln_reduction_create(&k.best, "T x", "T value, int64 at", "best{x, _J}", "better(a, b)",
+                                    "value = a.value; at = a.at", NULL, "best", &options),
+              "best");
+    return k;
+}
+
+static void free_kernels(kernels *k)
+{
+    kiln_kernel_free(k->sum);
+    kiln_kernel_free(k->best);
+}
+
+static void check_results(kiln_array *sum, kiln_array *value, kiln_array *at, const folded *wanted,
+                          int64_t count, const char *what)
+{
+    size_t n = (size_t)count;
+    double *sums = malloc((n + 1) * sizeof *sums);
+    float *values = malloc((n + 1) * sizeof *values);
+    int64_t *places = malloc((n + 1) * sizeof *places);
+    succeeded(kiln_array_to_host(sum, sums, n * sizeof *sums), what);
+    succeeded(kiln_array_to_host(value, values, n * sizeof *values), what);
+    succeeded(kiln_array_to_host(at, places, n * sizeof *places), what);
+    for (int64_t r = 0; r < count && !in_trouble(); ++r) {
+        trouble_unless(sums[r] == wanted[r].sum, "%s: sum %lld is %g, not %g", what, (long long)r, sums[r],
+                       wanted[r].sum);
+        trouble_unless((double)values[r] == wanted[r].greatest && places[r] == wanted[r].at,
+                       "%s: result %lld is %g at %lld, not %g at %lld", what, (long long)r, (double)values[r],
+                       (long long)places[r], wanted[r].greatest, (long long)wanted[r].at);
+    }
+    free(sums);
+    free(values);
+    free(places);
+}
+
+/* One shape, its axes in some order, some of them reduced. */
+static void reduce(const kernels *k, const shape *s, const int *order, unsigned axes)
+{
+    kiln_array *plain = numbers(s), *x = NULL, *sum = NULL, *best[2] = {NULL, NULL};
+    int list[MAX_RANK], n_axes = 0;
+    int64_t count;
+    char what[120];
+    for (int a = 0; a < s->ndim; ++a)
+        if (axes >> a & 1)
+            list[n_axes++] = a % 2 ? a : a - s->ndim;
+    snprintf(what, sizeof what, "(%lld, %lld, %lld, %lld) in order %d%d%d%d, axes %x",
+             (long long)s->extent[0], (long long)s->extent[1], (long long)s->extent[2],
+             (long long)s->extent[3], order[0], order[1], order[2], order[3], axes);
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    options.axes = list;
+    options.n_axes = n_axes;
+    folded *wanted = fold_by_hand(s, order, axes, &count);
+    if (!in_trouble() && succeeded(kiln_array_transpose(&x, plain, order), what)) {
+        const kiln_arg in = kiln_arg_array(x);
+        succeeded(kiln_kernel_call(k->sum, &sum, 1, &in, 1, &options), what);
+        succeeded(kiln_kernel_call(k->best, best, 2, &in, 1, &options), what);
+        if (!in_trouble())
+            check_results(sum, best[0], best[1], wanted, count, what);
+    }
+    free(wanted);
+    kiln_array_free(plain);
+    kiln_array_free(x);
+    kiln_array_free(sum);
+    kiln_array_free(best[0]);
+    kiln_array_free(best[1]);
+}
+
+static void every_axis(void)
+{
+    static const shape shapes[] = {
+        {4, {3, 5, 7, 4}}, {4, {2, 3, 40, 9}}, {4, {1, 2, 3, 1500}}, {4, {70, 1, 33, 31}}};
+    static const int orders[][MAX_RANK] = {{0, 1, 2, 3}, {3, 2, 1, 0}, {1, 3, 0, 2}};
+    kernels k = make_kernels();
+    for (size_t s = 0; s < sizeof shapes / sizeof shapes[0]; ++s)
+        for (size_t o = 0; o < sizeof orders / sizeof orders[0]; ++o)
+            for (unsigned axes = 0; axes < 16 && !in_trouble(); ++axes)
+                reduce(&k, &shapes[s], orders[o], axes);
+    free_kernels(&k);
+}
+
+/* Around the lengths at which another number of threads shares a result. */
+static void every_length(void)
+{
+    static const int64_t lengths[] = {1, 2, 31, 32, 33, 63, 64, 65, 1023, 1024, 1025, 4097, 70001};
+    static const int order[MAX_RANK] = {0, 1, 2, 3};
+    kernels k = make_kernels();
+    for (size_t l = 0; l < sizeof lengths / sizeof lengths[0] && !in_trouble(); ++l) {
+        const shape row = {4, {1, 1, 37, lengths[l]}}, column = {4, {1, 1, lengths[l], 37}};
+        reduce(&k, &row, order, 8);
+        reduce(&k, &column, order, 4);
+        reduce(&k, &row, order, 15);
+    }
+    free_kernels(&k);
+}
+
+static void nothing_to_reduce(void)
+{
+    kernels k = make_kernels();
+    const shape none = {2, {3, 0}};
+    kiln_array *x = numbers(&none), *sum = NULL, *best[2] = {NULL, NULL}, *empty = NULL;
+    const kiln_arg in = kiln_arg_array(x);
+    const int last = -1, first = 0;
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    double got[3] = {1, 1, 1};
+    options.axes = &last;
+    options.n_axes = 1;
+    if (succeeded(kiln_kernel_call(k.sum, &sum, 1, &in, 1, &options), "a sum of nothing") &&
+        succeeded(kiln_array_to_host(sum, got, sizeof got), "its results"))
+        trouble_unless(got[0] == 0 && got[1] == 0 && got[2] == 0, "a sum of nothing is %g, %g, %g", got[0],
+                       got[1], got[2]);
+    trouble_unless(kiln_kernel_call(k.best, best, 2, &in, 1, &options) == KILN_ERROR_INVALID &&
+                       strstr(kiln_error_message(), "axis 1 has no elements"),
+                   "the best of nothing: %s", kiln_error_message());
+    options.axes = &first;
+    if (succeeded(kiln_kernel_call(k.best, best, 2, &in, 1, &options), "no results") && !best[0])
+        trouble_unless(false, "no array");
+    (void)empty;
+    kiln_array_free(x);
+    kiln_array_free(sum);
+    kiln_array_free(best[0]);
+    kiln_array_free(best[1]);
+    free_kernels(&k);
+}
+
+static void options_that_do_not_fit(void)
+{
+    static const struct {
+        int axes[3], n_axes;
+        const char *words;
+    } faults[] = {{{2}, 1, "options.axes[0]: axis 2 was given; the arguments' shape has 2"},
+                  {{0, -3}, 2, "options.axes[1]: axis -3 was given"},
+                  {{1, 0, -1}, 3, "options.axes[2]: axis -1 was given before"},
+                  {{0}, -1, "options.n_axes: -1"}};
+    kernels k = make_kernels();
+    const shape s = {2, {3, 4}};
+    kiln_array *x = numbers(&s), *y = NULL;
+    kiln_kernel *plain = NULL;
+    const kiln_arg in = kiln_arg_array(x);
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    for (size_t f = 0; f < sizeof faults / sizeof faults[0]; ++f) {
+        options.axes = faults[f].axes;
+        options.n_axes = faults[f].n_axes;
+        for (int turn = 0; turn < 2; ++turn)
+            trouble_unless(kiln_kernel_call(k.sum, &y, 1, &in, 1, &options) == KILN_ERROR_INVALID &&
+                               strstr(kiln_error_message(), faults[f].words),
+                           "'%s': %s", faults[f].words, kiln_error_message());
+    }
+    succeeded(kiln_elementwise_create(&plain, "T x", "T y", "y = x", "plain", NULL), "a plain kernel");
+    options.n_axes = 0;
+    trouble_unless(kiln_kernel_call(plain, &y, 1, &in, 1, &options) == KILN_ERROR_INVALID &&
+                       strstr(kiln_error_message(), "options.axes was given"),
+                   "axes of a plain kernel: %s", kiln_error_message());
+    kiln_array_free(x);
+    kiln_kernel_free(plain);
+    free_kernels(&k);
+}
+
+static void texts_that_do_not_fit(void)
+{
+    static const struct {
+        const char *map, *reduce, *post, *type, *words;
+    } faults[] = {{"x", "a + b", "y == a", NULL, "post:1:1: output 'y' is never assigned"},
+                  {"(x", "a + b", "y = a", NULL, "map:1:"},
+                  {"x", "a + b", "y = a + i", NULL, "post: 'i' is the index of an element"},
+                  {"x", "a + b", "y = a", "Q", "no parameter is of type Q"},
+                  {NULL, "a + b", "y = a", NULL, "map is NULL"},
+                  {"x", NULL, "y = a", NULL, "reduce is NULL"},
+                  {"x", "a + b", NULL, NULL, "post is NULL"}};
+    for (size_t f = 0; f < sizeof faults / sizeof faults[0]; ++f) {
+        kiln_kernel *kernel = NULL;
+        kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+        options.reduce_type = faults[f].type;
+        trouble_unless(kiln_reduction_create(&kernel, "T x", "T y", faults[f].map, faults[f].reduce,
+                                             faults[f].post, "0", "faulty", &options) != KILN_OK &&
+                           strstr(kiln_error_message(), faults[f].words) && !kernel,
+                       "'%s': %s", faults[f].words, kiln_error_message());
+    }
+}
+
+const test_case reduction_cases[] = {{"every_axis", every_axis, 0},
+                                     {"every_length", every_length, 0},
+                                     {"nothing_to_reduce", nothing_to_reduce, 0},
+                                     {"options_that_do_not_fit", options_that_do_not_fit, 0},
+                                     {"texts_that_do_not_fit", texts_that_do_not_fit, 0},
+                                     {NULL, NULL, 0}};
