@@ -28,10 +28,10 @@ typedef struct kn_cut {
 /* One way to cut. Counts of elements; rows of the input are `columns` long and `input_rows` many. */
 typedef struct kn_box {
     int64_t run, rows, columns, input_rows;
-    int64_t count; /* of boxes, in all directions that are cut */
-    int64_t pitch; /* bytes from one row of the input to the next in shared memory */
-    uint32_t piece_lanes, slot_lanes, row_shift;
-    double cost;
+    int64_t count;                    /* of boxes, in all directions that are cut */
+    int64_t pitch;                    /* bytes from one row of the input to the next in shared memory */
+    uint32_t chunk_lanes, slot_lanes; /* log2 of threads side by side along a row, along a run */
+    double cost;                      /* of all boxes, in turns of a block's threads */
 } kn_box;
 
 /* Of one element where there is no such axis. */
@@ -62,13 +62,6 @@ static inline uint32_t kn_log2_above(int64_t n)
 static inline int64_t kn_cut_halo(const kn_cut *c)
 {
     return c->schedule->vector - 1;
-}
-
-/* The run of the thread that is `thread`th along the runs: neighbours are 2^shift runs apart. */
-static inline uint32_t kn_box_row(uint32_t thread, uint32_t row_lanes, uint32_t shift)
-{
-    uint32_t count = UINT32_C(1) << row_lanes;
-    return shift > row_lanes ? thread : (thread << shift | thread >> (row_lanes - shift)) & (count - 1);
 }
 
 /* Whether a run takes one element of a row after the other, where the rows lie along the axis on which the

@@ -9,9 +9,12 @@
 
 enum {
     LINE = 128,           /* bytes that memory and caches move together */
-    SHORT_ROW = 512,      /* bytes of a row that is read for itself, */
-    ROWS_TOGETHER = 1024, /* and the most that shorter ones have together */
-    STRIPE_LEAST = 128,   /* vectors of a row, from which on blocks take several rows */
+    SHORTEST_ROW = 32,    /* bytes of a row, below which results of rows taken together fill no sector */
+    SHORT_ROW = 512,      /* bytes of a row, from which on it is read for itself */
+    ROWS_TOGETHER = 1024, /* bytes that shorter rows have together, at most */
+    STRIPE_VECTOR =
+        4, /* elements of a vector, at most, where blocks take several rows: it earns nothing for more */
+    STRIPE_LEAST = 128,   /* vectors of a row, from which on they do */
     STRIPE_BLOCKS = 65535 /* along the second axis of a grid */
 };
 
@@ -145,7 +148,7 @@ static int find_short_rows(int64_t *together, const kn_space *space, const kn_sc
     for (int o = 0; schedule->access[o]; ++o) {
         int axis = kn_space_nearest_axis(space, o, -1, -1);
         int64_t bytes = space->stride[o][inner] * space->extent[inner];
-        *together = axis >= 0 && bytes > 0 ? rows_together(space->extent[axis], bytes) : 1;
+        *together = axis >= 0 && bytes >= SHORTEST_ROW ? rows_together(space->extent[axis], bytes) : 1;
         if (schedule->access[o] == KN_VECTOR && bytes < SHORT_ROW && axis != inner - 1 && *together > 1)
             return axis;
     }
@@ -174,7 +177,8 @@ const kn_space *kn_rows_space(kn_space *out, const kn_space *space, const kn_sch
 static bool may_share_rows(const kn_schedule *s)
 {
     const char *first = strchr(s->access, KN_GATHER);
-    return s->vector > 1 && strchr(s->access, KN_DENSE) && first && strchr(first + 1, KN_GATHER);
+    return s->vector > 1 && s->vector <= STRIPE_VECTOR && strchr(s->access, KN_DENSE) && first &&
+           strchr(first + 1, KN_GATHER);
 }
 
 /* Neighbouring rows are often read twice: a block then takes KN_STRIPE_WIDTH vectors of several rows that lie

@@ -1,5 +1,5 @@
 /* kind_windows.c - the same as a tile where rows begin anywhere: a box of the input is read in aligned
- * pieces, results are stored in aligned vectors. */
+ * chunks of 16 bytes, results are stored in aligned vectors. */
 #include "plan/kind.h"
 
 #include <string.h>
@@ -100,8 +100,8 @@ static void describe(kn_str *out, const unsigned char *at)
 {
     kn_windows w;
     memcpy(&w, at, sizeof w);
-    kn_str_printf(out, " box=\"%u runs of %u%s\" pitch=\"%u\" lanes=\"%ux%u\" shift=\"%u\"", w.rows, w.run,
-                  w.crossed ? ", crossed" : "", w.pitch, 1u << w.slot_lanes, 1u << w.row_lanes, w.row_shift);
+    kn_str_printf(out, " box=\"%u runs of %u%s\" pitch=\"%u\" lanes=\"%ux%u\"", w.rows, w.run,
+                  w.crossed ? ", crossed" : "", w.pitch, 1u << w.slot_lanes, 1u << w.row_lanes);
 }
 
 const kn_kind kn_kind_windows = {"windows", "m", choose, field, place, kn_cut_reach, false, describe};

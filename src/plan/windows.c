@@ -86,7 +86,7 @@ static void make_space(kn_space *out, const kn_cut *c, const kn_windows *w)
 
 static void set_steps(kn_windows *w, const kn_cut *c)
 {
-    uint32_t turn = (uint32_t)c->schedule->block >> w->piece_lanes, row_turn = UINT32_C(1) << w->row_lanes,
+    uint32_t turn = (uint32_t)c->schedule->block >> w->chunk_lanes, row_turn = UINT32_C(1) << w->row_lanes,
              fastest = (uint32_t)kn_cut_extent(c, c->axes.fastest),
              rows = (uint32_t)kn_cut_extent(c, c->axes.row[0]);
     w->p_step = turn % fastest;
@@ -119,10 +119,9 @@ void kn_windows_make(kn_windows *out, kn_space *boxes, int *shared_bytes, const 
                         .pitch3 = 3 * (uint32_t)best.pitch,
                         .step = kn_cut_step(&c, (uint32_t)(fastest * best.pitch)),
                         .crossed = c.axes.crossed,
-                        .piece_lanes = best.piece_lanes,
+                        .chunk_lanes = best.chunk_lanes,
                         .slot_lanes = best.slot_lanes,
-                        .row_lanes = kn_log2_above(schedule->block) - best.slot_lanes,
-                        .row_shift = best.row_shift};
+                        .row_lanes = kn_log2_above(schedule->block) - best.slot_lanes};
     out->rows_first =
         kn_divide_up(out->n_rows, out->rows) < kn_divide_up(c.run_size + kn_cut_halo(&c), out->run);
     *shared_bytes = kn_box_shared(&best, &c);

@@ -1,5 +1,5 @@
 /* plan/windows.h - how a windows kernel cuts its space: boxes that are staged in shared memory as they lie in
- * the input, so that rows which begin anywhere are read in aligned pieces of 16 bytes and results are stored
+ * the input, so that rows which begin anywhere are read in aligned chunks of 16 bytes and results are stored
  * in aligned vectors.
  *
  * Results are runs along the fastest axis and, where they go on there, along a second one; a box takes a part
@@ -22,9 +22,8 @@ typedef struct kn_windows {
     /* Of a thread, from one row of the input to its next: along the fastest axis, along the second one. */
     uint32_t p_step, x_step;
     uint32_t q_step, q2_step; /* so for results */
-    /* log2 of threads side by side: pieces of a row; slots of a run, and runs. */
-    uint32_t piece_lanes, slot_lanes, row_lanes;
-    uint32_t row_shift; /* threads take runs in the order of kn_box_row */
+    /* log2 of threads side by side: chunks of a row; slots of a run, and runs. */
+    uint32_t chunk_lanes, slot_lanes, row_lanes;
 } kn_windows;
 
 /* Axes of a box. */

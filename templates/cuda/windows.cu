@@ -3,19 +3,19 @@ ${head}
 struct kn_windows {
     unsigned run, rows, run_size, n_rows;
     unsigned slots, pitch, pitch2, pitch3, step, crossed, rows_first, p_step, x_step, q_step, q2_step; /* p_step and so on: of a thread, from one turn to its next */
-    unsigned piece_lanes, slot_lanes, row_lanes, row_shift; /* log2 of threads side by side, and of the distance of their runs */
+    unsigned chunk_lanes, slot_lanes, row_lanes; /* log2 of threads side by side */
 };
 
 ${axes}
 
 /* 16 bytes to shared memory, without a register where the architecture can. */
-static __device__ __forceinline__ void kn_copy_piece(unsigned to, const char *from)
+static __device__ __forceinline__ void kn_copy_chunk(unsigned to, const char *from)
 {
 #if __CUDA_ARCH__ >= 800
     asm volatile("cp.async.ca.shared.global [%0], [%1], 16;" ::"r"(to), "l"(from) : "memory");
 #else
-    const uint4 piece = *(const uint4 *)from;
-    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(piece.x), "r"(piece.y), "r"(piece.z), "r"(piece.w) : "memory");
+    const uint4 chunk = *(const uint4 *)from;
+    asm volatile("st.shared.v4.b32 [%0], {%1, %2, %3, %4};" ::"r"(to), "r"(chunk.x), "r"(chunk.y), "r"(chunk.z), "r"(chunk.w) : "memory");
 #endif
 }
 
@@ -146,9 +146,9 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     const unsigned kn_x_step = kn_w.crossed ? ${staged_size} : kn_w.step, kn_q_step = kn_w.crossed ? kn_w.step : ${staged_size};
     unsigned kn_phase; /* the address of the first element, as far from 16 bytes as in memory */
     {
-        /* Rows of the input as they lie there: the pieces of 16 bytes that hold any of their elements. */
+        /* Rows of the input as they lie there: the chunks of 16 bytes that hold any of their elements. */
         const kn_axis &kn_s = kn_w.crossed ? kn_q : kn_x;
-        const unsigned kn_n0 = threadIdx.x >> kn_w.piece_lanes, kn_dn = ${block} >> kn_w.piece_lanes;
+        const unsigned kn_n0 = threadIdx.x >> kn_w.chunk_lanes, kn_dn = ${block} >> kn_w.chunk_lanes;
         const unsigned kn_begin = kn_w.crossed ? 0 : kn_from, kn_s0 = kn_w.crossed ? 0 : kn_x0, kn_count = kn_w.crossed ? kn_rows * kn_p.extent : kn_to - kn_from;
         const unsigned kn_s1 = kn_divide(kn_begin + kn_n0, kn_p), kn_ds = kn_w.x_step, kn_dp = kn_w.p_step;
         unsigned kn_p1 = kn_begin + kn_n0 - kn_s1 * kn_p.extent;
@@ -162,14 +162,14 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         const unsigned kn_here_step = kn_dp * kn_w.pitch + kn_ds * kn_w.step, kn_here_carry = kn_here_step + kn_w.step - kn_p.extent * kn_w.pitch;
         const unsigned kn_bytes = (kn_w.crossed ? kn_divide(kn_to - 1, kn_p) + 1 - kn_x0 : kn_rows) * ${staged_size};
 #pragma unroll 1
-        for (unsigned kn_piece = 16 * (threadIdx.x & ((1u << kn_w.piece_lanes) - 1)); kn_piece < kn_bytes + 15; kn_piece += 16u << kn_w.piece_lanes) {
-            const char *kn_from_at = kn_at + kn_piece;
+        for (unsigned kn_chunk = 16 * (threadIdx.x & ((1u << kn_w.chunk_lanes) - 1)); kn_chunk < kn_bytes + 15; kn_chunk += 16u << kn_w.chunk_lanes) {
+            const char *kn_from_at = kn_at + kn_chunk;
             unsigned kn_to_at = kn_here, kn_p_at = kn_p1;
 #pragma unroll 4
             for (unsigned kn_n = kn_n0; kn_n < kn_count; kn_n += kn_dn) {
-                const unsigned kn_off = kn_to_at & 15; /* what is in front of the row in its first piece */
-                if (kn_piece < kn_bytes + kn_off)
-                    kn_copy_piece(kn_piece + kn_to_at - kn_off, kn_from_at - kn_off);
+                const unsigned kn_off = kn_to_at & 15; /* what is in front of the row in its first chunk */
+                if (kn_chunk < kn_bytes + kn_off)
+                    kn_copy_chunk(kn_chunk + kn_to_at - kn_off, kn_from_at - kn_off);
                 kn_p_at += kn_dp;
                 const bool kn_carry = kn_p_at >= kn_p.extent;
                 kn_p_at -= kn_carry ? kn_p.extent : 0;
@@ -180,7 +180,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     }
     kn_copied();
     /* Slots: aligned vectors of results. A thread has one slot of some runs at a time. */
-    const unsigned kn_lane = threadIdx.x >> kn_w.slot_lanes, kn_dr = 1u << kn_w.row_lanes, kn_r0 = (kn_lane << kn_w.row_shift | kn_lane >> (kn_w.row_lanes - kn_w.row_shift)) & (kn_dr - 1);
+    const unsigned kn_r0 = threadIdx.x >> kn_w.slot_lanes, kn_dr = 1u << kn_w.row_lanes;
     const unsigned kn_dq2 = kn_w.q2_step, kn_dq = kn_w.q_step;
     const unsigned kn_q0_2 = kn_divide(kn_row + kn_r0, kn_q), kn_q0 = kn_row + kn_r0 - kn_q0_2 * kn_q.extent;
     kn_move(kn_corner, kn_q, kn_q0);

@@ -451,14 +451,12 @@ static void choose_order(kn_schedule *chosen, kn_figures *figures, kn_space *spa
     kn_schedule_choose(chosen, figures, NULL, space, access, 2, &target, 0);
 }
 
-/* Pieces that are read are long and begin with a line, where short axes allow it; threads follow them. */
-static void tiles_read_long_pieces(void **state)
+/* Of extents 32, 48, 64, 80, 96 in bytes: the input's rows are 96 long. What a tile reads and writes lies in runs of
+ * a line at least and of a sector, though a side along one axis would be shorter; where the input goes on
+ * along p's second axis its threads do. */
+static void tiles_read_and_write_long_runs(void **state)
 {
     static const int orders[][5] = {{4, 3, 0, 1, 2}, {0, 2, 3, 4, 1}, {3, 0, 1, 4, 2}};
-    static const struct {
-        int p, p_steps, q, q_steps;
-        bool across;
-    } wanted[] = {{8, 4, 6, 1, true}, {3, 1, 32, 1, false}, {4, 1, 6, 8, false}};
     kn_space *space = malloc(sizeof *space);
     kn_schedule chosen;
     kn_figures figures;
@@ -467,17 +465,26 @@ static void tiles_read_long_pieces(void **state)
     for (int k = 0; k < 3; ++k) {
         choose_order(&chosen, &figures, space, 1, S(32, 48, 64, 80, 96), orders[k]);
         assert_ptr_equal(chosen.kind, &kn_kind_tile);
-        const kn_tile_figures shape = tile_of(&figures);
-        assert_int_equal(shape.p.vectors, wanted[k].p);
-        assert_int_equal(shape.p.steps, wanted[k].p_steps);
-        assert_int_equal(shape.q.vectors, wanted[k].q);
-        assert_int_equal(shape.q.steps, wanted[k].q_steps);
-        assert_int_equal(shape.across, wanted[k].across);
+        const kn_tile_figures tile = tile_of(&figures);
+        int inner = space->ndim - 1, along_q = tile.q.vectors * chosen.vector,
+            along_p = tile.p.vectors * chosen.vector, read = along_q, written = along_p;
+        bool is_row = along_q == space->extent[tile.axis],
+             goes_on = tile.p.second_axis >= 0 &&
+                       space->stride[0][tile.p.second_axis] == space->extent[tile.axis];
+        assert_int_equal(tile.across, is_row && goes_on);
+        if (is_row)
+            read *= goes_on ? tile.p.steps : tile.q.steps;
+        if (along_p == space->extent[inner])
+            written *= tile.p.steps;
+        if (read < 128 || written < 32)
+            fail_msg("order %d: runs of %d bytes are read, of %d written", k, read, written);
+        assert_in_range(tile.p.vectors * tile.p.steps * tile.q.vectors * tile.q.steps, 64, chosen.block);
     }
     free(space);
 }
 
-/* Rows of 96 bytes that lie 96 bytes apart in the input, and far apart in the results: eight are taken together. Rows of 1,536 bytes are read for themselves. */
+/* Rows of 96 bytes that lie 96 bytes apart in the input, and far apart in the results: eight are taken together. Rows of 1,536 bytes are read for themselves, and those of
+ * 16, of which results would be written that fill no sector. */
 static void short_rows_are_read_together(void **state)
 {
     static const int order[] = {3, 2, 1, 0, 4};
@@ -493,6 +500,9 @@ static void short_rows_are_read_together(void **state)
     assert_int_equal(rows->extent[0], 10);
     assert_int_equal(rows->extent[4], 8);
     assert_int_equal(rows->stride[0][4], 96);
+    choose_order(&chosen, &figures, space, 1, S(32, 48, 64, 80, 16), order);
+    assert_ptr_equal(chosen.kind, &kn_kind_rows);
+    assert_ptr_equal(kn_rows_space(room, space, &chosen), space);
     choose_order(&chosen, &figures, space, 16, S(32, 48, 64, 80, 96), order);
     rows = kn_rows_space(room, space, &chosen);
     assert_int_equal(rows->ndim, 5);
@@ -555,7 +565,7 @@ int main(void)
         cmocka_unit_test(empty_spaces_are_no_tiles),
         cmocka_unit_test(names),
         cmocka_unit_test(functions_ask_for_small_blocks),
-        cmocka_unit_test(tiles_read_long_pieces),
+        cmocka_unit_test(tiles_read_and_write_long_runs),
         cmocka_unit_test(short_rows_are_read_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

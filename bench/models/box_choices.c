@@ -1,0 +1,116 @@
+/* box_choices.c - the boxes of windows kernels that plan/boxes.c chooses from, Its text is taken in, so that what it knows of a box is at hand; the library's own object is not linked
+ * then. */
+#include "plan/boxes.h"
+
+#include "choices.h"
+
+#define kn_cut_is_crossed model_is_crossed
+#define kn_cut_best_box model_best_box
+#include "plan/boxes.c" /* NOLINT(bugprone-suspicious-include) */
+#undef kn_cut_is_crossed
+#undef kn_cut_best_box
+
+#include <stdio.h>
+
+enum { SAMPLES = 18, MOST_LANES = 9 };
+
+bool choice_is_straight, choice_is_crossed;
+
+static kn_box listed[MAX_CHOICES];
+static bool is_crossed[MAX_CHOICES];
+
+/* Columns: crossed; of a box, elements of a run, runs, elements of a row of the input, rows; boxes; bytes from
+ * row to row; log2 of threads along a row and along a run; bytes of shared memory; the model's
+ * cost. */
+static void add(const kn_cut *c, const char *tag, const kn_box *b)
+{
+    char text[MAX_TEXT];
+    snprintf(text, sizeof text, "%d,%lld,%lld,%lld,%lld,%lld,%lld,%u,%u,%d,%.5g", c->axes.crossed,
+             (long long)b->run, (long long)b->rows, (long long)b->columns, (long long)b->input_rows,
+             (long long)b->count, (long long)b->pitch, b->chunk_lanes, b->slot_lanes, kn_box_shared(b, c),
+             cost_of(c, b));
+    int at = choice_add(tag, text);
+    if (at >= 0) {
+        listed[at] = *b;
+        is_crossed[at] = c->axes.crossed;
+    }
+}
+
+/* ---- one size for all layouts, and samples ---- */
+
+static void try_columns(kn_box *best, const kn_cut *c, int64_t columns)
+{
+    (c->axes.crossed ? try_crossed : try_straight)(best, c, columns);
+}
+
+static int64_t whole_columns(const kn_cut *c)
+{
+    return c->axes.crossed ? kn_cut_extent(c, c->axes.run) : c->n_rows;
+}
+
+/* Rows of so many bytes in boxes of so many, both cut off where there are fewer; a warp along a run. */
+static void add_fixed(const kn_cut *of, int64_t row_bytes, int64_t box_bytes)
+{
+    char tag[32];
+    kn_cut c = *of;
+    kn_box b = {.cost = DBL_MAX};
+    c.box_bytes = kn_least(box_bytes, of->box_bytes);
+    int64_t columns = kn_least(row_bytes / c.item, whole_columns(&c));
+    try_columns(&b, &c, columns > 0 ? columns : 1);
+    if (b.cost == DBL_MAX)
+        return;
+    b.slot_lanes = SLOT_LANES;
+    snprintf(tag, sizeof tag, "%sfixed_%dx%dk", choice_is_straight ? "straight_" : "", (int)row_bytes,
+             (int)(box_bytes >> 10));
+    add(of, tag, &b);
+}
+
+static void add_sample(const kn_cut *of)
+{
+    kn_cut c = *of;
+    kn_box b = {.cost = DBL_MAX};
+    c.box_bytes = kn_least(of->box_bytes, (int64_t)(12 + 8 * choice_roll(7)) << 10);
+    bool has_room = !c.axes.crossed || crossed_columns(&c, c.axes.run) > 0;
+    if (choice_roll(2) && has_room)
+        find_boxes(&b, &c);
+    else
+        try_columns(&b, &c, 1 + choice_roll((int)kn_least(whole_columns(&c), 1024 / c.item)));
+    if (b.cost == DBL_MAX)
+        return;
+    uint32_t fewest = c.item < 2 ? BYTE_LANES : SLOT_LANES;
+    b.slot_lanes = fewest + (uint32_t)choice_roll(MOST_LANES - (int)fewest);
+    add(of, "", &b);
+}
+
+static void list(const kn_cut *c, const kn_box *chosen)
+{
+    if (!choice_is_straight)
+        choices.count = 0;
+    choice_kind = "windows";
+    choice_is_crossed = c->axes.crossed;
+    add(c, choice_is_straight ? "straight" : "model", chosen);
+    for (int row = 160; row <= 640; row *= 2)
+        for (int box = 28; box <= 56; box *= 2)
+            add_fixed(c, row, (int64_t)box << 10);
+    int wanted = choices.count + (choice_is_straight ? SAMPLES / 3 : SAMPLES);
+    for (int tries = 0; tries < 4 * SAMPLES && choices.count < wanted; ++tries)
+        add_sample(c);
+}
+
+/* ---- in the library's place ---- */
+
+bool kn_cut_is_crossed(kn_cut *c, int axis)
+{
+    bool may_be = model_is_crossed(c, axis);
+    return choice_wanted >= 0 ? is_crossed[choice_wanted] : may_be && !choice_is_straight;
+}
+
+kn_box kn_cut_best_box(kn_cut *c)
+{
+    if (choice_wanted >= 0)
+        return listed[choice_wanted];
+    kn_box chosen = model_best_box(c);
+    if (choice_wanted == LIST)
+        list(c, &chosen);
+    return chosen;
+}

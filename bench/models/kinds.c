@@ -1,0 +1,63 @@
+/* kinds.c - the library's table of kinds with what measurements switch: the strided kernel for everything, rows
+ * kernels without stripes or without taking short rows together. Found before the library's. */
+#include "plan/kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "choices.h"
+
+#define kn_kind_rows model_rows
+#define kn_rows_space model_rows_space
+#include "plan/kind_rows.c" /* NOLINT(bugprone-suspicious-include) */
+#undef kn_kind_rows
+#undef kn_rows_space
+
+static bool is_wanted(const char *tag)
+{
+    return choice_wanted >= 0 && strcmp(choices.text[choice_wanted], tag) == 0;
+}
+
+const kn_space *kn_rows_space(kn_space *out, const kn_space *space, const kn_schedule *schedule)
+{
+    return is_wanted("apart") ? space : model_rows_space(out, space, schedule);
+}
+
+static kiln_status place_rows(kn_placement *out, const kn_part *part)
+{
+    const kn_space *space = part->space;
+    kiln_status status = model_rows.place(out, part);
+    rows_field own;
+    memcpy(&own, out->field, sizeof own);
+    if (choice_wanted == LIST) {
+        choices.count = 0;
+        choice_kind = "rows";
+        choice_add("model", "model");
+        if (own.stripe > 0)
+            choice_add("along", "along");
+        if (out->walked != space)
+            choice_add("apart", "apart");
+    }
+    if (is_wanted("along")) {
+        own.stripe = 0;
+        memcpy(out->field, &own, sizeof own);
+        kn_place_along(out, part, space->size + own.skew);
+        out->grid[1] = 1;
+    }
+    if (is_wanted("apart")) {
+        out->walked = space;
+        out->rank = space->ndim;
+    }
+    return status;
+}
+
+const kn_kind kn_kind_rows = {"rows", choose, field, place_rows, kn_cut_reach, describe};
+
+static const kn_kind *const all[] = {&kn_kind_tile, &kn_kind_windows, &kn_kind_flat, &kn_kind_steps,
+                                     &kn_kind_rows, &kn_kind_strided, NULL};
+static const kn_kind *const host[] = {&kn_kind_host_runs, &kn_kind_host_indices, NULL};
+
+const kn_kind *const *kn_kinds_of(kn_backend_kind backend)
+{
+    return backend == KN_HOST ? host : choice_is_strided ? all + 5 : all;
+}
