@@ -51,7 +51,13 @@ static kiln_status place_rows(kn_placement *out, const kn_part *part)
     return status;
 }
 
-const kn_kind kn_kind_rows = {"rows", choose, field, place_rows, kn_cut_reach, describe};
+const kn_kind kn_kind_rows = {.name = "rows",
+                              .pattern = "m",
+                              .choose = choose,
+                              .field = field,
+                              .place = place_rows,
+                              .cut = kn_cut_reach,
+                              .describe = describe};
 
 static const kn_kind *const all[] = {&kn_kind_tile, &kn_kind_windows, &kn_kind_flat, &kn_kind_steps,
                                      &kn_kind_rows, &kn_kind_strided, NULL};

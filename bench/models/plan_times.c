@@ -30,7 +30,7 @@ static kiln_status place(void *user, const kn_part *part)
 
 /* Of a transposed copy of the layout, the median, and the first, which finds nothing in the caches; what kind
  * took it. */
-static double time_of(double *first, const layout *l, int item, const char **kind)
+static double time_of(double *first, const kn_program *program, const layout *l, int item, const char **kind)
 {
     static kn_placement placed;
     static const kiln_dtype dtypes[] = {KILN_UINT8, KILN_UINT16, KILN_UINT32, KILN_UINT64, KILN_COMPLEX128};
@@ -50,8 +50,7 @@ static double time_of(double *first, const layout *l, int item, const char **kin
         out[a] = step;
     while (1 << log_item < item)
         ++log_item;
-    kn_program program = {.n_in = 1, .n_out = 1};
-    kn_spec spec = {.program = &program,
+    kn_spec spec = {.program = program,
                     .operand = {{KN_PASS_ARRAY, dtypes[log_item]}, {KN_PASS_ARRAY, dtypes[log_item]}}};
     const kn_view view[] = {{shape, in, l->ndim, false}, {shape, out, l->ndim, true}};
     const kn_access access[] = {{item, (uintptr_t)1 << 40 | (uintptr_t)(l->cut * item), false},
@@ -63,9 +62,10 @@ static double time_of(double *first, const layout *l, int item, const char **kin
         exit(1);
     for (int k = 0; k < REPEATS; ++k) {
         double begin = now_us();
-        kn_space_make(&space, l->ndim, shape, view, 2, false);
-        kn_schedule_choose(&spec.schedule, &figures, NULL, &space, access, 2, &spec.target, 0);
-        if (kn_layout_make(&layout, &spec) != KILN_OK)
+        kn_space_make(&space, l->ndim, shape, 0, view, 2, false);
+        if (kn_schedule_choose(&spec.schedule, &figures, program, &space, access, 2, &spec.target, 0) !=
+                KILN_OK ||
+            kn_layout_make(&layout, &spec) != KILN_OK)
             exit(1);
         const kn_part whole = {&spec, &layout, &figures, &space, &space};
         if (kn_part_each(&whole, place, &placed) != KILN_OK)
@@ -83,11 +83,14 @@ int main(void)
     static const char *const kinds[] = {"tile", "windows", "rows"};
     static double us[3][MOST], first[3][MOST];
     int count[3] = {0};
+    kn_program *program = NULL;
+    if (kn_program_elementwise(&program, "T x", "T z", "z = x", "copied", NULL) != KILN_OK)
+        return 1;
     for (int l = 0; l < n_layouts; ++l)
         for (const char *item = layouts[l].items; *item; ++item) {
             const char *kind;
             double time_of_first,
-                time = time_of(&time_of_first, &layouts[l], *item == 'g' ? 16 : *item - '0', &kind);
+                time = time_of(&time_of_first, program, &layouts[l], *item == 'g' ? 16 : *item - '0', &kind);
             for (int k = 0; k < 3; ++k)
                 if (strcmp(kind, kinds[k]) == 0 && count[k] < MOST) {
                     first[k][count[k]] = time_of_first;
@@ -103,5 +106,6 @@ int main(void)
                    kinds[k], count[k], us[k][count[k] / 2], us[k][count[k] - 1], first[k][count[k] / 2],
                    first[k][count[k] - 1]);
     }
+    kn_program_free(program);
     return 0;
 }
