@@ -14,7 +14,8 @@ enum {
     MOST_SIDES = 128,      /* that are looked at along one axis */
     ALIGNED = 256,         /* bytes: runs that begin at multiples of it are as good as any */
     FREE_SHARED = 8 << 10, /* bytes of shared memory of a block that cost nothing */
-    ENOUGH_THREADS = 96    /* of a block: more are no better */
+    ENOUGH_THREADS = 96,   /* of a block: more are no better */
+    ENOUGH_TILES = 256     /* for all multiprocessors to have some: more are no better */
 };
 
 /* What a tile costs beyond its bytes, as a part of them: fitted by bench/models/fit.py to tiles of transposes
@@ -25,6 +26,7 @@ static const double read_off = 0.02;       /* for each power of two that runs of
 static const double written_off = 0.05;    /* the same of results */
 static const double more_shared = 0.03;    /* for each power of two of shared memory above FREE_SHARED */
 static const double fewer_threads = 0.035; /* for each power of two below ENOUGH_THREADS */
+static const double fewer_tiles = 0.1;     /* the same of ENOUGH_TILES: by older measurements */
 
 typedef struct sides {
     const kn_space *space;
@@ -128,6 +130,16 @@ static int threads_of(const kn_tile_side *p, const kn_tile_side *q)
     return p->vectors * p->steps * q->vectors * q->steps;
 }
 
+static double tiles_of(const sides *s)
+{
+    double tiles = 1;
+    for (int a = 0; a < s->space->ndim; ++a) {
+        int64_t extent = s->space->extent[a], taken = s->taken[a];
+        tiles *= (double)(taken > 1 ? (extent + taken - 1) / taken : extent);
+    }
+    return tiles;
+}
+
 static double rate(sides *s, const kn_tile_side *p, const kn_tile_side *q)
 {
     take(s, p, q);
@@ -137,7 +149,8 @@ static double rate(sides *s, const kn_tile_side *p, const kn_tile_side *q)
            read_off * powers_above(ALIGNED, (double)read.aligned) +
            written_off * powers_above(ALIGNED, (double)written.aligned) +
            more_shared * powers_above((double)threads * s->cell, FREE_SHARED) +
-           fewer_threads * powers_above(ENOUGH_THREADS, threads);
+           fewer_threads * powers_above(ENOUGH_THREADS, threads) +
+           fewer_tiles * powers_above(ENOUGH_TILES, tiles_of(s));
 }
 
 /* Threads of a tile: as many as its cells have room for. */

@@ -34,7 +34,7 @@ kn_tile kn_tile_make(const kn_tile_figures *figures);
 int kn_tile_block(int vector);
 
 /* Fills p, q, across and shared_bytes by what figures->axis, the vector and the letters of `access` ask for:
- * of all sides that fit, the ones whose tiles read and write memory in the longest and best aligned pieces.
+ * of the sides that fit, those whose tiles read and write memory in long and aligned runs.
  * staged_bytes: of an element, all staged inputs together. */
 void kn_tile_choose_sides(kn_tile_figures *figures, const kn_choice *choice, const char *access, int vector,
                           int staged_bytes);
