@@ -6,7 +6,7 @@
 
 enum {
     DEEP_CHAIN = 6,            /* functions of an element, from which on a loop is made wider */
-    LINE = 64,                 /* bytes */
+    HOST_LINE = 64,            /* bytes that a processor stores past its caches at once */
     STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
     STREAMED_RUN = 256         /* fewest bytes of results of a call that does so */
 };
@@ -78,8 +78,10 @@ static void put_streamed(kn_writer *w, int k, const char *index)
                   "const bool kn_streams = KN_STREAMS && kn.size >= %d && kn_end - kn_begin >= %d && "
                   "(size_t)kn_%s_ %% %d == 0;\n"
                   "const long long kn_whole = kn_begin + (0 - (size_t)(kn_%s_ + kn_begin)) %% %d / %d;\n",
-                  LINE / size, STREAMED_BYTES / size, STREAMED_RUN / size, name, size, name, LINE, size);
-    kn_str_printf(&w->slot[KN_SLOT_LOADS], "alignas(%d) %s kn_line[kn_width];\n", LINE, kn_storage(w, k));
+                  HOST_LINE / size, STREAMED_BYTES / size, STREAMED_RUN / size, name, size, name, HOST_LINE,
+                  size);
+    kn_str_printf(&w->slot[KN_SLOT_LOADS], "alignas(%d) %s kn_line[kn_width];\n", HOST_LINE,
+                  kn_storage(w, k));
     kn_str_printf(&w->slot[KN_SLOT_GATHER], "kn_line[kn_k] = kn_%s_[kn_at];\n", name);
     kn_put_call(w, &w->slot[KN_SLOT_LANE], place_in_line, index);
     kn_str_printf(&w->slot[KN_SLOT_STORES], "kn_stream(kn_%s_ + kn_first, kn_line);\n", name);

@@ -24,7 +24,7 @@ static void put_stages(kn_writer *w)
                           vector * vector * kn_item_size(w, k));
             kn_str_printf(&before, "((char *)kn_shared%s)", kn_str_text(&bytes));
             kn_str_printf(&w->slot[KN_SLOT_STAGE],
-                          "kn_stage(kn_%s_tile, (const char *)kn.%s_ + kn_from.at[%d], kn_p.stride[%d], "
+                          "kn_stage(kn_%s_tile, (const char *)kn.%s_ + kn_from.at[%d], kn_axis_p.stride[%d], "
                           "kn_pitch, kn_b, kn_slot);\n",
                           name, name, kn_array_of(w, k), kn_array_of(w, k));
         }
@@ -45,4 +45,4 @@ static void fill_tile(kn_writer *w)
 }
 
 const kn_recipe kn_recipe_tile = {
-    .kind = &kn_kind_tile, .template_name = "cuda/tile.cu", .fill = fill_tile, .fast_axis = "kn_p"};
+    .kind = &kn_kind_tile, .template_name = "cuda/tile.cu", .fill = fill_tile, .fast_axis = "kn_axis_p"};

@@ -31,10 +31,10 @@ static void put_windows_gather(const kn_writer *w, kn_str *out)
     kn_str_printf(out, "{\n#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
                   w->spec->schedule.vector);
     kn_put_gather_lane(w, out);
-    kn_str_append(out, "        kn_move(kn_here, kn_p, 1);\n"
+    kn_str_append(out, "        kn_move(kn_here, kn_axis_p, 1);\n"
                        "        if (kn_k + 1 == kn_left) {\n"
-                       "            kn_move(kn_here, kn_p, -kn_p.extent);\n"
-                       "            kn_move(kn_here, kn_x, 1);\n        }\n    }\n");
+                       "            kn_move(kn_here, kn_axis_p, -kn_axis_p.extent);\n"
+                       "            kn_move(kn_here, kn_axis_p2, 1);\n        }\n    }\n");
     kn_put_words_of_lanes(w, out);
     kn_str_append(out, "}\n");
     kn_put_lanes_of_words(w, out);
@@ -80,13 +80,14 @@ static void fill_windows(kn_writer *w)
 /* A vector may go over the end of a row: the run has to go on along the next axis too. */
 static void put_run_condition(kn_str *out, int array, int size)
 {
-    kn_str_printf(out, " && (kn_x.stride[%d] == %d * (int)kn_p.extent || kn_x.extent == 1)", array, size);
+    kn_str_printf(out, " && (kn_axis_p2.stride[%d] == %d * (int)kn_axis_p.extent || kn_axis_p2.extent == 1)",
+                  array, size);
 }
 
 const kn_recipe kn_recipe_windows = {.kind = &kn_kind_windows,
                                      .template_name = "cuda/windows.cu",
                                      .fill = fill_windows,
-                                     .fast_axis = "kn_p",
+                                     .fast_axis = "kn_axis_p",
                                      .preludes = "kn_gather",
                                      .takes_staged = true,
                                      .put_run_condition = put_run_condition};

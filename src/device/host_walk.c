@@ -31,8 +31,8 @@ static void start_at(walker *v, int64_t block)
     memset(v->position, 0, sizeof v->position);
     memset(v->count, 0, sizeof v->count); /* no block has this shape: the first one is fresh */
     for (int a = 0; a < w->ndim; ++a) {
-        v->position[a] = block % w->pieces[a];
-        block /= w->pieces[a];
+        v->position[a] = block % w->count[a];
+        block /= w->count[a];
         for (int o = 0; o < w->n_operands; ++o)
             v->at[o] += v->position[a] * w->step[a] * w->operand[o].stride[a];
     }
@@ -42,8 +42,8 @@ static void advance(walker *v)
 {
     const kn_walk *w = v->walk;
     for (int a = 0; a < w->ndim; ++a) {
-        bool wraps = ++v->position[a] == w->pieces[a];
-        int64_t steps = wraps ? -(w->pieces[a] - 1) * w->step[a] : w->step[a];
+        bool wraps = ++v->position[a] == w->count[a];
+        int64_t steps = wraps ? -(w->count[a] - 1) * w->step[a] : w->step[a];
         for (int o = 0; o < w->n_operands; ++o)
             v->at[o] += steps * w->operand[o].stride[a];
         if (!wraps)

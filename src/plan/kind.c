@@ -47,7 +47,7 @@ kiln_status kn_part_place(kn_placement *out, const kn_part *part)
 }
 
 /* Recursion is as deep as sizes have bits above the limits. */
-kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, const kn_part *piece),
+kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, const kn_part *part),
                          void *user)
 {
     const kn_kind *kind = part->spec->schedule.kind;

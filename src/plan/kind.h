@@ -61,9 +61,9 @@ const kn_kind *const *kn_kinds_of(kn_backend_kind backend);
 /* NULL: the back end has none of that name. */
 const kn_kind *kn_kind_find(kn_backend_kind backend, const char *name);
 
-/* Cuts the part until each piece is small enough for a launch, and calls take(user, piece) for each, in
+/* Cuts the part until what is left is small enough for a launch, and calls take(user, part) for each, in
  * order. An empty one has none. KILN_ERROR_MEMORY, or what take returns first. */
-kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, const kn_part *piece),
+kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, const kn_part *part),
                          void *user);
 /* Fills *out for a part that needs no more cuts: what the kind of its specialisation makes of it. */
 kiln_status kn_part_place(kn_placement *out, const kn_part *part);

@@ -8,7 +8,7 @@
 #include "plan/kind.h"
 
 enum {
-    LINE = 128,           /* bytes that memory and caches move together */
+    LINE = 128,           /* bytes that memory and caches of a GPU move together */
     SHORTEST_ROW = 32,    /* bytes of a row, below which results of rows taken together fill no sector */
     SHORT_ROW = 512,      /* bytes of a row, from which on it is read for itself */
     ROWS_TOGETHER = 1024, /* bytes that shorter rows have together, at most */

@@ -94,7 +94,7 @@ static int64_t even_step(int64_t extent, int64_t most)
 {
     if (extent <= most)
         return extent;
-    int64_t pieces = (extent + most - 1) / most, step = (extent + pieces - 1) / pieces;
+    int64_t parts = (extent + most - 1) / most, step = (extent + parts - 1) / parts;
     return most < KN_WALK_LINE ? most : least(most, (step + 15) / 16 * 16);
 }
 
@@ -179,8 +179,8 @@ static void place_buffers(kn_walk *w)
     for (int a = 0; a < w->ndim; ++a) {
         if (a >= w->block_axes)
             w->step[a] = 1;
-        w->pieces[a] = (w->extent[a] + w->step[a] - 1) / w->step[a];
-        w->blocks *= w->pieces[a];
+        w->count[a] = (w->extent[a] + w->step[a] - 1) / w->step[a];
+        w->blocks *= w->count[a];
         w->block_size *= w->step[a];
     }
     for (int o = 0; o < w->n_operands; ++o) {

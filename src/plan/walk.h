@@ -45,8 +45,9 @@ typedef struct kn_walk {
     bool has_rows;      /* ... or, one call for each of its steps, one more */
     int64_t shown_size; /* the size that kernels are told, by which they choose how to store; -1: the truth */
     int block_axes;
-    int64_t blocks, block_size; /* their number; elements of the largest */
-    int64_t extent[KILN_MAX_NDIM], step[KILN_MAX_NDIM], pieces[KILN_MAX_NDIM];
+    int64_t blocks, block_size;                         /* their number; elements of the largest */
+    int64_t extent[KILN_MAX_NDIM], step[KILN_MAX_NDIM]; /* of the space, of a block */
+    int64_t count[KILN_MAX_NDIM];                       /* of blocks along the axis */
     int n_operands;
     kn_walked operand[];
 } kn_walk;

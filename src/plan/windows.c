@@ -90,7 +90,7 @@ static void set_steps(kn_windows *w, const kn_cut *c)
              fastest = (uint32_t)kn_cut_extent(c, c->axes.fastest),
              rows = (uint32_t)kn_cut_extent(c, c->axes.row[0]);
     w->p_step = turn % fastest;
-    w->x_step = turn / fastest;
+    w->p2_step = turn / fastest;
     w->q_step = row_turn % rows;
     w->q2_step = row_turn / rows;
 }

@@ -20,7 +20,7 @@ typedef struct kn_windows {
     uint32_t step;                /* the same along the second axis of the rows */
     uint32_t crossed, rows_first; /* rows_first: boxes follow the rows, then the runs */
     /* Of a thread, from one row of the input to its next: along the fastest axis, along the second one. */
-    uint32_t p_step, x_step;
+    uint32_t p_step, p2_step;
     uint32_t q_step, q2_step; /* so for results */
     /* log2 of threads side by side: chunks of a row; slots of a run, and runs. */
     uint32_t chunk_lanes, slot_lanes, row_lanes;

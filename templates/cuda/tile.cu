@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     ${element}
 
     extern __shared__ uint4 kn_shared[];
-    const kn_axis &kn_p = kn.axis[kn.rank], &kn_p2 = kn.axis[kn.rank + 1], &kn_q = kn.axis[kn.rank + 2], &kn_q2 = kn.axis[kn.rank + 3];
+    const kn_axis &kn_axis_p = kn.axis[kn.rank], &kn_axis_p2 = kn.axis[kn.rank + 1], &kn_axis_q = kn.axis[kn.rank + 2], &kn_axis_q2 = kn.axis[kn.rank + 3];
     const unsigned kn_pitch = kn.tile.p * ${vector};
     kn_place kn_corner = {};
     unsigned kn_step[4], kn_rest = blockIdx.x;
@@ -61,8 +61,8 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     }
     /* What is left of each axis from the corner on, and steps of a tile along the second axes. */
     const unsigned kn_p_steps = kn.tile.p / kn.tile.p_vectors, kn_q_steps = kn.tile.q / kn.tile.q_vectors;
-    const unsigned kn_p_left = kn_p.extent - kn_step[0] * kn.tile.p_vectors * ${vector}, kn_p2_left = kn_p2.extent - kn_step[1] * kn_p_steps;
-    const unsigned kn_q_left = kn_q.extent - kn_step[2] * kn.tile.q_vectors * ${vector}, kn_q2_left = kn_q2.extent - kn_step[3] * kn_q_steps;
+    const unsigned kn_p_left = kn_axis_p.extent - kn_step[0] * kn.tile.p_vectors * ${vector}, kn_p2_left = kn_axis_p2.extent - kn_step[1] * kn_p_steps;
+    const unsigned kn_q_left = kn_axis_q.extent - kn_step[2] * kn.tile.q_vectors * ${vector}, kn_q2_left = kn_axis_q2.extent - kn_step[3] * kn_q_steps;
     ${tiles}
     {
         const unsigned kn_t = threadIdx.x / kn.tile.q, kn_b = threadIdx.x - kn_t * kn.tile.q, kn_t1 = (kn_t * kn.tile.across_reciprocal) >> 20;
@@ -72,10 +72,10 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         if (kn_a1 < kn_p_left && kn_a2 < kn_p2_left && kn_b1 < kn_q_left && kn_b2 < kn_q2_left) {
             const unsigned kn_slot = kn_rotate(kn.tile, kn_a, kn_b);
             kn_place kn_from = kn_corner;
-            kn_move(kn_from, kn_p, kn_a1);
-            kn_move(kn_from, kn_p2, kn_a2);
-            kn_move(kn_from, kn_q, kn_b1);
-            kn_move(kn_from, kn_q2, kn_b2);
+            kn_move(kn_from, kn_axis_p, kn_a1);
+            kn_move(kn_from, kn_axis_p2, kn_a2);
+            kn_move(kn_from, kn_axis_q, kn_b1);
+            kn_move(kn_from, kn_axis_q2, kn_b2);
             ${stage}
         }
     }
@@ -83,8 +83,8 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     const unsigned kn_r0 = threadIdx.x / kn.tile.p, kn_c = threadIdx.x - kn_r0 * kn.tile.p;
     const unsigned kn_c2 = (kn_c * kn.tile.p_reciprocal) >> 20, kn_c1 = (kn_c - kn_c2 * kn.tile.p_vectors) * ${vector};
     if (kn_c1 < kn_p_left && kn_c2 < kn_p2_left) {
-        kn_move(kn_corner, kn_p, kn_c1);
-        kn_move(kn_corner, kn_p2, kn_c2);
+        kn_move(kn_corner, kn_axis_p, kn_c1);
+        kn_move(kn_corner, kn_axis_p2, kn_c2);
 #pragma unroll ${row_unroll}
         for (unsigned kn_j = 0; kn_j < ${vector}; ++kn_j) {
             const unsigned kn_r = kn_r0 + kn_j * kn.tile.q, kn_b = kn_r / ${vector};
@@ -92,8 +92,8 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
             if (kn_r1 < kn_q_left && kn_r2 < kn_q2_left) {
                 const unsigned kn_turned = kn_r * kn_pitch + kn_rotate(kn.tile, kn_c, kn_b) * ${vector};
                 kn_place kn_here = kn_corner;
-                kn_move(kn_here, kn_q, kn_r1);
-                kn_move(kn_here, kn_q2, kn_r2);
+                kn_move(kn_here, kn_axis_q, kn_r1);
+                kn_move(kn_here, kn_axis_q2, kn_r2);
                 ${loads}
                 ${packs}
                 ${gather}

@@ -2,7 +2,7 @@ ${head}
 /* A box: parts of some runs of results, and the rows of the input in which they lie. Counts of elements and of slots; pitch and step are bytes. */
 struct kn_windows {
     unsigned run, rows, run_size, n_rows;
-    unsigned slots, pitch, pitch2, pitch3, step, crossed, rows_first, p_step, x_step, q_step, q2_step; /* p_step and so on: of a thread, from one turn to its next */
+    unsigned slots, pitch, pitch2, pitch3, step, crossed, rows_first, p_step, p2_step, q_step, q2_step; /* p_step and so on: of a thread, from one turn to its next */
     unsigned chunk_lanes, slot_lanes, row_lanes; /* log2 of threads side by side */
 };
 
@@ -126,7 +126,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     ${element}
 
     extern __shared__ uint4 kn_shared[];
-    const kn_axis &kn_p = kn.axis[0], &kn_x = kn.axis[1], &kn_q = kn.axis[2], &kn_q2 = kn.axis[3];
+    const kn_axis &kn_axis_p = kn.axis[0], &kn_axis_p2 = kn.axis[1], &kn_axis_q = kn.axis[2], &kn_axis_q2 = kn.axis[3];
     const kn_windows &kn_w = kn.windows;
     kn_place kn_corner = {};
     unsigned kn_rest = kn_divide(blockIdx.x, kn.axis[4]), kn_outer = kn_divide(kn_rest, kn.axis[5]);
@@ -142,25 +142,25 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     /* The elements of each run, from the first that a slot of this box may begin with, and the runs. */
     const unsigned kn_from = kn_run - min(kn_run, ${vector}u - 1), kn_to = min(kn_run + kn_w.run, kn_w.run_size);
     const unsigned kn_rows = min(kn_w.rows, kn_w.n_rows - kn_row);
-    const unsigned kn_x0 = kn_divide(kn_from, kn_p), kn_p0 = kn_w.crossed ? 0 : kn_from - kn_x0 * kn_p.extent;
-    const unsigned kn_x_step = kn_w.crossed ? ${staged_size} : kn_w.step, kn_q_step = kn_w.crossed ? kn_w.step : ${staged_size};
+    const unsigned kn_p2_0 = kn_divide(kn_from, kn_axis_p), kn_p0 = kn_w.crossed ? 0 : kn_from - kn_p2_0 * kn_axis_p.extent;
+    const unsigned kn_p2_step = kn_w.crossed ? ${staged_size} : kn_w.step, kn_q_step = kn_w.crossed ? kn_w.step : ${staged_size};
     unsigned kn_phase; /* the address of the first element, as far from 16 bytes as in memory */
     {
         /* Rows of the input as they lie there: the chunks of 16 bytes that hold any of their elements. */
-        const kn_axis &kn_s = kn_w.crossed ? kn_q : kn_x;
+        const kn_axis &kn_s = kn_w.crossed ? kn_axis_q : kn_axis_p2;
         const unsigned kn_n0 = threadIdx.x >> kn_w.chunk_lanes, kn_dn = ${block} >> kn_w.chunk_lanes;
-        const unsigned kn_begin = kn_w.crossed ? 0 : kn_from, kn_s0 = kn_w.crossed ? 0 : kn_x0, kn_count = kn_w.crossed ? kn_rows * kn_p.extent : kn_to - kn_from;
-        const unsigned kn_s1 = kn_divide(kn_begin + kn_n0, kn_p), kn_ds = kn_w.x_step, kn_dp = kn_w.p_step;
-        unsigned kn_p1 = kn_begin + kn_n0 - kn_s1 * kn_p.extent;
-        const int kn_p_stride = kn_p.stride[${staged}], kn_s_stride = kn_s.stride[${staged}];
-        const char *kn_at = (const char *)${staged_from} + kn_corner.at[${staged}] + kn_q.stride[${staged}] * (int)kn_row + (kn_w.crossed ? (int)kn_x0 * ${staged_size} : 0);
+        const unsigned kn_begin = kn_w.crossed ? 0 : kn_from, kn_s0 = kn_w.crossed ? 0 : kn_p2_0, kn_count = kn_w.crossed ? kn_rows * kn_axis_p.extent : kn_to - kn_from;
+        const unsigned kn_s1 = kn_divide(kn_begin + kn_n0, kn_axis_p), kn_ds = kn_w.p2_step, kn_dp = kn_w.p_step;
+        unsigned kn_p1 = kn_begin + kn_n0 - kn_s1 * kn_axis_p.extent;
+        const int kn_p_stride = kn_axis_p.stride[${staged}], kn_s_stride = kn_s.stride[${staged}];
+        const char *kn_at = (const char *)${staged_from} + kn_corner.at[${staged}] + kn_axis_q.stride[${staged}] * (int)kn_row + (kn_w.crossed ? (int)kn_p2_0 * ${staged_size} : 0);
         kn_phase = (unsigned)(unsigned long long)(kn_at + (int)kn_p0 * kn_p_stride + (int)kn_s0 * kn_s_stride) & 15;
         kn_at += (int)kn_p1 * kn_p_stride + (int)kn_s1 * kn_s_stride;
         kn_phase += (unsigned)__cvta_generic_to_shared(kn_shared);
         unsigned kn_here = (kn_p1 - kn_p0) * kn_w.pitch + (kn_s1 - kn_s0) * kn_w.step + kn_phase;
-        const int kn_at_step = (int)kn_dp * kn_p_stride + (int)kn_ds * kn_s_stride, kn_at_carry = kn_at_step + kn_s_stride - (int)kn_p.extent * kn_p_stride;
-        const unsigned kn_here_step = kn_dp * kn_w.pitch + kn_ds * kn_w.step, kn_here_carry = kn_here_step + kn_w.step - kn_p.extent * kn_w.pitch;
-        const unsigned kn_bytes = (kn_w.crossed ? kn_divide(kn_to - 1, kn_p) + 1 - kn_x0 : kn_rows) * ${staged_size};
+        const int kn_at_step = (int)kn_dp * kn_p_stride + (int)kn_ds * kn_s_stride, kn_at_carry = kn_at_step + kn_s_stride - (int)kn_axis_p.extent * kn_p_stride;
+        const unsigned kn_here_step = kn_dp * kn_w.pitch + kn_ds * kn_w.step, kn_here_carry = kn_here_step + kn_w.step - kn_axis_p.extent * kn_w.pitch;
+        const unsigned kn_bytes = (kn_w.crossed ? kn_divide(kn_to - 1, kn_axis_p) + 1 - kn_p2_0 : kn_rows) * ${staged_size};
 #pragma unroll 1
         for (unsigned kn_chunk = 16 * (threadIdx.x & ((1u << kn_w.chunk_lanes) - 1)); kn_chunk < kn_bytes + 15; kn_chunk += 16u << kn_w.chunk_lanes) {
             const char *kn_from_at = kn_at + kn_chunk;
@@ -171,8 +171,8 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
                 if (kn_chunk < kn_bytes + kn_off)
                     kn_copy_chunk(kn_chunk + kn_to_at - kn_off, kn_from_at - kn_off);
                 kn_p_at += kn_dp;
-                const bool kn_carry = kn_p_at >= kn_p.extent;
-                kn_p_at -= kn_carry ? kn_p.extent : 0;
+                const bool kn_carry = kn_p_at >= kn_axis_p.extent;
+                kn_p_at -= kn_carry ? kn_axis_p.extent : 0;
                 kn_from_at += kn_carry ? kn_at_carry : kn_at_step;
                 kn_to_at += kn_carry ? kn_here_carry : kn_here_step;
             }
@@ -182,35 +182,35 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     /* Slots: aligned vectors of results. A thread has one slot of some runs at a time. */
     const unsigned kn_r0 = threadIdx.x >> kn_w.slot_lanes, kn_dr = 1u << kn_w.row_lanes;
     const unsigned kn_dq2 = kn_w.q2_step, kn_dq = kn_w.q_step;
-    const unsigned kn_q0_2 = kn_divide(kn_row + kn_r0, kn_q), kn_q0 = kn_row + kn_r0 - kn_q0_2 * kn_q.extent;
-    kn_move(kn_corner, kn_q, kn_q0);
-    kn_move(kn_corner, kn_q2, kn_q0_2);
+    const unsigned kn_q0_2 = kn_divide(kn_row + kn_r0, kn_axis_q), kn_q0 = kn_row + kn_r0 - kn_q0_2 * kn_axis_q.extent;
+    kn_move(kn_corner, kn_axis_q, kn_q0);
+    kn_move(kn_corner, kn_axis_q2, kn_q0_2);
     const unsigned kn_turn = threadIdx.x >> 3 & 3;
-    const unsigned kn_on = kn_x_step - kn_p.extent * kn_w.pitch; /* where a run goes on at its second axis */
+    const unsigned kn_on = kn_p2_step - kn_axis_p.extent * kn_w.pitch; /* where a run goes on at its second axis */
 #pragma unroll 1
     for (unsigned kn_slot = threadIdx.x & ((1u << kn_w.slot_lanes) - 1); kn_slot < kn_w.slots; kn_slot += 1u << kn_w.slot_lanes) {
-        const unsigned kn_t = kn_run + kn_slot * ${vector}, kn_xt = kn_divide(kn_t, kn_p), kn_pt = kn_t - kn_xt * kn_p.extent;
+        const unsigned kn_t = kn_run + kn_slot * ${vector}, kn_p2_t = kn_divide(kn_t, kn_axis_p), kn_pt = kn_t - kn_p2_t * kn_axis_p.extent;
         unsigned kn_q_at = kn_q0;
         kn_place kn_slot_at = kn_corner;
-        kn_move(kn_slot_at, kn_p, kn_pt);
-        kn_move(kn_slot_at, kn_x, kn_xt);
-        unsigned kn_turned_at = kn_phase + (kn_pt - kn_p0) * kn_w.pitch + (kn_xt - kn_x0) * kn_x_step + kn_r0 * kn_q_step;
+        kn_move(kn_slot_at, kn_axis_p, kn_pt);
+        kn_move(kn_slot_at, kn_axis_p2, kn_p2_t);
+        unsigned kn_turned_at = kn_phase + (kn_pt - kn_p0) * kn_w.pitch + (kn_p2_t - kn_p2_0) * kn_p2_step + kn_r0 * kn_q_step;
 #pragma unroll 1
         for (unsigned kn_r = kn_r0; kn_r < kn_rows; kn_r += kn_dr) {
             /* It begins so many elements early that it is aligned. */
             const int kn_skew = (unsigned)((unsigned long long)(${result_from}) / ${result_size}) % ${vector}, kn_first = (int)kn_t - kn_skew;
             if (kn_first >= 0 && kn_first + ${vector} <= (int)kn_w.run_size) {
-                int kn_left = kn_p.extent - kn_pt + kn_skew; /* lanes before the run goes on at its second axis */
+                int kn_left = kn_axis_p.extent - kn_pt + kn_skew; /* lanes before the run goes on at its second axis */
                 unsigned kn_turned = kn_turned_at - kn_skew * kn_w.pitch;
                 kn_place kn_here = kn_slot_at;
-                kn_move(kn_here, kn_p, -kn_skew);
+                kn_move(kn_here, kn_axis_p, -kn_skew);
                 ${loads}
                 ${packs}
-                if (kn_left > (int)kn_p.extent) {
-                    kn_left -= kn_p.extent;
+                if (kn_left > (int)kn_axis_p.extent) {
+                    kn_left -= kn_axis_p.extent;
                     kn_turned -= kn_on;
-                    kn_move(kn_here, kn_p, kn_p.extent);
-                    kn_move(kn_here, kn_x, ~0u);
+                    kn_move(kn_here, kn_axis_p, kn_axis_p.extent);
+                    kn_move(kn_here, kn_axis_p2, ~0u);
                 }
                 unsigned kn_turned_on = kn_turned + kn_on;
                 asm("" : "+r"(kn_turned_on)); /* one selection a lane: without it the difference is selected, then added */
@@ -222,39 +222,39 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
                 ${stores}
             }
             kn_turned_at += kn_dr * kn_q_step;
-            kn_move(kn_slot_at, kn_q, kn_dq);
-            kn_move(kn_slot_at, kn_q2, kn_dq2);
+            kn_move(kn_slot_at, kn_axis_q, kn_dq);
+            kn_move(kn_slot_at, kn_axis_q2, kn_dq2);
             kn_q_at += kn_dq;
-            if (kn_q_at >= kn_q.extent) {
-                kn_q_at -= kn_q.extent;
-                kn_move(kn_slot_at, kn_q, -kn_q.extent);
-                kn_move(kn_slot_at, kn_q2, 1);
+            if (kn_q_at >= kn_axis_q.extent) {
+                kn_q_at -= kn_axis_q.extent;
+                kn_move(kn_slot_at, kn_axis_q, -kn_axis_q.extent);
+                kn_move(kn_slot_at, kn_axis_q2, 1);
             }
         }
     }
     /* The beginnings and the ends of runs, which fill no slot: a thread an element. */
-    kn_move(kn_corner, kn_q, -kn_q0);
-    kn_move(kn_corner, kn_q2, -kn_q0_2);
+    kn_move(kn_corner, kn_axis_q, -kn_q0);
+    kn_move(kn_corner, kn_axis_q2, -kn_q0_2);
 #pragma unroll 1
     for (int kn_is_end = kn_run > 0; kn_is_end <= (kn_run + kn_w.run + ${vector} > kn_w.run_size); ++kn_is_end)
 #pragma unroll 1
         for (unsigned kn_n = threadIdx.x; kn_n < kn_rows * ${vector}; kn_n += ${block}) {
             const unsigned kn_r = kn_n / ${vector}, kn_k = kn_n % ${vector};
-            const unsigned kn_q1_2 = kn_divide(kn_row + kn_r, kn_q), kn_q1 = kn_row + kn_r - kn_q1_2 * kn_q.extent;
+            const unsigned kn_q1_2 = kn_divide(kn_row + kn_r, kn_axis_q), kn_q1 = kn_row + kn_r - kn_q1_2 * kn_axis_q.extent;
             kn_place kn_slot_at = kn_corner;
-            kn_move(kn_slot_at, kn_q, kn_q1);
-            kn_move(kn_slot_at, kn_q2, kn_q1_2);
+            kn_move(kn_slot_at, kn_axis_q, kn_q1);
+            kn_move(kn_slot_at, kn_axis_q2, kn_q1_2);
             const unsigned kn_skew = (unsigned)((unsigned long long)(${result_from}) / ${result_size}) % ${vector};
             /* Of the slot: where it begins, which lanes are in the run; whether it is this box's. */
             const int kn_first = (int)(kn_is_end ? (kn_w.run_size + kn_skew) / ${vector} * ${vector} : 0) - (int)kn_skew, kn_t = kn_first + (int)kn_k;
             const int kn_begin = (int)kn_run - (int)((kn_run + kn_skew) % ${vector});
             if (kn_t < 0 || kn_t >= (int)kn_w.run_size || kn_first < kn_begin || kn_first >= kn_begin + (int)kn_w.run || (!kn_is_end && kn_skew == 0))
                 continue;
-            const unsigned kn_x1 = kn_divide(kn_t, kn_p), kn_p1 = kn_t - kn_x1 * kn_p.extent;
-            const unsigned kn_turned = kn_phase + (kn_p1 - kn_p0) * kn_w.pitch + (kn_x1 - kn_x0) * kn_x_step + kn_r * kn_q_step;
+            const unsigned kn_p2_1 = kn_divide(kn_t, kn_axis_p), kn_p1 = kn_t - kn_p2_1 * kn_axis_p.extent;
+            const unsigned kn_turned = kn_phase + (kn_p1 - kn_p0) * kn_w.pitch + (kn_p2_1 - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;
             kn_place kn_here = kn_slot_at;
-            kn_move(kn_here, kn_p, kn_p1);
-            kn_move(kn_here, kn_x, kn_x1);
+            kn_move(kn_here, kn_axis_p, kn_p1);
+            kn_move(kn_here, kn_axis_p2, kn_p2_1);
             ${single}
         }
     ${after_loop}

@@ -153,7 +153,7 @@ static void put_walk(kn_str *out, const kn_walk *w)
         " walk=\"%d run axes%s, shown %" PRId64 ", %" PRId64 " blocks of %" PRId64 " along %d:", w->run_axes,
         w->has_rows ? " and rows" : "", w->shown_size, w->blocks, w->block_size, w->block_axes);
     for (int a = 0; a < w->ndim; ++a)
-        kn_str_printf(out, " %" PRId64 "/%" PRId64 "/%" PRId64, w->extent[a], w->step[a], w->pieces[a]);
+        kn_str_printf(out, " %" PRId64 "/%" PRId64 "/%" PRId64, w->extent[a], w->step[a], w->count[a]);
     kn_str_append(out, "\" operands=\"");
     for (int o = 0; o < w->n_operands; ++o) {
         kn_str_printf(out, "%s%d:%d", o ? " " : "", (int)w->operand[o].kind, w->operand[o].item_size);

@@ -348,9 +348,9 @@ static void start_rows(const model *m, block *b, rows_walk *r, uint32_t thread)
     b->phase = (uint32_t)(r->at + b->p0 * p_stride + s0 * s_stride) & (CHUNK - 1);
     r->at += r->p * p_stride + s1 * s_stride;
     r->here = (r->p - b->p0) * m->w.pitch + (s1 - s0) * m->w.step + b->phase;
-    r->at_step = m->w.p_step * p_stride + m->w.x_step * s_stride;
+    r->at_step = m->w.p_step * p_stride + m->w.p2_step * s_stride;
     r->at_carry = r->at_step + s_stride - extent * p_stride;
-    r->here_step = m->w.p_step * m->w.pitch + m->w.x_step * m->w.step;
+    r->here_step = m->w.p_step * m->w.pitch + m->w.p2_step * m->w.step;
     r->here_carry = r->here_step + m->w.step - extent * m->w.pitch;
     r->bytes = (crossed ? divide(m, b->to - 1, P) + 1 - b->x0 : b->rows) * item;
 }
