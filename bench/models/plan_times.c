@@ -6,7 +6,9 @@
 #include <time.h>
 
 #include "layouts.h"
-#include "plan/kind.h"
+#include "plan/choose.h"
+#include "plan/layout.h"
+#include "plan/program.h"
 
 enum { REPEATS = 41, MOST = 1000 };
 

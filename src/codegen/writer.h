@@ -8,6 +8,7 @@
 
 #include "base/str.h"
 #include "plan/kind.h"
+#include "plan/layout.h"
 #include "types/dtype.h"
 
 /* The slots that templates may have. A fill that puts text into one that its template has not got is an

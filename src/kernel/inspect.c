@@ -9,6 +9,7 @@
 #include "base/log.h"
 #include "base/thread.h"
 #include "plan/kind.h"
+#include "plan/layout.h"
 #include "plan/shape.h"
 #include "plan/spec_text.h"
 

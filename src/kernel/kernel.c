@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "plan/program.h"
 
 /* A kernel that may include headers keeps the code that it has called. */
 static bool may_include(const kn_program *p)

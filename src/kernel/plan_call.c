@@ -6,6 +6,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "codegen/codegen.h"
+#include "plan/choose.h"
+#include "plan/program.h"
 #include "plan/shape.h"
 
 enum { WARP = 32, MOST_THREADS = 1024 }; /* of a block */
@@ -276,15 +278,17 @@ static kiln_status gather_all(views *v, const kn_binding *b, kn_resolved *r)
     return KILN_OK;
 }
 
-static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, const views *v, int block)
+static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, int block)
 {
     kn_access access[KN_MAX_PARAMS];
     kn_spec_access(access, &r->spec);
-    for (int o = 0; o < v->count; ++o) {
-        const kiln_array *a = b->array[v->param[o]];
-        access[o].address = (a ? (uintptr_t)a->data : 0) + (uintptr_t)r->space.offset[o];
+    for (int k = 0; k < b->program->n_in + b->program->n_out; ++k) {
+        int o = b->operand[k].array;
+        if (o >= 0)
+            access[o].address =
+                (b->array[k] ? (uintptr_t)b->array[k]->data : 0) + (uintptr_t)r->space.offset[o];
     }
-    return kn_schedule_choose(&r->spec.schedule, &r->figures, r->spec.program, &r->space, access, v->count,
+    return kn_schedule_choose(&r->spec.schedule, &r->figures, r->spec.program, &r->space, access, b->n_arrays,
                               &r->spec.target, block);
 }
 
@@ -338,7 +342,7 @@ kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_opti
     r->spec.loop_rank = p->uses & KN_USES_PLACE ? r->ndim : 0;
     r->spec.target = *target;
     r->spec.generator = kn_codegen_generator();
-    return choose_schedule(r, b, &v, block);
+    return choose_schedule(r, b, block);
 }
 
 /* ---- the plan ---- */

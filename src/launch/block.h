@@ -2,8 +2,9 @@
 #ifndef KN_LAUNCH_BLOCK_H
 #define KN_LAUNCH_BLOCK_H
 
-#include "launch/launch.h"
+#include "launch/input.h"
 #include "plan/kind.h"
+#include "plan/layout.h"
 
 /* Fills the block, which is zero and of the layout's size: what the part is, and what its kind makes of it.
  */

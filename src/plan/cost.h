@@ -2,7 +2,7 @@
 #ifndef KN_PLAN_COST_H
 #define KN_PLAN_COST_H
 
-#include "plan/program.h"
+#include "plan/stages.h"
 
 /* Calls of mathematical functions that take tens of instructions; those in loops count several times. */
 int kn_cost_functions(const kn_program *program);

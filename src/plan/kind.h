@@ -9,13 +9,15 @@
 #ifndef KN_PLAN_KIND_H
 #define KN_PLAN_KIND_H
 
-#include "plan/layout.h"
+#include "base/str.h"
+#include "plan/field.h"
+#include "plan/spec.h"
 #include "plan/walk.h"
 
 /* A part of a call's space that one launch goes over. */
 typedef struct kn_part {
     const kn_spec *spec;
-    const kn_layout *layout;
+    const struct kn_layout *layout;
     const kn_figures *figures;
     const kn_space *whole, *space; /* the call's, this part's */
 } kn_part;
@@ -58,9 +60,6 @@ extern const kn_kind kn_kind_flat, kn_kind_rows, kn_kind_strided, kn_kind_steps,
 /* The kinds of a back end, in the order in which they are asked, ended by NULL; the last one takes
  * everything. */
 const kn_kind *const *kn_kinds_of(kn_backend_kind backend);
-/* NULL: the back end has none of that name. */
-const kn_kind *kn_kind_find(kn_backend_kind backend, const char *name);
-
 /* Cuts the part until what is left is small enough for a launch, and calls take(user, part) for each, in
  * order. An empty one has none. KILN_ERROR_MEMORY, or what take returns first. */
 kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, const kn_part *part),

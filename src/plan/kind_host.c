@@ -2,6 +2,7 @@
  * layout. Two kinds, by what the kernel is told of the logical index: a number that counts up along a run, or
  * the index of each element. */
 #include "plan/kind.h"
+#include "plan/layout.h"
 
 #include "plan/choice.h"
 #include "plan/cost.h"

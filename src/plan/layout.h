@@ -31,14 +31,6 @@ static inline uint32_t kn_divider_apply(const kn_divider *d, uint32_t n)
 
 enum { KN_STRUCT_ALIGN = 16 };
 
-/* One field, or some that belong together. */
-typedef struct kn_field {
-    const char *declaration; /* in C, each name ended by ";\n" */
-    int size, align;         /* bytes */
-} kn_field;
-#define KN_NO_FIELD ((kn_field){"", 0, 1})
-enum { KN_FIELD_SIZE = 80 /* bytes of a kind's own field, at most */ };
-
 /* Byte offsets in the block; -1 for a field that is not there. */
 typedef struct kn_layout {
     int size, align; /* of the whole block; size is a multiple of align */

@@ -3,7 +3,7 @@
 #ifndef KN_PLAN_MENTIONS_H
 #define KN_PLAN_MENTIONS_H
 
-#include "plan/program.h"
+#include "plan/stages.h"
 
 /* Refuses (KILN_ERROR_INVALID, with the text and a caret) an output, or another value that a map gives, that
  * its text cannot assign: it is not mentioned, or stands only where a value is read. Raw outputs pass. */

@@ -18,34 +18,6 @@ static bool is_identifier(const char *text)
     return true;
 }
 
-/* ---- kinds of stages ---- */
-
-static const struct {
-    const char *name;
-    char letter;
-} stage_kinds[KN_STAGE_KINDS] = {
-    [KN_MAP] = {"map", 'm'}, [KN_YIELD] = {"yield", 'm'}, [KN_REDUCE] = {"reduce", 'r'}};
-
-const char *kn_stage_kind_name(kn_stage_kind kind)
-{
-    return stage_kinds[kind].name;
-}
-
-bool kn_stage_kind_find(kn_stage_kind *out, const char *name)
-{
-    for (int k = 0; k < KN_STAGE_KINDS; ++k)
-        if (strcmp(stage_kinds[k].name, name) == 0) {
-            *out = (kn_stage_kind)k;
-            return true;
-        }
-    return false;
-}
-
-const char *kn_value_name(const kn_param *value)
-{
-    return value->name + (value->name[0] == '_');
-}
-
 /* ---- texts ---- */
 
 /* A value that is called `n` is meant by that name, as in CuPy. */
@@ -161,7 +133,7 @@ static kiln_status copy_stages(kn_program *p, const kn_program_text *given)
         kn_stage *to = &p->stage[s];
         to->kind = from->kind;
         to->over = from->over;
-        p->pattern[s] = stage_kinds[from->kind].letter;
+        p->pattern[s] = kn_stage_kind_letter(from->kind);
         const text_copy texts[] = {
             {&to->label, from->label}, {&to->body, from->body}, {&to->identity, from->identity}};
         kiln_status status = copy_each(texts, sizeof texts / sizeof texts[0]);

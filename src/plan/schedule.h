@@ -4,7 +4,7 @@
 #define KN_PLAN_SCHEDULE_H
 
 #include "base/target.h"
-#include "plan/program.h"
+#include "plan/stages.h"
 #include "plan/space.h"
 
 /* What is done in one way, from the choice to the launch: plan/kind.h. */
@@ -55,11 +55,5 @@ typedef struct kn_choice {
     const kn_target *target;
     int block; /* threads a block that the user asks for; 0: none */
 } kn_choice;
-
-/* block: the user's wish, 0 for none. The first kind of the target that computes such programs and takes the
- * space has it. KILN_ERROR_UNSUPPORTED where there is none, which elementwise programs do not meet. */
-kiln_status kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_program *program,
-                               const kn_space *space, const kn_access *access, int count,
-                               const kn_target *target, int block);
 
 #endif

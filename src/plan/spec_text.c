@@ -7,7 +7,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "plan/kind.h"
+#include "plan/choose.h"
+#include "plan/program.h"
 #include "types/dtype.h"
 
 #define FORMAT_VERSION "kiln/2"

@@ -4,7 +4,9 @@
  * of each kind for every architecture, as their code is made by it. KILN_TEST_ALL=1 compiles all of it. */
 #include "codegen/codegen.h"
 #include "compile/compile.h"
-#include "plan/kind.h"
+#include "plan/choose.h"
+#include "plan/layout.h"
+#include "plan/program.h"
 #include "plan/shape.h"
 #include "plan/spec_text.h"
 #include "types/dtype.h"

@@ -7,7 +7,9 @@
  *                                           low bits of the address; then words: index (the body uses `i`), dear (it calls exp), block=512
  */
 #include "golden.h"
-#include "plan/kind.h"
+#include "plan/choose.h"
+#include "plan/layout.h"
+#include "plan/program.h"
 
 #include <ctype.h>
 #include <inttypes.h>

@@ -183,7 +183,8 @@ static int is_description(const struct dirent *entry)
 {
     size_t length = strlen(entry->d_name);
     return length > 4 && !strcmp(entry->d_name + length - 4, ".txt") &&
-           strcmp(entry->d_name, "signatures.txt") != 0 && strcmp(entry->d_name, "plans.txt") != 0 && strcmp(entry->d_name, "CMakeLists.txt") != 0;
+           strcmp(entry->d_name, "signatures.txt") != 0 && strcmp(entry->d_name, "plans.txt") != 0 &&
+           strcmp(entry->d_name, "CMakeLists.txt") != 0;
 }
 
 int main(int argc, char **argv)

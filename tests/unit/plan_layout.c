@@ -1,5 +1,7 @@
 /* The argument block against structs that the compiler lays out, and division by multiplication. */
-#include "plan/kind.h"
+#include "plan/choose.h"
+#include "plan/layout.h"
+#include "plan/program.h"
 #include "plan/tile.h"
 #include <setjmp.h>
 #include <stdarg.h>

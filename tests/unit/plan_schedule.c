@@ -1,5 +1,7 @@
 /* Schedules: whatever is chosen, every wide access is aligned, inside its operand's run, and never crosses what the strides hold apart. */
-#include "plan/kind.h"
+#include "plan/choose.h"
+#include "plan/layout.h"
+#include "plan/program.h"
 #include "plan/kind_rows.h"
 #include "plan/kind_steps.h"
 #include "plan/tile.h"

@@ -1,5 +1,7 @@
 /* The serialised specialisation: reading what was written gives the same line and the same values; damaged lines are refused with the key at fault. */
-#include "plan/kind.h"
+#include "plan/choose.h"
+#include "plan/layout.h"
+#include "plan/program.h"
 #include "plan/spec_text.h"
 #include "base/alloc.h"
 #include <setjmp.h>

@@ -2,7 +2,9 @@
  * and ends of runs, thread by thread with the steps that threads take. Memory is modelled by addresses: shared memory knows of each byte where it came from, and what a
  * result is computed from has to be what the strides say. */
 #include "plan/boxes.h"
-#include "plan/kind.h"
+#include "plan/choose.h"
+#include "plan/layout.h"
+#include "plan/program.h"
 #include "plan/windows.h"
 #include <setjmp.h>
 #include <stdarg.h>

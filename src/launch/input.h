@@ -1,0 +1,27 @@
+/* launch/input.h - what a launch plan is made from. */
+#ifndef KN_LAUNCH_INPUT_H
+#define KN_LAUNCH_INPUT_H
+
+#include "device/device.h"
+#include "plan/spec.h"
+
+/* A raw array as the kernel sees it; the argument block repeats it but for the address. */
+typedef struct kn_raw_shape {
+    int64_t size;
+    int ndim;
+    const int64_t *shape, *strides;
+} kn_raw_shape;
+
+/* What a plan is made from; read during kn_launch_plan_create alone. */
+typedef struct kn_launch_input {
+    const kn_spec *spec;
+    const kn_space *space;
+    const kn_figures *figures;
+    int logical_ndim;
+    const int64_t *logical_shape;
+    const kn_raw_shape *raw; /* by parameter; entries of raw parameters are read */
+    kn_device *device;
+    kn_function *function;
+} kn_launch_input;
+
+#endif

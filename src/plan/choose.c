@@ -1,0 +1,29 @@
+#include "plan/choose.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+const kn_kind *kn_kind_find(kn_backend_kind backend, const char *name)
+{
+    const kn_kind *const *kind = kn_kinds_of(backend);
+    while (*kind && strcmp((*kind)->name, name) != 0)
+        ++kind;
+    return *kind;
+}
+
+kiln_status kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_program *program,
+                               const kn_space *space, const kn_access *access, int count,
+                               const kn_target *target, int block)
+{
+    const kn_choice choice = {program, space, access, count, target, block};
+    const char *pattern = program ? program->pattern : "m";
+    for (const kn_kind *const *kind = kn_kinds_of(target->backend); *kind; ++kind) {
+        *out = (kn_schedule){.kind = *kind};
+        *figures = (kn_figures){{0}};
+        if (strcmp((*kind)->pattern, pattern) == 0 && (*kind)->choose(out, figures, &choice))
+            return KILN_OK;
+    }
+    return kn_error(KILN_ERROR_UNSUPPORTED, "%s: no kernel for %s computes stages of the pattern '%s' here",
+                    program ? program->name : "kernel", target->architecture, pattern);
+}

@@ -1,0 +1,16 @@
+/* plan/choose.h - asks the kinds. */
+#ifndef KN_PLAN_CHOOSE_H
+#define KN_PLAN_CHOOSE_H
+
+#include "plan/kind.h"
+
+/* NULL: the back end has none of that name. */
+const kn_kind *kn_kind_find(kn_backend_kind backend, const char *name);
+
+/* block: the user's wish, 0 for none. The first kind of the target that computes such programs and takes the
+ * space has it. KILN_ERROR_UNSUPPORTED where there is none, which elementwise programs do not meet. */
+kiln_status kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_program *program,
+                               const kn_space *space, const kn_access *access, int count,
+                               const kn_target *target, int block);
+
+#endif
