@@ -1,7 +1,10 @@
 /* golden_plans - how layouts are launched: FOLDER/plans.txt has a call a line, plans.expected what plan makes of it. A change of a choice or of a
  * launch's figures shows there, call by call.
  *
+ * Behind them stand checksums of some thousand random calls, written as such lines; --random BATCH shows what is behind one.
+ *
  * usage: golden_plans [--update] FOLDER
+ *        golden_plans --random BATCH
  *
  *     sm_90 64,100 <4:4,256@8 >4:400,4      target, extents, operands: inputs (<) and outputs (>) as item size, byte strides (0: broadcast) and the
  *                                           low bits of the address; then words: index (the body uses `i`), dear (it calls exp), block=512
@@ -165,12 +168,12 @@ static void put_walk(kn_str *out, const kn_walk *w)
     kn_str_append(out, "\"");
 }
 
-/* What people are told of a kind's field is a part of it; this is of all of its bytes. */
-static uint32_t checksum(const unsigned char *bytes, int size)
+/* FNV-1a. */
+static uint32_t checksum(const void *bytes, size_t size)
 {
-    uint32_t sum = 2166136261u; /* FNV-1a */
-    for (int k = 0; k < size; ++k)
-        sum = (sum ^ bytes[k]) * 16777619u;
+    uint32_t sum = 2166136261u;
+    for (size_t k = 0; k < size; ++k)
+        sum = (sum ^ ((const unsigned char *)bytes)[k]) * 16777619u;
     return sum;
 }
 
@@ -191,11 +194,14 @@ static kiln_status put_launch(void *user, const kn_part *part)
             kn_str_printf(l->out, " grid=%ux%ux%u block=%u shared=%u rank=%d", p.grid[0], p.grid[1],
                           p.grid[2], p.block, p.shared_bytes, p.rank);
         else
-            kn_str_printf(l->out, " grain=%" PRId64, p.grain);
+            kn_str_printf(l->out, " grid=%ux%ux%u block=%u grain=%" PRId64, p.grid[0], p.grid[1], p.grid[2],
+                          p.block, p.grain);
         if (s->kind->describe)
             s->kind->describe(l->out, p.field);
         if (part->layout->own_size > 0)
-            kn_str_printf(l->out, " field=%08" PRIx32, checksum(p.field, part->layout->own_size));
+            kn_str_printf(
+                l->out, " field=%08" PRIx32,
+                checksum(p.field, (size_t)part->layout->own_size)); /* people are told a part of it */
         if (p.walked)
             put_axes(l->out, p.walked);
         if (p.walk)
@@ -226,14 +232,124 @@ static bool put_plan(kn_str *out, const call *c)
     bool is_good = kn_schedule_choose(&spec.schedule, &figures, program, &space, access, c->count,
                                       &spec.target, c->block) == KILN_OK;
     const kn_schedule *s = &spec.schedule;
-    kn_str_printf(out, "    %s vector=%d block=%d rank=%d access=%s\n", s->kind->name, s->vector, s->block,
-                  s->rank, s->access);
     is_good = is_good && kn_layout_make(&layout, &spec) == KILN_OK;
+    kn_str_printf(out, "    %s vector=%d block=%d rank=%d access=%s arguments=%d", s->kind->name, s->vector,
+                  s->block, s->rank, s->access, layout.size);
+    if (layout.own_size > 0)
+        kn_str_printf(out, " field=%d+%d", layout.own_at, layout.own_size);
+    kn_str_append(out, "\n");
     const kn_part whole = {&spec, &layout, &figures, &space, &space};
     is_good = is_good && kn_part_each(&whole, put_launch, &l) == KILN_OK;
     if (l.count != 1)
         kn_str_printf(out, "    %d launches\n", l.count);
     kn_program_free(program);
+    return is_good;
+}
+
+/* ---- random calls ---- */
+
+enum { BATCHES = 8, CALLS = 600 /* of a batch */ };
+
+static uint64_t state_of_dice;
+
+static int roll(int low, int high)
+{
+    state_of_dice = state_of_dice * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return low + (int)((state_of_dice >> 33) % (uint64_t)(high - low + 1));
+}
+
+/* Tidy: what is aligned everywhere. */
+static int random_shape(int64_t *shape, bool is_tidy)
+{
+    static const int even[] = {8, 16, 24, 32, 48, 64, 96, 128, 256, 512, 1024, 2048};
+    static const int extents[] = {1,   2,   3,   4,   5,   7,   8,   9,    15,   16,  17,
+                                  24,  31,  32,  33,  48,  63,  64,  65,   96,   100, 127,
+                                  128, 129, 200, 256, 257, 512, 513, 1000, 1024, 2048};
+    int ndim = roll(1, 5);
+    int64_t size = 1, most = roll(0, 19) ? 1 << 26 : INT64_C(1) << 33;
+    for (int a = 0; a < ndim; ++a) {
+        shape[a] = is_tidy ? even[roll(0, 11)] : extents[roll(0, 31)];
+        if (size * shape[a] > most)
+            shape[a] = 2;
+        size *= shape[a];
+    }
+    if (!roll(0, 49))
+        shape[roll(0, ndim - 1)] = 0;
+    return ndim;
+}
+
+/* In some order of the axes: dense, spread, with longer rows, turned round, broadcast. */
+static void put_random_operand(kn_str *out, int ndim, const int64_t *shape, int item, bool is_output,
+                               bool is_tidy)
+{
+    int order[8], spread = is_tidy ? 2 : roll(0, 3);
+    int64_t stride[8], run = item;
+    for (int a = 0; a < ndim; ++a)
+        order[a] = a;
+    for (int a = ndim; a-- > 1 && roll(0, is_output ? 9 : 2) == 0;) {
+        int other = roll(0, a), kept = order[a];
+        order[a] = order[other];
+        order[other] = kept;
+    }
+    for (int k = ndim; k-- > 0;) {
+        int a = order[k];
+        int64_t step = run * (spread || roll(0, 4) ? 1 : roll(2, 3)) +
+                       (spread != 1 || roll(0, 3) ? 0 : item * roll(1, 9));
+        bool is_broadcast = !is_output && !roll(0, is_tidy ? 3 : 5);
+        stride[a] = is_broadcast ? 0 : is_tidy || roll(0, 14) ? step : -step;
+        run = is_broadcast ? run : step * shape[a];
+    }
+    kn_str_printf(out, " %c%d:", is_output ? '>' : '<', item);
+    for (int a = 0; a < ndim; ++a)
+        kn_str_printf(out, "%s%" PRId64, a ? "," : "", stride[a]);
+    if (!roll(0, is_tidy ? 9 : 2))
+        kn_str_printf(out, "@%d", roll(0, 19) * item);
+}
+
+static void put_random_line(kn_str *out)
+{
+    static const char *const targets[] = {"sm_90",  "sm_90", "sm_90", "sm_80",
+                                          "sm_120", "sm_75", "host",  "host"};
+    int64_t shape[8];
+    bool is_tidy = !roll(0, 1);
+    int ndim = random_shape(shape, is_tidy), inputs = roll(0, 3), outputs = roll(0, 4) ? 1 : 2,
+        item = 1 << roll(0, 4);
+    kn_str_append(out, targets[roll(0, 7)]);
+    for (int a = 0; a < ndim; ++a)
+        kn_str_printf(out, "%c%" PRId64, a ? ',' : ' ', shape[a]);
+    for (int k = 0; k < inputs + outputs; ++k)
+        put_random_operand(out, ndim, shape, roll(0, 3) ? item : 1 << roll(0, 4), k >= inputs, is_tidy);
+    kn_str_append(out, roll(0, 4) ? "" : " index");
+    kn_str_append(out, roll(0, 9) ? "" : " dear");
+}
+
+/* The calls of a batch with their plans. */
+static bool put_batch(kn_str *out, int batch)
+{
+    bool is_good = true;
+    state_of_dice = (uint64_t)batch;
+    for (int k = 0; k < CALLS && is_good; ++k) {
+        kn_str line = KN_STR_INIT;
+        call c;
+        put_random_line(&line);
+        kn_str_printf(out, "%s\n", kn_str_text(&line));
+        is_good = read_call(&c, kn_str_text(&line)) && put_plan(out, &c);
+        if (!is_good)
+            printf("FAILED '%s': %s\n", kn_str_text(&line), kiln_error_message());
+        kn_str_free(&line);
+    }
+    return is_good;
+}
+
+static bool put_checksums(kn_str *out)
+{
+    bool is_good = true;
+    for (int batch = 0; batch < BATCHES && is_good; ++batch) {
+        kn_str plans = KN_STR_INIT;
+        is_good = put_batch(&plans, batch);
+        kn_str_printf(out, "random %d: %08" PRIx32 "\n", batch, checksum(kn_str_text(&plans), plans.length));
+        kn_str_free(&plans);
+    }
     return is_good;
 }
 
@@ -254,20 +370,33 @@ static bool put_plans(kn_str *out, char *text)
     return true;
 }
 
-int main(int argc, char **argv)
+static bool check_folder(const char *folder, bool update)
 {
-    bool update = argc > 1 && !strcmp(argv[1], "--update");
     char path[512];
     kn_str out = KN_STR_INIT;
-    if (argc != 2 + update) {
-        fprintf(stderr, "usage: golden_plans [--update] FOLDER\n");
-        return 2;
-    }
-    snprintf(path, sizeof path, "%s/plans.txt", argv[1 + update]);
+    snprintf(path, sizeof path, "%s/plans.txt", folder);
     char *text = golden_read(path);
-    snprintf(path, sizeof path, "%s/plans.expected", argv[1 + update]);
-    bool same = text && put_plans(&out, text) && golden_matches(path, kn_str_text(&out), update);
+    snprintf(path, sizeof path, "%s/plans.expected", folder);
+    bool same = text && put_plans(&out, text) && put_checksums(&out) &&
+                golden_matches(path, kn_str_text(&out), update);
     kn_str_free(&out);
     free(text);
-    return same ? 0 : 1;
+    return same;
+}
+
+int main(int argc, char **argv)
+{
+    bool update = argc == 3 && !strcmp(argv[1], "--update");
+    if (argc == 3 && !strcmp(argv[1], "--random")) {
+        kn_str out = KN_STR_INIT;
+        bool is_good = put_batch(&out, atoi(argv[2]));
+        fputs(kn_str_text(&out), stdout);
+        kn_str_free(&out);
+        return is_good ? 0 : 1;
+    }
+    if (argc != 2 + update) {
+        fprintf(stderr, "usage: golden_plans [--update] FOLDER\n       golden_plans --random BATCH\n");
+        return 2;
+    }
+    return check_folder(argv[1 + update], update) ? 0 : 1;
 }

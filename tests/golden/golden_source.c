@@ -138,6 +138,19 @@ static void cut_preludes(char *source)
     memmove(source + first + sizeof mark - 1, end, strlen(end) + 1);
 }
 
+/* A line that goes on counting says the number of the next one. */
+static void check_line_numbers(const char *source)
+{
+    int number = 1;
+    for (const char *line = source; *line; line += strcspn(line, "\n") + 1, ++number) {
+        int said = 0, used = 0;
+        sscanf(line, "#line %d \"kiln_%n", &said, &used);
+        trouble_unless(!used || said == number + 1, "line %d says that %d follows", number, said);
+        if (!strchr(line, '\n'))
+            break;
+    }
+}
+
 /* Where the generated text goes on counting depends on how long the preludes are: that number becomes N. */
 static void forget_line_numbers(char *source)
 {
@@ -164,6 +177,8 @@ static bool check_file(const char *folder, const char *name, bool update)
         read_description(&d);
         source = in_trouble() ? NULL : make_source(&d);
     }
+    if (source)
+        check_line_numbers(source);
     if (source)
         cut_preludes(source);
     if (source)

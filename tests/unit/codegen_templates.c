@@ -19,6 +19,7 @@ static void assert_expands(const char *text, const char *expected)
                        {"empty", "", false},
                        {"lines", "first;\nsecond;\n", false},
                        {"user", "{\n#line 1 \"k\"\nz = x\n  + ${name}\n;\n#line 0\n}\n", false},
+                       {"gap", "a\n\nb", false},
                        {"pragma", "#pragma unroll\nfor (;;) {\n", false}};
     kn_str out = KN_STR_INIT;
     assert_int_equal(kn_template_expand(&out, text, slots, sizeof slots / sizeof slots[0]), KILN_OK);
@@ -40,6 +41,48 @@ static void slots_are_replaced(void **state)
     assert_expands("a\n    ${lines}\nb\n", "a\n    first;\n    second;\nb\n");
     assert_expands("  ${pragma}\n", "#pragma unroll\n  for (;;) {\n");
     assert_expands("", "");
+}
+
+/* Lines that are one slot, and lines that only look so. */
+static void lines_that_are_slots(void **state)
+{
+    (void)state;
+    assert_expands("${lines}\n", "first;\nsecond;\n");
+    assert_expands("${lines}", "first;\nsecond;\n");
+    assert_expands("  ${name}", "  kernel\n");
+    assert_expands("  ${empty}", "");
+    assert_expands("  ${gap}\n", "  a\n\n  b\n");
+    assert_expands("  ${name};\n", "  kernel;\n");
+    assert_expands("x${name}\n", "xkernel\n");
+    assert_expands("${name}${name}\n", "kernelkernel\n");
+    assert_expands("  ${name} }\n", "  kernel }\n");
+    assert_expands("\t${name}\n", "\tkernel\n");
+    assert_expands("${empty}x\n", "x\n");
+    assert_expands("a${name}", "akernel\n");
+    assert_expands("$\n${\n  $}\n  {}\n", "$\n${\n  $}\n  {}\n");
+    assert_expands("  $\n  ${\n", "  $\n  ${\n");
+    assert_expands("  $(name}\n", "  $(name}\n");
+    assert_expands("\n\n", "\n\n");
+    assert_expands("${name} ${", "kernel ${\n");
+}
+
+/* Names are compared whole; the first of that name has it. */
+static void names_of_slots(void **state)
+{
+    kn_slot slots[] = {
+        {"ab", "long", false}, {"a", "short", false}, {"a", "again", false}, {"", "none", false}};
+    kn_str out = KN_STR_INIT;
+    (void)state;
+    assert_int_equal(kn_template_expand(&out, "${a}, ${ab}, ${}\n  ${a}\n", slots, 4), KILN_OK);
+    assert_string_equal(kn_str_text(&out), "short, long, none\n  short\n");
+    assert_true(slots[0].is_used && slots[1].is_used && !slots[2].is_used && slots[3].is_used);
+    kn_str_free(&out);
+    assert_int_equal(kn_template_expand(&out, "${b}", slots, 4), KILN_ERROR_INTERNAL);
+    assert_string_equal(kiln_error_message(), "template: the slot '${b}' is unknown");
+    assert_int_equal(kn_template_expand(&out, "x ${abc} y", slots, 4), KILN_ERROR_INTERNAL);
+    assert_string_equal(kiln_error_message(), "template: the slot '${abc}' is unknown");
+    assert_int_equal(kn_template_expand(&out, "${ab}", slots, 0), KILN_ERROR_INTERNAL);
+    kn_str_free(&out);
 }
 
 /* The user's text keeps its columns, and a slot inside it is the user's own. */
@@ -79,7 +122,7 @@ static void every_template_can_be_read(void **state)
 static void a_folder_overrides(void **state)
 {
     char folder[] = "/tmp/kiln-templates-XXXXXX", path[128];
-    kn_str text = KN_STR_INIT, other = KN_STR_INIT;
+    kn_str text = KN_STR_INIT, other = KN_STR_INIT, none = KN_STR_INIT;
     (void)state;
     assert_non_null(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/cuda", folder);
@@ -92,6 +135,22 @@ static void a_folder_overrides(void **state)
     setenv("KILN_TEMPLATE_DIR", folder, 1);
     assert_int_equal(kn_template_read(&text, "cuda/flat.cu"), KILN_OK);
     assert_string_equal(kn_str_text(&text), "mine\n");
+    /* A folder, or a path that is longer than paths are, is no file. */
+    assert_int_equal(kn_template_read(&none, "cuda"), KILN_ERROR_INTERNAL);
+    assert_string_equal(kiln_error_message(), "there is no template 'cuda'");
+    for (size_t room = 4095; room <= 4097; ++room) {
+        char *deep = malloc(room + 1);
+        assert_non_null(deep);
+        memset(deep, '/', room);
+        memcpy(deep, folder, strlen(folder));
+        deep[room - strlen("/cuda/flat.cu")] = '\0';
+        setenv("KILN_TEMPLATE_DIR", deep, 1);
+        kn_str_free(&text);
+        assert_int_equal(kn_template_read(&text, "cuda/flat.cu"), KILN_OK);
+        assert_int_equal(text.length == 5, room < 4096);
+        free(deep);
+    }
+    setenv("KILN_TEMPLATE_DIR", folder, 1);
     assert_int_equal(kn_template_read(&other, "host/flat.cpp"), KILN_OK);
     assert_true(other.length > 100);
     unsetenv("KILN_TEMPLATE_DIR");
@@ -139,6 +198,78 @@ static void preludes_come_where_they_are_needed(void **state)
     }
 }
 
+/* What a prelude says of itself: any of several words switches it on, on any of several lines; what it wants with
+ * it comes in front, once. */
+static void tags_are_read(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_there;
+    } preludes[] = {{"// needs: apple pear\n// needs: plum\n", true},
+                    {"// needs: plum\n", false},
+                    {"// needs: pear\n", true},
+                    {"// needs: plum pear\n", true},
+                    {"// needs:\n", false},
+                    {"// needs: pears\n", false},
+                    {"// a note\n// needs: apple\n", true},
+                    {"// a note\n// needs: plum\n", false},
+                    {"int a;\n// needs: plum\n", true},
+                    {"", true},
+                    {"// needs: plum\n// needs: pear apple\n", true}};
+    char folder[] = "/tmp/kiln-preludes-XXXXXX", path[128];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    snprintf(path, sizeof path, "%s/prelude", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/prelude/host_bits.cpp", folder);
+    setenv("KILN_TEMPLATE_DIR", folder, 1);
+    for (size_t k = 0; k < sizeof preludes / sizeof *preludes; ++k) {
+        FILE *file = fopen(path, "w");
+        assert_non_null(file);
+        fprintf(file, "%sint marked;\nint behind;\n", preludes[k].text);
+        fclose(file);
+        char *text = preludes_for(KN_HOST, "z = pear + apple");
+        if ((strstr(text, "int marked;\nint behind;\n\n") != NULL) != preludes[k].is_there)
+            fail_msg("'%s' %s", preludes[k].text, preludes[k].is_there ? "is left out" : "is taken");
+        kn_free(text);
+    }
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fputs("// needs: pear\n// with: nothing\nint marked;\n", file);
+    fclose(file);
+    kn_str out = KN_STR_INIT;
+    assert_int_equal(kn_prelude_append(&out, KN_HOST, (const char *[]){"pear"}, 1), KILN_ERROR_INTERNAL);
+    assert_string_equal(kiln_error_message(), "prelude: there is no prelude/host_nothing");
+    kn_str_free(&out);
+    unsetenv("KILN_TEMPLATE_DIR");
+    unlink(path);
+    snprintf(path, sizeof path, "%s/prelude", folder);
+    rmdir(path);
+    rmdir(folder);
+}
+
+/* Each prelude stands there once, behind those that it wants; every text is looked through. */
+static void preludes_come_once(void **state)
+{
+    static const char *const texts[] = {"z = x", "complex<float> a;",
+                                        "atomicAdd(p, float16(1)); bfloat16 b;"};
+    (void)state;
+    for (int backend = KN_HOST; backend <= KN_CUDA; ++backend) {
+        kn_str out = KN_STR_INIT;
+        assert_int_equal(kn_prelude_append(&out, (kn_backend_kind)backend, texts, 3), KILN_OK);
+        static const char *const once[] = {"typedef signed char int8;", "struct float16 {",
+                                           "struct bfloat16 {"};
+        for (size_t k = 0; k < 3; ++k) {
+            const char *first = strstr(kn_str_text(&out), once[k]);
+            assert_non_null(first);
+            assert_null(strstr(first + 1, once[k]));
+        }
+        assert_true(strstr(kn_str_text(&out), once[0]) < strstr(kn_str_text(&out), once[1]));
+        assert_non_null(strstr(kn_str_text(&out), "struct kn_floating {}"));
+        kn_str_free(&out);
+    }
+}
+
 /* Tags are for the choice alone, and no header is included. */
 static void preludes_are_clean(void **state)
 {
@@ -163,7 +294,9 @@ int main(void)
         cmocka_unit_test(slots_are_replaced),       cmocka_unit_test(user_text_is_verbatim),
         cmocka_unit_test(unknown_slots_are_errors), cmocka_unit_test(every_template_can_be_read),
         cmocka_unit_test(a_folder_overrides),       cmocka_unit_test(preludes_come_where_they_are_needed),
-        cmocka_unit_test(preludes_are_clean),
+        cmocka_unit_test(preludes_are_clean),       cmocka_unit_test(lines_that_are_slots),
+        cmocka_unit_test(names_of_slots),           cmocka_unit_test(tags_are_read),
+        cmocka_unit_test(preludes_come_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

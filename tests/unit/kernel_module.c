@@ -270,6 +270,48 @@ static void types_named_anywhere(void **state)
     kiln_module_free(module);
 }
 
+/* Each header has its own text, and any one of them may name a type, as may any option and any expression. */
+static void several_headers(void **state)
+{
+    (void)state;
+    NEEDS_NVRTC();
+    static const char *const names[] = {"first.h", "deep/second.h", "third.h"};
+    static const char *const texts[] = {
+        "#define FIRST 1\n", "#include \"third.h\"\n#define SECOND (FIRST + THIRD)\n",
+        "#include <kiln/types.h>\n#define THIRD 3\ntypedef bfloat16 element;\n"};
+    static const char *const defines[] = {"-DA=1", "-DHALF=float16"}, *const expressions[] = {"g<A>",
+                                                                                              "g<SECOND>"};
+    kiln_module *module = NULL;
+    kiln_module_options options = options_for("sm_90");
+    options.header_names = names;
+    options.header_texts = texts;
+    options.n_headers = 3;
+    options.compile_options = defines;
+    options.n_compile_options = 2;
+    options.name_expressions = expressions;
+    options.n_name_expressions = 2;
+    const void *code;
+    size_t size;
+    create(&module,
+           "#include \"first.h\"\n#include \"deep/second.h\"\n"
+           "static_assert(FIRST == 1 && SECOND == 4 && sizeof(HALF) == 2 && sizeof(element) == 2, \"\");\n"
+           "template <int N> __global__ void g(element *x, HALF *h) { x[N] = x[0] + *h; }",
+           0, &options);
+    assert_int_equal(kiln_module_code(&code, &size, module), KILN_OK);
+    assert_non_null(memmem(code, size, "_Z1gILi1E", 9));
+    assert_non_null(memmem(code, size, "_Z1gILi4E", 9));
+    kiln_module_free(module);
+    /* In no text that is given: it comes by a macro alone. */
+    module = NULL;
+    static const char *const by_macro[] = {"-DA=1", "-DTYPES=<kiln/types.h>"};
+    options = options_for("sm_90");
+    options.compile_options = by_macro;
+    options.n_compile_options = 2;
+    create(&module, "#include TYPES\nextern \"C\" __global__ void f(float16 *x) { *x = *x + *x; }", 0,
+           &options);
+    kiln_module_free(module);
+}
+
 /* Under -dc the code is relocatable, and stays so until a device links it. */
 static void relocatable_code(void **state)
 {
@@ -449,6 +491,7 @@ int main(void)
         cmocka_unit_test(types_of_kernels),
         cmocka_unit_test(types_named_anywhere),
         cmocka_unit_test(a_hit_writes_no_source),
+        cmocka_unit_test(several_headers),
         cmocka_unit_test(relocatable_code),
         cmocka_unit_test(what_is_not_code),
         cmocka_unit_test(fails_cleanly_without_memory),

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -136,6 +137,28 @@ static void everything_at_once(void **state)
     kn_target_host(&s.target);
     s.schedule = (kn_schedule){.kind = &kn_kind_host_indices, .rank = 8};
     assert_round_trip(&s);
+    kn_program_free(p);
+}
+
+/* What is nothing is not written, what is one is. */
+static void small_numbers(void **state)
+{
+    kn_program *p = program("T x", "T z", "z = x", NULL);
+    kn_spec s = spec_of(p);
+    (void)state;
+    for (int rank = 0; rank < 3; ++rank) {
+        char expected[32];
+        s.loop_rank = s.schedule.rank = s.schedule.vector = rank;
+        s.schedule.block = rank;
+        char *line = line_of(&s);
+        snprintf(expected, sizeof expected, "loop_rank=\"%d\"", rank);
+        assert_int_equal(strstr(line, expected) != NULL, rank > 0);
+        assert_int_equal(strstr(line, " rank=") != NULL, rank > 0);
+        assert_int_equal(strstr(line, " vector=") != NULL, rank > 0);
+        assert_int_equal(strstr(line, " block=") != NULL, rank > 0);
+        kn_free(line);
+        assert_round_trip(&s);
+    }
     kn_program_free(p);
 }
 
@@ -339,6 +362,47 @@ static void damage_is_found(void **state)
     assert_refused("target=\"cuda:sm_90\"", "target=\"cuda:sm_1\"", KILN_ERROR_INVALID, "sm_1");
 }
 
+static void assert_taken(const char *from, const char *to)
+{
+    kn_parsed_spec parsed;
+    char *line = damaged(from, to);
+    if (kn_spec_parse(&parsed, line) != KILN_OK)
+        fail_msg("'%s' is refused: %s", to, kiln_error_message());
+    kn_parsed_spec_free(&parsed);
+    kn_free(line);
+}
+
+/* The least and the greatest of each number, and those beside them. */
+static void numbers_have_bounds(void **state)
+{
+    (void)state;
+    static const char *const fields[] = {"vector", "block", "rank"};
+    for (size_t k = 0; k < sizeof fields / sizeof *fields; ++k) {
+        static const struct {
+            const char *value;
+            bool is_good;
+        } rows[] = {{"0", true},   {"1", true},   {"4096", true}, {"4097", false}, {"", false},
+                    {"-1", false}, {"4 ", false}, {"0x4", false}, {"+4", false}};
+        for (size_t r = 0; r < sizeof rows / sizeof *rows; ++r) {
+            char to[80];
+            snprintf(to, sizeof to, "schedule=\"flat\" %s=\"%s\"", fields[k], rows[r].value);
+            if (rows[r].is_good)
+                assert_taken("schedule=\"flat\" vector=\"4\" block=\"256\"", to);
+            else
+                assert_refused("schedule=\"flat\" vector=\"4\" block=\"256\"", to, KILN_ERROR_FORMAT,
+                               fields[k]);
+        }
+    }
+    assert_taken("array:float32 array", "raw0:float32 array");
+    assert_taken("array:float32 array", "raw64c:float32 array");
+    assert_taken("array:float32 array", "struct:1 array");
+    assert_taken("vector=\"4\"", "vector=\"4\" loop_rank=\"64\"");
+    assert_taken("vector=\"4\"", "vector=\"4\" loop_rank=\"0\"");
+    assert_taken("out=\"T z\"", "out=\"T z\" reduced=\"64\"");
+    assert_taken("vector=\"4\"", "vector=\"4\" access=\"dvgts\"");
+    assert_refused("vector=\"4\"", "vector=\"4\" access=\"dx\"", KILN_ERROR_FORMAT, "access");
+}
+
 /* No prefix of a line is a line. */
 static void cut_lines_are_refused(void **state)
 {
@@ -375,16 +439,12 @@ static void nth_allocation_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_line),
-        cmocka_unit_test(awkward_texts),
-        cmocka_unit_test(everything_at_once),
-        cmocka_unit_test(every_schedule),
-        cmocka_unit_test(several_stages),
-        cmocka_unit_test(modules_round_trip),
-        cmocka_unit_test(differences_show),
-        cmocka_unit_test(damage_is_found),
-        cmocka_unit_test(cut_lines_are_refused),
-        cmocka_unit_test(nth_allocation_fails),
+        cmocka_unit_test(plain_line),          cmocka_unit_test(awkward_texts),
+        cmocka_unit_test(everything_at_once),  cmocka_unit_test(every_schedule),
+        cmocka_unit_test(small_numbers),       cmocka_unit_test(several_stages),
+        cmocka_unit_test(modules_round_trip),  cmocka_unit_test(differences_show),
+        cmocka_unit_test(damage_is_found),     cmocka_unit_test(cut_lines_are_refused),
+        cmocka_unit_test(numbers_have_bounds), cmocka_unit_test(nth_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -122,6 +122,17 @@ static void complex_parts_are_kept(void **state)
     (void)state;
     assert_int_equal(kn_scalar_store(c, KILN_COMPLEX64, &arg, "s"), KILN_OK);
     assert_true(c[0] == 1.5f && c[1] == -2);
+    /* Beyond float16's range, where it is looked at whether they become infinities. */
+    static const double most = 3.4028234663852886e38;
+    const double parts[][2] = {{1e6, 1e6},    {most, 0},      {0, -most},
+                               {INFINITY, 1}, {1, -INFINITY}, {-1e38, 65505}};
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++) {
+        kiln_arg large = kiln_arg_complex(parts[k][0], parts[k][1]);
+        assert_int_equal(kn_scalar_store(c, KILN_COMPLEX64, &large, "s"), KILN_OK);
+        assert_true(c[0] == (float)parts[k][0] && c[1] == (float)parts[k][1]);
+        assert_int_equal(kn_scalar_store(z, KILN_COMPLEX128, &large, "s"), KILN_OK);
+        assert_true(z[0] == parts[k][0] && z[1] == parts[k][1]);
+    }
     assert_int_equal(kn_scalar_store(z, KILN_COMPLEX128, &real, "s"), KILN_OK);
     assert_true(z[0] == 7 && z[1] == 0);
 }
