@@ -7,7 +7,8 @@
  *        golden_plans --random BATCH
  *
  *     sm_90 64,100 <4:4,256@8 >4:400,4      target, extents, operands: inputs (<) and outputs (>) as item size, byte strides (0: broadcast) and the
- *                                           low bits of the address; then words: index (the body uses `i`), dear (it calls exp), block=512
+ *                                           low bits of the address; then words: index (the body uses `i`), dear (it calls exp), block=512, fold=2
+ *                                           (a reduction of the last two axes, along which results have no strides)
  */
 #include "golden.h"
 #include "plan/choose.h"
@@ -31,7 +32,7 @@ typedef struct operand {
 
 typedef struct call {
     kn_target target;
-    int ndim, count, block;
+    int ndim, count, block, folded;
     bool with_index, is_dear, is_wrong;
     int64_t shape[KILN_MAX_NDIM];
     operand operand[MOST_OPERANDS];
@@ -76,6 +77,8 @@ static void read_word(call *c, const char *word)
         c->is_dear = true;
     else if (!strncmp(word, "block=", 6))
         c->block = atoi(word + 6);
+    else if (!strncmp(word, "fold=", 5))
+        c->folded = atoi(word + 5);
     else
         c->is_wrong = true;
 }
@@ -120,8 +123,16 @@ static kn_program *make_program(const call *c)
     }
     if (!*kn_str_text(&text[1])) /* a program has an output, if only one that takes no part in the space */
         kn_str_append(&text[1], "raw int8 own");
-    kn_program_elementwise(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]), "k",
-                           NULL);
+    if (c->folded) {
+        kn_str_clear(&text[2]);
+        for (int k = 0; k < c->count; ++k)
+            if (c->operand[k].is_output)
+                kn_str_printf(&text[2], "v%d = a; ", k);
+        kn_program_reduction(&program, kn_str_text(&text[0]), kn_str_text(&text[1]),
+                             c->with_index ? "i" : "1", "a + b", kn_str_text(&text[2]), "0", "k", NULL);
+    } else
+        kn_program_elementwise(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]),
+                               "k", NULL);
     for (int k = 0; k < 3; ++k)
         kn_str_free(&text[k]);
     return program;
@@ -130,9 +141,17 @@ static kn_program *make_program(const call *c)
 static void make_space(kn_space *space, kn_access *access, const call *c)
 {
     kn_view view[MOST_OPERANDS];
+    int64_t kept[KILN_MAX_NDIM];
+    uint64_t reduced = 0;
+    for (int a = 0; a < c->ndim; ++a) {
+        bool is_folded = a >= c->ndim - c->folded;
+        kept[a] = is_folded ? 1 : c->shape[a];
+        reduced |= (uint64_t)is_folded << a;
+    }
     for (int k = 0; k < c->count; ++k)
-        view[k] = (kn_view){c->shape, c->operand[k].stride, c->ndim, c->operand[k].is_output};
-    kn_space_make(space, c->ndim, c->shape, 0, view, c->count, c->with_index);
+        view[k] = (kn_view){c->operand[k].is_output ? kept : c->shape, c->operand[k].stride, c->ndim,
+                            c->operand[k].is_output};
+    kn_space_make(space, c->ndim, c->shape, reduced, view, c->count, c->with_index);
     for (int k = 0; k < c->count; ++k)
         access[k] = (kn_access){c->operand[k].item_size, c->operand[k].address + (uintptr_t)space->offset[k],
                                 c->operand[k].is_output};
@@ -235,6 +254,8 @@ static bool put_plan(kn_str *out, const call *c)
     is_good = is_good && kn_layout_make(&layout, &spec) == KILN_OK;
     kn_str_printf(out, "    %s vector=%d block=%d rank=%d access=%s arguments=%d", s->kind->name, s->vector,
                   s->block, s->rank, s->access, layout.size);
+    if (s->lanes > 0)
+        kn_str_printf(out, " lanes=%d", s->lanes);
     if (layout.own_size > 0)
         kn_str_printf(out, " field=%d+%d", layout.own_at, layout.own_size);
     kn_str_append(out, "\n");
