@@ -15,8 +15,10 @@ static kiln_status find_type(kn_str *out, const char *out_params, const kiln_ker
         status = kn_signature_parse(param, 0, KN_MAX_PARAMS, &count, out_params, "output", o->preamble);
     if (status != KILN_OK)
         return status;
-    kn_str_append(out, o->reduce_type ? o->reduce_type : "wide ");
-    if (o->reduce_type || count == 0) /* no output at all is refused where all outputs are looked at */
+    bool is_none =
+        !o->reduce_type && count == 0; /* any type will do: it is refused where outputs are looked at */
+    kn_str_append(out, o->reduce_type ? o->reduce_type : is_none ? "bool" : "wide ");
+    if (o->reduce_type || is_none)
         return KILN_OK;
     kn_str text = KN_STR_INIT;
     param[0].is_raw = param[0].is_non_const = false;

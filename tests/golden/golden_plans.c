@@ -151,7 +151,7 @@ static void make_space(kn_space *space, kn_access *access, const call *c)
     for (int k = 0; k < c->count; ++k)
         view[k] = (kn_view){c->operand[k].is_output ? kept : c->shape, c->operand[k].stride, c->ndim,
                             c->operand[k].is_output};
-    kn_space_make(space, c->ndim, c->shape, reduced, view, c->count, c->with_index);
+    kn_space_make(space, c->ndim, c->shape, reduced, view, c->count, c->with_index ? KN_WITH_INDEX : 0);
     for (int k = 0; k < c->count; ++k)
         access[k] = (kn_access){c->operand[k].item_size, c->operand[k].address + (uintptr_t)space->offset[k],
                                 c->operand[k].is_output};

@@ -16,7 +16,7 @@ static kn_space *make(void)
     assert_non_null(space);
     space->ndim = 3;
     space->n_operands = 2;
-    space->has_index = true;
+    space->indices = KN_WITH_INDEX;
     space->size = 30;
     space->n_reduced = 1;
     memcpy(space->extent, (int64_t[]){2, 3, 5}, 3 * sizeof(int64_t));
@@ -89,7 +89,7 @@ static void splits(void **state)
     assert_true(half[0].offset[0] == 100 && half[0].offset[1] == -9);
     assert_true(half[1].offset[0] == 108 && half[1].offset[1] == 5);
     for (int h = 0; h < 2; ++h) {
-        assert_true(half[h].ndim == 3 && half[h].n_operands == 2 && half[h].has_index);
+        assert_true(half[h].ndim == 3 && half[h].n_operands == 2 && half[h].indices == KN_WITH_INDEX);
         assert_int_equal(half[h].n_reduced, 1);
         assert_true(half[h].extent[0] == 2 && half[h].extent[1] == 3);
         for (int o = 0; o < 2; ++o)
@@ -123,7 +123,7 @@ static void axes_put_together(void **state)
     to->ndim = 77;
     to->n_reduced = 5;
     kn_space_start(to, s);
-    assert_true(to->n_operands == 2 && to->has_index && to->size == 30 && to->ndim == 77);
+    assert_true(to->n_operands == 2 && to->indices == KN_WITH_INDEX && to->size == 30 && to->ndim == 77);
     assert_int_equal(to->n_reduced, 0);
     assert_true(to->offset[0] == 100 && to->offset[1] == -9);
     kn_space_put_axis(to, 0, s, 2, 1);

@@ -1,5 +1,6 @@
 /* How dear bodies are guessed to be, counted by hand. */
 #include "plan/cost.h"
+#include "plan/program.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
