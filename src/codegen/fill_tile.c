@@ -3,8 +3,8 @@
 #include "plan/cost.h"
 
 enum {
-    FULL_THREADS = 2048, /* of a multiprocessor that tiles are to leave registers for, */
-    MOST_BOUND = 4,      /* of vectors of so few elements */
+    FULL_THREADS = 2048, /* of a multiprocessor that tiles of short vectors are to leave registers for */
+    MOST_BOUND = 4,      /* elements of such a short vector */
     MOST_UNROLLED = 4    /* elements of a vector up to which the rows of a thread are unrolled */
 };
 

@@ -7,19 +7,19 @@
 enum {
     ACCESS = 16,           /* bytes of a chunk, which one thread copies at once */
     BOX_BYTES = 58 << 10,  /* of shared memory that a box takes, about */
-    SMALL_BOX = 8 << 10,   /* bytes that it takes where larger ones would be too few; */
-    ENOUGH_BOXES = 512,    /* these are */
-    SHORTEST_ROW = 96,     /* bytes of a row, from which on crossing is worth it */
+    SMALL_BOX = 8 << 10,   /* bytes that it takes where larger boxes would be fewer than ENOUGH_BOXES */
+    ENOUGH_BOXES = 512,    /* boxes, for all multiprocessors to have some */
+    CROSSED_ROW = 96,      /* bytes of a row, from which on crossing is worth it */
     CROSSED_BYTES = 512,   /* of results along the fastest axis, at most, where boxes cross */
     LONGEST_ROW = 4096,    /* bytes of a row in a box, at most */
-    SHORT_ROW = 160,       /* bytes of a row in a box, at least, where there are more */
+    ENOUGH_ROW = 160,      /* bytes of a row in a box, below which it is not cut */
     MORE_PARTS = 4,        /* ways to cut beyond the fewest parts that are looked at */
     SLOT_LANES = 5,        /* log2 of threads side by side along a run, at least: a warp has one run */
-    BYTE_LANES = 3,        /* the same of elements of a byte, whose boxes are shorter */
+    BYTE_LANES = 3,        /* log2 of these threads for elements of a byte, whose boxes are shorter */
     CHUNK_LANES = 5,       /* log2 of threads along a row, at most */
     MOST_BYTES = 63 << 10, /* of a box: larger ones were not measured */
-    BLOCKS = 4,            /* on a multiprocessor, as registers allow */
-    SMALL_BLOCKS = 3,      /* the same of elements below 4 bytes */
+    BLOCKS = 4,            /* on a multiprocessor, as registers allow for elements of 4 bytes or more */
+    SMALL_BLOCKS = 3,      /* on a multiprocessor, as registers allow for smaller elements */
     CACHE_BYTES = 32 << 10 /* of a multiprocessor that shared memory leaves to a cache of some size */
 };
 
@@ -57,7 +57,7 @@ bool kn_cut_is_crossed(kn_cut *c, int axis)
 {
     size_boxes(c);
     return kn_cut_extent(c, c->axes.fastest) * c->item <= CROSSED_BYTES &&
-           crossed_columns(c, axis) * c->item >= SHORTEST_ROW;
+           crossed_columns(c, axis) * c->item >= CROSSED_ROW;
 }
 
 static int64_t whole_vectors(const kn_cut *c, int64_t elements)
@@ -190,7 +190,7 @@ static void find_boxes(kn_box *best, const kn_cut *c)
     int64_t columns = 0;
     for (int64_t parts = kn_divide_up(whole, most); columns != 1; ++parts) {
         columns = kn_divide_up(whole, parts);
-        if (best->cost < DBL_MAX && columns * c->item < SHORT_ROW)
+        if (best->cost < DBL_MAX && columns * c->item < ENOUGH_ROW)
             return;
         (crossed ? try_crossed : try_straight)(best, c, columns);
         parts += parts / 16;

@@ -3,11 +3,11 @@
 #include <stdlib.h>
 
 enum {
-    DEFAULT_BLOCK = 256,
-    MAX_INPUT_BYTES = 64, /* of one thread and operand */
-    STAGED_AXES = 6,      /* that a kernel walks beside those of the space, at most */
-    SHORTEST_SIDE = 8,    /* elements along both axes of an input that is turned */
-    MAX_EXTENT = 0x7fffffff
+    DEFAULT_BLOCK = 256,    /* threads */
+    MAX_INPUT_BYTES = 64,   /* of one thread and operand */
+    STAGED_AXES = 6,        /* that a kernel walks beside those of the space, at most */
+    SHORTEST_SIDE = 8,      /* elements along both axes of an input that is turned */
+    MAX_EXTENT = 0x7fffffff /* that divisions in 32 bits take */
 };
 
 int kn_choice_inner(const kn_choice *c)

@@ -12,10 +12,9 @@ enum {
     SHORTEST_ROW = 32,    /* bytes of a row, below which results of rows taken together fill no sector */
     SHORT_ROW = 512,      /* bytes of a row, from which on it is read for itself */
     ROWS_TOGETHER = 1024, /* bytes that shorter rows have together, at most */
-    STRIPE_VECTOR =
-        4, /* elements of a vector, at most, where blocks take several rows: it earns nothing for more */
-    STRIPE_LEAST = 128,   /* vectors of a row, from which on they do */
-    STRIPE_BLOCKS = 65535 /* along the second axis of a grid */
+    STRIPE_VECTOR = 4,    /* elements of a vector, above which blocks of several rows earn nothing */
+    STRIPE_LEAST = 128,   /* vectors of a row, from which on blocks take several rows */
+    STRIPE_BLOCKS = 65535 /* blocks along the second axis of a grid, at most */
 };
 
 typedef struct figures {

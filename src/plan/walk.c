@@ -7,10 +7,10 @@
 
 enum {
     TURNED_BYTES = 4 * KN_WALK_LINE, /* of an operand that runs along another axis, read at a time */
-    LONG_RUN = 256,       /* elements: worth blocks of one run although something is broadcast along it */
-    SHORT_RUN = 64,       /* fewer: runs are put together */
-    MOST_BUFFERED = 1024, /* elements of a block, where nothing is turned */
-    MOST_DIRECT = 16384,
+    LONG_RUN = 256,           /* elements: worth blocks of one run although something is broadcast along it */
+    SHORT_RUN = 64,           /* elements of a run, below which runs are put together */
+    MOST_BUFFERED = 1024,     /* elements of a block, where nothing is turned */
+    MOST_DIRECT = 16384,      /* elements of a block without buffers */
     SCATTERED_BYTES = 4 << 20 /* of results in rows, from which on they go past the caches */
 };
 
