@@ -1,5 +1,5 @@
-/* box_choices.c - the boxes of windows kernels that plan/boxes.c chooses from, Its text is taken in, so that what it knows of a box is at hand; the library's own object is not linked
- * then. */
+/* box_choices.c - the boxes of windows kernels that plan/boxes.c chooses from. Its text is taken in, so that
+ * what it knows of a box is at hand; the library's own object is not linked then. */
 #include "plan/boxes.h"
 
 #include "choices.h"

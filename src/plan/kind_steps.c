@@ -11,9 +11,8 @@
 enum {
     STEPS_BLOCK = 1024,    /* threads; many, so that the rows of a block share what they read */
     STEPS_BYTES = 1 << 24, /* bytes of results, from which on it is worth it */
-    STEPS_RATIO =
-        4, /* bytes of results to a byte of inputs, at least: reading inputs again from L2 would bind */
-    STEPS_SHARE = 8 /* the input that stands still has at least this part of what the largest such has */
+    STEPS_RATIO = 4, /* bytes of results to one of inputs, at least: to read these again from L2 would bind */
+    STEPS_SHARE = 8  /* the input that stands still has at least this part of what the largest such has */
 };
 
 /* Bytes that the operand really has, what is broadcast counted once. */
