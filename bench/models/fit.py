@@ -25,7 +25,7 @@ MULTIPROCESSOR, RESERVED = 228 << 10, 1 << 10  # bytes of shared memory of an sm
 def constants(name):
     """The numbers of enumerators and of static constants in a source file."""
     text = re.sub(r"/\*.*?\*/", "", (SOURCES / name).read_text(encoding="utf-8"), flags=re.S)
-    found = re.findall(r"\b([A-Za-z_]\w*) = ([0-9][0-9.]*(?: << [0-9]+)?)\s*[,;}]", text)
+    found = re.findall(r"\b([A-Za-z_]\w*) =\s+([0-9][0-9.]*(?: << [0-9]+)?)\s*[,;}]", text)
     return {word: int(value.split()[0]) << int(value.split()[2]) if "<<" in value else float(value) for word, value in found}
 
 

@@ -20,14 +20,13 @@ enum {
 
 /* What a tile costs beyond its bytes, as a part of them: fitted by bench/models/fit.py to tiles of transposes
  * and orders of axes with 1- to 8-byte elements, measured on an H200. */
-static const double run_read = 12.8; /* bytes that take as long as it takes to begin a run of them */
-static const double run_written =
-    5.5; /* bytes, likewise, of a run of results: it waits in the cache for others */
+static const double run_read = 12.8;       /* bytes that take as long as it takes to begin a run of them */
+static const double run_written = 5.5;     /* bytes, likewise, of results: their runs wait in the cache */
 static const double read_off = 0.02;       /* for each power of two that runs of the input lack to ALIGNED */
 static const double written_off = 0.05;    /* for each power of two that runs of results lack to ALIGNED */
 static const double more_shared = 0.03;    /* for each power of two of shared memory above FREE_SHARED */
 static const double fewer_threads = 0.035; /* for each power of two below ENOUGH_THREADS */
-static const double fewer_tiles = 0.1; /* for each power of two below ENOUGH_TILES: by older measurements */
+static const double fewer_tiles = 0.1;     /* for each below ENOUGH_TILES: by older measurements */
 
 typedef struct sides {
     const kn_space *space;
