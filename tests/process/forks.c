@@ -106,11 +106,21 @@ static void use_sqlite(void)
     sqlite3_close(db);
 }
 
+/* A fork lasts some milliseconds: were SQLite in use all the time, each child would be caught in it and none
+ * would read the disk. And modules that are loaded make forks slow: after the first hundreds new ones are
+ * rarer. */
+static long nap_us(int thread, int round)
+{
+    if (thread == 2)
+        return 40000;
+    return thread == 0 && round > 300 ? 500000 : 50;
+}
+
 static void *work(void *user)
 {
     int thread = (int)(intptr_t)user;
     for (int round = 0; !atomic_load(&is_over); round++) {
-        struct timespec nap = {0, thread == 2 ? 5000000 : 50000};
+        struct timespec nap = {0, nap_us(thread, round) * 1000};
         if (thread == 0) { /* compiles, stores and loads */
             require(computes("fresh", 1000 + round, 10), "a new kernel");
             atomic_fetch_add(&new_kernels, 1);
