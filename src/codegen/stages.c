@@ -48,11 +48,6 @@ static kiln_dtype dtype_of(const kn_writer *w, const kn_param *value)
     return w->spec->operand[k].seen;
 }
 
-static bool is_half(kiln_dtype dtype)
-{
-    return dtype == KILN_FLOAT16 || dtype == KILN_BFLOAT16;
-}
-
 void kn_put_type(const kn_writer *w, kn_str *out, int value)
 {
     const kn_param *p = &w->program->param[value];
@@ -60,7 +55,7 @@ void kn_put_type(const kn_writer *w, kn_str *out, int value)
         kn_str_append(out, kn_spec_c_name(w->spec, value));
     else if (p->type == KN_TYPE_STRUCT)
         kn_str_append(out, p->struct_name);
-    else if (p->is_wide && is_half(dtype_of(w, p)))
+    else if (p->is_wide && kn_dtype_is_half(dtype_of(w, p)))
         kn_str_append(out, kn_dtype_info_of(KILN_FLOAT32)->c_name);
     else if (p->type == KN_TYPE_PLACEHOLDER)
         kn_str_append_n(out, &p->placeholder, 1);
