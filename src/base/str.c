@@ -66,7 +66,6 @@ void kn_str_printf(kn_str *s, const char *format, ...)
 void kn_str_clear(kn_str *s)
 {
     s->length = 0;
-    s->failed = false;
     if (s->data)
         s->data[0] = 0;
 }

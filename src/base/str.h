@@ -19,6 +19,7 @@ void kn_str_append(kn_str *s, const char *text);
 void kn_str_append_n(kn_str *s, const char *text, size_t length);
 void kn_str_printf(kn_str *s, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void kn_str_vprintf(kn_str *s, const char *format, va_list args) __attribute__((format(printf, 2, 0)));
+/* Empties it, for new text: a failure is remembered all the same. */
 void kn_str_clear(kn_str *s);
 void kn_str_free(kn_str *s);
 /* "" instead of NULL. */

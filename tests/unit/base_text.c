@@ -130,6 +130,9 @@ static void string_remembers_a_failure(void **state)
     kn_str_append(&s, "after");
     assert_int_equal(kn_str_status(&s, "text"), KILN_ERROR_MEMORY);
     assert_string_equal(kn_str_text(&s), "before");
+    kn_str_clear(&s);
+    kn_str_append(&s, "again");
+    assert_int_equal(kn_str_status(&s, "text"), KILN_ERROR_MEMORY);
     assert_null(kn_str_take(&s, "text"));
     assert_null(s.data);
     assert_int_equal(kn_str_status(&s, "text"), KILN_OK);
