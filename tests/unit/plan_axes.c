@@ -161,12 +161,34 @@ static void order_by_inputs(void **state)
     free(s);
 }
 
+/* As many operands as there is room for. */
+static void most_operands(void **state)
+{
+    static const int64_t shape[] = {3, 4}, strides[] = {16, 4}, still[] = {0, 4};
+    kn_view view[KN_MAX_PARAMS];
+    kn_space *s = calloc(1, sizeof *s);
+    (void)state;
+    assert_non_null(s);
+    for (int k = 0; k < KN_MAX_PARAMS; ++k)
+        view[k] = (kn_view){shape, k == 7 ? still : strides, 2, k == KN_MAX_PARAMS - 1};
+    kn_space_make(s, 2, shape, 0, view, KN_MAX_PARAMS, KN_WITH_INDEX);
+    assert_true(s->ndim == 2 && s->n_operands == KN_MAX_PARAMS + 1);
+    for (int k = 0; k < KN_MAX_PARAMS; ++k)
+        assert_true(s->stride[k][0] == (k == 7 ? 0 : 16) && s->stride[k][1] == 4);
+    assert_true(s->stride[KN_MAX_PARAMS][0] == 4 && s->stride[KN_MAX_PARAMS][1] == 1);
+    free(s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(reach),       cmocka_unit_test(order_by_inputs),
-        cmocka_unit_test(axis_beyond), cmocka_unit_test(nearest_axis),
-        cmocka_unit_test(splits),      cmocka_unit_test(axes_put_together),
+        cmocka_unit_test(reach),
+        cmocka_unit_test(most_operands),
+        cmocka_unit_test(order_by_inputs),
+        cmocka_unit_test(axis_beyond),
+        cmocka_unit_test(nearest_axis),
+        cmocka_unit_test(splits),
+        cmocka_unit_test(axes_put_together),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
