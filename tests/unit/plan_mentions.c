@@ -183,7 +183,7 @@ static void indexed_parameters(void **state)
     } texts[] = {
         {"z = r", "", 0},        {"z = r[i]", "", 4},   {"z = r (1, 2)", "", 4},     {"z = r.size()", "", 4},
         {"z = x[i] + r", "", 0}, {"z = q.r[1]", "", 0}, {"z = x", "T a = r[0];", 4}, {"z = \"r[\"[0]", "", 0},
-        {"z = r / y", "", 0}};
+        {"z = r / y", "", 0},    {"z = x", "r[0];", 4}};
     (void)state;
     for (size_t k = 0; k < sizeof texts / sizeof texts[0]; ++k) {
         kn_program *p = NULL;
