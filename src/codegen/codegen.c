@@ -89,18 +89,17 @@ static kiln_status put_head(kn_writer *w)
     kiln_status status = kn_prelude_append(out, w->spec->target.backend, texts, n_texts);
     put_typedefs(w, out);
     if (p->preamble[0])
-        kn_str_printf(out, "#line 1 \"%s.preamble\"\n%s\n#line 0\n", p->name, texts[KN_TEXT_PREAMBLE]);
+        kn_put_user_text(w, out, KN_TEXT_PREAMBLE, "preamble", "");
     put_struct_checks(w, out);
     out->failed = out->failed || types.failed;
     kn_str_free(&types);
     return status;
 }
 
-static void put_user_lines(kn_writer *w, enum kn_slot_id slot, int number, const char *what)
+static void put_lines(kn_writer *w, enum kn_slot_id slot, int text, const char *label)
 {
-    const char *text = kn_str_text(&w->user[number]);
-    if (text[0])
-        kn_str_printf(&w->slot[slot], "#line 1 \"%s.%s\"\n%s\n;\n#line 0\n", w->program->name, what, text);
+    if (kn_str_text(&w->user[text])[0])
+        kn_put_user_text(w, &w->slot[slot], text, label, ";\n");
 }
 
 /* Integers divide and shift as NumPy's do. */
@@ -193,6 +192,15 @@ static kiln_status check_texts(const kn_writer *w)
     return status;
 }
 
+/* How the axes of the argument block are declared and walked; NULL where kernels have none, or, on the host,
+ * know runs alone. */
+static const char *axes_template(const kn_writer *w)
+{
+    if (w->spec->schedule.rank == 0)
+        return NULL;
+    return w->spec->schedule.kind->has_wide_axes ? "both/axes_wide.cpp" : w->is_cuda ? "cuda/axes.cu" : NULL;
+}
+
 /* The template of the kind, in which that of the axes stands where operands are located. */
 static kiln_status expand_all(kn_writer *w, kn_str *out)
 {
@@ -202,8 +210,8 @@ static kiln_status expand_all(kn_writer *w, kn_str *out)
     kn_str text = KN_STR_INIT;
     kiln_status status = check_texts(w);
     list_slots(w, slots);
-    if (status == KILN_OK && w->is_cuda && w->spec->schedule.rank > 0 && !w->recipe->kind->has_wide_axes) {
-        status = expand_template(slots, &w->slot[KN_SLOT_AXES], "cuda/axes.cu");
+    if (status == KILN_OK && axes_template(w)) {
+        status = expand_template(slots, &w->slot[KN_SLOT_AXES], axes_template(w));
         slots[KN_SLOT_AXES].value = kn_str_text(&w->slot[KN_SLOT_AXES]);
     }
     if (status == KILN_OK)
@@ -231,8 +239,8 @@ static kiln_status write_source(kn_writer *w, kn_str *out)
     kn_layout_declare(&w->slot[KN_SLOT_FIELDS], w->spec);
     put_values(w);
     kn_put_stages(w);
-    put_user_lines(w, KN_SLOT_LOOP_PREP, KN_TEXT_LOOP_PREP, "loop_prep");
-    put_user_lines(w, KN_SLOT_AFTER_LOOP, KN_TEXT_AFTER_LOOP, "after_loop");
+    put_lines(w, KN_SLOT_LOOP_PREP, KN_TEXT_LOOP_PREP, "loop_prep");
+    put_lines(w, KN_SLOT_AFTER_LOOP, KN_TEXT_AFTER_LOOP, "after_loop");
     w->recipe->fill(w);
     return expand_all(w, out);
 }

@@ -34,10 +34,12 @@ static void put_names(kn_writer *w)
     kn_str *declared = &w->slot[KN_SLOT_LOADS];
     kn_put_type(w, &w->slot[KN_SLOT_TYPE], result);
     kn_put_type(w, declared, mapped);
-    kn_str_printf(declared, " kn_value_%s;\n", kn_value_name(&w->program->param[mapped]));
-    kn_str_printf(&w->slot[KN_SLOT_MAPPED], "kn_value_%s", kn_value_name(&w->program->param[mapped]));
-    kn_str_printf(&w->slot[KN_SLOT_RESULT], "kn_value_%s", kn_value_name(&w->program->param[result]));
-    kn_str_printf(&w->slot[KN_SLOT_FOLD], "kn_%s", reduce->label);
+    kn_str_append(declared, " ");
+    kn_put_value(w, declared, mapped);
+    kn_str_append(declared, ";\n");
+    kn_put_value(w, &w->slot[KN_SLOT_MAPPED], mapped);
+    kn_put_value(w, &w->slot[KN_SLOT_RESULT], result);
+    kn_put_function(w, &w->slot[KN_SLOT_FOLD], REDUCE);
     if (reduce->identity[0])
         kn_str_printf(&w->slot[KN_SLOT_EMPTY], "if (!kn_some)\n    %s = kn_%s_identity;\n",
                       kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);

@@ -63,19 +63,24 @@ void kn_put_type(const kn_writer *w, kn_str *out, int value)
         kn_str_append(out, kn_dtype_info_of(p->dtype)->c_name);
 }
 
+void kn_put_value(const kn_writer *w, kn_str *out, int value)
+{
+    kn_str_printf(out, "kn_value_%s", kn_value_name(&w->program->param[value]));
+}
+
+void kn_put_user_text(const kn_writer *w, kn_str *out, int text, const char *label, const char *end)
+{
+    kn_str_printf(out, "#line 1 \"%s%s%s\"\n%s\n%s#line 0\n", w->program->name, label[0] ? "." : "", label,
+                  kn_str_text(&w->user[text]), end);
+}
+
 /* ---- functions ---- */
 
 /* The one stage of an elementwise program has no label. */
-static const char *function_of(const kn_stage *s)
+void kn_put_function(const kn_writer *w, kn_str *out, int stage)
 {
-    return s->label[0] ? s->label : "element";
-}
-
-/* A text of the user's, on lines of its own. */
-static void put_text(const kn_writer *w, kn_str *out, const kn_stage *s, const char *more, int text)
-{
-    kn_str_printf(out, "#line 1 \"%s%s%s%s\"\n%s\n;\n#line 0\n", w->program->name, s->label[0] ? "." : "",
-                  s->label, more, kn_str_text(&w->user[text]));
+    const char *label = w->program->stage[stage].label;
+    kn_str_printf(out, "kn_%s", label[0] ? label : "element");
 }
 
 /* What runs once for all reduced elements has no index among them. */
@@ -89,7 +94,9 @@ static void put_parameters(const kn_writer *w, kn_str *out, int stage)
 {
     const kn_stage *s = &w->program->stage[stage];
     const char *separator = "";
-    kn_str_printf(out, "const auto kn_%s = [&](", function_of(s));
+    kn_str_append(out, "const auto ");
+    kn_put_function(w, out, stage);
+    kn_str_append(out, " = [&](");
     for (int v = 0; v < s->n_read + s->n_given; ++v) {
         int k = s->value[v];
         bool is_given = v >= s->n_read;
@@ -121,7 +128,7 @@ static void put_map_function(const kn_writer *w, kn_str *out, int stage)
     bool loop = w->program->uses & KN_USES_CONTINUE;
     put_parameters(w, out, stage);
     kn_str_append(out, loop ? "    do {\n" : "");
-    put_text(w, out, &w->program->stage[stage], "", KN_TEXT_STAGE + stage);
+    kn_put_user_text(w, out, KN_TEXT_STAGE + stage, w->program->stage[stage].label, ";\n");
     kn_str_append(out, loop ? "    } while (0);\n" : "");
     kn_str_append(out, "};\n");
 }
@@ -134,26 +141,29 @@ static void put_yield_function(const kn_writer *w, kn_str *out, int stage)
     put_parameters(w, out, stage);
     kn_str_printf(out, "    %s = static_cast<", kn_value_name(&w->program->param[given]));
     kn_put_type(w, out, given);
-    kn_str_printf(out, ">(\n#line 1 \"%s.%s\"\n%s\n#line 0\n    );\n};\n", w->program->name, s->label,
-                  kn_str_text(&w->user[KN_TEXT_STAGE + stage]));
+    kn_str_append(out, ">(\n");
+    kn_put_user_text(w, out, KN_TEXT_STAGE + stage, s->label, "");
+    kn_str_append(out, "    );\n};\n");
 }
 
 static void put_reduce_function(const kn_writer *w, kn_str *out, int stage)
 {
     const kn_stage *s = &w->program->stage[stage];
-    kn_str type = KN_STR_INIT;
+    kn_str type = KN_STR_INIT, label = KN_STR_INIT;
     kn_put_type(w, &type, s->value[s->n_read]);
     const char *name = kn_str_text(&type);
     kn_str_printf(out, "const auto kn_%s = [&](const %s a, const %s b) -> %s {\n    return\n", s->label, name,
                   name, name);
-    put_text(w, out, s, "", KN_TEXT_STAGE + stage);
+    kn_put_user_text(w, out, KN_TEXT_STAGE + stage, s->label, ";\n");
     kn_str_append(out, "};\n");
     if (s->identity[0]) {
+        kn_str_printf(&label, "%s.identity", s->label);
         kn_str_printf(out, "const %s kn_%s_identity =\n", name, s->label);
-        put_text(w, out, s, ".identity", KN_TEXT_STAGE + w->program->n_stages + stage);
+        kn_put_user_text(w, out, KN_TEXT_STAGE + w->program->n_stages + stage, kn_str_text(&label), ";\n");
     }
-    out->failed = out->failed || type.failed;
+    out->failed = out->failed || type.failed || label.failed;
     kn_str_free(&type);
+    kn_str_free(&label);
 }
 
 void kn_put_stages(kn_writer *w)
@@ -208,7 +218,7 @@ static void put_argument(const kn_writer *w, kn_str *before, kn_str *call, kn_st
 {
     const char *name = w->program->param[k].name;
     if (!is_param(w, k)) {
-        kn_str_printf(call, "kn_value_%s", kn_value_name(&w->program->param[k]));
+        kn_put_value(w, call, k);
     } else if (kn_array_of(w, k) < 0) {
         kn_str_printf(call, "kn.%s_%s", name, kn_is_bool(w, k) ? " != 0" : "");
     } else if (!kn_is_output(w, k)) {
@@ -240,8 +250,9 @@ void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer plac
     }
     if (has_index(w, s, KN_USES_FOLD_INDEX))
         kn_str_printf(&call, "%s%s", separator, fold_index);
-    kn_str_printf(out, "%skn_%s(%s);\n%s", kn_str_text(&before), function_of(s), kn_str_text(&call),
-                  kn_str_text(&after));
+    kn_str_append(out, kn_str_text(&before));
+    kn_put_function(w, out, stage);
+    kn_str_printf(out, "(%s);\n%s", kn_str_text(&call), kn_str_text(&after));
     out->failed = out->failed || before.failed || call.failed || after.failed;
     kn_str_free(&before);
     kn_str_free(&call);
@@ -251,9 +262,4 @@ void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer plac
 void kn_put_call(const kn_writer *w, kn_str *out, kn_place_writer place, const char *index)
 {
     kn_put_map(w, out, 0, place, index, NULL);
-}
-
-void kn_put_reduce(const kn_writer *w, kn_str *out, int stage, const char *a, const char *b)
-{
-    kn_str_printf(out, "kn_%s(%s, %s)", w->program->stage[stage].label, a, b);
 }

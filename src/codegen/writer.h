@@ -148,8 +148,13 @@ void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer plac
                 const char *fold_index);
 /* The same of the first stage, all that elementwise programs have. */
 void kn_put_call(const kn_writer *w, kn_str *out, kn_place_writer place, const char *index);
-/* "kn_fold(a, b)": a stage that reduces. */
-void kn_put_reduce(const kn_writer *w, kn_str *out, int stage, const char *a, const char *b);
+/* "kn_fold": the function that a stage is. */
+void kn_put_function(const kn_writer *w, kn_str *out, int stage);
+/* "kn_value_sum": the variable of a value of the program's own. */
+void kn_put_value(const kn_writer *w, kn_str *out, int value);
+/* One of the program's texts, by number, on lines of its own which messages count as those of "NAME.label";
+ * `end` stands behind it. */
+void kn_put_user_text(const kn_writer *w, kn_str *out, int text, const char *label, const char *end);
 /* "float64": the type of any value in the source. */
 void kn_put_type(const kn_writer *w, kn_str *out, int value);
 /* Declares the functions of all stages, and what nothing yields: kn_NAME_identity. */

@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "build/build.h"
+#include "host_function.h"
 #include "toy_store.h"
 
 #include <pthread.h>
@@ -70,26 +71,6 @@ static kn_subject adder(const int *addend)
     return s;
 }
 
-static kn_device *host(void)
-{
-    kn_device *device;
-    assert_int_equal(kn_device_get(&device, KILN_DEVICE_HOST), KILN_OK);
-    return device;
-}
-
-static int run(kn_function *function)
-{
-    int value = 0, *pointer = &value;
-    kn_launch launch = {.grid = {1, 1, 1},
-                        .block = {1, 1, 1},
-                        .elements = 1,
-                        .grain = 1,
-                        .block_data = &pointer,
-                        .block_size = sizeof pointer};
-    assert_int_equal(host()->backend->launch(function, &launch, NULL), KILN_OK);
-    return value;
-}
-
 /* What the function that is found adds; a compiler would make one that adds `made`. */
 static int find(int made, kiln_origin expected)
 {
@@ -100,7 +81,7 @@ static int find(int made, kiln_origin expected)
     if (kn_build_function(&function, &request, host(), &info) != KILN_OK)
         fail_msg("%s", kiln_error_message());
     assert_int_equal(info.origin, expected);
-    return run(function);
+    return run_on_host(function, 0);
 }
 
 /* The code of one that adds so much; 0: that lacks the entry. Nothing keeps it. */
@@ -243,8 +224,9 @@ static void *find_in_thread(void *user)
     const kn_subject *subject = user;
     const kn_build_request request = {.subject = subject};
     kn_function *function = NULL;
-    return kn_build_function(&function, &request, host(), NULL) == KILN_OK && run(function) == 2 ? user
-                                                                                                 : NULL;
+    return kn_build_function(&function, &request, host(), NULL) == KILN_OK && run_on_host(function, 0) == 2
+               ? user
+               : NULL;
 }
 
 static void threads_ask_it_once(void **state)
@@ -349,12 +331,12 @@ static int find_from_header(kiln_origin expected, kn_str *notes)
         fail_msg("%s", kiln_error_message());
     assert_int_equal(info.origin, expected);
     if (!notes)
-        return run(function);
+        return run_on_host(function, 0);
     request.notes = NULL;
     assert_int_equal(kn_build_code(&code, &request, NULL), KILN_OK);
     bundle(&code, kn_str_text(notes));
     kn_blob_free(&code);
-    return run(function);
+    return run_on_host(function, 0);
 }
 
 /* Its header reads otherwise now, and as it was at last. */

@@ -75,27 +75,28 @@ static void put_place(const kn_writer *w, kn_str *out, int k)
 static void fill(kn_writer *w)
 {
     const kn_program *p = w->program;
-    const char *mapped = p->param[p->stage[1].value[0]].name, *folded = p->param[p->stage[1].value[1]].name;
-    kn_str index = KN_STR_INIT, all = KN_STR_INIT, one = KN_STR_INIT;
+    int mapped = p->stage[1].value[0], folded = p->stage[1].value[1];
+    kn_str index = KN_STR_INIT, *single = &w->slot[KN_SLOT_SINGLE], *loads = &w->slot[KN_SLOT_LOADS];
     kn_str_append(&index, "kn.start + ");
     put_distance(&index, w->spec->n_arrays);
     for (int v = 0; v < p->n_values; ++v) {
-        int value = kn_param_count(w) + v;
-        kn_put_type(w, &w->slot[KN_SLOT_LOADS], value);
-        kn_str_printf(&w->slot[KN_SLOT_LOADS], " kn_value_%s = kn_%s_identity;\n", p->param[value].name,
-                      p->stage[1].label);
+        kn_put_type(w, loads, kn_param_count(w) + v);
+        kn_str_append(loads, " ");
+        kn_put_value(w, loads, kn_param_count(w) + v);
+        kn_str_printf(loads, " = kn_%s_identity;\n", p->stage[1].label);
     }
-    kn_put_map(w, &w->slot[KN_SLOT_SINGLE], 0, put_place, kn_str_text(&index), NULL);
-    kn_str_printf(&all, "kn_value_%s", folded);
-    kn_str_printf(&one, "kn_value_%s", mapped);
-    kn_str_printf(&w->slot[KN_SLOT_SINGLE], "kn_value_%s = ", folded);
-    kn_put_reduce(w, &w->slot[KN_SLOT_SINGLE], 1, kn_str_text(&all), kn_str_text(&one));
-    kn_str_append(&w->slot[KN_SLOT_SINGLE], ";\n");
+    kn_put_map(w, single, 0, put_place, kn_str_text(&index), NULL);
+    kn_put_value(w, single, folded);
+    kn_str_append(single, " = ");
+    kn_put_function(w, single, 1);
+    kn_str_append(single, "(");
+    kn_put_value(w, single, folded);
+    kn_str_append(single, ", ");
+    kn_put_value(w, single, mapped);
+    kn_str_append(single, ");\n");
     kn_put_map(w, &w->slot[KN_SLOT_STORES], 2, put_place, kn_str_text(&index), NULL);
-    w->slot[KN_SLOT_SINGLE].failed |= index.failed || all.failed || one.failed;
+    single->failed |= index.failed;
     kn_str_free(&index);
-    kn_str_free(&all);
-    kn_str_free(&one);
 }
 
 extern const kn_recipe toy_fold_recipes[2];

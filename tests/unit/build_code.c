@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "build/build.h"
 #include "cache/cache.h"
+#include "host_function.h"
 
 #include <dirent.h>
 #include <pthread.h>
@@ -92,27 +93,6 @@ static kn_build_request *want(wanted *w, int addend, unsigned flags)
     return &w->request;
 }
 
-static kn_device *host(void)
-{
-    kn_device *device;
-    assert_int_equal(kn_device_get(&device, KILN_DEVICE_HOST), KILN_OK);
-    return device;
-}
-
-static int run(kn_function *function)
-{
-    int value = 100, *pointer = &value;
-    kn_launch launch = {.grid = {1, 1, 1},
-                        .block = {1, 1, 1},
-                        .elements = 1,
-                        .grain = 1,
-                        .block_data = &pointer,
-                        .block_size = sizeof pointer};
-    kn_device *device = host();
-    assert_int_equal(device->backend->launch(function, &launch, NULL), KILN_OK);
-    return value;
-}
-
 /* The origin of a function that works. */
 static kiln_origin find(int addend, unsigned flags)
 {
@@ -122,7 +102,7 @@ static kiln_origin find(int addend, unsigned flags)
     kiln_status status = kn_build_function(&function, want(&w, addend, flags), host(), &info);
     if (status != KILN_OK)
         fail_msg("%s", kiln_error_message());
-    assert_int_equal(run(function), 100 + addend);
+    assert_int_equal(run_on_host(function, 100), 100 + addend);
     assert_true(info.code_bytes > 0);
     assert_true((info.origin == KILN_ORIGIN_COMPILER) == (info.compile_ms > 0));
     assert_true(info.origin != KILN_ORIGIN_MEMORY || info.cache_ms + info.generate_ms == 0);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "build/build.h"
 #include "cache/cache.h"
+#include "host_function.h"
 
 #include <elf.h>
 #include <stdio.h>
@@ -116,24 +117,9 @@ static kn_subject subject(void)
     return s;
 }
 
-static kn_device *host(void)
-{
-    kn_device *device;
-    assert_int_equal(kn_device_get(&device, KILN_DEVICE_HOST), KILN_OK);
-    return device;
-}
-
 static void expect_right(kn_function *function)
 {
-    int value = 100, *pointer = &value;
-    kn_launch launch = {.grid = {1, 1, 1},
-                        .block = {1, 1, 1},
-                        .elements = 1,
-                        .grain = 1,
-                        .block_data = &pointer,
-                        .block_size = sizeof pointer};
-    assert_int_equal(host()->backend->launch(function, &launch, NULL), KILN_OK);
-    assert_int_equal(value, 105);
+    assert_int_equal(run_on_host(function, 100), 105);
 }
 
 /* Where a function that works came from; KILN_ORIGIN_NONE with an error that says something. */

@@ -14,19 +14,13 @@
 #include "base/alloc.h"
 #include "base/os.h"
 #include "device/device.h"
+#include "host_function.h"
 
 /* A forked child that starts threads is part of the test. */
 __attribute__((visibility("default"))) const char *__tsan_default_options(void);
 const char *__tsan_default_options(void)
 {
     return "die_after_fork=0";
-}
-
-static kn_device *host(void)
-{
-    kn_device *device = NULL;
-    assert_int_equal(kn_device_get(&device, KILN_DEVICE_HOST), KILN_OK);
-    return device;
 }
 
 static void test_names(void **state)

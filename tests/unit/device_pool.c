@@ -11,23 +11,17 @@
 #include "base/alloc.h"
 #include "base/os.h"
 #include "device/device.h"
+#include "host_function.h"
 
 /* A request that no machine can serve is part of the test: the sanitizers shall answer as malloc does. */
-#define SANITIZER_OPTIONS(name, text)                                                                                  \
-    __attribute__((visibility("default"))) const char *name(void);                                                     \
-    const char *name(void)                                                                                             \
-    {                                                                                                                  \
-        return text;                                                                                                   \
+#define SANITIZER_OPTIONS(name, text)                                                                        \
+    __attribute__((visibility("default"))) const char *name(void);                                           \
+    const char *name(void)                                                                                   \
+    {                                                                                                        \
+        return text;                                                                                         \
     }
 SANITIZER_OPTIONS(__asan_default_options, "allocator_may_return_null=1")
 SANITIZER_OPTIONS(__tsan_default_options, "allocator_may_return_null=1")
-
-static kn_device *host(void)
-{
-    kn_device *device = NULL;
-    assert_int_equal(kn_device_get(&device, KILN_DEVICE_HOST), KILN_OK);
-    return device;
-}
 
 static kiln_memory_stats stats(void)
 {

@@ -158,26 +158,24 @@ static void assert_is_tidy(const kn_space *space, const scene *s)
     }
 }
 
+/* What the random tests work on: large, and one at a time. */
+static visits visited[1];
+static kn_space walked[1];
+
 static void spaces_visit_every_element_once(void **state)
 {
-    visits *expected = malloc(sizeof *expected);
-    kn_space *space = malloc(sizeof *space);
     scene s;
     (void)state;
-    assert_non_null(expected);
-    assert_non_null(space);
     state_of_dice = 11;
     for (int turn = 0; turn < 4000; ++turn) {
         random_scene(&s);
-        visit_naively(expected, &s);
-        kn_space_make(space, s.ndim, s.shape, 0, s.view, s.count, true);
-        assert_int_equal(space->size, expected->size);
-        tick_off(expected, space);
-        assert_all_seen(expected);
-        assert_is_tidy(space, &s);
+        visit_naively(visited, &s);
+        kn_space_make(walked, s.ndim, s.shape, 0, s.view, s.count, true);
+        assert_int_equal(walked->size, visited->size);
+        tick_off(visited, walked);
+        assert_all_seen(visited);
+        assert_is_tidy(walked, &s);
     }
-    free(expected);
-    free(space);
 }
 
 /* Some of the axes (bits). */
@@ -193,12 +191,8 @@ static uint64_t random_axes(int ndim)
  * at the same place along all that is reduced. The last view is an output of the kept axes alone. */
 static void reduced_axes_stand_behind(void **state)
 {
-    visits *expected = malloc(sizeof *expected);
-    kn_space *space = malloc(sizeof *space);
     scene s;
     (void)state;
-    assert_non_null(expected);
-    assert_non_null(space);
     state_of_dice = 13;
     for (int turn = 0; turn < 4000; ++turn) {
         int64_t results = 1;
@@ -210,16 +204,14 @@ static void reduced_axes_stand_behind(void **state)
             s.strides[last][a] = 8 * results;
             results *= s.view_shape[last][a];
         }
-        visit_naively(expected, &s);
-        kn_space_make(space, s.ndim, s.shape, reduced, s.view, s.count, true);
-        assert_int_equal(kn_space_kept_size(space), results);
-        tick_off(expected, space);
-        assert_all_seen(expected);
-        for (int a = space->ndim - space->n_reduced; a < space->ndim; ++a)
-            assert_int_equal(space->stride[last][a], 0);
+        visit_naively(visited, &s);
+        kn_space_make(walked, s.ndim, s.shape, reduced, s.view, s.count, true);
+        assert_int_equal(kn_space_kept_size(walked), results);
+        tick_off(visited, walked);
+        assert_all_seen(visited);
+        for (int a = walked->ndim - walked->n_reduced; a < walked->ndim; ++a)
+            assert_int_equal(walked->stride[last][a], 0);
     }
-    free(expected);
-    free(space);
 }
 
 /* Cuts down to pieces of a few elements, along any axis, and ticks off all of them. */
@@ -242,23 +234,17 @@ static void tick_off_pieces(visits *expected, const kn_space *space, int64_t mos
 
 static void pieces_make_up_the_space(void **state)
 {
-    visits *expected = malloc(sizeof *expected);
-    kn_space *space = malloc(sizeof *space);
     scene s;
     (void)state;
-    assert_non_null(expected);
-    assert_non_null(space);
     state_of_dice = 12;
     for (int turn = 0; turn < 400; ++turn) {
         random_scene(&s);
-        visit_naively(expected, &s);
-        kn_space_make(space, s.ndim, s.shape, 0, s.view, s.count, true);
-        if (space->size > 0)
-            tick_off_pieces(expected, space, roll(1, 40), 1 << roll(0, 2));
-        assert_all_seen(expected);
+        visit_naively(visited, &s);
+        kn_space_make(walked, s.ndim, s.shape, 0, s.view, s.count, true);
+        if (walked->size > 0)
+            tick_off_pieces(visited, walked, roll(1, 40), 1 << roll(0, 2));
+        assert_all_seen(visited);
     }
-    free(expected);
-    free(space);
 }
 
 /* ---- by hand ---- */
