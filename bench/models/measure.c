@@ -167,7 +167,7 @@ static bool plan(const operands *o)
     kiln_kernel *kernel = kernel_of(o);
     kiln_array *z = o->z;
     char *text = NULL;
-    bool ok = check(kiln_kernel_launches(&text, kernel, &z, 1, in, o->of->body == COPIED ? 1 : 2,
+    bool ok = check(kiln_kernel_launches(&text, kernel, &z, 1, in, o->of->body == COPIED ? 1 : 2, NULL,
                                          has_device ? NULL : "sm_90"),
                     "a plan");
     free(text);

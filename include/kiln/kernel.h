@@ -179,24 +179,27 @@ KILN_API kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const 
                                          const kiln_call_options *call,
                                          const kiln_prepare_options *options);
 
-/* The generated source for a call with these arguments, allocated with malloc: the caller frees it.
- * target as in kiln_prepare_options. Where every array is raw, the call is supposed to have as many
- * elements as the largest of them. */
+/* The generated source for a call with these arguments and options (NULL: the defaults), allocated
+ * with malloc: the caller frees it. Axes of a reduction are a matter of the options. target as in
+ * kiln_prepare_options. Where every array is raw, and the options say neither size nor shape, the
+ * call is supposed to have as many elements as the largest of them. Errors are those of the call,
+ * but that nothing is compiled or run. */
 KILN_API kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel, kiln_array *const *outs,
                                         int n_out, const kiln_arg *in, int n_in,
-                                        const char *target);
-/* The serialised specialisation (one line) for a call with these arguments; the same ownership. */
+                                        const kiln_call_options *call, const char *target);
+/* The serialised specialisation (one line) for a call with these arguments and options; the same
+ * ownership. */
 KILN_API kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel, kiln_array *const *outs,
                                          int n_out, const kiln_arg *in, int n_in,
-                                         const char *target);
+                                         const kiln_call_options *call, const char *target);
 
-/* What a call with these arguments would launch: a line for each kernel, as key="value" pairs: its
- * elements, and on CUDA the grid, threads a block, bytes of shared memory and the figures of the
- * schedule (sides of tiles, boxes, stripes), each as plan/kind_*.c describe them. Empty where there
- * is nothing to launch. The same ownership. */
+/* What a call with these arguments and options would launch: a line for each kernel, as key="value"
+ * pairs: its elements, and on CUDA the grid, threads a block, bytes of shared memory and the figures
+ * of the schedule (sides of tiles, boxes, stripes), each as plan/kind_*.c describe them. Empty where
+ * there is nothing to launch. The same ownership. */
 KILN_API kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel, kiln_array *const *outs,
                                           int n_out, const kiln_arg *in, int n_in,
-                                          const char *target);
+                                          const kiln_call_options *call, const char *target);
 
 typedef enum kiln_origin {
     KILN_ORIGIN_NONE = 0,

@@ -33,8 +33,8 @@ kiln_status kn_kernel_target(kn_target *out, const char *text, const kn_binding 
     return status;
 }
 
-/* Texts are asked for without options: where every array is raw, a size is supposed, that of the largest. 0:
- * the arrays say it. */
+/* What a text supposes where every array is raw and the options say no size: that of the largest. 0: the
+ * arrays say it. */
 static int64_t supposed_size(const kn_binding *b)
 {
     int64_t size = 1;
@@ -49,8 +49,8 @@ static int64_t supposed_size(const kn_binding *b)
     return any_raw ? size : 0;
 }
 
-/* The specialisation of a call, or (options NULL and is_text) of one whose size is supposed; *resolved is the
- * caller's (kn_free). */
+/* The specialisation of a call; of a text, whose size may be supposed, if is_text. *resolved is the caller's
+ * (kn_free). */
 static kiln_status resolve(kn_resolved **resolved, const kiln_kernel *kernel, kiln_array *const *outs,
                            int n_out, const kiln_arg *in, int n_in, const kiln_call_options *options,
                            const char *target_text, bool is_text)
@@ -67,7 +67,7 @@ static kiln_status resolve(kn_resolved **resolved, const kiln_kernel *kernel, ki
         status = kn_kernel_target(&target, target_text, &b);
     if (status != KILN_OK)
         return status;
-    if (is_text)
+    if (is_text && o.size == 0 && !o.shape)
         o.size = supposed_size(&b);
     kn_resolved *r = kn_malloc(sizeof *r);
     if (!r)
@@ -143,14 +143,14 @@ static kiln_status put_launches(kn_str *text, const kn_resolved *r)
 }
 
 static kiln_status show(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
-                        const kiln_arg *in, int n_in, const char *target,
+                        const kiln_arg *in, int n_in, const kiln_call_options *call, const char *target,
                         kiln_status (*writer)(kn_str *, const kn_resolved *))
 {
     kn_resolved *r = NULL;
     kn_str text = KN_STR_INIT;
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a char * was expected");
-    kiln_status status = resolve(&r, kernel, outs, n_out, in, n_in, NULL, target, true);
+    kiln_status status = resolve(&r, kernel, outs, n_out, in, n_in, call, target, true);
     if (status == KILN_OK)
         status = writer(&text, r);
     if (status == KILN_OK)
@@ -161,21 +161,24 @@ static kiln_status show(char **out, kiln_kernel *kernel, kiln_array *const *outs
 }
 
 kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
-                               const kiln_arg *in, int n_in, const char *target)
+                               const kiln_arg *in, int n_in, const kiln_call_options *call,
+                               const char *target)
 {
-    return show(out, kernel, outs, n_out, in, n_in, target, put_source);
+    return show(out, kernel, outs, n_out, in, n_in, call, target, put_source);
 }
 
 kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
-                                const kiln_arg *in, int n_in, const char *target)
+                                const kiln_arg *in, int n_in, const kiln_call_options *call,
+                                const char *target)
 {
-    return show(out, kernel, outs, n_out, in, n_in, target, put_line);
+    return show(out, kernel, outs, n_out, in, n_in, call, target, put_line);
 }
 
 kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
-                                 const kiln_arg *in, int n_in, const char *target)
+                                 const kiln_arg *in, int n_in, const kiln_call_options *call,
+                                 const char *target)
 {
-    return show(out, kernel, outs, n_out, in, n_in, target, put_launches);
+    return show(out, kernel, outs, n_out, in, n_in, call, target, put_launches);
 }
 
 /* ---- prepare ---- */

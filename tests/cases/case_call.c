@@ -147,7 +147,7 @@ static void asked_without_calling(void)
     kiln_array **out = stage_outs(s, &n_out);
     static const char *const targets[] = {NULL, "host", "sm_75", "sm_90", "sm_120"};
     for (int t = 0; t < 5; ++t) {
-        if (succeeded(kiln_kernel_source(&source, stage_kernel(s), out, n_out, in, n_in, targets[t]),
+        if (succeeded(kiln_kernel_source(&source, stage_kernel(s), out, n_out, in, n_in, NULL, targets[t]),
                       "kiln_kernel_source"))
             trouble_unless(strstr(source, "z = x + s /* asked */") &&
                                strstr(source, "#line 1 \"case_kernel\""),

@@ -485,9 +485,10 @@ static void texts_of_all_raw(void)
                                       "turned", NULL),
               "create");
     kiln_arg in = kiln_arg_array(x);
-    if (succeeded(kiln_kernel_source(&source, kernel, &none, 1, &in, 1, case_target()), "kiln_kernel_source"))
+    if (succeeded(kiln_kernel_source(&source, kernel, &none, 1, &in, 1, NULL, case_target()),
+                  "kiln_kernel_source"))
         trouble_unless(strstr(source, "z[i] = x[n - 1 - i]") != NULL, "the body is missing");
-    if (succeeded(kiln_kernel_explain(&line, kernel, &none, 1, &in, 1, "sm_90"), "kiln_kernel_explain"))
+    if (succeeded(kiln_kernel_explain(&line, kernel, &none, 1, &in, 1, NULL, "sm_90"), "kiln_kernel_explain"))
         trouble_unless(strstr(line, "turned") != NULL, "%s", line);
     free(source);
     free(line);

@@ -297,9 +297,11 @@ static void targets(void)
     kiln_arg in = kiln_arg_float(1);
     kiln_array *z = NULL;
     char *text = NULL;
-    refused(kiln_kernel_source(&text, stage_kernel(s), &z, 1, &in, 1, "sm_12"), KILN_ERROR_INVALID, "sm_12");
-    refused(kiln_kernel_source(&text, stage_kernel(s), &z, 1, &in, 1, "cuda:99"), KILN_ERROR_NOT_FOUND, "");
-    refused(kiln_kernel_source(NULL, stage_kernel(s), &z, 1, &in, 1, "host"), KILN_ERROR_INVALID,
+    refused(kiln_kernel_source(&text, stage_kernel(s), &z, 1, &in, 1, NULL, "sm_12"), KILN_ERROR_INVALID,
+            "sm_12");
+    refused(kiln_kernel_source(&text, stage_kernel(s), &z, 1, &in, 1, NULL, "cuda:99"), KILN_ERROR_NOT_FOUND,
+            "");
+    refused(kiln_kernel_source(NULL, stage_kernel(s), &z, 1, &in, 1, NULL, "host"), KILN_ERROR_INVALID,
             "out is NULL");
     trouble_unless(!text, "a text came from a refused call");
     stage_free(s);

@@ -343,7 +343,7 @@ char *stage_explain(stage *s, const char *target)
 {
     char *line = NULL;
     if (!in_trouble())
-        succeeded(kiln_kernel_explain(&line, s->kernel, s->out, s->n_out, s->in, s->n_in, target),
+        succeeded(kiln_kernel_explain(&line, s->kernel, s->out, s->n_out, s->in, s->n_in, NULL, target),
                   "kiln_kernel_explain");
     if (line)
         return line;

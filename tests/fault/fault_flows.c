@@ -241,11 +241,11 @@ static kiln_status look_at_kernel(void)
         status = make_matrix(&x);
     if (status == KILN_OK) {
         kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(x), kiln_arg_float(0.5)};
-        status = kiln_kernel_source(&source, kernel, NULL, 2, in, 3, "sm_90");
+        status = kiln_kernel_source(&source, kernel, NULL, 2, in, 3, NULL, "sm_90");
         if (status == KILN_OK)
-            status = kiln_kernel_explain(&line, kernel, NULL, 2, in, 3, NULL);
+            status = kiln_kernel_explain(&line, kernel, NULL, 2, in, 3, NULL, NULL);
         if (status == KILN_OK)
-            status = kiln_kernel_launches(&launches, kernel, NULL, 2, in, 3, "sm_90");
+            status = kiln_kernel_launches(&launches, kernel, NULL, 2, in, 3, NULL, "sm_90");
         if (status == KILN_OK)
             status = kiln_kernel_prepare(kernel, NULL, 2, in, 3, NULL, NULL);
     }

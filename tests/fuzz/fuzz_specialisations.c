@@ -33,12 +33,10 @@ static void free_lines(lines *l)
     l->count = 0;
 }
 
-static const kiln_dtype tuples[][3] = {{KILN_FLOAT32, KILN_FLOAT32, KILN_FLOAT32},
-                                       {KILN_FLOAT16, KILN_FLOAT16, KILN_FLOAT16},
-                                       {KILN_UINT8, KILN_UINT8, KILN_UINT8},
-                                       {KILN_UINT8, KILN_FLOAT32, KILN_FLOAT64},
-                                       {KILN_FLOAT64, KILN_INT16, KILN_UINT8},
-                                       {KILN_COMPLEX128, KILN_COMPLEX128, KILN_COMPLEX128}};
+static const kiln_dtype tuples[][3] = {
+    {KILN_FLOAT32, KILN_FLOAT32, KILN_FLOAT32}, {KILN_FLOAT16, KILN_FLOAT16, KILN_FLOAT16},
+    {KILN_UINT8, KILN_UINT8, KILN_UINT8},       {KILN_UINT8, KILN_FLOAT32, KILN_FLOAT64},
+    {KILN_FLOAT64, KILN_INT16, KILN_UINT8},     {KILN_COMPLEX128, KILN_COMPLEX128, KILN_COMPLEX128}};
 
 /* Nothing is read or written, so that the arrays can be large and lie anywhere. */
 static kiln_array *array_nowhere(const place *p, kiln_dtype dtype)
@@ -72,8 +70,8 @@ static void explain_one(kiln_kernel *kernel, const kiln_dtype *dtype, const char
         array[k] = array_nowhere(&p, dtype[k]);
     }
     const kiln_arg in[] = {kiln_arg_array(array[0]), kiln_arg_array(array[1])};
-    if (!in_trouble() &&
-        succeeded(kiln_kernel_explain(&line, kernel, &array[2], 1, in, 2, target), "kiln_kernel_explain"))
+    if (!in_trouble() && succeeded(kiln_kernel_explain(&line, kernel, &array[2], 1, in, 2, NULL, target),
+                                   "kiln_kernel_explain"))
         take_line(l, line);
     for (int k = 0; k < 3; ++k)
         kiln_array_free(array[k]);

@@ -106,7 +106,7 @@ static char *make_source(const description *d)
     for (int k = 0; k < d->n_operands && !in_trouble(); ++k)
         place_operand(s, d->kind[k], d->operand[k], k >= n_in);
     if (!in_trouble())
-        succeeded(kiln_kernel_source(&source, stage_kernel(s), out, n_out, in, n_in, d->target),
+        succeeded(kiln_kernel_source(&source, stage_kernel(s), out, n_out, in, n_in, NULL, d->target),
                   "kiln_kernel_source");
     stage_free(s);
     return source;

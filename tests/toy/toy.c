@@ -53,10 +53,10 @@ static void it_runs_on_the_host(void **state)
     OK(kiln_kernel_call(kernel, &z, 1, in, 2, NULL));
     OK(kiln_stream_synchronize(NULL));
     assert_scaled(z);
-    OK(kiln_kernel_explain(&text, kernel, &z, 1, in, 2, "host"));
+    OK(kiln_kernel_explain(&text, kernel, &z, 1, in, 2, NULL, "host"));
     assert_non_null(strstr(text, "schedule=\"toy\""));
     free(text);
-    OK(kiln_kernel_launches(&text, kernel, &z, 1, in, 2, "host"));
+    OK(kiln_kernel_launches(&text, kernel, &z, 1, in, 2, NULL, "host"));
     assert_string_equal(text, "elements=\"100003\" toy_stride=\"7\"\n");
     free(text);
     kiln_array_free(x);
@@ -72,7 +72,7 @@ static void others_take_what_it_does_not(void **state)
     (void)state;
     OK(kiln_array_index(&back, x, "::-1"));
     const kiln_arg in[] = {kiln_arg_array(back), kiln_arg_float(2)};
-    OK(kiln_kernel_explain(&text, kernel, NULL, 1, in, 2, "host"));
+    OK(kiln_kernel_explain(&text, kernel, NULL, 1, in, 2, NULL, "host"));
     assert_non_null(strstr(text, "schedule=\"flat\""));
     free(text);
     kiln_array_free(back);
@@ -89,7 +89,7 @@ static void nvrtc_compiles_it(void **state)
     char *text = NULL;
     (void)state;
     options.target = "sm_90";
-    OK(kiln_kernel_launches(&text, kernel, NULL, 1, in, 2, "sm_90"));
+    OK(kiln_kernel_launches(&text, kernel, NULL, 1, in, 2, NULL, "sm_90"));
     assert_non_null(strstr(text, "toy_stride=\"256\""));
     free(text);
     kiln_status status = kiln_kernel_prepare(kernel, NULL, 1, in, 2, NULL, &options);
@@ -130,10 +130,10 @@ static void a_filled_slot_must_be_there(void **state)
     write_without_slot(folder);
     options.after_loop = "int done = 1; (void)done;";
     OK(kiln_elementwise_create(&kernel, "T x", "T z", "z = x", "toy_slots", &options));
-    OK(kiln_kernel_source(&text, kernel, NULL, 1, in, 1, "host"));
+    OK(kiln_kernel_source(&text, kernel, NULL, 1, in, 1, NULL, "host"));
     free(text);
     setenv("KILN_TEMPLATE_DIR", folder, 1);
-    assert_int_equal(kiln_kernel_source(&text, kernel, NULL, 1, in, 1, "host"), KILN_ERROR_INTERNAL);
+    assert_int_equal(kiln_kernel_source(&text, kernel, NULL, 1, in, 1, NULL, "host"), KILN_ERROR_INTERNAL);
     assert_non_null(strstr(kiln_error_message(), "host/toy.cpp: the slot '${after_loop}' is filled"));
     setenv("KILN_TEMPLATE_DIR", TOY_TEMPLATES, 1);
     snprintf(path, sizeof path, "%s/host/toy.cpp", folder);

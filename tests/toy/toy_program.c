@@ -198,7 +198,7 @@ static void nvrtc_compiles_it(void **state)
         const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_float(0.5)};
         kiln_prepare_options options = KILN_PREPARE_OPTIONS_INIT;
         char *text = NULL;
-        OK(kiln_kernel_explain(&text, kernel, NULL, 1, in, 2, "sm_90"));
+        OK(kiln_kernel_explain(&text, kernel, NULL, 1, in, 2, NULL, "sm_90"));
         assert_non_null(strstr(text, "schedule=\"toy_fold\""));
         assert_non_null(
             strstr(text, " stage=\"reduce\" label=\"fold\" reads=\"v\" gives=\"s\" body=\"a + b\""));

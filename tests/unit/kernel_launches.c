@@ -36,7 +36,7 @@ static char *launches(kiln_dtype dtype, int ndim, const int64_t *shape, const in
     char *text = NULL;
     OK(kiln_elementwise_create(&kernel, "T x", "T z", "z = x", "copy", NULL));
     const kiln_arg in[] = {kiln_arg_array(x)};
-    OK(kiln_kernel_launches(&text, kernel, NULL, 1, in, 1, target));
+    OK(kiln_kernel_launches(&text, kernel, NULL, 1, in, 1, NULL, target));
     kiln_array_free(x);
     kiln_kernel_free(kernel);
     return text;
@@ -130,11 +130,12 @@ static void refusals(void **state)
     char *text = NULL;
     (void)state;
     OK(kiln_elementwise_create(&kernel, "T x", "T z", "z = x", "copy", NULL));
-    assert_int_equal(kiln_kernel_launches(NULL, kernel, NULL, 1, NULL, 0, "sm_90"), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_kernel_launches(NULL, kernel, NULL, 1, NULL, 0, NULL, "sm_90"), KILN_ERROR_INVALID);
     assert_non_null(strstr(kiln_error_message(), "out is NULL"));
-    assert_int_equal(kiln_kernel_launches(&text, NULL, NULL, 1, NULL, 0, "sm_90"), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_kernel_launches(&text, NULL, NULL, 1, NULL, 0, NULL, "sm_90"), KILN_ERROR_INVALID);
     assert_non_null(strstr(kiln_error_message(), "kernel is NULL"));
-    assert_int_equal(kiln_kernel_launches(&text, kernel, NULL, 1, NULL, 0, "sm_90"), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_kernel_launches(&text, kernel, NULL, 1, NULL, 0, NULL, "sm_90"),
+                     KILN_ERROR_INVALID);
     assert_null(text);
     kiln_kernel_free(kernel);
 }

@@ -144,7 +144,7 @@ static bool make_bare(bench *b, work *w)
     int n_in = bench_row_arguments(in, w->row, &w->data.set[0]);
     kiln_array *out = w->data.set[0].array[w->row->n_operands - 1];
     char *source = NULL, bare[256];
-    if (!bench_check(b, kiln_kernel_source(&source, w->kernel, &out, 1, in, n_in, NULL)))
+    if (!bench_check(b, kiln_kernel_source(&source, w->kernel, &out, 1, in, n_in, NULL, NULL)))
         return false;
     w->bare_is_dependent = strstr(source, "griddepcontrol.wait") != NULL;
     w->bare_size = bench_driver_parameter_size(b, source);

@@ -37,7 +37,7 @@ static double compiler_alone(bench *b, kiln_kernel *kernel, kiln_array *z, const
     double ms = NAN;
     if (!b->is_cuda)
         return reported;
-    if (kiln_kernel_source(&source, kernel, &z, 1, in, 1, NULL) != KILN_OK ||
+    if (kiln_kernel_source(&source, kernel, &z, 1, in, 1, NULL, NULL) != KILN_OK ||
         !bench_driver_compile(b, source, NULL, &ms))
         ms = NAN;
     free(source);

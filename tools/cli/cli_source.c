@@ -5,7 +5,8 @@
 
 /* The two commands differ in the functions that are asked, and in what the answers are called. */
 typedef kiln_status (*text_function)(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
-                                     const kiln_arg *in, int n_in, const char *target);
+                                     const kiln_arg *in, int n_in, const kiln_call_options *call,
+                                     const char *target);
 
 enum { MOST_TEXTS = 2 };
 
@@ -42,8 +43,8 @@ static kiln_status ask(char **text, const text_command *command, const cli_call 
 {
     kiln_status status = KILN_OK;
     for (int t = 0; t < command->n_texts && status == KILN_OK; t++)
-        status =
-            command->text[t](&text[t], call->kernel, call->out, call->n_out, call->in, call->n_in, target);
+        status = command->text[t](&text[t], call->kernel, call->out, call->n_out, call->in, call->n_in, NULL,
+                                  target);
     return status;
 }
 
