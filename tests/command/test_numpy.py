@@ -1,4 +1,4 @@
-"""kiln map on files that NumPy wrote gives NumPy's results, in files that NumPy reads."""
+"""kiln map and kiln reduce on files that NumPy wrote give NumPy's results, in files that NumPy reads."""
 import sys
 
 try:
@@ -19,13 +19,19 @@ class NumPy(CommandCase):
         return name
 
     def map(self, inputs, outputs, body, *arguments, options=()):
+        return self.run_kernel("map", outputs, (inputs, outputs, body), arguments, options)
+
+    def reduce(self, inputs, outputs, texts, *arguments, options=()):
+        return self.run_kernel("reduce", outputs, (inputs, outputs, *texts), arguments, options)
+
+    def run_kernel(self, command, outputs, texts, arguments, options):
         """Runs over arrays and words; gives the outputs as NumPy reads them."""
         words = [self.save(f"in{k}.npy", a) if isinstance(a, (np.ndarray, np.generic)) else a
                  for k, a in enumerate(arguments)]
         names = [f"out{k}.npy" for k in range(outputs.count(",") + 1)]
         flags = [word for name in names for word in ("-o", name)]
         # Contraction off: then float results are NumPy's to the bit.
-        self.ok("map", inputs, outputs, body, *words, *flags, "--target", TARGET, "--no-fma", *options)
+        self.ok(command, *texts, *words, *flags, "--target", TARGET, "--no-fma", *options)
         results = [np.load(self.folder / name) for name in names]
         return results[0] if len(results) == 1 else results
 
@@ -106,6 +112,34 @@ class NumPy(CommandCase):
         x = self.random("float32", (1, 2) * 10)
         y = x.transpose(np.arange(20)[::-1])
         self.same(self.map("T x, T y", "T z", "z = x - y", x, np.ascontiguousarray(y)), x - y)
+
+    # ---- reductions: sums of whole numbers, which are exact in any order ----
+
+    def whole(self, dtype, shape, order="C"):
+        return np.asarray(np.random.default_rng(len(shape)).integers(0, 5, shape), dtype, order=order)
+
+    def test_sums_of_every_real_dtype(self):
+        for dtype in REALS:
+            with self.subTest(dtype=dtype):
+                x = self.whole(dtype, (7, 5, 3))
+                self.same(self.reduce("T x", "T y", ("x", "a + b", "y = a", "0"), x, options=["--axis", "0,-1"]), x.sum((0, 2), dtype))
+
+    def test_axes_and_orders_as_numpy_has_them(self):
+        for order in "CF":
+            x = self.whole("float32", (4, 1, 6), order)
+            for axis in (None, 0, 1, -1, (0, 2), (1, -3), ()):
+                for keepdims in (False, True):
+                    with self.subTest(order=order, axis=axis, keepdims=keepdims):
+                        words = [] if axis is None else ["--axis", "none" if axis == () else str(axis).strip("(,)").replace(" ", "")]
+                        got = self.reduce("T x", "T y", ("x", "a > b ? a : b", "y = a", "-"), x, options=words + ["--keepdims"] * keepdims)
+                        self.same(got, np.asarray(x.max(axis, keepdims=keepdims)))
+
+    def test_reductions_that_broadcast(self):
+        x, y = self.whole("int32", (5, 1, 4)), self.whole("int32", (3, 1))
+        z, count = self.reduce("T x, T y", "T z, int64 count", ("x * y", "a + b", "z = a; count = _in_ind.size() / _out_ind.size()", "0"), x, y,
+                               options=["--axis", "1"])
+        self.same(z, (x * y).sum(1, "int32"))
+        self.same(count, np.full((5, 4), 3, "int64"))
 
 
 main()

@@ -16,10 +16,11 @@ typedef struct cli_list {
 } cli_list;
 
 typedef struct cli_options {
-    cli_list positional, outputs, types;
-    const char *target, *arch, *name, *preamble, *dtype, *shape, *size, *order, *row, *size_scale, *seconds;
+    cli_list positional, outputs, types, axes;
+    const char *target, *arch, *name, *preamble, *dtype, *shape, *size, *order, *reduce_type, *row,
+        *size_scale, *seconds;
     int repeat;
-    bool help, json, fast_math, no_fma, list;
+    bool help, json, fast_math, no_fma, keepdims, list;
 } cli_options;
 
 /* One bit for each subcommand, to say which options it takes. */
@@ -30,7 +31,8 @@ enum {
     CLI_INFO = 8,
     CLI_CACHE = 16,
     CLI_BENCH = 32,
-    CLI_ALL = 63
+    CLI_REDUCE = 64,
+    CLI_ALL = 127
 };
 
 typedef struct cli_command {
@@ -87,10 +89,11 @@ typedef struct cli_call {
     kiln_arg *in;
     kiln_array **out;
     int n_in, n_out;
+    int n_texts; /* words that define the kernel, in front of the arguments */
 } cli_call;
 #define CLI_CALL_INIT                                                                                        \
     {                                                                                                        \
-        NULL, NULL, NULL, 0, 0                                                                               \
+        NULL, NULL, NULL, 0, 0, 0                                                                            \
     }
 
 /* What text says as a weak scalar: 3, -0.5, 1e-3, true, 1+2j. false where it is no number. */
@@ -98,22 +101,44 @@ bool cli_number_read(kiln_arg *out, const char *text);
 
 /* Defines the kernel of `IN OUT BODY` and its options. */
 kiln_status cli_call_define(cli_call *call, const cli_options *options);
+/* ... of `IN OUT MAP REDUCE POST IDENTITY`; "-" or nothing as identity: there is none. */
+kiln_status cli_call_define_reduction(cli_call *call, const cli_options *options);
 /* CLI_FAILED, with a message, where a number among the arguments is beyond what 64 bits hold. */
 int cli_numbers_check(const cli_call *call, const cli_options *options);
-/* Reads the arguments behind `IN OUT BODY`: numbers and .npy files; with descriptions also "float32[2,3]",
+/* Reads the arguments behind the texts: numbers and .npy files; with descriptions also "float32[2,3]",
  * and, where there are no arguments at all, arrays that fit the signature. */
 kiln_status cli_call_read(cli_call *call, const cli_options *options, kiln_device device, bool descriptions);
 /* CLI_USAGE, with a message, where --shape is no shape. */
 int cli_shape_check(const char *command, const cli_options *options);
 /* Reads "2,3", the text of --shape or --size. Returns the number of extents, -1 where the text is none. */
 int cli_shape_read(int64_t *shape, const char *text);
+/* Reads every --axis ("-1", "0,2", or "none" alone) into axes, KILN_MAX_NDIM at most; CLI_USAGE, with a
+ * message, where one is none. */
+int cli_axes_read(int *axes, int *count, const char *command, const cli_options *options);
+/* The name that the signature gives to output j. */
+void cli_output_name(char *out, size_t size, const cli_options *options, int j);
 /* Makes the outputs of --shape, where it was given. */
 kiln_status cli_call_make_outputs(cli_call *call, const cli_options *options, kiln_device device);
 void cli_call_free(cli_call *call);
 
+/* ---- the report of a run ---- */
+
+/* Results of at most this many elements are shown in full, as NumPy does. */
+enum { CLI_SCREENFUL = 1000 };
+
+typedef struct cli_times {
+    double read_ms, define_ms, call_ms, finish_ms, write_ms;
+    double repeat_median_ms, repeat_best_ms; /* of --repeat */
+    kiln_call_info info;
+} cli_times;
+
+/* Prints what the run took, and the results that no -o takes. */
+kiln_status cli_report(const cli_call *call, const cli_options *options, const cli_times *times);
+
 /* ---- subcommands ---- */
 
 int cli_map_run(const cli_options *options);
+int cli_reduce_run(const cli_options *options);
 int cli_source_run(const cli_options *options);
 int cli_explain_run(const cli_options *options);
 int cli_info_run(const cli_options *options);

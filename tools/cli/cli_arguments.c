@@ -2,6 +2,7 @@
 #include "cli.h"
 #include <ctype.h>
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -91,10 +92,15 @@ static void parameter_name(char *out, size_t size, const char *signature, int in
     snprintf(out, size, "%.*s", (int)(end - start), start);
 }
 
+void cli_output_name(char *out, size_t size, const cli_options *options, int j)
+{
+    parameter_name(out, size, options->positional.items[1], j);
+}
+
 int cli_numbers_check(const cli_call *call, const cli_options *options)
 {
-    const char *const *words = options->positional.items + 3;
-    for (int i = 0; i < options->positional.count - 3; i++) {
+    const char *const *words = options->positional.items + call->n_texts;
+    for (int i = 0; i < options->positional.count - call->n_texts; i++) {
         kiln_arg number;
         char name[64] = "";
         if (!cli_number_read(&number, words[i]) || !is_beyond(&number, words[i]))
@@ -144,6 +150,34 @@ int cli_shape_check(const char *command, const cli_options *options)
     if (!options->shape || cli_shape_read(shape, options->shape) >= 0)
         return CLI_OK;
     return cli_usage_error(command, "--shape takes extents such as 600,800, not '%s'", options->shape);
+}
+
+/* Appends the axes of a text such as "0,-1"; false where it is none, or has one too many. */
+static bool read_axes(int *axes, int *count, const char *text)
+{
+    char *next;
+    do {
+        errno = 0;
+        long axis = strtol(text, &next, 10);
+        if (next == text || errno || axis < INT_MIN || axis > INT_MAX || *count == KILN_MAX_NDIM)
+            return false;
+        axes[(*count)++] = (int)axis;
+        text = next + 1;
+    } while (*next == ',');
+    return !*next;
+}
+
+int cli_axes_read(int *axes, int *count, const char *command, const cli_options *options)
+{
+    const cli_list *given = &options->axes;
+    *count = 0;
+    if (given->count == 1 && strcmp(given->items[0], "none") == 0)
+        return CLI_OK;
+    for (int k = 0; k < given->count; k++)
+        if (!read_axes(axes, count, given->items[k]))
+            return cli_usage_error(command, "--axis takes up to %d axes such as -1 or 0,2, or none, not '%s'",
+                                   KILN_MAX_NDIM, given->items[k]);
+    return CLI_OK;
 }
 
 /* Reads "float32[2,3]"; false where the text is no such description. */
@@ -200,20 +234,41 @@ static kiln_status parameter_dtype(kiln_dtype *out, const cli_options *options, 
 
 /* ---- calls ---- */
 
-kiln_status cli_call_define(cli_call *call, const cli_options *options)
+static kiln_kernel_options kernel_options(const cli_options *options)
 {
     kiln_kernel_options kernel = KILN_KERNEL_OPTIONS_INIT;
-    const char *const *words = options->positional.items;
     kernel.preamble = options->preamble;
+    kernel.reduce_type = options->reduce_type;
     kernel.flags =
         (options->fast_math ? KILN_KERNEL_FAST_MATH : 0u) | (options->no_fma ? KILN_KERNEL_NO_FMA : 0u);
-    kiln_status status =
-        kiln_elementwise_create(&call->kernel, words[0], words[1], words[2], options->name, &kernel);
-    if (status != KILN_OK)
-        return status;
+    return kernel;
+}
+
+static kiln_status make_room(cli_call *call, int n_texts)
+{
+    call->n_texts = n_texts;
     call->n_out = kiln_kernel_n_out(call->kernel);
     call->out = calloc((size_t)call->n_out + 1, sizeof(kiln_array *));
     return call->out ? KILN_OK : KILN_ERROR_MEMORY;
+}
+
+kiln_status cli_call_define(cli_call *call, const cli_options *options)
+{
+    const kiln_kernel_options kernel = kernel_options(options);
+    const char *const *text = options->positional.items;
+    kiln_status status =
+        kiln_elementwise_create(&call->kernel, text[0], text[1], text[2], options->name, &kernel);
+    return status == KILN_OK ? make_room(call, 3) : status;
+}
+
+kiln_status cli_call_define_reduction(cli_call *call, const cli_options *options)
+{
+    const kiln_kernel_options kernel = kernel_options(options);
+    const char *const *text = options->positional.items;
+    bool has_identity = *text[5] && strcmp(text[5], "-") != 0;
+    kiln_status status = kiln_reduction_create(&call->kernel, text[0], text[1], text[2], text[3], text[4],
+                                               has_identity ? text[5] : NULL, options->name, &kernel);
+    return status == KILN_OK ? make_room(call, 6) : status;
 }
 
 static kiln_status read_argument(kiln_arg *out, const char *word, kiln_device device, bool descriptions)
@@ -247,8 +302,8 @@ static kiln_status make_stand_in(kiln_arg *out, const cli_options *options, int 
 
 kiln_status cli_call_read(cli_call *call, const cli_options *options, kiln_device device, bool descriptions)
 {
-    const char *const *words = options->positional.items + 3;
-    int n_words = options->positional.count - 3;
+    const char *const *words = options->positional.items + call->n_texts;
+    int n_words = options->positional.count - call->n_texts;
     bool stand_in = descriptions && n_words == 0;
     int count = stand_in ? kiln_kernel_n_in(call->kernel) : n_words;
     call->in = calloc((size_t)count + 1, sizeof *call->in);

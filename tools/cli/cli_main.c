@@ -12,6 +12,19 @@ const cli_command cli_commands[] = {
      "  kiln map 'T x, T y, float32 s' 'T z, bool hit' 'z = (x - y) * s; hit = z > 0' \\\n"
      "       x.npy y.npy 0.5 -o z.npy -o hit.npy\n",
      3, -1, cli_map_run},
+    {CLI_REDUCE, "reduce", "IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N] [-o FILE...]",
+     "run a reduction over .npy files",
+     "MAP, an expression of the inputs, is taken of each element; REDUCE, an expression of a and b, makes "
+     "one\n"
+     "value of two, and in the end one along the reduced axes; POST, statements, assigns the outputs from "
+     "it, a.\n"
+     "IDENTITY is the result where there is nothing to reduce, - where there is none. ARGUMENTs are as for\n"
+     "`kiln map`. Without -o the results are printed, those of more than 1000 elements without their "
+     "middle.\n"
+     "A text that begins with a dash needs parentheses: '(-x)'.\n"
+     "\n"
+     "  kiln reduce 'T x' 'T y' 'x * x' 'a + b' 'y = sqrt(a)' 0 photo.npy --axis -1 -o norms.npy\n",
+     6, -1, cli_reduce_run},
     {CLI_SOURCE, "source", "IN OUT BODY [ARGUMENT...]", "print the source that kiln generates for a kernel",
      "Arguments as for `kiln map`, and \"float32[200,300]\" for an array of that dtype and shape.\n"
      "Without arguments each parameter is a contiguous array; placeholders are float32, or what --type or "

@@ -17,11 +17,21 @@ typedef struct option {
 } option;
 
 #define MEMBER(name) offsetof(cli_options, name)
-#define KERNEL_COMMANDS (CLI_MAP | CLI_SOURCE | CLI_EXPLAIN)
+#define RUN_COMMANDS (CLI_MAP | CLI_REDUCE)
 #define TEXT_COMMANDS (CLI_SOURCE | CLI_EXPLAIN)
+#define KERNEL_COMMANDS (RUN_COMMANDS | TEXT_COMMANDS)
 
 static const option table[] = {
-    {"o", "FILE", "where the next output goes, a .npy file", LIST, MEMBER(outputs), CLI_MAP},
+    {"o", "FILE", "where the next output goes, a .npy file", LIST, MEMBER(outputs), RUN_COMMANDS},
+    {"axis", "N[,N...]",
+     "axes that are reduced, negative ones from the last on, or none; may be given again; default: all", LIST,
+     MEMBER(axes), CLI_REDUCE},
+    {"keepdims", NULL, "results have extent 1 along reduced axes", FLAG, MEMBER(keepdims), CLI_REDUCE},
+    {"reduce-type", "TYPE",
+     "the type of a and b: a dtype, a placeholder or a struct of the preamble; default: the first output's, "
+     "float32 for "
+     "float16 and bfloat16",
+     TEXT, MEMBER(reduce_type), CLI_REDUCE},
     {"target", "TARGET",
      "host, cuda or cuda:N; default: KILN_TARGET, else cuda:0 where there is one, else host", TEXT,
      MEMBER(target), KERNEL_COMMANDS | CLI_BENCH},
@@ -31,16 +41,16 @@ static const option table[] = {
      KERNEL_COMMANDS},
     {"dtype", "DTYPE", "the dtype of the other placeholders; default float32", TEXT, MEMBER(dtype),
      TEXT_COMMANDS},
-    {"shape", "N,M,...", "the shape of the outputs; default: that of the arguments broadcast", TEXT,
-     MEMBER(shape), KERNEL_COMMANDS},
+    {"shape", "N,M,...", "the shape of the outputs; default: what the arguments make it", TEXT, MEMBER(shape),
+     KERNEL_COMMANDS},
     {"name", "NAME", "the kernel's name; default: kernel", TEXT, MEMBER(name), KERNEL_COMMANDS},
     {"preamble", "TEXT", "declarations in front of the kernel", TEXT, MEMBER(preamble), KERNEL_COMMANDS},
     {"order", "C|K", "the outputs' memory order: C, or K to keep the inputs'; default C", TEXT, MEMBER(order),
-     CLI_MAP},
+     RUN_COMMANDS},
     {"size", "N[,N...]", "the number of elements, or their shape, where every parameter is raw", TEXT,
-     MEMBER(size), CLI_MAP},
+     MEMBER(size), RUN_COMMANDS},
     {"repeat", "N", "call the kernel N more times and print the time of one call", NUMBER, MEMBER(repeat),
-     CLI_MAP},
+     RUN_COMMANDS},
     {"fast-math", NULL, "approximate division, square root and functions", FLAG, MEMBER(fast_math),
      KERNEL_COMMANDS},
     {"no-fma", NULL, "round a*b+c twice", FLAG, MEMBER(no_fma), KERNEL_COMMANDS},
@@ -143,7 +153,7 @@ int cli_options_read(cli_options *out, const cli_command *command, int argc, cha
 {
     memset(out, 0, sizeof *out);
     if (!make_list(&out->positional, argc) || !make_list(&out->outputs, argc) ||
-        !make_list(&out->types, argc))
+        !make_list(&out->types, argc) || !make_list(&out->axes, argc))
         return cli_usage_error(command->name, "has no memory for %d words", argc);
     bool options_end = false;
     int code = CLI_OK;
@@ -163,4 +173,5 @@ void cli_options_free(cli_options *options)
     free(options->positional.items);
     free(options->outputs.items);
     free(options->types.items);
+    free(options->axes.items);
 }
