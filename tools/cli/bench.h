@@ -15,10 +15,23 @@ typedef struct bench_value {
 /* The result's element from the inputs' elements; index: its C-order index among n. */
 typedef bench_value (*bench_reference)(const bench_value *in, int64_t index, int64_t n);
 
+/* What is known of the elements of one reduced stretch: more than any one row asks for. */
+typedef struct bench_folded {
+    double n, sum, squares, greatest;
+    int64_t at; /* where the greatest came first */
+} bench_folded;
+
+/* The texts of a reduction, and the result that is expected: its size is what its rounding is relative to. */
+typedef struct bench_fold {
+    const char *map, *reduce, *post, *identity; /* identity may be NULL */
+    const char *type, *preamble;                /* the reduce type, NULL: kiln's choice */
+    void (*expected)(const bench_folded *all, double *value, double *size);
+} bench_fold;
+
 /* An array of a row: `shape` is filled, then seen through `axes` and `index`. */
 typedef struct bench_operand {
     kiln_dtype dtype;
-    char shape[48]; /* extents: numbers, numbers that the scale multiplies ("64*"), N, H, R, Q, M */
+    char shape[48]; /* extents: numbers, numbers that the scale multiplies ("64*"), N, H, R, Q, M; "": none */
     char axes[20];  /* a permutation, "2,0,1", or "" */
     char index[24]; /* a Python index, or "" */
     int shares;     /* k: the memory of operand k - 1; 0: its own */
@@ -30,6 +43,7 @@ typedef enum bench_kind {
     BENCH_CHAIN_GRAPH, /* the same in a CUDA graph */
     BENCH_GIVEN,       /* host time of a call, the output given */
     BENCH_ALLOCATED,   /* the same, the output allocated */
+    BENCH_WAITED,      /* from the call to the result, the output allocated */
     BENCH_DEFINITION,  /* definition to result of a kernel never seen before */
     BENCH_PROCESS      /* first kernel of a process, found on disk */
 } bench_kind;
@@ -38,11 +52,13 @@ typedef struct bench_row {
     char name[24]; /* as ANCHORS.md has it, up to the first space */
     char title[56];
     bench_kind kind;
-    bool is_extra; /* of a sweep: taken only where its name is asked for */
-    bool is_small; /* measured in a graph, beside the driver's copy as well */
-    const char *in, *out, *body;
-    double scalar[2];          /* weak floats behind the arrays */
-    int n_scalars, n_operands; /* the operands: inputs, then the output */
+    bool is_extra;               /* of a sweep: taken only where its name is asked for */
+    bool is_small;               /* measured in a graph, beside the driver's copy as well */
+    const char *in, *out, *body; /* a '#' stands for a number that nobody has used before: BENCH_DEFINITION */
+    const bench_fold *fold;      /* reductions: instead of the body; NULL: elementwise */
+    char reduced[8];             /* reductions: the axes; "": all */
+    double scalar[2];            /* weak floats behind the arrays */
+    int n_scalars, n_operands;   /* the operands: inputs, then the output */
     bench_operand operand[BENCH_MAX_OPERANDS];
     const char *floor; /* streams of the floor's kernel: see bench_floor.c */
     bench_reference reference;
@@ -56,6 +72,7 @@ typedef struct bench_rows {
 /* All rows there are for this scale. false: no memory. Free *out either way. */
 bool bench_rows_make(bench_rows *out, bool is_cuda, double scale);
 void bench_rows_free(bench_rows *rows);
+const bench_row *bench_rows_find(const bench_rows *rows, const char *name);
 /* Extents of `text` for a scale; the number of axes. */
 int bench_shape_read(int64_t *extents, const char *text, double scale);
 int bench_axes_read(int *axes, const char *text);
@@ -96,14 +113,30 @@ typedef struct bench_data {
     int n_sets;
     int64_t elements; /* of the result */
     double bytes;     /* the fewest that move: each input's memory once, the result once */
+    int checked;      /* results that were compared */
 } bench_data;
 
 bool bench_data_make(bench *b, bench_data *out, const bench_row *row, bool has_spare);
 void bench_data_free(bench_data *data);
-/* Compares BENCH_SAMPLES elements of the first set's result with the row's reference. */
-bool bench_data_check(bench *b, const bench_data *data, const bench_row *row);
+/* Compares up to BENCH_SAMPLES elements of the first set's result with the row's reference. */
+bool bench_data_check(bench *b, bench_data *data, const bench_row *row);
 bool bench_row_define(bench *b, kiln_kernel **out, const bench_row *row);
 int bench_row_arguments(kiln_arg *in, const bench_row *row, const bench_set *set);
+/* Element `index` of the first operand of the first set, which is float16 or float32. */
+double bench_random_at(kiln_dtype dtype, int64_t index);
+/* The element of an array that meets `index` of the result under broadcasting. */
+bool bench_element_read(bench *b, bench_value *out, kiln_array *array, const int64_t *index, int ndim);
+/* The C-order index `at` as an index of each axis. */
+void bench_index_split(int64_t *index, int64_t at, const int64_t *shape, int ndim);
+/* Relative to the larger of the reference and one. */
+double bench_tolerance(kiln_dtype dtype);
+
+/* ---- reductions ---- */
+
+bool bench_fold_define(bench *b, kiln_kernel **out, const bench_row *row);
+/* Options of a call of the row; axes: BENCH_MAX_NDIM of them, which the options point into. */
+kiln_call_options bench_fold_call(int *axes, const bench_row *row);
+bool bench_fold_check(bench *b, bench_data *data, const bench_row *row);
 
 /* ---- measuring ---- */
 
@@ -167,7 +200,8 @@ bool bench_elements_run(bench *b, const bench_row *row, bench_result *out);
 bool bench_chain_run(bench *b, const bench_row *row, bench_result *out);
 bool bench_call_run(bench *b, const bench_row *row, bench_result *out);
 bool bench_first_use_run(bench *b, const bench_row *row, bench_result *out);
-/* The other side of bench_first_use_run, in a process of its own: child-c1, child-c4. */
+/* The other side of bench_first_use_run, in a process of its own: the name is BENCH_CHILD and the row's. */
+#define BENCH_CHILD "child-"
 int bench_child_run(bench *b, const char *name);
 
 #endif

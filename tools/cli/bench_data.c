@@ -11,6 +11,22 @@ enum { MAX_SETS = 256 };
 
 /* ---- random contents ---- */
 
+/* What the kernels below make of an index, for the seed of the first set's first operand. */
+double bench_random_at(kiln_dtype dtype, int64_t index)
+{
+    uint32_t h = (uint32_t)index * 2654435761u + 0x9e3779b9u;
+    h ^= h >> 15;
+    h *= 2246822519u;
+    h ^= h >> 13;
+    double value = (double)(h >> 8) * 0x1p-22 - 2;
+    if (dtype != KILN_FLOAT16)
+        return value;
+    int exponent;
+    frexp(value, &exponent);
+    double step = ldexp(1, (exponent < -13 ? -13 : exponent) - 11);
+    return nearbyint(value / step) * step;
+}
+
 static bool define_random(bench *b)
 {
     if (!b->random &&
@@ -173,6 +189,8 @@ void bench_data_free(bench_data *data)
 
 bool bench_row_define(bench *b, kiln_kernel **out, const bench_row *row)
 {
+    if (row->fold)
+        return bench_fold_define(b, out, row);
     return bench_check(b, kiln_elementwise_create(out, row->in, row->out, row->body, "bench_row", NULL));
 }
 
@@ -228,8 +246,7 @@ static bench_value decode(kiln_dtype dtype, const void *bytes)
     }
 }
 
-/* The element of an array that meets `index` of the result under broadcasting. */
-static bool read_element(bench *b, bench_value *out, kiln_array *array, const int64_t *index, int ndim)
+bool bench_element_read(bench *b, bench_value *out, kiln_array *array, const int64_t *index, int ndim)
 {
     const int64_t *shape = kiln_array_shape(array), *strides = kiln_array_strides(array);
     unsigned char *address = kiln_array_data(array), bytes[16];
@@ -249,8 +266,15 @@ static bool read_element(bench *b, bench_value *out, kiln_array *array, const in
 
 /* ---- the check ---- */
 
-/* Relative to the larger of the reference and one. */
-static double tolerance(kiln_dtype dtype)
+void bench_index_split(int64_t *index, int64_t at, const int64_t *shape, int ndim)
+{
+    for (int axis = ndim - 1; axis >= 0; axis--) {
+        index[axis] = at % shape[axis];
+        at /= shape[axis];
+    }
+}
+
+double bench_tolerance(kiln_dtype dtype)
 {
     switch (dtype) {
     case KILN_FLOAT16:
@@ -272,29 +296,28 @@ static bool check_element(bench *b, const bench_data *data, const bench_row *row
 {
     const bench_set *set = &data->set[0];
     int result = row->n_operands - 1, ndim = kiln_array_ndim(set->array[result]);
-    const int64_t *shape = kiln_array_shape(set->array[result]);
-    int64_t index[BENCH_MAX_NDIM], rest = at;
+    int64_t index[BENCH_MAX_NDIM];
     bench_value value[BENCH_MAX_OPERANDS];
-    for (int axis = ndim - 1; axis >= 0; axis--) {
-        index[axis] = rest % shape[axis];
-        rest /= shape[axis];
-    }
+    bench_index_split(index, at, kiln_array_shape(set->array[result]), ndim);
     for (int k = 0; k <= result; k++)
-        if (!read_element(b, &value[k], set->array[k], index, ndim))
+        if (!bench_element_read(b, &value[k], set->array[k], index, ndim))
             return false;
     bench_value got = value[result], want = row->reference(value, at, data->elements);
     double off = hypot(got.re - want.re, got.im - want.im), size = hypot(want.re, want.im);
-    if (off <= tolerance(row->operand[result].dtype) * fmax(1, size))
+    if (off <= bench_tolerance(row->operand[result].dtype) * fmax(1, size))
         return true;
     return bench_fail(b, "wrong result: element %lld is %.9g%+.9gi, expected %.9g%+.9gi", (long long)at,
                       got.re, got.im, want.re, want.im);
 }
 
 /* The first and the last element, and others at random. */
-bool bench_data_check(bench *b, const bench_data *data, const bench_row *row)
+bool bench_data_check(bench *b, bench_data *data, const bench_row *row)
 {
     uint64_t state = 88172645463325252u;
     bool ok = true;
+    if (row->fold)
+        return bench_fold_check(b, data, row);
+    data->checked = BENCH_SAMPLES;
     for (int s = 0; s < BENCH_SAMPLES && ok; s++) {
         state ^= state << 13;
         state ^= state >> 7;

@@ -12,6 +12,9 @@ typedef struct work {
     const bench_row *row;
     bench_data data;
     kiln_kernel *kernel;
+    kiln_call_options options; /* of its calls, where the row reduces */
+    const kiln_call_options *call;
+    int axes[BENCH_MAX_NDIM];
     bench_floor *floor;
     void *bare; /* the bare launch's kernel, its parameters, and whether it may overlap the one before */
     size_t bare_size;
@@ -32,7 +35,7 @@ static bool run_kernel(bench *b, void *user, int64_t turn)
     kiln_arg in[BENCH_MAX_OPERANDS + 2];
     int n_in = bench_row_arguments(in, w->row, set);
     kiln_array *out = set->array[w->row->n_operands - 1];
-    return bench_check(b, kiln_kernel_call(w->kernel, &out, 1, in, n_in, NULL));
+    return bench_check(b, kiln_kernel_call(w->kernel, &out, 1, in, n_in, w->call));
 }
 
 static bool run_floor(bench *b, void *user, int64_t turn)
@@ -52,6 +55,10 @@ static bool run_copy(bench *b, void *user, int64_t turn)
 static bool start(bench *b, work *w, const bench_row *row, bool has_spare)
 {
     *w = (work){.row = row};
+    if (row->fold) {
+        w->options = bench_fold_call(w->axes, row);
+        w->call = &w->options;
+    }
     return bench_data_make(b, &w->data, row, has_spare) && bench_row_define(b, &w->kernel, row) &&
            bench_floor_make(b, &w->floor, row, &w->data) && run_kernel(b, w, 0) &&
            bench_check(b, kiln_stream_synchronize(b->stream)) && bench_data_check(b, &w->data, row);
@@ -75,7 +82,7 @@ static bool measure(bench *b, work *w, bench_mode mode, int batch, bool has_copy
     out->copy_us = has_copy ? times[2].us : NAN;
     out->bytes = w->data.bytes;
     out->mode = mode_name(b, mode);
-    out->checked = BENCH_SAMPLES;
+    out->checked = w->data.checked;
     return true;
 }
 
@@ -122,9 +129,14 @@ static bool run_allocating(bench *b, void *user, int64_t turn)
     int n_in = bench_row_arguments(in, w->row, &w->data.set[0]);
     kiln_array *out = NULL;
     (void)turn;
-    kiln_status status = kiln_kernel_call(w->kernel, &out, 1, in, n_in, NULL);
+    kiln_status status = kiln_kernel_call(w->kernel, &out, 1, in, n_in, w->call);
     kiln_array_free(out);
     return bench_check(b, status);
+}
+
+static bool run_until_done(bench *b, void *user, int64_t turn)
+{
+    return run_allocating(b, user, turn) && bench_check(b, kiln_stream_synchronize(b->stream));
 }
 
 static bool run_bare(bench *b, void *user, int64_t turn)
@@ -136,6 +148,11 @@ static bool run_bare(bench *b, void *user, int64_t turn)
     return bench_driver_launch(b, w->bare, 4, 256, params, w->bare_is_dependent);
 }
 
+static bool run_bare_until_done(bench *b, void *user, int64_t turn)
+{
+    return run_bare(b, user, turn) && bench_check(b, kiln_stream_synchronize(b->stream));
+}
+
 /* An empty kernel that takes as many bytes of arguments as kiln's for this call, and is launched as that is.
  */
 static bool make_bare(bench *b, work *w)
@@ -144,7 +161,7 @@ static bool make_bare(bench *b, work *w)
     int n_in = bench_row_arguments(in, w->row, &w->data.set[0]);
     kiln_array *out = w->data.set[0].array[w->row->n_operands - 1];
     char *source = NULL, bare[256];
-    if (!bench_check(b, kiln_kernel_source(&source, w->kernel, &out, 1, in, n_in, NULL, NULL)))
+    if (!bench_check(b, kiln_kernel_source(&source, w->kernel, &out, 1, in, n_in, w->call, NULL)))
         return false;
     w->bare_is_dependent = strstr(source, "griddepcontrol.wait") != NULL;
     w->bare_size = bench_driver_parameter_size(b, source);
@@ -162,15 +179,22 @@ bool bench_call_run(bench *b, const bench_row *row, bench_result *out)
 {
     work w;
     bench_time times[2];
-    bool ok = start(b, &w, row, false) && (!b->is_cuda || make_bare(b, &w));
-    const bench_runner runners[] = {{row->kind == BENCH_GIVEN ? run_kernel : run_allocating, &w},
-                                    {b->is_cuda ? run_bare : run_floor, &w}};
+    bool ok = start(b, &w, row, false) && (!b->is_cuda || make_bare(b, &w)),
+         waits = row->kind == BENCH_WAITED;
+    const bench_runner runners[] = {{waits                      ? run_until_done
+                                     : row->kind == BENCH_GIVEN ? run_kernel
+                                                                : run_allocating,
+                                     &w},
+                                    {!b->is_cuda ? run_floor
+                                     : waits     ? run_bare_until_done
+                                                 : run_bare,
+                                     &w}};
     ok = ok && bench_measure(b, BENCH_ENQUEUE_TIME, CHAIN_LENGTH, runners, 2, times);
     if (ok) {
         out->time = times[0];
         out->floor = times[1];
-        out->mode = mode_name(b, BENCH_ENQUEUE_TIME);
-        out->checked = BENCH_SAMPLES;
+        out->mode = waits ? "wall" : mode_name(b, BENCH_ENQUEUE_TIME);
+        out->checked = w.data.checked;
     }
     free_work(&w);
     return ok;

@@ -1,6 +1,6 @@
 /*
- * bench_first_use.c - what the first use of a kernel costs: compiled now (C1), or found on disk by a fresh
- * process (C4).
+ * bench_first_use.c - what the first use of a kernel costs: compiled now (C1, C2), or found on disk by a
+ * fresh process (C4).
  *
  * Both are measured in processes of their own, over a cache folder of their own, so that the user's cache
  * neither helps nor fills up.
@@ -15,66 +15,162 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { DEFINITIONS = 9, PROCESSES = 11, ELEMENTS = 1 << 20, MAX_WORDS = 4096 };
+enum { DEFINITIONS = 9, PROCESSES = 11, MAX_WORDS = 4096 };
 
 extern char **environ;
 
 /* ---- in the child ---- */
 
-static kiln_status make_input(bench *b, kiln_array **out)
+/* One definition and its first call. */
+typedef struct use {
+    const bench_row *row; /* with the number in its texts */
+    kiln_array *x, *z;
+    kiln_kernel *kernel;
+    double launched_ms, done_ms;
+    kiln_call_info info;
+} use;
+
+static kiln_status make_input(bench *b, kiln_array **out, const bench_row *row)
 {
-    const int64_t shape[1] = {ELEMENTS};
-    kiln_status status = kiln_array_ones(out, KILN_FLOAT32, 1, shape, b->device);
+    int64_t shape[BENCH_MAX_NDIM];
+    int ndim = bench_shape_read(shape, row->operand[0].shape, 1);
+    kiln_status status = kiln_array_ones(out, KILN_FLOAT32, ndim, shape, b->device);
     return status == KILN_OK ? kiln_device_synchronize(b->device) : status;
 }
 
-/* Milliseconds of the compiler alone on the source of a kernel that has just been compiled; NaN where it
- * cannot be had. */
-static double compiler_alone(bench *b, kiln_kernel *kernel, kiln_array *z, const kiln_arg *in,
-                             double reported)
+/* The context is there before the clock starts. */
+static bool use_once(bench *b, use *u)
 {
+    kiln_arg in[] = {kiln_arg_array(u->x)};
+    int axes[BENCH_MAX_NDIM];
+    kiln_call_options options = bench_fold_call(axes, u->row);
+    u->info = (kiln_call_info)KILN_CALL_INFO_INIT;
+    double begin = cli_now_ms();
+    bool ok = bench_row_define(b, &u->kernel, u->row) &&
+              bench_check(b, kiln_kernel_call(u->kernel, &u->z, 1, in, 1, &options));
+    u->launched_ms = cli_now_ms() - begin;
+    ok = ok && bench_check(b, kiln_stream_synchronize(b->stream));
+    u->done_ms = cli_now_ms() - begin;
+    return ok && bench_check(b, kiln_kernel_last_call(&u->info));
+}
+
+static void end_use(use *u)
+{
+    kiln_array_free(u->z);
+    kiln_kernel_free(u->kernel);
+    u->z = NULL;
+    u->kernel = NULL;
+}
+
+/* A reduction as one writes it by hand: a block for each result, a step between its elements, a tree in
+ * shared memory. Into it go the row's own texts: preamble, reduce type, type of the results, identity, map,
+ * reduce expression, post. */
+static const char by_hand[] =
+    "%s\n"
+    "typedef float T;\n"
+    "typedef %s R;\n"
+    "typedef %s Y;\n"
+    "extern \"C\" __global__ void by_hand(const T *in, Y *out, long long n, long long step, long long row)\n"
+    "{\n"
+    "    __shared__ R part[256];\n"
+    "    R a = %s;\n"
+    "    for (long long _J = threadIdx.x; _J < n; _J += 256) {\n"
+    "        T x = in[blockIdx.x * row + _J * step];\n"
+    "        R b = %s;\n"
+    "        a = %s;\n"
+    "    }\n"
+    "    part[threadIdx.x] = a;\n"
+    "    for (int half = 128; half > 0; half /= 2) {\n"
+    "        __syncthreads();\n"
+    "        if (threadIdx.x < half) {\n"
+    "            R a = part[threadIdx.x], b = part[threadIdx.x + half];\n"
+    "            part[threadIdx.x] = %s;\n"
+    "        }\n"
+    "    }\n"
+    "    if (threadIdx.x == 0) {\n"
+    "        R a = part[0];\n"
+    "        Y y;\n"
+    "        %s;\n"
+    "        out[blockIdx.x] = y;\n"
+    "    }\n"
+    "}\n";
+
+/* What is compiled for the floor: a reduction written by hand, of an elementwise kernel kiln's own source.
+ * Allocated with malloc; NULL where it cannot be had. */
+static char *source_for_floor(const use *u)
+{
+    const bench_fold *f = u->row->fold;
+    kiln_arg in[] = {kiln_arg_array(u->x)};
+    kiln_array *z = u->z;
     char *source = NULL;
+    size_t size;
+    if (!f)
+        return kiln_kernel_source(&source, u->kernel, &z, 1, in, 1, NULL, NULL) == KILN_OK ? source : NULL;
+    FILE *file = open_memstream(&source, &size);
+    if (!file)
+        return NULL;
+    bool is_place = u->row->operand[1].dtype == KILN_INT64;
+    fprintf(file, by_hand, f->preamble ? f->preamble : "", f->type ? f->type : "T",
+            is_place ? "long long" : "T", f->identity ? f->identity : "{-3.402823466e+38f, 0}", f->map,
+            f->reduce, f->reduce, f->post);
+    if (fclose(file) == 0)
+        return source;
+    free(source);
+    return NULL;
+}
+
+/* Milliseconds of the compiler alone; NaN where it cannot be had. */
+static double compiler_alone(bench *b, const use *u)
+{
     double ms = NAN;
     if (!b->is_cuda)
-        return reported;
-    if (kiln_kernel_source(&source, kernel, &z, 1, in, 1, NULL, NULL) != KILN_OK ||
-        !bench_driver_compile(b, source, NULL, &ms))
+        return u->info.compile_ms;
+    char *source = source_for_floor(u);
+    if (!source || !bench_driver_compile(b, source, NULL, &ms))
         ms = NAN;
     free(source);
     return ms;
 }
 
-/* Prints "TOTAL COMPILE ALONE", in milliseconds, of a kernel whose body nobody has compiled before. */
-static bool define_once(bench *b, kiln_array *x, int number)
+/* The text with a number in place of '#'. */
+static const char *numbered(char *out, size_t size, const char *text, int number)
 {
-    char body[256];
-    kiln_kernel *kernel = NULL;
-    kiln_array *z = NULL;
-    kiln_arg in[] = {kiln_arg_array(x)};
-    kiln_call_info info = KILN_CALL_INFO_INIT;
-    snprintf(body, sizeof body, "T q = x * (T)%d.%d; z = q * q - x / (q + (T)1)", number + 1, (int)getpid());
-    double begin = cli_now_ms();
-    bool ok = bench_check(b, kiln_elementwise_create(&kernel, "T x", "T z", body, "bench_new", NULL)) &&
-              bench_check(b, kiln_kernel_call(kernel, &z, 1, in, 1, NULL)) &&
-              bench_check(b, kiln_stream_synchronize(b->stream));
-    double total = cli_now_ms() - begin;
-    ok = ok && bench_check(b, kiln_kernel_last_call(&info));
-    if (ok && info.origin != KILN_ORIGIN_COMPILER)
+    size_t before = text ? strcspn(text, "#") : 0;
+    if (!text || !text[before])
+        return text;
+    snprintf(out, size, "%.*s%d.%d%s", (int)before, text, number + 1, (int)getpid(), text + before + 1);
+    return out;
+}
+
+/* Prints "TOTAL COMPILE ALONE", in milliseconds, of a kernel whose text nobody has compiled before. */
+static bool define_once(bench *b, use *u, const bench_row *row, int number)
+{
+    char text[256];
+    bench_fold fold;
+    bench_row numbered_row = *row;
+    numbered_row.body = numbered(text, sizeof text, row->body, number);
+    if (row->fold) {
+        fold = *row->fold;
+        fold.map = numbered(text, sizeof text, fold.map, number);
+        numbered_row.fold = &fold;
+    }
+    u->row = &numbered_row;
+    bool ok = use_once(b, u);
+    if (ok && u->info.origin != KILN_ORIGIN_COMPILER)
         ok = bench_fail(b, "the kernel was not compiled");
     if (ok)
-        printf("%.4f %.4f %.4f\n", total, info.compile_ms, compiler_alone(b, kernel, z, in, info.compile_ms));
-    kiln_array_free(z);
-    kiln_kernel_free(kernel);
+        printf("%.4f %.4f %.4f\n", u->done_ms, u->info.compile_ms, compiler_alone(b, u));
+    end_use(u);
     return ok;
 }
 
-static bool define_all(bench *b)
+static bool define_all(bench *b, const bench_row *row)
 {
-    kiln_array *x = NULL;
-    bool ok = bench_check(b, make_input(b, &x));
+    use u = {0};
+    bool ok = bench_check(b, make_input(b, &u.x, row));
     for (int k = 0; k < DEFINITIONS + 1 && ok; k++)
-        ok = define_once(b, x, k);
-    kiln_array_free(x);
+        ok = define_once(b, &u, row, k);
+    kiln_array_free(u.x);
     return ok;
 }
 
@@ -92,38 +188,33 @@ static bool is_mapped(const char *name)
 
 /* Prints "LAUNCH RESULT ORIGIN": milliseconds from the definition to the end of the call, and to the result.
  */
-static bool call_first(bench *b)
+static bool call_first(bench *b, const bench_row *row)
 {
-    kiln_array *x = NULL, *z = NULL;
-    kiln_kernel *kernel = NULL;
-    kiln_call_info info = KILN_CALL_INFO_INIT;
-    /* The context is there before the clock starts. */
-    if (!bench_check(b, make_input(b, &x)))
-        return false;
-    kiln_arg in[] = {kiln_arg_array(x)};
-    double begin = cli_now_ms();
-    bool ok = bench_check(b, kiln_elementwise_create(&kernel, "T x", "T z", "z = x * x + (T)1", "bench_first",
-                                                     NULL)) &&
-              bench_check(b, kiln_kernel_call(kernel, &z, 1, in, 1, NULL));
-    double launched = cli_now_ms() - begin;
-    ok = ok && bench_check(b, kiln_stream_synchronize(b->stream));
-    double done = cli_now_ms() - begin;
-    ok = ok && bench_check(b, kiln_kernel_last_call(&info));
-    if (ok && info.origin == KILN_ORIGIN_DISK && is_mapped("libnvrtc"))
+    use u = {.row = row};
+    bool ok = bench_check(b, make_input(b, &u.x, row)) && use_once(b, &u);
+    if (ok && u.info.origin == KILN_ORIGIN_DISK && is_mapped("libnvrtc"))
         ok = bench_fail(b, "NVRTC was loaded although the kernel was on disk");
     if (ok)
-        printf("%.4f %.4f %d\n", launched, done, (int)info.origin);
-    kiln_array_free(z);
-    kiln_array_free(x);
-    kiln_kernel_free(kernel);
+        printf("%.4f %.4f %d\n", u.launched_ms, u.done_ms, (int)u.info.origin);
+    end_use(&u);
+    kiln_array_free(u.x);
     return ok;
 }
 
 int bench_child_run(bench *b, const char *name)
 {
-    bool ok = strcmp(name, "child-c1") == 0 ? define_all(b) : call_first(b);
+    bench_rows rows;
+    bool ok = bench_rows_make(&rows, b->is_cuda, b->scale);
+    const bench_row *row = ok ? bench_rows_find(&rows, name + strlen(BENCH_CHILD)) : NULL;
+    if (row && row->kind == BENCH_DEFINITION)
+        ok = define_all(b, row);
+    else if (row && row->kind == BENCH_PROCESS)
+        ok = call_first(b, row);
+    else
+        ok = bench_fail(b, "there is no row of first use behind '%s'", name);
     if (!ok)
-        fprintf(stderr, "%s\n", b->error);
+        fprintf(stderr, "kiln bench: %s\n", b->error);
+    bench_rows_free(&rows);
     return ok ? CLI_OK : CLI_FAILED;
 }
 
@@ -146,12 +237,12 @@ static void change_environment(char **out, char *setting)
     out[count] = NULL;
 }
 
-static bool spawn(bench *b, const char *child, const char *folder, int write_end, pid_t *pid)
+static bool spawn(bench *b, const char *row, const char *folder, int write_end, pid_t *pid)
 {
     static char *words[MAX_WORDS];
     char setting[512], device[32], command[] = "bench", option[] = "--target", name[32];
     snprintf(setting, sizeof setting, "KILN_CACHE_DIR=%s", folder);
-    snprintf(name, sizeof name, "%s", child);
+    snprintf(name, sizeof name, BENCH_CHILD "%s", row);
     kiln_device_name(b->device, device, sizeof device);
     change_environment(words, setting);
     char program[] = "kiln", *arguments[] = {program, command, name, option, device, NULL};
@@ -163,16 +254,15 @@ static bool spawn(bench *b, const char *child, const char *folder, int write_end
     return !failed || bench_fail(b, "a process could not be started: %s", strerror(failed));
 }
 
-/* Runs a child and reads up to `room` lines of three numbers; *count how many there were. */
-static bool run_child(bench *b, const char *child, const char *folder, double (*lines)[3], int room,
-                      int *count)
+/* Runs a row's child and reads up to `room` lines of three numbers; *count how many there were. */
+static bool run_child(bench *b, const char *row, const char *folder, double (*lines)[3], int room, int *count)
 {
     int ends[2], status = 0;
     pid_t pid;
     *count = 0;
     if (pipe(ends) != 0)
         return bench_fail(b, "a pipe could not be made: %s", strerror(errno));
-    bool ok = spawn(b, child, folder, ends[1], &pid);
+    bool ok = spawn(b, row, folder, ends[1], &pid);
     close(ends[1]);
     FILE *file = fdopen(ends[0], "r");
     while (ok && file && *count < room &&
@@ -186,11 +276,11 @@ static bool run_child(bench *b, const char *child, const char *folder, double (*
 }
 
 /* The first definition also loads the compiler: it is reported apart. */
-static bool run_definitions(bench *b, const char *folder, bench_result *out)
+static bool run_definitions(bench *b, const char *row, const char *folder, bench_result *out)
 {
     double lines[DEFINITIONS + 1][3] = {{0}}, total[DEFINITIONS], compile[DEFINITIONS], alone[DEFINITIONS];
     int count;
-    if (!run_child(b, "child-c1", folder, lines, DEFINITIONS + 1, &count))
+    if (!run_child(b, row, folder, lines, DEFINITIONS + 1, &count))
         return false;
     if (count != DEFINITIONS + 1)
         return bench_fail(b, "the process that measures this row printed %d lines", count);
@@ -206,14 +296,14 @@ static bool run_definitions(bench *b, const char *folder, bench_result *out)
     return true;
 }
 
-static bool run_processes(bench *b, const char *folder, bench_result *out)
+static bool run_processes(bench *b, const char *row, const char *folder, bench_result *out)
 {
     double line[1][3] = {{0}}, launched[PROCESSES], done[PROCESSES];
     int count;
     /* The first one compiles and fills the cache. */
-    bool ok = run_child(b, "child-c4", folder, line, 1, &count);
+    bool ok = run_child(b, row, folder, line, 1, &count);
     for (int k = 0; k < PROCESSES && ok; k++) {
-        ok = run_child(b, "child-c4", folder, line, 1, &count);
+        ok = run_child(b, row, folder, line, 1, &count);
         if (ok && (int)line[0][2] != KILN_ORIGIN_DISK)
             ok = bench_fail(b, "the kernel was not found on disk");
         launched[k] = line[0][0] * 1e3;
@@ -233,7 +323,7 @@ bool bench_first_use_run(bench *b, const bench_row *row, bench_result *out)
     snprintf(folder, sizeof folder, "%s/kiln-bench-XXXXXX", parent && strlen(parent) < 200 ? parent : "/tmp");
     if (!mkdtemp(folder))
         return bench_fail(b, "a folder in %s could not be made: %s", parent, strerror(errno));
-    bool ok = row->kind == BENCH_DEFINITION ? run_definitions(b, folder, out) : run_processes(b, folder, out);
+    bool ok = (row->kind == BENCH_DEFINITION ? run_definitions : run_processes)(b, row->name, folder, out);
     out->mode = "wall";
     nftw(folder, remove_one, 16, FTW_DEPTH | FTW_PHYS);
     return ok;

@@ -4,7 +4,8 @@
  *
  * A row says which streams its floor has: "a4b4>4" reads 4 bytes an element from the memory of the first and
  * of the second operand and writes 4; a capital letter stands for the second half of an operand's memory;
- * ">4" only writes.
+ * ">4" only writes; "a4/4" reads all elements of the first operand, of 4 bytes, and writes the results of a
+ * reduction, of 4 bytes, between.
  */
 #include "bench.h"
 #include <ctype.h>
@@ -16,7 +17,7 @@
 #include <emmintrin.h>
 #endif
 
-enum { MAX_STREAMS = 4, MAX_THREADS = 64, BLOCK = 256 };
+enum { MAX_STREAMS = 4, MAX_THREADS = 64, BLOCK = 256, LOADS = 4 };
 
 /* Bytes of an element, and where they lie in a set's arrays. */
 typedef struct stream {
@@ -28,18 +29,20 @@ struct bench_floor {
     const bench_data *data;
     stream in[MAX_STREAMS], out;
     int n_in;
-    int64_t elements;
-    void *function; /* CUDA */
-    int group;      /* elements a thread */
-    int threads;    /* host */
+    bool is_fold;
+    int64_t elements, results; /* results differ from elements where the row reduces */
+    void *function;            /* CUDA */
+    int group;                 /* elements a thread */
+    int threads;               /* host */
 };
 
 static void read_streams(bench_floor *floor, const char *text, int result)
 {
-    for (char *end; *text && *text != '>'; text = end)
+    for (char *end; *text && *text != '>' && *text != '/'; text = end)
         floor->in[floor->n_in++] =
             (stream){tolower((unsigned char)*text) - 'a', (int)strtol(text + 1, &end, 10),
                      isupper((unsigned char)*text) != 0};
+    floor->is_fold = *text == '/';
     floor->out = (stream){result, atoi(text + 1), false};
 }
 
@@ -145,14 +148,48 @@ static char *write_kernel(const bench_floor *floor)
     return NULL;
 }
 
+/* Four 16-byte loads a thread, all in flight at once, and the block's share of the results. The sum is looked
+ * at before the stores, so that no compiler can load for the threads that store alone. */
+static const char fold_kernel[] =
+    "static __device__ unsigned int sum_of(uint4 x) { return x.x + x.y + x.z + x.w; }\n"
+    "extern \"C\" __global__ void bench_floor(const uint4 *in, uint4 *out, long long words, long long "
+    "results)\n"
+    "{\n"
+    "    long long at = (long long)blockIdx.x * 1024 + threadIdx.x;\n"
+    "    unsigned int s = 0;\n"
+    "    if (at + 768 < words) {\n"
+    "        uint4 x0 = in[at], x1 = in[at + 256], x2 = in[at + 512], x3 = in[at + 768];\n"
+    "        s = sum_of(x0) + sum_of(x1) + sum_of(x2) + sum_of(x3);\n"
+    "    } else\n"
+    "        for (; at < words; at += 256)\n"
+    "            s += sum_of(in[at]);\n"
+    "    if (s == 2654435761u)\n"
+    "        *(unsigned char *)out = 1;\n"
+    "    long long k = results * blockIdx.x / gridDim.x + threadIdx.x;\n"
+    "    for (long long end = results * (blockIdx.x + 1) / gridDim.x; k < end; k += 256)\n"
+    "        out[k] = make_uint4(s, s, s, s);\n"
+    "}\n";
+
 static bool make_function(bench *b, bench_floor *floor)
 {
+    if (floor->is_fold)
+        return bench_driver_function(b, &floor->function, fold_kernel, "bench_floor");
     floor->group = choose_group(floor);
     char *source = write_kernel(floor);
     bool ok = source ? bench_driver_function(b, &floor->function, source, "bench_floor")
                      : bench_fail(b, "out of memory");
     free(source);
     return ok;
+}
+
+static bool run_fold_on_device(bench *b, const bench_floor *floor, int64_t turn)
+{
+    void *in = address(floor, &floor->in[0], turn), *out = address(floor, &floor->out, turn);
+    long long words = floor->elements * floor->in[0].bytes / 16, tile = BLOCK * LOADS;
+    long long results = floor->results * floor->out.bytes / 16;
+    void *params[] = {&in, &out, &words, &results};
+    unsigned grid = words > tile ? (unsigned)((words + tile - 1) / tile) : 1;
+    return bench_driver_launch(b, floor->function, grid, BLOCK, params, false);
 }
 
 static bool run_on_device(bench *b, const bench_floor *floor, int64_t turn)
@@ -202,32 +239,46 @@ static void store(char *out, size_t size, uint64_t value, bool streams)
         memcpy(out + at, &value, sizeof value);
 }
 
+/* Where step s of the result begins: at whole cache lines, as stores past the caches want. */
+static size_t out_step(const part *p, size_t s, size_t steps)
+{
+    return s == steps ? p->out_bytes : p->out_bytes * s / steps / 64 * 64;
+}
+
 /* Blocks of the result by turns with the blocks of the inputs that belong to them. */
 static void *run_part(void *user)
 {
     enum { STEP = 16384 };
     const part *p = user;
-    size_t steps = (p->out_bytes + STEP - 1) / STEP;
+    /* A reduction's results are few, or none in a part. */
+    size_t most = p->n_in && p->in_bytes[0] > p->out_bytes ? p->in_bytes[0] : p->out_bytes;
+    size_t steps = (most + STEP - 1) / STEP;
     for (size_t s = 0; s < steps; s++) {
         uint64_t value = s;
         for (int k = 0; k < p->n_in; k++) {
             size_t step = p->in_bytes[k] / steps;
             value ^= fold(p->in[k] + s * step, step);
         }
-        size_t left = p->out_bytes - s * STEP;
-        store(p->out + s * STEP, left < STEP ? left : STEP, value, p->streams);
+        size_t begin = out_step(p, s, steps);
+        store(p->out + begin, out_step(p, s + 1, steps) - begin, value, p->streams);
     }
     return NULL;
+}
+
+/* The results before an element's. */
+static int64_t results_at(const bench_floor *floor, int64_t element)
+{
+    return element == floor->elements ? floor->results : floor->results * element / floor->elements / 64 * 64;
 }
 
 /* Element boundaries of the parts are multiples of 64. */
 static part cut(const bench_floor *floor, int64_t turn, int64_t begin, int64_t end)
 {
     part p = {.n_in = floor->n_in, .in = {NULL}, .in_bytes = {0}};
-    int64_t count = end - begin;
-    p.out = address(floor, &floor->out, turn) + begin * floor->out.bytes;
-    p.out_bytes = (size_t)(count * floor->out.bytes);
-    p.streams = floor->elements * floor->out.bytes > (8 << 20);
+    int64_t count = end - begin, result = results_at(floor, begin);
+    p.out = address(floor, &floor->out, turn) + result * floor->out.bytes;
+    p.out_bytes = (size_t)((results_at(floor, end) - result) * floor->out.bytes);
+    p.streams = floor->results * floor->out.bytes > (8 << 20);
     for (int k = 0; k < floor->n_in; k++) {
         p.in[k] = address(floor, &floor->in[k], turn) + begin * floor->in[k].bytes;
         p.in_bytes[k] = (size_t)(count * floor->in[k].bytes);
@@ -271,9 +322,11 @@ bool bench_floor_make(bench *b, bench_floor **out, const bench_row *row, const b
     if (!floor)
         return bench_fail(b, "out of memory");
     floor->data = data;
-    floor->elements = data->elements;
+    floor->elements = floor->results = data->elements;
     floor->threads = host_threads();
     read_streams(floor, row->floor, row->n_operands - 1);
+    if (floor->is_fold)
+        floor->elements = kiln_array_size(data->set[0].base[0]);
     if (b->is_cuda && !make_function(b, floor)) {
         free(floor);
         return false;
@@ -290,7 +343,7 @@ void bench_floor_free(bench_floor *floor)
 bool bench_floor_run(bench *b, void *floor, int64_t turn)
 {
     if (b->is_cuda)
-        return run_on_device(b, floor, turn);
+        return (((bench_floor *)floor)->is_fold ? run_fold_on_device : run_on_device)(b, floor, turn);
     run_on_host(floor, turn);
     return true;
 }

@@ -1,5 +1,4 @@
-/* bench_rows.c - the rows of ANCHORS.md that an elementwise kernel can do, and the sweeps over sizes, axes
- * and chains. */
+/* bench_rows.c - the table of rows, and the sweeps over sizes, axes and chains. */
 #include "bench.h"
 #include <math.h>
 #include <stdlib.h>
@@ -70,6 +69,53 @@ static bench_value complex_product(const bench_value *in, int64_t index, int64_t
                          in[0].re * in[1].im + in[0].im * in[1].re};
 }
 
+/* ---- reductions ---- */
+
+#define EXPECTED(name, result, rounds)                                                                       \
+    static void name(const bench_folded *all, double *value, double *size)                                   \
+    {                                                                                                        \
+        *value = (result);                                                                                   \
+        *size = (rounds);                                                                                    \
+    }
+EXPECTED(expect_sum, all->sum, fmax(fabs(all->sum), sqrt(all->squares)))
+EXPECTED(expect_norm, sqrt(all->squares), *value)
+EXPECTED(expect_place, (double)all->at, 0)
+EXPECTED(expect_variance, all->squares / all->n - all->sum / all->n * all->sum / all->n, *value)
+
+/* NumPy's argmax: the first of equals, and the first NaN before all numbers. */
+#define BEST                                                                                                 \
+    "struct best { float value; long long at; };\n"                                                          \
+    "__device__ best better(best a, best b)\n"                                                               \
+    "{\n"                                                                                                    \
+    "    bool first = a.at < b.at, a_nan = a.value != a.value, b_nan = b.value != b.value;\n"                \
+    "    if (a_nan || b_nan)\n"                                                                              \
+    "        return a_nan && (first || !b_nan) ? a : b;\n"                                                   \
+    "    return a.value > b.value || (a.value == b.value && first) ? a : b;\n"                               \
+    "}"
+
+/* Means and squared deviations merged as in Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm
+ * for computing sample variances" (1979): nothing large is subtracted from anything large. */
+#define MOMENTS                                                                                              \
+    "struct moments { float n, mean, squares; };\n"                                                          \
+    "__device__ moments merged(moments a, moments b)\n"                                                      \
+    "{\n"                                                                                                    \
+    "    float n = a.n + b.n, part = n > 0 ? b.n / n : 0, step = b.mean - a.mean;\n"                         \
+    "    return moments{n, a.mean + step * part, a.squares + b.squares + step * step * a.n * part};\n"       \
+    "}"
+
+static const bench_fold sums = {"x", "a + b", "y = a", "0", NULL, NULL, expect_sum};
+static const bench_fold norms = {"x * x", "a + b", "y = sqrt(a)", "0", NULL, NULL, expect_norm};
+static const bench_fold places = {"best{x, _J}", "better(a, b)", "y = a.at",  NULL,
+                                  "best",        BEST,           expect_place};
+static const bench_fold variances = {"moments{1, x, 0}", "merged(a, b)", "y = a.squares / a.n",
+                                     "moments{0, 0, 0}", "moments",      MOMENTS,
+                                     expect_variance};
+/* For the rows of first use. */
+static const bench_fold new_sums = {"x * (T)#", "a + b", "y = a", "0", NULL, NULL, NULL};
+static const bench_fold new_norms = {"x * x * (T)#", "a + b", "y = sqrt(a)", "0", NULL, NULL, NULL};
+static const bench_fold new_places = {
+    "best{x * (T)#, _J}", "better(a, b)", "y = a.at", NULL, "best", BEST, NULL};
+
 /* ---- the table ---- */
 
 #define ARRAY(type, text)                                                                                    \
@@ -91,6 +137,9 @@ static bench_value complex_product(const bench_value *in, int64_t index, int64_t
 #define CHAIN_BODY "T v = x; " CHAIN_STEP CHAIN_STEP CHAIN_STEP CHAIN_STEP CHAIN_STEP "y = v"
 #define GELU_BODY "y = (T)0.5 * x * ((T)1 + tanh((T)0.7978845608028654 * (x + (T)0.044715 * x * x * x)))"
 #define CALL_BODY "z = x + y"
+#define NEW_BODY "T q = x * (T)#; z = q * q - x / (q + (T)1)"
+#define FOLD(texts, axes) .in = "T x", .out = "T y", .fold = &(texts), .reduced = axes
+#define PLACE(texts, axes) .in = "T x", .out = "int64 y", .fold = &(texts), .reduced = axes
 
 /* kept in columns */
 /* clang-format off */
@@ -147,22 +196,78 @@ static const bench_row table[] = {
     {"S7", "x[1:,1:]-x[:-1,:-1]", KERNEL("T x, T y", "T z", "z = x - y"),
      OPERANDS(3, VIEW(FLOAT32, "R,R", "", "1:, 1:", 0), VIEW(FLOAT32, "R,R", "", ":-1, :-1", 1), F32("M,M")),
      .floor = "a4>4", .reference = difference},
+    {"R1", "sum f32 all", FOLD(sums, ""),
+     OPERANDS(2, F32("N"), F32("")), .floor = "a4/4"},
+    {"R2", "sum axis1 (R,R)", FOLD(sums, "1"),
+     OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
+    {"R3", "sum axis0 (R,R)", FOLD(sums, "0"),
+     OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
+    {"R4", "sum axis1 (4M,64)", FOLD(sums, "1"),
+     OPERANDS(2, F32("4194304*,64"), F32("4194304*")), .floor = "a4/4"},
+    {"R5", "sum axis0 (64,4M)", FOLD(sums, "0"),
+     OPERANDS(2, F32("64,4194304*"), F32("4194304*")), .floor = "a4/4"},
+    {"R6", "sum axis(0,2) (512,512,1024)", FOLD(sums, "0,2"),
+     OPERANDS(2, F32("512*,512,1024"), F32("512")), .floor = "a4/4"},
+    {"R7", "argmax all", PLACE(places, ""),
+     OPERANDS(2, F32("N"), ARRAY(INT64, "")), .floor = "a4/8"},
+    {"R8", "argmax axis1 (R,R)", PLACE(places, "1"),
+     OPERANDS(2, F32("R,R"), ARRAY(INT64, "R")), .floor = "a4/8"},
+    {"R9", "l2norm kernel all", FOLD(norms, ""),
+     OPERANDS(2, F32("N"), F32("")), .floor = "a4/4"},
+    {"R9b", "l2norm kernel axis1", FOLD(norms, "1"),
+     OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
+    {"R9c", "l2norm kernel axis0", FOLD(norms, "0"),
+     OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
+    {"R10", "sum f16 all", FOLD(sums, ""),
+     OPERANDS(2, ARRAY(FLOAT16, "N"), ARRAY(FLOAT16, "")), .floor = "a2/2"},
+    {"R11", "sum axis0 (4M,16)", FOLD(sums, "0"),
+     OPERANDS(2, F32("4194304*,16"), F32("16")), .floor = "a4/4"},
+    {"R12", "sum axis1 (16,16M)", FOLD(sums, "1"),
+     OPERANDS(2, F32("16,16777216*"), F32("16")), .floor = "a4/4"},
+    {"R13", "sum f32 1M", FOLD(sums, ""),
+     OPERANDS(2, F32("1048576"), F32("")), .floor = "a4/4"},
+    {"R13b", "sum f32 1M, call and wait", BENCH_WAITED, FOLD(sums, ""),
+     OPERANDS(2, F32("1048576"), F32("")), .floor = "a4/4"},
+    {"F1", "sqrt(sum(a**2,-1)) (256,1024)", FOLD(norms, "1"),
+     OPERANDS(2, F32("256,1024"), F32("256")), .floor = "a4/4"},
+    {"F1b", "sqrt(sum(a**2,-1)) (65536,4096)", FOLD(norms, "1"),
+     OPERANDS(2, F32("65536*,4096"), F32("65536*")), .floor = "a4/4"},
     {"F4", "chain of 25 ops", KERNEL("T x", "T y", CHAIN_BODY),
      OPERANDS(2, F32("N"), F32("N")), .floor = "a4>4", .reference = chain},
     {"F5", "gelu f32", KERNEL("T x", "T y", GELU_BODY),
      OPERANDS(2, F32("N"), F32("N")), .floor = "a4>4", .reference = bell},
     {"F5b", "gelu bf16", KERNEL("bfloat16 x", "bfloat16 y", "float v = x; y = 0.5f * v * (1 + tanhf(0.7978845608028654f * (v + 0.044715f * v * v * v)))"),
      OPERANDS(2, ARRAY(BFLOAT16, "N"), ARRAY(BFLOAT16, "N")), .floor = "a2>2", .reference = bell},
+    {"F7", "var axis1 (R,R)", FOLD(variances, "1"),
+     OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
     {"H1", "elementwise kernel into a given output", BENCH_GIVEN, KERNEL("T x, T y", "T z", CALL_BODY),
      OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = sum},
     {"H2", "the same, output allocated", BENCH_ALLOCATED, KERNEL("T x, T y", "T z", CALL_BODY),
      OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = sum},
     {"H4", "add of two arrays", BENCH_ALLOCATED, KERNEL("T x, T y", "T z", CALL_BODY),
      OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = sum},
+    {"H6", "sum of all", BENCH_ALLOCATED, FOLD(sums, ""),
+     OPERANDS(2, F32("1024"), F32("")), .floor = "a4/4"},
+    {"H7", "reduction kernel over an axis", BENCH_ALLOCATED, FOLD(norms, "1"),
+     OPERANDS(2, F32("32,32"), F32("32")), .floor = "a4/4"},
     {"H8", "broadcast add", BENCH_ALLOCATED, KERNEL("T x, T y", "T z", CALL_BODY),
      OPERANDS(3, F32("32,32"), F32("32"), F32("32,32")), .floor = "a4>4", .reference = sum},
-    {"C1", "new elementwise kernel, definition to result", .kind = BENCH_DEFINITION},
-    {"C4", "fresh process, kernels on disk: first elementwise kernel", .kind = BENCH_PROCESS},
+    {"C1", "new elementwise kernel, definition to result", BENCH_DEFINITION, KERNEL("T x", "T z", NEW_BODY),
+     OPERANDS(2, F32("1048576"), F32("1048576"))},
+    {"C2", "new reduction kernel: sum over the last axis", BENCH_DEFINITION, FOLD(new_sums, "1"),
+     OPERANDS(2, F32("1024,1024"), F32("1024"))},
+    {"C2b", "new reduction kernel: sum over the first axis", BENCH_DEFINITION, FOLD(new_sums, "0"),
+     OPERANDS(2, F32("1024,1024"), F32("1024"))},
+    {"C2c", "new reduction kernel: sum of all", BENCH_DEFINITION, FOLD(new_sums, ""),
+     OPERANDS(2, F32("1048576"), F32(""))},
+    {"C2d", "new reduction kernel: argmax over the last axis", BENCH_DEFINITION, PLACE(new_places, "1"),
+     OPERANDS(2, F32("1024,1024"), ARRAY(INT64, "1024"))},
+    {"C2e", "new reduction kernel: l2 norm over the last axis", BENCH_DEFINITION, FOLD(new_norms, "1"),
+     OPERANDS(2, F32("1024,1024"), F32("1024"))},
+    {"C4", "fresh process, kernels on disk: first elementwise kernel", BENCH_PROCESS, KERNEL("T x", "T z", "z = x * x + (T)1"),
+     OPERANDS(2, F32("1048576"), F32("1048576"))},
+    {"C4b", "the same: first reduction kernel", BENCH_PROCESS, FOLD(norms, "1"),
+     OPERANDS(2, F32("1024,1024"), F32("1024"))},
 };
 /* clang-format on */
 
@@ -224,18 +329,18 @@ static bench_row *add(bench_rows *rows, const bench_row *row)
     return &rows->row[rows->count++];
 }
 
-static const bench_row *find(const char *name)
+const bench_row *bench_rows_find(const bench_rows *rows, const char *name)
 {
-    for (size_t i = 0; i < sizeof table / sizeof *table; i++)
-        if (strcmp(table[i].name, name) == 0)
-            return &table[i];
+    for (int i = 0; i < rows->count; i++)
+        if (strcmp(rows->row[i].name, name) == 0)
+            return &rows->row[i];
     return NULL;
 }
 
 /* A row at 2^bits elements: "E2@2^20", "B1@2^20". */
 static bool add_size(bench_rows *rows, const char *name, int bits)
 {
-    bench_row row = *find(name);
+    bench_row row = *bench_rows_find(rows, name);
     long long rest = 1LL << (bits - bits / 2), half = 1LL << (bits / 2);
     snprintf(row.name, sizeof row.name, "%s@2^%d", name, bits);
     row.is_extra = true;

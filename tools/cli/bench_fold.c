@@ -1,0 +1,115 @@
+/* bench_fold.c - rows that reduce: their kernels, and the check of their results against sums in double
+ * precision. */
+#include "bench.h"
+#include <math.h>
+
+/* Elements that the check folds, apart from the first and the last result, which it always does. */
+enum { MOST_FOLDED = 1 << 22 };
+
+bool bench_fold_define(bench *b, kiln_kernel **out, const bench_row *row)
+{
+    const bench_fold *f = row->fold;
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.preamble = f->preamble;
+    options.reduce_type = f->type;
+    return bench_check(b, kiln_reduction_create(out, row->in, row->out, f->map, f->reduce, f->post,
+                                                f->identity, "bench_row", &options));
+}
+
+kiln_call_options bench_fold_call(int *axes, const bench_row *row)
+{
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    if (*row->reduced) {
+        options.axes = axes;
+        options.n_axes = bench_axes_read(axes, row->reduced);
+    }
+    return options;
+}
+
+/* ---- the reference ---- */
+
+/* A C-ordered input: its reduced axes, and those that stay. */
+typedef struct walk {
+    kiln_dtype dtype;
+    int n_reduced, n_kept;
+    int64_t extent[BENCH_MAX_NDIM], stride[BENCH_MAX_NDIM]; /* of the reduced axes, in elements */
+    int64_t kept[BENCH_MAX_NDIM], kept_stride[BENCH_MAX_NDIM];
+    int64_t results, length; /* elements of a result */
+} walk;
+
+static walk make_walk(kiln_array *array, const bench_row *row)
+{
+    walk w = {.dtype = kiln_array_dtype(array), .results = 1, .length = 1};
+    const int64_t *shape = kiln_array_shape(array);
+    int axes[BENCH_MAX_NDIM], n_axes = bench_axes_read(axes, row->reduced);
+    unsigned reduced = n_axes ? 0 : ~0u;
+    for (int k = 0; k < n_axes; k++)
+        reduced |= 1u << axes[k];
+    int64_t stride = kiln_array_size(array);
+    for (int axis = 0; axis < kiln_array_ndim(array); axis++) {
+        bool is_reduced = reduced >> axis & 1;
+        int *count = is_reduced ? &w.n_reduced : &w.n_kept;
+        stride /= shape[axis];
+        (is_reduced ? w.extent : w.kept)[*count] = shape[axis];
+        (is_reduced ? w.stride : w.kept_stride)[(*count)++] = stride;
+        *(is_reduced ? &w.length : &w.results) *= shape[axis];
+    }
+    return w;
+}
+
+static void take(bench_folded *out, double x, int64_t at)
+{
+    if (out->n == 0 || x > out->greatest) {
+        out->greatest = x;
+        out->at = at;
+    }
+    out->n++;
+    out->sum += x;
+    out->squares += x * x;
+}
+
+/* place: the C-order index among the reduced axes before this one. */
+static void fold_axis(bench_folded *out, const walk *w, int axis, int64_t offset, int64_t place)
+{
+    bool is_last = axis == w->n_reduced - 1;
+    place *= w->extent[axis];
+    for (int64_t k = 0; k < w->extent[axis]; k++, offset += w->stride[axis])
+        if (is_last)
+            take(out, bench_random_at(w->dtype, offset), place + k);
+        else
+            fold_axis(out, w, axis + 1, offset, place + k);
+}
+
+/* A sum's rounding grows with its partial sums, which are about as large as the elements' 2-norm, whatever
+ * becomes of the sum in the end: the row's function says so by its size. */
+static bool check_result(bench *b, const bench_data *data, const bench_row *row, const walk *w, int64_t at)
+{
+    int64_t index[BENCH_MAX_NDIM], offset = 0;
+    bench_folded all = {0};
+    bench_value got;
+    double want, size;
+    bench_index_split(index, at, w->kept, w->n_kept);
+    for (int axis = 0; axis < w->n_kept; axis++)
+        offset += index[axis] * w->kept_stride[axis];
+    fold_axis(&all, w, 0, offset, 0);
+    row->fold->expected(&all, &want, &size);
+    if (!bench_element_read(b, &got, data->set[0].array[1], index, w->n_kept))
+        return false;
+    if (fabs(got.re - want) <= 3 * bench_tolerance(row->operand[1].dtype) * fmax(1, size))
+        return true;
+    return bench_fail(b, "wrong result: element %lld is %.9g, expected %.9g", (long long)at, got.re, want);
+}
+
+/* The first and the last result, and others evenly between. */
+bool bench_fold_check(bench *b, bench_data *data, const bench_row *row)
+{
+    walk w = make_walk(data->set[0].array[0], row);
+    int64_t count = MOST_FOLDED / w.length < BENCH_SAMPLES ? MOST_FOLDED / w.length : BENCH_SAMPLES;
+    count = count < 2 ? 2 : count;
+    count = count < w.results ? count : w.results;
+    bool ok = true;
+    for (int64_t k = 0; k < count && ok; k++)
+        ok = check_result(b, data, row, &w, count > 1 ? (w.results - 1) * k / (count - 1) : 0);
+    data->checked = (int)count;
+    return ok;
+}
