@@ -21,6 +21,8 @@ class Row:
     cuda: tuple | None = None  # in, out, body of a CuPy ElementwiseKernel, where one kernel beats its ufuncs
     numba: str | None = None  # expression of one element; `i` is the element, or i and j the row and the column
     scalars: tuple = ()
+    reduce: str | None = None  # of FOLDS
+    axis: int | tuple | None = None  # None: all
 
 
 def extents(text, scale):
@@ -32,7 +34,7 @@ def extents(text, scale):
     letters = {"R": r, "Q": r // 2, "M": r - 1,
                "N": 256 * at_least_one((1 << 20) * scale), "H": 256 * at_least_one((1 << 19) * scale)}
     return tuple(letters[w] if w in letters else at_least_one(int(w[:-1]) * scale) if w[-1] == "*" else int(w)
-                 for w in text.split(","))
+                 for w in text.split(",") if w)
 
 
 def distance(m, r1, t1, r2, t2):
@@ -50,6 +52,28 @@ def chain(m, x):
 
 def gelu(m, x):
     return 0.5 * x * (1 + m.tanh(GELU * (x + 0.044715 * x * x * x)))
+
+
+FOLDS = {
+    "sum": lambda m, x, axis: m.sum(x, axis),
+    "argmax": lambda m, x, axis: m.argmax(x, axis),
+    "var": lambda m, x, axis: m.var(x, axis),
+    "norm": lambda m, x, axis: m.sqrt(m.sum(x * x, axis)),
+    "chain": lambda m, x, axis: m.sqrt(m.sum(x ** 2, axis)),  # a norm as those write it who have no kernel of their own
+}
+# The same as texts of a CuPy ReductionKernel: map, reduce, post, identity; the map of x, which may be a product.
+BEST = """struct best { float value; long long at; };
+__device__ best better(best a, best b) { return a.value > b.value || (a.value == b.value && a.at < b.at) ? a : b; }"""
+FOLD_TEXTS = {
+    "sum": ("T y", "{x}", "a + b", "y = a", "0"),
+    "norm": ("T y", "x * {x}", "a + b", "y = sqrt(a)", "0"),
+    "argmax": ("int64 y", "best{{{x}, _J}}", "better(a, b)", "y = a.at", "best{-3.402823466e+38f, 0}"),
+}
+
+
+def fold(what, shape, out, axis=None, dtype="f4"):
+    function = FOLDS[what]
+    return Row(((dtype, shape),), lambda m, x: function(m, x, axis), ("i8" if what == "argmax" else dtype, out), reduce=what, axis=axis)
 
 
 CUDA_CHAIN = "T v = x; " + "v = sin(v) * (T)0.5 + v; v = exp(-abs(v)); " * 5 + "y = v"
@@ -92,6 +116,13 @@ ROWS = {
     "S6": Row((("f4", "512*,1024,512"),), lambda m, x: m.copy(m.permute(x, (2, 0, 1))), ("f4", "512,512*,1024"),
               numba="x[j,k,i]"),
     "S7": Row((("f4", "R,R"),), lambda m, x: x[1:, 1:] - x[:-1, :-1], ("f4", "M,M"), numba="x[i+1,j+1]-x[i,j]"),
+    "R1": fold("sum", "N", ""), "R2": fold("sum", "R,R", "R", 1), "R3": fold("sum", "R,R", "R", 0),
+    "R4": fold("sum", "4194304*,64", "4194304*", 1), "R5": fold("sum", "64,4194304*", "4194304*", 0),
+    "R6": fold("sum", "512*,512,1024", "512", (0, 2)), "R7": fold("argmax", "N", ""), "R8": fold("argmax", "R,R", "R", 1),
+    "R9": fold("norm", "N", ""), "R9b": fold("norm", "R,R", "R", 1), "R9c": fold("norm", "R,R", "R", 0),
+    "R10": fold("sum", "N", "", dtype="f2"), "R11": fold("sum", "4194304*,16", "16", 0), "R12": fold("sum", "16,16777216*", "16", 1),
+    "R13": fold("sum", "1048576", ""), "R13b": fold("sum", "1048576", ""),
+    "F1": fold("chain", "256,1024", "256", 1), "F1b": fold("chain", "65536*,4096", "65536*", 1), "F7": fold("var", "R,R", "R", 1),
     "F4": Row((N,), chain, N, None, ("T x", "T y", CUDA_CHAIN), "chain(x[i])"),
     "F5": Row((N,), gelu, N, "h*x*(1+tanh(g*(x+c*x*x*x)))",
               ("T x", "T y", "y = (T)0.5 * x * (1 + tanh((T)0.7978845608028654 * (x + (T)0.044715 * x * x * x)))"),
@@ -106,5 +137,7 @@ PERMUTED = {
     "Podd1": ("u1", "33*,47,65,79,97"), "Podd2": ("f2", "17*,47,65,79,97"), "Podd4": ("f4", "17*,23,65,79,97"),
 }
 
-CALLS = ("H1", "H2", "H4", "H8")
-FIRST_USE = ("C1", "C4")
+CALLS = ("H1", "H2", "H4", "H6", "H7", "H8")
+WAITED = ("R13b",)  # from the call to the result
+# New reductions of a (1024, 1024) array: what, and the axis.
+NEW_FOLDS = {"C2": ("sum", 1), "C2b": ("sum", 0), "C2c": ("sum", None), "C2d": ("argmax", 1), "C2e": ("norm", 1)}

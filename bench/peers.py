@@ -52,8 +52,18 @@ class Peer:
     def permutation(self, x, axes):
         raise NotPossible
 
+    @staticmethod
+    def found(runs, name):
+        if name not in runs:
+            raise NotPossible
+        return runs[name]
+
     def define(self, number):
         """Defines and runs a kernel that has never been seen, and waits for its result."""
+        raise NotPossible
+
+    def define_fold(self, number, what, axis):
+        """The same of a reduction of a (1024, 1024) array."""
         raise NotPossible
 
     # -- arrays
@@ -114,28 +124,35 @@ class Peer:
         if name in peer_rows.CALLS:
             return self.measure(self.call(name), self.enqueue_seconds, 100)
         if name == "C1":
-            return self.run_definitions()
-        if name == "C4":
-            return self.run_processes()
+            return self.run_definitions(self.define)
+        if name in peer_rows.NEW_FOLDS:
+            return self.run_definitions(lambda number: self.define_fold(number, *peer_rows.NEW_FOLDS[name]))
+        if name in ("C4", "C4b"):
+            return self.run_processes(name)
         if name not in peer_rows.ROWS:
             raise NotPossible
-        return self.measure(self.function(name, peer_rows.ROWS[name]))
+        run = self.function(name, peer_rows.ROWS[name])
+        if name in peer_rows.WAITED:
+            return self.measure(lambda: (run(), self.wait()), self.enqueue_seconds, 100)
+        return self.measure(run)
 
     def run_permutation(self, name):
         shape, order = name.split(":")
         x, = self.inputs([peer_rows.PERMUTED[shape]])
         return self.permutation(x, tuple(map(int, order)))
 
-    def run_definitions(self):
-        self.define(0)  # loads the compiler
-        samples = []
+    def run_definitions(self, define):
+        define(0)  # loads the compiler
+        samples, end = [], time.perf_counter() + 3
         for number in range(1, 6):
             start = time.perf_counter()
-            self.define(number)
+            if len(samples) >= 2 and start > end:
+                break
+            define(number)
             samples.append((time.perf_counter() - start) * 1e6)
         return samples
 
-    def run_processes(self):
+    def run_processes(self, name):
         """The first kernel of fresh processes over a cache that an earlier process filled."""
         if not getattr(self, "has_disk_cache", False):
             raise NotPossible
@@ -143,7 +160,7 @@ class Peer:
             env = dict(os.environ, CUPY_CACHE_DIR=folder, TORCHINDUCTOR_CACHE_DIR=folder, TRITON_CACHE_DIR=folder,
                        JAX_COMPILATION_CACHE_DIR=folder, JAX_PERSISTENT_CACHE_MIN_COMPILE_TIME_SECS="0",
                        JAX_PERSISTENT_CACHE_MIN_ENTRY_SIZE_BYTES="-1")
-            words = [sys.executable, __file__, self.options.peer, "--first-use"]
+            words = [sys.executable, __file__, self.options.peer, "--first-use", name]
             samples = [float(subprocess.run(words, env=env, capture_output=True, text=True, check=True,
                                             timeout=120).stdout.split()[-1]) for _ in range(4)]
         return samples[1:]
@@ -178,12 +195,22 @@ class NumpyPeer(Peer):
 
     def function(self, name, row):
         arrays, out = self.inputs(row.arrays), self.output(row)
+        if row.reduce:
+            return self.reduction(row, *arrays, out)
         body = getattr(self, name, None) or self.simple.get(name)
         if body is None:
             raise NotPossible
         # Temporaries are made once; a row that has none gets views that are free.
         temporaries = [self.np.empty_like(out) for _ in range(2)] if hasattr(self, name) else []
         return lambda: body(self.np, out, *temporaries, *arrays)
+
+    def reduction(self, row, x, out):
+        np, axis = self.np, row.axis
+        if row.reduce in ("norm", "chain"):
+            t = np.empty_like(x)
+            return lambda: np.sqrt(np.sum(np.multiply(x, x, out=t), axis=axis, out=out), out=out)
+        function = {"sum": np.sum, "argmax": np.argmax, "var": np.var}[row.reduce]
+        return lambda: function(x, axis=axis, out=out)
 
     simple = {
         "E1": lambda np, o, x: np.copyto(o, x),
@@ -276,7 +303,9 @@ class NumpyPeer(Peer):
         np = self.np
         x, y, z = (np.ones(1024, "f4") for _ in range(3))
         a, row = x.reshape(32, 32), x[:32]
-        return {"H1": lambda: np.add(x, y, out=z), "H2": lambda: x + y, "H4": lambda: x + y, "H8": lambda: a + row}[name]
+        runs = {"H1": lambda: np.add(x, y, out=z), "H2": lambda: x + y, "H4": lambda: x + y, "H6": lambda: x.sum(),
+                "H8": lambda: a + row}
+        return self.found(runs, name)
 
 
 CONSTANTS = {"h": 0.5, "a": 0.0, "s": 1.0, "r": peer_rows.SQRT_2_PI, "o": 0.0, "k": 1 / 255, "g": peer_rows.GELU,
@@ -388,6 +417,15 @@ class CupyPeer(Peer):
 
     sin, cos, exp, sqrt, tanh = (lambda self, x, n=n: getattr(self.cp, n)(x) for n in ("sin", "cos", "exp", "sqrt", "tanh"))
 
+    def sum(self, x, axis):
+        return self.cp.sum(x, axis=axis)
+
+    def argmax(self, x, axis):
+        return self.cp.argmax(x, axis=axis)
+
+    def var(self, x, axis):
+        return self.cp.var(x, axis=axis)
+
     def copy(self, x):
         return self.cp.ascontiguousarray(x) if not x.flags.c_contiguous else x.copy()
 
@@ -433,6 +471,9 @@ class CupyPeer(Peer):
             kernel = self.cp.ElementwiseKernel(*row.cuda, "row_" + name)
             out = self.cp.empty(arrays[0].shape, row.out[0])
             return lambda: kernel(*arrays, *row.scalars, out)
+        if row.reduce == "norm":
+            kernel, x = self.fold_kernel("norm"), arrays[0]
+            return lambda: kernel(x, axis=row.axis)
         if name == "S2":
             out = self.cp.empty(arrays[0].shape, "f4")
             return lambda: self.cp.add(arrays[0].T, arrays[1], out=out)
@@ -450,8 +491,28 @@ class CupyPeer(Peer):
         cp = self.cp
         x, y, z = (cp.ones(1024, "f4") for _ in range(3))
         a, row = x.reshape(32, 32), x[:32]
-        kernel = cp.ElementwiseKernel("T x, T y", "T z", "z = x + y", "call")
-        return {"H1": lambda: kernel(x, y, z), "H2": lambda: kernel(x, y), "H4": lambda: x + y, "H8": lambda: a + row}[name]
+        kernel, norm = cp.ElementwiseKernel("T x, T y", "T z", "z = x + y", "call"), self.fold_kernel("norm")
+        return {"H1": lambda: kernel(x, y, z), "H2": lambda: kernel(x, y), "H4": lambda: x + y, "H6": lambda: x.sum(),
+                "H7": lambda: norm(a, axis=1), "H8": lambda: a + row}[name]
+
+    def fold_kernel(self, what, factor=""):
+        out, texts = peer_rows.FOLD_TEXTS[what][0], list(peer_rows.FOLD_TEXTS[what][1:])
+        texts[0] = texts[0].format(x="x" + factor)
+        more = {"reduce_type": "best", "preamble": peer_rows.BEST} if what == "argmax" else {}
+        return self.cp.ReductionKernel("T x", out, *texts, "fold_" + what, **more)
+
+    def define_fold(self, number, what, axis):
+        x = self.inputs([("f4", "1024,1024")])[0]
+        self.wait()
+        self.fold_kernel(what, f" * (T){number + 1}.{os.getpid()}")(x, axis=axis)
+        self.wait()
+
+    def first_fold(self):
+        x = self.cp.ones((1024, 1024), "f4")
+        self.wait()
+        start = time.perf_counter()
+        self.fold_kernel("norm")(x, axis=1)
+        return time.perf_counter() - start
 
     def define(self, number):
         x = self.inputs([("f4", "1048576")])[0]
@@ -473,6 +534,18 @@ def torch_names(torch, device):
     class Names:
         sin, cos, exp, sqrt = map(staticmethod, (torch.sin, torch.cos, torch.exp, torch.sqrt))
         tanh, log1p, abs, where = map(staticmethod, (torch.tanh, torch.log1p, torch.abs, torch.where))
+
+        @staticmethod
+        def sum(x, axis):
+            return x.sum() if axis is None else x.sum(axis)
+
+        @staticmethod
+        def argmax(x, axis):
+            return torch.argmax(x, axis)
+
+        @staticmethod
+        def var(x, axis):
+            return torch.var(x, axis, correction=0)
 
         @staticmethod
         def copy(x):
@@ -553,8 +626,9 @@ class TorchPeer(Peer):
         torch = self.torch
         x, y, z = (torch.ones(1024, device=self.device) for _ in range(3))
         a, row = x.reshape(32, 32), x[:32]
-        runs = {"H1": lambda: torch.add(x, y, out=z), "H2": lambda: torch.add(x, y), "H4": lambda: x + y, "H8": lambda: a + row}
-        return runs[name]
+        runs = {"H1": lambda: torch.add(x, y, out=z), "H2": lambda: torch.add(x, y), "H4": lambda: x + y, "H6": lambda: x.sum(),
+                "H8": lambda: a + row}
+        return self.found(runs, name)
 
     def define(self, number):
         x = self.inputs([("f4", "1048576")])[0]
@@ -587,11 +661,24 @@ class InductorPeer(TorchPeer):
         self.compiled(lambda x: (x * factor) ** 2 - x / (x * factor + 1))(x)
         self.wait()
 
+    def define_fold(self, number, what, axis):
+        x, names = self.inputs([("f4", "1024,1024")])[0], self.names
+        factor, function = number + 1 + os.getpid() * 1e-7, peer_rows.FOLDS[what]
+        self.compiled(lambda x: function(names, x * factor, axis))(x)
+        self.wait()
+
     def first_use(self):
         x = self.torch.ones(1 << 20, device=self.device)
         self.wait()
         start = time.perf_counter()
         self.torch.compile(lambda x: x * x + 1)(x)
+        return time.perf_counter() - start
+
+    def first_fold(self):
+        x = self.torch.ones((1024, 1024), device=self.device)
+        self.wait()
+        start = time.perf_counter()
+        self.torch.compile(lambda x: self.torch.sqrt((x * x).sum(1)))(x)
         return time.perf_counter() - start
 
 
@@ -611,6 +698,15 @@ class JaxPeer(Peer):
 
     sin, cos, exp, sqrt, tanh, log1p, abs, copy = (lambda self, x, n=n: getattr(self.jnp, n)(x) for n in
                                                    ("sin", "cos", "exp", "sqrt", "tanh", "log1p", "abs", "copy"))
+
+    def sum(self, x, axis):
+        return self.jnp.sum(x, axis=axis)
+
+    def argmax(self, x, axis):
+        return self.jnp.argmax(x, axis=axis)
+
+    def var(self, x, axis):
+        return self.jnp.var(x, axis=axis)
 
     def maximum(self, x, least):
         return self.jnp.maximum(x, x.dtype.type(least))
@@ -665,12 +761,19 @@ class JaxPeer(Peer):
             return lambda: self.keep(self.jnp.add, x, y)
         if name == "H8":
             return lambda: self.keep(self.jnp.add, a, row)
+        if name == "H6":
+            return lambda: self.keep(self.jnp.sum, x)
         raise NotPossible
 
     def define(self, number):
         x = self.inputs([("f4", "1048576")])[0]
         factor = self.np32(number + 1 + os.getpid() * 1e-7)
         self.jax.jit(lambda x: (x * factor) ** 2 - x / (x * factor + 1))(x).block_until_ready()
+
+    def define_fold(self, number, what, axis):
+        x = self.inputs([("f4", "1024,1024")])[0].block_until_ready()
+        factor, function = self.np32(number + 1 + os.getpid() * 1e-7), peer_rows.FOLDS[what]
+        self.jax.jit(lambda x: function(self, x * factor, axis))(x).block_until_ready()
 
     def np32(self, value):
         import numpy
@@ -680,6 +783,12 @@ class JaxPeer(Peer):
         x = self.jnp.ones(1 << 20, "float32").block_until_ready()
         start = time.perf_counter()
         self.jax.jit(lambda x: x * x + 1)(x)
+        return time.perf_counter() - start
+
+    def first_fold(self):
+        x = self.jnp.ones((1024, 1024), "float32").block_until_ready()
+        start = time.perf_counter()
+        self.jax.jit(lambda x: self.jnp.sqrt(self.jnp.sum(x * x, axis=1)))(x)
         return time.perf_counter() - start
 
 
@@ -709,7 +818,7 @@ def run(options):
         print(f"{options.peer}: {error}", file=sys.stderr)
         return 77
     if options.first_use:
-        print(peer.first_use() * 1e6)
+        print((peer.first_fold() if options.first_use == "C4b" else peer.first_use()) * 1e6)
         return 0
     emit(peer=options.peer, version=version(options.peer))
     for name in options.rows.split(","):
@@ -733,7 +842,7 @@ def main():
     parser.add_argument("--scale", type=float, default=1)
     parser.add_argument("--seconds", type=float, default=0.25)
     parser.add_argument("--threads", type=int, default=os.cpu_count())
-    parser.add_argument("--first-use", action="store_true")
+    parser.add_argument("--first-use", choices=("C4", "C4b"))
     sys.exit(run(parser.parse_args()))
 
 

@@ -49,19 +49,33 @@ class Bench(unittest.TestCase):
 
     def test_every_row_is_right(self):
         """A row whose result is wrong fails."""
-        _, rows = self.rows("E,B,S,F")
+        _, rows = self.rows("E,B,S,R,F")
         self.assertEqual([row["row"] for row in rows if "error" in row], [])
-        self.assertEqual(len({row["row"] for row in rows}), 27)
+        self.assertEqual(len({row["row"] for row in rows}), 46)
+
+    def test_reductions(self):
+        """Bytes are the input's and the results'; every result is checked where there are few."""
+        header, rows = self.rows("R2,R8,R11,R13,R13b,F7")
+        found = {row["row"]: row for row in rows}
+        side = 16 * round(1024 * math.sqrt(header["size_scale"]))
+        self.assertEqual(found["R2"]["bytes"], 4 * (side * side + side))
+        self.assertEqual(found["R8"]["bytes"], 4 * side * side + 8 * side)
+        self.assertTrue(math.isclose(found["R13"]["bytes"], 4 * ((1 << 20) + 1), rel_tol=1e-5))
+        self.assertEqual({name: row["checked"] for name, row in found.items()},
+                         {"R2": side, "R8": side, "R11": 16, "R13": 1, "R13b": 1, "F7": side})
+        self.assertTrue(all(row["floor_us"] > 0 for row in rows))
+        self.assertIsNone(found["R13b"]["gbs"])
 
     def test_calls_and_first_use(self):
-        _, rows = self.rows("H,C")
+        _, rows = self.rows("H,C1,C2d,C4,C4b")
         found = {row["row"]: row for row in rows}
-        self.assertEqual(set(found), {"H1", "H2", "H4", "H8", "C1", "C4"})
+        self.assertEqual(set(found), {"H1", "H2", "H4", "H6", "H7", "H8", "C1", "C2d", "C4", "C4b"})
         self.assertEqual(found["H1"]["mode"], "enqueue")
         self.assertIsNone(found["H1"]["gbs"])
         self.assertGreater(found["C1"]["compile_ms"], 0)
         self.assertGreater(found["C1"]["us"], found["C1"]["compile_ms"] * 1e3)
         self.assertLess(found["C4"]["us"], found["C1"]["us"])
+        self.assertLess(found["C4b"]["us"], found["C2d"]["us"])
 
     def test_sweeps_are_asked_for(self):
         _, rows = self.rows("E1")
@@ -79,7 +93,7 @@ class Bench(unittest.TestCase):
         run = self.kiln("--row", "E2,nonsense", *SMALL)
         self.assertEqual((run.returncode, run.stdout), (1, ""))
         self.assertIn("there is no row 'nonsense'", run.stderr)
-        for name in ("E12", "E7b", "B4", "S7", "H8", "C4"):
+        for name in ("E12", "E7b", "B4", "S7", "R13b", "F7", "H8", "C2e", "C4b"):
             self.assertIn(f"  {name} ", run.stderr)
 
     def test_list(self):
@@ -91,6 +105,9 @@ class Bench(unittest.TestCase):
         for words in (("--size-scale", "0"), ("--size-scale", "x"), ("--seconds", "-1"), ("rows",)):
             self.assertEqual(self.kiln(*words).returncode, 2, words)
         self.assertEqual(self.kiln("--target", "abacus").returncode, 1)
+        run = self.kiln("child-E1", "--target", "host")
+        self.assertEqual((run.returncode, run.stdout), (1, ""))
+        self.assertIn("no row of first use behind 'child-E1'", run.stderr)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,7 @@ class Compare(unittest.TestCase):
 
     @unittest.skipUnless(HAS_NUMPY, "this Python has no NumPy")
     def test_numpy_runs_the_same_rows(self):
-        self.compare("--rows", "E,B,S,F", "--peers", "numpy")
+        self.compare("--rows", "E,B,S,R,F", "--peers", "numpy")
         header, lines = self.lines()
         self.assertIn("numpy", header["peers"])
         mine = {row for row, peer in lines if peer == "kiln"}

@@ -38,6 +38,17 @@ class Targets(unittest.TestCase):
         self.assertEqual(self.short(GPU, line("C1", 22900, floor_us=20000), line("C4", 349)), set())
         self.assertEqual(self.short(GPU, line("C1", 23100, floor_us=20000), line("C4", 351)), {"C1", "C4"})
 
+    def test_reductions(self):
+        self.assertEqual(self.short(GPU, line("R1", 105, floor_us=100), line("R4", 113, floor_us=100), line("R13", 9, floor_us=3)), set())
+        self.assertEqual(self.short(GPU, line("R1", 106, floor_us=100), line("R4", 114, floor_us=100), line("R13", 9, floor_us=3),
+                                    line("R13", 8, "torch")), {"R1", "R4", "R13"})
+        self.assertEqual(self.short(GPU, line("C2", 39900, floor_us=27000), line("C2", 40000, "jax"), line("H7", 2.7, floor_us=2)), set())
+        self.assertEqual(self.short(GPU, line("C2", 41000, floor_us=27000), line("C2b", 39000, floor_us=27000), line("C2b", 38000, "jax"),
+                                    line("C4b", 351), line("H7", 2.9, floor_us=2)), {"C2", "C2b", "C4b", "H7"})
+        self.assertEqual(self.short(HOST, line("R2", 100), line("R2", 98, "numpy"), line("R9", 100), line("R9", 200, "numpy")), set())
+        self.assertEqual(self.short(HOST, line("R2", 100), line("R2", 90, "numpy"), line("R9", 100), line("R9", 150, "numpy")),
+                         {"R2", "R9"})
+
     def test_sweeps(self):
         self.assertEqual(self.short(GPU, line("E2@2^20", 10.4, floor_us=11, copy_us=10), line("E2@2^10", 1.3, floor_us=1),
                                     line("chain@2^12", 2.05, floor_us=2)), set())

@@ -152,21 +152,25 @@ static char *write_kernel(const bench_floor *floor)
  * at before the stores, so that no compiler can load for the threads that store alone. */
 static const char fold_kernel[] =
     "static __device__ unsigned int sum_of(uint4 x) { return x.x + x.y + x.z + x.w; }\n"
-    "extern \"C\" __global__ void bench_floor(const uint4 *in, uint4 *out, long long words, long long "
-    "results)\n"
+    "extern \"C\" __global__ void bench_floor(const uint4 *in, uint4 *out, long long words,\n"
+    "                                       long long results, long long share)\n"
     "{\n"
     "    long long at = (long long)blockIdx.x * 1024 + threadIdx.x;\n"
     "    unsigned int s = 0;\n"
     "    if (at + 768 < words) {\n"
     "        uint4 x0 = in[at], x1 = in[at + 256], x2 = in[at + 512], x3 = in[at + 768];\n"
     "        s = sum_of(x0) + sum_of(x1) + sum_of(x2) + sum_of(x3);\n"
-    "    } else\n"
+    "    } else {\n"
+    "        #pragma unroll 1\n"
     "        for (; at < words; at += 256)\n"
     "            s += sum_of(in[at]);\n"
+    "    }\n"
     "    if (s == 2654435761u)\n"
     "        *(unsigned char *)out = 1;\n"
-    "    long long k = results * blockIdx.x / gridDim.x + threadIdx.x;\n"
-    "    for (long long end = results * (blockIdx.x + 1) / gridDim.x; k < end; k += 256)\n"
+    "    long long k = blockIdx.x * share + threadIdx.x, end = (blockIdx.x + 1) * share;\n"
+    "    end = end < results ? end : results;\n"
+    "    #pragma unroll 1\n"
+    "    for (; k < end; k += 256)\n"
     "        out[k] = make_uint4(s, s, s, s);\n"
     "}\n";
 
@@ -187,9 +191,9 @@ static bool run_fold_on_device(bench *b, const bench_floor *floor, int64_t turn)
     void *in = address(floor, &floor->in[0], turn), *out = address(floor, &floor->out, turn);
     long long words = floor->elements * floor->in[0].bytes / 16, tile = BLOCK * LOADS;
     long long results = floor->results * floor->out.bytes / 16;
-    void *params[] = {&in, &out, &words, &results};
-    unsigned grid = words > tile ? (unsigned)((words + tile - 1) / tile) : 1;
-    return bench_driver_launch(b, floor->function, grid, BLOCK, params, false);
+    long long blocks = words > tile ? (words + tile - 1) / tile : 1, share = (results + blocks - 1) / blocks;
+    void *params[] = {&in, &out, &words, &results, &share};
+    return bench_driver_launch(b, floor->function, (unsigned)blocks, BLOCK, params, false);
 }
 
 static bool run_on_device(bench *b, const bench_floor *floor, int64_t turn)
