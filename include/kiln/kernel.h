@@ -194,9 +194,10 @@ KILN_API kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel, kiln_a
                                          const kiln_call_options *call, const char *target);
 
 /* What a call with these arguments and options would launch: a line for each kernel, as key="value"
- * pairs: its elements, and on CUDA the grid, threads a block, bytes of shared memory and the figures
- * of the schedule (sides of tiles, boxes, stripes), each as plan/kind_*.c describe them. Empty where
- * there is nothing to launch. The same ownership. */
+ * pairs: its elements, on CUDA the grid, threads a block and bytes of shared memory, the partial
+ * results and counters that it needs besides, where it does, and the figures of the schedule (sides
+ * of tiles, boxes, stripes), each as plan/kind_*.c describe them. Empty where there is nothing to
+ * launch. The same ownership. */
 KILN_API kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel, kiln_array *const *outs,
                                           int n_out, const kiln_arg *in, int n_in,
                                           const kiln_call_options *call, const char *target);

@@ -30,6 +30,7 @@
     X(MODULES, 1, RESETS, "functions of raw modules")                                                        \
     X(CAPTURES, 1, RESETS, "the list of captures")                                                           \
     X(GRAPH_RUNS, KN_LOCK_SLOTS, RESETS, "runs of graphs: queued one by one")                                \
+    X(COUNTERS, 1, RESETS, "which counters belong to which stream")                                          \
     X(POOL_HOST, 1, WAITS, "the host's memory pool")                                                         \
     X(POOL_CUDA, KN_LOCK_SLOTS, RESETS, "a CUDA device's memory pool")                                       \
     X(PINNED, 1, WAITS, "which pinned memory belongs to which device")                                       \

@@ -118,6 +118,8 @@ kiln_status kn_os_library_open(kn_library **out, const char *path);
 /* Loads a shared object from memory, leaving no file behind. */
 kiln_status kn_os_library_open_memory(kn_library **out, const void *data, size_t size, const char *name);
 void *kn_os_library_symbol(kn_library *library, const char *name);
+/* Bytes of the object at this address, the symbol's; 0: not known. */
+size_t kn_os_library_symbol_size(void *symbol);
 void kn_os_library_close(kn_library *library);
 /* From now on this library is never unloaded: somebody who stays has pointers into it. */
 void kn_os_library_pin_self(void);

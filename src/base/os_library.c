@@ -168,6 +168,14 @@ void *kn_os_library_symbol(kn_library *library, const char *name)
     return dlsym(library->handle, name);
 }
 
+size_t kn_os_library_symbol_size(void *symbol)
+{
+    Dl_info info;
+    ElfW(Sym) *entry = NULL;
+    bool is_known = dladdr1(symbol, &info, (void **)&entry, RTLD_DL_SYMENT) && entry;
+    return is_known && info.dli_saddr == symbol ? entry->st_size : 0;
+}
+
 void kn_os_library_close(kn_library *library)
 {
     if (!library)

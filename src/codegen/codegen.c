@@ -63,6 +63,19 @@ static void put_struct_checks(const kn_writer *w, kn_str *out)
                           w->program->param[k].name, w->spec->operand[k].struct_size);
 }
 
+/* Launch asks how large the program's struct is by the size of this object. */
+static void put_value_symbol(const kn_writer *w, kn_str *out)
+{
+    int value = kn_spec_reduced_value(w->spec);
+    if (!w->spec->schedule.kind->has_workspace || value < 0 ||
+        kn_spec_value_dtype(w->spec, value) != KILN_DTYPE_NONE)
+        return;
+    kn_str_printf(out, "extern \"C\" { %s unsigned char " KN_VALUE_SYMBOL "[sizeof(",
+                  w->is_cuda ? "__device__" : "__attribute__((visibility(\"default\")))");
+    kn_put_type(w, out, value);
+    kn_str_append(out, ")]; }\n");
+}
+
 /* The preludes are chosen by what the user's texts and the operands' types mention. */
 static kiln_status put_head(kn_writer *w)
 {
@@ -91,6 +104,7 @@ static kiln_status put_head(kn_writer *w)
     if (p->preamble[0])
         kn_put_user_text(w, out, KN_TEXT_PREAMBLE, "preamble", "");
     put_struct_checks(w, out);
+    put_value_symbol(w, out);
     out->failed = out->failed || types.failed;
     kn_str_free(&types);
     return status;

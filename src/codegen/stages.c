@@ -36,18 +36,6 @@ void kn_put_indexer(const kn_writer *w, kn_str *out, const char *index)
         kn_str_printf(out, "const kn_indexer _ind = {%s, (int)kn.logical_rank, kn.logical};\n", count);
 }
 
-/* Of a value whose type is a dtype or a placeholder, which some parameter settles. */
-static kiln_dtype dtype_of(const kn_writer *w, const kn_param *value)
-{
-    if (value->type == KN_TYPE_DTYPE)
-        return value->dtype;
-    int k = 0;
-    while (w->program->param[k].type != KN_TYPE_PLACEHOLDER ||
-           w->program->param[k].placeholder != value->placeholder)
-        ++k;
-    return w->spec->operand[k].seen;
-}
-
 void kn_put_type(const kn_writer *w, kn_str *out, int value)
 {
     const kn_param *p = &w->program->param[value];
@@ -55,12 +43,10 @@ void kn_put_type(const kn_writer *w, kn_str *out, int value)
         kn_str_append(out, kn_spec_c_name(w->spec, value));
     else if (p->type == KN_TYPE_STRUCT)
         kn_str_append(out, p->struct_name);
-    else if (p->is_wide && kn_dtype_is_half(dtype_of(w, p)))
-        kn_str_append(out, kn_dtype_info_of(KILN_FLOAT32)->c_name);
-    else if (p->type == KN_TYPE_PLACEHOLDER)
+    else if (p->type == KN_TYPE_PLACEHOLDER && !kn_spec_widens(w->spec, value))
         kn_str_append_n(out, &p->placeholder, 1);
     else
-        kn_str_append(out, kn_dtype_info_of(p->dtype)->c_name);
+        kn_str_append(out, kn_dtype_info_of(kn_spec_value_dtype(w->spec, value))->c_name);
 }
 
 void kn_put_value(const kn_writer *w, kn_str *out, int value)

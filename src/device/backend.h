@@ -77,7 +77,9 @@ typedef struct kn_backend {
     void (*module_unload)(kn_module *);
     /* loaded for good: may be launched in a capture */
     kiln_status (*module_function)(kn_module *, const char *name, kn_function **out);
+    /* size (bytes) may be NULL */
     kiln_status (*module_global)(kn_module *, const char *name, void **address, size_t *size);
+    kn_module *(*function_module)(kn_function *);
     void *(*module_handle)(kn_module *);     /* CUmodule; CUDA alone, and the next */
     void *(*function_handle)(kn_function *); /* CUfunction */
     kiln_status (*launch)(kn_function *, const kn_launch *, void *stream);

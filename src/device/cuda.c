@@ -93,6 +93,7 @@ static const kn_backend cuda_backend = {
     .module_unload = kn_cuda_module_unload,
     .module_function = kn_cuda_module_function,
     .module_global = kn_cuda_module_global,
+    .function_module = kn_cuda_function_module,
     .module_handle = kn_cuda_module_handle,
     .function_handle = kn_cuda_function_handle,
     .launch = kn_cuda_launch,

@@ -15,6 +15,7 @@ enum { LOG_SIZE = 8192, SHARED_WITHOUT_ASKING = 48 << 10, CLUSTER_WITHOUT_ASKING
 struct kn_function {
     kn_function *next;
     kn_device *device;
+    kn_module *module;
     kn_cu_function native;
     _Atomic unsigned shared_allowed; /* dynamic shared memory that may be asked for */
     _Atomic bool has_large_clusters;
@@ -145,6 +146,7 @@ kiln_status kn_cuda_module_function(kn_module *module, const char *name, kn_func
     if (!function)
         return kn_error_memory(sizeof *function, "a function");
     function->device = module->device;
+    function->module = module;
     atomic_init(&function->shared_allowed, SHARED_WITHOUT_ASKING);
     strcpy(function->name, name);
     kiln_status status = find_function(module, name, &function->native);
@@ -174,6 +176,11 @@ kiln_status kn_cuda_module_global(kn_module *module, const char *name, void **ad
     if (size)
         *size = bytes;
     return KILN_OK;
+}
+
+kn_module *kn_cuda_function_module(kn_function *function)
+{
+    return function->module;
 }
 
 void *kn_cuda_module_handle(kn_module *module)

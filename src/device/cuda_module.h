@@ -8,6 +8,7 @@ kiln_status kn_cuda_module_load(kn_device *device, const void *code, size_t size
                                 kn_module **out);
 void kn_cuda_module_unload(kn_module *module);
 kiln_status kn_cuda_module_function(kn_module *module, const char *name, kn_function **out);
+kn_module *kn_cuda_function_module(kn_function *function);
 kiln_status kn_cuda_module_global(kn_module *module, const char *name, void **address, size_t *size);
 void *kn_cuda_module_handle(kn_module *module);
 void *kn_cuda_function_handle(kn_function *function);

@@ -49,6 +49,7 @@ static const kn_backend host_backend = {
     .module_unload = kn_host_module_unload,
     .module_function = kn_host_module_function,
     .module_global = kn_host_module_global,
+    .function_module = kn_host_function_module,
     .launch = kn_host_launch,
     .function_info = kn_host_function_info,
     .occupancy = kn_host_occupancy,

@@ -12,6 +12,7 @@
 
 struct kn_function {
     struct kn_function *next;
+    kn_module *module;
     kn_host_entry entry;
 };
 
@@ -21,7 +22,7 @@ struct kn_module {
     char name[64];
 };
 
-enum { CALL_UNIT = 1024 };
+enum { CALL_UNIT = 1024 /* most elements; a power of two */ };
 
 void kn_host_module_unload(kn_module *module)
 {
@@ -63,6 +64,7 @@ kiln_status kn_host_module_function(kn_module *module, const char *name, kn_func
     kn_function *function = kn_malloc(sizeof *function);
     if (!function)
         return kn_error_memory(sizeof *function, "a function");
+    function->module = module;
     memcpy(&function->entry, &address, sizeof address); /* ISO C has no cast from an object to a function */
     function->next = atomic_load(&module->functions);
     while (!atomic_compare_exchange_weak(&module->functions, &function->next, function))
@@ -74,25 +76,38 @@ kiln_status kn_host_module_function(kn_module *module, const char *name, kn_func
 kiln_status kn_host_module_global(kn_module *module, const char *name, void **address, size_t *size)
 {
     *address = kn_os_library_symbol(module->library, name);
-    if (size)
-        *size = 0; /* the loader does not tell */
     if (!*address)
         return kn_error(KILN_ERROR_NOT_FOUND, "module \"%s\" has no global \"%s\"", module->name, name);
+    if (size)
+        *size = kn_os_library_symbol_size(*address);
     return KILN_OK;
+}
+
+kn_module *kn_host_function_module(kn_function *function)
+{
+    return function->module;
 }
 
 typedef struct host_call {
     kn_host_entry entry;
     const void *args;
-    int64_t elements;
+    int64_t elements, unit;
 } host_call;
 
-/* Threads meet at whole lines of the caches. */
+/* Threads meet at whole lines of the caches, unless elements are so dear that few are worth a thread. */
+static int64_t unit_of(int64_t grain)
+{
+    int64_t unit = 1;
+    while (unit < CALL_UNIT && 2 * unit <= grain)
+        unit *= 2;
+    return unit;
+}
+
 static void call_range(void *user, int64_t begin, int64_t end)
 {
     const host_call *call = user;
-    end *= CALL_UNIT;
-    call->entry(call->args, begin * CALL_UNIT, end < call->elements ? end : call->elements);
+    end *= call->unit;
+    call->entry(call->args, begin * call->unit, end < call->elements ? end : call->elements);
     kn_host_settle();
 }
 
@@ -107,9 +122,10 @@ kiln_status kn_host_launch(kn_function *function, const kn_launch *launch, void 
                          launch->grain);
         return KILN_OK;
     }
-    host_call call = {function->entry, launch->block_data, launch->elements};
-    kn_host_parallel((launch->elements + CALL_UNIT - 1) / CALL_UNIT,
-                     (launch->grain + CALL_UNIT - 1) / CALL_UNIT, call_range, &call);
+    int64_t unit = unit_of(launch->grain);
+    host_call call = {function->entry, launch->block_data, launch->elements, unit};
+    kn_host_parallel((launch->elements + unit - 1) / unit, (launch->grain + unit - 1) / unit, call_range,
+                     &call);
     return KILN_OK;
 }
 

@@ -8,6 +8,7 @@ kiln_status kn_host_module_load(kn_device *device, const void *code, size_t size
                                 kn_module **out);
 void kn_host_module_unload(kn_module *module);
 kiln_status kn_host_module_function(kn_module *module, const char *name, kn_function **out);
+kn_module *kn_host_function_module(kn_function *function);
 kiln_status kn_host_module_global(kn_module *module, const char *name, void **address, size_t *size);
 kiln_status kn_host_launch(kn_function *function, const kn_launch *launch, void *stream);
 kiln_status kn_host_function_info(kn_function *function, kn_function_info *out);

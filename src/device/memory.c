@@ -45,13 +45,19 @@ static void run_hook(const kn_device *device, void *pointer, size_t size, bool f
 kiln_status kn_memory_alloc(void **out, kn_device *device, size_t size, void *stream)
 {
     uint64_t capture = 0;
+    if (kn_device_is_lost(device))
+        return kn_device_say_lost();
+    kiln_status status = kn_device_capture_of(device, stream, &capture);
+    return status == KILN_OK ? kn_memory_alloc_in(out, device, size, stream, capture) : status;
+}
+
+kiln_status kn_memory_alloc_in(void **out, kn_device *device, size_t size, void *stream, uint64_t capture)
+{
     if (size > SIZE_MAX / 4)
         return kn_error_memory(size, "an array");
     if (kn_device_is_lost(device))
         return kn_device_say_lost();
     kn_capture_reap();
-    if (stream && kn_device_capture_of(device, stream, &capture) != KILN_OK)
-        return kiln_error_status();
     if (capture && kn_capture_meet(device, stream, capture) != KILN_OK)
         return kiln_error_status();
     kiln_status status = kn_pool_take(out, &size, device->pool, stream, capture);

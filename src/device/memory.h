@@ -7,6 +7,9 @@
 /* size 0 gives a valid distinct block. Blocks are aligned to 512 bytes on CUDA, 64 on the host, and padded to
  * that granularity. */
 kiln_status kn_memory_alloc(void **out, kn_device *device, size_t size, void *stream);
+/* The same for a stream of which it is known whether it is captured (kn_device_capture_of): each answer costs
+ * a call of the driver. */
+kiln_status kn_memory_alloc_in(void **out, kn_device *device, size_t size, void *stream, uint64_t capture);
 /* stream: the one it was allocated for. Work already queued there may still use it. */
 void kn_memory_free(kn_device *device, void *pointer, size_t size, void *stream);
 /* Marks that work on `stream`, not the one it was allocated for, uses the block: it is handed out again only

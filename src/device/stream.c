@@ -3,6 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "device/capture.h"
+#include "device/counters.h"
 #include "device/device_table.h"
 #include "device/graph_run.h"
 #include "device/pool.h"
@@ -73,6 +74,7 @@ static void end_stream(void *user)
     kn_device *device = stream->device;
     if (stream->is_owned) {
         kn_graph_run_stream_ends(device, stream->native);
+        kn_counters_stream_ends(device, stream->native);
         kn_pool_stream_ends(device->pool, stream->native);
         device->backend->stream_destroy(device, stream->native);
     }

@@ -125,6 +125,9 @@ static kiln_status put_launch(void *user, const kn_part *part)
         if (part->spec->target.backend == KN_CUDA)
             kn_str_printf(text, " grid=\"%ux%u\" block=\"%u\" shared=\"%u\"", placed->grid[0],
                           placed->grid[1], placed->block, placed->shared_bytes);
+        if (placed->partials || placed->counters)
+            kn_str_printf(text, " partials=\"%lld\" counters=\"%d\"", (long long)placed->partials,
+                          placed->counters);
         if (kind->describe && part->layout->own_size > 0)
             kind->describe(text, placed->field);
         kn_str_append(text, "\n");

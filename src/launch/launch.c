@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "device/counters.h"
 #include "launch/block.h"
 #include "types/dtype.h"
 
@@ -21,14 +22,17 @@ typedef struct patch {
 typedef struct step {
     kn_function *function;
     kn_launch launch;
-    kn_walk *walk; /* host: where the space is not one run */
+    kn_walk *walk;        /* host: where the space is not one run */
+    size_t partials_size; /* bytes of workspace; 0: none */
+    int counters;
+    int workspace_at; /* where its addresses stand in the block */
     int n_patches;
     patch *patch;
     unsigned char *block; /* the argument block, what a call brings missing; behind the patches */
 } step;
 
 struct kn_launch_plan {
-    const kn_backend *backend;
+    kn_device *device;
     int largest_block; /* bytes of an argument block */
     int n_steps;
     step *step;
@@ -64,6 +68,34 @@ static void set_launch(step *s, const kn_launch_input *in, const kn_part *part, 
                             .is_dependent = in->spec->target.waits_for_kernels};
 }
 
+/* Of a value of the program's reduce stage. The size of a user's struct is known to the compiler alone: the
+ * code has an object of that type (codegen). */
+static kiln_status find_value_size(size_t *out, const kn_launch_input *in)
+{
+    const kn_backend *backend = in->device->backend;
+    void *unused = NULL;
+    kiln_dtype dtype = kn_spec_value_dtype(in->spec, kn_spec_reduced_value(in->spec));
+    if (dtype != KILN_DTYPE_NONE) {
+        *out = (size_t)kn_dtype_info_of(dtype)->size;
+        return KILN_OK;
+    }
+    return backend->module_global(backend->function_module(in->function), KN_VALUE_SYMBOL, &unused, out);
+}
+
+static kiln_status set_workspace(step *s, const kn_launch_input *in, const kn_part *part,
+                                 const kn_placement *placed)
+{
+    size_t size = 0;
+    s->counters = placed->counters;
+    s->workspace_at = part->layout->workspace_at;
+    if (placed->counters > KN_MAX_COUNTERS || (s->workspace_at < 0 && (placed->counters || placed->partials)))
+        return kn_error(KILN_ERROR_INTERNAL, "the schedule '%s' asks for %d counters and %lld partials",
+                        in->spec->schedule.kind->name, placed->counters, (long long)placed->partials);
+    kiln_status status = placed->partials > 0 ? find_value_size(&size, in) : KILN_OK;
+    s->partials_size = size * (size_t)placed->partials;
+    return status;
+}
+
 static kiln_status place_part(step *s, const kn_launch_input *in, const kn_part *part)
 {
     kn_placement *placed = kn_malloc(sizeof *placed);
@@ -73,6 +105,7 @@ static kiln_status place_part(step *s, const kn_launch_input *in, const kn_part 
     if (status == KILN_OK) {
         set_launch(s, in, part, placed);
         kn_block_fill(s->block, in, part, placed);
+        status = set_workspace(s, in, part, placed);
     }
     if (status == KILN_OK && placed->shared_bytes > PLAIN_SHARED)
         status = in->device->backend->function_allow_shared(in->function, placed->shared_bytes);
@@ -124,7 +157,7 @@ kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *i
     kn_launch_plan *plan = kn_calloc(1, sizeof *plan);
     if (!plan)
         return kn_error_memory(sizeof *plan, "a launch plan");
-    plan->backend = input->device->backend;
+    plan->device = input->device;
     plan->largest_block = layout.size;
     const kn_part whole = {input->spec, &layout, input->figures, input->space, input->space};
     status = kn_part_each(&whole, add_step, &(adding){plan, input});
@@ -150,6 +183,37 @@ void kn_launch_plan_free(kn_launch_plan *plan)
 
 /* ---- running ---- */
 
+/* As its two fields of the block. */
+typedef struct workspace {
+    void *partials;
+    unsigned *counters;
+} workspace;
+
+static kiln_status take_workspace(workspace *out, kn_device *device, const step *s, void *stream)
+{
+    uint64_t capture = 0;
+    kiln_status status = kn_device_capture_of(device, stream, &capture);
+    if (status == KILN_OK && s->partials_size > 0)
+        status = kn_memory_alloc_in(&out->partials, device, s->partials_size, stream, capture);
+    if (status == KILN_OK && s->counters > 0)
+        status = kn_counters_take(&out->counters, device, s->counters, stream, capture);
+    return status;
+}
+
+/* The partials go back at once: whoever has them next runs behind this launch. */
+static kiln_status launch_with_workspace(kn_device *device, const step *s, const kn_launch *launch,
+                                         void *stream, unsigned char *block)
+{
+    workspace w = {NULL, NULL};
+    kiln_status status = take_workspace(&w, device, s, stream);
+    memcpy(block + s->workspace_at, &w, sizeof w);
+    if (status == KILN_OK)
+        status = device->backend->launch(s->function, launch, stream);
+    kn_memory_free(device, w.partials, s->partials_size, stream);
+    kn_counters_give(device, w.counters, s->counters);
+    return status;
+}
+
 static kiln_status run_step(const kn_launch_plan *plan, const step *s, const void *const *value, void *stream,
                             unsigned char *block)
 {
@@ -166,7 +230,9 @@ static kiln_status run_step(const kn_launch_plan *plan, const step *s, const voi
     kn_launch launch = s->launch;
     launch.block_data = block;
     launch.walk = s->walk;
-    return plan->backend->launch(s->function, &launch, stream);
+    if (s->partials_size > 0 || s->counters > 0)
+        return launch_with_workspace(plan->device, s, &launch, stream, block);
+    return plan->device->backend->launch(s->function, &launch, stream);
 }
 
 kiln_status kn_launch_plan_run(const kn_launch_plan *plan, const void *const *value, void *stream)

@@ -13,7 +13,7 @@ kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *i
 void kn_launch_plan_free(kn_launch_plan *plan);
 
 /* value[k]: for an array or raw parameter its first address; for a scalar or struct where its bytes are. No
- * lock, no allocation. */
+ * lock, no allocation, but for the workspace of steps that have some. */
 kiln_status kn_launch_plan_run(const kn_launch_plan *plan, const void *const *value, void *stream);
 
 #endif

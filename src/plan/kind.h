@@ -14,6 +14,9 @@
 #include "plan/spec.h"
 #include "plan/walk.h"
 
+/* The most counters that a launch may have. */
+enum { KN_MAX_COUNTERS = 4096 };
+
 /* A part of a call's space that one launch goes over. */
 typedef struct kn_part {
     const kn_spec *spec;
@@ -31,6 +34,10 @@ typedef struct kn_placement {
     unsigned grid[3], block, shared_bytes; /* CUDA */
     kn_walk *walk; /* host: how runs are made of what is none, to be freed; NULL: it is one */
     int64_t grain; /* host: fewest elements that a thread is woken for */
+    /* Scratch memory, for kinds that have workspace: values of the type that the program's reduce stage gives;
+     * counters of 32 bits, at most KN_MAX_COUNTERS, which are zero before the launch and left so by it. */
+    int64_t partials;
+    int counters;
     unsigned char field[KN_FIELD_SIZE]; /* the kind's own, as its struct in the kernel */
 } kn_placement;
 
@@ -52,6 +59,8 @@ struct kn_kind {
     bool has_wide_axes;
     /* Appends what the kind's field says, for people: " tile=\"8x4 by 6x1\"". NULL: nothing. */
     void (*describe)(kn_str *out, const unsigned char *field);
+    /* Its kernels are told where their workspace is: the fields `partials` and `counters`. */
+    bool has_workspace;
 };
 
 extern const kn_kind kn_kind_flat, kn_kind_rows, kn_kind_strided, kn_kind_steps, kn_kind_tile,

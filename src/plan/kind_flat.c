@@ -65,4 +65,4 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " skew=\"%d\"", (int)skew);
 }
 
-const kn_kind kn_kind_flat = {"flat", "m", choose, field, place, NULL, false, describe};
+const kn_kind kn_kind_flat = {"flat", "m", choose, field, place, NULL, false, describe, false};

@@ -96,5 +96,5 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " rows=\"%lld\" length=\"%lld\"", (long long)f.rows, (long long)f.length);
 }
 
-const kn_kind kn_kind_fold = {"fold", "mrm", choose_on_cuda, field, place, cut, true, describe};
-const kn_kind kn_kind_host_fold = {"fold", "mrm", choose_on_host, field, place, NULL, true, describe};
+const kn_kind kn_kind_fold = {"fold", "mrm", choose_on_cuda, field, place, cut, true, describe, false};
+const kn_kind kn_kind_host_fold = {"fold", "mrm", choose_on_host, field, place, NULL, true, describe, false};

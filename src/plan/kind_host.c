@@ -78,6 +78,6 @@ static kiln_status place_indices(kn_placement *out, const kn_part *part)
     return place_walk(out, part, KN_WALK_INDICES, sizeof(int64_t));
 }
 
-const kn_kind kn_kind_host_runs = {"flat", "m", choose_runs, field, place_runs, NULL, false, NULL};
-const kn_kind kn_kind_host_indices = {"strided",     "m",  choose_indices, field,
-                                      place_indices, NULL, false,          NULL};
+const kn_kind kn_kind_host_runs = {"flat", "m", choose_runs, field, place_runs, NULL, false, NULL, false};
+const kn_kind kn_kind_host_indices = {"strided", "m",   choose_indices, field, place_indices,
+                                      NULL,      false, NULL,           false};

@@ -224,4 +224,4 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " skew=\"%d\" stripe=\"%u\"", (int)own.skew, (unsigned)own.stripe);
 }
 
-const kn_kind kn_kind_rows = {"rows", "m", choose, field, place, kn_cut_reach, false, describe};
+const kn_kind kn_kind_rows = {"rows", "m", choose, field, place, kn_cut_reach, false, describe, false};

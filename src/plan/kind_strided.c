@@ -29,4 +29,4 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-const kn_kind kn_kind_strided = {"strided", "m", choose, field, place, kn_cut_reach, false, NULL};
+const kn_kind kn_kind_strided = {"strided", "m", choose, field, place, kn_cut_reach, false, NULL, false};

@@ -147,4 +147,4 @@ static void describe(kn_str *out, const unsigned char *at)
                   t.q_vectors, t.q / t.q_vectors, t.across);
 }
 
-const kn_kind kn_kind_tile = {"tile", "m", choose, field, place, cut, false, describe};
+const kn_kind kn_kind_tile = {"tile", "m", choose, field, place, cut, false, describe, false};

@@ -104,4 +104,4 @@ static void describe(kn_str *out, const unsigned char *at)
                   w.crossed ? ", crossed" : "", w.pitch, 1u << w.slot_lanes, 1u << w.row_lanes);
 }
 
-const kn_kind kn_kind_windows = {"windows", "m", choose, field, place, kn_cut_reach, false, describe};
+const kn_kind kn_kind_windows = {"windows", "m", choose, field, place, kn_cut_reach, false, describe, false};

@@ -107,6 +107,7 @@ static void put_all(builder *b, const kn_spec *spec)
                      .fold_start_at = -1,
                      .results_at = -1,
                      .own_size = own.size,
+                     .workspace_at = -1,
                      .rank_at = -1,
                      .axes_at = -1,
                      .logical_rank_at = -1,
@@ -121,6 +122,8 @@ static void put_all(builder *b, const kn_spec *spec)
     if (p->uses & KN_USES_SIZES)
         l->results_at = put(b, 8, 8, "long long results;\n");
     l->own_at = put(b, own.size, own.align, "%s", own.declaration);
+    if (spec->schedule.kind->has_workspace)
+        l->workspace_at = put(b, 16, 8, "unsigned char *partials;\nunsigned *counters;\n");
     for (int k = 0; k < p->n_in + p->n_out; ++k)
         l->param_at[k] = put_param(b, spec, k);
     if (spec->schedule.rank > 0)

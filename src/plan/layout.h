@@ -7,6 +7,7 @@
  *   long long fold_start      the same among the reduced axes (where the program uses it)
  *   long long results         elements along the kept axes of the whole call (where the program uses it)
  *   the kind's own field      (where the kind of the schedule has one)
+ *   partials, counters        addresses (where the kind has workspace)
  *   each parameter            pointer | scalar | struct (aligned to 16) | raw array
  *   rank, unused; axes        schedules that locate
  *   logical_rank, unused;     (where the program uses _ind)
@@ -36,12 +37,17 @@ typedef struct kn_layout {
     int size, align; /* of the whole block; size is a multiple of align */
     int size_at, n_at, start_at, fold_start_at, results_at;
     int own_at, own_size; /* the kind's field; own_size 0: there is none */
+    int workspace_at;     /* two addresses */
     int param_at[KN_MAX_PARAMS];
     int rank_at, axes_at, axis_size; /* axis_size: an extent and one stride an operand of the space */
     int extent_size;                 /* of a kn_divider; 8 where the kind's axes are wide */
     int stride_size;                 /* 4 on CUDA, where launches are cut so that every offset fits, else 8 */
     int logical_rank_at, logical_at;
 } kn_layout;
+
+/* In code of kinds with workspace: an object of the type that the program's reduce stage gives, where that is a
+ * struct, for its size. */
+#define KN_VALUE_SYMBOL "kn_value"
 
 enum { KN_RAW_HEAD = 24 }; /* data pointer, size, rank and padding, before the extents of a raw array */
 

@@ -33,3 +33,36 @@ const char *kn_spec_constness(const kn_spec *spec, int k)
 {
     return k >= spec->program->n_in || spec->program->param[k].is_non_const ? "" : "const ";
 }
+
+/* A placeholder stands for what some parameter settles. */
+static kiln_dtype declared_dtype(const kn_spec *spec, int value)
+{
+    const kn_param *p = &spec->program->param[value], *param = spec->program->param;
+    if (p->type == KN_TYPE_STRUCT)
+        return KILN_DTYPE_NONE;
+    if (p->type == KN_TYPE_DTYPE)
+        return p->dtype;
+    int k = 0;
+    while (param[k].type != KN_TYPE_PLACEHOLDER || param[k].placeholder != p->placeholder)
+        ++k;
+    return spec->operand[k].seen;
+}
+
+bool kn_spec_widens(const kn_spec *spec, int value)
+{
+    return spec->program->param[value].is_wide && kn_dtype_is_half(declared_dtype(spec, value));
+}
+
+kiln_dtype kn_spec_value_dtype(const kn_spec *spec, int value)
+{
+    return kn_spec_widens(spec, value) ? KILN_FLOAT32 : declared_dtype(spec, value);
+}
+
+int kn_spec_reduced_value(const kn_spec *spec)
+{
+    const kn_program *p = spec->program;
+    for (int s = 0; s < p->n_stages; ++s)
+        if (p->stage[s].kind == KN_REDUCE)
+            return p->stage[s].value[p->stage[s].n_read];
+    return -1;
+}

@@ -44,6 +44,13 @@ void kn_spec_access(kn_access *out, const kn_spec *spec);
 const char *kn_spec_c_name(const kn_spec *spec, int k);
 const char *kn_spec_constness(const kn_spec *spec, int k);
 
+/* Of a value of the program's own: its dtype, or KILN_DTYPE_NONE where it is a struct; and whether that is
+ * float32 because what it was declared as is float16 or bfloat16. */
+kiln_dtype kn_spec_value_dtype(const kn_spec *spec, int value);
+bool kn_spec_widens(const kn_spec *spec, int value);
+/* The value that the program's first reduce stage gives; -1 where nothing is reduced. */
+int kn_spec_reduced_value(const kn_spec *spec);
+
 /* A raw module, as far as its code depends on it. What folders hold stands in the notes of its code. */
 typedef struct kn_module_spec {
     const char *name, *source;

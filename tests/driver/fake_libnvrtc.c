@@ -95,6 +95,18 @@ static bool size_of_struct(const char *source, const char *name, size_t *size)
     return true;
 }
 
+/* "__device__ unsigned char kn_value[sizeof(NAME)]": an object as large as the struct of the preamble. */
+static void write_value(program *p)
+{
+    static const char object[] = "__device__ unsigned char kn_value[sizeof(";
+    const char *at = strstr(p->source, object);
+    char name[32];
+    size_t size, used = strlen(p->code);
+    if (at && sscanf(at + sizeof object - 1, "%31[a-z_]", name) == 1 &&
+        size_of_struct(p->source, name, &size))
+        snprintf(p->code + used, sizeof p->code - used, "global kn_value %zu\n", size);
+}
+
 static bool write_code(program *p)
 {
     size_t size;
@@ -106,6 +118,7 @@ static bool write_code(program *p)
         start--;
     snprintf(name, sizeof name, "%.*s", (int)(end - start), start);
     snprintf(p->code, sizeof p->code, "kernel %s %zu\n", name, size);
+    write_value(p);
     return true;
 }
 

@@ -45,8 +45,8 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " toy_stride=\"%lld\"", (long long)stride);
 }
 
-static const kn_kind toy_on_host = {"toy", "m", choose, field, place, NULL, false, describe};
-static const kn_kind toy_on_cuda = {"toy", "m", choose, field, place, NULL, false, describe};
+static const kn_kind toy_on_host = {"toy", "m", choose, field, place, NULL, false, describe, false};
+static const kn_kind toy_on_cuda = {"toy", "m", choose, field, place, NULL, false, describe, false};
 
 /* ---- its recipe: codegen/fill_NAME.c of a real one ---- */
 
@@ -63,17 +63,18 @@ static void fill(kn_writer *w)
 static const kn_recipe toy_recipes[] = {{.kind = &toy_on_host, .template_name = "host/toy.cpp", .fill = fill},
                                         {.kind = &toy_on_cuda, .template_name = "cuda/toy.cu", .fill = fill}};
 
-/* ---- the tables: plan/kinds.c and codegen/recipes.c, with a line more for each of two kinds ---- */
+/* ---- the tables: plan/kinds.c and codegen/recipes.c, with a line more for each of three kinds ---- */
 
-extern const kn_kind toy_fold_on_host, toy_fold_on_cuda; /* toy_fold.c */
-extern const kn_recipe toy_fold_recipes[2];
+extern const kn_kind toy_fold_on_host, toy_fold_on_cuda, toy_split_on_host, toy_split_on_cuda;
+extern const kn_recipe toy_fold_recipes[2], toy_split_recipes[2];
 extern const kn_recipe kn_recipe_strided, kn_recipe_host_runs, kn_recipe_host_indices;
 
 const kn_kind *const *kn_kinds_of(kn_backend_kind backend)
 {
-    static const kn_kind *const host_kinds[] = {&toy_on_host, &kn_kind_host_runs, &kn_kind_host_indices,
-                                                &toy_fold_on_host, NULL};
-    static const kn_kind *const cuda_kinds[] = {&toy_on_cuda, &kn_kind_strided, &toy_fold_on_cuda, NULL};
+    static const kn_kind *const host_kinds[] = {&toy_on_host,       &kn_kind_host_runs, &kn_kind_host_indices,
+                                                &toy_split_on_host, &toy_fold_on_host,  NULL};
+    static const kn_kind *const cuda_kinds[] = {&toy_on_cuda, &kn_kind_strided, &toy_split_on_cuda,
+                                                &toy_fold_on_cuda, NULL};
     return backend == KN_HOST ? host_kinds : cuda_kinds;
 }
 
@@ -81,7 +82,7 @@ const kn_recipe *kn_recipe_find(const kn_kind *kind)
 {
     const kn_recipe *const recipes[] = {&toy_recipes[0],      &toy_recipes[1],         &kn_recipe_strided,
                                         &kn_recipe_host_runs, &kn_recipe_host_indices, &toy_fold_recipes[0],
-                                        &toy_fold_recipes[1]};
+                                        &toy_fold_recipes[1], &toy_split_recipes[0],   &toy_split_recipes[1]};
     for (size_t k = 0; k < sizeof recipes / sizeof recipes[0]; ++k)
         if (recipes[k]->kind == kind)
             return recipes[k];

@@ -326,6 +326,7 @@ static void test_module(void **state)
     kn_module *module = NULL;
     kn_function *f = NULL, *missing = NULL;
     void *answer = NULL;
+    size_t size = 0;
     kn_blob code = compiled();
     for (int i = 0; i < COUNT; i++)
         x[i] = (float)i;
@@ -333,8 +334,11 @@ static void test_module(void **state)
     assert_int_equal(b->module_function(module, "twice", &f), KILN_OK);
     assert_int_equal(b->module_function(module, "thrice", &missing), KILN_ERROR_NOT_FOUND);
     assert_non_null(strstr(kiln_error_message(), "thrice"));
-    assert_int_equal(b->module_global(module, "answer", &answer, NULL), KILN_OK);
+    assert_int_equal(b->module_global(module, "answer", &answer, &size), KILN_OK);
     assert_int_equal(*(int *)answer, 42);
+    assert_int_equal(size, sizeof(int));
+    assert_int_equal(b->module_global(module, "question", &answer, &size), KILN_ERROR_NOT_FOUND);
+    assert_ptr_equal(b->function_module(f), module);
     kn_launch launch = {.elements = COUNT, .grain = 100, .block_data = &args, .block_size = sizeof args};
     assert_int_equal(b->launch(f, &launch, NULL), KILN_OK);
     for (int i = 0; i < COUNT; i++)
