@@ -1,4 +1,4 @@
-/* fill_fold.c - templates/cuda/fold.cu and templates/host/fold.cpp. */
+/* fill_fold.c - templates/cuda/fold.cu. */
 #include "codegen/writer.h"
 
 #include <string.h>
@@ -59,5 +59,3 @@ static void fill_fold(kn_writer *w)
 }
 
 const kn_recipe kn_recipe_fold = {.kind = &kn_kind_fold, .template_name = "cuda/fold.cu", .fill = fill_fold};
-const kn_recipe kn_recipe_host_fold = {
-    .kind = &kn_kind_host_fold, .template_name = "host/fold.cpp", .fill = fill_fold};

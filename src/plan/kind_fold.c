@@ -6,11 +6,7 @@
 
 #include "plan/choice.h"
 
-enum {
-    WARP = 32,
-    LONG_ROW = 1024, /* elements, from which on a block shares a result */
-    GRAIN = 1 << 15  /* host: elements that are worth another thread */
-};
+enum { WARP = 32, LONG_ROW = 1024 /* elements, from which on a block shares a result */ };
 
 /* The kind's field: reduced axes, elements along the innermost of them, and how many such rows there are. */
 typedef struct fold {
@@ -35,26 +31,13 @@ static int common_power(int a, int b)
     return power;
 }
 
-static bool choose_on_cuda(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 {
     (void)kept;
     const fold f = fold_of(c->space);
     out->block = kn_choice_block(c);
     out->rank = kn_choice_rank(c->space->ndim);
     out->lanes = f.length < WARP ? 1 : f.length < LONG_ROW ? WARP : common_power(out->block, 1024);
-    return true;
-}
-
-/* Inputs that are runs along the innermost reduced axis are read as vectors by the compiler. */
-static bool choose_on_host(kn_schedule *out, kn_figures *kept, const kn_choice *c)
-{
-    (void)kept;
-    const kn_space *s = c->space;
-    out->rank = kn_choice_rank(s->ndim);
-    for (int o = 0; o < c->count; ++o) {
-        bool is_run = s->n_reduced > 0 && s->stride[o][s->ndim - 1] == c->access[o].item_size;
-        out->access[o] = !c->access[o].is_output && is_run ? KN_DENSE : KN_GATHER;
-    }
     return true;
 }
 
@@ -69,15 +52,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const fold f = fold_of(part->space);
-    int64_t each = f.length * f.rows;
     out->walked = part->space;
     out->rank = part->space->ndim;
     out->size = kn_space_kept_size(part->space);
     memcpy(out->field, &f, sizeof f);
-    if (part->spec->target.backend == KN_CUDA)
-        out->grid[0] = (unsigned)((out->size * s->lanes + s->block - 1) / s->block);
-    else
-        out->grain = 1 + GRAIN / (each > 0 ? each : 1);
+    out->grid[0] = (unsigned)((out->size * s->lanes + s->block - 1) / s->block);
     return KILN_OK;
 }
 
@@ -96,5 +75,4 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " rows=\"%lld\" length=\"%lld\"", (long long)f.rows, (long long)f.length);
 }
 
-const kn_kind kn_kind_fold = {"fold", "mrm", choose_on_cuda, field, place, cut, true, describe, false};
-const kn_kind kn_kind_host_fold = {"fold", "mrm", choose_on_host, field, place, NULL, true, describe, false};
+const kn_kind kn_kind_fold = {"fold", "mrm", choose, field, place, cut, true, describe, false};
