@@ -4,8 +4,9 @@
     bench/compare.py build/release/kiln                     every row, every peer that is installed
     bench/compare.py build/release/kiln --rows E,S1 --peers cupy,torch --quick
     bench/compare.py build/release/kiln --rows P --merge    adds to the results that are there
+    bench/compare.py build/release/kiln --sweep reduce      every split of a reduction, to <device>-reduce.*
 
-Writes bench/results/<device>.json (one object a line), .md (table) and .svg (picture). Peers that are not installed are left out and named.
+Writes bench/results/<device>.json (one object a line), .md (table) and .svg (picture; of splits a heat map). Peers that are not installed are left out and named.
 Exit code 1 where a row of kiln failed. Rows that miss their target are marked; they change the exit code with --strict alone.
 """
 import argparse
@@ -59,6 +60,8 @@ def kiln_lines(options, env, log):
     words = [options.kiln, "bench", "--json", "--size-scale", str(options.scale), "--seconds", str(options.seconds)]
     if options.rows:
         words += ["--row", options.rows]
+    if options.sweep:
+        words += ["--sweep", options.sweep]
     if options.target:
         words += ["--target", options.target]
     found, code = lines_of(words, options.kiln_budget, env, log)
@@ -107,7 +110,7 @@ def write(options, header, lines):
     folder.mkdir(parents=True, exist_ok=True)
     name = re.sub(r"[^a-z0-9]+", "-", header["device"].lower()).strip("-")
     name = ("host-" + name) if header["target"] == "host" else name
-    path = folder / (options.name or name)
+    path = folder / (options.name or name + ("-" + options.sweep.lower() if options.sweep else ""))
     if options.merge:
         header, lines = merged(path.with_suffix(".json"), header, lines)
     lines.sort(key=lambda line: report.order_of(line["row"]))
@@ -122,10 +125,11 @@ def read_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kiln", help="the command kiln")
     parser.add_argument("--rows", help="as kiln bench --row takes them: E1,S,P4:0")
+    parser.add_argument("--sweep", help="as kiln bench --sweep takes it; torch.compile, which compiles every shape for seconds, is left out")
     parser.add_argument("--peers", help=f"of {','.join(peers.NAMES)}; default: all that fit the target; none: kiln alone")
     parser.add_argument("--target", help="as kiln bench takes it")
     parser.add_argument("--scale", type=float, default=1, help="multiplies the sizes")
-    parser.add_argument("--seconds", type=float, default=0.25, help="how long each row is measured")
+    parser.add_argument("--seconds", type=float, help="how long each row is measured; default 0.25, of a sweep 0.02")
     parser.add_argument("--quick", action="store_true", help="a fifth of that")
     parser.add_argument("--budget", type=float, default=75, help="seconds after which a peer is stopped")
     parser.add_argument("--kiln-budget", type=float, default=300, help="seconds after which kiln is stopped")
@@ -136,6 +140,7 @@ def read_options():
     parser.add_argument("--merge", action="store_true", help="keep the rows and peers of the files that these do not replace")
     parser.add_argument("--strict", action="store_true", help="exit code 1 where a row misses its target")
     options = parser.parse_args()
+    options.seconds = options.seconds or (0.02 if options.sweep else 0.25)
     if options.quick:
         options.seconds /= 5
     return options

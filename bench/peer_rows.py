@@ -67,7 +67,7 @@ __device__ best better(best a, best b) { return a.value > b.value || (a.value ==
 FOLD_TEXTS = {
     "sum": ("T y", "{x}", "a + b", "y = a", "0"),
     "norm": ("T y", "x * {x}", "a + b", "y = sqrt(a)", "0"),
-    "argmax": ("int64 y", "best{{{x}, _J}}", "better(a, b)", "y = a.at", "best{-3.402823466e+38f, 0}"),
+    "argmax": ("int64 y", "best{{{x}, (long long)_J}}", "better(a, b)", "y = a.at", "best{-3.402823466e+38f, 0}"),
 }
 
 
@@ -136,6 +136,14 @@ PERMUTED = {
     "P8": ("f8", "16*,24,32,80,96"), "P16": ("c16", "16*,24,32,40,96"),
     "Podd1": ("u1", "33*,47,65,79,97"), "Podd2": ("f2", "17*,47,65,79,97"), "Podd4": ("f4", "17*,23,65,79,97"),
 }
+
+CELL = "reduce:"  # of the sweep: reduce:OUTERxREDUCEDxINNER, float32, summed over the middle axis
+
+
+def cell(row):
+    """(outer, reduced, inner) of a row of the sweep."""
+    return tuple(map(int, row[len(CELL):].split("x")))
+
 
 CALLS = ("H1", "H2", "H4", "H6", "H7", "H8")
 WAITED = ("R13b",)  # from the call to the result

@@ -2,6 +2,8 @@
 import html
 import statistics
 
+import peer_rows
+
 PEER_ORDER = ("cupy", "torch", "inductor", "jax", "numpy", "numexpr", "numba")
 PEER_TITLES = {"cupy": "CuPy", "torch": "PyTorch", "inductor": "torch.compile", "jax": "JAX", "numpy": "NumPy",
                "numexpr": "numexpr", "numba": "Numba"}
@@ -20,8 +22,15 @@ def is_permutation(row):
     return row.startswith("P")
 
 
+def is_cell(row):
+    return row.startswith(peer_rows.CELL)
+
+
 def order_of(row):
-    """Sorts E1, E2, ..., E10, B1, ..., then sweeps, then permutations."""
+    """Sorts E1, E2, ..., E10, B1, ..., then sweeps, then permutations, then splits of reductions."""
+    if is_cell(row):
+        outer, reduced, inner = peer_rows.cell(row)
+        return (10, f"{outer:12}", inner, row)
     if is_permutation(row):
         return (9, row.split(":")[0], 0, row)
     if is_sweep(row):
@@ -54,6 +63,8 @@ def at_most(reasons, us, limit, what):
 
 def floor_target(row):
     """The least part of the floor's rate."""
+    if is_cell(row):
+        return 0.88
     if row.startswith("Podd"):
         return 0.65 if row.split(":")[0] in ("Podd1", "Podd2") else 0.85
     if is_permutation(row):
@@ -66,7 +77,8 @@ def judge_bytes(reasons, row, peers):
     best, name = best_peer(peers)
     if best is not None and us > best * NOISE:
         reasons.append(f"{us / best:.2f} times {PEER_TITLES[name]}'s time")
-    if floor and row not in NOT_BYTES and floor / us < floor_target(row):
+    is_small = is_cell(row) and peers["kiln"]["bytes"] < 256e6  # a launch counts for too much
+    if floor and row not in NOT_BYTES and not is_small and floor / us < floor_target(row):
         reasons.append(f"{100 * floor / us:.1f} % of the floor, wanted {100 * floor_target(row):.0f}")
 
 
@@ -184,6 +196,30 @@ def permutation_table(rows, short):
     return out
 
 
+def split_table(rows, names, short):
+    """What all splits come to, and each of them."""
+    parts = {row: 100 * p["kiln"]["floor_us"] / p["kiln"]["us"] for row, p in rows.items()}
+    ratios = {row: best_peer(p)[0] / p["kiln"]["us"] for row, p in rows.items() if best_peer(p)[0]}
+    least = min(parts, key=parts.get)
+    out = [f"{len(parts)} splits (outer, reduced, inner), the middle axis summed: at least {parts[least]:.1f} % of the floor "
+           f"({least[len(peer_rows.CELL):]}),", f"median {statistics.median(parts.values()):.1f} %; {sum(p < 88 for p in parts.values())} under 88 %."]
+    if ratios:
+        least = min(ratios, key=ratios.get)
+        out += [f"Best peer ÷ kiln: at least {ratios[least]:.2f} ({least[len(peer_rows.CELL):]}), median {statistics.median(ratios.values()):.2f}; "
+                f"more than 3 % behind in {sum(r < 1 / NOISE for r in ratios.values())} of {len(ratios)}."]
+    if "inductor" not in names:
+        out.append("torch.compile is left out: it compiles every shape for seconds.")
+    out += ["", "| outer | reduced | inner | kiln µs | GB/s | of floor | " + "".join(PEER_TITLES[n] + " µs | " for n in names) +
+            "best peer ÷ kiln | |", "|" + " ---: |" * (7 + len(names)) + " --- |"]
+    for row, peers in rows.items():
+        line, (best, _) = peers["kiln"], best_peer(peers)
+        cells = [*map(str, peer_rows.cell(row)), number(line["us"]), number(line.get("gbs"), 0), percent(line.get("floor_us"), line["us"]),
+                 *(number(peers[n]["us"]) if n in peers else "–" for n in names), number(best / line["us"], 2) if best else "",
+                 "short" if row in short else ""]
+        out.append("| " + " | ".join(cells) + " |")
+    return out
+
+
 def markdown(header, lines):
     rows, short = by_row(lines), shortfalls(header, lines)
     names = [n for n in PEER_ORDER if any(n in peers for peers in rows.values())]
@@ -195,15 +231,18 @@ def markdown(header, lines):
            "the same widths and the same mix of reads and writes, measured alternately with kiln's; of a host call (H) a bare launch; of a new kernel",
            "the compiler alone, on the same source (C1) or on the same reduction written by hand, a block a result (C2). The spread is half the",
            "distance between the tenth and the ninetieth percentile. `short`: the row misses its target.", ""]
-    main = {r: p for r, p in rows.items() if not is_sweep(r) and not is_permutation(r)}
+    main = {r: p for r, p in rows.items() if not is_sweep(r) and not is_permutation(r) and not is_cell(r)}
     sweeps = {r: p for r, p in rows.items() if is_sweep(r)}
     permutations = {r: p for r, p in rows.items() if is_permutation(r)}
+    splits = {r: p for r, p in rows.items() if is_cell(r)}
     if main:
         out += main_table(main, names, short) + [""]
     if sweeps:
         out += ["## Sizes and chains", "", *sweep_table(sweeps, short), ""]
     if permutations:
         out += ["## All orders of five axes", "", *permutation_table(permutations, short), ""]
+    if splits:
+        out += ["## All splits of a reduction", "", *split_table(splits, names, short), ""]
     if short:
         out += ["## Short of the target", "", *(f"- {row}: {'; '.join(reasons)}" for row, reasons in short.items()), ""]
     return "\n".join(out)
@@ -255,7 +294,92 @@ def bars(row, peers, names, y, limit):
     return out, y + len(present) * BAR + GAP
 
 
+# A heat map: how much of the floor's rate each split of a reduction reaches, kiln's and beside it the best peer's.
+SQUARE, AWKWARD = 30, (1, 2, 3, 4, 5, 6, 7, 8, 9, 63, 64, 65)
+MIDDLES = (16, 1024, 65536)
+
+
+def heat(part):
+    """Red at 50 % and below, yellow at 75, green from 100."""
+    x = min(max((part - 50) / 50, 0), 1)
+    low, middle, high = (200, 60, 60), (245, 220, 130), (70, 160, 90)
+    a, b, t = (low, middle, 2 * x) if x < 0.5 else (middle, high, 2 * x - 1)
+    return "#" + "".join(f"{round(p + (q - p) * t):02x}" for p, q in zip(a, b))
+
+
+def extent(n):
+    return f"{n >> 20}M" if n >= 1 << 20 else f"{n >> 10}k" if n >= 1 << 10 and n % 1024 == 0 else str(n)
+
+
+def heat_panel(x, y, title, columns, lines, value):
+    """value(line, column): (part, whether framed), or None. Returns what is drawn, and where it ends below."""
+    out = [text(x, y, title, 13)]
+    for k, (label, _) in enumerate(columns):
+        out.append(text(x + (k + 0.5) * SQUARE, y + 18, label, 9, "middle", "#555"))
+    for r, (label, line) in enumerate(lines):
+        top = y + 24 + r * SQUARE
+        out.append(text(x - 6, top + SQUARE / 2 + 4, label, 9, "end", "#555"))
+        for k, (_, column) in enumerate(columns):
+            found = value(line, column)
+            if found is None:
+                continue
+            part, framed = found
+            out.append(rectangle(x + k * SQUARE, top, SQUARE - 1, SQUARE - 1, heat(part)))
+            if framed:
+                out.append(f'<rect x="{x + k * SQUARE + 1:.1f}" y="{top + 1:.1f}" width="{SQUARE - 3}" height="{SQUARE - 3}" fill="none" '
+                           'stroke="#222" stroke-width="1.5"/>')
+            out.append(text(x + (k + 0.5) * SQUARE - 0.5, top + SQUARE / 2 + 4, f"{part:.0f}", 10, "middle"))
+    return out, y + 24 + len(lines) * SQUARE
+
+
+def heat_map(header, rows):
+    parts, framed = {"kiln": {}, "peer": {}}, set()
+    for row, peers in rows.items():
+        cell, floor, us, (best, _) = peer_rows.cell(row), peers["kiln"]["floor_us"], peers["kiln"]["us"], best_peer(peers)
+        parts["kiln"][cell] = 100 * floor / us
+        if best:
+            parts["peer"][cell] = 100 * floor / best
+            if us > best * NOISE:
+                framed.add(cell)
+    by_ends = {(outer, inner): (outer, reduced, inner) for outer, reduced, inner in parts["kiln"]}
+    rows_short = {reduced: (outer, reduced, inner) for outer, reduced, inner in parts["kiln"] if inner == 1}
+
+    def is_power(n):
+        return n & (n - 1) == 0 and n.bit_length() % 2 == 1
+
+    ends = sorted({n for outer, _, inner in parts["kiln"] for n in (outer, inner) if is_power(n)})
+    grid = [(extent(n), n) for n in ends]
+    kinds = [("axis 0", lambda k: by_ends.get((1, k))), ("axis 1", rows_short.get),
+             *((f"m={extent(m)}", lambda k, m=m: by_ends.get((m, k))) for m in MIDDLES)]
+    awkward = [(f"k = {k}", k) for k in AWKWARD]
+    body, bottom, x = [], 0, 70
+    for who, title in (("kiln", "kiln"), ("peer", "best peer")):
+        if not parts[who]:
+            continue
+
+        def value(cell, who=who):
+            return (parts[who][cell], cell in framed) if cell in parts[who] else None
+
+        def split(outer, inner, value=value):
+            return value(by_ends.get((outer, inner))) if is_power(outer) and is_power(inner) else None
+
+        drawn, end = heat_panel(x, 70, f"{title}: outer down, inner across", grid, grid, split)
+        body += drawn
+        drawn, end = heat_panel(x, end + 40, f"{title}: (n, k) over an axis; (m, n, k) over n", [(label, kind) for label, kind in kinds], awkward,
+                                lambda k, kind, value=value: value(kind(k)))
+        body += drawn
+        bottom, x = end, x + len(grid) * SQUARE + 80
+    width, height = x - 20, bottom + 20
+    title = f"kiln {header['kiln']} on {header['device']}: sums over the middle of three axes, per cent of the floor's rate"
+    note = "framed: more than 3 % behind the best peer" if parts["peer"] else ""
+    return "\n".join([f'<svg xmlns="http://www.w3.org/2000/svg" width="{width}" height="{height}" viewBox="0 0 {width} {height}">',
+                      rectangle(0, 0, width, height, "#fff"), text(20, 24, title, 15), text(20, 42, note, 11, colour="#555"), *body, "</svg>", ""])
+
+
 def picture(header, lines):
+    splits = {r: p for r, p in by_row(lines).items() if is_cell(r) and p["kiln"].get("floor_us")}
+    if splits:
+        return heat_map(header, splits)
     rows = {r: p for r, p in by_row(lines).items()
             if r[0] in "EBSRF" and not is_sweep(r) and p["kiln"].get("floor_us")}
     names = ["kiln", *(n for n in PEER_ORDER if any(n in p for p in rows.values()))]

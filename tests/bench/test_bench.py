@@ -84,6 +84,15 @@ class Bench(unittest.TestCase):
         self.assertEqual([row["row"] for row in rows], ["E1@2^10", "E1@2^12", "B1@2^12", "E1@2^14", "E1@2^16", "E1@2^18",
                                                         "chain@2^10", "P8:01234", "Podd1:43210"])
 
+    def test_sweep_by_name(self):
+        run = self.kiln("--sweep", "B1", *SMALL, "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        names = [json.loads(line)["row"] for line in run.stdout.splitlines()[1:]]
+        self.assertEqual(names, [f"B1@2^{bits}" for bits in range(10, 20, 2)])
+        run = self.kiln("--sweep", "nonsense", *SMALL)
+        self.assertEqual((run.returncode, run.stdout), (1, ""))
+        self.assertIn("there is no sweep 'nonsense'", run.stderr)
+
     def test_table_for_people(self):
         run = self.kiln("--row", "E1", *SMALL)
         self.assertEqual((run.returncode, run.stderr), (0, ""))

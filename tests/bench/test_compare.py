@@ -58,6 +58,25 @@ class Compare(unittest.TestCase):
         self.compare("--rows", "E3", "--peers", "none")
         self.assertEqual(set(self.lines()[1]), {("E3", "kiln")})
 
+    def test_splits_of_reductions(self):
+        run = self.compare("--sweep", "reduce", "--peers", "numpy")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        _, lines = self.lines()
+        mine = {row for row, peer in lines if peer == "kiln"}
+        # 2^14 elements: powers of four from 1 to 2^14, and 1 to 9, 63 to 65.
+        self.assertLessEqual({"reduce:1x16384x1", "reduce:16384x1x1", "reduce:4x64x64", "reduce:1x5461x3", "reduce:5461x3x1",
+                              "reduce:16x16x63", "reduce:1x252x65"}, mine)
+        for row in mine:
+            outer, reduced, inner = map(int, row[7:].split("x"))
+            self.assertTrue(0.5 * 16384 <= outer * reduced * inner <= 16384, row)
+        if HAS_NUMPY:
+            self.assertEqual({row for row, peer in lines if peer == "numpy"}, mine)
+        self.assertEqual([line for line in lines.values() if "error" in line], [])
+        self.assertIn("| 4 | 64 | 64 |", (self.folder / "here.md").read_text())
+        root = xml.etree.ElementTree.parse(self.folder / "here.svg").getroot()
+        numbers = [node for node in root if node.tag.endswith("text") and (node.text or "").isdigit()]
+        self.assertGreater(len(numbers), len(mine))
+
     def test_refusals(self):
         self.assertIn("there is no peer 'abacus'", self.compare("--rows", "E1", "--peers", "abacus").stderr)
         run = self.compare("--rows", "nonsense")

@@ -2,6 +2,7 @@
 import pathlib
 import sys
 import unittest
+import xml.etree.ElementTree
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench"))
 import peer_rows  # noqa: E402
@@ -54,6 +55,23 @@ class Targets(unittest.TestCase):
                                     line("chain@2^12", 2.05, floor_us=2)), set())
         self.assertEqual(self.short(GPU, line("E2@2^20", 10.6, floor_us=11, copy_us=10), line("E2@2^10", 1.5, floor_us=1),
                                     line("chain@2^12", 2.07, floor_us=2)), {"E2@2^20", "E2@2^10", "chain@2^12"})
+
+    def test_splits(self):
+        name, large, small = "reduce:4x1024x16", dict(floor_us=88, bytes=270e6), dict(floor_us=88, bytes=4e6)
+        self.assertEqual(self.short(GPU, line(name, 100, **large), line(name, 98, "jax")), set())
+        self.assertEqual(self.short(GPU, line(name, 101, **large)), {name})
+        self.assertEqual(self.short(GPU, line(name, 101, **small)), set())
+        self.assertEqual(self.short(GPU, line(name, 100, **large), line(name, 96, "jax")), {name})
+
+    def test_heat_map(self):
+        header = dict(GPU, kiln="1", device="a device")
+        cells = [line("reduce:4x1024x16", 100, floor_us=90), line("reduce:4x1024x16", 80, "jax"), line("reduce:1x5461x3", 100, floor_us=75)]
+        drawn = report.picture(header, cells)
+        texts = [node.text for node in xml.etree.ElementTree.fromstring(drawn) if node.tag.endswith("text")]
+        for part in ("90", "112", "75"):  # kiln's, the best peer's, kiln's of the awkward extent
+            self.assertEqual(texts.count(part), 1, part)
+        self.assertEqual(drawn.count('stroke="#222"'), 2)  # the same cell in both maps
+        self.assertNotEqual(report.heat(60), report.heat(95))
 
     def test_host(self):
         self.assertEqual(self.short(HOST, line("E4", 100, floor_us=10), line("E4", 300, "numpy"), line("E4", 100, "numba")), set())

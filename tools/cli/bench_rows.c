@@ -1,4 +1,4 @@
-/* bench_rows.c - the table of rows, and the sweeps over sizes, axes and chains. */
+/* bench_rows.c - the table of rows, and the sweeps over sizes, axes, chains and splits. */
 #include "bench.h"
 #include <math.h>
 #include <stdlib.h>
@@ -433,6 +433,42 @@ static bool add_permutations(bench_rows *rows, int shape)
     return ok;
 }
 
+/* A sum of (outer, reduced, inner) over the middle axis, unless it is there already. */
+static bool add_split(bench_rows *rows, int64_t outer, int64_t reduced, int64_t inner)
+{
+    const long long o = outer, r = reduced, i = inner;
+    bench_row row = {.is_extra = true, .title = "sum over the middle axis", FOLD(sums, "1"), .floor = "a4/4"};
+    snprintf(row.name, sizeof row.name, "reduce:%lldx%lldx%lld", o, r, i);
+    if (reduced < 1 || bench_rows_find(rows, row.name))
+        return true;
+    row.n_operands = 2;
+    row.operand[0].dtype = row.operand[1].dtype = KILN_FLOAT32;
+    snprintf(row.operand[0].shape, sizeof row.operand[0].shape, "%lld,%lld,%lld", o, r, i);
+    snprintf(row.operand[1].shape, sizeof row.operand[1].shape, "%lld,%lld", o, i);
+    return add(rows, &row) != NULL;
+}
+
+/* All splits of 2^26 elements, times the scale, in powers of four; and about as many elements with awkward
+ * extents: the first axis of two reduced, the last, the middle of three. */
+static bool add_splits(bench_rows *rows, double scale)
+{
+    static const int inners[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 63, 64, 65}, outers[] = {1, 16, 1024, 65536};
+    int bits = 32;
+    bool ok = true;
+    while (bits > 12 && ldexp(1, bits) > ldexp(1, 26) * scale)
+        bits -= 2;
+    const int64_t size = (int64_t)1 << bits;
+    for (int o = 0; o <= bits; o += 2)
+        for (int i = 0; i <= bits - o && ok; i += 2)
+            ok = add_split(rows, (int64_t)1 << o, size >> o >> i, (int64_t)1 << i);
+    for (size_t i = 0; i < sizeof inners / sizeof *inners && ok; i++) {
+        ok = add_split(rows, size / inners[i], inners[i], 1);
+        for (size_t o = 0; o < sizeof outers / sizeof *outers && ok; o++)
+            ok = add_split(rows, outers[o], size / outers[o] / inners[i], inners[i]);
+    }
+    return ok;
+}
+
 bool bench_rows_make(bench_rows *out, bool is_cuda, double scale)
 {
     bool ok = true;
@@ -448,7 +484,7 @@ bool bench_rows_make(bench_rows *out, bool is_cuda, double scale)
         ok = add_chain(out, bits, BENCH_CHAIN) && (!is_cuda || add_chain(out, bits, BENCH_CHAIN_GRAPH));
     for (size_t i = 0; i < sizeof permuted / sizeof *permuted && ok; i++)
         ok = add_permutations(out, (int)i);
-    return ok;
+    return ok && add_splits(out, scale);
 }
 
 void bench_rows_free(bench_rows *rows)

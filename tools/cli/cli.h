@@ -17,7 +17,7 @@ typedef struct cli_list {
 
 typedef struct cli_options {
     cli_list positional, outputs, types, axes;
-    const char *target, *arch, *name, *preamble, *dtype, *shape, *size, *order, *reduce_type, *row,
+    const char *target, *arch, *name, *preamble, *dtype, *shape, *size, *order, *reduce_type, *row, *sweep,
         *size_scale, *seconds;
     int repeat;
     bool help, json, fast_math, no_fma, keepdims, list;

@@ -47,16 +47,36 @@ static int unknown_row(const bench_rows *rows, const char *word, size_t length)
     fprintf(stderr, "kiln bench: there is no row '%.*s'; the rows are:\n", (int)length, word);
     print_rows(stderr, rows, false);
     fputs("and of the sweeps E1@2^10 (E2, B1, chain, graph alike), P1:01234 (P2, P4, P8, P16, Podd1, Podd2, "
-          "Podd4 alike).\n",
+          "Podd4 alike), reduce:64x16384x64.\n",
           stderr);
     return CLI_FAILED;
 }
 
-/* text: words between commas; NULL: the whole table, without the sweeps. */
-static int choose(const bench_rows *rows, bool *chosen, const char *text)
+/* The rows "NAME@..." or "NAME:...". */
+static int choose_sweep(const bench_rows *rows, bool *chosen, const char *name)
 {
-    for (int i = 0; i < rows->count && !text; i++)
+    size_t length = strlen(name);
+    int found = 0;
+    for (int i = 0; i < rows->count; i++) {
+        const char *row = rows->row[i].name;
+        if (length > 0 && strncmp(row, name, length) == 0 && (row[length] == '@' || row[length] == ':')) {
+            chosen[i] = true;
+            found++;
+        }
+    }
+    if (!found)
+        fprintf(stderr, "kiln bench: there is no sweep '%s'; kiln bench --help lists them\n", name);
+    return found ? CLI_OK : CLI_FAILED;
+}
+
+/* --row: words between commas; neither that nor --sweep: the whole table, without the sweeps. */
+static int choose(const bench_rows *rows, bool *chosen, const cli_options *o)
+{
+    const char *text = o->row;
+    for (int i = 0; i < rows->count && !text && !o->sweep; i++)
         chosen[i] = !rows->row[i].is_extra;
+    if (o->sweep && choose_sweep(rows, chosen, o->sweep) != CLI_OK)
+        return CLI_FAILED;
     while (text) {
         size_t length = strcspn(text, ",");
         if (length == 0 || choose_word(rows, chosen, text, length) == 0)
@@ -110,6 +130,12 @@ static void print_header_json(const bench *b, const char *date, const char *cuda
     putchar('\n');
 }
 
+/* Names of sweeps are long. */
+static int name_width(const bench *b)
+{
+    return b->options->sweep ? 22 : 12;
+}
+
 static void print_header(const bench *b)
 {
     char date[40], driver[64] = "", cuda[16] = "";
@@ -127,7 +153,8 @@ static void print_header(const bench *b)
     if (b->is_cuda)
         printf(", driver %s, CUDA %s", driver, cuda);
     printf(", kiln %s, %s, sizes times %g\n\n", kiln_version(), date, b->scale);
-    printf("%-12s %10s %9s %9s %8s %7s\n", "row", "us", "GB/s", "floor us", "of floor", "spread");
+    printf("%-*s %10s %9s %9s %8s %7s\n", name_width(b), "row", "us", "GB/s", "floor us", "of floor",
+           "spread");
 }
 
 static void number_if_any(cli_json *json, const char *key, double value)
@@ -172,9 +199,9 @@ static void print_number(int width, int precision, double value)
         printf(" %*.*f", width, precision, value);
 }
 
-static void print_row_text(const bench_row *row, const bench_result *r)
+static void print_row_text(const bench *b, const bench_row *row, const bench_result *r)
 {
-    printf("%-12s", row->name);
+    printf("%-*s", name_width(b), row->name);
     print_number(10, r->time.us < 100 ? 2 : 1, r->time.us);
     print_number(9, 1, r->bytes / r->time.us / 1e3);
     print_number(9, r->floor.us < 100 ? 2 : 1, r->floor.us);
@@ -238,7 +265,7 @@ static int run_chosen(bench *b, const bench_rows *rows, const bool *chosen)
         else if (b->options->json)
             print_row_json(row, &result);
         else
-            print_row_text(row, &result);
+            print_row_text(b, row, &result);
         fflush(stdout);
         code = ok ? code : CLI_FAILED;
     }
@@ -300,7 +327,7 @@ static int run_rows(bench *b)
     else if (o->list) {
         print_rows(stdout, &rows, true);
         code = CLI_OK;
-    } else if ((code = choose(&rows, chosen, o->row)) == CLI_OK)
+    } else if ((code = choose(&rows, chosen, o)) == CLI_OK)
         code = run_chosen(b, &rows, chosen);
     free(chosen);
     bench_rows_free(&rows);
@@ -313,7 +340,7 @@ int cli_bench_run(const cli_options *options)
     bench b = {.options = options, .shows_progress = isatty(STDERR_FILENO) != 0};
     int code = read_number(&b.scale, "size-scale", options->size_scale, 1);
     if (code == CLI_OK)
-        code = read_number(&b.seconds, "seconds", options->seconds, 0.25);
+        code = read_number(&b.seconds, "seconds", options->seconds, options->sweep ? 0.02 : 0.25);
     /* The names that bench_first_use.c gives its own processes. */
     if (code == CLI_OK && child && strncmp(child, BENCH_CHILD, strlen(BENCH_CHILD)) != 0)
         code = cli_usage_error("bench", "does not take '%s'", child);
