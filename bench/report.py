@@ -78,6 +78,8 @@ def judge_bytes(reasons, row, peers):
     if best is not None and us > best * NOISE:
         reasons.append(f"{us / best:.2f} times {PEER_TITLES[name]}'s time")
     is_small = is_cell(row) and peers["kiln"]["bytes"] < 256e6  # a launch counts for too much
+    if row == "R13":
+        at_most(reasons, us, 4, "wanted")
     if floor and row not in NOT_BYTES and not is_small and floor / us < floor_target(row):
         reasons.append(f"{100 * floor / us:.1f} % of the floor, wanted {100 * floor_target(row):.0f}")
 

@@ -40,9 +40,10 @@ class Targets(unittest.TestCase):
         self.assertEqual(self.short(GPU, line("C1", 23100, floor_us=20000), line("C4", 351)), {"C1", "C4"})
 
     def test_reductions(self):
-        self.assertEqual(self.short(GPU, line("R1", 105, floor_us=100), line("R4", 113, floor_us=100), line("R13", 9, floor_us=3)), set())
-        self.assertEqual(self.short(GPU, line("R1", 106, floor_us=100), line("R4", 114, floor_us=100), line("R13", 9, floor_us=3),
-                                    line("R13", 8, "torch")), {"R1", "R4", "R13"})
+        self.assertEqual(self.short(GPU, line("R1", 105, floor_us=100), line("R4", 113, floor_us=100), line("R13", 3.9, floor_us=3),
+                                    line("F1", 9, floor_us=3)), set())
+        self.assertEqual(self.short(GPU, line("R1", 106, floor_us=100), line("R4", 114, floor_us=100), line("R13", 4.1, floor_us=3),
+                                    line("F1", 9), line("F1", 8, "torch")), {"R1", "R4", "R13", "F1"})
         self.assertEqual(self.short(GPU, line("C2", 39900, floor_us=27000), line("C2", 40000, "jax"), line("H7", 2.7, floor_us=2)), set())
         self.assertEqual(self.short(GPU, line("C2", 41000, floor_us=27000), line("C2b", 39000, floor_us=27000), line("C2b", 38000, "jax"),
                                     line("C4b", 351), line("H7", 2.9, floor_us=2)), {"C2", "C2b", "C4b", "H7"})
