@@ -12,17 +12,30 @@
 #include <string.h>
 #include <time.h>
 
-static const case_list lists[] = {{"layout", layout_cases},   {"dtype", dtype_cases},
-                                  {"snippet", snippet_cases}, {"scalar", scalar_cases},
-                                  {"overlap", overlap_cases}, {"option", option_cases},
-                                  {"refusal", refusal_cases}, {"call", call_cases},
-                                  {"guide", guide_cases},     {"raw", raw_cases},
-                                  {"large", large_cases},     {"graph", graph_cases},
-                                  {"cast", cast_cases},       {"half", half_cases},
-                                  {"complex", complex_cases}, {"stream", stream_cases},
-                                  {"array", array_cases},     {"fill", fill_cases},
-                                  {"integer", integer_cases}, {"capture", capture_cases},
-                                  {"module", module_cases},   {"reduction", reduction_cases}};
+static const case_list lists[] = {{"layout", layout_cases},
+                                  {"dtype", dtype_cases},
+                                  {"snippet", snippet_cases},
+                                  {"scalar", scalar_cases},
+                                  {"overlap", overlap_cases},
+                                  {"option", option_cases},
+                                  {"refusal", refusal_cases},
+                                  {"call", call_cases},
+                                  {"guide", guide_cases},
+                                  {"raw", raw_cases},
+                                  {"large", large_cases},
+                                  {"graph", graph_cases},
+                                  {"cast", cast_cases},
+                                  {"half", half_cases},
+                                  {"complex", complex_cases},
+                                  {"stream", stream_cases},
+                                  {"array", array_cases},
+                                  {"fill", fill_cases},
+                                  {"integer", integer_cases},
+                                  {"capture", capture_cases},
+                                  {"module", module_cases},
+                                  {"reduction", reduction_cases},
+                                  {"together", reduction_together_cases},
+                                  {"reduction_large", reduction_large_cases}};
 static char target_name[16];
 static uint64_t seed;
 

@@ -1,14 +1,16 @@
-/* fuzz_specialisations - 1,000 random shapes and layouts through one kernel of three operands need few binaries: at most 16 for a dtype tuple. Nothing is compiled.
+/* fuzz_specialisations - 1,000 random shapes and layouts through one kernel of three operands need few binaries: at most 16 for a dtype tuple; 1,000 random shapes, axes
+ * and layouts through one reduction at most 24. Nothing is compiled.
  *
  * usage: fuzz_specialisations [--verbose] */
 #include "random_layouts.h"
 #include "stage_parts.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYOUTS = 1000, AT_MOST = 16 };
+enum { LAYOUTS = 1000, AT_MOST = 16, AT_MOST_REDUCTIONS = 24 };
 
 /* The distinct lines met. */
 typedef struct lines {
@@ -77,37 +79,191 @@ static void explain_one(kiln_kernel *kernel, const kiln_dtype *dtype, const char
         kiln_array_free(array[k]);
 }
 
+/* Whether there are at least and at most so many; says how many there are, with `what` they are of. */
+static bool are_few(lines *l, const char *target, const char *what, int least, int most, bool verbose)
+{
+    printf("%s: %s: %d specialisations\n", target, what, l->count);
+    for (int k = 0; verbose && k < l->count; ++k)
+        printf("    %s\n", strstr(l->line[k], " schedule=") ? strstr(l->line[k], " schedule=") : l->line[k]);
+    bool few = !in_trouble() && l->count >= least && l->count <= most;
+    if (!few && !in_trouble())
+        printf("FAILED: %d to %d were expected\n", least, most);
+    free_lines(l);
+    return few;
+}
+
 static bool few_for(kiln_kernel *kernel, const kiln_dtype *dtype, const char *target, bool verbose)
 {
     lines l = {0};
     dice d = {7};
+    char what[100];
     for (int k = 0; k < LAYOUTS && !in_trouble(); ++k)
         explain_one(kernel, dtype, target, &d, &l);
-    printf("%s: %s, %s -> %s: %d specialisations\n", target, kiln_dtype_name(dtype[0]),
-           kiln_dtype_name(dtype[1]), kiln_dtype_name(dtype[2]), l.count);
-    for (int k = 0; verbose && k < l.count; ++k)
-        printf("    %s\n", strstr(l.line[k], " schedule=") ? strstr(l.line[k], " schedule=") : l.line[k]);
+    snprintf(what, sizeof what, "%s, %s -> %s", kiln_dtype_name(dtype[0]), kiln_dtype_name(dtype[1]),
+             kiln_dtype_name(dtype[2]));
     /* The host makes runs of all layouts. Two at least on CUDA: were there one alone, the layouts would not be what they should. */
     bool is_host = !strcmp(target, "host");
-    bool few = !in_trouble() && l.count >= (is_host ? 1 : 2) && l.count <= (is_host ? 1 : AT_MOST);
-    free_lines(&l);
+    return are_few(&l, target, what, is_host ? 1 : 2, is_host ? 1 : AT_MOST, verbose);
+}
+
+static bool few_for_each(const char *target, bool verbose)
+{
+    kiln_kernel *kernel = NULL;
+    bool few = succeeded(kiln_elementwise_create(&kernel, "A x, B y", "C z", "z = x + y", "three", NULL),
+                         "kiln_elementwise_create");
+    for (size_t k = 0; k < sizeof tuples / sizeof tuples[0] && kernel; ++k)
+        few = few_for(kernel, tuples[k], target, verbose) && few;
+    kiln_kernel_free(kernel);
     return few;
+}
+
+/* ---- reductions ---- */
+
+enum { MAX_REDUCED_AXES = 5, MAX_INPUTS = 2, MAX_OUTPUTS = 2 };
+
+typedef struct reduction {
+    const char *in, *out, *map, *reduce, *post, *preamble;
+    int n_in, n_out;
+    kiln_dtype dtype[MAX_INPUTS];
+} reduction;
+
+#define SUM(dtype, sum)                                                                                      \
+    {                                                                                                        \
+        "T x", sum " y", "x", "a + b", "y = a", NULL, 1, 1,                                                  \
+        {                                                                                                    \
+            dtype                                                                                            \
+        }                                                                                                    \
+    }
+#define BEST                                                                                                 \
+    "struct best { float value; long long at; };\n"                                                          \
+    "__device__ best better(best a, best b) { return b.value > a.value ? b : a; }"
+
+static const reduction reductions[] = {
+    SUM(KILN_FLOAT32, "T"),
+    SUM(KILN_FLOAT16, "T"),
+    SUM(KILN_FLOAT64, "T"),
+    SUM(KILN_UINT8, "int64"),
+    SUM(KILN_INT16, "int64"),
+    SUM(KILN_COMPLEX128, "T"),
+    {"A x, B y", "A z", "x * y", "a + b", "z = a", NULL, 2, 1, {KILN_FLOAT32, KILN_FLOAT32}},
+    {"A x, B y", "float64 z", "x * y", "a + b", "z = a", NULL, 2, 1, {KILN_UINT8, KILN_FLOAT64}},
+    {"T x",
+     "T value, int64 at",
+     "best{x, _J}",
+     "better(a, b)",
+     "value = a.value; at = a.at",
+     BEST,
+     1,
+     2,
+     {KILN_FLOAT32}},
+};
+
+/* 1 to 2^26 elements, as many of each magnitude, along 1 to 5 axes. */
+static int random_extents(int64_t *shape, dice *d)
+{
+    int ndim = (int)dice_between(d, 1, MAX_REDUCED_AXES);
+    double room = (double)dice_between(d, 0, 26000) / 1000;
+    for (int a = 0; a < ndim; ++a) {
+        double part = a == ndim - 1 ? room : room * (double)dice_between(d, 0, 1000) / 1000;
+        shape[a] = (int64_t)exp2(part);
+        room -= part;
+    }
+    for (int a = ndim; a-- > 1;) {
+        int other = (int)dice_between(d, 0, a);
+        int64_t kept = shape[a];
+        shape[a] = shape[other];
+        shape[other] = kept;
+    }
+    return ndim;
+}
+
+/* Permuted, sliced with steps either way, broadcast, off by some elements; or none of it. */
+static void random_input(place *p, int ndim, const int64_t *shape, dice *d)
+{
+    memset(p, 0, sizeof *p);
+    p->ndim = ndim;
+    memcpy(p->shape, shape, (size_t)ndim * sizeof *shape);
+    layout_plain(&p->layout, ndim);
+    p->layout.shift = dice_one_in(d, 2) ? dice_between(d, 0, 64) : 0;
+    bool is_permuted = dice_one_in(d, 2), is_sliced = dice_one_in(d, 3), is_still = dice_one_in(d, 8);
+    for (int a = ndim; is_permuted && a-- > 1;) {
+        int other = (int)dice_between(d, 0, a), kept = p->layout.order[a];
+        p->layout.order[a] = p->layout.order[other];
+        p->layout.order[other] = kept;
+    }
+    for (int a = 0; a < ndim; ++a) {
+        p->layout.reversed[a] = is_sliced && dice_one_in(d, 3);
+        p->layout.step[a] = is_sliced && dice_one_in(d, 3) ? (int)dice_between(d, 2, 5) : 1;
+        p->layout.broadcast[a] = is_still && dice_one_in(d, 2);
+    }
+}
+
+/* Any of the axes, none and all too, in any order. */
+static int random_axes(int *axes, int ndim, dice *d)
+{
+    int count = 0;
+    for (int a = 0; a < ndim; ++a)
+        if (dice_one_in(d, 2))
+            axes[count++] = a - (dice_one_in(d, 2) ? ndim : 0);
+    return count;
+}
+
+static void explain_reduction(kiln_kernel *kernel, const reduction *r, const char *target, dice *d, lines *l)
+{
+    int64_t shape[MAX_REDUCED_AXES];
+    int axes[MAX_REDUCED_AXES];
+    place p;
+    kiln_array *array[MAX_INPUTS] = {NULL};
+    kiln_arg in[MAX_INPUTS];
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    char *line = NULL;
+    int ndim = random_extents(shape, d);
+    for (int k = 0; k < r->n_in; ++k) {
+        random_input(&p, ndim, shape, d);
+        array[k] = array_nowhere(&p, r->dtype[k]);
+        in[k] = kiln_arg_array(array[k]);
+    }
+    options.axes = axes;
+    options.n_axes = random_axes(axes, ndim, d);
+    options.flags = dice_one_in(d, 2) ? KILN_CALL_KEEPDIMS : 0;
+    if (!in_trouble() &&
+        succeeded(kiln_kernel_explain(&line, kernel, NULL, r->n_out, in, r->n_in, &options, target),
+                  "kiln_kernel_explain"))
+        take_line(l, line);
+    for (int k = 0; k < r->n_in; ++k)
+        kiln_array_free(array[k]);
+}
+
+static bool few_for_reduction(const reduction *r, const char *target, bool verbose)
+{
+    lines l = {0};
+    dice d = {11};
+    char what[100];
+    kiln_kernel *kernel = NULL;
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.preamble = r->preamble;
+    options.reduce_type = r->preamble ? "best" : NULL;
+    if (succeeded(kiln_reduction_create(&kernel, r->in, r->out, r->map, r->reduce, r->post,
+                                        r->preamble ? NULL : "0", "reduced", &options),
+                  "kiln_reduction_create"))
+        for (int k = 0; k < LAYOUTS && !in_trouble(); ++k)
+            explain_reduction(kernel, r, target, &d, &l);
+    kiln_kernel_free(kernel);
+    snprintf(what, sizeof what, "%s by %s of %s%s%s", r->map, r->reduce, kiln_dtype_name(r->dtype[0]),
+             r->n_in > 1 ? ", " : "", r->n_in > 1 ? kiln_dtype_name(r->dtype[1]) : "");
+    return are_few(&l, target, what, 2, AT_MOST_REDUCTIONS, verbose);
 }
 
 int main(int argc, char **argv)
 {
     static const char *const targets[] = {"host", "sm_90"};
-    kiln_kernel *kernel = NULL;
-    bool few = succeeded(kiln_elementwise_create(&kernel, "A x, B y", "C z", "z = x + y", "three", NULL),
-                         "kiln_elementwise_create");
-    bool verbose = argc > 1 && !strcmp(argv[1], "--verbose");
-    for (size_t t = 0; t < 2 && kernel; ++t)
-        for (size_t k = 0; k < sizeof tuples / sizeof tuples[0]; ++k)
-            few = few_for(kernel, tuples[k], targets[t], verbose) && few;
-    kiln_kernel_free(kernel);
+    bool few = true, verbose = argc > 1 && !strcmp(argv[1], "--verbose");
+    for (size_t t = 0; t < 2; ++t) {
+        few = few_for_each(targets[t], verbose) && few;
+        for (size_t k = 0; k < sizeof reductions / sizeof reductions[0]; ++k)
+            few = few_for_reduction(&reductions[k], targets[t], verbose) && few;
+    }
     if (in_trouble())
         printf("FAILED: %s\n", trouble_text());
-    else if (!few)
-        printf("FAILED: 1 specialisation on the host, 2 to %d on CUDA were expected for each\n", AT_MOST);
     return !few;
 }

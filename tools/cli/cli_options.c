@@ -29,8 +29,7 @@ static const option table[] = {
     {"keepdims", NULL, "results have extent 1 along reduced axes", FLAG, MEMBER(keepdims), CLI_REDUCE},
     {"reduce-type", "TYPE",
      "the type of a and b: a dtype, a placeholder or a struct of the preamble; default: the first output's, "
-     "float32 for "
-     "float16 and bfloat16",
+     "float32 for float16 and bfloat16",
      TEXT, MEMBER(reduce_type), CLI_REDUCE},
     {"target", "TARGET",
      "host, cuda or cuda:N; default: KILN_TARGET, else cuda:0 where there is one, else host", TEXT,
