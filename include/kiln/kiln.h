@@ -24,6 +24,7 @@
 #include <kiln/dlpack.h>
 #include <kiln/arg.h>
 #include <kiln/kernel.h>
+#include <kiln/operation.h>
 #include <kiln/module.h>
 #include <kiln/cache.h>
 #include <kiln/toolchain.h>

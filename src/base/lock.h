@@ -17,6 +17,7 @@
 #define KN_LOCKS(X)                                                                                          \
     X(FORK, 1, WAITS, "forking itself: one thread at a time")                                                \
     X(OWN_KERNELS, 1, WAITS, "the kernels that arrays are copied and filled by")                             \
+    X(OPERATIONS, 1, WAITS, "operations that were registered, and kernels of operations")                    \
     X(DEVICE_HOST, 1, WAITS, "making the host device")                                                       \
     X(DEVICE_CUDA, 1, RESETS, "making CUDA devices")                                                         \
     X(CUDA_PEERS, 1, RESETS, "which devices see each other")                                                 \

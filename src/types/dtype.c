@@ -5,22 +5,22 @@
 
 /* clang-format off */
 static const kn_dtype_info table[] = {
-    {KILN_DTYPE_NONE, "none",       KN_KIND_BOOL,    0,  1,  NULL,   NULL,                 NULL,                 0},
-    {KILN_BOOL,       "bool",       KN_KIND_BOOL,    1,  1,  "|b1",  "bool",               "unsigned char",      6},
-    {KILN_INT8,       "int8",       KN_KIND_INT,     1,  1,  "|i1",  "signed char",        "signed char",        0},
-    {KILN_INT16,      "int16",      KN_KIND_INT,     2,  2,  "<i2",  "short",              "short",              0},
-    {KILN_INT32,      "int32",      KN_KIND_INT,     4,  4,  "<i4",  "int",                "int",                0},
-    {KILN_INT64,      "int64",      KN_KIND_INT,     8,  8,  "<i8",  "long long",          "long long",          0},
-    {KILN_UINT8,      "uint8",      KN_KIND_UINT,    1,  1,  "|u1",  "unsigned char",      "unsigned char",      1},
-    {KILN_UINT16,     "uint16",     KN_KIND_UINT,    2,  2,  "<u2",  "unsigned short",     "unsigned short",     1},
-    {KILN_UINT32,     "uint32",     KN_KIND_UINT,    4,  4,  "<u4",  "unsigned int",       "unsigned int",       1},
-    {KILN_UINT64,     "uint64",     KN_KIND_UINT,    8,  8,  "<u8",  "unsigned long long", "unsigned long long", 1},
-    {KILN_FLOAT16,    "float16",    KN_KIND_FLOAT,   2,  2,  "<f2",  "float16",            "float16",            2},
-    {KILN_BFLOAT16,   "bfloat16",   KN_KIND_FLOAT,   2,  2,  NULL,   "bfloat16",           "bfloat16",           4},
-    {KILN_FLOAT32,    "float32",    KN_KIND_FLOAT,   4,  4,  "<f4",  "float",              "float",              2},
-    {KILN_FLOAT64,    "float64",    KN_KIND_FLOAT,   8,  8,  "<f8",  "double",             "double",             2},
-    {KILN_COMPLEX64,  "complex64",  KN_KIND_COMPLEX, 8,  8,  "<c8",  "complex<float>",     "complex<float>",     5},
-    {KILN_COMPLEX128, "complex128", KN_KIND_COMPLEX, 16, 16, "<c16", "complex<double>",    "complex<double>",    5},
+    {KILN_DTYPE_NONE, "none",       '-', KN_KIND_BOOL,    0,  1,  NULL,   NULL,                 NULL,                 0},
+    {KILN_BOOL,       "bool",       '?', KN_KIND_BOOL,    1,  1,  "|b1",  "bool",               "unsigned char",      6},
+    {KILN_INT8,       "int8",       'b', KN_KIND_INT,     1,  1,  "|i1",  "signed char",        "signed char",        0},
+    {KILN_INT16,      "int16",      'h', KN_KIND_INT,     2,  2,  "<i2",  "short",              "short",              0},
+    {KILN_INT32,      "int32",      'i', KN_KIND_INT,     4,  4,  "<i4",  "int",                "int",                0},
+    {KILN_INT64,      "int64",      'l', KN_KIND_INT,     8,  8,  "<i8",  "long long",          "long long",          0},
+    {KILN_UINT8,      "uint8",      'B', KN_KIND_UINT,    1,  1,  "|u1",  "unsigned char",      "unsigned char",      1},
+    {KILN_UINT16,     "uint16",     'H', KN_KIND_UINT,    2,  2,  "<u2",  "unsigned short",     "unsigned short",     1},
+    {KILN_UINT32,     "uint32",     'I', KN_KIND_UINT,    4,  4,  "<u4",  "unsigned int",       "unsigned int",       1},
+    {KILN_UINT64,     "uint64",     'L', KN_KIND_UINT,    8,  8,  "<u8",  "unsigned long long", "unsigned long long", 1},
+    {KILN_FLOAT16,    "float16",    'e', KN_KIND_FLOAT,   2,  2,  "<f2",  "float16",            "float16",            2},
+    {KILN_BFLOAT16,   "bfloat16",   'E', KN_KIND_FLOAT,   2,  2,  NULL,   "bfloat16",           "bfloat16",           4},
+    {KILN_FLOAT32,    "float32",    'f', KN_KIND_FLOAT,   4,  4,  "<f4",  "float",              "float",              2},
+    {KILN_FLOAT64,    "float64",    'd', KN_KIND_FLOAT,   8,  8,  "<f8",  "double",             "double",             2},
+    {KILN_COMPLEX64,  "complex64",  'F', KN_KIND_COMPLEX, 8,  8,  "<c8",  "complex<float>",     "complex<float>",     5},
+    {KILN_COMPLEX128, "complex128", 'D', KN_KIND_COMPLEX, 16, 16, "<c16", "complex<double>",    "complex<double>",    5},
 };
 
 /* What numpy.dtype() takes beside the names above. */
@@ -81,6 +81,14 @@ static kiln_dtype find_code(const char *code)
         if (table[i].npy && !strcmp(table[i].npy + 1, code))
             return table[i].dtype;
     return strcmp(code, "?") == 0 ? KILN_BOOL : KILN_DTYPE_NONE;
+}
+
+kiln_dtype kn_dtype_of_letter(char letter)
+{
+    for (int i = 1; i < TABLE_COUNT; i++)
+        if (table[i].letter == letter)
+            return table[i].dtype;
+    return KILN_DTYPE_NONE;
 }
 
 static kiln_status refuse_name(const char *name)

@@ -16,6 +16,7 @@ typedef enum kn_dtype_kind {
 typedef struct kn_dtype_info {
     kiln_dtype dtype;
     const char *name; /* "float32" */
+    char letter;      /* NumPy's, in the types of operations; 'E': bfloat16 */
     kn_dtype_kind kind;
     uint8_t size, align; /* bytes */
     const char *npy;     /* ".npy" descr, "<f4"; NULL: none (bfloat16, which files hold as "<V2") */
@@ -30,6 +31,9 @@ const kn_dtype_info *kn_dtype_info_of(kiln_dtype dtype);
 /* By name or alias ("float32", "float"), without codes such as "f4"; KILN_DTYPE_NONE where there is none.
  * Sets no error. */
 kiln_dtype kn_dtype_find(const char *name, size_t length);
+
+/* KILN_DTYPE_NONE where there is none. */
+kiln_dtype kn_dtype_of_letter(char letter);
 
 /* Which preludes a dtype needs in generated code. */
 bool kn_dtype_is_half(kiln_dtype dtype); /* float16 or bfloat16 */

@@ -7,6 +7,7 @@
 
 #include "build/build.h"
 #include "base/os.h"
+#include "kernel/operation.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,13 +59,14 @@ int fault_tear_down(void **state)
 
 void fault_forget(void)
 {
+    kn_operations_forget();
     kn_build_shutdown();
 }
 
 void fault_empty_cache(void)
 {
     char path[300];
-    kn_build_shutdown();
+    fault_forget();
     in_folder(path, sizeof path, "cache");
     remove_all(path);
 }
@@ -262,6 +264,43 @@ static kiln_status look_at_kernel(void)
     return status;
 }
 
+/* A definition of its own each time; nothing to compute, and so nothing to compile. */
+static kiln_status use_operations(void)
+{
+    static const int64_t nothing = 0;
+    static int number;
+    const kiln_dtype in_dtype = KILN_INT16;
+    char name[40];
+    kiln_kernel *kernel = NULL;
+    kiln_array *x = NULL, *y = NULL;
+    int before = kiln_operation_count();
+    snprintf(name, sizeof name, "fault_%d", number++);
+    const kiln_operation d = {.struct_size = sizeof d,
+                              .name = name,
+                              .in_params = "T x",
+                              .out_params = "U y",
+                              .types = "f->f l->d",
+                              .map = "y = x",
+                              .preamble = "typedef T own;"};
+    kiln_status status = kiln_operation_register(&d);
+    assert_int_equal(kiln_operation_count(), before + (status == KILN_OK));
+    if (status == KILN_OK)
+        status = kiln_operation_kernel(&kernel, name, &in_dtype, 1);
+    if (status == KILN_OK)
+        assert_string_equal(kiln_kernel_name(kernel), name);
+    if (status == KILN_OK)
+        status = kiln_array_zeros(&x, KILN_INT32, 1, &nothing, KILN_DEVICE_HOST);
+    if (status == KILN_OK) {
+        kiln_arg in = kiln_arg_array(x);
+        status = kiln_operation_call(&y, 1, name, &in, 1, NULL);
+    }
+    if (status == KILN_OK)
+        assert_int_equal(kiln_array_dtype(y), KILN_FLOAT64);
+    kiln_array_free(x);
+    kiln_array_free(y);
+    return status;
+}
+
 /* The right error, or the one of what failed on the way to it. */
 static kiln_status wanted(kiln_status status, kiln_status right)
 {
@@ -340,5 +379,6 @@ const fault_flow fault_flows[] = {
     {"call_kernel", call_kernel, true},           {"call_in_place", call_in_place, true},
     {"look_at_kernel", look_at_kernel, true},     {"make_mistakes", make_mistakes, false},
     {"compile_nonsense", compile_nonsense, true}, {"look_at_cache", look_at_cache, false},
+    {"use_operations", use_operations, false},
 };
 const int fault_flow_count = sizeof fault_flows / sizeof *fault_flows;

@@ -56,6 +56,8 @@ static int use_everything(void)
 {
     kiln_cache_stats cache = KILN_CACHE_STATS_INIT;
     kiln_memory_stats memory = KILN_MEMORY_STATS_INIT;
+    const kiln_dtype halves = KILN_FLOAT16;
+    kiln_kernel *kernel = NULL;
     void *pinned = NULL;
     for (int lock = 0; lock < KN_LOCK_COUNT; lock++) {
         kn_lock_take((kn_lock)lock);
@@ -70,6 +72,8 @@ static int use_everything(void)
     if (kiln_memory_alloc_pinned(&pinned, 100) != KILN_OK)
         return 5;
     kiln_memory_free_pinned(pinned);
+    if (kiln_operation_kernel(&kernel, "std", &halves, 1) != KILN_OK)
+        return 6;
     kiln_log_set_callback(NULL, NULL);
     kiln_memory_set_hook(NULL, NULL);
     return 0;

@@ -1,0 +1,29 @@
+/* kernel/operation.h - the list of operations, and their variants as programs. */
+#ifndef KN_KERNEL_OPERATION_H
+#define KN_KERNEL_OPERATION_H
+
+#include "kernel/kernel.h"
+#include "types/variant.h"
+
+/* ---- operation_list.c: the table, and what was registered. Under KN_LOCK_OPERATIONS ---- */
+
+/* NULL beyond the last. Lives as long as the library. */
+const kiln_operation *kn_operation_at(int index);
+/* The first definition of this name, and its variant, that takes inputs of these dtypes; NULL. */
+const kiln_operation *kn_operation_find(kn_variant *variant, const char *name, const kiln_dtype *in,
+                                        int n_in);
+/* What was registered is forgotten. */
+void kn_operations_free(void);
+
+/* ---- operation.c ---- */
+
+/* That, and all kernels: for the end of the library. No thread may be using them. */
+void kn_operations_forget(void);
+
+/* ---- operation_program.c ---- */
+
+kiln_status kn_operation_params(kn_param *param, int *n_in, int *n_out, const kiln_operation *d);
+/* Inputs and outputs of other dtypes than the variant's are converted. */
+kiln_status kn_operation_program(kn_program **out, const kiln_operation *d, const kn_variant *v);
+
+#endif

@@ -1,0 +1,366 @@
+"""The operations of the table against NumPy's, in dtype and value: every dtype; NaN, infinities, ties, negative zeros, nothing at all; axes none, one,
+many, kept or dropped; weak numbers; outputs given. Variances against float64. bfloat16, which NumPy has not, against float32 rounded.
+Without KILN_SOAK=1 each operation has a few of the dtypes, which all occur.
+check_operations.py LIBRARY"""
+import ctypes
+import os
+import sys
+import warnings
+
+import numpy as np
+
+from fuzz_reductions import KEEPDIMS, CallOptions
+from host_kernels import FLOATS, INTEGERS, Argument, Library, in_threads
+
+COMPLEX = ["complex64", "complex128"]
+DTYPES = ["bool"] + INTEGERS + FLOATS + COMPLEX
+INF, NAN = float("inf"), float("nan")
+SOAK = os.environ.get("KILN_SOAK") == "1"
+WEAK = {bool: 2, int: 3, float: 5, complex: 6}
+
+
+class Operations(Library):
+    def __init__(self, path):
+        super().__init__(path)
+        for name, kind in (("data", ctypes.c_void_p), ("shape", ctypes.POINTER(ctypes.c_int64)), ("ndim", ctypes.c_int), ("dtype", ctypes.c_int)):
+            getattr(self.c, f"kiln_array_{name}").restype = kind
+            getattr(self.c, f"kiln_array_{name}").argtypes = [ctypes.c_void_p]
+        self.c.kiln_dtype_name.restype = ctypes.c_char_p
+
+    def result(self, handle):
+        """A copy of an array that a call allocated, which is C-ordered. bfloat16 is uint16."""
+        dtype = np.dtype(self.c.kiln_dtype_name(self.c.kiln_array_dtype(handle)).decode().replace("bfloat16", "uint16"))
+        shape = self.c.kiln_array_shape(handle)[:self.c.kiln_array_ndim(handle)]
+        size = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
+        return np.frombuffer(ctypes.string_at(self.c.kiln_array_data(handle), size) if size else b"", dtype).reshape(shape)
+
+    def argument(self, value, keep, dtype=None):
+        if type(value) in WEAK:
+            rest = np.zeros(2, np.int64 if type(value) in (bool, int) else np.float64)
+            rest[:] = (value.real, value.imag) if isinstance(value, complex) else (value, 0)
+            a = Argument(WEAK[type(value)], 0)
+            ctypes.memmove(ctypes.addressof(a) + 8, rest.ctypes.data, 16)
+            return a
+        keep.append(self.wrap(value, dtype or value.dtype.name))
+        return Argument(1, 0, keep[-1].value)
+
+    def operate(self, name, values, axes="all", keepdims=False, out=None, n_out=1, dtype=None):
+        """A message, or the result. bfloat16 comes as uint16."""
+        keep = []
+        arguments = (Argument * max(len(values), 1))(*[self.argument(v, keep, dtype) for v in values])
+        given = None if out is None else self.wrap(out, out.dtype.name)
+        handles = (ctypes.c_void_p * n_out)(given and given.value)
+        options = CallOptions(ctypes.sizeof(CallOptions), KEEPDIMS if keepdims else 0)
+        if axes != "all":
+            options.axes, options.n_axes = (ctypes.c_int * max(len(axes), 1))(*axes), len(axes)
+        status = self.c.kiln_operation_call(handles, n_out, name.encode(), arguments, len(values), ctypes.byref(options))
+        message = (self.c.kiln_error_message() + b"\n" + self.c.kiln_error_log()).decode() if status else ""
+        result = message if status else out if out is not None else self.result(handles[0])
+        for h in keep + [ctypes.c_void_p(h) for h in handles if h]:
+            self.c.kiln_array_free(h)
+        return result
+
+
+def tolerance(dtype):
+    dtype = np.dtype(dtype)
+    single = dtype.char in "fF"
+    return 0 if dtype.kind in "biu" else 2e-3 if dtype.char == "e" else 2e-6 if single else 1e-13
+
+
+def compare(got, right, what, loose=1):
+    assert not isinstance(got, str), f"{what}: {got}"
+    right = np.asarray(right)
+    assert got.dtype == right.dtype, f"{what}: {got.dtype}, not {right.dtype}"
+    assert got.shape == right.shape, f"{what}: shape {got.shape}, not {right.shape}"
+    rtol = tolerance(right.dtype) * loose
+    if right.dtype.kind == "c":  # where NumPy has one part NaN the other may be anything
+        nan = np.isnan(right)
+        assert np.array_equal(np.isnan(got), nan), f"{what}:\n{got}\nnot\n{right}"
+        got, right = np.where(nan, 0, got), np.where(nan, 0, right)
+        size = np.maximum(np.where(np.isfinite(right), abs(right), 1), 1e-30)
+        with np.errstate(invalid="ignore"):
+            same = (abs(got - right) <= rtol * size) | (got == right)
+        assert np.all(same), f"{what}:\n{got}\nnot\n{right}"
+        return
+    assert np.allclose(got.astype("f8") if rtol else got, right.astype("f8") if rtol else right, rtol=rtol, atol=rtol * 1e-3, equal_nan=True), \
+        f"{what}:\n{got}\nnot\n{right}"
+
+
+# ---- reductions ----
+
+def norm(order):
+    def by_numpy(x, axis, keepdims):
+        x = x if x.dtype.kind in "fc" else x.astype("f8")
+        size = abs(x).astype("f8")
+        size = np.sum(size, axis=axis, keepdims=keepdims) if order == 1 else np.sqrt(np.sum(size ** 2, axis=axis, keepdims=keepdims)) if order == 2 else \
+            np.max(size, axis=axis, keepdims=keepdims, initial=0)
+        return np.asarray(size).astype(np.linalg.norm(np.ones(1, x.dtype)).dtype)
+    return by_numpy
+
+
+def place(which):
+    def by_numpy(x, axis, keepdims):
+        axis = range(x.ndim) if axis is None else [a % x.ndim for a in axis]
+        kept = [a for a in range(x.ndim) if a not in axis]
+        rows = np.transpose(x, kept + sorted(axis)).reshape([x.shape[a] for a in kept] + [-1])
+        return which(rows, axis=-1).reshape([1 if a in axis else x.shape[a] for a in range(x.ndim)] if keepdims else [x.shape[a] for a in kept])
+    return by_numpy
+
+
+REDUCTIONS = {
+    "sum": np.sum, "prod": np.prod, "nansum": np.nansum, "min": np.min, "max": np.max, "nanmin": np.nanmin, "nanmax": np.nanmax, "ptp": np.ptp,
+    "argmin": place(np.argmin), "argmax": place(np.argmax), "all": np.all, "any": np.any, "count_nonzero": np.count_nonzero,
+    "mean": np.mean, "var": np.var, "std": np.std, "norm_1": norm(1), "norm_2": norm(2), "norm_inf": norm(np.inf)}
+LAYOUTS = [((3, 5, 37), (2,), True), ((40, 2), (-1,), False), ((3, 5, 37), None, False), ((3, 5, 37), (0, -1), False), ((3, 5, 37), (1, 0), True),
+           ((4, 3), (), False), ((), None, False),
+           ((1, 700), (1,), False)]
+
+
+def numbers(dtype, shape, special):
+    """Small numbers with ties; NaN, infinities and zeros of both signs where they are asked for."""
+    dtype = np.dtype(dtype)
+    rng = np.random.default_rng(sum(map(ord, dtype.name)) + sum(shape))
+    low = 0 if dtype.kind in "bu" else -3
+    x = rng.integers(low, 2 if dtype.kind == "b" else 4, size=shape).astype(dtype)
+    if dtype.kind == "c":
+        x += (1j * rng.integers(-2, 3, size=shape)).astype(dtype)
+    if special and dtype.kind in "fc" and x.size:
+        x = np.where(rng.random(shape) < 0.3, dtype.type(-0.0), x)
+        for value, share in ((NAN, 0.02), (INF, 0.02), (-INF, 0.02)):
+            x = np.where(rng.random(shape) < share, dtype.type(value), x)
+        if dtype.kind == "c":
+            x = np.where(rng.random(shape) < 0.02, dtype.type(complex(1, NAN)), x)
+    return np.asarray(x, dtype)
+
+
+def by_numpy(function, x, axis, keepdims):
+    try:
+        with np.errstate(all="ignore"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            return function(x, axis=axis, keepdims=keepdims)
+    except (TypeError, ValueError) as error:
+        return error
+
+
+def is_far(name, x):
+    """What NumPy makes of complex infinities in sums depends on the order."""
+    return x.dtype.kind == "c" and name in ("sum", "prod", "nansum", "mean", "var", "std") and not np.all(np.isfinite(x))
+
+
+def check_reduction(kiln, name, dtype):
+    function, count = REDUCTIONS[name], 0
+    for special in (False, True) if np.dtype(dtype).kind in "fc" else (False,):
+        for shape, axes, keepdims in LAYOUTS if SOAK else LAYOUTS[:2]:
+            x = numbers(dtype, shape, special)
+            if is_far(name, x):
+                continue
+            if name == "prod":
+                x = np.where(abs(x) > 2, x.dtype.type(1), x) if not special else x
+            right = by_numpy(function, x, axes, keepdims)
+            got = kiln.operate(name, [x], "all" if axes is None else axes, keepdims)
+            what = f"{name} {dtype} {shape} axes {axes} special {special}"
+            count += 1
+            if isinstance(right, Exception):
+                assert isinstance(got, str) and "no variant takes" in got, f"{what}: {got}, where NumPy says {right}"
+                continue
+            compare(got, right, what, 10)
+    return count
+
+
+def check_empty(kiln):
+    for name, function in REDUCTIONS.items():
+        for dtype in ("bool", "int32", "float16", "float64", "complex64"):
+            x = np.zeros((3, 0), dtype)
+            right, got = by_numpy(function, x, (1,), False), kiln.operate(name, [x], [1])
+            if isinstance(right, TypeError):
+                assert "no variant takes" in got, f"{name} of no {dtype}: {got}"
+            elif name == "ptp" and dtype == "bool":
+                assert "no variant takes" in got, f"{name} of no {dtype}: {got}"
+            elif isinstance(right, ValueError):
+                assert isinstance(got, str) and "axis 1" in got and "no elements" in got, f"{name} of no {dtype}: {got}"
+            else:
+                compare(got, right, f"{name} of no {dtype}")
+            if not isinstance(got, str) or "axis 1" in got:
+                compare(kiln.operate(name, [x], [0]), by_numpy(function, np.zeros((3, 1), dtype), (0,), False)[:0], f"no {name} of {dtype}")
+
+
+def check_moments(kiln):
+    """No cancellation: far means, outliers, ramps; ddof."""
+    rng = np.random.default_rng(7)
+    for mean, deviation in ((1000, 0.6), (1e6, 1), (0, 1), (-3e4, 0.01)):
+        x = (mean + deviation * rng.standard_normal(1 << 20)).astype("f4")
+        for data in (x, np.sort(x), np.concatenate([np.zeros(1, "f4"), x]), np.concatenate([np.full(1, mean + 500 * deviation, "f4"), x])):
+            right, own = data.astype("f8").var(), data.var()
+            got = kiln.operate("var", [data])
+            error, theirs = abs(float(got) / right - 1), abs(float(own) / right - 1)
+            assert error < max(2e-6, min(1e-4, theirs)), f"var, mean {mean}, deviation {deviation}: {got}, not {right}: {error:.1e}, NumPy {theirs:.1e}"
+    for data in ([1, INF], [INF, 1, 2], [-INF, INF], [1, NAN], [INF]):
+        assert np.isnan(kiln.operate("var", [np.array(data, "f4")])), data
+    x = rng.standard_normal((7, 20)) + 1j * rng.standard_normal((7, 20))
+    for dtype in ("float16", "float32", "float64", "complex64", "complex128", "uint8"):
+        data = (abs(x) * 50).astype(dtype) if dtype == "uint8" else (x if dtype[0] == "c" else x.real).astype(dtype)
+        for name, function in (("var", np.var), ("std", np.std)):
+            for ddof in (0, 1, 2.5, 20, 30):
+                with np.errstate(all="ignore"), warnings.catch_warnings():
+                    warnings.simplefilter("ignore")
+                    right = function(data, axis=1, ddof=ddof)
+                compare(kiln.operate(name, [data, ddof], [1]), right, f"{name} {dtype} ddof {ddof}", 10)
+            message = kiln.operate(name, [data, data], [1])
+            assert isinstance(message, str) and ("'ddof' is one number" in message or "no variant takes" in message), message
+
+
+def check_outputs(kiln):
+    x = np.arange(12, dtype="i2").reshape(3, 4)
+    for name, dtype in (("sum", "float32"), ("sum", "int32"), ("max", "complex64"), ("mean", "float16"), ("any", "uint8")):
+        out = np.full(4, 77, dtype)
+        got = kiln.operate(name, [x], [0], out=out)
+        assert got is out and np.array_equal(out, REDUCTIONS[name](x, axis=0).astype(dtype)), f"{name} in {dtype}: {got}"
+    for name, dtype in (("sum", "uint64"), ("sum", "bool"), ("mean", "int64")):
+        message = kiln.operate(name, [x], [0], out=np.zeros(4, dtype))
+        assert isinstance(message, str) and "does not hold" in message, f"{name} in {dtype}: {message}"
+
+
+# ---- elementwise ----
+
+UNARY = ("negative positive abs square sign conjugate sqrt exp exp2 expm1 log log2 log10 log1p sin cos tan arcsin arccos arctan sinh cosh tanh arcsinh arccosh "
+         "arctanh rint cbrt floor ceil trunc logical_not invert isnan isinf isfinite signbit").split()
+BINARY = ("add subtract multiply divide floor_divide remainder power arctan2 hypot copysign maximum minimum fmax fmin equal not_equal less less_equal greater "
+          "greater_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift").split()
+TRUTHS = set(BINARY[BINARY.index("equal"):BINARY.index("bitwise_and")] + "maximum minimum fmax fmin isnan isinf isfinite logical_not".split())
+
+
+def right_dtype(function, values):
+    """NumPy's dtype, or its refusal."""
+    try:
+        with np.errstate(all="ignore"):
+            return np.asarray(function(*values)).dtype.name
+    except TypeError:
+        return "none"
+
+
+def check_dtypes(kiln, name):
+    """On empty arrays, for which nothing is compiled: all pairs of dtypes, and of a dtype and a weak number."""
+    function, count = getattr(np, name), 0
+    empty = {dtype: np.zeros(0, dtype) for dtype in DTYPES}
+    if name in UNARY:
+        todo = [(empty[a],) for a in DTYPES]
+    else:
+        todo = [(empty[a], b) for a in DTYPES for b in [empty[d] for d in DTYPES] + [True, 3, 2.5, 1j]] + [(3, empty[a]) for a in DTYPES]
+    if name == "where":
+        todo = [(empty["bool"], *pair) for pair in todo]
+    if name == "clip":
+        todo = [(a, a, a) for a in empty.values()] + [(empty["float32"], 0, 1.5), (empty["uint8"], 3, 7), (empty["int8"], empty["int16"], 5)]
+    for values in todo:
+        right, got = right_dtype(function, values), kiln.operate(name, values)
+        got = "none" if isinstance(got, str) else got.dtype.name
+        if isinstance(values[-1], bool) and name == "clip" or name == "sign" and right[0] == "c":
+            continue
+        what = [v.dtype.name if isinstance(v, np.ndarray) else v for v in values]
+        assert got == right, f"{name} of {what}: {got}, not {right}"
+        count += 1
+    return count
+
+
+def elements(dtype, name):
+    """What is special for a dtype; complex numbers without NaN and infinity but for tests and order, where NumPy's own functions agree with themselves."""
+    dtype = np.dtype(dtype)
+    if dtype.kind == "b":
+        return np.array([False, True])
+    if dtype.kind in "iu":
+        ends = np.iinfo(dtype)
+        return np.array([0, 1, 2, 3, 5, 7, 11, 64, ends.max, ends.max - 1] + [0, -1, -2, -3, -7, ends.min, ends.min + 1][:7 if dtype.kind == "i" else 1], dtype)
+    reals = [0.0, -0.0, 1, -1, 2, -2, 0.5, -0.5, 2.5, 3, -3.25, 0.1, 7, 1e-3, 300]
+    if dtype.kind == "c":
+        values = [0, 1, -1, 0.5 + 0.25j, -0.5 + 2j, 2 - 3j, -1.5 - 0.5j, 1j, 3 + 0.001j]
+        return np.array(values + ([NAN, complex(1, NAN), complex(NAN, 1), INF, complex(1, INF), -INF] if name in TRUTHS else []), dtype)
+    return np.array(reals + [NAN, INF, -INF], dtype)
+
+
+def loosened(name, dtype):
+    """Functions in ulps: those of complex numbers are made of several, and libraries differ."""
+    return 60 if np.dtype(dtype).kind == "c" else 4
+
+
+def check_values(kiln, name, dtype):
+    x, function = elements(dtype, name), getattr(np, name)
+    values = [x]
+    if name in BINARY:
+        y = x[x >= 0] if name == "power" and x.dtype.kind == "i" else x
+        values = [np.ascontiguousarray(v.reshape(-1)) for v in np.meshgrid(x, y)]
+    if name == "power" and x.dtype.kind == "c":
+        keep = (values[0] != 0)
+        values = [v[keep] for v in values]
+    if name in ("where", "clip"):
+        a, b, c = (np.ascontiguousarray(v.reshape(-1)) for v in np.meshgrid(x[:9], x, x[-9:]))
+        values = [a, b, c] if name == "clip" else [np.arange(b.size) % 3 == 0, b, c]
+    if right_dtype(function, values) == "none" or (name == "sign" and x.dtype.kind == "c"):
+        return 0
+    with np.errstate(all="ignore"):
+        right = function(*values)
+    compare(kiln.operate(name, values), right, f"{name} of {dtype} {[list(v) for v in values] if len(values) == 1 else ''}", loosened(name, dtype))
+    return len(values[0])
+
+
+def check_mixed(kiln):
+    """int64 beside uint64 is compared as whole numbers; inputs are converted; strides and broadcasting as ever."""
+    x = np.array([-1, 0, 1, 2**53 + 1, 2**63 - 1, -2**63], "i8").reshape(-1, 1)
+    y = np.array([0, 1, 2**53, 2**53 + 2, 2**63 - 1, 2**63, 2**64 - 1], "u8")
+    for name in ("equal", "not_equal", "less", "less_equal", "greater", "greater_equal"):
+        compare(kiln.operate(name, [x, y]), getattr(np, name)(x, y), name)
+        compare(kiln.operate(name, [y, x]), getattr(np, name)(y, x), name)
+    for name, values in (("add", (x, y)), ("divide", (x, y)), ("multiply", (np.arange(5, dtype="i1"), np.float32(0.5) * np.ones((3, 1), "f4"))),
+                         ("add", (np.arange(20, dtype="f2")[::-2], 0.25)), ("power", (np.arange(5, dtype="f4"), 2)), ("divide", (np.arange(5), 2)),
+                         ("where", (np.arange(6)[:, None] % 2 == 0, np.arange(4, dtype="i2"), 1.5)), ("clip", (np.arange(9, dtype="f4"), 1.5, 6))):
+        with np.errstate(all="ignore"):
+            compare(kiln.operate(name, values), getattr(np, name)(*values), f"{name} of {values}")
+    x = np.random.default_rng(3).integers(1, 10**6, 20000) / 10.0
+    values = (x, np.roll(x, 1) / 1000)
+    for name in ("floor_divide", "remainder"):
+        assert np.array_equal(kiln.operate(name, values), getattr(np, name)(*values)), name
+    powers = kiln.operate("power", [np.array([0, 1, -1, -1, 2, -3], "i4"), np.array([-1, -2, -1, -2, -1, -3], "i4")])
+    assert list(powers) == [0, 1, -1, 1, 0, 0], powers
+    message = kiln.operate("add", [np.zeros(3, "u1"), 300])
+    assert isinstance(message, str) and "300" in message, message
+
+
+def check_bfloat16(kiln):
+    """Beside float32, of which it is the upper half."""
+    def narrow(x):
+        bits = np.asarray(x, "f4").view("u4").astype("u8")
+        return ((bits + 0x7fff + (bits >> 16 & 1)) >> 16).astype("u2")
+
+    def wide(bits):
+        return (bits.astype("u4") << 16).view("f4")
+
+    x = wide(narrow(np.linspace(-3, 3, 41)))
+    for name in ("sum", "max", "argmin", "mean", "var", "norm_2", "any", "sqrt", "negative", "add", "floor", "greater"):
+        values = [x, x[::-1].copy()] if name in BINARY else [abs(x)] if name == "sqrt" else [x]
+        function = REDUCTIONS.get(name) or getattr(np, name)
+        right = function(*values, axis=None, keepdims=False) if name in REDUCTIONS else function(*values)
+        got = kiln.operate(name, [narrow(v) for v in values], dtype="bfloat16")
+        assert not isinstance(got, str), f"{name} of bfloat16: {got}"
+        if right.dtype == np.float32:
+            assert np.allclose(wide(got), right, rtol=2.0 ** -8), f"{name} of bfloat16: {wide(got)}, not {right}"
+        else:
+            compare(got, right, f"{name} of bfloat16")
+
+
+def main():
+    kiln = Operations(sys.argv[1])
+    counts = []
+    todo = [(name, dtype) for n, name in enumerate(REDUCTIONS) for d, dtype in enumerate(DTYPES) if SOAK or (n + d) % 7 == 0]
+    in_threads(lambda job: counts.append(check_reduction(kiln, *job)), todo)
+    print(f"{sum(counts)} reductions")
+    names = UNARY + BINARY + ["where", "clip"]
+    counts = [check_dtypes(kiln, name) for name in names]
+    print(f"{sum(counts)} combinations of dtypes")
+    counts = []
+    todo = [(name, dtype) for n, name in enumerate(names) for d, dtype in enumerate(DTYPES) if SOAK or (n + d) % 14 in (0, 7)]
+    in_threads(lambda job: counts.append(check_values(kiln, *job)), todo)
+    print(f"{sum(counts)} elements")
+    in_threads(lambda check: check(kiln), [check_empty, check_moments, check_outputs, check_mixed, check_bfloat16])
+    print("none wrong")
+
+
+if __name__ == "__main__":
+    main()
