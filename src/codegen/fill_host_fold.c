@@ -3,27 +3,37 @@
 
 #include <string.h>
 
-enum { MAP, REDUCE, POST }; /* the stages */
+#include "plan/cost.h"
+#include "plan/kind_host_fold.h"
 
-/* In the row that is gone along, or, for what is stored, where the row begins. */
+enum { MAP, REDUCE, POST }; /* the stages */
+enum { FEW_STEPS = 4 };
+
+/* Neighbour kn_k of step kn_j from kn_row on; of a result, kn_k from kn_here on. */
 static void put_place(const kn_writer *w, kn_str *out, int k)
 {
     const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = w->program->param[k].name;
-    int array = kn_array_of(w, k);
-    if (kn_is_output(w, k))
-        kn_str_printf(out, "*(%s *)((char *)kn.%s_ + kn_here.at[%d])", kn_storage(w, k), name, array);
-    else if (kn_access_of(w, k) == KN_DENSE)
-        kn_str_printf(out, "((const %s *)((const char *)kn.%s_ + kn_row.at[%d]))[kn_j]", kn_storage(w, k),
-                      name, array);
+    const char *from = kn_is_output(w, k) ? "kn_here" : "kn_row";
+    int array = kn_array_of(w, k), lanes = w->spec->schedule.lanes;
+    bool is_dense = kn_access_of(w, k) == KN_DENSE;
+    kn_str_printf(
+        out, is_dense ? "((%s%s *)((%schar *)kn.%s_ + %s.at[%d]" : "(*(%s%s *)((%schar *)kn.%s_ + %s.at[%d]",
+        qualifier, kn_storage(w, k), qualifier, name, from, array);
+    if (!kn_is_output(w, k) && !(is_dense && lanes > 1))
+        kn_str_printf(out, " + kn_j * kn_down.at[%d]", array);
+    if (!is_dense)
+        kn_str_printf(out, " + kn_k * kn_along.at[%d]))", array);
+    else if (lanes > 1)
+        kn_str_append(out, "))[kn_j * kn_lanes + kn_k]");
     else
-        kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s_ + kn_row.at[%d] + kn_j * kn.axis[0].stride[%d])",
-                      qualifier, kn_storage(w, k), qualifier, name, array, array);
+        kn_str_append(out, "))[kn_k]");
 }
 
-/* "kn.start + kn_row.at[2] + kn_j * kn.axis[0].stride[2]" */
+/* "kn.start + kn_row.at[2] + kn_j * kn_down.at[2] + kn_k * kn_along.at[2]" */
 static void put_index(kn_str *out, const char *start, int operand)
 {
-    kn_str_printf(out, "kn.%s + kn_row.at[%d] + kn_j * kn.axis[0].stride[%d]", start, operand, operand);
+    kn_str_printf(out, "kn.%s + kn_row.at[%d] + kn_j * kn_down.at[%d] + kn_k * kn_along.at[%d]", start,
+                  operand, operand, operand);
 }
 
 /* What is folded and what comes of it: types, names of variables, the function, and what nothing yields. */
@@ -45,12 +55,24 @@ static void put_names(kn_writer *w)
                       kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
 }
 
+/* Steps of a row are short, and lie one behind the other; those of results are as many streams of memory. What is
+ * dear is not written down too often. Structs of several lanes are taken apart and put together where they are
+ * stored, which is to be seldom. */
+static int depth_of(const kn_writer *w)
+{
+    bool are_few = w->spec->schedule.lanes == 1 || kn_cost_functions(w->program) > 0;
+    bool is_struct = kn_spec_value_dtype(w->spec, kn_spec_reduced_value(w->spec)) == KILN_DTYPE_NONE;
+    return are_few ? FEW_STEPS : is_struct ? KN_HOST_FOLD_DEPTH : KN_HOST_FOLD_DEPTH / 2;
+}
+
 static void fill_host_fold(kn_writer *w)
 {
     kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT;
     put_index(&index, "start", w->spec->n_arrays);
     put_index(&fold_index, "fold_start", kn_layout_space_operands(w->spec) - 1);
     put_names(w);
+    kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", depth_of(w));
+    kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d", KN_HOST_FOLD_WIDE);
     kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_place, kn_str_text(&index), kn_str_text(&fold_index));
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_place, "", "");
     w->slot[KN_SLOT_SINGLE].failed |= index.failed || fold_index.failed;
@@ -58,5 +80,7 @@ static void fill_host_fold(kn_writer *w)
     kn_str_free(&fold_index);
 }
 
-const kn_recipe kn_recipe_host_fold = {
-    .kind = &kn_kind_host_fold, .template_name = "host/fold.cpp", .fill = fill_host_fold};
+const kn_recipe kn_recipe_host_fold = {.kind = &kn_kind_host_fold,
+                                       .template_name = "host/fold.cpp",
+                                       .fill = fill_host_fold,
+                                       .repeats_stages = true};

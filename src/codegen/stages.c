@@ -75,6 +75,12 @@ static bool has_index(const kn_writer *w, const kn_stage *s, unsigned which)
     return w->program->uses & which && s->over == KN_OVER_ALL;
 }
 
+/* Compilers leave what is called at several places alone, and loops around it are no vectors then. */
+static const char *inlining(const kn_writer *w)
+{
+    return w->recipe->repeats_stages ? " __attribute__((always_inline))" : "";
+}
+
 /* "const auto kn_element = [&](const float x, float &z, const long long i) {" */
 static void put_parameters(const kn_writer *w, kn_str *out, int stage)
 {
@@ -102,7 +108,7 @@ static void put_parameters(const kn_writer *w, kn_str *out, int stage)
     }
     if (has_index(w, s, KN_USES_FOLD_INDEX))
         kn_str_printf(out, "%sconst long long _J", separator);
-    kn_str_append(out, ") {\n");
+    kn_str_printf(out, ")%s {\n", inlining(w));
     if (kn_text_has_word(s->body, "_ind")) {
         kn_str_append(out, "    ");
         kn_put_indexer(w, out, "i");
@@ -138,8 +144,8 @@ static void put_reduce_function(const kn_writer *w, kn_str *out, int stage)
     kn_str type = KN_STR_INIT, label = KN_STR_INIT;
     kn_put_type(w, &type, s->value[s->n_read]);
     const char *name = kn_str_text(&type);
-    kn_str_printf(out, "const auto kn_%s = [&](const %s a, const %s b) -> %s {\n    return\n", s->label, name,
-                  name, name);
+    kn_str_printf(out, "const auto kn_%s = [&](const %s a, const %s b)%s -> %s {\n    return\n", s->label,
+                  name, name, inlining(w), name);
     kn_put_user_text(w, out, KN_TEXT_STAGE + stage, s->label, ";\n");
     kn_str_append(out, "};\n");
     if (s->identity[0]) {

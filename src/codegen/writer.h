@@ -33,6 +33,8 @@
     X(TYPE, type, false)                                                                                     \
     X(FOLD, fold, false)                                                                                     \
     X(EMPTY, empty, false)                                                                                   \
+    X(DEPTH, depth, false)                                                                                   \
+    X(WIDE, wide, false)                                                                                     \
     X(MAPPED, mapped, false)                                                                                 \
     X(RESULT, result, false)                                                                                 \
     X(LOADS, loads, false)                                                                                   \
@@ -79,6 +81,7 @@ typedef struct kn_recipe {
     const char *step_axis;
     const char *preludes; /* words that call for preludes; NULL: none */
     bool takes_staged;    /* elements of a staged operand are taken one by one */
+    bool repeats_stages;  /* host: stages are called at several places, and inlined at each */
     /* Loads a vector of operand k in a way of its own; false, or NULL: as the others do. */
     bool (*load)(kn_writer *w, int k);
     /* What has to hold beside the step along the fast axis for a gathered operand to be one run. NULL:

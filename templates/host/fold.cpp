@@ -2,9 +2,47 @@ ${head}
 ${axes}
 
 enum {
-    kn_lanes = 16,   /* elements that are folded side by side */
-    kn_chunk = 2048, /* elements that are folded one behind the other; their results are folded in pairs */
-    kn_deep = 64     /* pairs of pairs */
+    kn_lanes = ${lanes},                /* neighbours of a row side by side; 1: results are */
+    kn_by_rows = kn_lanes > 1,
+    kn_depth = ${depth},                /* steps that are folded one behind the other, in registers */
+    kn_most = kn_by_rows ? kn_lanes : ${wide},
+    kn_series = 8,                      /* of those, that are folded together */
+    kn_deep = kn_by_rows ? 64 : 1       /* steps of a row are folded in pairs, and pairs of pairs */
+};
+
+/* So many elements from kn_j on: four chains, of which none waits for another, and which go through memory forward. */
+template <int kn_n> struct kn_some_steps {
+    enum { count = kn_n };
+    template <class kn_t, class kn_one_t, class kn_both_t>
+    static __forceinline__ void fold(kn_t &kn_to, const kn_one_t &kn_one, const kn_both_t &kn_both, int kn_j) {
+        kn_one(kn_to, kn_j);
+        if constexpr (kn_n >= 4) {
+            kn_t kn_b, kn_c, kn_d;
+            kn_one(kn_b, kn_j + 1);
+            kn_one(kn_c, kn_j + 2);
+            kn_one(kn_d, kn_j + 3);
+            kn_some_steps<kn_n - 4>::fold_four(kn_to, kn_b, kn_c, kn_d, kn_one, kn_both, kn_j + 4);
+            kn_to = kn_both(kn_to, kn_c);
+            kn_b = kn_both(kn_b, kn_d);
+            kn_to = kn_both(kn_to, kn_b);
+        }
+    }
+    template <class kn_t, class kn_one_t, class kn_both_t>
+    static __forceinline__ void fold_four(kn_t &kn_a, kn_t &kn_b, kn_t &kn_c, kn_t &kn_d, const kn_one_t &kn_one, const kn_both_t &kn_both,
+                                          int kn_j) {
+        if constexpr (kn_n >= 4) {
+            kn_t kn_x;
+            kn_one(kn_x, kn_j);
+            kn_a = kn_both(kn_a, kn_x);
+            kn_one(kn_x, kn_j + 1);
+            kn_b = kn_both(kn_b, kn_x);
+            kn_one(kn_x, kn_j + 2);
+            kn_c = kn_both(kn_c, kn_x);
+            kn_one(kn_x, kn_j + 3);
+            kn_d = kn_both(kn_d, kn_x);
+            kn_some_steps<kn_n - 4>::fold_four(kn_a, kn_b, kn_c, kn_d, kn_one, kn_both, kn_j + 4);
+        }
+    }
 };
 
 extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *kn_given, long long kn_begin, long long kn_end)
@@ -14,59 +52,161 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     ${loop_prep}
     ${element}
 
-    /* Elements kn_from up to kn_to of a row. */
-    const auto kn_fold_some = [&](const kn_place &kn_row, const long long kn_from, const long long kn_to) -> ${type} {
-        ${type} kn_side[kn_lanes];
-        long long kn_start = kn_from;
-        long long kn_count = kn_to - kn_from < kn_lanes ? kn_to - kn_from : kn_lanes;
-        for (int kn_k = 0; kn_k < kn_count; ++kn_k) {
-            const long long kn_j = kn_start + kn_k;
-            ${loads}
-            ${single}
-            kn_side[kn_k] = ${mapped};
-        }
-        for (kn_start += kn_count; kn_start + kn_lanes <= kn_to; kn_start += kn_lanes) {
-            for (int kn_k = 0; kn_k < kn_lanes; ++kn_k) {
-                const long long kn_j = kn_start + kn_k;
+    /* From one neighbour to the next, and from one step to the next. */
+    kn_place kn_along, kn_down;
+    for (int kn_o = 0; kn_o < ${operands}; ++kn_o) {
+        kn_along.at[kn_o] = kn.axis[kn_by_rows ? 0 : kn.fold_rank].stride[kn_o];
+        kn_down.at[kn_o] = kn.axis[0].stride[kn_o] * kn.groups;
+    }
+    static_assert(sizeof(${type}) <= 4096, "the host folds values of 4,096 bytes at most");
+    alignas(64) unsigned char kn_room[kn_deep * kn_most * sizeof(${type})];
+    ${type} *const kn_side = (${type} *)kn_room;
+    int kn_top; /* steps that wait to be folded in pairs, each as wide as kn_live */
+    long long kn_turn, kn_live;
+
+    /* kn_n steps from kn_row on, for each neighbour in registers, so that the loop over neighbours becomes vectors; of structs as well. */
+    const auto kn_fold_loop = [&](auto kn_n, auto kn_before, ${type} *kn_to, const kn_place &kn_row, const long long kn_width) {
+KN_INDEPENDENT
+        for (long long kn_k = 0; kn_k < kn_width; ++kn_k) {
+            const auto kn_one = [&](${type} &kn_x, const long long kn_j) __attribute__((always_inline)) {
                 ${loads}
                 ${single}
-                kn_side[kn_k] = ${fold}(kn_side[kn_k], ${mapped});
-            }
+                kn_x = ${mapped};
+            };
+            ${type} kn_all;
+            kn_n.fold(kn_all, kn_one, ${fold}, 0);
+            if constexpr (decltype(kn_before)::count > 0)
+                kn_all = ${fold}(kn_to[kn_k], kn_all);
+            kn_to[kn_k] = kn_all;
         }
-        for (int kn_k = 0; kn_start + kn_k < kn_to; ++kn_k) {
-            const long long kn_j = kn_start + kn_k;
-            ${loads}
-            ${single}
-            kn_side[kn_k] = ${fold}(kn_side[kn_k], ${mapped});
+    };
+    const auto kn_fold_steps = [&](auto kn_n, ${type} *kn_to, const kn_place &kn_row, const long long kn_width, const bool kn_is_first) {
+        if (kn_is_first)
+            kn_fold_loop(kn_n, kn_some_steps<0>(), kn_to, kn_row, kn_width);
+        else
+            kn_fold_loop(kn_n, kn_some_steps<1>(), kn_to, kn_row, kn_width);
+    };
+    /* Both of kn_width values; in pairs, the first with the one behind the middle. */
+    const auto kn_fold_pair = [&](${type} *kn_to, const ${type} *kn_from, const long long kn_width) {
+KN_INDEPENDENT
+        for (long long kn_k = 0; kn_k < kn_width; ++kn_k)
+            kn_to[kn_k] = ${fold}(kn_to[kn_k], kn_from[kn_k]);
+    };
+    const auto kn_fold_groups = [&](${type} *kn_to, long long kn_groups, const long long kn_width) {
+        for (; kn_groups > 1; kn_groups = (kn_groups + 1) / 2)
+            kn_fold_pair(kn_to, kn_to + (kn_groups + 1) / 2 * kn_width, kn_groups / 2 * kn_width);
+    };
+    /* So many steps stand behind the first kn_top: what comes of them is paired. */
+    const auto kn_pair_up = [&](const int kn_new) {
+        kn_fold_groups(kn_side + kn_top * kn_most, kn_new, kn_most);
+        ++kn_top;
+        for (long long kn_bits = kn_turn++; kn_bits & 1; kn_bits >>= 1, --kn_top) {
+            ${type} *const kn_to = kn_side + (kn_top - 2) * kn_most;
+            if (kn_live == kn_most)
+                kn_fold_pair(kn_to, kn_to + kn_most, kn_most);
+            else
+                kn_fold_pair(kn_to, kn_to + kn_most, kn_live);
         }
-        for (int kn_half = kn_lanes / 2; kn_half > 0; kn_half /= 2)
-            for (int kn_k = 0; kn_k < kn_half && kn_k + kn_half < kn_count; ++kn_k)
-                kn_side[kn_k] = ${fold}(kn_side[kn_k], kn_side[kn_k + kn_half]);
-        return kn_side[0];
+    };
+    const auto kn_go_down = [&](kn_place &kn_row, const long long kn_steps) {
+        for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
+            kn_row.at[kn_o] += kn_steps * kn_down.at[kn_o];
     };
 
-    for (long long kn_at = kn_begin; kn_at < kn_end; ++kn_at) {
-        kn_place kn_here = {};
-        kn_move(kn_here, kn, kn.fold_rank, kn.rank, kn_at);
-        ${type} kn_pair[kn_deep];
-        int kn_top = 0;
-        for (long long kn_turn = 0, kn_r = 0; kn_r < kn.rows; ++kn_r) {
-            kn_place kn_row = kn_here;
-            kn_move(kn_row, kn, 1, kn.fold_rank, kn_r);
-            for (long long kn_from = 0; kn_from < kn.length; kn_from += kn_chunk, ++kn_turn) {
-                const long long kn_left = kn.length - kn_from;
-                ${type} kn_part = kn_fold_some(kn_row, kn_from, kn_from + (kn_left < kn_chunk ? kn_left : kn_chunk));
-                for (long long kn_bits = kn_turn; kn_bits & 1; kn_bits >>= 1)
-                    kn_part = ${fold}(kn_pair[--kn_top], kn_part);
-                kn_pair[kn_top++] = kn_part;
+    /* What is stored is not read again at once: processors would wait for it. */
+    const auto kn_fold_piece_of_row = [&](kn_place &kn_row, long long kn_left, const long long kn_rest) {
+        int kn_new = 0;
+        for (; kn_left >= kn_depth; kn_left -= kn_depth) {
+            kn_fold_steps(kn_some_steps<kn_depth>(), kn_side + (kn_top + kn_new) * kn_most, kn_row, kn_most, true);
+            kn_go_down(kn_row, kn_depth);
+            if (++kn_new == kn_series) {
+                kn_pair_up(kn_new);
+                kn_new = 0;
             }
         }
+        for (; kn_left >= 4; kn_left -= 4, ++kn_new) {
+            kn_fold_steps(kn_some_steps<4>(), kn_side + (kn_top + kn_new) * kn_most, kn_row, kn_most, true);
+            kn_go_down(kn_row, 4);
+        }
+        for (; kn_left > 0; --kn_left, ++kn_new) {
+            kn_fold_steps(kn_some_steps<1>(), kn_side + (kn_top + kn_new) * kn_most, kn_row, kn_most, true);
+            kn_go_down(kn_row, 1);
+        }
+        if (kn_rest > 0 && kn.steps > 0)
+            kn_fold_steps(kn_some_steps<1>(), kn_side + (kn_top + kn_new - 1) * kn_most, kn_row, kn_rest, false);
+        else if (kn_rest > 0)
+            kn_fold_steps(kn_some_steps<1>(), kn_side + (kn_top + kn_new++) * kn_most, kn_row, kn_rest, true);
+        if (kn_new > 0)
+            kn_pair_up(kn_new);
+    };
+    const auto kn_fold_piece_of_results = [&](kn_place &kn_row, long long kn_left, const long long kn_rest, const long long kn_count) {
+        for (; kn_left >= kn_depth; kn_left -= kn_depth, kn_top = 1) {
+            kn_fold_steps(kn_some_steps<kn_depth>(), kn_side, kn_row, kn_live, kn_top == 0);
+            kn_go_down(kn_row, kn_depth);
+        }
+        for (; kn_left > 0; --kn_left, kn_top = 1) {
+            kn_fold_steps(kn_some_steps<1>(), kn_side, kn_row, kn_live, kn_top == 0);
+            kn_go_down(kn_row, 1);
+        }
+        if (kn_rest > 0)
+            kn_fold_steps(kn_some_steps<1>(), kn_side, kn_row, kn_rest * kn_count, false);
+    };
+
+    for (long long kn_unit = kn_begin; kn_unit < kn_end; ++kn_unit) {
+        /* Results from kn_first on, of which there are kn_count, and a chunk of what is folded into them. */
+        const long long kn_result = kn_unit / kn.chunks, kn_chunk = kn_unit - kn_result * kn.chunks;
+        const long long kn_run = kn_by_rows ? 1 : kn.axis[kn.fold_rank].extent, kn_blocks = (kn_run + kn.width - 1) / kn.width;
+        const long long kn_outer = kn_by_rows ? kn_result : kn_result / kn_blocks, kn_from = (kn_result - kn_outer * kn_blocks) * kn.width;
+        const long long kn_count = kn_run - kn_from < kn.width ? kn_run - kn_from : kn.width;
+        const long long kn_first = kn_outer * kn_run + kn_from;
+        kn_place kn_here = {};
+        kn_move(kn_here, kn, kn_by_rows ? kn.fold_rank : kn.fold_rank + 1, kn.rank, kn_outer);
+        for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
+            kn_here.at[kn_o] += kn_from * kn_along.at[kn_o];
+
+        kn_top = 0;
+        kn_turn = 0;
+        kn_live = !kn_by_rows ? kn_count * kn.groups : kn.steps > 0 ? kn_lanes : kn.rest;
+        const long long kn_whole = kn.rows * kn.pieces, kn_stop = kn_chunk + 1 < kn.chunks ? (kn_chunk + 1) * kn.chunk : kn_whole;
+        for (long long kn_p = kn_chunk * kn.chunk; kn_p < kn_stop; ++kn_p) {
+            const long long kn_r = kn_p / kn.pieces, kn_part = kn_p - kn_r * kn.pieces;
+            const long long kn_start = kn_part * kn.piece, kn_left = kn.steps - kn_start < kn.piece ? kn.steps - kn_start : kn.piece;
+            const long long kn_rest = kn_part + 1 < kn.pieces ? 0 : kn.rest;
+            kn_place kn_row = kn_here;
+            kn_move(kn_row, kn, 1, kn.fold_rank, kn_r);
+            kn_go_down(kn_row, kn_start);
+            if (kn_by_rows)
+                kn_fold_piece_of_row(kn_row, kn_left, kn_rest);
+            else
+                kn_fold_piece_of_results(kn_row, kn_left, kn_rest, kn_count);
+        }
+        while (kn_top > 1) {
+            --kn_top;
+            kn_fold_pair(kn_side + (kn_top - 1) * kn_most, kn_side + kn_top * kn_most, kn_live);
+        }
         const bool kn_some = kn_top > 0;
-        ${type} ${result} = kn_pair[kn_some ? kn_top - 1 : 0];
-        for (int kn_k = kn_top - 2; kn_k >= 0; --kn_k)
-            ${result} = ${fold}(kn_pair[kn_k], ${result});
-        ${empty}
-        ${stores}
+        if (kn_by_rows && kn_live == kn_lanes) {
+            for (int kn_half = kn_lanes / 2; kn_half > 0; kn_half /= 2)
+                kn_fold_pair(kn_side, kn_side + kn_half, kn_half);
+        } else if (kn_some) {
+            kn_fold_groups(kn_side, kn_live / kn_count, kn_count);
+        }
+
+        ${type} *kn_results = kn_side;
+        if (kn.chunks > 1) {
+            kn_results = (${type} *)kn.partials + kn_first * kn.chunks;
+            for (long long kn_k = 0; kn_k < kn_count; ++kn_k)
+                kn_results[kn_chunk * kn_count + kn_k] = kn_side[kn_k];
+            if (__atomic_add_fetch(&kn.counters[kn_result], 1u, __ATOMIC_ACQ_REL) < kn.chunks)
+                continue;
+            kn.counters[kn_result] = 0;
+            kn_fold_groups(kn_results, kn.chunks, kn_count);
+        }
+        for (long long kn_k = 0; kn_k < kn_count; ++kn_k) {
+            ${type} ${result} = kn_results[kn_k];
+            ${empty}
+            ${stores}
+        }
     }
     ${after_loop}
 }

@@ -1,0 +1,10 @@
+/* plan/kind_host_fold.h - what the host's reductions and their template agree about. */
+#ifndef KN_PLAN_KIND_HOST_FOLD_H
+#define KN_PLAN_KIND_HOST_FOLD_H
+
+enum {
+    KN_HOST_FOLD_WIDE = 1024, /* results side by side, at most */
+    KN_HOST_FOLD_DEPTH = 32   /* steps of a row that are folded in registers, at most */
+};
+
+#endif
