@@ -119,6 +119,7 @@ ROWS = {
     "R1": fold("sum", "N", ""), "R2": fold("sum", "R,R", "R", 1), "R3": fold("sum", "R,R", "R", 0),
     "R4": fold("sum", "4194304*,64", "4194304*", 1), "R5": fold("sum", "64,4194304*", "4194304*", 0),
     "R6": fold("sum", "512*,512,1024", "512", (0, 2)), "R7": fold("argmax", "N", ""), "R8": fold("argmax", "R,R", "R", 1),
+    "R8b": fold("argmax", "R,R", "R", 0),
     "R9": fold("norm", "N", ""), "R9b": fold("norm", "R,R", "R", 1), "R9c": fold("norm", "R,R", "R", 0),
     "R10": fold("sum", "N", "", dtype="f2"), "R11": fold("sum", "4194304*,16", "16", 0), "R12": fold("sum", "16,16777216*", "16", 1),
     "R13": fold("sum", "1048576", ""), "R13b": fold("sum", "1048576", ""),

@@ -11,7 +11,7 @@ GROUPS = "EBSRFHC"
 NOISE = 1.03
 NOT_BYTES = ("E5", "F4", "R13", "R13b", "F1")  # rows that arithmetic or the launch binds, not bytes
 FOLDS_95 = ("R1", "R2", "R3", "R5", "R6", "R9", "R9b", "R9c", "R12", "F1b", "F7")
-FOLDS_88 = ("R4", "R7", "R8", "R10", "R11")
+FOLDS_88 = ("R4", "R7", "R8", "R8b", "R10", "R11")
 
 
 def is_sweep(row):

@@ -84,10 +84,14 @@ static kiln_status put_head(kn_writer *w)
         kn_str_printf(&types, "%s %s %s ", kn_spec_c_name(w->spec, k),
                       w->spec->operand[k].seen != w->spec->operand[k].dtype ? kn_storage(w, k) : "",
                       w->spec->operand[k].pass == KN_PASS_RAW ? "kn_raw" : "");
+    bool is_wide = w->spec->schedule.kind->has_wide_axes; /* such kernels gather by themselves */
     if (w->is_cuda)
-        kn_str_printf(&types, "%s %s %s", w->recipe->preludes ? w->recipe->preludes : "",
-                      kn_gathers(w) ? "kn_gather" : "",
-                      strpbrk(w->spec->schedule.access, "vs") ? "kn_load_along" : "");
+        kn_str_printf(&types, "%s %s %s ", w->recipe->preludes ? w->recipe->preludes : "",
+                      kn_gathers(w) && !is_wide ? "kn_gather" : "",
+                      strpbrk(w->spec->schedule.access, is_wide ? "vd" : "vs") &&
+                              (!is_wide || w->program->n_in > 1)
+                          ? "kn_load_along"
+                          : "");
     const kn_program *p = w->program;
     const char *texts[KN_TEXT_STAGE + 2 * KN_MAX_STAGES + 1];
     int n_texts = kn_program_texts(p);
@@ -141,6 +145,7 @@ static void put_numbers(kn_writer *w)
     kn_str_printf(&w->slot[KN_SLOT_VECTOR], "%d", s->vector);
     kn_str_printf(&w->slot[KN_SLOT_RANK], "%d", s->rank);
     kn_str_printf(&w->slot[KN_SLOT_LANES], "%d", s->lanes);
+    kn_str_printf(&w->slot[KN_SLOT_FORM], "%d", s->form);
     kn_str_printf(&w->slot[KN_SLOT_UNROLL], "%d", s->rank > 8 ? 1 : 8);
     if (w->spec->target.waits_for_kernels)
         kn_str_append(&w->slot[KN_SLOT_WAIT], "kn_wait();\n");

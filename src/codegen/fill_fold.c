@@ -1,61 +1,260 @@
-/* fill_fold.c - templates/cuda/fold.cu. */
+/* fill_fold.c - templates/cuda/fold_*.cu: what is loaded, mapped and folded is written alike for all of them, but
+ * for where an element is. */
 #include "codegen/writer.h"
 
 #include <string.h>
 
 enum { MAP, REDUCE, POST }; /* the stages */
 
-/* In the row that is gone along, or, for what is stored, where the row begins. */
-static void put_place(const kn_writer *w, kn_str *out, int k)
+/* ---- places ---- */
+
+/* "*(const float *)((const char *)kn.x_ + kn_from.at[0])" */
+static void put_at(const kn_writer *w, kn_str *out, int k, const char *place)
 {
-    const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = w->program->param[k].name;
-    int array = kn_array_of(w, k);
-    if (kn_is_output(w, k))
-        kn_str_printf(out, "*(%s *)((char *)kn.%s_ + kn_here.at[%d])", kn_storage(w, k), name, array);
+    const char *qualifier = kn_is_output(w, k) ? "" : "const ";
+    kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s_ + %s.at[%d])", qualifier, kn_storage(w, k), qualifier,
+                  w->program->param[k].name, place, kn_array_of(w, k));
+}
+
+/* A result, or an element by itself. */
+static void place_single(const kn_writer *w, kn_str *out, int k)
+{
+    put_at(w, out, k, kn_is_output(w, k) ? "kn_here" : "kn_from");
+}
+
+/* Dense: rows begin anywhere, and vectors with the first boundary in them. */
+static bool reads_vectors(const kn_writer *w, int k)
+{
+    return !kn_is_output(w, k) && (kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_DENSE);
+}
+
+/* Element kn_k of item kn_u, which has been loaded. */
+static void place_loaded(const kn_writer *w, kn_str *out, int k)
+{
+    bool is_vector = reads_vectors(w, k);
+    kn_str_printf(out, "kn_%s_[kn_u]%s", w->program->param[k].name, is_vector ? ".at[kn_k]" : "");
+}
+
+/* Element kn_e of what is staged; result kn_at; else by strides, kn_j steps from where a result begins. */
+static void place_staged(const kn_writer *w, kn_str *out, int k)
+{
+    const char *name = w->program->param[k].name;
+    int o = kn_array_of(w, k);
+    if (kn_access_of(w, k) == KN_STAGED)
+        kn_str_printf(out, "kn_staged<%s, kn_is_padded>(kn_%s_room, kn_%s_off, kn_e)", kn_storage(w, k), name,
+                      name);
     else if (kn_access_of(w, k) == KN_DENSE)
-        kn_str_printf(out, "((const %s *)((const char *)kn.%s_ + kn_row.at[%d]))[kn_j]", kn_storage(w, k),
-                      name, array);
+        kn_str_printf(out, "kn.%s_[kn_at]", name);
+    else if (kn_is_output(w, k))
+        put_at(w, out, k, "kn_here");
     else
-        kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s_ + kn_row.at[%d] + kn_j * kn.axis[0].stride[%d])",
-                      qualifier, kn_storage(w, k), qualifier, name, array, array);
+        kn_str_printf(out,
+                      "*(const %s *)((const char *)kn.%s_ + kn_here.at[%d] + kn_j * kn.axis[0].stride[%d])",
+                      kn_storage(w, k), name, o, o);
 }
 
-/* "kn.start + kn_row.at[2] + kn_j * kn.axis[0].stride[2]" */
-static void put_index(kn_str *out, const char *start, int operand)
+/* ---- loads ---- */
+
+/* Whether some inputs may stand still where others run. */
+static bool may_repeat(const kn_writer *w)
 {
-    kn_str_printf(out, "kn.%s + kn_row.at[%d] + kn_j * kn.axis[0].stride[%d]", start, operand, operand);
+    int arrays = 0;
+    for (int k = 0; k < w->program->n_in; ++k)
+        arrays += kn_array_of(w, k) >= 0;
+    return arrays > 1;
 }
 
-/* What is folded and what comes of it: types, names of variables, the function, and what nothing yields. */
+/* Registers for the items of a thread, and how one is loaded; elements lie along the axis. */
+static void put_loads(kn_writer *w, const char *axis)
+{
+    for (int k = 0; k < w->program->n_in; ++k) {
+        const char *name = w->program->param[k].name, *type = kn_storage(w, k);
+        int o = kn_array_of(w, k), vector = w->spec->schedule.vector;
+        if (o < 0)
+            continue;
+        bool is_vector = reads_vectors(w, k);
+        kn_str *packs = &w->slot[KN_SLOT_PACKS], *loads = &w->slot[KN_SLOT_LOADS];
+        if (is_vector)
+            kn_str_printf(packs, "kn_pack<%s, %d> kn_%s_[kn_steps];\n", type, vector, name);
+        else
+            kn_str_printf(packs, "%s kn_%s_[kn_steps];\n", type, name);
+        kn_str_printf(loads, "kn_%s_[kn_u] = ", name);
+        if (is_vector)
+            kn_str_printf(loads, "%s<%s, %d>((const %s *)((const char *)kn.%s_ + kn_from.at[%d])",
+                          may_repeat(w) ? "kn_load_along" : "kn_load", type, vector, type, name, o);
+        else
+            put_at(w, loads, k, "kn_from");
+        if (is_vector && may_repeat(w))
+            kn_str_printf(loads, ", %s.stride[%d] != 0", axis, o);
+        kn_str_append(loads, is_vector ? ");\n" : ";\n");
+    }
+}
+
+/* Elements by which the first input that is read by vectors is off their boundary, at a place. */
+static void put_off(const kn_writer *w, kn_str *out, const char *format, const char *place)
+{
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (reads_vectors(w, k)) {
+            kn_str_printf(out, format, w->program->param[k].name, place, kn_array_of(w, k),
+                          kn_item_size(w, k), w->spec->schedule.vector - 1);
+            return;
+        }
+    kn_str_append(out, "0");
+}
+
+static void put_stage(kn_writer *w)
+{
+    kn_str *out = &w->slot[KN_SLOT_STAGE];
+    for (int k = 0; k < w->program->n_in; ++k) {
+        if (kn_access_of(w, k) != KN_STAGED)
+            continue;
+        const char *name = w->program->param[k].name;
+        int size = kn_item_size(w, k);
+        kn_str_printf(
+            out, "__shared__ __align__(16) unsigned char kn_%s_room[kn_tile_elements * %d / 8 * 9 + 48];\n",
+            name, size);
+        kn_str_printf(out,
+                      "const unsigned kn_%s_off = kn_stage<kn_is_padded>(kn_%s_room, (const char *)(kn.%s_ + "
+                      "kn_begun * kn_chunk), "
+                      "kn_chunks * kn_chunk * %d);\n",
+                      name, name, name, size);
+    }
+}
+
+/* ---- what is folded ---- */
+
+/* Types, the function, and what nothing yields. */
 static void put_names(kn_writer *w)
 {
     const kn_stage *reduce = &w->program->stage[REDUCE];
-    int mapped = reduce->value[0], result = reduce->value[1];
-    kn_str *declared = &w->slot[KN_SLOT_LOADS];
-    kn_put_type(w, &w->slot[KN_SLOT_TYPE], result);
-    kn_put_type(w, declared, mapped);
-    kn_str_append(declared, " ");
-    kn_put_value(w, declared, mapped);
-    kn_str_append(declared, ";\n");
-    kn_put_value(w, &w->slot[KN_SLOT_MAPPED], mapped);
-    kn_put_value(w, &w->slot[KN_SLOT_RESULT], result);
+    kn_put_type(w, &w->slot[KN_SLOT_TYPE], reduce->value[1]);
+    kn_put_value(w, &w->slot[KN_SLOT_MAPPED], reduce->value[0]);
+    kn_put_value(w, &w->slot[KN_SLOT_RESULT], reduce->value[1]);
     kn_put_function(w, &w->slot[KN_SLOT_FOLD], REDUCE);
     if (reduce->identity[0])
         kn_str_printf(&w->slot[KN_SLOT_EMPTY], "if (!kn_some)\n    %s = kn_%s_identity;\n",
                       kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
 }
 
-static void fill_fold(kn_writer *w)
+/* One element is mapped: the variable that it goes to, and the call. */
+static void put_mapped(kn_writer *w, enum kn_slot_id slot, kn_place_writer place, const char *index_format)
 {
-    kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT;
-    put_index(&index, "start", w->spec->n_arrays);
-    put_index(&fold_index, "fold_start", kn_layout_space_operands(w->spec) - 1);
-    put_names(w);
-    kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_place, kn_str_text(&index), kn_str_text(&fold_index));
-    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_place, "", "");
-    w->slot[KN_SLOT_SINGLE].failed |= index.failed || fold_index.failed;
+    kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT, *out = &w->slot[slot];
+    int at = w->spec->n_arrays, fold_at = kn_layout_space_operands(w->spec) - 1,
+        mapped = w->program->stage[REDUCE].value[0];
+    kn_str_append(&index, "kn.start + ");
+    kn_str_printf(&index, index_format, at, at);
+    kn_str_append(&fold_index, "kn.fold_start + ");
+    kn_str_printf(&fold_index, index_format, fold_at, fold_at);
+    kn_put_type(w, out, mapped);
+    kn_str_append(out, " ");
+    kn_put_value(w, out, mapped);
+    kn_str_append(out, ";\n");
+    kn_put_map(w, out, MAP, place, kn_str_text(&index), kn_str_text(&fold_index));
+    out->failed |= index.failed || fold_index.failed;
     kn_str_free(&index);
     kn_str_free(&fold_index);
 }
 
-const kn_recipe kn_recipe_fold = {.kind = &kn_kind_fold, .template_name = "cuda/fold.cu", .fill = fill_fold};
+/* The axis along which a thread's elements lie. */
+static void fill_along(kn_writer *w, const char *axis)
+{
+    kn_str lane = KN_STR_INIT;
+    put_names(w);
+    put_loads(w, axis);
+    kn_str_printf(&lane, "kn_from.at[%%d] + kn_k * %s.stride[%%d]", axis);
+    put_mapped(w, KN_SLOT_LANE, place_loaded, kn_str_text(&lane));
+    w->slot[KN_SLOT_LANE].failed |= lane.failed;
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, place_single, "", "");
+    kn_str_free(&lane);
+}
+
+/* Elements in front of the first aligned vector of a row that begins anywhere. */
+static void put_until(kn_writer *w, bool is_anywhere)
+{
+    if (is_anywhere)
+        put_off(w, &w->slot[KN_SLOT_UNTIL],
+                "(long long)(-(((unsigned long long)kn.%s_ + %s.at[%d]) / %d) & %d)", "kn_here");
+    else
+        kn_str_append(&w->slot[KN_SLOT_UNTIL], "0");
+}
+
+static void fill_rows(kn_writer *w)
+{
+    fill_along(w, "kn.axis[0]");
+    put_mapped(w, KN_SLOT_SINGLE, place_single, "kn_from.at[%d]");
+    put_until(w, w->spec->schedule.form == 1);
+}
+
+static void fill_lanes(kn_writer *w)
+{
+    bool is_ragged = strchr(w->spec->schedule.access, KN_DENSE);
+    fill_along(w, "kn.axis[0]");
+    put_mapped(w, KN_SLOT_SINGLE, place_single, "kn_from.at[%d]");
+    kn_str_append(&w->slot[KN_SLOT_RAGGED], is_ragged ? "true" : "false");
+    put_until(w, is_ragged);
+}
+
+static void fill_columns(kn_writer *w)
+{
+    fill_along(w, "kn.axis[kn.fold_rank]");
+    put_mapped(w, KN_SLOT_SINGLE, place_single, "kn_from.at[%d]");
+    put_off(w, &w->slot[KN_SLOT_OFF], "(int)(((unsigned long long)kn.%s_ + %s.at[%d]) / %d & %d)", "kn_from");
+}
+
+/* Result kn_k of a thread: of a vector that is stored whole, or by itself. */
+static void place_result(const kn_writer *w, kn_str *out, int k)
+{
+    const char *name = w->program->param[k].name;
+    int o = kn_array_of(w, k);
+    if (kn_access_of(w, k) == KN_VECTOR)
+        kn_str_printf(out, "kn_%s_.at[kn_k]", name);
+    else
+        kn_str_printf(out,
+                      "*(%s *)((char *)kn.%s_ + kn_here.at[%d] + kn_k * kn.axis[kn.fold_rank].stride[%d])",
+                      kn_storage(w, k), name, o, o);
+}
+
+/* What is not assigned stays as it was: the vector is loaded first, which costs nothing where all is. */
+static void put_results(kn_writer *w)
+{
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
+        const char *name = w->program->param[k].name, *type = kn_storage(w, k);
+        int o = kn_array_of(w, k);
+        if (o < 0 || kn_access_of(w, k) != KN_VECTOR)
+            continue;
+        kn_str_printf(&w->slot[KN_SLOT_RESULTS],
+                      "%s *const kn_%s_to = (%s *)((char *)kn.%s_ + kn_here.at[%d]);\nauto kn_%s_ = "
+                      "kn_load<%s, %d>(kn_%s_to);\n",
+                      type, name, type, name, o, name, type, w->spec->schedule.vector, name);
+        kn_str_printf(&w->slot[KN_SLOT_STORES], "kn_store(kn_%s_to, kn_%s_);\n", name, name);
+    }
+}
+
+static void fill_threads(kn_writer *w)
+{
+    put_names(w);
+    put_loads(w, "kn.axis[kn.fold_rank]");
+    put_mapped(w, KN_SLOT_LANE, place_loaded, "kn_from.at[%d] + kn_k * kn.axis[kn.fold_rank].stride[%d]");
+    put_results(w);
+    kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result, "", "");
+}
+
+static void fill_tile(kn_writer *w)
+{
+    put_names(w);
+    put_stage(w);
+    put_mapped(w, KN_SLOT_SINGLE, place_staged, "kn_here.at[%d] + kn_j * kn.axis[0].stride[%d]");
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, place_staged, "", "");
+}
+
+#define RECIPE(name, word)                                                                                   \
+    const kn_recipe kn_recipe_fold_##name = {.kind = &kn_kind_fold_##name,                                   \
+                                             .template_name = "cuda/fold_" #name ".cu",                      \
+                                             .fill = fill_##name,                                            \
+                                             .preludes = word}
+RECIPE(rows, "kn_fold_block");
+RECIPE(lanes, "kn_fold_lanes");
+RECIPE(columns, "kn_fold_lanes");
+RECIPE(tile, "kn_stage");
+RECIPE(threads, "kn_fold_lanes");

@@ -21,6 +21,12 @@
     X(VECTOR, vector, true)                                                                                  \
     X(RANK, rank, true)                                                                                      \
     X(LANES, lanes, true)                                                                                    \
+    X(FORM, form, true)                                                                                      \
+    X(UNTIL, until, false)                                                                                   \
+    X(OFF, off, false)                                                                                       \
+    X(RAGGED, ragged, false)                                                                                 \
+    X(POST, post, false)                                                                                     \
+    X(RESULTS, results, false)                                                                               \
     X(UNROLL, unroll, true)                                                                                  \
     X(OPERANDS, operands, true)                                                                              \
     X(WAIT, wait, false)                                                                                     \
@@ -32,7 +38,7 @@
     X(SINGLE, single, false)                                                                                 \
     X(TYPE, type, false)                                                                                     \
     X(FOLD, fold, false)                                                                                     \
-    X(EMPTY, empty, false)                                                                                   \
+    X(EMPTY, empty, true)                                                                                    \
     X(DEPTH, depth, false)                                                                                   \
     X(WIDE, wide, false)                                                                                     \
     X(MAPPED, mapped, false)                                                                                 \

@@ -8,6 +8,6 @@ typedef struct kn_field {
     int size, align;         /* bytes */
 } kn_field;
 #define KN_NO_FIELD ((kn_field){"", 0, 1})
-enum { KN_FIELD_SIZE = 80 /* bytes of a kind's own field, at most */ };
+enum { KN_FIELD_SIZE = 96 /* bytes of a kind's own field, at most */ };
 
 #endif

@@ -81,6 +81,7 @@ static const struct {
 } schedule_fields[] = {{"vector", offsetof(kn_schedule, vector)},
                        {"block", offsetof(kn_schedule, block)},
                        {"lanes", offsetof(kn_schedule, lanes)},
+                       {"form", offsetof(kn_schedule, form)},
                        {"rank", offsetof(kn_schedule, rank)}};
 enum { SCHEDULE_FIELDS = sizeof schedule_fields / sizeof schedule_fields[0] };
 

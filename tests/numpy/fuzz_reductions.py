@@ -237,6 +237,8 @@ class Layout:
                 if not still[a]:
                     self.strides[a] = room * steps[a]
                     room *= max(shape[a], 1) * steps[a] + pads[a]
+            if 0 in shape and room > most:  # no element lies anywhere
+                self.strides, room = [1] * ndim, 1
             if room <= most:
                 break
             steps, pads, plain = [1] * ndim, [0] * ndim, True

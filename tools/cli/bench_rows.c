@@ -82,31 +82,36 @@ EXPECTED(expect_norm, sqrt(all->squares), *value)
 EXPECTED(expect_place, (double)all->at, 0)
 EXPECTED(expect_variance, all->squares / all->n - all->sum / all->n * all->sum / all->n, *value)
 
-/* NumPy's argmax: the first of equals, and the first NaN before all numbers. */
+/* NumPy's argmax: the first of equals, and the first NaN before all numbers. Indices have 32 bits, as JAX's. */
 #define BEST                                                                                                 \
-    "struct best { float value; long long at; };\n"                                                          \
+    "struct best { float value; int at; };\n"                                                                \
     "__device__ best better(best a, best b)\n"                                                               \
     "{\n"                                                                                                    \
-    "    bool first = a.at < b.at, a_nan = a.value != a.value, b_nan = b.value != b.value;\n"                \
-    "    if (a_nan || b_nan)\n"                                                                              \
-    "        return a_nan && (first || !b_nan) ? a : b;\n"                                                   \
-    "    return a.value > b.value || (a.value == b.value && first) ? a : b;\n"                               \
+    "    bool a_nan = a.value != a.value, b_nan = b.value != b.value;\n"                                     \
+    "    bool more = (a.value > b.value) | (a_nan & !b_nan), same = (a.value == b.value) | (a_nan & "        \
+    "b_nan);\n"                                                                                              \
+    "    return more | (same & (a.at < b.at)) ? a : b;\n"                                                    \
     "}"
 
 /* Means and squared deviations merged as in Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm
  * for computing sample variances" (1979): nothing large is subtracted from anything large. */
 #define MOMENTS                                                                                              \
     "struct moments { float n, mean, squares; };\n"                                                          \
+    "#ifdef __CUDA_ARCH__\n"                                                                                 \
+    "__device__ float ratio(float a, float b) { return __fdividef(a, b); }\n"                                \
+    "#else\n"                                                                                                \
+    "float ratio(float a, float b) { return a / b; }\n"                                                      \
+    "#endif\n"                                                                                               \
     "__device__ moments merged(moments a, moments b)\n"                                                      \
     "{\n"                                                                                                    \
-    "    float n = a.n + b.n, part = n > 0 ? b.n / n : 0, step = b.mean - a.mean;\n"                         \
+    "    float n = a.n + b.n, part = ratio(b.n, n + (n == 0)), step = b.mean - a.mean;\n"                    \
     "    return moments{n, a.mean + step * part, a.squares + b.squares + step * step * a.n * part};\n"       \
     "}"
 
 static const bench_fold sums = {"x", "a + b", "y = a", "0", NULL, NULL, expect_sum};
 static const bench_fold norms = {"x * x", "a + b", "y = sqrt(a)", "0", NULL, NULL, expect_norm};
-static const bench_fold places = {"best{x, _J}", "better(a, b)", "y = a.at",  NULL,
-                                  "best",        BEST,           expect_place};
+static const bench_fold places = {"best{x, (int)_J}", "better(a, b)", "y = a.at", NULL, "best", BEST,
+                                  expect_place};
 static const bench_fold variances = {"moments{1, x, 0}", "merged(a, b)", "y = a.squares / a.n",
                                      "moments{0, 0, 0}", "moments",      MOMENTS,
                                      expect_variance};
@@ -114,7 +119,7 @@ static const bench_fold variances = {"moments{1, x, 0}", "merged(a, b)", "y = a.
 static const bench_fold new_sums = {"x * (T)#", "a + b", "y = a", "0", NULL, NULL, NULL};
 static const bench_fold new_norms = {"x * x * (T)#", "a + b", "y = sqrt(a)", "0", NULL, NULL, NULL};
 static const bench_fold new_places = {
-    "best{x * (T)#, _J}", "better(a, b)", "y = a.at", NULL, "best", BEST, NULL};
+    "best{x * (T)#, (int)_J}", "better(a, b)", "y = a.at", NULL, "best", BEST, NULL};
 
 /* ---- the table ---- */
 
@@ -211,6 +216,8 @@ static const bench_row table[] = {
     {"R7", "argmax all", PLACE(places, ""),
      OPERANDS(2, F32("N"), ARRAY(INT64, "")), .floor = "a4/8"},
     {"R8", "argmax axis1 (R,R)", PLACE(places, "1"),
+     OPERANDS(2, F32("R,R"), ARRAY(INT64, "R")), .floor = "a4/8"},
+    {"R8b", "argmax axis0 (R,R)", PLACE(places, "0"),
      OPERANDS(2, F32("R,R"), ARRAY(INT64, "R")), .floor = "a4/8"},
     {"R9", "l2norm kernel all", FOLD(norms, ""),
      OPERANDS(2, F32("N"), F32("")), .floor = "a4/4"},

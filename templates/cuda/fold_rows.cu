@@ -1,0 +1,95 @@
+${head}
+${axes}
+enum { kn_steps = ${vector} > 1 ? 4 : 8 }; /* items of a thread that are loaded before any is folded */
+
+extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
+{
+    ${wait}
+    ${values}
+    ${loop_prep}
+    ${element}
+
+    /* kn.splits blocks share a result: each folds kn.chunk items, of ${vector} elements. */
+    const unsigned kn_part = blockIdx.x % kn.splits;
+    const long long kn_at = blockIdx.x / kn.splits;
+    kn_place kn_here = {};
+    kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, (unsigned)kn_at);
+
+    /* Elements in front of the first aligned vector are left over, as are those behind the last one. */
+    long long kn_head = ${until};
+    if (kn_head > kn.length)
+        kn_head = kn.length;
+    const long long kn_items = ${form} == 1 ? (kn.length - kn_head) / ${vector} : kn.items;
+    const long long kn_begun = kn_part * kn.chunk, kn_rest = kn_items - kn_begun;
+    const unsigned kn_count = kn_rest < kn.chunk ? (unsigned)(kn_rest > 0 ? kn_rest : 0) : (unsigned)kn.chunk;
+    kn_place kn_first = kn_here;
+    for (int o = 0; o < ${operands}; ++o)
+        kn_first.at[o] += kn_head * kn.axis[0].stride[o];
+    long long kn_row;
+    const unsigned kn_column = kn_begin<${form}, ${operands}>(kn_first, kn, kn_begun, ${vector}, kn_row);
+
+    kn_chain<${type}> kn_chained;
+    unsigned kn_turn = 0;
+#pragma unroll 1
+    for (unsigned kn_q = threadIdx.x; kn_q < kn_count; kn_q += kn_steps * ${block}) {
+        ${packs}
+#pragma unroll
+        for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+            if (kn_q + kn_u * ${block} < kn_count) {
+                kn_place kn_from = kn_first;
+                kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
+                ${loads}
+            }
+        }
+        ${type} kn_sum;
+#pragma unroll
+        for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+            if (kn_q + kn_u * ${block} < kn_count) {
+                kn_place kn_from = kn_first;
+                kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
+                ${type} kn_side[${vector}];
+#pragma unroll
+                for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+                    ${lane}
+                    kn_side[kn_k] = ${mapped};
+                }
+                const ${type} kn_one = kn_fold_tree(kn_side, ${fold});
+                kn_sum = kn_u == 0 ? kn_one : ${fold}(kn_sum, kn_one);
+            }
+        }
+        kn_chain_put(kn_chained, kn_turn++, kn_sum, ${fold});
+    }
+    if (${vector} > 1 && ${form} == 1 && kn_part + 1 == kn.splits && threadIdx.x < kn.length - kn_items * ${vector}) {
+        const long long kn_j = threadIdx.x < kn_head ? threadIdx.x : kn_items * ${vector} + threadIdx.x;
+        kn_place kn_from = kn_here;
+        for (int o = 0; o < ${operands}; ++o)
+            kn_from.at[o] += kn_j * kn.axis[0].stride[o];
+        ${single}
+        kn_chain_put(kn_chained, kn_turn++, ${mapped}, ${fold});
+    }
+
+    ${type} ${result} = kn_chain_all(kn_chained, kn_turn, ${fold});
+    bool kn_some = kn_turn > 0, kn_is_final = true;
+#pragma unroll 1
+    for (bool kn_again = kn.splits > 1;; kn_again = false) {
+        kn_some = kn_fold_block<${block}>(${result}, kn_some, ${fold});
+        if (!kn_again)
+            break;
+        ${type} *const kn_partial = reinterpret_cast<${type} *>(kn.partials) + kn_at * kn.splits;
+        if (threadIdx.x == 0)
+            kn_partial[kn_part] = ${result};
+        kn_is_final = kn_comes_last(kn.counters + kn_at, kn.splits);
+        if (!kn_is_final)
+            break;
+        kn_some = threadIdx.x < kn.splits;
+        if (kn_some)
+            ${result} = kn_partial[threadIdx.x];
+        for (unsigned kn_q = threadIdx.x + ${block}; kn_q < kn.splits; kn_q += ${block})
+            ${result} = ${fold}(${result}, kn_partial[kn_q]);
+    }
+    if (kn_is_final && threadIdx.x == 0) {
+        ${empty}
+        ${stores}
+    }
+    ${after_loop}
+}

@@ -1,0 +1,61 @@
+${head}
+${axes}
+enum { kn_tile_elements = 1024 * ${vector} }; /* that are staged at once, at most */
+constexpr bool kn_is_padded = ${form} == 2;
+
+extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
+{
+    ${wait}
+    ${values}
+    ${loop_prep}
+    ${element}
+
+    /* kn.chunks runs of `reduced` by `columns` elements, one behind the other; kn.lanes threads share a result. */
+    const long long kn_begun = (long long)blockIdx.x * kn.chunks;
+    const unsigned kn_columns = kn.columns.extent, kn_chunk = kn.reduced * kn_columns;
+    const unsigned kn_chunks = kn.outers - kn_begun < kn.chunks ? (unsigned)(kn.outers - kn_begun) : kn.chunks;
+    ${stage}
+    kn_stage_wait();
+
+    __shared__ __align__(16) unsigned char kn_room[sizeof(${type}) * ${block}];
+    ${type} *const kn_shared = reinterpret_cast<${type} *>(kn_room);
+    /* Those of a result lie side by side where results alone would not meet different banks. */
+    const unsigned kn_at_once = ${block} / kn.lanes, kn_results = kn_chunks * kn_columns, kn_apart = kn.are_lanes_together ? 1 : kn_at_once;
+    const unsigned kn_lane = kn.are_lanes_together ? threadIdx.x % kn.lanes : threadIdx.x / kn_at_once;
+    const unsigned kn_own = kn.are_lanes_together ? threadIdx.x / kn.lanes : threadIdx.x - kn_lane * kn_at_once;
+#pragma unroll 1
+    for (unsigned kn_base = 0; kn_base < kn_results; kn_base += kn_at_once) {
+        const unsigned kn_r = kn_base + kn_own;
+        const bool kn_is_here = kn_r < kn_results;
+        const long long kn_at = kn_begun * kn_columns + kn_r;
+        const unsigned kn_run = kn_divide(kn_r, kn.columns), kn_from_first = kn_run * kn_chunk + (kn_r - kn_run * kn_columns);
+        ${type} ${result};
+        bool kn_some = false;
+        kn_place kn_here = {};
+        if (kn_is_here) {
+            kn_go_to_result<${operands}>(kn_here, kn, 1, (unsigned)kn_at);
+#pragma unroll 4
+            for (unsigned kn_j = kn_lane; kn_j < kn.reduced; kn_j += kn.lanes) {
+                const unsigned kn_e = kn_from_first + kn_j * kn_columns;
+                ${single}
+                ${result} = kn_some ? ${fold}(${result}, ${mapped}) : ${mapped};
+                kn_some = true;
+            }
+        }
+        if (kn.lanes > 1) {
+            kn_shared[threadIdx.x] = ${result};
+            __syncthreads();
+            for (unsigned kn_half = kn.lanes / 2; kn_half > 0; kn_half /= 2) {
+                if (kn_is_here && kn_lane < kn_half)
+                    kn_shared[threadIdx.x] = ${fold}(kn_shared[threadIdx.x], kn_shared[threadIdx.x + kn_half * kn_apart]);
+                __syncthreads();
+            }
+            ${result} = kn_shared[threadIdx.x];
+        }
+        if (kn_is_here && kn_lane == 0) {
+            ${empty}
+            ${stores}
+        }
+    }
+    ${after_loop}
+}
