@@ -90,15 +90,21 @@ static void put_loads(kn_writer *w, const char *axis)
     }
 }
 
-/* Elements by which the first input that is read by vectors is off their boundary, at a place. */
-static void put_off(const kn_writer *w, kn_str *out, const char *format, const char *place)
+/* Elements by which the first input that runs along the axis is off a vector's boundary, at a place. What stands
+ * still there has an address that says nothing. */
+static void put_off(const kn_writer *w, kn_str *out, const char *axis, const char *format, const char *place)
 {
-    for (int k = 0; k < w->program->n_in; ++k)
-        if (reads_vectors(w, k)) {
-            kn_str_printf(out, format, w->program->param[k].name, place, kn_array_of(w, k),
-                          kn_item_size(w, k), w->spec->schedule.vector - 1);
+    for (int k = 0; k < w->program->n_in; ++k) {
+        if (!reads_vectors(w, k))
+            continue;
+        if (may_repeat(w))
+            kn_str_printf(out, "%s.stride[%d] != 0 ? ", axis, kn_array_of(w, k));
+        kn_str_printf(out, format, w->program->param[k].name, place, kn_array_of(w, k), kn_item_size(w, k),
+                      w->spec->schedule.vector - 1);
+        if (!may_repeat(w))
             return;
-        }
+        kn_str_append(out, " : ");
+    }
     kn_str_append(out, "0");
 }
 
@@ -173,7 +179,7 @@ static void fill_along(kn_writer *w, const char *axis)
 static void put_until(kn_writer *w, bool is_anywhere)
 {
     if (is_anywhere)
-        put_off(w, &w->slot[KN_SLOT_UNTIL],
+        put_off(w, &w->slot[KN_SLOT_UNTIL], "kn.axis[0]",
                 "(long long)(-(((unsigned long long)kn.%s_ + %s.at[%d]) / %d) & %d)", "kn_here");
     else
         kn_str_append(&w->slot[KN_SLOT_UNTIL], "0");
@@ -199,7 +205,8 @@ static void fill_columns(kn_writer *w)
 {
     fill_along(w, "kn.axis[kn.fold_rank]");
     put_mapped(w, KN_SLOT_SINGLE, place_single, "kn_from.at[%d]");
-    put_off(w, &w->slot[KN_SLOT_OFF], "(int)(((unsigned long long)kn.%s_ + %s.at[%d]) / %d & %d)", "kn_from");
+    put_off(w, &w->slot[KN_SLOT_OFF], "kn.axis[kn.fold_rank]",
+            "(int)(((unsigned long long)kn.%s_ + %s.at[%d]) / %d & %d)", "kn_from");
 }
 
 /* Result kn_k of a thread: of a vector that is stored whole, or by itself. */

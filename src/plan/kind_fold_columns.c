@@ -251,9 +251,9 @@ static void lay_threads(columns_field *f, const kn_schedule *s, const figures *c
     deep = slides && deep < vector ? vector : deep;
     int64_t across = vector > 1 ? ACROSS : ACROSS_SINGLE,
             most = block / deep > across ? block / deep : across;
-    if (most > block)
-        most = block;
-    if (chosen->copies > 1 || vectors <= (most > WHOLE_ROWS ? most : WHOLE_ROWS))
+    int64_t room = slides ? block / vector : block; /* rows of a thread that slides agree by vectors */
+    most = most > room ? room : most;
+    if (chosen->copies > 1 || vectors <= (most > WHOLE_ROWS || slides ? most : WHOLE_ROWS))
         f->across = (uint32_t)vectors;
     else if (slides)
         f->across = 1 + (uint32_t)kn_fold_ceil(vectors - 1, kn_fold_ceil(vectors - 1, most - 1));

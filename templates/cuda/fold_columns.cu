@@ -29,7 +29,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     unsigned kn_head = 0;
     if (${vector} > 1 && kn.is_shifted && kn.copies > 1) {
         const kn_place &kn_from = kn_outer_place;
-        kn_head = (${vector} - ${off}) % ${vector};
+        kn_head = (${vector} - (${off})) % ${vector};
         for (int o = 0; o < ${operands}; ++o)
             kn_first.at[o] += kn_head * kn.axis[kn.fold_rank].stride[o];
     }

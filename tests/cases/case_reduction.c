@@ -183,6 +183,55 @@ static void every_length(void)
     free_kernels(&k);
 }
 
+/* The sums of w[r] * x[r, c], w first: where it stands still its address says nothing of x's, which begins off a
+ * vector's boundary. */
+static void check_weighted(kiln_kernel *dot, int64_t rows, int64_t columns, int axis)
+{
+    const shape all = {2, {rows, columns + 1}}, few = {2, {rows, 1}};
+    kiln_array *whole = numbers(&all), *w = numbers(&few), *x = NULL, *y = NULL;
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    int64_t results = axis == 0 ? columns : rows;
+    float *got = calloc((size_t)results, sizeof *got);
+    char what[80];
+    options.axes = &axis;
+    options.n_axes = 1;
+    snprintf(what, sizeof what, "(%lld, %lld) over axis %d", (long long)rows, (long long)columns, axis);
+    if (!in_trouble() && succeeded(kiln_array_index(&x, whole, ":, 1:"), what)) {
+        const kiln_arg in[] = {kiln_arg_array(w), kiln_arg_array(x)};
+        if (succeeded(kiln_kernel_call(dot, &y, 1, in, 2, &options), what))
+            succeeded(kiln_array_to_host(y, got, (size_t)results * sizeof *got), what);
+    }
+    for (int64_t k = 0; k < results && !in_trouble(); ++k) {
+        int64_t sum = 0;
+        for (int64_t j = 0; j < (axis == 0 ? rows : columns); ++j) {
+            int64_t r = axis == 0 ? j : k, c = axis == 0 ? k : j;
+            sum += (int64_t)number_at(r) * number_at(r * (columns + 1) + c + 1);
+        }
+        trouble_unless(got[k] == (float)sum, "%s: result %lld is %g, not %lld", what, (long long)k,
+                       (double)got[k], (long long)sum);
+    }
+    free(got);
+    kiln_array_free(whole);
+    kiln_array_free(w);
+    kiln_array_free(x);
+    kiln_array_free(y);
+}
+
+static void weights_that_stand_still(void)
+{
+    static const int64_t sizes[][2] = {{9, 601},    {2100, 601},  {7, 70001},
+                                       {4000, 401}, {70001, 129}, {3000, 7}};
+    kiln_kernel *dot = NULL;
+    if (!succeeded(
+            kiln_reduction_create(&dot, "T w, T x", "T y", "w * x", "a + b", "y = a", "0", "weighted", NULL),
+            "weighted"))
+        return;
+    for (size_t s = 0; s < sizeof sizes / sizeof sizes[0]; ++s)
+        for (int axis = 0; axis < 2 && !in_trouble(); ++axis)
+            check_weighted(dot, sizes[s][0], sizes[s][1], axis);
+    kiln_kernel_free(dot);
+}
+
 static void nothing_to_reduce(void)
 {
     kernels k = make_kernels();
@@ -269,6 +318,7 @@ static void texts_that_do_not_fit(void)
 
 const test_case reduction_cases[] = {{"every_axis", every_axis, 0},
                                      {"every_length", every_length, 0},
+                                     {"weights_that_stand_still", weights_that_stand_still, 0},
                                      {"nothing_to_reduce", nothing_to_reduce, 0},
                                      {"options_that_do_not_fit", options_that_do_not_fit, 0},
                                      {"texts_that_do_not_fit", texts_that_do_not_fit, 0},
