@@ -1,5 +1,5 @@
-/* fill_fold.c - templates/cuda/fold_*.cu: what is loaded, mapped and folded is written alike for all of them, but
- * for where an element is. */
+/* fill_fold.c - templates/cuda/fold_*.cu: what is loaded, mapped and folded is written alike for all of
+ * them, but for where an element is. */
 #include "codegen/writer.h"
 
 #include <string.h>
@@ -90,8 +90,8 @@ static void put_loads(kn_writer *w, const char *axis)
     }
 }
 
-/* Elements by which the first input that runs along the axis is off a vector's boundary, at a place. What stands
- * still there has an address that says nothing. */
+/* Elements by which the first input that runs along the axis is off a vector's boundary, at a place. What
+ * stands still there has an address that says nothing. */
 static void put_off(const kn_writer *w, kn_str *out, const char *axis, const char *format, const char *place)
 {
     for (int k = 0; k < w->program->n_in; ++k) {

@@ -79,7 +79,8 @@ static int64_t staged_bytes(const kn_schedule *s, const kn_choice *c)
     return bytes;
 }
 
-/* Whether threads with a result each, of few columns, would read the same banks: then 16 bytes in 144 are left free. */
+/* Whether threads with a result each, of few columns, would read the same banks:
+ * then 16 bytes in 144 are left free. */
 static bool meets_banks(int64_t reduced, int64_t columns, int vector)
 {
     return columns > 1 && columns < WARP && reduced < WARP && reduced * columns % vector == 0;
