@@ -35,22 +35,15 @@ static void place_loaded(const kn_writer *w, kn_str *out, int k)
     kn_str_printf(out, "kn_%s_[kn_u]%s", w->program->param[k].name, is_vector ? ".at[kn_k]" : "");
 }
 
-/* Element kn_e of what is staged; result kn_at; else by strides, kn_j steps from where a result begins. */
+/* A result, or element kn_e of what is staged, as all inputs are. */
 static void place_staged(const kn_writer *w, kn_str *out, int k)
 {
     const char *name = w->program->param[k].name;
-    int o = kn_array_of(w, k);
-    if (kn_access_of(w, k) == KN_STAGED)
-        kn_str_printf(out, "kn_staged<%s, kn_is_padded>(kn_%s_room, kn_%s_off, kn_e)", kn_storage(w, k), name,
-                      name);
-    else if (kn_access_of(w, k) == KN_DENSE)
-        kn_str_printf(out, "kn.%s_[kn_at]", name);
-    else if (kn_is_output(w, k))
+    if (kn_is_output(w, k))
         put_at(w, out, k, "kn_here");
     else
-        kn_str_printf(out,
-                      "*(const %s *)((const char *)kn.%s_ + kn_here.at[%d] + kn_j * kn.axis[0].stride[%d])",
-                      kn_storage(w, k), name, o, o);
+        kn_str_printf(out, "kn_staged<%s, kn_is_padded>(kn_%s_room, kn_%s_off, kn_e)", kn_storage(w, k), name,
+                      name);
 }
 
 /* ---- loads ---- */

@@ -179,14 +179,23 @@ int kn_fold_kept_axis(const kn_choice *c)
     return axis;
 }
 
-int kn_fold_cut(int64_t *align, const kn_space *s, int along)
+int kn_fold_cut_outermost(int64_t *align, const kn_part *part)
 {
+    *align = 1;
+    return kn_space_kept_size(part->space) < KN_MAX_INDEX ? -1 : 0;
+}
+
+int kn_fold_cut_beside(int64_t *align, const kn_part *part)
+{
+    const kn_space *s = part->space;
+    kn_fold_figures chosen;
+    memcpy(&chosen, part->figures, sizeof chosen);
     if (kn_space_kept_size(s) < KN_MAX_INDEX)
         return -1;
     *align = 1;
     for (int a = 0; a < s->ndim - s->n_reduced; ++a)
-        if (a != along && s->extent[a] > 1)
+        if (a != chosen.axis && s->extent[a] > 1)
             return a;
     *align = WHOLE_VECTORS;
-    return along;
+    return chosen.axis;
 }

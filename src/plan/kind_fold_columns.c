@@ -39,14 +39,6 @@ enum {
     MOST_STEPS = 1 << 30
 };
 
-/* What was chosen with the schedule, and needs no binary. */
-typedef struct figures {
-    int axis;        /* the kept axis along which columns lie */
-    int inner;       /* the innermost reduced axis, where it lies inside that one; -1 */
-    int copies;      /* rows that are taken together, so that vectors fill them; 1 */
-    bool is_shifted; /* rows begin anywhere */
-} figures;
-
 typedef struct columns_field {
     int32_t fold_rank;
     uint32_t splits, tiles, across, down, width, chunk, pitch, copies, inner, inner_lanes, levels, left,
@@ -57,18 +49,18 @@ typedef struct columns_field {
 
 /* ---- the choice ---- */
 
-static int64_t run_of(const kn_space *s, const figures *f)
+static int64_t run_of(const kn_space *s, const kn_fold_figures *f)
 {
     return s->extent[f->axis] * (f->inner < 0 ? 1 : s->extent[f->inner]);
 }
 
 /* Rows: elements along the reduced axes but the inner one. */
-static int64_t rows_of(const kn_space *s, const figures *f)
+static int64_t rows_of(const kn_space *s, const kn_fold_figures *f)
 {
     return kn_fold_size(s) / (f->inner < 0 ? 1 : s->extent[f->inner]);
 }
 
-static int axes_of(const kn_space *s, const figures *f)
+static int axes_of(const kn_space *s, const kn_fold_figures *f)
 {
     return s->n_reduced - (f->inner >= 0);
 }
@@ -89,7 +81,7 @@ static int axis_around(const kn_choice *c)
     return -1;
 }
 
-static bool find_axes(figures *f, const kn_choice *c)
+static bool find_axes(kn_fold_figures *f, const kn_choice *c)
 {
     const kn_space *s = c->space;
     f->copies = 1;
@@ -116,7 +108,7 @@ static int common_divisor(int64_t a, int64_t b)
 }
 
 /* Whether rows lie one behind the other, and as many as fill vectors may be taken for one. */
-static int copies_of(const kn_choice *c, const figures *f, int vector, int block)
+static int copies_of(const kn_choice *c, const kn_fold_figures *f, int vector, int block)
 {
     const kn_space *s = c->space;
     int64_t run = run_of(s, f), rows = rows_of(s, f);
@@ -137,7 +129,7 @@ static int copies_of(const kn_choice *c, const figures *f, int vector, int block
 
 /* Whether all inputs that move along the columns run there, and vectors begin at a boundary; steps from row to
  * row need not where several rows are taken together. */
-static bool is_aligned(const kn_choice *c, const figures *f, int vector, bool with_rows)
+static bool is_aligned(const kn_choice *c, const kn_fold_figures *f, int vector, bool with_rows)
 {
     const kn_space *s = c->space;
     int along = f->inner < 0 ? f->axis : f->inner, kept = s->ndim - s->n_reduced;
@@ -156,7 +148,7 @@ static bool is_aligned(const kn_choice *c, const figures *f, int vector, bool wi
 
 /* Whether vectors go over the ends of rows, whose elements are looked at and left out: no text of the user's
  * may see them by an index. */
-static bool may_shift(const kn_choice *c, const figures *f, int vector)
+static bool may_shift(const kn_choice *c, const kn_fold_figures *f, int vector)
 {
     const kn_space *s = c->space;
     for (int k = 0; k < c->program->n_in + c->program->n_out; ++k)
@@ -167,7 +159,7 @@ static bool may_shift(const kn_choice *c, const figures *f, int vector)
 }
 
 /* Elements of a thread: as wide as the inputs allow. */
-static int vector_of(figures *f, const kn_choice *c, int block)
+static int vector_of(kn_fold_figures *f, const kn_choice *c, int block)
 {
     const kn_space *s = c->space;
     int vector = kn_fold_vector(c), size = kn_fold_value_size(c);
@@ -191,7 +183,7 @@ static int vector_of(figures *f, const kn_choice *c, int block)
 }
 
 /* Many blocks of little each: smaller ones are more often at different points of their work. */
-static int threads_of(const kn_choice *c, const figures *f)
+static int threads_of(const kn_choice *c, const kn_fold_figures *f)
 {
     int64_t each = run_of(c->space, f) * rows_of(c->space, f), outers = c->space->size / each;
     int64_t run = run_of(c->space, f);
@@ -204,7 +196,7 @@ static int threads_of(const kn_choice *c, const figures *f)
 
 static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 {
-    figures f = {0};
+    kn_fold_figures f = {0};
     if (c->space->size == 0 || !find_axes(&f, c) || rows_of(c->space, &f) > MOST_STEPS)
         return false;
     out->block = c->block ? c->block : kn_fold_is_struct(c) ? THREADS_STRUCT : threads_of(c, &f);
@@ -243,7 +235,8 @@ static uint32_t power_below(int64_t n)
 
 /* How a block's threads lie: so many vectors across, so many rows down. Rows that tiles have as a whole are one
  * run together, which is to fill lines. */
-static void lay_threads(columns_field *f, const kn_schedule *s, const figures *chosen, int64_t vectors)
+static void lay_threads(columns_field *f, const kn_schedule *s, const kn_fold_figures *chosen,
+                        int64_t vectors)
 {
     uint32_t block = (uint32_t)s->block, vector = (uint32_t)s->vector;
     bool slides = chosen->is_shifted && chosen->copies == 1;
@@ -267,7 +260,7 @@ static void lay_threads(columns_field *f, const kn_schedule *s, const figures *c
 }
 
 /* A tile of several results' inner elements ends with the last of them. */
-static void set_width(columns_field *f, const kn_schedule *s, const figures *chosen, int64_t run)
+static void set_width(columns_field *f, const kn_schedule *s, const kn_fold_figures *chosen, int64_t run)
 {
     uint32_t vector = (uint32_t)s->vector;
     f->width = (f->across - (chosen->is_shifted && chosen->copies == 1)) * vector;
@@ -333,7 +326,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
-    figures chosen;
+    kn_fold_figures chosen;
     memcpy(&chosen, part->figures, sizeof chosen);
     int64_t run = run_of(space, &chosen), rows = rows_of(space, &chosen);
     int64_t wasted = chosen.is_shifted && chosen.copies > 1 ? s->vector - 1 : 0; /* in front of a vector */
@@ -370,13 +363,6 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-static int cut(int64_t *align, const kn_part *part)
-{
-    figures chosen;
-    memcpy(&chosen, part->figures, sizeof chosen);
-    return kn_fold_cut(align, part->space, chosen.axis);
-}
-
 static void describe(kn_str *out, const unsigned char *at)
 {
     columns_field f;
@@ -389,4 +375,5 @@ static void describe(kn_str *out, const unsigned char *at)
                   (unsigned)f.levels, (unsigned)f.is_shifted);
 }
 
-const kn_kind kn_kind_fold_columns = {"fold_columns", "mrm", choose, field, place, cut, true, describe, true};
+const kn_kind kn_kind_fold_columns = {"fold_columns",     "mrm", choose,   field, place,
+                                      kn_fold_cut_beside, true,  describe, true};

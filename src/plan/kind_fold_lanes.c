@@ -99,12 +99,6 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-static int cut(int64_t *align, const kn_part *part)
-{
-    *align = 1;
-    return kn_space_kept_size(part->space) < KN_MAX_INDEX ? -1 : 0;
-}
-
 static void describe(kn_str *out, const unsigned char *at)
 {
     lanes_field f;
@@ -112,4 +106,5 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " items=\"%u\" lanes=\"%u\"", (unsigned)f.items, (unsigned)f.lanes);
 }
 
-const kn_kind kn_kind_fold_lanes = {"fold_lanes", "mrm", choose, field, place, cut, true, describe, true};
+const kn_kind kn_kind_fold_lanes = {"fold_lanes",          "mrm", choose,   field, place,
+                                    kn_fold_cut_outermost, true,  describe, true};

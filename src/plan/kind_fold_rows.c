@@ -110,13 +110,6 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-/* Along the outermost kept axis, so that the grid has room for the rest. */
-static int cut(int64_t *align, const kn_part *part)
-{
-    *align = 1;
-    return kn_space_kept_size(part->space) < KN_MAX_INDEX ? -1 : 0;
-}
-
 static void describe(kn_str *out, const unsigned char *at)
 {
     rows_field f;
@@ -125,4 +118,5 @@ static void describe(kn_str *out, const unsigned char *at)
                   (long long)f.chunk);
 }
 
-const kn_kind kn_kind_fold_rows = {"fold_rows", "mrm", choose, field, place, cut, true, describe, true};
+const kn_kind kn_kind_fold_rows = {"fold_rows",           "mrm", choose,   field, place,
+                                   kn_fold_cut_outermost, true,  describe, true};

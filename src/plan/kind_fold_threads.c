@@ -15,11 +15,6 @@ enum {
     LONGEST_SINGLE = 64 /* the same, of one element each */
 };
 
-/* The axis along which the inputs run. */
-typedef struct figures {
-    int axis;
-} figures;
-
 typedef struct threads_field {
     int32_t fold_rank;
     uint32_t rows, vectors, unused;
@@ -51,7 +46,7 @@ static int vector_of(const kn_choice *c, int axis)
 static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    figures f = {.axis = kn_fold_kept_axis(c)};
+    kn_fold_figures f = {.axis = kn_fold_kept_axis(c)};
     if (s->size == 0 || f.axis < 0 || kn_fold_size(s) > LONGEST)
         return false;
     out->vector = vector_of(c, f.axis);
@@ -88,7 +83,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
-    figures chosen;
+    kn_fold_figures chosen;
     memcpy(&chosen, part->figures, sizeof chosen);
     out->size = kn_space_kept_size(space);
     kn_fold_put_kept(&out->room, space, chosen.axis);
@@ -104,13 +99,6 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-static int cut(int64_t *align, const kn_part *part)
-{
-    figures chosen;
-    memcpy(&chosen, part->figures, sizeof chosen);
-    return kn_fold_cut(align, part->space, chosen.axis);
-}
-
 static void describe(kn_str *out, const unsigned char *at)
 {
     threads_field f;
@@ -118,5 +106,5 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " rows=\"%u\" across=\"%u\"", (unsigned)f.rows, (unsigned)f.across.extent);
 }
 
-const kn_kind kn_kind_fold_threads = {"fold_threads", "mrm",    choose, field, place, cut,
-                                      true,           describe, false};
+const kn_kind kn_kind_fold_threads = {"fold_threads",     "mrm", choose,   field, place,
+                                      kn_fold_cut_beside, true,  describe, false};

@@ -154,13 +154,6 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-/* Along the outermost axis: what is left is linear still. */
-static int cut(int64_t *align, const kn_part *part)
-{
-    *align = 1;
-    return kn_space_kept_size(part->space) < KN_MAX_INDEX ? -1 : 0;
-}
-
 static void describe(kn_str *out, const unsigned char *at)
 {
     tile_field f;
@@ -169,4 +162,5 @@ static void describe(kn_str *out, const unsigned char *at)
                   (unsigned)f.columns.extent, (unsigned)f.lanes);
 }
 
-const kn_kind kn_kind_fold_tile = {"fold_tile", "mrm", choose, field, place, cut, true, describe, true};
+const kn_kind kn_kind_fold_tile = {"fold_tile",           "mrm", choose,   field, place,
+                                   kn_fold_cut_outermost, true,  describe, true};
