@@ -12,6 +12,14 @@ const kn_kind *kn_kind_find(kn_backend_kind backend, const char *name)
     return *kind;
 }
 
+/* A pattern that ends in '*' is that of all programs that begin so. */
+static bool computes(const kn_kind *kind, const char *pattern)
+{
+    size_t length = strcspn(kind->pattern, "*");
+    bool begins = strncmp(kind->pattern, pattern, length) == 0;
+    return begins && (kind->pattern[length] == '*' || pattern[length] == '\0');
+}
+
 kiln_status kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_program *program,
                                const kn_space *space, const kn_access *access, int count,
                                const kn_target *target, int block)
@@ -21,7 +29,7 @@ kiln_status kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_p
     for (const kn_kind *const *kind = kn_kinds_of(target->backend); *kind; ++kind) {
         *out = (kn_schedule){.kind = *kind};
         *figures = (kn_figures){{0}};
-        if (strcmp((*kind)->pattern, pattern) == 0 && (*kind)->choose(out, figures, &choice))
+        if (computes(*kind, pattern) && (*kind)->choose(out, figures, &choice))
             return KILN_OK;
     }
     return kn_error(KILN_ERROR_UNSUPPORTED, "%s: no kernel for %s computes stages of the pattern '%s' here",

@@ -43,7 +43,7 @@ typedef struct kn_placement {
 
 struct kn_kind {
     const char *name;    /* in a specialisation; unique among the kinds of a back end */
-    const char *pattern; /* of the programs that it computes: kn_program.pattern */
+    const char *pattern; /* of the programs that it computes: kn_program.pattern; "mr*": those that begin so */
     /* Whether the kind takes the space; then it has filled the schedule, in which kind is set already, and
      * its figures (zero before). */
     bool (*choose)(kn_schedule *out, kn_figures *figures, const kn_choice *choice);

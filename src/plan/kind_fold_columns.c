@@ -375,5 +375,5 @@ static void describe(kn_str *out, const unsigned char *at)
                   (unsigned)f.levels, (unsigned)f.is_shifted);
 }
 
-const kn_kind kn_kind_fold_columns = {"fold_columns",     "mrm", choose,   field, place,
+const kn_kind kn_kind_fold_columns = {"fold_columns",     "mrk", choose,   field, place,
                                       kn_fold_cut_beside, true,  describe, true};

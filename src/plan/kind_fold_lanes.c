@@ -106,5 +106,5 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " items=\"%u\" lanes=\"%u\"", (unsigned)f.items, (unsigned)f.lanes);
 }
 
-const kn_kind kn_kind_fold_lanes = {"fold_lanes",          "mrm", choose,   field, place,
+const kn_kind kn_kind_fold_lanes = {"fold_lanes",          "mrk", choose,   field, place,
                                     kn_fold_cut_outermost, true,  describe, true};

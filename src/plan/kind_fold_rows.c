@@ -118,5 +118,5 @@ static void describe(kn_str *out, const unsigned char *at)
                   (long long)f.chunk);
 }
 
-const kn_kind kn_kind_fold_rows = {"fold_rows",           "mrm", choose,   field, place,
+const kn_kind kn_kind_fold_rows = {"fold_rows",           "mrk", choose,   field, place,
                                    kn_fold_cut_outermost, true,  describe, true};

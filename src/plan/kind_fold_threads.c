@@ -106,5 +106,5 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " rows=\"%u\" across=\"%u\"", (unsigned)f.rows, (unsigned)f.across.extent);
 }
 
-const kn_kind kn_kind_fold_threads = {"fold_threads",     "mrm", choose,   field, place,
+const kn_kind kn_kind_fold_threads = {"fold_threads",     "mrk", choose,   field, place,
                                       kn_fold_cut_beside, true,  describe, false};

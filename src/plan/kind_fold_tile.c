@@ -162,5 +162,5 @@ static void describe(kn_str *out, const unsigned char *at)
                   (unsigned)f.columns.extent, (unsigned)f.lanes);
 }
 
-const kn_kind kn_kind_fold_tile = {"fold_tile",           "mrm", choose,   field, place,
+const kn_kind kn_kind_fold_tile = {"fold_tile",           "mrk", choose,   field, place,
                                    kn_fold_cut_outermost, true,  describe, true};

@@ -192,4 +192,4 @@ static void describe(kn_str *out, const unsigned char *at)
                   (long long)f.chunks, (long long)f.width);
 }
 
-const kn_kind kn_kind_host_fold = {"fold", "mrm", choose, field, place, NULL, true, describe, true};
+const kn_kind kn_kind_host_fold = {"fold", "mrk", choose, field, place, NULL, true, describe, true};

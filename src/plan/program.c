@@ -133,7 +133,7 @@ static kiln_status copy_stages(kn_program *p, const kn_program_text *given)
         kn_stage *to = &p->stage[s];
         to->kind = from->kind;
         to->over = from->over;
-        p->pattern[s] = kn_stage_kind_letter(from->kind);
+        p->pattern[s] = kn_stage_letter(from->kind, from->over);
         const text_copy texts[] = {
             {&to->label, from->label}, {&to->body, from->body}, {&to->identity, from->identity}};
         kiln_status status = copy_each(texts, sizeof texts / sizeof texts[0]);

@@ -4,18 +4,18 @@
 
 static const struct {
     const char *name;
-    char letter;
+    char letter, kept; /* for each element; for each that is kept */
 } stage_kinds[KN_STAGE_KINDS] = {
-    [KN_MAP] = {"map", 'm'}, [KN_YIELD] = {"yield", 'm'}, [KN_REDUCE] = {"reduce", 'r'}};
+    [KN_MAP] = {"map", 'm', 'k'}, [KN_YIELD] = {"yield", 'm', 'k'}, [KN_REDUCE] = {"reduce", 'r', 'r'}};
 
 const char *kn_stage_kind_name(kn_stage_kind kind)
 {
     return stage_kinds[kind].name;
 }
 
-char kn_stage_kind_letter(kn_stage_kind kind)
+char kn_stage_letter(kn_stage_kind kind, kn_over over)
 {
-    return stage_kinds[kind].letter;
+    return over == KN_OVER_KEPT ? stage_kinds[kind].kept : stage_kinds[kind].letter;
 }
 
 bool kn_stage_kind_find(kn_stage_kind *out, const char *name)

@@ -52,7 +52,7 @@ typedef struct kn_program {
     int n_in, n_out, n_values;
     kn_stage *stage;
     int n_stages;
-    char pattern[KN_MAX_STAGES + 1]; /* a letter a stage: "m", "mrm"; what kinds say they compute */
+    char pattern[KN_MAX_STAGES + 1]; /* a letter a stage: "m", "mrk"; what kinds say they compute */
     int reduced; /* axes of the broadcast shape that are reduced, from the last on; KN_REDUCED_BY_CALL */
     bool casts;  /* arrays of other dtypes than declared are converted where they are loaded and stored */
     uint64_t kept_outputs; /* outputs (bits) without elements along the reduced axes */
@@ -80,8 +80,8 @@ const char *kn_value_name(const kn_param *value);
 
 /* "map": a kind of stage, as specialisations write it. */
 const char *kn_stage_kind_name(kn_stage_kind kind);
-/* 'm': its letter in a program's pattern. */
-char kn_stage_kind_letter(kn_stage_kind kind);
+/* Its letter in a program's pattern: 'm' for what runs for each element, 'k' for each that is kept, 'r'. */
+char kn_stage_letter(kn_stage_kind kind, kn_over over);
 /* False: there is none of that name. */
 bool kn_stage_kind_find(kn_stage_kind *out, const char *name);
 

@@ -52,8 +52,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 }
 
 extern const kn_kind toy_fold_on_host, toy_fold_on_cuda;
-const kn_kind toy_fold_on_host = {"toy_fold", "mrm", choose, field, place, NULL, false, NULL, false};
-const kn_kind toy_fold_on_cuda = {"toy_fold", "mrm", choose, field, place, NULL, false, NULL, false};
+const kn_kind toy_fold_on_host = {"toy_fold", "mrk", choose, field, place, NULL, false, NULL, false};
+const kn_kind toy_fold_on_cuda = {"toy_fold", "mrk", choose, field, place, NULL, false, NULL, false};
 
 /* ---- its recipe ---- */
 

@@ -48,8 +48,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 }
 
 extern const kn_kind toy_split_on_host, toy_split_on_cuda;
-const kn_kind toy_split_on_host = {"toy_split", "mrm", choose, field, place, NULL, false, NULL, true};
-const kn_kind toy_split_on_cuda = {"toy_split", "mrm", choose, field, place, NULL, false, NULL, true};
+const kn_kind toy_split_on_host = {"toy_split", "mrk", choose, field, place, NULL, false, NULL, true};
+const kn_kind toy_split_on_cuda = {"toy_split", "mrk", choose, field, place, NULL, false, NULL, true};
 
 /* ---- its recipe ---- */
 

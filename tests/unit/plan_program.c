@@ -167,7 +167,7 @@ static void stages_over_values(void **state)
     const kn_program_text text = mean_text(mean_stages);
     (void)state;
     assert_int_equal(kn_program_create(&p, &text), KILN_OK);
-    assert_string_equal(p->pattern, "mrmm");
+    assert_string_equal(p->pattern, "mrmk");
     assert_int_equal(p->n_values, 2);
     assert_int_equal(p->kept_outputs, 2);
     assert_int_equal(p->uses, KN_USES_INDEX);

@@ -35,7 +35,7 @@ static void parts(void **state)
 {
     kn_program *p = make("T x", "T z", NULL);
     (void)state;
-    assert_string_equal(p->pattern, "mrm");
+    assert_string_equal(p->pattern, "mrk");
     assert_string_equal(p->name, "k");
     assert_true(p->n_in == 1 && p->n_out == 1 && p->n_stages == 3 && p->kept_outputs == 1);
     assert_int_equal(p->reduced, KN_REDUCED_BY_CALL);

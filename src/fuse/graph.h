@@ -1,0 +1,90 @@
+/* fuse/graph.h - an expression as a graph: what is computed from which arguments, before anything is known of
+ * their dtypes and shapes. A node reads nodes with lower numbers. Equal nodes are one. Made by the parser of
+ * expression strings (parse.c) or by recording calls (trace.c), immutable afterwards; infer.h gives nodes
+ * dtypes and shapes for the arguments of a call, lower.h makes programs of them. */
+#ifndef KN_FUSE_GRAPH_H
+#define KN_FUSE_GRAPH_H
+
+#include <kiln/kernel.h>
+#include <kiln/operation.h>
+#include "types/signature.h"
+
+typedef enum kn_node_kind {
+    KN_NODE_INPUT,     /* argument `index` of the kernel */
+    KN_NODE_NUMBER,    /* `number`: one that stands in the text, weak as Python's */
+    KN_NODE_CALL,      /* the operation `name`, elementwise or a reduction: of the table or registered */
+    KN_NODE_KERNEL,    /* output `index` of `kernel`, which the user defined by strings */
+    KN_NODE_CAST,      /* to `dtype` */
+    KN_NODE_SLICE,     /* `step` says what becomes of each axis */
+    KN_NODE_TRANSPOSE, /* axis a of the result is axis `axis[a]` of what is read; n_axes 0: turned round */
+    KN_NODE_RESHAPE,   /* to `extent[n_axes]`, one of which may be -1 */
+    KN_NODE_EXTENT, /* the extent of axis `axis[0]` of what is read, n_axes 0: its elements; a weak integer */
+    KN_NODE_ARANGE  /* start, stop, step: three nodes that are weak numbers or extents */
+} kn_node_kind;
+
+/* What an index in square brackets does with one axis. */
+typedef enum kn_step_kind {
+    KN_STEP_SLICE, /* start:stop:step, KILN_SLICE_NONE where left out */
+    KN_STEP_INDEX, /* [start]: the axis is gone */
+    KN_STEP_NEW,   /* None: an axis of extent 1 comes in */
+    KN_STEP_REST   /* ...: as many whole axes as are left; at most one */
+} kn_step_kind;
+typedef struct kn_step {
+    kn_step_kind kind;
+    int64_t start, stop, step;
+} kn_step;
+
+typedef struct kn_node {
+    kn_node_kind kind;
+    int n_in, *in;       /* the nodes that it reads */
+    size_t at, length;   /* where it stands in the graph's text, for messages */
+    int index;           /* INPUT, KERNEL */
+    kiln_arg number;     /* NUMBER: KILN_ARG_WEAK_* */
+    char *name;          /* CALL */
+    kiln_kernel *kernel; /* KERNEL: the graph holds a reference */
+    kiln_dtype dtype;    /* CAST */
+    kn_step *step;       /* SLICE */
+    int n_steps;
+    /* CALL, KERNEL of reductions: the axes that are reduced, as they were written; has_axes false: all */
+    bool has_axes, keepdims;
+    int n_axes;
+    int axis[KILN_MAX_NDIM]; /* CALL, KERNEL, TRANSPOSE, EXTENT */
+    int64_t *extent;         /* RESHAPE: n_axes */
+} kn_node;
+
+typedef struct kn_graph {
+    char *name;   /* of the kernel, an identifier */
+    char *text;   /* the expression; "" for a trace */
+    char **input; /* names */
+    int n_in;
+    kn_node *node;
+    int n_nodes;
+    int *out;      /* the nodes that are results */
+    char **output; /* their names: identifiers, unlike each other and the inputs' */
+    int n_out;
+    bool has_kernels;
+} kn_graph;
+
+enum { KN_MAX_NODES = 1 << 14 };
+
+kiln_status kn_graph_create(kn_graph **out, const char *name, const char *text);
+void kn_graph_free(kn_graph *graph);
+
+/* The number of an equal node that is there already, or of a new one: *node is copied, with its lists. Numbers of
+ * numbers are folded (Python's rules), casts to what is no change are not known here. *out is unchanged on failure:
+ * KILN_ERROR_MEMORY, KILN_ERROR_INVALID for too many nodes. */
+kiln_status kn_graph_add(int *out, kn_graph *graph, const kn_node *node);
+
+/* "x, g": names of inputs; the nodes 0 to n_in - 1 are these. */
+kiln_status kn_graph_set_inputs(kn_graph *graph, const char *names);
+kiln_status kn_graph_add_result(kn_graph *graph, int node, const char *name);
+
+/* Drops nodes that no result needs, and numbers the others anew, in the same order; inputs stay. */
+kiln_status kn_graph_prune(kn_graph *graph);
+
+/* parse.c: expression strings. KILN_ERROR_SYNTAX, with the text and a caret. options->kernels may be called by
+ * their names. */
+kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text,
+                           const kiln_kernel_options *options);
+
+#endif
