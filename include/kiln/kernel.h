@@ -69,10 +69,14 @@ typedef struct kiln_kernel_options {
     /* kiln_reduction_create alone: the type in which is reduced, a dtype's name, a placeholder or a
      * struct of the preamble. NULL: that of the first output, float32 for float16 and bfloat16 */
     const char *reduce_type;
+    /* kiln_expression_create alone: n_kernels kernels that the expression calls by their names,
+     * elementwise ones and reductions. It keeps a reference to those that it uses. */
+    struct kiln_kernel *const *kernels;
+    int n_kernels;
 } kiln_kernel_options;
 #define KILN_KERNEL_OPTIONS_INIT                                                                   \
     {                                                                                              \
-        sizeof(kiln_kernel_options), 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL             \
+        sizeof(kiln_kernel_options), 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, 0    \
     }
 
 /* Parses and checks the definition; compiles nothing. All strings are copied. name must be a C

@@ -7,27 +7,33 @@
 
 #include <kiln/kernel.h>
 #include <kiln/operation.h>
-#include "types/signature.h"
+
+struct kn_map;
 
 typedef enum kn_node_kind {
     KN_NODE_INPUT,     /* argument `index` of the kernel */
     KN_NODE_NUMBER,    /* `number`: one that stands in the text, weak as Python's */
-    KN_NODE_CALL,      /* the operation `name`, elementwise or a reduction: of the table or registered */
+    KN_NODE_CALL,      /* output `index` of the operation `name`: of the table or registered */
     KN_NODE_KERNEL,    /* output `index` of `kernel`, which the user defined by strings */
     KN_NODE_CAST,      /* to `dtype` */
     KN_NODE_SLICE,     /* `step` says what becomes of each axis */
     KN_NODE_TRANSPOSE, /* axis a of the result is axis `axis[a]` of what is read; n_axes 0: turned round */
-    KN_NODE_RESHAPE,   /* to `extent[n_axes]`, one of which may be -1 */
+    KN_NODE_RESHAPE,   /* to `extent[n_axes]`, one of which may be -1; KN_EXTENT_READ: the next of in[1 ..] */
     KN_NODE_EXTENT, /* the extent of axis `axis[0]` of what is read, n_axes 0: its elements; a weak integer */
+    KN_NODE_NDIM,   /* how many axes what is read has; a weak integer */
     KN_NODE_ARANGE  /* start, stop, step: three nodes that are weak numbers or extents */
 } kn_node_kind;
+
+enum { KN_EXTENT_READ = -2 };
 
 /* What an index in square brackets does with one axis. */
 typedef enum kn_step_kind {
     KN_STEP_SLICE, /* start:stop:step, KILN_SLICE_NONE where left out */
     KN_STEP_INDEX, /* [start]: the axis is gone */
     KN_STEP_NEW,   /* None: an axis of extent 1 comes in */
-    KN_STEP_REST   /* ...: as many whole axes as are left; at most one */
+    KN_STEP_REST,  /* ...: as many whole axes as are left; at most one */
+    KN_STEP_ONE,   /* of an axis that must have extent 1, its one index: the axis is gone */
+    KN_STEP_ONES   /* of as many axes as are left: those of extent 1 are gone; it stands alone */
 } kn_step_kind;
 typedef struct kn_step {
     kn_step_kind kind;
@@ -36,11 +42,14 @@ typedef struct kn_step {
 
 typedef struct kn_node {
     kn_node_kind kind;
-    int n_in, *in;       /* the nodes that it reads */
-    size_t at, length;   /* where it stands in the graph's text, for messages */
-    int index;           /* INPUT, KERNEL */
-    kiln_arg number;     /* NUMBER: KILN_ARG_WEAK_* */
-    char *name;          /* CALL */
+    int n_in, *in;     /* the nodes that it reads */
+    size_t at, length; /* where it stands in the graph's text, for messages */
+    int index;         /* INPUT, CALL, KERNEL */
+    kiln_arg number;   /* NUMBER: KILN_ARG_WEAK_* */
+    char *name;        /* CALL */
+    /* CALL, CAST: an operator of Python's (or float(), int(), ...): of weak numbers alone it makes a weak one.
+     * A function of NumPy's makes none: 2 / 3 * x is float32 where x is, sqrt(2) * x is float64. */
+    bool is_operator;
     kiln_kernel *kernel; /* KERNEL: the graph holds a reference */
     kiln_dtype dtype;    /* CAST */
     kn_step *step;       /* SLICE */
@@ -63,27 +72,36 @@ typedef struct kn_graph {
     char **output; /* their names: identifiers, unlike each other and the inputs' */
     int n_out;
     bool has_kernels;
+    struct kn_map *known; /* the numbers of nodes, by what they are; NULL once the graph is pruned */
 } kn_graph;
 
 enum { KN_MAX_NODES = 1 << 14 };
 
+/* name: an identifier. text: what the nodes' places are in; "": nowhere. */
 kiln_status kn_graph_create(kn_graph **out, const char *name, const char *text);
 void kn_graph_free(kn_graph *graph);
 
-/* The number of an equal node that is there already, or of a new one: *node is copied, with its lists. Numbers of
- * numbers are folded (Python's rules), casts to what is no change are not known here. *out is unchanged on failure:
- * KILN_ERROR_MEMORY, KILN_ERROR_INVALID for too many nodes. */
+/* The number of an equal node that is there already, or of a new one: *node is copied, with its lists. Operators
+ * on numbers are folded (Python's rules); casts that change nothing are not known here. *out is unchanged on
+ * failure: KILN_ERROR_MEMORY; KILN_ERROR_INVALID for too many nodes, and for numbers without a result. */
 kiln_status kn_graph_add(int *out, kn_graph *graph, const kn_node *node);
 
-/* "x, g": names of inputs; the nodes 0 to n_in - 1 are these. */
+/* "x, g": names of inputs, ASCII identifiers of any kind ("i", "T" and "double" too); the nodes 0 to n_in - 1 are
+ * these. Comes first. KILN_ERROR_SYNTAX, _INVALID (a name twice, or too long; too many), _MEMORY. */
 kiln_status kn_graph_set_inputs(kn_graph *graph, const char *names);
+/* name: a wish; NULL, and a name that is taken, reserved or too long, give one that is made up. */
 kiln_status kn_graph_add_result(kn_graph *graph, int node, const char *name);
 
-/* Drops nodes that no result needs, and numbers the others anew, in the same order; inputs stay. */
+/* Drops nodes that no result needs, and numbers the others anew, in the same order; inputs stay. Nothing is
+ * added any more. */
 kiln_status kn_graph_prune(kn_graph *graph);
 
-/* parse.c: expression strings. KILN_ERROR_SYNTAX, with the text and a caret. options->kernels may be called by
- * their names. */
+/* An error about a node, with its place in the text where there is one. */
+kiln_status kn_graph_error(const kn_graph *graph, const kn_node *node, kiln_status status, const char *format,
+                           ...) __attribute__((format(printf, 4, 5)));
+
+/* parse.c: expression strings (the language: kiln/expression.h). KILN_ERROR_SYNTAX, with the text and a caret;
+ * KILN_ERROR_INVALID, _MEMORY. options->kernels may be called by their names. */
 kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text,
                            const kiln_kernel_options *options);
 

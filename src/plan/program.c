@@ -438,6 +438,17 @@ kiln_status kn_program_read_options(kiln_kernel_options *out, const kiln_kernel_
     return KILN_OK;
 }
 
+kiln_status kn_program_read_own_options(kiln_kernel_options *out, const kiln_kernel_options *given)
+{
+    kiln_status status = kn_program_read_options(out, given);
+    if (status == KILN_OK && (out->kernels || out->n_kernels != 0))
+        return kn_error(
+            KILN_ERROR_INVALID,
+            "options.kernels: %d were given, but C++ texts call none; kiln_expression_create takes them",
+            out->n_kernels);
+    return status;
+}
+
 static kiln_status fill(kn_program *p, const kn_program_text *given, const kiln_kernel_options *o)
 {
     p->flags = o->flags;
@@ -489,7 +500,7 @@ kiln_status kn_program_elementwise(kn_program **out, const char *in_params, cons
     const kn_program_text text = {
         .name = name, .in = in_params, .out = out_params, .stage = &stage, .n_stages = 1, .options = options};
     kiln_kernel_options o;
-    kiln_status status = kn_program_read_options(&o, options);
+    kiln_status status = kn_program_read_own_options(&o, options);
     if (status == KILN_OK && o.reduce_type)
         return kn_error(KILN_ERROR_INVALID,
                         "options.reduce_type: \"%s\" was given, but an elementwise kernel reduces nothing",

@@ -23,6 +23,8 @@ typedef struct kn_program_text {
 
 /* Settled options: struct_size is checked. */
 kiln_status kn_program_read_options(kiln_kernel_options *out, const kiln_kernel_options *given);
+/* The same for a kernel of texts, which calls no others: options.kernels is refused. */
+kiln_status kn_program_read_own_options(kiln_kernel_options *out, const kiln_kernel_options *given);
 
 /* KILN_ERROR_INVALID, _SYNTAX, _TYPE with the place. Values are given before they are read, outputs by one
  * stage each; what is kept cannot be told from what is not. */

@@ -64,7 +64,7 @@ kiln_status kn_program_reduction(kn_program **out, const char *in_params, const 
     kn_str type = KN_STR_INIT, values = KN_STR_INIT;
     kiln_status status = check_given(map, reduce, post, out_params);
     if (status == KILN_OK)
-        status = kn_program_read_options(&o, options);
+        status = kn_program_read_own_options(&o, options);
     if (status == KILN_OK)
         status = find_type(&type, out_params, &o);
     if (status == KILN_OK) {

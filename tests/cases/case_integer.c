@@ -142,7 +142,8 @@ static void texts_around(void)
         "bool truth = x / 3; z += truth / (zero > 3);                          // 19\n"
         "z += x > zero && x < 9 >> zero;                                       // 20\n";
     const kiln_kernel_options options = {
-        sizeof options, 0, preamble, "const int start = 5 / (int)(n - n);", NULL, NULL, 0, NULL, NULL, 0, NULL};
+        sizeof options, 0,    preamble, "const int start = 5 / (int)(n - n);", NULL, NULL, 0, NULL, NULL, 0,
+        NULL,           NULL, 0};
     kiln_kernel *kernel = NULL;
     kiln_array *z = NULL;
     const int64_t shape[] = {3};

@@ -120,6 +120,25 @@ static void messages_name_the_kernel_and_the_text(void **state)
     assert_refused(&options, "T x", KILN_ERROR_INVALID, "compile_options");
 }
 
+/* They are for expressions. */
+static void kernels_are_refused(void **state)
+{
+    struct kiln_kernel *const none[] = {NULL};
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    kn_program *p = NULL;
+    (void)state;
+    options.n_kernels = 1;
+    assert_refused(&options, "T x", KILN_ERROR_INVALID,
+                   "options.kernels: 1 were given, but C++ texts call none");
+    options.n_kernels = 0;
+    options.kernels = none;
+    assert_refused(&options, "T x", KILN_ERROR_INVALID, "options.kernels: 0 were given");
+    assert_int_equal(kn_program_reduction(&p, "T x", "T y", "x", "a + b", "y = a", "0", "r", &options),
+                     KILN_ERROR_INVALID);
+    assert_non_null(strstr(kiln_error_message(), "r: options.kernels: 0 were given"));
+    assert_null(p);
+}
+
 static void nth_allocation_fails(void **state)
 {
     static const char *const list[] = {"-DA=1", "-DB=2"};
@@ -262,6 +281,7 @@ int main(void)
         cmocka_unit_test(stages_over_values),
         cmocka_unit_test(stages_that_do_not_fit),
         cmocka_unit_test(as_many_stages_as_there_is_room_for),
+        cmocka_unit_test(kernels_are_refused),
         cmocka_unit_test(nth_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
