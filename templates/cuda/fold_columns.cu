@@ -1,6 +1,7 @@
 ${head}
 ${axes}
 enum { kn_steps = ${vector} > 1 ? 4 : 8, kn_group = 16 }; /* rows of a thread that are loaded before any is folded; blocks whose partial results are folded first */
+enum { kn_at_once = __is_class(${type}) ? 2 : 4 }; /* partial results of a thread that are loaded before any is folded: structs take more registers */
 
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
@@ -15,7 +16,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     /* kn.splits blocks share a tile: each folds kn.chunk rows of kn.width columns. */
     const unsigned kn_part = blockIdx.x % kn.splits, kn_tile_at = blockIdx.x / kn.splits;
     const unsigned kn_outer = kn_tile_at / kn.tiles, kn_tile = kn_tile_at - kn_outer * kn.tiles;
-    const unsigned kn_y = threadIdx.x / kn.across, kn_x = threadIdx.x - kn_y * kn.across;
+    const unsigned kn_y = kn_quotient(threadIdx.x, kn.across), kn_x = threadIdx.x - kn_y * kn.across;
     const long long kn_tile_column = (long long)kn_tile * kn.width, kn_tile_rest = kn.columns - kn_tile_column;
     const unsigned kn_width = kn_tile_rest < kn.width ? (unsigned)kn_tile_rest : kn.width;
     kn_place kn_outer_place = {};
@@ -52,8 +53,8 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     const unsigned kn_deep = kn_count < kn.down ? kn_count : kn.down;
     /* Of rows that are taken together the last are not whole: each thread goes as far as its vectors do. */
     const unsigned kn_left = kn_part + 1 == kn.splits ? kn.left - kn_head : 0;
-    for (int kn_end = kn_c + ${vector}; kn_is_here && kn_end <= (int)kn_left; kn_end += (int)kn.columns)
-        ++kn_count;
+    if (kn_is_here)
+        kn_count += kn_c + ${vector} <= (int)kn_left;
 
     kn_chain<${type}> kn_chained[${vector}];
     unsigned kn_turn = 0;
@@ -96,40 +97,44 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 
     /* What is in front of the first vector, and behind the last one. */
     const unsigned kn_tail = kn_left % ${vector}, kn_is_head = threadIdx.x >= ${vector}, kn_e = threadIdx.x % ${vector};
-    if (kn_part + 1 == kn.splits && (kn_tail > 0 || kn_head > 0)) {
+    if (${vector} > 1 && kn_part + 1 == kn.splits && kn_tail + kn_head > 0) {
         const bool kn_is_single = threadIdx.x < 2 * ${vector} && kn_e < (kn_is_head ? kn_head : kn_tail);
-        const unsigned kn_to = kn_is_head ? kn.columns - kn_head + kn_e : (kn_left - kn_tail + kn_e) % kn.columns;
+        const unsigned kn_after = kn_left - kn_tail + kn_e, kn_columns = (unsigned)kn.columns;
+        const unsigned kn_to = kn_is_head ? kn_columns - kn_head + kn_e : kn_after < kn_columns ? kn_after : kn_after - kn_columns;
         ${type} kn_one;
         if (kn_is_single) {
-            const long long kn_j = kn_is_head ? kn_e : kn_head + kn.rows * kn.columns + kn_left - kn_tail + kn_e;
+            const long long kn_j = kn_is_head ? kn_e : kn_head + kn.rows * kn.columns + kn_after;
             kn_place kn_from = kn_outer_place;
             for (int o = 0; o < ${operands}; ++o)
                 kn_from.at[o] += kn_j * kn.axis[kn.fold_rank].stride[o];
             ${single}
             kn_one = ${mapped};
         }
-        if (kn_is_single && !kn_is_head)
-            kn_shared[kn_to] = ${fold}(kn_shared[kn_to], kn_one);
-        __syncthreads();
-        if (kn_is_single && kn_is_head)
-            kn_shared[kn_to] = ${fold}(kn_shared[kn_to], kn_one);
-        __syncthreads();
+        /* Both may go to the same column. */
+#pragma unroll 1
+        for (unsigned kn_u = 0; kn_u < 2; ++kn_u) {
+            if (kn_is_single && kn_is_head == kn_u)
+                kn_shared[kn_to] = ${fold}(kn_shared[kn_to], kn_one);
+            __syncthreads();
+        }
     }
 
     /* What lies kn_pitch apart in shared memory belongs together. */
     unsigned kn_copies = kn_deep * kn.copies, kn_pitch = kn.pitch, kn_inner = kn.inner;
     unsigned kn_values = kn.copies > 1 ? kn.pitch : kn_width;
-    const unsigned kn_results = kn.inner > 1 ? kn_values / kn.inner : kn_values;
+    const unsigned kn_results = kn.inner > 1 ? kn_quotient(kn_values, kn.inner) : kn_values;
     const unsigned kn_groups = kn.levels > 1 ? (kn.splits + kn_group - 1) / kn_group : 0;
     ${type} *const kn_partial = reinterpret_cast<${type} *>(kn.partials) + (long long)kn_tile_at * (kn.splits + kn_groups) * kn.slots;
     unsigned *const kn_counter = kn.counters + kn_tile_at * (kn_groups + 1);
     unsigned kn_put = kn_part;
 #pragma unroll 1
     for (unsigned kn_level = 0;; ++kn_level) {
+#pragma unroll 1
         while (kn_copies > 1) {
             const unsigned kn_quarter = (kn_copies + 3) / 4, kn_step = kn_quarter * kn_pitch, kn_all = kn_copies * kn_pitch;
+#pragma unroll 1
             for (unsigned kn_e = threadIdx.x; kn_e < kn_step; kn_e += ${block}) {
-                if (kn_values == kn_pitch || kn_e % kn_pitch < kn_values) {
+                if (kn_values == kn_pitch || kn_e - kn_quotient(kn_e, kn_pitch) * kn_pitch < kn_values) {
                     ${type} kn_sum = kn_shared[kn_e];
 #pragma unroll
                     for (unsigned kn_u = 1; kn_u < 4; ++kn_u)
@@ -142,6 +147,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             kn_copies = kn_quarter;
         }
         const unsigned kn_lanes = kn_inner > 1 ? kn.inner_lanes : 1, kn_lane = threadIdx.x % kn_lanes;
+#pragma unroll 1
         for (unsigned kn_base = 0; kn_base < kn_results; kn_base += ${block} / kn_lanes) {
             const unsigned kn_r = kn_base + threadIdx.x / kn_lanes;
             const bool kn_has = kn_r < kn_results;
@@ -149,16 +155,18 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             if (kn_has)
                 ${result} = kn_shared[kn_r * kn_inner + kn_lane];
             if (kn_inner > 1) {
+#pragma unroll 1
                 for (unsigned kn_f = kn_lane + kn_lanes; kn_has && kn_f < kn_inner; kn_f += kn_lanes)
                     ${result} = ${fold}(${result}, kn_shared[kn_r * kn_inner + kn_f]);
-                kn_fold_lanes(${result}, 0xffffffffu >> (32 - kn_lanes), kn_lane, kn_lanes, ${fold});
+                kn_fold_lanes(${result}, kn_lanes, kn_lane, ${fold});
             }
             if (kn_has && kn_lane == 0 && kn_level < kn.levels)
-                kn_partial[(long long)kn_put * kn.slots + kn_r] = ${result};
+                kn_partial[kn_put * kn.slots + kn_r] = ${result};
             if (kn_has && kn_lane == 0 && kn_level == kn.levels) {
+                const unsigned kn_slot = kn_r + kn_head - kn_quotient(kn_r + kn_head, kn.slots) * kn.slots;
                 kn_place kn_here = kn_outer_place;
                 for (int o = 0; o < ${operands}; ++o)
-                    kn_here.at[o] += ((long long)kn_tile * kn.slots + (kn_head > 0 ? (kn_r + kn_head) % kn.slots : kn_r)) * kn.axis[kn.fold_rank].stride[o];
+                    kn_here.at[o] += ((long long)kn_tile * kn.slots + kn_slot) * kn.axis[kn.fold_rank].stride[o];
                 ${stores}
             }
         }
@@ -171,15 +179,25 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         const unsigned kn_members = !kn_grouped ? kn_all : kn.splits - kn_from_part < kn_group ? kn.splits - kn_from_part : (unsigned)kn_group;
         if (!kn_comes_last(kn_counter + (kn_grouped ? 1 + kn_part / kn_group : 0), kn_members))
             break;
-        const unsigned kn_share = ${block} > kn_results ? ${block} / kn_results : 1;
+        const unsigned kn_share = ${block} > kn_results ? kn_quotient(${block}, kn_results) : 1;
         kn_copies = kn_share < kn_members ? kn_share : kn_members;
+#pragma unroll 1
         for (unsigned kn_e = threadIdx.x; kn_e < kn_copies * kn_results; kn_e += ${block}) {
-            const unsigned kn_l = kn_e / kn_results;
-            const ${type} *kn_from_partial = kn_partial + (long long)kn_from_part * kn.slots + (kn_e - kn_l * kn_results);
-            ${type} kn_sum = kn_from_partial[(long long)kn_l * kn.slots];
-#pragma unroll 8
-            for (unsigned kn_s = kn_l + kn_copies; kn_s < kn_members; kn_s += kn_copies)
-                kn_sum = ${fold}(kn_sum, kn_from_partial[(long long)kn_s * kn.slots]);
+            const unsigned kn_l = kn_quotient(kn_e, kn_results);
+            const ${type} *const kn_from_partial = kn_partial + kn_from_part * kn.slots + (kn_e - kn_l * kn_results);
+            ${type} kn_sum;
+#pragma unroll 1
+            for (unsigned kn_s = kn_l; kn_s < kn_members; kn_s += kn_at_once * kn_copies) {
+                ${type} kn_next[kn_at_once];
+#pragma unroll
+                for (unsigned kn_u = 0; kn_u < kn_at_once; ++kn_u)
+                    if (kn_s + kn_u * kn_copies < kn_members)
+                        kn_next[kn_u] = kn_from_partial[(kn_s + kn_u * kn_copies) * kn.slots];
+#pragma unroll
+                for (unsigned kn_u = 0; kn_u < kn_at_once; ++kn_u)
+                    if (kn_s + kn_u * kn_copies < kn_members)
+                        kn_sum = kn_u == 0 && kn_s == kn_l ? kn_next[0] : ${fold}(kn_sum, kn_next[kn_u]);
+            }
             kn_shared[kn_e] = kn_sum;
         }
         __syncthreads();

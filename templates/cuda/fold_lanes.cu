@@ -81,10 +81,11 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         }
         kn_begin_of[0] = kn_row_place;
     }
-    const unsigned kn_held = kn.items < kn.lanes ? (1u << kn.items) - 1 : 0xffffffffu >> (32 - kn.lanes);
+    const unsigned kn_held = kn.items < kn.lanes ? kn.items : kn.lanes;
+    const bool kn_some = kn_held > 0;
 #pragma unroll
     for (int kn_r = 0; kn_r < kn_rows; ++kn_r) {
-        const bool kn_some = kn_fold_lanes(kn_folded[kn_r], kn_held, kn_lane, kn.lanes, ${fold}) & 1;
+        kn_fold_lanes(kn_folded[kn_r], kn_held, kn_lane, ${fold});
         if (kn_is_here[kn_r] && kn_lane == 0) {
             const kn_place &kn_here = kn_begin_of[kn_r];
             ${type} ${result} = kn_folded[kn_r];

@@ -1,6 +1,8 @@
 ${head}
 ${axes}
 enum { kn_steps = ${vector} > 1 ? 4 : 8 }; /* items of a thread that are loaded before any is folded */
+/* Folds of structs are long: one copy of them takes a thread's items in turn, each moved to the place of the first. */
+constexpr bool kn_is_rolled = ${vector} > 1 && __is_class(${type});
 
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
@@ -11,9 +13,9 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 
     /* kn.splits blocks share a result: each folds kn.chunk items, of ${vector} elements. */
     const unsigned kn_part = blockIdx.x % kn.splits;
-    const long long kn_at = blockIdx.x / kn.splits;
+    const unsigned kn_at = blockIdx.x / kn.splits;
     kn_place kn_here = {};
-    kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, (unsigned)kn_at);
+    kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, kn_at);
 
     /* Elements in front of the first aligned vector are left over, as are those behind the last one. */
     long long kn_head = ${until};
@@ -42,52 +44,69 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             }
         }
         ${type} kn_sum;
-#pragma unroll
-        for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
-            if (kn_q + kn_u * ${block} < kn_count) {
+#pragma unroll(kn_is_rolled ? 1 : kn_steps)
+        for (int kn_step = 0; kn_step < kn_steps; ++kn_step) {
+            if (kn_is_rolled && kn_q + kn_step * ${block} >= kn_count)
+                break;
+            if (kn_q + kn_step * ${block} < kn_count) {
                 kn_place kn_from = kn_first;
-                kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
+                kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_step * ${block}, ${vector}, kn_row);
                 ${type} kn_side[${vector}];
+                const int kn_u = kn_is_rolled ? 0 : kn_step;
 #pragma unroll
                 for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
                     ${lane}
                     kn_side[kn_k] = ${mapped};
                 }
                 const ${type} kn_one = kn_fold_tree(kn_side, ${fold});
-                kn_sum = kn_u == 0 ? kn_one : ${fold}(kn_sum, kn_one);
+                if constexpr (kn_is_rolled)
+                    kn_chain_put(kn_chained, kn_turn++, kn_one, ${fold});
+                else
+                    kn_sum = kn_step == 0 ? kn_one : ${fold}(kn_sum, kn_one);
+            }
+            if constexpr (kn_is_rolled) {
+#pragma unroll
+                for (int kn_u = 1; kn_u < kn_steps; ++kn_u) {
+                    ${moves}
+                }
             }
         }
-        kn_chain_put(kn_chained, kn_turn++, kn_sum, ${fold});
+        if constexpr (!kn_is_rolled)
+            kn_chain_put(kn_chained, kn_turn++, kn_sum, ${fold});
     }
-    if (${vector} > 1 && ${form} == 1 && kn_part + 1 == kn.splits && threadIdx.x < kn.length - kn_items * ${vector}) {
-        const long long kn_j = threadIdx.x < kn_head ? threadIdx.x : kn_items * ${vector} + threadIdx.x;
-        kn_place kn_from = kn_here;
-        for (int o = 0; o < ${operands}; ++o)
-            kn_from.at[o] += kn_j * kn.axis[0].stride[o];
-        ${single}
-        kn_chain_put(kn_chained, kn_turn++, ${mapped}, ${fold});
-    }
-
     ${type} ${result} = kn_chain_all(kn_chained, kn_turn, ${fold});
-    bool kn_some = kn_turn > 0, kn_is_final = true;
+    unsigned kn_held = kn_count; /* threads that hold something: the first ones */
+    bool kn_is_final = true;
+    if constexpr (${vector} > 1 && ${form} == 1) {
+        const unsigned kn_left = kn_part + 1 == kn.splits ? (unsigned)(kn.length - kn_items * ${vector}) : 0;
+        if (threadIdx.x < kn_left) {
+            const long long kn_j = threadIdx.x < kn_head ? threadIdx.x : kn_items * ${vector} + threadIdx.x;
+            kn_place kn_from = kn_here;
+            for (int o = 0; o < ${operands}; ++o)
+                kn_from.at[o] += kn_j * kn.axis[0].stride[o];
+            ${single}
+            ${result} = kn_turn > 0 ? ${fold}(${result}, ${mapped}) : ${mapped};
+        }
+        kn_held = kn_count > kn_left ? kn_count : kn_left;
+    }
 #pragma unroll 1
     for (bool kn_again = kn.splits > 1;; kn_again = false) {
-        kn_some = kn_fold_block<${block}>(${result}, kn_some, ${fold});
+        kn_fold_block<${block}>(${result}, kn_held, ${fold});
         if (!kn_again)
             break;
-        ${type} *const kn_partial = reinterpret_cast<${type} *>(kn.partials) + kn_at * kn.splits;
+        ${type} *const kn_partial = reinterpret_cast<${type} *>(kn.partials) + (blockIdx.x - kn_part);
         if (threadIdx.x == 0)
             kn_partial[kn_part] = ${result};
         kn_is_final = kn_comes_last(kn.counters + kn_at, kn.splits);
         if (!kn_is_final)
             break;
-        kn_some = threadIdx.x < kn.splits;
-        if (kn_some)
-            ${result} = kn_partial[threadIdx.x];
-        for (unsigned kn_q = threadIdx.x + ${block}; kn_q < kn.splits; kn_q += ${block})
-            ${result} = ${fold}(${result}, kn_partial[kn_q]);
+        kn_held = kn.splits;
+#pragma unroll 1
+        for (unsigned kn_q = threadIdx.x; kn_q < kn.splits; kn_q += ${block})
+            ${result} = kn_q == threadIdx.x ? kn_partial[kn_q] : ${fold}(${result}, kn_partial[kn_q]);
     }
     if (kn_is_final && threadIdx.x == 0) {
+        const bool kn_some = kn_held > 0;
         ${empty}
         ${stores}
     }

@@ -1,5 +1,6 @@
 // needs: kn_fold_block kn_fold_lanes kn_stage
-// What reductions share. Whether a thread holds a value is told by bits rather than made up by an identity.
+// What reductions share. Those that hold a value are the first ones of their lanes, threads or blocks: their number says who does, and no identity is made up. Time to compile follows
+// the copies that are made of loads and folds: loops that are gone through seldom are not unrolled.
 
 // Division of numbers below 2^31: plan/layout.h.
 struct kn_divider {
@@ -8,6 +9,11 @@ struct kn_divider {
 
 __device__ __forceinline__ unsigned kn_divide(unsigned n, const kn_divider &by) {
     return (__umulhi(n, by.magic) + n) >> by.shift;
+}
+
+// Division of numbers below 2^20, by ones that are not known before: what the approximation is off by is less than the half from the next integer on. A tenth of the code of `/`.
+__device__ __forceinline__ unsigned kn_quotient(unsigned n, unsigned by) {
+    return (unsigned)__fdividef((float)n + 0.5f, (float)by);
 }
 
 // The value of the thread `by` lanes further, word by word: structs too.
@@ -23,44 +29,38 @@ __device__ __forceinline__ T kn_shuffle_down(const T &value, int by) {
     return other;
 }
 
-// Lanes of which the bits in `held` hold a value fold them into that of lane 0. Lanes count from the first of their group, of `width` lanes.
+// The values of the first `held` lanes of a group are folded into that of its first one, neighbours first. All lanes of the warp come here with the same `held`, but for those of groups
+// whose value nobody needs.
 template <class T, class Fold>
-__device__ __forceinline__ unsigned kn_fold_lanes(T &value, unsigned held, unsigned lane, unsigned width, const Fold &fold) {
-#pragma unroll
-    for (int by = 16; by > 0; by /= 2) {
-        if (by >= width)
-            continue;
+__device__ __forceinline__ void kn_fold_lanes(T &value, unsigned held, unsigned lane, const Fold &fold) {
+#pragma unroll 1
+    for (unsigned by = 1; by < held; by *= 2) {
         const T other = kn_shuffle_down(value, by);
-        const unsigned later = held >> by;
-        if (later >> lane & 1)
-            value = held >> lane & 1 ? fold(value, other) : other;
-        held |= later;
+        if (lane + by < held)
+            value = fold(value, other);
     }
-    return held;
 }
 
-// The same for a block of Block threads, each of which says whether it holds some value; whether the first one does then.
+// The same for the first `held` threads of a block of Block, or all where there are fewer; none may hold a value.
 template <int Block, class T, class Fold>
-__device__ __forceinline__ bool kn_fold_block(T &value, bool some, const Fold &fold) {
+__device__ __forceinline__ void kn_fold_block(T &value, unsigned held, const Fold &fold) {
     __shared__ __align__(16) unsigned char room[Block / 32 * sizeof(T)];
-    __shared__ unsigned char holds[Block / 32];
     T *const shared = reinterpret_cast<T *>(room);
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32;
-    unsigned held = kn_fold_lanes(value, __ballot_sync(0xffffffffu, some), lane, 32, fold);
-    if (lane == 0) {
-        holds[warp] = held & 1;
-        if (held & 1)
-            shared[warp] = value;
+    const unsigned lane = threadIdx.x % 32, first = threadIdx.x - lane;
+    held = held < Block ? held : Block;
+#pragma unroll 1
+    for (;;) {
+        const unsigned rest = held > first ? held - first : 0;
+        kn_fold_lanes(value, rest < 32 ? rest : 32, lane, fold);
+        if (held <= 32)
+            return;
+        if (lane == 0)
+            shared[first / 32] = value;
+        __syncthreads();
+        held = (held + 31) / 32;
+        if (threadIdx.x < held)
+            value = shared[threadIdx.x];
     }
-    __syncthreads();
-    if (warp == 0) {
-        const bool here = lane < Block / 32 && holds[lane];
-        if (here)
-            value = shared[lane];
-        held = kn_fold_lanes(value, __ballot_sync(0xffffffffu, here), lane, Block / 32, fold);
-    }
-    __syncthreads();
-    return held & 1;
 }
 
 // A thread's values one behind the other: sixteen in a row make one of a longer row, so that rounding errors do not add up.
@@ -121,8 +121,8 @@ __device__ __forceinline__ void kn_go(Place &place, const Args &kn, unsigned at,
 template <int Operands, class Place, class Args>
 __device__ __forceinline__ void kn_go_to_result(Place &place, const Args &kn, int first, unsigned index) {
 #pragma unroll 1
-    for (int a = first; a < (int)kn.rank; ++a) {
-        const unsigned extent = (unsigned)kn.axis[a].extent, outer = a + 1 < (int)kn.rank ? index / extent : 0;
+    for (int a = first; index > 0; ++a) {
+        const unsigned extent = (unsigned)kn.axis[a].extent, outer = index < extent ? 0 : index / extent;
 #pragma unroll
         for (int o = 0; o < Operands; ++o)
             place.at[o] += (index - outer * extent) * kn.axis[a].stride[o];
