@@ -23,11 +23,20 @@ static bool runs(const kn_choice *c, int o, int axis)
     return !c->access[o].is_output && c->space->stride[o][axis] == c->access[o].item_size;
 }
 
-int kn_fold_running(const kn_choice *c, int axis)
+/* Elements that lie behind one another along an axis on which the operand stands still are one and the same. */
+static double bytes_read(const kn_choice *c, int o)
 {
-    int bytes = 0;
+    double bytes = c->access[o].item_size;
+    for (int a = 0; a < c->space->ndim; ++a)
+        bytes *= c->space->stride[o][a] != 0 ? (double)c->space->extent[a] : 1;
+    return bytes;
+}
+
+double kn_fold_running(const kn_choice *c, int axis)
+{
+    double bytes = 0;
     for (int o = 0; o < c->count; ++o)
-        bytes += runs(c, o, axis) ? c->access[o].item_size : 0;
+        bytes += runs(c, o, axis) ? bytes_read(c, o) : 0;
     return bytes;
 }
 
@@ -167,7 +176,7 @@ int kn_fold_kept_axis(const kn_choice *c)
 {
     const kn_space *s = c->space;
     int kept = s->ndim - s->n_reduced, axis = -1;
-    int most = s->n_reduced > 0 ? kn_fold_running(c, s->ndim - 1) : 0;
+    double most = s->n_reduced > 0 ? kn_fold_running(c, s->ndim - 1) : 0;
     bool none = most == 0;
     for (int a = 0; a < kept; ++a)
         if (kn_fold_running(c, a) > most) {

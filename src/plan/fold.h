@@ -26,8 +26,8 @@ typedef enum kn_fold_fit {
 /* Elements of 16 bytes of the widest input; 1 where there is none. */
 int kn_fold_vector(const kn_choice *c);
 kn_fold_fit kn_fold_fit_of(const kn_choice *c, int axis, int vector);
-/* Bytes of the elements of those inputs that run along the axis. */
-int kn_fold_running(const kn_choice *c, int axis);
+/* Bytes that are read of those inputs that run along the axis: a weight a row is little beside the rows. */
+double kn_fold_running(const kn_choice *c, int axis);
 /* The kept axis along which most bytes run, where more do than along the innermost reduced one; where none do
  * anywhere the one that is nearest. -1: columns are of no use. */
 int kn_fold_kept_axis(const kn_choice *c);
