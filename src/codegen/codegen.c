@@ -51,6 +51,8 @@ static void put_typedefs(const kn_writer *w, kn_str *out)
         if (!seen)
             kn_str_printf(out, "typedef %s %c;\n", kn_spec_c_name(w->spec, k), letter);
     }
+    if (w->program->uses & KN_USES_INDEX_TYPE)
+        kn_str_printf(out, "typedef %s _index;\n", w->spec->schedule.index == 32 ? "int" : "long long");
 }
 
 /* A struct of another size than the caller's would move everything behind it. */

@@ -36,6 +36,18 @@ static void put_index(kn_str *out, const char *start, int operand)
                   operand, operand, operand);
 }
 
+/* In order it counts up along a row, and is the same for neighbours that are results. */
+static void put_fold_index(kn_str *out, const kn_writer *w, int operand)
+{
+    if (w->spec->schedule.lanes > 1)
+        kn_str_append(out,
+                      "kn_order.is ? kn_first_index[kn_k] + (kn_steps_before + (int)kn_j) * kn_lanes : ");
+    else
+        kn_str_printf(out, "kn_order.is ? kn.fold_start + kn_row.at[%d] + kn_j * kn_down.at[%d] : ", operand,
+                      operand);
+    put_index(out, "fold_start", operand);
+}
+
 /* What is folded and what comes of it: types, names of variables, the function, and what nothing yields. */
 static void put_names(kn_writer *w)
 {
@@ -57,20 +69,36 @@ static void put_names(kn_writer *w)
 
 /* Steps of a row are short, and lie one behind the other; those of results are as many streams of memory. What is
  * dear is not written down too often. Structs of several lanes are taken apart and put together where they are
- * stored, which is to be seldom. */
+ * stored, which is to be seldom, most of all where what a step costs is little: where it follows, and is told. */
 static int depth_of(const kn_writer *w)
 {
     bool are_few = w->spec->schedule.lanes == 1 || kn_cost_functions(w->program) > 0;
     bool is_struct = kn_spec_value_dtype(w->spec, kn_spec_reduced_value(w->spec)) == KILN_DTYPE_NONE;
-    return are_few ? FEW_STEPS : is_struct ? KN_HOST_FOLD_DEPTH : KN_HOST_FOLD_DEPTH / 2;
+    bool is_told = w->program->uses & KN_USES_FOLD_INDEX;
+    return are_few     ? FEW_STEPS
+           : is_struct ? (is_told ? KN_HOST_FOLD_DEPTH : KN_HOST_FOLD_DEPTH / 2)
+                       : KN_HOST_FOLD_DEPTH / 4;
+}
+
+/* The operand of `_J`, and of the first of a series of steps what it is and its type. */
+static void put_order(kn_writer *w)
+{
+    int operand = w->program->uses & KN_USES_FOLD_INDEX ? kn_layout_space_operands(w->spec) - 1 : -1;
+    kn_str_printf(&w->slot[KN_SLOT_ORDER], "%d", operand);
+    kn_str_append(&w->slot[KN_SLOT_INDEX], w->spec->schedule.index == 32 ? "int" : "long long");
+    if (operand < 0)
+        kn_str_append(&w->slot[KN_SLOT_FIRST], "0");
+    else
+        kn_str_printf(&w->slot[KN_SLOT_FIRST], "kn.fold_start + kn_row.at[%d]", operand);
 }
 
 static void fill_host_fold(kn_writer *w)
 {
     kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT;
     put_index(&index, "start", w->spec->n_arrays);
-    put_index(&fold_index, "fold_start", kn_layout_space_operands(w->spec) - 1);
+    put_fold_index(&fold_index, w, kn_layout_space_operands(w->spec) - 1);
     put_names(w);
+    put_order(w);
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", depth_of(w));
     kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d", KN_HOST_FOLD_WIDE);
     kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_place, kn_str_text(&index), kn_str_text(&fold_index));

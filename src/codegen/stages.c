@@ -144,8 +144,10 @@ static void put_reduce_function(const kn_writer *w, kn_str *out, int stage)
     kn_str type = KN_STR_INIT, label = KN_STR_INIT;
     kn_put_type(w, &type, s->value[s->n_read]);
     const char *name = kn_str_text(&type);
-    kn_str_printf(out, "const auto kn_%s = [&](const %s a, const %s b)%s -> %s {\n    return\n", s->label,
-                  name, name, inlining(w), name);
+    kn_str_printf(
+        out,
+        "const auto kn_%s = [&](const %s a, const %s b, const bool _follows = false)%s -> %s {\n    return\n",
+        s->label, name, name, inlining(w), name);
     kn_put_user_text(w, out, KN_TEXT_STAGE + stage, s->label, ";\n");
     kn_str_append(out, "};\n");
     if (s->identity[0]) {

@@ -41,6 +41,9 @@
     X(EMPTY, empty, true)                                                                                    \
     X(DEPTH, depth, false)                                                                                   \
     X(WIDE, wide, false)                                                                                     \
+    X(ORDER, order, false)                                                                                   \
+    X(INDEX, index, false)                                                                                   \
+    X(FIRST, first, false)                                                                                   \
     X(MAPPED, mapped, false)                                                                                 \
     X(RESULT, result, false)                                                                                 \
     X(LOADS, loads, false)                                                                                   \

@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "plan/choice.h"
+#include "plan/fold.h"
 
 enum {
     LANE_BYTES = 64,   /* of the narrowest input: a line of the caches, and vectors of each wider type */
@@ -82,6 +83,8 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     int along = by_rows ? s->ndim - 1 : s->ndim - s->n_reduced - 1;
     out->rank = kn_choice_rank(s->ndim);
     out->lanes = by_rows ? lanes_of(c) : 1;
+    if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
+        out->index = 32;
     for (int o = 0; o < c->count; ++o) {
         bool is_run = s->stride[o][along] == c->access[o].item_size && !(by_rows && c->access[o].is_output);
         out->access[o] = is_run ? KN_DENSE : KN_GATHER;

@@ -4,7 +4,7 @@
 
 enum {
     KN_HOST_FOLD_WIDE = 1024, /* results side by side, at most */
-    KN_HOST_FOLD_DEPTH = 32   /* steps of a row that are folded in registers, at most */
+    KN_HOST_FOLD_DEPTH = 64   /* steps of a row that are folded in registers, at most */
 };
 
 #endif

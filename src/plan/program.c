@@ -37,12 +37,16 @@ static unsigned find_uses(const kn_program *p)
     } words[] = {{"i", KN_USES_INDEX},
                  {"n", KN_USES_COUNT},
                  {"_J", KN_USES_FOLD_INDEX},
+                 {"_follows", KN_USES_FOLD_INDEX},
+                 {"_index", KN_USES_INDEX_TYPE},
                  {"_in_ind", KN_USES_SIZES | KN_USES_COUNT},
                  {"_out_ind", KN_USES_SIZES | KN_USES_COUNT},
                  {"continue", KN_USES_CONTINUE},
                  {"break", KN_USES_CONTINUE}};
     unsigned uses = 0;
     bool asks_place = kn_text_has_word(p->preamble, "get");
+    if (kn_text_has_word(p->preamble, "_index"))
+        uses |= KN_USES_INDEX_TYPE;
     for (int t = KN_TEXT_LOOP_PREP; t < kn_program_texts(p); ++t) {
         bool is_stage = t >= KN_TEXT_STAGE;
         const char *text = p->text[t];

@@ -27,6 +27,7 @@ typedef struct kn_schedule {
     int block;  /* threads a block, at most (CUDA); 0 on the host */
     int lanes;  /* fold_lanes: items of a row that a thread loads at once; host fold: neighbours in vectors */
     int form;   /* reductions: which of the loops of their kernels (CUDA); else 0 */
+    int index;  /* bits of the texts' type `_index`; 0: 64 */
     int rank;   /* axes that the argument block has room for; 0: none */
     char access[KN_MAX_PARAMS + 1]; /* KN_DENSE and so on, by array operand; "": as the kind does */
 } kn_schedule;

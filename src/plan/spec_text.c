@@ -78,11 +78,9 @@ static void put_operands(kn_str *out, const kn_spec *spec)
 static const struct {
     const char *key;
     size_t at;
-} schedule_fields[] = {{"vector", offsetof(kn_schedule, vector)},
-                       {"block", offsetof(kn_schedule, block)},
-                       {"lanes", offsetof(kn_schedule, lanes)},
-                       {"form", offsetof(kn_schedule, form)},
-                       {"rank", offsetof(kn_schedule, rank)}};
+} schedule_fields[] = {{"vector", offsetof(kn_schedule, vector)}, {"block", offsetof(kn_schedule, block)},
+                       {"lanes", offsetof(kn_schedule, lanes)},   {"form", offsetof(kn_schedule, form)},
+                       {"index", offsetof(kn_schedule, index)},   {"rank", offsetof(kn_schedule, rank)}};
 enum { SCHEDULE_FIELDS = sizeof schedule_fields / sizeof schedule_fields[0] };
 
 static int *schedule_field(const kn_schedule *s, int f)

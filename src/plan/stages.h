@@ -38,7 +38,8 @@ enum {
     KN_USES_PLACE = 16,           /* `_ind`, for the index along each axis */
     KN_USES_INDEXER_OUTSIDE = 32, /* `_ind` in loop_prep or after_loop */
     KN_USES_FOLD_INDEX = 64,      /* `_J`: the C-order index among the reduced axes */
-    KN_USES_SIZES = 128 /* `_in_ind`, `_out_ind`: how many elements are read, and how many results */
+    KN_USES_SIZES = 128,     /* `_in_ind`, `_out_ind`: how many elements are read, and how many results */
+    KN_USES_INDEX_TYPE = 256 /* `_index`: a type that holds `_J` */
 };
 
 /* Which axes are reduced is said by each call. */

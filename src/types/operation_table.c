@@ -60,21 +60,26 @@
     "}\n"
 
 /* `after` says of two numbers that the second comes first, or that they are equal. Selects by one comparison
- * each: g++ 12 makes no vectors of three that are combined, which take ten times as long. */
+ * each: g++ 12 makes no vectors of three that are combined, which take ten times as long. Where b's elements
+ * follow a's no indices are compared. */
 #define BEST(after)                                                                                          \
-    "struct best { T value; int64 at; };\n"                                                                  \
-    "__device__ __forceinline__ best better(const best a, const best b) {\n"                                 \
-    "    const int64 first = a.at < b.at ? a.at : b.at;\n"                                                   \
-    "    const int64 unless_b = a.value " after " b.value ? first : a.at;\n"                                 \
-    "    const int64 of_numbers = b.value " after " a.value ? unless_b : b.at;\n"                            \
-    "    const int64 of_nan = b.value == b.value ? a.at : first;\n"                                          \
+    "struct best { T value; _index at; };\n"                                                                 \
+    "__device__ __forceinline__ best better(const best a, const best b, const bool follows) {\n"             \
+    "    if (follows) {\n"                                                                                   \
+    "        const bool stays = b.value " after " a.value || a.value != a.value;\n"                          \
+    "        return {stays ? a.value : b.value, stays ? a.at : b.at};\n"                                     \
+    "    }\n"                                                                                                \
+    "    const _index first = a.at < b.at ? a.at : b.at;\n"                                                  \
+    "    const _index unless_b = a.value " after " b.value ? first : a.at;\n"                                \
+    "    const _index of_numbers = b.value " after " a.value ? unless_b : b.at;\n"                           \
+    "    const _index of_nan = b.value == b.value ? a.at : first;\n"                                         \
     "    const T value = b.value " after " a.value ? a.value : b.value;\n"                                   \
     "    return {a.value == a.value ? value : a.value, a.value == a.value ? of_numbers : of_nan};\n"         \
     "}\n"
 
 #define PLACE(name, after)                                                                                   \
-    ROW(name, "T x", "int64 y", TO_INT64, "best{x, _J}", "better(a, b)", "y = a.at", NULL, "best",           \
-        BEST(after))
+    ROW(name, "T x", "int64 y", TO_INT64, "best{x, (_index)_J}", "better(a, b, _follows)", "y = a.at", NULL, \
+        "best", BEST(after))
 
 /* ---- variances ----
  *

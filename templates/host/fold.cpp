@@ -7,40 +7,48 @@ enum {
     kn_depth = ${depth},                /* steps that are folded one behind the other, in registers */
     kn_most = kn_by_rows ? kn_lanes : ${wide},
     kn_series = 8,                      /* of those, that are folded together */
-    kn_deep = kn_by_rows ? 64 : 1       /* steps of a row are folded in pairs, and pairs of pairs */
+    kn_deep = kn_by_rows ? 64 : 1,      /* steps of a row are folded in pairs, and pairs of pairs */
+    kn_place_of_index = ${order},       /* among the operands, of `_J`; -1: no text asks for it */
+    kn_orders = kn_place_of_index >= 0
 };
 
-/* So many elements from kn_j on: four chains, of which none waits for another, and which go through memory forward. */
+template <bool kn_is> struct kn_bool {
+    enum { is = kn_is };
+};
+
+/* So many steps: four chains, of which none waits for another, and which go through memory forward. The fold is told where what
+ * is folded follows in the order of the index (kn_order): within a chain. */
 template <int kn_n> struct kn_some_steps {
     enum { count = kn_n };
-    template <class kn_t, class kn_one_t, class kn_both_t>
-    static __forceinline__ void fold(kn_t &kn_to, const kn_one_t &kn_one, const kn_both_t &kn_both, int kn_j) {
-        kn_one(kn_to, kn_j);
+    template <class kn_t, class kn_one_t, class kn_both_t, class kn_order_t>
+    static __forceinline__ void fold(kn_t &kn_to, const kn_one_t &kn_one, const kn_both_t &kn_both, kn_order_t kn_order) {
+        kn_one(kn_to, 0);
         if constexpr (kn_n >= 4) {
+            enum { follow = kn_order_t::is && kn_n < 8 }; /* a chain is one step */
             kn_t kn_b, kn_c, kn_d;
-            kn_one(kn_b, kn_j + 1);
-            kn_one(kn_c, kn_j + 2);
-            kn_one(kn_d, kn_j + 3);
-            kn_some_steps<kn_n - 4>::fold_four(kn_to, kn_b, kn_c, kn_d, kn_one, kn_both, kn_j + 4);
-            kn_to = kn_both(kn_to, kn_c);
-            kn_b = kn_both(kn_b, kn_d);
-            kn_to = kn_both(kn_to, kn_b);
+            kn_one(kn_b, 1);
+            kn_one(kn_c, 2);
+            kn_one(kn_d, 3);
+            kn_some_steps<kn_n - 4>::fold_four(kn_to, kn_b, kn_c, kn_d, kn_one, kn_both, kn_order, 4);
+            kn_to = kn_both(kn_to, kn_b, follow);
+            kn_c = kn_both(kn_c, kn_d, follow);
+            kn_to = kn_both(kn_to, kn_c, follow);
         }
     }
-    template <class kn_t, class kn_one_t, class kn_both_t>
+    template <class kn_t, class kn_one_t, class kn_both_t, class kn_order_t>
     static __forceinline__ void fold_four(kn_t &kn_a, kn_t &kn_b, kn_t &kn_c, kn_t &kn_d, const kn_one_t &kn_one, const kn_both_t &kn_both,
-                                          int kn_j) {
+                                          kn_order_t kn_order, int kn_j) {
         if constexpr (kn_n >= 4) {
             kn_t kn_x;
             kn_one(kn_x, kn_j);
-            kn_a = kn_both(kn_a, kn_x);
+            kn_a = kn_both(kn_a, kn_x, kn_order.is);
             kn_one(kn_x, kn_j + 1);
-            kn_b = kn_both(kn_b, kn_x);
+            kn_b = kn_both(kn_b, kn_x, kn_order.is);
             kn_one(kn_x, kn_j + 2);
-            kn_c = kn_both(kn_c, kn_x);
+            kn_c = kn_both(kn_c, kn_x, kn_order.is);
             kn_one(kn_x, kn_j + 3);
-            kn_d = kn_both(kn_d, kn_x);
-            kn_some_steps<kn_n - 4>::fold_four(kn_a, kn_b, kn_c, kn_d, kn_one, kn_both, kn_j + 4);
+            kn_d = kn_both(kn_d, kn_x, kn_order.is);
+            kn_some_steps<kn_n - 4>::fold_four(kn_a, kn_b, kn_c, kn_d, kn_one, kn_both, kn_order, kn_j + 4);
         }
     }
 };
@@ -64,8 +72,22 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     int kn_top; /* steps that wait to be folded in pairs, each as wide as kn_live */
     long long kn_turn, kn_live;
 
+    /* Steps come in the order of the index: along a row it counts up by ones, and results have all of their elements in order. */
+    bool kn_is_ordered = true;
+    if constexpr (kn_orders) {
+        const kn_axis *const kn_axes = kn.axis;
+        kn_is_ordered = kn_by_rows ? kn_axes[0].stride[kn_place_of_index] == 1 : kn_along.at[kn_place_of_index] == 0;
+        for (int kn_a = 0; kn_a < kn.fold_rank && !kn_by_rows; ++kn_a)
+            kn_is_ordered = kn_is_ordered && kn_axes[kn_a].stride[kn_place_of_index] >=
+                                                 (kn_a ? kn_axes[kn_a - 1].stride[kn_place_of_index] * kn_axes[kn_a - 1].extent : 1);
+    }
+
+    /* `_J` of neighbours, of the first step of a series; in memory, or g++ adds it up for each step by itself. */
+    ${index} kn_first_index[kn_lanes];
+    int kn_steps_before = 0;
+
     /* kn_n steps from kn_row on, for each neighbour in registers, so that the loop over neighbours becomes vectors; of structs as well. */
-    const auto kn_fold_loop = [&](auto kn_n, auto kn_before, ${type} *kn_to, const kn_place &kn_row, const long long kn_width) {
+    const auto kn_fold_loop = [&](auto kn_n, auto kn_before, auto kn_order, ${type} *kn_to, const kn_place &kn_row, const long long kn_width) {
 KN_INDEPENDENT
         for (long long kn_k = 0; kn_k < kn_width; ++kn_k) {
             const auto kn_one = [&](${type} &kn_x, const long long kn_j) __attribute__((always_inline)) {
@@ -74,17 +96,17 @@ KN_INDEPENDENT
                 kn_x = ${mapped};
             };
             ${type} kn_all;
-            kn_n.fold(kn_all, kn_one, ${fold}, 0);
-            if constexpr (decltype(kn_before)::count > 0)
-                kn_all = ${fold}(kn_to[kn_k], kn_all);
+            kn_n.fold(kn_all, kn_one, ${fold}, kn_order);
+            if constexpr (kn_before.is)
+                kn_all = ${fold}(kn_to[kn_k], kn_all, kn_order.is);
             kn_to[kn_k] = kn_all;
         }
     };
-    const auto kn_fold_steps = [&](auto kn_n, ${type} *kn_to, const kn_place &kn_row, const long long kn_width, const bool kn_is_first) {
+    const auto kn_fold_steps = [&](auto kn_n, auto kn_order, ${type} *kn_to, const kn_place &kn_row, const long long kn_width, const bool kn_is_first) {
         if (kn_is_first)
-            kn_fold_loop(kn_n, kn_some_steps<0>(), kn_to, kn_row, kn_width);
+            kn_fold_loop(kn_n, kn_bool<false>(), kn_order, kn_to, kn_row, kn_width);
         else
-            kn_fold_loop(kn_n, kn_some_steps<1>(), kn_to, kn_row, kn_width);
+            kn_fold_loop(kn_n, kn_bool<true>(), kn_order, kn_to, kn_row, kn_width);
     };
     /* Both of kn_width values; in pairs, the first with the one behind the middle. */
     const auto kn_fold_pair = [&](${type} *kn_to, const ${type} *kn_from, const long long kn_width) {
@@ -113,43 +135,56 @@ KN_INDEPENDENT
             kn_row.at[kn_o] += kn_steps * kn_down.at[kn_o];
     };
 
-    /* What is stored is not read again at once: processors would wait for it. */
     const auto kn_fold_piece_of_row = [&](kn_place &kn_row, long long kn_left, const long long kn_rest) {
         int kn_new = 0;
-        for (; kn_left >= kn_depth; kn_left -= kn_depth) {
-            kn_fold_steps(kn_some_steps<kn_depth>(), kn_side + (kn_top + kn_new) * kn_most, kn_row, kn_most, true);
-            kn_go_down(kn_row, kn_depth);
+        /* What is stored is not read again at once: processors would wait for it. */
+        const auto kn_fold_next = [&](auto kn_n, auto kn_order) {
+            if (kn_order.is && kn_new == 0) {
+                kn_steps_before = 0;
+                for (int kn_k = 0; kn_k < kn_lanes; ++kn_k)
+                    kn_first_index[kn_k] = (${index})(${first}) + kn_k;
+                __asm__("" : "+m"(kn_first_index));
+            }
+            kn_fold_loop(kn_n, kn_bool<false>(), kn_order, kn_side + (kn_top + kn_new) * kn_most, kn_row, kn_most);
+            kn_go_down(kn_row, kn_n.count);
+            kn_left -= kn_n.count;
+            kn_steps_before += kn_n.count;
             if (++kn_new == kn_series) {
                 kn_pair_up(kn_new);
                 kn_new = 0;
             }
+        };
+        while (kn_is_ordered && kn_left >= kn_depth)
+            kn_fold_next(kn_some_steps<kn_depth>(), kn_bool<kn_orders>());
+        if constexpr (kn_orders && kn_depth > 16)
+            while (kn_is_ordered && kn_left >= kn_depth / 4)
+                kn_fold_next(kn_some_steps<kn_depth / 4>(), kn_bool<kn_orders>());
+        while (kn_is_ordered && kn_left >= 4)
+            kn_fold_next(kn_some_steps<4>(), kn_bool<kn_orders>());
+        while (kn_left > 0)
+            kn_fold_next(kn_some_steps<1>(), kn_bool<false>());
+        if (kn_rest > 0) {
+            ${type} *const kn_to = kn_side + (kn_top + kn_new) * kn_most;
+            kn_fold_loop(kn_some_steps<1>(), kn_bool<false>(), kn_bool<false>(), kn_to, kn_row, kn_rest);
+            if (kn.steps > 0)
+                kn_fold_pair(kn_to - kn_most, kn_to, kn_rest);
+            else
+                ++kn_new;
         }
-        for (; kn_left >= 4; kn_left -= 4, ++kn_new) {
-            kn_fold_steps(kn_some_steps<4>(), kn_side + (kn_top + kn_new) * kn_most, kn_row, kn_most, true);
-            kn_go_down(kn_row, 4);
-        }
-        for (; kn_left > 0; --kn_left, ++kn_new) {
-            kn_fold_steps(kn_some_steps<1>(), kn_side + (kn_top + kn_new) * kn_most, kn_row, kn_most, true);
-            kn_go_down(kn_row, 1);
-        }
-        if (kn_rest > 0 && kn.steps > 0)
-            kn_fold_steps(kn_some_steps<1>(), kn_side + (kn_top + kn_new - 1) * kn_most, kn_row, kn_rest, false);
-        else if (kn_rest > 0)
-            kn_fold_steps(kn_some_steps<1>(), kn_side + (kn_top + kn_new++) * kn_most, kn_row, kn_rest, true);
         if (kn_new > 0)
             kn_pair_up(kn_new);
     };
     const auto kn_fold_piece_of_results = [&](kn_place &kn_row, long long kn_left, const long long kn_rest, const long long kn_count) {
-        for (; kn_left >= kn_depth; kn_left -= kn_depth, kn_top = 1) {
-            kn_fold_steps(kn_some_steps<kn_depth>(), kn_side, kn_row, kn_live, kn_top == 0);
+        for (; kn_is_ordered && kn_left >= kn_depth; kn_left -= kn_depth, kn_top = 1) {
+            kn_fold_steps(kn_some_steps<kn_depth>(), kn_bool<kn_orders>(), kn_side, kn_row, kn_live, kn_top == 0);
             kn_go_down(kn_row, kn_depth);
         }
         for (; kn_left > 0; --kn_left, kn_top = 1) {
-            kn_fold_steps(kn_some_steps<1>(), kn_side, kn_row, kn_live, kn_top == 0);
+            kn_fold_steps(kn_some_steps<1>(), kn_bool<false>(), kn_side, kn_row, kn_live, kn_top == 0);
             kn_go_down(kn_row, 1);
         }
         if (kn_rest > 0)
-            kn_fold_steps(kn_some_steps<1>(), kn_side, kn_row, kn_rest * kn_count, false);
+            kn_fold_steps(kn_some_steps<1>(), kn_bool<false>(), kn_side, kn_row, kn_rest * kn_count, false);
     };
 
     for (long long kn_unit = kn_begin; kn_unit < kn_end; ++kn_unit) {

@@ -85,13 +85,15 @@ int main(void)
 {
     kiln_kernel *sum = NULL, *best = NULL, *both = NULL;
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
-    options.preamble = "struct best { float value; long long at, where; };\n"
-                       "__device__ best better(best a, best b) { return b.value > a.value ? b : a; }";
+    options.preamble = "struct best { float value; _index at; long long where; };\n"
+                       "__device__ best better(best a, best b, bool follows) {\n"
+                       "    return b.value > a.value || (!follows && b.at < a.at && b.value == a.value) ? b : a;\n"
+                       "}";
     options.reduce_type = "best";
     if (kiln_reduction_create(&sum, "T x", "T y", "x", "a + b", "y = a", "0", "total", NULL) != KILN_OK ||
         kiln_reduction_create(&both, "T x, T w", "float64 y", "x * w", "a + b", "y = a", NULL, "weighted", NULL) != KILN_OK ||
-        kiln_reduction_create(&best, "float32 x", "float32 y, int64 at, int64 n", "best{x, _J, (long long)i}",
-                              "better(a, b)", "y = a.value; at = a.at; n = _in_ind.size() / _out_ind.size()",
+        kiln_reduction_create(&best, "float32 x", "float32 y, int64 at, int64 n", "best{x, (_index)_J, (long long)i}",
+                              "better(a, b, _follows)", "y = a.value; at = a.at; n = _in_ind.size() / _out_ind.size()",
                               NULL, "best", &options) != KILN_OK) {
         fprintf(stderr, "%s\n", kiln_error_message());
         return 1;

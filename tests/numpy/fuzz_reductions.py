@@ -23,6 +23,12 @@ KEEPDIMS = 2
 
 BEST = """struct best { T value; long long at; };
 __device__ best better(best a, best b) { return b.value > a.value || (b.value == a.value && b.at < a.at) ? b : a; }"""
+FIRST = """struct first { T value; _index at; };
+__device__ first earlier(first a, first b, bool follows) {
+    if (follows)
+        return b.value > a.value ? b : a;
+    return b.value > a.value || (b.value == a.value && b.at < a.at) ? b : a;
+}"""
 RANGE = "struct range { T low; V high; };\n" \
         "__device__ range both(range a, range b) { return {b.low < a.low ? b.low : a.low, b.high > a.high ? b.high : a.high}; }"
 MOMENTS = "struct moments { double n, sum, squares; };\n" \
@@ -140,6 +146,8 @@ FOLDS = {
     "mixed": Fold("T x, V y, W z", "float64 u", "(double)x * (double)y + (double)z", "a + b", "u = a", "0", None, None, mixed_of, False),
     "largest": Fold("T x", "T y", "x", "a > b ? a : b", "y = a", None, None, None, largest_of, True),
     "best": Fold("T x", "int64 at, T value", "best{x, _J}", "better(a, b)", "at = a.at; value = a.value", None, BEST, "best", best_of, True),
+    "first": Fold("T x", "int64 at, T value", "first{x, (_index)_J}", "earlier(a, b, _follows)", "at = a.at; value = a.value", None, FIRST, "first",
+                  best_of, True),
     "range": Fold("T x, V y", "T low, V high", "range{x, y}", "both(a, b)", "low = a.low; high = a.high", None, RANGE, "range", range_of, True),
     "places": Fold("T x", "int64 y", "x > 0 ? i : 0ll", "a + b", "y = a", "0", None, None, places_of, False),
     "moments": Fold("T x", "float64 mean, float64 variance, int64 count", "moments{1, (double)x, (double)x * (double)x}", "join(a, b)",
@@ -153,6 +161,7 @@ FOLDS = {
 KERNELS = [("sum", d) for d in "float32 float16 bfloat16 float64 int8 uint16 int32 bool complex64".split()] + \
           [("norm", "float32"), ("norm", "float16"), ("largest", "float32"), ("largest", "int16"), ("largest", "uint64"), ("dot", "float32", "float32"),
            ("mixed", "int8", "float32", "float64"), ("mixed", "bool", "bfloat16", "int32"), ("best", "float32"), ("best", "uint8"),
+           ("first", "float32"), ("first", "int16"),
            ("range", "float32", "int16"), ("places", "int32"), ("moments", "float32"), ("moments", "float16"), ("top", "float32"), ("all", "bool")]
 # On the host, where others are cheap, these too.
 MORE_KERNELS = [("sum", "complex128"), ("sum", "int64"), ("sum", "uint32"), ("sum", "uint8"), ("dot", "float64", "float16"), ("largest", "bfloat16"),
