@@ -4,13 +4,14 @@ import os
 
 from commanding import TARGET, CommandCase, floats, main, npy_bytes
 
+TOTAL = ("T x", "T y", "x", "a + b", "y = a", "0")
 DIFFERENCE = ("T x, T y", "T z", "z = (x - y) * (x - y)")
 
 
 class Usage(CommandCase):
     def test_help_is_everywhere(self):
         text = self.ok("--help")
-        for name in ("map", "reduce", "source", "explain", "info", "cache"):
+        for name in ("map", "reduce", "source", "explain", "operations", "info", "cache"):
             self.assertIn(name, text)
             self.assertIn(f"usage: kiln {name}", self.ok(name, "--help"))
             self.assertIn("--json", self.ok("help", name))
@@ -32,6 +33,13 @@ class Usage(CommandCase):
             (["map", "T x", "T z", "z = x", "1", "-o", "z", "--shape", "2,x"], "--shape"),
             (["map", "T x", "T z", "z = x", "1", "-o", "z", "--json=1"], "--json takes no value"),
             (["source", "T x", "T z", "z = x", "--arch", "sm_90", "--target", "host"], "not both"),
+            (["source", "reduce", *TOTAL[:5]], "needs IN OUT MAP REDUCE POST IDENTITY behind 'reduce'"),
+            (["explain", "map", "T x", "T z"], "needs IN OUT BODY"),
+            (["explain", "reduce", *TOTAL, "--axis", "x"], "--axis takes up to"),
+            (["explain", *DIFFERENCE, "--axis", "0"], "for reductions, whose words begin with 'reduce'"),
+            (["source", *DIFFERENCE, "--keepdims"], "for reductions"),
+            (["source", "map", *DIFFERENCE, "--reduce-type", "T"], "for reductions"),
+            (["operations", "sum", "more"], "does not take 'more'"),
             (["info", "more"], "more"),
             (["cache"], "path|stats|list|clear"),
             (["cache", "burn"], "burn"),
@@ -126,6 +134,47 @@ class Usage(CommandCase):
             key, launches = text.split("\n", 1)
             self.assertEqual(self.json("explain", *DIFFERENCE, *words), {"specialisation": key, "launches": launches})
             self.assertRegex(launches, r'^elements="\d+"')
+
+    def test_reductions_are_explained_along_their_axes(self):
+        for words, kind, figure in (((), "fold_rows", 'items="4194304"'), (("--axis", "-1"), "fold_rows", 'items="1024"'),
+                                    (("--axis", "0"), "fold_columns", 'columns="64 of 4096"'),
+                                    (("--axis", "0,1", "--keepdims"), "fold_rows", 'items="4194304"')):
+            with self.subTest(words=words):
+                report = self.json("explain", "reduce", *TOTAL, "float32[4096,4096]", "--arch", "sm_90", *words)
+                self.assertIn(f'schedule="{kind}"', report["specialisation"])
+                self.assertIn(figure, report["launches"])
+        text = self.ok("explain", "reduce", *TOTAL[:2], "x * x", *TOTAL[3:], "--reduce-type", "float64", "--target", "host")
+        self.assertIn('body="x * x"', text)
+        self.assertIn('values="float64 _kn_mapped, float64 _a"', text)
+
+    def test_sources_of_reductions(self):
+        for words, expected in ((("--arch", "sm_90"), "__global__"), (("--target", "host"), "kn_fold_piece_of_row")):
+            with self.subTest(words=words):
+                self.assertIn(expected, self.ok("source", "reduce", *TOTAL, "--name", "total", *words))
+        text = self.refused(1, "source", "reduce", *TOTAL, "float32[2,3]", "--axis", "2", "--target", "host")
+        self.assertIn("axis 2 was given", text)
+        self.assertEqual(self.ok("source", *DIFFERENCE, "--arch", "sm_90"), self.ok("source", "map", *DIFFERENCE, "--arch", "sm_90"))
+
+    def test_operations(self):
+        lines = self.ok("operations").splitlines()
+        self.assertIn("add            elementwise  15 variants", lines)
+        self.assertIn("argmax         reduction    15 variants", lines)
+        self.assertIn("ptp            reduction    14 variants", lines)  # not of booleans
+        names = [line.split()[0] for line in lines]
+        self.assertEqual(len(names), len(set(names)))
+        all_of_them = self.json("operations")
+        self.assertEqual(list(dict.fromkeys(o["name"] for o in all_of_them)), names)
+        mean = self.json("operations", "mean")
+        self.assertEqual(mean, [o for o in all_of_them if o["name"] == "mean"])
+        self.assertEqual({(o["form"], o["reduce"], o["identity"]) for o in mean}, {("reduction", "a + b", "0")})
+        text = self.ok("operations", "ptp")
+        self.assertIn("ptp: reduction, refused for these types\n  in           T x\n", text)
+        self.assertRegex(text, r"ptp: reduction\n(  .*\n)*  preamble +struct range { T low, high; };\n {15}__device__")
+
+    def test_operations_that_are_not_there(self):
+        self.assertIn("there is no operation 'nothing'", self.refused(1, "operations", "nothing"))
+        run = self.kiln("operations", "nothing", "--json")
+        self.assertEqual(json.loads(run.stdout)["error"], "KILN_ERROR_NOT_FOUND")
 
     def test_explain_does_not_depend_on_extents(self):
         small = self.ok("explain", *DIFFERENCE, "float32[1000,4]", "float32[1000,4]", "--arch", "sm_90")

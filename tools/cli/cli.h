@@ -32,7 +32,8 @@ enum {
     CLI_CACHE = 16,
     CLI_BENCH = 32,
     CLI_REDUCE = 64,
-    CLI_ALL = 127
+    CLI_OPERATIONS = 128,
+    CLI_ALL = 255
 };
 
 typedef struct cli_command {
@@ -141,6 +142,7 @@ int cli_map_run(const cli_options *options);
 int cli_reduce_run(const cli_options *options);
 int cli_source_run(const cli_options *options);
 int cli_explain_run(const cli_options *options);
+int cli_operations_run(const cli_options *options);
 int cli_info_run(const cli_options *options);
 int cli_cache_run(const cli_options *options);
 int cli_bench_run(const cli_options *options);

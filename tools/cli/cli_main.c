@@ -25,17 +25,30 @@ const cli_command cli_commands[] = {
      "\n"
      "  kiln reduce 'T x' 'T y' 'x * x' 'a + b' 'y = sqrt(a)' 0 photo.npy --axis -1 -o norms.npy\n",
      6, -1, cli_reduce_run},
-    {CLI_SOURCE, "source", "IN OUT BODY [ARGUMENT...]", "print the source that kiln generates for a kernel",
-     "Arguments as for `kiln map`, and \"float32[200,300]\" for an array of that dtype and shape.\n"
-     "Without arguments each parameter is a contiguous array; placeholders are float32, or what --type or "
-     "--dtype says.\n"
+    {CLI_SOURCE, "source",
+     "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N]",
+     "print the source that kiln generates for a kernel",
+     "What follows is what `kiln map` or `kiln reduce` takes, and \"float32[200,300]\" for an array of that "
+     "dtype\n"
+     "and shape. Without arguments each parameter is a contiguous array; placeholders are float32, or what "
+     "--type\n"
+     "or --dtype says.\n"
      "\n"
-     "  kiln source 'T x, T y' 'T z' 'z = x + y' --arch sm_90 --type T=float64\n",
+     "  kiln source 'T x, T y' 'T z' 'z = x + y' --arch sm_90 --type T=float64\n"
+     "  kiln source reduce 'T x' 'T y' x 'a + b' 'y = a' 0 'float32[200,300]' --axis 0 --arch sm_90\n",
      3, -1, cli_source_run},
-    {CLI_EXPLAIN, "explain", "IN OUT BODY [ARGUMENT...]",
+    {CLI_EXPLAIN, "explain",
+     "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N]",
      "print the specialisation that a call needs, and what it launches",
      "Arguments as for `kiln source`. The first line is the key of the cache, each of the others a launch.\n",
      3, -1, cli_explain_run},
+    {CLI_OPERATIONS, "operations", "[NAME]", "list the operations by name, or how one is defined",
+     "An operation is a list of definitions, and each of variants: the dtypes that it takes and gives, in "
+     "NumPy's\n"
+     "letters (E is bfloat16), \"ff->f\". The first to which all inputs can be cast safely computes.\n"
+     "\n"
+     "  kiln operations argmax\n",
+     0, 1, cli_operations_run},
     {CLI_INFO, "info", "", "print versions, devices, compilers and the cache", "", 0, 0, cli_info_run},
     {CLI_CACHE, "cache", "path|stats|list|clear", "look into or clear the cache of compiled kernels",
      "  path   the cache's file\n"

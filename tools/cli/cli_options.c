@@ -19,18 +19,20 @@ typedef struct option {
 #define MEMBER(name) offsetof(cli_options, name)
 #define RUN_COMMANDS (CLI_MAP | CLI_REDUCE)
 #define TEXT_COMMANDS (CLI_SOURCE | CLI_EXPLAIN)
+#define REDUCTION_COMMANDS (CLI_REDUCE | TEXT_COMMANDS)
 #define KERNEL_COMMANDS (RUN_COMMANDS | TEXT_COMMANDS)
 
 static const option table[] = {
     {"o", "FILE", "where the next output goes, a .npy file", LIST, MEMBER(outputs), RUN_COMMANDS},
     {"axis", "N[,N...]",
      "axes that are reduced, negative ones from the last on, or none; may be given again; default: all", LIST,
-     MEMBER(axes), CLI_REDUCE},
-    {"keepdims", NULL, "results have extent 1 along reduced axes", FLAG, MEMBER(keepdims), CLI_REDUCE},
+     MEMBER(axes), REDUCTION_COMMANDS},
+    {"keepdims", NULL, "results have extent 1 along reduced axes", FLAG, MEMBER(keepdims),
+     REDUCTION_COMMANDS},
     {"reduce-type", "TYPE",
      "the type of a and b: a dtype, a placeholder or a struct of the preamble; default: the first output's, "
      "float32 for float16 and bfloat16",
-     TEXT, MEMBER(reduce_type), CLI_REDUCE},
+     TEXT, MEMBER(reduce_type), REDUCTION_COMMANDS},
     {"target", "TARGET",
      "host, cuda or cuda:N; default: KILN_TARGET, else cuda:0 where there is one, else host", TEXT,
      MEMBER(target), KERNEL_COMMANDS | CLI_BENCH},

@@ -39,27 +39,58 @@ static void print_json(const text_command *command, char *const *text)
     putchar('\n');
 }
 
-static kiln_status ask(char **text, const text_command *command, const cli_call *call, const char *target)
+static kiln_status ask(char **text, const text_command *command, const cli_call *call,
+                       const kiln_call_options *how, const char *target)
 {
     kiln_status status = KILN_OK;
     for (int t = 0; t < command->n_texts && status == KILN_OK; t++)
-        status = command->text[t](&text[t], call->kernel, call->out, call->n_out, call->in, call->n_in, NULL,
+        status = command->text[t](&text[t], call->kernel, call->out, call->n_out, call->in, call->n_in, how,
                                   target);
     return status;
 }
 
-static int run(const text_command *command, const cli_options *options)
+/* The words may begin with which kind of kernel they define, which no signature looks like: takes that off. */
+static bool take_form(cli_options *options)
+{
+    const char *first = options->positional.items[0];
+    bool reduces = strcmp(first, "reduce") == 0;
+    if (reduces || strcmp(first, "map") == 0) {
+        options->positional.items++;
+        options->positional.count--;
+    }
+    return reduces;
+}
+
+static int check_usage(const text_command *command, const cli_options *options, bool reduces)
+{
+    if (options->arch && options->target)
+        return cli_usage_error(command->name, "takes --arch or --target, not both");
+    if (options->positional.count < (reduces ? 6 : 3))
+        return cli_usage_error(command->name, "needs %s",
+                               reduces ? "IN OUT MAP REDUCE POST IDENTITY behind 'reduce'" : "IN OUT BODY");
+    if (!reduces && (options->axes.count > 0 || options->keepdims || options->reduce_type))
+        return cli_usage_error(command->name,
+                               "takes --axis, --keepdims and --reduce-type for reductions, whose words begin "
+                               "with 'reduce'");
+    return cli_shape_check(command->name, options);
+}
+
+static int run_form(const text_command *command, const cli_options *options, bool reduces)
 {
     const char *target = options->arch ? options->arch : options->target;
     cli_call call = CLI_CALL_INIT;
+    kiln_call_options how = KILN_CALL_OPTIONS_INIT;
+    int axes[KILN_MAX_NDIM];
     char *text[MOST_TEXTS] = {NULL};
-    if (options->arch && options->target)
-        return cli_usage_error(command->name, "takes --arch or --target, not both");
-    int code = cli_shape_check(command->name, options);
+    int code = check_usage(command, options, reduces);
+    if (code == CLI_OK)
+        code = cli_axes_read(axes, &how.n_axes, command->name, options);
     if (code != CLI_OK)
         return code;
+    how.axes = options->axes.count ? axes : NULL;
+    how.flags = options->keepdims ? KILN_CALL_KEEPDIMS : 0;
     /* Only dtypes and layouts matter, so that the arrays stay on the host whatever the target. */
-    kiln_status status = cli_call_define(&call, options);
+    kiln_status status = (reduces ? cli_call_define_reduction : cli_call_define)(&call, options);
     if (status == KILN_OK)
         code = cli_numbers_check(&call, options);
     if (code != CLI_OK) {
@@ -71,7 +102,7 @@ static int run(const text_command *command, const cli_options *options)
     if (status == KILN_OK)
         status = cli_call_make_outputs(&call, options, KILN_DEVICE_HOST);
     if (status == KILN_OK)
-        status = ask(text, command, &call, target);
+        status = ask(text, command, &call, &how, target);
     if (status == KILN_OK)
         (options->json ? print_json : print_texts)(command, text);
     else
@@ -80,6 +111,13 @@ static int run(const text_command *command, const cli_options *options)
         free(text[t]);
     cli_call_free(&call);
     return code;
+}
+
+static int run(const text_command *command, const cli_options *options)
+{
+    cli_options words = *options;
+    bool reduces = take_form(&words);
+    return run_form(command, &words, reduces);
 }
 
 int cli_source_run(const cli_options *options)
