@@ -94,12 +94,11 @@ KILN_API kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_p
  * which elements meet is kiln's, and always the same for the same input, layout and target.
  * identity, an expression, is the result where there is nothing to reduce; NULL: then there is
  * none, and reducing nothing is KILN_ERROR_INVALID. In map, `_J` is the C-order index among the
- * reduced axes, `i` that in the whole shape; everywhere `_index` is a signed type that holds any
- * `_J` of the call (narrow where it can be: int64 is always right, and not as fast), `_in_ind.size()`
- * the number of elements that are read, and `_out_ind.size()` that of the results. In reduce,
- * `_follows` is a bool: true where each `_J` of `b` is greater than all of `a`, so that nothing has to
- * be compared to tell which comes first; false where that is not known. Texts are otherwise as in
- * kiln_elementwise_create, and so are errors. The same 2-norm of rows:
+ * reduced axes, `i` that in the whole shape; everywhere `_in_ind.size()` is the number of elements
+ * that are read, `_out_ind.size()` that of the results, and `_index` a signed type that holds
+ * every `_J` of the call, as narrow as the target gains by. In reduce, the bool `_follows` is
+ * true where each `_J` of `b` is known to be above all of `a`: no indices need be compared then.
+ * Texts are otherwise as in kiln_elementwise_create, and so are errors. The same 2-norm of rows:
  *
  *     kiln_reduction_create(&k, "T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm", NULL); */
 KILN_API kiln_status kiln_reduction_create(kiln_kernel **out, const char *in_params,

@@ -35,11 +35,11 @@ static const char *const sql[KN_SQL_COUNT] = {
     [KN_SQL_BEGIN] = "BEGIN IMMEDIATE",
     [KN_SQL_COMMIT] = "COMMIT",
     [KN_SQL_ROLLBACK] = "ROLLBACK",
-    [KN_SQL_FIND] = "SELECT id, used, checksum, producer, what, aux, code FROM code WHERE hash=?1 AND "
-                    "(?2 IS NULL OR producer=?2) ORDER BY id DESC",
+    [KN_SQL_FIND] = ("SELECT id, used, checksum, producer, what, aux, code FROM code WHERE hash=?1 AND "
+                     "(?2 IS NULL OR producer=?2) ORDER BY id DESC"),
     [KN_SQL_TOUCH] = "UPDATE code SET used=?2 WHERE id=?1",
-    [KN_SQL_INSERT] = "INSERT INTO code(hash, created, used, bytes, checksum, producer, what, aux, code) "
-                      "VALUES(?1, ?2, ?2, ?3, ?4, ?5, ?6, ?7, ?8)",
+    [KN_SQL_INSERT] = ("INSERT INTO code(hash, created, used, bytes, checksum, producer, what, aux, code) "
+                       "VALUES(?1, ?2, ?2, ?3, ?4, ?5, ?6, ?7, ?8)"),
     [KN_SQL_REPLACE] = "DELETE FROM code WHERE hash=?1 AND producer=?2 AND what=?3",
     [KN_SQL_REMOVE] = "DELETE FROM code WHERE hash=?1 AND what=?2",
     [KN_SQL_DROP_ROW] = "DELETE FROM code WHERE id=?1",
@@ -50,8 +50,8 @@ static const char *const sql[KN_SQL_COUNT] = {
     [KN_SQL_NEXT] =
         "SELECT id, created, used, bytes, producer, what FROM code WHERE id<?1 ORDER BY id DESC LIMIT 1",
     [KN_SQL_CLEAR] = "DELETE FROM code",
-    [KN_SQL_PAGES] = "SELECT (page_count - freelist_count) * page_size FROM pragma_page_count(), "
-                     "pragma_freelist_count(), pragma_page_size()",
+    [KN_SQL_PAGES] = ("SELECT (page_count - freelist_count) * page_size FROM pragma_page_count(), "
+                      "pragma_freelist_count(), pragma_page_size()"),
 };
 
 #define LOCK_FILE "kernels.lock"

@@ -140,7 +140,7 @@ static kiln_status add_step(void *user, const kn_part *part)
     const adding *a = user;
     const kn_program *program = a->input->spec->program;
     int size = part->layout->size;
-    step *s = new_step(a->plan, (size_t)size, (size_t)(program->n_in + program->n_out));
+    step *s = new_step(a->plan, (size_t)size, (size_t)program->n_in + (size_t)program->n_out);
     if (!s)
         return kn_error_memory((size_t)size, "a step of a launch plan");
     s->function = a->input->function;

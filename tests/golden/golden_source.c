@@ -10,6 +10,13 @@
  *     raw: int32 64                     the same for raw parameters
  *     scalar: float32
  *     preamble:, loop_prep:, after_loop: one line each
+ * A reduction has, in place of a body, a line each of
+ *     map: x * x
+ *     reduce: a + b
+ *     post: z = sqrt(a)
+ *     identity: 0                       without it there is none
+ *     reduce_type: float64              without it the first output's
+ *     axes: 0,2                         without it all
  */
 #include "golden.h"
 #include "stage.h"
@@ -21,7 +28,7 @@
 
 typedef struct description {
     char *text; /* cut up in place */
-    const char *target, *in, *out, *body;
+    const char *target, *in, *out, *body, *map, *reduce, *post, *identity, *axes;
     kiln_kernel_options options;
     const char *operand[16], *kind[16];
     int n_operands;
@@ -34,6 +41,12 @@ static void take_line(description *d, char *key, char *value)
     } texts[] = {{"target", &d->target},
                  {"in", &d->in},
                  {"out", &d->out},
+                 {"map", &d->map},
+                 {"reduce", &d->reduce},
+                 {"post", &d->post},
+                 {"identity", &d->identity},
+                 {"reduce_type", &d->options.reduce_type},
+                 {"axes", &d->axes},
                  {"preamble", &d->options.preamble},
                  {"loop_prep", &d->options.loop_prep},
                  {"after_loop", &d->options.after_loop}};
@@ -94,11 +107,37 @@ static void place_operand(stage *s, const char *kind, const char *text, bool is_
         stage_in(s, dtype, shape, layout_text, FILL_SMALL);
 }
 
+static kiln_kernel *make_kernel(const description *d)
+{
+    kiln_kernel *kernel = NULL;
+    if (d->reduce)
+        succeeded(kiln_reduction_create(&kernel, d->in, d->out, d->map, d->reduce, d->post, d->identity, "case_kernel", &d->options),
+                  "kiln_reduction_create");
+    else
+        succeeded(kiln_elementwise_create(&kernel, d->in, d->out, d->body, "case_kernel", &d->options), "kiln_elementwise_create");
+    return kernel;
+}
+
+/* "0,2" */
+static void read_axes(kiln_call_options *call, int *axes, const char *text)
+{
+    int used = 0;
+    for (; text && sscanf(text, "%d%n", &axes[call->n_axes], &used) == 1; text += used + (text[used] == ',')) {
+        call->axes = axes;
+        call->n_axes++;
+    }
+}
+
 static char *make_source(const description *d)
 {
-    int n_in = 0, n_out = 0;
+    int n_in = 0, n_out = 0, axes[KILN_MAX_NDIM];
     char *source = NULL;
-    stage *s = stage_create(d->in, d->out, d->body, &d->options, 1);
+    kiln_call_options call = KILN_CALL_OPTIONS_INIT;
+    kiln_kernel *kernel = make_kernel(d);
+    if (in_trouble())
+        return NULL;
+    stage *s = stage_over(kernel, 1);
+    read_axes(&call, axes, d->axes);
     kiln_arg *in = stage_args(s, &n_in);
     kiln_array **out = stage_outs(s, &n_out);
     trouble_unless(d->n_operands == n_in + n_out, "%d operands, but %d parameters", d->n_operands,
@@ -106,9 +145,10 @@ static char *make_source(const description *d)
     for (int k = 0; k < d->n_operands && !in_trouble(); ++k)
         place_operand(s, d->kind[k], d->operand[k], k >= n_in);
     if (!in_trouble())
-        succeeded(kiln_kernel_source(&source, stage_kernel(s), out, n_out, in, n_in, NULL, d->target),
+        succeeded(kiln_kernel_source(&source, kernel, out, n_out, in, n_in, &call, d->target),
                   "kiln_kernel_source");
     stage_free(s);
+    kiln_kernel_free(kernel);
     return source;
 }
 
