@@ -1,6 +1,12 @@
 ${head}
 ${axes}
 
+/* Partial redundancy elimination takes what steps have in common, the numbers of steps among it, in front of loops: more vectors than there are
+ * registers. (Before g++ 12 this would drop the other options.) */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC optimize("no-tree-pre")
+#endif
+
 enum {
     kn_lanes = ${lanes},                /* neighbours of a row side by side; 1: results are */
     kn_by_rows = kn_lanes > 1,
