@@ -114,6 +114,9 @@ KILN_API void kiln_kernel_free(kiln_kernel *kernel);
 KILN_API const char *kiln_kernel_name(const kiln_kernel *kernel);
 KILN_API int kiln_kernel_n_in(const kiln_kernel *kernel);
 KILN_API int kiln_kernel_n_out(const kiln_kernel *kernel);
+/* The name of input or output k; "" where there is none. Lives as long as the kernel. */
+KILN_API const char *kiln_kernel_in_name(const kiln_kernel *kernel, int k);
+KILN_API const char *kiln_kernel_out_name(const kiln_kernel *kernel, int k);
 
 typedef enum kiln_order {
     KILN_ORDER_C = 0, /* outputs that the call allocates are C-ordered */

@@ -212,7 +212,7 @@ kiln_status kn_graph_add(int *out, kn_graph *graph, const kn_node *node)
 {
     kn_node settled = *node;
     kiln_status status = KILN_OK;
-    if (settled.is_operator && !may_be_weak(graph, node))
+    if (node->kind == KN_NODE_CALL && !may_be_weak(graph, node))
         settled.is_operator = false;
     if (settled.is_operator && are_numbers(graph, node))
         status = fold(&settled, graph, node);

@@ -47,8 +47,9 @@ typedef struct kn_node {
     int index;         /* INPUT, CALL, KERNEL */
     kiln_arg number;   /* NUMBER: KILN_ARG_WEAK_* */
     char *name;        /* CALL */
-    /* CALL, CAST: an operator of Python's (or float(), int(), ...): of weak numbers alone it makes a weak one.
-     * A function of NumPy's makes none: 2 / 3 * x is float32 where x is, sqrt(2) * x is float64. */
+    /* CALL: an operator of Python's: of weak numbers alone it makes a weak one. A function of NumPy's makes none:
+     * 2 / 3 * x is float32 where x is, sqrt(2) * x is float64. CAST: float(), int() ..., which make a weak number
+     * of any that is given by value. */
     bool is_operator;
     kiln_kernel *kernel; /* KERNEL: the graph holds a reference */
     kiln_dtype dtype;    /* CAST */

@@ -16,22 +16,26 @@ static const kn_typed *read_by(const kn_inference *f, const kn_node *node, int k
     return &f->typed[node->in[k]];
 }
 
-/* What stands for an input where dtypes are settled: a weak number by its value, or by one of its kind. */
+/* A weak number of the kind that a number of this dtype is. */
+static kiln_arg one_of(kiln_dtype dtype)
+{
+    kn_dtype_kind kind = kn_dtype_info_of(dtype)->kind;
+    return kind == KN_KIND_BOOL      ? kiln_arg_bool(true)
+           : kind == KN_KIND_FLOAT   ? kiln_arg_float(1)
+           : kind == KN_KIND_COMPLEX ? kiln_arg_complex(1, 0)
+                                     : kiln_arg_int(1);
+}
+
+/* What stands for an input where dtypes are settled: a weak number by its value, or by one that has its dtype. */
 static kiln_arg argument_of(const kn_typed *in)
 {
-    kiln_arg arg = kiln_arg_make(KILN_ARG_ARRAY);
-    if (!in->is_weak) {
-        arg.kind = in->is_scalar ? KILN_ARG_TYPED : KILN_ARG_ARRAY;
-        arg.dtype = in->dtype;
+    kiln_arg arg = kiln_arg_make(in->is_scalar ? KILN_ARG_TYPED : KILN_ARG_ARRAY);
+    arg.dtype = in->dtype;
+    if (!in->is_weak)
         return arg;
-    }
     if (in->number.kind != KILN_ARG_NONE)
         return in->number;
-    return in->dtype == KILN_BOOL      ? kiln_arg_bool(false)
-           : in->dtype == KILN_INT64   ? kiln_arg_int(0)
-           : in->dtype == KILN_UINT64  ? kiln_arg_uint(UINT64_MAX)
-           : in->dtype == KILN_FLOAT64 ? kiln_arg_float(0)
-                                       : kiln_arg_complex(0, 0);
+    return in->dtype == KILN_UINT64 ? kiln_arg_uint(UINT64_MAX) : one_of(in->dtype);
 }
 
 /* Whether a number fits the dtype that it takes. */
@@ -57,18 +61,34 @@ static bool are_weak(const kn_inference *f, const kn_node *node)
     return all;
 }
 
+static const char *fold_numbers(kiln_arg *out, const kn_node *node, const kiln_arg *in)
+{
+    return node->kind == KN_NODE_CAST ? kn_fold_cast(out, node->dtype, in)
+                                      : kn_fold(out, node->name, in, node->n_in);
+}
+
+/* Where a number is not known here, Python's rules are asked about ones: they refuse some kinds of numbers. */
 static kiln_status fold(kn_typed *out, const kn_inference *f, const kn_node *node)
 {
-    kiln_arg in[2];
-    for (int k = 0; k < node->n_in; ++k) {
-        if (k >= 2 || read_by(f, node, k)->number.kind == KILN_ARG_NONE)
-            return KILN_OK;
-        in[k] = read_by(f, node, k)->number;
+    kiln_arg in[2], result;
+    bool is_known = true;
+    for (int k = 0; k < node->n_in && k < 2; ++k)
+        is_known = is_known && read_by(f, node, k)->number.kind != KILN_ARG_NONE;
+    for (int k = 0; k < node->n_in && k < 2; ++k)
+        in[k] = is_known ? read_by(f, node, k)->number : one_of(read_by(f, node, k)->dtype);
+    const char *why = fold_numbers(&result, node, in);
+    if (why)
+        return kn_graph_error(f->graph, node, KILN_ERROR_INVALID, "there is no number for %s", why);
+    if (is_known && result.kind != KILN_ARG_NONE) {
+        out->number = result;
+        out->dtype = kn_weak_dtype(&result);
     }
-    const char *why = node->kind == KN_NODE_CAST ? kn_fold_cast(&out->number, node->dtype, in)
-                                                 : kn_fold(&out->number, node->name, in, node->n_in);
-    return why ? kn_graph_error(f->graph, node, KILN_ERROR_INVALID, "there is no number for %s", why)
-               : KILN_OK;
+    return KILN_OK;
+}
+
+static bool is_below_zero(const kiln_arg *number)
+{
+    return number->kind == KILN_ARG_WEAK_INT && number->value.i < 0;
 }
 
 /* Numbers as Python computes with them: booleans are whole numbers but where they are compared, or bits. */
@@ -81,9 +101,12 @@ static void weak_dtypes(kiln_dtype *dtype, const kn_inference *f, const kn_node 
         any_uint = any_uint || dtype[k] == KILN_UINT64;
         all_bool = all_bool && dtype[k] == KILN_BOOL;
     }
+    bool is_root = strcmp(node->name, "power") == 0 && is_below_zero(&read_by(f, node, 1)->number);
     for (int k = 0; k < node->n_in; ++k) {
         if (dtype[k] == KILN_BOOL && !(is_bitwise && all_bool))
             dtype[k] = KILN_INT64;
+        if (is_root && (dtype[k] == KILN_INT64 || dtype[k] == KILN_UINT64)) /* 2 ** -1 is 0.5 */
+            dtype[k] = KILN_FLOAT64;
         if (dtype[k] == KILN_INT64 && any_uint)
             dtype[k] = KILN_UINT64;
     }
@@ -142,11 +165,8 @@ kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *n
         return refuse_dtypes(f, node, dtype);
     out->dtype = out->variant.dtype[node->n_in + node->index];
     out->is_reduction = out->definition->reduce != NULL;
-    if (out->is_weak) {
-        status = fold(out, f, node);
-        out->dtype = out->number.kind == KILN_ARG_NONE ? out->dtype : kn_weak_dtype(&out->number);
-        return status;
-    }
+    if (out->is_weak)
+        return fold(out, f, node);
     for (int k = 0; k < node->n_in && status == KILN_OK; ++k)
         status = check_fits(f, node, k, out->variant.dtype[k]);
     return status == KILN_OK ? check_scalars(out, f, node) : status;
@@ -154,20 +174,29 @@ kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *n
 
 /* ---- casts ---- */
 
-kiln_status kn_infer_cast(kn_typed *out, const kn_inference *f, const kn_node *node)
+/* What NumPy makes of a number of Python's: neither a whole number of one that is too large, nor a real one of a
+ * complex. */
+static kiln_status check_cast(const kn_inference *f, const kn_node *node)
 {
     const kn_typed *in = read_by(f, node, 0);
-    bool is_whole = kn_dtype_info_of(node->dtype)->kind == KN_KIND_INT ||
-                    kn_dtype_info_of(node->dtype)->kind == KN_KIND_UINT;
+    kn_dtype_kind kind = kn_dtype_info_of(node->dtype)->kind;
+    bool is_whole = in->dtype == KILN_INT64 || in->dtype == KILN_UINT64;
+    if (in->is_weak && is_whole && (kind == KN_KIND_INT || kind == KN_KIND_UINT))
+        return check_fits(f, node, 0, node->dtype);
+    if (in->is_weak && in->dtype == KILN_COMPLEX128 && kind != KN_KIND_COMPLEX && kind != KN_KIND_BOOL)
+        return kn_graph_error(f->graph, node, KILN_ERROR_TYPE,
+                              "a complex number was given, but %s is real; abs() is its size",
+                              kiln_dtype_name(node->dtype));
+    return KILN_OK;
+}
+
+kiln_status kn_infer_cast(kn_typed *out, const kn_inference *f, const kn_node *node)
+{
     out->dtype = node->dtype;
-    out->is_weak = node->is_operator && in->is_weak;
-    if (out->is_weak) {
-        kiln_status status = fold(out, f, node);
-        out->dtype = out->number.kind == KILN_ARG_NONE ? out->dtype : kn_weak_dtype(&out->number);
-        return status;
-    }
-    bool is_integer = in->number.kind == KILN_ARG_WEAK_INT || in->number.kind == KILN_ARG_WEAK_UINT;
-    return is_whole && is_integer ? check_fits(f, node, 0, node->dtype) : KILN_OK;
+    out->is_weak = node->is_operator && read_by(f, node, 0)->is_scalar;
+    if (!out->is_weak)
+        return check_cast(f, node);
+    return fold(out, f, node);
 }
 
 /* ---- kernels of the user's: as kn_bind settles their parameters ---- */

@@ -82,3 +82,14 @@ int kiln_kernel_n_out(const kiln_kernel *kernel)
 {
     return kernel ? kernel->program->n_out : 0;
 }
+
+const char *kiln_kernel_in_name(const kiln_kernel *kernel, int k)
+{
+    return k >= 0 && k < kiln_kernel_n_in(kernel) ? kernel->program->param[k].name : "";
+}
+
+const char *kiln_kernel_out_name(const kiln_kernel *kernel, int k)
+{
+    bool is_there = k >= 0 && k < kiln_kernel_n_out(kernel);
+    return is_there ? kernel->program->param[kernel->program->n_in + k].name : "";
+}

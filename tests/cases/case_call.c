@@ -171,6 +171,12 @@ static void described(void)
     trouble_unless(
         !strcmp(kiln_kernel_name(k), "case_kernel") && kiln_kernel_n_in(k) == 2 && kiln_kernel_n_out(k) == 3,
         "%s has %d inputs, %d outputs", kiln_kernel_name(k), kiln_kernel_n_in(k), kiln_kernel_n_out(k));
+    trouble_unless(!strcmp(kiln_kernel_in_name(k, 1), "y") && !strcmp(kiln_kernel_out_name(k, 2), "v"),
+                   "%s and %s are the last ones", kiln_kernel_in_name(k, 1), kiln_kernel_out_name(k, 2));
+    for (int none = -1; none <= 3; none += 4)
+        trouble_unless(!*kiln_kernel_in_name(k, none) && !*kiln_kernel_out_name(k, none) &&
+                           !*kiln_kernel_in_name(NULL, 0) && !*kiln_kernel_out_name(NULL, 0),
+                       "there is no name %d", none);
     kiln_kernel_free(NULL);
     stage_free(s);
 }

@@ -154,10 +154,17 @@ static void weak_numbers(void **state)
         {"~int64 ~complex128", "x * y", "~complex128"},
         {"~int64 ~uint64", "x + y", "~uint64"},
         {"~int64", "x", "~int64"},
+        {"~int64", "x ** 2", "~int64"},
+        {"~int64", "x ** -2", "~float64"},
         {"~int64", "add(x, 1)", "int64"},
         {"~int64", "exp(x)", "float64"},
         {"~int64", "sum(x)", "int64"},
         {"~int64", "float(x) * 2", "~float64"},
+        {"float32", "float(x) * 2", "~float64"},
+        {"float32[3]", "x * float(sqrt(2))", "float32[3]"},
+        {"float32[3]", "float(x)", "float64[3]"},
+        {"uint8", "int(x) + 1", "~int64"},
+        {"~uint64 ~uint64", "x + y", "~uint64"},
         {"~int64", "float32(x) * 2", "float32"},
         {"~float64", "x.T", "float64"},
         {"float32 ~float64", "x + y", "float32"},
@@ -339,6 +346,15 @@ static void dtypes_that_are_refused(void **state)
                    "bitwise_and: no variant takes (float64, int64)");
     assert_refused("float32[3] float32[3]", "var(x, ddof=y)", KILN_ERROR_TYPE,
                    "var: 'ddof' is one number for a whole result");
+    assert_refused("~complex128 ~int64", "x < y", KILN_ERROR_INVALID,
+                   "an operator that Python does not have");
+    assert_refused("~complex128 ~int64", "x // y", KILN_ERROR_TYPE, "floor_divide: no variant takes");
+    assert_refused("~complex128", "int8(x)", KILN_ERROR_TYPE, "a complex number was given, but int8 is real");
+    assert_refused("~complex128", "float(x)", KILN_ERROR_INVALID,
+                   "a complex number where a real one is wanted");
+    assert_refused("complex64", "int(x)", KILN_ERROR_INVALID, "a complex number where a real one is wanted");
+    assert_refused("float32[3]", "x + float32(1j)", KILN_ERROR_TYPE,
+                   "a complex number was given, but float32 is real");
     assert_refused("float32[3]", "x + uint8(300)", KILN_ERROR_TYPE, "300 does not fit uint8");
     assert_refused("float32[3]", "1 / (x.ndim - 1)", KILN_ERROR_INVALID,
                    "a division by zero\n  1 / (x.ndim - 1)\n    ^");
