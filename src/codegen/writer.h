@@ -67,7 +67,10 @@
     X(RESULT_FROM, result_from, false)                                                                       \
     X(RESULT_SIZE, result_size, false)                                                                       \
     X(POINTERS, pointers, false)                                                                             \
-    X(INDEPENDENT, independent, false)
+    X(INDEPENDENT, independent, false)                                                                       \
+    X(ITEM, item, false)                                                                                     \
+    X(ROW, row, false)                                                                                       \
+    X(LEVELS, levels, false)
 enum kn_slot_id {
 #define KN_SLOT_ID(id, name, offered) KN_SLOT_##id,
     KN_SLOTS(KN_SLOT_ID)

@@ -42,8 +42,9 @@ typedef struct kn_placement {
 } kn_placement;
 
 struct kn_kind {
-    const char *name;    /* in a specialisation; unique among the kinds of a back end */
-    const char *pattern; /* of the programs that it computes: kn_program.pattern; "mr*": those that begin so */
+    const char *name; /* in a specialisation; unique among the kinds of a back end */
+    const char
+        *pattern; /* of the programs that it computes: kn_program.pattern; "mr*": those that begin so */
     /* Whether the kind takes the space; then it has filled the schedule, in which kind is set already, and
      * its figures (zero before). */
     bool (*choose)(kn_schedule *out, kn_figures *figures, const kn_choice *choice);
@@ -65,7 +66,8 @@ struct kn_kind {
 
 extern const kn_kind kn_kind_flat, kn_kind_rows, kn_kind_strided, kn_kind_steps, kn_kind_tile,
     kn_kind_windows, kn_kind_fold_threads, kn_kind_fold_tile, kn_kind_fold_columns, kn_kind_fold_lanes,
-    kn_kind_fold_rows, kn_kind_host_runs, kn_kind_host_indices, kn_kind_host_fold;
+    kn_kind_fold_rows, kn_kind_row_lanes, kn_kind_row_block, kn_kind_row_walked, kn_kind_host_runs,
+    kn_kind_host_indices, kn_kind_host_fold, kn_kind_host_row;
 
 /* The kinds of a back end, in the order in which they are asked, ended by NULL; the last one takes
  * everything. */

@@ -303,8 +303,7 @@ static kiln_status check_read(const kn_program *p, const kn_stage *s, int k, con
     if (k >= p->n_in && !given->is_given[k])
         return kn_error(KILN_ERROR_INVALID, "%s: stage '%s' reads '%s', which no stage before it gives",
                         p->name, s->label, p->param[k].name);
-    bool is_own = k >= p->n_in + p->n_out;
-    if (is_own && s->kind != KN_REDUCE && s->over == KN_OVER_KEPT && given->over[k] == KN_OVER_ALL)
+    if (k >= p->n_in && s->kind != KN_REDUCE && s->over == KN_OVER_KEPT && given->over[k] == KN_OVER_ALL)
         return kn_error(KILN_ERROR_INVALID,
                         "%s: stage '%s' runs once for all reduced elements, but reads '%s', which each of "
                         "them has of its own",

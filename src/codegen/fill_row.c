@@ -1,0 +1,261 @@
+/* fill_row.c - templates/cuda/row_*.cu: the levels of a program over the items of a row. */
+#include "codegen/row_stages.h"
+
+enum { EARLY = 8 /* elements of a thread, up to which all inputs are loaded before anything is computed */ };
+
+static const char *name_of(const kn_writer *w, int k)
+{
+    return w->program->param[k].name;
+}
+
+static bool is_walked(const kn_writer *w)
+{
+    return w->spec->schedule.kind == &kn_kind_row_walked;
+}
+
+static bool is_shifted(const kn_writer *w)
+{
+    return !is_walked(w) && w->spec->schedule.form == KN_ROW_SHIFTED;
+}
+
+/* ---- items ---- */
+
+static void place_in_item(const kn_writer *w, kn_str *out, int k)
+{
+    if (kn_is_wide_array(w, k))
+        kn_str_printf(out, "kn_in.kn_%s_.at[kn_k]", name_of(w, k));
+    else
+        kn_place_of_row(w, out, k);
+}
+
+/* "(const float *)((const char *)kn.x_ + kn_from.at[0])": where an item begins. Vectors of a row that is held are
+ * counted from the row's first element; what stands still along it is at that. */
+static void put_item_address(const kn_writer *w, kn_str *out, int k)
+{
+    const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = name_of(w, k);
+    int o = kn_array_of(w, k);
+    if (is_walked(w))
+        kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + kn_from.at[%d])", qualifier, kn_storage(w, k),
+                      qualifier, name, o);
+    else if (kn_access_of(w, k) != KN_VECTOR)
+        kn_str_printf(out, "(%s%s *)(kn_%s_row + kn_j * kn.axis[0].stride[%d])", qualifier, kn_storage(w, k),
+                      name, o);
+    else if (kn_is_output(w, k))
+        kn_str_printf(out, "kn_%s_row + kn_j", name);
+    else
+        kn_str_printf(out, "kn_%s_row + (kn.axis[0].stride[%d] != 0 ? kn_j : 0)", name, o);
+}
+
+static void put_load(const kn_writer *w, kn_str *out, int k)
+{
+    bool may_stand = kn_access_of(w, k) == KN_VECTOR && !kn_is_output(w, k);
+    kn_str_printf(out, "    kn_in.kn_%s_ = %s<%s, %d>(", name_of(w, k),
+                  may_stand ? "kn_load_along" : "kn_load", kn_storage(w, k), w->spec->schedule.vector);
+    put_item_address(w, out, k);
+    if (may_stand)
+        kn_str_printf(out, ", kn.axis[0].stride[%d] != 0", kn_array_of(w, k));
+    kn_str_append(out, ");\n");
+}
+
+static void put_mend(const kn_writer *w, kn_str *out, int k)
+{
+    if (is_shifted(w))
+        kn_str_printf(out, "    kn_mend<kn_is_ragged>(kn_in.kn_%s_, kn_j, kn.length);\n", name_of(w, k));
+}
+
+static void put_store(const kn_writer *w, kn_str *out, int k)
+{
+    kn_str_append(out, is_walked(w) ? "    kn_store("
+                                    : "    if (kn_is_here)\n        kn_store_item<kn_is_ragged>(");
+    put_item_address(w, out, k);
+    kn_str_printf(out, ", kn_in.kn_%s_%s);\n", name_of(w, k), is_walked(w) ? "" : ", kn_j, kn.length");
+}
+
+/* ---- levels ---- */
+
+/* Held inputs that are loaded at the start, all of them before any is looked at; or else item by item, by the
+ * level that is the first to need them. */
+static bool is_early(const kn_writer *w, int k)
+{
+    const kn_schedule *s = &w->spec->schedule;
+    int first = kn_row_first_read(w->program, k);
+    return first < kn_row_first_reduce(w->program) || s->vector * s->lanes <= EARLY;
+}
+
+static bool is_loaded_in(const kn_writer *w, const kn_level *level, int k)
+{
+    int first = kn_row_first_read(w->program, k);
+    if (!kn_is_wide_array(w, k) || !kn_level_reads(w, level, k))
+        return false;
+    return is_walked(w) || (!is_early(w, k) && first >= level->begin && first < level->end);
+}
+
+static void put_early(const kn_writer *w, kn_str *out, void (*put)(const kn_writer *w, kn_str *out, int k))
+{
+    kn_str_append(out, "kn_load_items([&](kn_item &kn_in, const int kn_j) {\n");
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (kn_is_wide_array(w, k) && is_early(w, k))
+            put(w, out, k);
+    kn_str_append(out, "});\n");
+}
+
+static const char *item_parameters(const kn_writer *w)
+{
+    return is_walked(w) ? "[&](kn_item &kn_in, const kn_place &kn_from"
+                        : "[&](kn_item &kn_in, const int kn_j";
+}
+
+static void put_level_loads(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    kn_str_printf(out, "%s) {\n", item_parameters(w));
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (is_loaded_in(w, level, k))
+            put_load(w, out, k);
+    kn_str_append(out, "}, ");
+}
+
+/* What is not assigned stays as it was: results are loaded first, which costs nothing where all are assigned. */
+static void put_item(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    static const kn_element_places held = {place_in_item, "kn_in.", "[kn_k]", "kn_here.at[%d] + kn_e"},
+                                   walked = {place_in_item, "", "", "kn_from.at[%d] + kn_k"};
+    int vector = w->spec->schedule.vector;
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (is_loaded_in(w, level, k))
+            put_mend(w, out, k);
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k)
+        if (kn_is_wide_array(w, k) && kn_level_gives(w, level, k))
+            put_load(w, out, k);
+    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n", vector);
+    if (w->program->uses & (KN_USES_INDEX | KN_USES_FOLD_INDEX) && !is_walked(w))
+        kn_str_printf(out, "const int kn_e = kn_element_of<kn_is_ragged, %d>(kn_j, kn_k, kn.length);\n",
+                      vector);
+    kn_put_level_stages(w, out, level, is_walked(w) ? &walked : &held);
+    if (!level->is_last) {
+        kn_str_append(out, "kn_side[kn_k] = ");
+        kn_put_folded(w, out, level);
+        kn_str_append(out, ";\n");
+    }
+    kn_str_append(out, "    }\n");
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k)
+        if (kn_level_stores(w, level, k))
+            put_store(w, out, k);
+}
+
+static void put_reduction(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    int result = w->program->stage[level->end].value[1];
+    kn_put_declaration(w, out, result);
+    kn_str_append(out, "kn_fold_items(");
+    kn_put_value(w, out, result);
+    kn_str_printf(out, ", kn_number<%d>(), ", level->end);
+    put_level_loads(w, out, level);
+    kn_str_printf(out, "%s, ", item_parameters(w));
+    kn_put_type(w, out, result);
+    kn_str_printf(out, " (&kn_side)[%d]) {\n", w->spec->schedule.vector);
+    put_item(w, out, level);
+    kn_str_append(out, "}, ");
+    kn_put_function(w, out, level->end);
+    kn_str_append(out, ");\n");
+}
+
+static void put_last(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    if (level->stages == 0)
+        return;
+    kn_str_append(out, "kn_each_item(");
+    put_level_loads(w, out, level);
+    kn_str_printf(out, "%s) {\n", item_parameters(w));
+    put_item(w, out, level);
+    kn_str_append(out, "});\n");
+}
+
+static void put_levels(kn_writer *w)
+{
+    kn_str *out = &w->slot[KN_SLOT_LEVELS];
+    if (!is_walked(w))
+        put_early(w, out, put_load);
+    if (is_shifted(w))
+        put_early(w, out, put_mend);
+    for (int begin = 0; begin <= w->program->n_stages;) {
+        kn_level level = kn_level_from(w, begin, is_walked(w));
+        kn_put_level_of_row(w, out, &level);
+        if (level.is_last)
+            put_last(w, out, &level);
+        else
+            put_reduction(w, out, &level);
+        kn_put_level_empty(w, out, &level);
+        begin = level.end + 1;
+    }
+}
+
+/* ---- the rest ---- */
+
+/* Vectors of arrays, and what stays of the program's own values. */
+static void put_item_members(kn_writer *w)
+{
+    kn_str *out = &w->slot[KN_SLOT_ITEM];
+    int vector = w->spec->schedule.vector;
+    for (int k = 0; k < kn_param_count(w); ++k)
+        if (kn_is_wide_array(w, k))
+            kn_str_printf(out, "kn_pack<%s, %d> kn_%s_;\n", kn_storage(w, k), vector, name_of(w, k));
+    for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values && !is_walked(w); ++k) {
+        if (!kn_is_held_value(w, k))
+            continue;
+        kn_put_type(w, out, k);
+        kn_str_append(out, " ");
+        kn_put_value(w, out, k);
+        kn_str_printf(out, "[%d];\n", vector);
+    }
+}
+
+/* Where the row of an array begins: of vectors as elements, of others as bytes. */
+static void put_row_pointers(kn_writer *w)
+{
+    for (int k = 0; k < kn_param_count(w) && !is_walked(w); ++k) {
+        const char *qualifier = kn_is_output(w, k) ? "" : "const ";
+        const char *type = kn_access_of(w, k) == KN_VECTOR ? kn_storage(w, k) : "char";
+        if (kn_is_wide_array(w, k))
+            kn_str_printf(&w->slot[KN_SLOT_ROW],
+                          "%s%s *const kn_%s_row = (%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]);\n", qualifier,
+                          type, name_of(w, k), qualifier, type, qualifier, name_of(w, k), kn_array_of(w, k));
+    }
+}
+
+/* Elements by which a row is off a vector's boundary: as the first array that moves along it is. What stands still
+ * there has an address that says nothing. */
+static void put_off(kn_writer *w)
+{
+    kn_str *out = &w->slot[KN_SLOT_OFF];
+    for (int k = 0; k < kn_param_count(w) && is_shifted(w); ++k)
+        if (kn_is_wide_array(w, k))
+            kn_str_printf(out,
+                          "kn.axis[0].stride[%d] != 0 ? (int)(((unsigned long long)kn.%s_ + kn_here.at[%d]) "
+                          "/ %d & %d) : ",
+                          kn_array_of(w, k), name_of(w, k), kn_array_of(w, k), kn_item_size(w, k),
+                          w->spec->schedule.vector - 1);
+    kn_str_append(out, "0");
+}
+
+static void fill(kn_writer *w)
+{
+    put_item_members(w);
+    put_row_pointers(w);
+    kn_put_row_results(w, "kn_is_first");
+    put_levels(w);
+}
+
+static void fill_block(kn_writer *w)
+{
+    fill(w);
+    put_off(w);
+}
+
+#define RECIPE(name, fills)                                                                                  \
+    const kn_recipe kn_recipe_row_##name = {.kind = &kn_kind_row_##name,                                     \
+                                            .template_name = "cuda/row_" #name ".cu",                        \
+                                            .fill = fills,                                                   \
+                                            .preludes = "kn_fold_group kn_load_along"};
+RECIPE(lanes, fill)
+RECIPE(block, fill_block)
+RECIPE(walked, fill)

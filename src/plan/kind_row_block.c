@@ -1,0 +1,77 @@
+/* kind_row_block.c - row programs: a block holds a row in registers. */
+#include "plan/kind.h"
+
+#include <string.h>
+
+#include "plan/choice.h"
+#include "plan/fold.h"
+#include "plan/row.h"
+
+enum {
+    WARP = 32,
+    FEWEST = 2,        /* vectors of a thread, at least; of single elements */
+    FEWEST_SINGLE = 8, /* so many */
+    USUAL = 512, /* threads of a block at most, where it has not as many vectors a thread as can be; then */
+    MOST = 1024
+};
+
+/* The kind's field. */
+typedef struct row_field {
+    int32_t fold_rank, length;
+    int32_t width; /* warps of a block, and more up to a power of two */
+    int32_t unused;
+} row_field;
+
+/* Vectors of a row, at most: one that begins anywhere has a part of one at each end. */
+static int64_t items_of(int64_t length, int vector, int form)
+{
+    return form == KN_ROW_SHIFTED ? (length + 2 * vector - 2) / vector : kn_fold_ceil(length, vector);
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)kept;
+    int64_t length = kn_row_length(c);
+    if (length == 0 || length > MOST * MOST)
+        return false;
+    out->vector = kn_row_vector(c);
+    out->form = kn_row_fit_of(c, out->vector);
+    out->vector = out->form == KN_ROW_SINGLE ? 1 : out->vector;
+    int most = kn_row_most_held(c) / out->vector;
+    int64_t items = items_of(length, out->vector, out->form);
+    out->lanes = out->vector > 1 ? FEWEST : FEWEST_SINGLE;
+    out->lanes = out->lanes < most ? out->lanes : most;
+    while (out->lanes < most && items > (int64_t)out->lanes * USUAL)
+        out->lanes *= 2;
+    out->block = c->block ? c->block : out->lanes == most ? MOST : USUAL;
+    out->rank = kn_fold_rank(c->space);
+    kn_row_set_access(out, c);
+    return items <= (int64_t)out->lanes * out->block;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) int fold_rank;\nint length;\nint width;\nint row_unused;\n",
+                      sizeof(row_field), 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    row_field f = {.length = (int32_t)kn_fold_size(part->space)};
+    int64_t items = items_of(f.length, s->vector, s->form);
+    out->size = kn_space_kept_size(part->space);
+    kn_fold_put_kept(&out->room, part->space, -1);
+    f.fold_rank = kn_fold_put_reduced(&out->room, part->space, -1);
+    out->walked = &out->room;
+    out->rank = out->room.ndim;
+    out->block = (unsigned)kn_fold_ceil(kn_fold_ceil(items, s->lanes), WARP) * WARP;
+    f.width = kn_row_warps(out->block);
+    out->grid[0] = (unsigned)out->size;
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+const kn_kind kn_kind_row_block = {"row_block",           "*",  choose, field, place,
+                                   kn_fold_cut_outermost, true, NULL,   false};

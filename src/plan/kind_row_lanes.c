@@ -1,0 +1,72 @@
+/* kind_row_lanes.c - row programs: some lanes of a warp hold a row in registers; short rows. */
+#include "plan/kind.h"
+
+#include <string.h>
+
+#include "plan/choice.h"
+#include "plan/fold.h"
+#include "plan/row.h"
+
+enum { WARP = 32, FEW = 16 /* items, up to which a thread has one */ };
+
+/* The kind's field. */
+typedef struct lanes_field {
+    int32_t fold_rank, length;
+    uint32_t lanes, shift; /* of a row; by which a division by them shifts */
+} lanes_field;
+
+/* Items of a thread: two of them wait for memory together where a row is long enough. 0: rows are too long. */
+static int items_each(int64_t items, int vector)
+{
+    if (vector == 1)
+        return items <= 2 * WARP ? 2 : items <= 8 * WARP ? 8 : 0;
+    return items <= FEW ? 1 : items <= 2 * WARP ? 2 : items <= 4 * WARP ? 4 : 0;
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)kept;
+    int64_t length = kn_row_length(c);
+    if (length == 0)
+        return false;
+    int vector = kn_row_vector(c);
+    out->vector = kn_row_fit_of(c, vector) == KN_ROW_ALIGNED ? vector : 1;
+    out->lanes = items_each(length / out->vector, out->vector);
+    out->block = kn_choice_block(c);
+    out->rank = kn_fold_rank(c->space);
+    kn_row_set_access(out, c);
+    return out->lanes > 0 && out->lanes * out->vector <= kn_row_most_held(c);
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) int fold_rank;\nint length;\nunsigned lanes;\nunsigned shift;\n",
+                      sizeof(lanes_field), 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    lanes_field f = {.length = (int32_t)kn_fold_size(part->space), .lanes = 1};
+    out->size = kn_space_kept_size(part->space);
+    kn_fold_put_kept(&out->room, part->space, -1);
+    f.fold_rank = kn_fold_put_reduced(&out->room, part->space, -1);
+    out->walked = &out->room;
+    out->rank = out->room.ndim;
+    while (f.lanes < kn_fold_ceil(f.length / s->vector, s->lanes))
+        f.lanes = 1u << ++f.shift;
+    out->grid[0] = (unsigned)kn_fold_ceil(out->size * f.lanes, s->block);
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    lanes_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " lanes=\"%u\"", (unsigned)f.lanes);
+}
+
+const kn_kind kn_kind_row_lanes = {"row_lanes",           "*",  choose,   field, place,
+                                   kn_fold_cut_outermost, true, describe, false};

@@ -1,0 +1,43 @@
+${head}
+${axes}
+/* What a thread holds of an item: ${vector} elements. */
+struct kn_item {
+    ${item}
+};
+
+extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
+{
+    ${wait}
+    ${values}
+    ${loop_prep}
+    ${element}
+
+    /* A block has a row. */
+    const bool kn_is_here = true, kn_is_first = threadIdx.x == 0;
+    constexpr bool kn_is_empty = false, kn_is_ragged = ${form} == 1;
+    kn_place kn_here = {};
+    kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, blockIdx.x);
+    const int kn_off = ${off};
+    const kn_deal kn_dealt = {(int)threadIdx.x, (int)blockDim.x, (kn_off + kn.length + ${vector} - 1) / ${vector}, kn_off, kn.length};
+    kn_item kn_held[${lanes}];
+    const auto kn_each_item = [&](const auto &kn_load_late, const auto &kn_one) {
+        kn_each_held<${vector}>(kn_held, kn_dealt, kn_load_late, [&](kn_item &kn_in, const int kn_j, int) { kn_one(kn_in, kn_j); });
+    };
+    const auto kn_load_items = [&](const auto &kn_load_early) {
+#pragma unroll
+        for (int kn_u = 0; kn_u < ${lanes}; ++kn_u)
+            if (kn_dealt.has(kn_u))
+                kn_load_early(kn_held[kn_u], kn_dealt.first<${vector}>(kn_u));
+    };
+    const auto kn_fold_items = [&](auto &kn_to, auto kn_stage, const auto &kn_load_late, const auto &kn_one, const auto &kn_both) {
+        typedef typename kn_referred<decltype(kn_to)>::type kn_type;
+        kn_to = kn_fold_held<kn_type, ${vector}, kn_is_ragged>(kn_held, kn_dealt, kn_load_late, kn_one, kn_both);
+        const unsigned kn_holders = kn_dealt.count < kn_dealt.step ? kn_dealt.count : kn_dealt.step;
+        kn_fold_threads<decltype(kn_stage)::value, ${block}>(kn_to, kn_holders, kn.width, kn_both);
+    };
+    (void)kn_is_first, (void)kn_is_empty;
+    ${row}
+    ${levels}
+    ${stores}
+    ${after_loop}
+}
