@@ -8,14 +8,21 @@ static const char *name_of(const kn_writer *w, int k)
     return w->program->param[k].name;
 }
 
-static bool is_walked(const kn_writer *w)
+/* Rows are gone over by places; held ones by their elements' numbers. */
+static bool goes_by_places(const kn_writer *w)
 {
     return w->spec->schedule.kind == &kn_kind_row_walked;
 }
 
+/* A part of a row lies in shared memory, as it was loaded; that part is walked. */
+static bool is_staged(const kn_writer *w)
+{
+    return w->spec->schedule.kind == &kn_kind_row_long;
+}
+
 static bool is_shifted(const kn_writer *w)
 {
-    return !is_walked(w) && w->spec->schedule.form == KN_ROW_SHIFTED;
+    return !goes_by_places(w) && w->spec->schedule.form == KN_ROW_SHIFTED;
 }
 
 /* ---- items ---- */
@@ -34,7 +41,7 @@ static void put_item_address(const kn_writer *w, kn_str *out, int k)
 {
     const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = name_of(w, k);
     int o = kn_array_of(w, k);
-    if (is_walked(w))
+    if (goes_by_places(w))
         kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + kn_from.at[%d])", qualifier, kn_storage(w, k),
                       qualifier, name, o);
     else if (kn_access_of(w, k) != KN_VECTOR)
@@ -46,11 +53,21 @@ static void put_item_address(const kn_writer *w, kn_str *out, int k)
         kn_str_printf(out, "kn_%s_row + (kn.axis[0].stride[%d] != 0 ? kn_j : 0)", name, o);
 }
 
+/* Single elements may lie at addresses that are no multiple of their size. */
+static bool is_single(const kn_writer *w)
+{
+    return w->spec->schedule.vector == 1;
+}
+
 static void put_load(const kn_writer *w, kn_str *out, int k)
 {
     bool may_stand = kn_access_of(w, k) == KN_VECTOR && !kn_is_output(w, k);
-    kn_str_printf(out, "    kn_in.kn_%s_ = %s<%s, %d>(", name_of(w, k),
-                  may_stand ? "kn_load_along" : "kn_load", kn_storage(w, k), w->spec->schedule.vector);
+    kn_str_printf(out, "    kn_in.kn_%s_%s = ", name_of(w, k), is_single(w) ? ".at[0]" : "");
+    if (is_single(w))
+        kn_str_append(out, "*(");
+    else
+        kn_str_printf(out, "%s<%s, %d>(", may_stand ? "kn_load_along" : "kn_load", kn_storage(w, k),
+                      w->spec->schedule.vector);
     put_item_address(w, out, k);
     if (may_stand)
         kn_str_printf(out, ", kn.axis[0].stride[%d] != 0", kn_array_of(w, k));
@@ -65,10 +82,12 @@ static void put_mend(const kn_writer *w, kn_str *out, int k)
 
 static void put_store(const kn_writer *w, kn_str *out, int k)
 {
-    kn_str_append(out, is_walked(w) ? "    kn_store("
-                                    : "    if (kn_is_here)\n        kn_store_item<kn_is_ragged>(");
+    bool by_places = goes_by_places(w);
+    kn_str_append(out, by_places ? "    " : "    if (kn_is_here)\n        ");
+    kn_str_append(out, is_single(w) ? "*(" : by_places ? "kn_store(" : "kn_store_item<kn_is_ragged>(");
     put_item_address(w, out, k);
-    kn_str_printf(out, ", kn_in.kn_%s_%s);\n", name_of(w, k), is_walked(w) ? "" : ", kn_j, kn.length");
+    kn_str_printf(out, is_single(w) ? ") = kn_in.kn_%s_.at[0]" : ", kn_in.kn_%s_", name_of(w, k));
+    kn_str_append(out, is_single(w) ? ";\n" : by_places ? ");\n" : ", kn_j, kn.length);\n");
 }
 
 /* ---- levels ---- */
@@ -78,16 +97,15 @@ static void put_store(const kn_writer *w, kn_str *out, int k)
 static bool is_early(const kn_writer *w, int k)
 {
     const kn_schedule *s = &w->spec->schedule;
-    int first = kn_row_first_read(w->program, k);
-    return first < kn_row_first_reduce(w->program) || s->vector * s->lanes <= EARLY;
+    return kn_row_is_early(w->program, k) || (!is_staged(w) && s->vector * s->lanes <= EARLY);
 }
 
 static bool is_loaded_in(const kn_writer *w, const kn_level *level, int k)
 {
     int first = kn_row_first_read(w->program, k);
-    if (!kn_is_wide_array(w, k) || !kn_level_reads(w, level, k))
+    if (k >= w->program->n_in || !kn_is_wide_array(w, k) || !kn_level_reads(w, level, k))
         return false;
-    return is_walked(w) || (!is_early(w, k) && first >= level->begin && first < level->end);
+    return level->is_walked || (!is_early(w, k) && first >= level->begin && first < level->end);
 }
 
 static void put_early(const kn_writer *w, kn_str *out, void (*put)(const kn_writer *w, kn_str *out, int k))
@@ -101,16 +119,22 @@ static void put_early(const kn_writer *w, kn_str *out, void (*put)(const kn_writ
 
 static const char *item_parameters(const kn_writer *w)
 {
-    return is_walked(w) ? "[&](kn_item &kn_in, const kn_place &kn_from"
-                        : "[&](kn_item &kn_in, const int kn_j";
+    return goes_by_places(w) ? "[&](kn_item &kn_in, const kn_place &kn_from"
+                             : "[&](kn_item &kn_in, const int kn_j";
 }
 
 static void put_level_loads(const kn_writer *w, kn_str *out, const kn_level *level)
 {
-    kn_str_printf(out, "%s) {\n", item_parameters(w));
-    for (int k = 0; k < w->program->n_in; ++k)
-        if (is_loaded_in(w, level, k))
+    bool from_stage = is_staged(w) && level->is_walked;
+    kn_str_printf(out, "%s%s) {\n", item_parameters(w), from_stage ? ", const int kn_slot" : "");
+    for (int k = 0; k < w->program->n_in; ++k) {
+        if (!is_loaded_in(w, level, k))
+            continue;
+        if (from_stage && is_early(w, k))
+            kn_str_printf(out, "    kn_in.kn_%s_ = kn_%s_staged[kn_slot];\n", name_of(w, k), name_of(w, k));
+        else
             put_load(w, out, k);
+    }
     kn_str_append(out, "}, ");
 }
 
@@ -127,10 +151,10 @@ static void put_item(const kn_writer *w, kn_str *out, const kn_level *level)
         if (kn_is_wide_array(w, k) && kn_level_gives(w, level, k))
             put_load(w, out, k);
     kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n", vector);
-    if (w->program->uses & (KN_USES_INDEX | KN_USES_FOLD_INDEX) && !is_walked(w))
+    if (w->program->uses & (KN_USES_INDEX | KN_USES_FOLD_INDEX) && !goes_by_places(w))
         kn_str_printf(out, "const int kn_e = kn_element_of<kn_is_ragged, %d>(kn_j, kn_k, kn.length);\n",
                       vector);
-    kn_put_level_stages(w, out, level, is_walked(w) ? &walked : &held);
+    kn_put_level_stages(w, out, level, goes_by_places(w) ? &walked : &held);
     if (!level->is_last) {
         kn_str_append(out, "kn_side[kn_k] = ");
         kn_put_folded(w, out, level);
@@ -142,6 +166,32 @@ static void put_item(const kn_writer *w, kn_str *out, const kn_level *level)
             put_store(w, out, k);
 }
 
+/* Loads, and what is done with an item that is there. */
+static void put_items(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    put_level_loads(w, out, level);
+    kn_str_append(out, item_parameters(w));
+    if (!level->is_last) {
+        kn_str_append(out, ", ");
+        kn_put_type(w, out, w->program->stage[level->end].value[1]);
+        kn_str_printf(out, " (&kn_side)[%d]", w->spec->schedule.vector);
+    }
+    kn_str_append(out, ") {\n");
+    put_item(w, out, level);
+    kn_str_append(out, "}");
+}
+
+/* All of them: where a row is in two places, each has its own. */
+static void put_all_items(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    put_items(w, out, level);
+    if (!is_staged(w))
+        return;
+    kn_level staged = kn_level_from(w, level->begin, true);
+    kn_str_append(out, ", ");
+    put_items(w, out, &staged);
+}
+
 static void put_reduction(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     int result = w->program->stage[level->end].value[1];
@@ -149,36 +199,31 @@ static void put_reduction(const kn_writer *w, kn_str *out, const kn_level *level
     kn_str_append(out, "kn_fold_items(");
     kn_put_value(w, out, result);
     kn_str_printf(out, ", kn_number<%d>(), ", level->end);
-    put_level_loads(w, out, level);
-    kn_str_printf(out, "%s, ", item_parameters(w));
-    kn_put_type(w, out, result);
-    kn_str_printf(out, " (&kn_side)[%d]) {\n", w->spec->schedule.vector);
-    put_item(w, out, level);
-    kn_str_append(out, "}, ");
+    put_all_items(w, out, level);
+    kn_str_append(out, ", ");
     kn_put_function(w, out, level->end);
     kn_str_append(out, ");\n");
 }
 
 static void put_last(const kn_writer *w, kn_str *out, const kn_level *level)
 {
-    if (level->stages == 0)
+    kn_level staged = kn_level_from(w, level->begin, true);
+    if (level->stages == 0 && (!is_staged(w) || staged.stages == 0))
         return;
     kn_str_append(out, "kn_each_item(");
-    put_level_loads(w, out, level);
-    kn_str_printf(out, "%s) {\n", item_parameters(w));
-    put_item(w, out, level);
-    kn_str_append(out, "});\n");
+    put_all_items(w, out, level);
+    kn_str_append(out, ");\n");
 }
 
 static void put_levels(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_LEVELS];
-    if (!is_walked(w))
+    if (!goes_by_places(w))
         put_early(w, out, put_load);
     if (is_shifted(w))
         put_early(w, out, put_mend);
     for (int begin = 0; begin <= w->program->n_stages;) {
-        kn_level level = kn_level_from(w, begin, is_walked(w));
+        kn_level level = kn_level_from(w, begin, goes_by_places(w));
         kn_put_level_of_row(w, out, &level);
         if (level.is_last)
             put_last(w, out, &level);
@@ -199,7 +244,7 @@ static void put_item_members(kn_writer *w)
     for (int k = 0; k < kn_param_count(w); ++k)
         if (kn_is_wide_array(w, k))
             kn_str_printf(out, "kn_pack<%s, %d> kn_%s_;\n", kn_storage(w, k), vector, name_of(w, k));
-    for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values && !is_walked(w); ++k) {
+    for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values && !goes_by_places(w); ++k) {
         if (!kn_is_held_value(w, k))
             continue;
         kn_put_type(w, out, k);
@@ -212,7 +257,7 @@ static void put_item_members(kn_writer *w)
 /* Where the row of an array begins: of vectors as elements, of others as bytes. */
 static void put_row_pointers(kn_writer *w)
 {
-    for (int k = 0; k < kn_param_count(w) && !is_walked(w); ++k) {
+    for (int k = 0; k < kn_param_count(w) && !goes_by_places(w); ++k) {
         const char *qualifier = kn_is_output(w, k) ? "" : "const ";
         const char *type = kn_access_of(w, k) == KN_VECTOR ? kn_storage(w, k) : "char";
         if (kn_is_wide_array(w, k))
@@ -237,6 +282,28 @@ static void put_off(kn_writer *w)
     kn_str_append(out, "0");
 }
 
+/* What a thread stages of each input, one behind the other: every input's vectors begin where those of the one
+ * before end. An input that stands still along the row is not copied, but stored by the thread. */
+static void put_stages_of_inputs(kn_writer *w)
+{
+    kn_str *row = &w->slot[KN_SLOT_ROW], *stage = &w->slot[KN_SLOT_STAGE];
+    int bytes = 0, vector = w->spec->schedule.vector;
+    for (int k = 0; k < w->program->n_in; ++k) {
+        const char *name = name_of(w, k), *type = kn_storage(w, k);
+        if (!kn_is_wide_array(w, k) || !is_early(w, k))
+            continue;
+        kn_str_printf(
+            row,
+            "kn_pack<%s, %d> *const kn_%s_staged = (kn_pack<%s, %d> *)(kn_room + (size_t)kn.staged * "
+            "blockDim.x * %d);\n",
+            type, vector, name, type, vector, bytes);
+        kn_str_printf(stage, "kn_stage_item(kn_%s_staged[kn_slot], ", name);
+        put_item_address(w, stage, k);
+        kn_str_printf(stage, ", kn.axis[0].stride[%d] != 0);\n", kn_array_of(w, k));
+        bytes += vector * kn_item_size(w, k);
+    }
+}
+
 static void fill(kn_writer *w)
 {
     put_item_members(w);
@@ -251,6 +318,13 @@ static void fill_block(kn_writer *w)
     put_off(w);
 }
 
+static void fill_long(kn_writer *w)
+{
+    fill(w);
+    put_off(w);
+    put_stages_of_inputs(w);
+}
+
 #define RECIPE(name, fills)                                                                                  \
     const kn_recipe kn_recipe_row_##name = {.kind = &kn_kind_row_##name,                                     \
                                             .template_name = "cuda/row_" #name ".cu",                        \
@@ -258,4 +332,5 @@ static void fill_block(kn_writer *w)
                                             .preludes = "kn_fold_group kn_load_along"};
 RECIPE(lanes, fill)
 RECIPE(block, fill_block)
+RECIPE(long, fill_long)
 RECIPE(walked, fill)

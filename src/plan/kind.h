@@ -32,8 +32,9 @@ typedef struct kn_placement {
     int rank;               /* axes that the kernel walks by an index; others stand behind them */
     int64_t size;           /* what the kernel is told of it */
     unsigned grid[3], block, shared_bytes; /* CUDA */
-    kn_walk *walk; /* host: how runs are made of what is none, to be freed; NULL: it is one */
-    int64_t grain; /* host: fewest elements that a thread is woken for */
+    unsigned cluster; /* blocks side by side that reach each other's shared memory; 0: none do */
+    kn_walk *walk;    /* host: how runs are made of what is none, to be freed; NULL: it is one */
+    int64_t grain;    /* host: fewest elements that a thread is woken for */
     /* Scratch memory, for kinds that have workspace: values of the type that the program's reduce stage gives;
      * counters of 32 bits, at most KN_MAX_COUNTERS, which are zero before the launch and left so by it. */
     int64_t partials;
@@ -66,8 +67,8 @@ struct kn_kind {
 
 extern const kn_kind kn_kind_flat, kn_kind_rows, kn_kind_strided, kn_kind_steps, kn_kind_tile,
     kn_kind_windows, kn_kind_fold_threads, kn_kind_fold_tile, kn_kind_fold_columns, kn_kind_fold_lanes,
-    kn_kind_fold_rows, kn_kind_row_lanes, kn_kind_row_block, kn_kind_row_walked, kn_kind_host_runs,
-    kn_kind_host_indices, kn_kind_host_fold, kn_kind_host_row;
+    kn_kind_fold_rows, kn_kind_row_lanes, kn_kind_row_block, kn_kind_row_long, kn_kind_row_walked,
+    kn_kind_host_runs, kn_kind_host_indices, kn_kind_host_fold, kn_kind_host_row;
 
 /* The kinds of a back end, in the order in which they are asked, ended by NULL; the last one takes
  * everything. */

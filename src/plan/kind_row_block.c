@@ -22,12 +22,6 @@ typedef struct row_field {
     int32_t unused;
 } row_field;
 
-/* Vectors of a row, at most: one that begins anywhere has a part of one at each end. */
-static int64_t items_of(int64_t length, int vector, int form)
-{
-    return form == KN_ROW_SHIFTED ? (length + 2 * vector - 2) / vector : kn_fold_ceil(length, vector);
-}
-
 static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 {
     (void)kept;
@@ -38,10 +32,11 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->form = kn_row_fit_of(c, out->vector);
     out->vector = out->form == KN_ROW_SINGLE ? 1 : out->vector;
     int most = kn_row_most_held(c) / out->vector;
-    int64_t items = items_of(length, out->vector, out->form);
+    int64_t items = kn_row_items(length, out->vector, out->form);
     out->lanes = out->vector > 1 ? FEWEST : FEWEST_SINGLE;
     out->lanes = out->lanes < most ? out->lanes : most;
-    while (out->lanes < most && items > (int64_t)out->lanes * USUAL)
+    int usual = c->block ? c->block : USUAL;
+    while (out->lanes < most && items > (int64_t)out->lanes * usual)
         out->lanes *= 2;
     out->block = c->block ? c->block : out->lanes == most ? MOST : USUAL;
     out->rank = kn_fold_rank(c->space);
@@ -60,7 +55,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     row_field f = {.length = (int32_t)kn_fold_size(part->space)};
-    int64_t items = items_of(f.length, s->vector, s->form);
+    int64_t items = kn_row_items(f.length, s->vector, s->form);
     out->size = kn_space_kept_size(part->space);
     kn_fold_put_kept(&out->room, part->space, -1);
     f.fold_rank = kn_fold_put_reduced(&out->room, part->space, -1);

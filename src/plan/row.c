@@ -70,6 +70,11 @@ int kn_row_first_reduce(const kn_program *p)
     return s;
 }
 
+bool kn_row_is_early(const kn_program *p, int value)
+{
+    return value < p->n_in && kn_row_first_read(p, value) < kn_row_first_reduce(p);
+}
+
 /* ---- the space ---- */
 
 static int inner(const kn_choice *c)
@@ -209,13 +214,18 @@ int64_t kn_row_given_across(const kn_choice *c)
     return bytes;
 }
 
+int kn_row_early_bytes(const kn_choice *c)
+{
+    int inputs = 0;
+    for (int k = 0; k < c->program->n_in; ++k)
+        inputs += kn_row_is_early(c->program, k);
+    return bytes_of_inputs(c, inputs);
+}
+
 int kn_row_most_held(const kn_choice *c)
 {
     const kn_program *p = c->program;
-    int first = kn_row_first_reduce(p), inputs = 0, folded = 0, elements = MOST_HELD;
-    for (int k = 0; k < p->n_in; ++k)
-        inputs += kn_row_first_read(p, k) < first;
-    int held = bytes_of_inputs(c, inputs);
+    int held = kn_row_early_bytes(c), folded = 0, elements = MOST_HELD;
     for (int s = 0; s < p->n_stages; ++s)
         if (p->stage[s].kind == KN_REDUCE) {
             int across = held_across(c, s), size = value_size(c, p->stage[s].value[p->stage[s].n_read]);
@@ -233,6 +243,11 @@ void kn_row_set_access(kn_schedule *out, const kn_choice *c)
         bool is_result = c->access[o].is_output && !is_along(c, o);
         out->access[o] = out->vector > 1 && !is_result ? KN_VECTOR : KN_GATHER;
     }
+}
+
+int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit)
+{
+    return fit == KN_ROW_SHIFTED ? (length + 2 * vector - 2) / vector : (length + vector - 1) / vector;
 }
 
 int kn_row_warps(unsigned threads)

@@ -18,6 +18,9 @@ int kn_row_first_read(const kn_program *program, int value);
 /* The first stage that reduces; the number of stages where none does. */
 int kn_row_first_reduce(const kn_program *program);
 
+/* Whether the value is an input that some stage over all reads before anything is reduced. */
+bool kn_row_is_early(const kn_program *program, int value);
+
 /* ---- the space ---- */
 
 /* How vectors along the row lie. */
@@ -32,6 +35,10 @@ int kn_row_vector(const kn_choice *c);
 kn_row_fit kn_row_fit_of(const kn_choice *c, int vector);
 /* Elements of a row, where it is one axis; 0: it is several, or none. */
 int64_t kn_row_length(const kn_choice *c);
+/* Vectors of a row, at most: one that begins anywhere has a part of one at each end. */
+int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit);
+/* Bytes of an element of all early inputs, at most. */
+int kn_row_early_bytes(const kn_choice *c);
 /* The most elements of a row that a thread can hold in registers, a power of two. */
 int kn_row_most_held(const kn_choice *c);
 /* Bytes of an element that stages over all give it and that are needed after a later reduction; of a struct more

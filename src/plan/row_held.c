@@ -5,7 +5,7 @@
 #include "plan/kind.h"
 
 /* The kinds that hold rows on CUDA. */
-static const kn_kind *const holding[] = {&kn_kind_row_lanes, &kn_kind_row_block};
+static const kn_kind *const holding[] = {&kn_kind_row_lanes, &kn_kind_row_block, &kn_kind_row_long};
 
 bool kn_row_is_held(const kn_choice *c)
 {

@@ -32,8 +32,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     const auto kn_fold_items = [&](auto &kn_to, auto kn_stage, const auto &kn_load_late, const auto &kn_one, const auto &kn_both) {
         typedef typename kn_referred<decltype(kn_to)>::type kn_type;
         kn_to = kn_fold_held<kn_type, ${vector}, kn_is_ragged>(kn_held, kn_dealt, kn_load_late, kn_one, kn_both);
-        const unsigned kn_holders = kn_dealt.count < kn_dealt.step ? kn_dealt.count : kn_dealt.step;
-        kn_fold_threads<decltype(kn_stage)::value, ${block}>(kn_to, kn_holders, kn.width, kn_both);
+        kn_fold_threads<decltype(kn_stage)::value, ${block}>(kn_to, kn_dealt.holders(), kn.width, kn_both);
     };
     (void)kn_is_first, (void)kn_is_empty;
     ${row}

@@ -59,6 +59,7 @@ struct kn_deal {
     int at, step, count, off, length;
     __device__ __forceinline__ bool has(int turn) const { return at + turn * step < count; }
     template <int Vector> __device__ __forceinline__ int first(int turn) const { return (at + turn * step) * Vector - off; }
+    __device__ __forceinline__ unsigned holders() const { return count < step ? count : step; } // threads that hold any
 };
 
 // An item's element, by its number in the row. In place of neighbours' elements stand others of the same item that are the row's: all of them may be computed with.
@@ -137,4 +138,88 @@ __device__ __forceinline__ T kn_fold_held(Item (&held)[Items], const kn_deal &de
         kn_chain_put(chain, turn, kn_fold_item<Ragged>(side, first, deal.length, fold), fold);
     });
     return Items > 16 && deal.has(16) ? fold(chain.far, chain.near) : chain.near;
+}
+
+// An item goes to shared memory; where an input stands still, its element is repeated.
+template <class T, int N>
+__device__ __forceinline__ void kn_stage_item(kn_pack<T, N> &to, const T *from, bool is_run) {
+    constexpr int bytes = sizeof(T) * N;
+#if __CUDA_ARCH__ >= 800
+    if constexpr (bytes >= 4 && (N > 1 || alignof(T) == bytes)) {
+        if (is_run || N == 1) {
+            const unsigned at = (unsigned)__cvta_generic_to_shared(&to);
+#pragma unroll
+            for (int k = 0; k < bytes; k += 16) {
+                if constexpr (bytes >= 16)
+                    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at + k), "l"((const char *)from + k) : "memory");
+                else
+                    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(bytes < 16 ? bytes : 4) : "memory");
+            }
+            return;
+        }
+    }
+#endif
+    if constexpr (N > 1)
+        to = kn_load_along<T, N>(from, is_run);
+    else
+        to.at[0] = *from;
+}
+
+// Until what this thread has staged is there, for the thread itself.
+__device__ __forceinline__ void kn_stage_own_wait() {
+#if __CUDA_ARCH__ >= 800
+    asm volatile("cp.async.wait_all;" ::: "memory");
+#endif
+}
+
+// Blocks of a cluster run at the same time, and reach each other's shared memory once all have begun. Where there are no clusters a block is one by itself.
+__device__ __forceinline__ unsigned kn_rank_in_cluster() {
+    unsigned rank = 0;
+#if __CUDA_ARCH__ >= 900
+    asm volatile("mov.u32 %0, %%cluster_ctarank;" : "=r"(rank));
+#endif
+    return rank;
+}
+
+__device__ __forceinline__ void kn_arrive_in_cluster() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
+#endif
+}
+
+__device__ __forceinline__ void kn_wait_for_cluster() {
+#if __CUDA_ARCH__ >= 900
+    asm volatile("barrier.cluster.wait.acquire.aligned;" ::: "memory");
+#endif
+}
+
+// Every block of the cluster, of which the first `held` hold a value, has all of them folded. What a block sends goes to a place of its own in each, so that no two
+// reductions meet.
+template <int Stage, class T, class Fold>
+__device__ __forceinline__ void kn_fold_cluster(T &value, unsigned rank, unsigned held, unsigned blocks, const Fold &fold) {
+#if __CUDA_ARCH__ >= 900
+    constexpr int words = (sizeof(T) + 3) / 4, most = 16;
+    __shared__ unsigned room[most * words];
+    if (blocks == 1)
+        return;
+    if (threadIdx.x < blocks && rank < held) {
+        unsigned word[words] = {};
+        memcpy(word, &value, sizeof(T));
+        unsigned to, there;
+        to = (unsigned)__cvta_generic_to_shared(room + rank * words);
+        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(to), "r"(threadIdx.x));
+#pragma unroll
+        for (int k = 0; k < words; ++k)
+            asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(there + 4 * k), "r"(word[k]) : "memory");
+    }
+    kn_arrive_in_cluster();
+    kn_wait_for_cluster();
+    const unsigned other = threadIdx.x & (blocks - 1);
+    unsigned word[words];
+#pragma unroll
+    for (int k = 0; k < words; ++k)
+        word[k] = room[(other < held ? other : 0) * words + k];
+    memcpy(&value, word, sizeof(T));
+    kn_fold_group(value, other, held, blocks, fold);
+#endif
 }

@@ -8,7 +8,8 @@
  *
  *     sm_90 64,100 <4:4,256@8 >4:400,4      target, extents, operands: inputs (<) and outputs (>) as item size, byte strides (0: broadcast) and the
  *                                           low bits of the address; then words: index (the body uses `i`), dear (it calls exp), block=512, fold=2
- *                                           (a reduction of the last two axes, along which results have no strides)
+ *                                           (a reduction of the last two axes, along which results have no strides), row=1 (each input, and its sum
+ *                                           along the last axis, go into each result)
  */
 #include "golden.h"
 #include "plan/choose.h"
@@ -32,7 +33,7 @@ typedef struct operand {
 
 typedef struct call {
     kn_target target;
-    int ndim, count, block, folded;
+    int ndim, count, block, folded, row;
     bool with_index, is_dear, is_wrong;
     int64_t shape[KILN_MAX_NDIM];
     operand operand[MOST_OPERANDS];
@@ -79,6 +80,8 @@ static void read_word(call *c, const char *word)
         c->block = atoi(word + 6);
     else if (!strncmp(word, "fold=", 5))
         c->folded = atoi(word + 5);
+    else if (!strncmp(word, "row=", 4))
+        c->row = atoi(word + 4);
     else
         c->is_wrong = true;
 }
@@ -108,6 +111,30 @@ static kiln_dtype dtype_of(int item_size)
                             : KILN_COMPLEX128;
 }
 
+/* The sum of all inputs along a row is added to them. */
+static void make_row_program(kn_program **out, const char *in_params, const char *out_params,
+                             const char *body, const call *c)
+{
+    kn_str sum = KN_STR_INIT;
+    kn_str_append(&sum, "0");
+    for (int k = 0; k < c->count; ++k)
+        if (!c->operand[k].is_output)
+            kn_str_printf(&sum, " + v%d", k);
+    const kn_stage_text stages[] = {
+        {.kind = KN_YIELD, .label = "m0", .gives = "_v", .body = kn_str_text(&sum)},
+        {.kind = KN_REDUCE, .label = "r0", .reads = "_v", .gives = "_r", .body = "a + b", .identity = "0"},
+        {.kind = KN_MAP, .label = "m1", .reads = "_v, _r", .body = body}};
+    const kn_program_text text = {.name = "k",
+                                  .in = in_params,
+                                  .out = out_params,
+                                  .values = "float32 _v, float32 _r",
+                                  .stage = stages,
+                                  .n_stages = 3,
+                                  .reduced = c->row};
+    kn_program_create(out, &text);
+    kn_str_free(&sum);
+}
+
 /* Inputs first, as programs have them; the calls have them so too. */
 static kn_program *make_program(const call *c)
 {
@@ -123,7 +150,13 @@ static kn_program *make_program(const call *c)
     }
     if (!*kn_str_text(&text[1])) /* a program has an output, if only one that takes no part in the space */
         kn_str_append(&text[1], "raw int8 own");
-    if (c->folded) {
+    if (c->row) {
+        kn_str_clear(&text[2]);
+        for (int k = 0; k < c->count; ++k)
+            if (c->operand[k].is_output)
+                kn_str_printf(&text[2], "v%d = v + r; ", k);
+        make_row_program(&program, kn_str_text(&text[0]), kn_str_text(&text[1]), kn_str_text(&text[2]), c);
+    } else if (c->folded) {
         kn_str_clear(&text[2]);
         for (int k = 0; k < c->count; ++k)
             if (c->operand[k].is_output)
@@ -144,8 +177,8 @@ static void make_space(kn_space *space, kn_access *access, const call *c)
     int64_t kept[KILN_MAX_NDIM];
     uint64_t reduced = 0;
     for (int a = 0; a < c->ndim; ++a) {
-        bool is_folded = a >= c->ndim - c->folded;
-        kept[a] = is_folded ? 1 : c->shape[a];
+        bool is_folded = a >= c->ndim - c->folded - c->row;
+        kept[a] = is_folded && !c->row ? 1 : c->shape[a];
         reduced |= (uint64_t)is_folded << a;
     }
     for (int k = 0; k < c->count; ++k)
@@ -215,6 +248,8 @@ static kiln_status put_launch(void *user, const kn_part *part)
         else
             kn_str_printf(l->out, " grid=%ux%ux%u block=%u grain=%" PRId64, p.grid[0], p.grid[1], p.grid[2],
                           p.block, p.grain);
+        if (p.cluster)
+            kn_str_printf(l->out, " cluster=%u", p.cluster);
         if (s->kind->describe)
             s->kind->describe(l->out, p.field);
         if (part->layout->own_size > 0)

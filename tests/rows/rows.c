@@ -1,8 +1,9 @@
 /* rows - programs of several stages over rows, on any target: lengths at which another kind of kernel or another number of threads takes over, layouts
  * of every sort, dtypes; each twice, for the same bits. Expectations are computed on the host in double precision.
  *
- * usage: rows [--target host|cuda:N] [--filter WORD] [--large] [--verbose] */
+ * usage: rows [--target host|cuda:N] [--emulate ARCHITECTURE] [--filter WORD] [--large] [--verbose] */
 #include "elements.h"
+#include "emulated.h"
 #include "row_programs.h"
 
 #include <math.h>
@@ -19,6 +20,7 @@ static const char *const layout_names[LAYOUTS] = {"plain",     "shifted", "pitch
 static int passed, failed;
 static bool is_verbose;
 static const char *filter;
+static const char *emulated; /* the architecture whose kernels run on the processor */
 
 /* What is walked: which axes are reduced. */
 typedef struct geometry {
@@ -194,6 +196,8 @@ static kiln_status run(call *c, kiln_kernel *kernel)
     }
     for (int k = 0; k < c->n_in; ++k)
         arg[k] = c->in[k] ? kiln_arg_array(c->in[k]) : kiln_arg_float(-7.5);
+    if (emulated)
+        return emulated_call(emulated, kernel, c->out, c->n_out, arg, c->n_in, &options);
     return kiln_kernel_call(kernel, c->out, c->n_out, arg, c->n_in, &options);
 }
 
@@ -355,6 +359,30 @@ static void run_program(const row_program *p, kiln_device device, bool is_large)
     kiln_kernel_free(named);
 }
 
+/* Kernels take a second to compile here: a few lengths of each program, so that each kind has several. */
+static void run_emulated(const row_program *p, kiln_device device)
+{
+    static const struct {
+        layout l;
+        int64_t rows, length;
+    } calls[] = {{PLAIN, 7, 64},    {SHIFTED, 3, 1023},  {PLAIN, 2, 70000}, {TURNED, 5, 301},
+                 {PLAIN, 3, 8192},  {SHIFTED, 2, 50257}, {STEPPED, 9, 33},  {PLAIN, 5, 1024},
+                 {MIDDLE, 2, 40},   {PITCHED, 3, 4099},  {PLAIN, 37, 301},  {APART, 3, 100},
+                 {PLAIN, 2, 16384}, {PLAIN, 33, 17}};
+    enum { CALLS = sizeof calls / sizeof calls[0], EACH = 4 };
+    int number = (int)(p - row_programs);
+    kiln_kernel *named = row_kernel(p, KN_REDUCED_BY_CALL);
+    for (int k = 0; k < EACH && named; ++k) {
+        int at = (number * EACH + k) % CALLS;
+        run_case(named, NULL, p,
+                 p->is_integer     ? KILN_INT32
+                 : number % 3 == 2 ? KILN_FLOAT64
+                                   : KILN_FLOAT32,
+                 calls[at].l, calls[at].rows, calls[at].length, device);
+    }
+    kiln_kernel_free(named);
+}
+
 int main(int argc, char **argv)
 {
     const char *target = "host";
@@ -365,12 +393,15 @@ int main(int argc, char **argv)
             target = argv[++k];
         else if (!strcmp(argv[k], "--filter") && k + 1 < argc)
             filter = argv[++k];
+        else if (!strcmp(argv[k], "--emulate") && k + 1 < argc)
+            emulated = argv[++k];
         else if (!strcmp(argv[k], "--large"))
             is_large = true;
         else if (!strcmp(argv[k], "--verbose"))
             is_verbose = true;
         else {
-            fprintf(stderr, "usage: rows [--target host|cuda:N] [--filter WORD] [--large] [--verbose]\n");
+            fprintf(stderr, "usage: rows [--target host|cuda:N] [--emulate ARCHITECTURE] [--filter WORD] "
+                            "[--large] [--verbose]\n");
             return 2;
         }
     }
@@ -379,7 +410,10 @@ int main(int argc, char **argv)
         return 2;
     }
     for (const row_program *p = row_programs; p->name; ++p)
-        run_program(p, device, is_large);
+        if (emulated && !is_large && !filter)
+            run_emulated(p, device);
+        else
+            run_program(p, device, is_large);
     printf("%d passed, %d failed\n", passed, failed);
     return failed > 0 || passed == 0;
 }

@@ -22,6 +22,8 @@ static const layout layouts[] = {
     {"row_block", 50, 8192, 8192, 1, 0},       {"row_block", 50, 8191, 8191, 1, 0},
     {"row_block", 50, 8191, 16382, 2, 0},      {"row_block", 50, 16384, 16384, 1, 0},
     {"row_block", 50, 16383, 16383, 1, 1},     {"row_block", 50, 16000, 32000, 2, 0},
+    {"row_long", 5, 50000, 50000, 1, 0},       {"row_long", 5, 50257, 50257, 1, 0},
+    {"row_long", 5, 50257, 100514, 2, 0},      {"row_long", 5, 40000, 40000, 1, 0},
     {"row_walked", 5, 5000000, 5000000, 1, 0}, {"row_walked", 5, 5000001, 5000001, 1, 0},
 };
 enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };

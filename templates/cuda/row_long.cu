@@ -1,0 +1,81 @@
+${head}
+${axes}
+/* What a thread holds of an item: ${vector} elements. */
+struct kn_item {
+    ${item}
+};
+enum { kn_registers = ${lanes} }; /* items of a thread that it holds so; the others lie in shared memory, as they were loaded */
+
+extern __shared__ __align__(16) unsigned char kn_room[];
+
+extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
+{
+    if (kn.blocks > 1)
+        kn_arrive_in_cluster();
+    ${wait}
+    ${values}
+    ${loop_prep}
+    ${element}
+
+    /* kn.blocks blocks have a row, each kn.share items of it. */
+    const unsigned kn_rank = kn.blocks > 1 ? kn_rank_in_cluster() : 0;
+    const bool kn_is_here = true, kn_is_first = kn_rank == 0 && threadIdx.x == 0;
+    constexpr bool kn_is_empty = false, kn_is_ragged = ${form} == 1;
+    kn_place kn_here = {};
+    kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, blockIdx.x / (unsigned)kn.blocks);
+    const int kn_off = ${off}, kn_items = (kn_off + kn.length + ${vector} - 1) / ${vector}, kn_before = kn_rank * kn.share;
+    const int kn_own = kn_items - kn_before < kn.share ? kn_items - kn_before : kn.share;
+    const kn_deal kn_dealt = {(int)threadIdx.x, (int)blockDim.x, kn_own > 0 ? kn_own : 0, kn_off - kn_before * ${vector}, kn.length};
+    const unsigned kn_holding = (kn_items + kn.share - 1) / kn.share; /* blocks that hold any */
+    kn_item kn_held[kn_registers];
+    ${row}
+    for (int kn_u = kn_registers; kn_dealt.has(kn_u); ++kn_u) {
+        const int kn_j = kn_dealt.first<${vector}>(kn_u), kn_slot = (kn_u - kn_registers) * (int)blockDim.x + (int)threadIdx.x;
+        ${stage}
+    }
+    const auto kn_each_staged = [&](const auto &kn_load_one, const auto &kn_one) {
+        kn_stage_own_wait();
+#pragma unroll 2
+        for (int kn_u = kn_registers; kn_dealt.has(kn_u); ++kn_u) {
+            const int kn_j = kn_dealt.first<${vector}>(kn_u);
+            kn_item kn_in;
+            kn_load_one(kn_in, kn_j, (kn_u - kn_registers) * (int)blockDim.x + (int)threadIdx.x);
+            kn_one(kn_in, kn_j, kn_u);
+        }
+    };
+    const auto kn_each_item = [&](const auto &kn_load_late, const auto &kn_one, const auto &kn_load_staged, const auto &kn_one_staged) {
+        kn_each_held<${vector}>(kn_held, kn_dealt, kn_load_late, [&](kn_item &kn_in, const int kn_j, int) { kn_one(kn_in, kn_j); });
+        kn_each_staged(kn_load_staged, [&](kn_item &kn_in, const int kn_j, int) { kn_one_staged(kn_in, kn_j); });
+    };
+    const auto kn_load_items = [&](const auto &kn_load_early) {
+#pragma unroll
+        for (int kn_u = 0; kn_u < kn_registers; ++kn_u)
+            if (kn_dealt.has(kn_u))
+                kn_load_early(kn_held[kn_u], kn_dealt.first<${vector}>(kn_u));
+    };
+    bool kn_have_all_begun = false;
+    const auto kn_fold_items = [&](auto &kn_to, auto kn_stage, const auto &kn_load_late, const auto &kn_one, const auto &kn_load_staged, const auto &kn_one_staged,
+                                   const auto &kn_both) {
+        typedef typename kn_referred<decltype(kn_to)>::type kn_type;
+        kn_to = kn_fold_held<kn_type, ${vector}, kn_is_ragged>(kn_held, kn_dealt, kn_load_late, kn_one, kn_both);
+        kn_chain<kn_type> kn_chained;
+        int kn_turns = 0;
+        kn_each_staged(kn_load_staged, [&](kn_item &kn_in, const int kn_j, int) {
+            kn_type kn_side[${vector}];
+            kn_one_staged(kn_in, kn_j, kn_side);
+            kn_chain_put(kn_chained, kn_turns++, kn_fold_item<kn_is_ragged>(kn_side, kn_j, kn.length, kn_both), kn_both);
+        });
+        if (kn_turns > 0)
+            kn_to = kn_both(kn_to, kn_chain_all(kn_chained, kn_turns, kn_both));
+        kn_fold_threads<decltype(kn_stage)::value, ${block}>(kn_to, kn_dealt.holders(), kn.width, kn_both);
+        if (kn.blocks > 1 && !kn_have_all_begun)
+            kn_wait_for_cluster();
+        kn_have_all_begun = true;
+        kn_fold_cluster<decltype(kn_stage)::value>(kn_to, kn_rank, kn_holding, kn.blocks, kn_both);
+    };
+    ${levels}
+    if (kn.blocks > 1 && !kn_have_all_begun)
+        kn_wait_for_cluster();
+    ${stores}
+    ${after_loop}
+}

@@ -1,0 +1,204 @@
+#include "emulated.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/error.h"
+#include "codegen/codegen.h"
+#include "launch/block.h"
+#include "types/dtype.h"
+
+enum { MOST_KERNELS = 512 };
+
+typedef void (*launcher)(const void *arguments, unsigned blocks, unsigned threads, unsigned cluster);
+
+/* ---- from the source to something that can be called ---- */
+
+/* Behind a text in quotes. */
+static const char *after_quoted(const char *at)
+{
+    for (++at; *at != '"'; ++at)
+        at += *at == '\\';
+    return at + 1;
+}
+
+/* Behind what stands in brackets. */
+static const char *after_brackets(const char *at)
+{
+    int depth = 0;
+    do {
+        if (*at == '"') {
+            at = after_quoted(at);
+            continue;
+        }
+        depth += (*at == '(') - (*at == ')');
+        ++at;
+    } while (depth > 0);
+    return at;
+}
+
+/* asm volatile("text" : "=r"(x) : "l"(y) : "memory") becomes emulated_asm("text", x, (y)). */
+static const char *put_assembly(FILE *to, const char *at)
+{
+    at = strchr(at, '(') + 1;
+    const char *end = after_quoted(at);
+    fprintf(to, "emulated_asm(%.*s", (int)(end - at), at);
+    for (at = end; *at != ')';) {
+        if (*at == '(') {
+            end = after_brackets(at);
+            fprintf(to, ", %.*s", (int)(end - at), at);
+            at = end;
+        } else if (*at == '"')
+            at = after_quoted(at);
+        else
+            ++at;
+    }
+    fputc(')', to);
+    return at + 1;
+}
+
+static void write_source(FILE *to, const char *source, const char *entry)
+{
+    static const char assembly[] = "asm volatile(",
+                      room[] = "extern __shared__ __align__(16) unsigned char kn_room[];";
+    fprintf(to, "#include \"%s\"\n", EMULATED_CUDA);
+    while (*source) {
+        if (!strncmp(source, assembly, sizeof assembly - 1)) {
+            source = put_assembly(to, source);
+        } else if (!strncmp(source, room, sizeof room - 1)) {
+            fputs("__shared__ __align__(16) unsigned char kn_room[227 << 10];", to);
+            source += sizeof room - 1;
+        } else
+            fputc(*source++, to);
+    }
+    fprintf(to,
+            "static struct emulated_entry { emulated_entry() { emulated_kernel = [](const void *arguments) { "
+            "%s(*(const kn_args *)arguments); }; } } "
+            "emulated_entry;\n",
+            entry);
+}
+
+static kiln_status compile(launcher *out, const char *source, const char *entry)
+{
+    char folder[] = "/tmp/kiln-emulated-XXXXXX", path[64], command[512];
+    if (!mkdtemp(folder))
+        return kn_error(KILN_ERROR_IO, "no folder for an emulated kernel");
+    snprintf(path, sizeof path, "%s/kernel.cpp", folder);
+    FILE *to = fopen(path, "w");
+    write_source(to, source, entry);
+    fclose(to);
+    snprintf(command, sizeof command,
+             "c++ -std=c++17 -O1 -w -fno-strict-aliasing -shared -fPIC -o %s/kernel.so %s -lpthread 2> "
+             "%s/log || { cat %s/log >&2; exit 1; }",
+             folder, path, folder, folder);
+    int failed = system(command);
+    snprintf(path, sizeof path, "%s/kernel.so", folder);
+    void *library = failed ? NULL : dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    if (library)
+        *(void **)out = dlsym(library, "emulated_launch");
+    if (!failed)
+        snprintf(command, sizeof command, "rm -rf %s", folder);
+    if (!failed && system(command) != 0)
+        failed = 1;
+    return library && *out
+               ? KILN_OK
+               : kn_error(KILN_ERROR_COMPILE, "%s: %s", folder, failed ? "the compiler" : dlerror());
+}
+
+/* Of equal sources one. */
+static kiln_status find_launcher(launcher *out, const kn_spec *spec)
+{
+    static struct {
+        char *source;
+        launcher launch;
+    } known[MOST_KERNELS];
+    static int n_known;
+    char entry[KN_NAME_MAX + 8];
+    kn_str source = KN_STR_INIT;
+    kiln_status status = kn_codegen_source(&source, spec);
+    for (int k = 0; k < n_known && status == KILN_OK; ++k)
+        if (!strcmp(known[k].source, kn_str_text(&source))) {
+            *out = known[k].launch;
+            kn_str_free(&source);
+            return KILN_OK;
+        }
+    kn_codegen_entry(entry, sizeof entry, spec->program);
+    if (status == KILN_OK)
+        status = compile(out, kn_str_text(&source), entry);
+    if (status == KILN_OK && n_known < MOST_KERNELS) {
+        known[n_known].source = strdup(kn_str_text(&source));
+        known[n_known++].launch = *out;
+    }
+    kn_str_free(&source);
+    return status;
+}
+
+/* ---- a call ---- */
+
+typedef struct running {
+    const kn_launch_input *input;
+    const kn_binding *binding;
+    const kiln_arg *in;
+    launcher launch;
+} running;
+
+static void put_parameters(unsigned char *block, const running *r, const kn_part *part)
+{
+    const kn_spec *spec = r->input->spec;
+    for (int k = 0; k < spec->program->n_in + spec->program->n_out; ++k) {
+        unsigned char *at = block + part->layout->param_at[k];
+        const kn_operand *o = &spec->operand[k];
+        if (o->array >= 0) {
+            const char *address = r->binding->array[k]->data + part->space->offset[o->array];
+            memcpy(at, &address, sizeof address);
+        } else if (o->dtype == KILN_FLOAT64) {
+            memcpy(at, &r->in[k].value.d[0], sizeof(double));
+        }
+    }
+}
+
+static kiln_status run_part(void *user, const kn_part *part)
+{
+    const running *r = user;
+    static kn_placement p; /* large */
+    kiln_status status = kn_part_place(&p, part);
+    if (status != KILN_OK)
+        return status;
+    unsigned char *block = aligned_alloc(64, ((size_t)part->layout->size + 63) / 64 * 64);
+    kn_block_fill(block, r->input, part, &p);
+    put_parameters(block, r, part);
+    r->launch(block, p.grid[0], p.block, p.cluster ? p.cluster : 1);
+    free(block);
+    return KILN_OK;
+}
+
+kiln_status emulated_call(const char *architecture, kiln_kernel *kernel, kiln_array **out, int n_out,
+                          const kiln_arg *in, int n_in, const kiln_call_options *options)
+{
+    static kn_resolved r; /* large */
+    kn_binding b;
+    kn_layout layout;
+    kn_target target;
+    launcher launch = NULL;
+    kiln_status status = out[0] ? KILN_OK : kiln_kernel_call(kernel, out, n_out, in, n_in, options);
+    if (status == KILN_OK)
+        status = kn_target_parse(&target, architecture);
+    if (status == KILN_OK)
+        status = kn_bind(&b, kernel->program, out, n_out, in, n_in);
+    if (status == KILN_OK)
+        status = kn_resolve(&r, &b, options, &target);
+    if (status == KILN_OK)
+        status = kn_layout_make(&layout, &r.spec);
+    if (status == KILN_OK)
+        status = find_launcher(&launch, &r.spec);
+    if (status != KILN_OK)
+        return status;
+    for (int j = 0; j < n_out; ++j)
+        memset(kiln_array_data(out[j]), 0x5b, kiln_array_nbytes(out[j]));
+    const kn_launch_input input = {&r.spec, &r.space, &r.figures, r.ndim, r.shape, NULL, NULL, NULL};
+    const kn_part whole = {&r.spec, &layout, &r.figures, &r.space, &r.space};
+    return kn_part_each(&whole, run_part, &(running){&input, &b, in, launch});
+}

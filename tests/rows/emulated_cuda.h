@@ -1,0 +1,278 @@
+// emulated_cuda.h - enough of CUDA to run the kernels of row programs on a processor: a block is a thread of the system, its threads are contexts that
+// take turns at barriers and shuffles, a cluster is several blocks at the same time. What an assembly statement does is told by its text.
+#include <dlfcn.h>
+#include <math.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <ucontext.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#define __CUDA_ARCH__ 900
+#define __device__
+#define __host__
+#define __global__
+#define __constant__
+#define __grid_constant__
+#define __forceinline__ inline __attribute__((always_inline))
+#define __align__(bytes) __attribute__((aligned(bytes)))
+#define __launch_bounds__(...)
+#define __shared__ static thread_local
+
+struct emulated_index {
+    unsigned x, y, z;
+};
+static thread_local emulated_index threadIdx, blockIdx, blockDim, gridDim;
+static thread_local char emulated_base; // shared memory is counted from here
+
+struct emulated_barrier {
+    unsigned arrived = 0, generation = 0;
+};
+
+// What the blocks of a cluster share.
+struct emulated_cluster {
+    std::atomic<unsigned> threads{0};
+    std::atomic<unsigned> arrived{0}, generation{0};
+    char *base[16];
+};
+
+struct emulated_thread {
+    ucontext_t context; // where it starts
+    jmp_buf place;      // and where it goes on: contexts would ask the system about signals at each turn
+    bool has_begun = false, is_done = false;
+    unsigned cluster_phase = 0;
+};
+
+struct emulated_block {
+    std::vector<emulated_thread> thread;
+    std::vector<emulated_barrier> warp;
+    std::vector<unsigned> slot;
+    emulated_barrier barrier;
+    jmp_buf scheduler;
+    unsigned current = 0, rank = 0;
+    emulated_cluster *cluster = nullptr;
+};
+static thread_local emulated_block *emulated_here;
+
+static void emulated_yield()
+{
+    emulated_block *b = emulated_here;
+    if (_setjmp(b->thread[b->current].place) == 0)
+        _longjmp(b->scheduler, 1);
+    threadIdx.x = b->current;
+}
+
+static void emulated_meet(emulated_barrier &at, unsigned count)
+{
+    const unsigned mine = at.generation;
+    if (++at.arrived == count) {
+        at.arrived = 0;
+        ++at.generation;
+        return;
+    }
+    while (at.generation == mine)
+        emulated_yield();
+}
+
+static inline void __syncthreads()
+{
+    emulated_meet(emulated_here->barrier, blockDim.x);
+}
+
+static unsigned emulated_exchange(unsigned value, unsigned lane_from)
+{
+    emulated_block *b = emulated_here;
+    const unsigned warp = threadIdx.x / 32, lane = threadIdx.x % 32;
+    b->slot[warp * 32 + lane] = value;
+    emulated_meet(b->warp[warp], 32);
+    const unsigned other = b->slot[warp * 32 + (lane_from < 32 ? lane_from : lane)];
+    emulated_meet(b->warp[warp], 32);
+    return other;
+}
+static inline unsigned __shfl_xor_sync(unsigned, unsigned value, int by)
+{
+    return emulated_exchange(value, threadIdx.x % 32 ^ by);
+}
+static inline unsigned __shfl_down_sync(unsigned, unsigned value, int by)
+{
+    return emulated_exchange(value, threadIdx.x % 32 + by);
+}
+static inline unsigned __ballot_sync(unsigned, bool)
+{
+    abort();
+}
+static inline unsigned __umulhi(unsigned a, unsigned b)
+{
+    return (unsigned)((unsigned long long)a * b >> 32);
+}
+static inline size_t __cvta_generic_to_shared(const void *at)
+{
+    return (size_t)((const char *)at - &emulated_base) & 0xffffffff;
+}
+static inline float rsqrt(float x)
+{
+    return 1 / sqrtf(x);
+}
+static inline double rsqrt(double x)
+{
+    return 1 / sqrt(x);
+}
+
+// Offsets in shared memory are 28 bits, behind them the number of the block.
+static char *emulated_shared(unsigned at, bool has_rank)
+{
+    const int offset = (int)(at << 4) >> 4;
+    return (has_rank ? emulated_here->cluster->base[at >> 28] : &emulated_base) + offset;
+}
+
+static void emulated_arrive()
+{
+    emulated_cluster *c = emulated_here->cluster;
+    emulated_here->thread[threadIdx.x].cluster_phase = c->generation.load();
+    if (c->arrived.fetch_add(1) + 1 == c->threads) {
+        c->arrived.store(0);
+        c->generation.fetch_add(1);
+    }
+}
+
+struct emulated_operand {
+    void *at;
+    unsigned long long value;
+};
+template <class T> static emulated_operand emulated_operand_of(T &x)
+{
+    emulated_operand o = {(void *)&x, 0};
+    memcpy(&o.value, &x, sizeof x < 8 ? sizeof x : 8);
+    return o;
+}
+template <class T> static emulated_operand emulated_operand_of(const T &&x)
+{
+    return emulated_operand_of(x);
+}
+
+static void emulated_do(const char *text, const emulated_operand *o)
+{
+    const auto is = [&](const char *begin) { return strncmp(text, begin, strlen(begin)) == 0; };
+    char *to = (char *)o[0].value;
+    if (is("st.global")) {
+        const int words = is("st.global.v4")   ? 4
+                          : is("st.global.v2") ? 2
+                                               : 1,
+                  size = is("st.global.b16") ? 2 : 4;
+        if ((size_t)to % (words * size) != 0)
+            abort();
+        for (int k = 0; k < words; ++k)
+            memcpy(to + k * size, &o[1 + k].value, size);
+    } else if (is("cp.async.ca") || is("cp.async.cg")) {
+        const int size = is("cp.async.cg") ? 16 : (int)o[2].value;
+        char *const into = emulated_shared((unsigned)o[0].value & 0x0fffffff, false);
+        if ((size_t)into % size != 0 || o[1].value % size != 0)
+            abort();
+        memcpy(into, (const char *)o[1].value, size);
+    } else if (is("mov.u32 %0, %%cluster_ctarank")) {
+        *(unsigned *)o[0].at = emulated_here->rank;
+    } else if (is("mapa")) {
+        *(unsigned *)o[0].at = ((unsigned)o[1].value & 0x0fffffff) | (unsigned)o[2].value << 28;
+    } else if (is("st.shared::cluster.u32")) {
+        memcpy(emulated_shared((unsigned)o[0].value, true), &o[1].value, 4);
+    } else if (is("barrier.cluster.arrive")) {
+        emulated_arrive();
+    } else if (is("barrier.cluster.wait")) {
+        while (emulated_here->cluster->generation.load() == emulated_here->thread[threadIdx.x].cluster_phase)
+            emulated_yield();
+    } else if (!is("griddepcontrol.wait") && !is("cp.async.wait_all")) {
+        fprintf(stderr, "emulated_cuda.h knows nothing of %s\n", text);
+        abort();
+    }
+}
+template <class... O> static void emulated_asm(const char *text, O &&...operands)
+{
+    const emulated_operand list[] = {emulated_operand_of(operands)..., {nullptr, 0}};
+    emulated_do(text, list);
+}
+
+// ---- launches ----
+
+static void (*emulated_kernel)(const void *arguments);
+static thread_local const void *emulated_arguments;
+
+static void emulated_start()
+{
+    threadIdx.x = emulated_here->current;
+    emulated_kernel(emulated_arguments);
+    emulated_here->thread[emulated_here->current].is_done = true;
+    emulated_yield();
+}
+
+enum { emulated_stack = 64 << 10 };
+
+static void emulated_run_block(emulated_cluster *cluster, unsigned rank, unsigned number, unsigned blocks,
+                               unsigned threads, const void *arguments, char *stacks)
+{
+    emulated_block b;
+    b.thread.resize(threads);
+    b.warp.resize(threads / 32);
+    b.slot.resize(threads);
+    b.rank = rank;
+    b.cluster = cluster;
+    emulated_here = &b;
+    emulated_arguments = arguments;
+    blockIdx = {number, 0, 0};
+    blockDim = {threads, 1, 1};
+    gridDim = {blocks, 1, 1};
+    for (unsigned t = 0; t < threads; ++t) {
+        getcontext(&b.thread[t].context);
+        b.thread[t].context.uc_stack.ss_sp = stacks + (size_t)t * emulated_stack;
+        b.thread[t].context.uc_stack.ss_size = emulated_stack;
+        b.thread[t].context.uc_link = nullptr;
+        makecontext(&b.thread[t].context, emulated_start, 0);
+    }
+    for (volatile bool some = true; some;) {
+        some = false;
+        for (volatile unsigned t = 0; t < threads; t = t + 1) {
+            if (b.thread[t].is_done)
+                continue;
+            some = true;
+            b.current = t;
+            if (_setjmp(b.scheduler) != 0)
+                continue;
+            if (b.thread[t].has_begun)
+                _longjmp(b.thread[t].place, 1);
+            b.thread[t].has_begun = true;
+            setcontext(&b.thread[t].context);
+        }
+        if (cluster->threads > threads)
+            sched_yield();
+    }
+}
+
+// Clusters one after the other; each of their blocks has a thread of the system, so that its shared memory is its own.
+extern "C" __attribute__((visibility("default"))) void emulated_launch(const void *arguments, unsigned blocks,
+                                                                       unsigned threads, unsigned cluster)
+{
+    std::vector<emulated_cluster> clusters(blocks / cluster);
+    std::vector<std::thread> running;
+    std::atomic<unsigned> ready{0};
+    for (unsigned rank = 0; rank < cluster; ++rank)
+        running.emplace_back([&, rank] {
+            char *const stacks = (char *)malloc((size_t)threads * emulated_stack);
+            for (auto &c : clusters) {
+                c.threads = threads * cluster;
+                c.base[rank] = &emulated_base;
+            }
+            ++ready;
+            while (ready.load() < cluster)
+                sched_yield();
+            for (unsigned k = 0; k < clusters.size(); ++k)
+                emulated_run_block(&clusters[k], rank, k * cluster + rank, blocks, threads, arguments,
+                                   stacks);
+            free(stacks);
+        });
+    for (auto &r : running)
+        r.join();
+}
