@@ -40,17 +40,16 @@ static void place_in_item(const kn_writer *w, kn_str *out, int k)
 static void put_item_address(const kn_writer *w, kn_str *out, int k)
 {
     const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = name_of(w, k);
+    char access = kn_access_of(w, k);
     int o = kn_array_of(w, k);
     if (goes_by_places(w))
         kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + kn_from.at[%d])", qualifier, kn_storage(w, k),
                       qualifier, name, o);
-    else if (kn_access_of(w, k) != KN_VECTOR)
+    else if (access == KN_GATHER)
         kn_str_printf(out, "(%s%s *)(kn_%s_row + kn_j * kn.axis[0].stride[%d])", qualifier, kn_storage(w, k),
                       name, o);
-    else if (kn_is_output(w, k))
-        kn_str_printf(out, "kn_%s_row + kn_j", name);
     else
-        kn_str_printf(out, "kn_%s_row + (kn.axis[0].stride[%d] != 0 ? kn_j : 0)", name, o);
+        kn_str_printf(out, access == KN_VECTOR ? "kn_%s_row + kn_j" : "kn_%s_row", name);
 }
 
 /* Single elements may lie at addresses that are no multiple of their size. */
@@ -59,18 +58,16 @@ static bool is_single(const kn_writer *w)
     return w->spec->schedule.vector == 1;
 }
 
+/* Which of the loads it is has to be known here: two into the same registers would wait for one another. */
 static void put_load(const kn_writer *w, kn_str *out, int k)
 {
-    bool may_stand = kn_access_of(w, k) == KN_VECTOR && !kn_is_output(w, k);
     kn_str_printf(out, "    kn_in.kn_%s_%s = ", name_of(w, k), is_single(w) ? ".at[0]" : "");
     if (is_single(w))
         kn_str_append(out, "*(");
     else
-        kn_str_printf(out, "%s<%s, %d>(", may_stand ? "kn_load_along" : "kn_load", kn_storage(w, k),
-                      w->spec->schedule.vector);
+        kn_str_printf(out, "%s<%s, %d>(", kn_access_of(w, k) == KN_STILL ? "kn_repeat" : "kn_load",
+                      kn_storage(w, k), w->spec->schedule.vector);
     put_item_address(w, out, k);
-    if (may_stand)
-        kn_str_printf(out, ", kn.axis[0].stride[%d] != 0", kn_array_of(w, k));
     kn_str_append(out, ");\n");
 }
 
@@ -123,6 +120,12 @@ static const char *item_parameters(const kn_writer *w)
                              : "[&](kn_item &kn_in, const int kn_j";
 }
 
+/* What lies in shared memory: each early input, unless it is one element. */
+static bool is_copied(const kn_writer *w, int k)
+{
+    return kn_is_wide_array(w, k) && is_early(w, k) && kn_access_of(w, k) != KN_STILL;
+}
+
 static void put_level_loads(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     bool from_stage = is_staged(w) && level->is_walked;
@@ -130,7 +133,7 @@ static void put_level_loads(const kn_writer *w, kn_str *out, const kn_level *lev
     for (int k = 0; k < w->program->n_in; ++k) {
         if (!is_loaded_in(w, level, k))
             continue;
-        if (from_stage && is_early(w, k))
+        if (from_stage && is_copied(w, k))
             kn_str_printf(out, "    kn_in.kn_%s_ = kn_%s_staged[kn_slot];\n", name_of(w, k), name_of(w, k));
         else
             put_load(w, out, k);
@@ -259,7 +262,7 @@ static void put_row_pointers(kn_writer *w)
 {
     for (int k = 0; k < kn_param_count(w) && !goes_by_places(w); ++k) {
         const char *qualifier = kn_is_output(w, k) ? "" : "const ";
-        const char *type = kn_access_of(w, k) == KN_VECTOR ? kn_storage(w, k) : "char";
+        const char *type = kn_access_of(w, k) == KN_GATHER ? "char" : kn_storage(w, k);
         if (kn_is_wide_array(w, k))
             kn_str_printf(&w->slot[KN_SLOT_ROW],
                           "%s%s *const kn_%s_row = (%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]);\n", qualifier,
@@ -271,19 +274,18 @@ static void put_row_pointers(kn_writer *w)
  * there has an address that says nothing. */
 static void put_off(kn_writer *w)
 {
-    kn_str *out = &w->slot[KN_SLOT_OFF];
-    for (int k = 0; k < kn_param_count(w) && is_shifted(w); ++k)
-        if (kn_is_wide_array(w, k))
-            kn_str_printf(out,
-                          "kn.axis[0].stride[%d] != 0 ? (int)(((unsigned long long)kn.%s_ + kn_here.at[%d]) "
-                          "/ %d & %d) : ",
-                          kn_array_of(w, k), name_of(w, k), kn_array_of(w, k), kn_item_size(w, k),
-                          w->spec->schedule.vector - 1);
-    kn_str_append(out, "0");
+    int k = 0;
+    while (k < kn_param_count(w) && !(kn_is_wide_array(w, k) && kn_access_of(w, k) == KN_VECTOR))
+        ++k;
+    if (is_shifted(w) && k < kn_param_count(w))
+        kn_str_printf(&w->slot[KN_SLOT_OFF], "(int)((unsigned long long)kn_%s_row / %d & %d)", name_of(w, k),
+                      kn_item_size(w, k), w->spec->schedule.vector - 1);
+    else
+        kn_str_append(&w->slot[KN_SLOT_OFF], "0");
 }
 
 /* What a thread stages of each input, one behind the other: every input's vectors begin where those of the one
- * before end. An input that stands still along the row is not copied, but stored by the thread. */
+ * before end. */
 static void put_stages_of_inputs(kn_writer *w)
 {
     kn_str *row = &w->slot[KN_SLOT_ROW], *stage = &w->slot[KN_SLOT_STAGE];
@@ -299,7 +301,7 @@ static void put_stages_of_inputs(kn_writer *w)
             type, vector, name, type, vector, bytes);
         kn_str_printf(stage, "kn_stage_item(kn_%s_staged[kn_slot], ", name);
         put_item_address(w, stage, k);
-        kn_str_printf(stage, ", kn.axis[0].stride[%d] != 0);\n", kn_array_of(w, k));
+        kn_str_append(stage, ");\n");
         bytes += vector * kn_item_size(w, k);
     }
 }
@@ -329,7 +331,7 @@ static void fill_long(kn_writer *w)
     const kn_recipe kn_recipe_row_##name = {.kind = &kn_kind_row_##name,                                     \
                                             .template_name = "cuda/row_" #name ".cu",                        \
                                             .fill = fills,                                                   \
-                                            .preludes = "kn_fold_group kn_load_along"};
+                                            .preludes = "kn_fold_group"};
 RECIPE(lanes, fill)
 RECIPE(block, fill_block)
 RECIPE(long, fill_long)

@@ -240,8 +240,8 @@ int kn_row_most_held(const kn_choice *c)
 void kn_row_set_access(kn_schedule *out, const kn_choice *c)
 {
     for (int o = 0; o < c->count; ++o) {
-        bool is_result = c->access[o].is_output && !is_along(c, o);
-        out->access[o] = out->vector > 1 && !is_result ? KN_VECTOR : KN_GATHER;
+        bool is_single = out->vector == 1 || (c->access[o].is_output && !is_along(c, o));
+        out->access[o] = is_single ? KN_GATHER : is_along(c, o) ? KN_VECTOR : KN_STILL;
     }
 }
 

@@ -44,7 +44,7 @@ int kn_row_most_held(const kn_choice *c);
 /* Bytes of an element that stages over all give it and that are needed after a later reduction; of a struct more
  * than fit anywhere. */
 int64_t kn_row_given_across(const kn_choice *c);
-/* Letters of the operands: vectors, or one element repeated; or elements one by one. */
+/* Letters of the operands: vectors, one element repeated, or elements one by one. */
 void kn_row_set_access(kn_schedule *out, const kn_choice *c);
 /* Warps of a block, and more up to a power of two. */
 int kn_row_warps(unsigned threads);

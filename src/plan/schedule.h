@@ -16,7 +16,7 @@ enum {
     KN_VECTOR = 'v', /* at the place its strides give, one vector, or one element repeated */
     KN_GATHER = 'g', /* element by element at its places */
     KN_STAGED = 't', /* tile, windows: through shared memory */
-    KN_STILL = 's'   /* steps: as 'v', once for all of them */
+    KN_STILL = 's'   /* steps: as 'v', once for all of them; rows: one element repeated */
 };
 #define KN_ACCESS_LETTERS "dvgts"
 

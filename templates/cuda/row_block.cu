@@ -17,6 +17,8 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     constexpr bool kn_is_empty = false, kn_is_ragged = ${form} == 1;
     kn_place kn_here = {};
     kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, blockIdx.x);
+    (void)kn_is_first, (void)kn_is_empty;
+    ${row}
     const int kn_off = ${off};
     const kn_deal kn_dealt = {(int)threadIdx.x, (int)blockDim.x, (kn_off + kn.length + ${vector} - 1) / ${vector}, kn_off, kn.length};
     kn_item kn_held[${lanes}];
@@ -34,8 +36,6 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         kn_to = kn_fold_held<kn_type, ${vector}, kn_is_ragged>(kn_held, kn_dealt, kn_load_late, kn_one, kn_both);
         kn_fold_threads<decltype(kn_stage)::value, ${block}>(kn_to, kn_dealt.holders(), kn.width, kn_both);
     };
-    (void)kn_is_first, (void)kn_is_empty;
-    ${row}
     ${levels}
     ${stores}
     ${after_loop}

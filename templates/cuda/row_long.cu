@@ -23,12 +23,13 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     constexpr bool kn_is_empty = false, kn_is_ragged = ${form} == 1;
     kn_place kn_here = {};
     kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, blockIdx.x / (unsigned)kn.blocks);
+    (void)kn_is_first, (void)kn_is_empty;
+    ${row}
     const int kn_off = ${off}, kn_items = (kn_off + kn.length + ${vector} - 1) / ${vector}, kn_before = kn_rank * kn.share;
     const int kn_own = kn_items - kn_before < kn.share ? kn_items - kn_before : kn.share;
     const kn_deal kn_dealt = {(int)threadIdx.x, (int)blockDim.x, kn_own > 0 ? kn_own : 0, kn_off - kn_before * ${vector}, kn.length};
     const unsigned kn_holding = (kn_items + kn.share - 1) / kn.share; /* blocks that hold any */
     kn_item kn_held[kn_registers];
-    ${row}
     for (int kn_u = kn_registers; kn_dealt.has(kn_u); ++kn_u) {
         const int kn_j = kn_dealt.first<${vector}>(kn_u), kn_slot = (kn_u - kn_registers) * (int)blockDim.x + (int)threadIdx.x;
         ${stage}

@@ -140,27 +140,36 @@ __device__ __forceinline__ T kn_fold_held(Item (&held)[Items], const kn_deal &de
     return Items > 16 && deal.has(16) ? fold(chain.far, chain.near) : chain.near;
 }
 
-// An item goes to shared memory; where an input stands still, its element is repeated.
+// One element, repeated.
 template <class T, int N>
-__device__ __forceinline__ void kn_stage_item(kn_pack<T, N> &to, const T *from, bool is_run) {
+__device__ __forceinline__ kn_pack<T, N> kn_repeat(const T *from) {
+    kn_pack<T, N> same;
+    const T one = *from;
+#pragma unroll
+    for (int k = 0; k < N; ++k)
+        same.at[k] = one;
+    return same;
+}
+
+// An item goes to shared memory.
+template <class T, int N>
+__device__ __forceinline__ void kn_stage_item(kn_pack<T, N> &to, const T *from) {
     constexpr int bytes = sizeof(T) * N;
 #if __CUDA_ARCH__ >= 800
     if constexpr (bytes >= 4 && (N > 1 || alignof(T) == bytes)) {
-        if (is_run || N == 1) {
-            const unsigned at = (unsigned)__cvta_generic_to_shared(&to);
+        const unsigned at = (unsigned)__cvta_generic_to_shared(&to);
 #pragma unroll
-            for (int k = 0; k < bytes; k += 16) {
-                if constexpr (bytes >= 16)
-                    asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at + k), "l"((const char *)from + k) : "memory");
-                else
-                    asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(bytes < 16 ? bytes : 4) : "memory");
-            }
-            return;
+        for (int k = 0; k < bytes; k += 16) {
+            if constexpr (bytes >= 16)
+                asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(at + k), "l"((const char *)from + k) : "memory");
+            else
+                asm volatile("cp.async.ca.shared.global [%0], [%1], %2;" ::"r"(at), "l"(from), "n"(bytes < 16 ? bytes : 4) : "memory");
         }
+        return;
     }
 #endif
     if constexpr (N > 1)
-        to = kn_load_along<T, N>(from, is_run);
+        to = kn_load<T, N>(from);
     else
         to.at[0] = *from;
 }
