@@ -31,4 +31,15 @@ typedef struct kn_build_info {
     size_t code_bytes;
 } kn_build_info;
 
+/* What two builds have taken together, and the dearer origin. */
+static inline void kn_build_info_add(kn_build_info *to, const kn_build_info *one)
+{
+    to->origin = one->origin > to->origin ? one->origin : to->origin;
+    to->generate_ms += one->generate_ms;
+    to->compile_ms += one->compile_ms;
+    to->cache_ms += one->cache_ms;
+    to->load_ms += one->load_ms;
+    to->code_bytes += one->code_bytes;
+}
+
 #endif

@@ -1,4 +1,4 @@
-#include "kernel/kernel.h"
+#include "kernel/compound.h"
 
 #include <string.h>
 
@@ -314,8 +314,36 @@ static kiln_status gather_values(const call *c, const kn_call_plan *plan, const 
     return status;
 }
 
+static kiln_status note_streams(const call *c, const kn_call_plan *plan)
+{
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < plan->n_in && status == KILN_OK; ++k)
+        if (c->in[k].kind == KILN_ARG_ARRAY)
+            status = note_stream(c, c->in[k].value.array);
+    for (int j = 0; j < plan->n_out && status == KILN_OK; ++j)
+        status = note_stream(c, c->out[j]);
+    return status;
+}
+
+static kiln_status run_compound(call *c, const kn_call_plan *plan)
+{
+    uint64_t overlaps = find_overlaps(c, plan);
+    if (overlaps)
+        return call_with_copies(c, overlaps);
+    kiln_status status = allocate_outputs(c, plan);
+    if (status == KILN_OK)
+        status = note_streams(c, plan);
+    if (status == KILN_OK)
+        status = kn_compound_run(plan->compound, c->out, c->in, c->stream);
+    if (status != KILN_OK)
+        release_fresh(c, plan->n_out);
+    return status;
+}
+
 static kiln_status run_plan(call *c, const kn_call_plan *plan)
 {
+    if (plan->compound)
+        return run_compound(c, plan);
     const void *value[plan->n_in + plan->n_out];
     unsigned char scalar[plan->n_in + 1][SCALAR_BYTES];
     uint64_t overlaps = find_overlaps(c, plan);
@@ -333,11 +361,39 @@ static kiln_status run_plan(call *c, const kn_call_plan *plan)
     return status;
 }
 
+static kiln_status find_build_flags(unsigned *flags, const call *c, kn_device *device)
+{
+    bool is_capturing = false;
+    uint64_t id = 0;
+    kiln_status status = device->backend->stream_is_capturing(device, c->stream, &is_capturing, &id);
+    *flags = (c->options->flags & KILN_CALL_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0u) |
+             (is_capturing && kn_capture_is_prepared(id) ? KN_BUILD_CAPTURING : 0u);
+    return status;
+}
+
+/* Overlaps are found when it runs: which inputs may lie where outputs do is known once it is made. */
+static kiln_status make_compound(kn_call_plan **out, call *c, const call_key *key, kn_build_info *info)
+{
+    unsigned flags;
+    const kn_program *face = c->program;
+    kn_device *device = NULL;
+    kiln_status status = kn_bind_face(&device, face, c->out, face->n_out, c->in, face->n_in);
+    if (status == KILN_OK)
+        status = find_build_flags(&flags, c, c->device);
+    if (status != KILN_OK)
+        return status;
+    const kn_lowering_call lowered = {c->out, c->in, c->options, c->device, &c->device->target};
+    return kn_compound_plan(out, c->kernel, &lowered, key->word, key->words, key->hash, flags, info);
+}
+
 /* *overlaps: inputs that have to be copied first. Then there is no plan: what runs reads the copies. */
 static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, const call_key *key,
                              kn_build_info *info)
 {
     kn_binding b;
+    unsigned flags;
+    if (c->kernel->lowering)
+        return make_compound(out, c, key, info);
     kiln_status status = kn_bind(&b, c->program, c->out, c->program->n_out, c->in, c->program->n_in);
     if (status != KILN_OK)
         return status;
@@ -347,13 +403,9 @@ static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, co
     *overlaps = kn_binding_overlaps(&b);
     if (*overlaps)
         return KILN_OK;
-    bool is_capturing = false;
-    uint64_t id = 0;
-    status = b.device->backend->stream_is_capturing(b.device, c->stream, &is_capturing, &id);
+    status = find_build_flags(&flags, c, b.device);
     if (status != KILN_OK)
         return status;
-    unsigned flags = (c->options->flags & KILN_CALL_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0u) |
-                     (is_capturing && kn_capture_is_prepared(id) ? KN_BUILD_CAPTURING : 0u);
     return kn_call_plan_create(out, &b, c->options, key->word, key->words, key->hash, flags, info);
 }
 

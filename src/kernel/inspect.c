@@ -1,5 +1,5 @@
 /* What a call would run, without running it: prepare, source, explain. */
-#include "kernel/kernel.h"
+#include "kernel/inspected.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,74 +12,6 @@
 #include "plan/layout.h"
 #include "plan/shape.h"
 #include "plan/spec_text.h"
-
-/* Devices are named "host", "cuda", "cuda:N"; anything else is an architecture. */
-static bool names_device(const char *text)
-{
-    return strcmp(text, "host") == 0 || strncmp(text, "cuda", 4) == 0;
-}
-
-kiln_status kn_kernel_target(kn_target *out, const char *text, const kn_binding *b)
-{
-    kn_device *device = b->device;
-    kiln_device id = KILN_DEVICE_DEFAULT;
-    if (text && !names_device(text))
-        return kn_target_parse(out, text);
-    kiln_status status = text ? kiln_device_parse(&id, text) : KILN_OK;
-    if (status == KILN_OK && (text || !device))
-        status = kn_device_get(&device, id);
-    if (status == KILN_OK)
-        *out = device->target;
-    return status;
-}
-
-/* What a text supposes where every array is raw and the options say no size: that of the largest. 0: the
- * arrays say it. */
-static int64_t supposed_size(const kn_binding *b)
-{
-    int64_t size = 1;
-    bool any_raw = false;
-    for (int k = 0; k < b->program->n_in + b->program->n_out; ++k) {
-        if (b->operand[k].pass == KN_PASS_ARRAY && b->array[k])
-            return 0;
-        any_raw |= b->operand[k].pass == KN_PASS_RAW;
-        if (b->array[k] && b->array[k]->size > size)
-            size = b->array[k]->size;
-    }
-    return any_raw ? size : 0;
-}
-
-/* The specialisation of a call; of a text, whose size may be supposed, if is_text. *resolved is the caller's
- * (kn_free). */
-static kiln_status resolve(kn_resolved **resolved, const kiln_kernel *kernel, kiln_array *const *outs,
-                           int n_out, const kiln_arg *in, int n_in, const kiln_call_options *options,
-                           const char *target_text, bool is_text)
-{
-    kn_binding b;
-    kn_target target;
-    kiln_call_options o;
-    if (!kernel)
-        return kn_error(KILN_ERROR_INVALID, "kernel is NULL; a kiln_kernel was expected");
-    kiln_status status = kn_call_options_read(&o, options);
-    if (status == KILN_OK)
-        status = kn_bind(&b, kernel->program, outs, n_out, in, n_in);
-    if (status == KILN_OK)
-        status = kn_kernel_target(&target, target_text, &b);
-    if (status != KILN_OK)
-        return status;
-    if (is_text && o.size == 0 && !o.shape)
-        o.size = supposed_size(&b);
-    kn_resolved *r = kn_malloc(sizeof *r);
-    if (!r)
-        return kn_error_memory(sizeof *r, "a specialisation");
-    status = kn_resolve(r, &b, &o, &target);
-    if (status != KILN_OK) {
-        kn_free(r);
-        return status;
-    }
-    *resolved = r;
-    return KILN_OK;
-}
 
 /* A text that leaves the library: malloc'd, whatever the library allocates with. */
 static kiln_status hand_out(char **out, kn_str *text)
@@ -145,21 +77,55 @@ static kiln_status put_launches(kn_str *text, const kn_resolved *r)
     return status == KILN_OK ? kn_part_each(&whole, put_launch, text) : status;
 }
 
+/* Each of the programs that a call runs. */
+static kiln_status put_all(kn_str *text, const kn_inspected *call,
+                           kiln_status (*writer)(kn_str *, const kn_resolved *))
+{
+    kiln_status status = KILN_OK;
+    for (int p = 0; p < call->count && status == KILN_OK; ++p)
+        status = writer(text, call->resolved[p]);
+    return status;
+}
+
+/* What a lowered call's programs read and write, and why they are several, in lines that begin with '#'. */
+static kiln_status put_lines(kn_str *text, const kn_inspected *call)
+{
+    kiln_status status = KILN_OK;
+    kn_str_append(text, kn_str_text(&call->lowered.note));
+    for (int p = 0; p < call->count && status == KILN_OK; ++p) {
+        if (call->lowered.n_parts > 0 && call->lowered.part[p].label)
+            kn_str_printf(text, "# %s\n", call->lowered.part[p].label);
+        status = put_line(text, call->resolved[p]);
+        kn_str_append(text, call->lowered.n_parts > 0 ? "\n" : "");
+    }
+    return status;
+}
+
+static kiln_status put_sources(kn_str *text, const kn_inspected *call)
+{
+    return put_all(text, call, put_source);
+}
+
+static kiln_status put_all_launches(kn_str *text, const kn_inspected *call)
+{
+    return put_all(text, call, put_launches);
+}
+
 static kiln_status show(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
                         const kiln_arg *in, int n_in, const kiln_call_options *call, const char *target,
-                        kiln_status (*writer)(kn_str *, const kn_resolved *))
+                        kiln_status (*writer)(kn_str *, const kn_inspected *))
 {
-    kn_resolved *r = NULL;
+    kn_inspected inspected = KN_INSPECTED_INIT;
     kn_str text = KN_STR_INIT;
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a char * was expected");
-    kiln_status status = resolve(&r, kernel, outs, n_out, in, n_in, call, target, true);
+    kiln_status status = kn_inspect(&inspected, kernel, outs, n_out, in, n_in, call, target, true);
     if (status == KILN_OK)
-        status = writer(&text, r);
+        status = writer(&text, &inspected);
     if (status == KILN_OK)
         status = hand_out(out, &text);
     kn_str_free(&text);
-    kn_free(r);
+    kn_inspected_free(&inspected);
     return status;
 }
 
@@ -167,40 +133,40 @@ kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel, kiln_array *cons
                                const kiln_arg *in, int n_in, const kiln_call_options *call,
                                const char *target)
 {
-    return show(out, kernel, outs, n_out, in, n_in, call, target, put_source);
+    return show(out, kernel, outs, n_out, in, n_in, call, target, put_sources);
 }
 
 kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
                                 const kiln_arg *in, int n_in, const kiln_call_options *call,
                                 const char *target)
 {
-    return show(out, kernel, outs, n_out, in, n_in, call, target, put_line);
+    return show(out, kernel, outs, n_out, in, n_in, call, target, put_lines);
 }
 
 kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
                                  const kiln_arg *in, int n_in, const kiln_call_options *call,
                                  const char *target)
 {
-    return show(out, kernel, outs, n_out, in, n_in, call, target, put_launches);
+    return show(out, kernel, outs, n_out, in, n_in, call, target, put_all_launches);
 }
 
 /* ---- prepare ---- */
 
 typedef struct preparation {
     kiln_kernel *kernel;
-    kn_resolved *resolved;
+    kn_inspected call;
     kn_device *device; /* NULL: for another machine, nothing is loaded */
 } preparation;
 
-static kiln_status prepare_now(const preparation *p, kn_build_info *info)
+static kiln_status prepare_one(const preparation *p, const kn_resolved *r, kn_build_info *info)
 {
     kn_subject subject;
     const kn_build_request request = {.subject = &subject, .kept = p->kernel->kept};
     kn_function *function = NULL;
     kn_blob code = KN_BLOB_INIT;
-    if (kn_space_kept_size(&p->resolved->space) == 0)
+    if (kn_space_kept_size(&r->space) == 0)
         return KILN_OK;
-    kiln_status status = kn_subject_of_program(&subject, &p->resolved->spec);
+    kiln_status status = kn_subject_of_program(&subject, &r->spec);
     if (status == KILN_OK)
         status = p->device ? kn_build_function(&function, &request, p->device, info)
                            : kn_build_code(&code, &request, info);
@@ -209,12 +175,23 @@ static kiln_status prepare_now(const preparation *p, kn_build_info *info)
     return status;
 }
 
+static kiln_status prepare_now(const preparation *p, kn_build_info *info)
+{
+    kiln_status status = KILN_OK;
+    for (int r = 0; r < p->call.count && status == KILN_OK; ++r) {
+        kn_build_info one = {KILN_ORIGIN_MEMORY, 0, 0, 0, 0, 0};
+        status = prepare_one(p, p->call.resolved[r], &one);
+        kn_build_info_add(info, &one);
+    }
+    return status;
+}
+
 static void release_preparation(preparation *p)
 {
     if (!p)
         return;
+    kn_inspected_free(&p->call);
     kiln_kernel_free(p->kernel);
-    kn_free(p->resolved);
     kn_free(p);
 }
 
@@ -259,8 +236,8 @@ static kiln_status find_device(kn_device **out, const char *target, kiln_array *
     kiln_device id = KILN_DEVICE_DEFAULT;
     *out = NULL;
     if (target)
-        return names_device(target) && kiln_device_parse(&id, target) == KILN_OK ? kn_device_get(out, id)
-                                                                                 : KILN_OK;
+        return kn_names_device(target) && kiln_device_parse(&id, target) == KILN_OK ? kn_device_get(out, id)
+                                                                                    : KILN_OK;
     for (int j = 0; outs && j < n_out && !*out; ++j)
         if (outs[j] && outs[j]->storage)
             *out = outs[j]->storage->device;
@@ -296,7 +273,7 @@ static kiln_status prepare(kiln_kernel *kernel, kiln_array *const *out, int n_ou
     preparation *p = kn_calloc(1, sizeof *p);
     if (!p)
         return kn_error_memory(sizeof *p, "a preparation");
-    kiln_status status = resolve(&p->resolved, kernel, out, n_out, in, n_in, call, o->target, false);
+    kiln_status status = kn_inspect(&p->call, kernel, out, n_out, in, n_in, call, o->target, false);
     if (status == KILN_OK)
         status = find_device(&p->device, o->target, out, n_out, in, n_in);
     if (status != KILN_OK) {
@@ -331,7 +308,7 @@ static kiln_status prepare_with_copies(kiln_kernel *kernel, uint64_t overlaps, k
     memcpy(in, given, (size_t)n_in * sizeof *in);
     for (int k = 0; k < n_in && status == KILN_OK; ++k)
         if (overlaps >> k & 1) {
-            status = stand_in(&copy[k], given[k].value.array, !o->target || names_device(o->target));
+            status = stand_in(&copy[k], given[k].value.array, !o->target || kn_names_device(o->target));
             in[k] = kiln_arg_array(copy[k]);
         }
     if (status == KILN_OK)
@@ -349,6 +326,9 @@ kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int
     kiln_status status = read_options(&o, options);
     if (status == KILN_OK && !kernel)
         status = kn_error(KILN_ERROR_INVALID, "kernel is NULL; a kiln_kernel was expected");
+    if (status == KILN_OK &&
+        kernel->lowering) /* overlaps are copied when it is called, and what reads them is found then */
+        return prepare(kernel, out, n_out, in, n_in, call, &o);
     if (status == KILN_OK)
         status = kn_bind(&b, kernel->program, out, n_out, in, n_in);
     if (status != KILN_OK)

@@ -65,6 +65,8 @@ void kiln_kernel_free(kiln_kernel *kernel)
     kn_call_memo_free(kernel->memo);
     kn_once_table_free(kernel->kept, NULL);
     kn_program_free(kernel->program);
+    if (kernel->lowering)
+        kernel->lowering->free(kernel->subject);
     kn_free(kernel);
 }
 

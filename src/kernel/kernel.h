@@ -14,10 +14,28 @@ enum { KN_STRUCT_MAX = 4096 /* bytes of a struct argument */ };
 
 typedef struct kn_call_plan kn_call_plan;
 typedef struct kn_call_memo kn_call_memo;
+typedef struct kn_lowered kn_lowered;   /* compound.h */
+typedef struct kn_compound kn_compound; /* compound_run.h */
+
+/* What a call is lowered by. */
+typedef struct kn_lowering_call {
+    kiln_array *const *out; /* NULL entries, or NULL itself: allocated by the call */
+    const kiln_arg *in;
+    const kiln_call_options *options;
+    kn_device *device; /* of the arrays; NULL: none */
+    const kn_target *target;
+} kn_lowering_call;
+typedef struct kn_lowering {
+    /* *out is empty before; freed by the caller on failure too. */
+    kiln_status (*lower)(kn_lowered *out, const void *subject, const kn_lowering_call *call);
+    void (*free)(void *subject);
+} kn_lowering;
 
 struct kiln_kernel {
-    atomic_int references; /* the user's, and one for each preparation in the background */
-    kn_program *program;
+    atomic_int references;       /* the user's, and one for each preparation in the background */
+    kn_program *program;         /* where calls are lowered, the face: names of parameters, and no stages */
+    const kn_lowering *lowering; /* NULL: the program is all there is */
+    void *subject;               /* what is lowered */
     kn_call_memo *memo;
     kn_once_table
         *kept; /* its functions; NULL where there are no compiler options, and so no headers to change */
@@ -49,6 +67,11 @@ static inline bool kn_struct_is_sound(const kiln_arg *arg)
     return arg->value.pod.data && arg->value.pod.size > 0 && arg->value.pod.size <= KN_STRUCT_MAX;
 }
 
+/* Looks at the arguments of a kernel that lowers its calls: counts, kinds, devices, outputs that cannot be written.
+ * *device is left alone where no array says it. */
+kiln_status kn_bind_face(kn_device **device, const kn_program *face, kiln_array *const *out, int n_out,
+                         const kiln_arg *in, int n_in);
+
 /* ---- plan_call.c: from a binding to something that can be launched ---- */
 
 /* Where and how a binding is computed. Large: allocate it. */
@@ -58,8 +81,8 @@ typedef struct kn_resolved {
     kn_figures figures;
     int ndim; /* the broadcast shape */
     int64_t shape[KILN_MAX_NDIM];
-    uint64_t reduced, dropped; /* its axes (bits) that are, and those that results do not have */
-    int64_t kept_shape[KILN_MAX_NDIM];                /* with extent 1 along those */
+    uint64_t reduced, dropped;         /* its axes (bits) that are, and those that results do not have */
+    int64_t kept_shape[KILN_MAX_NDIM]; /* with extent 1 along those */
     int64_t out_stride[KN_MAX_PARAMS][KILN_MAX_NDIM]; /* by output, where it is to be allocated, or has kept
                                                          elements alone */
 } kn_resolved;
@@ -79,8 +102,9 @@ typedef struct kn_plan_param {
 struct kn_call_plan {
     uint64_t hash;
     size_t key_words;
-    const kn_plan_param *param; /* behind the key */
+    kn_plan_param *param; /* behind the key */
     kn_launch_plan *launch;
+    kn_compound *compound;   /* instead of launch, where the kernel lowers its calls */
     const char *launch_name; /* for kn_device_note_launch_name */
     kn_device *device;
     kn_array_form *form; /* by output: those that the call allocates */
@@ -92,6 +116,8 @@ struct kn_call_plan {
 kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const kiln_call_options *options,
                                 const int64_t *key, size_t key_words, uint64_t hash, unsigned build_flags,
                                 kn_build_info *info);
+/* One with its key, and nothing else yet; NULL. */
+kn_call_plan *kn_call_plan_new(int n_in, int n_out, const int64_t *key, size_t key_words, uint64_t hash);
 void kn_call_plan_free(kn_call_plan *plan);
 
 /* The inputs (bits) that a call would copy first, because an output partly covers them. */
@@ -110,8 +136,5 @@ const kn_call_plan *kn_call_memo_put(kn_call_memo *memo, kn_call_plan *plan);
 /* Settled options; struct_size is checked. */
 kiln_status kn_call_options_read(kiln_call_options *out, const kiln_call_options *given);
 void kn_call_set_info(const kn_build_info *info, kiln_device device);
-
-/* The target that text names, or the current device's for NULL. */
-kiln_status kn_kernel_target(kn_target *out, const char *text, const kn_binding *b);
 
 #endif

@@ -1,4 +1,4 @@
-#include "kernel/kernel.h"
+#include "kernel/compound_run.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -364,6 +364,7 @@ void kn_call_plan_free(kn_call_plan *plan)
     if (!plan)
         return;
     kn_launch_plan_free(plan->launch);
+    kn_compound_free(plan->compound);
     kn_free(plan->form);
     kn_free(plan);
 }
@@ -444,24 +445,30 @@ static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const k
     return status == KILN_OK ? kn_launch_plan_create(&plan->launch, &input) : status;
 }
 
-/* The plan with its key, and its parameters behind that. */
-static kn_call_plan *new_plan(const kn_binding *b, const int64_t *key, size_t key_words, uint64_t hash)
+/* Its parameters stand behind the key. */
+kn_call_plan *kn_call_plan_new(int n_in, int n_out, const int64_t *key, size_t key_words, uint64_t hash)
 {
-    int n_in = b->program->n_in, n_out = b->program->n_out;
-    kn_plan_param *param;
     size_t head = sizeof(kn_call_plan) + key_words * sizeof *key;
-    kn_call_plan *plan = kn_calloc(1, head + (size_t)(n_in + n_out) * sizeof *param);
+    kn_call_plan *plan = kn_calloc(1, head + (size_t)(n_in + n_out) * sizeof *plan->param);
     if (!plan)
         return NULL;
-    param = (kn_plan_param *)(void *)(plan->key + key_words);
-    set_params(param, b);
-    plan->param = param;
-    plan->device = b->device;
+    plan->param = (kn_plan_param *)(void *)(plan->key + key_words);
     plan->n_in = n_in;
     plan->n_out = n_out;
     plan->hash = hash;
     plan->key_words = key_words;
-    memcpy(plan->key, key, key_words * sizeof *key);
+    if (key_words > 0)
+        memcpy(plan->key, key, key_words * sizeof *key);
+    return plan;
+}
+
+static kn_call_plan *new_plan(const kn_binding *b, const int64_t *key, size_t key_words, uint64_t hash)
+{
+    kn_call_plan *plan = kn_call_plan_new(b->program->n_in, b->program->n_out, key, key_words, hash);
+    if (!plan)
+        return NULL;
+    set_params(plan->param, b);
+    plan->device = b->device;
     plan->launch_name = kn_device_launch_name(b->program->name);
     return plan;
 }

@@ -1,0 +1,137 @@
+/* Plans of calls that several programs compute, or one whose parameters are not the call's. */
+#include "kernel/compound.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "plan/program.h"
+#include "plan/shape.h"
+
+kiln_status kn_kernel_create_lowered(kiln_kernel **out, kn_program *face, const kn_lowering *lowering,
+                                     void *subject)
+{
+    kiln_kernel *kernel = NULL;
+    kiln_status status = kn_kernel_create(&kernel, face);
+    if (status != KILN_OK) {
+        lowering->free(subject);
+        return status;
+    }
+    kernel->lowering = lowering;
+    kernel->subject = subject;
+    *out = kernel;
+    return KILN_OK;
+}
+
+void kn_lowered_drop_parts(kn_lowered *l)
+{
+    for (int p = 0; p < l->n_parts; ++p) {
+        const kn_program *program = l->part[p].program;
+        for (int k = 0; program && k < program->n_in + program->n_out; ++k)
+            kiln_array_free(l->part[p].binding.array[k]);
+        kn_program_free(l->part[p].program);
+        kn_free(l->part[p].label);
+    }
+    kn_free(l->part);
+    l->part = NULL;
+    l->n_parts = 0;
+}
+
+void kn_lowered_free(kn_lowered *l)
+{
+    kn_lowered_drop_parts(l);
+    kn_free(l->room);
+    kn_free(l->form);
+    kn_str_free(&l->note);
+    memset(l, 0, sizeof *l);
+}
+
+/* ---- making ---- */
+
+static kiln_status plan_part(kn_compound_part *out, const kiln_kernel *kernel, kn_lowered_part *from,
+                             const kn_lowering_call *call, unsigned build_flags, kn_build_info *info)
+{
+    kn_build_info one = {KILN_ORIGIN_MEMORY, 0, 0, 0, 0, 0};
+    out->n_params = from->program->n_in + from->program->n_out;
+    memcpy(out->source, from->source, sizeof out->source);
+    from->binding.device = call->device;
+    from->binding.kept = kernel->kept;
+    kn_call_plan *plan = NULL;
+    kiln_status status =
+        kn_call_plan_create(&plan, &from->binding, &from->options, NULL, 0, 0, build_flags, &one);
+    if (status == KILN_OK) {
+        out->launch = plan->launch;
+        out->launch_name = plan->launch_name;
+        plan->launch = NULL;
+        for (int k = 0; k < out->n_params; ++k)
+            out->dtype[k] = plan->param[k].dtype;
+    }
+    kn_call_plan_free(plan);
+    kn_build_info_add(info, &one);
+    return status;
+}
+
+static kiln_status make_compound(kn_compound **out, const kiln_kernel *kernel, kn_lowered *l,
+                                 const kn_lowering_call *call, unsigned build_flags, kn_build_info *info)
+{
+    kn_compound *c = kn_calloc(1, sizeof *c);
+    if (!c)
+        return kn_error_memory(sizeof *c, "a plan");
+    *out = c;
+    c->face = kernel->program;
+    c->device = call->device;
+    c->n_rooms = l->n_rooms;
+    c->room = l->room;
+    l->room = NULL;
+    c->part = kn_calloc((size_t)(l->n_parts > 0 ? l->n_parts : 1), sizeof *c->part);
+    if (!c->part)
+        return kn_error_memory((size_t)l->n_parts * sizeof *c->part, "a plan");
+    kiln_status status = KILN_OK;
+    for (; c->n_parts < l->n_parts && status == KILN_OK; ++c->n_parts)
+        status = plan_part(&c->part[c->n_parts], kernel, &l->part[c->n_parts], call, build_flags, info);
+    return status;
+}
+
+static kiln_status set_outputs(kn_call_plan *plan, kn_lowered *l, const kn_lowering_call *call)
+{
+    plan->form = l->form;
+    l->form = NULL;
+    for (int k = 0; k < plan->n_in + plan->n_out; ++k) {
+        bool is_out = k >= plan->n_in;
+        const kiln_array *a = is_out                               ? call->out[k - plan->n_in]
+                              : call->in[k].kind == KILN_ARG_ARRAY ? call->in[k].value.array
+                                                                   : NULL;
+        kn_plan_param *p = &plan->param[k];
+        p->pass = a || is_out ? KN_PASS_ARRAY : KN_PASS_SCALAR;
+        if (is_out)
+            p->same_layout = l->in_place[k - plan->n_in];
+        if (a)
+            kn_shape_byte_range(a->ndim, a->shape, a->strides, a->item_size, &p->low, &p->high);
+    }
+    return KILN_OK;
+}
+
+kiln_status kn_compound_plan(kn_call_plan **out, const kiln_kernel *kernel, const kn_lowering_call *call,
+                             const int64_t *key, size_t key_words, uint64_t hash, unsigned build_flags,
+                             kn_build_info *info)
+{
+    kn_lowered l;
+    memset(&l, 0, sizeof l);
+    kn_call_plan *plan =
+        kn_call_plan_new(kernel->program->n_in, kernel->program->n_out, key, key_words, hash);
+    if (!plan)
+        return kn_error_memory(sizeof *plan, "a call plan");
+    plan->device = call->device;
+    kiln_status status = kernel->lowering->lower(&l, kernel->subject, call);
+    if (status == KILN_OK)
+        status = make_compound(&plan->compound, kernel, &l, call, build_flags, info);
+    if (status == KILN_OK)
+        status = set_outputs(plan, &l, call);
+    kn_lowered_free(&l);
+    if (status != KILN_OK) {
+        kn_call_plan_free(plan);
+        return status;
+    }
+    *out = plan;
+    return KILN_OK;
+}

@@ -1,0 +1,117 @@
+#include "kernel/compound_run.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "device/device.h"
+#include "device/memory.h"
+#include "types/dtype.h"
+
+enum { SCALAR_BYTES = 16 };
+
+void kn_compound_free(kn_compound *c)
+{
+    if (!c)
+        return;
+    for (int p = 0; p < c->n_parts; ++p)
+        kn_launch_plan_free(c->part[p].launch);
+    kn_free(c->part);
+    kn_free(c->room);
+    kn_free(c);
+}
+
+static kiln_status gather(const void **value, unsigned char (*scalar)[SCALAR_BYTES], const kn_compound *c,
+                          const kn_compound_part *p, kiln_array *const *out, const kiln_arg *in,
+                          void *const *room)
+{
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < p->n_params && status == KILN_OK; ++k) {
+        const kn_source *s = &p->source[k];
+        switch (s->kind) {
+        case KN_FROM_OUTPUT:
+            value[k] = out[s->index]->data + s->shift;
+            break;
+        case KN_FROM_ROOM:
+            value[k] = (char *)room[s->index] + s->shift;
+            break;
+        case KN_FROM_NUMBER:
+            value[k] = scalar[k];
+            status = kn_scalar_store(scalar[k], p->dtype[k], &s->number, "extent");
+            break;
+        case KN_FROM_INPUT:
+        default:
+            if (in[s->index].kind == KILN_ARG_ARRAY) {
+                value[k] = in[s->index].value.array->data + s->shift;
+            } else {
+                value[k] = scalar[k];
+                status =
+                    kn_scalar_store(scalar[k], p->dtype[k], &in[s->index], c->face->param[s->index].name);
+            }
+        }
+    }
+    return status;
+}
+
+static kiln_status run_part(const kn_compound *c, const kn_compound_part *p, kiln_array *const *out,
+                            const kiln_arg *in, void *const *room, void *stream)
+{
+    const void *value[KN_MAX_PARAMS];
+    unsigned char scalar[KN_MAX_PARAMS][SCALAR_BYTES];
+    kiln_status status = gather(value, scalar, c, p, out, in, room);
+    if (status == KILN_OK && p->launch) {
+        kn_device_note_launch_name(p->launch_name);
+        status = kn_launch_plan_run(p->launch, value, stream);
+    }
+    return status;
+}
+
+/* Rooms that part p is the first to write. */
+static kiln_status take_rooms(void **room, const kn_compound *c, int p, void *stream)
+{
+    uint64_t capture = 0;
+    kiln_status status = KILN_OK;
+    for (int r = 0; r < c->n_rooms && status == KILN_OK; ++r) {
+        if (c->room[r].first != p || c->room[r].size == 0)
+            continue;
+        status = kn_device_capture_of(c->device, stream, &capture);
+        if (status == KILN_OK)
+            status = kn_memory_alloc_in(&room[r], c->device, c->room[r].size, stream, capture);
+    }
+    return status;
+}
+
+/* Rooms that no part after p needs go back at once: whoever has them next runs behind this part. */
+static void give_rooms(void **room, const kn_compound *c, int p, void *stream)
+{
+    for (int r = 0; r < c->n_rooms; ++r)
+        if (room[r] && c->room[r].last <= p) {
+            kn_memory_free(c->device, room[r], c->room[r].size, stream);
+            room[r] = NULL;
+        }
+}
+
+static kiln_status run_parts(const kn_compound *c, kiln_array *const *out, const kiln_arg *in, void *stream)
+{
+    void *room[c->n_rooms + 1];
+    kiln_status status = KILN_OK;
+    memset(room, 0, sizeof room);
+    for (int p = 0; p < c->n_parts && status == KILN_OK; ++p) {
+        status = take_rooms(room, c, p, stream);
+        if (status == KILN_OK)
+            status = run_part(c, &c->part[p], out, in, room, stream);
+        if (status == KILN_OK)
+            give_rooms(room, c, p, stream);
+    }
+    give_rooms(room, c, c->n_parts, stream);
+    return status;
+}
+
+kiln_status kn_compound_run(const kn_compound *c, kiln_array *const *out, const kiln_arg *in, void *stream)
+{
+    if (c->n_rooms > 0)
+        return run_parts(c, out, in, stream);
+    kiln_status status = KILN_OK;
+    for (int p = 0; p < c->n_parts && status == KILN_OK; ++p)
+        status = run_part(c, &c->part[p], out, in, NULL, stream);
+    return status;
+}

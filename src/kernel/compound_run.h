@@ -1,0 +1,49 @@
+/* kernel/compound_run.h - plans of several parts, and how they run. compound.h makes them. */
+#ifndef KN_KERNEL_COMPOUND_RUN_H
+#define KN_KERNEL_COMPOUND_RUN_H
+
+#include "kernel/kernel.h"
+
+/* Where a parameter of a part has its value from. */
+typedef enum kn_source_kind {
+    KN_FROM_INPUT,  /* input `index` of the call: an array moved on by `shift` bytes, or a scalar */
+    KN_FROM_OUTPUT, /* output `index` of the call, likewise */
+    KN_FROM_ROOM,   /* room `index`, which the call has in between */
+    KN_FROM_NUMBER  /* `number`, which the shapes of the call say */
+} kn_source_kind;
+typedef struct kn_source {
+    kn_source_kind kind;
+    int index;
+    int64_t shift;
+    kiln_arg number;
+} kn_source;
+
+/* An array between parts: dense. */
+typedef struct kn_room {
+    size_t size;     /* bytes */
+    int first, last; /* the parts that write it and read it last */
+} kn_room;
+
+/* One part, ready to run. */
+typedef struct kn_compound_part {
+    kn_launch_plan *launch; /* NULL: there is nothing to launch */
+    const char *launch_name;
+    int n_params;
+    kn_source source[KN_MAX_PARAMS];
+    kiln_dtype dtype[KN_MAX_PARAMS]; /* of scalars */
+} kn_compound_part;
+
+struct kn_compound {
+    const kn_program *face; /* the kernel's */
+    kn_device *device;
+    int n_parts, n_rooms;
+    kn_compound_part *part;
+    kn_room *room;
+};
+
+/* Queues all parts. Arrays of out are there. */
+kiln_status kn_compound_run(const kn_compound *compound, kiln_array *const *out, const kiln_arg *in,
+                            void *stream);
+void kn_compound_free(kn_compound *compound);
+
+#endif

@@ -1,0 +1,119 @@
+#include "kernel/inspected.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+bool kn_names_device(const char *text)
+{
+    return strcmp(text, "host") == 0 || strncmp(text, "cuda", 4) == 0;
+}
+
+/* The target that text names, or the device's, the current one where there is none. */
+static kiln_status find_target(kn_target *out, const char *text, kn_device *device)
+{
+    kiln_device id = KILN_DEVICE_DEFAULT;
+    if (text && !kn_names_device(text))
+        return kn_target_parse(out, text);
+    kiln_status status = text ? kiln_device_parse(&id, text) : KILN_OK;
+    if (status == KILN_OK && (text || !device))
+        status = kn_device_get(&device, id);
+    if (status == KILN_OK)
+        *out = device->target;
+    return status;
+}
+
+/* What a text supposes where every array is raw and the options say no size: that of the largest. 0: the
+ * arrays say it. */
+static int64_t supposed_size(const kn_binding *b)
+{
+    int64_t size = 1;
+    bool any_raw = false;
+    for (int k = 0; k < b->program->n_in + b->program->n_out; ++k) {
+        if (b->operand[k].pass == KN_PASS_ARRAY && b->array[k])
+            return 0;
+        any_raw |= b->operand[k].pass == KN_PASS_RAW;
+        if (b->array[k] && b->array[k]->size > size)
+            size = b->array[k]->size;
+    }
+    return any_raw ? size : 0;
+}
+
+/* Room for one more. */
+static kiln_status add(kn_inspected *out, const kn_binding *b, const kiln_call_options *o,
+                       const kn_target *target)
+{
+    kn_resolved *r = kn_malloc(sizeof *r);
+    if (!r)
+        return kn_error_memory(sizeof *r, "a specialisation");
+    out->resolved[out->count++] = r;
+    return kn_resolve(r, b, o, target);
+}
+
+static kiln_status make_room(kn_inspected *out, int count)
+{
+    size_t size = (size_t)(count + 1) * sizeof(kn_resolved *);
+    out->resolved = kn_calloc(1, size);
+    return out->resolved ? KILN_OK : kn_error_memory(size, "specialisations");
+}
+
+static kiln_status inspect_lowered(kn_inspected *out, const kiln_kernel *kernel, kn_lowering_call *call,
+                                   const char *text)
+{
+    kn_target target;
+    call->target = &target;
+    kiln_status status = find_target(&target, text, call->device);
+    if (status == KILN_OK)
+        status = kernel->lowering->lower(&out->lowered, kernel->subject, call);
+    if (status == KILN_OK)
+        status = make_room(out, out->lowered.n_parts);
+    for (int p = 0; p < out->lowered.n_parts && status == KILN_OK; ++p)
+        status = add(out, &out->lowered.part[p].binding, &out->lowered.part[p].options, &target);
+    return status;
+}
+
+static kiln_status inspect_program(kn_inspected *out, const kiln_kernel *kernel, kiln_array *const *outs,
+                                   int n_out, const kiln_arg *in, int n_in, kiln_call_options *o,
+                                   const char *text, bool is_text)
+{
+    kn_binding b;
+    kn_target target;
+    kiln_status status = kn_bind(&b, kernel->program, outs, n_out, in, n_in);
+    if (status == KILN_OK)
+        status = find_target(&target, text, b.device);
+    if (status == KILN_OK)
+        status = make_room(out, 1);
+    if (status != KILN_OK)
+        return status;
+    if (is_text && o->size == 0 && !o->shape)
+        o->size = supposed_size(&b);
+    return add(out, &b, o, &target);
+}
+
+kiln_status kn_inspect(kn_inspected *out, const kiln_kernel *kernel, kiln_array *const *outs, int n_out,
+                       const kiln_arg *in, int n_in, const kiln_call_options *options, const char *target,
+                       bool is_text)
+{
+    kiln_call_options o;
+    kn_device *device = NULL;
+    if (!kernel)
+        return kn_error(KILN_ERROR_INVALID, "kernel is NULL; a kiln_kernel was expected");
+    kiln_status status = kn_call_options_read(&o, options);
+    if (status == KILN_OK && !kernel->lowering)
+        return inspect_program(out, kernel, outs, n_out, in, n_in, &o, target, is_text);
+    if (status == KILN_OK)
+        status = kn_bind_face(&device, kernel->program, outs, n_out, in, n_in);
+    kn_lowering_call call = {outs, in, &o, device, NULL};
+    return status == KILN_OK ? inspect_lowered(out, kernel, &call, target) : status;
+}
+
+void kn_inspected_free(kn_inspected *inspected)
+{
+    for (int p = 0; p < inspected->count; ++p)
+        kn_free(inspected->resolved[p]);
+    kn_free(inspected->resolved);
+    kn_lowered_free(&inspected->lowered);
+    inspected->resolved = NULL;
+    inspected->count = 0;
+}

@@ -1,0 +1,27 @@
+/* kernel/inspected.h - what a call would run, without running it: the programs with their schedules. */
+#ifndef KN_KERNEL_INSPECTED_H
+#define KN_KERNEL_INSPECTED_H
+
+#include "kernel/compound.h"
+
+typedef struct kn_inspected {
+    kn_lowered lowered; /* of a kernel that lowers its calls: it has the programs */
+    int count;
+    kn_resolved **resolved;
+} kn_inspected;
+#define KN_INSPECTED_INIT                                                                                    \
+    {                                                                                                        \
+        .count = 0, .resolved = NULL                                                                         \
+    }
+
+/* Devices are named "host", "cuda", "cuda:N"; anything else is an architecture. */
+bool kn_names_device(const char *text);
+
+/* *out is KN_INSPECTED_INIT before, and is to be freed after a failure too. The kernel has to outlive it. is_text: the size of a
+ * call whose arrays are all raw may be supposed. */
+kiln_status kn_inspect(kn_inspected *out, const kiln_kernel *kernel, kiln_array *const *outs, int n_out,
+                       const kiln_arg *in, int n_in, const kiln_call_options *options, const char *target,
+                       bool is_text);
+void kn_inspected_free(kn_inspected *inspected);
+
+#endif
