@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "plan/mentions.h"
+#include "types/caret.h"
 
 static bool is_identifier(const char *text)
 {
@@ -29,33 +30,49 @@ static bool is_value(const kn_program *p, const char *name)
     return false;
 }
 
+/* What the words of a text ask for. */
+static const struct {
+    const char *word;
+    unsigned uses;
+} asking[] = {{"i", KN_USES_INDEX},
+              {"n", KN_USES_COUNT},
+              {"_J", KN_USES_FOLD_INDEX},
+              {"_follows", KN_USES_FOLD_INDEX},
+              {"_index", KN_USES_INDEX_TYPE},
+              {"_in_ind", KN_USES_SIZES | KN_USES_COUNT},
+              {"_out_ind", KN_USES_SIZES | KN_USES_COUNT},
+              {"continue", KN_USES_CONTINUE},
+              {"break", KN_USES_CONTINUE},
+              {"_ind", KN_USES_COUNT | KN_USES_INDEXER},
+              {"get", KN_USES_PLACE},
+              {"ndim", KN_USES_PLACE}};
+enum { ASKING = sizeof asking / sizeof asking[0], LONGEST = 8 };
+
+/* Of all texts behind one another, in one scan each. */
+static unsigned uses_of_text(const kn_program *p, const char *text)
+{
+    unsigned uses = 0;
+    size_t length;
+    for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length)
+        for (int w = 0; w < ASKING && kind == KN_TOKEN_NAME && length <= LONGEST; ++w)
+            if (strlen(asking[w].word) == length && memcmp(asking[w].word, text, length) == 0 &&
+                !is_value(p, asking[w].word))
+                uses |= asking[w].uses;
+    return uses;
+}
+
 static unsigned find_uses(const kn_program *p)
 {
-    static const struct {
-        const char *word;
-        unsigned uses;
-    } words[] = {{"i", KN_USES_INDEX},
-                 {"n", KN_USES_COUNT},
-                 {"_J", KN_USES_FOLD_INDEX},
-                 {"_follows", KN_USES_FOLD_INDEX},
-                 {"_index", KN_USES_INDEX_TYPE},
-                 {"_in_ind", KN_USES_SIZES | KN_USES_COUNT},
-                 {"_out_ind", KN_USES_SIZES | KN_USES_COUNT},
-                 {"continue", KN_USES_CONTINUE},
-                 {"break", KN_USES_CONTINUE}};
     unsigned uses = 0;
     bool asks_place = kn_text_has_word(p->preamble, "get");
     if (kn_text_has_word(p->preamble, "_index"))
         uses |= KN_USES_INDEX_TYPE;
     for (int t = KN_TEXT_LOOP_PREP; t < kn_program_texts(p); ++t) {
-        bool is_stage = t >= KN_TEXT_STAGE;
-        const char *text = p->text[t];
-        for (size_t w = 0; w < sizeof words / sizeof words[0]; ++w)
-            if (kn_text_has_word(text, words[w].word) && !is_value(p, words[w].word))
-                uses |= words[w].uses;
-        if (kn_text_has_word(text, "_ind"))
-            uses |= KN_USES_COUNT | KN_USES_INDEXER | (is_stage ? KN_USES_INDEX : KN_USES_INDEXER_OUTSIDE);
-        asks_place = asks_place || kn_text_has_word(text, "get") || kn_text_has_word(text, "ndim");
+        unsigned own = uses_of_text(p, p->text[t]);
+        asks_place = asks_place || own & KN_USES_PLACE;
+        if (own & KN_USES_INDEXER)
+            own |= t >= KN_TEXT_STAGE ? KN_USES_INDEX : KN_USES_INDEXER_OUTSIDE;
+        uses |= own & ~(unsigned)KN_USES_PLACE;
     }
     return uses | (uses & KN_USES_INDEXER && asks_place ? KN_USES_PLACE : 0u);
 }
@@ -458,15 +475,15 @@ static kiln_status fill(kn_program *p, const kn_program_text *given, const kiln_
     p->reduced = given->reduced;
     p->casts = given->casts;
     kiln_status status = copy_texts(p, given, o);
-    if (status == KILN_OK)
+    if (status == KILN_OK && !given->is_sound)
         status = check_texts(p);
     if (status == KILN_OK)
         status = parse_params(p, given);
     if (status == KILN_OK)
         status = connect_stages(p, given);
-    if (status == KILN_OK)
+    if (status == KILN_OK && !given->is_sound)
         status = kn_mentions_check_outputs(p);
-    if (status == KILN_OK)
+    if (status == KILN_OK && !given->is_sound)
         status = kn_mentions_find_indexed(&p->indexed, p);
     if (status == KILN_OK)
         p->uses = find_uses(p);

@@ -18,6 +18,8 @@ typedef struct kn_program_text {
     int n_stages;
     int reduced;
     bool casts;
+    bool
+        is_sound; /* written by kiln: its brackets close, outputs are assigned, and no raw array is indexed */
     const kiln_kernel_options *options; /* NULL: all defaults */
 } kn_program_text;
 
