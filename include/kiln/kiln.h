@@ -25,6 +25,7 @@
 #include <kiln/arg.h>
 #include <kiln/kernel.h>
 #include <kiln/operation.h>
+#include <kiln/expression.h>
 #include <kiln/module.h>
 #include <kiln/cache.h>
 #include <kiln/toolchain.h>

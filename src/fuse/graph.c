@@ -321,8 +321,37 @@ static int find_needed(int *number, const kn_graph *graph)
     return count;
 }
 
+/* A result is a node that nothing else reads, and that is no other result: then it is never a room between kernels. */
+static kiln_status separate_results(kn_graph *g)
+{
+    bool is_read = false;
+    kiln_status status = KILN_OK;
+    for (int j = 0; j < g->n_out && status == KILN_OK; ++j) {
+        is_read = g->out[j] < g->n_in;
+        for (int n = 0; n < g->n_nodes; ++n)
+            for (int k = 0; k < g->node[n].n_in; ++k)
+                is_read |= g->node[n].in[k] == g->out[j];
+        for (int i = 0; i < j; ++i)
+            is_read |= g->out[i] == g->out[j];
+        kn_step whole = {.kind = KN_STEP_REST};
+        kn_node same = {.kind = KN_NODE_SLICE, .n_in = 1, .in = &g->out[j], .step = &whole, .n_steps = 1};
+        for (bool is_taken = is_read; is_taken && status == KILN_OK;) {
+            int from = g->out[j];
+            same.in = &from;
+            status = kn_graph_add(&g->out[j], g, &same);
+            is_taken = false;
+            for (int i = 0; i < j; ++i)
+                is_taken |= g->out[i] == g->out[j];
+        }
+    }
+    return status;
+}
+
 kiln_status kn_graph_prune(kn_graph *graph)
 {
+    kiln_status separate = separate_results(graph);
+    if (separate != KILN_OK)
+        return separate;
     size_t bytes = ((size_t)graph->n_nodes + 1) * sizeof(int);
     int *number = kn_malloc(bytes);
     if (!number)

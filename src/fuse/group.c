@@ -1,0 +1,612 @@
+#include "fuse/group.h"
+
+#include <string.h>
+
+#include "fuse/steps.h"
+#include "plan/stages.h"
+
+enum {
+    MOST_USES = 1000 /* of a kernel, and */,
+    MANY_USES = 500,  /* where one that has more is cut: compilers take long over long texts */
+    MOST_LEAVES = 40, /* of a kernel, which has KN_MAX_PARAMS parameters, and scalars and results besides; */
+    MANY_LEAVES = 20  /* where it is cut */
+};
+
+/* ---- views ---- */
+
+int kn_node_in_shape(int64_t *shape, const kn_lower_state *s, int node)
+{
+    const kn_node *n = &s->graph->node[node];
+    int ndim = 0;
+    for (int k = 0; k < n->n_in; ++k)
+        ndim = s->typed[n->in[k]].ndim > ndim ? s->typed[n->in[k]].ndim : ndim;
+    for (int a = 0; a < ndim; ++a)
+        shape[a] = 1;
+    for (int k = 0; k < n->n_in; ++k) {
+        const kn_typed *t = &s->typed[n->in[k]];
+        for (int a = 0; a < t->ndim; ++a)
+            if (t->shape[a] != 1)
+                shape[ndim - t->ndim + a] = t->shape[a];
+    }
+    return ndim;
+}
+
+static int64_t *strides_of(const kn_lower_state *s, int node)
+{
+    return kn_arena_take(s->arena, (size_t)(s->typed[node].ndim + 1) * sizeof(int64_t));
+}
+
+static void set_dense(const kn_lower_state *s, kn_base *b, int node, int64_t run)
+{
+    b->stride = strides_of(s, node);
+    for (int a = s->typed[node].ndim; b->stride && a-- > 0; run *= s->typed[node].shape[a])
+        b->stride[a] = run;
+}
+
+/* The element in which room a node's values have. */
+static int64_t room_item(const kn_lower_state *s, int node)
+{
+    kiln_dtype dtype = s->typed[node].dtype;
+    return kn_dtype_is_half(dtype) ? 4 : (int64_t)kiln_dtype_size(dtype);
+}
+
+/* For each axis of what a slice or a transpose reads: the axis of the result that runs along it (-1: none), the start
+ * and the step. */
+static void view_axes(kn_axis_map *out, const kn_lower_state *s, int node)
+{
+    const kn_node *n = &s->graph->node[node];
+    const kn_typed *from = &s->typed[n->in[0]];
+    kn_step step[KN_STEPS_ROOM];
+    int to = 0, axis = 0, count = 0;
+    if (n->kind == KN_NODE_TRANSPOSE) {
+        for (int a = 0; a < from->ndim; ++a)
+            out[n->n_axes == 0 ? from->ndim - 1 - a : n->axis[a]] = (kn_axis_map){a, 0, 1};
+        return;
+    }
+    if (kn_steps_settle(step, &count, s->graph, n, from->ndim, from->shape) != KILN_OK)
+        count = 0; /* inference has refused it before */
+    for (int k = 0; k < count; ++k) {
+        bool is_gone = step[k].kind == KN_STEP_INDEX;
+        if (step[k].kind != KN_STEP_NEW)
+            out[axis++] = (kn_axis_map){is_gone ? -1 : to, step[k].start, is_gone ? 0 : step[k].step};
+        to += !is_gone;
+    }
+}
+
+static void base_of_view(const kn_lower_state *s, kn_base *b, int node)
+{
+    const kn_base *from = &s->base[s->graph->node[node].in[0]];
+    kn_axis_map axes[KILN_MAX_NDIM];
+    int64_t *stride = strides_of(s, node);
+    if (!stride)
+        return;
+    view_axes(axes, s, node);
+    *b = (kn_base){from->kind, from->node, from->shift, stride};
+    for (int a = 0; a < s->typed[s->graph->node[node].in[0]].ndim; ++a) {
+        b->shift += axes[a].start * from->stride[a];
+        if (axes[a].to >= 0)
+            stride[axes[a].to] = axes[a].step * from->stride[a];
+    }
+}
+
+/* As NumPy's reshape without a copy: the extents of both shapes are taken in groups of equal sizes, and each of what is
+ * read has to be one run. */
+static bool reshape_strides(int64_t *out, const kn_typed *to, const kn_typed *from, const int64_t *stride)
+{
+    int a = 0, b = 0;
+    while (a < from->ndim || b < to->ndim) {
+        int first = a, first_to = b;
+        int64_t size = a < from->ndim ? from->shape[a++] : 1, size_to = b < to->ndim ? to->shape[b++] : 1;
+        while (size != size_to) {
+            if (size < size_to)
+                size *= a < from->ndim ? from->shape[a++] : 0;
+            else
+                size_to *= b < to->ndim ? to->shape[b++] : 0;
+            if (size == 0 || size_to == 0)
+                return false;
+        }
+        int64_t run = 0;
+        for (int k = a - 1, next = -1; k >= first; --k) {
+            if (from->shape[k] == 1)
+                continue;
+            if (next < 0)
+                run = stride[k];
+            else if (stride[k] != stride[next] * from->shape[next])
+                return false;
+            next = k;
+        }
+        for (int k = b - 1; k >= first_to; --k) {
+            out[k] = run;
+            run *= to->shape[k];
+        }
+    }
+    return true;
+}
+
+static void base_of_reshape(const kn_lower_state *s, kn_base *b, int node)
+{
+    int in = s->graph->node[node].in[0];
+    const kn_base *from = &s->base[in];
+    int64_t *stride = strides_of(s, node);
+    if (stride && reshape_strides(stride, &s->typed[node], &s->typed[in], from->stride))
+        *b = (kn_base){from->kind, from->node, from->shift, stride};
+}
+
+void kn_bases_find(kn_lower_state *s)
+{
+    for (int n = 0; n < s->graph->n_nodes; ++n) {
+        const kn_node *node = &s->graph->node[n];
+        kn_base *b = &s->base[n];
+        *b = (kn_base){KN_BASE_NONE, n, 0, NULL};
+        bool reads_base =
+            node->n_in > 0 && s->base[node->in[0]].kind != KN_BASE_NONE && s->base[node->in[0]].stride;
+        if (s->is_room[n]) {
+            b->kind = KN_BASE_ROOM;
+            set_dense(s, b, n, room_item(s, n));
+        } else if (node->kind == KN_NODE_INPUT && s->array[node->index]) {
+            b->kind = KN_BASE_INPUT;
+            b->stride = s->array[node->index]->strides;
+        } else if (node->kind == KN_NODE_ARANGE) {
+            b->kind = KN_BASE_RANGE;
+            set_dense(s, b, n, 1);
+        } else if ((node->kind == KN_NODE_SLICE || node->kind == KN_NODE_TRANSPOSE) && reads_base) {
+            base_of_view(s, b, n);
+        } else if (node->kind == KN_NODE_RESHAPE && reads_base) {
+            base_of_reshape(s, b, n);
+        }
+    }
+}
+
+/* ---- uses ---- */
+
+typedef struct building {
+    kn_group *group;
+    const kn_lower_state *state;
+    kn_group_result result;
+    int *room;
+} building;
+
+static bool same_map(const kn_axis_map *a, const kn_axis_map *b, int ndim)
+{
+    bool same = true;
+    for (int k = 0; k < ndim && same; ++k)
+        same = a[k].to == b[k].to && a[k].start == b[k].start && a[k].step == b[k].step;
+    return same;
+}
+
+/* The use of a node at this place; one axis of extent 1 is as good as another. */
+static kn_use *use_at(building *b, int node, const kn_axis_map *map)
+{
+    kn_group *g = b->group;
+    const kn_typed *t = &b->state->typed[node];
+    kn_axis_map clean[KILN_MAX_NDIM];
+    for (int a = 0; a < t->ndim; ++a) {
+        clean[a] = t->shape[a] == 1 ? (kn_axis_map){-1, 0, 0} : map[a];
+        if (clean[a].to < 0)
+            clean[a].step = 0;
+    }
+    for (kn_use *u = g->use[node]; u; u = u->next)
+        if (same_map(u->map, clean, t->ndim))
+            return u;
+    kn_use *u = kn_arena_take(b->state->arena, sizeof *u);
+    kn_axis_map *copy = kn_arena_take(b->state->arena, (size_t)(t->ndim + 1) * sizeof *copy);
+    if (!u || !copy) {
+        b->result = KN_GROUP_FAILED;
+        return NULL;
+    }
+    memcpy(copy, clean, (size_t)t->ndim * sizeof *copy);
+    u->node = node;
+    u->map = copy;
+    u->next = g->use[node];
+    g->use[node] = u;
+    ++g->n_uses;
+    return u;
+}
+
+static kn_use **inputs_of(building *b, kn_use *u, int count)
+{
+    u->in = kn_arena_take(b->state->arena, (size_t)(count + 1) * sizeof(kn_use *));
+    u->n_in = u->in ? count : 0;
+    if (!u->in)
+        b->result = KN_GROUP_FAILED;
+    return u->in;
+}
+
+static void ask_room(building *b, int node)
+{
+    b->result = KN_GROUP_ROOM;
+    *b->room = node;
+}
+
+static void add_leaf(building *b, kn_use *u, const kn_base *base)
+{
+    kn_group *g = b->group;
+    kn_leaf leaf = {.kind = base->kind, .node = base->node, .shift = base->shift};
+    for (int a = 0; a < b->state->typed[u->node].ndim; ++a) {
+        leaf.shift += u->map[a].start * base->stride[a];
+        if (u->map[a].to >= 0)
+            leaf.stride[u->map[a].to] += u->map[a].step * base->stride[a];
+    }
+    for (kn_leaf *l = g->leaf; l && !u->leaf; l = l->next)
+        if (l->kind == leaf.kind && l->node == leaf.node && l->shift == leaf.shift &&
+            memcmp(l->stride, leaf.stride, sizeof leaf.stride) == 0)
+            u->leaf = l;
+    if (u->leaf)
+        return;
+    u->leaf = kn_arena_take(b->state->arena, sizeof leaf);
+    if (!u->leaf) {
+        b->result = KN_GROUP_FAILED;
+        return;
+    }
+    leaf.next = g->leaf;
+    leaf.number = g->n_leaves++;
+    *u->leaf = leaf;
+    g->leaf = u->leaf;
+}
+
+/* What an elementwise node reads is broadcast to its shape. */
+static void use_broadcast(building *b, kn_use *u, const kn_axis_map *map, int ndim)
+{
+    const kn_node *n = &b->state->graph->node[u->node];
+    kn_use **in = inputs_of(b, u, n->n_in);
+    for (int k = 0; k < n->n_in && in; ++k)
+        in[k] = use_at(b, n->in[k], map + (ndim - b->state->typed[n->in[k]].ndim));
+}
+
+static void use_view(building *b, kn_use *u)
+{
+    const kn_node *n = &b->state->graph->node[u->node];
+    const kn_typed *from = &b->state->typed[n->in[0]];
+    kn_axis_map axes[KILN_MAX_NDIM];
+    kn_use **in = inputs_of(b, u, 1);
+    view_axes(axes, b->state, u->node);
+    for (int a = 0; a < from->ndim; ++a) {
+        if (axes[a].to < 0)
+            continue;
+        kn_axis_map m = u->map[axes[a].to];
+        axes[a] = (kn_axis_map){m.to, axes[a].start + axes[a].step * m.start, axes[a].step * m.step};
+    }
+    if (in)
+        in[0] = use_at(b, n->in[0], axes);
+}
+
+/* A reshape of what is computed: axes of extent 1 come and go, all else has to lie in memory first. */
+static void use_reshape(building *b, kn_use *u)
+{
+    int from_node = b->state->graph->node[u->node].in[0];
+    const kn_typed *from = &b->state->typed[from_node], *to = &b->state->typed[u->node];
+    kn_axis_map axes[KILN_MAX_NDIM];
+    int at = 0;
+    for (int a = 0; a < from->ndim; ++a) {
+        axes[a] = (kn_axis_map){-1, 0, 0};
+        if (from->shape[a] == 1)
+            continue;
+        while (at < to->ndim && to->shape[at] == 1)
+            ++at;
+        if (at == to->ndim || to->shape[at] != from->shape[a]) {
+            ask_room(b, from_node);
+            return;
+        }
+        axes[a] = u->map[at++];
+    }
+    kn_use **in = inputs_of(b, u, 1);
+    if (in)
+        in[0] = use_at(b, from_node, axes);
+}
+
+/* ---- reductions ---- */
+
+/* Axes of the space that the place depends on, where it does so as the space's own index has it. False: otherwise. */
+static bool kept_axes(uint64_t *out, const kn_group *g, const kn_use *u, int ndim, const int64_t *shape)
+{
+    *out = 0;
+    for (int a = 0; a < ndim; ++a) {
+        const kn_axis_map *m = &u->map[a];
+        if (shape[a] == 1)
+            continue;
+        if (m->to < 0 || m->start != 0 || m->step != 1 || g->extent[m->to] != shape[a] || *out >> m->to & 1)
+            return false;
+        *out |= UINT64_C(1) << m->to;
+    }
+    return true;
+}
+
+/* The reduced extents that are not 1, in order, are those of these axes of the space. */
+static bool extents_match(const kn_group *g, uint64_t axes, const int64_t *extent, int count)
+{
+    int at = 0;
+    for (int a = 0; a < g->ndim; ++a) {
+        if (!(axes >> a & 1) || g->extent[a] == 1)
+            continue;
+        if (at == count || extent[at++] != g->extent[a])
+            return false;
+    }
+    return at == count;
+}
+
+/* Whether a reduction whose results are used along `kept` goes along with the group, whose reduced axes it settles if
+ * it is the first. */
+static bool joins(kn_group *g, uint64_t kept, const int64_t *extent, int count)
+{
+    uint64_t all = 0, rest;
+    for (int a = 0; a < g->ndim; ++a)
+        all |= g->extent[a] == 1 ? 0 : UINT64_C(1) << a;
+    rest = all & ~kept;
+    if (g->is_settled)
+        return (g->reduced & all) == rest && extents_match(g, g->reduced, extent, count);
+    if (rest != 0 && !extents_match(g, rest, extent, count))
+        return false;
+    if (rest == 0) { /* only results are stored */
+        if (g->ndim + count > KILN_MAX_NDIM)
+            return false;
+        for (int k = 0; k < count; ++k) {
+            rest |= UINT64_C(1) << g->ndim;
+            g->extent[g->ndim++] = extent[k];
+        }
+    }
+    g->reduced = rest;
+    g->is_settled = true;
+    return true;
+}
+
+static void use_reduction(building *b, kn_use *u)
+{
+    kn_group *g = b->group;
+    const kn_typed *t = &b->state->typed[u->node];
+    const kn_node *n = &b->state->graph->node[u->node];
+    int64_t shape[KILN_MAX_NDIM], extent[KILN_MAX_NDIM];
+    kn_axis_map axes[KILN_MAX_NDIM];
+    int ndim = kn_node_in_shape(shape, b->state, u->node), count = 0, own = 0;
+    uint64_t kept;
+    for (int a = 0; a < ndim; ++a)
+        if (t->axes >> a & 1 && shape[a] != 1)
+            extent[count++] = shape[a];
+    if (!kept_axes(&kept, g, u, t->ndim, t->shape) || !joins(g, kept, extent, count)) {
+        ask_room(b, u->node);
+        return;
+    }
+    int at = 0; /* the reduced axis of the space that is next */
+    for (int a = 0; a < ndim; ++a) {
+        bool is_reduced = t->axes >> a & 1;
+        axes[a] = is_reduced ? (kn_axis_map){-1, 0, 0} : u->map[own];
+        own += !is_reduced || n->keepdims;
+        if (!is_reduced || shape[a] == 1)
+            continue;
+        while (!(g->reduced >> at & 1) || g->extent[at] == 1)
+            ++at;
+        axes[a] = (kn_axis_map){at++, 0, 1};
+    }
+    u->is_fold = true;
+    use_broadcast(b, u, axes, ndim);
+}
+
+static void expand(building *b, kn_use *u)
+{
+    const kn_lower_state *s = b->state;
+    const kn_node *n = &s->graph->node[u->node];
+    const kn_base *base = &s->base[u->node];
+    bool is_stored_here = false;
+    for (int r = 0; r < b->group->n_roots; ++r)
+        is_stored_here |= b->group->root[r] == u->node;
+    if (base->kind == KN_BASE_ROOM && base->node == u->node && is_stored_here)
+        base = NULL;
+    if (base && base->kind != KN_BASE_NONE && base->stride) {
+        add_leaf(b, u, base);
+        return;
+    }
+    switch (n->kind) {
+    case KN_NODE_CALL:
+    case KN_NODE_KERNEL:
+        if (s->typed[u->node].is_reduction)
+            use_reduction(b, u);
+        else
+            use_broadcast(b, u, u->map, s->typed[u->node].ndim);
+        break;
+    case KN_NODE_CAST:
+        use_broadcast(b, u, u->map, s->typed[u->node].ndim);
+        break;
+    case KN_NODE_SLICE:
+    case KN_NODE_TRANSPOSE:
+        use_view(b, u);
+        break;
+    case KN_NODE_RESHAPE:
+        use_reshape(b, u);
+        break;
+    default:
+        break; /* numbers */
+    }
+}
+
+/* ---- roots ---- */
+
+static int64_t size_of(const kn_typed *t)
+{
+    int64_t size = 1;
+    for (int a = 0; a < t->ndim; ++a)
+        size *= t->shape[a];
+    return size;
+}
+
+/* The axes of the space that a root's are, in order, of those in `among`. */
+static bool match_root(kn_axis_map *map, const kn_group *g, const kn_typed *t, uint64_t among)
+{
+    int at = 0;
+    for (int a = 0; a < t->ndim; ++a) {
+        map[a] = (kn_axis_map){-1, 0, 0};
+        if (t->shape[a] == 1)
+            continue;
+        while (at < g->ndim && (!(among >> at & 1) || g->extent[at] == 1))
+            ++at;
+        if (at == g->ndim || g->extent[at] != t->shape[a])
+            return false;
+        map[a] = (kn_axis_map){at++, 0, 1};
+    }
+    for (; at < g->ndim; ++at)
+        if (among >> at & 1 && g->extent[at] != 1)
+            return false;
+    return true;
+}
+
+/* The axes over which what leads to a smaller root is reduced: those of the last reduction before it that goes over
+ * the whole space. */
+static bool find_reduced(uint64_t *out, const kn_group *g, const kn_lower_state *s, int root)
+{
+    int64_t shape[KILN_MAX_NDIM];
+    bool *wanted = kn_arena_take(s->arena, (size_t)s->graph->n_nodes);
+    if (!wanted)
+        return false;
+    wanted[root] = true;
+    for (int n = root; n >= 0; --n) {
+        if (!wanted[n] || (s->is_room[n] && n != root))
+            continue;
+        if (s->typed[n].is_reduction) {
+            int ndim = kn_node_in_shape(shape, s, n);
+            if (ndim == g->ndim && memcmp(shape, g->extent, (size_t)ndim * sizeof *shape) == 0) {
+                *out = s->typed[n].axes;
+                return true;
+            }
+        }
+        for (int k = 0; k < s->graph->node[n].n_in; ++k)
+            wanted[s->graph->node[n].in[k]] = true;
+    }
+    return false;
+}
+
+static bool place_root(building *b, int r)
+{
+    kn_group *g = b->group;
+    const kn_typed *t = &b->state->typed[g->root[r]];
+    kn_axis_map map[KILN_MAX_NDIM];
+    uint64_t all = g->ndim == 64 ? ~UINT64_C(0) : (UINT64_C(1) << g->ndim) - 1, reduced = 0;
+    if (!match_root(map, g, t, all)) {
+        if (!find_reduced(&reduced, g, b->state, g->root[r]) || !match_root(map, g, t, all & ~reduced))
+            return false;
+    }
+    g->root_use[r] = use_at(b, g->root[r], map);
+    return g->root_use[r] != NULL;
+}
+
+static void set_space(kn_group *g, const kn_typed *t)
+{
+    g->ndim = t->ndim;
+    memcpy(g->extent, t->shape, (size_t)t->ndim * sizeof *g->extent);
+}
+
+/* ---- levels, limits ---- */
+
+static bool leaf_is_all(const kn_group *g, const kn_leaf *leaf)
+{
+    bool is_all = false;
+    for (int a = 0; a < g->ndim; ++a)
+        is_all |= g->reduced >> a & 1 && leaf->stride[a] != 0;
+    return is_all;
+}
+
+static void settle_use(kn_group *g, kn_use *u)
+{
+    u->is_all = u->leaf && leaf_is_all(g, u->leaf);
+    u->level = 0;
+    for (int k = 0; k < u->n_in; ++k) {
+        u->level = u->in[k]->level > u->level ? u->in[k]->level : u->level;
+        u->is_all |= u->in[k]->is_all && !u->is_fold;
+    }
+    u->level += u->is_fold;
+    g->n_levels = u->level > g->n_levels ? u->level : g->n_levels;
+}
+
+static void list_uses(building *b)
+{
+    kn_group *g = b->group;
+    kn_use **last = &g->first_use;
+    int number = 0;
+    for (int n = 0; n < b->state->graph->n_nodes; ++n)
+        for (kn_use *u = g->use[n]; u; u = u->next) {
+            settle_use(g, u);
+            u->number = number++;
+            *last = u;
+            last = &u->after;
+        }
+}
+
+/* Leaves behind each use, as bits, so that a kernel with too many is cut where some have come together. */
+static int find_cut(const building *b)
+{
+    const kn_group *g = b->group;
+    size_t words = (size_t)g->n_leaves / 64 + 1;
+    uint64_t *bits = kn_arena_take(b->state->arena, words * (size_t)g->n_uses * sizeof *bits);
+    int best = -1;
+    for (const kn_use *u = g->first_use; bits && u; u = u->after) {
+        uint64_t *own = bits + words * (size_t)u->number;
+        int count = 0;
+        if (u->leaf)
+            own[u->leaf->number / 64] |= UINT64_C(1) << u->leaf->number % 64;
+        for (int k = 0; k < u->n_in; ++k)
+            for (size_t w = 0; w < words; ++w)
+                own[w] |= bits[words * (size_t)u->in[k]->number + w];
+        for (size_t w = 0; w < words; ++w)
+            count += __builtin_popcountll(own[w]);
+        bool is_root = false;
+        for (int r = 0; r < g->n_roots; ++r)
+            is_root |= g->root[r] == u->node;
+        if (u->leaf || u->n_in == 0 || is_root)
+            continue;
+        best = u->node;
+        if (count >= MANY_LEAVES || (g->n_uses > MOST_USES && u->number >= MANY_USES))
+            break;
+    }
+    return best;
+}
+
+static kn_group_result check_limits(building *b)
+{
+    kn_group *g = b->group;
+    if (g->n_leaves <= MOST_LEAVES && g->n_uses <= MOST_USES && 2 * g->n_levels + 2 <= KN_MAX_STAGES)
+        return KN_GROUP_DONE;
+    if (g->n_roots > 1)
+        return KN_GROUP_REFUSED;
+    *b->room = find_cut(b);
+    g->is_too_large = true;
+    return *b->room >= 0 ? KN_GROUP_ROOM : KN_GROUP_DONE;
+}
+
+kn_group_result kn_group_build(kn_group *out, int *room, const kn_lower_state *s, const int *root,
+                               int n_roots)
+{
+    building b = {out, s, KN_GROUP_DONE, room};
+    memset(out, 0, sizeof *out);
+    out->n_roots = n_roots;
+    out->root = kn_arena_take(s->arena, (size_t)n_roots * sizeof *out->root);
+    out->root_use = kn_arena_take(s->arena, (size_t)n_roots * sizeof *out->root_use);
+    out->use = kn_arena_take(s->arena, (size_t)s->graph->n_nodes * sizeof *out->use);
+    if (!out->root || !out->root_use || !out->use)
+        return KN_GROUP_FAILED;
+    memcpy(out->root, root, (size_t)n_roots * sizeof *root);
+    for (int r = 1; r < n_roots; ++r) /* the largest first */
+        for (int q = r; q > 0 && size_of(&s->typed[out->root[q]]) > size_of(&s->typed[out->root[q - 1]]);
+             --q) {
+            int other = out->root[q];
+            out->root[q] = out->root[q - 1];
+            out->root[q - 1] = other;
+        }
+    set_space(out, &s->typed[out->root[0]]);
+    for (int r = 0; r < n_roots; ++r)
+        if (!place_root(&b, r))
+            return b.result == KN_GROUP_FAILED ? KN_GROUP_FAILED : KN_GROUP_REFUSED;
+    for (int n = s->graph->n_nodes - 1; n >= 0; --n)
+        for (kn_use *u = out->use[n]; u && b.result == KN_GROUP_DONE; u = u->next)
+            expand(&b, u);
+    if (b.result != KN_GROUP_DONE)
+        return b.result;
+    list_uses(&b);
+    return check_limits(&b);
+}
+
+bool kn_groups_share(const kn_group *a, const kn_group *b)
+{
+    for (const kn_leaf *l = a->leaf; l; l = l->next)
+        for (const kn_leaf *m = b->leaf; m; m = m->next)
+            if (l->kind == m->kind && l->node == m->node && l->shift == m->shift &&
+                memcmp(l->stride, m->stride, sizeof l->stride) == 0)
+                return true;
+    return false;
+}

@@ -1,0 +1,100 @@
+/* fuse/group.h - what one kernel computes of a graph: some nodes that are stored (roots), and all that they need and
+ * that is not read from memory.
+ *
+ * A group has a space, whose axes are those of its largest root and, where only results of reductions are stored,
+ * those that are reduced besides. A node is used at a place that follows from the element of the space: along each
+ * of its own axes at start + step * (index along an axis of the space). Views cost nothing that way: they change the
+ * places at which what is in front of them is used. A node may be used at several places (x[1:] - x[:-1]).
+ *
+ * Reductions of a group have their reduced axes in common: a reduction is part of it where its results are used as
+ * the space's kept axes have them, and its reduced axes are the others. What does not fit is computed by another
+ * kernel first, and stored in a room between them. */
+#ifndef KN_FUSE_GROUP_H
+#define KN_FUSE_GROUP_H
+
+#include "fuse/arena.h"
+#include "array/array.h"
+#include "fuse/infer.h"
+
+/* Along one axis of a node: start + step * index along axis `to` of the space; to -1: start. */
+typedef struct kn_axis_map {
+    int to;
+    int64_t start, step;
+} kn_axis_map;
+
+/* A node that is a view of something in memory, or of a range, whose element numbers are affine as well. */
+typedef enum kn_base_kind { KN_BASE_NONE, KN_BASE_INPUT, KN_BASE_ROOM, KN_BASE_RANGE } kn_base_kind;
+typedef struct kn_base {
+    kn_base_kind kind;
+    int node;        /* the input, the node of the room, the range */
+    int64_t shift;   /* of its first element: bytes; of a range elements */
+    int64_t *stride; /* along each axis of the viewing node: bytes; of a range elements */
+} kn_base;
+
+/* What is read from memory, or numbered, along the axes of the space. */
+typedef struct kn_leaf {
+    struct kn_leaf *next;
+    kn_base_kind kind;
+    int node, number; /* of the leaves of its group */
+    int64_t shift, stride[KILN_MAX_NDIM];
+} kn_leaf;
+
+/* A node at a place. */
+typedef struct kn_use {
+    struct kn_use *next, *after; /* of the same node; in the order of nodes */
+    int node, number;
+    kn_axis_map *map;
+    kn_leaf *leaf;      /* NULL: it is computed */
+    struct kn_use **in; /* the uses of what it reads */
+    int n_in;
+    bool is_fold; /* a reduction of this group */
+    bool is_all;  /* it differs along the reduced axes */
+    int level;    /* reductions of this group that it comes behind, one waiting for the other */
+} kn_use;
+
+/* What all groups of a lowering share. */
+typedef struct kn_lower_state {
+    const kn_graph *graph;
+    const kn_typed *typed;
+    kiln_array *const *array; /* by input; NULL: a scalar */
+    kn_arena *arena;
+    kn_base *base; /* by node */
+    bool *is_room; /* by node: computed by a kernel before it is used */
+} kn_lower_state;
+
+typedef struct kn_group {
+    int ndim;
+    int64_t extent[KILN_MAX_NDIM];
+    uint64_t reduced;  /* its axes (bits) */
+    bool is_settled;   /* there are reductions, and `reduced` says over what */
+    bool is_too_large; /* why a node is asked for */
+    int n_levels;
+    int n_roots, *root;
+    kn_use **root_use;
+    kn_use **use;      /* by node: a list */
+    kn_use *first_use; /* all, from low nodes to high ones */
+    int n_uses, n_leaves;
+    kn_leaf *leaf;
+} kn_group;
+
+/* What became of an attempt. */
+typedef enum kn_group_result {
+    KN_GROUP_DONE,
+    KN_GROUP_REFUSED, /* these roots do not go together */
+    KN_GROUP_ROOM,    /* *room: a node that has to be computed by itself */
+    KN_GROUP_FAILED   /* no memory */
+} kn_group_result;
+
+/* Sets state->base for all nodes: again whenever is_room has changed. */
+void kn_bases_find(kn_lower_state *state);
+
+/* Fills *out from roots, the largest first. */
+kn_group_result kn_group_build(kn_group *out, int *room, const kn_lower_state *state, const int *root,
+                               int n_roots);
+/* Whether two groups read something in the same way. */
+bool kn_groups_share(const kn_group *a, const kn_group *b);
+
+/* The broadcast shape of what a node reads. */
+int kn_node_in_shape(int64_t *shape, const kn_lower_state *state, int node);
+
+#endif

@@ -1,0 +1,520 @@
+/* Lowering. Nodes that are stored (results, and what has to lie in memory before it is read) are put into groups, a
+ * kernel each, in the order in which they come; one that goes together with an earlier group joins it. What a group
+ * finds that it cannot compute is made a room, and all begins anew: rooms only become more. */
+#include "fuse/lower.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "fuse/op.h"
+#include "fuse/report.h"
+#include "fuse/text.h"
+#include "plan/kind.h"
+#include "plan/shape.h"
+
+/* Elements up to which a kernel that goes over its rows several times is as good as several kernels. */
+enum { FEW_ELEMENTS = 1 << 15 };
+
+typedef struct lowering {
+    kn_lower_state state;
+    const kn_expression *expression;
+    const kn_lowering_call *call;
+    kn_arena arena;
+    kn_typed *typed;
+    kiln_array *array[KN_MAX_PARAMS];
+    bool *is_alone; /* by node: it joins no other */
+    int *group_of;  /* by node that is stored: its group */
+    int *output_of; /* by node: the first result that it is; -1 */
+    int *room_of;   /* by node: its room */
+    kn_group *group;
+    kn_text *text; /* by group */
+    int n_groups;
+    kn_why *why;   /* by node */
+    bool is_again; /* a room more was found */
+    kn_lowered *out;
+} lowering;
+
+/* ---- arguments ---- */
+
+static kiln_status infer(lowering *l)
+{
+    const kn_graph *g = l->expression->graph;
+    kn_argument argument[KN_MAX_PARAMS];
+    for (int k = 0; k < g->n_in; ++k) {
+        const kiln_arg *a = &l->call->in[k];
+        kn_argument *to = &argument[k];
+        memset(to, 0, sizeof *to);
+        if (a->kind == KILN_ARG_ARRAY) {
+            l->array[k] = a->value.array;
+            *to = (kn_argument){a->value.array->dtype, false, false, a->value.array->ndim,
+                                a->value.array->shape};
+        } else {
+            to->is_scalar = true;
+            to->is_weak = a->kind != KILN_ARG_TYPED;
+            to->dtype = to->is_weak ? kn_weak_dtype(a) : (kiln_dtype)a->dtype;
+        }
+    }
+    return kn_graph_infer(&l->typed, g, argument);
+}
+
+static kiln_status no_memory(void)
+{
+    return kn_error_memory(sizeof(kn_group), "a lowered expression");
+}
+
+static kiln_status prepare(lowering *l)
+{
+    const kn_graph *g = l->expression->graph;
+    size_t nodes = (size_t)g->n_nodes;
+    l->state = (kn_lower_state){.graph = g, .typed = l->typed, .array = l->array, .arena = &l->arena};
+    l->state.base = kn_arena_take(&l->arena, nodes * sizeof *l->state.base);
+    l->state.is_room = kn_arena_take(&l->arena, nodes);
+    l->is_alone = kn_arena_take(&l->arena, nodes);
+    l->group_of = kn_arena_take(&l->arena, nodes * sizeof *l->group_of);
+    l->output_of = kn_arena_take(&l->arena, nodes * sizeof *l->output_of);
+    l->room_of = kn_arena_take(&l->arena, nodes * sizeof *l->room_of);
+    l->group = kn_arena_take(&l->arena, nodes * sizeof *l->group);
+    l->why = kn_arena_take(&l->arena, nodes * sizeof *l->why);
+    l->text = kn_arena_take(&l->arena, nodes * sizeof *l->text);
+    if (l->arena.failed)
+        return no_memory();
+    memset(l->output_of, 0xff, nodes * sizeof *l->output_of);
+    for (int j = g->n_out; j-- > 0;)
+        l->output_of[g->out[j]] = j;
+    return KILN_OK;
+}
+
+/* ---- groups ---- */
+
+static void add_room(lowering *l, int node, kn_why why)
+{
+    l->state.is_room[node] = true;
+    l->why[node] = why;
+    l->is_again = true;
+}
+
+/* Whether all rooms that the group reads are stored by groups before `before`. */
+static bool comes_after_rooms(const lowering *l, const kn_group *g, int before)
+{
+    bool does = true;
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
+        does = does && (leaf->kind != KN_BASE_ROOM || l->group_of[leaf->node] < before);
+    return does;
+}
+
+/* A root goes along with a group that reads something as it does, or that has its shape and reduces nothing either. */
+static bool joins(lowering *l, int at, const kn_group *own, int root)
+{
+    kn_group *g = &l->group[at];
+    kn_group both;
+    int unused;
+    int *roots = kn_arena_take(&l->arena, (size_t)(g->n_roots + 1) * sizeof *roots);
+    if (!roots || l->is_alone[root] || l->is_alone[g->root[0]] || !kn_groups_share(g, own))
+        return false;
+    memcpy(roots, g->root, (size_t)g->n_roots * sizeof *roots);
+    roots[g->n_roots] = root;
+    if (kn_group_build(&both, &unused, &l->state, roots, g->n_roots + 1) != KN_GROUP_DONE ||
+        !comes_after_rooms(l, &both, at))
+        return false;
+    *g = both;
+    l->group_of[root] = at;
+    return true;
+}
+
+static kiln_status place_root(lowering *l, int root)
+{
+    kn_group own;
+    int room = -1;
+    switch (kn_group_build(&own, &room, &l->state, &root, 1)) {
+    case KN_GROUP_ROOM:
+        add_room(l, room, own.is_too_large ? KN_WHY_LONG : KN_WHY_PLACE);
+        return KILN_OK;
+    case KN_GROUP_DONE:
+        break;
+    case KN_GROUP_REFUSED:
+        return kn_error(KILN_ERROR_INTERNAL, "%s: node %d is computed by no kernel", l->state.graph->name,
+                        root);
+    case KN_GROUP_FAILED:
+    default:
+        return no_memory();
+    }
+    for (int at = 0; at < l->n_groups; ++at)
+        if (joins(l, at, &own, root))
+            return KILN_OK;
+    l->group_of[root] = l->n_groups;
+    l->group[l->n_groups++] = own;
+    return KILN_OK;
+}
+
+static kiln_status find_groups(lowering *l)
+{
+    kiln_status status = KILN_OK;
+    l->n_groups = 0;
+    l->is_again = false;
+    kn_bases_find(&l->state);
+    if (l->arena.failed)
+        return no_memory();
+    for (int n = 0; n < l->state.graph->n_nodes && status == KILN_OK && !l->is_again; ++n)
+        if (l->state.is_room[n] || l->output_of[n] >= 0)
+            status = place_root(l, n);
+    return status;
+}
+
+/* ---- bindings ---- */
+
+/* A view along the axes of the program's space. */
+static kiln_status set_view(kiln_array **out, const lowering *l, const kn_text *t, const kn_group *g,
+                            int count, kiln_array *array, char *data, kiln_dtype dtype, const int64_t *stride)
+{
+    int64_t shape[KILN_MAX_NDIM], strides[KILN_MAX_NDIM];
+    (void)l;
+    for (int k = 0; k < count; ++k) {
+        shape[k] = g->extent[t->order[k]];
+        strides[k] = stride[t->order[k]];
+    }
+    if (array)
+        return kn_array_view(out, array, data, count, shape, strides);
+    kiln_status status = kn_array_placeholder(out, dtype, count, shape);
+    if (status == KILN_OK) {
+        memcpy((*out)->strides, strides, (size_t)count * sizeof *strides);
+        (*out)->data = data;
+    }
+    return status;
+}
+
+static kiln_status bind_input(lowering *l, kn_lowered_part *part, const kn_text *t, const kn_group *g, int k)
+{
+    const kn_text_param *p = &t->in[k];
+    kn_operand *o = &part->binding.operand[k];
+    kn_source *source = &part->source[k];
+    *o = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = p->dtype};
+    if (!p->leaf) {
+        *source = (kn_source){p->input >= 0 ? KN_FROM_INPUT : KN_FROM_NUMBER, p->input, 0, p->number};
+        return KILN_OK;
+    }
+    kiln_array *array = NULL;
+    char *data = NULL;
+    data += p->leaf->shift;
+    *o = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = p->dtype, .seen = p->dtype};
+    if (p->leaf->kind == KN_BASE_INPUT) {
+        int input = l->state.graph->node[p->leaf->node].index;
+        array = l->array[input];
+        data = array->data + p->leaf->shift;
+        o->dtype = array->dtype;
+        *source = (kn_source){.kind = KN_FROM_INPUT, .index = input, .shift = p->leaf->shift};
+    } else {
+        *source =
+            (kn_source){.kind = KN_FROM_ROOM, .index = l->room_of[p->leaf->node], .shift = p->leaf->shift};
+    }
+    return set_view(&part->binding.array[k], l, t, g, g->ndim, array, data, o->dtype, p->leaf->stride);
+}
+
+/* Bytes along the axes of the group's space, of an array that has the root's shape. */
+static void spread(int64_t *out, const lowering *l, const kn_group *g, int r, const int64_t *stride)
+{
+    memset(out, 0, KILN_MAX_NDIM * sizeof *out);
+    for (int a = 0; a < l->typed[g->root[r]].ndim; ++a)
+        if (g->root_use[r]->map[a].to >= 0)
+            out[g->root_use[r]->map[a].to] = stride[a];
+}
+
+static kiln_status bind_output(lowering *l, kn_lowered_part *part, const kn_text *t, const kn_group *g, int r)
+{
+    int node = g->root[r], j = l->output_of[node], k = t->n_in + r;
+    const kn_typed *typed = &l->typed[node];
+    kiln_dtype seen = kn_computed_dtype(typed->dtype);
+    kiln_array *given = j >= 0 && !l->state.is_room[node] && l->call->out ? l->call->out[j] : NULL;
+    int64_t dense[KILN_MAX_NDIM], stride[KILN_MAX_NDIM];
+    kn_operand *o = &part->binding.operand[k];
+    bool is_kept = part->program->kept_outputs >> r & 1;
+    *o = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = typed->dtype, .seen = seen};
+    if (l->state.is_room[node])
+        o->dtype = seen;
+    else if (given)
+        o->dtype = given->dtype;
+    kn_shape_c_strides(typed->ndim, typed->shape, (int64_t)kiln_dtype_size(o->dtype), dense);
+    spread(stride, l, g, r,
+           given                    ? given->strides
+           : l->state.is_room[node] ? dense
+                                    : l->out->form[j].extents + typed->ndim);
+    part->source[k] = l->state.is_room[node] ? (kn_source){.kind = KN_FROM_ROOM, .index = l->room_of[node]}
+                                             : (kn_source){.kind = KN_FROM_OUTPUT, .index = j};
+    return set_view(&part->binding.array[k], l, t, g, is_kept ? t->n_kept : g->ndim, given,
+                    given ? given->data : NULL, o->dtype, stride);
+}
+
+static kiln_status bind_part(lowering *l, kn_lowered_part *part, const kn_text *t, const kn_group *g)
+{
+    kiln_status status = KILN_OK;
+    kn_binding *b = &part->binding;
+    b->program = part->program;
+    b->device = l->call->device;
+    for (int k = 0; k < t->n_in && status == KILN_OK; ++k)
+        status = bind_input(l, part, t, g, k);
+    for (int r = 0; r < g->n_roots && status == KILN_OK; ++r)
+        status = bind_output(l, part, t, g, r);
+    b->n_arrays = kn_operands_settle(b->operand, t->n_in + g->n_roots);
+    part->options = (kiln_call_options)KILN_CALL_OPTIONS_INIT;
+    part->options.block = l->call->options->block;
+    bool is_said = false; /* by an array that is no result of reductions */
+    for (int k = 0; k < t->n_in + g->n_roots; ++k)
+        is_said |= b->array[k] && !(k >= t->n_in && part->program->kept_outputs >> (k - t->n_in) & 1);
+    for (int k = 0; k < g->ndim; ++k)
+        part->shape[k] = g->extent[t->order[k]];
+    if (!is_said) {
+        part->options.shape = part->shape;
+        part->options.ndim = g->ndim;
+    }
+    return status;
+}
+
+/* ---- parts ---- */
+
+/* A kernel that would go over long rows several times, or leave most of a device idle, is taken apart: what its first
+ * reductions give is computed by itself. */
+static kiln_status check_part(lowering *l, kn_lowered_part *part, const kn_group *g)
+{
+    kn_resolved *r = kn_malloc(sizeof *r);
+    if (!r)
+        return no_memory();
+    kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
+    bool is_slow = status == KILN_OK && strcmp(r->spec.schedule.kind->name, "row_walked") == 0 &&
+                   r->space.size > FEW_ELEMENTS;
+    kn_free(r);
+    if (!is_slow && status != KILN_ERROR_UNSUPPORTED)
+        return status;
+    if (g->n_roots > 1) {
+        for (int k = 0; k < g->n_roots; ++k)
+            l->is_alone[g->root[k]] = true;
+        l->is_again = true;
+        return KILN_OK;
+    }
+    for (const kn_use *u = g->first_use; u; u = u->after)
+        if (u->is_fold && u->level == 1 && u != g->root_use[0])
+            add_room(l, u->node, KN_WHY_ROWS);
+    return KILN_OK;
+}
+
+static kiln_status make_part(lowering *l, int at)
+{
+    kn_lowered_part *part = &l->out->part[at];
+    const kn_group *g = &l->group[at];
+    char name[KN_NAME_MAX];
+    int room = -1;
+    snprintf(name, sizeof name, l->n_groups > 1 ? "%.48s_%d" : "%.48s", l->state.graph->name, at + 1);
+    kiln_status status = kn_text_write(&l->text[at], &room, g, &l->state, name, &l->expression->options);
+    part->program = l->text[at].program;
+    if (status == KILN_OK && room >= 0) {
+        add_room(l, room, KN_WHY_PLACE);
+        return KILN_OK;
+    }
+    if (status == KILN_OK)
+        status = bind_part(l, part, &l->text[at], g);
+    if (status == KILN_OK && g->n_levels > 0)
+        status = check_part(l, part, g);
+    return status;
+}
+
+static kiln_status make_parts(lowering *l)
+{
+    kiln_status status = KILN_OK;
+    kn_lowered_drop_parts(l->out);
+    l->out->part = kn_calloc((size_t)l->n_groups + 1, sizeof *l->out->part);
+    if (!l->out->part)
+        return no_memory();
+    l->out->n_parts = l->n_groups;
+    for (int p = 0; p < l->n_groups && status == KILN_OK && !l->is_again; ++p)
+        status = make_part(l, p);
+    return status;
+}
+
+/* ---- rooms and results ---- */
+
+static kiln_status make_rooms(lowering *l)
+{
+    int count = 0;
+    for (int n = 0; n < l->state.graph->n_nodes; ++n)
+        if (l->state.is_room[n])
+            l->room_of[n] = count++;
+    kn_free(l->out->room);
+    l->out->room = kn_calloc((size_t)count + 1, sizeof *l->out->room);
+    if (!l->out->room)
+        return no_memory();
+    l->out->n_rooms = count;
+    for (int n = 0; n < l->state.graph->n_nodes; ++n) {
+        if (!l->state.is_room[n])
+            continue;
+        kn_room *r = &l->out->room[l->room_of[n]];
+        r->first = r->last = l->group_of[n];
+        r->size = kiln_dtype_size(kn_computed_dtype(l->typed[n].dtype)) *
+                  (size_t)kn_shape_size(l->typed[n].ndim, l->typed[n].shape);
+        for (int p = 0; p < l->n_groups; ++p)
+            for (const kn_leaf *leaf = l->group[p].leaf; leaf; leaf = leaf->next)
+                if (leaf->kind == KN_BASE_ROOM && leaf->node == n && p > r->last)
+                    r->last = p;
+    }
+    return KILN_OK;
+}
+
+static kiln_status check_output(const lowering *l, int j)
+{
+    const kn_graph *g = l->state.graph;
+    const kn_typed *t = &l->typed[g->out[j]];
+    const kiln_array *given = l->call->out ? l->call->out[j] : NULL;
+    if (!given)
+        return KILN_OK;
+    if (!kn_dtype_may_store(t->dtype, given->dtype))
+        return kn_error(
+            KILN_ERROR_TYPE,
+            "%s: out[%d]: the result '%s' is %s, which an array of %s does not hold; one of the same kind or "
+            "one above it was expected",
+            g->name, j, g->output[j], kiln_dtype_name(t->dtype), kiln_dtype_name(given->dtype));
+    if (given->ndim == t->ndim && memcmp(given->shape, t->shape, (size_t)t->ndim * sizeof *t->shape) == 0)
+        return KILN_OK;
+    kn_str own = KN_STR_INIT, other = KN_STR_INIT;
+    kn_shape_format(&own, t->ndim, t->shape);
+    kn_shape_format(&other, given->ndim, given->shape);
+    kiln_status status = kn_error(KILN_ERROR_SHAPE, "%s: out[%d] has shape %s, but the result '%s' has %s",
+                                  g->name, j, kn_str_text(&other), g->output[j], kn_str_text(&own));
+    kn_str_free(&own);
+    kn_str_free(&other);
+    return status;
+}
+
+/* C order, or, where the call asks for it, that in which its arrays lie which have the result's shape, or broadcast to
+ * it; 0 where there are no elements. */
+static void set_strides(int64_t *out, const lowering *l, const kn_typed *t)
+{
+    kn_view view[KN_MAX_PARAMS];
+    int axes[KILN_MAX_NDIM], count = 0;
+    for (int k = 0; k < l->state.graph->n_in; ++k) {
+        const kiln_array *a = l->array[k];
+        bool fits = a && a->ndim <= t->ndim;
+        for (int d = 0; fits && d < a->ndim; ++d)
+            fits = a->shape[d] == 1 || a->shape[d] == t->shape[t->ndim - a->ndim + d];
+        if (fits)
+            view[count++] = (kn_view){a->shape, a->strides, a->ndim, false};
+    }
+    for (int a = 0; a < t->ndim; ++a)
+        axes[a] = a;
+    if (l->call->options->order == KILN_ORDER_KEEP && count > 0)
+        kn_space_memory_order(axes, t->ndim, view, count);
+    int64_t run = kn_shape_size(t->ndim, t->shape) == 0 ? 0 : (int64_t)kiln_dtype_size(t->dtype);
+    for (int a = t->ndim; a-- > 0; run *= t->shape[axes[a]])
+        out[axes[a]] = run;
+}
+
+/* Forms of all results, with their extents behind them in the same block. */
+static kiln_status make_forms(lowering *l)
+{
+    const kn_graph *g = l->state.graph;
+    size_t extents = 0;
+    for (int j = 0; j < g->n_out; ++j)
+        extents += 2 * (size_t)l->typed[g->out[j]].ndim;
+    l->out->form = kn_calloc(1, (size_t)g->n_out * sizeof *l->out->form + (extents + 1) * sizeof(int64_t));
+    if (!l->out->form)
+        return no_memory();
+    int64_t *at = (int64_t *)(void *)(l->out->form + g->n_out);
+    for (int j = 0; j < g->n_out; ++j) {
+        const kn_typed *t = &l->typed[g->out[j]];
+        kiln_status status = check_output(l, j);
+        if (status == KILN_OK)
+            status = kn_array_check_shape(t->dtype, t->ndim, t->shape);
+        if (status != KILN_OK)
+            return status;
+        if (t->ndim > 0)
+            memcpy(at, t->shape, (size_t)t->ndim * sizeof *at);
+        set_strides(at + t->ndim, l, t);
+        kn_array_form_make(&l->out->form[j], t->dtype, t->ndim, at);
+        at += 2 * t->ndim;
+    }
+    return KILN_OK;
+}
+
+/* A single map may write where it reads, if it does so element by element. */
+static void find_in_place(lowering *l)
+{
+    if (l->n_groups != 1 || l->group[0].n_levels > 0)
+        return;
+    const kn_group *g = &l->group[0];
+    for (int r = 0; r < g->n_roots; ++r) {
+        int j = l->output_of[g->root[r]];
+        const kiln_array *out = j >= 0 && l->call->out ? l->call->out[j] : NULL;
+        int64_t stride[KILN_MAX_NDIM];
+        if (!out)
+            continue;
+        spread(stride, l, g, r, out->strides);
+        uint64_t same = ~UINT64_C(0);
+        for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next) {
+            if (leaf->kind != KN_BASE_INPUT)
+                continue;
+            int input = l->state.graph->node[leaf->node].index;
+            if (leaf->shift != 0 || l->array[input]->item_size != out->item_size ||
+                memcmp(leaf->stride, stride, (size_t)g->ndim * sizeof *stride) != 0)
+                same &= ~(UINT64_C(1) << input);
+        }
+        l->out->in_place[j] = same;
+    }
+}
+
+static kiln_status report(lowering *l)
+{
+    kn_report_all(&l->out->note, &l->state, l->group, l->n_groups, l->why);
+    kiln_status status = kn_str_status(&l->out->note, "a lowered expression");
+    for (int p = 0; p < l->n_groups && status == KILN_OK; ++p) {
+        kn_str label = KN_STR_INIT;
+        kn_report_part(&label, &l->state, &l->group[p], &l->text[p], l->out->part[p].program);
+        l->out->part[p].label = kn_str_take(&label, "a lowered expression");
+        status = l->out->part[p].label ? KILN_OK : KILN_ERROR_MEMORY;
+    }
+    return status;
+}
+
+/* What the expression says itself. */
+static kiln_status check_options(const kn_graph *g, const kiln_call_options *o)
+{
+    const char *given = o->axes                         ? "axes"
+                        : o->flags & KILN_CALL_KEEPDIMS ? "flags: KILN_CALL_KEEPDIMS"
+                        : o->size > 0                   ? "size"
+                        : o->shape                      ? "shape"
+                                                        : NULL;
+    return given ? kn_error(KILN_ERROR_INVALID,
+                            "%s: options.%s was given, but an expression says its axes and shapes itself",
+                            g->name, given)
+                 : KILN_OK;
+}
+
+kiln_status kn_lower(kn_lowered *out, const void *subject, const kn_lowering_call *call)
+{
+    lowering *l = kn_calloc(1, sizeof *l);
+    if (!l)
+        return no_memory();
+    l->expression = subject;
+    l->call = call;
+    l->out = out;
+    kiln_status status = check_options(l->expression->graph, call->options);
+    if (status == KILN_OK)
+        status = infer(l);
+    if (status == KILN_OK)
+        status = prepare(l);
+    if (status == KILN_OK)
+        status = make_forms(l);
+    l->is_again = true;
+    while (status == KILN_OK && l->is_again) {
+        status = find_groups(l);
+        if (status == KILN_OK && !l->is_again)
+            status = make_rooms(l);
+        if (status == KILN_OK && !l->is_again)
+            status = make_parts(l);
+    }
+    if (status == KILN_OK) {
+        find_in_place(l);
+        status = report(l);
+    }
+    kn_arena_free(&l->arena);
+    kn_free(l->typed);
+    kn_free(l);
+    return status;
+}

@@ -1,0 +1,266 @@
+#include "fuse/op.h"
+
+#include <string.h>
+
+#include "base/error.h"
+#include "kernel/kernel.h"
+#include "kernel/operation.h"
+#include "types/caret.h"
+
+kiln_dtype kn_computed_dtype(kiln_dtype dtype)
+{
+    return kn_dtype_is_half(dtype) ? KILN_FLOAT32 : dtype;
+}
+
+const char *kn_computed_name(kiln_dtype dtype)
+{
+    return kn_dtype_info_of(kn_computed_dtype(dtype))->c_name;
+}
+
+/* ---- words of a text ---- */
+
+typedef struct words {
+    const char *text; /* what is left of it */
+    const char *word;
+    size_t length;
+    bool is_member; /* it stands behind '.', '->' or '::' */
+    char was;       /* the first character of the word before */
+    kn_token_kind kind;
+} words;
+
+static bool next_word(words *w)
+{
+    const char *last = w->word;
+    bool behind = last && w->kind == KN_TOKEN_OTHER &&
+                  (last[0] == '.' || (last[0] == '>' && w->was == '-') || (last[0] == ':' && w->was == ':'));
+    w->was = last ? last[0] : 0;
+    bool was_space = w->word && w->kind == KN_TOKEN_SPACE;
+    w->is_member = behind || (was_space && w->is_member);
+    w->word = w->text;
+    w->kind = kn_token_scan(w->text, &w->length);
+    w->text += w->length;
+    return w->kind != KN_TOKEN_END;
+}
+
+static bool is_word(const words *w, const char *name)
+{
+    return strlen(name) == w->length && memcmp(name, w->word, w->length) == 0;
+}
+
+/* Names that the text of a kernel has for values: a letter and digits, "t12". */
+static bool is_name_of_ours(const words *w)
+{
+    size_t at = 1;
+    while (at < w->length && w->word[at] >= '0' && w->word[at] <= '9')
+        ++at;
+    return w->length > 1 && at == w->length && strchr("xtsyvrefw", w->word[0]);
+}
+
+static bool mixes(const char *text)
+{
+    static const char *const alone[] = {"i", "n", "_ind", "return", "continue", "break", "goto"};
+    words w = {.text = text ? text : ""};
+    while (next_word(&w)) {
+        if (w.kind == KN_TOKEN_OTHER && (w.word[0] == '#' || w.word[0] == '\\'))
+            return false;
+        if (w.kind != KN_TOKEN_NAME || w.is_member)
+            continue;
+        if (is_name_of_ours(&w))
+            return false;
+        for (size_t k = 0; k < sizeof alone / sizeof alone[0]; ++k)
+            if (is_word(&w, alone[k]))
+                return false;
+    }
+    return true;
+}
+
+/* Calls of functions, but not casts to a parameter's type, and divisions. */
+static bool is_costly(const char *text)
+{
+    words w = {.text = text};
+    size_t name = 0;
+    bool is_call = false;
+    while (next_word(&w)) {
+        if (w.kind == KN_TOKEN_SPACE)
+            continue;
+        if (w.kind == KN_TOKEN_OTHER &&
+            (w.word[0] == '/' || w.word[0] == '%' || (w.word[0] == '(' && name > 1)))
+            is_call = true;
+        name = w.kind == KN_TOKEN_NAME ? w.length : 0;
+    }
+    return is_call;
+}
+
+void kn_op_put(kn_str *out, const kn_op *op, const char *text, const char *const *name, const char *a,
+               const char *b)
+{
+    words w = {.text = text};
+    while (next_word(&w)) {
+        const char *put = NULL;
+        if (w.kind == KN_TOKEN_NAME && !w.is_member) {
+            for (int k = 0; k < op->n_in + op->n_out && !put; ++k) {
+                if (name && name[k] && is_word(&w, op->param[k].name))
+                    put = name[k];
+                else if (w.length == 1 && op->param[k].type == KN_TYPE_PLACEHOLDER &&
+                         op->param[k].placeholder == w.word[0])
+                    put = kn_computed_name(op->dtype[k]);
+            }
+            if (!put && a && is_word(&w, "a"))
+                put = a;
+            if (!put && b && is_word(&w, "b"))
+                put = b;
+        }
+        if (put)
+            kn_str_append(out, put);
+        else
+            kn_str_append_n(out, w.word, w.length);
+    }
+}
+
+const char *kn_op_expression(const kn_op *op, const char *text)
+{
+    words w = {.text = text};
+    int depth = 0;
+    if (op->n_out != 1)
+        return NULL;
+    do
+        if (!next_word(&w))
+            return NULL;
+    while (w.kind == KN_TOKEN_SPACE);
+    if (w.kind != KN_TOKEN_NAME || !is_word(&w, op->param[op->n_in].name))
+        return NULL;
+    do
+        if (!next_word(&w))
+            return NULL;
+    while (w.kind == KN_TOKEN_SPACE);
+    if (w.kind != KN_TOKEN_OTHER || w.word[0] != '=' || w.text[0] == '=')
+        return NULL;
+    const char *expression = w.text;
+    while (next_word(&w)) {
+        if (w.kind == KN_TOKEN_OPEN || (w.kind == KN_TOKEN_NAME && is_word(&w, op->param[op->n_in].name)))
+            return NULL;
+        if (w.kind != KN_TOKEN_OTHER)
+            continue;
+        depth += w.word[0] == '(' || w.word[0] == '[';
+        depth -= w.word[0] == ')' || w.word[0] == ']';
+        if (strchr(";{}", w.word[0]) || (w.word[0] == ',' && depth == 0))
+            return NULL;
+    }
+    return expression;
+}
+
+void kn_op_put_value_type(kn_str *out, const kn_op *op, const char *space)
+{
+    if (op->value != KILN_DTYPE_NONE)
+        kn_str_append(out, kn_computed_name(op->value));
+    else
+        kn_str_printf(out, "%s::%s", space, op->value_struct);
+}
+
+/* ---- of a row, of a kernel ---- */
+
+static kiln_status no_memory(void)
+{
+    return kn_error_memory(sizeof(kn_op), "an operation of an expression");
+}
+
+static const kiln_dtype *computed_dtypes(kn_arena *arena, const kiln_dtype *dtype, int count)
+{
+    kiln_dtype *out = kn_arena_take(arena, (size_t)(count + 1) * sizeof *out);
+    for (int k = 0; out && k < count; ++k)
+        out[k] = kn_computed_dtype(dtype[k]);
+    return out;
+}
+
+static void settle_value(kn_op *op, const char *reduce_type)
+{
+    op->value = op->dtype[op->n_in];
+    if (!reduce_type)
+        return;
+    op->value = kn_computed_dtype(kn_dtype_find(reduce_type, strlen(reduce_type)));
+    for (int k = 0; k < op->n_in + op->n_out && !reduce_type[1]; ++k)
+        if (op->param[k].type == KN_TYPE_PLACEHOLDER && op->param[k].placeholder == reduce_type[0])
+            op->value = op->dtype[k];
+    op->value_struct = reduce_type;
+}
+
+static bool texts_mix(const kn_op *op)
+{
+    return mixes(op->map) && mixes(op->reduce) && mixes(op->post) && mixes(op->identity) &&
+           (!op->preamble || !strchr(op->preamble, '#'));
+}
+
+static kiln_status op_of_row(kn_op *op, kn_arena *arena, const kiln_operation *d, const kn_variant *v)
+{
+    int n_in, n_out;
+    kn_param *param = kn_arena_take(arena, (size_t)(v->n_in + v->n_out + 1) * sizeof *param);
+    kn_param all[KN_MAX_PARAMS];
+    op->dtype = computed_dtypes(arena, v->dtype, v->n_in + v->n_out);
+    if (!param || !op->dtype)
+        return no_memory();
+    kiln_status status = kn_operation_params(all, &n_in, &n_out, d);
+    if (status != KILN_OK)
+        return status;
+    memcpy(param, all, (size_t)(n_in + n_out) * sizeof *param);
+    op->name = d->name;
+    op->n_in = n_in;
+    op->n_out = n_out;
+    op->param = param;
+    op->map = d->map;
+    op->reduce = d->reduce;
+    op->post = d->post;
+    op->identity = d->identity && d->identity[0] ? d->identity : NULL;
+    op->preamble = d->preamble && d->preamble[0] ? d->preamble : NULL;
+    settle_value(op, d->reduce_type);
+    return KILN_OK;
+}
+
+/* A kernel's program is one map, or a reduction. */
+static kiln_status op_of_kernel(kn_op *op, kn_arena *arena, const kn_program *p, const kn_typed *typed)
+{
+    op->dtype = computed_dtypes(arena, typed->param, p->n_in + p->n_out);
+    if (!op->dtype)
+        return no_memory();
+    op->name = p->name;
+    op->n_in = p->n_in;
+    op->n_out = p->n_out;
+    op->param = p->param;
+    op->map = p->n_stages > 0 ? p->stage[0].body : "";
+    op->preamble = p->preamble[0] ? p->preamble : NULL;
+    op->is_alone =
+        p->loop_prep[0] || p->after_loop[0] || p->n_options > 0 || p->n_headers > 0 || p->flags != 0;
+    for (int k = 0; k < p->n_in + p->n_out; ++k)
+        op->is_alone |= p->param[k].is_raw || p->param[k].is_non_const || p->param[k].type == KN_TYPE_STRUCT;
+    if (strcmp(p->pattern, "m") == 0)
+        return KILN_OK;
+    if (strcmp(p->pattern, "mrk") != 0) {
+        op->is_alone = true;
+        return KILN_OK;
+    }
+    const kn_param *value = &p->param[p->stage[1].value[p->stage[1].n_read]];
+    op->reduce = p->stage[1].body;
+    op->identity = p->stage[1].identity[0] ? p->stage[1].identity : NULL;
+    op->post = p->stage[2].body;
+    op->value = value->type == KN_TYPE_DTYPE ? kn_computed_dtype(value->dtype) : KILN_DTYPE_NONE;
+    op->value_struct = value->struct_name;
+    for (int k = 0; k < op->n_in + op->n_out && value->type == KN_TYPE_PLACEHOLDER; ++k)
+        if (op->param[k].type == KN_TYPE_PLACEHOLDER && op->param[k].placeholder == value->placeholder)
+            op->value = op->dtype[k];
+    return KILN_OK;
+}
+
+kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, const kn_typed *typed)
+{
+    kn_op *op = kn_arena_take(arena, sizeof *op);
+    if (!op)
+        return no_memory();
+    kiln_status status = node->kind == KN_NODE_KERNEL
+                             ? op_of_kernel(op, arena, node->kernel->program, typed)
+                             : op_of_row(op, arena, typed->definition, &typed->variant);
+    if (status != KILN_OK)
+        return status;
+    op->is_alone = op->is_alone || !texts_mix(op);
+    op->is_costly = op->map && is_costly(op->map);
+    *out = op;
+    return KILN_OK;
+}

@@ -1,0 +1,40 @@
+/* fuse/op.h - what a node computes, as texts: those of an operation's row, or of a kernel that the user defined. */
+#ifndef KN_FUSE_OP_H
+#define KN_FUSE_OP_H
+
+#include "base/str.h"
+#include "fuse/arena.h"
+#include "fuse/infer.h"
+
+typedef struct kn_op {
+    const char *name;
+    int n_in, n_out;
+    const kn_param *param;   /* inputs, then outputs */
+    const kiln_dtype *dtype; /* of each, as it is computed: float32 where it is float16 or bfloat16 */
+    const char *map;         /* statements; of a reduction an expression */
+    const char *reduce, *post, *identity; /* reduce NULL: elementwise */
+    const char *preamble;
+    kiln_dtype value;         /* what is reduced; KILN_DTYPE_NONE: */
+    const char *value_struct; /* a struct of the preamble */
+    bool is_alone;            /* its texts do not mix with others: a kernel of its own */
+    bool is_costly;           /* its map calls functions or divides */
+} kn_op;
+
+/* The dtype in which values of this one are computed. */
+kiln_dtype kn_computed_dtype(kiln_dtype dtype);
+/* "float": its name in the source. */
+const char *kn_computed_name(kiln_dtype dtype);
+
+/* *out lives in the arena. Errors: KILN_ERROR_MEMORY. */
+kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, const kn_typed *typed);
+
+/* Appends a text with the names of parameters replaced by those in `name` (NULL: as they are), placeholders by their
+ * types, and a and b, where a and b are given, by these. */
+void kn_op_put(kn_str *out, const kn_op *op, const char *text, const char *const *name, const char *a,
+               const char *b);
+/* "z = EXPR": the expression, where the text (a map's or a post's) is nothing but that. NULL. */
+const char *kn_op_expression(const kn_op *op, const char *text);
+/* The type of what is reduced: "float", "f3::best" where the preamble stands in namespace `space`. */
+void kn_op_put_value_type(kn_str *out, const kn_op *op, const char *space);
+
+#endif

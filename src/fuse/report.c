@@ -1,0 +1,147 @@
+#include "fuse/report.h"
+
+#include "fuse/op.h"
+#include "types/caret.h"
+
+/* Bytes that elements along the axes of the space have, each counted once. */
+static double bytes_along(const kn_group *g, const int64_t *stride, int item)
+{
+    double bytes = item;
+    for (int a = 0; a < g->ndim; ++a)
+        if (stride[a] != 0)
+            bytes *= (double)g->extent[a];
+    return bytes;
+}
+
+static double bytes_of_node(const kn_lower_state *s, int node)
+{
+    double bytes = (double)kiln_dtype_size(s->typed[node].dtype);
+    for (int a = 0; a < s->typed[node].ndim; ++a)
+        bytes *= (double)s->typed[node].shape[a];
+    return s->typed[node].is_scalar ? 0 : bytes;
+}
+
+static int item_of_leaf(const kn_lower_state *s, const kn_leaf *leaf)
+{
+    kiln_dtype dtype = s->typed[leaf->node].dtype;
+    return (int)kiln_dtype_size(leaf->kind == KN_BASE_ROOM ? kn_computed_dtype(dtype) : dtype);
+}
+
+static double bytes_of_group(const kn_lower_state *s, const kn_group *g)
+{
+    double bytes = 0;
+    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
+        bytes += leaf->kind == KN_BASE_RANGE ? 0 : bytes_along(g, leaf->stride, item_of_leaf(s, leaf));
+    for (int r = 0; r < g->n_roots; ++r)
+        bytes += bytes_of_node(s, g->root[r]);
+    return bytes;
+}
+
+/* The word that stands in front of a place, or behind it; blanks between. */
+static void add_word(size_t *begin, size_t *end, const char *text, bool is_left)
+{
+    while (is_left && *begin > 0 && text[*begin - 1] == ' ')
+        --*begin;
+    while (is_left && *begin > 0 && kn_is_name_char(text[*begin - 1]))
+        --*begin;
+    while (!is_left && text[*end] == ' ')
+        ++*end;
+    while (!is_left && kn_is_name_char(text[*end]))
+        ++*end;
+}
+
+/* From an operator to what stands on both sides of it, unless that is in another statement. */
+static void add_operands(size_t *begin, size_t *end, const kn_graph *g, const kn_node *n)
+{
+    size_t first = *begin, last = *end;
+    for (int k = 0; k < n->n_in; ++k) {
+        const kn_node *in = &g->node[n->in[k]];
+        if (in->kind == KN_NODE_INPUT) /* stands wherever it is named */
+            add_word(&first, &last, g->text, k == 0 && n->n_in > 1);
+        if (in->length == 0)
+            continue;
+        first = in->at < first ? in->at : first;
+        last = in->at + in->length > last ? in->at + in->length : last;
+    }
+    for (size_t k = first; k < last; ++k)
+        if (g->text[k] == ';' || g->text[k] == '\n')
+            return;
+    *begin = first;
+    *end = last;
+}
+
+/* What the text has there, on one line; of a trace, which has no text, a number. */
+static void put_node(kn_str *out, const kn_lower_state *s, int node)
+{
+    const kn_node *n = &s->graph->node[node];
+    if (n->kind == KN_NODE_INPUT) {
+        kn_str_append(out, s->graph->input[n->index]);
+        return;
+    }
+    for (int j = 0; j < s->graph->n_out; ++j)
+        if (s->graph->out[j] == node) {
+            kn_str_append(out, s->graph->output[j]);
+            return;
+        }
+    if (n->length == 0)
+        kn_str_printf(out, "%s %d", n->name ? n->name : "node", node);
+    size_t begin = n->at, end = n->at + n->length;
+    if (n->is_operator)
+        add_operands(&begin, &end, s->graph, n);
+    for (size_t k = begin; k < end; ++k)
+        kn_str_append_n(out, s->graph->text[k] == '\n' ? " " : &s->graph->text[k], 1);
+}
+
+void kn_report_part(kn_str *out, const kn_lower_state *s, const kn_group *g, const kn_text *text,
+                    const kn_program *program)
+{
+    const char *before = "reads";
+    kn_str_printf(out, "%s:", program->name);
+    for (int k = 0; k < text->n_in; ++k) {
+        const kn_leaf *leaf = text->in[k].leaf;
+        if (!leaf)
+            continue;
+        kn_str_printf(out, " %s ", before);
+        put_node(out, s, leaf->node);
+        kn_str_printf(out, " (%.0f bytes)", bytes_along(g, leaf->stride, item_of_leaf(s, leaf)));
+        before = "and";
+    }
+    before = "writes";
+    for (int r = 0; r < g->n_roots; ++r) {
+        kn_str_printf(out, "%s %s ", r == 0 && text->n_in > 0 ? ";" : "", before);
+        put_node(out, s, g->root[r]);
+        kn_str_printf(out, " (%.0f bytes)", bytes_of_node(s, g->root[r]));
+        before = " and";
+    }
+}
+
+void kn_report_all(kn_str *out, const kn_lower_state *s, const kn_group *group, int n_groups,
+                   const kn_why *why)
+{
+    static const char *const reasons[] = {
+        [KN_WHY_PLACE] = "what reads it needs all of it, or its elements at other places than it has them",
+        [KN_WHY_LONG] = "the kernel would be too large",
+        [KN_WHY_ROWS] =
+            "one kernel would read its inputs once for each reduction, or leave most of the device idle",
+        [KN_WHY_ALONE] = "its texts cannot stand beside others"};
+    double moved = 0, eager = 0;
+    for (int k = 0; k < n_groups; ++k)
+        moved += bytes_of_group(s, &group[k]);
+    for (int n = 0; n < s->graph->n_nodes; ++n) {
+        const kn_node *node = &s->graph->node[n];
+        if (node->kind != KN_NODE_CALL && node->kind != KN_NODE_KERNEL && node->kind != KN_NODE_CAST)
+            continue;
+        eager += bytes_of_node(s, n);
+        for (int k = 0; k < node->n_in; ++k)
+            eager += bytes_of_node(s, node->in[k]);
+    }
+    kn_str_printf(out, "# %d kernel%s: %.0f bytes are moved, %.0f by a kernel for each operation\n", n_groups,
+                  n_groups == 1 ? "" : "s", moved, eager);
+    for (int n = 0; n < s->graph->n_nodes; ++n) {
+        if (why[n] == KN_WHY_NONE)
+            continue;
+        kn_str_append(out, "# stored in between: ");
+        put_node(out, s, n);
+        kn_str_printf(out, ": %s\n", reasons[why[n]]);
+    }
+}

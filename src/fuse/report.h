@@ -1,0 +1,20 @@
+/* fuse/report.h - what a lowering came to, for people. */
+#ifndef KN_FUSE_REPORT_H
+#define KN_FUSE_REPORT_H
+
+#include "base/str.h"
+#include "fuse/text.h"
+#include "kernel/compound.h"
+
+/* Why a node is stored before it is used; KN_WHY_NONE: it is not. */
+typedef enum kn_why { KN_WHY_NONE, KN_WHY_PLACE, KN_WHY_LONG, KN_WHY_ROWS, KN_WHY_ALONE } kn_why;
+
+/* "expression_1: reads x (4096 bytes); writes 'm' (64 bytes)". */
+void kn_report_part(kn_str *out, const kn_lower_state *state, const kn_group *group, const kn_text *text,
+                    const kn_program *program);
+/* Lines that begin with '#': how many kernels, the bytes that they move, and those of a kernel an operation; why
+ * what is stored in between is. */
+void kn_report_all(kn_str *out, const kn_lower_state *state, const kn_group *group, int n_groups,
+                   const kn_why *why);
+
+#endif

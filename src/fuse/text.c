@@ -1,0 +1,960 @@
+#include "fuse/text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "fuse/op.h"
+
+/* Names in the texts, a letter and a number: x arrays and s scalars that are read, y results, t what is computed,
+ * e what later stages have from earlier ones, v what is reduced, r what came of it, w structs, f namespaces. */
+enum { NAME = 32 };
+
+/* One reduction of the group; several of a level are folded as one struct. */
+typedef struct fold {
+    struct fold *next;
+    const kn_use *use;
+    const kn_op *op;
+    int level, index; /* among those of its level */
+    int space;        /* of the namespace of its preamble; -1: none */
+} fold;
+
+/* A namespace: the preamble of an operation's variant. */
+typedef struct space {
+    struct space *next;
+    const kn_op *op;
+    const kn_node *node;
+    const kn_typed *typed;
+    int number;
+} space;
+
+typedef struct stage {
+    kn_str body, reads, gives, identity;
+    char label[NAME];
+    kn_stage_kind kind;
+    kn_over over;
+} stage;
+
+typedef struct writer {
+    const kn_group *group;
+    const kn_lower_state *state;
+    const kiln_kernel_options *options;
+    kn_text *out;
+    int room;
+    kiln_status status;
+    kn_str in, outs, values, preamble;
+    stage stage[KN_MAX_STAGES];
+    int n_stages;
+    const kn_op **op; /* by node */
+    int *space_of;    /* by node */
+    fold *folds;
+    space *spaces;
+    int n_spaces;
+    char (*name)[NAME]; /* by use, in the stage that is being written; "": not yet */
+    char (*kept)[NAME]; /* by use: the value that an earlier stage gave; "": none */
+    int *first;         /* by use: the first stage that needs it, -1 none; */
+    bool *again;        /* a later one does too */
+    bool *needed;       /* by use, in this stage */
+    uint64_t reads;     /* parameters (bits) that this stage mentions */
+} writer;
+
+static const kn_node *node_of(const writer *w, const kn_use *u)
+{
+    return &w->state->graph->node[u->node];
+}
+
+static const kn_typed *typed_of(const writer *w, const kn_use *u)
+{
+    return &w->state->typed[u->node];
+}
+
+static void *take(writer *w, size_t size)
+{
+    void *out = kn_arena_take(w->state->arena, size);
+    if (!out && w->status == KILN_OK)
+        w->status = kn_error_memory(size, "a lowered expression");
+    return out;
+}
+
+/* ---- parameters ---- */
+
+static int add_param(writer *w, const kn_text_param *p)
+{
+    kn_text *t = w->out;
+    for (int k = 0; k < t->n_in; ++k)
+        if (t->in[k].leaf == p->leaf && t->in[k].input == p->input && t->in[k].dtype == p->dtype &&
+            memcmp(&t->in[k].number, &p->number, sizeof p->number) == 0)
+            return k;
+    if (t->n_in + w->group->n_roots >= KN_MAX_PARAMS) {
+        if (w->status == KILN_OK)
+            w->status = kn_error(KILN_ERROR_UNSUPPORTED,
+                                 "%s: a kernel of the expression needs more than %d parameters",
+                                 w->state->graph->name, KN_MAX_PARAMS);
+        return 0;
+    }
+    t->in[t->n_in] = *p;
+    kn_str_printf(&w->in, "%s%s %c%d", t->n_in > 0 ? ", " : "", kiln_dtype_name(p->dtype),
+                  p->leaf ? 'x' : 's', t->n_in);
+    return t->n_in++;
+}
+
+/* "x3": its name, where the stage that is being written mentions it. */
+static const char *mention(writer *w, const kn_text_param *p)
+{
+    char *name = take(w, NAME);
+    int k = add_param(w, p);
+    if (!name)
+        return "";
+    w->reads |= UINT64_C(1) << k;
+    snprintf(name, NAME, "%c%d", p->leaf ? 'x' : 's', k);
+    return name;
+}
+
+/* ---- numbers and casts ---- */
+
+static void put_float(kn_str *out, double value, bool is_narrow)
+{
+    char text[40];
+    if (isnan(value) || isinf(value)) {
+        kn_str_printf(out, "(%s%s)", value < 0 ? "-" : "", isnan(value) ? "NAN" : "INFINITY");
+        return;
+    }
+    snprintf(text, sizeof text, is_narrow ? "%.9g" : "%.17g", value);
+    bool is_whole = !strpbrk(text, ".e");
+    kn_str_printf(out, "%s%s%s%s%s", text[0] == '-' ? "(" : "", text, is_whole ? ".0" : "",
+                  is_narrow ? "f" : "", text[0] == '-' ? ")" : "");
+}
+
+static void put_integer(kn_str *out, const kiln_arg *number, kiln_dtype dtype)
+{
+    bool is_plain = dtype == KILN_INT32 || dtype == KILN_INT64;
+    if (!is_plain)
+        kn_str_printf(out, "((%s)", kn_computed_name(dtype));
+    if (number->kind == KILN_ARG_WEAK_UINT)
+        kn_str_printf(out, "%lluull", (unsigned long long)number->value.u);
+    else if (number->value.i == INT64_MIN)
+        kn_str_append(out, "(-9223372036854775807ll - 1)");
+    else
+        kn_str_printf(out, "%s%lld%s%s", number->value.i < 0 ? "(" : "", (long long)number->value.i,
+                      dtype == KILN_INT32 ? "" : "ll", number->value.i < 0 ? ")" : "");
+    kn_str_append(out, is_plain ? "" : ")");
+}
+
+static double real_of(const kiln_arg *number)
+{
+    switch (number->kind) {
+    case KILN_ARG_WEAK_BOOL:
+    case KILN_ARG_WEAK_INT:
+        return (double)number->value.i;
+    case KILN_ARG_WEAK_UINT:
+        return (double)number->value.u;
+    default:
+        return number->value.d[0];
+    }
+}
+
+static void put_number(kn_str *out, const kiln_arg *number, kiln_dtype dtype)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(kn_computed_dtype(dtype));
+    double im = number->kind == KILN_ARG_WEAK_COMPLEX ? number->value.d[1] : 0;
+    bool is_integer = number->kind == KILN_ARG_WEAK_INT || number->kind == KILN_ARG_WEAK_UINT ||
+                      number->kind == KILN_ARG_WEAK_BOOL;
+    if (info->kind == KN_KIND_BOOL) {
+        kn_str_append(out, real_of(number) != 0 ? "true" : "false");
+    } else if (info->kind == KN_KIND_COMPLEX) {
+        kn_str_printf(out, "%s(", info->c_name);
+        put_float(out, real_of(number), info->size == 8);
+        kn_str_append(out, ", ");
+        put_float(out, im, info->size == 8);
+        kn_str_append(out, ")");
+    } else if (info->kind == KN_KIND_FLOAT || !is_integer) {
+        put_float(out, real_of(number), info->size == 4);
+    } else {
+        put_integer(out, number, dtype);
+    }
+}
+
+static void put_cast(kn_str *out, const char *name, kiln_dtype from_dtype, kiln_dtype to_dtype)
+{
+    const kn_dtype_info *from = kn_dtype_info_of(kn_computed_dtype(from_dtype)),
+                        *to = kn_dtype_info_of(kn_computed_dtype(to_dtype));
+    if (from == to)
+        kn_str_append(out, name);
+    else if (to->kind == KN_KIND_BOOL && from->kind == KN_KIND_COMPLEX)
+        kn_str_printf(out, "(%s.re != 0 || %s.im != 0)", name, name);
+    else if (to->kind == KN_KIND_BOOL)
+        kn_str_printf(out, "(%s != 0)", name);
+    else if (from->kind == KN_KIND_COMPLEX && to->kind != KN_KIND_COMPLEX)
+        kn_str_printf(out, "((%s)%s.re)", to->c_name, name);
+    else if (to->kind == KN_KIND_COMPLEX)
+        kn_str_printf(out, "%s(%s)", to->c_name, name);
+    else
+        kn_str_printf(out, "((%s)%s)", to->c_name, name);
+}
+
+/* ---- what is read ---- */
+
+/* The index of a range's element: of the program's own index, or of that along each axis. */
+static void put_range_index(writer *w, kn_str *out, const kn_leaf *leaf)
+{
+    const kn_group *g = w->group;
+    int64_t run = 1;
+    bool is_whole = leaf->shift == 0;
+    for (int k = g->ndim; k-- > 0;) {
+        int axis = w->out->order[k];
+        is_whole = is_whole && (g->extent[axis] == 1 || leaf->stride[axis] == run);
+        run *= g->extent[axis];
+    }
+    if (is_whole) {
+        kn_str_append(out, "i");
+        return;
+    }
+    const kn_text_param shift = {NULL, -1, kiln_arg_int(leaf->shift), KILN_INT64};
+    kn_str_printf(out, "(%s", mention(w, &shift));
+    for (int k = 0; k < g->ndim; ++k) {
+        const kn_text_param step = {NULL, -1, kiln_arg_int(leaf->stride[w->out->order[k]]), KILN_INT64};
+        if (leaf->stride[w->out->order[k]] != 0)
+            kn_str_printf(out, " + %s * _ind.get()[%d]", mention(w, &step), k);
+    }
+    kn_str_append(out, ")");
+}
+
+/* What node `in` of a range or a number is, as one of dtype. */
+static void put_scalar(writer *w, kn_str *out, int node, kiln_dtype dtype)
+{
+    const kn_node *n = &w->state->graph->node[node];
+    const kn_typed *t = &w->state->typed[node];
+    dtype = kn_computed_dtype(dtype);
+    if (n->kind == KN_NODE_NUMBER) {
+        put_number(out, &n->number, dtype);
+    } else if (t->number.kind != KILN_ARG_NONE) {
+        const kn_text_param p = {NULL, -1, t->number, dtype};
+        kn_str_append(out, mention(w, &p));
+    } else {
+        kiln_dtype own = t->is_weak ? dtype : kn_computed_dtype(t->dtype);
+        const kn_text_param p = {NULL, n->index, kiln_arg_make(KILN_ARG_NONE), own};
+        put_cast(out, mention(w, &p), own, dtype);
+    }
+}
+
+static bool is_number(const writer *w, int node)
+{
+    const kn_node *n = &w->state->graph->node[node];
+    return w->state->typed[node].number.kind != KILN_ARG_NONE ||
+           (n->kind == KN_NODE_INPUT && !w->state->array[n->index]);
+}
+
+/* A use as a value of a dtype: "t12", "((float)t12)", "0.5f". In the arena. */
+static const char *operand(writer *w, const kn_use *u, kiln_dtype dtype)
+{
+    kn_str text = KN_STR_INIT;
+    if (is_number(w, u->node))
+        put_scalar(w, &text, u->node, dtype);
+    else
+        put_cast(&text, w->name[u->number], typed_of(w, u)->dtype, dtype);
+    char *copy = text.failed ? NULL : take(w, text.length + 1);
+    if (copy && text.length > 0)
+        memcpy(copy, text.data, text.length);
+    if (!copy && w->status == KILN_OK)
+        w->status = kn_str_status(&text, "a lowered expression");
+    kn_str_free(&text);
+    return copy ? copy : "";
+}
+
+/* ---- what is computed ---- */
+
+static void name_use(writer *w, const kn_use *u, char letter)
+{
+    snprintf(w->name[u->number], NAME, "%c%d", letter, u->number);
+}
+
+/* The names that stand for an operation's parameters: operands, and `to` for its output number `index`, others for
+ * those that nobody asks for. */
+static const char **names_of(writer *w, const kn_use *u, const kn_op *op, const char *to, int index,
+                             kn_str *declared)
+{
+    const char **name = take(w, (size_t)(op->n_in + op->n_out) * sizeof *name);
+    for (int k = 0; name && k < op->n_in; ++k)
+        name[k] = op->reduce && !is_number(w, node_of(w, u)->in[k]) && to
+                      ? NULL
+                      : operand(w, u->in[k], op->dtype[k]);
+    for (int j = 0; name && j < op->n_out; ++j) {
+        char *other = j == index || !to ? NULL : take(w, NAME);
+        name[op->n_in + j] = to;
+        if (!other)
+            continue;
+        snprintf(other, NAME, "%s_%d", to, j);
+        name[op->n_in + j] = other;
+        kn_str_printf(declared, "%s %s;\n", kn_computed_name(op->dtype[op->n_in + j]), other);
+    }
+    return name;
+}
+
+/* A node's output of an operation: "const float t7 = x0 * t3;", or a block. a: what is reduced; NULL. */
+static void put_operation(writer *w, kn_str *out, const kn_use *u, const char *text, const char *a)
+{
+    const kn_op *op = w->op[u->node];
+    const kn_node *n = node_of(w, u);
+    int index = n->index;
+    kn_str others = KN_STR_INIT;
+    name_use(w, u, 't');
+    const char *to = w->name[u->number], *expression = kn_op_expression(op, text),
+               *type = kn_computed_name(op->dtype[op->n_in + index]);
+    const char **name = names_of(w, u, op, to, index, &others);
+    int in_space = w->space_of[u->node];
+    if (name && expression && in_space < 0) {
+        kn_str_printf(out, "const %s %s =", type, to);
+        kn_op_put(out, op, expression, name, a, NULL);
+        kn_str_append(out, ";\n");
+    } else if (name) {
+        kn_str_printf(out, "%s %s;\n%s{\n", type, to, kn_str_text(&others));
+        if (in_space >= 0)
+            kn_str_printf(out, "using namespace f%d;\n", in_space);
+        kn_op_put(out, op, text, name, a, NULL);
+        kn_str_append(out, ";\n}\n");
+    }
+    out->failed |= others.failed;
+    kn_str_free(&others);
+}
+
+static void put_conversion(writer *w, kn_str *out, const kn_use *u)
+{
+    const kn_typed *t = typed_of(w, u);
+    const char *from = operand(w, u->in[0], t->dtype), *name = kn_dtype_info_of(t->dtype)->c_name;
+    name_use(w, u, 't');
+    kn_str_printf(out, "const %s %s = ", kn_computed_name(t->dtype), w->name[u->number]);
+    if (kn_dtype_is_half(t->dtype)) /* said in so many words, it rounds */
+        kn_str_printf(out, "(float)(%s)%s;\n", name, from);
+    else
+        kn_str_printf(out, "%s;\n", from);
+}
+
+static const fold *fold_of(const writer *w, const kn_use *u)
+{
+    for (const fold *f = w->folds; f; f = f->next)
+        if (f->use == u || (f->use->level == u->level && f->op->reduce && w->op[u->node] == f->op &&
+                            memcmp(f->use->in, u->in, (size_t)u->n_in * sizeof *u->in) == 0))
+            return f;
+    return NULL;
+}
+
+static int folds_of_level(const writer *w, int level)
+{
+    int count = 0;
+    for (const fold *f = w->folds; f; f = f->next)
+        count += f->level == level;
+    return count;
+}
+
+static void put_result_of_fold(writer *w, kn_str *out, const kn_use *u)
+{
+    const fold *f = fold_of(w, u);
+    char *a = take(w, NAME);
+    if (!f || !a)
+        return;
+    snprintf(a, NAME, folds_of_level(w, f->level) > 1 ? "r%d.f%d" : "r%d", f->level - 1, f->index);
+    put_operation(w, out, u, f->op->post, a);
+}
+
+static void put_range(writer *w, kn_str *out, const kn_use *u)
+{
+    const kn_node *n = &w->state->graph->node[u->leaf->node];
+    kiln_dtype dtype = w->state->typed[u->leaf->node].dtype;
+    const char *type = kn_computed_name(dtype);
+    kn_str start = KN_STR_INIT, step = KN_STR_INIT;
+    put_scalar(w, &start, n->in[0], dtype);
+    put_scalar(w, &step, n->in[2], dtype);
+    name_use(w, u, 't');
+    kn_str_printf(out, "const %s %s = %s + (%s)", type, w->name[u->number], kn_str_text(&start), type);
+    put_range_index(w, out, u->leaf);
+    kn_str_printf(out, " * %s;\n", kn_str_text(&step));
+    out->failed |= start.failed || step.failed;
+    kn_str_free(&start);
+    kn_str_free(&step);
+}
+
+static void put_use(writer *w, kn_str *out, const kn_use *u)
+{
+    const kn_node *n = node_of(w, u);
+    if (w->kept[u->number][0]) {
+        memcpy(w->name[u->number], w->kept[u->number], NAME);
+    } else if (u->leaf && u->leaf->kind == KN_BASE_RANGE) {
+        put_range(w, out, u);
+    } else if (u->leaf) {
+        const kn_text_param p = {u->leaf, -1, kiln_arg_make(KILN_ARG_NONE),
+                                 kn_computed_dtype(w->state->typed[u->leaf->node].dtype)};
+        snprintf(w->name[u->number], NAME, "%s", mention(w, &p));
+    } else if (is_number(w, u->node)) {
+        return;
+    } else if (u->is_fold) {
+        put_result_of_fold(w, out, u);
+    } else if (n->kind == KN_NODE_CAST) {
+        put_conversion(w, out, u);
+    } else if (n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL) {
+        put_operation(w, out, u, w->op[u->node]->map, NULL);
+    } else {
+        memcpy(w->name[u->number], w->name[u->in[0]->number], NAME);
+    }
+}
+
+/* ---- stages ---- */
+
+/* Marks all that has to be written for what is marked: down to leaves, results of reductions and kept values. */
+static void mark_needed(writer *w)
+{
+    const kn_use **list = take(w, (size_t)(w->group->n_uses + 1) * sizeof *list);
+    int count = 0;
+    for (const kn_use *u = w->group->first_use; list && u; u = u->after)
+        list[count++] = u;
+    while (count-- > 0) {
+        const kn_use *u = list[count];
+        if (!w->needed[u->number] || u->leaf || u->is_fold || w->kept[u->number][0])
+            continue;
+        for (int k = 0; k < u->n_in; ++k)
+            w->needed[u->in[k]->number] = true;
+    }
+}
+
+static void clear_needed(writer *w)
+{
+    memset(w->needed, 0, (size_t)w->group->n_uses);
+    memset(w->name, 0, (size_t)w->group->n_uses * sizeof *w->name);
+    w->reads = 0;
+}
+
+/* What a reduction's map reads; scalars that its post alone reads are asked for there. */
+static void need_inputs(writer *w, const fold *f)
+{
+    for (int k = 0; k < f->use->n_in; ++k)
+        w->needed[f->use->in[k]->number] = true;
+}
+
+/* A root that is stored for each element, though it is the same along the reduced axes, has those axes. */
+static bool root_is_kept(const writer *w, int r)
+{
+    const kn_group *g = w->group;
+    uint64_t along = 0;
+    for (int a = 0; a < w->state->typed[g->root[r]].ndim; ++a)
+        if (g->root_use[r]->map[a].to >= 0)
+            along |= UINT64_C(1) << g->root_use[r]->map[a].to;
+    uint64_t reduced = 0;
+    for (int a = 0; a < g->ndim; ++a)
+        reduced |= g->reduced >> a & 1 && g->extent[a] != 1 ? UINT64_C(1) << a : 0;
+    return g->is_settled && (along & reduced) == 0 && (reduced != 0 || !g->root_use[r]->is_all);
+}
+
+/* What the stage that ends in reductions of `level` needs; above all levels: the one that stores all (or kept) roots.
+ * False: nothing. */
+static bool need_for(writer *w, int level, kn_over over)
+{
+    bool any = false;
+    clear_needed(w);
+    for (const fold *f = w->folds; f; f = f->next)
+        if (f->level == level) {
+            need_inputs(w, f);
+            any = true;
+        }
+    for (int r = 0; level > w->group->n_levels && r < w->group->n_roots; ++r)
+        if (root_is_kept(w, r) == (over == KN_OVER_KEPT)) {
+            w->needed[w->group->root_use[r]->number] = true;
+            any = true;
+        }
+    mark_needed(w);
+    return any;
+}
+
+/* What is costly, and what several stages need, is given by the first of them. */
+static void find_kept_values(writer *w)
+{
+    for (int level = 1; level <= w->group->n_levels + 1; ++level) {
+        need_for(w, level, KN_OVER_ALL);
+        for (const kn_use *u = w->group->first_use; u; u = u->after) {
+            if (!w->needed[u->number])
+                continue;
+            w->again[u->number] = w->first[u->number] >= 0;
+            if (w->first[u->number] < 0)
+                w->first[u->number] = level;
+        }
+    }
+}
+
+static bool is_given(const writer *w, const kn_use *u, int level)
+{
+    const kn_op *op = w->op[u->node];
+    return u->is_all && !u->leaf && !u->is_fold && op && op->is_costly && w->needed[u->number] &&
+           w->first[u->number] == level && w->again[u->number];
+}
+
+static void put_reads(writer *w, stage *s, const char *values)
+{
+    const char *separator = "";
+    for (int k = 0; k < w->out->n_in; ++k)
+        if (w->reads >> k & 1) {
+            kn_str_printf(&s->reads, "%s%c%d", separator, w->out->in[k].leaf ? 'x' : 's', k);
+            separator = ", ";
+        }
+    if (values[0])
+        kn_str_printf(&s->reads, "%s%s", separator, values);
+}
+
+/* The program's own values that a stage's uses are from. */
+static void find_own_reads(const writer *w, kn_str *values)
+{
+    const char *separator = "";
+    for (int l = 0; l < w->group->n_levels; ++l) {
+        bool any = false;
+        for (const kn_use *u = w->group->first_use; u; u = u->after)
+            any |= w->needed[u->number] && u->is_fold && u->level == l + 1;
+        if (any) {
+            kn_str_printf(values, "%s_r%d", separator, l);
+            separator = ", ";
+        }
+    }
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        if (w->needed[u->number] && w->kept[u->number][0]) {
+            kn_str_printf(values, "%s_%s", separator, w->kept[u->number]);
+            separator = ", ";
+        }
+}
+
+static void put_uses(writer *w, stage *s)
+{
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        if (w->needed[u->number])
+            put_use(w, &s->body, u);
+}
+
+static stage *new_stage(writer *w, kn_stage_kind kind, kn_over over, char letter, int number)
+{
+    stage *s = &w->stage[w->n_stages++];
+    s->kind = kind;
+    s->over = over;
+    snprintf(s->label, NAME, "%c%d", letter, number);
+    return s;
+}
+
+/* One value to be folded: "v0 = x * x;" */
+static void put_mapped(writer *w, kn_str *out, const fold *f, const char *to, bool is_declared)
+{
+    kn_str type = KN_STR_INIT;
+    char name[NAME];
+    snprintf(name, NAME, "f%d", f->space);
+    kn_op_put_value_type(&type, f->op, name);
+    const char **names = names_of(w, f->use, f->op, NULL, 0, NULL);
+    if (names) {
+        if (!is_declared)
+            kn_str_printf(out, "%s %s;\n", kn_str_text(&type), to);
+        if (f->space >= 0)
+            kn_str_printf(out, "{ using namespace %s; ", name);
+        kn_str_printf(out, f->op->value == KILN_DTYPE_NONE ? "%s = " : "%s = static_cast<%s>(", to,
+                      kn_str_text(&type));
+        kn_op_put(out, f->op, f->op->map, names, NULL, NULL);
+        kn_str_append(out, f->op->value == KILN_DTYPE_NONE ? ";" : ");");
+        kn_str_append(out, f->space >= 0 ? " }\n" : "\n");
+    }
+    out->failed |= type.failed;
+    kn_str_free(&type);
+}
+
+static void put_value_declaration(writer *w, const char *type, const char *name)
+{
+    kn_str_printf(&w->values, "%s%s _%s", w->values.length > 0 ? ", " : "", type, name);
+}
+
+/* The type of what a level folds, declared in the preamble where it is a struct. */
+static const char *level_type(writer *w, int level)
+{
+    char *name = take(w, NAME);
+    const fold *only = NULL;
+    int count = folds_of_level(w, level);
+    for (const fold *f = w->folds; f; f = f->next)
+        only = f->level == level ? f : only;
+    if (!name || !only)
+        return "";
+    if (count == 1 && only->op->value != KILN_DTYPE_NONE)
+        return kiln_dtype_name(only->op->value);
+    snprintf(name, NAME, "w%d", level - 1);
+    kn_str_printf(&w->preamble, count == 1 ? "typedef " : "struct %s {\n", name);
+    for (int index = 0; index < count; ++index)
+        for (const fold *f = w->folds; f; f = f->next) {
+            char in_space[NAME];
+            if (f->level != level || f->index != index)
+                continue;
+            snprintf(in_space, NAME, "f%d", f->space);
+            kn_op_put_value_type(&w->preamble, f->op, in_space);
+            if (count > 1)
+                kn_str_printf(&w->preamble, " f%d;\n", index);
+        }
+    if (count == 1)
+        kn_str_printf(&w->preamble, " %s;\n", name);
+    else
+        kn_str_append(&w->preamble, "};\n");
+    return name;
+}
+
+/* The map in front of the reductions of a level. */
+static void write_map(writer *w, int level)
+{
+    kn_str own = KN_STR_INIT;
+    char v[NAME], part[2 * NAME];
+    need_for(w, level, KN_OVER_ALL);
+    find_own_reads(w, &own);
+    stage *s = new_stage(w, KN_MAP, KN_OVER_ALL, 'm', level - 1);
+    put_uses(w, s);
+    snprintf(v, NAME, "v%d", level - 1);
+    kn_str_printf(&s->gives, "_%s", v);
+    int count = folds_of_level(w, level);
+    const char *type = level_type(w, level);
+    put_value_declaration(w, type, v);
+    for (int index = 0; index < count; ++index)
+        for (const fold *f = w->folds; f; f = f->next)
+            if (f->level == level && f->index == index) {
+                snprintf(part, sizeof part, count == 1 ? "%s" : "%s_%d", v, index);
+                put_mapped(w, &s->body, f, part, count == 1);
+            }
+    if (count > 1) {
+        kn_str_printf(&s->body, "%s = %s{", v, type);
+        for (int index = 0; index < count; ++index)
+            kn_str_printf(&s->body, "%s%s_%d", index > 0 ? ", " : "", v, index);
+        kn_str_append(&s->body, "};\n");
+    }
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        if (is_given(w, u, level) && !w->kept[u->number][0]) {
+            char e[NAME];
+            snprintf(e, NAME, "e%d", u->number);
+            kn_str_printf(&s->body, "%s = %s;\n", e, w->name[u->number]);
+            kn_str_printf(&s->gives, ", _%s", e);
+            put_value_declaration(w, kiln_dtype_name(kn_computed_dtype(typed_of(w, u)->dtype)), e);
+            memcpy(w->kept[u->number], e, NAME);
+        }
+    put_reads(w, s, kn_str_text(&own));
+    s->body.failed |= own.failed;
+    kn_str_free(&own);
+}
+
+/* One fold's expression of a and b, or what nothing yields. */
+static void put_fold_text(const fold *f, kn_str *out, bool is_identity, const char *a, const char *b)
+{
+    bool is_dtype = f->op->value != KILN_DTYPE_NONE;
+    if (f->space >= 0 && is_identity)
+        kn_str_printf(out, "f%d::none()", f->space);
+    else if (f->space >= 0)
+        kn_str_printf(out, "f%d::fold(%s, %s)", f->space, a, b);
+    else {
+        kn_str_printf(out, is_dtype ? "static_cast<%s>(" : "(",
+                      is_dtype ? kn_computed_name(f->op->value) : "");
+        kn_op_put(out, f->op, is_identity ? f->op->identity : f->op->reduce, NULL, a, b);
+        kn_str_append(out, ")");
+    }
+}
+
+static void write_reduce(writer *w, int level)
+{
+    stage *s = new_stage(w, KN_REDUCE, KN_OVER_ALL, 'r', level - 1);
+    int count = folds_of_level(w, level);
+    bool has_identity = true;
+    char r[NAME], a[NAME], b[NAME];
+    snprintf(r, NAME, "r%d", level - 1);
+    kn_str_printf(&s->reads, "_v%d", level - 1);
+    kn_str_printf(&s->gives, "_%s", r);
+    char type[NAME];
+    for (const fold *f = w->folds; f; f = f->next) {
+        has_identity &= f->level != level || f->op->identity;
+        if (f->level != level)
+            continue;
+        if (count == 1 && f->op->value != KILN_DTYPE_NONE)
+            snprintf(type, NAME, "%s", kiln_dtype_name(f->op->value));
+        else
+            snprintf(type, NAME, "w%d", level - 1);
+    }
+    put_value_declaration(w, type, r);
+    for (int index = 0; index < count; ++index)
+        for (const fold *f = w->folds; f; f = f->next) {
+            if (f->level != level || f->index != index)
+                continue;
+            snprintf(a, NAME, count > 1 ? "a.f%d" : "a", index);
+            snprintf(b, NAME, count > 1 ? "b.f%d" : "b", index);
+            const char *before = count == 1 ? "" : index == 0 ? "{" : ", ";
+            kn_str_printf(&s->body, "%s%s", index == 0 && count > 1 ? type : "", before);
+            put_fold_text(f, &s->body, false, a, b);
+            if (has_identity) {
+                kn_str_printf(&s->identity, "%s%s", index == 0 && count > 1 ? type : "", before);
+                put_fold_text(f, &s->identity, true, "a", "b");
+            }
+        }
+    kn_str_append(&s->body, count > 1 ? "}" : "");
+    kn_str_append(&s->identity, count > 1 && has_identity ? "}" : "");
+}
+
+/* The stage that stores the roots which differ along the reduced axes, or those that do not. */
+static void write_stores(writer *w, kn_over over)
+{
+    const kn_group *g = w->group;
+    kn_str own = KN_STR_INIT;
+    if (!need_for(w, g->n_levels + 1, over))
+        return;
+    find_own_reads(w, &own);
+    stage *s = new_stage(w, KN_MAP, over, over == KN_OVER_KEPT ? 'k' : 'm', g->n_levels);
+    if (g->n_levels == 0)
+        s->label[0] = '\0';
+    put_uses(w, s);
+    const char *separator = "";
+    for (int r = 0; r < g->n_roots; ++r) {
+        if (root_is_kept(w, r) != (over == KN_OVER_KEPT))
+            continue;
+        kn_str_printf(&s->body, "y%d = %s;\n", r,
+                      operand(w, g->root_use[r], w->state->typed[g->root[r]].dtype));
+        kn_str_printf(&s->gives, "%sy%d", separator, r);
+        separator = ", ";
+    }
+    put_reads(w, s, kn_str_text(&own));
+    s->body.failed |= own.failed;
+    kn_str_free(&own);
+}
+
+/* ---- operations ---- */
+
+static bool same_subject(const kn_node *a, const kn_typed *ta, const kn_node *b, const kn_typed *tb)
+{
+    if (a->kind != b->kind || a->kernel != b->kernel || ta->definition != tb->definition ||
+        ta->variant.n_in != tb->variant.n_in || ta->variant.n_out != tb->variant.n_out)
+        return false;
+    size_t count = (size_t)(ta->variant.n_in + ta->variant.n_out);
+    if (a->kernel)
+        return memcmp(ta->param, tb->param, sizeof ta->param) == 0;
+    return memcmp(ta->variant.dtype, tb->variant.dtype, count * sizeof *ta->variant.dtype) == 0;
+}
+
+/* The preamble of an operation in a namespace, with its types, and its fold as a function. */
+static void put_space(writer *w, const space *s)
+{
+    const kn_op *op = s->op;
+    kn_str *out = &w->preamble, type = KN_STR_INIT;
+    kn_str_printf(out, "namespace f%d {\n", s->number);
+    for (int k = 0; k < op->n_in + op->n_out; ++k) {
+        bool is_first = op->param[k].type == KN_TYPE_PLACEHOLDER;
+        for (int j = 0; j < k && is_first; ++j)
+            is_first = op->param[j].type != KN_TYPE_PLACEHOLDER ||
+                       op->param[j].placeholder != op->param[k].placeholder;
+        if (is_first)
+            kn_str_printf(out, "typedef %s %c;\n", kn_computed_name(op->dtype[k]), op->param[k].placeholder);
+    }
+    kn_str_append(out, op->preamble);
+    kn_str_append(out, "\n");
+    if (op->reduce) {
+        if (op->value == KILN_DTYPE_NONE)
+            kn_str_append(&type, op->value_struct);
+        else
+            kn_op_put_value_type(&type, op, "");
+        kn_str_printf(out, "__device__ __forceinline__ %s fold(const %s a, const %s b) { return %s; }\n",
+                      kn_str_text(&type), kn_str_text(&type), kn_str_text(&type), op->reduce);
+        if (op->identity)
+            kn_str_printf(out, "__device__ __forceinline__ %s none() { return %s; }\n", kn_str_text(&type),
+                          op->identity);
+    }
+    kn_str_append(out, "}\n");
+    out->failed |= type.failed;
+    kn_str_free(&type);
+}
+
+static int find_space(writer *w, const kn_use *u, const kn_op *op)
+{
+    const kn_node *n = node_of(w, u);
+    const kn_typed *t = typed_of(w, u);
+    if (!op->preamble)
+        return -1;
+    for (const space *s = w->spaces; s; s = s->next)
+        if (same_subject(s->node, s->typed, n, t))
+            return s->number;
+    space *s = take(w, sizeof *s);
+    if (!s)
+        return -1;
+    *s = (space){w->spaces, op, n, t, w->n_spaces++};
+    w->spaces = s;
+    put_space(w, s);
+    return s->number;
+}
+
+/* One op for equal subjects: folds are told apart by it. */
+static const kn_op *find_op(writer *w, const kn_use *u)
+{
+    const kn_op *op = NULL;
+    for (const kn_use *v = w->group->first_use; v != u; v = v->after)
+        if (w->op[v->node] && same_subject(node_of(w, v), typed_of(w, v), node_of(w, u), typed_of(w, u)))
+            return w->op[v->node];
+    kiln_status status = kn_op_find(&op, w->state->arena, node_of(w, u), typed_of(w, u));
+    if (status != KILN_OK && w->status == KILN_OK)
+        w->status = status;
+    return op;
+}
+
+static void find_ops(writer *w)
+{
+    for (const kn_use *u = w->group->first_use; u && w->status == KILN_OK; u = u->after) {
+        kn_node_kind kind = node_of(w, u)->kind;
+        if (u->leaf || (kind != KN_NODE_CALL && kind != KN_NODE_KERNEL))
+            continue;
+        if (!w->op[u->node])
+            w->op[u->node] = find_op(w, u);
+        if (w->op[u->node] && w->op[u->node]->is_alone && w->status == KILN_OK)
+            w->status = kn_graph_error(w->state->graph, node_of(w, u), KILN_ERROR_UNSUPPORTED,
+                                       "'%s' mentions an index or an array as a whole, leaves its element early, or has "
+                                       "compiler options: that cannot stand in an expression",
+                                       w->op[u->node]->name);
+        if (w->op[u->node])
+            w->space_of[u->node] = find_space(w, u, w->op[u->node]);
+    }
+}
+
+static void find_folds(writer *w)
+{
+    for (const kn_use *u = w->group->first_use; u; u = u->after) {
+        if (!u->is_fold || fold_of(w, u))
+            continue;
+        fold *f = take(w, sizeof *f);
+        if (!f)
+            return;
+        *f = (fold){w->folds, u, w->op[u->node], u->level, folds_of_level(w, u->level), w->space_of[u->node]};
+        w->folds = f;
+    }
+}
+
+/* ---- the program ---- */
+
+/* Kept axes first; where nothing is reduced, in the order in which a range goes along them. */
+static void order_axes(writer *w)
+{
+    const kn_group *g = w->group;
+    kn_text *t = w->out;
+    const kn_leaf *range = NULL;
+    for (int reduced = 0; reduced < 2; ++reduced)
+        for (int a = 0; a < g->ndim; ++a)
+            if ((int)(g->reduced >> a & 1) == reduced)
+                t->order[(reduced ? t->n_kept + t->n_reduced++ : t->n_kept++)] = a;
+    for (const kn_leaf *l = g->leaf; l; l = l->next)
+        range = l->kind == KN_BASE_RANGE ? l : range;
+    for (int k = 1; range && !g->is_settled && k < g->ndim; ++k)
+        for (int q = k; q > 0 && range->stride[t->order[q]] > range->stride[t->order[q - 1]]; --q) {
+            int other = t->order[q];
+            t->order[q] = t->order[q - 1];
+            t->order[q - 1] = other;
+        }
+}
+
+/* What no stage can mention where it would be: a range in front of what runs once a result. */
+static int find_room(const writer *w)
+{
+    for (const kn_use *u = w->group->first_use; u; u = u->after) {
+        if (w->group->is_settled && u->leaf && u->leaf->kind == KN_BASE_RANGE && !u->is_all)
+            return u->leaf->node;
+    }
+    return -1;
+}
+
+static void write_stages(writer *w)
+{
+    for (int level = 1; level <= w->group->n_levels; ++level) {
+        write_map(w, level);
+        write_reduce(w, level);
+    }
+    write_stores(w, KN_OVER_ALL);
+    write_stores(w, KN_OVER_KEPT);
+    for (int r = 0; r < w->group->n_roots; ++r)
+        kn_str_printf(&w->outs, "%s%s y%d", r > 0 ? ", " : "",
+                      kiln_dtype_name(kn_computed_dtype(w->state->typed[w->group->root[r]].dtype)), r);
+}
+
+static kiln_status create_program(writer *w, const char *name)
+{
+    kn_stage_text texts[KN_MAX_STAGES];
+    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
+    kiln_status status = w->status;
+    const kn_str *const strs[] = {&w->in, &w->outs, &w->values, &w->preamble};
+    if (w->options)
+        memcpy(&o, w->options, w->options->struct_size);
+    o.kernels = NULL;
+    o.n_kernels = 0;
+    o.preamble = kn_str_text(&w->preamble);
+    for (size_t k = 0; k < sizeof strs / sizeof strs[0] && status == KILN_OK; ++k)
+        status = kn_str_status(strs[k], "a lowered expression");
+    for (int s = 0; s < w->n_stages && status == KILN_OK; ++s) {
+        const stage *from = &w->stage[s];
+        texts[s] = (kn_stage_text){.kind = from->kind,
+                                   .over = from->over,
+                                   .label = from->label,
+                                   .body = kn_str_text(&from->body),
+                                   .identity = kn_str_text(&from->identity),
+                                   .reads = kn_str_text(&from->reads),
+                                   .gives = kn_str_text(&from->gives)};
+        if (from->body.failed || from->reads.failed || from->gives.failed || from->identity.failed)
+            status = kn_error_memory(from->body.length, "a lowered expression");
+    }
+    const kn_program_text text = {.name = name,
+                                  .in = kn_str_text(&w->in),
+                                  .out = kn_str_text(&w->outs),
+                                  .values = kn_str_text(&w->values),
+                                  .stage = texts,
+                                  .n_stages = w->n_stages,
+                                  .reduced = w->out->n_reduced,
+                                  .casts = true,
+                                  .is_sound = true,
+                                  .options = &o};
+    return status == KILN_OK ? kn_program_create(&w->out->program, &text) : status;
+}
+
+static void free_writer(writer *w)
+{
+    kn_str_free(&w->in);
+    kn_str_free(&w->outs);
+    kn_str_free(&w->values);
+    kn_str_free(&w->preamble);
+    for (int s = 0; s < w->n_stages; ++s) {
+        kn_str_free(&w->stage[s].body);
+        kn_str_free(&w->stage[s].reads);
+        kn_str_free(&w->stage[s].gives);
+        kn_str_free(&w->stage[s].identity);
+    }
+}
+
+kiln_status kn_text_write(kn_text *out, int *room, const kn_group *g, const kn_lower_state *s,
+                          const char *name, const kiln_kernel_options *options)
+{
+    size_t uses = (size_t)g->n_uses + 1, nodes = (size_t)s->graph->n_nodes;
+    writer *w = kn_arena_take(s->arena, sizeof *w);
+    memset(out, 0, sizeof *out);
+    *room = -1;
+    if (!w)
+        return kn_error_memory(sizeof *w, "a lowered expression");
+    w->group = g;
+    w->state = s;
+    w->options = options;
+    w->out = out;
+    w->op = take(w, nodes * sizeof *w->op);
+    w->space_of = take(w, nodes * sizeof *w->space_of);
+    w->name = take(w, uses * sizeof *w->name);
+    w->kept = take(w, uses * sizeof *w->kept);
+    w->first = take(w, uses * sizeof *w->first);
+    w->again = take(w, uses);
+    w->needed = take(w, uses);
+    if (w->status != KILN_OK)
+        return w->status;
+    *room = find_room(w);
+    if (*room >= 0)
+        return KILN_OK;
+    memset(w->space_of, 0xff, nodes * sizeof *w->space_of);
+    memset(w->first, 0xff, uses * sizeof *w->first);
+    if (options && options->preamble)
+        kn_str_append(&w->preamble, options->preamble);
+    order_axes(w);
+    find_ops(w);
+    if (w->status == KILN_OK)
+        find_folds(w);
+    if (w->status == KILN_OK) {
+        find_kept_values(w);
+        write_stages(w);
+    }
+    kiln_status status = create_program(w, name);
+    free_writer(w);
+    return status;
+}

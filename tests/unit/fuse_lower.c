@@ -1,0 +1,276 @@
+/* What expressions are lowered to: how many kernels, over which operands, and what they refuse. Values are compared
+ * with NumPy's elsewhere (tests/numpy). */
+#include <kiln/kiln.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "base/alloc.h"
+
+#define OK(call)                                                                                             \
+    do {                                                                                                     \
+        if ((call) != KILN_OK)                                                                               \
+            fail_msg("%s: %s\n%s", #call, kiln_error_message(), kiln_error_log());                           \
+    } while (0)
+
+enum { ROWS = 6, COLUMNS = 4 };
+
+/* x (6,4), y (6,4), v (4), w (6): small whole numbers. */
+typedef struct operands {
+    kiln_array *array[4];
+} operands;
+
+static void make(operands *o)
+{
+    static const int64_t shape[4][2] = {{ROWS, COLUMNS}, {ROWS, COLUMNS}, {COLUMNS, 0}, {ROWS, 0}};
+    static const int ndim[4] = {2, 2, 1, 1};
+    float value[ROWS * COLUMNS];
+    for (int a = 0; a < 4; ++a) {
+        for (int k = 0; k < ROWS * COLUMNS; ++k)
+            value[k] = (float)((k * 7 + a * 3) % 11);
+        OK(kiln_array_from_host(&o->array[a], value, KILN_FLOAT32, ndim[a], shape[a], KILN_DEVICE_HOST));
+    }
+}
+
+static void drop(operands *o)
+{
+    for (int a = 0; a < 4; ++a)
+        kiln_array_free(o->array[a]);
+}
+
+static void set_arguments(kiln_arg *in, const operands *o)
+{
+    for (int a = 0; a < 4; ++a)
+        in[a] = kiln_arg_array(o->array[a]);
+}
+
+static int count_of(const char *text, const char *word)
+{
+    int count = 0;
+    for (; (text = strstr(text, word)) != NULL; ++text)
+        ++count;
+    return count;
+}
+
+/* ---- kernels ---- */
+
+static void kernels_are_few(void **state)
+{
+    static const struct {
+        const char *text;
+        int kernels;
+        const char *part; /* of what explain says */
+    } cases[] = {
+        {"x", 1, "reads x (96 bytes)"},
+        {"x * 2 + y / v - w[:, None]", 1, "in=\"float32 x0, float32 x1, float32 x2, float32 x3\""},
+        {"x.T * 2", 1, "stage=\"map\""},
+        {"x[1:] - x[:-1]", 1, "in=\"float32 x0, float32 x1\""},
+        {"x + x + x", 1, "in=\"float32 x0\""},
+        {"sum(x * y, axis=1)", 1, "schedule=\"fold"},
+        {"sqrt(sum(x * x, axis=1)) * 2 + w", 1, "in=\"float32 x0, float32 x1\""},
+        {"mean(x, axis=1), max(x, axis=1), sum(y * x, axis=-1)", 1, "struct w0"},
+        {"sum(x, axis=0), sum(x, axis=1)", 2, "reduced=\"1\""},
+        {"x, x, x + 1", 1, "out=\"float32 y0, float32 y1, float32 y2\""},
+        {"sum(x), sum(y)", 2, NULL}, /* nothing is read twice */
+        {"a = sum(x, axis=0); x * a", 2, "stored in between: sum(x, axis=0)"},
+        {"(x * 2).reshape(-1) + 1", 2, "stored in between: x * 2"},
+        {"x.reshape(-1)[2:] + 1", 1, NULL},
+        {"arange(24).reshape(6, 4).T * 2", 1, "(long long)i"},
+        {"arange(4) * x", 1, "_ind.get()"},
+        {"x * x.shape[0]", 1, "float32 s1"},
+        {"sum(x[::2, ::-1], axis=0) / x.shape[0]", 1, NULL},
+        {"var(x, axis=1)", 1, "namespace f0"},
+        {"argmax(x, axis=1), argmin(x, axis=1)", 1, "namespace f1"},
+    };
+    operands o;
+    kiln_arg in[4];
+    (void)state;
+    make(&o);
+    set_arguments(in, &o);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
+        kiln_kernel *kernel = NULL;
+        char *text = NULL, head[32];
+        OK(kiln_expression_create(&kernel, "x, y, v, w", cases[c].text, NULL));
+        OK(kiln_kernel_explain(&text, kernel, NULL, kiln_kernel_n_out(kernel), in, 4, NULL, "host"));
+        snprintf(head, sizeof head, "# %d kernel%s: ", cases[c].kernels, cases[c].kernels == 1 ? "" : "s");
+        if (strncmp(text, head, strlen(head)) != 0 || count_of(text, "kiln/2 ") != cases[c].kernels ||
+            (cases[c].part && !strstr(text, cases[c].part)))
+            fail_msg("%s: %d kernels and '%s' were expected:\n%s", cases[c].text, cases[c].kernels,
+                     cases[c].part ? cases[c].part : "", text);
+        free(text);
+        kiln_kernel_free(kernel);
+    }
+    drop(&o);
+}
+
+/* New shapes of the same ranks need no new code, as long as what broadcasts does so again. */
+static void shapes_share_code(void **state)
+{
+    static const char *const texts[] = {"x * 2 + y.sum() / x.shape[1]", "sqrt(sum(x * x, axis=1)) + y[:, 0]",
+                                        "arange(x.shape[1]) * x"};
+    (void)state;
+    for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t) {
+        kiln_kernel *kernel = NULL;
+        char *first = NULL;
+        OK(kiln_expression_create(&kernel, "x, y", texts[t], NULL));
+        for (int64_t size = 64; size < 1024; size *= 2) {
+            const int64_t shape[] = {size, 2 * size};
+            kiln_array *x = NULL;
+            char *source = NULL;
+            OK(kiln_array_zeros(&x, KILN_FLOAT32, 2, shape, KILN_DEVICE_HOST));
+            const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(x)};
+            OK(kiln_kernel_source(&source, kernel, NULL, 1, in, 2, NULL, "host"));
+            if (!first)
+                first = source;
+            else
+                assert_string_equal(first, source);
+            if (source != first)
+                free(source);
+            kiln_array_free(x);
+        }
+        free(first);
+        kiln_kernel_free(kernel);
+    }
+}
+
+/* ---- calls ---- */
+
+static void results_are_given_or_made(void **state)
+{
+    operands o;
+    kiln_arg in[4];
+    kiln_kernel *kernel = NULL;
+    (void)state;
+    make(&o);
+    set_arguments(in, &o);
+    OK(kiln_expression_create(&kernel, "x, y, v, w", "x + v, sum(x, axis=1) * 2", NULL));
+    for (int turn = 0; turn < 2; ++turn) {
+        kiln_array *out[2] = {NULL, NULL};
+        OK(kiln_kernel_call(kernel, out, 2, in, 4, NULL));
+        OK(kiln_kernel_call(kernel, out, 2, in, 4, NULL)); /* given */
+        const float *x = kiln_array_data(o.array[0]), *v = kiln_array_data(o.array[2]);
+        const float *sums = kiln_array_data(out[0]), *twice = kiln_array_data(out[1]);
+        for (int r = 0; r < ROWS; ++r) {
+            float sum = 0;
+            for (int c = 0; c < COLUMNS; ++c) {
+                assert_true(sums[r * COLUMNS + c] == x[r * COLUMNS + c] + v[c]);
+                sum += x[r * COLUMNS + c];
+            }
+            assert_true(twice[r] == 2 * sum);
+        }
+        kiln_array_free(out[0]);
+        kiln_array_free(out[1]);
+    }
+    kiln_kernel_free(kernel);
+    drop(&o);
+}
+
+/* An output that lies where an input does is as if the input had been copied first. */
+static void results_may_cover_inputs(void **state)
+{
+    static const char *const texts[] = {"x + 1", "x[::-1] + 1", "x - mean(x, axis=0)", "x.sum() + x"};
+    (void)state;
+    for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t) {
+        operands o;
+        kiln_arg in[4];
+        kiln_kernel *kernel = NULL;
+        kiln_array *apart = NULL;
+        make(&o);
+        set_arguments(in, &o);
+        OK(kiln_expression_create(&kernel, "x", texts[t], NULL));
+        OK(kiln_kernel_call(kernel, &apart, 1, in, 1, NULL));
+        OK(kiln_kernel_call(kernel, &o.array[0], 1, in, 1, NULL));
+        assert_memory_equal(kiln_array_data(apart), kiln_array_data(o.array[0]), kiln_array_nbytes(apart));
+        kiln_array_free(apart);
+        kiln_kernel_free(kernel);
+        drop(&o);
+    }
+}
+
+/* ---- refusals ---- */
+
+static void calls_are_refused(void **state)
+{
+    static const int axis = 0;
+    static const struct {
+        const char *text, *part;
+        kiln_status status;
+        int n_in, n_out;
+        int given; /* the operand that is given as the first result; -1: none */
+        bool has_axes;
+    } cases[] = {
+        {"x + 1", "4 input arguments were given, 1 expected", KILN_ERROR_INVALID, 4, 1, -1, false},
+        {"x + 1", "2 output arguments were given, 1 expected", KILN_ERROR_INVALID, 1, 2, -1, false},
+        {"x + 1", "out[0] has shape (4,), but the result", KILN_ERROR_SHAPE, 1, 1, 2, false},
+        {"x > 1j", NULL, KILN_OK, 1, 1, -1, false},
+        {"x * 1j", "out[0]: the result", KILN_ERROR_TYPE, 1, 1, 1, false},
+        {"x.sum()", "options.axes was given", KILN_ERROR_INVALID, 1, 1, -1, true},
+        {"x[:0].max(axis=0)", "no identity", KILN_ERROR_INVALID, 1, 1, -1, false},
+    };
+    operands o;
+    kiln_arg in[4];
+    (void)state;
+    make(&o);
+    set_arguments(in, &o);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
+        kiln_kernel *kernel = NULL;
+        kiln_array *out[2] = {cases[c].given >= 0 ? o.array[cases[c].given] : NULL, NULL};
+        kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+        options.axes = cases[c].has_axes ? &axis : NULL;
+        options.n_axes = cases[c].has_axes;
+        OK(kiln_expression_create(&kernel, "x", cases[c].text, NULL));
+        kiln_status status = kiln_kernel_call(kernel, out, cases[c].n_out, in, cases[c].n_in, &options);
+        if (status != cases[c].status || (cases[c].part && !strstr(kiln_error_message(), cases[c].part)))
+            fail_msg("%s: status %d, '%s' was expected: %s", cases[c].text, status,
+                     cases[c].part ? cases[c].part : "", kiln_error_message());
+        if (cases[c].given < 0) {
+            assert_int_equal(out[0] != NULL, status == KILN_OK);
+            kiln_array_free(out[0]);
+        }
+        kiln_kernel_free(kernel);
+    }
+    drop(&o);
+}
+
+static void memory_fails(void **state)
+{
+    operands o;
+    kiln_arg in[4];
+    unsigned long nth = 1;
+    kiln_status status = KILN_ERROR_MEMORY;
+    (void)state;
+    make(&o);
+    set_arguments(in, &o);
+    for (; status != KILN_OK && nth < 2000; ++nth) {
+        kiln_kernel *kernel = NULL;
+        char *text = NULL;
+        kn_alloc_fail_at(nth, 0);
+        status = kiln_expression_create(
+            &kernel, "x, y, v, w", "m = mean(x, axis=1); x.T - m, var(y * v, axis=0), (x + y).reshape(-1)",
+            NULL);
+        if (status == KILN_OK)
+            status = kiln_kernel_explain(&text, kernel, NULL, 3, in, 4, NULL, "host");
+        kn_alloc_fail_at(0, 0);
+        assert_true(status == KILN_OK || status == KILN_ERROR_MEMORY);
+        assert_int_equal(status == KILN_OK, text != NULL);
+        free(text);
+        kiln_kernel_free(kernel);
+    }
+    assert_true(nth > 50 && nth < 2000);
+    drop(&o);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_are_few),           cmocka_unit_test(shapes_share_code),
+        cmocka_unit_test(results_are_given_or_made), cmocka_unit_test(results_may_cover_inputs),
+        cmocka_unit_test(calls_are_refused),         cmocka_unit_test(memory_fails)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
