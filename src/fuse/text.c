@@ -798,10 +798,11 @@ static void find_ops(writer *w)
         if (!w->op[u->node])
             w->op[u->node] = find_op(w, u);
         if (w->op[u->node] && w->op[u->node]->is_alone && w->status == KILN_OK)
-            w->status = kn_graph_error(w->state->graph, node_of(w, u), KILN_ERROR_UNSUPPORTED,
-                                       "'%s' mentions an index or an array as a whole, leaves its element early, or has "
-                                       "compiler options: that cannot stand in an expression",
-                                       w->op[u->node]->name);
+            w->status = kn_graph_error(
+                w->state->graph, node_of(w, u), KILN_ERROR_UNSUPPORTED,
+                "'%s' mentions an index or an array as a whole, leaves its element early, or has "
+                "compiler options: that cannot stand in an expression",
+                w->op[u->node]->name);
         if (w->op[u->node])
             w->space_of[u->node] = find_space(w, u, w->op[u->node]);
     }
