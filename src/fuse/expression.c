@@ -57,7 +57,9 @@ kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_
     }
     e->graph = graph;
     kiln_kernel_options o;
-    kiln_status status = kn_program_read_options(&o, options);
+    kiln_status status = kn_graph_separate_results(graph);
+    if (status == KILN_OK)
+        status = kn_program_read_options(&o, options);
     o.kernels = NULL;
     o.n_kernels = 0;
     if (status == KILN_OK)

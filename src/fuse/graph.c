@@ -145,8 +145,8 @@ static kiln_status append(int *out, kn_graph *graph, const kn_node *node, const 
     if (!grow(&graph->node, number, sizeof *graph->node))
         return kn_error_memory((size_t)number * sizeof *graph->node, "a graph");
     bool is_made = copy_node(&copy, node);
-    if (!is_made ||
-        !kn_map_put(graph->known, kn_str_text(key), key->length, (void *)(intptr_t)(number + 1))) {
+    if (!is_made || (graph->known && !kn_map_put(graph->known, kn_str_text(key), key->length,
+                                                 (void *)(intptr_t)(number + 1)))) {
         free_node(&copy);
         return kn_error_memory(key->length, "a graph");
     }
@@ -321,37 +321,8 @@ static int find_needed(int *number, const kn_graph *graph)
     return count;
 }
 
-/* A result is a node that nothing else reads, and that is no other result: then it is never a room between kernels. */
-static kiln_status separate_results(kn_graph *g)
-{
-    bool is_read = false;
-    kiln_status status = KILN_OK;
-    for (int j = 0; j < g->n_out && status == KILN_OK; ++j) {
-        is_read = g->out[j] < g->n_in;
-        for (int n = 0; n < g->n_nodes; ++n)
-            for (int k = 0; k < g->node[n].n_in; ++k)
-                is_read |= g->node[n].in[k] == g->out[j];
-        for (int i = 0; i < j; ++i)
-            is_read |= g->out[i] == g->out[j];
-        kn_step whole = {.kind = KN_STEP_REST};
-        kn_node same = {.kind = KN_NODE_SLICE, .n_in = 1, .in = &g->out[j], .step = &whole, .n_steps = 1};
-        for (bool is_taken = is_read; is_taken && status == KILN_OK;) {
-            int from = g->out[j];
-            same.in = &from;
-            status = kn_graph_add(&g->out[j], g, &same);
-            is_taken = false;
-            for (int i = 0; i < j; ++i)
-                is_taken |= g->out[i] == g->out[j];
-        }
-    }
-    return status;
-}
-
 kiln_status kn_graph_prune(kn_graph *graph)
 {
-    kiln_status separate = separate_results(graph);
-    if (separate != KILN_OK)
-        return separate;
     size_t bytes = ((size_t)graph->n_nodes + 1) * sizeof(int);
     int *number = kn_malloc(bytes);
     if (!number)
@@ -375,4 +346,32 @@ kiln_status kn_graph_prune(kn_graph *graph)
     graph->known = NULL;
     kn_free(number);
     return KILN_OK;
+}
+
+/* ---- results ---- */
+
+static bool is_read_elsewhere(const kn_graph *graph, int result)
+{
+    int node = graph->out[result];
+    bool is = node < graph->n_in;
+    for (int n = 0; n < graph->n_nodes && !is; ++n)
+        for (int k = 0; k < graph->node[n].n_in; ++k)
+            is = is || graph->node[n].in[k] == node;
+    for (int j = 0; j < result; ++j)
+        is = is || graph->out[j] == node;
+    return is;
+}
+
+kiln_status kn_graph_separate_results(kn_graph *graph)
+{
+    kiln_status status = KILN_OK;
+    for (int j = 0; j < graph->n_out && status == KILN_OK; ++j) {
+        int from = graph->out[j];
+        kn_step whole = {.kind = KN_STEP_REST};
+        const kn_node same = {.kind = KN_NODE_SLICE, .n_in = 1, .in = &from, .step = &whole, .n_steps = 1};
+        const kn_str no_key = KN_STR_INIT;
+        if (is_read_elsewhere(graph, j))
+            status = append(&graph->out[j], graph, &same, &no_key);
+    }
+    return status;
 }

@@ -97,6 +97,10 @@ kiln_status kn_graph_add_result(kn_graph *graph, int node, const char *name);
  * added any more. */
 kiln_status kn_graph_prune(kn_graph *graph);
 
+/* Of a pruned graph: has each result be a node that nothing else reads and that is no other result, a view of what it
+ * was. */
+kiln_status kn_graph_separate_results(kn_graph *graph);
+
 /* An error about a node, with its place in the text where there is one. */
 kiln_status kn_graph_error(const kn_graph *graph, const kn_node *node, kiln_status status, const char *format,
                            ...) __attribute__((format(printf, 4, 5)));

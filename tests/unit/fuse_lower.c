@@ -78,7 +78,9 @@ static void kernels_are_few(void **state)
         {"sum(x, axis=0), sum(x, axis=1)", 2, "reduced=\"1\""},
         {"x, x, x + 1", 1, "out=\"float32 y0, float32 y1, float32 y2\""},
         {"sum(x), sum(y)", 2, NULL}, /* nothing is read twice */
-        {"a = sum(x, axis=0); x * a", 2, "stored in between: sum(x, axis=0)"},
+        {"x * sum(x, axis=0) + sum(x, axis=1)[:, None]", 2, "stored in between: sum(x, axis="},
+        {"d = x - mean(x, axis=1, keepdims=True); d / sqrt(mean(d * d, axis=1, keepdims=True))", 1,
+         "schedule=\"row"},
         {"(x * 2).reshape(-1) + 1", 2, "stored in between: x * 2"},
         {"x.reshape(-1)[2:] + 1", 1, NULL},
         {"arange(24).reshape(6, 4).T * 2", 1, "(long long)i"},
