@@ -560,7 +560,7 @@ static int find_cut(const building *b)
 static kn_group_result check_limits(building *b)
 {
     kn_group *g = b->group;
-    if (g->n_leaves <= MOST_LEAVES && g->n_uses <= MOST_USES && 2 * g->n_levels + 2 <= KN_MAX_STAGES)
+    if (g->n_leaves <= MOST_LEAVES && g->n_uses <= MOST_USES && 3 * g->n_levels + 3 <= KN_MAX_STAGES)
         return KN_GROUP_DONE;
     if (g->n_roots > 1)
         return KN_GROUP_REFUSED;

@@ -53,7 +53,7 @@ static bool is_name_of_ours(const words *w)
     size_t at = 1;
     while (at < w->length && w->word[at] >= '0' && w->word[at] <= '9')
         ++at;
-    return w->length > 1 && at == w->length && strchr("xtsyvrefw", w->word[0]);
+    return w->length > 1 && at == w->length && strchr("xtsyvrefwcqp", w->word[0]);
 }
 
 static bool mixes(const char *text)

@@ -8,7 +8,8 @@
 #include "fuse/op.h"
 
 /* Names in the texts, a letter and a number: x arrays and s scalars that are read, y results, t what is computed,
- * e what later stages have from earlier ones, v what is reduced, r what came of it, w structs, f namespaces. */
+ * e what later stages have from earlier ones, v what is reduced, r what came of it, c what is computed of that once
+ * for all reduced elements, q and p what they are divided by, w structs, f namespaces. */
 enum { NAME = 32 };
 
 /* One reduction of the group; several of a level are folded as one struct. */
@@ -55,6 +56,7 @@ typedef struct writer {
     char (*kept)[NAME]; /* by use: the value that an earlier stage gave; "": none */
     int *first;         /* by use: the first stage that needs it, -1 none; */
     bool *again;        /* a later one does too */
+    bool *divides;      /* by use: its reciprocal has been given */
     bool *needed;       /* by use, in this stage */
     uint64_t reads;     /* parameters (bits) that this stage mentions */
 } writer;
@@ -291,6 +293,28 @@ static const char **names_of(writer *w, const kn_use *u, const kn_op *op, const 
     return name;
 }
 
+/* A quotient of float32 numbers whose divisor is the same for all reduced elements: it is multiplied by what the
+ * divisor gives once. */
+static bool is_quotient(const writer *w, const kn_use *u)
+{
+    const kn_op *op = w->op[u->node];
+    if (!w->group->is_settled || !op || op->reduce || strcmp(op->name, "divide") != 0 || op->n_in != 2)
+        return false;
+    return u->is_all && u->in[0]->is_all && !u->in[1]->is_all && u->in[1]->level > 0 &&
+           op->dtype[0] == KILN_FLOAT32 && op->dtype[1] == KILN_FLOAT32 && op->dtype[2] == KILN_FLOAT32 &&
+           kn_computed_dtype(typed_of(w, u->in[1])->dtype) == KILN_FLOAT32;
+}
+
+/* Whether a quotient of this stage has the divisor. */
+static bool is_divided_by(const writer *w, const kn_use *divisor)
+{
+    bool is = false;
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        is = is ||
+             (w->needed[u->number] && !w->kept[u->number][0] && is_quotient(w, u) && u->in[1] == divisor);
+    return is;
+}
+
 /* A node's output of an operation: "const float t7 = x0 * t3;", or a block. a: what is reduced; NULL. */
 static void put_operation(writer *w, kn_str *out, const kn_use *u, const char *text, const char *a)
 {
@@ -303,7 +327,10 @@ static void put_operation(writer *w, kn_str *out, const kn_use *u, const char *t
                *type = kn_computed_name(op->dtype[op->n_in + index]);
     const char **name = names_of(w, u, op, to, index, &others);
     int in_space = w->space_of[u->node];
-    if (name && expression && in_space < 0) {
+    if (name && is_quotient(w, u) && w->divides[u->in[1]->number]) {
+        kn_str_printf(out, "const float %s = %s * q%d * p%d;\n", to, name[0], u->in[1]->number,
+                      u->in[1]->number);
+    } else if (name && expression && in_space < 0) {
         kn_str_printf(out, "const %s %s =", type, to);
         kn_op_put(out, op, expression, name, a, NULL);
         kn_str_append(out, ";\n");
@@ -411,7 +438,9 @@ static void mark_needed(writer *w)
         const kn_use *u = list[count];
         if (!w->needed[u->number] || u->leaf || u->is_fold || w->kept[u->number][0])
             continue;
-        for (int k = 0; k < u->n_in; ++k)
+        /* a divisor is there by its reciprocal */
+        int n_in = is_quotient(w, u) && w->divides[u->in[1]->number] ? 1 : u->n_in;
+        for (int k = 0; k < n_in; ++k)
             w->needed[u->in[k]->number] = true;
     }
 }
@@ -505,7 +534,7 @@ static void find_own_reads(const writer *w, kn_str *values)
     for (int l = 0; l < w->group->n_levels; ++l) {
         bool any = false;
         for (const kn_use *u = w->group->first_use; u; u = u->after)
-            any |= w->needed[u->number] && u->is_fold && u->level == l + 1;
+            any |= w->needed[u->number] && !w->kept[u->number][0] && u->is_fold && u->level == l + 1;
         if (any) {
             kn_str_printf(values, "%s_r%d", separator, l);
             separator = ", ";
@@ -514,6 +543,11 @@ static void find_own_reads(const writer *w, kn_str *values)
     for (const kn_use *u = w->group->first_use; u; u = u->after)
         if (w->needed[u->number] && w->kept[u->number][0]) {
             kn_str_printf(values, "%s_%s", separator, w->kept[u->number]);
+            separator = ", ";
+        }
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        if (w->divides[u->number] && is_divided_by(w, u)) {
+            kn_str_printf(values, "%s_q%d, _p%d", separator, u->number, u->number);
             separator = ", ";
         }
 }
@@ -593,6 +627,119 @@ static const char *level_type(writer *w, int level)
     return name;
 }
 
+/* ---- what is computed once for all reduced elements ---- */
+
+/* What a reduction gives, and nothing is computed of it. */
+static bool is_plain_result(const writer *w, const kn_use *u)
+{
+    const kn_op *op = w->op[u->node];
+    const char *post = u->is_fold ? kn_op_expression(op, op->post) : NULL;
+    if (!post)
+        return false;
+    post += strspn(post, " ");
+    return post[0] == 'a' && post[1 + strspn(post + 1, " ;")] == '\0';
+}
+
+/* The same of a map: what is reduced is what it reads. */
+static bool is_plain_map(const kn_op *op)
+{
+    const char *map = op->map + strspn(op->map, " ");
+    const kn_param *x = &op->param[0];
+    size_t length = strlen(x->name);
+    if (map[0] == '(' && map[1] == op->param[op->n_in].placeholder && map[2] == ')')
+        map += 3;
+    return op->n_in == 1 && strncmp(map, x->name, length) == 0 &&
+           map[length + strspn(map + length, " ")] == '\0';
+}
+
+static bool is_computed_once(const writer *w, const kn_use *u)
+{
+    return !u->is_all && u->level > 0 && !u->leaf && !is_number(w, u->node) && !w->kept[u->number][0];
+}
+
+/* Marks what elements of this stage read of that: needed is what the stage needs. */
+static void find_once(const writer *w, bool *once, int level)
+{
+    memset(once, 0, (size_t)w->group->n_uses);
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        for (int k = 0; k < u->n_in && w->needed[u->number] && u->is_all && !w->kept[u->number][0]; ++k)
+            once[u->in[k]->number] |= is_computed_once(w, u->in[k]) && !(k == 1 && is_quotient(w, u));
+    for (const fold *f = w->folds; f; f = f->next)
+        for (int k = 0; k < f->use->n_in && f->level == level; ++k)
+            once[f->use->in[k]->number] |= is_computed_once(w, f->use->in[k]);
+    for (int r = 0; r < w->group->n_roots && level > w->group->n_levels; ++r)
+        if (!root_is_kept(w, r))
+            once[w->group->root_use[r]->number] |= is_computed_once(w, w->group->root_use[r]);
+}
+
+/* "c7 = t7;", and of a divisor d its reciprocal: x / d is x * q * p, where p is 1 but for d so small or large that
+ * 1 / d would not be a normal number. */
+static void put_once(writer *w, stage *s, const kn_use *u, bool is_value, bool is_divisor)
+{
+    const char *separator = s->gives.length > 0 ? ", " : "", *name = w->name[u->number];
+    int n = u->number;
+    if (is_value) {
+        char c[NAME];
+        snprintf(c, NAME, "c%d", n);
+        kn_str_printf(&s->body, "%s = %s;\n", c, name);
+        kn_str_printf(&s->gives, "%s_%s", separator, c);
+        put_value_declaration(w, kiln_dtype_name(kn_computed_dtype(typed_of(w, u)->dtype)), c);
+        memcpy(w->kept[n], c, NAME);
+        separator = ", ";
+    }
+    if (!is_divisor)
+        return;
+    kn_str_printf(&s->body,
+                  "p%d = fabs(%s) < 0x1p-100f ? 0x1p100f : fabs(%s) > 0x1p100f ? 0x1p-100f : 1.0f;\n"
+                  "q%d = 1.0f / (%s * p%d);\n",
+                  n, name, name, n, name, n);
+    kn_str_printf(&s->gives, "%s_q%d, _p%d", separator, n, n);
+    kn_str_printf(&w->values, "%sfloat32 _q%d, float32 _p%d", w->values.length > 0 ? ", " : "", n, n);
+    w->divides[n] = true;
+}
+
+/* The stage in front of that of `level`, where there is something for it. */
+static void write_once(writer *w, int level)
+{
+    size_t count = (size_t)w->group->n_uses + 1;
+    bool *once = take(w, count), *divisor = take(w, count), any = false;
+    kn_str own = KN_STR_INIT;
+    if (!once || !divisor || !w->group->is_settled || !need_for(w, level, KN_OVER_ALL))
+        return;
+    find_once(w, once, level);
+    for (const kn_use *u = w->group->first_use; u; u = u->after) {
+        int n = u->number;
+        divisor[n] = !w->divides[n] && is_divided_by(w, u);
+        once[n] = once[n] && !is_plain_result(w, u);
+        any = any || once[n] || divisor[n];
+    }
+    if (!any)
+        return;
+    clear_needed(w);
+    for (size_t n = 0; n + 1 < count; ++n)
+        w->needed[n] = once[n] || divisor[n];
+    mark_needed(w);
+    find_own_reads(w, &own);
+    stage *s = new_stage(w, KN_MAP, KN_OVER_KEPT, 'c', level);
+    put_uses(w, s);
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        if (once[u->number] || divisor[u->number])
+            put_once(w, s, u, once[u->number], divisor[u->number]);
+    put_reads(w, s, kn_str_text(&own));
+    s->body.failed |= own.failed;
+    kn_str_free(&own);
+}
+
+/* Whether the one value that a level reduces is this. */
+static bool is_reduced_itself(const writer *w, const kn_use *u, int level)
+{
+    for (const fold *f = w->folds; f; f = f->next)
+        if (f->level == level)
+            return folds_of_level(w, level) == 1 && f->use->in[0] == u && is_plain_map(f->op) &&
+                   f->op->value == kn_computed_dtype(typed_of(w, u)->dtype);
+    return false;
+}
+
 /* The map in front of the reductions of a level. */
 static void write_map(writer *w, int level)
 {
@@ -622,6 +769,10 @@ static void write_map(writer *w, int level)
     for (const kn_use *u = w->group->first_use; u; u = u->after)
         if (is_given(w, u, level) && !w->kept[u->number][0]) {
             char e[NAME];
+            if (is_reduced_itself(w, u, level)) { /* the value has the name already */
+                memcpy(w->kept[u->number], v, NAME);
+                continue;
+            }
             snprintf(e, NAME, "e%d", u->number);
             kn_str_printf(&s->body, "%s = %s;\n", e, w->name[u->number]);
             kn_str_printf(&s->gives, ", _%s", e);
@@ -856,9 +1007,11 @@ static int find_room(const writer *w)
 static void write_stages(writer *w)
 {
     for (int level = 1; level <= w->group->n_levels; ++level) {
+        write_once(w, level);
         write_map(w, level);
         write_reduce(w, level);
     }
+    write_once(w, w->group->n_levels + 1);
     write_stores(w, KN_OVER_ALL);
     write_stores(w, KN_OVER_KEPT);
     for (int r = 0; r < w->group->n_roots; ++r)
@@ -937,6 +1090,7 @@ kiln_status kn_text_write(kn_text *out, int *room, const kn_group *g, const kn_l
     w->kept = take(w, uses * sizeof *w->kept);
     w->first = take(w, uses * sizeof *w->first);
     w->again = take(w, uses);
+    w->divides = take(w, uses);
     w->needed = take(w, uses);
     if (w->status != KILN_OK)
         return w->status;
