@@ -259,6 +259,8 @@ kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, 
                              : op_of_row(op, arena, typed->definition, &typed->variant);
     if (status != KILN_OK)
         return status;
+    if (node->kind == KN_NODE_CALL && kn_dtype_is_half(typed->dtype) && strcmp(op->map, "y = exp(x)") == 0)
+        op->map = "y = kn_narrow_exp(x)";
     op->is_alone = op->is_alone || !texts_mix(op);
     op->is_costly = op->map && is_costly(op->map);
     *out = op;

@@ -374,6 +374,29 @@ static int folds_of_level(const writer *w, int level)
     return count;
 }
 
+/* How many elements a reduction has, as the table writes it: two sizes divided by one another. Here it is a number
+ * that the call knows. */
+#define COUNT "(_in_ind.size() / _out_ind.size())"
+static char *replace_count(writer *w, const char *text)
+{
+    const kn_group *g = w->group;
+    size_t room = strlen(text) + NAME;
+    char *copy = take(w, room);
+    const char *at = strstr(text, COUNT);
+    int64_t count = 1;
+    for (int a = 0; a < g->ndim; ++a)
+        count *= g->reduced >> a & 1 ? g->extent[a] : 1;
+    if (!copy)
+        return NULL;
+    if (!at) {
+        memcpy(copy, text, strlen(text));
+        return copy;
+    }
+    const kn_text_param p = {NULL, -1, kiln_arg_int(count), KILN_INT64};
+    snprintf(copy, room, "%.*s%s%s", (int)(at - text), text, mention(w, &p), at + strlen(COUNT));
+    return copy;
+}
+
 static void put_result_of_fold(writer *w, kn_str *out, const kn_use *u)
 {
     const fold *f = fold_of(w, u);
@@ -381,7 +404,9 @@ static void put_result_of_fold(writer *w, kn_str *out, const kn_use *u)
     if (!f || !a)
         return;
     snprintf(a, NAME, folds_of_level(w, f->level) > 1 ? "r%d.f%d" : "r%d", f->level - 1, f->index);
-    put_operation(w, out, u, f->op->post, a);
+    char *post = replace_count(w, f->op->post);
+    if (post)
+        put_operation(w, out, u, post, a);
 }
 
 static void put_range(writer *w, kn_str *out, const kn_use *u)

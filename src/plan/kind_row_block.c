@@ -22,6 +22,14 @@ typedef struct row_field {
     int32_t unused;
 } row_field;
 
+/* Powers of two alone: each has a binary of its own. */
+static bool is_full(const kn_choice *c, const kn_schedule *s, int64_t items)
+{
+    int64_t threads = items / s->lanes;
+    return !c->block && s->form == KN_ROW_ALIGNED && items % s->lanes == 0 && threads >= WARP &&
+           threads <= s->block && (threads & (threads - 1)) == 0;
+}
+
 static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 {
     (void)kept;
@@ -39,6 +47,10 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     while (out->lanes < most && items > (int64_t)out->lanes * usual)
         out->lanes *= 2;
     out->block = c->block ? c->block : out->lanes == most ? MOST : USUAL;
+    if (is_full(c, out, items)) {
+        out->form = KN_ROW_FULL;
+        out->block = (int)(items / out->lanes);
+    }
     out->rank = kn_fold_rank(c->space);
     kn_row_set_access(out, c);
     return items <= (int64_t)out->lanes * out->block;

@@ -23,6 +23,13 @@ static int items_each(int64_t items, int vector)
     return items <= FEW ? 1 : items <= 2 * WARP ? 2 : items <= 4 * WARP ? 4 : 0;
 }
 
+/* A power of two of lanes have all their items. */
+static bool is_full(int64_t items, int each)
+{
+    int64_t lanes = each > 0 ? items / each : 0;
+    return each > 0 && lanes > 0 && items % each == 0 && (lanes & (lanes - 1)) == 0;
+}
+
 static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 {
     (void)kept;
@@ -32,6 +39,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     int vector = kn_row_vector(c);
     out->vector = kn_row_fit_of(c, vector) == KN_ROW_ALIGNED ? vector : 1;
     out->lanes = items_each(length / out->vector, out->vector);
+    out->form = is_full(length / out->vector, out->lanes) ? KN_ROW_FULL : KN_ROW_SINGLE;
     out->block = kn_choice_block(c);
     out->rank = kn_fold_rank(c->space);
     kn_row_set_access(out, c);

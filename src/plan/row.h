@@ -27,7 +27,8 @@ bool kn_row_is_early(const kn_program *program, int value);
 typedef enum kn_row_fit {
     KN_ROW_SINGLE,  /* some operand does not run along it, or they disagree: elements one by one */
     KN_ROW_SHIFTED, /* a row begins or ends off a vector's boundary, all operands' by the same */
-    KN_ROW_ALIGNED  /* rows are whole vectors */
+    KN_ROW_ALIGNED, /* rows are whole vectors */
+    KN_ROW_FULL     /* and all threads have as many as can be: nobody asks whether there is one */
 } kn_row_fit;
 
 /* Elements of 16 bytes of the widest operand that is read or written for each row anew. */

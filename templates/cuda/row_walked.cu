@@ -54,7 +54,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             kn_chain_put(kn_chained, kn_turn++, kn_fold_tree(kn_side, kn_both), kn_both);
         });
         kn_to = kn_chain_all(kn_chained, kn_turn, kn_both);
-        kn_fold_threads<decltype(kn_stage)::value, ${block}>(kn_to, kn.items < ${block} ? (unsigned)kn.items : ${block}, kn.width, kn_both);
+        kn_fold_threads<decltype(kn_stage)::value, ${block}, false>(kn_to, kn.items < ${block} ? (unsigned)kn.items : ${block}, kn.width, kn_both);
     };
     (void)kn_is_first, (void)kn_is_empty;
     ${row}

@@ -20,9 +20,31 @@ __device__ __forceinline__ T kn_shuffle_across(const T &value, int by) {
     return other;
 }
 
-// Lanes up to `held` of a group of `width` (a power of two) fold their values: every lane of the group has the result, by the same steps, and so the same bits.
+// That of a lane.
+template <class T>
+__device__ __forceinline__ T kn_shuffle_from(const T &value, int lane) {
+    unsigned word[(sizeof(T) + 3) / 4] = {};
+    memcpy(word, &value, sizeof(T));
+#pragma unroll
+    for (int k = 0; k < (int)(sizeof(T) + 3) / 4; ++k)
+        word[k] = __shfl_sync(0xffffffffu, word[k], lane);
+    T other;
+    memcpy(&other, word, sizeof(T));
+    return other;
+}
+
+// Lanes up to `held` of a group of `width` (a power of two) fold their values: every lane of the group has the result, of the same bits. Where all hold
+// one nothing is selected: each lane folds its value with the other's, and takes the first lane's result in the end, since a zero's sign may depend on which came first.
 template <class T, class Fold>
 __device__ __forceinline__ void kn_fold_group(T &value, unsigned lane, unsigned held, unsigned width, const Fold &fold) {
+    if (held >= width) {
+#pragma unroll
+        for (unsigned by = 1; by < 32; by *= 2)
+            if (by < width)
+                value = fold(value, kn_shuffle_across(value, by));
+        value = kn_shuffle_from(value, threadIdx.x % 32 & ~(width - 1));
+        return;
+    }
 #pragma unroll
     for (unsigned by = 1; by < 32; by *= 2) {
         if (by < width) {
@@ -36,28 +58,30 @@ __device__ __forceinline__ void kn_fold_group(T &value, unsigned lane, unsigned 
     }
 }
 
-// The same for a block, of which the first `held` threads hold a value, and `width` the number of warps, and more up to a power of two. Each warp folds the values of all
-// warps by itself: one barrier is enough. Each reduction of a program (Stage) has shared memory of its own.
-template <int Stage, int Block, class T, class Fold>
+// The same for a block, of which the first `held` threads hold a value, all of them where it is Full, and `width` the number of warps, and more up to a power of two. Each
+// warp folds the values of all warps by itself: one barrier is enough. Each reduction of a program (Stage) has shared memory of its own.
+template <int Stage, int Block, bool Full, class T, class Fold>
 __device__ __forceinline__ void kn_fold_threads(T &value, unsigned held, unsigned width, const Fold &fold) {
     __shared__ __align__(16) unsigned char room[Block / 32 * sizeof(T)];
     T *const shared = reinterpret_cast<T *>(room);
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = (held + 31) / 32;
-    kn_fold_group(value, lane, warp < warps ? held - warp * 32 : 0, 32, fold);
+    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = Full ? width : (held + 31) / 32;
+    kn_fold_group(value, lane, Full ? 32 : warp < warps ? held - warp * 32 : 0, 32, fold);
     if (width > 1) {
-        if (lane == 0 && warp < warps)
+        if (lane == 0 && (Full || warp < warps))
             shared[warp] = value;
         __syncthreads();
         const unsigned other = lane & (width - 1);
-        value = shared[other < warps ? other : 0];
+        value = shared[Full || other < warps ? other : 0];
         kn_fold_group(value, other, warps, width, fold);
     }
 }
 
 // Which items of a row a thread holds: every `step`-th from `at` on. The first one begins `off` elements in front of the row.
+// Full: all threads have all of theirs.
+template <bool Full>
 struct kn_deal {
     int at, step, count, off, length;
-    __device__ __forceinline__ bool has(int turn) const { return at + turn * step < count; }
+    __device__ __forceinline__ bool has(int turn) const { return Full || at + turn * step < count; }
     template <int Vector> __device__ __forceinline__ int first(int turn) const { return (at + turn * step) * Vector - off; }
     __device__ __forceinline__ unsigned holders() const { return count < step ? count : step; } // threads that hold any
 };
@@ -115,8 +139,8 @@ __device__ __forceinline__ T kn_fold_item(T (&side)[N], int first, int length, c
 }
 
 // What a thread holds: `load` brings what is needed of an item next while `one` computes with the one before.
-template <int Vector, int Items, class Item, class Load, class One>
-__device__ __forceinline__ void kn_each_held(Item (&held)[Items], const kn_deal &deal, const Load &load, const One &one) {
+template <int Vector, int Items, class Item, class Deal, class Load, class One>
+__device__ __forceinline__ void kn_each_held(Item (&held)[Items], const Deal &deal, const Load &load, const One &one) {
     if (deal.has(0))
         load(held[0], deal.first<Vector>(0));
 #pragma unroll
@@ -129,8 +153,8 @@ __device__ __forceinline__ void kn_each_held(Item (&held)[Items], const kn_deal 
 }
 
 // The same, folded; `one` writes the values of an item's elements.
-template <class T, int Vector, bool Ragged, int Items, class Item, class Load, class One, class Fold>
-__device__ __forceinline__ T kn_fold_held(Item (&held)[Items], const kn_deal &deal, const Load &load, const One &one, const Fold &fold) {
+template <class T, int Vector, bool Ragged, int Items, class Item, class Deal, class Load, class One, class Fold>
+__device__ __forceinline__ T kn_fold_held(Item (&held)[Items], const Deal &deal, const Load &load, const One &one, const Fold &fold) {
     kn_chain<T> chain;
     kn_each_held<Vector>(held, deal, load, [&](Item &item, const int first, const int turn) {
         T side[Vector];
