@@ -1,7 +1,10 @@
 /* fill_row.c - templates/cuda/row_*.cu: the levels of a program over the items of a row. */
 #include "codegen/row_stages.h"
 
-enum { EARLY = 8 /* elements of a thread, up to which all inputs are loaded before anything is computed */ };
+enum {
+    EARLY =
+        32 /* bytes of a thread that inputs may take which no reduction waits for, to be loaded with the others */
+};
 
 static const char *name_of(const kn_writer *w, int k)
 {
@@ -89,12 +92,23 @@ static void put_store(const kn_writer *w, kn_str *out, int k)
 
 /* ---- levels ---- */
 
+/* Bytes that a thread would hold of inputs that are read behind the first reduction alone. */
+static int late_bytes(const kn_writer *w)
+{
+    const kn_schedule *s = &w->spec->schedule;
+    int bytes = 0;
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (kn_is_wide_array(w, k) && !kn_row_is_early(w->program, k))
+            bytes += s->vector * s->lanes * kn_item_size(w, k);
+    return bytes;
+}
+
 /* Held inputs that are loaded at the start, all of them before any is looked at; or else item by item, by the
  * level that is the first to need them. */
 static bool is_early(const kn_writer *w, int k)
 {
     const kn_schedule *s = &w->spec->schedule;
-    return kn_row_is_early(w->program, k) || (!is_staged(w) && s->vector * s->lanes <= EARLY);
+    return kn_row_is_early(w->program, k) || (!is_staged(w) && late_bytes(w) <= EARLY);
 }
 
 static bool is_loaded_in(const kn_writer *w, const kn_level *level, int k)

@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${row}
     const int kn_off = ${off}, kn_items = (kn_off + kn.length + ${vector} - 1) / ${vector}, kn_before = kn_rank * kn.share;
     const int kn_own = kn_items - kn_before < kn.share ? kn_items - kn_before : kn.share;
-    const kn_deal kn_dealt = {(int)threadIdx.x, (int)blockDim.x, kn_own > 0 ? kn_own : 0, kn_off - kn_before * ${vector}, kn.length};
+    const kn_deal<false> kn_dealt = {(int)threadIdx.x, (int)blockDim.x, kn_own > 0 ? kn_own : 0, kn_off - kn_before * ${vector}, kn.length};
     const unsigned kn_holding = (kn_items + kn.share - 1) / kn.share; /* blocks that hold any */
     kn_item kn_held[kn_registers];
     for (int kn_u = kn_registers; kn_dealt.has(kn_u); ++kn_u) {
@@ -68,7 +68,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         });
         if (kn_turns > 0)
             kn_to = kn_both(kn_to, kn_chain_all(kn_chained, kn_turns, kn_both));
-        kn_fold_threads<decltype(kn_stage)::value, ${block}>(kn_to, kn_dealt.holders(), kn.width, kn_both);
+        kn_fold_threads<decltype(kn_stage)::value, ${block}, false>(kn_to, kn_dealt.holders(), kn.width, kn_both);
         if (kn.blocks > 1 && !kn_have_all_begun)
             kn_wait_for_cluster();
         kn_have_all_begun = true;
