@@ -16,16 +16,33 @@ static void put_at(const kn_writer *w, kn_str *out, int k, const char *place)
                   w->program->param[k].name, place, kn_array_of(w, k));
 }
 
-/* A result, or an element by itself. */
+/* Of a kept element: what is stored, and what the last stage reads beside what came of the reduction. */
+static void place_kept(const kn_writer *w, kn_str *out, int k)
+{
+    put_at(w, out, k, "kn_here");
+}
+
+/* Whether the map reads it: others are read once a result. */
+static bool is_mapped(const kn_writer *w, int k)
+{
+    const kn_stage *map = &w->program->stage[MAP];
+    bool is = false;
+    for (int v = 0; v < map->n_read; ++v)
+        is = is || map->value[v] == k;
+    return is;
+}
+
+/* An element by itself. */
 static void place_single(const kn_writer *w, kn_str *out, int k)
 {
-    put_at(w, out, k, kn_is_output(w, k) ? "kn_here" : "kn_from");
+    put_at(w, out, k, "kn_from");
 }
 
 /* Dense: rows begin anywhere, and vectors with the first boundary in them. */
 static bool reads_vectors(const kn_writer *w, int k)
 {
-    return !kn_is_output(w, k) && (kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_DENSE);
+    return !kn_is_output(w, k) && is_mapped(w, k) &&
+           (kn_access_of(w, k) == KN_VECTOR || kn_access_of(w, k) == KN_DENSE);
 }
 
 /* Element kn_k of item kn_u, which has been loaded. */
@@ -35,15 +52,12 @@ static void place_loaded(const kn_writer *w, kn_str *out, int k)
     kn_str_printf(out, "kn_%s_[kn_u]%s", w->program->param[k].name, is_vector ? ".at[kn_k]" : "");
 }
 
-/* A result, or element kn_e of what is staged, as all inputs are. */
+/* Element kn_e of what is staged, as all inputs are. */
 static void place_staged(const kn_writer *w, kn_str *out, int k)
 {
     const char *name = w->program->param[k].name;
-    if (kn_is_output(w, k))
-        put_at(w, out, k, "kn_here");
-    else
-        kn_str_printf(out, "kn_staged<%s, kn_is_padded>(kn_%s_room, kn_%s_off, kn_e)", kn_storage(w, k), name,
-                      name);
+    kn_str_printf(out, "kn_staged<%s, kn_is_padded>(kn_%s_room, kn_%s_off, kn_e)", kn_storage(w, k), name,
+                  name);
 }
 
 /* ---- loads ---- */
@@ -53,7 +67,7 @@ static bool may_repeat(const kn_writer *w)
 {
     int arrays = 0;
     for (int k = 0; k < w->program->n_in; ++k)
-        arrays += kn_array_of(w, k) >= 0;
+        arrays += kn_array_of(w, k) >= 0 && is_mapped(w, k);
     return arrays > 1;
 }
 
@@ -63,7 +77,7 @@ static void put_loads(kn_writer *w, const char *axis)
     for (int k = 0; k < w->program->n_in; ++k) {
         const char *name = w->program->param[k].name, *type = kn_storage(w, k);
         int o = kn_array_of(w, k), vector = w->spec->schedule.vector;
-        if (o < 0)
+        if (o < 0 || !is_mapped(w, k))
             continue;
         bool is_vector = reads_vectors(w, k);
         kn_str *packs = &w->slot[KN_SLOT_PACKS], *loads = &w->slot[KN_SLOT_LOADS];
@@ -105,7 +119,7 @@ static void put_stage(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_STAGE];
     for (int k = 0; k < w->program->n_in; ++k) {
-        if (kn_access_of(w, k) != KN_STAGED)
+        if (kn_access_of(w, k) != KN_STAGED || !is_mapped(w, k))
             continue;
         const char *name = w->program->param[k].name;
         int size = kn_item_size(w, k);
@@ -164,7 +178,7 @@ static void fill_along(kn_writer *w, const char *axis)
     kn_str_printf(&lane, "kn_from.at[%%d] + kn_k * %s.stride[%%d]", axis);
     put_mapped(w, KN_SLOT_LANE, place_loaded, kn_str_text(&lane));
     w->slot[KN_SLOT_LANE].failed |= lane.failed;
-    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, place_single, "", "");
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, place_kept, "", "");
     kn_str_free(&lane);
 }
 
@@ -213,17 +227,18 @@ static void fill_columns(kn_writer *w)
             "(int)(((unsigned long long)kn.%s_ + %s.at[%d]) / %d & %d)", "kn_from");
 }
 
-/* Result kn_k of a thread: of a vector that is stored whole, or by itself. */
+/* Result kn_k of a thread: of a vector that is stored whole, or by itself, as all is that is read there. */
 static void place_result(const kn_writer *w, kn_str *out, int k)
 {
-    const char *name = w->program->param[k].name;
+    const char *name = w->program->param[k].name, *qualifier = kn_is_output(w, k) ? "" : "const ";
     int o = kn_array_of(w, k);
-    if (kn_access_of(w, k) == KN_VECTOR)
+    if (kn_is_output(w, k) && kn_access_of(w, k) == KN_VECTOR)
         kn_str_printf(out, "kn_%s_.at[kn_k]", name);
     else
         kn_str_printf(out,
-                      "*(%s *)((char *)kn.%s_ + kn_here.at[%d] + kn_k * kn.axis[kn.fold_rank].stride[%d])",
-                      kn_storage(w, k), name, o, o);
+                      "*(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d] + kn_k * "
+                      "kn.axis[kn.fold_rank].stride[%d])",
+                      qualifier, kn_storage(w, k), qualifier, name, o, o);
 }
 
 /* What is not assigned stays as it was: the vector is loaded first, which costs nothing where all is. */
@@ -256,7 +271,7 @@ static void fill_tile(kn_writer *w)
     put_names(w);
     put_stage(w);
     put_mapped(w, KN_SLOT_SINGLE, place_staged, "kn_here.at[%d] + kn_j * kn.axis[0].stride[%d]");
-    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, place_staged, "", "");
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, place_kept, "", "");
 }
 
 #define RECIPE(name, word)                                                                                   \

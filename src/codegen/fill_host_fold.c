@@ -9,24 +9,36 @@
 enum { MAP, REDUCE, POST }; /* the stages */
 enum { FEW_STEPS = 4 };
 
-/* Neighbour kn_k of step kn_j from kn_row on; of a result, kn_k from kn_here on. */
+/* Neighbour kn_k of step kn_j from kn_row on. */
 static void put_place(const kn_writer *w, kn_str *out, int k)
 {
-    const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = w->program->param[k].name;
-    const char *from = kn_is_output(w, k) ? "kn_here" : "kn_row";
+    const char *name = w->program->param[k].name, *type = kn_storage(w, k);
     int array = kn_array_of(w, k), lanes = w->spec->schedule.lanes;
     bool is_dense = kn_access_of(w, k) == KN_DENSE;
-    kn_str_printf(
-        out, is_dense ? "((%s%s *)((%schar *)kn.%s_ + %s.at[%d]" : "(*(%s%s *)((%schar *)kn.%s_ + %s.at[%d]",
-        qualifier, kn_storage(w, k), qualifier, name, from, array);
-    if (!kn_is_output(w, k) && !(is_dense && lanes > 1))
+    kn_str_printf(out, "%s((const %s *)((const char *)kn.%s_ + kn_row.at[%d]", is_dense ? "" : "(*", type,
+                  name, array);
+    if (!(is_dense && lanes > 1))
         kn_str_printf(out, " + kn_j * kn_down.at[%d]", array);
     if (!is_dense)
-        kn_str_printf(out, " + kn_k * kn_along.at[%d]))", array);
+        kn_str_printf(out, " + kn_k * kn_along.at[%d])))", array);
     else if (lanes > 1)
         kn_str_append(out, "))[kn_j * kn_lanes + kn_k]");
     else
         kn_str_append(out, "))[kn_k]");
+}
+
+/* Result kn_k from kn_here on, or what is read beside it. */
+static void put_kept_place(const kn_writer *w, kn_str *out, int k)
+{
+    const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = w->program->param[k].name;
+    int array = kn_array_of(w, k);
+    bool is_dense = kn_access_of(w, k) == KN_DENSE && w->spec->schedule.lanes == 1;
+    kn_str_printf(out, "%s((%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]", is_dense ? "" : "(*", qualifier,
+                  kn_storage(w, k), qualifier, name, array);
+    if (is_dense)
+        kn_str_append(out, "))[kn_k]");
+    else
+        kn_str_printf(out, " + kn_k * kn_along.at[%d])))", array);
 }
 
 /* "kn.start + kn_row.at[2] + kn_j * kn_down.at[2] + kn_k * kn_along.at[2]" */
@@ -102,7 +114,7 @@ static void fill_host_fold(kn_writer *w)
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", depth_of(w));
     kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d", KN_HOST_FOLD_WIDE);
     kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_place, kn_str_text(&index), kn_str_text(&fold_index));
-    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_place, "", "");
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_kept_place, "", "");
     w->slot[KN_SLOT_SINGLE].failed |= index.failed || fold_index.failed;
     kn_str_free(&index);
     kn_str_free(&fold_index);
