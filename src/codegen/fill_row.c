@@ -107,7 +107,6 @@ static int late_bytes(const kn_writer *w)
  * level that is the first to need them. */
 static bool is_early(const kn_writer *w, int k)
 {
-    const kn_schedule *s = &w->spec->schedule;
     return kn_row_is_early(w->program, k) || (!is_staged(w) && late_bytes(w) <= EARLY);
 }
 

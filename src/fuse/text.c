@@ -816,7 +816,8 @@ static void put_fold_text(const fold *f, kn_str *out, bool is_identity, const ch
     if (f->space >= 0 && is_identity)
         kn_str_printf(out, "f%d::none()", f->space);
     else if (f->space >= 0)
-        kn_str_printf(out, "f%d::fold(%s, %s)", f->space, a, b);
+        kn_str_printf(out, "f%d::fold(%s, %s, %s)", f->space, a, b,
+                      kn_text_has_word(f->op->reduce, "_follows") ? "_follows" : "false");
     else {
         kn_str_printf(out, is_dtype ? "static_cast<%s>(" : "(",
                       is_dtype ? kn_computed_name(f->op->value) : "");
@@ -923,7 +924,9 @@ static void put_space(writer *w, const space *s)
             kn_str_append(&type, op->value_struct);
         else
             kn_op_put_value_type(&type, op, "");
-        kn_str_printf(out, "__device__ __forceinline__ %s fold(const %s a, const %s b) { return %s; }\n",
+        kn_str_printf(out,
+                      "__device__ __forceinline__ %s fold(const %s a, const %s b, const bool _follows) {\n"
+                      "    (void)_follows;\n    return %s;\n}\n",
                       kn_str_text(&type), kn_str_text(&type), kn_str_text(&type), op->reduce);
         if (op->identity)
             kn_str_printf(out, "__device__ __forceinline__ %s none() { return %s; }\n", kn_str_text(&type),
