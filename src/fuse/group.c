@@ -89,11 +89,21 @@ static void base_of_view(const kn_lower_state *s, kn_base *b, int node)
     }
 }
 
+static int64_t size_of(const kn_typed *t)
+{
+    int64_t size = 1;
+    for (int a = 0; a < t->ndim; ++a)
+        size *= t->shape[a];
+    return size;
+}
+
 /* As NumPy's reshape without a copy: the extents of both shapes are taken in groups of equal sizes, and each of what is
  * read has to be one run. */
 static bool reshape_strides(int64_t *out, const kn_typed *to, const kn_typed *from, const int64_t *stride)
 {
     int a = 0, b = 0;
+    if (size_of(from) == 0)
+        return true; /* there is no element to be found */
     while (a < from->ndim || b < to->ndim) {
         int first = a, first_to = b;
         int64_t size = a < from->ndim ? from->shape[a++] : 1, size_to = b < to->ndim ? to->shape[b++] : 1;
@@ -388,8 +398,11 @@ static void expand(building *b, kn_use *u)
     bool is_stored_here = false;
     for (int r = 0; r < b->group->n_roots; ++r)
         is_stored_here |= b->group->root[r] == u->node;
-    if (base->kind == KN_BASE_ROOM && base->node == u->node && is_stored_here)
-        base = NULL;
+    kn_base own = {KN_BASE_INPUT, u->node, 0, NULL};
+    if (base->kind == KN_BASE_ROOM && base->node == u->node && is_stored_here) {
+        own.stride = n->kind == KN_NODE_INPUT && s->array[n->index] ? s->array[n->index]->strides : NULL;
+        base = own.stride ? &own : NULL;
+    }
     if (base && base->kind != KN_BASE_NONE && base->stride) {
         add_leaf(b, u, base);
         return;
@@ -418,14 +431,6 @@ static void expand(building *b, kn_use *u)
 }
 
 /* ---- roots ---- */
-
-static int64_t size_of(const kn_typed *t)
-{
-    int64_t size = 1;
-    for (int a = 0; a < t->ndim; ++a)
-        size *= t->shape[a];
-    return size;
-}
 
 /* The axes of the space that a root's are, in order, of those in `among`. */
 static bool match_root(kn_axis_map *map, const kn_group *g, const kn_typed *t, uint64_t among)

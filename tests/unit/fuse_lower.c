@@ -111,6 +111,47 @@ static void kernels_are_few(void **state)
     drop(&o);
 }
 
+/* An input of which no reshape is a view is copied first; one of nothing is nothing. */
+static void reshapes_of_inputs(void **state)
+{
+    static const struct {
+        const char *text;
+        int kernels;
+    } cases[] = {
+        {"x.reshape(-1) * 2", 2}, {"exp(x.reshape(-1)) + x.reshape(-1)", 2}, {"x.T.reshape(-1) * 2", 1}};
+    static const char *const empty[] = {"x[6:].reshape(-1)", "(x + 1)[6:].reshape(-1)",
+                                        "(x + 1)[6:].reshape(0, 5) * 2"};
+    operands o;
+    kiln_array *turned = NULL;
+    kiln_arg in[4];
+    (void)state;
+    make(&o);
+    set_arguments(in, &o);
+    OK(kiln_array_transpose(&turned, o.array[0], NULL));
+    const kiln_arg argument = kiln_arg_array(turned);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
+        kiln_kernel *kernel = NULL;
+        char *text = NULL;
+        OK(kiln_expression_create(&kernel, "x", cases[c].text, NULL));
+        OK(kiln_kernel_explain(&text, kernel, NULL, 1, &argument, 1, NULL, "host"));
+        if (count_of(text, "kiln/2 ") != cases[c].kernels)
+            fail_msg("%s: %d kernels were expected:\n%s", cases[c].text, cases[c].kernels, text);
+        free(text);
+        kiln_kernel_free(kernel);
+    }
+    for (size_t c = 0; c < sizeof empty / sizeof empty[0]; ++c) {
+        kiln_kernel *kernel = NULL;
+        kiln_array *out = NULL;
+        OK(kiln_expression_create(&kernel, "x", empty[c], NULL));
+        OK(kiln_kernel_call(kernel, &out, 1, in, 1, NULL));
+        assert_int_equal(kiln_array_size(out), 0);
+        kiln_array_free(out);
+        kiln_kernel_free(kernel);
+    }
+    kiln_array_free(turned);
+    drop(&o);
+}
+
 /* New shapes of the same ranks need no new code, as long as what broadcasts does so again. */
 static void shapes_share_code(void **state)
 {
@@ -270,9 +311,12 @@ static void memory_fails(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_are_few),           cmocka_unit_test(shapes_share_code),
-        cmocka_unit_test(results_are_given_or_made), cmocka_unit_test(results_may_cover_inputs),
-        cmocka_unit_test(calls_are_refused),         cmocka_unit_test(memory_fails)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_few),
+                                       cmocka_unit_test(reshapes_of_inputs),
+                                       cmocka_unit_test(shapes_share_code),
+                                       cmocka_unit_test(results_are_given_or_made),
+                                       cmocka_unit_test(results_may_cover_inputs),
+                                       cmocka_unit_test(calls_are_refused),
+                                       cmocka_unit_test(memory_fails)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
