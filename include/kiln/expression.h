@@ -1,12 +1,95 @@
-/* kiln/expression.h - kernels from expressions in NumPy's syntax. */
+/*
+ * kiln/expression.h - kernels from expressions in NumPy's syntax.
+ *
+ *     kiln_kernel *f = NULL;
+ *     kiln_expression_create(&f, "x, g",
+ *                            "m = mean(x, axis=-1, keepdims=True)\n"
+ *                            "d = x - m\n"
+ *                            "d / sqrt(mean(d*d, axis=-1, keepdims=True) + 1e-5) * g", NULL);
+ *     kiln_array *y = NULL;
+ *     kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(g)};
+ *     kiln_kernel_call(f, &y, 1, in, 2, NULL);               // as few launches as the data allows
+ *     kiln_kernel_free(f);
+ *
+ * The result is a kernel like any other: kiln_kernel_call, _prepare, _source, _explain and
+ * _launches take it, and a second call with the same dtypes and layouts finds its plan. Inputs are
+ * arrays, typed scalars and weak ones, of any dtypes and of shapes that broadcast; dtypes and
+ * shapes of the results are exactly those of the operations (kiln/operation.h) called one by one,
+ * and so NumPy 2's. A scalar is handed to each launch: another value compiles nothing.
+ *
+ * Statements are separated by newlines or semicolons; a newline inside brackets is a blank, and
+ * "#" begins a comment. All but the last give names to values ("m = ...", "low, high = a, b"); a
+ * name may be given again. The last one is the result, or, with commas, several results; it may be
+ * an assignment. What no result needs is not computed, what is written twice is computed once.
+ *
+ *     text       := { statement ( newline | ";" ) } statement
+ *     statement  := [ name { "," name } "=" ] list
+ *     list       := value { "," value } [ "," ]
+ *     value      := number | name | "(" list ")" | "[" list "]" | sign value | value operator value
+ *                 | function "(" arguments ")" | value "." method "(" arguments ")"
+ *                 | value "." attribute | value "[" index { "," index } "]"
+ *     index      := [ whole ] ":" [ whole ] [ ":" [ whole ] ] | whole | "None" | "..."
+ *
+ * Operators, the loosest first, as in Python: < <= > >= == != | ^ & << >> + - * / // % and, in
+ * front of a value, - + ~, then **, which is taken from the right. "and", "or", "not", "@", chains
+ * of comparisons and "if" have no meaning for arrays; the error says what to write instead.
+ *
+ * Numbers are Python's: 3, 0xff, 1_000, 2.5e-3, 1j, and the names pi, e, inf, nan, True, False.
+ * Whole numbers have 64 bits. Operators on numbers alone are computed as Python does (2 / 3 is a
+ * float, 7 // 2 and 2 ** 3 are whole, 1 / 0 is refused), and what comes of it is weak as they are:
+ * it takes the dtype of the arrays that it meets, and is refused where that cannot hold it. A
+ * function makes a number of a dtype of it, as NumPy's do: with x of float32, x * 2 ** 0.5 is
+ * float32 and x * sqrt(2) float64.
+ *
+ * Functions, each with or without "np." in front, and as methods, x.sum(axis=0):
+ * - all operations, those that were registered too, by their names and by NumPy's other ones
+ *   (absolute, acos, amax, conj, mod, pow ...). Arguments go by place or by name. Reductions take
+ *   axis (a whole number, a tuple of them, None for all) and keepdims; var and std take ddof.
+ * - x.astype(float32), astype(x, dtype), and float32(x) of any dtype's name. int(x), float(x),
+ *   complex(x) and bool(x) make weak numbers of numbers: x * float(sqrt(2)) is float32, too.
+ * - reshape(x, shape), x.reshape(2, -1), ravel, transpose(x, axes), x.T, expand_dims, squeeze,
+ *   x[1:, ::2, 0, None, ..., -1]. Bounds and axes are numbers that stand in the text; an extent of
+ *   reshape may be computed from those of arrays. Of inputs these are views, and cost nothing.
+ * - x.shape[0], x.size, x.ndim, len(x): weak whole numbers, which are known once a call's arrays
+ *   are. arange(stop), arange(start, stop, step, dtype=...) of numbers and such extents: int64, or
+ *   float64 where one of them is a float.
+ * - kernels of options->kernels, by kiln_kernel_name: elementwise ones, and reductions with axis
+ *   and keepdims. Their parameters may be neither raw nor structs. Dtypes are settled as in a call
+ *   of the kernel: arrays have those that are declared, numbers are converted. One with several
+ *   outputs gives a tuple: "low, high = bounds(x)", or bounds(x)[0]. They come before functions of
+ *   the same name.
+ *
+ * params names the inputs in the order in which calls give them: "x, g"; "" for none. Names are
+ * made of ASCII letters, digits and "_", 63 at most, and hide constants and functions of the same
+ * name where they are not called. Of options flags and kernels matter; texts, headers and
+ * compile_options reach the fused code too.
+ */
 #ifndef KILN_EXPRESSION_H
 #define KILN_EXPRESSION_H
+
 #include <kiln/kernel.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
-KILN_API kiln_status kiln_expression_create(kiln_kernel **out, const char *params, const char *expression,
+
+/* Parses and checks the expression; compiles nothing. All strings are copied, and the kernels that
+ * it uses are retained. The kernel's outputs are the results, in their order. *out, to be given to
+ * kiln_kernel_free, is unchanged on failure. A kernel is immutable and may be used by any number of
+ * threads. Errors, with the text and a caret under the place: KILN_ERROR_SYNTAX for what does not
+ * parse, names that mean nothing (with the nearest that does), arguments that are missing, too many
+ * or unknown, axes and bounds that are no whole numbers; KILN_ERROR_INVALID for numbers without a
+ * result (1 / 0), a name twice in params, more than 64 inputs or results, more than 16,384
+ * different values, wrong options and NULL. KILN_ERROR_MEMORY.
+ *
+ * A call refuses, with a caret as well: dtypes that an operation has no meaning for, and numbers
+ * that do not fit theirs (KILN_ERROR_TYPE), shapes that do not broadcast, indices out of range
+ * (KILN_ERROR_SHAPE), axes out of range, nothing to reduce where there is no identity, and shapes
+ * that would depend on values (KILN_ERROR_INVALID); else the errors of kiln_kernel_call. */
+KILN_API kiln_status kiln_expression_create(kiln_kernel **out, const char *params,
+                                            const char *expression,
                                             const kiln_kernel_options *options);
+
 #ifdef __cplusplus
 }
 #endif

@@ -20,7 +20,7 @@ typedef struct cli_options {
     const char *target, *arch, *name, *preamble, *dtype, *shape, *size, *order, *reduce_type, *row, *sweep,
         *size_scale, *seconds;
     int repeat;
-    bool help, json, fast_math, no_fma, keepdims, list;
+    bool help, json, fast_math, no_fma, keepdims, list, explain;
 } cli_options;
 
 /* One bit for each subcommand, to say which options it takes. */
@@ -33,7 +33,8 @@ enum {
     CLI_BENCH = 32,
     CLI_REDUCE = 64,
     CLI_OPERATIONS = 128,
-    CLI_ALL = 255
+    CLI_EVAL = 256,
+    CLI_ALL = 511
 };
 
 typedef struct cli_command {
@@ -90,11 +91,13 @@ typedef struct cli_call {
     kiln_arg *in;
     kiln_array **out;
     int n_in, n_out;
-    int n_texts; /* words that define the kernel, in front of the arguments */
+    const char **word; /* the arguments, as they were given */
+    int n_words;
+    const char **file; /* by output: where it goes; NULL: it is shown */
 } cli_call;
 #define CLI_CALL_INIT                                                                                        \
     {                                                                                                        \
-        NULL, NULL, NULL, 0, 0, 0                                                                            \
+        NULL, NULL, NULL, 0, 0, NULL, 0, NULL                                                                \
     }
 
 /* What text says as a weak scalar: 3, -0.5, 1e-3, true, 1+2j. false where it is no number. */
@@ -106,7 +109,11 @@ kiln_status cli_call_define(cli_call *call, const cli_options *options);
 kiln_status cli_call_define_reduction(cli_call *call, const cli_options *options);
 /* CLI_FAILED, with a message, where a number among the arguments is beyond what 64 bits hold. */
 int cli_numbers_check(const cli_call *call, const cli_options *options);
-/* Reads the arguments behind the texts: numbers and .npy files; with descriptions also "float32[2,3]",
+/* ... of `EXPRESSION NAME=ARGUMENT...`, where the words are known to be such. */
+kiln_status cli_call_define_expression(cli_call *call, const cli_options *options);
+/* Whether a word is NAME=REST; *length is that of the name. */
+bool cli_word_has_name(const char *word, size_t *length);
+/* Reads the arguments: numbers and .npy files; with descriptions also "float32[2,3]",
  * and, where there are no arguments at all, arrays that fit the signature. */
 kiln_status cli_call_read(cli_call *call, const cli_options *options, kiln_device device, bool descriptions);
 /* CLI_USAGE, with a message, where --shape is no shape. */
@@ -116,8 +123,6 @@ int cli_shape_read(int64_t *shape, const char *text);
 /* Reads every --axis ("-1", "0,2", or "none" alone) into axes, KILN_MAX_NDIM at most; CLI_USAGE, with a
  * message, where one is none. */
 int cli_axes_read(int *axes, int *count, const char *command, const cli_options *options);
-/* The name that the signature gives to output j. */
-void cli_output_name(char *out, size_t size, const cli_options *options, int j);
 /* Makes the outputs of --shape, where it was given. */
 kiln_status cli_call_make_outputs(cli_call *call, const cli_options *options, kiln_device device);
 void cli_call_free(cli_call *call);
@@ -133,13 +138,15 @@ typedef struct cli_times {
     kiln_call_info info;
 } cli_times;
 
-/* Prints what the run took, and the results that no -o takes. */
-kiln_status cli_report(const cli_call *call, const cli_options *options, const cli_times *times);
+/* Prints what the run took, the explanation of --explain (NULL: none), and the results that no -o takes. */
+kiln_status cli_report(const cli_call *call, const cli_options *options, const cli_times *times,
+                       const char *explanation);
 
 /* ---- subcommands ---- */
 
 int cli_map_run(const cli_options *options);
 int cli_reduce_run(const cli_options *options);
+int cli_eval_run(const cli_options *options);
 int cli_source_run(const cli_options *options);
 int cli_explain_run(const cli_options *options);
 int cli_operations_run(const cli_options *options);

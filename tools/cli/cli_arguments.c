@@ -79,40 +79,18 @@ static bool is_beyond(const kiln_arg *number, const char *text)
            (is_integer(text) || (!says_so && (isinf(number->value.d[0]) || isinf(number->value.d[1]))));
 }
 
-/* The name of parameter `index` of a signature that is known to parse: the last word. */
-static void parameter_name(char *out, size_t size, const char *signature, int index)
-{
-    for (; index > 0; index--)
-        signature = strchr(signature, ',') + 1;
-    const char *end = signature + strcspn(signature, ","), *start;
-    while (end > signature && isspace((unsigned char)end[-1]))
-        end--;
-    for (start = end; start > signature && !isspace((unsigned char)start[-1]);)
-        start--;
-    snprintf(out, size, "%.*s", (int)(end - start), start);
-}
-
-void cli_output_name(char *out, size_t size, const cli_options *options, int j)
-{
-    parameter_name(out, size, options->positional.items[1], j);
-}
-
 int cli_numbers_check(const cli_call *call, const cli_options *options)
 {
-    const char *const *words = options->positional.items + call->n_texts;
-    for (int i = 0; i < options->positional.count - call->n_texts; i++) {
+    for (int i = 0; i < call->n_words; i++) {
+        const char *word = call->word[i];
         kiln_arg number;
-        char name[64] = "";
-        if (!cli_number_read(&number, words[i]) || !is_beyond(&number, words[i]))
+        if (!cli_number_read(&number, word) || !is_beyond(&number, word))
             continue;
-        if (i < kiln_kernel_n_in(call->kernel))
-            parameter_name(name, sizeof name, options->positional.items[0], i);
         return cli_input_error(
-            options, "parameter '%s': %.60s was given; %s", name, words[i],
-            is_integer(words[i])
-                ? "an integer from -9223372036854775808 to 18446744073709551615 was expected "
-                  "(with a point behind it, it is a float)"
-                : "a number up to 1.797e308 either way, or inf, was expected");
+            options, "parameter '%s': %.60s was given; %s", kiln_kernel_in_name(call->kernel, i), word,
+            is_integer(word) ? "an integer from -9223372036854775808 to 18446744073709551615 was expected "
+                               "(with a point behind it, it is a float)"
+                             : "a number up to 1.797e308 either way, or inf, was expected");
     }
     return CLI_OK;
 }
@@ -244,12 +222,17 @@ static kiln_kernel_options kernel_options(const cli_options *options)
     return kernel;
 }
 
-static kiln_status make_room(cli_call *call, int n_texts)
+/* Room for what is given and what comes out; the arguments are the words behind the first n_texts. */
+static kiln_status make_room(cli_call *call, const cli_options *options, int n_texts)
 {
-    call->n_texts = n_texts;
     call->n_out = kiln_kernel_n_out(call->kernel);
-    call->out = calloc((size_t)call->n_out + 1, sizeof(kiln_array *));
-    return call->out ? KILN_OK : KILN_ERROR_MEMORY;
+    call->n_words = options->positional.count - n_texts;
+    call->out = calloc((size_t)call->n_out + 1, sizeof *call->out);
+    call->file = calloc((size_t)call->n_out + 1, sizeof *call->file);
+    call->word = calloc((size_t)call->n_words + 1, sizeof *call->word);
+    for (int i = 0; call->word && i < call->n_words; i++)
+        call->word[i] = options->positional.items[n_texts + i];
+    return call->out && call->file && call->word ? KILN_OK : KILN_ERROR_MEMORY;
 }
 
 kiln_status cli_call_define(cli_call *call, const cli_options *options)
@@ -258,7 +241,7 @@ kiln_status cli_call_define(cli_call *call, const cli_options *options)
     const char *const *text = options->positional.items;
     kiln_status status =
         kiln_elementwise_create(&call->kernel, text[0], text[1], text[2], options->name, &kernel);
-    return status == KILN_OK ? make_room(call, 3) : status;
+    return status == KILN_OK ? make_room(call, options, 3) : status;
 }
 
 kiln_status cli_call_define_reduction(cli_call *call, const cli_options *options)
@@ -268,7 +251,48 @@ kiln_status cli_call_define_reduction(cli_call *call, const cli_options *options
     bool has_identity = *text[5] && strcmp(text[5], "-") != 0;
     kiln_status status = kiln_reduction_create(&call->kernel, text[0], text[1], text[2], text[3], text[4],
                                                has_identity ? text[5] : NULL, options->name, &kernel);
-    return status == KILN_OK ? make_room(call, 6) : status;
+    return status == KILN_OK ? make_room(call, options, 6) : status;
+}
+
+bool cli_word_has_name(const char *word, size_t *length)
+{
+    *length = 0;
+    while (isalnum((unsigned char)word[*length]) || word[*length] == '_')
+        ++*length;
+    return *length > 0 && !isdigit((unsigned char)word[0]) && word[*length] == '=';
+}
+
+/* "a, b" for the words a=photo.npy and b=0.5 */
+static char *join_names(const cli_options *options)
+{
+    size_t length, room = 1;
+    for (int i = 1; i < options->positional.count; i++)
+        room += strlen(options->positional.items[i]) + 2;
+    char *names = calloc(room, 1), *end = names;
+    for (int i = 1; i < options->positional.count && names; i++) {
+        const char *word = options->positional.items[i];
+        cli_word_has_name(word, &length);
+        end += snprintf(end, room - (size_t)(end - names), "%s%.*s", i > 1 ? ", " : "", (int)length, word);
+    }
+    return names;
+}
+
+kiln_status cli_call_define_expression(cli_call *call, const cli_options *options)
+{
+    const kiln_kernel_options kernel = kernel_options(options);
+    char *names = join_names(options);
+    size_t length;
+    kiln_status status =
+        names ? kiln_expression_create(&call->kernel, names, options->positional.items[0], &kernel)
+              : KILN_ERROR_MEMORY;
+    free(names);
+    if (status == KILN_OK)
+        status = make_room(call, options, 1);
+    for (int i = 0; status == KILN_OK && i < call->n_words; i++) {
+        cli_word_has_name(call->word[i], &length);
+        call->word[i] += length + 1;
+    }
+    return status;
 }
 
 static kiln_status read_argument(kiln_arg *out, const char *word, kiln_device device, bool descriptions)
@@ -302,17 +326,15 @@ static kiln_status make_stand_in(kiln_arg *out, const cli_options *options, int 
 
 kiln_status cli_call_read(cli_call *call, const cli_options *options, kiln_device device, bool descriptions)
 {
-    const char *const *words = options->positional.items + call->n_texts;
-    int n_words = options->positional.count - call->n_texts;
-    bool stand_in = descriptions && n_words == 0;
-    int count = stand_in ? kiln_kernel_n_in(call->kernel) : n_words;
+    bool stand_in = descriptions && call->n_words == 0;
+    int count = stand_in ? kiln_kernel_n_in(call->kernel) : call->n_words;
     call->in = calloc((size_t)count + 1, sizeof *call->in);
     if (!call->in)
         return KILN_ERROR_MEMORY;
     kiln_status status = KILN_OK;
     for (int i = 0; i < count && status == KILN_OK; i++) {
         status = stand_in ? make_stand_in(&call->in[i], options, i, device)
-                          : read_argument(&call->in[i], words[i], device, descriptions);
+                          : read_argument(&call->in[i], call->word[i], device, descriptions);
         call->n_in = i + 1;
     }
     return status;
@@ -344,4 +366,6 @@ void cli_call_free(cli_call *call)
     kiln_kernel_free(call->kernel);
     free(call->in);
     free(call->out);
+    free(call->word);
+    free(call->file);
 }

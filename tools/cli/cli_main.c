@@ -25,6 +25,21 @@ const cli_command cli_commands[] = {
      "\n"
      "  kiln reduce 'T x' 'T y' 'x * x' 'a + b' 'y = sqrt(a)' 0 photo.npy --axis -1 -o norms.npy\n",
      6, -1, cli_reduce_run},
+    {CLI_EVAL, "eval", "EXPRESSION [NAME=ARGUMENT...] [-o [NAME=]FILE...]",
+     "compute an expression in NumPy's syntax over .npy files",
+     "EXPRESSION is NumPy's: operators, functions and methods, slices, casts, reductions with axis= and "
+     "keepdims=.\n"
+     "Statements are separated by semicolons, and several results by commas. Each NAME that it uses is a "
+     ".npy\n"
+     "file, or a number (3, -0.5, 1e-3, true, 1+2j), which does not widen the arrays. Results without a -o "
+     "are\n"
+     "printed, those of more than 1000 elements without their middle. One that begins with a dash needs\n"
+     "parentheses: '(-x)'.\n"
+     "\n"
+     "  kiln eval 'sqrt(sum(a**2, axis=-1))' a=photo.npy -o norms.npy --explain\n"
+     "  kiln eval 'm = mean(x, axis=0); s = std(x, axis=0); (x - m) / s, m, s' x=x.npy -o m=m.npy -o "
+     "s=s.npy\n",
+     1, -1, cli_eval_run},
     {CLI_SOURCE, "source",
      "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N]",
      "print the source that kiln generates for a kernel",

@@ -17,13 +17,19 @@ typedef struct option {
 } option;
 
 #define MEMBER(name) offsetof(cli_options, name)
-#define RUN_COMMANDS (CLI_MAP | CLI_REDUCE)
+#define MAP_COMMANDS (CLI_MAP | CLI_REDUCE) /* whose kernels are defined by C++ texts */
+#define RUN_COMMANDS (MAP_COMMANDS | CLI_EVAL)
 #define TEXT_COMMANDS (CLI_SOURCE | CLI_EXPLAIN)
 #define REDUCTION_COMMANDS (CLI_REDUCE | TEXT_COMMANDS)
-#define KERNEL_COMMANDS (RUN_COMMANDS | TEXT_COMMANDS)
+#define DEFINED_COMMANDS (MAP_COMMANDS | TEXT_COMMANDS)
+#define KERNEL_COMMANDS (DEFINED_COMMANDS | CLI_EVAL)
 
 static const option table[] = {
-    {"o", "FILE", "where the next output goes, a .npy file", LIST, MEMBER(outputs), RUN_COMMANDS},
+    {"o", "FILE", "where the next output goes, a .npy file", LIST, MEMBER(outputs), MAP_COMMANDS},
+    {"o", "[NAME=]FILE", "where the next result goes, or the one of that name, a .npy file", LIST,
+     MEMBER(outputs), CLI_EVAL},
+    {"explain", NULL, "say which kernels run, what each reads and writes, and why there are several", FLAG,
+     MEMBER(explain), CLI_EVAL},
     {"axis", "N[,N...]",
      "axes that are reduced, negative ones from the last on, or none; may be given again; default: all", LIST,
      MEMBER(axes), REDUCTION_COMMANDS},
@@ -39,17 +45,17 @@ static const option table[] = {
     {"arch", "ARCH", "an architecture to generate for without a device, for instance sm_90", TEXT,
      MEMBER(arch), TEXT_COMMANDS},
     {"type", "T=DTYPE", "the dtype of a placeholder, for parameters without an argument", LIST, MEMBER(types),
-     KERNEL_COMMANDS},
+     DEFINED_COMMANDS},
     {"dtype", "DTYPE", "the dtype of the other placeholders; default float32", TEXT, MEMBER(dtype),
      TEXT_COMMANDS},
     {"shape", "N,M,...", "the shape of the outputs; default: what the arguments make it", TEXT, MEMBER(shape),
-     KERNEL_COMMANDS},
-    {"name", "NAME", "the kernel's name; default: kernel", TEXT, MEMBER(name), KERNEL_COMMANDS},
+     DEFINED_COMMANDS},
+    {"name", "NAME", "the kernel's name; default: kernel", TEXT, MEMBER(name), DEFINED_COMMANDS},
     {"preamble", "TEXT", "declarations in front of the kernel", TEXT, MEMBER(preamble), KERNEL_COMMANDS},
     {"order", "C|K", "the outputs' memory order: C, or K to keep the inputs'; default C", TEXT, MEMBER(order),
      RUN_COMMANDS},
     {"size", "N[,N...]", "the number of elements, or their shape, where every parameter is raw", TEXT,
-     MEMBER(size), RUN_COMMANDS},
+     MEMBER(size), MAP_COMMANDS},
     {"repeat", "N", "call the kernel N more times and print the time of one call", NUMBER, MEMBER(repeat),
      RUN_COMMANDS},
     {"fast-math", NULL, "approximate division, square root and functions", FLAG, MEMBER(fast_math),

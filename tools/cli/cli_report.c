@@ -1,19 +1,14 @@
-/* cli_report.c - what `kiln map` and `kiln reduce` print of a run: what it took, and results that no file
- * takes. */
+/* cli_report.c - what `kiln map`, `kiln reduce` and `kiln eval` print of a run: what it took, and results that
+ * no file takes. */
 #include "cli.h"
 #include <stdlib.h>
+#include <string.h>
 
 static const char *const origin_names[] = {"nowhere", "memory", "disk", "compiler"};
 
 static const char *origin_name(kiln_origin origin)
 {
     return origin_names[origin <= KILN_ORIGIN_COMPILER ? origin : KILN_ORIGIN_NONE];
-}
-
-/* Output j has no file: its values are shown. */
-static bool is_shown(const cli_options *options, int j)
-{
-    return j >= options->outputs.count;
 }
 
 /* ---- JSON ---- */
@@ -37,25 +32,21 @@ static void put_times(cli_json *json, const cli_options *options, const cli_time
     cli_json_close(json, '}');
 }
 
-static void put_output(cli_json *json, const cli_call *call, const cli_options *options, int j,
-                       const char *values)
+static void put_output(cli_json *json, const cli_call *call, int j, const char *values)
 {
-    char name[64];
     cli_json_open(json, NULL, '{');
-    if (is_shown(options, j)) {
-        cli_output_name(name, sizeof name, options, j);
-        cli_json_text(json, "name", name);
-    } else {
-        cli_json_text(json, "file", options->outputs.items[j]);
-    }
+    if (call->file[j])
+        cli_json_text(json, "file", call->file[j]);
+    else
+        cli_json_text(json, "name", kiln_kernel_out_name(call->kernel, j));
     cli_json_array(json, call->out[j]);
-    if (is_shown(options, j))
+    if (!call->file[j])
         cli_json_text(json, "text", values);
     cli_json_close(json, '}');
 }
 
 static void print_json(const cli_call *call, const cli_options *options, const cli_times *times,
-                       const char *target, char *const *values)
+                       const char *target, char *const *values, const char *explanation)
 {
     cli_json json = {stdout, false};
     cli_json_open(&json, NULL, '{');
@@ -63,9 +54,11 @@ static void print_json(const cli_call *call, const cli_options *options, const c
     cli_json_text(&json, "origin", origin_name(times->info.origin));
     cli_json_integer(&json, "code_bytes", (int64_t)times->info.code_bytes);
     put_times(&json, options, times);
+    if (explanation)
+        cli_json_text(&json, "explanation", explanation);
     cli_json_open(&json, "outputs", '[');
     for (int j = 0; j < call->n_out; j++)
-        put_output(&json, call, options, j, values[j]);
+        put_output(&json, call, j, values[j]);
     cli_json_close(&json, ']');
     cli_json_close(&json, '}');
     putchar('\n');
@@ -73,14 +66,12 @@ static void print_json(const cli_call *call, const cli_options *options, const c
 
 /* ---- text ---- */
 
-static void print_output(const cli_call *call, const cli_options *options, int j, const char *values)
+static void print_output(const cli_call *call, int j, const char *values)
 {
     const kiln_array *array = call->out[j];
     const int64_t *shape = kiln_array_shape(array);
-    char name[64] = "";
-    if (is_shown(options, j))
-        cli_output_name(name, sizeof name, options, j);
-    printf("  %s: %s [", *name ? name : options->outputs.items[j], kiln_dtype_name(kiln_array_dtype(array)));
+    printf("  %s: %s [", call->file[j] ? call->file[j] : kiln_kernel_out_name(call->kernel, j),
+           kiln_dtype_name(kiln_array_dtype(array)));
     for (int axis = 0; axis < kiln_array_ndim(array); axis++)
         printf("%s%lld", axis ? ", " : "", (long long)shape[axis]);
     printf("]\n");
@@ -90,8 +81,14 @@ static void print_output(const cli_call *call, const cli_options *options, int j
         printf("  (shown without its middle; -o FILE takes all of it)\n");
 }
 
+static bool ends_line(const char *text)
+{
+    size_t length = strlen(text);
+    return length == 0 || text[length - 1] == '\n';
+}
+
 static void print_text(const cli_call *call, const cli_options *options, const cli_times *times,
-                       const char *target, char *const *values)
+                       const char *target, char *const *values, const char *explanation)
 {
     const kiln_call_info *info = &times->info;
     printf("target: %s\nkernel: %s, from %s, %zu bytes\n", target, kiln_kernel_name(call->kernel),
@@ -104,35 +101,38 @@ static void print_text(const cli_call *call, const cli_options *options, const c
     if (options->repeat)
         printf("one of %d more calls: %.4f ms (median), %.4f ms (best)\n", options->repeat,
                times->repeat_median_ms, times->repeat_best_ms);
+    if (explanation)
+        printf("%s%s", explanation, ends_line(explanation) ? "" : "\n");
     for (int j = 0; j < call->n_out; j++)
-        print_output(call, options, j, values[j]);
+        print_output(call, j, values[j]);
 }
 
 /* ---- both ---- */
 
 /* The texts of results without a file; the others stay NULL. */
-static kiln_status show_values(char **values, const cli_call *call, const cli_options *options)
+static kiln_status show_values(char **values, const cli_call *call)
 {
     kiln_print_options how = KILN_PRINT_OPTIONS_INIT;
     kiln_status status = KILN_OK;
     how.threshold = CLI_SCREENFUL;
     for (int j = 0; j < call->n_out && status == KILN_OK; j++)
-        if (is_shown(options, j))
+        if (!call->file[j])
             status = kiln_array_to_string(&values[j], call->out[j], &how);
     return status;
 }
 
-kiln_status cli_report(const cli_call *call, const cli_options *options, const cli_times *times)
+kiln_status cli_report(const cli_call *call, const cli_options *options, const cli_times *times,
+                       const char *explanation)
 {
     char target[16];
     kiln_device device;
     char **values = calloc((size_t)call->n_out + 1, sizeof *values);
     kiln_status status = values ? kiln_device_current(&device) : KILN_ERROR_MEMORY;
     if (status == KILN_OK)
-        status = show_values(values, call, options);
+        status = show_values(values, call);
     if (status == KILN_OK) {
         kiln_device_name(device, target, sizeof target);
-        (options->json ? print_json : print_text)(call, options, times, target, values);
+        (options->json ? print_json : print_text)(call, options, times, target, values, explanation);
     }
     for (int j = 0; values && j < call->n_out; j++)
         free(values[j]);

@@ -1,17 +1,19 @@
-/* cli_run.c - `kiln map` and `kiln reduce`: run a kernel over files and say what it took. */
+/* cli_run.c - `kiln map`, `kiln reduce` and `kiln eval`: run a kernel over files and say what it took. */
 #include "cli.h"
 #include <stdlib.h>
 #include <string.h>
 
-/* What the two commands differ in. */
+/* What the commands differ in. */
 typedef struct job {
     const char *name;
     kiln_status (*define)(cli_call *call, const cli_options *options);
-    bool shows; /* results that no -o takes */
+    bool shows;     /* results that no -o takes */
+    bool has_names; /* in front of arguments and files */
 } job;
 
-static const job map_job = {"map", cli_call_define, false};
-static const job reduce_job = {"reduce", cli_call_define_reduction, true};
+static const job map_job = {"map", cli_call_define, false, false};
+static const job reduce_job = {"reduce", cli_call_define_reduction, true, false};
+static const job eval_job = {"eval", cli_call_define_expression, true, true};
 
 /* Options of the call, and what they point to. */
 typedef struct call_options {
@@ -80,12 +82,13 @@ static kiln_status read_arguments(cli_call *call, const cli_options *options, cl
     return status;
 }
 
-static kiln_status save_outputs(const cli_call *call, const cli_options *options, cli_times *times)
+static kiln_status save_outputs(const cli_call *call, cli_times *times)
 {
     double start = cli_now_ms();
     kiln_status status = KILN_OK;
-    for (int j = 0; j < options->outputs.count && status == KILN_OK; j++)
-        status = kiln_array_save_npy(call->out[j], options->outputs.items[j]);
+    for (int j = 0; j < call->n_out && status == KILN_OK; j++)
+        if (call->file[j])
+            status = kiln_array_save_npy(call->out[j], call->file[j]);
     times->write_ms = cli_now_ms() - start;
     return status;
 }
@@ -119,14 +122,65 @@ static int read_call_options(call_options *out, const job *job, const cli_option
     return code;
 }
 
-/* A file for each output, or, where results are shown, none at all. */
-static int check_outputs(const job *job, const cli_call *call, const cli_options *options)
+/* ---- where outputs go ---- */
+
+static int find_output(const cli_call *call, const char *name, size_t length)
 {
-    int given = options->outputs.count;
-    if (given == call->n_out || (job->shows && given == 0))
-        return CLI_OK;
-    return cli_usage_error(job->name, "the kernel has %d output%s, and -o was given %d time%s", call->n_out,
-                           call->n_out == 1 ? "" : "s", given, given == 1 ? "" : "s");
+    int j = 0;
+    while (j < call->n_out && (strlen(kiln_kernel_out_name(call->kernel, j)) != length ||
+                               strncmp(kiln_kernel_out_name(call->kernel, j), name, length) != 0))
+        j++;
+    return j;
+}
+
+/* The output that a -o names; where it names none, the next one that has no file. */
+static int place_file(const job *job, cli_call *call, const char *text)
+{
+    size_t length;
+    int j = 0;
+    bool has_name = job->has_names && cli_word_has_name(text, &length);
+    if (has_name)
+        j = find_output(call, text, length);
+    while (!has_name && j < call->n_out && call->file[j])
+        j++;
+    if (j == call->n_out && has_name)
+        return cli_usage_error(job->name, "-o %s: there is no result '%.*s'; the first is '%s'", text,
+                               (int)length, text, kiln_kernel_out_name(call->kernel, 0));
+    if (j == call->n_out || call->file[j])
+        return cli_usage_error(job->name, "-o %s: that result has a file", text);
+    call->file[j] = has_name ? text + length + 1 : text;
+    return CLI_OK;
+}
+
+/* A file for each output; where results are shown, for some, and those of texts for all or none. */
+static int place_files(const job *job, cli_call *call, const cli_options *options)
+{
+    int given = options->outputs.count, code = CLI_OK;
+    bool fits = given == call->n_out || (job->shows && given == 0) || (job->has_names && given < call->n_out);
+    if (!fits)
+        return cli_usage_error(job->name, "the kernel has %d output%s, and -o was given %d time%s",
+                               call->n_out, call->n_out == 1 ? "" : "s", given, given == 1 ? "" : "s");
+    for (int k = 0; k < given && code == CLI_OK; k++)
+        code = place_file(job, call, options->outputs.items[k]);
+    return code;
+}
+
+static int check_words(const job *job, const cli_options *options)
+{
+    size_t length;
+    for (int i = 1; job->has_names && i < options->positional.count; i++)
+        if (!cli_word_has_name(options->positional.items[i], &length))
+            return cli_usage_error(job->name, "'%s': NAME=FILE or NAME=NUMBER was expected",
+                                   options->positional.items[i]);
+    return CLI_OK;
+}
+
+static kiln_status explain(char **out, const cli_call *call, const kiln_call_options *how,
+                           const cli_options *options)
+{
+    return options->explain ? kiln_kernel_explain(out, call->kernel, call->out, call->n_out, call->in,
+                                                  call->n_in, how, NULL)
+                            : KILN_OK;
 }
 
 static int run(const job *job, const cli_options *options)
@@ -134,13 +188,16 @@ static int run(const job *job, const cli_options *options)
     cli_call call = CLI_CALL_INIT;
     cli_times times = {.info = KILN_CALL_INFO_INIT};
     call_options how;
+    char *explanation = NULL;
     int code = read_call_options(&how, job, options);
+    if (code == CLI_OK)
+        code = check_words(job, options);
     if (code != CLI_OK)
         return code;
     double start = cli_now_ms();
     kiln_status status = job->define(&call, options);
     times.define_ms = cli_now_ms() - start;
-    if (status == KILN_OK && (code = check_outputs(job, &call, options)) != CLI_OK)
+    if (status == KILN_OK && (code = place_files(job, &call, options)) != CLI_OK)
         goto out;
     if (status == KILN_OK && (code = cli_numbers_check(&call, options)) != CLI_OK)
         goto out;
@@ -151,13 +208,16 @@ static int run(const job *job, const cli_options *options)
     if (status == KILN_OK)
         status = run_kernel(&call, &how.options, options->repeat, &times);
     if (status == KILN_OK)
-        status = save_outputs(&call, options, &times);
+        status = save_outputs(&call, &times);
     if (status == KILN_OK)
-        status = cli_report(&call, options, &times);
+        status = explain(&explanation, &call, &how.options, options);
+    if (status == KILN_OK)
+        status = cli_report(&call, options, &times, explanation);
     if (status != KILN_OK)
         code = cli_library_error(options);
 out:
     cli_call_free(&call);
+    free(explanation);
     return code;
 }
 
@@ -169,4 +229,9 @@ int cli_map_run(const cli_options *options)
 int cli_reduce_run(const cli_options *options)
 {
     return run(&reduce_job, options);
+}
+
+int cli_eval_run(const cli_options *options)
+{
+    return run(&eval_job, options);
 }
