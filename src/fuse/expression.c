@@ -1,11 +1,11 @@
 /* Kernels from expression strings. */
-#include <kiln/expression.h>
+#include "fuse/expression.h"
 
+#include <kiln/expression.h>
 #include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "fuse/lower.h"
 #include "plan/program.h"
 
 static void free_expression(void *subject)
@@ -43,8 +43,6 @@ static kiln_status make_face(kn_program **out, const kn_graph *g)
     }
     return KILN_OK;
 }
-
-kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_kernel_options *options);
 
 /* A kernel of a graph, which it takes over; freed on failure too. The options' texts are copied by way of a program. */
 kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_kernel_options *options)

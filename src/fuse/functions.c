@@ -3,7 +3,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/alloc.h"
+#include "base/error.h"
 #include "base/str.h"
+#include "fuse/inline.h"
 #include "fuse/names.h"
 #include "kernel/kernel.h"
 #include "kernel/operation.h"
@@ -139,6 +142,7 @@ typedef struct callee {
     int n_min, n_max, n_out;
     uint64_t arities;
     bool is_reduction;
+    const kn_graph *graph; /* of a kernel that has one: its nodes become the caller's */
 } callee;
 
 /* The names of its arguments in the order in which they are matched; returns how many may go without. */
@@ -196,6 +200,38 @@ static kiln_status add_outputs(kn_value *out, kn_parser *p, kn_node *node, int n
     return status;
 }
 
+static kiln_status add_results(kn_value *out, kn_parser *p, const kn_graph *graph, const int *number,
+                               const kn_node *call)
+{
+    kn_value tuple = {.kind = KN_VALUE_TUPLE,
+                      .first = p->n_items,
+                      .count = graph->n_out,
+                      .at = call->at,
+                      .length = call->length};
+    kiln_status status = KILN_OK;
+    for (int j = 0; j < graph->n_out && status == KILN_OK; ++j) {
+        const kn_value one = {
+            .kind = KN_VALUE_NODE, .node = number[graph->out[j]], .at = call->at, .length = call->length};
+        *out = one;
+        status = graph->n_out > 1 ? kn_parser_push_item(p, &one) : KILN_OK;
+    }
+    if (graph->n_out > 1)
+        *out = tuple;
+    return status;
+}
+
+static kiln_status add_graph(kn_value *out, kn_parser *p, const kn_graph *graph, const kn_node *call)
+{
+    size_t bytes = (size_t)graph->n_nodes * sizeof(int);
+    int *number = kn_malloc(bytes);
+    kiln_status status = number ? kn_graph_inline(number, p->graph, graph, call->in, call->at, call->length)
+                                : kn_error_memory(bytes, "a graph");
+    if (status == KILN_OK)
+        status = add_results(out, p, graph, number, call);
+    kn_free(number);
+    return status;
+}
+
 static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, const callee *f, kn_node node)
 {
     kn_value slot[SLOTS];
@@ -212,7 +248,9 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
         status = settle_inputs(&node.n_in, slot, p, c, f);
     for (int k = 0; k < node.n_in && status == KILN_OK; ++k)
         status = kn_parser_node(&in[k], p, &slot[k]);
-    return status == KILN_OK ? add_outputs(out, p, &node, f->n_out) : status;
+    if (status != KILN_OK)
+        return status;
+    return f->graph ? add_graph(out, p, f->graph, &node) : add_outputs(out, p, &node, f->n_out);
 }
 
 static kiln_status call_operation(kn_value *out, kn_parser *p, const kn_called *c,
@@ -223,7 +261,7 @@ static kiln_status call_operation(kn_value *out, kn_parser *p, const kn_called *
     char name[KN_NAME_MAX];
     kn_node node = {.kind = KN_NODE_CALL, .name = name};
     kiln_status status = kn_operation_params(param, &n_in, &n_out, o->longest);
-    callee f = {param, o->n_min, o->n_max, o->n_out, o->arities, o->is_reduction};
+    callee f = {param, o->n_min, o->n_max, o->n_out, o->arities, o->is_reduction, NULL};
     snprintf(name, sizeof name, "%s", o->name);
     return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
 }
@@ -241,6 +279,14 @@ static kiln_status check_kernel(const kn_parser *p, const kn_called *c, const kn
     return KILN_OK;
 }
 
+/* What belongs to all of a kernel's code cannot become part of another's. */
+static kiln_status refuse_option(const kn_parser *p, const kn_called *c, const char *option)
+{
+    return kn_parser_refuse(p, c->at, c->length,
+                            "%.*s: it was made with options.%s, and cannot become part of another kernel",
+                            (int)c->name_length, c->name, option);
+}
+
 static kiln_status call_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel)
 {
     const kn_program *program = kernel->program;
@@ -251,6 +297,11 @@ static kiln_status call_kernel(kn_value *out, kn_parser *p, const kn_called *c, 
                 .arities = UINT64_C(1) << program->n_in,
                 .is_reduction = program->reduced == KN_REDUCED_BY_CALL};
     kn_node node = {.kind = KN_NODE_KERNEL, .kernel = kernel};
+    const kn_expression *e = kn_expression_of(kernel);
+    const char *option = e ? kn_expression_option(e) : NULL;
+    f.graph = e ? e->graph : NULL;
+    if (option)
+        return refuse_option(p, c, option);
     kiln_status status = check_kernel(p, c, program);
     return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
 }

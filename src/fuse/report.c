@@ -70,7 +70,7 @@ static void add_operands(size_t *begin, size_t *end, const kn_graph *g, const kn
     *end = last;
 }
 
-/* What the text has there, on one line; of a trace, which has no text, a number. */
+/* What the text has there, on one line; of a trace, which has no text, what computes it and its number. */
 static void put_node(kn_str *out, const kn_lower_state *s, int node)
 {
     const kn_node *n = &s->graph->node[node];
@@ -83,8 +83,11 @@ static void put_node(kn_str *out, const kn_lower_state *s, int node)
             kn_str_append(out, s->graph->output[j]);
             return;
         }
-    if (n->length == 0)
-        kn_str_printf(out, "%s %d", n->name ? n->name : "node", node);
+    if (n->length == 0) {
+        const char *name = n->name ? n->name : n->kernel ? kiln_kernel_name(n->kernel) : "node";
+        kn_str_printf(out, "%s %d", name, node);
+        return;
+    }
     size_t begin = n->at, end = n->at + n->length;
     if (n->is_operator)
         add_operands(&begin, &end, s->graph, n);

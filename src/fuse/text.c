@@ -441,10 +441,10 @@ static void put_use(writer *w, kn_str *out, const kn_use *u)
         return;
     } else if (u->is_fold) {
         put_result_of_fold(w, out, u);
-    } else if (n->kind == KN_NODE_CAST) {
-        put_conversion(w, out, u);
     } else if (n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL) {
         put_operation(w, out, u, w->op[u->node]->map, NULL);
+    } else if (n->kind == KN_NODE_CAST || is_number(w, n->in[0])) { /* or a view of a number, which has no name */
+        put_conversion(w, out, u);
     } else {
         memcpy(w->name[u->number], w->name[u->in[0]->number], NAME);
     }
