@@ -26,6 +26,7 @@
 #include <kiln/kernel.h>
 #include <kiln/operation.h>
 #include <kiln/expression.h>
+#include <kiln/trace.h>
 #include <kiln/module.h>
 #include <kiln/cache.h>
 #include <kiln/toolchain.h>

@@ -77,10 +77,12 @@ kiln_status kn_array_check_data(const kiln_array *array, const char *function)
 {
     if (!array)
         return kn_error(KILN_ERROR_INVALID, "%s: array is NULL", function);
-    if (!array->storage)
+    if (array->recorder)
         return kn_error(KILN_ERROR_INVALID,
-                        "%s: the array stands for a result that is being traced: it has no data yet",
-                        function);
+                        "%s: the array stands for a value of the trace '%s': it has no data", function,
+                        array->recorder->name);
+    if (!array->storage)
+        return kn_error(KILN_ERROR_INVALID, "%s: the array is a placeholder: it has no data", function);
     return KILN_OK;
 }
 
@@ -207,6 +209,17 @@ kiln_status kn_array_placeholder(kiln_array **out, kiln_dtype dtype, int ndim, c
     return KILN_OK;
 }
 
+kn_recorder *kn_array_find_recorder(kiln_array *const *out, int n_out, const kiln_arg *in, int n_in)
+{
+    kn_recorder *found = NULL;
+    for (int k = 0; k < n_in && !found; ++k)
+        if (in[k].kind == KILN_ARG_ARRAY && in[k].value.array)
+            found = in[k].value.array->recorder;
+    for (int j = 0; out && j < n_out && !found; ++j)
+        found = out[j] ? out[j]->recorder : NULL;
+    return found;
+}
+
 kiln_array *kiln_array_retain(kiln_array *array)
 {
     if (array)
@@ -219,6 +232,8 @@ void kiln_array_free(kiln_array *array)
     if (!array || atomic_fetch_sub_explicit(&array->references, 1, memory_order_acq_rel) != 1)
         return;
     bool is_joint = array->is_joint;
+    if (array->recorder)
+        array->recorder->functions->release(array->recorder);
     storage_release(array->storage);
     if (!is_joint)
         kn_free(array);

@@ -3,6 +3,7 @@
 #define KN_ARRAY_ARRAY_H
 
 #include <kiln/array.h>
+#include "array/traced.h"
 #include "device/device.h"
 #include "types/dtype.h"
 #include <stdatomic.h>
@@ -21,9 +22,11 @@ typedef struct kn_storage {
 
 struct kiln_array {
     atomic_int references;
-    kn_storage *storage; /* NULL: a placeholder without data */
-    char *data;          /* first element */
-    int64_t size;        /* elements */
+    int32_t node;          /* what it is in the trace */
+    kn_storage *storage;   /* NULL: a placeholder without data */
+    kn_recorder *recorder; /* of a traced array, which is such a placeholder; NULL */
+    char *data;            /* first element */
+    int64_t size;          /* elements */
     kiln_dtype dtype;
     int32_t item_size;
     int32_t ndim;
@@ -53,8 +56,10 @@ kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream,
 kiln_status kn_array_view(kiln_array **out, kiln_array *array, char *data, int ndim, const int64_t *shape,
                           const int64_t *strides);
 
-/* An array without data, C-ordered, for tracing. */
+/* An array without data, C-ordered. */
 kiln_status kn_array_placeholder(kiln_array **out, kiln_dtype dtype, int ndim, const int64_t *shape);
+/* The recorder of the first array among these that has one, or NULL. out may be NULL. */
+kn_recorder *kn_array_find_recorder(kiln_array *const *out, int n_out, const kiln_arg *in, int n_in);
 /* Whether dtype and shape make an array: KILN_ERROR_TYPE, _SHAPE or _INVALID with the reason. */
 kiln_status kn_array_check_shape(kiln_dtype dtype, int ndim, const int64_t *shape);
 /* KILN_ERROR_INVALID, naming the public function, where array is NULL or a placeholder. */

@@ -264,6 +264,20 @@ static kiln_status check_axes(const index_parser *p, const kiln_array *array)
     return KILN_OK;
 }
 
+/* Of a traced array: the items as they stand there. */
+static kiln_status record(kiln_array **out, kiln_array *array, const index_parser *p)
+{
+    static const kn_step_kind kinds[] = {[ITEM_INTEGER] = KN_STEP_INDEX,
+                                         [ITEM_SLICE] = KN_STEP_SLICE,
+                                         [ITEM_NEW_AXIS] = KN_STEP_NEW,
+                                         [ITEM_ELLIPSIS] = KN_STEP_REST};
+    kn_step step[ITEMS_MAX + 1];
+    for (int k = 0; k < p->count; k++)
+        step[k] = (kn_step){kinds[p->items[k].kind], p->items[k].value[0], p->items[k].value[1],
+                            p->items[k].value[2]};
+    return array->recorder->functions->index(out, array, step, p->count);
+}
+
 kiln_status kiln_array_index(kiln_array **out, kiln_array *array, const char *index)
 {
     if (!out || !array || !index)
@@ -278,5 +292,7 @@ kiln_status kiln_array_index(kiln_array **out, kiln_array *array, const char *in
         status = check_axes(&p, array);
     if (!status)
         status = apply_items(&p, &v);
+    if (!status && array->recorder)
+        return record(out, array, &p);
     return status ? status : kn_array_view(out, array, v.data, v.ndim, v.shape, v.strides);
 }

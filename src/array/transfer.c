@@ -222,6 +222,8 @@ kiln_status kiln_array_copy(kiln_array **out, kiln_array *array)
     kiln_array *copy = NULL;
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "kiln_array_copy: out is NULL");
+    if (array && array->recorder)
+        return array->recorder->functions->copy(out, array);
     kiln_status status = kn_array_check_data(array, "kiln_array_copy");
     if (!status)
         status = new_like(&copy, array, device_of(array));

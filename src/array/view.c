@@ -39,6 +39,22 @@ static kiln_status same_array(kiln_array **out, kiln_array *array)
     return kn_array_view(out, array, array->data, array->ndim, array->shape, array->strides);
 }
 
+/* Of a traced array: a step along one axis, as the caller counts it, from the front or from the end. */
+static kiln_status record(kiln_array **out, kiln_array *array, int axis, kn_step step)
+{
+    const kn_step whole = {KN_STEP_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
+    kn_step list[KILN_MAX_NDIM + 2];
+    int count = 0;
+    if (axis < 0)
+        list[count++] = (kn_step){.kind = KN_STEP_REST};
+    for (int k = 0; k < axis; k++)
+        list[count++] = whole;
+    list[count++] = step;
+    for (int k = axis; k < -1; k++)
+        list[count++] = whole;
+    return array->recorder->functions->index(out, array, list, count);
+}
+
 static void drop_axis(layout *l, int axis)
 {
     size_t rest = (size_t)(l->ndim - axis - 1);
@@ -90,6 +106,7 @@ kiln_status kiln_array_slice(kiln_array **out, kiln_array *array, int axis, int6
                              int64_t step)
 {
     layout l;
+    int given = axis;
     kiln_status status = check(out, array, "kiln_array_slice");
     if (!status)
         status = find_axis(&axis, array->ndim, "kiln_array_slice");
@@ -97,6 +114,8 @@ kiln_status kiln_array_slice(kiln_array **out, kiln_array *array, int axis, int6
         return status;
     if (step == 0)
         return kn_error(KILN_ERROR_INVALID, "kiln_array_slice: step is 0");
+    if (array->recorder)
+        return record(out, array, given, (kn_step){KN_STEP_SLICE, start, stop, step});
     layout_of(&l, array);
     step = step == KILN_SLICE_NONE ? 1 : step;
     int64_t count = kn_slice_clip(l.shape[axis], &start, stop, step);
@@ -109,6 +128,7 @@ kiln_status kiln_array_slice(kiln_array **out, kiln_array *array, int axis, int6
 kiln_status kiln_array_select(kiln_array **out, kiln_array *array, int axis, int64_t index)
 {
     layout l;
+    int given = axis;
     kiln_status status = check(out, array, "kiln_array_select");
     if (!status)
         status = find_axis(&axis, array->ndim, "kiln_array_select");
@@ -119,6 +139,8 @@ kiln_status kiln_array_select(kiln_array **out, kiln_array *array, int axis, int
         return kn_error(KILN_ERROR_SHAPE,
                         "kiln_array_select: index %" PRId64 " is out of range for axis %d of extent %" PRId64,
                         index, axis, extent);
+    if (array->recorder)
+        return record(out, array, given, (kn_step){.kind = KN_STEP_INDEX, .start = index});
     layout_of(&l, array);
     l.data += (index < 0 ? index + extent : index) * l.strides[axis];
     drop_axis(&l, axis);
@@ -146,30 +168,37 @@ kiln_status kiln_array_transpose(kiln_array **out, kiln_array *array, const int 
         l.shape[k] = array->shape[axis];
         l.strides[k] = array->strides[axis];
     }
+    if (array->recorder)
+        return array->recorder->functions->transpose(out, array, axes);
     return view(out, array, &l);
 }
 
 kiln_status kiln_array_squeeze(kiln_array **out, kiln_array *array, int axis)
 {
     layout l;
+    int given = axis;
     kiln_status status = check(out, array, "kiln_array_squeeze");
     if (status)
         return status;
+    bool is_open = axis == KILN_ALL_AXES ||
+                   (array->ndim == 0 && (axis == 0 || axis == -1)); /* nothing to drop: NumPy lets it pass */
+    if (is_open && array->recorder)
+        return array->recorder->functions->index(out, array, &(kn_step){.kind = KN_STEP_ONES}, 1);
     layout_of(&l, array);
-    if (axis == KILN_ALL_AXES) {
+    if (is_open) {
         for (int k = l.ndim - 1; k >= 0; k--)
             if (l.shape[k] == 1)
                 drop_axis(&l, k);
         return view(out, array, &l);
     }
-    if (l.ndim == 0 && (axis == 0 || axis == -1)) /* nothing to drop: NumPy lets it pass */
-        return view(out, array, &l);
     status = find_axis(&axis, l.ndim, "kiln_array_squeeze");
     if (status)
         return status;
     if (l.shape[axis] != 1)
         return kn_error(KILN_ERROR_SHAPE, "kiln_array_squeeze: axis %d has extent %" PRId64 ", not 1", axis,
                         l.shape[axis]);
+    if (array->recorder)
+        return record(out, array, given, (kn_step){.kind = KN_STEP_ONE});
     drop_axis(&l, axis);
     return view(out, array, &l);
 }
@@ -211,6 +240,8 @@ kiln_status kiln_array_broadcast_to(kiln_array **out, kiln_array *array, int ndi
         l.shape[k] = shape[k];
         l.strides[k] = extent == 1 ? 0 : array->strides[axis];
     }
+    if (array->recorder)
+        return array->recorder->functions->broadcast_to(out, array, ndim, shape);
     status = view(out, array, &l);
     if (!status)
         (*out)->is_read_only = true; /* elements of it share memory */
@@ -292,10 +323,13 @@ kiln_status kiln_array_reshape(kiln_array **out, kiln_array *array, int ndim, co
         return kn_array_check_shape(array->dtype, ndim, shape);
     if (ndim)
         memcpy(l.shape, shape, (size_t)ndim * sizeof *shape);
-    if (ndim == array->ndim && memcmp(l.shape, array->shape, (size_t)ndim * sizeof *shape) == 0)
+    bool is_same = ndim == array->ndim && memcmp(l.shape, array->shape, (size_t)ndim * sizeof *shape) == 0;
+    if (is_same && !array->recorder)
         return same_array(out, array);
     if (!resolve_shape(array, ndim, l.shape))
         return refuse_shapes("kiln_array_reshape", counts, array, ndim, shape);
+    if (array->recorder)
+        return array->recorder->functions->reshape(out, array, ndim, shape);
     if (try_reshape(&l, array))
         return view(out, array, &l);
     status = kiln_array_copy(&copy, array);
@@ -312,6 +346,7 @@ kiln_status kiln_array_reshape(kiln_array **out, kiln_array *array, int ndim, co
 kiln_status kiln_array_expand_dims(kiln_array **out, kiln_array *array, int axis)
 {
     layout l;
+    int given = axis;
     kiln_status status = check(out, array, "kiln_array_expand_dims");
     if (status)
         return status;
@@ -322,6 +357,8 @@ kiln_status kiln_array_expand_dims(kiln_array **out, kiln_array *array, int axis
     status = find_axis(&axis, array->ndim + 1, "kiln_array_expand_dims");
     if (status)
         return status;
+    if (array->recorder)
+        return record(out, array, given, (kn_step){.kind = KN_STEP_NEW});
     layout_of(&l, array);
     memmove(l.shape + axis + 1, l.shape + axis, (size_t)(l.ndim - axis) * sizeof *l.shape);
     l.shape[axis] = 1;

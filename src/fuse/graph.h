@@ -7,6 +7,7 @@
 
 #include <kiln/kernel.h>
 #include <kiln/operation.h>
+#include "array/traced.h"
 
 struct kn_map;
 
@@ -21,24 +22,11 @@ typedef enum kn_node_kind {
     KN_NODE_RESHAPE,   /* to `extent[n_axes]`, one of which may be -1; KN_EXTENT_READ: the next of in[1 ..] */
     KN_NODE_EXTENT, /* the extent of axis `axis[0]` of what is read, n_axes 0: its elements; a weak integer */
     KN_NODE_NDIM,   /* how many axes what is read has; a weak integer */
-    KN_NODE_ARANGE  /* start, stop, step: three nodes that are weak numbers or extents */
+    KN_NODE_ARANGE, /* start, stop, step: three nodes that are weak numbers or extents */
+    KN_NODE_BROADCAST /* to `extent[n_axes]` */
 } kn_node_kind;
 
 enum { KN_EXTENT_READ = -2 };
-
-/* What an index in square brackets does with one axis. */
-typedef enum kn_step_kind {
-    KN_STEP_SLICE, /* start:stop:step, KILN_SLICE_NONE where left out */
-    KN_STEP_INDEX, /* [start]: the axis is gone */
-    KN_STEP_NEW,   /* None: an axis of extent 1 comes in */
-    KN_STEP_REST,  /* ...: as many whole axes as are left; at most one */
-    KN_STEP_ONE,   /* of an axis that must have extent 1, its one index: the axis is gone */
-    KN_STEP_ONES   /* of as many axes as are left: those of extent 1 are gone; it stands alone */
-} kn_step_kind;
-typedef struct kn_step {
-    kn_step_kind kind;
-    int64_t start, stop, step;
-} kn_step;
 
 typedef struct kn_node {
     kn_node_kind kind;
@@ -59,7 +47,7 @@ typedef struct kn_node {
     bool has_axes, keepdims;
     int n_axes;
     int axis[KILN_MAX_NDIM]; /* CALL, KERNEL, TRANSPOSE, EXTENT */
-    int64_t *extent;         /* RESHAPE: n_axes */
+    int64_t *extent;         /* RESHAPE, BROADCAST: n_axes */
 } kn_node;
 
 typedef struct kn_graph {

@@ -142,6 +142,18 @@ static void base_of_reshape(const kn_lower_state *s, kn_base *b, int node)
         *b = (kn_base){from->kind, from->node, from->shift, stride};
 }
 
+/* An axis that comes in, or had extent 1, stands still. */
+static void base_of_broadcast(const kn_lower_state *s, kn_base *b, int node)
+{
+    const kn_typed *to = &s->typed[node], *from = &s->typed[s->graph->node[node].in[0]];
+    const kn_base *base = &s->base[s->graph->node[node].in[0]];
+    int64_t *stride = strides_of(s, node);
+    for (int a = 0; stride && a < from->ndim; ++a)
+        stride[to->ndim - from->ndim + a] = from->shape[a] == 1 ? 0 : base->stride[a];
+    if (stride)
+        *b = (kn_base){base->kind, base->node, base->shift, stride};
+}
+
 void kn_bases_find(kn_lower_state *s)
 {
     for (int n = 0; n < s->graph->n_nodes; ++n) {
@@ -163,6 +175,8 @@ void kn_bases_find(kn_lower_state *s)
             base_of_view(s, b, n);
         } else if (node->kind == KN_NODE_RESHAPE && reads_base) {
             base_of_reshape(s, b, n);
+        } else if (node->kind == KN_NODE_BROADCAST && reads_base) {
+            base_of_broadcast(s, b, n);
         }
     }
 }
@@ -416,6 +430,7 @@ static void expand(building *b, kn_use *u)
             use_broadcast(b, u, u->map, s->typed[u->node].ndim);
         break;
     case KN_NODE_CAST:
+    case KN_NODE_BROADCAST:
         use_broadcast(b, u, u->map, s->typed[u->node].ndim);
         break;
     case KN_NODE_SLICE:

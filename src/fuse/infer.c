@@ -75,14 +75,15 @@ static kiln_status infer_view(kn_typed *out, kn_inference *f, const kn_node *nod
     out->dtype = f->typed[node->in[0]].dtype;
     return node->kind == KN_NODE_SLICE       ? kn_infer_slice(f, node)
            : node->kind == KN_NODE_TRANSPOSE ? kn_infer_transpose(f, node)
+           : node->kind == KN_NODE_BROADCAST ? kn_infer_broadcast_to(f, node)
                                              : kn_infer_reshape(f, node);
 }
 
 static kiln_status (*const infer_kind[])(kn_typed *out, kn_inference *f, const kn_node *node) = {
-    [KN_NODE_INPUT] = infer_input,     [KN_NODE_NUMBER] = infer_number,   [KN_NODE_CALL] = infer_elements,
-    [KN_NODE_KERNEL] = infer_elements, [KN_NODE_CAST] = infer_elements,   [KN_NODE_SLICE] = infer_view,
-    [KN_NODE_TRANSPOSE] = infer_view,  [KN_NODE_RESHAPE] = infer_view,    [KN_NODE_EXTENT] = kn_infer_extent,
-    [KN_NODE_NDIM] = kn_infer_extent,  [KN_NODE_ARANGE] = kn_infer_arange};
+    [KN_NODE_INPUT] = infer_input,     [KN_NODE_NUMBER] = infer_number,    [KN_NODE_CALL] = infer_elements,
+    [KN_NODE_KERNEL] = infer_elements, [KN_NODE_CAST] = infer_elements,    [KN_NODE_SLICE] = infer_view,
+    [KN_NODE_TRANSPOSE] = infer_view,  [KN_NODE_RESHAPE] = infer_view,     [KN_NODE_EXTENT] = kn_infer_extent,
+    [KN_NODE_NDIM] = kn_infer_extent,  [KN_NODE_ARANGE] = kn_infer_arange, [KN_NODE_BROADCAST] = infer_view};
 
 static kiln_status infer_node(kn_inference *f, int k)
 {

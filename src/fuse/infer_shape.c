@@ -187,6 +187,21 @@ kiln_status kn_infer_reshape(kn_inference *f, const kn_node *node)
         shape_words(in->ndim, in->shape).text, (long long)size, given.text);
 }
 
+kiln_status kn_infer_broadcast_to(kn_inference *f, const kn_node *node)
+{
+    const kn_typed *in = read_by(f, node, 0);
+    bool fits = node->n_axes >= in->ndim;
+    f->ndim = node->n_axes;
+    for (int a = 0; a < f->ndim; ++a) {
+        int axis = a - (f->ndim - in->ndim);
+        f->shape[a] = node->extent[a];
+        fits = fits && (axis < 0 || in->shape[axis] == 1 || in->shape[axis] == f->shape[a]);
+    }
+    return fits ? KILN_OK
+                : kn_graph_error(f->graph, node, KILN_ERROR_SHAPE, "%s cannot be broadcast to %s",
+                                 shape_words(in->ndim, in->shape).text, shape_words(f->ndim, f->shape).text);
+}
+
 /* ---- extents and ranges ---- */
 
 kiln_status kn_infer_extent(kn_typed *out, kn_inference *f, const kn_node *node)

@@ -100,6 +100,10 @@ static kiln_status bind_device(kn_binding *b, const kn_param *param, const kiln_
 {
     kn_device *device = a->storage ? a->storage->device : NULL;
     bool peers = false;
+    if (a->recorder)
+        return kn_error(KILN_ERROR_INVALID,
+                        "%s: '%s' is a value of the trace '%s'; an array with data was expected",
+                        b->program->name, param->name, a->recorder->name);
     if (!device)
         return kn_error(KILN_ERROR_INVALID,
                         "%s: '%s' is a placeholder without data; an array with data was expected",

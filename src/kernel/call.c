@@ -463,6 +463,9 @@ kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out, c
               .in = in,
               .options = options ? &given : &usual};
     make_key(&key, &c, n_in, n_out);
+    kn_recorder *recorder = c.is_doubtful ? kn_array_find_recorder(out, n_out, in, n_in) : NULL;
+    if (recorder)
+        return recorder->functions->call(out, n_out, kernel, in, n_in, options);
     if (!c.device)
         status = kn_device_get(&c.device, KILN_DEVICE_DEFAULT);
     if (status == KILN_OK)

@@ -122,9 +122,6 @@ static kiln_status check_inputs(const char *name, const void *in, int n_in)
 
 static kiln_status name_call(call_name *out, const char *name, const kiln_arg *in, int n_in)
 {
-    kiln_status status = check_inputs(name, in, n_in);
-    if (status != KILN_OK)
-        return status;
     size_t length = strnlen(name, KN_NAME_MAX);
     if (length == KN_NAME_MAX)
         return refuse_name(name);
@@ -281,10 +278,21 @@ kiln_status kiln_operation_call(kiln_array **out, int n_out, const char *name, c
                                 const kiln_call_options *options)
 {
     const known *k = NULL;
-    kiln_status status = find_call(&k, name, in, n_in);
+    kiln_status status = check_inputs(name, in, n_in);
+    kn_recorder *recorder = status == KILN_OK ? kn_array_find_recorder(NULL, 0, in, n_in) : NULL;
+    if (recorder)
+        return recorder->functions->apply(out, n_out, name, in, n_in, options);
+    if (status == KILN_OK)
+        status = find_call(&k, name, in, n_in);
     if (status == KILN_OK)
         status = check_stores(k, name, out, n_out);
     return status == KILN_OK ? kiln_kernel_call(k->kernel, out, n_out, in, n_in, options) : status;
+}
+
+kiln_status kiln_apply(kiln_array **out, int n_out, const char *name, const kiln_arg *in, int n_in,
+                       const kiln_call_options *options)
+{
+    return kiln_operation_call(out, n_out, name, in, n_in, options);
 }
 
 /* Arrays of these dtypes are what typed scalars of them are, but for texts that want a scalar. */

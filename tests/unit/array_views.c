@@ -283,7 +283,7 @@ static void placeholders_have_views_but_no_data(void **state)
     assert_int_equal(v->shape[0], 3);
     assert_int_equal(kiln_array_to_host(v, &byte, 12), KILN_ERROR_INVALID);
     assert_int_equal(kiln_array_copy(&none, v), KILN_ERROR_INVALID);
-    assert_non_null(strstr(kiln_error_message(), "traced"));
+    assert_non_null(strstr(kiln_error_message(), "placeholder"));
     kiln_array_free(v);
     kiln_array_free(p);
 }

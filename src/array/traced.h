@@ -1,0 +1,45 @@
+/* array/traced.h - arrays that stand for values of a trace: what they are asked to do is recorded, by
+ * functions that their recorder brings (fuse/trace.c). */
+#ifndef KN_ARRAY_TRACED_H
+#define KN_ARRAY_TRACED_H
+
+#include <kiln/kernel.h>
+
+/* What an index in square brackets does with one axis. */
+typedef enum kn_step_kind {
+    KN_STEP_SLICE, /* start:stop:step, KILN_SLICE_NONE where left out */
+    KN_STEP_INDEX, /* [start]: the axis is gone */
+    KN_STEP_NEW,   /* None: an axis of extent 1 comes in */
+    KN_STEP_REST,  /* ...: as many whole axes as are left; at most one */
+    KN_STEP_ONE,   /* of an axis that must have extent 1, its one index: the axis is gone */
+    KN_STEP_ONES   /* of as many axes as are left: those of extent 1 are gone; it stands alone */
+} kn_step_kind;
+typedef struct kn_step {
+    kn_step_kind kind;
+    int64_t start, stop, step;
+} kn_step;
+
+struct kn_recorder;
+
+/* Each does what the public function of its name does, for a call with at least one array of the recorder's.
+ * Views have been checked against the array's shape, and say their axes, indices and extents as the caller
+ * did. */
+typedef struct kn_recording {
+    kiln_status (*index)(kiln_array **out, kiln_array *array, const kn_step *step, int n_steps);
+    kiln_status (*transpose)(kiln_array **out, kiln_array *array, const int *axes);
+    kiln_status (*reshape)(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape);
+    kiln_status (*broadcast_to)(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape);
+    kiln_status (*copy)(kiln_array **out, kiln_array *array);
+    kiln_status (*apply)(kiln_array **out, int n_out, const char *name, const kiln_arg *in, int n_in,
+                         const kiln_call_options *options);
+    kiln_status (*call)(kiln_array **out, int n_out, kiln_kernel *kernel, const kiln_arg *in, int n_in,
+                        const kiln_call_options *options);
+    void (*release)(struct kn_recorder *recorder); /* an array goes */
+} kn_recording;
+
+typedef struct kn_recorder {
+    const kn_recording *functions;
+    const char *name; /* of the trace */
+} kn_recorder;
+
+#endif
