@@ -1,0 +1,167 @@
+/*
+ * ops.c - writes kiln/ops.h: a function for each operation of the table.
+ *
+ *     kiln_ops TEMPLATE OUTPUT
+ *
+ * The template is the header but for three lines that are a word between '@'. Operations come in the order in
+ * which their first row stands. One whose rows differ in how many inputs they take has a function for each
+ * number; the names of the inputs that not all have stand behind the operation's.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "types/variant.h"
+
+typedef struct function {
+    const char *operation;
+    char name[2 * KN_NAME_MAX];
+    const char *input[KN_MAX_PARAMS]; /* names */
+    int n_in, n_always;               /* inputs; those that all functions of the operation have */
+    bool is_reduction;
+} function;
+
+static kn_param params[KN_MAX_PARAMS];
+static char names[KN_MAX_PARAMS][KN_NAME_MAX];
+
+static int complain(const char *what, const char *which)
+{
+    fprintf(stderr, "kiln_ops: %s: %s\n", what, which);
+    exit(1);
+}
+
+static int count_inputs(const kiln_operation *d)
+{
+    int n_in = 0, n_out = 0;
+    if (kn_signature_parse(params, 0, KN_MAX_PARAMS, &n_in, d->in_params, "input", NULL) != KILN_OK ||
+        kn_signature_parse(params, n_in, KN_MAX_PARAMS, &n_out, d->out_params, "output", NULL) != KILN_OK ||
+        n_out != 1)
+        complain(d->name, "inputs, and one output, were expected");
+    return n_in;
+}
+
+/* The function of a row; false where one before it has the same. */
+static bool describe(function *f, int row)
+{
+    const kiln_operation *d = &kn_operation_table[row];
+    f->operation = d->name;
+    f->is_reduction = d->reduce != NULL;
+    f->n_always = f->n_in = count_inputs(d);
+    for (int k = 0; k < kn_operation_table_count; ++k) {
+        int others =
+            strcmp(kn_operation_table[k].name, d->name) == 0 ? count_inputs(&kn_operation_table[k]) : 0;
+        if (others == f->n_in && k < row)
+            return false;
+        if (others > 0 && others < f->n_always)
+            f->n_always = others;
+    }
+    count_inputs(d);
+    snprintf(f->name, sizeof f->name, "%s", d->name);
+    for (int k = 0; k < f->n_in; ++k) {
+        snprintf(names[k], sizeof names[k], "%s", params[k].name);
+        f->input[k] = names[k];
+        if (k >= f->n_always) {
+            size_t length = strlen(f->name);
+            snprintf(f->name + length, sizeof f->name - length, "_%s", names[k]);
+        }
+    }
+    return true;
+}
+
+/* before x between y between z, from `first` on. */
+static void put_inputs(FILE *to, const function *f, int first, const char *before, const char *between,
+                       const char *after)
+{
+    for (int k = first; k < f->n_in; ++k)
+        fprintf(to, "%s%s%s%s", k > first ? between : "", before, f->input[k], after);
+}
+
+static void put_function(FILE *to, const function *f)
+{
+    fprintf(to, "static inline kiln_status kiln_%s(kiln_array **out, ", f->name);
+    put_inputs(to, f, 0, "kiln_arg ", ", ", "");
+    fprintf(to, "%s)\n{\n    const kiln_arg in[] = {", f->is_reduction ? ", const kiln_axes *axes" : "");
+    put_inputs(to, f, 0, "", ", ", "");
+    if (f->is_reduction)
+        fprintf(to, "};\n    return kiln_apply_over(out, \"%s\", in, %d, axes);\n}\n", f->operation, f->n_in);
+    else
+        fprintf(to, "};\n    return kiln_apply(out, 1, \"%s\", in, %d, NULL);\n}\n", f->operation, f->n_in);
+}
+
+static void put_macro(FILE *to, const function *f)
+{
+    const char *axes = f->is_reduction ? ", axes" : "";
+    fprintf(to, "#define kiln_%s(out, ", f->name);
+    put_inputs(to, f, 0, "", ", ", "");
+    fprintf(to, "%s) kiln_%s(out, ", axes, f->name);
+    put_inputs(to, f, 0, "kiln_arg_of(", ", ", ")");
+    fprintf(to, "%s)\n", axes);
+}
+
+/* Of a reduction the axes stand behind what it reads, and numbers that not all rows have behind them. */
+static void put_cpp(FILE *to, const function *f)
+{
+    bool is_longer = f->n_in > f->n_always;
+    function always = *f;
+    always.n_in = f->n_always;
+    fprintf(to, "inline array %s(", f->operation);
+    put_inputs(to, &always, 0, "const operand &", ", ", "");
+    if (f->is_reduction)
+        fprintf(to, is_longer ? ", const axes &over, bool keepdims"
+                              : ", const axes &over = axes(), bool keepdims = false");
+    fprintf(to, is_longer ? ", " : "");
+    put_inputs(to, f, f->n_always, "const operand &", ", ", "");
+    fprintf(to, ")\n{\n    const kiln_arg in[] = {");
+    put_inputs(to, f, 0, "", ", ", ".arg()");
+    fprintf(to, "};\n    array result;\n");
+    if (f->is_reduction)
+        fprintf(to,
+                "    const kiln_axes list = over.get(keepdims);\n"
+                "    check(kiln_apply_over(result.out(), \"%s\", in, %d, &list));\n",
+                f->operation, f->n_in);
+    else
+        fprintf(to, "    check(kiln_apply(result.out(), 1, \"%s\", in, %d, nullptr));\n", f->operation,
+                f->n_in);
+    fprintf(to, "    return result;\n}\n");
+}
+
+static const struct {
+    const char *line;
+    void (*put)(FILE *to, const function *f);
+} parts[] = {{"@FUNCTIONS@\n", put_function}, {"@MACROS@\n", put_macro}, {"@CPP@\n", put_cpp}};
+
+static bool put_part(FILE *to, const char *line)
+{
+    for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p) {
+        if (strcmp(line, parts[p].line) != 0)
+            continue;
+        for (int row = 0; row < kn_operation_table_count; ++row) {
+            function f;
+            if (describe(&f, row))
+                parts[p].put(to, &f);
+        }
+        return true;
+    }
+    return false;
+}
+
+int main(int argc, char **argv)
+{
+    char line[512];
+    size_t found = 0;
+    if (argc != 3)
+        return complain("usage", "kiln_ops TEMPLATE OUTPUT");
+    FILE *from = fopen(argv[1], "r"), *to = fopen(argv[2], "w");
+    if (!from || !to)
+        complain(from ? argv[2] : argv[1], "cannot be opened");
+    while (fgets(line, sizeof line, from)) {
+        if (put_part(to, line))
+            ++found;
+        else
+            fputs(line, to);
+    }
+    fclose(from);
+    if (fclose(to) != 0 || found != sizeof parts / sizeof parts[0])
+        complain(argv[2], "was not written, or the template lacks a part");
+    return 0;
+}
