@@ -15,6 +15,10 @@ typedef struct bench_value {
 /* The result's element from the inputs' elements; index: its C-order index among n. */
 typedef bench_value (*bench_reference)(const bench_value *in, int64_t index, int64_t n);
 
+/* One row of the result, of as many elements as it has: either one or the first input's, `length`. in[k]: of input
+ * k those that meet the row. Returns the size that rounding is relative to. */
+typedef double (*bench_along)(double *out, const double *const *in, int64_t length);
+
 /* What is known of the elements of one reduced stretch: more than any one row asks for. */
 typedef struct bench_folded {
     double n, sum, squares, greatest;
@@ -35,6 +39,7 @@ typedef struct bench_operand {
     char axes[20];  /* a permutation, "2,0,1", or "" */
     char index[24]; /* a Python index, or "" */
     int shares;     /* k: the memory of operand k - 1; 0: its own */
+    int below;      /* integers of 0 to below - 1; 0: bytes over their whole range */
 } bench_operand;
 
 typedef enum bench_kind {
@@ -44,21 +49,27 @@ typedef enum bench_kind {
     BENCH_GIVEN,       /* host time of a call, the output given */
     BENCH_ALLOCATED,   /* the same, the output allocated */
     BENCH_WAITED,      /* from the call to the result, the output allocated */
+    BENCH_RESULT,      /* the same of large arrays, beside the floor's kernel instead of a bare launch */
     BENCH_DEFINITION,  /* definition to result of a kernel never seen before */
+    BENCH_PLANNED,     /* definition to what a call would run, of which nothing is compiled */
     BENCH_PROCESS      /* first kernel of a process, found on disk */
 } bench_kind;
 
 typedef struct bench_row {
-    char name[24]; /* as ANCHORS.md has it, up to the first space */
+    char name[40]; /* as ANCHORS.md has it, up to the first space */
     char title[56];
     bench_kind kind;
     bool is_extra;               /* of a sweep: taken only where its name is asked for */
     bool is_small;               /* measured in a graph, beside the driver's copy as well */
     const char *in, *out, *body; /* a '#' stands for a number that nobody has used before: BENCH_DEFINITION */
-    const bench_fold *fold;      /* reductions: instead of the body; NULL: elementwise */
-    char reduced[8];             /* reductions: the axes; "": all */
-    double scalar[2];            /* weak floats behind the arrays */
-    int n_scalars, n_operands;   /* the operands: inputs, then the output */
+    /* Of the inputs `in`, instead of out, body and fold's texts; a '@' stands for the elements of the result. */
+    const char *expression;
+    const char *by_hand;       /* BENCH_DEFINITION: the same as a source written by hand, or NULL */
+    const bench_fold *fold;    /* reductions: instead of the body; NULL: elementwise */
+    char reduced[8];           /* reductions: the axes; "": all */
+    bench_along along;         /* results that need whole rows: their reference; NULL: others */
+    double scalar[2];          /* weak floats behind the arrays */
+    int n_scalars, n_operands; /* the operands: inputs, then the output */
     bench_operand operand[BENCH_MAX_OPERANDS];
     const char *floor; /* streams of the floor's kernel: see bench_floor.c */
     bench_reference reference;
@@ -89,7 +100,7 @@ typedef struct bench {
     double scale, seconds;
     kiln_stream *stream;
     kiln_event *begin, *end;
-    kiln_kernel *random, *random_bytes;
+    kiln_kernel *random, *random_bytes, *random_below;
     bench_driver *driver; /* NULL on the host */
     char error[1024];     /* why the last step failed */
 } bench;
@@ -126,6 +137,9 @@ int bench_row_arguments(kiln_arg *in, const bench_row *row, const bench_set *set
 double bench_random_at(kiln_dtype dtype, int64_t index);
 /* The element of an array that meets `index` of the result under broadcasting. */
 bool bench_element_read(bench *b, bench_value *out, kiln_array *array, const int64_t *index, int ndim);
+/* `count` elements behind one another, of which that is the first. */
+bool bench_run_read(bench *b, bench_value *out, kiln_array *array, const int64_t *index, int ndim,
+                    int64_t count);
 /* The C-order index `at` as an index of each axis. */
 void bench_index_split(int64_t *index, int64_t at, const int64_t *shape, int ndim);
 /* Relative to the larger of the reference and one. */
@@ -137,6 +151,15 @@ bool bench_fold_define(bench *b, kiln_kernel **out, const bench_row *row);
 /* Options of a call of the row; axes: BENCH_MAX_NDIM of them, which the options point into. */
 kiln_call_options bench_fold_call(int *axes, const bench_row *row);
 bool bench_fold_check(bench *b, bench_data *data, const bench_row *row);
+
+/* ---- whole rows ---- */
+
+/* References. Inputs: x; x, scale; x, scale, shift (the shift may be NULL); logits, label. */
+double bench_softmax(double *out, const double *const *in, int64_t length);
+double bench_rmsnorm(double *out, const double *const *in, int64_t length);
+double bench_layernorm(double *out, const double *const *in, int64_t length);
+double bench_cross_entropy(double *out, const double *const *in, int64_t length);
+bool bench_along_check(bench *b, bench_data *data, const bench_row *row);
 
 /* ---- measuring ---- */
 
@@ -199,6 +222,7 @@ typedef struct bench_result {
 bool bench_elements_run(bench *b, const bench_row *row, bench_result *out);
 bool bench_chain_run(bench *b, const bench_row *row, bench_result *out);
 bool bench_call_run(bench *b, const bench_row *row, bench_result *out);
+bool bench_plan_run(bench *b, const bench_row *row, bench_result *out);
 bool bench_first_use_run(bench *b, const bench_row *row, bench_result *out);
 /* The other side of bench_first_use_run, in a process of its own: the name is BENCH_CHILD and the row's. */
 #define BENCH_CHILD "child-"

@@ -34,19 +34,25 @@ static bool define_random(bench *b)
                                                 HASH "x = (h >> 8) * 2.384185791015625e-07f - 2.0f",
                                                 "bench_random", NULL)))
         return false;
-    return b->random_bytes ||
-           bench_check(b, kiln_elementwise_create(&b->random_bytes, "uint32 seed", "T x",
-                                                  HASH "x = (T)(h >> 24)", "bench_random_bytes", NULL));
+    if (!b->random_bytes &&
+        !bench_check(b, kiln_elementwise_create(&b->random_bytes, "uint32 seed", "T x",
+                                                HASH "x = (T)(h >> 24)", "bench_random_bytes", NULL)))
+        return false;
+    return b->random_below ||
+           bench_check(b, kiln_elementwise_create(&b->random_below, "uint32 seed, uint32 below", "T x",
+                                                  HASH "x = (T)(h % below)", "bench_random_below", NULL));
 }
 
-/* Floats in [-2, 2), bytes over their whole range. */
-static bool fill(bench *b, kiln_array *array, unsigned seed)
+/* Floats in [-2, 2), bytes over their whole range, integers below `below`, where that is not 0. */
+static bool fill(bench *b, kiln_array *array, unsigned seed, unsigned below)
 {
-    uint32_t value = 0x9e3779b9u * (seed + 1);
-    kiln_arg in[] = {kiln_arg_typed(KILN_UINT32, &value)};
+    uint32_t value = 0x9e3779b9u * (seed + 1), end = below;
+    kiln_arg in[] = {kiln_arg_typed(KILN_UINT32, &value), kiln_arg_typed(KILN_UINT32, &end)};
     bool is_byte = kiln_dtype_size(kiln_array_dtype(array)) == 1;
-    return define_random(b) &&
-           bench_check(b, kiln_kernel_call(is_byte ? b->random_bytes : b->random, &array, 1, in, 1, NULL));
+    if (!define_random(b))
+        return false;
+    kiln_kernel *random = below ? b->random_below : is_byte ? b->random_bytes : b->random;
+    return bench_check(b, kiln_kernel_call(random, &array, 1, in, below ? 2 : 1, NULL));
 }
 
 static void release(void *array)
@@ -68,16 +74,16 @@ static bool fill_pairs(bench *b, kiln_array *array, unsigned seed)
     kiln_status status = kiln_array_wrap(&pairs, kiln_array_data(array), &spec, release, array);
     if (status != KILN_OK)
         kiln_array_free(array);
-    bool ok = bench_check(b, status) && fill(b, pairs, seed);
+    bool ok = bench_check(b, status) && fill(b, pairs, seed, 0);
     kiln_array_free(pairs);
     return ok;
 }
 
-static bool fill_any(bench *b, kiln_array *array, unsigned seed)
+static bool fill_any(bench *b, kiln_array *array, unsigned seed, int below)
 {
     kiln_dtype dtype = kiln_array_dtype(array);
     bool is_complex = dtype == KILN_COMPLEX64 || dtype == KILN_COMPLEX128;
-    return is_complex ? fill_pairs(b, array, seed) : fill(b, array, seed);
+    return is_complex ? fill_pairs(b, array, seed) : fill(b, array, seed, (unsigned)below);
 }
 
 /* ---- arrays and views ---- */
@@ -92,7 +98,7 @@ static bool make_base(bench *b, bench_set *set, const bench_row *row, int k, uns
     }
     int ndim = bench_shape_read(shape, o->shape, b->scale);
     return bench_check(b, kiln_array_empty(&set->base[k], o->dtype, ndim, shape, b->device)) &&
-           (k == row->n_operands - 1 || fill_any(b, set->base[k], seed));
+           (k == row->n_operands - 1 || fill_any(b, set->base[k], seed, o->below));
 }
 
 static bool make_view(bench *b, bench_set *set, const bench_row *row, int k)
@@ -187,8 +193,24 @@ void bench_data_free(bench_data *data)
     *data = (bench_data){0};
 }
 
+static bool define_expression(bench *b, kiln_kernel **out, const bench_row *row)
+{
+    char text[1024];
+    const char *size = strchr(row->expression, '@');
+    int64_t shape[BENCH_MAX_NDIM], elements = 1;
+    int ndim = bench_shape_read(shape, row->operand[row->n_operands - 1].shape, b->scale);
+    for (int axis = 0; axis < ndim; axis++)
+        elements *= shape[axis];
+    if (size)
+        snprintf(text, sizeof text, "%.*s%lld%s", (int)(size - row->expression), row->expression,
+                 (long long)elements, size + 1);
+    return bench_check(b, kiln_expression_create(out, row->in, size ? text : row->expression, NULL));
+}
+
 bool bench_row_define(bench *b, kiln_kernel **out, const bench_row *row)
 {
+    if (row->expression)
+        return define_expression(b, out, row);
     if (row->fold)
         return bench_fold_define(b, out, row);
     return bench_check(b, kiln_elementwise_create(out, row->in, row->out, row->body, "bench_row", NULL));
@@ -246,22 +268,36 @@ static bench_value decode(kiln_dtype dtype, const void *bytes)
     }
 }
 
-bool bench_element_read(bench *b, bench_value *out, kiln_array *array, const int64_t *index, int ndim)
+bool bench_run_read(bench *b, bench_value *out, kiln_array *array, const int64_t *index, int ndim,
+                    int64_t count)
 {
     const int64_t *shape = kiln_array_shape(array), *strides = kiln_array_strides(array);
-    unsigned char *address = kiln_array_data(array), bytes[16];
+    unsigned char *address = kiln_array_data(array);
     int own = kiln_array_ndim(array);
     for (int axis = 0; axis < own; axis++)
         address += shape[axis] == 1 ? 0 : index[ndim - own + axis] * strides[axis];
-    kiln_array *one = NULL;
+    kiln_array *run = NULL;
     kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
     spec.dtype = kiln_array_dtype(array);
     spec.device = b->device;
-    bool ok = bench_check(b, kiln_array_wrap(&one, address, &spec, NULL, NULL)) &&
-              bench_check(b, kiln_array_to_host(one, bytes, kiln_dtype_size(spec.dtype)));
-    kiln_array_free(one);
-    *out = ok ? decode(spec.dtype, bytes) : (bench_value){0, 0};
+    spec.ndim = 1;
+    spec.shape = &count;
+    size_t size = kiln_dtype_size(spec.dtype);
+    unsigned char *bytes = malloc((size_t)count * size);
+    bool ok = bytes ? bench_check(b, kiln_array_wrap(&run, address, &spec, NULL, NULL)) &&
+                          bench_check(b, kiln_array_to_host(run, bytes, (size_t)count * size))
+                    : bench_fail(b, "out of memory");
+    kiln_array_free(run);
+    for (int64_t k = 0; k < count && ok; k++)
+        out[k] = decode(spec.dtype, bytes + (size_t)k * size);
+    free(bytes);
     return ok;
+}
+
+bool bench_element_read(bench *b, bench_value *out, kiln_array *array, const int64_t *index, int ndim)
+{
+    *out = (bench_value){0, 0};
+    return bench_run_read(b, out, array, index, ndim, 1);
 }
 
 /* ---- the check ---- */
@@ -315,6 +351,8 @@ bool bench_data_check(bench *b, bench_data *data, const bench_row *row)
 {
     uint64_t state = 88172645463325252u;
     bool ok = true;
+    if (row->along)
+        return bench_along_check(b, data, row);
     if (row->fold)
         return bench_fold_check(b, data, row);
     data->checked = BENCH_SAMPLES;

@@ -55,7 +55,7 @@ static bool run_copy(bench *b, void *user, int64_t turn)
 static bool start(bench *b, work *w, const bench_row *row, bool has_spare)
 {
     *w = (work){.row = row};
-    if (row->fold) {
+    if (row->fold && !row->expression) {
         w->options = bench_fold_call(w->axes, row);
         w->call = &w->options;
     }
@@ -89,7 +89,7 @@ static bool measure(bench *b, work *w, bench_mode mode, int batch, bool has_copy
 bool bench_elements_run(bench *b, const bench_row *row, bench_result *out)
 {
     work w;
-    bool has_copy = b->is_cuda && strchr(row->name, '@');
+    bool has_copy = b->is_cuda && (strchr(row->name, '@') || row->along);
     bool ok = start(b, &w, row, has_copy) &&
               measure(b, &w, row->is_small ? BENCH_GRAPH_TIME : BENCH_DEVICE_TIME, 1, has_copy, out);
     free_work(&w);
@@ -175,27 +175,69 @@ static bool make_bare(bench *b, work *w)
     return bench_driver_function(b, &w->bare, bare, "bench_bare");
 }
 
+static bool run_floor_until_done(bench *b, void *user, int64_t turn)
+{
+    return run_floor(b, user, turn) && bench_check(b, kiln_stream_synchronize(b->stream));
+}
+
+/* What is measured of a call, what beside it on a device, and how many calls a sample has at least. */
+static const struct {
+    bool (*run)(bench *b, void *user, int64_t turn);
+    bool (*beside)(bench *b, void *user, int64_t turn);
+    int batch;
+    const char *mode;
+} calls[] = {
+    [BENCH_GIVEN] = {run_kernel, run_bare, CHAIN_LENGTH, "enqueue"},
+    [BENCH_ALLOCATED] = {run_allocating, run_bare, CHAIN_LENGTH, "enqueue"},
+    [BENCH_WAITED] = {run_until_done, run_bare_until_done, CHAIN_LENGTH, "wall"},
+    [BENCH_RESULT] = {run_until_done, run_floor_until_done, 1, "wall"},
+};
+
 bool bench_call_run(bench *b, const bench_row *row, bench_result *out)
 {
     work w;
     bench_time times[2];
-    bool ok = start(b, &w, row, false) && (!b->is_cuda || make_bare(b, &w)),
-         waits = row->kind == BENCH_WAITED;
-    const bench_runner runners[] = {{waits                      ? run_until_done
-                                     : row->kind == BENCH_GIVEN ? run_kernel
-                                                                : run_allocating,
-                                     &w},
-                                    {!b->is_cuda ? run_floor
-                                     : waits     ? run_bare_until_done
-                                                 : run_bare,
-                                     &w}};
-    ok = ok && bench_measure(b, BENCH_ENQUEUE_TIME, CHAIN_LENGTH, runners, 2, times);
+    bool is_large = row->kind == BENCH_RESULT;
+    const bench_runner runners[] = {{calls[row->kind].run, &w},
+                                    {b->is_cuda ? calls[row->kind].beside : run_floor, &w}};
+    bool ok = start(b, &w, row, false) && (!b->is_cuda || is_large || make_bare(b, &w)) &&
+              bench_measure(b, BENCH_ENQUEUE_TIME, calls[row->kind].batch, runners, 2, times);
     if (ok) {
         out->time = times[0];
         out->floor = times[1];
-        out->mode = waits ? "wall" : mode_name(b, BENCH_ENQUEUE_TIME);
+        out->mode = calls[row->kind].mode;
         out->checked = w.data.checked;
+        out->bytes = is_large ? w.data.bytes : out->bytes;
     }
+    free_work(&w);
+    return ok;
+}
+
+/* ---- the host's time to plan ---- */
+
+static bool run_planning(bench *b, void *user, int64_t turn)
+{
+    const work *w = user;
+    kiln_arg in[BENCH_MAX_OPERANDS + 2];
+    int n_in = bench_row_arguments(in, w->row, &w->data.set[0]);
+    kiln_kernel *kernel = NULL;
+    kiln_array *out = NULL;
+    char *text = NULL;
+    (void)turn;
+    bool ok = bench_row_define(b, &kernel, w->row) &&
+              bench_check(b, kiln_kernel_explain(&text, kernel, &out, 1, in, n_in, NULL, NULL));
+    kiln_kernel_free(kernel);
+    free(text);
+    return ok;
+}
+
+bool bench_plan_run(bench *b, const bench_row *row, bench_result *out)
+{
+    work w = {.row = row};
+    const bench_runner runner = {run_planning, &w};
+    bool ok = bench_data_make(b, &w.data, row, false) &&
+              bench_measure(b, BENCH_ENQUEUE_TIME, 1, &runner, 1, &out->time);
+    out->mode = mode_name(b, BENCH_ENQUEUE_TIME);
     free_work(&w);
     return ok;
 }

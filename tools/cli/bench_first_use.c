@@ -95,7 +95,7 @@ static const char by_hand[] =
     "    }\n"
     "}\n";
 
-/* What is compiled for the floor: a reduction written by hand, of an elementwise kernel kiln's own source.
+/* What is compiled for the floor: a kernel written by hand, of an elementwise kernel kiln's own source.
  * Allocated with malloc; NULL where it cannot be had. */
 static char *source_for_floor(const use *u)
 {
@@ -104,6 +104,8 @@ static char *source_for_floor(const use *u)
     kiln_array *z = u->z;
     char *source = NULL;
     size_t size;
+    if (u->row->by_hand)
+        return strdup(u->row->by_hand);
     if (!f)
         return kiln_kernel_source(&source, u->kernel, &z, 1, in, 1, NULL, NULL) == KILN_OK ? source : NULL;
     FILE *file = open_memstream(&source, &size);
@@ -145,10 +147,13 @@ static const char *numbered(char *out, size_t size, const char *text, int number
 /* Prints "TOTAL COMPILE ALONE", in milliseconds, of a kernel whose text nobody has compiled before. */
 static bool define_once(bench *b, use *u, const bench_row *row, int number)
 {
-    char text[256];
+    char text[256], by_hand[4096];
     bench_fold fold;
     bench_row numbered_row = *row;
     numbered_row.body = numbered(text, sizeof text, row->body, number);
+    numbered_row.by_hand = numbered(by_hand, sizeof by_hand, row->by_hand, number);
+    if (row->expression)
+        numbered_row.expression = numbered(text, sizeof text, row->expression, number);
     if (row->fold) {
         fold = *row->fold;
         fold.map = numbered(text, sizeof text, fold.map, number);
@@ -240,7 +245,7 @@ static void change_environment(char **out, char *setting)
 static bool spawn(bench *b, const char *row, const char *folder, int write_end, pid_t *pid)
 {
     static char *words[MAX_WORDS];
-    char setting[512], device[32], command[] = "bench", option[] = "--target", name[32];
+    char setting[512], device[32], command[] = "bench", option[] = "--target", name[64];
     snprintf(setting, sizeof setting, "KILN_CACHE_DIR=%s", folder);
     snprintf(name, sizeof name, BENCH_CHILD "%s", row);
     kiln_device_name(b->device, device, sizeof device);

@@ -19,7 +19,7 @@ bool bench_fold_define(bench *b, kiln_kernel **out, const bench_row *row)
 kiln_call_options bench_fold_call(int *axes, const bench_row *row)
 {
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
-    if (*row->reduced) {
+    if (*row->reduced && !row->expression) {
         options.axes = axes;
         options.n_axes = bench_axes_read(axes, row->reduced);
     }

@@ -59,6 +59,7 @@ REFERENCE(twice, in[0].re * 2)
 REFERENCE(difference, in[0].re - in[1].re)
 REFERENCE(chain, chain_of_25(in[0].re))
 REFERENCE(bell, gelu(in[0].re))
+REFERENCE(length, hypot(in[0].re, in[1].re))
 REFERENCE(affine, in[0].re * 0.5 + 0.25)
 REFERENCE(paper, (double)(2 * paper_value(index, n)))
 
@@ -121,6 +122,76 @@ static const bench_fold new_norms = {"x * x * (T)#", "a + b", "y = sqrt(a)", "0"
 static const bench_fold new_places = {
     "best{x * (T)#, (int)_J}", "better(a, b)", "y = a.at", NULL, "best", BEST, NULL};
 
+/* ---- expressions ---- */
+
+/* Of "x", or where the kernel has to be new of "x * #". */
+#define SOFTMAX(x)                                                                                           \
+    "v = " x "; e = exp(v - max(v, axis=-1, keepdims=True)); e / sum(e, axis=-1, keepdims=True)"
+#define NORMED(x)                                                                                            \
+    "v = " x "; d = v - mean(v, axis=-1, keepdims=True); d / sqrt(mean(d * d, axis=-1, keepdims=True) + "    \
+    "1e-5)"
+#define RMSNORM "x / sqrt(mean(x * x, axis=-1, keepdims=True) + 1e-5) * g"
+/* The label's logit is picked by comparison, so that the logits are read once. */
+#define CROSS_ENTROPY                                                                                        \
+    "m = max(x, axis=-1, keepdims=True); s = sum(exp(x - m), axis=-1, keepdims=True);"                       \
+    "p = sum(where(arange(x.shape[1]) == t, x, 0), axis=-1, keepdims=True); (m + log(s) - p)[:, 0]"
+#define FUSED_DISTANCE "a = r1 * cos(t1) - r2 * cos(t2); b = r1 * sin(t1) - r2 * sin(t2); sqrt(a * a + b * b)"
+#define FUSED_STEP "v = sin(v) * 0.5 + v; v = exp(-abs(v)); "
+#define FUSED_GELU "0.5 * x * (1 + tanh(0.7978845608028654 * (x + 0.044715 * x * x * x)))"
+/* Twenty operations: layernorm, gelu, and what comes of it. */
+#define TWENTY                                                                                               \
+    "m = mean(x, axis=-1, keepdims=True); d = x - m; s = mean(d * d, axis=-1, keepdims=True);"               \
+    "y = d / sqrt(s + 1e-5) * g + b; z = 0.5 * y * (1 + tanh(0.7978845608028654 * (y + 0.044715 * y * y * "  \
+    "y)));"                                                                                                  \
+    "maximum(z, 0) + x"
+#define PAPER "arange(@).reshape(1000, -1).T * 2"
+
+/* Kernels of first use as one writes them by hand: an element a thread. */
+#define TEN_BY_HAND                                                                                          \
+    "extern \"C\" __global__ void by_hand(const float *in, float *out, int n)\n"                             \
+    "{\n"                                                                                                    \
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"                                                   \
+    "    if (i >= n)\n"                                                                                      \
+    "        return;\n"                                                                                      \
+    "    float x = in[i], q = x * #f, d = q * q - x, r = sqrtf(fabsf(d) + 1);\n"                             \
+    "    out[i] = expf(-r) * d / r;\n"                                                                       \
+    "}\n"
+/* A block a row, which it walks three times; a tree in shared memory. */
+#define TREE(name, expression)                                                                               \
+    "static __device__ float " name "(float *part, float a)\n"                                               \
+    "{\n"                                                                                                    \
+    "    part[threadIdx.x] = a;\n"                                                                           \
+    "    for (int half = 128; half > 0; half /= 2) {\n"                                                      \
+    "        __syncthreads();\n"                                                                             \
+    "        if (threadIdx.x < half) {\n"                                                                    \
+    "            float a = part[threadIdx.x], b = part[threadIdx.x + half];\n"                               \
+    "            part[threadIdx.x] = " expression ";\n"                                                      \
+    "        }\n"                                                                                            \
+    "    }\n"                                                                                                \
+    "    __syncthreads();\n"                                                                                 \
+    "    a = part[0];\n"                                                                                     \
+    "    __syncthreads();\n"                                                                                 \
+    "    return a;\n"                                                                                        \
+    "}\n"
+#define ROW_BY_HAND(statements)                                                                              \
+    "extern \"C\" __global__ void by_hand(const float *in, float *out, int n)\n"                             \
+    "{\n"                                                                                                    \
+    "    __shared__ float part[256];\n"                                                                      \
+    "    const float *x = in + (long long)blockIdx.x * n, k = #f;\n"                                         \
+    "    float *y = out + (long long)blockIdx.x * n;\n" statements "}\n"
+#define OVER_ROW "    for (int j = threadIdx.x; j < n; j += 256)\n        "
+#define SOFTMAX_BY_HAND                                                                                      \
+    TREE("greatest_of", "a > b ? a : b")                                                                     \
+    TREE("sum_of", "a + b")                                                                                  \
+    ROW_BY_HAND("    float m = -3.402823466e+38f, s = 0;\n" OVER_ROW "m = fmaxf(m, x[j] * k);\n"             \
+                "    m = greatest_of(part, m);\n" OVER_ROW "s += expf(x[j] * k - m);\n"                      \
+                "    s = sum_of(part, s);\n" OVER_ROW "y[j] = expf(x[j] * k - m) / s;\n")
+#define LAYERNORM_BY_HAND                                                                                    \
+    TREE("sum_of", "a + b")                                                                                  \
+    ROW_BY_HAND("    float m = 0, s = 0;\n" OVER_ROW "m += x[j] * k;\n"                                      \
+                "    m = sum_of(part, m) / n;\n" OVER_ROW "s += (x[j] * k - m) * (x[j] * k - m);\n"          \
+                "    s = sqrtf(sum_of(part, s) / n + 1e-5f);\n" OVER_ROW "y[j] = (x[j] * k - m) / s;\n")
+
 /* ---- the table ---- */
 
 #define ARRAY(type, text)                                                                                    \
@@ -144,6 +215,7 @@ static const bench_fold new_places = {
 #define CALL_BODY "z = x + y"
 #define NEW_BODY "T q = x * (T)#; z = q * q - x / (q + (T)1)"
 #define FOLD(texts, axes) .in = "T x", .out = "T y", .fold = &(texts), .reduced = axes
+#define EXPRESSION(given, text) .in = given, .expression = text
 #define PLACE(texts, axes) .in = "T x", .out = "int64 y", .fold = &(texts), .reduced = axes
 
 /* kept in columns */
@@ -155,11 +227,19 @@ static const bench_row table[] = {
      OPERANDS(3, F32("N"), F32("N"), F32("N")), .floor = "a4b4>4", .reference = sum},
     {"E3", "fma f32 (x*y)+z fused", KERNEL("T x, T y, T z", "T w", "w = x * y + z"),
      OPERANDS(4, F32("N"), F32("N"), F32("N"), F32("N")), .floor = "a4b4c4>4", .reference = fused},
+    {"E3f", "fma f32 (x*y)+z, through fusion", EXPRESSION("x, y, z", "x * y + z"),
+     OPERANDS(4, F32("N"), F32("N"), F32("N"), F32("N")), .floor = "a4b4c4>4", .reference = fused},
     {"E4", "gaussian_pdf f32", KERNEL("T x, T m, T s", "T y", GAUSSIAN_BODY),
+     OPERANDS(2, F32("N"), F32("N")), .scalar = {0, 1}, .n_scalars = 2, .floor = "a4>4", .reference = gaussian},
+    {"E4f", "gaussian_pdf f32, through fusion", EXPRESSION("x, m, s", "exp(-0.5 * ((x - m) / s)**2) / (s * 2.5066282746310002)"),
      OPERANDS(2, F32("N"), F32("N")), .scalar = {0, 1}, .n_scalars = 2, .floor = "a4>4", .reference = gaussian},
     {"E5", "polar_distance f32", KERNEL("T r1, T t1, T r2, T t2", "T d", DISTANCE_BODY),
      OPERANDS(5, F32("N"), F32("N"), F32("N"), F32("N"), F32("N")), .floor = "a4b4c4d4>4", .reference = distance},
+    {"E5f", "polar_distance f32, through fusion", EXPRESSION("r1, t1, r2, t2", FUSED_DISTANCE),
+     OPERANDS(5, F32("N"), F32("N"), F32("N"), F32("N"), F32("N")), .floor = "a4b4c4d4>4", .reference = distance},
     {"E6", "softplus f32", KERNEL("T x", "T y", "y = (x > (T)0 ? x : (T)0) + log1p(exp(-fabs(x)))"),
+     OPERANDS(2, F32("N"), F32("N")), .floor = "a4>4", .reference = softplus},
+    {"E6f", "softplus f32, through fusion", EXPRESSION("x", "maximum(x, 0) + log1p(exp(-abs(x)))"),
      OPERANDS(2, F32("N"), F32("N")), .floor = "a4>4", .reference = softplus},
     {"E7", "add f16", KERNEL("T x, T y", "T z", "z = x + y"),
      OPERANDS(3, ARRAY(FLOAT16, "N"), ARRAY(FLOAT16, "N"), ARRAY(FLOAT16, "N")), .floor = "a2b2>2", .reference = sum},
@@ -177,6 +257,8 @@ static const bench_row table[] = {
      OPERANDS(3, F32("N"), F32("N"), ARRAY(BOOL, "N")), .floor = "a4b4>1", .reference = less},
     {"E12", "where", KERNEL("T c, T x, T y", "T z", "z = c > (T)0.5 ? x : y"),
      OPERANDS(4, F32("N"), F32("N"), F32("N"), F32("N")), .floor = "a4b4c4>4", .reference = choice},
+    {"E12f", "where, through fusion", EXPRESSION("c, x, y", "where(c > 0.5, x, y)"),
+     OPERANDS(4, F32("N"), F32("N"), F32("N"), F32("N")), .floor = "a4b4c4>4", .reference = choice},
     {"B1", "(R,R)+(R,)", KERNEL("T x, T y", "T z", "z = x + y"),
      OPERANDS(3, F32("R,R"), F32("R"), F32("R,R")), .floor = "a4>4", .reference = sum},
     {"B2", "(R,R)+(R,1)", KERNEL("T x, T y", "T z", "z = x + y"),
@@ -193,6 +275,8 @@ static const bench_row table[] = {
      OPERANDS(2, VIEW(FLOAT32, "R,R", "", ":, ::2", 0), F32("R,Q")),
      .floor = "a4A4>4", .reference = twice},
     {"S4", "paper arange(1e8).reshape(1000,-1).T*2", KERNEL("", "T y", "y = (i % 1000 * (n / 1000) + i / 1000) * 2"),
+     OPERANDS(1, VIEW(INT64, "1000,100000*", "1,0", "", 0)), .floor = ">8", .reference = paper},
+    {"S4f", "paper arange(1e8).reshape(1000,-1).T*2, through fusion", EXPRESSION("", PAPER),
      OPERANDS(1, VIEW(INT64, "1000,100000*", "1,0", "", 0)), .floor = ">8", .reference = paper},
     {"S5", "NCHW->NHWC (64,256,56,56)", KERNEL("T x", "T y", "y = x"),
      OPERANDS(2, VIEW(FLOAT32, "64*,256,56,56", "0,2,3,1", "", 0), F32("64*,56,56,256")), .floor = "a4>4", .reference = same},
@@ -237,28 +321,56 @@ static const bench_row table[] = {
      OPERANDS(2, F32("1048576"), F32("")), .floor = "a4/4"},
     {"F1", "sqrt(sum(a**2,-1)) (256,1024)", FOLD(norms, "1"),
      OPERANDS(2, F32("256,1024"), F32("256")), .floor = "a4/4"},
+    {"F1f", "sqrt(sum(a**2,-1)) (256,1024), through fusion", EXPRESSION("a", "sqrt(sum(a**2, axis=-1))"), .fold = &norms, .reduced = "1",
+     OPERANDS(2, F32("256,1024"), F32("256")), .floor = "a4/4"},
     {"F1b", "sqrt(sum(a**2,-1)) (65536,4096)", FOLD(norms, "1"),
      OPERANDS(2, F32("65536*,4096"), F32("65536*")), .floor = "a4/4"},
+    {"F1bf", "sqrt(sum(a**2,-1)) (65536,4096), through fusion", EXPRESSION("a", "sqrt(sum(a**2, axis=-1))"), .fold = &norms, .reduced = "1",
+     OPERANDS(2, F32("65536*,4096"), F32("65536*")), .floor = "a4/4"},
+    {"F2", "softmax (65536,1024)", EXPRESSION("x", SOFTMAX("x")),
+     OPERANDS(2, F32("65536*,1024"), F32("65536*,1024")), .floor = "a4>4", .along = bench_softmax},
+    {"F2b", "softmax (4096,32768)", EXPRESSION("x", SOFTMAX("x")),
+     OPERANDS(2, F32("4096*,32768"), F32("4096*,32768")), .floor = "a4>4", .along = bench_softmax},
+    {"F3", "layernorm (65536,1024)", EXPRESSION("x, g, b", NORMED("x") " * g + b"),
+     OPERANDS(4, F32("65536*,1024"), F32("1024"), F32("1024"), F32("65536*,1024")), .floor = "a4>4", .along = bench_layernorm},
+    {"F3b", "layernorm (8192,8192)", EXPRESSION("x, g, b", NORMED("x") " * g + b"),
+     OPERANDS(4, F32("8192*,8192"), F32("8192"), F32("8192"), F32("8192*,8192")), .floor = "a4>4", .along = bench_layernorm},
     {"F4", "chain of 25 ops", KERNEL("T x", "T y", CHAIN_BODY),
+     OPERANDS(2, F32("N"), F32("N")), .floor = "a4>4", .reference = chain},
+    {"F4f", "chain of 25 ops, through fusion", EXPRESSION("x", "v = x; " FUSED_STEP FUSED_STEP FUSED_STEP FUSED_STEP FUSED_STEP "v"),
      OPERANDS(2, F32("N"), F32("N")), .floor = "a4>4", .reference = chain},
     {"F5", "gelu f32", KERNEL("T x", "T y", GELU_BODY),
      OPERANDS(2, F32("N"), F32("N")), .floor = "a4>4", .reference = bell},
+    {"F5f", "gelu f32, through fusion", EXPRESSION("x", FUSED_GELU),
+     OPERANDS(2, F32("N"), F32("N")), .floor = "a4>4", .reference = bell},
     {"F5b", "gelu bf16", KERNEL("bfloat16 x", "bfloat16 y", "float v = x; y = 0.5f * v * (1 + tanhf(0.7978845608028654f * (v + 0.044715f * v * v * v)))"),
      OPERANDS(2, ARRAY(BFLOAT16, "N"), ARRAY(BFLOAT16, "N")), .floor = "a2>2", .reference = bell},
+    {"F5bf", "gelu bf16, through fusion", EXPRESSION("x", FUSED_GELU),
+     OPERANDS(2, ARRAY(BFLOAT16, "N"), ARRAY(BFLOAT16, "N")), .floor = "a2>2", .reference = bell},
+    {"F6", "rmsnorm bf16 (65536,4096)", EXPRESSION("x, g", RMSNORM),
+     OPERANDS(3, ARRAY(BFLOAT16, "65536*,4096"), ARRAY(BFLOAT16, "4096"), ARRAY(BFLOAT16, "65536*,4096")), .floor = "a2>2", .along = bench_rmsnorm},
     {"F7", "var axis1 (R,R)", FOLD(variances, "1"),
      OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
+    {"F7f", "var axis1 (R,R), through fusion", EXPRESSION("x", "var(x, axis=-1)"), .fold = &variances, .reduced = "1",
+     OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
+    {"F8", "cross-entropy f32 (16384,50256)", EXPRESSION("x, t", CROSS_ENTROPY),
+     OPERANDS(3, F32("16384*,50256"), {.dtype = KILN_INT64, .shape = "16384*,1", .below = 50256}, F32("16384*")), .floor = "a4/4", .along = bench_cross_entropy},
     {"H1", "elementwise kernel into a given output", BENCH_GIVEN, KERNEL("T x, T y", "T z", CALL_BODY),
      OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = sum},
     {"H2", "the same, output allocated", BENCH_ALLOCATED, KERNEL("T x, T y", "T z", CALL_BODY),
      OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = sum},
     {"H4", "add of two arrays", BENCH_ALLOCATED, KERNEL("T x, T y", "T z", CALL_BODY),
      OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = sum},
+    {"H5", "fused call", BENCH_ALLOCATED, EXPRESSION("x, y", "sqrt(x * x + y * y)"),
+     OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = length},
     {"H6", "sum of all", BENCH_ALLOCATED, FOLD(sums, ""),
      OPERANDS(2, F32("1024"), F32("")), .floor = "a4/4"},
     {"H7", "reduction kernel over an axis", BENCH_ALLOCATED, FOLD(norms, "1"),
      OPERANDS(2, F32("32,32"), F32("32")), .floor = "a4/4"},
     {"H8", "broadcast add", BENCH_ALLOCATED, KERNEL("T x, T y", "T z", CALL_BODY),
      OPERANDS(3, F32("32,32"), F32("32"), F32("32,32")), .floor = "a4>4", .reference = sum},
+    {"H10", "sqrt(sum(a**2, -1))", BENCH_ALLOCATED, EXPRESSION("a", "sqrt(sum(a**2, axis=-1))"), .fold = &norms, .reduced = "1",
+     OPERANDS(2, F32("32,32"), F32("32")), .floor = "a4/4"},
     {"C1", "new elementwise kernel, definition to result", BENCH_DEFINITION, KERNEL("T x", "T z", NEW_BODY),
      OPERANDS(2, F32("1048576"), F32("1048576"))},
     {"C2", "new reduction kernel: sum over the last axis", BENCH_DEFINITION, FOLD(new_sums, "1"),
@@ -271,10 +383,18 @@ static const bench_row table[] = {
      OPERANDS(2, F32("1024,1024"), ARRAY(INT64, "1024"))},
     {"C2e", "new reduction kernel: l2 norm over the last axis", BENCH_DEFINITION, FOLD(new_norms, "1"),
      OPERANDS(2, F32("1024,1024"), F32("1024"))},
+    {"C3", "new fused chain of ten operations", BENCH_DEFINITION, EXPRESSION("x", "q = x * #; d = q * q - x; r = sqrt(abs(d) + 1); exp(-r) * d / r"), .by_hand = TEN_BY_HAND,
+     OPERANDS(2, F32("1048576"), F32("1048576"))},
+    {"C3b", "new softmax over the last axis", BENCH_DEFINITION, EXPRESSION("x", SOFTMAX("x * #")), .by_hand = SOFTMAX_BY_HAND,
+     OPERANDS(2, F32("1024,1024"), F32("1024,1024"))},
+    {"C3c", "new layernorm over the last axis", BENCH_DEFINITION, EXPRESSION("x", NORMED("x * #")), .by_hand = LAYERNORM_BY_HAND,
+     OPERANDS(2, F32("1024,1024"), F32("1024,1024"))},
     {"C4", "fresh process, kernels on disk: first elementwise kernel", BENCH_PROCESS, KERNEL("T x", "T z", "z = x * x + (T)1"),
      OPERANDS(2, F32("1048576"), F32("1048576"))},
     {"C4b", "the same: first reduction kernel", BENCH_PROCESS, FOLD(norms, "1"),
      OPERANDS(2, F32("1024,1024"), F32("1024"))},
+    {"C5", "parse, lower and plan twenty operations", BENCH_PLANNED, EXPRESSION("x, g, b", TWENTY),
+     OPERANDS(4, F32("1024,1024"), F32("1024"), F32("1024"), F32("1024,1024"))},
 };
 /* clang-format on */
 
@@ -476,6 +596,101 @@ static bool add_splits(bench_rows *rows, double scale)
     return ok;
 }
 
+/* The expressions that are measured over rows of many lengths. */
+static const struct {
+    const char *name, *in, *expression;
+    int n_vectors; /* as long as a row: scale, shift */
+    bench_along along;
+} programs[] = {
+    {"softmax", "x", SOFTMAX("x"), 0, bench_softmax},
+    {"rmsnorm", "x, g", RMSNORM, 1, bench_rmsnorm},
+    {"layernorm", "x, g", NORMED("x") " * g", 1, bench_layernorm},
+    {"layernorm", "x, g, b", NORMED("x") " * g + b", 2, bench_layernorm},
+};
+enum { SOFTMAX_PROGRAM, RMSNORM_PROGRAM, SCALED_PROGRAM, SHIFTED_PROGRAM };
+
+static bool add_program(bench_rows *rows, int program, const char *name, kiln_dtype dtype, int64_t length,
+                        const char *count)
+{
+    bench_row row = {.is_extra = true,
+                     .in = programs[program].in,
+                     .expression = programs[program].expression,
+                     .n_operands = 2 + programs[program].n_vectors,
+                     .floor = dtype == KILN_FLOAT32 ? "a4>4" : "a2>2",
+                     .along = programs[program].along};
+    snprintf(row.name, sizeof row.name, "%s", name);
+    snprintf(row.title, sizeof row.title, "%s, rows of %lld", programs[program].name, (long long)length);
+    for (int k = 0; k < row.n_operands; k++) {
+        bool is_vector = k > 0 && k < row.n_operands - 1;
+        row.operand[k].dtype = dtype;
+        snprintf(row.operand[k].shape, sizeof row.operand[k].shape, "%s%s%lld", is_vector ? "" : count,
+                 is_vector ? "" : ",", (long long)length);
+    }
+    return add(rows, &row) != NULL;
+}
+
+/* rows:softmax:1024: lengths of 1 to 2^20 by powers of two and some that are none, 2^26 elements in all, times the
+ * scale. */
+static bool add_lengths(bench_rows *rows, double scale)
+{
+    static const int others[] = {1000, 1023, 50257}, which[] = {SOFTMAX_PROGRAM, SHIFTED_PROGRAM};
+    const double size = ldexp(1, 26) * scale;
+    bool ok = true;
+    for (int w = 0; w < 2; w++)
+        for (int k = 0; k < 24 && ok; k++) {
+            int64_t length = k < 21 ? (int64_t)1 << k : others[k - 21];
+            char name[40], count[24];
+            snprintf(name, sizeof name, "rows:%s:%lld", programs[which[w]].name, (long long)length);
+            snprintf(count, sizeof count, "%lld", (long long)at_least_one(floor(size / (double)length)));
+            ok = add_program(rows, which[w], name, KILN_FLOAT32, length, count);
+        }
+    return ok;
+}
+
+/* program:softmax:f4:65536x1024: the shapes for which hand-written kernels have been published. */
+static bool add_published(bench_rows *rows)
+{
+    static const struct {
+        int count, length;
+    } shapes[] = {{65536, 1024}, {32768, 4096}, {4096, 32768}, {2048, 65536}, {1024, 131072}, {512, 262144}};
+    static const int which[] = {SOFTMAX_PROGRAM, RMSNORM_PROGRAM, SCALED_PROGRAM};
+    bool ok = true;
+    for (int w = 0; w < 3; w++)
+        for (int k = 0; k < 12 && ok; k++) {
+            bool is_half = k % 2;
+            char name[40], count[24];
+            snprintf(name, sizeof name, "program:%s:%s:%dx%d", programs[which[w]].name,
+                     is_half ? "bf2" : "f4", shapes[k / 2].count, shapes[k / 2].length);
+            snprintf(count, sizeof count, "%d*", shapes[k / 2].count);
+            ok = add_program(rows, which[w], name, is_half ? KILN_BFLOAT16 : KILN_FLOAT32,
+                             shapes[k / 2].length, count);
+        }
+    return ok;
+}
+
+/* paper:1e4: the table of the paper that introduced fusion of array operations to CuPy, from the call to the result. */
+static bool add_paper(bench_rows *rows, double scale)
+{
+    bool ok = true;
+    long long n = 10000;
+    for (int power = 4; power <= 8 && ok && (double)n <= 4e8 * scale; power++, n *= 10) {
+        bench_row row = {.kind = BENCH_RESULT,
+                         .is_extra = true,
+                         .title = "arange(n).reshape(1000,-1).T * 2",
+                         .in = "",
+                         .expression = PAPER,
+                         .n_operands = 1,
+                         .floor = ">8",
+                         .reference = paper};
+        snprintf(row.name, sizeof row.name, "paper:1e%d", power);
+        row.operand[0].dtype = KILN_INT64;
+        snprintf(row.operand[0].shape, sizeof row.operand[0].shape, "1000,%lld", n / 1000);
+        snprintf(row.operand[0].axes, sizeof row.operand[0].axes, "1,0");
+        ok = add(rows, &row) != NULL;
+    }
+    return ok;
+}
+
 bool bench_rows_make(bench_rows *out, bool is_cuda, double scale)
 {
     bool ok = true;
@@ -491,7 +706,8 @@ bool bench_rows_make(bench_rows *out, bool is_cuda, double scale)
         ok = add_chain(out, bits, BENCH_CHAIN) && (!is_cuda || add_chain(out, bits, BENCH_CHAIN_GRAPH));
     for (size_t i = 0; i < sizeof permuted / sizeof *permuted && ok; i++)
         ok = add_permutations(out, (int)i);
-    return ok && add_splits(out, scale);
+    return ok && add_splits(out, scale) && add_lengths(out, scale) && add_published(out) &&
+           add_paper(out, scale);
 }
 
 void bench_rows_free(bench_rows *rows)

@@ -47,7 +47,9 @@ static int unknown_row(const bench_rows *rows, const char *word, size_t length)
     fprintf(stderr, "kiln bench: there is no row '%.*s'; the rows are:\n", (int)length, word);
     print_rows(stderr, rows, false);
     fputs("and of the sweeps E1@2^10 (E2, B1, chain, graph alike), P1:01234 (P2, P4, P8, P16, Podd1, Podd2, "
-          "Podd4 alike), reduce:64x16384x64.\n",
+          "Podd4 alike), reduce:64x16384x64, rows:softmax:1024 (layernorm alike), "
+          "program:softmax:f4:65536x1024 "
+          "(rmsnorm, layernorm, bf2 alike), paper:1e4.\n",
           stderr);
     return CLI_FAILED;
 }
@@ -133,7 +135,7 @@ static void print_header_json(const bench *b, const char *date, const char *cuda
 /* Names of sweeps are long. */
 static int name_width(const bench *b)
 {
-    return b->options->sweep ? 22 : 12;
+    return b->options->sweep ? 31 : 12;
 }
 
 static void print_header(const bench *b)
@@ -233,6 +235,7 @@ static bool run_row(bench *b, const bench_row *row, bench_result *out)
         [BENCH_ELEMENTS] = bench_elements_run,    [BENCH_CHAIN] = bench_chain_run,
         [BENCH_CHAIN_GRAPH] = bench_chain_run,    [BENCH_GIVEN] = bench_call_run,
         [BENCH_ALLOCATED] = bench_call_run,       [BENCH_WAITED] = bench_call_run,
+        [BENCH_RESULT] = bench_call_run,          [BENCH_PLANNED] = bench_plan_run,
         [BENCH_DEFINITION] = bench_first_use_run, [BENCH_PROCESS] = bench_first_use_run,
     };
     const bench_time none = {NAN, NAN, NAN, NAN, 0};
@@ -309,6 +312,7 @@ static void close_device(bench *b)
     kiln_stream_set_current(NULL);
     kiln_kernel_free(b->random);
     kiln_kernel_free(b->random_bytes);
+    kiln_kernel_free(b->random_below);
     kiln_event_free(b->begin);
     kiln_event_free(b->end);
     kiln_stream_free(b->stream);

@@ -73,7 +73,8 @@ const cli_command cli_commands[] = {
      1, 1, cli_cache_run},
     {CLI_BENCH, "bench", "", "measure the rows of bench/README.md, each beside its floor",
      "Every row's result is checked. The floor is a hand-written kernel with the same reads and writes.\n"
-     "Without --row the sweeps over sizes, chains, permutations and splits of reductions are left out.\n"
+     "Without --row the sweeps over sizes, chains, permutations, splits of reductions and lengths of rows\n"
+     "are left out.\n"
      "\n"
      "  kiln bench --row E2,S1 --json\n"
      "  kiln bench --sweep reduce\n",
