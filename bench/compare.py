@@ -5,6 +5,7 @@
     bench/compare.py build/release/kiln --rows E,S1 --peers cupy,torch --quick
     bench/compare.py build/release/kiln --rows P --merge    adds to the results that are there
     bench/compare.py build/release/kiln --sweep reduce      every split of a reduction, to <device>-reduce.*
+    bench/compare.py build/release/kiln --sweep rows        softmax and layernorm over rows of many lengths, to <device>-rows.*
 
 Writes bench/results/<device>.json (one object a line), .md (table) and .svg (picture; of splits a heat map). Peers that are not installed are left out and named.
 Exit code 1 where a row of kiln failed. Rows that miss their target are marked; they change the exit code with --strict alone.
@@ -20,6 +21,7 @@ import sys
 import threading
 import time
 
+import peer_rows
 import peers
 import report
 
@@ -71,7 +73,8 @@ def kiln_lines(options, env, log):
 
 
 def peer_lines(options, peer, rows, header, env, log):
-    words = [sys.executable, str(HERE / "peers.py"), peer, "--rows", ",".join(rows), "--scale", str(header["size_scale"]),
+    asked = list(dict.fromkeys(map(peer_rows.peers_row, rows)))
+    words = [sys.executable, str(HERE / "peers.py"), peer, "--rows", ",".join(asked), "--scale", str(header["size_scale"]),
              "--seconds", str(options.seconds), "--threads", str(options.threads)]
     started = time.monotonic()
     found, code = lines_of(words, options.budget, env, log)
@@ -79,7 +82,8 @@ def peer_lines(options, peer, rows, header, env, log):
     if code == 77:
         say(f"{peer}: not here")
         return "", []
-    rows_found = [line for line in found if "row" in line]
+    measured = {line["row"]: line for line in found if "row" in line}
+    rows_found = [dict(measured[name], row=row) for row in rows if (name := peer_rows.peers_row(row)) in measured]
     state = "stopped when its time was over" if code is None else f"exit code {code}" if code else "done"
     say(f"{peer}: {len(rows_found)} of {len(rows)} rows in {spent:.0f} s, {state}")
     return next((line["version"] for line in found if "version" in line), ""), rows_found
@@ -125,7 +129,7 @@ def read_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("kiln", help="the command kiln")
     parser.add_argument("--rows", help="as kiln bench --row takes them: E1,S,P4:0")
-    parser.add_argument("--sweep", help="as kiln bench --sweep takes it; torch.compile, which compiles every shape for seconds, is left out")
+    parser.add_argument("--sweep", help="as kiln bench --sweep takes it; torch.compile, which compiles every shape for seconds, is left out of reduce")
     parser.add_argument("--peers", help=f"of {','.join(peers.NAMES)}; default: all that fit the target; none: kiln alone")
     parser.add_argument("--target", help="as kiln bench takes it")
     parser.add_argument("--scale", type=float, default=1, help="multiplies the sizes")

@@ -23,6 +23,7 @@ class Row:
     scalars: tuple = ()
     reduce: str | None = None  # of FOLDS
     axis: int | tuple | None = None  # None: all
+    program: str | None = None  # of PROGRAMS
 
 
 def extents(text, scale):
@@ -76,6 +77,23 @@ def fold(what, shape, out, axis=None, dtype="f4"):
     return Row(((dtype, shape),), lambda m, x: function(m, x, axis), ("i8" if what == "argmax" else dtype, out), reduce=what, axis=axis)
 
 
+# Results that need whole rows. What each reads besides its rows: vectors as long as a row (g, b), a label a row (t).
+EPSILON = 1e-5
+LABELS = 50256  # labels are below
+PROGRAMS = {"softmax": "", "rmsnorm": "g", "layernorm_scaled": "g", "layernorm": "gb", "cross_entropy": "t"}
+
+
+def program(what, shape, dtype="f4"):
+    rows, length = shape.split(",")
+    others = {"g": (dtype, length), "b": (dtype, length), "t": ("i8", rows)}
+    return Row(((dtype, shape), *(others[k] for k in PROGRAMS[what])), lambda m, *arrays: getattr(m, what)(*arrays),
+               (dtype, rows if what == "cross_entropy" else shape), program=what)
+
+
+def paper(m, n):
+    return m.arange(n).reshape(1000, -1).T * 2
+
+
 CUDA_CHAIN = "T v = x; " + "v = sin(v) * (T)0.5 + v; v = exp(-abs(v)); " * 5 + "y = v"
 
 ROWS = {
@@ -110,7 +128,7 @@ ROWS = {
     "S1": Row((("f4", "R,R"),), lambda m, x: m.copy(x.T), ("f4", "R,R"), numba="x[j,i]"),
     "S2": Row((("f4", "R,R"), ("f4", "R,R")), lambda m, x, y: m.copy(x.T + y), ("f4", "R,R"), numba="x[j,i]+y[i,j]"),
     "S3": Row((("f4", "R,R"),), lambda m, x: x[:, ::2] * 2, ("f4", "R,Q"), numba="x[i,2*j]*two"),
-    "S4": Row((), lambda m, n: m.arange(n).reshape(1000, -1).T * 2, ("i8", "100000*,1000"),
+    "S4": Row((), paper, ("i8", "100000*,1000"),
               numba="(j*out.shape[0]+i)*2"),
     "S5": Row((("f4", "64*,256,56,56"),), lambda m, x: m.copy(m.permute(x, (0, 2, 3, 1))), ("f4", "64*,56,56,256")),
     "S6": Row((("f4", "512*,1024,512"),), lambda m, x: m.copy(m.permute(x, (2, 0, 1))), ("f4", "512,512*,1024"),
@@ -129,7 +147,36 @@ ROWS = {
               ("T x", "T y", "y = (T)0.5 * x * (1 + tanh((T)0.7978845608028654 * (x + (T)0.044715 * x * x * x)))"),
               "h*x[i]*(one+np.tanh(g*(x[i]+c*x[i]*x[i]*x[i])))"),
     "F5b": Row((("bf2", "N"),), gelu, ("bf2", "N")),
+    "F2": program("softmax", "65536*,1024"), "F2b": program("softmax", "4096*,32768"),
+    "F3": program("layernorm", "65536*,1024"), "F3b": program("layernorm", "8192*,8192"),
+    "F6": program("rmsnorm", "65536*,4096", "bf2"), "F8": program("cross_entropy", "16384*,50256"),
 }
+
+# Rows of kiln that an expression computes; to the peers they are the rows without the f.
+FUSED = {name + "f": name for name in ("E3", "E4", "E5", "E6", "E12", "S4", "F1", "F1b", "F4", "F5", "F5b", "F7")}
+
+
+def peers_row(name):
+    return FUSED.get(name, name)
+
+
+# Of the sweeps: rows:softmax:1024, of 2^26 elements in all; program:softmax:f4:65536x1024; paper:1e4.
+LENGTHS, PUBLISHED, PAPER = "rows:", "program:", "paper:"
+
+
+def swept(name, scale):
+    """The row of such a name; None for other names. A scale that the name has in it already is not multiplied again."""
+    what = name.split(":")
+    if name.startswith(LENGTHS):
+        rows = max(1, math.floor((1 << 26) * scale / int(what[2])))
+        return program(what[1], f"{rows},{what[2]}")
+    if name.startswith(PUBLISHED):
+        rows, length = what[3].split("x")
+        return program({"layernorm": "layernorm_scaled"}.get(what[1], what[1]), f"{rows}*,{length}", what[2])
+    if name.startswith(PAPER):
+        return Row((), paper, ("i8", f"{round(float(what[1])) // 1000},1000"), numba="(j*out.shape[0]+i)*2")
+    return None
+
 
 # Permutations: P4:20134 copies an array of these extents with its axes in that order.
 PERMUTED = {
@@ -146,7 +193,22 @@ def cell(row):
     return tuple(map(int, row[len(CELL):].split("x")))
 
 
-CALLS = ("H1", "H2", "H4", "H6", "H7", "H8")
+CALLS = ("H1", "H2", "H4", "H5", "H6", "H7", "H8", "H10")
 WAITED = ("R13b",)  # from the call to the result
 # New reductions of a (1024, 1024) array: what, and the axis.
 NEW_FOLDS = {"C2": ("sum", 1), "C2b": ("sum", 0), "C2c": ("sum", None), "C2d": ("argmax", 1), "C2e": ("norm", 1)}
+
+
+def ten(m, x, k):
+    q = x * k
+    d = q * q - x
+    r = m.sqrt(m.abs(d) + 1)
+    return m.exp(-r) * d / r
+
+
+# New fused kernels, of an input and a number that nobody has used before; of 2^20 elements and of (1024, 1024).
+NEW_FUSED = {
+    "C3": ("1048576", ten),
+    "C3b": ("1024,1024", lambda m, x, k: m.softmax(x * k)),
+    "C3c": ("1024,1024", lambda m, x, k: m.normed(x * k)),
+}

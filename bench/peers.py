@@ -66,6 +66,10 @@ class Peer:
         """Defines and runs a kernel that has never been seen, and waits for its result."""
         raise NotPossible
 
+    def define_fused(self, function, x, factor):
+        """The same of function(names, x, factor)."""
+        raise NotPossible
+
     def define_fold(self, number, what, axis):
         """The same of a reduction of a (1024, 1024) array."""
         raise NotPossible
@@ -142,11 +146,20 @@ class Peer:
             return self.run_definitions(self.define)
         if name in peer_rows.NEW_FOLDS:
             return self.run_definitions(lambda number: self.define_fold(number, *peer_rows.NEW_FOLDS[name]))
+        if name in peer_rows.NEW_FUSED:
+            shape, function = peer_rows.NEW_FUSED[name]
+            x, = self.inputs([("f4", shape)])
+            return self.run_definitions(lambda number: self.define_fused(function, x, number + 1 + os.getpid() * 1e-7))
         if name in ("C4", "C4b"):
             return self.run_processes(name)
-        if name not in peer_rows.ROWS:
+        row = peer_rows.swept(name, self.options.scale) or peer_rows.ROWS.get(name)
+        if row is None:
             raise NotPossible
-        run = self.function(name, peer_rows.ROWS[name])
+        run = self.function(name, row)
+        if name.startswith(peer_rows.LENGTHS):
+            return self.measure_quickly(run)
+        if name.startswith(peer_rows.PAPER):
+            return self.measure(lambda: (run(), self.wait()), self.enqueue_seconds)
         if name in peer_rows.WAITED:
             return self.measure(lambda: (run(), self.wait()), self.enqueue_seconds, 100)
         return self.measure(run)
@@ -207,6 +220,8 @@ class NumpyPeer(Peer):
         np, generator = self.np, self.np.random.default_rng(seed)
         if dtype == "u1":
             return generator.integers(0, 256, shape, np.uint8)
+        if dtype == "i8":
+            return generator.integers(0, peer_rows.LABELS, shape)
         if dtype in ("c8", "c16"):
             part = "f4" if dtype == "c8" else "f8"
             return (generator.random(shape, part) + 1j * generator.random(shape, part)).astype(dtype)
@@ -219,12 +234,53 @@ class NumpyPeer(Peer):
         arrays, out = self.inputs(row.arrays), self.output(row)
         if row.reduce:
             return self.reduction(row, *arrays, out)
+        if row.program:
+            return self.program(row, out, *arrays)
+        if name.startswith(peer_rows.PAPER):
+            return lambda: peer_rows.paper(self.np, out.size)
         body = getattr(self, name, None) or self.simple.get(name)
         if body is None:
             raise NotPossible
         # Temporaries are made once; a row that has none gets views that are free.
         temporaries = [self.np.empty_like(out) for _ in range(2)] if hasattr(self, name) else []
         return lambda: body(self.np, out, *temporaries, *arrays)
+
+    def program(self, row, out, *arrays):
+        """With a temporary as large as the input."""
+        t, body = self.np.empty_like(arrays[0]), getattr(self, row.program)
+        return lambda: body(self.np, out, t, *arrays)
+
+    @staticmethod
+    def softmax(np, o, t, x):
+        np.subtract(x, x.max(-1, keepdims=True), out=t)
+        np.exp(t, out=t)
+        np.divide(t, t.sum(-1, keepdims=True), out=o)
+
+    @staticmethod
+    def rmsnorm(np, o, t, x, g):
+        np.multiply(x, x, out=t)
+        np.divide(x, np.sqrt(t.mean(-1, keepdims=True) + np.float32(peer_rows.EPSILON)), out=t)
+        np.multiply(t, g, out=o)
+
+    @staticmethod
+    def layernorm_scaled(np, o, t, x, g):
+        np.subtract(x, x.mean(-1, keepdims=True), out=o)
+        np.multiply(o, o, out=t)
+        np.divide(o, np.sqrt(t.mean(-1, keepdims=True) + np.float32(peer_rows.EPSILON)), out=t)
+        np.multiply(t, g, out=o)
+
+    @classmethod
+    def layernorm(cls, np, o, t, x, g, b):
+        cls.layernorm_scaled(np, o, t, x, g)
+        np.add(o, b, out=o)
+
+    @staticmethod
+    def cross_entropy(np, o, t, x, label):
+        m = x.max(-1, keepdims=True)
+        np.subtract(x, m, out=t)
+        np.exp(t, out=t)
+        np.log(t.sum(-1), out=o)
+        o += m[:, 0] - x[np.arange(len(label)), label]
 
     def split_sum(self, x):
         out = self.np.empty((x.shape[0], x.shape[2]), "f4")
@@ -330,7 +386,7 @@ class NumpyPeer(Peer):
         x, y, z = (np.ones(1024, "f4") for _ in range(3))
         a, row = x.reshape(32, 32), x[:32]
         runs = {"H1": lambda: np.add(x, y, out=z), "H2": lambda: x + y, "H4": lambda: x + y, "H6": lambda: x.sum(),
-                "H8": lambda: a + row}
+                "H5": lambda: np.sqrt(x * x + y * y), "H8": lambda: a + row, "H10": lambda: np.sqrt((a ** 2).sum(-1))}
         return self.found(runs, name)
 
 
@@ -354,6 +410,8 @@ class NumexprPeer(NumpyPeer):
 
     def function(self, name, row):
         arrays, out = self.inputs(row.arrays), self.output(row)
+        if row.program:
+            return self.program(row, out, *arrays)
         text, arrays = self.views(name, arrays)
         text = text or row.numexpr
         if name == "F4":
@@ -362,6 +420,27 @@ class NumexprPeer(NumpyPeer):
             raise NotPossible
         names = dict(zip("xyzw", arrays), **{k: self.np.float32(v) for k, v in CONSTANTS.items()})
         return lambda: self.numexpr.evaluate(text, names, {}, out=out, casting="unsafe")
+
+    def program(self, row, out, x, *others):
+        """It sums along an axis, which ends a text; maxima and means it leaves to NumPy."""
+        np, evaluate, e = self.np, self.numexpr.evaluate, self.np.float32(peer_rows.EPSILON)
+
+        def along(text, **names):
+            return evaluate(f"sum({text}, axis=1)", names, {})[:, None]
+
+        def softmax():
+            m = x.max(-1, keepdims=True)
+            evaluate("exp(x-m)", {"x": x, "m": m}, {}, out=out)
+            evaluate("o/s", {"o": out, "s": along("o", o=out)}, {}, out=out)
+
+        def layernorm():
+            n = np.float32(x.shape[1])
+            m = along("x", x=x) / n
+            s = along("(x-m)*(x-m)", x=x, m=m)
+            names = {"x": x, "m": m, "s": s, "n": n, "e": e, "g": others[0], "b": others[1]}
+            evaluate("(x-m)/sqrt(s/n+e)*g+b", names, {}, out=out)
+
+        return self.found({"softmax": softmax, "layernorm": layernorm}, row.program)
 
     def chain(self, x, out):
         """Ten evaluations: as one text the chain would double with every step."""
@@ -390,6 +469,37 @@ LOOPS = {1: "    for i in prange(out.shape[0]):\n        out[i] = {}\n",
             "            for k in range(out.shape[2]):\n                out[i, j, k] = {}\n"}
 
 
+# Whole rows, a thread each.
+NUMBA_PROGRAMS = {
+    "softmax": """
+def row(out, x):
+    for i in prange(x.shape[0]):
+        most, total = x[i, 0], np.float32(0)
+        for j in range(x.shape[1]):
+            most = max(most, x[i, j])
+        for j in range(x.shape[1]):
+            e = np.exp(x[i, j] - most)
+            out[i, j] = e
+            total += e
+        for j in range(x.shape[1]):
+            out[i, j] /= total
+""",
+    "layernorm": """
+def row(out, x, g, b):
+    n = np.float32(x.shape[1])
+    for i in prange(x.shape[0]):
+        mean, squares = np.float32(0), np.float32(0)
+        for j in range(x.shape[1]):
+            mean += x[i, j]
+        mean /= n
+        for j in range(x.shape[1]):
+            squares += (x[i, j] - mean) * (x[i, j] - mean)
+        root = np.sqrt(squares / n + epsilon)
+        for j in range(x.shape[1]):
+            out[i, j] = (x[i, j] - mean) / root * g[j] + b[j]
+"""}
+
+
 class NumbaPeer(NumpyPeer):
     """A parallel loop for each row, compiled once."""
 
@@ -415,7 +525,15 @@ class NumbaPeer(NumpyPeer):
         exec(f"def row({arguments}):\n" + LOOPS[ndim].format(text), space)
         return self.numba.njit(parallel=True)(space["row"])
 
+    def program(self, row, out, *arrays):
+        space = {"np": self.np, "prange": self.numba.prange, "epsilon": self.np.float32(peer_rows.EPSILON)}
+        exec(self.found(NUMBA_PROGRAMS, row.program), space)
+        compiled = self.numba.njit(parallel=True)(space["row"])
+        return lambda: compiled(out, *arrays)
+
     def function(self, name, row):
+        if row.program:
+            return self.program(row, self.output(row), *self.inputs(row.arrays))
         if row.numba is None:
             raise NotPossible
         arrays, out = self.inputs(row.arrays), self.output(row)
@@ -458,6 +576,29 @@ class CupyPeer(Peer):
     def var(self, x, axis):
         return self.cp.var(x, axis=axis)
 
+    abs = lambda self, x: self.cp.abs(x)
+
+    def softmax(self, x):
+        e = self.cp.exp(x - x.max(-1, keepdims=True))
+        return e / e.sum(-1, keepdims=True)
+
+    def normed(self, x):
+        d = x - x.mean(-1, keepdims=True)
+        return d / self.cp.sqrt((d * d).mean(-1, keepdims=True) + peer_rows.EPSILON)
+
+    def rmsnorm(self, x, g):
+        return x / self.cp.sqrt((x * x).mean(-1, keepdims=True) + peer_rows.EPSILON) * g
+
+    def layernorm_scaled(self, x, g):
+        return self.normed(x) * g
+
+    def layernorm(self, x, g, b):
+        return self.normed(x) * g + b
+
+    def cross_entropy(self, x, t):
+        m = x.max(-1)
+        return m + self.cp.log(self.cp.exp(x - m[:, None]).sum(-1)) - x[self.cp.arange(len(t)), t]
+
     def copy(self, x):
         return self.cp.ascontiguousarray(x) if not x.flags.c_contiguous else x.copy()
 
@@ -487,6 +628,8 @@ class CupyPeer(Peer):
             raise NotPossible
         if dtype == "u1":
             return cp.random.randint(0, 256, shape, "u1")
+        if dtype == "i8":
+            return cp.random.randint(0, peer_rows.LABELS, shape, "i8")
         if dtype in ("c8", "c16"):
             part = "f4" if dtype == "c8" else "f8"
             return cp.random.random((*shape[:-1], 2 * shape[-1]), part).view(dtype)
@@ -509,7 +652,7 @@ class CupyPeer(Peer):
         if name == "S2":
             out = self.cp.empty(arrays[0].shape, "f4")
             return lambda: self.cp.add(arrays[0].T, arrays[1], out=out)
-        if name == "S4":
+        if row.compute is peer_rows.paper:
             n = 1000 * peer_rows.extents(row.out[1], self.options.scale)[0]
             return lambda: row.compute(self, n)
         return lambda: row.compute(self, *arrays, *row.scalars)
@@ -527,7 +670,8 @@ class CupyPeer(Peer):
         x, y, z = (cp.ones(1024, "f4") for _ in range(3))
         a, row = x.reshape(32, 32), x[:32]
         kernel, norm = cp.ElementwiseKernel("T x, T y", "T z", "z = x + y", "call"), self.fold_kernel("norm")
-        return {"H1": lambda: kernel(x, y, z), "H2": lambda: kernel(x, y), "H4": lambda: x + y, "H6": lambda: x.sum(),
+        fused = cp.fuse(lambda x, y: cp.sqrt(x * x + y * y))
+        return {"H5": lambda: fused(x, y), "H10": lambda: cp.sqrt((a ** 2).sum(-1)), "H1": lambda: kernel(x, y, z), "H2": lambda: kernel(x, y), "H4": lambda: x + y, "H6": lambda: x.sum(),
                 "H7": lambda: norm(a, axis=1), "H8": lambda: a + row}[name]
 
     def fold_kernel(self, what, factor=""):
@@ -540,6 +684,14 @@ class CupyPeer(Peer):
         x = self.inputs([("f4", "1024,1024")])[0]
         self.wait()
         self.fold_kernel(what, f" * (T){number + 1}.{os.getpid()}")(x, axis=axis)
+        self.wait()
+
+    def define_fused(self, function, x, factor):
+        """What cp.fuse refuses (two reductions) CuPy has no new kernel for."""
+        try:
+            self.cp.fuse(lambda x: function(self, x, factor))(x)
+        except (AttributeError, NotImplementedError, TypeError, ValueError) as error:
+            raise NotPossible from error
         self.wait()
 
     def first_fold(self):
@@ -566,6 +718,8 @@ class CupyPeer(Peer):
 
 def torch_names(torch, device):
     """The namespace of the rows: a class of plain functions, which torch.compile sees through."""
+    functional = torch.nn.functional
+
     class Names:
         sin, cos, exp, sqrt = map(staticmethod, (torch.sin, torch.cos, torch.exp, torch.sqrt))
         tanh, log1p, abs, where = map(staticmethod, (torch.tanh, torch.log1p, torch.abs, torch.where))
@@ -581,6 +735,28 @@ def torch_names(torch, device):
         @staticmethod
         def var(x, axis):
             return torch.var(x, axis, correction=0)
+
+        @staticmethod
+        def softmax(x):
+            return torch.softmax(x, -1)
+
+        @staticmethod
+        def normed(x):
+            return functional.layer_norm(x, x.shape[-1:], eps=peer_rows.EPSILON)
+
+        @staticmethod
+        def rmsnorm(x, g):
+            return functional.rms_norm(x, g.shape, g, peer_rows.EPSILON)
+
+        @staticmethod
+        def layernorm(x, g, b=None):
+            return functional.layer_norm(x, g.shape, g, b, peer_rows.EPSILON)
+
+        layernorm_scaled = layernorm
+
+        @staticmethod
+        def cross_entropy(x, t):
+            return functional.cross_entropy(x, t, reduction="none")
 
         @staticmethod
         def copy(x):
@@ -632,6 +808,8 @@ class TorchPeer(Peer):
         torch = self.torch
         if dtype == "u1":
             return torch.randint(0, 256, shape, dtype=torch.uint8, device=self.device)
+        if dtype == "i8":
+            return torch.randint(0, peer_rows.LABELS, shape, device=self.device)
         kind = {"f2": torch.float16, "bf2": torch.bfloat16, "f4": torch.float32, "f8": torch.float64,
                 "c8": torch.complex64, "c16": torch.complex128}[dtype]
         if dtype in ("c8", "c16"):
@@ -640,7 +818,7 @@ class TorchPeer(Peer):
 
     def expression(self, name, row):
         compute, names, scalars = row.compute, self.names, row.scalars
-        if name == "S4":
+        if row.compute is peer_rows.paper:
             n = 1000 * peer_rows.extents(row.out[1], self.options.scale)[0]
             return lambda: compute(names, n)
         return lambda *arrays: compute(names, *arrays, *scalars)
@@ -665,7 +843,7 @@ class TorchPeer(Peer):
         x, y, z = (torch.ones(1024, device=self.device) for _ in range(3))
         a, row = x.reshape(32, 32), x[:32]
         runs = {"H1": lambda: torch.add(x, y, out=z), "H2": lambda: torch.add(x, y), "H4": lambda: x + y, "H6": lambda: x.sum(),
-                "H8": lambda: a + row}
+                "H8": lambda: a + row, "H10": lambda: torch.sqrt((a ** 2).sum(-1))}
         return self.found(runs, name)
 
     def define(self, number):
@@ -694,7 +872,21 @@ class InductorPeer(TorchPeer):
         raise NotPossible
 
     def call(self, name):
+        torch = self.torch
+        x, y = (torch.ones(1024, device=self.device) for _ in range(2))
+        a = x.reshape(32, 32)
+        if name == "H5":
+            run = self.compiled(lambda x, y: torch.sqrt(x * x + y * y))
+            return lambda: run(x, y)
+        if name == "H10":
+            run = self.compiled(lambda a: torch.sqrt((a ** 2).sum(-1)))
+            return lambda: run(a)
         raise NotPossible
+
+    def define_fused(self, function, x, factor):
+        names = self.names
+        self.compiled(lambda x: function(names, x, factor))(x)
+        self.wait()
 
     def define(self, number):
         x = self.inputs([("f4", "1048576")])[0]
@@ -749,6 +941,27 @@ class JaxPeer(Peer):
     def var(self, x, axis):
         return self.jnp.var(x, axis=axis)
 
+    def softmax(self, x):
+        return self.jax.nn.softmax(x, axis=-1)
+
+    def normed(self, x):
+        d = x - self.jnp.mean(x, axis=-1, keepdims=True)
+        return d * self.jax.lax.rsqrt(self.jnp.mean(d * d, axis=-1, keepdims=True) + peer_rows.EPSILON)
+
+    def rmsnorm(self, x, g):
+        v = x.astype("float32")
+        v = v * self.jax.lax.rsqrt(self.jnp.mean(v * v, axis=-1, keepdims=True) + peer_rows.EPSILON)
+        return (v * g.astype("float32")).astype(x.dtype)
+
+    def layernorm_scaled(self, x, g):
+        return (self.normed(x.astype("float32")) * g.astype("float32")).astype(x.dtype)
+
+    def layernorm(self, x, g, b):
+        return self.normed(x) * g + b
+
+    def cross_entropy(self, x, t):
+        return self.jax.nn.logsumexp(x, axis=-1) - self.jnp.take_along_axis(x, t[:, None], axis=-1)[:, 0]
+
     def maximum(self, x, least):
         return self.jnp.maximum(x, x.dtype.type(least))
 
@@ -774,6 +987,8 @@ class JaxPeer(Peer):
             return self.jax.random.randint(key, shape, 0, 256, "uint8")
         if dtype in ("c8", "c16"):
             return self.jax.random.normal(key, shape, "complex64" if dtype == "c8" else "complex128")
+        if dtype == "i8":
+            return self.jax.random.randint(key, shape, 0, peer_rows.LABELS, "int64")
         kind = {"f2": "float16", "bf2": "bfloat16", "f4": "float32", "f8": "float64"}[dtype]
         return self.jax.random.uniform(key, shape, kind, -2, 2)
 
@@ -782,7 +997,7 @@ class JaxPeer(Peer):
 
     def function(self, name, row):
         arrays = self.inputs(row.arrays)
-        if name == "S4":
+        if row.compute is peer_rows.paper:
             n = 1000 * peer_rows.extents(row.out[1], self.options.scale)[0]
             run = self.jax.jit(lambda: row.compute(self, n))
         else:
@@ -806,8 +1021,14 @@ class JaxPeer(Peer):
             return lambda: self.keep(self.jnp.add, x, y)
         if name == "H8":
             return lambda: self.keep(self.jnp.add, a, row)
+        if name == "H5":
+            run = self.jax.jit(lambda x, y: self.jnp.sqrt(x * x + y * y))
+            return lambda: self.keep(run, x, y)
         if name == "H6":
             return lambda: self.keep(self.jnp.sum, x)
+        if name == "H10":
+            run = self.jax.jit(lambda a: self.jnp.sqrt(self.jnp.sum(a ** 2, axis=-1)))
+            return lambda: self.keep(run, a)
         raise NotPossible
 
     def define(self, number):
@@ -819,6 +1040,10 @@ class JaxPeer(Peer):
         x = self.inputs([("f4", "1024,1024")])[0].block_until_ready()
         factor, function = self.np32(number + 1 + os.getpid() * 1e-7), peer_rows.FOLDS[what]
         self.jax.jit(lambda x: function(self, x * factor, axis))(x).block_until_ready()
+
+    def define_fused(self, function, x, factor):
+        factor = self.np32(factor)
+        self.jax.jit(lambda x: function(self, x, factor))(x).block_until_ready()
 
     def np32(self, value):
         import numpy

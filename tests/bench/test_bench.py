@@ -51,7 +51,7 @@ class Bench(unittest.TestCase):
         """A row whose result is wrong fails."""
         _, rows = self.rows("E,B,S,R,F")
         self.assertEqual([row["row"] for row in rows if "error" in row], [])
-        self.assertEqual(len({row["row"] for row in rows}), 47)
+        self.assertEqual(len({row["row"] for row in rows}), 65)
 
     def test_reductions(self):
         """Bytes are the input's and the results'; every result is checked where there are few."""
@@ -66,10 +66,45 @@ class Bench(unittest.TestCase):
         self.assertTrue(all(row["floor_us"] > 0 for row in rows))
         self.assertIsNone(found["R13b"]["gbs"])
 
-    def test_calls_and_first_use(self):
-        _, rows = self.rows("H,C1,C2d,C4,C4b")
+    def test_whole_rows(self):
+        """Bytes are those of the arrays; rows are checked from end to end."""
+        _, rows = self.rows("F2b,F3,F6,F8")
         found = {row["row"]: row for row in rows}
-        self.assertEqual(set(found), {"H1", "H2", "H4", "H6", "H7", "H8", "C1", "C2d", "C4", "C4b"})
+        scale = 0.01 / 16
+        long, short, half, labelled = (round(n * scale) for n in (4096, 65536, 65536, 16384))
+        self.assertEqual({name: row["bytes"] for name, row in found.items()},
+                         {"F2b": 8 * long * 32768, "F3": 8 * short * 1024 + 8 * 1024, "F6": 4 * half * 4096 + 2 * 4096,
+                          "F8": 4 * labelled * 50256 + 12 * labelled})
+        self.assertEqual({name: row["checked"] for name, row in found.items()},
+                         {"F2b": long * 32768, "F3": short * 1024, "F6": half * 4096, "F8": labelled})
+
+    def test_as_many_rows_as_elements(self):
+        """A scale as long as a row is none for each row."""
+        run = self.kiln("--row", "F3", "--target", "host", "--size-scale", "0.25", "--seconds", "0.01", "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        row = json.loads(run.stdout.splitlines()[1])
+        self.assertEqual(row["bytes"], 8 * 1024 * 1024 + 8 * 1024)
+
+    def test_lengths_and_the_papers_table(self):
+        names = "rows:softmax:1,rows:softmax:1023,rows:layernorm:8,rows:layernorm:65536,program:rmsnorm:bf2:4096x32768,paper:1e4"
+        _, rows = self.rows(names)
+        self.assertEqual({row["row"] for row in rows}, set(names.split(",")))
+        elements = (1 << 26) * 0.01 / 16
+        for row in rows:
+            if row["row"].startswith("rows:"):
+                self.assertTrue(0.4 * elements <= row["bytes"] / 8 <= max(elements, 3 * 65536), row)
+        self.assertEqual([row["mode"] for row in rows if row["row"] == "paper:1e4"], ["wall"])
+        listed = {line.split()[0] for line in self.kiln("--list", "--target", "host").stdout.splitlines()}
+        for name in ("rows:softmax:1048576", "rows:layernorm:50257", "program:softmax:f4:512x262144", "paper:1e7"):
+            self.assertIn(name, listed)
+        self.assertNotIn("paper:1e8", listed)  # 4e8, times the scale, at most
+
+    def test_calls_and_first_use(self):
+        _, rows = self.rows("H,C1,C2d,C3,C4,C4b,C5")
+        found = {row["row"]: row for row in rows}
+        self.assertEqual(set(found), {"H1", "H2", "H4", "H5", "H6", "H7", "H8", "H10", "C1", "C2d", "C3", "C4", "C4b", "C5"})
+        self.assertGreater(found["C3"]["us"], found["C3"]["compile_ms"] * 1e3)
+        self.assertLess(found["C5"]["us"], found["C3"]["us"])  # nothing is compiled
         self.assertEqual(found["H1"]["mode"], "enqueue")
         self.assertIsNone(found["H1"]["gbs"])
         self.assertGreater(found["C1"]["compile_ms"], 0)
@@ -102,7 +137,7 @@ class Bench(unittest.TestCase):
         run = self.kiln("--row", "E2,nonsense", *SMALL)
         self.assertEqual((run.returncode, run.stdout), (1, ""))
         self.assertIn("there is no row 'nonsense'", run.stderr)
-        for name in ("E12", "E7b", "B4", "S7", "R13b", "F7", "H8", "C2e", "C4b"):
+        for name in ("E12", "E12f", "E7b", "B4", "S7", "S4f", "R13b", "F2b", "F7", "F8", "H8", "H10", "C2e", "C3c", "C4b", "C5"):
             self.assertIn(f"  {name} ", run.stderr)
 
     def test_list(self):

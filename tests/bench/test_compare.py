@@ -47,7 +47,8 @@ class Compare(unittest.TestCase):
         self.assertIn("numpy", header["peers"])
         mine = {row for row, peer in lines if peer == "kiln"}
         numpys = {row for row, peer in lines if peer == "numpy"}
-        self.assertEqual(mine - numpys, {"E7b", "F5b"})  # NumPy has no bfloat16
+        self.assertEqual(mine - numpys, {"E7b", "F5b", "F5bf", "F6"})  # NumPy has no bfloat16
+        self.assertEqual(lines["E3f", "numpy"]["us"], lines["E3", "numpy"]["us"])  # measured once
         self.assertEqual([line for line in lines.values() if "error" in line], [])
         self.assertGreater(lines["E2", "numpy"]["gbs"], 0)
 
@@ -76,6 +77,17 @@ class Compare(unittest.TestCase):
         root = xml.etree.ElementTree.parse(self.folder / "here.svg").getroot()
         numbers = [node for node in root if node.tag.endswith("text") and (node.text or "").isdigit()]
         self.assertGreater(len(numbers), len(mine))
+
+    def test_lengths_of_rows(self):
+        run = self.compare("--sweep", "rows", "--peers", "numpy")
+        self.assertEqual(run.returncode, 0, run.stdout + run.stderr)
+        _, lines = self.lines()
+        mine = {row for row, peer in lines if peer == "kiln"}
+        self.assertEqual(mine, {f"rows:{what}:{n}" for what in ("softmax", "layernorm") for n in (*(1 << k for k in range(21)), 1000, 1023, 50257)})
+        if HAS_NUMPY:
+            self.assertEqual({row for row, peer in lines if peer == "numpy"}, mine)
+        self.assertEqual([line for line in lines.values() if "error" in line], [])
+        self.assertIn("| rows:softmax:1024 | softmax, rows of 1024 |", (self.folder / "here.md").read_text())
 
     def test_refusals(self):
         self.assertIn("there is no peer 'abacus'", self.compare("--rows", "E1", "--peers", "abacus").stderr)

@@ -51,6 +51,44 @@ class Targets(unittest.TestCase):
         self.assertEqual(self.short(HOST, line("R2", 100), line("R2", 90, "numpy"), line("R9", 100), line("R9", 150, "numpy")),
                          {"R2", "R9"})
 
+    def test_fusion(self):
+        self.assertEqual(self.short(GPU, line("E3f", 107, floor_us=100), line("F1f", 200, floor_us=100), line("F4f", 200, floor_us=100),
+                                    line("F7f", 105, floor_us=100), line("S4f", 100, floor_us=92), line("S4f", 700, "cupy"),
+                                    line("H5", 2.5, floor_us=2), line("H10", 2.8, floor_us=2), line("C5", 299)), set())
+        self.assertEqual(self.short(GPU, line("E3f", 108, floor_us=100), line("F7f", 106, floor_us=100), line("S4f", 100, floor_us=92),
+                                    line("S4f", 690, "cupy"), line("H5", 2.6, floor_us=2), line("H10", 2.9, floor_us=2), line("C5", 301)),
+                         {"E3f", "F7f", "S4f", "H5", "H10", "C5"})
+        self.assertEqual(self.short(GPU, line("C3", 29900, floor_us=20000), line("C3", 30000, "jax")), set())
+        self.assertEqual(self.short(GPU, line("C3", 30100, floor_us=20000), line("C3b", 29000, floor_us=20000), line("C3b", 28000, "jax")),
+                         {"C3", "C3b"})
+        self.assertEqual(self.short(HOST, line("F2", 100), line("F2", 300, "numpy"), line("F3", 100), line("F3", 280, "numpy"),
+                                    line("F5f", 100), line("F5f", 280, "numpy")), {"F3", "F5f"})
+
+    def test_whole_rows(self):
+        size = {"bytes": 400e6, "floor_us": 95, "copy_us": 95}
+        self.assertEqual(self.short(GPU, line("F2b", 100, **size), line("F6", 100, **size)), set())
+        self.assertEqual(self.short(GPU, line("F2b", 101, **size), line("F6", 103, **size)), {"F2b", "F6"})
+        # QuACK: 3.93 of 4.20 TB/s, and 2.65; 3 % are noise.
+        well, ill = "program:layernorm:bf2:512x262144", "program:softmax:f4:65536x1024"
+        self.assertEqual(self.short(GPU, line(well, 155, **size), line(ill, 104, **size)), set())
+        self.assertEqual(self.short(GPU, line(well, 156, **size), line(ill, 105, **size)), {well, ill})
+        self.assertEqual(self.short(GPU, line(ill, 104, **size), line(ill, 100, "inductor")), {ill})
+        name = "rows:softmax:1023"
+        self.assertEqual(self.short(GPU, line(name, 105, **size), line(name, 100, "torch")), set())
+        self.assertEqual(self.short(GPU, line(name, 106, **size), line(name, 100, "torch")), {name})
+        paper = "paper:1e8"
+        self.assertEqual(self.short(GPU, line(paper, 100), line(paper, 690, "cupy")), {paper})
+        self.assertEqual(self.short(GPU, line(paper, 100), line(paper, 700, "cupy")), set())
+
+    def test_every_published_cell_has_a_row_of_its_own_section(self):
+        lines = [line(f"program:{what}:{dtype}:{shape}", 100, bytes=1e6, floor_us=90, title="t")
+                 for what, cells in report.QUACK.items() for shape in cells for dtype in ("f4", "bf2")]
+        header = dict(GPU, kiln="1", device="a device", date="now", size_scale=1)
+        table = report.markdown(header, sorted(lines, key=lambda l: report.order_of(l["row"])))
+        self.assertEqual(sum(text.startswith("| program:") for text in table.splitlines()), 36)
+        self.assertIn("QuACK has hand-written kernels", table)
+        self.assertLess(table.index("softmax:f4:4096x32768"), table.index("softmax:f4:512x262144"))
+
     def test_sweeps(self):
         self.assertEqual(self.short(GPU, line("E2@2^20", 10.4, floor_us=11, copy_us=10), line("E2@2^10", 1.3, floor_us=1),
                                     line("chain@2^12", 2.05, floor_us=2)), set())
@@ -92,6 +130,15 @@ class Shapes(unittest.TestCase):
         self.assertEqual(peer_rows.extents("N", 1), (1 << 28,))
         self.assertEqual(peer_rows.extents("H", 1), (1 << 27,))
         self.assertEqual(peer_rows.extents("64*,256,56,56", 1), (64, 256, 56, 56))
+
+    def test_swept(self):
+        row = peer_rows.swept("rows:layernorm:1023", 1 / 16)
+        self.assertEqual([peer_rows.extents(shape, 1 / 16) for _, shape in row.arrays], [(4100, 1023), (1023,), (1023,)])
+        row = peer_rows.swept("program:rmsnorm:bf2:4096x32768", 1 / 16)
+        self.assertEqual([(dtype, *peer_rows.extents(shape, 1 / 16)) for dtype, shape in row.arrays], [("bf2", 256, 32768), ("bf2", 32768)])
+        self.assertEqual(peer_rows.extents(peer_rows.swept("paper:1e6", 0.5).out[1], 0.5), (1000, 1000))
+        self.assertIsNone(peer_rows.swept("E1", 1))
+        self.assertEqual((peer_rows.peers_row("E12f"), peer_rows.peers_row("E12")), ("E12", "E12"))
 
     def test_scaled(self):
         self.assertEqual(peer_rows.extents("64*,256", 1 / 16), (4, 256))
