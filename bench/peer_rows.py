@@ -150,6 +150,7 @@ ROWS = {
     "F2": program("softmax", "65536*,1024"), "F2b": program("softmax", "4096*,32768"),
     "F3": program("layernorm", "65536*,1024"), "F3b": program("layernorm", "8192*,8192"),
     "F6": program("rmsnorm", "65536*,4096", "bf2"), "F8": program("cross_entropy", "16384*,50256"),
+    "F8b": program("cross_entropy", "16384*,50256"),
 }
 
 # Rows of kiln that an expression computes; to the peers they are the rows without the f.

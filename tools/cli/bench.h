@@ -64,12 +64,13 @@ typedef struct bench_row {
     const char *in, *out, *body; /* a '#' stands for a number that nobody has used before: BENCH_DEFINITION */
     /* Of the inputs `in`, instead of out, body and fold's texts; a '@' stands for the elements of the result. */
     const char *expression;
-    const char *by_hand;       /* BENCH_DEFINITION: the same as a source written by hand, or NULL */
-    const bench_fold *fold;    /* reductions: instead of the body; NULL: elementwise */
-    char reduced[8];           /* reductions: the axes; "": all */
-    bench_along along;         /* results that need whole rows: their reference; NULL: others */
-    double scalar[2];          /* weak floats behind the arrays */
-    int n_scalars, n_operands; /* the operands: inputs, then the output */
+    const bench_fold *function; /* a reduction that the expression calls by the name of "fold", or NULL */
+    const char *by_hand;        /* BENCH_DEFINITION: the same as a source written by hand, or NULL */
+    const bench_fold *fold;     /* reductions: instead of the body; NULL: elementwise */
+    char reduced[8];            /* reductions: the axes; "": all */
+    bench_along along;          /* results that need whole rows: their reference; NULL: others */
+    double scalar[2];           /* weak floats behind the arrays */
+    int n_scalars, n_operands;  /* the operands: inputs, then the output */
     bench_operand operand[BENCH_MAX_OPERANDS];
     const char *floor; /* streams of the floor's kernel: see bench_floor.c */
     bench_reference reference;
@@ -147,7 +148,8 @@ double bench_tolerance(kiln_dtype dtype);
 
 /* ---- reductions ---- */
 
-bool bench_fold_define(bench *b, kiln_kernel **out, const bench_row *row);
+bool bench_fold_define(bench *b, kiln_kernel **out, const bench_fold *fold, const char *in, const char *made,
+                       const char *name);
 /* Options of a call of the row; axes: BENCH_MAX_NDIM of them, which the options point into. */
 kiln_call_options bench_fold_call(int *axes, const bench_row *row);
 bool bench_fold_check(bench *b, bench_data *data, const bench_row *row);

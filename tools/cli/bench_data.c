@@ -204,7 +204,15 @@ static bool define_expression(bench *b, kiln_kernel **out, const bench_row *row)
     if (size)
         snprintf(text, sizeof text, "%.*s%lld%s", (int)(size - row->expression), row->expression,
                  (long long)elements, size + 1);
-    return bench_check(b, kiln_expression_create(out, row->in, size ? text : row->expression, NULL));
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    kiln_kernel *function = NULL;
+    if (row->function && !bench_fold_define(b, &function, row->function, "T x", "T y", "fold"))
+        return false;
+    options.kernels = &function;
+    options.n_kernels = function != NULL;
+    kiln_status status = kiln_expression_create(out, row->in, size ? text : row->expression, &options);
+    kiln_kernel_free(function);
+    return bench_check(b, status);
 }
 
 bool bench_row_define(bench *b, kiln_kernel **out, const bench_row *row)
@@ -212,7 +220,7 @@ bool bench_row_define(bench *b, kiln_kernel **out, const bench_row *row)
     if (row->expression)
         return define_expression(b, out, row);
     if (row->fold)
-        return bench_fold_define(b, out, row);
+        return bench_fold_define(b, out, row->fold, row->in, row->out, "bench_row");
     return bench_check(b, kiln_elementwise_create(out, row->in, row->out, row->body, "bench_row", NULL));
 }
 

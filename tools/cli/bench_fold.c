@@ -6,14 +6,14 @@
 /* Elements that the check folds, apart from the first and the last result, which it always does. */
 enum { MOST_FOLDED = 1 << 22 };
 
-bool bench_fold_define(bench *b, kiln_kernel **out, const bench_row *row)
+bool bench_fold_define(bench *b, kiln_kernel **out, const bench_fold *f, const char *in, const char *made,
+                       const char *name)
 {
-    const bench_fold *f = row->fold;
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     options.preamble = f->preamble;
     options.reduce_type = f->type;
-    return bench_check(b, kiln_reduction_create(out, row->in, row->out, f->map, f->reduce, f->post,
-                                                f->identity, "bench_row", &options));
+    return bench_check(
+        b, kiln_reduction_create(out, in, made, f->map, f->reduce, f->post, f->identity, name, &options));
 }
 
 kiln_call_options bench_fold_call(int *axes, const bench_row *row)

@@ -116,6 +116,22 @@ static const bench_fold places = {"best{x, (int)_J}", "better(a, b)", "y = a.at"
 static const bench_fold variances = {"moments{1, x, 0}", "merged(a, b)", "y = a.squares / a.n",
                                      "moments{0, 0, 0}", "moments",      MOMENTS,
                                      expect_variance};
+/* The greatest and the sum of powers relative to it, in one pass. Nothing at all is a sum of 0 that is relative to the
+ * least float. */
+#define POWERS                                                                                               \
+    "struct powers { T greatest, sum; };\n"                                                                  \
+    "__device__ powers joined(powers a, powers b)\n"                                                         \
+    "{\n"                                                                                                    \
+    "    powers high = a.greatest > b.greatest ? a : b, low = a.greatest > b.greatest ? b : a;\n"            \
+    "    return powers{high.greatest, high.sum + low.sum * exp(low.greatest - high.greatest)};\n"            \
+    "}"
+static const bench_fold powers = {"powers{x, 1}",
+                                  "joined(a, b)",
+                                  "y = a.greatest + log(a.sum)",
+                                  "powers{(T)-3.402823466e+38f, 0}",
+                                  "powers",
+                                  POWERS,
+                                  NULL};
 /* For the rows of first use. */
 static const bench_fold new_sums = {"x * (T)#", "a + b", "y = a", "0", NULL, NULL, NULL};
 static const bench_fold new_norms = {"x * x * (T)#", "a + b", "y = sqrt(a)", "0", NULL, NULL, NULL};
@@ -354,6 +370,8 @@ static const bench_row table[] = {
     {"F7f", "var axis1 (R,R), through fusion", EXPRESSION("x", "var(x, axis=-1)"), .fold = &variances, .reduced = "1",
      OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
     {"F8", "cross-entropy f32 (16384,50256)", EXPRESSION("x, t", CROSS_ENTROPY),
+     OPERANDS(3, F32("16384*,50256"), {.dtype = KILN_INT64, .shape = "16384*,1", .below = 50256}, F32("16384*")), .floor = "a4/4", .along = bench_cross_entropy},
+    {"F8b", "the same by a reduction of one's own", EXPRESSION("x, t", "fold(x, axis=-1) - sum(where(arange(x.shape[1]) == t, x, 0), axis=-1)"), .function = &powers,
      OPERANDS(3, F32("16384*,50256"), {.dtype = KILN_INT64, .shape = "16384*,1", .below = 50256}, F32("16384*")), .floor = "a4/4", .along = bench_cross_entropy},
     {"H1", "elementwise kernel into a given output", BENCH_GIVEN, KERNEL("T x, T y", "T z", CALL_BODY),
      OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = sum},
