@@ -280,7 +280,7 @@ static kiln_status check_part(lowering *l, kn_lowered_part *part, const kn_group
     if (!r)
         return no_memory();
     kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
-    bool is_slow = status == KILN_OK && strcmp(r->spec.schedule.kind->name, "row_walked") == 0 &&
+    bool is_slow = status == KILN_OK && r->spec.schedule.kind == &kn_kind_row_walked &&
                    r->space.size > FEW_ELEMENTS;
     kn_free(r);
     if (!is_slow && status != KILN_ERROR_UNSUPPORTED)
