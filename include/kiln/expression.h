@@ -6,9 +6,9 @@
  *                            "m = mean(x, axis=-1, keepdims=True)\n"
  *                            "d = x - m\n"
  *                            "d / sqrt(mean(d*d, axis=-1, keepdims=True) + 1e-5) * g", NULL);
- *     kiln_array *y = NULL;
- *     kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(g)};
- *     kiln_kernel_call(f, &y, 1, in, 2, NULL);               // as few launches as the data allows
+ *     kiln_arg args[] = {kiln_arg_array(x), kiln_arg_array(y)};
+ *     kiln_array *normal = NULL;
+ *     kiln_kernel_call(f, &normal, 1, args, 2, NULL);        // one launch, where rows fit
  *     kiln_kernel_free(f);
  *
  * The result is a kernel like any other: kiln_kernel_call, _prepare, _source, _explain and
@@ -22,13 +22,13 @@
  * name may be given again. The last one is the result, or, with commas, several results; it may be
  * an assignment. What no result needs is not computed, what is written twice is computed once.
  *
- *     text       := { statement ( newline | ";" ) } statement
- *     statement  := [ name { "," name } "=" ] list
- *     list       := value { "," value } [ "," ]
- *     value      := number | name | "(" list ")" | "[" list "]" | sign value | value operator value
- *                 | function "(" arguments ")" | value "." method "(" arguments ")"
- *                 | value "." attribute | value "[" index { "," index } "]"
- *     index      := [ whole ] ":" [ whole ] [ ":" [ whole ] ] | whole | "None" | "..."
+ *   text       := { statement ( newline | ";" ) } statement
+ *   statement  := [ name { "," name } "=" ] list
+ *   list       := value { "," value } [ "," ]
+ *   value      := number | name | "(" list ")" | "[" list "]" | sign value | value operator value
+ *   value      := function "(" arguments ")" | value "." method "(" arguments ")"
+ *   value      := value "." attribute | value "[" index { "," index } "]"
+ *   index      := [ whole ] ":" [ whole ] [ ":" [ whole ] ] | whole | "None" | "..."
  *
  * Operators, the loosest first, as in Python: < <= > >= == != | ^ & << >> + - * / // % and, in
  * front of a value, - + ~, then **, which is taken from the right. "and", "or", "not", "@", chains

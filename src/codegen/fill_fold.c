@@ -197,7 +197,7 @@ static void put_moves(kn_writer *w)
 {
     for (int k = 0; k < w->program->n_in; ++k) {
         const char *name = w->program->param[k].name;
-        if (kn_array_of(w, k) >= 0)
+        if (kn_array_of(w, k) >= 0 && is_mapped(w, k))
             kn_str_printf(&w->slot[KN_SLOT_MOVES], "kn_%s_[kn_u - 1] = kn_%s_[kn_u];\n", name, name);
     }
 }

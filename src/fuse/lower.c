@@ -195,8 +195,7 @@ static kiln_status bind_input(lowering *l, kn_lowered_part *part, const kn_text 
         return KILN_OK;
     }
     kiln_array *array = NULL;
-    char *data = NULL;
-    data += p->leaf->shift;
+    char *data = (char *)(intptr_t)p->leaf->shift; /* in a room, counted from where it begins */
     *o = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = p->dtype, .seen = p->dtype};
     if (p->leaf->kind == KN_BASE_INPUT) {
         int input = l->state.graph->node[p->leaf->node].index;

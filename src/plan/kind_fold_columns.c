@@ -172,6 +172,9 @@ static int vector_of(kn_fold_figures *f, const kn_choice *c, int block)
     kn_fold_fit fit = kn_fold_fit_of(c, f->axis, vector);
     bool begins = is_aligned(c, f, vector, false);
     f->copies = begins || (f->inner < 0 && fit != KN_FIT_NONE) ? copies_of(c, f, vector, block) : 1;
+    /* off a boundary, what lies in front of the first vector leaves one row of them at least */
+    if (!begins && rows_of(s, f) * run_of(s, f) - (vector - 1) < run_of(s, f) * f->copies)
+        f->copies = 1;
     if (f->copies > 1) {
         f->is_shifted = !begins;
         return vector;

@@ -369,12 +369,24 @@ class Graph:
         at = len(self.values) - 1 - int(len(self.values) * rng.random() ** 2)
         return self.values[max(at, 0)]
 
-    def operand(self):
+    def operand(self, a):
+        """What a may be combined with, unless that is far larger than both."""
+        value = self.any_operand()
+        if math.prod(np.broadcast_shapes(np.shape(a.typed), np.shape(value.typed))) > self.most:
+            raise Reject
+        return value
+
+    def any_operand(self):
         rng = self.rng
         if rng.random() < 0.2:
             number = rng.choice([2, 3, 0.5, 1.25, -1, 1, 0.1, 7])
             return Value(str(number), number, off=None)
         return self.pick()
+
+    def fitting(self, value, a):
+        if math.prod(np.broadcast_shapes(np.shape(a.typed), np.shape(value.typed))) > self.most // 8:
+            raise Reject
+        return value
 
     def grow(self):
         rng = self.rng
@@ -398,7 +410,7 @@ class Graph:
         way, a = rng.random(), self.pick()
         if way < 0.34:
             sign = rng.choice("++--***/")
-            pair = [a, self.operand()]
+            pair = [a, self.operand(a)]
             rng.shuffle(pair)
             return arithmetic(sign, *pair)
         if way < 0.48:
@@ -409,18 +421,18 @@ class Graph:
         if way < 0.58:
             return raised(a, rng.choice([2, 3, 2, 0.5, -1, 1.5]))
         if way < 0.64:
-            return of_two(rng.choice("maximum minimum fmax fmin hypot arctan2 logical_and bitwise_xor".split()), a, self.operand())
+            return of_two(rng.choice("maximum minimum fmax fmin hypot arctan2 logical_and bitwise_xor".split()), a, self.operand(a))
         if way < 0.69:
-            return compared(rng.choice("< <= > >= == !=".split()), a, self.operand())
+            return compared(rng.choice("< <= > >= == !=".split()), a, self.operand(a))
         if way < 0.74:
             conditions = [v for v in self.values if v.kind == "b" and not v.is_weak]
-            return chosen(rng.choice(conditions), a, self.operand())
+            return chosen(self.fitting(rng.choice(conditions), a), a, self.operand(a))
         if way < 0.79:
-            return whole_arithmetic(rng.choice("// % & | ^ << >>".split()), a, self.operand())
+            return whole_arithmetic(rng.choice("// % & | ^ << >>".split()), a, self.operand(a))
         if way < 0.82:
             return cast(a, rng.choice(CAST_TYPES))
         if way < 0.85:
-            return by_kernel(rng.choice(["k_gap", "k_pair", "k_squares"]), a, self.operand(), self.axis(a), rng.random() < 0.5)
+            return by_kernel(rng.choice(["k_gap", "k_pair", "k_squares"]), a, self.operand(a), self.axis(a), rng.random() < 0.5)
         if way < 0.91:
             return self.fold(a)
         return self.view(a)
