@@ -59,8 +59,10 @@ static void view_axes(kn_axis_map *out, const kn_lower_state *s, int node)
     kn_step step[KN_STEPS_ROOM];
     int to = 0, axis = 0, count = 0;
     if (n->kind == KN_NODE_TRANSPOSE) {
-        for (int a = 0; a < from->ndim; ++a)
-            out[n->n_axes == 0 ? from->ndim - 1 - a : n->axis[a]] = (kn_axis_map){a, 0, 1};
+        for (int a = 0; a < from->ndim; ++a) {
+            int read = n->n_axes == 0 ? from->ndim - 1 - a : n->axis[a];
+            out[read < 0 ? read + from->ndim : read] = (kn_axis_map){a, 0, 1};
+        }
         return;
     }
     if (kn_steps_settle(step, &count, s->graph, n, from->ndim, from->shape) != KILN_OK)
@@ -154,30 +156,37 @@ static void base_of_broadcast(const kn_lower_state *s, kn_base *b, int node)
         *b = (kn_base){base->kind, base->node, base->shift, stride};
 }
 
+/* Of a node that is computed, or viewed, where it stands. */
+static void find_base(const kn_lower_state *s, kn_base *b, int n)
+{
+    const kn_node *node = &s->graph->node[n];
+    bool reads_base =
+        node->n_in > 0 && s->base[node->in[0]].kind != KN_BASE_NONE && s->base[node->in[0]].stride;
+    *b = (kn_base){KN_BASE_NONE, n, 0, NULL};
+    if (node->kind == KN_NODE_INPUT && s->array[node->index]) {
+        b->kind = KN_BASE_INPUT;
+        b->stride = s->array[node->index]->strides;
+    } else if (node->kind == KN_NODE_ARANGE) {
+        b->kind = KN_BASE_RANGE;
+        set_dense(s, b, n, 1);
+    } else if ((node->kind == KN_NODE_SLICE || node->kind == KN_NODE_TRANSPOSE) && reads_base) {
+        base_of_view(s, b, n);
+    } else if (node->kind == KN_NODE_RESHAPE && reads_base) {
+        base_of_reshape(s, b, n);
+    } else if (node->kind == KN_NODE_BROADCAST && reads_base) {
+        base_of_broadcast(s, b, n);
+    }
+}
+
 void kn_bases_find(kn_lower_state *s)
 {
     for (int n = 0; n < s->graph->n_nodes; ++n) {
-        const kn_node *node = &s->graph->node[n];
         kn_base *b = &s->base[n];
-        *b = (kn_base){KN_BASE_NONE, n, 0, NULL};
-        bool reads_base =
-            node->n_in > 0 && s->base[node->in[0]].kind != KN_BASE_NONE && s->base[node->in[0]].stride;
-        if (s->is_room[n]) {
-            b->kind = KN_BASE_ROOM;
-            set_dense(s, b, n, room_item(s, n));
-        } else if (node->kind == KN_NODE_INPUT && s->array[node->index]) {
-            b->kind = KN_BASE_INPUT;
-            b->stride = s->array[node->index]->strides;
-        } else if (node->kind == KN_NODE_ARANGE) {
-            b->kind = KN_BASE_RANGE;
-            set_dense(s, b, n, 1);
-        } else if ((node->kind == KN_NODE_SLICE || node->kind == KN_NODE_TRANSPOSE) && reads_base) {
-            base_of_view(s, b, n);
-        } else if (node->kind == KN_NODE_RESHAPE && reads_base) {
-            base_of_reshape(s, b, n);
-        } else if (node->kind == KN_NODE_BROADCAST && reads_base) {
-            base_of_broadcast(s, b, n);
-        }
+        find_base(s, b, n);
+        if (!s->is_room[n])
+            continue;
+        *b = (kn_base){KN_BASE_ROOM, n, 0, NULL};
+        set_dense(s, b, n, room_item(s, n));
     }
 }
 
@@ -412,12 +421,12 @@ static void expand(building *b, kn_use *u)
     bool is_stored_here = false;
     for (int r = 0; r < b->group->n_roots; ++r)
         is_stored_here |= b->group->root[r] == u->node;
-    kn_base own = {KN_BASE_INPUT, u->node, 0, NULL};
-    if (base->kind == KN_BASE_ROOM && base->node == u->node && is_stored_here) {
-        own.stride = n->kind == KN_NODE_INPUT && s->array[n->index] ? s->array[n->index]->strides : NULL;
-        base = own.stride ? &own : NULL;
+    kn_base own;
+    if (base->kind == KN_BASE_ROOM && base->node == u->node && is_stored_here) { /* what fills the room */
+        find_base(s, &own, u->node);
+        base = &own;
     }
-    if (base && base->kind != KN_BASE_NONE && base->stride) {
+    if (base->kind != KN_BASE_NONE && base->stride) {
         add_leaf(b, u, base);
         return;
     }

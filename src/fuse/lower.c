@@ -129,6 +129,9 @@ static kiln_status place_root(lowering *l, int root)
     int room = -1;
     switch (kn_group_build(&own, &room, &l->state, &root, 1)) {
     case KN_GROUP_ROOM:
+        if (l->state.is_room[room])
+            return kn_error(KILN_ERROR_INTERNAL, "%s: node %d is stored, and asked for again",
+                            l->state.graph->name, room);
         add_room(l, room, own.is_too_large ? KN_WHY_LONG : KN_WHY_PLACE);
         return KILN_OK;
     case KN_GROUP_DONE:

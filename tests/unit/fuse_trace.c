@@ -336,6 +336,97 @@ static void views_are_recorded(void **state)
     check(views, KILN_FLOAT32);
 }
 
+/* ---- random views ---- */
+
+static uint64_t seed;
+
+static int64_t draw(int64_t count)
+{
+    seed = seed * UINT64_C(6364136223846793005) + UINT64_C(1442695040888963407);
+    return (int64_t)((seed >> 33) % (uint64_t)count);
+}
+
+/* A bound of a slice, within the extent or beyond it. */
+static int64_t bound(int64_t extent)
+{
+    return draw(4) == 0 ? KILN_SLICE_NONE : draw(2 * extent + 3) - extent - 1;
+}
+
+static kiln_status random_view(kiln_array **out, kiln_array *a)
+{
+    static const char *const indices[] = {"None, ...", "..., None", "::-1",
+                                          "-1",        "..., ::2",  "1:, ..., None"};
+    const int ndim = kiln_array_ndim(a), axis = (int)draw(2 * ndim + 1) - ndim;
+    const int64_t extent = ndim > 0 && axis < ndim ? kiln_array_shape(a)[axis < 0 ? axis + ndim : axis] : 0;
+    int64_t shape[KILN_MAX_NDIM] = {-1, 2};
+    int turn[KILN_MAX_NDIM];
+    switch (draw(8)) {
+    case 0:
+        return kiln_array_index(out, a, indices[draw(6)]);
+    case 1:
+        return kiln_array_slice(out, a, axis, bound(extent), bound(extent), draw(5) - 2);
+    case 2:
+        return kiln_array_select(out, a, axis, draw(extent + 1) - extent / 2);
+    case 3:
+        for (int k = 0; k < ndim; ++k)
+            turn[k] = (k + 1) % ndim - (k % 2 ? ndim : 0);
+        return kiln_array_transpose(out, a, draw(2) ? NULL : turn);
+    case 4:
+        return kiln_array_expand_dims(out, a, axis);
+    case 5:
+        return kiln_array_squeeze(out, a, draw(3) ? axis : KILN_ALL_AXES);
+    case 6:
+        return kiln_array_reshape(out, a, (int)draw(2) + 1, shape);
+    default:
+        for (int k = 0; k <= ndim; ++k)
+            shape[k] = k == 0 ? 2 : kiln_array_shape(a)[k - 1];
+        return kiln_array_broadcast_to(out, a, ndim + 1, shape);
+    }
+}
+
+enum { CHAINS = 16, LENGTH = 7, MOST = 1 << 12 /* elements */ };
+
+/* Each chain begins with the input, as it is or as something computed. Both ways fail at the same views. */
+static int random_chains(kiln_array **out, kiln_array *const *in)
+{
+    for (int c = 0; c < CHAINS; ++c) {
+        kiln_array *now = c % 2 ? in[0] : unary("negative", in[0]);
+        for (int k = 0; k < LENGTH; ++k) {
+            kiln_array *next = NULL;
+            if (random_view(&next, now) == KILN_OK && kiln_array_size(next) <= MOST)
+                now = keep(next);
+            else
+                kiln_array_free(next);
+        }
+        out[c] = now;
+    }
+    return CHAINS;
+}
+
+static void views_at_random(void **state)
+{
+    static const int64_t shape[] = {2, 3, 4};
+    (void)state;
+    for (uint64_t round = 1; round <= 8; ++round) {
+        kiln_array *in[] = {range(KILN_FLOAT32, 3, shape)}, *traced[64], *apart[64], *fused[64] = {NULL};
+        const kiln_arg arg = kiln_arg_array(in[0]);
+        int n_out;
+        seed = round;
+        kiln_kernel *kernel = trace_of(random_chains, in, 1, traced, &n_out);
+        seed = round;
+        random_chains(apart, in);
+        for (int j = 0; j < n_out; ++j)
+            assert_like(traced[j], apart[j], "chain", j);
+        OK(kiln_kernel_call(kernel, fused, n_out, &arg, 1, NULL));
+        for (int j = 0; j < n_out; ++j)
+            assert_equal(keep(fused[j]), apart[j], j);
+        kiln_kernel_free(kernel);
+        drain();
+    }
+}
+
+/* ---- other arguments ---- */
+
 /* A kernel takes other dtypes and shapes than those it was traced with. */
 static int centred(kiln_array **out, kiln_array *const *in)
 {
@@ -867,6 +958,7 @@ int main(void)
         cmocka_unit_test(reductions_are_recorded),
         cmocka_unit_test(kernels_are_recorded),
         cmocka_unit_test(views_are_recorded),
+        cmocka_unit_test(views_at_random),
         cmocka_unit_test(other_arguments),
         cmocka_unit_test(views_of_numbers),
         cmocka_unit_test(a_trace_in_a_trace),
