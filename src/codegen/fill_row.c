@@ -168,7 +168,7 @@ static void put_item(const kn_writer *w, kn_str *out, const kn_level *level)
             put_load(w, out, k);
     kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n", vector);
     if (w->program->uses & (KN_USES_INDEX | KN_USES_FOLD_INDEX) && !goes_by_places(w))
-        kn_str_printf(out, "const int kn_e = kn_element_of<kn_is_ragged, %d>(kn_j, kn_k, kn.length);\n",
+        kn_str_printf(out, "const int kn_e = kn_row_element<kn_is_ragged, %d>(kn_j, kn_k, kn.length);\n",
                       vector);
     kn_put_level_stages(w, out, level, goes_by_places(w) ? &walked : &held);
     if (!level->is_last) {

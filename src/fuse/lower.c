@@ -282,8 +282,8 @@ static kiln_status check_part(lowering *l, kn_lowered_part *part, const kn_group
     if (!r)
         return no_memory();
     kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
-    bool is_slow = status == KILN_OK && r->spec.schedule.kind == &kn_kind_row_walked &&
-                   r->space.size > FEW_ELEMENTS;
+    bool is_slow =
+        status == KILN_OK && r->spec.schedule.kind == &kn_kind_row_walked && r->space.size > FEW_ELEMENTS;
     kn_free(r);
     if (!is_slow && status != KILN_ERROR_UNSUPPORTED)
         return status;

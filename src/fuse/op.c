@@ -249,7 +249,8 @@ static kiln_status op_of_kernel(kn_op *op, kn_arena *arena, const kn_program *p,
     return KILN_OK;
 }
 
-kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, const kn_typed *typed)
+kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, const kn_typed *typed,
+                       bool squares)
 {
     kn_op *op = kn_arena_take(arena, sizeof *op);
     if (!op)
@@ -261,6 +262,8 @@ kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, 
         return status;
     if (node->kind == KN_NODE_CALL && kn_dtype_is_half(typed->dtype) && strcmp(op->map, "y = exp(x)") == 0)
         op->map = "y = kn_narrow_exp(x)";
+    if (squares) /* as NumPy does, too */
+        op->map = "z = x * x";
     op->is_alone = op->is_alone || !texts_mix(op);
     op->is_costly = op->map && is_costly(op->map);
     *out = op;

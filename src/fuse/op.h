@@ -25,8 +25,9 @@ kiln_dtype kn_computed_dtype(kiln_dtype dtype);
 /* "float": its name in the source. */
 const char *kn_computed_name(kiln_dtype dtype);
 
-/* *out lives in the arena. Errors: KILN_ERROR_MEMORY. */
-kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, const kn_typed *typed);
+/* *out lives in the arena. squares: the node is the second power of what it reads. Errors: KILN_ERROR_MEMORY. */
+kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, const kn_typed *typed,
+                       bool squares);
 
 /* Appends a text with the names of parameters replaced by those in `name` (NULL: as they are), placeholders by their
  * types, and a and b, where a and b are given, by these. */

@@ -443,7 +443,8 @@ static void put_use(writer *w, kn_str *out, const kn_use *u)
         put_result_of_fold(w, out, u);
     } else if (n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL) {
         put_operation(w, out, u, w->op[u->node]->map, NULL);
-    } else if (n->kind == KN_NODE_CAST || is_number(w, n->in[0])) { /* or a view of a number, which has no name */
+    } else if (n->kind == KN_NODE_CAST ||
+               is_number(w, n->in[0])) { /* or a view of a number, which has no name */
         put_conversion(w, out, u);
     } else {
         memcpy(w->name[u->number], w->name[u->in[0]->number], NAME);
@@ -955,14 +956,26 @@ static int find_space(writer *w, const kn_use *u, const kn_op *op)
     return s->number;
 }
 
+/* x ** 2, with the number in the text. */
+static bool is_square(const writer *w, const kn_use *u)
+{
+    const kn_node *n = node_of(w, u);
+    if (n->kind != KN_NODE_CALL || n->n_in != 2 || strcmp(n->name, "power") != 0)
+        return false;
+    const kn_node *by = &w->state->graph->node[n->in[1]];
+    return by->kind == KN_NODE_NUMBER && real_of(&by->number) == 2 &&
+           by->number.kind != KILN_ARG_WEAK_COMPLEX;
+}
+
 /* One op for equal subjects: folds are told apart by it. */
 static const kn_op *find_op(writer *w, const kn_use *u)
 {
     const kn_op *op = NULL;
     for (const kn_use *v = w->group->first_use; v != u; v = v->after)
-        if (w->op[v->node] && same_subject(node_of(w, v), typed_of(w, v), node_of(w, u), typed_of(w, u)))
+        if (w->op[v->node] && is_square(w, v) == is_square(w, u) &&
+            same_subject(node_of(w, v), typed_of(w, v), node_of(w, u), typed_of(w, u)))
             return w->op[v->node];
-    kiln_status status = kn_op_find(&op, w->state->arena, node_of(w, u), typed_of(w, u));
+    kiln_status status = kn_op_find(&op, w->state->arena, node_of(w, u), typed_of(w, u), is_square(w, u));
     if (status != KILN_OK && w->status == KILN_OK)
         w->status = status;
     return op;

@@ -88,7 +88,7 @@ struct kn_deal {
 
 // An item's element, by its number in the row. In place of neighbours' elements stand others of the same item that are the row's: all of them may be computed with.
 template <bool Ragged, int Vector>
-__device__ __forceinline__ int kn_element_of(int first, int k, int length) {
+__device__ __forceinline__ int kn_row_element(int first, int k, int length) {
     if (!Ragged)
         return first + k;
     return first + k < 0 ? first + Vector - 1 : first + k >= length ? first : first + k;

@@ -208,8 +208,7 @@ def compared(sign, a, b):
         return exact(text, typed, a, b)
     (x, dx), (y, dy) = given_to(a, dtype), given_to(b, dtype)
     certain(np.abs(x - y) > dx + dy)
-    value = Value(text, np.asarray(typed), eval(f"x {sign} y", {"x": x, "y": y}))
-    return step(value, (a, b))
+    return step(Value(text, np.asarray(eval(f"x {sign} y", {"x": x, "y": y}))), (a, b))  # the dtypes alone of a and b are right
 
 
 def chosen(condition, a, b):
@@ -238,7 +237,7 @@ def cast(a, name):
     x, off = wide(a)
     if dtype.kind == "b":
         certain(np.abs(x) > off)
-        return step(Value(text, typed, x != 0), (a,))
+        return step(Value(text, np.asarray(x != 0)), (a,))
     low, high = np.trunc(x - off), np.trunc(x + off)
     certain(low == high)
     info = np.iinfo(dtype)
@@ -271,7 +270,7 @@ def folded(name, a, axis, keepdims, ddof=0):
     if name in ("all", "any", "count_nonzero"):
         x, off = wide(a)
         certain((np.abs(x) > off) | (a.off is None))
-        return step(Value(text, typed, getattr(np, name)(x != 0, **how)), (a,), True)
+        return step(Value(text, np.asarray(getattr(np, name)(x != 0, **how))), (a,), True)
     if name in ("argmax", "argmin"):
         if a.off is not None or isinstance(axis, tuple):
             raise Reject
