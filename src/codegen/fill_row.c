@@ -305,7 +305,7 @@ static void put_stages_of_inputs(kn_writer *w)
     int bytes = 0, vector = w->spec->schedule.vector;
     for (int k = 0; k < w->program->n_in; ++k) {
         const char *name = name_of(w, k), *type = kn_storage(w, k);
-        if (!kn_is_wide_array(w, k) || !is_early(w, k))
+        if (!is_copied(w, k))
             continue;
         kn_str_printf(
             row,

@@ -90,7 +90,7 @@ def check(kiln):
                 if name == "sum":
                     exact = np.sum(x, axis=axes, dtype="f8")
                     (ours, worst), (numpys, _) = off(results[0], exact), off(right[0], exact)
-                    assert worst <= 4 and ours <= max(1, numpys), f"{what}: off by {ours:.2f} ulps, {worst:.2f} at most; NumPy by {numpys:.2f}"
+                    assert worst <= 6 and ours <= max(1, numpys), f"{what}: off by {ours:.2f} ulps, {worst:.2f} at most; NumPy by {numpys:.2f}"
                 for got, wanted in zip(results[name == "sum":], right[name == "sum":]):
                     assert np.allclose(got, wanted, rtol=0 if name == "best" else 1e-12, atol=0), f"{what}: {got}, not {wanted}"
     return digest.hexdigest()

@@ -208,7 +208,8 @@ def compared(sign, a, b):
         return exact(text, typed, a, b)
     (x, dx), (y, dy) = given_to(a, dtype), given_to(b, dtype)
     certain(np.abs(x - y) > dx + dy)
-    return step(Value(text, np.asarray(eval(f"x {sign} y", {"x": x, "y": y}))), (a, b))  # the dtypes alone of a and b are right
+    # of a and b the dtypes alone are right; numbers by value stay Python's
+    return step(Value(text, typed if a.is_weak and b.is_weak else np.asarray(eval(f"x {sign} y", {"x": x, "y": y}))), (a, b))
 
 
 def chosen(condition, a, b):
