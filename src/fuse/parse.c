@@ -10,7 +10,9 @@
 #include "fuse/parser.h"
 #include "plan/program.h"
 
-enum { DEPTH_MAX = 1000 /* values inside one another; each takes some hundred bytes of stack */ };
+/* Values inside one another. Threads may have little stack: what few values need has a frame of its own. */
+enum { DEPTH_MAX = 600 };
+#define OWN_FRAME __attribute__((noinline))
 
 static kiln_status parse_value(kn_value *out, kn_parser *p, int power);
 static kiln_status parse_list(kn_value *out, kn_parser *p);
@@ -150,8 +152,8 @@ static kiln_status parse_argument(kn_parser *p)
 }
 
 /* What stands between the bracket that is here and its other. `of`: the value whose method it is, or NULL. */
-static kiln_status parse_call(kn_value *out, kn_parser *p, size_t name_at, size_t name_length,
-                              const kn_value *of)
+OWN_FRAME static kiln_status parse_call(kn_value *out, kn_parser *p, size_t name_at, size_t name_length,
+                                        const kn_value *of)
 {
     kn_called c = {
         .name = text_at(p, name_at), .at = name_at, .name_length = name_length, .first = p->n_arguments};
@@ -286,7 +288,7 @@ static kiln_status pick(kn_value *out, kn_parser *p, const kn_value *of, const k
     return KILN_OK;
 }
 
-static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_value *of)
+OWN_FRAME static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_value *of)
 {
     int in = 0;
     kn_node node = {.kind = KN_NODE_SLICE, .n_in = 1, .in = &in, .at = p->word.at};
@@ -308,7 +310,7 @@ static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_value *of)
 
 /* ---- values ---- */
 
-static kiln_status parse_attribute(kn_value *out, kn_parser *p, const kn_value *of)
+OWN_FRAME static kiln_status parse_attribute(kn_value *out, kn_parser *p, const kn_value *of)
 {
     char hint[96];
     kiln_status status = next(p);
@@ -357,7 +359,7 @@ static kiln_status refuse_name(const kn_parser *p, size_t begin, size_t length)
 }
 
 /* A name that is not called: a variable, else a constant, a dtype or None. */
-static kiln_status read_name(kn_value *out, kn_parser *p, size_t begin, size_t length)
+OWN_FRAME static kiln_status read_name(kn_value *out, kn_parser *p, size_t begin, size_t length)
 {
     const char *name = text_at(p, begin);
     const kn_variable *variable = kn_parser_find(p, name, length);

@@ -580,13 +580,13 @@ static void large_and_deep(void **state)
     kn_str_free(&deep);
     assert_nodes(repeat("x = x * y + 1\n", 250, "x"), 503 + 1);
     char *text = repeat("(", 100000, "");
-    assert_refused(text, "more than 1000 values inside one another are too many");
+    assert_refused(text, "more than 600 values inside one another are too many");
     free(text);
     text = repeat("-", 100000, "x");
-    assert_refused(text, "more than 1000 values");
+    assert_refused(text, "more than 600 values");
     free(text);
     text = repeat("2**", 100000, "x");
-    assert_refused(text, "more than 1000 values");
+    assert_refused(text, "more than 600 values");
     free(text);
     text = repeat("x[None,", 1, "");
     free(text);
