@@ -57,7 +57,8 @@
  *   and keepdims. Their parameters may be neither raw nor structs. Dtypes are settled as in a call
  *   of the kernel: arrays have those that are declared, numbers are converted. One with several
  *   outputs gives a tuple: "low, high = bounds(x)", or bounds(x)[0]. They come before functions of
- *   the same name.
+ *   the same name. Kernels of expressions and traces, made without options but `kernels`, are
+ *   functions as well: what they compute becomes part of this one.
  *
  * params names the inputs in the order in which calls give them: "x, g"; "" for none. Names are
  * made of ASCII letters, digits and "_", 63 at most, and hide constants and functions of the same

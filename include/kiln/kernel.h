@@ -70,7 +70,7 @@ typedef struct kiln_kernel_options {
      * struct of the preamble. NULL: that of the first output, float32 for float16 and bfloat16 */
     const char *reduce_type;
     /* kiln_expression_create alone: n_kernels kernels that the expression calls by their names,
-     * elementwise ones and reductions. It keeps a reference to those that it uses. */
+     * elementwise ones, reductions and expressions. It keeps a reference to those that it uses. */
     struct kiln_kernel *const *kernels;
     int n_kernels;
 } kiln_kernel_options;
