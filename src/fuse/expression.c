@@ -27,11 +27,12 @@ static kiln_status make_face(kn_program **out, const kn_graph *g)
     if (!p)
         return kn_error_memory(sizeof *p, "an expression");
     *out = p;
+    size_t n_params = (size_t)g->n_in + (size_t)g->n_out;
     p->name = kn_strdup(g->name);
-    p->param = kn_calloc((size_t)(g->n_in + g->n_out), sizeof *p->param);
+    p->param = kn_calloc(n_params, sizeof *p->param);
     p->text = kn_calloc(KN_TEXT_STAGE, sizeof *p->text);
     if (!p->name || !p->param || !p->text)
-        return kn_error_memory((size_t)(g->n_in + g->n_out) * sizeof *p->param, "an expression");
+        return kn_error_memory(n_params * sizeof *p->param, "an expression");
     for (int t = 0; t < KN_TEXT_STAGE; ++t)
         p->text[t] = "";
     p->n_in = g->n_in;

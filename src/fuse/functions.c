@@ -234,7 +234,7 @@ static kiln_status add_graph(kn_value *out, kn_parser *p, const kn_graph *graph,
 
 static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, const callee *f, kn_node node)
 {
-    kn_value slot[SLOTS];
+    kn_value slot[SLOTS] = {{0}};
     const char *name[SLOTS];
     int in[KN_MAX_PARAMS], n_names, n_places = list_names(name, &n_names, f);
     int n_reduced = f->is_reduction ? f->n_min : 0;
@@ -435,7 +435,7 @@ static kiln_status add_steps(kn_value *out, kn_parser *p, kn_node node, const kn
 static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *c, kn_step_kind kind)
 {
     static const char *const name[] = {"a", "axis"};
-    kn_value slot[2];
+    kn_value slot[2] = {{0}};
     kn_node node, axes = {.n_axes = 0};
     int in;
     const kn_value *item;
@@ -494,7 +494,7 @@ static kiln_status check_dtype(const kn_parser *p, const kn_value *value)
 static kiln_status call_astype(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const name[] = {"x", "dtype"};
-    kn_value slot[2];
+    kn_value slot[2] = {{0}};
     kiln_status status = match(slot, p, c, name, 2, 2);
     for (int k = 0; k < 2 && status == KILN_OK; ++k)
         status = need(p, c, &slot[k], name[k]);
@@ -507,7 +507,7 @@ static kiln_status call_dtype(kn_value *out, kn_parser *p, const kn_called *c, k
                               bool is_python)
 {
     static const char *const name[] = {"x"};
-    kn_value slot[1];
+    kn_value slot[1] = {{0}};
     kiln_status status = match(slot, p, c, name, 1, 1);
     if (status == KILN_OK)
         status = need(p, c, &slot[0], name[0]);
@@ -565,7 +565,7 @@ static kiln_status call_len(kn_value *out, kn_parser *p, const kn_called *c)
 static kiln_status call_arange(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const name[] = {"start", "stop", "step", "dtype"};
-    kn_value slot[4];
+    kn_value slot[4] = {{0}};
     int in[3];
     kn_node node = {.kind = KN_NODE_ARANGE, .n_in = 3, .in = in, .at = c->at, .length = c->length};
     kiln_status status = match(slot, p, c, name, 4, 4);
@@ -594,7 +594,7 @@ static kiln_status call_arange(kn_value *out, kn_parser *p, const kn_called *c)
 static kiln_status call_clip(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const name[] = {"x", "low", "high"};
-    kn_value slot[3];
+    kn_value slot[3] = {{0}};
     int in[3], n = 0;
     kiln_status status = match(slot, p, c, name, 3, 3);
     if (status == KILN_OK)

@@ -78,7 +78,7 @@ static void view_axes(kn_axis_map *out, const kn_lower_state *s, int node)
 static void base_of_view(const kn_lower_state *s, kn_base *b, int node)
 {
     const kn_base *from = &s->base[s->graph->node[node].in[0]];
-    kn_axis_map axes[KILN_MAX_NDIM];
+    kn_axis_map axes[KILN_MAX_NDIM] = {{0}};
     int64_t *stride = strides_of(s, node);
     if (!stride)
         return;
@@ -290,7 +290,7 @@ static void use_view(building *b, kn_use *u)
 {
     const kn_node *n = &b->state->graph->node[u->node];
     const kn_typed *from = &b->state->typed[n->in[0]];
-    kn_axis_map axes[KILN_MAX_NDIM];
+    kn_axis_map axes[KILN_MAX_NDIM] = {{0}};
     kn_use **in = inputs_of(b, u, 1);
     view_axes(axes, b->state, u->node);
     for (int a = 0; a < from->ndim; ++a) {
@@ -308,7 +308,7 @@ static void use_reshape(building *b, kn_use *u)
 {
     int from_node = b->state->graph->node[u->node].in[0];
     const kn_typed *from = &b->state->typed[from_node], *to = &b->state->typed[u->node];
-    kn_axis_map axes[KILN_MAX_NDIM];
+    kn_axis_map axes[KILN_MAX_NDIM] = {{0}};
     int at = 0;
     for (int a = 0; a < from->ndim; ++a) {
         axes[a] = (kn_axis_map){-1, 0, 0};
@@ -388,7 +388,7 @@ static void use_reduction(building *b, kn_use *u)
     const kn_typed *t = &b->state->typed[u->node];
     const kn_node *n = &b->state->graph->node[u->node];
     int64_t shape[KILN_MAX_NDIM], extent[KILN_MAX_NDIM];
-    kn_axis_map axes[KILN_MAX_NDIM];
+    kn_axis_map axes[KILN_MAX_NDIM] = {{0}};
     int ndim = kn_node_in_shape(shape, b->state, u->node), count = 0, own = 0;
     uint64_t kept;
     for (int a = 0; a < ndim; ++a)

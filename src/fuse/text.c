@@ -389,7 +389,7 @@ static char *replace_count(writer *w, const char *text)
     if (!copy)
         return NULL;
     if (!at) {
-        memcpy(copy, text, strlen(text));
+        memcpy(copy, text, strlen(text) + 1);
         return copy;
     }
     const kn_text_param p = {NULL, -1, kiln_arg_int(count), KILN_INT64};
@@ -898,7 +898,7 @@ static bool same_subject(const kn_node *a, const kn_typed *ta, const kn_node *b,
     if (a->kind != b->kind || a->kernel != b->kernel || ta->definition != tb->definition ||
         ta->variant.n_in != tb->variant.n_in || ta->variant.n_out != tb->variant.n_out)
         return false;
-    size_t count = (size_t)(ta->variant.n_in + ta->variant.n_out);
+    size_t count = (size_t)ta->variant.n_in + (size_t)ta->variant.n_out;
     if (a->kernel)
         return memcmp(ta->param, tb->param, sizeof ta->param) == 0;
     return memcmp(ta->variant.dtype, tb->variant.dtype, count * sizeof *ta->variant.dtype) == 0;

@@ -45,7 +45,8 @@ static const layout layouts[] = {
 static int compiled, failed;
 
 /* A kernel for one layout. */
-static int prepare(kiln_kernel *kernel, int n_in, int n_out, kiln_dtype dtype, const layout *l, const char *target)
+static int prepare(kiln_kernel *kernel, int n_in, int n_out, kiln_dtype dtype, const layout *l,
+                   const char *target)
 {
     kiln_call_options call = KILN_CALL_OPTIONS_INIT;
     kiln_prepare_options options = KILN_PREPARE_OPTIONS_INIT;
@@ -63,7 +64,8 @@ static int prepare(kiln_kernel *kernel, int n_in, int n_out, kiln_dtype dtype, c
     spec.shape = l->shape;
     spec.strides = strides;
     spec.device = KILN_DEVICE_HOST;
-    kiln_status status = kiln_array_wrap(&x, nothing + (size_t)l->off * kiln_dtype_size(dtype), &spec, NULL, NULL);
+    kiln_status status =
+        kiln_array_wrap(&x, nothing + (size_t)l->off * kiln_dtype_size(dtype), &spec, NULL, NULL);
     const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(x)};
     if (status == KILN_OK)
         status = kiln_kernel_prepare(kernel, NULL, n_out, in, n_in, &call, &options);
@@ -75,8 +77,9 @@ static int prepare(kiln_kernel *kernel, int n_in, int n_out, kiln_dtype dtype, c
     compiled++;
     if (status != KILN_OK) {
         failed++;
-        fprintf(stderr, "%s of layout %d (%s), %s for %s: %s\n%s\n", kiln_kernel_name(kernel), (int)(l - layouts), l->kind,
-                kiln_dtype_name(dtype), target, kiln_error_message(), kiln_error_log());
+        fprintf(stderr, "%s of layout %d (%s), %s for %s: %s\n%s\n", kiln_kernel_name(kernel),
+                (int)(l - layouts), l->kind, kiln_dtype_name(dtype), target, kiln_error_message(),
+                kiln_error_log());
     }
     return 0;
 }
@@ -85,16 +88,19 @@ int main(void)
 {
     kiln_kernel *sum = NULL, *best = NULL, *both = NULL;
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
-    options.preamble = "struct best { float value; _index at; long long where; };\n"
-                       "__device__ best better(best a, best b, bool follows) {\n"
-                       "    return b.value > a.value || (!follows && b.at < a.at && b.value == a.value) ? b : a;\n"
-                       "}";
+    options.preamble =
+        "struct best { float value; _index at; long long where; };\n"
+        "__device__ best better(best a, best b, bool follows) {\n"
+        "    return b.value > a.value || (!follows && b.at < a.at && b.value == a.value) ? b : a;\n"
+        "}";
     options.reduce_type = "best";
     if (kiln_reduction_create(&sum, "T x", "T y", "x", "a + b", "y = a", "0", "total", NULL) != KILN_OK ||
-        kiln_reduction_create(&both, "T x, T w", "float64 y", "x * w", "a + b", "y = a", NULL, "weighted", NULL) != KILN_OK ||
-        kiln_reduction_create(&best, "float32 x", "float32 y, int64 at, int64 n", "best{x, (_index)_J, (long long)i}",
-                              "better(a, b, _follows)", "y = a.value; at = a.at; n = _in_ind.size() / _out_ind.size()",
-                              NULL, "best", &options) != KILN_OK) {
+        kiln_reduction_create(&both, "T x, T w", "float64 y", "x * w", "a + b", "y = a", NULL, "weighted",
+                              NULL) != KILN_OK ||
+        kiln_reduction_create(&best, "float32 x", "float32 y, int64 at, int64 n",
+                              "best{x, (_index)_J, (long long)i}", "better(a, b, _follows)",
+                              "y = a.value; at = a.at; n = _in_ind.size() / _out_ind.size()", NULL, "best",
+                              &options) != KILN_OK) {
         fprintf(stderr, "%s\n", kiln_error_message());
         return 1;
     }

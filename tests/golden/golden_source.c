@@ -111,10 +111,12 @@ static kiln_kernel *make_kernel(const description *d)
 {
     kiln_kernel *kernel = NULL;
     if (d->reduce)
-        succeeded(kiln_reduction_create(&kernel, d->in, d->out, d->map, d->reduce, d->post, d->identity, "case_kernel", &d->options),
+        succeeded(kiln_reduction_create(&kernel, d->in, d->out, d->map, d->reduce, d->post, d->identity,
+                                        "case_kernel", &d->options),
                   "kiln_reduction_create");
     else
-        succeeded(kiln_elementwise_create(&kernel, d->in, d->out, d->body, "case_kernel", &d->options), "kiln_elementwise_create");
+        succeeded(kiln_elementwise_create(&kernel, d->in, d->out, d->body, "case_kernel", &d->options),
+                  "kiln_elementwise_create");
     return kernel;
 }
 
@@ -122,7 +124,8 @@ static kiln_kernel *make_kernel(const description *d)
 static void read_axes(kiln_call_options *call, int *axes, const char *text)
 {
     int used = 0;
-    for (; text && sscanf(text, "%d%n", &axes[call->n_axes], &used) == 1; text += used + (text[used] == ',')) {
+    for (; text && sscanf(text, "%d%n", &axes[call->n_axes], &used) == 1;
+         text += used + (text[used] == ',')) {
         call->axes = axes;
         call->n_axes++;
     }

@@ -114,7 +114,10 @@ static inline size_t __cvta_generic_to_shared(const void *at)
 {
     return (size_t)((const char *)at - &emulated_base) & 0xffffffff;
 }
-static inline float __fdividef(float a, float b) { return a / b; }
+static inline float __fdividef(float a, float b)
+{
+    return a / b;
+}
 static inline float rsqrt(float x)
 {
     return 1 / sqrtf(x);

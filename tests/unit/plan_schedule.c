@@ -471,8 +471,8 @@ static void tiles_read_and_write_long_runs(void **state)
         int inner = space->ndim - 1, along_q = tile.q.vectors * chosen.vector,
             along_p = tile.p.vectors * chosen.vector, read = along_q, written = along_p;
         bool is_row = along_q == space->extent[tile.axis],
-             goes_on = tile.p.second_axis >= 0 &&
-                       space->stride[0][tile.p.second_axis] == space->extent[tile.axis];
+             goes_on =
+                 tile.p.second_axis >= 0 && space->stride[0][tile.p.second_axis] == space->extent[tile.axis];
         assert_int_equal(tile.across, is_row && goes_on);
         if (is_row)
             read *= goes_on ? tile.p.steps : tile.q.steps;

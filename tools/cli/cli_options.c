@@ -63,7 +63,9 @@ static const option table[] = {
     {"no-fma", NULL, "round a*b+c twice", FLAG, MEMBER(no_fma), KERNEL_COMMANDS},
     {"row", "NAME,...", "rows: of that name, else those whose name contains it", TEXT, MEMBER(row),
      CLI_BENCH},
-    {"sweep", "NAME", "a sweep: reduce, rows, program, paper, E1, E2, B1, chain, graph, P1, P2, P4, P8, P16, Podd1, Podd2, Podd4",
+    {"sweep", "NAME",
+     "a sweep: reduce, rows, program, paper, E1, E2, B1, chain, graph, P1, P2, P4, P8, P16, Podd1, Podd2, "
+     "Podd4",
      TEXT, MEMBER(sweep), CLI_BENCH},
     {"size-scale", "S", "multiplies the number of elements", TEXT, MEMBER(size_scale), CLI_BENCH},
     {"seconds", "S", "how long each row is measured; default 0.25, of a sweep 0.02", TEXT, MEMBER(seconds),
