@@ -382,6 +382,32 @@ static bool joins(kn_group *g, uint64_t kept, const int64_t *extent, int count)
     return true;
 }
 
+/* Whether each result of a reduction is that of one element. */
+static bool reduces_singles(const kn_lower_state *s, int node)
+{
+    int64_t shape[KILN_MAX_NDIM], count = 1;
+    int ndim = kn_node_in_shape(shape, s, node);
+    for (int a = 0; a < ndim; ++a)
+        count *= s->typed[node].axes >> a & 1 ? shape[a] : 1;
+    return s->typed[node].is_reduction && count == 1;
+}
+
+/* A reduction of single elements is none: its result is used where its one element is. */
+static void use_single(building *b, kn_use *u)
+{
+    const kn_node *n = &b->state->graph->node[u->node];
+    int64_t shape[KILN_MAX_NDIM];
+    kn_axis_map axes[KILN_MAX_NDIM] = {{0}};
+    int ndim = kn_node_in_shape(shape, b->state, u->node), own = 0;
+    for (int a = 0; a < ndim; ++a) {
+        bool is_reduced = b->state->typed[u->node].axes >> a & 1;
+        axes[a] = is_reduced ? (kn_axis_map){-1, 0, 0} : u->map[own];
+        own += !is_reduced || n->keepdims;
+    }
+    u->is_single = true;
+    use_broadcast(b, u, axes, ndim);
+}
+
 static void use_reduction(building *b, kn_use *u)
 {
     kn_group *g = b->group;
@@ -433,7 +459,9 @@ static void expand(building *b, kn_use *u)
     switch (n->kind) {
     case KN_NODE_CALL:
     case KN_NODE_KERNEL:
-        if (s->typed[u->node].is_reduction)
+        if (reduces_singles(s, u->node))
+            use_single(b, u);
+        else if (s->typed[u->node].is_reduction)
             use_reduction(b, u);
         else
             use_broadcast(b, u, u->map, s->typed[u->node].ndim);
@@ -488,7 +516,7 @@ static bool find_reduced(uint64_t *out, const kn_group *g, const kn_lower_state 
     for (int n = root; n >= 0; --n) {
         if (!wanted[n] || (s->is_room[n] && n != root))
             continue;
-        if (s->typed[n].is_reduction) {
+        if (s->typed[n].is_reduction && !reduces_singles(s, n)) {
             int ndim = kn_node_in_shape(shape, s, n);
             if (ndim == g->ndim && memcmp(shape, g->extent, (size_t)ndim * sizeof *shape) == 0) {
                 *out = s->typed[n].axes;

@@ -47,9 +47,10 @@ typedef struct kn_use {
     kn_leaf *leaf;      /* NULL: it is computed */
     struct kn_use **in; /* the uses of what it reads */
     int n_in;
-    bool is_fold; /* a reduction of this group */
-    bool is_all;  /* it differs along the reduced axes */
-    int level;    /* reductions of this group that it comes behind, one waiting for the other */
+    bool is_fold;   /* a reduction of this group */
+    bool is_single; /* a reduction of one element each: what its map gives, handed to its post */
+    bool is_all;    /* it differs along the reduced axes */
+    int level;      /* reductions of this group that it comes behind, one waiting for the other */
 } kn_use;
 
 /* What all groups of a lowering share. */

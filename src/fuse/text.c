@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "fuse/op.h"
+#include "types/caret.h"
 
 /* Names in the texts, a letter and a number: x arrays and s scalars that are read, y results, t what is computed,
  * e what later stages have from earlier ones, v what is reduced, r what came of it, c what is computed of that once
@@ -52,6 +53,7 @@ typedef struct writer {
     fold *folds;
     space *spaces;
     int n_spaces;
+    bool has_sizes;     /* the preamble declares kn_single */
     char (*name)[NAME]; /* by use, in the stage that is being written; "": not yet */
     char (*kept)[NAME]; /* by use: the value that an earlier stage gave; "": none */
     int *first;         /* by use: the first stage that needs it, -1 none; */
@@ -247,6 +249,18 @@ static bool is_number(const writer *w, int node)
            (n->kind == KN_NODE_INPUT && !w->state->array[n->index]);
 }
 
+/* A text in the arena, and the string freed; "" where there is no memory. */
+static const char *keep(writer *w, kn_str *text)
+{
+    char *copy = text->failed ? NULL : take(w, text->length + 1);
+    if (copy && text->length > 0)
+        memcpy(copy, text->data, text->length);
+    if (!copy && w->status == KILN_OK)
+        w->status = kn_str_status(text, "a lowered expression");
+    kn_str_free(text);
+    return copy ? copy : "";
+}
+
 /* A use as a value of a dtype: "t12", "((float)t12)", "0.5f". In the arena. */
 static const char *operand(writer *w, const kn_use *u, kiln_dtype dtype)
 {
@@ -255,13 +269,7 @@ static const char *operand(writer *w, const kn_use *u, kiln_dtype dtype)
         put_scalar(w, &text, u->node, dtype);
     else
         put_cast(&text, w->name[u->number], typed_of(w, u)->dtype, dtype);
-    char *copy = text.failed ? NULL : take(w, text.length + 1);
-    if (copy && text.length > 0)
-        memcpy(copy, text.data, text.length);
-    if (!copy && w->status == KILN_OK)
-        w->status = kn_str_status(&text, "a lowered expression");
-    kn_str_free(&text);
-    return copy ? copy : "";
+    return keep(w, &text);
 }
 
 /* ---- what is computed ---- */
@@ -409,6 +417,71 @@ static void put_result_of_fold(writer *w, kn_str *out, const kn_use *u)
         put_operation(w, out, u, post, a);
 }
 
+/* One value to be folded: "v0 = x * x;" */
+static void put_mapped(writer *w, kn_str *out, const fold *f, const char *text, const char *to,
+                       bool is_declared)
+{
+    kn_str type = KN_STR_INIT;
+    char name[NAME];
+    snprintf(name, NAME, "f%d", f->space);
+    kn_op_put_value_type(&type, f->op, name);
+    const char **names = names_of(w, f->use, f->op, NULL, 0, NULL);
+    if (names) {
+        if (!is_declared)
+            kn_str_printf(out, "%s %s;\n", kn_str_text(&type), to);
+        if (f->space >= 0)
+            kn_str_printf(out, "{ using namespace %s; ", name);
+        kn_str_printf(out, f->op->value == KILN_DTYPE_NONE ? "%s = " : "%s = static_cast<%s>(", to,
+                      kn_str_text(&type));
+        kn_op_put(out, f->op, text, names, NULL, NULL);
+        kn_str_append(out, f->op->value == KILN_DTYPE_NONE ? ";" : ");");
+        kn_str_append(out, f->space >= 0 ? " }\n" : "\n");
+    }
+    out->failed |= type.failed;
+    kn_str_free(&type);
+}
+
+/* The text of a reduction that has one element for each result. */
+static const char *single_text(writer *w, const kn_use *u, const char *text)
+{
+    kn_str out = KN_STR_INIT;
+    size_t length;
+    int64_t count = 1;
+    for (int a = 0; a < typed_of(w, u)->ndim; ++a)
+        count *= typed_of(w, u)->shape[a];
+    const kn_text_param results = {NULL, -1, kiln_arg_int(count), KILN_INT64};
+    const char *ratio = strstr(text, COUNT);
+    for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length) {
+        bool is_name = kind == KN_TOKEN_NAME;
+        if (text == ratio) {
+            kn_str_append(&out, "1");
+            length = strlen(COUNT);
+        } else if (is_name && length == 2 && memcmp(text, "_J", length) == 0) {
+            kn_str_append(&out, "0ll");
+        } else if (is_name && ((length == 7 && memcmp(text, "_in_ind", length) == 0) ||
+                               (length == 8 && memcmp(text, "_out_ind", length) == 0))) {
+            if (!w->has_sizes)
+                kn_str_append(&w->preamble, "struct kn_single {\n    long long count;\n"
+                                            "    __device__ long long size() const { return count; }\n};\n");
+            w->has_sizes = true;
+            kn_str_printf(&out, "kn_single{%s}", mention(w, &results));
+        } else {
+            kn_str_append_n(&out, text, length);
+        }
+    }
+    return keep(w, &out);
+}
+
+static void put_single(writer *w, kn_str *out, const kn_use *u)
+{
+    const kn_op *op = w->op[u->node];
+    const fold one = {.use = u, .op = op, .space = w->space_of[u->node]};
+    char value[NAME];
+    snprintf(value, NAME, "t%d_v", u->number);
+    put_mapped(w, out, &one, single_text(w, u, op->map), value, false);
+    put_operation(w, out, u, single_text(w, u, op->post), value);
+}
+
 static void put_range(writer *w, kn_str *out, const kn_use *u)
 {
     const kn_node *n = &w->state->graph->node[u->leaf->node];
@@ -441,6 +514,8 @@ static void put_use(writer *w, kn_str *out, const kn_use *u)
         return;
     } else if (u->is_fold) {
         put_result_of_fold(w, out, u);
+    } else if (u->is_single) {
+        put_single(w, out, u);
     } else if (n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL) {
         put_operation(w, out, u, w->op[u->node]->map, NULL);
     } else if (n->kind == KN_NODE_CAST ||
@@ -592,29 +667,6 @@ static stage *new_stage(writer *w, kn_stage_kind kind, kn_over over, char letter
     s->over = over;
     snprintf(s->label, NAME, "%c%d", letter, number);
     return s;
-}
-
-/* One value to be folded: "v0 = x * x;" */
-static void put_mapped(writer *w, kn_str *out, const fold *f, const char *to, bool is_declared)
-{
-    kn_str type = KN_STR_INIT;
-    char name[NAME];
-    snprintf(name, NAME, "f%d", f->space);
-    kn_op_put_value_type(&type, f->op, name);
-    const char **names = names_of(w, f->use, f->op, NULL, 0, NULL);
-    if (names) {
-        if (!is_declared)
-            kn_str_printf(out, "%s %s;\n", kn_str_text(&type), to);
-        if (f->space >= 0)
-            kn_str_printf(out, "{ using namespace %s; ", name);
-        kn_str_printf(out, f->op->value == KILN_DTYPE_NONE ? "%s = " : "%s = static_cast<%s>(", to,
-                      kn_str_text(&type));
-        kn_op_put(out, f->op, f->op->map, names, NULL, NULL);
-        kn_str_append(out, f->op->value == KILN_DTYPE_NONE ? ";" : ");");
-        kn_str_append(out, f->space >= 0 ? " }\n" : "\n");
-    }
-    out->failed |= type.failed;
-    kn_str_free(&type);
 }
 
 static void put_value_declaration(writer *w, const char *type, const char *name)
@@ -784,7 +836,7 @@ static void write_map(writer *w, int level)
         for (const fold *f = w->folds; f; f = f->next)
             if (f->level == level && f->index == index) {
                 snprintf(part, sizeof part, count == 1 ? "%s" : "%s_%d", v, index);
-                put_mapped(w, &s->body, f, part, count == 1);
+                put_mapped(w, &s->body, f, f->op->map, part, count == 1);
             }
     if (count > 1) {
         kn_str_printf(&s->body, "%s = %s{", v, type);

@@ -2,6 +2,7 @@
  * with NumPy's elsewhere (tests/numpy). */
 #include <kiln/kiln.h>
 
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -111,6 +112,64 @@ static void kernels_are_few(void **state)
     drop(&o);
 }
 
+static void fold_texts(kiln_kernel **out)
+{
+    OK(kiln_reduction_create(out, "T x", "float32 y", "x * (float)(_in_ind.size() + _J)", "a + b",
+                             "y = a + (float)_out_ind.size()", "0", "sized", NULL));
+}
+
+/* A reduction over axes of extent 1 is no reduction: one kernel, which keeps NaN, signs of zeros and what nothing
+ * yields. */
+static void single_elements_are_not_reduced(void **state)
+{
+    static const float of[] = {1.5f, NAN, -0.0f, INFINITY};
+    static const struct {
+        const char *text;
+        float result[4];
+    } cases[] = {
+        {"e = exp(x - max(x, axis=-1, keepdims=True)); e / sum(e, axis=-1, keepdims=True)", {1, NAN, 1, NAN}},
+        {"d = x - mean(x, axis=1, keepdims=True); d / sqrt(mean(d * d, axis=1, keepdims=True) + 1)",
+         {0, NAN, 0, NAN}},
+        {"sum(x, axis=1)", {1.5f, NAN, -0.0f, INFINITY}},
+        {"var(x, axis=1)", {0, NAN, 0, NAN}},
+        {"float32(argmax(x, axis=1)) + mean(x, axis=(1,))", {1.5f, NAN, 0, INFINITY}},
+        {"float32(any(x, axis=1)) + sum(sum(x, axis=1, keepdims=True), axis=1)", {2.5f, NAN, 0, INFINITY}},
+        {"sized(x, axis=1)", {10, NAN, 4, INFINITY}}, /* x * 4 + 4 */
+        {"x[:, 0] * x[:1].sum(axis=0)", {2.25f, NAN, -0.0f, INFINITY}},
+    };
+    static const int64_t shape[] = {4, 1};
+    kiln_array *x = NULL;
+    kiln_kernel *sized = NULL;
+    (void)state;
+    OK(kiln_array_from_host(&x, of, KILN_FLOAT32, 2, shape, KILN_DEVICE_HOST));
+    fold_texts(&sized);
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.kernels = &sized;
+    options.n_kernels = 1;
+    const kiln_arg in = kiln_arg_array(x);
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
+        kiln_kernel *kernel = NULL;
+        kiln_array *out = NULL;
+        char *text = NULL;
+        OK(kiln_expression_create(&kernel, "x", cases[c].text, &options));
+        OK(kiln_kernel_explain(&text, kernel, NULL, 1, &in, 1, NULL, "host"));
+        if (count_of(text, "kiln/2 ") != 1 || !strstr(text, "stage=\"map\" body"))
+            fail_msg("%s: one map was expected:\n%s", cases[c].text, text);
+        OK(kiln_kernel_call(kernel, &out, 1, &in, 1, NULL));
+        const float *got = kiln_array_data(out);
+        for (int k = 0; k < 4; ++k)
+            if (isnan(cases[c].result[k]) ? !isnan(got[k])
+                                          : memcmp(&got[k], &cases[c].result[k], sizeof *got) != 0)
+                fail_msg("%s: element %d is %g, not %g", cases[c].text, k, (double)got[k],
+                         (double)cases[c].result[k]);
+        free(text);
+        kiln_array_free(out);
+        kiln_kernel_free(kernel);
+    }
+    kiln_kernel_free(sized);
+    kiln_array_free(x);
+}
+
 /* An input of which no reshape is a view is copied first; one of nothing is nothing. */
 static void reshapes_of_inputs(void **state)
 {
@@ -120,7 +179,7 @@ static void reshapes_of_inputs(void **state)
     } cases[] = {
         {"x.reshape(-1) * 2", 2}, {"exp(x.reshape(-1)) + x.reshape(-1)", 2}, {"x.T.reshape(-1) * 2", 1}};
     static const char *const empty[] = {"x[6:].reshape(-1)", "(x + 1)[6:].reshape(-1)",
-                                        "(x + 1)[6:].reshape(0, 5) * 2"};
+                                        "(x + 1)[6:].reshape(0, 5) * 2", "max(x[6:, :1], axis=1)"};
     operands o;
     kiln_array *turned = NULL;
     kiln_arg in[4];
@@ -311,12 +370,10 @@ static void memory_fails(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_few),
-                                       cmocka_unit_test(reshapes_of_inputs),
-                                       cmocka_unit_test(shapes_share_code),
-                                       cmocka_unit_test(results_are_given_or_made),
-                                       cmocka_unit_test(results_may_cover_inputs),
-                                       cmocka_unit_test(calls_are_refused),
-                                       cmocka_unit_test(memory_fails)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kernels_are_few),           cmocka_unit_test(single_elements_are_not_reduced),
+        cmocka_unit_test(reshapes_of_inputs),        cmocka_unit_test(shapes_share_code),
+        cmocka_unit_test(results_are_given_or_made), cmocka_unit_test(results_may_cover_inputs),
+        cmocka_unit_test(calls_are_refused),         cmocka_unit_test(memory_fails)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
