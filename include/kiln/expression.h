@@ -54,16 +54,19 @@
  *   are. arange(stop), arange(start, stop, step, dtype=...) of numbers and such extents: int64, or
  *   float64 where one of them is a float.
  * - kernels of options->kernels, by kiln_kernel_name: elementwise ones, and reductions with axis
- *   and keepdims. Their parameters may be neither raw nor structs. Dtypes are settled as in a call
- *   of the kernel: arrays have those that are declared, numbers are converted. One with several
- *   outputs gives a tuple: "low, high = bounds(x)", or bounds(x)[0]. They come before functions of
- *   the same name. Kernels of expressions and traces, made without options but `kernels`, are
- *   functions as well: what they compute becomes part of this one.
+ *   and keepdims. Their parameters may be raw (but not _non_const too), and no structs. Dtypes are
+ *   settled as in a call of the kernel: arrays have those that are declared, numbers are converted.
+ *   One with several outputs gives a tuple: "low, high = bounds(x)", or bounds(x)[0]. They come
+ *   before functions of the same name. Kernels of expressions and traces are functions as well:
+ *   what they compute becomes part of this one. What cannot share a kernel is launched by itself
+ *   in between: kernels with raw parameters, with loop_prep, after_loop, flags, headers or options
+ *   of the compiler, whose texts mention i, n or _ind or leave an element early, and what comes of
+ *   expressions that were made with options of their own, which they keep.
  *
  * params names the inputs in the order in which calls give them: "x, g"; "" for none. Names are
  * made of ASCII letters, digits and "_", 63 at most, and hide constants and functions of the same
- * name where they are not called. Of options flags and kernels matter; texts, headers and
- * compile_options reach the fused code too.
+ * name where they are not called. Of options flags and kernels matter; preamble, headers and
+ * compile_options reach the fused code too; loop_prep and after_loop are refused.
  */
 #ifndef KILN_EXPRESSION_H
 #define KILN_EXPRESSION_H

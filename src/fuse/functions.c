@@ -143,6 +143,7 @@ typedef struct callee {
     uint64_t arities;
     bool is_reduction;
     const kn_graph *graph; /* of a kernel that has one: its nodes become the caller's */
+    kiln_kernel *unit;
 } callee;
 
 /* The names of its arguments in the order in which they are matched; returns how many may go without. */
@@ -220,12 +221,14 @@ static kiln_status add_results(kn_value *out, kn_parser *p, const kn_graph *grap
     return status;
 }
 
-static kiln_status add_graph(kn_value *out, kn_parser *p, const kn_graph *graph, const kn_node *call)
+static kiln_status add_graph(kn_value *out, kn_parser *p, const kn_graph *graph, kiln_kernel *unit,
+                             const kn_node *call)
 {
     size_t bytes = (size_t)graph->n_nodes * sizeof(int);
     int *number = kn_malloc(bytes);
-    kiln_status status = number ? kn_graph_inline(number, p->graph, graph, call->in, call->at, call->length)
-                                : kn_error_memory(bytes, "a graph");
+    kiln_status status =
+        number ? kn_graph_inline(number, p->graph, graph, call->in, unit, call->at, call->length)
+               : kn_error_memory(bytes, "a graph");
     if (status == KILN_OK)
         status = add_results(out, p, graph, number, call);
     kn_free(number);
@@ -250,7 +253,7 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
         status = kn_parser_node(&in[k], p, &slot[k]);
     if (status != KILN_OK)
         return status;
-    return f->graph ? add_graph(out, p, f->graph, &node) : add_outputs(out, p, &node, f->n_out);
+    return f->graph ? add_graph(out, p, f->graph, f->unit, &node) : add_outputs(out, p, &node, f->n_out);
 }
 
 static kiln_status call_operation(kn_value *out, kn_parser *p, const kn_called *c,
@@ -261,30 +264,21 @@ static kiln_status call_operation(kn_value *out, kn_parser *p, const kn_called *
     char name[KN_NAME_MAX];
     kn_node node = {.kind = KN_NODE_CALL, .name = name};
     kiln_status status = kn_operation_params(param, &n_in, &n_out, o->longest);
-    callee f = {param, o->n_min, o->n_max, o->n_out, o->arities, o->is_reduction, NULL};
+    callee f = {param, o->n_min, o->n_max, o->n_out, o->arities, o->is_reduction, NULL, NULL};
     snprintf(name, sizeof name, "%s", o->name);
     return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
 }
 
-/* Whether a kernel is a function of elements: raw parameters and structs are not. */
+/* Whether a kernel is a function of values: structs are none, and nothing may be written but results. */
 static kiln_status check_kernel(const kn_parser *p, const kn_called *c, const kn_program *program)
 {
-    for (int k = 0; k < program->n_in + program->n_out; ++k) {
-        const kn_param *param = &program->param[k];
-        if (param->is_raw || param->type == KN_TYPE_STRUCT)
-            return kn_parser_refuse(p, c->at, c->length,
-                                    "%s: its parameter '%s' is %s, which no expression has", program->name,
-                                    param->name, param->is_raw ? "raw" : "a struct");
-    }
-    return KILN_OK;
-}
-
-/* What belongs to all of a kernel's code cannot become part of another's. */
-static kiln_status refuse_option(const kn_parser *p, const kn_called *c, const char *option)
-{
-    return kn_parser_refuse(p, c->at, c->length,
-                            "%.*s: it was made with options.%s, and cannot become part of another kernel",
-                            (int)c->name_length, c->name, option);
+    const kn_param *param = kn_kernel_refused(program);
+    if (!param)
+        return KILN_OK;
+    return kn_parser_refuse(
+        p, c->at, c->length, "%s: its parameter '%s' is %s, which no expression has", program->name,
+        param->name,
+        param->type == KN_TYPE_STRUCT ? "a struct" : "raw and _non_const, an array that it may write to");
 }
 
 static kiln_status call_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel)
@@ -298,10 +292,8 @@ static kiln_status call_kernel(kn_value *out, kn_parser *p, const kn_called *c, 
                 .is_reduction = program->reduced == KN_REDUCED_BY_CALL};
     kn_node node = {.kind = KN_NODE_KERNEL, .kernel = kernel};
     const kn_expression *e = kn_expression_of(kernel);
-    const char *option = e ? kn_expression_option(e) : NULL;
     f.graph = e ? e->graph : NULL;
-    if (option)
-        return refuse_option(p, c, option);
+    f.unit = e ? kn_expression_unit(kernel) : NULL;
     kiln_status status = check_kernel(p, c, program);
     return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
 }

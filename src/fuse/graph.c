@@ -21,6 +21,7 @@ static void free_node(kn_node *node)
     kn_free(node->step);
     kn_free(node->extent);
     kiln_kernel_free(node->kernel);
+    kiln_kernel_free(node->unit);
 }
 
 void kn_graph_free(kn_graph *graph)
@@ -100,6 +101,7 @@ static void put_key(kn_str *key, const kn_node *node)
         kn_str_append_n(key, (const char *)number->value.bytes, sizeof number->value.bytes);
     }
     kn_str_append_n(key, (const char *)&node->kernel, sizeof node->kernel);
+    kn_str_append_n(key, (const char *)&node->unit, sizeof node->unit);
     for (int k = 0; k < node->n_steps; ++k) {
         const int64_t step[] = {node->step[k].kind, node->step[k].start, node->step[k].stop,
                                 node->step[k].step};
@@ -132,6 +134,8 @@ static bool copy_node(kn_node *to, const kn_node *from)
     is_whole &= copy_list(&to->name, from->name, from->name ? strlen(from->name) + 1 : 0);
     if (to->kernel)
         atomic_fetch_add_explicit(&to->kernel->references, 1, memory_order_relaxed);
+    if (to->unit)
+        atomic_fetch_add_explicit(&to->unit->references, 1, memory_order_relaxed);
     return is_whole;
 }
 
@@ -217,6 +221,11 @@ kiln_status kn_graph_add(int *out, kn_graph *graph, const kn_node *node)
     if (settled.is_operator && are_numbers(graph, node))
         status = fold(&settled, graph, node);
     return status == KILN_OK ? find_or_append(out, graph, &settled) : status;
+}
+
+bool kn_node_reads_raw(const kn_node *node, int k)
+{
+    return node->kind == KN_NODE_KERNEL && node->kernel->program->param[k].is_raw;
 }
 
 /* ---- inputs and results ---- */

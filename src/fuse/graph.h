@@ -39,9 +39,11 @@ typedef struct kn_node {
      * 2 / 3 * x is float32 where x is, sqrt(2) * x is float64. CAST: float(), int() ..., which make a weak number
      * of any that is given by value. */
     bool is_operator;
-    kiln_kernel *kernel; /* KERNEL: the graph holds a reference */
-    kiln_dtype dtype;    /* CAST */
-    kn_step *step;       /* SLICE */
+    kiln_kernel *kernel; /* KERNEL: the graph holds a reference, as of */
+    kiln_kernel *unit; /* CALL, KERNEL, CAST: the kernel of an expression with options of its own that it was
+                          * part of; only nodes of one unit share a kernel, made with its options. NULL: the graph's */
+    kiln_dtype dtype;  /* CAST */
+    kn_step *step;     /* SLICE */
     int n_steps;
     /* CALL, KERNEL of reductions: the axes that are reduced, as they were written; has_axes false: all */
     bool has_axes, keepdims;
@@ -80,6 +82,10 @@ kiln_status kn_graph_add(int *out, kn_graph *graph, const kn_node *node);
 kiln_status kn_graph_set_inputs(kn_graph *graph, const char *names);
 /* name: a wish; NULL, and a name that is taken, reserved or too long, give one that is made up. */
 kiln_status kn_graph_add_result(kn_graph *graph, int node, const char *name);
+
+/* Whether what a node reads k-th is a raw parameter of its kernel's: an array as a whole, which broadcasts with no
+ * other. */
+bool kn_node_reads_raw(const kn_node *node, int k);
 
 /* Drops nodes that no result needs, and numbers the others anew, in the same order; inputs stay. Nothing is
  * added any more. */

@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "fuse/op.h"
 #include "fuse/steps.h"
 #include "plan/stages.h"
 
@@ -19,12 +20,13 @@ int kn_node_in_shape(int64_t *shape, const kn_lower_state *s, int node)
     const kn_node *n = &s->graph->node[node];
     int ndim = 0;
     for (int k = 0; k < n->n_in; ++k)
-        ndim = s->typed[n->in[k]].ndim > ndim ? s->typed[n->in[k]].ndim : ndim;
+        if (s->typed[n->in[k]].ndim > ndim && !kn_node_reads_raw(n, k))
+            ndim = s->typed[n->in[k]].ndim;
     for (int a = 0; a < ndim; ++a)
         shape[a] = 1;
     for (int k = 0; k < n->n_in; ++k) {
         const kn_typed *t = &s->typed[n->in[k]];
-        for (int a = 0; a < t->ndim; ++a)
+        for (int a = 0; a < t->ndim && !kn_node_reads_raw(n, k); ++a)
             if (t->shape[a] != 1)
                 shape[ndim - t->ndim + a] = t->shape[a];
     }
@@ -43,11 +45,16 @@ static void set_dense(const kn_lower_state *s, kn_base *b, int node, int64_t run
         b->stride[a] = run;
 }
 
-/* The element in which room a node's values have. */
-static int64_t room_item(const kn_lower_state *s, int node)
+kiln_dtype kn_room_dtype(const kn_lower_state *s, int node)
 {
     kiln_dtype dtype = s->typed[node].dtype;
-    return kn_dtype_is_half(dtype) ? 4 : (int64_t)kiln_dtype_size(dtype);
+    return s->is_exact[node] ? dtype : kn_computed_dtype(dtype);
+}
+
+bool kn_is_number(const kn_lower_state *s, int node)
+{
+    const kn_node *n = &s->graph->node[node];
+    return s->typed[node].number.kind != KILN_ARG_NONE || (n->kind == KN_NODE_INPUT && !s->array[n->index]);
 }
 
 /* For each axis of what a slice or a transpose reads: the axis of the result that runs along it (-1: none), the start
@@ -186,7 +193,7 @@ void kn_bases_find(kn_lower_state *s)
         if (!s->is_room[n])
             continue;
         *b = (kn_base){KN_BASE_ROOM, n, 0, NULL};
-        set_dense(s, b, n, room_item(s, n));
+        set_dense(s, b, n, (int64_t)kiln_dtype_size(kn_room_dtype(s, n)));
     }
 }
 
@@ -456,6 +463,11 @@ static void expand(building *b, kn_use *u)
         add_leaf(b, u, base);
         return;
     }
+    bool computes = n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL || n->kind == KN_NODE_CAST;
+    if (computes && !kn_is_number(s, u->node) && (s->is_lone[u->node] || n->unit != b->group->unit)) {
+        ask_room(b, u->node);
+        return;
+    }
     switch (n->kind) {
     case KN_NODE_CALL:
     case KN_NODE_KERNEL:
@@ -646,6 +658,10 @@ kn_group_result kn_group_build(kn_group *out, int *room, const kn_lower_state *s
             out->root[q - 1] = other;
         }
     set_space(out, &s->typed[out->root[0]]);
+    out->unit = s->graph->node[root[0]].unit;
+    for (int r = 1; r < n_roots; ++r)
+        if (s->graph->node[root[r]].unit != out->unit)
+            return KN_GROUP_REFUSED;
     for (int r = 0; r < n_roots; ++r)
         if (!place_root(&b, r))
             return b.result == KN_GROUP_FAILED ? KN_GROUP_FAILED : KN_GROUP_REFUSED;

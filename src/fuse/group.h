@@ -59,8 +59,10 @@ typedef struct kn_lower_state {
     const kn_typed *typed;
     kiln_array *const *array; /* by input; NULL: a scalar */
     kn_arena *arena;
-    kn_base *base; /* by node */
-    bool *is_room; /* by node: computed by a kernel before it is used */
+    kn_base *base;  /* by node */
+    bool *is_room;  /* by node: computed by a kernel before it is used */
+    bool *is_lone;  /* by node: its texts do not mix with others (op.h): it has a kernel of its own */
+    bool *is_exact; /* by node: its room has elements of its dtype, not of that in which it is computed */
 } kn_lower_state;
 
 typedef struct kn_group {
@@ -69,6 +71,9 @@ typedef struct kn_group {
     uint64_t reduced;  /* its axes (bits) */
     bool is_settled;   /* there are reductions, and `reduced` says over what */
     bool is_too_large; /* why a node is asked for */
+    bool is_lone;      /* a kernel as the user defined it (lone.h): there are no uses */
+    int *spare;        /* of such: by output the room that it has where no root is that output */
+    kiln_kernel *unit; /* of its roots */
     int n_levels;
     int n_roots, *root;
     kn_use **root_use;
@@ -95,6 +100,10 @@ kn_group_result kn_group_build(kn_group *out, int *room, const kn_lower_state *s
 /* Whether two groups read something in the same way. */
 bool kn_groups_share(const kn_group *a, const kn_group *b);
 
+/* In which the elements of a node's room are. */
+kiln_dtype kn_room_dtype(const kn_lower_state *state, int node);
+/* A number by value: it lies nowhere, and is handed to each launch, or stands in the text. */
+bool kn_is_number(const kn_lower_state *state, int node);
 /* The broadcast shape of what a node reads. */
 int kn_node_in_shape(int64_t *shape, const kn_lower_state *state, int node);
 

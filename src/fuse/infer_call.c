@@ -247,6 +247,27 @@ static void bind_scalar(letters *l, const kn_inference *f, const kn_node *node, 
     l->by[c] = param->name;
 }
 
+/* Raw parameters say nothing of how many elements there are. */
+static kiln_status check_raw(const kn_inference *f, const kn_node *node)
+{
+    const kn_program *p = node->kernel->program;
+    bool any_raw = false, is_said = false;
+    for (int k = 0; k < p->n_in + p->n_out; ++k) {
+        any_raw |= p->param[k].is_raw;
+        is_said |= k < p->n_in && !p->param[k].is_raw && !read_by(f, node, k)->is_scalar;
+        if (k < p->n_in && read_by(f, node, k)->is_scalar && p->indexed >> k & 1)
+            return kn_graph_error(f->graph, node, KILN_ERROR_TYPE,
+                                  "%s: '%s' is raw, and the texts index it: an array was expected, a number "
+                                  "was given",
+                                  p->name, p->param[k].name);
+    }
+    return !any_raw || is_said ? KILN_OK
+                               : kn_graph_error(f->graph, node, KILN_ERROR_INVALID,
+                                                "%s: every array is raw, and nothing says how many elements "
+                                                "there are: one that is not was expected",
+                                                p->name);
+}
+
 /* A number for a parameter: one that fits, or of a dtype that can be cast safely. */
 static kiln_status check_scalar(const kn_inference *f, const kn_node *node, int k, kiln_dtype dtype)
 {
@@ -283,8 +304,8 @@ kiln_status kn_infer_kernel(kn_typed *out, const kn_inference *f, const kn_node 
 {
     const kn_program *p = node->kernel->program;
     letters l;
-    kiln_status status = KILN_OK;
     memset(&l, 0, sizeof l);
+    kiln_status status = check_raw(f, node);
     for (int k = 0; k < node->n_in && status == KILN_OK; ++k)
         if (!read_by(f, node, k)->is_scalar)
             status = bind_array(&l, f, node, k);

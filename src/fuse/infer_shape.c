@@ -38,7 +38,7 @@ kiln_status kn_infer_broadcast(kn_inference *f, const kn_node *node)
 {
     for (int k = 0; k < node->n_in; ++k) {
         const kn_typed *in = read_by(f, node, k);
-        if (kn_shape_broadcast(&f->ndim, f->shape, in->ndim, in->shape))
+        if (kn_node_reads_raw(node, k) || kn_shape_broadcast(&f->ndim, f->shape, in->ndim, in->shape))
             continue;
         return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE, "shapes %s and %s do not broadcast",
                               shape_words(f->ndim, f->shape).text, shape_words(in->ndim, in->shape).text);

@@ -2,6 +2,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "kernel/kernel.h"
 
 static int widest(const kn_graph *graph)
 {
@@ -11,8 +12,8 @@ static int widest(const kn_graph *graph)
     return most;
 }
 
-kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, const int *in, size_t at,
-                            size_t length)
+kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, const int *in, kiln_kernel *unit,
+                            size_t at, size_t length)
 {
     size_t bytes = ((size_t)widest(from) + 1) * sizeof(int);
     int *read = kn_malloc(bytes);
@@ -22,6 +23,9 @@ kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, con
         for (int i = 0; i < node.n_in; ++i)
             read[i] = number[node.in[i]];
         node.in = read;
+        bool computes = node.kind == KN_NODE_CALL || node.kind == KN_NODE_KERNEL || node.kind == KN_NODE_CAST;
+        if (computes && !node.unit)
+            node.unit = unit;
         node.at = at;
         node.length = length;
         if (node.kind == KN_NODE_INPUT)
@@ -38,12 +42,18 @@ const kn_expression *kn_expression_of(const kiln_kernel *kernel)
     return kernel->lowering && kernel->lowering->lower == kn_lower ? kernel->subject : NULL;
 }
 
-const char *kn_expression_option(const kn_expression *e)
+kiln_kernel *kn_expression_unit(kiln_kernel *kernel)
 {
-    const kiln_kernel_options *o = &e->options;
-    return o->flags                   ? "flags"
-           : o->preamble[0]           ? "preamble"
-           : o->n_compile_options > 0 ? "compile_options"
-           : o->n_headers > 0         ? "headers"
-                                      : NULL;
+    const kiln_kernel_options *o = &kn_expression_of(kernel)->options;
+    return o->flags || o->preamble[0] || o->n_compile_options > 0 || o->n_headers > 0 ? kernel : NULL;
+}
+
+const kn_param *kn_kernel_refused(const kn_program *p)
+{
+    const kn_param *refused = NULL;
+    for (int k = p->n_in + p->n_out; k-- > 0;)
+        if (p->param[k].type == KN_TYPE_STRUCT ||
+            (k < p->n_in && p->param[k].is_raw && p->param[k].is_non_const))
+            refused = &p->param[k];
+    return refused;
 }

@@ -8,6 +8,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "fuse/inline.h"
+#include "fuse/lone.h"
 #include "fuse/op.h"
 #include "fuse/report.h"
 #include "fuse/text.h"
@@ -71,6 +73,8 @@ static kiln_status prepare(lowering *l)
     l->state = (kn_lower_state){.graph = g, .typed = l->typed, .array = l->array, .arena = &l->arena};
     l->state.base = kn_arena_take(&l->arena, nodes * sizeof *l->state.base);
     l->state.is_room = kn_arena_take(&l->arena, nodes);
+    l->state.is_lone = kn_arena_take(&l->arena, nodes);
+    l->state.is_exact = kn_arena_take(&l->arena, nodes);
     l->is_alone = kn_arena_take(&l->arena, nodes);
     l->group_of = kn_arena_take(&l->arena, nodes * sizeof *l->group_of);
     l->output_of = kn_arena_take(&l->arena, nodes * sizeof *l->output_of);
@@ -83,6 +87,7 @@ static kiln_status prepare(lowering *l)
     memset(l->output_of, 0xff, nodes * sizeof *l->output_of);
     for (int j = g->n_out; j-- > 0;)
         l->output_of[g->out[j]] = j;
+    kn_lone_find(&l->state);
     return KILN_OK;
 }
 
@@ -123,16 +128,38 @@ static bool joins(lowering *l, int at, const kn_group *own, int root)
     return true;
 }
 
+/* Whether a root is in the group then. */
+static bool goes_along(lowering *l, int at, const kn_group *own, int root)
+{
+    if (!own->is_lone && !l->group[at].is_lone)
+        return joins(l, at, own, root);
+    if (!own->is_lone || !kn_lone_joins(&l->group[at], &l->state, root))
+        return false;
+    l->group_of[root] = at;
+    return true;
+}
+
+static kn_why why_room(const lowering *l, const kn_group *own, int room)
+{
+    const kn_node *n = &l->state.graph->node[room];
+    bool is_apart = n->unit != own->unit && (n->unit || n->kind == KN_NODE_CALL || n->kind == KN_NODE_CAST);
+    return own->is_too_large                                    ? KN_WHY_LONG
+           : own->is_lone || l->state.is_lone[room] || is_apart ? KN_WHY_ALONE
+                                                                : KN_WHY_PLACE;
+}
+
 static kiln_status place_root(lowering *l, int root)
 {
     kn_group own;
     int room = -1;
-    switch (kn_group_build(&own, &room, &l->state, &root, 1)) {
+    bool is_lone = l->state.is_lone[root];
+    switch (is_lone ? kn_lone_build(&own, &room, &l->state, root)
+                    : kn_group_build(&own, &room, &l->state, &root, 1)) {
     case KN_GROUP_ROOM:
         if (l->state.is_room[room])
             return kn_error(KILN_ERROR_INTERNAL, "%s: node %d is stored, and asked for again",
                             l->state.graph->name, room);
-        add_room(l, room, own.is_too_large ? KN_WHY_LONG : KN_WHY_PLACE);
+        add_room(l, room, why_room(l, &own, room));
         return KILN_OK;
     case KN_GROUP_DONE:
         break;
@@ -144,7 +171,7 @@ static kiln_status place_root(lowering *l, int root)
         return no_memory();
     }
     for (int at = 0; at < l->n_groups; ++at)
-        if (joins(l, at, &own, root))
+        if (goes_along(l, at, &own, root))
             return KILN_OK;
     l->group_of[root] = l->n_groups;
     l->group[l->n_groups++] = own;
@@ -168,49 +195,67 @@ static kiln_status find_groups(lowering *l)
 /* ---- bindings ---- */
 
 /* A view along the axes of the program's space. */
-static kiln_status set_view(kiln_array **out, const lowering *l, const kn_text *t, const kn_group *g,
-                            int count, kiln_array *array, char *data, kiln_dtype dtype, const int64_t *stride)
+static kiln_status make_view(kiln_array **out, kiln_array *array, char *data, kiln_dtype dtype, int ndim,
+                             const int64_t *shape, const int64_t *strides)
 {
-    int64_t shape[KILN_MAX_NDIM], strides[KILN_MAX_NDIM];
-    (void)l;
-    for (int k = 0; k < count; ++k) {
-        shape[k] = g->extent[t->order[k]];
-        strides[k] = stride[t->order[k]];
-    }
     if (array)
-        return kn_array_view(out, array, data, count, shape, strides);
-    kiln_status status = kn_array_placeholder(out, dtype, count, shape);
+        return kn_array_view(out, array, data, ndim, shape, strides);
+    kiln_status status = kn_array_placeholder(out, dtype, ndim, shape);
     if (status == KILN_OK) {
-        memcpy((*out)->strides, strides, (size_t)count * sizeof *strides);
+        memcpy((*out)->strides, strides, (size_t)ndim * sizeof *strides);
         (*out)->data = data;
     }
     return status;
 }
 
-static kiln_status bind_input(lowering *l, kn_lowered_part *part, const kn_text *t, const kn_group *g, int k)
+static kiln_status set_view(kiln_array **out, const kn_text *t, const kn_group *g, int count,
+                            kiln_array *array, char *data, kiln_dtype dtype, const int64_t *stride)
+{
+    int64_t shape[KILN_MAX_NDIM], strides[KILN_MAX_NDIM];
+    for (int k = 0; k < count; ++k) {
+        shape[k] = g->extent[t->order[k]];
+        strides[k] = stride[t->order[k]];
+    }
+    return make_view(out, array, data, dtype, count, shape, strides);
+}
+
+/* Where input k of a part comes from, and in which dtype it lies there. *array: that of the call which it is a view
+ * of; NULL: it is in a room. *data: where its first element is, in a room counted from where that begins. */
+static void find_source(const lowering *l, kn_lowered_part *part, const kn_text *t, int k, kiln_array **array,
+                        char **data)
 {
     const kn_text_param *p = &t->in[k];
     kn_operand *o = &part->binding.operand[k];
-    kn_source *source = &part->source[k];
+    *array = NULL;
     *o = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = p->dtype};
     if (!p->leaf) {
-        *source = (kn_source){p->input >= 0 ? KN_FROM_INPUT : KN_FROM_NUMBER, p->input, 0, p->number};
-        return KILN_OK;
+        part->source[k] = (kn_source){p->input >= 0 ? KN_FROM_INPUT : KN_FROM_NUMBER, p->input, 0, p->number};
+        return;
     }
-    kiln_array *array = NULL;
-    char *data = (char *)(intptr_t)p->leaf->shift; /* in a room, counted from where it begins */
-    *o = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = p->dtype, .seen = p->dtype};
+    *data = (char *)(intptr_t)p->leaf->shift;
+    *o = (kn_operand){.pass = KN_PASS_ARRAY, .seen = p->dtype};
     if (p->leaf->kind == KN_BASE_INPUT) {
         int input = l->state.graph->node[p->leaf->node].index;
-        array = l->array[input];
-        data = array->data + p->leaf->shift;
-        o->dtype = array->dtype;
-        *source = (kn_source){.kind = KN_FROM_INPUT, .index = input, .shift = p->leaf->shift};
+        *array = l->array[input];
+        *data = (*array)->data + p->leaf->shift;
+        o->dtype = (*array)->dtype;
+        part->source[k] = (kn_source){.kind = KN_FROM_INPUT, .index = input, .shift = p->leaf->shift};
     } else {
-        *source =
+        o->dtype = kn_room_dtype(&l->state, p->leaf->node);
+        part->source[k] =
             (kn_source){.kind = KN_FROM_ROOM, .index = l->room_of[p->leaf->node], .shift = p->leaf->shift};
     }
-    return set_view(&part->binding.array[k], l, t, g, g->ndim, array, data, o->dtype, p->leaf->stride);
+}
+
+static kiln_status bind_input(lowering *l, kn_lowered_part *part, const kn_text *t, const kn_group *g, int k)
+{
+    kiln_array *array;
+    char *data;
+    find_source(l, part, t, k, &array, &data);
+    if (!t->in[k].leaf)
+        return KILN_OK;
+    return set_view(&part->binding.array[k], t, g, g->ndim, array, data, part->binding.operand[k].dtype,
+                    t->in[k].leaf->stride);
 }
 
 /* Bytes along the axes of the group's space, of an array that has the root's shape. */
@@ -222,28 +267,36 @@ static void spread(int64_t *out, const lowering *l, const kn_group *g, int r, co
             out[g->root_use[r]->map[a].to] = stride[a];
 }
 
+/* Where a root is stored, in which dtype, and how it lies there. *given: the array of the call; NULL: it is in a room,
+ * or allocated. */
+static void find_target(const lowering *l, kn_operand *o, kn_source *source, kiln_array **given,
+                        int64_t *stride, int node)
+{
+    const kn_typed *typed = &l->typed[node];
+    int j = l->output_of[node];
+    bool is_room = l->state.is_room[node];
+    *given = j >= 0 && !is_room && l->call->out ? l->call->out[j] : NULL;
+    o->dtype = is_room ? kn_room_dtype(&l->state, node) : *given ? (*given)->dtype : typed->dtype;
+    *source = is_room ? (kn_source){.kind = KN_FROM_ROOM, .index = l->room_of[node]}
+                      : (kn_source){.kind = KN_FROM_OUTPUT, .index = j};
+    if (is_room)
+        kn_shape_c_strides(typed->ndim, typed->shape, (int64_t)kiln_dtype_size(o->dtype), stride);
+    else if (typed->ndim > 0)
+        memcpy(stride, *given ? (*given)->strides : l->out->form[j].extents + typed->ndim,
+               (size_t)typed->ndim * sizeof *stride);
+}
+
 static kiln_status bind_output(lowering *l, kn_lowered_part *part, const kn_text *t, const kn_group *g, int r)
 {
-    int node = g->root[r], j = l->output_of[node], k = t->n_in + r;
-    const kn_typed *typed = &l->typed[node];
-    kiln_dtype seen = kn_computed_dtype(typed->dtype);
-    kiln_array *given = j >= 0 && !l->state.is_room[node] && l->call->out ? l->call->out[j] : NULL;
-    int64_t dense[KILN_MAX_NDIM], stride[KILN_MAX_NDIM];
+    int node = g->root[r], k = t->n_in + r;
+    int64_t own[KILN_MAX_NDIM], stride[KILN_MAX_NDIM];
+    kiln_array *given;
     kn_operand *o = &part->binding.operand[k];
     bool is_kept = part->program->kept_outputs >> r & 1;
-    *o = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = typed->dtype, .seen = seen};
-    if (l->state.is_room[node])
-        o->dtype = seen;
-    else if (given)
-        o->dtype = given->dtype;
-    kn_shape_c_strides(typed->ndim, typed->shape, (int64_t)kiln_dtype_size(o->dtype), dense);
-    spread(stride, l, g, r,
-           given                    ? given->strides
-           : l->state.is_room[node] ? dense
-                                    : l->out->form[j].extents + typed->ndim);
-    part->source[k] = l->state.is_room[node] ? (kn_source){.kind = KN_FROM_ROOM, .index = l->room_of[node]}
-                                             : (kn_source){.kind = KN_FROM_OUTPUT, .index = j};
-    return set_view(&part->binding.array[k], l, t, g, is_kept ? t->n_kept : g->ndim, given,
+    *o = (kn_operand){.pass = KN_PASS_ARRAY, .seen = kn_computed_dtype(l->typed[node].dtype)};
+    find_target(l, o, &part->source[k], &given, own, node);
+    spread(stride, l, g, r, own);
+    return set_view(&part->binding.array[k], t, g, is_kept ? t->n_kept : g->ndim, given,
                     given ? given->data : NULL, o->dtype, stride);
 }
 
@@ -269,6 +322,82 @@ static kiln_status bind_part(lowering *l, kn_lowered_part *part, const kn_text *
         part->options.shape = part->shape;
         part->options.ndim = g->ndim;
     }
+    return status;
+}
+
+/* ---- kernels as the user defined them ---- */
+
+/* An array of a lone kernel, in its own shape. */
+static kiln_status bind_lone(kn_lowered_part *part, int k, const kn_typed *typed, kiln_array *array,
+                             char *data, const int64_t *stride)
+{
+    int64_t dense[KILN_MAX_NDIM];
+    kn_operand *o = &part->binding.operand[k];
+    if (part->program->param[k].is_raw) {
+        kn_shape_c_strides(typed->ndim, typed->shape, (int64_t)kiln_dtype_size(o->dtype), dense);
+        o->pass = KN_PASS_RAW;
+        o->raw_rank = typed->ndim;
+        o->raw_contiguous = memcmp(dense, stride, (size_t)typed->ndim * sizeof *dense) == 0;
+        if (o->dtype != o->seen)
+            return kn_error(KILN_ERROR_TYPE,
+                            "%s: '%s' is raw, and of %s; an array of %s was given, which raw parameters do "
+                            "not convert",
+                            part->program->name, part->program->param[k].name, kiln_dtype_name(o->seen),
+                            kiln_dtype_name(o->dtype));
+    }
+    return make_view(&part->binding.array[k], array, data, o->dtype, typed->ndim, typed->shape, stride);
+}
+
+static kiln_status bind_lone_input(lowering *l, kn_lowered_part *part, const kn_text *t, const kn_group *g,
+                                   int k)
+{
+    const kn_typed *typed = &l->typed[l->state.graph->node[g->root[0]].in[k]];
+    kiln_array *array;
+    char *data;
+    find_source(l, part, t, k, &array, &data);
+    return t->in[k].leaf ? bind_lone(part, k, typed, array, data, t->in[k].leaf->stride) : KILN_OK;
+}
+
+static kiln_status bind_lone_output(lowering *l, kn_lowered_part *part, const kn_group *g, int j)
+{
+    const kn_node *node = &l->state.graph->node[g->root[0]];
+    const kn_typed *typed = &l->typed[g->root[0]];
+    int k = node->n_in + j, r = kn_lone_root(g, &l->state, j);
+    int64_t stride[KILN_MAX_NDIM];
+    kiln_array *given = NULL;
+    kn_operand *o = &part->binding.operand[k];
+    *o =
+        (kn_operand){.pass = KN_PASS_ARRAY, .seen = node->kernel ? typed->param[k] : typed->variant.dtype[k]};
+    o->dtype = o->seen;
+    if (r >= 0) {
+        find_target(l, o, &part->source[k], &given, stride, g->root[r]);
+    } else {
+        part->source[k] = (kn_source){.kind = KN_FROM_ROOM, .index = g->spare[j]};
+        kn_shape_c_strides(typed->ndim, typed->shape, (int64_t)kiln_dtype_size(o->dtype), stride);
+    }
+    return bind_lone(part, k, typed, given, given ? given->data : NULL, stride);
+}
+
+static kiln_status make_lone(lowering *l, kn_lowered_part *part, kn_text *t, const kn_group *g)
+{
+    const kn_node *node = &l->state.graph->node[g->root[0]];
+    kn_binding *b = &part->binding;
+    kiln_status status = kn_lone_write(t, &part->kernel, g, &l->state);
+    part->program = t->program;
+    if (status != KILN_OK)
+        return status;
+    b->program = part->program;
+    b->device = l->call->device;
+    for (int k = 0; k < t->n_in && status == KILN_OK; ++k)
+        status = bind_lone_input(l, part, t, g, k);
+    for (int j = 0; j < part->program->n_out && status == KILN_OK; ++j)
+        status = bind_lone_output(l, part, g, j);
+    b->n_arrays = kn_operands_settle(b->operand, t->n_in + part->program->n_out);
+    part->options = (kiln_call_options)KILN_CALL_OPTIONS_INIT;
+    part->options.block = l->call->options->block;
+    part->options.axes = node->has_axes ? node->axis : NULL;
+    part->options.n_axes = node->has_axes ? node->n_axes : 0;
+    part->options.flags = node->keepdims ? KILN_CALL_KEEPDIMS : 0;
     return status;
 }
 
@@ -305,8 +434,11 @@ static kiln_status make_part(lowering *l, int at)
     const kn_group *g = &l->group[at];
     char name[KN_NAME_MAX];
     int room = -1;
+    if (g->is_lone)
+        return make_lone(l, part, &l->text[at], g);
     snprintf(name, sizeof name, l->n_groups > 1 ? "%.48s_%d" : "%.48s", l->state.graph->name, at + 1);
-    kiln_status status = kn_text_write(&l->text[at], &room, g, &l->state, name, &l->expression->options);
+    kiln_status status = kn_text_write(&l->text[at], &room, g, &l->state, name,
+                                       &(g->unit ? kn_expression_of(g->unit) : l->expression)->options);
     part->program = l->text[at].program;
     if (status == KILN_OK && room >= 0) {
         add_room(l, room, KN_WHY_PLACE);
@@ -334,23 +466,56 @@ static kiln_status make_parts(lowering *l)
 
 /* ---- rooms and results ---- */
 
+/* The outputs of a lone kernel that nobody asks for. */
+static int n_out_of(const lowering *l, const kn_group *g)
+{
+    const kn_node *node = &l->state.graph->node[g->root[0]];
+    return !g->is_lone ? 0 : node->kernel ? node->kernel->program->n_out : l->typed[g->root[0]].variant.n_out;
+}
+
+static int number_spares(lowering *l, int first)
+{
+    int count = 0;
+    for (int p = 0; p < l->n_groups; ++p)
+        for (int j = 0; j < n_out_of(l, &l->group[p]); ++j)
+            l->group[p].spare[j] = kn_lone_root(&l->group[p], &l->state, j) < 0 ? first + count++ : -1;
+    return count;
+}
+
+static void size_spares(lowering *l, int p)
+{
+    const kn_group *g = &l->group[p];
+    const kn_typed *t = &l->typed[g->root[0]];
+    const kn_node *node = &l->state.graph->node[g->root[0]];
+    for (int j = 0; j < n_out_of(l, g); ++j)
+        if (g->spare[j] >= 0)
+            l->out->room[g->spare[j]] = (kn_room){
+                kiln_dtype_size(node->kernel ? t->param[node->n_in + j] : t->variant.dtype[node->n_in + j]) *
+                    (size_t)kn_shape_size(t->ndim, t->shape),
+                p, p};
+}
+
 static kiln_status make_rooms(lowering *l)
 {
     int count = 0;
     for (int n = 0; n < l->state.graph->n_nodes; ++n)
         if (l->state.is_room[n])
             l->room_of[n] = count++;
+    int n_nodes = count;
+    count += number_spares(l, count);
     kn_free(l->out->room);
     l->out->room = kn_calloc((size_t)count + 1, sizeof *l->out->room);
     if (!l->out->room)
         return no_memory();
     l->out->n_rooms = count;
+    for (int p = 0; p < l->n_groups && n_nodes < count; ++p)
+        size_spares(l, p);
     for (int n = 0; n < l->state.graph->n_nodes; ++n) {
         if (!l->state.is_room[n])
             continue;
         kn_room *r = &l->out->room[l->room_of[n]];
         r->first = r->last = l->group_of[n];
-        r->size = kiln_dtype_size(kn_computed_dtype(l->typed[n].dtype)) *
+        r->size = kiln_dtype_size(kn_room_dtype(&l->state, n)) *
                   (size_t)kn_shape_size(l->typed[n].ndim, l->typed[n].shape);
         for (int p = 0; p < l->n_groups; ++p)
             for (const kn_leaf *leaf = l->group[p].leaf; leaf; leaf = leaf->next)
@@ -438,7 +603,7 @@ static kiln_status make_forms(lowering *l)
 /* A single map may write where it reads, if it does so element by element. */
 static void find_in_place(lowering *l)
 {
-    if (l->n_groups != 1 || l->group[0].n_levels > 0)
+    if (l->n_groups != 1 || l->group[0].n_levels > 0 || l->group[0].is_lone)
         return;
     const kn_group *g = &l->group[0];
     for (int r = 0; r < g->n_roots; ++r) {

@@ -56,14 +56,23 @@ static bool is_name_of_ours(const words *w)
     return w->length > 1 && at == w->length && strchr("xtsyvrefwcqp", w->word[0]);
 }
 
-static bool mixes(const char *text)
+static bool is_param(const words *w, const kn_param *param, int count)
+{
+    bool is = false;
+    for (int k = 0; k < count && !is; ++k)
+        is = is_word(w, param[k].name);
+    return is;
+}
+
+/* Other names stand for the parameters. */
+static bool mixes(const char *text, const kn_param *param, int count)
 {
     static const char *const alone[] = {"i", "n", "_ind", "return", "continue", "break", "goto"};
     words w = {.text = text ? text : ""};
     while (next_word(&w)) {
         if (w.kind == KN_TOKEN_OTHER && (w.word[0] == '#' || w.word[0] == '\\'))
             return false;
-        if (w.kind != KN_TOKEN_NAME || w.is_member)
+        if (w.kind != KN_TOKEN_NAME || w.is_member || is_param(&w, param, count))
             continue;
         if (is_name_of_ours(&w))
             return false;
@@ -184,10 +193,34 @@ static void settle_value(kn_op *op, const char *reduce_type)
     op->value_struct = reduce_type;
 }
 
-static bool texts_mix(const kn_op *op)
+static bool row_is_alone(const kiln_operation *d)
 {
-    return mixes(op->map) && mixes(op->reduce) && mixes(op->post) && mixes(op->identity) &&
-           (!op->preamble || !strchr(op->preamble, '#'));
+    kn_param param[KN_MAX_PARAMS];
+    int n_in, n_out;
+    if (kn_operation_params(param, &n_in, &n_out, d) != KILN_OK)
+        return false;
+    int count = n_in + n_out;
+    return !mixes(d->map, param, count) || !mixes(d->reduce, param, count) || !mixes(d->post, param, count) ||
+           !mixes(d->identity, param, count) || (d->preamble && strchr(d->preamble, '#'));
+}
+
+static bool program_is_alone(const kn_program *p)
+{
+    int count = p->n_in + p->n_out;
+    bool is_alone = p->loop_prep[0] || p->after_loop[0] || p->n_options > 0 || p->n_headers > 0 ||
+                    p->flags != 0 || strchr(p->preamble, '#');
+    for (int k = 0; k < count; ++k)
+        is_alone |= p->param[k].is_raw || p->param[k].is_non_const || p->param[k].type == KN_TYPE_STRUCT;
+    for (int s = 0; s < p->n_stages && !is_alone; ++s)
+        is_alone |=
+            !mixes(p->stage[s].body, p->param, count) || !mixes(p->stage[s].identity, p->param, count);
+    return is_alone || (strcmp(p->pattern, "m") != 0 && strcmp(p->pattern, "mrk") != 0);
+}
+
+bool kn_op_is_alone(const kn_node *node, const kn_typed *typed)
+{
+    return node->kind == KN_NODE_KERNEL ? program_is_alone(node->kernel->program)
+                                        : node->kind == KN_NODE_CALL && row_is_alone(typed->definition);
 }
 
 static kiln_status op_of_row(kn_op *op, kn_arena *arena, const kiln_operation *d, const kn_variant *v)
@@ -227,16 +260,8 @@ static kiln_status op_of_kernel(kn_op *op, kn_arena *arena, const kn_program *p,
     op->param = p->param;
     op->map = p->n_stages > 0 ? p->stage[0].body : "";
     op->preamble = p->preamble[0] ? p->preamble : NULL;
-    op->is_alone =
-        p->loop_prep[0] || p->after_loop[0] || p->n_options > 0 || p->n_headers > 0 || p->flags != 0;
-    for (int k = 0; k < p->n_in + p->n_out; ++k)
-        op->is_alone |= p->param[k].is_raw || p->param[k].is_non_const || p->param[k].type == KN_TYPE_STRUCT;
     if (strcmp(p->pattern, "m") == 0)
         return KILN_OK;
-    if (strcmp(p->pattern, "mrk") != 0) {
-        op->is_alone = true;
-        return KILN_OK;
-    }
     const kn_param *value = &p->param[p->stage[1].value[p->stage[1].n_read]];
     op->reduce = p->stage[1].body;
     op->identity = p->stage[1].identity[0] ? p->stage[1].identity : NULL;
@@ -264,7 +289,6 @@ kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, 
         op->map = "y = kn_narrow_exp(x)";
     if (squares) /* as NumPy does, too */
         op->map = "z = x * x";
-    op->is_alone = op->is_alone || !texts_mix(op);
     op->is_costly = op->map && is_costly(op->map);
     *out = op;
     return KILN_OK;

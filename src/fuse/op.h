@@ -16,7 +16,6 @@ typedef struct kn_op {
     const char *preamble;
     kiln_dtype value;         /* what is reduced; KILN_DTYPE_NONE: */
     const char *value_struct; /* a struct of the preamble */
-    bool is_alone;            /* its texts do not mix with others: a kernel of its own */
     bool is_costly;           /* its map calls functions or divides */
 } kn_op;
 
@@ -24,6 +23,11 @@ typedef struct kn_op {
 kiln_dtype kn_computed_dtype(kiln_dtype dtype);
 /* "float": its name in the source. */
 const char *kn_computed_name(kiln_dtype dtype);
+
+/* Whether a node's texts do not mix with others, so that it has a kernel of its own: they mention the index of an
+ * element, how many there are or an array as a whole, leave an element early, have texts around the loop or options
+ * of the compiler, or are no map and no reduction. */
+bool kn_op_is_alone(const kn_node *node, const kn_typed *typed);
 
 /* *out lives in the arena. squares: the node is the second power of what it reads. Errors: KILN_ERROR_MEMORY. */
 kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, const kn_typed *typed,

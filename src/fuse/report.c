@@ -24,13 +24,16 @@ static double bytes_of_node(const kn_lower_state *s, int node)
 static int item_of_leaf(const kn_lower_state *s, const kn_leaf *leaf)
 {
     kiln_dtype dtype = s->typed[leaf->node].dtype;
-    return (int)kiln_dtype_size(leaf->kind == KN_BASE_ROOM ? kn_computed_dtype(dtype) : dtype);
+    return (int)kiln_dtype_size(leaf->kind == KN_BASE_ROOM ? kn_room_dtype(s, leaf->node) : dtype);
 }
 
 static double bytes_of_group(const kn_lower_state *s, const kn_group *g)
 {
     double bytes = 0;
-    for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
+    const kn_node *lone = g->is_lone ? &s->graph->node[g->root[0]] : NULL;
+    for (int k = 0; lone && k < lone->n_in; ++k)
+        bytes += bytes_of_node(s, lone->in[k]);
+    for (const kn_leaf *leaf = g->leaf; leaf && !lone; leaf = leaf->next)
         bytes += leaf->kind == KN_BASE_RANGE ? 0 : bytes_along(g, leaf->stride, item_of_leaf(s, leaf));
     for (int r = 0; r < g->n_roots; ++r)
         bytes += bytes_of_node(s, g->root[r]);
@@ -106,7 +109,9 @@ void kn_report_part(kn_str *out, const kn_lower_state *s, const kn_group *g, con
             continue;
         kn_str_printf(out, " %s ", before);
         put_node(out, s, leaf->node);
-        kn_str_printf(out, " (%.0f bytes)", bytes_along(g, leaf->stride, item_of_leaf(s, leaf)));
+        kn_str_printf(out, " (%.0f bytes)",
+                      g->is_lone ? bytes_of_node(s, s->graph->node[g->root[0]].in[k])
+                                 : bytes_along(g, leaf->stride, item_of_leaf(s, leaf)));
         before = "and";
     }
     before = "writes";
@@ -126,7 +131,7 @@ void kn_report_all(kn_str *out, const kn_lower_state *s, const kn_group *group, 
         [KN_WHY_LONG] = "the kernel would be too large",
         [KN_WHY_ROWS] =
             "one kernel would read its inputs once for each reduction, or leave most of the device idle",
-        [KN_WHY_ALONE] = "its texts cannot stand beside others"};
+        [KN_WHY_ALONE] = "its texts, or its options, cannot stand beside others"};
     double moved = 0, eager = 0;
     for (int k = 0; k < n_groups; ++k)
         moved += bytes_of_group(s, &group[k]);

@@ -244,9 +244,7 @@ static void put_scalar(writer *w, kn_str *out, int node, kiln_dtype dtype)
 
 static bool is_number(const writer *w, int node)
 {
-    const kn_node *n = &w->state->graph->node[node];
-    return w->state->typed[node].number.kind != KILN_ARG_NONE ||
-           (n->kind == KN_NODE_INPUT && !w->state->array[n->index]);
+    return kn_is_number(w->state, node);
 }
 
 /* A text in the arena, and the string freed; "" where there is no memory. */
@@ -1041,12 +1039,6 @@ static void find_ops(writer *w)
             continue;
         if (!w->op[u->node])
             w->op[u->node] = find_op(w, u);
-        if (w->op[u->node] && w->op[u->node]->is_alone && w->status == KILN_OK)
-            w->status = kn_graph_error(
-                w->state->graph, node_of(w, u), KILN_ERROR_UNSUPPORTED,
-                "'%s' mentions an index or an array as a whole, leaves its element early, or has "
-                "compiler options: that cannot stand in an expression",
-                w->op[u->node]->name);
         if (w->op[u->node])
             w->space_of[u->node] = find_space(w, u, w->op[u->node]);
     }

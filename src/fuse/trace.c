@@ -38,6 +38,7 @@ typedef struct recording {
     /* One of the two: a node, but for what it reads and `index`; a graph. */
     const kn_node *node;
     const kn_graph *graph;
+    kiln_kernel *unit; /* the graph's */
     int n_in, n_out;
     const kiln_arg *in;
     const kiln_dtype *cast; /* to which inputs are cast before, NULL: to none */
@@ -82,10 +83,10 @@ static kiln_status add_operand(int *out, kn_graph *g, const recording *r, int k,
     return status;
 }
 
-static kiln_status add_graph(int *out, kn_graph *g, const kn_graph *from, const int *in)
+static kiln_status add_graph(int *out, kn_graph *g, const kn_graph *from, kiln_kernel *unit, const int *in)
 {
     int *number = kn_malloc((size_t)from->n_nodes * sizeof *number);
-    kiln_status status = number ? kn_graph_inline(number, g, from, in, 0, 0)
+    kiln_status status = number ? kn_graph_inline(number, g, from, in, unit, 0, 0)
                                 : kn_error_memory((size_t)from->n_nodes * sizeof *number, "a trace");
     for (int j = 0; j < from->n_out && status == KILN_OK; ++j)
         out[j] = number[from->out[j]];
@@ -103,7 +104,7 @@ static kiln_status add_recording(int *out, kn_graph *g, const recording *r, bool
     if (status != KILN_OK)
         return status;
     if (r->graph)
-        return add_graph(out, g, r->graph, in);
+        return add_graph(out, g, r->graph, r->unit, in);
     kn_node node = *r->node;
     node.in = in;
     node.n_in = r->n_in;
@@ -361,23 +362,13 @@ static kiln_status call_variant(kiln_array **out, const kn_program *p, const kil
 
 static kiln_status check_kernel(const kn_program *p)
 {
-    for (int k = 0; k < p->n_in + p->n_out; ++k)
-        if (p->param[k].is_raw || p->param[k].type == KN_TYPE_STRUCT)
-            return kn_error(KILN_ERROR_UNSUPPORTED,
-                            "%s: its parameter '%s' is %s: such a kernel cannot be called in a trace",
-                            p->name, p->param[k].name, p->param[k].is_raw ? "raw" : "a struct");
-    return KILN_OK;
-}
-
-static kiln_status check_expression(const kn_expression *e)
-{
-    const char *option = kn_expression_option(e);
-    return option
-               ? kn_error(
-                     KILN_ERROR_UNSUPPORTED,
-                     "%s: it was made with options.%s: such a kernel cannot be called in a trace, which is "
-                     "compiled as a whole",
-                     e->graph->name, option)
+    const kn_param *param = kn_kernel_refused(p);
+    return param
+               ? kn_error(KILN_ERROR_UNSUPPORTED,
+                          "%s: its parameter '%s' is %s: such a kernel cannot be called in a trace", p->name,
+                          param->name,
+                          param->type == KN_TYPE_STRUCT ? "a struct"
+                                                        : "raw and _non_const, an array that it may write to")
                : KILN_OK;
 }
 
@@ -395,10 +386,15 @@ static kiln_status record_call(kiln_array **out, int n_out, kiln_kernel *kernel,
         status = check_reduces(&node, p->name, p->reduced == KN_REDUCED_BY_CALL);
     if (status == KILN_OK)
         status = check_arguments(t, p->name, out, n_out, in, n_in);
-    if (status == KILN_OK)
-        status = e ? check_expression(e) : check_kernel(p);
-    const recording r = {
-        .name = p->name, .node = &node, .graph = e ? e->graph : NULL, .n_in = n_in, .n_out = n_out, .in = in};
+    if (status == KILN_OK && !e)
+        status = check_kernel(p);
+    const recording r = {.name = p->name,
+                         .node = &node,
+                         .graph = e ? e->graph : NULL,
+                         .unit = e ? kn_expression_unit(kernel) : NULL,
+                         .n_in = n_in,
+                         .n_out = n_out,
+                         .in = in};
     return status == KILN_OK ? record(out, t, &r) : status;
 }
 
@@ -549,7 +545,7 @@ static kiln_status copy_nodes(kn_graph *g, const kiln_trace *t, kiln_array *cons
     int in[KN_MAX_PARAMS], *number = kn_malloc((size_t)t->graph->n_nodes * sizeof *number);
     for (int k = 0; k < t->n_in; ++k)
         in[k] = k;
-    kiln_status status = number ? kn_graph_inline(number, g, t->graph, in, 0, 0)
+    kiln_status status = number ? kn_graph_inline(number, g, t->graph, in, NULL, 0, 0)
                                 : kn_error_memory((size_t)t->graph->n_nodes * sizeof *number, "a trace");
     for (int j = 0; j < n_results && status == KILN_OK; ++j)
         status = kn_graph_add_result(g, number[results[j]->node], NULL);

@@ -29,7 +29,8 @@ void kn_lowered_drop_parts(kn_lowered *l)
         const kn_program *program = l->part[p].program;
         for (int k = 0; program && k < program->n_in + program->n_out; ++k)
             kiln_array_free(l->part[p].binding.array[k]);
-        kn_program_free(l->part[p].program);
+        if (!l->part[p].kernel)
+            kn_program_free(l->part[p].program);
         kn_free(l->part[p].label);
     }
     kn_free(l->part);
@@ -55,7 +56,7 @@ static kiln_status plan_part(kn_compound_part *out, const kiln_kernel *kernel, k
     out->n_params = from->program->n_in + from->program->n_out;
     memcpy(out->source, from->source, sizeof out->source);
     from->binding.device = call->device;
-    from->binding.kept = kernel->kept;
+    from->binding.kept = from->kernel ? from->kernel->kept : kernel->kept;
     kn_call_plan *plan = NULL;
     kiln_status status =
         kn_call_plan_create(&plan, &from->binding, &from->options, NULL, 0, 0, build_flags, &one);

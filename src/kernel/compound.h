@@ -9,6 +9,7 @@
  * outputs that the call allocates have no data. */
 typedef struct kn_lowered_part {
     kn_program *program;
+    const kiln_kernel *kernel; /* whose program it is, while the call is lowered; NULL: the part's own */
     kn_binding binding;
     kn_source source[KN_MAX_PARAMS];
     kiln_call_options options;

@@ -22,7 +22,8 @@ from random_graphs import Graph, Value
 
 DTYPES = "float32 float32 float32 float64 float16 int32 int64 int8 uint8 uint16 bool complex64".split()
 WEAK = {bool: 2, int: 3, float: 5}
-ELEMENTWISE = [("T x, T y", "T z", "z = (x - y) * (x - y)", "k_gap"), ("T x", "T low, T high", "low = x - (T)1; high = x + (T)1", "k_pair")]
+ELEMENTWISE = [("T x, T y", "T z", "z = (x - y) * (x - y)", "k_gap"), ("T x", "T low, T high", "low = x - (T)1; high = x + (T)1", "k_pair"),
+               ("raw T t, T x", "T y, T z", "y = x * t[n - n]; if (i < 0) continue; z = -y", "k_lone")]
 FOLD = ("T x", "T y", "x * x", "a + b", "y = a", "0", "k_squares")
 
 
@@ -103,8 +104,8 @@ class Graphs(Library):
                 self.pools[d, is_whole] = pool = Pool(self, d, numbers)
                 pool.stored = pool.value.astype(d)
         self.lock, self.kernels, self.steps = threading.Lock(), collections.Counter(), 0
-        self.own = (ctypes.c_void_p * 3)(*[self.kernel("elementwise", *texts) for texts in ELEMENTWISE], self.kernel("reduction", *FOLD))
-        self.options = Options(ctypes.sizeof(Options), kernels=ctypes.cast(self.own, ctypes.c_void_p), n_kernels=3)
+        self.own = (ctypes.c_void_p * 4)(*[self.kernel("elementwise", *texts) for texts in ELEMENTWISE], self.kernel("reduction", *FOLD))
+        self.options = Options(ctypes.sizeof(Options), kernels=ctypes.cast(self.own, ctypes.c_void_p), n_kernels=4)
 
     def kernel(self, kind, *texts):
         out = ctypes.c_void_p()

@@ -327,6 +327,9 @@ def by_kernel(name, a, b, axis, keepdims):
         one = Value("1", 1)
         low, value = arithmetic("-", a, one), arithmetic("+", a, one)
         value, text = (low, f"k_pair({a.text})[0]") if keepdims else (value, f"k_pair({a.text})[1]")
+    elif name == "k_lone":  # of which one element is read as an array's
+        certain(np.size(b.typed) > 0)
+        value, text = arithmetic("*", a, viewed("{}", b, lambda v: v[(0,) * v.ndim])), f"k_lone({b.text}, {a.text})[0]"
     else:
         value = folded("sum", arithmetic("*", a, a), axis, keepdims)
         text = f"k_squares({a.text}, axis={axis}{', keepdims=True' if keepdims else ''})"
@@ -432,7 +435,7 @@ class Graph:
         if way < 0.82:
             return cast(a, rng.choice(CAST_TYPES))
         if way < 0.85:
-            return by_kernel(rng.choice(["k_gap", "k_pair", "k_squares"]), a, self.operand(a), self.axis(a), rng.random() < 0.5)
+            return by_kernel(rng.choice(["k_gap", "k_pair", "k_squares", "k_lone"]), a, self.operand(a), self.axis(a), rng.random() < 0.5)
         if way < 0.91:
             return self.fold(a)
         return self.view(a)

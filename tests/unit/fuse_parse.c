@@ -18,7 +18,7 @@ static int make_kernels(void **state)
            kiln_reduction_create(&sum_of, "T x", "T y", "x", "a + b", "y = a", "0", "sum_of", NULL) ||
            kiln_elementwise_create(&pair_of, "T x", "T low, T high", "low = x - 1; high = x + 1", "pair_of",
                                    NULL) ||
-           kiln_elementwise_create(&raw_one, "raw T x, T i0", "T z", "z = x[0]", "raw_one", NULL);
+           kiln_elementwise_create(&raw_one, "raw _non_const T x, T y", "T z", "z = x[0]", "raw_one", NULL);
 }
 
 static int free_kernels(void **state)
@@ -464,7 +464,9 @@ static void arguments_that_are_refused(void **state)
     assert_refused("sum_of(x, y)", "axis: a whole number");
     assert_refused("squared(x)", "squared: the argument 'y' is missing");
     assert_refused("squared(x, y, axis=0)", "squared has no argument 'axis'; there are: x, y");
-    assert_refused("raw_one(x, y)", "raw_one: its parameter 'x' is raw, which no expression has");
+    assert_refused("raw_one(x, y)",
+                   "raw_one: its parameter 'x' is raw and _non_const, an array that it may write to, which "
+                   "no expression has");
     assert_refused("transpose()", "transpose: an array was expected");
     assert_refused("transpose(x, 1.5)", "axis: a whole number");
     assert_refused("transpose(x, shape=1)", "transpose has no argument 'shape'; there are: axes");

@@ -43,7 +43,34 @@ static void drain(void)
         kiln_array_free(pool[--n_pool]);
 }
 
-static kiln_kernel *split, *weighted, *doubled, *raw, *record, *formula, *fast;
+static kiln_kernel *split, *weighted, *doubled, *raw, *record, *formula, *fast, *numbered, *gather, *scatter,
+    *prepared, *early, *placed, *writes, *all_raw, *with_text;
+
+/* Kernels whose texts do not mix with others. */
+static int make_lone_kernels(void)
+{
+    kiln_kernel_options around = KILN_KERNEL_OPTIONS_INIT, macro = KILN_KERNEL_OPTIONS_INIT,
+                        text = KILN_KERNEL_OPTIONS_INIT;
+    around.loop_prep = "const int factor = 3;";
+    around.after_loop = "(void)factor;";
+    macro.preamble = "#define HALF(x) ((x) / 2)\n";
+    text.preamble = "__device__ float tripled(const float v) { return 3 * v; }";
+    return kiln_elementwise_create(&numbered, "T x", "T low, T high",
+                                   "low = x - (T)i; high = x + (T)(n + _ind.get()[_ind.ndim - 1])",
+                                   "numbered", NULL) ||
+           kiln_elementwise_create(&gather, "raw T t, T x, float64 by", "T y",
+                                   "y = t[t.size() - 1 - i % t.size()] * x * (T)by", "gather", NULL) ||
+           kiln_elementwise_create(&scatter, "T x", "raw T y, T z", "y[n - 1 - i] = x; z = x", "scatter",
+                                   NULL) ||
+           kiln_elementwise_create(&prepared, "T x", "T y", "y = x * (T)factor", "prepared", &around) ||
+           kiln_elementwise_create(&early, "T x1", "T y1", "y1 = HALF(x1); if (x1 > 5) continue; y1 = -y1",
+                                   "early", &macro) ||
+           kiln_reduction_create(&placed, "T x", "T y", "x * (T)(i + 1)", "a + b", "y = a", "0", "placed",
+                                 NULL) ||
+           kiln_elementwise_create(&writes, "raw _non_const T x, T y", "T z", "z = y", "writes", NULL) ||
+           kiln_elementwise_create(&all_raw, "raw T x", "T z", "z = x[0]", "all_raw", NULL) ||
+           kiln_expression_create(&with_text, "a", "m = a * 2 - a.mean(); m, exp(-m * m).T", &text);
+}
 
 static int make_kernels(void **state)
 {
@@ -60,12 +87,13 @@ static int make_kernels(void **state)
            kiln_elementwise_create(&record, "T x, pair p", "T z", "z = x * (T)p.a", "paired", &with_struct) ||
            kiln_expression_create(&formula, "a, b",
                                   "d = a - mean(a, axis=-1, keepdims=True); d * b, sum(d * d)", NULL) ||
-           kiln_expression_create(&fast, "a", "exp(a)", &fast_math);
+           kiln_expression_create(&fast, "a", "exp(a)", &fast_math) || make_lone_kernels();
 }
 
 static int free_kernels(void **state)
 {
-    kiln_kernel *const all[] = {split, weighted, doubled, raw, record, formula, fast};
+    kiln_kernel *const all[] = {split,  weighted, doubled,  raw,   record, formula, fast,    numbered,
+                                gather, scatter,  prepared, early, placed, writes,  all_raw, with_text};
     (void)state;
     for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k)
         kiln_kernel_free(all[k]);
@@ -532,11 +560,84 @@ static int in_two_kernels(kiln_array **out, kiln_array *const *in)
     return 1;
 }
 
+/* Texts that do not mix with others have kernels of their own, over what lies in memory. */
+static int lone_kernels(kiln_array **out, kiln_array *const *in)
+{
+    kiln_array *two[2] = {NULL}, *one = NULL, *table = binary("multiply", in[1], kiln_arg_int(2));
+    kiln_arg args[3] = {kiln_arg_array(binary("add", in[0], kiln_arg_array(in[1])))};
+    OK(kiln_kernel_call(numbered, two, 2, args, 1, NULL));
+    out[0] = binary("subtract", keep(two[1]), kiln_arg_array(keep(two[0])));
+    out[1] = two[0];
+    args[0] = kiln_arg_array(index_of(in[0], "::-1"));
+    two[0] = two[1] = NULL;
+    OK(kiln_kernel_call(numbered, two, 2, args, 1, NULL)); /* of which one is needed */
+    out[2] = binary("add", keep(two[1]), kiln_arg_int(1));
+    keep(two[0]);
+    args[0] = kiln_arg_array(table);
+    args[1] = kiln_arg_array(binary("add", in[0], kiln_arg_int(1)));
+    args[2] = kiln_arg_float64(0.5);
+    OK(kiln_kernel_call(gather, &one, 1, args, 3, NULL));
+    out[3] = unary("negative", keep(one));
+    one = NULL;
+    OK(kiln_kernel_call(prepared, &one, 1, &args[1], 1, NULL));
+    out[4] = keep(one);
+    args[0] = kiln_arg_array(unary("sqrt", one));
+    one = NULL;
+    OK(kiln_kernel_call(early, &one, 1, args, 1, NULL));
+    out[5] = keep(one);
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    const int axis = -1;
+    options.axes = &axis;
+    options.n_axes = 1;
+    options.flags = KILN_CALL_KEEPDIMS;
+    one = NULL;
+    OK(kiln_kernel_call(placed, &one, 1, &args[1], 1, &options));
+    out[6] = binary("add", keep(one), kiln_arg_array(in[0]));
+    two[0] = two[1] = NULL;
+    OK(kiln_kernel_call(with_text, two, 2, &args[1], 1, NULL));
+    out[7] = binary("multiply", keep(two[0]), kiln_arg_int(3));
+    out[8] = keep(two[1]);
+    one = NULL;
+    OK(kiln_kernel_call(fast, &one, 1, args, 1, NULL));
+    out[9] = keep(one);
+    out[10] = apply("fuse_numbered", 1, &args[1], NULL);
+    return 11;
+}
+
+static void kernels_of_their_own(void **state)
+{
+    static const int64_t shape[] = {3, 4};
+    kiln_operation numbers = KILN_OPERATION_INIT;
+    kiln_array *traced[64];
+    char *text = NULL;
+    int n_out;
+    (void)state;
+    numbers.name = "fuse_numbered";
+    numbers.in_params = "T x";
+    numbers.out_params = "T y";
+    numbers.types = "f->f d->d";
+    numbers.map = "y = x * (T)i";
+    OK(kiln_operation_register(&numbers));
+    check(lone_kernels, KILN_FLOAT32);
+    check(lone_kernels, KILN_FLOAT16);
+    check(lone_kernels, KILN_FLOAT64);
+    kiln_array *in[] = {range(KILN_FLOAT32, 2, shape), range(KILN_FLOAT32, 1, shape + 1)};
+    const kiln_arg args[] = {kiln_arg_array(in[0]), kiln_arg_array(in[1])};
+    kiln_kernel *kernel = trace_of(lone_kernels, in, 2, traced, &n_out);
+    OK(kiln_kernel_explain(&text, kernel, NULL, n_out, args, 2, NULL, "host"));
+    if (!strstr(text, "its texts, or its options, cannot stand beside others") ||
+        !strstr(text, "fast_math=\"1\"") || !strstr(text, "tripled"))
+        fail_msg("%s", text);
+    free(text);
+    kiln_kernel_free(kernel);
+    drain();
+}
+
 /* The same in expressions: such a kernel is a function there. */
 static void expressions_in_expressions(void **state)
 {
     static const int64_t shape[] = {3, 4};
-    kiln_kernel *const kernels[] = {formula, fast};
+    kiln_kernel *const kernels[] = {formula, fast, gather, scatter};
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     kiln_kernel *outer = NULL;
     kiln_array *x = range(KILN_FLOAT32, 2, shape), *inside[2] = {NULL}, *out[2] = {NULL};
@@ -552,7 +653,24 @@ static void expressions_in_expressions(void **state)
     kiln_kernel_free(outer);
     options.kernels = kernels + 1;
     outer = NULL;
-    FAILS(kiln_expression_create(&outer, "x", "expression(x)", &options), KILN_ERROR_SYNTAX, "options.flags");
+    options.n_kernels = 3;
+    OK(kiln_expression_create(
+        &outer, "x", "y = expression(x * 0) * x; gather(x[0] + 0, y, 1.0), scatter(x + 0)[0] * 2", &options));
+    out[0] = out[1] = NULL;
+    OK(kiln_kernel_call(outer, out, 2, in, 1, NULL));
+    assert_equal(keep(out[0]), binary("multiply", x, kiln_arg_array(index_of(index_of(x, "0"), "::-1"))), 2);
+    assert_equal(keep(out[1]), binary("multiply", index_of(x, "::-1, ::-1"), kiln_arg_int(2)), 3);
+    kiln_kernel_free(outer);
+    outer = NULL;
+    options.n_kernels = 0;
+    options.kernels = NULL;
+    options.loop_prep = "int k = 0;";
+    FAILS(kiln_expression_create(&outer, "x", "x", &options), KILN_ERROR_INVALID,
+          "options.loop_prep was given");
+    options.loop_prep = NULL;
+    options.after_loop = ";";
+    FAILS(kiln_expression_create(&outer, "x", "x", &options), KILN_ERROR_INVALID,
+          "options.after_loop was given");
     assert_null(outer);
     drain();
 }
@@ -704,9 +822,10 @@ static void arguments_that_are_refused(void **state)
     FAILS(kiln_apply(&f.data, 1, "add", (kiln_arg[]){x, x}, 2, NULL), KILN_ERROR_INVALID, "out[0]: an array");
     FAILS(kiln_kernel_call(doubled, &f.x, 1, &data, 1, NULL), KILN_ERROR_INVALID,
           "in[0] is an array with data");
-    FAILS(run(raw, 1, x, x, NULL), KILN_ERROR_UNSUPPORTED, "'x' is raw");
+    FAILS(run(writes, 1, x, x, NULL), KILN_ERROR_UNSUPPORTED, "'x' is raw and _non_const");
+    FAILS(run(all_raw, 1, x, x, NULL), KILN_ERROR_INVALID, "every array is raw");
+    FAILS(run(raw, 1, kiln_arg_float(1), x, NULL), KILN_ERROR_TYPE, "'x' is raw, and the texts index it");
     FAILS(run(record, 1, x, one, NULL), KILN_ERROR_UNSUPPORTED, "'p' is a struct");
-    FAILS(run(fast, 1, x, x, NULL), KILN_ERROR_UNSUPPORTED, "options.flags");
     FAILS(run(split, 2, x, z, NULL), KILN_ERROR_TYPE, "type T");
     FAILS(run(split, 2, x, kiln_arg_complex(1, 1), NULL), KILN_ERROR_TYPE, "split");
     end(&f);
@@ -963,6 +1082,7 @@ int main(void)
         cmocka_unit_test(views_of_numbers),
         cmocka_unit_test(a_trace_in_a_trace),
         cmocka_unit_test(expressions_in_expressions),
+        cmocka_unit_test(kernels_of_their_own),
         cmocka_unit_test(values_are_named),
         cmocka_unit_test(inputs_at_any_time),
         cmocka_unit_test(many_inputs),

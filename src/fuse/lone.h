@@ -1,0 +1,24 @@
+/* fuse/lone.h - a kernel of the user's, or an operation that was registered, whose texts do not mix with others: a
+ * kernel of its own, as it was defined, over what lies in memory. Its group has no uses; the leaves are the inputs
+ * that are arrays, their strides along the inputs' own axes. */
+#ifndef KN_FUSE_LONE_H
+#define KN_FUSE_LONE_H
+
+#include "fuse/text.h"
+
+/* Sets is_lone and is_exact of all nodes. */
+void kn_lone_find(kn_lower_state *state);
+
+/* The group of a root. *room: an input that has to be stored first. */
+kn_group_result kn_lone_build(kn_group *out, int *room, const kn_lower_state *state, int root);
+/* Adds a root that is another output of the same call; false: it is none, or there is no memory. */
+bool kn_lone_joins(kn_group *group, const kn_lower_state *state, int root);
+/* Which of the roots is output j; -1: none. */
+int kn_lone_root(const kn_group *group, const kn_lower_state *state, int j);
+
+/* The program, and where each input is from. *kernel: whose program it is; NULL: out->program is the caller's to
+ * free. */
+kiln_status kn_lone_write(kn_text *out, const kiln_kernel **kernel, const kn_group *group,
+                          const kn_lower_state *state);
+
+#endif
