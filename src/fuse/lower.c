@@ -8,7 +8,6 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "fuse/inline.h"
 #include "fuse/lone.h"
 #include "fuse/op.h"
 #include "fuse/report.h"
@@ -434,11 +433,11 @@ static kiln_status make_part(lowering *l, int at)
     const kn_group *g = &l->group[at];
     char name[KN_NAME_MAX];
     int room = -1;
+    const kn_expression *e = g->unit ? g->unit->subject : l->expression;
     if (g->is_lone)
         return make_lone(l, part, &l->text[at], g);
     snprintf(name, sizeof name, l->n_groups > 1 ? "%.48s_%d" : "%.48s", l->state.graph->name, at + 1);
-    kiln_status status = kn_text_write(&l->text[at], &room, g, &l->state, name,
-                                       &(g->unit ? kn_expression_of(g->unit) : l->expression)->options);
+    kiln_status status = kn_text_write(&l->text[at], &room, g, &l->state, name, &e->options);
     part->program = l->text[at].program;
     if (status == KILN_OK && room >= 0) {
         add_room(l, room, KN_WHY_PLACE);

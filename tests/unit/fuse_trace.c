@@ -620,7 +620,6 @@ static void kernels_of_their_own(void **state)
     OK(kiln_operation_register(&numbers));
     check(lone_kernels, KILN_FLOAT32);
     check(lone_kernels, KILN_FLOAT16);
-    check(lone_kernels, KILN_FLOAT64);
     kiln_array *in[] = {range(KILN_FLOAT32, 2, shape), range(KILN_FLOAT32, 1, shape + 1)};
     const kiln_arg args[] = {kiln_arg_array(in[0]), kiln_arg_array(in[1])};
     kiln_kernel *kernel = trace_of(lone_kernels, in, 2, traced, &n_out);
