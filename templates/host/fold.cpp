@@ -7,10 +7,18 @@ ${axes}
 #pragma GCC optimize("no-tree-pre")
 #endif
 
+/* As many steps as are kn_all vectors: compilers take seconds where they are more. */
+constexpr int kn_steps_of(const int kn_all, const int kn_each) {
+    int kn_n = 4;
+    while (kn_n * 2 * kn_each <= kn_all && kn_n < 64)
+        kn_n *= 2;
+    return kn_n;
+}
+
 enum {
     kn_lanes = ${lanes},                /* neighbours of a row side by side; 1: results are */
     kn_by_rows = kn_lanes > 1,
-    kn_depth = ${depth},                /* steps that are folded one behind the other, in registers */
+    kn_depth = kn_steps_of(${depth}, (kn_lanes * sizeof(${type}) + 63) / 64), /* steps that are folded one behind the other, in registers */
     kn_most = kn_by_rows ? kn_lanes : ${wide},
     kn_series = 8,                      /* of those, that are folded together */
     kn_deep = kn_by_rows ? 64 : 1,      /* steps of a row are folded in pairs, and pairs of pairs */
@@ -114,8 +122,9 @@ KN_INDEPENDENT
         else
             kn_fold_loop(kn_n, kn_bool<true>(), kn_order, kn_to, kn_row, kn_width);
     };
-    /* Both of kn_width values; in pairs, the first with the one behind the middle. */
-    const auto kn_fold_pair = [&](${type} *kn_to, const ${type} *kn_from, const long long kn_width) {
+    /* Both of kn_width values; in pairs, the first with the one behind the middle. A function: where each of its calls is a loop of
+     * its own, they take more of the compiler's time than all else. */
+    const auto kn_fold_pair = [&](${type} *kn_to, const ${type} *kn_from, const long long kn_width) __attribute__((noinline)) {
 KN_INDEPENDENT
         for (long long kn_k = 0; kn_k < kn_width; ++kn_k)
             kn_to[kn_k] = ${fold}(kn_to[kn_k], kn_from[kn_k]);
@@ -130,10 +139,7 @@ KN_INDEPENDENT
         ++kn_top;
         for (long long kn_bits = kn_turn++; kn_bits & 1; kn_bits >>= 1, --kn_top) {
             ${type} *const kn_to = kn_side + (kn_top - 2) * kn_most;
-            if (kn_live == kn_most)
-                kn_fold_pair(kn_to, kn_to + kn_most, kn_most);
-            else
-                kn_fold_pair(kn_to, kn_to + kn_most, kn_live);
+            kn_fold_pair(kn_to, kn_to + kn_most, kn_live);
         }
     };
     const auto kn_go_down = [&](kn_place &kn_row, const long long kn_steps) {

@@ -168,8 +168,9 @@ def check_reduction(kiln, name, dtype):
 
 
 def check_empty(kiln):
-    for name, function in REDUCTIONS.items():
-        for dtype in ("bool", "int32", "float16", "float64", "complex64"):
+    dtypes = ("bool", "int32", "float16", "float64", "complex64")
+    for n, (name, function) in enumerate(REDUCTIONS.items()):
+        for dtype in dtypes if SOAK else (dtypes[n % 5], dtypes[(n + 2) % 5]):
             x = np.zeros((3, 0), dtype)
             right, got = by_numpy(function, x, (1,), False), kiln.operate(name, [x], [1])
             if isinstance(right, TypeError):
@@ -199,7 +200,7 @@ def check_moments(kiln):
     x = rng.standard_normal((7, 20)) + 1j * rng.standard_normal((7, 20))
     for dtype in ("float16", "float32", "float64", "complex64", "complex128", "uint8"):
         data = (abs(x) * 50).astype(dtype) if dtype == "uint8" else (x if dtype[0] == "c" else x.real).astype(dtype)
-        for name, function in (("var", np.var), ("std", np.std)):
+        for name, function in (("var", np.var), ("std", np.std)) if SOAK or dtype in ("float16", "complex64") else (("var", np.var),):
             for ddof in (0, 1, 2.5, 20, 30):
                 with np.errstate(all="ignore"), warnings.catch_warnings():
                     warnings.simplefilter("ignore")

@@ -163,9 +163,10 @@ KERNELS = [("sum", d) for d in "float32 float16 bfloat16 float64 int8 uint16 int
            ("mixed", "int8", "float32", "float64"), ("mixed", "bool", "bfloat16", "int32"), ("best", "float32"), ("best", "uint8"),
            ("first", "float32"), ("first", "int16"),
            ("range", "float32", "int16"), ("places", "int32"), ("moments", "float32"), ("moments", "float16"), ("top", "float32"), ("all", "bool")]
-# On the host, where others are cheap, these too.
+# On the host, where others are cheap, some of these too: as many as a seed takes, or all with KILN_SOAK=1.
 MORE_KERNELS = [("sum", "complex128"), ("sum", "int64"), ("sum", "uint32"), ("sum", "uint8"), ("dot", "float64", "float16"), ("largest", "bfloat16"),
                 ("largest", "uint32"), ("best", "float64"), ("best", "bfloat16"), ("best", "int64"), ("moments", "uint8"), ("places", "float16")]
+SOME_KERNELS = 3
 
 
 def sum_dtype(dtype):
@@ -359,7 +360,7 @@ class CallOptions(ctypes.Structure):
 
 
 class Reductions(Library):
-    def __init__(self, path, is_large):
+    def __init__(self, path, is_large, seed):
         super().__init__(path)
         for name, kind in (("data", ctypes.c_void_p), ("shape", ctypes.POINTER(ctypes.c_int64)), ("ndim", ctypes.c_int), ("nbytes", ctypes.c_size_t)):
             getattr(self.c, f"kiln_array_{name}").restype = kind
@@ -373,7 +374,8 @@ class Reductions(Library):
         self.device = device.value
         self.is_large = self.device != 1 if is_large is None else is_large
         self.pool_size = 2 ** 24 + 2 ** 20 if self.is_large else 2 ** 18
-        self.keys = KERNELS if self.device != 1 else KERNELS + MORE_KERNELS
+        more = MORE_KERNELS if os.environ.get("KILN_SOAK") == "1" else random.Random(seed).sample(MORE_KERNELS, SOME_KERNELS)
+        self.keys = KERNELS if self.device != 1 else KERNELS + more
         dtypes = {d for key in self.keys for d in key[1:]}
         self.numbers = {d: self.dtype_number(d) for d in dtypes | {d for key in self.keys for d in out_dtypes(key)}}
         self.pools = {(d, is_whole): Pool(self, d, drawn) for is_whole, drawn in drawn_numbers(self.pool_size).items() for d in dtypes
@@ -554,7 +556,7 @@ def main():
     if o.target:
         os.environ["KILN_TARGET"] = o.target
     start = time.monotonic()
-    kiln = Reductions(o.library, o.large)
+    kiln = Reductions(o.library, o.large, o.seed)
 
     def part(indices):
         for index in indices:
