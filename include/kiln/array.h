@@ -140,6 +140,10 @@ KILN_API kiln_status kiln_array_squeeze(kiln_array **out, kiln_array *array, int
 
 /* A new C-ordered array with the same elements, on the same device. */
 KILN_API kiln_status kiln_array_copy(kiln_array **out, kiln_array *array);
+/* A new C-ordered array of the elements in another dtype, as NumPy's astype: towards zero, of complex
+ * numbers the real parts, true where there is no zero. A kernel. KILN_ERROR_TYPE for what is no
+ * dtype, and the errors of kiln_kernel_call. */
+KILN_API kiln_status kiln_array_astype(kiln_array **out, kiln_array *array, kiln_dtype dtype);
 /* array itself (one more reference) where it is C-contiguous, else a C-ordered copy. */
 KILN_API kiln_status kiln_array_contiguous(kiln_array **out, kiln_array *array);
 /* array itself (one more reference) where it is on device already, else a copy there, queued on the

@@ -19,7 +19,7 @@
  * Between begin and end, calls with an array of the trace are recorded: kiln_apply and the
  * functions of kiln/ops.h, kiln_kernel_call of kernels that strings define (elementwise ones and
  * reductions, without struct parameters and raw ones that they may write to) and of kernels of
- * expressions and traces, the views of kiln/array.h, and copies. They give arrays of the trace,
+ * expressions and traces, the views of kiln/array.h, copies and astype. They give arrays of the trace,
  * with the dtypes and shapes that the same calls give outside, and fail where those would for their
  * arguments; a call that fails leaves the trace as it was. Kernels whose texts or options cannot
  * share a kernel with others (kiln/expression.h says which) are launched by themselves. Arrays of a trace have no data: what

@@ -107,6 +107,8 @@ typedef struct kn_array_kernels {
     /* One element everywhere; a range along the only axis. Any strides. */
     kiln_status (*fill)(kiln_array *to, const void *value, kiln_stream *stream);
     kiln_status (*range)(kiln_array *to, const kn_range *range, kiln_stream *stream);
+    /* A new C-ordered array of another dtype. */
+    kiln_status (*convert)(kiln_array **out, kiln_array *from, kiln_dtype dtype);
 } kn_array_kernels;
 /* kernels lives for ever; each of its functions may be NULL. */
 void kn_array_set_kernels(const kn_array_kernels *kernels);

@@ -30,6 +30,7 @@ typedef struct kn_recording {
     kiln_status (*reshape)(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape);
     kiln_status (*broadcast_to)(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape);
     kiln_status (*copy)(kiln_array **out, kiln_array *array);
+    kiln_status (*astype)(kiln_array **out, kiln_array *array, kiln_dtype dtype);
     kiln_status (*apply)(kiln_array **out, int n_out, const char *name, const kiln_arg *in, int n_in,
                          const kiln_call_options *options);
     kiln_status (*call)(kiln_array **out, int n_out, kiln_kernel *kernel, const kiln_arg *in, int n_in,

@@ -236,6 +236,27 @@ kiln_status kiln_array_copy(kiln_array **out, kiln_array *array)
     return status;
 }
 
+kiln_status kiln_array_astype(kiln_array **out, kiln_array *array, kiln_dtype dtype)
+{
+    const kn_array_kernels *kernels = kn_array_get_kernels();
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "kiln_array_astype: out is NULL");
+    if (kiln_dtype_size(dtype) == 0)
+        return kn_error(
+            KILN_ERROR_TYPE,
+            "kiln_array_astype: dtype number %d was given, which is no dtype; one of KILN_BOOL to "
+            "KILN_COMPLEX128 was expected",
+            (int)dtype);
+    if (array && array->recorder)
+        return array->recorder->functions->astype(out, array, dtype);
+    kiln_status status = kn_array_check_data(array, "kiln_array_astype");
+    if (status || array->dtype == dtype)
+        return status ? status : kiln_array_copy(out, array);
+    if (!kernels || !kernels->convert)
+        return kn_error(KILN_ERROR_UNSUPPORTED, "kiln_array_astype: this program links no kernels");
+    return kernels->convert(out, array, dtype);
+}
+
 kiln_status kiln_array_contiguous(kiln_array **out, kiln_array *array)
 {
     if (!out || !array)

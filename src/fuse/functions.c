@@ -11,7 +11,7 @@
 #include "kernel/kernel.h"
 #include "kernel/operation.h"
 
-enum { SLOTS = KN_MAX_PARAMS + 2 };
+enum { SLOTS = KN_MAX_PARAMS + 3 };
 
 static const kn_value *argument_of(const kn_parser *p, const kn_called *c, int k)
 {
@@ -134,6 +134,40 @@ static kiln_status read_reduced(kn_node *node, const kn_parser *p, const kn_valu
     return status;
 }
 
+/* ---- casts ---- */
+
+static kiln_status add_cast(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *from,
+                            kiln_dtype dtype, bool is_python)
+{
+    int in = 0;
+    kn_node node = {.kind = KN_NODE_CAST,
+                    .n_in = 1,
+                    .in = &in,
+                    .dtype = dtype,
+                    .is_operator = is_python,
+                    .at = c->at,
+                    .length = c->length};
+    kiln_status status = kn_parser_node(&in, p, from);
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+static kiln_status check_dtype(const kn_parser *p, const kn_value *value)
+{
+    return value->kind == KN_VALUE_DTYPE
+               ? KILN_OK
+               : kn_parser_refuse(p, value->at, value->length, "a dtype was expected, such as float32");
+}
+
+/* A cast, unless dtype is absent or None. */
+static kiln_status cast_where_given(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *dtype)
+{
+    if (dtype->kind == KN_VALUE_ABSENT || dtype->kind == KN_VALUE_NONE)
+        return KILN_OK;
+    const kn_value from = *value;
+    kiln_status status = check_dtype(p, dtype);
+    return status == KILN_OK ? add_cast(value, p, c, &from, dtype->dtype, false) : status;
+}
+
 /* ---- operations, and kernels of the user's ---- */
 
 /* What is called, whichever it is. */
@@ -141,7 +175,7 @@ typedef struct callee {
     const kn_param *param;
     int n_min, n_max, n_out;
     uint64_t arities;
-    bool is_reduction;
+    bool is_reduction, takes_dtype;
     const kn_graph *graph; /* of a kernel that has one: its nodes become the caller's */
     kiln_kernel *unit;
 } callee;
@@ -156,6 +190,8 @@ static int list_names(const char **name, int *n_names, const callee *f)
         name[n++] = "axis";
         name[n++] = "keepdims";
     }
+    if (f->takes_dtype)
+        name[n++] = "dtype";
     for (int k = n_places; k < f->n_max; ++k)
         name[n++] = f->param[k].name;
     *n_names = n;
@@ -168,7 +204,7 @@ static kiln_status settle_inputs(int *n_in, kn_value *slot, const kn_parser *p, 
 {
     int n_places = f->is_reduction ? f->n_min : f->n_max;
     for (int k = n_places; k < f->n_max; ++k)
-        slot[k] = slot[k + 2];
+        slot[k] = slot[k + 2 + f->takes_dtype];
     *n_in = 0;
     while (*n_in < f->n_max && slot[*n_in].kind != KN_VALUE_ABSENT)
         ++*n_in;
@@ -241,19 +277,25 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
     const char *name[SLOTS];
     int in[KN_MAX_PARAMS], n_names, n_places = list_names(name, &n_names, f);
     int n_reduced = f->is_reduction ? f->n_min : 0;
+    kn_value dtype = {.kind = KN_VALUE_ABSENT};
     kiln_status status = match(slot, p, c, name, n_names, n_places);
     node.at = c->at;
     node.length = c->length;
     node.in = in;
     if (status == KILN_OK && f->is_reduction)
         status = read_reduced(&node, p, &slot[n_reduced], &slot[n_reduced + 1]);
+    if (status == KILN_OK && f->takes_dtype)
+        dtype = slot[n_reduced + 2];
     if (status == KILN_OK)
         status = settle_inputs(&node.n_in, slot, p, c, f);
+    for (int k = 0; k < n_reduced && status == KILN_OK; ++k) /* what is computed in a dtype is of that */
+        status = cast_where_given(&slot[k], p, c, &dtype);
     for (int k = 0; k < node.n_in && status == KILN_OK; ++k)
         status = kn_parser_node(&in[k], p, &slot[k]);
     if (status != KILN_OK)
         return status;
-    return f->graph ? add_graph(out, p, f->graph, f->unit, &node) : add_outputs(out, p, &node, f->n_out);
+    status = f->graph ? add_graph(out, p, f->graph, f->unit, &node) : add_outputs(out, p, &node, f->n_out);
+    return status == KILN_OK ? cast_where_given(out, p, c, &dtype) : status;
 }
 
 static kiln_status call_operation(kn_value *out, kn_parser *p, const kn_called *c,
@@ -264,7 +306,15 @@ static kiln_status call_operation(kn_value *out, kn_parser *p, const kn_called *
     char name[KN_NAME_MAX];
     kn_node node = {.kind = KN_NODE_CALL, .name = name};
     kiln_status status = kn_operation_params(param, &n_in, &n_out, o->longest);
-    callee f = {param, o->n_min, o->n_max, o->n_out, o->arities, o->is_reduction, NULL, NULL};
+    static const char *const with_dtype[] = {"sum", "prod", "mean", "var", "std"};
+    callee f = {.param = param,
+                .n_min = o->n_min,
+                .n_max = o->n_max,
+                .n_out = o->n_out,
+                .arities = o->arities,
+                .is_reduction = o->is_reduction};
+    for (size_t k = 0; k < sizeof with_dtype / sizeof with_dtype[0]; ++k)
+        f.takes_dtype |= f.is_reduction && strcmp(o->name, with_dtype[k]) == 0;
     snprintf(name, sizeof name, "%s", o->name);
     return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
 }
@@ -461,28 +511,6 @@ static kiln_status call_squeeze(kn_value *out, kn_parser *p, const kn_called *c)
 
 /* ---- dtypes ---- */
 
-static kiln_status add_cast(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *from,
-                            kiln_dtype dtype, bool is_python)
-{
-    int in = 0;
-    kn_node node = {.kind = KN_NODE_CAST,
-                    .n_in = 1,
-                    .in = &in,
-                    .dtype = dtype,
-                    .is_operator = is_python,
-                    .at = c->at,
-                    .length = c->length};
-    kiln_status status = kn_parser_node(&in, p, from);
-    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
-}
-
-static kiln_status check_dtype(const kn_parser *p, const kn_value *value)
-{
-    return value->kind == KN_VALUE_DTYPE
-               ? KILN_OK
-               : kn_parser_refuse(p, value->at, value->length, "a dtype was expected, such as float32");
-}
-
 static kiln_status call_astype(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const name[] = {"x", "dtype"};
@@ -504,6 +532,116 @@ static kiln_status call_dtype(kn_value *out, kn_parser *p, const kn_called *c, k
     if (status == KILN_OK)
         status = need(p, c, &slot[0], name[0]);
     return status == KILN_OK ? add_cast(out, p, c, &slot[0], dtype, is_python) : status;
+}
+
+/* ---- other shapes for one value ---- */
+
+/* In the shape of another value; in: both. */
+static kiln_status add_like(kn_value *out, kn_parser *p, const kn_called *c, int *in, int dtype_of,
+                            kiln_dtype dtype)
+{
+    const kn_node node = {.kind = KN_NODE_LIKE,
+                          .n_in = 2,
+                          .in = in,
+                          .index = dtype_of,
+                          .dtype = dtype,
+                          .at = c->at,
+                          .length = c->length};
+    return kn_parser_add(out, p, &node);
+}
+
+static kiln_status add_broadcast(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *value,
+                                 const kn_value *shape)
+{
+    int in[KILN_MAX_NDIM + 1];
+    int64_t extent[KILN_MAX_NDIM];
+    kn_node node = {
+        .kind = KN_NODE_BROADCAST, .n_in = 1, .in = in, .extent = extent, .at = c->at, .length = c->length};
+    const kn_value *item;
+    kiln_status status = kn_parser_node(in, p, value);
+    if (status == KILN_OK && shape->kind == KN_VALUE_SHAPE) {
+        in[1] = shape->node;
+        return add_like(out, p, c, in, 0, KILN_DTYPE_NONE);
+    }
+    int count = kn_parser_items(&item, p, shape);
+    if (status == KILN_OK && count > KILN_MAX_NDIM)
+        return kn_parser_refuse(p, shape->at, shape->length, "%d axes are more than an array may have",
+                                count);
+    for (int k = 0; k < count && status == KILN_OK; ++k)
+        status = read_extent(&node, p, &item[k]);
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+static kiln_status call_broadcast_to(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"array", "shape"};
+    kn_value slot[2] = {{0}};
+    kiln_status status = match(slot, p, c, name, 2, 2);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = need(p, c, &slot[k], name[k]);
+    return status == KILN_OK ? add_broadcast(out, p, c, &slot[0], &slot[1]) : status;
+}
+
+/* zeros_like(a, dtype=), full_like(a, fill_value, dtype=); zeros(shape, dtype=), full(shape, fill_value, dtype=).
+ * value: what all elements are, -1 where an argument says it. */
+static kiln_status call_filled(kn_value *out, kn_parser *p, const kn_called *c, int value, bool is_like)
+{
+    const char *const name[] = {is_like ? "a" : "shape", value < 0 ? "fill_value" : "dtype", "dtype"};
+    const int n_names = value < 0 ? 3 : 2;
+    kn_value slot[3] = {{0}};
+    int in[2];
+    kiln_status status = match(slot, p, c, name, n_names, n_names);
+    for (int k = 0; k < n_names - 1 && status == KILN_OK; ++k)
+        status = need(p, c, &slot[k], name[k]);
+    kn_value *dtype = &slot[n_names - 1], *fill = &slot[1], number;
+    if (status == KILN_OK && value >= 0) {
+        status = kn_parser_number(&number, p, kiln_arg_int(value), c->at, c->length);
+        fill = &number;
+    }
+    bool is_given = dtype->kind != KN_VALUE_ABSENT && dtype->kind != KN_VALUE_NONE;
+    if (status == KILN_OK && is_given)
+        status = check_dtype(p, dtype);
+    if (status == KILN_OK && is_like) {
+        status = kn_parser_node(&in[0], p, fill);
+        if (status == KILN_OK)
+            status = kn_parser_node(&in[1], p, &slot[0]);
+        return status == KILN_OK ? add_like(out, p, c, in, 1, is_given ? dtype->dtype : KILN_DTYPE_NONE)
+                                 : status;
+    }
+    const kn_value usual = {.kind = value < 0 ? KN_VALUE_ABSENT : KN_VALUE_DTYPE, .dtype = KILN_FLOAT64};
+    if (status == KILN_OK)
+        status = cast_where_given(fill, p, c, is_given ? dtype : &usual);
+    return status == KILN_OK ? add_broadcast(out, p, c, fill, &slot[0]) : status;
+}
+
+static kiln_status call_zeros_like(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return call_filled(out, p, c, 0, true);
+}
+
+static kiln_status call_ones_like(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return call_filled(out, p, c, 1, true);
+}
+
+static kiln_status call_full_like(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return call_filled(out, p, c, -1, true);
+}
+
+static kiln_status call_zeros(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return call_filled(out, p, c, 0, false);
+}
+
+static kiln_status call_ones(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return call_filled(out, p, c, 1, false);
+}
+
+static kiln_status call_full(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return call_filled(out, p, c, -1, false);
 }
 
 /* ---- extents and ranges ---- */
@@ -575,11 +713,7 @@ static kiln_status call_arange(kn_value *out, kn_parser *p, const kn_called *c)
     }
     if (status == KILN_OK)
         status = kn_parser_add(out, p, &node);
-    if (status != KILN_OK || slot[3].kind == KN_VALUE_ABSENT || slot[3].kind == KN_VALUE_NONE)
-        return status;
-    status = check_dtype(p, &slot[3]);
-    kn_value range = *out;
-    return status == KILN_OK ? add_cast(out, p, c, &range, slot[3].dtype, false) : status;
+    return status == KILN_OK ? cast_where_given(out, p, c, &slot[3]) : status;
 }
 
 /* clip(x, low, high), of whose bounds one may be None. */
@@ -615,7 +749,14 @@ static const struct {
     kiln_status (*call)(kn_value *out, kn_parser *p, const kn_called *c);
 } functions[] = {{"arange", call_arange},
                  {"astype", call_astype},
+                 {"broadcast_to", call_broadcast_to},
                  {"clip", call_clip},
+                 {"full", call_full},
+                 {"full_like", call_full_like},
+                 {"ones", call_ones},
+                 {"ones_like", call_ones_like},
+                 {"zeros", call_zeros},
+                 {"zeros_like", call_zeros_like},
                  {"len", call_len},
                  {"expand_dims", call_expand_dims},
                  {"ndim", call_ndim},

@@ -23,7 +23,9 @@ typedef enum kn_node_kind {
     KN_NODE_EXTENT, /* the extent of axis `axis[0]` of what is read, n_axes 0: its elements; a weak integer */
     KN_NODE_NDIM,   /* how many axes what is read has; a weak integer */
     KN_NODE_ARANGE, /* start, stop, step: three nodes that are weak numbers or extents */
-    KN_NODE_BROADCAST /* to `extent[n_axes]` */
+    KN_NODE_BROADCAST, /* to `extent[n_axes]`, KN_EXTENT_READ as in RESHAPE */
+    KN_NODE_LIKE /* in[0] broadcast to the shape of in[1], which is not read; in `dtype`, or, where that is
+                        * KILN_DTYPE_NONE, in that of in[index] */
 } kn_node_kind;
 
 enum { KN_EXTENT_READ = -2 };

@@ -293,6 +293,15 @@ static void use_broadcast(building *b, kn_use *u, const kn_axis_map *map, int nd
         in[k] = use_at(b, n->in[k], map + (ndim - b->state->typed[n->in[k]].ndim));
 }
 
+/* The same of what reads one value, and extents besides. */
+static void use_first(building *b, kn_use *u)
+{
+    int from = b->state->graph->node[u->node].in[0];
+    kn_use **in = inputs_of(b, u, 1);
+    if (in)
+        in[0] = use_at(b, from, u->map + (b->state->typed[u->node].ndim - b->state->typed[from].ndim));
+}
+
 static void use_view(building *b, kn_use *u)
 {
     const kn_node *n = &b->state->graph->node[u->node];
@@ -479,8 +488,11 @@ static void expand(building *b, kn_use *u)
             use_broadcast(b, u, u->map, s->typed[u->node].ndim);
         break;
     case KN_NODE_CAST:
-    case KN_NODE_BROADCAST:
         use_broadcast(b, u, u->map, s->typed[u->node].ndim);
+        break;
+    case KN_NODE_BROADCAST:
+    case KN_NODE_LIKE:
+        use_first(b, u);
         break;
     case KN_NODE_SLICE:
     case KN_NODE_TRANSPOSE:

@@ -69,6 +69,13 @@ static kiln_status infer_elements(kn_typed *out, kn_inference *f, const kn_node 
     return status;
 }
 
+/* What is given the shape of another. */
+static kiln_status infer_like(kn_typed *out, kn_inference *f, const kn_node *node)
+{
+    kiln_status status = kn_infer_like(out, f, node);
+    return status == KILN_OK ? kn_infer_broadcast_to(f, node) : status;
+}
+
 /* A view, of the dtype of what it shows; a number that is looked at so is none of Python's any more. */
 static kiln_status infer_view(kn_typed *out, kn_inference *f, const kn_node *node)
 {
@@ -83,7 +90,8 @@ static kiln_status (*const infer_kind[])(kn_typed *out, kn_inference *f, const k
     [KN_NODE_INPUT] = infer_input,     [KN_NODE_NUMBER] = infer_number,    [KN_NODE_CALL] = infer_elements,
     [KN_NODE_KERNEL] = infer_elements, [KN_NODE_CAST] = infer_elements,    [KN_NODE_SLICE] = infer_view,
     [KN_NODE_TRANSPOSE] = infer_view,  [KN_NODE_RESHAPE] = infer_view,     [KN_NODE_EXTENT] = kn_infer_extent,
-    [KN_NODE_NDIM] = kn_infer_extent,  [KN_NODE_ARANGE] = kn_infer_arange, [KN_NODE_BROADCAST] = infer_view};
+    [KN_NODE_NDIM] = kn_infer_extent,  [KN_NODE_ARANGE] = kn_infer_arange, [KN_NODE_BROADCAST] = infer_view,
+    [KN_NODE_LIKE] = infer_like};
 
 static kiln_status infer_node(kn_inference *f, int k)
 {

@@ -176,17 +176,17 @@ kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *n
 
 /* What NumPy makes of a number of Python's: neither a whole number of one that is too large, nor a real one of a
  * complex. */
-static kiln_status check_cast(const kn_inference *f, const kn_node *node)
+static kiln_status check_cast(const kn_inference *f, const kn_node *node, kiln_dtype dtype)
 {
     const kn_typed *in = read_by(f, node, 0);
-    kn_dtype_kind kind = kn_dtype_info_of(node->dtype)->kind;
+    kn_dtype_kind kind = kn_dtype_info_of(dtype)->kind;
     bool is_whole = in->dtype == KILN_INT64 || in->dtype == KILN_UINT64;
     if (in->is_weak && is_whole && (kind == KN_KIND_INT || kind == KN_KIND_UINT))
-        return check_fits(f, node, 0, node->dtype);
+        return check_fits(f, node, 0, dtype);
     if (in->is_weak && in->dtype == KILN_COMPLEX128 && kind != KN_KIND_COMPLEX && kind != KN_KIND_BOOL)
         return kn_graph_error(f->graph, node, KILN_ERROR_TYPE,
                               "a complex number was given, but %s is real; abs() is its size",
-                              kiln_dtype_name(node->dtype));
+                              kiln_dtype_name(dtype));
     return KILN_OK;
 }
 
@@ -195,8 +195,14 @@ kiln_status kn_infer_cast(kn_typed *out, const kn_inference *f, const kn_node *n
     out->dtype = node->dtype;
     out->is_weak = node->is_operator && read_by(f, node, 0)->is_scalar;
     if (!out->is_weak)
-        return check_cast(f, node);
+        return check_cast(f, node, node->dtype);
     return fold(out, f, node);
+}
+
+kiln_status kn_infer_like(kn_typed *out, const kn_inference *f, const kn_node *node)
+{
+    out->dtype = node->dtype ? node->dtype : read_by(f, node, node->index)->dtype;
+    return check_cast(f, node, out->dtype);
 }
 
 /* ---- kernels of the user's: as kn_bind settles their parameters ---- */

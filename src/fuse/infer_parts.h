@@ -18,6 +18,7 @@ typedef struct kn_inference {
 kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *node);
 kiln_status kn_infer_kernel(kn_typed *out, const kn_inference *f, const kn_node *node);
 kiln_status kn_infer_cast(kn_typed *out, const kn_inference *f, const kn_node *node);
+kiln_status kn_infer_like(kn_typed *out, const kn_inference *f, const kn_node *node);
 
 /* Whether nothing can be reduced: there is a value for it. */
 bool kn_infer_has_identity(const kn_typed *typed, const kn_node *node);
@@ -30,6 +31,7 @@ kiln_status kn_infer_reduce(kn_typed *out, kn_inference *f, const kn_node *node)
 kiln_status kn_infer_slice(kn_inference *f, const kn_node *node);
 kiln_status kn_infer_transpose(kn_inference *f, const kn_node *node);
 kiln_status kn_infer_reshape(kn_inference *f, const kn_node *node);
+/* KN_NODE_BROADCAST, KN_NODE_LIKE. */
 kiln_status kn_infer_broadcast_to(kn_inference *f, const kn_node *node);
 kiln_status kn_infer_extent(kn_typed *out, kn_inference *f, const kn_node *node);
 kiln_status kn_infer_arange(kn_typed *out, kn_inference *f, const kn_node *node);

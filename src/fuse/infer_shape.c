@@ -190,16 +190,24 @@ kiln_status kn_infer_reshape(kn_inference *f, const kn_node *node)
 kiln_status kn_infer_broadcast_to(kn_inference *f, const kn_node *node)
 {
     const kn_typed *in = read_by(f, node, 0);
-    bool fits = node->n_axes >= in->ndim;
-    f->ndim = node->n_axes;
+    kiln_status status = KILN_OK;
+    if (node->kind == KN_NODE_BROADCAST) {
+        status = read_extents(f, node);
+    } else {
+        f->ndim = read_by(f, node, 1)->ndim;
+        if (f->ndim > 0)
+            memcpy(f->shape, read_by(f, node, 1)->shape, (size_t)f->ndim * sizeof *f->shape);
+    }
+    bool fits = f->ndim >= in->ndim;
     for (int a = 0; a < f->ndim; ++a) {
         int axis = a - (f->ndim - in->ndim);
-        f->shape[a] = node->extent[a];
-        fits = fits && (axis < 0 || in->shape[axis] == 1 || in->shape[axis] == f->shape[a]);
+        fits =
+            fits && f->shape[a] >= 0 && (axis < 0 || in->shape[axis] == 1 || in->shape[axis] == f->shape[a]);
     }
-    return fits ? KILN_OK
-                : kn_graph_error(f->graph, node, KILN_ERROR_SHAPE, "%s cannot be broadcast to %s",
-                                 shape_words(in->ndim, in->shape).text, shape_words(f->ndim, f->shape).text);
+    return status != KILN_OK || fits
+               ? status
+               : kn_graph_error(f->graph, node, KILN_ERROR_SHAPE, "%s cannot be broadcast to %s",
+                                shape_words(in->ndim, in->shape).text, shape_words(f->ndim, f->shape).text);
 }
 
 /* ---- extents and ranges ---- */

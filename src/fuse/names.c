@@ -112,9 +112,10 @@ bool kn_find_operation(kn_known_operation *out, const char *name, size_t length)
 
 /* ---- what may have been meant ---- */
 
-const char *const kn_other_functions[] = {"arange", "astype",       "clip",      "expand_dims", "len",
-                                          "ndim",   "permute_dims", "ravel",     "reshape",     "shape",
-                                          "size",   "squeeze",      "transpose", NULL};
+const char *const kn_other_functions[] = {
+    "arange", "astype",  "broadcast_to", "clip",      "expand_dims",  "flatten", "full",    "full_like",
+    "len",    "ndim",    "ones",         "ones_like", "permute_dims", "ravel",   "reshape", "shape",
+    "size",   "squeeze", "transpose",    "zeros",     "zeros_like",   NULL};
 
 typedef struct nearest {
     const char *text, *name;

@@ -516,7 +516,7 @@ static void put_use(writer *w, kn_str *out, const kn_use *u)
         put_single(w, out, u);
     } else if (n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL) {
         put_operation(w, out, u, w->op[u->node]->map, NULL);
-    } else if (n->kind == KN_NODE_CAST ||
+    } else if (n->kind == KN_NODE_CAST || (n->kind == KN_NODE_LIKE && n->index == 1) ||
                is_number(w, n->in[0])) { /* or a view of a number, which has no name */
         put_conversion(w, out, u);
     } else {

@@ -234,6 +234,12 @@ static kiln_status record_copy(kiln_array **out, kiln_array *array)
     return status;
 }
 
+static kiln_status record_astype(kiln_array **out, kiln_array *array, kiln_dtype dtype)
+{
+    const kn_node node = {.kind = KN_NODE_CAST, .dtype = dtype};
+    return record_view(out, array, "kiln_array_astype", &node);
+}
+
 /* ---- calls ---- */
 
 static kiln_status check_input(const kiln_trace *t, const char *name, int k, const kiln_arg *arg)
@@ -416,8 +422,9 @@ static void release(kn_recorder *recorder)
         free_trace(t);
 }
 
-static const kn_recording functions = {record_index, record_transpose, record_reshape, record_broadcast_to,
-                                       record_copy,  record_apply,     record_call,    release};
+static const kn_recording functions = {record_index,        record_transpose, record_reshape,
+                                       record_broadcast_to, record_copy,      record_astype,
+                                       record_apply,        record_call,      release};
 
 static bool is_identifier(const char *name)
 {

@@ -2,11 +2,13 @@
  * layer when the library is loaded. */
 #include "kernel/kernel.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/unload.h"
+#include "types/dtype.h"
 
 typedef enum own_kernel { COPY, FILL, RANGE_WHOLE, RANGE_NARROW, RANGE_DOUBLE, OWN_KERNELS } own_kernel;
 
@@ -22,6 +24,8 @@ static const struct {
                       "y = (T)(i < 2 ? (i ? second : first) : first + (double)i * delta)", "range_double"},
 };
 static kiln_kernel *kernels[OWN_KERNELS];
+/* By whether numbers are complex, and by what they are converted to. */
+static kiln_kernel *converting[2][KILN_COMPLEX128 + 1];
 
 /* Made at first use. Ranges without contraction, so that they have the bits that the host gives them. */
 static kiln_status get_kernel(kiln_kernel **out, own_kernel which)
@@ -60,24 +64,63 @@ static kiln_status bits_view(kiln_array **out, kiln_array *a)
 }
 
 /* kiln_kernel_last_call speaks of the user's calls alone. */
-static kiln_status call_own(own_kernel which, kiln_array *to, const kiln_arg *in, int n_in,
-                            kiln_stream *stream)
+static kiln_status call_unseen(kiln_kernel *kernel, kiln_array **to, const kiln_arg *in, int n_in,
+                               kiln_stream *stream)
 {
     kiln_call_info before = KILN_CALL_INFO_INIT;
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
     options.stream = stream;
-    kiln_kernel *kernel = NULL;
-    kiln_status status = get_kernel(&kernel, which);
-    if (status != KILN_OK)
-        return status;
     kiln_kernel_last_call(&before);
-    status = kiln_kernel_call(kernel, &to, 1, in, n_in, &options);
+    kiln_status status = kiln_kernel_call(kernel, to, 1, in, n_in, &options);
     kn_build_info info = {before.origin,   before.generate_ms, before.compile_ms,
                           before.cache_ms, before.load_ms,     before.code_bytes};
     kn_call_set_info(&info, before.device);
     if (status == KILN_ERROR_CAPTURE) /* nobody knows this kernel by its name */
         return kn_error_context("the kernel %s, which this call needs for its arrays",
-                                definitions[which].name);
+                                kiln_kernel_name(kernel));
+    return status;
+}
+
+static kiln_status call_own(own_kernel which, kiln_array *to, const kiln_arg *in, int n_in,
+                            kiln_stream *stream)
+{
+    kiln_kernel *kernel = NULL;
+    kiln_status status = get_kernel(&kernel, which);
+    return status == KILN_OK ? call_unseen(kernel, &to, in, n_in, stream) : status;
+}
+
+static kiln_status get_converting(kiln_kernel **out, bool is_complex, kiln_dtype to)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(to);
+    char result[32], body[64];
+    kiln_status status = KILN_OK;
+    snprintf(result, sizeof result, "%s y", kiln_dtype_name(to));
+    snprintf(body, sizeof body,
+             info->kind == KN_KIND_BOOL      ? is_complex ? "y = x.re != 0 || x.im != 0" : "y = x != (T)0"
+             : info->kind == KN_KIND_COMPLEX ? "y = %s(x)"
+             : is_complex                    ? "y = (%s)x.re"
+                                             : "y = (%s)x",
+             info->c_name);
+    kn_lock_take(KN_LOCK_OWN_KERNELS);
+    kiln_kernel **kernel = &converting[is_complex][to];
+    if (!*kernel)
+        status = kiln_elementwise_create(kernel, "T x", result, body, "astype", NULL);
+    *out = *kernel;
+    kn_lock_give(KN_LOCK_OWN_KERNELS);
+    return status;
+}
+
+static kiln_status convert(kiln_array **out, kiln_array *from, kiln_dtype dtype)
+{
+    kiln_kernel *kernel = NULL;
+    kiln_array *made = NULL;
+    const kiln_arg in = kiln_arg_array(from);
+    bool is_complex = kn_dtype_info_of(from->dtype)->kind == KN_KIND_COMPLEX;
+    kiln_status status = get_converting(&kernel, is_complex, dtype);
+    if (status == KILN_OK)
+        status = call_unseen(kernel, &made, &in, 1, NULL);
+    if (status == KILN_OK)
+        *out = made;
     return status;
 }
 
@@ -136,7 +179,7 @@ static kiln_status range(kiln_array *to, const kn_range *r, kiln_stream *stream)
 /* Not static: programs that link the layers by themselves ask for this file by its name. */
 extern const kn_array_kernels kn_own_array_kernels;
 const kn_array_kernels kn_own_array_kernels = {
-    .copy = copy_strided, .prepare_copy = prepare_copy, .fill = fill, .range = range};
+    .copy = copy_strided, .prepare_copy = prepare_copy, .fill = fill, .range = range, .convert = convert};
 
 __attribute__((constructor)) static void install(void)
 {
@@ -148,5 +191,10 @@ __attribute__((destructor(KN_UNLOAD_KERNEL))) static void unload(void)
     for (int k = 0; k < OWN_KERNELS && !kn_unload_is_exit(); ++k) {
         kiln_kernel_free(kernels[k]);
         kernels[k] = NULL;
+    }
+    for (int k = 0; k < 2 * (KILN_COMPLEX128 + 1) && !kn_unload_is_exit(); ++k) {
+        kiln_kernel **kernel = &converting[k % 2][k / 2];
+        kiln_kernel_free(*kernel);
+        *kernel = NULL;
     }
 }

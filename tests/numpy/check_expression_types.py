@@ -69,6 +69,10 @@ class Maker:
         axes = [a - ndim if self.rng.random() < 0.5 else a for a in self.rng.sample(range(ndim), self.rng.randint(1, ndim))]
         return str(axes[0]) if len(axes) == 1 else str(tuple(axes))
 
+    def in_dtype(self, name):
+        dtypes = ["float32", "float64", "int8", "uint16", "complex64"] if name in ("sum", "prod") else ["float32", "float64"] if name in ("mean", "var", "std") else []
+        return f", dtype={self.rng.choice(dtypes)}" if dtypes and self.rng.random() < 0.3 else ""
+
     def view(self, text, value):
         rng, ndim = self.rng, np.ndim(value)
         if rng.random() < 0.5:
@@ -79,7 +83,8 @@ class Maker:
         axes = rng.sample(range(ndim), ndim)
         return rng.choice([f"({text}).T", f"({text}).reshape(-1)", f"expand_dims({text}, {rng.randint(-1, ndim)})", f"squeeze({text})",
                            f"transpose({text}, {tuple(axes)})", f"ravel({text})", f"({text}).size", f"({text}).ndim", f"arange({rng.randint(1, 4)})",
-                           f"len({text})", f"({text}).shape[-1]"])
+                           f"len({text})", f"({text}).shape[-1]", f"zeros_like({text})", f"full_like({text}, 2, dtype={rng.choice(DTYPES).replace('bool', 'bool_')})",
+                           f"broadcast_to({text}, (2, 3, 4))", f"full(({text}).shape, {text})", f"ones(({text}).shape)", f"broadcast_to({self.leaf()}, ({text}).shape)"])
 
     def grow(self, depth):
         """Text of a value that NumPy has, or has not: then the text ends with it."""
@@ -103,7 +108,7 @@ class Maker:
         elif way < 0.87:
             value = self.value(a)
             name, axis = rng.choice(FOLDS), self.axis(value)
-            text = f"{name}({a}, axis={axis}{rng.choice(['', ', keepdims=True'])}{rng.choice([', ddof=1', '']) if name in ('var', 'std') else ''})"
+            text = f"{name}({a}, axis={axis}{rng.choice(['', ', keepdims=True'])}{rng.choice([', ddof=1', '']) if name in ('var', 'std') else ''}{self.in_dtype(name)})"
         else:
             text = self.view(a, self.value(a))
         self.value(text)
@@ -142,8 +147,8 @@ def make(seed, index):
 def is_same(got, right):
     """kiln refuses what NumPy refuses, but for views and casts of Python's numbers, which it takes for arrays without axes. Comparisons with numbers
     beyond the dtype of an array it refuses as its operations do. What NumPy refuses for the value of an argument, nobody knows here. Whole numbers
-    have 64 bits. A number of a dtype is written without brackets."""
-    if any(words in right for words in VALUES + ["has no attribute", "is not subscriptable"]) or "does not fit" in got or "64 bits" in got:
+    have 64 bits, and complex numbers of Python's become real by abs() alone. A number of a dtype is written without brackets."""
+    if any(words in right for words in VALUES + ["has no attribute", "is not subscriptable"]) or "does not fit" in got or "64 bits" in got or "is real; abs()" in got:
         return True
     if (got, right) == ("complex128", "~complex128"):  # Python takes a float64 of NumPy's for its own float
         return True

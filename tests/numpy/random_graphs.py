@@ -467,6 +467,8 @@ class Graph:
         if way < 0.85:
             axis = rng.randint(-ndim - 1, ndim)
             return viewed("expand_dims({}, " + str(axis) + ")", a, lambda x: np.expand_dims(x, axis))
+        if way < 0.92:
+            return viewed("broadcast_to({}, (" + "".join(f"{n}, " for n in (2, *np.shape(a.typed))) + "))", a, lambda x: np.broadcast_to(x, (2, *np.shape(x))))
         axes = tuple(rng.sample(range(ndim), ndim))
         return viewed("transpose({}, " + str(axes) + ")", a, lambda x: np.transpose(x, axes))
 

@@ -240,6 +240,15 @@ static void views(void **state)
         {"x.ndim * ndim(y)", "out = multiply'(ndim(x), ndim(y))"},
         {"sum(x) / x.shape[0]", "out = divide(sum(x), extent<0>(x))"},
         {"arange(5)", "out = arange(0, 5, 1)"},
+        {"zeros_like(x)", "out = like(0, x)"},
+        {"np.full_like(x, y, dtype=int8)", "out = like.int8(y, x)"},
+        {"broadcast_to(x, y.shape)", "out = like.x(x, y)"},
+        {"broadcast_to(x, (2, y.shape[0]))", "out = broadcast<2,-2>(x, extent<0>(y))"},
+        {"ones((2, 3), dtype=float32)", "out = broadcast<2,3>(float32(1))"},
+        {"full(3, 2)", "out = broadcast<3>(2)"},
+        {"zeros(x.shape)", "out = like.x(float64(0), x)"},
+        {"sum(x, axis=0, dtype=float32)", "out = float32(sum<0>(float32(x)))"},
+        {"x.mean(dtype=None)", "out = mean(x)"},
         {"arange(1, 5)", "out = arange(1, 5, 1)"},
         {"arange(0, 1, 0.25)", "out = arange(0, 1, 0.25f)"},
         {"arange(5, 0, -1)", "out = arange(5, 0, -1)"},
@@ -451,7 +460,6 @@ static void arguments_that_are_refused(void **state)
     assert_refused("exp(x, y)",
                    "exp takes 1 argument without names; this is one more\n  exp(x, y)\n         ^");
     assert_refused("exp(x, out=y)", "exp has no argument 'out'; there are: x\n  exp(x, out=y)\n         ^~~");
-    assert_refused("sum(x, dtype=float32)", "sum has no argument 'dtype'; there are: x, axis, keepdims");
     assert_refused("sum(x, 0, 1)", "sum takes 2 arguments without names");
     assert_refused("sum(x, 0, axis=1)", "sum: 'axis' is given twice");
     assert_refused("where(x, y=1)", "where: the argument 'x' is missing");
@@ -483,6 +491,15 @@ static void arguments_that_are_refused(void **state)
     assert_refused("float32()", "float32: the argument 'x' is missing");
     assert_refused("float32(x, y)", "float32 takes 1 argument without names");
     assert_refused("arange()", "arange: the argument 'stop' is missing");
+    assert_refused("zeros()", "zeros: the argument 'shape' is missing");
+    assert_refused("full(3)", "full: the argument 'fill_value' is missing");
+    assert_refused("zeros_like(x, 3)", "a dtype was expected");
+    assert_refused("full_like(x, (1, 2))", "an array or a number was expected, not a tuple");
+    assert_refused("broadcast_to(x)", "broadcast_to: the argument 'shape' is missing");
+    assert_refused("broadcast_to(x, 2.5)", "shape: a whole number");
+    assert_refused("zeros(-2)", "an extent of -2 was given");
+    assert_refused("sum(x, dtype=2)", "a dtype was expected");
+    assert_refused("max(x, dtype=int8)", "max has no argument 'dtype'; there are: x, axis, keepdims");
     assert_refused("arange(3, dtype=1)", "a dtype was expected");
     assert_refused("clip(x)", "clip: a lower or an upper bound was expected");
     assert_refused("clip(None, 1)", "not None");

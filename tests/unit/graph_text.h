@@ -55,7 +55,7 @@ static void graph_text_axes(kn_str *out, const kn_node *node)
 {
     kn_str_append(out, "<");
     for (int a = 0; a < node->n_axes; ++a)
-        if (node->kind == KN_NODE_RESHAPE)
+        if (node->extent)
             kn_str_printf(out, "%s%lld", a > 0 ? "," : "", (long long)node->extent[a]);
         else
             kn_str_printf(out, "%s%d", a > 0 ? "," : "", node->axis[a]);
@@ -68,7 +68,9 @@ static void graph_text_name(kn_str *out, const kn_node *node)
                                         [KN_NODE_RESHAPE] = "reshape",
                                         [KN_NODE_EXTENT] = "extent",
                                         [KN_NODE_NDIM] = "ndim",
-                                        [KN_NODE_ARANGE] = "arange"};
+                                        [KN_NODE_ARANGE] = "arange",
+                                        [KN_NODE_BROADCAST] = "broadcast",
+                                        [KN_NODE_LIKE] = "like"};
     if (node->kind == KN_NODE_CALL)
         kn_str_append(out, node->name);
     else if (node->kind == KN_NODE_KERNEL)
@@ -77,6 +79,8 @@ static void graph_text_name(kn_str *out, const kn_node *node)
         kn_str_append(out, kiln_dtype_name(node->dtype));
     else
         kn_str_append(out, names[node->kind]);
+    if (node->kind == KN_NODE_LIKE && (node->dtype || node->index == 0))
+        kn_str_printf(out, ".%s", node->dtype ? kiln_dtype_name(node->dtype) : "x");
     if (node->is_operator)
         kn_str_append(out, "'");
     if ((node->kind == KN_NODE_CALL || node->kind == KN_NODE_KERNEL) && node->index > 0)
