@@ -4,6 +4,7 @@
 
 #include "fuse/op.h"
 #include "fuse/steps.h"
+#include "plan/space.h"
 #include "plan/stages.h"
 
 enum {
@@ -195,6 +196,50 @@ void kn_bases_find(kn_lower_state *s)
         *b = (kn_base){KN_BASE_ROOM, n, 0, NULL};
         set_dense(s, b, n, (int64_t)kiln_dtype_size(kn_room_dtype(s, n)));
     }
+}
+
+/* What an operation gives: dense, in the order of the arrays that it reads; of a reduction the axes that are left. */
+static void lay_out(const kn_lower_state *s, kn_base *b, int node)
+{
+    const kn_node *n = &s->graph->node[node];
+    const kn_typed *t = &s->typed[node];
+    const int first = n->kind == KN_NODE_LIKE ? 1 : 0; /* the shape is that of in[1] */
+    int64_t shape[KILN_MAX_NDIM], run = 1;
+    int ndim = kn_node_in_shape(shape, s, node), axes[KILN_MAX_NDIM], own[KILN_MAX_NDIM], left = 0, count = 0;
+    bool is_open = n->kind != KN_NODE_CALL && n->kind != KN_NODE_KERNEL && n->kind != KN_NODE_CAST && !first;
+    kn_view view[KN_MAX_PARAMS];
+    for (int k = first; k < n->n_in && !is_open; ++k)
+        if (!kn_node_reads_raw(n, k))
+            view[count++] =
+                (kn_view){s->typed[n->in[k]].shape, s->base[n->in[k]].stride, s->typed[n->in[k]].ndim, false};
+    if (is_open) /* in C order */
+        ndim = t->ndim;
+    for (int a = 0; a < ndim; ++a) {
+        bool stays = is_open || !t->is_reduction || !(t->axes >> a & 1) || n->keepdims;
+        own[a] = stays ? left++ : -1;
+        axes[a] = a;
+    }
+    if (count > 0)
+        kn_space_memory_order(axes, ndim, view, count);
+    b->stride = strides_of(s, node);
+    for (int a = ndim; b->stride && a-- > 0;)
+        if (own[axes[a]] >= 0) {
+            b->stride[own[axes[a]]] = run;
+            run *= t->shape[own[axes[a]]];
+        }
+}
+
+bool kn_layouts_find(kn_base *layout, const kn_lower_state *state)
+{
+    kn_lower_state s = *state;
+    s.base = layout;
+    for (int n = 0; n < s.graph->n_nodes && !s.arena->failed; ++n) {
+        find_base(&s, &layout[n], n);
+        if (!layout[n].stride)
+            lay_out(&s, &layout[n], n);
+        layout[n].kind = KN_BASE_INPUT; /* views of it are found by it */
+    }
+    return !s.arena->failed;
 }
 
 /* ---- uses ---- */

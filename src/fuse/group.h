@@ -94,6 +94,10 @@ typedef enum kn_group_result {
 /* Sets state->base for all nodes: again whenever is_room has changed. */
 void kn_bases_find(kn_lower_state *state);
 
+/* How each node's elements would lie, were it computed by an operation of its own that keeps the order of what it reads
+ * (KILN_ORDER_KEEP), views of it left aside: layout[n].stride, by node. False: no memory. */
+bool kn_layouts_find(kn_base *layout, const kn_lower_state *state);
+
 /* Fills *out from roots, the largest first. */
 kn_group_result kn_group_build(kn_group *out, int *room, const kn_lower_state *state, const int *root,
                                int n_roots);

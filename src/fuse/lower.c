@@ -549,24 +549,16 @@ static kiln_status check_output(const lowering *l, int j)
     return status;
 }
 
-/* C order, or, where the call asks for it, that in which its arrays lie which have the result's shape, or broadcast to
- * it; 0 where there are no elements. */
-static void set_strides(int64_t *out, const lowering *l, const kn_typed *t)
+/* C order, or, where the call asks for it, that in which the result's elements lie otherwise (layout); 0 where there are
+ * none. */
+static void set_strides(int64_t *out, const kn_typed *t, const kn_base *layout)
 {
-    kn_view view[KN_MAX_PARAMS];
-    int axes[KILN_MAX_NDIM], count = 0;
-    for (int k = 0; k < l->state.graph->n_in; ++k) {
-        const kiln_array *a = l->array[k];
-        bool fits = a && a->ndim <= t->ndim;
-        for (int d = 0; fits && d < a->ndim; ++d)
-            fits = a->shape[d] == 1 || a->shape[d] == t->shape[t->ndim - a->ndim + d];
-        if (fits)
-            view[count++] = (kn_view){a->shape, a->strides, a->ndim, false};
-    }
+    int axes[KILN_MAX_NDIM];
     for (int a = 0; a < t->ndim; ++a)
         axes[a] = a;
-    if (l->call->options->order == KILN_ORDER_KEEP && count > 0)
-        kn_space_memory_order(axes, t->ndim, view, count);
+    const kn_view view = {t->shape, layout ? layout->stride : NULL, t->ndim, false};
+    if (layout)
+        kn_space_memory_order(axes, t->ndim, &view, 1);
     int64_t run = kn_shape_size(t->ndim, t->shape) == 0 ? 0 : (int64_t)kiln_dtype_size(t->dtype);
     for (int a = t->ndim; a-- > 0; run *= t->shape[axes[a]])
         out[axes[a]] = run;
@@ -583,6 +575,12 @@ static kiln_status make_forms(lowering *l)
     if (!l->out->form)
         return no_memory();
     int64_t *at = (int64_t *)(void *)(l->out->form + g->n_out);
+    kn_base *layout = NULL;
+    if (l->call->options->order == KILN_ORDER_KEEP) {
+        layout = kn_arena_take(&l->arena, (size_t)g->n_nodes * sizeof *layout);
+        if (!layout || !kn_layouts_find(layout, &l->state))
+            return no_memory();
+    }
     for (int j = 0; j < g->n_out; ++j) {
         const kn_typed *t = &l->typed[g->out[j]];
         kiln_status status = check_output(l, j);
@@ -592,7 +590,7 @@ static kiln_status make_forms(lowering *l)
             return status;
         if (t->ndim > 0)
             memcpy(at, t->shape, (size_t)t->ndim * sizeof *at);
-        set_strides(at + t->ndim, l, t);
+        set_strides(at + t->ndim, t, layout ? &layout[g->out[j]] : NULL);
         kn_array_form_make(&l->out->form[j], t->dtype, t->ndim, at);
         at += 2 * t->ndim;
     }

@@ -295,6 +295,60 @@ static void results_may_cover_inputs(void **state)
     }
 }
 
+/* With KILN_ORDER_KEEP results lie as operations called one by one would leave them. */
+static void layouts_are_kept(void **state)
+{
+    static const struct {
+        const char *text;
+        int ndim;
+        int64_t strides[3]; /* in elements */
+    } cases[] = {
+        /* as NumPy has them */
+        {"x + 1", 2, {1, 4}},
+        {"(x + 1).T", 2, {4, 1}},
+        {"exp(x) * v", 2, {1, 4}},
+        {"x - mean(x, axis=1, keepdims=True)", 2, {1, 4}},
+        {"sum(x[:, None] + 0 * w[:, None], axis=2)", 2, {1, 4}},
+        {"sum(c, axis=0)", 2, {1, 3}},
+        {"sum(c.T, axis=-1)", 2, {3, 1}},
+        {"(x * 2).reshape(-1)[:4] + x[:, 0]", 1, {1}},
+        {"(x * 2)[:, ::-1] * y", 2, {6, 1}}, /* they contradict each other */
+        {"x[::2] + zeros_like(x[::2])", 2, {1, 2}},
+        {"broadcast_to(x, (2, 4, 6)) * 1", 3, {24, 1, 4}},
+    };
+    static const int64_t cube[] = {5, 3, 2};
+    operands o;
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    kiln_array *x = NULL, *y = NULL, *c = NULL, *turned = NULL;
+    (void)state;
+    make(&o);
+    options.order = KILN_ORDER_KEEP;
+    OK(kiln_array_transpose(&x, o.array[0], NULL)); /* (4, 6) */
+    OK(kiln_array_copy(&y, x));
+    OK(kiln_array_ones(&c, KILN_FLOAT32, 3, cube, KILN_DEVICE_HOST));
+    OK(kiln_array_transpose(&turned, c, NULL)); /* (2, 3, 5) */
+    const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(y), kiln_arg_array(o.array[3]),
+                           kiln_arg_array(o.array[3]), kiln_arg_array(turned)};
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; ++k) {
+        kiln_kernel *kernel = NULL;
+        kiln_array *out = NULL;
+        OK(kiln_expression_create(&kernel, "x, y, v, w, c", cases[k].text, NULL));
+        OK(kiln_kernel_call(kernel, &out, 1, in, 5, &options));
+        assert_int_equal(kiln_array_ndim(out), cases[k].ndim);
+        for (int a = 0; a < cases[k].ndim; ++a)
+            if (kiln_array_strides(out)[a] != 4 * cases[k].strides[a])
+                fail_msg("%s: stride %d is %lld bytes, not %lld", cases[k].text, a,
+                         (long long)kiln_array_strides(out)[a], 4 * (long long)cases[k].strides[a]);
+        kiln_array_free(out);
+        kiln_kernel_free(kernel);
+    }
+    kiln_array_free(x);
+    kiln_array_free(y);
+    kiln_array_free(c);
+    kiln_array_free(turned);
+    drop(&o);
+}
+
 /* ---- refusals ---- */
 
 static void calls_are_refused(void **state)
@@ -370,10 +424,14 @@ static void memory_fails(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernels_are_few),           cmocka_unit_test(single_elements_are_not_reduced),
-        cmocka_unit_test(reshapes_of_inputs),        cmocka_unit_test(shapes_share_code),
-        cmocka_unit_test(results_are_given_or_made), cmocka_unit_test(results_may_cover_inputs),
-        cmocka_unit_test(calls_are_refused),         cmocka_unit_test(memory_fails)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_few),
+                                       cmocka_unit_test(single_elements_are_not_reduced),
+                                       cmocka_unit_test(reshapes_of_inputs),
+                                       cmocka_unit_test(shapes_share_code),
+                                       cmocka_unit_test(results_are_given_or_made),
+                                       cmocka_unit_test(results_may_cover_inputs),
+                                       cmocka_unit_test(layouts_are_kept),
+                                       cmocka_unit_test(calls_are_refused),
+                                       cmocka_unit_test(memory_fails)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
