@@ -199,28 +199,80 @@ static void put_cast(kn_str *out, const char *name, kiln_dtype from_dtype, kiln_
 
 /* ---- what is read ---- */
 
-/* The index of a range's element: of the program's own index, or of that along each axis. */
+/* Axes of the program's space that are neighbours in its order, and along which an index counts up as they are counted:
+ * by `step` from one element to the next. */
+typedef struct counted {
+    int64_t step, inside, count; /* elements along the axes inside of these, along these */
+    bool is_one;                 /* there are no other axes along which it moves */
+    bool is_outermost;
+} counted;
+
+/* Of a range, among the axes in `among`. */
+static counted count_along(const writer *w, const kn_leaf *leaf, uint64_t among)
+{
+    const kn_group *g = w->group;
+    counted c = {0, 1, 1, true, true};
+    bool is_over = false;
+    for (int k = g->ndim; k-- > 0;) {
+        int axis = w->out->order[k];
+        int64_t stride = leaf->stride[axis], extent = g->extent[axis];
+        if (extent == 1)
+            continue;
+        if (!(among >> axis & 1)) {
+            c.is_one = c.is_one && stride == 0;
+        } else if (stride == 0 && c.step == 0) {
+            c.inside *= extent;
+        } else if (stride == 0) {
+            is_over = true;
+            c.is_outermost = false;
+        } else {
+            c.step = c.step == 0 ? stride : c.step;
+            c.is_one = c.is_one && !is_over && stride == c.step * c.count;
+            c.count *= extent;
+        }
+    }
+    return c;
+}
+
+/* "s7": a whole number that the shapes say. */
+static const char *whole(writer *w, int64_t number)
+{
+    const kn_text_param p = {NULL, -1, kiln_arg_int(number), KILN_INT64};
+    return mention(w, &p);
+}
+
+/* The index of a range's element: of that among the reduced axes, of the program's own index, or of the index along
+ * each axis, which takes more divisions. */
 static void put_range_index(writer *w, kn_str *out, const kn_leaf *leaf)
 {
     const kn_group *g = w->group;
-    int64_t run = 1;
-    bool is_whole = leaf->shift == 0;
-    for (int k = g->ndim; k-- > 0;) {
-        int axis = w->out->order[k];
-        is_whole = is_whole && (g->extent[axis] == 1 || leaf->stride[axis] == run);
-        run *= g->extent[axis];
-    }
-    if (is_whole) {
-        kn_str_append(out, "i");
+    const uint64_t all = g->ndim == 64 ? ~UINT64_C(0) : (UINT64_C(1) << g->ndim) - 1;
+    const counted row = count_along(w, leaf, g->reduced), own = count_along(w, leaf, all);
+    bool is_of_row = g->is_settled && row.is_one && row.step != 0;
+    const counted *c = is_of_row ? &row : &own;
+    const char *index = is_of_row ? "_J" : "i";
+    if (!c->is_one) {
+        kn_str_printf(out, "(%s", whole(w, leaf->shift));
+        for (int k = 0; k < g->ndim; ++k)
+            if (leaf->stride[w->out->order[k]] != 0)
+                kn_str_printf(out, " + %s * _ind.get()[%d]", whole(w, leaf->stride[w->out->order[k]]), k);
+        kn_str_append(out, ")");
         return;
     }
-    const kn_text_param shift = {NULL, -1, kiln_arg_int(leaf->shift), KILN_INT64};
-    kn_str_printf(out, "(%s", mention(w, &shift));
-    for (int k = 0; k < g->ndim; ++k) {
-        const kn_text_param step = {NULL, -1, kiln_arg_int(leaf->stride[w->out->order[k]]), KILN_INT64};
-        if (leaf->stride[w->out->order[k]] != 0)
-            kn_str_printf(out, " + %s * _ind.get()[%d]", mention(w, &step), k);
-    }
+    bool is_plain = leaf->shift == 0 && c->step == 1;
+    kn_str_append(out, "(");
+    if (!is_plain)
+        kn_str_printf(out, "%s + %s * ", whole(w, leaf->shift), whole(w, c->step));
+    if (c->step == 0)
+        kn_str_append(out, "0");
+    else if (c->inside == 1 && c->is_outermost)
+        kn_str_append(out, index);
+    else if (c->inside == 1)
+        kn_str_printf(out, "(%s %% %s)", index, whole(w, c->count));
+    else if (c->is_outermost)
+        kn_str_printf(out, "(%s / %s)", index, whole(w, c->inside));
+    else
+        kn_str_printf(out, "(%s / %s %% %s)", index, whole(w, c->inside), whole(w, c->count));
     kn_str_append(out, ")");
 }
 
