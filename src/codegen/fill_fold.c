@@ -192,20 +192,9 @@ static void put_until(kn_writer *w, bool is_anywhere)
         kn_str_append(&w->slot[KN_SLOT_UNTIL], "0");
 }
 
-/* Each item is put in the place of the one before it. */
-static void put_moves(kn_writer *w)
-{
-    for (int k = 0; k < w->program->n_in; ++k) {
-        const char *name = w->program->param[k].name;
-        if (kn_array_of(w, k) >= 0 && is_mapped(w, k))
-            kn_str_printf(&w->slot[KN_SLOT_MOVES], "kn_%s_[kn_u - 1] = kn_%s_[kn_u];\n", name, name);
-    }
-}
-
 static void fill_rows(kn_writer *w)
 {
     fill_along(w, "kn.axis[0]");
-    put_moves(w);
     put_mapped(w, KN_SLOT_SINGLE, place_single, "kn_from.at[%d]");
     put_until(w, w->spec->schedule.form == 1);
 }

@@ -47,7 +47,6 @@
     X(MAPPED, mapped, false)                                                                                 \
     X(RESULT, result, false)                                                                                 \
     X(LOADS, loads, false)                                                                                   \
-    X(MOVES, moves, false)                                                                                   \
     X(PACKS, packs, false)                                                                                   \
     X(GATHER, gather, false)                                                                                 \
     X(LANE, lane, false)                                                                                     \

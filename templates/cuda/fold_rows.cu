@@ -1,8 +1,6 @@
 ${head}
 ${axes}
 enum { kn_steps = ${vector} > 1 ? 4 : 8 }; /* items of a thread that are loaded before any is folded */
-/* Folds of structs are long: one copy of them takes a thread's items in turn, each moved to the place of the first. */
-constexpr bool kn_is_rolled = ${vector} > 1 && __is_class(${type});
 
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
@@ -44,35 +42,22 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             }
         }
         ${type} kn_sum;
-#pragma unroll(kn_is_rolled ? 1 : kn_steps)
-        for (int kn_step = 0; kn_step < kn_steps; ++kn_step) {
-            if (kn_is_rolled && kn_q + kn_step * ${block} >= kn_count)
-                break;
-            if (kn_q + kn_step * ${block} < kn_count) {
+#pragma unroll
+        for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+            if (kn_q + kn_u * ${block} < kn_count) {
                 kn_place kn_from = kn_first;
-                kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_step * ${block}, ${vector}, kn_row);
+                kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
                 ${type} kn_side[${vector}];
-                const int kn_u = kn_is_rolled ? 0 : kn_step;
 #pragma unroll
                 for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
                     ${lane}
                     kn_side[kn_k] = ${mapped};
                 }
                 const ${type} kn_one = kn_fold_tree(kn_side, ${fold});
-                if constexpr (kn_is_rolled)
-                    kn_chain_put(kn_chained, kn_turn++, kn_one, ${fold});
-                else
-                    kn_sum = kn_step == 0 ? kn_one : ${fold}(kn_sum, kn_one);
-            }
-            if constexpr (kn_is_rolled) {
-#pragma unroll
-                for (int kn_u = 1; kn_u < kn_steps; ++kn_u) {
-                    ${moves}
-                }
+                kn_sum = kn_u == 0 ? kn_one : ${fold}(kn_sum, kn_one);
             }
         }
-        if constexpr (!kn_is_rolled)
-            kn_chain_put(kn_chained, kn_turn++, kn_sum, ${fold});
+        kn_chain_put(kn_chained, kn_turn++, kn_sum, ${fold});
     }
     ${type} ${result} = kn_chain_all(kn_chained, kn_turn, ${fold});
     unsigned kn_held = kn_count; /* threads that hold something: the first ones */
