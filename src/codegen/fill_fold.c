@@ -136,6 +136,17 @@ static void put_stage(kn_writer *w)
 
 /* ---- what is folded ---- */
 
+/* How a thread folds an element behind what it has: the fold is told where that is the order of `_J`. */
+static void put_next(kn_writer *w)
+{
+    kn_str *out = &w->slot[KN_SLOT_ELEMENT];
+    const char *type = kn_str_text(&w->slot[KN_SLOT_TYPE]), *fold = kn_str_text(&w->slot[KN_SLOT_FOLD]);
+    kn_str_append(&w->slot[KN_SLOT_NEXT], w->spec->schedule.order ? "kn_next" : fold);
+    if (w->spec->schedule.order)
+        kn_str_printf(out, "const auto kn_next = [&](const %s a, const %s b) { return %s(a, b, true); };\n", type,
+                      type, fold);
+}
+
 /* Types, the function, and what nothing yields. */
 static void put_names(kn_writer *w)
 {
@@ -144,6 +155,7 @@ static void put_names(kn_writer *w)
     kn_put_value(w, &w->slot[KN_SLOT_MAPPED], reduce->value[0]);
     kn_put_value(w, &w->slot[KN_SLOT_RESULT], reduce->value[1]);
     kn_put_function(w, &w->slot[KN_SLOT_FOLD], REDUCE);
+    put_next(w);
     if (reduce->identity[0])
         kn_str_printf(&w->slot[KN_SLOT_EMPTY], "if (!kn_some)\n    %s = kn_%s_identity;\n",
                       kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);

@@ -37,7 +37,8 @@
     X(AFTER_LOOP, after_loop, false)                                                                         \
     X(SINGLE, single, false)                                                                                 \
     X(TYPE, type, false)                                                                                     \
-    X(FOLD, fold, false)                                                                                     \
+    X(FOLD, fold, true)                                                                                      \
+    X(NEXT, next, false)                                                                                     \
     X(EMPTY, empty, true)                                                                                    \
     X(DEPTH, depth, false)                                                                                   \
     X(WIDE, wide, false)                                                                                     \

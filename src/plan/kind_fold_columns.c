@@ -32,6 +32,7 @@ enum {
     LONGEST_INNER = 128,    /* elements that are folded last */
     SHORTEST_SHIFTED = 96,  /* columns of rows that begin anywhere */
     THREADS_AT_ONCE = 1024, /* of a multiprocessor, with the registers that sums of float32 need */
+    STRUCTS_AT_ONCE = 2048, /* the same, of threads that fold one struct each */
     MOST_WAVES = 4,         /* of such blocks, that few tiles are split for */
     FULL_WAVE = 92,         /* per cent of the places of all waves that are taken, which is enough */
     LEAST_INNER_ROWS = 32,  /* rows, below which what lies inside columns is not folded last */
@@ -211,6 +212,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->form = kn_fold_form(axes_of(c->space, &f));
     out->rank = kn_fold_rank(c->space);
     kn_fold_set_access(out, c, out->vector);
+    kn_fold_set_index(out, c);
     memcpy(kept, &f, sizeof f);
     return true;
 }
@@ -295,11 +297,14 @@ static int64_t splits_of(const columns_field *f, const kn_target *target, int64_
     return best;
 }
 
-static void split(columns_field *f, const kn_schedule *s, const kn_target *target, int64_t tiles)
+static void split(columns_field *f, const kn_spec *spec, int64_t tiles)
 {
+    const kn_schedule *s = &spec->schedule;
+    bool is_struct = kn_spec_value_dtype(spec, kn_spec_reduced_value(spec)) == KILN_DTYPE_NONE;
     int64_t turn = (int64_t)f->down * (s->vector > 1 ? STEPS : SINGLE_STEPS);
-    int64_t splits = splits_of(f, target, kn_fold_clamp(THREADS_AT_ONCE / s->block, 1, THREADS_AT_ONCE),
-                               tiles, f->rows / turn);
+    int64_t at_once = is_struct ? STRUCTS_AT_ONCE : THREADS_AT_ONCE;
+    int64_t splits =
+        splits_of(f, &spec->target, kn_fold_clamp(at_once / s->block, 1, at_once), tiles, f->rows / turn);
     f->chunk = (uint32_t)(kn_fold_ceil(kn_fold_ceil(f->rows, splits), turn) * turn);
     f->splits = (uint32_t)kn_fold_ceil(f->rows, f->chunk);
     int64_t each = (int64_t)f->splits * f->slots / s->block;
@@ -352,7 +357,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     f.slots = (chosen.copies > 1 ? f.pitch : f.width) / f.inner;
     f.tiles = (uint32_t)kn_fold_ceil(f.columns, f.width);
     int64_t tiles = f.tiles * (kn_space_kept_size(space) / space->extent[chosen.axis]);
-    split(&f, s, &part->spec->target, tiles);
+    split(&f, part->spec, tiles);
     if (f.splits > 1) {
         int64_t groups = f.levels > 1 ? kn_fold_ceil(f.splits, GROUP) : 0;
         out->counters = (int)(tiles * (groups + 1));

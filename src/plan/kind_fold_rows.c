@@ -25,6 +25,12 @@ typedef struct rows_field {
     kn_divider per_row;
 } rows_field;
 
+/* An innermost axis that divisions of 32 bits cannot take goes outside the others. */
+static bool is_turned(const kn_space *space, int form)
+{
+    return form > 1 && space->extent[space->ndim - 1] >= KN_FOLD_STEPS;
+}
+
 /* Rows that neither begin at a vector's boundary nor end at one are left to single elements, unless there is
  * but one a result. */
 static int vector_of(const kn_choice *c)
@@ -48,6 +54,9 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->block = c->block ? c->block : large ? LARGE : USUAL;
     out->rank = kn_fold_rank(c->space);
     kn_fold_set_access(out, c, out->vector);
+    kn_fold_set_index(out, c);
+    if (is_turned(c->space, out->form))
+        out->order = 0;
     return true;
 }
 
@@ -59,12 +68,11 @@ static kn_field field(const kn_schedule *schedule)
                       sizeof(rows_field), 8};
 }
 
-/* An innermost axis that divisions of 32 bits cannot take goes outside the others. */
 static void put_axes(kn_placement *out, rows_field *f, const kn_space *space, int form)
 {
     kn_fold_put_kept(&out->room, space, -1);
     int inner = space->ndim - 1;
-    bool turned = form > 1 && space->extent[inner] >= KN_FOLD_STEPS;
+    bool turned = is_turned(space, form);
     if (turned)
         kn_space_put_axis(&out->room, out->room.ndim++, space, inner, 1);
     f->fold_rank = kn_fold_put_reduced(&out->room, space, turned ? inner : -1) + turned;

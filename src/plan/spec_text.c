@@ -80,7 +80,8 @@ static const struct {
     size_t at;
 } schedule_fields[] = {{"vector", offsetof(kn_schedule, vector)}, {"block", offsetof(kn_schedule, block)},
                        {"lanes", offsetof(kn_schedule, lanes)},   {"form", offsetof(kn_schedule, form)},
-                       {"index", offsetof(kn_schedule, index)},   {"rank", offsetof(kn_schedule, rank)}};
+                       {"index", offsetof(kn_schedule, index)},   {"order", offsetof(kn_schedule, order)},
+                       {"rank", offsetof(kn_schedule, rank)}};
 enum { SCHEDULE_FIELDS = sizeof schedule_fields / sizeof schedule_fields[0] };
 
 static int *schedule_field(const kn_schedule *s, int f)

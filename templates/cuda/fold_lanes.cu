@@ -63,11 +63,11 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
                             ${lane}
                             kn_side[kn_k] = ${mapped};
                         }
-                        const ${type} kn_one = kn_fold_tree(kn_side, ${fold});
-                        kn_sum = kn_m == 0 ? kn_one : ${fold}(kn_sum, kn_one);
+                        const ${type} kn_one = kn_fold_tree(kn_side, ${next});
+                        kn_sum = kn_m == 0 ? kn_one : ${next}(kn_sum, kn_one);
                     }
                 }
-                kn_folded[kn_r] = kn_q == kn_lane ? kn_sum : ${fold}(kn_folded[kn_r], kn_sum);
+                kn_folded[kn_r] = kn_q == kn_lane ? kn_sum : ${next}(kn_folded[kn_r], kn_sum);
             }
         }
     }

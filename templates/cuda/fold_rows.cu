@@ -1,6 +1,8 @@
 ${head}
 ${axes}
 enum { kn_steps = ${vector} > 1 ? 4 : 8 }; /* items of a thread that are loaded before any is folded */
+/* Folds of structs are long, and a branch around each costs more than it saves: turns are whole, and what is left is taken item by item. */
+constexpr bool kn_are_whole = ${vector} > 1 && __is_class(${type});
 
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
@@ -30,12 +32,12 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 
     kn_chain<${type}> kn_chained;
     unsigned kn_turn = 0;
-#pragma unroll 1
-    for (unsigned kn_q = threadIdx.x; kn_q < kn_count; kn_q += kn_steps * ${block}) {
+    const auto kn_fold_items = [&](const unsigned kn_q, auto kn_number_of) {
+        constexpr int kn_n = decltype(kn_number_of)::value;
         ${packs}
 #pragma unroll
-        for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
-            if (kn_q + kn_u * ${block} < kn_count) {
+        for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
+            if (kn_are_whole || kn_q + kn_u * ${block} < kn_count) {
                 kn_place kn_from = kn_first;
                 kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
                 ${loads}
@@ -43,8 +45,8 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         }
         ${type} kn_sum;
 #pragma unroll
-        for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
-            if (kn_q + kn_u * ${block} < kn_count) {
+        for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
+            if (kn_are_whole || kn_q + kn_u * ${block} < kn_count) {
                 kn_place kn_from = kn_first;
                 kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
                 ${type} kn_side[${vector}];
@@ -53,13 +55,20 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
                     ${lane}
                     kn_side[kn_k] = ${mapped};
                 }
-                const ${type} kn_one = kn_fold_tree(kn_side, ${fold});
-                kn_sum = kn_u == 0 ? kn_one : ${fold}(kn_sum, kn_one);
+                const ${type} kn_one = kn_fold_tree(kn_side, ${next});
+                kn_sum = kn_u == 0 ? kn_one : ${next}(kn_sum, kn_one);
             }
         }
-        kn_chain_put(kn_chained, kn_turn++, kn_sum, ${fold});
-    }
-    ${type} ${result} = kn_chain_all(kn_chained, kn_turn, ${fold});
+        kn_chain_put(kn_chained, kn_turn++, kn_sum, ${next});
+    };
+    unsigned kn_q = threadIdx.x;
+#pragma unroll 1
+    for (; kn_q + (kn_are_whole ? (kn_steps - 1) * ${block} : 0) < kn_count; kn_q += kn_steps * ${block})
+        kn_fold_items(kn_q, kn_number<kn_steps>());
+    if constexpr (kn_are_whole)
+        for (; kn_q < kn_count; kn_q += ${block})
+            kn_fold_items(kn_q, kn_number<1>());
+    ${type} ${result} = kn_chain_all(kn_chained, kn_turn, ${next});
     unsigned kn_held = kn_count; /* threads that hold something: the first ones */
     bool kn_is_final = true;
     if constexpr (${vector} > 1 && ${form} == 1) {

@@ -38,13 +38,13 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 #pragma unroll
                     for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
                         ${lane}
-                        kn_sum[kn_k] = kn_u == 0 ? ${mapped} : ${fold}(kn_sum[kn_k], ${mapped});
+                        kn_sum[kn_k] = kn_u == 0 ? ${mapped} : ${next}(kn_sum[kn_k], ${mapped});
                     }
                 }
             }
 #pragma unroll
             for (int kn_k = 0; kn_k < ${vector}; ++kn_k)
-                kn_folded[kn_k] = kn_q == 0 ? kn_sum[kn_k] : ${fold}(kn_folded[kn_k], kn_sum[kn_k]);
+                kn_folded[kn_k] = kn_q == 0 ? kn_sum[kn_k] : ${next}(kn_folded[kn_k], kn_sum[kn_k]);
         }
         ${results}
 #pragma unroll

@@ -38,7 +38,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             for (unsigned kn_j = kn_lane; kn_j < kn.reduced; kn_j += kn.lanes) {
                 const unsigned kn_e = kn_from_first + kn_j * kn_columns;
                 ${single}
-                ${result} = kn_some ? ${fold}(${result}, ${mapped}) : ${mapped};
+                ${result} = kn_some ? ${next}(${result}, ${mapped}) : ${mapped};
                 kn_some = true;
             }
         }

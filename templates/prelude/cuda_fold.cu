@@ -2,6 +2,9 @@
 // What reductions share. Those that hold a value are the first ones of their lanes, threads or blocks: their number says who does, and no identity is made up. Time to compile follows
 // the copies that are made of loads and folds: loops that are gone through seldom are not unrolled.
 
+// A number that is known to the compiler where it is handed over.
+template <int Number> struct kn_number { enum { value = Number }; };
+
 // Division of numbers below 2^31: plan/layout.h.
 struct kn_divider {
     unsigned extent, magic, shift, unused;
