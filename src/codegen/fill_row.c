@@ -25,21 +25,36 @@ static bool is_staged(const kn_writer *w)
 
 static bool is_shifted(const kn_writer *w)
 {
-    return !goes_by_places(w) && w->spec->schedule.form == KN_ROW_SHIFTED;
+    return !goes_by_places(w) && w->spec->schedule.form % KN_ROW_NEARLY == KN_ROW_SHIFTED;
+}
+
+/* An input that stands still along a row that is held: one element, loaded once. */
+static bool is_still(const kn_writer *w, int k)
+{
+    return !goes_by_places(w) && k < w->program->n_in && kn_is_wide_array(w, k) &&
+           kn_access_of(w, k) == KN_STILL;
+}
+
+/* Whether items have a member for it. */
+static bool is_of_items(const kn_writer *w, int k)
+{
+    return kn_is_wide_array(w, k) && !is_still(w, k);
 }
 
 /* ---- items ---- */
 
 static void place_in_item(const kn_writer *w, kn_str *out, int k)
 {
-    if (kn_is_wide_array(w, k))
+    if (is_still(w, k))
+        kn_str_printf(out, "kn_%s_still", name_of(w, k));
+    else if (kn_is_wide_array(w, k))
         kn_str_printf(out, "kn_in.kn_%s_.at[kn_k]", name_of(w, k));
     else
         kn_place_of_row(w, out, k);
 }
 
 /* "(const float *)((const char *)kn.x_ + kn_from.at[0])": where an item begins. Vectors of a row that is held are
- * counted from the row's first element; what stands still along it is at that. */
+ * counted from the row's first element. */
 static void put_item_address(const kn_writer *w, kn_str *out, int k)
 {
     const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = name_of(w, k);
@@ -52,7 +67,7 @@ static void put_item_address(const kn_writer *w, kn_str *out, int k)
         kn_str_printf(out, "(%s%s *)(kn_%s_row + kn_j * kn.axis[0].stride[%d])", qualifier, kn_storage(w, k),
                       name, o);
     else
-        kn_str_printf(out, access == KN_VECTOR ? "kn_%s_row + kn_j" : "kn_%s_row", name);
+        kn_str_printf(out, "kn_%s_row + kn_j", name);
 }
 
 /* Single elements may lie at addresses that are no multiple of their size. */
@@ -98,7 +113,7 @@ static int late_bytes(const kn_writer *w)
     const kn_schedule *s = &w->spec->schedule;
     int bytes = 0;
     for (int k = 0; k < w->program->n_in; ++k)
-        if (kn_is_wide_array(w, k) && !kn_row_is_early(w->program, k))
+        if (is_of_items(w, k) && !kn_row_is_early(w->program, k))
             bytes += s->vector * s->lanes * kn_item_size(w, k);
     return bytes;
 }
@@ -113,7 +128,7 @@ static bool is_early(const kn_writer *w, int k)
 static bool is_loaded_in(const kn_writer *w, const kn_level *level, int k)
 {
     int first = kn_row_first_read(w->program, k);
-    if (k >= w->program->n_in || !kn_is_wide_array(w, k) || !kn_level_reads(w, level, k))
+    if (k >= w->program->n_in || !is_of_items(w, k) || !kn_level_reads(w, level, k))
         return false;
     return level->is_walked || (!is_early(w, k) && first >= level->begin && first < level->end);
 }
@@ -122,7 +137,7 @@ static void put_early(const kn_writer *w, kn_str *out, void (*put)(const kn_writ
 {
     kn_str_append(out, "kn_load_items([&](kn_item &kn_in, const int kn_j) {\n");
     for (int k = 0; k < w->program->n_in; ++k)
-        if (kn_is_wide_array(w, k) && is_early(w, k))
+        if (is_of_items(w, k) && is_early(w, k))
             put(w, out, k);
     kn_str_append(out, "});\n");
 }
@@ -136,7 +151,7 @@ static const char *item_parameters(const kn_writer *w)
 /* What lies in shared memory: each early input, unless it is one element. */
 static bool is_copied(const kn_writer *w, int k)
 {
-    return kn_is_wide_array(w, k) && is_early(w, k) && kn_access_of(w, k) != KN_STILL;
+    return is_of_items(w, k) && is_early(w, k);
 }
 
 static void put_level_loads(const kn_writer *w, kn_str *out, const kn_level *level)
@@ -258,7 +273,7 @@ static void put_item_members(kn_writer *w)
     kn_str *out = &w->slot[KN_SLOT_ITEM];
     int vector = w->spec->schedule.vector;
     for (int k = 0; k < kn_param_count(w); ++k)
-        if (kn_is_wide_array(w, k))
+        if (is_of_items(w, k))
             kn_str_printf(out, "kn_pack<%s, %d> kn_%s_;\n", kn_storage(w, k), vector, name_of(w, k));
     for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values && !goes_by_places(w); ++k) {
         if (!kn_is_held_value(w, k))
@@ -280,6 +295,9 @@ static void put_row_pointers(kn_writer *w)
             kn_str_printf(&w->slot[KN_SLOT_ROW],
                           "%s%s *const kn_%s_row = (%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]);\n", qualifier,
                           type, name_of(w, k), qualifier, type, qualifier, name_of(w, k), kn_array_of(w, k));
+        if (is_still(w, k))
+            kn_str_printf(&w->slot[KN_SLOT_ROW], "const %s kn_%s_still = *kn_%s_row;\n", type, name_of(w, k),
+                          name_of(w, k));
     }
 }
 

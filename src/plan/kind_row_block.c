@@ -9,10 +9,14 @@
 
 enum {
     WARP = 32,
-    FEWEST = 2,        /* vectors of a thread, at least; of single elements */
+    FEWEST = 2,        /* vectors of a thread, at least; of rows of more than */
+    SHORT = 256,       /* vectors, from which on few warps have more each, */
+    FEWEST_LONG = 4,   /* so many; of single elements */
     FEWEST_SINGLE = 8, /* so many */
+    ONCE = 5, /* of a ragged row: 300 instructions of a warp beside 60 an item, counted in what NVRTC makes */
     USUAL = 512, /* threads of a block at most, where it has not as many vectors a thread as can be; then */
-    MOST = 1024
+    MOST = 1024,
+    LEAST_LARGE = 896 /* of larger blocks: a multiprocessor has registers for one */
 };
 
 /* The kind's field. */
@@ -30,6 +34,35 @@ static bool is_full(const kn_choice *c, const kn_schedule *s, int64_t items)
            threads <= s->block && (threads & (threads - 1)) == 0;
 }
 
+/* Threads of a block that has a row of so many items. */
+static int64_t threads_of(int64_t items, int lanes)
+{
+    return kn_fold_ceil(kn_fold_ceil(items, lanes), WARP) * WARP;
+}
+
+/* Whether all threads hold three in four of their items, also where a row has one item less than the longest. */
+static bool is_nearly_full(int64_t items, int lanes)
+{
+    return lanes > 1 && kn_row_whole(lanes) * threads_of(items, lanes) < items;
+}
+
+/* Items of a thread where what is done once a warp costs as much as so many of them: ragged rows, whose warps are
+ * few of many items rather. As they are where no number leaves all threads something. */
+static int items_of_ragged(int64_t items, int lanes, int most, int usual)
+{
+    static const int each[] = {2, 3, 4, 8};
+    int64_t least = INT64_MAX;
+    for (size_t k = 0; k < sizeof each / sizeof each[0] && each[k] <= most; ++k) {
+        int64_t threads = threads_of(items, each[k]), cost = threads * (ONCE + each[k]);
+        if (threads > (each[k] == most && usual == USUAL ? MOST : usual) || !is_nearly_full(items, each[k]) ||
+            cost >= least)
+            continue;
+        least = cost;
+        lanes = each[k];
+    }
+    return lanes;
+}
+
 static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 {
     (void)kept;
@@ -41,19 +74,24 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->vector = out->form == KN_ROW_SINGLE ? 1 : out->vector;
     int most = kn_row_most_held(c) / out->vector;
     int64_t items = kn_row_items(length, out->vector, out->form);
-    out->lanes = out->vector > 1 ? FEWEST : FEWEST_SINGLE;
+    out->lanes = out->vector == 1 ? FEWEST_SINGLE : items > SHORT ? FEWEST_LONG : FEWEST;
     out->lanes = out->lanes < most ? out->lanes : most;
     int usual = c->block ? c->block : USUAL;
     while (out->lanes < most && items > (int64_t)out->lanes * usual)
         out->lanes *= 2;
+    if (out->form == KN_ROW_SHIFTED)
+        out->lanes = items_of_ragged(items, out->lanes, most, usual);
     out->block = c->block ? c->block : out->lanes == most ? MOST : USUAL;
     if (is_full(c, out, items)) {
         out->form = KN_ROW_FULL;
         out->block = (int)(items / out->lanes);
+    } else if (is_nearly_full(items, out->lanes)) {
+        out->form += KN_ROW_NEARLY;
     }
     out->rank = kn_fold_rank(c->space);
     kn_row_set_access(out, c);
-    return items <= (int64_t)out->lanes * out->block;
+    int64_t threads = threads_of(items, out->lanes);
+    return threads <= out->block && (threads <= USUAL || threads >= LEAST_LARGE || c->block);
 }
 
 static kn_field field(const kn_schedule *schedule)
@@ -67,13 +105,13 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     row_field f = {.length = (int32_t)kn_fold_size(part->space)};
-    int64_t items = kn_row_items(f.length, s->vector, s->form);
+    int64_t items = kn_row_items(f.length, s->vector, s->form % KN_ROW_NEARLY);
     out->size = kn_space_kept_size(part->space);
     kn_fold_put_kept(&out->room, part->space, -1);
     f.fold_rank = kn_fold_put_reduced(&out->room, part->space, -1);
     out->walked = &out->room;
     out->rank = out->room.ndim;
-    out->block = (unsigned)kn_fold_ceil(kn_fold_ceil(items, s->lanes), WARP) * WARP;
+    out->block = (unsigned)threads_of(items, s->lanes);
     f.width = kn_row_warps(out->block);
     out->grid[0] = (unsigned)out->size;
     memcpy(out->field, &f, sizeof f);

@@ -7,7 +7,7 @@
 #include "plan/fold.h"
 #include "plan/row.h"
 
-enum { WARP = 32, FEW = 16 /* items, up to which a thread has one */ };
+enum { WARP = 32, FEW = 2 /* items, up to which a thread has one */ };
 
 /* The kind's field. */
 typedef struct lanes_field {
@@ -36,8 +36,9 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     int64_t length = kn_row_length(c);
     if (length == 0)
         return false;
-    int vector = kn_row_vector(c);
-    out->vector = kn_row_fit_of(c, vector) == KN_ROW_ALIGNED ? vector : 1;
+    out->vector = kn_row_vector(c);
+    while (out->vector > 1 && kn_row_fit_of(c, out->vector) != KN_ROW_ALIGNED)
+        out->vector /= 2;
     out->lanes = items_each(length / out->vector, out->vector);
     out->form = is_full(length / out->vector, out->lanes) ? KN_ROW_FULL : KN_ROW_SINGLE;
     out->block = kn_choice_block(c);

@@ -34,6 +34,8 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->block = c->block ? c->block : large ? LARGE : kn_choice_block(c);
     out->rank = kn_fold_rank(c->space);
     kn_row_set_access(out, c);
+    for (int o = 0; o < c->count; ++o) /* one letter for single elements: their places are the same */
+        out->access[o] = out->access[o] == KN_DENSE ? KN_GATHER : out->access[o];
     return true;
 }
 

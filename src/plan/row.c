@@ -8,7 +8,7 @@ enum {
     GUESSED_STRUCT = 16 /* bytes */,
     HELD_BYTES =
         176,        /* of a thread, in 64 registers: what it holds, and what an item is folded from and to */
-    MOST_HELD = 32, /* elements */
+    MOST_HELD = 64, /* elements */
     WARP = 32,
     UNKNOWN = 1 << 20 /* bytes */
 };
@@ -170,13 +170,18 @@ static int value_size(const kn_choice *c, int value)
     return size < 4 ? 4 : size;
 }
 
-/* Which parameters are arrays nobody knows here: there are no more inputs than operands. */
-static int bytes_of_inputs(const kn_choice *c, int inputs)
+/* Which parameters are arrays nobody knows here: there are no more inputs than operands. Of what stands still along
+ * the row there is one element, unless rows are taken by single elements. */
+static int bytes_of_inputs(const kn_choice *c, int inputs, bool with_still)
 {
-    int most = 0;
-    for (int o = 0; o < c->count; ++o)
-        most += !c->access[o].is_output;
-    return (inputs < most ? inputs : most) * kn_choice_widest(c, false);
+    int most = 0, widest = 0;
+    for (int o = 0; o < c->count; ++o) {
+        if (c->access[o].is_output || (!with_still && !is_along(c, o)))
+            continue;
+        widest = c->access[o].item_size > widest ? c->access[o].item_size : widest;
+        ++most;
+    }
+    return (inputs < most ? inputs : most) * widest;
 }
 
 /* Whether a stage before the reduction gives the elements a value that one behind it reads. */
@@ -195,7 +200,7 @@ static int held_across(const kn_choice *c, int reduce)
     int inputs = 0;
     for (int k = 0; k < p->n_in; ++k)
         inputs += kn_row_first_read(p, k) < reduce && kn_row_is_read(p, k, KN_OVER_ALL, reduce + 1);
-    int bytes = bytes_of_inputs(c, inputs);
+    int bytes = bytes_of_inputs(c, inputs, false);
     for (int k = p->n_in; k < param_count(p) + p->n_values; ++k)
         bytes += is_given_across(p, k, reduce) ? value_size(c, k) : 0;
     return bytes;
@@ -214,18 +219,18 @@ int64_t kn_row_given_across(const kn_choice *c)
     return bytes;
 }
 
-int kn_row_early_bytes(const kn_choice *c)
+int kn_row_early_bytes(const kn_choice *c, int vector)
 {
     int inputs = 0;
     for (int k = 0; k < c->program->n_in; ++k)
         inputs += kn_row_is_early(c->program, k);
-    return bytes_of_inputs(c, inputs);
+    return bytes_of_inputs(c, inputs, vector == 1);
 }
 
 int kn_row_most_held(const kn_choice *c)
 {
     const kn_program *p = c->program;
-    int held = kn_row_early_bytes(c), folded = 0, elements = MOST_HELD;
+    int held = kn_row_early_bytes(c, 0), folded = 0, elements = MOST_HELD;
     for (int s = 0; s < p->n_stages; ++s)
         if (p->stage[s].kind == KN_REDUCE) {
             int across = held_across(c, s), size = value_size(c, p->stage[s].value[p->stage[s].n_read]);
@@ -240,14 +245,20 @@ int kn_row_most_held(const kn_choice *c)
 void kn_row_set_access(kn_schedule *out, const kn_choice *c)
 {
     for (int o = 0; o < c->count; ++o) {
+        bool is_run = out->vector == 1 && c->space->stride[o][inner(c)] == c->access[o].item_size;
         bool is_single = out->vector == 1 || (c->access[o].is_output && !is_along(c, o));
-        out->access[o] = is_single ? KN_GATHER : is_along(c, o) ? KN_VECTOR : KN_STILL;
+        out->access[o] = is_run ? KN_DENSE : is_single ? KN_GATHER : is_along(c, o) ? KN_VECTOR : KN_STILL;
     }
 }
 
 int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit)
 {
     return fit == KN_ROW_SHIFTED ? (length + 2 * vector - 2) / vector : (length + vector - 1) / vector;
+}
+
+int kn_row_whole(int items)
+{
+    return items * 3 / 4;
 }
 
 int kn_row_warps(unsigned threads)

@@ -28,7 +28,8 @@ typedef enum kn_row_fit {
     KN_ROW_SINGLE,  /* some operand does not run along it, or they disagree: elements one by one */
     KN_ROW_SHIFTED, /* a row begins or ends off a vector's boundary, all operands' by the same */
     KN_ROW_ALIGNED, /* rows are whole vectors */
-    KN_ROW_FULL     /* and all threads have as many as can be: nobody asks whether there is one */
+    KN_ROW_FULL,    /* and all threads have as many as can be: nobody asks whether there is one */
+    KN_ROW_NEARLY /* added to the others: all threads hold something, and nobody asks but for the last quarter */
 } kn_row_fit;
 
 /* Elements of 16 bytes of the widest operand that is read or written for each row anew. */
@@ -38,8 +39,8 @@ kn_row_fit kn_row_fit_of(const kn_choice *c, int vector);
 int64_t kn_row_length(const kn_choice *c);
 /* Vectors of a row, at most: one that begins anywhere has a part of one at each end. */
 int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit);
-/* Bytes of an element of all early inputs, at most. */
-int kn_row_early_bytes(const kn_choice *c);
+/* Bytes of an element of all early inputs that run along the row, at most; of single elements (vector 1) of all. */
+int kn_row_early_bytes(const kn_choice *c, int vector);
 /* The most elements of a row that a thread can hold in registers, a power of two. */
 int kn_row_most_held(const kn_choice *c);
 /* Bytes of an element that stages over all give it and that are needed after a later reduction; of a struct more
@@ -47,6 +48,8 @@ int kn_row_most_held(const kn_choice *c);
 int64_t kn_row_given_across(const kn_choice *c);
 /* Letters of the operands: vectors, one element repeated, or elements one by one. */
 void kn_row_set_access(kn_schedule *out, const kn_choice *c);
+/* Items of a thread that it has where rows are nearly full. */
+int kn_row_whole(int items);
 /* Warps of a block, and more up to a power of two. */
 int kn_row_warps(unsigned threads);
 

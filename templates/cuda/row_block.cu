@@ -14,15 +14,16 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 
     /* A block has a row. */
     const bool kn_is_here = true, kn_is_first = threadIdx.x == 0;
-    constexpr bool kn_is_empty = false, kn_is_ragged = ${form} == 1;
+    constexpr bool kn_is_empty = false, kn_is_ragged = ${form} % 4 == 1;
     kn_place kn_here = {};
     kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, blockIdx.x);
     (void)kn_is_first, (void)kn_is_empty;
     ${row}
     const int kn_off = ${off};
     constexpr bool kn_is_full = ${form} == 3;
+    constexpr int kn_whole = kn_is_full ? ${lanes} : ${form} >= 4 ? ${lanes} * 3 / 4 : 0;
     const int kn_threads = kn_is_full ? ${block} : (int)blockDim.x, kn_length = kn_is_full ? ${block} * ${lanes} * ${vector} : kn.length;
-    const kn_deal<kn_is_full> kn_dealt = {(int)threadIdx.x, kn_threads, (kn_off + kn_length + ${vector} - 1) / ${vector}, kn_off, kn_length};
+    const kn_deal<kn_whole> kn_dealt = {(int)threadIdx.x, kn_threads, (kn_off + kn_length + ${vector} - 1) / ${vector}, kn_off, kn_length};
     kn_item kn_held[${lanes}];
     const auto kn_each_item = [&](const auto &kn_load_late, const auto &kn_one) {
         kn_each_held<${vector}>(kn_held, kn_dealt, kn_load_late, [&](kn_item &kn_in, const int kn_j, int) { kn_one(kn_in, kn_j); });
@@ -36,7 +37,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     const auto kn_fold_items = [&](auto &kn_to, auto kn_stage, const auto &kn_load_late, const auto &kn_one, const auto &kn_both) {
         typedef typename kn_referred<decltype(kn_to)>::type kn_type;
         kn_to = kn_fold_held<kn_type, ${vector}, kn_is_ragged>(kn_held, kn_dealt, kn_load_late, kn_one, kn_both);
-        kn_fold_threads<decltype(kn_stage)::value, ${block}, kn_is_full>(kn_to, kn_dealt.holders(), kn_is_full ? ${block} / 32 : kn.width, kn_both);
+        kn_fold_threads<decltype(kn_stage)::value, ${block}, (kn_whole > 0)>(kn_to, kn_dealt.holders(), kn_is_full ? ${block} / 32 : kn.width, kn_both);
     };
     ${levels}
     ${stores}

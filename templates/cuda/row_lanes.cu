@@ -18,7 +18,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     constexpr bool kn_is_empty = false, kn_is_ragged = false;
     kn_place kn_here = {};
     kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, kn_is_here ? kn_at : (unsigned)kn.size - 1);
-    const kn_deal<${form} == 3> kn_dealt = {(int)kn_lane, (int)kn.lanes, kn.length / ${vector}, 0, kn.length};
+    const kn_deal<${form} == 3 ? ${lanes} : 0> kn_dealt = {(int)kn_lane, (int)kn.lanes, kn.length / ${vector}, 0, kn.length};
     kn_item kn_held[${lanes}];
     const auto kn_each_item = [&](const auto &kn_load_late, const auto &kn_one) {
         kn_each_held<${vector}>(kn_held, kn_dealt, kn_load_late, [&](kn_item &kn_in, const int kn_j, int) { kn_one(kn_in, kn_j); });

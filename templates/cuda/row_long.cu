@@ -8,7 +8,7 @@ enum { kn_registers = ${lanes} }; /* items of a thread that it holds so; the oth
 
 extern __shared__ __align__(16) unsigned char kn_room[];
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
+extern "C" __global__ void __launch_bounds__(${block}, 1024 / ${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
     if (kn.blocks > 1)
         kn_arrive_in_cluster();
@@ -20,27 +20,30 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     /* kn.blocks blocks have a row, each kn.share items of it. */
     const unsigned kn_rank = kn.blocks > 1 ? kn_rank_in_cluster() : 0;
     const bool kn_is_here = true, kn_is_first = kn_rank == 0 && threadIdx.x == 0;
-    constexpr bool kn_is_empty = false, kn_is_ragged = ${form} == 1;
+    constexpr bool kn_is_empty = false, kn_is_ragged = ${form} % 4 == 1, kn_is_full = ${form} == 3;
+    constexpr int kn_whole = ${form} >= 3 ? kn_registers : 0;
     kn_place kn_here = {};
     kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, blockIdx.x / (unsigned)kn.blocks);
     (void)kn_is_first, (void)kn_is_empty;
     ${row}
-    const int kn_off = ${off}, kn_items = (kn_off + kn.length + ${vector} - 1) / ${vector}, kn_before = kn_rank * kn.share;
-    const int kn_own = kn_items - kn_before < kn.share ? kn_items - kn_before : kn.share;
-    const kn_deal<false> kn_dealt = {(int)threadIdx.x, (int)blockDim.x, kn_own > 0 ? kn_own : 0, kn_off - kn_before * ${vector}, kn.length};
-    const unsigned kn_holding = (kn_items + kn.share - 1) / kn.share; /* blocks that hold any */
+    const int kn_threads = kn_is_full ? ${block} : (int)blockDim.x, kn_share = kn_is_full ? ${block} * kn_registers : kn.share;
+    const int kn_off = ${off}, kn_items = kn_is_full ? kn.blocks * kn_share : (kn_off + kn.length + ${vector} - 1) / ${vector};
+    const int kn_before = kn_rank * kn_share, kn_left = kn_items - kn_before, kn_own = kn_left < kn_share ? kn_left : kn_share;
+    const kn_deal<kn_whole> kn_dealt = {(int)threadIdx.x, kn_threads, kn_own > 0 ? kn_own : 0, kn_off - kn_before * ${vector}, kn.length};
+    const unsigned kn_holding = kn_is_full ? kn.blocks : (kn_items + kn_share - 1) / kn_share; /* blocks that hold any */
     kn_item kn_held[kn_registers];
-    for (int kn_u = kn_registers; kn_dealt.has(kn_u); ++kn_u) {
-        const int kn_j = kn_dealt.first<${vector}>(kn_u), kn_slot = (kn_u - kn_registers) * (int)blockDim.x + (int)threadIdx.x;
+    for (int kn_u = kn_registers; !kn_is_full && kn_dealt.has(kn_u); ++kn_u) {
+        const int kn_j = kn_dealt.first<${vector}>(kn_u), kn_slot = (kn_u - kn_registers) * kn_threads + (int)threadIdx.x;
         ${stage}
     }
     const auto kn_each_staged = [&](const auto &kn_load_one, const auto &kn_one) {
-        kn_stage_own_wait();
+        if (!kn_is_full)
+            kn_stage_own_wait();
 #pragma unroll 2
-        for (int kn_u = kn_registers; kn_dealt.has(kn_u); ++kn_u) {
+        for (int kn_u = kn_registers; !kn_is_full && kn_dealt.has(kn_u); ++kn_u) {
             const int kn_j = kn_dealt.first<${vector}>(kn_u);
             kn_item kn_in;
-            kn_load_one(kn_in, kn_j, (kn_u - kn_registers) * (int)blockDim.x + (int)threadIdx.x);
+            kn_load_one(kn_in, kn_j, (kn_u - kn_registers) * kn_threads + (int)threadIdx.x);
             kn_one(kn_in, kn_j, kn_u);
         }
     };
@@ -55,6 +58,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
                 kn_load_early(kn_held[kn_u], kn_dealt.first<${vector}>(kn_u));
     };
     bool kn_have_all_begun = false;
+    unsigned kn_folds = 0;
     const auto kn_fold_items = [&](auto &kn_to, auto kn_stage, const auto &kn_load_late, const auto &kn_one, const auto &kn_load_staged, const auto &kn_one_staged,
                                    const auto &kn_both) {
         typedef typename kn_referred<decltype(kn_to)>::type kn_type;
@@ -68,11 +72,11 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         });
         if (kn_turns > 0)
             kn_to = kn_both(kn_to, kn_chain_all(kn_chained, kn_turns, kn_both));
-        kn_fold_threads<decltype(kn_stage)::value, ${block}, false>(kn_to, kn_dealt.holders(), kn.width, kn_both);
+        kn_fold_threads<decltype(kn_stage)::value, ${block}, (kn_whole > 0)>(kn_to, kn_dealt.holders(), kn_is_full ? ${block} / 32 : kn.width, kn_both);
         if (kn.blocks > 1 && !kn_have_all_begun)
             kn_wait_for_cluster();
         kn_have_all_begun = true;
-        kn_fold_cluster<decltype(kn_stage)::value>(kn_to, kn_rank, kn_holding, kn.blocks, kn_both);
+        kn_fold_cluster<decltype(kn_stage)::value>(kn_to, kn_rank, kn_holding, kn.blocks, kn_folds++, kn_both);
     };
     ${levels}
     if (kn.blocks > 1 && !kn_have_all_begun)

@@ -3,7 +3,6 @@
 // What row programs share. A row lies in items, vectors of some elements; threads take them in turn, so that those which hold none are the last ones. A row that begins
 // off a vector's boundary has elements of its neighbours in its first and its last item.
 
-template <int Number> struct kn_number { enum { value = Number }; };
 template <class T> struct kn_referred;
 template <class T> struct kn_referred<T &> { typedef T type; };
 
@@ -58,32 +57,32 @@ __device__ __forceinline__ void kn_fold_group(T &value, unsigned lane, unsigned 
     }
 }
 
-// The same for a block, of which the first `held` threads hold a value, all of them where it is Full, and `width` the number of warps, and more up to a power of two. Each
+// The same for a block, of which the first `held` threads hold a value, all of them where it is Whole, and `width` the number of warps, and more up to a power of two. Each
 // warp folds the values of all warps by itself: one barrier is enough. Each reduction of a program (Stage) has shared memory of its own.
-template <int Stage, int Block, bool Full, class T, class Fold>
+template <int Stage, int Block, bool Whole, class T, class Fold>
 __device__ __forceinline__ void kn_fold_threads(T &value, unsigned held, unsigned width, const Fold &fold) {
     __shared__ __align__(16) unsigned char room[Block / 32 * sizeof(T)];
     T *const shared = reinterpret_cast<T *>(room);
-    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = Full ? width : (held + 31) / 32;
-    kn_fold_group(value, lane, Full ? 32 : warp < warps ? held - warp * 32 : 0, 32, fold);
+    const unsigned lane = threadIdx.x % 32, warp = threadIdx.x / 32, warps = Whole ? held / 32 : (held + 31) / 32;
+    kn_fold_group(value, lane, Whole ? 32 : warp < warps ? held - warp * 32 : 0, 32, fold);
     if (width > 1) {
-        if (lane == 0 && (Full || warp < warps))
+        if (lane == 0 && (Whole || warp < warps))
             shared[warp] = value;
         __syncthreads();
         const unsigned other = lane & (width - 1);
-        value = shared[Full || other < warps ? other : 0];
+        value = shared[other < warps ? other : 0];
         kn_fold_group(value, other, warps, width, fold);
     }
 }
 
 // Which items of a row a thread holds: every `step`-th from `at` on. The first one begins `off` elements in front of the row.
-// Full: all threads have all of theirs.
-template <bool Full>
+// All threads have their first Whole items.
+template <int Whole>
 struct kn_deal {
     int at, step, count, off, length;
-    __device__ __forceinline__ bool has(int turn) const { return Full || at + turn * step < count; }
+    __device__ __forceinline__ bool has(int turn) const { return turn < Whole || at + turn * step < count; }
     template <int Vector> __device__ __forceinline__ int first(int turn) const { return (at + turn * step) * Vector - off; }
-    __device__ __forceinline__ unsigned holders() const { return count < step ? count : step; } // threads that hold any
+    __device__ __forceinline__ unsigned holders() const { return Whole > 0 || count >= step ? step : count; } // threads that hold any
 };
 
 // An item's element, by its number in the row. In place of neighbours' elements stand others of the same item that are the row's: all of them may be computed with.
@@ -96,7 +95,7 @@ __device__ __forceinline__ int kn_row_element(int first, int k, int length) {
 
 template <bool Ragged, class T, int N>
 __device__ __forceinline__ void kn_mend(kn_pack<T, N> &item, int first, int length) {
-    if (!Ragged)
+    if (!Ragged || (first >= 0 && first + N <= length))
         return;
     const T low = item.at[0], high = item.at[N - 1];
 #pragma unroll
@@ -119,7 +118,7 @@ __device__ __forceinline__ void kn_store_item(T *to, const kn_pack<T, N> &item, 
 // The elements of an item that are the row's; at least one is.
 template <bool Ragged, int N, class T, class Fold>
 __device__ __forceinline__ T kn_fold_item(T (&side)[N], int first, int length, const Fold &fold) {
-    if (!Ragged)
+    if (!Ragged || (first >= 0 && first + N <= length))
         return kn_fold_tree(side, fold);
     unsigned own = 0;
 #pragma unroll
@@ -142,13 +141,13 @@ __device__ __forceinline__ T kn_fold_item(T (&side)[N], int first, int length, c
 template <int Vector, int Items, class Item, class Deal, class Load, class One>
 __device__ __forceinline__ void kn_each_held(Item (&held)[Items], const Deal &deal, const Load &load, const One &one) {
     if (deal.has(0))
-        load(held[0], deal.first<Vector>(0));
+        load(held[0], deal.template first<Vector>(0));
 #pragma unroll
     for (int u = 0; u < Items; ++u) {
         if (u + 1 < Items && deal.has(u + 1))
-            load(held[u + 1], deal.first<Vector>(u + 1));
+            load(held[u + 1], deal.template first<Vector>(u + 1));
         if (deal.has(u))
-            one(held[u], deal.first<Vector>(u), u);
+            one(held[u], deal.template first<Vector>(u), u);
     }
 }
 
@@ -214,8 +213,20 @@ __device__ __forceinline__ unsigned kn_rank_in_cluster() {
     return rank;
 }
 
+// Where what blocks send is counted: a gate opens when all has come. Two of them, in turn: who sends for the turn after the next has had all of the next, and so all others of this one.
+__device__ __forceinline__ unsigned kn_cluster_gate(unsigned turn) {
+    __shared__ unsigned long long gate[2];
+    return (unsigned)__cvta_generic_to_shared(gate + turn % 2);
+}
+
 __device__ __forceinline__ void kn_arrive_in_cluster() {
 #if __CUDA_ARCH__ >= 900
+    if (threadIdx.x == 0) {
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(kn_cluster_gate(0)) : "memory");
+        asm volatile("mbarrier.init.shared::cta.b64 [%0], 1;" ::"r"(kn_cluster_gate(1)) : "memory");
+        asm volatile("fence.mbarrier_init.release.cluster;" ::: "memory");
+    }
+    __syncwarp();
     asm volatile("barrier.cluster.arrive.release.aligned;" ::: "memory");
 #endif
 }
@@ -226,27 +237,31 @@ __device__ __forceinline__ void kn_wait_for_cluster() {
 #endif
 }
 
-// Every block of the cluster, of which the first `held` hold a value, has all of them folded. What a block sends goes to a place of its own in each, so that no two
-// reductions meet.
+// Every block of the cluster, of which the first `held` hold a value, has all of them folded, for the `turn`-th time. What a block sends goes to a place of its own in
+// each, so that no two reductions meet; nobody waits but for what it needs, and no fence for what else is under way.
 template <int Stage, class T, class Fold>
-__device__ __forceinline__ void kn_fold_cluster(T &value, unsigned rank, unsigned held, unsigned blocks, const Fold &fold) {
+__device__ __forceinline__ void kn_fold_cluster(T &value, unsigned rank, unsigned held, unsigned blocks, unsigned turn, const Fold &fold) {
 #if __CUDA_ARCH__ >= 900
     constexpr int words = (sizeof(T) + 3) / 4, most = 16;
     __shared__ unsigned room[most * words];
     if (blocks == 1)
         return;
+    const unsigned gate = kn_cluster_gate(turn), parity = turn / 2 % 2;
+    if (threadIdx.x == 0)
+        asm volatile("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(gate), "r"(held * words * 4) : "memory");
     if (threadIdx.x < blocks && rank < held) {
         unsigned word[words] = {};
         memcpy(word, &value, sizeof(T));
-        unsigned to, there;
-        to = (unsigned)__cvta_generic_to_shared(room + rank * words);
-        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"(to), "r"(threadIdx.x));
+        unsigned there, gate_there;
+        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(there) : "r"((unsigned)__cvta_generic_to_shared(room + rank * words)), "r"(threadIdx.x));
+        asm volatile("mapa.shared::cluster.u32 %0, %1, %2;" : "=r"(gate_there) : "r"(gate), "r"(threadIdx.x));
 #pragma unroll
         for (int k = 0; k < words; ++k)
-            asm volatile("st.shared::cluster.u32 [%0], %1;" ::"r"(there + 4 * k), "r"(word[k]) : "memory");
+            asm volatile("st.async.shared::cluster.mbarrier::complete_tx::bytes.b32 [%0], %1, [%2];" ::"r"(there + 4 * k), "r"(word[k]), "r"(gate_there) : "memory");
     }
-    kn_arrive_in_cluster();
-    kn_wait_for_cluster();
+    unsigned is_open = 0;
+    while (!is_open)
+        asm volatile("{.reg .pred open; mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 open, [%1], %2; selp.u32 %0, 1, 0, open;}" : "=r"(is_open) : "r"(gate), "r"(parity) : "memory");
     const unsigned other = threadIdx.x & (blocks - 1);
     unsigned word[words];
 #pragma unroll

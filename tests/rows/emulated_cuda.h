@@ -10,6 +10,7 @@
 #include <ucontext.h>
 
 #include <atomic>
+#include <mutex>
 #include <thread>
 #include <vector>
 
@@ -84,6 +85,11 @@ static inline void __syncthreads()
     emulated_meet(emulated_here->barrier, blockDim.x);
 }
 
+static inline void __syncwarp()
+{
+    emulated_meet(emulated_here->warp[threadIdx.x / 32], 32);
+}
+
 static unsigned emulated_exchange(unsigned value, unsigned lane_from)
 {
     emulated_block *b = emulated_here;
@@ -97,6 +103,10 @@ static unsigned emulated_exchange(unsigned value, unsigned lane_from)
 static inline unsigned __shfl_xor_sync(unsigned, unsigned value, int by)
 {
     return emulated_exchange(value, threadIdx.x % 32 ^ by);
+}
+static inline unsigned __shfl_sync(unsigned, unsigned value, int lane)
+{
+    return emulated_exchange(value, lane);
 }
 static inline unsigned __shfl_down_sync(unsigned, unsigned value, int by)
 {
@@ -114,6 +124,30 @@ static inline size_t __cvta_generic_to_shared(const void *at)
 {
     return (size_t)((const char *)at - &emulated_base) & 0xffffffff;
 }
+static inline float __uint_as_float(unsigned bits)
+{
+    float value;
+    memcpy(&value, &bits, 4);
+    return value;
+}
+static inline unsigned __float_as_uint(float value)
+{
+    unsigned bits;
+    memcpy(&bits, &value, 4);
+    return bits;
+}
+// Rounded towards zero.
+template <class T> static inline float emulated_cut(T x)
+{
+    const float near = (float)x;
+    const bool is_further = x < 0 ? (long double)near < (long double)x : (long double)near > (long double)x;
+    return is_further ? nextafterf(near, 0) : near;
+}
+#define __double2float_rz emulated_cut<double>
+#define __int2float_rz emulated_cut<int>
+#define __uint2float_rz emulated_cut<unsigned>
+#define __ll2float_rz emulated_cut<long long>
+#define __ull2float_rz emulated_cut<unsigned long long>
 static inline float __fdividef(float a, float b)
 {
     return a / b;
@@ -142,6 +176,31 @@ static void emulated_arrive()
         c->arrived.store(0);
         c->generation.fetch_add(1);
     }
+}
+
+// A barrier in shared memory that counts bytes: of one arrival a phase.
+struct emulated_gate {
+    int bytes;
+    short is_awaited, phase;
+};
+static std::mutex emulated_gates;
+
+static void emulated_count(emulated_gate *gate, int bytes, bool arrives)
+{
+    const std::lock_guard<std::mutex> lock(emulated_gates);
+    gate->bytes += bytes;
+    if (arrives && !gate->is_awaited--)
+        abort();
+    if (gate->is_awaited == 0 && gate->bytes == 0) {
+        gate->phase ^= 1;
+        gate->is_awaited = 1;
+    }
+}
+
+static bool emulated_is_open(const emulated_gate *gate, unsigned parity)
+{
+    const std::lock_guard<std::mutex> lock(emulated_gates);
+    return (unsigned)gate->phase != parity;
 }
 
 struct emulated_operand {
@@ -182,14 +241,23 @@ static void emulated_do(const char *text, const emulated_operand *o)
         *(unsigned *)o[0].at = emulated_here->rank;
     } else if (is("mapa")) {
         *(unsigned *)o[0].at = ((unsigned)o[1].value & 0x0fffffff) | (unsigned)o[2].value << 28;
-    } else if (is("st.shared::cluster.u32")) {
+    } else if (is("mbarrier.init")) {
+        *(emulated_gate *)emulated_shared((unsigned)o[0].value & 0x0fffffff, false) = {0, 1, 0};
+    } else if (is("mbarrier.arrive.expect_tx")) {
+        emulated_count((emulated_gate *)emulated_shared((unsigned)o[0].value & 0x0fffffff, false), (int)o[1].value, true);
+    } else if (is("st.async.shared::cluster")) {
         memcpy(emulated_shared((unsigned)o[0].value, true), &o[1].value, 4);
+        emulated_count((emulated_gate *)emulated_shared((unsigned)o[2].value, true), -4, false);
+    } else if (strstr(text, "mbarrier.try_wait.parity")) {
+        *(unsigned *)o[0].at = emulated_is_open((emulated_gate *)emulated_shared((unsigned)o[1].value & 0x0fffffff, false), (unsigned)o[2].value);
+        if (!*(unsigned *)o[0].at)
+            emulated_yield();
     } else if (is("barrier.cluster.arrive")) {
         emulated_arrive();
     } else if (is("barrier.cluster.wait")) {
         while (emulated_here->cluster->generation.load() == emulated_here->thread[threadIdx.x].cluster_phase)
             emulated_yield();
-    } else if (!is("griddepcontrol.wait") && !is("cp.async.wait_all")) {
+    } else if (!is("griddepcontrol.wait") && !is("cp.async.wait_all") && !is("fence.mbarrier_init")) {
         fprintf(stderr, "emulated_cuda.h knows nothing of %s\n", text);
         abort();
     }

@@ -1,4 +1,4 @@
-/* rows_binaries - 1,000 random row lengths and layouts of one program need few binaries: at most 24 for a dtype tuple on CUDA, of which rows that are
+/* rows_binaries - 1,000 random row lengths and layouts of one program need few binaries: at most 44 for a dtype tuple on CUDA, of which rows that are
  * aligned need 8 and a walked one. Nothing is compiled.
  *
  * usage: rows_binaries [--verbose] */
@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { CALLS = 1000, MOST = 24, MOST_ALIGNED = 14, MOST_HOST = 20, LEAST = 4 };
+enum { CALLS = 1000, MOST = 44, MOST_ALIGNED = 16, MOST_HOST = 20, LEAST = 4 };
 
 static uint64_t state = 1;
 
