@@ -60,6 +60,7 @@ typedef struct kn_lower_state {
     kiln_array *const *array; /* by input; NULL: a scalar */
     kn_arena *arena;
     kn_base *base;  /* by node */
+    bool is_host;   /* the target is */
     bool *is_room;  /* by node: computed by a kernel before it is used */
     bool *is_lone;  /* by node: its texts do not mix with others (op.h): it has a kernel of its own */
     bool *is_exact; /* by node: its room has elements of its dtype, not of that in which it is computed */

@@ -69,7 +69,11 @@ static kiln_status prepare(lowering *l)
 {
     const kn_graph *g = l->expression->graph;
     size_t nodes = (size_t)g->n_nodes;
-    l->state = (kn_lower_state){.graph = g, .typed = l->typed, .array = l->array, .arena = &l->arena};
+    l->state = (kn_lower_state){.graph = g,
+                                .typed = l->typed,
+                                .array = l->array,
+                                .arena = &l->arena,
+                                .is_host = l->call->target->backend == KN_HOST};
     l->state.base = kn_arena_take(&l->arena, nodes * sizeof *l->state.base);
     l->state.is_room = kn_arena_take(&l->arena, nodes);
     l->state.is_lone = kn_arena_take(&l->arena, nodes);
@@ -440,7 +444,7 @@ static kiln_status make_part(lowering *l, int at)
     kiln_status status = kn_text_write(&l->text[at], &room, g, &l->state, name, &e->options);
     part->program = l->text[at].program;
     if (status == KILN_OK && room >= 0) {
-        add_room(l, room, KN_WHY_PLACE);
+        add_room(l, room, KN_WHY_RANGE);
         return KILN_OK;
     }
     if (status == KILN_OK)

@@ -131,7 +131,8 @@ void kn_report_all(kn_str *out, const kn_lower_state *s, const kn_group *group, 
         [KN_WHY_LONG] = "the kernel would be too large",
         [KN_WHY_ROWS] =
             "one kernel would read its inputs once for each reduction, or leave most of the device idle",
-        [KN_WHY_ALONE] = "its texts, or its options, cannot stand beside others"};
+        [KN_WHY_ALONE] = "its texts, or its options, cannot stand beside others",
+        [KN_WHY_RANGE] = "where it is read there is no index to count by, or dividing for one takes longer"};
     double moved = 0, eager = 0;
     for (int k = 0; k < n_groups; ++k)
         moved += bytes_of_group(s, &group[k]);

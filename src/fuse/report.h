@@ -7,7 +7,14 @@
 #include "kernel/compound.h"
 
 /* Why a node is stored before it is used; KN_WHY_NONE: it is not. */
-typedef enum kn_why { KN_WHY_NONE, KN_WHY_PLACE, KN_WHY_LONG, KN_WHY_ROWS, KN_WHY_ALONE } kn_why;
+typedef enum kn_why {
+    KN_WHY_NONE,
+    KN_WHY_PLACE,
+    KN_WHY_LONG,
+    KN_WHY_ROWS,
+    KN_WHY_ALONE,
+    KN_WHY_RANGE
+} kn_why;
 
 /* "expression_1: reads x (4096 bytes); writes 'm' (64 bytes)". */
 void kn_report_part(kn_str *out, const kn_lower_state *state, const kn_group *group, const kn_text *text,

@@ -246,8 +246,7 @@ static const char *whole(writer *w, int64_t number)
 static void put_range_index(writer *w, kn_str *out, const kn_leaf *leaf)
 {
     const kn_group *g = w->group;
-    const uint64_t all = g->ndim == 64 ? ~UINT64_C(0) : (UINT64_C(1) << g->ndim) - 1;
-    const counted row = count_along(w, leaf, g->reduced), own = count_along(w, leaf, all);
+    const counted row = count_along(w, leaf, g->reduced), own = count_along(w, leaf, ~UINT64_C(0));
     bool is_of_row = g->is_settled && row.is_one && row.step != 0;
     const counted *c = is_of_row ? &row : &own;
     const char *index = is_of_row ? "_J" : "i";
@@ -1131,11 +1130,29 @@ static void order_axes(writer *w)
         }
 }
 
-/* What no stage can mention where it would be: a range in front of what runs once a result. */
+/* Elements from which on the host a table is worth its kernel, and reads of each of its numbers. */
+enum { MANY_ELEMENTS = 1 << 15, MANY_READS = 16 };
+
+/* Whether a range is better read: on the host a division takes longer than all else that is done with an element. */
+static bool is_better_read(const writer *w, const kn_leaf *leaf)
+{
+    const kn_group *g = w->group;
+    const kn_typed *range = &w->state->typed[leaf->node];
+    int64_t size = 1;
+    for (int a = 0; a < g->ndim; ++a)
+        size *= g->extent[a];
+    const counted row = count_along(w, leaf, g->reduced), own = count_along(w, leaf, ~UINT64_C(0));
+    bool divides = !(g->is_settled && row.is_one && row.step != 0) && own.step != 0 &&
+                   !(own.is_one && own.inside == 1 && own.is_outermost);
+    return w->state->is_host && divides && size >= MANY_ELEMENTS && range->shape[0] <= size / MANY_READS;
+}
+
+/* What no stage can mention where it would be: a range in front of what runs once a result; and what is better read. */
 static int find_room(const writer *w)
 {
     for (const kn_use *u = w->group->first_use; u; u = u->after) {
-        if (w->group->is_settled && u->leaf && u->leaf->kind == KN_BASE_RANGE && !u->is_all)
+        bool is_range = u->leaf && u->leaf->kind == KN_BASE_RANGE;
+        if (is_range && ((w->group->is_settled && !u->is_all) || is_better_read(w, u->leaf)))
             return u->leaf->node;
     }
     return -1;
@@ -1231,6 +1248,7 @@ kiln_status kn_text_write(kn_text *out, int *room, const kn_group *g, const kn_l
     w->needed = take(w, uses);
     if (w->status != KILN_OK)
         return w->status;
+    order_axes(w);
     *room = find_room(w);
     if (*room >= 0)
         return KILN_OK;
@@ -1238,7 +1256,6 @@ kiln_status kn_text_write(kn_text *out, int *room, const kn_group *g, const kn_l
     memset(w->first, 0xff, uses * sizeof *w->first);
     if (options && options->preamble)
         kn_str_append(&w->preamble, options->preamble);
-    order_axes(w);
     find_ops(w);
     if (w->status == KILN_OK)
         find_folds(w);
