@@ -52,8 +52,7 @@ static void put_index(kn_str *out, const char *start, int operand)
 static void put_fold_index(kn_str *out, const kn_writer *w, int operand)
 {
     if (w->spec->schedule.lanes > 1)
-        kn_str_append(out,
-                      "kn_order.is ? kn_first_index[kn_k] + (kn_steps_before + (int)kn_j) * kn_lanes : ");
+        kn_str_append(out, "kn_order.is ? kn_first_index[kn_k] + (int)kn_j * kn_lanes : ");
     else
         kn_str_printf(out, "kn_order.is ? kn.fold_start + kn_row.at[%d] + kn_j * kn_down.at[%d] : ", operand,
                       operand);

@@ -20,49 +20,86 @@ enum {
     kn_by_rows = kn_lanes > 1,
     kn_depth = kn_steps_of(${depth}, (kn_lanes * sizeof(${type}) + 63) / 64), /* steps that are folded one behind the other, in registers */
     kn_most = kn_by_rows ? kn_lanes : ${wide},
+    kn_few = kn_lanes < 8 ? kn_lanes : 8, /* neighbours that are folded one by one: stored vectors are slow to read in parts */
     kn_series = 8,                      /* of those, that are folded together */
     kn_deep = kn_by_rows ? 64 : 1,      /* steps of a row are folded in pairs, and pairs of pairs */
     kn_place_of_index = ${order},       /* among the operands, of `_J`; -1: no text asks for it */
     kn_orders = kn_place_of_index >= 0
 };
 
+/* Values side by side, kn_all in all. Of a type that names its members, in the order in which they stand there
+ * (`typedef kn_members<&best::value, &best::at> kn_fields;`), each member lies by itself: compilers make vectors of such. */
+template <auto... kn_member> struct kn_members;
+template <class kn_t, class kn_fields_t> struct kn_line {
+    kn_t *kn_at;
+    kn_line(void *kn_memory, long long) : kn_at((kn_t *)kn_memory) {}
+    __forceinline__ kn_t get(const long long kn_k) const { return kn_at[kn_k]; }
+    __forceinline__ void put(const long long kn_k, const kn_t &kn_x) const { kn_at[kn_k] = kn_x; }
+};
+template <class kn_t, auto... kn_member> struct kn_line<kn_t, kn_members<kn_member...>> {
+    unsigned char *kn_at;
+    long long kn_all;
+    kn_line(void *kn_memory, long long kn_n) : kn_at((unsigned char *)kn_memory), kn_all(kn_n) {}
+    template <class kn_u> __forceinline__ kn_u &of(kn_u kn_t::*kn_m, const long long kn_k) const {
+        return ((kn_u *)(kn_at + kn_all * (long long)&(((kn_t *)0)->*kn_m)))[kn_k];
+    }
+    __forceinline__ kn_t get(const long long kn_k) const {
+        kn_t kn_x;
+        ((kn_x.*kn_member = of(kn_member, kn_k)), ...);
+        return kn_x;
+    }
+    __forceinline__ void put(const long long kn_k, const kn_t &kn_x) const { ((of(kn_member, kn_k) = kn_x.*kn_member), ...); }
+};
+template <class kn_t> kn_line<kn_t, typename kn_t::kn_fields> kn_line_of(int);
+template <class kn_t> kn_line<kn_t, void> kn_line_of(...);
+typedef decltype(kn_line_of<${type}>(0)) kn_values;
+
 template <bool kn_is> struct kn_bool {
     enum { is = kn_is };
 };
 
-/* So many steps: four chains, of which none waits for another, and which go through memory forward. The fold is told where what
- * is folded follows in the order of the index (kn_order): within a chain. */
+/* So many steps: four chains, of which none waits for another. Each is some steps one behind the other, so that all that is folded here
+ * follows in the order of the index where steps do (kn_order), which the fold is told. */
 template <int kn_n> struct kn_some_steps {
-    enum { count = kn_n };
+    enum { count = kn_n, chains = kn_n < 4 ? kn_n : 4, length = kn_n / chains };
     template <class kn_t, class kn_one_t, class kn_both_t, class kn_order_t>
     static __forceinline__ void fold(kn_t &kn_to, const kn_one_t &kn_one, const kn_both_t &kn_both, kn_order_t kn_order) {
-        kn_one(kn_to, 0);
-        if constexpr (kn_n >= 4) {
-            enum { follow = kn_order_t::is && kn_n < 8 }; /* a chain is one step */
-            kn_t kn_b, kn_c, kn_d;
-            kn_one(kn_b, 1);
-            kn_one(kn_c, 2);
-            kn_one(kn_d, 3);
-            kn_some_steps<kn_n - 4>::fold_four(kn_to, kn_b, kn_c, kn_d, kn_one, kn_both, kn_order, 4);
-            kn_to = kn_both(kn_to, kn_b, follow);
-            kn_c = kn_both(kn_c, kn_d, follow);
-            kn_to = kn_both(kn_to, kn_c, follow);
+        kn_t kn_chain[chains];
+        go<0>(kn_chain, kn_one, kn_both, kn_order);
+        kn_to = join<0, chains>(kn_chain, kn_both, kn_order);
+    }
+    template <int kn_turn, class kn_t, class kn_one_t, class kn_both_t, class kn_order_t>
+    static __forceinline__ void go(kn_t *kn_chain, const kn_one_t &kn_one, const kn_both_t &kn_both, kn_order_t kn_order) {
+        if constexpr (kn_turn < kn_n) {
+            enum { kn_c = kn_turn % chains, kn_j = kn_c * length + kn_turn / chains };
+            if constexpr (kn_turn < chains) {
+                kn_one(kn_chain[kn_c], kn_j);
+            } else {
+                kn_t kn_x;
+                kn_one(kn_x, kn_j);
+                kn_chain[kn_c] = kn_both(kn_chain[kn_c], kn_x, kn_order.is);
+            }
+            go<kn_turn + 1>(kn_chain, kn_one, kn_both, kn_order);
         }
     }
-    template <class kn_t, class kn_one_t, class kn_both_t, class kn_order_t>
-    static __forceinline__ void fold_four(kn_t &kn_a, kn_t &kn_b, kn_t &kn_c, kn_t &kn_d, const kn_one_t &kn_one, const kn_both_t &kn_both,
-                                          kn_order_t kn_order, int kn_j) {
-        if constexpr (kn_n >= 4) {
-            kn_t kn_x;
-            kn_one(kn_x, kn_j);
-            kn_a = kn_both(kn_a, kn_x, kn_order.is);
-            kn_one(kn_x, kn_j + 1);
-            kn_b = kn_both(kn_b, kn_x, kn_order.is);
-            kn_one(kn_x, kn_j + 2);
-            kn_c = kn_both(kn_c, kn_x, kn_order.is);
-            kn_one(kn_x, kn_j + 3);
-            kn_d = kn_both(kn_d, kn_x, kn_order.is);
-            kn_some_steps<kn_n - 4>::fold_four(kn_a, kn_b, kn_c, kn_d, kn_one, kn_both, kn_order, kn_j + 4);
+    template <int kn_c, int kn_many, class kn_t, class kn_both_t, class kn_order_t>
+    static __forceinline__ kn_t join(const kn_t *kn_chain, const kn_both_t &kn_both, kn_order_t kn_order) {
+        if constexpr (kn_many == 1)
+            return kn_chain[kn_c];
+        else
+            return kn_both(join<kn_c, kn_many / 2>(kn_chain, kn_both, kn_order), join<kn_c + kn_many / 2, kn_many / 2>(kn_chain, kn_both, kn_order),
+                           kn_order.is);
+    }
+};
+
+/* So many neighbours, one by one. */
+template <int kn_n> struct kn_some_lanes {
+    template <class kn_in_t, class kn_both_t> static __forceinline__ auto fold(const kn_in_t &kn_in, const int kn_k, const kn_both_t &kn_both) {
+        if constexpr (kn_n == 1) {
+            return kn_in.get(kn_k);
+        } else {
+            const auto kn_a = kn_some_lanes<kn_n / 2>::fold(kn_in, kn_k, kn_both), kn_b = kn_some_lanes<kn_n / 2>::fold(kn_in, kn_k + kn_n / 2, kn_both);
+            return kn_both(kn_a, kn_b);
         }
     }
 };
@@ -82,7 +119,7 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     }
     static_assert(sizeof(${type}) <= 4096, "the host folds values of 4,096 bytes at most");
     alignas(64) unsigned char kn_room[kn_deep * kn_most * sizeof(${type})];
-    ${type} *const kn_side = (${type} *)kn_room;
+    const kn_values kn_side(kn_room, kn_deep * kn_most);
     int kn_top; /* steps that wait to be folded in pairs, each as wide as kn_live */
     long long kn_turn, kn_live;
 
@@ -96,12 +133,15 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
                                                  (kn_a ? kn_axes[kn_a - 1].stride[kn_place_of_index] * kn_axes[kn_a - 1].extent : 1);
     }
 
-    /* `_J` of neighbours, of the first step of a series; in memory, or g++ adds it up for each step by itself. */
-    ${index} kn_first_index[kn_lanes];
-    int kn_steps_before = 0;
+    /* `_J` of neighbours, of the first of some steps; in memory, or g++ adds it up for each step by itself. It is stored as a vector,
+     * since vectors are slow to read where they were stored one by one. */
+    typedef ${index} kn_indices __attribute__((vector_size(kn_lanes * sizeof(${index}))));
+    alignas(64) ${index} kn_numbers[kn_lanes], kn_first_index[kn_lanes];
+    for (int kn_k = 0; kn_k < kn_lanes; ++kn_k)
+        kn_numbers[kn_k] = kn_k;
 
     /* kn_n steps from kn_row on, for each neighbour in registers, so that the loop over neighbours becomes vectors; of structs as well. */
-    const auto kn_fold_loop = [&](auto kn_n, auto kn_before, auto kn_order, ${type} *kn_to, const kn_place &kn_row, const long long kn_width) {
+    const auto kn_fold_loop = [&](auto kn_n, auto kn_before, auto kn_order, const long long kn_to, const kn_place &kn_row, const long long kn_width) {
 KN_INDEPENDENT
         for (long long kn_k = 0; kn_k < kn_width; ++kn_k) {
             const auto kn_one = [&](${type} &kn_x, const long long kn_j) __attribute__((always_inline)) {
@@ -112,35 +152,40 @@ KN_INDEPENDENT
             ${type} kn_all;
             kn_n.fold(kn_all, kn_one, ${fold}, kn_order);
             if constexpr (kn_before.is)
-                kn_all = ${fold}(kn_to[kn_k], kn_all, kn_order.is);
-            kn_to[kn_k] = kn_all;
+                kn_all = ${fold}(kn_side.get(kn_to + kn_k), kn_all, kn_order.is);
+            kn_side.put(kn_to + kn_k, kn_all);
         }
     };
-    const auto kn_fold_steps = [&](auto kn_n, auto kn_order, ${type} *kn_to, const kn_place &kn_row, const long long kn_width, const bool kn_is_first) {
+    const auto kn_fold_steps = [&](auto kn_n, auto kn_order, const kn_place &kn_row, const long long kn_width, const bool kn_is_first) {
         if (kn_is_first)
-            kn_fold_loop(kn_n, kn_bool<false>(), kn_order, kn_to, kn_row, kn_width);
+            kn_fold_loop(kn_n, kn_bool<false>(), kn_order, 0, kn_row, kn_width);
         else
-            kn_fold_loop(kn_n, kn_bool<true>(), kn_order, kn_to, kn_row, kn_width);
+            kn_fold_loop(kn_n, kn_bool<true>(), kn_order, 0, kn_row, kn_width);
     };
-    /* Both of kn_width values; in pairs, the first with the one behind the middle. A function: where each of its calls is a loop of
-     * its own, they take more of the compiler's time than all else. */
-    const auto kn_fold_pair = [&](${type} *kn_to, const ${type} *kn_from, const long long kn_width) __attribute__((noinline)) {
+    /* Both of kn_width values, and of so many groups of them: in pairs, the first with the one behind the middle. These are functions:
+     * where each call is a loop of its own, they take more of the compiler's time than all else. */
+    const auto kn_fold_pair = [&](const kn_values &kn_in, const long long kn_to, const long long kn_from,
+                                  const long long kn_width) __attribute__((noinline)) {
 KN_INDEPENDENT
         for (long long kn_k = 0; kn_k < kn_width; ++kn_k)
-            kn_to[kn_k] = ${fold}(kn_to[kn_k], kn_from[kn_k]);
+            kn_in.put(kn_to + kn_k, ${fold}(kn_in.get(kn_to + kn_k), kn_in.get(kn_from + kn_k)));
     };
-    const auto kn_fold_groups = [&](${type} *kn_to, long long kn_groups, const long long kn_width) {
+    const auto kn_fold_groups = [&](const kn_values &kn_in, const long long kn_to, long long kn_groups, const long long kn_width) {
         for (; kn_groups > 1; kn_groups = (kn_groups + 1) / 2)
-            kn_fold_pair(kn_to, kn_to + (kn_groups + 1) / 2 * kn_width, kn_groups / 2 * kn_width);
+            kn_fold_pair(kn_in, kn_to, kn_to + (kn_groups + 1) / 2 * kn_width, kn_groups / 2 * kn_width);
+    };
+    /* All neighbours to the first. */
+    const auto kn_fold_lanes = [&]() {
+        for (int kn_half = kn_lanes / 2; kn_half >= kn_few; kn_half /= 2)
+            kn_fold_pair(kn_side, 0, kn_half, kn_half);
+        kn_side.put(0, kn_some_lanes<kn_few>::fold(kn_side, 0, ${fold}));
     };
     /* So many steps stand behind the first kn_top: what comes of them is paired. */
     const auto kn_pair_up = [&](const int kn_new) {
-        kn_fold_groups(kn_side + kn_top * kn_most, kn_new, kn_most);
+        kn_fold_groups(kn_side, kn_top * kn_most, kn_new, kn_most);
         ++kn_top;
-        for (long long kn_bits = kn_turn++; kn_bits & 1; kn_bits >>= 1, --kn_top) {
-            ${type} *const kn_to = kn_side + (kn_top - 2) * kn_most;
-            kn_fold_pair(kn_to, kn_to + kn_most, kn_live);
-        }
+        for (long long kn_bits = kn_turn++; kn_bits & 1; kn_bits >>= 1, --kn_top)
+            kn_fold_pair(kn_side, (kn_top - 2) * kn_most, (kn_top - 1) * kn_most, kn_live);
     };
     const auto kn_go_down = [&](kn_place &kn_row, const long long kn_steps) {
         for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
@@ -151,16 +196,13 @@ KN_INDEPENDENT
         int kn_new = 0;
         /* What is stored is not read again at once: processors would wait for it. */
         const auto kn_fold_next = [&](auto kn_n, auto kn_order) {
-            if (kn_order.is && kn_new == 0) {
-                kn_steps_before = 0;
-                for (int kn_k = 0; kn_k < kn_lanes; ++kn_k)
-                    kn_first_index[kn_k] = (${index})(${first}) + kn_k;
+            if (kn_order.is) {
+                *(kn_indices *)kn_first_index = *(kn_indices *)kn_numbers + (${index})(${first});
                 __asm__("" : "+m"(kn_first_index));
             }
-            kn_fold_loop(kn_n, kn_bool<false>(), kn_order, kn_side + (kn_top + kn_new) * kn_most, kn_row, kn_most);
+            kn_fold_loop(kn_n, kn_bool<false>(), kn_order, (kn_top + kn_new) * kn_most, kn_row, kn_most);
             kn_go_down(kn_row, kn_n.count);
             kn_left -= kn_n.count;
-            kn_steps_before += kn_n.count;
             if (++kn_new == kn_series) {
                 kn_pair_up(kn_new);
                 kn_new = 0;
@@ -176,10 +218,10 @@ KN_INDEPENDENT
         while (kn_left > 0)
             kn_fold_next(kn_some_steps<1>(), kn_bool<false>());
         if (kn_rest > 0) {
-            ${type} *const kn_to = kn_side + (kn_top + kn_new) * kn_most;
+            const long long kn_to = (kn_top + kn_new) * kn_most;
             kn_fold_loop(kn_some_steps<1>(), kn_bool<false>(), kn_bool<false>(), kn_to, kn_row, kn_rest);
             if (kn.steps > 0)
-                kn_fold_pair(kn_to - kn_most, kn_to, kn_rest);
+                kn_fold_pair(kn_side, kn_to - kn_most, kn_to, kn_rest);
             else
                 ++kn_new;
         }
@@ -188,15 +230,15 @@ KN_INDEPENDENT
     };
     const auto kn_fold_piece_of_results = [&](kn_place &kn_row, long long kn_left, const long long kn_rest, const long long kn_count) {
         for (; kn_is_ordered && kn_left >= kn_depth; kn_left -= kn_depth, kn_top = 1) {
-            kn_fold_steps(kn_some_steps<kn_depth>(), kn_bool<kn_orders>(), kn_side, kn_row, kn_live, kn_top == 0);
+            kn_fold_steps(kn_some_steps<kn_depth>(), kn_bool<kn_orders>(), kn_row, kn_live, kn_top == 0);
             kn_go_down(kn_row, kn_depth);
         }
         for (; kn_left > 0; --kn_left, kn_top = 1) {
-            kn_fold_steps(kn_some_steps<1>(), kn_bool<false>(), kn_side, kn_row, kn_live, kn_top == 0);
+            kn_fold_steps(kn_some_steps<1>(), kn_bool<false>(), kn_row, kn_live, kn_top == 0);
             kn_go_down(kn_row, 1);
         }
         if (kn_rest > 0)
-            kn_fold_steps(kn_some_steps<1>(), kn_bool<false>(), kn_side, kn_row, kn_rest * kn_count, false);
+            kn_fold_steps(kn_some_steps<1>(), kn_bool<false>(), kn_row, kn_rest * kn_count, false);
     };
 
     for (long long kn_unit = kn_begin; kn_unit < kn_end; ++kn_unit) {
@@ -229,28 +271,26 @@ KN_INDEPENDENT
         }
         while (kn_top > 1) {
             --kn_top;
-            kn_fold_pair(kn_side + (kn_top - 1) * kn_most, kn_side + kn_top * kn_most, kn_live);
+            kn_fold_pair(kn_side, (kn_top - 1) * kn_most, kn_top * kn_most, kn_live);
         }
         const bool kn_some = kn_top > 0;
-        if (kn_by_rows && kn_live == kn_lanes) {
-            for (int kn_half = kn_lanes / 2; kn_half > 0; kn_half /= 2)
-                kn_fold_pair(kn_side, kn_side + kn_half, kn_half);
-        } else if (kn_some) {
-            kn_fold_groups(kn_side, kn_live / kn_count, kn_count);
-        }
+        if (kn_by_rows && kn_live == kn_lanes)
+            kn_fold_lanes();
+        else if (kn_some)
+            kn_fold_groups(kn_side, 0, kn_live / kn_count, kn_count);
 
-        ${type} *kn_results = kn_side;
+        kn_values kn_results = kn_side;
         if (kn.chunks > 1) {
-            kn_results = (${type} *)kn.partials + kn_first * kn.chunks;
+            kn_results = kn_values(kn.partials + kn_first * kn.chunks * (long long)sizeof(${type}), kn_count * kn.chunks);
             for (long long kn_k = 0; kn_k < kn_count; ++kn_k)
-                kn_results[kn_chunk * kn_count + kn_k] = kn_side[kn_k];
+                kn_results.put(kn_chunk * kn_count + kn_k, kn_side.get(kn_k));
             if (__atomic_add_fetch(&kn.counters[kn_result], 1u, __ATOMIC_ACQ_REL) < kn.chunks)
                 continue;
             kn.counters[kn_result] = 0;
-            kn_fold_groups(kn_results, kn.chunks, kn_count);
+            kn_fold_groups(kn_results, 0, kn.chunks, kn_count);
         }
         for (long long kn_k = 0; kn_k < kn_count; ++kn_k) {
-            ${type} ${result} = kn_results[kn_k];
+            ${type} ${result} = kn_results.get(kn_k);
             ${empty}
             ${stores}
         }

@@ -169,7 +169,7 @@ class Usage(CommandCase):
         self.assertEqual({(o["form"], o["reduce"], o["identity"]) for o in mean}, {("reduction", "a + b", "0")})
         text = self.ok("operations", "ptp")
         self.assertIn("ptp: reduction, refused for these types\n  in           T x\n", text)
-        self.assertRegex(text, r"ptp: reduction\n(  .*\n)*  preamble +struct range { T low, high; };\n {15}__device__")
+        self.assertRegex(text, r"ptp: reduction\n(  .*\n)*  preamble +struct range { T low, high; .*};\n {15}__device__")
 
     def test_operations_that_are_not_there(self):
         self.assertIn("there is no operation 'nothing'", self.refused(1, "operations", "nothing"))

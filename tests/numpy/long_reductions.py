@@ -102,7 +102,8 @@ def main():
         return
     digests = {}  # the threads are counted once a process
     for threads in "1", "2", "5":
-        done = subprocess.run([sys.executable, __file__, sys.argv[1], "once"], env={**os.environ, "KILN_NUM_THREADS": threads}, capture_output=True, text=True)
+        environment = {**os.environ, "KILN_NUM_THREADS": threads, "LD_PRELOAD": os.environ.get("KILN_TEST_PRELOAD", "")}
+        done = subprocess.run([sys.executable, __file__, sys.argv[1], "once"], env=environment, capture_output=True, text=True)
         assert done.returncode == 0, done.stderr
         digests[threads] = done.stdout.split()[-1]
     assert len(set(digests.values())) == 1, f"the bits depend on the number of threads: {digests}"
