@@ -374,10 +374,23 @@ class Graph:
 
     def operand(self, a):
         """What a may be combined with, unless that is far larger than both."""
-        value = self.any_operand()
+        value = self.numbers(np.shape(a.typed)) if self.rng.random() < 0.06 else self.any_operand()
         if math.prod(np.broadcast_shapes(np.shape(a.typed), np.shape(value.typed))) > self.most:
             raise Reject
         return value
+
+    def numbers(self, shape):
+        """A range along an axis of this shape, or along the last axes, one by one."""
+        rng, ndim = self.rng, len(shape)
+        if not ndim or 0 in shape:
+            raise Reject
+        axis, first = rng.randrange(ndim), rng.choice([0, 0, 3])
+        if rng.random() < 0.3:
+            size = math.prod(shape[axis:])
+            return step(Value(f"arange({size}).reshape({', '.join(map(str, shape[axis:]))})", np.arange(size).reshape(shape[axis:])), ())
+        ones = (1,) * (ndim - 1 - axis)
+        made = np.arange(first, first + 2 * shape[axis], 2).reshape(-1, *ones)
+        return step(Value(f"arange({first}, {first + 2 * shape[axis]}, 2).reshape({', '.join(map(str, (-1, *ones)))})", made), ())
 
     def any_operand(self):
         rng = self.rng
