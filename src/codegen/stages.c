@@ -177,16 +177,18 @@ static bool is_converted(const kn_writer *w, int k)
     return o->seen != o->dtype || o->seen == KILN_BOOL;
 }
 
-/* The element as the program sees it. */
+/* The element as the program sees it. Signed bytes of vectors: templates/prelude/cuda_base.cu says why. */
 static void put_seen(const kn_writer *w, kn_str *out, kn_place_writer place, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
     bool is_bit = o->dtype == KILN_BOOL || o->seen == KILN_BOOL, is_cast = o->seen != o->dtype;
+    bool is_byte = o->dtype == KILN_INT8 && !is_cast && w->spec->schedule.vector > 1 && !kn_is_output(w, k);
     if (is_cast)
         kn_str_printf(out, "static_cast<%s>(", kn_spec_c_name(w->spec, k));
+    kn_str_append(out, is_byte ? "kn_extended(" : "");
     place(w, out, k);
     kn_str_append(out, is_bit ? " != 0" : "");
-    kn_str_append(out, is_cast ? ")" : "");
+    kn_str_append(out, is_cast || is_byte ? ")" : "");
 }
 
 /* A result that is converted comes in as a variable, and goes back when the stage is done. */

@@ -180,6 +180,26 @@ static void zero_less(void)
     stage_free(s);
 }
 
+static void around_of(const element *e)
+{
+    int8_t x = IN(int8_t, 0), less = (int8_t)-x, more = (int8_t)(x + 100);
+    OUT(int8_t, 0) = less < x ? less : x;
+    OUT(int8_t, 1) = (int8_t)(more < 5 ? 1 : more / 3);
+}
+
+/* Bytes that go around where they are stored in variables, vectors of them too. */
+static void bytes_go_around(void)
+{
+    stage *s = STAGE(
+        "int8 x", "int8 y, int8 z",
+        "const signed char less = -x, more = x + 100; y = less < x ? less : x; z = more < 5 ? 1 : more / 3;");
+    stage_in(s, KILN_INT8, "1003", "C", FILL_BITS);
+    stage_out(s, KILN_INT8, "1003", "C");
+    stage_out(s, KILN_INT8, "1003", "C");
+    stage_check(s, around_of, NULL);
+    stage_free(s);
+}
+
 /* A message still names the user's line. */
 static void messages_keep_lines(void)
 {
@@ -195,5 +215,6 @@ static void messages_keep_lines(void)
 const test_case integer_cases[] = {{"every_pair", every_pair, 0},
                                    {"texts_around", texts_around, 0},
                                    {"zero_less", zero_less, 0},
+                                   {"bytes_go_around", bytes_go_around, 0},
                                    {"messages_keep_lines", messages_keep_lines, 0},
                                    {NULL, NULL, 0}};
