@@ -2,7 +2,7 @@ ${head}
 ${axes}
 enum { kn_steps = ${vector} > 1 ? 4 : 8, kn_group = 16 }; /* rows of a thread that are loaded before any is folded; blocks whose partial results are folded first */
 enum { kn_at_once = __is_class(${type}) ? 2 : 4 }; /* partial results of a thread that are loaded before any is folded: structs take more registers */
-/* Folds of structs are long, and a branch around each costs more than it saves: turns are whole, and what is left is taken row by row. */
+/* Folds of structs are long, and a branch around each costs more than it saves: turns are whole, and what is left is taken row by row (fold_rows.cu). */
 constexpr bool kn_are_whole = __is_class(${type});
 
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
@@ -60,12 +60,47 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 
     kn_chain<${type}> kn_chained[${vector}];
     unsigned kn_turn = 0;
+    /* A whole turn, or one row. */
     const auto kn_fold_rows = [&](const unsigned kn_q, auto kn_number_of) {
         constexpr int kn_n = decltype(kn_number_of)::value;
         ${packs}
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
-            if (kn_are_whole || kn_q + kn_u * kn.down < kn_count) {
+            kn_place kn_from = kn_first;
+            kn_go<${form}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+            ${loads}
+        }
+        ${type} kn_sum[${vector}];
+#pragma unroll
+        for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
+            kn_place kn_from = kn_first;
+            kn_go<${form}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+#pragma unroll
+            for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+                ${lane}
+                kn_sum[kn_k] = kn_u == 0 ? ${mapped} : ${next}(kn_sum[kn_k], ${mapped});
+            }
+        }
+#pragma unroll
+        for (int kn_k = 0; kn_k < ${vector}; ++kn_k)
+            kn_chain_put(kn_chained[kn_k], kn_turn, kn_sum[kn_k], ${next});
+        ++kn_turn;
+    };
+    unsigned kn_q = kn_is_here ? kn_y : kn_count;
+    if constexpr (kn_are_whole) {
+#pragma unroll 1
+        for (; kn_q + (kn_steps - 1) * kn.down < kn_count; kn_q += kn_steps * kn.down)
+            kn_fold_rows(kn_q, kn_number<kn_steps>());
+#pragma unroll 1
+        for (; kn_q < kn_count; kn_q += kn.down)
+            kn_fold_rows(kn_q, kn_number<1>());
+    }
+#pragma unroll 1
+    for (; !kn_are_whole && kn_q < kn_count; kn_q += kn_steps * kn.down) {
+        ${packs}
+#pragma unroll
+        for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+            if (kn_q + kn_u * kn.down < kn_count) {
                 kn_place kn_from = kn_first;
                 kn_go<${form}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
                 ${loads}
@@ -73,8 +108,8 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         }
         ${type} kn_sum[${vector}];
 #pragma unroll
-        for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
-            if (kn_are_whole || kn_q + kn_u * kn.down < kn_count) {
+        for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+            if (kn_q + kn_u * kn.down < kn_count) {
                 kn_place kn_from = kn_first;
                 kn_go<${form}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
 #pragma unroll
@@ -88,15 +123,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         for (int kn_k = 0; kn_k < ${vector}; ++kn_k)
             kn_chain_put(kn_chained[kn_k], kn_turn, kn_sum[kn_k], ${next});
         ++kn_turn;
-    };
-    unsigned kn_q = kn_is_here ? kn_y : kn_count;
-#pragma unroll 1
-    for (; kn_q + (kn_are_whole ? (kn_steps - 1) * kn.down : 0) < kn_count; kn_q += kn_steps * kn.down)
-        kn_fold_rows(kn_q, kn_number<kn_steps>());
-    if constexpr (kn_are_whole)
-#pragma unroll 1
-        for (; kn_q < kn_count; kn_q += kn.down)
-            kn_fold_rows(kn_q, kn_number<1>());
+    }
     if (kn_turn > 0) {
 #pragma unroll
         for (int kn_k = 0; kn_k < ${vector}; ++kn_k)

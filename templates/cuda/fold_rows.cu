@@ -1,7 +1,8 @@
 ${head}
 ${axes}
 enum { kn_steps = ${vector} > 1 ? 4 : 8 }; /* items of a thread that are loaded before any is folded */
-/* Folds of structs are long, and a branch around each costs more than it saves: turns are whole, and what is left is taken item by item. */
+/* Folds of structs are long, and a branch around each costs more than it saves: turns are whole, and what is left is taken item by item. Others are loaded under
+   conditions, all before any is folded: in one lambda with the former ptxas would wait for each load. */
 constexpr bool kn_are_whole = ${vector} > 1 && __is_class(${type});
 
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
@@ -32,12 +33,47 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 
     kn_chain<${type}> kn_chained;
     unsigned kn_turn = 0;
+    /* A whole turn, or one item. */
     const auto kn_fold_items = [&](const unsigned kn_q, auto kn_number_of) {
         constexpr int kn_n = decltype(kn_number_of)::value;
         ${packs}
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
-            if (kn_are_whole || kn_q + kn_u * ${block} < kn_count) {
+            kn_place kn_from = kn_first;
+            kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
+            ${loads}
+        }
+        ${type} kn_sum;
+#pragma unroll
+        for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
+            kn_place kn_from = kn_first;
+            kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
+            ${type} kn_side[${vector}];
+#pragma unroll
+            for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+                ${lane}
+                kn_side[kn_k] = ${mapped};
+            }
+            const ${type} kn_one = kn_fold_tree(kn_side, ${next});
+            kn_sum = kn_u == 0 ? kn_one : ${next}(kn_sum, kn_one);
+        }
+        kn_chain_put(kn_chained, kn_turn++, kn_sum, ${next});
+    };
+    unsigned kn_q = threadIdx.x;
+    if constexpr (kn_are_whole) {
+#pragma unroll 1
+        for (; kn_q + (kn_steps - 1) * ${block} < kn_count; kn_q += kn_steps * ${block})
+            kn_fold_items(kn_q, kn_number<kn_steps>());
+#pragma unroll 1
+        for (; kn_q < kn_count; kn_q += ${block})
+            kn_fold_items(kn_q, kn_number<1>());
+    }
+#pragma unroll 1
+    for (; !kn_are_whole && kn_q < kn_count; kn_q += kn_steps * ${block}) {
+        ${packs}
+#pragma unroll
+        for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+            if (kn_q + kn_u * ${block} < kn_count) {
                 kn_place kn_from = kn_first;
                 kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
                 ${loads}
@@ -45,8 +81,8 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         }
         ${type} kn_sum;
 #pragma unroll
-        for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
-            if (kn_are_whole || kn_q + kn_u * ${block} < kn_count) {
+        for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
+            if (kn_q + kn_u * ${block} < kn_count) {
                 kn_place kn_from = kn_first;
                 kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
                 ${type} kn_side[${vector}];
@@ -60,14 +96,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             }
         }
         kn_chain_put(kn_chained, kn_turn++, kn_sum, ${next});
-    };
-    unsigned kn_q = threadIdx.x;
-#pragma unroll 1
-    for (; kn_q + (kn_are_whole ? (kn_steps - 1) * ${block} : 0) < kn_count; kn_q += kn_steps * ${block})
-        kn_fold_items(kn_q, kn_number<kn_steps>());
-    if constexpr (kn_are_whole)
-        for (; kn_q < kn_count; kn_q += ${block})
-            kn_fold_items(kn_q, kn_number<1>());
+    }
     ${type} ${result} = kn_chain_all(kn_chained, kn_turn, ${next});
     unsigned kn_held = kn_count; /* threads that hold something: the first ones */
     bool kn_is_final = true;
