@@ -58,10 +58,11 @@ template <bool kn_is> struct kn_bool {
     enum { is = kn_is };
 };
 
-/* So many steps: four chains, of which none waits for another. Each is some steps one behind the other, so that all that is folded here
- * follows in the order of the index where steps do (kn_order), which the fold is told. */
+/* So many steps: four chains, of which none waits for another. The fold is told where what is folded follows in the order of the index
+ * (kn_order): within a chain, and, where each chain is some steps one behind the other, where chains are joined as well. The chains of
+ * many steps go through memory forward together, since processors fetch ahead so. */
 template <int kn_n> struct kn_some_steps {
-    enum { count = kn_n, chains = kn_n < 4 ? kn_n : 4, length = kn_n / chains };
+    enum { count = kn_n, chains = kn_n < 4 ? kn_n : 4, length = kn_n / chains, is_apart = kn_n <= 16 };
     template <class kn_t, class kn_one_t, class kn_both_t, class kn_order_t>
     static __forceinline__ void fold(kn_t &kn_to, const kn_one_t &kn_one, const kn_both_t &kn_both, kn_order_t kn_order) {
         kn_t kn_chain[chains];
@@ -71,7 +72,7 @@ template <int kn_n> struct kn_some_steps {
     template <int kn_turn, class kn_t, class kn_one_t, class kn_both_t, class kn_order_t>
     static __forceinline__ void go(kn_t *kn_chain, const kn_one_t &kn_one, const kn_both_t &kn_both, kn_order_t kn_order) {
         if constexpr (kn_turn < kn_n) {
-            enum { kn_c = kn_turn % chains, kn_j = kn_c * length + kn_turn / chains };
+            enum { kn_c = kn_turn % chains, kn_j = is_apart ? kn_c * length + kn_turn / chains : kn_turn };
             if constexpr (kn_turn < chains) {
                 kn_one(kn_chain[kn_c], kn_j);
             } else {
@@ -88,7 +89,7 @@ template <int kn_n> struct kn_some_steps {
             return kn_chain[kn_c];
         else
             return kn_both(join<kn_c, kn_many / 2>(kn_chain, kn_both, kn_order), join<kn_c + kn_many / 2, kn_many / 2>(kn_chain, kn_both, kn_order),
-                           kn_order.is);
+                           kn_order_t::is && is_apart);
     }
 };
 
