@@ -23,6 +23,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     const unsigned kn_at_once = ${block} / kn.lanes, kn_results = kn_chunks * kn_columns, kn_apart = kn.are_lanes_together ? 1 : kn_at_once;
     const unsigned kn_lane = kn.are_lanes_together ? threadIdx.x % kn.lanes : threadIdx.x / kn_at_once;
     const unsigned kn_own = kn.are_lanes_together ? threadIdx.x / kn.lanes : threadIdx.x - kn_lane * kn_at_once;
+    const bool kn_is_inner = kn_columns > 1 && kn.axis[1].extent == kn_columns; /* all of the columns lie along the innermost kept axis */
 #pragma unroll 1
     for (unsigned kn_base = 0; kn_base < kn_results; kn_base += kn_at_once) {
         const unsigned kn_r = kn_base + kn_own;
@@ -33,7 +34,10 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         bool kn_some = false;
         kn_place kn_here = {};
         if (kn_is_here) {
-            kn_go_to_result<${operands}>(kn_here, kn, 1, (unsigned)kn_at);
+            kn_go_to_result<${operands}>(kn_here, kn, kn_is_inner ? 2 : 1, kn_is_inner ? (unsigned)kn_begun + kn_run : (unsigned)kn_at);
+            if (kn_is_inner)
+                for (int o = 0; o < ${operands}; ++o)
+                    kn_here.at[o] += (kn_r - kn_run * kn_columns) * kn.axis[1].stride[o];
 #pragma unroll 4
             for (unsigned kn_j = kn_lane; kn_j < kn.reduced; kn_j += kn.lanes) {
                 const unsigned kn_e = kn_from_first + kn_j * kn_columns;

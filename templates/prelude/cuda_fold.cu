@@ -120,17 +120,23 @@ __device__ __forceinline__ void kn_go(Place &place, const Args &kn, unsigned at,
         place.at[o] += (long long)inner * scale * kn.axis[0].stride[o];
 }
 
-// Moves to result `index`, along the kept axes from `first` on. Launches have fewer than 2^31 results: divisions of 64 bits are slow, to compile too.
+// Moves to result `index`, along the kept axes from `first` on. Launches have fewer than 2^31 results: divisions of 64 bits are slow, to compile too. All threads go through
+// the same axes, whatever their index: what an axis has is read by one instruction then.
 template <int Operands, class Place, class Args>
 __device__ __forceinline__ void kn_go_to_result(Place &place, const Args &kn, int first, unsigned index) {
+    const int last = (int)kn.rank - 1;
 #pragma unroll 1
-    for (int a = first; index > 0; ++a) {
-        const unsigned extent = (unsigned)kn.axis[a].extent, outer = index < extent ? 0 : index / extent;
+    for (int a = first; a < last; ++a) {
+        const unsigned extent = (unsigned)kn.axis[a].extent, outer = index / extent;
 #pragma unroll
         for (int o = 0; o < Operands; ++o)
             place.at[o] += (index - outer * extent) * kn.axis[a].stride[o];
         index = outer;
     }
+    if (first <= last)
+#pragma unroll
+        for (int o = 0; o < Operands; ++o)
+            place.at[o] += index * kn.axis[last].stride[o];
 }
 
 // Moves to step `first` of that walk; what is left to go within the row is returned, its row put in `row`.
