@@ -10,7 +10,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${loop_prep}
     ${element}
 
-    /* kn.chunks runs of `reduced` by `columns` elements, one behind the other; kn.lanes threads share a result. */
+    /* kn.chunks runs of `reduced` by `columns` elements, one behind the other; kn.lanes threads share a result, of which each has elements. */
     const long long kn_begun = (long long)blockIdx.x * kn.chunks;
     const unsigned kn_columns = kn.columns.extent, kn_chunk = kn.reduced * kn_columns;
     const unsigned kn_chunks = kn.outers - kn_begun < kn.chunks ? (unsigned)(kn.outers - kn_begun) : kn.chunks;
@@ -31,19 +31,22 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         const long long kn_at = kn_begun * kn_columns + kn_r;
         const unsigned kn_run = kn_divide(kn_r, kn.columns), kn_from_first = kn_run * kn_chunk + (kn_r - kn_run * kn_columns);
         ${type} ${result};
-        bool kn_some = false;
         kn_place kn_here = {};
         if (kn_is_here) {
             kn_go_to_result<${operands}>(kn_here, kn, kn_is_inner ? 2 : 1, kn_is_inner ? (unsigned)kn_begun + kn_run : (unsigned)kn_at);
             if (kn_is_inner)
                 for (int o = 0; o < ${operands}; ++o)
                     kn_here.at[o] += (kn_r - kn_run * kn_columns) * kn.axis[1].stride[o];
-#pragma unroll 4
-            for (unsigned kn_j = kn_lane; kn_j < kn.reduced; kn_j += kn.lanes) {
-                const unsigned kn_e = kn_from_first + kn_j * kn_columns;
+            unsigned kn_j = kn_lane, kn_e = kn_from_first + kn_j * kn_columns;
+            {
                 ${single}
-                ${result} = kn_some ? ${next}(${result}, ${mapped}) : ${mapped};
-                kn_some = true;
+                ${result} = ${mapped};
+            }
+#pragma unroll 4
+            for (kn_j += kn.lanes; kn_j < kn.reduced; kn_j += kn.lanes) {
+                kn_e += kn.lanes * kn_columns;
+                ${single}
+                ${result} = ${next}(${result}, ${mapped});
             }
         }
         if (kn.lanes > 1) {
@@ -57,7 +60,6 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             ${result} = kn_shared[threadIdx.x];
         }
         if (kn_is_here && kn_lane == 0) {
-            ${empty}
             ${stores}
         }
     }
