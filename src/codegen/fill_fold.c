@@ -2,7 +2,10 @@
  * them, but for where an element is. */
 #include "codegen/writer.h"
 
+#include <stdio.h>
 #include <string.h>
+
+#include "plan/fold.h"
 
 enum { MAP, REDUCE, POST }; /* the stages */
 
@@ -71,8 +74,18 @@ static bool may_repeat(const kn_writer *w)
     return arrays > 1;
 }
 
-/* Registers for the items of a thread, and how one is loaded; elements lie along the axis. */
-static void put_loads(kn_writer *w, const char *axis)
+/* Where items and their elements are, in bytes from the start of an operand. */
+typedef struct places {
+    const char *axis; /* along which elements lie */
+    const char *item; /* item kn_item; the format has the operand twice */
+    bool is_run; /* one address for all items: an only input's that is read by vectors is kn_NAME_at + kn_q */
+} places;
+
+static const places along = {"kn.axis[0]", "kn_from.at[%d]", false},
+                    beside = {"kn.axis[kn.fold_rank]", "kn_from.at[%d]", false};
+
+/* Registers for the items of a thread, and how one is loaded. */
+static void put_loads(kn_writer *w, const places *from)
 {
     for (int k = 0; k < w->program->n_in; ++k) {
         const char *name = w->program->param[k].name, *type = kn_storage(w, k);
@@ -86,13 +99,21 @@ static void put_loads(kn_writer *w, const char *axis)
         else
             kn_str_printf(packs, "%s kn_%s_[kn_steps];\n", type, name);
         kn_str_printf(loads, "kn_%s_[kn_u] = ", name);
+        if (is_vector && from->is_run && !may_repeat(w)) {
+            kn_str_printf(&w->slot[KN_SLOT_POINTERS],
+                          "const auto *const kn_%s_at = (const kn_pack<%s, %d> *)((const char *)kn.%s_ + "
+                          "kn_first.at[%d]);\n",
+                          name, type, vector, name, o);
+            kn_str_printf(loads, "(kn_%s_at + kn_q)[kn_u * %d];\n", name, w->spec->schedule.block);
+            continue;
+        }
         if (is_vector)
-            kn_str_printf(loads, "%s<%s, %d>((const %s *)((const char *)kn.%s_ + kn_from.at[%d])",
-                          may_repeat(w) ? "kn_load_along" : "kn_load", type, vector, type, name, o);
-        else
-            put_at(w, loads, k, "kn_from");
+            kn_str_printf(loads, "%s<%s, %d>(", may_repeat(w) ? "kn_load_along" : "kn_load", type, vector);
+        kn_str_printf(loads, "%s(const %s *)((const char *)kn.%s_ + ", is_vector ? "" : "*", type, name);
+        kn_str_printf(loads, from->item, o, o);
+        kn_str_append(loads, ")");
         if (is_vector && may_repeat(w))
-            kn_str_printf(loads, ", %s.stride[%d] != 0", axis, o);
+            kn_str_printf(loads, ", %s.stride[%d] != 0", from->axis, o);
         kn_str_append(loads, is_vector ? ");\n" : ";\n");
     }
 }
@@ -161,16 +182,17 @@ static void put_names(kn_writer *w)
                       kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
 }
 
-/* One element is mapped: the variable that it goes to, and the call. */
+/* One element is mapped: the variable that it goes to, and the call. The format has an operand's number, up to three
+ * times. */
 static void put_mapped(kn_writer *w, enum kn_slot_id slot, kn_place_writer place, const char *index_format)
 {
     kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT, *out = &w->slot[slot];
     int at = w->spec->n_arrays, fold_at = kn_layout_space_operands(w->spec) - 1,
         mapped = w->program->stage[REDUCE].value[0];
     kn_str_append(&index, "kn.start + ");
-    kn_str_printf(&index, index_format, at, at);
+    kn_str_printf(&index, index_format, at, at, at);
     kn_str_append(&fold_index, "kn.fold_start + ");
-    kn_str_printf(&fold_index, index_format, fold_at, fold_at);
+    kn_str_printf(&fold_index, index_format, fold_at, fold_at, fold_at);
     kn_put_type(w, out, mapped);
     kn_str_append(out, " ");
     kn_put_value(w, out, mapped);
@@ -181,13 +203,12 @@ static void put_mapped(kn_writer *w, enum kn_slot_id slot, kn_place_writer place
     kn_str_free(&fold_index);
 }
 
-/* The axis along which a thread's elements lie. */
-static void fill_along(kn_writer *w, const char *axis)
+static void fill_along(kn_writer *w, const places *from)
 {
     kn_str lane = KN_STR_INIT;
     put_names(w);
-    put_loads(w, axis);
-    kn_str_printf(&lane, "kn_from.at[%%d] + kn_k * %s.stride[%%d]", axis);
+    put_loads(w, from);
+    kn_str_printf(&lane, "%s + kn_k * %s.stride[%%d]", from->item, from->axis);
     put_mapped(w, KN_SLOT_LANE, place_loaded, kn_str_text(&lane));
     w->slot[KN_SLOT_LANE].failed |= lane.failed;
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, place_kept, "", "");
@@ -204,17 +225,44 @@ static void put_until(kn_writer *w, bool is_anywhere)
         kn_str_append(&w->slot[KN_SLOT_UNTIL], "0");
 }
 
+/* Element kn_j of a row along one axis. */
+static void place_end(const kn_writer *w, kn_str *out, int k)
+{
+    int o = kn_array_of(w, k);
+    kn_str_printf(out, "*(const %s *)((const char *)kn.%s_ + kn_here.at[%d] + kn_j * ", kn_storage(w, k),
+                  w->program->param[k].name, o);
+    if (reads_vectors(w, k) && !may_repeat(w))
+        kn_str_printf(out, "%d)", kn_item_size(w, k));
+    else
+        kn_str_printf(out, "kn.axis[0].stride[%d])", o);
+}
+
+/* Rows along one axis: item kn_item lies so many vectors behind the first. */
 static void fill_rows(kn_writer *w)
 {
-    fill_along(w, "kn.axis[0]");
-    put_mapped(w, KN_SLOT_SINGLE, place_single, "kn_from.at[%d]");
-    put_until(w, w->spec->schedule.form == 1);
+    int vector = w->spec->schedule.vector;
+    char item[112];
+    snprintf(item, sizeof item,
+             "kn_first.at[%%d] + ((long long)kn_q + kn_u * %d) * (%d * kn.axis[0].stride[%%d])",
+             w->spec->schedule.block, vector);
+    const places of_run = {"kn.axis[0]", item, true};
+    if (w->spec->schedule.form == KN_FOLD_SEVERAL_AXES) {
+        kn_str_printf(
+            &w->slot[KN_SLOT_FROM],
+            "kn_place kn_from = kn_first;\nkn_go<2, %d>(kn_from, kn, kn_column + kn_item, %d, kn_row);\n",
+            kn_layout_space_operands(w->spec), vector);
+        fill_along(w, &along);
+    } else {
+        fill_along(w, &of_run);
+    }
+    put_mapped(w, KN_SLOT_SINGLE, place_end, "kn_here.at[%d] + kn_j * kn.axis[0].stride[%d]");
+    put_until(w, vector > 1 && w->spec->schedule.form != KN_FOLD_SEVERAL_AXES);
 }
 
 static void fill_lanes(kn_writer *w)
 {
     bool is_ragged = strchr(w->spec->schedule.access, KN_DENSE);
-    fill_along(w, "kn.axis[0]");
+    fill_along(w, &along);
     put_mapped(w, KN_SLOT_SINGLE, place_single, "kn_from.at[%d]");
     kn_str_append(&w->slot[KN_SLOT_RAGGED], is_ragged ? "true" : "false");
     put_until(w, is_ragged);
@@ -222,7 +270,7 @@ static void fill_lanes(kn_writer *w)
 
 static void fill_columns(kn_writer *w)
 {
-    fill_along(w, "kn.axis[kn.fold_rank]");
+    fill_along(w, &beside);
     put_mapped(w, KN_SLOT_SINGLE, place_single, "kn_from.at[%d]");
     put_off(w, &w->slot[KN_SLOT_OFF], "kn.axis[kn.fold_rank]",
             "(int)(((unsigned long long)kn.%s_ + %s.at[%d]) / %d & %d)", "kn_from");
@@ -261,7 +309,7 @@ static void put_results(kn_writer *w)
 static void fill_threads(kn_writer *w)
 {
     put_names(w);
-    put_loads(w, "kn.axis[kn.fold_rank]");
+    put_loads(w, &beside);
     put_mapped(w, KN_SLOT_LANE, place_loaded, "kn_from.at[%d] + kn_k * kn.axis[kn.fold_rank].stride[%d]");
     put_results(w);
     kn_put_map(w, &w->slot[KN_SLOT_POST], POST, place_result, "", "");

@@ -47,6 +47,7 @@
     X(FIRST, first, false)                                                                                   \
     X(MAPPED, mapped, false)                                                                                 \
     X(RESULT, result, false)                                                                                 \
+    X(FROM, from, false)                                                                                     \
     X(LOADS, loads, false)                                                                                   \
     X(PACKS, packs, false)                                                                                   \
     X(GATHER, gather, false)                                                                                 \

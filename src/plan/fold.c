@@ -135,7 +135,7 @@ int64_t kn_fold_size(const kn_space *space)
 
 int kn_fold_form(int axes)
 {
-    return axes < 2 ? 1 : 2;
+    return axes < 2 ? KN_FOLD_ONE_AXIS : KN_FOLD_SEVERAL_AXES;
 }
 
 int kn_fold_rank(const kn_space *space)

@@ -48,6 +48,11 @@ void kn_fold_set_index(kn_schedule *out, const kn_choice *c);
 /* Elements of a result: along all reduced axes. */
 int64_t kn_fold_size(const kn_space *space);
 /* Which of a kernel's loops go over so many axes: one, or more. */
+enum {
+    KN_FOLD_ONE_AXIS = 1,
+    KN_FOLD_SEVERAL_AXES = 2,
+    KN_FOLD_ALONE = 3 /* one; fold_rows: a block for each result */
+};
 int kn_fold_form(int axes);
 /* Axes that the argument block has room for. */
 int kn_fold_rank(const kn_space *space);

@@ -9,9 +9,10 @@
 #include "plan/fold.h"
 
 enum {
-    USUAL = 256, /* threads of blocks */
-    LARGE = 512, /* for rows of more items than */
-    USUAL_ROW = 16384,
+    USUAL = 256,          /* threads of blocks */
+    LARGE = 512,          /* for rows that have more turns, or several blocks */
+    ALONE_AXES = 2,       /* kept ones, at most, of results that have a block each */
+    USUAL_TURNS = 16,     /* whose items a thread folds one behind the other */
     STEPS = 4,            /* items of a thread in flight: templates/cuda/fold_rows.cu */
     SINGLE_STEPS = 8,     /* the same, of one element each */
     THREADS_WANTED = 4096 /* of a multiprocessor, in blocks for which rows are split: a few waves of them */
@@ -21,37 +22,78 @@ enum {
 typedef struct rows_field {
     int32_t fold_rank;
     uint32_t splits;
-    int64_t length, items, chunk;
+    int64_t length, items;
+    uint32_t chunk, unused;
+    kn_divider by; /* splits; alone: results along the first kept axis */
     kn_divider per_row;
 } rows_field;
 
 /* An innermost axis that divisions of 32 bits cannot take goes outside the others. */
 static bool is_turned(const kn_space *space, int form)
 {
-    return form > 1 && space->extent[space->ndim - 1] >= KN_FOLD_STEPS;
+    return form == KN_FOLD_SEVERAL_AXES && space->extent[space->ndim - 1] >= KN_FOLD_STEPS;
 }
 
-/* Rows that neither begin at a vector's boundary nor end at one are left to single elements, unless there is
- * but one a result. */
+/* Whether all rows begin at a vector's boundary and end at one. */
+static bool is_whole(const kn_choice *c, int vector)
+{
+    int inner = c->space->ndim - 1;
+    return kn_fold_fit_of(c, inner, vector) == KN_FIT_ALIGNED && c->space->extent[inner] % vector == 0;
+}
+
+/* Rows that are not whole are left to single elements, unless there is but one a result. */
 static int vector_of(const kn_choice *c)
 {
     const kn_space *s = c->space;
     int vector = kn_fold_vector(c), inner = s->ndim - 1;
     if (s->n_reduced == 0 || s->extent[inner] < 2 * vector || s->extent[inner] / vector >= KN_FOLD_STEPS)
         return 1;
-    kn_fold_fit fit = kn_fold_fit_of(c, inner, vector);
-    bool whole = fit == KN_FIT_ALIGNED && s->extent[inner] % vector == 0;
-    return whole || (s->n_reduced == 1 && fit != KN_FIT_NONE) ? vector : 1;
+    return is_whole(c, vector) || (s->n_reduced == 1 && kn_fold_fit_of(c, inner, vector) != KN_FIT_NONE)
+               ? vector
+               : 1;
+}
+
+static int64_t turn_of(const kn_schedule *s)
+{
+    return (int64_t)s->block * (s->vector > 1 ? STEPS : SINGLE_STEPS);
+}
+
+/* How many blocks share a result: several where there are few results. Their turns are all full. */
+static int64_t splits_of(const kn_schedule *s, const kn_target *target, int64_t items, int64_t results)
+{
+    int64_t at_once = (int64_t)target->multiprocessors * THREADS_WANTED / s->block;
+    int64_t wanted = at_once / (results > 0 ? results : 1);
+    int64_t splits = kn_fold_clamp(wanted, 1, kn_fold_ceil(items, turn_of(s)));
+    int64_t least = items / (KN_FOLD_STEPS / 2) + 1;
+    return splits < least ? least : splits < 1 ? 1 : splits;
+}
+
+/* Most rows have a kernel that knows that a block is alone with each, and where results lie along two axes at most;
+ * the others take larger blocks, but for those of results along more axes, which go as rows along several do. */
+static void choose_form(kn_schedule *out, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int kept = s->ndim - s->n_reduced;
+    int64_t items = kn_fold_size(s) / out->vector;
+    out->form = kn_fold_form(s->n_reduced);
+    out->block = c->block ? c->block : USUAL;
+    if (out->vector == 1 || out->form != KN_FOLD_ONE_AXIS)
+        return;
+    bool alone =
+        items <= USUAL_TURNS * turn_of(out) && splits_of(out, c->target, items, kn_space_kept_size(s)) == 1;
+    if (alone && kept <= ALONE_AXES)
+        out->form = KN_FOLD_ALONE;
+    else if (alone && is_whole(c, out->vector))
+        out->form = KN_FOLD_SEVERAL_AXES;
+    else if (!c->block)
+        out->block = LARGE;
 }
 
 static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 {
     (void)kept;
     out->vector = vector_of(c);
-    int64_t items = kn_fold_size(c->space) / out->vector;
-    out->form = kn_fold_form(c->space->n_reduced);
-    bool large = out->vector > 1 && out->form == 1 && items > USUAL_ROW;
-    out->block = c->block ? c->block : large ? LARGE : USUAL;
+    choose_form(out, c);
     out->rank = kn_fold_rank(c->space);
     kn_fold_set_access(out, c, out->vector);
     kn_fold_set_index(out, c);
@@ -64,7 +106,8 @@ static kn_field field(const kn_schedule *schedule)
 {
     (void)schedule;
     return (kn_field){"alignas(8) int fold_rank;\nunsigned splits;\nlong long length;\nlong long items;\n"
-                      "long long chunk;\nkn_divider per_row;\n",
+                      "unsigned chunk;\nunsigned fold_unused;\n"
+                      "kn_divider by;\nkn_divider per_row;\n",
                       sizeof(rows_field), 8};
 }
 
@@ -80,18 +123,21 @@ static void put_axes(kn_placement *out, rows_field *f, const kn_space *space, in
     out->rank = out->room.ndim;
 }
 
-/* Few results are shared by several blocks each, whose turns are all full. */
 static void split(rows_field *f, const kn_part *part, int64_t results)
 {
     const kn_schedule *s = &part->spec->schedule;
-    int64_t turn = (int64_t)s->block * (s->vector > 1 ? STEPS : SINGLE_STEPS);
-    int64_t at_once = (int64_t)part->spec->target.multiprocessors * THREADS_WANTED / s->block;
-    int64_t wanted = at_once / (results > 0 ? results : 1);
-    int64_t splits = kn_fold_clamp(wanted, 1, kn_fold_ceil(f->items, turn));
-    int64_t least = f->items / (KN_FOLD_STEPS / 2) + 1;
-    splits = splits < least ? least : splits < 1 ? 1 : splits;
-    f->chunk = kn_fold_ceil(kn_fold_ceil(f->items, splits), turn) * turn;
+    int64_t turn = turn_of(s), splits = splits_of(s, &part->spec->target, f->items, results);
+    f->chunk = (uint32_t)(kn_fold_ceil(kn_fold_ceil(f->items, splits), turn) * turn);
     f->splits = (uint32_t)(f->items > 0 ? kn_fold_ceil(f->items, f->chunk) : 1);
+    f->by = kn_divider_make(f->splits);
+}
+
+/* Parts of a call may have few results where the whole has many. */
+static void leave_alone(rows_field *f, const kn_space *room, int64_t results)
+{
+    int64_t along = room->ndim > ALONE_AXES ? room->extent[room->ndim - 2] : results;
+    f->splits = 1;
+    f->by = kn_divider_make((uint32_t)(along > 0 ? along : 1));
 }
 
 static kiln_status place(kn_placement *out, const kn_part *part)
@@ -103,9 +149,12 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     put_axes(out, &f, space, s->form);
     f.length = out->room.extent[out->room.ndim - 1];
     f.items = kn_fold_size(space) / s->vector;
-    if (s->form > 1)
+    if (s->form == KN_FOLD_SEVERAL_AXES)
         f.per_row = kn_divider_make((uint32_t)(f.length / s->vector));
-    split(&f, part, out->size);
+    if (s->form == KN_FOLD_ALONE)
+        leave_alone(&f, &out->room, out->size);
+    else
+        split(&f, part, out->size);
     if (f.splits > 1) {
         if (out->size > KN_MAX_COUNTERS)
             return kn_error(KILN_ERROR_UNSUPPORTED, "%s: %lld results of %lld elements each are too many",

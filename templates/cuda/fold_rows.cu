@@ -1,5 +1,7 @@
 ${head}
 ${axes}
+/* Form 1: rows along one axis. 2: along any. 3: along one, a block for each result, which lie along two axes at most. */
+enum { kn_form = ${form} == 2 ? 2 : 1, kn_is_shared = ${form} != 3, kn_is_run = ${vector} > 1 && kn_form == 1 };
 enum { kn_steps = ${vector} > 1 ? 4 : 8 }; /* items of a thread that are loaded before any is folded */
 /* Folds of structs are long, and a branch around each costs more than it saves: turns are whole, and what is left is taken item by item. Others are loaded under
    conditions, all before any is folded: in one lambda with the former ptxas would wait for each load. */
@@ -13,41 +15,59 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${element}
 
     /* kn.splits blocks share a result: each folds kn.chunk items, of ${vector} elements. */
-    const unsigned kn_part = blockIdx.x % kn.splits;
-    const unsigned kn_at = blockIdx.x / kn.splits;
+    unsigned kn_at = blockIdx.x, kn_part = 0;
     kn_place kn_here = {};
-    kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, kn_at);
+    if constexpr (kn_is_shared) {
+        kn_at = kn_divide(blockIdx.x, kn.by);
+        kn_part = blockIdx.x - kn_at * kn.splits;
+        kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank, kn_at);
+    } else {
+        const unsigned kn_outer = kn_divide(kn_at, kn.by), kn_inner = kn_at - kn_outer * kn.by.extent;
+        for (int o = 0; o < ${operands}; ++o)
+            kn_here.at[o] = kn_inner * kn.axis[1].stride[o] + kn_outer * kn.axis[2].stride[o];
+    }
 
     /* Elements in front of the first aligned vector are left over, as are those behind the last one. */
-    long long kn_head = ${until};
-    if (kn_head > kn.length)
-        kn_head = kn.length;
-    const long long kn_items = ${form} == 1 ? (kn.length - kn_head) / ${vector} : kn.items;
-    const long long kn_begun = kn_part * kn.chunk, kn_rest = kn_items - kn_begun;
-    const unsigned kn_count = kn_rest < kn.chunk ? (unsigned)(kn_rest > 0 ? kn_rest : 0) : (unsigned)kn.chunk;
+    const unsigned kn_head = ${until};
+    const long long kn_items = kn_is_run ? (kn.length - kn_head) / ${vector} : kn.items;
     kn_place kn_first = kn_here;
-    for (int o = 0; o < ${operands}; ++o)
-        kn_first.at[o] += kn_head * kn.axis[0].stride[o];
-    long long kn_row;
-    const unsigned kn_column = kn_begin<${form}, ${operands}>(kn_first, kn, kn_begun, ${vector}, kn_row);
+    long long kn_row = 0;
+    unsigned kn_column = 0, kn_count = (unsigned)kn_items;
+    if constexpr (kn_is_shared) {
+        const long long kn_begun = (long long)kn_part * kn.chunk;
+        kn_count = kn_items - kn_begun < kn.chunk ? (unsigned)(kn_items - kn_begun) : kn.chunk;
+        kn_column = kn_begin<kn_form, ${operands}>(kn_first, kn, kn_begun, ${vector}, kn_row);
+    }
+    if constexpr (kn_is_run)
+        for (int o = 0; o < ${operands}; ++o)
+            kn_first.at[o] += kn_head * kn.axis[0].stride[o];
+
+    ${pointers}
 
     kn_chain<${type}> kn_chained;
     unsigned kn_turn = 0;
+    const auto kn_put_sum = [&](const ${type} &kn_sum) {
+        if constexpr (kn_is_shared)
+            kn_chain_put(kn_chained, kn_turn, kn_sum, ${next});
+        else
+            kn_chained.near = kn_turn > 0 ? ${next}(kn_chained.near, kn_sum) : kn_sum;
+        ++kn_turn;
+    };
     /* A whole turn, or one item. */
     const auto kn_fold_items = [&](const unsigned kn_q, auto kn_number_of) {
         constexpr int kn_n = decltype(kn_number_of)::value;
         ${packs}
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
-            kn_place kn_from = kn_first;
-            kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
+            const unsigned kn_item = kn_q + kn_u * ${block};
+            ${from}
             ${loads}
         }
         ${type} kn_sum;
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
-            kn_place kn_from = kn_first;
-            kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
+            const unsigned kn_item = kn_q + kn_u * ${block};
+            ${from}
             ${type} kn_side[${vector}];
 #pragma unroll
             for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
@@ -57,7 +77,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             const ${type} kn_one = kn_fold_tree(kn_side, ${next});
             kn_sum = kn_u == 0 ? kn_one : ${next}(kn_sum, kn_one);
         }
-        kn_chain_put(kn_chained, kn_turn++, kn_sum, ${next});
+        kn_put_sum(kn_sum);
     };
     unsigned kn_q = threadIdx.x;
     if constexpr (kn_are_whole) {
@@ -73,18 +93,18 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         ${packs}
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
-            if (kn_q + kn_u * ${block} < kn_count) {
-                kn_place kn_from = kn_first;
-                kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
+            const unsigned kn_item = kn_q + kn_u * ${block};
+            if (kn_item < kn_count) {
+                ${from}
                 ${loads}
             }
         }
         ${type} kn_sum;
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
-            if (kn_q + kn_u * ${block} < kn_count) {
-                kn_place kn_from = kn_first;
-                kn_go<${form}, ${operands}>(kn_from, kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
+            const unsigned kn_item = kn_q + kn_u * ${block};
+            if (kn_item < kn_count) {
+                ${from}
                 ${type} kn_side[${vector}];
 #pragma unroll
                 for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
@@ -95,37 +115,34 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
                 kn_sum = kn_u == 0 ? kn_one : ${next}(kn_sum, kn_one);
             }
         }
-        kn_chain_put(kn_chained, kn_turn++, kn_sum, ${next});
+        kn_put_sum(kn_sum);
     }
-    ${type} ${result} = kn_chain_all(kn_chained, kn_turn, ${next});
+    ${type} ${result} = kn_is_shared ? kn_chain_all(kn_chained, kn_turn, ${next}) : kn_chained.near;
     unsigned kn_held = kn_count; /* threads that hold something: the first ones */
-    bool kn_is_final = true;
-    if constexpr (${vector} > 1 && ${form} == 1) {
-        const unsigned kn_left = kn_part + 1 == kn.splits ? (unsigned)(kn.length - kn_items * ${vector}) : 0;
+    if constexpr (kn_is_run) {
+        const unsigned kn_left = !kn_is_shared || kn_part + 1 == kn.splits ? (unsigned)(kn.length - kn_items * ${vector}) : 0;
         if (threadIdx.x < kn_left) {
             const long long kn_j = threadIdx.x < kn_head ? threadIdx.x : kn_items * ${vector} + threadIdx.x;
-            kn_place kn_from = kn_here;
-            for (int o = 0; o < ${operands}; ++o)
-                kn_from.at[o] += kn_j * kn.axis[0].stride[o];
             ${single}
-            ${result} = kn_turn > 0 ? ${fold}(${result}, ${mapped}) : ${mapped};
+            ${result} = threadIdx.x < kn_count ? ${fold}(${result}, ${mapped}) : ${mapped};
         }
         kn_held = kn_count > kn_left ? kn_count : kn_left;
     }
+    bool kn_is_final = true;
 #pragma unroll 1
-    for (bool kn_again = kn.splits > 1;; kn_again = false) {
+    for (bool kn_again = kn_is_shared && kn.splits > 1;; kn_again = false) {
         kn_fold_block<${block}>(${result}, kn_held, ${fold});
-        if (!kn_again)
+        if (!kn_is_shared || !kn_again)
             break;
         ${type} *const kn_partial = reinterpret_cast<${type} *>(kn.partials) + (blockIdx.x - kn_part);
+        kn_held = kn.splits;
         if (threadIdx.x == 0)
             kn_partial[kn_part] = ${result};
-        kn_is_final = kn_comes_last(kn.counters + kn_at, kn.splits);
+        kn_is_final = kn_comes_last(kn.counters + kn_at, kn_held);
         if (!kn_is_final)
             break;
-        kn_held = kn.splits;
 #pragma unroll 1
-        for (unsigned kn_q = threadIdx.x; kn_q < kn.splits; kn_q += ${block})
+        for (unsigned kn_q = threadIdx.x; kn_q < kn_held; kn_q += ${block})
             ${result} = kn_q == threadIdx.x ? kn_partial[kn_q] : ${fold}(${result}, kn_partial[kn_q]);
     }
     if (kn_is_final && threadIdx.x == 0) {

@@ -44,25 +44,26 @@ __device__ __forceinline__ void kn_fold_lanes(T &value, unsigned held, unsigned 
     }
 }
 
-// The same for the first `held` threads of a block of Block, or all where there are fewer; none may hold a value.
+// The same for the first `held` threads of a block of Block, or all where there are fewer; none may hold a value. One loop folds within warps, then what these have.
 template <int Block, class T, class Fold>
 __device__ __forceinline__ void kn_fold_block(T &value, unsigned held, const Fold &fold) {
     __shared__ __align__(16) unsigned char room[Block / 32 * sizeof(T)];
     T *const shared = reinterpret_cast<T *>(room);
-    const unsigned lane = threadIdx.x % 32, first = threadIdx.x - lane;
     held = held < Block ? held : Block;
 #pragma unroll 1
-    for (;;) {
-        const unsigned rest = held > first ? held - first : 0;
-        kn_fold_lanes(value, rest < 32 ? rest : 32, lane, fold);
-        if (held <= 32)
-            return;
-        if (lane == 0)
-            shared[first / 32] = value;
-        __syncthreads();
-        held = (held + 31) / 32;
-        if (threadIdx.x < held)
-            value = shared[threadIdx.x];
+    for (unsigned by = 1; by < held; by *= 2) {
+        if (by == 32) {
+            if (threadIdx.x % 32 == 0)
+                shared[threadIdx.x / 32] = value;
+            __syncthreads();
+            held = (held + 31) / 32;
+            if (threadIdx.x < held)
+                value = shared[threadIdx.x];
+            by = 1;
+        }
+        const T other = kn_shuffle_down(value, by);
+        if (threadIdx.x % 32 + by < 32 && threadIdx.x + by < held)
+            value = fold(value, other);
     }
 }
 
