@@ -115,14 +115,11 @@ void kn_fold_set_access(kn_schedule *out, const kn_choice *c, int vector)
 void kn_fold_set_index(kn_schedule *out, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    int64_t past = 1; /* all indices along the axes further in */
     if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
         out->index = 32;
-    out->order = (c->program->uses & KN_USES_FOLD_INDEX) != 0;
-    for (int a = s->ndim; out->order && a-- > s->ndim - s->n_reduced;) {
-        out->order = s->stride[s->n_operands - 1][a] >= past;
-        past = s->stride[s->n_operands - 1][a] * s->extent[a];
-    }
+    out->order = c->program->uses & KN_USES_FOLD_INDEX && s->n_reduced == 1 &&
+                 (out->vector > 1 || out->kind == &kn_kind_fold_columns) &&
+                 s->stride[s->n_operands - 1][s->ndim - 1] > 0;
 }
 
 int64_t kn_fold_size(const kn_space *space)

@@ -28,12 +28,6 @@ typedef struct rows_field {
     kn_divider per_row;
 } rows_field;
 
-/* An innermost axis that divisions of 32 bits cannot take goes outside the others. */
-static bool is_turned(const kn_space *space, int form)
-{
-    return form == KN_FOLD_SEVERAL_AXES && space->extent[space->ndim - 1] >= KN_FOLD_STEPS;
-}
-
 /* Whether all rows begin at a vector's boundary and end at one. */
 static bool is_whole(const kn_choice *c, int vector)
 {
@@ -97,8 +91,6 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->rank = kn_fold_rank(c->space);
     kn_fold_set_access(out, c, out->vector);
     kn_fold_set_index(out, c);
-    if (is_turned(c->space, out->form))
-        out->order = 0;
     return true;
 }
 
@@ -111,11 +103,12 @@ static kn_field field(const kn_schedule *schedule)
                       sizeof(rows_field), 8};
 }
 
+/* An innermost axis that divisions of 32 bits cannot take goes outside the others. */
 static void put_axes(kn_placement *out, rows_field *f, const kn_space *space, int form)
 {
     kn_fold_put_kept(&out->room, space, -1);
     int inner = space->ndim - 1;
-    bool turned = is_turned(space, form);
+    bool turned = form == KN_FOLD_SEVERAL_AXES && space->extent[inner] >= KN_FOLD_STEPS;
     if (turned)
         kn_space_put_axis(&out->room, out->room.ndim++, space, inner, 1);
     f->fold_rank = kn_fold_put_reduced(&out->room, space, turned ? inner : -1) + turned;
