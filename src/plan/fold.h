@@ -41,9 +41,9 @@ int kn_fold_value_size(const kn_choice *c);
 /* Letters of the operands: vectors, or one element repeated, as strides say; or elements one by one. */
 void kn_fold_set_access(kn_schedule *out, const kn_choice *c, int vector);
 
-/* The width of indices in texts, and whether a thread that takes vectors along the only reduced axis meets its indices
- * in their order; said only where a text asks, since each is a binary more. */
-void kn_fold_set_index(kn_schedule *out, const kn_choice *c);
+/* The width of indices in texts, and, where it `follows` at all, whether a thread that goes along the only reduced axis
+ * meets its indices in their order; said only where a text asks, since each is a binary more. */
+void kn_fold_set_index(kn_schedule *out, const kn_choice *c, bool follows);
 
 /* Elements of a result: along all reduced axes. */
 int64_t kn_fold_size(const kn_space *space);

@@ -212,7 +212,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->form = kn_fold_form(axes_of(c->space, &f));
     out->rank = kn_fold_rank(c->space);
     kn_fold_set_access(out, c, out->vector);
-    kn_fold_set_index(out, c);
+    kn_fold_set_index(out, c, true);
     memcpy(kept, &f, sizeof f);
     return true;
 }

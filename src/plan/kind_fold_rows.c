@@ -90,7 +90,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     choose_form(out, c);
     out->rank = kn_fold_rank(c->space);
     kn_fold_set_access(out, c, out->vector);
-    kn_fold_set_index(out, c);
+    kn_fold_set_index(out, c, out->vector > 1);
     return true;
 }
 
