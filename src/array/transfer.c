@@ -250,8 +250,10 @@ kiln_status kiln_array_astype(kiln_array **out, kiln_array *array, kiln_dtype dt
     if (array && array->recorder)
         return array->recorder->functions->astype(out, array, dtype);
     kiln_status status = kn_array_check_data(array, "kiln_array_astype");
-    if (status || array->dtype == dtype)
-        return status ? status : kiln_array_copy(out, array);
+    if (status || !array)
+        return status;
+    if (array->dtype == dtype)
+        return kiln_array_copy(out, array);
     if (!kernels || !kernels->convert)
         return kn_error(KILN_ERROR_UNSUPPORTED, "kiln_array_astype: this program links no kernels");
     return kernels->convert(out, array, dtype);

@@ -164,8 +164,8 @@ static void put_next(kn_writer *w)
     const char *type = kn_str_text(&w->slot[KN_SLOT_TYPE]), *fold = kn_str_text(&w->slot[KN_SLOT_FOLD]);
     kn_str_append(&w->slot[KN_SLOT_NEXT], w->spec->schedule.order ? "kn_next" : fold);
     if (w->spec->schedule.order)
-        kn_str_printf(out, "const auto kn_next = [&](const %s a, const %s b) { return %s(a, b, true); };\n", type,
-                      type, fold);
+        kn_str_printf(out, "const auto kn_next = [&](const %s a, const %s b) { return %s(a, b, true); };\n",
+                      type, type, fold);
 }
 
 /* Types, the function, and what nothing yields. */

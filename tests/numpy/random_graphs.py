@@ -328,6 +328,8 @@ def by_kernel(name, a, b, axis, keepdims):
         low, value = arithmetic("-", a, one), arithmetic("+", a, one)
         value, text = (low, f"k_pair({a.text})[0]") if keepdims else (value, f"k_pair({a.text})[1]")
     elif name == "k_lone":  # of which one element is read as an array's
+        if np.ndim(b.typed) == 0:  # which may be a number
+            raise Reject
         certain(np.size(b.typed) > 0)
         value, text = arithmetic("*", a, viewed("{}", b, lambda v: v[(0,) * v.ndim])), f"k_lone({b.text}, {a.text})[0]"
     else:
