@@ -118,21 +118,6 @@ static void put_last(const kn_writer *w, kn_str *out, const kn_level *level)
     kn_str_append(out, "    }\n});\n");
 }
 
-static void put_levels(kn_writer *w)
-{
-    kn_str *out = &w->slot[KN_SLOT_LEVELS];
-    for (int begin = 0; begin <= w->program->n_stages;) {
-        kn_level level = kn_level_from(w, begin, is_walked(w));
-        kn_put_level_of_row(w, out, &level);
-        if (level.is_last)
-            put_last(w, out, &level);
-        else
-            put_reduction(w, out, &level);
-        kn_put_level_empty(w, out, &level);
-        begin = level.end + 1;
-    }
-}
-
 /* What stays of the program's own values: as much as a result has elements, on the thread's stack. */
 static void put_held_values(kn_writer *w)
 {
@@ -155,7 +140,7 @@ static void fill(kn_writer *w)
 {
     put_held_values(w);
     kn_put_row_results(w, NULL);
-    put_levels(w);
+    kn_put_levels(w, is_walked(w), put_reduction, put_last);
 }
 
 const kn_recipe kn_recipe_host_row = {

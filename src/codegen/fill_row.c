@@ -253,16 +253,7 @@ static void put_levels(kn_writer *w)
         put_early(w, out, put_load);
     if (is_shifted(w))
         put_early(w, out, put_mend);
-    for (int begin = 0; begin <= w->program->n_stages;) {
-        kn_level level = kn_level_from(w, begin, goes_by_places(w));
-        kn_put_level_of_row(w, out, &level);
-        if (level.is_last)
-            put_last(w, out, &level);
-        else
-            put_reduction(w, out, &level);
-        kn_put_level_empty(w, out, &level);
-        begin = level.end + 1;
-    }
+    kn_put_levels(w, goes_by_places(w), put_reduction, put_last);
 }
 
 /* ---- the rest ---- */

@@ -181,7 +181,7 @@ void kn_place_of_row(const kn_writer *w, kn_str *out, int k)
         kn_put_of_row(w, out, k);
 }
 
-void kn_put_level_of_row(const kn_writer *w, kn_str *out, const kn_level *level)
+static void put_level_of_row(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     for (int s = level->begin; s < level->end; ++s) {
         const kn_stage *stage = &w->program->stage[s];
@@ -194,7 +194,7 @@ void kn_put_level_of_row(const kn_writer *w, kn_str *out, const kn_level *level)
     }
 }
 
-void kn_put_level_empty(const kn_writer *w, kn_str *out, const kn_level *level)
+static void put_level_empty(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     const kn_stage *s = &w->program->stage[level->end];
     if (level->is_last || !s->identity[0])
@@ -202,6 +202,18 @@ void kn_put_level_empty(const kn_writer *w, kn_str *out, const kn_level *level)
     kn_str_append(out, "if (kn_is_empty)\n    ");
     kn_put_value(w, out, s->value[1]);
     kn_str_printf(out, " = kn_%s_identity;\n", s->label);
+}
+
+void kn_put_levels(kn_writer *w, bool is_walked, kn_level_writer put_reduction, kn_level_writer put_last)
+{
+    kn_str *out = &w->slot[KN_SLOT_LEVELS];
+    for (int begin = 0; begin <= w->program->n_stages;) {
+        kn_level level = kn_level_from(w, begin, is_walked);
+        put_level_of_row(w, out, &level);
+        (level.is_last ? put_last : put_reduction)(w, out, &level);
+        put_level_empty(w, out, &level);
+        begin = level.end + 1;
+    }
 }
 
 void kn_put_row_results(kn_writer *w, const char *condition)

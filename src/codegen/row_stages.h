@@ -47,10 +47,10 @@ void kn_put_declaration(const kn_writer *w, kn_str *out, int value);
 void kn_put_of_row(const kn_writer *w, kn_str *out, int k);
 /* A result of the row is a variable until the row is done. */
 void kn_place_of_row(const kn_writer *w, kn_str *out, int k);
-/* The level's stages that run once, and need nothing of its elements: they come first. */
-void kn_put_level_of_row(const kn_writer *w, kn_str *out, const kn_level *level);
-/* What nothing is reduced to: kn_is_empty tells. */
-void kn_put_level_empty(const kn_writer *w, kn_str *out, const kn_level *level);
+/* All levels, in slot `levels`. Of each first the stages that run once, which need nothing of its elements; then what
+ * is done with these; then what nothing is reduced to: kn_is_empty tells. */
+typedef void (*kn_level_writer)(const kn_writer *w, kn_str *out, const kn_level *level);
+void kn_put_levels(kn_writer *w, bool is_walked, kn_level_writer put_reduction, kn_level_writer put_last);
 /* Variables of the row's results, in slot `row`, and their stores, where `condition` holds (NULL: always). */
 void kn_put_row_results(kn_writer *w, const char *condition);
 

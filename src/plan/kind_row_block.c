@@ -13,7 +13,7 @@ enum {
     SHORT = 256,       /* vectors, from which on few warps have more each, */
     FEWEST_LONG = 4,   /* so many; of single elements */
     FEWEST_SINGLE = 8, /* so many */
-    ONCE = 5, /* of a ragged row: 300 instructions of a warp beside 60 an item, counted in what NVRTC makes */
+    ONCE = 5,          /* items that a ragged row costs a warp once, a guess: bench/results/rows.md */
     USUAL = 512, /* threads of a block at most, where it has not as many vectors a thread as can be; then */
     MOST = 1024,
     LEAST_LARGE = 896 /* of larger blocks: a multiprocessor has registers for one */

@@ -19,14 +19,20 @@ __device__ __forceinline__ unsigned kn_quotient(unsigned n, unsigned by) {
     return (unsigned)__fdividef((float)n + 0.5f, (float)by);
 }
 
-// The value of the thread `by` lanes further, word by word: structs too.
-template <class T>
-__device__ __forceinline__ T kn_shuffle_down(const T &value, int by) {
+// Another lane's value, word by word, structs too: of the lane `at`, of the one `at` further ('+'), or of the one whose number differs by it ('^').
+template <char How, class T>
+__device__ __forceinline__ T kn_shuffle(const T &value, int at) {
     unsigned word[(sizeof(T) + 3) / 4] = {};
     memcpy(word, &value, sizeof(T));
 #pragma unroll
-    for (int k = 0; k < (int)(sizeof(T) + 3) / 4; ++k)
-        word[k] = __shfl_down_sync(0xffffffffu, word[k], by);
+    for (int k = 0; k < (int)(sizeof(T) + 3) / 4; ++k) {
+        if constexpr (How == '+')
+            word[k] = __shfl_down_sync(0xffffffffu, word[k], at);
+        else if constexpr (How == '^')
+            word[k] = __shfl_xor_sync(0xffffffffu, word[k], at);
+        else
+            word[k] = __shfl_sync(0xffffffffu, word[k], at);
+    }
     T other;
     memcpy(&other, word, sizeof(T));
     return other;
@@ -38,7 +44,7 @@ template <class T, class Fold>
 __device__ __forceinline__ void kn_fold_lanes(T &value, unsigned held, unsigned lane, const Fold &fold) {
 #pragma unroll 1
     for (unsigned by = 1; by < held; by *= 2) {
-        const T other = kn_shuffle_down(value, by);
+        const T other = kn_shuffle<'+'>(value, by);
         if (lane + by < held)
             value = fold(value, other);
     }
@@ -61,7 +67,7 @@ __device__ __forceinline__ void kn_fold_block(T &value, unsigned held, const Fol
                 value = shared[threadIdx.x];
             by = 1;
         }
-        const T other = kn_shuffle_down(value, by);
+        const T other = kn_shuffle<'+'>(value, by);
         if (threadIdx.x % 32 + by < 32 && threadIdx.x + by < held)
             value = fold(value, other);
     }

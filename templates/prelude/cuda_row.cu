@@ -6,32 +6,6 @@
 template <class T> struct kn_referred;
 template <class T> struct kn_referred<T &> { typedef T type; };
 
-// The value of the thread whose lane differs by `by`, word by word: structs too.
-template <class T>
-__device__ __forceinline__ T kn_shuffle_across(const T &value, int by) {
-    unsigned word[(sizeof(T) + 3) / 4] = {};
-    memcpy(word, &value, sizeof(T));
-#pragma unroll
-    for (int k = 0; k < (int)(sizeof(T) + 3) / 4; ++k)
-        word[k] = __shfl_xor_sync(0xffffffffu, word[k], by);
-    T other;
-    memcpy(&other, word, sizeof(T));
-    return other;
-}
-
-// That of a lane.
-template <class T>
-__device__ __forceinline__ T kn_shuffle_from(const T &value, int lane) {
-    unsigned word[(sizeof(T) + 3) / 4] = {};
-    memcpy(word, &value, sizeof(T));
-#pragma unroll
-    for (int k = 0; k < (int)(sizeof(T) + 3) / 4; ++k)
-        word[k] = __shfl_sync(0xffffffffu, word[k], lane);
-    T other;
-    memcpy(&other, word, sizeof(T));
-    return other;
-}
-
 // Lanes up to `held` of a group of `width` (a power of two) fold their values: every lane of the group has the result, of the same bits. Where all hold
 // one nothing is selected: each lane folds its value with the other's, and takes the first lane's result in the end, since a zero's sign may depend on which came first.
 template <class T, class Fold>
@@ -40,14 +14,14 @@ __device__ __forceinline__ void kn_fold_group(T &value, unsigned lane, unsigned 
 #pragma unroll
         for (unsigned by = 1; by < 32; by *= 2)
             if (by < width)
-                value = fold(value, kn_shuffle_across(value, by));
-        value = kn_shuffle_from(value, threadIdx.x % 32 & ~(width - 1));
+                value = fold(value, kn_shuffle<'^'>(value, by));
+        value = kn_shuffle<'='>(value, threadIdx.x % 32 & ~(width - 1));
         return;
     }
 #pragma unroll
     for (unsigned by = 1; by < 32; by *= 2) {
         if (by < width) {
-            const T other = kn_shuffle_across(value, by);
+            const T other = kn_shuffle<'^'>(value, by);
             const bool is_upper = lane & by;
             if ((lane & ~(2 * by - 1)) + by < held)
                 value = fold(is_upper ? other : value, is_upper ? value : other);

@@ -17,7 +17,7 @@ import time
 import numpy as np
 
 from fuzz_reductions import Layout, Pool, log_uniform
-from host_kernels import Argument, ArraySpec, KernelOptions, Library, in_threads
+from host_kernels import Argument, Arrays, ArraySpec, KernelOptions, in_threads
 from random_graphs import Graph, Value
 
 DTYPES = "float32 float32 float32 float64 float16 int32 int64 int8 uint8 uint16 bool complex64".split()
@@ -85,22 +85,11 @@ class Case:
         return Value(name, typed, wide, np.zeros(typed.shape) if floats else None), (pool, layout)
 
 
-class Graphs(Library):
+class Graphs(Arrays):
     def __init__(self, path, is_large):
         super().__init__(path)
-        for name, kind in (("data", ctypes.c_void_p), ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("ndim", ctypes.c_int), ("nbytes", ctypes.c_size_t),
-                           ("dtype", ctypes.c_int)):
-            getattr(self.c, f"kiln_array_{name}").restype = kind
-            getattr(self.c, f"kiln_array_{name}").argtypes = [ctypes.c_void_p]
-        self.c.kiln_array_free.argtypes = [ctypes.c_void_p]
         self.c.kiln_kernel_free.argtypes = [ctypes.c_void_p]
-        self.c.kiln_array_to_host.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
         self.c.kiln_dtype_name.restype = ctypes.c_char_p
-        device = ctypes.c_int32()
-        if self.c.kiln_device_current(ctypes.byref(device)):
-            print(f"skipped: {self.c.kiln_error_message().decode()}")
-            sys.exit(77)
-        self.device = device.value
         # The reference is rounded as often as kiln is, and CUDA's functions of float64 are within 2 ulp rather than one half.
         self.slack = 1 if self.device == 1 else 4
         self.is_large = self.device != 1 if is_large is None else is_large
@@ -123,20 +112,6 @@ class Graphs(Library):
         if self.is_large:
             return int(10 ** (rng.uniform(5, 6.2) if rng.random() < 0.1 else rng.uniform(2, 5)))
         return int(10 ** (rng.uniform(3, 4) if rng.random() < 0.1 else rng.uniform(0.3, 3)))
-
-    def dtype_number(self, name):
-        number = ctypes.c_int()
-        self.check(self.c.kiln_dtype_from_name(ctypes.byref(number), name.encode()), name)
-        return number.value
-
-    def address(self, handle):
-        return self.c.kiln_array_data(handle) or 0
-
-    def upload(self, stored, dtype):
-        out = ctypes.c_void_p()
-        self.check(self.c.kiln_array_from_host(ctypes.byref(out), stored.ctypes.data_as(ctypes.c_void_p), self.dtype_number(dtype), 1,
-                                               (ctypes.c_int64 * 1)(stored.size), self.device), "upload")
-        return out
 
     def download(self, handle):
         dtype = np.dtype(self.c.kiln_dtype_name(self.c.kiln_array_dtype(handle)).decode())

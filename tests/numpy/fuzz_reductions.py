@@ -16,7 +16,7 @@ import time
 
 import numpy as np
 
-from host_kernels import Argument, ArraySpec, KernelOptions, Library, in_threads
+from host_kernels import Argument, Arrays, ArraySpec, KernelOptions, in_threads
 
 KEEPDIMS = 2
 # ---- what is reduced ----
@@ -359,19 +359,9 @@ class CallOptions(ctypes.Structure):
                 ("block", ctypes.c_int), ("shape", ctypes.c_void_p), ("ndim", ctypes.c_int), ("axes", ctypes.POINTER(ctypes.c_int)), ("n_axes", ctypes.c_int)]
 
 
-class Reductions(Library):
+class Reductions(Arrays):
     def __init__(self, path, is_large, seed):
         super().__init__(path)
-        for name, kind in (("data", ctypes.c_void_p), ("shape", ctypes.POINTER(ctypes.c_int64)), ("ndim", ctypes.c_int), ("nbytes", ctypes.c_size_t)):
-            getattr(self.c, f"kiln_array_{name}").restype = kind
-            getattr(self.c, f"kiln_array_{name}").argtypes = [ctypes.c_void_p]
-        self.c.kiln_array_free.argtypes = [ctypes.c_void_p]
-        self.c.kiln_array_to_host.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
-        device = ctypes.c_int32()
-        if self.c.kiln_device_current(ctypes.byref(device)):
-            print(f"skipped: {self.c.kiln_error_message().decode()}")
-            sys.exit(77)
-        self.device = device.value
         self.is_large = self.device != 1 if is_large is None else is_large
         self.pool_size = 2 ** 24 + 2 ** 20 if self.is_large else 2 ** 18
         more = MORE_KERNELS if os.environ.get("KILN_SOAK") == "1" else random.Random(seed).sample(MORE_KERNELS, SOME_KERNELS)
@@ -388,20 +378,6 @@ class Reductions(Library):
         if self.is_large:
             return int(10 ** (rng.uniform(6, 7.2) if rng.random() < 0.03 else rng.uniform(3, 6)))
         return int(10 ** (rng.uniform(4, 5) if rng.random() < 0.05 else rng.uniform(0.5, 4)))
-
-    def dtype_number(self, name):
-        number = ctypes.c_int()
-        self.check(self.c.kiln_dtype_from_name(ctypes.byref(number), name.encode()), name)
-        return number.value
-
-    def address(self, handle):
-        return self.c.kiln_array_data(handle) or 0
-
-    def upload(self, stored, dtype):
-        out = ctypes.c_void_p()
-        self.check(self.c.kiln_array_from_host(ctypes.byref(out), stored.ctypes.data_as(ctypes.c_void_p), self.numbers[dtype], 1,
-                                               (ctypes.c_int64 * 1)(stored.size), self.device), "upload")
-        return out
 
     def download(self, handle, dtype):
         ndim = self.c.kiln_array_ndim(handle)

@@ -2,6 +2,7 @@
 import ctypes
 import os
 import queue
+import sys
 import threading
 
 import numpy as np
@@ -63,6 +64,37 @@ class Library:
             for a in ins + outs:
                 self.c.kiln_array_free(a)
             self.c.kiln_kernel_free(kernel)
+
+
+class Arrays(Library):
+    """The library and its arrays on the device that is current: KILN_TARGET's."""
+    def __init__(self, path):
+        super().__init__(path)
+        for name, kind in (("data", ctypes.c_void_p), ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)),
+                           ("ndim", ctypes.c_int), ("nbytes", ctypes.c_size_t), ("dtype", ctypes.c_int)):
+            getattr(self.c, f"kiln_array_{name}").restype = kind
+            getattr(self.c, f"kiln_array_{name}").argtypes = [ctypes.c_void_p]
+        self.c.kiln_array_free.argtypes = [ctypes.c_void_p]
+        self.c.kiln_array_to_host.argtypes = [ctypes.c_void_p, ctypes.c_void_p, ctypes.c_size_t]
+        device = ctypes.c_int32()
+        if self.c.kiln_device_current(ctypes.byref(device)):
+            print(f"skipped: {self.c.kiln_error_message().decode()}")
+            sys.exit(77)
+        self.device = device.value
+
+    def dtype_number(self, name):
+        number = ctypes.c_int()
+        self.check(self.c.kiln_dtype_from_name(ctypes.byref(number), name.encode()), name)
+        return number.value
+
+    def address(self, handle):
+        return self.c.kiln_array_data(handle) or 0
+
+    def upload(self, stored, dtype):
+        out = ctypes.c_void_p()
+        self.check(self.c.kiln_array_from_host(ctypes.byref(out), stored.ctypes.data_as(ctypes.c_void_p), self.dtype_number(dtype), 1,
+                                               (ctypes.c_int64 * 1)(stored.size), self.device), "upload")
+        return out
 
 
 def bits(array, dtype=None):
