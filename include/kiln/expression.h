@@ -37,8 +37,9 @@
  * Numbers are Python's: 3, 0xff, 1_000, 2.5e-3, 1j, and the names pi, e, inf, nan, True, False.
  * Whole numbers have 64 bits. Operators on numbers alone are computed as Python does (2 / 3 is a
  * float, 7 // 2 and 2 ** 3 are whole, 1 / 0 is refused), and what comes of it is weak as they are:
- * it takes the dtype of the arrays that it meets, and is refused where that cannot hold it. A
- * function makes a number of a dtype of it, as NumPy's do: with x of float32, x * 2 ** 0.5 is
+ * it takes the dtype of the arrays that it meets, as kiln/operation.h has it, and is refused where
+ * that cannot hold it. (What is computed of inputs by value is known to the device alone, and
+ * wraps there.) A function makes a number of a dtype of it, as NumPy's do: with x of float32, x * 2 ** 0.5 is
  * float32 and x * sqrt(2) float64.
  *
  * Functions, each with or without "np." in front, and as methods, x.sum(axis=0):

@@ -34,8 +34,11 @@
  * argument: kiln_args(x, 1). They go over the elements once, by the formula of Chan, Golub and
  * LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979, so
  * that nothing cancels. Where NumPy raises and a kernel cannot: an integer to the power of a
- * negative one is 0, or 1 or -1 for a base of these. A number by value that the dtype of the arrays
- * beside it cannot hold is refused, in comparisons too.
+ * negative one is 0, or 1 or -1 for a base of these. A whole number by value that the dtype of the
+ * arrays beside it cannot hold is refused; comparisons and quotients, whose dtypes it does not
+ * change, take it as it is, and logical operations and conditions of where take the truth of any
+ * number. (NumPy's where wraps such a number without a word.) A number beyond a floating dtype
+ * becomes an infinity.
  *
  * All functions are thread-safe. Option structs and errors are those of kiln/kernel.h.
  */

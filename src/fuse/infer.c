@@ -42,6 +42,7 @@ static kiln_status infer_input(kn_typed *out, kn_inference *f, const kn_node *no
     out->dtype = a->dtype;
     out->is_weak = a->is_weak;
     out->is_scalar = a->is_scalar;
+    out->like = a->like;
     f->ndim = a->ndim;
     if (a->ndim > 0)
         memcpy(f->shape, a->shape, (size_t)a->ndim * sizeof *a->shape);

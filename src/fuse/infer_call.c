@@ -26,7 +26,8 @@ static kiln_arg one_of(kiln_dtype dtype)
                                      : kiln_arg_int(1);
 }
 
-/* What stands for an input where dtypes are settled: a weak number by its value, or by one that has its dtype. */
+/* What stands for an input where dtypes are settled: a weak number by its value, by one that the same dtypes hold, or by
+ * one that its own dtype alone holds. */
 static kiln_arg argument_of(const kn_typed *in)
 {
     kiln_arg arg = kiln_arg_make(in->is_scalar ? KILN_ARG_TYPED : KILN_ARG_ARRAY);
@@ -35,17 +36,23 @@ static kiln_arg argument_of(const kn_typed *in)
         return arg;
     if (in->number.kind != KILN_ARG_NONE)
         return in->number;
-    return in->dtype == KILN_UINT64 ? kiln_arg_uint(UINT64_MAX) : one_of(in->dtype);
+    if (in->like.kind != KILN_ARG_NONE)
+        return in->like;
+    return in->dtype == KILN_UINT64  ? kiln_arg_uint(UINT64_MAX)
+           : in->dtype == KILN_INT64 ? kiln_arg_int(INT64_MIN)
+                                     : one_of(in->dtype);
 }
 
-/* Whether a number fits the dtype that it takes. */
+/* Whether a number fits the dtype that it takes: as an operation converts it, or as a kernel of the user's does. */
 static kiln_status check_fits(const kn_inference *f, const kn_node *node, int k, kiln_dtype dtype)
 {
+    kiln_status (*const store)(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter) =
+        node->kind == KN_NODE_KERNEL ? kn_scalar_store : kn_scalar_convert;
     static const char before[] = "parameter 'number': ";
     unsigned char element[16];
     char message[200];
     const kiln_arg *number = &read_by(f, node, k)->number;
-    if (number->kind == KILN_ARG_NONE || kn_scalar_store(element, dtype, number, "number") == KILN_OK)
+    if (number->kind == KILN_ARG_NONE || store(element, dtype, number, "number") == KILN_OK)
         return KILN_OK;
     snprintf(message, sizeof message, "%s", kiln_error_message() + sizeof before - 1);
     return kn_graph_error(f->graph, node, KILN_ERROR_TYPE, "%s", message);
@@ -156,10 +163,10 @@ kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *n
     out->is_weak = node->is_operator && are_weak(f, node);
     if (out->is_weak)
         weak_dtypes(dtype, f, node);
-    else
-        kn_argument_dtypes(dtype, arg, array, node->n_in);
     kn_lock_take(KN_LOCK_OPERATIONS);
-    out->definition = kn_operation_find(&out->variant, node->name, dtype, node->n_in);
+    out->definition = out->is_weak
+                          ? kn_operation_find(&out->variant, node->name, dtype, node->n_in)
+                          : kn_operation_choose(&out->variant, dtype, node->name, arg, array, node->n_in);
     kn_lock_give(KN_LOCK_OPERATIONS);
     if (!out->definition || !out->definition->map || node->index >= out->variant.n_out)
         return refuse_dtypes(f, node, dtype);

@@ -64,7 +64,7 @@ static bool find_number(kn_text_param *out, const kn_lower_state *s, int node)
         return false;
     out->number = kiln_arg_make(KILN_ARG_TYPED);
     out->number.dtype = n->dtype;
-    return kn_scalar_store(out->number.value.bytes, n->dtype, &s->typed[n->in[0]].number, "number") ==
+    return kn_scalar_convert(out->number.value.bytes, n->dtype, &s->typed[n->in[0]].number, "number") ==
            KILN_OK;
 }
 

@@ -49,9 +49,11 @@ static kiln_status infer(lowering *l)
         memset(to, 0, sizeof *to);
         if (a->kind == KILN_ARG_ARRAY) {
             l->array[k] = a->value.array;
-            *to = (kn_argument){a->value.array->dtype, false, false, a->value.array->ndim,
-                                a->value.array->shape};
+            *to = (kn_argument){
+                .dtype = a->value.array->dtype, .ndim = a->value.array->ndim, .shape = a->value.array->shape};
         } else {
+            if (a->kind == KILN_ARG_WEAK_INT || a->kind == KILN_ARG_WEAK_UINT)
+                to->like = kn_weak_of_class(kn_weak_class(a));
             to->is_scalar = true;
             to->is_weak = a->kind != KILN_ARG_TYPED;
             to->dtype = to->is_weak ? kn_weak_dtype(a) : (kiln_dtype)a->dtype;

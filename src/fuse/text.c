@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "fuse/op.h"
 #include "types/caret.h"
+#include "types/number.h"
 
 /* Names in the texts, a letter and a number: x arrays and s scalars that are read, y results, t what is computed,
  * e what later stages have from earlier ones, v what is reduced, r what came of it, c what is computed of that once
@@ -165,7 +166,7 @@ static void put_number(kn_str *out, const kiln_arg *number, kiln_dtype dtype)
     bool is_integer = number->kind == KILN_ARG_WEAK_INT || number->kind == KILN_ARG_WEAK_UINT ||
                       number->kind == KILN_ARG_WEAK_BOOL;
     if (info->kind == KN_KIND_BOOL) {
-        kn_str_append(out, real_of(number) != 0 ? "true" : "false");
+        kn_str_append(out, real_of(number) != 0 || im != 0 ? "true" : "false");
     } else if (info->kind == KN_KIND_COMPLEX) {
         kn_str_printf(out, "%s(", info->c_name);
         put_float(out, real_of(number), info->size == 8);
@@ -275,19 +276,36 @@ static void put_range_index(writer *w, kn_str *out, const kn_leaf *leaf)
     kn_str_append(out, ")");
 }
 
-/* What node `in` of a range or a number is, as one of dtype. */
+/* A number as a half holds it. */
+static kiln_arg rounded(const kiln_arg *number, kiln_dtype half)
+{
+    unsigned char element[2];
+    if (kn_scalar_convert(element, half, number, "number") != KILN_OK)
+        return *number;
+    return kiln_arg_float(kn_number_load(element, half).re);
+}
+
+/* What node `in` of a range or a number is, as one of dtype. A half has the value that it holds, in float32. */
 static void put_scalar(writer *w, kn_str *out, int node, kiln_dtype dtype)
 {
     const kn_node *n = &w->state->graph->node[node];
     const kn_typed *t = &w->state->typed[node];
-    dtype = kn_computed_dtype(dtype);
+    const kn_dtype_kind kind = kn_dtype_info_of(dtype)->kind;
+    const bool is_half = kn_dtype_is_half(dtype);
+    const kiln_arg number =
+        is_half && t->number.kind != KILN_ARG_NONE ? rounded(&t->number, dtype) : t->number;
     if (n->kind == KN_NODE_NUMBER) {
-        put_number(out, &n->number, dtype);
-    } else if (t->number.kind != KILN_ARG_NONE) {
-        const kn_text_param p = {NULL, -1, t->number, dtype};
+        put_number(out, &number, dtype);
+    } else if (number.kind != KILN_ARG_NONE) {
+        const kn_text_param p = {NULL, -1, number, kn_computed_dtype(dtype)};
         kn_str_append(out, mention(w, &p));
+    } else if (is_half && t->is_weak) {
+        const kn_text_param p = {NULL, n->index, kiln_arg_make(KILN_ARG_NONE), dtype};
+        kn_str_printf(out, "((float)%s)", mention(w, &p));
     } else {
-        kiln_dtype own = t->is_weak ? dtype : kn_computed_dtype(t->dtype);
+        bool is_cut =
+            t->dtype == KILN_FLOAT64 && (kind == KN_KIND_INT || kind == KN_KIND_UINT); /* in a cast */
+        kiln_dtype own = t->is_weak && !is_cut ? dtype : kn_computed_dtype(t->dtype);
         const kn_text_param p = {NULL, n->index, kiln_arg_make(KILN_ARG_NONE), own};
         put_cast(out, mention(w, &p), own, dtype);
     }
@@ -328,6 +346,13 @@ static void name_use(writer *w, const kn_use *u, char letter)
     snprintf(w->name[u->number], NAME, "%c%d", letter, u->number);
 }
 
+/* The dtype that a node has its k-th operand in. */
+static kiln_dtype operand_dtype(const writer *w, const kn_use *u, int k)
+{
+    const kn_typed *t = typed_of(w, u);
+    return node_of(w, u)->kind == KN_NODE_KERNEL ? t->param[k] : t->variant.dtype[k];
+}
+
 /* The names that stand for an operation's parameters: operands, and `to` for its output number `index`, others for
  * those that nobody asks for. */
 static const char **names_of(writer *w, const kn_use *u, const kn_op *op, const char *to, int index,
@@ -337,7 +362,7 @@ static const char **names_of(writer *w, const kn_use *u, const kn_op *op, const 
     for (int k = 0; name && k < op->n_in; ++k)
         name[k] = op->reduce && !is_number(w, node_of(w, u)->in[k]) && to
                       ? NULL
-                      : operand(w, u->in[k], op->dtype[k]);
+                      : operand(w, u->in[k], operand_dtype(w, u, k));
     for (int j = 0; name && j < op->n_out; ++j) {
         char *other = j == index || !to ? NULL : take(w, NAME);
         name[op->n_in + j] = to;
@@ -405,7 +430,8 @@ static void put_operation(writer *w, kn_str *out, const kn_use *u, const char *t
 static void put_conversion(writer *w, kn_str *out, const kn_use *u)
 {
     const kn_typed *t = typed_of(w, u);
-    const char *from = operand(w, u->in[0], t->dtype), *name = kn_dtype_info_of(t->dtype)->c_name;
+    const char *from = operand(w, u->in[0], kn_computed_dtype(t->dtype)),
+               *name = kn_dtype_info_of(t->dtype)->c_name;
     name_use(w, u, 't');
     kn_str_printf(out, "const %s %s = ", kn_computed_name(t->dtype), w->name[u->number]);
     if (kn_dtype_is_half(t->dtype)) /* said in so many words, it rounds */
@@ -537,8 +563,8 @@ static void put_range(writer *w, kn_str *out, const kn_use *u)
     kiln_dtype dtype = w->state->typed[u->leaf->node].dtype;
     const char *type = kn_computed_name(dtype);
     kn_str start = KN_STR_INIT, step = KN_STR_INIT;
-    put_scalar(w, &start, n->in[0], dtype);
-    put_scalar(w, &step, n->in[2], dtype);
+    put_scalar(w, &start, n->in[0], kn_computed_dtype(dtype));
+    put_scalar(w, &step, n->in[2], kn_computed_dtype(dtype));
     name_use(w, u, 't');
     kn_str_printf(out, "const %s %s = %s + (%s)", type, w->name[u->number], kn_str_text(&start), type);
     put_range_index(w, out, u->leaf);
@@ -983,7 +1009,7 @@ static void write_stores(writer *w, kn_over over)
         if (root_is_kept(w, r) != (over == KN_OVER_KEPT))
             continue;
         kn_str_printf(&s->body, "y%d = %s;\n", r,
-                      operand(w, g->root_use[r], w->state->typed[g->root[r]].dtype));
+                      operand(w, g->root_use[r], kn_computed_dtype(w->state->typed[g->root[r]].dtype)));
         kn_str_printf(&s->gives, "%sy%d", separator, r);
         separator = ", ";
     }

@@ -351,7 +351,7 @@ static kiln_status record_apply(kiln_array **out, int n_out, const char *name, c
 }
 
 /* The kernel of an operation's variant, to whose dtypes all inputs are converted: recorded as the operation.
- * Numbers have to fit. */
+ * Whole numbers have to fit. */
 static kiln_status call_variant(kiln_array **out, const kn_program *p, const kiln_arg *in,
                                 const kiln_call_options *options)
 {
@@ -361,7 +361,7 @@ static kiln_status call_variant(kiln_array **out, const kn_program *p, const kil
     for (int k = 0; k < p->n_in && status == KILN_OK; ++k) {
         cast[k] = p->param[k].dtype;
         if (in[k].kind != KILN_ARG_ARRAY)
-            status = kn_scalar_store(element, cast[k], &in[k], p->param[k].name);
+            status = kn_scalar_convert(element, cast[k], &in[k], p->param[k].name);
     }
     return status == KILN_OK ? apply(out, p->n_out, p->name, in, p->n_in, options, cast) : status;
 }

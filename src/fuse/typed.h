@@ -26,6 +26,8 @@ typedef struct kn_typed {
     /* Its value, where the graph and the shapes tell it: NUMBER, EXTENT, NDIM, and operators on such. Of kind
      * KILN_ARG_NONE elsewhere. Whoever asks for it need not compute it */
     kiln_arg number;
+    kiln_arg
+        like; /* of a weak INPUT that is whole: what has its class (kn_weak_class). KILN_ARG_NONE elsewhere */
 } kn_typed;
 
 /* An argument of a call, as far as it matters here. */
@@ -34,6 +36,7 @@ typedef struct kn_argument {
     bool is_weak, is_scalar;
     int ndim;
     const int64_t *shape;
+    kiln_arg like; /* as in kn_typed */
 } kn_argument;
 
 #endif

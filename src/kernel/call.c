@@ -151,12 +151,13 @@ static uint32_t detail_of(call *c, const kiln_arg *arg)
 {
     switch (arg->kind) {
     case KILN_ARG_WEAK_BOOL:
-    case KILN_ARG_WEAK_INT:
     case KILN_ARG_WEAK_FLOAT:
     case KILN_ARG_WEAK_COMPLEX:
         return 0;
-    case KILN_ARG_WEAK_UINT: /* those beyond int64 have a dtype of their own */
-        return arg->value.u > INT64_MAX;
+    case KILN_ARG_WEAK_INT:
+    case KILN_ARG_WEAK_UINT: /* for operations it matters which dtypes hold it; beyond int64 it has its own */
+        return c->kernel->lowering ? kn_weak_class(arg)
+                                   : arg->kind == KILN_ARG_WEAK_UINT && arg->value.u > INT64_MAX;
     case KILN_ARG_TYPED:
         return (uint32_t)arg->dtype;
     case KILN_ARG_STRUCT:
@@ -304,7 +305,8 @@ static kiln_status gather_values(const call *c, const kn_call_plan *plan, const 
             value[k] = arg->value.pod.data;
         } else {
             value[k] = scalar[k];
-            status = kn_scalar_store(scalar[k], plan->param[k].dtype, arg, c->program->param[k].name);
+            status = (c->program->casts ? kn_scalar_convert : kn_scalar_store)(
+                scalar[k], plan->param[k].dtype, arg, c->program->param[k].name);
         }
     }
     for (int j = 0; j < plan->n_out && status == KILN_OK; ++j) {

@@ -54,6 +54,7 @@ static kiln_status plan_part(kn_compound_part *out, const kiln_kernel *kernel, k
 {
     kn_build_info one = {KILN_ORIGIN_MEMORY, 0, 0, 0, 0, 0};
     out->n_params = from->program->n_in + from->program->n_out;
+    out->casts = from->program->casts;
     memcpy(out->source, from->source, sizeof out->source);
     from->binding.device = call->device;
     from->binding.kept = from->kernel ? from->kernel->kept : kernel->kept;

@@ -44,8 +44,8 @@ static kiln_status gather(const void **value, unsigned char (*scalar)[SCALAR_BYT
                 value[k] = in[s->index].value.array->data + s->shift;
             } else {
                 value[k] = scalar[k];
-                status =
-                    kn_scalar_store(scalar[k], p->dtype[k], &in[s->index], c->face->param[s->index].name);
+                status = (p->casts ? kn_scalar_convert : kn_scalar_store)(
+                    scalar[k], p->dtype[k], &in[s->index], c->face->param[s->index].name);
             }
         }
     }
@@ -108,10 +108,11 @@ static kiln_status run_parts(const kn_compound *c, kiln_array *const *out, const
 
 kiln_status kn_compound_run(const kn_compound *c, kiln_array *const *out, const kiln_arg *in, void *stream)
 {
+    void *const none[1] = {NULL};
     if (c->n_rooms > 0)
         return run_parts(c, out, in, stream);
     kiln_status status = KILN_OK;
     for (int p = 0; p < c->n_parts && status == KILN_OK; ++p)
-        status = run_part(c, &c->part[p], out, in, NULL, stream);
+        status = run_part(c, &c->part[p], out, in, none, stream);
     return status;
 }

@@ -29,6 +29,7 @@ typedef struct kn_compound_part {
     kn_launch_plan *launch; /* NULL: there is nothing to launch */
     const char *launch_name;
     int n_params;
+    bool casts; /* numbers become what NumPy makes of them (kn_program) */
     kn_source source[KN_MAX_PARAMS];
     kiln_dtype dtype[KN_MAX_PARAMS]; /* of scalars */
 } kn_compound_part;

@@ -20,8 +20,8 @@ typedef struct call_name {
     unsigned char byte[KN_NAME_MAX + KN_MAX_PARAMS];
 } call_name;
 
-/* Of an input's byte, beside its dtype, or, of a weak number, its kind. */
-enum { IS_TYPED = 0x40, IS_WEAK = 0x80, IS_BEYOND_INT64 = 0x40 };
+/* Of an input's byte, beside its dtype, or, of a weak number, its kind and, from this bit on, its class. */
+enum { IS_TYPED = 0x40, IS_WEAK = 0x80, CLASS_BIT = 3 };
 
 /* A call that was made before. */
 typedef struct known {
@@ -97,10 +97,10 @@ static unsigned char byte_of(const kiln_arg *arg)
         return arg->value.array ? (unsigned char)arg->value.array->dtype : 0;
     case KILN_ARG_TYPED:
         return kn_dtype_info_of((kiln_dtype)arg->dtype) ? (unsigned char)(IS_TYPED | arg->dtype) : 0;
-    case KILN_ARG_WEAK_UINT:
-        return (unsigned char)(IS_WEAK | arg->kind | (arg->value.u > INT64_MAX ? IS_BEYOND_INT64 : 0));
-    case KILN_ARG_WEAK_BOOL:
     case KILN_ARG_WEAK_INT:
+    case KILN_ARG_WEAK_UINT:
+        return (unsigned char)(IS_WEAK | (unsigned)arg->kind | kn_weak_class(arg) << CLASS_BIT);
+    case KILN_ARG_WEAK_BOOL:
     case KILN_ARG_WEAK_FLOAT:
     case KILN_ARG_WEAK_COMPLEX:
         return (unsigned char)(IS_WEAK | arg->kind);
@@ -171,8 +171,7 @@ static kiln_status find_variant(kn_variant *out, const kiln_operation **definiti
     kiln_dtype array[KN_MAX_PARAMS], dtype[KN_MAX_PARAMS];
     for (int k = 0; k < n_in; ++k)
         array[k] = in[k].kind == KILN_ARG_ARRAY ? in[k].value.array->dtype : KILN_DTYPE_NONE;
-    kn_argument_dtypes(dtype, in, array, n_in);
-    const kiln_operation *d = kn_operation_find(out, name, dtype, n_in);
+    const kiln_operation *d = kn_operation_choose(out, dtype, name, in, array, n_in);
     if (!d || !d->map)
         return refuse_dtypes(name, dtype, n_in);
     *definition = d;

@@ -12,6 +12,11 @@ const kiln_operation *kn_operation_at(int index);
 /* The first definition of this name, and its variant, that takes inputs of these dtypes; NULL. */
 const kiln_operation *kn_operation_find(kn_variant *variant, const char *name, const kiln_dtype *in,
                                         int n_in);
+/* The same for arguments: weak numbers have the dtype that the arrays beside them ask for. Whole ones that it does not
+ * hold are taken as they are where the results have the same dtypes then: in comparisons and in quotients. array: dtypes
+ * of the arrays. dtype: what the inputs were taken for. NULL; a definition without a map has no meaning for them. */
+const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype, const char *name,
+                                          const kiln_arg *in, const kiln_dtype *array, int n_in);
 /* What was registered is forgotten. */
 void kn_operations_free(void);
 

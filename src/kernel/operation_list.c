@@ -16,13 +16,60 @@ const kiln_operation *kn_operation_at(int index)
     return index < 0 ? NULL : own < 0 ? &kn_operation_table[index] : own < n_added ? added[own] : NULL;
 }
 
-const kiln_operation *kn_operation_find(kn_variant *variant, const char *name, const kiln_dtype *in, int n_in)
+static const kiln_operation *find(kn_variant *variant, const char *name, const kiln_dtype *in, int n_in,
+                                  uint64_t numbers)
 {
     const kiln_operation *d;
     for (int k = 0; (d = kn_operation_at(k)) != NULL; ++k)
-        if (strcmp(d->name, name) == 0 && kn_variant_find(variant, d, in, n_in))
+        if (strcmp(d->name, name) == 0 && kn_variant_find(variant, d, in, n_in, numbers))
             return d;
     return NULL;
+}
+
+const kiln_operation *kn_operation_find(kn_variant *variant, const char *name, const kiln_dtype *in, int n_in)
+{
+    return find(variant, name, in, n_in, 0);
+}
+
+/* Inputs (bits) of a variant that are whole numbers which its dtypes do not hold. */
+static uint64_t find_misfits(const kn_variant *v, const kiln_arg *in)
+{
+    uint64_t misfits = 0;
+    for (int k = 0; k < v->n_in; ++k)
+        if (in[k].kind >= KILN_ARG_WEAK_BOOL && in[k].kind <= KILN_ARG_WEAK_COMPLEX &&
+            !kn_weak_fits(&in[k], v->dtype[k]))
+            misfits |= UINT64_C(1) << k;
+    return misfits;
+}
+
+static bool gives_the_same(const kn_variant *a, const kn_variant *b)
+{
+    return a->n_out == b->n_out &&
+           memcmp(a->dtype + a->n_in, b->dtype + b->n_in, (size_t)a->n_out * sizeof *a->dtype) == 0;
+}
+
+const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype, const char *name,
+                                          const kiln_arg *in, const kiln_dtype *array, int n_in)
+{
+    kiln_dtype own[KN_MAX_PARAMS];
+    kn_variant other;
+    uint64_t numbers = 0;
+    for (int k = 0; k < n_in; ++k)
+        if (in[k].kind >= KILN_ARG_WEAK_BOOL && in[k].kind <= KILN_ARG_WEAK_COMPLEX)
+            numbers |= UINT64_C(1) << k;
+    kn_argument_dtypes(dtype, in, array, n_in);
+    const kiln_operation *d = find(variant, name, dtype, n_in, numbers);
+    uint64_t misfits = d && d->map && numbers ? find_misfits(variant, in) : 0;
+    if (!misfits)
+        return d;
+    for (int k = 0; k < n_in; ++k)
+        own[k] = misfits >> k & 1 ? kn_weak_dtype(&in[k]) : dtype[k];
+    const kiln_operation *wider = find(&other, name, own, n_in, numbers);
+    if (!wider || !wider->map || !gives_the_same(variant, &other) || find_misfits(&other, in))
+        return d;
+    *variant = other;
+    memcpy(dtype, own, (size_t)n_in * sizeof *dtype);
+    return wider;
 }
 
 /* ---- copies ---- */

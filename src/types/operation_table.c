@@ -37,8 +37,11 @@
 #define INTEGER_PAIRS "bb->b BB->B hh->h HH->H ii->i II->I ll->l LL->L "
 #define FLOAT_PAIRS "ee->e EE->E ff->f dd->d "
 #define COMPLEX_PAIRS "FF->F DD->D "
-#define INTEGER_TESTS "?\?->? bb->? BB->? hh->? HH->? ii->? II->? ll->? LL->? "
+#define INTEGER_PAIR_TESTS "bb->? BB->? hh->? HH->? ii->? II->? ll->? LL->? "
+#define INTEGER_TESTS "?\?->? " INTEGER_PAIR_TESTS
 #define OTHER_TESTS "ee->? EE->? ff->? dd->? FF->? DD->? "
+#define BESIDE_BOOL "b?->? B?->? h?->? H?->? i?->? I?->? l?->? L?->? e?->? E?->? f?->? d?->? F?->? D?->? "
+#define BEHIND_BOOL "?b->? ?B->? ?h->? ?H->? ?i->? ?I->? ?l->? ?L->? ?e->? ?E->? ?f->? ?d->? ?F->? ?D->? "
 
 /* ---- sums ---- */
 
@@ -147,7 +150,13 @@
         MAP(name, "T x, V y", "U z", "lL->?", "z = x < 0 ? " where_x_is_negative " : (V)x " op " y"),        \
         MAP(name, "T x, V y", "U z", "Ll->?", "z = y < 0 ? " where_y_is_negative " : x " op " (T)y"),        \
         MAP2(name, OTHER_TESTS, "z = x " op " y")
-#define LOGICAL(name, op) MAP2(name, INTEGER_TESTS OTHER_TESTS, "z = (x != (T)0) " op " (y != (T)0)")
+/* Numbers are given for what is declared bool: they stand for their truth, whether the other dtype holds them or
+ * not. */
+#define LOGICAL(name, op)                                                                                    \
+    MAP2(name, "?\?->?", "z = x " op " y"),                                                                  \
+        MAP(name, "T x, bool y", "U z", BESIDE_BOOL, "z = (x != (T)0) " op " y"),                            \
+        MAP(name, "bool x, T y", "U z", BEHIND_BOOL, "z = x " op " (y != (T)0)"),                            \
+        MAP2(name, INTEGER_PAIR_TESTS OTHER_TESTS, "z = (x != (T)0) " op " (y != (T)0)")
 
 /* As Python has them: the quotient is the next whole number below, and what is left has the sign of y. */
 #define FLOOR_DIVIDE                                                                                         \

@@ -247,7 +247,7 @@ static kiln_status refuse_value(const kn_number *x, const kn_dtype_info *info, c
                     info->name, range);
 }
 
-kiln_status kn_scalar_store(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter)
+static kiln_status read_scalar(kn_number *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter)
 {
     const kn_dtype_info *info = kn_dtype_info_of(dtype);
     if (!info)
@@ -259,7 +259,71 @@ kiln_status kn_scalar_store(void *out, kiln_dtype dtype, const kiln_arg *arg, co
         return kn_error(KILN_ERROR_TYPE,
                         "parameter '%s': a scalar of %s was given, which does not convert safely to %s",
                         parameter, kiln_dtype_name((kiln_dtype)arg->dtype), info->name);
-    kn_number x = number_of_arg(arg);
+    *out = number_of_arg(arg);
+    return KILN_OK;
+}
+
+kiln_status kn_scalar_store(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter)
+{
+    kn_number x;
+    kiln_status status = read_scalar(&x, dtype, arg, parameter);
+    if (status != KILN_OK)
+        return status;
+    const kn_dtype_info *info = kn_dtype_info_of(dtype);
     return !overflows(&x, info) && kn_number_store(out, dtype, &x) ? KILN_OK
                                                                    : refuse_value(&x, info, parameter);
+}
+
+static bool is_nonzero(const kn_number *x)
+{
+    return x->kind == KN_KIND_FLOAT     ? x->re != 0
+           : x->kind == KN_KIND_COMPLEX ? x->re != 0 || x->im != 0
+                                        : x->kind == KN_KIND_UINT || x->i != 0;
+}
+
+kiln_status kn_scalar_convert(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter)
+{
+    kn_number x;
+    kiln_status status = read_scalar(&x, dtype, arg, parameter);
+    if (status != KILN_OK)
+        return status;
+    if (dtype == KILN_BOOL)
+        x = integer_number(is_nonzero(&x));
+    return kn_number_store(out, dtype, &x) ? KILN_OK : refuse_value(&x, kn_dtype_info_of(dtype), parameter);
+}
+
+/* ---- which dtypes hold a weak number ---- */
+
+bool kn_weak_fits(const kiln_arg *arg, kiln_dtype dtype)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(dtype);
+    uint64_t bits;
+    if (arg->kind != KILN_ARG_WEAK_INT && arg->kind != KILN_ARG_WEAK_UINT)
+        return true;
+    kn_number x = number_of_arg(arg);
+    return (info->kind != KN_KIND_INT && info->kind != KN_KIND_UINT) || integer_bits(&x, info, &bits);
+}
+
+/* Integers end at these numbers of bits, signs apart. */
+static const unsigned char ends[] = {7, 8, 15, 16, 31, 32, 63, 64};
+enum { N_ENDS = sizeof ends, IS_NEGATIVE = 8 };
+
+unsigned kn_weak_class(const kiln_arg *arg)
+{
+    bool is_below = arg->kind == KILN_ARG_WEAK_INT && arg->value.i < 0;
+    uint64_t left = is_below ? ~arg->value.u : arg->value.u;
+    unsigned size = 0;
+    if (arg->kind != KILN_ARG_WEAK_INT && arg->kind != KILN_ARG_WEAK_UINT)
+        return 0;
+    while (size + 1 < N_ENDS && left >> ends[size])
+        ++size;
+    return size | (is_below ? IS_NEGATIVE : 0);
+}
+
+kiln_arg kn_weak_of_class(unsigned number_class)
+{
+    uint64_t most = UINT64_MAX >> (64 - ends[number_class % N_ENDS]);
+    if (number_class & IS_NEGATIVE)
+        return kiln_arg_int(-(int64_t)most - 1);
+    return most <= INT64_MAX ? kiln_arg_int((int64_t)most) : kiln_arg_uint(most);
 }

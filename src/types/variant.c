@@ -28,19 +28,32 @@ bool kn_variant_next(kn_variant *out, const char **types)
     return length > 0;
 }
 
-static bool takes(const kn_variant *v, const kiln_dtype *in, int n_in)
+/* Whether the text of a parameter names bool, rather than a placeholder that stands for it. */
+static bool is_declared_bool(const char *params, int index)
+{
+    while (index-- > 0) {
+        params += strcspn(params, ",");
+        params += *params == ',';
+    }
+    params += strspn(params, blanks);
+    return strncmp(params, "bool", 4) == 0 && strcspn(params, blanks) == 4;
+}
+
+static bool takes(const kn_variant *v, const char *params, const kiln_dtype *in, int n_in, uint64_t numbers)
 {
     bool does = v->n_in == n_in;
     for (int k = 0; k < n_in && does; ++k)
-        does = kiln_dtype_can_cast(in[k], v->dtype[k]);
+        does = kiln_dtype_can_cast(in[k], v->dtype[k]) ||
+               (numbers >> k & 1 && v->dtype[k] == KILN_BOOL && is_declared_bool(params, k));
     return does;
 }
 
-bool kn_variant_find(kn_variant *out, const kiln_operation *definition, const kiln_dtype *in, int n_in)
+bool kn_variant_find(kn_variant *out, const kiln_operation *definition, const kiln_dtype *in, int n_in,
+                     uint64_t numbers)
 {
     const char *types = definition->types;
     while (kn_variant_next(out, &types))
-        if (takes(out, in, n_in))
+        if (takes(out, definition->in_params, in, n_in, numbers))
             return true;
     return false;
 }
@@ -95,7 +108,7 @@ kiln_status kn_variants_check(const kiln_operation *definition, const kn_param *
             status = check_types(&v, param);
         if (status != KILN_OK)
             return status;
-        if (kn_variant_find(&before, definition, v.dtype, n_in) && before.text != v.text)
+        if (kn_variant_find(&before, definition, v.dtype, n_in, 0) && before.text != v.text)
             return kn_error(KILN_ERROR_TYPE,
                             "types: '%.*s' would never be chosen: '%.*s' before it takes these dtypes",
                             (int)v.length, v.text, (int)before.length, before.text);

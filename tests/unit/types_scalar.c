@@ -151,6 +151,65 @@ static void typed_scalars_convert_safely_only(void **state)
             "parameter 's': a scalar of float32 was expected, but an array was given");
 }
 
+static unsigned char bool_of(kiln_arg arg)
+{
+    unsigned char out = 7;
+    if (kn_scalar_convert(&out, KILN_BOOL, &arg, "s") != KILN_OK)
+        fail_msg("%s", kiln_error_message());
+    return out;
+}
+
+/* As NumPy's operations have them: infinities, truth; whole numbers fit or are refused all the same. */
+static void numbers_of_operations(void **state)
+{
+    uint16_t half;
+    float z[2];
+    int8_t small;
+    double d = 1.5;
+    kiln_arg large = kiln_arg_int(-65520), far = kiln_arg_complex(1, -1e39), beyond = kiln_arg_int(128),
+             part = kiln_arg_float(0.5), typed = kiln_arg_typed(KILN_FLOAT64, &d);
+    (void)state;
+    assert_int_equal(kn_scalar_convert(&half, KILN_FLOAT16, &large, "s"), KILN_OK);
+    assert_int_equal(half, 0xfc00);
+    assert_int_equal(kn_scalar_convert(z, KILN_COMPLEX64, &far, "s"), KILN_OK);
+    assert_true(z[0] == 1 && z[1] == -INFINITY);
+    assert_int_equal(kn_scalar_convert(&small, KILN_INT8, &beyond, "s"), KILN_ERROR_TYPE);
+    assert_int_equal(kn_scalar_convert(&small, KILN_INT8, &part, "s"), KILN_ERROR_TYPE);
+    assert_int_equal(kn_scalar_convert(z, KILN_FLOAT32, &typed, "s"), KILN_ERROR_TYPE);
+    assert_int_equal(bool_of(kiln_arg_int(-256)), 1);
+    assert_int_equal(bool_of(kiln_arg_uint(UINT64_MAX)), 1);
+    assert_int_equal(bool_of(kiln_arg_float(1e-300)), 1);
+    assert_int_equal(bool_of(kiln_arg_float(NAN)), 1);
+    assert_int_equal(bool_of(kiln_arg_complex(0, 1)), 1);
+    assert_int_equal(bool_of(kiln_arg_complex(0, -0.0)), 0);
+    assert_int_equal(bool_of(kiln_arg_float(-0.0)), 0);
+    assert_int_equal(bool_of(kiln_arg_int(0)), 0);
+}
+
+/* A class tells of all integers whether they hold a number: its representative, which is as far out, as they do. */
+static void classes_of_whole_numbers(void **state)
+{
+    (void)state;
+    for (int bit = 0; bit < 64; ++bit)
+        for (int step = -1; step <= 1; ++step)
+            for (int sign = 0; sign < 2; ++sign) {
+                uint64_t u = (UINT64_C(1) << bit) + (uint64_t)step;
+                kiln_arg number = sign ? kiln_arg_int((int64_t)u) : kiln_arg_uint(u);
+                unsigned number_class = kn_weak_class(&number);
+                kiln_arg like = kn_weak_of_class(number_class);
+                assert_true(number_class < 16);
+                assert_int_equal(kn_weak_class(&like), number_class);
+                for (int d = KILN_BOOL; d <= KILN_COMPLEX128; ++d)
+                    assert_int_equal(kn_weak_fits(&like, (kiln_dtype)d),
+                                     kn_weak_fits(&number, (kiln_dtype)d));
+            }
+    const kiln_arg least = kiln_arg_int(-129), most = kiln_arg_int(255), part = kiln_arg_float(-1e300);
+    assert_true(!kn_weak_fits(&least, KILN_INT8) && kn_weak_fits(&least, KILN_INT16));
+    assert_true(!kn_weak_fits(&least, KILN_UINT64) && kn_weak_fits(&least, KILN_FLOAT16));
+    assert_true(!kn_weak_fits(&most, KILN_INT8) && kn_weak_fits(&most, KILN_UINT8));
+    assert_true(kn_weak_fits(&part, KILN_FLOAT16) && kn_weak_class(&part) == 0);
+}
+
 /* Every dtype: load(store(x)) is x, for a value all of them hold. */
 static void numbers_round_trip(void **state)
 {
@@ -170,6 +229,7 @@ int main(void)
         cmocka_unit_test(integers_fit_or_are_refused), cmocka_unit_test(floats_beyond_the_range),
         cmocka_unit_test(not_a_number_is_no_integer),  cmocka_unit_test(floats_round_once),
         cmocka_unit_test(complex_parts_are_kept),      cmocka_unit_test(typed_scalars_convert_safely_only),
+        cmocka_unit_test(numbers_of_operations),       cmocka_unit_test(classes_of_whole_numbers),
         cmocka_unit_test(numbers_round_trip),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
