@@ -15,6 +15,8 @@
 
 enum {
     LANE_BYTES = 64,   /* of the narrowest input: a line of the caches, and vectors of each wider type */
+    WIDE_LANES = 8,    /* at least: a line of 8 bytes each, so that lines are read one after the other; and */
+    STRUCT_LANES = 16, /* of structs, which take longer, so that more of them are under way */
     SHORT_ROW = 24,    /* elements, up to which results lie side by side even if elements are nearer */
     NARROW = 256,      /* elements side by side, for which several steps of few results are taken at once */
     CHUNK = 1 << 17,   /* elements of a chunk, about; and */
@@ -66,9 +68,15 @@ static bool goes_by_rows(const kn_choice *c)
     return length > SHORT_ROW || kept < length;
 }
 
+static bool folds_structs(const kn_program *p)
+{
+    const kn_stage *reduce = &p->stage[1];
+    return p->param[reduce->value[reduce->n_read]].type == KN_TYPE_STRUCT;
+}
+
 static int lanes_of(const kn_choice *c)
 {
-    int size = LANE_BYTES / 16;
+    int size = LANE_BYTES / (folds_structs(c->program) ? STRUCT_LANES : WIDE_LANES);
     for (int o = 0; o < c->count; ++o)
         if (!c->access[o].is_output && c->access[o].item_size < size)
             size = c->access[o].item_size;

@@ -2,9 +2,10 @@ ${head}
 ${axes}
 
 /* Partial redundancy elimination takes what steps have in common, the numbers of steps among it, in front of loops: more vectors than there are
- * registers. (Before g++ 12 this would drop the other options.) */
+ * registers. The replacement of temporary expressions puts loads where their values are used, the last chain's first: memory that is read
+ * backward comes half as fast. (Before g++ 12 this would drop the other options.) */
 #if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
-#pragma GCC optimize("no-tree-pre")
+#pragma GCC optimize("no-tree-pre", "no-tree-ter")
 #endif
 
 /* As many steps as are kn_all vectors: compilers take seconds where they are more. */
@@ -21,7 +22,7 @@ enum {
     kn_depth = kn_steps_of(${depth}, (kn_lanes * sizeof(${type}) + 63) / 64), /* steps that are folded one behind the other, in registers */
     kn_most = kn_by_rows ? kn_lanes : ${wide},
     kn_few = kn_lanes < 8 ? kn_lanes : 8, /* neighbours that are folded one by one: stored vectors are slow to read in parts */
-    kn_series = 8,                      /* of those, that are folded together */
+    kn_series = 8,                      /* series of steps that are folded together */
     kn_deep = kn_by_rows ? 64 : 1,      /* steps of a row are folded in pairs, and pairs of pairs */
     kn_place_of_index = ${order},       /* among the operands, of `_J`; -1: no text asks for it */
     kn_orders = kn_place_of_index >= 0
@@ -93,13 +94,15 @@ template <int kn_n> struct kn_some_steps {
     }
 };
 
-/* So many neighbours, one by one. */
-template <int kn_n> struct kn_some_lanes {
-    template <class kn_in_t, class kn_both_t> static __forceinline__ auto fold(const kn_in_t &kn_in, const int kn_k, const kn_both_t &kn_both) {
+/* So many values, kn_step apart, one by one. */
+template <int kn_n> struct kn_some_values {
+    template <class kn_in_t, class kn_both_t>
+    static __forceinline__ auto fold(const kn_in_t &kn_in, const long long kn_k, const int kn_step, const kn_both_t &kn_both) {
         if constexpr (kn_n == 1) {
             return kn_in.get(kn_k);
         } else {
-            const auto kn_a = kn_some_lanes<kn_n / 2>::fold(kn_in, kn_k, kn_both), kn_b = kn_some_lanes<kn_n / 2>::fold(kn_in, kn_k + kn_n / 2, kn_both);
+            const auto kn_a = kn_some_values<kn_n / 2>::fold(kn_in, kn_k, kn_step, kn_both);
+            const auto kn_b = kn_some_values<kn_n / 2>::fold(kn_in, kn_k + kn_n / 2 * kn_step, kn_step, kn_both);
             return kn_both(kn_a, kn_b);
         }
     }
@@ -179,11 +182,19 @@ KN_INDEPENDENT
     const auto kn_fold_lanes = [&]() {
         for (int kn_half = kn_lanes / 2; kn_half >= kn_few; kn_half /= 2)
             kn_fold_pair(kn_side, 0, kn_half, kn_half);
-        kn_side.put(0, kn_some_lanes<kn_few>::fold(kn_side, 0, ${fold}));
+        kn_side.put(0, kn_some_values<kn_few>::fold(kn_side, 0, 1, ${fold}));
     };
     /* So many steps stand behind the first kn_top: what comes of them is paired. */
+    const auto kn_fold_series = [&](const long long kn_to) __attribute__((noinline)) {
+KN_INDEPENDENT
+        for (long long kn_k = kn_to; kn_k < kn_to + kn_most; ++kn_k)
+            kn_side.put(kn_k, kn_some_values<kn_series>::fold(kn_side, kn_k, kn_most, ${fold}));
+    };
     const auto kn_pair_up = [&](const int kn_new) {
-        kn_fold_groups(kn_side, kn_top * kn_most, kn_new, kn_most);
+        if (kn_new == kn_series)
+            kn_fold_series(kn_top * kn_most);
+        else
+            kn_fold_groups(kn_side, kn_top * kn_most, kn_new, kn_most);
         ++kn_top;
         for (long long kn_bits = kn_turn++; kn_bits & 1; kn_bits >>= 1, --kn_top)
             kn_fold_pair(kn_side, (kn_top - 2) * kn_most, (kn_top - 1) * kn_most, kn_live);
