@@ -6,6 +6,7 @@
 #include "base/blob.h"
 #include "base/str.h"
 
+#include <sched.h>
 #include <signal.h>
 
 /* ---- time ---- */
@@ -125,7 +126,19 @@ void kn_os_library_close(kn_library *library);
 void kn_os_library_pin_self(void);
 
 /* ---- the processor ---- */
-int kn_os_cpu_count(void); /* usable by this process: affinity and cgroup quota respected */
+int kn_os_cpu_count(void);   /* usable by this process: affinity and cgroup quota respected */
+int kn_os_cpu_current(void); /* the processor that runs this thread; negative: unknown */
+
+/* Processors that a thread may run on. */
+typedef struct kn_os_cpus {
+    cpu_set_t before, now;
+} kn_os_cpus;
+
+/* Keeps this thread off a processor; false: as it was, for it has no other. */
+bool kn_os_cpu_avoid(kn_os_cpus *out, int cpu);
+/* Undoes that, unless somebody has given the thread other processors meanwhile. */
+void kn_os_cpu_return(const kn_os_cpus *cpus);
+
 void kn_os_cpu_name(char *out, size_t size);
 /* "x86-64", "x86-64-v2", "-v3", "-v4" by what the processor and the system support; "armv8-a", "armv8.2-a" on
  * aarch64. Static string. */

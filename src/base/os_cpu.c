@@ -133,6 +133,31 @@ int kn_os_cpu_count(void)
     return count > 0 ? count : 1;
 }
 
+/* ---- where a thread runs ---- */
+
+int kn_os_cpu_current(void)
+{
+    return sched_getcpu();
+}
+
+bool kn_os_cpu_avoid(kn_os_cpus *out, int cpu)
+{
+    cpu_set_t allowed;
+    if (cpu < 0 || cpu >= CPU_SETSIZE || sched_getaffinity(0, sizeof allowed, &allowed) != 0 ||
+        !CPU_ISSET(cpu, &allowed) || CPU_COUNT(&allowed) < 2)
+        return false;
+    out->before = out->now = allowed;
+    CPU_CLR(cpu, &out->now);
+    return sched_setaffinity(0, sizeof out->now, &out->now) == 0;
+}
+
+void kn_os_cpu_return(const kn_os_cpus *cpus)
+{
+    cpu_set_t allowed;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_EQUAL(&allowed, &cpus->now))
+        (void)sched_setaffinity(0, sizeof cpus->before, &cpus->before);
+}
+
 /* ---- which processor ---- */
 
 void kn_os_cpu_name(char *out, size_t size)
