@@ -98,6 +98,8 @@ KILN_API kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_p
  * that are read, `_out_ind.size()` that of the results, and `_index` a signed type that holds
  * every `_J` of the call, as narrow as the target gains by. In reduce, the bool `_follows` is
  * true where each `_J` of `b` is known to be above all of `a`: no indices need be compared then.
+ * Where a and b are structs, say by `if` which of them is returned, or choose member by member:
+ * g++ makes no vectors of `c ? a : b`, and the host takes 20 times as long.
  * Texts are otherwise as in kiln_elementwise_create, and so are errors. The same 2-norm of rows:
  *
  *     kiln_reduction_create(&k, "T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm", NULL); */

@@ -12,6 +12,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -319,6 +320,38 @@ static void processor_is_described(void **state)
     assert_true(kn_os_now_ms() > 0 && kn_os_unix_seconds() > 1700000000);
 }
 
+static void processors_are_avoided_and_given_back(void **state)
+{
+    cpu_set_t all, now;
+    kn_os_cpus cpus;
+    (void)state;
+    assert_int_equal(sched_getaffinity(0, sizeof all, &all), 0);
+    int here = kn_os_cpu_current();
+    assert_false(kn_os_cpu_avoid(&cpus, -1));
+    assert_false(kn_os_cpu_avoid(&cpus, CPU_SETSIZE));
+    bool has_others = CPU_COUNT(&all) > 1;
+    assert_int_equal(kn_os_cpu_avoid(&cpus, here), has_others);
+    if (!has_others)
+        return;
+    assert_int_not_equal(kn_os_cpu_current(), here);
+    sched_getaffinity(0, sizeof now, &now);
+    assert_false(CPU_ISSET(here, &now));
+    kn_os_cpu_return(&cpus);
+    sched_getaffinity(0, sizeof now, &now);
+    assert_true(CPU_EQUAL(&now, &all));
+
+    /* What somebody else has said meanwhile stays. */
+    assert_true(kn_os_cpu_avoid(&cpus, here));
+    CPU_ZERO(&now);
+    CPU_SET(here, &now);
+    assert_int_equal(sched_setaffinity(0, sizeof now, &now), 0);
+    assert_false(kn_os_cpu_avoid(&(kn_os_cpus){0}, here));
+    kn_os_cpu_return(&cpus);
+    sched_getaffinity(0, sizeof now, &now);
+    assert_int_equal(CPU_COUNT(&now), 1);
+    sched_setaffinity(0, sizeof all, &all);
+}
+
 static void targets_are_read_and_written(void **state)
 {
     static const struct {
@@ -507,6 +540,7 @@ int main(void)
         IN_FOLDER(a_limit_of_file_sizes),
         IN_FOLDER(a_pipe_that_nobody_reads),
         cmocka_unit_test(processor_is_described),
+        cmocka_unit_test(processors_are_avoided_and_given_back),
         cmocka_unit_test(targets_are_read_and_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -123,11 +123,34 @@ static void test_every_element_once(void **state)
             check_cover(counts[c], grains[g]);
 }
 
+static _Atomic int lingered; /* shares that workers took */
+
 static void test_many_jobs(void **state)
 {
     (void)state;
     for (int i = 0; i < 2000; i++)
         check_cover(64 + i % 50, 1);
+}
+
+static void linger(void *user, int64_t begin, int64_t end)
+{
+    (void)begin, (void)end;
+    if (!pthread_equal(pthread_self(), *(pthread_t *)user))
+        atomic_fetch_add(&lingered, 1);
+    usleep(1000);
+}
+
+/* A worker that sleeps is woken for what takes long, and finds its processors again. */
+static void test_sleepers_are_woken(void **state)
+{
+    pthread_t self = pthread_self();
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        atomic_store(&lingered, 0);
+        usleep(20000);
+        kn_host_parallel(64, 1, linger, &self);
+        assert_true(atomic_load(&lingered) > 0);
+    }
 }
 
 static void nested(void *user, int64_t begin, int64_t end)
@@ -385,6 +408,7 @@ int main(void)
         cmocka_unit_test(test_short_properties),
         cmocka_unit_test(test_every_element_once),
         cmocka_unit_test(test_many_jobs),
+        cmocka_unit_test(test_sleepers_are_woken),
         cmocka_unit_test(test_nested_runs_inline),
         cmocka_unit_test(test_concurrent_callers),
         cmocka_unit_test(test_fork),

@@ -83,15 +83,19 @@ EXPECTED(expect_norm, sqrt(all->squares), *value)
 EXPECTED(expect_place, (double)all->at, 0)
 EXPECTED(expect_variance, all->squares / all->n - all->sum / all->n * all->sum / all->n, *value)
 
-/* NumPy's argmax: the first of equals, and the first NaN before all numbers. Indices have 32 bits, as JAX's. */
+/* NumPy's argmax: the first of equals, and the first NaN before all numbers. Indices have 32 bits, as JAX's. Which of
+ * two is returned is said by `if`: g++ takes the addresses of both sides of `c ? a : b` where they are structs, and
+ * makes no vectors then. */
 #define BEST                                                                                                 \
     "struct best { float value; int at; };\n"                                                                \
-    "__device__ best better(best a, best b)\n"                                                               \
+    "__device__ best better(best a, best b, bool follows)\n"                                                 \
     "{\n"                                                                                                    \
     "    bool a_nan = a.value != a.value, b_nan = b.value != b.value;\n"                                     \
     "    bool more = (a.value > b.value) | (a_nan & !b_nan), same = (a.value == b.value) | (a_nan & "        \
     "b_nan);\n"                                                                                              \
-    "    return more | (same & (a.at < b.at)) ? a : b;\n"                                                    \
+    "    if (follows ? (a.value >= b.value) | a_nan : more | (same & (a.at < b.at)))\n"                      \
+    "        return a;\n"                                                                                    \
+    "    return b;\n"                                                                                        \
     "}"
 
 /* Means and squared deviations merged as in Chan, Golub, LeVeque, "Updating formulae and a pairwise algorithm
@@ -111,8 +115,8 @@ EXPECTED(expect_variance, all->squares / all->n - all->sum / all->n * all->sum /
 
 static const bench_fold sums = {"x", "a + b", "y = a", "0", NULL, NULL, expect_sum};
 static const bench_fold norms = {"x * x", "a + b", "y = sqrt(a)", "0", NULL, NULL, expect_norm};
-static const bench_fold places = {"best{x, (int)_J}", "better(a, b)", "y = a.at", NULL, "best", BEST,
-                                  expect_place};
+static const bench_fold places = {
+    "best{x, (int)_J}", "better(a, b, _follows)", "y = a.at", NULL, "best", BEST, expect_place};
 static const bench_fold variances = {"moments{1, x, 0}", "merged(a, b)", "y = a.squares / a.n",
                                      "moments{0, 0, 0}", "moments",      MOMENTS,
                                      expect_variance};
@@ -122,8 +126,10 @@ static const bench_fold variances = {"moments{1, x, 0}", "merged(a, b)", "y = a.
     "struct powers { T greatest, sum; };\n"                                                                  \
     "__device__ powers joined(powers a, powers b)\n"                                                         \
     "{\n"                                                                                                    \
-    "    powers high = a.greatest > b.greatest ? a : b, low = a.greatest > b.greatest ? b : a;\n"            \
-    "    return powers{high.greatest, high.sum + low.sum * exp(low.greatest - high.greatest)};\n"            \
+    "    bool more = a.greatest > b.greatest;\n"                                                             \
+    "    T high = more ? a.greatest : b.greatest, low = more ? b.greatest : a.greatest, apart = exp(low - "  \
+    "high);\n"                                                                                               \
+    "    return powers{high, more ? a.sum + b.sum * apart : b.sum + a.sum * apart};\n"                       \
     "}"
 static const bench_fold powers = {"powers{x, 1}",
                                   "joined(a, b)",
@@ -136,7 +142,7 @@ static const bench_fold powers = {"powers{x, 1}",
 static const bench_fold new_sums = {"x * (T)#", "a + b", "y = a", "0", NULL, NULL, NULL};
 static const bench_fold new_norms = {"x * x * (T)#", "a + b", "y = sqrt(a)", "0", NULL, NULL, NULL};
 static const bench_fold new_places = {
-    "best{x * (T)#, (int)_J}", "better(a, b)", "y = a.at", NULL, "best", BEST, NULL};
+    "best{x * (T)#, (int)_J}", "better(a, b, _follows)", "y = a.at", NULL, "best", BEST, NULL};
 
 /* ---- expressions ---- */
 
