@@ -77,7 +77,8 @@ static void put_run_pointers(const kn_writer *w, kn_str *out, const kn_level *le
     }
 }
 
-static const kn_element_places places = {place_in_run, "", "_held[kn_base + kn_j]", "kn_from.at[%d] + kn_j"};
+static const kn_element_places places = {place_in_run, "", "_held[kn_base + kn_j]", "kn_from.at[%d] + kn_j",
+                                         "kn_j"};
 
 /* ---- levels ---- */
 

@@ -172,7 +172,8 @@ static void put_level_loads(const kn_writer *w, kn_str *out, const kn_level *lev
 /* What is not assigned stays as it was: results are loaded first, which costs nothing where all are assigned. */
 static void put_item(const kn_writer *w, kn_str *out, const kn_level *level)
 {
-    static const kn_element_places held = {place_in_item, "kn_in.", "[kn_k]", "kn_here.at[%d] + kn_e"},
+    static const kn_element_places held = {place_in_item, "kn_in.", "[kn_k]", "kn_here.at[%d] + kn_e",
+                                           "kn_e"},
                                    walked = {place_in_item, "", "", "kn_from.at[%d] + kn_k"};
     int vector = w->spec->schedule.vector;
     for (int k = 0; k < w->program->n_in; ++k)

@@ -144,7 +144,10 @@ static void put_call(const kn_writer *w, kn_str *out, int stage, const kn_elemen
 {
     kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT;
     put_index(&index, "start", at->index, w->spec->n_arrays);
-    put_index(&fold_index, "fold_start", at->index, kn_layout_space_operands(w->spec) - 1);
+    if (w->spec->schedule.order)
+        kn_str_printf(&fold_index, "(unsigned)%s", at->element);
+    else
+        put_index(&fold_index, "fold_start", at->index, kn_layout_space_operands(w->spec) - 1);
     kn_put_map(w, out, stage, at->place, kn_str_text(&index), kn_str_text(&fold_index));
     out->failed |= index.failed || fold_index.failed;
     kn_str_free(&index);

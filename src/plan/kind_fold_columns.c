@@ -10,17 +10,19 @@
 
 enum {
     THREADS = 256,
-    THREADS_STRUCT = 128,   /* where nobody knows how much shared memory each needs */
-    SHARED = 32 << 10,      /* bytes of shared memory of a block, at most */
-    STEPS = 4,              /* rows of a thread in flight: templates/cuda/fold_columns.cu */
-    SINGLE_STEPS = 8,       /* the same, of one column each */
-    GROUP = 16,             /* blocks whose partial results are folded first: the same template */
-    WIDEST_VECTOR = 8,      /* results of a thread */
-    ACROSS = 16,            /* vectors of a tile of wide rows */
-    ACROSS_SLIDING = 32,    /* the same, whose rows begin anywhere: one of them is read for a neighbour too */
-    WIDE = 8192,            /* vectors of such rows from which on tiles have twice as many */
-    ACROSS_SINGLE = 64,     /* the same, of one column each */
-    WHOLE_ROWS = 32,        /* vectors, up to which a tile has rows as a whole */
+    THREADS_STRUCT = 128, /* where nobody knows how much shared memory each needs */
+    THREADS_STRUCTS = 64, /* the same, of which each folds a vector of structs, */
+    STRUCT_VECTOR = 4,    /* of so many at most */
+    SHARED = 32 << 10,    /* bytes of shared memory of a block, at most */
+    STEPS = 4,            /* rows of a thread in flight: templates/cuda/fold_columns.cu */
+    SINGLE_STEPS = 8,     /* the same, of one column each */
+    GROUP = 16,           /* blocks whose partial results are folded first: the same template */
+    WIDEST_VECTOR = 8,    /* results of a thread */
+    ACROSS = 16,          /* vectors of a tile of wide rows */
+    ACROSS_SLIDING = 32,  /* the same, whose rows begin anywhere: one of them is read for a neighbour too */
+    WIDE = 8192,          /* vectors of such rows from which on tiles have twice as many */
+    ACROSS_SINGLE = 64,   /* the same, of one column each */
+    WHOLE_ROWS = 32, /* vectors, up to which a tile has rows as a whole; at most, where they are of structs */
     THREADS_SHORT = 128,    /* of blocks, of which many have */
     SHORT = 1 << 16,        /* elements each at most */
     LONGEST_TOGETHER = 512, /* columns of rows that are taken together */
@@ -31,7 +33,7 @@ enum {
     LINE_LANES = 8,         /* lanes whose vectors of 16 bytes fill a line */
     LONGEST_INNER = 128,    /* elements that are folded last */
     SHORTEST_SHIFTED = 96,  /* columns of rows that begin anywhere */
-    THREADS_AT_ONCE = 1024, /* of a multiprocessor, with the registers that sums of float32 need */
+    THREADS_AT_ONCE = 1024, /* of a multiprocessor, with the registers that sums of float32 or structs need */
     STRUCTS_AT_ONCE = 2048, /* the same, of threads that fold one struct each */
     MOST_WAVES = 4,         /* of such blocks, that few tiles are split for */
     FULL_WAVE = 92,         /* per cent of the places of all waves that are taken, which is enough */
@@ -164,12 +166,16 @@ static int vector_of(kn_fold_figures *f, const kn_choice *c, int block)
 {
     const kn_space *s = c->space;
     int vector = kn_fold_vector(c), size = kn_fold_value_size(c);
-    while (vector > WIDEST_VECTOR || vector * block * size > SHARED)
+    bool is_struct = kn_fold_is_struct(c);
+    while (vector > (is_struct ? STRUCT_VECTOR : WIDEST_VECTOR) ||
+           (!is_struct && vector * block * size > SHARED))
         vector /= 2;
-    if (vector <= 1 || kn_fold_is_struct(c))
+    if (vector <= 1)
         return 1;
-    if (is_aligned(c, f, vector, true) && run_of(s, f) % vector == 0)
+    if (is_aligned(c, f, vector, true) && run_of(s, f) % vector == 0 && !(is_struct && f->inner >= 0))
         return vector;
+    if (is_struct)
+        return 1;
     kn_fold_fit fit = kn_fold_fit_of(c, f->axis, vector);
     bool begins = is_aligned(c, f, vector, false);
     f->copies = begins || (f->inner < 0 && fit != KN_FIT_NONE) ? copies_of(c, f, vector, block) : 1;
@@ -205,6 +211,8 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
         return false;
     out->block = c->block ? c->block : kn_fold_is_struct(c) ? THREADS_STRUCT : threads_of(c, &f);
     out->vector = vector_of(&f, c, out->block);
+    if (out->vector > 1 && kn_fold_is_struct(c) && c->block == 0)
+        out->block = THREADS_STRUCTS;
     if (out->vector == 1 && !kn_fold_is_struct(c) && c->block == 0)
         out->block = THREADS; /* a binary less */
     if (f.inner >= 0 && (out->vector == 1 || out->block < LONGEST_INNER))
@@ -238,10 +246,15 @@ static uint32_t power_below(int64_t n)
     return power;
 }
 
+static bool folds_structs(const kn_spec *spec)
+{
+    return kn_spec_value_dtype(spec, kn_spec_reduced_value(spec)) == KILN_DTYPE_NONE;
+}
+
 /* How a block's threads lie: so many vectors across, so many rows down. Rows that tiles have as a whole are one
  * run together, which is to fill lines. */
 static void lay_threads(columns_field *f, const kn_schedule *s, const kn_fold_figures *chosen,
-                        int64_t vectors)
+                        int64_t vectors, bool is_struct)
 {
     uint32_t block = (uint32_t)s->block, vector = (uint32_t)s->vector;
     bool slides = chosen->is_shifted && chosen->copies == 1;
@@ -250,7 +263,7 @@ static void lay_threads(columns_field *f, const kn_schedule *s, const kn_fold_fi
     int64_t across = vector > 1 ? ACROSS : ACROSS_SINGLE,
             most = block / deep > across ? block / deep : across;
     int64_t room = slides ? block / vector : block; /* rows of a thread that slides agree by vectors */
-    most = most > room ? room : most;
+    most = most > room ? room : is_struct && vector > 1 && most > WHOLE_ROWS ? WHOLE_ROWS : most;
     if (chosen->copies > 1 || vectors <= (most > WHOLE_ROWS || slides ? most : WHOLE_ROWS))
         f->across = (uint32_t)vectors;
     else if (slides)
@@ -300,9 +313,8 @@ static int64_t splits_of(const columns_field *f, const kn_target *target, int64_
 static void split(columns_field *f, const kn_spec *spec, int64_t tiles)
 {
     const kn_schedule *s = &spec->schedule;
-    bool is_struct = kn_spec_value_dtype(spec, kn_spec_reduced_value(spec)) == KILN_DTYPE_NONE;
     int64_t turn = (int64_t)f->down * (s->vector > 1 ? STEPS : SINGLE_STEPS);
-    int64_t at_once = is_struct ? STRUCTS_AT_ONCE : THREADS_AT_ONCE;
+    int64_t at_once = s->vector == 1 && folds_structs(spec) ? STRUCTS_AT_ONCE : THREADS_AT_ONCE;
     int64_t splits =
         splits_of(f, &spec->target, kn_fold_clamp(at_once / s->block, 1, at_once), tiles, f->rows / turn);
     f->chunk = (uint32_t)(kn_fold_ceil(kn_fold_ceil(f->rows, splits), turn) * turn);
@@ -352,7 +364,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     if (chosen.copies > 1)
         take_together(&out->room, &f, chosen.copies);
     bool slides = chosen.is_shifted && chosen.copies == 1;
-    lay_threads(&f, s, &chosen, kn_fold_ceil(f.columns, s->vector) + slides);
+    lay_threads(&f, s, &chosen, kn_fold_ceil(f.columns, s->vector) + slides, folds_structs(part->spec));
     set_width(&f, s, &chosen, run);
     f.slots = (chosen.copies > 1 ? f.pitch : f.width) / f.inner;
     f.tiles = (uint32_t)kn_fold_ceil(f.columns, f.width);

@@ -9,13 +9,15 @@
 #include "plan/fold.h"
 
 enum {
-    USUAL = 256,          /* threads of blocks */
-    LARGE = 512,          /* for rows that have more turns, or several blocks */
-    ALONE_AXES = 2,       /* kept ones, at most, of results that have a block each */
-    USUAL_TURNS = 16,     /* whose items a thread folds one behind the other */
-    STEPS = 4,            /* items of a thread in flight: templates/cuda/fold_rows.cu */
-    SINGLE_STEPS = 8,     /* the same, of one element each */
-    THREADS_WANTED = 4096 /* of a multiprocessor, in blocks for which rows are split: a few waves of them */
+    USUAL = 256,           /* threads of blocks */
+    LARGE = 512,           /* for rows that have more turns, or several blocks */
+    ALONE_AXES = 2,        /* kept ones, at most, of results that have a block each */
+    USUAL_TURNS = 16,      /* whose items a thread folds one behind the other */
+    STEPS = 4,             /* items of a thread in flight: templates/cuda/fold_rows.cu */
+    SINGLE_STEPS = 8,      /* the same, of one element each */
+    THREADS_WANTED = 4096, /* of a multiprocessor, in blocks for which rows are split: a few waves of them */
+    AT_ONCE = 1280, /* of a multiprocessor, with the registers that sums of float32 along several axes need */
+    FULL_WAVE = 92  /* per cent of the places of all waves that are taken, which is enough */
 };
 
 /* The kind's field, as its struct in the kernel. */
@@ -52,11 +54,24 @@ static int64_t turn_of(const kn_schedule *s)
     return (int64_t)s->block * (s->vector > 1 ? STEPS : SINGLE_STEPS);
 }
 
+/* A last wave of few blocks costs as much time as a full one: results are split into a few parts more, where these
+ * fill waves. */
+static int64_t fill_wave(const kn_schedule *s, const kn_target *target, int64_t wanted, int64_t results)
+{
+    int64_t wave = (int64_t)target->multiprocessors * AT_ONCE / s->block;
+    for (int64_t splits = wanted; splits < 2 * wanted; ++splits)
+        if (100 * splits * results >= FULL_WAVE * wave * kn_fold_ceil(splits * results, wave))
+            return splits;
+    return wanted;
+}
+
 /* How many blocks share a result: several where there are few results. Their turns are all full. */
 static int64_t splits_of(const kn_schedule *s, const kn_target *target, int64_t items, int64_t results)
 {
     int64_t at_once = (int64_t)target->multiprocessors * THREADS_WANTED / s->block;
     int64_t wanted = at_once / (results > 0 ? results : 1);
+    if (wanted > 1 && s->form == KN_FOLD_SEVERAL_AXES)
+        wanted = fill_wave(s, target, wanted, results);
     int64_t splits = kn_fold_clamp(wanted, 1, kn_fold_ceil(items, turn_of(s)));
     int64_t least = items / (KN_FOLD_STEPS / 2) + 1;
     return splits < least ? least : splits < 1 ? 1 : splits;

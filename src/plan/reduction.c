@@ -17,7 +17,7 @@ static kiln_status find_type(kn_str *out, const char *out_params, const kiln_ker
         return status;
     bool is_none =
         !o->reduce_type && count == 0; /* any type will do: it is refused where outputs are looked at */
-    kn_str_append(out, o->reduce_type ? o->reduce_type : is_none ? "bool" : "wide ");
+    kn_str_append(out, o->reduce_type ? o->reduce_type : is_none ? "bool" : "_wide ");
     if (o->reduce_type || is_none)
         return KILN_OK;
     kn_str text = KN_STR_INIT;

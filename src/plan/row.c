@@ -249,6 +249,8 @@ void kn_row_set_access(kn_schedule *out, const kn_choice *c)
         bool is_single = out->vector == 1 || (c->access[o].is_output && !is_along(c, o));
         out->access[o] = is_run ? KN_DENSE : is_single ? KN_GATHER : is_along(c, o) ? KN_VECTOR : KN_STILL;
     }
+    out->order = c->program->uses & KN_USES_FOLD_INDEX && kn_row_length(c) > 0 &&
+                 c->space->stride[c->space->n_operands - 1][inner(c)] == 1;
 }
 
 int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit)

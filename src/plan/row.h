@@ -46,7 +46,7 @@ int kn_row_most_held(const kn_choice *c);
 /* Bytes of an element that stages over all give it and that are needed after a later reduction; of a struct more
  * than fit anywhere. */
 int64_t kn_row_given_across(const kn_choice *c);
-/* Letters of the operands: vectors, one element repeated, or elements one by one. */
+/* Letters of the operands: vectors, one element repeated, or elements one by one; and whether `_J` is the element. */
 void kn_row_set_access(kn_schedule *out, const kn_choice *c);
 /* Items of a thread that it has where rows are nearly full. */
 int kn_row_whole(int items);

@@ -28,8 +28,8 @@ typedef struct kn_schedule {
     int lanes;  /* fold_lanes: items of a row that a thread loads at once; host fold: neighbours in vectors */
     int form;   /* reductions: which of the loops of their kernels (CUDA); else 0 */
     int index;  /* bits of the texts' type `_index`; 0: 64 */
-    int order;  /* reductions: 1 where a thread folds in the order of `_J`, and a text asks for it (CUDA) */
-    int rank;   /* axes that the argument block has room for; 0: none */
+    int order; /* 1 where a text asks for `_J`, and a thread folds in its order, or it is a row's element (CUDA) */
+    int rank;                       /* axes that the argument block has room for; 0: none */
     char access[KN_MAX_PARAMS + 1]; /* KN_DENSE and so on, by array operand; "": as the kind does */
 } kn_schedule;
 

@@ -224,7 +224,7 @@ static kiln_status parse_qualifiers(parser *p, kn_param *param)
         word w = take_word(p);
         bool *flag = word_is(p, w, "raw")                     ? &param->is_raw
                      : word_is(p, w, "_non_const")            ? &param->is_non_const
-                     : p->are_values && word_is(p, w, "wide") ? &param->is_wide
+                     : p->are_values && word_is(p, w, "_wide") ? &param->is_wide
                                                               : NULL;
         if (!flag) {
             p->at = before;
@@ -316,7 +316,7 @@ void kn_param_format(struct kn_str *out, const kn_param *param)
 {
     const char placeholder[2] = {param->placeholder, '\0'};
     kn_str_printf(out, "%s%s%s%s %s", param->is_raw ? "raw " : "", param->is_non_const ? "_non_const " : "",
-                  param->is_wide ? "wide " : "",
+                  param->is_wide ? "_wide " : "",
                   param->type == KN_TYPE_DTYPE         ? kiln_dtype_name(param->dtype)
                   : param->type == KN_TYPE_PLACEHOLDER ? placeholder
                                                        : param->struct_name,

@@ -12,7 +12,10 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${loop_prep}
     ${element}
 
-    __shared__ __align__(16) unsigned char kn_room[sizeof(${type}) * ${block} * ${vector}];
+    /* Values that the block's shared memory holds: of large structs those of some rows of threads at a time, of 32 vectors across at most. */
+    constexpr unsigned kn_all_slots = ${block} * ${vector}, kn_fitting = (48 << 10) / sizeof(${type}), kn_least = 32 * ${vector};
+    constexpr unsigned kn_slots = ${vector} == 1 || kn_all_slots <= kn_fitting ? kn_all_slots : kn_fitting > kn_least ? kn_fitting : kn_least;
+    __shared__ __align__(16) unsigned char kn_room[sizeof(${type}) * kn_slots];
     ${type} *const kn_shared = reinterpret_cast<${type} *>(kn_room);
 
     /* kn.splits blocks share a tile: each folds kn.chunk rows of kn.width columns. */
@@ -52,7 +55,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     for (int o = 0; o < ${operands}; ++o)
         kn_first.at[o] += kn_c * kn.axis[kn.fold_rank].stride[o];
     const bool kn_is_here = kn_y < kn.down && kn_c < (int)kn_width;
-    const unsigned kn_deep = kn_count < kn.down ? kn_count : kn.down;
+    unsigned kn_deep = kn_count < kn.down ? kn_count : kn.down;
     /* Of rows that are taken together the last are not whole: each thread goes as far as its vectors do. */
     const unsigned kn_left = kn_part + 1 == kn.splits ? kn.left - kn_head : 0;
     if (kn_is_here)
@@ -124,13 +127,30 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             kn_chain_put(kn_chained[kn_k], kn_turn, kn_sum[kn_k], ${next});
         ++kn_turn;
     }
-    if (kn_turn > 0) {
+    const auto kn_put_own = [&](const unsigned kn_above) {
 #pragma unroll
-        for (int kn_k = 0; kn_k < ${vector}; ++kn_k)
-            if (kn_c + kn_k >= 0 && kn_c + kn_k < (int)kn_width)
-                kn_shared[kn_y * kn.across * ${vector} + kn_c + kn_k] = kn_chain_all(kn_chained[kn_k], kn_turn, ${next});
+        for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+            if (kn_c + kn_k >= 0 && kn_c + kn_k < (int)kn_width) {
+                ${type} &kn_slot = kn_shared[(kn_y - kn_above) * kn.across * ${vector} + kn_c + kn_k];
+                const ${type} kn_own = kn_chain_all(kn_chained[kn_k], kn_turn, ${next});
+                kn_slot = kn_above == 0 ? kn_own : ${fold}(kn_slot, kn_own);
+            }
+        }
+    };
+    if constexpr (kn_slots == kn_all_slots) {
+        if (kn_turn > 0)
+            kn_put_own(0);
+        __syncthreads();
+    } else {
+        const unsigned kn_at_a_time = kn_quotient(kn_slots, kn.across * ${vector});
+#pragma unroll 1
+        for (unsigned kn_above = 0; kn_above < kn_deep; kn_above += kn_at_a_time) {
+            if (kn_turn > 0 && kn_y - kn_above < kn_at_a_time)
+                kn_put_own(kn_above);
+            __syncthreads();
+        }
+        kn_deep = kn_deep < kn_at_a_time ? kn_deep : kn_at_a_time;
     }
-    __syncthreads();
 
     /* What is in front of the first vector, and behind the last one. */
     const unsigned kn_tail = kn_left % ${vector}, kn_is_head = threadIdx.x >= ${vector}, kn_e = threadIdx.x % ${vector};
@@ -216,7 +236,8 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         const unsigned kn_members = !kn_grouped ? kn_all : kn.splits - kn_from_part < kn_group ? kn.splits - kn_from_part : (unsigned)kn_group;
         if (!kn_comes_last(kn_counter + (kn_grouped ? 1 + kn_part / kn_group : 0), kn_members))
             break;
-        const unsigned kn_share = ${block} > kn_results ? kn_quotient(${block}, kn_results) : 1;
+        constexpr unsigned kn_most = kn_slots < ${block} ? kn_slots : ${block};
+        const unsigned kn_share = kn_most > kn_results ? kn_quotient(kn_most, kn_results) : 1;
         kn_copies = kn_share < kn_members ? kn_share : kn_members;
 #pragma unroll 1
         for (unsigned kn_e = threadIdx.x; kn_e < kn_copies * kn_results; kn_e += ${block}) {

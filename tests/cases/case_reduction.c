@@ -232,6 +232,74 @@ static void weights_that_stand_still(void)
     kiln_kernel_free(dot);
 }
 
+/* The sum of x through a struct of so many numbers: element j has j + 1 times x. */
+static kiln_kernel *make_wide(int numbers_each)
+{
+    kiln_kernel *kernel = NULL;
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    char preamble[400];
+    snprintf(
+        preamble, sizeof preamble,
+        "enum { N = %d };\n"
+        "struct wide { double v[N]; };\n"
+        "__device__ wide wide_of(double x) { wide w; for (int j = 0; j < N; ++j) w.v[j] = x * (j + 1); "
+        "return w; }\n"
+        "__device__ wide both(wide a, wide b) { for (int j = 0; j < N; ++j) a.v[j] += b.v[j]; return a; }",
+        numbers_each);
+    options.preamble = preamble;
+    options.reduce_type = "wide";
+    succeeded(kiln_reduction_create(&kernel, "T x", "T y", "wide_of(x)", "both(a, b)",
+                                    "y = (a.v[0] + a.v[N - 1]) / (N + 1)", NULL, "wide", &options),
+              "wide");
+    return kernel;
+}
+
+/* Over both axes in turn, of columns from `from` on: by vectors where these are all, by elements where not. */
+static void check_wide(kiln_kernel *wide, int64_t rows, int64_t columns, int from)
+{
+    const shape all = {2, {rows, columns}};
+    kiln_array *whole = numbers(&all), *x = NULL;
+    for (int axis = 0; axis < 2 && !in_trouble(); ++axis) {
+        int64_t results = axis == 0 ? columns - from : rows;
+        float *got = calloc((size_t)results, sizeof *got);
+        kiln_array *y = NULL;
+        kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+        options.axes = &axis;
+        options.n_axes = 1;
+        if (succeeded(kiln_array_index(&x, whole, from ? ":, 1:" : ":, :"), "columns")) {
+            const kiln_arg in = kiln_arg_array(x);
+            if (succeeded(kiln_kernel_call(wide, &y, 1, &in, 1, &options), "wide"))
+                succeeded(kiln_array_to_host(y, got, (size_t)results * sizeof *got), "its results");
+        }
+        for (int64_t k = 0; k < results && !in_trouble(); ++k) {
+            int64_t sum = 0;
+            for (int64_t j = axis == 0 ? 0 : from; j < (axis == 0 ? rows : columns); ++j)
+                sum += number_at(axis == 0 ? j * columns + k + from : k * columns + j);
+            trouble_unless(got[k] == (float)sum, "(%lld, %lld) over axis %d: result %lld is %g, not %lld",
+                           (long long)rows, (long long)(columns - from), axis, (long long)k, (double)got[k],
+                           (long long)sum);
+        }
+        free(got);
+        kiln_array_free(y);
+        kiln_array_free(x);
+    }
+    kiln_array_free(whole);
+}
+
+/* Blocks fold as many at a time as their shared memory has room for. */
+static void structs_of_any_size(void)
+{
+    static const int sizes[] = {1, 13, 25, 48};
+    static const int64_t shapes[][2] = {{1000, 64}, {7, 1024}, {33000, 20}, {300, 2000}};
+    for (size_t n = 0; n < sizeof sizes / sizeof sizes[0] && !in_trouble(); ++n) {
+        kiln_kernel *wide = make_wide(sizes[n]);
+        for (size_t s = 0; s < sizeof shapes / sizeof shapes[0] && !in_trouble(); ++s)
+            for (int from = 0; from < 2 && !in_trouble(); ++from)
+                check_wide(wide, shapes[s][0], shapes[s][1], from);
+        kiln_kernel_free(wide);
+    }
+}
+
 static void nothing_to_reduce(void)
 {
     kernels k = make_kernels();
@@ -319,6 +387,7 @@ static void texts_that_do_not_fit(void)
 const test_case reduction_cases[] = {{"every_axis", every_axis, 0},
                                      {"every_length", every_length, 0},
                                      {"weights_that_stand_still", weights_that_stand_still, 0},
+                                     {"structs_of_any_size", structs_of_any_size, 0},
                                      {"nothing_to_reduce", nothing_to_reduce, 0},
                                      {"options_that_do_not_fit", options_that_do_not_fit, 0},
                                      {"texts_that_do_not_fit", texts_that_do_not_fit, 0},

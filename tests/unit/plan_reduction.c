@@ -43,7 +43,7 @@ static void parts(void **state)
     assert_string_equal(p->stage[1].body, "a + b");
     assert_string_equal(p->stage[1].identity, "0");
     assert_string_equal(p->stage[2].body, "z = a");
-    assert_values(p, "wide T _kn_mapped, wide T _a");
+    assert_values(p, "_wide T _kn_mapped, _wide T _a");
     kn_program_free(p);
 }
 
@@ -53,9 +53,9 @@ static void reduce_types(void **state)
     static const struct {
         const char *in, *out, *type, *values;
     } rows[] = {
-        {"T x", "float16 z", NULL, "wide float16 _kn_mapped, wide float16 _a"},
-        {"T x, int8 y", "U z, T w", NULL, "wide U _kn_mapped, wide U _a"},
-        {"T x", "raw int32 z", NULL, "wide int32 _kn_mapped, wide int32 _a"},
+        {"T x", "float16 z", NULL, "_wide float16 _kn_mapped, _wide float16 _a"},
+        {"T x, int8 y", "U z, T w", NULL, "_wide U _kn_mapped, _wide U _a"},
+        {"T x", "raw int32 z", NULL, "_wide int32 _kn_mapped, _wide int32 _a"},
         {"T x", "T z", "float64", "float64 _kn_mapped, float64 _a"},
         {"T x", "U z", "T", "T _kn_mapped, T _a"},
     };
