@@ -174,7 +174,7 @@ static void put_item(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     static const kn_element_places held = {place_in_item, "kn_in.", "[kn_k]", "kn_here.at[%d] + kn_e",
                                            "kn_e"},
-                                   walked = {place_in_item, "", "", "kn_from.at[%d] + kn_k"};
+                                   walked = {place_in_item, "", "", "kn_from.at[%d] + kn_k", NULL};
     int vector = w->spec->schedule.vector;
     for (int k = 0; k < w->program->n_in; ++k)
         if (is_loaded_in(w, level, k))

@@ -144,7 +144,7 @@ static void put_call(const kn_writer *w, kn_str *out, int stage, const kn_elemen
 {
     kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT;
     put_index(&index, "start", at->index, w->spec->n_arrays);
-    if (w->spec->schedule.order)
+    if (w->spec->schedule.order && at->element)
         kn_str_printf(&fold_index, "(unsigned)%s", at->element);
     else
         put_index(&fold_index, "fold_start", at->index, kn_layout_space_operands(w->spec) - 1);

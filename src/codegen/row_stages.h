@@ -34,7 +34,7 @@ typedef struct kn_element_places {
     kn_place_writer place;
     const char *in_front, *behind;
     const char *index;   /* of an index's operand: "kn_here.at[%d] + kn_e", times its step */
-    const char *element; /* "kn_e", never negative: `_J`, where the row goes in its order */
+    const char *element; /* "kn_e", never negative: `_J`, where the row goes in its order; or NULL */
 } kn_element_places;
 void kn_put_level_stages(const kn_writer *w, kn_str *out, const kn_level *level, const kn_element_places *at);
 /* What is folded of the element. */

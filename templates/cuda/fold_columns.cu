@@ -13,7 +13,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${element}
 
     /* Values that the block's shared memory holds: of large structs those of some rows of threads at a time, of 32 vectors across at most. */
-    constexpr unsigned kn_all_slots = ${block} * ${vector}, kn_fitting = (48 << 10) / sizeof(${type}), kn_least = 32 * ${vector};
+    constexpr unsigned kn_all_slots = ${block} * ${vector}, kn_fitting = (47 << 10) / sizeof(${type}), kn_least = 32 * ${vector};
     constexpr unsigned kn_slots = ${vector} == 1 || kn_all_slots <= kn_fitting ? kn_all_slots : kn_fitting > kn_least ? kn_fitting : kn_least;
     __shared__ __align__(16) unsigned char kn_room[sizeof(${type}) * kn_slots];
     ${type} *const kn_shared = reinterpret_cast<${type} *>(kn_room);
