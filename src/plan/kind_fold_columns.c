@@ -172,7 +172,9 @@ static int vector_of(kn_fold_figures *f, const kn_choice *c, int block)
         vector /= 2;
     if (vector <= 1)
         return 1;
-    if (is_aligned(c, f, vector, true) && run_of(s, f) % vector == 0 && !(is_struct && f->inner >= 0))
+    if (is_struct && (f->inner >= 0 || axes_of(s, f) > 1))
+        return 1; /* a binary less */
+    if (is_aligned(c, f, vector, true) && run_of(s, f) % vector == 0)
         return vector;
     if (is_struct)
         return 1;
@@ -220,7 +222,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->form = kn_fold_form(axes_of(c->space, &f));
     out->rank = kn_fold_rank(c->space);
     kn_fold_set_access(out, c, out->vector);
-    kn_fold_set_index(out, c, true);
+    kn_fold_set_index(out, c, out->vector > 1);
     memcpy(kept, &f, sizeof f);
     return true;
 }
