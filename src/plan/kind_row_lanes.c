@@ -40,9 +40,8 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     while (out->vector > 1 && kn_row_fit_of(c, out->vector) != KN_ROW_ALIGNED)
         out->vector /= 2;
     out->lanes = items_each(length / out->vector, out->vector);
-    out->form = length == (int64_t)out->lanes * out->vector ? KN_ROW_OWN
-                : is_full(length / out->vector, out->lanes) ? KN_ROW_FULL
-                                                            : KN_ROW_SINGLE;
+    bool is_own = out->vector > 1 && length == (int64_t)out->lanes * out->vector;
+    out->form = is_own ? KN_ROW_OWN : is_full(length / out->vector, out->lanes) ? KN_ROW_FULL : KN_ROW_SINGLE;
     out->block = kn_choice_block(c);
     out->rank = kn_fold_rank(c->space);
     kn_row_set_access(out, c);
