@@ -31,13 +31,13 @@ typedef struct kiln_cache_stats {
     double compile_ms; /* spent in compilers by this process */
     bool writable;
     char trouble[256]; /* the first trouble of this process, or "" */
+    uint64_t bundles,
+        bundles_refused;  /* attached by now; that could not be read (the log says why) */
+    uint64_t bundle_hits; /* of disk_hits: found in bundles */
 } kiln_cache_stats;
 #define KILN_CACHE_STATS_INIT                                                                      \
     {                                                                                              \
-        sizeof(kiln_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, false,                                   \
-        {                                                                                          \
-            0                                                                                      \
-        }                                                                                          \
+        sizeof(kiln_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, false, {0}, 0, 0, 0                      \
     }
 
 /* Writes the file's path; KILN_ERROR_INVALID where size is too small, KILN_ERROR_NOT_FOUND where

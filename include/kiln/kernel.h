@@ -213,6 +213,13 @@ KILN_API kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel, kiln_
                                           int n_out, const kiln_arg *in, int n_in,
                                           const kiln_call_options *call, const char *target);
 
+/* What a record (KILN_RECORD, <kiln/bundle.h>) says of such a call: a line for each specialisation
+ * that it needs, with the targets on which it does. No device is asked, and nothing is compiled.
+ * Empty where there is nothing to launch. The same ownership and errors. */
+KILN_API kiln_status kiln_kernel_record(char **out, kiln_kernel *kernel, kiln_array *const *outs,
+                                        int n_out, const kiln_arg *in, int n_in,
+                                        const kiln_call_options *call);
+
 typedef enum kiln_origin {
     KILN_ORIGIN_NONE = 0,
     KILN_ORIGIN_MEMORY = 1,  /* used before in this process */

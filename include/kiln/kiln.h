@@ -29,6 +29,7 @@
 #include <kiln/trace.h>
 #include <kiln/module.h>
 #include <kiln/cache.h>
+#include <kiln/bundle.h>
 #include <kiln/toolchain.h>
 #include <kiln/convenience.h>
 

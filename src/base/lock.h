@@ -28,6 +28,7 @@
     X(GENERATOR, 1, WAITS, "the generator's identity")                                                       \
     X(ONCE, 1, WAITS, "tables of what is made once a key, and who waits for it")                             \
     X(CACHE, 1, WAITS, "SQLite")                                                                             \
+    X(RECORD, 1, WAITS, "which lines of a record were written")                                              \
     X(MODULES, 1, RESETS, "functions of raw modules")                                                        \
     X(CAPTURES, 1, RESETS, "the list of captures")                                                           \
     X(GRAPH_RUNS, KN_LOCK_SLOTS, RESETS, "runs of graphs: queued one by one")                                \

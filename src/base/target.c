@@ -13,18 +13,20 @@ static const struct cuda_limits {
     int compute_capability;
     int shared_of_block, shared_of_multiprocessor, threads;
     int multiprocessors, l2;
+    bool is_board; /* of a processor of NVIDIA's boards: cubins are for it alone (CUDA programming guide) */
 } cuda_table[] = {
-    {75, 64, 64, 1024, 40, 4},                                     /* T4 */
-    {80, 163, 164, 2048, 108, 40},                                 /* A100 */
-    {86, 99, 100, 1536, 84, 6},                                    /* A40 */
-    {87, 163, 164, 1536, 16, 4},                                   /* Orin */
-    {88, 99, 100, 1536, 16, 4},      {89, 99, 100, 1536, 142, 96}, /* L40 */
-    {90, 227, 228, 2048, 132, 50},                                 /* H100, H200 */
-    {100, 227, 228, 2048, 148, 126},                               /* B200 */
-    {103, 227, 228, 2048, 148, 126},                               /* B300 */
-    {110, 227, 228, 1536, 20, 32},                                 /* Thor */
-    {120, 99, 100, 1536, 188, 128},                                /* RTX PRO 6000 */
-    {121, 99, 100, 1536, 48, 24},                                  /* GB10 */
+    {75, 64, 64, 1024, 40, 4, false},       /* T4 */
+    {80, 163, 164, 2048, 108, 40, false},   /* A100 */
+    {86, 99, 100, 1536, 84, 6, false},      /* A40 */
+    {87, 163, 164, 1536, 16, 4, true},      /* Orin */
+    {88, 99, 100, 1536, 16, 4, true},       /* a board's, too */
+    {89, 99, 100, 1536, 142, 96, false},    /* L40 */
+    {90, 227, 228, 2048, 132, 50, false},   /* H100, H200 */
+    {100, 227, 228, 2048, 148, 126, false}, /* B200 */
+    {103, 227, 228, 2048, 148, 126, false}, /* B300 */
+    {110, 227, 228, 1536, 20, 32, true},    /* Thor */
+    {120, 99, 100, 1536, 188, 128, false},  /* RTX PRO 6000 */
+    {121, 99, 100, 1536, 48, 24, false},    /* GB10 */
 };
 enum {
     CUDA_COUNT = sizeof cuda_table / sizeof *cuda_table,
@@ -46,8 +48,8 @@ enum { HOST_COUNT = sizeof host_table / sizeof *host_table };
 
 /* A capability that is newer than the table can do at least what the smallest recent one can; an older one
  * less. */
-static const struct cuda_limits unknown_new = {0, 99, 100, 1536, 48, 24},
-                                unknown_old = {0, 48, 48, 1024, 16, 1};
+static const struct cuda_limits unknown_new = {0, 99, 100, 1536, 48, 24, false},
+                                unknown_old = {0, 48, 48, 1024, 16, 1, false};
 
 static const struct cuda_limits *find_cuda(int compute_capability)
 {
@@ -172,4 +174,99 @@ void kn_target_format(const kn_target *target, char *out, size_t size)
 bool kn_target_equal(const kn_target *a, const kn_target *b)
 {
     return a->backend == b->backend && !strcmp(a->architecture, b->architecture);
+}
+
+bool kn_target_known(kn_target *out, int number)
+{
+    if (number < 0 || number >= CUDA_COUNT + HOST_COUNT)
+        return false;
+    if (number < CUDA_COUNT)
+        fill_cuda(out, cuda_table[number].compute_capability, "");
+    else
+        parse_host(out, host_table[number - CUDA_COUNT].architecture);
+    return true;
+}
+
+/* ---- which code serves which target ---- */
+
+static char suffix_of(const kn_target *t)
+{
+    char last = t->architecture[strlen(t->architecture) - 1];
+    return last == 'a' || last == 'f' ? last : 0;
+}
+
+static bool is_of_board(const kn_target *t)
+{
+    const struct cuda_limits *known = find_cuda(t->compute_capability);
+    return known && known->is_board;
+}
+
+/* Within a family code runs on what its minor number is not above. */
+static bool is_in_family(const kn_target *made_for, const kn_target *t)
+{
+    return made_for->compute_capability / 10 == t->compute_capability / 10 &&
+           made_for->compute_capability <= t->compute_capability;
+}
+
+static bool cubin_runs(const kn_target *made_for, const kn_target *t)
+{
+    return is_in_family(made_for, t) && !is_of_board(made_for) && !is_of_board(t);
+}
+
+static bool ptx_runs(const kn_target *made_for, const kn_target *t)
+{
+    return made_for->compute_capability <= t->compute_capability;
+}
+
+/* A suffix says on what besides its own device code runs, whatever its form: "a" on nothing, "f" on its family. */
+static bool cuda_runs(const kn_target *made_for, kn_code_form form, const kn_target *t)
+{
+    char suffix = suffix_of(made_for);
+    if (suffix_of(t)) /* code of just this name is wanted, for a machine that is not this one */
+        return strcmp(made_for->architecture, t->architecture) == 0;
+    if (made_for->compute_capability == t->compute_capability)
+        return true;
+    if (suffix)
+        return suffix == 'f' && is_in_family(made_for, t) && !is_of_board(t);
+    return form == KN_CODE_PTX ? ptx_runs(made_for, t) : cubin_runs(made_for, t);
+}
+
+/* A cubin before PTX, which the driver has yet to compile; the nearest device before others; more of its
+ * features before fewer. */
+static int cuda_fit(const kn_target *made_for, kn_code_form form, const kn_target *t)
+{
+    static const char by_features[] = {0, 'f', 'a'};
+    int features = 0;
+    if (!cuda_runs(made_for, form, t))
+        return 0;
+    for (int i = 1; i < (int)sizeof by_features; i++)
+        if (suffix_of(made_for) == by_features[i])
+            features = i;
+    return (form == KN_CODE_BINARY ? 1 << 20 : 0) + made_for->compute_capability * 4 + features;
+}
+
+static int host_number(const kn_target *t)
+{
+    for (int i = 0; i < HOST_COUNT; i++)
+        if (strcmp(host_table[i].architecture, t->architecture) == 0)
+            return i;
+    return -1;
+}
+
+/* A line of processors, of which each runs what its predecessors run, stands together in the table. */
+static int host_fit(const kn_target *made_for, const kn_target *t)
+{
+    int made = host_number(made_for), at = host_number(t);
+    if (made < 0 || at < made || strncmp(made_for->architecture, t->architecture, 3) != 0)
+        return 0;
+    return made + 1;
+}
+
+int kn_target_fit(const kn_target *made_for, kn_code_form form, const kn_target *target)
+{
+    if (made_for->backend != target->backend)
+        return 0;
+    return target->backend == KN_CUDA ? cuda_fit(made_for, form, target)
+           : form == KN_CODE_BINARY   ? host_fit(made_for, target)
+                                      : 0;
 }

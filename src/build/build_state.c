@@ -5,6 +5,7 @@
 #include "base/thread.h"
 #include "base/unload.h"
 #include "build/lifetime.h"
+#include "build/record.h"
 
 static _Atomic(kn_build_state *) current;
 
@@ -89,6 +90,13 @@ double kn_stores_ms(kn_build_state *state, kiln_origin origin)
     return (double)us * 1e-3;
 }
 
+void kn_stores_list_places(kn_str *out, const kn_build_state *state)
+{
+    for (int s = 0; s < state->n_stores; s++)
+        if (state->store[s].store->list_places)
+            state->store[s].store->list_places(out, state->store[s].self);
+}
+
 /* ---- what the first kernel needs, made ready meanwhile ---- */
 
 static void warm_up(void *user)
@@ -103,9 +111,10 @@ static void warm_up(void *user)
 /* Without a file to be read there is nothing to be made ready. */
 static bool has_files(const kn_build_state *state)
 {
-    bool found = false;
-    for (int s = 0; s < state->n_stores && !found; s++)
-        found = state->store[s].store->place && state->store[s].store->place(state->store[s].self);
+    kn_str places = KN_STR_INIT;
+    kn_stores_list_places(&places, state);
+    bool found = places.length > 0 || places.failed;
+    kn_str_free(&places);
     return found;
 }
 
@@ -130,6 +139,7 @@ void kn_build_shutdown(void)
     kn_thread_join_all();
     is_warming_up = false;
     free_state(atomic_exchange(&current, NULL));
+    kn_record_forget();
 }
 
 /* Kernels and the open cache go with the library. */

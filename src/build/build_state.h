@@ -25,6 +25,8 @@ kiln_status kn_build_state_get(kn_build_state **out);
 /* The counts of all stores of an origin. */
 unsigned long long kn_stores_hits(kn_build_state *state, kiln_origin origin);
 double kn_stores_ms(kn_build_state *state, kiln_origin origin);
+/* Where is looked: files. */
+void kn_stores_list_places(kn_str *out, const kn_build_state *state);
 
 /* Code, loaded on a device. */
 typedef struct kn_loaded_module {

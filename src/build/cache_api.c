@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "build/build_state.h"
+#include "build/store_bundles.h"
 #include "build/store_cache.h"
 
 #include <stdio.h>
@@ -57,6 +58,7 @@ static void fill_counters(kiln_cache_stats *stats, kn_build_state *state)
     stats->misses = atomic_load(&state->misses);
     stats->compiles = kn_stores_hits(state, KILN_ORIGIN_COMPILER);
     stats->compile_ms = kn_stores_ms(state, KILN_ORIGIN_COMPILER);
+    kn_bundles_fill_stats(stats, state);
 }
 
 kiln_status kiln_cache_get_stats(kiln_cache_stats *out)

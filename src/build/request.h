@@ -29,6 +29,7 @@ typedef struct kn_build_info {
     kiln_origin origin;
     double generate_ms, compile_ms, cache_ms, load_ms;
     size_t code_bytes;
+    bool waits_for_kernels; /* of the code: it may be launched before the kernel in front of it has ended */
 } kn_build_info;
 
 /* What two builds have taken together, and the dearer origin. */

@@ -2,6 +2,7 @@
 #include "build/search.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "plan/spec_text.h"
 
 #include <string.h>
 
@@ -59,17 +60,6 @@ static kiln_status ask(kn_code **out, kn_build_job *job, int s)
     return status;
 }
 
-/* Where it was looked for: files. */
-static void list_places(kn_str *out, const kn_build_state *state)
-{
-    for (int s = 0; s < state->n_stores; s++) {
-        const kn_opened_store *opened = &state->store[s];
-        const char *place = opened->store->place ? opened->store->place(opened->self) : NULL;
-        if (place)
-            kn_str_printf(out, "%s%s", out->length > 0 ? ", " : "", place);
-    }
-}
-
 static kiln_status check_allowed(const kn_build_job *job)
 {
     bool is_environment = kn_build_is_forbidden();
@@ -77,13 +67,17 @@ static kiln_status check_allowed(const kn_build_job *job)
     char target[48];
     if (!is_environment && !(job->request->flags & KN_BUILD_NO_COMPILE))
         return KILN_OK;
+    size_t types_length = 0;
+    const char *types = kn_spec_field(kn_str_text(&job->subject->what), "operands", &types_length);
     kn_target_format(&job->subject->target, target, sizeof target);
-    list_places(&places, job->state);
-    kiln_status status =
-        kn_error(KILN_ERROR_FORBIDDEN,
-                 "%s has not been compiled for %s, and compiling is forbidden by %s (looked in %s)",
-                 job->subject->name, target, is_environment ? "KILN_COMPILE=never" : "the call's flag",
-                 places.length > 0 ? kn_str_text(&places) : "memory, there is no cache");
+    kn_stores_list_places(&places, job->state);
+    kiln_status status = kn_error(
+        KILN_ERROR_FORBIDDEN,
+        "%s%s%.*s%s has not been compiled for %s, and compiling is forbidden by %s: record the call with "
+        "KILN_RECORD, and `kiln bake` it for this target (looked in %s)",
+        job->subject->name, types ? " (" : "", (int)types_length, types ? types : "", types ? ")" : "",
+        target, is_environment ? "KILN_COMPILE=never" : "the call's flag",
+        places.length > 0 ? kn_str_text(&places) : "memory, there is no cache");
     kn_str_free(&places);
     return status;
 }
@@ -150,11 +144,13 @@ kiln_status kn_build_find_code(kn_build_job *job, kn_code **out)
 bool kn_build_bar(kn_build_job *job, const kn_code *code)
 {
     const kn_build_state *state = job->state;
-    if (state->store[code->from].store->origin != KILN_ORIGIN_DISK || job->barred >> code->from & 1)
+    const kn_opened_store *from = &state->store[code->from];
+    if (from->store->origin != KILN_ORIGIN_DISK || job->barred >> code->from & 1)
         return false;
     kn_log(KILN_LOG_INFO, "%s from %s does not load and is found elsewhere or compiled anew: %s",
-           job->subject->name, state->store[code->from].store->name, kiln_error_message());
-    job->barred |= 1u << code->from;
+           job->subject->name, from->store->name, kiln_error_message());
+    if (!from->store->pass_over || !from->store->pass_over(from->self, job, code))
+        job->barred |= 1u << code->from;
     for (int s = 0; s < state->n_stores; s++)
         if (state->store[s].store->origin == KILN_ORIGIN_MEMORY)
             state->store[s].store->drop(state->store[s].self, job, code);
@@ -192,6 +188,7 @@ kiln_status kn_build_end(kn_build_job *job, const kn_code *code)
 {
     kn_str *notes = job->request->notes;
     job->info->code_bytes = code->code.size;
+    job->info->waits_for_kernels = code->waits_for_kernels;
     if (job->info->origin == KILN_ORIGIN_MEMORY) /* loaded already, or its code was there */
         kn_store_count(&job->state->store[0].counts, 0);
     if (!notes)

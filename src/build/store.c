@@ -11,6 +11,8 @@ kn_code *kn_code_new(const kn_build_job *job)
     kn_code *code = kn_calloc(1, sizeof *code);
     if (!code)
         kn_error_memory(sizeof *code, job->subject->name);
+    else
+        code->waits_for_kernels = job->subject->target.waits_for_kernels;
     return code;
 }
 
@@ -42,6 +44,11 @@ kiln_status kn_code_check_whole(const kn_code *code, const kn_subject *subject)
     if (is_cuda && is_text(c))
         return KILN_OK;
     return kn_elf_check(c->data, c->size, is_cuda ? KN_ELF_CUBIN : KN_ELF_SHARED_OBJECT, subject->name);
+}
+
+void kn_store_add_place(kn_str *out, const char *path)
+{
+    kn_str_printf(out, "%s%s", out->length > 0 ? ", " : "", path);
 }
 
 void kn_store_count(kn_store_counts *counts, double ms)

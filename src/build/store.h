@@ -1,7 +1,7 @@
 /* build/store.h - where code is looked for. A store is a value, in a file of its own, build/store_NAME.c; the
  * order in which they are asked stands in build/stores.c, and build/search.c asks.
  *
- * What a store may do is which functions it has: one that is only read has open, close, find and place. What
+ * What a store may do is which functions it has: one that is only read has open, close, find and list_places. What
  * it finds is looked at before it is used (whole, headers as they were, loadable), and where it is no good
  * the next store is asked. */
 #ifndef KN_BUILD_STORE_H
@@ -18,6 +18,9 @@
 typedef struct kn_code {
     kn_blob code, notes;
     int from; /* the number of the store that found or made it */
+    int rank; /* in a bundle, against others for the same; 0: from elsewhere */
+    /* it waits by itself for the kernel before it: what was made for earlier devices does not */
+    bool waits_for_kernels;
 } kn_code;
 
 typedef struct kn_store_counts {
@@ -38,7 +41,8 @@ struct kn_build_job {
      * is for another machine. loading is its own. */
     kiln_status (*load)(kn_build_job *job, const kn_code *code);
     void *loading;
-    unsigned barred;         /* stores (bits) that are not asked: what they had does not load */
+    unsigned barred; /* stores (bits) that are not asked: what they had does not load */
+    int below;       /* of bundles, only what ranks lower is asked for: the rest does not load. 0: any */
     kn_store_counts *counts; /* of the store that is asked */
     kn_once *claim;          /* the memory's, while this thread searches further down */
     kn_os_lock lock;         /* the cache's, while this process compiles */
@@ -58,12 +62,14 @@ typedef struct kn_store {
     void (*close)(void *self);
     /* What can be done before the first question, on another thread. */
     void (*warm_up)(void *self);
-    /* The file that was looked in, for a message; NULL: none. */
-    const char *(*place)(void *self);
+    /* Adds the files that are looked in, for a message (kn_store_add_place). */
+    void (*list_places)(kn_str *out, void *self);
 
     /* The code of the job's subject, by all of its text: *out (kn_code_new) or, where there is none, NULL. A
      * failure ends the search. */
     kiln_status (*find)(kn_code **out, void *self, kn_build_job *job);
+    /* What it found does not load. True: it has been told, and may have another. */
+    bool (*pass_over)(void *self, kn_build_job *job, const kn_code *code);
     /* Takes away what it found: it is of no use to anybody. */
     void (*drop)(void *self, kn_build_job *job, const kn_code *code);
     /* Before a compile: keeps other processes from the same one. True: some may have been at it, and the
@@ -74,17 +80,23 @@ typedef struct kn_store {
     void (*settle)(void *self, kn_build_job *job, kn_code *code, kiln_status status);
 } kn_store;
 
-extern const kn_store kn_store_memory, kn_store_cache, kn_store_compiler;
+extern const kn_store kn_store_memory, kn_store_bundles, kn_store_cache, kn_store_compiler;
 
 /* ---- store.c: what stores share ---- */
 
 /* Empty; NULL with the last error. */
 kn_code *kn_code_new(const kn_build_job *job);
 void kn_code_free(void *code);
+/* Writes the source and compiles it, whatever any store has, and loads it nowhere; flags are KN_COMPILE_*. Code
+ * and notes are the caller's, to be freed after a failure too. */
+kiln_status kn_build_compile(kn_code *out, const kn_subject *subject, unsigned flags);
 /* Whether the headers that went in are what they were, wherever they can be found. */
 bool kn_code_is_current(const kn_code *code, const kn_subject *subject);
 /* Whether it may be shown to a loader: those trust what the headers say. */
 kiln_status kn_code_check_whole(const kn_code *code, const kn_subject *subject);
+
+/* One more of a list of files. */
+void kn_store_add_place(kn_str *out, const char *path);
 
 /* One time that a store did its work, and the time it took. */
 void kn_store_count(kn_store_counts *counts, double ms);

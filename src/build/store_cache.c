@@ -56,9 +56,10 @@ static void warm_up(void *self)
         kn_cache_warm_up(cache_of(self));
 }
 
-static const char *place(void *self)
+static void list_places(kn_str *out, void *self)
 {
-    return cache_of(self) ? kn_cache_file(cache_of(self)) : NULL;
+    if (cache_of(self))
+        kn_store_add_place(out, kn_cache_file(cache_of(self)));
 }
 
 static kiln_status find(kn_code **out, void *self, kn_build_job *job)
@@ -114,7 +115,7 @@ const kn_store kn_store_cache = {.name = "the cache",
                                  .open = open_store,
                                  .close = close_store,
                                  .warm_up = warm_up,
-                                 .place = place,
+                                 .list_places = list_places,
                                  .find = find,
                                  .drop = drop,
                                  .claim = claim,

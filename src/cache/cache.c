@@ -200,7 +200,7 @@ static int get(kn_database *database, void *argument)
 
 static request make_request(const void *what, size_t what_size, const char *with)
 {
-    request r = {.what = what, .what_size = what_size, .with = with, .hash = kn_hash_128(what, what_size)};
+    request r = {.what = what, .what_size = what_size, .with = with, .hash = kn_hash_index(what, what_size)};
     return r;
 }
 

@@ -72,8 +72,12 @@ static kiln_status call_unseen(kiln_kernel *kernel, kiln_array **to, const kiln_
     options.stream = stream;
     kiln_kernel_last_call(&before);
     kiln_status status = kiln_kernel_call(kernel, to, 1, in, n_in, &options);
-    kn_build_info info = {before.origin,   before.generate_ms, before.compile_ms,
-                          before.cache_ms, before.load_ms,     before.code_bytes};
+    kn_build_info info = {.origin = before.origin,
+                          .generate_ms = before.generate_ms,
+                          .compile_ms = before.compile_ms,
+                          .cache_ms = before.cache_ms,
+                          .load_ms = before.load_ms,
+                          .code_bytes = before.code_bytes};
     kn_call_set_info(&info, before.device);
     if (status == KILN_ERROR_CAPTURE) /* nobody knows this kernel by its name */
         return kn_error_context("the kernel %s, which this call needs for its arrays",

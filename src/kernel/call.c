@@ -1,4 +1,5 @@
 #include "kernel/compound.h"
+#include "kernel/used.h"
 
 #include <string.h>
 
@@ -413,10 +414,12 @@ static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, co
 
 static kiln_status call_first_time(call *c, const call_key *key)
 {
-    kn_build_info info = {KILN_ORIGIN_MEMORY, 0, 0, 0, 0, 0};
+    kn_build_info info = {.origin = KILN_ORIGIN_MEMORY};
     kn_call_plan *plan = NULL;
     uint64_t overlaps = 0;
     kiln_status status = make_plan(&plan, &overlaps, c, key, &info);
+    if (!overlaps) /* what failed, too: it may have been missed where nothing may be compiled */
+        kn_used_write(c->kernel, c->out, c->program->n_out, c->in, c->program->n_in, c->options, c->device);
     if (status != KILN_OK)
         return status;
     if (overlaps)
@@ -450,7 +453,7 @@ static kiln_status check_call(kiln_kernel *kernel, kiln_array **out, int n_out, 
 kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out, const kiln_arg *in, int n_in,
                              const kiln_call_options *options)
 {
-    static const kn_build_info from_memory = {KILN_ORIGIN_MEMORY, 0, 0, 0, 0, 0};
+    static const kn_build_info from_memory = {.origin = KILN_ORIGIN_MEMORY};
     static const kiln_call_options usual = KILN_CALL_OPTIONS_INIT;
     kiln_call_options given;
     call_key key;

@@ -52,7 +52,7 @@ void kn_lowered_free(kn_lowered *l)
 static kiln_status plan_part(kn_compound_part *out, const kiln_kernel *kernel, kn_lowered_part *from,
                              const kn_lowering_call *call, unsigned build_flags, kn_build_info *info)
 {
-    kn_build_info one = {KILN_ORIGIN_MEMORY, 0, 0, 0, 0, 0};
+    kn_build_info one = {.origin = KILN_ORIGIN_MEMORY};
     out->n_params = from->program->n_in + from->program->n_out;
     out->casts = from->program->casts;
     memcpy(out->source, from->source, sizeof out->source);

@@ -1,5 +1,5 @@
 /* What a call would run, without running it: prepare, source, explain. */
-#include "kernel/inspected.h"
+#include "kernel/used.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -150,6 +150,19 @@ kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel, kiln_array *co
     return show(out, kernel, outs, n_out, in, n_in, call, target, put_all_launches);
 }
 
+kiln_status kiln_kernel_record(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
+                               const kiln_arg *in, int n_in, const kiln_call_options *call)
+{
+    kn_str lines = KN_STR_INIT;
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a char * was expected");
+    kiln_status status = kn_used_by_call(&lines, kernel, outs, n_out, in, n_in, call, NULL, true);
+    if (status == KILN_OK)
+        status = hand_out(out, &lines);
+    kn_str_free(&lines);
+    return status;
+}
+
 /* ---- prepare ---- */
 
 typedef struct preparation {
@@ -179,7 +192,7 @@ static kiln_status prepare_now(const preparation *p, kn_build_info *info)
 {
     kiln_status status = KILN_OK;
     for (int r = 0; r < p->call.count && status == KILN_OK; ++r) {
-        kn_build_info one = {KILN_ORIGIN_MEMORY, 0, 0, 0, 0, 0};
+        kn_build_info one = {.origin = KILN_ORIGIN_MEMORY};
         status = prepare_one(p, p->call.resolved[r], &one);
         kn_build_info_add(info, &one);
     }
@@ -276,6 +289,8 @@ static kiln_status prepare(kiln_kernel *kernel, kiln_array *const *out, int n_ou
     kiln_status status = kn_inspect(&p->call, kernel, out, n_out, in, n_in, call, o->target, false);
     if (status == KILN_OK)
         status = find_device(&p->device, o->target, out, n_out, in, n_in);
+    if (status == KILN_OK)
+        kn_used_write(kernel, out, n_out, in, n_in, call, p->device);
     if (status != KILN_OK) {
         release_preparation(p);
         return status;

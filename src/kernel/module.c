@@ -173,7 +173,7 @@ kiln_status kiln_module_create(kiln_module **out, const void *code, size_t size,
 {
     kiln_module_options o;
     kiln_module *module = NULL;
-    kn_build_info info = {KILN_ORIGIN_NONE, 0, 0, 0, 0, 0};
+    kn_build_info info = {.origin = KILN_ORIGIN_NONE};
     if (!out || !code)
         return kn_error(KILN_ERROR_INVALID, "kiln_module_create: %s is NULL", out ? "code" : "out");
     kiln_status status = kn_module_options_read(&o, options);

@@ -6,6 +6,7 @@
 #include "base/elf.h"
 #include "base/error.h"
 #include "codegen/codegen.h"
+#include "kernel/used.h"
 
 kiln_status kn_module_options_read(kiln_module_options *out, const kiln_module_options *given)
 {
@@ -173,6 +174,8 @@ kiln_status kn_module_compile(kiln_module *module, const char *source, const kil
                                       .notes = &module->notes};
     kiln_status status =
         kn_subject_of_module(&subject, &spec, options->include_folders, options->n_include_folders);
+    if (status == KILN_OK)
+        kn_used_write_module(&subject);
     if (status == KILN_OK && module->device)
         status = kn_build_module(&module->loaded, &module->code, &request, module->device, info);
     else if (status == KILN_OK)

@@ -434,7 +434,8 @@ static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const k
                                kn_build_info *info)
 {
     kn_raw_shape raw[KN_MAX_PARAMS];
-    kn_launch_input input = {&r->spec, &r->space, &r->figures, r->ndim, r->shape, raw, plan->device, NULL};
+    kn_launch_input input = {&r->spec, &r->space,    &r->figures, r->ndim, r->shape,
+                             raw,      plan->device, NULL,        false};
     for (int k = 0; k < plan->n_in + plan->n_out; ++k)
         if (r->spec.operand[k].pass == KN_PASS_RAW)
             raw[k] = b->array[k]
@@ -442,6 +443,7 @@ static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const k
                                           b->array[k]->strides}
                          : (kn_raw_shape){r->space.size, r->ndim, r->shape, r->out_stride[k - plan->n_in]};
     kiln_status status = find_function(&input.function, &r->spec, b, flags, info);
+    input.waits_for_kernels = info->waits_for_kernels;
     return status == KILN_OK ? kn_launch_plan_create(&plan->launch, &input) : status;
 }
 

@@ -22,6 +22,7 @@ typedef struct kn_launch_input {
     const kn_raw_shape *raw; /* by parameter; entries of raw parameters are read */
     kn_device *device;
     kn_function *function;
+    bool waits_for_kernels; /* the function does */
 } kn_launch_input;
 
 #endif

@@ -66,7 +66,7 @@ static void set_launch(step *s, const kn_launch_input *in, const kn_part *part, 
                             .block_size = (size_t)part->layout->size,
                             .elements = placed->size,
                             .grain = placed->grain,
-                            .is_dependent = in->spec->target.waits_for_kernels};
+                            .is_dependent = in->waits_for_kernels};
 }
 
 /* Of a value of the program's reduce stage. The size of a user's struct is known to the compiler alone: the

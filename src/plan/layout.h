@@ -32,6 +32,11 @@ static inline uint32_t kn_divider_apply(const kn_divider *d, uint32_t n)
 
 enum { KN_STRUCT_ALIGN = 16 };
 
+/* The number of the argument blocks: code of an earlier library that has the same is launched by this one
+ * (bundles). To be counted up where a field of a block changes, or what a kernel expects of its launch (what a
+ * field means, grid, block, shared memory, workspace). tests/unit/plan_blocks.c sees the fields. */
+enum { KN_ARGUMENT_BLOCKS = 1 };
+
 /* Byte offsets in the block; -1 for a field that is not there. */
 typedef struct kn_layout {
     int size, align; /* of the whole block; size is a multiple of align */

@@ -11,8 +11,6 @@
 #include "plan/program.h"
 #include "types/dtype.h"
 
-#define FORMAT_VERSION "kiln/2"
-
 /* ---- writing ---- */
 
 static void put_text(kn_str *out, const char *key, const char *text)
@@ -171,7 +169,7 @@ static void put_head(kn_str *out, const char *generator, const kn_target *target
 {
     char text[48];
     kn_target_format(target, text, sizeof text);
-    kn_str_append(out, FORMAT_VERSION);
+    kn_str_append(out, KN_SPEC_FORMAT);
     if (generator)
         put_text(out, "generator", generator);
     put_text(out, "target", text);
@@ -198,6 +196,62 @@ void kn_module_spec_format(kn_str *out, const kn_module_spec *spec)
     put_list(out, "expression", spec->expression, spec->n_expressions);
     put_if(out, "folders", spec->has_folders ? "1" : "");
     put_text(out, "source", spec->source);
+}
+
+/* ---- without generator and target ---- */
+
+/* What follows the head: neither a generator's nor a target's name has such text in it. */
+static const char *after_head(const char *line)
+{
+    const char *kind =
+        strncmp(line, KN_SPEC_FORMAT " ", sizeof KN_SPEC_FORMAT) == 0 ? strstr(line, " kind=\"") : NULL;
+    if (!kind)
+        kn_error(KILN_ERROR_FORMAT,
+                 "a specialisation begins with '" KN_SPEC_FORMAT "' and says its kind; '%.40s' was given",
+                 line);
+    return kind;
+}
+
+kiln_status kn_spec_make_portable(kn_str *out, const char *line)
+{
+    const char *rest = after_head(line);
+    if (!rest)
+        return KILN_ERROR_FORMAT;
+    kn_str_append(out, KN_SPEC_FORMAT);
+    kn_str_append(out, rest);
+    return kn_str_status(out, "a specialisation");
+}
+
+kiln_status kn_spec_make_line(kn_str *out, const char *portable, const kn_target *target,
+                              const char *generator)
+{
+    char text[48];
+    const char *rest = after_head(portable);
+    if (!rest)
+        return KILN_ERROR_FORMAT;
+    kn_target_format(target, text, sizeof text);
+    kn_str_append(out, KN_SPEC_FORMAT);
+    if (generator)
+        put_text(out, "generator", generator);
+    put_text(out, "target", text);
+    kn_str_append(out, rest);
+    return kn_str_status(out, "a specialisation");
+}
+
+/* A quote within a value has a backslash in front: what follows a key can be nothing else. */
+const char *kn_spec_field(const char *line, const char *key, size_t *length)
+{
+    size_t n = strlen(key);
+    for (const char *at = line; (at = strchr(at, ' ')); at++) {
+        if (strncmp(at + 1, key, n) != 0 || strncmp(at + 1 + n, "=\"", 2) != 0)
+            continue;
+        const char *value = at + n + 3, *end = value;
+        while (*end && *end != '"')
+            end += *end == '\\' && end[1] ? 2 : 1;
+        *length = (size_t)(end - value);
+        return *end ? value : NULL;
+    }
+    return NULL;
 }
 
 /* ---- reading ---- */
@@ -250,7 +304,7 @@ static char *read_value(char *at)
 
 static kiln_status read_fields(fields *f, const char *line)
 {
-    size_t head = strlen(FORMAT_VERSION);
+    size_t head = strlen(KN_SPEC_FORMAT);
     size_t most = 1;
     for (const char *c = line; *c; ++c)
         most += *c == '=';
@@ -259,9 +313,9 @@ static kiln_status read_fields(fields *f, const char *line)
                   .value = kn_malloc(most * sizeof *f->value)};
     if (!f->text || !f->key || !f->value)
         return kn_error_memory(strlen(line) + 2 * most * sizeof *f->key, "a specialisation");
-    if (strncmp(line, FORMAT_VERSION, head) != 0)
+    if (strncmp(line, KN_SPEC_FORMAT, head) != 0)
         return kn_error(KILN_ERROR_FORMAT,
-                        "a specialisation begins with '" FORMAT_VERSION "'; '%.20s' was given", line);
+                        "a specialisation begins with '" KN_SPEC_FORMAT "'; '%.20s' was given", line);
     char *at = f->text + head;
     while (*at == ' ') {
         char *key = ++at, *equals = strchr(key, '=');

@@ -7,9 +7,21 @@
 #include "base/str.h"
 #include "plan/spec.h"
 
+#define KN_SPEC_FORMAT "kiln/2"
+
 /* Append the line, without a newline. */
 void kn_spec_format(kn_str *out, const kn_spec *spec);
 void kn_module_spec_format(kn_str *out, const kn_module_spec *spec);
+
+/* The line without generator and target: what bundles find code by, and records hold. Appends; an error of
+ * format where the line does not begin as one that kn_spec_format wrote. */
+kiln_status kn_spec_make_portable(kn_str *out, const char *line);
+/* The line again, for a target; generator NULL: a module's that needs none. */
+kiln_status kn_spec_make_line(kn_str *out, const char *portable, const kn_target *target,
+                              const char *generator);
+
+/* The value of a line's key, as it stands there (with escapes), and its length; NULL where it has none. */
+const char *kn_spec_field(const char *line, const char *key, size_t *length);
 
 /* What a line specialises: the value of "kind". */
 typedef enum kn_spec_kind { KN_SPEC_PROGRAM, KN_SPEC_MODULE } kn_spec_kind;

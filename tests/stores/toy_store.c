@@ -35,10 +35,10 @@ static bool open_store(void **self)
     return true;
 }
 
-static const char *place(void *self)
+static void list_places(kn_str *out, void *self)
 {
     (void)self;
-    return "/toy/bundle";
+    kn_store_add_place(out, "/toy/bundle");
 }
 
 static kiln_status find(kn_code **out, void *self, kn_build_job *job)
@@ -59,8 +59,11 @@ static kiln_status find(kn_code **out, void *self, kn_build_job *job)
     return KILN_OK;
 }
 
-static const kn_store toy_store = {
-    .name = "the toy", .origin = KILN_ORIGIN_DISK, .open = open_store, .place = place, .find = find};
+static const kn_store toy_store = {.name = "the toy",
+                                   .origin = KILN_ORIGIN_DISK,
+                                   .open = open_store,
+                                   .list_places = list_places,
+                                   .find = find};
 
 /* ---- the list: build/stores.c, with one line more ---- */
 

@@ -1,0 +1,78 @@
+#include "build/bundle_label.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "plan/layout.h"
+
+static const char *const form_names[] = {[KN_CODE_BINARY] = "binary", [KN_CODE_PTX] = "ptx"};
+enum { FORMS = sizeof form_names / sizeof *form_names, MOST_BYTES = 1024 };
+
+void kn_bundle_label_write(kn_str *out, const kn_bundle_label *label)
+{
+    char target[48];
+    kn_target_format(&label->target, target, sizeof target);
+    kn_str_printf(out, "%s %s blocks=%d\n", target, form_names[label->form], label->blocks);
+    if (label->generator[0])
+        kn_str_printf(out, "generator %s\n", label->generator);
+    kn_str_printf(out, "compiler %s\n", label->compiler);
+}
+
+static bool read_form(kn_code_form *out, const char *name)
+{
+    for (int f = 0; f < FORMS; f++)
+        if (strcmp(form_names[f], name) == 0) {
+            *out = (kn_code_form)f;
+            return true;
+        }
+    return false;
+}
+
+/* Of another library's targets nothing is known; that is no error of anybody's. */
+static bool read_target(kn_target *out, const char *text)
+{
+    kn_error_state before;
+    kn_error_save(&before);
+    bool is_known = kn_target_parse(out, text) == KILN_OK;
+    kn_error_restore(&before);
+    return is_known;
+}
+
+static void read_rest(kn_bundle_label *out, char *line)
+{
+    for (char *next; line && *line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = '\0';
+        if (strncmp(line, "generator ", 10) == 0)
+            snprintf(out->generator, sizeof out->generator, "%s", line + 10);
+        else if (strncmp(line, "compiler ", 9) == 0)
+            snprintf(out->compiler, sizeof out->compiler, "%s", line + 9);
+    }
+}
+
+bool kn_bundle_label_read(kn_bundle_label *out, const char *text, size_t size)
+{
+    char copy[MOST_BYTES], target[48], form[16];
+    int length = 0;
+    if (size >= sizeof copy)
+        return false;
+    memcpy(copy, text, size);
+    copy[size] = '\0';
+    *out = (kn_bundle_label){.blocks = -1};
+    if (sscanf(copy, "%47s %15s blocks=%d\n%n", target, form, &out->blocks, &length) < 3 || out->blocks < 0)
+        return false;
+    read_rest(out, copy + length);
+    return read_form(&out->form, form) && read_target(&out->target, target);
+}
+
+int kn_bundle_label_rank(const char *text, size_t size, void *target)
+{
+    kn_bundle_label label;
+    if (!kn_bundle_label_read(&label, text, size) ||
+        (label.blocks != 0 && label.blocks != KN_ARGUMENT_BLOCKS))
+        return 0;
+    return kn_target_fit(&label.target, label.form, target);
+}

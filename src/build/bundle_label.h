@@ -1,0 +1,27 @@
+/* build/bundle_label.h - what a bundle says of a row: for what the code was made, and with what. As text:
+ *
+ *   cuda:sm_90 binary blocks=1          with the key, which row it is
+ *   generator 1-89ab...                 who wrote the source; not there for modules that need no generator
+ *   compiler nvrtc 65be0d...            who compiled it
+ */
+#ifndef KN_BUILD_BUNDLE_LABEL_H
+#define KN_BUILD_BUNDLE_LABEL_H
+
+#include "base/str.h"
+#include "base/target.h"
+
+typedef struct kn_bundle_label {
+    kn_target target;
+    kn_code_form form;
+    int blocks; /* KN_ARGUMENT_BLOCKS of the library that made it; 0: a module's, whose arguments are the user's */
+    char generator[96], compiler[256]; /* for people alone */
+} kn_bundle_label;
+
+void kn_bundle_label_write(kn_str *out, const kn_bundle_label *label);
+/* False where it is none, or of a target that is not known here. */
+bool kn_bundle_label_read(kn_bundle_label *out, const char *text, size_t size);
+
+/* How well code with such a label serves a target (a kn_target *) here: 0 where it cannot. A kn_bundle_rank. */
+int kn_bundle_label_rank(const char *text, size_t size, void *target);
+
+#endif
