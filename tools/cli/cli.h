@@ -16,10 +16,10 @@ typedef struct cli_list {
 } cli_list;
 
 typedef struct cli_options {
-    cli_list positional, outputs, types, axes;
+    cli_list positional, outputs, types, axes, archs, hosts, includes;
     const char *target, *arch, *name, *preamble, *dtype, *shape, *size, *order, *reduce_type, *row, *sweep,
-        *size_scale, *seconds;
-    int repeat;
+        *size_scale, *seconds, *check;
+    int repeat, jobs, time, memory;
     bool help, json, fast_math, no_fma, keepdims, list, explain;
 } cli_options;
 
@@ -34,7 +34,8 @@ enum {
     CLI_REDUCE = 64,
     CLI_OPERATIONS = 128,
     CLI_EVAL = 256,
-    CLI_ALL = 511
+    CLI_BAKE = 512,
+    CLI_ALL = 1023
 };
 
 typedef struct cli_command {
@@ -153,5 +154,10 @@ int cli_operations_run(const cli_options *options);
 int cli_info_run(const cli_options *options);
 int cli_cache_run(const cli_options *options);
 int cli_bench_run(const cli_options *options);
+int cli_bake_run(const cli_options *options);
+
+/* What a record says of the call that such words define: `map` or `reduce` and what follows them for `kiln explain`. *out
+ * is to be freed, after a failure too. */
+int cli_record_lines(char **out, const cli_options *options);
 
 #endif

@@ -71,6 +71,28 @@ const cli_command cli_commands[] = {
      "  list   its kernels, newest first\n"
      "  clear  removes every kernel\n",
      1, 1, cli_cache_run},
+    {CLI_BAKE, "bake",
+     "RECORD... -o BUNDLE | --check BUNDLE RECORD... | --list BUNDLE... | merge BUNDLE... -o BUNDLE | diff "
+     "BUNDLE BUNDLE",
+     "compile recorded kernels into a bundle, for any targets, without a device",
+     "A RECORD is what a program wrote where KILN_RECORD named a file, or is written by hand: lines of words "
+     "as\n"
+     "for `kiln explain`, quoted as in a shell, such as\n"
+     "\n"
+     "  map 'T x, T y' 'T z' 'z = x + y' 'float32[1000]' 'float32[1000]' --name add\n"
+     "  reduce 'T x' 'T y' x 'a + b' 'y = a' 0 'float32[200,300]' --axis 0\n"
+     "\n"
+     "Of each line those targets are compiled on which such a call needs it. What fails is named, the rest "
+     "is\n"
+     "written, and the exit code is 1. The same records and compilers give the same bytes. merge makes one "
+     "bundle\n"
+     "of several: of equal kernels that of the first. diff names what one has and the other has not, or "
+     "otherwise.\n"
+     "\n"
+     "  KILN_RECORD=app.record ./app\n"
+     "  kiln bake app.record --arch sm_80,sm_90,sm_100,ptx --host x86-64-v3 -o app.kiln\n"
+     "  KILN_BUNDLE_PATH=app.kiln KILN_COMPILE=never ./app\n",
+     1, -1, cli_bake_run},
     {CLI_BENCH, "bench", "", "measure the rows of bench/README.md, each beside its floor",
      "Every row's result is checked. The floor is a hand-written kernel with the same reads and writes.\n"
      "Without --row the sweeps over sizes, chains, permutations, splits of reductions and lengths of rows\n"

@@ -71,6 +71,23 @@ static const option table[] = {
     {"seconds", "S", "how long each row is measured; default 0.25, of a sweep 0.02", TEXT, MEMBER(seconds),
      CLI_BENCH},
     {"list", NULL, "print the rows there are", FLAG, MEMBER(list), CLI_BENCH},
+    {"o", "FILE", "the bundle that is written", LIST, MEMBER(outputs), CLI_BAKE},
+    {"arch", "ARCH[,ARCH...]",
+     "CUDA targets: sm_90, sm_90a, sm_100f; compute_90 for PTX of this and later devices, or ptx for that of "
+     "the newest of the others; may be given again",
+     LIST, MEMBER(archs), CLI_BAKE},
+    {"host", "ARCH[,ARCH...]", "processors: x86-64-v3, or host for this machine's; may be given again", LIST,
+     MEMBER(hosts), CLI_BAKE},
+    {"jobs", "N", "kernels that are compiled at the same time; default: as many as there are processors",
+     NUMBER, MEMBER(jobs), CLI_BAKE},
+    {"time", "S", "seconds that a kernel may take; default 300", NUMBER, MEMBER(time), CLI_BAKE},
+    {"memory", "MIB", "MiB that a kernel's compiler may take; default 4096", NUMBER, MEMBER(memory),
+     CLI_BAKE},
+    {"include", "FOLDER", "where headers of raw modules lie; may be given again", LIST, MEMBER(includes),
+     CLI_BAKE},
+    {"check", "BUNDLE", "compile nothing: say which kernels of the records this bundle lacks, and fail", TEXT,
+     MEMBER(check), CLI_BAKE},
+    {"list", NULL, "print what is in the bundles", FLAG, MEMBER(list), CLI_BAKE},
     {"json", NULL, "print one JSON object", FLAG, MEMBER(json), CLI_ALL},
     {"help", NULL, "print this text", FLAG, MEMBER(help), CLI_ALL},
 };
@@ -155,6 +172,15 @@ static int read_option(cli_options *out, const cli_command *command, int argc, c
     return store_option(out, command, o, value);
 }
 
+static const size_t lists[] = {MEMBER(positional), MEMBER(outputs), MEMBER(types),   MEMBER(axes),
+                               MEMBER(archs),      MEMBER(hosts),   MEMBER(includes)};
+enum { LISTS = sizeof lists / sizeof *lists };
+
+static cli_list *list_of(cli_options *options, size_t l)
+{
+    return (cli_list *)(void *)((char *)options + lists[l]);
+}
+
 static bool make_list(cli_list *list, int capacity)
 {
     list->items = calloc((size_t)capacity + 1, sizeof *list->items);
@@ -163,12 +189,13 @@ static bool make_list(cli_list *list, int capacity)
 
 int cli_options_read(cli_options *out, const cli_command *command, int argc, char **argv)
 {
-    memset(out, 0, sizeof *out);
-    if (!make_list(&out->positional, argc) || !make_list(&out->outputs, argc) ||
-        !make_list(&out->types, argc) || !make_list(&out->axes, argc))
-        return cli_usage_error(command->name, "has no memory for %d words", argc);
-    bool options_end = false;
+    bool has_memory = true, options_end = false;
     int code = CLI_OK;
+    memset(out, 0, sizeof *out);
+    for (size_t l = 0; l < LISTS; l++)
+        has_memory = has_memory && make_list(list_of(out, l), argc);
+    if (!has_memory)
+        return cli_usage_error(command->name, "has no memory for %d words", argc);
     for (int i = 0; i < argc && code == CLI_OK; i++) {
         if (!options_end && strcmp(argv[i], "--") == 0)
             options_end = true;
@@ -182,8 +209,6 @@ int cli_options_read(cli_options *out, const cli_command *command, int argc, cha
 
 void cli_options_free(cli_options *options)
 {
-    free(options->positional.items);
-    free(options->outputs.items);
-    free(options->types.items);
-    free(options->axes.items);
+    for (size_t l = 0; l < LISTS; l++)
+        free(list_of(options, l)->items);
 }

@@ -75,13 +75,13 @@ static int check_usage(const text_command *command, const cli_options *options, 
     return cli_shape_check(command->name, options);
 }
 
-static int run_form(const text_command *command, const cli_options *options, bool reduces)
+/* The answers, to be freed after a failure too. */
+static int find_texts(char **text, const text_command *command, const cli_options *options, bool reduces)
 {
     const char *target = options->arch ? options->arch : options->target;
     cli_call call = CLI_CALL_INIT;
     kiln_call_options how = KILN_CALL_OPTIONS_INIT;
     int axes[KILN_MAX_NDIM];
-    char *text[MOST_TEXTS] = {NULL};
     int code = check_usage(command, options, reduces);
     if (code == CLI_OK)
         code = cli_axes_read(axes, &how.n_axes, command->name, options);
@@ -103,12 +103,8 @@ static int run_form(const text_command *command, const cli_options *options, boo
         status = cli_call_make_outputs(&call, options, KILN_DEVICE_HOST);
     if (status == KILN_OK)
         status = ask(text, command, &call, &how, target);
-    if (status == KILN_OK)
-        (options->json ? print_json : print_texts)(command, text);
-    else
+    if (status != KILN_OK)
         code = cli_library_error(options);
-    for (int t = 0; t < MOST_TEXTS; t++)
-        free(text[t]);
     cli_call_free(&call);
     return code;
 }
@@ -116,8 +112,29 @@ static int run_form(const text_command *command, const cli_options *options, boo
 static int run(const text_command *command, const cli_options *options)
 {
     cli_options words = *options;
+    char *text[MOST_TEXTS] = {NULL};
     bool reduces = take_form(&words);
-    return run_form(command, &words, reduces);
+    int code = find_texts(text, command, &words, reduces);
+    if (code == CLI_OK)
+        (options->json ? print_json : print_texts)(command, text);
+    for (int t = 0; t < MOST_TEXTS; t++)
+        free(text[t]);
+    return code;
+}
+
+static kiln_status record(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
+                          const kiln_arg *in, int n_in, const kiln_call_options *call, const char *target)
+{
+    (void)target; /* all of them are answered */
+    return kiln_kernel_record(out, kernel, outs, n_out, in, n_in, call);
+}
+
+int cli_record_lines(char **out, const cli_options *options)
+{
+    static const text_command command = {"bake", 1, {"record"}, {record}};
+    cli_options words = *options;
+    bool reduces = take_form(&words);
+    return find_texts(out, &command, &words, reduces);
 }
 
 int cli_source_run(const cli_options *options)

@@ -1,0 +1,177 @@
+"""Records, bakes, and programs that run on bundles alone."""
+import json
+import os
+import re
+import stat
+import subprocess
+import unittest
+
+from commanding import CommandCase, floats, main, npy_bytes
+
+HAND = """# written by hand
+map 'T x, T y' 'T z' 'z = x + y' 'float32[1000]' 'float32[1000]' --name add
+
+map "T x, T y" 'T z' z\\ =\\ x*y 'int32[1000]' 'int32[1000]' --name mul
+reduce 'T x' 'T y' x 'a + b' 'y = a' 0 'float32[200,300]' --axis 0 --name columns
+"""
+
+# A C++ compiler that does as kernels' texts say, and else what the real one does.
+COMPILER = """#!/bin/sh
+for word; do source=$word; done
+for word; do case $word in *.cpp) source=$word ;; esac; done
+if grep -q PLEASE_HANG "$source" 2>/dev/null; then sleep 1000; fi
+if grep -q PLEASE_CRASH "$source" 2>/dev/null; then kill -KILL $PPID; sleep 1000; fi
+if grep -q PLEASE_HOG "$source" 2>/dev/null; then
+    python3 -c 'import time; x = bytearray(1 << 30); time.sleep(1000)'
+fi
+exec REAL "$@"
+"""
+
+
+class Bake(CommandCase):
+    def record(self, text=HAND, name="hand.record"):
+        (self.folder / name).write_text(text)
+        return name
+
+    def disagrees(self, *words):
+        """What a command prints that looked, and found something missing or otherwise."""
+        run = self.kiln(*words)
+        self.assertEqual((run.returncode, run.stderr), (1, ""), run.stdout)
+        return run.stdout
+
+    def listed(self, bundle):
+        return json.loads(self.ok("bake", "--list", bundle, "--json"))["kernels"]
+
+    def test_twice_the_same_bytes(self):
+        record = self.record()
+        said = self.ok("bake", record, "--host", "x86-64-v3,host", "--jobs", "3", "-o", "a.kiln")
+        self.assertRegex(said, r"^a.kiln: \d of \d kernels, \d+ bytes\n$")
+        self.ok("bake", record, record, "--host", "host", "--host", "x86-64-v3", "--jobs", "1", "-o", "b.kiln")
+        self.assertEqual((self.folder / "a.kiln").read_bytes(), (self.folder / "b.kiln").read_bytes())
+        self.assertEqual({k["name"] for k in self.listed("a.kiln")}, {"add", "mul", "columns"})
+        self.assertTrue(all(k["usable"] and k["compiler"] and k["key"] for k in self.listed("a.kiln")))
+        self.assertEqual(self.ok("bake", "diff", "a.kiln", "b.kiln"), "")
+        self.assertEqual([p.name for p in self.folder.iterdir() if p.name.endswith(".new")], [])
+
+    def test_every_architecture_without_a_device(self):
+        if not os.environ.get("KILN_REQUIRE_NVRTC") and self.kiln("bake", self.record(), "--arch", "sm_90", "-o",
+                                                                  "x.kiln").returncode:
+            raise unittest.SkipTest("no NVRTC")
+        record = self.record(HAND.splitlines()[1] + "\n")
+        archs = "sm_75,sm_80,sm_86,sm_89,sm_90,sm_90a,sm_100,sm_100f,sm_103f,sm_120,sm_121,ptx"
+        self.ok("bake", record, "--arch", archs, "-o", "a.kiln", CUDA_VISIBLE_DEVICES="")
+        self.ok("bake", record, "--arch", archs, "-o", "b.kiln")
+        self.assertEqual((self.folder / "a.kiln").read_bytes(), (self.folder / "b.kiln").read_bytes())
+        self.assertEqual({k["target"] for k in self.listed("a.kiln")},
+                         set(archs.replace("ptx", "compute_121").split(",")))
+        self.ok("bake", "--check", "a.kiln", record, "--arch", "sm_75,sm_86,sm_89,sm_90,sm_100,sm_103,sm_120,sm_121")
+        code = self.disagrees("bake", "--check", "a.kiln", record, "--arch", "sm_87,sm_88,sm_110")
+        self.assertEqual(code.count("missing: add (array:float32 array:float32 array:float32) for sm_"), 3)
+
+    def test_a_program_is_recorded_and_runs_on_the_bundle_alone(self):
+        (self.folder / "x.npy").write_bytes(npy_bytes("<f4", (3,), floats(1, 2, 3)))
+        words = ("map", "T x, T y", "T z", "z = x * y", "x.npy", "x.npy", "-o", "z.npy", "--target", "host")
+        self.ok(*words, KILN_RECORD="app.record")
+        self.ok(*words, KILN_RECORD="app.record")  # another process adds what it used
+        lines = (self.folder / "app.record").read_text().splitlines()
+        self.assertTrue(lines and all(line.startswith("record/1 ") for line in lines))
+        self.assertEqual(stat.S_IMODE((self.folder / "app.record").stat().st_mode), 0o600)
+        self.ok("bake", "app.record", "--host", "host", "-o", "app.kiln")
+        alone = {"KILN_CACHE": "off", "KILN_COMPILE": "never", "PATH": "/nonexistent", "KILN_CXX": "/nonexistent"}
+        self.refused(1, *words, **alone)
+        os.remove(self.folder / "z.npy")
+        self.ok(*words, KILN_BUNDLE_PATH="app.kiln", **alone)
+        self.assertEqual((self.folder / "z.npy").read_bytes()[-12:], floats(1, 4, 9))
+
+    def test_what_misses_is_named(self):
+        (self.folder / "x.npy").write_bytes(npy_bytes("<f4", (3,), floats(1, 2, 3)))
+        said = self.refused(1, "map", "T x", "T y", "y = x - 7", "x.npy", "-o", "y.npy", "--target", "host", "--name",
+                            "minus", KILN_COMPILE="never")
+        for expected in ("minus (array:float32 array:float32)", "host:", "KILN_COMPILE=never", "kiln bake"):
+            self.assertIn(expected, said)
+
+    def test_hanging_crashing_and_greedy_kernels_are_named(self):
+        real = next(path for path in (f"{folder}/{name}" for name in ("g++", "c++", "clang++")
+                                      for folder in os.environ["PATH"].split(":")) if os.access(path, os.X_OK))
+        compiler = self.folder / "cxx"
+        compiler.write_text(COMPILER.replace("REAL", real))
+        compiler.chmod(0o700)
+        record = self.record(HAND + "".join(
+            f"map 'T x' 'T y' 'y = x; // PLEASE_{word}' 'float32[10]' --name {word.lower()}\n"
+            for word in ("HANG", "CRASH", "HOG")) + "map 'T x' 'T y' 'y = nonsense' 'float32[10]' --name wrong\n")
+        run = self.kiln("bake", record, "--host", "host", "--time", "5", "--memory", "900", "--jobs", "2", "-o", "a.kiln",
+                        KILN_CXX=str(compiler))
+        self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+        for name, why in (("hang", "took more than 5 s"), ("crash", "crashed"), ("hog", "took more than 900 MiB"),
+                          ("wrong", "nonsense")):
+            self.assertRegex(run.stderr, rf"kiln: {name} \(array:float32 array:float32\) for \S+: .*{why}")
+        self.assertIn("3 of 7 kernels", run.stdout)
+        self.assertEqual({k["name"] for k in self.listed("a.kiln")}, {"add", "mul", "columns"})
+        left = [line for line in subprocess.run(["ps", "-eo", "args"], text=True, capture_output=True).stdout.splitlines()
+                if str(self.folder) in line]
+        self.assertEqual(left, [])
+
+    def test_merge_and_diff(self):
+        lines = HAND.splitlines()
+        for name, line in (("a", lines[1]), ("b", lines[3])):
+            self.ok("bake", self.record(line + "\n", name), "--host", "host", "-o", f"{name}.kiln")
+        self.ok("bake", self.record("\n".join(lines[1:4]), "both"), "--host", "host", "-o", "both.kiln")
+        self.ok("bake", "merge", "b.kiln", "a.kiln", "-o", "merged.kiln")
+        self.assertEqual((self.folder / "both.kiln").read_bytes(), (self.folder / "merged.kiln").read_bytes())
+        said = self.disagrees("bake", "diff", "a.kiln", "b.kiln")
+        self.assertEqual(re.findall(r"^([-+!]) (\w+)", said, re.M), [("-", "add"), ("+", "mul")])
+        said = json.loads(self.disagrees("bake", "diff", "both.kiln", "b.kiln", "--json"))
+        self.assertEqual([d["name"] for d in said["differences"]], ["add"])
+        said = json.loads(self.disagrees("bake", "--check", "a.kiln", "both", "--host", "host", "--json"))
+        self.assertEqual((said["needed"], [m["name"] for m in said["missing"]]), (2, ["mul"]))
+
+    def test_lines_of_processes_that_died(self):
+        self.ok("explain", "T x", "T y", "y = x")
+        (self.folder / "x.npy").write_bytes(npy_bytes("<f4", (3,), floats(1, 2, 3)))
+        self.ok("map", "T x", "T y", "y = x + 3", "x.npy", "-o", "y.npy", "--target", "host", KILN_RECORD="r")
+        whole = (self.folder / "r").read_bytes()
+        (self.folder / "r").write_bytes(whole[:-30])
+        self.ok("map", "T x", "T y", "y = x + 4", "x.npy", "-o", "y.npy", "--target", "host", KILN_RECORD="r")
+        run = self.kiln("bake", "r", "--host", "host", "-o", "r.kiln", "--json")
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("1 line of a process that died", run.stderr)
+        self.assertEqual(json.loads(run.stdout)["damaged_lines"], 1)
+
+    def test_wrong_usage(self):
+        record = self.record()
+        wrong = [
+            (["bake", record, "-o", "x"], "needs --arch or --host"),
+            (["bake", record, "--arch", "sm_90"], "needs one -o"),
+            (["bake", record, "--arch", "sm_12", "-o", "x"], "sm_12"),
+            (["bake", record, "--arch", "x86-64-v3", "-o", "x"], "no target of that kind"),
+            (["bake", record, "--host", "sm_90", "-o", "x"], "no target of that kind"),
+            (["bake", record, "--arch", "ptx", "-o", "x"], "compute_90"),
+            (["bake", record, "--host", "host", "--jobs", "0", "-o", "x"], "--jobs"),
+            (["bake", "merge", "-o", "x"], "merge BUNDLE"),
+            (["bake", "diff", "a"], "diff BUNDLE BUNDLE"),
+            (["bake", "--list", "a", "-o", "x"], "no -o"),
+        ]
+        for words, expected in wrong:
+            with self.subTest(words=words):
+                self.assertIn(expected, self.refused(2, *words))
+
+    def test_what_cannot_be_read_is_named(self):
+        (self.folder / "broken.kiln").write_bytes(b"KILNBNDL and so on")
+        for words, expected in [
+                (("bake", "none", "--host", "host", "-o", "x"), "none: No such file"),
+                (("bake", self.record("map 'T x"), "--host", "host", "-o", "x"), "a quote does not end"),
+                (("bake", self.record("record this", "b"), "--host", "host", "-o", "x"), "begins with map or reduce"),
+                (("bake", self.record("map 'T x' 'T y'", "c"), "--host", "host", "-o", "x"), "in c"),
+                (("bake", self.record("# nothing", "d"), "--host", "host", "-o", "x"), "nothing in the records"),
+                (("bake", "broken.kiln", "--host", "host", "-o", "x"), "broken.kiln"),
+                (("bake", "--list", "broken.kiln"), "was cut off"),
+                (("bake", "--check", "broken.kiln", self.record(HAND, "f"), "--host", "host"), "was cut off"),
+                (("bake", "merge", "broken.kiln", "-o", "x"), "was cut off"),
+                (("bake", self.record(HAND, "e"), "--host", "host", "-o", "no/folder/x"), "no/folder/x: No such file"),
+        ]:
+            with self.subTest(words=words):
+                self.assertIn(expected, self.refused(1, *words))
+
+
+if __name__ == "__main__":
+    main()
