@@ -606,6 +606,11 @@ EXPORT int cuDeviceGetAttribute(int *value, int attribute, int device)
     ENTER();
     if (device < 100 || device >= 100 + fake.device_count)
         return leave(INVALID_DEVICE);
+    const char *capability = getenv("FAKE_CUDA_CAPABILITY");
+    if (capability && (attribute == 75 || attribute == 76)) {
+        *value = attribute == 75 ? atoi(capability) / 10 : atoi(capability) % 10;
+        return leave(OK);
+    }
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (values[i].attribute == attribute) {
             *value = values[i].value;

@@ -1,0 +1,57 @@
+/* The options of a call, read once. */
+#include "kernel/kernel.h"
+
+#include <string.h>
+
+#include "base/error.h"
+
+/* size and shape, which say the same thing: how much is walked where no array does. */
+static kiln_status check_extent(const kiln_call_options *o)
+{
+    if (o->size < 0)
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.size: %lld was given; 0 or more was expected (0: from the arrays)",
+                        (long long)o->size);
+    if (!o->shape && o->ndim != 0)
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.ndim: %d was given, but options.shape is NULL; its extents were expected",
+                        o->ndim);
+    if (o->shape && o->size > 0)
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.size: %lld was given beside options.shape; one of the two was expected",
+                        (long long)o->size);
+    if (!o->shape)
+        return KILN_OK;
+    kiln_status status = kn_array_check_shape(KILN_BOOL, o->ndim, o->shape);
+    if (status != KILN_OK)
+        kn_error_context("options.shape");
+    return status;
+}
+
+kiln_status kn_call_options_read(kiln_call_options *out, const kiln_call_options *given)
+{
+    *out = (kiln_call_options)KILN_CALL_OPTIONS_INIT;
+    if (!given)
+        return KILN_OK;
+    if (given->struct_size == 0 || given->struct_size > sizeof *out)
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.struct_size: %zu was given; start from KILN_CALL_OPTIONS_INIT",
+                        given->struct_size);
+    memcpy(out, given, given->struct_size);
+    if (out->flags & ~(unsigned)(KILN_CALL_NO_COMPILE | KILN_CALL_KEEPDIMS))
+        return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_CALL_* are known",
+                        out->flags);
+    if (out->order != KILN_ORDER_C && out->order != KILN_ORDER_KEEP)
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.order: %d was given; KILN_ORDER_C or KILN_ORDER_KEEP was expected",
+                        (int)out->order);
+    if (out->block < 0) /* how many are too many is the target's to say */
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.block: %d was given; 0 (kiln's choice) or a number of threads was expected",
+                        out->block);
+    if (out->n_axes < 0 || out->n_axes > KILN_MAX_NDIM || (!out->axes && out->n_axes > 0))
+        return kn_error(KILN_ERROR_INVALID,
+                        "options.n_axes: %d was given, and axes %s; 0 to %d were expected", out->n_axes,
+                        out->axes ? "an array" : "NULL", out->axes ? KILN_MAX_NDIM : 0);
+    return check_extent(out);
+}
