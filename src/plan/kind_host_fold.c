@@ -19,9 +19,9 @@ enum {
     STRUCT_LANES = 16, /* of structs, which take longer, so that more of them are under way */
     SHORT_ROW = 24,    /* elements, up to which results lie side by side even if elements are nearer */
     NARROW = 256,      /* elements side by side, for which several steps of few results are taken at once */
-    CHUNK = 1 << 17,   /* elements of a chunk, about; and */
+    CHUNK = 1 << 15,   /* elements of a chunk, about; and */
     CHUNK_STEPS = 256, /* steps at least, so that partials stay few beside the elements */
-    GRAIN = 1 << 15    /* elements that are worth another thread */
+    GRAIN = 1 << 14    /* elements that are worth another thread: 1 us for those that watch */
 };
 
 /* The kind's field. */

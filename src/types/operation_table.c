@@ -56,7 +56,7 @@
 #define GREATER_NUMBER "a >= b || b != b ? a : b"
 
 #define RANGE                                                                                                \
-    "struct range { T low, high; typedef kn_members<&range::low, &range::high> kn_fields; };\n"              \
+    "struct range { T low, high; };\n"                                                                       \
     "__device__ __forceinline__ range both(const range a, const range b) {\n"                                \
     "    return {a.low <= b.low || a.low != a.low ? a.low : b.low,\n"                                        \
     "            a.high >= b.high || a.high != a.high ? a.high : b.high};\n"                                 \
@@ -66,7 +66,7 @@
  * each: g++ 12 makes no vectors of three that are combined, which take ten times as long. Where b's elements
  * follow a's no indices are compared. */
 #define BEST(after)                                                                                          \
-    "struct best { T value; _index at; typedef kn_members<&best::value, &best::at> kn_fields; };\n"          \
+    "struct best { T value; _index at; };\n"                                                                 \
     "__device__ __forceinline__ best better(const best a, const best b, const bool follows) {\n"             \
     "    if (follows) {\n"                                                                                   \
     "        const bool stays = b.value " after " a.value || a.value != a.value;\n"                          \
@@ -98,10 +98,7 @@
 #define MOMENTS(wide, real, product, sum)                                                                    \
     "typedef " wide " W;\n"                                                                                  \
     "typedef " real " R;\n"                                                                                  \
-    "struct moments {\n"                                                                                     \
-    "    R n; W pilot, offset; R squares;\n"                                                                 \
-    "    typedef kn_members<&moments::n, &moments::pilot, &moments::offset, &moments::squares> kn_fields;\n" \
-    "};\n"                                                                                                   \
+    "struct moments { R n; W pilot, offset; R squares; };\n"                                                 \
     "__device__ __forceinline__ R product_of(const W u, const W v) { return " product "; }\n"                \
     "__device__ __forceinline__ R sum_of(const W u) { return " sum "; }\n"                                   \
     "__device__ __forceinline__ moments join(const moments a, const moments b) {\n"                          \

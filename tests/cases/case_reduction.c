@@ -185,6 +185,64 @@ static void every_length(void)
 
 /* The sums of w[r] * x[r, c], w first: where it stands still its address says nothing of x's, which begins off a
  * vector's boundary. */
+/* Structs of all kinds: the host keeps members by themselves where there is nothing but members. */
+static void any_struct(void)
+{
+    static const struct {
+        const char *what, *definition, *map, *place;
+    } structs[] = {
+        {"members of all sizes",
+         "struct best { char tag; float value; bool is; long long at; unsigned short n; };",
+         "best{'a', x, true, _J, 1}", "at"},
+        {"eight members", "struct best { float value; long long at; double a, b, c; int d, e, f; };",
+         "best{x, _J, 1, 2, 3, 4, 5, 6}", "at"},
+        {"nine members", "struct best { float value; long long at; double a, b, c; int d, e, f, g; };",
+         "best{x, _J, 1, 2, 3, 4, 5, 6, 7}", "at"},
+        {"an array", "struct best { float value[2]; long long at; };", "best{{x, x}, _J}", "at"},
+        {"an array of one", "struct best { float value[1]; long long at; };", "best{{x}, _J}", "at"},
+        {"a struct inside", "struct place { long long at, n; }; struct best { float value; place on; };",
+         "best{x, {_J, 1}}", "on.at"},
+        {"a base", "struct place { long long at; }; struct best : place { float value; };", "best{{_J}, x}",
+         "at"},
+        {"a base alone", "struct pair { float value; long long at; }; struct best : pair {};",
+         "best{{x, _J}}", "at"},
+        {"an empty base", "struct none {}; struct best : none { float value; long long at; };",
+         "best{{}, x, _J}", "at"},
+        {"fields of bits",
+         "struct best { float value; long long at : 40; unsigned is : 1; };\n"
+         "__device__ best made(float v, long long j) { best b; b.value = v; b.at = j; b.is = 1; return b; }",
+         "made(x, _J)", "at"},
+        {"constructors",
+         "struct best { float value; long long at; best() = default;\n"
+         "__device__ best(float v, long long j) : value(v), at(j) {} };",
+         "best(x, _J)", "at"},
+    };
+    for (size_t d = 0; d < sizeof structs / sizeof *structs && !in_trouble(); ++d) {
+        static const shape rows = {2, {5, 700}};
+        bool has_array = strstr(structs[d].definition, "value[") != NULL;
+        kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+        char preamble[1000], post[100];
+        kernels k = {NULL, NULL};
+        snprintf(preamble, sizeof preamble,
+                 "%s\n__device__ float value_of(const best &a) { return a.value%s; }\n"
+                 "__device__ best better(const best &a, const best &b) {\n"
+                 "    const float v = value_of(a), w = value_of(b);\n"
+                 "    if (w > v || (w == v && b.%s < a.%s)) return b;\n    return a;\n}",
+                 structs[d].definition, has_array ? "[0]" : "", structs[d].place, structs[d].place);
+        snprintf(post, sizeof post, "value = value_of(a); at = a.%s", structs[d].place);
+        options.preamble = preamble;
+        options.reduce_type = "best";
+        succeeded(
+            kiln_reduction_create(&k.sum, "T x", "float64 y", "x", "a + b", "y = a", "0", "total", NULL),
+            structs[d].what);
+        succeeded(kiln_reduction_create(&k.best, "T x", "T value, int64 at", structs[d].map, "better(a, b)",
+                                        post, NULL, "best", &options),
+                  structs[d].what);
+        reduce(&k, &rows, (const int[]){0, 1}, 2);
+        free_kernels(&k);
+    }
+}
+
 static void check_weighted(kiln_kernel *dot, int64_t rows, int64_t columns, int axis)
 {
     const shape all = {2, {rows, columns + 1}}, few = {2, {rows, 1}};
@@ -385,6 +443,7 @@ static void texts_that_do_not_fit(void)
 }
 
 const test_case reduction_cases[] = {{"every_axis", every_axis, 0},
+                                     {"any_struct", any_struct, 0},
                                      {"every_length", every_length, 0},
                                      {"weights_that_stand_still", weights_that_stand_still, 0},
                                      {"structs_of_any_size", structs_of_any_size, 0},
