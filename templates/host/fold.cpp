@@ -260,7 +260,9 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
         kn_numbers[kn_k] = kn_k;
 
     /* kn_n steps from kn_row on, for each neighbour in registers, so that the loop over neighbours becomes vectors; of structs as well. */
-    const auto kn_fold_loop = [&](auto kn_n, auto kn_before, auto kn_order, const long long kn_to, const kn_place &kn_row, const long long kn_width) {
+    const auto kn_fold_loop_of = [&](auto kn_n, auto kn_before, auto kn_order, const long long kn_to, const kn_place kn_row, const long long kn_width,
+                                     const kn_place kn_down, const kn_place kn_along, const kn_values kn_side, const ${index} *const kn_first_index) {
+        const kn_args kn = *kn_given; /* like what is given by value: a byte that is stored could be one of these, for all that compilers know */
 KN_INDEPENDENT
         for (long long kn_k = 0; kn_k < kn_width; ++kn_k) {
             const auto kn_one = [&](${type} &kn_x, const long long kn_j) __attribute__((always_inline)) {
@@ -275,6 +277,9 @@ KN_INDEPENDENT
             kn_side.put(kn_to + kn_k, kn_all);
         }
     };
+    const auto kn_fold_loop = [&](auto kn_n, auto kn_before, auto kn_order, const long long kn_to, const kn_place &kn_row, const long long kn_width) {
+        kn_fold_loop_of(kn_n, kn_before, kn_order, kn_to, kn_row, kn_width, kn_down, kn_along, kn_side, kn_first_index);
+    };
     const auto kn_fold_steps = [&](auto kn_n, auto kn_order, const kn_place &kn_row, const long long kn_width, const bool kn_is_first) {
         if (kn_is_first)
             kn_fold_loop(kn_n, kn_bool<false>(), kn_order, 0, kn_row, kn_width);
@@ -283,7 +288,7 @@ KN_INDEPENDENT
     };
     /* Both of kn_width values, and of so many groups of them: in pairs, the first with the one behind the middle. These are functions:
      * where each call is a loop of its own, they take more of the compiler's time than all else. */
-    const auto kn_fold_pair = [&](const kn_values &kn_in, const long long kn_to, const long long kn_from,
+    const auto kn_fold_pair = [&](const kn_values kn_in, const long long kn_to, const long long kn_from,
                                   const long long kn_width) __attribute__((noinline)) {
 KN_INDEPENDENT
         for (long long kn_k = 0; kn_k < kn_width; ++kn_k)
@@ -300,14 +305,14 @@ KN_INDEPENDENT
         kn_side.put(0, kn_some_values<kn_few>::fold(kn_side, 0, 1, ${fold}));
     };
     /* So many steps stand behind the first kn_top: what comes of them is paired. */
-    const auto kn_fold_series = [&](const long long kn_to) __attribute__((noinline)) {
+    const auto kn_fold_series = [&](const kn_values kn_side, const long long kn_to) __attribute__((noinline)) {
 KN_INDEPENDENT
         for (long long kn_k = kn_to; kn_k < kn_to + kn_most; ++kn_k)
             kn_side.put(kn_k, kn_some_values<kn_series>::fold(kn_side, kn_k, kn_most, ${fold}));
     };
     const auto kn_pair_up = [&](const int kn_new) {
         if (kn_new == kn_series)
-            kn_fold_series(kn_top * kn_most);
+            kn_fold_series(kn_side, kn_top * kn_most);
         else
             kn_fold_groups(kn_side, kn_top * kn_most, kn_new, kn_most);
         ++kn_top;
