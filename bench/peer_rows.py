@@ -207,6 +207,26 @@ def ten(m, x, k):
     return m.exp(-r) * d / r
 
 
+def turned(x, *order):
+    return x.permute(order) if hasattr(x, "permute") else x.transpose(order)
+
+
+# New elementwise kernels of 2^20 elements: inputs, the views of them that are the operands, what is computed of these and a number that nobody has used before, and
+# the same as CuPy's texts, where '#' is the number.
+NEW_MAPS = {
+    "C1": ([("f4", "1048576")], lambda x: (x,), lambda k, x: (x * k) ** 2 - x / (x * k + 1),
+           ("T x", "T z", "T q = x * (T)#; z = q * q - x / (q + (T)1)")),
+    "C1b": ([("f4", "1024,1024"), ("f4", "1024,1")], lambda x, y: (x, y), lambda k, x, y: x + y * k, ("T x, T y", "T z", "z = x + y * (T)#")),
+    "C1t": ([("f4", "1024,1024")], lambda x: (turned(x, 1, 0),), lambda k, x: x * k, ("T x", "T y", "y = x * (T)#")),
+    "C1u": ([("u1", "1024,1024")], lambda x: (turned(x, 1, 0),), lambda k, x: x * k, ("T x", "T y", "y = x * (T)#")),
+    "C1o": ([("f4", "1023,1021")], lambda x: (turned(x, 1, 0),), lambda k, x: x * k, ("T x", "T y", "y = x * (T)#")),
+    "C1s": ([("f4", "1025,1025")], lambda x: (x[1:, 1:], x[:-1, :-1]), lambda k, x, y: (x - y) * k, ("T x, T y", "T z", "z = (x - y) * (T)#")),
+    "C1p": ([("f4", "1026,1026")], lambda x: (x[1:-1, 1:-1], x[:-2, 1:-1], x[2:, 1:-1], x[1:-1, :-2], x[1:-1, 2:]),
+            lambda k, c, n, s, w, e: c - (n + s + w + e) * k, ("T c, T n, T s, T w, T e", "T z", "z = c - (n + s + w + e) * (T)#")),
+    "C1i": ([("u1", "3,1024,1024")], lambda x: (turned(x, 1, 2, 0),), None, ("uint8 x", "float16 y", "y = (float)x * (float)#")),
+}
+
+
 # New fused kernels, of an input and a number that nobody has used before; of 2^20 elements and of (1024, 1024).
 NEW_FUSED = {
     "C3": ("1048576", ten),

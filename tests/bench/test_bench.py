@@ -100,15 +100,16 @@ class Bench(unittest.TestCase):
         self.assertNotIn("paper:1e8", listed)  # 4e8, times the scale, at most
 
     def test_calls_and_first_use(self):
-        _, rows = self.rows("H,C1,C2d,C3,C4,C4b,C5")
+        _, rows = self.rows("H,C1,C1s,C2d,C3,C4,C4b,C5")
         found = {row["row"]: row for row in rows}
-        self.assertEqual(set(found), {"H1", "H2", "H4", "H5", "H6", "H7", "H8", "H10", "C1", "C2d", "C3", "C4", "C4b", "C5"})
+        self.assertEqual(set(found), {"H1", "H2", "H4", "H5", "H6", "H7", "H8", "H10", "C1", "C1s", "C2d", "C3", "C4", "C4b", "C5"})
         self.assertGreater(found["C3"]["us"], found["C3"]["compile_ms"] * 1e3)
         self.assertLess(found["C5"]["us"], found["C3"]["us"])  # nothing is compiled
         self.assertEqual(found["H1"]["mode"], "enqueue")
         self.assertIsNone(found["H1"]["gbs"])
         self.assertGreater(found["C1"]["compile_ms"], 0)
         self.assertGreater(found["C1"]["us"], found["C1"]["compile_ms"] * 1e3)
+        self.assertGreater(found["C1s"]["us"], found["C1s"]["compile_ms"] * 1e3)
         self.assertLess(found["C4"]["us"], found["C1"]["us"])
         self.assertLess(found["C4b"]["us"], found["C2d"]["us"])
 

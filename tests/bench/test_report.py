@@ -36,8 +36,9 @@ class Targets(unittest.TestCase):
     def test_calls_and_first_use(self):
         self.assertEqual(self.short(GPU, line("H1", 2.3, floor_us=2.0), line("H2", 2.65, floor_us=2.0)), set())
         self.assertEqual(self.short(GPU, line("H1", 2.4, floor_us=2.0), line("H2", 2.75, floor_us=2.0)), {"H1", "H2"})
-        self.assertEqual(self.short(GPU, line("C1", 22900, floor_us=20000), line("C4", 349)), set())
-        self.assertEqual(self.short(GPU, line("C1", 23100, floor_us=20000), line("C4", 351)), {"C1", "C4"})
+        self.assertEqual(self.short(GPU, line("C1", 27900, floor_us=20000), line("C1", 28000, "jax"), line("C4", 349)), set())
+        self.assertEqual(self.short(GPU, line("C1", 28100, floor_us=20000), line("C1t", 27900, floor_us=20000), line("C1t", 27000, "cupy"),
+                                    line("C4", 351)), {"C1", "C1t", "C4"})
 
     def test_reductions(self):
         self.assertEqual(self.short(GPU, line("R1", 105, floor_us=100), line("R4", 113, floor_us=100), line("R13", 3.9, floor_us=3),

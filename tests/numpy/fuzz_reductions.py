@@ -65,9 +65,11 @@ class Folded:
         size = np.sum(np.abs(x), dtype="f8", **self.how)
         if self.is_whole and np.max(size, initial=0) <= WHOLE_UP_TO[roundoff]:
             return right, None
-        # Where elements repeat (stride 0), so do their roundings, and no chance evens them out: then what is certain.
-        off = margin(self.terms, roundoff) if self.distinct else self.terms * roundoff / (1 - min(self.terms * roundoff, 0.5))
-        return right, size * (off + margin(self.terms, DOUBLE)) * (1.5 if x.dtype.kind == "c" else 1)
+        return right, size * (self.margin(roundoff) + self.margin(DOUBLE)) * (1.5 if x.dtype.kind == "c" else 1)
+
+    def margin(self, roundoff):
+        """Where elements repeat (stride 0), so do their roundings, and no chance evens them out: then what is certain."""
+        return margin(self.terms, roundoff) if self.distinct else self.terms * roundoff / (1 - min(self.terms * roundoff, 0.5))
 
     def rows(self, x):
         kept = [a for a in range(x.ndim) if a not in self.axes]
@@ -83,7 +85,7 @@ def norm_of(f, dtypes):
     squares, off = f.sum(f.values[0].astype("f8") ** 2, DOUBLE)
     root = np.sqrt(squares)
     # A relative error e of the sum is e / 2 of its root, but for the squares' own roundings and the root's.
-    return [(root, None if off is None else root * (margin(f.terms, DOUBLE) + 4 * DOUBLE))]
+    return [(root, None if off is None else root * (f.margin(DOUBLE) + 4 * DOUBLE))]
 
 
 def dot_of(f, dtypes):
@@ -450,7 +452,11 @@ def agrees(got, right, off, dtype):
         return (got == wanted) | ((got != got) & (wanted != wanted))
     if dtype in ROUNDOFF:  # the result's own rounding, of what may be off already
         off = off + ROUNDOFF[dtype] * (np.abs(right) + off) + (2.0 ** -25 if dtype == "float16" else 0)
-    return np.abs(got.astype("c16" if got.dtype.kind == "c" else "f8") - right) <= off
+    if got.dtype.kind == "c":
+        return np.abs(got.astype("c16") - right) <= off
+    with np.errstate(invalid="ignore"):  # beyond the largest number lies the infinity of its sign
+        is_beyond = np.isinf(got) & (np.sign(got) == np.sign(right)) & (np.abs(right) + off >= np.finfo(got.dtype).max)
+    return is_beyond | (np.abs(got.astype("f8") - right) <= off)
 
 
 def fresh(kiln, case, ins, dtypes):

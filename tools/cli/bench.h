@@ -132,6 +132,8 @@ bool bench_data_make(bench *b, bench_data *out, const bench_row *row, bool has_s
 void bench_data_free(bench_data *data);
 /* Compares up to BENCH_SAMPLES elements of the first set's result with the row's reference. */
 bool bench_data_check(bench *b, bench_data *data, const bench_row *row);
+/* The operand's view of its memory. */
+bool bench_view_make(bench *b, kiln_array **out, kiln_array *base, const bench_operand *o);
 bool bench_row_define(bench *b, kiln_kernel **out, const bench_row *row);
 int bench_row_arguments(kiln_arg *in, const bench_row *row, const bench_set *set);
 /* Element `index` of the first operand of the first set, which is float16 or float32. */

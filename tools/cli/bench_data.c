@@ -101,20 +101,19 @@ static bool make_base(bench *b, bench_set *set, const bench_row *row, int k, uns
            (k == row->n_operands - 1 || fill_any(b, set->base[k], seed, o->below));
 }
 
-static bool make_view(bench *b, bench_set *set, const bench_row *row, int k)
+bool bench_view_make(bench *b, kiln_array **out, kiln_array *base, const bench_operand *o)
 {
-    const bench_operand *o = &row->operand[k];
     int axes[BENCH_MAX_NDIM];
     kiln_array *turned = NULL;
     kiln_status status = KILN_OK;
     if (*o->axes && bench_axes_read(axes, o->axes))
-        status = kiln_array_transpose(&turned, set->base[k], axes);
+        status = kiln_array_transpose(&turned, base, axes);
     else
-        turned = kiln_array_retain(set->base[k]);
+        turned = kiln_array_retain(base);
     if (status == KILN_OK && *o->index)
-        status = kiln_array_index(&set->array[k], turned, o->index);
+        status = kiln_array_index(out, turned, o->index);
     else if (status == KILN_OK)
-        set->array[k] = kiln_array_retain(turned);
+        *out = kiln_array_retain(turned);
     kiln_array_free(turned);
     return bench_check(b, status);
 }
@@ -122,7 +121,8 @@ static bool make_view(bench *b, bench_set *set, const bench_row *row, int k)
 static bool make_set(bench *b, bench_set *set, const bench_row *row, unsigned seed)
 {
     for (int k = 0; k < row->n_operands; k++)
-        if (!make_base(b, set, row, k, seed * BENCH_MAX_OPERANDS + (unsigned)k) || !make_view(b, set, row, k))
+        if (!make_base(b, set, row, k, seed * BENCH_MAX_OPERANDS + (unsigned)k) ||
+            !bench_view_make(b, &set->array[k], set->base[k], &row->operand[k]))
             return false;
     return true;
 }

@@ -24,30 +24,52 @@ extern char **environ;
 /* One definition and its first call. */
 typedef struct use {
     const bench_row *row; /* with the number in its texts */
-    kiln_array *x, *z;
+    bench_set inputs;
+    kiln_array *z;
     kiln_kernel *kernel;
     double launched_ms, done_ms;
     kiln_call_info info;
 } use;
 
-static kiln_status make_input(bench *b, kiln_array **out, const bench_row *row)
+/* Ones, which no kernel has to make. */
+static bool make_input(bench *b, bench_set *out, const bench_row *row, int k)
 {
+    const bench_operand *o = &row->operand[k];
     int64_t shape[BENCH_MAX_NDIM];
-    int ndim = bench_shape_read(shape, row->operand[0].shape, 1);
-    kiln_status status = kiln_array_ones(out, KILN_FLOAT32, ndim, shape, b->device);
-    return status == KILN_OK ? kiln_device_synchronize(b->device) : status;
+    int ndim = bench_shape_read(shape, o->shape, 1);
+    if (o->shares)
+        out->base[k] = kiln_array_retain(out->base[o->shares - 1]);
+    else if (!bench_check(b, kiln_array_ones(&out->base[k], o->dtype, ndim, shape, b->device)))
+        return false;
+    return bench_view_make(b, &out->array[k], out->base[k], o);
+}
+
+static bool make_inputs(bench *b, bench_set *out, const bench_row *row)
+{
+    for (int k = 0; k < row->n_operands - 1; k++)
+        if (!make_input(b, out, row, k))
+            return false;
+    return bench_check(b, kiln_device_synchronize(b->device));
+}
+
+static void free_inputs(bench_set *inputs)
+{
+    for (int k = 0; k < BENCH_MAX_OPERANDS; k++) {
+        kiln_array_free(inputs->array[k]);
+        kiln_array_free(inputs->base[k]);
+    }
 }
 
 /* The context is there before the clock starts. */
 static bool use_once(bench *b, use *u)
 {
-    kiln_arg in[] = {kiln_arg_array(u->x)};
-    int axes[BENCH_MAX_NDIM];
+    kiln_arg in[BENCH_MAX_OPERANDS];
+    int axes[BENCH_MAX_NDIM], count = bench_row_arguments(in, u->row, &u->inputs);
     kiln_call_options options = bench_fold_call(axes, u->row);
     u->info = (kiln_call_info)KILN_CALL_INFO_INIT;
     double begin = cli_now_ms();
     bool ok = bench_row_define(b, &u->kernel, u->row) &&
-              bench_check(b, kiln_kernel_call(u->kernel, &u->z, 1, in, 1, &options));
+              bench_check(b, kiln_kernel_call(u->kernel, &u->z, 1, in, count, &options));
     u->launched_ms = cli_now_ms() - begin;
     ok = ok && bench_check(b, kiln_stream_synchronize(b->stream));
     u->done_ms = cli_now_ms() - begin;
@@ -95,20 +117,15 @@ static const char by_hand[] =
     "    }\n"
     "}\n";
 
-/* What is compiled for the floor: a kernel written by hand, of an elementwise kernel kiln's own source.
- * Allocated with malloc; NULL where it cannot be had. */
+/* What is compiled for the floor: a kernel written by hand. Allocated with malloc; NULL where it cannot be had. */
 static char *source_for_floor(const use *u)
 {
     const bench_fold *f = u->row->fold;
-    kiln_arg in[] = {kiln_arg_array(u->x)};
-    kiln_array *z = u->z;
     char *source = NULL;
     size_t size;
     if (u->row->by_hand)
         return strdup(u->row->by_hand);
-    if (!f)
-        return kiln_kernel_source(&source, u->kernel, &z, 1, in, 1, NULL, NULL) == KILN_OK ? source : NULL;
-    FILE *file = open_memstream(&source, &size);
+    FILE *file = f ? open_memstream(&source, &size) : NULL;
     if (!file)
         return NULL;
     bool is_place = u->row->operand[1].dtype == KILN_INT64;
@@ -172,10 +189,10 @@ static bool define_once(bench *b, use *u, const bench_row *row, int number)
 static bool define_all(bench *b, const bench_row *row)
 {
     use u = {0};
-    bool ok = bench_check(b, make_input(b, &u.x, row));
+    bool ok = make_inputs(b, &u.inputs, row);
     for (int k = 0; k < DEFINITIONS + 1 && ok; k++)
         ok = define_once(b, &u, row, k);
-    kiln_array_free(u.x);
+    free_inputs(&u.inputs);
     return ok;
 }
 
@@ -196,13 +213,13 @@ static bool is_mapped(const char *name)
 static bool call_first(bench *b, const bench_row *row)
 {
     use u = {.row = row};
-    bool ok = bench_check(b, make_input(b, &u.x, row)) && use_once(b, &u);
+    bool ok = make_inputs(b, &u.inputs, row) && use_once(b, &u);
     if (ok && u.info.origin == KILN_ORIGIN_DISK && is_mapped("libnvrtc"))
         ok = bench_fail(b, "NVRTC was loaded although the kernel was on disk");
     if (ok)
         printf("%.4f %.4f %d\n", u.launched_ms, u.done_ms, (int)u.info.origin);
     end_use(&u);
-    kiln_array_free(u.x);
+    free_inputs(&u.inputs);
     return ok;
 }
 

@@ -168,7 +168,35 @@ static const bench_fold new_places = {
     "maximum(z, 0) + x"
 #define PAPER "arange(@).reshape(1000, -1).T * 2"
 
-/* Kernels of first use as one writes them by hand: an element a thread. */
+/* Kernels of first use as one writes them by hand: an element a thread, for one layout. */
+#define MAP_BY_HAND(parameters, statements)                                                                  \
+    "extern \"C\" __global__ void by_hand(" parameters ", int n)\n"                                          \
+    "{\n"                                                                                                    \
+    "    int i = blockIdx.x * blockDim.x + threadIdx.x;\n"                                                   \
+    "    if (i >= n)\n"                                                                                      \
+    "        return;\n" statements "}\n"
+#define NEW_BY_HAND                                                                                          \
+    MAP_BY_HAND("const float *x, float *z",                                                                  \
+                "    float q = x[i] * #f;\n"                                                                 \
+                "    z[i] = q * q - x[i] / (q + 1);\n")
+#define COLUMN_BY_HAND                                                                                       \
+    MAP_BY_HAND("const float *x, const float *y, float *z", "    z[i] = x[i] + y[i / 1024] * #f;\n")
+#define TURNED_BY_HAND(type, rows, columns)                                                                  \
+    MAP_BY_HAND("const " type " *x, " type " *y",                                                            \
+                "    y[i] = x[i % " rows " * " columns " + i / " rows "] * (" type ")#f;\n")
+#define SHIFTED_BY_HAND                                                                                      \
+    MAP_BY_HAND("const float *x, float *z",                                                                  \
+                "    int at = i / 1024 * 1025 + i % 1024;\n"                                                 \
+                "    z[i] = (x[at + 1026] - x[at]) * #f;\n")
+#define STENCIL_BY_HAND                                                                                      \
+    MAP_BY_HAND("const float *x, float *z",                                                                  \
+                "    const float *c = x + i / 1024 * 1026 + i % 1024 + 1027;\n"                              \
+                "    z[i] = *c - (c[-1026] + c[1026] + c[-1] + c[1]) * #f;\n")
+/* Halves need their header otherwise: the conversion is the instruction that it would give. */
+#define INTERLEAVED_BY_HAND                                                                                  \
+    MAP_BY_HAND("const unsigned char *x, unsigned short *y",                                                 \
+                "    float v = x[i % 3 * 1048576 + i / 3] * #f;\n"                                           \
+                "    asm(\"cvt.rn.f16.f32 %0, %1;\" : \"=h\"(y[i]) : \"f\"(v));\n")
 #define TEN_BY_HAND                                                                                          \
     "extern \"C\" __global__ void by_hand(const float *in, float *out, int n)\n"                             \
     "{\n"                                                                                                    \
@@ -395,8 +423,23 @@ static const bench_row table[] = {
      OPERANDS(3, F32("32,32"), F32("32"), F32("32,32")), .floor = "a4>4", .reference = sum},
     {"H10", "sqrt(sum(a**2, -1))", BENCH_ALLOCATED, EXPRESSION("a", "sqrt(sum(a**2, axis=-1))"), .fold = &norms, .reduced = "1",
      OPERANDS(2, F32("32,32"), F32("32")), .floor = "a4/4"},
-    {"C1", "new elementwise kernel, definition to result", BENCH_DEFINITION, KERNEL("T x", "T z", NEW_BODY),
+    {"C1", "new elementwise kernel, definition to result", BENCH_DEFINITION, KERNEL("T x", "T z", NEW_BODY), .by_hand = NEW_BY_HAND,
      OPERANDS(2, F32("1048576"), F32("1048576"))},
+    {"C1b", "new kernel: a column added", BENCH_DEFINITION, KERNEL("T x, T y", "T z", "z = x + y * (T)#"), .by_hand = COLUMN_BY_HAND,
+     OPERANDS(3, F32("1024,1024"), F32("1024,1"), F32("1024,1024"))},
+    {"C1t", "new kernel: transpose f32", BENCH_DEFINITION, KERNEL("T x", "T y", "y = x * (T)#"), .by_hand = TURNED_BY_HAND("float", "1024", "1024"),
+     OPERANDS(2, VIEW(FLOAT32, "1024,1024", "1,0", "", 0), F32("1024,1024"))},
+    {"C1u", "new kernel: transpose u8", BENCH_DEFINITION, KERNEL("T x", "T y", "y = x * (T)#"), .by_hand = TURNED_BY_HAND("unsigned char", "1024", "1024"),
+     OPERANDS(2, VIEW(UINT8, "1024,1024", "1,0", "", 0), ARRAY(UINT8, "1024,1024"))},
+    {"C1o", "new kernel: transpose f32 of odd extents", BENCH_DEFINITION, KERNEL("T x", "T y", "y = x * (T)#"), .by_hand = TURNED_BY_HAND("float", "1023", "1021"),
+     OPERANDS(2, VIEW(FLOAT32, "1023,1021", "1,0", "", 0), F32("1021,1023"))},
+    {"C1s", "new kernel: x[1:,1:]-x[:-1,:-1]", BENCH_DEFINITION, KERNEL("T x, T y", "T z", "z = (x - y) * (T)#"), .by_hand = SHIFTED_BY_HAND,
+     OPERANDS(3, VIEW(FLOAT32, "1025,1025", "", "1:, 1:", 0), VIEW(FLOAT32, "1025,1025", "", ":-1, :-1", 1), F32("1024,1024"))},
+    {"C1p", "new kernel: five-point stencil", BENCH_DEFINITION, KERNEL("T c, T n, T s, T w, T e", "T z", "z = c - (n + s + w + e) * (T)#"), .by_hand = STENCIL_BY_HAND,
+     OPERANDS(6, VIEW(FLOAT32, "1026,1026", "", "1:-1, 1:-1", 0), VIEW(FLOAT32, "1026,1026", "", ":-2, 1:-1", 1), VIEW(FLOAT32, "1026,1026", "", "2:, 1:-1", 1),
+              VIEW(FLOAT32, "1026,1026", "", "1:-1, :-2", 1), VIEW(FLOAT32, "1026,1026", "", "1:-1, 2:", 1), F32("1024,1024"))},
+    {"C1i", "new kernel: u8 planar to f16 interleaved", BENCH_DEFINITION, KERNEL("uint8 x", "float16 y", "y = (float)x * (float)#"), .by_hand = INTERLEAVED_BY_HAND,
+     OPERANDS(2, VIEW(UINT8, "3,1024,1024", "1,2,0", "", 0), ARRAY(FLOAT16, "1024,1024,3"))},
     {"C2", "new reduction kernel: sum over the last axis", BENCH_DEFINITION, FOLD(new_sums, "1"),
      OPERANDS(2, F32("1024,1024"), F32("1024"))},
     {"C2b", "new reduction kernel: sum over the first axis", BENCH_DEFINITION, FOLD(new_sums, "0"),
