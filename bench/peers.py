@@ -705,7 +705,8 @@ class CupyPeer(Peer):
         inputs, views, _, (taken, given, body) = row
         operands = views(*self.inputs(inputs))
         self.wait()
-        self.cp.ElementwiseKernel(taken, given, body.replace("#", f"{number + 1}.{os.getpid()}"), "new_kernel")(*operands)
+        self.defined = getattr(self, "defined", 0) + 1  # rows share texts
+        self.cp.ElementwiseKernel(taken, given, body.replace("#", f"{self.defined}.{os.getpid()}"), "new_kernel")(*operands)
         self.wait()
 
     def first_use(self):
