@@ -42,6 +42,9 @@ KILN_API kiln_status kiln_bundle_attach(const char *path);
  * not copied. */
 KILN_API kiln_status kiln_bundle_attach_memory(const void *bytes, size_t size);
 
+/* The same of bytes that are copied: those of kiln_kernel_export, say. */
+KILN_API kiln_status kiln_bundle_attach_copy(const void *bytes, size_t size);
+
 /* ---- making bundles; what `kiln bake` does ---- */
 
 /*

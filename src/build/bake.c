@@ -83,9 +83,7 @@ static kiln_status check_text(const wanted *w, const char *portable)
 static kiln_status check_form(const kn_code *code, const wanted *w)
 {
     const kn_target *target = &w->target->target;
-    static const char elf[] = "\177ELF";
-    bool is_elf = code->code.size > 4 && memcmp(code->code.data, elf, 4) == 0;
-    if (is_elf == (w->target->form == KN_CODE_BINARY))
+    if (kn_code_form_of(&code->code) == w->target->form)
         return KILN_OK;
     return kn_error(KILN_ERROR_UNSUPPORTED, "%s: the compiler (%s) does not know %s", w->subject.name,
                     kn_compile_location(target->backend), target->architecture);
@@ -139,5 +137,28 @@ kiln_status kn_bake(kn_bundle_row *out, const char *portable, const kn_bake_targ
         kn_bundle_row_free(out);
     kn_subject_free(&w.subject);
     kn_parsed_spec_free(&w.parsed);
+    return status;
+}
+
+/* ---- code that is there ---- */
+
+kiln_status kn_bake_pack(kn_bundle_row *out, const kn_subject *subject, const char *generator,
+                         const kn_blob *code, const kn_str *notes)
+{
+    kn_bundle_label label = {
+        .target = subject->target, .form = kn_code_form_of(code), .blocks = KN_ARGUMENT_BLOCKS};
+    kn_str text = KN_STR_INIT, key = KN_STR_INIT;
+    snprintf(label.generator, sizeof label.generator, "%s", generator);
+    snprintf(label.compiler, sizeof label.compiler, "%s", kn_compile_identity(subject->target.backend));
+    kn_bundle_label_write(&text, &label);
+    kiln_status status = kn_spec_make_portable(&key, kn_str_text(&subject->what));
+    if (status == KILN_OK)
+        status = kn_str_status(&text, "a bundle's label");
+    *out = (kn_bundle_row){.label = {text.data, text.length}, .what = {key.data, key.length}};
+    if (status == KILN_OK && !(kn_blob_copy(&out->code, code->data, code->size) &&
+                               kn_blob_copy(&out->aux, kn_str_text(notes), notes->length)))
+        status = kn_error_memory(code->size, subject->name);
+    if (status != KILN_OK)
+        kn_bundle_row_free(out);
     return status;
 }

@@ -3,6 +3,7 @@
 #define KN_BUILD_BAKE_H
 
 #include "base/target.h"
+#include "build/subject.h"
 #include "cache/bundle.h"
 
 typedef struct kn_bake_target {
@@ -19,5 +20,10 @@ void kn_bake_target_format(const kn_bake_target *target, char *out, size_t size)
  * module's headers, those in folders are looked for there. */
 kiln_status kn_bake(kn_bundle_row *out, const char *portable, const kn_bake_target *target,
                     const char *const *folders, int n_folders);
+
+/* The row of code that some store has, or that was made just now: a program's, for the subject's own target.
+ * Copies. */
+kiln_status kn_bake_pack(kn_bundle_row *out, const kn_subject *subject, const char *generator,
+                         const kn_blob *code, const kn_str *notes);
 
 #endif

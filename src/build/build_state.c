@@ -142,9 +142,18 @@ void kn_build_shutdown(void)
     kn_record_forget();
 }
 
+static void leave_stores(const kn_build_state *state)
+{
+    for (int s = 0; state && s < state->n_stores; s++)
+        if (state->store[s].store->leave)
+            state->store[s].store->leave(state->store[s].self);
+}
+
 /* Kernels and the open cache go with the library. */
 __attribute__((destructor(KN_UNLOAD_BUILD))) static void unload(void)
 {
-    if (!kn_unload_is_exit())
+    if (kn_unload_is_exit())
+        leave_stores(atomic_load(&current));
+    else
         kn_build_shutdown();
 }

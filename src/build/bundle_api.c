@@ -27,7 +27,8 @@ kiln_status kiln_bundle_attach(const char *path)
     return status == KILN_OK ? kn_bundles_add(bundles, bundle) : status;
 }
 
-kiln_status kiln_bundle_attach_memory(const void *bytes, size_t size)
+static kiln_status attach_bytes(const void *bytes, size_t size,
+                                kiln_status (*open)(kn_bundle **, const void *, size_t, const char *))
 {
     kn_bundles *bundles;
     kn_bundle *bundle;
@@ -37,6 +38,16 @@ kiln_status kiln_bundle_attach_memory(const void *bytes, size_t size)
     snprintf(name, sizeof name, "the bundle of %zu bytes in memory", size);
     kiln_status status = get_bundles(&bundles);
     if (status == KILN_OK)
-        status = kn_bundle_open_memory(&bundle, bytes, size, name);
+        status = open(&bundle, bytes, size, name);
     return status == KILN_OK ? kn_bundles_add(bundles, bundle) : status;
+}
+
+kiln_status kiln_bundle_attach_memory(const void *bytes, size_t size)
+{
+    return attach_bytes(bytes, size, kn_bundle_open_memory);
+}
+
+kiln_status kiln_bundle_attach_copy(const void *bytes, size_t size)
+{
+    return attach_bytes(bytes, size, kn_bundle_open_copy);
 }

@@ -10,6 +10,12 @@
 static const char *const form_names[] = {[KN_CODE_BINARY] = "binary", [KN_CODE_PTX] = "ptx"};
 enum { FORMS = sizeof form_names / sizeof *form_names, MOST_BYTES = 1024 };
 
+kn_code_form kn_code_form_of(const kn_blob *code)
+{
+    static const char elf[] = "\177ELF";
+    return code->size >= 4 && memcmp(code->data, elf, 4) == 0 ? KN_CODE_BINARY : KN_CODE_PTX;
+}
+
 void kn_bundle_label_write(kn_str *out, const kn_bundle_label *label)
 {
     char target[48];

@@ -7,6 +7,7 @@
 #ifndef KN_BUILD_BUNDLE_LABEL_H
 #define KN_BUILD_BUNDLE_LABEL_H
 
+#include "base/blob.h"
 #include "base/str.h"
 #include "base/target.h"
 
@@ -16,6 +17,9 @@ typedef struct kn_bundle_label {
     int blocks; /* KN_ARGUMENT_BLOCKS of the library that made it; 0: a module's, whose arguments are the user's */
     char generator[96], compiler[256]; /* for people alone */
 } kn_bundle_label;
+
+/* What code is, by how it begins. */
+kn_code_form kn_code_form_of(const kn_blob *code);
 
 void kn_bundle_label_write(kn_str *out, const kn_bundle_label *label);
 /* False where it is none, or of a target that is not known here. */

@@ -12,30 +12,13 @@
 #include "plan/layout.h"
 #include "plan/spec_text.h"
 
-/* Bytes that leave the library: malloc'd, whatever the library allocates with. */
-static kiln_status hand_out(void **bytes, size_t *size, kn_bundle_writer *writer)
-{
-    kn_blob file = KN_BLOB_INIT;
-    kiln_status status = kn_bundle_writer_finish(&file, writer);
-    void *copy = status == KILN_OK ? malloc(file.size) : NULL;
-    if (status == KILN_OK && !copy)
-        status = kn_error_memory(file.size, "a bundle");
-    if (status == KILN_OK) {
-        memcpy(copy, file.data, file.size);
-        *bytes = copy;
-        *size = file.size;
-    }
-    kn_blob_free(&file);
-    return status;
-}
-
 static kiln_status hand_out_row(void **bytes, size_t *size, kn_bundle_row *row)
 {
     kn_bundle_writer *writer = kn_bundle_writer_create();
     kiln_status status =
         writer ? kn_bundle_writer_add(writer, row) : kn_error_memory(sizeof(void *), "a bundle");
     if (status == KILN_OK)
-        status = hand_out(bytes, size, writer);
+        status = kn_bundle_writer_hand_out(bytes, size, writer);
     kn_bundle_writer_free(writer);
     kn_bundle_row_free(row);
     return status;
@@ -232,7 +215,7 @@ kiln_status kiln_bundle_merge(void **bytes, size_t *size, const kiln_bytes *bund
             kn_error_context("bundles[%d]", b);
     }
     if (status == KILN_OK)
-        status = hand_out(bytes, size, writer);
+        status = kn_bundle_writer_hand_out(bytes, size, writer);
     kn_bundle_writer_free(writer);
     return status;
 }

@@ -20,7 +20,7 @@ static const kn_user_cache *user_cache(const kn_build_state *state)
 }
 
 /* The cache, or why there is none. */
-static kiln_status get_cache(kn_cache **out)
+kiln_status kn_user_cache_get(kn_cache **out)
 {
     kn_build_state *state;
     kiln_status status = kn_build_state_get(&state);
@@ -42,7 +42,7 @@ kiln_status kiln_cache_path(char *buffer, size_t size)
     int length;
     if (!buffer)
         return kn_error(KILN_ERROR_INVALID, "buffer is NULL");
-    status = get_cache(&cache);
+    status = kn_user_cache_get(&cache);
     if (status != KILN_OK)
         return status;
     length = snprintf(buffer, size, "%s", kn_cache_file(cache));
@@ -93,13 +93,55 @@ kiln_status kiln_cache_list(bool (*visit)(const kiln_cache_entry *entry, void *u
     kiln_status status;
     if (!visit)
         return kn_error(KILN_ERROR_INVALID, "visit is NULL");
-    status = get_cache(&cache);
+    status = kn_user_cache_get(&cache);
     return status == KILN_OK ? kn_cache_visit(cache, visit, user) : status;
 }
 
 kiln_status kiln_cache_clear(uint64_t *removed)
 {
     kn_cache *cache = NULL;
-    kiln_status status = get_cache(&cache);
+    kiln_status status = kn_user_cache_get(&cache);
     return status == KILN_OK ? kn_cache_clear(cache, removed) : status;
+}
+
+kiln_status kiln_cache_flush(void)
+{
+    kn_cache *cache = NULL;
+    kiln_status status = kn_user_cache_get(&cache);
+    if (status != KILN_OK || kn_cache_flush(cache))
+        return status;
+    return kn_error(KILN_ERROR_IO, "the cache %s could not be written", kn_cache_file(cache));
+}
+
+static bool count_row(const kn_cache_row *row, void *user)
+{
+    (void)row;
+    ++*(uint64_t *)user;
+    return true;
+}
+
+kiln_status kiln_cache_verify(uint64_t *checked, uint64_t *damaged)
+{
+    kn_cache *cache = NULL;
+    uint64_t right = 0, wrong = 0;
+    kiln_status status = kn_user_cache_get(&cache);
+    if (status == KILN_OK)
+        status = kn_cache_read_all(cache, count_row, &right, &wrong);
+    if (checked)
+        *checked = right;
+    if (damaged)
+        *damaged = wrong;
+    return status;
+}
+
+kiln_status kiln_cache_collect(uint64_t *removed)
+{
+    kn_cache *cache = NULL;
+    uint64_t count = 0;
+    kiln_status status = kn_user_cache_get(&cache);
+    if (status == KILN_OK)
+        status = kn_cache_collect(cache, &count);
+    if (removed)
+        *removed = count;
+    return status;
 }

@@ -60,6 +60,8 @@ typedef struct kn_store {
     /* Once a process, which keeps *self for the store; false without memory alone. */
     bool (*open)(void **self);
     void (*close)(void *self);
+    /* The process ends, and other threads may still be at work: what waits to be written, where nobody is in the way. */
+    void (*leave)(void *self);
     /* What can be done before the first question, on another thread. */
     void (*warm_up)(void *self);
     /* Adds the files that are looked in, for a message (kn_store_add_place). */

@@ -2,13 +2,17 @@
 #include "build/store.h"
 #include "build/store_cache.h"
 
+#include <ctype.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/log.h"
 
 /* Longer than any compile should take; then two processes may compile the same. */
 enum { LOCK_TIMEOUT_MS = 30000 };
@@ -27,6 +31,38 @@ static bool find_place(kn_user_cache *user)
     return user->cache || user->trouble[0];
 }
 
+static kn_cache *cache_of(void *self)
+{
+    return ((const kn_user_cache *)self)->cache;
+}
+
+/* "512M", "1G", "2000000": bytes. */
+static bool read_bytes(uint64_t *out, const char *text)
+{
+    static const char units[] = "KMGT";
+    char *end;
+    errno = 0;
+    unsigned long long number = strtoull(text, &end, 10);
+    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
+    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    if (errno || *text < '0' || *text > '9' || number == 0 || number > UINT64_MAX >> shift ||
+        end[unit != NULL])
+        return false;
+    *out = (uint64_t)number << shift;
+    return true;
+}
+
+static void set_limit(kn_cache *cache)
+{
+    const char *setting = kn_os_env("KILN_CACHE_MAX");
+    uint64_t bytes;
+    if (setting && read_bytes(&bytes, setting))
+        kn_cache_set_limit(cache, bytes);
+    else if (setting)
+        kn_log(KILN_LOG_WARNING,
+               "KILN_CACHE_MAX is '%s'; bytes such as 512M or 2G were expected, it stays at 1G", setting);
+}
+
 static bool open_store(void **self)
 {
     const char *setting = kn_os_env("KILN_CACHE");
@@ -34,12 +70,19 @@ static bool open_store(void **self)
     if (!user)
         return false;
     user->is_switched_off = setting && (!strcasecmp(setting, "off") || !strcmp(setting, "0"));
-    return user->is_switched_off || find_place(user);
+    if (user->is_switched_off)
+        return true;
+    if (!find_place(user))
+        return false;
+    if (user->cache)
+        set_limit(user->cache);
+    return true;
 }
 
-static kn_cache *cache_of(void *self)
+static void leave(void *self)
 {
-    return ((const kn_user_cache *)self)->cache;
+    if (cache_of(self))
+        kn_cache_leave(cache_of(self));
 }
 
 static void close_store(void *self)
@@ -114,6 +157,7 @@ const kn_store kn_store_cache = {.name = "the cache",
                                  .origin = KILN_ORIGIN_DISK,
                                  .open = open_store,
                                  .close = close_store,
+                                 .leave = leave,
                                  .warm_up = warm_up,
                                  .list_places = list_places,
                                  .find = find,

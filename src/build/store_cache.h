@@ -10,4 +10,7 @@ typedef struct kn_user_cache {
     char trouble[256];    /* why there is no place */
 } kn_user_cache;
 
+/* The cache; KILN_ERROR_NOT_FOUND, saying why, where there is none. */
+kiln_status kn_user_cache_get(kn_cache **out);
+
 #endif

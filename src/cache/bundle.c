@@ -25,6 +25,7 @@ struct kn_bundle {
     char *name;
     int fd;                     /* -1: in memory */
     const unsigned char *bytes; /* in memory */
+    kn_blob copy;               /* of the caller's, which they lie in; else empty */
     uint64_t size;
     int rows;
     unsigned char *index; /* as it lies in the file, with the labels */
@@ -48,6 +49,7 @@ void kn_bundle_free(kn_bundle *bundle)
     if (bundle->fd >= 0)
         close(bundle->fd);
     kn_free(bundle->name);
+    kn_blob_free(&bundle->copy);
     kn_free(bundle->index);
     kn_free(bundle->entry);
     kn_free(bundle);
@@ -247,6 +249,18 @@ kiln_status kn_bundle_open_memory(kn_bundle **out, const void *bytes, size_t siz
     if (!b)
         return kn_error_memory(sizeof *b, name);
     b->bytes = bytes;
+    b->size = size;
+    return finish_opening(out, b);
+}
+
+kiln_status kn_bundle_open_copy(kn_bundle **out, const void *bytes, size_t size, const char *name)
+{
+    kn_bundle *b = new_bundle(name);
+    if (!b || !kn_blob_copy(&b->copy, bytes, size)) {
+        kn_bundle_free(b);
+        return kn_error_memory(size, name);
+    }
+    b->bytes = b->copy.data;
     b->size = size;
     return finish_opening(out, b);
 }

@@ -29,6 +29,8 @@ typedef struct kn_bundle kn_bundle;
 kiln_status kn_bundle_open(kn_bundle **out, const char *path);
 /* The bytes are the caller's, and stay as they are as long as the bundle. name is for messages. */
 kiln_status kn_bundle_open_memory(kn_bundle **out, const void *bytes, size_t size, const char *name);
+/* The same with a copy of the bytes. */
+kiln_status kn_bundle_open_copy(kn_bundle **out, const void *bytes, size_t size, const char *name);
 void kn_bundle_free(kn_bundle *bundle);
 
 const char *kn_bundle_name(const kn_bundle *bundle);
@@ -69,5 +71,7 @@ kiln_status kn_bundle_writer_add_all(kn_bundle_writer *writer, const kn_bundle *
 int kn_bundle_writer_rows(const kn_bundle_writer *writer);
 /* The file. */
 kiln_status kn_bundle_writer_finish(kn_blob *out, kn_bundle_writer *writer);
+/* The same for who uses the library: malloc'd, whatever the library allocates with. */
+kiln_status kn_bundle_writer_hand_out(void **bytes, size_t *size, kn_bundle_writer *writer);
 
 #endif

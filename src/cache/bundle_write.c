@@ -198,3 +198,19 @@ kiln_status kn_bundle_writer_finish(kn_blob *out, kn_bundle_writer *w)
     *out = (kn_blob){bytes, size};
     return KILN_OK;
 }
+
+kiln_status kn_bundle_writer_hand_out(void **bytes, size_t *size, kn_bundle_writer *w)
+{
+    kn_blob file = KN_BLOB_INIT;
+    kiln_status status = kn_bundle_writer_finish(&file, w);
+    void *copy = status == KILN_OK ? malloc(file.size) : NULL;
+    if (status == KILN_OK && !copy)
+        status = kn_error_memory(file.size, "a bundle");
+    if (status == KILN_OK) {
+        memcpy(copy, file.data, file.size);
+        *bytes = copy;
+        *size = file.size;
+    }
+    kn_blob_free(&file);
+    return status;
+}

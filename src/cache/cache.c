@@ -4,14 +4,15 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/lock.h"
 
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
-static const uint64_t default_limit = 2ULL << 30;
-enum { DAY = 24 * 60 * 60, EVICT_ROWS = 64 };
+static const uint64_t default_limit = 1ULL << 30;
+enum { DAY = 24 * 60 * 60, MINUTE = 60 };
 
 /* One get, put or remove. */
 typedef struct request {
@@ -49,19 +50,6 @@ kn_cache *kn_cache_create(const char *folder, bool read_only)
     return NULL;
 }
 
-void kn_cache_free(kn_cache *cache)
-{
-    if (!cache)
-        return;
-    kn_database_enter();
-    kn_database_close(&cache->database);
-    cache->database.has_news = false;
-    kn_database_leave(&cache->database);
-    kn_free(cache->database.folder);
-    kn_free(cache->database.path);
-    kn_free(cache);
-}
-
 void kn_cache_set_limit(kn_cache *cache, uint64_t bytes)
 {
     kn_database_enter();
@@ -88,43 +76,25 @@ void kn_cache_warm_up(kn_cache *cache)
 
 static const kn_blob no_bytes = KN_BLOB_INIT;
 
-/* Each part is hashed by itself, so that no part can pass for the beginning of the next. */
-static kn_hash checksum(const char *producer, const void *what, size_t what_size, const kn_blob *aux,
-                        const kn_blob *code)
-{
-    kn_hash parts[4];
-    parts[0] = kn_hash_128(producer, strlen(producer));
-    parts[1] = kn_hash_128(what, what_size);
-    parts[2] = kn_hash_128(aux->data, aux->size);
-    parts[3] = kn_hash_128(code->data, code->size);
-    return kn_hash_128(parts, sizeof parts);
-}
-
-static bool equal(const kn_blob *view, const void *data, size_t size)
-{
-    return view->size == size && (size == 0 || !memcmp(view->data, data, size));
-}
-
-enum { COLUMN_ID, COLUMN_USED, COLUMN_CHECKSUM, COLUMN_PRODUCER, COLUMN_WHAT, COLUMN_AUX, COLUMN_CODE };
-
 /* Whether this row is the one wanted; *is_damaged where it was but its bytes are not what was put. */
 static bool matches(sqlite3_stmt *row, const request *r, bool *is_damaged)
 {
-    kn_blob what = kn_row_column(row, COLUMN_WHAT), aux = kn_row_column(row, COLUMN_AUX),
-            code = kn_row_column(row, COLUMN_CODE);
-    kn_blob stored = kn_row_column(row, COLUMN_CHECKSUM);
-    const char *producer = (const char *)sqlite3_column_text(row, COLUMN_PRODUCER);
+    kn_blob what = kn_row_column(row, KN_COLUMN_WHAT), aux = kn_row_column(row, KN_COLUMN_AUX),
+            code = kn_row_column(row, KN_COLUMN_CODE);
+    kn_blob stored = kn_row_column(row, KN_COLUMN_CHECKSUM);
+    const char *producer = (const char *)sqlite3_column_text(row, KN_COLUMN_PRODUCER);
     kn_hash sum;
-    if (!equal(&what, r->what, r->what_size) || (r->with && (!producer || strcmp(producer, r->with) != 0)))
+    if (!kn_row_equal(&what, r->what, r->what_size) ||
+        (r->with && (!producer || strcmp(producer, r->with) != 0)))
         return false;
-    sum = checksum(producer ? producer : "", what.data, what.size, &aux, &code);
-    *is_damaged = !equal(&stored, sum.bytes, sizeof sum.bytes);
+    sum = kn_row_checksum(producer ? producer : "", what.data, what.size, &aux, &code);
+    *is_damaged = !kn_row_equal(&stored, sum.bytes, sizeof sum.bytes);
     return !*is_damaged;
 }
 
 static int take(sqlite3_stmt *row, request *r)
 {
-    kn_blob aux = kn_row_column(row, COLUMN_AUX), code = kn_row_column(row, COLUMN_CODE);
+    kn_blob aux = kn_row_column(row, KN_COLUMN_AUX), code = kn_row_column(row, KN_COLUMN_CODE);
     if (!kn_blob_copy(&r->found_code, code.data, code.size))
         return SQLITE_NOMEM;
     if (!kn_blob_copy(&r->found_aux, aux.data, aux.size)) {
@@ -135,27 +105,26 @@ static int take(sqlite3_stmt *row, request *r)
     return SQLITE_OK;
 }
 
-/* Runs a statement with one or two integers; what becomes of it does not matter to the caller. */
-static void run_on_row(kn_database *database, kn_statement which, int64_t id, int64_t value)
-{
-    int rc;
-    sqlite3_stmt *statement;
-    if (!database->is_writable)
-        return;
-    statement = kn_database_statement(database, which, &rc);
-    if (!statement)
-        return;
-    sqlite3_bind_int64(statement, 1, id);
-    if (sqlite3_bind_parameter_count(statement) > 1)
-        sqlite3_bind_int64(statement, 2, value);
-    sqlite3_step(statement);
-    sqlite3_reset(statement);
-}
-
-/* What a hit and a damaged row leave to be written once the reading statement has let go of its lock. */
+/* What a damaged row leaves to be written once the reading statement has let go of its lock. */
 typedef struct afterwards {
     int64_t touch, drop; /* row ids, or 0 */
 } afterwards;
+
+/* How old a use has to be for another to be worth writing: while rows go, each counts. */
+static int64_t worth(const kn_database *database)
+{
+    return database->is_evicting ? 1 : MINUTE;
+}
+
+/* Where there is no room the use is forgotten. */
+static void remember_use(kn_database *database, int64_t id)
+{
+    for (int i = 0; i < database->n_touched; i++)
+        if (database->touched[i] == id)
+            return;
+    if (database->is_writable && database->n_touched < KN_MOST_TOUCHED)
+        database->touched[database->n_touched++] = id;
+}
 
 static int search(kn_database *database, request *r, sqlite3_stmt *row, afterwards *later)
 {
@@ -164,13 +133,13 @@ static int search(kn_database *database, request *r, sqlite3_stmt *row, afterwar
     while ((rc = sqlite3_step(row)) == SQLITE_ROW) {
         bool is_damaged = false;
         if (matches(row, r, &is_damaged)) {
-            int64_t used = sqlite3_column_int64(row, COLUMN_USED);
-            if (used <= now - DAY || used >= now + DAY)
-                later->touch = sqlite3_column_int64(row, COLUMN_ID);
+            int64_t used = sqlite3_column_int64(row, KN_COLUMN_USED);
+            if (used <= now - worth(database) || used >= now + DAY)
+                later->touch = sqlite3_column_int64(row, KN_COLUMN_ID);
             return take(row, r);
         }
         if (is_damaged) {
-            later->drop = sqlite3_column_int64(row, COLUMN_ID);
+            later->drop = sqlite3_column_int64(row, KN_COLUMN_ID);
             kn_database_note(database, "%s: the checksum of an entry is wrong, the entry has been dropped",
                              database->path);
         }
@@ -192,9 +161,9 @@ static int get(kn_database *database, void *argument)
     sqlite3_reset(row);
     sqlite3_clear_bindings(row);
     if (later.touch)
-        run_on_row(database, KN_SQL_TOUCH, later.touch, kn_os_unix_seconds());
+        remember_use(database, later.touch);
     if (later.drop)
-        run_on_row(database, KN_SQL_DROP_ROW, later.drop, 0);
+        kn_row_run(database, KN_SQL_DROP_ROW, later.drop, 0);
     return rc;
 }
 
@@ -231,15 +200,6 @@ static int bind_bytes(sqlite3_stmt *statement, int index, const void *data, size
                 : sqlite3_bind_zeroblob(statement, index, 0);
 }
 
-static int finish(sqlite3_stmt *statement, int rc)
-{
-    if (rc == SQLITE_OK)
-        rc = sqlite3_step(statement);
-    sqlite3_reset(statement);
-    sqlite3_clear_bindings(statement);
-    return rc == SQLITE_DONE ? SQLITE_OK : rc;
-}
-
 static int remove_same(kn_database *database, const request *r)
 {
     int rc;
@@ -248,12 +208,12 @@ static int remove_same(kn_database *database, const request *r)
         return rc;
     sqlite3_bind_blob(statement, 1, r->hash.bytes, sizeof r->hash.bytes, SQLITE_STATIC);
     sqlite3_bind_text(statement, 2, r->with, -1, SQLITE_STATIC);
-    return finish(statement, bind_bytes(statement, 3, r->what, r->what_size));
+    return kn_row_finish(statement, bind_bytes(statement, 3, r->what, r->what_size));
 }
 
 static int insert(kn_database *database, const request *r)
 {
-    kn_hash sum = checksum(r->with, r->what, r->what_size, r->aux, r->code);
+    kn_hash sum = kn_row_checksum(r->with, r->what, r->what_size, r->aux, r->code);
     int rc;
     sqlite3_stmt *statement = kn_database_statement(database, KN_SQL_INSERT, &rc);
     if (!statement)
@@ -268,81 +228,34 @@ static int insert(kn_database *database, const request *r)
         rc = bind_bytes(statement, 7, r->aux->data, r->aux->size);
     if (rc == SQLITE_OK)
         rc = bind_bytes(statement, 8, r->code->data, r->code->size);
-    return finish(statement, rc);
+    return kn_row_finish(statement, rc);
 }
 
-static int used_bytes(kn_database *database, uint64_t *out)
+/* Uses that were remembered. What becomes of a row that is gone by now does not matter. */
+static int touch_rows(kn_database *database, void *unused)
 {
-    int rc;
-    sqlite3_stmt *statement = kn_database_statement(database, KN_SQL_PAGES, &rc);
-    if (!statement)
-        return rc;
-    rc = sqlite3_step(statement);
-    *out = rc == SQLITE_ROW ? (uint64_t)sqlite3_column_int64(statement, 0) : 0;
-    sqlite3_reset(statement);
-    return rc == SQLITE_ROW ? SQLITE_OK : rc;
+    const int64_t now = kn_os_unix_seconds();
+    (void)unused;
+    for (int i = 0; i < database->n_touched; i++)
+        kn_row_run(database, KN_SQL_TOUCH, database->touched[i], now);
+    database->n_touched = 0;
+    return SQLITE_OK;
 }
 
-/* A row that says it was used in the future (its time is damaged, or a clock was wrong) would never go: no
- * use of it is known. */
-static int doubt_the_future(kn_database *database)
+static int replace_row(kn_database *database, void *argument)
 {
-    int rc;
-    sqlite3_stmt *statement = kn_database_statement(database, KN_SQL_AGE, &rc);
-    if (!statement)
-        return rc;
-    return finish(statement, sqlite3_bind_int64(statement, 1, kn_os_unix_seconds() + DAY));
-}
-
-/* The rows that were not used for longest go, but never the one that was just put. */
-static int evict(kn_database *database)
-{
-    const int64_t kept = sqlite3_last_insert_rowid(database->db);
-    uint64_t used = 0;
-    int rc = used_bytes(database, &used);
-    if (rc == SQLITE_OK && used > database->limit)
-        rc = doubt_the_future(database);
-    while (rc == SQLITE_OK && used > database->limit) {
-        /* A few at a time where rows are large against the limit. */
-        int64_t rows = used - database->limit > database->limit / 8 ? EVICT_ROWS : 4;
-        sqlite3_stmt *statement = kn_database_statement(database, KN_SQL_EVICT, &rc);
-        if (!statement)
-            return rc;
-        sqlite3_bind_int64(statement, 1, rows);
-        sqlite3_bind_int64(statement, 2, kept);
-        rc = finish(statement, SQLITE_OK);
-        if (rc != SQLITE_OK || sqlite3_changes(database->db) == 0)
-            return rc;
-        rc = used_bytes(database, &used);
-    }
-    return rc;
-}
-
-/* Everything of body or nothing. */
-static int transaction(kn_database *database, const request *r, int (*body)(kn_database *, const request *))
-{
-    int rc = kn_database_execute(database, KN_SQL_BEGIN);
-    if (rc != SQLITE_OK)
-        return rc;
-    rc = body(database, r);
-    if (rc == SQLITE_OK)
-        rc = kn_database_execute(database, KN_SQL_COMMIT);
-    if (rc != SQLITE_OK && !sqlite3_get_autocommit(database->db))
-        kn_database_execute(database, KN_SQL_ROLLBACK);
-    return rc;
-}
-
-static int replace_row(kn_database *database, const request *r)
-{
+    const request *r = argument;
     int rc = remove_same(database, r);
     if (rc == SQLITE_OK)
+        rc = touch_rows(database, NULL);
+    if (rc == SQLITE_OK)
         rc = insert(database, r);
-    return rc == SQLITE_OK ? evict(database) : rc;
+    return rc == SQLITE_OK ? kn_cache_evict(database) : rc;
 }
 
 static int put(kn_database *database, void *argument)
 {
-    return database->is_writable ? transaction(database, argument, replace_row) : SQLITE_READONLY;
+    return database->is_writable ? kn_row_transaction(database, argument, replace_row) : SQLITE_READONLY;
 }
 
 void kn_cache_put(kn_cache *cache, const void *what, size_t what_size, const char *with, const kn_blob *code,
@@ -352,9 +265,63 @@ void kn_cache_put(kn_cache *cache, const void *what, size_t what_size, const cha
     r.code = code;
     r.aux = aux ? aux : &no_bytes;
     kn_database_enter();
-    kn_database_attempt(&cache->database, put, &r);
+    if (!kn_database_attempt(&cache->database, put, &r))
+        cache->database.has_lost = true;
     kn_database_leave(&cache->database);
 }
+
+/* Without them nothing is wrong: whatever fails is forgotten. */
+static int write_touched(kn_database *database, void *unused)
+{
+    (void)unused;
+    if (database->n_touched > 0 && database->is_writable)
+        kn_row_transaction(database, NULL, touch_rows);
+    database->n_touched = 0;
+    return SQLITE_OK;
+}
+
+bool kn_cache_flush(kn_cache *cache)
+{
+    kn_database *database = &cache->database;
+    kn_database_enter();
+    bool is_done =
+        kn_database_attempt(database, write_touched, NULL) && database->is_writable && !database->has_lost;
+    database->has_lost = false;
+    kn_database_leave(database);
+    return is_done;
+}
+
+/* What other threads do with the file goes on: they may be in the middle of it. */
+void kn_cache_leave(kn_cache *cache)
+{
+    kn_database *database = &cache->database;
+    if (!kn_database_try_enter())
+        return;
+    if (database->state == KN_DATABASE_OPEN && database->owner == kn_fork_count() &&
+        database->n_touched > 0) {
+        sqlite3_busy_timeout(database->db, 0);
+        write_touched(database, NULL);
+    }
+    database->has_news = false;
+    kn_database_leave(database);
+}
+
+void kn_cache_free(kn_cache *cache)
+{
+    if (!cache)
+        return;
+    kn_database_enter();
+    if (cache->database.state == KN_DATABASE_OPEN)
+        kn_database_attempt(&cache->database, write_touched, NULL);
+    kn_database_close(&cache->database);
+    cache->database.has_news = false;
+    kn_database_leave(&cache->database);
+    kn_free(cache->database.folder);
+    kn_free(cache->database.path);
+    kn_free(cache);
+}
+
+/* ---- removing, locking ---- */
 
 static int remove_what(kn_database *database, void *argument)
 {
@@ -364,7 +331,7 @@ static int remove_what(kn_database *database, void *argument)
     if (!statement)
         return rc;
     sqlite3_bind_blob(statement, 1, r->hash.bytes, sizeof r->hash.bytes, SQLITE_STATIC);
-    return finish(statement, bind_bytes(statement, 2, r->what, r->what_size));
+    return kn_row_finish(statement, bind_bytes(statement, 2, r->what, r->what_size));
 }
 
 void kn_cache_remove(kn_cache *cache, const void *what, size_t what_size)

@@ -24,15 +24,34 @@ kn_cache *kn_cache_create(const char *folder, bool read_only);
 void kn_cache_free(kn_cache *cache);
 void kn_cache_warm_up(kn_cache *cache);
 
-/* Beyond so many bytes (2 GiB unless told otherwise) the entries that were not used for longest go. */
+/* Beyond so many bytes (1 GiB unless told otherwise) entries go until four fifths of them are left: first those of
+ * producers that nobody has used for a week, then those that were not used for longest. */
 void kn_cache_set_limit(kn_cache *cache, uint64_t bytes);
 
 /* True on a hit: *code, and *aux (may be NULL) which put was given beside it (opaque, may be empty), are the
  * caller's. with NULL: any producer, the newest entry. */
 bool kn_cache_get(kn_cache *cache, const void *what, size_t what_size, const char *with, kn_blob *code,
                   kn_blob *aux);
+/* A hit writes nothing: that it was used is written down with the next put, or by kn_cache_flush. */
 void kn_cache_put(kn_cache *cache, const void *what, size_t what_size, const char *with, const kn_blob *code,
                   const kn_blob *aux);
+/* Writes down what hits have left to be. Whether that and all puts since the last call are in the file. */
+bool kn_cache_flush(kn_cache *cache);
+/* The same where the process ends: waits for nobody, and whatever fails is left. */
+void kn_cache_leave(kn_cache *cache);
+
+/* One entry, as views. */
+typedef struct kn_cache_row {
+    kn_blob what, aux, code;
+    const char *producer;
+} kn_cache_row;
+/* Calls visit for each entry, newest first, until it returns false; *damaged those whose checksum is wrong, which are
+ * dropped. */
+kiln_status kn_cache_read_all(kn_cache *cache, bool (*visit)(const kn_cache_row *row, void *user), void *user,
+                              uint64_t *damaged);
+/* What is beyond the limit, and what dead producers have left, goes now, and the file shrinks. */
+kiln_status kn_cache_collect(kn_cache *cache, uint64_t *removed);
+
 /* Removes the entries of `what`. */
 void kn_cache_remove(kn_cache *cache, const void *what, size_t what_size);
 

@@ -81,7 +81,7 @@ static int read_next(kn_database *database, void *argument)
     return rc;
 }
 
-static kiln_status trouble_of(kn_cache *cache)
+kiln_status kn_cache_trouble(kn_cache *cache)
 {
     char trouble[sizeof cache->database.trouble];
     bool is_memory;
@@ -107,7 +107,7 @@ kiln_status kn_cache_visit(kn_cache *cache, bool (*visit)(const kiln_cache_entry
         goes_on = is_read && l.is_found && visit(&l.entry, user);
         free_listed(&l);
         if (!is_read)
-            return trouble_of(cache);
+            return kn_cache_trouble(cache);
         if (!goes_on)
             return KILN_OK;
     }
@@ -134,5 +134,81 @@ kiln_status kn_cache_clear(kn_cache *cache, uint64_t *removed)
     kn_database_leave(&cache->database);
     if (removed)
         *removed = count;
-    return is_done ? KILN_OK : trouble_of(cache);
+    return is_done ? KILN_OK : kn_cache_trouble(cache);
+}
+
+/* ---- all rows ---- */
+
+typedef struct reading {
+    int64_t id; /* rows below it are to come */
+    bool (*visit)(const kn_cache_row *row, void *user);
+    void *user;
+    kn_blob what, aux, code;
+    char *producer;
+    bool is_found, is_damaged;
+} reading;
+
+static void free_reading(reading *r)
+{
+    kn_blob_free(&r->what);
+    kn_blob_free(&r->aux);
+    kn_blob_free(&r->code);
+    kn_free(r->producer);
+    r->producer = NULL;
+}
+
+static int copy_row(reading *r, sqlite3_stmt *row)
+{
+    kn_blob what = kn_row_column(row, KN_COLUMN_WHAT), aux = kn_row_column(row, KN_COLUMN_AUX),
+            code = kn_row_column(row, KN_COLUMN_CODE), stored = kn_row_column(row, KN_COLUMN_CHECKSUM);
+    const char *producer = (const char *)sqlite3_column_text(row, KN_COLUMN_PRODUCER);
+    kn_hash sum = kn_row_checksum(producer ? producer : "", what.data, what.size, &aux, &code);
+    r->id = sqlite3_column_int64(row, KN_COLUMN_ID);
+    r->is_found = true;
+    r->is_damaged = !kn_row_equal(&stored, sum.bytes, sizeof sum.bytes);
+    if (r->is_damaged)
+        return SQLITE_OK;
+    r->producer = kn_strdup(producer ? producer : "");
+    return r->producer && kn_blob_copy(&r->what, what.data, what.size) &&
+                   kn_blob_copy(&r->aux, aux.data, aux.size) && kn_blob_copy(&r->code, code.data, code.size)
+               ? SQLITE_OK
+               : SQLITE_NOMEM;
+}
+
+static int read_row(kn_database *database, void *argument)
+{
+    reading *r = argument;
+    int rc;
+    sqlite3_stmt *row = kn_database_statement(database, KN_SQL_ROW, &rc);
+    r->is_found = false;
+    if (!row)
+        return rc;
+    sqlite3_bind_int64(row, 1, r->id);
+    rc = sqlite3_step(row);
+    if (rc == SQLITE_ROW)
+        rc = copy_row(r, row);
+    sqlite3_reset(row);
+    if (r->is_found && r->is_damaged)
+        kn_row_run(database, KN_SQL_DROP_ROW, r->id, 0);
+    return rc == SQLITE_DONE ? SQLITE_OK : rc;
+}
+
+kiln_status kn_cache_read_all(kn_cache *cache, bool (*visit)(const kn_cache_row *row, void *user), void *user,
+                              uint64_t *damaged)
+{
+    reading r = {.id = INT64_MAX};
+    bool is_read, goes_on = true;
+    *damaged = 0;
+    do {
+        kn_database_enter();
+        is_read = kn_database_attempt(&cache->database, read_row, &r);
+        kn_database_leave(&cache->database);
+        const kn_cache_row row = {r.what, r.aux, r.code, r.producer};
+        if (is_read && r.is_found && r.is_damaged)
+            ++*damaged;
+        else if (is_read && r.is_found)
+            goes_on = visit(&row, user);
+        free_reading(&r);
+    } while (is_read && r.is_found && goes_on);
+    return is_read ? KILN_OK : kn_cache_trouble(cache);
 }

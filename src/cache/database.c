@@ -28,6 +28,7 @@ static const char schema[] = "CREATE TABLE code("
                              "code BLOB NOT NULL);"
                              "CREATE INDEX code_hash ON code(hash);"
                              "CREATE INDEX code_used ON code(used, bytes);"
+                             "CREATE INDEX code_producer ON code(producer, used, bytes);"
                              "PRAGMA application_id=1802071150;"
                              "PRAGMA user_version=1;";
 
@@ -43,8 +44,15 @@ static const char *const sql[KN_SQL_COUNT] = {
     [KN_SQL_REPLACE] = "DELETE FROM code WHERE hash=?1 AND producer=?2 AND what=?3",
     [KN_SQL_REMOVE] = "DELETE FROM code WHERE hash=?1 AND what=?2",
     [KN_SQL_DROP_ROW] = "DELETE FROM code WHERE id=?1",
-    [KN_SQL_EVICT] =
-        "DELETE FROM code WHERE id IN (SELECT id FROM code WHERE id<>?2 ORDER BY used, id LIMIT ?1)",
+    /* Of the rows that were not used for longest as many as give ?1 bytes, but no more than ?3. */
+    [KN_SQL_EVICT] = ("DELETE FROM code WHERE id IN (SELECT id FROM (SELECT id, sum(max(bytes, 0)) OVER "
+                      "(ORDER BY used, id) - max(bytes, 0) AS before FROM (SELECT id, used, bytes FROM code "
+                      "WHERE id<>?2 ORDER BY used, id LIMIT ?3)) WHERE before<?1)"),
+    [KN_SQL_DEAD] = "SELECT producer FROM code GROUP BY producer HAVING max(used)<?1 LIMIT 1",
+    [KN_SQL_EVICT_DEAD] =
+        ("DELETE FROM code WHERE id IN (SELECT id FROM code WHERE producer=?1 AND id<>?2 LIMIT ?3)"),
+    [KN_SQL_ROW] = ("SELECT id, used, checksum, producer, what, aux, code FROM code WHERE id<?1 "
+                    "ORDER BY id DESC LIMIT 1"),
     [KN_SQL_TOTALS] = "SELECT count(*), total(max(bytes, 0)) FROM code",
     [KN_SQL_AGE] = "UPDATE code SET used=0 WHERE used>?1",
     [KN_SQL_NEXT] =
@@ -72,6 +80,14 @@ void kn_database_enter(void)
 {
     kn_lock_take(KN_LOCK_CACHE);
     kn_os_guard_writes(&guard);
+}
+
+bool kn_database_try_enter(void)
+{
+    if (!kn_lock_try(KN_LOCK_CACHE))
+        return false;
+    kn_os_guard_writes(&guard);
+    return true;
 }
 
 void kn_database_leave(kn_database *database)
@@ -156,6 +172,7 @@ void kn_database_close(kn_database *database)
         sqlite3_close(database->db);
     database->db = NULL;
     database->state = KN_DATABASE_UNOPENED;
+    database->n_touched = 0; /* rows of another file, perhaps */
 }
 
 /* The file is made here, for SQLite would make it readable for all; its journal takes the mode over. Opened

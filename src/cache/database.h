@@ -26,12 +26,17 @@ typedef enum kn_statement {
     KN_SQL_DROP_ROW,
     KN_SQL_AGE,
     KN_SQL_EVICT,
+    KN_SQL_DEAD,
+    KN_SQL_EVICT_DEAD,
+    KN_SQL_ROW,
     KN_SQL_TOTALS,
     KN_SQL_NEXT,
     KN_SQL_CLEAR,
     KN_SQL_PAGES,
     KN_SQL_COUNT
 } kn_statement;
+
+enum { KN_MOST_TOUCHED = 256 };
 
 typedef enum kn_database_state {
     KN_DATABASE_UNOPENED,
@@ -54,8 +59,12 @@ typedef struct kn_database {
     double retry_at; /* nothing is tried before: others hold the file, or it cannot be written */
     int last_rc;     /* of the last attempt */
     uint64_t errors;
-    uint64_t limit; /* bytes */
-    bool has_news;  /* trouble has to be reported once the gate is open */
+    uint64_t limit;                   /* bytes */
+    bool is_evicting;                 /* it was beyond the limit, and is not yet at four fifths of it */
+    int64_t touched[KN_MOST_TOUCHED]; /* rows that were used: written down with the next row, or later */
+    int n_touched;
+    bool has_lost; /* something that was to be written was not */
+    bool has_news; /* trouble has to be reported once the gate is open */
     char trouble[256];
 } kn_database;
 
@@ -63,6 +72,8 @@ typedef struct kn_database {
 void kn_database_enter(void);
 void kn_database_leave(kn_database *database);
 
+/* The same where the gate is open and no other waits; false: it was not taken. */
+bool kn_database_try_enter(void);
 /* Whether there is an open file; opens it at the first call. */
 bool kn_database_ready(kn_database *database);
 void kn_database_close(kn_database *database);

@@ -41,7 +41,7 @@ class Usage(CommandCase):
             (["source", "map", *DIFFERENCE, "--reduce-type", "T"], "for reductions"),
             (["operations", "sum", "more"], "does not take 'more'"),
             (["info", "more"], "more"),
-            (["cache"], "path|stats|list|clear"),
+            (["cache"], "path|stats|list"),
             (["cache", "burn"], "burn"),
         ]
         for words, expected in wrong:

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/log.h"
 #include "cache/cache.h"
 
@@ -224,27 +225,224 @@ static void beyond_the_limit_the_oldest_go(void **state)
     assert_int_equal(stats().errors, 0);
 }
 
-/* A use is written down once a day: then the entry is no longer the oldest. */
-static void uses_are_remembered_by_the_day(void **state)
+/* ---- SQL beside the cache ---- */
+
+static void execute(const char *sql)
+{
+    sqlite3 *db;
+    char path[300], *why = NULL;
+    snprintf(path, sizeof path, "%s/kernels.sqlite", folder);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    sqlite3_busy_timeout(db, 1000);
+    if (sqlite3_exec(db, sql, NULL, NULL, &why) != SQLITE_OK)
+        fail_msg("%s: %s", sql, why);
+    sqlite3_close(db);
+}
+
+/* One text, "" for NULL. */
+static const char *query(const char *sql)
+{
+    static char text[256];
+    sqlite3 *db;
+    sqlite3_stmt *row;
+    char path[300];
+    snprintf(path, sizeof path, "%s/kernels.sqlite", folder);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_prepare_v2(db, sql, -1, &row, NULL), SQLITE_OK);
+    assert_int_equal(sqlite3_step(row), SQLITE_ROW);
+    const char *found = (const char *)sqlite3_column_text(row, 0);
+    snprintf(text, sizeof text, "%s", found ? found : "");
+    sqlite3_finalize(row);
+    sqlite3_close(db);
+    return text;
+}
+
+#define USED_LATELY                                                                                          \
+    "SELECT group_concat(what) FROM (SELECT what FROM code WHERE used>created-1000 ORDER BY what)"
+
+/* A hit writes nothing; that it was used is written with the next put, by a flush, or when the cache is closed. */
+static void uses_are_written_later(void **state)
+{
+    (void)state;
+    put("a", "p", "1");
+    put("b", "p", "2");
+    put("c", "p", "3");
+    execute("UPDATE code SET used=used-100000");
+    assert_string_equal(get("a", "p"), "1");
+    assert_string_equal(query(USED_LATELY), "");
+    assert_true(kn_cache_flush(cache));
+    assert_string_equal(query(USED_LATELY), "a");
+    assert_string_equal(get("b", "p"), "2");
+    put("d", "p", "4");
+    assert_string_equal(query(USED_LATELY), "a,b,d");
+    assert_string_equal(get("c", "p"), "3");
+    reopen();
+    assert_string_equal(query(USED_LATELY), "a,b,c,d");
+    execute("UPDATE code SET used=used-100000");
+    assert_string_equal(get("d", "p"), "4");
+    kn_cache_leave(cache); /* as when the process ends */
+    assert_string_equal(query(USED_LATELY), "d");
+    assert_int_equal(stats().errors, 0);
+}
+
+/* Where another process writes at that moment an ending one does not wait. */
+static void nobody_waits_in_the_end(void **state)
 {
     sqlite3 *db;
     char path[300];
     (void)state;
     put("a", "p", "1");
-    put("b", "p", "2");
+    execute("UPDATE code SET used=used-100000");
+    assert_string_equal(get("a", "p"), "1");
     snprintf(path, sizeof path, "%s/kernels.sqlite", folder);
     assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "UPDATE code SET used=used-100000", NULL, NULL, NULL), SQLITE_OK);
-    assert_string_equal(get("a", "p"), "1");
-    kn_cache_set_limit(cache, 1);
-    sqlite3_stmt *row;
-    assert_int_equal(
-        sqlite3_prepare_v2(db, "SELECT group_concat(what) FROM code WHERE used>created-1000", -1, &row, NULL),
-        SQLITE_OK);
-    assert_int_equal(sqlite3_step(row), SQLITE_ROW);
-    assert_string_equal((const char *)sqlite3_column_text(row, 0), "a");
-    sqlite3_finalize(row);
+    assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
+    double start = kn_os_now_ms();
+    kn_cache_leave(cache);
+    assert_true(kn_os_now_ms() - start < 500);
     sqlite3_close(db);
+    assert_string_equal(query(USED_LATELY), "");
+    assert_int_equal(stats().errors, 0);
+}
+
+static void a_flush_tells_of_losses(void **state)
+{
+    sqlite3 *db;
+    char path[300];
+    (void)state;
+    put("a", "p", "1");
+    assert_true(kn_cache_flush(cache));
+    snprintf(path, sizeof path, "%s/kernels.sqlite", folder);
+    assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db, "BEGIN EXCLUSIVE", NULL, NULL, NULL), SQLITE_OK);
+    put("b", "p", "2"); /* waits, and is dropped */
+    sqlite3_close(db);
+    usleep(2100 * 1000); /* until the cache tries again */
+    assert_false(kn_cache_flush(cache));
+    assert_true(kn_cache_flush(cache));
+    assert_null(get("b", "p"));
+}
+
+static void put_large(int from, int to, const char *with)
+{
+    static char code[20 * 1024];
+    const kn_blob blob = {code, sizeof code};
+    for (int i = from; i < to; i++) {
+        memset(code, i, sizeof code);
+        kn_cache_put(cache, &i, sizeof i, with, &blob, NULL);
+    }
+}
+
+/* Down to four fifths, so that not each put has to take rows away. */
+static void four_fifths_stay(void **state)
+{
+    uint64_t most = 0, least = UINT64_MAX;
+    (void)state;
+    kn_cache_set_limit(cache, 2000 * 1024);
+    put_large(0, 80, "p");
+    for (int i = 80; i < 300; i++) {
+        put_large(i, i + 1, "p");
+        uint64_t bytes = stats().bytes;
+        most = bytes > most ? bytes : most;
+        least = bytes < least ? bytes : least;
+    }
+    assert_in_range(most, 1600 * 1024, 2000 * 1024);
+    assert_in_range(least, 1200 * 1024, 1600 * 1024);
+    assert_int_equal(stats().errors, 0);
+}
+
+/* What a toolchain has left that nobody has used for a week goes first, however old the others are. */
+static void dead_producers_go_first(void **state)
+{
+    int found = 0;
+    kn_blob code = KN_BLOB_INIT;
+    (void)state;
+    put_large(0, 30, "lives");
+    put_large(30, 60, "dead");
+    put_large(60, 61, "lives");
+    execute("UPDATE code SET used=used-30*86400 WHERE producer='lives' AND id<=30;"
+            "UPDATE code SET used=used-8*86400 WHERE producer='dead'");
+    kn_cache_set_limit(cache, 1200 * 1024);
+    put_large(61, 62, "lives");
+    assert_string_equal(query("SELECT count(*) FROM code WHERE producer='dead'"), "0");
+    for (int i = 0; i < 30; i++) {
+        found += kn_cache_get(cache, &i, sizeof i, "lives", &code, NULL);
+        kn_blob_free(&code);
+    }
+    assert_int_equal(found, 30);
+}
+
+static void what_is_too_much_is_collected(void **state)
+{
+    uint64_t removed = 0;
+    (void)state;
+    put_large(0, 100, "p");
+    put("old", "dead", "code");
+    execute("UPDATE code SET used=used-8*86400 WHERE producer='dead'");
+    assert_int_equal(kn_cache_collect(cache, &removed), KILN_OK);
+    assert_int_equal(removed, 1);
+    kn_cache_set_limit(cache, 1000 * 1024);
+    assert_int_equal(kn_cache_collect(cache, &removed), KILN_OK);
+    assert_in_range(removed, 50, 75);
+    char path[300];
+    struct stat info;
+    snprintf(path, sizeof path, "%s/kernels.sqlite", folder);
+    assert_int_equal(stat(path, &info), 0);
+    assert_in_range(info.st_size, 400 * 1024, 900 * 1024);
+    assert_int_equal(kn_cache_collect(cache, &removed), KILN_OK);
+    assert_int_equal(removed, 0);
+    assert_int_equal(stats().errors, 0);
+}
+
+static bool add_up(const kn_cache_row *row, void *user)
+{
+    char *text = user;
+    size_t length = strlen(text);
+    snprintf(text + length, 256 - length, "%.*s/%s/%.*s/%.*s ", (int)row->what.size, (char *)row->what.data,
+             row->producer, (int)row->aux.size, (char *)row->aux.data, (int)row->code.size,
+             (char *)row->code.data);
+    return true;
+}
+
+static void all_rows_are_looked_at(void **state)
+{
+    char text[256] = "";
+    uint64_t damaged = 7;
+    (void)state;
+    put("one", "p", "1");
+    put("two", "q", "22");
+    put("three", "p", "333");
+    assert_int_equal(kn_cache_read_all(cache, add_up, text, &damaged), KILN_OK);
+    assert_string_equal(text, "three/p/aux/333 two/q/aux/22 one/p/aux/1 ");
+    assert_int_equal(damaged, 0);
+    execute("UPDATE code SET code=CAST('23' AS BLOB) WHERE producer='q'");
+    text[0] = '\0';
+    assert_int_equal(kn_cache_read_all(cache, add_up, text, &damaged), KILN_OK);
+    assert_string_equal(text, "three/p/aux/333 one/p/aux/1 ");
+    assert_int_equal(damaged, 1);
+    assert_int_equal(stats().entries, 2);
+}
+
+/* An index of 8 bits, or none: rows are told apart by their keys. */
+static void keys_are_told_apart(void **state)
+{
+    char what[32];
+    (void)state;
+    for (int bits = 0; bits <= 8; bits += 8) {
+        kn_hash_set_index_bits(bits);
+        for (int i = 0; i < 600; i++) {
+            snprintf(what, sizeof what, "key %d", i);
+            put(what, "p", what);
+        }
+        for (int i = 0; i < 600; i++) {
+            snprintf(what, sizeof what, "key %d", i);
+            assert_string_equal(get(what, "p"), what);
+        }
+        assert_null(get("key 600", "p"));
+        assert_int_equal(kn_cache_clear(cache, NULL), KILN_OK);
+    }
+    kn_hash_set_index_bits(128);
+    assert_int_equal(stats().errors, 0);
 }
 
 /* ---- several at once ---- */
@@ -415,7 +613,14 @@ int main(void)
         WITH_CACHE(write_ahead_logs_are_turned_back),
         WITH_CACHE(entries_are_listed_and_cleared),
         WITH_CACHE(beyond_the_limit_the_oldest_go),
-        WITH_CACHE(uses_are_remembered_by_the_day),
+        WITH_CACHE(uses_are_written_later),
+        WITH_CACHE(nobody_waits_in_the_end),
+        WITH_CACHE(a_flush_tells_of_losses),
+        WITH_CACHE(four_fifths_stay),
+        WITH_CACHE(dead_producers_go_first),
+        WITH_CACHE(what_is_too_much_is_collected),
+        WITH_CACHE(all_rows_are_looked_at),
+        WITH_CACHE(keys_are_told_apart),
         WITH_CACHE(threads_share_a_cache),
         WITH_CACHE(processes_share_a_file),
         WITH_CACHE(processes_begin_a_file_together),

@@ -421,6 +421,43 @@ static void bundles_are_listed_and_searched(void **state)
     drop(one);
 }
 
+/* One process compiles, another is handed the bytes. */
+static void one_kernel_is_handed_on(void **state)
+{
+    kiln_kernel *kernel = make_kernel(5);
+    kiln_array *x = NULL;
+    void *bytes = NULL;
+    size_t size = 0;
+    int rows = 0;
+    (void)state;
+    OK(zeros(&x));
+    const kiln_arg in[] = {kiln_arg_array(x)};
+    assert_int_equal(kiln_kernel_export(&bytes, &size, kernel, NULL, 1, in, 1, NULL, NULL),
+                     KILN_ERROR_FORBIDDEN);
+    unsetenv("KILN_COMPILE");
+    OK(kiln_kernel_export(&bytes, &size, kernel, NULL, 1, in, 1, NULL, NULL));
+    OK(kiln_bundle_visit(bytes, size, take_entry, &rows));
+    assert_int_equal(rows, 1);
+    kiln_kernel_free(kernel);
+    begin_anew();
+    expect_missing(5);
+    OK(kiln_bundle_attach_copy(bytes, size));
+    free(bytes);
+    expect_found(5);
+    kernel = make_kernel(5);
+    OK(kiln_kernel_export(&bytes, &size, kernel, NULL, 1, in, 1, NULL,
+                          "host")); /* found, and handed on once more */
+    free(bytes);
+    assert_int_equal(kiln_kernel_export(NULL, &size, kernel, NULL, 1, in, 1, NULL, NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_kernel_export(&bytes, NULL, kernel, NULL, 1, in, 1, NULL, NULL),
+                     KILN_ERROR_INVALID);
+    assert_int_equal(kiln_kernel_export(&bytes, &size, NULL, NULL, 1, in, 1, NULL, NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_bundle_attach_copy(NULL, 3), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_bundle_attach_copy("text", 4), KILN_ERROR_FORMAT);
+    kiln_array_free(x);
+    kiln_kernel_free(kernel);
+}
+
 static void wrong_arguments_are_named(void **state)
 {
     kiln_bytes one = bake(1, "host"), none = {NULL, 4};
@@ -490,6 +527,160 @@ static void memory_may_be_short(void **state)
     drop(one);
 }
 
+/* ---- the same of what looks at records, bundles and the cache ---- */
+
+static unsigned long nth; /* allocation that fails */
+static char *a_line;
+static kiln_bytes a_bundle;
+
+static kiln_status try_record(void)
+{
+    kiln_kernel *kernel = make_kernel(1);
+    kiln_array *x = NULL;
+    char *lines = NULL;
+    OK(zeros(&x));
+    const kiln_arg in[] = {kiln_arg_array(x)};
+    kn_alloc_fail_at(nth, 0);
+    kiln_status status = kiln_kernel_record(&lines, kernel, NULL, 1, in, 1, NULL);
+    kn_alloc_fail_at(0, 0);
+    free(lines);
+    kiln_array_free(x);
+    kiln_kernel_free(kernel);
+    return status;
+}
+
+static kiln_status try_export(void)
+{
+    kiln_kernel *kernel = make_kernel(1);
+    kiln_array *x = NULL;
+    void *bytes = NULL;
+    size_t size;
+    OK(zeros(&x));
+    const kiln_arg in[] = {kiln_arg_array(x)};
+    kn_alloc_fail_at(nth, 0);
+    kiln_status status = kiln_kernel_export(&bytes, &size, kernel, NULL, 1, in, 1, NULL, NULL);
+    kn_alloc_fail_at(0, 0);
+    free(bytes);
+    kiln_array_free(x);
+    kiln_kernel_free(kernel);
+    return status;
+}
+
+static kiln_status try_find(void)
+{
+    void *bytes = NULL;
+    size_t size;
+    kn_alloc_fail_at(nth, 0);
+    kiln_status status = kiln_bundle_find(&bytes, &size, a_bundle.data, a_bundle.size, a_line, "host");
+    kn_alloc_fail_at(0, 0);
+    free(bytes);
+    return status;
+}
+
+static kiln_status try_visit(void)
+{
+    int rows = 0;
+    kn_alloc_fail_at(nth, 0);
+    kiln_status status = kiln_bundle_visit(a_bundle.data, a_bundle.size, take_entry, &rows);
+    kn_alloc_fail_at(0, 0);
+    assert_true(status != KILN_OK || rows == 1);
+    return status;
+}
+
+static kiln_status try_read(void)
+{
+    int lines = 0;
+    kn_alloc_fail_at(nth, 0);
+    kiln_status status = kiln_record_read(a_line, NULL, count_lines, &lines);
+    kn_alloc_fail_at(0, 0);
+    assert_true(status != KILN_OK || lines == 1);
+    return status;
+}
+
+static kiln_status try_copy(void)
+{
+    begin_anew();
+    kn_alloc_fail_at(nth, 0);
+    kiln_status status = kiln_bundle_attach_copy(a_bundle.data, a_bundle.size);
+    kn_alloc_fail_at(0, 0);
+    return status;
+}
+
+static void take_host_line(void)
+{
+    char *lines = record_of(1);
+    a_line = NULL;
+    OK(kiln_record_read(lines, NULL, take_line, &a_line));
+    free(lines);
+}
+
+static void all_of_it_survives_short_memory(void **state)
+{
+    static kiln_status (*const tries[])(void) = {try_record, try_find, try_visit,
+                                                 try_read,   try_copy, try_export};
+    (void)state;
+    a_bundle = bake(1, "host");
+    take_host_line();
+    for (size_t t = 0; t < sizeof tries / sizeof *tries; t++) {
+        kiln_status status = KILN_ERROR_MEMORY;
+        for (nth = 1; status != KILN_OK; nth++) {
+            assert_in_range(nth, 1, 5000);
+            status = tries[t]();
+            if (status != KILN_OK && status != KILN_ERROR_MEMORY)
+                fail_msg("%d: %s", (int)t, kiln_error_message());
+        }
+    }
+    kn_build_shutdown();
+    free(a_line);
+    drop(a_bundle);
+}
+
+/* ---- the user's cache through the same functions ---- */
+
+static void begin_with_cache(void)
+{
+    begin_anew();
+    unsetenv("KILN_CACHE");
+    unsetenv("KILN_COMPILE");
+    setenv("KILN_CACHE_DIR", folder, 1);
+}
+
+static void the_cache_is_exported_and_imported(void **state)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    uint64_t added = 0, checked = 0, damaged = 1, removed = 1;
+    int rows = 0;
+    kiln_origin origin;
+    (void)state;
+    assert_int_equal(kiln_cache_flush(), KILN_ERROR_NOT_FOUND);
+    assert_int_equal(kiln_cache_verify(NULL, NULL), KILN_ERROR_NOT_FOUND);
+    assert_int_equal(kiln_cache_collect(NULL), KILN_ERROR_NOT_FOUND);
+    assert_int_equal(kiln_cache_export(&bytes, &size), KILN_ERROR_NOT_FOUND);
+    begin_with_cache();
+    OK(call(1, &origin));
+    assert_int_equal(origin, KILN_ORIGIN_COMPILER);
+    OK(kiln_cache_flush());
+    OK(kiln_cache_verify(&checked, &damaged));
+    assert_true(checked == 1 && damaged == 0);
+    OK(kiln_cache_collect(&removed));
+    assert_int_equal(removed, 0);
+    OK(kiln_cache_export(&bytes, &size));
+    OK(kiln_bundle_visit(bytes, size, take_entry, &rows));
+    assert_int_equal(rows, 1);
+    OK(kiln_cache_clear(NULL));
+    kn_build_shutdown();
+    OK(kiln_cache_import(bytes, size, &added));
+    assert_int_equal(added, 1);
+    setenv("KILN_COMPILE", "never", 1);
+    expect_found(1);
+    assert_int_equal(kiln_cache_import(NULL, size, NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_cache_import("text", 4, NULL), KILN_ERROR_FORMAT);
+    assert_int_equal(kiln_cache_export(NULL, &size), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_cache_export(&bytes, NULL), KILN_ERROR_INVALID);
+    free(bytes);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -505,6 +696,9 @@ int main(void)
         cmocka_unit_test_setup_teardown(call_is_recorded, set_up, tear_down),
         cmocka_unit_test_setup_teardown(damaged_lines_are_seen, set_up, tear_down),
         cmocka_unit_test_setup_teardown(bundles_are_listed_and_searched, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(one_kernel_is_handed_on, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(all_of_it_survives_short_memory, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(the_cache_is_exported_and_imported, set_up, tear_down),
         cmocka_unit_test_setup_teardown(wrong_arguments_are_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(memory_may_be_short, set_up, tear_down),
     };

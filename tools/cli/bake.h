@@ -38,15 +38,6 @@ int bake_run_jobs(bake_plan *plan, const cli_options *options);
 #define BAKE_CHILD "child-"
 int bake_child_run(const cli_options *options);
 
-/* ---- files ---- */
-
-/* The whole file, with a NUL behind it; NULL, after a message. */
-void *bake_read_file(size_t *size, const char *path);
-/* Whether a file can be written there: said before hours of work; false, after a message. */
-bool bake_can_write(const char *path);
-/* The target is the old file or the new one; false, after a message. */
-bool bake_write_file(const char *path, const void *data, size_t size);
-
 /* ---- the other forms of the command ---- */
 
 int bake_check(bake_plan *plan, const cli_options *options);

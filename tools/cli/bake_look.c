@@ -45,7 +45,7 @@ int bake_check(bake_plan *plan, const cli_options *options)
 {
     cli_json json = {stdout, false}, *out = options->json ? &json : NULL;
     kiln_bytes bundle;
-    void *bytes = bake_read_file(&bundle.size, options->check);
+    void *bytes = cli_file_read(&bundle.size, options->check);
     if (!bytes)
         return CLI_FAILED;
     bundle.data = bytes;
@@ -94,7 +94,7 @@ static bool print_entry(const kiln_bundle_entry *entry, void *user)
 static int list_one(const char *path, const cli_options *options, cli_json *json)
 {
     size_t size;
-    void *bytes = bake_read_file(&size, path);
+    void *bytes = cli_file_read(&size, path);
     if (!bytes)
         return CLI_FAILED;
     kiln_status status = kiln_bundle_visit(bytes, size, print_entry, json);
@@ -139,7 +139,7 @@ static int write_merged(const kiln_bytes *parts, int count, const cli_options *o
     size_t size = 0;
     if (kiln_bundle_merge(&bytes, &size, parts, count) != KILN_OK)
         return cli_library_error(options);
-    bool is_written = bake_write_file(options->outputs.items[0], bytes, size);
+    bool is_written = cli_file_write(options->outputs.items[0], bytes, size);
     if (is_written && !options->json)
         printf("%s: %zu bytes\n", options->outputs.items[0], size);
     free(bytes);
@@ -151,7 +151,7 @@ int bake_merge(const cli_options *options)
     int count = options->positional.count - 1, code = CLI_OK;
     kiln_bytes *parts = calloc((size_t)count + 1, sizeof *parts);
     for (int i = 0; i < count && code == CLI_OK && parts; i++)
-        if (!(parts[i].data = bake_read_file(&parts[i].size, options->positional.items[i + 1])))
+        if (!(parts[i].data = cli_file_read(&parts[i].size, options->positional.items[i + 1])))
             code = CLI_FAILED;
     if (code == CLI_OK)
         code = parts ? write_merged(parts, count, options) : CLI_FAILED;
@@ -252,7 +252,7 @@ static int print_differences(const rows *a, const rows *b, cli_json *json)
 static int read_rows(rows *out, const char *path, const cli_options *options)
 {
     size_t size;
-    void *bytes = bake_read_file(&size, path);
+    void *bytes = cli_file_read(&size, path);
     if (!bytes)
         return CLI_FAILED;
     kiln_status status = kiln_bundle_visit(bytes, size, take_row, out);

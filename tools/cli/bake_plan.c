@@ -270,7 +270,7 @@ static int read_record(bake_plan *plan, const char *path, const cli_options *opt
     size_t size;
     uint64_t damaged = 0;
     reading r = {plan, path, CLI_OK};
-    char *text = bake_read_file(&size, path);
+    char *text = cli_file_read(&size, path);
     if (!text)
         return CLI_FAILED;
     if (strlen(text) != size) {

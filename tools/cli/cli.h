@@ -35,7 +35,8 @@ enum {
     CLI_OPERATIONS = 128,
     CLI_EVAL = 256,
     CLI_BAKE = 512,
-    CLI_ALL = 1023
+    CLI_CACHE_EXPLAIN = 1024,
+    CLI_ALL = 2047
 };
 
 typedef struct cli_command {
@@ -154,7 +155,27 @@ int cli_operations_run(const cli_options *options);
 int cli_info_run(const cli_options *options);
 int cli_cache_run(const cli_options *options);
 int cli_bench_run(const cli_options *options);
+int cli_cache_explain_run(const cli_options *options);
 int cli_bake_run(const cli_options *options);
+
+/* The specialisations that a call needs which such words define, as `kiln explain` prints them. *out is to be freed, after a
+ * failure too. */
+int cli_explain_lines(char **out, const cli_options *options);
+/* The whole file, with a NUL behind it; NULL, after a message. */
+void *cli_file_read(size_t *size, const char *path);
+/* Whether a file can be written there: said before hours of work; false, after a message. */
+bool cli_file_can_write(const char *path);
+/* The target is the old file or the new one; false, after a message. */
+bool cli_file_write(const char *path, const void *data, size_t size);
+
+/* ---- the fields of a specialisation: key="value", escapes as they are ---- */
+
+typedef struct cli_field {
+    const char *key, *value;
+    int key_length, value_length, nth; /* nth: of those with this key */
+} cli_field;
+/* The field that begins at *at, which moves behind it; false where there is none. nth is 0. */
+bool cli_field_next(cli_field *out, const char **at);
 
 /* What a record says of the call that such words define: `map` or `reduce` and what follows them for `kiln explain`. *out
  * is to be freed, after a failure too. */

@@ -61,7 +61,7 @@ static int write_bundle(const bake_plan *plan, const cli_options *options)
     free(parts);
     if (status != KILN_OK)
         return cli_library_error(options);
-    bool is_written = bake_write_file(options->outputs.items[0], bytes, size);
+    bool is_written = cli_file_write(options->outputs.items[0], bytes, size);
     free(bytes);
     if (is_written)
         report(plan, made, size, options);
@@ -75,7 +75,7 @@ static int bake_records(bake_plan *plan, const cli_options *options)
         code = bake_read_records(plan, options);
     if (code != CLI_OK || options->check)
         return code == CLI_OK ? bake_check(plan, options) : code;
-    code = bake_can_write(options->outputs.items[0]) ? bake_run_jobs(plan, options) : CLI_FAILED;
+    code = cli_file_can_write(options->outputs.items[0]) ? bake_run_jobs(plan, options) : CLI_FAILED;
     if (code != CLI_OK)
         return code;
     print_failures(plan);

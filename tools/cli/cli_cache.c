@@ -1,11 +1,13 @@
-/* cli_cache.c - `kiln cache path|stats|list|clear`. */
+/* cli_cache.c - `kiln cache` and its actions. */
 #include "cli.h"
 #include <inttypes.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
-static kiln_status print_path(cli_json *json)
+static kiln_status print_path(const cli_options *options, cli_json *json)
 {
+    (void)options;
     char path[4096];
     kiln_status status = kiln_cache_path(path, sizeof path);
     if (status == KILN_OK && json)
@@ -15,8 +17,9 @@ static kiln_status print_path(cli_json *json)
     return status;
 }
 
-static kiln_status print_stats(cli_json *json)
+static kiln_status print_stats(const cli_options *options, cli_json *json)
 {
+    (void)options;
     kiln_cache_stats stats = KILN_CACHE_STATS_INIT;
     kiln_status status = kiln_cache_get_stats(&stats);
     if (status != KILN_OK)
@@ -65,8 +68,9 @@ static bool print_entry(const kiln_cache_entry *entry, void *user)
     return true;
 }
 
-static kiln_status print_list(cli_json *json)
+static kiln_status print_list(const cli_options *options, cli_json *json)
 {
+    (void)options;
     if (json)
         cli_json_open(json, "entries", '[');
     kiln_status status = kiln_cache_list(print_entry, json);
@@ -75,8 +79,9 @@ static kiln_status print_list(cli_json *json)
     return status;
 }
 
-static kiln_status clear(cli_json *json)
+static kiln_status clear(const cli_options *options, cli_json *json)
 {
+    (void)options;
     uint64_t removed = 0;
     kiln_status status = kiln_cache_clear(&removed);
     if (status == KILN_OK && json)
@@ -86,33 +91,182 @@ static kiln_status clear(cli_json *json)
     return status;
 }
 
-static const struct action {
+static kiln_status verify(const cli_options *options, cli_json *json)
+{
+    uint64_t checked = 0, damaged = 0;
+    kiln_status status = kiln_cache_verify(&checked, &damaged);
+    (void)options;
+    if (status == KILN_OK && json) {
+        cli_json_integer(json, "checked", (int64_t)checked);
+        cli_json_integer(json, "damaged", (int64_t)damaged);
+    } else if (status == KILN_OK)
+        printf("%" PRIu64 " right, %" PRIu64 " damaged and removed\n", checked, damaged);
+    return status;
+}
+
+static kiln_status collect(const cli_options *options, cli_json *json)
+{
+    uint64_t removed = 0;
+    kiln_status status = kiln_cache_collect(&removed);
+    (void)options;
+    if (status == KILN_OK && json)
+        cli_json_integer(json, "removed", (int64_t)removed);
+    else if (status == KILN_OK)
+        printf("%" PRIu64 " kernel%s removed\n", removed, removed == 1 ? "" : "s");
+    return status;
+}
+
+/* ---- inspect ---- */
+
+typedef struct inspection {
     const char *name;
-    kiln_status (*run)(cli_json *json);
-} actions[] = {{"path", print_path}, {"stats", print_stats}, {"list", print_list}, {"clear", clear}};
+    cli_json *json;
+    int count;
+} inspection;
+
+static bool has_name(const char *what, const char *name)
+{
+    cli_field field;
+    for (const char *at = strchr(what, ' '); at && cli_field_next(&field, &at);)
+        if (field.key_length == 4 && memcmp(field.key, "name", 4) == 0)
+            return (size_t)field.value_length == strlen(name) &&
+                   memcmp(field.value, name, (size_t)field.value_length) == 0;
+    return false;
+}
+
+static void print_fields(const kiln_cache_entry *entry)
+{
+    cli_field field;
+    for (const char *at = strchr(entry->what, ' '); at && cli_field_next(&field, &at);)
+        printf("%.*s: %.*s\n", field.key_length, field.key, field.value_length, field.value);
+}
+
+static bool inspect_entry(const kiln_cache_entry *entry, void *user)
+{
+    inspection *i = user;
+    char created[32], used[32];
+    if (!has_name(entry->what, i->name))
+        return true;
+    i->count++;
+    if (i->json)
+        return print_entry(entry, i->json);
+    format_day(created, sizeof created, entry->created);
+    format_day(used, sizeof used, entry->last_used);
+    print_fields(entry);
+    printf("compiler: %s\ncreated: %s\nlast used: %s\ncode bytes: %" PRIu64 "\n\n", entry->compiler, created,
+           used, entry->code_bytes);
+    return true;
+}
+
+static kiln_status inspect(const cli_options *options, cli_json *json)
+{
+    inspection i = {options->positional.items[1], json, 0};
+    if (json)
+        cli_json_open(json, "entries", '[');
+    kiln_status status = kiln_cache_list(inspect_entry, &i);
+    if (json)
+        cli_json_close(json, ']');
+    else if (status == KILN_OK && i.count == 0)
+        printf("the cache has no kernel of the name %s\n", i.name);
+    return status;
+}
+
+/* ---- export and import ---- */
+
+/* Files have messages of their own. */
+static kiln_status failed_file(void)
+{
+    return KILN_ERROR_IO;
+}
+
+static kiln_status export(const cli_options *options, cli_json *json)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    const char *path = options->outputs.items[0];
+    kiln_status status = kiln_cache_export(&bytes, &size);
+    if (status == KILN_OK && !cli_file_write(path, bytes, size))
+        status = failed_file();
+    free(bytes);
+    if (status == KILN_OK && json)
+        cli_json_integer(json, "bytes", (int64_t)size);
+    else if (status == KILN_OK)
+        printf("%s: %zu bytes\n", path, size);
+    return status;
+}
+
+static kiln_status import(const cli_options *options, cli_json *json)
+{
+    uint64_t added = 0;
+    size_t size;
+    void *bytes = cli_file_read(&size, options->positional.items[1]);
+    if (!bytes)
+        return failed_file();
+    kiln_status status = kiln_cache_import(bytes, size, &added);
+    free(bytes);
+    if (status == KILN_OK && json)
+        cli_json_integer(json, "added", (int64_t)added);
+    else if (status == KILN_OK)
+        printf("%" PRIu64 " kernel%s added\n", added, added == 1 ? "" : "s");
+    return status;
+}
+
+/* ---- the table ---- */
+
+static const struct action {
+    const char *name, *argument; /* NULL: it takes none */
+    bool has_output;
+    kiln_status (*run)(const cli_options *options, cli_json *json);
+} actions[] = {{"path", NULL, false, print_path},  {"stats", NULL, false, print_stats},
+               {"list", NULL, false, print_list},  {"inspect", "NAME", false, inspect},
+               {"verify", NULL, false, verify},    {"gc", NULL, false, collect},
+               {"clear", NULL, false, clear},      {"export", NULL, true, export},
+               {"import", "BUNDLE", false, import}};
 
 static int run_action(const struct action *action, const cli_options *options)
 {
     cli_json json = {stdout, false};
-    if (!options->json)
-        return action->run(NULL) == KILN_OK ? CLI_OK : cli_library_error(options);
-    cli_json_open(&json, NULL, '{');
-    kiln_status status = action->run(&json);
-    /* The object is open already: the error becomes one of its members. */
-    if (status != KILN_OK)
-        cli_json_text(&json, "error", kiln_error_message());
-    cli_json_close(&json, '}');
-    putchar('\n');
-    if (status != KILN_OK)
+    kiln_status status;
+    bool is_told;
+    if (options->json)
+        cli_json_open(&json, NULL, '{');
+    status = action->run(options, options->json ? &json : NULL);
+    is_told = status != KILN_OK && kiln_error_status() == KILN_OK; /* about a file */
+    if (options->json) {
+        /* The object is open already: the error becomes one of its members. */
+        if (status != KILN_OK)
+            cli_json_text(&json, "error", is_told ? "the file" : kiln_error_message());
+        cli_json_close(&json, '}');
+        putchar('\n');
+    }
+    if (status != KILN_OK && !is_told)
         fprintf(stderr, "kiln: %s\n", kiln_error_message());
     return status == KILN_OK ? CLI_OK : CLI_FAILED;
+}
+
+static int check_usage(const struct action *action, const cli_options *options)
+{
+    int expected = action->argument ? 2 : 1;
+    if (options->positional.count < expected)
+        return cli_usage_error("cache", "%s needs %s", action->name, action->argument);
+    if (options->positional.count > expected)
+        return cli_usage_error("cache", "does not take '%s'", options->positional.items[expected]);
+    if (options->outputs.count != action->has_output)
+        return cli_usage_error("cache", action->has_output ? "%s needs one -o BUNDLE" : "%s takes no -o",
+                               action->name);
+    return CLI_OK;
 }
 
 int cli_cache_run(const cli_options *options)
 {
     const char *name = options->positional.items[0];
-    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++)
-        if (strcmp(actions[i].name, name) == 0)
-            return run_action(&actions[i], options);
-    return cli_usage_error("cache", "takes path, stats, list or clear, not '%s'", name);
+    for (size_t i = 0; i < sizeof actions / sizeof *actions; i++) {
+        if (strcmp(actions[i].name, name) != 0)
+            continue;
+        int code = check_usage(&actions[i], options);
+        return code == CLI_OK ? run_action(&actions[i], options) : code;
+    }
+    return cli_usage_error(
+        "cache", "takes path, stats, list, inspect, explain, verify, gc, clear, export or import, not '%s'",
+        name);
 }

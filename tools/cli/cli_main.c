@@ -65,12 +65,27 @@ const cli_command cli_commands[] = {
      "  kiln operations argmax\n",
      0, 1, cli_operations_run},
     {CLI_INFO, "info", "", "print versions, devices, compilers and the cache", "", 0, 0, cli_info_run},
-    {CLI_CACHE, "cache", "path|stats|list|clear", "look into or clear the cache of compiled kernels",
-     "  path   the cache's file\n"
-     "  stats  how much it holds\n"
-     "  list   its kernels, newest first\n"
-     "  clear  removes every kernel\n",
-     1, 1, cli_cache_run},
+    {CLI_CACHE, "cache",
+     "path|stats|list|verify|gc|clear|inspect NAME|export -o BUNDLE|import BUNDLE|explain ...",
+     "look into or change the cache of compiled kernels",
+     "  path     the cache's file\n"
+     "  stats    how much it holds\n"
+     "  list     its kernels, newest first\n"
+     "  inspect  all that is known of the kernels of a name\n"
+     "  explain  why a call finds its kernel in the cache or not: 'kiln help cache explain'\n"
+     "  verify   reads every kernel, and removes those that are damaged\n"
+     "  gc       removes what compilers left that nobody used for a week, and what is beyond KILN_CACHE_MAX\n"
+     "  clear    removes every kernel\n"
+     "  export   writes the kernels into a bundle (see 'kiln help bake')\n"
+     "  import   takes a bundle's kernels into the cache\n",
+     1, 2, cli_cache_run},
+    {CLI_CACHE_EXPLAIN, "cache explain",
+     "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N]",
+     "say why a call finds its kernel in the cache or not",
+     "Arguments as for `kiln source`. Where there is no entry, the one of the same name that is nearest is "
+     "compared\n"
+     "with what is wanted, field by field. The exit code is 1 where a kernel is missing.\n",
+     3, -1, cli_cache_explain_run},
     {CLI_BAKE, "bake",
      "RECORD... -o BUNDLE | --check BUNDLE RECORD... | --list BUNDLE... | merge BUNDLE... -o BUNDLE | diff "
      "BUNDLE BUNDLE",
@@ -127,11 +142,18 @@ static void print_command_help(const cli_command *command)
     cli_options_help(stdout, command);
 }
 
-static const cli_command *find_command(const char *name)
+/* By the first word, or by the first two, which are taken first; *words how many. */
+static const cli_command *find_command(int *words, int argc, char **argv)
 {
-    for (int i = 0; i < cli_command_count; i++)
-        if (strcmp(cli_commands[i].name, name) == 0)
-            return &cli_commands[i];
+    char both[64];
+    for (*words = 2; *words > 0; --*words) {
+        if (*words > argc)
+            continue;
+        snprintf(both, sizeof both, *words == 2 ? "%s %s" : "%s", argv[0], *words == 2 ? argv[1] : "");
+        for (int i = 0; i < cli_command_count; i++)
+            if (strcmp(cli_commands[i].name, both) == 0)
+                return &cli_commands[i];
+    }
     return NULL;
 }
 
@@ -187,15 +209,17 @@ int main(int argc, char **argv)
         return finish(CLI_OK);
     }
     if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-        const cli_command *topic = argc > 2 ? find_command(argv[2]) : NULL;
+        int unused;
+        const cli_command *topic = find_command(&unused, argc - 2, argv + 2);
         if (topic)
             print_command_help(topic);
         else
             print_help(stdout);
         return finish(CLI_OK);
     }
-    const cli_command *command = find_command(name);
+    int words;
+    const cli_command *command = find_command(&words, argc - 1, argv + 1);
     kiln_log_set_callback(print_warning, NULL);
-    return command ? finish(run_command(command, argc - 2, argv + 2))
+    return command ? finish(run_command(command, argc - 1 - words, argv + 1 + words))
                    : cli_usage_error(NULL, "there is no command '%s'", name);
 }

@@ -19,7 +19,7 @@ typedef struct option {
 #define MEMBER(name) offsetof(cli_options, name)
 #define MAP_COMMANDS (CLI_MAP | CLI_REDUCE) /* whose kernels are defined by C++ texts */
 #define RUN_COMMANDS (MAP_COMMANDS | CLI_EVAL)
-#define TEXT_COMMANDS (CLI_SOURCE | CLI_EXPLAIN)
+#define TEXT_COMMANDS (CLI_SOURCE | CLI_EXPLAIN | CLI_CACHE_EXPLAIN)
 #define REDUCTION_COMMANDS (CLI_REDUCE | TEXT_COMMANDS)
 #define DEFINED_COMMANDS (MAP_COMMANDS | TEXT_COMMANDS)
 #define KERNEL_COMMANDS (DEFINED_COMMANDS | CLI_EVAL)
@@ -71,7 +71,7 @@ static const option table[] = {
     {"seconds", "S", "how long each row is measured; default 0.25, of a sweep 0.02", TEXT, MEMBER(seconds),
      CLI_BENCH},
     {"list", NULL, "print the rows there are", FLAG, MEMBER(list), CLI_BENCH},
-    {"o", "FILE", "the bundle that is written", LIST, MEMBER(outputs), CLI_BAKE},
+    {"o", "FILE", "the bundle that is written", LIST, MEMBER(outputs), CLI_BAKE | CLI_CACHE},
     {"arch", "ARCH[,ARCH...]",
      "CUDA targets: sm_90, sm_90a, sm_100f; compute_90 for PTX of this and later devices, or ptx for that of "
      "the newest of the others; may be given again",

@@ -146,3 +146,11 @@ int cli_explain_run(const cli_options *options)
 {
     return run(&explain_command, options);
 }
+
+int cli_explain_lines(char **out, const cli_options *options)
+{
+    static const text_command command = {"cache explain", 1, {"specialisation"}, {kiln_kernel_explain}};
+    cli_options words = *options;
+    bool reduces = take_form(&words);
+    return find_texts(out, &command, &words, reduces);
+}

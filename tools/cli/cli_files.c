@@ -1,5 +1,5 @@
-/* bake_files.c - reading records and bundles, and writing a bundle. */
-#include "bake.h"
+/* cli_files.c - files that are read and written whole. */
+#include "cli.h"
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +25,7 @@ static void *read_all(FILE *file, size_t *size)
     return data;
 }
 
-void *bake_read_file(size_t *size, const char *path)
+void *cli_file_read(size_t *size, const char *path)
 {
     FILE *file = fopen(path, "rb");
     void *data = file ? read_all(file, size) : NULL;
@@ -49,7 +49,7 @@ static char *name_beside(const char *path)
     return beside;
 }
 
-bool bake_can_write(const char *path)
+bool cli_file_can_write(const char *path)
 {
     char *beside = name_beside(path);
     FILE *file = beside ? fopen(beside, "wb") : NULL;
@@ -63,7 +63,7 @@ bool bake_can_write(const char *path)
     return file != NULL;
 }
 
-bool bake_write_file(const char *path, const void *data, size_t size)
+bool cli_file_write(const char *path, const void *data, size_t size)
 {
     char *beside = name_beside(path);
     FILE *file = beside ? fopen(beside, "wb") : NULL;
