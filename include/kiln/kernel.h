@@ -122,7 +122,7 @@ KILN_API const char *kiln_kernel_out_name(const kiln_kernel *kernel, int k);
 
 typedef enum kiln_order {
     KILN_ORDER_C = 0, /* outputs that the call allocates are C-ordered */
-    /* ... have the strides that NumPy's ufuncs give theirs for such inputs (order="K") */
+    /* ... have the strides that NumPy gives its results for such inputs (order="K") */
     KILN_ORDER_KEEP = 1
 } kiln_order;
 

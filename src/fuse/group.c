@@ -4,6 +4,7 @@
 
 #include "fuse/op.h"
 #include "fuse/steps.h"
+#include "kernel/operation.h"
 #include "plan/space.h"
 #include "plan/stages.h"
 
@@ -206,7 +207,9 @@ static void lay_out(const kn_lower_state *s, kn_base *b, int node)
     const int first = n->kind == KN_NODE_LIKE ? 1 : 0; /* the shape is that of in[1] */
     int64_t shape[KILN_MAX_NDIM], run = 1;
     int ndim = kn_node_in_shape(shape, s, node), axes[KILN_MAX_NDIM], own[KILN_MAX_NDIM], left = 0, count = 0;
-    bool is_open = n->kind != KN_NODE_CALL && n->kind != KN_NODE_KERNEL && n->kind != KN_NODE_CAST && !first;
+    bool is_copy = n->kind == KN_NODE_CAST || first;
+    bool is_open = n->kind == KN_NODE_CALL ? kn_operation_is_in_c_order(t->definition)
+                                           : n->kind != KN_NODE_KERNEL && !is_copy;
     kn_view view[KN_MAX_PARAMS];
     for (int k = first; k < n->n_in && !is_open; ++k)
         if (!kn_node_reads_raw(n, k))
@@ -219,7 +222,9 @@ static void lay_out(const kn_lower_state *s, kn_base *b, int node)
         own[a] = stays ? left++ : -1;
         axes[a] = a;
     }
-    if (count > 0)
+    if (count > 0 && is_copy)
+        kn_space_copy_order(axes, view);
+    else if (count > 0)
         kn_space_memory_order(axes, ndim, view, count);
     b->stride = strides_of(s, node);
     for (int a = ndim; b->stride && a-- > 0;)

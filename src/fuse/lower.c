@@ -564,7 +564,7 @@ static void set_strides(int64_t *out, const kn_typed *t, const kn_base *layout)
         axes[a] = a;
     const kn_view view = {t->shape, layout ? layout->stride : NULL, t->ndim, false};
     if (layout)
-        kn_space_memory_order(axes, t->ndim, &view, 1);
+        kn_space_copy_order(axes, &view);
     int64_t run = kn_shape_size(t->ndim, t->shape) == 0 ? 0 : (int64_t)kiln_dtype_size(t->dtype);
     for (int a = t->ndim; a-- > 0; run *= t->shape[axes[a]])
         out[axes[a]] = run;

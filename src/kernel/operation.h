@@ -28,6 +28,8 @@ void kn_operations_forget(void);
 /* ---- operation_program.c ---- */
 
 kiln_status kn_operation_params(kn_param *param, int *n_in, int *n_out, const kiln_operation *d);
+/* Whether results that calls allocate are C-ordered whatever is asked for, as those of NumPy's argmin and argmax are. */
+bool kn_operation_is_in_c_order(const kiln_operation *d);
 /* Inputs and outputs of other dtypes than the variant's are converted. */
 kiln_status kn_operation_program(kn_program **out, const kiln_operation *d, const kn_variant *v);
 

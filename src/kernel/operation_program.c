@@ -52,6 +52,11 @@ kiln_status kn_operation_params(kn_param *param, int *n_in, int *n_out, const ki
     return status;
 }
 
+bool kn_operation_is_in_c_order(const kiln_operation *d)
+{
+    return strcmp(d->name, "argmin") == 0 || strcmp(d->name, "argmax") == 0;
+}
+
 static kiln_status make_program(kn_program **out, const kiln_operation *d, const kn_variant *v,
                                 const kn_param *param)
 {
@@ -73,6 +78,8 @@ static kiln_status make_program(kn_program **out, const kiln_operation *d, const
                      : kn_program_elementwise(out, kn_str_text(&in), kn_str_text(&outs), d->map, d->name, &o);
     if (status == KILN_OK)
         (*out)->casts = true;
+    if (status == KILN_OK)
+        (*out)->is_in_c_order = kn_operation_is_in_c_order(d);
     kn_str_free(&in);
     kn_str_free(&outs);
     kn_str_free(&preamble);

@@ -149,7 +149,7 @@ static const int64_t *shape_of_output(const kn_resolved *r, const kn_binding *b,
 static void find_out_strides(kn_resolved *r, const kn_binding *b, const views *v, kiln_order order)
 {
     int axes[KILN_MAX_NDIM];
-    order_axes(axes, r, b, v, order);
+    order_axes(axes, r, b, v, b->program->is_in_c_order ? KILN_ORDER_C : order);
     for (int j = 0; j < b->program->n_out; ++j) {
         const int64_t *shape = shape_of_output(r, b, j);
         bool is_empty = kn_shape_size(r->ndim, shape) == 0;

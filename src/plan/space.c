@@ -279,6 +279,17 @@ void kn_space_memory_order(int *order, int ndim, const kn_view *view, int count)
         order[k] = inward[ndim - 1 - k];
 }
 
+void kn_space_copy_order(int *axes, const kn_view *view)
+{
+    for (int k = 0; k < view->ndim; ++k) {
+        int place = k;
+        int64_t step = llabs(view->strides[k]);
+        for (; place > 0 && llabs(view->strides[axes[place - 1]]) < step; --place)
+            axes[place] = axes[place - 1];
+        axes[place] = k;
+    }
+}
+
 static void copy_space(kn_space *to, const kn_space *from)
 {
     to->ndim = from->ndim;

@@ -149,14 +149,13 @@ class Graphs(Arrays):
         return results
 
     def check_kept(self, kernel, arguments, results):
-        """With KILN_ORDER_KEEP results lie as NumPy's own do, and views of its as copies in their order. Where an axis was repeated (stride 0) NumPy
-        has no rule: its comparisons of two dtypes take another order than its sums."""
+        """With KILN_ORDER_KEEP results lie as NumPy's own do, and views of its as copies in their order."""
         outs = (ctypes.c_void_p * len(results))()
         self.call(kernel, arguments, outs, KEEP)
         for j, (h, value) in enumerate(zip(outs, results)):
             right = np.copy(np.asarray(value.typed), order="K")
             got = self.c.kiln_array_strides(h)[:right.ndim]
-            assert right.size == 0 or 0 in np.asarray(value.typed).strides or all(g == s or n == 1 for g, s, n in zip(got, right.strides, right.shape)), \
+            assert right.size == 0 or all(g == s or n == 1 for g, s, n in zip(got, right.strides, right.shape)), \
                 f"result {j} of shape {right.shape} has strides {got}, not {right.strides}"
             self.c.kiln_array_free(h)
 
@@ -224,7 +223,7 @@ def run_case(kiln, case):
             check_result(got, value, j, kiln.slack)
         again = kiln.fresh(kernel, arguments, n_out)
         assert [r.tobytes() for r in again] == [r.tobytes() for r in first], "other bits the second time"
-        if case.index % 3 == 0 and not any(isinstance(how, tuple) and 0 in how[1].strides for how in case.inputs):
+        if case.index % 3 == 0:
             kiln.check_kept(kernel, arguments, graph.results)
         if any(case.given):
             for j, (got, value) in enumerate(zip(kiln.into_given(kernel, arguments, case.given, graph.results), graph.results)):

@@ -52,6 +52,13 @@ def given_to(v, dtype):
     return ref, off + (ROUNDOFF[dtype.name] * (np.abs(ref) + off) if v.dtype != dtype or v.is_weak else 0)
 
 
+def laid(typed, right):
+    """What NumPy gives where its values may be off: the right ones, of which it is certain, in its layout."""
+    out = np.empty_like(np.asarray(typed))
+    out[...] = right
+    return out
+
+
 def certain(condition):
     if not np.all(condition):
         raise Reject
@@ -209,7 +216,7 @@ def compared(sign, a, b):
     (x, dx), (y, dy) = given_to(a, dtype), given_to(b, dtype)
     certain(np.abs(x - y) > dx + dy)
     # of a and b the dtypes alone are right; numbers by value stay Python's
-    return step(Value(text, typed if a.is_weak and b.is_weak else np.asarray(eval(f"x {sign} y", {"x": x, "y": y}))), (a, b))
+    return step(Value(text, typed if a.is_weak and b.is_weak else laid(typed, eval(f"x {sign} y", {"x": x, "y": y}))), (a, b))
 
 
 def chosen(condition, a, b):
@@ -238,12 +245,12 @@ def cast(a, name):
     x, off = wide(a)
     if dtype.kind == "b":
         certain(np.abs(x) > off)
-        return step(Value(text, np.asarray(x != 0)), (a,))
+        return step(Value(text, laid(typed, x != 0)), (a,))
     low, high = np.trunc(x - off), np.trunc(x + off)
     certain(low == high)
     info = np.iinfo(dtype)
     certain((low >= info.min) & (low <= info.max))
-    return step(Value(text, low.astype(dtype)), (a,))
+    return step(Value(text, laid(typed, low.astype(dtype))), (a,))
 
 
 # ---- reductions ----
@@ -264,14 +271,14 @@ def folded(name, a, axis, keepdims, ddof=0):
     if n == 0 or (name in ("var", "std") and n <= ddof):
         raise Reject
     if name == "norm_2":
-        typed = np.zeros(np.shape(np.sum(array, **how)), np.linalg.norm(np.ones(1, array.dtype)).dtype)
+        typed = np.empty_like(np.asarray(np.sum(array, **how)), np.linalg.norm(np.ones(1, array.dtype)).dtype)
     else:
         typed = getattr(np, name)(array, **how, **more)
     dtype = np.asarray(typed).dtype
     if name in ("all", "any", "count_nonzero"):
         x, off = wide(a)
         certain((np.abs(x) > off) | (a.off is None))
-        return step(Value(text, np.asarray(getattr(np, name)(x != 0, **how))), (a,), True)
+        return step(Value(text, laid(typed, getattr(np, name)(x != 0, **how))), (a,), True)
     if name in ("argmax", "argmin"):
         if a.off is not None or isinstance(axis, tuple):
             raise Reject
@@ -328,7 +335,7 @@ def by_kernel(name, a, b, axis, keepdims):
         low, value = arithmetic("-", a, one), arithmetic("+", a, one)
         value, text = (low, f"k_pair({a.text})[0]") if keepdims else (value, f"k_pair({a.text})[1]")
     elif name == "k_lone":  # of which one element is read as an array's
-        if np.ndim(b.typed) == 0:  # which may be a number
+        if 0 in (np.ndim(a.typed), np.ndim(b.typed)):  # which may be a number
             raise Reject
         certain(np.size(b.typed) > 0)
         value, text = arithmetic("*", a, viewed("{}", b, lambda v: v[(0,) * v.ndim])), f"k_lone({b.text}, {a.text})[0]"

@@ -336,6 +336,41 @@ static void threads_register(void **state)
     assert_int_equal(kiln_operation_count(), before + EACH);
 }
 
+/* KILN_ORDER_KEEP of a Fortran-ordered array: sums keep its order, places are C-ordered as NumPy's are. */
+static void places_are_in_c_order(void **state)
+{
+    const struct {
+        const char *name;
+        int64_t stride[2];
+    } list[] = {{"sum", {4, 12}}, {"max", {4, 12}}, {"argmin", {32, 8}}, {"argmax", {32, 8}}};
+    const float value[24] = {1};
+    const int64_t shape[] = {2, 3, 4}, stride[] = {4, 8, 24};
+    kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
+    kiln_array *x = NULL;
+    const int axes[] = {0};
+    (void)state;
+    spec.dtype = KILN_FLOAT32;
+    spec.ndim = 3;
+    spec.shape = shape;
+    spec.strides = stride;
+    spec.device = KILN_DEVICE_HOST;
+    OK(kiln_array_wrap(&x, (void *)(uintptr_t)value, &spec, NULL, NULL));
+    for (size_t k = 0; k < sizeof list / sizeof list[0]; ++k) {
+        kiln_call_options o = KILN_CALL_OPTIONS_INIT;
+        kiln_arg in = kiln_arg_array(x);
+        kiln_array *out = NULL;
+        o.order = KILN_ORDER_KEEP;
+        o.axes = axes;
+        o.n_axes = 1;
+        OK(kiln_apply(&out, 1, list[k].name, &in, 1, &o));
+        if (memcmp(kiln_array_strides(out), list[k].stride, sizeof list[k].stride) != 0)
+            fail_msg("%s: strides %lld, %lld", list[k].name, (long long)kiln_array_strides(out)[0],
+                     (long long)kiln_array_strides(out)[1]);
+        kiln_array_free(out);
+    }
+    kiln_array_free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -343,6 +378,7 @@ int main(void)
         cmocka_unit_test(callers_add_operations), cmocka_unit_test(callers_add_reductions),
         cmocka_unit_test(calls_are_checked),      cmocka_unit_test(kernels_are_kept),
         cmocka_unit_test(operations_are_listed),  cmocka_unit_test(threads_register),
+        cmocka_unit_test(places_are_in_c_order),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

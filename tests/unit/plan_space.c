@@ -328,6 +328,21 @@ static void memory_order_is_numpys(void **state)
     assert_memory_equal(axes, ((int[]){0, 1, 2}), sizeof axes);
 }
 
+/* Repeated axes are the innermost, equal ones stay in C order. */
+static void copy_order_is_numpys(void **state)
+{
+    int axes[4];
+    const kn_view repeated = {S(3, 4, 5), S(0, 4, -16), 3, false}, none = {S(3, 4), S(0, 0), 2, false};
+    const kn_view several = {S(2, 4, 5, 3), S(8, 0, 24, -8), 4, false};
+    (void)state;
+    kn_space_copy_order(axes, &repeated);
+    assert_memory_equal(axes, ((int[]){2, 1, 0}), 3 * sizeof *axes);
+    kn_space_copy_order(axes, &none);
+    assert_memory_equal(axes, ((int[]){0, 1}), 2 * sizeof *axes);
+    kn_space_copy_order(axes, &several);
+    assert_memory_equal(axes, ((int[]){2, 0, 3, 1}), sizeof axes);
+}
+
 /* Axes merge with their like alone, and those that are reduced are ordered by what is read. */
 static void kept_and_reduced_do_not_merge(void **state)
 {
@@ -400,17 +415,12 @@ static void shapes_that_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(spaces_visit_every_element_once),
-        cmocka_unit_test(reduced_axes_stand_behind),
-        cmocka_unit_test(kept_and_reduced_do_not_merge),
-        cmocka_unit_test(pieces_make_up_the_space),
-        cmocka_unit_test(contiguous_arrays_are_one_axis),
-        cmocka_unit_test(broadcast_rows_keep_two_axes),
-        cmocka_unit_test(reversed_results_are_turned),
-        cmocka_unit_test(nothing_and_one),
-        cmocka_unit_test(memory_order_is_numpys),
-        cmocka_unit_test(shapes_that_do_not_fit),
-        cmocka_unit_test(shapes_that_fit),
+        cmocka_unit_test(spaces_visit_every_element_once), cmocka_unit_test(reduced_axes_stand_behind),
+        cmocka_unit_test(kept_and_reduced_do_not_merge),   cmocka_unit_test(pieces_make_up_the_space),
+        cmocka_unit_test(contiguous_arrays_are_one_axis),  cmocka_unit_test(broadcast_rows_keep_two_axes),
+        cmocka_unit_test(reversed_results_are_turned),     cmocka_unit_test(nothing_and_one),
+        cmocka_unit_test(memory_order_is_numpys),          cmocka_unit_test(copy_order_is_numpys),
+        cmocka_unit_test(shapes_that_do_not_fit),          cmocka_unit_test(shapes_that_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
