@@ -90,8 +90,10 @@ static kiln_status compile(launcher *out, const char *source, const char *entry)
     FILE *to = fopen(path, "w");
     write_source(to, source, entry);
     fclose(to);
+    /* Hidden, since variables of templates would else be those of the kernel that was loaded first. */
     snprintf(command, sizeof command,
-             "c++ -std=c++17 -O1 -w -fno-strict-aliasing -shared -fPIC -o %s/kernel.so %s -lpthread 2> "
+             "c++ -std=c++17 -O1 -w -fno-strict-aliasing -fvisibility=hidden -shared -fPIC -o %s/kernel.so "
+             "%s -lpthread 2> "
              "%s/log || { cat %s/log >&2; exit 1; }",
              folder, path, folder, folder);
     int failed = system(command);

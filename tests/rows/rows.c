@@ -369,7 +369,7 @@ static void run_emulated(const row_program *p, kiln_device device)
                  {PLAIN, 3, 8192},  {SHIFTED, 2, 50257}, {STEPPED, 9, 33},  {PLAIN, 5, 1024},
                  {MIDDLE, 2, 40},   {PITCHED, 3, 4099},  {PLAIN, 37, 301},  {APART, 3, 100},
                  {PLAIN, 2, 16384}, {PLAIN, 33, 17}};
-    enum { CALLS = sizeof calls / sizeof calls[0], EACH = 4 };
+    enum { CALLS = sizeof calls / sizeof calls[0], EACH = 3 };
     int number = (int)(p - row_programs);
     kiln_kernel *named = row_kernel(p, KN_REDUCED_BY_CALL);
     for (int k = 0; k < EACH && named; ++k) {
@@ -410,7 +410,7 @@ int main(int argc, char **argv)
         return 2;
     }
     for (const row_program *p = row_programs; p->name; ++p)
-        if (emulated && !is_large && !filter)
+        if (emulated && !is_large)
             run_emulated(p, device);
         else
             run_program(p, device, is_large);
