@@ -1,0 +1,96 @@
+#include "fuse/number_text.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "fuse/op.h"
+#include "types/number.h"
+
+static void put_float(kn_str *out, double value, bool is_narrow)
+{
+    char text[40];
+    if (isnan(value) || isinf(value)) {
+        kn_str_printf(out, "(%s%s)", value < 0 ? "-" : "", isnan(value) ? "NAN" : "INFINITY");
+        return;
+    }
+    snprintf(text, sizeof text, is_narrow ? "%.9g" : "%.17g", value);
+    bool is_whole = !strpbrk(text, ".e");
+    kn_str_printf(out, "%s%s%s%s%s", text[0] == '-' ? "(" : "", text, is_whole ? ".0" : "",
+                  is_narrow ? "f" : "", text[0] == '-' ? ")" : "");
+}
+
+static void put_integer(kn_str *out, const kiln_arg *number, kiln_dtype dtype)
+{
+    bool is_plain = dtype == KILN_INT32 || dtype == KILN_INT64;
+    if (!is_plain)
+        kn_str_printf(out, "((%s)", kn_computed_name(dtype));
+    if (number->kind == KILN_ARG_WEAK_UINT)
+        kn_str_printf(out, "%lluull", (unsigned long long)number->value.u);
+    else if (number->value.i == INT64_MIN)
+        kn_str_append(out, "(-9223372036854775807ll - 1)");
+    else
+        kn_str_printf(out, "%s%lld%s%s", number->value.i < 0 ? "(" : "", (long long)number->value.i,
+                      dtype == KILN_INT32 ? "" : "ll", number->value.i < 0 ? ")" : "");
+    kn_str_append(out, is_plain ? "" : ")");
+}
+
+double kn_weak_real(const kiln_arg *number)
+{
+    switch (number->kind) {
+    case KILN_ARG_WEAK_BOOL:
+    case KILN_ARG_WEAK_INT:
+        return (double)number->value.i;
+    case KILN_ARG_WEAK_UINT:
+        return (double)number->value.u;
+    default:
+        return number->value.d[0];
+    }
+}
+
+void kn_put_number(kn_str *out, const kiln_arg *number, kiln_dtype dtype)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(kn_computed_dtype(dtype));
+    double im = number->kind == KILN_ARG_WEAK_COMPLEX ? number->value.d[1] : 0;
+    bool is_integer = number->kind == KILN_ARG_WEAK_INT || number->kind == KILN_ARG_WEAK_UINT ||
+                      number->kind == KILN_ARG_WEAK_BOOL;
+    if (info->kind == KN_KIND_BOOL) {
+        kn_str_append(out, kn_weak_real(number) != 0 || im != 0 ? "true" : "false");
+    } else if (info->kind == KN_KIND_COMPLEX) {
+        kn_str_printf(out, "%s(", info->c_name);
+        put_float(out, kn_weak_real(number), info->size == 8);
+        kn_str_append(out, ", ");
+        put_float(out, im, info->size == 8);
+        kn_str_append(out, ")");
+    } else if (info->kind == KN_KIND_FLOAT || !is_integer) {
+        put_float(out, kn_weak_real(number), info->size == 4);
+    } else {
+        put_integer(out, number, dtype);
+    }
+}
+
+void kn_put_cast(kn_str *out, const char *name, kiln_dtype from_dtype, kiln_dtype to_dtype)
+{
+    const kn_dtype_info *from = kn_dtype_info_of(kn_computed_dtype(from_dtype)),
+                        *to = kn_dtype_info_of(kn_computed_dtype(to_dtype));
+    if (from == to)
+        kn_str_append(out, name);
+    else if (to->kind == KN_KIND_BOOL && from->kind == KN_KIND_COMPLEX)
+        kn_str_printf(out, "(%s.re != 0 || %s.im != 0)", name, name);
+    else if (to->kind == KN_KIND_BOOL)
+        kn_str_printf(out, "(%s != 0)", name);
+    else if (from->kind == KN_KIND_COMPLEX && to->kind != KN_KIND_COMPLEX)
+        kn_str_printf(out, "((%s)%s.re)", to->c_name, name);
+    else if (to->kind == KN_KIND_COMPLEX)
+        kn_str_printf(out, "%s(%s)", to->c_name, name);
+    else
+        kn_str_printf(out, "((%s)%s)", to->c_name, name);
+}
+
+kiln_arg kn_weak_rounded(const kiln_arg *number, kiln_dtype half)
+{
+    unsigned char element[2];
+    if (kn_scalar_convert(element, half, number, "number") != KILN_OK)
+        return *number;
+    return kiln_arg_float(kn_number_load(element, half).re);
+}

@@ -1,0 +1,109 @@
+/* The operations of a group: one for equal subjects, and the namespaces of their preambles. */
+#include "fuse/text_parts.h"
+
+#include <string.h>
+
+#include "fuse/number_text.h"
+
+static bool same_subject(const kn_node *a, const kn_typed *ta, const kn_node *b, const kn_typed *tb)
+{
+    if (a->kind != b->kind || a->kernel != b->kernel || ta->definition != tb->definition ||
+        ta->variant.n_in != tb->variant.n_in || ta->variant.n_out != tb->variant.n_out)
+        return false;
+    size_t count = (size_t)ta->variant.n_in + (size_t)ta->variant.n_out;
+    if (a->kernel)
+        return memcmp(ta->param, tb->param, sizeof ta->param) == 0;
+    return memcmp(ta->variant.dtype, tb->variant.dtype, count * sizeof *ta->variant.dtype) == 0;
+}
+
+/* The preamble of an operation in a namespace, with its types, and its fold as a function. */
+static void put_space(kn_text_writer *w, const kn_text_space *s)
+{
+    const kn_op *op = s->op;
+    kn_str *out = &w->preamble, type = KN_STR_INIT;
+    kn_str_printf(out, "namespace f%d {\n", s->number);
+    for (int k = 0; k < op->n_in + op->n_out; ++k) {
+        bool is_first = op->param[k].type == KN_TYPE_PLACEHOLDER;
+        for (int j = 0; j < k && is_first; ++j)
+            is_first = op->param[j].type != KN_TYPE_PLACEHOLDER ||
+                       op->param[j].placeholder != op->param[k].placeholder;
+        if (is_first)
+            kn_str_printf(out, "typedef %s %c;\n", kn_computed_name(op->dtype[k]), op->param[k].placeholder);
+    }
+    kn_str_append(out, op->preamble);
+    kn_str_append(out, "\n");
+    if (op->reduce) {
+        if (op->value == KILN_DTYPE_NONE)
+            kn_str_append(&type, op->value_struct);
+        else
+            kn_op_put_value_type(&type, op, "");
+        kn_str_printf(out,
+                      "__device__ __forceinline__ %s fold(const %s a, const %s b, const bool _follows) {\n"
+                      "    (void)_follows;\n    return %s;\n}\n",
+                      kn_str_text(&type), kn_str_text(&type), kn_str_text(&type), op->reduce);
+        if (op->identity)
+            kn_str_printf(out, "__device__ __forceinline__ %s none() { return %s; }\n", kn_str_text(&type),
+                          op->identity);
+    }
+    kn_str_append(out, "}\n");
+    out->failed |= type.failed;
+    kn_str_free(&type);
+}
+
+static int find_space(kn_text_writer *w, const kn_use *u, const kn_op *op)
+{
+    const kn_node *n = kn_text_node_of(w, u);
+    const kn_typed *t = kn_text_typed_of(w, u);
+    if (!op->preamble)
+        return -1;
+    for (const kn_text_space *s = w->spaces; s; s = s->next)
+        if (same_subject(s->node, s->typed, n, t))
+            return s->number;
+    kn_text_space *s = kn_text_take(w, sizeof *s);
+    if (!s)
+        return -1;
+    *s = (kn_text_space){w->spaces, op, n, t, w->n_spaces++};
+    w->spaces = s;
+    put_space(w, s);
+    return s->number;
+}
+
+/* x ** 2, with the number in the text. */
+static bool is_square(const kn_text_writer *w, const kn_use *u)
+{
+    const kn_node *n = kn_text_node_of(w, u);
+    if (n->kind != KN_NODE_CALL || n->n_in != 2 || strcmp(n->name, "power") != 0)
+        return false;
+    const kn_node *by = &w->state->graph->node[n->in[1]];
+    return by->kind == KN_NODE_NUMBER && kn_weak_real(&by->number) == 2 &&
+           by->number.kind != KILN_ARG_WEAK_COMPLEX;
+}
+
+/* One op for equal subjects: folds are told apart by it. */
+static const kn_op *find_op(kn_text_writer *w, const kn_use *u)
+{
+    const kn_op *op = NULL;
+    for (const kn_use *v = w->group->first_use; v != u; v = v->after)
+        if (w->op[v->node] && is_square(w, v) == is_square(w, u) &&
+            same_subject(kn_text_node_of(w, v), kn_text_typed_of(w, v), kn_text_node_of(w, u),
+                         kn_text_typed_of(w, u)))
+            return w->op[v->node];
+    kiln_status status =
+        kn_op_find(&op, w->state->arena, kn_text_node_of(w, u), kn_text_typed_of(w, u), is_square(w, u));
+    if (status != KILN_OK && w->status == KILN_OK)
+        w->status = status;
+    return op;
+}
+
+void kn_text_find_ops(kn_text_writer *w)
+{
+    for (const kn_use *u = w->group->first_use; u && w->status == KILN_OK; u = u->after) {
+        kn_node_kind kind = kn_text_node_of(w, u)->kind;
+        if (u->leaf || (kind != KN_NODE_CALL && kind != KN_NODE_KERNEL))
+            continue;
+        if (!w->op[u->node])
+            w->op[u->node] = find_op(w, u);
+        if (w->op[u->node])
+            w->space_of[u->node] = find_space(w, u, w->op[u->node]);
+    }
+}

@@ -1,0 +1,436 @@
+/* The stages of a group's program, level by level. */
+#include "fuse/text_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* Marks all that has to be written for what is marked: down to leaves, results of reductions and kept values. */
+static void mark_needed(kn_text_writer *w)
+{
+    const kn_use **list = kn_text_take(w, (size_t)(w->group->n_uses + 1) * sizeof *list);
+    int count = 0;
+    for (const kn_use *u = w->group->first_use; list && u; u = u->after)
+        list[count++] = u;
+    while (count-- > 0) {
+        const kn_use *u = list[count];
+        if (!w->needed[u->number] || u->leaf || u->is_fold || w->kept[u->number][0])
+            continue;
+        /* a divisor is there by its reciprocal */
+        int n_in = kn_text_is_quotient(w, u) && w->divides[u->in[1]->number] ? 1 : u->n_in;
+        for (int k = 0; k < n_in; ++k)
+            w->needed[u->in[k]->number] = true;
+    }
+}
+
+static void clear_needed(kn_text_writer *w)
+{
+    memset(w->needed, 0, (size_t)w->group->n_uses);
+    memset(w->name, 0, (size_t)w->group->n_uses * sizeof *w->name);
+    w->reads = 0;
+}
+
+/* What a reduction's map reads; scalars that its post alone reads are asked for there. */
+static void need_inputs(kn_text_writer *w, const kn_text_fold *f)
+{
+    for (int k = 0; k < f->use->n_in; ++k)
+        w->needed[f->use->in[k]->number] = true;
+}
+
+/* A root that is stored for each element, though it is the same along the reduced axes, has those axes. */
+static bool root_is_kept(const kn_text_writer *w, int r)
+{
+    const kn_group *g = w->group;
+    uint64_t along = 0;
+    for (int a = 0; a < w->state->typed[g->root[r]].ndim; ++a)
+        if (g->root_use[r]->map[a].to >= 0)
+            along |= UINT64_C(1) << g->root_use[r]->map[a].to;
+    uint64_t reduced = 0;
+    for (int a = 0; a < g->ndim; ++a)
+        reduced |= g->reduced >> a & 1 && g->extent[a] != 1 ? UINT64_C(1) << a : 0;
+    return g->is_settled && (along & reduced) == 0 && (reduced != 0 || !g->root_use[r]->is_all);
+}
+
+/* What the stage that ends in reductions of `level` needs; above all levels: the one that stores all (or kept) roots.
+ * False: nothing. */
+static bool need_for(kn_text_writer *w, int level, kn_over over)
+{
+    bool any = false;
+    clear_needed(w);
+    for (const kn_text_fold *f = w->folds; f; f = f->next)
+        if (f->level == level) {
+            need_inputs(w, f);
+            any = true;
+        }
+    for (int r = 0; level > w->group->n_levels && r < w->group->n_roots; ++r)
+        if (root_is_kept(w, r) == (over == KN_OVER_KEPT)) {
+            w->needed[w->group->root_use[r]->number] = true;
+            any = true;
+        }
+    mark_needed(w);
+    return any;
+}
+
+/* What is costly, and what several stages need, is given by the first of them. */
+static void find_kept_values(kn_text_writer *w)
+{
+    for (int level = 1; level <= w->group->n_levels + 1; ++level) {
+        need_for(w, level, KN_OVER_ALL);
+        for (const kn_use *u = w->group->first_use; u; u = u->after) {
+            if (!w->needed[u->number])
+                continue;
+            w->again[u->number] = w->first[u->number] >= 0;
+            if (w->first[u->number] < 0)
+                w->first[u->number] = level;
+        }
+    }
+}
+
+static bool is_given(const kn_text_writer *w, const kn_use *u, int level)
+{
+    const kn_op *op = w->op[u->node];
+    return u->is_all && !u->leaf && !u->is_fold && op && op->is_costly && w->needed[u->number] &&
+           w->first[u->number] == level && w->again[u->number];
+}
+
+static void put_reads(kn_text_writer *w, kn_text_stage *s, const char *values)
+{
+    const char *separator = "";
+    for (int k = 0; k < w->out->n_in; ++k)
+        if (w->reads >> k & 1) {
+            kn_str_printf(&s->reads, "%s%c%d", separator, w->out->in[k].leaf ? 'x' : 's', k);
+            separator = ", ";
+        }
+    if (values[0])
+        kn_str_printf(&s->reads, "%s%s", separator, values);
+}
+
+/* The program's own values that a stage's uses are from. */
+static void find_own_reads(const kn_text_writer *w, kn_str *values)
+{
+    const char *separator = "";
+    for (int l = 0; l < w->group->n_levels; ++l) {
+        bool any = false;
+        for (const kn_use *u = w->group->first_use; u; u = u->after)
+            any |= w->needed[u->number] && !w->kept[u->number][0] && u->is_fold && u->level == l + 1;
+        if (any) {
+            kn_str_printf(values, "%s_r%d", separator, l);
+            separator = ", ";
+        }
+    }
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        if (w->needed[u->number] && w->kept[u->number][0]) {
+            kn_str_printf(values, "%s_%s", separator, w->kept[u->number]);
+            separator = ", ";
+        }
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        if (w->divides[u->number] && kn_text_is_divided_by(w, u)) {
+            kn_str_printf(values, "%s_q%d, _p%d", separator, u->number, u->number);
+            separator = ", ";
+        }
+}
+
+static void put_uses(kn_text_writer *w, kn_text_stage *s)
+{
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        if (w->needed[u->number])
+            kn_text_put_use(w, &s->body, u);
+}
+
+static kn_text_stage *new_stage(kn_text_writer *w, kn_stage_kind kind, kn_over over, char letter, int number)
+{
+    kn_text_stage *s = &w->stage[w->n_stages++];
+    s->kind = kind;
+    s->over = over;
+    snprintf(s->label, KN_TEXT_NAME, "%c%d", letter, number);
+    return s;
+}
+
+static void put_value_declaration(kn_text_writer *w, const char *type, const char *name)
+{
+    kn_str_printf(&w->values, "%s%s _%s", w->values.length > 0 ? ", " : "", type, name);
+}
+
+/* The type of what a level folds, declared in the preamble where it is a struct. */
+static const char *level_type(kn_text_writer *w, int level)
+{
+    char *name = kn_text_take(w, KN_TEXT_NAME);
+    const kn_text_fold *only = NULL;
+    int count = kn_text_folds_of_level(w, level);
+    for (const kn_text_fold *f = w->folds; f; f = f->next)
+        only = f->level == level ? f : only;
+    if (!name || !only)
+        return "";
+    if (count == 1 && only->op->value != KILN_DTYPE_NONE)
+        return kiln_dtype_name(only->op->value);
+    snprintf(name, KN_TEXT_NAME, "w%d", level - 1);
+    kn_str_printf(&w->preamble, count == 1 ? "typedef " : "struct %s {\n", name);
+    for (int index = 0; index < count; ++index)
+        for (const kn_text_fold *f = w->folds; f; f = f->next) {
+            char in_space[KN_TEXT_NAME];
+            if (f->level != level || f->index != index)
+                continue;
+            snprintf(in_space, KN_TEXT_NAME, "f%d", f->space);
+            kn_op_put_value_type(&w->preamble, f->op, in_space);
+            if (count > 1)
+                kn_str_printf(&w->preamble, " f%d;\n", index);
+        }
+    if (count == 1)
+        kn_str_printf(&w->preamble, " %s;\n", name);
+    else
+        kn_str_append(&w->preamble, "};\n");
+    return name;
+}
+
+/* What a reduction gives, and nothing is computed of it. */
+static bool is_plain_result(const kn_text_writer *w, const kn_use *u)
+{
+    const kn_op *op = w->op[u->node];
+    const char *post = u->is_fold ? kn_op_expression(op, op->post) : NULL;
+    if (!post)
+        return false;
+    post += strspn(post, " ");
+    return post[0] == 'a' && post[1 + strspn(post + 1, " ;")] == '\0';
+}
+
+/* The same of a map: what is reduced is what it reads. */
+static bool is_plain_map(const kn_op *op)
+{
+    const char *map = op->map + strspn(op->map, " ");
+    const kn_param *x = &op->param[0];
+    size_t length = strlen(x->name);
+    if (map[0] == '(' && map[1] == op->param[op->n_in].placeholder && map[2] == ')')
+        map += 3;
+    return op->n_in == 1 && strncmp(map, x->name, length) == 0 &&
+           map[length + strspn(map + length, " ")] == '\0';
+}
+
+static bool is_computed_once(const kn_text_writer *w, const kn_use *u)
+{
+    return !u->is_all && u->level > 0 && !u->leaf && !kn_is_number(w->state, u->node) &&
+           !w->kept[u->number][0];
+}
+
+/* Marks what elements of this stage read of that: needed is what the stage needs. */
+static void find_once(const kn_text_writer *w, bool *once, int level)
+{
+    memset(once, 0, (size_t)w->group->n_uses);
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        for (int k = 0; k < u->n_in && w->needed[u->number] && u->is_all && !w->kept[u->number][0]; ++k)
+            once[u->in[k]->number] |= is_computed_once(w, u->in[k]) && !(k == 1 && kn_text_is_quotient(w, u));
+    for (const kn_text_fold *f = w->folds; f; f = f->next)
+        for (int k = 0; k < f->use->n_in && f->level == level; ++k)
+            once[f->use->in[k]->number] |= is_computed_once(w, f->use->in[k]);
+    for (int r = 0; r < w->group->n_roots && level > w->group->n_levels; ++r)
+        if (!root_is_kept(w, r))
+            once[w->group->root_use[r]->number] |= is_computed_once(w, w->group->root_use[r]);
+}
+
+/* "c7 = t7;", and of a divisor d its reciprocal: x / d is x * q * p, where p is 1 but for d so small or large that
+ * 1 / d would not be a normal number. */
+static void put_once(kn_text_writer *w, kn_text_stage *s, const kn_use *u, bool is_value, bool is_divisor)
+{
+    const char *separator = s->gives.length > 0 ? ", " : "", *name = w->name[u->number];
+    int n = u->number;
+    if (is_value) {
+        char c[KN_TEXT_NAME];
+        snprintf(c, KN_TEXT_NAME, "c%d", n);
+        kn_str_printf(&s->body, "%s = %s;\n", c, name);
+        kn_str_printf(&s->gives, "%s_%s", separator, c);
+        put_value_declaration(w, kiln_dtype_name(kn_computed_dtype(kn_text_typed_of(w, u)->dtype)), c);
+        memcpy(w->kept[n], c, KN_TEXT_NAME);
+        separator = ", ";
+    }
+    if (!is_divisor)
+        return;
+    kn_str_printf(&s->body,
+                  "p%d = fabs(%s) < 0x1p-100f ? 0x1p100f : fabs(%s) > 0x1p100f ? 0x1p-100f : 1.0f;\n"
+                  "q%d = 1.0f / (%s * p%d);\n",
+                  n, name, name, n, name, n);
+    kn_str_printf(&s->gives, "%s_q%d, _p%d", separator, n, n);
+    kn_str_printf(&w->values, "%sfloat32 _q%d, float32 _p%d", w->values.length > 0 ? ", " : "", n, n);
+    w->divides[n] = true;
+}
+
+/* The stage in front of that of `level`, where there is something for it. */
+static void write_once(kn_text_writer *w, int level)
+{
+    size_t count = (size_t)w->group->n_uses + 1;
+    bool *once = kn_text_take(w, count), *divisor = kn_text_take(w, count), any = false;
+    kn_str own = KN_STR_INIT;
+    if (!once || !divisor || !w->group->is_settled || !need_for(w, level, KN_OVER_ALL))
+        return;
+    find_once(w, once, level);
+    for (const kn_use *u = w->group->first_use; u; u = u->after) {
+        int n = u->number;
+        divisor[n] = !w->divides[n] && kn_text_is_divided_by(w, u);
+        once[n] = once[n] && !is_plain_result(w, u);
+        any = any || once[n] || divisor[n];
+    }
+    if (!any)
+        return;
+    clear_needed(w);
+    for (size_t n = 0; n + 1 < count; ++n)
+        w->needed[n] = once[n] || divisor[n];
+    mark_needed(w);
+    find_own_reads(w, &own);
+    kn_text_stage *s = new_stage(w, KN_MAP, KN_OVER_KEPT, 'c', level);
+    put_uses(w, s);
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        if (once[u->number] || divisor[u->number])
+            put_once(w, s, u, once[u->number], divisor[u->number]);
+    put_reads(w, s, kn_str_text(&own));
+    s->body.failed |= own.failed;
+    kn_str_free(&own);
+}
+
+/* Whether the one value that a level reduces is this. */
+static bool is_reduced_itself(const kn_text_writer *w, const kn_use *u, int level)
+{
+    for (const kn_text_fold *f = w->folds; f; f = f->next)
+        if (f->level == level)
+            return kn_text_folds_of_level(w, level) == 1 && f->use->in[0] == u && is_plain_map(f->op) &&
+                   f->op->value == kn_computed_dtype(kn_text_typed_of(w, u)->dtype);
+    return false;
+}
+
+/* The map in front of the reductions of a level. */
+static void write_map(kn_text_writer *w, int level)
+{
+    kn_str own = KN_STR_INIT;
+    char v[KN_TEXT_NAME], part[2 * KN_TEXT_NAME];
+    need_for(w, level, KN_OVER_ALL);
+    find_own_reads(w, &own);
+    kn_text_stage *s = new_stage(w, KN_MAP, KN_OVER_ALL, 'm', level - 1);
+    put_uses(w, s);
+    snprintf(v, KN_TEXT_NAME, "v%d", level - 1);
+    kn_str_printf(&s->gives, "_%s", v);
+    int count = kn_text_folds_of_level(w, level);
+    const char *type = level_type(w, level);
+    put_value_declaration(w, type, v);
+    for (int index = 0; index < count; ++index)
+        for (const kn_text_fold *f = w->folds; f; f = f->next)
+            if (f->level == level && f->index == index) {
+                snprintf(part, sizeof part, count == 1 ? "%s" : "%s_%d", v, index);
+                kn_text_put_mapped(w, &s->body, f, f->op->map, part, count == 1);
+            }
+    if (count > 1) {
+        kn_str_printf(&s->body, "%s = %s{", v, type);
+        for (int index = 0; index < count; ++index)
+            kn_str_printf(&s->body, "%s%s_%d", index > 0 ? ", " : "", v, index);
+        kn_str_append(&s->body, "};\n");
+    }
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        if (is_given(w, u, level) && !w->kept[u->number][0]) {
+            char e[KN_TEXT_NAME];
+            if (is_reduced_itself(w, u, level)) { /* the value has the name already */
+                memcpy(w->kept[u->number], v, KN_TEXT_NAME);
+                continue;
+            }
+            snprintf(e, KN_TEXT_NAME, "e%d", u->number);
+            kn_str_printf(&s->body, "%s = %s;\n", e, w->name[u->number]);
+            kn_str_printf(&s->gives, ", _%s", e);
+            put_value_declaration(w, kiln_dtype_name(kn_computed_dtype(kn_text_typed_of(w, u)->dtype)), e);
+            memcpy(w->kept[u->number], e, KN_TEXT_NAME);
+        }
+    put_reads(w, s, kn_str_text(&own));
+    s->body.failed |= own.failed;
+    kn_str_free(&own);
+}
+
+/* One fold's expression of a and b, or what nothing yields. */
+static void put_fold_text(const kn_text_fold *f, kn_str *out, bool is_identity, const char *a, const char *b)
+{
+    bool is_dtype = f->op->value != KILN_DTYPE_NONE;
+    if (f->space >= 0 && is_identity)
+        kn_str_printf(out, "f%d::none()", f->space);
+    else if (f->space >= 0)
+        kn_str_printf(out, "f%d::fold(%s, %s, %s)", f->space, a, b,
+                      kn_text_has_word(f->op->reduce, "_follows") ? "_follows" : "false");
+    else {
+        kn_str_printf(out, is_dtype ? "static_cast<%s>(" : "(",
+                      is_dtype ? kn_computed_name(f->op->value) : "");
+        kn_op_put(out, f->op, is_identity ? f->op->identity : f->op->reduce, NULL, a, b);
+        kn_str_append(out, ")");
+    }
+}
+
+static void write_reduce(kn_text_writer *w, int level)
+{
+    kn_text_stage *s = new_stage(w, KN_REDUCE, KN_OVER_ALL, 'r', level - 1);
+    int count = kn_text_folds_of_level(w, level);
+    bool has_identity = true;
+    char r[KN_TEXT_NAME], a[KN_TEXT_NAME], b[KN_TEXT_NAME];
+    snprintf(r, KN_TEXT_NAME, "r%d", level - 1);
+    kn_str_printf(&s->reads, "_v%d", level - 1);
+    kn_str_printf(&s->gives, "_%s", r);
+    char type[KN_TEXT_NAME];
+    for (const kn_text_fold *f = w->folds; f; f = f->next) {
+        has_identity &= f->level != level || f->op->identity;
+        if (f->level != level)
+            continue;
+        if (count == 1 && f->op->value != KILN_DTYPE_NONE)
+            snprintf(type, KN_TEXT_NAME, "%s", kiln_dtype_name(f->op->value));
+        else
+            snprintf(type, KN_TEXT_NAME, "w%d", level - 1);
+    }
+    put_value_declaration(w, type, r);
+    for (int index = 0; index < count; ++index)
+        for (const kn_text_fold *f = w->folds; f; f = f->next) {
+            if (f->level != level || f->index != index)
+                continue;
+            snprintf(a, KN_TEXT_NAME, count > 1 ? "a.f%d" : "a", index);
+            snprintf(b, KN_TEXT_NAME, count > 1 ? "b.f%d" : "b", index);
+            const char *before = count == 1 ? "" : index == 0 ? "{" : ", ";
+            kn_str_printf(&s->body, "%s%s", index == 0 && count > 1 ? type : "", before);
+            put_fold_text(f, &s->body, false, a, b);
+            if (has_identity) {
+                kn_str_printf(&s->identity, "%s%s", index == 0 && count > 1 ? type : "", before);
+                put_fold_text(f, &s->identity, true, "a", "b");
+            }
+        }
+    kn_str_append(&s->body, count > 1 ? "}" : "");
+    kn_str_append(&s->identity, count > 1 && has_identity ? "}" : "");
+}
+
+/* The stage that stores the roots which differ along the reduced axes, or those that do not. */
+static void write_stores(kn_text_writer *w, kn_over over)
+{
+    const kn_group *g = w->group;
+    kn_str own = KN_STR_INIT;
+    if (!need_for(w, g->n_levels + 1, over))
+        return;
+    find_own_reads(w, &own);
+    kn_text_stage *s = new_stage(w, KN_MAP, over, over == KN_OVER_KEPT ? 'k' : 'm', g->n_levels);
+    if (g->n_levels == 0)
+        s->label[0] = '\0';
+    put_uses(w, s);
+    const char *separator = "";
+    for (int r = 0; r < g->n_roots; ++r) {
+        if (root_is_kept(w, r) != (over == KN_OVER_KEPT))
+            continue;
+        kn_str_printf(
+            &s->body, "y%d = %s;\n", r,
+            kn_text_operand(w, g->root_use[r], kn_computed_dtype(w->state->typed[g->root[r]].dtype)));
+        kn_str_printf(&s->gives, "%sy%d", separator, r);
+        separator = ", ";
+    }
+    put_reads(w, s, kn_str_text(&own));
+    s->body.failed |= own.failed;
+    kn_str_free(&own);
+}
+
+void kn_text_write_stages(kn_text_writer *w)
+{
+    find_kept_values(w);
+    for (int level = 1; level <= w->group->n_levels; ++level) {
+        write_once(w, level);
+        write_map(w, level);
+        write_reduce(w, level);
+    }
+    write_once(w, w->group->n_levels + 1);
+    write_stores(w, KN_OVER_ALL);
+    write_stores(w, KN_OVER_KEPT);
+    for (int r = 0; r < w->group->n_roots; ++r)
+        kn_str_printf(&w->outs, "%s%s y%d", r > 0 ? ", " : "",
+                      kiln_dtype_name(kn_computed_dtype(w->state->typed[w->group->root[r]].dtype)), r);
+}

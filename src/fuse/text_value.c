@@ -1,0 +1,244 @@
+/* What a group's text computes of what it reads: the text of each use. */
+#include "fuse/text_parts.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "fuse/number_text.h"
+#include "types/caret.h"
+
+/* The dtype that a node has its k-th operand in. */
+static kiln_dtype operand_dtype(const kn_text_writer *w, const kn_use *u, int k)
+{
+    const kn_typed *t = kn_text_typed_of(w, u);
+    return kn_text_node_of(w, u)->kind == KN_NODE_KERNEL ? t->param[k] : t->variant.dtype[k];
+}
+
+/* The names that stand for an operation's parameters: operands, and `to` for its output number `index`, others for
+ * those that nobody asks for. */
+static const char **names_of(kn_text_writer *w, const kn_use *u, const kn_op *op, const char *to, int index,
+                             kn_str *declared)
+{
+    const char **name = kn_text_take(w, (size_t)(op->n_in + op->n_out) * sizeof *name);
+    for (int k = 0; name && k < op->n_in; ++k)
+        name[k] = op->reduce && !kn_is_number(w->state, kn_text_node_of(w, u)->in[k]) && to
+                      ? NULL
+                      : kn_text_operand(w, u->in[k], operand_dtype(w, u, k));
+    for (int j = 0; name && j < op->n_out; ++j) {
+        char *other = j == index || !to ? NULL : kn_text_take(w, KN_TEXT_NAME);
+        name[op->n_in + j] = to;
+        if (!other)
+            continue;
+        snprintf(other, KN_TEXT_NAME, "%s_%d", to, j);
+        name[op->n_in + j] = other;
+        kn_str_printf(declared, "%s %s;\n", kn_computed_name(op->dtype[op->n_in + j]), other);
+    }
+    return name;
+}
+
+bool kn_text_is_quotient(const kn_text_writer *w, const kn_use *u)
+{
+    const kn_op *op = w->op[u->node];
+    if (!w->group->is_settled || !op || op->reduce || strcmp(op->name, "divide") != 0 || op->n_in != 2)
+        return false;
+    return u->is_all && u->in[0]->is_all && !u->in[1]->is_all && u->in[1]->level > 0 &&
+           op->dtype[0] == KILN_FLOAT32 && op->dtype[1] == KILN_FLOAT32 && op->dtype[2] == KILN_FLOAT32 &&
+           kn_computed_dtype(kn_text_typed_of(w, u->in[1])->dtype) == KILN_FLOAT32;
+}
+
+bool kn_text_is_divided_by(const kn_text_writer *w, const kn_use *divisor)
+{
+    bool is = false;
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        is = is || (w->needed[u->number] && !w->kept[u->number][0] && kn_text_is_quotient(w, u) &&
+                    u->in[1] == divisor);
+    return is;
+}
+
+/* A node's output of an operation: "const float t7 = x0 * t3;", or a block. a: what is reduced; NULL. */
+static void put_operation(kn_text_writer *w, kn_str *out, const kn_use *u, const char *text, const char *a)
+{
+    const kn_op *op = w->op[u->node];
+    const kn_node *n = kn_text_node_of(w, u);
+    int index = n->index;
+    kn_str others = KN_STR_INIT;
+    kn_text_name_use(w, u, 't');
+    const char *to = w->name[u->number], *expression = kn_op_expression(op, text),
+               *type = kn_computed_name(op->dtype[op->n_in + index]);
+    const char **name = names_of(w, u, op, to, index, &others);
+    int in_space = w->space_of[u->node];
+    if (name && kn_text_is_quotient(w, u) && w->divides[u->in[1]->number]) {
+        kn_str_printf(out, "const float %s = %s * q%d * p%d;\n", to, name[0], u->in[1]->number,
+                      u->in[1]->number);
+    } else if (name && expression && in_space < 0) {
+        kn_str_printf(out, "const %s %s =", type, to);
+        kn_op_put(out, op, expression, name, a, NULL);
+        kn_str_append(out, ";\n");
+    } else if (name) {
+        kn_str_printf(out, "%s %s;\n%s{\n", type, to, kn_str_text(&others));
+        if (in_space >= 0)
+            kn_str_printf(out, "using namespace f%d;\n", in_space);
+        kn_op_put(out, op, text, name, a, NULL);
+        kn_str_append(out, ";\n}\n");
+    }
+    out->failed |= others.failed;
+    kn_str_free(&others);
+}
+
+static void put_conversion(kn_text_writer *w, kn_str *out, const kn_use *u)
+{
+    const kn_typed *t = kn_text_typed_of(w, u);
+    const char *from = kn_text_operand(w, u->in[0], kn_computed_dtype(t->dtype)),
+               *name = kn_dtype_info_of(t->dtype)->c_name;
+    kn_text_name_use(w, u, 't');
+    kn_str_printf(out, "const %s %s = ", kn_computed_name(t->dtype), w->name[u->number]);
+    if (kn_dtype_is_half(t->dtype)) /* said in so many words, it rounds */
+        kn_str_printf(out, "(float)(%s)%s;\n", name, from);
+    else
+        kn_str_printf(out, "%s;\n", from);
+}
+
+const kn_text_fold *kn_text_fold_of(const kn_text_writer *w, const kn_use *u)
+{
+    for (const kn_text_fold *f = w->folds; f; f = f->next)
+        if (f->use == u || (f->use->level == u->level && f->op->reduce && w->op[u->node] == f->op &&
+                            memcmp(f->use->in, u->in, (size_t)u->n_in * sizeof *u->in) == 0))
+            return f;
+    return NULL;
+}
+
+int kn_text_folds_of_level(const kn_text_writer *w, int level)
+{
+    int count = 0;
+    for (const kn_text_fold *f = w->folds; f; f = f->next)
+        count += f->level == level;
+    return count;
+}
+
+/* How many elements a reduction has, as the table writes it: two sizes divided by one another. Here it is a number
+ * that the call knows. */
+#define COUNT "(_in_ind.size() / _out_ind.size())"
+
+static char *replace_count(kn_text_writer *w, const char *text)
+{
+    const kn_group *g = w->group;
+    size_t room = strlen(text) + KN_TEXT_NAME;
+    char *copy = kn_text_take(w, room);
+    const char *at = strstr(text, COUNT);
+    int64_t count = 1;
+    for (int a = 0; a < g->ndim; ++a)
+        count *= g->reduced >> a & 1 ? g->extent[a] : 1;
+    if (!copy)
+        return NULL;
+    if (!at) {
+        memcpy(copy, text, strlen(text) + 1);
+        return copy;
+    }
+    const kn_text_param p = {NULL, -1, kiln_arg_int(count), KILN_INT64};
+    snprintf(copy, room, "%.*s%s%s", (int)(at - text), text, kn_text_mention(w, &p), at + strlen(COUNT));
+    return copy;
+}
+
+static void put_result_of_fold(kn_text_writer *w, kn_str *out, const kn_use *u)
+{
+    const kn_text_fold *f = kn_text_fold_of(w, u);
+    char *a = kn_text_take(w, KN_TEXT_NAME);
+    if (!f || !a)
+        return;
+    snprintf(a, KN_TEXT_NAME, kn_text_folds_of_level(w, f->level) > 1 ? "r%d.f%d" : "r%d", f->level - 1,
+             f->index);
+    char *post = replace_count(w, f->op->post);
+    if (post)
+        put_operation(w, out, u, post, a);
+}
+
+void kn_text_put_mapped(kn_text_writer *w, kn_str *out, const kn_text_fold *f, const char *text,
+                        const char *to, bool is_declared)
+{
+    kn_str type = KN_STR_INIT;
+    char name[KN_TEXT_NAME];
+    snprintf(name, KN_TEXT_NAME, "f%d", f->space);
+    kn_op_put_value_type(&type, f->op, name);
+    const char **names = names_of(w, f->use, f->op, NULL, 0, NULL);
+    if (names) {
+        if (!is_declared)
+            kn_str_printf(out, "%s %s;\n", kn_str_text(&type), to);
+        if (f->space >= 0)
+            kn_str_printf(out, "{ using namespace %s; ", name);
+        kn_str_printf(out, f->op->value == KILN_DTYPE_NONE ? "%s = " : "%s = static_cast<%s>(", to,
+                      kn_str_text(&type));
+        kn_op_put(out, f->op, text, names, NULL, NULL);
+        kn_str_append(out, f->op->value == KILN_DTYPE_NONE ? ";" : ");");
+        kn_str_append(out, f->space >= 0 ? " }\n" : "\n");
+    }
+    out->failed |= type.failed;
+    kn_str_free(&type);
+}
+
+/* The text of a reduction that has one element for each result. */
+static const char *single_text(kn_text_writer *w, const kn_use *u, const char *text)
+{
+    kn_str out = KN_STR_INIT;
+    size_t length;
+    int64_t count = 1;
+    for (int a = 0; a < kn_text_typed_of(w, u)->ndim; ++a)
+        count *= kn_text_typed_of(w, u)->shape[a];
+    const kn_text_param results = {NULL, -1, kiln_arg_int(count), KILN_INT64};
+    const char *ratio = strstr(text, COUNT);
+    for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length) {
+        bool is_name = kind == KN_TOKEN_NAME;
+        if (text == ratio) {
+            kn_str_append(&out, "1");
+            length = strlen(COUNT);
+        } else if (is_name && length == 2 && memcmp(text, "_J", length) == 0) {
+            kn_str_append(&out, "0ll");
+        } else if (is_name && ((length == 7 && memcmp(text, "_in_ind", length) == 0) ||
+                               (length == 8 && memcmp(text, "_out_ind", length) == 0))) {
+            if (!w->has_sizes)
+                kn_str_append(&w->preamble, "struct kn_single {\n    long long count;\n"
+                                            "    __device__ long long size() const { return count; }\n};\n");
+            w->has_sizes = true;
+            kn_str_printf(&out, "kn_single{%s}", kn_text_mention(w, &results));
+        } else {
+            kn_str_append_n(&out, text, length);
+        }
+    }
+    return kn_text_keep(w, &out);
+}
+
+static void put_single(kn_text_writer *w, kn_str *out, const kn_use *u)
+{
+    const kn_op *op = w->op[u->node];
+    const kn_text_fold one = {.use = u, .op = op, .space = w->space_of[u->node]};
+    char value[KN_TEXT_NAME];
+    snprintf(value, KN_TEXT_NAME, "t%d_v", u->number);
+    kn_text_put_mapped(w, out, &one, single_text(w, u, op->map), value, false);
+    put_operation(w, out, u, single_text(w, u, op->post), value);
+}
+
+void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u)
+{
+    const kn_node *n = kn_text_node_of(w, u);
+    if (w->kept[u->number][0]) {
+        memcpy(w->name[u->number], w->kept[u->number], KN_TEXT_NAME);
+    } else if (u->leaf && u->leaf->kind == KN_BASE_RANGE) {
+        kn_text_put_range(w, out, u);
+    } else if (u->leaf) {
+        const kn_text_param p = {u->leaf, -1, kiln_arg_make(KILN_ARG_NONE),
+                                 kn_computed_dtype(w->state->typed[u->leaf->node].dtype)};
+        snprintf(w->name[u->number], KN_TEXT_NAME, "%s", kn_text_mention(w, &p));
+    } else if (kn_is_number(w->state, u->node)) {
+        return;
+    } else if (u->is_fold) {
+        put_result_of_fold(w, out, u);
+    } else if (u->is_single) {
+        put_single(w, out, u);
+    } else if (n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL) {
+        put_operation(w, out, u, w->op[u->node]->map, NULL);
+    } else if (n->kind == KN_NODE_CAST || (n->kind == KN_NODE_LIKE && n->index == 1) ||
+               kn_is_number(w->state, n->in[0])) { /* or a view of a number, which has no name */
+        put_conversion(w, out, u);
+    } else {
+        memcpy(w->name[u->number], w->name[u->in[0]->number], KN_TEXT_NAME);
+    }
+}
