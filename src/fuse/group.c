@@ -11,8 +11,9 @@
 enum {
     MOST_USES = 1000 /* of a kernel, and */,
     MANY_USES = 500,  /* where one that has more is cut: compilers take long over long texts */
-    MOST_LEAVES = 40, /* of a kernel, which has KN_MAX_PARAMS parameters, and scalars and results besides; */
-    MANY_LEAVES = 20  /* where it is cut */
+    MOST_LEAVES = 40, /* of a kernel, which has scalars and results besides; */
+    MANY_LEAVES = 20, /* where it is cut */
+    MOST_PARAMS = 56  /* of all three: what ranges and counts of elements need is left of KN_MAX_PARAMS */
 };
 
 /* ---- views ---- */
@@ -659,11 +660,25 @@ static void list_uses(building *b)
         }
 }
 
-/* Leaves behind each use, as bits, so that a kernel with too many is cut where some have come together. */
+/* Whether a use is a number that is handed to each launch. */
+static bool is_handed(const building *b, const kn_use *u)
+{
+    return kn_is_number(b->state, u->node) && b->state->graph->node[u->node].kind != KN_NODE_NUMBER;
+}
+
+static int count_scalars(const building *b)
+{
+    int count = 0;
+    for (int n = 0; n < b->state->graph->n_nodes; ++n)
+        count += b->group->use[n] && is_handed(b, b->group->use[n]);
+    return count;
+}
+
+/* Leaves and scalars behind each use, as bits, so that a kernel with too many is cut where some have come together. */
 static int find_cut(const building *b)
 {
     const kn_group *g = b->group;
-    size_t words = (size_t)g->n_leaves / 64 + 1;
+    size_t words = ((size_t)g->n_leaves + (size_t)b->state->graph->n_nodes) / 64 + 1;
     uint64_t *bits = kn_arena_take(b->state->arena, words * (size_t)g->n_uses * sizeof *bits);
     int best = -1;
     for (const kn_use *u = g->first_use; bits && u; u = u->after) {
@@ -671,6 +686,8 @@ static int find_cut(const building *b)
         int count = 0;
         if (u->leaf)
             own[u->leaf->number / 64] |= UINT64_C(1) << u->leaf->number % 64;
+        else if (is_handed(b, u))
+            own[(g->n_leaves + u->node) / 64] |= UINT64_C(1) << (g->n_leaves + u->node) % 64;
         for (int k = 0; k < u->n_in; ++k)
             for (size_t w = 0; w < words; ++w)
                 own[w] |= bits[words * (size_t)u->in[k]->number + w];
@@ -691,7 +708,9 @@ static int find_cut(const building *b)
 static kn_group_result check_limits(building *b)
 {
     kn_group *g = b->group;
-    if (g->n_leaves <= MOST_LEAVES && g->n_uses <= MOST_USES && 3 * g->n_levels + 3 <= KN_MAX_STAGES)
+    int params = g->n_leaves + g->n_roots + count_scalars(b);
+    if (g->n_leaves <= MOST_LEAVES && params <= MOST_PARAMS && g->n_uses <= MOST_USES &&
+        3 * g->n_levels + 3 <= KN_MAX_STAGES)
         return KN_GROUP_DONE;
     if (g->n_roots > 1)
         return KN_GROUP_REFUSED;

@@ -70,7 +70,8 @@ def close(text, typed, ref, off, roundings, *parts, is_fold=False):
     if dtype.name not in ROUNDOFF:
         raise Reject
     ref = np.asarray(ref)
-    off = off + roundings * ROUNDOFF[dtype.name] * (np.abs(ref) + off) + TINY[dtype.name]
+    own = min(roundings, 2) if dtype.name in ("float64", "complex128") else 0  # of the reference, which has no more digits then
+    off = off + (roundings + own) * ROUNDOFF[dtype.name] * (np.abs(ref) + off) + TINY[dtype.name]
     certain(np.isfinite(ref) & np.isfinite(off))
     certain(np.abs(ref) + off < MOST[dtype.name])
     return step(Value(text, typed, ref, np.broadcast_to(off, ref.shape)), parts, is_fold)
