@@ -12,6 +12,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/alloc.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "compile/compiler.h"
@@ -45,6 +46,31 @@ static bool is_silent_linker(const kn_str *log, kn_host_trace trace)
     return trace == KN_HOST_TRACE_ALL && strstr(kn_str_text(log), "dependency-file");
 }
 
+/* gcc 12 does so over minima of int8 that it makes vectors of with masks. */
+static bool is_broken_compiler(const kn_str *log)
+{
+    return strstr(kn_str_text(log), "internal compiler error") != NULL;
+}
+
+/* Slower code is better than none. */
+static kiln_status run_without_vectors(kn_str *log, int *exit_code, const char *folder,
+                                       const kn_compile_request *request, kn_host_trace trace)
+{
+    kn_compile_request plain = *request;
+    size_t bytes = (size_t)(request->n_options + 1) * sizeof *request->options;
+    const char **option = kn_malloc(bytes);
+    if (!option)
+        return kn_error_memory(bytes, "a command line");
+    for (int i = 0; i < request->n_options; i++)
+        option[i] = request->options[i];
+    option[plain.n_options++] = "-fno-tree-vectorize";
+    plain.options = option;
+    kn_str_clear(log);
+    kiln_status status = run_once(log, exit_code, folder, &plain, trace);
+    kn_free(option);
+    return status;
+}
+
 static kiln_status read_code(kn_blob *out, const char *folder, const char *name)
 {
     char path[PATH_MAX];
@@ -66,6 +92,8 @@ static kiln_status run_compiler(kn_compile_result *out, const char *folder, cons
         out->reads.is_unknown = true;
         status = run_once(&out->log, &exit_code, folder, request, trace);
     }
+    if (status == KILN_OK && exit_code != 0 && is_broken_compiler(&out->log))
+        status = run_without_vectors(&out->log, &exit_code, folder, request, trace);
     kn_operators_unguard(&out->log, request->source);
     if (status == KILN_OK && exit_code != 0)
         status = fail(request, &out->log, exit_code);

@@ -312,10 +312,11 @@ def folded(name, a, axis, keepdims, ddof=0):
         return close(text, typed, ref, np.abs(ref) * np.expm1(n * np.log1p(relative + roundoff)), 1, a, is_fold=True)
     if name == "norm_2":
         squares = np.sum(x * x, **how)
-        certain(squares > 0)
+        certain((squares > 0) & (squares < MOST[dtype.name]))
         return close(text, typed, np.sqrt(squares), np.sqrt(np.sum(np.broadcast_to(off, x.shape) ** 2, **how)) + within(np.sqrt(squares)), 8, a, is_fold=True)
     # The deviation moves by no more than the elements do, here by roundings of differences too.
     size = np.max(np.abs(x), **how)
+    certain(n * size * size < MOST[dtype.name])
     deviation = np.std(x, **how) * math.sqrt(n / (n - ddof))
     moved = (most + 4 * roundoff * size) * math.sqrt(n / (n - ddof)) + (within(deviation) + 16 * roundoff * deviation)
     if name == "std":

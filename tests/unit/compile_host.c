@@ -9,8 +9,10 @@
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -320,11 +322,46 @@ static void words_in_the_variable(void **state)
     assert_int_equal(status, 0);
 }
 
+/* A compiler that breaks over vectors is asked again without; one that always breaks is told of. */
+static bool works_with(const char *case_of)
+{
+    char path[] = "/tmp/kiln_test_XXXXXX";
+    int file = mkstemp(path), status = 1;
+    assert_true(file >= 0);
+    dprintf(file,
+            "#!/bin/sh\ncase \"$*\" in %s) exec c++ \"$@\";; esac\n"
+            "echo 'internal compiler error: in extract_insn' >&2\nexit 1\n",
+            case_of);
+    fchmod(file, 0700);
+    close(file);
+    pid_t child = fork();
+    if (child == 0) {
+        setenv("KILN_CXX", path, 1);
+        kn_compile_request request = request_for(EXPORT "double f(double x) { return 2 * x; }");
+        kn_compile_result result = KN_COMPILE_RESULT_INIT;
+        kiln_status got = kn_compile(&result, &request);
+        bool is_told = got == KILN_ERROR_COMPILE && strstr(kiln_error_log(), "internal compiler error");
+        _exit(got == KILN_OK ? call_double(&result, "f", 2) != 4 : is_told ? 2 : 3);
+    }
+    waitpid(child, &status, 0);
+    unlink(path);
+    assert_true(WIFEXITED(status) && (WEXITSTATUS(status) == 0 || WEXITSTATUS(status) == 2));
+    return WEXITSTATUS(status) == 0;
+}
+
+static void compilers_that_break(void **state)
+{
+    (void)state;
+    assert_true(works_with("*--version*|*-fno-tree-vectorize*"));
+    assert_false(works_with("*--version*"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(missing_compiler), /* first: forks before anything is remembered */
         cmocka_unit_test(words_in_the_variable),
+        cmocka_unit_test(compilers_that_break),
         cmocka_unit_test(compiles_and_runs),
         cmocka_unit_test(same_source_same_bytes),
         cmocka_unit_test(error_names_the_users_line),
