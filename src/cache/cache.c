@@ -110,10 +110,10 @@ typedef struct afterwards {
     int64_t touch, drop; /* row ids, or 0 */
 } afterwards;
 
-/* How old a use has to be for another to be worth writing: while rows go, each counts. */
+/* How old a use has to be for another to be worth writing, in seconds. */
 static int64_t worth(const kn_database *database)
 {
-    return database->is_evicting ? 1 : MINUTE;
+    return database->is_tight ? 1 : MINUTE;
 }
 
 /* Where there is no room the use is forgotten. */

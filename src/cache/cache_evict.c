@@ -85,6 +85,7 @@ int kn_cache_evict(kn_database *database)
     const uint64_t wanted = database->limit / 5 * 4;
     uint64_t used = 0;
     int rc = used_bytes(database, &used), gone = 1;
+    database->is_tight = used > database->limit / 4 * 3;
     if (rc == SQLITE_OK && used > database->limit && !database->is_evicting) {
         database->is_evicting = true;
         rc = sqlite3_exec(database->db, by_producer, NULL, NULL, NULL);

@@ -60,6 +60,7 @@ typedef struct kn_database {
     int last_rc;     /* of the last attempt */
     uint64_t errors;
     uint64_t limit;                   /* bytes */
+    bool is_tight;                    /* at the last put it was not far from the limit: each use counts */
     bool is_evicting;                 /* it was beyond the limit, and is not yet at four fifths of it */
     int64_t touched[KN_MOST_TOUCHED]; /* rows that were used: written down with the next row, or later */
     int n_touched;

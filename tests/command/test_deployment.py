@@ -1,0 +1,110 @@
+"""Each recipe of docs/deployment.md, run as it stands there."""
+import os
+import pathlib
+import platform
+import re
+import subprocess
+import unittest
+
+from commanding import COMMAND, CommandCase, floats, main, npy_bytes
+
+GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "deployment.md"
+APP = """#!/bin/sh
+exec kiln map 'T x, T y' 'T z' 'z = x * y' x.npy x.npy -o z.npy --target host --name product
+"""
+
+
+def recipes():
+    """The blocks below each heading, by the heading: (language, text)."""
+    found, heading, block, language = {}, None, None, None
+    for line in GUIDE.read_text().splitlines():
+        if block is not None:
+            if line == "```":
+                found.setdefault(heading, []).append((language, "\n".join(block)))
+                block = None
+            else:
+                block.append(line)
+        elif line.startswith("```"):
+            language, block = line[3:], []
+        elif line.startswith("#"):
+            heading = line.lstrip("# ")
+    return found
+
+
+class Deployment(CommandCase):
+    def setUp(self):
+        super().setUp()
+        if platform.machine() != "x86_64":
+            raise unittest.SkipTest("the guide bakes for x86-64")
+        (self.folder / "bin").mkdir()
+        (self.folder / "bin" / "kiln").symlink_to(COMMAND)
+        (self.folder / "x.npy").write_bytes(npy_bytes("<f4", (3,), floats(1, 2, 3)))
+        (self.folder / "app").write_text(APP)
+        (self.folder / "app").chmod(0o700)
+
+    def run_script(self, script, **changes):
+        env = self.environment(KILN_CACHE_DIR=str(self.folder / "cache"),
+                               PATH=f"{self.folder}/bin:{os.environ['PATH']}", **changes)
+        run = subprocess.run(["sh", "-eu", "-c", script], cwd=self.folder, env=env, text=True, stdin=subprocess.DEVNULL,
+                             capture_output=True, timeout=300)
+        self.assertEqual(run.returncode, 0, f"{script}\n{run.stdout}{run.stderr}")
+        return run.stdout
+
+    def run_recipe(self, heading):
+        # A block ends where a step of it fails, also one that has to fail and does not.
+        for language, text in recipes()[heading]:
+            if language == "sh":
+                self.run_script(re.sub(r"^! (.*?)( *#.*)?$", r"if \1; then exit 9; fi", text, flags=re.M))
+
+    def needs_nvrtc(self):
+        if not os.environ.get("KILN_REQUIRE_NVRTC"):
+            (self.folder / "probe").write_text("map 'T x' 'T y' 'y = x' 'float32[3]'\n")
+            if self.kiln("bake", "probe", "--arch", "sm_90", "-o", "probe.kiln").returncode:
+                raise unittest.SkipTest("no NVRTC")
+
+    def test_record_bake_run(self):
+        self.needs_nvrtc()
+        self.run_recipe("Record, bake, run")
+
+    def test_written_by_hand(self):
+        self.run_recipe("Written by hand")
+
+    def test_container(self):
+        self.needs_nvrtc()
+        (text,) = [text for language, text in recipes()["A container"] if language == "Dockerfile"]
+        lines = text.splitlines()
+        stage = lines.index("FROM runtime")
+        for line in lines[:stage]:
+            if line.startswith("RUN "):
+                self.run_script(line[4:])
+        settings = dict(line[4:].split("=", 1) for line in lines[stage:] if line.startswith("ENV "))
+        self.assertEqual(settings.keys(), {"KILN_BUNDLE_PATH", "KILN_COMPILE", "KILN_CACHE"})
+        for line in lines[stage:]:
+            if line.startswith("RUN "):
+                self.run_script(line[4:], KILN_CXX="/nonexistent", KILN_NVRTC="/nonexistent", **settings)
+
+    def test_cluster(self):
+        self.needs_nvrtc()
+        self.run_recipe("A cluster with a shared file system")
+
+    def test_no_compiler(self):
+        self.run_recipe("No compiler")
+
+    def test_continuous_integration(self):
+        self.needs_nvrtc()
+        self.run_recipe("Continuous integration")
+
+    def test_in_one_file(self):
+        self.run_recipe("In one file with the program")
+
+    def test_looking(self):
+        self.run_recipe("Looking")
+
+    def test_every_recipe_is_run(self):
+        source = pathlib.Path(__file__).read_text()
+        for heading in recipes():
+            self.assertIn(f'"{heading}"', source)
+
+
+if __name__ == "__main__":
+    main()
