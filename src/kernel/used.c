@@ -64,8 +64,9 @@ static kiln_status add_line(gathered *g, const char *line, const kn_target *targ
     if (status != KILN_OK)
         return status;
     kn_target_format(target, text, sizeof text);
-    if (item->targets.length < strlen(text) ||
-        strcmp(item->targets.data + item->targets.length - strlen(text), text) != 0)
+    const char *listed = kn_str_text(&item->targets);
+    size_t length = strlen(text), all = item->targets.length;
+    if (all < length || strcmp(listed + all - length, text) != 0)
         kn_str_printf(&item->targets, "%s%s", item->targets.length > 0 ? " " : "", text);
     return kn_str_status(&item->targets, "a record");
 }

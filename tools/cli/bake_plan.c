@@ -121,14 +121,17 @@ int bake_read_targets(bake_plan *plan, const cli_options *options)
 
 /* ---- jobs ---- */
 
+static uint64_t stir(uint64_t hash, const char *text)
+{
+    for (const char *c = text; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
 /* FNV-1a: most jobs are told apart by it. */
 static uint64_t hash_of(const char *key, const char *target)
 {
-    uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (const char *text = key; text; text = text == key ? target : NULL)
-        for (const char *c = text; *c; c++)
-            hash = (hash ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
-    return hash;
+    return stir(stir(UINT64_C(0xcbf29ce484222325), key), target);
 }
 
 static bool has_job(const bake_plan *plan, const char *key, const char *target, uint64_t hash)
