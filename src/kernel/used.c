@@ -112,15 +112,6 @@ static kiln_status ask(gathered *g, const question *q, const char *target)
     return status;
 }
 
-/* "cuda:1": how a device is named, rather than its architecture. */
-static void name_device(char *out, size_t size, const kn_device *device)
-{
-    if (device->target.backend == KN_HOST)
-        snprintf(out, size, "host");
-    else
-        snprintf(out, size, "cuda:%d", (int)device->id);
-}
-
 /* All known targets, the device in the place of its own; behind them one that is newer than the table. */
 static kiln_status ask_all(gathered *g, const question *q, const kn_device *device)
 {
@@ -130,7 +121,7 @@ static kiln_status ask_all(gathered *g, const question *q, const kn_device *devi
     bool is_known = true;
     kiln_status failure = KILN_OK;
     if (device)
-        name_device(name, sizeof name, device);
+        kiln_device_name(device->id, name, sizeof name); /* rather than its architecture */
     for (int t = 0; is_known || name[0]; t++) {
         is_known = kn_target_known(&target, t);
         bool is_device = name[0] && (!is_known || kn_target_equal(&target, &device->target));
@@ -140,7 +131,7 @@ static kiln_status ask_all(gathered *g, const question *q, const kn_device *devi
         answers += status == KILN_OK;
         failure = status != KILN_OK ? status : failure;
         name[0] = is_device ? '\0' : name[0];
-        if (status == KILN_ERROR_MEMORY)
+        if (status == KILN_ERROR_MEMORY || (is_device && status != KILN_OK))
             return status;
     }
     return answers > 0 ? KILN_OK : failure;

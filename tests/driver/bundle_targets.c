@@ -196,6 +196,35 @@ static int pick(const bool *is_in)
     return picked;
 }
 
+/* What a call on the device needs there is recorded, although nothing could be compiled for it. */
+static void record_on(int device)
+{
+    char file[] = "/tmp/kiln-record-XXXXXX", text[16384] = "";
+    kiln_array *x = NULL, *y = NULL;
+    wanted w = {.line = NULL};
+    int fd = mkstemp(file);
+    REQUIRE(fd >= 0, "no file");
+    setenv("KILN_RECORD", file, 1);
+    kiln_kernel *kernel = make_kernel();
+    OK(kiln_array_empty(&x, KILN_FLOAT32, 1, (const int64_t[]){4096}, KILN_DEVICE_CUDA(0)));
+    const kiln_arg in[] = {kiln_arg_array(x)};
+    kiln_status status = kiln_kernel_call(kernel, &y, 1, in, 1, NULL);
+    REQUIRE(status == KILN_ERROR_FORBIDDEN, "%s", kiln_error_message());
+    unsetenv("KILN_RECORD");
+    ssize_t length = read(fd, text, sizeof text - 1);
+    REQUIRE(length > 0, "nothing was recorded");
+    snprintf(w.target, sizeof w.target, "sm_%d", device);
+    OK(kiln_record_read(text, NULL, take_line, &w));
+    REQUIRE(w.line, "%s is not in the record: %s", w.target, text);
+    free(w.line);
+    close(fd);
+    unlink(file);
+    kiln_array_free(x);
+    kiln_array_free(y);
+    kiln_kernel_free(kernel);
+    kn_build_shutdown();
+}
+
 static int best_of(const bool *is_in, int device)
 {
     int best = -1;
@@ -224,6 +253,7 @@ static int pick_on(int device)
         picks++;
     } while (picked >= 0);
     REQUIRE(picks > 1, "nothing runs on %d", device);
+    record_on(device);
     return 0;
 }
 
