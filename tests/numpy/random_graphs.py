@@ -319,6 +319,8 @@ def folded(name, a, axis, keepdims, ddof=0):
     certain(n * size * size < MOST[dtype.name])
     deviation = np.std(x, **how) * math.sqrt(n / (n - ddof))
     moved = (most + 4 * roundoff * size) * math.sqrt(n / (n - ddof)) + (within(deviation) + 16 * roundoff * deviation)
+    # Both means are off by so much at most, where elements are alike and round alike, and all differences from them by as much.
+    moved = moved + np.hypot(deviation, n * (roundoff + 2.0 ** -53) * size) - deviation
     if name == "std":
         return close(text, typed, deviation, moved, 8, a, is_fold=True)
     return close(text, typed, deviation ** 2, 2 * deviation * moved + moved ** 2, 8, a, is_fold=True)
