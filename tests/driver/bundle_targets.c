@@ -64,16 +64,21 @@ static bool runs(const struct candidate *code, bool is_ptx, int device)
     return code->number == device || (is_family && !is_board(code->number) && !is_board(device));
 }
 
+/* Code for a chip alone stands above that for its family, and this above the others. */
+static int rank_of(char suffix)
+{
+    return suffix == 'a' ? 2 : suffix == 'f';
+}
+
 /* Whether code a is to be preferred to b, where both run. */
 static bool is_better(int a, int b)
 {
     const struct candidate *x = &candidates[a / 2], *y = &candidates[b / 2];
-    static const char order[] = "\0fa";
     if (a % 2 != b % 2)
         return b % 2;
     if (x->number != y->number)
         return x->number > y->number;
-    return memchr(order, x->suffix, 3) > memchr(order, y->suffix, 3);
+    return rank_of(x->suffix) > rank_of(y->suffix);
 }
 
 /* ---- bundles ---- */
