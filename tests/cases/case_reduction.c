@@ -238,7 +238,7 @@ static void any_struct(void)
         succeeded(kiln_reduction_create(&k.best, "T x", "T value, int64 at", structs[d].map, "better(a, b)",
                                         post, NULL, "best", &options),
                   structs[d].what);
-        reduce(&k, &rows, (const int[]){0, 1}, 2);
+        reduce(&k, &rows, (const int[MAX_RANK]){0, 1}, 2);
         free_kernels(&k);
     }
 }
