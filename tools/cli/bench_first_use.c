@@ -94,6 +94,7 @@ static const char by_hand[] =
     "typedef %s Y;\n"
     "extern \"C\" __global__ void by_hand(const T *in, Y *out, long long n, long long step, long long row)\n"
     "{\n"
+    "    const bool _follows = false;\n"
     "    __shared__ R part[256];\n"
     "    R a = %s;\n"
     "    for (long long _J = threadIdx.x; _J < n; _J += 256) {\n"
