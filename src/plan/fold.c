@@ -112,13 +112,13 @@ void kn_fold_set_access(kn_schedule *out, const kn_choice *c, int vector)
         out->access[o] = c->access[o].is_output || vector == 1 ? KN_GATHER : KN_VECTOR;
 }
 
-void kn_fold_set_index(kn_schedule *out, const kn_choice *c, bool follows)
+void kn_fold_set_index(kn_schedule *out, const kn_choice *c)
 {
     const kn_space *s = c->space;
     if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
         out->index = 32;
-    out->order = follows && c->program->uses & KN_USES_FOLD_INDEX && s->n_reduced == 1 &&
-                 s->stride[s->n_operands - 1][s->ndim - 1] > 0;
+    out->order = out->vector > 1 && out->lanes != 1 && c->program->uses & KN_USES_FOLD_INDEX &&
+                 s->n_reduced == 1 && s->stride[s->n_operands - 1][s->ndim - 1] > 0;
 }
 
 int64_t kn_fold_size(const kn_space *space)

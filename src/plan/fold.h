@@ -41,9 +41,10 @@ int kn_fold_value_size(const kn_choice *c);
 /* Letters of the operands: vectors, or one element repeated, as strides say; or elements one by one. */
 void kn_fold_set_access(kn_schedule *out, const kn_choice *c, int vector);
 
-/* The width of indices in texts, and, where it `follows` at all, whether a thread that goes along the only reduced axis
- * meets its indices in their order; said only where a text asks, since each is a binary more. */
-void kn_fold_set_index(kn_schedule *out, const kn_choice *c, bool follows);
+/* The width of indices in texts, and whether a thread that goes along the only reduced axis meets its indices in
+ * their order; of a schedule with its vector and lanes. The order is said only where a text asks and a thread folds
+ * several items of vectors, since each is a binary more. */
+void kn_fold_set_index(kn_schedule *out, const kn_choice *c);
 
 /* Elements of a result: along all reduced axes. */
 int64_t kn_fold_size(const kn_space *space);
@@ -70,6 +71,15 @@ int kn_fold_cut_beside(int64_t *align, const kn_part *part);
 static inline int64_t kn_fold_ceil(int64_t a, int64_t b)
 {
     return (a + b - 1) / b;
+}
+
+/* A last wave that is not full costs as much time as a full one. */
+enum { KN_FOLD_FULL_WAVE = 92 }; /* per cent of the places of all waves that are taken, which is enough */
+
+/* Per cent of the places of all waves that so many blocks take. */
+static inline int64_t kn_fold_wave_share(int64_t blocks, int64_t wave)
+{
+    return 100 * blocks / (kn_fold_ceil(blocks, wave) * wave);
 }
 
 static inline int64_t kn_fold_clamp(int64_t value, int64_t least, int64_t most)

@@ -36,7 +36,6 @@ enum {
     THREADS_AT_ONCE = 1024, /* of a multiprocessor, with the registers that sums of float32 or structs need */
     STRUCTS_AT_ONCE = 2048, /* the same, of threads that fold one struct each */
     MOST_WAVES = 4,         /* of such blocks, that few tiles are split for */
-    FULL_WAVE = 92,         /* per cent of the places of all waves that are taken, which is enough */
     LEAST_INNER_ROWS = 32,  /* rows, below which what lies inside columns is not folded last */
     PARTIALS_EACH = 8,      /* partial results of a thread, from which on they are folded in two turns */
     MOST_STEPS = 1 << 30
@@ -222,7 +221,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->form = kn_fold_form(axes_of(c->space, &f));
     out->rank = kn_fold_rank(c->space);
     kn_fold_set_access(out, c, out->vector);
-    kn_fold_set_index(out, c, out->vector > 1);
+    kn_fold_set_index(out, c);
     memcpy(kept, &f, sizeof f);
     return true;
 }
@@ -301,12 +300,12 @@ static int64_t splits_of(const columns_field *f, const kn_target *target, int64_
     int64_t wave = (int64_t)target->multiprocessors * at_once, best = 1, best_share = 0;
     int64_t waves = f->copies > 1 || f->slots > ACROSS * STEPS ? 1 : MOST_WAVES;
     for (int64_t splits = 1; splits <= most && tiles * splits <= waves * wave; ++splits) {
-        int64_t blocks = tiles * splits, share = 100 * blocks / (kn_fold_ceil(blocks, wave) * wave);
+        int64_t share = kn_fold_wave_share(tiles * splits, wave);
         if (share > best_share) {
             best = splits;
             best_share = share;
         }
-        if (share >= FULL_WAVE)
+        if (share >= KN_FOLD_FULL_WAVE)
             break;
     }
     return best;

@@ -60,7 +60,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->lanes = items_each(items, out->vector, out->form, ragged);
     out->rank = kn_fold_rank(c->space);
     kn_fold_set_access(out, c, out->vector);
-    kn_fold_set_index(out, c, out->vector > 1 && out->lanes > 1);
+    kn_fold_set_index(out, c);
     for (int o = 0; ragged && o < c->count; ++o)
         out->access[o] = out->access[o] == KN_VECTOR ? KN_DENSE : out->access[o];
     return true;

@@ -16,8 +16,7 @@ enum {
     STEPS = 4,             /* items of a thread in flight: templates/cuda/fold_rows.cu */
     SINGLE_STEPS = 8,      /* the same, of one element each */
     THREADS_WANTED = 4096, /* of a multiprocessor, in blocks for which rows are split: a few waves of them */
-    AT_ONCE = 1280, /* of a multiprocessor, with the registers that sums of float32 along several axes need */
-    FULL_WAVE = 92  /* per cent of the places of all waves that are taken, which is enough */
+    AT_ONCE = 1280 /* of a multiprocessor, with the registers that sums of float32 along several axes need */
 };
 
 /* The kind's field, as its struct in the kernel. */
@@ -54,13 +53,12 @@ static int64_t turn_of(const kn_schedule *s)
     return (int64_t)s->block * (s->vector > 1 ? STEPS : SINGLE_STEPS);
 }
 
-/* A last wave of few blocks costs as much time as a full one: results are split into a few parts more, where these
- * fill waves. */
+/* Results are split into a few parts more, where these fill waves. */
 static int64_t fill_wave(const kn_schedule *s, const kn_target *target, int64_t wanted, int64_t results)
 {
     int64_t wave = (int64_t)target->multiprocessors * AT_ONCE / s->block;
     for (int64_t splits = wanted; splits < 2 * wanted; ++splits)
-        if (100 * splits * results >= FULL_WAVE * wave * kn_fold_ceil(splits * results, wave))
+        if (kn_fold_wave_share(splits * results, wave) >= KN_FOLD_FULL_WAVE)
             return splits;
     return wanted;
 }
@@ -105,7 +103,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     choose_form(out, c);
     out->rank = kn_fold_rank(c->space);
     kn_fold_set_access(out, c, out->vector);
-    kn_fold_set_index(out, c, out->vector > 1);
+    kn_fold_set_index(out, c);
     return true;
 }
 

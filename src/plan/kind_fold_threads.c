@@ -62,7 +62,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
         return false;
     out->rank = kn_fold_rank(s);
     kn_fold_set_access(out, c, out->vector);
-    kn_fold_set_index(out, c, out->vector > 1);
+    kn_fold_set_index(out, c);
     for (int o = 0; o < c->count && out->vector > 1; ++o) {
         if (c->access[o].is_output && !is_vector_result(c, o, f.axis, out->vector))
             return false;

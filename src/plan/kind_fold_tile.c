@@ -104,7 +104,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
         return false;
     out->form = 1 + meets_banks(reduced, columns, out->vector);
     out->rank = kn_fold_rank(s);
-    kn_fold_set_index(out, c, out->vector > 1);
+    kn_fold_set_index(out, c);
     return true;
 }
 

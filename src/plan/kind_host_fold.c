@@ -68,15 +68,9 @@ static bool goes_by_rows(const kn_choice *c)
     return length > SHORT_ROW || kept < length;
 }
 
-static bool folds_structs(const kn_program *p)
-{
-    const kn_stage *reduce = &p->stage[1];
-    return p->param[reduce->value[reduce->n_read]].type == KN_TYPE_STRUCT;
-}
-
 static int lanes_of(const kn_choice *c)
 {
-    int size = LANE_BYTES / (folds_structs(c->program) ? STRUCT_LANES : WIDE_LANES);
+    int size = LANE_BYTES / (kn_fold_is_struct(c) ? STRUCT_LANES : WIDE_LANES);
     for (int o = 0; o < c->count; ++o)
         if (!c->access[o].is_output && c->access[o].item_size < size)
             size = c->access[o].item_size;

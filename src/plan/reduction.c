@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "plan/program.h"
 
-/* "wide float16": the reduce type, where the options say none: that of the first output. */
+/* "_wide float16": the reduce type, where the options say none: that of the first output. */
 static kiln_status find_type(kn_str *out, const char *out_params, const kiln_kernel_options *o)
 {
     kn_param param[KN_MAX_PARAMS];
