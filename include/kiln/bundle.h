@@ -93,8 +93,9 @@ typedef struct kiln_bake_options {
 
 /* Compiles what a record's line says for a target, whatever device is here, into a bundle of one
  * kernel. KILN_ERROR_INVALID (NULL, or an unknown target), KILN_ERROR_FORMAT (the line),
- * KILN_ERROR_COMPILE with the compiler's text in kiln_error_log(), KILN_ERROR_UNSUPPORTED where the
- * compiler does not know the target, KILN_ERROR_NOT_FOUND where there is none, KILN_ERROR_MEMORY. */
+ * KILN_ERROR_COMPILE with the compiler's text in kiln_error_log(), KILN_ERROR_UNSUPPORTED where
+ * the compiler does not know the target, KILN_ERROR_NOT_FOUND where there is none,
+ * KILN_ERROR_MEMORY. */
 KILN_API kiln_status kiln_bake(void **bytes, size_t *size, const char *line, const char *target,
                                const kiln_bake_options *options);
 

@@ -56,23 +56,27 @@ typedef struct kiln_cache_entry {
  * call alone. */
 KILN_API kiln_status kiln_cache_list(bool (*visit)(const kiln_cache_entry *entry, void *user),
                                      void *user);
-/* Returns when everything that this process has compiled, and all it has to write down of what it used, is in
- * the file; then the death of a process takes nothing of it away. (Kernels are in the file when the call that
- * compiled them returns; times of use are written with them, or later: a hit writes nothing.) KILN_ERROR_IO
- * where something of it could not be written, KILN_ERROR_NOT_FOUND where there is no cache. */
+/* Returns when everything that this process has compiled, and all it has to write down of what
+ * it used, is in the file; then the death of a process takes nothing of it away. (Kernels are in
+ * the file when the call that compiled them returns; times of use are written with them, or
+ * later: a hit writes nothing.) KILN_ERROR_IO where something of it could not be written,
+ * KILN_ERROR_NOT_FOUND where there is no cache. */
 KILN_API kiln_status kiln_cache_flush(void);
-/* Looks at every entry: *checked (may be NULL) how many were right; *damaged (may be NULL) how many were not, and
- * have been removed. KILN_ERROR_NOT_FOUND, KILN_ERROR_IO, KILN_ERROR_MEMORY. */
+/* Looks at every entry: *checked (may be NULL) how many were right; *damaged (may be NULL) how
+ * many were not, and have been removed. KILN_ERROR_NOT_FOUND, KILN_ERROR_IO, KILN_ERROR_MEMORY. */
 KILN_API kiln_status kiln_cache_verify(uint64_t *checked, uint64_t *damaged);
-/* Removes what compilers have left that nobody has used for a week, and, where the file is beyond KILN_CACHE_MAX
- * (1G unless set: "512M", "2G"), what was not used for longest, until four fifths of it are left; then makes the
- * file smaller. While kernels are compiled the same happens by itself. *removed (may be NULL) how many. */
+/* Removes what compilers have left that nobody has used for a week, and, where the file is
+ * beyond KILN_CACHE_MAX (1G unless set: "512M", "2G"), what was not used for longest, until four
+ * fifths of it are left; then makes the file smaller. While kernels are compiled the same
+ * happens by itself. *removed (may be NULL) how many. */
 KILN_API kiln_status kiln_cache_collect(uint64_t *removed);
-/* The entries of this library's code generator as a bundle (<kiln/bundle.h>), allocated with malloc: the
- * caller's. KILN_ERROR_INVALID, KILN_ERROR_NOT_FOUND, KILN_ERROR_IO, KILN_ERROR_MEMORY. */
+/* The entries of this library's code generator as a bundle (<kiln/bundle.h>), allocated with
+ * malloc: the caller's. KILN_ERROR_INVALID, KILN_ERROR_NOT_FOUND, KILN_ERROR_IO,
+ * KILN_ERROR_MEMORY. */
 KILN_API kiln_status kiln_cache_export(void **bytes, size_t *size);
-/* Puts the kernels of a bundle into the cache, those that this library's generator made; *added (may be NULL) how many.
- * They are found where the same compiler is, or none. KILN_ERROR_FORMAT as for kiln_bundle_attach. */
+/* Puts the kernels of a bundle into the cache, those that this library's generator made; *added
+ * (may be NULL) how many. They are found where the same compiler is, or none. KILN_ERROR_FORMAT
+ * as for kiln_bundle_attach. */
 KILN_API kiln_status kiln_cache_import(const void *bytes, size_t size, uint64_t *added);
 /* Removes every entry; *removed (may be NULL) how many. */
 KILN_API kiln_status kiln_cache_clear(uint64_t *removed);

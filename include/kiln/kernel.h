@@ -220,9 +220,9 @@ KILN_API kiln_status kiln_kernel_record(char **out, kiln_kernel *kernel, kiln_ar
                                         int n_out, const kiln_arg *in, int n_in,
                                         const kiln_call_options *call);
 
-/* The code that such a call needs, found or compiled now, as a bundle (<kiln/bundle.h>): one process
- * compiles, others are handed the bytes and attach them (kiln_bundle_attach_copy), on devices of the
- * same target. target as in kiln_prepare_options. The same ownership; errors of
+/* The code that such a call needs, found or compiled now, as a bundle (<kiln/bundle.h>): one
+ * process compiles, others are handed the bytes and attach them (kiln_bundle_attach_copy), on
+ * devices of the same target. target as in kiln_prepare_options. The same ownership; errors of
  * kiln_kernel_prepare, and KILN_ERROR_UNSUPPORTED where the code was found as PTX of an earlier
  * device, and is a bundle's already. */
 KILN_API kiln_status kiln_kernel_export(void **bytes, size_t *size, kiln_kernel *kernel,

@@ -94,8 +94,9 @@ KILN_API kiln_status kiln_operation_call(kiln_array **out, int n_out, const char
                                          const kiln_arg *in, int n_in,
                                          const kiln_call_options *options);
 
-/* The same, by the name that says what is done: kiln_apply(&z, 1, "add", in, 2, NULL). kiln/ops.h has
- * a function for each operation of the table, kiln_add(&z, x, y), and operators for C++. */
+/* The same, by the name that says what is done: kiln_apply(&z, 1, "add", in, 2, NULL).
+ * kiln/ops.h has a function for each operation of the table, kiln_add(&z, x, y), and operators
+ * for C++. */
 KILN_API kiln_status kiln_apply(kiln_array **out, int n_out, const char *name, const kiln_arg *in,
                                 int n_in, const kiln_call_options *options);
 

@@ -218,7 +218,8 @@ static bool ptx_runs(const kn_target *made_for, const kn_target *t)
     return made_for->compute_capability <= t->compute_capability;
 }
 
-/* A suffix says on what besides its own device code runs, whatever its form: "a" on nothing, "f" on its family. */
+/* A suffix says on what besides its own device code runs, whatever its form: "a" on nothing, "f" on its
+ * family. */
 static bool cuda_runs(const kn_target *made_for, kn_code_form form, const kn_target *t)
 {
     char suffix = suffix_of(made_for);

@@ -16,8 +16,8 @@ kiln_status kn_bake_target_parse(kn_bake_target *out, const char *text);
 /* The same the other way round. size 48 is enough. */
 void kn_bake_target_format(const kn_bake_target *target, char *out, size_t size);
 
-/* The row of a specialisation without generator and target (kn_spec_make_portable), compiled for a target now. Of a
- * module's headers, those in folders are looked for there. */
+/* The row of a specialisation without generator and target (kn_spec_make_portable), compiled for a target
+ * now. Of a module's headers, those in folders are looked for there. */
 kiln_status kn_bake(kn_bundle_row *out, const char *portable, const kn_bake_target *target,
                     const char *const *folders, int n_folders);
 

@@ -24,8 +24,8 @@ bool kn_record_names(const char *targets, const char *architecture);
 
 /* KILN_RECORD, or NULL: what calls use is to be written down there. */
 const char *kn_record_file(void);
-/* Writes the lines (each with its newline) that this process has not yet written there, behind what other processes
- * write. Trouble is said once through the log. */
+/* Writes the lines (each with its newline) that this process has not yet written there, behind what other
+ * processes write. Trouble is said once through the log. */
 void kn_record_write(const char *file, const char *lines);
 /* Forgets what was written: with the rest of build's state. */
 void kn_record_forget(void);

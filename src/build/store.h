@@ -60,7 +60,8 @@ typedef struct kn_store {
     /* Once a process, which keeps *self for the store; false without memory alone. */
     bool (*open)(void **self);
     void (*close)(void *self);
-    /* The process ends, and other threads may still be at work: what waits to be written, where nobody is in the way. */
+    /* The process ends, and other threads may still be at work: what waits to be written, where nobody is
+     * in the way. */
     void (*leave)(void *self);
     /* What can be done before the first question, on another thread. */
     void (*warm_up)(void *self);
@@ -89,8 +90,8 @@ extern const kn_store kn_store_memory, kn_store_bundles, kn_store_cache, kn_stor
 /* Empty; NULL with the last error. */
 kn_code *kn_code_new(const kn_build_job *job);
 void kn_code_free(void *code);
-/* Writes the source and compiles it, whatever any store has, and loads it nowhere; flags are KN_COMPILE_*. Code
- * and notes are the caller's, to be freed after a failure too. */
+/* Writes the source and compiles it, whatever any store has, and loads it nowhere; flags are KN_COMPILE_*.
+ * Code and notes are the caller's, to be freed after a failure too. */
 kiln_status kn_build_compile(kn_code *out, const kn_subject *subject, unsigned flags);
 /* Whether the headers that went in are what they were, wherever they can be found. */
 bool kn_code_is_current(const kn_code *code, const kn_subject *subject);

@@ -39,8 +39,8 @@ int kn_bundle_rows(const kn_bundle *bundle);
 /* How good a row is for who asks, by its label: 0 not at all, else the more the better. */
 typedef int kn_bundle_rank(const char *label, size_t size, void *user);
 
-/* Of the rows of `what` the one ranked highest, but below `below` (0: any); its number, and its rank in *best;
- * -1 where there is none. The whole key is compared; of the row nothing else has been looked at. */
+/* Of the rows of `what` the one ranked highest, but below `below` (0: any); its number, and its rank in
+ * *best; -1 where there is none. The whole key is compared; of the row nothing else has been looked at. */
 int kn_bundle_find(const kn_bundle *bundle, const void *what, size_t size, kn_bundle_rank *rank, void *user,
                    int below, int *best);
 
@@ -63,8 +63,8 @@ typedef struct kn_bundle_writer kn_bundle_writer;
 /* NULL without memory. */
 kn_bundle_writer *kn_bundle_writer_create(void);
 void kn_bundle_writer_free(kn_bundle_writer *writer);
-/* A row more; its bytes are moved into the writer, and *row is empty. One that is there already (the same key,
- * the same first line of the label) stays, and the new one is dropped. */
+/* A row more; its bytes are moved into the writer, and *row is empty. One that is there already (the same
+ * key, the same first line of the label) stays, and the new one is dropped. */
 kiln_status kn_bundle_writer_add(kn_bundle_writer *writer, kn_bundle_row *row);
 /* All rows of a bundle. */
 kiln_status kn_bundle_writer_add_all(kn_bundle_writer *writer, const kn_bundle *bundle);

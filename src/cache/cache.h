@@ -24,8 +24,8 @@ kn_cache *kn_cache_create(const char *folder, bool read_only);
 void kn_cache_free(kn_cache *cache);
 void kn_cache_warm_up(kn_cache *cache);
 
-/* Beyond so many bytes (1 GiB unless told otherwise) entries go until four fifths of them are left: first those of
- * producers that nobody has used for a week, then those that were not used for longest. */
+/* Beyond so many bytes (1 GiB unless told otherwise) entries go until four fifths of them are left: first
+ * those of producers that nobody has used for a week, then those that were not used for longest. */
 void kn_cache_set_limit(kn_cache *cache, uint64_t bytes);
 
 /* True on a hit: *code, and *aux (may be NULL) which put was given beside it (opaque, may be empty), are the
@@ -45,8 +45,8 @@ typedef struct kn_cache_row {
     kn_blob what, aux, code;
     const char *producer;
 } kn_cache_row;
-/* Calls visit for each entry, newest first, until it returns false; *damaged those whose checksum is wrong, which are
- * dropped. */
+/* Calls visit for each entry, newest first, until it returns false; *damaged those whose checksum is
+ * wrong, which are dropped. */
 kiln_status kn_cache_read_all(kn_cache *cache, bool (*visit)(const kn_cache_row *row, void *user), void *user,
                               uint64_t *damaged);
 /* What is beyond the limit, and what dead producers have left, goes now, and the file shrinks. */

@@ -1,4 +1,5 @@
-/* cache/cache_row.h - the inside of kn_cache: its rows, and what reads and writes them. With the gate held. */
+/* cache/cache_row.h - the inside of kn_cache: its rows, and what reads and writes them. With the gate
+ * held. */
 #ifndef KN_CACHE_CACHE_ROW_H
 #define KN_CACHE_CACHE_ROW_H
 
@@ -44,8 +45,8 @@ int kn_row_transaction(kn_database *database, void *argument, int (*body)(kn_dat
 /* Why the last attempt failed, as an error. */
 kiln_status kn_cache_trouble(struct kn_cache *cache);
 
-/* After a row was put, in its transaction. Beyond the limit rows go until four fifths are left, but never that one: so
- * many that the limit holds, and with the next puts the rest. */
+/* After a row was put, in its transaction. Beyond the limit rows go until four fifths are left, but never
+ * that one: so many that the limit holds, and with the next puts the rest. */
 int kn_cache_evict(kn_database *database);
 
 #endif

@@ -105,8 +105,8 @@ void kn_database_leave(kn_database *database)
 
 /* ---- forks ---- */
 
-/* The program, or another library in it, may use SQLite as well: a child that was forked while a thread of theirs
- * was inside would wait for SQLite's own locks for ever. */
+/* The program, or another library in it, may use SQLite as well: a child that was forked while a thread of
+ * theirs was inside would wait for SQLite's own locks for ever. */
 static bool is_stuck;
 
 static void look_in_child(void)

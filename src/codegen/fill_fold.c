@@ -182,8 +182,8 @@ static void put_names(kn_writer *w)
                       kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
 }
 
-/* One element is mapped: the variable that it goes to, and the call. The format has an operand's number, up to three
- * times. */
+/* One element is mapped: the variable that it goes to, and the call. The format has an operand's number,
+ * up to three times. */
 static void put_mapped(kn_writer *w, enum kn_slot_id slot, kn_place_writer place, const char *index_format)
 {
     kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT, *out = &w->slot[slot];

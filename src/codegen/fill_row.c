@@ -53,8 +53,8 @@ static void place_in_item(const kn_writer *w, kn_str *out, int k)
         kn_place_of_row(w, out, k);
 }
 
-/* "(const float *)((const char *)kn.x_ + kn_from.at[0])": where an item begins. Vectors of a row that is held are
- * counted from the row's first element. */
+/* "(const float *)((const char *)kn.x_ + kn_from.at[0])": where an item begins. Vectors of a row that is
+ * held are counted from the row's first element. */
 static void put_item_address(const kn_writer *w, kn_str *out, int k)
 {
     const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = name_of(w, k);
@@ -169,7 +169,8 @@ static void put_level_loads(const kn_writer *w, kn_str *out, const kn_level *lev
     kn_str_append(out, "}, ");
 }
 
-/* What is not assigned stays as it was: results are loaded first, which costs nothing where all are assigned. */
+/* What is not assigned stays as it was: results are loaded first, which costs nothing where all are
+ * assigned. */
 static void put_item(const kn_writer *w, kn_str *out, const kn_level *level)
 {
     static const kn_element_places held = {place_in_item, "kn_in.", "[kn_k]", "kn_here.at[%d] + kn_e",
@@ -293,8 +294,8 @@ static void put_row_pointers(kn_writer *w)
     }
 }
 
-/* Elements by which a row is off a vector's boundary: as the first array that moves along it is. What stands still
- * there has an address that says nothing. */
+/* Elements by which a row is off a vector's boundary: as the first array that moves along it is. What
+ * stands still there has an address that says nothing. */
 static void put_off(kn_writer *w)
 {
     int k = 0;
@@ -307,8 +308,8 @@ static void put_off(kn_writer *w)
         kn_str_append(&w->slot[KN_SLOT_OFF], "0");
 }
 
-/* What a thread stages of each input, one behind the other: every input's vectors begin where those of the one
- * before end. */
+/* What a thread stages of each input, one behind the other: every input's vectors begin where those of the
+ * one before end. */
 static void put_stages_of_inputs(kn_writer *w)
 {
     kn_str *row = &w->slot[KN_SLOT_ROW], *stage = &w->slot[KN_SLOT_STAGE];

@@ -28,8 +28,8 @@ bool kn_level_gives(const kn_writer *w, const kn_level *level, int value);
 /* Whether what the program's stages give each element stays until a later level needs it. */
 bool kn_is_held_value(const kn_writer *w, int value);
 
-/* Runs the level's stages for an element: variables of its own values, calls. `held` is what stands behind the
- * name of a value that stays: "[kn_k]"; `in_front` of it: "kn_in.". */
+/* Runs the level's stages for an element: variables of its own values, calls. `held` is what stands behind
+ * the name of a value that stays: "[kn_k]"; `in_front` of it: "kn_in.". */
 typedef struct kn_element_places {
     kn_place_writer place;
     const char *in_front, *behind;
@@ -48,8 +48,8 @@ void kn_put_declaration(const kn_writer *w, kn_str *out, int value);
 void kn_put_of_row(const kn_writer *w, kn_str *out, int k);
 /* A result of the row is a variable until the row is done. */
 void kn_place_of_row(const kn_writer *w, kn_str *out, int k);
-/* All levels, in slot `levels`. Of each first the stages that run once, which need nothing of its elements; then what
- * is done with these; then what nothing is reduced to: kn_is_empty tells. */
+/* All levels, in slot `levels`. Of each first the stages that run once, which need nothing of its
+ * elements; then what is done with these; then what nothing is reduced to: kn_is_empty tells. */
 typedef void (*kn_level_writer)(const kn_writer *w, kn_str *out, const kn_level *level);
 void kn_put_levels(kn_writer *w, bool is_walked, kn_level_writer put_reduction, kn_level_writer put_last);
 /* Variables of the row's results, in slot `row`, and their stores, where `condition` holds (NULL: always). */

@@ -124,7 +124,8 @@ static bool take_share(host_job *job)
     return true;
 }
 
-/* Whether a job after `seen` comes while it is watched for. Others that want the processor have it meanwhile. */
+/* Whether a job after `seen` comes while it is watched for. Others that want the processor have it
+ * meanwhile. */
 static bool watch(unsigned seen)
 {
     double end = kn_os_now_ms() + WATCH_MS;
@@ -215,7 +216,8 @@ static void wake_workers(void)
     kn_lock_give(KN_LOCK_HOST_THREADS);
 }
 
-/* The caller's part. Those who sleep are woken where what is left would take it longer than a wake is worth. */
+/* The caller's part. Those who sleep are woken where what is left would take it longer than a wake is
+ * worth. */
 static void run_shares(host_job *job, bool are_asleep)
 {
     double start = are_asleep ? kn_os_now_ms() : 0;

@@ -60,8 +60,8 @@ bool kn_is_number(const kn_lower_state *s, int node)
     return s->typed[node].number.kind != KILN_ARG_NONE || (n->kind == KN_NODE_INPUT && !s->array[n->index]);
 }
 
-/* For each axis of what a slice or a transpose reads: the axis of the result that runs along it (-1: none), the start
- * and the step. */
+/* For each axis of what a slice or a transpose reads: the axis of the result that runs along it (-1:
+ * none), the start and the step. */
 static void view_axes(kn_axis_map *out, const kn_lower_state *s, int node)
 {
     const kn_node *n = &s->graph->node[node];
@@ -109,8 +109,8 @@ static int64_t size_of(const kn_typed *t)
     return size;
 }
 
-/* As NumPy's reshape without a copy: the extents of both shapes are taken in groups of equal sizes, and each of what is
- * read has to be one run. */
+/* As NumPy's reshape without a copy: the extents of both shapes are taken in groups of equal sizes, and
+ * each of what is read has to be one run. */
 static bool reshape_strides(int64_t *out, const kn_typed *to, const kn_typed *from, const int64_t *stride)
 {
     int a = 0, b = 0;
@@ -200,7 +200,8 @@ void kn_bases_find(kn_lower_state *s)
     }
 }
 
-/* What an operation gives: dense, in the order of the arrays that it reads; of a reduction the axes that are left. */
+/* What an operation gives: dense, in the order of the arrays that it reads; of a reduction the axes that
+ * are left. */
 static void lay_out(const kn_lower_state *s, kn_base *b, int node)
 {
     const kn_node *n = &s->graph->node[node];
@@ -396,7 +397,8 @@ static void use_reshape(building *b, kn_use *u)
 
 /* ---- reductions ---- */
 
-/* Axes of the space that the place depends on, where it does so as the space's own index has it. False: otherwise. */
+/* Axes of the space that the place depends on, where it does so as the space's own index has it. False:
+ * otherwise. */
 static bool kept_axes(uint64_t *out, const kn_group *g, const kn_use *u, int ndim, const int64_t *shape)
 {
     *out = 0;
@@ -424,8 +426,8 @@ static bool extents_match(const kn_group *g, uint64_t axes, const int64_t *exten
     return at == count;
 }
 
-/* Whether a reduction whose results are used along `kept` goes along with the group, whose reduced axes it settles if
- * it is the first. */
+/* Whether a reduction whose results are used along `kept` goes along with the group, whose reduced axes it
+ * settles if it is the first. */
 static bool joins(kn_group *g, uint64_t kept, const int64_t *extent, int count)
 {
     uint64_t all = 0, rest;
@@ -579,8 +581,8 @@ static bool match_root(kn_axis_map *map, const kn_group *g, const kn_typed *t, u
     return true;
 }
 
-/* The axes over which what leads to a smaller root is reduced: those of the last reduction before it that goes over
- * the whole space. */
+/* The axes over which what leads to a smaller root is reduced: those of the last reduction before it that
+ * goes over the whole space. */
 static bool find_reduced(uint64_t *out, const kn_group *g, const kn_lower_state *s, int root)
 {
     int64_t shape[KILN_MAX_NDIM];
@@ -674,7 +676,8 @@ static int count_scalars(const building *b)
     return count;
 }
 
-/* Leaves and scalars behind each use, as bits, so that a kernel with too many is cut where some have come together. */
+/* Leaves and scalars behind each use, as bits, so that a kernel with too many is cut where some have come
+ * together. */
 static int find_cut(const building *b)
 {
     const kn_group *g = b->group;

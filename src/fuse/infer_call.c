@@ -26,8 +26,8 @@ static kiln_arg one_of(kiln_dtype dtype)
                                      : kiln_arg_int(1);
 }
 
-/* What stands for an input where dtypes are settled: a weak number by its value, by one that the same dtypes hold, or by
- * one that its own dtype alone holds. */
+/* What stands for an input where dtypes are settled: a weak number by its value, by one that the same
+ * dtypes hold, or by one that its own dtype alone holds. */
 static kiln_arg argument_of(const kn_typed *in)
 {
     kiln_arg arg = kiln_arg_make(in->is_scalar ? KILN_ARG_TYPED : KILN_ARG_ARRAY);
@@ -43,7 +43,8 @@ static kiln_arg argument_of(const kn_typed *in)
                                      : one_of(in->dtype);
 }
 
-/* Whether a number fits the dtype that it takes: as an operation converts it, or as a kernel of the user's does. */
+/* Whether a number fits the dtype that it takes: as an operation converts it, or as a kernel of the user's
+ * does. */
 static kiln_status check_fits(const kn_inference *f, const kn_node *node, int k, kiln_dtype dtype)
 {
     kiln_status (*const store)(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter) =
@@ -74,7 +75,8 @@ static const char *fold_numbers(kiln_arg *out, const kn_node *node, const kiln_a
                                       : kn_fold(out, node->name, in, node->n_in);
 }
 
-/* Where a number is not known here, Python's rules are asked about ones: they refuse some kinds of numbers. */
+/* Where a number is not known here, Python's rules are asked about ones: they refuse some kinds of
+ * numbers. */
 static kiln_status fold(kn_typed *out, const kn_inference *f, const kn_node *node)
 {
     kiln_arg in[2], result;
@@ -181,8 +183,8 @@ kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *n
 
 /* ---- casts ---- */
 
-/* What NumPy makes of a number of Python's: neither a whole number of one that is too large, nor a real one of a
- * complex. */
+/* What NumPy makes of a number of Python's: neither a whole number of one that is too large, nor a real
+ * one of a complex. */
 static kiln_status check_cast(const kn_inference *f, const kn_node *node, kiln_dtype dtype)
 {
     const kn_typed *in = read_by(f, node, 0);

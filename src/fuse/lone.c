@@ -68,7 +68,8 @@ static bool find_number(kn_text_param *out, const kn_lower_state *s, int node)
            KILN_OK;
 }
 
-/* Where an input lies; NULL: in no memory that the kernel can read. A raw one is an array as it is, or a room. */
+/* Where an input lies; NULL: in no memory that the kernel can read. A raw one is an array as it is, or a
+ * room. */
 static const kn_base *base_of(const kn_lower_state *s, int node, bool is_raw)
 {
     const kn_base *base = &s->base[node];

@@ -1,6 +1,7 @@
-/* Lowering. Nodes that are stored (results, and what has to lie in memory before it is read) are put into groups, a
- * kernel each, in the order in which they come; one that goes together with an earlier group joins it. What a group
- * finds that it cannot compute is made a room, and all begins anew: rooms only become more. */
+/* Lowering. Nodes that are stored (results, and what has to lie in memory before it is read) are put into
+ * groups, a kernel each, in the order in which they come; one that goes together with an earlier group
+ * joins it. What a group finds that it cannot compute is made a room, and all begins anew: rooms only
+ * become more. */
 #include "fuse/lower.h"
 
 #include <stdio.h>
@@ -114,7 +115,8 @@ static bool comes_after_rooms(const lowering *l, const kn_group *g, int before)
     return does;
 }
 
-/* A root goes along with a group that reads something as it does, or that has its shape and reduces nothing either. */
+/* A root goes along with a group that reads something as it does, or that has its shape and reduces
+ * nothing either. */
 static bool joins(lowering *l, int at, const kn_group *own, int root)
 {
     kn_group *g = &l->group[at];
@@ -224,8 +226,9 @@ static kiln_status set_view(kiln_array **out, const kn_text *t, const kn_group *
     return make_view(out, array, data, dtype, count, shape, strides);
 }
 
-/* Where input k of a part comes from, and in which dtype it lies there. *array: that of the call which it is a view
- * of; NULL: it is in a room. *data: where its first element is, in a room counted from where that begins. */
+/* Where input k of a part comes from, and in which dtype it lies there. *array: that of the call which it
+ * is a view of; NULL: it is in a room. *data: where its first element is, in a room counted from where
+ * that begins. */
 static void find_source(const lowering *l, kn_lowered_part *part, const kn_text *t, int k, kiln_array **array,
                         char **data)
 {
@@ -272,8 +275,8 @@ static void spread(int64_t *out, const lowering *l, const kn_group *g, int r, co
             out[g->root_use[r]->map[a].to] = stride[a];
 }
 
-/* Where a root is stored, in which dtype, and how it lies there. *given: the array of the call; NULL: it is in a room,
- * or allocated. */
+/* Where a root is stored, in which dtype, and how it lies there. *given: the array of the call; NULL: it
+ * is in a room, or allocated. */
 static void find_target(const lowering *l, kn_operand *o, kn_source *source, kiln_array **given,
                         int64_t *stride, int node)
 {
@@ -408,8 +411,8 @@ static kiln_status make_lone(lowering *l, kn_lowered_part *part, kn_text *t, con
 
 /* ---- parts ---- */
 
-/* A kernel that would go over long rows several times, or leave most of a device idle, is taken apart: what its first
- * reductions give is computed by itself. */
+/* A kernel that would go over long rows several times, or leave most of a device idle, is taken apart:
+ * what its first reductions give is computed by itself. */
 static kiln_status check_part(lowering *l, kn_lowered_part *part, const kn_group *g)
 {
     kn_resolved *r = kn_malloc(sizeof *r);
@@ -555,8 +558,8 @@ static kiln_status check_output(const lowering *l, int j)
     return status;
 }
 
-/* C order, or, where the call asks for it, that in which the result's elements lie otherwise (layout); 0 where there are
- * none. */
+/* C order, or, where the call asks for it, that in which the result's elements lie otherwise (layout); 0
+ * where there are none. */
 static void set_strides(int64_t *out, const kn_typed *t, const kn_base *layout)
 {
     int axes[KILN_MAX_NDIM];

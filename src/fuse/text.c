@@ -39,7 +39,8 @@ static void order_axes(kn_text_writer *w)
         }
 }
 
-/* What no stage can mention where it would be: a range in front of what runs once a result; and what is better read. */
+/* What no stage can mention where it would be: a range in front of what runs once a result; and what is
+ * better read. */
 static int find_room(const kn_text_writer *w)
 {
     for (const kn_use *u = w->group->first_use; u; u = u->after) {

@@ -1,14 +1,15 @@
-/* fuse/text_parts.h - between the files that write a group's text (text.c, text_*.c): the writer, and what each of
- * them does for the others. */
+/* fuse/text_parts.h - between the files that write a group's text (text.c, text_*.c): the writer, and what
+ * each of them does for the others. */
 #ifndef KN_FUSE_TEXT_PARTS_H
 #define KN_FUSE_TEXT_PARTS_H
 
 #include "fuse/group_text.h"
 #include "fuse/op.h"
 
-/* Names in the texts, a letter and a number: x arrays and s scalars that are read, y results, t what is computed,
- * e what later stages have from earlier ones, v what is reduced, r what came of it, c what is computed of that once
- * for all reduced elements, q and p what they are divided by, w structs, f namespaces. */
+/* Names in the texts, a letter and a number: x arrays and s scalars that are read, y results, t what is
+ * computed, e what later stages have from earlier ones, v what is reduced, r what came of it, c what is
+ * computed of that once for all reduced elements, q and p what they are divided by, w structs, f
+ * namespaces. */
 enum { KN_TEXT_NAME = 32 };
 
 /* One reduction of the group; several of a level are folded as one struct. */
@@ -94,8 +95,8 @@ void kn_text_find_ops(kn_text_writer *w);
 
 /* ---- text_value.c ---- */
 
-/* A quotient of float32 numbers whose divisor is the same for all reduced elements: it is multiplied by what the
- * divisor gives once. */
+/* A quotient of float32 numbers whose divisor is the same for all reduced elements: it is multiplied by
+ * what the divisor gives once. */
 bool kn_text_is_quotient(const kn_text_writer *w, const kn_use *u);
 /* Whether a quotient of this stage has the divisor. */
 bool kn_text_is_divided_by(const kn_text_writer *w, const kn_use *divisor);

@@ -46,8 +46,8 @@ const char *kn_text_mention(kn_text_writer *w, const kn_text_param *p)
     return name;
 }
 
-/* Axes of the program's space that are neighbours in its order, and along which an index counts up as they are counted:
- * by `step` from one element to the next. */
+/* Axes of the program's space that are neighbours in its order, and along which an index counts up as they
+ * are counted: by `step` from one element to the next. */
 typedef struct counted {
     int64_t step, inside, count; /* elements along the axes inside of these, along these */
     bool is_one;                 /* there are no other axes along which it moves */
@@ -88,8 +88,8 @@ static const char *whole(kn_text_writer *w, int64_t number)
     return kn_text_mention(w, &p);
 }
 
-/* The index of a range's element: of that among the reduced axes, of the program's own index, or of the index along
- * each axis, which takes more divisions. */
+/* The index of a range's element: of that among the reduced axes, of the program's own index, or of the
+ * index along each axis, which takes more divisions. */
 static void put_range_index(kn_text_writer *w, kn_str *out, const kn_leaf *leaf)
 {
     const kn_group *g = w->group;
@@ -122,7 +122,8 @@ static void put_range_index(kn_text_writer *w, kn_str *out, const kn_leaf *leaf)
     kn_str_append(out, ")");
 }
 
-/* What node `in` of a range or a number is, as one of dtype. A half has the value that it holds, in float32. */
+/* What node `in` of a range or a number is, as one of dtype. A half has the value that it holds, in
+ * float32. */
 static void put_scalar(kn_text_writer *w, kn_str *out, int node, kiln_dtype dtype)
 {
     const kn_node *n = &w->state->graph->node[node];
@@ -194,7 +195,8 @@ void kn_text_put_range(kn_text_writer *w, kn_str *out, const kn_use *u)
 /* Elements from which on the host a table is worth its kernel, and reads of each of its numbers. */
 enum { MANY_ELEMENTS = 1 << 15, MANY_READS = 16 };
 
-/* Whether a range is better read: on the host a division takes longer than all else that is done with an element. */
+/* Whether a range is better read: on the host a division takes longer than all else that is done with an
+ * element. */
 bool kn_text_is_better_read(const kn_text_writer *w, const kn_leaf *leaf)
 {
     const kn_group *g = w->group;

@@ -4,7 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Marks all that has to be written for what is marked: down to leaves, results of reductions and kept values. */
+/* Marks all that has to be written for what is marked: down to leaves, results of reductions and kept
+ * values. */
 static void mark_needed(kn_text_writer *w)
 {
     const kn_use **list = kn_text_take(w, (size_t)(w->group->n_uses + 1) * sizeof *list);
@@ -50,8 +51,8 @@ static bool root_is_kept(const kn_text_writer *w, int r)
     return g->is_settled && (along & reduced) == 0 && (reduced != 0 || !g->root_use[r]->is_all);
 }
 
-/* What the stage that ends in reductions of `level` needs; above all levels: the one that stores all (or kept) roots.
- * False: nothing. */
+/* What the stage that ends in reductions of `level` needs; above all levels: the one that stores all (or
+ * kept) roots. False: nothing. */
 static bool need_for(kn_text_writer *w, int level, kn_over over)
 {
     bool any = false;
@@ -225,8 +226,8 @@ static void find_once(const kn_text_writer *w, bool *once, int level)
             once[w->group->root_use[r]->number] |= is_computed_once(w, w->group->root_use[r]);
 }
 
-/* "c7 = t7;", and of a divisor d its reciprocal: x / d is x * q * p, where p is 1 but for d so small or large that
- * 1 / d would not be a normal number. */
+/* "c7 = t7;", and of a divisor d its reciprocal: x / d is x * q * p, where p is 1 but for d so small or
+ * large that 1 / d would not be a normal number. */
 static void put_once(kn_text_writer *w, kn_text_stage *s, const kn_use *u, bool is_value, bool is_divisor)
 {
     const char *separator = s->gives.length > 0 ? ", " : "", *name = w->name[u->number];

@@ -14,8 +14,8 @@ static kiln_dtype operand_dtype(const kn_text_writer *w, const kn_use *u, int k)
     return kn_text_node_of(w, u)->kind == KN_NODE_KERNEL ? t->param[k] : t->variant.dtype[k];
 }
 
-/* The names that stand for an operation's parameters: operands, and `to` for its output number `index`, others for
- * those that nobody asks for. */
+/* The names that stand for an operation's parameters: operands, and `to` for its output number `index`,
+ * others for those that nobody asks for. */
 static const char **names_of(kn_text_writer *w, const kn_use *u, const kn_op *op, const char *to, int index,
                              kn_str *declared)
 {
@@ -115,8 +115,8 @@ int kn_text_folds_of_level(const kn_text_writer *w, int level)
     return count;
 }
 
-/* How many elements a reduction has, as the table writes it: two sizes divided by one another. Here it is a number
- * that the call knows. */
+/* How many elements a reduction has, as the table writes it: two sizes divided by one another. Here it is
+ * a number that the call knows. */
 #define COUNT "(_in_ind.size() / _out_ind.size())"
 
 static char *replace_count(kn_text_writer *w, const char *text)

@@ -12,9 +12,10 @@ const kiln_operation *kn_operation_at(int index);
 /* The first definition of this name, and its variant, that takes inputs of these dtypes; NULL. */
 const kiln_operation *kn_operation_find(kn_variant *variant, const char *name, const kiln_dtype *in,
                                         int n_in);
-/* The same for arguments: weak numbers have the dtype that the arrays beside them ask for. Whole ones that it does not
- * hold are taken as they are where the results have the same dtypes then: in comparisons and in quotients. array: dtypes
- * of the arrays. dtype: what the inputs were taken for. NULL; a definition without a map has no meaning for them. */
+/* The same for arguments: weak numbers have the dtype that the arrays beside them ask for. Whole ones that
+ * it does not hold are taken as they are where the results have the same dtypes then: in comparisons and
+ * in quotients. array: dtypes of the arrays. dtype: what the inputs were taken for. NULL; a definition
+ * without a map has no meaning for them. */
 const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype, const char *name,
                                           const kiln_arg *in, const kiln_dtype *array, int n_in);
 /* What was registered is forgotten. */
@@ -28,7 +29,8 @@ void kn_operations_forget(void);
 /* ---- operation_program.c ---- */
 
 kiln_status kn_operation_params(kn_param *param, int *n_in, int *n_out, const kiln_operation *d);
-/* Whether results that calls allocate are C-ordered whatever is asked for, as those of NumPy's argmin and argmax are. */
+/* Whether results that calls allocate are C-ordered whatever is asked for, as those of NumPy's argmin and
+ * argmax are. */
 bool kn_operation_is_in_c_order(const kiln_operation *d);
 /* Inputs and outputs of other dtypes than the variant's are converted. */
 kiln_status kn_operation_program(kn_program **out, const kiln_operation *d, const kn_variant *v);

@@ -10,8 +10,8 @@
 #include "build/record.h"
 #include "plan/spec_text.h"
 
-/* Specialisations without target, in the order in which they came, and the targets of each. Few: a call has one or
- * two for all targets. */
+/* Specialisations without target, in the order in which they came, and the targets of each. Few: a call
+ * has one or two for all targets. */
 typedef struct used {
     char *portable;
     kn_str targets;

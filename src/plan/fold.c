@@ -23,7 +23,8 @@ static bool runs(const kn_choice *c, int o, int axis)
     return !c->access[o].is_output && c->space->stride[o][axis] == c->access[o].item_size;
 }
 
-/* Elements that lie behind one another along an axis on which the operand stands still are one and the same. */
+/* Elements that lie behind one another along an axis on which the operand stands still are one and the
+ * same. */
 static double bytes_read(const kn_choice *c, int o)
 {
     double bytes = c->access[o].item_size;

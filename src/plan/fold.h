@@ -41,9 +41,9 @@ int kn_fold_value_size(const kn_choice *c);
 /* Letters of the operands: vectors, or one element repeated, as strides say; or elements one by one. */
 void kn_fold_set_access(kn_schedule *out, const kn_choice *c, int vector);
 
-/* The width of indices in texts, and whether a thread that goes along the only reduced axis meets its indices in
- * their order; of a schedule with its vector and lanes. The order is said only where a text asks and a thread folds
- * several items of vectors, since each is a binary more. */
+/* The width of indices in texts, and whether a thread that goes along the only reduced axis meets its
+ * indices in their order; of a schedule with its vector and lanes. The order is said only where a text
+ * asks and a thread folds several items of vectors, since each is a binary more. */
 void kn_fold_set_index(kn_schedule *out, const kn_choice *c);
 
 /* Elements of a result: along all reduced axes. */

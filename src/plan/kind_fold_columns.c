@@ -129,8 +129,8 @@ static int copies_of(const kn_choice *c, const kn_fold_figures *f, int vector, i
     return times < 1 || times * least >= rows ? 1 : (int)(times * least);
 }
 
-/* Whether all inputs that move along the columns run there, and vectors begin at a boundary; steps from row to
- * row need not where several rows are taken together. */
+/* Whether all inputs that move along the columns run there, and vectors begin at a boundary; steps from
+ * row to row need not where several rows are taken together. */
 static bool is_aligned(const kn_choice *c, const kn_fold_figures *f, int vector, bool with_rows)
 {
     const kn_space *s = c->space;
@@ -252,8 +252,8 @@ static bool folds_structs(const kn_spec *spec)
     return kn_spec_value_dtype(spec, kn_spec_reduced_value(spec)) == KILN_DTYPE_NONE;
 }
 
-/* How a block's threads lie: so many vectors across, so many rows down. Rows that tiles have as a whole are one
- * run together, which is to fill lines. */
+/* How a block's threads lie: so many vectors across, so many rows down. Rows that tiles have as a whole
+ * are one run together, which is to fill lines. */
 static void lay_threads(columns_field *f, const kn_schedule *s, const kn_fold_figures *chosen,
                         int64_t vectors, bool is_struct)
 {
@@ -292,8 +292,8 @@ static void set_width(columns_field *f, const kn_schedule *s, const kn_fold_figu
     f->pitch = chosen->copies > 1 ? (uint32_t)run : f->across * vector;
 }
 
-/* Into how many parts tiles are split: as few as fill waves of blocks, for a last one that is not full costs as
- * much time as a full one. Parts of many results are fewer, since all have to be folded. */
+/* Into how many parts tiles are split: as few as fill waves of blocks, for a last one that is not full
+ * costs as much time as a full one. Parts of many results are fewer, since all have to be folded. */
 static int64_t splits_of(const columns_field *f, const kn_target *target, int64_t at_once, int64_t tiles,
                          int64_t most)
 {

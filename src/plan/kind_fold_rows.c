@@ -75,8 +75,9 @@ static int64_t splits_of(const kn_schedule *s, const kn_target *target, int64_t 
     return splits < least ? least : splits < 1 ? 1 : splits;
 }
 
-/* Most rows have a kernel that knows that a block is alone with each, and where results lie along two axes at most;
- * the others take larger blocks, but for those of results along more axes, which go as rows along several do. */
+/* Most rows have a kernel that knows that a block is alone with each, and where results lie along two axes
+ * at most; the others take larger blocks, but for those of results along more axes, which go as rows along
+ * several do. */
 static void choose_form(kn_schedule *out, const kn_choice *c)
 {
     const kn_space *s = c->space;

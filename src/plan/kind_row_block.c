@@ -40,14 +40,15 @@ static int64_t threads_of(int64_t items, int lanes)
     return kn_fold_ceil(kn_fold_ceil(items, lanes), WARP) * WARP;
 }
 
-/* Whether all threads hold three in four of their items, also where a row has one item less than the longest. */
+/* Whether all threads hold three in four of their items, also where a row has one item less than the
+ * longest. */
 static bool is_nearly_full(int64_t items, int lanes)
 {
     return lanes > 1 && kn_row_whole(lanes) * threads_of(items, lanes) < items;
 }
 
-/* Items of a thread where what is done once a warp costs as much as so many of them: ragged rows, whose warps are
- * few of many items rather. As they are where no number leaves all threads something. */
+/* Items of a thread where what is done once a warp costs as much as so many of them: ragged rows, whose
+ * warps are few of many items rather. As they are where no number leaves all threads something. */
 static int items_of_ragged(int64_t items, int lanes, int most, int usual)
 {
     static const int each[] = {2, 3, 4, 8};

@@ -15,7 +15,8 @@ typedef struct lanes_field {
     uint32_t lanes, shift; /* of a row; by which a division by them shifts */
 } lanes_field;
 
-/* Items of a thread: two of them wait for memory together where a row is long enough. 0: rows are too long. */
+/* Items of a thread: two of them wait for memory together where a row is long enough. 0: rows are too
+ * long. */
 static int items_each(int64_t items, int vector)
 {
     if (vector == 1)

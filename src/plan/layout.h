@@ -33,8 +33,8 @@ static inline uint32_t kn_divider_apply(const kn_divider *d, uint32_t n)
 enum { KN_STRUCT_ALIGN = 16 };
 
 /* The number of the argument blocks: code of an earlier library that has the same is launched by this one
- * (bundles). To be counted up where a field of a block changes, or what a kernel expects of its launch (what a
- * field means, grid, block, shared memory, workspace). tests/unit/plan_blocks.c sees the fields. */
+ * (bundles). To be counted up where a field of a block changes, or what a kernel expects of its launch
+ * (what a field means, grid, block, shared memory, workspace). tests/unit/plan_blocks.c sees the fields. */
 enum { KN_ARGUMENT_BLOCKS = 1 };
 
 /* Byte offsets in the block; -1 for a field that is not there. */
@@ -50,8 +50,8 @@ typedef struct kn_layout {
     int logical_rank_at, logical_at;
 } kn_layout;
 
-/* In code of kinds with workspace: an object of the type that the program's reduce stage gives, where that is a
- * struct, for its size. */
+/* In code of kinds with workspace: an object of the type that the program's reduce stage gives, where that
+ * is a struct, for its size. */
 #define KN_VALUE_SYMBOL "kn_value"
 
 enum { KN_RAW_HEAD = 24 }; /* data pointer, size, rank and padding, before the extents of a raw array */

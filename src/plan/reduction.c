@@ -1,4 +1,5 @@
-/* A reduction as a program: an expression of the inputs, a fold, and statements that store what came of it. */
+/* A reduction as a program: an expression of the inputs, a fold, and statements that store what came of
+ * it. */
 #include <string.h>
 
 #include "base/error.h"

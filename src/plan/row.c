@@ -116,8 +116,8 @@ int kn_row_vector(const kn_choice *c)
     return vector < most ? vector : most;
 }
 
-/* Elements by which the operand's first place and each step along a kept axis are off a vector's boundary are the
- * same as those of operand `as`; as < 0: there are none. */
+/* Elements by which the operand's first place and each step along a kept axis are off a vector's boundary
+ * are the same as those of operand `as`; as < 0: there are none. */
 static bool is_off_as(const kn_choice *c, int o, int as, int vector)
 {
     int item = c->access[o].item_size, other = as < 0 ? 1 : c->access[as].item_size;
@@ -158,8 +158,8 @@ int64_t kn_row_length(const kn_choice *c)
     return c->space->n_reduced == 1 ? c->space->extent[inner(c)] : 0;
 }
 
-/* A placeholder is some parameter's dtype: the widest operand is as wide at least. Halves are computed with in
- * four bytes. */
+/* A placeholder is some parameter's dtype: the widest operand is as wide at least. Halves are computed
+ * with in four bytes. */
 static int value_size(const kn_choice *c, int value)
 {
     const kn_param *p = &c->program->param[value];
@@ -170,8 +170,8 @@ static int value_size(const kn_choice *c, int value)
     return size < 4 ? 4 : size;
 }
 
-/* Which parameters are arrays nobody knows here: there are no more inputs than operands. Of what stands still along
- * the row there is one element, unless rows are taken by single elements. */
+/* Which parameters are arrays nobody knows here: there are no more inputs than operands. Of what stands
+ * still along the row there is one element, unless rows are taken by single elements. */
 static int bytes_of_inputs(const kn_choice *c, int inputs, bool with_still)
 {
     int most = 0, widest = 0;

@@ -40,14 +40,16 @@ kn_row_fit kn_row_fit_of(const kn_choice *c, int vector);
 int64_t kn_row_length(const kn_choice *c);
 /* Vectors of a row, at most: one that begins anywhere has a part of one at each end. */
 int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit);
-/* Bytes of an element of all early inputs that run along the row, at most; of single elements (vector 1) of all. */
+/* Bytes of an element of all early inputs that run along the row, at most; of single elements (vector 1)
+ * of all. */
 int kn_row_early_bytes(const kn_choice *c, int vector);
 /* The most elements of a row that a thread can hold in registers, a power of two. */
 int kn_row_most_held(const kn_choice *c);
-/* Bytes of an element that stages over all give it and that are needed after a later reduction; of a struct more
- * than fit anywhere. */
+/* Bytes of an element that stages over all give it and that are needed after a later reduction; of a
+ * struct more than fit anywhere. */
 int64_t kn_row_given_across(const kn_choice *c);
-/* Letters of the operands: vectors, one element repeated, or elements one by one; and whether `_J` is the element. */
+/* Letters of the operands: vectors, one element repeated, or elements one by one; and whether `_J` is the
+ * element. */
 void kn_row_set_access(kn_schedule *out, const kn_choice *c);
 /* Items of a thread that it has where rows are nearly full. */
 int kn_row_whole(int items);

@@ -80,8 +80,8 @@ void kn_space_put_axis(kn_space *out, int to, const kn_space *space, int from, i
  * iterator of NumPy's ufuncs, which lays new outputs out so. Not always the order of kn_space_make: where
  * views contradict each other, C order wins. */
 void kn_space_memory_order(int *axes, int ndim, const kn_view *view, int count);
-/* The same for copies of a view, and for what is made like it: axes along which elements are repeated are the innermost
- * there, where the iterator leaves them in their places. */
+/* The same for copies of a view, and for what is made like it: axes along which elements are repeated are
+ * the innermost there, where the iterator leaves them in their places. */
 void kn_space_copy_order(int *axes, const kn_view *view);
 
 #endif

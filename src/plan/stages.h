@@ -45,8 +45,8 @@ enum {
 /* Which axes are reduced is said by each call. */
 enum { KN_REDUCED_BY_CALL = -1 };
 
-/* Stages over values, and the texts around them. Elementwise is one stage that maps all inputs to all outputs.
- * Owns all its texts; texts are never NULL. Immutable once made. */
+/* Stages over values, and the texts around them. Elementwise is one stage that maps all inputs to all
+ * outputs. Owns all its texts; texts are never NULL. Immutable once made. */
 typedef struct kn_program {
     char *name, *preamble, *loop_prep, *after_loop;
     kn_param *param; /* the inputs, then the outputs; behind them the program's own values */

@@ -47,8 +47,8 @@ double kn_bfloat16_to_double(uint16_t bits);
 
 /* The dtype a weak scalar takes alone: bool, int64, uint64 (above INT64_MAX), float64, complex128. */
 kiln_dtype kn_weak_dtype(const kiln_arg *arg);
-/* Whether a dtype holds a weak number, where numbers become what NumPy makes of them (kn_scalar_convert): whole ones are
- * in an integer's range, and for other kinds of dtypes all are. */
+/* Whether a dtype holds a weak number, where numbers become what NumPy makes of them (kn_scalar_convert):
+ * whole ones are in an integer's range, and for other kinds of dtypes all are. */
 bool kn_weak_fits(const kiln_arg *arg, kiln_dtype dtype);
 /* What of a weak number settles which dtypes hold it, 0 to 15: bits that it takes, and its sign. */
 unsigned kn_weak_class(const kiln_arg *arg);
@@ -62,8 +62,8 @@ kiln_dtype kn_weak_promote(kiln_dtype dtype, kiln_arg_kind weak);
  * float for an integer, a complex value for a real dtype, a number that would become an infinity. Floats
  * round. Typed scalars must have exactly this dtype unless the conversion is safe. */
 kiln_status kn_scalar_store(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter);
-/* The same as NumPy's operations have it: what is beyond a floating dtype becomes an infinity, and a bool is whether a
- * weak number is not 0. */
+/* The same as NumPy's operations have it: what is beyond a floating dtype becomes an infinity, and a bool
+ * is whether a weak number is not 0. */
 kiln_status kn_scalar_convert(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter);
 
 #endif

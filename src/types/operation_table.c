@@ -147,8 +147,8 @@
         MAP(name, "T x, V y", "U z", "lL->?", "z = x < 0 ? " where_x_is_negative " : (V)x " op " y"),        \
         MAP(name, "T x, V y", "U z", "Ll->?", "z = y < 0 ? " where_y_is_negative " : x " op " (T)y"),        \
         MAP2(name, OTHER_TESTS, "z = x " op " y")
-/* Numbers are given for what is declared bool: they stand for their truth, whether the other dtype holds them or
- * not. */
+/* Numbers are given for what is declared bool: they stand for their truth, whether the other dtype holds
+ * them or not. */
 #define LOGICAL(name, op)                                                                                    \
     MAP2(name, "?\?->?", "z = x " op " y"),                                                                  \
         MAP(name, "T x, bool y", "U z", BESIDE_BOOL, "z = (x != (T)0) " op " y"),                            \

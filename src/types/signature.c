@@ -222,10 +222,10 @@ static kiln_status parse_qualifiers(parser *p, kn_param *param)
     for (;;) {
         size_t before = p->at;
         word w = take_word(p);
-        bool *flag = word_is(p, w, "raw")                     ? &param->is_raw
-                     : word_is(p, w, "_non_const")            ? &param->is_non_const
+        bool *flag = word_is(p, w, "raw")                      ? &param->is_raw
+                     : word_is(p, w, "_non_const")             ? &param->is_non_const
                      : p->are_values && word_is(p, w, "_wide") ? &param->is_wide
-                                                              : NULL;
+                                                               : NULL;
         if (!flag) {
             p->at = before;
             return KILN_OK;

@@ -35,8 +35,8 @@ typedef struct kn_param {
 kiln_status kn_signature_parse(kn_param *param, int first, int room, int *count, const char *text,
                                const char *which, const char *preamble);
 
-/* The same for a program's own values: "_wide T _sum, int64 count". A name may begin with '_', which the texts
- * leave out: no parameter is called so. */
+/* The same for a program's own values: "_wide T _sum, int64 count". A name may begin with '_', which the
+ * texts leave out: no parameter is called so. */
 kiln_status kn_signature_parse_values(kn_param *param, int first, int room, int *count, const char *text,
                                       const char *preamble);
 

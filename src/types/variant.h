@@ -23,8 +23,8 @@ bool kn_variant_next(kn_variant *out, const char **types);
  * chosen. KILN_ERROR_TYPE, _SYNTAX. */
 kiln_status kn_variants_check(const kiln_operation *definition, const kn_param *param, int n_in, int n_out);
 
-/* The first variant to whose inputs these dtypes can be cast safely. numbers: inputs (bits) that are weak numbers,
- * which a parameter that is declared bool takes as well: they stand for their truth. */
+/* The first variant to whose inputs these dtypes can be cast safely. numbers: inputs (bits) that are weak
+ * numbers, which a parameter that is declared bool takes as well: they stand for their truth. */
 bool kn_variant_find(kn_variant *out, const kiln_operation *definition, const kiln_dtype *in, int n_in,
                      uint64_t numbers);
 

@@ -1,5 +1,6 @@
-/* Integers where C++ says nothing and processors trap: quotients by zero, the least integer by -1, shifts by more than there are bits. The
- * results are NumPy's, whatever the types, the operators' form and the place in the texts. */
+/* Integers where C++ says nothing and processors trap: quotients by zero, the least integer by -1, shifts
+ * by more than there are bits. The results are NumPy's, whatever the types, the operators' form and the
+ * place in the texts. */
 #include "values.h"
 
 #include <math.h>

@@ -1,5 +1,6 @@
-/* Reductions: rows, columns, middle axes, one number; by a few lanes, a warp and a block; any strides; structs as
- * reduce types, several outputs, no identity. Numbers are small whole ones, so that sums are exact in any order. */
+/* Reductions: rows, columns, middle axes, one number; by a few lanes, a warp and a block; any strides;
+ * structs as reduce types, several outputs, no identity. Numbers are small whole ones, so that sums are
+ * exact in any order. */
 #include "cases.h"
 
 #include <stdio.h>
@@ -183,8 +184,8 @@ static void every_length(void)
     free_kernels(&k);
 }
 
-/* The sums of w[r] * x[r, c], w first: where it stands still its address says nothing of x's, which begins off a
- * vector's boundary. */
+/* The sums of w[r] * x[r, c], w first: where it stands still its address says nothing of x's, which begins
+ * off a vector's boundary. */
 /* Structs of all kinds: the host keeps members by themselves where there is nothing but members. */
 static void any_struct(void)
 {
@@ -312,7 +313,8 @@ static kiln_kernel *make_wide(int numbers_each)
     return kernel;
 }
 
-/* Over both axes in turn, of columns from `from` on: by vectors where these are all, by elements where not. */
+/* Over both axes in turn, of columns from `from` on: by vectors where these are all, by elements where
+ * not. */
 static void check_wide(kiln_kernel *wide, int64_t rows, int64_t columns, int from)
 {
     const shape all = {2, {rows, columns}};

@@ -143,7 +143,8 @@ static int size_of(const char *column)
     return size;
 }
 
-/* Every byte of what a row holds, one after the other: a miss each time, and right again once it is put anew. */
+/* Every byte of what a row holds, one after the other: a miss each time, and right again once it is put
+ * anew. */
 static void every_byte_of_a_row(void **state)
 {
     static const char *const columns[] = {"hash", "checksum", "producer", "what", "code"};

@@ -1,5 +1,5 @@
-/* How long the cache and bundles take, in a folder of its own: cache_figures prints the table of bench/results/cache.md. Of a
- * release build. */
+/* How long the cache and bundles take, in a folder of its own: cache_figures prints the table of
+ * bench/results/cache.md. Of a release build. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,5 @@
-/* Processes that are killed, forked and crowded over one cache: what was acknowledged stays, and nothing is wrong. */
+/* Processes that are killed, forked and crowded over one cache: what was acknowledged stays, and nothing
+ * is wrong. */
 #include "crash_common.h"
 
 #include <signal.h>

@@ -1,4 +1,5 @@
-/* What the tests of crashes share: a folder, rows whose bytes follow from their number, and random numbers. */
+/* What the tests of crashes share: a folder, rows whose bytes follow from their number, and random
+ * numbers. */
 #ifndef CRASH_COMMON_H
 #define CRASH_COMMON_H
 

@@ -1,5 +1,6 @@
-/* Which code of a bundle a device is given, for every device from 7.5 to 12.1: never what does not run there, and of what
- * does the best. The driver is our own, and each code has a length of its own, by which it is known. */
+/* Which code of a bundle a device is given, for every device from 7.5 to 12.1: never what does not run
+ * there, and of what does the best. The driver is our own, and each code has a length of its own, by which
+ * it is known. */
 #include <kiln/kiln.h>
 
 #include <setjmp.h>
@@ -239,7 +240,8 @@ static int best_of(const bool *is_in, int device)
     return best;
 }
 
-/* From all candidates the best is taken away until none is left that runs; what does not run is there all the time. */
+/* From all candidates the best is taken away until none is left that runs; what does not run is there all
+ * the time. */
 static int pick_on(int device)
 {
     char number[8];

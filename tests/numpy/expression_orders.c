@@ -1,7 +1,7 @@
-/* expression_orders: reads lines "names|arguments|expression" from standard input and answers each with the strides, in
- * bytes, of the results that a call with KILN_ORDER_KEEP allocates: "16,4 8", or "refused: MESSAGE". Nothing is built.
- * Arguments: "float32:3,4:16,4" is an array with its shape and strides, "float32::" one without axes, "~int:3",
- * "~float:0.5" and "~bool:1" are numbers by value. */
+/* expression_orders: reads lines "names|arguments|expression" from standard input and answers each with
+ * the strides, in bytes, of the results that a call with KILN_ORDER_KEEP allocates: "16,4 8", or "refused:
+ * MESSAGE". Nothing is built. Arguments: "float32:3,4:16,4" is an array with its shape and strides,
+ * "float32::" one without axes, "~int:3", "~float:0.5" and "~bool:1" are numbers by value. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -133,8 +133,8 @@ static void added_norm(const double *const *in, int64_t n, double *const *out)
         out[1][j] = out[0][j] / width * in[2][j];
 }
 
-/* Only some elements are assigned: the others keep what they were, which is nothing where memory is new. So all are,
- * in two steps; and a number of each row's own comes in. */
+/* Only some elements are assigned: the others keep what they were, which is nothing where memory is new.
+ * So all are, in two steps; and a number of each row's own comes in. */
 static void scaled(const double *const *in, int64_t n, double *const *out)
 {
     double sum = sum_of(in[0], n);

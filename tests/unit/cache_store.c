@@ -260,7 +260,8 @@ static const char *query(const char *sql)
 #define USED_LATELY                                                                                          \
     "SELECT group_concat(what) FROM (SELECT what FROM code WHERE used>created-1000 ORDER BY what)"
 
-/* A hit writes nothing; that it was used is written with the next put, by a flush, or when the cache is closed. */
+/* A hit writes nothing; that it was used is written with the next put, by a flush, or when the cache is
+ * closed. */
 static void uses_are_written_later(void **state)
 {
     (void)state;

@@ -14,8 +14,9 @@
 
 #include "base/hash.h"
 
-/* The blocks of all kinds as they were when the number was given out. Where the test fails, fields have changed:
- * count KN_ARGUMENT_BLOCKS up (bundles of before are passed over then), and put the new hash here. */
+/* The blocks of all kinds as they were when the number was given out. Where the test fails, fields have
+ * changed: count KN_ARGUMENT_BLOCKS up (bundles of before are passed over then), and put the new hash
+ * here. */
 static const struct {
     int number;
     const char *hash;

@@ -1,5 +1,5 @@
-/* Spaces against plain nested loops over the broadcast shape: the same addresses with the same logical index, whatever was dropped, turned, reordered,
- * merged or cut. */
+/* Spaces against plain nested loops over the broadcast shape: the same addresses with the same logical
+ * index, whatever was dropped, turned, reordered, merged or cut. */
 #include "plan/space.h"
 #include "base/error.h"
 #include "plan/shape.h"
@@ -110,7 +110,8 @@ static void visit_naively(visits *out, const scene *s)
     }
 }
 
-/* Walks the space and ticks off what it meets: each logical index once, with the addresses that belong to it. */
+/* Walks the space and ticks off what it meets: each logical index once, with the addresses that belong to
+ * it. */
 static void tick_off(visits *expected, const kn_space *space)
 {
     int index_operand = expected->count;

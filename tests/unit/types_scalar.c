@@ -186,7 +186,8 @@ static void numbers_of_operations(void **state)
     assert_int_equal(bool_of(kiln_arg_int(0)), 0);
 }
 
-/* A class tells of all integers whether they hold a number: its representative, which is as far out, as they do. */
+/* A class tells of all integers whether they hold a number: its representative, which is as far out, as
+ * they do. */
 static void classes_of_whole_numbers(void **state)
 {
     (void)state;

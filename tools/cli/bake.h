@@ -31,8 +31,8 @@ int bake_read_targets(bake_plan *plan, const cli_options *options);
 /* The jobs of the records, each once; a message and CLI_FAILED where one cannot be read. */
 int bake_read_records(bake_plan *plan, const cli_options *options);
 
-/* Compiles all jobs in processes of their own, which the limits of the options hold. CLI_FAILED where none could be
- * started, after a message. */
+/* Compiles all jobs in processes of their own, which the limits of the options hold. CLI_FAILED where none
+ * could be started, after a message. */
 int bake_run_jobs(bake_plan *plan, const cli_options *options);
 /* The other side of it: answers jobs from standard input until that ends. The name is BAKE_CHILD. */
 #define BAKE_CHILD "child-"

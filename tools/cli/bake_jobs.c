@@ -321,7 +321,8 @@ static void hold_to_limits(bake *b, process *all)
 
 /* ---- the loop ---- */
 
-/* Each that has nothing to do gets a job; one that is dead is started anew. False where none runs any more. */
+/* Each that has nothing to do gets a job; one that is dead is started anew. False where none runs any
+ * more. */
 static bool give_work(bake *b)
 {
     bool any = false;

@@ -15,8 +15,8 @@ typedef struct bench_value {
 /* The result's element from the inputs' elements; index: its C-order index among n. */
 typedef bench_value (*bench_reference)(const bench_value *in, int64_t index, int64_t n);
 
-/* One row of the result, of as many elements as it has: either one or the first input's, `length`. in[k]: of input
- * k those that meet the row. Returns the size that rounding is relative to. */
+/* One row of the result, of as many elements as it has: either one or the first input's, `length`. in[k]:
+ * of input k those that meet the row. Returns the size that rounding is relative to. */
 typedef double (*bench_along)(double *out, const double *const *in, int64_t length);
 
 /* What is known of the elements of one reduced stretch: more than any one row asks for. */
@@ -62,7 +62,8 @@ typedef struct bench_row {
     bool is_extra;               /* of a sweep: taken only where its name is asked for */
     bool is_small;               /* measured in a graph, beside the driver's copy as well */
     const char *in, *out, *body; /* a '#' stands for a number that nobody has used before: BENCH_DEFINITION */
-    /* Of the inputs `in`, instead of out, body and fold's texts; a '@' stands for the elements of the result. */
+    /* Of the inputs `in`, instead of out, body and fold's texts; a '@' stands for the elements of the
+     * result. */
     const char *expression;
     const bench_fold *function; /* a reduction that the expression calls by the name of "fold", or NULL */
     const char *by_hand;        /* BENCH_DEFINITION: the same as a source written by hand, or NULL */

@@ -118,7 +118,8 @@ static const char by_hand[] =
     "    }\n"
     "}\n";
 
-/* What is compiled for the floor: a kernel written by hand. Allocated with malloc; NULL where it cannot be had. */
+/* What is compiled for the floor: a kernel written by hand. Allocated with malloc; NULL where it cannot be
+ * had. */
 static char *source_for_floor(const use *u)
 {
     const bench_fold *f = u->row->fold;

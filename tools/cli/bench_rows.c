@@ -83,9 +83,9 @@ EXPECTED(expect_norm, sqrt(all->squares), *value)
 EXPECTED(expect_place, (double)all->at, 0)
 EXPECTED(expect_variance, all->squares / all->n - all->sum / all->n * all->sum / all->n, *value)
 
-/* NumPy's argmax: the first of equals, and the first NaN before all numbers. Indices have 32 bits, as JAX's. Which of
- * two is returned is said by `if`: g++ takes the addresses of both sides of `c ? a : b` where they are structs, and
- * makes no vectors then. */
+/* NumPy's argmax: the first of equals, and the first NaN before all numbers. Indices have 32 bits, as
+ * JAX's. Which of two is returned is said by `if`: g++ takes the addresses of both sides of `c ? a : b`
+ * where they are structs, and makes no vectors then. */
 #define BEST                                                                                                 \
     "struct best { float value; int at; };\n"                                                                \
     "__device__ best better(best a, best b, bool follows)\n"                                                 \
@@ -120,8 +120,8 @@ static const bench_fold places = {
 static const bench_fold variances = {"moments{1, x, 0}", "merged(a, b)", "y = a.squares / a.n",
                                      "moments{0, 0, 0}", "moments",      MOMENTS,
                                      expect_variance};
-/* The greatest and the sum of powers relative to it, in one pass. Nothing at all is a sum of 0 that is relative to the
- * least float. */
+/* The greatest and the sum of powers relative to it, in one pass. Nothing at all is a sum of 0 that is
+ * relative to the least float. */
 #define POWERS                                                                                               \
     "struct powers { T greatest, sum; };\n"                                                                  \
     "__device__ powers joined(powers a, powers b)\n"                                                         \
@@ -176,22 +176,19 @@ static const bench_fold new_places = {
     "    if (i >= n)\n"                                                                                      \
     "        return;\n" statements "}\n"
 #define NEW_BY_HAND                                                                                          \
-    MAP_BY_HAND("const float *x, float *z",                                                                  \
-                "    float q = x[i] * #f;\n"                                                                 \
-                "    z[i] = q * q - x[i] / (q + 1);\n")
+    MAP_BY_HAND("const float *x, float *z", "    float q = x[i] * #f;\n"                                     \
+                                            "    z[i] = q * q - x[i] / (q + 1);\n")
 #define COLUMN_BY_HAND                                                                                       \
     MAP_BY_HAND("const float *x, const float *y, float *z", "    z[i] = x[i] + y[i / 1024] * #f;\n")
 #define TURNED_BY_HAND(type, rows, columns)                                                                  \
     MAP_BY_HAND("const " type " *x, " type " *y",                                                            \
                 "    y[i] = x[i % " rows " * " columns " + i / " rows "] * (" type ")#f;\n")
 #define SHIFTED_BY_HAND                                                                                      \
-    MAP_BY_HAND("const float *x, float *z",                                                                  \
-                "    int at = i / 1024 * 1025 + i % 1024;\n"                                                 \
-                "    z[i] = (x[at + 1026] - x[at]) * #f;\n")
+    MAP_BY_HAND("const float *x, float *z", "    int at = i / 1024 * 1025 + i % 1024;\n"                     \
+                                            "    z[i] = (x[at + 1026] - x[at]) * #f;\n")
 #define STENCIL_BY_HAND                                                                                      \
-    MAP_BY_HAND("const float *x, float *z",                                                                  \
-                "    const float *c = x + i / 1024 * 1026 + i % 1024 + 1027;\n"                              \
-                "    z[i] = *c - (c[-1026] + c[1026] + c[-1] + c[1]) * #f;\n")
+    MAP_BY_HAND("const float *x, float *z", "    const float *c = x + i / 1024 * 1026 + i % 1024 + 1027;\n"  \
+                                            "    z[i] = *c - (c[-1026] + c[1026] + c[-1] + c[1]) * #f;\n")
 /* Halves need their header otherwise: the conversion is the instruction that it would give. */
 #define INTERLEAVED_BY_HAND                                                                                  \
     MAP_BY_HAND("const unsigned char *x, unsigned short *y",                                                 \
@@ -696,8 +693,8 @@ static bool add_program(bench_rows *rows, int program, const char *name, kiln_dt
     return add(rows, &row) != NULL;
 }
 
-/* rows:softmax:1024: lengths of 1 to 2^20 by powers of two and some that are none, 2^26 elements in all, times the
- * scale. */
+/* rows:softmax:1024: lengths of 1 to 2^20 by powers of two and some that are none, 2^26 elements in all,
+ * times the scale. */
 static bool add_lengths(bench_rows *rows, double scale)
 {
     static const int others[] = {1000, 1023, 50257}, which[] = {SOFTMAX_PROGRAM, SHIFTED_PROGRAM};
@@ -735,7 +732,8 @@ static bool add_published(bench_rows *rows)
     return ok;
 }
 
-/* paper:1e4: the table of the paper that introduced fusion of array operations to CuPy, from the call to the result. */
+/* paper:1e4: the table of the paper that introduced fusion of array operations to CuPy, from the call to
+ * the result. */
 static bool add_paper(bench_rows *rows, double scale)
 {
     bool ok = true;

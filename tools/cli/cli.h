@@ -158,8 +158,8 @@ int cli_bench_run(const cli_options *options);
 int cli_cache_explain_run(const cli_options *options);
 int cli_bake_run(const cli_options *options);
 
-/* The specialisations that a call needs which such words define, as `kiln explain` prints them. *out is to be freed, after a
- * failure too. */
+/* The specialisations that a call needs which such words define, as `kiln explain` prints them. *out is to
+ * be freed, after a failure too. */
 int cli_explain_lines(char **out, const cli_options *options);
 /* The whole file, with a NUL behind it; NULL, after a message. */
 void *cli_file_read(size_t *size, const char *path);
@@ -177,8 +177,8 @@ typedef struct cli_field {
 /* The field that begins at *at, which moves behind it; false where there is none. nth is 0. */
 bool cli_field_next(cli_field *out, const char **at);
 
-/* What a record says of the call that such words define: `map` or `reduce` and what follows them for `kiln explain`. *out
- * is to be freed, after a failure too. */
+/* What a record says of the call that such words define: `map` or `reduce` and what follows them for `kiln
+ * explain`. *out is to be freed, after a failure too. */
 int cli_record_lines(char **out, const cli_options *options);
 
 #endif

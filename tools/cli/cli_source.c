@@ -49,7 +49,8 @@ static kiln_status ask(char **text, const text_command *command, const cli_call 
     return status;
 }
 
-/* The words may begin with which kind of kernel they define, which no signature looks like: takes that off. */
+/* The words may begin with which kind of kernel they define, which no signature looks like: takes that
+ * off. */
 static bool take_form(cli_options *options)
 {
     const char *first = options->positional.items[0];
