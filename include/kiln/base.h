@@ -67,7 +67,8 @@ typedef enum kiln_status {
 KILN_API const char *kiln_status_name(kiln_status status);
 
 /* The message of the calling thread's last failure; "" before the first. Valid until the thread's
- * next failing call. */
+ * next failing call. About a text it has several lines: what is wrong, "NAME:LINE: error: ..." where
+ * a compiler found it, then the user's line, and a caret under the place. */
 KILN_API const char *kiln_error_message(void);
 
 /* The compiler's whole output that belongs to the last failure of the calling thread, or "". Same

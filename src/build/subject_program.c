@@ -3,6 +3,11 @@
 #include "codegen/codegen.h"
 #include "plan/spec_text.h"
 
+static void put_names(kn_str *out, const void *program)
+{
+    kn_codegen_names(out, program);
+}
+
 static kiln_status write(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
 {
     const kn_spec *spec = subject->spec;
@@ -18,6 +23,8 @@ static kiln_status write(kn_str *source, kn_compile_request *compile, const kn_s
     compile->is_generated = true;
     compile->user_texts = p->text;
     compile->n_user_texts = kn_program_texts(p);
+    compile->put_names = put_names;
+    compile->about = p;
     return status == KILN_OK ? kn_codegen_source(source, spec) : status;
 }
 

@@ -284,3 +284,12 @@ kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec)
         kn_str_free(&user[t]);
     return status;
 }
+
+void kn_codegen_names(kn_str *out, const kn_program *program)
+{
+    for (int v = 0; v < program->n_in + program->n_out + program->n_values; ++v)
+        kn_str_printf(out, "%s ", kn_value_name(&program->param[v]));
+    for (int d = KILN_BOOL; d <= KILN_COMPLEX128; ++d)
+        kn_str_printf(out, "%s ", kn_dtype_info_of((kiln_dtype)d)->name);
+    kn_prelude_words(out);
+}

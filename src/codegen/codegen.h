@@ -13,6 +13,10 @@ kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec);
  */
 void kn_codegen_entry(char *out, size_t size, const kn_program *program);
 
+/* Appends the names that the texts of a program may use, with blanks between: those of its values, dtypes,
+ * functions and constants. */
+void kn_codegen_names(kn_str *out, const kn_program *program);
+
 /* Identity of the generator: changes with its version and with every template. Static lifetime. */
 const char *kn_codegen_generator(void);
 

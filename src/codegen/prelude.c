@@ -160,3 +160,20 @@ kiln_status kn_prelude_append(kn_str *out, kn_backend_kind backend, const char *
             status = consider(out, &s, kn_templates[k].name);
     return status;
 }
+
+static void put_words(kn_str *out, const char *text)
+{
+    char word[WORD_MAX];
+    const char *line = tagged_line(text, "// needs:");
+    for (; line; line = tagged_line(line + strcspn(line, "\n") + 1, "// needs:"))
+        for (const char *at = next_word(line + 9, word); at; at = next_word(at, word))
+            if (strncmp(word, "kn_", 3) != 0)
+                kn_str_printf(out, "%s ", word);
+}
+
+void kn_prelude_words(kn_str *out)
+{
+    for (size_t k = 0; k < kn_template_count; ++k)
+        if (strncmp(kn_templates[k].name, "prelude/", 8) == 0)
+            put_words(out, kn_templates[k].text);
+}

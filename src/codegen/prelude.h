@@ -13,4 +13,7 @@
 /* Appends the preludes that `texts` call for. */
 kiln_status kn_prelude_append(kn_str *out, kn_backend_kind backend, const char *const *texts, int count);
 
+/* Appends the words of preludes that texts may use, with blanks between. */
+void kn_prelude_words(kn_str *out);
+
 #endif

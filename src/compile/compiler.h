@@ -31,9 +31,9 @@ void kn_nvrtc_search(kn_compiler_place *place);
  * their number is returned. */
 int kn_nvrtc_include_options(kn_str *out, const char *library_path);
 
-/* KILN_ERROR_COMPILE with the first error of log, as "file:line: error: text", and the log; fallback where
- * the log names no error. */
-kiln_status kn_compile_failed(const char *name, const kn_str *log, const char *fallback);
+/* KILN_ERROR_COMPILE with the first error of log, as "file:line: error: text", the line and a caret, and the
+ * log; fallback where the log names no error. */
+kiln_status kn_compile_failed(const kn_compile_request *request, const kn_str *log, const char *fallback);
 
 /* Lines "name:line: warning: text" of what the log says about the user's own lines: once each. */
 void kn_compile_take_warnings(kn_str *out, const kn_compile_request *request, const kn_str *log);

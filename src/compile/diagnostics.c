@@ -1,13 +1,21 @@
 /* diagnostics.c - the first error, and the warnings, in a compiler's output, written the same way whichever
- * compiler said it.
+ * compiler said it:
  *
- * NVRTC:       my_kernel(1): error: identifier "foo" is undefined gcc, clang:  my_kernel:1:6: error: 'foo'
- * was not declared in this scope both become  my_kernel:1: error: ... */
+ *   NVRTC        my_kernel(1): error: identifier "foo" is undefined
+ *   gcc, clang   my_kernel:1:6: error: 'foo' was not declared in this scope
+ *
+ * both become "my_kernel:1: error: ...", with the user's line and a caret, and where a hint knows what was
+ * meant its words are the same. */
 #include "compile/compiler.h"
 
 #include "base/error.h"
+#include "compile/hints.h"
+#include "types/caret.h"
+#include "types/operators.h"
 
 #include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 typedef struct text_span {
@@ -17,6 +25,7 @@ typedef struct text_span {
 
 typedef struct diagnostic {
     text_span file, line, text;
+    long column; /* from 1; 0: it is not named */
 } diagnostic;
 
 static const char *skip_digits(const char *p)
@@ -27,25 +36,29 @@ static const char *skip_digits(const char *p)
 }
 
 /* Reads "(12): " at p, NVRTC's way of naming a line. */
-static const char *read_parenthesised_line(const char *p, text_span *line)
+static const char *read_parenthesised_line(const char *p, diagnostic *d)
 {
     const char *digits = p + 1, *end = skip_digits(digits);
     if (*p != '(' || end == digits || strncmp(end, "): ", 3) != 0)
         return NULL;
-    *line = (text_span){digits, (int)(end - digits)};
+    d->line = (text_span){digits, (int)(end - digits)};
+    d->column = 0;
     return end + 3;
 }
 
 /* Reads ":12: " or ":12:6: " at p. */
-static const char *read_colon_line(const char *p, text_span *line)
+static const char *read_colon_line(const char *p, diagnostic *d)
 {
     const char *digits = p + 1, *end = skip_digits(digits);
     if (*p != ':' || end == digits || *end != ':')
         return NULL;
-    *line = (text_span){digits, (int)(end - digits)};
+    d->line = (text_span){digits, (int)(end - digits)};
+    d->column = 0;
     const char *column_end = skip_digits(end + 1);
-    if (column_end > end + 1 && *column_end == ':')
+    if (column_end > end + 1 && *column_end == ':') {
+        d->column = strtol(end + 1, NULL, 10);
         end = column_end;
+    }
     return end[1] == ' ' ? end + 2 : NULL;
 }
 
@@ -53,9 +66,9 @@ static const char *read_colon_line(const char *p, text_span *line)
 static bool read_location(const char *begin, const char *end, diagnostic *d)
 {
     for (const char *p = begin + 1; p < end; p++) {
-        const char *rest = read_parenthesised_line(p, &d->line);
+        const char *rest = read_parenthesised_line(p, d);
         if (!rest)
-            rest = read_colon_line(p, &d->line);
+            rest = read_colon_line(p, d);
         if (rest && rest <= end) {
             d->file = (text_span){begin, (int)(p - begin)};
             d->text = (text_span){rest, (int)(end - rest)};
@@ -92,17 +105,6 @@ static const char *line_end(const char *line)
     return end ? end : line + strlen(line);
 }
 
-static bool find_located_error(const char *log, diagnostic *d)
-{
-    for (const char *line = log; *line;) {
-        const char *end = line_end(line);
-        if (read_location(line, end, d) && strip_severity(&d->text, "error"))
-            return true;
-        line = *end ? end + 1 : end;
-    }
-    return false;
-}
-
 /* Linkers and ptxas name no line: the first line that speaks of an error, else the first line that says
  * anything. */
 static text_span find_plain_error(const char *log)
@@ -120,25 +122,7 @@ static text_span find_plain_error(const char *log)
     return first;
 }
 
-kiln_status kn_compile_failed(const char *name, const kn_str *log, const char *fallback)
-{
-    const char *text = kn_str_text(log);
-    diagnostic d;
-    if (find_located_error(text, &d)) {
-        kn_error(KILN_ERROR_COMPILE, "%.*s:%.*s: error: %.*s", d.file.length, d.file.begin, d.line.length,
-                 d.line.begin, d.text.length, d.text.begin);
-    } else {
-        text_span plain = find_plain_error(text);
-        if (plain.length > 0)
-            kn_error(KILN_ERROR_COMPILE, "%s: %.*s", name, plain.length, plain.begin);
-        else
-            kn_error(KILN_ERROR_COMPILE, "%s: %s", name, fallback);
-    }
-    kn_error_set_log(text);
-    return KILN_ERROR_COMPILE;
-}
-
-/* ---- warnings ---- */
+/* ---- whose line it is ---- */
 
 static bool is_text(const text_span *span, const char *text, bool is_prefix)
 {
@@ -160,6 +144,164 @@ static bool is_users(const text_span *file, const kn_compile_request *request)
             return true;
     return false;
 }
+
+/* ---- where it is ---- */
+
+/* NVRTC names no column: its caret stands below the line that it shows, two columns further right. */
+static long column_of_caret(const char *rest)
+{
+    enum { SHOWN = 2, LINES = 8 };
+    for (int k = 0; k < LINES && *rest == '\n'; k++) {
+        const char *line = rest + 1;
+        size_t blanks = strspn(line, " \t");
+        if (line[blanks] == '^' && blanks >= SHOWN)
+            return (long)blanks - SHOWN + 1;
+        rest = line_end(line);
+    }
+    return 0;
+}
+
+/* The first error of the user's own lines; where there is none the first of all. */
+static bool find_located_error(const char *log, const kn_compile_request *request, diagnostic *d)
+{
+    bool is_found = false;
+    for (const char *line = log; *line;) {
+        const char *end = line_end(line);
+        diagnostic here;
+        if (read_location(line, end, &here) && strip_severity(&here.text, "error")) {
+            bool is_own = is_users(&here.file, request);
+            if (here.column == 0)
+                here.column = column_of_caret(end);
+            if (is_own || !is_found)
+                *d = here;
+            if (is_own)
+                return true;
+            is_found = true;
+        }
+        line = *end ? end + 1 : end;
+    }
+    return is_found;
+}
+
+/* The text of the user's that the error is in; false where it is in none. */
+static bool find_text(kn_str *out, const kn_compile_request *request, const text_span *file)
+{
+    for (int i = 0; i < request->n_headers; i++)
+        if (is_text(file, request->header_names[i], false)) {
+            kn_str_append(out, request->header_texts[i]);
+            return true;
+        }
+    if (!is_users(file, request))
+        return false;
+    if (kn_operators_text(out, request->source, file->begin, (size_t)file->length))
+        return true;
+    if (!request->is_generated)
+        kn_str_append(out, request->source);
+    return !request->is_generated;
+}
+
+/* The offset of a line and column, both from 1, within the text; false where it has no such line. Without a
+ * column: of what the line begins with. */
+static bool find_offset(size_t *out, const char *text, long line, long column)
+{
+    const char *at = text;
+    for (; line > 1 && *at; line--) {
+        at = line_end(at);
+        at += *at == '\n';
+    }
+    size_t length = (size_t)(line_end(at) - at);
+    size_t first = column > 0 ? (size_t)column - 1 : strspn(at, " \t");
+    *out = (size_t)(at - text) + (first < length ? first : length);
+    return line == 1 && (*at || length > 0);
+}
+
+/* ---- what it says ---- */
+
+/* Compilers' quotes become `'`. */
+static void put_plain_quotes(kn_str *out, const text_span *text)
+{
+    static const char *const quotes[] = {"\"", "\xe2\x80\x98", "\xe2\x80\x99"};
+    for (int i = 0; i < text->length;) {
+        size_t length = 0;
+        for (size_t q = 0; q < sizeof quotes / sizeof *quotes && !length; q++) {
+            size_t n = strlen(quotes[q]);
+            if ((size_t)(text->length - i) >= n && memcmp(text->begin + i, quotes[q], n) == 0)
+                length = n;
+        }
+        kn_str_append_n(out, length ? "'" : text->begin + i, 1);
+        i += length ? (int)length : 1;
+    }
+}
+
+/* The library's own names lose the prefix that keeps them apart from the user's. */
+static void put_without_prefixes(kn_str *out, const char *text)
+{
+    for (const char *at = text; *at; at++) {
+        bool begins = at == text || !kn_is_name_char(at[-1]);
+        if (begins && (strncmp(at, "kn_", 3) == 0 || strncmp(at, "KN_", 3) == 0) && kn_is_name_start(at[3]))
+            at += 3;
+        kn_str_append_n(out, at, 1);
+    }
+}
+
+/* "name:line: error: message", the line and a caret. */
+static void say_with_line(const diagnostic *d, const char *text, const kn_hint *hint)
+{
+    int line, column;
+    kn_text_position(text, hint->at, &line, &column);
+    kn_error_at(KILN_ERROR_COMPILE, text, hint->at, hint->length, "%.*s:%d: error: %s", d->file.length,
+                d->file.begin, line, hint->message);
+}
+
+/* NVRTC says of which types it speaks on the lines below, further in. */
+static void put_continuation(kn_str *out, const char *rest)
+{
+    static const char indent[] = "\n            ";
+    for (; strncmp(rest, indent, sizeof indent - 1) == 0; rest = line_end(rest + 1))
+        kn_str_append_n(out, rest, (size_t)(line_end(rest + 1) - rest));
+}
+
+static void say_located(const diagnostic *d, const kn_compile_request *request)
+{
+    kn_str said = KN_STR_INIT, plain = KN_STR_INIT, text = KN_STR_INIT;
+    kn_hint hint = {.length = 1};
+    put_plain_quotes(&said, &d->text);
+    put_without_prefixes(&plain, kn_str_text(&said));
+    put_continuation(&said, d->text.begin + d->text.length);
+    bool has_line = find_text(&text, request, &d->file) &&
+                    find_offset(&hint.at, kn_str_text(&text), strtol(d->line.begin, NULL, 10), d->column);
+    if (has_line && kn_hint_find(&hint, request, kn_str_text(&text), hint.at, kn_str_text(&said))) {
+        say_with_line(d, kn_str_text(&text), &hint);
+    } else if (has_line) {
+        snprintf(hint.message, sizeof hint.message, "%s", kn_str_text(&plain));
+        say_with_line(d, kn_str_text(&text), &hint);
+    } else {
+        kn_error(KILN_ERROR_COMPILE, "%.*s:%.*s: error: %s", d->file.length, d->file.begin, d->line.length,
+                 d->line.begin, kn_str_text(&plain));
+    }
+    kn_str_free(&said);
+    kn_str_free(&plain);
+    kn_str_free(&text);
+}
+
+kiln_status kn_compile_failed(const kn_compile_request *request, const kn_str *log, const char *fallback)
+{
+    const char *text = kn_str_text(log);
+    diagnostic d;
+    if (find_located_error(text, request, &d)) {
+        say_located(&d, request);
+    } else {
+        text_span plain = find_plain_error(text);
+        if (plain.length > 0)
+            kn_error(KILN_ERROR_COMPILE, "%s: %.*s", request->name, plain.length, plain.begin);
+        else
+            kn_error(KILN_ERROR_COMPILE, "%s: %s", request->name, fallback);
+    }
+    kn_error_set_log(text);
+    return KILN_ERROR_COMPILE;
+}
+
+/* ---- warnings ---- */
 
 /* Text that stands in a kernel several times is warned about as often. */
 static bool is_said_already(const kn_str *out, const char *line, size_t length)

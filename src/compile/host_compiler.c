@@ -26,7 +26,7 @@ static kiln_status fail(const kn_compile_request *request, const kn_str *log, in
 {
     char fallback[80];
     snprintf(fallback, sizeof fallback, "the C++ compiler ended with status %d and no message", exit_code);
-    return kn_compile_failed(request->name, log, fallback);
+    return kn_compile_failed(request, log, fallback);
 }
 
 static kiln_status run_once(kn_str *log, int *exit_code, const char *folder,

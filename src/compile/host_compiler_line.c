@@ -42,6 +42,7 @@ static const char *const base_options[] = {
     "-Wno-unknown-pragmas",
     "-Wno-int-in-bool-context", /* x * 2 of a boolean x, in kernels for any type */
     "-fdiagnostics-color=never",
+    "-ftabstop=1", /* columns count bytes */
     "-Wl,--build-id=none",
 };
 

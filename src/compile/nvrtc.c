@@ -152,7 +152,7 @@ static kiln_status compile_program(kn_compile_result *out, kn_nvrtc_program prog
     status = read_log(&out->log, program);
     kn_operators_unguard(&out->log, request->source);
     if (status == KILN_OK && result != KN_NVRTC_OK)
-        status = kn_compile_failed(request->name, &out->log, kn_nvrtc.api.error_string(result));
+        status = kn_compile_failed(request, &out->log, kn_nvrtc.api.error_string(result));
     if (status == KILN_OK)
         status = read_code(&out->code, program, list.is_ptx);
     if (status == KILN_OK)

@@ -29,6 +29,10 @@ typedef struct kn_compile_request {
     bool is_generated; /* then some of the source is the user's: */
     const char *const *user_texts;
     int n_user_texts;
+    /* Appends the names that these texts may use, with blanks between: asked where one of them is unknown.
+     * NULL: nobody knows. */
+    void (*put_names)(kn_str *out, const void *about);
+    const void *about;
 } kn_compile_request;
 
 /* The files that the compiler says it has read besides the source. Lists are lines. */

@@ -283,6 +283,27 @@ static const char *find_line(const char *source, const char *file, size_t length
     return NULL;
 }
 
+/* Copies a line without its marks. */
+static void put_unmarked(kn_str *out, const char *text, const char *end)
+{
+    for (const char *mark; text < end; text += mark ? strlen(mark) : 1) {
+        mark = find_mark(text);
+        if (!mark)
+            kn_str_append_n(out, text, 1);
+    }
+}
+
+bool kn_operators_text(kn_str *out, const char *source, const char *file, size_t length)
+{
+    const char *line = find_line(source, file, length, 1);
+    for (; line && *line && strncmp(line, "#line ", 6) != 0; line = next_line(line)) {
+        const char *end = line + strcspn(line, "\n");
+        put_unmarked(out, line, end);
+        kn_str_append(out, "\n");
+    }
+    return line != NULL;
+}
+
 /* Copies "kernel:1:15:" with its column put right; the place behind it, or line where it is none. */
 static const char *put_position(kn_str *out, const char *line, const char *source)
 {
@@ -301,16 +322,6 @@ static const char *put_position(kn_str *out, const char *line, const char *sourc
     kn_str_append_n(out, line, (size_t)(digits - line));
     kn_str_printf(out, "%zu", original_column(found, (size_t)column - 1) + 1);
     return end;
-}
-
-/* Copies a line without its marks. */
-static void put_unmarked(kn_str *out, const char *text, const char *end)
-{
-    for (const char *mark; text < end; text += mark ? strlen(mark) : 1) {
-        mark = find_mark(text);
-        if (!mark)
-            kn_str_append_n(out, text, 1);
-    }
 }
 
 static bool has_mark(const char *text, const char *end)

@@ -21,4 +21,8 @@ void kn_operators_guard(kn_str *out, const char *text, bool in_macros);
 /* Takes the words out of what a compiler said about such a source, and puts its columns and carets right. */
 void kn_operators_unguard(kn_str *log, const char *source);
 
+/* Appends the text that #line calls by that file in such a source, as it was before the words were put in;
+ * false: there is none. */
+bool kn_operators_text(kn_str *out, const char *source, const char *file, size_t length);
+
 #endif

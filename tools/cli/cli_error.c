@@ -22,12 +22,29 @@ int cli_usage_error(const char *command, const char *format, ...)
     return CLI_USAGE;
 }
 
+/* A message that shows a line and a caret has said it all; where it does not the compiler's text has more,
+ * of which this many lines are shown. */
+enum { LOG_LINES = 12 };
+
+static void print_log(const char *message, const char *log)
+{
+    const char *rest = log;
+    if (!*log || strstr(message, log))
+        return;
+    for (int k = 0; k < LOG_LINES && *rest && !strstr(message, "\n  "); k++) {
+        size_t length = strcspn(rest, "\n");
+        fprintf(stderr, "%.*s\n", (int)length, rest);
+        rest += length + (rest[length] == '\n');
+    }
+    if (*rest)
+        fputs("(the compiler's whole text: --json)\n", stderr);
+}
+
 static int print_error(const cli_options *options, kiln_status status, const char *message, const char *log)
 {
     fprintf(stderr, "kiln: %s\n", message);
-    /* The first error is in the message; the compiler's whole text often says more. */
-    if (*log && !strstr(message, log))
-        fprintf(stderr, "%s%s", log, log[strlen(log) - 1] == '\n' ? "" : "\n");
+    if (!options->json)
+        print_log(message, log);
     if (options->json) {
         cli_json json = {stdout, false};
         cli_json_open(&json, NULL, '{');
