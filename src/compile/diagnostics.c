@@ -234,11 +234,12 @@ static void put_plain_quotes(kn_str *out, const text_span *text)
 }
 
 /* The library's own names lose the prefix that keeps them apart from the user's. */
-static void put_without_prefixes(kn_str *out, const char *text)
+static void put_without_prefixes(kn_str *out, const text_span *text)
 {
-    for (const char *at = text; *at; at++) {
-        bool begins = at == text || !kn_is_name_char(at[-1]);
-        if (begins && (strncmp(at, "kn_", 3) == 0 || strncmp(at, "KN_", 3) == 0) && kn_is_name_start(at[3]))
+    const char *end = text->begin + text->length;
+    for (const char *at = text->begin; at < end; at++) {
+        bool begins = at == text->begin || !kn_is_name_char(at[-1]);
+        if (begins && end - at > 3 && (memcmp(at, "kn_", 3) == 0 || memcmp(at, "KN_", 3) == 0))
             at += 3;
         kn_str_append_n(out, at, 1);
     }
@@ -266,11 +267,13 @@ static void say_located(const diagnostic *d, const kn_compile_request *request)
     kn_str said = KN_STR_INIT, plain = KN_STR_INIT, text = KN_STR_INIT;
     kn_hint hint = {.length = 1};
     put_plain_quotes(&said, &d->text);
-    put_without_prefixes(&plain, kn_str_text(&said));
+    put_without_prefixes(&plain, &d->text);
     put_continuation(&said, d->text.begin + d->text.length);
     bool has_line = find_text(&text, request, &d->file) &&
                     find_offset(&hint.at, kn_str_text(&text), strtol(d->line.begin, NULL, 10), d->column);
-    if (has_line && kn_hint_find(&hint, request, kn_str_text(&text), hint.at, kn_str_text(&said))) {
+    /* Whole modules are the user's own CUDA, of which hints know nothing. */
+    if (has_line && request->is_generated &&
+        kn_hint_find(&hint, request, kn_str_text(&text), hint.at, kn_str_text(&said))) {
         say_with_line(d, kn_str_text(&text), &hint);
     } else if (has_line) {
         snprintf(hint.message, sizeof hint.message, "%s", kn_str_text(&plain));

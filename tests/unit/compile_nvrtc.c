@@ -124,7 +124,9 @@ static void error_names_the_users_line(void **state)
         "__global__ void g() {\n#line 1 \"my_kernel\"\n int a = 1;\n int z = foo + a;\n}\n", "sm_90");
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
     assert_int_equal(kn_compile(&result, &request), KILN_ERROR_COMPILE);
-    assert_string_equal(kiln_error_message(), "my_kernel:2: error: 'foo' is not declared\n   int z = foo + a;\n           ^~~");
+    assert_string_equal(
+        kiln_error_message(),
+        "my_kernel:2: error: identifier \"foo\" is undefined\n   int z = foo + a;\n           ^");
     assert_non_null(strstr(kiln_error_log(), "my_kernel(2): error:"));
     assert_null(result.code.data);
 

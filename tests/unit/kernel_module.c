@@ -127,7 +127,8 @@ static void errors_name_line_and_name(void **state)
     options.name = "my_module";
     assert_int_equal(kiln_module_create(&module, "__global__ void f()\n{\n  oops;\n}\n", 0, &options),
                      KILN_ERROR_COMPILE);
-    assert_string_equal(kiln_error_message(), "my_module:3: error: identifier \"oops\" is undefined");
+    assert_string_equal(kiln_error_message(),
+                        "my_module:3: error: identifier \"oops\" is undefined\n    oops;\n    ^");
     assert_non_null(strstr(kiln_error_log(), "my_module(3)"));
     options.flags = KILN_MODULE_NO_COMPILE;
     assert_int_equal(kiln_module_create(&module, "__global__ void never_seen() {}", 0, &options),
