@@ -46,6 +46,10 @@ typedef struct stage stage;
 /* The device that stages put their arrays on. */
 extern kiln_device stage_device;
 
+/* How kernels are called: kiln_kernel_call, unless a program sets another. */
+extern kiln_status (*stage_call)(kiln_kernel *kernel, kiln_array **out, int n_out, const kiln_arg *in,
+                                 int n_in, const kiln_call_options *options);
+
 /* Reports whatever goes wrong through `trouble`; a stage that is in trouble does nothing more. */
 stage *stage_create(const char *in, const char *out, const char *body, const kiln_kernel_options *options,
                     uint64_t seed);

@@ -63,17 +63,26 @@ enum {
     REVERSED,    /* the first input backwards along the last axis */
     OUT_STEPPED, /* results into every second element */
     MANY_AXES,   /* nine that do not merge */
+    APART,       /* inputs have three channels innermost, results are planes */
+    APART_ODD,   /* the same, planes of odd lengths */
+    TOGETHER,    /* the other way round */
     LAYOUTS
 };
-static const char *const layout_names[LAYOUTS] = {"contiguous",  "misaligned", "row",        "column",
-                                                  "stepped",     "transposed", "odd turned", "reversed",
-                                                  "out stepped", "many axes"};
-static const int64_t plane[] = {96, 64, 128}, odd[] = {97, 65, 129}, many[] = {2, 2, 2, 2, 2, 2, 2, 2, 4};
+static const char *const layout_names[LAYOUTS] = {
+    "contiguous", "misaligned",  "row",       "column", "stepped",   "transposed", "odd turned",
+    "reversed",   "out stepped", "many axes", "apart",  "apart odd", "together"};
+static const int64_t plane[] = {96, 64, 128}, odd[] = {97, 65, 129}, many[] = {2, 2, 2, 2, 2, 2, 2, 2, 4},
+                     narrow[] = {3, 4096}, odd_narrow[] = {3, 4097}, pixels[] = {4096, 3};
 
 static const int64_t *shape_of(int layout, int *ndim)
 {
-    *ndim = layout == MANY_AXES ? (int)COUNT(many) : (int)COUNT(plane);
-    return layout == MANY_AXES ? many : layout == ODD_TURNED ? odd : plane;
+    *ndim = layout == MANY_AXES ? (int)COUNT(many) : layout >= APART ? 2 : (int)COUNT(plane);
+    return layout == MANY_AXES    ? many
+           : layout == ODD_TURNED ? odd
+           : layout == APART      ? narrow
+           : layout == APART_ODD  ? odd_narrow
+           : layout == TOGETHER   ? pixels
+                                  : plane;
 }
 
 static int kind_of(kiln_dtype dtype)
@@ -101,7 +110,7 @@ static kn_operand bind(const kn_param *param, kiln_dtype dtype)
     return operand;
 }
 
-static int failures, windows; /* windows: that were compiled */
+static int failures, windows, narrow_ones; /* windows, narrow_ones: that were compiled */
 
 static void report(const kn_spec *spec, kiln_dtype dtype, int layout, const char *message, const char *log,
                    const char *source)
@@ -136,7 +145,7 @@ static void bend(view_list *v, int layout, int which, bool is_last_input, int64_
              (layout == MANY_AXES && which == 0))
         for (int a = 0; a <= last; a++)
             strides[a] *= 2 + (layout == MANY_AXES ? a % 2 : 0);
-    else if ((layout == TRANSPOSED || layout == ODD_TURNED) && which == 0)
+    else if (((layout == TRANSPOSED || layout == ODD_TURNED) && which == 0) || (layout >= APART && is_input))
         kn_shape_f_strides(last + 1, shape, item, strides);
     else if (layout == REVERSED && which == 0)
         strides[last] = -strides[last];
@@ -280,6 +289,7 @@ static int compile_all(const kn_target *target, int turn, int turns)
                     compile_one(&spec, dtype, layout);
                     compiled++;
                     windows += spec.schedule.kind == &kn_kind_windows;
+                    narrow_ones += spec.schedule.kind == &kn_kind_pixels;
                 }
             }
         kn_map_free(specs, NULL);
@@ -302,10 +312,12 @@ static void cuda_specialisations(void **state)
         assert_int_equal(kn_target_parse(&target, architectures[a]), KILN_OK);
         n += compile_all(&target, kn_os_env("KILN_TEST_ALL") ? -1 : a, turns);
     }
-    print_message("%d cubins in %.1f s\n", n, (kn_os_now_ms() - start) / 1e3);
+    print_message("%d cubins, %d of narrow axes, in %.1f s\n", n, narrow_ones,
+                  (kn_os_now_ms() - start) / 1e3);
     assert_int_equal(failures, 0);
     assert_true(n > 200);
     assert_true(windows >= 12 * turns);
+    assert_true(narrow_ones >= 40);
 }
 
 static void host_specialisations(void **state)

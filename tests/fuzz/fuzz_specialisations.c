@@ -1,4 +1,5 @@
-/* fuzz_specialisations - 1,000 random shapes and layouts through one kernel of three operands need few binaries: at most 16 for a dtype tuple; 1,000 random shapes, axes
+/* fuzz_specialisations - 1,000 random shapes and layouts through one kernel of three operands need few binaries: at most 16 for a dtype tuple, and at most 24 more for each
+ * extent of narrow axes (2 to 16), in 2,000 layouts that have one; 1,000 random shapes, axes
  * and layouts through one reduction at most 24. Nothing is compiled.
  *
  * usage: fuzz_specialisations [--verbose] */
@@ -10,12 +11,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYOUTS = 1000, AT_MOST = 16, AT_MOST_REDUCTIONS = 24 };
+enum {
+    LAYOUTS = 1000,
+    NARROW_LAYOUTS = 2000,
+    AT_MOST = 16,
+    AT_MOST_NARROW = 24,
+    MOST_CHANNELS = 16,
+    AT_MOST_REDUCTIONS = 24
+};
 
 /* The distinct lines met. */
 typedef struct lines {
     int count;
-    char *line[LAYOUTS];
+    char *line[NARROW_LAYOUTS];
 } lines;
 
 static void take_line(lines *l, char *line)
@@ -59,13 +67,19 @@ static kiln_array *array_nowhere(const place *p, kiln_dtype dtype)
     return array;
 }
 
-static void explain_one(kiln_kernel *kernel, const kiln_dtype *dtype, const char *target, dice *d, lines *l)
+/* Those of narrow axes, and the others. */
+typedef struct parted {
+    lines narrow, other;
+} parted;
+
+static void explain_one(kiln_kernel *kernel, const kiln_dtype *dtype, const char *target, bool narrow,
+                        dice *d, parted *l)
 {
     scenery around;
     place p;
     kiln_array *array[3] = {NULL};
     char *line = NULL;
-    random_scenery(&around, (style)dice_between(d, 0, STYLE_COUNT - 1), d,
+    random_scenery(&around, narrow ? STYLE_NARROW : (style)dice_between(d, 0, STYLE_NARROW - 1), d,
                    dice_one_in(d, 4) ? 100000000 : 20000);
     for (int k = 0; k < 3; ++k) {
         random_place(&p, &around, k == 2, d);
@@ -74,7 +88,7 @@ static void explain_one(kiln_kernel *kernel, const kiln_dtype *dtype, const char
     const kiln_arg in[] = {kiln_arg_array(array[0]), kiln_arg_array(array[1])};
     if (!in_trouble() && succeeded(kiln_kernel_explain(&line, kernel, &array[2], 1, in, 2, NULL, target),
                                    "kiln_kernel_explain"))
-        take_line(l, line);
+        take_line(strstr(line, " schedule=\"pixels\"") ? &l->narrow : &l->other, line);
     for (int k = 0; k < 3; ++k)
         kiln_array_free(array[k]);
 }
@@ -92,18 +106,41 @@ static bool are_few(lines *l, const char *target, const char *what, int least, i
     return few;
 }
 
+/* Whether some extent has at least and none has more than so many. */
+static bool are_few_narrow(lines *l, const char *target, const char *what, int least, bool verbose)
+{
+    int most = 0, count[MOST_CHANNELS + 1] = {0};
+    for (int k = 0; k < l->count; ++k) {
+        const char *at = strstr(l->line[k], " lanes=\"");
+        int channels = at ? atoi(at + 8) : 0;
+        if (!trouble_unless(channels >= 2 && channels <= MOST_CHANNELS, "pixels of %d channels", channels))
+            break;
+        most = ++count[channels] > most ? count[channels] : most;
+        if (verbose)
+            printf("    %s\n", strstr(l->line[k], " schedule="));
+    }
+    printf("%s: %s: %d specialisations of narrow axes, at most %d of one extent\n", target, what, l->count,
+           most);
+    bool few = !in_trouble() && most >= least && most <= AT_MOST_NARROW;
+    if (!few && !in_trouble())
+        printf("FAILED: %d to %d were expected\n", least, AT_MOST_NARROW);
+    free_lines(l);
+    return few;
+}
+
 static bool few_for(kiln_kernel *kernel, const kiln_dtype *dtype, const char *target, bool verbose)
 {
-    lines l = {0};
+    static parted l; /* large */
     dice d = {7};
     char what[100];
-    for (int k = 0; k < LAYOUTS && !in_trouble(); ++k)
-        explain_one(kernel, dtype, target, &d, &l);
+    for (int k = 0; k < LAYOUTS + NARROW_LAYOUTS && !in_trouble(); ++k)
+        explain_one(kernel, dtype, target, k >= LAYOUTS, &d, &l);
     snprintf(what, sizeof what, "%s, %s -> %s", kiln_dtype_name(dtype[0]), kiln_dtype_name(dtype[1]),
              kiln_dtype_name(dtype[2]));
     /* The host makes runs of all layouts. Two at least on CUDA: were there one alone, the layouts would not be what they should. */
     bool is_host = !strcmp(target, "host");
-    return are_few(&l, target, what, is_host ? 1 : 2, is_host ? 1 : AT_MOST, verbose);
+    bool few = are_few(&l.other, target, what, is_host ? 1 : 2, is_host ? 1 : AT_MOST, verbose);
+    return (is_host || are_few_narrow(&l.narrow, target, what, 8, verbose)) && few;
 }
 
 static bool few_for_each(const char *target, bool verbose)

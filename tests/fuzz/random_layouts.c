@@ -47,10 +47,38 @@ static void stretch(scenery *s, int64_t limit, dice *d)
         s->shape[axis] *= dice_between(d, 1, factor);
 }
 
+/* Channels, pixels of a plane (rather often whole vectors) and up to two short axes, in any order. */
+static void narrow_scenery(scenery *s, dice *d, int64_t limit)
+{
+    int order[MAX_AXES];
+    int64_t shape[MAX_AXES];
+    shape[0] = dice_one_in(d, 2) ? dice_between(d, 2, 4) : dice_between(d, 2, 16);
+    s->ndim = (int)dice_between(d, 2, 4);
+    int64_t room = limit / shape[0];
+    for (int a = 2; a < s->ndim; ++a) {
+        shape[a] = dice_between(d, 2, 4);
+        room /= shape[a];
+    }
+    int64_t most = dice_one_in(d, 2) && room > 400 ? 400 : room;
+    shape[1] = most > 32 ? dice_between(d, 32, most) : 32;
+    if (dice_one_in(d, 2))
+        shape[1] -= shape[1] % 16;
+    shuffle(order, s->ndim, d);
+    for (int a = 0; a < s->ndim; ++a)
+        s->shape[order[a]] = shape[a];
+    s->narrow = order[0];
+    s->plane = order[1];
+    s->pixels_in = dice_one_in(d, 2);
+}
+
 void random_scenery(scenery *s, style how, dice *d, int64_t limit)
 {
     memset(s, 0, sizeof *s);
     s->style = how;
+    if (how == STYLE_NARROW) {
+        narrow_scenery(s, d, limit);
+        return;
+    }
     s->ndim = (int)(dice_one_in(d, 3) ? dice_between(d, 0, MAX_AXES) : dice_between(d, 1, 4));
     /* Whole vectors along every axis, which transposes through shared memory ask for. */
     bool round = (how == STYLE_TURNED || how == STYLE_OUTER) && !dice_one_in(d, 3);
@@ -133,11 +161,45 @@ static void step_and_reverse(place *p, dice *d)
     }
 }
 
+/* Pixels or planes, beginning anywhere; inputs of the channels or of the planes alone. */
+static void narrow_place(place *p, const scenery *s, bool is_output, dice *d)
+{
+    int to = 0;
+    bool is_pixel = dice_one_in(d, 5) != (s->pixels_in != is_output), is_apart = dice_one_in(d, 2);
+    if (!is_pixel && !is_apart)
+        p->layout.order[to++] = s->narrow;
+    for (int a = 0; a < s->ndim; ++a)
+        if (a != s->narrow && a != s->plane)
+            p->layout.order[to++] = a;
+    if (!is_pixel && is_apart)
+        p->layout.order[to++] = s->narrow;
+    p->layout.order[to++] = s->plane;
+    if (is_pixel)
+        p->layout.order[to++] = s->narrow;
+    if (!is_output && dice_one_in(d, 4))
+        for (int a = 0; a < s->ndim; ++a)
+            p->shape[a] = a == s->narrow ? p->shape[a] : 1;
+    else if (!is_output && dice_one_in(d, 6))
+        p->shape[s->narrow] = 1;
+    else if (!is_output && dice_one_in(d, 6))
+        p->shape[s->plane] = 1;
+    if (dice_one_in(d, 8))
+        p->layout.reversed[dice_between(d, 0, s->ndim - 1)] = true;
+    if (dice_one_in(d, 8))
+        p->layout.step[dice_between(d, 0, s->ndim - 1)] = (int)dice_between(d, 2, 3);
+    p->layout.shift = dice_one_in(d, 3) ? dice_between(d, 1, 17) : 0;
+}
+
 void random_place(place *p, const scenery *s, bool is_output, dice *d)
 {
     memset(p, 0, sizeof *p);
     p->ndim = s->ndim;
     memcpy(p->shape, s->shape, sizeof p->shape);
+    if (s->style == STYLE_NARROW) {
+        layout_plain(&p->layout, p->ndim);
+        narrow_place(p, s, is_output, d);
+        return;
+    }
     if (!is_output)
         drop_axes(p, s, d);
     layout_plain(&p->layout, p->ndim);

@@ -13,6 +13,7 @@ typedef enum style {
     STYLE_TURNED,  /* inputs in orders of their own, nothing else: transposes */
     STYLE_OUTER,   /* inputs with an axis or two of their own: results are far larger */
     STYLE_WILD,    /* anything */
+    STYLE_NARROW, /* an axis of 2 to 16 elements, innermost in some operands; others run along a longer one */
     STYLE_COUNT
 } style;
 
@@ -22,6 +23,8 @@ typedef struct scenery {
     int ndim;
     int64_t shape[MAX_AXES];
     int order[MAX_AXES]; /* the order that STYLE_ORDERED shares */
+    int narrow, plane;   /* the axes of STYLE_NARROW */
+    bool pixels_in;      /* the narrow axis is rather innermost in the inputs than in the outputs */
 } scenery;
 
 typedef struct place {

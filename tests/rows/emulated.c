@@ -11,7 +11,7 @@
 #include "launch/block.h"
 #include "types/dtype.h"
 
-enum { MOST_KERNELS = 512 };
+enum { MOST_KERNELS = 4096 };
 
 typedef void (*launcher)(const void *arguments, unsigned blocks, unsigned threads, unsigned cluster);
 
@@ -40,7 +40,7 @@ static const char *after_brackets(const char *at)
     return at;
 }
 
-/* asm volatile("text" : "=r"(x) : "l"(y) : "memory") becomes emulated_asm("text", x, (y)). */
+/* asm volatile("text" : "=r"(x) : "l"(y) : "memory") becomes emulated_asm("text", x, (y)); without volatile too. */
 static const char *put_assembly(FILE *to, const char *at)
 {
     at = strchr(at, '(') + 1;
@@ -62,11 +62,11 @@ static const char *put_assembly(FILE *to, const char *at)
 
 static void write_source(FILE *to, const char *source, const char *entry)
 {
-    static const char assembly[] = "asm volatile(",
+    static const char assembly[] = "asm volatile(", pure[] = "asm(\"",
                       room[] = "extern __shared__ __align__(16) unsigned char kn_room[];";
     fprintf(to, "#include \"%s\"\n", EMULATED_CUDA);
     while (*source) {
-        if (!strncmp(source, assembly, sizeof assembly - 1)) {
+        if (!strncmp(source, assembly, sizeof assembly - 1) || !strncmp(source, pure, sizeof pure - 1)) {
             source = put_assembly(to, source);
         } else if (!strncmp(source, room, sizeof room - 1)) {
             fputs("__shared__ __align__(16) unsigned char kn_room[227 << 10];", to);
@@ -156,8 +156,8 @@ static void put_parameters(unsigned char *block, const running *r, const kn_part
         if (o->array >= 0) {
             const char *address = r->binding->array[k]->data + part->space->offset[o->array];
             memcpy(at, &address, sizeof address);
-        } else if (o->dtype == KILN_FLOAT64) {
-            memcpy(at, &r->in[k].value.d[0], sizeof(double));
+        } else if (o->pass == KN_PASS_SCALAR) {
+            kn_scalar_store(at, o->dtype, &r->in[k], spec->program->param[k].name);
         }
     }
 }
@@ -185,7 +185,8 @@ kiln_status emulated_call(const char *architecture, kiln_kernel *kernel, kiln_ar
     kn_layout layout;
     kn_target target;
     launcher launch = NULL;
-    kiln_status status = out[0] ? KILN_OK : kiln_kernel_call(kernel, out, n_out, in, n_in, options);
+    bool is_given = out[0] != NULL;
+    kiln_status status = is_given ? KILN_OK : kiln_kernel_call(kernel, out, n_out, in, n_in, options);
     if (status == KILN_OK)
         status = kn_target_parse(&target, architecture);
     if (status == KILN_OK)
@@ -198,7 +199,7 @@ kiln_status emulated_call(const char *architecture, kiln_kernel *kernel, kiln_ar
         status = find_launcher(&launch, &r.spec);
     if (status != KILN_OK)
         return status;
-    for (int j = 0; j < n_out; ++j)
+    for (int j = 0; j < n_out && !is_given; ++j)
         memset(kiln_array_data(out[j]), 0x5b, kiln_array_nbytes(out[j]));
     const kn_launch_input input = {&r.spec, &r.space, &r.figures, r.ndim, r.shape, NULL, NULL, NULL, false};
     const kn_part whole = {&r.spec, &layout, &r.figures, &r.space, &r.space};

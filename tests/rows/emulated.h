@@ -1,4 +1,4 @@
-/* emulated.h - calls of row programs by the kernels that a GPU would run, on the processor. */
+/* emulated.h - calls by the kernels that a GPU would run, on the processor. */
 #ifndef ROWS_EMULATED_H
 #define ROWS_EMULATED_H
 

@@ -116,6 +116,29 @@ static inline unsigned __ballot_sync(unsigned, bool)
 {
     abort();
 }
+static inline int __shfl_sync(unsigned, int value, int lane)
+{
+    return (int)emulated_exchange((unsigned)value, lane);
+}
+static inline bool __all_sync(unsigned, bool value)
+{
+    unsigned all = value;
+    for (int by = 1; by < 32; by *= 2)
+        all &= emulated_exchange(all, threadIdx.x % 32 ^ by);
+    return all;
+}
+static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by)
+{
+    return (unsigned)(((unsigned long long)high << 32 | low) >> (by & 31));
+}
+static inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector)
+{
+    const unsigned long long both = (unsigned long long)high << 32 | low;
+    unsigned bytes = 0;
+    for (int k = 0; k < 4; ++k)
+        bytes |= (unsigned)(both >> 8 * (selector >> 4 * k & 7) & 255) << 8 * k;
+    return bytes;
+}
 static inline unsigned __umulhi(unsigned a, unsigned b)
 {
     return (unsigned)((unsigned long long)a * b >> 32);
@@ -218,6 +241,17 @@ template <class T> static emulated_operand emulated_operand_of(const T &&x)
     return emulated_operand_of(x);
 }
 
+template <class T> static T emulated_value(const emulated_operand &o)
+{
+    T value;
+    memcpy(&value, &o.value, sizeof value);
+    return value;
+}
+template <class T> static void emulated_give(const emulated_operand &o, T value)
+{
+    memcpy(o.at, &value, sizeof value);
+}
+
 static void emulated_do(const char *text, const emulated_operand *o)
 {
     const auto is = [&](const char *begin) { return strncmp(text, begin, strlen(begin)) == 0; };
@@ -237,6 +271,18 @@ static void emulated_do(const char *text, const emulated_operand *o)
         if ((size_t)into % size != 0 || o[1].value % size != 0)
             abort();
         memcpy(into, (const char *)o[1].value, size);
+    } else if (is("cvt.s32.s8")) {
+        emulated_give(o[0], (int)emulated_value<signed char>(o[1]));
+    } else if (is("cvt.f32.f16")) {
+        emulated_give(o[0], (float)emulated_value<_Float16>(o[1]));
+    } else if (is("cvt.rn.f16.f32")) {
+        emulated_give(o[0], (_Float16)emulated_value<float>(o[1]));
+    } else if (is("cvt.rn.bf16.f32")) {
+        const unsigned bits = emulated_value<unsigned>(o[1]);
+        const bool is_nan = (bits & 0x7fffffff) > 0x7f800000;
+        emulated_give(o[0], (unsigned short)(is_nan ? 0x7fff : (bits + 0x7fff + (bits >> 16 & 1)) >> 16));
+    } else if (is("cvt.rn.f16.f64")) {
+        emulated_give(o[0], (_Float16)emulated_value<double>(o[1]));
     } else if (is("mov.u32 %0, %%cluster_ctarank")) {
         *(unsigned *)o[0].at = emulated_here->rank;
     } else if (is("mapa")) {

@@ -177,6 +177,32 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_figures
     }
 }
 
+/* All channels of a pixel lie side by side in some operands, others run along the planes. */
+static void assert_pixels(const scene *s, const kn_schedule *c, const kn_figures *figures)
+{
+    int axis[2], item, runs = 0;
+    memcpy(axis, figures, sizeof axis);
+    assert_true(c->lanes >= 2 && c->lanes <= 16 && c->lanes == s->space.extent[axis[1]]);
+    assert_true(c->rank > s->space.ndim);
+    for (int o = 0; o < s->count; ++o) {
+        int64_t along = s->space.stride[o][axis[0]];
+        item = s->access[o].item_size;
+        runs += along == item;
+        if (c->access[o] == KN_STAGED)
+            assert_true(s->space.stride[o][axis[1]] == item && along == c->lanes * item);
+        else if (c->access[o] == KN_STILL)
+            assert_true(along == 0 && !s->access[o].is_output);
+        else if (s->access[o].is_output)
+            assert_true(along == item && c->access[o] == (c->form ? KN_GATHER : KN_VECTOR));
+        if (c->access[o] != KN_VECTOR)
+            continue;
+        assert_int_equal(s->access[o].address % (uintptr_t)alignment(s, c, o), 0);
+        for (int a = 0; a < s->space.ndim; ++a)
+            assert_true(a == axis[0] ? along == item : s->space.stride[o][a] % alignment(s, c, o) == 0);
+    }
+    assert_true(runs > 0 && strchr(c->access, KN_STAGED));
+}
+
 static void assert_tile(const scene *s, const kn_schedule *c, const kn_figures *figures)
 {
     kn_space tiles;
@@ -275,8 +301,10 @@ static void assert_sound(const scene *s, const kn_schedule *c, const kn_figures 
     }
     if (c->kind == &kn_kind_strided)
         assert_int_equal(c->vector, 1);
-    for (int o = 0; o < s->count; ++o)
+    for (int o = 0; o < s->count && c->kind != &kn_kind_pixels; ++o)
         assert_access(s, c, figures, o);
+    if (c->kind == &kn_kind_pixels)
+        assert_pixels(s, c, figures);
     if (c->kind == &kn_kind_tile)
         assert_tile(s, c, figures);
     if (c->kind == &kn_kind_steps)

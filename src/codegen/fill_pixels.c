@@ -1,0 +1,246 @@
+/* fill_pixels.c - templates/cuda/pixels.cu. */
+#include "codegen/writer.h"
+
+#include <stdio.h>
+
+enum { MOST_WORD = 8 /* bytes of a word of pixels, but where elements are larger */ };
+
+static int pixels_of(const kn_writer *w)
+{
+    return w->spec->schedule.vector;
+}
+
+static int channels_of(const kn_writer *w)
+{
+    return w->spec->schedule.lanes;
+}
+
+static bool is_pixel(const kn_writer *w, int k)
+{
+    return kn_access_of(w, k) == KN_STAGED;
+}
+
+static bool is_laid(const kn_writer *w, int k)
+{
+    return kn_is_output(w, k) && kn_access_of(w, k) == KN_GATHER;
+}
+
+/* Bytes of a word in which a thread's pixels are loaded: as large as they are made of. */
+static int word_of(const kn_writer *w, int k)
+{
+    int size = kn_item_size(w, k), bytes = pixels_of(w) * channels_of(w) * size, word = size;
+    while (word < MOST_WORD && bytes % (2 * word) == 0)
+        word *= 2;
+    return word;
+}
+
+/* Channel kn_c of the pixel at kn_here. */
+static void place_single(const kn_writer *w, kn_str *out, int k)
+{
+    const char *qualifier = kn_is_output(w, k) ? "" : "const ";
+    int array = kn_array_of(w, k);
+    kn_str_printf(out,
+                  "*(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d] + (long long)kn_c * kn_axis_c.stride[%d])",
+                  qualifier, kn_storage(w, k), qualifier, w->program->param[k].name, array, array);
+}
+
+static void place_lane(const kn_writer *w, kn_str *out, int k)
+{
+    const char *name = w->program->param[k].name;
+    if (is_pixel(w, k))
+        kn_str_printf(out, "kn_%s_.at[kn_k * %d + kn_c]", name, channels_of(w));
+    else if (kn_access_of(w, k) == KN_STILL)
+        kn_str_printf(out, "kn_%s_[kn_c]", name);
+    else
+        kn_str_printf(out, "kn_%s_[kn_c].at[kn_k]", name);
+}
+
+/* "(const char *)kn.x_ + kn_here.at[0]": the first pixel; of channel kn_c. */
+static void put_address(const kn_writer *w, kn_str *out, int k, bool of_channel)
+{
+    int array = kn_array_of(w, k);
+    kn_str_printf(out, "(%schar *)kn.%s_ + kn_here.at[%d]", kn_is_output(w, k) ? "" : "const ",
+                  w->program->param[k].name, array);
+    if (of_channel)
+        kn_str_printf(out, " + (long long)kn_c * kn_axis_c.stride[%d]", array);
+}
+
+static void put_plane_load(const kn_writer *w, kn_str *out, int k)
+{
+    const char *type = kn_storage(w, k);
+    int pixels = pixels_of(w);
+    kn_str at = KN_STR_INIT;
+    put_address(w, &at, k, true);
+    if (kn_access_of(w, k) == KN_STILL)
+        kn_str_printf(out, "*(const %s *)(%s)", type, kn_str_text(&at));
+    else if (kn_access_of(w, k) == KN_VECTOR)
+        kn_str_printf(out, "kn_load<%s, %d>((const %s *)(%s))", type, pixels, type, kn_str_text(&at));
+    else
+        kn_str_printf(out, "kn_load_plane<%s, %d>(%s, kn_axis_p.stride[%d])", type, pixels, kn_str_text(&at),
+                      kn_array_of(w, k));
+    out->failed = out->failed || at.failed;
+    kn_str_free(&at);
+}
+
+/* All of a thread's elements of the operand, results too: not every body assigns them. */
+static void put_load(kn_writer *w, int k)
+{
+    const char *name = w->program->param[k].name, *type = kn_storage(w, k);
+    kn_str *out = &w->slot[KN_SLOT_LOADS];
+    int pixels = pixels_of(w), channels = channels_of(w);
+    if (is_pixel(w, k)) {
+        kn_str_printf(out, "%sauto kn_%s_ = kn_load_run<%s, %d, %d>(", kn_is_output(w, k) ? "" : "const ",
+                      name, type, pixels * channels, word_of(w, k));
+        put_address(w, out, k, false);
+        kn_str_append(out, ");\n");
+        return;
+    }
+    if (kn_access_of(w, k) == KN_STILL)
+        kn_str_printf(out, "%s kn_%s_[%d];\n", type, name, channels);
+    else
+        kn_str_printf(out, "kn_pack<%s, %d> kn_%s_[%d];\n", type, pixels, name, channels);
+    kn_str_printf(out, "#pragma unroll\nfor (int kn_c = 0; kn_c < %d; ++kn_c)\n    kn_%s_[kn_c] = ", channels,
+                  name);
+    put_plane_load(w, out, k);
+    kn_str_append(out, ";\n");
+}
+
+/* ---- results ---- */
+
+/* Whether the pixels of a warp are one run of the result: then its threads store side by side. */
+static void put_together(const kn_writer *w, kn_str *out, int k)
+{
+    const char *name = w->program->param[k].name;
+    int array = kn_array_of(w, k), bytes = pixels_of(w) * channels_of(w) * kn_item_size(w, k);
+    kn_str_printf(out, "const int kn_%s_first = __shfl_sync(~0u, kn_here.at[%d], 0);\n", name, array);
+    kn_str_printf(
+        out,
+        "const bool kn_%s_together = __all_sync(~0u, %d <= kn_left && kn_here.at[%d] == kn_%s_first "
+        "+ (int)(threadIdx.x %% 32) * %d);\n",
+        name, pixels_of(w), array, name, bytes);
+}
+
+/* The warp's part of shared memory, then memory, in aligned vectors. */
+static void put_pixel_store(const kn_writer *w, kn_str *out, int k)
+{
+    const char *name = w->program->param[k].name, *type = kn_storage(w, k);
+    int elements = pixels_of(w) * channels_of(w), bytes = elements * kn_item_size(w, k);
+    kn_str_printf(out, "char *const kn_%s_own = kn_%s_laid + threadIdx.x * %d;\n", name, name, bytes);
+    kn_str_printf(out, "kn_lay<%s, %d>(kn_%s_own, kn_%s_.at);\n", type, elements, name, name);
+    kn_str_printf(out, "if (kn_%s_together) {\n    __syncwarp();\n", name);
+    kn_str_printf(out, "    %s *const kn_to = (%s *)((char *)kn.%s_ + kn_%s_first);\n", type, type, name,
+                  name);
+    kn_str_printf(out, "    const int kn_chunks = %d + (((unsigned)(unsigned long long)kn_to & 15) != 0);\n",
+                  2 * bytes);
+    kn_str_printf(out,
+                  "    for (int kn_chunk = threadIdx.x %% 32; kn_chunk < kn_chunks; kn_chunk += 32)\n"
+                  "        kn_store_chunk(kn_to, kn_%s_laid + threadIdx.x / 32 * %d, %d, kn_chunk);\n",
+                  name, 32 * bytes, 32 * bytes);
+    kn_str_append(out, "} else {\n#pragma unroll 1\n");
+    kn_str_printf(out, "    for (int kn_j = 0; kn_j < %d; ++kn_j)\n        ((%s *)(", elements, type);
+    put_address(w, out, k, false);
+    kn_str_printf(out, "))[kn_j] = ((%s *)kn_%s_own)[kn_j];\n}\n", type, name);
+}
+
+static void put_plane_store(const kn_writer *w, kn_str *out, int k)
+{
+    const char *name = w->program->param[k].name, *type = kn_storage(w, k);
+    kn_str_printf(out, "#pragma unroll\nfor (int kn_c = 0; kn_c < %d; ++kn_c)\n", channels_of(w));
+    if (is_laid(w, k)) {
+        int bytes = pixels_of(w) * kn_item_size(w, k);
+        kn_str_printf(out,
+                      "    kn_lay<%s, %d>(kn_%s_laid + kn_c * %d + threadIdx.x * %d, kn_%s_[kn_c].at);\n",
+                      type, pixels_of(w), name, w->spec->schedule.block * bytes, bytes, name);
+    } else {
+        kn_str_printf(out, "    kn_store((%s *)(", type);
+        put_address(w, out, k, true);
+        kn_str_printf(out, "), kn_%s_[kn_c]);\n", name);
+    }
+}
+
+/* Of each channel the block's whole pixels. */
+static void put_laid_store(const kn_writer *w, kn_str *out, int k)
+{
+    const char *name = w->program->param[k].name, *type = kn_storage(w, k);
+    int array = kn_array_of(w, k), size = kn_item_size(w, k), bytes = pixels_of(w) * size;
+    kn_str_append(out, "{\n");
+    kn_str_printf(out, "    const int kn_bytes = kn_whole * %d, kn_chunks = kn_bytes / 16 + 2;\n", bytes);
+    kn_str_printf(out,
+                  "    for (int kn_j = threadIdx.x; kn_j < %d * kn_chunks; kn_j += blockDim.x) {\n"
+                  "        const int kn_c = kn_j / kn_chunks;\n"
+                  "        kn_store_chunk((%s *)((char *)kn.%s_ + kn_corner.at[%d] + (long long)kn_c * "
+                  "kn_axis_c.stride[%d]), kn_%s_laid + kn_c * %d, kn_bytes, kn_j - kn_c * kn_chunks);\n",
+                  channels_of(w), type, name, array, array, name, w->spec->schedule.block * bytes);
+    kn_str_append(out, "    }\n}\n");
+}
+
+static void put_result(kn_writer *w, int k)
+{
+    const char *name = w->program->param[k].name;
+    int bytes = w->spec->schedule.block * pixels_of(w) * channels_of(w) * kn_item_size(w, k);
+    if (is_pixel(w, k) || is_laid(w, k))
+        kn_str_printf(&w->slot[KN_SLOT_TILES], "__shared__ __align__(16) char kn_%s_laid[%d];\n", name,
+                      bytes);
+    if (is_pixel(w, k)) {
+        put_together(w, &w->slot[KN_SLOT_FROM], k);
+        put_pixel_store(w, &w->slot[KN_SLOT_STORES], k);
+        return;
+    }
+    put_plane_store(w, &w->slot[KN_SLOT_STORES], k);
+    if (is_laid(w, k))
+        put_laid_store(w, &w->slot[KN_SLOT_STAGE], k);
+}
+
+/* ---- where a thread begins ---- */
+
+static void put_along_all(kn_writer *w)
+{
+    kn_str *out = &w->slot[KN_SLOT_FROM];
+    kn_str_printf(out, "const unsigned kn_unit = blockIdx.x * %du + threadIdx.x;\n", w->spec->schedule.block);
+    kn_str_printf(out, "kn_place kn_here = kn_locate<%d>(kn, kn_unit < kn.size ? kn_unit : 0);\n",
+                  w->spec->schedule.rank > 8 ? 1 : 8);
+    kn_str_printf(out,
+                  "int kn_left = kn_unit < kn.size ? (int)(kn_axis_p.extent - kn_here.inner * %d) : 0;\n",
+                  pixels_of(w));
+}
+
+static void put_in_one_run(kn_writer *w)
+{
+    kn_str *out = &w->slot[KN_SLOT_FROM];
+    kn_str_printf(out, "kn_place kn_here = kn_locate<%d>(kn, blockIdx.x);\n",
+                  w->spec->schedule.rank > 8 ? 1 : 8);
+    kn_str_append(out, "const kn_place kn_corner = kn_here;\n");
+    kn_str_printf(
+        out, "int kn_left = (int)(kn_axis_p.extent - (kn_here.inner * blockDim.x + threadIdx.x) * %d);\n",
+        pixels_of(w));
+    kn_str_printf(out, "kn_move(kn_here, kn_axis_p, threadIdx.x * %d);\n", pixels_of(w));
+    kn_str_printf(&w->slot[KN_SLOT_STAGE],
+                  "const int kn_rest = (int)(kn_axis_p.extent - kn_corner.inner * blockDim.x * %d) / %d, "
+                  "kn_whole = kn_rest < (int)blockDim.x ? kn_rest : (int)blockDim.x;\n__syncthreads();\n",
+                  pixels_of(w), pixels_of(w));
+}
+
+static void fill_pixels(kn_writer *w)
+{
+    char lane[160], single[128];
+    int index = w->spec->n_arrays;
+    snprintf(single, sizeof single, "kn.start + kn_here.at[%d] + (long long)kn_c * kn_axis_c.stride[%d]",
+             index, index);
+    snprintf(lane, sizeof lane, "%s + kn_k * kn_axis_p.stride[%d]", single, index);
+    if (w->spec->schedule.form)
+        put_in_one_run(w);
+    else
+        put_along_all(w);
+    for (int k = 0; k < kn_param_count(w); ++k) {
+        if (kn_array_of(w, k) < 0)
+            continue;
+        put_load(w, k);
+        if (kn_is_output(w, k))
+            put_result(w, k);
+    }
+    kn_put_call(w, &w->slot[KN_SLOT_LANE], place_lane, lane);
+    kn_put_call(w, &w->slot[KN_SLOT_SINGLE], place_single, single);
+}
+
+const kn_recipe kn_recipe_pixels = {
+    .kind = &kn_kind_pixels, .template_name = "cuda/pixels.cu", .fill = fill_pixels, .preludes = "kn_gather"};
