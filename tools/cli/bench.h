@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-enum { BENCH_MAX_OPERANDS = 6, BENCH_MAX_NDIM = 8, BENCH_SAMPLES = 1024 };
+enum { BENCH_MAX_OPERANDS = 10, BENCH_MAX_NDIM = 8, BENCH_SAMPLES = 1024 };
 
 /* ---- rows ---- */
 
@@ -35,11 +35,14 @@ typedef struct bench_fold {
 /* An array of a row: `shape` is filled, then seen through `axes` and `index`. */
 typedef struct bench_operand {
     kiln_dtype dtype;
-    char shape[48]; /* extents: numbers, numbers that the scale multiplies ("64*"), N, H, R, Q, M; "": none */
+    char shape
+        [48]; /* extents: numbers, numbers that the scale multiplies ("64*"), letters (bench_rows.c); "": none */
     char axes[20];  /* a permutation, "2,0,1", or "" */
     char index[24]; /* a Python index, or "" */
     int shares;     /* k: the memory of operand k - 1; 0: its own */
     int below;      /* integers of 0 to below - 1; 0: bytes over their whole range */
+    int window,
+        step; /* elements of windows over a vector, and from one to the next: `shape` says how many; 0: none */
 } bench_operand;
 
 typedef enum bench_kind {
@@ -71,10 +74,11 @@ typedef struct bench_row {
     char reduced[8];            /* reductions: the axes; "": all */
     bench_along along;          /* results that need whole rows: their reference; NULL: others */
     double scalar[2];           /* weak floats behind the arrays */
-    int n_scalars, n_operands;  /* the operands: inputs, then the output */
+    int n_scalars, n_operands;  /* the operands: inputs, then the outputs */
+    int n_more;                 /* outputs in front of the last one, of its shape and dtype */
     bench_operand operand[BENCH_MAX_OPERANDS];
-    const char *floor; /* streams of the floor's kernel: see bench_floor.c */
-    bench_reference reference;
+    const char *floor;                          /* streams of the floor's kernel: see bench_floor.c */
+    bench_reference reference, first_reference; /* of the last output, and of the one in front of it */
 } bench_row;
 
 typedef struct bench_rows {
@@ -135,6 +139,8 @@ void bench_data_free(bench_data *data);
 bool bench_data_check(bench *b, bench_data *data, const bench_row *row);
 /* The operand's view of its memory. */
 bool bench_view_make(bench *b, kiln_array **out, kiln_array *base, const bench_operand *o);
+/* Inputs of the row, arrays all of them. */
+int bench_row_inputs(const bench_row *row);
 bool bench_row_define(bench *b, kiln_kernel **out, const bench_row *row);
 int bench_row_arguments(kiln_arg *in, const bench_row *row, const bench_set *set);
 /* Element `index` of the first operand of the first set, which is float16 or float32. */

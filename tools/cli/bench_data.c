@@ -88,6 +88,11 @@ static bool fill_any(bench *b, kiln_array *array, unsigned seed, int below)
 
 /* ---- arrays and views ---- */
 
+int bench_row_inputs(const bench_row *row)
+{
+    return row->n_operands - 1 - row->n_more;
+}
+
 static bool make_base(bench *b, bench_set *set, const bench_row *row, int k, unsigned seed)
 {
     const bench_operand *o = &row->operand[k];
@@ -97,12 +102,35 @@ static bool make_base(bench *b, bench_set *set, const bench_row *row, int k, uns
         return true;
     }
     int ndim = bench_shape_read(shape, o->shape, b->scale);
+    if (o->window)
+        shape[0] = (shape[0] - 1) * o->step + o->window;
     return bench_check(b, kiln_array_empty(&set->base[k], o->dtype, ndim, shape, b->device)) &&
-           (k == row->n_operands - 1 || fill_any(b, set->base[k], seed, o->below));
+           (k >= bench_row_inputs(row) || fill_any(b, set->base[k], seed, o->below));
+}
+
+/* Overlapping windows over the vector: foreign memory to kiln. */
+static bool make_windows(bench *b, kiln_array **out, kiln_array *base, const bench_operand *o)
+{
+    int64_t item = (int64_t)kiln_dtype_size(o->dtype);
+    int64_t shape[] = {(kiln_array_size(base) - o->window) / o->step + 1, o->window},
+            strides[] = {o->step * item, item};
+    kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
+    spec.dtype = o->dtype;
+    spec.ndim = 2;
+    spec.shape = shape;
+    spec.strides = strides;
+    spec.device = b->device;
+    kiln_array_retain(base);
+    kiln_status status = kiln_array_wrap(out, kiln_array_data(base), &spec, release, base);
+    if (status != KILN_OK)
+        kiln_array_free(base);
+    return bench_check(b, status);
 }
 
 bool bench_view_make(bench *b, kiln_array **out, kiln_array *base, const bench_operand *o)
 {
+    if (o->window)
+        return make_windows(b, out, base, o);
     int axes[BENCH_MAX_NDIM];
     kiln_array *turned = NULL;
     kiln_status status = KILN_OK;
@@ -130,8 +158,8 @@ static bool make_set(bench *b, bench_set *set, const bench_row *row, unsigned se
 static double bytes_moved(const bench_set *set, const bench_row *row)
 {
     int result = row->n_operands - 1;
-    double bytes = (double)kiln_array_nbytes(set->array[result]);
-    for (int k = 0; k < result; k++)
+    double bytes = (double)kiln_array_nbytes(set->array[result]) * (1 + row->n_more);
+    for (int k = 0; k < bench_row_inputs(row); k++)
         if (!row->operand[k].shares)
             bytes += (double)kiln_array_nbytes(set->base[k]);
     return bytes;
@@ -227,7 +255,7 @@ bool bench_row_define(bench *b, kiln_kernel **out, const bench_row *row)
 int bench_row_arguments(kiln_arg *in, const bench_row *row, const bench_set *set)
 {
     int count = 0;
-    for (int k = 0; k < row->n_operands - 1; k++)
+    for (int k = 0; k < bench_row_inputs(row); k++)
         in[count++] = kiln_arg_array(set->array[k]);
     for (int k = 0; k < row->n_scalars; k++)
         in[count++] = kiln_arg_float(row->scalar[k]);
@@ -251,6 +279,7 @@ static bench_value decode(kiln_dtype dtype, const void *bytes)
 {
     union {
         unsigned char u1;
+        signed char i1;
         uint16_t u2;
         int64_t i8;
         float f4[2];
@@ -261,6 +290,8 @@ static bench_value decode(kiln_dtype dtype, const void *bytes)
     case KILN_BOOL:
     case KILN_UINT8:
         return (bench_value){v.u1, 0};
+    case KILN_INT8:
+        return (bench_value){v.i1, 0};
     case KILN_FLOAT16:
         return (bench_value){small_float(v.u2, 5, 10), 0};
     case KILN_BFLOAT16:
@@ -336,6 +367,15 @@ double bench_tolerance(kiln_dtype dtype)
     }
 }
 
+static bool check_value(bench *b, const bench_row *row, bench_value got, bench_value want, int64_t at)
+{
+    double off = hypot(got.re - want.re, got.im - want.im), size = hypot(want.re, want.im);
+    if (off <= bench_tolerance(row->operand[row->n_operands - 1].dtype) * fmax(1, size))
+        return true;
+    return bench_fail(b, "wrong result: element %lld is %.9g%+.9gi, expected %.9g%+.9gi", (long long)at,
+                      got.re, got.im, want.re, want.im);
+}
+
 static bool check_element(bench *b, const bench_data *data, const bench_row *row, int64_t at)
 {
     const bench_set *set = &data->set[0];
@@ -346,12 +386,10 @@ static bool check_element(bench *b, const bench_data *data, const bench_row *row
     for (int k = 0; k <= result; k++)
         if (!bench_element_read(b, &value[k], set->array[k], index, ndim))
             return false;
-    bench_value got = value[result], want = row->reference(value, at, data->elements);
-    double off = hypot(got.re - want.re, got.im - want.im), size = hypot(want.re, want.im);
-    if (off <= bench_tolerance(row->operand[result].dtype) * fmax(1, size))
-        return true;
-    return bench_fail(b, "wrong result: element %lld is %.9g%+.9gi, expected %.9g%+.9gi", (long long)at,
-                      got.re, got.im, want.re, want.im);
+    if (row->first_reference &&
+        !check_value(b, row, value[result - 1], row->first_reference(value, at, data->elements), at))
+        return false;
+    return check_value(b, row, value[result], row->reference(value, at, data->elements), at);
 }
 
 /* The first and the last element, and others at random. */

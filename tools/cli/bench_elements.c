@@ -34,8 +34,8 @@ static bool run_kernel(bench *b, void *user, int64_t turn)
     bench_set *set = &w->data.set[turn % w->data.n_sets];
     kiln_arg in[BENCH_MAX_OPERANDS + 2];
     int n_in = bench_row_arguments(in, w->row, set);
-    kiln_array *out = set->array[w->row->n_operands - 1];
-    return bench_check(b, kiln_kernel_call(w->kernel, &out, 1, in, n_in, w->call));
+    kiln_array **out = &set->array[bench_row_inputs(w->row)];
+    return bench_check(b, kiln_kernel_call(w->kernel, out, 1 + w->row->n_more, in, n_in, w->call));
 }
 
 static bool run_floor(bench *b, void *user, int64_t turn)

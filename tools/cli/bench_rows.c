@@ -63,6 +63,32 @@ REFERENCE(length, hypot(in[0].re, in[1].re))
 REFERENCE(affine, in[0].re * 0.5 + 0.25)
 REFERENCE(paper, (double)(2 * paper_value(index, n)))
 
+REFERENCE(normalised, (in[0].re / 255 - in[1].re) / in[2].re)
+REFERENCE(standardised, (in[0].re - in[1].re) / in[2].re)
+REFERENCE(real_part, in[0].re)
+REFERENCE(imaginary_part, in[0].im)
+REFERENCE(rotated, in[0].re *in[2].re - in[1].re * in[3].re)
+REFERENCE(rotated_on, in[0].re *in[3].re + in[1].re * in[2].re)
+REFERENCE(halved, (in[0].re + in[1].re) * 0.5)
+
+static double sum_of(const bench_value *in, int count)
+{
+    double all = 0;
+    for (int k = 0; k < count; k++)
+        all += in[k].re;
+    return all;
+}
+
+REFERENCE(five_points, sum_of(in, 5) * 0.2)
+REFERENCE(seven_points, sum_of(in, 7) * 0.125)
+REFERENCE(nine_points, sum_of(in, 9) * 0.125)
+
+static bench_value paired(const bench_value *in, int64_t index, int64_t n)
+{
+    (void)index, (void)n;
+    return (bench_value){in[0].re, in[1].re};
+}
+
 static bench_value complex_product(const bench_value *in, int64_t index, int64_t n)
 {
     (void)index, (void)n;
@@ -263,6 +289,10 @@ static const bench_fold new_places = {
 #define NEW_BODY "T q = x * (T)#; z = q * q - x / (q + (T)1)"
 #define FOLD(texts, axes) .in = "T x", .out = "T y", .fold = &(texts), .reduced = axes
 #define EXPRESSION(given, text) .in = given, .expression = text
+#define U8(text) ARRAY(UINT8, text)
+#define COPY KERNEL("T x", "T y", "y = x")
+#define SHIFTED(at) VIEW(FLOAT32, "W,W", "", at, 1)
+#define SHIFTED3(at) VIEW(FLOAT32, "Y,Y,Y", "", at, 1)
 #define PLACE(texts, axes) .in = "T x", .out = "int64 y", .fold = &(texts), .reduced = axes
 
 /* kept in columns */
@@ -332,6 +362,62 @@ static const bench_row table[] = {
     {"S7", "x[1:,1:]-x[:-1,:-1]", KERNEL("T x, T y", "T z", "z = x - y"),
      OPERANDS(3, VIEW(FLOAT32, "R,R", "", "1:, 1:", 0), VIEW(FLOAT32, "R,R", "", ":-1, :-1", 1), F32("M,M")),
      .floor = "a4>4", .reference = difference},
+    {"L1", "u8 planes to f32 pixels, (x / 255 - m) / s", KERNEL("uint8 x, T m, T s", "T y", "y = (x / (T)255 - m) / s"),
+     OPERANDS(4, VIEW(UINT8, "128*,3,720,1280", "0,2,3,1", "", 0), F32("3"), F32("3"), F32("128*,720,1280,3")), .floor = "a1>4", .reference = normalised},
+    {"L2", "u8 pixels to f16 planes, scaled", KERNEL("uint8 x", "float16 y", "y = x * (1.0f / 255)"),
+     OPERANDS(2, VIEW(UINT8, "128*,720,1280,3", "0,3,1,2", "", 0), ARRAY(FLOAT16, "128*,3,720,1280")), .floor = "a1>2", .reference = scaled},
+    {"L3", "f32 (2^25,3) to (3,2^25)", COPY,
+     OPERANDS(2, VIEW(FLOAT32, "33554432*,3", "1,0", "", 0), F32("3,33554432*")), .floor = "a4>4", .reference = same},
+    {"L3b", "f32 (3,2^25) to (2^25,3)", COPY,
+     OPERANDS(2, VIEW(FLOAT32, "3,33554432*", "1,0", "", 0), F32("33554432*,3")), .floor = "a4>4", .reference = same},
+    {"L3c", "f32 (2^24,4) to (4,2^24)", COPY,
+     OPERANDS(2, VIEW(FLOAT32, "16777216*,4", "1,0", "", 0), F32("4,16777216*")), .floor = "a4>4", .reference = same},
+    {"L3d", "f32 (4,2^24) to (2^24,4)", COPY,
+     OPERANDS(2, VIEW(FLOAT32, "4,16777216*", "1,0", "", 0), F32("16777216*,4")), .floor = "a4>4", .reference = same},
+    {"L3e", "f64 (2^23,7) to (7,2^23)", COPY,
+     OPERANDS(2, VIEW(FLOAT64, "8388608*,7", "1,0", "", 0), ARRAY(FLOAT64, "7,8388608*")), .floor = "a8>8", .reference = same},
+    {"L3eb", "f64 (7,2^23) to (2^23,7)", COPY,
+     OPERANDS(2, VIEW(FLOAT64, "7,8388608*", "1,0", "", 0), ARRAY(FLOAT64, "8388608*,7")), .floor = "a8>8", .reference = same},
+    {"L3f", "u8 (2^27,3) to (3,2^27)", COPY,
+     OPERANDS(2, VIEW(UINT8, "134217728*,3", "1,0", "", 0), U8("3,134217728*")), .floor = "a1>1", .reference = same},
+    {"L3fb", "u8 (3,2^27) to (2^27,3)", COPY,
+     OPERANDS(2, VIEW(UINT8, "3,134217728*", "1,0", "", 0), U8("134217728*,3")), .floor = "a1>1", .reference = same},
+    {"L4", "c64 to real and imaginary planes", KERNEL("complex64 x", "float32 y, float32 z", "y = real(x); z = imag(x)"),
+     OPERANDS(3, ARRAY(COMPLEX64, "67108864*"), VIEW(FLOAT32, "2,67108864*", "", "0", 0), VIEW(FLOAT32, "2,67108864*", "", "1", 2)), .n_more = 1,
+     .floor = "a8>8", .reference = imaginary_part, .first_reference = real_part},
+    {"L4b", "real and imaginary planes to c64", KERNEL("float32 x, float32 y", "complex64 z", "z = complex64(x, y)"),
+     OPERANDS(3, F32("67108864*"), F32("67108864*"), ARRAY(COMPLEX64, "67108864*")), .floor = "a4b4>8", .reference = paired},
+    {"L5", "rotary embedding of pairs, bf16",
+     KERNEL("T x, T y, T c, T s", "T u, T v", "float a = x, b = y, p = c, q = s; u = (T)(a * p - b * q); v = (T)(a * q + b * p)"),
+     OPERANDS(6, VIEW(BFLOAT16, "8*,8192,16,128", "", "..., ::2", 0), VIEW(BFLOAT16, "8*,8192,16,128", "", "..., 1::2", 1), ARRAY(BFLOAT16, "8192,1,64"),
+              ARRAY(BFLOAT16, "8192,1,64"), VIEW(BFLOAT16, "8*,8192,16,128", "", "..., ::2", 0), VIEW(BFLOAT16, "8*,8192,16,128", "", "..., 1::2", 5)),
+     .n_more = 1, .floor = "a4>4", .reference = rotated_on, .first_reference = rotated},
+    {"L6", "windows of 128 times a taper, step 1", KERNEL("T x, T w", "T y", "y = x * w"),
+     OPERANDS(3, {.dtype = KILN_FLOAT32, .shape = "2097152*", .window = 128, .step = 1}, F32("128"), F32("2097152*,128")), .floor = ">4", .reference = product},
+    {"L6b", "windows of 128 times a taper, step 4", KERNEL("T x, T w", "T y", "y = x * w"),
+     OPERANDS(3, {.dtype = KILN_FLOAT32, .shape = "2097152*", .window = 128, .step = 4}, F32("128"), F32("2097152*,128")), .floor = ">4", .reference = product},
+    {"L7", "five points, f32 (16002,16002)", KERNEL("T a, T b, T c, T d, T e", "T z", "z = (a + b + c + d + e) * (T)0.2"),
+     OPERANDS(6, VIEW(FLOAT32, "W,W", "", "1:-1, 1:-1", 0), SHIFTED(":-2, 1:-1"), SHIFTED("2:, 1:-1"), SHIFTED("1:-1, :-2"), SHIFTED("1:-1, 2:"), F32("V,V")),
+     .floor = "a4>4", .reference = five_points},
+    {"L7b", "nine points, f32 (16002,16002)",
+     KERNEL("T a, T b, T c, T d, T e, T f, T g, T h, T k", "T z", "z = (a + b + c + d + e + f + g + h + k) * (T)0.125"),
+     OPERANDS(10, VIEW(FLOAT32, "W,W", "", "1:-1, 1:-1", 0), SHIFTED(":-2, 1:-1"), SHIFTED("2:, 1:-1"), SHIFTED("1:-1, :-2"), SHIFTED("1:-1, 2:"),
+              SHIFTED(":-2, :-2"), SHIFTED(":-2, 2:"), SHIFTED("2:, :-2"), SHIFTED("2:, 2:"), F32("V,V")),
+     .floor = "a4>4", .reference = nine_points},
+    {"L7c", "seven points, f32 (642,642,642)", KERNEL("T a, T b, T c, T d, T e, T f, T g", "T z", "z = (a + b + c + d + e + f + g) * (T)0.125"),
+     OPERANDS(8, VIEW(FLOAT32, "Y,Y,Y", "", "1:-1, 1:-1, 1:-1", 0), SHIFTED3(":-2, 1:-1, 1:-1"), SHIFTED3("2:, 1:-1, 1:-1"), SHIFTED3("1:-1, :-2, 1:-1"),
+              SHIFTED3("1:-1, 2:, 1:-1"), SHIFTED3("1:-1, 1:-1, :-2"), SHIFTED3("1:-1, 1:-1, 2:"), F32("X,X,X")),
+     .floor = "a4>4", .reference = seven_points},
+    {"L8", "int8 times an f16 column to f16", KERNEL("int8 x, float16 s", "float16 y", "y = (float)x * (float)s"),
+     OPERANDS(3, ARRAY(INT8, "8192*,256,64"), ARRAY(FLOAT16, "8192*,256,1"), ARRAY(FLOAT16, "8192*,256,64")), .floor = "a1>2", .reference = product},
+    {"L8b", "u8 planes to f32, (x - m) / s by plane", KERNEL("uint8 x, T m, T s", "T y", "y = (x - m) / s"),
+     OPERANDS(4, U8("128*,3,720,1280"), F32("3,1,1"), F32("3,1,1"), F32("128*,3,720,1280")), .floor = "a1>4", .reference = standardised},
+    {"L9", "bf16 (4096,64,512) to (4096,512,64)", COPY,
+     OPERANDS(2, VIEW(BFLOAT16, "4096*,64,512", "0,2,1", "", 0), ARRAY(BFLOAT16, "4096*,512,64")), .floor = "a2>2", .reference = same},
+    {"L9b", "bf16 (32,2048,16,64) to (32,16,2048,64)", COPY,
+     OPERANDS(2, VIEW(BFLOAT16, "32*,2048,16,64", "0,2,1,3", "", 0), ARRAY(BFLOAT16, "32*,16,2048,64")), .floor = "a2>2", .reference = same},
+    {"L10", "x + x.T halved, f32 (12000,12000)", KERNEL("T x, T y", "T z", "z = (x + y) * (T)0.5"),
+     OPERANDS(3, F32("T,T"), VIEW(FLOAT32, "T,T", "1,0", "", 1), F32("T,T")), .floor = "a4>4", .reference = halved},
     {"R1", "sum f32 all", FOLD(sums, ""),
      OPERANDS(2, F32("N"), F32("")), .floor = "a4/4"},
     {"R2", "sum axis1 (R,R)", FOLD(sums, "1"),
@@ -469,13 +555,23 @@ static int64_t at_least_one(double value)
     return value < 1 ? 1 : (int64_t)(value + 0.5);
 }
 
-/* Scaled extents stay multiples of 256 (N, H) or 16 (R), as the originals are. */
+/* Extents that scale: of N and H elements; of squares (R, half and one less of it; T; the interior V and all, W, of a
+ * stencil's) and of a stencil's cube (X, Y). They stay multiples of 256 or 16, as the originals are. */
 static int64_t letter_extent(char letter, double scale)
 {
-    int64_t r = 16 * at_least_one(1024 * sqrt(scale));
-    if (letter == 'R' || letter == 'Q' || letter == 'M')
-        return letter == 'R' ? r : letter == 'Q' ? r / 2 : r - 1;
-    return 256 * at_least_one((letter == 'N' ? 1 << 20 : 1 << 19) * scale);
+    static const struct {
+        char letter;
+        int unit, times, axes, more; /* unit * times elements along each of so many axes, and `more` */
+    } letters[] = {{'N', 256, 1 << 20, 1, 0}, {'H', 256, 1 << 19, 1, 0}, {'R', 16, 1024, 2, 0},
+                   {'M', 16, 1024, 2, -1},    {'T', 16, 750, 2, 0},      {'V', 16, 1000, 2, 0},
+                   {'W', 16, 1000, 2, 2},     {'X', 16, 40, 3, 0},       {'Y', 16, 40, 3, 2}};
+    if (letter == 'Q')
+        return letter_extent('R', scale) / 2;
+    size_t k = 0;
+    while (k + 1 < sizeof letters / sizeof *letters && letters[k].letter != letter)
+        k++;
+    return letters[k].unit * at_least_one(letters[k].times * pow(scale, 1.0 / letters[k].axes)) +
+           letters[k].more;
 }
 
 int bench_shape_read(int64_t *extents, const char *text, double scale)
