@@ -14,14 +14,14 @@ SMALL = ("--target", "host", "--size-scale", "0.01", "--seconds", "0.01")
 class Bench(unittest.TestCase):
     @classmethod
     def setUpClass(cls):
-        cls.cache = tempfile.mkdtemp(prefix="kiln-bench-")
+        cls.folder = tempfile.mkdtemp(prefix="kiln-bench-")
 
     @classmethod
     def tearDownClass(cls):
-        shutil.rmtree(cls.cache)
+        shutil.rmtree(cls.folder)
 
     def kiln(self, *words):
-        env = dict(os.environ, KILN_CACHE_DIR=self.cache, TMPDIR=self.cache)
+        env = dict(os.environ, TMPDIR=self.folder)
         return subprocess.run([COMMAND, "bench", *words], env=env, text=True, capture_output=True,
                               stdin=subprocess.DEVNULL, timeout=300)
 

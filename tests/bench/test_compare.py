@@ -20,7 +20,7 @@ class Compare(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
 
     def compare(self, *words):
-        env = dict(os.environ, KILN_CACHE_DIR=str(self.folder / "cache"), PYTHONDONTWRITEBYTECODE="1")
+        env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
         return subprocess.run([sys.executable, str(COMPARE), os.environ["KILN_COMMAND"], "--target", "host", "--scale", "0.01",
                                "--seconds", "0.01", "--out", str(self.folder), "--name", "here", *words],
                               env=env, text=True, capture_output=True, timeout=300)
