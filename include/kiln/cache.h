@@ -34,10 +34,12 @@ typedef struct kiln_cache_stats {
     uint64_t bundles,
         bundles_refused;  /* attached by now; that could not be read (the log says why) */
     uint64_t bundle_hits; /* of disk_hits: found in bundles */
+    uint64_t collisions;  /* keys in the file that are not the first under the number by which they
+                             are found; told apart by all of their bytes */
 } kiln_cache_stats;
 #define KILN_CACHE_STATS_INIT                                                                      \
     {                                                                                              \
-        sizeof(kiln_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, false, {0}, 0, 0, 0                      \
+        sizeof(kiln_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, false, {0}, 0, 0, 0, 0                   \
     }
 
 /* Writes the file's path; KILN_ERROR_INVALID where size is too small, KILN_ERROR_NOT_FOUND where

@@ -59,7 +59,7 @@ void kn_cache_remove(kn_cache *cache, const void *what, size_t what_size);
  * without it. */
 bool kn_cache_lock(kn_cache *cache, const void *what, size_t what_size, kn_os_lock *lock, int timeout_ms);
 
-/* Fills entries, bytes, writable, errors and trouble alone. */
+/* Fills entries, bytes, collisions, writable, errors and trouble alone. */
 void kn_cache_fill_stats(kn_cache *cache, kiln_cache_stats *stats);
 kiln_status kn_cache_visit(kn_cache *cache, bool (*visit)(const kiln_cache_entry *entry, void *user),
                            void *user);

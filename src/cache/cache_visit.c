@@ -7,6 +7,19 @@
 #include "base/error.h"
 #include "cache/cache_row.h"
 
+static int count_collisions(kn_database *database, kiln_cache_stats *stats)
+{
+    int rc;
+    sqlite3_stmt *row = kn_database_statement(database, KN_SQL_COLLISIONS, &rc);
+    if (!row)
+        return rc;
+    rc = sqlite3_step(row);
+    if (rc == SQLITE_ROW)
+        stats->collisions = (uint64_t)sqlite3_column_int64(row, 0);
+    sqlite3_reset(row);
+    return rc == SQLITE_ROW ? SQLITE_OK : rc;
+}
+
 static int read_totals(kn_database *database, void *argument)
 {
     kiln_cache_stats *stats = argument;
@@ -21,13 +34,13 @@ static int read_totals(kn_database *database, void *argument)
         stats->bytes = bytes < 0x1p63 ? (uint64_t)bytes : UINT64_MAX;
     }
     sqlite3_reset(row);
-    return rc == SQLITE_ROW ? SQLITE_OK : rc;
+    return rc == SQLITE_ROW ? count_collisions(database, stats) : rc;
 }
 
 void kn_cache_fill_stats(kn_cache *cache, kiln_cache_stats *stats)
 {
     kn_database *database = &cache->database;
-    stats->entries = stats->bytes = 0;
+    stats->entries = stats->bytes = stats->collisions = 0;
     kn_database_enter();
     kn_database_attempt(database, read_totals, stats);
     stats->writable = database->state == KN_DATABASE_OPEN && database->is_writable;

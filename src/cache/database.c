@@ -54,6 +54,10 @@ static const char *const sql[KN_SQL_COUNT] = {
     [KN_SQL_ROW] = ("SELECT id, used, checksum, producer, what, aux, code FROM code WHERE id<?1 "
                     "ORDER BY id DESC LIMIT 1"),
     [KN_SQL_TOTALS] = "SELECT count(*), total(max(bytes, 0)) FROM code",
+    /* What shares its hash is found in the index alone; of that alone keys are read. */
+    [KN_SQL_COLLISIONS] =
+        ("SELECT ifnull(sum(keys - 1), 0) FROM (SELECT count(DISTINCT what) AS keys FROM code WHERE "
+         "hash IN (SELECT hash FROM code GROUP BY hash HAVING count(*)>1) GROUP BY hash)"),
     [KN_SQL_AGE] = "UPDATE code SET used=0 WHERE used>?1",
     [KN_SQL_NEXT] =
         "SELECT id, created, used, bytes, producer, what FROM code WHERE id<?1 ORDER BY id DESC LIMIT 1",

@@ -30,6 +30,7 @@ typedef enum kn_statement {
     KN_SQL_EVICT_DEAD,
     KN_SQL_ROW,
     KN_SQL_TOTALS,
+    KN_SQL_COLLISIONS,
     KN_SQL_NEXT,
     KN_SQL_CLEAR,
     KN_SQL_PAGES,

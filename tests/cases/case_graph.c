@@ -484,6 +484,7 @@ static void prepared(void)
         succeeded(kiln_capture_end(&graph, NULL), "the capture is not spoilt");
         if (round == 0) {
             kiln_graph_free(graph);
+            graph = NULL;
             succeeded(kiln_kernel_prepare(fresh, NULL, 1, in, 2, NULL, NULL), "prepare");
         }
     }

@@ -29,6 +29,8 @@ class Cache(CommandCase):
             db.execute("UPDATE code SET code=substr(code, 1, length(code) - 1) || x'99' WHERE id=1")
         self.assertEqual(self.json("cache", "verify"), {"checked": 1, "damaged": 1})
         self.assertEqual(self.json("cache", "stats")["entries"], 1)
+        self.assertEqual(self.json("cache", "stats")["collisions"], 0)
+        self.assertIn("collisions: 0\n", self.ok("cache", "stats"))
         self.call()  # compiled anew
         self.assertEqual(self.json("cache", "verify"), {"checked": 2, "damaged": 0})
 

@@ -17,18 +17,7 @@
 #include "build/lifetime.h"
 #include "cache/bundle.h"
 #include "fake_cuda.h"
-
-/* Checks of the processes that this one starts. */
-#define REQUIRE(condition, ...)                                                                              \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            print_error("%s:%d: %s: ", __FILE__, __LINE__, #condition);                                      \
-            print_error(__VA_ARGS__);                                                                        \
-            print_error("\n");                                                                               \
-            _exit(1);                                                                                        \
-        }                                                                                                    \
-    } while (0)
-#define OK(call) REQUIRE((call) == KILN_OK, "%s", kiln_error_message())
+#include "require.h"
 
 /* All that can be baked for CUDA: the device's number and the letter behind it. */
 static const struct candidate {
@@ -89,15 +78,15 @@ static kn_bundle_row model = KN_BUNDLE_ROW_INIT; /* of the kernel, compiled by t
 static kiln_kernel *make_kernel(void)
 {
     kiln_kernel *kernel = NULL;
-    OK(kiln_elementwise_create(&kernel, "float32 x", "float32 y", "y = x", "copied", NULL));
+    REQUIRE_OK(kiln_elementwise_create(&kernel, "float32 x", "float32 y", "y = x", "copied", NULL));
     return kernel;
 }
 
 static void read_model(const void *bytes, size_t size)
 {
     kn_bundle *bundle = NULL;
-    OK(kn_bundle_open_memory(&bundle, bytes, size, "the model"));
-    OK(kn_bundle_read(&model, bundle, 0));
+    REQUIRE_OK(kn_bundle_open_memory(&bundle, bytes, size, "the model"));
+    REQUIRE_OK(kn_bundle_read(&model, bundle, 0));
     kn_bundle_free(bundle);
 }
 
@@ -122,13 +111,13 @@ static void make_model(int device)
     wanted w = {.line = NULL};
     void *bytes = NULL;
     size_t size = 0;
-    OK(kiln_array_zeros(&x, KILN_FLOAT32, 1, (const int64_t[]){4096}, KILN_DEVICE_HOST));
+    REQUIRE_OK(kiln_array_zeros(&x, KILN_FLOAT32, 1, (const int64_t[]){4096}, KILN_DEVICE_HOST));
     const kiln_arg in[] = {kiln_arg_array(x)};
-    OK(kiln_kernel_record(&lines, kernel, NULL, 1, in, 1, NULL));
+    REQUIRE_OK(kiln_kernel_record(&lines, kernel, NULL, 1, in, 1, NULL));
     snprintf(w.target, sizeof w.target, "sm_%d", device);
-    OK(kiln_record_read(lines, NULL, take_line, &w));
+    REQUIRE_OK(kiln_record_read(lines, NULL, take_line, &w));
     REQUIRE(w.line, "%s", lines);
-    OK(kiln_bake(&bytes, &size, w.line, "compute_75", NULL));
+    REQUIRE_OK(kiln_bake(&bytes, &size, w.line, "compute_75", NULL));
     read_model(bytes, size);
     free(bytes);
     free(w.line);
@@ -154,7 +143,7 @@ static void add_candidate(kn_bundle_writer *writer, int n)
                 kn_blob_copy(&row.what, model.what.data, model.what.size) && kn_blob_copy(&row.aux, "", 0) &&
                 kn_blob_copy(&row.code, code, size + (size_t)n + 1),
             "no memory");
-    OK(kn_bundle_writer_add(writer, &row));
+    REQUIRE_OK(kn_bundle_writer_add(writer, &row));
 }
 
 static kn_blob make_bundle(const bool *is_in)
@@ -164,7 +153,7 @@ static kn_blob make_bundle(const bool *is_in)
     for (int n = 0; n < ALL; n++)
         if (is_in[n])
             add_candidate(writer, n);
-    OK(kn_bundle_writer_finish(&bytes, writer));
+    REQUIRE_OK(kn_bundle_writer_finish(&bytes, writer));
     kn_bundle_writer_free(writer);
     return bytes;
 }
@@ -176,16 +165,16 @@ static int pick(const bool *is_in)
     kn_blob bytes = make_bundle(is_in);
     kiln_array *x = NULL, *y = NULL;
     kn_build_shutdown();
-    OK(kiln_bundle_attach_memory(bytes.data, bytes.size));
+    REQUIRE_OK(kiln_bundle_attach_memory(bytes.data, bytes.size));
     kiln_kernel *kernel = make_kernel();
-    OK(kiln_array_empty(&x, KILN_FLOAT32, 1, (const int64_t[]){4096}, KILN_DEVICE_CUDA(0)));
+    REQUIRE_OK(kiln_array_empty(&x, KILN_FLOAT32, 1, (const int64_t[]){4096}, KILN_DEVICE_CUDA(0)));
     const kiln_arg in[] = {kiln_arg_array(x)};
     fake_launches_clear();
     kiln_status status = kiln_kernel_call(kernel, &y, 1, in, 1, NULL);
     REQUIRE(status == KILN_OK || status == KILN_ERROR_FORBIDDEN, "%s", kiln_error_message());
     int picked = -1;
     if (status == KILN_OK) {
-        OK(kiln_kernel_last_call(&info));
+        REQUIRE_OK(kiln_kernel_last_call(&info));
         size_t size = model.code.size;
         while (size > 0 && ((const char *)model.code.data)[size - 1] == '\0')
             size--;
@@ -212,7 +201,7 @@ static void record_on(int device)
     REQUIRE(fd >= 0, "no file");
     setenv("KILN_RECORD", file, 1);
     kiln_kernel *kernel = make_kernel();
-    OK(kiln_array_empty(&x, KILN_FLOAT32, 1, (const int64_t[]){4096}, KILN_DEVICE_CUDA(0)));
+    REQUIRE_OK(kiln_array_empty(&x, KILN_FLOAT32, 1, (const int64_t[]){4096}, KILN_DEVICE_CUDA(0)));
     const kiln_arg in[] = {kiln_arg_array(x)};
     kiln_status status = kiln_kernel_call(kernel, &y, 1, in, 1, NULL);
     REQUIRE(status == KILN_ERROR_FORBIDDEN, "%s", kiln_error_message());
@@ -220,7 +209,7 @@ static void record_on(int device)
     ssize_t length = read(fd, text, sizeof text - 1);
     REQUIRE(length > 0, "nothing was recorded");
     snprintf(w.target, sizeof w.target, "sm_%d", device);
-    OK(kiln_record_read(text, NULL, take_line, &w));
+    REQUIRE_OK(kiln_record_read(text, NULL, take_line, &w));
     REQUIRE(w.line, "%s is not in the record: %s", w.target, text);
     free(w.line);
     close(fd);

@@ -13,17 +13,8 @@
 
 #include <cmocka.h>
 
-/* Checks of the processes that this one starts: they end at once, having met nothing. */
-#define REQUIRE(condition, ...)                                                                              \
-    do {                                                                                                     \
-        if (!(condition)) {                                                                                  \
-            print_error("%s:%d: %s: ", __FILE__, __LINE__, #condition);                                      \
-            print_error(__VA_ARGS__);                                                                        \
-            print_error("\n");                                                                               \
-            _exit(0);                                                                                        \
-        }                                                                                                    \
-    } while (0)
-#define OK(call) REQUIRE((call) == KILN_OK, "%s\n%s", kiln_error_message(), kiln_error_log())
+#define REQUIRE_EXIT 0 /* a process says by its status how many specialisations it met */
+#include "require.h"
 
 enum { ROWS = 60, COLUMNS = 40, LINE = 1 << 16 };
 
@@ -33,7 +24,7 @@ static int met; /* specialisations */
 static void expect_origin(const char *what)
 {
     kiln_call_info info = KILN_CALL_INFO_INIT;
-    OK(kiln_kernel_last_call(&info));
+    REQUIRE_OK(kiln_kernel_last_call(&info));
     REQUIRE(info.origin == expected, "%s came from %d, not from %d", what, (int)info.origin, (int)expected);
     REQUIRE((info.compile_ms > 0) == (expected == KILN_ORIGIN_COMPILER), "%s", what);
     REQUIRE((info.generate_ms > 0) == (expected == KILN_ORIGIN_COMPILER), "%s", what);
@@ -72,7 +63,8 @@ static kiln_kernel *make_kernel(int k)
     options.header_names = header_names;
     options.header_texts = header_texts;
     options.n_headers = kernels[k].n_headers;
-    OK(kiln_elementwise_create(&kernel, kernels[k].in, "T z", kernels[k].body, kernels[k].name, &options));
+    REQUIRE_OK(
+        kiln_elementwise_create(&kernel, kernels[k].in, "T z", kernels[k].body, kernels[k].name, &options));
     return kernel;
 }
 
@@ -80,8 +72,8 @@ static kiln_array *counted(kiln_dtype dtype)
 {
     kiln_array *flat = NULL, *plane = NULL;
     const int64_t shape[] = {ROWS, COLUMNS};
-    OK(kiln_array_arange(&flat, 0, ROWS * COLUMNS, 1, dtype, KILN_DEVICE_HOST));
-    OK(kiln_array_reshape(&plane, flat, 2, shape));
+    REQUIRE_OK(kiln_array_arange(&flat, 0, ROWS * COLUMNS, 1, dtype, KILN_DEVICE_HOST));
+    REQUIRE_OK(kiln_array_reshape(&plane, flat, 2, shape));
     kiln_array_free(flat);
     return plane;
 }
@@ -95,7 +87,7 @@ static double element(kiln_array *array, int at)
 /* The rows of x run backwards. */
 static void check_values(kiln_array *z)
 {
-    OK(kiln_stream_synchronize(NULL));
+    REQUIRE_OK(kiln_stream_synchronize(NULL));
     for (int r = 0; r < ROWS; r++)
         for (int c = 0; c < COLUMNS; c++) {
             int y = r * COLUMNS + c, x = r * COLUMNS + COLUMNS - 1 - c;
@@ -108,15 +100,15 @@ static void call(int k, kiln_dtype dtype, bool has_nvrtc)
     kiln_prepare_options for_cuda = KILN_PREPARE_OPTIONS_INIT;
     kiln_kernel *kernel = make_kernel(k);
     kiln_array *y = counted(dtype), *x = NULL, *z = NULL;
-    OK(kiln_array_index(&x, y, ":, ::-1"));
+    REQUIRE_OK(kiln_array_index(&x, y, ":, ::-1"));
     const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(y)};
-    OK(kiln_kernel_call(kernel, &z, 1, in, 2, NULL));
+    REQUIRE_OK(kiln_kernel_call(kernel, &z, 1, in, 2, NULL));
     expect_origin(kernels[k].name);
     REQUIRE(kiln_array_dtype(z) == dtype, "%s", kernels[k].name);
     check_values(z);
     for_cuda.target = "sm_90";
     if (has_nvrtc) {
-        OK(kiln_kernel_prepare(kernel, NULL, 1, in, 2, NULL, &for_cuda));
+        REQUIRE_OK(kiln_kernel_prepare(kernel, NULL, 1, in, 2, NULL, &for_cuda));
         expect_origin("for sm_90");
     }
     kiln_array_free(x);
@@ -142,7 +134,7 @@ static void make_modules(void)
         options.header_names = header_names;
         options.header_texts = header_texts;
         options.n_headers = m;
-        OK(kiln_module_create(&module, sources[m], 0, &options));
+        REQUIRE_OK(kiln_module_create(&module, sources[m], 0, &options));
         expect_origin("a module");
         kiln_module_free(module);
     }
@@ -228,7 +220,7 @@ static int record(void)
     int n = call_all(KILN_ORIGIN_COMPILER);
     FILE *lines = fopen(in_folder("lines"), "w");
     REQUIRE(lines, "no file");
-    OK(kiln_cache_list(put_entry, lines));
+    REQUIRE_OK(kiln_cache_list(put_entry, lines));
     return fclose(lines) == 0 ? n : 0;
 }
 
@@ -238,7 +230,7 @@ static int find_again(void)
     kiln_cache_stats stats = KILN_CACHE_STATS_INIT;
     setenv("KILN_COMPILE", "never", 1);
     int n = call_all(KILN_ORIGIN_DISK);
-    OK(kiln_cache_get_stats(&stats));
+    REQUIRE_OK(kiln_cache_get_stats(&stats));
     REQUIRE(stats.disk_hits == (uint64_t)n, "%d hits of %d", (int)stats.disk_hits, n);
     REQUIRE(stats.misses + stats.compiles == 0, "%d misses", (int)stats.misses);
     return n;
@@ -279,7 +271,7 @@ static int count(const char *text, const char *word)
 static int list_none(void)
 {
     kiln_cache_stats stats = KILN_CACHE_STATS_INIT;
-    OK(kiln_cache_get_stats(&stats));
+    REQUIRE_OK(kiln_cache_get_stats(&stats));
     return stats.entries == 0;
 }
 

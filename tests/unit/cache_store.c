@@ -424,6 +424,21 @@ static void all_rows_are_looked_at(void **state)
     assert_int_equal(stats().entries, 2);
 }
 
+/* How many numbers the first keys are found by. */
+static unsigned count_indices(int keys)
+{
+    bool is_met[256] = {false};
+    unsigned count = 0;
+    for (int i = 0; i < keys; i++) {
+        char what[32];
+        snprintf(what, sizeof what, "key %d", i);
+        unsigned char first = kn_hash_index(what, strlen(what)).bytes[0];
+        count += !is_met[first];
+        is_met[first] = true;
+    }
+    return count;
+}
+
 /* An index of 8 bits, or none: rows are told apart by their keys. */
 static void keys_are_told_apart(void **state)
 {
@@ -440,9 +455,17 @@ static void keys_are_told_apart(void **state)
             assert_string_equal(get(what, "p"), what);
         }
         assert_null(get("key 600", "p"));
+        put("key 0", "another producer", "the same key, which collides with none");
+        assert_int_equal(stats().collisions, 600 - count_indices(600));
+        assert_true(stats().collisions >= 600 - (1u << bits));
         assert_int_equal(kn_cache_clear(cache, NULL), KILN_OK);
     }
     kn_hash_set_index_bits(128);
+    put("key 0", "p", "one");
+    put("key 1", "p", "two");
+    put("key 1", "another producer", "three");
+    assert_int_equal(stats().collisions, 0);
+    assert_int_equal(kn_cache_clear(cache, NULL), KILN_OK);
     assert_int_equal(stats().errors, 0);
 }
 

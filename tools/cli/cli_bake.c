@@ -50,7 +50,7 @@ static void report(const bake_plan *plan, int made, size_t size, const cli_optio
 /* What was made, in one file; that much is useful without the rest. */
 static int write_bundle(const bake_plan *plan, const cli_options *options)
 {
-    kiln_bytes *parts = calloc((size_t)plan->count, sizeof *parts);
+    kiln_bytes *parts = malloc(((size_t)(plan->count > 0 ? plan->count : 0) + 1) * sizeof *parts);
     void *bytes = NULL;
     size_t size = 0;
     int made = 0;

@@ -27,12 +27,13 @@ static kiln_status print_stats(const cli_options *options, cli_json *json)
     if (json) {
         cli_json_integer(json, "entries", (int64_t)stats.entries);
         cli_json_integer(json, "bytes", (int64_t)stats.bytes);
+        cli_json_integer(json, "collisions", (int64_t)stats.collisions);
         cli_json_boolean(json, "writable", stats.writable);
         cli_json_text(json, "trouble", stats.trouble);
         return KILN_OK;
     }
-    printf("kernels: %" PRIu64 "\nbytes: %" PRIu64 "\nwritable: %s\n", stats.entries, stats.bytes,
-           stats.writable ? "yes" : "no");
+    printf("kernels: %" PRIu64 "\nbytes: %" PRIu64 "\ncollisions: %" PRIu64 "\nwritable: %s\n", stats.entries,
+           stats.bytes, stats.collisions, stats.writable ? "yes" : "no");
     if (*stats.trouble)
         printf("trouble: %s\n", stats.trouble);
     return KILN_OK;
