@@ -164,15 +164,22 @@ KILN_API kiln_status kiln_array_set_from_host_async(kiln_array *array, const voi
 
 /* ---- files and text ---- */
 
-/* Reads a NumPy .npy file, versions 1 to 3, C or Fortran order (which is kept). "<V2", which
- * ml_dtypes and kiln write, is bfloat16. KILN_ERROR_NOT_FOUND or _IO: the file; KILN_ERROR_FORMAT:
- * no .npy file, or damaged or cut short; KILN_ERROR_TYPE: big-endian, structured, object, string
- * and other dtypes that kiln does not have; KILN_ERROR_SHAPE: the extents. */
+/* Reads a NumPy .npy file, versions 1 to 3, C or Fortran order (which is kept), of either byte
+ * order. "<V2", which ml_dtypes and kiln write, is bfloat16. KILN_ERROR_NOT_FOUND or _IO: the file;
+ * KILN_ERROR_FORMAT: no .npy file, or damaged or cut short; KILN_ERROR_TYPE: structured, object,
+ * string and other dtypes that kiln does not have; KILN_ERROR_SHAPE: the extents. */
 KILN_API kiln_status kiln_array_load_npy(kiln_array **out, const char *path, kiln_device device);
+/* The same of the bytes of such a file; those behind its data are left alone. field: of a structured
+ * dtype the field that is read, with its own extents behind those of the array; NULL: there are
+ * none. KILN_ERROR_NOT_FOUND, naming those there are: there is no such field. */
+KILN_API kiln_status kiln_array_load_npy_bytes(kiln_array **out, const void *data, size_t size,
+                                               const char *field, kiln_device device);
 /* Writes a NumPy .npy file that numpy.load reads; written beside the target and renamed, so never
  * half there. Fortran order is kept, other layouts are written in C order. bfloat16, which NumPy
  * does not have, is written as ml_dtypes does, "<V2": numpy.load(path).view(ml_dtypes.bfloat16). */
 KILN_API kiln_status kiln_array_save_npy(kiln_array *array, const char *path);
+/* The bytes of such a file, allocated with malloc: the caller frees them. */
+KILN_API kiln_status kiln_array_save_npy_bytes(void **out, size_t *size, kiln_array *array);
 
 typedef struct kiln_print_options {
     size_t struct_size;

@@ -24,15 +24,20 @@ static const char bfloat16_descr[] = "<V2";
 
 typedef struct npy_header {
     kiln_dtype dtype;
-    bool fortran_order;
-    int ndim;
-    int64_t shape[KILN_MAX_NDIM];
+    bool fortran_order, is_big_endian;
+    int ndim, inner_ndim; /* the last inner_ndim axes are the field's own */
+    int64_t shape[KILN_MAX_NDIM], inner[KILN_MAX_NDIM];
+    size_t record,
+        offset;     /* bytes from one element to the next, and of the field in it; record 0: no fields */
     size_t data_at; /* from the file's beginning */
 } npy_header;
 
 typedef struct npy_reader {
     const char *at, *end;
     npy_header *header;
+    const char *field; /* that is wanted; NULL: none */
+    kn_str names;      /* of all fields, for messages */
+    bool has_field;
 } npy_reader;
 
 static kiln_status damaged(const char *what)
@@ -70,22 +75,127 @@ static const char *take_string(npy_reader *r, size_t *length)
     return begin;
 }
 
+static kiln_status read_dtype(npy_header *h, const char *text, size_t length)
+{
+    char name[DESCR_MAX] = "";
+    memcpy(name, text, length < DESCR_MAX ? length : DESCR_MAX - 1);
+    if (!strcmp(name, bfloat16_descr)) {
+        h->dtype = KILN_BFLOAT16;
+        return KILN_OK;
+    }
+    h->is_big_endian = name[0] == '>';
+    if (h->is_big_endian)
+        name[0] = '<';
+    return kiln_dtype_from_name(&h->dtype, name);
+}
+
+/* ---- fields ---- */
+
+/* The bytes of "<f4", "|S10", "<U5" (characters of 4 bytes) or "<M8[ns]"; 0 where there is no number. */
+static size_t bytes_of(const char *text, size_t length)
+{
+    size_t bytes = 0;
+    for (size_t k = 2; k < length && text[k] >= '0' && text[k] <= '9' && bytes < HEADER_MAX; k++)
+        bytes = 10 * bytes + (size_t)(text[k] - '0');
+    return length > 1 && text[1] == 'U' ? 4 * bytes : bytes;
+}
+
+static kiln_status read_tuple(npy_reader *r, int64_t *extents, int *ndim);
+static kiln_status read_list(npy_reader *r, size_t *bytes, int depth);
+
+/* The type of a field, all of whose bytes are counted. */
+static kiln_status read_field_type(npy_reader *r, size_t *bytes, bool is_wanted, int depth)
+{
+    size_t length = 0;
+    if (take(r, "["))
+        return is_wanted ? kn_error(KILN_ERROR_TYPE, "the field '%s' has fields itself", r->field)
+                         : read_list(r, bytes, depth + 1);
+    const char *text = take_string(r, &length);
+    if (!text)
+        return damaged("'descr' has a field without a type");
+    *bytes = bytes_of(text, length);
+    return is_wanted ? read_dtype(r->header, text, length) : KILN_OK;
+}
+
+/* ('name', '<f4') or ('name', '<f4', (2, 3)), and (('title', 'name'), ...) */
+static kiln_status read_member(npy_reader *r, size_t *bytes, int depth)
+{
+    int64_t extents[KILN_MAX_NDIM];
+    size_t length = 0, count = 1;
+    int ndim = 0;
+    if (!take(r, "("))
+        return damaged("'descr' is neither a string nor a list of fields");
+    bool is_titled = take(r, "(");
+    const char *name = take_string(r, &length);
+    if (name && is_titled)
+        name = take(r, ",") ? take_string(r, &length) : NULL;
+    if (!name || (is_titled && !take(r, ")")) || !take(r, ","))
+        return damaged("'descr' has a field without a name");
+    bool is_wanted =
+        depth == 0 && length > 0 && r->field && strlen(r->field) == length && !memcmp(r->field, name, length);
+    if (depth == 0 && length > 0)
+        kn_str_printf(&r->names, "%s'%.*s'", r->names.length ? ", " : "", (int)length, name);
+    kiln_status status = read_field_type(r, bytes, is_wanted, depth);
+    if (!status && take(r, ","))
+        status = take(r, "(") ? read_tuple(r, extents, &ndim) : damaged("a field's extents are no tuple");
+    if (status)
+        return status;
+    for (int d = 0; d < ndim; d++)
+        if (__builtin_mul_overflow(count, (size_t)extents[d], &count))
+            return damaged("a field has more elements than there may be");
+    if (__builtin_mul_overflow(*bytes, count, bytes))
+        return damaged("a field has more bytes than there may be");
+    if (is_wanted) {
+        r->has_field = true;
+        r->header->inner_ndim = ndim;
+        memcpy(r->header->inner, extents, (size_t)ndim * sizeof *extents);
+    }
+    return take(r, ")") ? KILN_OK : damaged("a field does not end");
+}
+
+/* The rest of a list of fields, and how many bytes they have. */
+static kiln_status read_list(npy_reader *r, size_t *bytes, int depth)
+{
+    enum { DEPTH_MAX = 16 };
+    size_t total = 0;
+    if (depth > DEPTH_MAX)
+        return damaged("fields within fields, too many deep");
+    while (!take(r, "]")) {
+        size_t member = 0;
+        bool had_field = r->has_field;
+        kiln_status status = read_member(r, &member, depth);
+        if (status)
+            return status;
+        if (r->has_field && !had_field)
+            r->header->offset = total;
+        if (__builtin_add_overflow(total, member, &total))
+            return damaged("its fields have more bytes than there may be");
+        if (!take(r, ",") && (r->at == r->end || *r->at != ']'))
+            return damaged("the list of fields does not end");
+    }
+    *bytes = total;
+    return KILN_OK;
+}
+
 static kiln_status read_descr(npy_reader *r)
 {
     size_t length = 0;
-    char name[DESCR_MAX] = "";
-    if (take(r, "["))
-        return kn_error(KILN_ERROR_TYPE,
-                        "the dtype is structured (it has named fields), which kiln has no arrays of");
+    if (take(r, "[")) {
+        kiln_status status = read_list(r, &r->header->record, 0);
+        if (status || r->has_field)
+            return status;
+        return r->field ? kn_error(KILN_ERROR_NOT_FOUND, "there is no field '%s'; the fields are %s",
+                                   r->field, kn_str_text(&r->names))
+                        : kn_error(KILN_ERROR_TYPE,
+                                   "the dtype is structured, and one of its fields has to be named: %s",
+                                   kn_str_text(&r->names));
+    }
     const char *text = take_string(r, &length);
     if (!text)
         return damaged("'descr' is no string");
-    memcpy(name, text, length < DESCR_MAX ? length : DESCR_MAX - 1);
-    if (!strcmp(name, bfloat16_descr)) {
-        r->header->dtype = KILN_BFLOAT16;
-        return KILN_OK;
-    }
-    return kiln_dtype_from_name(&r->header->dtype, name);
+    if (r->field)
+        return kn_error(KILN_ERROR_NOT_FOUND, "there is no field '%s'; the elements are numbers", r->field);
+    return read_dtype(r->header, text, length);
 }
 
 static kiln_status read_order(npy_reader *r)
@@ -110,15 +220,13 @@ static kiln_status read_extent(npy_reader *r, int64_t *extent)
     return KILN_OK;
 }
 
-static kiln_status read_shape(npy_reader *r)
+/* The rest of a tuple of extents. */
+static kiln_status read_tuple(npy_reader *r, int64_t *extents, int *ndim)
 {
-    npy_header *h = r->header;
-    if (!take(r, "("))
-        return damaged("'shape' is no tuple of extents");
     while (!take(r, ")")) {
-        if (h->ndim == KILN_MAX_NDIM)
+        if (*ndim == KILN_MAX_NDIM)
             return kn_error(KILN_ERROR_SHAPE, "the .npy header has more than %d axes", KILN_MAX_NDIM);
-        kiln_status status = read_extent(r, &h->shape[h->ndim++]);
+        kiln_status status = read_extent(r, &extents[(*ndim)++]);
         if (status)
             return status;
         if (!take(r, ",")) {
@@ -128,6 +236,13 @@ static kiln_status read_shape(npy_reader *r)
         }
     }
     return KILN_OK;
+}
+
+static kiln_status read_shape(npy_reader *r)
+{
+    if (!take(r, "("))
+        return damaged("'shape' is no tuple of extents");
+    return read_tuple(r, r->header->shape, &r->header->ndim);
 }
 
 static const struct field {
@@ -194,7 +309,24 @@ static kiln_status find_header(const kn_blob *file, size_t *begin, size_t *lengt
     return KILN_OK;
 }
 
-static kiln_status read_header(npy_header *header, const kn_blob *file)
+/* A field's own axes stand behind those of the file. */
+static kiln_status add_inner_axes(npy_header *h)
+{
+    if (h->inner_ndim == 0)
+        return KILN_OK;
+    if (h->fortran_order && h->ndim > 1)
+        return kn_error(KILN_ERROR_UNSUPPORTED,
+                        "a field with extents of its own, in Fortran order, is not read");
+    h->fortran_order = false;
+    for (int d = 0; d < h->inner_ndim; d++) {
+        if (h->ndim == KILN_MAX_NDIM)
+            return kn_error(KILN_ERROR_SHAPE, "the .npy header has more than %d axes", KILN_MAX_NDIM);
+        h->shape[h->ndim++] = h->inner[d];
+    }
+    return KILN_OK;
+}
+
+static kiln_status read_header(npy_header *header, const kn_blob *file, const char *field)
 {
     size_t begin = 0, length = 0;
     memset(header, 0, sizeof *header);
@@ -202,9 +334,12 @@ static kiln_status read_header(npy_header *header, const kn_blob *file)
     if (status)
         return status;
     const char *text = (const char *)file->data + begin;
-    npy_reader reader = {text, text + length, header};
+    npy_reader reader = {text, text + length, header, field, KN_STR_INIT, false};
     header->data_at = begin + length;
     status = read_fields(&reader);
+    if (!status)
+        status = add_inner_axes(header);
+    kn_str_free(&reader.names);
     return status ? status : kn_array_check_shape(header->dtype, header->ndim, header->shape);
 }
 
@@ -236,21 +371,59 @@ static kiln_status allocate_for(kiln_array **out, const npy_header *h, kiln_devi
     return status ? status : kn_array_allocate(out, place, stream, h->dtype, h->ndim, h->shape, strides);
 }
 
-static kiln_status read_array(kiln_array **out, const kn_blob *file, kiln_device device)
+/* ---- elements that lie otherwise than in memory ---- */
+
+static void put_swapped(char *to, const char *from, size_t bytes)
+{
+    for (size_t k = 0; k < bytes; k++)
+        to[k] = from[bytes - 1 - k];
+}
+
+/* The field of every record, one behind the other, with its bytes in the machine's order. */
+static void gather(char *to, const char *from, const npy_header *h, size_t records, size_t each)
+{
+    size_t item = kiln_dtype_size(h->dtype);
+    size_t number = kn_dtype_is_complex(h->dtype) ? item / 2 : item;
+    for (size_t k = 0; k < records; k++) {
+        const char *record = from + k * (h->record ? h->record : each) + h->offset;
+        if (!h->is_big_endian)
+            memcpy(to + k * each, record, each);
+        for (size_t at = 0; h->is_big_endian && at < each; at += number)
+            put_swapped(to + k * each + at, record + at, number);
+    }
+}
+
+static kiln_status upload_gathered(kiln_array *array, const char *data, const npy_header *h, size_t records,
+                                   size_t each)
+{
+    if (!h->record && !h->is_big_endian)
+        return upload_in_order(array, data, h->fortran_order);
+    size_t bytes = kiln_array_nbytes(array);
+    char *plain = kn_malloc(bytes + 1);
+    if (!plain)
+        return kn_error_memory(bytes, "the elements of a .npy file");
+    gather(plain, data, h, records, each);
+    kiln_status status = upload_in_order(array, plain, h->fortran_order);
+    kn_free(plain);
+    return status;
+}
+
+static kiln_status read_array(kiln_array **out, const kn_blob *file, const char *field, kiln_device device)
 {
     npy_header h;
     kiln_array *a = NULL;
-    kiln_status status = read_header(&h, file);
+    kiln_status status = read_header(&h, file, field);
     if (status)
         return status;
-    size_t wanted = (size_t)kn_shape_size(h.ndim, h.shape) * kiln_dtype_size(h.dtype),
-           there = file->size - h.data_at;
-    if (there < wanted)
+    size_t each = kiln_dtype_size(h.dtype), records = (size_t)kn_shape_size(h.ndim - h.inner_ndim, h.shape),
+           there = file->size - h.data_at, wanted;
+    each *= (size_t)kn_shape_size(h.inner_ndim, h.inner);
+    if (__builtin_mul_overflow(records, h.record ? h.record : each, &wanted) || there < wanted)
         return kn_error(KILN_ERROR_FORMAT, "truncated: %zu bytes of data should be there, but there are %zu",
                         wanted, there);
     status = allocate_for(&a, &h, device);
     if (!status)
-        status = upload_in_order(a, (const char *)file->data + h.data_at, h.fortran_order);
+        status = upload_gathered(a, (const char *)file->data + h.data_at, &h, records, each);
     if (status)
         kiln_array_free(a);
     else
@@ -266,9 +439,18 @@ kiln_status kiln_array_load_npy(kiln_array **out, const char *path, kiln_device 
     kiln_status status = kn_os_read_file(&file, path);
     if (status)
         return status; /* names the path itself */
-    status = read_array(out, &file, device);
+    status = read_array(out, &file, NULL, device);
     kn_blob_free(&file);
     return status ? kn_error_context("%s", path) : KILN_OK;
+}
+
+kiln_status kiln_array_load_npy_bytes(kiln_array **out, const void *data, size_t size, const char *field,
+                                      kiln_device device)
+{
+    if (!out || !data)
+        return kn_error(KILN_ERROR_INVALID, "kiln_array_load_npy_bytes: %s is NULL", out ? "data" : "out");
+    kn_blob file = {(void *)(uintptr_t)data, size}; /* only read */
+    return read_array(out, &file, field, device);
 }
 
 /* ---- saving ---- */
@@ -315,31 +497,53 @@ static kiln_status download_in_order(kiln_array *array, void *data, bool fortran
     return status;
 }
 
-kiln_status kiln_array_save_npy(kiln_array *array, const char *path)
+/* The whole file; *bytes is the caller's, in C's own memory. */
+static kiln_status write_bytes(char **bytes, size_t *size, kiln_array *array)
 {
     kn_str header = KN_STR_INIT;
+    bool fortran_order = array->is_f_contiguous && !array->is_c_contiguous;
+    size_t data = kiln_array_nbytes(array);
+    kiln_status status = write_header(&header, array, fortran_order);
+    if (!status) {
+        *size = header.length + data;
+        *bytes = kn_malloc(*size);
+        if (!*bytes)
+            status = kn_error_memory(*size, "a .npy file");
+    }
+    if (!status) {
+        memcpy(*bytes, header.data, header.length);
+        status = download_in_order(array, *bytes + header.length, fortran_order);
+    }
+    kn_str_free(&header);
+    return status;
+}
+
+kiln_status kiln_array_save_npy(kiln_array *array, const char *path)
+{
     char *file = NULL;
+    size_t size = 0;
     kiln_status status = kn_array_check_data(array, "kiln_array_save_npy");
     if (!status && !path)
         status = kn_error(KILN_ERROR_INVALID, "kiln_array_save_npy: path is NULL");
-    if (status)
-        return status;
-    bool fortran_order = array->is_f_contiguous && !array->is_c_contiguous;
-    size_t bytes = kiln_array_nbytes(array);
-    status = write_header(&header, array, fortran_order);
-    if (status)
-        goto out;
-    file = kn_malloc(header.length + bytes);
-    if (!file) {
-        status = kn_error_memory(header.length + bytes, "a .npy file");
-        goto out;
-    }
-    memcpy(file, header.data, header.length);
-    status = download_in_order(array, file + header.length, fortran_order);
     if (!status)
-        status = kn_os_write_file(path, file, header.length + bytes);
-out:
+        status = write_bytes(&file, &size, array);
+    if (!status)
+        status = kn_os_write_file(path, file, size);
     kn_free(file);
-    kn_str_free(&header);
+    return status;
+}
+
+kiln_status kiln_array_save_npy_bytes(void **out, size_t *size, kiln_array *array)
+{
+    char *file = NULL;
+    kiln_status status = kn_array_check_data(array, "kiln_array_save_npy_bytes");
+    if (!status && (!out || !size))
+        status = kn_error(KILN_ERROR_INVALID, "kiln_array_save_npy_bytes: %s is NULL", out ? "size" : "out");
+    if (!status)
+        status = write_bytes(&file, size, array);
+    if (status)
+        kn_free(file);
+    else
+        *out = file;
     return status;
 }
