@@ -37,6 +37,8 @@ missing_packages() {
     has_header sqlite3.h || echo libsqlite3-dev
     has_header xxhash.h || echo libxxhash-dev
     has_header cmocka.h || echo libcmocka-dev
+    has_header png.h || echo libpng-dev
+    has_header zip.h || echo libzip-dev
     has_program pkg-config || echo pkg-config
     has_program python3 || echo python3
     has_venv || echo python3-venv

@@ -9,15 +9,19 @@
  *     kiln_array_free(z);
  *     kiln_kernel_free(k);
  *
+ * docs/language.md (`kiln help language`) is the manual of what follows, with examples.
+ *
  * Signatures are CuPy's: comma-separated "[raw] [_non_const] type name", where type is a dtype's
  * name, one capital letter (a placeholder, the same type wherever it stands; inside the body it is
- * the name of that type), or the name of a struct that the preamble declares. In the body `i` is
+ * the name of that type), or the name of a struct that the preamble declares. Names are NumPy's:
+ * `float` and `int` are float64 and int64, whatever they are in the body. In the body `i` is
  * the C-order index of the element and `n` the number of elements, unless a parameter has that
  * name; `i`, `_ind`, and names that begin with `_` or `kn_` are reserved. Inputs are constants,
  * outputs references: where the body does not assign an output it keeps its old value (which is
  * undefined where the call allocated the output). `continue` and `return` end the element. A raw
  * array x is indexed by x[k], its kth element in C order, or by as many integers as it has axes:
- * x[list], x(j, k), x[_ind.get()]. One without axes is its element, whatever the index; a scalar
+ * x[list], x(j, k), x[_ind.get()]; x.size(), x.shape() and x.strides() describe it, as _ind.size()
+ * and _ind.shape() do the loop, where _ind.get() is the index along each axis. One without axes is its element, whatever the index; a scalar
  * given for a raw parameter is a number. float16 and bfloat16 convert to float and back, and so C++
  * cannot choose a type for `x > 0 ? x : 0` where x is one of them, as in CuPy: `x > 0 ? x : (T)0`
  * stays in T, `x > 0 ? +x : 0` is a float.

@@ -57,6 +57,18 @@ static kiln_status check_kind(const kn_program *p, const kn_param *param, const 
     return KILN_OK;
 }
 
+static kiln_status refuse_dtype(const kn_program *p, const kn_param *param, kiln_dtype dtype)
+{
+    const char *declared = kiln_dtype_name(param->dtype), *given = kiln_dtype_name(dtype);
+    if (param->c_name)
+        return kn_error(
+            KILN_ERROR_TYPE,
+            "%s: '%s' is declared %s, which is NumPy's %s (C's is %s), but an array of %s was given", p->name,
+            param->name, param->c_name->name, declared, param->c_name->dtype, given);
+    return kn_error(KILN_ERROR_TYPE, "%s: '%s' is declared %s, but an array of %s was given", p->name,
+                    param->name, declared, given);
+}
+
 /* *seen: the dtype in which the program sees an array of this one. */
 static kiln_status bind_array_dtype(kiln_dtype *seen, const kn_program *p, const kn_param *param,
                                     kiln_dtype dtype, letters *l)
@@ -66,8 +78,7 @@ static kiln_status bind_array_dtype(kiln_dtype *seen, const kn_program *p, const
         *seen = param->dtype;
         if (dtype == param->dtype || (p->casts && !param->is_raw))
             return KILN_OK;
-        return kn_error(KILN_ERROR_TYPE, "%s: '%s' is declared %s, but an array of %s was given", p->name,
-                        param->name, kiln_dtype_name(param->dtype), kiln_dtype_name(dtype));
+        return refuse_dtype(p, param, dtype);
     }
     int letter = param->placeholder - 'A';
     if (l->by[letter] && l->dtype[letter] != dtype)

@@ -142,6 +142,16 @@ static bool declares_struct(const char *text, char letter)
     return false;
 }
 
+/* NumPy's names are taken as NumPy means them: messages say what C would have meant. */
+static const kn_c_name *find_c_name(const parser *p, word w)
+{
+    static const kn_c_name names[] = {{"float", "float32"}, {"int", "int32"}, {"uint", "uint32"}};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strlen(names[k].name) == w.length && memcmp(names[k].name, p->text + w.at, w.length) == 0)
+            return &names[k];
+    return NULL;
+}
+
 static kiln_status parse_type(parser *p, kn_param *param)
 {
     char found[24];
@@ -161,6 +171,7 @@ static kiln_status parse_type(parser *p, kn_param *param)
     }
     param->dtype = kn_dtype_find(p->text + w.at, w.length);
     param->type = KN_TYPE_DTYPE;
+    param->c_name = find_c_name(p, w);
     if (param->dtype)
         return KILN_OK;
     kiln_status status = copy_word(p, w, param->struct_name);

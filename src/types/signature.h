@@ -14,10 +14,16 @@
 
 typedef enum kn_param_type { KN_TYPE_DTYPE = 1, KN_TYPE_PLACEHOLDER = 2, KN_TYPE_STRUCT = 3 } kn_param_type;
 
+/* A type's name that C means another dtype by. */
+typedef struct kn_c_name {
+    const char *name, *dtype; /* "float", "float32" */
+} kn_c_name;
+
 typedef struct kn_param {
     char name[KN_NAME_MAX];
     kn_param_type type;
     kiln_dtype dtype;              /* KN_TYPE_DTYPE */
+    const kn_c_name *c_name;       /* as which it was written; NULL: as none of them */
     char placeholder;              /* KN_TYPE_PLACEHOLDER */
     char struct_name[KN_NAME_MAX]; /* KN_TYPE_STRUCT */
     bool is_raw, is_non_const;

@@ -134,8 +134,6 @@ class BadInput(CommandCase):
     def test_object_dtype(self):
         self.file_refused(npy_bytes("|O", (3,), bytes(24)), "object")
 
-    def test_big_endian(self):
-
     def test_other_dtypes(self):
         for descr in ("<U4", "|S3", "<M8[ns]", "<f16", [("a", "<f4")]):
             with self.subTest(descr=descr):

@@ -77,7 +77,7 @@ class Eval(CommandCase):
                 (("x", "=photo.npy"), "NAME=FILE"), (("x", "2x=photo.npy"), "NAME=FILE"), (("x", "x=photo.npy", "-o", "a", "-o", "b"), "has 1 output, and -o"),
                 (("x", "x=photo.npy", "-o", "y=a.npy"), "-o y=a.npy: there is no result 'y'; the first is 'out'"),
                 (("(x, x)", "x=photo.npy", "-o", "out=a.npy", "-o", "out=b.npy"), "-o out=b.npy: that result has a file"),
-                (("x", "x=photo.npy", "--shape", "3"), "there is no option '--shape'"), (("x", "x=photo.npy", "--explain=1"), "--explain takes no value"),
+                (("x", "x=photo.npy", "--shape", "3"), "--shape is the shape of raw files, and goes with --raw DTYPE"), (("x", "x=photo.npy", "--explain=1"), "--explain takes no value"),
                 (("x", "x=photo.npy", "--order", "F"), "--order"), (("-x", "x=photo.npy"), "there is no option '-x'")):
             with self.subTest(words=words):
                 self.assertIn(expected, self.refused(2, "eval", *words))

@@ -25,7 +25,6 @@ class Usage(CommandCase):
             (["nonsense"], "nonsense"),
             (["map", "T x", "T z"], "BODY"),
             (["map", "T x", "T z", "z = x", "1", "--nonsense"], "--nonsense"),
-            (["map", "T x", "T z", "z = x", "1"], "1 output, and -o was given 0 times"),
             (["map", "T x", "T z", "z = x", "1", "-o", "a", "-o", "b"], "-o was given 2 times"),
             (["map", "T x", "T z", "z = x", "1", "-o"], "-o needs FILE"),
             (["map", "T x", "T z", "z = x", "1", "-o", "z", "--repeat", "0"], "--repeat"),

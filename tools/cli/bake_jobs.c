@@ -387,6 +387,6 @@ int bake_run_jobs(bake_plan *plan, const cli_options *options)
     free(fds);
     free(all);
     if (!is_done)
-        fprintf(stderr, "kiln: no process could be started that compiles: %s\n", strerror(errno));
+        cli_complain("kiln: no process could be started that compiles: %s", strerror(errno));
     return is_done ? CLI_OK : CLI_FAILED;
 }

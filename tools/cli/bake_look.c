@@ -6,7 +6,7 @@
 
 static int bundle_error(const char *path, const cli_options *options)
 {
-    fprintf(stderr, "kiln: in %s:\n", path);
+    cli_complain("kiln: in %s:", path);
     return cli_library_error(options);
 }
 
@@ -63,7 +63,7 @@ int bake_check(bake_plan *plan, const cli_options *options)
         printf("%d of %d kernels are there\n", plan->count - missing, plan->count);
     free(bytes);
     if (missing < 0)
-        fprintf(stderr, "kiln: %s\n", kiln_error_message());
+        cli_complain("kiln: %s", kiln_error_message());
     return missing == 0 ? CLI_OK : CLI_FAILED;
 }
 

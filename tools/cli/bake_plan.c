@@ -213,8 +213,8 @@ static const cli_command *explain_command(void)
 
 static int refuse_line(const reading *r, const char *line, const char *why)
 {
-    fprintf(stderr, "kiln: %s: '%.60s' is neither a record's line nor one written by hand: %s\n", r->path,
-            line, why);
+    cli_complain("kiln: %s: '%.60s' is neither a record's line nor one written by hand: %s", r->path, line,
+                 why);
     return CLI_FAILED;
 }
 
@@ -231,7 +231,7 @@ static int read_words_of_call(reading *r, int count, char **words)
     if (code == CLI_OK)
         kiln_record_read(lines, NULL, take_line, r);
     else
-        fprintf(stderr, "kiln: in %s\n", r->path);
+        cli_complain("kiln: in %s", r->path);
     cli_options_free(&options);
     free(lines);
     return code == CLI_OK ? r->code : CLI_FAILED;
@@ -262,7 +262,7 @@ static bool take_line(const kiln_record_line *line, void *user)
     }
     for (int t = 0; t < plan->n_targets && r->code == CLI_OK; t++)
         if (kiln_record_needs(line->targets, plan->targets[t]) && !add_job(plan, line, plan->targets[t])) {
-            fputs("kiln: out of memory\n", stderr);
+            cli_complain("kiln: out of memory");
             r->code = CLI_FAILED;
         }
     return r->code == CLI_OK;
@@ -277,13 +277,13 @@ static int read_record(bake_plan *plan, const char *path, const cli_options *opt
     if (!text)
         return CLI_FAILED;
     if (strlen(text) != size) {
-        fprintf(stderr, "kiln: %s is no text, and so no record\n", path);
+        cli_complain("kiln: %s is no text, and so no record", path);
         r.code = CLI_FAILED;
     } else if (kiln_record_read(text, &damaged, take_line, &r) != KILN_OK)
         r.code = cli_library_error(options);
     if (damaged)
-        fprintf(stderr, "kiln: %s: %llu line%s of a process that died while it wrote %s passed over\n", path,
-                (unsigned long long)damaged, damaged == 1 ? "" : "s", damaged == 1 ? "is" : "are");
+        cli_complain("kiln: %s: %llu line%s of a process that died while it wrote %s passed over", path,
+                     (unsigned long long)damaged, damaged == 1 ? "" : "s", damaged == 1 ? "is" : "are");
     plan->damaged += damaged;
     free(text);
     return r.code;
@@ -295,7 +295,7 @@ int bake_read_records(bake_plan *plan, const cli_options *options)
     for (int i = 0; i < options->positional.count && code == CLI_OK; i++)
         code = read_record(plan, options->positional.items[i], options);
     if (code == CLI_OK && plan->count == 0) {
-        fputs("kiln: nothing in the records is needed on these targets\n", stderr);
+        cli_complain("kiln: nothing in the records is needed on these targets");
         code = CLI_FAILED;
     }
     return code;

@@ -237,7 +237,7 @@ int bench_child_run(bench *b, const char *name)
     else
         ok = bench_fail(b, "there is no row of first use behind '%s'", name);
     if (!ok)
-        fprintf(stderr, "kiln bench: %s\n", b->error);
+        cli_complain("kiln bench: %s", b->error);
     bench_rows_free(&rows);
     return ok ? CLI_OK : CLI_FAILED;
 }

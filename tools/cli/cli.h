@@ -18,9 +18,9 @@ typedef struct cli_list {
 typedef struct cli_options {
     cli_list positional, outputs, types, axes, archs, hosts, includes;
     const char *target, *arch, *name, *preamble, *dtype, *shape, *size, *order, *reduce_type, *row, *sweep,
-        *size_scale, *seconds, *check;
+        *size_scale, *seconds, *check, *from, *to, *raw;
     int repeat, jobs, time, memory;
-    bool help, json, fast_math, no_fma, keepdims, list, explain;
+    bool help, json, fast_math, no_fma, keepdims, list, explain, quiet;
 } cli_options;
 
 /* One bit for each subcommand, to say which options it takes. */
@@ -36,7 +36,8 @@ enum {
     CLI_EVAL = 256,
     CLI_BAKE = 512,
     CLI_CACHE_EXPLAIN = 1024,
-    CLI_ALL = 2047
+    CLI_SHOW = 2048,
+    CLI_ALL = 4095
 };
 
 typedef struct cli_command {
@@ -58,9 +59,19 @@ int cli_options_read(cli_options *out, const cli_command *command, int argc, cha
 void cli_options_free(cli_options *options);
 void cli_options_help(FILE *file, const cli_command *command);
 
+/* Whether --json stands among the words: then errors are printed as an object, too, in the end. */
+void cli_errors_in_json(bool wanted);
+void cli_errors_finish(int code);
+/* Prints a line on standard error, and keeps it for --json; returns CLI_FAILED. */
+int cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* The command's own error, for cli_library_error; returns status. */
+kiln_status cli_fail(kiln_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* What that last said, else the library's message. */
+const char *cli_fail_message(void);
+
 /* Prints "kiln NAME: ..." and where help is; returns CLI_USAGE. */
 int cli_usage_error(const char *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Prints the library's last error (with --json as an object as well); returns CLI_FAILED. */
+/* Prints the last error of cli_fail, else the library's; returns CLI_FAILED. */
 int cli_library_error(const cli_options *options);
 /* ... a message about a value that was given, in the same way. */
 int cli_input_error(const cli_options *options, const char *format, ...)
@@ -77,6 +88,8 @@ typedef struct cli_json {
 } cli_json;
 
 void cli_json_open(cli_json *json, const char *key, char bracket);
+/* Whether any has been begun. */
+bool cli_json_was_printed(void);
 void cli_json_close(cli_json *json, char bracket);
 void cli_json_text(cli_json *json, const char *key, const char *value);
 void cli_json_number(cli_json *json, const char *key, double value);
@@ -95,7 +108,7 @@ typedef struct cli_call {
     int n_in, n_out;
     const char **word; /* the arguments, as they were given */
     int n_words;
-    const char **file; /* by output: where it goes; NULL: it is shown */
+    const char **file; /* by output: where it goes, as -o has it; NULL: it is shown */
 } cli_call;
 #define CLI_CALL_INIT                                                                                        \
     {                                                                                                        \
@@ -115,7 +128,7 @@ int cli_numbers_check(const cli_call *call, const cli_options *options);
 kiln_status cli_call_define_expression(cli_call *call, const cli_options *options);
 /* Whether a word is NAME=REST; *length is that of the name. */
 bool cli_word_has_name(const char *word, size_t *length);
-/* Reads the arguments: numbers and .npy files; with descriptions also "float32[2,3]",
+/* Reads the arguments: numbers and files; with descriptions also "float32[2,3]",
  * and, where there are no arguments at all, arrays that fit the signature. */
 kiln_status cli_call_read(cli_call *call, const cli_options *options, kiln_device device, bool descriptions);
 /* CLI_USAGE, with a message, where --shape is no shape. */
@@ -127,7 +140,31 @@ int cli_shape_read(int64_t *shape, const char *text);
 int cli_axes_read(int *axes, int *count, const char *command, const cli_options *options);
 /* Makes the outputs of --shape, where it was given. */
 kiln_status cli_call_make_outputs(cli_call *call, const cli_options *options, kiln_device device);
+/* Frees its arrays, for other ones. */
+void cli_call_drop_arrays(cli_call *call);
 void cli_call_free(cli_call *call);
+
+/* ---- files of arrays (formats.c) ---- */
+
+/* Reads FILE, FILE.npz:NAME, FILE.npy:FIELD, or -, standard input. */
+kiln_status cli_array_read(kiln_array **out, const char *word, const cli_options *options,
+                           kiln_device device);
+
+typedef struct cli_result {
+    const char *name;
+    kiln_array *array;
+    const char *word; /* where it goes, as it was given; NULL: nowhere */
+} cli_result;
+/* Writes those that go somewhere; into a .npz file all that go there. The words are NULL afterwards. */
+kiln_status cli_results_write(cli_result *results, int n, const cli_options *options);
+/* CLI_USAGE, with a message: the suffix of what -o was given is that of no format. */
+int cli_result_check(const char *command, const char *word, const cli_options *options);
+/* CLI_USAGE, with a message, where --from, --to or --raw is none. */
+int cli_formats_check(const char *command, const cli_options *options);
+/* A line for each format. */
+void cli_formats_help(FILE *file);
+/* With as few digits as are needed to read the same number back. */
+void cli_number_text(char text[40], double value, bool is_float32);
 
 /* ---- the report of a run ---- */
 
@@ -138,9 +175,11 @@ typedef struct cli_times {
     double read_ms, define_ms, call_ms, finish_ms, write_ms;
     double repeat_median_ms, repeat_best_ms; /* of --repeat */
     kiln_call_info info;
+    int files, compiled; /* of a glob: how many there were, and calls that compiled */
 } cli_times;
 
-/* Prints what the run took, the explanation of --explain (NULL: none), and the results that no -o takes. */
+/* Prints what the run took, the explanation of --explain (NULL: none), and the results that no -o takes; on
+ * standard error where one of them went to standard output. With --quiet those results alone. */
 kiln_status cli_report(const cli_call *call, const cli_options *options, const cli_times *times,
                        const char *explanation);
 
@@ -149,6 +188,7 @@ kiln_status cli_report(const cli_call *call, const cli_options *options, const c
 int cli_map_run(const cli_options *options);
 int cli_reduce_run(const cli_options *options);
 int cli_eval_run(const cli_options *options);
+int cli_show_run(const cli_options *options);
 int cli_source_run(const cli_options *options);
 int cli_explain_run(const cli_options *options);
 int cli_operations_run(const cli_options *options);
@@ -165,8 +205,22 @@ int cli_explain_lines(char **out, const cli_options *options);
 void *cli_file_read(size_t *size, const char *path);
 /* Whether a file can be written there: said before hours of work; false, after a message. */
 bool cli_file_can_write(const char *path);
-/* The target is the old file or the new one; false, after a message. */
+/* The target is the old file or the new one, and symbolic links stay; false, after a message. */
 bool cli_file_write(const char *path, const void *data, size_t size);
+/* The same without the message: errno says why. is_synced: it is on the disk when the call returns. */
+bool cli_file_replace(const char *path, const void *data, size_t size, bool is_synced);
+
+/* Bytes that grow; a failed allocation is remembered. */
+typedef struct cli_bytes {
+    unsigned char *data;
+    size_t size, room;
+    bool failed;
+} cli_bytes;
+void cli_bytes_put(cli_bytes *bytes, const void *data, size_t size);
+/* At most 255 characters. */
+void cli_bytes_printf(cli_bytes *bytes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+/* A file, or "-", standard input, with a NUL behind it. bytes->data is to be freed. */
+kiln_status cli_bytes_read(cli_bytes *bytes, const char *path);
 
 /* ---- the fields of a specialisation: key="value", escapes as they are ---- */
 

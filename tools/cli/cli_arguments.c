@@ -295,7 +295,8 @@ kiln_status cli_call_define_expression(cli_call *call, const cli_options *option
     return status;
 }
 
-static kiln_status read_argument(kiln_arg *out, const char *word, kiln_device device, bool descriptions)
+static kiln_status read_argument(kiln_arg *out, const char *word, const cli_options *options,
+                                 kiln_device device, bool descriptions)
 {
     kiln_array *array = NULL;
     kiln_dtype dtype;
@@ -306,7 +307,7 @@ static kiln_status read_argument(kiln_arg *out, const char *word, kiln_device de
     *out = kiln_arg_make(KILN_ARG_NONE);
     kiln_status status = descriptions && read_description(&dtype, shape, &ndim, word)
                              ? kiln_array_empty(&array, dtype, ndim, shape, device)
-                             : kiln_array_load_npy(&array, word, device);
+                             : cli_array_read(&array, word, options, device);
     if (status == KILN_OK)
         *out = kiln_arg_array(array);
     return status;
@@ -328,13 +329,14 @@ kiln_status cli_call_read(cli_call *call, const cli_options *options, kiln_devic
 {
     bool stand_in = descriptions && call->n_words == 0;
     int count = stand_in ? kiln_kernel_n_in(call->kernel) : call->n_words;
-    call->in = calloc((size_t)count + 1, sizeof *call->in);
+    if (!call->in)
+        call->in = calloc((size_t)count + 1, sizeof *call->in);
     if (!call->in)
         return KILN_ERROR_MEMORY;
     kiln_status status = KILN_OK;
     for (int i = 0; i < count && status == KILN_OK; i++) {
         status = stand_in ? make_stand_in(&call->in[i], options, i, device)
-                          : read_argument(&call->in[i], call->word[i], device, descriptions);
+                          : read_argument(&call->in[i], call->word[i], options, device, descriptions);
         call->n_in = i + 1;
     }
     return status;
@@ -343,7 +345,7 @@ kiln_status cli_call_read(cli_call *call, const cli_options *options, kiln_devic
 kiln_status cli_call_make_outputs(cli_call *call, const cli_options *options, kiln_device device)
 {
     int64_t shape[KILN_MAX_NDIM];
-    if (!options->shape)
+    if (!options->shape || options->raw)
         return KILN_OK;
     int ndim = cli_shape_read(shape, options->shape);
     kiln_status status = KILN_OK;
@@ -356,13 +358,21 @@ kiln_status cli_call_make_outputs(cli_call *call, const cli_options *options, ki
     return status;
 }
 
-void cli_call_free(cli_call *call)
+void cli_call_drop_arrays(cli_call *call)
 {
     for (int i = 0; i < call->n_in; i++)
         if (call->in[i].kind == KILN_ARG_ARRAY)
             kiln_array_free(call->in[i].value.array);
-    for (int j = 0; call->out && j < call->n_out; j++)
+    call->n_in = 0;
+    for (int j = 0; call->out && j < call->n_out; j++) {
         kiln_array_free(call->out[j]);
+        call->out[j] = NULL;
+    }
+}
+
+void cli_call_free(cli_call *call)
+{
+    cli_call_drop_arrays(call);
     kiln_kernel_free(call->kernel);
     free(call->in);
     free(call->out);

@@ -7,8 +7,8 @@ static void print_failures(const bake_plan *plan)
 {
     for (int j = 0; j < plan->count; j++)
         if (plan->jobs[j].failure)
-            fprintf(stderr, "kiln: %s (%s) for %s: %s\n", plan->jobs[j].name, plan->jobs[j].types,
-                    plan->jobs[j].target, plan->jobs[j].failure);
+            cli_complain("kiln: %s (%s) for %s: %s", plan->jobs[j].name, plan->jobs[j].types,
+                         plan->jobs[j].target, plan->jobs[j].failure);
 }
 
 static void put_failures(cli_json *json, const bake_plan *plan)

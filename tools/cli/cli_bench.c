@@ -44,7 +44,7 @@ static void print_rows(FILE *file, const bench_rows *rows, bool with_extra)
 
 static int unknown_row(const bench_rows *rows, const char *word, size_t length)
 {
-    fprintf(stderr, "kiln bench: there is no row '%.*s'; the rows are:\n", (int)length, word);
+    cli_complain("kiln bench: there is no row '%.*s'; the rows are:", (int)length, word);
     print_rows(stderr, rows, false);
     fputs("and of the sweeps E1@2^10 (E2, B1, chain, graph alike), P1:01234 (P2, P4, P8, P16, Podd1, Podd2, "
           "Podd4 alike), reduce:64x16384x64, rows:softmax:1024 (layernorm alike), "
@@ -67,7 +67,7 @@ static int choose_sweep(const bench_rows *rows, bool *chosen, const char *name)
         }
     }
     if (!found)
-        fprintf(stderr, "kiln bench: there is no sweep '%s'; kiln bench --help lists them\n", name);
+        cli_complain("kiln bench: there is no sweep '%s'; kiln bench --help lists them", name);
     return found ? CLI_OK : CLI_FAILED;
 }
 
@@ -215,7 +215,7 @@ static void print_row_text(const bench *b, const bench_row *row, const bench_res
 
 static void print_failure(const bench *b, const bench_row *row)
 {
-    fprintf(stderr, "kiln bench: %s: %s\n", row->name, b->error);
+    cli_complain("kiln bench: %s: %s", row->name, b->error);
     if (!b->options->json)
         return;
     cli_json json = {stdout, false};
@@ -327,7 +327,7 @@ static int run_rows(bench *b)
     int code = CLI_FAILED;
     if (!bench_rows_make(&rows, b->is_cuda, b->scale) ||
         !(chosen = calloc((size_t)rows.count, sizeof *chosen)))
-        fputs("kiln bench: out of memory\n", stderr);
+        cli_complain("kiln bench: out of memory");
     else if (o->list) {
         print_rows(stdout, &rows, true);
         code = CLI_OK;
@@ -351,7 +351,7 @@ int cli_bench_run(const cli_options *options)
     if (code != CLI_OK)
         return code;
     if (!open_device(&b)) {
-        fprintf(stderr, "kiln bench: %s\n", b.error);
+        cli_complain("kiln bench: %s", b.error);
         code = CLI_FAILED;
     } else
         code = child ? bench_child_run(&b, child) : run_rows(&b);

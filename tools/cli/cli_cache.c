@@ -241,7 +241,7 @@ static int run_action(const struct action *action, const cli_options *options)
         putchar('\n');
     }
     if (status != KILN_OK && !is_told)
-        fprintf(stderr, "kiln: %s\n", kiln_error_message());
+        cli_complain("kiln: %s", kiln_error_message());
     return status == KILN_OK ? CLI_OK : CLI_FAILED;
 }
 

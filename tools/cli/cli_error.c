@@ -1,6 +1,8 @@
-/* cli_error.c - what every subcommand says where something fails, and the clock. */
+/* cli_error.c - what every subcommand says where something fails, and the clock. Text goes to standard error
+ * at once; with --json an object stands on standard output in the end, unless the command has printed one. */
 #include "cli.h"
 #include <stdarg.h>
+#include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
@@ -11,14 +13,67 @@ double cli_now_ms(void)
     return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
+/* ---- what has been said ---- */
+
+static struct {
+    bool is_wanted; /* --json */
+    const char *kind;
+    char message[4096]; /* all of them, one below the other */
+    char *log;
+} said;
+
+void cli_errors_in_json(bool wanted)
+{
+    said.is_wanted = wanted;
+}
+
+static void keep(const char *kind, const char *message)
+{
+    size_t length = strlen(said.message);
+    if (!said.kind)
+        said.kind = kind;
+    snprintf(said.message + length, sizeof said.message - length, "%s%s", length ? "\n" : "", message);
+}
+
+void cli_errors_finish(int code)
+{
+    cli_json json = {stdout, false};
+    if (said.is_wanted && code != CLI_OK && said.kind && !cli_json_was_printed()) {
+        cli_json_open(&json, NULL, '{');
+        cli_json_text(&json, "error", said.kind);
+        cli_json_text(&json, "message", said.message);
+        cli_json_text(&json, "log", said.log ? said.log : "");
+        cli_json_close(&json, '}');
+        putchar('\n');
+    }
+    free(said.log);
+    said.log = NULL;
+}
+
+/* ---- saying it ---- */
+
+int cli_complain(const char *format, ...)
+{
+    char message[2048];
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    fprintf(stderr, "%s\n", message);
+    keep("failed", strncmp(message, "kiln: ", 6) == 0 ? message + 6 : message);
+    return CLI_FAILED;
+}
+
 int cli_usage_error(const char *command, const char *format, ...)
 {
+    char message[2048];
     va_list arguments;
-    fprintf(stderr, "kiln%s%s: ", command ? " " : "", command ? command : "");
+    int length = snprintf(message, sizeof message, "kiln%s%s: ", command ? " " : "", command ? command : "");
     va_start(arguments, format);
-    vfprintf(stderr, format, arguments);
+    vsnprintf(message + length, sizeof message - (size_t)length, format, arguments);
     va_end(arguments);
-    fprintf(stderr, "\nTry 'kiln%s%s --help'.\n", command ? " " : "", command ? command : "");
+    fprintf(stderr, "%s\nTry 'kiln%s%s --help'.\n", message, command ? " " : "", command ? command : "");
+    keep("usage", message);
     return CLI_USAGE;
 }
 
@@ -40,37 +95,62 @@ static void print_log(const char *message, const char *log)
         fputs("(the compiler's whole text: --json)\n", stderr);
 }
 
-static int print_error(const cli_options *options, kiln_status status, const char *message, const char *log)
+static int print_error(kiln_status status, const char *message, const char *log)
 {
     fprintf(stderr, "kiln: %s\n", message);
-    if (!options->json)
+    if (!said.is_wanted)
         print_log(message, log);
-    if (options->json) {
-        cli_json json = {stdout, false};
-        cli_json_open(&json, NULL, '{');
-        cli_json_text(&json, "error", kiln_status_name(status));
-        cli_json_text(&json, "message", message);
-        cli_json_text(&json, "log", log);
-        cli_json_close(&json, '}');
-        putchar('\n');
-    }
+    keep(kiln_status_name(status), message);
+    if (!said.log)
+        said.log = strdup(log);
     return CLI_FAILED;
+}
+
+/* ---- errors of the command's own, which go where the library's do ---- */
+
+static struct {
+    kiln_status status;
+    char message[2048];
+} own;
+
+kiln_status cli_fail(kiln_status status, const char *format, ...)
+{
+    char message[sizeof own.message]; /* an argument may point into the one before */
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(message, sizeof message, format, arguments);
+    va_end(arguments);
+    own.status = status;
+    memcpy(own.message, message, sizeof message);
+    return status;
+}
+
+const char *cli_fail_message(void)
+{
+    return own.status != KILN_OK ? own.message : kiln_error_message();
 }
 
 int cli_library_error(const cli_options *options)
 {
+    (void)options;
+    if (own.status != KILN_OK) {
+        kiln_status status = own.status;
+        own.status = KILN_OK;
+        return print_error(status, own.message, "");
+    }
     /* Without an error of the library it was the command's own allocation that failed. */
-    bool own = kiln_error_status() == KILN_OK;
-    return print_error(options, own ? KILN_ERROR_MEMORY : kiln_error_status(),
-                       own ? "out of memory" : kiln_error_message(), kiln_error_log());
+    bool is_ours = kiln_error_status() == KILN_OK;
+    return print_error(is_ours ? KILN_ERROR_MEMORY : kiln_error_status(),
+                       is_ours ? "out of memory" : kiln_error_message(), kiln_error_log());
 }
 
 int cli_input_error(const cli_options *options, const char *format, ...)
 {
     char message[1024];
     va_list arguments;
+    (void)options;
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
-    return print_error(options, KILN_ERROR_TYPE, message, "");
+    return print_error(KILN_ERROR_TYPE, message, "");
 }

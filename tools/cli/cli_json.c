@@ -49,8 +49,16 @@ static void begin(cli_json *json, const char *key)
     }
 }
 
+static bool was_printed;
+
+bool cli_json_was_printed(void)
+{
+    return was_printed;
+}
+
 void cli_json_open(cli_json *json, const char *key, char bracket)
 {
+    was_printed = was_printed || json->file == stdout;
     begin(json, key);
     putc(bracket, json->file);
     json->not_first = false;

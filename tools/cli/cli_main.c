@@ -1,19 +1,23 @@
 /* cli_main.c - the command `kiln`: the table of subcommands, and help. */
 #include "cli.h"
+#include <stdlib.h>
 #include <string.h>
 
 const cli_command cli_commands[] = {
-    {CLI_MAP, "map", "IN OUT BODY [ARGUMENT...] -o FILE [-o FILE...]",
-     "run an elementwise kernel over .npy files",
-     "IN and OUT are the kernel's parameters (\"T x, float32 s\"), BODY is what happens to one element.\n"
+    {CLI_MAP, "map", "IN OUT BODY [ARGUMENT...] [-o FILE...]", "run an elementwise kernel over files",
+     "IN and OUT are the kernel's parameters (\"T x, float32 s\"), BODY is what happens to one element\n"
+     "('kiln help language').\n"
      "An ARGUMENT that is a number (3, -0.5, 1e-3, true, 1+2j) is a scalar that does not widen the arrays;\n"
-     "any other is a .npy file. Each -o takes the next output, as a .npy file.\n"
+     "any other is a file ('kiln help files'), or - for standard input. Each -o takes the next output;\n"
+     "without -o the results are printed, those of more than 1000 elements without their middle.\n"
+     "A quoted pattern of several files runs the kernel over each, and {} in -o stands for their names.\n"
      "\n"
      "  kiln map 'T x, T y, float32 s' 'T z, bool hit' 'z = (x - y) * s; hit = z > 0' \\\n"
-     "       x.npy y.npy 0.5 -o z.npy -o hit.npy\n",
+     "       x.npy y.npy 0.5 -o z.npy -o hit.npy\n"
+     "  kiln map 'T x' 'T y' 'y = x * x' 'in/*.npy' -o 'out/{}.npy'\n",
      3, -1, cli_map_run},
     {CLI_REDUCE, "reduce", "IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N] [-o FILE...]",
-     "run a reduction over .npy files",
+     "run a reduction over files",
      "MAP, an expression of the inputs, is taken of each element; REDUCE, an expression of a and b, makes "
      "one\n"
      "value of two, and in the end one along the reduced axes; POST, statements, assigns the outputs from "
@@ -26,13 +30,12 @@ const cli_command cli_commands[] = {
      "  kiln reduce 'T x' 'T y' 'x * x' 'a + b' 'y = sqrt(a)' 0 photo.npy --axis -1 -o norms.npy\n",
      6, -1, cli_reduce_run},
     {CLI_EVAL, "eval", "EXPRESSION [NAME=ARGUMENT...] [-o [NAME=]FILE...]",
-     "compute an expression in NumPy's syntax over .npy files",
+     "compute an expression in NumPy's syntax over files",
      "EXPRESSION is NumPy's: operators, functions and methods, slices, casts, reductions with axis= and "
      "keepdims=.\n"
-     "Statements are separated by semicolons, and several results by commas. Each NAME that it uses is a "
-     ".npy\n"
-     "file, or a number (3, -0.5, 1e-3, true, 1+2j), which does not widen the arrays. Results without a -o "
-     "are\n"
+     "Statements are separated by semicolons, and several results by commas. Each NAME that it uses is a\n"
+     "file ('kiln help files'), or a number (3, -0.5, 1e-3, true, 1+2j), which does not widen the arrays.\n"
+     "Results without a -o are\n"
      "printed, those of more than 1000 elements without their middle. One that begins with a dash needs\n"
      "parentheses: '(-x)'.\n"
      "\n"
@@ -40,6 +43,12 @@ const cli_command cli_commands[] = {
      "  kiln eval 'm = mean(x, axis=0); s = std(x, axis=0); (x - m) / s, m, s' x=x.npy -o m=m.npy -o "
      "s=s.npy\n",
      1, -1, cli_eval_run},
+    {CLI_SHOW, "show", "FILE...", "print what files hold: dtype, shape, values, least, greatest, NaNs",
+     "Any file of 'kiln help files', or - for standard input. Of more than 1000 elements the middle is left "
+     "out.\n"
+     "\n"
+     "  kiln show photo.png data.npz:mean\n",
+     1, -1, cli_show_run},
     {CLI_SOURCE, "source",
      "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N]",
      "print the source that kiln generates for a kernel",
@@ -119,6 +128,41 @@ const cli_command cli_commands[] = {
 };
 const int cli_command_count = sizeof cli_commands / sizeof *cli_commands;
 
+/* ---- help ---- */
+
+static void print_files_help(void)
+{
+    puts("Files are read and written by their suffixes:\n");
+    cli_formats_help(stdout);
+    puts("\n- is standard input, whose format its first bytes tell, and as -o standard output, of NumPy's\n"
+         "format, while the report goes to standard error. --from and --to say otherwise, for all files.\n"
+         "\n"
+         "  kiln eval 'x * 2' x=- --to csv -o - <numbers.csv");
+}
+
+extern const char cli_language_text[]; /* docs/language.md */
+
+static void print_language(void)
+{
+    fputs(cli_language_text, stdout);
+}
+
+/* What `kiln help` knows besides the commands. */
+static const struct topic {
+    const char *name, *summary;
+    void (*print)(void);
+} topics[] = {{"language", "what kernels are written in: types, names, functions, indices", print_language},
+              {"files", "the formats of files, and - for standard input and output", print_files_help}};
+enum { TOPICS = sizeof topics / sizeof *topics };
+
+static const struct topic *find_topic(const char *name)
+{
+    for (int t = 0; t < TOPICS && name; t++)
+        if (strcmp(topics[t].name, name) == 0)
+            return &topics[t];
+    return NULL;
+}
+
 static void print_help(FILE *file)
 {
     fputs("usage: kiln COMMAND [ARGUMENT...]\n\nFast kernels from C strings, on CUDA devices and on the "
@@ -126,6 +170,9 @@ static void print_help(FILE *file)
           file);
     for (int i = 0; i < cli_command_count; i++)
         fprintf(file, "  %-10s %s\n", cli_commands[i].name, cli_commands[i].summary);
+    fputs("\n", file);
+    for (int t = 0; t < TOPICS; t++)
+        fprintf(file, "  help %-10s %s\n", topics[t].name, topics[t].summary);
     fputs("\n  --help     this text; 'kiln COMMAND --help' says more about a command\n"
           "  --version  the version\n"
           "\nExit codes: 0 success, 1 failed, 2 wrong usage.\n",
@@ -193,13 +240,50 @@ static int finish(int code)
 {
     bool broken = fflush(stdout) != 0 || ferror(stdout);
     if (broken)
-        fputs("kiln: the output could not be written\n", stderr);
+        cli_complain("kiln: the output could not be written");
+    else
+        cli_errors_finish(code);
     return broken && code == CLI_OK ? CLI_FAILED : code;
+}
+
+static int help_about(int argc, char **argv)
+{
+    int unused;
+    const cli_command *command = find_command(&unused, argc, argv);
+    const struct topic *topic = find_topic(argc > 0 ? argv[0] : NULL);
+    if (topic)
+        topic->print();
+    else if (command)
+        print_command_help(command);
+    else if (argc > 0)
+        return cli_usage_error(NULL, "there is no help about '%s'", argv[0]);
+    else
+        print_help(stdout);
+    return CLI_OK;
+}
+
+/* One that is misspelt is said by all commands, whether they use a device or not. */
+static int check_target(void)
+{
+    const char *target = secure_getenv("KILN_TARGET");
+    kiln_device device;
+    if (!target || !*target || kiln_device_parse(&device, target) != KILN_ERROR_INVALID)
+        return CLI_OK;
+    return cli_complain("kiln: KILN_TARGET is \"%s\"; expected \"host\", \"cuda\" or \"cuda:N\"", target);
+}
+
+static bool has_word(int argc, char **argv, const char *word)
+{
+    for (int k = 1; k < argc; k++)
+        if (strcmp(argv[k], word) == 0)
+            return true;
+    return false;
 }
 
 int main(int argc, char **argv)
 {
     const char *name = argc > 1 ? argv[1] : NULL;
+    cli_errors_in_json(has_word(argc, argv, "--json"));
     if (!name) {
         print_help(stderr);
         return CLI_USAGE;
@@ -208,18 +292,13 @@ int main(int argc, char **argv)
         printf("kiln %s\n", kiln_version());
         return finish(CLI_OK);
     }
-    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0) {
-        int unused;
-        const cli_command *topic = find_command(&unused, argc - 2, argv + 2);
-        if (topic)
-            print_command_help(topic);
-        else
-            print_help(stdout);
-        return finish(CLI_OK);
-    }
+    if (strcmp(name, "--help") == 0 || strcmp(name, "-h") == 0 || strcmp(name, "help") == 0)
+        return finish(help_about(argc - 2, argv + 2));
     int words;
     const cli_command *command = find_command(&words, argc - 1, argv + 1);
     kiln_log_set_callback(print_warning, NULL);
-    return command ? finish(run_command(command, argc - 1 - words, argv + 1 + words))
-                   : cli_usage_error(NULL, "there is no command '%s'", name);
+    if (!command)
+        return finish(cli_usage_error(NULL, "there is no command '%s'", name));
+    int code = has_word(argc, argv, "--help") ? CLI_OK : check_target();
+    return finish(code == CLI_OK ? run_command(command, argc - 1 - words, argv + 1 + words) : code);
 }

@@ -19,15 +19,23 @@ typedef struct option {
 #define MEMBER(name) offsetof(cli_options, name)
 #define MAP_COMMANDS (CLI_MAP | CLI_REDUCE) /* whose kernels are defined by C++ texts */
 #define RUN_COMMANDS (MAP_COMMANDS | CLI_EVAL)
+#define FILE_COMMANDS (RUN_COMMANDS | CLI_SHOW)
 #define TEXT_COMMANDS (CLI_SOURCE | CLI_EXPLAIN | CLI_CACHE_EXPLAIN)
 #define REDUCTION_COMMANDS (CLI_REDUCE | TEXT_COMMANDS)
 #define DEFINED_COMMANDS (MAP_COMMANDS | TEXT_COMMANDS)
 #define KERNEL_COMMANDS (DEFINED_COMMANDS | CLI_EVAL)
 
 static const option table[] = {
-    {"o", "FILE", "where the next output goes, a .npy file", LIST, MEMBER(outputs), MAP_COMMANDS},
-    {"o", "[NAME=]FILE", "where the next result goes, or the one of that name, a .npy file", LIST,
+    {"o", "FILE", "where the next output goes; - is standard output", LIST, MEMBER(outputs), MAP_COMMANDS},
+    {"o", "[NAME=]FILE", "where the next result goes, or the one of that name; - is standard output", LIST,
      MEMBER(outputs), CLI_EVAL},
+    {"from", "FORMAT", "how files that are read are written, in place of what their suffixes say", TEXT,
+     MEMBER(from), FILE_COMMANDS},
+    {"to", "FORMAT", "how results are written, in place of what their suffixes say; of - else npy", TEXT,
+     MEMBER(to), RUN_COMMANDS},
+    {"raw", "DTYPE", "files of raw elements have this dtype, and the shape of --shape, else one axis", TEXT,
+     MEMBER(raw), FILE_COMMANDS},
+    {"quiet", NULL, "print results alone, and no report", FLAG, MEMBER(quiet), RUN_COMMANDS},
     {"explain", NULL, "say which kernels run, what each reads and writes, and why there are several", FLAG,
      MEMBER(explain), CLI_EVAL},
     {"axis", "N[,N...]",
@@ -48,8 +56,10 @@ static const option table[] = {
      DEFINED_COMMANDS},
     {"dtype", "DTYPE", "the dtype of the other placeholders; default float32", TEXT, MEMBER(dtype),
      TEXT_COMMANDS},
-    {"shape", "N,M,...", "the shape of the outputs; default: what the arguments make it", TEXT, MEMBER(shape),
-     DEFINED_COMMANDS},
+    {"shape", "N,M,...",
+     "the shape of the outputs, with --raw that of the files; default: what the arguments make it", TEXT,
+     MEMBER(shape), DEFINED_COMMANDS},
+    {"shape", "N,M,...", "with --raw: the shape of the files", TEXT, MEMBER(shape), CLI_EVAL | CLI_SHOW},
     {"name", "NAME", "the kernel's name; default: kernel", TEXT, MEMBER(name), DEFINED_COMMANDS},
     {"preamble", "TEXT", "declarations in front of the kernel", TEXT, MEMBER(preamble), KERNEL_COMMANDS},
     {"order", "C|K", "the outputs' memory order: C, or K to keep the inputs'; default C", TEXT, MEMBER(order),

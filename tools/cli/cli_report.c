@@ -45,10 +45,10 @@ static void put_output(cli_json *json, const cli_call *call, int j, const char *
     cli_json_close(json, '}');
 }
 
-static void print_json(const cli_call *call, const cli_options *options, const cli_times *times,
+static void print_json(FILE *file, const cli_call *call, const cli_options *options, const cli_times *times,
                        const char *target, char *const *values, const char *explanation)
 {
-    cli_json json = {stdout, false};
+    cli_json json = {file, false};
     cli_json_open(&json, NULL, '{');
     cli_json_text(&json, "target", target);
     cli_json_text(&json, "origin", origin_name(times->info.origin));
@@ -61,24 +61,24 @@ static void print_json(const cli_call *call, const cli_options *options, const c
         put_output(&json, call, j, values[j]);
     cli_json_close(&json, ']');
     cli_json_close(&json, '}');
-    putchar('\n');
+    putc('\n', file);
 }
 
 /* ---- text ---- */
 
-static void print_output(const cli_call *call, int j, const char *values)
+static void print_output(FILE *file, const cli_call *call, int j, const char *values)
 {
     const kiln_array *array = call->out[j];
     const int64_t *shape = kiln_array_shape(array);
-    printf("  %s: %s [", call->file[j] ? call->file[j] : kiln_kernel_out_name(call->kernel, j),
-           kiln_dtype_name(kiln_array_dtype(array)));
+    fprintf(file, "  %s: %s [", call->file[j] ? call->file[j] : kiln_kernel_out_name(call->kernel, j),
+            kiln_dtype_name(kiln_array_dtype(array)));
     for (int axis = 0; axis < kiln_array_ndim(array); axis++)
-        printf("%s%lld", axis ? ", " : "", (long long)shape[axis]);
-    printf("]\n");
+        fprintf(file, "%s%lld", axis ? ", " : "", (long long)shape[axis]);
+    fprintf(file, "]\n");
     if (values)
-        printf("%s\n", values);
+        fprintf(file, "%s\n", values);
     if (values && kiln_array_size(array) > CLI_SCREENFUL)
-        printf("  (shown without its middle; -o FILE takes all of it)\n");
+        fprintf(file, "  (shown without its middle; -o FILE takes all of it)\n");
 }
 
 static bool ends_line(const char *text)
@@ -87,24 +87,25 @@ static bool ends_line(const char *text)
     return length == 0 || text[length - 1] == '\n';
 }
 
-static void print_text(const cli_call *call, const cli_options *options, const cli_times *times,
+static void print_text(FILE *file, const cli_call *call, const cli_options *options, const cli_times *times,
                        const char *target, char *const *values, const char *explanation)
 {
     const kiln_call_info *info = &times->info;
-    printf("target: %s\nkernel: %s, from %s, %zu bytes\n", target, kiln_kernel_name(call->kernel),
-           origin_name(info->origin), info->code_bytes);
-    printf("times in ms: read %.3f, define %.3f, call %.3f (generate %.3f, compile %.3f, cache %.3f, load "
-           "%.3f), "
-           "finish %.3f, write %.3f\n",
-           times->read_ms, times->define_ms, times->call_ms, info->generate_ms, info->compile_ms,
-           info->cache_ms, info->load_ms, times->finish_ms, times->write_ms);
+    fprintf(file, "target: %s\nkernel: %s, from %s, %zu bytes\n", target, kiln_kernel_name(call->kernel),
+            origin_name(info->origin), info->code_bytes);
+    fprintf(file,
+            "times in ms: read %.3f, define %.3f, call %.3f (generate %.3f, compile %.3f, cache %.3f, load "
+            "%.3f), "
+            "finish %.3f, write %.3f\n",
+            times->read_ms, times->define_ms, times->call_ms, info->generate_ms, info->compile_ms,
+            info->cache_ms, info->load_ms, times->finish_ms, times->write_ms);
     if (options->repeat)
-        printf("one of %d more calls: %.4f ms (median), %.4f ms (best)\n", options->repeat,
-               times->repeat_median_ms, times->repeat_best_ms);
+        fprintf(file, "one of %d more calls: %.4f ms (median), %.4f ms (best)\n", options->repeat,
+                times->repeat_median_ms, times->repeat_best_ms);
     if (explanation)
-        printf("%s%s", explanation, ends_line(explanation) ? "" : "\n");
+        fprintf(file, "%s%s", explanation, ends_line(explanation) ? "" : "\n");
     for (int j = 0; j < call->n_out; j++)
-        print_output(call, j, values[j]);
+        print_output(file, call, j, values[j]);
 }
 
 /* ---- both ---- */
@@ -121,18 +122,64 @@ static kiln_status show_values(char **values, const cli_call *call)
     return status;
 }
 
+static bool is_standard_output(const cli_call *call)
+{
+    for (int j = 0; j < call->n_out; j++)
+        if (call->file[j] && (strcmp(call->file[j], "-") == 0 || strncmp(call->file[j], "-:", 2) == 0))
+            return true;
+    return false;
+}
+
+static void print_values(FILE *file, const cli_call *call, char *const *values)
+{
+    for (int j = 0; j < call->n_out; j++)
+        if (values[j])
+            fprintf(file, "%s\n", values[j]);
+}
+
+/* Of a glob's files nothing is shown. */
+static void print_files(FILE *file, const cli_call *call, const cli_options *options, const cli_times *times,
+                        const char *target)
+{
+    cli_json json = {file, false};
+    if (!options->json) {
+        fprintf(file,
+                "target: %s\nkernel: %s, %d file%s, compiled %d time%s\n"
+                "times in ms: read %.3f, define %.3f, call %.3f, finish %.3f, write %.3f\n",
+                target, kiln_kernel_name(call->kernel), times->files, times->files == 1 ? "" : "s",
+                times->compiled, times->compiled == 1 ? "" : "s", times->read_ms, times->define_ms,
+                times->call_ms, times->finish_ms, times->write_ms);
+        return;
+    }
+    cli_json_open(&json, NULL, '{');
+    cli_json_text(&json, "target", target);
+    cli_json_integer(&json, "files", times->files);
+    cli_json_integer(&json, "compiled", times->compiled);
+    put_times(&json, options, times);
+    cli_json_close(&json, '}');
+    putc('\n', file);
+}
+
 kiln_status cli_report(const cli_call *call, const cli_options *options, const cli_times *times,
                        const char *explanation)
 {
     char target[16];
     kiln_device device;
+    FILE *file = is_standard_output(call) ? stderr : stdout;
     char **values = calloc((size_t)call->n_out + 1, sizeof *values);
     kiln_status status = values ? kiln_device_current(&device) : KILN_ERROR_MEMORY;
-    if (status == KILN_OK)
+    bool is_quiet = options->quiet && !options->json;
+    if (status == KILN_OK && times->files == 0)
         status = show_values(values, call);
     if (status == KILN_OK) {
         kiln_device_name(device, target, sizeof target);
-        (options->json ? print_json : print_text)(call, options, times, target, values, explanation);
+        if (is_quiet)
+            print_values(file, call, values);
+        else if (times->files > 0)
+            print_files(file, call, options, times, target);
+        else
+            (options->json ? print_json : print_text)(file, call, options, times, target, values,
+                                                      explanation);
     }
     for (int j = 0; values && j < call->n_out; j++)
         free(values[j]);

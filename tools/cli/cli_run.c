@@ -1,19 +1,20 @@
 /* cli_run.c - `kiln map`, `kiln reduce` and `kiln eval`: run a kernel over files and say what it took. */
 #include "cli.h"
+#include "cli_glob.h"
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* What the commands differ in. */
 typedef struct job {
     const char *name;
     kiln_status (*define)(cli_call *call, const cli_options *options);
-    bool shows;     /* results that no -o takes */
     bool has_names; /* in front of arguments and files */
 } job;
 
-static const job map_job = {"map", cli_call_define, false, false};
-static const job reduce_job = {"reduce", cli_call_define_reduction, true, false};
-static const job eval_job = {"eval", cli_call_define_expression, true, true};
+static const job map_job = {"map", cli_call_define, false};
+static const job reduce_job = {"reduce", cli_call_define_reduction, false};
+static const job eval_job = {"eval", cli_call_define_expression, true};
 
 /* Options of the call, and what they point to. */
 typedef struct call_options {
@@ -61,10 +62,11 @@ static kiln_status run_kernel(cli_call *call, const kiln_call_options *how, int 
 {
     double start = cli_now_ms();
     kiln_status status = call_once(call, how);
-    times->call_ms = cli_now_ms() - start;
+    double called = cli_now_ms();
     if (status == KILN_OK)
         status = kiln_device_synchronize(KILN_DEVICE_DEFAULT);
-    times->finish_ms = cli_now_ms() - start - times->call_ms;
+    times->call_ms += called - start;
+    times->finish_ms += cli_now_ms() - called;
     if (status == KILN_OK)
         status = kiln_kernel_last_call(&times->info);
     if (status == KILN_OK && repeat)
@@ -78,18 +80,21 @@ static kiln_status read_arguments(cli_call *call, const cli_options *options, cl
     kiln_status status = cli_call_read(call, options, KILN_DEVICE_DEFAULT, false);
     if (status == KILN_OK)
         status = cli_call_make_outputs(call, options, KILN_DEVICE_DEFAULT);
-    times->read_ms = cli_now_ms() - start;
+    times->read_ms += cli_now_ms() - start;
     return status;
 }
 
-static kiln_status save_outputs(const cli_call *call, cli_times *times)
+static kiln_status save_outputs(const cli_call *call, const cli_options *options, cli_times *times)
 {
     double start = cli_now_ms();
-    kiln_status status = KILN_OK;
-    for (int j = 0; j < call->n_out && status == KILN_OK; j++)
-        if (call->file[j])
-            status = kiln_array_save_npy(call->out[j], call->file[j]);
-    times->write_ms = cli_now_ms() - start;
+    cli_result *results = calloc((size_t)call->n_out + 1, sizeof *results);
+    kiln_status status = results ? KILN_OK : KILN_ERROR_MEMORY;
+    for (int j = 0; results && j < call->n_out; j++)
+        results[j] = (cli_result){kiln_kernel_out_name(call->kernel, j), call->out[j], call->file[j]};
+    if (status == KILN_OK)
+        status = cli_results_write(results, call->n_out, options);
+    free(results);
+    times->write_ms += cli_now_ms() - start;
     return status;
 }
 
@@ -112,6 +117,8 @@ static int read_call_options(call_options *out, const job *job, const cli_option
     if (order && strcmp(order, "C") != 0 && strcmp(order, "K") != 0)
         return cli_usage_error(job->name, "--order takes C or K, not '%s'", order);
     int code = cli_shape_check(job->name, options);
+    if (code == CLI_OK)
+        code = cli_formats_check(job->name, options);
     if (code == CLI_OK)
         code = cli_axes_read(out->axes, &out->options.n_axes, job->name, options);
     out->options.order = order && order[0] == 'K' ? KILN_ORDER_KEEP : KILN_ORDER_C;
@@ -152,16 +159,19 @@ static int place_file(const job *job, cli_call *call, const char *text)
     return CLI_OK;
 }
 
-/* A file for each output; where results are shown, for some, and those of texts for all or none. */
+/* A file for each output, or for none; those that have names take one or none each. */
 static int place_files(const job *job, cli_call *call, const cli_options *options)
 {
     int given = options->outputs.count, code = CLI_OK;
-    bool fits = given == call->n_out || (job->shows && given == 0) || (job->has_names && given < call->n_out);
+    bool fits = given == call->n_out || given == 0 || (job->has_names && given < call->n_out);
     if (!fits)
         return cli_usage_error(job->name, "the kernel has %d output%s, and -o was given %d time%s",
                                call->n_out, call->n_out == 1 ? "" : "s", given, given == 1 ? "" : "s");
     for (int k = 0; k < given && code == CLI_OK; k++)
         code = place_file(job, call, options->outputs.items[k]);
+    for (int j = 0; j < call->n_out && code == CLI_OK; j++)
+        if (call->file[j])
+            code = cli_result_check(job->name, call->file[j], options);
     return code;
 }
 
@@ -183,12 +193,77 @@ static kiln_status explain(char **out, const cli_call *call, const kiln_call_opt
                             : KILN_OK;
 }
 
+/* ---- one call, or one for each file ---- */
+
+static kiln_status run_once(cli_call *call, const kiln_call_options *how, const cli_options *options,
+                            cli_times *times)
+{
+    kiln_status status = read_arguments(call, options, times);
+    if (status == KILN_OK)
+        status = run_kernel(call, how, options->repeat, times);
+    if (status == KILN_OK)
+        status = save_outputs(call, options, times);
+    return status;
+}
+
+static void show_progress(const cli_options *options, int done, int count)
+{
+    enum { WIDTH = 30 };
+    int full = done * WIDTH / count;
+    if (options->quiet || !isatty(STDERR_FILENO))
+        return;
+    fprintf(stderr, "\r[%.*s%*s] %d of %d%s", full, "##############################", WIDTH - full, "", done,
+            count, done == count ? "\n" : "");
+}
+
+static kiln_status run_each(cli_glob *glob, cli_call *call, const kiln_call_options *how,
+                            const cli_options *options, cli_times *times)
+{
+    kiln_status status = KILN_OK;
+    for (int n = 0; n < glob->count && status == KILN_OK; n++) {
+        show_progress(options, n, glob->count);
+        status = cli_glob_turn(glob, call, n) ? run_once(call, how, options, times) : KILN_ERROR_MEMORY;
+        if (status != KILN_OK)
+            continue;
+        times->files++;
+        times->compiled += times->info.origin == KILN_ORIGIN_COMPILER;
+        cli_call_drop_arrays(call);
+    }
+    if (status == KILN_OK)
+        show_progress(options, glob->count, glob->count);
+    cli_glob_turn(glob, call, glob->count);
+    return status;
+}
+
+static int run_call(const job *job, cli_call *call, const kiln_call_options *how, const cli_options *options,
+                    cli_times *times)
+{
+    cli_glob glob = {.path = NULL};
+    char *explanation = NULL;
+    int code = cli_glob_find(&glob, job->name, call, options);
+    kiln_status status = code == CLI_OK ? select_target(options->target) : KILN_OK;
+    if (code != CLI_OK)
+        goto out;
+    if (status == KILN_OK)
+        status = cli_glob_is_any(&glob) ? run_each(&glob, call, how, options, times)
+                                        : run_once(call, how, options, times);
+    if (status == KILN_OK)
+        status = explain(&explanation, call, how, options);
+    if (status == KILN_OK)
+        status = cli_report(call, options, times, explanation);
+    if (status != KILN_OK)
+        code = cli_library_error(options);
+out:
+    cli_glob_free(&glob);
+    free(explanation);
+    return code;
+}
+
 static int run(const job *job, const cli_options *options)
 {
     cli_call call = CLI_CALL_INIT;
     cli_times times = {.info = KILN_CALL_INFO_INIT};
     call_options how;
-    char *explanation = NULL;
     int code = read_call_options(&how, job, options);
     if (code == CLI_OK)
         code = check_words(job, options);
@@ -197,27 +272,15 @@ static int run(const job *job, const cli_options *options)
     double start = cli_now_ms();
     kiln_status status = job->define(&call, options);
     times.define_ms = cli_now_ms() - start;
-    if (status == KILN_OK && (code = place_files(job, &call, options)) != CLI_OK)
-        goto out;
-    if (status == KILN_OK && (code = cli_numbers_check(&call, options)) != CLI_OK)
-        goto out;
-    if (status == KILN_OK)
-        status = select_target(options->target);
-    if (status == KILN_OK)
-        status = read_arguments(&call, options, &times);
-    if (status == KILN_OK)
-        status = run_kernel(&call, &how.options, options->repeat, &times);
-    if (status == KILN_OK)
-        status = save_outputs(&call, &times);
-    if (status == KILN_OK)
-        status = explain(&explanation, &call, &how.options, options);
-    if (status == KILN_OK)
-        status = cli_report(&call, options, &times, explanation);
     if (status != KILN_OK)
         code = cli_library_error(options);
-out:
+    if (code == CLI_OK)
+        code = place_files(job, &call, options);
+    if (code == CLI_OK)
+        code = cli_numbers_check(&call, options);
+    if (code == CLI_OK)
+        code = run_call(job, &call, &how.options, options, &times);
     cli_call_free(&call);
-    free(explanation);
     return code;
 }
 
