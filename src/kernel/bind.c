@@ -1,5 +1,6 @@
 #include "kernel/kernel.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
@@ -238,6 +239,30 @@ static kiln_status bind_rest(kn_binding *b, const kiln_arg *in, const letters *l
     return KILN_OK;
 }
 
+int64_t kn_bytes_after(const kiln_array *a, const kiln_array *before)
+{
+    if (!before || a->ndim != before->ndim || a->dtype != before->dtype || a->data == before->data ||
+        memcmp(a->shape, before->shape, 2 * (size_t)a->ndim * sizeof *a->shape) != 0)
+        return 0; /* the strides stand behind the shape */
+    int64_t apart = (char *)a->data - (char *)before->data, reach = 0;
+    for (int axis = 0; axis < a->ndim; ++axis)
+        reach += llabs(a->strides[axis]) * (a->shape[axis] - 1);
+    return llabs(apart) <= reach ? apart : 0;
+}
+
+/* Inputs among themselves, and outputs. */
+static void bind_distances(kn_binding *b)
+{
+    const kiln_array *before = NULL;
+    for (int k = 0; k < b->program->n_in + b->program->n_out; ++k) {
+        before = k == b->program->n_in ? NULL : before;
+        if (!b->array[k])
+            continue;
+        b->after[k] = kn_bytes_after(b->array[k], before);
+        before = b->array[k];
+    }
+}
+
 kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const *out, int n_out,
                     const kiln_arg *in, int n_in)
 {
@@ -252,6 +277,7 @@ kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const 
         return status;
     bind_letters_from_scalars(b, in, &l);
     status = bind_rest(b, in, &l);
+    bind_distances(b);
     b->n_arrays = kn_operands_settle(b->operand, program->n_in + program->n_out);
     return status;
 }

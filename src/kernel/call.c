@@ -82,17 +82,20 @@ static void put_word(call_key *key, int64_t word)
     put_words(key, word, NULL, 0);
 }
 
-static void put_array(call_key *key, call *c, const kiln_array *a)
+/* `before`: the array before it, or NULL. */
+static void put_array(call_key *key, call *c, const kiln_array *a, const kiln_array *before)
 {
     kn_device *device = a->storage ? a->storage->device : NULL;
-    int64_t alignment = (int64_t)((uintptr_t)a->data % KEY_ALIGNMENT);
+    int64_t alignment = (int64_t)((uintptr_t)a->data % KEY_ALIGNMENT), after = kn_bytes_after(a, before);
     if (!c->device)
         c->device = device;
     c->is_doubtful |= !device || device != c->device;
     put_words(key,
               KILN_ARG_ARRAY | (int64_t)a->dtype << 8 | (int64_t)a->ndim << 16 | alignment << 32 |
-                  (int64_t)a->is_read_only << 48,
+                  (int64_t)a->is_read_only << 48 | (int64_t)(after != 0) << 49,
               a->shape, 2 * (size_t)a->ndim); /* the strides stand behind the shape */
+    if (after != 0)
+        put_word(key, after);
 }
 
 /* What of an argument by value its plan depends on, beside its kind: 32 bits. What no plan can be made of is
@@ -119,10 +122,10 @@ static uint32_t detail_of(call *c, const kiln_arg *arg)
     }
 }
 
-static void put_argument(call_key *key, call *c, const kiln_arg *arg)
+static void put_argument(call_key *key, call *c, const kiln_arg *arg, const kiln_array *before)
 {
     if (arg->kind == KILN_ARG_ARRAY && arg->value.array)
-        put_array(key, c, arg->value.array);
+        put_array(key, c, arg->value.array, before);
     else
         put_word(key, (int64_t)((uint64_t)detail_of(c, arg) << 32 | (uint32_t)arg->kind));
 }
@@ -131,17 +134,23 @@ static void put_argument(call_key *key, call *c, const kiln_arg *arg)
  * place in the key: calls with arrays of several are not remembered. */
 static void make_key(call_key *key, call *c, int n_in, int n_out)
 {
+    const kiln_array *before = NULL;
     key->words = 0;
     key->hash = 0;
     key->is_full = false;
     for (int j = 0; j < n_out; ++j) {
         if (c->out[j])
-            put_array(key, c, c->out[j]);
+            put_array(key, c, c->out[j], before);
         else
             put_word(key, 0);
+        before = c->out[j] ? c->out[j] : before;
     }
-    for (int k = 0; k < n_in; ++k)
-        put_argument(key, c, &c->in[k]);
+    before = NULL;
+    for (int k = 0; k < n_in; ++k) {
+        put_argument(key, c, &c->in[k], before);
+        if (c->in[k].kind == KILN_ARG_ARRAY && c->in[k].value.array)
+            before = c->in[k].value.array;
+    }
 }
 
 static void finish_key(call_key *key, const call *c)

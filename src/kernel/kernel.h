@@ -52,7 +52,10 @@ typedef struct kn_binding {
     kn_operand operand[KN_MAX_PARAMS];
     int n_arrays;                     /* operands of the space */
     kiln_array *array[KN_MAX_PARAMS]; /* NULL: by value, or an output to be allocated */
-    kn_device *device;                /* where it runs; NULL where no array says so */
+    /* Bytes from the array before it, an input before an input and an output before an output, where
+     * kn_bytes_after tells; else 0. */
+    int64_t after[KN_MAX_PARAMS];
+    kn_device *device; /* where it runs; NULL where no array says so */
     kn_once_table *kept;              /* the kernel's, for kn_call_plan_create; kn_bind sets NULL */
 } kn_binding;
 
@@ -60,6 +63,11 @@ typedef struct kn_binding {
  * are allocated. */
 kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const *out, int n_out,
                     const kiln_arg *in, int n_in);
+
+/* Bytes from one array's first element to another's where both have the same dtype, shape and strides and begin
+ * within each other's memory: views of one array, shifted. Else 0, and where `before` is NULL. What a plan knows
+ * of addresses beside their alignment: it is part of a call's key. */
+int64_t kn_bytes_after(const kiln_array *a, const kiln_array *before);
 
 /* Whether a KILN_ARG_STRUCT may be read at all. Remembered calls ask too: neither is told by their key. */
 static inline bool kn_struct_is_sound(const kiln_arg *arg)

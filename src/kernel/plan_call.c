@@ -281,12 +281,16 @@ static kiln_status gather_all(views *v, const kn_binding *b, kn_resolved *r)
 static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, int block)
 {
     kn_access access[KN_MAX_PARAMS];
+    bool is_operand = false; /* the array before this one is one of the space */
     kn_spec_access(access, &r->spec);
     for (int k = 0; k < b->program->n_in + b->program->n_out; ++k) {
         int o = b->operand[k].array;
-        if (o >= 0)
+        if (o >= 0) {
             access[o].address =
                 (b->array[k] ? (uintptr_t)b->array[k]->data : 0) + (uintptr_t)r->space.offset[o];
+            r->space.after[o] = is_operand ? b->after[k] : 0;
+        }
+        is_operand = b->array[k] ? o >= 0 : is_operand;
     }
     return kn_schedule_choose(&r->spec.schedule, &r->figures, r->spec.program, &r->space, access, b->n_arrays,
                               &r->spec.target, block);

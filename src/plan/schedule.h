@@ -18,7 +18,9 @@ enum {
     KN_STAGED = 't', /* tile, windows: through shared memory; pixels: all channels one behind the other */
     KN_STILL = 's'   /* steps: as 'v', once for all of them; rows, pixels: one element repeated */
 };
-#define KN_ACCESS_LETTERS "dvgts"
+/* From it on 25 letters, of shifted inputs: plan/kind_shifted.h. */
+enum { KN_SHIFTED_LETTER = 'A' };
+#define KN_ACCESS_LETTERS "dvgtsABCDEFGHIJKLMNOPQRSTUVWXY"
 
 /* Small on purpose: each distinct value is one more binary. */
 typedef struct kn_schedule {

@@ -232,6 +232,7 @@ void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduc
     out->indices = indices;
     out->n_operands = x.operands;
     memset(out->offset, 0, (size_t)x.operands * sizeof *out->offset);
+    memset(out->after, 0, (size_t)x.operands * sizeof *out->after);
     if (out->size > 0) {
         face_forward(&x, out->offset);
         sort_axes(&x, 0, x.kept);

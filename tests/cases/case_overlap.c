@@ -172,6 +172,74 @@ static void remembered(void)
     kiln_kernel_free(kernel);
 }
 
+static void three_weighed(const element *e)
+{
+    set_out(e, 0, in_number(e, 0).re + in_number(e, 1).re * 16 + in_number(e, 2).re * 256);
+}
+
+/* Inputs that are one array, so many elements behind the first: their distances are all that tells these calls apart. */
+static void one_array(kiln_kernel *kernel, const char *second, const char *third, const char *z)
+{
+    stage *s = stage_over(kernel, 7);
+    stage_in(s, KILN_FLOAT32, "39,64", "/0 +1024", FILL_SMALL);
+    stage_fill_around(s, 0, FILL_SMALL);
+    stage_in_shared(s, 0, KILN_FLOAT32, "39,64", second);
+    stage_in_shared(s, 0, KILN_FLOAT32, "39,64", third);
+    stage_out(s, KILN_FLOAT32, "39,64", z);
+    stage_check(s, three_weighed, NULL);
+    stage_free(s);
+}
+
+static void shifted_inputs(void)
+{
+    kiln_kernel *kernel = NULL;
+    if (!succeeded(kiln_elementwise_create(&kernel, "T a, T b, T c", "T z", "z = a + b * (T)16 + c * (T)256",
+                                           "case_kernel", NULL),
+                   "kiln_elementwise_create"))
+        return;
+    for (int twice = 0; twice < 2; ++twice) {
+        one_array(kernel, "/0 @-128", "/0 @-256", "C");
+        one_array(kernel, "/0 @-256", "/0 @-128", "C");
+        one_array(kernel, "/0 @-128", "/0 @-384", "C");
+        one_array(kernel, "/0 @-1024", "/0 @-128", "C");
+        one_array(kernel, "/0 @-1", "/0 @-129", "C");
+        one_array(kernel, "/0 @1", "/0 @-1", "C");
+        one_array(kernel, "/0 @-16", "/0 @-32", "C");
+    }
+    kiln_kernel_free(kernel);
+}
+
+static void turned_pair(const element *e)
+{
+    double x = in_number(e, 0).re, y = in_number(e, 1).re, c = in_number(e, 2).re;
+    set_out(e, 0, x * c - y);
+    set_out(e, 1, x + y * c);
+}
+
+/* Results in each other's gaps; in the other order, and with a gap of their own, they are no pairs. */
+static void woven_results(void)
+{
+    static const char *const second[] = {"/1 @1", "/1 @-1", "/1 @3"};
+    kiln_kernel *kernel = NULL;
+    if (!succeeded(kiln_elementwise_create(&kernel, "T x, T y, T c", "T u, T v",
+                                           "u = x * c - y; v = x + y * c", "case_kernel", NULL),
+                   "kiln_elementwise_create"))
+        return;
+    for (int in = 0; in < 3; ++in)
+        for (int out = 0; out < 2; ++out) {
+            stage *s = stage_over(kernel, 7);
+            stage_in(s, KILN_FLOAT32, "7,32", "/1", FILL_SMALL);
+            stage_fill_around(s, 0, FILL_SMALL);
+            stage_in_shared(s, 0, KILN_FLOAT32, "7,32", second[in]);
+            stage_in(s, KILN_FLOAT32, "32", "C", FILL_SMALL);
+            stage_out(s, KILN_FLOAT32, "7,32", "/1");
+            stage_out_shared(s, 3, KILN_FLOAT32, "7,32", second[out]);
+            stage_check(s, turned_pair, NULL);
+            stage_free(s);
+        }
+    kiln_kernel_free(kernel);
+}
+
 static void stride_zero_outputs(void)
 {
     stage *s = STAGE("float32 x", "float32 z", "z = x * 2 + 1");
@@ -193,6 +261,8 @@ const test_case overlap_cases[] = {
     {"conditional_store", conditional_store, 0},
     {"two_outputs", two_outputs, 0},
     {"remembered", remembered, 0},
+    {"shifted_inputs", shifted_inputs, 0},
+    {"woven_results", woven_results, 0},
     {"stride_zero_outputs", stride_zero_outputs, 0},
     {NULL, NULL, 0},
 };

@@ -171,6 +171,15 @@ int stage_place(stage *s, bool is_output, kiln_dtype dtype, int ndim, const int6
     return s->n_operands++;
 }
 
+void stage_fill_around(stage *s, int operand, fill how)
+{
+    const struct operand *o = &s->operand[operand];
+    buffer *b = &s->buffer[o->buffer];
+    size_t item = kiln_dtype_size(o->dtype);
+    for (size_t at = (size_t)o->at % item; at + item <= b->size; at += item)
+        element_fill(b->before + at, o->dtype, how, (int64_t)at, &s->dice);
+}
+
 static int place_text(stage *s, bool is_output, kiln_dtype dtype, const char *shape_text,
                       const char *layout_text, fill how, int owner)
 {

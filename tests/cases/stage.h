@@ -24,6 +24,7 @@ typedef struct layout {
     int step[KILN_MAX_NDIM];  /* at least 1 */
     bool reversed[KILN_MAX_NDIM], broadcast[KILN_MAX_NDIM];
     int64_t shift; /* elements in front of the lowest one */
+    int64_t pad;   /* elements behind each run along the innermost axis */
     int64_t at;    /* shared buffers: elements from the owner's first one */
 } layout;
 /* C order, nothing else. */
@@ -68,6 +69,8 @@ int stage_out_shared(stage *s, int owner, kiln_dtype dtype, const char *shape, c
 /* The general form. layout NULL: allocated by the call; owner -1: a buffer of its own. */
 int stage_place(stage *s, bool is_output, kiln_dtype dtype, int ndim, const int64_t *shape, const layout *l,
                 fill how, int owner);
+/* Fills the whole buffer of the operand, so that others may lie in it beside. */
+void stage_fill_around(stage *s, int operand, fill how);
 /* A raw operand: in and out of the expectation are its first element, and the functions below find the others. */
 int stage_raw(stage *s, bool is_output, kiln_dtype dtype, const char *shape, const char *layout_text,
               fill how);

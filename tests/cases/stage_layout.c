@@ -70,7 +70,7 @@ void layout_strides(const layout *l, int ndim, const int64_t *shape, int64_t ite
         int64_t step = run * l->step[a];
         strides[a] = l->broadcast[a] ? 0 : l->reversed[a] ? -step : step;
         if (!l->broadcast[a])
-            run = step * (shape[a] > 1 ? shape[a] : 1);
+            run = step * (shape[a] > 1 ? shape[a] : 1) + (k == ndim - 1 ? l->pad * item_size : 0);
     }
 }
 

@@ -49,6 +49,8 @@ static const struct {
     {"named", "T size, T axis, T first", "T at, T rank, uint8 start",
      "at = size + axis; rank = first; start = size == axis;", ALL},
     {"indexed", "T x", "T z, int64 row", "z = x; row = _ind.get()[0];", ALL},
+    {"points", "T a, T b, T c, T d", "T z", "z = a + b - c + d", ALL},
+    {"pair", "T x, T y, T c", "T u, T v", "u = x * c; v = y + c", ALL},
 };
 
 /* Layouts of the arrays of a call; the schedules are those that the library chooses for them. */
@@ -66,17 +68,21 @@ enum {
     APART,       /* inputs have three channels innermost, results are planes */
     APART_ODD,   /* the same, planes of odd lengths */
     TOGETHER,    /* the other way round */
+    WOVEN,       /* arrays of two elements each: inputs and results fill one with their neighbours */
+    SHIFTED,     /* inputs that are one array, shifted by rows and elements */
     LAYOUTS
 };
 static const char *const layout_names[LAYOUTS] = {
-    "contiguous", "misaligned",  "row",       "column", "stepped",   "transposed", "odd turned",
-    "reversed",   "out stepped", "many axes", "apart",  "apart odd", "together"};
+    "contiguous",  "misaligned", "row",   "column",    "stepped",  "transposed", "odd turned", "reversed",
+    "out stepped", "many axes",  "apart", "apart odd", "together", "woven",      "shifted"};
 static const int64_t plane[] = {96, 64, 128}, odd[] = {97, 65, 129}, many[] = {2, 2, 2, 2, 2, 2, 2, 2, 4},
                      narrow[] = {3, 4096}, odd_narrow[] = {3, 4097}, pixels[] = {4096, 3};
 
 static const int64_t *shape_of(int layout, int *ndim)
 {
-    *ndim = layout == MANY_AXES ? (int)COUNT(many) : layout >= APART ? 2 : (int)COUNT(plane);
+    *ndim = layout == MANY_AXES                     ? (int)COUNT(many)
+            : layout >= APART && layout <= TOGETHER ? 2
+                                                    : (int)COUNT(plane);
     return layout == MANY_AXES    ? many
            : layout == ODD_TURNED ? odd
            : layout == APART      ? narrow
@@ -110,7 +116,8 @@ static kn_operand bind(const kn_param *param, kiln_dtype dtype)
     return operand;
 }
 
-static int failures, windows, narrow_ones; /* windows, narrow_ones: that were compiled */
+static int failures, windows, narrow_ones,
+    joined; /* of these kinds that were compiled; joined: woven, shifted */
 
 static void report(const kn_spec *spec, kiln_dtype dtype, int layout, const char *message, const char *log,
                    const char *source)
@@ -129,6 +136,7 @@ static void report(const kn_spec *spec, kiln_dtype dtype, int layout, const char
 typedef struct view_list {
     kn_view view[KN_MAX_PARAMS];
     kn_access access[KN_MAX_PARAMS];
+    kiln_dtype dtype[KN_MAX_PARAMS];
     int64_t shape[KN_MAX_PARAMS][KILN_MAX_NDIM], strides[KN_MAX_PARAMS][KILN_MAX_NDIM];
     int count;
 } view_list;
@@ -145,8 +153,15 @@ static void bend(view_list *v, int layout, int which, bool is_last_input, int64_
              (layout == MANY_AXES && which == 0))
         for (int a = 0; a <= last; a++)
             strides[a] *= 2 + (layout == MANY_AXES ? a % 2 : 0);
-    else if (((layout == TRANSPOSED || layout == ODD_TURNED) && which == 0) || (layout >= APART && is_input))
+    else if (((layout == TRANSPOSED || layout == ODD_TURNED) && which == 0) ||
+             (layout >= APART && layout <= TOGETHER && is_input))
         kn_shape_f_strides(last + 1, shape, item, strides);
+    else if (layout == WOVEN)
+        for (int a = 0; a <= last; a++)
+            strides[a] *= 2;
+    else if (layout == SHIFTED && is_input)
+        for (int a = last - 1; a >= 0; a--)
+            strides[a] = (shape[a + 1] + 2) * strides[a + 1];
     else if (layout == REVERSED && which == 0)
         strides[last] = -strides[last];
     else if ((layout == ROW || layout == COLUMN) && is_input && is_last_input)
@@ -164,6 +179,7 @@ static void add_view(view_list *v, int layout, int which, bool is_last_input, ki
     kn_shape_c_strides(ndim, v->shape[o], item, v->strides[o]);
     v->view[o] = (kn_view){v->shape[o], v->strides[o], ndim, which < 0};
     v->access[o] = (kn_access){(int)item, 4096, which < 0};
+    v->dtype[o] = dtype;
     bend(v, layout, which, is_last_input, item);
     v->count++;
 }
@@ -174,6 +190,15 @@ static int last_array_input(const kn_spec *spec)
     for (int k = 0; k < spec->program->n_in; k++)
         last = spec->operand[k].pass == KN_PASS_ARRAY ? k : last;
     return last;
+}
+
+/* From the operand before it: of one dtype, as views of one array are. */
+static int64_t distance(const view_list *v, int layout, int o)
+{
+    int64_t item = v->access[o].item_size, row = v->strides[o][v->view[o].ndim - 2];
+    if (v->access[o].is_output != v->access[o - 1].is_output || v->dtype[o] != v->dtype[o - 1])
+        return 0;
+    return layout == WOVEN ? item : layout != SHIFTED ? 0 : o % 2 ? row : item - row * (o / 2);
 }
 
 static void choose_schedule(kn_spec *spec, int layout)
@@ -191,6 +216,8 @@ static void choose_schedule(kn_spec *spec, int layout)
     kn_space_make(&space, ndim, extents, 0, v.view, v.count, (p->uses & KN_USES_INDEX) != 0);
     for (int o = 0; o < v.count; o++)
         v.access[o].address += (uintptr_t)space.offset[o];
+    for (int o = 1; o < v.count; o++)
+        space.after[o] = distance(&v, layout, o);
     kn_schedule_choose(&spec->schedule, &figures, NULL, &space, v.access, v.count, &spec->target, 0);
 }
 
@@ -290,6 +317,7 @@ static int compile_all(const kn_target *target, int turn, int turns)
                     compiled++;
                     windows += spec.schedule.kind == &kn_kind_windows;
                     narrow_ones += spec.schedule.kind == &kn_kind_pixels;
+                    joined += spec.schedule.kind == &kn_kind_woven || spec.schedule.kind == &kn_kind_shifted;
                 }
             }
         kn_map_free(specs, NULL);
@@ -312,12 +340,12 @@ static void cuda_specialisations(void **state)
         assert_int_equal(kn_target_parse(&target, architectures[a]), KILN_OK);
         n += compile_all(&target, kn_os_env("KILN_TEST_ALL") ? -1 : a, turns);
     }
-    print_message("%d cubins, %d of narrow axes, in %.1f s\n", n, narrow_ones,
+    print_message("%d cubins, %d of narrow axes, %d woven or shifted, in %.1f s\n", n, narrow_ones, joined,
                   (kn_os_now_ms() - start) / 1e3);
     assert_int_equal(failures, 0);
     assert_true(n > 200);
     assert_true(windows >= 12 * turns);
-    assert_true(narrow_ones >= 40);
+    assert_true(narrow_ones >= 40 && joined >= 12);
 }
 
 static void host_specialisations(void **state)

@@ -52,6 +52,17 @@ static void exchanged(const element *e)
     memcpy(e->out[1], e->in[0], kiln_dtype_size(e->in_dtype[0]));
 }
 
+static void turned_pair(const element *e)
+{
+    set_real(e, 0, in_real(e, 0) * in_real(e, 2) - in_real(e, 1) * in_real(e, 3));
+    set_real(e, 1, in_real(e, 0) * in_real(e, 3) + in_real(e, 1) * in_real(e, 2));
+}
+
+static void five_points(const element *e)
+{
+    set_real(e, 0, in_real(e, 0) + in_real(e, 1) * 2 - in_real(e, 2) + in_real(e, 3) - in_real(e, 4) * 2);
+}
+
 static void summed(const element *e)
 {
     set_real(e, 0, in_real(e, 0) + in_real(e, 1) * 2 + in_real(e, 2));
@@ -128,7 +139,7 @@ static void looped(const element *e)
         set_real(e, 0, sum);
 }
 
-enum { MAX_IN = 4, MAX_OUT = 3, MAX_TUPLES = 5 };
+enum { MAX_IN = 5, MAX_OUT = 3, MAX_TUPLES = 5 };
 #define F32 KILN_FLOAT32
 #define F64 KILN_FLOAT64
 #define F16 KILN_FLOAT16
@@ -182,6 +193,30 @@ static const kernel_text kernels[] = {
      false,
      true,
      {{F32, F32, F32, F32}, {F32, U8, U8, F32}, {C64, F32, F32, C64}}},
+    {"turned_pair",
+     "T x, T y, T c, T s",
+     "T u, T v",
+     "u = x * c - y * s;\nv = x * s + y * c",
+     turned_pair,
+     4,
+     2,
+     false,
+     false,
+     {{F32, F32, F32, F32, F32, F32}, {I16, I16, I16, I16, I16, I16}, {F64, F64, F64, F64, F64, F64}}},
+    {"five_points",
+     "A a, A b, A c, A d, B e",
+     "A z",
+     "z = a + b * 2 - c + d - e * 2",
+     five_points,
+     5,
+     1,
+     false,
+     false,
+     {{F32, F32, F32, F32, F32, F32},
+      {I16, I16, I16, I16, I16, I16},
+      {F64, F64, F64, F64, F64, F64},
+      {F32, F32, F32, F32, I16, F32},
+      {I8, I8, I8, I8, I8, I8}}},
     {"summed",
      "A x, B y, C w",
      "D z",
@@ -191,7 +226,7 @@ static const kernel_text kernels[] = {
      1,
      false,
      false,
-     {{F32, F32, F32, F32}, {U8, F32, I16, F64}, {F16, F32, B16, F16}}},
+     {{F32, F32, F32, F32}, {U8, F32, I16, F64}, {F16, F32, B16, F16}, {U8, U8, U8, I16}}},
     {"stored_where_positive",
      "A x, T y",
      "T z",
@@ -338,7 +373,8 @@ static void set_call(void)
 /* Grids of one direction, and no assembly but what emulated_cuda.h knows. */
 static bool can_emulate(const char *line)
 {
-    return strstr(line, " schedule=\"pixels\"") != NULL;
+    return strstr(line, " schedule=\"pixels\"") || strstr(line, " schedule=\"woven\"") ||
+           strstr(line, " schedule=\"shifted\"");
 }
 #else
 enum { is_emulated = 0 };
@@ -405,11 +441,82 @@ static int share_with(const kernel_text *k, const kiln_dtype *dtype, const place
     return -1;
 }
 
+/* Operand `k` as one of the array of the operand before it (or of `owner`), where dtypes allow and dice say so. */
+typedef struct beside {
+    int owner;     /* operand; -1: none yet */
+    int64_t pitch; /* elements from row to row of the array */
+    int64_t plane; /* and from plane to plane */
+    layout layout; /* of the owner */
+    kiln_dtype dtype;
+} beside;
+
+enum { ROOM_ROWS = 3, ROOM_COLUMNS = 8 }; /* in front of a shifted array */
+
+/* The first of those that are one array. */
+static void begin_array(beside *b, const scenery *s, place *p, dice *d)
+{
+    int last = s->ndim - 1;
+    p->ndim = s->ndim;
+    memcpy(p->shape, s->shape, sizeof p->shape);
+    layout_plain(&p->layout, p->ndim);
+    p->layout.shift = dice_one_in(d, 4) ? dice_between(d, 1, 17) : 0;
+    if (s->style == STYLE_WOVEN) {
+        p->layout.step[last] = 2;
+    } else {
+        p->layout.pad = dice_one_in(d, 4) ? 0 : dice_between(d, 1, 4);
+        b->pitch = p->shape[last] + p->layout.pad;
+        b->plane = b->pitch * (s->ndim > 2 ? s->shape[last - 1] : 1);
+        p->layout.shift += ROOM_ROWS * b->pitch + b->plane + ROOM_COLUMNS;
+    }
+    b->layout = p->layout;
+}
+
+static void go_on_in_array(const beside *b, const scenery *s, place *p, dice *d)
+{
+    p->ndim = s->ndim;
+    memcpy(p->shape, s->shape, sizeof p->shape);
+    p->layout = b->layout;
+    if (s->style == STYLE_WOVEN)
+        p->layout.at = dice_one_in(d, 8) ? -1 : 1;
+    else
+        p->layout.at = -(dice_between(d, 0, 2) * b->pitch + dice_between(d, -1, 2) +
+                         (s->ndim > 2 && dice_one_in(d, 4) ? b->plane : 0));
+}
+
+/* Places the operand in such an array, or says that it does not. */
+static bool place_beside(stage *s, beside *b, bool is_output, kiln_dtype dtype, const scenery *around,
+                         dice *d)
+{
+    bool may =
+        (around->style == STYLE_WOVEN || (around->style == STYLE_SHIFTED && !is_output)) && around->ndim > 0;
+    place p;
+    memset(&p, 0, sizeof p);
+    if (!may || dice_one_in(d, 10) || (b->owner >= 0 && b->dtype != dtype))
+        return false;
+    if (b->owner < 0) {
+        begin_array(b, around, &p, d);
+        b->dtype = dtype;
+        b->owner = stage_place(s, is_output, dtype, p.ndim, p.shape, &p.layout, FILL_SMALL, -1);
+        stage_fill_around(s, b->owner, FILL_SMALL);
+        return true;
+    }
+    go_on_in_array(b, around, &p, d);
+    stage_place(s, is_output, dtype, p.ndim, p.shape, &p.layout, FILL_SMALL, b->owner);
+    if (around->style == STYLE_WOVEN)
+        b->owner = -1;
+    return true;
+}
+
 static void place_operands(stage *s, const kernel_text *k, const kiln_dtype *dtype, const scenery *around,
                            dice *d, kiln_call_options *options)
 {
     place in[MAX_IN], out;
+    beside inputs = {.owner = -1}, outputs = {.owner = -1};
+    memset(in, 0, sizeof in);
     for (int i = 0; i < k->n_in; ++i) {
+        bool is_scalar = k->last_is_scalar && i == k->n_in - 1;
+        if (!is_scalar && dtype[i] != KILN_BOOL && place_beside(s, &inputs, false, dtype[i], around, d))
+            continue;
         random_place(&in[i], around, false, d);
         if (k->last_is_scalar && i == k->n_in - 1) {
             int value = (int)dice_between(d, 1, 4);
@@ -420,6 +527,9 @@ static void place_operands(stage *s, const kernel_text *k, const kiln_dtype *dty
         }
     }
     for (int j = 0; j < k->n_out; ++j) {
+        if (k->n_out == 2 && dtype[k->n_in] == dtype[k->n_in + 1] &&
+            place_beside(s, &outputs, true, dtype[k->n_in + j], around, d))
+            continue;
         random_place(&out, around, true, d);
         if (k->may_allocate && dice_one_in(d, 6) && !is_emulated) {
             stage_place(s, true, dtype[k->n_in + j], 0, NULL, NULL, FILL_SMALL, -1);
@@ -453,18 +563,30 @@ static bool count_schedules(fuzz *f, stage *s)
     return can_run;
 }
 
+/* Some styles are of use to kernels of several operands alone. */
+static const kernel_text *random_kernel(style how, dice *d)
+{
+    for (;;) {
+        const kernel_text *k = &kernels[dice_between(d, 0, KERNELS - 1)];
+        bool fits =
+            how == STYLE_SHIFTED ? k->n_in >= 3 : how != STYLE_WOVEN || (k->n_in >= 2 && k->n_out == 2);
+        if (fits)
+            return k;
+    }
+}
+
 static void run_one(fuzz *f, int64_t index)
 {
     dice d = {f->seed * UINT64_C(0x100000001b3) + (uint64_t)index};
     dice_bits(&d);
-    const kernel_text *k = &kernels[dice_between(&d, 0, KERNELS - 1)];
+    style how = f->style >= 0 ? (style)f->style : (style)dice_between(&d, 0, STYLE_COUNT - 1);
+    const kernel_text *k = random_kernel(how, &d);
     int tuples = 0;
     while (tuples < MAX_TUPLES && k->tuple[tuples][0])
         ++tuples;
     const kiln_dtype *dtype = k->tuple[dice_between(&d, 0, tuples - 1)];
     scenery around;
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
-    style how = f->style >= 0 ? (style)f->style : (style)dice_between(&d, 0, STYLE_COUNT - 1);
     random_scenery(&around, how, &d, random_limit(how, &d));
     trouble_clear();
     stage *s = stage_over(f->kernel[k - kernels], dice_bits(&d));
@@ -492,8 +614,9 @@ typedef struct expected_schedule {
     int per_thousand;
 } expected_schedule;
 static const expected_schedule host_schedules[] = {{"flat", 5}, {"strided", 5}, {NULL, 0}};
-static const expected_schedule cuda_schedules[] = {{"flat", 5},  {"rows", 5},    {"strided", 5}, {"tile", 5},
-                                                   {"steps", 1}, {"windows", 5}, {"pixels", 50}, {NULL, 0}};
+static const expected_schedule cuda_schedules[] = {
+    {"flat", 5},    {"rows", 5},    {"strided", 5}, {"tile", 5},    {"steps", 1},
+    {"windows", 2}, {"pixels", 50}, {"woven", 2},   {"shifted", 2}, {NULL, 0}};
 
 static bool met_each(const tally *t, const expected_schedule *expected, int64_t count)
 {

@@ -71,12 +71,26 @@ static void narrow_scenery(scenery *s, dice *d, int64_t limit)
     s->pixels_in = dice_one_in(d, 2);
 }
 
+/* One to three axes, rather often rows of whole vectors. */
+static void long_rows(scenery *s, dice *d, int64_t limit)
+{
+    s->ndim = (int)dice_between(d, s->style == STYLE_SHIFTED ? 2 : 1, 3);
+    for (int a = 0; a + 1 < s->ndim; ++a)
+        s->shape[a] = dice_between(d, 1, s->ndim == 3 ? 6 : 40);
+    int64_t most = limit / 200 > 300 ? 300 : limit / 200 > 8 ? limit / 200 : 8;
+    s->shape[s->ndim - 1] = dice_between(d, 1, most) * (dice_one_in(d, 6) ? 1 : dice_one_in(d, 3) ? 4 : 16);
+}
+
 void random_scenery(scenery *s, style how, dice *d, int64_t limit)
 {
     memset(s, 0, sizeof *s);
     s->style = how;
     if (how == STYLE_NARROW) {
         narrow_scenery(s, d, limit);
+        return;
+    }
+    if (how == STYLE_WOVEN || how == STYLE_SHIFTED) {
+        long_rows(s, d, limit);
         return;
     }
     s->ndim = (int)(dice_one_in(d, 3) ? dice_between(d, 0, MAX_AXES) : dice_between(d, 1, 4));
@@ -198,6 +212,13 @@ void random_place(place *p, const scenery *s, bool is_output, dice *d)
     if (s->style == STYLE_NARROW) {
         layout_plain(&p->layout, p->ndim);
         narrow_place(p, s, is_output, d);
+        return;
+    }
+    if (s->style == STYLE_WOVEN || s->style == STYLE_SHIFTED) {
+        layout_plain(&p->layout, p->ndim);
+        if (!is_output && dice_one_in(d, 2))
+            keep_few_axes(p, d);
+        p->layout.shift = dice_one_in(d, 6) ? dice_between(d, 1, 17) : 0;
         return;
     }
     if (!is_output)

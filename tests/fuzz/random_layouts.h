@@ -14,6 +14,8 @@ typedef enum style {
     STYLE_OUTER,   /* inputs with an axis or two of their own: results are far larger */
     STYLE_WILD,    /* anything */
     STYLE_NARROW, /* an axis of 2 to 16 elements, innermost in some operands; others run along a longer one */
+    STYLE_WOVEN,  /* two outputs of one array with step 2, and inputs likewise */
+    STYLE_SHIFTED, /* inputs that are one array, shifted by rows and elements */
     STYLE_COUNT
 } style;
 

@@ -1,0 +1,173 @@
+/* kind_shifted.c - stencils: inputs that are one array, shifted by a few elements and rows. A thread loads each row
+ * once, for all inputs that lie in it and for two rows of results. */
+#include "plan/kind_shifted.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "plan/choice.h"
+#include "plan/kind.h"
+
+enum {
+    LEAST_SHIFTED = 3, /* inputs; fewer have nothing to share */
+    WIDE = 32,         /* vectors of a block side by side: a warp's */
+    HIGH = 8           /* threads of a block one above the other, each with its rows */
+};
+
+typedef struct figures {
+    int row; /* the axis along which rows follow each other */
+} figures;
+
+/* One shifted input: its row, counted along the row axis, and its column, from the first shifted input. */
+typedef struct shift {
+    int64_t row, column;
+} shift;
+
+typedef struct shifts {
+    int first, count; /* operands */
+    shift at[KN_SHIFTED_MOST];
+    int64_t row[KN_SHIFTED_ROWS]; /* ascending */
+    int n_rows;
+    int64_t left; /* the least column */
+} shifts;
+
+/* The longest list of inputs of which each is the one before it, shifted. */
+static bool find_shifted(shifts *s, const kn_choice *c)
+{
+    s->count = 0;
+    for (int first = 0; first < c->count; ++first) {
+        int count = 1;
+        while (first + count < c->count && c->space->after[first + count] != 0 &&
+               !c->access[first + count].is_output)
+            ++count;
+        if (!c->access[first].is_output && count > s->count)
+            *s = (shifts){.first = first, .count = count};
+    }
+    return s->count >= LEAST_SHIFTED && s->count <= KN_SHIFTED_MOST;
+}
+
+/* The next axis out that the array has; -1. */
+static int find_row_axis(const kn_choice *c, int o)
+{
+    int axis = kn_space_nearest_axis(c->space, o, -1, -1);
+    return axis >= 0 && c->space->stride[o][axis] > 0 ? axis : -1;
+}
+
+/* A distance as rows and columns, the columns as few as may be. */
+static bool split_distance(shift *out, int64_t bytes, int64_t pitch, int64_t item)
+{
+    out->row = (bytes + (bytes < 0 ? -pitch : pitch) / 2) / pitch;
+    out->column = (bytes - out->row * pitch) / item;
+    return out->column * item == bytes - out->row * pitch && llabs(out->column) < KN_SHIFTED_COLUMNS;
+}
+
+static bool add_row(shifts *s, int64_t row)
+{
+    int at = 0;
+    while (at < s->n_rows && s->row[at] < row)
+        ++at;
+    if (at < s->n_rows && s->row[at] == row)
+        return true;
+    if (s->n_rows == KN_SHIFTED_ROWS)
+        return false;
+    memmove(&s->row[at + 1], &s->row[at], (size_t)(s->n_rows - at) * sizeof *s->row);
+    s->row[at] = row;
+    ++s->n_rows;
+    return true;
+}
+
+static bool set_places(shifts *s, const kn_choice *c, int axis)
+{
+    int64_t bytes = 0, right = 0, pitch = c->space->stride[s->first][axis];
+    for (int k = 0; k < s->count; ++k) {
+        bytes += k > 0 ? c->space->after[s->first + k] : 0;
+        if (!split_distance(&s->at[k], bytes, pitch, c->access[s->first].item_size) ||
+            !add_row(s, s->at[k].row))
+            return false;
+        s->left = s->at[k].column < s->left ? s->at[k].column : s->left;
+        right = s->at[k].column > right ? s->at[k].column : right;
+    }
+    return right - s->left < KN_SHIFTED_COLUMNS;
+}
+
+/* Rows that are neighbours, a bit each; with them a thread has two rows of results. */
+static int form_of(const shifts *s)
+{
+    int form = 0;
+    for (int k = 0; k + 1 < s->n_rows; ++k)
+        form |= (s->row[k + 1] == s->row[k] + 1) << k;
+    return form;
+}
+
+/* The others are vectors, or one element repeated. */
+static bool set_access(kn_schedule *out, const kn_choice *c, const shifts *s)
+{
+    int inner = kn_choice_inner(c);
+    for (int o = 0; o < c->count; ++o) {
+        bool shifted = o >= s->first && o < s->first + s->count;
+        if (shifted ? c->space->stride[o][inner] != c->access[o].item_size
+                    : !kn_choice_is_vector(c, o, out->vector))
+            return false;
+        out->access[o] = KN_VECTOR;
+        for (int k = 0; shifted && k < s->n_rows; ++k)
+            if (s->row[k] == s->at[o - s->first].row)
+                out->access[o] = (char)(KN_SHIFTED_LETTER + k * KN_SHIFTED_COLUMNS +
+                                        (s->at[o - s->first].column - s->left));
+    }
+    return true;
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    shifts s;
+    if (c->space->size == 0 || !find_shifted(&s, c))
+        return false;
+    figures f = {find_row_axis(c, s.first)};
+    out->vector = kn_choice_vector(c);
+    if (f.row < 0 || out->vector == 1 || c->space->extent[kn_choice_inner(c)] % out->vector != 0 ||
+        !set_places(&s, c, f.row) || !kn_choice_is_near(c, out->vector * WIDE) || !set_access(out, c, &s) ||
+        !kn_choice_fits_turned(c, f.row, 2 * HIGH) || c->space->ndim + 2 > KILN_MAX_NDIM)
+        return false;
+    out->form = form_of(&s);
+    out->block = WIDE * HIGH;
+    out->rank = kn_choice_rank(c->space->ndim + 2);
+    memcpy(kept, &f, sizeof f);
+    return true;
+}
+
+/* ---- the launch ---- */
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return KN_NO_FIELD;
+}
+
+/* Outermost the axes of single rows and of single elements, innermost those of a block's. */
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    figures f;
+    memcpy(&f, part->figures, sizeof f);
+    int to = 0, inner = space->ndim - 1;
+    kn_space_start(&out->room, space);
+    kn_space_put_axis(&out->room, to++, space, f.row, 1);
+    kn_space_put_axis(&out->room, to++, space, inner, 1);
+    for (int a = 0; a < inner; ++a)
+        if (a != f.row)
+            kn_space_put_axis(&out->room, to++, space, a, 1);
+    kn_space_put_axis(&out->room, to++, space, f.row, HIGH * kn_shifted_rows(s));
+    kn_space_put_axis(&out->room, to++, space, inner, WIDE * s->vector);
+    out->room.ndim = to;
+    int64_t blocks = 1;
+    for (int a = 2; a < to; ++a)
+        blocks *= out->room.extent[a];
+    out->walked = &out->room;
+    out->rank = to - 2;
+    out->size = blocks;
+    out->grid[0] = (unsigned)blocks;
+    return KILN_OK;
+}
+
+const kn_kind kn_kind_shifted = {"shifted", "m", choose, field, place, kn_cut_reach, false, NULL, false};
