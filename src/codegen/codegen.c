@@ -16,6 +16,24 @@ void kn_codegen_entry(char *out, size_t size, const kn_program *program)
 
 /* ---- what every kernel has ---- */
 
+static bool is_checked(const kn_writer *w)
+{
+    return w->program->flags & KILN_KERNEL_CHECK;
+}
+
+/* A checked one reports by its number. */
+static void put_raw(const kn_writer *w, kn_str *out, int k)
+{
+    const kn_operand *o = &w->spec->operand[k];
+    const char *name = w->program->param[k].name;
+    kn_str_printf(out, "const %s<%s%s, %d, %s", is_checked(w) ? "kn_checked" : "kn_raw",
+                  kn_spec_constness(w->spec, k), kn_spec_c_name(w->spec, k), o->raw_rank,
+                  o->raw_contiguous ? "true" : "false");
+    if (is_checked(w))
+        kn_str_printf(out, ", %d", k);
+    kn_str_printf(out, "> %s = {kn.%s_};\n", name, name);
+}
+
 static void put_values(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_VALUES];
@@ -31,9 +49,7 @@ static void put_values(kn_writer *w)
         const char *name = w->program->param[k].name;
         kn_pass pass = w->spec->operand[k].pass;
         if (pass == KN_PASS_RAW)
-            kn_str_printf(out, "const kn_raw<%s%s, %d, %s> %s = {kn.%s_};\n", kn_spec_constness(w->spec, k),
-                          kn_spec_c_name(w->spec, k), w->spec->operand[k].raw_rank,
-                          w->spec->operand[k].raw_contiguous ? "true" : "false", name, name);
+            put_raw(w, out, k);
         else if (pass != KN_PASS_ARRAY && !w->program->param[k].is_non_const)
             kn_str_printf(out, "const %s %s = kn.%s_%s;\n", kn_spec_c_name(w->spec, k), name, name,
                           kn_is_bool(w, k) ? " != 0" : "");
@@ -85,7 +101,9 @@ static kiln_status put_head(kn_writer *w)
     for (int k = 0; k < kn_param_count(w); ++k)
         kn_str_printf(&types, "%s %s %s ", kn_spec_c_name(w->spec, k),
                       w->spec->operand[k].seen != w->spec->operand[k].dtype ? kn_storage(w, k) : "",
-                      w->spec->operand[k].pass == KN_PASS_RAW ? "kn_raw" : "");
+                      w->spec->operand[k].pass != KN_PASS_RAW ? ""
+                      : is_checked(w)                         ? "kn_checked kn_raw"
+                                                              : "kn_raw");
     bool is_wide = w->spec->schedule.kind->has_wide_axes; /* such kernels gather by themselves */
     if (w->is_cuda)
         kn_str_printf(&types, "%s %s %s ", w->recipe->preludes ? w->recipe->preludes : "",

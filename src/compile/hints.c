@@ -250,7 +250,10 @@ static const mistake mistakes[] = {
      find_tokens,
      "the two sides of '?:' have different types, and either could become the other: cast one, as in "
      "x > 0 ? x : float16(1.5)"},
-    {{"kn_raw<"}, NULL, find_here, "a raw operand has elements, as in x[i], and no value of its own"},
+    {{"kn_raw<", "kn_checked<"},
+     NULL,
+     find_here,
+     "a raw operand has elements, as in x[i], and no value of its own"},
     {{"assignment of read-only", "with const-qualified type", "must be a modifiable lvalue"},
      NULL,
      find_assigned,

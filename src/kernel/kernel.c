@@ -2,7 +2,10 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/os.h"
 #include "plan/program.h"
+
+#include <string.h>
 
 /* A kernel that may include headers keeps the code that it has called. */
 static bool may_include(const kn_program *p)
@@ -13,8 +16,29 @@ static bool may_include(const kn_program *p)
     return reaches;
 }
 
+/* Without raw operands there is nothing to check. */
+static kiln_status settle_check(kn_program *p)
+{
+    const char *wish = kn_os_env("KILN_CHECK");
+    bool has_raw = false;
+    if (wish && *wish && strcmp(wish, "0") != 0 && strcmp(wish, "1") != 0)
+        return kn_error(KILN_ERROR_INVALID, "KILN_CHECK is \"%s\"; expected 0 or 1", wish);
+    if (wish && *wish == '1')
+        p->flags |= KILN_KERNEL_CHECK;
+    for (int k = 0; k < p->n_in + p->n_out; ++k)
+        has_raw = has_raw || p->param[k].is_raw;
+    if (!has_raw)
+        p->flags &= ~(unsigned)KILN_KERNEL_CHECK;
+    return KILN_OK;
+}
+
 kiln_status kn_kernel_create(kiln_kernel **out, kn_program *program)
 {
+    kiln_status status = settle_check(program);
+    if (status != KILN_OK) {
+        kn_program_free(program);
+        return status;
+    }
     kiln_kernel *kernel = kn_calloc(1, sizeof *kernel);
     if (!kernel) {
         kn_program_free(program);

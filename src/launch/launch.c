@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "device/counters.h"
 #include "launch/block.h"
+#include "launch/check.h"
 #include "types/dtype.h"
 
 enum { PLAIN_SHARED = 48 << 10 /* bytes of shared memory that a block has without asking */ };
@@ -36,6 +37,7 @@ struct kn_launch_plan {
     int largest_block; /* bytes of an argument block */
     int n_steps;
     step *step;
+    kn_check check;
 };
 
 /* ---- making ---- */
@@ -160,8 +162,10 @@ kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *i
         return kn_error_memory(sizeof *plan, "a launch plan");
     plan->device = input->device;
     plan->largest_block = layout.size;
+    status = kn_check_find(&plan->check, input);
     const kn_part whole = {input->spec, &layout, input->figures, input->space, input->space};
-    status = kn_part_each(&whole, add_step, &(adding){plan, input});
+    if (status == KILN_OK)
+        status = kn_part_each(&whole, add_step, &(adding){plan, input});
     if (status != KILN_OK) {
         kn_launch_plan_free(plan);
         return status;
@@ -244,5 +248,5 @@ kiln_status kn_launch_plan_run(const kn_launch_plan *plan, const void *const *va
         if (status != KILN_OK)
             return status;
     }
-    return KILN_OK;
+    return plan->check.report ? kn_check_report(&plan->check, plan->device, stream) : KILN_OK;
 }

@@ -161,6 +161,7 @@ static void put_program(kn_str *out, const kn_program *p)
     put_if(out, "after_loop", p->after_loop);
     put_if(out, "fast_math", p->flags & KILN_KERNEL_FAST_MATH ? "1" : "");
     put_if(out, "no_fma", p->flags & KILN_KERNEL_NO_FMA ? "1" : "");
+    put_if(out, "check", p->flags & KILN_KERNEL_CHECK ? "1" : "");
     put_list(out, "option", (const char *const *)p->option, p->n_options);
     put_headers(out, (const char *const *)p->header_name, (const char *const *)p->header_text, p->n_headers);
 }
@@ -457,8 +458,8 @@ static kiln_status make_program(kn_program **out, const fields *f, const lists *
                             .reduced = reduced,
                             .casts = field(f, "casts") != NULL};
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
-    o.flags =
-        (field(f, "fast_math") ? KILN_KERNEL_FAST_MATH : 0u) | (field(f, "no_fma") ? KILN_KERNEL_NO_FMA : 0u);
+    o.flags = (field(f, "fast_math") ? KILN_KERNEL_FAST_MATH : 0u) |
+              (field(f, "no_fma") ? KILN_KERNEL_NO_FMA : 0u) | (field(f, "check") ? KILN_KERNEL_CHECK : 0u);
     o.preamble = field(f, "preamble");
     o.loop_prep = field(f, "loop_prep");
     o.after_loop = field(f, "after_loop");

@@ -19,9 +19,10 @@ typedef struct case_list {
 } case_list;
 
 extern const test_case layout_cases[], dtype_cases[], snippet_cases[], scalar_cases[], overlap_cases[],
-    option_cases[], refusal_cases[], call_cases[], guide_cases[], raw_cases[], large_cases[], graph_cases[],
-    cast_cases[], half_cases[], complex_cases[], stream_cases[], array_cases[], fill_cases[], integer_cases[],
-    capture_cases[], module_cases[], reduction_cases[], reduction_together_cases[], reduction_large_cases[];
+    option_cases[], check_cases[], refusal_cases[], call_cases[], guide_cases[], raw_cases[], large_cases[],
+    graph_cases[], cast_cases[], half_cases[], complex_cases[], stream_cases[], array_cases[], fill_cases[],
+    integer_cases[], capture_cases[], module_cases[], reduction_cases[], reduction_together_cases[],
+    reduction_large_cases[];
 
 /* A number that is the same for the case that is running, whatever else runs. */
 uint64_t case_seed(void);

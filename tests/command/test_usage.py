@@ -91,6 +91,14 @@ class Usage(CommandCase):
         self.assertEqual((self.folder / "z.npy").read_bytes()[-12:], floats(3, 2, 1))
         self.assertIn("size", self.refused(1, *words))
 
+    def test_checked_indices(self):
+        self.write("x.npy", npy_bytes("<f4", (3,), floats(1, 2, 3)))
+        words = ("map", "raw float32 x", "float32 y", "y = x[i + 1]", "x.npy", "--target", TARGET, "--quiet")
+        self.assertEqual(self.ok(*words, "--shape", "2", "--check"), "[2. 3.]\n")
+        message = "kiln: kernel: raw operand 'x' was indexed at 3, where 0 to 2 were expected\n"
+        self.assertEqual(self.refused(1, *words, "--shape", "3", "--check"), message)
+        self.assertEqual(self.refused(1, *words, "--shape", "3", KILN_CHECK="1"), message)
+
     def test_raw_outputs_of_a_size(self):
         self.write("x.npy", npy_bytes("<f4", (6,), floats(1, 2, 3, 4, 5, 6)))
         words = ("map", "raw float32 x", "raw float32 z", "z[i] = x[n - 1 - i] + 10 * _ind.size()", "x.npy", "-o", "z.npy", "--target", TARGET)

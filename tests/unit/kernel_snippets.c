@@ -13,42 +13,50 @@
 typedef struct definition {
     const char *in, *out, *body, *loop_prep, *preamble;
     const char *refusal; /* a word of the compiler's message; NULL: it compiles */
+    unsigned flags;
 } definition;
 
 /* `raw` parameters get arrays of 3 x 4, those called r1 and r0 arrays of one axis and of none, those called s a scalar; the others 3 x 4. */
 static const definition definitions[] = {
-    {"T x", "T z", "z = x * step + _ind.size()", "const double step = 1.0 / (_ind.size() - 1);", "", NULL},
+    {"T x", "T z", "z = x * step + _ind.size()", "const double step = 1.0 / (_ind.size() - 1);", "", NULL, 0},
     {"T x", "T z", "z = x + last", "const ptrdiff_t *shape = _ind.shape(), last = shape[1] - _ind.size();",
-     "", NULL},
-    {"T x, T n", "T z", "z = x + n * _ind.size() + i", "", "", NULL},
-    {"raw T r, T n", "T z", "z = r[i] + n", "", "", NULL},
-    {"raw T r", "T z", "const decltype(r)::index_t at[] = {i / 4, i % 4}; z = r[at]", "", "", NULL},
+     "", NULL, 0},
+    {"T x, T n", "T z", "z = x + n * _ind.size() + i", "", "", NULL, 0},
+    {"raw T r, T n", "T z", "z = r[i] + n", "", "", NULL, 0},
+    {"raw T r", "T z", "const decltype(r)::index_t at[] = {i / 4, i % 4}; z = r[at]", "", "", NULL, 0},
     {"raw T r", "T z", "ptrdiff_t at[decltype(r)::ndim]; at[0] = i / 4; at[1] = i % 4; z = r[at]", "", "",
-     NULL},
-    {"raw T r", "T z", "unsigned short at[] = {0, 1}; z = r[at]", "", "", NULL},
-    {"raw T r", "T z", "const ptrdiff_t *at = _ind.get(); z = at[0] + r[_ind.get()]", "", "", NULL},
+     NULL, 0},
+    {"raw T r", "T z", "unsigned short at[] = {0, 1}; z = r[at]", "", "", NULL, 0},
+    {"raw T r", "T z", "const ptrdiff_t *at = _ind.get(); z = at[0] + r[_ind.get()]", "", "", NULL, 0},
     {"raw T r", "T z", "auto at = _ind.get(); z = at[1] + r[at] + r(at[0], at[1]) + r[{at[0], at[1]}]", "",
-     "", NULL},
-    {"raw T r0", "T z", "z = r0[0] + r0[i] + r0", "", "", NULL},
-    {"T x, raw T s", "T z", "z = x < s ? s : x", "", "", NULL},
-    {"T x, raw int64 s", "raw T r", "r[i] = x * s", "", "", NULL},
-    {"T x", "T z", "z = x > 0 ? x : nan(\"\"); z += nanf(\"1\")", "", "", NULL},
-    {"T x", "T z", "z = labs((long)x) + llabs((long long)x) + umax(1u, 2u) + llmin(1ll, 2ll)", "", "", NULL},
+     "", NULL, 0},
+    {"raw T r0", "T z", "z = r0[0] + r0[i] + r0", "", "", NULL, 0},
+    {"T x, raw T s", "T z", "z = x < s ? s : x", "", "", NULL, 0},
+    {"T x, raw int64 s", "raw T r", "r[i] = x * s", "", "", NULL, 0},
+    {"T x", "T z", "z = x > 0 ? x : nan(\"\"); z += nanf(\"1\")", "", "", NULL, 0},
+    {"T x", "T z", "z = labs((long)x) + llabs((long long)x) + umax(1u, 2u) + llmin(1ll, 2ll)", "", "", NULL,
+     0},
     {"complex128 c", "float64 z", "z = thrust::abs(thrust::complex<double>(c)) + thrust::arg(c)", "", "",
-     NULL},
-    {"T x", "complex128 z", "z = thrust::polar(x, 2.0) * thrust::exp(thrust::complex<T>(0, x))", "", "",
-     NULL},
-    {"complex64 c", "complex128 z", "complex64 u = c; complex128 v(u); z = v + complex64(1, 2)", "", "",
-     NULL},
+     NULL, 0},
+    {"T x", "complex128 z", "z = thrust::polar(x, 2.0) * thrust::exp(thrust::complex<T>(0, x))", "", "", NULL,
+     0},
+    {"complex64 c", "complex128 z", "complex64 u = c; complex128 v(u); z = v + complex64(1, 2)", "", "", NULL,
+     0},
     {"complex64 c, complex128 d", "bool z", "z = c < d || c <= d || c > d || c >= d || c < 1.5 || 2 >= d", "",
-     "", NULL},
-    {"T x", "T z", "z = x + sizeof R\"(\")\" + sizeof u8R\"q(z = )q\" + 1'000'000", "", "", NULL},
+     "", NULL, 0},
+    {"T x", "T z", "z = x + sizeof R\"(\")\" + sizeof u8R\"q(z = )q\" + 1'000'000", "", "", NULL, 0},
     {"T x", "T z", "thrust::complex<T> u(x, x); z = u.x", "",
      "namespace thrust { template <class T> struct complex { T x, y; complex(T a, T b) : x(a), y(b) {} }; }",
-     NULL},
-    {"raw T r", "T z", "const int at[] = {0, 1, 2}; z = r[at]", "", "", "as many as it has axes"},
-    {"raw T r", "T z", "const int at[] = {0}; z = r[at]", "", "", "as many as it has axes"},
-    {"raw T r1", "T z", "z = r1[_ind.get()]", "", "", "as many axes as the loop"},
+     NULL, 0},
+    {"raw T r", "T z", "const int at[] = {0, 1, 2}; z = r[at]", "", "", "as many as it has axes", 0},
+    {"raw T r", "T z", "const int at[] = {0}; z = r[at]", "", "", "as many as it has axes", 0},
+    {"raw T r1", "T z", "z = r1[_ind.get()]", "", "", "as many axes as the loop", 0},
+    {"T x, raw T r1, raw T r0", "raw T r",
+     "const int at[] = {0, 1}; r[at] = r[i] + r1(i) + r0[7] + x; r[_ind.get()] += r0; atomicAdd(&r[i], r0)",
+     "", "", NULL, KILN_KERNEL_CHECK},
+    {"raw bool r", "T z", "z = r[i] ? r(0, 1) : r[{0, 1}]", "", "", NULL, KILN_KERNEL_CHECK},
+    {"raw T r", "T z", "const int at[] = {0}; z = r[at]", "", "", "as many as it has axes",
+     KILN_KERNEL_CHECK},
 };
 
 static bool has_compiler(const char *backend)
@@ -103,6 +111,7 @@ static void prepare(const definition *d, const char *target)
     kiln_prepare_options where = KILN_PREPARE_OPTIONS_INIT;
     kiln_arg args[8], outs[8];
     kiln_array *in[8] = {NULL}, *out[8] = {NULL};
+    options.flags = d->flags;
     options.loop_prep = d->loop_prep;
     options.preamble = d->preamble;
     where.target = target;

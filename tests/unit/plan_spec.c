@@ -110,7 +110,7 @@ static void everything_at_once(void **state)
                              *const names[] = {"a.h", "deep/b.h"}, *const texts[] = {"#define A \"1\"\n", ""};
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     (void)state;
-    options.flags = KILN_KERNEL_FAST_MATH | KILN_KERNEL_NO_FMA;
+    options.flags = KILN_KERNEL_FAST_MATH | KILN_KERNEL_NO_FMA | KILN_KERNEL_CHECK;
     options.preamble = "struct pair { float a, b; };\n#include \"a.h\"";
     options.loop_prep = "int w = 0;";
     options.after_loop = "(void)w;";

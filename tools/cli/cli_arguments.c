@@ -217,8 +217,8 @@ static kiln_kernel_options kernel_options(const cli_options *options)
     kiln_kernel_options kernel = KILN_KERNEL_OPTIONS_INIT;
     kernel.preamble = options->preamble;
     kernel.reduce_type = options->reduce_type;
-    kernel.flags =
-        (options->fast_math ? KILN_KERNEL_FAST_MATH : 0u) | (options->no_fma ? KILN_KERNEL_NO_FMA : 0u);
+    kernel.flags = (options->fast_math ? KILN_KERNEL_FAST_MATH : 0u) |
+                   (options->no_fma ? KILN_KERNEL_NO_FMA : 0u) | (options->checks ? KILN_KERNEL_CHECK : 0u);
     return kernel;
 }
 

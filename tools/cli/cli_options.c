@@ -70,6 +70,8 @@ static const option table[] = {
      RUN_COMMANDS},
     {"fast-math", NULL, "approximate division, square root and functions", FLAG, MEMBER(fast_math),
      KERNEL_COMMANDS},
+    {"check", NULL, "check each index of raw operands (KILN_CHECK=1 does so everywhere)", FLAG,
+     MEMBER(checks), DEFINED_COMMANDS},
     {"no-fma", NULL, "round a*b+c twice", FLAG, MEMBER(no_fma), KERNEL_COMMANDS},
     {"row", "NAME,...", "rows: of that name, else those whose name contains it", TEXT, MEMBER(row),
      CLI_BENCH},

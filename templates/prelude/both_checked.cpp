@@ -1,0 +1,72 @@
+// Checked kernels: raw arrays whose indices are looked at, and what is reported of the first that is outside.
+// needs: kn_checked
+// with: raw
+
+#ifdef __CUDACC_RTC__
+#define KN_REPORTED __device__
+#else
+#define KN_REPORTED __attribute__((visibility("default")))
+#endif
+
+// launch/check.c reads it when the kernel has ended. axis is -1 where the array is indexed by one number in C order.
+struct kn_outside_report {
+    unsigned int is_set;
+    int operand, axis, unused;
+    long long index, bound;
+};
+extern "C" {
+KN_REPORTED kn_outside_report kn_outside;
+}
+
+// An element for indices that have none.
+static __device__ unsigned long long kn_nowhere[2];
+
+__device__ inline bool kn_claim(unsigned int *flag) {
+#ifdef __CUDACC_RTC__
+    return atomicCAS(flag, 0u, 1u) == 0u;
+#else
+    return !__atomic_exchange_n(flag, 1u, __ATOMIC_RELAXED);
+#endif
+}
+
+template <class T> __device__ inline typename kn_element_of<T>::type kn_report(int operand, int axis, long long index, long long bound) {
+    if (kn_claim(&kn_outside.is_set)) {
+        kn_outside.operand = operand;
+        kn_outside.axis = axis;
+        kn_outside.index = index;
+        kn_outside.bound = bound;
+    }
+    return kn_element_of<T>::at(reinterpret_cast<T *>(kn_nowhere));
+}
+
+template <class T, int Rank, bool Contiguous, int Operand> struct kn_checked : kn_raw<T, Rank, Contiguous> {
+    typedef kn_raw<T, Rank, Contiguous> plain;
+    typedef typename plain::element element;
+
+    __device__ __forceinline__ kn_checked(const kn_raw_data<T, Rank> &raw) : plain{raw} {}
+    template <class I> __device__ __forceinline__ element operator[](const I &given) const {
+        const ptrdiff_t index = given;
+        if (index < 0 || index >= this->raw.count)
+            return kn_report<T>(Operand, -1, index, this->raw.count);
+        return plain::operator[](index);
+    }
+    template <class I, int N> __device__ __forceinline__ element operator[](const I (&index)[N]) const {
+        static_assert(N == Rank, "a raw array is indexed by one number, or by as many as it has axes");
+        for (int a = 0; a < Rank && a < N; ++a)
+            if ((ptrdiff_t)index[a] < 0 || (ptrdiff_t)index[a] >= this->raw.extents[a])
+                return kn_report<T>(Operand, a, (ptrdiff_t)index[a], this->raw.extents[a]);
+        return plain::operator[](index);
+    }
+    template <int N> __device__ __forceinline__ element operator[](const kn_multi_index<N> &index) const {
+        static_assert(N == Rank, "a raw array that is indexed by _ind.get() needs as many axes as the loop");
+        return (*this)[index.at];
+    }
+    template <class... I> __device__ __forceinline__ element operator()(I... index) const {
+        const ptrdiff_t list[] = {(ptrdiff_t)index...};
+        return (*this)[list];
+    }
+};
+// An array without axes is its element, whatever the index.
+template <class T, bool Contiguous, int Operand> struct kn_checked<T, 0, Contiguous, Operand> : kn_raw<T, 0, Contiguous> {
+    __device__ __forceinline__ kn_checked(const kn_raw_data<T, 0> &raw) : kn_raw<T, 0, Contiguous>{raw} {}
+};
