@@ -58,6 +58,17 @@ extern const int cli_command_count;
 int cli_options_read(cli_options *out, const cli_command *command, int argc, char **argv);
 void cli_options_free(cli_options *options);
 void cli_options_help(FILE *file, const cli_command *command);
+typedef struct cli_option_info {
+    char name[32];     /* with its dashes */
+    const char *value; /* NULL: it takes none */
+    const char *help;
+} cli_option_info;
+/* The nth option of a command; false where there is none. */
+bool cli_option_at(cli_option_info *out, const cli_command *command, int n);
+
+/* The manual page; the completion of a shell. CLI_OK, or CLI_USAGE after a message. */
+int cli_manual_print(void);
+int cli_completion_print(const char *shell);
 
 /* Whether --json stands among the words: then errors are printed as an object, too, in the end. */
 void cli_errors_in_json(bool wanted);
@@ -161,8 +172,9 @@ kiln_status cli_results_write(cli_result *results, int n, const cli_options *opt
 int cli_result_check(const char *command, const char *word, const cli_options *options);
 /* CLI_USAGE, with a message, where --from, --to or --raw is none. */
 int cli_formats_check(const char *command, const cli_options *options);
-/* A line for each format. */
+/* A line for each format; their names, with blanks between. */
 void cli_formats_help(FILE *file);
+const char *cli_formats_names(void);
 /* With as few digits as are needed to read the same number back. */
 void cli_number_text(char text[40], double value, bool is_float32);
 

@@ -173,6 +173,9 @@ static void print_help(FILE *file)
     fputs("\n", file);
     for (int t = 0; t < TOPICS; t++)
         fprintf(file, "  help %-10s %s\n", topics[t].name, topics[t].summary);
+    fputs("  help man        all of it as a page, as man reads it\n"
+          "  help completion bash, zsh or fish: what completes the words of this command there\n",
+          file);
     fputs("\n  --help     this text; 'kiln COMMAND --help' says more about a command\n"
           "  --version  the version\n"
           "\nExit codes: 0 success, 1 failed, 2 wrong usage.\n",
@@ -251,6 +254,10 @@ static int help_about(int argc, char **argv)
     int unused;
     const cli_command *command = find_command(&unused, argc, argv);
     const struct topic *topic = find_topic(argc > 0 ? argv[0] : NULL);
+    if (argc > 0 && strcmp(argv[0], "man") == 0)
+        return cli_manual_print();
+    if (argc > 0 && strcmp(argv[0], "completion") == 0)
+        return cli_completion_print(argc > 1 ? argv[1] : NULL);
     if (topic)
         topic->print();
     else if (command)

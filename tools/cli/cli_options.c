@@ -122,6 +122,19 @@ void cli_options_help(FILE *file, const cli_command *command)
     }
 }
 
+bool cli_option_at(cli_option_info *out, const cli_command *command, int n)
+{
+    for (const option *o = table; o < table + OPTION_COUNT; o++) {
+        if (!(o->commands & command->bit) || n-- > 0)
+            continue;
+        snprintf(out->name, sizeof out->name, "%s%s", dashes(o), o->name);
+        out->value = o->value;
+        out->help = o->help;
+        return true;
+    }
+    return false;
+}
+
 /* A word that begins with a dash but is an argument: a negative number, or a dash alone. */
 static bool is_argument(const char *word)
 {

@@ -181,13 +181,24 @@ static const format *format_of_bytes(const format_input *in)
     return in->size > 0 && is_text(in->data, in->size) ? format_of_name("csv") : NULL;
 }
 
-/* "npy npz csv ..." */
+static void join_names(char *names, size_t size, const char *between)
+{
+    names[0] = 0;
+    for (int f = 0; f < FORMATS; f++)
+        snprintf(names + strlen(names), size - strlen(names), "%s%s", f ? between : "", formats[f].name);
+}
+
 static const char *all_names(void)
 {
     static char names[128];
-    names[0] = 0;
-    for (int f = 0; f < FORMATS; f++)
-        snprintf(names + strlen(names), sizeof names - strlen(names), "%s%s", f ? ", " : "", formats[f].name);
+    join_names(names, sizeof names, ", ");
+    return names;
+}
+
+const char *cli_formats_names(void)
+{
+    static char names[128];
+    join_names(names, sizeof names, " ");
     return names;
 }
 
