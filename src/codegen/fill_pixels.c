@@ -1,5 +1,6 @@
 /* fill_pixels.c - templates/cuda/pixels.cu. */
 #include "codegen/writer.h"
+#include "plan/kind_pixels.h"
 
 #include <stdio.h>
 
@@ -13,6 +14,11 @@ static int pixels_of(const kn_writer *w)
 static int channels_of(const kn_writer *w)
 {
     return w->spec->schedule.lanes;
+}
+
+static bool looks_up(const kn_writer *w)
+{
+    return w->spec->schedule.form & KN_PIXELS_TABLE;
 }
 
 static bool is_pixel(const kn_writer *w, int k)
@@ -88,6 +94,8 @@ static void put_load(kn_writer *w, int k)
     const char *name = w->program->param[k].name, *type = kn_storage(w, k);
     kn_str *out = &w->slot[KN_SLOT_LOADS];
     int pixels = pixels_of(w), channels = channels_of(w);
+    if (looks_up(w) && kn_access_of(w, k) == KN_STILL)
+        return;
     if (is_pixel(w, k)) {
         kn_str_printf(out, "%sauto kn_%s_ = kn_load_run<%s, %d, %d>(", kn_is_output(w, k) ? "" : "const ",
                       name, type, pixels * channels, word_of(w, k));
@@ -191,6 +199,55 @@ static void put_result(kn_writer *w, int k)
         put_laid_store(w, &w->slot[KN_SLOT_STAGE], k);
 }
 
+/* ---- the table ---- */
+
+/* Of entry kn_j, which is channel kn_c's. */
+static void place_entry(const kn_writer *w, kn_str *out, int k)
+{
+    const char *name = w->program->param[k].name;
+    int array = kn_array_of(w, k);
+    if (kn_is_output(w, k))
+        kn_str_printf(out, "kn_%s_table[kn_j]", name);
+    else if (kn_access_of(w, k) == KN_STILL)
+        kn_str_printf(out, "*(const %s *)((const char *)kn.%s_ + (long long)kn_c * kn_axis_c.stride[%d])",
+                      kn_storage(w, k), name, array);
+    else
+        kn_str_printf(out, "(%s)(kn_j & %d)", kn_storage(w, k), KN_TABLE_ENTRIES - 1);
+}
+
+static void put_table(kn_writer *w)
+{
+    kn_str *out = &w->slot[KN_SLOT_FROM];
+    int entries = channels_of(w) * KN_TABLE_ENTRIES;
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
+        const char *name = w->program->param[k].name, *type = kn_storage(w, k);
+        kn_str_printf(&w->slot[KN_SLOT_TILES], "__shared__ __align__(16) char kn_%s_entries[%d];\n", name,
+                      entries * kn_item_size(w, k));
+        kn_str_printf(&w->slot[KN_SLOT_TILES], "%s *const kn_%s_table = (%s *)kn_%s_entries;\n", type, name,
+                      type, name);
+    }
+    kn_str_printf(out, "#pragma unroll 1\nfor (int kn_j = threadIdx.x; kn_j < %d; kn_j += blockDim.x) {\n",
+                  entries);
+    kn_str_printf(out, "    const int kn_c = kn_j / %d;\n", KN_TABLE_ENTRIES);
+    kn_put_call(w, out, place_entry, "");
+    kn_str_append(out, "}\n__syncthreads();\n");
+}
+
+/* The results of the element at `place`. */
+static void put_look_up(kn_writer *w, kn_str *out, kn_place_writer place)
+{
+    int byte = 0;
+    while (kn_array_of(w, byte) < 0 || kn_access_of(w, byte) == KN_STILL)
+        ++byte;
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
+        place(w, out, k);
+        kn_str_printf(out, " = kn_%s_table[kn_c * %d + (unsigned char)(", w->program->param[k].name,
+                      KN_TABLE_ENTRIES);
+        place(w, out, byte);
+        kn_str_append(out, ")];\n");
+    }
+}
+
 /* ---- where a thread begins ---- */
 
 static void put_along_all(kn_writer *w)
@@ -227,7 +284,9 @@ static void fill_pixels(kn_writer *w)
     snprintf(single, sizeof single, "kn.start + kn_here.at[%d] + (long long)kn_c * kn_axis_c.stride[%d]",
              index, index);
     snprintf(lane, sizeof lane, "%s + kn_k * kn_axis_p.stride[%d]", single, index);
-    if (w->spec->schedule.form)
+    if (looks_up(w))
+        put_table(w);
+    if (w->spec->schedule.form & KN_PIXELS_LAID)
         put_in_one_run(w);
     else
         put_along_all(w);
@@ -237,6 +296,11 @@ static void fill_pixels(kn_writer *w)
         put_load(w, k);
         if (kn_is_output(w, k))
             put_result(w, k);
+    }
+    if (looks_up(w)) {
+        put_look_up(w, &w->slot[KN_SLOT_LANE], place_lane);
+        put_look_up(w, &w->slot[KN_SLOT_SINGLE], place_single);
+        return;
     }
     kn_put_call(w, &w->slot[KN_SLOT_LANE], place_lane, lane);
     kn_put_call(w, &w->slot[KN_SLOT_SINGLE], place_single, single);

@@ -1,12 +1,14 @@
 /* kind_pixels.c - a narrow axis lies innermost in some operands (pixels of a few channels), while others run along
  * another axis (planes): a thread takes all channels of some pixels, and turns them in its registers. */
-#include "plan/kind.h"
+#include "plan/kind_pixels.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "plan/choice.h"
 #include "plan/cost.h"
+#include "plan/kind.h"
+#include "plan/pure.h"
 
 enum {
     MOST_CHANNELS = 16,
@@ -22,6 +24,7 @@ enum {
     BLOCK = 256,         /* threads */
     LEAST_BLOCK = 64,
     SHARED_BYTES = 24 << 10, /* of a block, above which it has fewer threads */
+    TABLE_BYTES = 24 << 10,  /* of shared memory, at most */
     WARP = 32
 };
 
@@ -137,7 +140,7 @@ static void set_access(kn_schedule *out, const kn_choice *c, const figures *f)
                          : c->space->stride[o][f->plane] == 0 ? KN_STILL
                          : aligned[c->access[o].is_output]    ? KN_VECTOR
                                                               : KN_GATHER;
-    out->form = !aligned[1];
+    out->form = aligned[1] ? 0 : KN_PIXELS_LAID;
 }
 
 /* Elements of 16 bytes are moved whole. */
@@ -164,6 +167,26 @@ static int shared_bytes(const kn_choice *c, const kn_schedule *s)
     return bytes;
 }
 
+/* Whether one input of a byte alone moves along the planes and from one to the next, and the body is worth a table:
+ * what stands still may differ from channel to channel. */
+static bool can_look_up(const kn_choice *c, const kn_schedule *s, const figures *f)
+{
+    int bytes = 0, moving = 0;
+    for (int o = 0; o < c->count; ++o) {
+        bytes += c->access[o].is_output ? c->access[o].item_size : 0;
+        if (c->access[o].is_output)
+            continue;
+        moving += s->access[o] != KN_STILL;
+        if (s->access[o] != KN_STILL && c->access[o].item_size != 1)
+            return false;
+        for (int a = 0; s->access[o] == KN_STILL && a < c->space->ndim; ++a)
+            if (a != f->channel && c->space->stride[o][a] != 0)
+                return false;
+    }
+    return moving == 1 && bytes * KN_TABLE_ENTRIES * s->lanes <= TABLE_BYTES && c->program &&
+           kn_body_is_pure(c->program) && kn_body_is_dear(c->program);
+}
+
 static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 {
     figures f;
@@ -177,11 +200,13 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->lanes = (int)c->space->extent[f.channel];
     out->rank = kn_choice_rank(c->space->ndim + 1);
     set_access(out, c, &f);
-    if (out->form && c->space->extent[f.plane] < (int64_t)SHORTEST_LAID * out->vector)
+    if (out->form == KN_PIXELS_LAID && c->space->extent[f.plane] < (int64_t)SHORTEST_LAID * out->vector)
         return false;
     out->block = BLOCK;
     while (out->block > LEAST_BLOCK && out->block * shared_bytes(c, out) > SHARED_BYTES)
         out->block /= 2;
+    if (can_look_up(c, out, &f))
+        out->form |= KN_PIXELS_TABLE;
     memcpy(kept, &f, sizeof f);
     return true;
 }
@@ -218,7 +243,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     figures f;
     memcpy(&f, part->figures, sizeof f);
     int64_t each = s->vector;
-    if (s->form) {
+    if (s->form & KN_PIXELS_LAID) {
         int64_t threads = (part->space->extent[f.plane] + s->vector - 1) / s->vector;
         threads = (threads + WARP - 1) / WARP * WARP;
         out->block = (unsigned)(threads < s->block ? threads : s->block);
@@ -228,7 +253,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->walked = &out->room;
     out->rank = out->room.ndim - 2;
     out->size = out->room.size;
-    out->grid[0] = (unsigned)(s->form ? out->size : (out->size + s->block - 1) / s->block);
+    out->grid[0] = (unsigned)(s->form & KN_PIXELS_LAID ? out->size : (out->size + s->block - 1) / s->block);
     return KILN_OK;
 }
 

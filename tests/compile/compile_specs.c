@@ -50,6 +50,7 @@ static const struct {
      "at = size + axis; rank = first; start = size == axis;", ALL},
     {"indexed", "T x", "T z, int64 row", "z = x; row = _ind.get()[0];", ALL},
     {"points", "T a, T b, T c, T d", "T z", "z = a + b - c + d", ALL},
+    {"looked_up", "uint8 x", "T z", "z = (T)x / (T)3", INTEGERS | FLOATS | COMPLEX},
     {"pair", "T x, T y, T c", "T u, T v", "u = x * c; v = y + c", ALL},
 };
 

@@ -52,6 +52,11 @@ static void exchanged(const element *e)
     memcpy(e->out[1], e->in[0], kiln_dtype_size(e->in_dtype[0]));
 }
 
+static void scaled_down(const element *e)
+{
+    set_real(e, 0, (in_real(e, 0) - in_real(e, 1)) / 4);
+}
+
 static void turned_pair(const element *e)
 {
     set_real(e, 0, in_real(e, 0) * in_real(e, 2) - in_real(e, 1) * in_real(e, 3));
@@ -193,6 +198,16 @@ static const kernel_text kernels[] = {
      false,
      true,
      {{F32, F32, F32, F32}, {F32, U8, U8, F32}, {C64, F32, F32, C64}}},
+    {"scaled_down",
+     "A x, float32 m",
+     "C z",
+     "float32 d = x - m;\nz = d / 4",
+     scaled_down,
+     2,
+     1,
+     false,
+     false,
+     {{U8, F32, F32}, {I8, F32, F32}, {U8, F32, F16}, {F32, F32, F32}, {KILN_BOOL, F32, F64}}},
     {"turned_pair",
      "T x, T y, T c, T s",
      "T u, T v",
