@@ -27,11 +27,29 @@
 #include <kiln/dtype.h>
 #include <kiln/stream.h>
 
+#if defined(__cplusplus) && __cplusplus >= 201103L
+#include <initializer_list>
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 typedef struct kiln_array kiln_array;
+
+/* KILN_SHAPE(600, 800), for the two parameters ndim and shape. It lives to the end of the block, in
+ * C++ to that of the statement. */
+#ifdef __cplusplus
+#define KILN_SHAPE(...)                                                                            \
+    static_cast<int>(std::initializer_list<int64_t>{__VA_ARGS__}.size()),                          \
+        std::initializer_list<int64_t>{__VA_ARGS__}.begin()
+#else
+#define KILN_SHAPE(...)                                                                            \
+    (int)(sizeof((const int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (const int64_t[])             \
+    {                                                                                              \
+        __VA_ARGS__                                                                                \
+    }
+#endif
 
 /* ---- creation ---- */
 
@@ -48,6 +66,16 @@ KILN_API kiln_status kiln_array_full(kiln_array **out, kiln_dtype dtype, int ndi
 /* Every element becomes *value, one element of dtype in host memory; array may be a view. Queued on
  * the current stream. */
 KILN_API kiln_status kiln_array_fill(kiln_array *array, const void *value);
+/* The same of another array's dtype, shape and device, C-ordered. */
+KILN_API kiln_status kiln_array_empty_like(kiln_array **out, const kiln_array *array);
+KILN_API kiln_status kiln_array_zeros_like(kiln_array **out, const kiln_array *array);
+KILN_API kiln_status kiln_array_ones_like(kiln_array **out, const kiln_array *array);
+KILN_API kiln_status kiln_array_full_like(kiln_array **out, const kiln_array *array,
+                                          const void *value);
+/* count numbers from start to stop, both among them, evenly spaced, as numpy.linspace: whole dtypes
+ * take the floor. Refused (_TYPE) where an element does not fit the dtype. */
+KILN_API kiln_status kiln_array_linspace(kiln_array **out, double start, double stop, int64_t count,
+                                         kiln_dtype dtype, kiln_device device);
 /* start, start + step, ... below stop (above it for a negative step), ceil((stop - start) / step)
  * elements, as numpy.arange. Refused (_TYPE) where an element does not fit the dtype, and, for
  * dtypes of whole numbers, from 2^53 on, where a double may stand for several of them. A range of
@@ -144,6 +172,9 @@ KILN_API kiln_status kiln_array_copy(kiln_array **out, kiln_array *array);
  * numbers the real parts, true where there is no zero. A kernel. KILN_ERROR_TYPE for what is no
  * dtype, and the errors of kiln_kernel_call. */
 KILN_API kiln_status kiln_array_astype(kiln_array **out, kiln_array *array, kiln_dtype dtype);
+/* The elements of from become those of to, as NumPy's to[...] = from: broadcast to its shape, and
+ * cast to its dtype as by kiln_array_astype. They may overlap, and lie on different devices. */
+KILN_API kiln_status kiln_array_assign(kiln_array *to, kiln_array *from);
 /* array itself (one more reference) where it is C-contiguous, else a C-ordered copy. */
 KILN_API kiln_status kiln_array_contiguous(kiln_array **out, kiln_array *array);
 /* array itself (one more reference) where it is on device already, else a copy there, queued on the
@@ -152,6 +183,9 @@ KILN_API kiln_status kiln_array_to_device(kiln_array **out, kiln_array *array, k
 /* The elements in C order to size bytes of host memory (exactly kiln_array_nbytes); done when the
  * call returns. */
 KILN_API kiln_status kiln_array_to_host(kiln_array *array, void *data, size_t size);
+/* The only element of an array, as a double. KILN_ERROR_SHAPE: there is not just one;
+ * KILN_ERROR_TYPE: it is complex. */
+KILN_API kiln_status kiln_array_item(double *out, kiln_array *array);
 /* C-ordered elements from host memory into array, which may be a strided view. Done when the call
  * returns. */
 KILN_API kiln_status kiln_array_set_from_host(kiln_array *array, const void *data, size_t size);
@@ -197,6 +231,9 @@ typedef struct kiln_print_options {
  * options may be NULL. Of a long array only the elements that are shown leave the device. */
 KILN_API kiln_status kiln_array_to_string(char **out, kiln_array *array,
                                           const kiln_print_options *options);
+
+/* The same text, and a line's end, to standard output. */
+KILN_API kiln_status kiln_array_print(kiln_array *array);
 
 #ifdef __cplusplus
 }

@@ -11,7 +11,12 @@
  *
  * Every function that can fail returns a kiln_status: 0 for success, negative for an error. The
  * message of the last failure of the calling thread is kept until the next failure of that thread.
- * The library never prints, exits or aborts. All functions here are thread-safe.
+ * The library never exits or aborts, and prints nowhere but in kiln_array_print. All functions here are thread-safe.
+ *
+ * Structs of options and of answers begin with struct_size, which their initialiser macro sets; they
+ * only ever grow at the end, so that a program works with a later library of the same major version
+ * (before 1.0: the same minor version) without being compiled anew. What it does not know of keeps
+ * the default. Enumerators keep their numbers.
  *
  * dlclose leaves nothing of the library where nothing of it is in use; once a CUDA driver has been
  * started it stays loaded, as the driver does.
@@ -37,6 +42,9 @@ extern "C" {
 #define KILN_VERSION_MINOR 1
 #define KILN_VERSION_PATCH 0
 #define KILN_VERSION "0.1.0"
+/* For comparisons: 1.2.3 is 10203. */
+#define KILN_VERSION_NUMBER                                                                        \
+    (KILN_VERSION_MAJOR * 10000 + KILN_VERSION_MINOR * 100 + KILN_VERSION_PATCH)
 
 /* The largest number of axes of an array. */
 #define KILN_MAX_NDIM 64
@@ -83,6 +91,12 @@ KILN_API void kiln_error_clear(void);
 
 /* KILN_VERSION of the library that is loaded. Static string. */
 KILN_API const char *kiln_version(void);
+/* Its KILN_VERSION_NUMBER. */
+KILN_API int kiln_version_number(void);
+
+/* Frees a text that the library gave to its caller, as free() does: for programs that have another
+ * one. NULL is taken. */
+KILN_API void kiln_free(void *text);
 
 typedef enum kiln_log_level {
     KILN_LOG_DEBUG = 0,

@@ -192,6 +192,12 @@ typedef struct kiln_prepare_options {
 /* return at once, compile on another thread; the end of the process waits for it */
 enum { KILN_PREPARE_BACKGROUND = 1 };
 
+/* kiln_elementwise_create and kiln_kernel_call in one, with a kernel that is remembered by its
+ * texts: the second call with the same ones finds it. */
+KILN_API kiln_status kiln_map(kiln_array **out, int n_out, const char *in_params,
+                              const char *out_params, const char *body, const kiln_arg *in,
+                              int n_in);
+
 /* Compiles (or finds) and loads what kiln_kernel_call with these arguments needs, without running
  * it. Outputs may be NULL. */
 KILN_API kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int n_out,

@@ -86,6 +86,8 @@ kiln_status kn_array_check_capture(kn_device *device, void *stream, const char *
 kiln_status kn_array_check_writable(const kiln_array *array, const char *function);
 /* Tells the pool where a stream other than the storage's own uses it. */
 kiln_status kn_array_note_use(const kiln_array *array, void *stream);
+/* The elements of one array into another of its shape and dtype, on one device; nothing overlaps. */
+kiln_status kn_array_copy_same(kiln_array *to, kiln_array *from);
 /* C-ordered host data into array, which may be strided; waits. `function` names the caller in messages. */
 kiln_status kn_array_upload(kiln_array *array, const void *data, const char *function);
 

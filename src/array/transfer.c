@@ -64,8 +64,7 @@ static kiln_status new_like(kiln_array **out, const kiln_array *array, kn_device
     return kn_array_allocate(out, device, stream, array->dtype, array->ndim, array->shape, NULL);
 }
 
-/* Equal shapes, one device. */
-static kiln_status copy_array(kiln_array *to, kiln_array *from)
+kiln_status kn_array_copy_same(kiln_array *to, kiln_array *from)
 {
     kn_device *device = device_of(to);
     void *stream;
@@ -155,7 +154,7 @@ static kiln_status upload(kiln_array *array, const void *data, const char *funct
     if (!status)
         status = exchange(packed, bytes, KN_COPY_HOST_TO_DEVICE, function);
     if (!status)
-        status = copy_array(array, packed);
+        status = kn_array_copy_same(array, packed);
     if (!status)
         status = kiln_stream_synchronize(NULL);
     kiln_array_free(packed);
@@ -228,7 +227,7 @@ kiln_status kiln_array_copy(kiln_array **out, kiln_array *array)
     if (!status)
         status = new_like(&copy, array, device_of(array));
     if (!status)
-        status = copy_array(copy, array);
+        status = kn_array_copy_same(copy, array);
     if (status)
         kiln_array_free(copy);
     else

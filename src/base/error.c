@@ -173,3 +173,13 @@ const char *kiln_version(void)
 {
     return KILN_VERSION;
 }
+
+int kiln_version_number(void)
+{
+    return KILN_VERSION_NUMBER;
+}
+
+void kiln_free(void *text)
+{
+    free(text);
+}

@@ -16,6 +16,7 @@
  * of several slots is one lock a device: slot 0 is the host's. */
 #define KN_LOCKS(X)                                                                                          \
     X(FORK, 1, WAITS, "forking itself: one thread at a time")                                                \
+    X(MAPPED, 1, WAITS, "the kernels that kiln_map remembers")                                               \
     X(OWN_KERNELS, 1, WAITS, "the kernels that arrays are copied and filled by")                             \
     X(OPERATIONS, 1, WAITS, "operations that were registered, and kernels of operations")                    \
     X(DEVICE_HOST, 1, WAITS, "making the host device")                                                       \

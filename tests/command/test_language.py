@@ -25,6 +25,10 @@ class Language(CommandCase):
         self.assertIn("help language", self.ok("--help"))
         self.assertIn("there is no help about 'latin'", self.refused(2, "help", "latin"))
 
+    def test_the_first_program_is_an_example(self):
+        source = (MANUAL.parents[1] / "examples" / "first.c").read_text()
+        self.assertIn("```c\n" + source[source.index("#include"):] + "```", (MANUAL.parents[1] / "README.md").read_text())
+
     def test_float_in_a_signature(self):
         floats = self.write("x.csv", b"1.5\n")
         self.ok("eval", "x.astype(float32)", f"x={floats}", "-o", "x.npy")
