@@ -83,6 +83,22 @@ class Bake(CommandCase):
         self.ok(*words, KILN_BUNDLE_PATH="app.kiln", **alone)
         self.assertEqual((self.folder / "z.npy").read_bytes()[-12:], floats(1, 4, 9))
 
+    def test_expressions_by_hand(self):
+        """Several kernels of one line, arrays and numbers by name; what they are baked into serves `kiln eval` alone."""
+        (self.folder / "x.npy").write_bytes(npy_bytes("<f4", (2, 3), floats(1, 2, 3, 4, 5, 6)))
+        (self.folder / "y.npy").write_bytes(npy_bytes("<f4", (3,), floats(1, 0, 1)))
+        expression = "m = mean(x, axis=-1, keepdims=True); (x - m) * s + y, sum(y)"
+        record = self.record(f"# by name, in any order\neval '{expression}' s=2 'x=float32[2,3]' 'y=float32[3]'\n"
+                             "eval 'arange(5) * 2'\n")
+        self.ok("bake", record, "--host", "host", "-o", "a.kiln")
+        alone = {"KILN_CACHE": "off", "KILN_COMPILE": "never", "KILN_BUNDLE_PATH": "a.kiln"}
+        words = ("eval", expression, "s=2", "x=x.npy", "y=y.npy", "-o", "z.npy", "-o", "t.npy", "--target", "host")
+        self.ok(*words, **alone)
+        self.assertEqual((self.folder / "z.npy").read_bytes()[-24:], floats(-1, 0, 3, -1, 0, 3))
+        self.assertEqual((self.folder / "t.npy").read_bytes()[-4:], floats(2))
+        self.assertIn("[0 2 4 6 8]\n", self.ok("eval", "arange(5) * 2", "--target", "host", **alone))
+        self.assertIn("KILN_COMPILE=never", self.refused(1, "eval", "x * x", "x=x.npy", "--target", "host", **alone))
+
     def test_what_misses_is_named(self):
         (self.folder / "x.npy").write_bytes(npy_bytes("<f4", (3,), floats(1, 2, 3)))
         said = self.refused(1, "map", "T x", "T y", "y = x - 7", "x.npy", "-o", "y.npy", "--target", "host", "--name",
@@ -160,7 +176,15 @@ class Bake(CommandCase):
         for words, expected in [
                 (("bake", "none", "--host", "host", "-o", "x"), "none: No such file"),
                 (("bake", self.record("map 'T x"), "--host", "host", "-o", "x"), "a quote does not end"),
-                (("bake", self.record("record this", "b"), "--host", "host", "-o", "x"), "begins with map or reduce"),
+                (("bake", self.record("record this", "b"), "--host", "host", "-o", "x"), "begins with map, reduce or eval"),
+                (("bake", self.record("eval", "g"), "--host", "host", "-o", "x"), "needs EXPRESSION behind 'eval'"),
+                (("bake", self.record("eval x+y x=float32[3] float32[3]", "h"), "--host", "host", "-o", "x"), "'float32[3]': NAME=FILE"),
+                (("bake", self.record("eval x+y x=float32[3]", "i"), "--host", "host", "-o", "x"), "'y'"),
+                (("bake", self.record("eval 'x +' x=float32[3]", "j"), "--host", "host", "-o", "x"), "x +"),
+                (("bake", self.record("eval x+y x=float32[3] y=float32[4]", "k"), "--host", "host", "-o", "x"), "in k"),
+                (("bake", self.record("eval x x=float32[3", "l"), "--host", "host", "-o", "x"), "in l"),
+                (("bake", self.record("eval x x=float32[3] --name it", "m"), "--host", "host", "-o", "x"), "no --shape, --type, --dtype or --name"),
+                (("bake", self.record("eval x x=float32[3] --axis 0", "n"), "--host", "host", "-o", "x"), "for reductions"),
                 (("bake", self.record("map 'T x' 'T y'", "c"), "--host", "host", "-o", "x"), "in c"),
                 (("bake", self.record("# nothing", "d"), "--host", "host", "-o", "x"), "nothing in the records"),
                 (("bake", "broken.kiln", "--host", "host", "-o", "x"), "broken.kiln"),

@@ -14,6 +14,8 @@
 
 #include <cmocka.h>
 
+long fake_compiles(void); /* of the compiler of our own */
+
 static char folder[256];
 
 /* The compiler of our own wants to see the parameter that generated kernels have. */
@@ -116,12 +118,59 @@ static void rows_that_do_not_load_are_made_anew(void **state)
     assert_int_equal(fake_live(FAKE_MODULE), loaded);
 }
 
+/* Of a module that came from `origin`, by how many loads and how many compiles. */
+static void expect_effort(kiln_origin origin, int loads, int compiles)
+{
+    long loaded = fake_calls_of("cuModuleLoadDataEx"), compiled = fake_compiles();
+    assert_int_equal(create(), origin);
+    assert_int_equal(fake_calls_of("cuModuleLoadDataEx") - loaded, loads);
+    assert_int_equal(fake_compiles() - compiled, compiles);
+}
+
+/* CUDA_ERROR_INVALID_IMAGE, NO_BINARY_FOR_GPU, INVALID_PTX, UNSUPPORTED_PTX_VERSION, INVALID_SOURCE. */
+static const int refusals[] = {200, 209, 218, 222, 300};
+
+/* The driver refuses what was right when it was stored (another driver, say): made anew, once, and what was made takes its place. */
+static void what_the_driver_refuses_is_made_anew_once(void **state)
+{
+    int loaded = fake_live(FAKE_MODULE);
+    (void)state;
+    for (size_t r = 0; r < sizeof refusals / sizeof *refusals; r++) {
+        assert_int_equal(create(), KILN_ORIGIN_DISK);
+        fake_fail("cuModuleLoadDataEx", 1, refusals[r]);
+        expect_effort(KILN_ORIGIN_COMPILER, 2, 1);
+        assert_string_equal(fake_failed_function(), "cuModuleLoadDataEx");
+        expect_effort(KILN_ORIGIN_DISK, 1, 0);
+        assert_int_equal(entries(), 1);
+    }
+    assert_int_equal(fake_live(FAKE_MODULE), loaded);
+}
+
+/* The row's code is nonsense, and what is made anew is refused as well: one error, and nobody tries on. */
+static void what_is_refused_twice_is_an_error(void **state)
+{
+    kn_cache *cache = kn_cache_create(folder, false);
+    (void)state;
+    assert_int_equal(create(), KILN_ORIGIN_DISK);
+    assert_int_equal(kn_cache_visit(cache, spoil, cache), KILN_OK);
+    kn_cache_free(cache);
+    fake_fail("cuModuleLoadDataEx", 2, 200);
+    expect_effort(KILN_ORIGIN_NONE, 2, 1);
+    fake_fail(NULL, 0, 0);
+    assert_non_null(strstr(kiln_error_message(), "cuModuleLoadDataEx"));
+    expect_effort(KILN_ORIGIN_COMPILER, 2, 1);
+    expect_effort(KILN_ORIGIN_DISK, 1, 0);
+    assert_int_equal(entries(), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_the_driver_refuses_is_not_stored),
         cmocka_unit_test(what_could_not_be_tried_is_kept),
         cmocka_unit_test(rows_that_do_not_load_are_made_anew),
+        cmocka_unit_test(what_the_driver_refuses_is_made_anew_once),
+        cmocka_unit_test(what_is_refused_twice_is_an_error),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -137,6 +137,8 @@ kiln_status cli_call_define_reduction(cli_call *call, const cli_options *options
 int cli_numbers_check(const cli_call *call, const cli_options *options);
 /* ... of `EXPRESSION NAME=ARGUMENT...`, where the words are known to be such. */
 kiln_status cli_call_define_expression(cli_call *call, const cli_options *options);
+/* CLI_USAGE, with a message, where a word behind the expression is no NAME=ARGUMENT. */
+int cli_names_check(const char *command, const cli_options *options);
 /* Whether a word is NAME=REST; *length is that of the name. */
 bool cli_word_has_name(const char *word, size_t *length);
 /* Reads the arguments: numbers and files; with descriptions also "float32[2,3]",
@@ -243,8 +245,8 @@ typedef struct cli_field {
 /* The field that begins at *at, which moves behind it; false where there is none. nth is 0. */
 bool cli_field_next(cli_field *out, const char **at);
 
-/* What a record says of the call that such words define: `map` or `reduce` and what follows them for `kiln
- * explain`. *out is to be freed, after a failure too. */
+/* What a record says of the call that such words define: `map`, `reduce` or `eval` and what follows them for
+ * `kiln explain`. *out is to be freed, after a failure too. */
 int cli_record_lines(char **out, const cli_options *options);
 
 #endif

@@ -262,6 +262,16 @@ bool cli_word_has_name(const char *word, size_t *length)
     return *length > 0 && !isdigit((unsigned char)word[0]) && word[*length] == '=';
 }
 
+int cli_names_check(const char *command, const cli_options *options)
+{
+    size_t length;
+    for (int i = 1; i < options->positional.count; i++)
+        if (!cli_word_has_name(options->positional.items[i], &length))
+            return cli_usage_error(command, "'%s': NAME=FILE or NAME=NUMBER was expected",
+                                   options->positional.items[i]);
+    return CLI_OK;
+}
+
 /* "a, b" for the words a=photo.npy and b=0.5 */
 static char *join_names(const cli_options *options)
 {

@@ -50,22 +50,28 @@ const cli_command cli_commands[] = {
      "  kiln show photo.png data.npz:mean\n",
      1, -1, cli_show_run},
     {CLI_SOURCE, "source",
-     "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N]",
+     "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N] | "
+     "eval EXPRESSION "
+     "[NAME=ARGUMENT...]",
      "print the source that kiln generates for a kernel",
-     "What follows is what `kiln map` or `kiln reduce` takes, and \"float32[200,300]\" for an array of that "
+     "What follows is what `kiln map`, `kiln reduce` or `kiln eval` takes, and \"float32[200,300]\" for an "
+     "array of that "
      "dtype\n"
      "and shape. Without arguments each parameter is a contiguous array; placeholders are float32, or what "
      "--type\n"
      "or --dtype says.\n"
      "\n"
      "  kiln source 'T x, T y' 'T z' 'z = x + y' --arch sm_90 --type T=float64\n"
-     "  kiln source reduce 'T x' 'T y' x 'a + b' 'y = a' 0 'float32[200,300]' --axis 0 --arch sm_90\n",
-     3, -1, cli_source_run},
+     "  kiln source reduce 'T x' 'T y' x 'a + b' 'y = a' 0 'float32[200,300]' --axis 0 --arch sm_90\n"
+     "  kiln source eval 'sqrt(sum(x**2, axis=-1))' 'x=float32[200,300]' --arch sm_90\n",
+     2, -1, cli_source_run},
     {CLI_EXPLAIN, "explain",
-     "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N]",
+     "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N] | "
+     "eval EXPRESSION "
+     "[NAME=ARGUMENT...]",
      "print the specialisation that a call needs, and what it launches",
      "Arguments as for `kiln source`. The first line is the key of the cache, each of the others a launch.\n",
-     3, -1, cli_explain_run},
+     2, -1, cli_explain_run},
     {CLI_OPERATIONS, "operations", "[NAME]", "list the operations by name, or how one is defined",
      "An operation is a list of definitions, and each of variants: the dtypes that it takes and gives, in "
      "NumPy's\n"
@@ -89,12 +95,14 @@ const cli_command cli_commands[] = {
      "  import   takes a bundle's kernels into the cache\n",
      1, 2, cli_cache_run},
     {CLI_CACHE_EXPLAIN, "cache explain",
-     "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N]",
+     "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N] | "
+     "eval EXPRESSION "
+     "[NAME=ARGUMENT...]",
      "say why a call finds its kernel in the cache or not",
      "Arguments as for `kiln source`. Where there is no entry, the one of the same name that is nearest is "
      "compared\n"
      "with what is wanted, field by field. The exit code is 1 where a kernel is missing.\n",
-     3, -1, cli_cache_explain_run},
+     2, -1, cli_cache_explain_run},
     {CLI_BAKE, "bake",
      "RECORD... -o BUNDLE | --check BUNDLE RECORD... | --list BUNDLE... | merge BUNDLE... -o BUNDLE | diff "
      "BUNDLE BUNDLE",
@@ -105,6 +113,7 @@ const cli_command cli_commands[] = {
      "\n"
      "  map 'T x, T y' 'T z' 'z = x + y' 'float32[1000]' 'float32[1000]' --name add\n"
      "  reduce 'T x' 'T y' x 'a + b' 'y = a' 0 'float32[200,300]' --axis 0\n"
+     "  eval 'sqrt(sum(x**2, axis=-1)) * s' 'x=float32[200,300]' s=0.5\n"
      "\n"
      "Of each line those targets are compiled on which such a call needs it. What fails is named, the rest "
      "is\n"

@@ -175,16 +175,6 @@ static int place_files(const job *job, cli_call *call, const cli_options *option
     return code;
 }
 
-static int check_words(const job *job, const cli_options *options)
-{
-    size_t length;
-    for (int i = 1; job->has_names && i < options->positional.count; i++)
-        if (!cli_word_has_name(options->positional.items[i], &length))
-            return cli_usage_error(job->name, "'%s': NAME=FILE or NAME=NUMBER was expected",
-                                   options->positional.items[i]);
-    return CLI_OK;
-}
-
 static kiln_status explain(char **out, const cli_call *call, const kiln_call_options *how,
                            const cli_options *options)
 {
@@ -265,8 +255,8 @@ static int run(const job *job, const cli_options *options)
     cli_times times = {.info = KILN_CALL_INFO_INIT};
     call_options how;
     int code = read_call_options(&how, job, options);
-    if (code == CLI_OK)
-        code = check_words(job, options);
+    if (code == CLI_OK && job->has_names)
+        code = cli_names_check(job->name, options);
     if (code != CLI_OK)
         return code;
     double start = cli_now_ms();

@@ -49,41 +49,59 @@ static kiln_status ask(char **text, const text_command *command, const cli_call 
     return status;
 }
 
-/* The words may begin with which kind of kernel they define, which no signature looks like: takes that
- * off. */
-static bool take_form(cli_options *options)
+/* What words may define, by the first of them, which no signature looks like. */
+typedef struct form {
+    const char *word;
+    int n_texts; /* that define the kernel, behind the word */
+    const char *needs;
+    kiln_status (*define)(cli_call *call, const cli_options *options);
+    bool reduces, is_expression;
+} form;
+
+static const form forms[] = {
+    {"map", 3, "IN OUT BODY", cli_call_define, false, false},
+    {"reduce", 6, "IN OUT MAP REDUCE POST IDENTITY behind 'reduce'", cli_call_define_reduction, true, false},
+    {"eval", 1, "EXPRESSION behind 'eval'", cli_call_define_expression, false, true},
+};
+
+/* Takes the word off, where there is one; without it the words are those of `map`. */
+static const form *take_form(cli_options *options)
 {
-    const char *first = options->positional.items[0];
-    bool reduces = strcmp(first, "reduce") == 0;
-    if (reduces || strcmp(first, "map") == 0) {
-        options->positional.items++;
-        options->positional.count--;
-    }
-    return reduces;
+    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
+        if (strcmp(options->positional.items[0], forms[f].word) == 0) {
+            options->positional.items++;
+            options->positional.count--;
+            return &forms[f];
+        }
+    return &forms[0];
 }
 
-static int check_usage(const text_command *command, const cli_options *options, bool reduces)
+static int check_usage(const text_command *command, const cli_options *options, const form *form)
 {
     if (options->arch && options->target)
         return cli_usage_error(command->name, "takes --arch or --target, not both");
-    if (options->positional.count < (reduces ? 6 : 3))
-        return cli_usage_error(command->name, "needs %s",
-                               reduces ? "IN OUT MAP REDUCE POST IDENTITY behind 'reduce'" : "IN OUT BODY");
-    if (!reduces && (options->axes.count > 0 || options->keepdims || options->reduce_type))
+    if (options->positional.count < form->n_texts)
+        return cli_usage_error(command->name, "needs %s", form->needs);
+    if (!form->reduces && (options->axes.count > 0 || options->keepdims || options->reduce_type))
         return cli_usage_error(command->name,
                                "takes --axis, --keepdims and --reduce-type for reductions, whose words begin "
                                "with 'reduce'");
-    return cli_shape_check(command->name, options);
+    if (!form->is_expression)
+        return cli_shape_check(command->name, options);
+    if (options->shape || options->types.count > 0 || options->dtype || options->name)
+        return cli_usage_error(command->name, "takes no --shape, --type, --dtype or --name behind 'eval': an "
+                                              "expression has neither a signature nor a name");
+    return cli_names_check(command->name, options);
 }
 
 /* The answers, to be freed after a failure too. */
-static int find_texts(char **text, const text_command *command, const cli_options *options, bool reduces)
+static int find_texts(char **text, const text_command *command, const cli_options *options, const form *form)
 {
     const char *target = options->arch ? options->arch : options->target;
     cli_call call = CLI_CALL_INIT;
     kiln_call_options how = KILN_CALL_OPTIONS_INIT;
     int axes[KILN_MAX_NDIM];
-    int code = check_usage(command, options, reduces);
+    int code = check_usage(command, options, form);
     if (code == CLI_OK)
         code = cli_axes_read(axes, &how.n_axes, command->name, options);
     if (code != CLI_OK)
@@ -91,7 +109,7 @@ static int find_texts(char **text, const text_command *command, const cli_option
     how.axes = options->axes.count ? axes : NULL;
     how.flags = options->keepdims ? KILN_CALL_KEEPDIMS : 0;
     /* Only dtypes and layouts matter, so that the arrays stay on the host whatever the target. */
-    kiln_status status = (reduces ? cli_call_define_reduction : cli_call_define)(&call, options);
+    kiln_status status = form->define(&call, options);
     if (status == KILN_OK)
         code = cli_numbers_check(&call, options);
     if (code != CLI_OK) {
@@ -114,8 +132,8 @@ static int run(const text_command *command, const cli_options *options)
 {
     cli_options words = *options;
     char *text[MOST_TEXTS] = {NULL};
-    bool reduces = take_form(&words);
-    int code = find_texts(text, command, &words, reduces);
+    const form *form = take_form(&words);
+    int code = find_texts(text, command, &words, form);
     if (code == CLI_OK)
         (options->json ? print_json : print_texts)(command, text);
     for (int t = 0; t < MOST_TEXTS; t++)
@@ -134,8 +152,8 @@ int cli_record_lines(char **out, const cli_options *options)
 {
     static const text_command command = {"bake", 1, {"record"}, {record}};
     cli_options words = *options;
-    bool reduces = take_form(&words);
-    return find_texts(out, &command, &words, reduces);
+    const form *form = take_form(&words);
+    return find_texts(out, &command, &words, form);
 }
 
 int cli_source_run(const cli_options *options)
@@ -152,6 +170,6 @@ int cli_explain_lines(char **out, const cli_options *options)
 {
     static const text_command command = {"cache explain", 1, {"specialisation"}, {kiln_kernel_explain}};
     cli_options words = *options;
-    bool reduces = take_form(&words);
-    return find_texts(out, &command, &words, reduces);
+    const form *form = take_form(&words);
+    return find_texts(out, &command, &words, form);
 }
