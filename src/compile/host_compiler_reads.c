@@ -69,6 +69,23 @@ static void take_named_files(kn_compile_reads *reads, const kn_compile_request *
         take_named_file(reads, request->options[i]);
 }
 
+/* The source lies in a folder of our own, so that names in quotes are looked for in the caller's only where an option asks for that: "-Iinclude",
+ * "-include x.h". Elsewhere the same kernel serves in any folder. */
+static bool looks_here(const char *option)
+{
+    const char *folder = strncmp(option, "-I", 2) == 0 ? option + 2 : option;
+    return folder[0] != '/' && kn_compile_option_reaches(option);
+}
+
+static void take_folder_of_caller(kn_compile_reads *reads, const kn_compile_request *request)
+{
+    bool is_asked = kn_host_compiler_find()->words_reach;
+    for (int i = 0; i < request->n_options && !is_asked; i++)
+        is_asked = looks_here(request->options[i]);
+    if (is_asked)
+        kn_reads_add_folder(reads, ".", 1, false);
+}
+
 kiln_status kn_host_take_reads(kn_compile_reads *reads, const char *folder, const kn_compile_request *request,
                                kn_host_trace trace, const struct timespec *began)
 {
@@ -80,6 +97,7 @@ kiln_status kn_host_take_reads(kn_compile_reads *reads, const char *folder, cons
     if (trace == KN_HOST_TRACE_ALL)
         take_rule(reads, folder, KN_HOST_LINK_RULE_FILE);
     take_named_files(reads, request);
+    take_folder_of_caller(reads, request);
     kn_error_restore(&before);
     kiln_status status = ask_search_list(reads, folder, request);
     kn_compile_environment_hash(environment_now, KN_ENVIRONMENT_OF_CODE);

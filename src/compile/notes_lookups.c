@@ -52,7 +52,6 @@ static bool is_column(const table *t, kn_span folder)
 
 static void add_columns(table *t, const kn_survey *s)
 {
-    kn_span_push(&t->columns, (kn_span){".", 1});
     for (size_t f = 0; f < s->folders.n; f++)
         kn_span_push(&t->columns, s->folders.items[f]);
     const char *path = t->paths.data;

@@ -118,6 +118,7 @@ static void take_reads(kn_compile_reads *reads, const kn_nvrtc_options *list, co
     kn_blob_free(&text);
     const char *option = list->include_options.data;
     const char *end = option ? option + list->include_options.length : NULL;
+    kn_reads_add_folder(reads, ".", 1, false); /* where a program of no place begins to look */
     for (; option && option < end; option += strlen(option) + 1)
         kn_reads_add_folder(reads, option + 2, strlen(option + 2), true);
     if (kn_reads_are_newer(reads, began))
