@@ -13,9 +13,16 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "compile/timeout.h"
 
-/* Longer than any compile should take; then two processes may compile the same. */
+/* Longer than any compile should take, or may; then two processes compile the same. */
 enum { LOCK_TIMEOUT_MS = 30000 };
+
+static int wait_ms(void)
+{
+    int compile_ms = kn_compile_timeout_ms();
+    return compile_ms < LOCK_TIMEOUT_MS ? compile_ms : LOCK_TIMEOUT_MS;
+}
 
 /* Having no place for a cache is no failure, and is remembered. */
 static bool find_place(kn_user_cache *user)
@@ -136,8 +143,7 @@ static void drop(void *self, kn_build_job *job, const kn_code *code)
 static bool claim(void *self, kn_build_job *job)
 {
     const kn_str *what = &job->subject->what;
-    return cache_of(self) &&
-           kn_cache_lock(cache_of(self), what->data, what->length, &job->lock, LOCK_TIMEOUT_MS);
+    return cache_of(self) && kn_cache_lock(cache_of(self), what->data, what->length, &job->lock, wait_ms());
 }
 
 /* What was made now, and is known to be good for others. */

@@ -10,6 +10,7 @@
 #include "base/os.h"
 #include "compile/host_compiler_folder.h"
 #include "compile/host_compiler_search.h"
+#include "compile/timeout.h"
 
 /* ---- the words ---- */
 
@@ -168,19 +169,6 @@ kiln_status kn_host_line_ask(kn_host_line *line, const char *folder, const kn_co
 
 /* ---- running it ---- */
 
-/* Generous: a kernel with large headers takes seconds. Whoever has none can wait as long as he likes. */
-enum { USUAL_SECONDS = KN_OS_USUAL_TIMEOUT_MS / 1000, MOST_SECONDS = 1000000 };
-
-static int timeout_ms(void)
-{
-    const char *told = kn_os_env("KILN_COMPILE_TIMEOUT");
-    char *end = NULL;
-    double seconds = told ? strtod(told, &end) : 0;
-    if (!told || end == told || !(seconds > 0) || seconds > MOST_SECONDS)
-        seconds = USUAL_SECONDS;
-    return (int)(seconds * 1e3 < 1 ? 1 : seconds * 1e3);
-}
-
 /* The child's environment: this one, but messages in English (we read them), and temporary files where they
  * are removed with all else. */
 static const char **make_environment(const char *temporary)
@@ -214,11 +202,11 @@ kiln_status kn_host_line_run(const kn_host_line *line, const char *folder, kn_st
     const char **environment = make_environment(temporary);
     if (!environment)
         return kn_error_memory(0, "an environment");
-    kn_os_command program = {line->items, NULL, environment, timeout_ms()};
+    kn_os_command program = {line->items, NULL, environment, kn_compile_timeout_ms()};
     kiln_status status = kn_os_run_command(&program, output, exit_code);
     kn_free(environment);
     if (status == KILN_ERROR_IO)
         kn_error_context("the C++ compiler (KILN_COMPILE_TIMEOUT=SECONDS limits its time, now %g s)",
-                         timeout_ms() * 1e-3);
+                         kn_compile_timeout_ms() * 1e-3);
     return status;
 }

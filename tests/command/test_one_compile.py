@@ -34,9 +34,9 @@ class OneCompile(CommandCase):
     def wait(self, seconds):
         (self.folder / "wait").write_text(str(seconds))
 
-    def start(self, number):
+    def start(self, number, **changes):
         words = [COMMAND, "map", "T x", "T y", "y = x + 40", "x.npy", "-o", f"y{number}.npy", "--target", "host"]
-        return subprocess.Popen(words, cwd=self.folder, env=self.environment(KILN_CXX=str(self.compiler)), text=True,
+        return subprocess.Popen(words, cwd=self.folder, env=self.environment(KILN_CXX=str(self.compiler), **changes), text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
 
     def compiles(self):
@@ -85,6 +85,28 @@ class OneCompile(CommandCase):
         print(f"taken over after {min(taken):.0f} to {max(taken):.0f} ms, to the start of the compiler ", end="")
         # Ours is to see that the lock is free and to begin; a sanitized process starts programs slowly.
         self.assertLess(max(taken), 100 if not os.environ.get("KILN_SANITIZED") else 500)
+
+    def test_the_one_that_compiles_is_stopped_while_little_is_waited_for(self):
+        """As below, where nobody may compile for longer than three seconds, nor wait so long."""
+        self.wait(2)
+        limit = {"KILN_COMPILE_TIMEOUT": "3"}
+        processes = [self.start(n, **limit) for n in range(4)]
+        stopped = self.wait_for_compiler()
+        os.kill(stopped, signal.SIGSTOP)
+        began = time.time()
+        for number, process in enumerate(processes):
+            if process.pid != stopped:
+                self.finish(process, number)
+        took = time.time() - began
+        for process in processes:
+            if process.pid == stopped:
+                process.kill()
+                process.communicate()
+        self.assertEqual(len(self.compiles()), 4)  # each of the three that waited
+        self.assertGreater(took, 2)
+        self.assertLess(took, 3 + 3)  # and one compile, three at once on few processors
+        self.finish(self.start(9), 9)
+        self.assertEqual(len(self.compiles()), 4)
 
     @unittest.skipUnless(SOAK, "waits for half a minute: KILN_SOAK=1")
     def test_the_one_that_compiles_is_stopped(self):
