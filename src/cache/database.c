@@ -362,13 +362,26 @@ static bool is_damage(int rc)
     return (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB;
 }
 
+/* What the system said to SQLite, of which that makes a "disk I/O error": "" where it says no more. */
+static const char *system_reason(const kn_database *database, int rc)
+{
+    static const int telling[] = {EDQUOT, ENOSPC, EROFS, ESTALE, EMFILE, ENFILE};
+    bool is_of_system = (rc & 0xff) == SQLITE_IOERR || (rc & 0xff) == SQLITE_CANTOPEN;
+    int reason = database->db && is_of_system ? sqlite3_system_errno(database->db) : 0;
+    for (size_t i = 0; i < sizeof telling / sizeof *telling; i++)
+        if (telling[i] == reason)
+            return strerror(reason);
+    return "";
+}
+
 /* What others do (a lock), or what may be mended meanwhile (a full disk), is tried again later. */
 static void back_off(kn_database *database, int rc)
 {
     bool is_its_own = database->db && sqlite3_extended_errcode(database->db) == rc;
-    const char *reason = is_its_own ? sqlite3_errmsg(database->db) : sqlite3_errstr(rc);
+    const char *reason = is_its_own ? sqlite3_errmsg(database->db) : sqlite3_errstr(rc),
+               *more = system_reason(database, rc);
     if ((rc & 0xff) != SQLITE_MISMATCH) /* which has been noted */
-        kn_database_note(database, "%s: %s", database->path, reason);
+        kn_database_note(database, "%s: %s%s%s", database->path, reason, *more ? ": " : "", more);
     /* There may be memory for the next at once, and what cannot be written can be read. */
     if ((rc & 0xff) != SQLITE_NOMEM && (rc != SQLITE_READONLY || database->is_writable))
         database->retry_at = kn_os_now_ms() + BACK_OFF_MS;
