@@ -127,6 +127,20 @@ class Bake(CommandCase):
                 if str(self.folder) in line]
         self.assertEqual(left, [])
 
+    @unittest.skipUnless("KILN_FAKE_NVRTC" in os.environ, "no NVRTC of our own")
+    def test_a_compiler_within_the_process_goes_wrong(self):
+        """NVRTC is a library: what it does, the process does that compiles."""
+        fake = {"KILN_NVRTC": os.environ["KILN_FAKE_NVRTC"]}
+        ways = (("CRASH", "the compiler crashed (Segmentation fault)"), ("ABORT", "the compiler crashed (Aborted)"),
+                ("EXIT", "the compiler ended the process with status 3"), ("HANG", "took more than 3 s"), ("HOG", "took more than 700 MiB"))
+        record = self.record("".join(f"map 'T x' 'T y' 'y = x; // PLEASE_{word}' 'float32[10]' --name {word.lower()}\n" for word, _ in ways))
+        run = self.kiln("bake", record, "--arch", "sm_90", "--host", "host", "--time", "3", "--memory", "700", "--jobs", "2", "-o", "a.kiln", **fake)
+        self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
+        for word, why in ways:
+            self.assertRegex(run.stderr, rf"kiln: {word.lower()} \(array:float32 array:float32\) for sm_90: .*{re.escape(why)}")
+        self.assertIn("5 of 10 kernels", run.stdout)
+        self.assertEqual({(k["name"], k["target"].startswith("sm_")) for k in self.listed("a.kiln")}, {(word.lower(), False) for word, _ in ways})
+
     def test_merge_and_diff(self):
         lines = HAND.splitlines()
         for name, line in (("a", lines[1]), ("b", lines[3])):

@@ -1,10 +1,12 @@
 /* An NVRTC of our own, for tests of what stands above the compiler: its "cubin" is what the fake driver loads,
  * a line with the kernel's name and the size of its one struct parameter, counted from the generated source. */
 #include <ctype.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define EXPORT __attribute__((visibility("default")))
 
@@ -225,9 +227,32 @@ EXPORT int nvrtcDestroyProgram(program **p)
     return 0;
 }
 
+/* A compiler within the process that goes wrong, where the source asks for it. */
+static void go_wrong(const char *source)
+{
+    enum { PIECE = 16 << 20 };
+    if (strstr(source, "PLEASE_CRASH")) {
+        signal(SIGSEGV, SIG_DFL); /* without the report of a sanitizer */
+        raise(SIGSEGV);
+    }
+    if (strstr(source, "PLEASE_ABORT"))
+        abort();
+    if (strstr(source, "PLEASE_EXIT"))
+        _exit(3);
+    while (strstr(source, "PLEASE_HANG"))
+        pause();
+    while (strstr(source, "PLEASE_HOG")) {
+        void *piece = malloc(PIECE);
+        if (piece)
+            memset(piece, 1, PIECE);
+        usleep(10 * 1000);
+    }
+}
+
 EXPORT int nvrtcCompileProgram(program *p, int n_options, const char *const *options)
 {
     (void)n_options, (void)options;
+    go_wrong(p->source);
     __atomic_fetch_add(&compiles, 1, __ATOMIC_RELAXED);
     return write_code(p) || write_module(p) ? 0 : 6;
 }
