@@ -22,7 +22,7 @@ static const char *const lines[] = {
                    "float32 y\" out=\"T z\""
                    " stage=\"map\" body=\"z = x\" preamble=\"int f();\" loop_prep=\"int w = 0;\" "
                    "after_loop=\"(void)w;\" fast_math=\"1\""
-                   " no_fma=\"1\" option=\"-DA\" header=\"a.h\" header_text=\"#define A 1\\n\""
+                   " no_fma=\"1\" check=\"1\" option=\"-DA\" header=\"a.h\" header_text=\"#define A 1\\n\""
                    " operands=\"array:float32 array:float32 array:float32\" loop_rank=\"2\""
                    " schedule=\"rows\" vector=\"4\" block=\"256\" lanes=\"2\" form=\"1\" index=\"1\" "
                    "order=\"1\" rank=\"3\" access=\"vvd\"",
@@ -59,6 +59,7 @@ static const struct change {
     {0, "after_loop=\"(void)w;\"", "after_loop=\"(void)w\""},
     {0, "fast_math=\"1\"", ""},
     {0, "no_fma=\"1\"", ""},
+    {0, "check=\"1\"", ""},
     {0, "option=\"-DA\"", "option=\"-DB\""},
     {0, "option=\"-DA\"", "option=\"-DA\" option=\"-DA\""},
     {0, "option=\"-DA\"", ""},
