@@ -1,5 +1,5 @@
-/* require.h - for tests that start processes of their own by fork: checks that end such a process at once. Comes behind cmocka.h and
- * <kiln/kiln.h>. */
+/* require.h - for tests that start processes of their own by fork: checks that end such a process at once.
+ * Comes behind cmocka.h and <kiln/kiln.h>. */
 #ifndef TESTS_REQUIRE_H
 #define TESTS_REQUIRE_H
 

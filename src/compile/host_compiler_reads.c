@@ -69,8 +69,8 @@ static void take_named_files(kn_compile_reads *reads, const kn_compile_request *
         take_named_file(reads, request->options[i]);
 }
 
-/* The source lies in a folder of our own, so that names in quotes are looked for in the caller's only where an option asks for that: "-Iinclude",
- * "-include x.h". Elsewhere the same kernel serves in any folder. */
+/* The source lies in a folder of our own, so that names in quotes are looked for in the caller's only where
+ * an option asks for that: "-Iinclude", "-include x.h". Elsewhere the same kernel serves in any folder. */
 static bool looks_here(const char *option)
 {
     const char *folder = strncmp(option, "-I", 2) == 0 ? option + 2 : option;

@@ -1,7 +1,7 @@
 /* notes.c - what has to be known beside the code: lowered names, and what the compiler read. Lines:
  *
  *   lowered _Z5twiceIiEvPT_
- *   folder vendor/include             where it looks besides the folders of the options; "." where it looks in the caller's
+ *   folder vendor/include             where it looks besides the folders of the options; "." is the caller's
  *   system /usr/include               ... and where the toolchain's own files are
  *   file 0f34...8a3b 0 math/const.h   a hash; the number of the folder (options first) or -; the name
  *   probe optional.h                  a name that __has_include asks for

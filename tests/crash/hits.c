@@ -1,5 +1,5 @@
-/* 32 threads that find everything: kernels in the process's memory, rows in one file. Nothing is compiled twice, nothing is wrong, and
- * the thread sanitizer (preset tsan) has nothing to say. */
+/* 32 threads that find everything: kernels in the process's memory, rows in one file. Nothing is compiled
+ * twice, nothing is wrong, and the thread sanitizer (preset tsan) has nothing to say. */
 #include "crash_common.h"
 
 #include <kiln/kiln.h>

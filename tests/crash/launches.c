@@ -1,5 +1,6 @@
-/* Calls of kernels on the host while the cache goes wrong: its folder is deleted under running processes, or the disk fails at any of the
- * cache's system calls. Every call succeeds and is right, and one warning says what is wrong. */
+/* Calls of kernels on the host while the cache goes wrong: its folder is deleted under running processes,
+ * or the disk fails at any of the cache's system calls. Every call succeeds and is right, and one warning
+ * says what is wrong. */
 #include "crash_common.h"
 
 #include <kiln/kiln.h>
@@ -90,7 +91,7 @@ static void call(int number, kiln_origin *origin)
 
 /* ---- the folder goes ---- */
 
-enum { PROCESSES = 8, NUMBERS = 24 };
+enum { PROCESSES = 8, NUMBERS = 12 };
 
 static int call_until(unsigned n, double until)
 {

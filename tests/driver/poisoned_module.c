@@ -130,7 +130,8 @@ static void expect_effort(kiln_origin origin, int loads, int compiles)
 /* CUDA_ERROR_INVALID_IMAGE, NO_BINARY_FOR_GPU, INVALID_PTX, UNSUPPORTED_PTX_VERSION, INVALID_SOURCE. */
 static const int refusals[] = {200, 209, 218, 222, 300};
 
-/* The driver refuses what was right when it was stored (another driver, say): made anew, once, and what was made takes its place. */
+/* The driver refuses what was right when it was stored (another driver, say): made anew, once, and what was
+ * made takes its place. */
 static void what_the_driver_refuses_is_made_anew_once(void **state)
 {
     int loaded = fake_live(FAKE_MODULE);

@@ -1,5 +1,6 @@
-/* The cache's key, field by field: each changed alone is another specialisation, which reads back as it stands, and a miss in the cache
- * and in bundles. The fields are those that plan/spec_text.c writes: one that no row here changes is missed. */
+/* The cache's key, field by field: each changed alone is another specialisation, which reads back as it
+ * stands, and a miss in the cache and in bundles. The fields are those that plan/spec_text.c writes: one
+ * that no row here changes is missed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
