@@ -25,6 +25,7 @@ enum {
     LEAST_BLOCK = 64,
     SHARED_BYTES = 24 << 10, /* of a block, above which it has fewer threads */
     TABLE_BYTES = 24 << 10,  /* of shared memory, at most */
+    STATIC_BYTES = 48 << 10, /* that a block has without asking for more */
     WARP = 32
 };
 
@@ -183,8 +184,9 @@ static bool can_look_up(const kn_choice *c, const kn_schedule *s, const figures 
             if (a != f->channel && c->space->stride[o][a] != 0)
                 return false;
     }
-    return moving == 1 && bytes * KN_TABLE_ENTRIES * s->lanes <= TABLE_BYTES && c->program &&
-           kn_body_is_pure(c->program) && kn_body_is_dear(c->program);
+    bytes *= KN_TABLE_ENTRIES * s->lanes;
+    return moving == 1 && bytes <= TABLE_BYTES && bytes + s->block * shared_bytes(c, s) <= STATIC_BYTES &&
+           c->program && kn_body_is_pure(c->program) && kn_body_is_dear(c->program);
 }
 
 static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)

@@ -346,7 +346,7 @@ static void cuda_specialisations(void **state)
     assert_int_equal(failures, 0);
     assert_true(n > 200);
     assert_true(windows >= 12 * turns);
-    assert_true(narrow_ones >= 40 && joined >= 12);
+    assert_true(narrow_ones >= 40 && joined >= 8);
 }
 
 static void host_specialisations(void **state)
