@@ -308,6 +308,20 @@ static kiln_status bind_output(lowering *l, kn_lowered_part *part, const kn_text
                     given ? given->data : NULL, o->dtype, stride);
 }
 
+/* Views of one array of the call lie as far apart in each call of its key; others may not. */
+static void bind_distances(kn_lowered_part *part, int n_in)
+{
+    int before = -1;
+    for (int k = 0; k < n_in; ++k) {
+        const kn_source *own = &part->source[k], *other = before < 0 ? own : &part->source[before];
+        if (!part->binding.array[k])
+            continue;
+        if (before >= 0 && own->kind == other->kind && own->index == other->index)
+            part->binding.after[k] = kn_bytes_after(part->binding.array[k], part->binding.array[before]);
+        before = k;
+    }
+}
+
 static kiln_status bind_part(lowering *l, kn_lowered_part *part, const kn_text *t, const kn_group *g)
 {
     kiln_status status = KILN_OK;
@@ -318,6 +332,8 @@ static kiln_status bind_part(lowering *l, kn_lowered_part *part, const kn_text *
         status = bind_input(l, part, t, g, k);
     for (int r = 0; r < g->n_roots && status == KILN_OK; ++r)
         status = bind_output(l, part, t, g, r);
+    if (status == KILN_OK)
+        bind_distances(part, t->n_in);
     b->n_arrays = kn_operands_settle(b->operand, t->n_in + g->n_roots);
     part->options = (kiln_call_options)KILN_CALL_OPTIONS_INIT;
     part->options.block = l->call->options->block;

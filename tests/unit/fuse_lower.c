@@ -157,6 +157,35 @@ static void ranges_are_read_on_the_host(void **state)
     kiln_array_free(x);
 }
 
+/* Views of one array are known to be one, of two arrays not, even where these overlap. */
+static void shifted_views_are_one_array(void **state)
+{
+    static const int64_t shape[] = {130, 130};
+    static const struct {
+        const char *text;
+        bool is_one;
+    } cases[] = {
+        {"x[1:-1, 1:-1] + x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2]", true},
+        {"x[1:-1, 1:-1] + y[:-2, 1:-1] + x[2:, 1:-1] + y[1:-1, :-2]", false},
+        {"x[1:-1, 1:-1] + x[:-2, 1:-1] + y[2:, 1:-1] + y[1:-1, :-2]", false},
+    };
+    kiln_array *x = NULL;
+    (void)state;
+    OK(kiln_array_ones(&x, KILN_FLOAT32, 2, shape, KILN_DEVICE_HOST));
+    const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(x)};
+    for (size_t c = 0; c < sizeof cases / sizeof cases[0]; ++c) {
+        kiln_kernel *kernel = NULL;
+        char *text = NULL;
+        OK(kiln_expression_create(&kernel, "x, y", cases[c].text, NULL));
+        OK(kiln_kernel_explain(&text, kernel, NULL, 1, in, 2, NULL, "sm_90"));
+        if ((strstr(text, " schedule=\"shifted\"") != NULL) != cases[c].is_one)
+            fail_msg("%s: %s", cases[c].text, text);
+        free(text);
+        kiln_kernel_free(kernel);
+    }
+    kiln_array_free(x);
+}
+
 static void fold_texts(kiln_kernel **out)
 {
     OK(kiln_reduction_create(out, "T x", "float32 y", "x * (float)(_in_ind.size() + _J)", "a + b",
@@ -471,6 +500,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(kernels_are_few),
                                        cmocka_unit_test(ranges_are_read_on_the_host),
+                                       cmocka_unit_test(shifted_views_are_one_array),
                                        cmocka_unit_test(single_elements_are_not_reduced),
                                        cmocka_unit_test(reshapes_of_inputs),
                                        cmocka_unit_test(shapes_share_code),
