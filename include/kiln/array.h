@@ -203,9 +203,9 @@ KILN_API kiln_status kiln_array_set_from_host_async(kiln_array *array, const voi
  * KILN_ERROR_FORMAT: no .npy file, or damaged or cut short; KILN_ERROR_TYPE: structured, object,
  * string and other dtypes that kiln does not have; KILN_ERROR_SHAPE: the extents. */
 KILN_API kiln_status kiln_array_load_npy(kiln_array **out, const char *path, kiln_device device);
-/* The same of the bytes of such a file; those behind its data are left alone. field: of a structured
- * dtype the field that is read, with its own extents behind those of the array; NULL: there are
- * none. KILN_ERROR_NOT_FOUND, naming those there are: there is no such field. */
+/* The same of the bytes of such a file; those behind its data are left alone. field: of a
+ * structured dtype the field that is read, with its own extents behind those of the array; NULL:
+ * there are none. KILN_ERROR_NOT_FOUND, naming those there are: there is no such field. */
 KILN_API kiln_status kiln_array_load_npy_bytes(kiln_array **out, const void *data, size_t size,
                                                const char *field, kiln_device device);
 /* Writes a NumPy .npy file that numpy.load reads; written beside the target and renamed, so never

@@ -11,12 +11,13 @@
  *
  * Every function that can fail returns a kiln_status: 0 for success, negative for an error. The
  * message of the last failure of the calling thread is kept until the next failure of that thread.
- * The library never exits or aborts, and prints nowhere but in kiln_array_print. All functions here are thread-safe.
+ * The library never exits or aborts, and prints nowhere but in kiln_array_print. All functions
+ * here are thread-safe.
  *
- * Structs of options and of answers begin with struct_size, which their initialiser macro sets; they
- * only ever grow at the end, so that a program works with a later library of the same major version
- * (before 1.0: the same minor version) without being compiled anew. What it does not know of keeps
- * the default. Enumerators keep their numbers.
+ * Structs of options and of answers begin with struct_size, which their initialiser macro sets;
+ * they only ever grow at the end, so that a program works with a later library of the same major
+ * version (before 1.0: the same minor version) without being compiled anew. What it does not know
+ * of keeps the default. Enumerators keep their numbers.
  *
  * dlclose leaves nothing of the library where nothing of it is in use; once a CUDA driver has been
  * started it stays loaded, as the driver does.
@@ -74,9 +75,9 @@ typedef enum kiln_status {
  * Static string. */
 KILN_API const char *kiln_status_name(kiln_status status);
 
-/* The message of the calling thread's last failure; "" before the first. Valid until the thread's
- * next failing call. About a text it has several lines: what is wrong, "NAME:LINE: error: ..." where
- * a compiler found it, then the user's line, and a caret under the place. */
+/* The message of the calling thread's last failure; "" before the first. Valid until the
+ * thread's next failing call. About a text it has several lines: what is wrong, "NAME:LINE:
+ * error: ..." where a compiler found it, then the user's line, and a caret under the place. */
 KILN_API const char *kiln_error_message(void);
 
 /* The compiler's whole output that belongs to the last failure of the calling thread, or "". Same

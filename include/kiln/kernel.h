@@ -14,17 +14,17 @@
  * Signatures are CuPy's: comma-separated "[raw] [_non_const] type name", where type is a dtype's
  * name, one capital letter (a placeholder, the same type wherever it stands; inside the body it is
  * the name of that type), or the name of a struct that the preamble declares. Names are NumPy's:
- * `float` and `int` are float64 and int64, whatever they are in the body. In the body `i` is
- * the C-order index of the element and `n` the number of elements, unless a parameter has that
- * name; `i`, `_ind`, and names that begin with `_` or `kn_` are reserved. Inputs are constants,
- * outputs references: where the body does not assign an output it keeps its old value (which is
- * undefined where the call allocated the output). `continue` and `return` end the element. A raw
- * array x is indexed by x[k], its kth element in C order, or by as many integers as it has axes:
- * x[list], x(j, k), x[_ind.get()]; x.size(), x.shape() and x.strides() describe it, as _ind.size()
- * and _ind.shape() do the loop, where _ind.get() is the index along each axis. One without axes is its element, whatever the index; a scalar
- * given for a raw parameter is a number. float16 and bfloat16 convert to float and back, and so C++
- * cannot choose a type for `x > 0 ? x : 0` where x is one of them, as in CuPy: `x > 0 ? x : (T)0`
- * stays in T, `x > 0 ? +x : 0` is a float.
+ * `float` and `int` are float64 and int64, whatever they are in the body. In the body `i` is the
+ * C-order index of the element and `n` the number of elements, unless a parameter has that name;
+ * `i`, `_ind`, and names that begin with `_` or `kn_` are reserved. Inputs are constants, outputs
+ * references: where the body does not assign an output it keeps its old value (which is undefined
+ * where the call allocated the output). `continue` and `return` end the element. A raw array x is
+ * indexed by x[k], its kth element in C order, or by as many integers as it has axes: x[list],
+ * x(j, k), x[_ind.get()]; x.size(), x.shape() and x.strides() describe it, as _ind.size() and
+ * _ind.shape() do the loop, where _ind.get() is the index along each axis. One without axes is its
+ * element, whatever the index; a scalar given for a raw parameter is a number. float16 and
+ * bfloat16 convert to float and back, and so C++ cannot choose a type for `x > 0 ? x : 0` where x
+ * is one of them, as in CuPy: `x > 0 ? x : (T)0` stays in T, `x > 0 ? +x : 0` is a float.
  *
  * Arithmetic is C++'s, but integers never trap and never depend on the target: x / 0 and x % 0 are
  * 0, the least integer by -1 is itself and leaves 0, sums and products wrap, and a shift by less
@@ -54,10 +54,11 @@ enum {
     /* approximate division, square root and functions; denormals may be flushed */
     KILN_KERNEL_FAST_MATH = 1,
     KILN_KERNEL_NO_FMA = 2, /* a*b+c is rounded twice */
-    /* Each index of a raw operand is checked, and a call waits for its kernel: where one was outside,
-     * and in its place read or wrote nothing of the array, KILN_ERROR_INVALID names kernel, operand,
-     * index and bound. Of several the first that came; of calls of one kernel at the same time any.
-     * In a capture it is not reported. The environment's KILN_CHECK=1 sets this for all kernels. */
+    /* Each index of a raw operand is checked, and a call waits for its kernel: where one was
+     * outside, and in its place read or wrote nothing of the array, KILN_ERROR_INVALID names
+     * kernel, operand, index and bound. Of several the first that came; of calls of one kernel
+     * at the same time any. In a capture it is not reported. The environment's KILN_CHECK=1 sets
+     * this for all kernels. */
     KILN_KERNEL_CHECK = 4
 };
 

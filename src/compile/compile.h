@@ -5,8 +5,9 @@
 
 #include "compile/request.h"
 
-/* KILN_ERROR_COMPILE with the first "name:line: error: ...", its line and a caret as message (compile/hints.h
- * says better what people often get wrong) and the compiler's whole text in kiln_error_log(); KILN_ERROR_NOT_FOUND where there is no compiler, saying where it was looked for. */
+/* KILN_ERROR_COMPILE with the first "name:line: error: ...", its line and a caret as message
+ * (compile/hints.h says better what people often get wrong) and the compiler's whole text in
+ * kiln_error_log(); KILN_ERROR_NOT_FOUND where there is no compiler, saying where it was looked for. */
 kiln_status kn_compile(kn_compile_result *out, const kn_compile_request *request);
 void kn_compile_result_free(kn_compile_result *result);
 

@@ -12,8 +12,8 @@ typedef struct kn_check {
 /* Where the function's code reports. */
 kiln_status kn_check_find(kn_check *out, const kn_launch_input *input);
 
-/* Waits for what is queued on the stream. KILN_ERROR_INVALID, naming kernel, operand, index and bound, where an
- * index was outside; that one is forgotten then. A stream that is captured is not waited for. */
+/* Waits for what is queued on the stream. KILN_ERROR_INVALID, naming kernel, operand, index and bound,
+ * where an index was outside; that one is forgotten then. A stream that is captured is not waited for. */
 kiln_status kn_check_report(const kn_check *check, kn_device *device, void *stream);
 
 #endif
