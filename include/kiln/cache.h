@@ -36,10 +36,13 @@ typedef struct kiln_cache_stats {
     uint64_t bundle_hits; /* of disk_hits: found in bundles */
     uint64_t collisions;  /* keys in the file that are not the first under the number by which they
                              are found; told apart by all of their bytes */
+    /* plans of this process that began with a quick form (kiln_form); that have to stay with it, for
+     * the best one may not be compiled, or could not; best forms that are still to come */
+    uint64_t quick_forms, quick_only, best_failed, best_pending;
 } kiln_cache_stats;
 #define KILN_CACHE_STATS_INIT                                                                      \
     {                                                                                              \
-        sizeof(kiln_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, false, {0}, 0, 0, 0, 0                   \
+        sizeof(kiln_cache_stats), 0, 0, 0, 0, 0, 0, 0, 0, false, {0}, 0, 0, 0, 0, 0, 0, 0, 0       \
     }
 
 /* Writes the file's path; KILN_ERROR_INVALID where size is too small, KILN_ERROR_NOT_FOUND where

@@ -138,7 +138,8 @@ typedef enum kiln_order {
 
 enum {
     KILN_CALL_NO_COMPILE = 1, /* fail with KILN_ERROR_FORBIDDEN rather than compile */
-    KILN_CALL_KEEPDIMS = 2    /* results have extent 1 along reduced axes, rather than none */
+    KILN_CALL_KEEPDIMS = 2,   /* results have extent 1 along reduced axes, rather than none */
+    KILN_CALL_BEST = 4        /* wait for the best form (kiln_form) */
 };
 
 typedef struct kiln_call_options {
@@ -253,6 +254,35 @@ typedef enum kiln_origin {
     KILN_ORIGIN_COMPILER = 3 /* compiled now */
 } kiln_origin;
 
+/* Elementwise kernels that are in no cache are compiled twice: first in a quick form, one element a
+ * thread for any layout (host: without vectors), with which the first calls run; then, by a thread in
+ * the background, in the best form for the layout, which later calls take when it is there. Both are
+ * cached. Reductions, and calls whose stream is being captured, wait for the best form, as do calls
+ * with KILN_CALL_BEST and kiln_kernel_prepare. Where the best one may not or cannot be compiled, the
+ * quick one serves, if it is in a cache or bundle; that is counted (<kiln/cache.h>) and logged once.
+ * Both give the same bits, but for
+ * functions such as exp on the host, whose vectors round otherwise (as they do at the end of a run).
+ * When the process ends what is not yet begun is left, and a compile by NVRTC that runs is waited
+ * for. */
+typedef enum kiln_form {
+    KILN_FORM_NONE = 0,
+    KILN_FORM_QUICK = 1,
+    KILN_FORM_BEST = 2
+} kiln_form;
+
+typedef enum kiln_forms {
+    KILN_FORMS_BOTH = 1, /* the quick form first, the best one when it is there */
+    KILN_FORMS_BEST = 2, /* the best one alone: calls wait for it */
+    KILN_FORMS_QUICK = 3 /* the quick one alone, but for KILN_CALL_BEST: for tests, and what runs once */
+} kiln_forms;
+
+/* The forms of kernels that are called for the first time from now on, in all threads. Until it is
+ * called those of the environment, KILN_FORMS=both|best|quick; both where it is not set. */
+KILN_API kiln_status kiln_set_forms(kiln_forms forms);
+/* Returns when no best form is still to come in this process: true; or after timeout_ms milliseconds
+ * (negative: no limit), when some are: false. Thread-safe. */
+KILN_API bool kiln_wait_for_best(int64_t timeout_ms);
+
 typedef struct kiln_call_info {
     size_t struct_size;
     kiln_origin origin;
@@ -260,10 +290,13 @@ typedef struct kiln_call_info {
     double generate_ms, compile_ms, cache_ms, load_ms;
     size_t code_bytes;
     kiln_device device;
+    kiln_form form; /* KILN_FORM_QUICK where some kernel of the call ran in it */
+    int pending;    /* kernels of the call whose best form is still to come */
 } kiln_call_info;
 #define KILN_CALL_INFO_INIT                                                                        \
     {                                                                                              \
-        sizeof(kiln_call_info), KILN_ORIGIN_NONE, 0, 0, 0, 0, 0, KILN_DEVICE_DEFAULT               \
+        sizeof(kiln_call_info), KILN_ORIGIN_NONE, 0, 0, 0, 0, 0, KILN_DEVICE_DEFAULT,              \
+            KILN_FORM_NONE, 0                                                                      \
     }
 
 /* How the calling thread's last successful kiln_kernel_call or _prepare found its code. */

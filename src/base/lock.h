@@ -41,6 +41,7 @@
     X(HOST_JOB, 1, RESETS, "the host's threads: held while they run a job")                                  \
     X(HOST_THREADS, 1, RESETS, "the job, and who waits for one")                                             \
     X(THREADS, 1, WAITS, "the list of threads that are joined in the end")                                   \
+    X(FORMS, 1, WAITS, "which best forms of kernels are to be compiled")                                     \
     X(LAUNCH_NAMES, 1, WAITS, "the names of kernels that were launched")                                     \
     X(MEMORY_HOOK, 1, WAITS, "the memory hook")                                                              \
     X(LOG, 1, WAITS, "the log callback")                                                                     \

@@ -10,7 +10,8 @@
 #include <signal.h>
 
 /* ---- time ---- */
-double kn_os_now_ms(void); /* monotonic */
+double kn_os_now_ms(void);   /* monotonic */
+void kn_os_sleep_us(int us); /* or until a signal comes */
 int64_t kn_os_unix_seconds(void);
 
 /* ---- environment ---- */
@@ -94,6 +95,8 @@ enum { KN_OS_USUAL_TIMEOUT_MS = 300 * 1000 };
  * time; a non-zero exit is not. What the program has left behind in its process group when it ends is ended
  * too. */
 kiln_status kn_os_run_command(const kn_os_command *command, kn_str *output, int *exit_code);
+/* The process ends: programs that run are stopped, as if their time were over, and no more begun. */
+void kn_os_stop_commands(void);
 /* The same with this process's environment and the usual timeout. */
 kiln_status kn_os_run(const char *const *argv, const char *folder, kn_str *output, int *exit_code);
 

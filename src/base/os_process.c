@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -124,6 +125,13 @@ static void pause_for(run *r, int *pause_us)
     *pause_us = *pause_us * 2 < LONGEST_PAUSE_US ? *pause_us * 2 : LONGEST_PAUSE_US;
 }
 
+static atomic_bool is_stopped; /* kn_os_stop_commands */
+
+void kn_os_stop_commands(void)
+{
+    atomic_store(&is_stopped, true);
+}
+
 static child_state wait_for_end(run *r, kn_str *output)
 {
     int pause_us = 20;
@@ -131,7 +139,7 @@ static child_state wait_for_end(run *r, kn_str *output)
         drain(r, output);
         /* While its output is open it runs, unless it left that to a child: asking costs little. */
         child_state state = look(r->pid);
-        if (state != RUNNING || kn_os_now_ms() >= r->end_ms)
+        if (state != RUNNING || kn_os_now_ms() >= r->end_ms || atomic_load(&is_stopped))
             return state;
         pause_for(r, &pause_us);
     }
@@ -155,6 +163,8 @@ static kiln_status check_time(const kn_os_command *command, child_state state)
 {
     if (state != RUNNING)
         return KILN_OK;
+    if (atomic_load(&is_stopped))
+        return kn_error(KILN_ERROR_IO, "%s was stopped, for the process ends", command->argv[0]);
     return kn_error(KILN_ERROR_IO, "%s had not ended after %g s and was stopped", command->argv[0],
                     command->timeout_ms * 1e-3);
 }

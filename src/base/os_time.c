@@ -13,3 +13,9 @@ int64_t kn_os_unix_seconds(void)
 {
     return (int64_t)time(NULL);
 }
+
+void kn_os_sleep_us(int us)
+{
+    struct timespec time = {us / 1000000, us % 1000000 * 1000L};
+    (void)nanosleep(&time, NULL);
+}

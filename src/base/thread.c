@@ -112,10 +112,16 @@ static void join_all(kn_thread *all)
     }
 }
 
-/* The first of the library's destructors: what these threads use is taken down by the others. */
-__attribute__((destructor(KN_UNLOAD_THREADS))) void kn_thread_join_all(void)
+void kn_thread_join_all(void)
 {
     join_all(take_all());
+}
+
+/* What these threads use is taken down by later destructors. (A function of its own: of one that was declared before
+ * gcc 12 drops the priority.) */
+__attribute__((destructor(KN_UNLOAD_THREADS))) static void unload(void)
+{
+    kn_thread_join_all();
 }
 
 /* There is one thread, which may have forked with the lock in hand. */

@@ -2,6 +2,7 @@
 
 #include "base/error.h"
 #include "build/build_state.h"
+#include "build/forms.h"
 #include "build/store_bundles.h"
 #include "build/store_cache.h"
 
@@ -58,6 +59,11 @@ static void fill_counters(kiln_cache_stats *stats, kn_build_state *state)
     stats->misses = atomic_load(&state->misses);
     stats->compiles = kn_stores_hits(state, KILN_ORIGIN_COMPILER);
     stats->compile_ms = kn_stores_ms(state, KILN_ORIGIN_COMPILER);
+    const kn_forms_counts forms = kn_forms_count();
+    stats->quick_forms = forms.quick;
+    stats->quick_only = forms.only_quick;
+    stats->best_failed = forms.failed;
+    stats->best_pending = forms.pending;
     kn_bundles_fill_stats(stats, state);
 }
 

@@ -94,10 +94,15 @@ static kiln_status share_failure(kn_once *entry)
     return status;
 }
 
+static bool is_being_made(const kn_once *entry)
+{
+    return entry->state == BEING_MADE && entry->maker == kn_fork_count();
+}
+
 static kiln_status wait_for(kn_once *entry, void **value, kn_once **mine)
 {
     entry->waiting++;
-    while (entry->state == BEING_MADE && entry->maker == kn_fork_count())
+    while (is_being_made(entry))
         kn_lock_wait(KN_LOCK_ONCE);
     if (entry->state == FAILED)
         return share_failure(entry);
@@ -112,7 +117,7 @@ static kiln_status wait_for(kn_once *entry, void **value, kn_once **mine)
     return KILN_OK;
 }
 
-kiln_status kn_once_begin(kn_once_table *table, const void *key, size_t key_size, void **value,
+kiln_status kn_once_begin(kn_once_table *table, const void *key, size_t key_size, bool waits, void **value,
                           kn_once **claim)
 {
     kn_once *entry;
@@ -121,7 +126,10 @@ kiln_status kn_once_begin(kn_once_table *table, const void *key, size_t key_size
     *claim = NULL;
     kn_lock_take(KN_LOCK_ONCE);
     entry = kn_map_get(table->entries, key, key_size);
-    status = entry ? wait_for(entry, value, claim) : add_entry(table, key, key_size, claim);
+    if (entry && !waits && is_being_made(entry))
+        status = kn_error(KILN_ERROR_FORBIDDEN, "another thread is making it");
+    else
+        status = entry ? wait_for(entry, value, claim) : add_entry(table, key, key_size, claim);
     kn_lock_give(KN_LOCK_ONCE);
     return status;
 }

@@ -17,7 +17,8 @@ typedef struct kn_once kn_once;
 /* The value of a key, found or waited for. Or, with *value NULL, a claim: no other thread makes it, and the
  * others wait until this one ends it, outside all locks. Or the failure of the thread that was waited for:
  * all who wait get it, the next to come tries again. */
-kiln_status kn_once_begin(kn_once_table *table, const void *key, size_t key_size, void **value,
+/* Where another thread is at it and `waits` is false: KILN_ERROR_FORBIDDEN. */
+kiln_status kn_once_begin(kn_once_table *table, const void *key, size_t key_size, bool waits, void **value,
                           kn_once **claim);
 /* Ends a claim with its value, or with the status and the thread's last error. */
 void kn_once_end(kn_once_table *table, kn_once *claim, void *value, kiln_status status);

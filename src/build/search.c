@@ -65,6 +65,8 @@ static kiln_status check_allowed(const kn_build_job *job)
     bool is_environment = kn_build_is_forbidden();
     kn_str places = KN_STR_INIT;
     char target[48];
+    if (job->request->flags & KN_BUILD_FIND)
+        return kn_error(KILN_ERROR_FORBIDDEN, "%s is not there", job->subject->name);
     if (!is_environment && !(job->request->flags & KN_BUILD_NO_COMPILE))
         return KILN_OK;
     size_t types_length = 0;
@@ -87,7 +89,8 @@ static kiln_status check_allowed(const kn_build_job *job)
 static kiln_status claim(kn_code **out, kn_build_job *job, int compiler)
 {
     kiln_status status;
-    atomic_fetch_add(&job->state->misses, 1);
+    if (!(job->request->flags & KN_BUILD_FIND))
+        atomic_fetch_add(&job->state->misses, 1);
     status = check_allowed(job);
     for (int s = 0; status == KILN_OK && !*out && s < compiler; s++) {
         const kn_opened_store *opened = &job->state->store[s];

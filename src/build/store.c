@@ -67,7 +67,7 @@ bool kn_build_is_forbidden(void)
 
 static bool may_compile(const kn_build_job *job)
 {
-    return !(job->request->flags & KN_BUILD_NO_COMPILE) && !kn_build_is_forbidden();
+    return !(job->request->flags & (KN_BUILD_NO_COMPILE | KN_BUILD_FIND)) && !kn_build_is_forbidden();
 }
 
 /* A refusal that was meant for the thread that made the value, not for this one. */
@@ -83,7 +83,7 @@ kiln_status kn_build_claim(kn_build_job *job, kn_once_table *table, const void *
     kiln_status status;
     bool is_stale;
     do {
-        status = kn_once_begin(table, key, key_size, value, claim);
+        status = kn_once_begin(table, key, key_size, !(job->request->flags & KN_BUILD_FIND), value, claim);
         is_stale = *value && code_of && !kn_code_is_current(code_of(*value), job->subject);
         if (is_stale)
             kn_once_forget(table, key, key_size, *value);

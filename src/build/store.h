@@ -104,9 +104,6 @@ void kn_store_add_place(kn_str *out, const char *path);
 /* One time that a store did its work, and the time it took. */
 void kn_store_count(kn_store_counts *counts, double ms);
 
-/* KILN_COMPILE=never. */
-bool kn_build_is_forbidden(void);
-
 /* The code that a value of a table stands for: where a header has changed since, the value is forgotten and
  * made anew. */
 typedef const kn_code *kn_code_of(const void *value);

@@ -1,6 +1,7 @@
 #include "build/subject.h"
 
 #include "codegen/codegen.h"
+#include "plan/choose.h"
 #include "plan/spec_text.h"
 
 static void put_names(kn_str *out, const void *program)
@@ -14,7 +15,8 @@ static kiln_status write(kn_str *source, kn_compile_request *compile, const kn_s
     const kn_program *p = spec->program;
     kiln_status status = kn_subject_check_generator(subject->name, spec->generator);
     compile->flags |= (p->flags & KILN_KERNEL_FAST_MATH ? KN_COMPILE_FAST_MATH : 0u) |
-                      (p->flags & KILN_KERNEL_NO_FMA ? KN_COMPILE_NO_FMA : 0u);
+                      (p->flags & KILN_KERNEL_NO_FMA ? KN_COMPILE_NO_FMA : 0u) |
+                      (kn_kind_is_quick(spec->target.backend, spec->schedule.kind) ? KN_COMPILE_QUICK : 0u);
     compile->options = subject->options;
     compile->n_options = subject->n_options;
     compile->header_names = (const char *const *)p->header_name;

@@ -11,7 +11,7 @@ enum {
     STREAMED_RUN = 256         /* fewest bytes of results of a call that does so */
 };
 
-extern const kn_recipe kn_recipe_host_indices;
+extern const kn_recipe kn_recipe_host_runs;
 
 static void place_in_line(const kn_writer *w, kn_str *out, int k)
 {
@@ -28,7 +28,7 @@ static void put_host_pointers(kn_writer *w)
             kn_str_printf(&w->slot[KN_SLOT_POINTERS], "%s%s *const kn_%s_ = kn.%s_;\n",
                           kn_is_output(w, k) ? "" : "const ", kn_storage(w, k), w->program->param[k].name,
                           w->program->param[k].name);
-    if (w->program->uses & KN_USES_INDEX && w->recipe == &kn_recipe_host_indices)
+    if (w->program->uses & KN_USES_INDEX && w->recipe != &kn_recipe_host_runs)
         kn_str_append(&w->slot[KN_SLOT_POINTERS],
                       "const long long *const kn_indices = (const long long *)kn.start;\n");
 }
@@ -93,7 +93,7 @@ static void fill_host(kn_writer *w)
 {
     put_host_pointers(w);
     put_independent(w);
-    const char *index = w->recipe == &kn_recipe_host_indices ? "kn_indices[kn_at]" : "kn.start + kn_at";
+    const char *index = w->recipe == &kn_recipe_host_runs ? "kn.start + kn_at" : "kn_indices[kn_at]";
     kn_put_call(w, &w->slot[KN_SLOT_SINGLE], kn_place_flat, index);
     put_lanes(w);
     if (find_streamed(w->spec) >= 0)
@@ -109,3 +109,12 @@ const kn_recipe kn_recipe_host_runs = {
     .kind = &kn_kind_host_runs, .choose_template = choose_template, .fill = fill_host};
 const kn_recipe kn_recipe_host_indices = {
     .kind = &kn_kind_host_indices, .choose_template = choose_template, .fill = fill_host};
+
+static void fill_quick(kn_writer *w)
+{
+    put_host_pointers(w);
+    kn_put_call(w, &w->slot[KN_SLOT_SINGLE], kn_place_flat, "kn_indices[kn_at]");
+}
+
+const kn_recipe kn_recipe_host_quick = {
+    .kind = &kn_kind_host_quick, .template_name = "host/flat.cpp", .fill = fill_quick};

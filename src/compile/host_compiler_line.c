@@ -24,7 +24,6 @@
 static const char *const base_options[] = {
     "-x",
     "c++",
-    "-O3",
     "-shared",
     "-fPIC",
     "-pipe",
@@ -45,6 +44,10 @@ static const char *const base_options[] = {
     "-ftabstop=1", /* columns count bytes */
     "-Wl,--build-id=none",
 };
+
+/* The second is one level of gcc's that products and sums are still made one operation in, as in the best form. */
+static const char *const best_options[] = {"-O3", NULL}, *const quick_options[] = {
+                                                             "-O1", "-fexpensive-optimizations", NULL};
 
 static void add(kn_host_line *line, const char *word)
 {
@@ -100,6 +103,9 @@ static void add_language(kn_host_line *line, const char *folder, const kn_compil
         add(line, word);
     for (size_t i = 0; i < sizeof base_options / sizeof *base_options; i++)
         add(line, base_options[i]);
+    for (const char *const *option = request->flags & KN_COMPILE_QUICK ? quick_options : best_options;
+         *option; option++)
+        add(line, *option);
     add_private(line, "-I", folder, "");
     kn_str_printf(&line->text, "-march=%s", request->target.architecture);
     kn_str_append_n(&line->text, "", 1);

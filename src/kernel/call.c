@@ -40,6 +40,8 @@ void kn_call_set_info(const kn_build_info *info, kiln_device device)
     last_call.load_ms = info->load_ms;
     last_call.code_bytes = info->code_bytes;
     last_call.device = device;
+    last_call.form = info->quick > 0 ? KILN_FORM_QUICK : KILN_FORM_BEST;
+    last_call.pending = info->pending;
 }
 
 kiln_status kiln_kernel_last_call(kiln_call_info *out)
@@ -315,7 +317,7 @@ static kiln_status run_plan(call *c, const kn_call_plan *plan)
         status = gather_values(c, plan, value, scalar);
     if (status == KILN_OK && !plan->is_empty) {
         kn_device_note_launch_name(plan->launch_name);
-        status = kn_launch_plan_run(plan->launch, value, c->stream);
+        status = kn_launch_plan_run(kn_plan_launch_now(&plan->launch), value, c->stream);
     }
     if (status != KILN_OK)
         release_fresh(c, plan->n_out);
@@ -328,6 +330,7 @@ static kiln_status find_build_flags(unsigned *flags, const call *c, kn_device *d
     uint64_t id = 0;
     kiln_status status = device->backend->stream_is_capturing(device, c->stream, &is_capturing, &id);
     *flags = (c->options->flags & KILN_CALL_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0u) |
+             (c->options->flags & KILN_CALL_BEST || is_capturing ? KN_BUILD_BEST : 0u) |
              (is_capturing && kn_capture_is_prepared(id) ? KN_BUILD_CAPTURING : 0u);
     return status;
 }
@@ -368,6 +371,31 @@ static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, co
     if (status != KILN_OK)
         return status;
     return kn_call_plan_create(out, &b, c->options, key->word, key->words, key->hash, flags, info);
+}
+
+/* A plan with forms: the best one is waited for where the caller wants it, or a graph would keep the quick one. In a
+ * capture that forbids to compile what is there has to do. */
+static kiln_status look_at_forms(kn_build_info *info, const call *c, const kn_call_plan *plan)
+{
+    unsigned flags;
+    kiln_status status = find_build_flags(&flags, c, plan->device);
+    bool wants_best = flags & KN_BUILD_BEST && !(flags & (KN_BUILD_CAPTURING | KN_BUILD_NO_COMPILE));
+    if (status == KILN_OK && plan->compound)
+        kn_compound_look(plan->compound, wants_best, info);
+    else if (status == KILN_OK)
+        kn_plan_launch_look(&plan->launch, wants_best, info);
+    return status;
+}
+
+static kiln_status call_with_forms(call *c, const kn_call_plan *plan)
+{
+    kn_build_info info = {.origin = KILN_ORIGIN_MEMORY};
+    kiln_status status = look_at_forms(&info, c, plan);
+    if (status == KILN_OK)
+        status = run_plan(c, plan);
+    if (status == KILN_OK)
+        kn_call_set_info(&info, c->device->id);
+    return status;
 }
 
 static kiln_status call_first_time(call *c, const call_key *key)
@@ -440,6 +468,8 @@ kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out, c
         key.is_full || c.is_doubtful ? NULL : kn_call_memo_find(kernel->memo, key.word, key.words, key.hash);
     if (!plan)
         return call_first_time(&c, &key);
+    if (plan->has_forms)
+        return call_with_forms(&c, plan);
     status = run_plan(&c, plan);
     if (status == KILN_OK)
         kn_call_set_info(&from_memory, c.device->id);

@@ -38,7 +38,7 @@ kiln_status kn_call_options_read(kiln_call_options *out, const kiln_call_options
                         "options.struct_size: %zu was given; start from KILN_CALL_OPTIONS_INIT",
                         given->struct_size);
     memcpy(out, given, given->struct_size);
-    if (out->flags & ~(unsigned)(KILN_CALL_NO_COMPILE | KILN_CALL_KEEPDIMS))
+    if (out->flags & ~(unsigned)(KILN_CALL_NO_COMPILE | KILN_CALL_KEEPDIMS | KILN_CALL_BEST))
         return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_CALL_* are known",
                         out->flags);
     if (out->order != KILN_ORDER_C && out->order != KILN_ORDER_KEEP)

@@ -64,7 +64,7 @@ static kiln_status plan_part(kn_compound_part *out, const kiln_kernel *kernel, k
     if (status == KILN_OK) {
         out->launch = plan->launch;
         out->launch_name = plan->launch_name;
-        plan->launch = NULL;
+        plan->launch = (kn_plan_launch){NULL, NULL, false};
         for (int k = 0; k < out->n_params; ++k)
             out->dtype[k] = plan->param[k].dtype;
     }
@@ -129,6 +129,7 @@ kiln_status kn_compound_plan(kn_call_plan **out, const kiln_kernel *kernel, cons
         status = make_compound(&plan->compound, kernel, &l, call, build_flags, info);
     if (status == KILN_OK)
         status = set_outputs(plan, &l, call);
+    plan->has_forms = info->quick > 0;
     kn_lowered_free(&l);
     if (status != KILN_OK) {
         kn_call_plan_free(plan);

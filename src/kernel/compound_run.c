@@ -14,10 +14,16 @@ void kn_compound_free(kn_compound *c)
     if (!c)
         return;
     for (int p = 0; p < c->n_parts; ++p)
-        kn_launch_plan_free(c->part[p].launch);
+        kn_plan_launch_free(&c->part[p].launch);
     kn_free(c->part);
     kn_free(c->room);
     kn_free(c);
+}
+
+void kn_compound_look(const kn_compound *c, bool wants_best, kn_build_info *info)
+{
+    for (int p = 0; p < c->n_parts; ++p)
+        kn_plan_launch_look(&c->part[p].launch, wants_best, info);
 }
 
 static kiln_status gather(const void **value, unsigned char (*scalar)[SCALAR_BYTES], const kn_compound *c,
@@ -58,9 +64,10 @@ static kiln_status run_part(const kn_compound *c, const kn_compound_part *p, kil
     const void *value[KN_MAX_PARAMS];
     unsigned char scalar[KN_MAX_PARAMS][SCALAR_BYTES];
     kiln_status status = gather(value, scalar, c, p, out, in, room);
-    if (status == KILN_OK && p->launch) {
+    const kn_launch_plan *launch = kn_plan_launch_now(&p->launch);
+    if (status == KILN_OK && launch) {
         kn_device_note_launch_name(p->launch_name);
-        status = kn_launch_plan_run(p->launch, value, stream);
+        status = kn_launch_plan_run(launch, value, stream);
     }
     return status;
 }

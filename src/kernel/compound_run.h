@@ -26,7 +26,7 @@ typedef struct kn_room {
 
 /* One part, ready to run. */
 typedef struct kn_compound_part {
-    kn_launch_plan *launch; /* NULL: there is nothing to launch */
+    kn_plan_launch launch;
     const char *launch_name;
     int n_params;
     bool casts; /* numbers become what NumPy makes of them (kn_program) */
@@ -45,6 +45,8 @@ struct kn_compound {
 /* Queues all parts. Arrays of out are there. */
 kiln_status kn_compound_run(const kn_compound *compound, kiln_array *const *out, const kiln_arg *in,
                             void *stream);
+/* kn_plan_launch_look at each part. */
+void kn_compound_look(const kn_compound *compound, bool wants_best, kn_build_info *info);
 void kn_compound_free(kn_compound *compound);
 
 #endif

@@ -183,6 +183,8 @@ static kiln_status prepare_one(const preparation *p, const kn_resolved *r, kn_bu
     if (status == KILN_OK)
         status = p->device ? kn_build_function(&function, &request, p->device, info)
                            : kn_build_code(&code, &request, info);
+    if (status == KILN_OK && p->device) /* calls have it from now on */
+        kn_forms_finish_all(p->device, kn_str_text(&subject.what));
     kn_blob_free(&code);
     kn_subject_free(&subject);
     return status;

@@ -7,6 +7,7 @@
 #include <kiln/kernel.h>
 #include "array/array.h"
 #include "build/build.h"
+#include "build/forms.h"
 #include "build/once.h"
 #include "launch/launch.h"
 
@@ -98,6 +99,26 @@ typedef struct kn_resolved {
 kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_options *options,
                        const kn_target *target);
 
+/* What is launched: in one form, or in the best of two. */
+typedef struct kn_plan_launch {
+    kn_launch_plan *only; /* NULL: nothing is launched, or there are forms */
+    kn_forms *forms;
+    bool is_quick; /* `only` is the quick form */
+} kn_plan_launch;
+
+static inline const kn_launch_plan *kn_plan_launch_now(const kn_plan_launch *l)
+{
+    return l->forms ? atomic_load_explicit(&l->forms->current, memory_order_acquire) : l->only;
+}
+
+/* plan_forms.c: the plan of what r says, with the function of one form or the other. */
+kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, const kn_launch_input *input,
+                                  int block, kn_once_table *kept, unsigned build_flags, kn_build_info *info);
+void kn_plan_launch_free(kn_plan_launch *l);
+/* Adds to info->quick and ->pending. Where the best form is still to come, and is wanted, it is waited for;
+ * else it is seen to that somebody is at it. */
+void kn_plan_launch_look(const kn_plan_launch *l, bool wants_best, kn_build_info *info);
+
 /* One parameter of a plan. */
 typedef struct kn_plan_param {
     kn_pass pass;
@@ -111,13 +132,14 @@ struct kn_call_plan {
     uint64_t hash;
     size_t key_words;
     kn_plan_param *param; /* behind the key */
-    kn_launch_plan *launch;
+    kn_plan_launch launch;
     kn_compound *compound;   /* instead of launch, where the kernel lowers its calls */
     const char *launch_name; /* for kn_device_note_launch_name */
     kn_device *device;
     kn_array_form *form; /* by output: those that the call allocates */
     int n_in, n_out;
-    bool is_empty; /* nothing to launch */
+    bool is_empty;  /* nothing to launch */
+    bool has_forms; /* of something that it launches the best form may not be there */
     int64_t key[];
 };
 

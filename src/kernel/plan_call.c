@@ -278,10 +278,15 @@ static kiln_status gather_all(views *v, const kn_binding *b, kn_resolved *r)
     return KILN_OK;
 }
 
-static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, int block)
+static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, const kiln_call_options *options,
+                                   int block)
 {
     kn_access access[KN_MAX_PARAMS];
     bool is_operand = false; /* the array before this one is one of the space */
+    bool is_quick = kn_forms_mode() == KILN_FORMS_QUICK && !(options->flags & KILN_CALL_BEST);
+    if (is_quick && kn_schedule_quick(&r->spec.schedule, r->spec.program, &r->spec.target,
+                                      kn_layout_space_operands(&r->spec), r->space.ndim, block))
+        return KILN_OK;
     kn_spec_access(access, &r->spec);
     for (int k = 0; k < b->program->n_in + b->program->n_out; ++k) {
         int o = b->operand[k].array;
@@ -346,28 +351,17 @@ kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_opti
     r->spec.loop_rank = p->uses & KN_USES_PLACE ? r->ndim : 0;
     r->spec.target = *target;
     r->spec.generator = kn_codegen_generator();
-    return choose_schedule(r, b, block);
+    memset(&r->figures, 0, sizeof r->figures);
+    return choose_schedule(r, b, options, block);
 }
 
 /* ---- the plan ---- */
-
-static kiln_status find_function(kn_function **out, const kn_spec *spec, const kn_binding *b, unsigned flags,
-                                 kn_build_info *info)
-{
-    kn_subject subject;
-    const kn_build_request request = {.subject = &subject, .flags = flags, .kept = b->kept};
-    kiln_status status = kn_subject_of_program(&subject, spec);
-    if (status == KILN_OK)
-        status = kn_build_function(out, &request, b->device, info);
-    kn_subject_free(&subject);
-    return status;
-}
 
 void kn_call_plan_free(kn_call_plan *plan)
 {
     if (!plan)
         return;
-    kn_launch_plan_free(plan->launch);
+    kn_plan_launch_free(&plan->launch);
     kn_compound_free(plan->compound);
     kn_free(plan->form);
     kn_free(plan);
@@ -434,21 +428,21 @@ static kiln_status set_forms(kn_call_plan *plan, const kn_binding *b, const kn_r
     return KILN_OK;
 }
 
-static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const kn_binding *b, unsigned flags,
-                               kn_build_info *info)
+static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const kn_binding *b, int block,
+                               unsigned flags, kn_build_info *info)
 {
     kn_raw_shape raw[KN_MAX_PARAMS];
-    kn_launch_input input = {&r->spec, &r->space,    &r->figures, r->ndim, r->shape,
-                             raw,      plan->device, NULL,        false};
+    const kn_launch_input input = {&r->spec, &r->space,    &r->figures, r->ndim, r->shape,
+                                   raw,      plan->device, NULL,        false};
     for (int k = 0; k < plan->n_in + plan->n_out; ++k)
         if (r->spec.operand[k].pass == KN_PASS_RAW)
             raw[k] = b->array[k]
                          ? (kn_raw_shape){b->array[k]->size, b->array[k]->ndim, b->array[k]->shape,
                                           b->array[k]->strides}
                          : (kn_raw_shape){r->space.size, r->ndim, r->shape, r->out_stride[k - plan->n_in]};
-    kiln_status status = find_function(&input.function, &r->spec, b, flags, info);
-    input.waits_for_kernels = info->waits_for_kernels;
-    return status == KILN_OK ? kn_launch_plan_create(&plan->launch, &input) : status;
+    kiln_status status = kn_plan_launch_create(&plan->launch, r, &input, block, b->kept, flags, info);
+    plan->has_forms = info->quick > 0;
+    return status;
 }
 
 /* Its parameters stand behind the key. */
@@ -497,7 +491,7 @@ kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const k
         goto out;
     plan->is_empty = kn_space_kept_size(&r->space) == 0;
     if (!plan->is_empty)
-        status = make_launch(plan, r, b, build_flags, info);
+        status = make_launch(plan, r, b, options->block, build_flags, info);
 out:
     kn_free(r);
     if (status != KILN_OK) {

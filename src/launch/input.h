@@ -21,7 +21,7 @@ typedef struct kn_launch_input {
     const int64_t *logical_shape;
     const kn_raw_shape *raw; /* by parameter; entries of raw parameters are read */
     kn_device *device;
-    kn_function *function;
+    kn_function *function;  /* NULL: to come (kn_launch_plan_set_function) */
     bool waits_for_kernels; /* the function does */
 } kn_launch_input;
 

@@ -58,7 +58,7 @@ static void set_patches(step *s, const kn_launch_input *in, const kn_part *part)
     }
 }
 
-static void set_launch(step *s, const kn_launch_input *in, const kn_part *part, const kn_placement *placed)
+static void set_launch(step *s, const kn_part *part, const kn_placement *placed)
 {
     s->walk = placed->walk;
     s->launch = (kn_launch){.grid = {placed->grid[0], placed->grid[1], placed->grid[2]},
@@ -67,8 +67,7 @@ static void set_launch(step *s, const kn_launch_input *in, const kn_part *part, 
                             .cluster = {placed->cluster, 0, 0},
                             .block_size = (size_t)part->layout->size,
                             .elements = placed->size,
-                            .grain = placed->grain,
-                            .is_dependent = in->waits_for_kernels};
+                            .grain = placed->grain};
 }
 
 /* Of a value of the program's reduce stage. The size of a user's struct is known to the compiler alone: the
@@ -106,12 +105,10 @@ static kiln_status place_part(step *s, const kn_launch_input *in, const kn_part 
         return kn_error_memory(sizeof *placed, "a launch plan");
     kiln_status status = kn_part_place(placed, part);
     if (status == KILN_OK) {
-        set_launch(s, in, part, placed);
+        set_launch(s, part, placed);
         kn_block_fill(s->block, in, part, placed);
         status = set_workspace(s, in, part, placed);
     }
-    if (status == KILN_OK && placed->shared_bytes > PLAIN_SHARED)
-        status = in->device->backend->function_allow_shared(in->function, placed->shared_bytes);
     kn_free(placed);
     return status;
 }
@@ -146,9 +143,21 @@ static kiln_status add_step(void *user, const kn_part *part)
     step *s = new_step(a->plan, (size_t)size, (size_t)program->n_in + (size_t)program->n_out);
     if (!s)
         return kn_error_memory((size_t)size, "a step of a launch plan");
-    s->function = a->input->function;
     set_patches(s, a->input, part);
     return place_part(s, a->input, part);
+}
+
+kiln_status kn_launch_plan_set_function(kn_launch_plan *plan, kn_function *function, bool waits_for_kernels)
+{
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < plan->n_steps && status == KILN_OK; ++k) {
+        step *s = &plan->step[k];
+        s->function = function;
+        s->launch.is_dependent = waits_for_kernels;
+        if (s->launch.shared_bytes > PLAIN_SHARED)
+            status = plan->device->backend->function_allow_shared(function, s->launch.shared_bytes);
+    }
+    return status;
 }
 
 kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *input)
@@ -166,6 +175,8 @@ kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *i
     const kn_part whole = {input->spec, &layout, input->figures, input->space, input->space};
     if (status == KILN_OK)
         status = kn_part_each(&whole, add_step, &(adding){plan, input});
+    if (status == KILN_OK && input->function)
+        status = kn_launch_plan_set_function(plan, input->function, input->waits_for_kernels);
     if (status != KILN_OK) {
         kn_launch_plan_free(plan);
         return status;

@@ -10,6 +10,8 @@
 typedef struct kn_launch_plan kn_launch_plan;
 
 kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *input);
+/* The function of one that was created without; elementwise programs can be. Before it runs. */
+kiln_status kn_launch_plan_set_function(kn_launch_plan *plan, kn_function *function, bool waits_for_kernels);
 void kn_launch_plan_free(kn_launch_plan *plan);
 
 /* value[k]: for an array or raw parameter its first address; for a scalar or struct where its bytes are. No

@@ -35,3 +35,29 @@ kiln_status kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_p
     return kn_error(KILN_ERROR_UNSUPPORTED, "%s: no kernel for %s computes stages of the pattern '%s' here",
                     program ? program->name : "kernel", target->architecture, pattern);
 }
+
+/* Of a table the last kind of elementwise programs. */
+static const kn_kind *quick_kind(kn_backend_kind backend)
+{
+    const kn_kind *quick = NULL;
+    for (const kn_kind *const *kind = kn_kinds_of(backend); *kind; ++kind)
+        if (strcmp((*kind)->pattern, "m") == 0)
+            quick = *kind;
+    return quick;
+}
+
+bool kn_kind_is_quick(kn_backend_kind backend, const kn_kind *kind)
+{
+    return kind == quick_kind(backend);
+}
+
+bool kn_schedule_quick(kn_schedule *out, const kn_program *program, const kn_target *target, int count,
+                       int ndim, int block)
+{
+    const kn_space space = {.ndim = ndim, .n_operands = count};
+    const kn_choice choice = {program, &space, NULL, count, target, block};
+    kn_figures unused = {{0}};
+    const kn_kind *quick = quick_kind(target->backend);
+    *out = (kn_schedule){.kind = quick};
+    return quick && computes(quick, program->pattern) && quick->choose(out, &unused, &choice);
+}

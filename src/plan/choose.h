@@ -13,4 +13,13 @@ kiln_status kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_p
                                const kn_space *space, const kn_access *access, int count,
                                const kn_target *target, int block);
 
+/* Whether kernels of the kind are quick forms, of which compilers are to make what they soonest can. */
+bool kn_kind_is_quick(kn_backend_kind backend, const kn_kind *kind);
+
+/* The form of an elementwise program that takes any layout and compiles soonest: the same for all spaces of up to
+ * eight axes, and for all others. count: operands of the space; block as above. False: the back end has none
+ * for such programs. */
+bool kn_schedule_quick(kn_schedule *out, const kn_program *program, const kn_target *target, int count,
+                       int ndim, int block);
+
 #endif

@@ -1,6 +1,7 @@
 /* kind_host.c - the host's kernels know runs alone: one call goes over all, or a walk makes runs of any
  * layout. Two kinds, by what the kernel is told of the logical index: a number that counts up along a run, or
- * the index of each element. */
+ * the index of each element. The second serves for all layouts, and has a quick form: the compiler makes no
+ * vectors of it. */
 #include "plan/kind.h"
 #include "plan/layout.h"
 
@@ -81,3 +82,5 @@ static kiln_status place_indices(kn_placement *out, const kn_part *part)
 const kn_kind kn_kind_host_runs = {"flat", "m", choose_runs, field, place_runs, NULL, false, NULL, false};
 const kn_kind kn_kind_host_indices = {"strided", "m",   choose_indices, field, place_indices,
                                       NULL,      false, NULL,           false};
+const kn_kind kn_kind_host_quick = {"quick", "m",   choose_indices, field, place_indices,
+                                    NULL,    false, NULL,           false};

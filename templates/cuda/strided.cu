@@ -1,5 +1,17 @@
 ${head}
-${axes}
+struct kn_axis {
+    unsigned extent, magic, shift, unused;
+    int stride[${operands}];
+};
+
+struct kn_args {
+    ${fields}
+};
+
+// Bytes from the start of each operand. Launches are cut so that 32 bits are enough.
+struct kn_place {
+    int at[${operands}];
+};
 
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
@@ -10,7 +22,8 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 
     const unsigned kn_at = blockIdx.x * ${block}u + threadIdx.x;
     if (kn_at < kn.size) {
-        const kn_place kn_here = kn_locate<${unroll}>(kn, kn_at);
+        kn_place kn_here;
+        ${locate}
         ${single}
     }
     ${after_loop}

@@ -5,6 +5,7 @@
  * --style: of random_layouts.h, for all cases. fuzz_emulated, the same program, runs the kernels that sm_90 would have on the processor, of the schedules that it
  * can run so; the other cases are passed over.
  *
+ * Each case runs in its best form and in the quick one (kiln_form).
  * A case is made from the seed and its index alone: --seed S --first INDEX --count 1 runs it again. The report counts cases by schedule, those of the target and those
  * that sm_90 would have had. Kernels are compiled into a cache of this run's own, unless KILN_CACHE_DIR is set. */
 #include "random_layouts.h"
@@ -412,7 +413,8 @@ typedef struct fuzz {
     bool keep_going, verbose;
     int style;      /* -1: any */
     int64_t passed; /* cases that cannot be emulated */
-    kiln_kernel *kernel[KERNELS];
+    kiln_kernel
+        *kernel[2][KERNELS]; /* called in the quick form, in the best one: a kernel remembers its calls */
     tally here, there;
     int64_t elements;
     int failed;
@@ -556,23 +558,26 @@ static void place_operands(stage *s, const kernel_text *k, const kiln_dtype *dty
     options->order = dice_one_in(d, 2) ? KILN_ORDER_KEEP : KILN_ORDER_C;
 }
 
-static void report_failure(const fuzz *f, int64_t index, const kernel_text *k, stage *s)
+static void report_failure(const fuzz *f, int64_t index, const kernel_text *k, stage *s, bool is_best)
 {
     char *description = stage_describe(s);
     printf("FAILED --target %s --seed %" PRIu64 " --first %" PRId64
-           " --count 1: kernel %s: '%s' -> '%s': %s\n%s\n%s\n",
-           f->target, f->seed, index, k->name, k->in, k->out, k->body, trouble_text(), description);
+           " --count 1: kernel %s (%s form): '%s' -> '%s': %s\n%s\n%s\n",
+           f->target, f->seed, index, k->name, is_best ? "best" : "quick", k->in, k->out, k->body,
+           trouble_text(), description);
     free(description);
     fflush(stdout);
 }
 
-/* Whether the case can be run. */
-static bool count_schedules(fuzz *f, stage *s)
+/* Whether the case can be run. What the best form has is counted. */
+static bool count_schedules(fuzz *f, stage *s, bool is_best)
 {
     char *here = stage_explain(s, NULL), *there = stage_explain(s, "sm_90");
     bool can_run = can_emulate(there);
-    count_schedule(&f->here, here);
-    count_schedule(&f->there, there);
+    if (is_best) {
+        count_schedule(&f->here, here);
+        count_schedule(&f->there, there);
+    }
     free(here);
     free(there);
     return can_run;
@@ -590,7 +595,8 @@ static const kernel_text *random_kernel(style how, dice *d)
     }
 }
 
-static void run_one(fuzz *f, int64_t index)
+/* The same case in each form. */
+static void run_form(fuzz *f, int64_t index, bool is_best)
 {
     dice d = {f->seed * UINT64_C(0x100000001b3) + (uint64_t)index};
     dice_bits(&d);
@@ -603,15 +609,17 @@ static void run_one(fuzz *f, int64_t index)
     scenery around;
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
     random_scenery(&around, how, &d, random_limit(how, &d));
+    kiln_set_forms(is_best ? KILN_FORMS_BEST : KILN_FORMS_QUICK);
     trouble_clear();
-    stage *s = stage_over(f->kernel[k - kernels], dice_bits(&d));
+    stage *s = stage_over(f->kernel[is_best][k - kernels], dice_bits(&d));
     place_operands(s, k, dtype, &around, &d, &options);
-    if (count_schedules(f, s))
+    bool can_run = count_schedules(f, s, is_best);
+    if (can_run)
         stage_check(s, k->expect, &options);
     else
         ++f->passed;
     if (in_trouble()) {
-        report_failure(f, index, k, s);
+        report_failure(f, index, k, s, is_best);
         ++f->failed;
     }
     int64_t size = 1;
@@ -621,6 +629,14 @@ static void run_one(fuzz *f, int64_t index)
     if (f->verbose)
         printf("%" PRId64 ": %s, style %d, %" PRId64 " elements\n", index, k->name, (int)around.style, size);
     stage_free(s);
+}
+
+static void run_one(fuzz *f, int64_t index)
+{
+    int before = f->failed;
+    run_form(f, index, true);
+    if (f->failed == before && !is_emulated)
+        run_form(f, index, false);
 }
 
 /* Every schedule must have been met: a fuzz that misses one says nothing about it. */
@@ -689,12 +705,14 @@ static bool prepare(fuzz *f)
     }
     stage_device = device;
     set_call();
-    for (int k = 0; k < KERNELS; ++k)
-        if (kiln_elementwise_create(&f->kernel[k], kernels[k].in, kernels[k].out, kernels[k].body,
-                                    kernels[k].name, NULL) != KILN_OK) {
-            fprintf(stderr, "fuzz_spaces: %s: %s\n", kernels[k].name, kiln_error_message());
+    for (int k = 0; k < 2 * KERNELS; ++k) {
+        const kernel_text *t = &kernels[k % KERNELS];
+        if (kiln_elementwise_create(&f->kernel[k / KERNELS][k % KERNELS], t->in, t->out, t->body, t->name,
+                                    NULL) != KILN_OK) {
+            fprintf(stderr, "fuzz_spaces: %s: %s\n", t->name, kiln_error_message());
             return false;
         }
+    }
     return true;
 }
 
@@ -719,7 +737,7 @@ int main(int argc, char **argv)
         printf("%" PRId64 " cases were passed over\n", f.passed);
     printf("%" PRId64 " cases, %" PRId64 " elements, seed %" PRIu64 ": %d failed\n", index - f.first,
            f.elements, f.seed, f.failed);
-    for (int k = 0; k < KERNELS; ++k)
-        kiln_kernel_free(f.kernel[k]);
+    for (int k = 0; k < 2 * KERNELS; ++k)
+        kiln_kernel_free(f.kernel[k / KERNELS][k % KERNELS]);
     return f.failed > 0 || !all;
 }

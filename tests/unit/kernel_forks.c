@@ -203,7 +203,7 @@ static kiln_status get(bool is_slow)
 {
     void *value = NULL;
     kn_once *claim = NULL;
-    kiln_status status = kn_once_begin(table, "key", 3, &value, &claim);
+    kiln_status status = kn_once_begin(table, "key", 3, true, &value, &claim);
     if (claim && is_slow) {
         pthread_barrier_wait(&is_making);
         usleep(200000);

@@ -225,9 +225,9 @@ typedef struct bench_result {
     bench_time time, floor;
     double copy_us; /* the driver's copy of as many bytes */
     double bytes;
-    double compile_ms, first_ms, result_us; /* of the rows of first use */
-    const char *mode;                       /* "stream", "graph", "enqueue", "wall" */
-    int checked;                            /* elements compared */
+    double compile_ms, best_ms, first_ms, result_us; /* of the rows of first use */
+    const char *mode;                                /* "stream", "graph", "enqueue", "wall" */
+    int checked;                                     /* elements compared */
 } bench_result;
 
 bool bench_elements_run(bench *b, const bench_row *row, bench_result *out);

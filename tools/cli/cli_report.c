@@ -6,6 +6,16 @@
 
 static const char *const origin_names[] = {"nowhere", "memory", "disk", "compiler"};
 
+static const char *const form_names[] = {"none", "quick", "best"};
+
+/* "quick, the best one is still to come" */
+static const char *form_note(const kiln_call_info *info)
+{
+    return info->form != KILN_FORM_QUICK ? "best form"
+           : info->pending > 0           ? "quick form, the best one is being compiled"
+                                         : "quick form";
+}
+
 static const char *origin_name(kiln_origin origin)
 {
     return origin_names[origin <= KILN_ORIGIN_COMPILER ? origin : KILN_ORIGIN_NONE];
@@ -52,6 +62,8 @@ static void print_json(FILE *file, const cli_call *call, const cli_options *opti
     cli_json_open(&json, NULL, '{');
     cli_json_text(&json, "target", target);
     cli_json_text(&json, "origin", origin_name(times->info.origin));
+    cli_json_text(&json, "form", form_names[times->info.form]);
+    cli_json_integer(&json, "pending", times->info.pending);
     cli_json_integer(&json, "code_bytes", (int64_t)times->info.code_bytes);
     put_times(&json, options, times);
     if (explanation)
@@ -91,8 +103,8 @@ static void print_text(FILE *file, const cli_call *call, const cli_options *opti
                        const char *target, char *const *values, const char *explanation)
 {
     const kiln_call_info *info = &times->info;
-    fprintf(file, "target: %s\nkernel: %s, from %s, %zu bytes\n", target, kiln_kernel_name(call->kernel),
-            origin_name(info->origin), info->code_bytes);
+    fprintf(file, "target: %s\nkernel: %s, from %s, %zu bytes, %s\n", target, kiln_kernel_name(call->kernel),
+            origin_name(info->origin), info->code_bytes, form_note(info));
     fprintf(file,
             "times in ms: read %.3f, define %.3f, call %.3f (generate %.3f, compile %.3f, cache %.3f, load "
             "%.3f), "

@@ -70,6 +70,8 @@ static kiln_status run_kernel(cli_call *call, const kiln_call_options *how, int 
     if (status == KILN_OK)
         status = kiln_kernel_last_call(&times->info);
     if (status == KILN_OK && repeat)
+        kiln_wait_for_best(-1);
+    if (status == KILN_OK && repeat)
         status = repeat_calls(call, how, repeat, times);
     return status;
 }
