@@ -166,7 +166,6 @@ static void put_numbers(kn_writer *w)
     kn_str_printf(&w->slot[KN_SLOT_RANK], "%d", s->rank);
     kn_str_printf(&w->slot[KN_SLOT_LANES], "%d", s->lanes);
     kn_str_printf(&w->slot[KN_SLOT_FORM], "%d", s->form);
-    kn_str_printf(&w->slot[KN_SLOT_UNROLL], "%d", s->rank > 8 ? 1 : 8);
     if (w->spec->target.waits_for_kernels)
         kn_str_append(&w->slot[KN_SLOT_WAIT], "kn_wait();\n");
     kn_str_printf(&w->slot[KN_SLOT_OPERANDS], "%d", kn_layout_space_operands(w->spec));
@@ -249,6 +248,11 @@ static kiln_status expand_all(kn_writer *w, kn_str *out)
     kn_str text = KN_STR_INIT;
     kiln_status status = check_texts(w);
     list_slots(w, slots);
+    if (axes_template(w) && w->is_cuda && !w->spec->schedule.kind->has_wide_axes) {
+        kn_put_locate(w);
+        status = status == KILN_OK ? kn_str_status(&w->slot[KN_SLOT_LOCATE], "generated source") : status;
+        slots[KN_SLOT_LOCATE].value = kn_str_text(&w->slot[KN_SLOT_LOCATE]);
+    }
     if (status == KILN_OK && axes_template(w)) {
         status = expand_template(slots, &w->slot[KN_SLOT_AXES], axes_template(w));
         slots[KN_SLOT_AXES].value = kn_str_text(&w->slot[KN_SLOT_AXES]);

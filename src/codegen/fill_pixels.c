@@ -254,8 +254,7 @@ static void put_along_all(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_FROM];
     kn_str_printf(out, "const unsigned kn_unit = blockIdx.x * %du + threadIdx.x;\n", w->spec->schedule.block);
-    kn_str_printf(out, "kn_place kn_here = kn_locate<%d>(kn, kn_unit < kn.size ? kn_unit : 0);\n",
-                  w->spec->schedule.rank > 8 ? 1 : 8);
+    kn_str_append(out, "kn_place kn_here = kn_locate(kn, kn_unit < kn.size ? kn_unit : 0);\n");
     kn_str_printf(out,
                   "int kn_left = kn_unit < kn.size ? (int)(kn_axis_p.extent - kn_here.inner * %d) : 0;\n",
                   pixels_of(w));
@@ -264,8 +263,7 @@ static void put_along_all(kn_writer *w)
 static void put_in_one_run(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_FROM];
-    kn_str_printf(out, "kn_place kn_here = kn_locate<%d>(kn, blockIdx.x);\n",
-                  w->spec->schedule.rank > 8 ? 1 : 8);
+    kn_str_append(out, "kn_place kn_here = kn_locate(kn, blockIdx.x);\n");
     kn_str_append(out, "const kn_place kn_corner = kn_here;\n");
     kn_str_printf(
         out, "int kn_left = (int)(kn_axis_p.extent - (kn_here.inner * blockDim.x + threadIdx.x) * %d);\n",

@@ -6,8 +6,7 @@
 
 enum {
     FULL_THREADS =
-        2048, /* of a multiprocessor that kernels are to leave registers for which gather small elements */
-    LONG_ROW = 128 /* vectors, from which on most warps lie in one row */
+        2048 /* of a multiprocessor that kernels are to leave registers for which gather small elements */
 };
 
 /* Lanes in one row or over its end, by `function`. */
@@ -31,42 +30,39 @@ static void put_gather_across(const kn_writer *w, kn_str *out)
 {
     kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
                   w->spec->schedule.vector);
-    kn_str_append(out, "        const kn_place kn_here = kn_locate<1>(kn, kn_first + kn_k);\n");
+    kn_str_append(out, "        const kn_place kn_here = kn_locate(kn, kn_first + kn_k);\n");
     kn_put_gather_lane(w, out);
     kn_str_append(out, "    }\n");
     kn_put_words_of_lanes(w, out);
 }
 
-/* What a thread of a rows kernel gathers. In short rows some of a warp go over the end: all do as if they
- * did. */
-static void put_gather(const kn_writer *w, kn_str *out)
+/* Those in one row by `function`, those over the end of it element by element. */
+static void put_gather_in_or_over(const kn_writer *w, kn_str *out)
 {
-    int vector = w->spec->schedule.vector;
-    kn_str runs = KN_STR_INIT;
-    kn_put_all_runs(w, &runs);
-    kn_str_append(out, "const int kn_left = (int)(kn.axis[0].extent - kn_here.inner);\n");
-    if (runs.length > 0) {
-        kn_str_printf(out, "if (%d <= kn.axis[0].extent && kn.axis[0].extent < %d && %s) {\n", vector,
-                      LONG_ROW * vector, kn_str_text(&runs));
-        kn_str_printf(
-            out,
-            "    const kn_place kn_next = kn_left < %d ? kn_next_row(kn, kn_here, kn_first) : kn_here;\n",
-            vector);
-        put_gather_two_rows(w, out, "kn_load_crossing", false);
-        kn_str_append(out, "} else ");
-    }
-    kn_str_printf(out, "if (%d <= kn_left) {\n", vector);
-    kn_put_gather_in_row(w, out);
-    kn_str_printf(out, "} else if (%d <= kn.axis[0].extent) {\n", vector);
+    kn_str_printf(out, "if (%d <= kn_left) {\n", w->spec->schedule.vector);
+    kn_put_gather_known(w, out, w->spec->schedule.form == KN_ROWS_RUNS);
+    kn_str_append(out, "} else {\n");
     kn_str_append(out, "    const kn_place kn_next = kn_next_row(kn, kn_here, kn_first);\n");
     put_gather_two_rows(w, out, "kn_gather_crossing", true);
-    if (vector <= KN_MAX_LOCATED) {
-        kn_str_append(out, "} else {\n");
-        put_gather_across(w, out);
-    }
     kn_str_append(out, "}\n");
-    out->failed = out->failed || runs.failed;
-    kn_str_free(&runs);
+}
+
+/* What a thread of a rows kernel gathers, in the one way that the form of its schedule says. In rows that are not long
+ * some threads of a warp go over the end: all do as if they did. */
+static void put_gather(const kn_writer *w, kn_str *out)
+{
+    if (w->spec->schedule.form != KN_ROWS_SHORT)
+        kn_str_append(out, "const int kn_left = (int)(kn.axis[0].extent - kn_here.inner);\n");
+    if (w->spec->schedule.form == KN_ROWS_SHORT) {
+        put_gather_across(w, out);
+    } else if (w->spec->schedule.form == KN_ROWS_CROSSED) {
+        kn_str_printf(
+            out, "const kn_place kn_next = kn_left < %d ? kn_next_row(kn, kn_here, kn_first) : kn_here;\n",
+            w->spec->schedule.vector);
+        put_gather_two_rows(w, out, "kn_load_crossing", false);
+    } else {
+        put_gather_in_or_over(w, out);
+    }
 }
 
 static void fill_rows(kn_writer *w)

@@ -194,6 +194,12 @@ void kn_put_gather_in_row(const kn_writer *w, kn_str *out)
     kn_str_free(&runs);
 }
 
+void kn_put_gather_known(const kn_writer *w, kn_str *out, bool are_runs)
+{
+    kn_put_gathers(w, out, are_runs ? "kn_load_shifted" : "kn_gather_apart", false, !are_runs);
+    put_index_in_row(w, out);
+}
+
 void kn_put_gather_lane(const kn_writer *w, kn_str *out)
 {
     for (int k = 0; k < kn_param_count(w); ++k) {

@@ -27,7 +27,6 @@
     X(RAGGED, ragged, false)                                                                                 \
     X(POST, post, false)                                                                                     \
     X(RESULTS, results, false)                                                                               \
-    X(UNROLL, unroll, true)                                                                                  \
     X(OPERANDS, operands, true)                                                                              \
     X(WAIT, wait, false)                                                                                     \
     X(FIELDS, fields, false)                                                                                 \
@@ -203,6 +202,8 @@ void kn_put_vector_load(const kn_writer *w, kn_str *out, int k);
 void kn_put_gathers(const kn_writer *w, kn_str *out, const char *function, bool two_rows, bool with_step);
 /* Elements of one row: at steps of the fast axis. */
 void kn_put_gather_in_row(const kn_writer *w, kn_str *out);
+/* The same where it is known whether all are runs. */
+void kn_put_gather_known(const kn_writer *w, kn_str *out, bool are_runs);
 /* What element kn_k gathers at kn_here. */
 void kn_put_gather_lane(const kn_writer *w, kn_str *out);
 /* "a.stride[0] == 4 && a.stride[1] == 4": all gathered operands are runs. Empty where they cannot be loaded
@@ -216,6 +217,9 @@ bool kn_are_some_kept_in_words(const kn_writer *w);
 /* After elements have been gathered one by one; after all ways to gather. */
 void kn_put_words_of_lanes(const kn_writer *w, kn_str *out);
 void kn_put_lanes_of_words(const kn_writer *w, kn_str *out);
+
+/* Where the element is whose index is `index`, into `place`: the axes' template has it (CUDA). */
+void kn_put_locate(kn_writer *w);
 
 /* Everything of a kernel whose operands are located; `gather` writes what a thread gathers. */
 void kn_fill_located(kn_writer *w, void (*gather)(const kn_writer *w, kn_str *out));

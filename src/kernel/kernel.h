@@ -56,8 +56,8 @@ typedef struct kn_binding {
     /* Bytes from the array before it, an input before an input and an output before an output, where
      * kn_bytes_after tells; else 0. */
     int64_t after[KN_MAX_PARAMS];
-    kn_device *device; /* where it runs; NULL where no array says so */
-    kn_once_table *kept;              /* the kernel's, for kn_call_plan_create; kn_bind sets NULL */
+    kn_device *device;   /* where it runs; NULL where no array says so */
+    kn_once_table *kept; /* the kernel's, for kn_call_plan_create; kn_bind sets NULL */
 } kn_binding;
 
 /* Settles dtypes and passing. KILN_ERROR_TYPE, _INVALID naming the parameters. out may be NULL: all outputs
@@ -111,7 +111,11 @@ static inline const kn_launch_plan *kn_plan_launch_now(const kn_plan_launch *l)
     return l->forms ? atomic_load_explicit(&l->forms->current, memory_order_acquire) : l->only;
 }
 
-/* plan_forms.c: the plan of what r says, with the function of one form or the other. */
+/* plan_forms.c: the quick form of r; block: the user's wish. False where r is quick itself, or has no such form; what is
+ * checked has none (its plan asks the function for its report). */
+bool kn_resolved_make_quick(kn_spec *out, const kn_resolved *r, int block);
+
+/* The plan of what r says, with the function of one form or the other. */
 kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, const kn_launch_input *input,
                                   int block, kn_once_table *kept, unsigned build_flags, kn_build_info *info);
 void kn_plan_launch_free(kn_plan_launch *l);

@@ -35,7 +35,6 @@ typedef struct question {
     const kn_launch_input *input;
     kn_once_table *kept;
     unsigned flags;
-    int block; /* the user's wish */
     kn_build_info *info;
 } question;
 
@@ -47,14 +46,13 @@ static kiln_status take_best(kn_plan_launch *out, const question *q, unsigned mo
     return status == KILN_OK ? create(&out->only, q->input, function, q->info) : status;
 }
 
-/* False where the best form is quick itself, or there is no such. */
-static bool make_quick(kn_spec *out, const question *q)
+bool kn_resolved_make_quick(kn_spec *out, const kn_resolved *r, int block)
 {
-    const kn_spec *best = &q->resolved->spec;
-    const kn_kind *kind = best->schedule.kind;
-    *out = *best;
-    return kn_schedule_quick(&out->schedule, best->program, &best->target, kn_layout_space_operands(best),
-                             q->resolved->space.ndim, q->block) &&
+    const kn_kind *kind = r->spec.schedule.kind;
+    *out = r->spec;
+    return !(out->program->flags & KILN_KERNEL_CHECK) &&
+           kn_schedule_quick(&out->schedule, out->program, &out->target, kn_layout_space_operands(out),
+                             r->space.ndim, block) &&
            out->schedule.kind != kind;
 }
 
@@ -142,11 +140,12 @@ static kiln_status begin_quickly(kn_plan_launch *out, const question *q, const k
 kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, const kn_launch_input *input,
                                   int block, kn_once_table *kept, unsigned build_flags, kn_build_info *info)
 {
-    const question q = {r, input, kept, build_flags, block, info};
+    const question q = {r, input, kept, build_flags, info};
     kn_spec quick;
-    bool has_quick = make_quick(&quick, &q);
+    bool has_quick = kn_resolved_make_quick(&quick, r, block);
     *out = (kn_plan_launch){NULL, NULL, false};
-    if (has_quick && !(build_flags & KN_BUILD_BEST) && kn_forms_mode() == KILN_FORMS_BOTH)
+    bool is_soon = kn_schedule_is_soon(&r->spec.schedule, r->spec.program);
+    if (has_quick && !is_soon && !(build_flags & KN_BUILD_BEST) && kn_forms_mode() == KILN_FORMS_BOTH)
         return begin_quickly(out, &q, &quick);
     return wait_for_best(out, &q, has_quick ? &quick : NULL);
 }

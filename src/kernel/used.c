@@ -71,16 +71,26 @@ static kiln_status add_line(gathered *g, const char *line, const kn_target *targ
     return kn_str_status(&item->targets, "a record");
 }
 
-static kiln_status add_resolved(gathered *g, const kn_resolved *r)
+static kiln_status add_spec(gathered *g, const kn_spec *spec)
 {
     kn_str line = KN_STR_INIT;
-    if (kn_space_kept_size(&r->space) == 0)
-        return KILN_OK;
-    kn_spec_format(&line, &r->spec);
+    kn_spec_format(&line, spec);
     kiln_status status = kn_str_status(&line, "a specialisation");
     if (status == KILN_OK)
-        status = add_line(g, kn_str_text(&line), &r->spec.target);
+        status = add_line(g, kn_str_text(&line), &spec->target);
     kn_str_free(&line);
+    return status;
+}
+
+/* Behind the best form the quick one, which serves the layouts that nobody has recorded. */
+static kiln_status add_resolved(gathered *g, const kn_resolved *r, int block)
+{
+    kn_spec quick;
+    if (kn_space_kept_size(&r->space) == 0)
+        return KILN_OK;
+    kiln_status status = add_spec(g, &r->spec);
+    if (status == KILN_OK && kn_resolved_make_quick(&quick, r, block))
+        status = add_spec(g, &quick);
     return status;
 }
 
@@ -107,7 +117,7 @@ static kiln_status ask(gathered *g, const question *q, const char *target)
     kiln_status status =
         kn_inspect(&inspected, q->kernel, q->outs, q->n_out, q->in, q->n_in, q->options, target, q->is_text);
     for (int p = 0; p < inspected.count && status == KILN_OK; p++)
-        status = add_resolved(g, inspected.resolved[p]);
+        status = add_resolved(g, inspected.resolved[p], q->options ? q->options->block : 0);
     kn_inspected_free(&inspected);
     return status;
 }

@@ -16,6 +16,9 @@ kiln_status kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_p
 /* Whether kernels of the kind are quick forms, of which compilers are to make what they soonest can. */
 bool kn_kind_is_quick(kn_backend_kind backend, const kn_kind *kind);
 
+/* Whether the best form is there nearly as soon as a quick one would be. */
+bool kn_schedule_is_soon(const kn_schedule *schedule, const kn_program *program);
+
 /* The form of an elementwise program that takes any layout and compiles soonest: the same for all spaces of up to
  * eight axes, and for all others. count: operands of the space; block as above. False: the back end has none
  * for such programs. */

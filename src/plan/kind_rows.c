@@ -9,6 +9,7 @@
 
 enum {
     LINE = 128,           /* bytes that memory and caches of a GPU move together */
+    LONG_ROW = 128,       /* vectors, from which on most warps lie in one row */
     SHORTEST_ROW = 32,    /* bytes of a row, below which results of rows taken together fill no sector */
     SHORT_ROW = 512,      /* bytes of a row, from which on it is read for itself */
     ROWS_TOGETHER = 1024, /* bytes that shorter rows have together, at most */
@@ -112,6 +113,33 @@ bool kn_rows_choose_located(kn_schedule *out, const kn_choice *c)
     return true;
 }
 
+/* Whether every operand that is gathered runs along rows, in vectors that are loaded as two. */
+static bool are_gathered_runs(const kn_schedule *s, const kn_choice *c, const kn_space *walked)
+{
+    for (int o = 0; o < c->count; ++o) {
+        int64_t item = c->access[o].item_size, bytes = item * s->vector;
+        if (s->access[o] == KN_GATHER &&
+            (walked->stride[o][walked->ndim - 1] != item || (bytes != 8 && bytes != 16)))
+            return false;
+    }
+    return true;
+}
+
+/* The logical index is found as what is gathered. */
+static int find_form(const kn_schedule *s, const kn_choice *c)
+{
+    kn_space room;
+    const kn_space *walked = kn_rows_space(&room, c->space, s);
+    int64_t row = walked->ndim > 0 ? walked->extent[walked->ndim - 1] : 1;
+    if (!strchr(s->access, KN_GATHER) && !(c->space->indices & KN_WITH_INDEX))
+        return KN_ROWS_VECTORS;
+    if (row < s->vector)
+        return KN_ROWS_SHORT;
+    if (!are_gathered_runs(s, c, walked))
+        return KN_ROWS_APART;
+    return row < LONG_ROW * (int64_t)s->vector ? KN_ROWS_CROSSED : KN_ROWS_RUNS;
+}
+
 static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 {
     figures f = {0};
@@ -120,6 +148,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
         if (!kn_rows_choose_located(out, c))
             return false;
     }
+    out->form = find_form(out, c);
     memcpy(kept, &f, sizeof f);
     return true;
 }

@@ -5,6 +5,17 @@
 
 #include "plan/schedule.h"
 
+/* How what is gathered lies, and so which ways to read it a binary has (kn_schedule.form). Each way takes as long to compile as
+ * all the rest of a kernel. */
+enum {
+    KN_ROWS_VECTORS = 0, /* nothing is gathered */
+    KN_ROWS_RUNS = 1,    /* runs in long rows: most warps lie in one */
+    KN_ROWS_CROSSED =
+        2, /* runs in rows of a vector at least: all go on over the end of a row, as some of a warp do */
+    KN_ROWS_APART = 3, /* anything in rows of a vector at least */
+    KN_ROWS_SHORT = 4  /* anything: each element is located */
+};
+
 /* Vectors of one row in a block that takes several rows: a warp's. */
 enum { KN_STRIPE_WIDTH = 32 };
 

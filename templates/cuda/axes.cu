@@ -25,16 +25,15 @@ static __device__ __forceinline__ unsigned kn_divide(unsigned n, const kn_axis &
     return (__umulhi(n, by.magic) + n) >> by.shift;
 }
 
-/* Axes stand innermost first. Unroll: 8 where speed matters, 1 where size does. */
-template <int Unroll>
+/* Axes stand innermost first. NVRTC has it in assembly; the rest is what it means. */
 static __device__ __forceinline__ kn_place kn_locate(const kn_args &kn, unsigned index)
 {
-    kn_place place = {};
-    int a = 0;
-#pragma unroll Unroll
-    for (; a < ${rank} - 1; ++a) {
-        if (a + 1 >= kn.rank)
-            break;
+    kn_place place;
+#ifdef __CUDACC_RTC__
+    ${locate}
+#else
+    place = {};
+    for (int a = 0; a + 1 < (int)kn.rank; ++a) {
         const unsigned outer = kn_divide(index, kn.axis[a]);
         const unsigned steps = index - outer * kn.axis[a].extent;
         if (a == 0)
@@ -50,5 +49,6 @@ static __device__ __forceinline__ kn_place kn_locate(const kn_args &kn, unsigned
         place.second = index;
     place.outer = index;
     kn_move(place, kn.axis[kn.rank - 1], index);
+#endif
     return place;
 }

@@ -6,7 +6,7 @@ template <class Args>
 static __device__ __forceinline__ kn_place kn_next_row(const Args &kn, const kn_place &place, unsigned index)
 {
     if (place.second + 1 >= kn.axis[1].extent)
-        return kn_locate<1>(kn, index + kn.axis[0].extent - place.inner);
+        return kn_locate(kn, index + kn.axis[0].extent - place.inner);
     kn_place next = place;
     kn_move(next, kn.axis[0], -place.inner);
     kn_move(next, kn.axis[1], 1);
@@ -27,7 +27,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         kn_first = kn_column < kn.stripe ? (int)((kn_row * kn.stripe + kn_column) * ${vector}u) - kn.skew : (int)kn.size;
     }
     if (kn_first >= 0 && kn_first + ${vector} <= kn.size) {
-        const kn_place kn_here = kn_locate<${unroll}>(kn, kn_first);
+        const kn_place kn_here = kn_locate(kn, kn_first);
         ${loads}
         ${packs}
         ${gather}
@@ -39,7 +39,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     } else {
 #pragma unroll 1
         for (int kn_at = kn_first < 0 ? 0 : kn_first; kn_at < kn_first + ${vector} && kn_at < kn.size; ++kn_at) {
-            const kn_place kn_here = kn_locate<1>(kn, kn_at);
+            const kn_place kn_here = kn_locate(kn, kn_at);
             ${single}
         }
     }

@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 
     /* 32 vectors side by side; the axes of single elements and of single rows stand behind those that are walked. */
     const kn_axis &kn_axis_x = kn.axis[kn.rank], &kn_axis_y = kn.axis[kn.rank + 1];
-    kn_place kn_here = kn_locate<${unroll}>(kn, blockIdx.x);
+    kn_place kn_here = kn_locate(kn, blockIdx.x);
     const unsigned kn_column = threadIdx.x % 32 * ${vector}, kn_row = threadIdx.x / 32 * ${lanes};
     const int kn_rows = (int)(kn_axis_y.extent - kn_here.second * (${block} / 32 * ${lanes}) - kn_row);
     if (kn_here.inner * (32 * ${vector}) + kn_column < kn_axis_x.extent && kn_rows > 0) {

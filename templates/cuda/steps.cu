@@ -10,7 +10,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 
     const unsigned kn_first = (blockIdx.x * ${block}u + threadIdx.x) * ${vector}u;
     if (kn_first < kn.size) {
-        const kn_place kn_here = kn_locate<${unroll}>(kn, kn_first);
+        const kn_place kn_here = kn_locate(kn, kn_first);
         const kn_axis &kn_w = kn.axis[kn.rank];
         const unsigned kn_left = kn_w.extent - kn_here.outer * ${thread_steps};
         ${still}

@@ -45,7 +45,7 @@ class Bake(CommandCase):
     def test_twice_the_same_bytes(self):
         record = self.record()
         said = self.ok("bake", record, "--host", "x86-64-v3,host", "--jobs", "3", "-o", "a.kiln")
-        self.assertRegex(said, r"^a.kiln: \d of \d kernels, \d+ bytes\n$")
+        self.assertRegex(said, r"^a.kiln: \d+ of \d+ kernels, \d+ bytes\n$")
         self.ok("bake", record, record, "--host", "host", "--host", "x86-64-v3", "--jobs", "1", "-o", "b.kiln")
         self.assertEqual((self.folder / "a.kiln").read_bytes(), (self.folder / "b.kiln").read_bytes())
         self.assertEqual({k["name"] for k in self.listed("a.kiln")}, {"add", "mul", "columns"})
@@ -66,7 +66,8 @@ class Bake(CommandCase):
                          set(archs.replace("ptx", "compute_121").split(",")))
         self.ok("bake", "--check", "a.kiln", record, "--arch", "sm_75,sm_86,sm_89,sm_90,sm_100,sm_103,sm_120,sm_121")
         code = self.disagrees("bake", "--check", "a.kiln", record, "--arch", "sm_87,sm_88,sm_110")
-        self.assertEqual(code.count("missing: add (array:float32 array:float32 array:float32) for sm_"), 3)
+        # each in its best form and in the quick one
+        self.assertEqual(code.count("missing: add (array:float32 array:float32 array:float32) for sm_"), 2 * 3)
 
     def test_a_program_is_recorded_and_runs_on_the_bundle_alone(self):
         (self.folder / "x.npy").write_bytes(npy_bytes("<f4", (3,), floats(1, 2, 3)))
@@ -121,7 +122,7 @@ class Bake(CommandCase):
         for name, why in (("hang", "took more than 5 s"), ("crash", "crashed"), ("hog", "took more than 900 MiB"),
                           ("wrong", "nonsense")):
             self.assertRegex(run.stderr, rf"kiln: {name} \(array:float32 array:float32\) for \S+: .*{why}")
-        self.assertIn("3 of 7 kernels", run.stdout)
+        self.assertIn("5 of 13 kernels", run.stdout)  # but for the reduction in two forms
         self.assertEqual({k["name"] for k in self.listed("a.kiln")}, {"add", "mul", "columns"})
         left = [line for line in subprocess.run(["ps", "-eo", "args"], text=True, capture_output=True).stdout.splitlines()
                 if str(self.folder) in line]
@@ -149,11 +150,11 @@ class Bake(CommandCase):
         self.ok("bake", "merge", "b.kiln", "a.kiln", "-o", "merged.kiln")
         self.assertEqual((self.folder / "both.kiln").read_bytes(), (self.folder / "merged.kiln").read_bytes())
         said = self.disagrees("bake", "diff", "a.kiln", "b.kiln")
-        self.assertEqual(re.findall(r"^([-+!]) (\w+)", said, re.M), [("-", "add"), ("+", "mul")])
+        self.assertEqual(re.findall(r"^([-+!]) (\w+)", said, re.M), [("-", "add")] * 2 + [("+", "mul")] * 2)
         said = json.loads(self.disagrees("bake", "diff", "both.kiln", "b.kiln", "--json"))
-        self.assertEqual([d["name"] for d in said["differences"]], ["add"])
+        self.assertEqual([d["name"] for d in said["differences"]], ["add"] * 2)
         said = json.loads(self.disagrees("bake", "--check", "a.kiln", "both", "--host", "host", "--json"))
-        self.assertEqual((said["needed"], [m["name"] for m in said["missing"]]), (2, ["mul"]))
+        self.assertEqual((said["needed"], [m["name"] for m in said["missing"]]), (4, ["mul"] * 2))
 
     def test_lines_of_processes_that_died(self):
         self.ok("explain", "T x", "T y", "y = x")

@@ -64,10 +64,13 @@ static kiln_kernel *make_kernel(int number)
     return k;
 }
 
+/* Every second element: of what lies side by side the best form may be there as soon as the quick one. */
 static kiln_array *make_input(void)
 {
-    kiln_array *x = NULL;
-    OK(kiln_array_arange(&x, 0, N, 1, KILN_FLOAT32, device()));
+    kiln_array *all = NULL, *x = NULL;
+    OK(kiln_array_arange(&all, 0, 2 * N, 1, KILN_FLOAT32, device()));
+    OK(kiln_array_index(&x, all, "::2"));
+    kiln_array_free(all);
     return x;
 }
 
@@ -77,7 +80,7 @@ static void check_values(kiln_array *z, int number)
     REQUIRE(values);
     OK(kiln_array_to_host(z, values, N * sizeof *values));
     for (int k = 0; k < N && has_values; ++k)
-        REQUIRE(values[k] == (float)(2 * k + number));
+        REQUIRE(values[k] == (float)(4 * k + number));
     free(values);
 }
 

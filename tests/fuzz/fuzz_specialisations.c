@@ -1,4 +1,4 @@
-/* fuzz_specialisations - 1,000 random shapes and layouts through one kernel of three operands need few binaries: at most 16 for a dtype tuple, and at most 24 more for each
+/* fuzz_specialisations - 1,000 random shapes and layouts through one kernel of three operands need few binaries: at most 32 for a dtype tuple in their best form and at most two in the quick one, and at most 24 more for each
  * extent of narrow axes (2 to 16), in 2,000 layouts that have one; 1,000 random shapes, axes
  * and layouts through one reduction at most 24. Nothing is compiled.
  *
@@ -14,7 +14,8 @@
 enum {
     LAYOUTS = 1000,
     NARROW_LAYOUTS = 2000,
-    AT_MOST = 16,
+    AT_MOST = 32,
+    AT_MOST_QUICK = 2,
     AT_MOST_NARROW = 24,
     MOST_CHANNELS = 16,
     AT_MOST_REDUCTIONS = 24
@@ -140,7 +141,13 @@ static bool few_for(kiln_kernel *kernel, const kiln_dtype *dtype, const char *ta
     /* The host makes runs of all layouts. Two at least on CUDA: were there one alone, the layouts would not be what they should. */
     bool is_host = !strcmp(target, "host");
     bool few = are_few(&l.other, target, what, is_host ? 1 : 2, is_host ? 1 : AT_MOST, verbose);
-    return (is_host || are_few_narrow(&l.narrow, target, what, 8, verbose)) && few;
+    few = (is_host || are_few_narrow(&l.narrow, target, what, 8, verbose)) && few;
+    kiln_set_forms(KILN_FORMS_QUICK);
+    for (int k = 0; k < LAYOUTS + NARROW_LAYOUTS && !in_trouble(); ++k)
+        explain_one(kernel, dtype, target, k >= LAYOUTS, &d, &l);
+    kiln_set_forms(KILN_FORMS_BEST);
+    return are_few(&l.other, target, "their quick forms", 1, AT_MOST_QUICK, verbose) && few &&
+           l.narrow.count == 0;
 }
 
 static bool few_for_each(const char *target, bool verbose)
