@@ -107,7 +107,7 @@ static kiln_status put_head(kn_writer *w)
     bool is_wide = w->spec->schedule.kind->has_wide_axes; /* such kernels gather by themselves */
     if (w->is_cuda)
         kn_str_printf(&types, "%s %s %s ", w->recipe->preludes ? w->recipe->preludes : "",
-                      kn_gathers(w) && !is_wide && !w->recipe->has_own_axes ? "kn_gather" : "",
+                      kn_gathers(w) && !is_wide && w->spec->schedule.vector > 1 ? "kn_gather" : "",
                       strpbrk(w->spec->schedule.access, is_wide ? "vd" : "vs") &&
                               (!is_wide || w->program->n_in > 1)
                           ? "kn_load_along"
@@ -234,7 +234,7 @@ static kiln_status check_texts(const kn_writer *w)
  * know runs alone. */
 static const char *axes_template(const kn_writer *w)
 {
-    if (w->spec->schedule.rank == 0 || w->recipe->has_own_axes)
+    if (w->spec->schedule.rank == 0)
         return NULL;
     return w->spec->schedule.kind->has_wide_axes ? "both/axes_wide.cpp" : w->is_cuda ? "cuda/axes.cu" : NULL;
 }

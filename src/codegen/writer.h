@@ -94,7 +94,6 @@ typedef struct kn_recipe {
     /* along which a thread takes several steps, kn_m the number of one; NULL: it takes one */
     const char *step_axis;
     const char *preludes; /* words that call for preludes; NULL: none */
-    bool has_own_axes;    /* its template declares them, and finds places by itself */
     bool takes_staged;    /* elements of a staged operand are taken one by one */
     bool repeats_stages;  /* host: stages are called at several places, and inlined at each */
     /* Loads a vector of operand k in a way of its own; false, or NULL: as the others do. */

@@ -284,8 +284,8 @@ static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, const ki
     kn_access access[KN_MAX_PARAMS];
     bool is_operand = false; /* the array before this one is one of the space */
     bool is_quick = kn_forms_mode() == KILN_FORMS_QUICK && !(options->flags & KILN_CALL_BEST);
-    if (is_quick && kn_schedule_quick(&r->spec.schedule, r->spec.program, &r->spec.target,
-                                      kn_layout_space_operands(&r->spec), r->space.ndim, block))
+    if (is_quick && kn_schedule_quick(&r->spec.schedule, r->spec.program, &r->spec.target, b->n_arrays,
+                                      r->space.ndim, block))
         return KILN_OK;
     kn_spec_access(access, &r->spec);
     for (int k = 0; k < b->program->n_in + b->program->n_out; ++k) {

@@ -5,7 +5,6 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "plan/choose.h"
-#include "plan/layout.h"
 #include "plan/spec_text.h"
 
 static kiln_status find(kn_function **out, const kn_spec *spec, const kn_launch_input *input,
@@ -51,8 +50,8 @@ bool kn_resolved_make_quick(kn_spec *out, const kn_resolved *r, int block)
     const kn_kind *kind = r->spec.schedule.kind;
     *out = r->spec;
     return !(out->program->flags & KILN_KERNEL_CHECK) &&
-           kn_schedule_quick(&out->schedule, out->program, &out->target, kn_layout_space_operands(out),
-                             r->space.ndim, block) &&
+           kn_schedule_quick(&out->schedule, out->program, &out->target, out->n_arrays, r->space.ndim,
+                             block) &&
            out->schedule.kind != kind;
 }
 

@@ -139,7 +139,7 @@ class Bake(CommandCase):
         self.assertEqual(run.returncode, 1, run.stdout + run.stderr)
         for word, why in ways:
             self.assertRegex(run.stderr, rf"kiln: {word.lower()} \(array:float32 array:float32\) for sm_90: .*{re.escape(why)}")
-        self.assertIn("5 of 10 kernels", run.stdout)
+        self.assertIn("10 of 20 kernels", run.stdout)
         self.assertEqual({(k["name"], k["target"].startswith("sm_")) for k in self.listed("a.kiln")}, {(word.lower(), False) for word, _ in ways})
 
     def test_merge_and_diff(self):
