@@ -107,7 +107,7 @@ static kiln_status put_head(kn_writer *w)
     bool is_wide = w->spec->schedule.kind->has_wide_axes; /* such kernels gather by themselves */
     if (w->is_cuda)
         kn_str_printf(&types, "%s %s %s ", w->recipe->preludes ? w->recipe->preludes : "",
-                      kn_gathers(w) && !is_wide && w->spec->schedule.vector > 1 ? "kn_gather" : "",
+                      kn_gathers(w) && !is_wide && !w->recipe->has_places_alone ? "kn_gather" : "",
                       strpbrk(w->spec->schedule.access, is_wide ? "vd" : "vs") &&
                               (!is_wide || w->program->n_in > 1)
                           ? "kn_load_along"
@@ -251,7 +251,9 @@ static kiln_status expand_all(kn_writer *w, kn_str *out)
     if (axes_template(w) && w->is_cuda && !w->spec->schedule.kind->has_wide_axes) {
         kn_put_locate(w);
         status = status == KILN_OK ? kn_str_status(&w->slot[KN_SLOT_LOCATE], "generated source") : status;
+        status = status == KILN_OK ? kn_str_status(&w->slot[KN_SLOT_STEPS], "generated source") : status;
         slots[KN_SLOT_LOCATE].value = kn_str_text(&w->slot[KN_SLOT_LOCATE]);
+        slots[KN_SLOT_STEPS].value = kn_str_text(&w->slot[KN_SLOT_STEPS]);
     }
     if (status == KILN_OK && axes_template(w)) {
         status = expand_template(slots, &w->slot[KN_SLOT_AXES], axes_template(w));

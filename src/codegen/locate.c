@@ -66,12 +66,16 @@ static void put_first_apart(const locator *l)
 }
 
 /* The block is read as the kernel's parameter, which PTX knows by the entry's name: what stands at a place that is not
- * known before is loaded from constant memory all the same. Threads of one element ask for places alone. */
+ * known before is loaded from constant memory all the same. Where nobody asks for steps by themselves there
+ * are none. */
 void kn_put_locate(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_LOCATE];
     locator l = {.out = out, .count = kn_layout_space_operands(w->spec)};
-    bool is_single = w->spec->schedule.vector == 1;
+    bool is_single = w->recipe->has_places_alone;
+    if (!is_single)
+        kn_str_append(&w->slot[KN_SLOT_STEPS], "unsigned inner, second, outer; /* steps along the innermost "
+                                               "axis, the next one, the outermost */\n");
     if (kn_layout_make(&l.layout, w->spec) != KILN_OK) /* nobody can launch it */
         return;
     kn_str_printf(out,

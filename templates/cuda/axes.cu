@@ -9,7 +9,7 @@ struct kn_args {
 
 /* Where one element is: bytes from the start of each operand. Launches are cut so that 32 bits are enough. */
 struct kn_place {
-    unsigned inner, second, outer; /* steps along the innermost axis, along the next one, and along the outermost */
+    ${steps}
     int at[${operands}];
 };
 
