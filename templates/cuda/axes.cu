@@ -13,20 +13,20 @@ struct kn_place {
     int at[${operands}];
 };
 
-static __device__ __forceinline__ void kn_move(kn_place &place, const kn_axis &axis, unsigned steps)
+[[maybe_unused]] static __device__ __forceinline__ void kn_move(kn_place &place, const kn_axis &axis, unsigned steps)
 {
 #pragma unroll
     for (int o = 0; o < ${operands}; ++o)
         place.at[o] += axis.stride[o] * (int)steps;
 }
 
-static __device__ __forceinline__ unsigned kn_divide(unsigned n, const kn_axis &by)
+[[maybe_unused]] static __device__ __forceinline__ unsigned kn_divide(unsigned n, const kn_axis &by)
 {
     return (__umulhi(n, by.magic) + n) >> by.shift;
 }
 
 /* Axes stand innermost first. NVRTC has it in assembly; the rest is what it means. */
-static __device__ __forceinline__ kn_place kn_locate(const kn_args &kn, unsigned index)
+[[maybe_unused]] static __device__ __forceinline__ kn_place kn_locate(const kn_args &kn, unsigned index)
 {
     kn_place place;
 #ifdef __CUDACC_RTC__

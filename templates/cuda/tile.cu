@@ -42,19 +42,19 @@ static __device__ __forceinline__ void kn_stage(T *tile, const char *from, int s
             for (int k = 0; k < each; ++k)
                 *(kn_pack<unsigned, words> *)(tile + (b * ${vector} + word * each + k) * pitch + slot * ${vector}) = turned[k];
         }
-        return;
-    }
-    kn_pack<T, ${vector}> row[${vector}];
-#pragma unroll
-    for (int j = 0; j < ${vector}; ++j)
-        row[j] = kn_load<T, ${vector}>((const T *)(from + j * step));
-#pragma unroll
-    for (int k = 0; k < ${vector}; ++k) {
-        kn_pack<T, ${vector}> turned;
+    } else {
+        kn_pack<T, ${vector}> row[${vector}];
 #pragma unroll
         for (int j = 0; j < ${vector}; ++j)
-            turned.at[j] = row[j].at[k];
-        *(kn_pack<T, ${vector}> *)(tile + (b * ${vector} + k) * pitch + slot * ${vector}) = turned;
+            row[j] = kn_load<T, ${vector}>((const T *)(from + j * step));
+#pragma unroll
+        for (int k = 0; k < ${vector}; ++k) {
+            kn_pack<T, ${vector}> turned;
+#pragma unroll
+            for (int j = 0; j < ${vector}; ++j)
+                turned.at[j] = row[j].at[k];
+            *(kn_pack<T, ${vector}> *)(tile + (b * ${vector} + k) * pitch + slot * ${vector}) = turned;
+        }
     }
 }
 
