@@ -189,11 +189,21 @@ static bool can_look_up(const kn_choice *c, const kn_schedule *s, const figures 
            c->program && kn_body_is_pure(c->program) && kn_body_is_dear(c->program);
 }
 
+/* Sixteen channels in whole vectors are other kinds': tiles move them as fast, and elements of 16 bytes are vectors by
+ * themselves (complex128: 364 us element by element, 400 as pixels, for 750 MB on an H200). */
+static bool are_others(const kn_choice *c, const figures *f)
+{
+    kn_schedule schedule = {.kind = &kn_kind_tile};
+    kn_figures unused = {{0}};
+    return c->space->extent[f->channel] == MOST_CHANNELS &&
+           (kn_choice_widest(c, true) == WIDEST_BYTES || kn_kind_tile.choose(&schedule, &unused, c));
+}
+
 static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 {
     figures f;
     if (c->space->size == 0 || kn_choice_widest(c, true) == 0 || c->space->ndim + 1 > KILN_MAX_NDIM ||
-        !find_axes(&f, c) || !are_whole(c))
+        !find_axes(&f, c) || !are_whole(c) || are_others(c, &f))
         return false;
     out->vector = pixels_of_thread(c, &f);
     if (out->vector == 0 || !kn_choice_fits_turned(c, f.channel, 1) ||

@@ -13,48 +13,17 @@ ${axes}
 template <class T>
 static __device__ __forceinline__ void kn_stage(T *tile, const char *from, int step, unsigned pitch, unsigned b, unsigned slot)
 {
-    /* Bytes and halves in words, four bytes or two halves of as many rows at a time: the optimiser takes ten times as long over single ones. */
-    if constexpr (sizeof(T) < 4 && sizeof(T) * ${vector} >= 4) {
-        constexpr int words = sizeof(T) * ${vector} / 4, each = 4 / sizeof(T);
-        unsigned row[${vector}][words];
+    kn_pack<T, ${vector}> row[${vector}];
+#pragma unroll
+    for (int j = 0; j < ${vector}; ++j)
+        row[j] = kn_load<T, ${vector}>((const T *)(from + j * step));
+#pragma unroll
+    for (int k = 0; k < ${vector}; ++k) {
+        kn_pack<T, ${vector}> turned;
 #pragma unroll
         for (int j = 0; j < ${vector}; ++j)
-            *(kn_pack<unsigned, words> *)row[j] = kn_load<unsigned, words>((const unsigned *)(from + j * step));
-#pragma unroll
-        for (int word = 0; word < words; ++word) {
-            kn_pack<unsigned, words> turned[each];
-#pragma unroll
-            for (int j = 0; j < words; ++j) {
-                unsigned *const r[4] = {&row[j * each][word], &row[j * each + 1][word], &row[j * each + (each > 2 ? 2 : 0)][word], &row[j * each + (each > 2 ? 3 : 0)][word]};
-                if constexpr (each == 2) {
-                    turned[0].at[j] = __byte_perm(*r[0], *r[1], 0x5410);
-                    turned[1].at[j] = __byte_perm(*r[0], *r[1], 0x7632);
-                } else {
-                    const unsigned low = __byte_perm(*r[0], *r[1], 0x5140), high = __byte_perm(*r[0], *r[1], 0x7362);
-                    const unsigned low2 = __byte_perm(*r[2], *r[3], 0x5140), high2 = __byte_perm(*r[2], *r[3], 0x7362);
-                    turned[0].at[j] = __byte_perm(low, low2, 0x5410);
-                    turned[1].at[j] = __byte_perm(low, low2, 0x7632);
-                    turned[each - 2].at[j] = __byte_perm(high, high2, 0x5410);
-                    turned[each - 1].at[j] = __byte_perm(high, high2, 0x7632);
-                }
-            }
-#pragma unroll
-            for (int k = 0; k < each; ++k)
-                *(kn_pack<unsigned, words> *)(tile + (b * ${vector} + word * each + k) * pitch + slot * ${vector}) = turned[k];
-        }
-    } else {
-        kn_pack<T, ${vector}> row[${vector}];
-#pragma unroll
-        for (int j = 0; j < ${vector}; ++j)
-            row[j] = kn_load<T, ${vector}>((const T *)(from + j * step));
-#pragma unroll
-        for (int k = 0; k < ${vector}; ++k) {
-            kn_pack<T, ${vector}> turned;
-#pragma unroll
-            for (int j = 0; j < ${vector}; ++j)
-                turned.at[j] = row[j].at[k];
-            *(kn_pack<T, ${vector}> *)(tile + (b * ${vector} + k) * pitch + slot * ${vector}) = turned;
-        }
+            turned.at[j] = row[j].at[k];
+        *(kn_pack<T, ${vector}> *)(tile + (b * ${vector} + k) * pitch + slot * ${vector}) = turned;
     }
 }
 
