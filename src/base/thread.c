@@ -117,8 +117,8 @@ void kn_thread_join_all(void)
     join_all(take_all());
 }
 
-/* What these threads use is taken down by later destructors. (A function of its own: of one that was declared before
- * gcc 12 drops the priority.) */
+/* What these threads use is taken down by later destructors. (A function of its own: of one that was declared
+ * before gcc 12 drops the priority.) */
 __attribute__((destructor(KN_UNLOAD_THREADS))) static void unload(void)
 {
     kn_thread_join_all();

@@ -203,6 +203,18 @@ kiln_status kn_build_function(kn_function **out, const kn_build_request *request
     return kn_build_end(&job, loaded->code);
 }
 
+kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_once_table *kept, unsigned flags,
+                             kn_device *device, kn_build_info *info)
+{
+    kn_subject subject;
+    const kn_build_request request = {.subject = &subject, .flags = flags, .kept = kept};
+    kiln_status status = kn_subject_of_program(&subject, spec);
+    if (status == KILN_OK)
+        status = kn_build_function(out, &request, device, info);
+    kn_subject_free(&subject);
+    return status;
+}
+
 kiln_status kn_build_module(kn_module **out, kn_blob *code, const kn_build_request *request,
                             kn_device *device, kn_build_info *info)
 {

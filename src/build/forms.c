@@ -15,8 +15,8 @@
 
 enum { MOST_QUEUED = 256, LOOK_US = 200 /* between two looks of who waits with a limit */ };
 
-/* What is to be made or is being made, in the order in which it came, with a reference each. All under KN_LOCK_FORMS,
- * which is held for a look, never while something is made. */
+/* What is to be made or is being made, in the order in which it came, with a reference each. All under
+ * KN_LOCK_FORMS, which is held for a look, never while something is made. */
 static struct {
     kn_forms *first, **end;
     int count;
@@ -64,20 +64,15 @@ void kn_forms_release(kn_forms *forms)
 
 static kiln_status build(kn_forms *forms, const kn_spec *spec)
 {
-    kn_subject subject;
-    const kn_build_request request = {.subject = &subject};
     kn_build_info info = {0};
     kn_function *function = NULL;
-    kiln_status status = kn_subject_of_program(&subject, spec);
-    if (status == KILN_OK)
-        status = kn_build_function(&function, &request, forms->device, &info);
-    if (status == KILN_OK)
-        status = kn_launch_plan_set_function(forms->best, function, info.waits_for_kernels);
-    kn_subject_free(&subject);
-    return status;
+    kiln_status status = kn_build_program(&function, spec, NULL, 0, forms->device, &info);
+    return status == KILN_OK ? kn_launch_plan_set_function(forms->best, function, info.waits_for_kernels)
+                             : status;
 }
 
-/* What it ended with; the caller, who has set KN_FORMS_RUNNING, takes it from there. Leaves the thread's last error. */
+/* What it ended with; the caller, who has set KN_FORMS_RUNNING, takes it from there. Leaves the thread's last
+ * error. */
 static kn_forms_state make(kn_forms *forms)
 {
     kn_parsed_spec parsed;

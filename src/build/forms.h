@@ -1,9 +1,10 @@
-/* build/forms.h - launch plans of elementwise kernels in two forms. The quick one, which takes any layout, is there
- * first; the best one is compiled by a thread in the background, and takes its place for the calls that come after.
+/* build/forms.h - launch plans of elementwise kernels in two forms. The quick one, which takes any layout, is
+ * there first; the best one is compiled by a thread in the background, and takes its place for the calls that
+ * come after.
  *
- * One thread compiles, one form after the other, while there are any: nothing waits for more than the compile that is
- * running. Forms live as long as a plan holds them or they wait to be compiled; neither kernel nor program is needed,
- * for the best one is written from the text of its specialisation. */
+ * One thread compiles, one form after the other, while there are any: nothing waits for more than the compile
+ * that is running. Forms live as long as a plan holds them or they wait to be compiled; neither kernel nor
+ * program is needed, for the best one is written from the text of its specialisation. */
 #ifndef KN_BUILD_FORMS_H
 #define KN_BUILD_FORMS_H
 
@@ -13,7 +14,7 @@
 #include "launch/launch.h"
 
 typedef enum kn_forms_state {
-    KN_FORMS_IDLE, /* the best form is to come, and nobody is at it: the queue was full, or this is a forked child */
+    KN_FORMS_IDLE, /* the best form is to come, and nobody is at it: the queue was full */
     KN_FORMS_QUEUED,
     KN_FORMS_RUNNING,
     KN_FORMS_BEST,
@@ -53,7 +54,7 @@ static inline bool kn_forms_are_settled(kn_forms *forms)
 /* KILN_FORMS, kiln_set_forms. */
 kiln_forms kn_forms_mode(void);
 
-/* That a quick form is all that can be had: counted, and said once. why: the last error. */
+/* That a quick form is all that can be had: counted, and said once, with the last error as the reason. */
 void kn_forms_note_only_quick(const char *name);
 
 typedef struct kn_forms_counts {

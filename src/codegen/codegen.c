@@ -248,13 +248,6 @@ static kiln_status expand_all(kn_writer *w, kn_str *out)
     kn_str text = KN_STR_INIT;
     kiln_status status = check_texts(w);
     list_slots(w, slots);
-    if (axes_template(w) && w->is_cuda && !w->spec->schedule.kind->has_wide_axes) {
-        kn_put_locate(w);
-        status = status == KILN_OK ? kn_str_status(&w->slot[KN_SLOT_LOCATE], "generated source") : status;
-        status = status == KILN_OK ? kn_str_status(&w->slot[KN_SLOT_STEPS], "generated source") : status;
-        slots[KN_SLOT_LOCATE].value = kn_str_text(&w->slot[KN_SLOT_LOCATE]);
-        slots[KN_SLOT_STEPS].value = kn_str_text(&w->slot[KN_SLOT_STEPS]);
-    }
     if (status == KILN_OK && axes_template(w)) {
         status = expand_template(slots, &w->slot[KN_SLOT_AXES], axes_template(w));
         slots[KN_SLOT_AXES].value = kn_str_text(&w->slot[KN_SLOT_AXES]);
@@ -286,6 +279,8 @@ static kiln_status write_source(kn_writer *w, kn_str *out)
     kn_put_stages(w);
     put_lines(w, KN_SLOT_LOOP_PREP, KN_TEXT_LOOP_PREP, "loop_prep");
     put_lines(w, KN_SLOT_AFTER_LOOP, KN_TEXT_AFTER_LOOP, "after_loop");
+    if (w->is_cuda && w->spec->schedule.rank > 0 && !w->spec->schedule.kind->has_wide_axes)
+        kn_put_locate(w);
     w->recipe->fill(w);
     return expand_all(w, out);
 }

@@ -36,7 +36,7 @@ static void put_gather_across(const kn_writer *w, kn_str *out)
     kn_put_words_of_lanes(w, out);
 }
 
-/* Those in one row by `function`, those over the end of it element by element. */
+/* Elements of one row, or some of the next one too, element by element. */
 static void put_gather_in_or_over(const kn_writer *w, kn_str *out)
 {
     kn_str_printf(out, "if (%d <= kn_left) {\n", w->spec->schedule.vector);
@@ -47,8 +47,8 @@ static void put_gather_in_or_over(const kn_writer *w, kn_str *out)
     kn_str_append(out, "}\n");
 }
 
-/* What a thread of a rows kernel gathers, in the one way that the form of its schedule says. In rows that are not long
- * some threads of a warp go over the end: all do as if they did. */
+/* What a thread of a rows kernel gathers, in the one way that the form of its schedule says. In rows that are
+ * not long some threads of a warp go over the end: all do as if they did. */
 static void put_gather(const kn_writer *w, kn_str *out)
 {
     if (w->spec->schedule.form != KN_ROWS_SHORT)

@@ -17,8 +17,8 @@ static place place_of(const kn_writer *w, int k)
     return (place){letter / KN_SHIFTED_COLUMNS, letter % KN_SHIFTED_COLUMNS};
 }
 
-/* Whether the row after `row` is its neighbour, so that the second row of results finds there what the first finds
- * here. */
+/* Whether the row after `row` is its neighbour, so that the second row of results finds there what the first
+ * finds here. */
 static bool goes_on(const kn_writer *w, int row)
 {
     return row >= 0 && w->spec->schedule.form >> row & 1;
@@ -36,7 +36,8 @@ static void widen(const kn_writer *w, int row, int *first, int *last)
     }
 }
 
-/* A window that is loaded: of a row of the inputs, or of the one below it that the second row of results needs. */
+/* A window that is loaded: of a row of the inputs, or of the one below it that the second row of results
+ * needs. */
 typedef struct window {
     int row;
     bool below;

@@ -8,8 +8,8 @@ static int lanes_of(const kn_writer *w)
     return w->spec->schedule.lanes;
 }
 
-/* Operand k's number among those that are one array with it, which follow each other; the parameter of the first of
- * them in *first. -1: it is none. */
+/* Operand k's number among those that are one array with it, which follow each other; the parameter of the
+ * first of them in *first. -1: it is none. */
 static int number_of(const kn_writer *w, int k, int *first)
 {
     int number = 0;
@@ -41,7 +41,8 @@ static void put_address(const kn_writer *w, kn_str *out, int k)
                   w->program->param[k].name, kn_array_of(w, k));
 }
 
-/* What is woven is loaded by the first of it, and stored; results are loaded too, for not every body assigns all. */
+/* What is woven is loaded by the first of it, and stored; results are loaded too, for not every body assigns
+ * all. */
 static void put_operand(kn_writer *w, int k)
 {
     kn_str *loads = &w->slot[KN_SLOT_LOADS], *stores = &w->slot[KN_SLOT_STORES];

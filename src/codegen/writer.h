@@ -94,12 +94,11 @@ typedef struct kn_recipe {
     const char *fast_axis;
     /* along which a thread takes several steps, kn_m the number of one; NULL: it takes one */
     const char *step_axis;
-    const char *preludes; /* words that call for preludes; NULL: none */
-    bool
-        has_places_alone; /* of where an element is it asks for the places, not for steps along axes; nothing is
-                            gathered in vectors */
-    bool takes_staged;    /* elements of a staged operand are taken one by one */
-    bool repeats_stages; /* host: stages are called at several places, and inlined at each */
+    const char *preludes;  /* words that call for preludes; NULL: none */
+    bool has_places_alone; /* of where an element is it asks for the places, not for steps along axes; nothing
+                             is gathered in vectors */
+    bool takes_staged;     /* elements of a staged operand are taken one by one */
+    bool repeats_stages;   /* host: stages are called at several places, and inlined at each */
     /* Loads a vector of operand k in a way of its own; false, or NULL: as the others do. */
     bool (*load)(kn_writer *w, int k);
     /* What has to hold beside the step along the fast axis for a gathered operand to be one run. NULL:

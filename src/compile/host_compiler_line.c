@@ -45,7 +45,8 @@ static const char *const base_options[] = {
     "-Wl,--build-id=none",
 };
 
-/* The second is one level of gcc's that products and sums are still made one operation in, as in the best form. */
+/* The second is one level of gcc's that products and sums are still made one operation in, as in the best
+ * form. */
 static const char *const best_options[] = {"-O3", NULL}, *const quick_options[] = {
                                                              "-O1", "-fexpensive-optimizations", NULL};
 

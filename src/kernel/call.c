@@ -373,8 +373,8 @@ static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, co
     return kn_call_plan_create(out, &b, c->options, key->word, key->words, key->hash, flags, info);
 }
 
-/* A plan with forms: the best one is waited for where the caller wants it, or a graph would keep the quick one. In a
- * capture that forbids to compile what is there has to do. */
+/* A plan with forms: the best one is waited for where the caller wants it, or a graph would keep the quick
+ * one. In a capture that forbids to compile what is there has to do. */
 static kiln_status look_at_forms(kn_build_info *info, const call *c, const kn_call_plan *plan)
 {
     unsigned flags;

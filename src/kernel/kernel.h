@@ -65,9 +65,9 @@ typedef struct kn_binding {
 kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const *out, int n_out,
                     const kiln_arg *in, int n_in);
 
-/* Bytes from one array's first element to another's where both have the same dtype, shape and strides and begin
- * within each other's memory: views of one array, shifted. Else 0, and where `before` is NULL. What a plan knows
- * of addresses beside their alignment: it is part of a call's key. */
+/* Bytes from one array's first element to another's where both have the same dtype, shape and strides and
+ * begin within each other's memory: views of one array, shifted. Else 0, and where `before` is NULL. What a
+ * plan knows of addresses beside their alignment: it is part of a call's key. */
 int64_t kn_bytes_after(const kiln_array *a, const kiln_array *before);
 
 /* Whether a KILN_ARG_STRUCT may be read at all. Remembered calls ask too: neither is told by their key. */
@@ -76,8 +76,8 @@ static inline bool kn_struct_is_sound(const kiln_arg *arg)
     return arg->value.pod.data && arg->value.pod.size > 0 && arg->value.pod.size <= KN_STRUCT_MAX;
 }
 
-/* Looks at the arguments of a kernel that lowers its calls: counts, kinds, devices, outputs that cannot be written.
- * *device is left alone where no array says it. */
+/* Looks at the arguments of a kernel that lowers its calls: counts, kinds, devices, outputs that cannot be
+ * written. *device is left alone where no array says it. */
 kiln_status kn_bind_face(kn_device **device, const kn_program *face, kiln_array *const *out, int n_out,
                          const kiln_arg *in, int n_in);
 
@@ -111,8 +111,8 @@ static inline const kn_launch_plan *kn_plan_launch_now(const kn_plan_launch *l)
     return l->forms ? atomic_load_explicit(&l->forms->current, memory_order_acquire) : l->only;
 }
 
-/* plan_forms.c: the quick form of r; block: the user's wish. False where r is quick itself, or has no such form; what is
- * checked has none (its plan asks the function for its report). */
+/* plan_forms.c: the quick form of r; block: the user's wish. False where r is quick itself, or has no such
+ * form; what is checked has none (its plan asks the function for its report). */
 bool kn_resolved_make_quick(kn_spec *out, const kn_resolved *r, int block);
 
 /* The plan of what r says, with the function of one form or the other. */

@@ -1,23 +1,10 @@
-/* What a plan launches: the best form where it is at hand, else the quick one, behind which the best one is made
- * (build/forms.h). */
+/* What a plan launches: the best form where it is at hand, else the quick one, behind which the best one is
+ * made (build/forms.h). */
 #include "kernel/kernel.h"
 
-#include "base/alloc.h"
 #include "base/error.h"
 #include "plan/choose.h"
 #include "plan/spec_text.h"
-
-static kiln_status find(kn_function **out, const kn_spec *spec, const kn_launch_input *input,
-                        kn_once_table *kept, unsigned flags, kn_build_info *info)
-{
-    kn_subject subject;
-    const kn_build_request request = {.subject = &subject, .flags = flags, .kept = kept};
-    kiln_status status = kn_subject_of_program(&subject, spec);
-    if (status == KILN_OK)
-        status = kn_build_function(out, &request, input->device, info);
-    kn_subject_free(&subject);
-    return status;
-}
 
 static kiln_status create(kn_launch_plan **out, const kn_launch_input *from, kn_function *function,
                           const kn_build_info *info)
@@ -40,8 +27,8 @@ typedef struct question {
 static kiln_status take_best(kn_plan_launch *out, const question *q, unsigned more_flags)
 {
     kn_function *function = NULL;
-    kiln_status status =
-        find(&function, &q->resolved->spec, q->input, q->kept, q->flags | more_flags, q->info);
+    kiln_status status = kn_build_program(&function, &q->resolved->spec, q->kept, q->flags | more_flags,
+                                          q->input->device, q->info);
     return status == KILN_OK ? create(&out->only, q->input, function, q->info) : status;
 }
 
@@ -62,7 +49,7 @@ static kiln_status take_quick(kn_launch_plan **out, const question *q, const kn_
     kn_function *function = NULL;
     input.spec = quick;
     input.figures = &none;
-    kiln_status status = find(&function, quick, &input, q->kept, q->flags, q->info);
+    kiln_status status = kn_build_program(&function, quick, q->kept, q->flags, q->input->device, q->info);
     return status == KILN_OK ? create(out, &input, function, q->info) : status;
 }
 
@@ -93,8 +80,8 @@ static bool is_missing(kiln_status status)
     return status == KILN_ERROR_FORBIDDEN || status == KILN_ERROR_NOT_FOUND;
 }
 
-/* The best form may not be compiled, or there is no compiler: does the quick one lie somewhere? The last error is the
- * best one's, in both cases. */
+/* The best form may not be compiled, or there is no compiler: does the quick one lie somewhere? The last
+ * error is the best one's, in both cases. */
 static kiln_status take_only_quick(kn_plan_launch *out, const question *q, const kn_spec *quick,
                                    kiln_status failure)
 {
@@ -128,8 +115,6 @@ static kiln_status begin_quickly(kn_plan_launch *out, const question *q, const k
     kn_error_restore(&before);
     if (!is_missing(status))
         return status;
-    if (q->flags & KN_BUILD_NO_COMPILE || kn_build_is_forbidden())
-        return wait_for_best(out, q, quick);
     status = take_quick(&plan, q, quick);
     if (is_missing(status))
         return wait_for_best(out, q, quick);
@@ -143,8 +128,9 @@ kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, con
     kn_spec quick;
     bool has_quick = kn_resolved_make_quick(&quick, r, block);
     *out = (kn_plan_launch){NULL, NULL, false};
-    bool is_soon = kn_schedule_is_soon(&r->spec.schedule, r->spec.program);
-    if (has_quick && !is_soon && !(build_flags & KN_BUILD_BEST) && kn_forms_mode() == KILN_FORMS_BOTH)
+    bool comes_later = !(build_flags & (KN_BUILD_BEST | KN_BUILD_NO_COMPILE)) && !kn_build_is_forbidden();
+    if (has_quick && comes_later && kn_forms_mode() == KILN_FORMS_BOTH &&
+        !kn_schedule_is_soon(&r->spec.schedule, r->spec.program))
         return begin_quickly(out, &q, &quick);
     return wait_for_best(out, &q, has_quick ? &quick : NULL);
 }

@@ -19,9 +19,9 @@ bool kn_kind_is_quick(kn_backend_kind backend, const kn_kind *kind);
 /* Whether the best form is there nearly as soon as a quick one would be. */
 bool kn_schedule_is_soon(const kn_schedule *schedule, const kn_program *program);
 
-/* The form of an elementwise program that takes any layout and compiles soonest: the same for all spaces of up to
- * eight axes, and for all others. count: arrays among the operands; block as above. False: the back end has none
- * for such programs. */
+/* The form of an elementwise program that takes any layout and compiles soonest: the same for all spaces of
+ * up to eight axes, and for all others. count: arrays among the operands; block as above. False: the back end
+ * has none for such programs. */
 bool kn_schedule_quick(kn_schedule *out, const kn_program *program, const kn_target *target, int count,
                        int ndim, int block);
 

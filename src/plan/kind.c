@@ -91,3 +91,17 @@ void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements)
     int64_t per_block = (int64_t)part->spec->schedule.block * part->spec->schedule.vector;
     out->grid[0] = (unsigned)((elements + per_block - 1) / per_block);
 }
+
+kn_field kn_field_none(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return KN_NO_FIELD;
+}
+
+kiln_status kn_place_axes(kn_placement *out, const kn_part *part)
+{
+    out->walked = part->space;
+    out->rank = part->space->ndim;
+    kn_place_along(out, part, part->space->size);
+    return KILN_OK;
+}

@@ -35,8 +35,9 @@ typedef struct kn_placement {
     unsigned cluster; /* blocks side by side that reach each other's shared memory; 0: none do */
     kn_walk *walk;    /* host: how runs are made of what is none, to be freed; NULL: it is one */
     int64_t grain;    /* host: fewest elements that a thread is woken for */
-    /* Scratch memory, for kinds that have workspace: values of the type that the program's reduce stage gives;
-     * counters of 32 bits, at most KN_MAX_COUNTERS, which are zero before the launch and left so by it. */
+    /* Scratch memory, for kinds that have workspace: values of the type that the program's reduce stage
+     * gives; counters of 32 bits, at most KN_MAX_COUNTERS, which are zero before the launch and left so by
+     * it. */
     int64_t partials;
     int counters;
     unsigned char field[KN_FIELD_SIZE]; /* the kind's own, as its struct in the kernel */
@@ -71,9 +72,9 @@ extern const kn_kind kn_kind_flat, kn_kind_rows, kn_kind_strided, kn_kind_steps,
     kn_kind_row_long, kn_kind_row_walked, kn_kind_host_runs, kn_kind_host_indices, kn_kind_host_quick,
     kn_kind_host_fold, kn_kind_host_row;
 
-/* The kinds of a back end, in the order in which they are asked, ended by NULL. Of those of elementwise programs the
- * last one takes everything, by its number of operands and axes alone, and its kernels compile soonest: their quick
- * form. */
+/* The kinds of a back end, in the order in which they are asked, ended by NULL. Of those of elementwise
+ * programs the last one takes everything, by its number of operands and axes alone, and its kernels compile
+ * soonest: their quick form. */
 const kn_kind *const *kn_kinds_of(kn_backend_kind backend);
 /* Cuts the part until what is left is small enough for a launch, and calls take(user, part) for each, in
  * order. An empty one has none. KILN_ERROR_MEMORY, or what take returns first. */
@@ -95,6 +96,10 @@ int64_t kn_cut_alignment(const kn_part *part, int axis);
 /* Elements by which the first dense result of this part is off a vector's boundary, where the whole space's
  * is off by `skew`. */
 int kn_part_skew(const kn_part *part, int skew);
+/* For `field`: the kind has none. */
+kn_field kn_field_none(const kn_schedule *schedule);
+/* For `place`: the part's own axes, a vector a thread. */
+kiln_status kn_place_axes(kn_placement *out, const kn_part *part);
 /* One thread a vector. */
 void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements);
 

@@ -31,12 +31,6 @@ static bool choose_indices(kn_schedule *out, kn_figures *kept, const kn_choice *
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return KN_NO_FIELD;
-}
-
 /* The operands as a walk sees them; whether all are one run each, the index left out. */
 static bool list_operands(kn_walk_operand *operand, const kn_part *part)
 {
@@ -79,8 +73,9 @@ static kiln_status place_indices(kn_placement *out, const kn_part *part)
     return place_walk(out, part, KN_WALK_INDICES, sizeof(int64_t));
 }
 
-const kn_kind kn_kind_host_runs = {"flat", "m", choose_runs, field, place_runs, NULL, false, NULL, false};
-const kn_kind kn_kind_host_indices = {"strided", "m",   choose_indices, field, place_indices,
+const kn_kind kn_kind_host_runs = {"flat", "m",   choose_runs, kn_field_none, place_runs,
+                                   NULL,   false, NULL,        false};
+const kn_kind kn_kind_host_indices = {"strided", "m",   choose_indices, kn_field_none, place_indices,
                                       NULL,      false, NULL,           false};
-const kn_kind kn_kind_host_quick = {"quick", "m",   choose_indices, field, place_indices,
+const kn_kind kn_kind_host_quick = {"quick", "m",   choose_indices, kn_field_none, place_indices,
                                     NULL,    false, NULL,           false};

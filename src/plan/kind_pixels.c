@@ -1,5 +1,6 @@
-/* kind_pixels.c - a narrow axis lies innermost in some operands (pixels of a few channels), while others run along
- * another axis (planes): a thread takes all channels of some pixels, and turns them in its registers. */
+/* kind_pixels.c - a narrow axis lies innermost in some operands (pixels of a few channels), while others run
+ * along another axis (planes): a thread takes all channels of some pixels, and turns them in its registers.
+ */
 #include "plan/kind_pixels.h"
 
 #include <stdlib.h>
@@ -60,8 +61,8 @@ static bool find_pixels(figures *f, const kn_choice *c, int o)
     return false;
 }
 
-/* Every result is pixels or runs along the planes, and there are operands of both kinds. Where none has planes of
- * its channels nothing is turned: rows of whole vectors do without this kind. */
+/* Every result is pixels or runs along the planes, and there are operands of both kinds. Where none has
+ * planes of its channels nothing is turned: rows of whole vectors do without this kind. */
 static bool are_both(const kn_choice *c, const figures *f)
 {
     bool runs = false, turned = c->space->extent[f->channel] % kn_choice_vector(c) != 0;
@@ -128,8 +129,8 @@ static bool is_vector(const kn_choice *c, int o, const figures *f, int pixels)
     return true;
 }
 
-/* Results of which some begin anywhere are laid in shared memory, and inputs of which some do are gathered, all that
- * run along the planes: a binary for each mixture is saved. */
+/* Results of which some begin anywhere are laid in shared memory, and inputs of which some do are gathered,
+ * all that run along the planes: a binary for each mixture is saved. */
 static void set_access(kn_schedule *out, const kn_choice *c, const figures *f)
 {
     bool aligned[2] = {true, true}; /* inputs, results */
@@ -168,8 +169,8 @@ static int shared_bytes(const kn_choice *c, const kn_schedule *s)
     return bytes;
 }
 
-/* Whether one input of a byte alone moves along the planes and from one to the next, and the body is worth a table:
- * what stands still may differ from channel to channel. */
+/* Whether one input of a byte alone moves along the planes and from one to the next, and the body is worth a
+ * table: what stands still may differ from channel to channel. */
 static bool can_look_up(const kn_choice *c, const kn_schedule *s, const figures *f)
 {
     int bytes = 0, moving = 0;
@@ -189,8 +190,8 @@ static bool can_look_up(const kn_choice *c, const kn_schedule *s, const figures 
            c->program && kn_body_is_pure(c->program) && kn_body_is_dear(c->program);
 }
 
-/* Sixteen channels in whole vectors are other kinds': tiles move them as fast, and elements of 16 bytes are vectors by
- * themselves (complex128: 364 us element by element, 400 as pixels, for 750 MB on an H200). */
+/* Sixteen channels in whole vectors are other kinds': tiles move them as fast, and elements of 16 bytes are
+ * vectors by themselves (complex128: 364 us element by element, 400 as pixels, for 750 MB on an H200). */
 static bool are_others(const kn_choice *c, const figures *f)
 {
     kn_schedule schedule = {.kind = &kn_kind_tile};
@@ -224,12 +225,6 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 }
 
 /* ---- the launch ---- */
-
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return KN_NO_FIELD;
-}
 
 /* Outermost an axis of single pixels and that of channels, innermost one of `pixels` together. */
 static void make_space(kn_space *out, const kn_space *space, const figures *f, int64_t pixels)
@@ -269,8 +264,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-/* The channels of an operand may lie as far apart as offsets reach, each: the axis that leads furthest without
- * them. They are never cut. */
+/* The channels of an operand may lie as far apart as offsets reach, each: the axis that leads furthest
+ * without them. They are never cut. */
 static int cut(int64_t *align, const kn_part *part)
 {
     const kn_space *space = part->space;
@@ -294,4 +289,4 @@ static int cut(int64_t *align, const kn_part *part)
     return axis;
 }
 
-const kn_kind kn_kind_pixels = {"pixels", "m", choose, field, place, cut, false, NULL, false};
+const kn_kind kn_kind_pixels = {"pixels", "m", choose, kn_field_none, place, cut, false, NULL, false};

@@ -5,8 +5,8 @@
 
 #include "plan/schedule.h"
 
-/* How what is gathered lies, and so which ways to read it a binary has (kn_schedule.form). Each way takes as long to compile as
- * all the rest of a kernel. */
+/* How what is gathered lies, and so which ways to read it a binary has (kn_schedule.form). Each way takes as
+ * long to compile as all the rest of a kernel. */
 enum {
     KN_ROWS_VECTORS = 0, /* nothing is gathered */
     KN_ROWS_RUNS = 1,    /* runs in long rows: most warps lie in one */

@@ -1,5 +1,5 @@
-/* kind_shifted.c - stencils: inputs that are one array, shifted by a few elements and rows. A thread loads each row
- * once, for all inputs that lie in it and for two rows of results. */
+/* kind_shifted.c - stencils: inputs that are one array, shifted by a few elements and rows. A thread loads
+ * each row once, for all inputs that lie in it and for two rows of results. */
 #include "plan/kind_shifted.h"
 
 #include <stdlib.h>
@@ -137,12 +137,6 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 
 /* ---- the launch ---- */
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return KN_NO_FIELD;
-}
-
 /* Outermost the axes of single rows and of single elements, innermost those of a block's. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
@@ -170,4 +164,5 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-const kn_kind kn_kind_shifted = {"shifted", "m", choose, field, place, kn_cut_reach, false, NULL, false};
+const kn_kind kn_kind_shifted = {"shifted",    "m",   choose, kn_field_none, place,
+                                 kn_cut_reach, false, NULL,   false};

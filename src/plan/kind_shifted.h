@@ -4,8 +4,8 @@
 
 #include "plan/schedule.h"
 
-/* Letter: KN_SHIFTED_LETTER + row * KN_SHIFTED_COLUMNS + column, rows and columns counted from the least one. Bit k of
- * the schedule's form: rows k and k + 1 are neighbours. */
+/* Letter: KN_SHIFTED_LETTER + row * KN_SHIFTED_COLUMNS + column, rows and columns counted from the least one.
+ * Bit k of the schedule's form: rows k and k + 1 are neighbours. */
 enum { KN_SHIFTED_ROWS = 5, KN_SHIFTED_COLUMNS = 5, KN_SHIFTED_MOST = 16 /* inputs */ };
 
 /* Rows of results of a thread. */

@@ -91,12 +91,6 @@ void kn_steps_space(kn_space *out, const kn_space *space, int axis)
         out->size *= out->extent[a];
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return KN_NO_FIELD;
-}
-
 /* A thread a vector, for all its steps. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
@@ -110,4 +104,4 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-const kn_kind kn_kind_steps = {"steps", "m", choose, field, place, kn_cut_reach, false, NULL, false};
+const kn_kind kn_kind_steps = {"steps", "m", choose, kn_field_none, place, kn_cut_reach, false, NULL, false};

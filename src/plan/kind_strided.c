@@ -15,18 +15,5 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return KN_NO_FIELD;
-}
-
-static kiln_status place(kn_placement *out, const kn_part *part)
-{
-    out->walked = part->space;
-    out->rank = part->space->ndim;
-    kn_place_along(out, part, part->space->size);
-    return KILN_OK;
-}
-
-const kn_kind kn_kind_strided = {"strided", "m", choose, field, place, kn_cut_reach, false, NULL, false};
+const kn_kind kn_kind_strided = {"strided",    "m",   choose, kn_field_none, kn_place_axes,
+                                 kn_cut_reach, false, NULL,   false};

@@ -1,5 +1,6 @@
-/* kind_woven.c - several results that lie in each other's gaps and fill one array together (the two of each pair that a
- * rotary embedding turns): a thread stores vectors that cover them, and loads inputs that lie so likewise. */
+/* kind_woven.c - several results that lie in each other's gaps and fill one array together (the two of each
+ * pair that a rotary embedding turns): a thread stores vectors that cover them, and loads inputs that lie so
+ * likewise. */
 #include "plan/kind.h"
 
 #include <string.h>
@@ -13,7 +14,8 @@ enum {
     BLOCK = 128      /* threads: with 256 it takes 3 % more, with 512 9 % */
 };
 
-/* Whether the operands from `first` on fill one array, `count` of them: each an element behind the one before. */
+/* Whether the operands from `first` on fill one array, `count` of them: each an element behind the one
+ * before. */
 static bool are_woven(const kn_choice *c, int first, int count, int vector)
 {
     int64_t item = c->access[first].item_size, bytes = count * vector * item,
@@ -89,18 +91,5 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     return true;
 }
 
-static kn_field field(const kn_schedule *schedule)
-{
-    (void)schedule;
-    return KN_NO_FIELD;
-}
-
-static kiln_status place(kn_placement *out, const kn_part *part)
-{
-    out->walked = part->space;
-    out->rank = part->space->ndim;
-    kn_place_along(out, part, part->space->size);
-    return KILN_OK;
-}
-
-const kn_kind kn_kind_woven = {"woven", "m", choose, field, place, kn_cut_reach, false, NULL, false};
+const kn_kind kn_kind_woven = {"woven",      "m",   choose, kn_field_none, kn_place_axes,
+                               kn_cut_reach, false, NULL,   false};

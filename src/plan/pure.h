@@ -1,11 +1,12 @@
-/* plan/pure.h - bodies that may be computed once for each value of their input rather than once an element. */
+/* plan/pure.h - bodies that may be computed once for each value of their input rather than once an element.
+ */
 #ifndef KN_PLAN_PURE_H
 #define KN_PLAN_PURE_H
 
 #include "plan/stages.h"
 
-/* Whether the program is one map whose results depend on the values of its inputs alone: it assigns each output, reads
- * none, and does nothing else. What cannot be told from the text is not pure. */
+/* Whether the program is one map whose results depend on the values of its inputs alone: it assigns each
+ * output, reads none, and does nothing else. What cannot be told from the text is not pure. */
 bool kn_body_is_pure(const kn_program *program);
 
 /* Whether one element is worth a look into a table: it divides, or takes functions. */

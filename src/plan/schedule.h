@@ -27,12 +27,14 @@ typedef struct kn_schedule {
     const kn_kind *kind;
     int vector; /* consecutive elements of one thread (CUDA); 0 on the host */
     int block;  /* threads a block, at most (CUDA); 0 on the host */
-    int lanes; /* fold_lanes: items of a row that a thread loads at once; host fold: neighbours in vectors; pixels: channels */
-    int form; /* reductions: which of the loops of their kernels; pixels: 1 where results are laid;
-                rows: KN_ROWS_* (CUDA); else 0 */
-    int index; /* bits of the texts' type `_index`; 0: 64 */
-    int order; /* 1 where a text asks for `_J`, and a thread folds in its order, or it is a row's element (CUDA) */
-    int rank;                       /* axes that the argument block has room for; 0: none */
+    int lanes;  /* fold_lanes: items of a row that a thread loads at once; host fold: neighbours in vectors;
+                   pixels: channels */
+    int form;   /* reductions: which of the loops of their kernels; pixels: 1 where results are laid;
+                  rows: KN_ROWS_* (CUDA); else 0 */
+    int index;  /* bits of the texts' type `_index`; 0: 64 */
+    int order;  /* 1 where a text asks for `_J`, and a thread folds in its order, or it is a row's element
+                   (CUDA) */
+    int rank;   /* axes that the argument block has room for; 0: none */
     char access[KN_MAX_PARAMS + 1]; /* KN_DENSE and so on, by array operand; "": as the kind does */
 } kn_schedule;
 

@@ -4,8 +4,9 @@
  * From shapes and strides as the user has them: broadcast; axes of extent 1 dropped; axes walked backwards by
  * what is written turned round; axes ordered so that what is written is walked forward, outermost first;
  * neighbours that are one run for every operand merged. Axes that are reduced stand behind those that are
- * kept, and both are ordered and merged among themselves: the results stand still along them. The logical C-order index, which `i` means, goes
- * along as one more operand whose "bytes" are elements, where the program uses it.
+ * kept, and both are ordered and merged among themselves: the results stand still along them. The logical
+ * C-order index, which `i` means, goes along as one more operand whose "bytes" are elements, where the
+ * program uses it.
  */
 #ifndef KN_PLAN_SPACE_H
 #define KN_PLAN_SPACE_H
@@ -39,8 +40,8 @@ typedef struct kn_space {
     int64_t
         offset[KN_MAX_OPERANDS]; /* to add to the operand's address (the index: its value) at the origin */
     int64_t stride[KN_MAX_OPERANDS][KILN_MAX_NDIM];
-    /* Bytes from the operand before it (an input before an input, a result before a result) where it is known that
-     * both are views of one array with the same strides; 0: nothing is known. kn_space_make sets 0. */
+    /* Bytes from the operand before it (an input before an input, a result before a result) where it is known
+     * that both are views of one array with the same strides; 0: nothing is known. kn_space_make sets 0. */
     int64_t after[KN_MAX_OPERANDS];
 } kn_space;
 

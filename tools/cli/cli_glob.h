@@ -17,7 +17,8 @@ typedef struct cli_glob {
 int cli_glob_find(cli_glob *out, const char *command, const cli_call *call, const cli_options *options);
 /* Whether any word is one. */
 bool cli_glob_is_any(const cli_glob *glob);
-/* The words and files of the nth turn, in place of the call's; those of outputs are freed with the next turn. */
+/* The words and files of the nth turn, in place of the call's; those of outputs are freed with the next turn.
+ */
 bool cli_glob_turn(cli_glob *glob, cli_call *call, int n);
 void cli_glob_free(cli_glob *glob);
 

@@ -1,5 +1,5 @@
-/* cli_manual.c - `kiln help man` and `kiln help completion SHELL`: written from the tables of commands, options
- * and formats. */
+/* cli_manual.c - `kiln help man` and `kiln help completion SHELL`: written from the tables of commands,
+ * options and formats. */
 #include "cli.h"
 #include <string.h>
 
