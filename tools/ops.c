@@ -78,7 +78,7 @@ static void put_inputs(FILE *to, const function *f, int first, const char *befor
 
 static void put_function(FILE *to, const function *f)
 {
-    fprintf(to, "static inline kiln_status kiln_%s(kiln_array **out, ", f->name);
+    fprintf(to, "KILN_NODISCARD static inline kiln_status kiln_%s(kiln_array **out, ", f->name);
     put_inputs(to, f, 0, "kiln_arg ", ", ", "");
     fprintf(to, "%s)\n{\n    const kiln_arg in[] = {", f->is_reduction ? ", const kiln_axes *axes" : "");
     put_inputs(to, f, 0, "", ", ", "");
@@ -94,7 +94,7 @@ static void put_macro(FILE *to, const function *f)
     fprintf(to, "#define kiln_%s(out, ", f->name);
     put_inputs(to, f, 0, "", ", ", "");
     fprintf(to, "%s) kiln_%s(out, ", axes, f->name);
-    put_inputs(to, f, 0, "kiln_arg_of(", ", ", ")");
+    put_inputs(to, f, 0, "KILN_PRIV_ARG(", ", ", ")");
     fprintf(to, "%s)\n", axes);
 }
 

@@ -5,8 +5,8 @@
  *
  * kiln_arg_int, _float, _bool and _complex are weak scalars, like Python's numbers: they take the
  * dtype that the arrays of the call ask for and do not widen them. kiln_arg_typed, and
- * kiln_arg_float32 and its like, have a dtype of their own. The constructors are inline, never fail
- * and own nothing.
+ * kiln_arg_float32 and its like, have a dtype of their own. The constructors are inline, and in the
+ * library under the same names for languages that load it. They never fail and own nothing.
  */
 #ifndef KILN_ARG_H
 #define KILN_ARG_H
@@ -48,121 +48,137 @@ typedef struct kiln_arg {
     uint64_t reserved;
 } kiln_arg;
 
-static inline kiln_arg kiln_arg_make(kiln_arg_kind kind)
+/* No argument: what a list has where nothing was put. A call refuses it. */
+KILN_PRIV_INLINE kiln_arg kiln_arg_none(void)
 {
     kiln_arg a;
     memset(&a, 0, sizeof a);
-    a.kind = kind;
     return a;
 }
 
-static inline kiln_arg kiln_arg_array(kiln_array *array)
+/* Kernels read it. One that writes to it, by a raw _non_const parameter, refuses a read-only
+ * array. */
+KILN_PRIV_INLINE kiln_arg kiln_arg_array(const kiln_array *array)
 {
-    kiln_arg a = kiln_arg_make(KILN_ARG_ARRAY);
-    a.value.array = array;
+    kiln_arg a;
+    memset(&a, 0, sizeof a);
+    a.kind = KILN_ARG_ARRAY;
+    memcpy(&a.value.array, &array, sizeof array);
     return a;
 }
 
-static inline kiln_arg kiln_arg_bool(bool value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_bool(bool value)
 {
-    kiln_arg a = kiln_arg_make(KILN_ARG_WEAK_BOOL);
+    kiln_arg a;
+    memset(&a, 0, sizeof a);
+    a.kind = KILN_ARG_WEAK_BOOL;
     a.value.i = value ? 1 : 0;
     return a;
 }
 
-static inline kiln_arg kiln_arg_int(int64_t value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_int(int64_t value)
 {
-    kiln_arg a = kiln_arg_make(KILN_ARG_WEAK_INT);
+    kiln_arg a;
+    memset(&a, 0, sizeof a);
+    a.kind = KILN_ARG_WEAK_INT;
     a.value.i = value;
     return a;
 }
 
-static inline kiln_arg kiln_arg_uint(uint64_t value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_uint(uint64_t value)
 {
-    kiln_arg a = kiln_arg_make(KILN_ARG_WEAK_UINT);
+    kiln_arg a;
+    memset(&a, 0, sizeof a);
+    a.kind = KILN_ARG_WEAK_UINT;
     a.value.u = value;
     return a;
 }
 
-static inline kiln_arg kiln_arg_float(double value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_float(double value)
 {
-    kiln_arg a = kiln_arg_make(KILN_ARG_WEAK_FLOAT);
+    kiln_arg a;
+    memset(&a, 0, sizeof a);
+    a.kind = KILN_ARG_WEAK_FLOAT;
     a.value.d[0] = value;
     return a;
 }
 
-static inline kiln_arg kiln_arg_complex(double real, double imaginary)
+KILN_PRIV_INLINE kiln_arg kiln_arg_complex(double real, double imaginary)
 {
-    kiln_arg a = kiln_arg_make(KILN_ARG_WEAK_COMPLEX);
+    kiln_arg a;
+    memset(&a, 0, sizeof a);
+    a.kind = KILN_ARG_WEAK_COMPLEX;
     a.value.d[0] = real;
     a.value.d[1] = imaginary;
     return a;
 }
 
 /* *value: one element of dtype, copied now. value NULL: no argument, which the call refuses. */
-static inline kiln_arg kiln_arg_typed(kiln_dtype dtype, const void *value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_typed(kiln_dtype dtype, const void *value)
 {
-    kiln_arg a = kiln_arg_make(KILN_ARG_TYPED);
-    size_t size = kiln_dtype_size(dtype);
+    kiln_arg a;
+    const size_t size = kiln_dtype_size(dtype);
+    memset(&a, 0, sizeof a);
+    a.kind = value ? KILN_ARG_TYPED : KILN_ARG_NONE;
     a.dtype = dtype;
-    if (!value)
-        a.kind = KILN_ARG_NONE;
-    else if (size <= sizeof a.value.bytes)
+    if (value && size <= sizeof a.value.bytes)
         memcpy(a.value.bytes, value, size);
     return a;
 }
 
 /* Typed scalars of the numbers that C has. */
-static inline kiln_arg kiln_arg_truth(bool value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_truth(bool value)
 {
     return kiln_arg_typed(KILN_BOOL, &value);
 }
-static inline kiln_arg kiln_arg_int8(int8_t value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_int8(int8_t value)
 {
     return kiln_arg_typed(KILN_INT8, &value);
 }
-static inline kiln_arg kiln_arg_int16(int16_t value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_int16(int16_t value)
 {
     return kiln_arg_typed(KILN_INT16, &value);
 }
-static inline kiln_arg kiln_arg_int32(int32_t value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_int32(int32_t value)
 {
     return kiln_arg_typed(KILN_INT32, &value);
 }
-static inline kiln_arg kiln_arg_int64(int64_t value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_int64(int64_t value)
 {
     return kiln_arg_typed(KILN_INT64, &value);
 }
-static inline kiln_arg kiln_arg_uint8(uint8_t value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_uint8(uint8_t value)
 {
     return kiln_arg_typed(KILN_UINT8, &value);
 }
-static inline kiln_arg kiln_arg_uint16(uint16_t value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_uint16(uint16_t value)
 {
     return kiln_arg_typed(KILN_UINT16, &value);
 }
-static inline kiln_arg kiln_arg_uint32(uint32_t value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_uint32(uint32_t value)
 {
     return kiln_arg_typed(KILN_UINT32, &value);
 }
-static inline kiln_arg kiln_arg_uint64(uint64_t value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_uint64(uint64_t value)
 {
     return kiln_arg_typed(KILN_UINT64, &value);
 }
-static inline kiln_arg kiln_arg_float32(float value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_float32(float value)
 {
     return kiln_arg_typed(KILN_FLOAT32, &value);
 }
-static inline kiln_arg kiln_arg_float64(double value)
+KILN_PRIV_INLINE kiln_arg kiln_arg_float64(double value)
 {
     return kiln_arg_typed(KILN_FLOAT64, &value);
 }
 
 /* A struct that the kernel's preamble declares, size bytes at data; data must live until the call
  * returns. */
-static inline kiln_arg kiln_arg_struct(const void *data, size_t size)
+KILN_PRIV_INLINE kiln_arg kiln_arg_struct(const void *data, size_t size)
 {
-    kiln_arg a = kiln_arg_make(KILN_ARG_STRUCT);
+    kiln_arg a;
+    memset(&a, 0, sizeof a);
+    a.kind = KILN_ARG_STRUCT;
     a.value.pod.data = data;
     a.value.pod.size = size;
     return a;

@@ -54,44 +54,52 @@ typedef struct kiln_array kiln_array;
 /* ---- creation ---- */
 
 /* A C-ordered array whose elements are not set. */
-KILN_API kiln_status kiln_array_empty(kiln_array **out, kiln_dtype dtype, int ndim,
-                                      const int64_t *shape, kiln_device device);
-KILN_API kiln_status kiln_array_zeros(kiln_array **out, kiln_dtype dtype, int ndim,
-                                      const int64_t *shape, kiln_device device);
-KILN_API kiln_status kiln_array_ones(kiln_array **out, kiln_dtype dtype, int ndim,
-                                     const int64_t *shape, kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_array_empty(kiln_array **out, kiln_dtype dtype, int ndim,
+                                                     const int64_t *shape, kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_array_zeros(kiln_array **out, kiln_dtype dtype, int ndim,
+                                                     const int64_t *shape, kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_array_ones(kiln_array **out, kiln_dtype dtype, int ndim,
+                                                    const int64_t *shape, kiln_device device);
 /* Every element is *value, one element of dtype in host memory. */
-KILN_API kiln_status kiln_array_full(kiln_array **out, kiln_dtype dtype, int ndim,
-                                     const int64_t *shape, const void *value, kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_array_full(kiln_array **out, kiln_dtype dtype, int ndim,
+                                                    const int64_t *shape, const void *value,
+                                                    kiln_device device);
 /* Every element becomes *value, one element of dtype in host memory; array may be a view. Queued on
  * the current stream. */
-KILN_API kiln_status kiln_array_fill(kiln_array *array, const void *value);
+KILN_NODISCARD KILN_API kiln_status kiln_array_fill(kiln_array *array, const void *value);
 /* The same of another array's dtype, shape and device, C-ordered. */
-KILN_API kiln_status kiln_array_empty_like(kiln_array **out, const kiln_array *array);
-KILN_API kiln_status kiln_array_zeros_like(kiln_array **out, const kiln_array *array);
-KILN_API kiln_status kiln_array_ones_like(kiln_array **out, const kiln_array *array);
-KILN_API kiln_status kiln_array_full_like(kiln_array **out, const kiln_array *array,
-                                          const void *value);
+KILN_NODISCARD KILN_API kiln_status kiln_array_empty_like(kiln_array **out,
+                                                          const kiln_array *array);
+KILN_NODISCARD KILN_API kiln_status kiln_array_zeros_like(kiln_array **out,
+                                                          const kiln_array *array);
+KILN_NODISCARD KILN_API kiln_status kiln_array_ones_like(kiln_array **out, const kiln_array *array);
+KILN_NODISCARD KILN_API kiln_status kiln_array_full_like(kiln_array **out, const kiln_array *array,
+                                                         const void *value);
 /* count numbers from start to stop, both among them, evenly spaced, as numpy.linspace: whole dtypes
  * take the floor. Refused (_TYPE) where an element does not fit the dtype. */
-KILN_API kiln_status kiln_array_linspace(kiln_array **out, double start, double stop, int64_t count,
-                                         kiln_dtype dtype, kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_array_linspace(kiln_array **out, double start, double stop,
+                                                        int64_t count, kiln_dtype dtype,
+                                                        kiln_device device);
 /* start, start + step, ... below stop (above it for a negative step), ceil((stop - start) / step)
  * elements, as numpy.arange. Refused (_TYPE) where an element does not fit the dtype, and, for
  * dtypes of whole numbers, from 2^53 on, where a double may stand for several of them. A range of
  * bool has 2 elements at most. */
-KILN_API kiln_status kiln_array_arange(kiln_array **out, double start, double stop, double step,
-                                       kiln_dtype dtype, kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_array_arange(kiln_array **out, double start, double stop,
+                                                      double step, kiln_dtype dtype,
+                                                      kiln_device device);
 /* The same for whole numbers, exact from one end of int64 or uint64 to the other. Floating dtypes
  * are counted as above, and refused from 2^53 on. With _uint a range that goes down ends above
  * stop, and so above 0: turn one that goes up round ("::-1") to end with it. */
-KILN_API kiln_status kiln_array_arange_int(kiln_array **out, int64_t start, int64_t stop,
-                                           int64_t step, kiln_dtype dtype, kiln_device device);
-KILN_API kiln_status kiln_array_arange_uint(kiln_array **out, uint64_t start, uint64_t stop,
-                                            int64_t step, kiln_dtype dtype, kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_array_arange_int(kiln_array **out, int64_t start,
+                                                          int64_t stop, int64_t step,
+                                                          kiln_dtype dtype, kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_array_arange_uint(kiln_array **out, uint64_t start,
+                                                           uint64_t stop, int64_t step,
+                                                           kiln_dtype dtype, kiln_device device);
 /* A copy of C-ordered host data. The copy has been made when the call returns. */
-KILN_API kiln_status kiln_array_from_host(kiln_array **out, const void *data, kiln_dtype dtype,
-                                          int ndim, const int64_t *shape, kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_array_from_host(kiln_array **out, const void *data,
+                                                         kiln_dtype dtype, int ndim,
+                                                         const int64_t *shape, kiln_device device);
 
 /* Memory that is not kiln's. */
 typedef struct kiln_array_spec {
@@ -111,11 +119,12 @@ typedef struct kiln_array_spec {
 /* An array over foreign memory, without a copy. data is the address of the element at index zero on
  * every axis. release(user) is called once, when the last array that uses the memory goes; NULL:
  * nothing is called. On failure release is not called. */
-KILN_API kiln_status kiln_array_wrap(kiln_array **out, void *data, const kiln_array_spec *spec,
-                                     void (*release)(void *), void *user);
+KILN_NODISCARD KILN_API kiln_status kiln_array_wrap(kiln_array **out, void *data,
+                                                    const kiln_array_spec *spec,
+                                                    void (*release)(void *), void *user);
 
 /* One more reference to the same array: returns array. */
-KILN_API kiln_array *kiln_array_retain(kiln_array *array);
+KILN_API kiln_array *kiln_array_retain(const kiln_array *array);
 /* Gives one reference back; NULL is taken. Memory that queued work still uses is not handed to
  * others before that work is done. */
 KILN_API void kiln_array_free(kiln_array *array);
@@ -141,60 +150,72 @@ KILN_API bool kiln_array_is_read_only(const kiln_array *array);
 /* ---- views: no data moves; the result shares the storage ---- */
 
 /* A Python index in text: "1:, ::-2, None, ..., 3"; "" is the whole array, as a[()]. */
-KILN_API kiln_status kiln_array_index(kiln_array **out, kiln_array *array, const char *index);
+KILN_NODISCARD KILN_API kiln_status kiln_array_index(kiln_array **out, const kiln_array *array,
+                                                     const char *index);
 /* start:stop:step of one axis as Python clips them; KILN_SLICE_NONE leaves a bound out. */
 #define KILN_SLICE_NONE INT64_MIN
-KILN_API kiln_status kiln_array_slice(kiln_array **out, kiln_array *array, int axis, int64_t start,
-                                      int64_t stop, int64_t step);
+KILN_NODISCARD KILN_API kiln_status kiln_array_slice(kiln_array **out, const kiln_array *array,
+                                                     int axis, int64_t start, int64_t stop,
+                                                     int64_t step);
 /* One index of one axis, which goes away. Negative counts from the end. */
-KILN_API kiln_status kiln_array_select(kiln_array **out, kiln_array *array, int axis,
-                                       int64_t index);
+KILN_NODISCARD KILN_API kiln_status kiln_array_select(kiln_array **out, const kiln_array *array,
+                                                      int axis, int64_t index);
 /* axes: a permutation of 0 .. ndim-1; NULL reverses them. */
-KILN_API kiln_status kiln_array_transpose(kiln_array **out, kiln_array *array, const int *axes);
+KILN_NODISCARD KILN_API kiln_status kiln_array_transpose(kiln_array **out, const kiln_array *array,
+                                                         const int *axes);
 /* One extent may be -1. A view where the layout allows it, else a C-ordered copy. Shapes, strides
  * and what is a view are NumPy's in all of these, strides of axes of extent 1 too; but selecting a
  * single element gives an array without axes, as a[..., ] does. */
-KILN_API kiln_status kiln_array_reshape(kiln_array **out, kiln_array *array, int ndim,
-                                        const int64_t *shape);
-KILN_API kiln_status kiln_array_broadcast_to(kiln_array **out, kiln_array *array, int ndim,
-                                             const int64_t *shape);
-KILN_API kiln_status kiln_array_expand_dims(kiln_array **out, kiln_array *array, int axis);
+KILN_NODISCARD KILN_API kiln_status kiln_array_reshape(kiln_array **out, const kiln_array *array,
+                                                       int ndim, const int64_t *shape);
+KILN_NODISCARD KILN_API kiln_status kiln_array_broadcast_to(kiln_array **out,
+                                                            const kiln_array *array, int ndim,
+                                                            const int64_t *shape);
+KILN_NODISCARD KILN_API kiln_status kiln_array_expand_dims(kiln_array **out,
+                                                           const kiln_array *array, int axis);
 /* Drops axis, which must have extent 1; KILN_ALL_AXES drops all of extent 1. An array without axes
  * stays as it is. */
 #define KILN_ALL_AXES INT32_MIN
-KILN_API kiln_status kiln_array_squeeze(kiln_array **out, kiln_array *array, int axis);
+KILN_NODISCARD KILN_API kiln_status kiln_array_squeeze(kiln_array **out, const kiln_array *array,
+                                                       int axis);
 
 /* ---- copies ---- */
 
 /* A new C-ordered array with the same elements, on the same device. */
-KILN_API kiln_status kiln_array_copy(kiln_array **out, kiln_array *array);
-/* A new C-ordered array of the elements in another dtype, as NumPy's astype: towards zero, of complex
- * numbers the real parts, true where there is no zero. A kernel. KILN_ERROR_TYPE for what is no
- * dtype, and the errors of kiln_kernel_call. */
-KILN_API kiln_status kiln_array_astype(kiln_array **out, kiln_array *array, kiln_dtype dtype);
+KILN_NODISCARD KILN_API kiln_status kiln_array_copy(kiln_array **out, const kiln_array *array);
+/* A new C-ordered array of the elements in another dtype, as NumPy's astype: towards zero, of
+ * complex numbers the real parts, true where there is no zero. A kernel. KILN_ERROR_TYPE for what
+ * is no dtype, and the errors of kiln_kernel_call. */
+KILN_NODISCARD KILN_API kiln_status kiln_array_astype(kiln_array **out, const kiln_array *array,
+                                                      kiln_dtype dtype);
 /* The elements of from become those of to, as NumPy's to[...] = from: broadcast to its shape, and
  * cast to its dtype as by kiln_array_astype. They may overlap, and lie on different devices. */
-KILN_API kiln_status kiln_array_assign(kiln_array *to, kiln_array *from);
+KILN_NODISCARD KILN_API kiln_status kiln_array_assign(kiln_array *to, const kiln_array *from);
 /* array itself (one more reference) where it is C-contiguous, else a C-ordered copy. */
-KILN_API kiln_status kiln_array_contiguous(kiln_array **out, kiln_array *array);
+KILN_NODISCARD KILN_API kiln_status kiln_array_contiguous(kiln_array **out,
+                                                          const kiln_array *array);
 /* array itself (one more reference) where it is on device already, else a copy there, queued on the
  * current streams. */
-KILN_API kiln_status kiln_array_to_device(kiln_array **out, kiln_array *array, kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_array_to_device(kiln_array **out, const kiln_array *array,
+                                                         kiln_device device);
 /* The elements in C order to size bytes of host memory (exactly kiln_array_nbytes); done when the
  * call returns. */
-KILN_API kiln_status kiln_array_to_host(kiln_array *array, void *data, size_t size);
+KILN_NODISCARD KILN_API kiln_status kiln_array_to_host(const kiln_array *array, void *data,
+                                                       size_t size);
 /* The only element of an array, as a double. KILN_ERROR_SHAPE: there is not just one;
  * KILN_ERROR_TYPE: it is complex. */
-KILN_API kiln_status kiln_array_item(double *out, kiln_array *array);
+KILN_NODISCARD KILN_API kiln_status kiln_array_item(double *out, const kiln_array *array);
 /* C-ordered elements from host memory into array, which may be a strided view. Done when the call
  * returns. */
-KILN_API kiln_status kiln_array_set_from_host(kiln_array *array, const void *data, size_t size);
+KILN_NODISCARD KILN_API kiln_status kiln_array_set_from_host(kiln_array *array, const void *data,
+                                                             size_t size);
 /* The same without waiting: array must be C-contiguous, data should be pinned and must live until
  * the stream has passed. */
-KILN_API kiln_status kiln_array_to_host_async(kiln_array *array, void *data, size_t size,
-                                              kiln_stream *stream);
-KILN_API kiln_status kiln_array_set_from_host_async(kiln_array *array, const void *data,
-                                                    size_t size, kiln_stream *stream);
+KILN_NODISCARD KILN_API kiln_status kiln_array_to_host_async(const kiln_array *array, void *data,
+                                                             size_t size, kiln_stream *stream);
+KILN_NODISCARD KILN_API kiln_status kiln_array_set_from_host_async(kiln_array *array,
+                                                                   const void *data, size_t size,
+                                                                   kiln_stream *stream);
 
 /* ---- files and text ---- */
 
@@ -202,18 +223,21 @@ KILN_API kiln_status kiln_array_set_from_host_async(kiln_array *array, const voi
  * order. "<V2", which ml_dtypes and kiln write, is bfloat16. KILN_ERROR_NOT_FOUND or _IO: the file;
  * KILN_ERROR_FORMAT: no .npy file, or damaged or cut short; KILN_ERROR_TYPE: structured, object,
  * string and other dtypes that kiln does not have; KILN_ERROR_SHAPE: the extents. */
-KILN_API kiln_status kiln_array_load_npy(kiln_array **out, const char *path, kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_array_load_npy(kiln_array **out, const char *path,
+                                                        kiln_device device);
 /* The same of the bytes of such a file; those behind its data are left alone. field: of a
  * structured dtype the field that is read, with its own extents behind those of the array; NULL:
  * there are none. KILN_ERROR_NOT_FOUND, naming those there are: there is no such field. */
-KILN_API kiln_status kiln_array_load_npy_bytes(kiln_array **out, const void *data, size_t size,
-                                               const char *field, kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_array_load_npy_bytes(kiln_array **out, const void *data,
+                                                              size_t size, const char *field,
+                                                              kiln_device device);
 /* Writes a NumPy .npy file that numpy.load reads; written beside the target and renamed, so never
  * half there. Fortran order is kept, other layouts are written in C order. bfloat16, which NumPy
  * does not have, is written as ml_dtypes does, "<V2": numpy.load(path).view(ml_dtypes.bfloat16). */
-KILN_API kiln_status kiln_array_save_npy(kiln_array *array, const char *path);
+KILN_NODISCARD KILN_API kiln_status kiln_array_save_npy(const kiln_array *array, const char *path);
 /* The bytes of such a file, allocated with malloc: the caller frees them. */
-KILN_API kiln_status kiln_array_save_npy_bytes(void **out, size_t *size, kiln_array *array);
+KILN_NODISCARD KILN_API kiln_status kiln_array_save_npy_bytes(void **out, size_t *size,
+                                                              const kiln_array *array);
 
 typedef struct kiln_print_options {
     size_t struct_size;
@@ -229,11 +253,11 @@ typedef struct kiln_print_options {
 
 /* The text that numpy.array2string gives (NumPy 2.4), allocated with malloc: the caller frees it.
  * options may be NULL. Of a long array only the elements that are shown leave the device. */
-KILN_API kiln_status kiln_array_to_string(char **out, kiln_array *array,
-                                          const kiln_print_options *options);
+KILN_NODISCARD KILN_API kiln_status kiln_array_to_string(char **out, const kiln_array *array,
+                                                         const kiln_print_options *options);
 
 /* The same text, and a line's end, to standard output. */
-KILN_API kiln_status kiln_array_print(kiln_array *array);
+KILN_NODISCARD KILN_API kiln_status kiln_array_print(const kiln_array *array);
 
 #ifdef __cplusplus
 }

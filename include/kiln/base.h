@@ -14,10 +14,19 @@
  * The library never exits or aborts, and prints nowhere but in kiln_array_print. All functions
  * here are thread-safe.
  *
- * Structs of options and of answers begin with struct_size, which their initialiser macro sets;
- * they only ever grow at the end, so that a program works with a later library of the same major
- * version (before 1.0: the same minor version) without being compiled anew. What it does not know
- * of keeps the default. Enumerators keep their numbers.
+ * Structs of options and of answers begin with struct_size, the bytes that the caller knows of;
+ * their initialiser macro sets it. They only ever grow at the end. Of a smaller struct the library
+ * reads and writes those bytes alone: what the caller does not know of keeps its default, which is
+ * all zero. A struct_size of 0, or beyond what the library knows, is KILN_ERROR_INVALID.
+ *
+ * So a program works, without being compiled anew, with any later library of the same major version
+ * (before 1.0: of the same minor version); the SONAME has the major one. Within it no function goes
+ * away or changes its parameters, enumerators keep their numbers, kiln_arg its 32 bytes, and small
+ * structs without struct_size their members. What begins with KILN_PRIV_ or kiln_priv_ is none of
+ * this: it may change with any header.
+ *
+ * A parameter `const kiln_array *` is an array that the call reads at most. What is made of it, a
+ * view or one more reference, is as writable as it was (kiln_array_is_read_only).
  *
  * dlclose leaves nothing of the library where nothing of it is in use; once a CUDA driver has been
  * started it stays loaded, as the driver does.
@@ -33,6 +42,32 @@
 #define KILN_API __attribute__((visibility("default")))
 #else
 #define KILN_API
+#endif
+
+/* In front of every function that returns a kiln_status: compilers warn where nobody looks at it. A
+ * program that wants no such warnings defines it, as nothing, before it includes a header. */
+#ifndef KILN_NODISCARD
+#if (defined(__cplusplus) && __cplusplus >= 201703L) ||                                            \
+    (defined(__STDC_VERSION__) && __STDC_VERSION__ > 201710L)
+#define KILN_NODISCARD [[nodiscard]]
+#elif defined(__GNUC__)
+#define KILN_NODISCARD __attribute__((warn_unused_result))
+#else
+#define KILN_NODISCARD
+#endif
+#endif
+
+/* A status that does not matter: KILN_IGNORE(kiln_cache_flush()). */
+#define KILN_IGNORE(call) ((void)((call) == 0))
+
+/* Functions that a header defines: inline where they are called, and in the library, under the same
+ * names, for languages that load it. C++ makes its own. */
+#if defined(__cplusplus)
+#define KILN_PRIV_INLINE inline
+#elif defined(__GNUC_GNU_INLINE__)
+#define KILN_PRIV_INLINE static inline
+#else
+#define KILN_PRIV_INLINE KILN_API inline
 #endif
 
 #ifdef __cplusplus

@@ -36,14 +36,14 @@ extern "C" {
  * where path is NULL; KILN_ERROR_NOT_FOUND where there is no file; KILN_ERROR_IO where it cannot be
  * read or others may write to it; KILN_ERROR_FORMAT where it is no bundle, of another version, cut
  * off or damaged; KILN_ERROR_MEMORY. Nothing is attached then. */
-KILN_API kiln_status kiln_bundle_attach(const char *path);
+KILN_NODISCARD KILN_API kiln_status kiln_bundle_attach(const char *path);
 /* The same of a bundle in memory: one linked into the program, say. The bytes stay the caller's,
  * and have to be there, unchanged, until the process ends (or the library is unloaded): they are
  * not copied. */
-KILN_API kiln_status kiln_bundle_attach_memory(const void *bytes, size_t size);
+KILN_NODISCARD KILN_API kiln_status kiln_bundle_attach_memory(const void *bytes, size_t size);
 
 /* The same of bytes that are copied: those of kiln_kernel_export, say. */
-KILN_API kiln_status kiln_bundle_attach_copy(const void *bytes, size_t size);
+KILN_NODISCARD KILN_API kiln_status kiln_bundle_attach_copy(const void *bytes, size_t size);
 
 /* ---- making bundles; what `kiln bake` does ---- */
 
@@ -71,15 +71,16 @@ typedef struct kiln_record_line {
  * that begin with '#' are left out. *damaged (may be NULL): lines of records that are not whole,
  * since the process that wrote them died, and that are passed over. KILN_ERROR_INVALID (NULL),
  * KILN_ERROR_MEMORY. */
-KILN_API kiln_status kiln_record_read(const char *text, uint64_t *damaged,
-                                      bool (*visit)(const kiln_record_line *line, void *user),
-                                      void *user);
+KILN_NODISCARD KILN_API kiln_status kiln_record_read(const char *text, uint64_t *damaged,
+                                                     bool (*visit)(const kiln_record_line *line,
+                                                                   void *user),
+                                                     void *user);
 /* Whether such targets (those of a line) have this one, which may have a suffix or be PTX. */
 KILN_API bool kiln_record_needs(const char *targets, const char *target);
 
 /* KILN_OK where a kernel can be baked for this target; KILN_ERROR_INVALID, naming those that are
  * known, where it cannot. */
-KILN_API kiln_status kiln_bake_check_target(const char *target);
+KILN_NODISCARD KILN_API kiln_status kiln_bake_check_target(const char *target);
 
 typedef struct kiln_bake_options {
     size_t struct_size;
@@ -96,8 +97,8 @@ typedef struct kiln_bake_options {
  * KILN_ERROR_COMPILE with the compiler's text in kiln_error_log(), KILN_ERROR_UNSUPPORTED where
  * the compiler does not know the target, KILN_ERROR_NOT_FOUND where there is none,
  * KILN_ERROR_MEMORY. */
-KILN_API kiln_status kiln_bake(void **bytes, size_t *size, const char *line, const char *target,
-                               const kiln_bake_options *options);
+KILN_NODISCARD KILN_API kiln_status kiln_bake(void **bytes, size_t *size, const char *line,
+                                              const char *target, const kiln_bake_options *options);
 
 typedef struct kiln_bytes {
     const void *data;
@@ -106,8 +107,8 @@ typedef struct kiln_bytes {
 /* One bundle of several, in which each kernel and target stands once: that of the first that has
  * it. Equal rows give equal bytes, in whatever order they come. KILN_ERROR_INVALID,
  * KILN_ERROR_FORMAT with the number of the bundle that is damaged, KILN_ERROR_MEMORY. */
-KILN_API kiln_status kiln_bundle_merge(void **bytes, size_t *size, const kiln_bytes *bundles,
-                                       int n_bundles);
+KILN_NODISCARD KILN_API kiln_status kiln_bundle_merge(void **bytes, size_t *size,
+                                                      const kiln_bytes *bundles, int n_bundles);
 
 typedef struct kiln_bundle_entry {
     const char *name;   /* of the kernel */
@@ -122,14 +123,16 @@ typedef struct kiln_bundle_entry {
 /* Calls visit for each kernel and target of a bundle, in the order of the file, until it returns
  * false; each is checked. The strings live during the call alone. KILN_ERROR_INVALID,
  * KILN_ERROR_FORMAT (no bundle, or damaged), KILN_ERROR_MEMORY. */
-KILN_API kiln_status kiln_bundle_visit(const void *bytes, size_t size,
-                                       bool (*visit)(const kiln_bundle_entry *entry, void *user),
-                                       void *user);
+KILN_NODISCARD KILN_API kiln_status kiln_bundle_visit(const void *bytes, size_t size,
+                                                      bool (*visit)(const kiln_bundle_entry *entry,
+                                                                    void *user),
+                                                      void *user);
 /* The code that a device of this target would be given for a record's line, as a bundle of one (to
  * be handed to other processes, say); bytes NULL: whether there is one. KILN_ERROR_NOT_FOUND,
  * naming kernel, types and target, where the bundle has none that runs there. */
-KILN_API kiln_status kiln_bundle_find(void **bytes, size_t *size, const void *bundle,
-                                      size_t bundle_size, const char *line, const char *target);
+KILN_NODISCARD KILN_API kiln_status kiln_bundle_find(void **bytes, size_t *size, const void *bundle,
+                                                     size_t bundle_size, const char *line,
+                                                     const char *target);
 
 #ifdef __cplusplus
 }

@@ -36,8 +36,8 @@ typedef struct kiln_cache_stats {
     uint64_t bundle_hits; /* of disk_hits: found in bundles */
     uint64_t collisions;  /* keys in the file that are not the first under the number by which they
                              are found; told apart by all of their bytes */
-    /* plans of this process that began with a quick form (kiln_form); that have to stay with it, for
-     * the best one may not be compiled, or could not; best forms that are still to come */
+    /* plans of this process that began with a quick form (kiln_form); that have to stay with it,
+     * for the best one may not be compiled, or could not; best forms that are still to come */
     uint64_t quick_forms, quick_only, best_failed, best_pending;
 } kiln_cache_stats;
 #define KILN_CACHE_STATS_INIT                                                                      \
@@ -47,8 +47,8 @@ typedef struct kiln_cache_stats {
 
 /* Writes the file's path; KILN_ERROR_INVALID where size is too small, KILN_ERROR_NOT_FOUND where
  * there is no place for a cache. */
-KILN_API kiln_status kiln_cache_path(char *buffer, size_t size);
-KILN_API kiln_status kiln_cache_get_stats(kiln_cache_stats *out);
+KILN_NODISCARD KILN_API kiln_status kiln_cache_path(char *buffer, size_t size);
+KILN_NODISCARD KILN_API kiln_status kiln_cache_get_stats(kiln_cache_stats *out);
 
 typedef struct kiln_cache_entry {
     const char *what;     /* the serialised specialisation */
@@ -59,32 +59,34 @@ typedef struct kiln_cache_entry {
 } kiln_cache_entry;
 /* Calls visit for each entry, newest first, until it returns false. The strings live during the
  * call alone. */
-KILN_API kiln_status kiln_cache_list(bool (*visit)(const kiln_cache_entry *entry, void *user),
-                                     void *user);
+KILN_NODISCARD KILN_API kiln_status kiln_cache_list(bool (*visit)(const kiln_cache_entry *entry,
+                                                                  void *user),
+                                                    void *user);
 /* Returns when everything that this process has compiled, and all it has to write down of what
  * it used, is in the file; then the death of a process takes nothing of it away. (Kernels are in
  * the file when the call that compiled them returns; times of use are written with them, or
  * later: a hit writes nothing.) KILN_ERROR_IO where something of it could not be written,
  * KILN_ERROR_NOT_FOUND where there is no cache. */
-KILN_API kiln_status kiln_cache_flush(void);
+KILN_NODISCARD KILN_API kiln_status kiln_cache_flush(void);
 /* Looks at every entry: *checked (may be NULL) how many were right; *damaged (may be NULL) how
  * many were not, and have been removed. KILN_ERROR_NOT_FOUND, KILN_ERROR_IO, KILN_ERROR_MEMORY. */
-KILN_API kiln_status kiln_cache_verify(uint64_t *checked, uint64_t *damaged);
+KILN_NODISCARD KILN_API kiln_status kiln_cache_verify(uint64_t *checked, uint64_t *damaged);
 /* Removes what compilers have left that nobody has used for a week, and, where the file is
  * beyond KILN_CACHE_MAX (1G unless set: "512M", "2G"), what was not used for longest, until four
  * fifths of it are left; then makes the file smaller. While kernels are compiled the same
  * happens by itself. *removed (may be NULL) how many. */
-KILN_API kiln_status kiln_cache_collect(uint64_t *removed);
+KILN_NODISCARD KILN_API kiln_status kiln_cache_collect(uint64_t *removed);
 /* The entries of this library's code generator as a bundle (<kiln/bundle.h>), allocated with
  * malloc: the caller's. KILN_ERROR_INVALID, KILN_ERROR_NOT_FOUND, KILN_ERROR_IO,
  * KILN_ERROR_MEMORY. */
-KILN_API kiln_status kiln_cache_export(void **bytes, size_t *size);
+KILN_NODISCARD KILN_API kiln_status kiln_cache_export(void **bytes, size_t *size);
 /* Puts the kernels of a bundle into the cache, those that this library's generator made; *added
  * (may be NULL) how many. They are found where the same compiler is, or none. KILN_ERROR_FORMAT
  * as for kiln_bundle_attach. */
-KILN_API kiln_status kiln_cache_import(const void *bytes, size_t size, uint64_t *added);
+KILN_NODISCARD KILN_API kiln_status kiln_cache_import(const void *bytes, size_t size,
+                                                      uint64_t *added);
 /* Removes every entry; *removed (may be NULL) how many. */
-KILN_API kiln_status kiln_cache_clear(uint64_t *removed);
+KILN_NODISCARD KILN_API kiln_status kiln_cache_clear(uint64_t *removed);
 
 #ifdef __cplusplus
 }

@@ -34,14 +34,14 @@ typedef int32_t kiln_device;
 /* Reads "host", "cuda" (= "cuda:0") or "cuda:N". KILN_ERROR_INVALID for other text;
  * KILN_ERROR_NOT_FOUND, with the reason (no driver, no device, ordinal out of range), where there
  * is no such device. */
-KILN_API kiln_status kiln_device_parse(kiln_device *out, const char *name);
+KILN_NODISCARD KILN_API kiln_status kiln_device_parse(kiln_device *out, const char *name);
 
 /* Writes "host" or "cuda:N" into buffer (at most size bytes with the terminator, 16 is enough) and
  * returns buffer. */
 KILN_API char *kiln_device_name(kiln_device device, char *buffer, size_t size);
 
 /* The number of CUDA devices; 0 where there is no driver. Never fails for the lack of one. */
-KILN_API kiln_status kiln_device_count(int *out);
+KILN_NODISCARD KILN_API kiln_status kiln_device_count(int *out);
 
 /* Why there is no CUDA device ("libcuda.so.1 was not found", ...), or "" where there is one. Static
  * lifetime. */
@@ -49,11 +49,11 @@ KILN_API const char *kiln_device_why_no_cuda(void);
 
 /* The calling thread's current device, and its choice: KILN_ERROR_NOT_FOUND, with the reason, where
  * it is not there. */
-KILN_API kiln_status kiln_device_current(kiln_device *out);
-KILN_API kiln_status kiln_device_set_current(kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_device_current(kiln_device *out);
+KILN_NODISCARD KILN_API kiln_status kiln_device_set_current(kiln_device device);
 
 /* Waits for all work of the device. Errors that the device reports late surface here. */
-KILN_API kiln_status kiln_device_synchronize(kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_device_synchronize(kiln_device device);
 
 typedef struct kiln_device_properties {
     size_t struct_size;
@@ -81,19 +81,21 @@ typedef struct kiln_device_properties {
     }
 
 /* Fills *out; out->struct_size must be set. */
-KILN_API kiln_status kiln_device_get_properties(kiln_device device, kiln_device_properties *out);
+KILN_NODISCARD KILN_API kiln_status kiln_device_get_properties(kiln_device device,
+                                                               kiln_device_properties *out);
 
 /* Bytes of device memory that are free, and in all. On the host: available and total physical
  * memory. */
-KILN_API kiln_status kiln_device_memory_info(kiln_device device, size_t *free_bytes,
-                                             size_t *total_bytes);
+KILN_NODISCARD KILN_API kiln_status kiln_device_memory_info(kiln_device device, size_t *free_bytes,
+                                                            size_t *total_bytes);
 
 /* Whether kernels on `device` can reach memory of `peer` directly. */
-KILN_API kiln_status kiln_device_can_access_peer(bool *out, kiln_device device, kiln_device peer);
+KILN_NODISCARD KILN_API kiln_status kiln_device_can_access_peer(bool *out, kiln_device device,
+                                                                kiln_device peer);
 
 /* The CUcontext (the primary context) that kiln uses on a CUDA device. KILN_ERROR_UNSUPPORTED on
  * the host. Stays kiln's. */
-KILN_API kiln_status kiln_device_cuda_context(void **out, kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_device_cuda_context(void **out, kiln_device device);
 
 #ifdef __cplusplus
 }

@@ -36,21 +36,23 @@ extern "C" {
  * than 1.x; KILN_ERROR_TYPE: dtypes that kiln does not have, vector lanes; KILN_ERROR_UNSUPPORTED:
  * memory of other devices than CPU, CUDA (plain, pinned, managed); KILN_ERROR_NOT_FOUND: no such
  * CUDA device. */
-KILN_API kiln_status kiln_array_from_dlpack(kiln_array **out, void *managed, bool versioned);
+KILN_NODISCARD KILN_API kiln_status kiln_array_from_dlpack(kiln_array **out, void *managed,
+                                                           bool versioned);
 
 /* What a consumer hands to a producer's __dlpack__ as its stream, so that the calling thread's
  * current stream on device may use the data. */
-KILN_API kiln_status kiln_dlpack_stream(int64_t *out, kiln_device device);
+KILN_NODISCARD KILN_API kiln_status kiln_dlpack_stream(int64_t *out, kiln_device device);
 
 /* A managed tensor over the array's memory, which it keeps: *out is released by its own deleter.
  * Work queued so far on the current stream is ordered before what the consumer's stream does from
  * now on. KILN_ERROR_UNSUPPORTED: a read-only array, which only the versioned form can express;
  * KILN_ERROR_INVALID: a stream that the protocol does not have for the array's device. */
-KILN_API kiln_status kiln_array_to_dlpack(void **out, kiln_array *array, bool versioned,
-                                          int64_t stream);
+KILN_NODISCARD KILN_API kiln_status kiln_array_to_dlpack(void **out, const kiln_array *array,
+                                                         bool versioned, int64_t stream);
 
 /* The pair that __dlpack_device__ returns: 1, 0 for the host, 2 and the ordinal for CUDA. */
-KILN_API kiln_status kiln_array_dlpack_device(int32_t *type, int32_t *ordinal, kiln_array *array);
+KILN_NODISCARD KILN_API kiln_status kiln_array_dlpack_device(int32_t *type, int32_t *ordinal,
+                                                             const kiln_array *array);
 
 #ifdef __cplusplus
 }

@@ -45,12 +45,12 @@ KILN_API size_t kiln_dtype_size(kiln_dtype dtype);
 /* Reads a name ("float32", "bool", ...), also NumPy's "f4", "<f4", "|b1", "|u1" forms and the
  * aliases "half", "single", "double", "int", "float", "complex". KILN_ERROR_TYPE and *out unchanged
  * where the name is unknown; big-endian forms and object dtypes are named as such. */
-KILN_API kiln_status kiln_dtype_from_name(kiln_dtype *out, const char *name);
+KILN_NODISCARD KILN_API kiln_status kiln_dtype_from_name(kiln_dtype *out, const char *name);
 
 /* The dtype that holds the result of an operation on arrays of dtypes a and b, by NumPy 2's rules
  * (numpy.promote_types); bfloat16 with float16 gives float32, with an integer what float16 would
  * give but bfloat16 in place of float16. */
-KILN_API kiln_status kiln_dtype_promote(kiln_dtype *out, kiln_dtype a, kiln_dtype b);
+KILN_NODISCARD KILN_API kiln_status kiln_dtype_promote(kiln_dtype *out, kiln_dtype a, kiln_dtype b);
 
 /* Whether every value of `from` is representable in `to` (numpy.can_cast, casting="safe"). */
 KILN_API bool kiln_dtype_can_cast(kiln_dtype from, kiln_dtype to);

@@ -42,8 +42,8 @@
  * float, 7 // 2 and 2 ** 3 are whole, 1 / 0 is refused), and what comes of it is weak as they are:
  * it takes the dtype of the arrays that it meets, as kiln/operation.h has it, and is refused where
  * that cannot hold it. (What is computed of inputs by value is known to the device alone, and
- * wraps there.) A function makes a number of a dtype of it, as NumPy's do: with x of float32, x * 2 ** 0.5 is
- * float32 and x * sqrt(2) float64.
+ * wraps there.) A function makes a number of a dtype of it, as NumPy's do: with x of float32, x * 2
+ * ** 0.5 is float32 and x * sqrt(2) float64.
  *
  * Functions, each with or without "np." in front, and as methods, x.sum(axis=0):
  * - all operations, those that were registered too, by their names and by NumPy's other ones
@@ -54,9 +54,10 @@
  * - reshape(x, shape), x.reshape(2, -1), ravel, transpose(x, axes), x.T, expand_dims, squeeze,
  *   x[1:, ::2, 0, None, ..., -1]. Bounds and axes are numbers that stand in the text; an extent of
  *   reshape may be computed from those of arrays. Of inputs these are views, and cost nothing.
- * - zeros_like(x), ones_like, full_like(x, value), zeros(shape), ones, full(shape, value), each with
- *   dtype=, and broadcast_to(x, shape); a shape is numbers and extents, or y.shape. sum, prod, mean,
- *   var and std take dtype=, in which they are computed.
+ * - zeros_like(x), ones_like, full_like(x, value), zeros(shape), ones, full(shape, value), each
+ * with
+ *   dtype=, and broadcast_to(x, shape); a shape is numbers and extents, or y.shape. sum, prod,
+ *   mean, var and std take dtype=, in which they are computed.
  * - x.shape[0], x.size, x.ndim, len(x): weak whole numbers, which are known once a call's arrays
  *   are. arange(stop), arange(start, stop, step, dtype=...) of numbers and such extents: int64, or
  *   float64 where one of them is a float.
@@ -97,9 +98,9 @@ extern "C" {
  * that do not fit theirs (KILN_ERROR_TYPE), shapes that do not broadcast, indices out of range
  * (KILN_ERROR_SHAPE), axes out of range, nothing to reduce where there is no identity, and shapes
  * that would depend on values (KILN_ERROR_INVALID); else the errors of kiln_kernel_call. */
-KILN_API kiln_status kiln_expression_create(kiln_kernel **out, const char *params,
-                                            const char *expression,
-                                            const kiln_kernel_options *options);
+KILN_NODISCARD KILN_API kiln_status kiln_expression_create(kiln_kernel **out, const char *params,
+                                                           const char *expression,
+                                                           const kiln_kernel_options *options);
 
 #ifdef __cplusplus
 }

@@ -54,36 +54,37 @@ typedef struct kiln_capture_options {
  * ends; the captured stream has to wait for their last work before. The same thread has to end it:
  * with the thread, or with the stream, the capture ends, and there is no graph. KILN_ERROR_CAPTURE
  * where the stream is captured already. */
-KILN_API kiln_status kiln_capture_begin(kiln_stream *stream);
-KILN_API kiln_status kiln_capture_begin_with(kiln_stream *stream,
-                                             const kiln_capture_options *options);
+KILN_NODISCARD KILN_API kiln_status kiln_capture_begin(kiln_stream *stream);
+KILN_NODISCARD KILN_API kiln_status kiln_capture_begin_with(kiln_stream *stream,
+                                                            const kiln_capture_options *options);
 /* Ends the capture that was begun on stream. The graph is the caller's; out NULL discards it.
  * KILN_ERROR_CAPTURE where a call has spoilt the capture: it is over then, too, and the stream is
  * as it was before. KILN_ERROR_CAPTURE also where the capture was begun on another stream or by
  * another thread: then it goes on. */
-KILN_API kiln_status kiln_capture_end(kiln_graph **out, kiln_stream *stream);
+KILN_NODISCARD KILN_API kiln_status kiln_capture_end(kiln_graph **out, kiln_stream *stream);
 /* *out: whether calls on stream are being captured, by whomever. */
-KILN_API kiln_status kiln_capture_is_active(bool *out, kiln_stream *stream);
+KILN_NODISCARD KILN_API kiln_status kiln_capture_is_active(bool *out, kiln_stream *stream);
 
 /* All in one: captures what body(user) does on stream, made current meanwhile (NULL: a stream made
  * for the purpose on the current device), and instantiates it. A status other than KILN_OK from
  * body discards the capture and is returned. */
-KILN_API kiln_status kiln_capture(kiln_graph_exec **out, kiln_stream *stream,
-                                  kiln_status (*body)(void *user), void *user);
+KILN_NODISCARD KILN_API kiln_status kiln_capture(kiln_graph_exec **out, kiln_stream *stream,
+                                                 kiln_status (*body)(void *user), void *user);
 
 /* Makes an instance; a graph may have several. It lives independently of graph. */
-KILN_API kiln_status kiln_graph_instantiate(kiln_graph_exec **out, kiln_graph *graph);
+KILN_NODISCARD KILN_API kiln_status kiln_graph_instantiate(kiln_graph_exec **out,
+                                                           kiln_graph *graph);
 /* Queues one run on stream (NULL: the current one) of the device that was captured;
  * KILN_ERROR_CAPTURE where that is being captured itself. Runs of all instances of one graph share
  * its memory and so follow one another: a run on another stream than the one before waits for it.
  */
-KILN_API kiln_status kiln_graph_launch(kiln_graph_exec *exec, kiln_stream *stream);
+KILN_NODISCARD KILN_API kiln_status kiln_graph_launch(kiln_graph_exec *exec, kiln_stream *stream);
 /* Release the handle; runs that are queued still finish. NULL is taken. */
 KILN_API void kiln_graph_free(kiln_graph *graph);
 KILN_API void kiln_graph_exec_free(kiln_graph_exec *exec);
 
 /* The number of nodes. */
-KILN_API kiln_status kiln_graph_node_count(size_t *out, kiln_graph *graph);
+KILN_NODISCARD KILN_API kiln_status kiln_graph_node_count(size_t *out, kiln_graph *graph);
 /* The CUgraph, and the CUgraphExec. They stay kiln's. Runs started through them are not waited for
  * when memory is given back. */
 KILN_API void *kiln_graph_cuda_handle(kiln_graph *graph);

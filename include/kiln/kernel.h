@@ -93,31 +93,34 @@ typedef struct kiln_kernel_options {
  * identifier; NULL: "kernel". KILN_ERROR_SYNTAX, with the text and a caret, for a signature or
  * snippet that does not parse; KILN_ERROR_INVALID for reserved names, and for an output that the
  * body cannot assign. */
-KILN_API kiln_status kiln_elementwise_create(kiln_kernel **out, const char *in_params,
-                                             const char *out_params, const char *body,
-                                             const char *name, const kiln_kernel_options *options);
+KILN_NODISCARD KILN_API kiln_status kiln_elementwise_create(kiln_kernel **out,
+                                                            const char *in_params,
+                                                            const char *out_params,
+                                                            const char *body, const char *name,
+                                                            const kiln_kernel_options *options);
 
-/* A reduction: `map`, an expression of the inputs, gives a value for each element of their broadcast
- * shape; `reduce`, an expression of `a` and `b`, makes one value of two, and in the end one of all
- * along the reduced axes of the call; `post`, statements, assigns the outputs from that value, `a`.
- * The reduce expression has to be associative and commutative, apart from rounding: the order in
- * which elements meet is kiln's, and always the same for the same input, layout and target.
- * identity, an expression, is the result where there is nothing to reduce; NULL: then there is
- * none, and reducing nothing is KILN_ERROR_INVALID. In map, `_J` is the C-order index among the
+/* A reduction: `map`, an expression of the inputs, gives a value for each element of their
+ * broadcast shape; `reduce`, an expression of `a` and `b`, makes one value of two, and in the end
+ * one of all along the reduced axes of the call; `post`, statements, assigns the outputs from that
+ * value, `a`. The reduce expression has to be associative and commutative, apart from rounding: the
+ * order in which elements meet is kiln's, and always the same for the same input, layout and
+ * target. identity, an expression, is the result where there is nothing to reduce; NULL: then there
+ * is none, and reducing nothing is KILN_ERROR_INVALID. In map, `_J` is the C-order index among the
  * reduced axes, `i` that in the whole shape; everywhere `_in_ind.size()` is the number of elements
- * that are read, `_out_ind.size()` that of the results, and `_index` a signed type that holds
- * every `_J` of the call, as narrow as the target gains by. In reduce, the bool `_follows` is
- * true where each `_J` of `b` is known to be above all of `a`: no indices need be compared then.
- * Where a and b are structs, say by `if` which of them is returned, or choose member by member:
- * g++ makes no vectors of `c ? a : b`, and the host takes 20 times as long.
- * Texts are otherwise as in kiln_elementwise_create, and so are errors. The same 2-norm of rows:
+ * that are read, `_out_ind.size()` that of the results, and `_index` a signed type that holds every
+ * `_J` of the call, as narrow as the target gains by. In reduce, the bool `_follows` is true where
+ * each `_J` of `b` is known to be above all of `a`: no indices need be compared then. Where a and b
+ * are structs, say by `if` which of them is returned, or choose member by member: g++ makes no
+ * vectors of `c ? a : b`, and the host takes 20 times as long. Texts are otherwise as in
+ * kiln_elementwise_create, and so are errors. The same 2-norm of rows:
  *
- *     kiln_reduction_create(&k, "T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm", NULL); */
-KILN_API kiln_status kiln_reduction_create(kiln_kernel **out, const char *in_params,
-                                           const char *out_params, const char *map,
-                                           const char *reduce, const char *post,
-                                           const char *identity, const char *name,
-                                           const kiln_kernel_options *options);
+ *     kiln_reduction_create(&k, "T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm", NULL);
+ */
+KILN_NODISCARD KILN_API kiln_status kiln_reduction_create(kiln_kernel **out, const char *in_params,
+                                                          const char *out_params, const char *map,
+                                                          const char *reduce, const char *post,
+                                                          const char *identity, const char *name,
+                                                          const kiln_kernel_options *options);
 
 /* Gives the kernel back; NULL is taken. Work that is queued still runs. */
 KILN_API void kiln_kernel_free(kiln_kernel *kernel);
@@ -175,9 +178,9 @@ typedef struct kiln_call_options {
  * the host or all on CUDA devices. Errors: KILN_ERROR_INVALID (counts, null), KILN_ERROR_TYPE,
  * KILN_ERROR_SHAPE, KILN_ERROR_COMPILE, KILN_ERROR_MEMORY, KILN_ERROR_DEVICE, KILN_ERROR_FORBIDDEN,
  * KILN_ERROR_CAPTURE. Queued on the stream; errors of the device may surface later. */
-KILN_API kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out,
-                                      const kiln_arg *in, int n_in,
-                                      const kiln_call_options *options);
+KILN_NODISCARD KILN_API kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out,
+                                                     int n_out, const kiln_arg *in, int n_in,
+                                                     const kiln_call_options *options);
 
 /* What one call would run: everything the binary depends on, without data. */
 typedef struct kiln_prepare_options {
@@ -196,56 +199,71 @@ enum { KILN_PREPARE_BACKGROUND = 1 };
 
 /* kiln_elementwise_create and kiln_kernel_call in one, with a kernel that is remembered by its
  * texts: the second call with the same ones finds it. */
-KILN_API kiln_status kiln_map(kiln_array **out, int n_out, const char *in_params,
-                              const char *out_params, const char *body, const kiln_arg *in,
-                              int n_in);
+KILN_NODISCARD KILN_API kiln_status kiln_map(kiln_array **out, int n_out, const char *in_params,
+                                             const char *out_params, const char *body,
+                                             const kiln_arg *in, int n_in);
+
+/* The same with options of the call, of which size or shape is needed where every array is raw.
+ * NULL: the defaults. */
+KILN_NODISCARD KILN_API kiln_status kiln_map_call(kiln_array **out, int n_out,
+                                                  const char *in_params, const char *out_params,
+                                                  const char *body, const kiln_arg *in, int n_in,
+                                                  const kiln_call_options *options);
 
 /* Compiles (or finds) and loads what kiln_kernel_call with these arguments needs, without running
  * it. Outputs may be NULL. */
-KILN_API kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int n_out,
-                                         const kiln_arg *in, int n_in,
-                                         const kiln_call_options *call,
-                                         const kiln_prepare_options *options);
+KILN_NODISCARD KILN_API kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out,
+                                                        int n_out, const kiln_arg *in, int n_in,
+                                                        const kiln_call_options *call,
+                                                        const kiln_prepare_options *options);
 
 /* The generated source for a call with these arguments and options (NULL: the defaults), allocated
  * with malloc: the caller frees it. Axes of a reduction are a matter of the options. target as in
  * kiln_prepare_options. Where every array is raw, and the options say neither size nor shape, the
  * call is supposed to have as many elements as the largest of them. Errors are those of the call,
  * but that nothing is compiled or run. */
-KILN_API kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel, kiln_array *const *outs,
-                                        int n_out, const kiln_arg *in, int n_in,
-                                        const kiln_call_options *call, const char *target);
+KILN_NODISCARD KILN_API kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel,
+                                                       kiln_array *const *outs, int n_out,
+                                                       const kiln_arg *in, int n_in,
+                                                       const kiln_call_options *call,
+                                                       const char *target);
 /* The serialised specialisation (one line) for a call with these arguments and options; the same
  * ownership. */
-KILN_API kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel, kiln_array *const *outs,
-                                         int n_out, const kiln_arg *in, int n_in,
-                                         const kiln_call_options *call, const char *target);
+KILN_NODISCARD KILN_API kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel,
+                                                        kiln_array *const *outs, int n_out,
+                                                        const kiln_arg *in, int n_in,
+                                                        const kiln_call_options *call,
+                                                        const char *target);
 
 /* What a call with these arguments and options would launch: a line for each kernel, as key="value"
  * pairs: its elements, on CUDA the grid, threads a block and bytes of shared memory, the partial
  * results and counters that it needs besides, where it does, and the figures of the schedule (sides
  * of tiles, boxes, stripes), each as plan/kind_*.c describe them. Empty where there is nothing to
  * launch. The same ownership. */
-KILN_API kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel, kiln_array *const *outs,
-                                          int n_out, const kiln_arg *in, int n_in,
-                                          const kiln_call_options *call, const char *target);
+KILN_NODISCARD KILN_API kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel,
+                                                         kiln_array *const *outs, int n_out,
+                                                         const kiln_arg *in, int n_in,
+                                                         const kiln_call_options *call,
+                                                         const char *target);
 
 /* What a record (KILN_RECORD, <kiln/bundle.h>) says of such a call: a line for each specialisation
  * that it needs, with the targets on which it does. No device is asked, and nothing is compiled.
  * Empty where there is nothing to launch. The same ownership and errors. */
-KILN_API kiln_status kiln_kernel_record(char **out, kiln_kernel *kernel, kiln_array *const *outs,
-                                        int n_out, const kiln_arg *in, int n_in,
-                                        const kiln_call_options *call);
+KILN_NODISCARD KILN_API kiln_status kiln_kernel_record(char **out, kiln_kernel *kernel,
+                                                       kiln_array *const *outs, int n_out,
+                                                       const kiln_arg *in, int n_in,
+                                                       const kiln_call_options *call);
 
 /* The code that such a call needs, found or compiled now, as a bundle (<kiln/bundle.h>): one
  * process compiles, others are handed the bytes and attach them (kiln_bundle_attach_copy), on
  * devices of the same target. target as in kiln_prepare_options. The same ownership; errors of
  * kiln_kernel_prepare, and KILN_ERROR_UNSUPPORTED where the code was found as PTX of an earlier
  * device, and is a bundle's already. */
-KILN_API kiln_status kiln_kernel_export(void **bytes, size_t *size, kiln_kernel *kernel,
-                                        kiln_array *const *outs, int n_out, const kiln_arg *in,
-                                        int n_in, const kiln_call_options *call,
-                                        const char *target);
+KILN_NODISCARD KILN_API kiln_status kiln_kernel_export(void **bytes, size_t *size,
+                                                       kiln_kernel *kernel, kiln_array *const *outs,
+                                                       int n_out, const kiln_arg *in, int n_in,
+                                                       const kiln_call_options *call,
+                                                       const char *target);
 
 typedef enum kiln_origin {
     KILN_ORIGIN_NONE = 0,
@@ -255,32 +273,28 @@ typedef enum kiln_origin {
 } kiln_origin;
 
 /* Elementwise kernels that are in no cache are compiled twice: first in a quick form, one element a
- * thread for any layout (host: without vectors), with which the first calls run; then, by a thread in
- * the background, in the best form for the layout, which later calls take when it is there. Both are
- * cached. Reductions, and calls whose stream is being captured, wait for the best form, as do calls
- * with KILN_CALL_BEST and kiln_kernel_prepare. Where the best one may not or cannot be compiled, the
- * quick one serves, if it is in a cache or bundle; that is counted (<kiln/cache.h>) and logged once.
- * Both give the same bits, but for
- * functions such as exp on the host, whose vectors round otherwise (as they do at the end of a run).
- * When the process ends what is not yet begun is left, and a compile by NVRTC that runs is waited
- * for. */
-typedef enum kiln_form {
-    KILN_FORM_NONE = 0,
-    KILN_FORM_QUICK = 1,
-    KILN_FORM_BEST = 2
-} kiln_form;
+ * thread for any layout (host: without vectors), with which the first calls run; then, by a thread
+ * in the background, in the best form for the layout, which later calls take when it is there. Both
+ * are cached. Reductions, and calls whose stream is being captured, wait for the best form, as do
+ * calls with KILN_CALL_BEST and kiln_kernel_prepare. Where the best one may not or cannot be
+ * compiled, the quick one serves, if it is in a cache or bundle; that is counted (<kiln/cache.h>)
+ * and logged once. Both give the same bits, but for functions such as exp on the host, whose
+ * vectors round otherwise (as they do at the end of a run). When the process ends what is not yet
+ * begun is left, and a compile by NVRTC that runs is waited for. */
+typedef enum kiln_form { KILN_FORM_NONE = 0, KILN_FORM_QUICK = 1, KILN_FORM_BEST = 2 } kiln_form;
 
 typedef enum kiln_forms {
     KILN_FORMS_BOTH = 1, /* the quick form first, the best one when it is there */
     KILN_FORMS_BEST = 2, /* the best one alone: calls wait for it */
-    KILN_FORMS_QUICK = 3 /* the quick one alone, but for KILN_CALL_BEST: for tests, and what runs once */
+    KILN_FORMS_QUICK =
+        3 /* the quick one alone, but for KILN_CALL_BEST: for tests, and what runs once */
 } kiln_forms;
 
 /* The forms of kernels that are called for the first time from now on, in all threads. Until it is
  * called those of the environment, KILN_FORMS=both|best|quick; both where it is not set. */
-KILN_API kiln_status kiln_set_forms(kiln_forms forms);
-/* Returns when no best form is still to come in this process: true; or after timeout_ms milliseconds
- * (negative: no limit), when some are: false. Thread-safe. */
+KILN_NODISCARD KILN_API kiln_status kiln_set_forms(kiln_forms forms);
+/* Returns when no best form is still to come in this process: true; or after timeout_ms
+ * milliseconds (negative: no limit), when some are: false. Thread-safe. */
 KILN_API bool kiln_wait_for_best(int64_t timeout_ms);
 
 typedef struct kiln_call_info {
@@ -300,7 +314,7 @@ typedef struct kiln_call_info {
     }
 
 /* How the calling thread's last successful kiln_kernel_call or _prepare found its code. */
-KILN_API kiln_status kiln_kernel_last_call(kiln_call_info *out);
+KILN_NODISCARD KILN_API kiln_status kiln_kernel_last_call(kiln_call_info *out);
 
 #ifdef __cplusplus
 }

@@ -34,11 +34,12 @@ typedef struct kiln_memory_stats {
     }
 
 /* Fills *out; out->struct_size must be set. */
-KILN_API kiln_status kiln_memory_get_stats(kiln_device device, kiln_memory_stats *out);
+KILN_NODISCARD KILN_API kiln_status kiln_memory_get_stats(kiln_device device,
+                                                          kiln_memory_stats *out);
 /* At most limit bytes are held from now on; 0: no limit. What is held already is not taken away. */
-KILN_API kiln_status kiln_memory_set_limit(kiln_device device, size_t limit_bytes);
+KILN_NODISCARD KILN_API kiln_status kiln_memory_set_limit(kiln_device device, size_t limit_bytes);
 /* Gives cached blocks back to the device until at most keep_bytes stay cached. */
-KILN_API kiln_status kiln_memory_trim(kiln_device device, size_t keep_bytes);
+KILN_NODISCARD KILN_API kiln_status kiln_memory_trim(kiln_device device, size_t keep_bytes);
 
 /* Called, outside all locks, after each block that is handed out (freed = false) and before each
  * that comes back. */
@@ -50,7 +51,7 @@ KILN_API void kiln_memory_set_hook(kiln_memory_hook hook, void *user);
 
 /* Host memory that a CUDA device can copy from and to asynchronously; plain memory where there is
  * no CUDA device. */
-KILN_API kiln_status kiln_memory_alloc_pinned(void **out, size_t bytes);
+KILN_NODISCARD KILN_API kiln_status kiln_memory_alloc_pinned(void **out, size_t bytes);
 /* NULL is taken. Copies that are queued must be over. */
 KILN_API void kiln_memory_free_pinned(void *pointer);
 

@@ -82,8 +82,9 @@ typedef struct kiln_module_options {
  * kiln_error_log(); KILN_ERROR_FORMAT for code that is none of the kinds; KILN_ERROR_UNSUPPORTED
  * for a cubin of another architecture, and where the device is the host; KILN_ERROR_NOT_FOUND
  * without NVRTC. */
-KILN_API kiln_status kiln_module_create(kiln_module **out, const void *code, size_t size,
-                                        const kiln_module_options *options);
+KILN_NODISCARD KILN_API kiln_status kiln_module_create(kiln_module **out, const void *code,
+                                                       size_t size,
+                                                       const kiln_module_options *options);
 /* Gives the module back with its functions, once the device has finished with them; NULL is taken.
  * Arrays over globals keep it alive, and so do graphs that were captured while it was launched. */
 KILN_API void kiln_module_free(kiln_module *module);
@@ -91,15 +92,17 @@ KILN_API void kiln_module_free(kiln_module *module);
 /* A __global__ function by its name (extern "C", or as mangled) or by one of the name expressions,
  * however that is spaced. Lives as long as the module; asking again gives the same handle.
  * KILN_ERROR_NOT_FOUND. */
-KILN_API kiln_status kiln_module_function(kiln_function **out, kiln_module *module,
-                                          const char *name);
+KILN_NODISCARD KILN_API kiln_status kiln_module_function(kiln_function **out, kiln_module *module,
+                                                         const char *name);
 /* A __device__ or __constant__ variable by its name or name expression (with or without its "&"),
  * as an array over its memory: no copy. shape NULL, with ndim 1: as many elements as it holds.
  * KILN_ERROR_NOT_FOUND; KILN_ERROR_SHAPE where it is smaller than the array. */
-KILN_API kiln_status kiln_module_global(kiln_array **out, kiln_module *module, const char *name,
-                                        kiln_dtype dtype, int ndim, const int64_t *shape);
+KILN_NODISCARD KILN_API kiln_status kiln_module_global(kiln_array **out, kiln_module *module,
+                                                       const char *name, kiln_dtype dtype, int ndim,
+                                                       const int64_t *shape);
 /* The cubin or PTX; under "-dc" as it was before it is linked. It lives as long as the module. */
-KILN_API kiln_status kiln_module_code(const void **out, size_t *size, const kiln_module *module);
+KILN_NODISCARD KILN_API kiln_status kiln_module_code(const void **out, size_t *size,
+                                                     const kiln_module *module);
 /* The CUmodule, of the device's primary context; NULL where the module was only compiled. It stays
  * kiln's, and is unloaded with the module: what is launched through it is not waited for, nor held
  * by graphs, so that the caller keeps the module until then. */
@@ -139,9 +142,10 @@ typedef struct kiln_launch_options {
  * (a parameter of type float wants kiln_arg_float32: the driver tells sizes, no types). Nothing
  * keeps the arrays apart: overlaps and races are the kernel's business. KILN_ERROR_INVALID,
  * KILN_ERROR_DEVICE. */
-KILN_API kiln_status kiln_function_launch(kiln_function *function, kiln_dim3 grid, kiln_dim3 block,
-                                          const kiln_arg *args, int n_args,
-                                          const kiln_launch_options *options);
+KILN_NODISCARD KILN_API kiln_status kiln_function_launch(kiln_function *function, kiln_dim3 grid,
+                                                         kiln_dim3 block, const kiln_arg *args,
+                                                         int n_args,
+                                                         const kiln_launch_options *options);
 
 typedef struct kiln_function_attributes {
     size_t struct_size;
@@ -160,15 +164,16 @@ typedef struct kiln_function_attributes {
     }
 
 /* Fills *out; out->struct_size must be set. */
-KILN_API kiln_status kiln_function_get_attributes(kiln_function *function,
-                                                  kiln_function_attributes *out);
+KILN_NODISCARD KILN_API kiln_status kiln_function_get_attributes(kiln_function *function,
+                                                                 kiln_function_attributes *out);
 /* Allows launches with up to bytes of dynamic shared memory. A launch that needs more does so by
  * itself. */
-KILN_API kiln_status kiln_function_set_max_dynamic_shared(kiln_function *function, size_t bytes);
+KILN_NODISCARD KILN_API kiln_status kiln_function_set_max_dynamic_shared(kiln_function *function,
+                                                                         size_t bytes);
 /* *blocks: how many blocks of that many threads and bytes of dynamic shared memory fit on one
  * multiprocessor at once. */
-KILN_API kiln_status kiln_function_occupancy(kiln_function *function, int *blocks,
-                                             int block_threads, size_t shared_bytes);
+KILN_NODISCARD KILN_API kiln_status kiln_function_occupancy(kiln_function *function, int *blocks,
+                                                            int block_threads, size_t shared_bytes);
 /* The CUfunction. It stays kiln's, and lives as long as the module, as above. */
 KILN_API void *kiln_function_cuda_handle(kiln_function *function);
 /* Its name, as compiled. Lives as long as the module. */

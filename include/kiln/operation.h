@@ -83,35 +83,36 @@ typedef struct kiln_operation {
  * or another kind than the operation has, reserved names), KILN_ERROR_SYNTAX, KILN_ERROR_TYPE
  * (types that do not fit the signatures, or would never be chosen, since a variant before them
  * takes these dtypes), KILN_ERROR_MEMORY. After an error nothing is added. */
-KILN_API kiln_status kiln_operation_register(const kiln_operation *definition);
+KILN_NODISCARD KILN_API kiln_status kiln_operation_register(const kiln_operation *definition);
 
 /* kiln_kernel_call by name. Inputs are broadcast and cast, and reductions reduce options->axes. out
  * as for kiln_kernel_call; a given array may have any dtype of the same kind as the result's, or of
  * one above it (NumPy's casting="same_kind"). KILN_ERROR_NOT_FOUND for a name that no operation
  * has; KILN_ERROR_TYPE where no variant takes the inputs, for an output of a lower kind, and for an
  * array where a scalar is wanted; else the errors of kiln_kernel_call. */
-KILN_API kiln_status kiln_operation_call(kiln_array **out, int n_out, const char *name,
-                                         const kiln_arg *in, int n_in,
-                                         const kiln_call_options *options);
+KILN_NODISCARD KILN_API kiln_status kiln_operation_call(kiln_array **out, int n_out,
+                                                        const char *name, const kiln_arg *in,
+                                                        int n_in, const kiln_call_options *options);
 
 /* The same, by the name that says what is done: kiln_apply(&z, 1, "add", in, 2, NULL).
  * kiln/ops.h has a function for each operation of the table, kiln_add(&z, x, y), and operators
  * for C++. */
-KILN_API kiln_status kiln_apply(kiln_array **out, int n_out, const char *name, const kiln_arg *in,
-                                int n_in, const kiln_call_options *options);
+KILN_NODISCARD KILN_API kiln_status kiln_apply(kiln_array **out, int n_out, const char *name,
+                                               const kiln_arg *in, int n_in,
+                                               const kiln_call_options *options);
 
 /* The kernel that inputs of these dtypes get: for kiln_kernel_prepare, _source and _explain, or to
  * save calls the search. It lives as long as the library, and is not to be freed. *out is unchanged
  * on failure; errors as for kiln_operation_call. */
-KILN_API kiln_status kiln_operation_kernel(kiln_kernel **out, const char *name,
-                                           const kiln_dtype *in, int n_in);
+KILN_NODISCARD KILN_API kiln_status kiln_operation_kernel(kiln_kernel **out, const char *name,
+                                                          const kiln_dtype *in, int n_in);
 
 /* How many definitions there are, and the one at an index below that: the table's, then those that
  * were registered, in the order in which they came. Several of one name are one operation. The
  * texts live as long as the library. KILN_ERROR_INVALID for an index that is none, and where
  * out->struct_size is not set. */
 KILN_API int kiln_operation_count(void);
-KILN_API kiln_status kiln_operation_at(kiln_operation *out, int index);
+KILN_NODISCARD KILN_API kiln_status kiln_operation_at(kiln_operation *out, int index);
 
 #ifdef __cplusplus
 }

@@ -180,8 +180,8 @@ kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream,
     return kn_array_from_form(out, &form, device, stream);
 }
 
-kiln_status kn_array_view(kiln_array **out, kiln_array *array, char *data, int ndim, const int64_t *shape,
-                          const int64_t *strides)
+kiln_status kn_array_view(kiln_array **out, const kiln_array *array, char *data, int ndim,
+                          const int64_t *shape, const int64_t *strides)
 {
     kiln_array *a = array_new(array->dtype, ndim, shape, strides);
     if (!a)
@@ -220,11 +220,12 @@ kn_recorder *kn_array_find_recorder(kiln_array *const *out, int n_out, const kil
     return found;
 }
 
-kiln_array *kiln_array_retain(kiln_array *array)
+kiln_array *kiln_array_retain(const kiln_array *array)
 {
-    if (array)
-        atomic_fetch_add_explicit(&array->references, 1, memory_order_relaxed);
-    return array;
+    kiln_array *same = (kiln_array *)(uintptr_t)array; /* a reference more changes nothing that callers see */
+    if (same)
+        atomic_fetch_add_explicit(&same->references, 1, memory_order_relaxed);
+    return same;
 }
 
 void kiln_array_free(kiln_array *array)

@@ -53,8 +53,8 @@ kiln_status kn_array_from_form(kiln_array **out, const kn_array_form *form, kn_d
 kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype, int ndim,
                               const int64_t *shape, const int64_t *strides);
 /* A view: takes one more reference to array's storage. data may lie anywhere in it. */
-kiln_status kn_array_view(kiln_array **out, kiln_array *array, char *data, int ndim, const int64_t *shape,
-                          const int64_t *strides);
+kiln_status kn_array_view(kiln_array **out, const kiln_array *array, char *data, int ndim,
+                          const int64_t *shape, const int64_t *strides);
 
 /* An array without data, C-ordered. */
 kiln_status kn_array_placeholder(kiln_array **out, kiln_dtype dtype, int ndim, const int64_t *shape);
@@ -87,7 +87,7 @@ kiln_status kn_array_check_writable(const kiln_array *array, const char *functio
 /* Tells the pool where a stream other than the storage's own uses it. */
 kiln_status kn_array_note_use(const kiln_array *array, void *stream);
 /* The elements of one array into another of its shape and dtype, on one device; nothing overlaps. */
-kiln_status kn_array_copy_same(kiln_array *to, kiln_array *from);
+kiln_status kn_array_copy_same(kiln_array *to, const kiln_array *from);
 /* C-ordered host data into array, which may be strided; waits. `function` names the caller in messages. */
 kiln_status kn_array_upload(kiln_array *array, const void *data, const char *function);
 
@@ -104,13 +104,13 @@ typedef struct kn_range {
 typedef struct kn_array_kernels {
     /* A strided copy between two arrays of one device, of equal shape and dtype; and what it needs, loaded
      * ahead. */
-    kiln_status (*copy)(kiln_array *to, kiln_array *from, kiln_stream *stream);
-    kiln_status (*prepare_copy)(kiln_array *from);
+    kiln_status (*copy)(kiln_array *to, const kiln_array *from, kiln_stream *stream);
+    kiln_status (*prepare_copy)(const kiln_array *from);
     /* One element everywhere; a range along the only axis. Any strides. */
     kiln_status (*fill)(kiln_array *to, const void *value, kiln_stream *stream);
     kiln_status (*range)(kiln_array *to, const kn_range *range, kiln_stream *stream);
     /* A new C-ordered array of another dtype. */
-    kiln_status (*convert)(kiln_array **out, kiln_array *from, kiln_dtype dtype);
+    kiln_status (*convert)(kiln_array **out, const kiln_array *from, kiln_dtype dtype);
 } kn_array_kernels;
 /* kernels lives for ever; each of its functions may be NULL. */
 void kn_array_set_kernels(const kn_array_kernels *kernels);

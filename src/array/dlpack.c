@@ -169,7 +169,7 @@ static void describe(kn_dl_tensor *t, const kiln_array *array, int64_t *extents)
     }
 }
 
-static export *export_new(kiln_array *array, bool versioned)
+static export *export_new(const kiln_array *array, bool versioned)
 {
     size_t size = sizeof(export) + 2 * (size_t)array->ndim * sizeof(int64_t);
     export *e = kn_calloc(1, size);
@@ -200,7 +200,7 @@ static kiln_status order_consumer(kn_device *device, int64_t stream)
     return kn_array_order_streams(device, ours, device, theirs);
 }
 
-static kiln_status synchronise(kiln_array *array, int64_t stream)
+static kiln_status synchronise(const kiln_array *array, int64_t stream)
 {
     kn_device *device = array->storage->device;
     if (stream == KILN_DLPACK_STREAM_NO_SYNC)
@@ -219,7 +219,7 @@ static kiln_status synchronise(kiln_array *array, int64_t stream)
     return array->size ? order_consumer(device, stream) : KILN_OK;
 }
 
-kiln_status kiln_array_to_dlpack(void **out, kiln_array *array, bool versioned, int64_t stream)
+kiln_status kiln_array_to_dlpack(void **out, const kiln_array *array, bool versioned, int64_t stream)
 {
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "kiln_array_to_dlpack: out is NULL");
@@ -239,7 +239,7 @@ kiln_status kiln_array_to_dlpack(void **out, kiln_array *array, bool versioned, 
     return KILN_OK;
 }
 
-kiln_status kiln_array_dlpack_device(int32_t *type, int32_t *ordinal, kiln_array *array)
+kiln_status kiln_array_dlpack_device(int32_t *type, int32_t *ordinal, const kiln_array *array)
 {
     if (!type || !ordinal)
         return kn_error(KILN_ERROR_INVALID, "kiln_array_dlpack_device: %s is NULL",

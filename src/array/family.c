@@ -94,7 +94,7 @@ static kiln_status take_apart(kiln_array **out, kiln_array *to, kiln_array *from
     return KILN_OK;
 }
 
-kiln_status kiln_array_assign(kiln_array *to, kiln_array *from)
+kiln_status kiln_array_assign(kiln_array *to, const kiln_array *from)
 {
     kiln_array *near = NULL, *apart = NULL, *wide = NULL;
     kiln_status status = kn_array_check_data(to, "kiln_array_assign");
@@ -120,7 +120,7 @@ kiln_status kiln_array_assign(kiln_array *to, kiln_array *from)
 
 /* ---- out of arrays ---- */
 
-kiln_status kiln_array_item(double *out, kiln_array *array)
+kiln_status kiln_array_item(double *out, const kiln_array *array)
 {
     unsigned char bytes[16];
     kiln_status status = kn_array_check_data(array, "kiln_array_item");
@@ -144,7 +144,7 @@ kiln_status kiln_array_item(double *out, kiln_array *array)
     return KILN_OK;
 }
 
-kiln_status kiln_array_print(kiln_array *array)
+kiln_status kiln_array_print(const kiln_array *array)
 {
     char *text = NULL;
     kiln_status status = kiln_array_to_string(&text, array, NULL);

@@ -265,7 +265,7 @@ static kiln_status check_axes(const index_parser *p, const kiln_array *array)
 }
 
 /* Of a traced array: the items as they stand there. */
-static kiln_status record(kiln_array **out, kiln_array *array, const index_parser *p)
+static kiln_status record(kiln_array **out, const kiln_array *array, const index_parser *p)
 {
     static const kn_step_kind kinds[] = {[ITEM_INTEGER] = KN_STEP_INDEX,
                                          [ITEM_SLICE] = KN_STEP_SLICE,
@@ -278,7 +278,7 @@ static kiln_status record(kiln_array **out, kiln_array *array, const index_parse
     return array->recorder->functions->index(out, array, step, p->count);
 }
 
-kiln_status kiln_array_index(kiln_array **out, kiln_array *array, const char *index)
+kiln_status kiln_array_index(kiln_array **out, const kiln_array *array, const char *index)
 {
     if (!out || !array || !index)
         return kn_error(KILN_ERROR_INVALID, "kiln_array_index: %s is NULL",

@@ -485,7 +485,7 @@ static kiln_status write_header(kn_str *s, const kiln_array *array, bool fortran
 }
 
 /* The elements in the order of the file. */
-static kiln_status download_in_order(kiln_array *array, void *data, bool fortran_order)
+static kiln_status download_in_order(const kiln_array *array, void *data, bool fortran_order)
 {
     kiln_array *transposed = NULL;
     if (!fortran_order)
@@ -498,7 +498,7 @@ static kiln_status download_in_order(kiln_array *array, void *data, bool fortran
 }
 
 /* The whole file; *bytes is the caller's, in C's own memory. */
-static kiln_status write_bytes(char **bytes, size_t *size, kiln_array *array)
+static kiln_status write_bytes(char **bytes, size_t *size, const kiln_array *array)
 {
     kn_str header = KN_STR_INIT;
     bool fortran_order = array->is_f_contiguous && !array->is_c_contiguous;
@@ -518,7 +518,7 @@ static kiln_status write_bytes(char **bytes, size_t *size, kiln_array *array)
     return status;
 }
 
-kiln_status kiln_array_save_npy(kiln_array *array, const char *path)
+kiln_status kiln_array_save_npy(const kiln_array *array, const char *path)
 {
     char *file = NULL;
     size_t size = 0;
@@ -533,7 +533,7 @@ kiln_status kiln_array_save_npy(kiln_array *array, const char *path)
     return status;
 }
 
-kiln_status kiln_array_save_npy_bytes(void **out, size_t *size, kiln_array *array)
+kiln_status kiln_array_save_npy_bytes(void **out, size_t *size, const kiln_array *array)
 {
     char *file = NULL;
     kiln_status status = kn_array_check_data(array, "kiln_array_save_npy_bytes");

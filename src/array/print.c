@@ -28,7 +28,7 @@ static bool is_cut(const sample *s, int axis)
 }
 
 /* A corner of the array, which has no long axes, to its place in the sample. */
-static kiln_status gather_corner(const sample *s, kiln_array *corner, char *to)
+static kiln_status gather_corner(const sample *s, const kiln_array *corner, char *to)
 {
     int64_t strides[KILN_MAX_NDIM];
     size_t size = kiln_array_nbytes(corner);
@@ -45,7 +45,7 @@ static kiln_status gather_corner(const sample *s, kiln_array *corner, char *to)
 }
 
 /* The two ends of each long axis, from `axis` on. */
-static kiln_status gather(const sample *s, kiln_array *view, int axis, char *to)
+static kiln_status gather(const sample *s, const kiln_array *view, int axis, char *to)
 {
     while (axis < s->ndim && !is_cut(s, axis))
         axis++;
@@ -63,7 +63,7 @@ static kiln_status gather(const sample *s, kiln_array *view, int axis, char *to)
     return status;
 }
 
-static kiln_status sample_take(sample *s, kiln_array *array, const kiln_print_options *options)
+static kiln_status sample_take(sample *s, const kiln_array *array, const kiln_print_options *options)
 {
     *s = (sample){.ndim = array->ndim, .dtype = array->dtype, .item_size = (size_t)array->item_size};
     s->edge = array->size > options->threshold ? options->edge_items : 0;
@@ -396,7 +396,7 @@ static kiln_status read_options(kiln_print_options *known, const kiln_print_opti
     return KILN_OK;
 }
 
-kiln_status kiln_array_to_string(char **out, kiln_array *array, const kiln_print_options *options)
+kiln_status kiln_array_to_string(char **out, const kiln_array *array, const kiln_print_options *options)
 {
     kiln_print_options known;
     char *text = NULL;

@@ -25,12 +25,12 @@ struct kn_recorder;
  * Views have been checked against the array's shape, and say their axes, indices and extents as the caller
  * did. */
 typedef struct kn_recording {
-    kiln_status (*index)(kiln_array **out, kiln_array *array, const kn_step *step, int n_steps);
-    kiln_status (*transpose)(kiln_array **out, kiln_array *array, const int *axes);
-    kiln_status (*reshape)(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape);
-    kiln_status (*broadcast_to)(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape);
-    kiln_status (*copy)(kiln_array **out, kiln_array *array);
-    kiln_status (*astype)(kiln_array **out, kiln_array *array, kiln_dtype dtype);
+    kiln_status (*index)(kiln_array **out, const kiln_array *array, const kn_step *step, int n_steps);
+    kiln_status (*transpose)(kiln_array **out, const kiln_array *array, const int *axes);
+    kiln_status (*reshape)(kiln_array **out, const kiln_array *array, int ndim, const int64_t *shape);
+    kiln_status (*broadcast_to)(kiln_array **out, const kiln_array *array, int ndim, const int64_t *shape);
+    kiln_status (*copy)(kiln_array **out, const kiln_array *array);
+    kiln_status (*astype)(kiln_array **out, const kiln_array *array, kiln_dtype dtype);
     kiln_status (*apply)(kiln_array **out, int n_out, const char *name, const kiln_arg *in, int n_in,
                          const kiln_call_options *options);
     kiln_status (*call)(kiln_array **out, int n_out, kiln_kernel *kernel, const kiln_arg *in, int n_in,

@@ -64,7 +64,7 @@ static kiln_status new_like(kiln_array **out, const kiln_array *array, kn_device
     return kn_array_allocate(out, device, stream, array->dtype, array->ndim, array->shape, NULL);
 }
 
-kiln_status kn_array_copy_same(kiln_array *to, kiln_array *from)
+kiln_status kn_array_copy_same(kiln_array *to, const kiln_array *from)
 {
     kn_device *device = device_of(to);
     void *stream;
@@ -91,7 +91,7 @@ kiln_status kn_array_copy_same(kiln_array *to, kiln_array *from)
 }
 
 /* Contiguous array <-> host memory, and waits. */
-static kiln_status exchange(kiln_array *array, void *data, kn_copy_kind kind, const char *function)
+static kiln_status exchange(const kiln_array *array, void *data, kn_copy_kind kind, const char *function)
 {
     kn_device *device = device_of(array);
     size_t size = kiln_array_nbytes(array);
@@ -120,7 +120,7 @@ static kiln_status check_current(const kiln_array *array, const char *function)
     return status ? status : kn_array_check_capture(device_of(array), stream, function);
 }
 
-kiln_status kiln_array_to_host(kiln_array *array, void *data, size_t size)
+kiln_status kiln_array_to_host(const kiln_array *array, void *data, size_t size)
 {
     int64_t strides[KILN_MAX_NDIM];
     kiln_array *packed = NULL;
@@ -182,7 +182,7 @@ kiln_status kiln_array_set_from_host(kiln_array *array, const void *data, size_t
     return status ? status : kn_array_upload(array, data, "kiln_array_set_from_host");
 }
 
-static kiln_status exchange_async(kiln_array *array, void *data, kn_copy_kind kind, kiln_stream *stream)
+static kiln_status exchange_async(const kiln_array *array, void *data, kn_copy_kind kind, kiln_stream *stream)
 {
     kn_device *device = device_of(array);
     bool to_host = kind == KN_COPY_DEVICE_TO_HOST;
@@ -199,7 +199,7 @@ static kiln_status exchange_async(kiln_array *array, void *data, kn_copy_kind ki
                                  kiln_array_nbytes(array), kind, native);
 }
 
-kiln_status kiln_array_to_host_async(kiln_array *array, void *data, size_t size, kiln_stream *stream)
+kiln_status kiln_array_to_host_async(const kiln_array *array, void *data, size_t size, kiln_stream *stream)
 {
     kiln_status status = check_size(array, data, size, "kiln_array_to_host_async");
     return status ? status : exchange_async(array, data, KN_COPY_DEVICE_TO_HOST, stream);
@@ -216,7 +216,7 @@ kiln_status kiln_array_set_from_host_async(kiln_array *array, const void *data, 
 
 /* ---- arrays ---- */
 
-kiln_status kiln_array_copy(kiln_array **out, kiln_array *array)
+kiln_status kiln_array_copy(kiln_array **out, const kiln_array *array)
 {
     kiln_array *copy = NULL;
     if (!out)
@@ -235,7 +235,7 @@ kiln_status kiln_array_copy(kiln_array **out, kiln_array *array)
     return status;
 }
 
-kiln_status kiln_array_astype(kiln_array **out, kiln_array *array, kiln_dtype dtype)
+kiln_status kiln_array_astype(kiln_array **out, const kiln_array *array, kiln_dtype dtype)
 {
     const kn_array_kernels *kernels = kn_array_get_kernels();
     if (!out)
@@ -258,7 +258,7 @@ kiln_status kiln_array_astype(kiln_array **out, kiln_array *array, kiln_dtype dt
     return kernels->convert(out, array, dtype);
 }
 
-kiln_status kiln_array_contiguous(kiln_array **out, kiln_array *array)
+kiln_status kiln_array_contiguous(kiln_array **out, const kiln_array *array)
 {
     if (!out || !array)
         return kn_error(KILN_ERROR_INVALID, "kiln_array_contiguous: %s is NULL", out ? "array" : "out");
@@ -305,7 +305,7 @@ kiln_status kn_array_order_streams(kn_device *before_device, void *before, kn_de
 
 /* Between two CUDA devices. Queued on the target's stream, between what the source's stream has done and what
  * it does later. */
-static kiln_status copy_peer(kiln_array *to, kiln_array *from)
+static kiln_status copy_peer(kiln_array *to, const kiln_array *from)
 {
     kn_device *to_device = device_of(to), *from_device = device_of(from);
     void *to_stream, *from_stream;
@@ -322,7 +322,7 @@ static kiln_status copy_peer(kiln_array *to, kiln_array *from)
     return status ? status : kn_array_note_use(from, from_stream);
 }
 
-static kiln_status copy_across(kiln_array *to, kiln_array *from)
+static kiln_status copy_across(kiln_array *to, const kiln_array *from)
 {
     if (to->size == 0)
         return KILN_OK;
@@ -333,7 +333,7 @@ static kiln_status copy_across(kiln_array *to, kiln_array *from)
     return copy_peer(to, from);
 }
 
-kiln_status kiln_array_to_device(kiln_array **out, kiln_array *array, kiln_device device)
+kiln_status kiln_array_to_device(kiln_array **out, const kiln_array *array, kiln_device device)
 {
     kn_device *target;
     kiln_array *packed = NULL, *copy = NULL;

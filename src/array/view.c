@@ -28,19 +28,19 @@ static void layout_of(layout *l, const kiln_array *array)
     }
 }
 
-static kiln_status view(kiln_array **out, kiln_array *array, const layout *l)
+static kiln_status view(kiln_array **out, const kiln_array *array, const layout *l)
 {
     return kn_array_view(out, array, l->data, l->ndim, l->shape, l->strides);
 }
 
 /* All of it, laid out as it is. */
-static kiln_status same_array(kiln_array **out, kiln_array *array)
+static kiln_status same_array(kiln_array **out, const kiln_array *array)
 {
     return kn_array_view(out, array, array->data, array->ndim, array->shape, array->strides);
 }
 
 /* Of a traced array: a step along one axis, as the caller counts it, from the front or from the end. */
-static kiln_status record(kiln_array **out, kiln_array *array, int axis, kn_step step)
+static kiln_status record(kiln_array **out, const kiln_array *array, int axis, kn_step step)
 {
     const kn_step whole = {KN_STEP_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
     kn_step list[KILN_MAX_NDIM + 2];
@@ -102,7 +102,7 @@ int64_t kn_slice_stride(int64_t stride, int64_t step, int64_t count)
     return count == 0 || __builtin_mul_overflow(stride, step, &product) ? stride : product;
 }
 
-kiln_status kiln_array_slice(kiln_array **out, kiln_array *array, int axis, int64_t start, int64_t stop,
+kiln_status kiln_array_slice(kiln_array **out, const kiln_array *array, int axis, int64_t start, int64_t stop,
                              int64_t step)
 {
     layout l;
@@ -125,7 +125,7 @@ kiln_status kiln_array_slice(kiln_array **out, kiln_array *array, int axis, int6
     return view(out, array, &l);
 }
 
-kiln_status kiln_array_select(kiln_array **out, kiln_array *array, int axis, int64_t index)
+kiln_status kiln_array_select(kiln_array **out, const kiln_array *array, int axis, int64_t index)
 {
     layout l;
     int given = axis;
@@ -149,7 +149,7 @@ kiln_status kiln_array_select(kiln_array **out, kiln_array *array, int axis, int
 
 /* ---- axes ---- */
 
-kiln_status kiln_array_transpose(kiln_array **out, kiln_array *array, const int *axes)
+kiln_status kiln_array_transpose(kiln_array **out, const kiln_array *array, const int *axes)
 {
     layout l;
     uint64_t seen = 0;
@@ -173,7 +173,7 @@ kiln_status kiln_array_transpose(kiln_array **out, kiln_array *array, const int 
     return view(out, array, &l);
 }
 
-kiln_status kiln_array_squeeze(kiln_array **out, kiln_array *array, int axis)
+kiln_status kiln_array_squeeze(kiln_array **out, const kiln_array *array, int axis)
 {
     layout l;
     int given = axis;
@@ -218,7 +218,7 @@ static kiln_status refuse_shapes(const char *function, const char *expected, con
     return KILN_ERROR_SHAPE;
 }
 
-kiln_status kiln_array_broadcast_to(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape)
+kiln_status kiln_array_broadcast_to(kiln_array **out, const kiln_array *array, int ndim, const int64_t *shape)
 {
     static const char fits[] =
         "counted from the last axis, each extent has to be that of the array, which may be 1 instead";
@@ -310,7 +310,7 @@ static bool try_reshape(layout *to, const kiln_array *array)
     return split_and_join(to, &from, array->item_size);
 }
 
-kiln_status kiln_array_reshape(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape)
+kiln_status kiln_array_reshape(kiln_array **out, const kiln_array *array, int ndim, const int64_t *shape)
 {
     static const char counts[] =
         "the number of elements has to stay as it is, and one extent may be -1 where the others divide it";
@@ -343,7 +343,7 @@ kiln_status kiln_array_reshape(kiln_array **out, kiln_array *array, int ndim, co
 }
 
 /* The new axis has the stride that a reshape gives it; an index of None gives it 0. Both are NumPy's. */
-kiln_status kiln_array_expand_dims(kiln_array **out, kiln_array *array, int axis)
+kiln_status kiln_array_expand_dims(kiln_array **out, const kiln_array *array, int axis)
 {
     layout l;
     int given = axis;

@@ -245,13 +245,17 @@ kiln_status kiln_capture(kiln_graph_exec **out, kiln_stream *stream, kiln_status
         return status;
     stream = stream ? stream : own;
     kiln_device id = KILN_DEVICE_DEFAULT;
-    kiln_stream_device(&id, stream);
-    kiln_device_set_current(id);
-    kiln_stream *stream_before = kiln_stream_set_current(stream);
-    status = capture_on(out, stream, body, user);
-    kiln_device_set_current(id);
-    kiln_stream_set_current(stream_before);
-    kiln_device_set_current(device_before);
+    status = kiln_stream_device(&id, stream);
+    if (status == KILN_OK)
+        status = kiln_device_set_current(id);
+    if (status == KILN_OK) {
+        kiln_stream *stream_before = kiln_stream_set_current(stream);
+        status = capture_on(out, stream, body, user);
+        /* both were current before, and so they are there */
+        KILN_IGNORE(kiln_device_set_current(id));
+        kiln_stream_set_current(stream_before);
+        KILN_IGNORE(kiln_device_set_current(device_before));
+    }
     kiln_stream_free(own);
     return status;
 }

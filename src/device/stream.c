@@ -107,7 +107,7 @@ kiln_stream *kiln_stream_set_current(kiln_stream *stream)
     kiln_stream *before = kiln_stream_current();
     if (stream) {
         id = stream->device->id;
-        kiln_device_set_current(id);
+        KILN_IGNORE(kiln_device_set_current(id)); /* it has a stream, and so it is there */
     } else if (kiln_device_current(&id) != KILN_OK) {
         return before;
     }

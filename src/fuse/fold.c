@@ -334,7 +334,7 @@ const char *kn_fold(kiln_arg *out, const char *name, const kiln_arg *in, int n_i
 {
     size_t t = 0, count = sizeof table / sizeof table[0];
     number x, y, result;
-    *out = kiln_arg_make(KILN_ARG_NONE);
+    *out = kiln_arg_none();
     while (t < count && (table[t].n_in != n_in || strcmp(table[t].name, name) != 0))
         ++t;
     if (t == count)

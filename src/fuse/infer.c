@@ -102,7 +102,7 @@ static kiln_status infer_node(kn_inference *f, int k)
     for (int i = 0; i < node->n_in && node->kind != KN_NODE_EXTENT && node->kind != KN_NODE_NDIM; ++i)
         is_scalar = is_scalar && f->typed[node->in[i]].is_scalar;
     f->ndim = 0;
-    out->number = kiln_arg_make(KILN_ARG_NONE);
+    out->number = kiln_arg_none();
     out->is_scalar = is_scalar;
     kiln_status status = infer_kind[node->kind](out, f, node);
     out->is_scalar = out->is_scalar && f->ndim == 0;

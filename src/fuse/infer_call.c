@@ -30,7 +30,8 @@ static kiln_arg one_of(kiln_dtype dtype)
  * dtypes hold, or by one that its own dtype alone holds. */
 static kiln_arg argument_of(const kn_typed *in)
 {
-    kiln_arg arg = kiln_arg_make(in->is_scalar ? KILN_ARG_TYPED : KILN_ARG_ARRAY);
+    kiln_arg arg = kiln_arg_none();
+    arg.kind = in->is_scalar ? KILN_ARG_TYPED : KILN_ARG_ARRAY;
     arg.dtype = in->dtype;
     if (!in->is_weak)
         return arg;
@@ -258,7 +259,7 @@ static void bind_scalar(letters *l, const kn_inference *f, const kn_node *node, 
     else if (in->is_weak)
         l->dtype[c] = kn_weak_promote(l->dtype[c], (kiln_arg_kind)arg.kind);
     else
-        kiln_dtype_promote(&l->dtype[c], l->dtype[c], in->dtype);
+        KILN_IGNORE(kiln_dtype_promote(&l->dtype[c], l->dtype[c], in->dtype)); /* both are dtypes */
     l->by[c] = param->name;
 }
 

@@ -62,7 +62,8 @@ static bool find_number(kn_text_param *out, const kn_lower_state *s, int node)
     }
     if (n->kind != KN_NODE_CAST || s->typed[n->in[0]].number.kind == KILN_ARG_NONE)
         return false;
-    out->number = kiln_arg_make(KILN_ARG_TYPED);
+    out->number = kiln_arg_none();
+    out->number.kind = KILN_ARG_TYPED;
     out->number.dtype = n->dtype;
     return kn_scalar_convert(out->number.value.bytes, n->dtype, &s->typed[n->in[0]].number, "number") ==
            KILN_OK;

@@ -224,7 +224,7 @@ void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u)
     } else if (u->leaf && u->leaf->kind == KN_BASE_RANGE) {
         kn_text_put_range(w, out, u);
     } else if (u->leaf) {
-        const kn_text_param p = {u->leaf, -1, kiln_arg_make(KILN_ARG_NONE),
+        const kn_text_param p = {u->leaf, -1, kiln_arg_none(),
                                  kn_computed_dtype(w->state->typed[u->leaf->node].dtype)};
         snprintf(w->name[u->number], KN_TEXT_NAME, "%s", kn_text_mention(w, &p));
     } else if (kn_is_number(w->state, u->node)) {

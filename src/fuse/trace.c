@@ -178,7 +178,8 @@ static kiln_status check_open(const kiln_trace *t, const char *what)
 
 /* ---- views ---- */
 
-static kiln_status record_view(kiln_array **out, kiln_array *array, const char *name, const kn_node *node)
+static kiln_status record_view(kiln_array **out, const kiln_array *array, const char *name,
+                               const kn_node *node)
 {
     const kiln_arg in = kiln_arg_array(array);
     const recording r = {.name = name, .node = node, .n_in = 1, .n_out = 1, .in = &in};
@@ -186,7 +187,7 @@ static kiln_status record_view(kiln_array **out, kiln_array *array, const char *
     return status == KILN_OK ? record(out, trace_of(array), &r) : status;
 }
 
-static kiln_status record_index(kiln_array **out, kiln_array *array, const kn_step *step, int n_steps)
+static kiln_status record_index(kiln_array **out, const kiln_array *array, const kn_step *step, int n_steps)
 {
     kn_step list[KN_STEPS_ROOM];
     memcpy(list, step, (size_t)n_steps * sizeof *list);
@@ -194,7 +195,7 @@ static kiln_status record_index(kiln_array **out, kiln_array *array, const kn_st
     return record_view(out, array, "kiln_array_index", &node);
 }
 
-static kiln_status record_transpose(kiln_array **out, kiln_array *array, const int *axes)
+static kiln_status record_transpose(kiln_array **out, const kiln_array *array, const int *axes)
 {
     kn_node node = {.kind = KN_NODE_TRANSPOSE, .n_axes = axes ? array->ndim : 0};
     for (int a = 0; a < node.n_axes; ++a)
@@ -203,8 +204,8 @@ static kiln_status record_transpose(kiln_array **out, kiln_array *array, const i
 }
 
 /* Another shape, said by its extents. */
-static kiln_status record_shape(kiln_array **out, kiln_array *array, const char *name, kn_node_kind kind,
-                                int ndim, const int64_t *shape)
+static kiln_status record_shape(kiln_array **out, const kiln_array *array, const char *name,
+                                kn_node_kind kind, int ndim, const int64_t *shape)
 {
     int64_t extent[KILN_MAX_NDIM + 1];
     for (int a = 0; a < ndim; ++a)
@@ -213,18 +214,19 @@ static kiln_status record_shape(kiln_array **out, kiln_array *array, const char 
     return record_view(out, array, name, &node);
 }
 
-static kiln_status record_reshape(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape)
+static kiln_status record_reshape(kiln_array **out, const kiln_array *array, int ndim, const int64_t *shape)
 {
     return record_shape(out, array, "kiln_array_reshape", KN_NODE_RESHAPE, ndim, shape);
 }
 
-static kiln_status record_broadcast_to(kiln_array **out, kiln_array *array, int ndim, const int64_t *shape)
+static kiln_status record_broadcast_to(kiln_array **out, const kiln_array *array, int ndim,
+                                       const int64_t *shape)
 {
     return record_shape(out, array, "kiln_array_broadcast_to", KN_NODE_BROADCAST, ndim, shape);
 }
 
 /* Nothing is ever written to an array of a trace: a copy is another array for the same value. */
-static kiln_status record_copy(kiln_array **out, kiln_array *array)
+static kiln_status record_copy(kiln_array **out, const kiln_array *array)
 {
     kiln_status status = check_open(trace_of(array), "kiln_array_copy");
     if (status == KILN_OK)
@@ -234,7 +236,7 @@ static kiln_status record_copy(kiln_array **out, kiln_array *array)
     return status;
 }
 
-static kiln_status record_astype(kiln_array **out, kiln_array *array, kiln_dtype dtype)
+static kiln_status record_astype(kiln_array **out, const kiln_array *array, kiln_dtype dtype)
 {
     const kn_node node = {.kind = KN_NODE_CAST, .dtype = dtype};
     return record_view(out, array, "kiln_array_astype", &node);

@@ -55,7 +55,7 @@ static kiln_dtype bits_dtype(int item_size)
     return KILN_COMPLEX128;
 }
 
-static kiln_status bits_view(kiln_array **out, kiln_array *a)
+static kiln_status bits_view(kiln_array **out, const kiln_array *a)
 {
     kiln_status status = kn_array_view(out, a, a->data, a->ndim, a->shape, a->strides);
     if (status == KILN_OK)
@@ -70,7 +70,7 @@ static kiln_status call_unseen(kiln_kernel *kernel, kiln_array **to, const kiln_
     kiln_call_info before = KILN_CALL_INFO_INIT;
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
     options.stream = stream;
-    kiln_kernel_last_call(&before);
+    KILN_IGNORE(kiln_kernel_last_call(&before)); /* its struct is right */
     kiln_status status = kiln_kernel_call(kernel, to, 1, in, n_in, &options);
     kn_build_info info = {.origin = before.origin,
                           .generate_ms = before.generate_ms,
@@ -114,7 +114,7 @@ static kiln_status get_converting(kiln_kernel **out, bool is_complex, kiln_dtype
     return status;
 }
 
-static kiln_status convert(kiln_array **out, kiln_array *from, kiln_dtype dtype)
+static kiln_status convert(kiln_array **out, const kiln_array *from, kiln_dtype dtype)
 {
     kiln_kernel *kernel = NULL;
     kiln_array *made = NULL;
@@ -128,7 +128,7 @@ static kiln_status convert(kiln_array **out, kiln_array *from, kiln_dtype dtype)
     return status;
 }
 
-static kiln_status copy_strided(kiln_array *to, kiln_array *from, kiln_stream *stream)
+static kiln_status copy_strided(kiln_array *to, const kiln_array *from, kiln_stream *stream)
 {
     kiln_array *source = NULL, *target = NULL;
     kiln_status status = bits_view(&source, from);
@@ -143,7 +143,7 @@ static kiln_status copy_strided(kiln_array *to, kiln_array *from, kiln_stream *s
     return status;
 }
 
-static kiln_status prepare_copy(kiln_array *from)
+static kiln_status prepare_copy(const kiln_array *from)
 {
     kiln_array *source = NULL, *nothing = NULL;
     kiln_kernel *kernel = NULL;

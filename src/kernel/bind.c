@@ -209,7 +209,8 @@ static void bind_letters_from_scalars(kn_binding *b, const kiln_arg *in, letters
             else if (weak)
                 l->dtype[c] = kn_weak_promote(l->dtype[c], (kiln_arg_kind)in[k].kind);
             else
-                kiln_dtype_promote(&l->dtype[c], l->dtype[c], (kiln_dtype)in[k].dtype);
+                KILN_IGNORE(kiln_dtype_promote(&l->dtype[c], l->dtype[c],
+                                               (kiln_dtype)in[k].dtype)); /* both are dtypes */
             l->by[c] = param->name;
         }
 }

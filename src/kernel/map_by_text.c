@@ -62,15 +62,21 @@ static kiln_status find_kernel(kiln_kernel **out, const char *in_params, const c
     return status;
 }
 
-kiln_status kiln_map(kiln_array **out, int n_out, const char *in_params, const char *out_params,
-                     const char *body, const kiln_arg *in, int n_in)
+kiln_status kiln_map_call(kiln_array **out, int n_out, const char *in_params, const char *out_params,
+                          const char *body, const kiln_arg *in, int n_in, const kiln_call_options *options)
 {
     kiln_kernel *kernel = NULL;
     kiln_status status = find_kernel(&kernel, in_params, out_params, body);
     if (status == KILN_OK)
-        status = kiln_kernel_call(kernel, out, n_out, in, n_in, NULL);
+        status = kiln_kernel_call(kernel, out, n_out, in, n_in, options);
     kiln_kernel_free(kernel);
     return status;
+}
+
+kiln_status kiln_map(kiln_array **out, int n_out, const char *in_params, const char *out_params,
+                     const char *body, const kiln_arg *in, int n_in)
+{
+    return kiln_map_call(out, n_out, in_params, out_params, body, in, n_in, NULL);
 }
 
 __attribute__((destructor(KN_UNLOAD_KERNEL))) static void unload(void)

@@ -303,7 +303,8 @@ kiln_status kiln_operation_kernel(kiln_kernel **out, const char *name, const kil
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a kiln_kernel * was expected");
     kiln_status status = check_inputs(name, in, n_in);
     for (int j = 0; j < n_in && status == KILN_OK; ++j) {
-        arg[j] = kiln_arg_make(KILN_ARG_TYPED);
+        arg[j] = kiln_arg_none();
+        arg[j].kind = KILN_ARG_TYPED;
         arg[j].dtype = in[j];
         if (!kn_dtype_info_of(in[j]))
             status = kn_error(KILN_ERROR_TYPE, "%s: in[%d]: %d is no dtype", name, j, (int)in[j]);

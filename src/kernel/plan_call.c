@@ -113,7 +113,7 @@ static bool is_all_fortran(const kn_binding *b, const views *v)
         if (o == 0)
             common = a->dtype;
         else
-            kiln_dtype_promote(&common, common, a->dtype);
+            KILN_IGNORE(kiln_dtype_promote(&common, common, a->dtype)); /* both are dtypes */
     }
     for (int o = 0; o < v->count; ++o) {
         const kiln_array *a = b->array[v->param[o]];

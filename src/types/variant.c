@@ -143,7 +143,7 @@ void kn_argument_dtypes(kiln_dtype *out, const kiln_arg *in, const kiln_dtype *a
         if (out[k] && !common)
             common = out[k];
         else if (out[k])
-            kiln_dtype_promote(&common, common, out[k]);
+            KILN_IGNORE(kiln_dtype_promote(&common, common, out[k])); /* both are dtypes */
     }
     for (int k = 0; k < n_in; ++k)
         if (!out[k])

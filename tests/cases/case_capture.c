@@ -394,7 +394,7 @@ static void *work_here(void *user)
     kiln_array *a = NULL;
     kiln_stream *s = NULL;
     (void)user;
-    kiln_device_set_current(stage_device);
+    KILN_IGNORE(kiln_device_set_current(stage_device));
     status = kiln_stream_create(&s, stage_device, KILN_STREAM_NON_BLOCKING);
     kiln_stream_set_current(s);
     if (status == KILN_OK)
@@ -865,7 +865,7 @@ static void stream_goes(void)
 static void *begin_and_leave(void *user)
 {
     static kiln_status status;
-    kiln_device_set_current(stage_device);
+    KILN_IGNORE(kiln_device_set_current(stage_device));
     status = kiln_capture_begin(user);
     return &status;
 }

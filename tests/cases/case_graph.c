@@ -415,7 +415,7 @@ static void *capture_meanwhile(void *user)
     second_capture *s = user;
     kiln_stream *stream = NULL;
     kiln_graph *graph = NULL;
-    kiln_device_set_current(stage_device);
+    KILN_IGNORE(kiln_device_set_current(stage_device));
     s->status = kiln_stream_create(&stream, stage_device, KILN_STREAM_NON_BLOCKING);
     if (s->status == KILN_OK)
         s->status = kiln_capture_begin(stream);

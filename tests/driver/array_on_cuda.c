@@ -14,7 +14,7 @@ int cuGraphDestroy(void *graph);
 /* In place of the kernel layer's; the fake device's memory is ordinary memory. */
 static int strided_copies;
 
-static kiln_status copy_strided(kiln_array *to, kiln_array *from, kiln_stream *stream)
+static kiln_status copy_strided(kiln_array *to, const kiln_array *from, kiln_stream *stream)
 {
     (void)stream;
     strided_copies++;
@@ -103,7 +103,7 @@ static void use_fills(bool with_them)
     kn_array_set_kernels(&own_kernels);
 }
 
-static void use_copy(kiln_status (*copy)(kiln_array *, kiln_array *, kiln_stream *))
+static void use_copy(kiln_status (*copy)(kiln_array *, const kiln_array *, kiln_stream *))
 {
     own_kernels.copy = copy;
     kn_array_set_kernels(&own_kernels);

@@ -416,7 +416,7 @@ static void *call_new_elsewhere(void *user)
     kiln_kernel *kernel = new_kernel();
     kiln_arg in[] = {kiln_arg_array(w->x), kiln_arg_array(w->y)};
     kiln_stream *stream = NULL;
-    kiln_device_set_current(KILN_DEVICE_CUDA(0));
+    KILN_IGNORE(kiln_device_set_current(KILN_DEVICE_CUDA(0)));
     status = kiln_stream_create(&stream, KILN_DEVICE_CUDA(0), KILN_STREAM_NON_BLOCKING);
     kiln_stream_set_current(stream);
     if (status == KILN_OK)

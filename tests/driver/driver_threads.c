@@ -75,7 +75,7 @@ static void capture_something(worker *w)
 static void *work(void *seed)
 {
     worker w = {.seed = (unsigned)(uintptr_t)seed};
-    kiln_device_set_current(KILN_DEVICE_CUDA(0));
+    KILN_IGNORE(kiln_device_set_current(KILN_DEVICE_CUDA(0)));
     expect(kiln_stream_create(&w.stream, KILN_DEVICE_CUDA(0), KILN_STREAM_NON_BLOCKING) == KILN_OK);
     for (int i = 0; i < ROUNDS; i++) {
         take_or_give(&w, (int)(next(&w.seed) % SLOTS),

@@ -611,7 +611,7 @@ static void run_form(fuzz *f, int64_t index, bool is_best)
     scenery around;
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
     random_scenery(&around, how, &d, random_limit(how, &d));
-    kiln_set_forms(is_best ? KILN_FORMS_BEST : KILN_FORMS_QUICK);
+    KILN_IGNORE(kiln_set_forms(is_best ? KILN_FORMS_BEST : KILN_FORMS_QUICK));
     trouble_clear();
     stage *s = stage_over(f->kernel[is_best][k - kernels], dice_bits(&d));
     place_operands(s, k, dtype, &around, &d, &options);

@@ -142,10 +142,10 @@ static bool few_for(kiln_kernel *kernel, const kiln_dtype *dtype, const char *ta
     bool is_host = !strcmp(target, "host");
     bool few = are_few(&l.other, target, what, is_host ? 1 : 2, is_host ? 1 : AT_MOST, verbose);
     few = (is_host || are_few_narrow(&l.narrow, target, what, 8, verbose)) && few;
-    kiln_set_forms(KILN_FORMS_QUICK);
+    KILN_IGNORE(kiln_set_forms(KILN_FORMS_QUICK));
     for (int k = 0; k < LAYOUTS + NARROW_LAYOUTS && !in_trouble(); ++k)
         explain_one(kernel, dtype, target, k >= LAYOUTS, &d, &l);
-    kiln_set_forms(KILN_FORMS_BEST);
+    KILN_IGNORE(kiln_set_forms(KILN_FORMS_BEST));
     return are_few(&l.other, target, "their quick forms", 1, AT_MOST_QUICK, verbose) && few &&
            l.narrow.count == 0;
 }

@@ -84,8 +84,8 @@ static void ask_and_fail(void)
     kiln_memory_stats memory = KILN_MEMORY_STATS_INIT;
     kiln_kernel *kernel = NULL;
     void *pinned = NULL;
-    kiln_cache_get_stats(&cache);
-    kiln_memory_get_stats(KILN_DEVICE_HOST, &memory);
+    KILN_IGNORE(kiln_cache_get_stats(&cache));
+    KILN_IGNORE(kiln_memory_get_stats(KILN_DEVICE_HOST, &memory));
     kiln_log_set_callback(on_log, NULL);
     kiln_memory_set_hook(on_memory, NULL);
     require(kiln_elementwise_create(&kernel, "T x", "T z", "z = (x", "wrong", NULL) != KILN_OK,
@@ -184,7 +184,8 @@ static int fork_early(int nth)
     require(outer >= 0, "fork");
     if (outer == 0) {
         alarm(PATIENCE_S);
-        kiln_device_set_current(KILN_DEVICE_HOST); /* begins to open the cache and to look for the compiler */
+        KILN_IGNORE(kiln_device_set_current(
+            KILN_DEVICE_HOST)); /* begins to open the cache and to look for the compiler */
         _exit(fork_once(nth) ? 1 : 0);
     }
     return wait_for(outer);

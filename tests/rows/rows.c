@@ -105,7 +105,7 @@ static kiln_array *laid_out(layout l, const geometry *g, const bool *has, kiln_d
     if (l == TURNED) {
         int64_t other[] = {shape[1], shape[0]};
         plain = new_array(2, other, dtype, seed, device);
-        kiln_array_transpose(&view, plain, turned);
+        KILN_IGNORE(kiln_array_transpose(&view, plain, turned));
     } else {
         shape[last] = l == SHIFTED   ? length + 1
                       : l == PITCHED ? (length + 31) / 16 * 16
@@ -172,7 +172,7 @@ static void make_inputs(call *c, kiln_device device)
         if (letter == 'n') {
             kiln_array *run = NULL;
             if (kiln_array_arange_int(&run, 0, c->g.rows * c->g.length, 1, KILN_INT64, device) == KILN_OK)
-                kiln_array_reshape(&c->in[c->n_in], run, c->g.ndim, c->g.shape);
+                KILN_IGNORE(kiln_array_reshape(&c->in[c->n_in], run, c->g.ndim, c->g.shape));
             kiln_array_free(run);
             continue;
         }

@@ -46,7 +46,7 @@ static kiln_array *nowhere(const layout *l, char letter, kiln_dtype dtype)
     spec.shape = shape;
     spec.strides = strides;
     spec.device = KILN_DEVICE_HOST;
-    kiln_array_wrap(&a, nothing + (l->off * item) % 16, &spec, NULL, NULL);
+    KILN_IGNORE(kiln_array_wrap(&a, nothing + (l->off * item) % 16, &spec, NULL, NULL));
     return a;
 }
 
@@ -72,7 +72,7 @@ static kiln_status prepare(const row_program *p, const layout *l, kiln_dtype dty
                          : text  ? kiln_kernel_source(text, kernel, NULL, n_out, in, n_in, NULL, target)
                                  : kiln_kernel_prepare(kernel, NULL, n_out, in, n_in, NULL, &options);
     if (line && kernel)
-        kiln_kernel_explain(line, kernel, NULL, n_out, in, n_in, NULL, target);
+        KILN_IGNORE(kiln_kernel_explain(line, kernel, NULL, n_out, in, n_in, NULL, target));
     for (int k = 0; k < n_in; ++k)
         kiln_array_free(array[k]);
     kiln_kernel_free(kernel);

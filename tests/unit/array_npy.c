@@ -212,7 +212,7 @@ static kiln_array *load_field(const char *field)
     kn_blob file = KN_BLOB_INIT;
     kiln_array *a = NULL;
     OK(kn_os_read_file(&file, path));
-    kiln_array_load_npy_bytes(&a, file.data, file.size, field, KILN_DEVICE_HOST);
+    KILN_IGNORE(kiln_array_load_npy_bytes(&a, file.data, file.size, field, KILN_DEVICE_HOST));
     kn_blob_free(&file);
     return a;
 }

@@ -137,7 +137,7 @@ static void assert_folds(const char *name, kiln_arg x, kiln_arg y, const char *e
 /* What Python 3 answers to each. */
 static void numbers_fold_as_python_does(void **state)
 {
-    const kiln_arg none = kiln_arg_make(KILN_ARG_NONE);
+    const kiln_arg none = kiln_arg_none();
     (void)state;
     assert_folds("add", i(2), i(3), "5");
     assert_folds("add", b(true), b(true), "2");
@@ -241,7 +241,7 @@ static void assert_no_number(const char *name, kiln_arg x, kiln_arg y, const cha
 
 static void what_python_refuses(void **state)
 {
-    const kiln_arg none = kiln_arg_make(KILN_ARG_NONE);
+    const kiln_arg none = kiln_arg_none();
     (void)state;
     assert_no_number("divide", i(1), i(0), "a division by zero");
     assert_no_number("divide", z(1, 1), f(0), "a division by zero");

@@ -839,7 +839,7 @@ static void arguments_that_are_refused(void **state)
     FAILS(call_with("add", x, kiln_arg_array(NULL), NULL), KILN_ERROR_INVALID, "in[1]: an array");
     FAILS(call_with("add", x, kiln_arg_struct(pair, sizeof pair), NULL), KILN_ERROR_INVALID,
           "in[1]: an array");
-    FAILS(call_with("add", x, kiln_arg_make(KILN_ARG_NONE), NULL), KILN_ERROR_INVALID, "in[1]: an array");
+    FAILS(call_with("add", x, kiln_arg_none(), NULL), KILN_ERROR_INVALID, "in[1]: an array");
     FAILS(call_with("add", x, z, NULL), KILN_ERROR_SHAPE, "add: first_one: shapes (3, 4) and (3,)");
     FAILS(call_with("bitwise_and", x, one, NULL), KILN_ERROR_TYPE, "bitwise_and: no variant");
     FAILS(call_with("add", z, kiln_arg_int(INT64_MAX), NULL), KILN_ERROR_TYPE, "does not fit");

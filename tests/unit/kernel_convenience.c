@@ -116,6 +116,39 @@ static void calls(void **state)
     kiln_kernel_free(kernel);
 }
 
+/* Texts and lists; where every array is raw the options say the shape. */
+static void maps(void **state)
+{
+    const int64_t shape[] = {2, 3};
+    const kiln_array *x = counted();
+    kiln_array *z = NULL, *w = NULL, **nowhere[] = {NULL};
+    const kiln_out_list none = {nowhere, 1};
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    float back[6];
+    (void)state;
+    OK(kiln_map_with(kiln_outs(&z, &w), "T x, T s", "T z, T w", "z = x + s; w = x * s", kiln_args(x, 2),
+                     NULL));
+    OK(kiln_array_to_host(w, back, sizeof back));
+    assert_true(back[5] == 10);
+    kiln_array_free(z);
+    z = NULL;
+    assert_int_equal(kiln_map_with(kiln_outs(&z), "raw T x", "T z", "z = x[5 - i]", kiln_args(x), NULL),
+                     KILN_ERROR_INVALID);
+    assert_non_null(strstr(kiln_error_message(), "every array is raw"));
+    assert_null(z);
+    options.shape = shape;
+    options.ndim = 2;
+    OK(kiln_map_with(kiln_outs(&z), "raw T x", "T z", "z = x[5 - i]", kiln_args(x), &options));
+    assert_int_equal(kiln_array_ndim(z), 2);
+    OK(kiln_array_to_host(z, back, sizeof back));
+    assert_true(back[0] == 5 && back[5] == 0);
+    assert_int_equal(kiln_map_with(none, "T x", "T z", "z = x", kiln_args(x), NULL), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_call_with(NULL, kiln_outs(&z), kiln_args(x), NULL), KILN_ERROR_INVALID);
+    kiln_array_free(z);
+    kiln_array_free(w);
+    kiln_array_free((kiln_array *)(uintptr_t)x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -125,6 +158,7 @@ int main(void)
         cmocka_unit_test(typed_lists_keep_types),
         cmocka_unit_test(sixteen_arguments),
         cmocka_unit_test(calls),
+        cmocka_unit_test(maps),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

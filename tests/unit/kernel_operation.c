@@ -213,7 +213,7 @@ static void calls_are_checked(void **state)
     kiln_array *x = floats(2, value), *y = NULL, *wrong = NULL;
     const int64_t shape[] = {1};
     const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_float(1), kiln_arg_float(1)};
-    const kiln_arg none[] = {kiln_arg_array(NULL)}, strange[] = {kiln_arg_make(KILN_ARG_NONE)},
+    const kiln_arg none[] = {kiln_arg_array(NULL)}, strange[] = {kiln_arg_none()},
                    pod[] = {kiln_arg_struct(value, 8)}, both[] = {kiln_arg_array(x), kiln_arg_array(x)};
     (void)state;
     memset(longer, 'a', sizeof longer);

@@ -228,10 +228,12 @@ static int read_words_of_call(reading *r, int count, char **words)
         code = CLI_FAILED;
     if (code == CLI_OK)
         code = cli_record_lines(&lines, &options);
-    if (code == CLI_OK)
-        kiln_record_read(lines, NULL, take_line, r);
-    else
+    if (code != CLI_OK)
         cli_complain("kiln: in %s", r->path);
+    else if (kiln_record_read(lines, NULL, take_line, r) != KILN_OK) {
+        cli_complain("kiln: in %s: %s", r->path, kiln_error_message());
+        code = CLI_FAILED;
+    }
     cli_options_free(&options);
     free(lines);
     return code == CLI_OK ? r->code : CLI_FAILED;

@@ -230,8 +230,8 @@ static bool call_first(bench *b, const bench_row *row)
 int bench_child_run(bench *b, const char *name)
 {
     bench_rows rows;
-    kiln_set_forms(KILN_FORMS_BOTH); /* as programs do that say nothing */
-    bool ok = bench_rows_make(&rows, b->is_cuda, b->scale);
+    /* as programs do that say nothing */
+    bool ok = kiln_set_forms(KILN_FORMS_BOTH) == KILN_OK && bench_rows_make(&rows, b->is_cuda, b->scale);
     const bench_row *row = ok ? bench_rows_find(&rows, name + strlen(BENCH_CHILD)) : NULL;
     if (row && row->kind == BENCH_DEFINITION)
         ok = define_all(b, row);

@@ -314,7 +314,7 @@ static kiln_status read_argument(kiln_arg *out, const char *word, const cli_opti
     int ndim;
     if (cli_number_read(out, word))
         return KILN_OK;
-    *out = kiln_arg_make(KILN_ARG_NONE);
+    *out = kiln_arg_none();
     kiln_status status = descriptions && read_description(&dtype, shape, &ndim, word)
                              ? kiln_array_empty(&array, dtype, ndim, shape, device)
                              : cli_array_read(&array, word, options, device);
@@ -331,7 +331,7 @@ static kiln_status make_stand_in(kiln_arg *out, const cli_options *options, int 
     kiln_status status = parameter_dtype(&dtype, options, 0, index);
     if (status == KILN_OK)
         status = kiln_array_empty(&array, dtype, 1, shape, device);
-    *out = status == KILN_OK ? kiln_arg_array(array) : kiln_arg_make(KILN_ARG_NONE);
+    *out = status == KILN_OK ? kiln_arg_array(array) : kiln_arg_none();
     return status;
 }
 

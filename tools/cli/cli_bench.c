@@ -312,7 +312,7 @@ static bool open_device(bench *b)
 static void close_device(bench *b)
 {
     if (b->stream)
-        kiln_stream_synchronize(b->stream);
+        KILN_IGNORE(kiln_stream_synchronize(b->stream)); /* an error has surfaced in a row */
     kiln_stream_set_current(NULL);
     kiln_kernel_free(b->random);
     kiln_kernel_free(b->random_bytes);
@@ -329,9 +329,8 @@ static int run_rows(bench *b)
     bench_rows rows;
     bool *chosen = NULL;
     int code = CLI_FAILED;
-    kiln_set_forms(
-        KILN_FORMS_BEST); /* that is what is measured; rows of first use are processes of their own */
-    if (!bench_rows_make(&rows, b->is_cuda, b->scale) ||
+    /* the best form is what is measured; rows of first use are processes of their own */
+    if (kiln_set_forms(KILN_FORMS_BEST) != KILN_OK || !bench_rows_make(&rows, b->is_cuda, b->scale) ||
         !(chosen = calloc((size_t)rows.count, sizeof *chosen)))
         cli_complain("kiln bench: out of memory");
     else if (o->list) {

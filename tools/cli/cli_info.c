@@ -42,7 +42,7 @@ static void print_devices(cli_json *json)
 {
     int count = 0;
     const char *why = kiln_device_why_no_cuda();
-    (void)kiln_device_count(&count); /* the reason for none is printed below */
+    KILN_IGNORE(kiln_device_count(&count)); /* the reason for none is printed below */
     if (json)
         cli_json_open(json, "devices", '[');
     for (int i = 0; i < count; i++)
