@@ -1,9 +1,9 @@
 /*
- * ops.c - writes kiln/ops.h: a function for each operation of the table.
+ * ops.c - writes kiln/ops.h and kiln/ops.hpp: a function for each operation of the table.
  *
  *     kiln_ops TEMPLATE OUTPUT
  *
- * The template is the header but for three lines that are a word between '@'. Operations come in the order in
+ * The template is the header but for lines that are a word between '@'. Operations come in the order in
  * which their first row stands. One whose rows differ in how many inputs they take has a function for each
  * number; the names of the inputs that not all have stand behind the operation's.
  */
@@ -104,7 +104,7 @@ static void put_cpp(FILE *to, const function *f)
     bool is_longer = f->n_in > f->n_always;
     function always = *f;
     always.n_in = f->n_always;
-    fprintf(to, "inline array %s(", f->operation);
+    fprintf(to, "[[nodiscard]] inline array %s(", f->operation);
     put_inputs(to, &always, 0, "const operand &", ", ", "");
     if (f->is_reduction)
         fprintf(to, is_longer ? ", const axes &over, bool keepdims"
@@ -130,8 +130,11 @@ static const struct {
     void (*put)(FILE *to, const function *f);
 } parts[] = {{"@FUNCTIONS@\n", put_function}, {"@MACROS@\n", put_macro}, {"@CPP@\n", put_cpp}};
 
+/* Whether the line is a word between '@'. */
 static bool put_part(FILE *to, const char *line)
 {
+    if (line[0] != '@')
+        return false;
     for (size_t p = 0; p < sizeof parts / sizeof parts[0]; ++p) {
         if (strcmp(line, parts[p].line) != 0)
             continue;
@@ -142,7 +145,7 @@ static bool put_part(FILE *to, const char *line)
         }
         return true;
     }
-    return false;
+    return complain("no such part", line) == 0;
 }
 
 int main(int argc, char **argv)
@@ -161,7 +164,7 @@ int main(int argc, char **argv)
             fputs(line, to);
     }
     fclose(from);
-    if (fclose(to) != 0 || found != sizeof parts / sizeof parts[0])
-        complain(argv[2], "was not written, or the template lacks a part");
+    if (fclose(to) != 0 || found == 0)
+        complain(argv[2], "was not written, or the template has no part");
     return 0;
 }

@@ -219,6 +219,23 @@ KILN_NODISCARD KILN_API kiln_status kiln_array_set_from_host_async(kiln_array *a
 
 /* ---- files and text ---- */
 
+/* Reads a file, what it is by its first bytes: .npy, as kiln_array_load_npy does; PGM and PPM, 8 or
+ * 16 bits in binary or text, as uint8 or uint16 (height, width) or (height, width, 3); PFM as
+ * float32. (The command reads more: `kiln help files`.) KILN_ERROR_FORMAT: none of these, damaged,
+ * or cut short; else the errors of kiln_array_load_npy. */
+KILN_NODISCARD KILN_API kiln_status kiln_array_load(kiln_array **out, const char *path,
+                                                    kiln_device device);
+/* The same of the bytes of such a file. */
+KILN_NODISCARD KILN_API kiln_status kiln_array_load_bytes(kiln_array **out, const void *data,
+                                                          size_t size, kiln_device device);
+/* Writes one, what it is by its suffix: .npy, .pgm, .ppm and .pnm (gray or in colour as the array
+ * is), .pfm; written beside the target and renamed. KILN_ERROR_INVALID: another suffix;
+ * KILN_ERROR_TYPE, KILN_ERROR_SHAPE: an array that such a picture cannot be; KILN_ERROR_IO. */
+KILN_NODISCARD KILN_API kiln_status kiln_array_save(const kiln_array *array, const char *path);
+/* The bytes of such a file, of the suffix ".pgm", allocated with malloc: the caller frees them. */
+KILN_NODISCARD KILN_API kiln_status kiln_array_save_bytes(void **out, size_t *size,
+                                                          const kiln_array *array,
+                                                          const char *suffix);
 /* Reads a NumPy .npy file, versions 1 to 3, C or Fortran order (which is kept), of either byte
  * order. "<V2", which ml_dtypes and kiln write, is bfloat16. KILN_ERROR_NOT_FOUND or _IO: the file;
  * KILN_ERROR_FORMAT: no .npy file, or damaged or cut short; KILN_ERROR_TYPE: structured, object,

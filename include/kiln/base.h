@@ -22,8 +22,8 @@
  * So a program works, without being compiled anew, with any later library of the same major version
  * (before 1.0: of the same minor version); the SONAME has the major one. Within it no function goes
  * away or changes its parameters, enumerators keep their numbers, kiln_arg its 32 bytes, and small
- * structs without struct_size their members. What begins with KILN_PRIV_ or kiln_priv_ is none of
- * this: it may change with any header.
+ * structs without struct_size their members. What begins with KILN_PRIV_ or kiln_priv_, and
+ * kiln::priv, is none of this: it may change with any header.
  *
  * A parameter `const kiln_array *` is an array that the call reads at most. What is made of it, a
  * view or one more reference, is as writable as it was (kiln_array_is_read_only).

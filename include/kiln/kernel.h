@@ -122,7 +122,9 @@ KILN_NODISCARD KILN_API kiln_status kiln_reduction_create(kiln_kernel **out, con
                                                           const char *identity, const char *name,
                                                           const kiln_kernel_options *options);
 
-/* Gives the kernel back; NULL is taken. Work that is queued still runs. */
+/* One more reference to the same kernel: returns kernel. NULL is taken. */
+KILN_API kiln_kernel *kiln_kernel_retain(kiln_kernel *kernel);
+/* Gives one reference back; NULL is taken. Work that is queued still runs. */
 KILN_API void kiln_kernel_free(kiln_kernel *kernel);
 
 /* What it was created with; the name lives as long as the kernel. */

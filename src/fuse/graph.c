@@ -132,10 +132,8 @@ static bool copy_node(kn_node *to, const kn_node *from)
     is_whole &=
         copy_list(&to->extent, from->extent, from->extent ? (size_t)from->n_axes * sizeof *from->extent : 0);
     is_whole &= copy_list(&to->name, from->name, from->name ? strlen(from->name) + 1 : 0);
-    if (to->kernel)
-        atomic_fetch_add_explicit(&to->kernel->references, 1, memory_order_relaxed);
-    if (to->unit)
-        atomic_fetch_add_explicit(&to->unit->references, 1, memory_order_relaxed);
+    kiln_kernel_retain(to->kernel);
+    kiln_kernel_retain(to->unit);
     return is_whole;
 }
 

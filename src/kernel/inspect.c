@@ -297,8 +297,7 @@ static kiln_status prepare(kiln_kernel *kernel, kiln_array *const *out, int n_ou
         release_preparation(p);
         return status;
     }
-    atomic_fetch_add_explicit(&kernel->references, 1, memory_order_relaxed);
-    p->kernel = kernel;
+    p->kernel = kiln_kernel_retain(kernel);
     return run_preparation(p, o->flags);
 }
 

@@ -82,6 +82,13 @@ kiln_status kiln_reduction_create(kiln_kernel **out, const char *in_params, cons
     return status == KILN_OK ? kn_kernel_create(out, program) : status;
 }
 
+kiln_kernel *kiln_kernel_retain(kiln_kernel *kernel)
+{
+    if (kernel)
+        atomic_fetch_add_explicit(&kernel->references, 1, memory_order_relaxed);
+    return kernel;
+}
+
 void kiln_kernel_free(kiln_kernel *kernel)
 {
     if (!kernel || atomic_fetch_sub_explicit(&kernel->references, 1, memory_order_acq_rel) != 1)

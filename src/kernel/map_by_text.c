@@ -19,11 +19,6 @@ static void release(void *kernel)
     kiln_kernel_free(kernel);
 }
 
-static void retain(kiln_kernel *kernel)
-{
-    atomic_fetch_add_explicit(&kernel->references, 1, memory_order_relaxed);
-}
-
 /* Without memory to remember it the kernel is as good. */
 static void remember(const kn_str *key, kiln_kernel *kernel)
 {
@@ -34,7 +29,7 @@ static void remember(const kn_str *key, kiln_kernel *kernel)
     if (!remembered)
         remembered = kn_map_create();
     if (remembered && kn_map_put(remembered, key->data, key->length, kernel))
-        retain(kernel);
+        kiln_kernel_retain(kernel);
 }
 
 static kiln_status find_kernel(kiln_kernel **out, const char *in_params, const char *out_params,
@@ -53,10 +48,8 @@ static kiln_status find_kernel(kiln_kernel **out, const char *in_params, const c
         status = kiln_elementwise_create(out, in_params, out_params, body, "map", NULL);
     if (!known && status == KILN_OK)
         remember(&key, *out);
-    if (known) {
-        retain(known);
-        *out = known;
-    }
+    if (known)
+        *out = kiln_kernel_retain(known);
     kn_lock_give(KN_LOCK_MAPPED);
     kn_str_free(&key);
     return status;

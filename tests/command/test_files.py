@@ -165,7 +165,7 @@ class Files(CommandCase):
         self.assertEqual(self.read("same.pgm"), b"P5\n3 2\n65535\n" + struct.pack(">6H", *wide))
         self.ok("eval", "x + 0", "x=f.pfm", "-o", "same.pfm", "--quiet", "--target", TARGET)
         self.assertEqual(self.read("same.pfm"), b"PF\n1 2\n-1.0\n" + floats(4, 5, 6, 1, 2, 3))
-        self.assertIn("pictures of this format are uint8 or uint16, and 'out' is float32: cast it",
+        self.assertIn("pictures of this format are uint8 or uint16, and the array is float32: cast it",
                       self.refused(1, "eval", "x + 0", "x=f.pfm", "-o", "z.ppm", "--target", TARGET))
         self.write("cut.pgm", b"P5 3 2 255\nabc")
         self.assertIn("cut.pgm: the picture is cut short: 6 bytes should be there, but there are 3", self.refused(1, "show", "cut.pgm"))

@@ -15,6 +15,23 @@ static bool begins(const unsigned char *data, size_t size, const char *magic, si
     return size >= length && memcmp(data, magic, length) == 0;
 }
 
+/* What the library reads and writes. */
+static kiln_status own_read(kiln_array **out, const format_input *in)
+{
+    return kiln_array_load_bytes(out, in->data, in->size, in->device);
+}
+
+static kiln_status own_write(cli_bytes *out, const cli_result *result, const char *suffix)
+{
+    void *bytes = NULL;
+    size_t size = 0;
+    kiln_status status = kiln_array_save_bytes(&bytes, &size, result->array, suffix);
+    if (status == KILN_OK)
+        cli_bytes_put(out, bytes, size);
+    kiln_free(bytes);
+    return status;
+}
+
 static bool is_npy(const unsigned char *data, size_t size)
 {
     return begins(data, size, "\x93NUMPY", 6);
@@ -27,14 +44,8 @@ static kiln_status npy_read(kiln_array **out, const format_input *in)
 
 static kiln_status npy_write(cli_bytes *out, const cli_result *results, int n)
 {
-    void *bytes = NULL;
-    size_t size = 0;
     (void)n;
-    kiln_status status = kiln_array_save_npy_bytes(&bytes, &size, results[0].array);
-    if (status == KILN_OK)
-        cli_bytes_put(out, bytes, size);
-    free(bytes);
-    return status;
+    return own_write(out, results, ".npy");
 }
 
 static bool is_npz(const unsigned char *data, size_t size)
@@ -55,6 +66,18 @@ static bool is_pnm(const unsigned char *data, size_t size)
 static bool is_pfm(const unsigned char *data, size_t size)
 {
     return size > 2 && data[0] == 'P' && (data[1] == 'F' || data[1] == 'f') && isspace(data[2]);
+}
+
+static kiln_status pnm_write(cli_bytes *out, const cli_result *results, int n)
+{
+    (void)n;
+    return own_write(out, results, ".pnm");
+}
+
+static kiln_status pfm_write(cli_bytes *out, const cli_result *results, int n)
+{
+    (void)n;
+    return own_write(out, results, ".pfm");
 }
 
 /* Text, as far as the first bytes go. */
@@ -134,8 +157,8 @@ static const format formats[] = {
     {"tsv", ".tsv", "... between tabulators", false, NULL, tsv_read, tsv_write},
     {"raw", ".raw .bin", "elements alone: --raw DTYPE --shape N,M,...", false, NULL, raw_read, raw_write},
     {"pnm", ".pgm .ppm .pnm", "pictures of 8 or 16 bits: (height, width) or (height, width, 3)", false,
-     is_pnm, format_pnm_read, format_pnm_write},
-    {"pfm", ".pfm", "... of float32", false, is_pfm, format_pfm_read, format_pfm_write},
+     is_pnm, own_read, pnm_write},
+    {"pfm", ".pfm", "... of float32", false, is_pfm, own_read, pfm_write},
     {"png", ".png", "... of 8 or 16 bits, of 1 to 4 channels", false, is_png, format_png_read,
      format_png_write},
 };

@@ -29,10 +29,6 @@ kiln_status format_npz_read(kiln_array **out, const format_input *in);
 kiln_status format_npz_write(cli_bytes *out, const cli_result *results, int n);
 kiln_status format_table_read(kiln_array **out, const format_input *in, char separator);
 kiln_status format_table_write(cli_bytes *out, const cli_result *result, char separator);
-kiln_status format_pnm_read(kiln_array **out, const format_input *in);
-kiln_status format_pnm_write(cli_bytes *out, const cli_result *results, int n);
-kiln_status format_pfm_read(kiln_array **out, const format_input *in);
-kiln_status format_pfm_write(cli_bytes *out, const cli_result *results, int n);
 kiln_status format_png_read(kiln_array **out, const format_input *in);
 kiln_status format_png_write(cli_bytes *out, const cli_result *results, int n);
 

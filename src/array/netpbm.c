@@ -1,8 +1,21 @@
-/* format_netpbm.c - PGM, PPM and PFM: pictures behind a header of a few words. */
-#include "formats.h"
+/* PGM, PPM and PFM: pictures behind a header of a few words. */
+#include "array/netpbm.h"
+#include "array/array.h"
+#include "base/alloc.h"
+#include "base/error.h"
 #include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
+
+bool kn_is_pnm(const unsigned char *data, size_t size)
+{
+    return size > 2 && data[0] == 'P' && data[1] && strchr("2356", data[1]) && isspace(data[2]);
+}
+
+bool kn_is_pfm(const unsigned char *data, size_t size)
+{
+    return size > 2 && data[0] == 'P' && (data[1] == 'F' || data[1] == 'f') && isspace(data[2]);
+}
 
 typedef struct header {
     const unsigned char *at, *end;
@@ -42,12 +55,12 @@ static int64_t next_number(header *h, int64_t most)
 
 static kiln_status damaged(const char *what)
 {
-    return cli_fail(KILN_ERROR_FORMAT, "the picture is damaged: %s", what);
+    return kn_error(KILN_ERROR_FORMAT, "the picture is damaged: %s", what);
 }
 
 static kiln_status cut_short(size_t wanted, size_t there)
 {
-    return cli_fail(KILN_ERROR_FORMAT,
+    return kn_error(KILN_ERROR_FORMAT,
                     "the picture is cut short: %zu bytes should be there, but there are %zu", wanted, there);
 }
 
@@ -81,9 +94,9 @@ static kiln_status put_words(unsigned char *to, header *h, size_t count, int byt
     return KILN_OK;
 }
 
-kiln_status format_pnm_read(kiln_array **out, const format_input *in)
+kiln_status kn_pnm_read(kiln_array **out, const unsigned char *file, size_t size, kiln_device device)
 {
-    header h = {in->data, in->data + in->size};
+    header h = {file, file + size};
     const char *magic;
     size_t length = next_word(&h, &magic);
     if (length != 2 || magic[0] != 'P' || !strchr("2356", magic[1]))
@@ -97,46 +110,77 @@ kiln_status format_pnm_read(kiln_array **out, const format_input *in)
     int64_t shape[3] = {height, width, 3};
     int ndim = magic[1] == '3' || magic[1] == '6' ? 3 : 2, bytes = most > 255 ? 2 : 1;
     size_t count = (size_t)(width * height * (ndim == 3 ? 3 : 1));
-    if (!is_text && count > in->size)
+    if (!is_text && count > size)
         return cut_short(count * (size_t)bytes, (size_t)(h.end - h.at));
-    if (is_text && count > in->size)
+    if (is_text && count > size)
         return damaged("it has fewer numbers than elements");
-    unsigned char *data = malloc(count * (size_t)bytes);
+    unsigned char *data = kn_malloc(count * (size_t)bytes);
     if (!data)
-        return cli_fail(KILN_ERROR_MEMORY, "out of memory for a picture");
+        return kn_error_memory(count, "a picture");
     kiln_status status =
         is_text ? put_words(data, &h, count, bytes, most) : put_binary(data, &h, count, bytes);
     if (status == KILN_OK)
-        status =
-            kiln_array_from_host(out, data, bytes == 1 ? KILN_UINT8 : KILN_UINT16, ndim, shape, in->device);
-    free(data);
+        status = kiln_array_from_host(out, data, bytes == 1 ? KILN_UINT8 : KILN_UINT16, ndim, shape, device);
+    kn_free(data);
     return status;
 }
 
-kiln_status format_pnm_write(cli_bytes *out, const cli_result *results, int n)
+/* Height, width and channels: what a file of these formats can say. */
+static kiln_status check_picture(int64_t extents[3], const kiln_array *array, bool holds)
+{
+    const int64_t *shape = array->shape;
+    if (!holds)
+        return kn_error(KILN_ERROR_SHAPE,
+                        "a picture of this format is (height, width) or (height, width, 3), and the array is "
+                        "neither");
+    extents[0] = shape[0];
+    extents[1] = shape[1];
+    extents[2] = array->ndim == 3 ? shape[2] : 1;
+    return extents[0] > 0 && extents[1] > 0 && extents[0] <= SIDE_MAX && extents[1] <= SIDE_MAX
+               ? KILN_OK
+               : kn_error(KILN_ERROR_SHAPE,
+                          "a picture has 1 to %d rows and columns, and the array has others", SIDE_MAX);
+}
+
+/* In C order; kn_free. NULL, with the last error set. */
+static unsigned char *elements_of(const kiln_array *array)
+{
+    size_t bytes = kiln_array_nbytes(array);
+    unsigned char *data = kn_malloc(bytes);
+    if (!data)
+        kn_error_memory(bytes, "a picture");
+    else if (kiln_array_to_host(array, data, bytes) != KILN_OK) {
+        kn_free(data);
+        return NULL;
+    }
+    return data;
+}
+
+kiln_status kn_pnm_write(kn_str *out, const kiln_array *array)
 {
     int64_t extents[3];
-    (void)n;
-    kiln_status status = format_picture(extents, &results[0], 3);
-    if (status == KILN_OK && extents[2] == 2)
-        status = cli_fail(KILN_ERROR_SHAPE, "a picture of this format has 1 or 3 channels, and '%s' has 2",
-                          results[0].name);
-    if (status != KILN_OK)
-        return status;
-    unsigned char *data = format_elements(&results[0]);
+    int ndim = array->ndim;
+    if (array->dtype != KILN_UINT8 && array->dtype != KILN_UINT16)
+        return kn_error(KILN_ERROR_TYPE,
+                        "pictures of this format are uint8 or uint16, and the array is %s: cast it, as in "
+                        "clip(x * 255, 0, 255).astype(uint8)",
+                        kiln_dtype_name(array->dtype));
+    kiln_status status = check_picture(
+        extents, array, ndim == 2 || (ndim == 3 && (array->shape[2] == 1 || array->shape[2] == 3)));
+    unsigned char *data = status == KILN_OK ? elements_of(array) : NULL;
     if (!data)
-        return KILN_ERROR_MEMORY;
-    bool is_wide = kiln_array_dtype(results[0].array) == KILN_UINT16;
-    size_t count = (size_t)kiln_array_size(results[0].array);
-    cli_bytes_printf(out, "P%c\n%lld %lld\n%d\n", extents[2] == 3 ? '6' : '5', (long long)extents[1],
-                     (long long)extents[0], is_wide ? 65535 : 255);
+        return kiln_error_status();
+    bool is_wide = array->dtype == KILN_UINT16;
+    size_t count = (size_t)array->size;
+    kn_str_printf(out, "P%c\n%lld %lld\n%d\n", extents[2] == 3 ? '6' : '5', (long long)extents[1],
+                  (long long)extents[0], is_wide ? 65535 : 255);
     for (size_t k = 0; is_wide && k < count; k++) {
         uint16_t value = ((uint16_t *)(void *)data)[k];
         data[2 * k] = (unsigned char)(value >> 8);
         data[2 * k + 1] = (unsigned char)value;
     }
-    cli_bytes_put(out, data, count * (is_wide ? 2 : 1));
-    free(data);
+    kn_str_append_n(out, (const char *)data, count * (is_wide ? 2 : 1));
+    kn_free(data);
     return KILN_OK;
 }
 
@@ -149,9 +193,9 @@ static void put_turned(unsigned char *to, const unsigned char *from, size_t coun
             to[4 * k + (size_t)b] = from[4 * k + (size_t)(is_turned ? 3 - b : b)];
 }
 
-kiln_status format_pfm_read(kiln_array **out, const format_input *in)
+kiln_status kn_pfm_read(kiln_array **out, const unsigned char *file, size_t size, kiln_device device)
 {
-    header h = {in->data, in->data + in->size};
+    header h = {file, file + size};
     const char *magic, *scale;
     size_t length = next_word(&h, &magic);
     if (length != 2 || magic[0] != 'P' || (magic[1] != 'F' && magic[1] != 'f'))
@@ -167,40 +211,34 @@ kiln_status format_pfm_read(kiln_array **out, const format_input *in)
            there = (size_t)(h.end - h.at);
     if (there / 4 < count)
         return cut_short(4 * count, there);
-    unsigned char *data = malloc(4 * count);
+    unsigned char *data = kn_malloc(4 * count);
     if (!data)
-        return cli_fail(KILN_ERROR_MEMORY, "out of memory for a picture");
+        return kn_error_memory(count, "a picture");
     for (size_t y = 0; y < (size_t)height; y++)
         put_turned(data + 4 * row * y, h.at + 4 * row * ((size_t)height - 1 - y), row, is_big_endian);
-    kiln_status status = kiln_array_from_host(out, data, KILN_FLOAT32, ndim, shape, in->device);
-    free(data);
+    kiln_status status = kiln_array_from_host(out, data, KILN_FLOAT32, ndim, shape, device);
+    kn_free(data);
     return status;
 }
 
-kiln_status format_pfm_write(cli_bytes *out, const cli_result *results, int n)
+kiln_status kn_pfm_write(kn_str *out, const kiln_array *array)
 {
-    const kiln_array *array = results[0].array;
-    const int64_t *shape = kiln_array_shape(array);
-    int ndim = kiln_array_ndim(array);
-    (void)n;
-    if (kiln_array_dtype(array) != KILN_FLOAT32)
-        return cli_fail(KILN_ERROR_TYPE,
-                        "pictures of this format are float32, and '%s' is %s: cast it, as in "
+    int64_t extents[3];
+    int ndim = array->ndim;
+    if (array->dtype != KILN_FLOAT32)
+        return kn_error(KILN_ERROR_TYPE,
+                        "pictures of this format are float32, and the array is %s: cast it, as in "
                         "x.astype(float32)",
-                        results[0].name, kiln_dtype_name(kiln_array_dtype(array)));
-    if (ndim < 2 || ndim > 3 || (ndim == 3 && shape[2] != 3))
-        return cli_fail(KILN_ERROR_SHAPE,
-                        "a picture of this format is (height, width) or (height, width, 3), and '%s' is "
-                        "neither",
-                        results[0].name);
-    unsigned char *data = format_elements(&results[0]);
+                        kiln_dtype_name(array->dtype));
+    kiln_status status = check_picture(extents, array, ndim == 2 || (ndim == 3 && array->shape[2] == 3));
+    unsigned char *data = status == KILN_OK ? elements_of(array) : NULL;
     if (!data)
-        return KILN_ERROR_MEMORY;
-    size_t row = 4 * (size_t)shape[1] * (ndim == 3 ? 3 : 1);
-    cli_bytes_printf(out, "P%c\n%lld %lld\n-1.0\n", ndim == 3 ? 'F' : 'f', (long long)shape[1],
-                     (long long)shape[0]);
-    for (int64_t y = shape[0] - 1; y >= 0; y--)
-        cli_bytes_put(out, data + row * (size_t)y, row);
-    free(data);
+        return kiln_error_status();
+    size_t row = 4 * (size_t)extents[1] * (size_t)extents[2];
+    kn_str_printf(out, "P%c\n%lld %lld\n-1.0\n", ndim == 3 ? 'F' : 'f', (long long)extents[1],
+                  (long long)extents[0]);
+    for (int64_t y = extents[0] - 1; y >= 0; y--)
+        kn_str_append_n(out, (const char *)data + row * (size_t)y, row);
+    kn_free(data);
     return KILN_OK;
 }

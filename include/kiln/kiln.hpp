@@ -1,0 +1,1123 @@
+/*
+ * kiln/kiln.hpp - arrays, kernels, streams and traces as values of C++17; errors as exceptions.
+ *
+ *     #include <kiln/kiln.hpp>
+ *
+ *     const kiln::kernel squared("T x, T y", "T z", "z = (x - y) * (x - y)");
+ *     const kiln::array x = kiln::linspace(0, 10, 11, KILN_FLOAT32);
+ *     const kiln::array z = squared(x, 5);                        // broadcasts as NumPy does
+ *     const kiln::kernel bounds("T x", "T lo, T hi", "lo = x - 1; hi = x + 1");
+ *     const auto [lo, hi] = bounds.call<2>(z);                    // several results
+ *     const kiln::array e = kiln::exp(lo - kiln::max(lo, -1, true));    // kiln/ops.hpp
+ *     std::cout << e / kiln::sum(e) << '\n';
+ *     const std::vector<float> back = hi.to_vector<float>();
+ *
+ * All of it is inline and calls the functions of C: what those say of meaning, dtypes, shapes and
+ * errors holds here. Each class holds one handle. get() gives it, for functions of C, and keeps it;
+ * release() gives it away; a constructor from a handle takes it over, and share() takes one
+ * reference more. An object that was moved from, or made without arguments, has none (get() is
+ * NULL), which calls refuse.
+ *
+ * Copies of an array or a kernel refer to the same one, as in Python: elements that are written
+ * through one of them are seen through all, and through every view. array::copy() is a new one.
+ * Streams, events and traces can be moved alone. What goes away gives its handle back; work that is
+ * queued still runs.
+ *
+ * A call that fails throws kiln::error. Functions that give a status back are wrapped by
+ * kiln::check. Destructors and moves throw nothing.
+ *
+ * Threads: const members of one object may be called by several threads at once, and any members of
+ * different objects, though these share an array. The elements are not guarded. A trace, and its
+ * arrays, belong to one thread at a time. An object that one thread assigns to, or moves from, is
+ * no other's meanwhile.
+ */
+#ifndef KILN_KILN_HPP
+#define KILN_KILN_HPP
+
+#include <kiln/kiln.h>
+#include <kiln/ops.h>
+
+#if !defined(__cplusplus) || __cplusplus < 201703L
+#error "kiln/kiln.hpp needs C++17; kiln/kiln.h is for C and for earlier C++"
+#endif
+
+#include <complex>
+#include <cstdint>
+#include <initializer_list>
+#include <ostream>
+#include <stdexcept>
+#include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
+#if defined(__has_include)
+#if __has_include(<span>)
+#include <span>
+#endif
+#endif
+
+namespace kiln {
+
+/* ---- errors ---- */
+
+/* What a call that failed throws; what() is its message. */
+class error : public std::runtime_error {
+  public:
+    error(kiln_status status, const std::string &message, const std::string &log = std::string())
+        : std::runtime_error(message), status_(status), log_(log)
+    {
+    }
+    kiln_status status() const noexcept { return status_; }
+    /* The compiler's whole output, or "". */
+    const char *log() const noexcept { return log_.what(); }
+
+  private:
+    kiln_status status_;
+    std::runtime_error log_; /* a text whose copies throw nothing */
+};
+
+/* Throws where a function of C has failed, just now and in this thread. */
+inline void check(kiln_status status)
+{
+    if (status != KILN_OK)
+        throw error(status, kiln_error_message(), kiln_error_log());
+}
+
+/* ---- small parameters ---- */
+
+/* A text, for the call alone: "...", or a std::string. */
+class text {
+  public:
+    text(const char *given) noexcept : given_(given) {}
+    text(const std::string &given) noexcept : given_(given.c_str()) {}
+    const char *get() const noexcept { return given_; }
+
+  private:
+    const char *given_;
+};
+
+/* Extents, outermost first, that lie elsewhere: {600, 800}, a std::vector of int64_t, those of an
+ * array. Of a list they live to the end of the statement. */
+class extents {
+  public:
+    extents() noexcept : data_(nullptr), count_(0) {}
+    extents(std::initializer_list<int64_t> list) noexcept : extents()
+    {
+        data_ = list.begin();
+        count_ = static_cast<int>(list.size());
+    }
+    extents(const std::vector<int64_t> &list) noexcept
+        : data_(list.data()), count_(static_cast<int>(list.size()))
+    {
+    }
+    extents(const int64_t *data, int count) noexcept : data_(data), count_(count) {}
+    const int64_t *data() const noexcept { return data_; }
+    int ndim() const noexcept { return count_; }
+    std::size_t size() const noexcept { return static_cast<std::size_t>(count_); }
+    const int64_t *begin() const noexcept { return data_; }
+    const int64_t *end() const noexcept { return data_ + count_; }
+    int64_t operator[](int axis) const noexcept { return data_[axis]; }
+    std::vector<int64_t> to_vector() const { return std::vector<int64_t>(begin(), end()); }
+
+  private:
+    const int64_t *data_;
+    int count_;
+};
+
+/* The dtype of a type of C++. Specialise it for types of 16 bits: they are those of libraries. */
+template <class T> struct dtype_of {
+    static_assert(sizeof(T) == 0, "kiln::dtype_of: this type is no dtype's");
+};
+template <> struct dtype_of<bool> : std::integral_constant<kiln_dtype, KILN_BOOL> {
+};
+template <> struct dtype_of<signed char> : std::integral_constant<kiln_dtype, KILN_INT8> {
+};
+template <> struct dtype_of<short> : std::integral_constant<kiln_dtype, KILN_INT16> {
+};
+template <> struct dtype_of<int> : std::integral_constant<kiln_dtype, KILN_INT32> {
+};
+template <> struct dtype_of<long> : std::integral_constant<kiln_dtype, KILN_INT64> {
+};
+template <> struct dtype_of<long long> : std::integral_constant<kiln_dtype, KILN_INT64> {
+};
+template <> struct dtype_of<unsigned char> : std::integral_constant<kiln_dtype, KILN_UINT8> {
+};
+template <> struct dtype_of<unsigned short> : std::integral_constant<kiln_dtype, KILN_UINT16> {
+};
+template <> struct dtype_of<unsigned> : std::integral_constant<kiln_dtype, KILN_UINT32> {
+};
+template <> struct dtype_of<unsigned long> : std::integral_constant<kiln_dtype, KILN_UINT64> {
+};
+template <> struct dtype_of<unsigned long long> : std::integral_constant<kiln_dtype, KILN_UINT64> {
+};
+template <> struct dtype_of<float> : std::integral_constant<kiln_dtype, KILN_FLOAT32> {
+};
+template <> struct dtype_of<double> : std::integral_constant<kiln_dtype, KILN_FLOAT64> {
+};
+template <>
+struct dtype_of<std::complex<float>> : std::integral_constant<kiln_dtype, KILN_COMPLEX64> {
+};
+template <>
+struct dtype_of<std::complex<double>> : std::integral_constant<kiln_dtype, KILN_COMPLEX128> {
+};
+
+/* ---- devices, streams, events ---- */
+
+/* A device by its number; goes where a kiln_device is wanted, and back. */
+class device {
+  public:
+    device(kiln_device id = KILN_DEVICE_DEFAULT) noexcept : id_(id) {}
+    /* "host", "cuda", "cuda:1" */
+    explicit device(const char *name) : id_(KILN_DEVICE_DEFAULT)
+    {
+        check(kiln_device_parse(&id_, name));
+    }
+    static device host() noexcept { return device(KILN_DEVICE_HOST); }
+    static device cuda(int ordinal = 0) noexcept { return device(KILN_DEVICE_CUDA(ordinal)); }
+    /* Of CUDA devices. */
+    static int count()
+    {
+        int found = 0;
+        check(kiln_device_count(&found));
+        return found;
+    }
+    static device current()
+    {
+        device found;
+        check(kiln_device_current(&found.id_));
+        return found;
+    }
+    void make_current() const { check(kiln_device_set_current(id_)); }
+    void synchronize() const { check(kiln_device_synchronize(id_)); }
+    bool is_cuda() const { return KILN_DEVICE_IS_CUDA(id_ ? id_ : current().id_); }
+    std::string name() const
+    {
+        char buffer[16];
+        return kiln_device_name(id_, buffer, sizeof buffer);
+    }
+    operator kiln_device() const noexcept { return id_; }
+
+  private:
+    kiln_device id_;
+};
+
+/* What holds a handle that cannot be shared. */
+template <class Handle, void (*Free)(Handle *)> class unique {
+  public:
+    unique() noexcept : handle_(nullptr) {}
+    explicit unique(Handle *taken) noexcept : handle_(taken) {}
+    unique(unique &&other) noexcept : handle_(other.release()) {}
+    unique &operator=(unique &&other) noexcept
+    {
+        if (this != &other)
+            reset(other.release());
+        return *this;
+    }
+    unique(const unique &) = delete;
+    unique &operator=(const unique &) = delete;
+    ~unique() { Free(handle_); }
+    /* The handle stays this one's; NULL where it has none. */
+    Handle *get() const noexcept { return handle_; }
+    /* The handle is the caller's from now on. */
+    [[nodiscard]] Handle *release() noexcept { return std::exchange(handle_, nullptr); }
+    void reset(Handle *taken = nullptr) noexcept { Free(std::exchange(handle_, taken)); }
+    /* Where a function of C puts a handle; what was here before is given back. */
+    Handle **out() noexcept
+    {
+        reset();
+        return &handle_;
+    }
+    explicit operator bool() const noexcept { return handle_ != nullptr; }
+
+  private:
+    Handle *handle_;
+};
+
+/* A queue of work. One without a handle stands for the default stream. */
+class stream : public unique<kiln_stream, kiln_stream_free> {
+  public:
+    using unique::unique;
+    static stream create(device on = device(), unsigned flags = KILN_STREAM_NON_BLOCKING)
+    {
+        stream made;
+        check(kiln_stream_create(made.out(), on, flags));
+        return made;
+    }
+    /* A CUstream, which stays its owner's. */
+    static stream wrap(void *cuda_stream, device on = device())
+    {
+        stream made;
+        check(kiln_stream_wrap(made.out(), on, cuda_stream));
+        return made;
+    }
+    void synchronize() const { check(kiln_stream_synchronize(get())); }
+    /* Whether all work queued so far has finished. */
+    [[nodiscard]] bool is_done() const
+    {
+        bool done = false;
+        check(kiln_stream_query(&done, get()));
+        return done;
+    }
+    void wait(const unique<kiln_event, kiln_event_free> &event) const
+    {
+        check(kiln_stream_wait_event(get(), event.get()));
+    }
+    void *cuda_handle() const noexcept { return kiln_stream_cuda_handle(get()); }
+};
+
+/* Makes a stream the thread's current one until it goes: `kiln::stream_scope on(s);` */
+class stream_scope {
+  public:
+    explicit stream_scope(const stream &current) noexcept
+        : before_(kiln_stream_set_current(current.get()))
+    {
+    }
+    stream_scope(const stream_scope &) = delete;
+    stream_scope &operator=(const stream_scope &) = delete;
+    ~stream_scope() { kiln_stream_set_current(before_); }
+
+  private:
+    kiln_stream *before_;
+};
+
+class event : public unique<kiln_event, kiln_event_free> {
+  public:
+    using unique::unique;
+    static event create(device on = device(), unsigned flags = KILN_EVENT_TIMING)
+    {
+        event made;
+        check(kiln_event_create(made.out(), on, flags));
+        return made;
+    }
+    void record(const stream &on = stream()) const { check(kiln_event_record(get(), on.get())); }
+    void synchronize() const { check(kiln_event_synchronize(get())); }
+    [[nodiscard]] bool is_done() const
+    {
+        bool done = false;
+        check(kiln_event_query(&done, get()));
+        return done;
+    }
+    /* Milliseconds from `start` to this one. */
+    [[nodiscard]] double since(const event &start) const
+    {
+        double milliseconds = 0;
+        check(kiln_event_elapsed(&milliseconds, start.get(), get()));
+        return milliseconds;
+    }
+};
+
+/* ---- arrays ---- */
+
+/* A reference to an array: copies refer to the same one. */
+class array {
+  public:
+    array() noexcept : array_(nullptr) {}
+    /* Takes one reference over: for what a function of C has given. */
+    explicit array(kiln_array *taken) noexcept : array_(taken) {}
+    /* One reference more to an array that stays its owner's. */
+    static array share(const kiln_array *other) noexcept { return array(kiln_array_retain(other)); }
+    array(const array &other) noexcept : array_(kiln_array_retain(other.array_)) {}
+    array(array &&other) noexcept : array_(other.release()) {}
+    /* Refers to the other one from now on. Elements are assigned by assign(); for what an index has
+     * picked out there is no =, which would forget it at once. */
+    array &operator=(array other) &noexcept
+    {
+        std::swap(array_, other.array_);
+        return *this;
+    }
+    ~array() { kiln_array_free(array_); }
+
+    /* Copies of elements in host memory, in C order: `kiln::array({1.f, 2.f})`, of a std::vector,
+     * with or without a shape, and of what lies at an address. */
+    template <class T>
+    explicit array(std::initializer_list<T> elements, device on = device()) : array_(nullptr)
+    {
+        const int64_t count = static_cast<int64_t>(elements.size());
+        take(elements.begin(), extents(&count, 1), on);
+    }
+    template <class T, class Allocator>
+    explicit array(const std::vector<T, Allocator> &elements, device on = device())
+        : array_(nullptr)
+    {
+        const int64_t count = static_cast<int64_t>(elements.size());
+        take_counted(elements, extents(&count, 1), on);
+    }
+    template <class T, class Allocator>
+    array(const std::vector<T, Allocator> &elements, extents shape, device on = device())
+        : array_(nullptr)
+    {
+        take_counted(elements, shape, on);
+    }
+    template <class T, class = std::enable_if_t<dtype_of<T>::value != KILN_DTYPE_NONE>>
+    array(const T *elements, extents shape, device on = device()) : array_(nullptr)
+    {
+        take(elements, shape, on);
+    }
+#if defined(__cpp_lib_span)
+    template <class T, std::size_t N>
+    explicit array(std::span<T, N> elements, device on = device()) : array_(nullptr)
+    {
+        const int64_t count = static_cast<int64_t>(elements.size());
+        take(elements.data(), extents(&count, 1), on);
+    }
+    template <class T, std::size_t N>
+    array(std::span<T, N> elements, extents shape, device on = device()) : array_(nullptr)
+    {
+        check_count(elements.size(), shape);
+        take(elements.data(), shape, on);
+    }
+#endif
+
+    /* The array stays this one's; NULL where it has none. */
+    kiln_array *get() const noexcept
+    {
+        return array_;
+    }
+    /* The reference is the caller's from now on. */
+    [[nodiscard]] kiln_array *release() noexcept
+    {
+        return std::exchange(array_, nullptr);
+    }
+    /* Where a function of C puts an output; what was here before is given back. */
+    kiln_array **out() noexcept
+    {
+        kiln_array_free(std::exchange(array_, nullptr));
+        return &array_;
+    }
+    explicit operator bool() const noexcept
+    {
+        return array_ != nullptr;
+    }
+
+    /* ---- description ---- */
+
+    kiln_dtype dtype() const noexcept
+    {
+        return kiln_array_dtype(array_);
+    }
+    int ndim() const noexcept
+    {
+        return kiln_array_ndim(array_);
+    }
+    int64_t size() const noexcept
+    {
+        return kiln_array_size(array_);
+    }
+    std::size_t nbytes() const noexcept
+    {
+        return kiln_array_nbytes(array_);
+    }
+    /* They live as long as the array. */
+    extents shape() const noexcept
+    {
+        return extents(kiln_array_shape(array_), ndim());
+    }
+    extents strides() const noexcept
+    {
+        return extents(kiln_array_strides(array_), ndim());
+    }
+    kiln::device get_device() const noexcept
+    {
+        return kiln::device(kiln_array_device(array_));
+    }
+    void *data() const noexcept
+    {
+        return kiln_array_data(array_);
+    }
+    bool is_c_contiguous() const noexcept
+    {
+        return kiln_array_is_c_contiguous(array_);
+    }
+    bool is_read_only() const noexcept
+    {
+        return kiln_array_is_read_only(array_);
+    }
+
+    /* ---- views; x["1:, ::-2"] is an index as Python writes it ---- */
+
+    [[nodiscard]] array operator[](const char *index) const
+    {
+        return made([&](kiln_array **a) { return kiln_array_index(a, array_, index); });
+    }
+    [[nodiscard]] array slice(int axis, int64_t start, int64_t stop, int64_t step = 1) const
+    {
+        return made(
+            [&](kiln_array **a) { return kiln_array_slice(a, array_, axis, start, stop, step); });
+    }
+    [[nodiscard]] array select(int axis, int64_t index) const
+    {
+        return made([&](kiln_array **a) { return kiln_array_select(a, array_, axis, index); });
+    }
+    [[nodiscard]] array transpose() const
+    {
+        return made([&](kiln_array **a) { return kiln_array_transpose(a, array_, nullptr); });
+    }
+    [[nodiscard]] array transpose(std::initializer_list<int> axes) const
+    {
+        if (static_cast<int>(axes.size()) != ndim())
+            throw error(KILN_ERROR_SHAPE, "transpose: as many axes as the array has were expected");
+        return made([&](kiln_array **a) { return kiln_array_transpose(a, array_, axes.begin()); });
+    }
+    [[nodiscard]] array reshape(extents shape) const
+    {
+        return made([&](kiln_array **a) {
+            return kiln_array_reshape(a, array_, shape.ndim(), shape.data());
+        });
+    }
+    [[nodiscard]] array broadcast_to(extents shape) const
+    {
+        return made([&](kiln_array **a) {
+            return kiln_array_broadcast_to(a, array_, shape.ndim(), shape.data());
+        });
+    }
+    [[nodiscard]] array expand_dims(int axis) const
+    {
+        return made([&](kiln_array **a) { return kiln_array_expand_dims(a, array_, axis); });
+    }
+    [[nodiscard]] array squeeze(int axis = KILN_ALL_AXES) const
+    {
+        return made([&](kiln_array **a) { return kiln_array_squeeze(a, array_, axis); });
+    }
+
+    /* ---- copies ---- */
+
+    [[nodiscard]] array copy() const
+    {
+        return made([&](kiln_array **a) { return kiln_array_copy(a, array_); });
+    }
+    [[nodiscard]] array astype(kiln_dtype dtype) const
+    {
+        return made([&](kiln_array **a) { return kiln_array_astype(a, array_, dtype); });
+    }
+    [[nodiscard]] array contiguous() const
+    {
+        return made([&](kiln_array **a) { return kiln_array_contiguous(a, array_); });
+    }
+    [[nodiscard]] array to(device on) const
+    {
+        return made([&](kiln_array **a) { return kiln_array_to_device(a, array_, on); });
+    }
+
+    /* ---- elements from and to host memory ---- */
+
+    /* In C order. KILN_ERROR_TYPE where T is not the array's dtype: astype() makes it so. */
+    template <class T> [[nodiscard]] std::vector<T> to_vector() const
+    {
+        check_type(dtype_of<T>::value, "to_vector");
+        if constexpr (std::is_same<T, bool>::value) {
+            std::vector<unsigned char> bytes(static_cast<std::size_t>(size()));
+            check(kiln_array_to_host(array_, bytes.data(), bytes.size()));
+            return std::vector<T>(bytes.begin(), bytes.end());
+        } else {
+            std::vector<T> elements(static_cast<std::size_t>(size()));
+            check(kiln_array_to_host(array_, elements.data(), elements.size() * sizeof(T)));
+            return elements;
+        }
+    }
+    /* Into the caller's memory, count elements: as many as the array has. */
+    template <class T> void to_host(T *elements, std::size_t count) const
+    {
+        check_type(dtype_of<T>::value, "to_host");
+        check(kiln_array_to_host(array_, elements, count * sizeof(T)));
+    }
+    /* From there. */
+    template <class T> void set_from_host(const T *elements, std::size_t count)
+    {
+        check_type(dtype_of<T>::value, "set_from_host");
+        check(kiln_array_set_from_host(array_, elements, count * sizeof(T)));
+    }
+#if defined(__cpp_lib_span)
+    template <class T, std::size_t N> void to_host(std::span<T, N> elements) const
+    {
+        to_host(elements.data(), elements.size());
+    }
+    template <class T, std::size_t N> void set_from_host(std::span<T, N> elements)
+    {
+        set_from_host(static_cast<const T *>(elements.data()), elements.size());
+    }
+#endif
+    /* The only element. */
+    [[nodiscard]] double item() const
+    {
+        double value = 0;
+        check(kiln_array_item(&value, array_));
+        return value;
+    }
+
+    /* The elements of another array, broadcast and cast, or one number: x["1:3"].assign(0). */
+    void assign(const array &from)
+    {
+        check(kiln_array_assign(array_, from.array_));
+    }
+    template <class T, class = std::enable_if_t<std::is_arithmetic<T>::value>> void assign(T value)
+    {
+        assign(array(&value, extents(), get_device()));
+    }
+
+    /* ---- files and text ---- */
+
+    /* By the suffix: .npy, .pgm, .ppm, .pnm, .pfm. */
+    void save(text path) const
+    {
+        check(kiln_array_save(array_, path.get()));
+    }
+    void print() const
+    {
+        check(kiln_array_print(array_));
+    }
+    [[nodiscard]] std::string str() const
+    {
+        char *made_text = nullptr;
+        check(kiln_array_to_string(&made_text, array_, nullptr));
+        std::string copied;
+        try {
+            copied = made_text;
+        } catch (...) {
+            kiln_free(made_text);
+            throw;
+        }
+        kiln_free(made_text);
+        return copied;
+    }
+
+  private:
+    template <class Make> static array made(const Make &make)
+    {
+        array result;
+        check(make(&result.array_));
+        return result;
+    }
+    template <class T> void take(const T *elements, extents shape, kiln::device on)
+    {
+        check(kiln_array_from_host(&array_, elements, dtype_of<std::remove_cv_t<T>>::value,
+                                   shape.ndim(), shape.data(), on));
+    }
+    template <class T, class Allocator>
+    void take_counted(const std::vector<T, Allocator> &elements, extents shape, kiln::device on)
+    {
+        check_count(elements.size(), shape);
+        if constexpr (std::is_same<T, bool>::value) {
+            const std::vector<unsigned char> bytes(elements.begin(), elements.end());
+            check(kiln_array_from_host(&array_, bytes.data(), KILN_BOOL, shape.ndim(), shape.data(),
+                                       on));
+        } else {
+            take(elements.data(), shape, on);
+        }
+    }
+    static void check_count(std::size_t count, extents shape)
+    {
+        uint64_t wanted = 1;
+        for (int64_t extent : shape)
+            wanted *= static_cast<uint64_t>(extent);
+        if (wanted != count)
+            throw error(KILN_ERROR_SHAPE, "array: " + std::to_string(count) +
+                                              " elements were given for a shape of " +
+                                              std::to_string(wanted));
+    }
+    void check_type(kiln_dtype asked, const char *function) const
+    {
+        if (array_ && asked != dtype())
+            throw error(KILN_ERROR_TYPE,
+                        std::string(function) + ": elements of " + kiln_dtype_name(asked) +
+                            " were asked for, and the array has " + kiln_dtype_name(dtype()));
+    }
+
+    kiln_array *array_;
+};
+
+/* The text that numpy.array2string gives. */
+inline std::ostream &operator<<(std::ostream &to, const array &x)
+{
+    return to << x.str();
+}
+
+[[nodiscard]] inline array empty(extents shape, kiln_dtype dtype, device on = device())
+{
+    array x;
+    check(kiln_array_empty(x.out(), dtype, shape.ndim(), shape.data(), on));
+    return x;
+}
+[[nodiscard]] inline array zeros(extents shape, kiln_dtype dtype, device on = device())
+{
+    array x;
+    check(kiln_array_zeros(x.out(), dtype, shape.ndim(), shape.data(), on));
+    return x;
+}
+[[nodiscard]] inline array ones(extents shape, kiln_dtype dtype, device on = device())
+{
+    array x;
+    check(kiln_array_ones(x.out(), dtype, shape.ndim(), shape.data(), on));
+    return x;
+}
+/* Of the dtype that the value has: full({2, 3}, 1.5f). */
+template <class T> [[nodiscard]] array full(extents shape, T value, device on = device())
+{
+    array x;
+    check(kiln_array_full(x.out(), dtype_of<T>::value, shape.ndim(), shape.data(), &value, on));
+    return x;
+}
+[[nodiscard]] inline array empty_like(const array &other)
+{
+    array x;
+    check(kiln_array_empty_like(x.out(), other.get()));
+    return x;
+}
+[[nodiscard]] inline array zeros_like(const array &other)
+{
+    array x;
+    check(kiln_array_zeros_like(x.out(), other.get()));
+    return x;
+}
+[[nodiscard]] inline array ones_like(const array &other)
+{
+    array x;
+    check(kiln_array_ones_like(x.out(), other.get()));
+    return x;
+}
+[[nodiscard]] inline array linspace(double start, double stop, int64_t count,
+                                    kiln_dtype dtype = KILN_FLOAT64, device on = device())
+{
+    array x;
+    check(kiln_array_linspace(x.out(), start, stop, count, dtype, on));
+    return x;
+}
+[[nodiscard]] inline array arange(double start, double stop, double step,
+                                  kiln_dtype dtype = KILN_FLOAT64, device on = device())
+{
+    array x;
+    check(kiln_array_arange(x.out(), start, stop, step, dtype, on));
+    return x;
+}
+/* 0, 1, ... below count */
+[[nodiscard]] inline array arange(int64_t count, kiln_dtype dtype = KILN_INT64,
+                                  device on = device())
+{
+    array x;
+    check(kiln_array_arange_int(x.out(), 0, count, 1, dtype, on));
+    return x;
+}
+/* A file of .npy, .pgm, .ppm or .pfm. */
+[[nodiscard]] inline array load(text path, device on = device())
+{
+    array x;
+    check(kiln_array_load(x.out(), path.get(), on));
+    return x;
+}
+/* Memory that is not kiln's, without a copy: release() in the end is the caller's business. */
+template <class T> [[nodiscard]] array wrap(T *data, extents shape, device on = device::host())
+{
+    array x;
+    kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
+    spec.dtype = dtype_of<std::remove_cv_t<T>>::value;
+    spec.ndim = shape.ndim();
+    spec.shape = shape.data();
+    spec.device = on;
+    spec.read_only = std::is_const<T>::value;
+    check(
+        kiln_array_wrap(x.out(), const_cast<std::remove_cv_t<T> *>(data), &spec, nullptr, nullptr));
+    return x;
+}
+
+/* ---- arguments ---- */
+
+/* What a call takes: an array, a number, or what a kiln_arg_* constructor gives. Numbers are weak:
+ * they do not widen arrays. Holds no reference. */
+class operand {
+  public:
+    operand(const array &value) : arg_(kiln_arg_array(value.get())) {}
+    operand(const kiln_array *value) : arg_(kiln_arg_array(value)) {}
+    operand(const kiln_arg &value) : arg_(value) {}
+    operand(bool value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(int value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(long value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(long long value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(unsigned value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(unsigned long value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(unsigned long long value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(float value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(double value) : arg_(kiln_priv_arg_of(value)) {}
+    operand(std::complex<float> value) : arg_(kiln_arg_complex(value.real(), value.imag())) {}
+    operand(std::complex<double> value) : arg_(kiln_arg_complex(value.real(), value.imag())) {}
+    template <class T> operand(T *) = delete; /* would be a bool */
+    const kiln_arg &arg() const noexcept { return arg_; }
+
+  private:
+    kiln_arg arg_;
+};
+
+/* A struct by value, that the kernel's preamble declares; it has to live until the call returns. */
+template <class T> kiln_arg by_value(const T &value) noexcept
+{
+    static_assert(std::is_trivially_copyable<T>::value, "kernels get the bytes of a struct alone");
+    return kiln_arg_struct(&value, sizeof value);
+}
+
+/* The axes of a reduction: one, a list of them, or all. */
+class axes {
+  public:
+    axes() noexcept : count_(-1), axis_() {}
+    axes(int axis) noexcept : count_(1), axis_() { axis_[0] = axis; }
+    axes(std::initializer_list<int> list) : count_(0), axis_()
+    {
+        if (list.size() > KILN_MAX_NDIM)
+            throw error(KILN_ERROR_SHAPE, "axes: more were given than an array may have");
+        for (int axis : list)
+            axis_[count_++] = axis;
+    }
+    /* For functions of C; it may not outlive this one. */
+    kiln_axes get(bool keepdims) const noexcept
+    {
+        kiln_axes list = {count_ < 0 ? nullptr : axis_, count_ < 0 ? 0 : count_, 0, keepdims};
+        return list;
+    }
+
+  private:
+    int count_; /* -1: all */
+    int axis_[KILN_MAX_NDIM];
+};
+
+/* ---- kernels ---- */
+
+/* kiln_kernel_options with their defaults. */
+struct kernel_options : kiln_kernel_options {
+    kernel_options() noexcept : kiln_kernel_options KILN_KERNEL_OPTIONS_INIT {}
+};
+
+/* The options of a call: kiln::call_options().over(-1).keepdims().on(stream). */
+class call_options {
+  public:
+    /* The axes that a reduction reduces. */
+    call_options &over(const axes &list)
+    {
+        axes_ = list;
+        return *this;
+    }
+    /* They are kept, with extent 1. */
+    call_options &keepdims() noexcept { return flags(KILN_CALL_KEEPDIMS); }
+    call_options &on(const stream &queue) noexcept
+    {
+        options_.stream = queue.get();
+        return *this;
+    }
+    /* How much is walked, where every array is raw. */
+    call_options &size(int64_t elements) noexcept
+    {
+        options_.size = elements;
+        return *this;
+    }
+    call_options &shape(extents given)
+    {
+        shape_ = given.to_vector();
+        has_shape_ = true;
+        return *this;
+    }
+    call_options &order(kiln_order given) noexcept
+    {
+        options_.order = given;
+        return *this;
+    }
+    call_options &block(int threads) noexcept
+    {
+        options_.block = threads;
+        return *this;
+    }
+    /* KILN_CALL_* */
+    call_options &flags(unsigned more) noexcept
+    {
+        options_.flags |= more;
+        return *this;
+    }
+    /* For functions of C; it may not outlive this one. */
+    kiln_call_options get() const noexcept
+    {
+        static const int64_t nothing = 0;
+        kiln_call_options c = options_;
+        const kiln_axes list = axes_.get(false);
+        c.axes = list.axis;
+        c.n_axes = list.count;
+        if (has_shape_) {
+            c.shape = shape_.empty() ? &nothing : shape_.data();
+            c.ndim = static_cast<int>(shape_.size());
+        }
+        return c;
+    }
+
+  private:
+    kiln_call_options options_ = KILN_CALL_OPTIONS_INIT;
+    axes axes_;
+    std::vector<int64_t> shape_;
+    bool has_shape_ = false;
+};
+
+/* What calls share. */
+namespace priv {
+/* The arguments of a call; with one more than are used, since no array is empty. */
+template <class... Values> struct arguments {
+    kiln_arg in[sizeof...(Values) + 1];
+    explicit arguments(const Values &...values) : in{operand(values).arg()..., kiln_arg_none()} {}
+    static constexpr int count = static_cast<int>(sizeof...(Values));
+};
+
+/* N results, which a call allocates. */
+template <std::size_t N> class results {
+  public:
+    results() = default;
+    results(const results &) = delete;
+    results &operator=(const results &) = delete;
+    ~results()
+    {
+        for (kiln_array *given : out_)
+            kiln_array_free(given);
+    }
+    kiln_array **out() noexcept { return out_; }
+    static constexpr int count = static_cast<int>(N);
+    auto take() noexcept { return take(std::make_index_sequence<N>()); }
+
+  private:
+    template <std::size_t... K> auto take(std::index_sequence<K...>) noexcept
+    {
+        return std::make_tuple(array(std::exchange(out_[K], nullptr))...);
+    }
+    kiln_array *out_[N + 1] = {};
+};
+} // namespace priv
+
+/* A kernel with options of its calls: what kernel::with and kernel::over give. It keeps the kernel,
+ * but not the stream. */
+template <class Kernel> class calling {
+  public:
+    calling(Kernel kernel, const call_options &options)
+        : kernel_(std::move(kernel)), options_(options)
+    {
+    }
+    template <class... Values> [[nodiscard]] array operator()(const Values &...values) const
+    {
+        return std::get<0>(call<1>(values...));
+    }
+    template <std::size_t N, class... Values> [[nodiscard]] auto call(const Values &...values) const
+    {
+        const kiln_call_options options = options_.get();
+        return kernel_.template run<N>(&options, values...);
+    }
+    template <class... Values> void into(const array &out, const Values &...values) const
+    {
+        into(std::tie(out), values...);
+    }
+    template <class... Arrays, class... Values>
+    void into(const std::tuple<Arrays...> &outs, const Values &...values) const
+    {
+        const kiln_call_options options = options_.get();
+        kernel_.run_into(&options, outs, values...);
+    }
+
+  private:
+    Kernel kernel_;
+    call_options options_;
+};
+
+/* A reference to a kernel; copies refer to the same one. Kernels never change, and any number of
+ * threads may call one. */
+class kernel {
+  public:
+    kernel() noexcept : kernel_(nullptr) {}
+    /* Takes one reference over: for what a function of C has given. */
+    explicit kernel(kiln_kernel *taken) noexcept : kernel_(taken) {}
+    /* One reference more to a kernel that stays its owner's. */
+    static kernel share(kiln_kernel *other) noexcept { return kernel(kiln_kernel_retain(other)); }
+    kernel(const kernel &other) noexcept : kernel_(kiln_kernel_retain(other.kernel_)) {}
+    kernel(kernel &&other) noexcept : kernel_(other.release()) {}
+    kernel &operator=(kernel other) noexcept
+    {
+        std::swap(kernel_, other.kernel_);
+        return *this;
+    }
+    ~kernel() { kiln_kernel_free(kernel_); }
+
+    /* An elementwise kernel: kiln_elementwise_create. */
+    kernel(text in_params, text out_params, text body, text name = nullptr,
+           const kernel_options &options = kernel_options())
+        : kernel_(nullptr)
+    {
+        check(kiln_elementwise_create(&kernel_, in_params.get(), out_params.get(), body.get(),
+                                      name.get(), &options));
+    }
+    /* identity nullptr: there is none. */
+    [[nodiscard]] static kernel reduction(text in_params, text out_params, text map, text reduce,
+                                          text post, text identity, text name = nullptr,
+                                          const kernel_options &options = kernel_options())
+    {
+        kernel made;
+        check(kiln_reduction_create(&made.kernel_, in_params.get(), out_params.get(), map.get(),
+                                    reduce.get(), post.get(), identity.get(), name.get(),
+                                    &options));
+        return made;
+    }
+    /* NumPy's syntax: expression("x, g", "x / sqrt(mean(x * x)) * g"). */
+    [[nodiscard]] static kernel expression(text params, text expression,
+                                           const kernel_options &options = kernel_options())
+    {
+        kernel made;
+        check(kiln_expression_create(&made.kernel_, params.get(), expression.get(), &options));
+        return made;
+    }
+
+    /* The kernel stays this one's; NULL where it has none. */
+    kiln_kernel *get() const noexcept { return kernel_; }
+    /* The reference is the caller's from now on. */
+    [[nodiscard]] kiln_kernel *release() noexcept { return std::exchange(kernel_, nullptr); }
+    /* Where a function of C puts a kernel; what was here before is given back. */
+    kiln_kernel **out() noexcept
+    {
+        kiln_kernel_free(std::exchange(kernel_, nullptr));
+        return &kernel_;
+    }
+    explicit operator bool() const noexcept { return kernel_ != nullptr; }
+    std::string name() const { return kiln_kernel_name(kernel_); }
+
+    /* A call with one result: z = kernel(x, 0.5). */
+    template <class... Values> [[nodiscard]] array operator()(const Values &...values) const
+    {
+        return std::get<0>(call<1>(values...));
+    }
+    /* ... with N results, as a tuple: auto [low, high] = kernel.call<2>(x). */
+    template <std::size_t N, class... Values> [[nodiscard]] auto call(const Values &...values) const
+    {
+        return run<N>(nullptr, values...);
+    }
+    /* ... into arrays that are there: kernel.into(z, x, 0.5), kernel.into(std::tie(z, w), x). */
+    template <class... Values> void into(const array &out, const Values &...values) const
+    {
+        into(std::tie(out), values...);
+    }
+    template <class... Arrays, class... Values>
+    void into(const std::tuple<Arrays...> &outs, const Values &...values) const
+    {
+        run_into(nullptr, outs, values...);
+    }
+    /* The same with options: kernel.with(kiln::call_options().on(stream))(x, 0.5). */
+    [[nodiscard]] calling<kernel> with(const call_options &options) const
+    {
+        return calling<kernel>(*this, options);
+    }
+    /* Of a reduction: norm.over(-1)(x). */
+    [[nodiscard]] calling<kernel> over(const axes &list, bool keepdims = false) const
+    {
+        call_options options;
+        options.over(list);
+        return with(keepdims ? options.keepdims() : options);
+    }
+
+  private:
+    friend class calling<kernel>;
+    template <std::size_t N, class... Values>
+    auto run(const kiln_call_options *options, const Values &...values) const
+    {
+        const priv::arguments<Values...> list(values...);
+        priv::results<N> made;
+        check(kiln_kernel_call(kernel_, made.out(), made.count, list.in, list.count, options));
+        return made.take();
+    }
+    template <class Outs, class... Values>
+    void run_into(const kiln_call_options *options, const Outs &outs, const Values &...values) const
+    {
+        constexpr std::size_t count = std::tuple_size<Outs>::value;
+        kiln_array *given[count + 1] = {};
+        std::apply(
+            [&](const auto &...out) {
+                std::size_t k = 0;
+                ((given[k++] = out.get()), ...);
+            },
+            outs);
+        for (std::size_t k = 0; k < count; ++k)
+            if (!given[k])
+                throw error(KILN_ERROR_INVALID,
+                            "into: output " + std::to_string(k) +
+                                " has no array; one to be written was expected");
+        const priv::arguments<Values...> list(values...);
+        check(kiln_kernel_call(kernel_, given, static_cast<int>(count), list.in, list.count,
+                               options));
+    }
+
+    kiln_kernel *kernel_;
+};
+
+/* An elementwise kernel, remembered by its texts, and a call of it: kiln_map. */
+template <class... Values>
+[[nodiscard]] array map(text in_params, text out_params, text body, const Values &...values)
+{
+    const priv::arguments<Values...> list(values...);
+    array z;
+    check(kiln_map(z.out(), 1, in_params.get(), out_params.get(), body.get(), list.in, list.count));
+    return z;
+}
+/* ... with N results, and with options. */
+template <std::size_t N, class... Values>
+[[nodiscard]] auto map(const call_options &given, text in_params, text out_params, text body,
+                       const Values &...values)
+{
+    const priv::arguments<Values...> list(values...);
+    const kiln_call_options options = given.get();
+    priv::results<N> made;
+    check(kiln_map_call(made.out(), made.count, in_params.get(), out_params.get(), body.get(),
+                        list.in, list.count, &options));
+    return made.take();
+}
+template <class... Values>
+[[nodiscard]] array map(const call_options &given, text in_params, text out_params, text body,
+                        const Values &...values)
+{
+    return std::get<0>(map<1>(given, in_params, out_params, body, values...));
+}
+
+/* A kernel with one output that a function of C gave. */
+template <class... Values> [[nodiscard]] array call(kiln_kernel *kernel, const Values &...values)
+{
+    return kiln::kernel::share(kernel)(values...);
+}
+
+/* An operation with one result by its name, a registered one too. */
+template <class... Values> [[nodiscard]] array apply(text name, const Values &...values)
+{
+    const priv::arguments<Values...> list(values...);
+    array result;
+    check(kiln_apply(result.out(), 1, name.get(), list.in, list.count, nullptr));
+    return result;
+}
+
+/* ---- traces ---- */
+
+/* What is called with its arrays is recorded instead of run, and becomes one kernel
+ * (kiln/trace.h):
+ *
+ *     kiln::trace t("centred");
+ *     const kiln::array x = t.input("x", KILN_FLOAT32, {64, 768});
+ *     const kiln::kernel centred = t.end({x - kiln::mean(x, -1, true)}); */
+class trace : public unique<kiln_trace, kiln_trace_free> {
+  public:
+    using unique::unique;
+    explicit trace(text name) { check(kiln_trace_begin(out(), name.get())); }
+    [[nodiscard]] array input(text name, kiln_dtype dtype, extents shape)
+    {
+        array x;
+        check(kiln_trace_input(x.out(), get(), name.get(), dtype, shape.ndim(), shape.data()));
+        return x;
+    }
+    [[nodiscard]] kernel end(std::initializer_list<array> results,
+                             const kernel_options &options = kernel_options())
+    {
+        std::vector<kiln_array *> given;
+        for (const array &result : results)
+            given.push_back(result.get());
+        kernel made;
+        check(kiln_trace_end(made.out(), get(), given.data(), static_cast<int>(given.size()),
+                             &options));
+        return made;
+    }
+};
+
+} // namespace kiln
+
+#include <kiln/ops.hpp>
+
+#endif

@@ -1,0 +1,346 @@
+// A C++ program over <kiln/kiln.hpp>: arrays, kernels, devices, streams and traces as values; their references; every error of the header itself.
+// Built for several standards and compilers (check_values).
+#include <kiln/kiln.hpp>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+using kiln::array;
+
+static int faults;
+
+static void expect(bool holds, const char *what)
+{
+    if (!holds)
+        std::fprintf(stderr, "not so: %s\n", what);
+    faults += !holds;
+}
+#define EXPECT(...) expect((__VA_ARGS__), #__VA_ARGS__)
+
+template <class Call> static bool fails(kiln_status status, const char *words, Call call)
+{
+    try {
+        call();
+    } catch (const kiln::error &e) {
+        if (e.status() == status && std::strstr(e.what(), words))
+            return true;
+        std::fprintf(stderr, "%s: %s\n", kiln_status_name(e.status()), e.what());
+    }
+    return false;
+}
+
+using floats = std::vector<float>;
+using wholes = std::vector<int64_t>;
+
+static void made_and_fetched()
+{
+    const floats six = {1, 2, 3, 4, 5, 6};
+    const array x(six), m(six, {2, 3}), p(six.data(), {3, 2}), list({1, 2, 3}),
+        one(std::vector<bool>{true, false});
+    EXPECT(x.dtype() == KILN_FLOAT32 && x.ndim() == 1 && x.to_vector<float>() == six);
+    EXPECT(m.shape().to_vector() == (wholes{2, 3}) && m.shape()[1] == 3 && m.shape().size() == 2);
+    EXPECT(m.strides().to_vector() == (wholes{12, 4}) && m.nbytes() == 24 && m.is_c_contiguous());
+    EXPECT(p.shape().to_vector() == (wholes{3, 2}));
+    EXPECT(list.dtype() == KILN_INT32 && list.to_vector<int>() == (std::vector<int>{1, 2, 3}));
+    EXPECT(one.dtype() == KILN_BOOL && one.to_vector<bool>() == (std::vector<bool>{true, false}));
+    EXPECT(array(std::vector<std::complex<float>>{{1, 2}}).dtype() == KILN_COMPLEX64);
+    EXPECT(array({1u}).dtype() == KILN_UINT32 && array({1ll}).dtype() == KILN_INT64);
+    EXPECT(kiln::zeros({2, 2}, KILN_INT16).str() == "[[0 0]\n [0 0]]");
+    EXPECT(kiln::ones({}, KILN_FLOAT64).item() == 1 && kiln::full({2}, 1.5f).dtype() == KILN_FLOAT32);
+    EXPECT(kiln::linspace(0, 1, 3).to_vector<double>() == (std::vector<double>{0, 0.5, 1}));
+    EXPECT(kiln::arange(3).to_vector<int64_t>() == (wholes{0, 1, 2}));
+    EXPECT(kiln::arange(0, 1, 0.5, KILN_FLOAT32).to_vector<float>() == (floats{0, 0.5f}));
+    EXPECT(kiln::empty(m.shape(), KILN_INT8).size() == 6 && kiln::empty_like(m).dtype() == KILN_FLOAT32);
+    EXPECT(kiln::zeros_like(x).to_vector<float>() == floats(6) &&
+           kiln::ones_like(x).to_vector<float>() == floats(6, 1));
+    float back[6];
+    m.to_host(back, 6);
+    EXPECT(back[5] == 6);
+    array y = kiln::empty({6}, KILN_FLOAT32);
+    y.set_from_host(back, 6);
+    EXPECT(y.to_vector<float>() == six);
+#if defined(__cpp_lib_span)
+    std::span<const float> seen(six);
+    EXPECT(array(seen).to_vector<float>() == six && array(seen, {3, 2}).ndim() == 2);
+    y.set_from_host(seen.first(6));
+    y.to_host(std::span<float>(back));
+    EXPECT(back[0] == 1);
+    EXPECT(fails(KILN_ERROR_SHAPE, "6 elements were given for a shape of 4", [&] { array z(seen, {2, 2}); }));
+#endif
+    float own[] = {7, 8};
+    const array over = kiln::wrap(own, {2});
+    own[0] = 9;
+    EXPECT(over.to_vector<float>() == (floats{9, 8}) && !over.is_read_only() && over.data() == own);
+    EXPECT(kiln::wrap(six.data(), {6}).is_read_only());
+    EXPECT(fails(KILN_ERROR_SHAPE, "6 elements were given for a shape of 4", [&] { array z(six, {2, 2}); }));
+    EXPECT(fails(KILN_ERROR_TYPE, "to_vector: elements of float64 were asked for, and the array has float32",
+                 [&] { (void)x.to_vector<double>(); }));
+    EXPECT(fails(KILN_ERROR_TYPE, "to_host: elements of int32", [&] {
+        int wrong[6];
+        x.to_host(wrong, 6);
+    }));
+    EXPECT(fails(KILN_ERROR_TYPE, "set_from_host: elements of int32", [&] {
+        const int wrong[6] = {};
+        y.set_from_host(wrong, 6);
+    }));
+    EXPECT(fails(KILN_ERROR_INVALID, "", [&] { (void)array().to_vector<float>(); }));
+    EXPECT(fails(KILN_ERROR_INVALID, "", [&] { x.to_host(back, 5); }));
+}
+
+static void views_and_elements()
+{
+    array m = kiln::arange(6, KILN_INT32).reshape({2, 3});
+    using ints = std::vector<int>;
+    EXPECT(m["1, ::-1"].to_vector<int>() == (ints{5, 4, 3}));
+    EXPECT(m.slice(1, 1, 3).to_vector<int>() == (ints{1, 2, 4, 5}) && m.select(0, 1).ndim() == 1);
+    EXPECT(m.transpose()["1"].to_vector<int>() == (ints{1, 4}) && m.transpose({0, 1}).shape()[1] == 3);
+    EXPECT(m.expand_dims(0).squeeze().ndim() == 2 && m["0"].broadcast_to({2, 3}).size() == 6);
+    EXPECT(m.astype(KILN_FLOAT32).to_vector<float>()[5] == 5 && m.transpose().contiguous().is_c_contiguous());
+    EXPECT(m.to(kiln::device::host()).get() == m.get());
+    array copied = m.copy();
+    m["0"].assign(7);
+    m["1"] += 10;
+    m["1, 0"].assign(kiln::full({}, 0.75));
+    EXPECT(m.to_vector<int>() == (ints{7, 7, 7, 0, 14, 15}) && copied.to_vector<int>()[0] == 0);
+    copied *= 2;
+    copied -= m;
+    EXPECT(copied["0"].to_vector<int>() == (ints{-7, -5, -3}));
+    copied %= 4;
+    EXPECT(copied["0"].to_vector<int>() == (ints{1, 3, 1}));
+    (((copied &= 3) |= 8) ^= 1) <<= 1;
+    copied >>= 1;
+    EXPECT(copied["0"].to_vector<int>() == (ints{8, 10, 8}));
+    array f = kiln::ones({2}, KILN_FLOAT32);
+    f /= 4;
+    EXPECT(f.to_vector<float>() == (floats{0.25f, 0.25f}));
+    std::ostringstream text;
+    text << m["0"];
+    EXPECT(text.str() == "[7 7 7]");
+    EXPECT(fails(KILN_ERROR_SHAPE, "transpose: as many axes", [&] { (void)m.transpose({0}); }));
+    EXPECT(fails(KILN_ERROR_INVALID, "add: there is no array to write into", [] { array() += 1; }));
+    EXPECT(fails(KILN_ERROR_SYNTAX, "", [&] { (void)m["nonsense"]; }));
+    EXPECT(fails(KILN_ERROR_SHAPE, "", [&] { (void)m.item(); }));
+    EXPECT(fails(KILN_ERROR_INVALID, "", [] { (void)array().str(); }));
+    EXPECT(fails(KILN_ERROR_INVALID, "", [] { array().print(); }));
+}
+
+static void references()
+{
+    array x({1.f, 2.f}), y = x, z = std::move(x);
+    EXPECT(!x && y.get() == z.get() && y);
+    z.assign(3);
+    EXPECT(y.to_vector<float>() == (floats{3, 3})); // one array
+    array shared = array::share(y.get());
+    y = array();
+    z = array();
+    EXPECT(shared.to_vector<float>() == (floats{3, 3}));
+    kiln_array *given = shared.release();
+    EXPECT(!shared);
+    array taken(given);
+    array &itself = taken;
+    taken = itself;
+    EXPECT(taken.size() == 2);
+    kiln::check(kiln_array_copy(taken.out(), array({5.f}).get()));
+    EXPECT(taken.item() == 5);
+
+    kiln::kernel twice("T x", "T y", "y = x + x"), same = twice, moved = std::move(twice);
+    EXPECT(!twice && same.get() == moved.get());
+    kiln::kernel other = kiln::kernel::share(same.get());
+    same = kiln::kernel();
+    moved = kiln::kernel();
+    EXPECT(other(21).item() == 42);
+    kiln_kernel *raw = other.release();
+    EXPECT(!other);
+    EXPECT(kiln::call(raw, 2).item() == 4);
+    kiln::kernel back(raw);
+    kiln::check(kiln_expression_create(back.out(), "x", "x * 3", nullptr));
+    EXPECT(back(array({1, 2})).to_vector<int>() == (std::vector<int>{3, 6}));
+    EXPECT(fails(KILN_ERROR_INVALID, "", [] { (void)kiln::kernel()(1); }));
+}
+
+struct pair {
+    float a, b;
+};
+
+static void kernels()
+{
+    const array x({1.f, 2.f, 3.f});
+    const kiln::kernel squared("T x, T y", "T z", std::string("z = (x - y) * (x - y)"), "squared");
+    EXPECT(squared.name() == "squared");
+    auto z = squared(x, 0.5);
+    EXPECT(z.dtype() == KILN_FLOAT32 && z.to_vector<float>() == (floats{0.25f, 2.25f, 6.25f}));
+    const kiln::kernel bounds("T x, T by", "T low, T high", "low = x - by; high = x + by");
+    const auto [low, high] = bounds.call<2>(x, 1);
+    EXPECT(low.to_vector<float>() == (floats{0, 1, 2}) && high.to_vector<float>() == (floats{2, 3, 4}));
+    array a, b;
+    std::tie(a, b) = bounds.call<2>(x, 2);
+    EXPECT(b.to_vector<float>() == (floats{3, 4, 5}));
+    bounds.into(std::tie(a, b), x, 0);
+    squared.into(z, x, 1);
+    EXPECT(b.to_vector<float>() == (floats{1, 2, 3}) && z.to_vector<float>() == (floats{0, 1, 4}));
+    squared.into(z["1:"], x["1:"], 2);
+    EXPECT(z.to_vector<float>() == (floats{0, 0, 1}));
+    const kiln::kernel norm =
+        kiln::kernel::reduction("T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm");
+    const array m = array({3.f, 4.f, 6.f, 8.f}).reshape({2, 2});
+    EXPECT(norm.over(-1)(m).to_vector<float>() == (floats{5, 10}) && norm.over({0, 1}, true)(m).ndim() == 2);
+    EXPECT(norm(array({3.f, 4.f})).item() == 5);
+    const kiln::kernel centre = kiln::kernel::expression("x", "x - mean(x), mean(x)");
+    EXPECT(std::get<1>(centre.call<2>(x)).item() == 2);
+    // where every array is raw
+    const kiln::kernel turned("raw T x", "T y", "y = x[n - 1 - i]");
+    EXPECT(turned.with(kiln::call_options().size(3))(x).to_vector<float>() == (floats{3, 2, 1}));
+    EXPECT(turned.with(kiln::call_options().shape({3, 1}))(x).ndim() == 2);
+    EXPECT(kiln::kernel("raw T x", "T y", "y = x[0]").with(kiln::call_options().shape({}))(x).item() == 1);
+    EXPECT(fails(KILN_ERROR_INVALID, "every array is raw", [&] { (void)turned(x); }));
+    const auto ordered = kiln::call_options().order(KILN_ORDER_KEEP).block(128).flags(KILN_CALL_BEST);
+    EXPECT(squared.with(ordered)(m.transpose(), 0).strides().to_vector() == (wholes{4, 8}));
+    array t = kiln::empty({3}, KILN_FLOAT32);
+    squared.with(ordered).into(t, x, 0);
+    EXPECT(std::get<0>(bounds.with(ordered).call<2>(x, 1)).to_vector<float>()[0] == 0 &&
+           t.to_vector<float>()[2] == 9);
+    // structs, complex and typed numbers
+    kiln::kernel_options options;
+    options.preamble = "struct pair { float a, b; };";
+    const pair p = {2, 1};
+    EXPECT(kiln::kernel("T x, pair p", "T y", "y = p.a * x + p.b", "line", options)(x, kiln::by_value(p))
+               .to_vector<float>() == (floats{3, 5, 7}));
+    EXPECT((x * std::complex<double>(0, 1)).dtype() == KILN_COMPLEX64 &&
+           (x + kiln_arg_float64(1)).dtype() == KILN_FLOAT64);
+    // by texts
+    EXPECT(kiln::map("T x", "T y", "y = -x", x).to_vector<float>() == (floats{-1, -2, -3}));
+    EXPECT(kiln::map(kiln::call_options().size(2), "raw T x", "T y", "y = x[i]", x).size() == 2);
+    const auto [s, c] = kiln::map<2>(kiln::call_options(), "T x", "T s, T c", "s = x; c = 2 * x", x);
+    EXPECT(s.size() == 3 && c.to_vector<float>()[2] == 6);
+    EXPECT(fails(KILN_ERROR_INVALID, "output 1 has no array",
+                 [&] { bounds.into(std::make_tuple(a, array()), x, 0); }));
+    EXPECT(fails(KILN_ERROR_INVALID, "output", [&] { (void)bounds(x, 0); }));
+    EXPECT(fails(KILN_ERROR_SYNTAX, "", [] { kiln::kernel k("T x", "T y", "y = ("); }));
+    EXPECT(fails(KILN_ERROR_SYNTAX, "", [] { (void)kiln::kernel::expression("x", "x +"); }));
+    EXPECT(fails(KILN_ERROR_INVALID, "NULL",
+                 [] { (void)kiln::kernel::reduction("T x", "T y", nullptr, "a + b", "y = a", nullptr); }));
+    EXPECT(fails(KILN_ERROR_SHAPE, "axes: more", [] {
+        kiln::axes many({0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1,
+                         2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3,
+                         4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 1, 2, 3, 4});
+    }));
+    try {
+        (void)kiln::map("T x", "T y", "y = nonsense(x)", x);
+        EXPECT(false);
+    } catch (const kiln::error &e) {
+        const kiln::error copied = e;
+        EXPECT(copied.status() == KILN_ERROR_COMPILE && std::strstr(copied.what(), "nonsense") &&
+               std::strlen(copied.log()) > 0);
+    }
+}
+
+static void devices_and_streams()
+{
+    const kiln::device host("host");
+    EXPECT(host == KILN_DEVICE_HOST && host.name() == "host" && !host.is_cuda() &&
+           kiln::device::count() >= 0);
+    EXPECT(kiln::device::cuda(1) == KILN_DEVICE_CUDA(1));
+    const kiln::device before = kiln::device::current();
+    host.make_current();
+    EXPECT(kiln::device::current() == host && kiln::zeros({1}, KILN_INT8).get_device() == host);
+    host.synchronize();
+    EXPECT(fails(KILN_ERROR_INVALID, "", [] { kiln::device nowhere("nowhere"); }));
+    kiln::stream queue = kiln::stream::create(host), other;
+    {
+        kiln::stream_scope on(queue);
+        EXPECT(kiln_stream_current() == queue.get());
+        EXPECT(kiln::map("T x", "T y", "y = x", 1).item() == 1);
+    }
+    EXPECT(kiln_stream_current() == nullptr);
+    const kiln::event begin = kiln::event::create(host), end = kiln::event::create(host);
+    begin.record(queue);
+    end.record(queue);
+    queue.wait(end);
+    end.synchronize();
+    queue.synchronize();
+    EXPECT(queue.is_done() && end.is_done() && end.since(begin) >= 0 && queue.cuda_handle() == nullptr);
+    other = std::move(queue);
+    EXPECT(!queue && other);
+    kiln_stream *given = other.release();
+    kiln::stream taken(given);
+    taken.reset();
+    EXPECT(!taken);
+    EXPECT(fails(KILN_ERROR_UNSUPPORTED, "wrapped", [&] { (void)kiln::stream::wrap(&given, host); }));
+    before.make_current();
+}
+
+static void traces()
+{
+    kiln::trace t("centred");
+    const array x = t.input("x", KILN_FLOAT32, {2, 3});
+    const kiln::kernel centred = t.end({x - kiln::mean(x, -1, true), kiln::mean(x)});
+    const array m = kiln::arange(0, 6, 1, KILN_FLOAT32).reshape({2, 3});
+    const auto [apart, mean] = centred.call<2>(m);
+    EXPECT(apart.to_vector<float>() == (floats{-1, 0, 1, -1, 0, 1}) && mean.item() == 2.5);
+    EXPECT(fails(KILN_ERROR_INVALID, "ended", [&] { (void)t.end({x}); }));
+    EXPECT(fails(KILN_ERROR_INVALID, "ended", [&] { (void)t.input("y", KILN_FLOAT32, {1}); }));
+    EXPECT(fails(KILN_ERROR_INVALID, "identifier", [] { kiln::trace wrong("not a name"); }));
+}
+
+static void files()
+{
+    char folder[] = "/tmp/kiln_values_XXXXXX";
+    if (!mkdtemp(folder)) {
+        faults++;
+        return;
+    }
+    const std::string path = std::string(folder) + "/x.npy", picture = std::string(folder) + "/x.pgm";
+    const array x = kiln::arange(6, KILN_UINT8).reshape({2, 3});
+    x.save(path);
+    x.save(picture);
+    EXPECT(kiln::load(path).str() == x.str() && kiln::load(picture, kiln::device::host()).shape()[1] == 3);
+    EXPECT(fails(KILN_ERROR_INVALID, "'.jpg' is no suffix", [&] { x.save("x.jpg"); }));
+    EXPECT(fails(KILN_ERROR_NOT_FOUND, "nothing.npy", [] { (void)kiln::load("/nonexistent/nothing.npy"); }));
+    std::remove(path.c_str());
+    std::remove(picture.c_str());
+    std::remove(folder);
+}
+
+// Const members of one object, and of arrays that share one, in several threads.
+static void threads()
+{
+    const kiln::kernel twice("T x", "T y", "y = x + x");
+    const array x = kiln::arange(1000, KILN_INT64);
+    std::vector<std::thread> running;
+    std::vector<double> sums(4);
+    for (std::size_t t = 0; t < sums.size(); t++)
+        running.emplace_back([&, t] {
+            for (int k = 0; k < 50; k++) {
+                const array own = x, y = twice(own["::2"]);
+                sums[t] = kiln::sum(y).item();
+            }
+        });
+    for (std::thread &thread : running)
+        thread.join();
+    EXPECT(sums == std::vector<double>(4, 499000));
+}
+
+int main()
+{
+    try {
+        made_and_fetched();
+        views_and_elements();
+        references();
+        kernels();
+        devices_and_streams();
+        traces();
+        files();
+        threads();
+    } catch (const kiln::error &e) {
+        std::fprintf(stderr, "%s: %s\n%s\n", kiln_status_name(e.status()), e.what(), e.log());
+        return 1;
+    }
+    std::printf("%s: values of C++ %ld\n", faults ? "wrong" : "right", static_cast<long>(__cplusplus));
+    return faults != 0;
+}
