@@ -21,6 +21,7 @@ import sys
 import threading
 import time
 
+import overview
 import peer_rows
 import peers
 import report
@@ -121,6 +122,8 @@ def write(options, header, lines):
     path.with_suffix(".json").write_text("".join(json.dumps(line) + "\n" for line in [header, *lines]))
     path.with_suffix(".md").write_text(report.markdown(header, lines))
     path.with_suffix(".svg").write_text(report.picture(header, lines))
+    if path.with_suffix(".json").resolve() == overview.SOURCE:
+        overview.main([])
     say(f"{path}.json, .md, .svg")
     return lines
 

@@ -1,25 +1,46 @@
-# What `cmake --install` gives: headers, the library, the command, a pkg-config file and a CMake package. All of it may be moved.
+# What `cmake --install` gives, in four components: library, development, command, documentation. All of it may be moved.
 include(CMakePackageConfigHelpers)
 
-install(DIRECTORY include/kiln DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
-install(FILES ${ops_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kiln)
-install(TARGETS kiln kiln_static EXPORT kiln_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(FILES LICENSE README.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
-install(DIRECTORY docs/ DESTINATION ${CMAKE_INSTALL_DOCDIR} FILES_MATCHING PATTERN "*.md")
-install(DIRECTORY examples/ DESTINATION ${CMAKE_INSTALL_DOCDIR}/examples FILES_MATCHING PATTERN "*.c" PATTERN "*.cpp" PATTERN "*.h" PATTERN "*.npy")
+set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kiln)
+set(pkgconfig_dir ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+set(man_dir ${CMAKE_INSTALL_MANDIR}/man1)
+set(bash_dir ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
+set(zsh_dir ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
+set(fish_dir ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+
+# The folders of what follows: the first script notes which of them an installation makes, the last one what came into them.
+set(KILN_RECORD ${PROJECT_BINARY_DIR}/installed.txt)
+set(KILN_FOLDERS ${CMAKE_INSTALL_INCLUDEDIR}/kiln ${package_dir} ${pkgconfig_dir} ${CMAKE_INSTALL_DOCDIR}/docs ${CMAKE_INSTALL_DOCDIR}/examples
+    ${CMAKE_INSTALL_BINDIR} ${man_dir} ${bash_dir} ${zsh_dir} ${fish_dir})
+foreach(script install_begin install_end uninstall)
+    configure_file(cmake/${script}.cmake.in generated/${script}.cmake @ONLY)
+endforeach()
+install(SCRIPT ${PROJECT_BINARY_DIR}/generated/install_begin.cmake ALL_COMPONENTS)
+
+install(TARGETS kiln EXPORT kiln_targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library NAMELINK_COMPONENT development)
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
+
+install(TARGETS kiln_static EXPORT kiln_targets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT development)
+install(DIRECTORY include/kiln DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
+install(FILES ${ops_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kiln COMPONENT development)
+
+install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)
+install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation FILES_MATCHING PATTERN "*.md")
+install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation
+        FILES_MATCHING PATTERN "*.c" PATTERN "*.cpp" PATTERN "*.h" PATTERN "*.npy")
+
 if(TARGET kiln_command)
-    install(TARGETS kiln_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+    install(TARGETS kiln_command RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT command)
     if(TARGET kiln_command_texts)
         set(texts ${PROJECT_BINARY_DIR}/generated/command)
-        install(FILES ${texts}/kiln.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
-        install(FILES ${texts}/kiln.bash DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions RENAME kiln)
-        install(FILES ${texts}/_kiln DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions)
-        install(FILES ${texts}/kiln.fish DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
+        install(FILES ${texts}/kiln.1 DESTINATION ${man_dir} COMPONENT command)
+        install(FILES ${texts}/kiln.bash DESTINATION ${bash_dir} RENAME kiln COMPONENT command)
+        install(FILES ${texts}/_kiln DESTINATION ${zsh_dir} COMPONENT command)
+        install(FILES ${texts}/kiln.fish DESTINATION ${fish_dir} COMPONENT command)
     endif()
 endif()
 
-set(package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/kiln)
-install(EXPORT kiln_targets NAMESPACE kiln:: FILE kiln-targets.cmake DESTINATION ${package_dir})
+install(EXPORT kiln_targets NAMESPACE kiln:: FILE kiln-targets.cmake DESTINATION ${package_dir} COMPONENT development)
 file(CONFIGURE OUTPUT generated/kiln-config.cmake
      CONTENT "# The shared library has what it needs within; the static one is there where that is found, too.
 include(CMakeFindDependencyMacro)
@@ -33,32 +54,62 @@ include(\"\${CMAKE_CURRENT_LIST_DIR}/kiln-targets.cmake\")
 " @ONLY)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/generated/kiln-config-version.cmake COMPATIBILITY SameMinorVersion)
 install(FILES ${PROJECT_BINARY_DIR}/generated/kiln-config.cmake ${PROJECT_BINARY_DIR}/generated/kiln-config-version.cmake
-        DESTINATION ${package_dir})
+        DESTINATION ${package_dir} COMPONENT development)
 
-# From the .pc file's own folder up to the prefix, however many folders the library's is deep; an absolute folder stays where it is.
+# From the .pc file's own folder up to the prefix, however many folders the library's is deep. Where a folder is absolute it stays where it is,
+# and the prefix is known when it is installed (install_begin.cmake).
 if(IS_ABSOLUTE ${CMAKE_INSTALL_LIBDIR} OR IS_ABSOLUTE ${CMAKE_INSTALL_INCLUDEDIR})
-    set(KILN_PC_PREFIX ${CMAKE_INSTALL_PREFIX})
+    set(KILN_PC_PREFIX "@CMAKE_INSTALL_PREFIX@")
 else()
-    file(RELATIVE_PATH KILN_PC_PREFIX /prefix/${CMAKE_INSTALL_LIBDIR}/pkgconfig /prefix)
-    string(PREPEND KILN_PC_PREFIX "\${pcfiledir}/")
+    file(RELATIVE_PATH KILN_PC_PREFIX /prefix/${pkgconfig_dir} /prefix)
+    string(REGEX REPLACE "/$" "" KILN_PC_PREFIX "\${pcfiledir}/${KILN_PC_PREFIX}")
 endif()
 foreach(folder LIBDIR INCLUDEDIR)
     cmake_path(ABSOLUTE_PATH CMAKE_INSTALL_${folder} BASE_DIRECTORY "/prefix" OUTPUT_VARIABLE KILN_PC_${folder})
     string(REGEX REPLACE "^/prefix/" "\${prefix}/" KILN_PC_${folder} "${KILN_PC_${folder}}")
 endforeach()
-configure_file(cmake/kiln.pc.in generated/kiln.pc @ONLY)
-install(FILES ${PROJECT_BINARY_DIR}/generated/kiln.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+configure_file(cmake/kiln.pc.in generated/kiln.pc.in @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/generated/kiln.pc DESTINATION ${pkgconfig_dir} COMPONENT development)
 
-# cpack -G DEB: one package with the library, its headers, the command, the manual page, the documents and the examples.
+install(SCRIPT ${PROJECT_BINARY_DIR}/generated/install_end.cmake ALL_COMPONENTS)
+if(PROJECT_IS_TOP_LEVEL)
+    add_custom_target(uninstall COMMAND ${CMAKE_COMMAND} -P ${PROJECT_BINARY_DIR}/generated/uninstall.cmake VERBATIM)
+endif()
+
+# cpack -G DEB: a package for each component, named as Debian names them.
+set(packages_library libkiln${KILN_ABI})
+set(packages_development libkiln-dev)
+set(packages_command kiln)
+set(packages_documentation kiln-doc)
+set(same_library "${packages_library} (= ${PROJECT_VERSION})")
 set(CPACK_PACKAGE_NAME kiln)
 set(CPACK_PACKAGE_VENDOR kiln)
 set(CPACK_PACKAGE_CONTACT "the kiln authors <kiln@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "${PROJECT_DESCRIPTION}")
 set(CPACK_RESOURCE_FILE_LICENSE ${PROJECT_SOURCE_DIR}/LICENSE)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
-set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
-set(CPACK_DEBIAN_PACKAGE_SECTION libdevel)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
-set(CPACK_DEBIAN_PACKAGE_RECOMMENDS g++)
 set(CPACK_STRIP_FILES ON)
+set(CPACK_COMPONENTS_ALL library development command documentation)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS_PRIVATE_DIRS ${PROJECT_BINARY_DIR}) # the command's own library is no package yet
+foreach(component ${CPACK_COMPONENTS_ALL})
+    string(TOUPPER ${component} upper)
+    set(CPACK_DEBIAN_${upper}_PACKAGE_NAME ${packages_${component}})
+    set(CPACK_DEBIAN_${upper}_PACKAGE_DEPENDS ${same_library})
+    set(CPACK_DEBIAN_${upper}_PACKAGE_SECTION libs)
+endforeach()
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "The shared library.")
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers, the static library, and files for pkg-config and CMake.")
+set(CPACK_COMPONENT_COMMAND_DESCRIPTION "The command kiln, its manual page and completion for bash, zsh and fish.")
+set(CPACK_COMPONENT_DOCUMENTATION_DESCRIPTION "The guide, the manual of the kernels' language, and examples.")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "g++ | clang") # the host target's compiler
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${same_library}, libsqlite3-dev") # which the static library needs
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_COMMAND_PACKAGE_SECTION utils)
+set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_SECTION doc)
+set(CPACK_DEBIAN_DOCUMENTATION_PACKAGE_ARCHITECTURE all)
 include(CPack)

@@ -78,7 +78,10 @@ static void put_inputs(FILE *to, const function *f, int first, const char *befor
 
 static void put_function(FILE *to, const function *f)
 {
-    fprintf(to, "KILN_NODISCARD static inline kiln_status kiln_%s(kiln_array **out, ", f->name);
+    fprintf(to, "/* The operation %s", f->operation);
+    if (f->n_in > f->n_always)
+        put_inputs(to, f, f->n_always, ", with ", " and ", "");
+    fprintf(to, ". */\nKILN_NODISCARD static inline kiln_status kiln_%s(kiln_array **out, ", f->name);
     put_inputs(to, f, 0, "kiln_arg ", ", ", "");
     fprintf(to, "%s)\n{\n    const kiln_arg in[] = {", f->is_reduction ? ", const kiln_axes *axes" : "");
     put_inputs(to, f, 0, "", ", ", "");

@@ -18,34 +18,35 @@
 extern "C" {
 #endif
 
+/* What an argument is. */
 typedef enum kiln_arg_kind {
-    KILN_ARG_NONE = 0,
-    KILN_ARG_ARRAY = 1,
-    KILN_ARG_WEAK_BOOL = 2,
-    KILN_ARG_WEAK_INT = 3,
-    KILN_ARG_WEAK_UINT = 4,
-    KILN_ARG_WEAK_FLOAT = 5,
-    KILN_ARG_WEAK_COMPLEX = 6,
-    KILN_ARG_TYPED = 7,
-    KILN_ARG_STRUCT = 8
+    KILN_ARG_NONE = 0,         /* kiln_arg_none */
+    KILN_ARG_ARRAY = 1,        /* kiln_arg_array */
+    KILN_ARG_WEAK_BOOL = 2,    /* kiln_arg_bool */
+    KILN_ARG_WEAK_INT = 3,     /* kiln_arg_int */
+    KILN_ARG_WEAK_UINT = 4,    /* kiln_arg_uint */
+    KILN_ARG_WEAK_FLOAT = 5,   /* kiln_arg_float */
+    KILN_ARG_WEAK_COMPLEX = 6, /* kiln_arg_complex */
+    KILN_ARG_TYPED = 7,        /* kiln_arg_typed */
+    KILN_ARG_STRUCT = 8        /* kiln_arg_struct */
 } kiln_arg_kind;
 
 /* 32 bytes for ever. Use the constructors below. */
 typedef struct kiln_arg {
-    int32_t kind;
+    int32_t kind;  /* a kiln_arg_kind */
     int32_t dtype; /* of KILN_ARG_TYPED */
     union kiln_arg_value {
-        kiln_array *array;
-        int64_t i;
-        uint64_t u;
-        double d[2];
+        kiln_array *array;       /* of KILN_ARG_ARRAY */
+        int64_t i;               /* of KILN_ARG_WEAK_INT and _BOOL */
+        uint64_t u;              /* of KILN_ARG_WEAK_UINT */
+        double d[2];             /* of KILN_ARG_WEAK_FLOAT, and _COMPLEX: real, imaginary */
         unsigned char bytes[16]; /* of KILN_ARG_TYPED: the element */
         struct {
-            const void *data;
-            size_t size;
-        } pod; /* of KILN_ARG_STRUCT; read during the call alone */
-    } value;
-    uint64_t reserved;
+            const void *data; /* where the struct is */
+            size_t size;      /* its bytes */
+        } pod;                /* of KILN_ARG_STRUCT; read during the call alone */
+    } value;                  /* by kind */
+    uint64_t reserved;        /* 0 */
 } kiln_arg;
 
 /* No argument: what a list has where nothing was put. A call refuses it. */
@@ -67,6 +68,7 @@ KILN_PRIV_INLINE kiln_arg kiln_arg_array(const kiln_array *array)
     return a;
 }
 
+/* A weak truth value. */
 KILN_PRIV_INLINE kiln_arg kiln_arg_bool(bool value)
 {
     kiln_arg a;
@@ -76,6 +78,7 @@ KILN_PRIV_INLINE kiln_arg kiln_arg_bool(bool value)
     return a;
 }
 
+/* A weak whole number. */
 KILN_PRIV_INLINE kiln_arg kiln_arg_int(int64_t value)
 {
     kiln_arg a;
@@ -85,6 +88,7 @@ KILN_PRIV_INLINE kiln_arg kiln_arg_int(int64_t value)
     return a;
 }
 
+/* A weak whole number, for those beyond INT64_MAX. */
 KILN_PRIV_INLINE kiln_arg kiln_arg_uint(uint64_t value)
 {
     kiln_arg a;
@@ -94,6 +98,7 @@ KILN_PRIV_INLINE kiln_arg kiln_arg_uint(uint64_t value)
     return a;
 }
 
+/* A weak number. */
 KILN_PRIV_INLINE kiln_arg kiln_arg_float(double value)
 {
     kiln_arg a;
@@ -103,6 +108,7 @@ KILN_PRIV_INLINE kiln_arg kiln_arg_float(double value)
     return a;
 }
 
+/* A weak complex number. */
 KILN_PRIV_INLINE kiln_arg kiln_arg_complex(double real, double imaginary)
 {
     kiln_arg a;

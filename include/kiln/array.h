@@ -35,6 +35,7 @@
 extern "C" {
 #endif
 
+/* A reference to an array; its members are the library's. */
 typedef struct kiln_array kiln_array;
 
 /* KILN_SHAPE(600, 800), for the two parameters ndim and shape. It lives to the end of the block, in
@@ -56,8 +57,10 @@ typedef struct kiln_array kiln_array;
 /* A C-ordered array whose elements are not set. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_empty(kiln_array **out, kiln_dtype dtype, int ndim,
                                                      const int64_t *shape, kiln_device device);
+/* The same, of zeros. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_zeros(kiln_array **out, kiln_dtype dtype, int ndim,
                                                      const int64_t *shape, kiln_device device);
+/* The same, of ones. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_ones(kiln_array **out, kiln_dtype dtype, int ndim,
                                                     const int64_t *shape, kiln_device device);
 /* Every element is *value, one element of dtype in host memory. */
@@ -104,12 +107,12 @@ KILN_NODISCARD KILN_API kiln_status kiln_array_from_host(kiln_array **out, const
 /* Memory that is not kiln's. */
 typedef struct kiln_array_spec {
     size_t struct_size;
-    kiln_dtype dtype;
-    int ndim;
-    const int64_t *shape;
+    kiln_dtype dtype;       /* of the elements */
+    int ndim;               /* axes, KILN_MAX_NDIM at most */
+    const int64_t *shape;   /* ndim extents */
     const int64_t *strides; /* bytes; NULL: C order */
-    kiln_device device;
-    bool read_only;
+    kiln_device device;     /* where the memory is */
+    bool read_only;         /* kernels may not write to it */
 } kiln_array_spec;
 #define KILN_ARRAY_SPEC_INIT                                                                       \
     {                                                                                              \
@@ -131,7 +134,9 @@ KILN_API void kiln_array_free(kiln_array *array);
 
 /* ---- description ---- */
 
+/* Of its elements. */
 KILN_API kiln_dtype kiln_array_dtype(const kiln_array *array);
+/* The number of axes. */
 KILN_API int kiln_array_ndim(const kiln_array *array);
 /* ndim extents; lives as long as the array */
 KILN_API const int64_t *kiln_array_shape(const kiln_array *array);
@@ -140,11 +145,14 @@ KILN_API const int64_t *kiln_array_strides(const kiln_array *array);
 KILN_API int64_t kiln_array_size(const kiln_array *array); /* elements */
 /* elements times element size */
 KILN_API size_t kiln_array_nbytes(const kiln_array *array);
+/* Where its memory is; never KILN_DEVICE_DEFAULT. */
 KILN_API kiln_device kiln_array_device(const kiln_array *array);
 /* device address of the first element */
 KILN_API void *kiln_array_data(const kiln_array *array);
+/* Whether its elements lie one behind the other, in C order or in Fortran order. */
 KILN_API bool kiln_array_is_c_contiguous(const kiln_array *array);
 KILN_API bool kiln_array_is_f_contiguous(const kiln_array *array);
+/* Whether kernels may not write to it. */
 KILN_API bool kiln_array_is_read_only(const kiln_array *array);
 
 /* ---- views: no data moves; the result shares the storage ---- */
@@ -168,9 +176,11 @@ KILN_NODISCARD KILN_API kiln_status kiln_array_transpose(kiln_array **out, const
  * single element gives an array without axes, as a[..., ] does. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_reshape(kiln_array **out, const kiln_array *array,
                                                        int ndim, const int64_t *shape);
+/* A view with more axes, or larger ones, by NumPy's rules; read-only where elements repeat. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_broadcast_to(kiln_array **out,
                                                             const kiln_array *array, int ndim,
                                                             const int64_t *shape);
+/* A view with one more axis, of extent 1. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_expand_dims(kiln_array **out,
                                                            const kiln_array *array, int axis);
 /* Drops axis, which must have extent 1; KILN_ALL_AXES drops all of extent 1. An array without axes
@@ -256,6 +266,7 @@ KILN_NODISCARD KILN_API kiln_status kiln_array_save_npy(const kiln_array *array,
 KILN_NODISCARD KILN_API kiln_status kiln_array_save_npy_bytes(void **out, size_t *size,
                                                               const kiln_array *array);
 
+/* How kiln_array_to_string writes an array; 0 is the default of each member. */
 typedef struct kiln_print_options {
     size_t struct_size;
     int precision;  /* digits after the point at most; default 8 */

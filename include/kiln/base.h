@@ -20,9 +20,9 @@
  * all zero. A struct_size of 0, or beyond what the library knows, is KILN_ERROR_INVALID.
  *
  * So a program works, without being compiled anew, with any later library of the same major version
- * (before 1.0: of the same minor version); the SONAME has the major one. Within it no function goes
- * away or changes its parameters, enumerators keep their numbers, kiln_arg its 32 bytes, and small
- * structs without struct_size their members. What begins with KILN_PRIV_ or kiln_priv_, and
+ * (before 1.0: of the same minor version), which is what the SONAME says. Within it no function
+ * goes away or changes its parameters, enumerators keep their numbers, kiln_arg its 32 bytes, and
+ * small structs without struct_size their members. What begins with KILN_PRIV_ or kiln_priv_, and
  * kiln::priv, is none of this: it may change with any header.
  *
  * A parameter `const kiln_array *` is an array that the call reads at most. What is made of it, a
@@ -38,6 +38,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* In front of every function that the library exports. */
 #if defined(__GNUC__)
 #define KILN_API __attribute__((visibility("default")))
 #else
@@ -74,6 +75,7 @@
 extern "C" {
 #endif
 
+/* Of these headers: three numbers, and their text. */
 #define KILN_VERSION_MAJOR 0
 #define KILN_VERSION_MINOR 1
 #define KILN_VERSION_PATCH 0
@@ -85,8 +87,9 @@ extern "C" {
 /* The largest number of axes of an array. */
 #define KILN_MAX_NDIM 64
 
+/* What a function returns that can fail. */
 typedef enum kiln_status {
-    KILN_OK = 0,
+    KILN_OK = 0, /* success */
     /* an argument is wrong: null, out of range, wrong count, reserved name */
     KILN_ERROR_INVALID = -1,
     KILN_ERROR_MEMORY = -2, /* no host or device memory */
@@ -134,10 +137,11 @@ KILN_API int kiln_version_number(void);
  * one. NULL is taken. */
 KILN_API void kiln_free(void *text);
 
+/* How much a message of the log matters. */
 typedef enum kiln_log_level {
-    KILN_LOG_DEBUG = 0,
-    KILN_LOG_INFO = 1,
-    KILN_LOG_WARNING = 2
+    KILN_LOG_DEBUG = 0,  /* what the library does */
+    KILN_LOG_INFO = 1,   /* what a user may want to know */
+    KILN_LOG_WARNING = 2 /* what works, and not as it should */
 } kiln_log_level;
 
 /* Called outside all locks, from any thread. message ends without a newline and is valid during the

@@ -82,10 +82,11 @@ KILN_API bool kiln_record_needs(const char *targets, const char *target);
  * known, where it cannot. */
 KILN_NODISCARD KILN_API kiln_status kiln_bake_check_target(const char *target);
 
+/* How a kernel is baked. */
 typedef struct kiln_bake_options {
     size_t struct_size;
-    int n_include_folders; /* where the headers of raw modules lie */
-    const char *const *include_folders;
+    int n_include_folders;              /* where the headers of raw modules lie */
+    const char *const *include_folders; /* n_include_folders of them */
 } kiln_bake_options;
 #define KILN_BAKE_OPTIONS_INIT                                                                     \
     {                                                                                              \
@@ -100,9 +101,10 @@ typedef struct kiln_bake_options {
 KILN_NODISCARD KILN_API kiln_status kiln_bake(void **bytes, size_t *size, const char *line,
                                               const char *target, const kiln_bake_options *options);
 
+/* A bundle in memory. */
 typedef struct kiln_bytes {
-    const void *data;
-    size_t size;
+    const void *data; /* its first byte */
+    size_t size;      /* bytes */
 } kiln_bytes;
 /* One bundle of several, in which each kernel and target stands once: that of the first that has
  * it. Equal rows give equal bytes, in whatever order they come. KILN_ERROR_INVALID,
@@ -110,15 +112,16 @@ typedef struct kiln_bytes {
 KILN_NODISCARD KILN_API kiln_status kiln_bundle_merge(void **bytes, size_t *size,
                                                       const kiln_bytes *bundles, int n_bundles);
 
+/* A kernel of a bundle, for one target. */
 typedef struct kiln_bundle_entry {
-    const char *name;   /* of the kernel */
-    const char *types;  /* as in kiln_record_line */
-    const char *target; /* "sm_90a", "compute_120", "x86-64-v3" */
-    const char *key;
+    const char *name;                 /* of the kernel */
+    const char *types;                /* as in kiln_record_line */
+    const char *target;               /* "sm_90a", "compute_120", "x86-64-v3" */
+    const char *key;                  /* as in kiln_record_line */
     const char *generator, *compiler; /* with what it was made; the generator may be "" */
     bool is_usable;                   /* here: this library passes arguments as its code expects */
-    const void *code;
-    size_t code_bytes;
+    const void *code;                 /* the binary */
+    size_t code_bytes;                /* its size */
 } kiln_bundle_entry;
 /* Calls visit for each kernel and target of a bundle, in the order of the file, until it returns
  * false; each is checked. The strings live during the call alone. KILN_ERROR_INVALID,

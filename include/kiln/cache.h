@@ -23,13 +23,14 @@
 extern "C" {
 #endif
 
+/* What the cache holds, and what this process has had of it. */
 typedef struct kiln_cache_stats {
     size_t struct_size;
     uint64_t entries, bytes;                           /* in the file */
     uint64_t memory_hits, disk_hits, misses, compiles; /* of this process */
     uint64_t errors;   /* times the cache could not be used in this process */
     double compile_ms; /* spent in compilers by this process */
-    bool writable;
+    bool writable;     /* whether compiled kernels are kept */
     char trouble[256]; /* the first trouble of this process, or "" */
     uint64_t bundles,
         bundles_refused;  /* attached by now; that could not be read (the log says why) */
@@ -48,14 +49,16 @@ typedef struct kiln_cache_stats {
 /* Writes the file's path; KILN_ERROR_INVALID where size is too small, KILN_ERROR_NOT_FOUND where
  * there is no place for a cache. */
 KILN_NODISCARD KILN_API kiln_status kiln_cache_path(char *buffer, size_t size);
+/* Fills *out; out->struct_size must be set. */
 KILN_NODISCARD KILN_API kiln_status kiln_cache_get_stats(kiln_cache_stats *out);
 
+/* A kernel in the cache. */
 typedef struct kiln_cache_entry {
     const char *what;     /* the serialised specialisation */
     const char *compiler; /* identity of the compiler */
-    uint64_t code_bytes;
-    int64_t created;   /* seconds since 1970 */
-    int64_t last_used; /* to the day, or so */
+    uint64_t code_bytes;  /* of the binary */
+    int64_t created;      /* seconds since 1970 */
+    int64_t last_used;    /* to the day, or so */
 } kiln_cache_entry;
 /* Calls visit for each entry, newest first, until it returns false. The strings live during the
  * call alone. */

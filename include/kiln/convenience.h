@@ -26,18 +26,19 @@
 extern "C" {
 #endif
 
+/* The most arguments, or outputs, of a list. */
 #define KILN_LIST_MAX 16
 
 /* Arguments one behind the other; read during the call alone. */
 typedef struct kiln_arg_list {
-    const kiln_arg *args;
-    int count;
+    const kiln_arg *args; /* count of them */
+    int count;            /* of them */
 } kiln_arg_list;
 
 /* Where the outputs are; what stands there when the call begins is as for kiln_kernel_call. */
 typedef struct kiln_out_list {
-    kiln_array **const *outs;
-    int count;
+    kiln_array **const *outs; /* the address of each of count arrays */
+    int count;                /* of them */
 } kiln_out_list;
 
 /* What stands in the places of a list; NULL, which calls refuse, where one of them is no place. */
@@ -81,6 +82,7 @@ KILN_NODISCARD static inline kiln_status kiln_map_with(kiln_out_list outs, const
                                             args.count, options));
 }
 
+/* kiln_kernel_call with lists. */
 KILN_NODISCARD static inline kiln_status kiln_call(kiln_kernel *kernel, kiln_out_list outs,
                                                    kiln_arg_list args)
 {
@@ -100,6 +102,7 @@ static inline kiln_arg_list kiln_priv_no_args(void)
     kiln_arg_list list = {NULL, 0};
     return list;
 }
+/* A list without arguments. */
 #define kiln_no_args kiln_priv_no_args()
 
 static inline kiln_arg kiln_priv_same(kiln_arg arg)
@@ -259,9 +262,11 @@ static inline kiln_arg kiln_priv_double_complex(double _Complex value)
     KILN_PRIV_GLUE(KILN_PRIV_EACH_, KILN_PRIV_COUNT(__VA_ARGS__))(f, __VA_ARGS__)
 #define KILN_PRIV_ITSELF(x) x
 
+/* A kiln_arg_list of arrays, numbers and arguments. */
 #define kiln_args(...)                                                                             \
     ((kiln_arg_list){(const kiln_arg[]){KILN_PRIV_EACH(KILN_PRIV_ARG, __VA_ARGS__)},               \
                      KILN_PRIV_COUNT(__VA_ARGS__)})
+/* The same, in which numbers keep the types that C has for them. */
 #define kiln_typed_args(...)                                                                       \
     ((kiln_arg_list){(const kiln_arg[]){KILN_PRIV_EACH(KILN_PRIV_TYPED_ARG, __VA_ARGS__)},         \
                      KILN_PRIV_COUNT(__VA_ARGS__)})

@@ -25,9 +25,13 @@
 extern "C" {
 #endif
 
+/* A device, as a number. */
 typedef int32_t kiln_device;
+/* The calling thread's current device. */
 #define KILN_DEVICE_DEFAULT ((kiln_device)0)
+/* The processor. */
 #define KILN_DEVICE_HOST ((kiln_device)1)
+/* The CUDA device of an ordinal, from 0; and whether a device is one. */
 #define KILN_DEVICE_CUDA(ordinal) ((kiln_device)(16 + (ordinal)))
 #define KILN_DEVICE_IS_CUDA(device) ((device) >= 16)
 
@@ -55,24 +59,26 @@ KILN_NODISCARD KILN_API kiln_status kiln_device_set_current(kiln_device device);
 /* Waits for all work of the device. Errors that the device reports late surface here. */
 KILN_NODISCARD KILN_API kiln_status kiln_device_synchronize(kiln_device device);
 
+/* What a device is. */
 typedef struct kiln_device_properties {
     size_t struct_size;
-    char name[128];        /* "NVIDIA H200", or the processor's name */
-    char architecture[32]; /* "sm_90", "x86-64-v4" */
-    int multiprocessors;   /* or hardware threads of the host */
-    int max_threads_per_block;
-    int max_threads_per_multiprocessor;
-    int warp_size;
-    size_t shared_memory_per_block;       /* bytes, without opting in to more */
-    size_t shared_memory_per_block_optin; /* bytes, at most */
-    size_t l2_cache_size;                 /* bytes */
-    size_t total_memory;                  /* bytes */
-    int clock_khz, memory_clock_khz, memory_bus_bits;
-    int compute_major, compute_minor;
+    char name[128];                                   /* "NVIDIA H200", or the processor's name */
+    char architecture[32];                            /* "sm_90", "x86-64-v4" */
+    int multiprocessors;                              /* or hardware threads of the host */
+    int max_threads_per_block;                        /* the most threads a block */
+    int max_threads_per_multiprocessor;               /* the most threads at once */
+    int warp_size;                                    /* threads of a warp; on the host 1 */
+    size_t shared_memory_per_block;                   /* bytes, without opting in to more */
+    size_t shared_memory_per_block_optin;             /* bytes, at most */
+    size_t l2_cache_size;                             /* bytes */
+    size_t total_memory;                              /* bytes */
+    int clock_khz, memory_clock_khz, memory_bus_bits; /* kHz, and the width of the memory's bus */
+    int compute_major, compute_minor;                 /* compute capability; 0 on the host */
     /* CUDA version the driver supports, 13000 for 13.0; 0 on the host */
     int driver_version;
-    int pci_domain, pci_bus, pci_device;
-    bool cooperative_launch, unified_addressing, integrated;
+    int pci_domain, pci_bus, pci_device; /* where it is plugged in */
+    bool cooperative_launch, unified_addressing,
+        integrated; /* what it can do, and whether it shares the host's memory */
 } kiln_device_properties;
 #define KILN_DEVICE_PROPERTIES_INIT                                                                \
     {                                                                                              \

@@ -18,22 +18,22 @@ extern "C" {
 
 /* The values are part of the ABI and never change. */
 typedef enum kiln_dtype {
-    KILN_DTYPE_NONE = 0,
-    KILN_BOOL = 1, /* one byte; any non-zero byte reads as true, true is written as 1 */
-    KILN_INT8 = 2,
-    KILN_INT16 = 3,
-    KILN_INT32 = 4,
-    KILN_INT64 = 5,
-    KILN_UINT8 = 6,
-    KILN_UINT16 = 7,
-    KILN_UINT32 = 8,
-    KILN_UINT64 = 9,
-    KILN_FLOAT16 = 10,  /* IEEE 754 binary16 */
-    KILN_BFLOAT16 = 11, /* the upper half of a binary32 */
-    KILN_FLOAT32 = 12,
-    KILN_FLOAT64 = 13,
+    KILN_DTYPE_NONE = 0, /* no dtype */
+    KILN_BOOL = 1,       /* one byte; any non-zero byte reads as true, true is written as 1 */
+    KILN_INT8 = 2,       /* two's complement, as all signed ones */
+    KILN_INT16 = 3,      /* 2 bytes */
+    KILN_INT32 = 4,      /* 4 bytes */
+    KILN_INT64 = 5,      /* 8 bytes */
+    KILN_UINT8 = 6,      /* 1 byte */
+    KILN_UINT16 = 7,     /* 2 bytes */
+    KILN_UINT32 = 8,     /* 4 bytes */
+    KILN_UINT64 = 9,     /* 8 bytes */
+    KILN_FLOAT16 = 10,   /* IEEE 754 binary16 */
+    KILN_BFLOAT16 = 11,  /* the upper half of a binary32 */
+    KILN_FLOAT32 = 12,   /* IEEE 754 binary32 */
+    KILN_FLOAT64 = 13,   /* IEEE 754 binary64 */
     KILN_COMPLEX64 = 14, /* two float32: real, imaginary */
-    KILN_COMPLEX128 = 15
+    KILN_COMPLEX128 = 15 /* two float64 */
 } kiln_dtype;
 
 /* "float32" for KILN_FLOAT32; "none" for a value that is no dtype. Static string. */

@@ -40,6 +40,7 @@ enum {
     KILN_CAPTURE_PREPARED = 1
 };
 
+/* How a stream is captured. */
 typedef struct kiln_capture_options {
     size_t struct_size;
     unsigned flags; /* KILN_CAPTURE_* */

@@ -48,6 +48,7 @@
 extern "C" {
 #endif
 
+/* A kernel; its members are the library's. */
 typedef struct kiln_kernel kiln_kernel;
 
 enum {
@@ -62,6 +63,7 @@ enum {
     KILN_KERNEL_CHECK = 4
 };
 
+/* What a kernel may have besides its texts; all zero is none of it. */
 typedef struct kiln_kernel_options {
     size_t struct_size;
     unsigned flags;         /* KILN_KERNEL_* */
@@ -74,8 +76,8 @@ typedef struct kiln_kernel_options {
     const char *const *compile_options;
     int n_compile_options;
     const char *const *header_names; /* headers that an #include finds in memory */
-    const char *const *header_texts;
-    int n_headers;
+    const char *const *header_texts; /* what each of them holds */
+    int n_headers;                   /* how many */
     /* kiln_reduction_create alone: the type in which is reduced, a dtype's name, a placeholder or a
      * struct of the preamble. NULL: that of the first output, float32 for float16 and bfloat16 */
     const char *reduce_type;
@@ -135,6 +137,7 @@ KILN_API int kiln_kernel_n_out(const kiln_kernel *kernel);
 KILN_API const char *kiln_kernel_in_name(const kiln_kernel *kernel, int k);
 KILN_API const char *kiln_kernel_out_name(const kiln_kernel *kernel, int k);
 
+/* The strides of outputs that a call allocates. */
 typedef enum kiln_order {
     KILN_ORDER_C = 0, /* outputs that the call allocates are C-ordered */
     /* ... have the strides that NumPy gives its results for such inputs (order="K") */
@@ -147,10 +150,11 @@ enum {
     KILN_CALL_BEST = 4        /* wait for the best form (kiln_form) */
 };
 
+/* How one call is made; all zero is the default. */
 typedef struct kiln_call_options {
     size_t struct_size;
-    unsigned flags; /* KILN_CALL_* */
-    kiln_order order;
+    unsigned flags;      /* KILN_CALL_* */
+    kiln_order order;    /* of outputs that the call allocates */
     kiln_stream *stream; /* NULL: the current stream */
     /* elements, where every array is raw; 0: from the arrays, or from shape */
     int64_t size;
@@ -267,8 +271,9 @@ KILN_NODISCARD KILN_API kiln_status kiln_kernel_export(void **bytes, size_t *siz
                                                        const kiln_call_options *call,
                                                        const char *target);
 
+/* Where a call found its code. */
 typedef enum kiln_origin {
-    KILN_ORIGIN_NONE = 0,
+    KILN_ORIGIN_NONE = 0,    /* there was nothing to run */
     KILN_ORIGIN_MEMORY = 1,  /* used before in this process */
     KILN_ORIGIN_DISK = 2,    /* found in the cache or a bundle */
     KILN_ORIGIN_COMPILER = 3 /* compiled now */
@@ -285,6 +290,7 @@ typedef enum kiln_origin {
  * begun is left, and a compile by NVRTC that runs is waited for. */
 typedef enum kiln_form { KILN_FORM_NONE = 0, KILN_FORM_QUICK = 1, KILN_FORM_BEST = 2 } kiln_form;
 
+/* Which forms calls take. */
 typedef enum kiln_forms {
     KILN_FORMS_BOTH = 1, /* the quick form first, the best one when it is there */
     KILN_FORMS_BEST = 2, /* the best one alone: calls wait for it */
@@ -299,15 +305,16 @@ KILN_NODISCARD KILN_API kiln_status kiln_set_forms(kiln_forms forms);
  * milliseconds (negative: no limit), when some are: false. Thread-safe. */
 KILN_API bool kiln_wait_for_best(int64_t timeout_ms);
 
+/* How a call found its code, and what that took. */
 typedef struct kiln_call_info {
     size_t struct_size;
-    kiln_origin origin;
+    kiln_origin origin; /* the dearest of its kernels' */
     /* wall time of each step; 0 where it was not needed */
     double generate_ms, compile_ms, cache_ms, load_ms;
-    size_t code_bytes;
-    kiln_device device;
-    kiln_form form; /* KILN_FORM_QUICK where some kernel of the call ran in it */
-    int pending;    /* kernels of the call whose best form is still to come */
+    size_t code_bytes;  /* of its binaries */
+    kiln_device device; /* on which it ran */
+    kiln_form form;     /* KILN_FORM_QUICK where some kernel of the call ran in it */
+    int pending;        /* kernels of the call whose best form is still to come */
 } kiln_call_info;
 #define KILN_CALL_INFO_INIT                                                                        \
     {                                                                                              \

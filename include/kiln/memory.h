@@ -19,11 +19,12 @@
 extern "C" {
 #endif
 
+/* What a device's pool has. */
 typedef struct kiln_memory_stats {
     size_t struct_size;
-    size_t used_bytes; /* handed out now, rounded up to the pool's granularity */
-    size_t held_bytes; /* taken from the device: used and cached */
-    size_t peak_used_bytes;
+    size_t used_bytes;           /* handed out now, rounded up to the pool's granularity */
+    size_t held_bytes;           /* taken from the device: used and cached */
+    size_t peak_used_bytes;      /* the most that was in use at once */
     size_t limit_bytes;          /* 0: none */
     uint64_t allocations;        /* requests served in all */
     uint64_t device_allocations; /* of which went to the driver (or malloc) */

@@ -29,28 +29,30 @@
 extern "C" {
 #endif
 
+/* A loaded source or binary, and a function of one. */
 typedef struct kiln_module kiln_module;
 typedef struct kiln_function kiln_function;
 
+/* What kiln_module_create is given. */
 typedef enum kiln_code_kind {
     KILN_CODE_DETECT = 0, /* by its first bytes */
     KILN_CODE_SOURCE = 1, /* CUDA C++ */
-    KILN_CODE_PTX = 2,
-    KILN_CODE_CUBIN = 3 /* also a fat binary */
+    KILN_CODE_PTX = 2,    /* text, compiled by the driver */
+    KILN_CODE_CUBIN = 3   /* also a fat binary */
 } kiln_code_kind;
 
 enum {
-    KILN_MODULE_FAST_MATH = 1,
-    KILN_MODULE_NO_FMA = 2,
+    KILN_MODULE_FAST_MATH = 1, /* as KILN_KERNEL_FAST_MATH */
+    KILN_MODULE_NO_FMA = 2,    /* as KILN_KERNEL_NO_FMA */
     KILN_MODULE_NO_COMPILE = 4 /* fail with KILN_ERROR_FORBIDDEN rather than compile */
 };
 
 /* All that concerns compiling is for sources alone. */
 typedef struct kiln_module_options {
     size_t struct_size;
-    unsigned flags; /* KILN_MODULE_* */
-    kiln_code_kind kind;
-    const char *name; /* in messages; NULL: "module" */
+    unsigned flags;      /* KILN_MODULE_* */
+    kiln_code_kind kind; /* what the code is */
+    const char *name;    /* in messages; NULL: "module" */
     const char
         *target; /* NULL: the current device; "cuda:1"; or an architecture to compile for without a
                            device: "sm_90" */
@@ -60,16 +62,16 @@ typedef struct kiln_module_options {
     const char *const *compile_options;
     int n_compile_options;
     const char *const
-        *include_folders; /* where #include looks; the folders' names do not matter to the
+        *include_folders;  /* where #include looks; the folders' names do not matter to the
                                            cache, what is in the headers does */
-    int n_include_folders;
+    int n_include_folders; /* how many */
     const char *const *header_names; /* headers that #include finds in memory, before any folder */
-    const char *const *header_texts;
-    int n_headers;
+    const char *const *header_texts; /* what each of them holds */
+    int n_headers;                   /* how many */
     const char *const
-        *name_expressions; /* template instantiations to be made: "twice<float>"; globals in
+        *name_expressions;  /* template instantiations to be made: "twice<float>"; globals in
                                             namespaces: "&space::table"; blanks do not matter */
-    int n_name_expressions;
+    int n_name_expressions; /* how many */
 } kiln_module_options;
 #define KILN_MODULE_OPTIONS_INIT                                                                   \
     {                                                                                              \
@@ -108,9 +110,11 @@ KILN_NODISCARD KILN_API kiln_status kiln_module_code(const void **out, size_t *s
  * by graphs, so that the caller keeps the module until then. */
 KILN_API void *kiln_module_cuda_handle(kiln_module *module);
 
+/* Extents of a grid, a block or a cluster. */
 typedef struct kiln_dim3 {
-    unsigned x, y, z;
+    unsigned x, y, z; /* x varies fastest */
 } kiln_dim3;
+/* A kiln_dim3 of its members. */
 static inline kiln_dim3 kiln_dims(unsigned x, unsigned y, unsigned z)
 {
     kiln_dim3 d;
@@ -122,6 +126,7 @@ static inline kiln_dim3 kiln_dims(unsigned x, unsigned y, unsigned z)
 
 enum { KILN_LAUNCH_COOPERATIVE = 1 /* all blocks run at once: grid.sync() may be used */ };
 
+/* How a function is launched; all zero is the default. */
 typedef struct kiln_launch_options {
     size_t struct_size;
     unsigned flags;      /* KILN_LAUNCH_* */
@@ -147,14 +152,15 @@ KILN_NODISCARD KILN_API kiln_status kiln_function_launch(kiln_function *function
                                                          int n_args,
                                                          const kiln_launch_options *options);
 
+/* What a function needs. */
 typedef struct kiln_function_attributes {
     size_t struct_size;
-    int registers; /* a thread */
-    int max_threads_per_block;
-    size_t shared_bytes; /* static, a block */
-    size_t local_bytes;  /* a thread: spilled registers and local arrays */
-    size_t constant_bytes;
-    size_t max_dynamic_shared_bytes;
+    int registers;                   /* a thread */
+    int max_threads_per_block;       /* the most with which it can be launched */
+    size_t shared_bytes;             /* static, a block */
+    size_t local_bytes;              /* a thread: spilled registers and local arrays */
+    size_t constant_bytes;           /* constants of its own */
+    size_t max_dynamic_shared_bytes; /* the most that a launch may ask for now */
     int binary_version, ptx_version; /* 90 for sm_90 */
     int n_params;                    /* -1 where the driver does not tell */
 } kiln_function_attributes;

@@ -66,11 +66,11 @@ typedef struct kiln_operation {
     /* The body of an elementwise operation; of a reduction, the expression of the inputs. NULL: the
      * operation has no meaning for these dtypes, and calls with them are KILN_ERROR_TYPE. */
     const char *map;
-    const char *reduce;   /* NULL: elementwise, and so are these: */
-    const char *post;     /* of a reduction: required */
-    const char *identity; /* NULL: none */
-    const char *reduce_type;
-    const char *preamble; /* NULL: none */
+    const char *reduce;      /* NULL: elementwise, and so are these: */
+    const char *post;        /* of a reduction: required */
+    const char *identity;    /* NULL: none */
+    const char *reduce_type; /* as in kiln_kernel_options */
+    const char *preamble;    /* NULL: none */
 } kiln_operation;
 #define KILN_OPERATION_INIT                                                                        \
     {                                                                                              \

@@ -22,9 +22,11 @@
 extern "C" {
 #endif
 
+/* A queue of work on a device, and a place in one. */
 typedef struct kiln_stream kiln_stream;
 typedef struct kiln_event kiln_event;
 
+/* Flags of kiln_stream_create and kiln_event_create, whose comments say what they mean. */
 enum { KILN_STREAM_DEFAULT_FLAGS = 0, KILN_STREAM_NON_BLOCKING = 1 };
 enum { KILN_EVENT_DEFAULT_FLAGS = 0, KILN_EVENT_TIMING = 1, KILN_EVENT_BLOCKING = 2 };
 

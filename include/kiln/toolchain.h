@@ -18,6 +18,7 @@
 extern "C" {
 #endif
 
+/* A compiler. */
 typedef struct kiln_toolchain_info {
     size_t struct_size;
     char location[1024]; /* the library's or the program's path */

@@ -46,6 +46,7 @@
 extern "C" {
 #endif
 
+/* What is being recorded. */
 typedef struct kiln_trace kiln_trace;
 
 /* Starts a trace. name becomes the kernel's: a C identifier; NULL: "trace". The trace is the

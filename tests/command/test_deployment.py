@@ -4,9 +4,13 @@ import pathlib
 import platform
 import re
 import subprocess
+import sys
 import unittest
 
 from commanding import COMMAND, CommandCase, floats, main, npy_bytes
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
+import snippets  # noqa: E402
 
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "deployment.md"
 APP = """#!/bin/sh
@@ -16,18 +20,9 @@ exec kiln map 'T x, T y' 'T z' 'z = x * y' x.npy x.npy -o z.npy --target host --
 
 def recipes():
     """The blocks below each heading, by the heading: (language, text)."""
-    found, heading, block, language = {}, None, None, None
-    for line in GUIDE.read_text().splitlines():
-        if block is not None:
-            if line == "```":
-                found.setdefault(heading, []).append((language, "\n".join(block)))
-                block = None
-            else:
-                block.append(line)
-        elif line.startswith("```"):
-            language, block = line[3:], []
-        elif line.startswith("#"):
-            heading = line.lstrip("# ")
+    found = {}
+    for block in snippets.blocks(GUIDE.read_text()):
+        found.setdefault(block.heading, []).append((block.language, block.text))
     return found
 
 
