@@ -13,10 +13,59 @@ exec </dev/null
 say() { printf '%s: %s\n' "${0##*/}" "$*"; }
 fail() { say "$*" >&2; exit 1; }
 
-# Runs a command with its output in a file; its end is shown where the command fails.
+# ---- what goes on ----
+
+# Runs a command with its output in a file; its end is shown where the command fails. On a terminal a line says meanwhile how it goes.
 quietly() {
     mkdir -p "$deps"
-    "$@" >"$deps/last.log" 2>&1 || { tail -n 80 "$deps/last.log" >&2; return 1; }
+    if [ -t 1 ]; then
+        watched hidden "$@"
+    else
+        "$@" >"$deps/last.log" 2>&1
+    fi || { tail -n 80 "$deps/last.log" >&2; return 1; }
+}
+
+# Runs a command that prints what it does. On a terminal no three seconds pass without a word.
+shown() {
+    mkdir -p "$deps"
+    if [ -t 1 ]; then
+        watched shown "$@"
+    else
+        "$@"
+    fi
+}
+
+# watched shown|hidden COMMAND...: output goes to a file, from which lines are shown; below them the seconds since the last one, and of what is hidden the
+# last line. The command has a session of its own, which is ended with this one.
+watched() {
+    mode=$1 count=0 waited=0
+    shift
+    rm -f "$deps/last.status"
+    : >"$deps/last.log"
+    # shellcheck disable=SC2016 # for the inner shell
+    setsid sh -c 'log=$1 status=$2; shift 2; "$@" >"$log" 2>&1; echo $? >"$status.new"; mv "$status.new" "$status"' sh "$deps/last.log" "$deps/last.status" "$@" &
+    watched=$!
+    trap 'kill -- "-$watched" 2>/dev/null; exit 130' HUP INT TERM
+    while [ ! -e "$deps/last.status" ]; do
+        sleep 0.2
+        waited=$((waited + 1))
+        show_lines
+        [ $((waited % 5)) -ne 0 ] || [ $waited = 0 ] || printf '\r\033[K%s: %d s  %.60s' "${0##*/}" $((waited / 5)) "$([ "$mode" = shown ] || tail -n 1 "$deps/last.log")"
+    done
+    wait "$watched" || true
+    trap - HUP INT TERM
+    show_lines
+    printf '\r\033[K'
+    return "$(cat "$deps/last.status")"
+}
+
+show_lines() {
+    [ "$mode" = shown ] || return 0
+    lines=$(wc -l <"$deps/last.log")
+    [ "$lines" -gt "$count" ] || return 0
+    printf '\r\033[K'
+    sed -n "$((count + 1)),${lines}p" "$deps/last.log"
+    count=$lines waited=0
 }
 
 # ---- packages ----
@@ -74,7 +123,11 @@ make_venv() {
 }
 
 # Without an index there is no use in many tries; what pip said is kept in a file.
-pip_install() { "$deps/venv/bin/pip" install -q --disable-pip-version-check --no-input --timeout 20 --retries 1 "$@" >"$deps/pip.log" 2>&1; }
+pip_install() {
+    quietly "$deps/venv/bin/pip" install -q --disable-pip-version-check --no-input --timeout 20 --retries 1 "$@" 2>/dev/null && failed=0 || failed=1
+    cp "$deps/last.log" "$deps/pip.log"
+    return $failed
+}
 
 has_numpy() { "$1" -c 'import numpy; assert int(numpy.__version__.split(".")[0]) >= 2' >/dev/null 2>&1; }
 

@@ -71,6 +71,15 @@ static kiln_status build(kn_forms *forms, const kn_spec *spec)
                              : status;
 }
 
+/* What fails then was stopped by the end, and is no trouble. */
+static bool is_ending(void)
+{
+    kn_lock_take(KN_LOCK_FORMS);
+    const bool is_closed = queue.is_closed;
+    kn_lock_give(KN_LOCK_FORMS);
+    return is_closed;
+}
+
 /* What it ended with; the caller, who has set KN_FORMS_RUNNING, takes it from there. Leaves the thread's last
  * error. */
 static kn_forms_state make(kn_forms *forms)
@@ -81,7 +90,7 @@ static kn_forms_state make(kn_forms *forms)
     kiln_status status = kn_spec_parse(&parsed, forms->what);
     if (status == KILN_OK) {
         status = build(forms, &parsed.spec);
-        if (status != KILN_OK) {
+        if (status != KILN_OK && !is_ending()) {
             kn_log(KILN_LOG_WARNING,
                    "%s: the best form for a layout cannot be had, the quick one goes on: %s",
                    parsed.program->name, kiln_error_message());

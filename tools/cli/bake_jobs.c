@@ -36,7 +36,6 @@ typedef struct bake {
     int n_children, next, done;
     double time_ms;
     uint64_t memory; /* bytes */
-    bool shows;      /* how far it is */
 } bake;
 
 static void fail(bake_job *job, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -51,16 +50,14 @@ static void fail(bake_job *job, const char *format, ...)
 
 /* ---- how far it is ---- */
 
+/* With the name of the first that is not done: what all wait for in the end. */
 static void show(const bake *b)
 {
-    enum { WIDTH = 30 };
-    int full = b->plan->count ? b->done * WIDTH / b->plan->count : WIDTH;
-    if (!b->shows)
-        return;
-    fprintf(stderr, "\r[%.*s%*s] %d of %d", full, "##############################", WIDTH - full, "", b->done,
-            b->plan->count);
-    if (b->done == b->plan->count)
-        fputc('\n', stderr);
+    const char *name = "";
+    for (int i = 0; i < b->n_children && !*name; i++)
+        if (b->children[i].job >= 0)
+            name = b->plan->jobs[b->children[i].job].name;
+    cli_progress(b->options, b->done, b->plan->count, "%s", name);
 }
 
 static void finish_job(bake *b, child *c)
@@ -68,7 +65,6 @@ static void finish_job(bake *b, child *c)
     c->job = -1;
     c->n_heard = 0;
     b->done++;
-    show(b);
 }
 
 /* ---- the processes of a session ---- */
@@ -328,8 +324,10 @@ static bool give_work(bake *b)
     bool any = false;
     for (int i = 0; i < b->n_children; i++) {
         child *c = &b->children[i];
-        if (c->job < 0 && b->next < b->plan->count && (c->pid || start(b, c)))
+        if (c->job < 0 && b->next < b->plan->count && (c->pid || start(b, c))) {
             ask(b, c);
+            show(b);
+        }
         any = any || c->job >= 0;
     }
     return any;
@@ -373,7 +371,6 @@ int bake_run_jobs(bake_plan *plan, const cli_options *options)
     b.children = calloc((size_t)b.n_children, sizeof *b.children);
     b.time_ms = 1e3 * (options->time ? options->time : USUAL_TIME);
     b.memory = (uint64_t)(options->memory ? options->memory : USUAL_MEMORY) << 20;
-    b.shows = isatty(2) && !options->json;
     for (int i = 0; b.children && i < b.n_children; i++)
         b.children[i].job = -1;
     if (b.children && fds && all)
@@ -382,6 +379,7 @@ int bake_run_jobs(bake_plan *plan, const cli_options *options)
         end(&b.children[i], !is_done);
         free(b.children[i].heard);
     }
+    cli_progress_end();
     signal(SIGPIPE, before);
     free(b.children);
     free(fds);

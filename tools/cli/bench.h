@@ -102,7 +102,7 @@ typedef struct bench {
     const cli_options *options;
     kiln_device device;
     kiln_device_properties properties;
-    bool is_cuda, shows_progress;
+    bool is_cuda;
     double scale, seconds;
     kiln_stream *stream;
     kiln_event *begin, *end;

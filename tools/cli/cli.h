@@ -90,6 +90,16 @@ int cli_input_error(const cli_options *options, const char *format, ...)
 
 double cli_now_ms(void);
 
+/* What the command does from now on, on a line at the bottom of the terminal that standard error is: at once
+ * with a bar where count is not 0, else after a second, and then with the seconds that it takes. Nowhere with
+ * --quiet. Long texts are cut. */
+void cli_progress(const cli_options *options, int done, int count, const char *format, ...)
+    __attribute__((format(printf, 4, 5)));
+/* The line goes away for good; the command's thread alone says so, before it prints what it has. */
+void cli_progress_end(void);
+/* The line goes away for as long as a message needs; any thread. */
+void cli_progress_hide(void);
+
 /* ---- JSON ---- */
 
 /* Writes one JSON value by nested calls. key is NULL inside a list and for the outermost value. */

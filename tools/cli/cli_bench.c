@@ -247,12 +247,6 @@ static bool run_row(bench *b, const bench_row *row, bench_result *out)
     return runs[row->kind](b, row, out);
 }
 
-static void show_progress(const bench *b, const char *name, int at, int count)
-{
-    if (b->shows_progress)
-        fprintf(stderr, count ? "\r\033[K%s (%d of %d)" : "\r\033[K", name, at + 1, count);
-}
-
 static int run_chosen(bench *b, const bench_rows *rows, const bool *chosen)
 {
     int code = CLI_OK, count = 0, at = 0;
@@ -264,9 +258,9 @@ static int run_chosen(bench *b, const bench_rows *rows, const bool *chosen)
         bench_result result;
         if (!chosen[i])
             continue;
-        show_progress(b, row->name, at++, count);
+        cli_progress(b->options, at++, count, "%s", row->name);
         bool ok = run_row(b, row, &result);
-        show_progress(b, "", 0, 0);
+        cli_progress_end();
         if (!ok)
             print_failure(b, row);
         else if (b->options->json)
@@ -346,7 +340,7 @@ static int run_rows(bench *b)
 int cli_bench_run(const cli_options *options)
 {
     const char *child = options->positional.count ? options->positional.items[0] : NULL;
-    bench b = {.options = options, .shows_progress = isatty(STDERR_FILENO) != 0};
+    bench b = {.options = options};
     int code = read_number(&b.scale, "size-scale", options->size_scale, 1);
     if (code == CLI_OK)
         code = read_number(&b.seconds, "seconds", options->seconds, options->sweep ? 0.02 : 0.25);

@@ -95,8 +95,9 @@ static kiln_status clear(const cli_options *options, cli_json *json)
 static kiln_status verify(const cli_options *options, cli_json *json)
 {
     uint64_t checked = 0, damaged = 0;
+    cli_progress(options, 0, 0, "reading every kernel");
     kiln_status status = kiln_cache_verify(&checked, &damaged);
-    (void)options;
+    cli_progress_end();
     if (status == KILN_OK && json) {
         cli_json_integer(json, "checked", (int64_t)checked);
         cli_json_integer(json, "damaged", (int64_t)damaged);
@@ -108,8 +109,9 @@ static kiln_status verify(const cli_options *options, cli_json *json)
 static kiln_status collect(const cli_options *options, cli_json *json)
 {
     uint64_t removed = 0;
+    cli_progress(options, 0, 0, "looking for what nobody uses");
     kiln_status status = kiln_cache_collect(&removed);
-    (void)options;
+    cli_progress_end();
     if (status == KILN_OK && json)
         cli_json_integer(json, "removed", (int64_t)removed);
     else if (status == KILN_OK)
@@ -185,7 +187,9 @@ static kiln_status export(const cli_options *options, cli_json *json)
     void *bytes = NULL;
     size_t size = 0;
     const char *path = options->outputs.items[0];
+    cli_progress(options, 0, 0, "reading every kernel");
     kiln_status status = kiln_cache_export(&bytes, &size);
+    cli_progress_end();
     if (status == KILN_OK && !cli_file_write(path, bytes, size))
         status = failed_file();
     free(bytes);
@@ -203,7 +207,9 @@ static kiln_status import(const cli_options *options, cli_json *json)
     void *bytes = cli_file_read(&size, options->positional.items[1]);
     if (!bytes)
         return failed_file();
+    cli_progress(options, 0, 0, "writing kernels");
     kiln_status status = kiln_cache_import(bytes, size, &added);
+    cli_progress_end();
     free(bytes);
     if (status == KILN_OK && json)
         cli_json_integer(json, "added", (int64_t)added);

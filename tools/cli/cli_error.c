@@ -59,6 +59,7 @@ int cli_complain(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(message, sizeof message, format, arguments);
     va_end(arguments);
+    cli_progress_hide();
     fprintf(stderr, "%s\n", message);
     keep("failed", strncmp(message, "kiln: ", 6) == 0 ? message + 6 : message);
     return CLI_FAILED;

@@ -231,8 +231,10 @@ static int check_positional(const cli_command *command, const cli_options *optio
 static void print_warning(kiln_log_level level, const char *message, void *user)
 {
     (void)user;
-    if (level >= KILN_LOG_WARNING)
-        fprintf(stderr, "kiln: %s\n", message);
+    if (level < KILN_LOG_WARNING)
+        return;
+    cli_progress_hide();
+    fprintf(stderr, "kiln: %s\n", message);
 }
 
 static int run_command(const cli_command *command, int argc, char **argv)

@@ -187,25 +187,35 @@ static kiln_status explain(char **out, const cli_call *call, const kiln_call_opt
 
 /* ---- one call, or one for each file ---- */
 
+/* Whether some result goes to standard output, which may be the terminal, too. */
+static bool writes_output(const cli_call *call)
+{
+    bool does = false;
+    for (int j = 0; j < call->n_out; j++)
+        does = does || (call->file[j] && strcmp(call->file[j], "-") == 0);
+    return does;
+}
+
 static kiln_status run_once(cli_call *call, const kiln_call_options *how, const cli_options *options,
                             cli_times *times)
 {
     kiln_status status = read_arguments(call, options, times);
     if (status == KILN_OK)
         status = run_kernel(call, how, options->repeat, times);
+    if (writes_output(call))
+        cli_progress_end();
     if (status == KILN_OK)
         status = save_outputs(call, options, times);
     return status;
 }
 
-static void show_progress(const cli_options *options, int done, int count)
+/* The nth file of the first pattern. */
+static const char *nth_path(const cli_glob *glob, int n)
 {
-    enum { WIDTH = 30 };
-    int full = done * WIDTH / count;
-    if (options->quiet || !isatty(STDERR_FILENO))
-        return;
-    fprintf(stderr, "\r[%.*s%*s] %d of %d%s", full, "##############################", WIDTH - full, "", done,
-            count, done == count ? "\n" : "");
+    int word = 0;
+    while (!glob->path[word])
+        word++;
+    return glob->path[word][n];
 }
 
 static kiln_status run_each(cli_glob *glob, cli_call *call, const kiln_call_options *how,
@@ -213,7 +223,7 @@ static kiln_status run_each(cli_glob *glob, cli_call *call, const kiln_call_opti
 {
     kiln_status status = KILN_OK;
     for (int n = 0; n < glob->count && status == KILN_OK; n++) {
-        show_progress(options, n, glob->count);
+        cli_progress(options, n, glob->count, "%s", nth_path(glob, n));
         status = cli_glob_turn(glob, call, n) ? run_once(call, how, options, times) : KILN_ERROR_MEMORY;
         if (status != KILN_OK)
             continue;
@@ -221,8 +231,6 @@ static kiln_status run_each(cli_glob *glob, cli_call *call, const kiln_call_opti
         times->compiled += times->info.origin == KILN_ORIGIN_COMPILER;
         cli_call_drop_arrays(call);
     }
-    if (status == KILN_OK)
-        show_progress(options, glob->count, glob->count);
     cli_glob_turn(glob, call, glob->count);
     return status;
 }
@@ -236,9 +244,11 @@ static int run_call(const job *job, cli_call *call, const kiln_call_options *how
     kiln_status status = code == CLI_OK ? select_target(options->target) : KILN_OK;
     if (code != CLI_OK)
         goto out;
+    cli_progress(options, 0, 0, "kiln %s", job->name);
     if (status == KILN_OK)
         status = cli_glob_is_any(&glob) ? run_each(&glob, call, how, options, times)
                                         : run_once(call, how, options, times);
+    cli_progress_end();
     if (status == KILN_OK)
         status = explain(&explanation, call, how, options);
     if (status == KILN_OK)

@@ -147,11 +147,13 @@ static kiln_status show(const char *word, const cli_options *options, cli_json *
     summary s = {.n_nan = 0};
     kiln_print_options how = KILN_PRINT_OPTIONS_INIT;
     how.threshold = CLI_SCREENFUL;
+    cli_progress(options, 0, 0, "reading %s", word);
     kiln_status status = cli_array_read(&array, word, options, KILN_DEVICE_HOST);
     if (status == KILN_OK)
         status = kiln_array_to_string(&values, array, &how);
     if (status == KILN_OK)
         status = summarise(&s, array);
+    cli_progress_end();
     if (status == KILN_OK && json)
         put_json(json, word, array, &s, values);
     else if (status == KILN_OK)
