@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+enum { FULL_THREADS = 1024 /* of a multiprocessor that are left registers for all windows: with fewer the compiler loads some after it has used others */ };
+
 /* Where an input lies; row -1: it is none of the shifted. */
 typedef struct place {
     int row, column;
@@ -151,6 +153,7 @@ static void place_second(const kn_writer *w, kn_str *out, int k)
 
 static void fill_shifted(kn_writer *w)
 {
+    kn_put_blocks(w, FULL_THREADS);
     static const kn_place_writer places[] = {place_first, place_second};
     int rows = kn_shifted_rows(&w->spec->schedule), array = w->spec->n_arrays;
     kn_str_clear(&w->slot[KN_SLOT_LANES]);

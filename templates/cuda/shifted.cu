@@ -43,7 +43,7 @@ static __device__ __forceinline__ kn_window<T, N> kn_load_window(const char *fro
     return window;
 }
 
-extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
+extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
 {
     ${wait}
     ${values}

@@ -1,0 +1,133 @@
+/* fill_broad.c - templates/cuda/broad.cu. */
+#include "codegen/writer.h"
+#include "plan/kind_broad.h"
+
+#include <stdio.h>
+
+enum { FULL_THREADS = 1024 /* of a multiprocessor that are left registers for all that a thread loads at first */ };
+
+static int vector_of(const kn_writer *w)
+{
+    return w->spec->schedule.vector;
+}
+
+static bool is_together(const kn_writer *w)
+{
+    return w->spec->schedule.form & KN_BROAD_TOGETHER;
+}
+
+/* Looked up once for all vectors of a thread. */
+static bool is_once(const kn_writer *w, int k)
+{
+    return is_together(w) && kn_access_of(w, k) == KN_STILL;
+}
+
+/* Where vector kn_u is of an operand with this number: in one row the others are steps away. */
+static void put_place(const kn_writer *w, kn_str *out, int array, int64_t step)
+{
+    if (is_together(w))
+        kn_str_printf(out, "kn_here.at[%d] + kn_u * %lld", array,
+                      (long long)step * KN_BROAD_WARP * vector_of(w));
+    else
+        kn_str_printf(out, "kn_here[kn_u].at[%d]", array);
+}
+
+static void put_address(const kn_writer *w, kn_str *out, int k)
+{
+    const char *qualifier = kn_is_output(w, k) ? "" : "const ";
+    kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + ", qualifier, kn_storage(w, k), qualifier,
+                  w->program->param[k].name);
+    put_place(w, out, kn_array_of(w, k), kn_access_of(w, k) == KN_STILL ? 0 : kn_item_size(w, k));
+    kn_str_append(out, ")");
+}
+
+/* Results too: not every body assigns them. */
+static void put_load(kn_writer *w, int k)
+{
+    kn_str *out = &w->slot[KN_SLOT_LOADS];
+    const char *name = w->program->param[k].name, *type = kn_storage(w, k);
+    if (is_once(w, k)) {
+        kn_str_printf(out, "const %s kn_%s_ = *(const %s *)((const char *)kn.%s_ + kn_here.at[%d]);\n", type,
+                      name, type, name, kn_array_of(w, k));
+        return;
+    }
+    bool is_still = kn_access_of(w, k) == KN_STILL;
+    if (is_still)
+        kn_str_printf(out, "%s kn_%s_[%d];\n", type, name, w->spec->schedule.lanes);
+    else
+        kn_str_printf(out, "kn_pack<%s, %d> kn_%s_[%d];\n", type, vector_of(w), name,
+                      w->spec->schedule.lanes);
+    kn_str_printf(out, "#pragma unroll\nfor (int kn_u = 0; kn_u < %d; ++kn_u)\n    kn_%s_[kn_u] = ",
+                  w->spec->schedule.lanes, name);
+    if (is_still)
+        kn_str_append(out, "*");
+    else
+        kn_str_printf(out, "%s<%s, %d>(%s", kn_access_of(w, k) == KN_GATHER ? "kn_load_shifted" : "kn_load", type,
+                      vector_of(w), kn_access_of(w, k) == KN_GATHER ? "(const char *)" : "");
+    put_address(w, out, k);
+    kn_str_append(out, is_still ? ";\n" : ");\n");
+}
+
+/* Where vectors are located one by one the last warp may have some beyond the end. */
+static void put_store(kn_writer *w, int k)
+{
+    kn_str *out = &w->slot[KN_SLOT_STORES];
+    kn_str_printf(out, "#pragma unroll\nfor (int kn_u = 0; kn_u < %d; ++kn_u)\n", w->spec->schedule.lanes);
+    if (!is_together(w))
+        kn_str_printf(out, "    if (kn_first + kn_u * %d < kn.size)\n", KN_BROAD_WARP * vector_of(w));
+    kn_str_append(out, w->spec->schedule.form & KN_BROAD_PAST ? "    kn_store_past(" : "    kn_store(");
+    put_address(w, out, k);
+    kn_str_printf(out, ", kn_%s_[kn_u]);\n", w->program->param[k].name);
+}
+
+static void place_lane(const kn_writer *w, kn_str *out, int k)
+{
+    const char *name = w->program->param[k].name;
+    if (is_once(w, k))
+        kn_str_printf(out, "kn_%s_", name);
+    else
+        kn_str_printf(out, "kn_%s_[kn_u]%s", name, kn_access_of(w, k) == KN_STILL ? "" : ".at[kn_k]");
+}
+
+static void put_places(kn_writer *w)
+{
+    kn_str *out = &w->slot[KN_SLOT_FROM];
+    if (is_together(w)) {
+        kn_str_append(out, "const kn_place kn_here = kn_locate(kn, kn_first);\n");
+        return;
+    }
+    kn_str_printf(out, "kn_place kn_here[%d];\n", w->spec->schedule.lanes);
+    for (int u = 0; u < w->spec->schedule.lanes; ++u) {
+        int64_t apart = (int64_t)u * KN_BROAD_WARP * vector_of(w);
+        kn_str_printf(out,
+                      "kn_here[%d] = kn_locate(kn, kn_first + %lld < kn.size ? kn_first + %lld : kn_first);\n", u,
+                      (long long)apart, (long long)apart);
+    }
+}
+
+static void fill_broad(kn_writer *w)
+{
+    int array = w->spec->n_arrays;
+    kn_str index = KN_STR_INIT;
+    kn_put_blocks(w, FULL_THREADS);
+    put_places(w);
+    for (int k = 0; k < kn_param_count(w); ++k) {
+        if (kn_array_of(w, k) < 0)
+            continue;
+        put_load(w, k);
+        if (kn_is_output(w, k))
+            put_store(w, k);
+    }
+    kn_str_append(&index, "kn.start + ");
+    if (is_together(w))
+        kn_str_printf(&index, "kn_here.at[%d] + (kn_u * %d + kn_k) * kn.axis[0].stride[%d]", array,
+                      KN_BROAD_WARP * vector_of(w), array);
+    else
+        kn_str_printf(&index, "kn_here[kn_u].at[%d] + kn_k * kn.axis[0].stride[%d]", array, array);
+    w->slot[KN_SLOT_LANE].failed = w->slot[KN_SLOT_LANE].failed || index.failed;
+    kn_put_call(w, &w->slot[KN_SLOT_LANE], place_lane, kn_str_text(&index));
+    kn_str_free(&index);
+}
+
+const kn_recipe kn_recipe_broad = {
+    .kind = &kn_kind_broad, .template_name = "cuda/broad.cu", .fill = fill_broad};
