@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "codegen/prelude.h"
 #include "codegen/templates.h"
+#include "codegen/divisor.h"
 #include "codegen/writer.h"
 #include "types/operators.h"
 
@@ -106,7 +107,8 @@ static kiln_status put_head(kn_writer *w)
                                                               : "kn_raw");
     bool is_wide = w->spec->schedule.kind->has_wide_axes; /* such kernels gather by themselves */
     if (w->is_cuda)
-        kn_str_printf(&types, "%s %s %s ", w->recipe->preludes ? w->recipe->preludes : "",
+        kn_str_printf(&types, "%s %s %s %s ", w->recipe->preludes ? w->recipe->preludes : "",
+                      kn_has_divisors(w) ? "kn_divisor" : "",
                       kn_gathers(w) && !is_wide && !w->recipe->has_places_alone ? "kn_gather" : "",
                       strpbrk(w->spec->schedule.access, is_wide ? "vd" : "vs") &&
                               (!is_wide || w->program->n_in > 1)

@@ -1,10 +1,13 @@
 /* fill_broad.c - templates/cuda/broad.cu. */
+#include "codegen/divisor.h"
 #include "codegen/writer.h"
 #include "plan/kind_broad.h"
 
 #include <stdio.h>
 
-enum { FULL_THREADS = 1024 /* of a multiprocessor that are left registers for all that a thread loads at first */ };
+enum {
+    FULL_THREADS = 1024 /* of a multiprocessor that are left registers for all that a thread loads at first */
+};
 
 static int vector_of(const kn_writer *w)
 {
@@ -62,8 +65,8 @@ static void put_load(kn_writer *w, int k)
     if (is_still)
         kn_str_append(out, "*");
     else
-        kn_str_printf(out, "%s<%s, %d>(%s", kn_access_of(w, k) == KN_GATHER ? "kn_load_shifted" : "kn_load", type,
-                      vector_of(w), kn_access_of(w, k) == KN_GATHER ? "(const char *)" : "");
+        kn_str_printf(out, "%s<%s, %d>(%s", kn_access_of(w, k) == KN_GATHER ? "kn_load_shifted" : "kn_load",
+                      type, vector_of(w), kn_access_of(w, k) == KN_GATHER ? "(const char *)" : "");
     put_address(w, out, k);
     kn_str_append(out, is_still ? ";\n" : ");\n");
 }
@@ -83,10 +86,44 @@ static void put_store(kn_writer *w, int k)
 static void place_lane(const kn_writer *w, kn_str *out, int k)
 {
     const char *name = w->program->param[k].name;
-    if (is_once(w, k))
+    const char *once = is_once(w, k) ? "" : "[kn_u]";
+    if (kn_is_divisor(w, k))
+        kn_str_printf(out, "kn_divisor(kn_%s_%s, kn_seen)", name, once);
+    else if (is_once(w, k))
         kn_str_printf(out, "kn_%s_", name);
     else
         kn_str_printf(out, "kn_%s_[kn_u]%s", name, kn_access_of(w, k) == KN_STILL ? "" : ".at[kn_k]");
+}
+
+/* Element kn_k of vector kn_u, in memory. */
+static void place_single(const kn_writer *w, kn_str *out, int k)
+{
+    bool is_still = kn_access_of(w, k) == KN_STILL;
+    const char *qualifier = kn_is_output(w, k) ? "" : "const ";
+    int size = kn_item_size(w, k), array = kn_array_of(w, k);
+    kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]", qualifier, kn_storage(w, k), qualifier,
+                  w->program->param[k].name, array);
+    if (is_together(w) && !is_still)
+        kn_str_printf(out, " + kn_u * %d", KN_BROAD_WARP * vector_of(w) * size);
+    kn_str_printf(out, is_still ? ")" : " + kn_k * %d)", size);
+}
+
+/* Where something was divided that is beyond what a reciprocal is good for, a thread's elements one by one in
+ * place of its stores. The body is pure: nobody asks for the index. */
+static void put_again(kn_writer *w)
+{
+    kn_str *out = &w->slot[KN_SLOT_SINGLE];
+    kn_str_printf(out, "else\n#pragma unroll 1\nfor (int kn_j = 0; kn_j < %d; ++kn_j) {\n",
+                  w->spec->schedule.lanes * vector_of(w));
+    kn_str_printf(out, "    const int kn_u = kn_j / %d, kn_k = kn_j %% %d;\n", vector_of(w), vector_of(w));
+    if (!is_together(w)) {
+        kn_str_printf(out,
+                      "    const unsigned kn_at = kn_first + kn_u * %d;\n    if (kn_at >= kn.size)\n        "
+                      "break;\n    const kn_place kn_here = kn_locate(kn, kn_at);\n",
+                      KN_BROAD_WARP * vector_of(w));
+    }
+    kn_put_call(w, out, place_single, "0");
+    kn_str_append(out, "}\n");
 }
 
 static void put_places(kn_writer *w)
@@ -99,9 +136,9 @@ static void put_places(kn_writer *w)
     kn_str_printf(out, "kn_place kn_here[%d];\n", w->spec->schedule.lanes);
     for (int u = 0; u < w->spec->schedule.lanes; ++u) {
         int64_t apart = (int64_t)u * KN_BROAD_WARP * vector_of(w);
-        kn_str_printf(out,
-                      "kn_here[%d] = kn_locate(kn, kn_first + %lld < kn.size ? kn_first + %lld : kn_first);\n", u,
-                      (long long)apart, (long long)apart);
+        kn_str_printf(
+            out, "kn_here[%d] = kn_locate(kn, kn_first + %lld < kn.size ? kn_first + %lld : kn_first);\n", u,
+            (long long)apart, (long long)apart);
     }
 }
 
@@ -126,8 +163,13 @@ static void fill_broad(kn_writer *w)
         kn_str_printf(&index, "kn_here[kn_u].at[%d] + kn_k * kn.axis[0].stride[%d]", array, array);
     w->slot[KN_SLOT_LANE].failed = w->slot[KN_SLOT_LANE].failed || index.failed;
     kn_put_call(w, &w->slot[KN_SLOT_LANE], place_lane, kn_str_text(&index));
+    if (kn_has_divisors(w)) {
+        kn_str_append(&w->slot[KN_SLOT_FROM], "kn_dividends kn_seen;\n");
+        kn_str_append(&w->slot[KN_SLOT_STAGE], "if (kn_seen.are_near())\n");
+        put_again(w);
+    }
     kn_str_free(&index);
 }
 
 const kn_recipe kn_recipe_broad = {
-    .kind = &kn_kind_broad, .template_name = "cuda/broad.cu", .fill = fill_broad};
+    .kind = &kn_kind_broad, .template_name = "cuda/broad.cu", .fill = fill_broad, .takes_divisors = true};

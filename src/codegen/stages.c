@@ -1,4 +1,5 @@
 /* stages.c - a program's stages as functions of the source, and calls of them. */
+#include "codegen/divisor.h"
 #include "codegen/writer.h"
 
 #include <string.h>
@@ -98,8 +99,12 @@ static void put_parameters(const kn_writer *w, kn_str *out, int stage)
                       is_given         ? ""
                       : is_param(w, k) ? kn_spec_constness(w->spec, k)
                                        : "const ");
-        kn_put_type(w, out, k);
-        kn_str_printf(out, " %s%s", is_given ? "&" : "", kn_value_name(&w->program->param[k]));
+        bool is_divisor = !is_given && kn_is_divisor(w, k);
+        if (is_divisor)
+            kn_str_append(out, "auto");
+        else
+            kn_put_type(w, out, k);
+        kn_str_printf(out, " %s%s", is_given || is_divisor ? "&" : "", kn_value_name(&w->program->param[k]));
         separator = ", ";
     }
     if (has_index(w, s, KN_USES_INDEX)) {

@@ -97,6 +97,7 @@ typedef struct kn_recipe {
     const char *preludes;  /* words that call for preludes; NULL: none */
     bool has_places_alone; /* of where an element is it asks for the places, not for steps along axes; nothing
                              is gathered in vectors */
+    bool takes_divisors;   /* numbers that stand still may be kn_divisor: its `lane` names them so */
     bool takes_staged;     /* elements of a staged operand are taken one by one */
     bool repeats_stages;   /* host: stages are called at several places, and inlined at each */
     /* Loads a vector of operand k in a way of its own; false, or NULL: as the others do. */

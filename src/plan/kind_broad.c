@@ -8,11 +8,13 @@
 #include "plan/kind.h"
 
 enum {
-    READ_BYTES = 16, /* of the narrowest input that moves, a thread */
-    MOST_VECTORS = 4, /* of a thread: more are no better (u8 to f32 by plane: 4 in 99 % of the floor, 8 in 96) */
-    SMALL_VECTORS = 2, /* of a thread where inputs are small */
-    SMALL_BLOCK = 512, /* threads, likewise */
-    SMALL_RATIO = 4,   /* bytes of results to one of inputs, from which on these are small */
+    LEAST_SIZE = 1 << 15, /* elements: fewer are better spread over more threads */
+    READ_BYTES = 16,      /* of the narrowest input that moves, a thread */
+    MOST_VECTORS =
+        4, /* of a thread: more are no better (u8 to f32 by plane: 4 in 99 % of the floor, 8 in 96) */
+    SMALL_VECTORS = 2,     /* of a thread where inputs are small */
+    SMALL_BLOCK = 512,     /* threads, likewise */
+    SMALL_RATIO = 4,       /* bytes of results to one of inputs, from which on these are small */
     SMALL_BYTES = 1 << 24, /* of results, from which on it is worth it */
     WORD = 4,
     VECTOR_BYTES = 16
@@ -72,7 +74,7 @@ static bool set_access(kn_schedule *out, const kn_choice *c)
         bool is_vector = kn_choice_is_vector(c, o, out->vector);
         if (!is_vector && !is_run(c, o, out->vector))
             return false;
-        out->access[o] = !is_vector                                ? KN_GATHER
+        out->access[o] = !is_vector                                  ? KN_GATHER
                          : !c->access[o].is_output && is_still(c, o) ? KN_STILL
                                                                      : KN_VECTOR;
     }
@@ -89,7 +91,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     (void)kept;
     bool is_small = are_inputs_small(c);
     out->vector = kn_choice_vector(c);
-    if (c->space->size == 0 || out->vector == 1)
+    if (c->space->size < LEAST_SIZE || out->vector == 1)
         return false;
     out->lanes = vectors_of_thread(c, out->vector, is_small);
     if (out->lanes == 1 || !kn_choice_is_near(c, of_warp(out)) || !set_access(out, c))

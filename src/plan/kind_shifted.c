@@ -10,8 +10,11 @@
 
 enum {
     LEAST_SHIFTED = 3, /* inputs; fewer have nothing to share */
-    WIDE = 32,         /* vectors of a block side by side: a warp's */
-    HIGH = 8           /* threads of a block one above the other, each with its rows */
+    MOST_WORDS = 96,   /* of 32 bits, of the vectors that a thread loads at first */
+    WORDS_OF_VECTOR = 4,
+    FEW_ROWS = 128, /* of results, below which those that are left over by a thread's rows count */
+    WIDE = 32,      /* vectors of a block side by side: a warp's */
+    HIGH = 8        /* threads of a block one above the other, each with its rows */
 };
 
 typedef struct figures {
@@ -90,7 +93,7 @@ static bool set_places(shifts *s, const kn_choice *c, int axis)
     return right - s->left < KN_SHIFTED_COLUMNS;
 }
 
-/* Rows that are neighbours, a bit each; with them a thread has two rows of results. */
+/* Rows that are neighbours, a bit each; with them a thread has several rows of results. */
 static int form_of(const shifts *s)
 {
     int form = 0;
@@ -117,6 +120,83 @@ static bool set_access(kn_schedule *out, const kn_choice *c, const shifts *s)
     return true;
 }
 
+/* ---- a thread's windows ---- */
+
+bool kn_shifted_place(int *row, int *column, char letter)
+{
+    int place = letter - KN_SHIFTED_LETTER;
+    *row = place / KN_SHIFTED_COLUMNS;
+    *column = place % KN_SHIFTED_COLUMNS;
+    return place >= 0 && place < KN_SHIFTED_ROWS * KN_SHIFTED_COLUMNS;
+}
+
+/* Whether the row after `row` is its neighbour. */
+static bool goes_on(const kn_schedule *s, int row)
+{
+    return row >= 0 && s->form >> row & 1;
+}
+
+static void widen(kn_shifted_window *w, const kn_schedule *s, int row)
+{
+    int own, column;
+    for (const char *letter = s->access; *letter; ++letter) {
+        if (!kn_shifted_place(&own, &column, *letter) || own != row)
+            continue;
+        w->first = column < w->first ? column : w->first;
+        w->last = column > w->last ? column : w->last;
+    }
+}
+
+static kn_shifted_window window_of(const kn_schedule *s, int row, int steps)
+{
+    kn_shifted_window w = {row, steps, KN_SHIFTED_COLUMNS, -1};
+    for (int result = steps; result < s->lanes; ++result, --row) {
+        widen(&w, s, row);
+        if (!goes_on(s, row - 1))
+            break;
+    }
+    return w;
+}
+
+kn_shifted_window kn_shifted_find(const kn_schedule *s, int row, int result)
+{
+    for (; result > 0 && goes_on(s, row); ++row)
+        --result;
+    return window_of(s, row, result);
+}
+
+int kn_shifted_list(kn_shifted_window *out, const kn_schedule *s)
+{
+    int count = 0;
+    for (int row = 0; row < KN_SHIFTED_ROWS; ++row)
+        for (int steps = 0; steps < (goes_on(s, row) ? 1 : s->lanes); ++steps) {
+            kn_shifted_window w = window_of(s, row, steps);
+            if (w.last >= 0)
+                out[count++] = w;
+        }
+    return count;
+}
+
+/* Of the vectors in which a thread's windows lie. */
+static int words_of(const kn_schedule *s, int item)
+{
+    kn_shifted_window w[KN_SHIFTED_WINDOWS];
+    int count = kn_shifted_list(w, s), vector = WORDS_OF_VECTOR * 4, vectors = 0;
+    for (int k = 0; k < count; ++k)
+        vectors += (2 * vector - 1 - item + (s->vector + w[k].last - w[k].first) * item) / vector;
+    return vectors * WORDS_OF_VECTOR;
+}
+
+/* As many as registers hold windows for. */
+static int rows_of_thread(kn_schedule *s, const kn_choice *c, int item, int axis)
+{
+    int64_t rows = c->space->extent[axis];
+    s->lanes = s->form ? KN_SHIFTED_RESULTS : 1;
+    while (s->lanes > 1 && (words_of(s, item) > MOST_WORDS || (rows < FEW_ROWS && rows % s->lanes != 0)))
+        s->lanes /= 2;
+    return s->lanes;
+}
+
 static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 {
     shifts s;
@@ -126,9 +206,10 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->vector = kn_choice_vector(c);
     if (f.row < 0 || out->vector == 1 || c->space->extent[kn_choice_inner(c)] % out->vector != 0 ||
         !set_places(&s, c, f.row) || !kn_choice_is_near(c, out->vector * WIDE) || !set_access(out, c, &s) ||
-        !kn_choice_fits_turned(c, f.row, 2 * HIGH) || c->space->ndim + 2 > KILN_MAX_NDIM)
+        !kn_choice_fits_turned(c, f.row, KN_SHIFTED_RESULTS * HIGH) || c->space->ndim + 2 > KILN_MAX_NDIM)
         return false;
     out->form = form_of(&s);
+    out->lanes = rows_of_thread(out, c, c->access[s.first].item_size, f.row);
     out->block = WIDE * HIGH;
     out->rank = kn_choice_rank(c->space->ndim + 2);
     memcpy(kept, &f, sizeof f);

@@ -6,12 +6,33 @@
 
 /* Letter: KN_SHIFTED_LETTER + row * KN_SHIFTED_COLUMNS + column, rows and columns counted from the least one.
  * Bit k of the schedule's form: rows k and k + 1 are neighbours. */
-enum { KN_SHIFTED_ROWS = 5, KN_SHIFTED_COLUMNS = 5, KN_SHIFTED_MOST = 16 /* inputs */ };
+enum {
+    KN_SHIFTED_ROWS = 5,
+    KN_SHIFTED_COLUMNS = 5,
+    KN_SHIFTED_MOST = 16,   /* inputs */
+    KN_SHIFTED_RESULTS = 4, /* rows of results of a thread, at most */
+    KN_SHIFTED_WINDOWS = KN_SHIFTED_ROWS * KN_SHIFTED_RESULTS
+};
+
+/* Where rows that are neighbours have results one above the other, each of a thread's rows of results finds what
+ * the one above it finds a row further up. What a thread loads for all of them, and which inputs lie in it. */
+typedef struct kn_shifted_window {
+    int row;   /* of the inputs */
+    int steps; /* rows of results further down; above 0 for the last of rows that are neighbours alone */
+    int first, last; /* columns that are wanted */
+} kn_shifted_window;
 
 /* Rows of results of a thread. */
 static inline int kn_shifted_rows(const kn_schedule *schedule)
 {
-    return schedule->form ? 2 : 1;
+    return schedule->lanes;
 }
+
+/* The place of an input by its letter; false: it is none of the shifted. */
+bool kn_shifted_place(int *row, int *column, char letter);
+/* The window in which row `result` of the results finds inputs of that row. */
+kn_shifted_window kn_shifted_find(const kn_schedule *schedule, int row, int result);
+/* All windows of a thread, at most KN_SHIFTED_WINDOWS; how many. */
+int kn_shifted_list(kn_shifted_window *out, const kn_schedule *schedule);
 
 #endif

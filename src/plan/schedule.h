@@ -28,7 +28,7 @@ typedef struct kn_schedule {
     int vector; /* consecutive elements of one thread (CUDA); 0 on the host */
     int block;  /* threads a block, at most (CUDA); 0 on the host */
     int lanes;  /* fold_lanes: items of a row that a thread loads at once; host fold: neighbours in vectors;
-                   pixels: channels */
+                   pixels: channels; broad: vectors of a thread; shifted: its rows of results */
     int form;   /* reductions: which of the loops of their kernels; pixels: 1 where results are laid;
                   rows: KN_ROWS_* (CUDA); else 0 */
     int index;  /* bits of the texts' type `_index`; 0: 64 */

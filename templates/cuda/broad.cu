@@ -33,7 +33,11 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
             for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
                 ${lane}
             }
-        ${stores}
+        ${stage}
+        {
+            ${stores}
+        }
+        ${single}
     }
     ${after_loop}
 }

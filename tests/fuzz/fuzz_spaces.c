@@ -59,6 +59,13 @@ static void scaled_down(const element *e)
     set_real(e, 0, (in_real(e, 0) - in_real(e, 1)) / 4);
 }
 
+/* Rounded as float32 each time, divisors that are zero or negative too. */
+static void divided(const element *e)
+{
+    float x = (float)in_real(e, 0), m = (float)in_real(e, 1), s = (float)in_real(e, 2), q = x / s, d = q - m;
+    set_real(e, 0, d / s);
+}
+
 static void turned_pair(const element *e)
 {
     set_real(e, 0, in_real(e, 0) * in_real(e, 2) - in_real(e, 1) * in_real(e, 3));
@@ -210,6 +217,16 @@ static const kernel_text kernels[] = {
      false,
      false,
      {{U8, F32, F32}, {I8, F32, F32}, {U8, F32, F16}, {F32, F32, F32}, {KILN_BOOL, F32, F64}}},
+    {"divided",
+     "A x, float32 m, float32 s",
+     "C z",
+     "z = (x / s - m) / s",
+     divided,
+     3,
+     1,
+     false,
+     false,
+     {{U8, F32, F32, F32}, {I8, F32, F32, F16}, {F16, F32, F32, F32}, {I16, F32, F32, F32}}},
     {"turned_pair",
      "T x, T y, T c, T s",
      "T u, T v",
@@ -391,7 +408,7 @@ static void set_call(void)
 static bool can_emulate(const char *line)
 {
     return strstr(line, " schedule=\"pixels\"") || strstr(line, " schedule=\"woven\"") ||
-           strstr(line, " schedule=\"shifted\"");
+           strstr(line, " schedule=\"shifted\"") || strstr(line, " schedule=\"broad\"");
 }
 #else
 enum { is_emulated = 0 };
@@ -425,7 +442,7 @@ typedef struct fuzz {
 /* Mostly small; of outer products some so large that only their results count, of transposes some that are worth boxes. */
 static int64_t random_limit(style how, dice *d)
 {
-    if (how == STYLE_OUTER && dice_one_in(d, 15))
+    if ((how == STYLE_OUTER || how == STYLE_BROAD) && dice_one_in(d, 15))
         return 5000000;
     if (how == STYLE_TURNED && dice_one_in(d, 3))
         return 150000;
@@ -649,8 +666,8 @@ typedef struct expected_schedule {
 } expected_schedule;
 static const expected_schedule host_schedules[] = {{"flat", 5}, {"strided", 5}, {NULL, 0}};
 static const expected_schedule cuda_schedules[] = {
-    {"flat", 5},    {"rows", 5},    {"strided", 5}, {"tile", 5},    {"steps", 1},
-    {"windows", 2}, {"pixels", 50}, {"woven", 2},   {"shifted", 2}, {NULL, 0}};
+    {"flat", 5},    {"rows", 5},  {"strided", 5}, {"tile", 5},  {"steps", 1}, {"windows", 2},
+    {"pixels", 50}, {"woven", 2}, {"shifted", 2}, {"broad", 2}, {NULL, 0}};
 
 static bool met_each(const tally *t, const expected_schedule *expected, int64_t count)
 {

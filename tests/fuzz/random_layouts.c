@@ -79,6 +79,8 @@ static void long_rows(scenery *s, dice *d, int64_t limit)
         s->shape[a] = dice_between(d, 1, s->ndim == 3 ? 6 : 40);
     int64_t most = limit / 200 > 300 ? 300 : limit / 200 > 8 ? limit / 200 : 8;
     s->shape[s->ndim - 1] = dice_between(d, 1, most) * (dice_one_in(d, 6) ? 1 : dice_one_in(d, 3) ? 4 : 16);
+    if (s->style == STYLE_BROAD && s->ndim > 1)
+        stretch(s, limit, d);
 }
 
 void random_scenery(scenery *s, style how, dice *d, int64_t limit)
@@ -89,7 +91,7 @@ void random_scenery(scenery *s, style how, dice *d, int64_t limit)
         narrow_scenery(s, d, limit);
         return;
     }
-    if (how == STYLE_WOVEN || how == STYLE_SHIFTED) {
+    if (how == STYLE_WOVEN || how == STYLE_SHIFTED || how == STYLE_BROAD) {
         long_rows(s, d, limit);
         return;
     }
@@ -204,6 +206,21 @@ static void narrow_place(place *p, const scenery *s, bool is_output, dice *d)
     p->layout.shift = dice_one_in(d, 3) ? dice_between(d, 1, 17) : 0;
 }
 
+/* Rows, of which each may begin a few elements behind the one before. */
+static void broad_place(place *p, bool is_output, dice *d)
+{
+    int last = p->ndim - 1;
+    if (!is_output && dice_one_in(d, 2))
+        keep_few_axes(p, d);
+    else if (!is_output && last > 0 && dice_one_in(d, 2))
+        p->layout.pad = dice_between(d, 1, 8) - p->shape[last];
+    else if (dice_one_in(d, 6))
+        p->layout.pad = dice_between(d, 1, 16);
+    if (!is_output && dice_one_in(d, 8))
+        p->layout.broadcast[dice_between(d, 0, last)] = true;
+    p->layout.shift = dice_one_in(d, 4) ? dice_between(d, 1, 17) : 0;
+}
+
 void random_place(place *p, const scenery *s, bool is_output, dice *d)
 {
     memset(p, 0, sizeof *p);
@@ -212,6 +229,11 @@ void random_place(place *p, const scenery *s, bool is_output, dice *d)
     if (s->style == STYLE_NARROW) {
         layout_plain(&p->layout, p->ndim);
         narrow_place(p, s, is_output, d);
+        return;
+    }
+    if (s->style == STYLE_BROAD) {
+        layout_plain(&p->layout, p->ndim);
+        broad_place(p, is_output, d);
         return;
     }
     if (s->style == STYLE_WOVEN || s->style == STYLE_SHIFTED) {

@@ -31,6 +31,10 @@ struct emulated_index {
 static thread_local emulated_index threadIdx, blockIdx, blockDim, gridDim;
 static thread_local char emulated_base; // shared memory is counted from here
 
+static inline float __frcp_rn(float x) { return 1.0f / x; }
+static inline float __fmul_rn(float x, float y) { return x * y; }
+static inline float __fmaf_rn(float x, float y, float z) { return fmaf(x, y, z); }
+
 struct emulated_barrier {
     unsigned arrived = 0, generation = 0;
 };
@@ -257,9 +261,7 @@ static void emulated_do(const char *text, const emulated_operand *o)
     const auto is = [&](const char *begin) { return strncmp(text, begin, strlen(begin)) == 0; };
     char *to = (char *)o[0].value;
     if (is("st.global")) {
-        const int words = is("st.global.v4")   ? 4
-                          : is("st.global.v2") ? 2
-                                               : 1,
+        const int words = strstr(text, ".v4") ? 4 : strstr(text, ".v2") ? 2 : 1,
                   size = is("st.global.b16") ? 2 : 4;
         if ((size_t)to % (words * size) != 0)
             abort();

@@ -2,6 +2,7 @@
 #include "plan/choose.h"
 #include "plan/layout.h"
 #include "plan/program.h"
+#include "plan/kind_broad.h"
 #include "plan/kind_rows.h"
 #include "plan/kind_steps.h"
 #include "plan/tile.h"
@@ -152,13 +153,15 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_figures
             assert_run_along(s, o, s->space.ndim - 1);
             break;
         }
-        assert_true(c->kind == &kn_kind_rows || c->kind == &kn_kind_tile || c->kind == &kn_kind_steps);
+        assert_true(c->kind == &kn_kind_rows || c->kind == &kn_kind_tile || c->kind == &kn_kind_steps ||
+                    c->kind == &kn_kind_broad);
         assert_int_equal(skew_of(c, figures), 0);
         assert_vectors_along(s, c, o, s->space.ndim - 1);
         break;
     case KN_STILL:
-        assert_true(c->kind == &kn_kind_steps && !s->access[o].is_output &&
-                    s->space.stride[o][first_figure(figures)] == 0);
+        assert_true((c->kind == &kn_kind_steps || c->kind == &kn_kind_broad) && !s->access[o].is_output);
+        assert_int_equal(
+            s->space.stride[o][c->kind == &kn_kind_steps ? first_figure(figures) : s->space.ndim - 1], 0);
         assert_vectors_along(s, c, o, s->space.ndim - 1);
         break;
     case KN_STAGED:
@@ -175,6 +178,20 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_figures
         assert_int_equal(c->access[o], KN_GATHER);
         assert_true(c->vector == 1 || !s->access[o].is_output);
     }
+}
+
+/* Rows are whole vectors, and of a warp's where it is located once. */
+static void assert_broad(const scene *s, const kn_schedule *c)
+{
+    int inner = s->space.ndim - 1;
+    assert_true(c->lanes >= 2 && c->lanes <= 4 && c->vector > 1);
+    assert_int_equal(
+        s->space.extent[inner] % (c->form & KN_BROAD_TOGETHER ? 32 * c->lanes * c->vector : c->vector), 0);
+    for (int o = 0; o < s->count; ++o)
+        if (c->access[o] == KN_GATHER)
+            assert_true(!s->access[o].is_output && s->space.stride[o][inner] == s->access[o].item_size);
+        else if (s->access[o].is_output)
+            assert_int_equal(c->access[o], KN_VECTOR);
 }
 
 /* All channels of a pixel lie side by side in some operands, others run along the planes. */
@@ -307,6 +324,8 @@ static void assert_sound(const scene *s, const kn_schedule *c, const kn_figures 
         assert_pixels(s, c, figures);
     if (c->kind == &kn_kind_tile)
         assert_tile(s, c, figures);
+    if (c->kind == &kn_kind_broad)
+        assert_broad(s, c);
     if (c->kind == &kn_kind_steps)
         assert_steps(s, c, figures);
 }
@@ -495,7 +514,7 @@ static void shifted_inputs_are_merged(void **state)
     (void)state;
     kn_schedule c = choose_after(2, S(64, 64), view, access, 4, S(0, -pitch, 2 * pitch, 0));
     assert_ptr_equal(c.kind, &kn_kind_shifted);
-    assert_true(c.vector == 4 && c.form == 3);
+    assert_true(c.vector == 4 && c.form == 3 && c.lanes == 4);
     assert_string_equal(c.access, "FAKv");
     c = choose_after(2, S(64, 64), view, access, 4, S(0, 4, -8, 0));
     assert_true(c.kind == &kn_kind_shifted && c.form == 0);
@@ -508,6 +527,52 @@ static void shifted_inputs_are_merged(void **state)
     assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 4, 16, 0)).kind, &kn_kind_shifted);
     assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 4, 2, 0)).kind, &kn_kind_shifted);
     assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 0, 0, 0)).kind, &kn_kind_shifted);
+}
+
+static void narrow_inputs_and_small_ones_are_broad(void **state)
+{
+    const kn_view narrow[] = {{S(512, 1024), S(1024, 1), 2, false},
+                              {S(512, 1024), S(4, 0), 2, false},
+                              {S(512, 1024), S(4096, 4), 2, true}};
+    const kn_view short_rows[] = {{S(512, 1020), S(1020, 1), 2, false},
+                                  {S(512, 1020), S(4, 0), 2, false},
+                                  {S(512, 1020), S(4080, 4), 2, true}};
+    const kn_view few[] = {{S(16, 1024), S(1024, 1), 2, false},
+                           {S(16, 1024), S(4, 0), 2, false},
+                           {S(16, 1024), S(4096, 4), 2, true}};
+    const kn_view half_rows[] = {{S(512, 1020), S(2040, 2), 2, false},
+                                 {S(512, 1020), S(4, 0), 2, false},
+                                 {S(512, 1020), S(4080, 4), 2, true}};
+    const kn_view windows[] = {{S(65536, 64), S(4, 4), 2, false},
+                               {S(65536, 64), S(0, 4), 2, false},
+                               {S(65536, 64), S(256, 4), 2, true}};
+    const kn_view far[] = {{S(65536, 64), S(128, 4), 2, false},
+                           {S(65536, 64), S(0, 4), 2, false},
+                           {S(65536, 64), S(256, 4), 2, true}};
+    const kn_access bytes[] = {{1, 4096, false}, {4, 4096, false}, {4, 8192, true}},
+                    halves[] = {{2, 4096, false}, {4, 4096, false}, {4, 8192, true}},
+                    floats[] = {{4, 4096, false}, {4, 4096, false}, {4, 8192, true}},
+                    off[] = {{1, 4097, false}, {4, 4096, false}, {4, 8192, true}},
+                    results_off[] = {{1, 4096, false}, {4, 4096, false}, {4, 8196, true}};
+    (void)state;
+    kn_schedule c = choose_for(2, S(512, 1024), narrow, bytes, 3, false);
+    assert_true(c.kind == &kn_kind_broad && c.vector == 4 && c.lanes == 4 && c.form == KN_BROAD_TOGETHER &&
+                c.block == 256);
+    assert_string_equal(c.access, "vsv");
+    c = choose_for(2, S(512, 1024), narrow, off, 3, false);
+    assert_true(c.kind == &kn_kind_broad && c.form == KN_BROAD_TOGETHER);
+    assert_string_equal(c.access, "gsv");
+    c = choose_for(2, S(512, 1020), short_rows, bytes, 3, false);
+    assert_true(c.kind == &kn_kind_broad && c.lanes == 4 && c.form == 0);
+    c = choose_for(2, S(65536, 64), windows, floats, 3, false);
+    assert_true(c.kind == &kn_kind_broad && c.lanes == 2 && c.form == KN_BROAD_PAST && c.block == 512);
+    assert_string_equal(c.access, "gvv");
+    /* As wide as the results, fewer, results off their vectors, inputs that are not small. */
+    assert_ptr_not_equal(choose_for(2, S(512, 1024), narrow, floats, 3, false).kind, &kn_kind_broad);
+    assert_ptr_not_equal(choose_for(2, S(16, 1024), few, bytes, 3, false).kind, &kn_kind_broad);
+    assert_ptr_not_equal(choose_for(2, S(512, 1024), narrow, results_off, 3, false).kind, &kn_kind_broad);
+    assert_ptr_not_equal(choose_for(2, S(65536, 64), far, floats, 3, false).kind, &kn_kind_broad);
+    assert_int_equal(choose_for(2, S(512, 1020), half_rows, halves, 3, false).lanes, 2);
 }
 
 static void reversed_index_is_not_flat(void **state)
@@ -656,6 +721,7 @@ int main(void)
         cmocka_unit_test(contiguous_is_flat),
         cmocka_unit_test(results_that_interleave_are_woven),
         cmocka_unit_test(shifted_inputs_are_merged),
+        cmocka_unit_test(narrow_inputs_and_small_ones_are_broad),
         cmocka_unit_test(reversed_index_is_not_flat),
         cmocka_unit_test(transpose_is_a_tile),
         cmocka_unit_test(broadcast_keeps_the_others_wide),
