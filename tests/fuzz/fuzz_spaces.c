@@ -444,7 +444,7 @@ static int64_t random_limit(style how, dice *d)
 {
     if ((how == STYLE_OUTER || how == STYLE_BROAD) && dice_one_in(d, 15))
         return 5000000;
-    if (how == STYLE_TURNED && dice_one_in(d, 3))
+    if ((how == STYLE_TURNED || how == STYLE_BROAD) && dice_one_in(d, how == STYLE_TURNED ? 3 : 2))
         return 150000;
     if (dice_one_in(d, 300))
         return 4000000;
@@ -456,7 +456,7 @@ static bool is_apart(const place *p)
     for (int a = 0; a < p->ndim; ++a)
         if (p->layout.broadcast[a])
             return false;
-    return true;
+    return p->layout.pad >= 0;
 }
 
 /* Now and then the first output lies in the buffer of an input with elements of the same size: exactly there, or a little beside. */
