@@ -68,7 +68,7 @@ static void nth_allocation_fails(void **state)
 {
     static const layout_case cases[] = {
         {"sm_90", "flat", {{1024, 2}, {2048, 4}, {2048, 4}}, false},
-        {"sm_90", "rows", {{0, 2}, {2048, 4}, {2048, 4}}, false},
+        {"sm_90", "broad", {{0, 2}, {2048, 4}, {2048, 4}}, false},
         {"sm_90", "rows", {{2052, 4}, {2052, 4}, {2048, 4}}, false},
         {"sm_90", "tile", {{2, 512}, {4, 1024}, {2048, 4}}, false},
         {"sm_90", "windows", {{2, 512}, {4, 1028}, {2052, 4}}, false},
