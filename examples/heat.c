@@ -6,35 +6,28 @@
 
 static const char *const spread =
     "const auto at = _ind.get(); const int r = at[0], c = at[1], h = t.shape()[0], w = t.shape()[1];"
-    "next = t(r, c) + k * (t(max(r - 1, 0), c) + t(min(r + 1, h - 1), c) + t(r, max(c - 1, 0)) +"
-    "                      t(r, min(c + 1, w - 1)) - 4 * t(r, c))";
-
-static kiln_status run(kiln_array **t, kiln_array **next, int steps)
-{
-    kiln_status status = KILN_OK;
-    for (int k = 0; k < steps && status == KILN_OK; k++) {
-        const kiln_arg in[] = {kiln_arg_array(*t), kiln_arg_float(0.2)};
-        kiln_array *before = *t;
-        status = kiln_map(next, 1, "raw T t, T k", "T next", spread, in, 2);
-        *t = *next, *next = before;
-    }
-    return status;
-}
+    "const auto around = t(max(r - 1, 0), c, at[2]) + t(min(r + 1, h - 1), c, at[2]) +"
+    "                    t(r, max(c - 1, 0), at[2]) + t(r, min(c + 1, w - 1), at[2]);"
+    "next = t(r, c, at[2]) + k * (around - 4 * t(r, c, at[2]))";
 
 int main(void)
 {
-    kiln_array *t = NULL, *hot = NULL, *next = NULL;
-    const float degrees = 100;
-    kiln_status status = kiln_array_zeros(&t, KILN_FLOAT32, KILN_SHAPE(5, 7), KILN_DEVICE_DEFAULT);
-    if (!status && !(status = kiln_array_empty_like(&next, t)) &&
-        !(status = kiln_array_index(&hot, t, "1:3, 2:4")))
-        status = kiln_array_fill(hot, &degrees);
-    if (!status && !(status = run(&t, &next, 20)))
-        status = kiln_array_print(t);
+    kiln_array *picture = NULL, *t = NULL, *next = NULL, *spread_out = NULL;
+    kiln_status status = kiln_array_load(&picture, "hubble_deep_field.npy", KILN_DEVICE_DEFAULT);
+    if (!status && !(status = kiln_array_astype(&t, picture, KILN_FLOAT32)))
+        status = kiln_array_empty_like(&next, t);
+    for (int step = 0; step < 100 && !status; step++) {
+        kiln_array *before = t;
+        status = kiln_map_with(kiln_outs(&next), "raw T t, T k", "T next", spread, kiln_args(t, 0.2), NULL);
+        t = next, next = before;
+    }
+    if (!status && !(status = kiln_array_astype(&spread_out, t, KILN_UINT8)) &&
+        !(status = kiln_array_save(spread_out, "heat.ppm")))
+        status = kiln_array_print(spread_out);
     if (status)
         fprintf(stderr, "%s\n", kiln_error_message());
-    kiln_array_free(hot);
-    kiln_array_free(next);
-    kiln_array_free(t);
+    kiln_array *const all[] = {picture, t, next, spread_out};
+    for (int k = 0; k < 4; k++)
+        kiln_array_free(all[k]);
     return status != KILN_OK;
 }

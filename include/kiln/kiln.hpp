@@ -995,6 +995,17 @@ class kernel {
     {
         run_into(nullptr, outs, values...);
     }
+    /* How long such a call takes (kiln/benchmark.h); its results are given back. */
+    template <class... Values>
+    [[nodiscard]] kiln_benchmark benchmark(const Values &...values) const
+    {
+        const priv::arguments<Values...> list(values...);
+        kiln_benchmark found = KILN_BENCHMARK_INIT;
+        check(kiln_kernel_benchmark(&found, kernel_, nullptr,
+                                    kernel_ ? kiln_kernel_n_out(kernel_) : 0, list.in, list.count,
+                                    nullptr, nullptr));
+        return found;
+    }
     /* The same with options: kernel.with(kiln::call_options().on(stream))(x, 0.5). */
     [[nodiscard]] calling<kernel> with(const call_options &options) const
     {

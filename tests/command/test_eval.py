@@ -67,7 +67,10 @@ class Eval(CommandCase):
         report = self.json("eval", PARTS, "x=photo.npy", "-o", "m=m.npy", "--repeat", "2", "--target", TARGET)
         self.assertEqual(report["outputs"], [{"name": "out", "dtype": "float32", "shape": [2, 2], "text": "[[ 3.  2.]\n [-3. -2.]]"},
                                              {"file": "m.npy", "dtype": "float32", "shape": [2]}])
-        self.assertGreater(report["times_ms"]["repeat_median"], 0)
+        for time in ("repeat_median", "repeat_best", "repeat_cpu_median", "repeat_cpu_best"):
+            self.assertGreater(report["times_ms"][time], 0)
+        self.assertEqual(report["bytes_written"], 16 + 8)
+        self.assertGreater(report["bytes_per_second"], 0)
 
     # ---- what is refused ----
 

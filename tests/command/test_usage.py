@@ -58,7 +58,12 @@ class Usage(CommandCase):
         for expected in (f"target: {TARGET}", "from ", "times in ms", "z.npy: float32 [3]"):
             self.assertIn(expected, text)
         self.assertEqual((self.folder / "z.npy").read_bytes()[-12:], floats(16, 9, 4))
-        self.assertIn("10 more calls", self.ok(*words, "--repeat", "10"))
+        text = self.ok(*words, "--repeat", "10")
+        self.assertRegex(text, r"one of 10 more calls: [0-9.]+ ms \(median\), [0-9.]+ ms \(best\).*; 0\.000 MB read and 0\.000 MB written, [0-9.]+ GB/s")
+        self.assertEqual((self.folder / "z.npy").read_bytes()[-12:], floats(16, 9, 4))
+        # where every array is raw, too: --size is the call's, and the results stay what they were
+        self.assertIn("3 more calls", self.ok("map", "raw T x", "T z", "z = x[2 - i]", "x.npy", "--size", "3", "-o", "z.npy", "--repeat", "3", "--target", TARGET))
+        self.assertEqual((self.folder / "z.npy").read_bytes()[-12:], floats(3, 2, 1))
 
     def test_map_json(self):
         name = 'x "quoted"\tü.npy'

@@ -213,6 +213,9 @@ static void kernels()
                .to_vector<float>() == (floats{3, 5, 7}));
     EXPECT((x * std::complex<double>(0, 1)).dtype() == KILN_COMPLEX64 &&
            (x + kiln_arg_float64(1)).dtype() == KILN_FLOAT64);
+    const kiln_benchmark times = bounds.benchmark(x, 1);
+    EXPECT(times.calls >= 10 && times.cpu_min_us > 0 && times.bytes_read == 12 && times.bytes_written == 24);
+    EXPECT(fails(KILN_ERROR_INVALID, "kernel is NULL", [] { (void)kiln::kernel().benchmark(); }));
     // by texts
     EXPECT(kiln::map("T x", "T y", "y = -x", x).to_vector<float>() == (floats{-1, -2, -3}));
     EXPECT(kiln::map(kiln::call_options().size(2), "raw T x", "T y", "y = x[i]", x).size() == 2);

@@ -197,7 +197,7 @@ enum { CLI_SCREENFUL = 1000 };
 
 typedef struct cli_times {
     double read_ms, define_ms, call_ms, finish_ms, write_ms;
-    double repeat_median_ms, repeat_best_ms; /* of --repeat */
+    kiln_benchmark repeat; /* of --repeat */
     kiln_call_info info;
     int files, compiled; /* of a glob: how many there were, and calls that compiled */
 } cli_times;

@@ -36,10 +36,17 @@ static void put_times(cli_json *json, const cli_options *options, const cli_time
     cli_json_number(json, "finish", times->finish_ms);
     cli_json_number(json, "write", times->write_ms);
     if (options->repeat) {
-        cli_json_number(json, "repeat_median", times->repeat_median_ms);
-        cli_json_number(json, "repeat_best", times->repeat_best_ms);
+        cli_json_number(json, "repeat_median", times->repeat.device_median_us / 1e3);
+        cli_json_number(json, "repeat_best", times->repeat.device_min_us / 1e3);
+        cli_json_number(json, "repeat_cpu_median", times->repeat.cpu_median_us / 1e3);
+        cli_json_number(json, "repeat_cpu_best", times->repeat.cpu_min_us / 1e3);
     }
     cli_json_close(json, '}');
+    if (options->repeat) {
+        cli_json_integer(json, "bytes_read", (int64_t)times->repeat.bytes_read);
+        cli_json_integer(json, "bytes_written", (int64_t)times->repeat.bytes_written);
+        cli_json_number(json, "bytes_per_second", times->repeat.bytes_per_second);
+    }
 }
 
 static void put_output(cli_json *json, const cli_call *call, int j, const char *values)
@@ -99,6 +106,17 @@ static bool ends_line(const char *text)
     return length == 0 || text[length - 1] == '\n';
 }
 
+/* On the host both clocks show the same. */
+static void print_repeat(FILE *file, const kiln_benchmark *b)
+{
+    fprintf(file, "one of %d more calls: %.4f ms (median), %.4f ms (best)", b->calls,
+            b->device_median_us / 1e3, b->device_min_us / 1e3);
+    if (KILN_DEVICE_IS_CUDA(b->device))
+        fprintf(file, ", and %.4f ms (median) of the processor", b->cpu_median_us / 1e3);
+    fprintf(file, "; %.3f MB read and %.3f MB written, %.2f GB/s\n", (double)b->bytes_read / 1e6,
+            (double)b->bytes_written / 1e6, b->bytes_per_second / 1e9);
+}
+
 static void print_text(FILE *file, const cli_call *call, const cli_options *options, const cli_times *times,
                        const char *target, char *const *values, const char *explanation)
 {
@@ -112,8 +130,7 @@ static void print_text(FILE *file, const cli_call *call, const cli_options *opti
             times->read_ms, times->define_ms, times->call_ms, info->generate_ms, info->compile_ms,
             info->cache_ms, info->load_ms, times->finish_ms, times->write_ms);
     if (options->repeat)
-        fprintf(file, "one of %d more calls: %.4f ms (median), %.4f ms (best)\n", options->repeat,
-                times->repeat_median_ms, times->repeat_best_ms);
+        print_repeat(file, &times->repeat);
     if (explanation)
         fprintf(file, "%s%s", explanation, ends_line(explanation) ? "" : "\n");
     for (int j = 0; j < call->n_out; j++)

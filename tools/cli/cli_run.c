@@ -25,40 +25,12 @@ typedef struct call_options {
 
 /* ---- the work ---- */
 
-static int compare_times(const void *a, const void *b)
-{
-    double x = *(const double *)a, y = *(const double *)b;
-    return (x > y) - (x < y);
-}
-
 static kiln_status call_once(const cli_call *call, const kiln_call_options *options)
 {
     return kiln_kernel_call(call->kernel, call->out, call->n_out, call->in, call->n_in, options);
 }
 
-/* Calls again into the same outputs, each call waited for. */
-static kiln_status repeat_calls(const cli_call *call, const kiln_call_options *how, int repeat,
-                                cli_times *times)
-{
-    double *each = calloc((size_t)repeat, sizeof *each);
-    kiln_status status = each ? KILN_OK : KILN_ERROR_MEMORY;
-    for (int i = 0; i < repeat && status == KILN_OK; i++) {
-        double start = cli_now_ms();
-        status = call_once(call, how);
-        if (status == KILN_OK)
-            status = kiln_device_synchronize(KILN_DEVICE_DEFAULT);
-        each[i] = cli_now_ms() - start;
-    }
-    if (status == KILN_OK) {
-        qsort(each, (size_t)repeat, sizeof *each, compare_times);
-        times->repeat_median_ms = each[repeat / 2];
-        times->repeat_best_ms = each[0];
-    }
-    free(each);
-    return status;
-}
-
-static kiln_status run_kernel(cli_call *call, const kiln_call_options *how, int repeat, cli_times *times)
+static kiln_status call_and_wait(const cli_call *call, const kiln_call_options *how, cli_times *times)
 {
     double start = cli_now_ms();
     kiln_status status = call_once(call, how);
@@ -67,12 +39,23 @@ static kiln_status run_kernel(cli_call *call, const kiln_call_options *how, int 
         status = kiln_device_synchronize(KILN_DEVICE_DEFAULT);
     times->call_ms += called - start;
     times->finish_ms += cli_now_ms() - called;
-    if (status == KILN_OK)
-        status = kiln_kernel_last_call(&times->info);
+    return status == KILN_OK ? kiln_kernel_last_call(&times->info) : status;
+}
+
+/* The first call, then `repeat` more with the outputs that it was given, if any: its results stay as they are. */
+static kiln_status run_kernel(cli_call *call, const kiln_call_options *how, int repeat, cli_times *times)
+{
+    kiln_benchmark_options options = KILN_BENCHMARK_OPTIONS_INIT;
+    kiln_array **given = calloc((size_t)call->n_out + 1, sizeof *given);
+    if (!given)
+        return cli_fail(KILN_ERROR_MEMORY, "out of memory");
+    memcpy(given, call->out, (size_t)call->n_out * sizeof *given);
+    kiln_status status = call_and_wait(call, how, times);
+    options.calls = repeat;
     if (status == KILN_OK && repeat)
-        kiln_wait_for_best(-1);
-    if (status == KILN_OK && repeat)
-        status = repeat_calls(call, how, repeat, times);
+        status = kiln_kernel_benchmark(&times->repeat, call->kernel, given, call->n_out, call->in, call->n_in,
+                                       how, &options);
+    free(given);
     return status;
 }
 
@@ -264,7 +247,7 @@ out:
 static int run(const job *job, const cli_options *options)
 {
     cli_call call = CLI_CALL_INIT;
-    cli_times times = {.info = KILN_CALL_INFO_INIT};
+    cli_times times = {.info = KILN_CALL_INFO_INIT, .repeat = KILN_BENCHMARK_INIT};
     call_options how;
     int code = read_call_options(&how, job, options);
     if (code == CLI_OK && job->has_names)
