@@ -49,12 +49,12 @@ typedef struct kiln_benchmark_options {
     }
 
 /* Calls the kernel again and again with the same arguments, in its best form, on a stream of its
- * own, and waits. call as for kiln_kernel_call, but for its stream, which is left aside. out[j] NULL:
- * the first call allocates it, the others write there, and it is given back in the end; arrays that
- * are given are written by every call, and one that is an input too is changed as often. The
- * arguments are the same each time: what fits the device's caches is read from there. *out_times,
- * of which struct_size must be set, is unchanged on failure. KILN_ERROR_INVALID (NULL, options),
- * KILN_ERROR_CAPTURE while the device is captured, and the errors of kiln_kernel_call. */
+ * own, and waits. call as for kiln_kernel_call, but for its stream, which is left aside. out[j]
+ * NULL: the first call allocates it, the others write there, and it is given back in the end;
+ * arrays that are given are written by every call, and one that is an input too is changed as
+ * often. The arguments are the same each time: what fits the device's caches is read from there.
+ * *out_times, of which struct_size must be set, is unchanged on failure. KILN_ERROR_INVALID (NULL,
+ * options), KILN_ERROR_CAPTURE while the device is captured, and the errors of kiln_kernel_call. */
 KILN_NODISCARD KILN_API kiln_status kiln_kernel_benchmark(kiln_benchmark *out_times,
                                                           kiln_kernel *kernel,
                                                           kiln_array *const *out, int n_out,

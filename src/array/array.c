@@ -2,6 +2,7 @@
 #include "array/array.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "plan/shape.h"
 #include <string.h>
 
@@ -295,11 +296,10 @@ kiln_status kiln_array_wrap(kiln_array **out, void *data, const kiln_array_spec 
     int64_t strides[KILN_MAX_NDIM];
     if (!out || !spec)
         return kn_error(KILN_ERROR_INVALID, "kiln_array_wrap: %s is NULL", out ? "spec" : "out");
-    if (spec->struct_size == 0)
-        return kn_error(KILN_ERROR_INVALID,
-                        "kiln_array_wrap: spec->struct_size is 0: use KILN_ARRAY_SPEC_INIT");
-    memcpy(&known, spec, spec->struct_size < sizeof known ? spec->struct_size : sizeof known);
-    kiln_status status = kn_array_check_shape(known.dtype, known.ndim, known.shape);
+    kiln_status status =
+        kn_sized_read(&known, sizeof known, spec, "kiln_array_wrap: spec", "KILN_ARRAY_SPEC_INIT");
+    if (!status)
+        status = kn_array_check_shape(known.dtype, known.ndim, known.shape);
     if (status)
         return status;
     if (!known.strides)

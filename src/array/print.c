@@ -2,6 +2,7 @@
 #include "array/array.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "plan/shape.h"
 #include "types/decimal.h"
 #include "types/number.h"
@@ -382,11 +383,10 @@ static kiln_status read_options(kiln_print_options *known, const kiln_print_opti
 {
     static const kiln_print_options defaults = {sizeof defaults, 8, 1000, 3, 75};
     *known = (kiln_print_options)KILN_PRINT_OPTIONS_INIT;
-    if (given && !given->struct_size)
-        return kn_error(KILN_ERROR_INVALID,
-                        "kiln_array_to_string: options->struct_size is 0: use KILN_PRINT_OPTIONS_INIT");
-    if (given)
-        memcpy(known, given, given->struct_size < sizeof *known ? given->struct_size : sizeof *known);
+    kiln_status status = kn_sized_read(known, sizeof *known, given, "kiln_array_to_string: options",
+                                       "KILN_PRINT_OPTIONS_INIT");
+    if (status)
+        return status;
     if (known->precision < 0 || known->threshold < 0 || known->edge_items < 0 || known->line_width < 0)
         return kn_error(KILN_ERROR_INVALID, "kiln_array_to_string: an option is negative");
     known->precision = known->precision ? known->precision : defaults.precision;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "build/bake.h"
 #include "build/bundle_label.h"
 #include "build/record.h"
@@ -144,12 +145,10 @@ static kiln_status find_key(kn_str *out, const char *line)
 static kiln_status read_bake_options(kiln_bake_options *out, const kiln_bake_options *given)
 {
     *out = (kiln_bake_options)KILN_BAKE_OPTIONS_INIT;
-    if (given && (given->struct_size < sizeof(size_t) || given->struct_size > sizeof *out))
-        return kn_error(KILN_ERROR_INVALID,
-                        "kiln_bake: options.struct_size is %zu; begin with KILN_BAKE_OPTIONS_INIT",
-                        given->struct_size);
-    if (given)
-        memcpy(out, given, given->struct_size);
+    kiln_status status =
+        kn_sized_read(out, sizeof *out, given, "kiln_bake: options", "KILN_BAKE_OPTIONS_INIT");
+    if (status != KILN_OK)
+        return status;
     if (out->n_include_folders < 0 || (out->n_include_folders > 0 && !out->include_folders))
         return kn_error(KILN_ERROR_INVALID, "kiln_bake: options.include_folders: %d were announced",
                         out->n_include_folders);

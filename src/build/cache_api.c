@@ -1,6 +1,7 @@
 #include <kiln/cache.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "build/build_state.h"
 #include "build/forms.h"
 #include "build/store_bundles.h"
@@ -72,11 +73,9 @@ kiln_status kiln_cache_get_stats(kiln_cache_stats *out)
     kiln_cache_stats stats = KILN_CACHE_STATS_INIT;
     kn_build_state *state;
     kiln_status status;
-    size_t size;
-    if (!out || out->struct_size < sizeof(size_t))
-        return kn_error(KILN_ERROR_INVALID,
-                        "out is NULL or its struct_size is not set; begin with KILN_CACHE_STATS_INIT");
-    status = kn_build_state_get(&state);
+    status = kn_sized_check(out, sizeof *out, "kiln_cache_get_stats: out", "KILN_CACHE_STATS_INIT");
+    if (status == KILN_OK)
+        status = kn_build_state_get(&state);
     if (status != KILN_OK)
         return status;
     const kn_user_cache *user = user_cache(state);
@@ -87,9 +86,7 @@ kiln_status kiln_cache_get_stats(kiln_cache_stats *out)
         memcpy(stats.trouble, user->trouble, sizeof stats.trouble);
     }
     fill_counters(&stats, state);
-    size = out->struct_size < sizeof stats ? out->struct_size : sizeof stats;
-    stats.struct_size = out->struct_size;
-    memcpy(out, &stats, size);
+    kn_sized_answer(out, &stats);
     return KILN_OK;
 }
 

@@ -2,6 +2,7 @@
 #include <kiln/toolchain.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "compile/compile.h"
 
 #include <stdio.h>
@@ -43,8 +44,14 @@ static kiln_status describe(kiln_toolchain_info *info, kn_backend_kind backend)
 kiln_status kiln_toolchain_get_info(const char *backend, kiln_toolchain_info *out)
 {
     kn_backend_kind kind = KN_HOST;
-    if (!out || out->struct_size != sizeof *out)
-        return kn_error(KILN_ERROR_INVALID, "toolchain: out must start from KILN_TOOLCHAIN_INFO_INIT");
-    kiln_status status = read_backend(&kind, backend);
-    return status == KILN_OK ? describe(out, kind) : status;
+    kiln_toolchain_info all = KILN_TOOLCHAIN_INFO_INIT;
+    kiln_status status =
+        kn_sized_check(out, sizeof *out, "kiln_toolchain_get_info: out", "KILN_TOOLCHAIN_INFO_INIT");
+    if (status == KILN_OK)
+        status = read_backend(&kind, backend);
+    if (status == KILN_OK)
+        status = describe(&all, kind);
+    if (status == KILN_OK)
+        kn_sized_answer(out, &all);
+    return status;
 }

@@ -5,6 +5,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "device/capture.h"
 #include "device/capture_record.h"
 #include "device/cuda_context.h"
@@ -41,12 +42,9 @@ static kiln_status resolve(kiln_stream *stream, kn_device **device, void **nativ
 static kiln_status read_options(kiln_capture_options *out, const kiln_capture_options *given)
 {
     *out = (kiln_capture_options)KILN_CAPTURE_OPTIONS_INIT;
-    if (given && (given->struct_size == 0 || given->struct_size > sizeof *out))
-        return kn_error(KILN_ERROR_INVALID,
-                        "options.struct_size: %zu was given; start from KILN_CAPTURE_OPTIONS_INIT",
-                        given->struct_size);
-    if (given)
-        memcpy(out, given, given->struct_size);
+    kiln_status status = kn_sized_read(out, sizeof *out, given, "options", "KILN_CAPTURE_OPTIONS_INIT");
+    if (status != KILN_OK)
+        return status;
     if (out->flags & ~(unsigned)KILN_CAPTURE_PREPARED)
         return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_CAPTURE_* are known",
                         out->flags);

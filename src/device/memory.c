@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "base/lock.h"
 #include "base/log.h"
 #include "device/capture_foreign.h"
@@ -95,15 +96,14 @@ kiln_status kiln_memory_get_stats(kiln_device id, kiln_memory_stats *out)
 {
     kn_device *device = NULL;
     kiln_memory_stats all = KILN_MEMORY_STATS_INIT;
-    if (!out || out->struct_size < sizeof(size_t))
-        return kn_error(KILN_ERROR_INVALID, "kiln_memory_get_stats: %s",
-                        out ? "out->struct_size is not set; use KILN_MEMORY_STATS_INIT" : "out is NULL");
-    kiln_status status = kn_device_get(&device, id);
+    kiln_status status =
+        kn_sized_check(out, sizeof *out, "kiln_memory_get_stats: out", "KILN_MEMORY_STATS_INIT");
+    if (status == KILN_OK)
+        status = kn_device_get(&device, id);
     if (status != KILN_OK)
         return status;
-    all.struct_size = out->struct_size;
     kn_pool_read_stats(&all, device->pool);
-    memcpy(out, &all, out->struct_size < sizeof all ? out->struct_size : sizeof all);
+    kn_sized_answer(out, &all);
     return KILN_OK;
 }
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 #include "device/capture_forbid.h"
 #include "device/cuda.h"
 #include "device/cuda_peer.h"
@@ -20,17 +21,15 @@ kiln_status kiln_device_get_properties(kiln_device id, kiln_device_properties *o
 {
     kiln_device_properties all = KILN_DEVICE_PROPERTIES_INIT;
     kn_device *device = NULL;
-    if (!out || out->struct_size < sizeof(size_t))
-        return kn_error(KILN_ERROR_INVALID, "kiln_device_get_properties: %s",
-                        out ? "out->struct_size is not set; use KILN_DEVICE_PROPERTIES_INIT" : "out is NULL");
-    kiln_status status = kn_device_get(&device, id);
+    kiln_status status =
+        kn_sized_check(out, sizeof *out, "kiln_device_get_properties: out", "KILN_DEVICE_PROPERTIES_INIT");
+    if (status == KILN_OK)
+        status = kn_device_get(&device, id);
     if (status == KILN_OK)
         status = device->backend->properties(device, &all);
     if (status != KILN_OK)
         return status;
-    size_t size = out->struct_size < sizeof all ? out->struct_size : sizeof all;
-    all.struct_size = out->struct_size;
-    memcpy(out, &all, size);
+    kn_sized_answer(out, &all);
     return KILN_OK;
 }
 

@@ -9,6 +9,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "base/sized.h"
 #include "kernel/kernel.h"
 
 enum { CALLS_LEAST = 10, CALLS_MOST = 1000, WARM_UP = 3, BATCH_MOST = 100 };
@@ -50,13 +51,10 @@ static kiln_device device_of(kiln_array *const *out, int n_out, const kiln_arg *
 static kiln_status read_options(kiln_benchmark_options *out, const kiln_benchmark_options *given)
 {
     *out = (kiln_benchmark_options)KILN_BENCHMARK_OPTIONS_INIT;
-    if (given && (given->struct_size == 0 || given->struct_size > sizeof *out))
-        return kn_error(KILN_ERROR_INVALID,
-                        "kiln_kernel_benchmark: options.struct_size: %zu was given; start from "
-                        "KILN_BENCHMARK_OPTIONS_INIT",
-                        given->struct_size);
-    if (given)
-        memcpy(out, given, given->struct_size);
+    kiln_status status = kn_sized_read(out, sizeof *out, given, "kiln_kernel_benchmark: options",
+                                       "KILN_BENCHMARK_OPTIONS_INIT");
+    if (status != KILN_OK)
+        return status;
     if (out->calls < 0 || out->warm_up < 0)
         return kn_error(
             KILN_ERROR_INVALID,
@@ -68,14 +66,12 @@ static kiln_status read_options(kiln_benchmark_options *out, const kiln_benchmar
 static kiln_status check_arguments(const kiln_benchmark *result, const kiln_kernel *kernel, int n_out,
                                    const kiln_arg *in, int n_in)
 {
-    if (!result || !kernel)
-        return kn_error(KILN_ERROR_INVALID, "kiln_kernel_benchmark: %s is NULL",
-                        result ? "kernel" : "out_times");
-    if (result->struct_size == 0 || result->struct_size > sizeof *result)
-        return kn_error(KILN_ERROR_INVALID,
-                        "kiln_kernel_benchmark: out_times->struct_size: %zu was given; start from "
-                        "KILN_BENCHMARK_INIT",
-                        result->struct_size);
+    kiln_status status =
+        kn_sized_check(result, sizeof *result, "kiln_kernel_benchmark: out_times", "KILN_BENCHMARK_INIT");
+    if (status != KILN_OK)
+        return status;
+    if (!kernel)
+        return kn_error(KILN_ERROR_INVALID, "kiln_kernel_benchmark: kernel is NULL");
     if (n_out < 0 || n_out > KN_MAX_PARAMS || n_in < 0 || (n_in > 0 && !in))
         return kn_error(KILN_ERROR_INVALID,
                         "kiln_kernel_benchmark: %d outputs and %d inputs at %s were given", n_out, n_in,
@@ -315,8 +311,7 @@ kiln_status kiln_kernel_benchmark(kiln_benchmark *out_times, kiln_kernel *kernel
     if (status == KILN_OK) {
         found.device = t->device;
         count_bytes(&found, t);
-        found.struct_size = out_times->struct_size;
-        memcpy(out_times, &found, out_times->struct_size);
+        kn_sized_answer(out_times, &found);
     }
     release(t);
     return status;

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 
 /* Room on the stack for what tells one call's plan from another's; a call that needs more goes without being
  * remembered. */
@@ -46,13 +47,11 @@ void kn_call_set_info(const kn_build_info *info, kiln_device device)
 
 kiln_status kiln_kernel_last_call(kiln_call_info *out)
 {
-    if (!out || out->struct_size == 0 || out->struct_size > sizeof *out)
-        return kn_error(KILN_ERROR_INVALID,
-                        "out: a kiln_call_info that starts as KILN_CALL_INFO_INIT was expected");
-    size_t size = out->struct_size;
-    memcpy(out, &last_call, size);
-    out->struct_size = size;
-    return KILN_OK;
+    kiln_status status =
+        kn_sized_check(out, sizeof *out, "kiln_kernel_last_call: out", "KILN_CALL_INFO_INIT");
+    if (status == KILN_OK)
+        kn_sized_answer(out, &last_call);
+    return status;
 }
 
 /* ---- the key: all that a plan depends on ---- */

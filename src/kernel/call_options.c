@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/sized.h"
 
 /* size and shape, which say the same thing: how much is walked where no array does. */
 static kiln_status check_extent(const kiln_call_options *o)
@@ -33,11 +34,9 @@ kiln_status kn_call_options_read(kiln_call_options *out, const kiln_call_options
     *out = (kiln_call_options)KILN_CALL_OPTIONS_INIT;
     if (!given)
         return KILN_OK;
-    if (given->struct_size == 0 || given->struct_size > sizeof *out)
-        return kn_error(KILN_ERROR_INVALID,
-                        "options.struct_size: %zu was given; start from KILN_CALL_OPTIONS_INIT",
-                        given->struct_size);
-    memcpy(out, given, given->struct_size);
+    kiln_status status = kn_sized_read(out, sizeof *out, given, "options", "KILN_CALL_OPTIONS_INIT");
+    if (status != KILN_OK)
+        return status;
     if (out->flags & ~(unsigned)(KILN_CALL_NO_COMPILE | KILN_CALL_KEEPDIMS | KILN_CALL_BEST))
         return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_CALL_* are known",
                         out->flags);

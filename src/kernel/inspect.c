@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "base/log.h"
 #include "base/thread.h"
 #include "plan/kind.h"
@@ -232,12 +233,9 @@ static kiln_status start_in_background(preparation *p)
 static kiln_status read_options(kiln_prepare_options *out, const kiln_prepare_options *given)
 {
     *out = (kiln_prepare_options)KILN_PREPARE_OPTIONS_INIT;
-    if (given && (given->struct_size == 0 || given->struct_size > sizeof *out))
-        return kn_error(KILN_ERROR_INVALID,
-                        "options.struct_size: %zu was given; start from KILN_PREPARE_OPTIONS_INIT",
-                        given->struct_size);
-    if (given)
-        memcpy(out, given, given->struct_size);
+    kiln_status status = kn_sized_read(out, sizeof *out, given, "options", "KILN_PREPARE_OPTIONS_INIT");
+    if (status != KILN_OK)
+        return status;
     if (out->flags & ~(unsigned)KILN_PREPARE_BACKGROUND)
         return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_PREPARE_* are known",
                         out->flags);

@@ -5,18 +5,16 @@
 
 #include "base/elf.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "codegen/codegen.h"
 #include "kernel/used.h"
 
 kiln_status kn_module_options_read(kiln_module_options *out, const kiln_module_options *given)
 {
     *out = (kiln_module_options)KILN_MODULE_OPTIONS_INIT;
-    if (given && (given->struct_size == 0 || given->struct_size > sizeof *out))
-        return kn_error(KILN_ERROR_INVALID,
-                        "options.struct_size: %zu was given; start from KILN_MODULE_OPTIONS_INIT",
-                        given->struct_size);
-    if (given)
-        memcpy(out, given, given->struct_size);
+    kiln_status status = kn_sized_read(out, sizeof *out, given, "options", "KILN_MODULE_OPTIONS_INIT");
+    if (status != KILN_OK)
+        return status;
     out->name = out->name ? out->name : "module";
     const struct {
         const char *what;

@@ -7,6 +7,7 @@
 
 #include "array/array.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "types/dtype.h"
 
 enum { MAX_ARGUMENTS = 256, VALUE_BYTES = 16 };
@@ -176,11 +177,9 @@ static kiln_status read_options(kiln_launch_options *out, const kiln_launch_opti
     *out = (kiln_launch_options)KILN_LAUNCH_OPTIONS_INIT;
     if (!given)
         return KILN_OK;
-    if (given->struct_size == 0 || given->struct_size > sizeof *out)
-        return kn_error(KILN_ERROR_INVALID,
-                        "options.struct_size: %zu was given; start from KILN_LAUNCH_OPTIONS_INIT",
-                        given->struct_size);
-    memcpy(out, given, given->struct_size);
+    kiln_status status = kn_sized_read(out, sizeof *out, given, "options", "KILN_LAUNCH_OPTIONS_INIT");
+    if (status != KILN_OK)
+        return status;
     if (out->flags & ~(unsigned)KILN_LAUNCH_COOPERATIVE)
         return kn_error(KILN_ERROR_INVALID, "options.flags: 0x%x was given; only KILN_LAUNCH_* are known",
                         out->flags);
@@ -278,14 +277,15 @@ kiln_status kiln_function_launch(kiln_function *function, kiln_dim3 grid, kiln_d
 kiln_status kiln_function_get_attributes(kiln_function *function, kiln_function_attributes *out)
 {
     kn_function_info info;
-    if (!function || !out || out->struct_size == 0 || out->struct_size > sizeof *out)
-        return kn_error(KILN_ERROR_INVALID, "kiln_function_get_attributes: %s",
-                        !function ? "function is NULL" : "out has to start as KILN_FUNCTION_ATTRIBUTES_INIT");
-    kiln_status status = function->module->device->backend->function_info(function->native, &info);
+    if (!function)
+        return kn_error(KILN_ERROR_INVALID, "kiln_function_get_attributes: function is NULL");
+    kiln_status status = kn_sized_check(out, sizeof *out, "kiln_function_get_attributes: out",
+                                        "KILN_FUNCTION_ATTRIBUTES_INIT");
+    if (status == KILN_OK)
+        status = function->module->device->backend->function_info(function->native, &info);
     if (status != KILN_OK)
         return status;
-    kiln_function_attributes found = {.struct_size = out->struct_size,
-                                      .registers = info.registers,
+    kiln_function_attributes found = {.registers = info.registers,
                                       .max_threads_per_block = info.max_threads_per_block,
                                       .shared_bytes = (size_t)info.shared_bytes,
                                       .local_bytes = (size_t)info.local_bytes,
@@ -294,7 +294,7 @@ kiln_status kiln_function_get_attributes(kiln_function *function, kiln_function_
                                       .binary_version = info.binary_version,
                                       .ptx_version = info.ptx_version,
                                       .n_params = function->n_params};
-    memcpy(out, &found, out->struct_size);
+    kn_sized_answer(out, &found);
     return KILN_OK;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "base/lock.h"
 #include "kernel/operation.h"
 #include "plan/program.h"
@@ -214,13 +215,11 @@ static kiln_status append(kiln_operation *d)
 kiln_status kiln_operation_register(const kiln_operation *definition)
 {
     kiln_operation given = KILN_OPERATION_INIT;
-    if (!definition || definition->struct_size == 0 || definition->struct_size > sizeof given)
-        return kn_error(KILN_ERROR_INVALID,
-                        definition ? "struct_size: %zu was given; start from KILN_OPERATION_INIT"
-                                   : "definition is NULL; a kiln_operation was expected",
-                        definition ? definition->struct_size : 0);
-    memcpy(&given, definition, definition->struct_size);
-    kiln_status status = check_members(&given);
+    if (!definition)
+        return kn_error(KILN_ERROR_INVALID, "definition is NULL; a kiln_operation was expected");
+    kiln_status status = kn_sized_read(&given, sizeof given, definition, "definition", "KILN_OPERATION_INIT");
+    if (status == KILN_OK)
+        status = check_members(&given);
     if (status != KILN_OK)
         return status;
     kiln_operation *copy = copy_definition(&given);
@@ -248,17 +247,15 @@ int kiln_operation_count(void)
 
 kiln_status kiln_operation_at(kiln_operation *out, int index)
 {
-    if (!out || out->struct_size == 0 || out->struct_size > sizeof *out)
-        return kn_error(KILN_ERROR_INVALID,
-                        "out: a kiln_operation that starts as KILN_OPERATION_INIT was expected");
+    kiln_status status = kn_sized_check(out, sizeof *out, "kiln_operation_at: out", "KILN_OPERATION_INIT");
+    if (status != KILN_OK)
+        return status;
     kn_lock_take(KN_LOCK_OPERATIONS);
     const kiln_operation *d = kn_operation_at(index);
     kn_lock_give(KN_LOCK_OPERATIONS);
     if (!d)
         return kn_error(KILN_ERROR_INVALID,
                         "index: %d was given; 0 to kiln_operation_count() - 1 were expected", index);
-    size_t size = out->struct_size;
-    memcpy(out, d, size);
-    out->struct_size = size;
+    kn_sized_answer(out, d);
     return KILN_OK;
 }

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/sized.h"
 #include "plan/mentions.h"
 #include "types/caret.h"
 
@@ -448,14 +449,7 @@ static kiln_status check_arguments(const kn_program_text *given, const kiln_kern
 kiln_status kn_program_read_options(kiln_kernel_options *out, const kiln_kernel_options *given)
 {
     *out = (kiln_kernel_options)KILN_KERNEL_OPTIONS_INIT;
-    if (given && given->struct_size > sizeof *out)
-        return kn_error(KILN_ERROR_INVALID,
-                        "options.struct_size: %zu was given; at most %zu was expected (start from "
-                        "KILN_KERNEL_OPTIONS_INIT)",
-                        given->struct_size, sizeof *out);
-    if (given)
-        memcpy(out, given, given->struct_size);
-    return KILN_OK;
+    return kn_sized_read(out, sizeof *out, given, "options", "KILN_KERNEL_OPTIONS_INIT");
 }
 
 kiln_status kn_program_read_own_options(kiln_kernel_options *out, const kiln_kernel_options *given)

@@ -275,7 +275,7 @@ static void operations_are_listed(void **state)
     assert_true(has_sum);
     FAILS(kiln_operation_at(&d, -1), KILN_ERROR_INVALID, "index: -1");
     FAILS(kiln_operation_at(&d, kiln_operation_count()), KILN_ERROR_INVALID, "index: ");
-    FAILS(kiln_operation_at(NULL, 0), KILN_ERROR_INVALID, "KILN_OPERATION_INIT");
+    FAILS(kiln_operation_at(NULL, 0), KILN_ERROR_INVALID, "kiln_operation_at: out is NULL");
     d.struct_size = offsetof(kiln_operation, in_params);
     d.in_params = "kept";
     OK(kiln_operation_at(&d, 0));
