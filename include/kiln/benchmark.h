@@ -1,8 +1,9 @@
 /*
  * kiln/benchmark.h - how long a call of a kernel takes, and how many bytes it moves.
  *
+ *     const kiln_arg args[] = {kiln_arg_array(x), kiln_arg_array(y), kiln_arg_float(0.5)};
  *     kiln_benchmark found = KILN_BENCHMARK_INIT;
- *     if (kiln_kernel_benchmark(&found, kernel, &z, 1, in, 2, NULL, NULL) == KILN_OK)
+ *     if (kiln_kernel_benchmark(&found, kernel, &z, 1, args, 3, NULL, NULL) == KILN_OK)
  *         printf("%.1f us, %.0f GB/s\n", found.device_median_us, found.bytes_per_second / 1e9);
  *
  * Thread-safe; but whatever else the machine does meanwhile is measured as well.
@@ -19,8 +20,8 @@ extern "C" {
 /* What calls took. Times are microseconds of one call. */
 typedef struct kiln_benchmark {
     size_t struct_size;
-    kiln_device device;
-    int calls; /* that were timed, each by itself, on the thread that calls */
+    kiln_device device; /* on which the calls ran */
+    int calls;          /* that were timed, each by itself, on the thread that calls */
     /* until the call returns: on CUDA until the work is queued, on the host until it is done */
     double cpu_median_us, cpu_min_us;
     /* On CUDA what the device needs for a call among others, by a graph of `batch` calls that is
@@ -38,6 +39,7 @@ typedef struct kiln_benchmark {
         sizeof(kiln_benchmark), KILN_DEVICE_DEFAULT, 0, 0, 0, 0, 0, 0, 0, 0, 0                     \
     }
 
+/* How often it is called. */
 typedef struct kiln_benchmark_options {
     size_t struct_size;
     int calls;   /* to be timed; 0: as many as take a quarter of a second, 10 to 1000 */
