@@ -57,27 +57,30 @@
 #endif
 #endif
 
+/** Arrays, kernels, streams and traces as values. */
 namespace kiln {
 
 /* ---- errors ---- */
 
-/* What a call that failed throws; what() is its message. */
+/** What a call that failed throws; what() is its message. */
 class error : public std::runtime_error {
   public:
+    /** A status, its message, and the compiler's output, if any. */
     error(kiln_status status, const std::string &message, const std::string &log = std::string())
         : std::runtime_error(message), status_(status), log_(log)
     {
     }
+    /** KILN_ERROR_SHAPE and its like. */
     kiln_status status() const noexcept { return status_; }
-    /* The compiler's whole output, or "". */
+    /** The compiler's whole output, or "". */
     const char *log() const noexcept { return log_.what(); }
 
   private:
     kiln_status status_;
-    std::runtime_error log_; /* a text whose copies throw nothing */
+    std::runtime_error log_; /** a text whose copies throw nothing */
 };
 
-/* Throws where a function of C has failed, just now and in this thread. */
+/** Throws where a function of C has failed, just now and in this thread. */
 inline void check(kiln_status status)
 {
     if (status != KILN_OK)
@@ -86,38 +89,52 @@ inline void check(kiln_status status)
 
 /* ---- small parameters ---- */
 
-/* A text, for the call alone: "...", or a std::string. */
+/** A text, for the call alone: "...", or a std::string. */
 class text {
   public:
+    /** nullptr: none */
     text(const char *given) noexcept : given_(given) {}
+    /** Of a string, which has to live as long. */
     text(const std::string &given) noexcept : given_(given.c_str()) {}
+    /** What functions of C take. */
     const char *get() const noexcept { return given_; }
 
   private:
     const char *given_;
 };
 
-/* Extents, outermost first, that lie elsewhere: {600, 800}, a std::vector of int64_t, those of an
+/** Extents, outermost first, that lie elsewhere: {600, 800}, a std::vector of int64_t, those of an
  * array. Of a list they live to the end of the statement. */
 class extents {
   public:
+    /** None: of an array without axes. */
     extents() noexcept : data_(nullptr), count_(0) {}
+    /** Of a list in the same statement. */
     extents(std::initializer_list<int64_t> list) noexcept : extents()
     {
         data_ = list.begin();
         count_ = static_cast<int>(list.size());
     }
+    /** Of a vector, which has to live as long. */
     extents(const std::vector<int64_t> &list) noexcept
         : data_(list.data()), count_(static_cast<int>(list.size()))
     {
     }
+    /** As functions of C have them. */
     extents(const int64_t *data, int count) noexcept : data_(data), count_(count) {}
+    /** The first of them. */
     const int64_t *data() const noexcept { return data_; }
+    /** How many there are. */
     int ndim() const noexcept { return count_; }
+    /** How many there are, as containers say it. */
     std::size_t size() const noexcept { return static_cast<std::size_t>(count_); }
+    /** For loops. */
     const int64_t *begin() const noexcept { return data_; }
+    /** For loops. */
     const int64_t *end() const noexcept { return data_ + count_; }
+    /** That of an axis, from 0 on. */
     int64_t operator[](int axis) const noexcept { return data_[axis]; }
+    /** A copy. */
     std::vector<int64_t> to_vector() const { return std::vector<int64_t>(begin(), end()); }
 
   private:
@@ -125,7 +142,7 @@ class extents {
     int count_;
 };
 
-/* The dtype of a type of C++. Specialise it for types of 16 bits: they are those of libraries. */
+/** The dtype of a type of C++. Specialise it for types of 16 bits: they are those of libraries. */
 template <class T> struct dtype_of {
     static_assert(sizeof(T) == 0, "kiln::dtype_of: this type is no dtype's");
 };
@@ -164,50 +181,63 @@ struct dtype_of<std::complex<double>> : std::integral_constant<kiln_dtype, KILN_
 
 /* ---- devices, streams, events ---- */
 
-/* A device by its number; goes where a kiln_device is wanted, and back. */
+/** A device by its number; goes where a kiln_device is wanted, and back. */
 class device {
   public:
+    /** By its number; the thread's current device. */
     device(kiln_device id = KILN_DEVICE_DEFAULT) noexcept : id_(id) {}
-    /* "host", "cuda", "cuda:1" */
+    /** "host", "cuda", "cuda:1" */
     explicit device(const char *name) : id_(KILN_DEVICE_DEFAULT)
     {
         check(kiln_device_parse(&id_, name));
     }
+    /** The processor. */
     static device host() noexcept { return device(KILN_DEVICE_HOST); }
+    /** A CUDA device. */
     static device cuda(int ordinal = 0) noexcept { return device(KILN_DEVICE_CUDA(ordinal)); }
-    /* Of CUDA devices. */
+    /** Of CUDA devices. */
     static int count()
     {
         int found = 0;
         check(kiln_device_count(&found));
         return found;
     }
+    /** The calling thread's. */
     static device current()
     {
         device found;
         check(kiln_device_current(&found.id_));
         return found;
     }
+    /** For the calling thread. */
     void make_current() const { check(kiln_device_set_current(id_)); }
+    /** Waits for all of its work. */
     void synchronize() const { check(kiln_device_synchronize(id_)); }
+    /** Whether it is a CUDA device. */
     bool is_cuda() const { return KILN_DEVICE_IS_CUDA(id_ ? id_ : current().id_); }
+    /** "host", "cuda:1" */
     std::string name() const
     {
         char buffer[16];
         return kiln_device_name(id_, buffer, sizeof buffer);
     }
+    /** Its number. */
     operator kiln_device() const noexcept { return id_; }
 
   private:
     kiln_device id_;
 };
 
-/* What holds a handle that cannot be shared. */
+/** What holds a handle that cannot be shared. */
 template <class Handle, void (*Free)(Handle *)> class unique {
   public:
+    /** Without a handle. */
     unique() noexcept : handle_(nullptr) {}
+    /** Takes a handle over: for what a function of C has given. */
     explicit unique(Handle *taken) noexcept : handle_(taken) {}
+    /** Takes the other one's handle over. */
     unique(unique &&other) noexcept : handle_(other.release()) {}
+    /** The same; what was here before is given back. */
     unique &operator=(unique &&other) noexcept
     {
         if (this != &other)
@@ -217,88 +247,101 @@ template <class Handle, void (*Free)(Handle *)> class unique {
     unique(const unique &) = delete;
     unique &operator=(const unique &) = delete;
     ~unique() { Free(handle_); }
-    /* The handle stays this one's; NULL where it has none. */
+    /** The handle stays this one's; NULL where it has none. */
     Handle *get() const noexcept { return handle_; }
-    /* The handle is the caller's from now on. */
+    /** The handle is the caller's from now on. */
     [[nodiscard]] Handle *release() noexcept { return std::exchange(handle_, nullptr); }
+    /** Gives the handle back, and takes another one over. */
     void reset(Handle *taken = nullptr) noexcept { Free(std::exchange(handle_, taken)); }
-    /* Where a function of C puts a handle; what was here before is given back. */
+    /** Where a function of C puts a handle; what was here before is given back. */
     Handle **out() noexcept
     {
         reset();
         return &handle_;
     }
+    /** Whether it has a handle. */
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
   private:
     Handle *handle_;
 };
 
-/* A queue of work. One without a handle stands for the default stream. */
+/** A queue of work. One without a handle stands for the default stream. */
 class stream : public unique<kiln_stream, kiln_stream_free> {
   public:
     using unique::unique;
+    /** A new one: kiln_stream_create. */
     static stream create(device on = device(), unsigned flags = KILN_STREAM_NON_BLOCKING)
     {
         stream made;
         check(kiln_stream_create(made.out(), on, flags));
         return made;
     }
-    /* A CUstream, which stays its owner's. */
+    /** A CUstream, which stays its owner's. */
     static stream wrap(void *cuda_stream, device on = device())
     {
         stream made;
         check(kiln_stream_wrap(made.out(), on, cuda_stream));
         return made;
     }
+    /** Waits for all work queued so far. */
     void synchronize() const { check(kiln_stream_synchronize(get())); }
-    /* Whether all work queued so far has finished. */
+    /** Whether all work queued so far has finished. */
     [[nodiscard]] bool is_done() const
     {
         bool done = false;
         check(kiln_stream_query(&done, get()));
         return done;
     }
+    /** Later work waits for the event. */
     void wait(const unique<kiln_event, kiln_event_free> &event) const
     {
         check(kiln_stream_wait_event(get(), event.get()));
     }
+    /** The CUstream; nullptr for the default stream and on the host. */
     void *cuda_handle() const noexcept { return kiln_stream_cuda_handle(get()); }
 };
 
-/* Makes a stream the thread's current one until it goes: `kiln::stream_scope on(s);` */
+/** Makes a stream the thread's current one until it goes: stream_scope on(s); */
 class stream_scope {
   public:
+    /** From now on. */
     explicit stream_scope(const stream &current) noexcept
         : before_(kiln_stream_set_current(current.get()))
     {
     }
     stream_scope(const stream_scope &) = delete;
     stream_scope &operator=(const stream_scope &) = delete;
+    /** The one before is current again. */
     ~stream_scope() { kiln_stream_set_current(before_); }
 
   private:
     kiln_stream *before_;
 };
 
+/** A place in a stream, and the time at which it was passed. */
 class event : public unique<kiln_event, kiln_event_free> {
   public:
     using unique::unique;
+    /** A new one: kiln_event_create. */
     static event create(device on = device(), unsigned flags = KILN_EVENT_TIMING)
     {
         event made;
         check(kiln_event_create(made.out(), on, flags));
         return made;
     }
+    /** It stands for the work queued on the stream so far. */
     void record(const stream &on = stream()) const { check(kiln_event_record(get(), on.get())); }
+    /** Waits for that work. */
     void synchronize() const { check(kiln_event_synchronize(get())); }
+    /** Whether that work has finished. */
     [[nodiscard]] bool is_done() const
     {
         bool done = false;
         check(kiln_event_query(&done, get()));
         return done;
     }
-    /* Milliseconds from `start` to this one. */
+    /** Milliseconds from `start` to this one. */
     [[nodiscard]] double since(const event &start) const
     {
         double milliseconds = 0;
@@ -309,18 +352,21 @@ class event : public unique<kiln_event, kiln_event_free> {
 
 /* ---- arrays ---- */
 
-/* A reference to an array: copies refer to the same one. */
+/** A reference to an array: copies refer to the same one. */
 class array {
   public:
+    /** Without an array. */
     array() noexcept : array_(nullptr) {}
-    /* Takes one reference over: for what a function of C has given. */
+    /** Takes one reference over: for what a function of C has given. */
     explicit array(kiln_array *taken) noexcept : array_(taken) {}
-    /* One reference more to an array that stays its owner's. */
+    /** One reference more to an array that stays its owner's. */
     static array share(const kiln_array *other) noexcept { return array(kiln_array_retain(other)); }
+    /** Refers to the same array. */
     array(const array &other) noexcept : array_(kiln_array_retain(other.array_)) {}
+    /** Takes the other one's reference over. */
     array(array &&other) noexcept : array_(other.release()) {}
-    /* Refers to the other one from now on. Elements are assigned by assign(); for what an index has
-     * picked out there is no =, which would forget it at once. */
+    /** Refers to the other one from now on. Elements are assigned by assign(); for what an index
+     * has picked out there is no =, which would forget it at once. */
     array &operator=(array other) &noexcept
     {
         std::swap(array_, other.array_);
@@ -328,14 +374,15 @@ class array {
     }
     ~array() { kiln_array_free(array_); }
 
-    /* Copies of elements in host memory, in C order: `kiln::array({1.f, 2.f})`, of a std::vector,
-     * with or without a shape, and of what lies at an address. */
+    /** Copies of elements in host memory, in C order: of a list, array({1.f, 2.f}), of a
+     * std::vector, with or without a shape, and of what lies at an address. */
     template <class T>
     explicit array(std::initializer_list<T> elements, device on = device()) : array_(nullptr)
     {
         const int64_t count = static_cast<int64_t>(elements.size());
         take(elements.begin(), extents(&count, 1), on);
     }
+    /** Of a vector: one axis. */
     template <class T, class Allocator>
     explicit array(const std::vector<T, Allocator> &elements, device on = device())
         : array_(nullptr)
@@ -343,24 +390,28 @@ class array {
         const int64_t count = static_cast<int64_t>(elements.size());
         take_counted(elements, extents(&count, 1), on);
     }
+    /** Of a vector, with a shape. */
     template <class T, class Allocator>
     array(const std::vector<T, Allocator> &elements, extents shape, device on = device())
         : array_(nullptr)
     {
         take_counted(elements, shape, on);
     }
+    /** Of as many elements at an address as the shape has. */
     template <class T, class = std::enable_if_t<dtype_of<T>::value != KILN_DTYPE_NONE>>
     array(const T *elements, extents shape, device on = device()) : array_(nullptr)
     {
         take(elements, shape, on);
     }
 #if defined(__cpp_lib_span)
+    /** Of a span: one axis. */
     template <class T, std::size_t N>
     explicit array(std::span<T, N> elements, device on = device()) : array_(nullptr)
     {
         const int64_t count = static_cast<int64_t>(elements.size());
         take(elements.data(), extents(&count, 1), on);
     }
+    /** Of a span, with a shape. */
     template <class T, std::size_t N>
     array(std::span<T, N> elements, extents shape, device on = device()) : array_(nullptr)
     {
@@ -369,22 +420,23 @@ class array {
     }
 #endif
 
-    /* The array stays this one's; NULL where it has none. */
+    /** The array stays this one's; NULL where it has none. */
     kiln_array *get() const noexcept
     {
         return array_;
     }
-    /* The reference is the caller's from now on. */
+    /** The reference is the caller's from now on. */
     [[nodiscard]] kiln_array *release() noexcept
     {
         return std::exchange(array_, nullptr);
     }
-    /* Where a function of C puts an output; what was here before is given back. */
+    /** Where a function of C puts an output; what was here before is given back. */
     kiln_array **out() noexcept
     {
         kiln_array_free(std::exchange(array_, nullptr));
         return &array_;
     }
+    /** Whether it has an array. */
     explicit operator bool() const noexcept
     {
         return array_ != nullptr;
@@ -392,43 +444,52 @@ class array {
 
     /* ---- description ---- */
 
+    /** The type of its elements. */
     kiln_dtype dtype() const noexcept
     {
         return kiln_array_dtype(array_);
     }
+    /** How many axes there are. */
     int ndim() const noexcept
     {
         return kiln_array_ndim(array_);
     }
+    /** How many elements there are. */
     int64_t size() const noexcept
     {
         return kiln_array_size(array_);
     }
+    /** Elements times their bytes. */
     std::size_t nbytes() const noexcept
     {
         return kiln_array_nbytes(array_);
     }
-    /* They live as long as the array. */
+    /** They live as long as the array. */
     extents shape() const noexcept
     {
         return extents(kiln_array_shape(array_), ndim());
     }
+    /** Bytes from one index to the next; they live as long as the array. */
     extents strides() const noexcept
     {
         return extents(kiln_array_strides(array_), ndim());
     }
+    /** Where its elements are. */
     kiln::device get_device() const noexcept
     {
         return kiln::device(kiln_array_device(array_));
     }
+    /** The address of the first element, on the device. */
     void *data() const noexcept
     {
         return kiln_array_data(array_);
     }
+    /** Whether elements lie one behind the other, in C order. */
     bool is_c_contiguous() const noexcept
     {
         return kiln_array_is_c_contiguous(array_);
     }
+    /** Whether writing to it is refused. */
     bool is_read_only() const noexcept
     {
         return kiln_array_is_read_only(array_);
@@ -436,45 +497,54 @@ class array {
 
     /* ---- views; x["1:, ::-2"] is an index as Python writes it ---- */
 
+    /** An index as Python writes it: x["1:, ::-2"]. */
     [[nodiscard]] array operator[](const char *index) const
     {
         return made([&](kiln_array **a) { return kiln_array_index(a, array_, index); });
     }
+    /** start:stop:step of one axis, as Python clips them. */
     [[nodiscard]] array slice(int axis, int64_t start, int64_t stop, int64_t step = 1) const
     {
         return made(
             [&](kiln_array **a) { return kiln_array_slice(a, array_, axis, start, stop, step); });
     }
+    /** One index of one axis, which goes away. */
     [[nodiscard]] array select(int axis, int64_t index) const
     {
         return made([&](kiln_array **a) { return kiln_array_select(a, array_, axis, index); });
     }
+    /** The axes in reverse order. */
     [[nodiscard]] array transpose() const
     {
         return made([&](kiln_array **a) { return kiln_array_transpose(a, array_, nullptr); });
     }
+    /** The axes in this order. */
     [[nodiscard]] array transpose(std::initializer_list<int> axes) const
     {
         if (static_cast<int>(axes.size()) != ndim())
             throw error(KILN_ERROR_SHAPE, "transpose: as many axes as the array has were expected");
         return made([&](kiln_array **a) { return kiln_array_transpose(a, array_, axes.begin()); });
     }
+    /** Another shape; one extent may be -1. A view where the layout allows it, else a copy. */
     [[nodiscard]] array reshape(extents shape) const
     {
         return made([&](kiln_array **a) {
             return kiln_array_reshape(a, array_, shape.ndim(), shape.data());
         });
     }
+    /** A larger shape, as NumPy broadcasts. */
     [[nodiscard]] array broadcast_to(extents shape) const
     {
         return made([&](kiln_array **a) {
             return kiln_array_broadcast_to(a, array_, shape.ndim(), shape.data());
         });
     }
+    /** With one more axis, of extent 1. */
     [[nodiscard]] array expand_dims(int axis) const
     {
         return made([&](kiln_array **a) { return kiln_array_expand_dims(a, array_, axis); });
     }
+    /** Without an axis of extent 1, or all of them. */
     [[nodiscard]] array squeeze(int axis = KILN_ALL_AXES) const
     {
         return made([&](kiln_array **a) { return kiln_array_squeeze(a, array_, axis); });
@@ -482,18 +552,22 @@ class array {
 
     /* ---- copies ---- */
 
+    /** A new array with the same elements, in C order. */
     [[nodiscard]] array copy() const
     {
         return made([&](kiln_array **a) { return kiln_array_copy(a, array_); });
     }
+    /** A new one of another dtype. */
     [[nodiscard]] array astype(kiln_dtype dtype) const
     {
         return made([&](kiln_array **a) { return kiln_array_astype(a, array_, dtype); });
     }
+    /** Itself, or a copy in C order. */
     [[nodiscard]] array contiguous() const
     {
         return made([&](kiln_array **a) { return kiln_array_contiguous(a, array_); });
     }
+    /** Itself, or a copy on another device. */
     [[nodiscard]] array to(device on) const
     {
         return made([&](kiln_array **a) { return kiln_array_to_device(a, array_, on); });
@@ -501,7 +575,7 @@ class array {
 
     /* ---- elements from and to host memory ---- */
 
-    /* In C order. KILN_ERROR_TYPE where T is not the array's dtype: astype() makes it so. */
+    /** In C order. KILN_ERROR_TYPE where T is not the array's dtype: astype() makes it so. */
     template <class T> [[nodiscard]] std::vector<T> to_vector() const
     {
         check_type(dtype_of<T>::value, "to_vector");
@@ -515,29 +589,31 @@ class array {
             return elements;
         }
     }
-    /* Into the caller's memory, count elements: as many as the array has. */
+    /** Into the caller's memory, count elements: as many as the array has. */
     template <class T> void to_host(T *elements, std::size_t count) const
     {
         check_type(dtype_of<T>::value, "to_host");
         check(kiln_array_to_host(array_, elements, count * sizeof(T)));
     }
-    /* From there. */
+    /** From there. */
     template <class T> void set_from_host(const T *elements, std::size_t count)
     {
         check_type(dtype_of<T>::value, "set_from_host");
         check(kiln_array_set_from_host(array_, elements, count * sizeof(T)));
     }
 #if defined(__cpp_lib_span)
+    /** Into a span. */
     template <class T, std::size_t N> void to_host(std::span<T, N> elements) const
     {
         to_host(elements.data(), elements.size());
     }
+    /** From a span. */
     template <class T, std::size_t N> void set_from_host(std::span<T, N> elements)
     {
         set_from_host(static_cast<const T *>(elements.data()), elements.size());
     }
 #endif
-    /* The only element. */
+    /** The only element. */
     [[nodiscard]] double item() const
     {
         double value = 0;
@@ -545,11 +621,12 @@ class array {
         return value;
     }
 
-    /* The elements of another array, broadcast and cast, or one number: x["1:3"].assign(0). */
+    /** The elements of another array, broadcast and cast, or one number: x["1:3"].assign(0). */
     void assign(const array &from)
     {
         check(kiln_array_assign(array_, from.array_));
     }
+    /** One number everywhere. */
     template <class T, class = std::enable_if_t<std::is_arithmetic<T>::value>> void assign(T value)
     {
         assign(array(&value, extents(), get_device()));
@@ -557,15 +634,17 @@ class array {
 
     /* ---- files and text ---- */
 
-    /* By the suffix: .npy, .pgm, .ppm, .pnm, .pfm. */
+    /** By the suffix: .npy, .pgm, .ppm, .pnm, .pfm. */
     void save(text path) const
     {
         check(kiln_array_save(array_, path.get()));
     }
+    /** To standard output, as NumPy prints. */
     void print() const
     {
         check(kiln_array_print(array_));
     }
+    /** The text that NumPy gives. */
     [[nodiscard]] std::string str() const
     {
         char *made_text = nullptr;
@@ -626,55 +705,62 @@ class array {
     kiln_array *array_;
 };
 
-/* The text that numpy.array2string gives. */
+/** The text that numpy.array2string gives. */
 inline std::ostream &operator<<(std::ostream &to, const array &x)
 {
     return to << x.str();
 }
 
+/** Elements that are not set. */
 [[nodiscard]] inline array empty(extents shape, kiln_dtype dtype, device on = device())
 {
     array x;
     check(kiln_array_empty(x.out(), dtype, shape.ndim(), shape.data(), on));
     return x;
 }
+/** All 0. */
 [[nodiscard]] inline array zeros(extents shape, kiln_dtype dtype, device on = device())
 {
     array x;
     check(kiln_array_zeros(x.out(), dtype, shape.ndim(), shape.data(), on));
     return x;
 }
+/** All 1. */
 [[nodiscard]] inline array ones(extents shape, kiln_dtype dtype, device on = device())
 {
     array x;
     check(kiln_array_ones(x.out(), dtype, shape.ndim(), shape.data(), on));
     return x;
 }
-/* Of the dtype that the value has: full({2, 3}, 1.5f). */
+/** Of the dtype that the value has: full({2, 3}, 1.5f). */
 template <class T> [[nodiscard]] array full(extents shape, T value, device on = device())
 {
     array x;
     check(kiln_array_full(x.out(), dtype_of<T>::value, shape.ndim(), shape.data(), &value, on));
     return x;
 }
+/** Of another array's dtype, shape and device; elements that are not set. */
 [[nodiscard]] inline array empty_like(const array &other)
 {
     array x;
     check(kiln_array_empty_like(x.out(), other.get()));
     return x;
 }
+/** The same, all 0. */
 [[nodiscard]] inline array zeros_like(const array &other)
 {
     array x;
     check(kiln_array_zeros_like(x.out(), other.get()));
     return x;
 }
+/** The same, all 1. */
 [[nodiscard]] inline array ones_like(const array &other)
 {
     array x;
     check(kiln_array_ones_like(x.out(), other.get()));
     return x;
 }
+/** count numbers from start to stop, evenly spaced: kiln_array_linspace. */
 [[nodiscard]] inline array linspace(double start, double stop, int64_t count,
                                     kiln_dtype dtype = KILN_FLOAT64, device on = device())
 {
@@ -682,6 +768,7 @@ template <class T> [[nodiscard]] array full(extents shape, T value, device on = 
     check(kiln_array_linspace(x.out(), start, stop, count, dtype, on));
     return x;
 }
+/** start, start + step, ... below stop: kiln_array_arange. */
 [[nodiscard]] inline array arange(double start, double stop, double step,
                                   kiln_dtype dtype = KILN_FLOAT64, device on = device())
 {
@@ -689,7 +776,7 @@ template <class T> [[nodiscard]] array full(extents shape, T value, device on = 
     check(kiln_array_arange(x.out(), start, stop, step, dtype, on));
     return x;
 }
-/* 0, 1, ... below count */
+/** 0, 1, ... below count */
 [[nodiscard]] inline array arange(int64_t count, kiln_dtype dtype = KILN_INT64,
                                   device on = device())
 {
@@ -697,14 +784,14 @@ template <class T> [[nodiscard]] array full(extents shape, T value, device on = 
     check(kiln_array_arange_int(x.out(), 0, count, 1, dtype, on));
     return x;
 }
-/* A file of .npy, .pgm, .ppm or .pfm. */
+/** A file of .npy, .pgm, .ppm or .pfm. */
 [[nodiscard]] inline array load(text path, device on = device())
 {
     array x;
     check(kiln_array_load(x.out(), path.get(), on));
     return x;
 }
-/* Memory that is not kiln's, without a copy: release() in the end is the caller's business. */
+/** Memory that is not kiln's, without a copy: release() in the end is the caller's business. */
 template <class T> [[nodiscard]] array wrap(T *data, extents shape, device on = device::host())
 {
     array x;
@@ -721,43 +808,62 @@ template <class T> [[nodiscard]] array wrap(T *data, extents shape, device on = 
 
 /* ---- arguments ---- */
 
-/* What a call takes: an array, a number, or what a kiln_arg_* constructor gives. Numbers are weak:
+/** What a call takes: an array, a number, or what a kiln_arg_* constructor gives. Numbers are weak:
  * they do not widen arrays. Holds no reference. */
 class operand {
   public:
+    /** An array, which has to live until the call returns. */
     operand(const array &value) : arg_(kiln_arg_array(value.get())) {}
+    /** The same, of C. */
     operand(const kiln_array *value) : arg_(kiln_arg_array(value)) {}
+    /** As it is. */
     operand(const kiln_arg &value) : arg_(value) {}
+    /** A weak number. */
     operand(bool value) : arg_(kiln_priv_arg_of(value)) {}
+    /** A weak number. */
     operand(int value) : arg_(kiln_priv_arg_of(value)) {}
+    /** A weak number. */
     operand(long value) : arg_(kiln_priv_arg_of(value)) {}
+    /** A weak number. */
     operand(long long value) : arg_(kiln_priv_arg_of(value)) {}
+    /** A weak number. */
     operand(unsigned value) : arg_(kiln_priv_arg_of(value)) {}
+    /** A weak number. */
     operand(unsigned long value) : arg_(kiln_priv_arg_of(value)) {}
+    /** A weak number. */
     operand(unsigned long long value) : arg_(kiln_priv_arg_of(value)) {}
+    /** A weak number. */
     operand(float value) : arg_(kiln_priv_arg_of(value)) {}
+    /** A weak number. */
     operand(double value) : arg_(kiln_priv_arg_of(value)) {}
+    /** A weak number. */
     operand(std::complex<float> value) : arg_(kiln_arg_complex(value.real(), value.imag())) {}
+    /** A weak number. */
     operand(std::complex<double> value) : arg_(kiln_arg_complex(value.real(), value.imag())) {}
     template <class T> operand(T *) = delete; /* would be a bool */
+    /** What functions of C take. */
     const kiln_arg &arg() const noexcept { return arg_; }
 
   private:
     kiln_arg arg_;
 };
 
-/* A struct by value, that the kernel's preamble declares; it has to live until the call returns. */
+/** A struct by value, that the kernel's preamble declares; it has to live until the call returns.
+ * */
 template <class T> kiln_arg by_value(const T &value) noexcept
 {
     static_assert(std::is_trivially_copyable<T>::value, "kernels get the bytes of a struct alone");
     return kiln_arg_struct(&value, sizeof value);
 }
 
-/* The axes of a reduction: one, a list of them, or all. */
+/** The axes of a reduction: one, a list of them, or all. */
 class axes {
   public:
+    /** All of them. */
     axes() noexcept : count_(-1), axis_() {}
+    /** One; negative ones count from the last on. */
     axes(int axis) noexcept : count_(1), axis_() { axis_[0] = axis; }
+    /** Several. */
     axes(std::initializer_list<int> list) : count_(0), axis_()
     {
         if (list.size() > KILN_MAX_NDIM)
@@ -765,7 +871,7 @@ class axes {
         for (int axis : list)
             axis_[count_++] = axis;
     }
-    /* For functions of C; it may not outlive this one. */
+    /** For functions of C; it may not outlive this one. */
     kiln_axes get(bool keepdims) const noexcept
     {
         kiln_axes list = {count_ < 0 ? nullptr : axis_, count_ < 0 ? 0 : count_, 0, keepdims};
@@ -773,62 +879,67 @@ class axes {
     }
 
   private:
-    int count_; /* -1: all */
+    int count_; /** -1: all */
     int axis_[KILN_MAX_NDIM];
 };
 
 /* ---- kernels ---- */
 
-/* kiln_kernel_options with their defaults. */
+/** kiln_kernel_options with their defaults. */
 struct kernel_options : kiln_kernel_options {
+    /** All defaults. */
     kernel_options() noexcept : kiln_kernel_options KILN_KERNEL_OPTIONS_INIT {}
 };
 
-/* The options of a call: kiln::call_options().over(-1).keepdims().on(stream). */
+/** The options of a call: kiln::call_options().over(-1).keepdims().on(stream). */
 class call_options {
   public:
-    /* The axes that a reduction reduces. */
+    /** The axes that a reduction reduces. */
     call_options &over(const axes &list)
     {
         axes_ = list;
         return *this;
     }
-    /* They are kept, with extent 1. */
+    /** They are kept, with extent 1. */
     call_options &keepdims() noexcept { return flags(KILN_CALL_KEEPDIMS); }
+    /** The stream it is queued on, which has to live as long. */
     call_options &on(const stream &queue) noexcept
     {
         options_.stream = queue.get();
         return *this;
     }
-    /* How much is walked, where every array is raw. */
+    /** How much is walked, where every array is raw. */
     call_options &size(int64_t elements) noexcept
     {
         options_.size = elements;
         return *this;
     }
+    /** The same by extents, which may be none. */
     call_options &shape(extents given)
     {
         shape_ = given.to_vector();
         has_shape_ = true;
         return *this;
     }
+    /** The order of what the call allocates. */
     call_options &order(kiln_order given) noexcept
     {
         options_.order = given;
         return *this;
     }
+    /** Threads a block. */
     call_options &block(int threads) noexcept
     {
         options_.block = threads;
         return *this;
     }
-    /* KILN_CALL_* */
+    /** KILN_CALL_* */
     call_options &flags(unsigned more) noexcept
     {
         options_.flags |= more;
         return *this;
     }
-    /* For functions of C; it may not outlive this one. */
+    /** For functions of C; it may not outlive this one. */
     kiln_call_options get() const noexcept
     {
         static const int64_t nothing = 0;
@@ -850,16 +961,16 @@ class call_options {
     bool has_shape_ = false;
 };
 
-/* What calls share. */
+/** What calls share: none of anybody's business. */
 namespace priv {
-/* The arguments of a call; with one more than are used, since no array is empty. */
+/** The arguments of a call; with one more than are used, since no array is empty. */
 template <class... Values> struct arguments {
     kiln_arg in[sizeof...(Values) + 1];
     explicit arguments(const Values &...values) : in{operand(values).arg()..., kiln_arg_none()} {}
     static constexpr int count = static_cast<int>(sizeof...(Values));
 };
 
-/* N results, which a call allocates. */
+/** N results, which a call allocates. */
 template <std::size_t N> class results {
   public:
     results() = default;
@@ -883,27 +994,32 @@ template <std::size_t N> class results {
 };
 } // namespace priv
 
-/* A kernel with options of its calls: what kernel::with and kernel::over give. It keeps the kernel,
- * but not the stream. */
+/** A kernel with options of its calls: what kernel::with and kernel::over give. It keeps the
+ * kernel, but not the stream. */
 template <class Kernel> class calling {
   public:
+    /** A kernel and the options of its calls. */
     calling(Kernel kernel, const call_options &options)
         : kernel_(std::move(kernel)), options_(options)
     {
     }
+    /** With one result. */
     template <class... Values> [[nodiscard]] array operator()(const Values &...values) const
     {
         return std::get<0>(call<1>(values...));
     }
+    /** With N results, as a tuple. */
     template <std::size_t N, class... Values> [[nodiscard]] auto call(const Values &...values) const
     {
         const kiln_call_options options = options_.get();
         return kernel_.template run<N>(&options, values...);
     }
+    /** Into an array that is there. */
     template <class... Values> void into(const array &out, const Values &...values) const
     {
         into(std::tie(out), values...);
     }
+    /** Into arrays that are there. */
     template <class... Arrays, class... Values>
     void into(const std::tuple<Arrays...> &outs, const Values &...values) const
     {
@@ -916,17 +1032,21 @@ template <class Kernel> class calling {
     call_options options_;
 };
 
-/* A reference to a kernel; copies refer to the same one. Kernels never change, and any number of
+/** A reference to a kernel; copies refer to the same one. Kernels never change, and any number of
  * threads may call one. */
 class kernel {
   public:
+    /** Without a kernel. */
     kernel() noexcept : kernel_(nullptr) {}
-    /* Takes one reference over: for what a function of C has given. */
+    /** Takes one reference over: for what a function of C has given. */
     explicit kernel(kiln_kernel *taken) noexcept : kernel_(taken) {}
-    /* One reference more to a kernel that stays its owner's. */
+    /** One reference more to a kernel that stays its owner's. */
     static kernel share(kiln_kernel *other) noexcept { return kernel(kiln_kernel_retain(other)); }
+    /** Refers to the same kernel. */
     kernel(const kernel &other) noexcept : kernel_(kiln_kernel_retain(other.kernel_)) {}
+    /** Takes the other one's reference over. */
     kernel(kernel &&other) noexcept : kernel_(other.release()) {}
+    /** Refers to the other one from now on. */
     kernel &operator=(kernel other) noexcept
     {
         std::swap(kernel_, other.kernel_);
@@ -934,7 +1054,7 @@ class kernel {
     }
     ~kernel() { kiln_kernel_free(kernel_); }
 
-    /* An elementwise kernel: kiln_elementwise_create. */
+    /** An elementwise kernel: kiln_elementwise_create. */
     kernel(text in_params, text out_params, text body, text name = nullptr,
            const kernel_options &options = kernel_options())
         : kernel_(nullptr)
@@ -942,7 +1062,7 @@ class kernel {
         check(kiln_elementwise_create(&kernel_, in_params.get(), out_params.get(), body.get(),
                                       name.get(), &options));
     }
-    /* identity nullptr: there is none. */
+    /** identity nullptr: there is none. */
     [[nodiscard]] static kernel reduction(text in_params, text out_params, text map, text reduce,
                                           text post, text identity, text name = nullptr,
                                           const kernel_options &options = kernel_options())
@@ -953,7 +1073,7 @@ class kernel {
                                     &options));
         return made;
     }
-    /* NumPy's syntax: expression("x, g", "x / sqrt(mean(x * x)) * g"). */
+    /** NumPy's syntax: expression("x, g", "x / sqrt(mean(x * x)) * g"). */
     [[nodiscard]] static kernel expression(text params, text expression,
                                            const kernel_options &options = kernel_options())
     {
@@ -962,42 +1082,44 @@ class kernel {
         return made;
     }
 
-    /* The kernel stays this one's; NULL where it has none. */
+    /** The kernel stays this one's; NULL where it has none. */
     kiln_kernel *get() const noexcept { return kernel_; }
-    /* The reference is the caller's from now on. */
+    /** The reference is the caller's from now on. */
     [[nodiscard]] kiln_kernel *release() noexcept { return std::exchange(kernel_, nullptr); }
-    /* Where a function of C puts a kernel; what was here before is given back. */
+    /** Where a function of C puts a kernel; what was here before is given back. */
     kiln_kernel **out() noexcept
     {
         kiln_kernel_free(std::exchange(kernel_, nullptr));
         return &kernel_;
     }
+    /** Whether it has a kernel. */
     explicit operator bool() const noexcept { return kernel_ != nullptr; }
+    /** The name that it was made with. */
     std::string name() const { return kiln_kernel_name(kernel_); }
 
-    /* A call with one result: z = kernel(x, 0.5). */
+    /** A call with one result: z = kernel(x, 0.5). */
     template <class... Values> [[nodiscard]] array operator()(const Values &...values) const
     {
         return std::get<0>(call<1>(values...));
     }
-    /* ... with N results, as a tuple: auto [low, high] = kernel.call<2>(x). */
+    /** ... with N results, as a tuple: auto [low, high] = kernel.call<2>(x). */
     template <std::size_t N, class... Values> [[nodiscard]] auto call(const Values &...values) const
     {
         return run<N>(nullptr, values...);
     }
-    /* ... into arrays that are there: kernel.into(z, x, 0.5), kernel.into(std::tie(z, w), x). */
+    /** ... into arrays that are there: kernel.into(z, x, 0.5), kernel.into(std::tie(z, w), x). */
     template <class... Values> void into(const array &out, const Values &...values) const
     {
         into(std::tie(out), values...);
     }
+    /** Into several. */
     template <class... Arrays, class... Values>
     void into(const std::tuple<Arrays...> &outs, const Values &...values) const
     {
         run_into(nullptr, outs, values...);
     }
-    /* How long such a call takes (kiln/benchmark.h); its results are given back. */
-    template <class... Values>
-    [[nodiscard]] kiln_benchmark benchmark(const Values &...values) const
+    /** How long such a call takes (kiln/benchmark.h); its results are given back. */
+    template <class... Values> [[nodiscard]] kiln_benchmark benchmark(const Values &...values) const
     {
         const priv::arguments<Values...> list(values...);
         kiln_benchmark found = KILN_BENCHMARK_INIT;
@@ -1006,12 +1128,12 @@ class kernel {
                                     nullptr, nullptr));
         return found;
     }
-    /* The same with options: kernel.with(kiln::call_options().on(stream))(x, 0.5). */
+    /** The same with options: kernel.with(kiln::call_options().on(stream))(x, 0.5). */
     [[nodiscard]] calling<kernel> with(const call_options &options) const
     {
         return calling<kernel>(*this, options);
     }
-    /* Of a reduction: norm.over(-1)(x). */
+    /** Of a reduction: norm.over(-1)(x). */
     [[nodiscard]] calling<kernel> over(const axes &list, bool keepdims = false) const
     {
         call_options options;
@@ -1053,7 +1175,7 @@ class kernel {
     kiln_kernel *kernel_;
 };
 
-/* An elementwise kernel, remembered by its texts, and a call of it: kiln_map. */
+/** An elementwise kernel, remembered by its texts, and a call of it: kiln_map. */
 template <class... Values>
 [[nodiscard]] array map(text in_params, text out_params, text body, const Values &...values)
 {
@@ -1062,7 +1184,7 @@ template <class... Values>
     check(kiln_map(z.out(), 1, in_params.get(), out_params.get(), body.get(), list.in, list.count));
     return z;
 }
-/* ... with N results, and with options. */
+/** ... with N results, and with options. */
 template <std::size_t N, class... Values>
 [[nodiscard]] auto map(const call_options &given, text in_params, text out_params, text body,
                        const Values &...values)
@@ -1074,6 +1196,7 @@ template <std::size_t N, class... Values>
                         list.in, list.count, &options));
     return made.take();
 }
+/** ... with one result, and with options. */
 template <class... Values>
 [[nodiscard]] array map(const call_options &given, text in_params, text out_params, text body,
                         const Values &...values)
@@ -1081,13 +1204,13 @@ template <class... Values>
     return std::get<0>(map<1>(given, in_params, out_params, body, values...));
 }
 
-/* A kernel with one output that a function of C gave. */
+/** A kernel with one output that a function of C gave. */
 template <class... Values> [[nodiscard]] array call(kiln_kernel *kernel, const Values &...values)
 {
     return kiln::kernel::share(kernel)(values...);
 }
 
-/* An operation with one result by its name, a registered one too. */
+/** An operation with one result by its name, a registered one too. */
 template <class... Values> [[nodiscard]] array apply(text name, const Values &...values)
 {
     const priv::arguments<Values...> list(values...);
@@ -1098,7 +1221,7 @@ template <class... Values> [[nodiscard]] array apply(text name, const Values &..
 
 /* ---- traces ---- */
 
-/* What is called with its arrays is recorded instead of run, and becomes one kernel
+/** What is called with its arrays is recorded instead of run, and becomes one kernel
  * (kiln/trace.h):
  *
  *     kiln::trace t("centred");
@@ -1107,13 +1230,16 @@ template <class... Values> [[nodiscard]] array apply(text name, const Values &..
 class trace : public unique<kiln_trace, kiln_trace_free> {
   public:
     using unique::unique;
+    /** Begins one; the name becomes the kernel's. */
     explicit trace(text name) { check(kiln_trace_begin(out(), name.get())); }
+    /** The next input of the kernel, which has no data. */
     [[nodiscard]] array input(text name, kiln_dtype dtype, extents shape)
     {
         array x;
         check(kiln_trace_input(x.out(), get(), name.get(), dtype, shape.ndim(), shape.data()));
         return x;
     }
+    /** Makes a kernel whose results these are. */
     [[nodiscard]] kernel end(std::initializer_list<array> results,
                              const kernel_options &options = kernel_options())
     {

@@ -160,6 +160,38 @@ static kiln_status file_arrays(void)
     return status;
 }
 
+/* By their suffixes, in files and in memory. */
+static kiln_status named_files(void)
+{
+    char path[300];
+    void *bytes = NULL;
+    size_t size = 0;
+    kiln_array *x = NULL, *loaded = NULL, *small = NULL, *again = NULL;
+    kiln_status status = make_matrix(&x);
+    in_folder(path, sizeof path, "x.pfm");
+    if (status == KILN_OK)
+        status = kiln_array_save(x, path);
+    if (status == KILN_OK)
+        status = kiln_array_load(&loaded, path, KILN_DEVICE_HOST);
+    if (status == KILN_OK)
+        status = expect(loaded, count);
+    if (status == KILN_OK)
+        status = kiln_array_zeros(&small, KILN_UINT16, KILN_SHAPE(4, 5), KILN_DEVICE_HOST);
+    if (status == KILN_OK)
+        status = kiln_array_save_bytes(&bytes, &size, small, ".pgm");
+    if (status == KILN_OK)
+        status = kiln_array_load_bytes(&again, bytes, size, KILN_DEVICE_HOST);
+    if (status == KILN_OK)
+        assert_int_equal(kiln_array_dtype(again), KILN_UINT16);
+    kiln_free(bytes);
+    kiln_array_free(x);
+    kiln_array_free(loaded);
+    kiln_array_free(small);
+    kiln_array_free(again);
+    unlink(path);
+    return status;
+}
+
 /* ---- kernels ---- */
 
 static kiln_status make_kernel(kiln_kernel **out)
@@ -374,11 +406,36 @@ static kiln_status look_at_cache(void)
     return status;
 }
 
+/* Times of calls, with outputs that are given back; nothing is written where it fails. */
+static kiln_status time_kernel(void)
+{
+    kiln_kernel *kernel = NULL;
+    kiln_array *x = NULL, *row = NULL;
+    kiln_benchmark times = KILN_BENCHMARK_INIT;
+    kiln_benchmark_options options = KILN_BENCHMARK_OPTIONS_INIT;
+    options.calls = options.warm_up = 1;
+    kiln_status status = make_kernel(&kernel);
+    if (status == KILN_OK)
+        status = make_matrix(&x);
+    if (status == KILN_OK)
+        status = kiln_array_index(&row, x, "0, ::-1");
+    if (status == KILN_OK) {
+        const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(row), kiln_arg_float(0.5)};
+        status = kiln_kernel_benchmark(&times, kernel, NULL, 2, in, 3, NULL, &options);
+        assert_int_equal(times.calls, status == KILN_OK ? 1 : 0);
+    }
+    kiln_array_free(x);
+    kiln_array_free(row);
+    kiln_kernel_free(kernel);
+    return status;
+}
+
 const fault_flow fault_flows[] = {
     {"view_arrays", view_arrays, false},          {"file_arrays", file_arrays, false},
     {"call_kernel", call_kernel, true},           {"call_in_place", call_in_place, true},
     {"look_at_kernel", look_at_kernel, true},     {"make_mistakes", make_mistakes, false},
     {"compile_nonsense", compile_nonsense, true}, {"look_at_cache", look_at_cache, false},
-    {"use_operations", use_operations, false},
+    {"use_operations", use_operations, false},    {"named_files", named_files, false},
+    {"time_kernel", time_kernel, true},
 };
 const int fault_flow_count = sizeof fault_flows / sizeof *fault_flows;
