@@ -13,7 +13,8 @@
  *     const std::vector<float> back = hi.to_vector<float>();
  *
  * All of it is inline and calls the functions of C: what those say of meaning, dtypes, shapes and
- * errors holds here. Each class holds one handle. get() gives it, for functions of C, and keeps it;
+ * errors holds here. Graphs, modules, bundles and the cache have no classes; their functions take
+ * what get() gives. Each class holds one handle. get() gives it, for functions of C, and keeps it;
  * release() gives it away; a constructor from a handle takes it over, and share() takes one
  * reference more. An object that was moved from, or made without arguments, has none (get() is
  * NULL), which calls refuse.

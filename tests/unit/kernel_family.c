@@ -205,13 +205,32 @@ static void kernels_by_their_texts(void **state)
     kiln_array_free(x);
 }
 
+/* A kernel goes with its last reference. */
+static void references_of_kernels(void **state)
+{
+    kiln_kernel *kernel = NULL;
+    (void)state;
+    OK(kiln_elementwise_create(&kernel, "T x", "T y", "y = x", "same", NULL));
+    assert_ptr_equal(kiln_kernel_retain(kernel), kernel);
+    kiln_kernel_free(kernel);
+    assert_string_equal(kiln_kernel_name(kernel), "same");
+    kiln_kernel_free(kernel);
+    assert_null(kiln_kernel_retain(NULL));
+    kiln_kernel_free(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(versions_agree), cmocka_unit_test(shapes_in_place),
-        cmocka_unit_test(like_another),   cmocka_unit_test(evenly_spaced),
-        cmocka_unit_test(assignments),    cmocka_unit_test(single_elements),
-        cmocka_unit_test(printing),       cmocka_unit_test(kernels_by_their_texts),
+        cmocka_unit_test(versions_agree),
+        cmocka_unit_test(shapes_in_place),
+        cmocka_unit_test(like_another),
+        cmocka_unit_test(evenly_spaced),
+        cmocka_unit_test(assignments),
+        cmocka_unit_test(single_elements),
+        cmocka_unit_test(printing),
+        cmocka_unit_test(kernels_by_their_texts),
+        cmocka_unit_test(references_of_kernels),
     };
     setenv("KILN_CACHE", "off", 1);
     setenv("KILN_TARGET", "host", 1);
