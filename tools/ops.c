@@ -107,7 +107,7 @@ static void put_cpp(FILE *to, const function *f)
     bool is_longer = f->n_in > f->n_always;
     function always = *f;
     always.n_in = f->n_always;
-    fprintf(to, "[[nodiscard]] inline array %s(", f->operation);
+    fprintf(to, "/** The operation %s. */\n[[nodiscard]] inline array %s(", f->operation, f->operation);
     put_inputs(to, &always, 0, "const operand &", ", ", "");
     if (f->is_reduction)
         fprintf(to, is_longer ? ", const axes &over, bool keepdims"

@@ -35,24 +35,26 @@ shown() {
     fi
 }
 
-# watched shown|hidden COMMAND...: output goes to a file, from which lines are shown; below them the seconds since the last one, and of what is hidden the
-# last line. The command has a session of its own, which is ended with this one.
+# watched shown|hidden COMMAND...: output goes to a file, from which lines are shown; below them the seconds since the last one, and of what is hidden
+# the last line. What is interrupted ends with all that it began.
 watched() {
     mode=$1 count=0 waited=0
     shift
     rm -f "$deps/last.status"
     : >"$deps/last.log"
-    # shellcheck disable=SC2016 # for the inner shell
-    setsid sh -c 'log=$1 status=$2; shift 2; "$@" >"$log" 2>&1; echo $? >"$status.new"; mv "$status.new" "$status"' sh "$deps/last.log" "$deps/last.status" "$@" &
-    watched=$!
-    trap 'kill -- "-$watched" 2>/dev/null; exit 130' HUP INT TERM
+    {
+        if "$@" >"$deps/last.log" 2>&1; then status=0; else status=$?; fi
+        echo $status >"$deps/last.status.new"
+        mv "$deps/last.status.new" "$deps/last.status"
+    } &
+    trap 'trap "" TERM; kill -TERM 0; exit 130' HUP INT TERM
     while [ ! -e "$deps/last.status" ]; do
         sleep 0.2
         waited=$((waited + 1))
         show_lines
         [ $((waited % 5)) -ne 0 ] || [ $waited = 0 ] || printf '\r\033[K%s: %d s  %.60s' "${0##*/}" $((waited / 5)) "$([ "$mode" = shown ] || tail -n 1 "$deps/last.log")"
     done
-    wait "$watched" || true
+    wait $! || true
     trap - HUP INT TERM
     show_lines
     printf '\r\033[K'

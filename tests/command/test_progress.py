@@ -18,7 +18,8 @@ exec c++ "$@"
 """
 SCRIPT = f"""#!/bin/sh
 . "$(dirname "$0")/setup.sh"
-quietly sh -c 'echo of the build; sleep {LATE}'
+function() {{ sh -c "$1"; }}
+quietly function 'echo of the build; sleep {LATE}'
 shown sh -c 'echo first; sleep {LATE}; echo last; exit 7' || echo "ended with $?"
 quietly false || echo "so did false"
 """

@@ -221,6 +221,14 @@ class Snippets(unittest.TestCase):
         for path in (*ROOT.glob("docs/*.md"), ROOT / "README.md"):
             self.assertIn(f'"{path.name}"' if path.stem == "deployment" else f'"{path.relative_to(ROOT)}"', here)
 
+    def test_links(self):
+        """What the documents point to is there."""
+        for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("bench/**/*.md")):
+            for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
+                if not re.match(r"\w+:", target):
+                    with self.subTest(document=path.relative_to(ROOT).as_posix(), link=target):
+                        self.assertTrue((path.parent / target.partition("#")[0]).exists())
+
     def test_headers_of_cpp(self):
         functions, calls = "", ""
         for header in (ROOT / "include/kiln/kiln.hpp", BUILD / "generated/include/kiln/ops.hpp"):
