@@ -32,7 +32,9 @@ def extents(text, scale):
         return max(1, math.floor(value + 0.5))
 
     r = 16 * at_least_one(1024 * math.sqrt(scale))
-    letters = {"R": r, "Q": r // 2, "M": r - 1,
+    stencil, cube = 16 * at_least_one(1000 * math.sqrt(scale)), 16 * at_least_one(40 * scale ** (1 / 3))
+    letters = {"R": r, "Q": r // 2, "M": r - 1, "T": 16 * at_least_one(750 * math.sqrt(scale)),
+               "V": stencil, "W": stencil + 2, "X": cube, "Y": cube + 2,
                "N": 256 * at_least_one((1 << 20) * scale), "H": 256 * at_least_one((1 << 19) * scale)}
     return tuple(letters[w] if w in letters else at_least_one(int(w[:-1]) * scale) if w[-1] == "*" else int(w)
                  for w in text.split(",") if w)
@@ -94,6 +96,42 @@ def paper(m, n):
     return m.arange(n).reshape(1000, -1).T * 2
 
 
+# ---- everyday layouts: channels, pairs, windows, stencils, mixed widths
+
+IMAGES, PIXELS = "128*,3,720,1280", "128*,720,1280,3"
+
+
+def turned_pairs(m, x, c, s):
+    a, b = x[..., ::2], x[..., 1::2]
+    return m.stacked(a * c - b * s, a * s + b * c).reshape(x.shape)
+
+
+def five_points(m, x):
+    return (x[1:-1, 1:-1] + x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:]) * 0.2
+
+
+def nine_points(m, x):
+    return (x[1:-1, 1:-1] + x[:-2, 1:-1] + x[2:, 1:-1] + x[1:-1, :-2] + x[1:-1, 2:] + x[:-2, :-2] + x[:-2, 2:] + x[2:, :-2] + x[2:, 2:]) * 0.125
+
+
+def seven_points(m, x):
+    c = slice(1, -1)
+    return (x[c, c, c] + x[:-2, c, c] + x[2:, c, c] + x[c, :-2, c] + x[c, 2:, c] + x[c, c, :-2] + x[c, c, 2:]) * 0.125
+
+
+def reordered(dtype, shape, axes, out, numba=None):
+    return Row(((dtype, shape),), lambda m, x: m.copy(m.permute(x, axes)), (dtype, out), numba=numba)
+
+
+# Copies in another order of axes, which libraries of permutations know too: dtype, shape in memory, axes.
+REORDERED = {
+    "L3": ("f4", "33554432*,3", (1, 0), "3,33554432*", "x[j,i]"), "L3b": ("f4", "3,33554432*", (1, 0), "33554432*,3", "x[j,i]"),
+    "L3c": ("f4", "16777216*,4", (1, 0), "4,16777216*", "x[j,i]"), "L3d": ("f4", "4,16777216*", (1, 0), "16777216*,4", "x[j,i]"),
+    "L3e": ("f8", "8388608*,7", (1, 0), "7,8388608*", "x[j,i]"), "L3eb": ("f8", "7,8388608*", (1, 0), "8388608*,7", "x[j,i]"),
+    "L3f": ("u1", "134217728*,3", (1, 0), "3,134217728*", "x[j,i]"), "L3fb": ("u1", "3,134217728*", (1, 0), "134217728*,3", "x[j,i]"),
+    "L9": ("bf2", "4096*,64,512", (0, 2, 1), "4096*,512,64", None), "L9b": ("bf2", "32*,2048,16,64", (0, 2, 1, 3), "32*,16,2048,64", None),
+}
+
 CUDA_CHAIN = "T v = x; " + "v = sin(v) * (T)0.5 + v; v = exp(-abs(v)); " * 5 + "y = v"
 
 ROWS = {
@@ -134,6 +172,21 @@ ROWS = {
     "S6": Row((("f4", "512*,1024,512"),), lambda m, x: m.copy(m.permute(x, (2, 0, 1))), ("f4", "512,512*,1024"),
               numba="x[j,k,i]"),
     "S7": Row((("f4", "R,R"),), lambda m, x: x[1:, 1:] - x[:-1, :-1], ("f4", "M,M"), numba="x[i+1,j+1]-x[i,j]"),
+    **{name: reordered(*row) for name, row in REORDERED.items()},
+    "L1": Row((("u1", IMAGES), ("f4", "3"), ("f4", "3")), lambda m, x, a, s: m.copy((m.float32(m.permute(x, (0, 2, 3, 1))) / 255 - a) / s), ("f4", PIXELS)),
+    "L2": Row((("u1", PIXELS),), lambda m, x: m.copy(m.float16(m.float32(m.permute(x, (0, 3, 1, 2))) * (1 / 255))), ("f2", IMAGES)),
+    "L4b": Row((("f4", "67108864*"), ("f4", "67108864*")), lambda m, x, y: m.complex(x, y), ("c8", "67108864*")),
+    "L5": Row((("bf2", "8*,8192,16,128"), ("bf2", "8192,1,64"), ("bf2", "8192,1,64")), turned_pairs, ("bf2", "8*,8192,16,128")),
+    "L6": Row((("f4", "2097279"), ("f4", "128")), lambda m, x, w: m.windows(x, 128, 1) * w, ("f4", "2097152,128")),
+    "L6b": Row((("f4", "8388732"), ("f4", "128")), lambda m, x, w: m.windows(x, 128, 4) * w, ("f4", "2097152,128")),
+    "L7": Row((("f4", "W,W"),), five_points, ("f4", "V,V"), numba="(x[i+1,j+1]+x[i,j+1]+x[i+2,j+1]+x[i+1,j]+x[i+1,j+2])*np.float32(0.2)"),
+    "L7b": Row((("f4", "W,W"),), nine_points, ("f4", "V,V"),
+               numba="(x[i+1,j+1]+x[i,j+1]+x[i+2,j+1]+x[i+1,j]+x[i+1,j+2]+x[i,j]+x[i,j+2]+x[i+2,j]+x[i+2,j+2])*np.float32(0.125)"),
+    "L7c": Row((("f4", "Y,Y,Y"),), seven_points, ("f4", "X,X,X"),
+               numba="(x[i+1,j+1,k+1]+x[i,j+1,k+1]+x[i+2,j+1,k+1]+x[i+1,j,k+1]+x[i+1,j+2,k+1]+x[i+1,j+1,k]+x[i+1,j+1,k+2])*np.float32(0.125)"),
+    "L8": Row((("i1", "8192*,256,64"), ("f2", "8192*,256,1")), lambda m, x, s: m.float16(m.float32(x) * m.float32(s)), ("f2", "8192*,256,64")),
+    "L8b": Row((("u1", IMAGES), ("f4", "3,1,1"), ("f4", "3,1,1")), lambda m, x, a, s: (m.float32(x) - a) / s, ("f4", IMAGES)),
+    "L10": Row((("f4", "T,T"),), lambda m, x: (x + m.permute(x, (1, 0))) * 0.5, ("f4", "T,T"), numba="(x[i,j]+x[j,i])*np.float32(0.5)"),
     "R1": fold("sum", "N", ""), "R2": fold("sum", "R,R", "R", 1), "R3": fold("sum", "R,R", "R", 0),
     "R4": fold("sum", "4194304*,64", "4194304*", 1), "R5": fold("sum", "64,4194304*", "4194304*", 0),
     "R6": fold("sum", "512*,512,1024", "512", (0, 2)), "R7": fold("argmax", "N", ""), "R8": fold("argmax", "R,R", "R", 1),

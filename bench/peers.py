@@ -6,6 +6,7 @@ Exit code 77: the peer is not installed. A row that the peer cannot do is left o
 """
 import argparse
 import json
+import math
 import os
 import statistics
 import subprocess
@@ -15,10 +16,10 @@ import time
 
 import peer_rows
 
-NAMES = ("cupy", "torch", "inductor", "jax", "numpy", "numexpr", "numba")
+NAMES = ("cupy", "torch", "inductor", "cutensor", "jax", "numpy", "numexpr", "numba")
 ON_HOST = ("numpy", "numexpr", "numba")
 MEMORY = 24 << 30  # bytes of inputs that are kept from row to row
-SIZES = {"u1": 1, "b1": 1, "f2": 2, "bf2": 2, "f4": 4, "f8": 8, "i8": 8, "c8": 8, "c16": 16}
+SIZES = {"u1": 1, "i1": 1, "b1": 1, "f2": 2, "bf2": 2, "f4": 4, "f8": 8, "i8": 8, "c8": 8, "c16": 16}
 
 
 class NotPossible(Exception):
@@ -218,8 +219,8 @@ class NumpyPeer(Peer):
 
     def random(self, dtype, shape, seed):
         np, generator = self.np, self.np.random.default_rng(seed)
-        if dtype == "u1":
-            return generator.integers(0, 256, shape, np.uint8)
+        if dtype in ("u1", "i1"):
+            return generator.integers(0, 256, shape, np.uint8).view(dtype)
         if dtype == "i8":
             return generator.integers(0, peer_rows.LABELS, shape)
         if dtype in ("c8", "c16"):
@@ -232,6 +233,8 @@ class NumpyPeer(Peer):
 
     def function(self, name, row):
         arrays, out = self.inputs(row.arrays), self.output(row)
+        if name in peer_rows.REORDERED:
+            return self.permutation(arrays[0], peer_rows.REORDERED[name][2])
         if row.reduce:
             return self.reduction(row, *arrays, out)
         if row.program:
@@ -602,6 +605,11 @@ class CupyPeer(Peer):
     def copy(self, x):
         return self.cp.ascontiguousarray(x) if not x.flags.c_contiguous else x.copy()
 
+    float16 = lambda self, x: x.astype("f2")
+    complex = lambda self, x, y: x + 1j * y
+    stacked = lambda self, x, y: self.cp.stack((x, y), -1)
+    windows = lambda self, x, size, step: self.cp.lib.stride_tricks.sliding_window_view(x, size)[::step]
+
     def permute(self, x, axes):
         return x.transpose(axes)
 
@@ -626,8 +634,8 @@ class CupyPeer(Peer):
         cp = self.cp
         if dtype == "bf2":
             raise NotPossible
-        if dtype == "u1":
-            return cp.random.randint(0, 256, shape, "u1")
+        if dtype in ("u1", "i1"):
+            return cp.random.randint(0, 256, shape, "u1").view(dtype)
         if dtype == "i8":
             return cp.random.randint(0, peer_rows.LABELS, shape, "i8")
         if dtype in ("c8", "c16"):
@@ -772,6 +780,22 @@ def torch_names(torch, device):
             return x.to(torch.float32)
 
         @staticmethod
+        def float16(x):
+            return x.to(torch.float16)
+
+        @staticmethod
+        def complex(x, y):
+            return torch.complex(x, y)
+
+        @staticmethod
+        def stacked(x, y):
+            return torch.stack((x, y), -1)
+
+        @staticmethod
+        def windows(x, size, step):
+            return x.unfold(0, size, step)
+
+        @staticmethod
         def permute(x, axes):
             return x.permute(axes)
 
@@ -809,6 +833,8 @@ class TorchPeer(Peer):
         torch = self.torch
         if dtype == "u1":
             return torch.randint(0, 256, shape, dtype=torch.uint8, device=self.device)
+        if dtype == "i1":
+            return torch.randint(-128, 128, shape, dtype=torch.int8, device=self.device)
         if dtype == "i8":
             return torch.randint(0, peer_rows.LABELS, shape, device=self.device)
         kind = {"f2": torch.float16, "bf2": torch.bfloat16, "f4": torch.float32, "f8": torch.float64,
@@ -855,6 +881,77 @@ class TorchPeer(Peer):
         text = f"template <typename T> T new_kernel(T x) {{ T q = x * (T){number + 1}.{os.getpid()}; return q * q - x / (q + (T)1); }}"
         self.torch.cuda.jiterator._create_jit_fn(text)(x)
         self.wait()
+
+
+class CutensorPeer(TorchPeer):
+    """Permutations alone, by NVIDIA's cuTENSOR 2; arrays are torch's."""
+    # Of cutensor/types.h: cudaDataType_t, and what is computed in.
+    TYPES = {"f2": (2, "32F"), "bf2": (14, "32F"), "f4": (0, "32F"), "f8": (1, "64F"), "c8": (4, "32F"), "c16": (5, "64F"), "u1": (8, "32F"), "i1": (3, "32F")}
+    IDENTITY, DEFAULT_ALGORITHM, NO_JIT, ALIGNMENT = 1, -1, 0, 128
+
+    def __init__(self, options):
+        super().__init__(options)
+        import ctypes
+        import glob
+        import sysconfig
+        self.ct = ctypes
+        installed = glob.glob(sysconfig.get_paths()["purelib"] + "/cutensor/lib/libcutensor.so.2")
+        self.lib = ctypes.CDLL((installed or ["libcutensor.so.2"])[0])
+        self.handle = ctypes.c_void_p()
+        self.ask("cutensorCreate", ctypes.byref(self.handle))
+
+    def ask(self, name, *arguments):
+        code = getattr(self.lib, name)(*arguments)
+        if code:
+            raise RuntimeError(f"{name}: {code}")
+
+    def described(self, shape, kind):
+        """Strides are those of C order."""
+        ct, n = self.ct, len(shape)
+        strides = [math.prod(shape[k + 1:]) for k in range(n)]
+        out = ct.c_void_p()
+        self.ask("cutensorCreateTensorDescriptor", self.handle, ct.byref(out), ct.c_uint32(n), (ct.c_int64 * n)(*shape),
+                 (ct.c_int64 * n)(*strides), ct.c_int(kind), ct.c_uint32(self.ALIGNMENT))
+        return out
+
+    def reordered(self, x, code, axes):
+        ct, (kind, computed) = self.ct, self.TYPES[code]
+        y = self.torch.empty([x.shape[a] for a in axes], dtype=x.dtype, device=self.device)
+        names = [ord("a") + k for k in range(x.dim())]
+        modes = [(ct.c_int32 * len(axes))(*names), (ct.c_int32 * len(axes))(*(names[a] for a in axes))]
+        one = (ct.c_double * 2)(1.0) if computed == "64F" else (ct.c_float * 2)(1.0)
+        operation, preference, plan = ct.c_void_p(), ct.c_void_p(), ct.c_void_p()
+        self.ask("cutensorCreatePermutation", self.handle, ct.byref(operation), self.described(x.shape, kind), modes[0], ct.c_int(self.IDENTITY),
+                 self.described(y.shape, kind), modes[1], ct.c_void_p.in_dll(self.lib, f"CUTENSOR_COMPUTE_DESC_{computed}"))
+        self.ask("cutensorCreatePlanPreference", self.handle, ct.byref(preference), ct.c_int(self.DEFAULT_ALGORITHM), ct.c_int(self.NO_JIT))
+        self.ask("cutensorCreatePlan", self.handle, ct.byref(plan), operation, preference, ct.c_uint64(0))
+        source, target = ct.c_void_p(x.data_ptr()), ct.c_void_p(y.data_ptr())
+        stream = ct.c_void_p(self.torch.cuda.current_stream().cuda_stream)
+        run = lambda: self.ask("cutensorPermute", self.handle, plan, ct.byref(one), source, target, stream)
+        run()
+        if not self.torch.equal(y, x.permute(axes)):
+            raise RuntimeError("cutensorPermute: what came is no permutation")
+        return run
+
+    def permutation(self, x, axes):
+        code = {self.torch.uint8: "u1", self.torch.float16: "f2", self.torch.float32: "f4", self.torch.float64: "f8", self.torch.complex128: "c16"}[x.dtype]
+        return self.reordered(x, code, axes)
+
+    def function(self, name, row):
+        others = {"S1": ("f4", None, (1, 0)), "S5": ("f4", None, (0, 2, 3, 1)), "S6": ("f4", None, (2, 0, 1))}
+        found = peer_rows.REORDERED.get(name) or others.get(name)
+        if not found:
+            raise NotPossible
+        return self.reordered(self.inputs(row.arrays)[0], found[0], found[2])
+
+    def split_sum(self, x):
+        raise NotPossible
+
+    def call(self, name):
+        raise NotPossible
+
+    def define(self, row, number):
+        raise NotPossible
 
 
 class InductorPeer(TorchPeer):
@@ -978,6 +1075,19 @@ class JaxPeer(Peer):
     def float32(self, x):
         return x.astype("float32")
 
+    def float16(self, x):
+        return x.astype("float16")
+
+    def complex(self, x, y):
+        return self.jax.lax.complex(x, y)
+
+    def stacked(self, x, y):
+        return self.jnp.stack((x, y), -1)
+
+    def windows(self, x, size, step):
+        count = (x.shape[0] - size) // step + 1
+        return x[self.jnp.arange(count)[:, None] * step + self.jnp.arange(size)]
+
     def permute(self, x, axes):
         return x.transpose(axes)
 
@@ -992,6 +1102,8 @@ class JaxPeer(Peer):
         key = self.jax.random.PRNGKey(seed)
         if dtype == "u1":
             return self.jax.random.randint(key, shape, 0, 256, "uint8")
+        if dtype == "i1":
+            return self.jax.random.randint(key, shape, -128, 128, "int8")
         if dtype in ("c8", "c16"):
             return self.jax.random.normal(key, shape, "complex64" if dtype == "c8" else "complex128")
         if dtype == "i8":
@@ -1071,13 +1183,13 @@ class JaxPeer(Peer):
         return time.perf_counter() - start
 
 
-PEERS = {"cupy": CupyPeer, "torch": TorchPeer, "inductor": InductorPeer, "jax": JaxPeer, "numpy": NumpyPeer,
+PEERS = {"cupy": CupyPeer, "torch": TorchPeer, "inductor": InductorPeer, "cutensor": CutensorPeer, "jax": JaxPeer, "numpy": NumpyPeer,
          "numexpr": NumexprPeer, "numba": NumbaPeer}
 
 
 def version(peer):
     import importlib.metadata
-    names = {"torch": ["torch"], "inductor": ["torch"], "cupy": ["cupy", "cupy-cuda13x", "cupy-cuda12x"]}.get(peer, [peer])
+    names = {"torch": ["torch"], "inductor": ["torch"], "cutensor": ["cutensor-cu13", "cutensor-cu12"], "cupy": ["cupy", "cupy-cuda13x", "cupy-cuda12x"]}.get(peer, [peer])
     for name in names:
         try:
             return importlib.metadata.version(name)

@@ -142,11 +142,23 @@ static void put_places(kn_writer *w)
     }
 }
 
+/* The first threads ask for a line each. */
+static void put_kept(kn_writer *w)
+{
+    for (int k = 0; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0 && kn_array_of(w, k) == kn_broad_kept(&w->spec->schedule))
+            kn_str_printf(
+                &w->slot[KN_SLOT_STAGE],
+                "if (kn_thread < kn.lines)\n    kn_keep((const char *)kn.%s_ + kn_thread * 128ll);\n",
+                w->program->param[k].name);
+}
+
 static void fill_broad(kn_writer *w)
 {
     int array = w->spec->n_arrays;
     kn_str index = KN_STR_INIT;
     kn_put_blocks(w, FULL_THREADS);
+    put_kept(w);
     put_places(w);
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (kn_array_of(w, k) < 0)
@@ -165,7 +177,7 @@ static void fill_broad(kn_writer *w)
     kn_put_call(w, &w->slot[KN_SLOT_LANE], place_lane, kn_str_text(&index));
     if (kn_has_divisors(w)) {
         kn_str_append(&w->slot[KN_SLOT_FROM], "kn_dividends kn_seen;\n");
-        kn_str_append(&w->slot[KN_SLOT_STAGE], "if (kn_seen.are_near())\n");
+        kn_str_append(&w->slot[KN_SLOT_RESULT], "if (kn_seen.are_near())\n");
         put_again(w);
     }
     kn_str_free(&index);

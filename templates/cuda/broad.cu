@@ -14,6 +14,12 @@ template <class T, int N>
     }
 }
 
+/* A line is asked for, and stays when results go past it. */
+[[maybe_unused]] static __device__ __forceinline__ void kn_keep(const void *line)
+{
+    asm volatile("prefetch.global.L2::evict_last [%0];" ::"l"(line));
+}
+
 extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const __grid_constant__ kn_args kn)
 {
     ${wait}
@@ -24,6 +30,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     /* The vectors of a warp lie side by side, ${lanes} of a thread 32 apart. */
     const unsigned kn_thread = blockIdx.x * ${block}u + threadIdx.x;
     const unsigned kn_first = (kn_thread / 32 * (32 * ${lanes}) + kn_thread % 32) * ${vector};
+    ${stage}
     if (kn_first < kn.size) {
         ${from}
         ${loads}
@@ -33,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
             for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
                 ${lane}
             }
-        ${stage}
+        ${result}
         {
             ${stores}
         }

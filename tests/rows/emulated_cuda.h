@@ -305,7 +305,7 @@ static void emulated_do(const char *text, const emulated_operand *o)
     } else if (is("barrier.cluster.wait")) {
         while (emulated_here->cluster->generation.load() == emulated_here->thread[threadIdx.x].cluster_phase)
             emulated_yield();
-    } else if (!is("griddepcontrol.wait") && !is("cp.async.wait_all") && !is("fence.mbarrier_init")) {
+    } else if (!is("griddepcontrol.wait") && !is("prefetch.global") && !is("cp.async.wait_all") && !is("fence.mbarrier_init")) {
         fprintf(stderr, "emulated_cuda.h knows nothing of %s\n", text);
         abort();
     }

@@ -720,6 +720,60 @@ static bool add_permutations(bench_rows *rows, int shape)
     return ok;
 }
 
+/* narrow4:3:acb-bca: a copy of three axes, of which c is narrow, from one order in memory to another; 4-byte elements,
+ * c of 3. About 256 MB, the other axes even (whole vectors) or odd. */
+static const struct {
+    const char *name;
+    kiln_dtype dtype;
+    bool is_odd;
+} narrow[] = {{"narrow1", KILN_UINT8, false},     {"narrow2", KILN_FLOAT16, false},
+              {"narrow4", KILN_FLOAT32, false},   {"narrow8", KILN_FLOAT64, false},
+              {"narrowodd1", KILN_UINT8, true},   {"narrowodd2", KILN_FLOAT16, true},
+              {"narrowodd4", KILN_FLOAT32, true}, {"narrowodd8", KILN_FLOAT64, true}};
+enum { NARROWEST = 2, MOST_NARROW = 16, NARROW_BYTES = 1 << 28, NARROW_ROW = 1024 };
+
+static bool add_narrow(bench_rows *rows, int which, int channels, const char *from, const char *to,
+                       double scale)
+{
+    static const char *const floors[] = {[1] = "a1>1", [2] = "a2>2", [4] = "a4>4", [8] = "a8>8"};
+    const int item = (int)kiln_dtype_size(narrow[which].dtype), odd = narrow[which].is_odd;
+    const double rows_of = (double)NARROW_BYTES * scale / item / channels / NARROW_ROW;
+    const long long extent[3] = {at_least_one(rows_of / 16) * 16 + odd, NARROW_ROW - odd, channels};
+    bench_row row = {.is_extra = true,
+                     .in = "T x",
+                     .out = "T y",
+                     .body = "y = x",
+                     .n_operands = 2,
+                     .floor = floors[item],
+                     .reference = same};
+    bench_operand *x = &row.operand[0], *y = &row.operand[1];
+    x->dtype = y->dtype = narrow[which].dtype;
+    snprintf(row.name, sizeof row.name, "%s:%d:%s-%s", narrow[which].name, channels, from, to);
+    snprintf(x->shape, sizeof x->shape, "%lld,%lld,%lld", extent[from[0] - 'a'], extent[from[1] - 'a'],
+             extent[from[2] - 'a']);
+    snprintf(y->shape, sizeof y->shape, "%lld,%lld,%lld", extent[to[0] - 'a'], extent[to[1] - 'a'],
+             extent[to[2] - 'a']);
+    snprintf(x->axes, sizeof x->axes, "%d,%d,%d", (int)(strchr(from, to[0]) - from),
+             (int)(strchr(from, to[1]) - from), (int)(strchr(from, to[2]) - from));
+    snprintf(row.title, sizeof row.title, "%s (%s)", kiln_dtype_name(x->dtype), x->shape);
+    return add(rows, &row) != NULL;
+}
+
+/* All orders of the result, for each place that the narrow axis may have in what is read. */
+static bool add_narrows(bench_rows *rows, double scale)
+{
+    static const char *const orders[] = {"abc", "acb", "bac", "bca", "cab", "cba"}, *const sources[] = {
+                                                                                        "abc", "acb", "cab"};
+    bool ok = true;
+    for (size_t w = 0; w < sizeof narrow / sizeof *narrow; w++)
+        for (int channels = NARROWEST; channels <= MOST_NARROW; channels++)
+            for (int s = 0; s < 3; s++)
+                for (int o = 0; o < 6 && ok; o++)
+                    if (strcmp(orders[o], sources[s]) != 0)
+                        ok = add_narrow(rows, (int)w, channels, sources[s], orders[o], scale);
+    return ok;
+}
+
 /* A sum of (outer, reduced, inner) over the middle axis, unless it is there already. */
 static bool add_split(bench_rows *rows, int64_t outer, int64_t reduced, int64_t inner)
 {
@@ -867,8 +921,8 @@ bool bench_rows_make(bench_rows *out, bool is_cuda, double scale)
         ok = add_chain(out, bits, BENCH_CHAIN) && (!is_cuda || add_chain(out, bits, BENCH_CHAIN_GRAPH));
     for (size_t i = 0; i < sizeof permuted / sizeof *permuted && ok; i++)
         ok = add_permutations(out, (int)i);
-    return ok && add_splits(out, scale) && add_lengths(out, scale) && add_published(out) &&
-           add_paper(out, scale);
+    return ok && add_narrows(out, scale) && add_splits(out, scale) && add_lengths(out, scale) &&
+           add_published(out) && add_paper(out, scale);
 }
 
 void bench_rows_free(bench_rows *rows)

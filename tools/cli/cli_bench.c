@@ -47,7 +47,8 @@ static int unknown_row(const bench_rows *rows, const char *word, size_t length)
     cli_complain("kiln bench: there is no row '%.*s'; the rows are:", (int)length, word);
     print_rows(stderr, rows, false);
     fputs("and of the sweeps E1@2^10 (E2, B1, chain, graph alike), P1:01234 (P2, P4, P8, P16, Podd1, Podd2, "
-          "Podd4 alike), reduce:64x16384x64, rows:softmax:1024 (layernorm alike), "
+          "Podd4 alike), narrow4:3:acb-bca (narrow1, narrow2, narrow8, narrowodd1 to narrowodd8 alike), "
+          "reduce:64x16384x64, rows:softmax:1024 (layernorm alike), "
           "program:softmax:f4:65536x1024 "
           "(rmsnorm, layernorm, bf2 alike), paper:1e4.\n",
           stderr);

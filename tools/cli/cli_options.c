@@ -77,7 +77,7 @@ static const option table[] = {
      CLI_BENCH},
     {"sweep", "NAME",
      "a sweep: reduce, rows, program, paper, E1, E2, B1, chain, graph, P1, P2, P4, P8, P16, Podd1, Podd2, "
-     "Podd4",
+     "Podd4, narrow1 to narrow8, narrowodd1 to narrowodd8",
      TEXT, MEMBER(sweep), CLI_BENCH},
     {"size-scale", "S", "multiplies the number of elements", TEXT, MEMBER(size_scale), CLI_BENCH},
     {"seconds", "S", "how long each row is measured; default 0.25, of a sweep 0.02", TEXT, MEMBER(seconds),
