@@ -242,9 +242,14 @@ static kiln_status bind_rest(kn_binding *b, const kiln_arg *in, const letters *l
 
 int64_t kn_bytes_after(const kiln_array *a, const kiln_array *before)
 {
-    if (!before || a->ndim != before->ndim || a->dtype != before->dtype || a->data == before->data ||
-        memcmp(a->shape, before->shape, 2 * (size_t)a->ndim * sizeof *a->shape) != 0)
-        return 0; /* the strides stand behind the shape */
+    if (!before || a->ndim != before->ndim || a->dtype != before->dtype)
+        return 0;
+    bool is_same = memcmp(a->shape, before->shape, 2 * (size_t)a->ndim * sizeof *a->shape) ==
+                   0; /* the strides stand behind the shape */
+    if (a->data == before->data)
+        return is_same ? 0 : KN_SAME_ARRAY;
+    if (!is_same)
+        return 0;
     int64_t apart = (char *)a->data - (char *)before->data, reach = 0;
     for (int axis = 0; axis < a->ndim; ++axis)
         reach += llabs(a->strides[axis]) * (a->shape[axis] - 1);

@@ -41,7 +41,7 @@ static bool find_shifted(shifts *s, const kn_choice *c)
     for (int first = 0; first < c->count; ++first) {
         int count = 1;
         while (first + count < c->count && c->space->after[first + count] != 0 &&
-               !c->access[first + count].is_output)
+               c->space->after[first + count] != KN_SAME_ARRAY && !c->access[first + count].is_output)
             ++count;
         if (!c->access[first].is_output && count > s->count)
             *s = (shifts){.first = first, .count = count};

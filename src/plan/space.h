@@ -23,6 +23,8 @@ enum {
     KN_WITH_FOLD_INDEX = 2 /* of the reduced axes alone */
 };
 
+#define KN_SAME_ARRAY INT64_MIN
+
 /* One array operand as the user has it. */
 typedef struct kn_view {
     const int64_t *shape, *strides;
@@ -41,7 +43,8 @@ typedef struct kn_space {
         offset[KN_MAX_OPERANDS]; /* to add to the operand's address (the index: its value) at the origin */
     int64_t stride[KN_MAX_OPERANDS][KILN_MAX_NDIM];
     /* Bytes from the operand before it (an input before an input, a result before a result) where it is known
-     * that both are views of one array with the same strides; 0: nothing is known. kn_space_make sets 0. */
+     * that both are views of one array with the same strides; KN_SAME_ARRAY where both begin at one element and
+     * strides differ; 0: nothing is known. kn_space_make sets 0. */
     int64_t after[KN_MAX_OPERANDS];
 } kn_space;
 

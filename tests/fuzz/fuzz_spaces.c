@@ -408,7 +408,8 @@ static void set_call(void)
 static bool can_emulate(const char *line)
 {
     return strstr(line, " schedule=\"pixels\"") || strstr(line, " schedule=\"woven\"") ||
-           strstr(line, " schedule=\"shifted\"") || strstr(line, " schedule=\"broad\"");
+           strstr(line, " schedule=\"shifted\"") || strstr(line, " schedule=\"broad\"") ||
+           strstr(line, " schedule=\"mirrored\"");
 }
 #else
 enum { is_emulated = 0 };
@@ -444,6 +445,8 @@ static int64_t random_limit(style how, dice *d)
 {
     if ((how == STYLE_OUTER || how == STYLE_BROAD) && dice_one_in(d, 15))
         return 5000000;
+    if (how == STYLE_MIRRORED && dice_one_in(d, 2))
+        return 1200000;
     if ((how == STYLE_TURNED || how == STYLE_BROAD) && dice_one_in(d, how == STYLE_TURNED ? 3 : 2))
         return 150000;
     if (dice_one_in(d, 300))
@@ -498,6 +501,9 @@ static void begin_array(beside *b, const scenery *s, place *p, dice *d)
     p->layout.shift = dice_one_in(d, 4) ? dice_between(d, 1, 17) : 0;
     if (s->style == STYLE_WOVEN) {
         p->layout.step[last] = 2;
+    } else if (s->style == STYLE_MIRRORED) {
+        p->layout.pad = dice_one_in(d, 2) ? 0 : 4 * dice_between(d, 1, 4);
+        p->layout.shift = dice_one_in(d, 4) ? 4 * dice_between(d, 1, 4) : 0;
     } else {
         p->layout.pad = dice_one_in(d, 4) ? 0 : dice_between(d, 1, 4);
         b->pitch = p->shape[last] + p->layout.pad;
@@ -512,7 +518,11 @@ static void go_on_in_array(const beside *b, const scenery *s, place *p, dice *d)
     p->ndim = s->ndim;
     memcpy(p->shape, s->shape, sizeof p->shape);
     p->layout = b->layout;
-    if (s->style == STYLE_WOVEN)
+    if (s->style == STYLE_MIRRORED) {
+        p->layout.order[s->ndim - 2] = s->ndim - 1;
+        p->layout.order[s->ndim - 1] = s->ndim - 2;
+        p->layout.at = dice_one_in(d, 8) ? 1 : 0;
+    } else if (s->style == STYLE_WOVEN)
         p->layout.at = dice_one_in(d, 8) ? -1 : 1;
     else
         p->layout.at = -(dice_between(d, 0, 2) * b->pitch + dice_between(d, -1, 2) +
@@ -523,8 +533,9 @@ static void go_on_in_array(const beside *b, const scenery *s, place *p, dice *d)
 static bool place_beside(stage *s, beside *b, bool is_output, kiln_dtype dtype, const scenery *around,
                          dice *d)
 {
-    bool may =
-        (around->style == STYLE_WOVEN || (around->style == STYLE_SHIFTED && !is_output)) && around->ndim > 0;
+    bool may = (around->style == STYLE_WOVEN ||
+                ((around->style == STYLE_SHIFTED || around->style == STYLE_MIRRORED) && !is_output)) &&
+               around->ndim > 0;
     place p;
     memset(&p, 0, sizeof p);
     if (!may || dice_one_in(d, 10) || (b->owner >= 0 && b->dtype != dtype))
@@ -607,8 +618,9 @@ static const kernel_text *random_kernel(style how, dice *d)
 {
     for (;;) {
         const kernel_text *k = &kernels[dice_between(d, 0, KERNELS - 1)];
-        bool fits =
-            how == STYLE_SHIFTED ? k->n_in >= 3 : how != STYLE_WOVEN || (k->n_in >= 2 && k->n_out == 2);
+        bool fits = how == STYLE_SHIFTED    ? k->n_in >= 3
+                    : how == STYLE_MIRRORED ? k->n_in == 2 && !k->last_is_scalar
+                                            : how != STYLE_WOVEN || (k->n_in >= 2 && k->n_out == 2);
         if (fits)
             return k;
     }
@@ -666,8 +678,8 @@ typedef struct expected_schedule {
 } expected_schedule;
 static const expected_schedule host_schedules[] = {{"flat", 5}, {"strided", 5}, {NULL, 0}};
 static const expected_schedule cuda_schedules[] = {
-    {"flat", 5},    {"rows", 5},  {"strided", 5}, {"tile", 5},  {"steps", 1}, {"windows", 2},
-    {"pixels", 50}, {"woven", 2}, {"shifted", 2}, {"broad", 2}, {NULL, 0}};
+    {"flat", 5},    {"rows", 5},  {"strided", 5}, {"tile", 5},  {"steps", 1},    {"windows", 2},
+    {"pixels", 50}, {"woven", 2}, {"shifted", 2}, {"broad", 2}, {"mirrored", 1}, {NULL, 0}};
 
 static bool met_each(const tally *t, const expected_schedule *expected, int64_t count)
 {

@@ -83,12 +83,28 @@ static void long_rows(scenery *s, dice *d, int64_t limit)
         stretch(s, limit, d);
 }
 
+/* Squares, a few above each other; rather often whole vectors. */
+static void square(scenery *s, dice *d, int64_t limit)
+{
+    s->ndim = (int)dice_between(d, 2, 3);
+    s->shape[0] = s->ndim == 3 ? dice_between(d, 1, 3) : 1;
+    int64_t side = 1;
+    while ((side + 1) * (side + 1) * s->shape[0] <= limit)
+        ++side;
+    side -= dice_one_in(d, 4) ? 0 : side % 4;
+    s->shape[s->ndim - 2] = s->shape[s->ndim - 1] = side > 1 ? side : 2;
+}
+
 void random_scenery(scenery *s, style how, dice *d, int64_t limit)
 {
     memset(s, 0, sizeof *s);
     s->style = how;
     if (how == STYLE_NARROW) {
         narrow_scenery(s, d, limit);
+        return;
+    }
+    if (how == STYLE_MIRRORED) {
+        square(s, d, limit);
         return;
     }
     if (how == STYLE_WOVEN || how == STYLE_SHIFTED || how == STYLE_BROAD) {
@@ -236,7 +252,7 @@ void random_place(place *p, const scenery *s, bool is_output, dice *d)
         broad_place(p, is_output, d);
         return;
     }
-    if (s->style == STYLE_WOVEN || s->style == STYLE_SHIFTED) {
+    if (s->style == STYLE_WOVEN || s->style == STYLE_SHIFTED || s->style == STYLE_MIRRORED) {
         layout_plain(&p->layout, p->ndim);
         if (!is_output && dice_one_in(d, 2))
             keep_few_axes(p, d);
