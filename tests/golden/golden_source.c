@@ -7,6 +7,7 @@
  *     in: T x, float32 s
  *     out: T z
  *     operand: float32 64,100 F -0      dtype, shape ("-": no axes), layout as in cases/stage.h; in the order of the parameters
+ *     shared: float32 64,96 @-4         the same in the buffer of the operand before it that has one
  *     raw: int32 64                     the same for raw parameters
  *     scalar: float32
  *     preamble:, loop_prep:, after_loop: one line each
@@ -55,7 +56,8 @@ static void take_line(description *d, char *key, char *value)
             *texts[k].to = value;
             return;
         }
-    if (trouble_unless(!strcmp(key, "operand") || !strcmp(key, "raw") || !strcmp(key, "scalar"),
+    if (trouble_unless(!strcmp(key, "operand") || !strcmp(key, "shared") || !strcmp(key, "raw") ||
+                           !strcmp(key, "scalar"),
                        "unknown key '%s'", key)) {
         d->kind[d->n_operands] = key;
         d->operand[d->n_operands++] = value;
@@ -86,7 +88,8 @@ static void read_description(description *d)
     }
 }
 
-static void place_operand(stage *s, const char *kind, const char *text, bool is_output)
+/* *owner: the operand whose buffer those that are shared lie in. */
+static void place_operand(stage *s, const char *kind, const char *text, bool is_output, int *owner)
 {
     char name[16] = "", shape[64] = "";
     int used = 0;
@@ -101,10 +104,11 @@ static void place_operand(stage *s, const char *kind, const char *text, bool is_
         stage_real(s, kiln_arg_int(1), dtype, 1);
     else if (!strcmp(kind, "raw"))
         stage_raw(s, is_output, dtype, shape, layout_text, FILL_SMALL);
-    else if (is_output)
-        stage_out(s, dtype, shape, layout_text);
+    else if (!strcmp(kind, "shared"))
+        (is_output ? stage_out_shared : stage_in_shared)(s, *owner, dtype, shape, layout_text);
     else
-        stage_in(s, dtype, shape, layout_text, FILL_SMALL);
+        *owner = is_output ? stage_out(s, dtype, shape, layout_text)
+                           : stage_in(s, dtype, shape, layout_text, FILL_SMALL);
 }
 
 static kiln_kernel *make_kernel(const description *d)
@@ -133,7 +137,7 @@ static void read_axes(kiln_call_options *call, int *axes, const char *text)
 
 static char *make_source(const description *d)
 {
-    int n_in = 0, n_out = 0, axes[KILN_MAX_NDIM];
+    int n_in = 0, n_out = 0, owner = -1, axes[KILN_MAX_NDIM];
     char *source = NULL;
     kiln_call_options call = KILN_CALL_OPTIONS_INIT;
     kiln_kernel *kernel = make_kernel(d);
@@ -146,7 +150,7 @@ static char *make_source(const description *d)
     trouble_unless(d->n_operands == n_in + n_out, "%d operands, but %d parameters", d->n_operands,
                    n_in + n_out);
     for (int k = 0; k < d->n_operands && !in_trouble(); ++k)
-        place_operand(s, d->kind[k], d->operand[k], k >= n_in);
+        place_operand(s, d->kind[k], d->operand[k], k >= n_in, &owner);
     if (!in_trouble())
         succeeded(kiln_kernel_source(&source, kernel, out, n_out, in, n_in, &call, d->target),
                   "kiln_kernel_source");

@@ -361,9 +361,10 @@ static void every_wide_access_is_sound(void **state)
             together += assert_rows(s, &chosen);
     }
     assert_true(together > 30);
-    /* Woven and shifted operands have to be known as such: below. */
+    /* Woven, shifted and mirrored operands have to be known as such: below. */
     for (int k = 0; kn_kinds_of(KN_CUDA)[k]; ++k)
         if (kn_kinds_of(KN_CUDA)[k] != &kn_kind_woven && kn_kinds_of(KN_CUDA)[k] != &kn_kind_shifted &&
+            kn_kinds_of(KN_CUDA)[k] != &kn_kind_mirrored &&
             strcmp(kn_kinds_of(KN_CUDA)[k]->pattern, "m") == 0 && met[k] <= 30)
             fail_msg("%s was met %d times", kn_kinds_of(KN_CUDA)[k]->name, met[k]);
     free(s);
@@ -575,6 +576,66 @@ static void narrow_inputs_and_small_ones_are_broad(void **state)
     assert_int_equal(choose_for(2, S(512, 1020), half_rows, halves, 3, false).lanes, 2);
 }
 
+static void small_inputs_are_kept_in_the_cache(void **state)
+{
+    const kn_view windows[] = {{S(1 << 20, 64), S(4, 4), 2, false},
+                               {S(1 << 20, 64), S(0, 4), 2, false},
+                               {S(1 << 20, 64), S(256, 4), 2, true}};
+    const kn_view turned[] = {{S(1 << 20, 64), S(0, 4), 2, false},
+                              {S(1 << 20, 64), S(8, 4), 2, false},
+                              {S(1 << 20, 64), S(256, 4), 2, true}};
+    const kn_view large[] = {{S(1 << 20, 64), S(32, 4), 2, false},
+                             {S(1 << 20, 64), S(0, 4), 2, false},
+                             {S(1 << 20, 64), S(256, 4), 2, true}};
+    const kn_view tiny[] = {{S(1 << 16, 64), S(4, 4), 2, false},
+                            {S(1 << 16, 64), S(0, 4), 2, false},
+                            {S(1 << 16, 64), S(256, 4), 2, true}};
+    const kn_access floats[] = {{4, 4096, false}, {4, 4096, false}, {4, 8192, true}};
+    (void)state;
+    kn_schedule c = choose_for(2, S(1 << 20, 64), windows, floats, 3, false);
+    assert_true(c.kind == &kn_kind_broad && c.form == (KN_BROAD_PAST | 1 << KN_BROAD_KEPT));
+    c = choose_for(2, S(1 << 20, 64), turned, floats, 3, false);
+    assert_true(c.kind == &kn_kind_broad && kn_broad_kept(&c) == 1);
+    /* More than the cache holds beside results, and less than is worth it. */
+    c = choose_for(2, S(1 << 20, 64), large, floats, 3, false);
+    assert_true(c.kind == &kn_kind_broad && kn_broad_kept(&c) == -1);
+    c = choose_for(2, S(1 << 16, 64), tiny, floats, 3, false);
+    assert_true(c.kind == &kn_kind_broad && c.form == KN_BROAD_PAST);
+}
+
+static void an_array_and_its_transpose_are_mirrored(void **state)
+{
+    const kn_view view[] = {{S(1024, 1024), S(4096, 4), 2, false},
+                            {S(1024, 1024), S(4, 4096), 2, false},
+                            {S(1024, 1024), S(4096, 4), 2, true}};
+    const kn_view turned_first[] = {view[1], view[0], view[2]};
+    const kn_view padded[] = {view[0], {S(1024, 1024), S(4, 4112), 2, false}, view[2]};
+    const kn_view small[] = {{S(512, 512), S(2048, 4), 2, false},
+                             {S(512, 512), S(4, 2048), 2, false},
+                             {S(512, 512), S(2048, 4), 2, true}};
+    const kn_view odd[] = {{S(1023, 1023), S(4096, 4), 2, false},
+                           {S(1023, 1023), S(4, 4096), 2, false},
+                           {S(1023, 1023), S(4096, 4), 2, true}};
+    const kn_access floats[] = {{4, 4096, false}, {4, 4096, false}, {4, 8192, true}},
+                    off[] = {{4, 4100, false}, {4, 4100, false}, {4, 8192, true}},
+                    wider[] = {{4, 4096, false}, {4, 4096, false}, {8, 8192, true}};
+    const int64_t same[] = {0, KN_SAME_ARRAY, 0}, nothing[] = {0, 0, 0};
+    (void)state;
+    kn_schedule c = choose_after(2, S(1024, 1024), view, floats, 3, same);
+    assert_true(c.kind == &kn_kind_mirrored && c.vector == 4 && c.block == 256);
+    assert_string_equal(c.access, "vtv");
+    c = choose_after(2, S(1024, 1024), turned_first, floats, 3, same);
+    assert_ptr_equal(c.kind, &kn_kind_mirrored);
+    assert_string_equal(c.access, "tvv");
+    /* Another array, other pitches, smaller than the cache, no whole vectors, off them, results of another width. */
+    assert_ptr_equal(choose_after(2, S(1024, 1024), view, floats, 3, nothing).kind, &kn_kind_tile);
+    assert_ptr_not_equal(choose_after(2, S(1024, 1024), padded, floats, 3, same).kind, &kn_kind_mirrored);
+    assert_ptr_not_equal(choose_after(2, S(512, 512), small, floats, 3, same).kind, &kn_kind_mirrored);
+    assert_ptr_not_equal(choose_after(2, S(1023, 1023), odd, floats, 3, same).kind, &kn_kind_mirrored);
+    assert_ptr_not_equal(choose_after(2, S(1024, 1024), view, off, 3, same).kind, &kn_kind_mirrored);
+    assert_ptr_not_equal(choose_after(2, S(1024, 1024), view, wider, 3, same).kind, &kn_kind_mirrored);
+}
+
 static void reversed_index_is_not_flat(void **state)
 {
     const kn_view backwards[] = {{S(1000), S(-4), 1, true}};
@@ -722,6 +783,8 @@ int main(void)
         cmocka_unit_test(results_that_interleave_are_woven),
         cmocka_unit_test(shifted_inputs_are_merged),
         cmocka_unit_test(narrow_inputs_and_small_ones_are_broad),
+        cmocka_unit_test(small_inputs_are_kept_in_the_cache),
+        cmocka_unit_test(an_array_and_its_transpose_are_mirrored),
         cmocka_unit_test(reversed_index_is_not_flat),
         cmocka_unit_test(transpose_is_a_tile),
         cmocka_unit_test(broadcast_keeps_the_others_wide),
