@@ -10,20 +10,12 @@
 enum {
     LEAST_BYTES = 4 << 20, /* of the array: smaller ones are read again from the cache */
     NARROWEST = 4,         /* bytes of an element */
-    WIDEST = 8,
-    GROUP = 8 /* tiles along both sides of those that blocks near each other have */
+    WIDEST = 8
 };
 
 typedef struct figures {
     int straight, turned; /* operands */
 } figures;
-
-/* As the kernel has it. */
-typedef struct mirrored_field {
-    uint32_t tiles;  /* along a side */
-    uint32_t groups; /* of GROUP tiles, likewise */
-    uint32_t group;
-} mirrored_field;
 
 /* Two inputs, one behind the other, which are one array with its two fastest axes exchanged. */
 static bool find_pair(figures *f, const kn_choice *c)
@@ -54,6 +46,9 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     if (item < NARROWEST || item > WIDEST || c->space->size * item < LEAST_BYTES ||
         c->space->ndim + KN_MIRRORED_AXES + 1 > KILN_MAX_NDIM)
         return false;
+    for (int o = 0; o < c->space->n_operands; ++o)
+        if (kn_space_reach(c->space, o, 0) > KN_MAX_OFFSET)
+            return false; /* cuts would go through pairs */
     out->vector = c->target->vector_bytes / item;
     for (int o = 0; o < c->count; ++o) {
         if (o != f.turned && (c->access[o].item_size != item || !kn_choice_is_vector(c, o, out->vector)))
@@ -74,7 +69,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 static kn_field field(const kn_schedule *schedule)
 {
     (void)schedule;
-    return (kn_field){"alignas(8) unsigned tiles;\nunsigned groups, group;\n", sizeof(mirrored_field), 8};
+    return (kn_field){"alignas(8) unsigned tiles;\n", 4, 8};
 }
 
 /* Outermost the axes of single elements, innermost one of pairs of tiles, which moves nothing. */
@@ -83,16 +78,15 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     int to = 0, p = space->ndim - 1;
-    int64_t side = (int64_t)KN_MIRRORED_SIDE * s->vector;
-    mirrored_field own = {.tiles = (uint32_t)((space->extent[p] + side - 1) / side), .group = GROUP};
-    own.groups = (own.tiles + GROUP - 1) / GROUP;
+    int64_t side = (int64_t)KN_MIRRORED_SIDE * s->vector, count = (space->extent[p] + side - 1) / side;
+    uint32_t tiles = (uint32_t)count; /* along a side */
     kn_space_start(&out->room, space);
     kn_space_put_axis(&out->room, to++, space, p - 1, 1);
     kn_space_put_axis(&out->room, to++, space, p, 1);
     for (int a = 0; a < p - 1; ++a)
         kn_space_put_axis(&out->room, to++, space, a, 1);
     kn_space_put_axis(&out->room, to, space, -1, 1);
-    out->room.extent[to++] = (int64_t)own.groups * (own.groups + 1) / 2 * GROUP * GROUP;
+    out->room.extent[to++] = count * (count + 1) / 2;
     out->room.ndim = to;
     int64_t blocks = 1;
     for (int a = KN_MIRRORED_AXES; a < to; ++a)
@@ -101,23 +95,15 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->rank = to - KN_MIRRORED_AXES;
     out->size = blocks;
     out->grid[0] = (unsigned)blocks;
-    memcpy(out->field, &own, sizeof own);
+    memcpy(out->field, &tiles, sizeof tiles);
     return KILN_OK;
-}
-
-/* A pair of tiles lies in one launch: what is further apart than offsets reach is cut along the other axes. */
-static int cut(int64_t *align, const kn_part *part)
-{
-    *align = 1;
-    int axis = kn_cut_reach(align, part);
-    return axis;
 }
 
 static void describe(kn_str *out, const unsigned char *at)
 {
-    mirrored_field own;
-    memcpy(&own, at, sizeof own);
-    kn_str_printf(out, " tiles=\"%ux%u\"", own.tiles, own.tiles);
+    uint32_t tiles;
+    memcpy(&tiles, at, sizeof tiles);
+    kn_str_printf(out, " tiles=\"%ux%u\"", (unsigned)tiles, (unsigned)tiles);
 }
 
-const kn_kind kn_kind_mirrored = {"mirrored", "m", choose, field, place, cut, false, describe, false};
+const kn_kind kn_kind_mirrored = {"mirrored", "m", choose, field, place, NULL, false, describe, false};

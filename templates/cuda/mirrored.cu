@@ -27,11 +27,8 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     __shared__ kn_vector kn_tiles[2][kn_side * kn_side * ${vector}];
     const kn_axis &kn_axis_p = kn.axis[kn.rank], &kn_axis_q = kn.axis[kn.rank + 1];
     const kn_place kn_corner = kn_locate(kn, blockIdx.x);
-    const unsigned kn_group = kn.group * kn.group, kn_in_group = kn_corner.inner % kn_group;
-    kn_tile_place kn_tile = kn_tile_of(kn_corner.inner / kn_group, kn.groups);
-    kn_tile.x = kn_tile.x * kn.group + kn_in_group / kn.group;
-    kn_tile.y = kn_tile.y * kn.group + kn_in_group % kn.group;
-    if (kn_tile.x <= kn_tile.y && kn_tile.y < kn.tiles) {
+    const kn_tile_place kn_tile = kn_tile_of(kn_corner.inner, kn.tiles);
+    {
         const unsigned kn_a = threadIdx.x % kn_side, kn_b = threadIdx.x / kn_side;
         kn_vector kn_straight[2][${vector}];
 #pragma unroll
