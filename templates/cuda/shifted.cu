@@ -67,9 +67,13 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
             ${stores}
         } else {
 #pragma unroll 1
-            for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
+            for (int kn_left = kn_rows * ${vector}; kn_left > 0; --kn_left) {
                 ${single}
                 kn_move(kn_here, kn_axis_x, 1);
+                if (kn_left % ${vector} == 1) {
+                    kn_move(kn_here, kn_axis_x, -${vector});
+                    kn_move(kn_here, kn_axis_y, 1);
+                }
             }
         }
     }
