@@ -5,8 +5,8 @@
 #include "plan/pure.h"
 #include "types/caret.h"
 
-/* Measured on an H200: 132 multiprocessors start 7.2 instructions of a thread in the time in which memory moves
- * a byte. */
+/* Measured on an H200: 132 multiprocessors start 7.2 instructions of a thread in the time in which memory
+ * moves a byte. */
 enum {
     DIVISION_COST = 15, /* instructions of IEEE's division */
     OTHER_COST = 10,    /* of what else is done for an element */

@@ -138,4 +138,4 @@ static void fill_shifted(kn_writer *w)
 const kn_recipe kn_recipe_shifted = {.kind = &kn_kind_shifted,
                                      .template_name = "cuda/shifted.cu",
                                      .fill = fill_shifted,
-                                     .preludes = "kn_gather kn_load_along"};
+                                     .preludes = "kn_gather kn_load_along kn_load_window"};

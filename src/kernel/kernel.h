@@ -66,9 +66,9 @@ kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const 
                     const kiln_arg *in, int n_in);
 
 /* Bytes from one array's first element to another's where both have the same dtype, shape and strides and
- * begin within each other's memory: views of one array, shifted. KN_SAME_ARRAY where they have the same dtype and
- * first element, and another shape or strides. Else 0, and where `before` is NULL. What a
- * plan knows of addresses beside their alignment: it is part of a call's key. */
+ * begin within each other's memory: views of one array, shifted. KN_SAME_ARRAY where they have the same
+ * dtype and first element, and another shape or strides. Else 0, and where `before` is NULL. What a plan
+ * knows of addresses beside their alignment: it is part of a call's key. */
 int64_t kn_bytes_after(const kiln_array *a, const kiln_array *before);
 
 /* Whether a KILN_ARG_STRUCT may be read at all. Remembered calls ask too: neither is told by their key. */

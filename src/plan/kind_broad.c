@@ -1,7 +1,7 @@
-/* kind_broad.c - results have more bytes than what is read: narrow inputs, or small ones of which elements are
- * read again and again (windows over a vector). A thread has several vectors of results, loaded before the first
- * is computed, so that it reads as much at once as others do. Those of a warp lie side by side, and what stands
- * still along a row is looked up once for all that lie in it. */
+/* kind_broad.c - results have more bytes than what is read: narrow inputs, or small ones of which elements
+ * are read again and again (windows over a vector). A thread has several vectors of results, loaded before
+ * the first is computed, so that it reads as much at once as others do. Those of a warp lie side by side,
+ * and what stands still along a row is looked up once for all that lie in it. */
 #include "plan/kind_broad.h"
 
 #include <string.h>
@@ -21,9 +21,9 @@ enum {
     WORD = 4,
     VECTOR_BYTES = 16,
     LINE = 128,
-    /* Bytes of an input that is kept in the cache: more than is worth it for fewer, and up to a third of what an
-     * H200's cache holds. Windows of 128 over 8 MB take 238 us with it and 255 without, over 64 MB 298 and 289; copies of
-     * 4 to 32 MB that follow take what they take without it. */
+    /* Bytes of an input that is kept in the cache: more than is worth it for fewer, and up to a third of
+     * what an H200's cache holds. Windows of 128 over 8 MB take 238 us with it and 255 without, over 64 MB
+     * 298 and 289; copies of 4 to 32 MB that follow take what they take without it. */
     LEAST_KEPT = 1 << 20,
     MOST_KEPT = 20 << 20
 };

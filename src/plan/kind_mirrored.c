@@ -1,5 +1,5 @@
-/* kind_mirrored.c - an array and its transpose side by side (x + x.T): a block has a tile and the one across the
- * diagonal, reads each once and turns both. */
+/* kind_mirrored.c - an array and its transpose side by side (x + x.T): a block has a tile and the one
+ * across the diagonal, reads each once and turns both. */
 #include "plan/kind_mirrored.h"
 
 #include <string.h>

@@ -34,19 +34,27 @@ typedef struct shifts {
     int64_t left; /* the least column */
 } shifts;
 
-/* The longest list of inputs of which each is the one before it, shifted. */
+int kn_shifted_inputs(int *first, const kn_choice *c)
+{
+    int most = 0;
+    for (int from = 0; from < c->count; ++from) {
+        int count = 1;
+        while (from + count < c->count && c->space->after[from + count] != 0 &&
+               c->space->after[from + count] != KN_SAME_ARRAY && !c->access[from + count].is_output)
+            ++count;
+        if (!c->access[from].is_output && count > most) {
+            most = count;
+            *first = from;
+        }
+    }
+    return most >= LEAST_SHIFTED && most <= KN_SHIFTED_MOST ? most : 0;
+}
+
 static bool find_shifted(shifts *s, const kn_choice *c)
 {
-    s->count = 0;
-    for (int first = 0; first < c->count; ++first) {
-        int count = 1;
-        while (first + count < c->count && c->space->after[first + count] != 0 &&
-               c->space->after[first + count] != KN_SAME_ARRAY && !c->access[first + count].is_output)
-            ++count;
-        if (!c->access[first].is_output && count > s->count)
-            *s = (shifts){.first = first, .count = count};
-    }
-    return s->count >= LEAST_SHIFTED && s->count <= KN_SHIFTED_MOST;
+    *s = (shifts){0};
+    s->count = kn_shifted_inputs(&s->first, c);
+    return s->count > 0;
 }
 
 /* The next axis out that the array has; -1. */

@@ -14,8 +14,13 @@ enum {
     KN_SHIFTED_WINDOWS = KN_SHIFTED_ROWS * KN_SHIFTED_RESULTS
 };
 
-/* Where rows that are neighbours have results one above the other, each of a thread's rows of results finds what
- * the one above it finds a row further up. What a thread loads for all of them, and which inputs lie in it. */
+/* The longest list of inputs of which each is the one before it, shifted: from operand *first on; how
+ * many, or 0 where they are not worth it. */
+int kn_shifted_inputs(int *first, const kn_choice *c);
+
+/* Where rows that are neighbours have results one above the other, each of a thread's rows of results
+ * finds what the one above it finds a row further up. What a thread loads for all of them, and which
+ * inputs lie in it. */
 typedef struct kn_shifted_window {
     int row;   /* of the inputs */
     int steps; /* rows of results further down; above 0 for the last of rows that are neighbours alone */

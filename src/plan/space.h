@@ -42,9 +42,9 @@ typedef struct kn_space {
     int64_t
         offset[KN_MAX_OPERANDS]; /* to add to the operand's address (the index: its value) at the origin */
     int64_t stride[KN_MAX_OPERANDS][KILN_MAX_NDIM];
-    /* Bytes from the operand before it (an input before an input, a result before a result) where it is known
-     * that both are views of one array with the same strides; KN_SAME_ARRAY where both begin at one element and
-     * strides differ; 0: nothing is known. kn_space_make sets 0. */
+    /* Bytes from the operand before it (an input before an input, a result before a result) where it is
+     * known that both are views of one array with the same strides; KN_SAME_ARRAY where both begin at one
+     * element and strides differ; 0: nothing is known. kn_space_make sets 0. */
     int64_t after[KN_MAX_OPERANDS];
 } kn_space;
 

@@ -134,6 +134,14 @@ static void plan_turned(kn_walk *w, int axis)
     w->has_rows = true;
 }
 
+/* A block has several runs, each a call: to begin a block takes as long as to copy a hundred elements. */
+static void take_rows(kn_walk *w, int64_t rows)
+{
+    w->block_axes = 2;
+    w->has_rows = true;
+    w->step[1] = least(rows, w->extent[1]);
+}
+
 static void plan_plain(kn_walk *w)
 {
     int bytes = packed_bytes(w, 1, w->extent);
@@ -141,6 +149,8 @@ static void plan_plain(kn_walk *w)
     if ((bytes == 0 && inner >= SHORT_RUN) || inner >= LONG_RUN) {
         w->run_axes = w->block_axes = 1;
         set_steps(w, 1, bytes ? least(most_elements(bytes), MOST_BUFFERED) : MOST_DIRECT);
+        if (bytes == 0 && w->ndim > 1 && inner <= MOST_DIRECT / 4)
+            take_rows(w, MOST_DIRECT / inner);
         return;
     }
     int axes = 1;
@@ -192,6 +202,15 @@ static void place_buffers(kn_walk *w)
     }
 }
 
+/* Elements of a call's run. */
+static int64_t row_of(const kn_walk *w)
+{
+    int64_t row = 1;
+    for (int a = 0; a < w->run_axes; ++a)
+        row *= w->step[a];
+    return row;
+}
+
 /* What goes to a buffer stays in the cache. Rows of results far apart are better stored past it well before
  * they are large. */
 static int64_t size_to_show(const kn_walk *w)
@@ -201,7 +220,7 @@ static int64_t size_to_show(const kn_walk *w)
         const kn_walked *x = &w->operand[o];
         if (x->kind == KN_WALK_OUTPUT && x->is_packed)
             return 0;
-        if (x->kind == KN_WALK_OUTPUT && w->has_rows)
+        if (x->kind == KN_WALK_OUTPUT && w->has_rows && x->stride[w->run_axes] != row_of(w) * x->item_size)
             bytes += w->blocks * w->block_size * x->item_size;
     }
     return bytes >= SCATTERED_BYTES ? INT64_MAX : -1;

@@ -409,7 +409,7 @@ static bool can_emulate(const char *line)
 {
     return strstr(line, " schedule=\"pixels\"") || strstr(line, " schedule=\"woven\"") ||
            strstr(line, " schedule=\"shifted\"") || strstr(line, " schedule=\"broad\"") ||
-           strstr(line, " schedule=\"mirrored\"");
+           strstr(line, " schedule=\"mirrored\"") || strstr(line, " schedule=\"planes\"");
 }
 #else
 enum { is_emulated = 0 };
@@ -440,7 +440,8 @@ typedef struct fuzz {
     int failed;
 } fuzz;
 
-/* Mostly small; of outer products some so large that only their results count, of transposes some that are worth boxes. */
+/* Mostly small; of outer products some so large that only their results count, of transposes some that are
+ * worth boxes. */
 static int64_t random_limit(style how, dice *d)
 {
     if ((how == STYLE_OUTER || how == STYLE_BROAD) && dice_one_in(d, 15))
@@ -462,7 +463,8 @@ static bool is_apart(const place *p)
     return p->layout.pad >= 0;
 }
 
-/* Now and then the first output lies in the buffer of an input with elements of the same size: exactly there, or a little beside. */
+/* Now and then the first output lies in the buffer of an input with elements of the same size: exactly
+ * there, or a little beside. */
 static int share_with(const kernel_text *k, const kiln_dtype *dtype, const place *in, const scenery *s,
                       place *out, dice *d)
 {
@@ -480,7 +482,8 @@ static int share_with(const kernel_text *k, const kiln_dtype *dtype, const place
     return -1;
 }
 
-/* Operand `k` as one of the array of the operand before it (or of `owner`), where dtypes allow and dice say so. */
+/* Operand `k` as one of the array of the operand before it (or of `owner`), where dtypes allow and dice
+ * say so. */
 typedef struct beside {
     int owner;     /* operand; -1: none yet */
     int64_t pitch; /* elements from row to row of the array */
@@ -507,7 +510,9 @@ static void begin_array(beside *b, const scenery *s, place *p, dice *d)
     } else {
         p->layout.pad = dice_one_in(d, 4) ? 0 : dice_between(d, 1, 4);
         b->pitch = p->shape[last] + p->layout.pad;
-        b->plane = b->pitch * (s->ndim > 2 ? s->shape[last - 1] : 1);
+        /* Every second plane, so that planes are an axis of their own. */
+        p->layout.step[0] = s->ndim > 2 && dice_one_in(d, 2) ? 2 : 1;
+        b->plane = b->pitch * (s->ndim > 2 ? s->shape[last - 1] : 1) * p->layout.step[0];
         p->layout.shift += ROOM_ROWS * b->pitch + b->plane + ROOM_COLUMNS;
     }
     b->layout = p->layout;

@@ -76,7 +76,10 @@ static void long_rows(scenery *s, dice *d, int64_t limit)
 {
     s->ndim = (int)dice_between(d, s->style == STYLE_SHIFTED ? 2 : 1, 3);
     for (int a = 0; a + 1 < s->ndim; ++a)
-        s->shape[a] = dice_between(d, 1, s->ndim == 3 ? 6 : dice_one_in(d, 4) ? 300 : 40);
+        s->shape[a] = dice_between(d, 1,
+                                   s->ndim == 3        ? (dice_one_in(d, 2) ? 6 : 30)
+                                   : dice_one_in(d, 4) ? 300
+                                                       : 40);
     int64_t most = limit / 200 > 300 ? 300 : limit / 200 > 8 ? limit / 200 : 8;
     s->shape[s->ndim - 1] = dice_between(d, 1, most) * (dice_one_in(d, 6) ? 1 : dice_one_in(d, 3) ? 4 : 16);
     if (s->style == STYLE_BROAD && s->ndim > 1)

@@ -39,7 +39,8 @@ typedef struct place {
 
 /* At most `limit` elements. */
 void random_scenery(scenery *out, style how, dice *d, int64_t limit);
-/* An input that broadcasts to the scenery's shape, or an output of exactly that shape whose elements are apart. */
+/* An input that broadcasts to the scenery's shape, or an output of exactly that shape whose elements are
+ * apart. */
 void random_place(place *out, const scenery *s, bool is_output, dice *d);
 
 #endif

@@ -1,8 +1,10 @@
-/* Schedules: whatever is chosen, every wide access is aligned, inside its operand's run, and never crosses what the strides hold apart. */
+/* Schedules: whatever is chosen, every wide access is aligned, inside its operand's run, and never crosses
+ * what the strides hold apart. */
 #include "plan/choose.h"
 #include "plan/layout.h"
 #include "plan/program.h"
 #include "plan/kind_broad.h"
+#include "plan/kind_planes.h"
 #include "plan/kind_rows.h"
 #include "plan/kind_steps.h"
 #include "plan/tile.h"
@@ -361,10 +363,10 @@ static void every_wide_access_is_sound(void **state)
             together += assert_rows(s, &chosen);
     }
     assert_true(together > 30);
-    /* Woven, shifted and mirrored operands have to be known as such: below. */
+    /* Woven, shifted and mirrored operands, and planes, have to be known as such: below. */
     for (int k = 0; kn_kinds_of(KN_CUDA)[k]; ++k)
         if (kn_kinds_of(KN_CUDA)[k] != &kn_kind_woven && kn_kinds_of(KN_CUDA)[k] != &kn_kind_shifted &&
-            kn_kinds_of(KN_CUDA)[k] != &kn_kind_mirrored &&
+            kn_kinds_of(KN_CUDA)[k] != &kn_kind_mirrored && kn_kinds_of(KN_CUDA)[k] != &kn_kind_planes &&
             strcmp(kn_kinds_of(KN_CUDA)[k]->pattern, "m") == 0 && met[k] <= 30)
             fail_msg("%s was met %d times", kn_kinds_of(KN_CUDA)[k]->name, met[k]);
     free(s);
@@ -446,7 +448,8 @@ static void contiguous_is_flat(void **state)
     assert_string_equal(c.access, "dd");
 }
 
-/* Functions ask for small blocks, but where the user asks for another, in kernels of single elements, and on the host, where there are none. */
+/* Functions ask for small blocks, but where the user asks for another, in kernels of single elements, and
+ * on the host, where there are none. */
 static void functions_ask_for_small_blocks(void **state)
 {
     const kn_view f32[] = {{S(1000), S(4), 1, false}, {S(1000), S(4), 1, true}};
@@ -627,13 +630,47 @@ static void an_array_and_its_transpose_are_mirrored(void **state)
     c = choose_after(2, S(1024, 1024), turned_first, floats, 3, same);
     assert_ptr_equal(c.kind, &kn_kind_mirrored);
     assert_string_equal(c.access, "tvv");
-    /* Another array, other pitches, smaller than the cache, no whole vectors, off them, results of another width. */
+    /* Another array, other pitches, smaller than the cache, no whole vectors, off them, results of another
+     * width. */
     assert_ptr_equal(choose_after(2, S(1024, 1024), view, floats, 3, nothing).kind, &kn_kind_tile);
     assert_ptr_not_equal(choose_after(2, S(1024, 1024), padded, floats, 3, same).kind, &kn_kind_mirrored);
     assert_ptr_not_equal(choose_after(2, S(512, 512), small, floats, 3, same).kind, &kn_kind_mirrored);
     assert_ptr_not_equal(choose_after(2, S(1023, 1023), odd, floats, 3, same).kind, &kn_kind_mirrored);
     assert_ptr_not_equal(choose_after(2, S(1024, 1024), view, off, 3, same).kind, &kn_kind_mirrored);
     assert_ptr_not_equal(choose_after(2, S(1024, 1024), view, wider, 3, same).kind, &kn_kind_mirrored);
+}
+
+static void shifted_planes_are_walked_along(void **state)
+{
+    const int64_t pitch = 66 * 4, plane = 66 * pitch;
+    const kn_view in = {S(64, 64, 64), S(66 * 66 * 4, 66 * 4, 4), 3, false},
+                  out = {S(64, 64, 64), S(16384, 256, 4), 3, true};
+    const kn_view short_in = {S(3, 64, 64), S(66 * 66 * 4, 66 * 4, 4), 3, false},
+                  short_out = {S(3, 64, 64), S(16384, 256, 4), 3, true};
+    const kn_view view[] = {in, in, in, in, out}, few[] = {short_in, short_in, short_in, short_in, short_out};
+    const kn_access access[] = {
+        {4, 4096, false}, {4, 4096, false}, {4, 4096, false}, {4, 4096, false}, {4, 8192, true}};
+    (void)state;
+    /* The middle, the plane before, the one after, the line before. */
+    kn_schedule c =
+        choose_after(3, S(64, 64, 64), view, access, 5, S(0, -plane, 2 * plane, -plane - pitch, 0));
+    assert_true(c.kind == &kn_kind_planes && c.vector == 4 && c.lanes == 2 && c.block == 256);
+    assert_string_equal(c.access, "AFKPv");
+    kn_planes_window w[KN_PLANES_WINDOWS];
+    int count = kn_planes_list(w, &c), fresh = 0;
+    for (int k = 0; k < count; ++k)
+        fresh += w[k].is_fresh;
+    assert_int_equal(count, 2 + 3 + 2);
+    assert_int_equal(fresh, 3);
+    /* One plane alone, too few planes, too far apart. */
+    assert_ptr_equal(choose_after(3, S(64, 64, 64), view, access, 5, S(0, -pitch, 2 * pitch, 4, 0)).kind,
+                     &kn_kind_shifted);
+    assert_ptr_not_equal(
+        choose_after(3, S(3, 64, 64), few, access, 5, S(0, -plane, 2 * plane, -plane - pitch, 0)).kind,
+        &kn_kind_planes);
+    assert_ptr_not_equal(
+        choose_after(3, S(64, 64, 64), view, access, 5, S(0, -plane, 6 * plane, -plane, 0)).kind,
+        &kn_kind_planes);
 }
 
 static void reversed_index_is_not_flat(void **state)
@@ -672,9 +709,9 @@ static void choose_order(kn_schedule *chosen, kn_figures *figures, kn_space *spa
     kn_schedule_choose(chosen, figures, NULL, space, access, 2, &target, 0);
 }
 
-/* Of extents 32, 48, 64, 80, 96 in bytes: the input's rows are 96 long. What a tile reads and writes lies in runs of
- * a line at least and of a sector, though a side along one axis would be shorter; where the input goes on
- * along p's second axis its threads do. */
+/* Of extents 32, 48, 64, 80, 96 in bytes: the input's rows are 96 long. What a tile reads and writes lies
+ * in runs of a line at least and of a sector, though a side along one axis would be shorter; where the
+ * input goes on along p's second axis its threads do. */
 static void tiles_read_and_write_long_runs(void **state)
 {
     static const int orders[][5] = {{4, 3, 0, 1, 2}, {0, 2, 3, 4, 1}, {3, 0, 1, 4, 2}};
@@ -704,8 +741,9 @@ static void tiles_read_and_write_long_runs(void **state)
     free(space);
 }
 
-/* Rows of 96 bytes that lie 96 bytes apart in the input, and far apart in the results: eight are taken together. Rows of 1,536 bytes are read for themselves, and those of
- * 16, of which results would be written that fill no sector. */
+/* Rows of 96 bytes that lie 96 bytes apart in the input, and far apart in the results: eight are taken
+ * together. Rows of 1,536 bytes are read for themselves, and those of 16, of which results would be
+ * written that fill no sector. */
 static void short_rows_are_read_together(void **state)
 {
     static const int order[] = {3, 2, 1, 0, 4};
@@ -785,6 +823,7 @@ int main(void)
         cmocka_unit_test(narrow_inputs_and_small_ones_are_broad),
         cmocka_unit_test(small_inputs_are_kept_in_the_cache),
         cmocka_unit_test(an_array_and_its_transpose_are_mirrored),
+        cmocka_unit_test(shifted_planes_are_walked_along),
         cmocka_unit_test(reversed_index_is_not_flat),
         cmocka_unit_test(transpose_is_a_tile),
         cmocka_unit_test(broadcast_keeps_the_others_wide),

@@ -1,0 +1,176 @@
+/* fill_planes.c - templates/cuda/planes.cu. */
+#include "codegen/writer.h"
+#include "plan/kind_planes.h"
+
+#include <stdio.h>
+
+enum {
+    FULL_THREADS =
+        512 /* of a multiprocessor that are left registers for all windows, and for those that come */
+};
+
+static bool is_shifted(const kn_writer *w, int k)
+{
+    int row, column;
+    return kn_shifted_place(&row, &column, kn_access_of(w, k));
+}
+
+/* The first shifted input says where all windows are. */
+static int first_shifted(const kn_writer *w)
+{
+    int k = 0;
+    while (!is_shifted(w, k))
+        ++k;
+    return k;
+}
+
+/* "(const char *)kn.a_ + kn_here.at[0] - kn_axis_z.stride[0] - 4" */
+static void put_address(const kn_writer *w, kn_str *out, const kn_planes_window *x, const char *place)
+{
+    int k = first_shifted(w), array = kn_array_of(w, k), row, column, plane, line;
+    kn_shifted_place(&row, &column, kn_access_of(w, k));
+    kn_planes_row(&plane, &line, &w->spec->schedule, row);
+    kn_str_printf(out, "(const char *)kn.%s_ + %s.at[%d]", w->program->param[k].name, place, array);
+    if (x->plane != plane)
+        kn_str_printf(out, " + %d * kn_axis_z.stride[%d]", x->plane - plane, array);
+    if (x->line != line)
+        kn_str_printf(out, " + %d * kn_axis_y.stride[%d]", x->line - line, array);
+    kn_str_printf(out, " + %d", (x->first - column) * kn_item_size(w, k));
+}
+
+/* "kn_load_raw<float, 6>(...);" */
+static void put_raw(const kn_writer *w, kn_str *out, const kn_planes_window *x, const char *place)
+{
+    kn_str_printf(out, "kn_raw_%d_%d = kn_load_raw<%s, %d>(", x->plane, x->line,
+                  kn_storage(w, first_shifted(w)), w->spec->schedule.vector + x->last - x->first);
+    put_address(w, out, x, place);
+    kn_str_append(out, ");\n");
+}
+
+static void put_window(kn_str *out, const char *before, const kn_planes_window *x)
+{
+    kn_str_printf(out, "%sauto kn_window_%d_%d = kn_window_of(kn_raw_%d_%d);\n", before, x->plane, x->line,
+                  x->plane, x->line);
+}
+
+/* The cache is asked for windows of the last plane: the others come by it. */
+static void put_ask(const kn_writer *w, kn_str *out, const kn_planes_window *x, const char *place,
+                    const char *planes)
+{
+    int array = kn_array_of(w, first_shifted(w));
+    kn_str_append(out, "    kn_ask(");
+    put_address(w, out, x, place);
+    kn_str_printf(out, " + %s * kn_axis_z.stride[%d]);\n", planes, array);
+}
+
+static void put_windows(kn_writer *w)
+{
+    kn_planes_window x[KN_PLANES_WINDOWS];
+    kn_str *loads = &w->slot[KN_SLOT_LOADS], *from = &w->slot[KN_SLOT_FROM], *next = &w->slot[KN_SLOT_GATHER];
+    int count = kn_planes_list(x, &w->spec->schedule), last = x[count - 1].plane;
+    for (int k = 0; k < count; ++k) {
+        kn_str_append(loads, "auto ");
+        put_raw(w, loads, &x[k], "kn_here");
+    }
+    kn_str_printf(loads, "for (int kn_k = 2; kn_k <= %d && kn_k < kn_planes; ++kn_k) {\n", KN_PLANES_AHEAD);
+    for (int k = 0; k < count; ++k)
+        if (x[k].plane == last)
+            put_ask(w, loads, &x[k], "kn_here", "kn_k");
+    kn_str_append(loads, "}\n");
+    for (int k = 0; k < count; ++k)
+        put_window(x[k].is_fresh ? from : loads, x[k].is_fresh ? "const " : "", &x[k]);
+    for (int k = 0; k < count; ++k)
+        if (x[k].is_fresh)
+            put_raw(w, next, &x[k], "kn_next");
+    kn_str_printf(next, "if (kn_p + %d < kn_planes) {\n", KN_PLANES_AHEAD + 1);
+    for (int k = 0; k < count; ++k)
+        if (x[k].plane == last) {
+            char planes[16];
+            snprintf(planes, sizeof planes, "%d", KN_PLANES_AHEAD);
+            put_ask(w, next, &x[k], "kn_next", planes);
+        }
+    kn_str_append(next, "}\n");
+    for (int k = 0; k < count; ++k)
+        if (!x[k].is_fresh)
+            kn_str_printf(&w->slot[KN_SLOT_STILL], "kn_window_%d_%d = kn_window_%d_%d;\n", x[k].plane,
+                          x[k].line, x[k].plane + 1, x[k].line);
+}
+
+/* ---- the others ---- */
+
+static void put_place(const kn_writer *w, kn_str *out, int k, int result)
+{
+    const char *qualifier = kn_is_output(w, k) ? "" : "const ";
+    int array = kn_array_of(w, k);
+    kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d] + %d * kn_axis_y.stride[%d])", qualifier,
+                  kn_storage(w, k), qualifier, w->program->param[k].name, array, result, array);
+}
+
+static void put_vector(kn_writer *w, int k, int result)
+{
+    kn_str *loads = &w->slot[KN_SLOT_PACKS], *stores = &w->slot[KN_SLOT_STORES];
+    const char *name = w->program->param[k].name;
+    bool is_output = kn_is_output(w, k);
+    kn_str_printf(loads, "%sauto kn_%s_%d = %s<%s, %d>(", is_output ? "" : "const ", name, result,
+                  is_output ? "kn_load" : "kn_load_along", kn_storage(w, k), w->spec->schedule.vector);
+    put_place(w, loads, k, result);
+    if (!is_output)
+        kn_str_printf(loads, ", kn_axis_x.stride[%d]", kn_array_of(w, k));
+    kn_str_append(loads, ");\n");
+    if (!is_output)
+        return;
+    kn_str_append(stores, "kn_store(");
+    put_place(w, stores, k, result);
+    kn_str_printf(stores, ", kn_%s_%d);\n", name, result);
+}
+
+static void place_in(const kn_writer *w, kn_str *out, int k, int result)
+{
+    kn_planes_window x[KN_PLANES_WINDOWS];
+    int row, column, plane, line, count = kn_planes_list(x, &w->spec->schedule), at = 0;
+    if (!kn_shifted_place(&row, &column, kn_access_of(w, k))) {
+        kn_str_printf(out, "kn_%s_%d.at[kn_k]", w->program->param[k].name, result);
+        return;
+    }
+    kn_planes_row(&plane, &line, &w->spec->schedule, row);
+    while (at + 1 < count && (x[at].plane != plane || x[at].line != line + result))
+        ++at;
+    kn_str_printf(out, "kn_window_%d_%d.at[kn_k + %d]", plane, line + result, column - x[at].first);
+}
+
+static void place_first(const kn_writer *w, kn_str *out, int k)
+{
+    place_in(w, out, k, 0);
+}
+
+static void place_second(const kn_writer *w, kn_str *out, int k)
+{
+    place_in(w, out, k, 1);
+}
+
+static void fill_planes(kn_writer *w)
+{
+    static const kn_place_writer places[] = {place_first, place_second};
+    int array = w->spec->n_arrays;
+    kn_put_blocks(w, FULL_THREADS);
+    kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", KN_PLANES_WALKED);
+    put_windows(w);
+    for (int result = 0; result < kn_planes_lines(&w->spec->schedule); ++result) {
+        char index[160];
+        for (int k = 0; k < kn_param_count(w); ++k)
+            if (kn_array_of(w, k) >= 0 && !is_shifted(w, k))
+                put_vector(w, k, result);
+        snprintf(index, sizeof index,
+                 "kn.start + kn_here.at[%d] + kn_k * kn_axis_x.stride[%d] + %d * kn_axis_y.stride[%d]", array,
+                 array, result, array);
+        kn_str_append(&w->slot[KN_SLOT_LANE], "{\n");
+        kn_put_call(w, &w->slot[KN_SLOT_LANE], places[result], index);
+        kn_str_append(&w->slot[KN_SLOT_LANE], "}\n");
+    }
+    kn_put_single(w);
+}
+
+const kn_recipe kn_recipe_planes = {.kind = &kn_kind_planes,
+                                    .template_name = "cuda/planes.cu",
+                                    .fill = fill_planes,
+                                    .preludes = "kn_gather kn_load_along kn_load_raw"};
