@@ -7,6 +7,7 @@
 
 enum {
     TURNED_BYTES = 4 * KN_WALK_LINE, /* of an operand that runs along another axis, read at a time */
+    MOST_CHANNELS = 16,
     LONG_RUN = 256,           /* elements: worth blocks of one run although something is broadcast along it */
     SHORT_RUN = 64,           /* elements of a run, below which runs are put together */
     MOST_BUFFERED = 1024,     /* elements of a block, where nothing is turned */
@@ -77,15 +78,20 @@ static void rotate(int64_t *values, int to, int from)
     values[to] = moved;
 }
 
+static void rotate_axes(kn_walk *w, int to, int from)
+{
+    rotate(w->extent, to, from);
+    for (int o = 0; o < w->n_operands; ++o)
+        rotate(w->operand[o].stride, to, from);
+}
+
 /* Brings axis `from` to the place behind those that make up a run of some length. */
 static int place_turned(kn_walk *w, int from)
 {
     int to = 0;
     for (int64_t run = 1; to < from && (to == 0 || run < SHORT_RUN); ++to)
         run *= w->extent[to];
-    rotate(w->extent, to, from);
-    for (int o = 0; o < w->n_operands; ++o)
-        rotate(w->operand[o].stride, to, from);
+    rotate_axes(w, to, from);
     return to;
 }
 
@@ -142,11 +148,40 @@ static void take_rows(kn_walk *w, int64_t rows)
     w->step[1] = least(rows, w->extent[1]);
 }
 
+/* The narrow axis along which some input lies closer than along the first: its channels are taken together, so
+ * that what is read is used whole while it is in the cache. 0: there is none. */
+static int find_channels(const kn_walk *w)
+{
+    for (int a = 1; a < w->ndim; ++a)
+        for (int o = 0; o < w->n_operands; ++o) {
+            const kn_walked *x = &w->operand[o];
+            if (w->extent[a] <= MOST_CHANNELS && x->kind == KN_WALK_INPUT && x->stride[a] != 0 &&
+                magnitude(x->stride[a]) < magnitude(x->stride[0]))
+                return a;
+        }
+    return 0;
+}
+
+/* Blocks of all channels: a call for each. */
+static void plan_channels(kn_walk *w, int from)
+{
+    rotate_axes(w, 1, from);
+    w->run_axes = 1;
+    w->block_axes = 2;
+    w->has_rows = true;
+    w->step[1] = w->extent[1];
+    set_steps(w, 1, least(most_elements(packed_bytes(w, 1, w->extent)) / w->extent[1], MOST_BUFFERED));
+}
+
 static void plan_plain(kn_walk *w)
 {
     int bytes = packed_bytes(w, 1, w->extent);
     int64_t inner = w->extent[0];
     if ((bytes == 0 && inner >= SHORT_RUN) || inner >= LONG_RUN) {
+        if (bytes > 0 && find_channels(w) > 0) {
+            plan_channels(w, find_channels(w));
+            return;
+        }
         w->run_axes = w->block_axes = 1;
         set_steps(w, 1, bytes ? least(most_elements(bytes), MOST_BUFFERED) : MOST_DIRECT);
         if (bytes == 0 && w->ndim > 1 && inner <= MOST_DIRECT / 4)
