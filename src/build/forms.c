@@ -27,27 +27,31 @@ static struct {
 static atomic_ullong n_quick, n_only_quick, n_failed;
 static atomic_int mode; /* kiln_forms; 0: KILN_FORMS was not looked at */
 
-kiln_status kn_forms_create(kn_forms **out, kn_launch_plan *quick, kn_launch_plan *best, kn_device *device,
-                            const char *what)
+kiln_status kn_forms_create(kn_forms **out, kn_launch_plan *best, kn_device *device, const char *what)
 {
     kn_forms *forms = kn_calloc(1, sizeof *forms);
     char *copy = kn_strdup(what);
     if (!forms || !copy) {
-        kn_launch_plan_free(quick);
         kn_launch_plan_free(best);
         kn_free(forms);
         kn_free(copy);
         return kn_error_memory(sizeof *forms + strlen(what), "a call plan");
     }
-    atomic_init(&forms->current, quick);
+    atomic_init(&forms->current, NULL);
     atomic_init(&forms->references, 1);
-    forms->quick = quick;
     forms->best = best;
     forms->device = device;
     forms->what = copy;
-    atomic_fetch_add(&n_quick, 1);
     *out = forms;
     return KILN_OK;
+}
+
+void kn_forms_set_quick(kn_forms *forms, kn_launch_plan *quick)
+{
+    const kn_launch_plan *none = NULL;
+    forms->quick = quick;
+    atomic_compare_exchange_strong(&forms->current, &none, quick);
+    atomic_fetch_add(&n_quick, 1);
 }
 
 void kn_forms_release(kn_forms *forms)
@@ -88,9 +92,11 @@ static kn_forms_state make(kn_forms *forms)
     kn_error_state before;
     kn_error_save(&before);
     kiln_status status = kn_spec_parse(&parsed, forms->what);
+    bool had_quick = true;
     if (status == KILN_OK) {
         status = build(forms, &parsed.spec);
-        if (status != KILN_OK && !is_ending()) {
+        had_quick = atomic_load(&forms->current) != NULL;
+        if (status != KILN_OK && had_quick && !is_ending()) {
             kn_log(KILN_LOG_WARNING,
                    "%s: the best form for a layout cannot be had, the quick one goes on: %s",
                    parsed.program->name, kiln_error_message());
@@ -100,7 +106,7 @@ static kn_forms_state make(kn_forms *forms)
     }
     kn_error_restore(&before);
     if (status != KILN_OK)
-        return KN_FORMS_FAILED;
+        return had_quick ? KN_FORMS_FAILED : KN_FORMS_IDLE;
     atomic_store_explicit(&forms->current, forms->best, memory_order_release);
     return KN_FORMS_BEST;
 }
@@ -231,6 +237,21 @@ void kn_forms_finish(kn_forms *forms)
     kn_lock_give(KN_LOCK_FORMS);
     if (is_mine)
         make_and_settle(forms);
+}
+
+void kn_forms_withdraw(kn_forms *forms)
+{
+    bool was_queued = false;
+    kn_lock_take(KN_LOCK_FORMS);
+    if (has_state(forms, KN_FORMS_QUEUED)) {
+        take_out(forms);
+        atomic_store(&forms->state, KN_FORMS_IDLE);
+        was_queued = true;
+    }
+    kn_lock_give(KN_LOCK_FORMS);
+    if (was_queued)
+        kn_forms_release(forms);
+    kn_forms_release(forms);
 }
 
 /* With a reference for the caller; NULL. */

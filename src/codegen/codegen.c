@@ -35,9 +35,20 @@ static void put_raw(const kn_writer *w, kn_str *out, int k)
     kn_str_printf(out, "> %s = {kn.%s_};\n", name, name);
 }
 
+/* The block as launch fills it: a kind's field that declares other bytes than it has would move all behind it. */
+static void put_layout_check(kn_writer *w)
+{
+    kn_layout layout;
+    if (kn_layout_make(&layout, w->spec) != KILN_OK) /* nobody can launch it */
+        return;
+    kn_str_printf(&w->slot[KN_SLOT_VALUES], "static_assert(sizeof(kn_args) == %d, \"the argument block\");\n",
+                  layout.size);
+}
+
 static void put_values(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_VALUES];
+    put_layout_check(w);
     if (w->program->uses & KN_USES_COUNT)
         kn_str_printf(out, "const long long %s = kn.n;\n", kn_count_name(w));
     if (w->program->uses & KN_USES_SIZES)
@@ -151,7 +162,10 @@ static kiln_status guard_texts(kn_writer *w)
     for (int t = 0; t < kn_program_texts(p); ++t)
         in_macros = in_macros && !kn_text_has_conditions(p->text[t]);
     for (int t = 0; t < kn_program_texts(p) && status == KILN_OK; ++t) {
-        kn_operators_guard(&w->user[t], p->text[t], in_macros);
+        if (kn_divides_reals(w, p->text[t]))
+            kn_str_append(&w->user[t], p->text[t]);
+        else
+            kn_operators_guard(&w->user[t], p->text[t], in_macros);
         status = kn_str_status(&w->user[t], "generated source");
     }
     return status;

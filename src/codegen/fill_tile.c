@@ -1,5 +1,8 @@
 /* fill_tile.c - templates/cuda/tile.cu. */
 #include "codegen/writer.h"
+
+#include <stdio.h>
+
 #include "plan/cost.h"
 
 enum {
@@ -7,6 +10,28 @@ enum {
     MOST_BOUND = 4,      /* elements of such a short vector */
     MOST_UNROLLED = 4    /* elements of a vector up to which the rows of a thread are unrolled */
 };
+
+/* NVRTC has it in assembly; kn_stage of the template is what it means. */
+static void put_stage(kn_writer *w, int k)
+{
+    kn_str *out = &w->slot[KN_SLOT_STAGE], call = KN_STR_INIT;
+    const char *name = w->program->param[k].name;
+    int vector = w->spec->schedule.vector, size = kn_item_size(w, k);
+    char from[KN_NAME_MAX + 64], step[64], to[KN_NAME_MAX + 128], pitch[64];
+    snprintf(from, sizeof from, "(const char *)kn.%s_ + kn_from.at[%d]", name, kn_array_of(w, k));
+    snprintf(step, sizeof step, "kn_axis_p.stride[%d]", kn_array_of(w, k));
+    snprintf(to, sizeof to,
+             "(unsigned)__cvta_generic_to_shared(kn_%s_tile) + (kn_b * kn_pitch + kn_slot) * %d", name,
+             vector * size);
+    snprintf(pitch, sizeof pitch, "kn_pitch * %d", size);
+    kn_str_printf(&call, "kn_stage(kn_%s_tile, %s, %s, kn_pitch, kn_b, kn_slot);\n", name, from, step);
+    kn_str_append(out, "#ifdef __CUDACC_RTC__\n");
+    if (!kn_put_turn(out, vector, size, from, step, to, pitch))
+        kn_str_append(out, kn_str_text(&call));
+    kn_str_printf(out, "#else\n%s#endif\n", kn_str_text(&call));
+    out->failed = out->failed || call.failed;
+    kn_str_free(&call);
+}
 
 /* The staged operands' tiles stand one behind the other in shared memory, each at a multiple of 16 bytes. */
 static void put_stages(kn_writer *w)
@@ -23,10 +48,7 @@ static void put_stages(kn_writer *w)
             kn_str_printf(&bytes, " + ((kn.tile.p * kn.tile.q * %d + 15) & ~15u)",
                           vector * vector * kn_item_size(w, k));
             kn_str_printf(&before, "((char *)kn_shared%s)", kn_str_text(&bytes));
-            kn_str_printf(&w->slot[KN_SLOT_STAGE],
-                          "kn_stage(kn_%s_tile, (const char *)kn.%s_ + kn_from.at[%d], kn_axis_p.stride[%d], "
-                          "kn_pitch, kn_b, kn_slot);\n",
-                          name, name, kn_array_of(w, k), kn_array_of(w, k));
+            put_stage(w, k);
         }
     }
     w->slot[KN_SLOT_TILES].failed = w->slot[KN_SLOT_TILES].failed || before.failed || bytes.failed;
@@ -41,6 +63,7 @@ static void fill_tile(kn_writer *w)
         kn_put_blocks(w, FULL_THREADS);
     kn_str_printf(&w->slot[KN_SLOT_ROW_UNROLL], "%d", vector > MOST_UNROLLED ? 1 : vector);
     put_stages(w);
+    kn_put_corner(w);
     kn_fill_located(w, kn_put_gather_of_one_row);
 }
 

@@ -66,31 +66,65 @@ static void put_first_apart(const locator *l)
     kn_str_printf(l->out, "\"mov.u32 %%%d, index; }\"\n", l->count + 2);
 }
 
-/* The block is read as the kernel's parameter, which PTX knows by the entry's name: what stands at a place
- * that is not known before is loaded from constant memory all the same. Where nobody asks for steps by
- * themselves there are none. */
-void kn_put_locate(kn_writer *w)
+/* Up to the places, which begin at 0: the rank, the first axis, the index of operand `index`. The block is read
+ * as the kernel's parameter, which PTX knows by the entry's name: what stands at a place that is not known
+ * before is loaded from constant memory all the same. */
+static void put_beginning(const locator *l, const kn_writer *w, int index)
 {
-    kn_str *out = &w->slot[KN_SLOT_LOCATE];
-    locator l = {.out = out, .count = kn_layout_space_operands(w->spec)};
-    bool is_single = w->recipe->has_places_alone;
-    if (!is_single)
-        kn_str_append(&w->slot[KN_SLOT_STEPS], "unsigned inner, second, outer; /* steps along the innermost "
-                                               "axis, the next one, the outermost */\n");
-    if (kn_layout_make(&l.layout, w->spec) != KILN_OK) /* nobody can launch it */
-        return;
-    kn_str_printf(out,
+    kn_str_printf(l->out,
                   "asm(\"{ .reg .pred last; .reg .u32 index, rank, extent, magic, shift, rest, steps;\\n\"\n"
                   "\".reg .s32 stride; .reg .u64 axis;\\n\"\n"
                   "\"mov.u64 axis, %s_param_0; ld.param.u32 rank, [axis+%d]; add.u64 axis, axis, %d;\\n\"\n"
                   "\"mov.u32 index, %%%d;\\n\"\n",
-                  kn_str_text(&w->slot[KN_SLOT_ENTRY]), l.layout.rank_at, l.layout.axes_at,
-                  is_single ? l.count : l.count + 3);
+                  kn_str_text(&w->slot[KN_SLOT_ENTRY]), l->layout.rank_at, l->layout.axes_at, index);
+    for (int o = 0; o < l->count; ++o)
+        kn_str_printf(l->out, "\"mov.u32 %%%d, 0;\\n\"\n", o);
+}
+
+static void put_places(const locator *l, const char *place)
+{
+    for (int o = 0; o < l->count; ++o)
+        kn_str_printf(l->out, "%s\"=&r\"(%s.at[%d])", o > 0 ? ", " : ": ", place, o);
+}
+
+/* Where nobody asks for steps by themselves there are none. */
+void kn_put_locate(kn_writer *w)
+{
+    locator l = {.out = &w->slot[KN_SLOT_LOCATE], .count = kn_layout_space_operands(w->spec)};
+    bool is_single = w->recipe->has_places_alone;
+    if (!is_single)
+        kn_str_append(&w->slot[KN_SLOT_STEPS], "unsigned inner, second, outer; /* steps along the innermost "
+                                               "axis, the next one, the outermost */\n");
+    /* Line by line: a loop that is unrolled at each call costs a tile's kernel 3 ms of 72. */
     for (int o = 0; o < l.count; ++o)
-        kn_str_printf(out, "\"mov.u32 %%%d, 0;\\n\"\n", o);
+        kn_str_printf(&w->slot[KN_SLOT_MOVES], "place.at[%d] += axis.stride[%d] * (int)steps;\n", o, o);
+    if (kn_layout_make(&l.layout, w->spec) != KILN_OK) /* nobody can launch it */
+        return;
+    put_beginning(&l, w, is_single ? l.count : l.count + 3);
     (is_single ? put_all_alike : put_first_apart)(&l);
-    for (int o = 0; o < l.count; ++o)
-        kn_str_printf(out, "%s\"=&r\"(place.at[%d])", o > 0 ? ", " : ": ", o);
-    kn_str_printf(out, "%s : \"r\"(index));\n",
+    put_places(&l, "place");
+    kn_str_printf(l.out, "%s : \"r\"(index));\n",
                   is_single ? "" : ", \"=&r\"(place.inner), \"=&r\"(place.second), \"=&r\"(place.outer)");
+}
+
+/* The same of a block, as a box whose steps along the first axes are wanted by themselves; the others, if there
+ * are any, in a loop. */
+void kn_put_corner(kn_writer *w)
+{
+    locator l = {.out = &w->slot[KN_SLOT_CORNER], .count = kn_layout_space_operands(w->spec)};
+    if (kn_layout_make(&l.layout, w->spec) != KILN_OK)
+        return;
+    put_beginning(&l, w, l.count + KN_CORNER_STEPS);
+    kn_str_append(l.out, "\"add.u32 rank, rank, 1;\\n\"\n");
+    for (int s = 0; s < KN_CORNER_STEPS; ++s) {
+        put_axis(&l);
+        kn_str_printf(l.out, "\"mov.u32 %%%d, steps;\\n\"\n", l.count + s);
+    }
+    kn_str_append(l.out, "\"@last bra LAST;\\nMORE:\"\n");
+    put_axis(&l);
+    kn_str_append(l.out, "\"@!last bra MORE;\\nLAST: }\"\n");
+    put_places(&l, "kn_corner");
+    for (int s = 0; s < KN_CORNER_STEPS; ++s)
+        kn_str_printf(l.out, ", \"=&r\"(kn_step[%d])", s);
+    kn_str_append(l.out, " : \"r\"(kn_rest));\n");
 }

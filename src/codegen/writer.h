@@ -35,7 +35,9 @@
     X(ELEMENT, element, false)                                                                               \
     X(AFTER_LOOP, after_loop, false)                                                                         \
     X(STEPS, steps, false)                                                                                   \
+    X(MOVES, moves, false)                                                                                   \
     X(LOCATE, locate, false)                                                                                 \
+    X(CORNER, corner, false)                                                                                 \
     X(SINGLE, single, false)                                                                                 \
     X(TYPE, type, false)                                                                                     \
     X(FOLD, fold, true)                                                                                      \
@@ -195,6 +197,9 @@ void kn_put_single(kn_writer *w);
  * there. */
 void kn_put_blocks(kn_writer *w, int threads);
 
+/* Whether no operator of the text can divide integers or shift them. (reals.c) */
+bool kn_divides_reals(const kn_writer *w, const char *text);
+
 /* ---- vectors.c: a thread's vectors, loaded, gathered and stored ---- */
 
 /* Declares, loads and stores all operands. What is gathered is declared alone. */
@@ -223,6 +228,13 @@ void kn_put_lanes_of_words(const kn_writer *w, kn_str *out);
 
 /* Where the element is whose index is `index`, into `place`: the axes' template has it (CUDA). */
 void kn_put_locate(kn_writer *w);
+/* `count` vectors of as many elements of `size` bytes, one `step` bytes behind the other from the address `from`,
+ * turned, to shared memory at `to`, one `pitch` bytes behind the other; false: they are no words. (turn.c) */
+bool kn_put_turn(kn_str *out, int count, int size, const char *from, const char *step, const char *to,
+                 const char *pitch);
+/* Of a tile: ${corner}. */
+enum { KN_CORNER_STEPS = 4 };
+void kn_put_corner(kn_writer *w);
 
 /* Everything of a kernel whose operands are located; `gather` writes what a thread gathers. */
 void kn_fill_located(kn_writer *w, void (*gather)(const kn_writer *w, kn_str *out));

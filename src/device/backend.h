@@ -93,7 +93,8 @@ typedef struct kn_backend {
     /* The sizes of a function's parameters into size[0 .. room), and how many there are; -1 where the driver
      * does not tell. CUDA alone. */
     int (*function_params)(kn_function *, size_t *size, int room);
-    kiln_status (*function_allow_shared)(kn_function *, size_t bytes); /* dynamic shared memory; CUDA alone */
+    /* Dynamic shared memory, and how much of a multiprocessor's cache is for that; 0: the driver chooses. CUDA alone. */
+    kiln_status (*function_allow_shared)(kn_function *, size_t bytes, int percent);
 } kn_backend;
 
 /* Common head of a device; each back end extends it. */

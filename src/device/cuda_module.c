@@ -353,9 +353,12 @@ int kn_cuda_function_params(kn_function *function, size_t *size, int room)
     return is_here ? count : -1;
 }
 
-kiln_status kn_cuda_function_allow_shared(kn_function *function, size_t bytes)
+kiln_status kn_cuda_function_allow_shared(kn_function *function, size_t bytes, int percent)
 {
     if (bytes > INT_MAX)
         return kn_error(KILN_ERROR_INVALID, "%zu bytes of dynamic shared memory were asked for", bytes);
-    return allow_shared(function, (unsigned)bytes);
+    kiln_status status = allow_shared(function, (unsigned)bytes);
+    if (status == KILN_OK && percent > 0)
+        status = set_attribute(function, KN_CU_FUNC_SHARED_CARVEOUT, percent);
+    return status;
 }

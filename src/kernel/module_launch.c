@@ -302,7 +302,7 @@ kiln_status kiln_function_set_max_dynamic_shared(kiln_function *function, size_t
 {
     if (!function)
         return kn_error(KILN_ERROR_INVALID, "kiln_function_set_max_dynamic_shared: function is NULL");
-    kiln_status status = function->module->device->backend->function_allow_shared(function->native, bytes);
+    kiln_status status = function->module->device->backend->function_allow_shared(function->native, bytes, 0);
     return status == KILN_OK
                ? KILN_OK
                : kn_error_context("%s: %zu bytes of dynamic shared memory", function->name, bytes);

@@ -3,6 +3,7 @@
 #include "kernel/kernel.h"
 
 #include "base/error.h"
+#include "base/os.h"
 #include "plan/choose.h"
 #include "plan/spec_text.h"
 
@@ -53,8 +54,8 @@ static kiln_status take_quick(kn_launch_plan **out, const question *q, const kn_
     return status == KILN_OK ? create(out, &input, function, q->info) : status;
 }
 
-/* The quick form now, the best one later. */
-static kiln_status take_both(kn_plan_launch *out, const question *q, kn_launch_plan *quick)
+/* A plan that is to have both, neither of which is there yet. */
+static kiln_status create_forms(kn_forms **out, const question *q)
 {
     kn_launch_plan *best = NULL;
     kn_str what = KN_STR_INIT;
@@ -63,14 +64,39 @@ static kiln_status take_both(kn_plan_launch *out, const question *q, kn_launch_p
     if (status == KILN_OK)
         status = kn_launch_plan_create(&best, q->input);
     if (status == KILN_OK)
-        status = kn_forms_create(&out->forms, quick, best, q->input->device, kn_str_text(&what));
-    else
-        kn_launch_plan_free(quick);
+        status = kn_forms_create(out, best, q->input->device, kn_str_text(&what));
     kn_str_free(&what);
+    return status;
+}
+
+/* Which it is now, and whether the best one is still to come. */
+static void count_form(const kn_plan_launch *l, kn_build_info *info)
+{
+    bool is_best = l->forms ? atomic_load(&l->forms->state) == KN_FORMS_BEST : !l->is_quick;
+    info->quick += !is_best;
+    info->pending += l->forms && !kn_forms_are_settled(l->forms);
+}
+
+/* The quick form now, the best one later. Both are compiled side by side where there is a second processor:
+ * NVRTC's stages take turns, and the quick form, which is the first in each, comes as soon as by itself. */
+static kiln_status take_both(kn_plan_launch *out, const question *q, const kn_spec *quick)
+{
+    kn_launch_plan *plan = NULL;
+    kn_forms *forms = NULL;
+    kiln_status status = create_forms(&forms, q);
     if (status != KILN_OK)
         return status;
-    kn_forms_submit(out->forms);
-    q->info->quick = q->info->pending = 1;
+    if (kn_os_cpu_count() > 1)
+        kn_forms_submit(forms);
+    status = take_quick(&plan, q, quick);
+    if (status != KILN_OK) {
+        kn_forms_withdraw(forms);
+        return status;
+    }
+    kn_forms_set_quick(forms, plan);
+    kn_forms_submit(forms);
+    out->forms = forms;
+    count_form(out, q->info);
     return KILN_OK;
 }
 
@@ -108,17 +134,14 @@ static kiln_status wait_for_best(kn_plan_launch *out, const question *q, const k
 /* A text that does not compile fails in its quick form. */
 static kiln_status begin_quickly(kn_plan_launch *out, const question *q, const kn_spec *quick)
 {
-    kn_launch_plan *plan = NULL;
     kn_error_state before;
     kn_error_save(&before);
     kiln_status status = take_best(out, q, KN_BUILD_FIND);
     kn_error_restore(&before);
     if (!is_missing(status))
         return status;
-    status = take_quick(&plan, q, quick);
-    if (is_missing(status))
-        return wait_for_best(out, q, quick);
-    return status == KILN_OK ? take_both(out, q, plan) : status;
+    status = take_both(out, q, quick);
+    return is_missing(status) ? wait_for_best(out, q, quick) : status;
 }
 
 kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, const kn_launch_input *input,
@@ -149,7 +172,5 @@ void kn_plan_launch_look(const kn_plan_launch *l, bool wants_best, kn_build_info
         else
             kn_forms_submit(l->forms);
     }
-    bool is_best = l->forms ? atomic_load(&l->forms->state) == KN_FORMS_BEST : !l->is_quick;
-    info->quick += !is_best;
-    info->pending += l->forms && !kn_forms_are_settled(l->forms);
+    count_form(l, info);
 }

@@ -25,7 +25,7 @@ typedef struct step {
     kn_launch launch;
     kn_walk *walk;        /* host: where the space is not one run */
     size_t partials_size; /* bytes of workspace; 0: none */
-    int counters;
+    int counters, shared_percent;
     int workspace_at; /* where its addresses stand in the block */
     int n_patches;
     patch *patch;
@@ -61,6 +61,7 @@ static void set_patches(step *s, const kn_launch_input *in, const kn_part *part)
 static void set_launch(step *s, const kn_part *part, const kn_placement *placed)
 {
     s->walk = placed->walk;
+    s->shared_percent = placed->shared_percent;
     s->launch = (kn_launch){.grid = {placed->grid[0], placed->grid[1], placed->grid[2]},
                             .block = {placed->block, 1, 1},
                             .shared_bytes = placed->shared_bytes,
@@ -154,8 +155,9 @@ kiln_status kn_launch_plan_set_function(kn_launch_plan *plan, kn_function *funct
         step *s = &plan->step[k];
         s->function = function;
         s->launch.is_dependent = waits_for_kernels;
-        if (s->launch.shared_bytes > PLAIN_SHARED)
-            status = plan->device->backend->function_allow_shared(function, s->launch.shared_bytes);
+        if (s->launch.shared_bytes > PLAIN_SHARED || s->shared_percent > 0)
+            status = plan->device->backend->function_allow_shared(function, s->launch.shared_bytes,
+                                                                  s->shared_percent);
     }
     return status;
 }

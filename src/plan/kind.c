@@ -18,6 +18,7 @@ kiln_status kn_part_place(kn_placement *out, const kn_part *part)
     out->grid[0] = out->grid[1] = out->grid[2] = 1;
     out->block = s->block > 0 ? (unsigned)s->block : 1;
     out->shared_bytes = 0;
+    out->shared_percent = 0;
     out->cluster = 0;
     out->partials = 0;
     out->counters = 0;

@@ -32,9 +32,10 @@ typedef struct kn_placement {
     int rank;               /* axes that the kernel walks by an index; others stand behind them */
     int64_t size;           /* what the kernel is told of it */
     unsigned grid[3], block, shared_bytes; /* CUDA */
-    unsigned cluster; /* blocks side by side that reach each other's shared memory; 0: none do */
-    kn_walk *walk;    /* host: how runs are made of what is none, to be freed; NULL: it is one */
-    int64_t grain;    /* host: fewest elements that a thread is woken for */
+    int shared_percent; /* of a multiprocessor's cache that should be shared memory; 0: the driver chooses */
+    unsigned cluster;   /* blocks side by side that reach each other's shared memory; 0: none do */
+    kn_walk *walk;      /* host: how runs are made of what is none, to be freed; NULL: it is one */
+    int64_t grain;      /* host: fewest elements that a thread is woken for */
     /* Scratch memory, for kinds that have workspace: values of the type that the program's reduce stage
      * gives; counters of 32 bits, at most KN_MAX_COUNTERS, which are zero before the launch and left so by
      * it. */

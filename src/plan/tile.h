@@ -26,7 +26,8 @@ typedef struct kn_tile {
     uint32_t row_reciprocal; /* of p */
     uint32_t across,
         across_reciprocal; /* steps along p's second axis that threads are along first; 1: they go along p */
-    uint32_t unused;
+    uint32_t q_row_reciprocal;
+    uint32_t p_steps, q_steps; /* along the second axes */
 } kn_tile;
 kn_tile kn_tile_make(const kn_tile_figures *figures);
 

@@ -15,9 +15,7 @@ struct kn_place {
 
 [[maybe_unused]] static __device__ __forceinline__ void kn_move(kn_place &place, const kn_axis &axis, unsigned steps)
 {
-#pragma unroll
-    for (int o = 0; o < ${operands}; ++o)
-        place.at[o] += axis.stride[o] * (int)steps;
+    ${moves}
 }
 
 [[maybe_unused]] static __device__ __forceinline__ unsigned kn_divide(unsigned n, const kn_axis &by)

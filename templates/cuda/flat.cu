@@ -10,8 +10,8 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${loop_prep}
     ${element}
 
-    const long long kn_first = (blockIdx.x * ${block}ll + threadIdx.x) * ${vector} - kn.skew;
-    if (kn_first >= 0 && kn_first + ${vector} <= kn.size) {
+    const long long kn_t = blockIdx.x * ${block}ll + threadIdx.x, kn_first = kn_t * ${vector} - kn.skew;
+    if ((unsigned long long)kn_first < kn.until) {
         ${loads}
         ${packs}
         ${gather}
@@ -20,11 +20,10 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             ${lane}
         }
         ${stores}
-    } else {
-#pragma unroll 1
-        for (long long kn_at = kn_first < 0 ? 0 : kn_first; kn_at < kn_first + ${vector} && kn_at < kn.size; ++kn_at) {
-            ${single}
-        }
+    } else if ((unsigned long long)(kn_t - kn.groups) < kn.edges) {
+        const int kn_edge = (int)(kn_t - kn.groups);
+        const long long kn_at = kn_edge + (kn_edge < kn.head ? 0 : kn.size - kn.edges);
+        ${single}
     }
     ${after_loop}
 }

@@ -3,7 +3,8 @@ ${head}
 struct kn_tile {
     unsigned p, p_vectors, p_reciprocal;
     unsigned q, q_vectors, q_reciprocal;
-    unsigned row_reciprocal, across, across_reciprocal, unused; /* across: steps along p's second axis that threads are along first */
+    unsigned row_reciprocal, across, across_reciprocal, q_row_reciprocal;
+    unsigned p_steps, q_steps; /* along the second axes: across are those along p's that threads are along first */
 };
 
 ${axes}
@@ -11,7 +12,7 @@ ${axes}
 /* Reads ${vector} vectors that run along q, one behind the other along p, turns them, and keeps them as vectors along p: rows b * ${vector} and following of the
  * tile, `pitch` elements each. */
 template <class T>
-static __device__ __forceinline__ void kn_stage(T *tile, const char *from, int step, unsigned pitch, unsigned b, unsigned slot)
+[[maybe_unused]] static __device__ __forceinline__ void kn_stage(T *tile, const char *from, int step, unsigned pitch, unsigned b, unsigned slot)
 {
     kn_pack<T, ${vector}> row[${vector}];
 #pragma unroll
@@ -46,6 +47,9 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     const unsigned kn_pitch = kn.tile.p * ${vector};
     kn_place kn_corner = {};
     unsigned kn_step[4], kn_rest = blockIdx.x;
+#ifdef __CUDACC_RTC__
+    ${corner}
+#else
 #pragma unroll
     for (int kn_a = 0; kn_a < 4; ++kn_a) {
         const unsigned kn_outer = kn_divide(kn_rest, kn.axis[kn_a]);
@@ -59,13 +63,13 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         kn_move(kn_corner, kn.axis[kn_a], kn_rest - kn_outer * kn.axis[kn_a].extent);
         kn_rest = kn_outer;
     }
+#endif
     /* What is left of each axis from the corner on, and steps of a tile along the second axes. */
-    const unsigned kn_p_steps = kn.tile.p / kn.tile.p_vectors, kn_q_steps = kn.tile.q / kn.tile.q_vectors;
-    const unsigned kn_p_left = kn_axis_p.extent - kn_step[0] * kn.tile.p_vectors * ${vector}, kn_p2_left = kn_axis_p2.extent - kn_step[1] * kn_p_steps;
-    const unsigned kn_q_left = kn_axis_q.extent - kn_step[2] * kn.tile.q_vectors * ${vector}, kn_q2_left = kn_axis_q2.extent - kn_step[3] * kn_q_steps;
+    const unsigned kn_p_left = kn_axis_p.extent - kn_step[0] * kn.tile.p_vectors * ${vector}, kn_p2_left = kn_axis_p2.extent - kn_step[1] * kn.tile.p_steps;
+    const unsigned kn_q_left = kn_axis_q.extent - kn_step[2] * kn.tile.q_vectors * ${vector}, kn_q2_left = kn_axis_q2.extent - kn_step[3] * kn.tile.q_steps;
     ${tiles}
     {
-        const unsigned kn_t = threadIdx.x / kn.tile.q, kn_b = threadIdx.x - kn_t * kn.tile.q, kn_t1 = (kn_t * kn.tile.across_reciprocal) >> 20;
+        const unsigned kn_t = (threadIdx.x * kn.tile.q_row_reciprocal) >> 20, kn_b = threadIdx.x - kn_t * kn.tile.q, kn_t1 = (kn_t * kn.tile.across_reciprocal) >> 20;
         const unsigned kn_a = (kn_t - kn_t1 * kn.tile.across) * kn.tile.p_vectors + kn_t1;
         const unsigned kn_a2 = (kn_a * kn.tile.p_reciprocal) >> 20, kn_a1 = (kn_a - kn_a2 * kn.tile.p_vectors) * ${vector};
         const unsigned kn_b2 = (kn_b * kn.tile.q_reciprocal) >> 20, kn_b1 = (kn_b - kn_b2 * kn.tile.q_vectors) * ${vector};
@@ -80,7 +84,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         }
     }
     __syncthreads();
-    const unsigned kn_r0 = threadIdx.x / kn.tile.p, kn_c = threadIdx.x - kn_r0 * kn.tile.p;
+    const unsigned kn_r0 = (threadIdx.x * kn.tile.row_reciprocal) >> 20, kn_c = threadIdx.x - kn_r0 * kn.tile.p;
     const unsigned kn_c2 = (kn_c * kn.tile.p_reciprocal) >> 20, kn_c1 = (kn_c - kn_c2 * kn.tile.p_vectors) * ${vector};
     if (kn_c1 < kn_p_left && kn_c2 < kn_p2_left) {
         kn_move(kn_corner, kn_axis_p, kn_c1);

@@ -29,41 +29,31 @@ __device__ __forceinline__ signed char kn_extended(signed char x) {
     return (signed char)whole;
 }
 
-// One access of Bytes bytes to global memory. Said in so many words: left to itself the compiler splits the stores of long bodies.
-template <int Bytes> struct kn_put;
-template <> struct kn_put<16> {
-    unsigned word[4];
-    __device__ __forceinline__ void at(void *to) const {
-        asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(to), "r"(word[0]), "r"(word[1]), "r"(word[2]), "r"(word[3]) : "memory");
-    }
-};
-template <> struct kn_put<8> {
-    unsigned word[2];
-    __device__ __forceinline__ void at(void *to) const {
-        asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(to), "r"(word[0]), "r"(word[1]) : "memory");
-    }
-};
-template <> struct kn_put<4> {
-    unsigned word;
-    __device__ __forceinline__ void at(void *to) const { asm volatile("st.global.b32 [%0], %1;" ::"l"(to), "r"(word) : "memory"); }
-};
-template <> struct kn_put<2> {
-    unsigned short word;
-    __device__ __forceinline__ void at(void *to) const { asm volatile("st.global.b16 [%0], %1;" ::"l"(to), "h"(word) : "memory"); }
-};
-template <> struct kn_put<1> {
-    unsigned char word;
-    __device__ __forceinline__ void at(void *to) const { *reinterpret_cast<unsigned char *>(to) = word; }
-};
-
+// Stores in as few accesses as there can be, said in so many words: left to itself the compiler splits the stores of long bodies.
 template <class T, int N>
 __device__ __forceinline__ void kn_store(T *to, const kn_pack<T, N> &value) {
-    constexpr int bytes = sizeof(T) * N, step = bytes < 16 ? bytes : 16;
-    kn_put<step> part[bytes / step];
-    memcpy(part, &value, bytes);
+    constexpr int bytes = sizeof(T) * N;
+    static_assert(bytes % 16 == 0 || bytes == 8 || bytes == 4 || bytes == 2 || bytes == 1, "no vector");
+    if constexpr (bytes % 4 == 0) {
+        unsigned word[bytes / 4];
+        memcpy(word, &value, bytes);
+        if constexpr (bytes == 4)
+            asm volatile("st.global.b32 [%0], %1;" ::"l"(to), "r"(word[0]) : "memory");
+        else if constexpr (bytes == 8)
+            asm volatile("st.global.v2.b32 [%0], {%1, %2};" ::"l"(to), "r"(word[0]), "r"(word[1]) : "memory");
+        else
 #pragma unroll
-    for (int k = 0; k < bytes / step; ++k)
-        part[k].at(reinterpret_cast<char *>(to) + k * step);
+            for (int k = 0; k < bytes / 4; k += 4)
+                asm volatile("st.global.v4.b32 [%0], {%1, %2, %3, %4};" ::"l"(reinterpret_cast<unsigned *>(to) + k), "r"(word[k]), "r"(word[k + 1]),
+                             "r"(word[k + 2]), "r"(word[k + 3])
+                             : "memory");
+    } else if constexpr (bytes == 2) {
+        unsigned short word;
+        memcpy(&word, &value, bytes);
+        asm volatile("st.global.b16 [%0], %1;" ::"l"(to), "h"(word) : "memory");
+    } else {
+        *to = value.at[0];
+    }
 }
 
 // Until the kernel before this one in the stream has finished; at once where the launch did not overlap them.

@@ -20,7 +20,7 @@
 static const struct {
     int number;
     const char *hash;
-} blocks = {1, "ddfcbf9f73a9a713a2a4796ea695271d"};
+} blocks = {2, "31bd914866e40bd4ca734aea412a919f"};
 
 static void put_block(kn_str *out, kn_spec *s)
 {
