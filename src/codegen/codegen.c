@@ -111,8 +111,9 @@ static kiln_status put_head(kn_writer *w)
 {
     kn_str types = KN_STR_INIT, *out = &w->slot[KN_SLOT_HEAD];
     for (int k = 0; k < kn_param_count(w); ++k)
-        kn_str_printf(&types, "%s %s %s ", kn_spec_c_name(w->spec, k),
+        kn_str_printf(&types, "%s %s %s %s ", kn_spec_c_name(w->spec, k),
                       w->spec->operand[k].seen != w->spec->operand[k].dtype ? kn_storage(w, k) : "",
+                      kn_is_extended(w, k) ? "kn_extended" : "",
                       w->spec->operand[k].pass != KN_PASS_RAW ? ""
                       : is_checked(w)                         ? "kn_checked kn_raw"
                                                               : "kn_raw");

@@ -182,12 +182,19 @@ static bool is_converted(const kn_writer *w, int k)
     return o->seen != o->dtype || o->seen == KILN_BOOL;
 }
 
-/* The element as the program sees it. Signed bytes of vectors: templates/prelude/cuda_base.cu says why. */
+bool kn_is_extended(const kn_writer *w, int k)
+{
+    const kn_operand *o = &w->spec->operand[k];
+    return o->dtype == KILN_INT8 && o->seen == o->dtype && w->spec->schedule.vector > 1 &&
+           !kn_is_output(w, k);
+}
+
+/* The element as the program sees it. */
 static void put_seen(const kn_writer *w, kn_str *out, kn_place_writer place, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
     bool is_bit = o->dtype == KILN_BOOL || o->seen == KILN_BOOL, is_cast = o->seen != o->dtype;
-    bool is_byte = o->dtype == KILN_INT8 && !is_cast && w->spec->schedule.vector > 1 && !kn_is_output(w, k);
+    bool is_byte = kn_is_extended(w, k);
     if (is_cast)
         kn_str_printf(out, "static_cast<%s>(", kn_spec_c_name(w->spec, k));
     kn_str_append(out, is_byte ? "kn_extended(" : "");

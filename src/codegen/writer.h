@@ -158,6 +158,8 @@ static inline char kn_access_of(const kn_writer *w, int k)
     return kn_array_of(w, k) < 0 ? '\0' : w->spec->schedule.access[kn_array_of(w, k)];
 }
 
+/* Whether it is a signed byte of a vector: templates/prelude/cuda_extended.cu. */
+bool kn_is_extended(const kn_writer *w, int k);
 /* Whether some operand is gathered. */
 bool kn_gathers(const kn_writer *w);
 

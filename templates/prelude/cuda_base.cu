@@ -21,14 +21,6 @@ __device__ __forceinline__ kn_pack<T, N> kn_load(const T *from) {
     return *reinterpret_cast<const kn_pack<T, N> *>(from);
 }
 
-// NVRTC 13.0 takes the first of four signed bytes of a word for extended where it is not: of `signed char t = -x` it then compares 16 bits, the second byte among
-// them. What an instruction of one's own has extended it does extend again.
-__device__ __forceinline__ signed char kn_extended(signed char x) {
-    int whole;
-    asm("cvt.s32.s8 %0, %1;" : "=r"(whole) : "r"((int)x));
-    return (signed char)whole;
-}
-
 // Stores in as few accesses as there can be, said in so many words: left to itself the compiler splits the stores of long bodies.
 template <class T, int N>
 __device__ __forceinline__ void kn_store(T *to, const kn_pack<T, N> &value) {
