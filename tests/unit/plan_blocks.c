@@ -20,7 +20,7 @@
 static const struct {
     int number;
     const char *hash;
-} blocks = {2, "31bd914866e40bd4ca734aea412a919f"};
+} blocks = {2, "21a772db22cebe80651459104aa3899b"};
 
 static void put_block(kn_str *out, kn_spec *s)
 {
