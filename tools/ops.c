@@ -58,7 +58,8 @@ static bool describe(function *f, int row)
     count_inputs(d);
     snprintf(f->name, sizeof f->name, "%s", d->name);
     for (int k = 0; k < f->n_in; ++k) {
-        snprintf(names[k], sizeof names[k], "%s", params[k].name);
+        if (snprintf(names[k], sizeof names[k], "%s", params[k].name) >= (int)sizeof names[k])
+            complain(d->name, "the name of an input is too long");
         f->input[k] = names[k];
         if (k >= f->n_always) {
             size_t length = strlen(f->name);

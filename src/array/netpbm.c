@@ -158,7 +158,7 @@ static unsigned char *elements_of(const kiln_array *array)
 
 kiln_status kn_pnm_write(kn_str *out, const kiln_array *array)
 {
-    int64_t extents[3];
+    int64_t extents[3] = {0};
     int ndim = array->ndim;
     if (array->dtype != KILN_UINT8 && array->dtype != KILN_UINT16)
         return kn_error(KILN_ERROR_TYPE,
@@ -223,7 +223,7 @@ kiln_status kn_pfm_read(kiln_array **out, const unsigned char *file, size_t size
 
 kiln_status kn_pfm_write(kn_str *out, const kiln_array *array)
 {
-    int64_t extents[3];
+    int64_t extents[3] = {0};
     int ndim = array->ndim;
     if (array->dtype != KILN_FLOAT32)
         return kn_error(KILN_ERROR_TYPE,

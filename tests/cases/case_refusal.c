@@ -13,7 +13,8 @@ static void refuse_definition(const char *in, const char *out, const char *body,
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     options.preamble = preamble;
     refused(kiln_elementwise_create(&kernel, in, out, body, name, &options), status, words);
-    trouble_unless(!kernel, "a kernel was made of '%s', '%s', '%s'", in, out, body);
+    trouble_unless(!kernel, "a kernel was made of '%s', '%s', '%s'", in ? in : "NULL", out ? out : "NULL",
+                   body ? body : "NULL");
     kiln_kernel_free(kernel);
 }
 

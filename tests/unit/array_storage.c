@@ -222,6 +222,7 @@ static int64_t random_strides(unsigned *seed, int ndim, const int64_t *shape, in
     *at = 0;
     for (int k = 0; k < ndim; k++) {
         int place = (int)next_random(seed, (unsigned)k + 1);
+        order[k] = k;
         order[k] = order[place];
         order[place] = k;
     }
