@@ -14,6 +14,7 @@
 #include "types/operators.h"
 
 #include <ctype.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,7 +26,8 @@ typedef struct text_span {
 
 typedef struct diagnostic {
     text_span file, line, text;
-    long column; /* from 1; 0: it is not named */
+    long column;     /* from 1; 0: it is not named */
+    char digits[24]; /* of a line that no compiler named */
 } diagnostic;
 
 static const char *skip_digits(const char *p)
@@ -183,6 +185,70 @@ static bool find_located_error(const char *log, const kn_compile_request *reques
     return is_found;
 }
 
+/* "at line 12 of NAME", by which NVRTC names the call of a function that the error is in. */
+static bool read_worded_line(const char *begin, const char *end, diagnostic *d)
+{
+    static const char word[] = "at line ", between[] = " of ";
+    const char *at = memmem(begin, (size_t)(end - begin), word, sizeof word - 1);
+    const char *digits = at ? at + sizeof word - 1 : end, *rest = skip_digits(digits);
+    if (!at || end - rest < (long)sizeof between || memcmp(rest, between, sizeof between - 1) != 0)
+        return false;
+    const char *name = rest + sizeof between - 1;
+    d->line = (text_span){digits, (int)(rest - digits)};
+    d->file = (text_span){name, (int)(end - name)};
+    d->column = 0;
+    return true;
+}
+
+/* An error in a function of the library's belongs to the user's line that calls it. gcc names it in front of
+ * the error, others behind. */
+static bool move_to_call(diagnostic *d, const char *log, const kn_compile_request *request)
+{
+    diagnostic call = *d;
+    bool is_found = false;
+    for (const char *line = log; *line && (line < d->text.begin || !is_found);) {
+        const char *end = line_end(line);
+        diagnostic here = *d;
+        bool names_call = read_worded_line(line, end, &here) ||
+                          (read_location(line, end, &here) &&
+                           (memmem(here.text.begin, (size_t)here.text.length, "required from", 13) ||
+                            memmem(here.text.begin, (size_t)here.text.length, "requested here", 14)));
+        if (names_call && is_users(&here.file, request)) {
+            call.file = here.file;
+            call.line = here.line;
+            call.column = here.column;
+            is_found = true;
+        }
+        line = *end ? end + 1 : end;
+    }
+    *d = call;
+    return is_found;
+}
+
+/* An error right behind one of the user's texts, where the library's source goes on, belongs to its end. */
+static bool move_to_end(diagnostic *d, const kn_compile_request *request)
+{
+    const char *above = NULL, *end = NULL; /* the directive of the text that is being read */
+    long at = strtol(d->line.begin, NULL, 10), number = 0, n_lines = 0;
+    for (const char *line = request->source; *line; line = *end ? end + 1 : end, n_lines++) {
+        end = line_end(line);
+        if (sscanf(line, "#line %ld \"", &number) != 1)
+            continue;
+        const char *name = above ? strchr(above, '"') + 1 : NULL;
+        text_span file = {name, name ? (int)strcspn(name, "\"\n") : 0};
+        if (name && number == at && is_users(&file, request)) {
+            snprintf(d->digits, sizeof d->digits, "%ld", strtol(above + 6, NULL, 10) + n_lines - 1);
+            d->file = file;
+            d->line = (text_span){d->digits, (int)strlen(d->digits)};
+            d->column = LONG_MAX;
+            return true;
+        }
+        above = end - line > 8 && memchr(line, '"', (size_t)(end - line)) ? line : NULL;
+        n_lines = -1;
+    }
+    return false;
+}
+
 /* The text of the user's that the error is in; false where it is in none. */
 static bool find_text(kn_str *out, const kn_compile_request *request, const text_span *file)
 {
@@ -292,6 +358,8 @@ kiln_status kn_compile_failed(const kn_compile_request *request, const kn_str *l
     const char *text = kn_str_text(log);
     diagnostic d;
     if (find_located_error(text, request, &d)) {
+        if (request->is_generated && !is_users(&d.file, request) && !move_to_call(&d, text, request))
+            move_to_end(&d, request);
         say_located(&d, request);
     } else {
         text_span plain = find_plain_error(text);

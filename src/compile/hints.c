@@ -86,17 +86,32 @@ static bool find_here(place *p, const mistake *row)
     return kn_token_scan(p->text + p->at, &p->length) != KN_TOKEN_END;
 }
 
-/* The name at or in front of where the compiler is: some point to the assignment behind it. */
+/* All of the compiler's line but the blanks around it. */
+static bool find_line(place *p, const mistake *row)
+{
+    size_t line = line_of(p->text, p->at);
+    (void)row;
+    p->found = line + strspn(p->text + line, " \t");
+    p->length = strcspn(p->text + p->found, "\n");
+    while (p->length > 0 && isspace((unsigned char)p->text[p->found + p->length - 1]))
+        p->length--;
+    return p->length > 0;
+}
+
+/* The name at or in front of where the compiler is, not one between brackets: some point to the assignment
+ * behind it. */
 static bool find_assigned(place *p, const mistake *row)
 {
     size_t length;
+    int depth = 0;
     (void)row;
     p->length = 0;
     for (size_t at = line_of(p->text, p->at); at <= p->at; at += length) {
         kn_token_kind kind = kn_token_scan(p->text + at, &length);
         if (kind == KN_TOKEN_END)
             break;
-        if (kind == KN_TOKEN_NAME) {
+        depth += (p->text[at] == '[') - (p->text[at] == ']');
+        if (kind == KN_TOKEN_NAME && depth == 0) {
             p->found = at;
             p->length = length;
         }
@@ -120,6 +135,13 @@ static bool find_end_before(place *p, const mistake *row)
         }
     }
     return p->length > 0;
+}
+
+/* ... where what stands there ends a statement or the text: the value in front of it is what is missing. */
+static bool find_end_of_value(place *p, const mistake *row)
+{
+    size_t at = p->at + strspn(p->text + p->at, " \t\n");
+    return (p->text[at] == ';' || !p->text[at]) && find_end_before(p, row);
 }
 
 /* ---- names ---- */
@@ -174,7 +196,8 @@ typedef struct nearest {
 static void consider(nearest *n, const char *name, size_t length)
 {
     bool is_own = n->length == length && memcmp(n->name, name, length) == 0;
-    if (length >= NAME_SIZE || is_own || strncmp(name, "kn_", 3) == 0)
+    bool is_internal = strncmp(name, "kn_", 3) == 0 || strncmp(name, "__", 2) == 0;
+    if (length >= NAME_SIZE || is_own || is_internal)
         return;
     int found = distance(n->name, n->length, name, length);
     if (found >= n->distance)
@@ -184,11 +207,12 @@ static void consider(nearest *n, const char *name, size_t length)
 }
 
 /* Functions that NumPy calls otherwise. */
-static const char *const synonyms[][2] = {
-    {"arcsin", "asin"},   {"arccos", "acos"},   {"arctan", "atan"},   {"arctan2", "atan2"},
-    {"arcsinh", "asinh"}, {"arccosh", "acosh"}, {"arctanh", "atanh"}, {"power", "pow"},
-    {"absolute", "abs"},  {"maximum", "max"},   {"minimum", "min"},   {"True", "true"},
-    {"False", "false"},   {"ln", "log"},        {"float", "float32"}, {"double", "float64"}};
+static const char *const synonyms[][2] = {{"arcsin", "asin"},    {"arccos", "acos"},   {"arctan", "atan"},
+                                          {"arctan2", "atan2"},  {"arcsinh", "asinh"}, {"arccosh", "acosh"},
+                                          {"arctanh", "atanh"},  {"power", "pow"},     {"absolute", "abs"},
+                                          {"maximum", "max"},    {"minimum", "min"},   {"True", "true"},
+                                          {"False", "false"},    {"ln", "log"},        {"float", "float32"},
+                                          {"double", "float64"}, {"half", "float16"},  {"single", "float32"}};
 
 static void consider_words(nearest *n, const char *words)
 {
@@ -228,7 +252,8 @@ static void say_unknown(kn_hint *out, const place *p)
 
 /* ---- the table ---- */
 
-#define UNKNOWN "was not declared in this scope", "use of undeclared identifier", "is undefined"
+#define UNKNOWN                                                                                              \
+    "was not declared in this scope", "use of undeclared identifier", "is undefined", "unknown type name"
 #define NO_SEMICOLON "expected ';'", "expected ',' or ';'", "expected a ';'", "expected initializer"
 
 /* A row without a message is one for which words are found. */
@@ -250,14 +275,27 @@ static const mistake mistakes[] = {
      find_tokens,
      "the two sides of '?:' have different types, and either could become the other: cast one, as in "
      "x > 0 ? x : float16(1.5)"},
+    {{"assignment of read-only", "with const-qualified type", "must be a modifiable lvalue",
+      "returns a const value"},
+     NULL,
+     find_assigned,
+     "an input, or another constant, cannot be assigned: assign a variable of your own, or an output"},
+    {{"a raw array is indexed by"},
+     NULL,
+     find_line,
+     "a raw operand is indexed by one number, as in x[k], or by as many as it has axes, as in x(r, c)"},
+    {{"a raw array that is indexed by"},
+     NULL,
+     find_line,
+     "a raw operand that is indexed by _ind.get() needs as many axes as the loop"},
+    {{"expected primary-expression", "expected expression", "expected an expression"},
+     NULL,
+     find_end_of_value,
+     "a value is missing here"},
     {{"kn_raw<", "kn_checked<"},
      NULL,
      find_here,
      "a raw operand has elements, as in x[i], and no value of its own"},
-    {{"assignment of read-only", "with const-qualified type", "must be a modifiable lvalue"},
-     NULL,
-     find_assigned,
-     "an input, or another constant, cannot be assigned: assign a variable of your own, or an output"},
     {{"of non-class type", "is not a structure or union", "must have class type"},
      NULL,
      find_here,

@@ -75,6 +75,28 @@ static const mistake mistakes[] = {
      "output\n"
      "  x = 1; z = x\n"
      "  ^"},
+    {"raw T r", "r[i] = 1; z = 0",
+     "k:1: error: an input, or another constant, cannot be assigned: assign a variable of your own, or an "
+     "output\n"
+     "  r[i] = 1; z = 0\n"
+     "  ^"},
+    {"raw T r", "z = 1;\n  z += r(i, 0);",
+     "k:2: error: a raw operand is indexed by one number, as in x[k], or by as many as it has axes, as in "
+     "x(r, c)\n"
+     "    z += r(i, 0);\n"
+     "    ^~~~~~~~~~~~~"},
+    {"T x", "z = x +",
+     "k:1: error: a value is missing here\n"
+     "  z = x +\n"
+     "         ^"},
+    {"T x", "T t = ;\nz = t + x",
+     "k:1: error: a value is missing here\n"
+     "  T t = ;\n"
+     "       ^"},
+    {"T x", "half h = 1; z = x",
+     "k:1: error: 'half' is not declared: did you mean 'float16'?\n"
+     "  half h = 1; z = x\n"
+     "  ^~~~"},
 };
 enum { N_MISTAKES = sizeof mistakes / sizeof *mistakes };
 
@@ -187,6 +209,39 @@ static void words_of_ours_are_not_shown(void **state)
     }
 }
 
+/* Texts that the library's source goes on behind: the error is at their end. */
+static void reductions_that_end_too_early(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *map, *reduce, *post, *identity, *message;
+    } cases[] = {
+        {"x *", "a + b", "z = a", "0", "k.map:1: error: a value is missing here\n  x *\n     ^"},
+        {"x", "a\n +", "z = a", "0", "k.reduce:2: error: a value is missing here\n   +\n    ^"},
+        {"x", "a + b", "z =", "0", "k.post:1: error: a value is missing here\n  z =\n     ^"},
+        {"x", "a + b", "z = a", "0 +", "k.reduce.identity:1: error: a value is missing here\n  0 +\n     ^"},
+    };
+    for (int t = 0; t < 2; t++)
+        for (size_t k = 0; k < sizeof cases / sizeof *cases && has_compiler(t ? "cuda" : "host"); k++) {
+            kiln_kernel *kernel = NULL;
+            kiln_array *x = NULL, *z = NULL;
+            kiln_prepare_options where = KILN_PREPARE_OPTIONS_INIT;
+            const int64_t shape[] = {6};
+            where.target = t ? "sm_90" : "host";
+            assert_int_equal(kiln_array_zeros(&x, KILN_FLOAT32, 1, shape, KILN_DEVICE_HOST), KILN_OK);
+            kiln_arg in = kiln_arg_array(x);
+            assert_int_equal(kiln_reduction_create(&kernel, "T x", "T z", cases[k].map, cases[k].reduce,
+                                                   cases[k].post, cases[k].identity, "k", NULL),
+                             KILN_OK);
+            assert_int_equal(kiln_array_zeros(&z, KILN_FLOAT32, 0, NULL, KILN_DEVICE_HOST), KILN_OK);
+            assert_int_equal(kiln_kernel_prepare(kernel, &z, 1, &in, 1, NULL, &where), KILN_ERROR_COMPILE);
+            assert_string_equal(kiln_error_message(), cases[k].message);
+            kiln_kernel_free(kernel);
+            kiln_array_free(x);
+            kiln_array_free(z);
+        }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -195,6 +250,7 @@ int main(void)
         cmocka_unit_test(words_for_operators),
         cmocka_unit_test(in_a_preamble),
         cmocka_unit_test(words_of_ours_are_not_shown),
+        cmocka_unit_test(reductions_that_end_too_early),
     };
     setenv("KILN_CACHE", "off", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
