@@ -70,11 +70,16 @@ class Files(CommandCase):
         out, said = self.pipe(*DOUBLE, "x=-", "--from", "tsv", "--to", "tsv", "-o", "-", "--quiet", given=b"0.1\t\n1e300\tinf\n")
         self.assertEqual((out, said), (b"0.2\tnan\n2e+300\tinf\n", ""))
         self.assertEqual(self.pipe(*DOUBLE, "x=-", "--quiet", given=b"1\n2\n")[0], b"[2 4]\n")
+        self.assertEqual(self.pipe(*DOUBLE, "x=-", "--quiet", given=b",a,b\n1,2,3\n")[0], b"[[2 4 6]]\n")
         self.assertEqual(self.pipe(*DOUBLE, "x=-", "--to", "csv", "-o", "-", "--quiet", given=b"1+2j,3\n")[0], b"2+4j,6+0j\n")
 
     def test_tables_that_are_none(self):
         for text, message in ((b"1,2\n3\n", "line 2 has 1 numbers, and the lines above have 2"),
                               (b"1,2\n3,x\n", "line 2, column 2: that is no number"),
+                              (b"1,x\n3,4\n", "line 1 has numbers and words: a row is numbers, names of columns are words "
+                                             "('tail -n +2' leaves the line out)"),
+                              (b"year,2020\n3,4\n", "line 1 has numbers and words: a row is numbers, names of columns are words "
+                                                   "('tail -n +2' leaves the line out)"),
                               (b"a,b\nc,d\n", "line 2, column 1: that is no number"), (b"a,b\n", "there are no numbers in it")):
             name = self.write("x.csv", text)
             self.assertEqual(self.refused(1, *DOUBLE, f"x={name}"), f"kiln: x.csv: {message}\n")
@@ -192,6 +197,21 @@ class Files(CommandCase):
         self.assertRegex(self.ok(*words), r"1000 files, compiled 0 times")
         self.assertIn("need an -o each with {} in it", self.refused(2, *words[:5], "-o", "z.npy"))
         self.assertIn("in/*.npx: there is no such file", self.refused(1, *words[:4], "in/*.npx", "-o", "out/{}.npy"))
+
+    def test_files_of_a_pattern_with_one_name(self):
+        for name in ("in/a/x.npy", "in/b/x.npy"):
+            (self.folder / name).parent.mkdir(parents=True)
+            self.write(name, npy_bytes("<f4", (1,), floats(1)))
+        words = ("eval", "a * 2", "--target", TARGET, "a=in/*/x.npy", "-o")
+        self.assertEqual(self.refused(2, *words, "{}.npy"), "kiln eval: -o {}.npy: several files of 'in/*/x.npy' have the same name, and "
+                         "would all go to x.npy\nTry 'kiln eval --help'.\n")
+        self.assertFalse((self.folder / "x.npy").exists())
+        (self.folder / "in/b/x.npy").rename(self.folder / "in/b/y.npy")
+        self.assertEqual(self.refused(2, *words[:4], "a=in/*/*.npy", "-o", "all.npz:{}"), "kiln eval: -o all.npz:{}: the files of 'in/*/*.npy' "
+                         "would all go to all.npz: {} has to stand in front of the colon\nTry 'kiln eval --help'.\n")
+        self.assertFalse((self.folder / "all.npz").exists())
+        self.ok(*words[:4], "a=in/*/*.npy", "-o", "{}.npy")
+        self.assertEqual(self.read("y.npy")[-4:], floats(2))
 
     def test_suffixes_that_mean_something_else_are_refused(self):
         self.assertIn("-o z.jpg: '.jpg' is the suffix of no format that is written; those are npy, npz, csv",

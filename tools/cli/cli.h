@@ -182,6 +182,8 @@ typedef struct cli_result {
 kiln_status cli_results_write(cli_result *results, int n, const cli_options *options);
 /* CLI_USAGE, with a message: the suffix of what -o was given is that of no format. */
 int cli_result_check(const char *command, const char *word, const cli_options *options);
+/* What stands behind the colon in "photo.npz:mean"; NULL: the word names no part of a file. */
+const char *cli_file_member(const char *word);
 /* CLI_USAGE, with a message, where --from, --to or --raw is none. */
 int cli_formats_check(const char *command, const cli_options *options);
 /* A line for each format; their names, with blanks between. */

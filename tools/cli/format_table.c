@@ -100,7 +100,22 @@ static bool is_empty(const char *line, const char *end)
     return line == end || *line == '#';
 }
 
-/* A first line with a word in it names the columns. */
+/* Whether one of the cells is a number. Empty ones are none. */
+static bool has_number(const char *line, const char *end, char separator)
+{
+    for (const char *at = line, *stop = line; stop; at = stop + 1) {
+        table ignored = {.separator = separator};
+        cell c;
+        stop = memchr(at, separator, (size_t)(end - at));
+        if (read_cell(&ignored, &c, at, stop ? stop : end) && !isnan(c.real))
+            return true;
+        if (!stop)
+            break;
+    }
+    return false;
+}
+
+/* A first line of words alone names the columns. */
 static kiln_status read_lines(table *t, const char *text, const char *text_end)
 {
     int number = 1;
@@ -115,7 +130,13 @@ static kiln_status read_lines(table *t, const char *text, const char *text_end)
         int64_t cells = read_line(t, line, end, &bad);
         if (cells == -2)
             return cli_fail(KILN_ERROR_MEMORY, "out of memory for %zu numbers", t->count);
-        if (cells == -1 && t->rows == 0 && t->columns == 0) {
+        bool is_first = t->rows == 0 && t->columns == 0;
+        if (cells == -1 && is_first && has_number(line, end, t->separator))
+            return cli_fail(KILN_ERROR_FORMAT,
+                            "line %d has numbers and words: a row is numbers, names of columns are words "
+                            "('tail -n +%d' leaves the line out)",
+                            number, number + 1);
+        if (cells == -1 && is_first) {
             t->count = before;
             t->has_floats = had_floats;
             t->has_complex = had_complex;

@@ -270,6 +270,12 @@ static kiln_status read_word(file_word *out, const char *word, const char *given
     return KILN_OK;
 }
 
+const char *cli_file_member(const char *word)
+{
+    file_word file;
+    return read_word(&file, word, NULL) == KILN_OK ? file.member : NULL;
+}
+
 /* ---- reading ---- */
 
 static kiln_status read_file(kiln_array **out, const file_word *word, const cli_options *options,
