@@ -95,6 +95,7 @@ class Files(CommandCase):
         self.assertIn("standard input is read once", self.pipe("eval", "x + y", "x=-", "y=-", given=whole, code=1)[1])
         self.assertIn("standard input: neither its suffix nor its first bytes tell the format",
                       self.pipe(*DOUBLE, "x=-", given=b"\0\1\2", code=1)[1])
+        self.assertEqual(self.pipe(*DOUBLE, "x=-", code=1)[1], "kiln: standard input: it is empty\n")
 
     def test_structured_and_big_endian(self):
         name = self.write("s.npy", npy_bytes([("u", ">i2"), ("v", "<f4")], (2,), struct.pack(">h", 1) + floats(2.5) + struct.pack(">h", -3) + floats(4)))

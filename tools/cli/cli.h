@@ -154,6 +154,9 @@ bool cli_word_has_name(const char *word, size_t *length);
 /* Reads the arguments: numbers and files; with descriptions also "float32[2,3]",
  * and, where there are no arguments at all, arrays that fit the signature. */
 kiln_status cli_call_read(cli_call *call, const cli_options *options, kiln_device device, bool descriptions);
+/* CLI_USAGE, with a message, where --dtype or --type is none, or names a placeholder that neither of the
+ * signatures, the first two words, has. */
+int cli_types_check(const char *command, const cli_options *options);
 /* CLI_USAGE, with a message, where --shape is no shape. */
 int cli_shape_check(const char *command, const cli_options *options);
 /* Reads "2,3", the text of --shape or --size. Returns the number of extents, -1 where the text is none. */

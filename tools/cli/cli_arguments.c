@@ -130,6 +130,37 @@ int cli_shape_check(const char *command, const cli_options *options)
     return cli_usage_error(command, "--shape takes extents such as 600,800, not '%s'", options->shape);
 }
 
+/* Whether a signature has that letter as a word of its own. */
+static bool has_placeholder(const char *signature, char letter)
+{
+    for (const char *at = signature; (at = strchr(at, letter)); at++) {
+        bool begins = at == signature || !(isalnum((unsigned char)at[-1]) || at[-1] == '_');
+        if (begins && !isalnum((unsigned char)at[1]) && at[1] != '_')
+            return true;
+    }
+    return false;
+}
+
+int cli_types_check(const char *command, const cli_options *options)
+{
+    kiln_dtype ignored;
+    if (options->dtype && kiln_dtype_from_name(&ignored, options->dtype) != KILN_OK)
+        return cli_usage_error(command, "--dtype: %s", kiln_error_message());
+    for (int i = 0; i < options->types.count; i++) {
+        const char *entry = options->types.items[i];
+        if (!isupper((unsigned char)entry[0]) || entry[1] != '=')
+            return cli_usage_error(
+                command, "--type takes a placeholder and its dtype, as in T=float64, not '%s'", entry);
+        if (kiln_dtype_from_name(&ignored, entry + 2) != KILN_OK)
+            return cli_usage_error(command, "--type %s: %s", entry, kiln_error_message());
+        if (!has_placeholder(options->positional.items[0], entry[0]) &&
+            !has_placeholder(options->positional.items[1], entry[0]))
+            return cli_usage_error(command, "--type %s: the signatures have no placeholder %c", entry,
+                                   entry[0]);
+    }
+    return CLI_OK;
+}
+
 /* Appends the axes of a text such as "0,-1"; false where it is none, or has one too many. */
 static bool read_axes(int *axes, int *count, const char *text)
 {

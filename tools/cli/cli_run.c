@@ -103,6 +103,8 @@ static int read_call_options(call_options *out, const job *job, const cli_option
         return cli_usage_error(job->name, "--order takes C or K, not '%s'", order);
     int code = cli_shape_check(job->name, options);
     if (code == CLI_OK)
+        code = cli_types_check(job->name, options);
+    if (code == CLI_OK)
         code = cli_formats_check(job->name, options);
     if (code == CLI_OK)
         code = cli_axes_read(out->axes, &out->options.n_axes, job->name, options);

@@ -86,8 +86,10 @@ static int check_usage(const text_command *command, const cli_options *options, 
         return cli_usage_error(command->name,
                                "takes --axis, --keepdims and --reduce-type for reductions, whose words begin "
                                "with 'reduce'");
-    if (!form->is_expression)
-        return cli_shape_check(command->name, options);
+    if (!form->is_expression) {
+        int code = cli_types_check(command->name, options);
+        return code == CLI_OK ? cli_shape_check(command->name, options) : code;
+    }
     if (options->shape || options->types.count > 0 || options->dtype || options->name)
         return cli_usage_error(command->name, "takes no --shape, --type, --dtype or --name behind 'eval': an "
                                               "expression has neither a signature nor a name");

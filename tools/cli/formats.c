@@ -293,7 +293,9 @@ static kiln_status read_file(kiln_array **out, const file_word *word, const cli_
     const format_input in = {bytes.data, bytes.size, word->member, options, device};
     const format *f = word->format ? word->format : format_of_bytes(&in);
     const char *name = is_input ? "standard input" : word->path;
-    if (!f)
+    if (!f && bytes.size == 0)
+        status = cli_fail(KILN_ERROR_FORMAT, "%s: it is empty", name);
+    else if (!f)
         status = cli_fail(KILN_ERROR_FORMAT,
                           "%s: neither its suffix nor its first bytes tell the format: --from takes "
                           "one of %s",
