@@ -122,7 +122,12 @@ class Files(CommandCase):
         self.ok("eval", "s = x + y; d = x - y; s, d", "x=in.npz:a", "y=in.npz:b", "-o", "s=out.npz", "-o", "d=out.npz:apart", "--quiet",
                 "--target", TARGET)
         self.assertEqual(self.read("out.npz"), first)
-        self.assertIn("in.npz: it has several arrays, and FILE.npz:NAME says which: 'a', 'b'", self.refused(1, "show", "in.npz"))
+        self.assertIn("in.npz: it has several arrays, and FILE.npz:NAME says which: 'a', 'b'", self.refused(1, *DOUBLE, "x=in.npz"))
+        self.assertEqual(self.ok("show", "in.npz"), "in.npz:a: float32 [2]\n[1. 2.]\nminimum 1, maximum 2, 0 NaNs\n"
+                         "in.npz:b: float32 [2]\n[3. 5.]\nminimum 3, maximum 5, 0 NaNs\n")
+        self.assertEqual([one["file"] for one in self.json("show", "in.npz")], ["in.npz:a", "in.npz:b"])
+        self.assertEqual([one["file"] for one in self.json("show", "in.npz:b", "in.npz")], ["in.npz:b", "in.npz:a", "in.npz:b"])
+        self.assertEqual(self.json("show", "in.npz:b")["text"], "[3. 5.]")
         self.assertIn("in.npz: there is no 'c' in it; there are 'a', 'b'", self.refused(1, "show", "in.npz:c"))
         self.write("bad.npz", packed.getvalue()[:60])
         self.assertIn("bad.npz: the archive is damaged: ", self.refused(1, "show", "bad.npz"))

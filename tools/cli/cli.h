@@ -250,6 +250,8 @@ void cli_bytes_put(cli_bytes *bytes, const void *data, size_t size);
 void cli_bytes_printf(cli_bytes *bytes, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* A file, or "-", standard input, with a NUL behind it. bytes->data is to be freed. */
 kiln_status cli_bytes_read(cli_bytes *bytes, const char *path);
+/* The names of the arrays of an archive that is named whole, with a NUL behind each, to be freed; else none. */
+kiln_status cli_parts_list(cli_bytes *out, const char *word, const cli_options *options);
 
 /* ---- the fields of a specialisation: key="value", escapes as they are ---- */
 

@@ -163,23 +163,44 @@ static kiln_status show(const char *word, const cli_options *options, cli_json *
     return status;
 }
 
+/* All arrays of a word: of an archive, of which no part is named, each. */
+static kiln_status show_all(const char *word, const cli_options *options, cli_json *json, bool *is_list)
+{
+    cli_bytes parts;
+    kiln_status status = cli_parts_list(&parts, word, options);
+    bool has_several = status == KILN_OK && parts.size > 0 && strlen((char *)parts.data) + 1 < parts.size;
+    if (json && has_several && !*is_list) {
+        cli_json_open(json, NULL, '[');
+        *is_list = true;
+    }
+    if (status == KILN_OK && !has_several)
+        status = show(word, options, json);
+    for (size_t at = 0; has_several && at < parts.size && status == KILN_OK;
+         at += strlen((char *)parts.data + at) + 1) {
+        char *whole = malloc(strlen(word) + strlen((char *)parts.data + at) + 2);
+        if (whole)
+            sprintf(whole, "%s:%s", word, (char *)parts.data + at);
+        status = whole ? show(whole, options, json) : KILN_ERROR_MEMORY;
+        free(whole);
+    }
+    free(parts.data);
+    return status;
+}
+
 int cli_show_run(const cli_options *options)
 {
     cli_json json = {stdout, false}, *out = options->json ? &json : NULL;
+    bool is_list = options->positional.count > 1;
     int code = cli_formats_check("show", options);
     if (code == CLI_OK)
         code = cli_shape_check("show", options);
-    bool has_begun = false;
-    for (int k = 0; k < options->positional.count && code == CLI_OK; k++) {
-        kiln_status status = KILN_OK;
-        if (out && !has_begun && options->positional.count > 1)
-            cli_json_open(out, NULL, '[');
-        has_begun = true;
-        status = show(options->positional.items[k], options, out);
-        if (status != KILN_OK)
+    bool has_checked = code == CLI_OK;
+    if (out && has_checked && is_list)
+        cli_json_open(out, NULL, '[');
+    for (int k = 0; k < options->positional.count && code == CLI_OK; k++)
+        if (show_all(options->positional.items[k], options, out, &is_list) != KILN_OK)
             code = cli_library_error(options);
-    }
-    if (out && has_begun && options->positional.count > 1)
+    if (out && has_checked && is_list)
         cli_json_close(out, ']');
     if (out && code == CLI_OK)
         putchar('\n');

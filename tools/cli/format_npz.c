@@ -84,21 +84,43 @@ static kiln_status read_member(kiln_array **out, zip_t *archive, const format_in
     return status;
 }
 
-kiln_status format_npz_read(kiln_array **out, const format_input *in)
+/* NULL, after cli_fail. */
+static zip_t *open_archive(const format_input *in)
 {
     zip_error_t error;
     zip_error_init(&error);
     zip_source_t *source = zip_source_buffer_create(in->data, in->size, 0, &error);
     zip_t *archive = source ? zip_open_from_source(source, ZIP_RDONLY, &error) : NULL;
-    kiln_status status =
-        archive ? read_member(out, archive, in)
-                : cli_fail(KILN_ERROR_FORMAT, "the archive is damaged: %s", zip_error_strerror(&error));
-    if (archive)
-        zip_discard(archive);
-    else if (source)
+    if (!archive)
+        cli_fail(KILN_ERROR_FORMAT, "the archive is damaged: %s", zip_error_strerror(&error));
+    if (!archive && source)
         zip_source_free(source);
     zip_error_fini(&error);
+    return archive;
+}
+
+kiln_status format_npz_read(kiln_array **out, const format_input *in)
+{
+    zip_t *archive = open_archive(in);
+    if (!archive)
+        return KILN_ERROR_FORMAT;
+    kiln_status status = read_member(out, archive, in);
+    zip_discard(archive);
     return status;
+}
+
+kiln_status format_npz_list(cli_bytes *out, const format_input *in)
+{
+    zip_t *archive = open_archive(in);
+    if (!archive)
+        return KILN_ERROR_FORMAT;
+    for (zip_int64_t k = 0; k < zip_get_num_entries(archive, 0); k++) {
+        const char *name = zip_get_name(archive, (zip_uint64_t)k, 0);
+        cli_bytes_put(out, name ? name : "", name ? member_length(name) : 0);
+        cli_bytes_put(out, "", 1);
+    }
+    zip_discard(archive);
+    return KILN_OK;
 }
 
 /* ---- writing ---- */
@@ -176,6 +198,13 @@ static kiln_status lacking(void)
 }
 
 kiln_status format_npz_read(kiln_array **out, const format_input *in)
+{
+    (void)out;
+    (void)in;
+    return lacking();
+}
+
+kiln_status format_npz_list(cli_bytes *out, const format_input *in)
 {
     (void)out;
     (void)in;

@@ -151,16 +151,19 @@ static kiln_status raw_write(cli_bytes *out, const cli_result *results, int n)
 /* ---- the table ---- */
 
 static const format formats[] = {
-    {"npy", ".npy", "NumPy's files; of a structured one FILE.npy:FIELD", true, is_npy, npy_read, npy_write},
-    {"npz", ".npz", "several of them; FILE.npz:NAME is one", true, is_npz, format_npz_read, format_npz_write},
-    {"csv", ".csv", "numbers between commas, a row each line", false, NULL, csv_read, csv_write},
-    {"tsv", ".tsv", "... between tabulators", false, NULL, tsv_read, tsv_write},
-    {"raw", ".raw .bin", "elements alone: --raw DTYPE --shape N,M,...", false, NULL, raw_read, raw_write},
+    {"npy", ".npy", "NumPy's files; of a structured one FILE.npy:FIELD", true, is_npy, npy_read, npy_write,
+     NULL},
+    {"npz", ".npz", "several of them; FILE.npz:NAME is one", true, is_npz, format_npz_read, format_npz_write,
+     format_npz_list},
+    {"csv", ".csv", "numbers between commas, a row each line", false, NULL, csv_read, csv_write, NULL},
+    {"tsv", ".tsv", "... between tabulators", false, NULL, tsv_read, tsv_write, NULL},
+    {"raw", ".raw .bin", "elements alone: --raw DTYPE --shape N,M,...", false, NULL, raw_read, raw_write,
+     NULL},
     {"pnm", ".pgm .ppm .pnm", "pictures of 8 or 16 bits: (height, width) or (height, width, 3)", false,
-     is_pnm, own_read, pnm_write},
-    {"pfm", ".pfm", "... of float32", false, is_pfm, own_read, pfm_write},
+     is_pnm, own_read, pnm_write, NULL},
+    {"pfm", ".pfm", "... of float32", false, is_pfm, own_read, pfm_write, NULL},
     {"png", ".png", "... of 8 or 16 bits, of 1 to 4 channels", false, is_png, format_png_read,
-     format_png_write},
+     format_png_write, NULL},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -318,6 +321,27 @@ kiln_status cli_array_read(kiln_array **out, const char *word, const cli_options
     if (file.format == &formats[0] && !file.member && strcmp(file.path, "-") != 0)
         return kiln_array_load_npy(out, file.path, device);
     return read_file(out, &file, options, device);
+}
+
+kiln_status cli_parts_list(cli_bytes *out, const char *word, const cli_options *options)
+{
+    file_word file;
+    cli_bytes bytes;
+    *out = (cli_bytes){NULL, 0, 0, false};
+    kiln_status status = read_word(&file, word, options->from);
+    if (status != KILN_OK || file.member || !file.format || !file.format->list || strcmp(file.path, "-") == 0)
+        return status;
+    status = cli_bytes_read(&bytes, file.path);
+    if (status != KILN_OK)
+        return status;
+    const format_input in = {bytes.data, bytes.size, NULL, options, KILN_DEVICE_HOST};
+    status = file.format->list(out, &in);
+    if (status == KILN_OK && out->failed)
+        status = cli_fail(KILN_ERROR_MEMORY, "out of memory for the names in a file");
+    if (status != KILN_OK)
+        status = cli_fail(status, "%s: %s", file.path, cli_fail_message());
+    free(bytes.data);
+    return status;
 }
 
 /* ---- writing ---- */

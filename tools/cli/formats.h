@@ -23,9 +23,12 @@ typedef struct format {
     /* What they say is wrong does not name the file. */
     kiln_status (*read)(kiln_array **out, const format_input *in);
     kiln_status (*write)(cli_bytes *out, const cli_result *results, int n);
+    /* The names of its parts, with a NUL behind each; NULL: nothing lists them. */
+    kiln_status (*list)(cli_bytes *out, const format_input *in);
 } format;
 
 kiln_status format_npz_read(kiln_array **out, const format_input *in);
+kiln_status format_npz_list(cli_bytes *out, const format_input *in);
 kiln_status format_npz_write(cli_bytes *out, const cli_result *results, int n);
 kiln_status format_table_read(kiln_array **out, const format_input *in, char separator);
 kiln_status format_table_write(cli_bytes *out, const cli_result *result, char separator);
