@@ -52,7 +52,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
                     ${single}
                     kn_move(kn_here, kn_axis_x, 1);
                     if (kn_left % ${vector} == 1) {
-                        kn_move(kn_here, kn_axis_x, -${vector});
+                        kn_move(kn_here, kn_axis_x, -${vector}u);
                         kn_move(kn_here, kn_axis_y, 1);
                     }
                 }
