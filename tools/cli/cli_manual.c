@@ -84,12 +84,15 @@ static const char *values_of(const cli_option_info *o)
     return NULL;
 }
 
-/* "path stats list ...": the first words of what stands between the bars of a usage that begins with some. */
+/* A usage that begins with words between bars: "path|stats ...". */
+static bool has_actions(const cli_command *command)
+{
+    return memchr(command->usage, '|', strcspn(command->usage, " ")) != NULL;
+}
+
+/* "path stats list ...": the first of them each. */
 static void put_actions(const cli_command *command)
 {
-    size_t first = strcspn(command->usage, " ");
-    if (!memchr(command->usage, '|', first))
-        return;
     for (const char *at = command->usage; *at; at += strcspn(at, "|"), at += *at == '|')
         printf(" %.*s", (int)strcspn(at, " |"), at);
 }
@@ -123,8 +126,7 @@ static void print_bash(void)
         for (int n = 0; cli_option_at(&o, &cli_commands[c], n); n++)
             printf("%s%s", n ? " " : "", o.name);
         fputs("\"", stdout);
-        if (strchr(cli_commands[c].usage, '|') &&
-            strcspn(cli_commands[c].usage, "|") < strcspn(cli_commands[c].usage, " ")) {
+        if (has_actions(&cli_commands[c])) {
             fputs(" || { ((COMP_CWORD == 2)) && words=\"", stdout);
             put_actions(&cli_commands[c]);
             fputs("\"; }", stdout);
@@ -140,11 +142,14 @@ static void print_bash(void)
           stdout);
 }
 
-/* Within '...' of zsh and fish, and of zsh's [...] and (...). */
-static void put_quoted(const char *text)
+/* Within '...' of zsh and fish; those of `escaped`, which mean something to zsh there, behind a backslash. */
+static void put_quoted(const char *text, const char *escaped)
 {
-    for (; *text; text++)
-        putchar(*text == '\'' ? '`' : *text == '[' ? '(' : *text == ']' ? ')' : *text == ':' ? ';' : *text);
+    for (; *text; text++) {
+        if (strchr(escaped, *text))
+            putchar('\\');
+        fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, stdout);
+    }
 }
 
 static void print_zsh(void)
@@ -157,7 +162,7 @@ static void print_zsh(void)
         if (!is_word(&cli_commands[c]))
             continue;
         printf("    '%s:", cli_commands[c].name);
-        put_quoted(cli_commands[c].summary);
+        put_quoted(cli_commands[c].summary, "");
         fputs("'\n", stdout);
     }
     fputs("    'help:say more about a command, the language or files'\n)\nif ((CURRENT == 2)); then\n"
@@ -169,17 +174,22 @@ static void print_zsh(void)
         printf("%s) _arguments", cli_commands[c].name);
         for (int n = 0; cli_option_at(&o, &cli_commands[c], n); n++) {
             printf(" \\\n    '*%s[", o.name);
-            put_quoted(o.help);
+            put_quoted(o.help, "[]");
             putchar(']');
             if (o.value) {
                 putchar(':');
-                put_quoted(o.value);
+                put_quoted(o.value, ":");
                 if (values_of(&o))
                     printf(":(%s)", values_of(&o));
                 else
                     fputs(":_files", stdout);
             }
             putchar('\'');
+        }
+        if (has_actions(&cli_commands[c])) {
+            fputs(" \\\n    '2:action:(", stdout);
+            put_actions(&cli_commands[c]);
+            fputs(")'", stdout);
         }
         fputs(" \\\n    '*:file:_files' ;;\n", stdout);
     }
@@ -195,7 +205,7 @@ static void print_fish(void)
         if (!is_word(command))
             continue;
         printf("complete -c kiln -f -n __fish_use_subcommand -a %s -d '", command->name);
-        put_quoted(command->summary);
+        put_quoted(command->summary, "");
         fputs("'\n", stdout);
         for (int n = 0; cli_option_at(&o, command, n); n++) {
             printf("complete -c kiln -n '__fish_seen_subcommand_from %s' %s %s", command->name,
@@ -205,7 +215,12 @@ static void print_fish(void)
             else if (o.value)
                 fputs(" -r", stdout);
             fputs(" -d '", stdout);
-            put_quoted(o.help);
+            put_quoted(o.help, "");
+            fputs("'\n", stdout);
+        }
+        if (has_actions(command)) {
+            printf("complete -c kiln -n '__fish_seen_subcommand_from %s' -a '", command->name);
+            put_actions(command);
             fputs("'\n", stdout);
         }
     }
