@@ -38,10 +38,10 @@ static void put_address(const kn_writer *w, kn_str *out, const kn_planes_window 
     kn_str_printf(out, " + %d", (x->first - column) * kn_item_size(w, k));
 }
 
-/* "kn_load_raw<float, 6>(...);" */
+/* "kn_load_vectors<float, 6>(...);" */
 static void put_raw(const kn_writer *w, kn_str *out, const kn_planes_window *x, const char *place)
 {
-    kn_str_printf(out, "kn_raw_%d_%d = kn_load_raw<%s, %d>(", x->plane, x->line,
+    kn_str_printf(out, "kn_raw_%d_%d = kn_load_vectors<%s, %d>(", x->plane, x->line,
                   kn_storage(w, first_shifted(w)), w->spec->schedule.vector + x->last - x->first);
     put_address(w, out, x, place);
     kn_str_append(out, ");\n");
@@ -173,4 +173,4 @@ static void fill_planes(kn_writer *w)
 const kn_recipe kn_recipe_planes = {.kind = &kn_kind_planes,
                                     .template_name = "cuda/planes.cu",
                                     .fill = fill_planes,
-                                    .preludes = "kn_gather kn_load_along kn_load_raw"};
+                                    .preludes = "kn_gather kn_load_along kn_load_vectors"};

@@ -1,4 +1,4 @@
-// needs: kn_load_window kn_load_raw
+// needs: kn_load_window kn_load_vectors
 // with: gather
 // Windows: elements of a row that begins anywhere, out of the aligned vectors in which they lie.
 
@@ -7,7 +7,7 @@ template <class T, int N> struct kn_window {
 };
 
 // The vectors as they come, and by how many bytes the elements are off their beginning: what is done with them can wait.
-template <class T, int N> struct kn_raw {
+template <class T, int N> struct kn_vectors {
     enum { bytes = N * sizeof(T), vectors = (31 - sizeof(T) + bytes) / 16 };
     unsigned word[4 * vectors];
     int off;
@@ -15,8 +15,8 @@ template <class T, int N> struct kn_raw {
 
 // Of vectors that hold none of the window no one is read.
 template <class T, int N>
-static __device__ __forceinline__ kn_raw<T, N> kn_load_raw(const char *from) {
-    kn_raw<T, N> raw = {};
+static __device__ __forceinline__ kn_vectors<T, N> kn_load_vectors(const char *from) {
+    kn_vectors<T, N> raw = {};
     raw.off = (int)((unsigned)(unsigned long long)from & 15);
     const kn_words<4> *aligned = reinterpret_cast<const kn_words<4> *>(from - raw.off);
 #pragma unroll
@@ -39,7 +39,7 @@ static __device__ __forceinline__ void kn_move_words(unsigned (&word)[N], bool d
 
 // Moved by words, then by bytes.
 template <class T, int N>
-static __device__ __forceinline__ kn_window<T, N> kn_window_of(kn_raw<T, N> raw) {
+static __device__ __forceinline__ kn_window<T, N> kn_window_of(kn_vectors<T, N> raw) {
     constexpr int size = sizeof(T);
     if (size <= 8)
         kn_move_words<2>(raw.word, raw.off & 8);
@@ -56,5 +56,5 @@ static __device__ __forceinline__ kn_window<T, N> kn_window_of(kn_raw<T, N> raw)
 
 template <class T, int N>
 static __device__ __forceinline__ kn_window<T, N> kn_load_window(const char *from) {
-    return kn_window_of(kn_load_raw<T, N>(from));
+    return kn_window_of(kn_load_vectors<T, N>(from));
 }
