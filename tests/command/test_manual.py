@@ -46,7 +46,7 @@ class Manual(CommandCase):
         self.check(fish, lambda option: f"-l {option[2:]}" if option.startswith("--") else f"-s {option[1:]}")
         for script in (zsh, fish):
             self.assertIn("host, cuda or cuda:N; default: KILN_TARGET, else cuda:0 where there is one", script)
-            self.assertRegex(script, r"\( path stats list verify gc|-a ' path stats list verify gc")
+            self.assertRegex(script, r"\(path stats list verify gc|-a 'path stats list verify gc")
         for shell, script in (("zsh", zsh), ("fish", fish)):
             if shutil.which(shell):
                 run = subprocess.run([shell, "-n", self.write("script", script.encode())], cwd=self.folder, capture_output=True, timeout=60)

@@ -70,31 +70,86 @@ static void print_page(void)
 
 /* ---- completion ---- */
 
-/* What an option's value may be; NULL: a file, or a text of any kind. */
-static const char *values_of(const cli_option_info *o)
+/* What may stand where a word is completed. */
+typedef struct choice {
+    enum { GUESS_NOTHING, GUESS_WORDS, GUESS_FILES, GUESS_NAMED_FILES /* NAME=FILE, too */ } kind;
+    char words[2048]; /* with a blank behind each */
+} choice;
+
+static void add_word(choice *c, const char *word, size_t length)
+{
+    size_t used = strlen(c->words);
+    c->kind = GUESS_WORDS;
+    if (used + length + 2 < sizeof c->words)
+        snprintf(c->words + used, sizeof c->words - used, "%.*s ", (int)length, word);
+}
+
+static void add_dtypes(choice *c)
+{
+    for (int d = KILN_BOOL; kiln_dtype_size((kiln_dtype)d); d++)
+        add_word(c, kiln_dtype_name((kiln_dtype)d), strlen(kiln_dtype_name((kiln_dtype)d)));
+}
+
+/* An operation may have several definitions, which stand together or far apart. */
+static void add_operations(choice *c)
+{
+    char word[64];
+    for (int k = 0; k < kiln_operation_count(); k++) {
+        kiln_operation o = KILN_OPERATION_INIT;
+        if (kiln_operation_at(&o, k) != KILN_OK)
+            return;
+        snprintf(word, sizeof word, " %s ", o.name);
+        const char *at = strstr(c->words, word + 1);
+        if (!at || (at > c->words && !strstr(c->words, word)))
+            add_word(c, o.name, strlen(o.name));
+    }
+}
+
+/* What an option's value may be. */
+static choice guess_value(const cli_option_info *o)
 {
     static const struct {
-        const char *value, *words;
-    } known[] = {{"TARGET", "host cuda"}, {"C|K", "C K"}};
-    if (o->value && strcmp(o->value, "FORMAT") == 0)
-        return cli_formats_names();
-    for (size_t k = 0; o->value && k < sizeof known / sizeof *known; k++)
-        if (strcmp(o->value, known[k].value) == 0)
-            return known[k].words;
-    return NULL;
+        const char *value;
+        int kind;
+        const char *words;
+    } known[] = {
+        {"TARGET", GUESS_WORDS, "host cuda "},  {"C|K", GUESS_WORDS, "C K "}, {"FILE", GUESS_FILES, ""},
+        {"[NAME=]FILE", GUESS_NAMED_FILES, ""}, {"FOLDER", GUESS_FILES, ""},  {"BUNDLE", GUESS_FILES, ""}};
+    choice c = {GUESS_NOTHING, ""};
+    if (strcmp(o->value, "FORMAT") == 0)
+        add_word(&c, cli_formats_names(), strlen(cli_formats_names()));
+    else if (strcmp(o->value, "DTYPE") == 0 || strcmp(o->value, "TYPE") == 0)
+        add_dtypes(&c);
+    for (size_t k = 0; k < sizeof known / sizeof *known; k++)
+        if (strcmp(o->value, known[k].value) == 0) {
+            c.kind = known[k].kind;
+            snprintf(c.words, sizeof c.words, "%s", known[k].words);
+        }
+    return c;
 }
 
-/* A usage that begins with words between bars: "path|stats ...". */
-static bool has_actions(const cli_command *command)
+/* What a command's first word may be: an operation, or an action where its usage begins with words between
+ * bars ("path|stats"). */
+static choice guess_first(const cli_command *command)
 {
-    return memchr(command->usage, '|', strcspn(command->usage, " ")) != NULL;
+    choice c = {GUESS_NOTHING, ""};
+    if (command->bit == CLI_OPERATIONS)
+        add_operations(&c);
+    else if (memchr(command->usage, '|', strcspn(command->usage, " ")))
+        for (const char *at = command->usage; *at; at += strcspn(at, "|"), at += *at == '|')
+            add_word(&c, at, strcspn(at, " |"));
+    return c;
 }
 
-/* "path stats list ...": the first of them each. */
-static void put_actions(const cli_command *command)
+/* ... and the others: files, where it takes any. */
+static choice guess_others(const cli_command *command)
 {
-    for (const char *at = command->usage; *at; at += strcspn(at, "|"), at += *at == '|')
-        printf(" %.*s", (int)strcspn(at, " |"), at);
+    choice c = {GUESS_FILES, ""};
+    if (command->max_positional == 0 || command->bit & (CLI_OPERATIONS | CLI_BENCH))
+        c.kind = GUESS_NOTHING;
+    else if (strstr(command->usage, "NAME="))
+        c.kind = GUESS_NAMED_FILES;
+    return c;
 }
 
 /* One that has a blank in its name is found by the first word. */
@@ -103,41 +158,66 @@ static bool is_word(const cli_command *command)
     return !strchr(command->name, ' ');
 }
 
+static void put_command_names(void)
+{
+    for (int c = 0; c < cli_command_count; c++)
+        if (is_word(&cli_commands[c]))
+            printf("%s ", cli_commands[c].name);
+}
+
+#define TOPICS "language files man completion " /* of `kiln help` */
+#define SHELLS "bash zsh fish "
+#define HELP_SUMMARY "say more about a command, the language or files"
+
+/* Empty words and files=1: readline's own completion. */
+static void put_bash_choice(const choice *c)
+{
+    if (c->kind == GUESS_WORDS)
+        printf("words=\"%s\"", c->words);
+    else
+        fputs(c->kind == GUESS_NOTHING ? ":" : "files=1", stdout);
+}
+
 static void print_bash(void)
 {
     cli_option_info o;
-    fputs("# kiln's commands, options and files; written by kiln help completion bash.\n_kiln()\n{\n"
-          "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words=\n    "
-          "COMPREPLY=()\n"
-          "    if ((COMP_CWORD == 1)); then\n        COMPREPLY=($(compgen -W \"help --help --version",
-          stdout);
-    for (int c = 0; c < cli_command_count; c++)
-        if (is_word(&cli_commands[c]))
-            printf(" %s", cli_commands[c].name);
-    fputs("\" -- \"$current\"))\n        return\n    fi\n    case ${COMP_WORDS[1]} in\n", stdout);
+    fputs(
+        "# kiln's commands, options and files; written by kiln help completion bash.\n_kiln()\n{\n"
+        "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= files=\n"
+        "    COMPREPLY=()\n    case $COMP_CWORD-${COMP_WORDS[1]} in\n    1-*) words=\"help --help --version ",
+        stdout);
+    put_command_names();
+    fputs("\" ;;\n    2-help) words=\"" TOPICS, stdout);
+    put_command_names();
+    fputs("\" ;;\n    3-help) [[ $before == completion ]] && words=\"" SHELLS "\" ;;\n", stdout);
     for (int c = 0; c < cli_command_count; c++) {
         if (!is_word(&cli_commands[c]))
             continue;
-        printf("    %s)\n        case $before in\n", cli_commands[c].name);
-        for (int n = 0; cli_option_at(&o, &cli_commands[c], n); n++)
-            if (values_of(&o))
-                printf("        %s) words=\"%s\" ;;\n", o.name, values_of(&o));
-        fputs("        *) [[ $current == -* ]] && words=\"", stdout);
-        for (int n = 0; cli_option_at(&o, &cli_commands[c], n); n++)
-            printf("%s%s", n ? " " : "", o.name);
-        fputs("\"", stdout);
-        if (has_actions(&cli_commands[c])) {
-            fputs(" || { ((COMP_CWORD == 2)) && words=\"", stdout);
-            put_actions(&cli_commands[c]);
-            fputs("\"; }", stdout);
+        choice first = guess_first(&cli_commands[c]), others = guess_others(&cli_commands[c]);
+        printf("    *-%s)\n        case $before in\n", cli_commands[c].name);
+        for (int n = 0; cli_option_at(&o, &cli_commands[c], n); n++) {
+            if (!o.value)
+                continue;
+            choice value = guess_value(&o);
+            printf("        %s) ", o.name);
+            put_bash_choice(&value);
+            fputs(" ;;\n", stdout);
         }
-        fputs(" ;;\n        esac ;;\n", stdout);
+        fputs("        *) if [[ $current == -* ]]; then words=\"", stdout);
+        for (int n = 0; cli_option_at(&o, &cli_commands[c], n); n++)
+            printf("%s ", o.name);
+        fputs("\"; ", stdout);
+        if (first.kind == GUESS_WORDS) {
+            fputs("elif ((COMP_CWORD == 2)); then ", stdout);
+            put_bash_choice(&first);
+            fputs("; ", stdout);
+        }
+        fputs("else ", stdout);
+        put_bash_choice(&others);
+        fputs("; fi ;;\n        esac ;;\n", stdout);
     }
-    fputs("    help) words=\"language files man completion", stdout);
-    for (int c = 0; c < cli_command_count; c++)
-        if (is_word(&cli_commands[c]))
-            printf(" %s", cli_commands[c].name);
-    fputs("\" ;;\n    esac\n    [[ -n $words ]] && COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\n"
+    fputs("    esac\n    [[ -n $files ]] || compopt +o default 2>/dev/null\n"
+          "    [[ -z $words ]] || COMPREPLY=($(compgen -W \"$words\" -- \"$current\"))\n}\n"
           "complete -o default -F _kiln kiln\n",
           stdout);
 }
@@ -150,6 +230,18 @@ static void put_quoted(const char *text, const char *escaped)
             putchar('\\');
         fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, stdout);
     }
+}
+
+/* An action of _arguments, within '...'. */
+static void put_zsh_choice(const choice *c)
+{
+    if (c->kind == GUESS_WORDS)
+        printf(":(%s)", c->words);
+    else
+        fputs(c->kind == GUESS_NOTHING ? ": "
+              : c->kind == GUESS_FILES ? ":_files"
+                                       : ":{compset -P \"*=\"; _files}",
+              stdout);
 }
 
 static void print_zsh(void)
@@ -165,64 +257,100 @@ static void print_zsh(void)
         put_quoted(cli_commands[c].summary, "");
         fputs("'\n", stdout);
     }
-    fputs("    'help:say more about a command, the language or files'\n)\nif ((CURRENT == 2)); then\n"
-          "    _describe command commands\n    return\nfi\ncase $words[2] in\n",
+    fputs("    'help:" HELP_SUMMARY
+          "'\n    '--help:print what there is'\n    '--version:print the version'\n)\n"
+          "if ((CURRENT == 2)); then\n    _describe command commands\n    return\nfi\ncase $words[2] in\n"
+          "help) if ((CURRENT == 3)); then compadd -- " TOPICS,
+          stdout);
+    put_command_names();
+    fputs("; elif [[ $words[3] == completion ]] && ((CURRENT == 4)); then compadd -- " SHELLS "; fi ;;\n",
           stdout);
     for (int c = 0; c < cli_command_count; c++) {
         if (!is_word(&cli_commands[c]))
             continue;
+        choice first = guess_first(&cli_commands[c]), others = guess_others(&cli_commands[c]);
         printf("%s) _arguments", cli_commands[c].name);
         for (int n = 0; cli_option_at(&o, &cli_commands[c], n); n++) {
             printf(" \\\n    '*%s[", o.name);
             put_quoted(o.help, "[]");
             putchar(']');
             if (o.value) {
+                choice value = guess_value(&o);
                 putchar(':');
                 put_quoted(o.value, ":");
-                if (values_of(&o))
-                    printf(":(%s)", values_of(&o));
-                else
-                    fputs(":_files", stdout);
+                put_zsh_choice(&value);
             }
             putchar('\'');
         }
-        if (has_actions(&cli_commands[c])) {
-            fputs(" \\\n    '2:action:(", stdout);
-            put_actions(&cli_commands[c]);
-            fputs(")'", stdout);
+        if (first.kind == GUESS_WORDS) {
+            fputs(" \\\n    '2:word", stdout);
+            put_zsh_choice(&first);
+            putchar('\'');
         }
-        fputs(" \\\n    '*:file:_files' ;;\n", stdout);
+        fputs(" \\\n    '*:file", stdout);
+        put_zsh_choice(&others);
+        fputs("' ;;\n", stdout);
     }
     fputs("esac\n", stdout);
+}
+
+/* What `complete` is told of a word. */
+static void put_fish_choice(const choice *c)
+{
+    if (c->kind == GUESS_WORDS)
+        printf(" -f -a '%s'", c->words);
+    else
+        fputs(c->kind == GUESS_NOTHING ? " -f" : " -F", stdout);
 }
 
 static void print_fish(void)
 {
     cli_option_info o;
-    fputs("# kiln's commands, options and files; written by kiln help completion fish.\n", stdout);
+    fputs(
+        "# kiln's commands, options and files; written by kiln help completion fish.\n"
+        "# Whether the words begin with these; whether so many stand in front of the one that is completed.\n"
+        "function __kiln_begins\n    set -l words (commandline -opc)\n    set -e words[1]\n"
+        "    string match -q -- \"$argv *\" \"$words \"\nend\nfunction __kiln_behind\n    test (count "
+        "(commandline -opc)) -eq $argv[1]\nend\n",
+        stdout);
+    fputs("complete -c kiln -n '__kiln_behind 1' -f -a help -d '" HELP_SUMMARY "'\n"
+          "complete -c kiln -n '__kiln_behind 1' -l help -d 'print what there is'\n"
+          "complete -c kiln -n '__kiln_behind 1' -l version -d 'print the version'\n"
+          "complete -c kiln -n '__kiln_begins help' -f\n"
+          "complete -c kiln -n '__kiln_begins help; and __kiln_behind 2' -f -a '" TOPICS,
+          stdout);
+    put_command_names();
+    fputs("'\ncomplete -c kiln -n '__kiln_begins help completion; and __kiln_behind 3' -f -a '" SHELLS "'\n",
+          stdout);
     for (int c = 0; c < cli_command_count; c++) {
         const cli_command *command = &cli_commands[c];
         if (!is_word(command))
             continue;
-        printf("complete -c kiln -f -n __fish_use_subcommand -a %s -d '", command->name);
+        choice first = guess_first(command), others = guess_others(command);
+        printf("complete -c kiln -n '__kiln_behind 1' -f -a %s -d '", command->name);
         put_quoted(command->summary, "");
         fputs("'\n", stdout);
         for (int n = 0; cli_option_at(&o, command, n); n++) {
-            printf("complete -c kiln -n '__fish_seen_subcommand_from %s' %s %s", command->name,
+            printf("complete -c kiln -n '__kiln_begins %s' %s %s", command->name,
                    o.name[1] == '-' ? "-l" : "-s", o.name + (o.name[1] == '-' ? 2 : 1));
-            if (values_of(&o))
-                printf(" -x -a '%s'", values_of(&o));
-            else if (o.value)
+            if (o.value) {
+                choice value = guess_value(&o);
                 fputs(" -r", stdout);
+                put_fish_choice(&value);
+            }
             fputs(" -d '", stdout);
             put_quoted(o.help, "");
             fputs("'\n", stdout);
         }
-        if (has_actions(command)) {
-            printf("complete -c kiln -n '__fish_seen_subcommand_from %s' -a '", command->name);
-            put_actions(command);
-            fputs("'\n", stdout);
+        if (first.kind == GUESS_WORDS) {
+            printf("complete -c kiln -n '__kiln_begins %s; and __kiln_behind 2'", command->name);
+            put_fish_choice(&first);
+            putchar('\n');
         }
+        printf("complete -c kiln -n '__kiln_begins %s%s'", command->name,
+               first.kind == GUESS_WORDS ? "; and not __kiln_behind 2" : "");
+        put_fish_choice(&others);
+        putchar('\n');
     }
 }
 
