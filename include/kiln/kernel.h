@@ -71,8 +71,9 @@ typedef struct kiln_kernel_options {
     const char *loop_prep;  /* statements run once in each thread, before its elements */
     const char *after_loop; /* ... after its elements */
     /* Given to the compiler as they are, for instance "-DWIDTH=3" or "-Ifolder" (from the working
-     * directory). A kernel keeps the code that it has called; one made after a header, or any file
-     * that the compiler read, has changed has the new text. */
+     * directory); for the host alone also "-Lfolder" and "-lname", a library that has functions
+     * which the texts declare. A kernel keeps the code that it has called; one made after a header,
+     * or any file that the compiler read, has changed has the new text. */
     const char *const *compile_options;
     int n_compile_options;
     const char *const *header_names; /* headers that an #include finds in memory */

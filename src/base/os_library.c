@@ -37,7 +37,14 @@ static kiln_status open_path(kn_library **out, const char *path, const char *nam
     }
     reason = dlerror();
     kn_free(library);
-    return kn_error(failure, "cannot load %s: %s", name, reason ? reason : "no reason given");
+    if (!reason)
+        reason = "no reason given";
+    if (path != name && strncmp(reason, path, strlen(path)) == 0 &&
+        strncmp(reason + strlen(path), ": ", 2) == 0)
+        reason += strlen(path) + 2; /* it means nothing to anybody */
+    kn_error(failure, "cannot load %s: %s", name, reason);
+    kn_error_set_log(reason);
+    return failure;
 }
 
 kiln_status kn_os_library_open(kn_library **out, const char *path)

@@ -74,18 +74,6 @@ static kiln_status compile_source(kn_build_job *job, kn_code *code, const kn_com
     return status;
 }
 
-static kiln_status compile(kn_build_job *job, kn_code *code, unsigned flags)
-{
-    kn_str source = KN_STR_INIT;
-    kn_compile_request compile = {.target = job->subject->target, .name = job->subject->name, .flags = flags};
-    kiln_status status = write_source(job, &compile, &source);
-    compile.source = kn_str_text(&source);
-    if (status == KILN_OK)
-        status = compile_source(job, code, &compile);
-    kn_str_free(&source);
-    return status;
-}
-
 static kiln_status check_written(const kn_code *code, const kn_subject *subject)
 {
     if (kn_code_check_whole(code, subject) == KILN_OK)
@@ -94,24 +82,9 @@ static kiln_status check_written(const kn_code *code, const kn_subject *subject)
         "the compiler reported success, but what it wrote cannot be used (is its disk full?)");
 }
 
-kiln_status kn_build_compile(kn_code *out, const kn_subject *subject, unsigned flags)
-{
-    kn_store_counts counts = {0};
-    kn_build_info info = {0};
-    kn_build_job job = {.subject = subject, .info = &info, .counts = &counts, .warnings = KN_STR_INIT};
-    kiln_status status = compile(&job, out, flags);
-    kn_str_free(&job.warnings);
-    if (status == KILN_OK)
-        status = check_written(out, subject);
-    if (status == KILN_OK && !kn_code_is_current(out, subject))
-        status = kn_error(KILN_ERROR_COMPILE, "%s: a file that it includes changed while it was compiled",
-                          subject->name);
-    return status;
-}
-
 /* Loads it where it is wanted: what a compiler calls a success may be half an object, or lack its entry.
  * Without memory for it at this moment nobody knows, and it is kept in the process alone. */
-static kiln_status prove(kn_build_job *job, const kn_code *code)
+static kiln_status prove(kn_build_job *job, const kn_code *code, const kn_compile_request *compile)
 {
     kn_error_state before;
     kiln_status status = check_written(code, job->subject);
@@ -121,12 +94,39 @@ static kiln_status prove(kn_build_job *job, const kn_code *code)
     status = job->load ? job->load(job, code) : KILN_OK;
     if (status != KILN_OK && status != KILN_ERROR_MEMORY) {
         kn_free(before.log);
-        return status;
+        return kn_compile_not_loaded(compile, status);
     }
     /* Code of which nobody can say whether it is current is good for this process alone. */
     job->is_proven = status == KILN_OK && kn_code_is_current(code, job->subject);
     kn_error_restore(&before);
     return KILN_OK;
+}
+
+static kiln_status compile(kn_build_job *job, kn_code *code, unsigned flags)
+{
+    kn_str source = KN_STR_INIT;
+    kn_compile_request compile = {.target = job->subject->target, .name = job->subject->name, .flags = flags};
+    kiln_status status = write_source(job, &compile, &source);
+    compile.source = kn_str_text(&source);
+    if (status == KILN_OK)
+        status = compile_source(job, code, &compile);
+    if (status == KILN_OK)
+        status = prove(job, code, &compile);
+    kn_str_free(&source);
+    return status;
+}
+
+kiln_status kn_build_compile(kn_code *out, const kn_subject *subject, unsigned flags)
+{
+    kn_store_counts counts = {0};
+    kn_build_info info = {0};
+    kn_build_job job = {.subject = subject, .info = &info, .counts = &counts, .warnings = KN_STR_INIT};
+    kiln_status status = compile(&job, out, flags);
+    kn_str_free(&job.warnings);
+    if (status == KILN_OK && !kn_code_is_current(out, subject))
+        status = kn_error(KILN_ERROR_COMPILE, "%s: a file that it includes changed while it was compiled",
+                          subject->name);
+    return status;
 }
 
 static kiln_status find(kn_code **out, void *self, kn_build_job *job)
@@ -137,8 +137,6 @@ static kiln_status find(kn_code **out, void *self, kn_build_job *job)
     if (!code)
         return KILN_ERROR_MEMORY;
     status = compile(job, code, 0);
-    if (status == KILN_OK)
-        status = prove(job, code);
     if (status == KILN_OK)
         *out = code;
     else

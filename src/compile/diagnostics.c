@@ -353,14 +353,122 @@ static void say_located(const diagnostic *d, const kn_compile_request *request)
     kn_str_free(&text);
 }
 
+/* ---- what is defined nowhere ---- */
+
+/* The name that a symbol has in C++: of "_ZN5space3fooEf" it is foo, of "foo" itself. */
+static text_span name_of_symbol(text_span symbol)
+{
+    const char *at = symbol.begin, *end = at + symbol.length;
+    if (symbol.length < 4 || strncmp(at, "_Z", 2) != 0)
+        return symbol;
+    bool is_nested = at[2] == 'N';
+    for (at += is_nested ? 3 : 2; at < end && isdigit((unsigned char)*at);) {
+        const char *name = skip_digits(at);
+        long length = strtol(at, NULL, 10);
+        if (length < 1 || length > end - name)
+            break;
+        symbol = (text_span){name, (int)length};
+        at = name + length;
+        if (!is_nested)
+            break;
+    }
+    return symbol;
+}
+
+/* The offset of a name as a token of a text, where it is there last: behind its declaration; false where it is
+ * not there. */
+static bool find_name(size_t *out, const char *text, const text_span *name)
+{
+    bool is_found = false;
+    size_t length;
+    for (size_t at = 0; kn_token_scan(text + at, &length) != KN_TOKEN_END; at += length)
+        if (length == (size_t)name->length && memcmp(text + at, name->begin, length) == 0) {
+            *out = at;
+            is_found = true;
+        }
+    return is_found;
+}
+
+/* The user's text that uses a name: one that declares it, in the preamble, is the last to be taken. */
+static bool find_use(diagnostic *d, kn_str *text, size_t *at, const kn_compile_request *request,
+                     const text_span *name, bool in_preambles)
+{
+    static const char preamble[] = ".preamble";
+    for (const char *line = request->source; *line; line += *line == '\n') {
+        const char *end = line_end(line), *quote = memchr(line, '"', (size_t)(end - line));
+        if (strncmp(line, "#line ", 6) == 0 && quote) {
+            text_span file = {quote + 1, (int)strcspn(quote + 1, "\"\n")};
+            bool is_preamble = memmem(file.begin, (size_t)file.length, preamble, sizeof preamble - 1);
+            kn_str_free(text);
+            d->file = file;
+            if (is_preamble == in_preambles && is_users(&file, request) && find_text(text, request, &file) &&
+                find_name(at, kn_str_text(text), name))
+                return true;
+        }
+        line = end;
+    }
+    return false;
+}
+
+static kiln_status say_undefined(const kn_compile_request *request, text_span symbol)
+{
+    text_span name = name_of_symbol(symbol);
+    kn_str text = KN_STR_INIT;
+    kn_hint hint = {.length = (size_t)name.length};
+    diagnostic d;
+    snprintf(hint.message, sizeof hint.message,
+             "'%.*s' is declared, and defined nowhere: define it in the preamble, or for the host alone name "
+             "its library in compile_options, as \"-LFOLDER\", \"-lNAME\"",
+             name.length < 64 ? name.length : 64, name.begin);
+    if (find_use(&d, &text, &hint.at, request, &name, false) ||
+        find_use(&d, &text, &hint.at, request, &name, true))
+        say_with_line(&d, kn_str_text(&text), &hint);
+    else
+        kn_error(KILN_ERROR_COMPILE, "%s: error: %s", request->name, hint.message);
+    kn_str_free(&text);
+    return KILN_ERROR_COMPILE;
+}
+
+/* The symbol that ptxas, a linker or a loader lacks; false where the log is about something else. */
+static bool find_undefined(text_span *out, const char *log)
+{
+    static const char *const words[] = {"Unresolved extern function '", "undefined reference to `",
+                                        "undefined symbol: "};
+    for (size_t k = 0; k < sizeof words / sizeof *words; k++) {
+        const char *at = strstr(log, words[k]);
+        if (!at)
+            continue;
+        at += strlen(words[k]);
+        *out = (text_span){at, (int)strcspn(at, "'(, \n")};
+        return out->length > 0;
+    }
+    return false;
+}
+
+kiln_status kn_compile_not_loaded(const kn_compile_request *request, kiln_status status)
+{
+    text_span symbol;
+    kn_str log = KN_STR_INIT;
+    kn_str_append(&log, kiln_error_log());
+    if (!log.failed && request->is_generated && find_undefined(&symbol, kn_str_text(&log))) {
+        status = say_undefined(request, symbol);
+        kn_error_set_log(kn_str_text(&log));
+    }
+    kn_str_free(&log);
+    return status;
+}
+
 kiln_status kn_compile_failed(const kn_compile_request *request, const kn_str *log, const char *fallback)
 {
     const char *text = kn_str_text(log);
+    text_span symbol;
     diagnostic d;
     if (find_located_error(text, request, &d)) {
         if (request->is_generated && !is_users(&d.file, request) && !move_to_call(&d, text, request))
             move_to_end(&d, request);
         say_located(&d, request);
+    } else if (request->is_generated && find_undefined(&symbol, text)) {
+        say_undefined(request, symbol);
     } else {
         text_span plain = find_plain_error(text);
         if (plain.length > 0)

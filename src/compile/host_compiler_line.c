@@ -94,6 +94,12 @@ static bool names_standard(const kn_compile_request *request)
     return false;
 }
 
+/* Linkers take of a library what those in front of it lack. */
+static bool names_library(const char *option)
+{
+    return strncmp(option, "-l", 2) == 0;
+}
+
 /* The compiler, and all that decides how it reads a source. It runs in the caller's folder, so that relative
  * names in options mean what they mean to the caller. */
 static void add_language(kn_host_line *line, const char *folder, const kn_compile_request *request)
@@ -118,16 +124,20 @@ static void add_language(kn_host_line *line, const char *folder, const kn_compil
     if (request->flags & KN_COMPILE_NO_FMA)
         add(line, "-ffp-contract=off");
     for (int i = 0; i < request->n_options; i++)
-        add(line, request->options[i]);
+        if (!names_library(request->options[i]))
+            add(line, request->options[i]);
 }
 
 /* gcc's start files of -ffast-math would set the processor to flush denormals, in the whole process, when the
  * object is loaded. */
-static void add_libraries(kn_host_line *line, bool is_lean, unsigned flags)
+static void add_libraries(kn_host_line *line, bool is_lean, const kn_compile_request *request)
 {
+    for (int i = 0; i < request->n_options; i++)
+        if (names_library(request->options[i]))
+            add(line, request->options[i]);
     if (is_lean)
         add(line, "-nostdlib");
-    else if (flags & KN_COMPILE_FAST_MATH)
+    else if (request->flags & KN_COMPILE_FAST_MATH)
         add(line, "-nostartfiles");
     add(line, "-lm");
     if (is_lean)
@@ -157,7 +167,7 @@ kiln_status kn_host_line_make(kn_host_line *line, const char *folder, const kn_c
     add(line, "-o");
     add_private(line, "", folder, KN_HOST_CODE_FILE);
     add_private(line, "", folder, KN_HOST_SOURCE_FILE);
-    add_libraries(line, is_lean, request->flags);
+    add_libraries(line, is_lean, request);
     return end_line(line);
 }
 

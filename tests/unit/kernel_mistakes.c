@@ -5,6 +5,7 @@
 
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,6 +243,76 @@ static void reductions_that_end_too_early(void **state)
         }
 }
 
+#define DEFINE_IT                                                                                            \
+    "' is declared, and defined nowhere: define it in the preamble, or for the host alone name its library " \
+    "in compile_options, as \"-LFOLDER\", \"-lNAME\"\n"
+
+/* No compiler has anything against it: ptxas has, and the loader. */
+static void functions_that_nobody_defines(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *preamble;
+        mistake one;
+    } cases[] = {
+        {"extern \"C\" double foo(double);",
+         {"T x", "z = 1 +\n  foo(x)", "k:2: error: 'foo" DEFINE_IT "    foo(x)\n    ^~~"}},
+        {"namespace a { namespace bc { double far_away(double, int); } }",
+         {"T x", "z = a::bc::far_away(x, 2)",
+          "k:1: error: 'far_away" DEFINE_IT "  z = a::bc::far_away(x, 2)\n             ^~~~~~~~"}},
+        {"template <class T> T foo(T);",
+         {"T x", "z = foo(x)", "k:1: error: 'foo" DEFINE_IT "  z = foo(x)\n      ^~~"}},
+        {"double foo(double);\n__device__ double f(double x) { return foo(x); }",
+         {"T x", "z = f(x)",
+          "k.preamble:2: error: 'foo" DEFINE_IT "  __device__ double f(double x) { return foo(x); }\n"
+          "                                         ^~~"}},
+    };
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; k++) {
+        if (has_compiler("host"))
+            make(&cases[k].one, "host", cases[k].preamble);
+        if (has_compiler("cuda"))
+            make(&cases[k].one, "sm_90", cases[k].preamble);
+    }
+}
+
+/* A library that compile_options name, wherever they stand; without them a path that means nothing is not
+ * shown. */
+static void a_library_that_defines_it(void **state)
+{
+    (void)state;
+    char folder[] = "/tmp/kiln-library-XXXXXX", command[512], where[64], path[96];
+    const char *options[] = {"-lkiln_test_answer", where, path};
+    kiln_kernel_options library = KILN_KERNEL_OPTIONS_INIT;
+    kiln_kernel *kernel = NULL;
+    kiln_array *x = NULL, *z = NULL;
+    double value = 1;
+    if (!has_compiler("host"))
+        skip();
+    assert_non_null(mkdtemp(folder));
+    snprintf(command, sizeof command,
+             "echo 'extern \"C\" double kiln_test_answer(double x) { return x + 41; }' | "
+             "${KILN_CXX:-${CXX:-c++}} -shared -fPIC -x c++ - -o %s/libkiln_test_answer.so",
+             folder);
+    assert_int_equal(system(command), 0);
+    snprintf(where, sizeof where, "-L%s", folder);
+    snprintf(path, sizeof path, "-Wl,-rpath,%s", folder);
+    library.preamble = "extern \"C\" double kiln_test_answer(double);";
+    library.compile_options = options;
+    library.n_compile_options = 3;
+    assert_int_equal(kiln_elementwise_create(&kernel, "T x", "T z", "z = kiln_test_answer(x)", "k", &library),
+                     KILN_OK);
+    assert_int_equal(kiln_array_from_host(&x, &value, KILN_FLOAT64, 0, NULL, KILN_DEVICE_HOST), KILN_OK);
+    kiln_arg in = kiln_arg_array(x);
+    assert_int_equal(kiln_kernel_call(kernel, &z, 1, &in, 1, NULL), KILN_OK);
+    assert_int_equal(kiln_array_to_host(z, &value, sizeof value), KILN_OK);
+    assert_true(value == 42);
+    kiln_array_free(x);
+    kiln_array_free(z);
+    kiln_kernel_free(kernel);
+    snprintf(command, sizeof command, "rm -r %s", folder);
+    assert_int_equal(system(command), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -251,6 +322,8 @@ int main(void)
         cmocka_unit_test(in_a_preamble),
         cmocka_unit_test(words_of_ours_are_not_shown),
         cmocka_unit_test(reductions_that_end_too_early),
+        cmocka_unit_test(functions_that_nobody_defines),
+        cmocka_unit_test(a_library_that_defines_it),
     };
     setenv("KILN_CACHE", "off", 1);
     return cmocka_run_group_tests(tests, NULL, NULL);
