@@ -108,24 +108,50 @@ number number_load(const void *at, kiln_dtype dtype)
     }
 }
 
+/* What does not fit wraps when it is stored. */
+static uint64_t whole(double x)
+{
+    return x < 0 ? (uint64_t)(int64_t)x : (uint64_t)x;
+}
+
+#define STORE(type, value)                                                                                   \
+    {                                                                                                        \
+        type v = (type)(value);                                                                              \
+        memcpy(at, &v, sizeof v);                                                                            \
+        return;                                                                                              \
+    }
+
 void number_store(void *at, kiln_dtype dtype, number x)
 {
-    size_t size = kiln_dtype_size(dtype);
     float pair[2] = {(float)x.re, (float)x.im};
     double wide[2] = {x.re, x.im};
-    uint16_t bits;
-    if (dtype == KILN_BOOL) {
-        *(unsigned char *)at = x.re != 0 || x.im != 0;
-    } else if (!dtype_is_float(dtype)) {
-        uint64_t integer = x.re < 0 ? (uint64_t)(int64_t)x.re : (uint64_t)x.re;
-        memcpy(at, &integer, size); /* little-endian machines only */
-    } else if (dtype == KILN_FLOAT32 || dtype == KILN_COMPLEX64) {
-        memcpy(at, pair, size);
-    } else if (dtype == KILN_FLOAT64 || dtype == KILN_COMPLEX128) {
-        memcpy(at, wide, size);
-    } else {
-        bits = small_bits(x.re, dtype == KILN_FLOAT16 ? 10 : 7);
-        memcpy(at, &bits, size);
+    switch (dtype) {
+    case KILN_BOOL:
+        STORE(uint8_t, x.re != 0 || x.im != 0)
+    case KILN_INT8:
+    case KILN_UINT8:
+        STORE(uint8_t, whole(x.re))
+    case KILN_INT16:
+    case KILN_UINT16:
+        STORE(uint16_t, whole(x.re))
+    case KILN_INT32:
+    case KILN_UINT32:
+        STORE(uint32_t, whole(x.re))
+    case KILN_INT64:
+    case KILN_UINT64:
+        STORE(uint64_t, whole(x.re))
+    case KILN_FLOAT32:
+        STORE(float, x.re)
+    case KILN_FLOAT64:
+        STORE(double, x.re)
+    case KILN_COMPLEX64:
+        memcpy(at, pair, sizeof pair);
+        return;
+    case KILN_COMPLEX128:
+        memcpy(at, wide, sizeof wide);
+        return;
+    default:
+        STORE(uint16_t, small_bits(x.re, dtype == KILN_FLOAT16 ? 10 : 7))
     }
 }
 

@@ -33,6 +33,11 @@ stage *stage_create(const char *in, const char *out, const char *body, const kil
     return s;
 }
 
+void stage_leave_unfilled(stage *s)
+{
+    s->is_unfilled = true;
+}
+
 void stage_free_copies(buffer *b)
 {
     free(b->before);
@@ -78,7 +83,7 @@ static int count_operands(const stage *s, bool outputs)
 
 static void fill_view(stage *s, const operand *o, fill how)
 {
-    int64_t index[KILN_MAX_NDIM] = {0}, at = o->at, count = 1;
+    int64_t index[KILN_MAX_NDIM] = {0}, at = o->at, count = !s->is_unfilled;
     for (int a = 0; a < o->ndim; ++a)
         count *= o->shape[a];
     for (int64_t i = 0; i < count; ++i) {
@@ -102,7 +107,7 @@ static int add_buffer(stage *s, size_t size)
     b->after = malloc(b->size);
     if (!b->before || !b->expected || !b->after)
         abort();
-    for (size_t k = 0; k < b->size; k += 8) {
+    for (size_t k = 0; k < b->size && !s->is_unfilled; k += 8) {
         uint64_t bits = dice_bits(&s->dice);
         memcpy(b->before + k, &bits, 8);
     }
@@ -176,7 +181,7 @@ void stage_fill_around(stage *s, int operand, fill how)
     const struct operand *o = &s->operand[operand];
     buffer *b = &s->buffer[o->buffer];
     size_t item = kiln_dtype_size(o->dtype);
-    for (size_t at = (size_t)o->at % item; at + item <= b->size; at += item)
+    for (size_t at = (size_t)o->at % item; at + item <= b->size && !s->is_unfilled; at += item)
         element_fill(b->before + at, o->dtype, how, (int64_t)at, &s->dice);
 }
 

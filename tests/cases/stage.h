@@ -56,6 +56,8 @@ stage *stage_create(const char *in, const char *out, const char *body, const kil
                     uint64_t seed);
 /* Over a kernel that lives on. */
 stage *stage_over(kiln_kernel *kernel, uint64_t seed);
+/* For a stage that is only explained: the arrays of operands that are added hold anything. */
+void stage_leave_unfilled(stage *s);
 void stage_free(stage *s);
 
 /* Operands in the order of the parameters; each returns its number. */

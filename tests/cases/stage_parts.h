@@ -25,7 +25,7 @@ typedef struct operand {
 
 struct stage {
     kiln_kernel *kernel;
-    bool owns_kernel;
+    bool owns_kernel, is_unfilled;
     dice dice;
     double tolerance;
     int n_in, n_out, n_operands, n_buffers;
