@@ -1,5 +1,6 @@
 /* Every program, dtype and layout below, generated and compiled. `compile_specs cuda` goes through NVRTC
- * for each architecture, without a device; `compile_specs host` through the C++ compiler. A part of the
+ * for each architecture, without a device; `compile_specs host` through the C++ compiler; `compile_specs
+ * sources` writes what the first compiles, and no more. A part of the
  * product is compiled, in which every program, dtype, layout and architecture meets many of the others; windows
  * of each kind for every architecture, as their code is made by it. KILN_TEST_ALL=1 compiles all of it. */
 #include "codegen/codegen.h"
@@ -256,12 +257,14 @@ static void compile_source(const kn_spec *spec, kiln_dtype dtype, int layout, co
     kn_compile_result_free(&result);
 }
 
+static bool only_sources;
+
 static void compile_one(const kn_spec *spec, kiln_dtype dtype, int layout)
 {
     kn_str source = KN_STR_INIT;
     if (kn_codegen_source(&source, spec) != KILN_OK)
         report(spec, dtype, layout, kiln_error_message(), "no source", "");
-    else
+    else if (!only_sources)
         compile_source(spec, dtype, layout, source.data);
     kn_str_free(&source);
 }
@@ -327,13 +330,8 @@ static int compile_all(const kn_target *target, int turn, int turns)
     return compiled;
 }
 
-static void cuda_specialisations(void **state)
+static void for_each_architecture(const char *what)
 {
-    (void)state;
-    if (!kn_compile_identity(KN_CUDA)[0]) {
-        print_message("NVRTC is absent, nothing was compiled: %s\n", kn_compile_location(KN_CUDA));
-        skip();
-    }
     double start = kn_os_now_ms();
     int n = 0, turns = COUNT(architectures);
     for (int a = 0; a < turns; a++) {
@@ -341,12 +339,29 @@ static void cuda_specialisations(void **state)
         assert_int_equal(kn_target_parse(&target, architectures[a]), KILN_OK);
         n += compile_all(&target, kn_os_env("KILN_TEST_ALL") ? -1 : a, turns);
     }
-    print_message("%d cubins, %d of narrow axes, %d woven or shifted, in %.1f s\n", n, narrow_ones, joined,
+    print_message("%d %s, %d of narrow axes, %d woven or shifted, in %.1f s\n", n, what, narrow_ones, joined,
                   (kn_os_now_ms() - start) / 1e3);
     assert_int_equal(failures, 0);
     assert_true(n > 200);
     assert_true(windows >= 12 * turns);
     assert_true(narrow_ones >= 40 && joined >= 8);
+}
+
+static void cuda_specialisations(void **state)
+{
+    (void)state;
+    if (!kn_compile_identity(KN_CUDA)[0]) {
+        print_message("NVRTC is absent, nothing was compiled: %s\n", kn_compile_location(KN_CUDA));
+        skip();
+    }
+    for_each_architecture("cubins");
+}
+
+static void cuda_sources(void **state)
+{
+    (void)state;
+    only_sources = true;
+    for_each_architecture("sources");
 }
 
 static void host_specialisations(void **state)
@@ -364,11 +379,14 @@ static void host_specialisations(void **state)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest cuda[] = {cmocka_unit_test(cuda_specialisations)};
+    const struct CMUnitTest sources[] = {cmocka_unit_test(cuda_sources)};
     const struct CMUnitTest host[] = {cmocka_unit_test(host_specialisations)};
     if (argc == 2 && strcmp(argv[1], "cuda") == 0)
         return cmocka_run_group_tests(cuda, NULL, NULL);
+    if (argc == 2 && strcmp(argv[1], "sources") == 0)
+        return cmocka_run_group_tests(sources, NULL, NULL);
     if (argc == 2 && strcmp(argv[1], "host") == 0)
         return cmocka_run_group_tests(host, NULL, NULL);
-    fprintf(stderr, "usage: compile_specs cuda|host\n");
+    fprintf(stderr, "usage: compile_specs cuda|host|sources\n");
     return 2;
 }

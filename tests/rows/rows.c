@@ -332,29 +332,32 @@ static void run_program(const row_program *p, kiln_device device, bool is_large)
                                     131072, 262144, 300000, 524288, 600001, 1 << 20};
     enum { SHORT = 70, N_DTYPES = sizeof dtypes / sizeof dtypes[0] };
     const int first = p->is_integer ? 4 : 0; /* the dtype that is tried in every layout */
-    kiln_kernel *last = row_kernel(p, 1), *named = row_kernel(p, KN_REDUCED_BY_CALL);
-    if (!last || !named) {
+    /* Those that reduce the last axis whatever the call says have binaries of their own, which take as long to
+     * compile again: on the host every third program. */
+    const bool has_last = KILN_DEVICE_IS_CUDA(device) || (p - row_programs) % 3 == 0;
+    kiln_kernel *last = has_last ? row_kernel(p, 1) : NULL, *named = row_kernel(p, KN_REDUCED_BY_CALL);
+    if ((has_last && !last) || !named) {
         printf("FAILED %s: %s\n", p->name, kiln_error_message());
         ++failed;
     }
     for (int64_t n = 1; n <= SHORT && named; ++n)
         for (int l = 0; l < LAYOUTS; ++l)
             if (l == PLAIN || n % LAYOUTS == l)
-                run_case(l == PLAIN && n % 2 ? last : named, last, p,
+                run_case(last && l == PLAIN && n % 2 ? last : named, last, p,
                          dtypes[first + (l == PLAIN && n % 3 == 0)], (layout)l, 37, n, device);
     for (size_t n = 0; n < sizeof lengths / sizeof lengths[0] && named; ++n)
         for (int d = 0; d < N_DTYPES; ++d)
             for (int l = 0; l < LAYOUTS; ++l)
                 if ((l == PLAIN && d == first) ||
                     (l < SHIFTED + (d == first) * LAYOUTS && (n + (size_t)d * 3 + (size_t)l) % 8 == 0))
-                    run_case(l == PLAIN && n % 2 ? last : named, last, p, dtypes[d], (layout)l,
+                    run_case(last && l == PLAIN && n % 2 ? last : named, last, p, dtypes[d], (layout)l,
                              l == PLAIN ? 19 : 5, lengths[n], device);
     for (size_t n = 0; n < sizeof large / sizeof large[0] && named && is_large; ++n)
         for (int d = 0; d < N_DTYPES; ++d)
             for (int l = 0; l < LAYOUTS; ++l)
                 if ((l < PITCHED && d < 2) || (n + (size_t)d * 3 + (size_t)l) % 8 == 0)
-                    run_case(l == PLAIN && n % 2 ? last : named, last, p, dtypes[d], (layout)l, 3, large[n],
-                             device);
+                    run_case(last && l == PLAIN && n % 2 ? last : named, last, p, dtypes[d], (layout)l, 3,
+                             large[n], device);
     kiln_kernel_free(last);
     kiln_kernel_free(named);
 }
