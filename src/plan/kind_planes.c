@@ -97,12 +97,6 @@ static bool find_axes(figures *f, const kn_choice *c, int o)
            c->space->stride[o][f->plane] > c->space->stride[o][f->line];
 }
 
-/* As many whole steps as fit, to the nearest. */
-static int64_t nearest_steps(int64_t bytes, int64_t step)
-{
-    return (bytes + (bytes < 0 ? -step : step) / 2) / step;
-}
-
 static int64_t least_of(int64_t a, int64_t b)
 {
     return a < b ? a : b;
@@ -115,9 +109,9 @@ static bool split_distances(shifts *s, const kn_choice *c, const figures *f)
     for (int k = 0; k < s->count; ++k) {
         shift *x = &s->at[k];
         bytes += k > 0 ? c->space->after[s->first + k] : 0;
-        x->plane = nearest_steps(bytes, stride[f->plane]);
+        x->plane = kn_shifted_steps(bytes, stride[f->plane]);
         int64_t rest = bytes - x->plane * stride[f->plane];
-        x->line = nearest_steps(rest, stride[f->line]);
+        x->line = kn_shifted_steps(rest, stride[f->line]);
         rest -= x->line * stride[f->line];
         x->column = rest / item;
         if (x->column * item != rest || llabs(x->column) >= KN_SHIFTED_COLUMNS)
@@ -152,16 +146,11 @@ static bool number_rows(shifts *s)
 
 static bool set_access(kn_schedule *out, const kn_choice *c, const shifts *s)
 {
-    int inner = kn_choice_inner(c);
-    for (int o = 0; o < c->count; ++o) {
-        bool shifted = o >= s->first && o < s->first + s->count;
-        if (shifted ? c->space->stride[o][inner] != c->access[o].item_size
-                    : !kn_choice_is_vector(c, o, out->vector))
-            return false;
-        out->access[o] = shifted ? (char)(KN_SHIFTED_LETTER + s->row[o - s->first] * KN_SHIFTED_COLUMNS +
-                                          (s->at[o - s->first].column - s->least.column))
-                                 : KN_VECTOR;
-    }
+    char letter[KN_SHIFTED_MOST];
+    for (int k = 0; k < s->count; ++k)
+        letter[k] = kn_shifted_letter(s->row[k], s->at[k].column - s->least.column);
+    if (!kn_shifted_set_access(out, c, s->first, s->count, letter))
+        return false;
     for (int row = 0; row < s->n_rows; ++row)
         out->form |= s->code[row] << (row * KN_PLANES_ROW_BITS);
     return true;

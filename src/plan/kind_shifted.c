@@ -50,6 +50,24 @@ int kn_shifted_inputs(int *first, const kn_choice *c)
     return most >= LEAST_SHIFTED && most <= KN_SHIFTED_MOST ? most : 0;
 }
 
+int64_t kn_shifted_steps(int64_t bytes, int64_t step)
+{
+    return (bytes + (bytes < 0 ? -step : step) / 2) / step;
+}
+
+bool kn_shifted_set_access(kn_schedule *out, const kn_choice *c, int first, int count, const char *letter)
+{
+    int inner = kn_choice_inner(c);
+    for (int o = 0; o < c->count; ++o) {
+        bool shifted = o >= first && o < first + count;
+        if (shifted ? c->space->stride[o][inner] != c->access[o].item_size
+                    : !kn_choice_is_vector(c, o, out->vector))
+            return false;
+        out->access[o] = shifted ? letter[o - first] : KN_VECTOR;
+    }
+    return true;
+}
+
 static bool find_shifted(shifts *s, const kn_choice *c)
 {
     *s = (shifts){0};
@@ -67,7 +85,7 @@ static int find_row_axis(const kn_choice *c, int o)
 /* A distance as rows and columns, the columns as few as may be. */
 static bool split_distance(shift *out, int64_t bytes, int64_t pitch, int64_t item)
 {
-    out->row = (bytes + (bytes < 0 ? -pitch : pitch) / 2) / pitch;
+    out->row = kn_shifted_steps(bytes, pitch);
     out->column = (bytes - out->row * pitch) / item;
     return out->column * item == bytes - out->row * pitch && llabs(out->column) < KN_SHIFTED_COLUMNS;
 }
@@ -110,22 +128,16 @@ static int form_of(const shifts *s)
     return form;
 }
 
-/* The others are vectors, or one element repeated. */
 static bool set_access(kn_schedule *out, const kn_choice *c, const shifts *s)
 {
-    int inner = kn_choice_inner(c);
-    for (int o = 0; o < c->count; ++o) {
-        bool shifted = o >= s->first && o < s->first + s->count;
-        if (shifted ? c->space->stride[o][inner] != c->access[o].item_size
-                    : !kn_choice_is_vector(c, o, out->vector))
-            return false;
-        out->access[o] = KN_VECTOR;
-        for (int k = 0; shifted && k < s->n_rows; ++k)
-            if (s->row[k] == s->at[o - s->first].row)
-                out->access[o] = (char)(KN_SHIFTED_LETTER + k * KN_SHIFTED_COLUMNS +
-                                        (s->at[o - s->first].column - s->left));
+    char letter[KN_SHIFTED_MOST];
+    for (int k = 0; k < s->count; ++k) {
+        int row = 0;
+        while (s->row[row] != s->at[k].row)
+            ++row;
+        letter[k] = kn_shifted_letter(row, s->at[k].column - s->left);
     }
-    return true;
+    return kn_shifted_set_access(out, c, s->first, s->count, letter);
 }
 
 /* ---- a thread's windows ---- */

@@ -17,6 +17,11 @@ enum {
 /* The longest list of inputs of which each is the one before it, shifted: from operand *first on; how
  * many, or 0 where they are not worth it. */
 int kn_shifted_inputs(int *first, const kn_choice *c);
+/* How many steps of so many bytes a distance is, to the nearest. */
+int64_t kn_shifted_steps(int64_t bytes, int64_t step);
+/* Gives those inputs, `count` from operand `first` on, their letters. The others are vectors, or one element
+ * repeated; false: not all of them are. */
+bool kn_shifted_set_access(kn_schedule *out, const kn_choice *c, int first, int count, const char *letter);
 
 /* Where rows that are neighbours have results one above the other, each of a thread's rows of results
  * finds what the one above it finds a row further up. What a thread loads for all of them, and which
@@ -31,6 +36,12 @@ typedef struct kn_shifted_window {
 static inline int kn_shifted_rows(const kn_schedule *schedule)
 {
     return schedule->lanes;
+}
+
+/* The letter of an input by its place. */
+static inline char kn_shifted_letter(int row, int64_t column)
+{
+    return (char)(KN_SHIFTED_LETTER + row * KN_SHIFTED_COLUMNS + (int)column);
 }
 
 /* The place of an input by its letter; false: it is none of the shifted. */
