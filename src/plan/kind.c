@@ -93,6 +93,17 @@ void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements)
     out->grid[0] = (unsigned)((elements + per_block - 1) / per_block);
 }
 
+int64_t kn_place_boxes(kn_placement *out, int singles)
+{
+    int64_t blocks = 1;
+    for (int a = singles; a < out->room.ndim; ++a)
+        blocks *= out->room.extent[a];
+    out->walked = &out->room;
+    out->rank = out->room.ndim - singles;
+    out->grid[0] = (unsigned)blocks;
+    return blocks;
+}
+
 kn_field kn_field_none(const kn_schedule *schedule)
 {
     (void)schedule;

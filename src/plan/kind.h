@@ -101,6 +101,9 @@ int kn_part_skew(const kn_part *part, int skew);
 kn_field kn_field_none(const kn_schedule *schedule);
 /* For `place`: the part's own axes, a vector a thread. */
 kiln_status kn_place_axes(kn_placement *out, const kn_part *part);
+/* For `place`: a block for each index of the axes of out->room behind its first `singles`, which are those of
+ * what a block has; how many blocks. */
+int64_t kn_place_boxes(kn_placement *out, int singles);
 /* One thread a vector. */
 void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements);
 

@@ -88,13 +88,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     kn_space_put_axis(&out->room, to, space, -1, 1);
     out->room.extent[to++] = count * (count + 1) / 2;
     out->room.ndim = to;
-    int64_t blocks = 1;
-    for (int a = KN_MIRRORED_AXES; a < to; ++a)
-        blocks *= out->room.extent[a];
-    out->walked = &out->room;
-    out->rank = to - KN_MIRRORED_AXES;
-    out->size = blocks;
-    out->grid[0] = (unsigned)blocks;
+    out->size = kn_place_boxes(out, KN_MIRRORED_AXES);
     memcpy(out->field, &tiles, sizeof tiles);
     return KILN_OK;
 }

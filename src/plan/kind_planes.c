@@ -201,13 +201,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     kn_space_put_axis(&out->room, to++, space, f.line, HIGH * s->lanes);
     kn_space_put_axis(&out->room, to++, space, inner, KN_PLANES_WIDE * s->vector);
     out->room.ndim = to;
-    int64_t blocks = 1;
-    for (int a = 3; a < to; ++a)
-        blocks *= out->room.extent[a];
-    out->walked = &out->room;
-    out->rank = to - 3;
-    out->size = blocks;
-    out->grid[0] = (unsigned)blocks;
+    out->size = kn_place_boxes(out, 3);
     return KILN_OK;
 }
 

@@ -255,13 +255,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     kn_space_put_axis(&out->room, to++, space, f.row, HIGH * kn_shifted_rows(s));
     kn_space_put_axis(&out->room, to++, space, inner, WIDE * s->vector);
     out->room.ndim = to;
-    int64_t blocks = 1;
-    for (int a = 2; a < to; ++a)
-        blocks *= out->room.extent[a];
-    out->walked = &out->room;
-    out->rank = to - 2;
-    out->size = blocks;
-    out->grid[0] = (unsigned)blocks;
+    out->size = kn_place_boxes(out, 2);
     return KILN_OK;
 }
 

@@ -124,13 +124,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     memcpy(&f, part->figures, sizeof f);
     kn_tile tile = kn_tile_make(&f);
     kn_tile_space(&out->room, part->space, part->spec->schedule.vector, &f);
-    int64_t blocks = 1;
-    for (int a = KN_TILE_AXES; a < out->room.ndim; ++a)
-        blocks *= out->room.extent[a];
-    out->walked = &out->room;
-    out->rank = out->room.ndim - KN_TILE_AXES;
+    kn_place_boxes(out, KN_TILE_AXES);
     out->block = tile.p * tile.q;
-    out->grid[0] = (unsigned)blocks;
     out->shared_bytes = (unsigned)f.shared_bytes;
     out->shared_percent = SHARED_PERCENT;
     memcpy(out->field, &tile, sizeof tile);
