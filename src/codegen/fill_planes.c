@@ -1,5 +1,5 @@
 /* fill_planes.c - templates/cuda/planes.cu. */
-#include "codegen/writer.h"
+#include "codegen/shifted.h"
 #include "plan/kind_planes.h"
 
 #include <stdio.h>
@@ -9,17 +9,11 @@ enum {
         512 /* of a multiprocessor that are left registers for all windows, and for those that come */
 };
 
-static bool is_shifted(const kn_writer *w, int k)
-{
-    int row, column;
-    return kn_shifted_place(&row, &column, kn_access_of(w, k));
-}
-
 /* The first shifted input says where all windows are. */
 static int first_shifted(const kn_writer *w)
 {
-    int k = 0;
-    while (!is_shifted(w, k))
+    int k = 0, row, column;
+    while (!kn_shifted_input(w, k, &row, &column))
         ++k;
     return k;
 }
@@ -28,7 +22,7 @@ static int first_shifted(const kn_writer *w)
 static void put_address(const kn_writer *w, kn_str *out, const kn_planes_window *x, const char *place)
 {
     int k = first_shifted(w), array = kn_array_of(w, k), row, column, plane, line;
-    kn_shifted_place(&row, &column, kn_access_of(w, k));
+    kn_shifted_input(w, k, &row, &column);
     kn_planes_row(&plane, &line, &w->spec->schedule, row);
     kn_str_printf(out, "(const char *)kn.%s_ + %s.at[%d]", w->program->param[k].name, place, array);
     if (x->plane != plane)
@@ -96,77 +90,27 @@ static void put_windows(kn_writer *w)
                           x[k].line, x[k].plane + 1, x[k].line);
 }
 
-/* ---- the others ---- */
-
-static void put_place(const kn_writer *w, kn_str *out, int k, int result)
-{
-    const char *qualifier = kn_is_output(w, k) ? "" : "const ";
-    int array = kn_array_of(w, k);
-    kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d] + %d * kn_axis_y.stride[%d])", qualifier,
-                  kn_storage(w, k), qualifier, w->program->param[k].name, array, result, array);
-}
-
-static void put_vector(kn_writer *w, int k, int result)
-{
-    kn_str *loads = &w->slot[KN_SLOT_PACKS], *stores = &w->slot[KN_SLOT_STORES];
-    const char *name = w->program->param[k].name;
-    bool is_output = kn_is_output(w, k);
-    kn_str_printf(loads, "%sauto kn_%s_%d = %s<%s, %d>(", is_output ? "" : "const ", name, result,
-                  is_output ? "kn_load" : "kn_load_along", kn_storage(w, k), w->spec->schedule.vector);
-    put_place(w, loads, k, result);
-    if (!is_output)
-        kn_str_printf(loads, ", kn_axis_x.stride[%d]", kn_array_of(w, k));
-    kn_str_append(loads, ");\n");
-    if (!is_output)
-        return;
-    kn_str_append(stores, "kn_store(");
-    put_place(w, stores, k, result);
-    kn_str_printf(stores, ", kn_%s_%d);\n", name, result);
-}
-
-static void place_in(const kn_writer *w, kn_str *out, int k, int result)
+static void place(const kn_writer *w, kn_str *out, int k)
 {
     kn_planes_window x[KN_PLANES_WINDOWS];
     int row, column, plane, line, count = kn_planes_list(x, &w->spec->schedule), at = 0;
-    if (!kn_shifted_place(&row, &column, kn_access_of(w, k))) {
-        kn_str_printf(out, "kn_%s_%d.at[kn_k]", w->program->param[k].name, result);
+    if (!kn_shifted_input(w, k, &row, &column)) {
+        kn_place_shifted_other(w, out, k);
         return;
     }
     kn_planes_row(&plane, &line, &w->spec->schedule, row);
-    while (at + 1 < count && (x[at].plane != plane || x[at].line != line + result))
+    line += w->result;
+    while (at + 1 < count && (x[at].plane != plane || x[at].line != line))
         ++at;
-    kn_str_printf(out, "kn_window_%d_%d.at[kn_k + %d]", plane, line + result, column - x[at].first);
-}
-
-static void place_first(const kn_writer *w, kn_str *out, int k)
-{
-    place_in(w, out, k, 0);
-}
-
-static void place_second(const kn_writer *w, kn_str *out, int k)
-{
-    place_in(w, out, k, 1);
+    kn_str_printf(out, "kn_window_%d_%d.at[kn_k + %d]", plane, line, column - x[at].first);
 }
 
 static void fill_planes(kn_writer *w)
 {
-    static const kn_place_writer places[] = {place_first, place_second};
-    int array = w->spec->n_arrays;
     kn_put_blocks(w, FULL_THREADS);
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", KN_PLANES_WALKED);
     put_windows(w);
-    for (int result = 0; result < kn_planes_lines(&w->spec->schedule); ++result) {
-        char index[160];
-        for (int k = 0; k < kn_param_count(w); ++k)
-            if (kn_array_of(w, k) >= 0 && !is_shifted(w, k))
-                put_vector(w, k, result);
-        snprintf(index, sizeof index,
-                 "kn.start + kn_here.at[%d] + kn_k * kn_axis_x.stride[%d] + %d * kn_axis_y.stride[%d]", array,
-                 array, result, array);
-        kn_str_append(&w->slot[KN_SLOT_LANE], "{\n");
-        kn_put_call(w, &w->slot[KN_SLOT_LANE], places[result], index);
-        kn_str_append(&w->slot[KN_SLOT_LANE], "}\n");
-    }
+    kn_put_shifted_results(w, KN_SLOT_PACKS, place);
     kn_put_single(w);
 }
 

@@ -115,6 +115,7 @@ struct kn_writer {
     const kn_recipe *recipe;
     bool is_cuda;
     kn_str *user; /* the program's texts as they stand in the source, in its order */
+    int result;   /* where a thread has several results for each operand, the number of that which is written */
     kn_str slot[KN_SLOT_COUNT];
 };
 

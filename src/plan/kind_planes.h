@@ -23,12 +23,6 @@ typedef struct kn_planes_window {
     bool is_fresh;   /* loaded for each plane of results, since no later plane has it */
 } kn_planes_window;
 
-/* Lines of results of a thread. */
-static inline int kn_planes_lines(const kn_schedule *schedule)
-{
-    return schedule->lanes;
-}
-
 void kn_planes_row(int *plane, int *line, const kn_schedule *schedule, int row);
 /* All windows, plane by plane; how many. */
 int kn_planes_list(kn_planes_window *out, const kn_schedule *schedule);
