@@ -38,11 +38,9 @@ static void put_raw(const kn_writer *w, kn_str *out, int k)
 /* The block as launch fills it: a kind's field that declares other bytes than it has would move all behind it. */
 static void put_layout_check(kn_writer *w)
 {
-    kn_layout layout;
-    if (kn_layout_make(&layout, w->spec) != KILN_OK) /* nobody can launch it */
-        return;
-    kn_str_printf(&w->slot[KN_SLOT_VALUES], "static_assert(sizeof(kn_args) == %d, \"the argument block\");\n",
-                  layout.size);
+    if (w->layout)
+        kn_str_printf(&w->slot[KN_SLOT_VALUES],
+                      "static_assert(sizeof(kn_args) == %d, \"the argument block\");\n", w->layout->size);
 }
 
 static void put_values(kn_writer *w)
@@ -305,9 +303,11 @@ static kiln_status write_source(kn_writer *w, kn_str *out)
 kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec)
 {
     kn_str user[KN_TEXT_STAGE + 2 * KN_MAX_STAGES] = {KN_STR_INIT};
+    kn_layout layout;
     kn_writer w = {.spec = spec,
                    .program = spec->program,
                    .recipe = kn_recipe_find(spec->schedule.kind),
+                   .layout = kn_layout_make(&layout, spec) == KILN_OK ? &layout : NULL,
                    .is_cuda = spec->target.backend == KN_CUDA,
                    .user = user};
     if (!w.recipe)

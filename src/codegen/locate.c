@@ -9,7 +9,7 @@ enum { STRIDES_AT = sizeof(kn_divider) /* in an axis of the argument block */ };
 /* What is written: operands of the assembly are the places, then inner, second, outer, then the index. */
 typedef struct locator {
     kn_str *out;
-    kn_layout layout;
+    const kn_layout *layout;
     int count; /* operands of the space */
 } locator;
 
@@ -19,7 +19,7 @@ static void put_move(const locator *l)
     for (int o = 0; o < l->count; ++o)
         kn_str_printf(l->out,
                       "\"ld.param.s32 stride, [axis+%d]; mad.lo.s32 %%%d, stride, steps, %%%d;\\n\"\n",
-                      STRIDES_AT + o * l->layout.stride_size, o, o);
+                      STRIDES_AT + o * l->layout->stride_size, o, o);
 }
 
 /* index / extent is what is left for the next axis, the remainder are the steps along this one. */
@@ -33,7 +33,7 @@ static void put_axis(const locator *l)
     put_move(l);
     kn_str_printf(l->out,
                   "\"add.u64 axis, axis, %d; sub.u32 rank, rank, 1; setp.eq.u32 last, rank, 1;\\n\"\n",
-                  l->layout.axis_size);
+                  l->layout->axis_size);
 }
 
 /* An axis whose steps are wanted by themselves: operand `kept`. */
@@ -76,7 +76,7 @@ static void put_beginning(const locator *l, const kn_writer *w, int index)
                   "\".reg .s32 stride; .reg .u64 axis;\\n\"\n"
                   "\"mov.u64 axis, %s_param_0; ld.param.u32 rank, [axis+%d]; add.u64 axis, axis, %d;\\n\"\n"
                   "\"mov.u32 index, %%%d;\\n\"\n",
-                  kn_str_text(&w->slot[KN_SLOT_ENTRY]), l->layout.rank_at, l->layout.axes_at, index);
+                  kn_str_text(&w->slot[KN_SLOT_ENTRY]), l->layout->rank_at, l->layout->axes_at, index);
     for (int o = 0; o < l->count; ++o)
         kn_str_printf(l->out, "\"mov.u32 %%%d, 0;\\n\"\n", o);
 }
@@ -90,7 +90,8 @@ static void put_places(const locator *l, const char *place)
 /* Where nobody asks for steps by themselves there are none. */
 void kn_put_locate(kn_writer *w)
 {
-    locator l = {.out = &w->slot[KN_SLOT_LOCATE], .count = kn_layout_space_operands(w->spec)};
+    locator l = {
+        .out = &w->slot[KN_SLOT_LOCATE], .layout = w->layout, .count = kn_layout_space_operands(w->spec)};
     bool is_single = w->recipe->has_places_alone;
     if (!is_single)
         kn_str_append(&w->slot[KN_SLOT_STEPS], "unsigned inner, second, outer; /* steps along the innermost "
@@ -98,7 +99,7 @@ void kn_put_locate(kn_writer *w)
     /* Line by line: a loop that is unrolled at each call costs a tile's kernel 3 ms of 72. */
     for (int o = 0; o < l.count; ++o)
         kn_str_printf(&w->slot[KN_SLOT_MOVES], "place.at[%d] += axis.stride[%d] * (int)steps;\n", o, o);
-    if (kn_layout_make(&l.layout, w->spec) != KILN_OK) /* nobody can launch it */
+    if (!l.layout)
         return;
     put_beginning(&l, w, is_single ? l.count : l.count + 3);
     (is_single ? put_all_alike : put_first_apart)(&l);
@@ -111,8 +112,9 @@ void kn_put_locate(kn_writer *w)
  * are any, in a loop. */
 void kn_put_corner(kn_writer *w)
 {
-    locator l = {.out = &w->slot[KN_SLOT_CORNER], .count = kn_layout_space_operands(w->spec)};
-    if (kn_layout_make(&l.layout, w->spec) != KILN_OK)
+    locator l = {
+        .out = &w->slot[KN_SLOT_CORNER], .layout = w->layout, .count = kn_layout_space_operands(w->spec)};
+    if (!l.layout)
         return;
     put_beginning(&l, w, l.count + KN_CORNER_STEPS);
     kn_str_append(l.out, "\"add.u32 rank, rank, 1;\\n\"\n");

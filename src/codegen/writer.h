@@ -113,6 +113,7 @@ struct kn_writer {
     const kn_spec *spec;
     const kn_program *program;
     const kn_recipe *recipe;
+    const kn_layout *layout; /* of the argument block; NULL: nobody can launch it */
     bool is_cuda;
     kn_str *user; /* the program's texts as they stand in the source, in its order */
     int result;   /* where a thread has several results for each operand, the number of that which is written */
