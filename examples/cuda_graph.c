@@ -1,6 +1,6 @@
 /*
- * cuda_graph.c - CUDA graphs: a sequence of calls captured once and replayed for the price of one launch. Needs a CUDA device: the host has no graphs
- * (exit code 77).
+ * cuda_graph.c - CUDA graphs: a sequence of calls captured once and replayed for the price of one launch.
+ * Needs a CUDA device: the host has no graphs (exit code 77).
  */
 #include <kiln/kiln.h>
 #include <stdio.h>

@@ -1,8 +1,8 @@
 /*
  * dlpack_exchange.c - arrays to and from other libraries without a copy, by DLPack.
  *
- * The other library is played by this program: a consumer that looks at what kiln hands out, and a producer that hands out memory of its own.
- * The structs are those of <dlpack/dlpack.h>, version 1.0.
+ * The other library is played by this program: a consumer that looks at what kiln hands out, and a producer
+ * that hands out memory of its own. The structs are those of <dlpack/dlpack.h>, version 1.0.
  */
 #include <kiln/kiln.h>
 #include <stdio.h>

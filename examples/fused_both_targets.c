@@ -1,7 +1,7 @@
 /*
- * fused_both_targets.c - softplus, log(1 + exp(x)), written once as it is in NumPy and run on the host and, where
- * there is a device, on CUDA. Checked against plain C in double precision, and timed against the same operations
- * one after another.
+ * fused_both_targets.c - softplus, log(1 + exp(x)), written once as it is in NumPy and run on the host and,
+ * where there is a device, on CUDA. Checked against plain C in double precision, and timed against the same
+ * operations one after another.
  *
  *     example_fused_both_targets [ELEMENTS]
  */

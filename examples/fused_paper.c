@@ -1,8 +1,8 @@
 /*
- * fused_paper.c - the measurement of the paper that introduced CuPy (Okuta, Unno, Nishino, Hido, Loomis, "CuPy: a
- * NumPy-compatible library for NVIDIA GPU calculations", 2017), arange(n).reshape(1000, -1).T * 2, as one kernel that
- * computes each element from its index and writes it once. Every element is checked against plain C; the time stands
- * beside that of arange, two views and multiply.
+ * fused_paper.c - the measurement of the paper that introduced CuPy (Okuta, Unno, Nishino, Hido, Loomis,
+ * "CuPy: a NumPy-compatible library for NVIDIA GPU calculations", 2017), arange(n).reshape(1000, -1).T * 2,
+ * as one kernel that computes each element from its index and writes it once. Every element is checked
+ * against plain C; the time stands beside that of arange, two views and multiply.
  *
  *     example_fused_paper [LARGEST]    powers of ten from 10000 on; default 1000000
  */

@@ -1,9 +1,11 @@
 /*
- * fused_picture.c - a chain of filters over a picture as one kernel: unsharp masking (a binomial blur of 3 by 3
- * pixels from shifted views, and what the picture differs from it by), a tone curve that lifts the dark, and back to
- * bytes. Checked against plain C in double precision, and timed against the same operations one after another.
+ * fused_picture.c - a chain of filters over a picture as one kernel: unsharp masking (a binomial blur of 3 by
+ * 3 pixels from shifted views, and what the picture differs from it by), a tone curve that lifts the dark,
+ * and back to bytes. Checked against plain C in double precision, and timed against the same operations one
+ * after another.
  *
- *     example_fused_picture [PICTURE.npy [RESULT.ppm]]    uint8, (rows, columns, 3); default: hubble_deep_field.npy
+ *     example_fused_picture [PICTURE.npy [RESULT.ppm]]    uint8, (rows, columns, 3); default:
+ *     hubble_deep_field.npy
  *
  * The picture beside this file is described in statistics.c.
  */
@@ -128,8 +130,8 @@ static double filtered_at(const picture *p, int64_t row, int64_t column, int col
     return 255 * pow(fmin(fmax(c + strength * (c - blurred), 0), 1), tone);
 }
 
-/* The pixels that a way gives, which the caller frees; NULL where they are wrong. Rounding may go either way where the
- * exact value lies in the middle; the tone curve is steep at 0, where 1e-7 is 0.02 of a step. */
+/* The pixels that a way gives, which the caller frees; NULL where they are wrong. Rounding may go either way
+ * where the exact value lies in the middle; the tone curve is steep at 0, where 1e-7 is 0.02 of a step. */
 static unsigned char *checked(const char *name, const picture *p, const way *w)
 {
     int64_t rows = p->rows - 2, columns = p->columns - 2, wrong = 0;

@@ -1,7 +1,7 @@
 /*
- * fused_rows.c - softmax and layernorm as they are written in NumPy, each a string that becomes a kernel: rows are
- * read once and stay on the chip. Checked against plain C in double precision, and timed against the same
- * operations one after another.
+ * fused_rows.c - softmax and layernorm as they are written in NumPy, each a string that becomes a kernel:
+ * rows are read once and stay on the chip. Checked against plain C in double precision, and timed against the
+ * same operations one after another.
  *
  *     example_fused_rows [ROWS LENGTH]
  */

@@ -1,6 +1,6 @@
 /*
- * raw_module.c - whole CUDA sources: functions, template instantiations, globals, structs by value, cooperative
- * launches, attributes.
+ * raw_module.c - whole CUDA sources: functions, template instantiations, globals, structs by value,
+ * cooperative launches, attributes.
  *
  * Modules are for CUDA devices: where there is none the source is only compiled.
  */

@@ -14,9 +14,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-/* Means and sums of squared distances from them are joined as Chan, Golub and LeVeque do (Updating formulae and
- * a pairwise algorithm for computing sample variances, 1979): nothing large is taken from something large. Of
- * equal values the first one counts, so that it does not matter in which order elements meet. */
+/* Means and sums of squared distances from them are joined as Chan, Golub and LeVeque do (Updating formulae
+ * and a pairwise algorithm for computing sample variances, 1979): nothing large is taken from something
+ * large. Of equal values the first one counts, so that it does not matter in which order elements meet. */
 static const char preamble[] =
     "struct statistics { double n, mean, squares, least, greatest; long long at; };\n"
     "__device__ statistics join(statistics a, statistics b) {\n"
@@ -111,8 +111,8 @@ static bool is_near(double x, double y)
     return fabs(x - y) <= 1e-11 * fabs(y); /* a hundred thousand roundings of 2^-53 */
 }
 
-/* `count` values that lie `step` apart. Sums of whole numbers are exact, n times that of the squares too: below
- * 2^63 for pictures of up to some ten million values. */
+/* `count` values that lie `step` apart. Sums of whole numbers are exact, n times that of the squares too:
+ * below 2^63 for pictures of up to some ten million values. */
 static bool is_right(const table *t, int64_t r, const unsigned char *value, int64_t count, int64_t step)
 {
     int64_t sum = 0, squares = 0, at = 0;

@@ -1,5 +1,5 @@
-/* unfused.h - what the examples of fusion share: a computation as one kernel of an expression and as an operation
- * after another, and the times of both. Over <kiln/kiln.h> alone. */
+/* unfused.h - what the examples of fusion share: a computation as one kernel of an expression and as an
+ * operation after another, and the times of both. Over <kiln/kiln.h> alone. */
 #ifndef EXAMPLES_UNFUSED_H
 #define EXAMPLES_UNFUSED_H
 
@@ -133,7 +133,8 @@ static inline kiln_status print_times(const char *name, const way *fused, const 
 
 /* ---- results ---- */
 
-/* A way's result, fetched as `count` elements of `size` bytes; NULL where that failed, or there are others. */
+/* A way's result, fetched as `count` elements of `size` bytes; NULL where that failed, or there are
+ * others. */
 static inline void *result_of(const way *w, int64_t count, size_t size)
 {
     kiln_array *out = NULL;

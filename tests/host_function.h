@@ -1,4 +1,5 @@
-/* host_function.h - for tests of build: the host device, and a call of a function there. Comes behind cmocka.h. */
+/* host_function.h - for tests of build: the host device, and a call of a function there. Comes behind
+ * cmocka.h. */
 #ifndef TESTS_HOST_FUNCTION_H
 #define TESTS_HOST_FUNCTION_H
 

@@ -4,9 +4,10 @@
  *     kiln_embed TEMPLATE_ROOT OUTPUT.c FILE...
  *     kiln_embed --text OUTPUT.c NAME FILE
  *
- * The second way the C file defines one text, `const char NAME[]`. The first way the C file defines kn_templates and kn_template_count (src/codegen/templates.h), an entry for each FILE,
- * named by its path below TEMPLATE_ROOT. Text becomes an array of character codes: ISO C promises no string
- * literal longer than 4095 characters.
+ * The second way the C file defines one text, `const char NAME[]`. The first way the C file defines
+ * kn_templates and kn_template_count (src/codegen/templates.h), an entry for each FILE, named by its path
+ * below TEMPLATE_ROOT. Text becomes an array of character codes: ISO C promises no string literal longer than
+ * 4095 characters.
  */
 #include <stdbool.h>
 #include <stdio.h>

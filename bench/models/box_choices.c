@@ -19,8 +19,8 @@ bool choice_is_straight, choice_is_crossed;
 static kn_box listed[MAX_CHOICES];
 static bool is_crossed[MAX_CHOICES];
 
-/* Columns: crossed; of a box, elements of a run, runs, elements of a row of the input, rows; boxes; bytes from
- * row to row; log2 of threads along a row and along a run; bytes of shared memory; the model's
+/* Columns: crossed; of a box, elements of a run, runs, elements of a row of the input, rows; boxes; bytes
+ * from row to row; log2 of threads along a row and along a run; bytes of shared memory; the model's
  * cost. */
 static void add(const kn_cut *c, const char *tag, const kn_box *b)
 {

@@ -1,5 +1,5 @@
-/* kinds.c - the library's table of kinds with what measurements switch: the strided kernel for everything, rows
- * kernels without stripes or without taking short rows together. Found before the library's. */
+/* kinds.c - the library's table of kinds with what measurements switch: the strided kernel for everything,
+ * rows kernels without stripes or without taking short rows together. Found before the library's. */
 #include "plan/kind.h"
 
 #include <stdlib.h>

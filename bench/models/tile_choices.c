@@ -25,8 +25,8 @@ static int by_cost(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Columns: sides; of both runs, bytes and log2 of what they are aligned to; thousandths that tiles go over the
- * ends; tiles; the model's cost. */
+/* Columns: sides; of both runs, bytes and log2 of what they are aligned to; thousandths that tiles go over
+ * the ends; tiles; the model's cost. */
 static void add(sides *s, const char *tag, const pair *t)
 {
     char text[MAX_TEXT];
@@ -70,7 +70,8 @@ static kn_tile_side random_side(const sides *s, int axis, int second)
                           second};
 }
 
-/* What the model takes, sizes that are the same for all layouts, and samples, denser where they seem cheap. */
+/* What the model takes, sizes that are the same for all layouts, and samples, denser where they seem
+ * cheap. */
 static void list(sides *s, const kn_tile_figures *chosen)
 {
     static const int fixed[][2] = {{8, 8}, {16, 8}, {8, 16}, {16, 16}, {32, 8}, {8, 32}, {12, 12}};

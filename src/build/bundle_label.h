@@ -14,7 +14,8 @@
 typedef struct kn_bundle_label {
     kn_target target;
     kn_code_form form;
-    int blocks; /* KN_ARGUMENT_BLOCKS of the library that made it; 0: a module's, whose arguments are the user's */
+    int blocks; /* KN_ARGUMENT_BLOCKS of the library that made it; 0: a module's, whose arguments are the
+                   user's */
     char generator[96], compiler[256]; /* for people alone */
 } kn_bundle_label;
 

@@ -33,8 +33,8 @@ struct kn_forms {
     kn_forms *next; /* in the queue */
 };
 
-/* Without its quick form, which has to follow before anybody else sees it. Takes the plan over, on failure too.
- * what is copied. */
+/* Without its quick form, which has to follow before anybody else sees it. Takes the plan over, on failure
+ * too. what is copied. */
 kiln_status kn_forms_create(kn_forms **out, kn_launch_plan *best, kn_device *device, const char *what);
 /* Takes the plan over. Calls run with it, unless the best form has come meanwhile. */
 void kn_forms_set_quick(kn_forms *forms, kn_launch_plan *quick);
@@ -43,8 +43,8 @@ void kn_forms_withdraw(kn_forms *forms);
 /* Takes NULL. */
 void kn_forms_release(kn_forms *forms);
 
-/* Has the best form compiled in the background, where nobody is at it yet. Before there is a quick form a failure
- * counts for nothing: it is tried again. */
+/* Has the best form compiled in the background, where nobody is at it yet. Before there is a quick form a
+ * failure counts for nothing: it is tried again. */
 void kn_forms_submit(kn_forms *forms);
 /* Returns when the best form is there, or cannot be had: makes it now, or waits for who does. */
 void kn_forms_finish(kn_forms *forms);

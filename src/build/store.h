@@ -1,9 +1,9 @@
 /* build/store.h - where code is looked for. A store is a value, in a file of its own, build/store_NAME.c; the
  * order in which they are asked stands in build/stores.c, and build/search.c asks.
  *
- * What a store may do is which functions it has: one that is only read has open, close, find and list_places. What
- * it finds is looked at before it is used (whole, headers as they were, loadable), and where it is no good
- * the next store is asked. */
+ * What a store may do is which functions it has: one that is only read has open, close, find and list_places.
+ * What it finds is looked at before it is used (whole, headers as they were, loadable), and where it is no
+ * good the next store is asked. */
 #ifndef KN_BUILD_STORE_H
 #define KN_BUILD_STORE_H
 

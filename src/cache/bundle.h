@@ -1,15 +1,16 @@
 /* cache/bundle.h - many rows in one read-only file, or in memory: made once, never changed, the same bytes
  * from the same rows. Has never heard of kernels.
  *
- * A row has a key (`what`, any bytes) and a label. The label's first line says, with the key, which row it is;
- * what follows is told with it. Several rows of a key differ in that line, and who asks ranks them.
+ * A row has a key (`what`, any bytes) and a label. The label's first line says, with the key, which row it
+ * is; what follows is told with it. Several rows of a key differ in that line, and who asks ranks them.
  *
  * The file, all numbers little-endian:
  *
- *   head     64 bytes: "KILNBNDL", version (4 bytes), rows (4), size of the whole (8), size of the labels (8),
- *            XXH3-128 of index and labels (16), XXH3-128 of the 48 bytes before (16)
- *   index    56 bytes a row: XXH3-128 of what (16), XXH3-128 over label, what, aux and code (16), the sizes of
- *            label (4), what (4), aux (8) and code (8); sorted by the first hash, then by what, then by label
+ *   head     64 bytes: "KILNBNDL", version (4 bytes), rows (4), size of the whole (8), size of the labels
+ *            (8), XXH3-128 of index and labels (16), XXH3-128 of the 48 bytes before (16)
+ *   index    56 bytes a row: XXH3-128 of what (16), XXH3-128 over label, what, aux and code (16), the sizes
+ *            of label (4), what (4), aux (8) and code (8); sorted by the first hash, then by what, then by
+ *            label
  *   labels   one after the other, in that order
  *   rows     in that order: what, aux, code
  *

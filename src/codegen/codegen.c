@@ -35,7 +35,8 @@ static void put_raw(const kn_writer *w, kn_str *out, int k)
     kn_str_printf(out, "> %s = {kn.%s_};\n", name, name);
 }
 
-/* The block as launch fills it: a kind's field that declares other bytes than it has would move all behind it. */
+/* The block as launch fills it: a kind's field that declares other bytes than it has would move all behind
+ * it. */
 static void put_layout_check(kn_writer *w)
 {
     if (w->layout)

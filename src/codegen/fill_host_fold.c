@@ -78,10 +78,10 @@ static void put_names(kn_writer *w)
                       kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
 }
 
-/* Of so many vectors are the steps that are written down one behind the other. Those of a row are short, and lie so in
- * memory; those of results are as many streams. What is dear is not written down too often. Structs of several lanes are
- * taken apart and put together where they are stored, which is to be seldom, most of all where what a step costs is
- * little: where it follows, and is told. */
+/* Of so many vectors are the steps that are written down one behind the other. Those of a row are short, and
+ * lie so in memory; those of results are as many streams. What is dear is not written down too often. Structs
+ * of several lanes are taken apart and put together where they are stored, which is to be seldom, most of all
+ * where what a step costs is little: where it follows, and is told. */
 static int depth_of(const kn_writer *w)
 {
     bool are_few = w->spec->schedule.lanes == 1 || kn_cost_functions(w->program) > 0;

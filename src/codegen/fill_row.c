@@ -2,8 +2,8 @@
 #include "codegen/row_stages.h"
 
 enum {
-    EARLY =
-        32 /* bytes of a thread that inputs may take which no reduction waits for, to be loaded with the others */
+    EARLY = 32 /* bytes of a thread that inputs may take which no reduction waits for, to be loaded with the
+                  others */
 };
 
 static const char *name_of(const kn_writer *w, int k)

@@ -76,9 +76,9 @@ static bool read_name(reader *r, const char *text, size_t length)
            is_real_operand(r->w, text, length) || is_real_function(text, length);
 }
 
-/* What C++ makes of a text is not known here: it is one of plain statements whose every name is a real's, a real
- * type's, or a function's from reals to reals. Integers are then no more than literals in it, and a divisor
- * begins with a name, so that it is none of these. */
+/* What C++ makes of a text is not known here: it is one of plain statements whose every name is a real's, a
+ * real type's, or a function's from reals to reals. Integers are then no more than literals in it, and a
+ * divisor begins with a name, so that it is none of these. */
 bool kn_divides_reals(const kn_writer *w, const char *text)
 {
     reader r = {.w = w};

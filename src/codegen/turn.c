@@ -1,6 +1,6 @@
-/* turn.c - vectors read along one axis and kept along another, in assembly: elements are named, not moved, and
- * those below four bytes are picked by byte permutations. The optimiser, which looks at each element, takes 160
- * of 250 ms for sixteen vectors of sixteen bytes (NVRTC 13.0, two Zen 4 cores). */
+/* turn.c - vectors read along one axis and kept along another, in assembly: elements are named, not moved,
+ * and those below four bytes are picked by byte permutations. The optimiser, which looks at each element,
+ * takes 160 of 250 ms for sixteen vectors of sixteen bytes (NVRTC 13.0, two Zen 4 cores). */
 #include "codegen/writer.h"
 
 /* Vectors of `count` elements of `size` bytes: as many are turned. */

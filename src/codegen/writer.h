@@ -116,7 +116,7 @@ struct kn_writer {
     const kn_layout *layout; /* of the argument block; NULL: nobody can launch it */
     bool is_cuda;
     kn_str *user; /* the program's texts as they stand in the source, in its order */
-    int result;   /* where a thread has several results for each operand, the number of that which is written */
+    int result;   /* of each operand, where a thread has several: the one that is written */
     kn_str slot[KN_SLOT_COUNT];
 };
 

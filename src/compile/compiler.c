@@ -1,4 +1,5 @@
-/* compiler.c - what a compiler's code depends on besides its build: the environment, and what kiln tells it. */
+/* compiler.c - what a compiler's code depends on besides its build: the environment, and what kiln tells
+ * it. */
 #include "compile/compiler.h"
 
 #include "base/hash.h"

@@ -375,8 +375,8 @@ static text_span name_of_symbol(text_span symbol)
     return symbol;
 }
 
-/* The offset of a name as a token of a text, where it is there last: behind its declaration; false where it is
- * not there. */
+/* The offset of a name as a token of a text, where it is there last: behind its declaration; false where it
+ * is not there. */
 static bool find_name(size_t *out, const char *text, const text_span *name)
 {
     bool is_found = false;

@@ -1,4 +1,5 @@
-/* compile/notes_lookups.h - which of the names that a compiler can have looked for are there in which folders. */
+/* compile/notes_lookups.h - which of the names that a compiler can have looked for are there in which
+ * folders. */
 #ifndef KN_COMPILE_NOTES_LOOKUPS_H
 #define KN_COMPILE_NOTES_LOOKUPS_H
 

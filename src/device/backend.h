@@ -1,4 +1,5 @@
-/* device/backend.h - what a back end has to do, as one table of functions, and a device as all files see it. */
+/* device/backend.h - what a back end has to do, as one table of functions, and a device as all files see
+ * it. */
 #ifndef KN_DEVICE_BACKEND_H
 #define KN_DEVICE_BACKEND_H
 
@@ -93,7 +94,8 @@ typedef struct kn_backend {
     /* The sizes of a function's parameters into size[0 .. room), and how many there are; -1 where the driver
      * does not tell. CUDA alone. */
     int (*function_params)(kn_function *, size_t *size, int room);
-    /* Dynamic shared memory, and how much of a multiprocessor's cache is for that; 0: the driver chooses. CUDA alone. */
+    /* Dynamic shared memory, and how much of a multiprocessor's cache is for that; 0: the driver chooses.
+     * CUDA alone. */
     kiln_status (*function_allow_shared)(kn_function *, size_t bytes, int percent);
 } kn_backend;
 

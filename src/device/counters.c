@@ -1,6 +1,6 @@
-/* Kernels leave their counters zero, so those of a stream are zeroed once. Streams that others made and wrapped
- * keep theirs by their handle, as the pool keeps memory for them: a handle is used again only when the work of
- * its stream is over. */
+/* Kernels leave their counters zero, so those of a stream are zeroed once. Streams that others made and
+ * wrapped keep theirs by their handle, as the pool keeps memory for them: a handle is used again only when
+ * the work of its stream is over. */
 #include "device/counters.h"
 
 #include <stdatomic.h>

@@ -1,4 +1,5 @@
-/* device/cuda_context.h - a CUDA device's context around calls of the driver, and what captures allow there. */
+/* device/cuda_context.h - a CUDA device's context around calls of the driver, and what captures allow
+ * there. */
 #ifndef KN_DEVICE_CUDA_CONTEXT_H
 #define KN_DEVICE_CUDA_CONTEXT_H
 

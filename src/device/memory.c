@@ -1,5 +1,5 @@
-/* Memory of devices, as callers see it: who asks is told of a lost device, met captures are kept account of, and
- * the hook sees what comes and goes. pool.c hands it out. */
+/* Memory of devices, as callers see it: who asks is told of a lost device, met captures are kept account of,
+ * and the hook sees what comes and goes. pool.c hands it out. */
 #include "device/memory.h"
 
 #include <stdatomic.h>

@@ -13,8 +13,8 @@ kn_pool *kn_pool_create(kn_device *device, size_t granularity);
 /* Gives everything back; where some of its memory is still in use it stays as it is. Takes NULL. */
 void kn_pool_free(kn_pool *pool);
 
-/* Hands out `size` bytes, which are rounded up and then tell what it came to, for a stream, in a capture where
- * that is not 0. */
+/* Hands out `size` bytes, which are rounded up and then tell what it came to, for a stream, in a capture
+ * where that is not 0. */
 kiln_status kn_pool_take(void **out, size_t *size, kn_pool *pool, void *stream, uint64_t capture);
 /* Takes a block back; false where there is none in use at this address. stream: the one that it was taken
  * for. */

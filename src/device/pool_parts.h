@@ -1,4 +1,5 @@
-/* device/pool_parts.h - what a pool consists of: segments of the device's memory, cut into blocks, in lanes. */
+/* device/pool_parts.h - what a pool consists of: segments of the device's memory, cut into blocks, in
+ * lanes. */
 #ifndef KN_DEVICE_POOL_PARTS_H
 #define KN_DEVICE_POOL_PARTS_H
 

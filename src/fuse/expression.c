@@ -45,7 +45,8 @@ static kiln_status make_face(kn_program **out, const kn_graph *g)
     return KILN_OK;
 }
 
-/* A kernel of a graph, which it takes over; freed on failure too. The options' texts are copied by way of a program. */
+/* A kernel of a graph, which it takes over; freed on failure too. The options' texts are copied by way of a
+ * program. */
 kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_kernel_options *options)
 {
     kn_expression *e = kn_calloc(1, sizeof *e);

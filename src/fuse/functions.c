@@ -582,8 +582,8 @@ static kiln_status call_broadcast_to(kn_value *out, kn_parser *p, const kn_calle
     return status == KILN_OK ? add_broadcast(out, p, c, &slot[0], &slot[1]) : status;
 }
 
-/* zeros_like(a, dtype=), full_like(a, fill_value, dtype=); zeros(shape, dtype=), full(shape, fill_value, dtype=).
- * value: what all elements are, -1 where an argument says it. */
+/* zeros_like(a, dtype=), full_like(a, fill_value, dtype=); zeros(shape, dtype=), full(shape, fill_value,
+ * dtype=). value: what all elements are, -1 where an argument says it. */
 static kiln_status call_filled(kn_value *out, kn_parser *p, const kn_called *c, int value, bool is_like)
 {
     const char *const name[] = {is_like ? "a" : "shape", value < 0 ? "fill_value" : "dtype", "dtype"};

@@ -4,8 +4,8 @@
 
 #include "fuse/parser.h"
 
-/* The value of a call whose arguments have been read. Kernels of the user's come first, then functions that are no
- * operations (reshape, astype, arange ...), dtypes, operations. */
+/* The value of a call whose arguments have been read. Kernels of the user's come first, then functions that
+ * are no operations (reshape, astype, arange ...), dtypes, operations. */
 kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *called);
 
 /* x.shape[k] */

@@ -37,15 +37,16 @@ typedef struct kn_node {
     int index;         /* INPUT, CALL, KERNEL */
     kiln_arg number;   /* NUMBER: KILN_ARG_WEAK_* */
     char *name;        /* CALL */
-    /* CALL: an operator of Python's: of weak numbers alone it makes a weak one. A function of NumPy's makes none:
-     * 2 / 3 * x is float32 where x is, sqrt(2) * x is float64. CAST: float(), int() ..., which make a weak number
-     * of any that is given by value. */
+    /* CALL: an operator of Python's: of weak numbers alone it makes a weak one. A function of NumPy's makes
+     * none: 2 / 3 * x is float32 where x is, sqrt(2) * x is float64. CAST: float(), int() ..., which make a
+     * weak number of any that is given by value. */
     bool is_operator;
     kiln_kernel *kernel; /* KERNEL: the graph holds a reference, as of */
-    kiln_kernel *unit; /* CALL, KERNEL, CAST: the kernel of an expression with options of its own that it was
-                          * part of; only nodes of one unit share a kernel, made with its options. NULL: the graph's */
-    kiln_dtype dtype;  /* CAST */
-    kn_step *step;     /* SLICE */
+    /* CALL, KERNEL, CAST: the kernel of an expression with options of its own that it was part of; only nodes
+     * of one unit share a kernel, made with its options. NULL: the graph's */
+    kiln_kernel *unit;
+    kiln_dtype dtype; /* CAST */
+    kn_step *step;    /* SLICE */
     int n_steps;
     /* CALL, KERNEL of reductions: the axes that are reduced, as they were written; has_axes false: all */
     bool has_axes, keepdims;
@@ -74,35 +75,36 @@ enum { KN_MAX_NODES = 1 << 14 };
 kiln_status kn_graph_create(kn_graph **out, const char *name, const char *text);
 void kn_graph_free(kn_graph *graph);
 
-/* The number of an equal node that is there already, or of a new one: *node is copied, with its lists. Operators
- * on numbers are folded (Python's rules); casts that change nothing are not known here. *out is unchanged on
- * failure: KILN_ERROR_MEMORY; KILN_ERROR_INVALID for too many nodes, and for numbers without a result. */
+/* The number of an equal node that is there already, or of a new one: *node is copied, with its lists.
+ * Operators on numbers are folded (Python's rules); casts that change nothing are not known here. *out is
+ * unchanged on failure: KILN_ERROR_MEMORY; KILN_ERROR_INVALID for too many nodes, and for numbers without a
+ * result. */
 kiln_status kn_graph_add(int *out, kn_graph *graph, const kn_node *node);
 
-/* "x, g": names of inputs, ASCII identifiers of any kind ("i", "T" and "double" too); the nodes 0 to n_in - 1 are
- * these. Comes first. KILN_ERROR_SYNTAX, _INVALID (a name twice, or too long; too many), _MEMORY. */
+/* "x, g": names of inputs, ASCII identifiers of any kind ("i", "T" and "double" too); the nodes 0 to n_in - 1
+ * are these. Comes first. KILN_ERROR_SYNTAX, _INVALID (a name twice, or too long; too many), _MEMORY. */
 kiln_status kn_graph_set_inputs(kn_graph *graph, const char *names);
 /* name: a wish; NULL, and a name that is taken, reserved or too long, give one that is made up. */
 kiln_status kn_graph_add_result(kn_graph *graph, int node, const char *name);
 
-/* Whether what a node reads k-th is a raw parameter of its kernel's: an array as a whole, which broadcasts with no
- * other. */
+/* Whether what a node reads k-th is a raw parameter of its kernel's: an array as a whole, which broadcasts
+ * with no other. */
 bool kn_node_reads_raw(const kn_node *node, int k);
 
 /* Drops nodes that no result needs, and numbers the others anew, in the same order; inputs stay. Nothing is
  * added any more. */
 kiln_status kn_graph_prune(kn_graph *graph);
 
-/* Of a pruned graph: has each result be a node that nothing else reads and that is no other result, a view of what it
- * was. */
+/* Of a pruned graph: has each result be a node that nothing else reads and that is no other result, a view of
+ * what it was. */
 kiln_status kn_graph_separate_results(kn_graph *graph);
 
 /* An error about a node, with its place in the text where there is one. */
 kiln_status kn_graph_error(const kn_graph *graph, const kn_node *node, kiln_status status, const char *format,
                            ...) __attribute__((format(printf, 4, 5)));
 
-/* parse.c: expression strings (the language: kiln/expression.h). KILN_ERROR_SYNTAX, with the text and a caret;
- * KILN_ERROR_INVALID, _MEMORY. options->kernels may be called by their names. */
+/* parse.c: expression strings (the language: kiln/expression.h). KILN_ERROR_SYNTAX, with the text and a
+ * caret; KILN_ERROR_INVALID, _MEMORY. options->kernels may be called by their names. */
 kiln_status kn_graph_parse(kn_graph **out, const char *params, const char *text,
                            const kiln_kernel_options *options);
 

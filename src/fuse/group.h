@@ -1,14 +1,15 @@
-/* fuse/group.h - what one kernel computes of a graph: some nodes that are stored (roots), and all that they need and
- * that is not read from memory.
+/* fuse/group.h - what one kernel computes of a graph: some nodes that are stored (roots), and all that they
+ * need and that is not read from memory.
  *
- * A group has a space, whose axes are those of its largest root and, where only results of reductions are stored,
- * those that are reduced besides. A node is used at a place that follows from the element of the space: along each
- * of its own axes at start + step * (index along an axis of the space). Views cost nothing that way: they change the
- * places at which what is in front of them is used. A node may be used at several places (x[1:] - x[:-1]).
+ * A group has a space, whose axes are those of its largest root and, where only results of reductions are
+ * stored, those that are reduced besides. A node is used at a place that follows from the element of the
+ * space: along each of its own axes at start + step * (index along an axis of the space). Views cost nothing
+ * that way: they change the places at which what is in front of them is used. A node may be used at several
+ * places (x[1:] - x[:-1]).
  *
- * Reductions of a group have their reduced axes in common: a reduction is part of it where its results are used as
- * the space's kept axes have them, and its reduced axes are the others. What does not fit is computed by another
- * kernel first, and stored in a room between them. */
+ * Reductions of a group have their reduced axes in common: a reduction is part of it where its results are
+ * used as the space's kept axes have them, and its reduced axes are the others. What does not fit is computed
+ * by another kernel first, and stored in a room between them. */
 #ifndef KN_FUSE_GROUP_H
 #define KN_FUSE_GROUP_H
 
@@ -95,8 +96,8 @@ typedef enum kn_group_result {
 /* Sets state->base for all nodes: again whenever is_room has changed. */
 void kn_bases_find(kn_lower_state *state);
 
-/* How each node's elements would lie, were it computed by an operation of its own that keeps the order of what it reads
- * (KILN_ORDER_KEEP), views of it left aside: layout[n].stride, by node. False: no memory. */
+/* How each node's elements would lie, were it computed by an operation of its own that keeps the order of
+ * what it reads (KILN_ORDER_KEEP), views of it left aside: layout[n].stride, by node. False: no memory. */
 bool kn_layouts_find(kn_base *layout, const kn_lower_state *state);
 
 /* Fills *out from roots, the largest first. */

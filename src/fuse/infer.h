@@ -6,8 +6,8 @@
 #include "fuse/steps.h"
 #include "fuse/typed.h"
 
-/* *out: one for each node, one block (kn_free). KILN_ERROR_TYPE, _SHAPE, _INVALID with the expression and a caret under
- * the node. */
+/* *out: one for each node, one block (kn_free). KILN_ERROR_TYPE, _SHAPE, _INVALID with the expression and a
+ * caret under the node. */
 kiln_status kn_graph_infer(kn_typed **out, const kn_graph *graph, const kn_argument *argument);
 
 #endif

@@ -31,7 +31,8 @@ static int base_of(const char *text)
     return letter == 'x' ? 16 : letter == 'o' ? 8 : letter == 'b' ? 2 : 10;
 }
 
-/* Digits with single underscores between them, appended to `digits`. False where an underscore is elsewhere. */
+/* Digits with single underscores between them, appended to `digits`. False where an underscore is
+ * elsewhere. */
 static bool take_digits(const char **text, int base, char *digits, size_t *count)
 {
     size_t before = *count;

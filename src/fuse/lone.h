@@ -1,6 +1,6 @@
-/* fuse/lone.h - a kernel of the user's, or an operation that was registered, whose texts do not mix with others: a
- * kernel of its own, as it was defined, over what lies in memory. Its group has no uses; the leaves are the inputs
- * that are arrays, their strides along the inputs' own axes. */
+/* fuse/lone.h - a kernel of the user's, or an operation that was registered, whose texts do not mix with
+ * others: a kernel of its own, as it was defined, over what lies in memory. Its group has no uses; the leaves
+ * are the inputs that are arrays, their strides along the inputs' own axes. */
 #ifndef KN_FUSE_LONE_H
 #define KN_FUSE_LONE_H
 
@@ -16,8 +16,8 @@ bool kn_lone_joins(kn_group *group, const kn_lower_state *state, int root);
 /* Which of the roots is output j; -1: none. */
 int kn_lone_root(const kn_group *group, const kn_lower_state *state, int j);
 
-/* The program, and where each input is from. *kernel: whose program it is; NULL: out->program is the caller's to
- * free. */
+/* The program, and where each input is from. *kernel: whose program it is; NULL: out->program is the caller's
+ * to free. */
 kiln_status kn_lone_write(kn_text *out, const kiln_kernel **kernel, const kn_group *group,
                           const kn_lower_state *state);
 

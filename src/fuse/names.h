@@ -1,5 +1,5 @@
-/* fuse/names.h - what names in an expression mean: operations and their other names, dtypes, constants; and what may
- * have been meant by one that means nothing. */
+/* fuse/names.h - what names in an expression mean: operations and their other names, dtypes, constants; and
+ * what may have been meant by one that means nothing. */
 #ifndef KN_FUSE_NAMES_H
 #define KN_FUSE_NAMES_H
 
@@ -14,7 +14,8 @@ typedef struct kn_known_operation {
     bool is_reduction;
 } kn_known_operation;
 
-/* By its name or another that NumPy or Python's mathematics has for it: "abs" and "absolute", "acos", "pow". */
+/* By its name or another that NumPy or Python's mathematics has for it: "abs" and "absolute", "acos",
+ * "pow". */
 bool kn_find_operation(kn_known_operation *out, const char *name, size_t length);
 
 /* pi, inf, True ... */
@@ -26,7 +27,8 @@ bool kn_find_dtype(kiln_dtype *out, bool *is_python, const char *name, size_t le
 /* The names of functions that are no operations, one at an index; NULL beyond the last. */
 extern const char *const kn_other_functions[];
 
-/* "; did you mean 'sqrt'?" for the nearest of all names that mean something, "" where none is near. Returns out. */
+/* "; did you mean 'sqrt'?" for the nearest of all names that mean something, "" where none is near. Returns
+ * out. */
 const char *kn_suggest(char *out, size_t size, const kn_parser *p, const char *name, size_t length);
 
 #endif

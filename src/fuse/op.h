@@ -1,4 +1,5 @@
-/* fuse/op.h - what a node computes, as texts: those of an operation's row, or of a kernel that the user defined. */
+/* fuse/op.h - what a node computes, as texts: those of an operation's row, or of a kernel that the user
+ * defined. */
 #ifndef KN_FUSE_OP_H
 #define KN_FUSE_OP_H
 
@@ -24,17 +25,18 @@ kiln_dtype kn_computed_dtype(kiln_dtype dtype);
 /* "float": its name in the source. */
 const char *kn_computed_name(kiln_dtype dtype);
 
-/* Whether a node's texts do not mix with others, so that it has a kernel of its own: they mention the index of an
- * element, how many there are or an array as a whole, leave an element early, have texts around the loop or options
- * of the compiler, or are no map and no reduction. */
+/* Whether a node's texts do not mix with others, so that it has a kernel of its own: they mention the index
+ * of an element, how many there are or an array as a whole, leave an element early, have texts around the
+ * loop or options of the compiler, or are no map and no reduction. */
 bool kn_op_is_alone(const kn_node *node, const kn_typed *typed);
 
-/* *out lives in the arena. squares: the node is the second power of what it reads. Errors: KILN_ERROR_MEMORY. */
+/* *out lives in the arena. squares: the node is the second power of what it reads. Errors:
+ * KILN_ERROR_MEMORY. */
 kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, const kn_typed *typed,
                        bool squares);
 
-/* Appends a text with the names of parameters replaced by those in `name` (NULL: as they are), placeholders by their
- * types, and a and b, where a and b are given, by these. */
+/* Appends a text with the names of parameters replaced by those in `name` (NULL: as they are), placeholders
+ * by their types, and a and b, where a and b are given, by these. */
 void kn_op_put(kn_str *out, const kn_op *op, const char *text, const char *const *name, const char *a,
                const char *b);
 /* "z = EXPR": the expression, where the text (a map's or a post's) is nothing but that. NULL. */

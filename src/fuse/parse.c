@@ -1,5 +1,5 @@
-/* Expression strings: statements, operators by their precedence, what stands behind a value. The language is that of
- * kiln/expression.h. */
+/* Expression strings: statements, operators by their precedence, what stands behind a value. The language is
+ * that of kiln/expression.h. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* fuse/parser.h - what the parts of the parser share: the values that an expression's text stands for while it is
- * read, the names that they have, and adding nodes. */
+/* fuse/parser.h - what the parts of the parser share: the values that an expression's text stands for while
+ * it is read, the names that they have, and adding nodes. */
 #ifndef KN_FUSE_PARSER_H
 #define KN_FUSE_PARSER_H
 
@@ -12,7 +12,7 @@ typedef enum kn_value_kind {
     KN_VALUE_TUPLE,
     KN_VALUE_NONE,
     KN_VALUE_DTYPE,
-    KN_VALUE_SHAPE /* x.shape: only its elements are numbers, and how many there are is known at a call alone */
+    KN_VALUE_SHAPE /* x.shape: only its elements are numbers, as many as a call alone says */
 } kn_value_kind;
 
 typedef struct kn_value {

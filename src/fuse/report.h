@@ -19,8 +19,8 @@ typedef enum kn_why {
 /* "expression_1: reads x (4096 bytes); writes 'm' (64 bytes)". */
 void kn_report_part(kn_str *out, const kn_lower_state *state, const kn_group *group, const kn_text *text,
                     const kn_program *program);
-/* Lines that begin with '#': how many kernels, the bytes that they move, and those of a kernel an operation; why
- * what is stored in between is. */
+/* Lines that begin with '#': how many kernels, the bytes that they move, and those of a kernel an operation;
+ * why what is stored in between is. */
 void kn_report_all(kn_str *out, const kn_lower_state *state, const kn_group *group, int n_groups,
                    const kn_why *why);
 

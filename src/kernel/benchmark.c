@@ -195,8 +195,8 @@ static kiln_status time_device(trial *t, int warm_up)
 
 /* ---- all of it ---- */
 
-/* What the first call allocated the others write. One that is not raw says how much is walked: size and shape, which
- * a call of raw arrays alone takes, are said by it from now on. */
+/* What the first call allocated the others write. One that is not raw says how much is walked: size and
+ * shape, which a call of raw arrays alone takes, are said by it from now on. */
 static void keep_output(trial *t, int j)
 {
     const kn_program *p = t->kernel->program;

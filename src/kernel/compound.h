@@ -5,8 +5,8 @@
 
 #include "kernel/compound_run.h"
 
-/* One program of a lowered call. Arrays of the binding are views that say where elements lie; those of rooms and of
- * outputs that the call allocates have no data. */
+/* One program of a lowered call. Arrays of the binding are views that say where elements lie; those of rooms
+ * and of outputs that the call allocates have no data. */
 typedef struct kn_lowered_part {
     kn_program *program;
     const kiln_kernel *kernel; /* whose program it is, while the call is lowered; NULL: the part's own */
@@ -27,8 +27,8 @@ typedef struct kn_lowered {
     uint64_t in_place[KN_MAX_PARAMS];
 } kn_lowered;
 
-/* A kernel that lowers its calls. `face` is a program without stages that has the names of its parameters; both it and
- * subject are taken over, and freed on failure too. */
+/* A kernel that lowers its calls. `face` is a program without stages that has the names of its parameters;
+ * both it and subject are taken over, and freed on failure too. */
 kiln_status kn_kernel_create_lowered(kiln_kernel **out, kn_program *face, const kn_lowering *lowering,
                                      void *subject);
 

@@ -17,8 +17,8 @@ typedef struct kn_inspected {
 /* Devices are named "host", "cuda", "cuda:N"; anything else is an architecture. */
 bool kn_names_device(const char *text);
 
-/* *out is KN_INSPECTED_INIT before, and is to be freed after a failure too. The kernel has to outlive it. is_text: the size of a
- * call whose arrays are all raw may be supposed. */
+/* *out is KN_INSPECTED_INIT before, and is to be freed after a failure too. The kernel has to outlive it.
+ * is_text: the size of a call whose arrays are all raw may be supposed. */
 kiln_status kn_inspect(kn_inspected *out, const kiln_kernel *kernel, kiln_array *const *outs, int n_out,
                        const kiln_arg *in, int n_in, const kiln_call_options *options, const char *target,
                        bool is_text);

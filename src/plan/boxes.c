@@ -23,8 +23,8 @@ enum {
     CACHE_BYTES = 32 << 10 /* of a multiprocessor that shared memory leaves to a cache of some size */
 };
 
-/* What a box takes, in turns of a block's threads that store a slot each: fitted by bench/models/fit.py to boxes
- * of transposes and orders of axes with odd extents, measured on an H200. */
+/* What a box takes, in turns of a block's threads that store a slot each: fitted by bench/models/fit.py to
+ * boxes of transposes and orders of axes with odd extents, measured on an H200. */
 static const double copy_turn = 0.8;     /* turns that one takes in which a chunk each is copied */
 static const double run_ends = 0.0625;   /* turns for both ends of a run, which fill no slot: one of a warp */
 static const double input_row = 0.01;    /* turns for each row of the input */

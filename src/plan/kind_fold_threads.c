@@ -1,5 +1,5 @@
-/* kind_fold_threads.c - reductions whose inputs run along a kept axis, of so many results that every thread has
- * some of its own: a vector of them, and all their rows. */
+/* kind_fold_threads.c - reductions whose inputs run along a kept axis, of so many results that every thread
+ * has some of its own: a vector of them, and all their rows. */
 #include "plan/kind.h"
 
 #include <string.h>

@@ -24,7 +24,8 @@ typedef struct tile_field {
     kn_divider columns;
 } tile_field;
 
-/* Columns of the inputs that lie in runs: elements from one of a result to the next; 0 where they disagree. */
+/* Columns of the inputs that lie in runs: elements from one of a result to the next; 0 where they
+ * disagree. */
 static int64_t columns_of(const kn_choice *c)
 {
     const kn_space *s = c->space;

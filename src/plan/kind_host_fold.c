@@ -1,9 +1,11 @@
-/* kind_host_fold.c - reductions on the host. Neighbours are folded side by side, in vectors: elements of a row
- * (lanes > 1), whose lanes are folded in the end, or, where what is kept runs fastest, results. Any layout.
+/* kind_host_fold.c - reductions on the host. Neighbours are folded side by side, in vectors: elements of a
+ * row (lanes > 1), whose lanes are folded in the end, or, where what is kept runs fastest, results. Any
+ * layout.
  *
- * A step is what lies side by side; steps along the innermost reduced axis are gone along in pieces, and pieces
- * make chunks. A launch's elements are the chunks: they are cut by the space alone, so that the bits do not depend
- * on how many threads there are, and where a result has several, each leaves its value among the partials. */
+ * A step is what lies side by side; steps along the innermost reduced axis are gone along in pieces, and
+ * pieces make chunks. A launch's elements are the chunks: they are cut by the space alone, so that the bits
+ * do not depend on how many threads there are, and where a result has several, each leaves its value among
+ * the partials. */
 #include "plan/kind.h"
 #include "plan/kind_host_fold.h"
 

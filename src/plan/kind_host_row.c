@@ -1,6 +1,6 @@
-/* kind_host_row.c - row programs on the host: threads have rows, and go over each once for each reduction and once
- * more for the results. What elements are given stays in memory of the thread meanwhile, unless rows are long.
- * Anything: several reduced axes or none, any strides. */
+/* kind_host_row.c - row programs on the host: threads have rows, and go over each once for each reduction and
+ * once more for the results. What elements are given stays in memory of the thread meanwhile, unless rows are
+ * long. Anything: several reduced axes or none, any strides. */
 #include "plan/kind.h"
 
 #include <string.h>
@@ -23,7 +23,8 @@ typedef struct row_field {
         room; /* of a result: along the outer reduced axes, along the innermost; held, at most */
 } row_field;
 
-/* Bytes of an element of all that some stage gives it for after a reduction. A struct's are not known here. */
+/* Bytes of an element of all that some stage gives it for after a reduction. A struct's are not known
+ * here. */
 static bool is_held(const kn_choice *c)
 {
     return kn_fold_size(c->space) * kn_row_given_across(c) <= ROOM;

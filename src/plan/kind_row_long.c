@@ -1,5 +1,5 @@
-/* kind_row_long.c - row programs: a block, or a cluster of blocks that send each other what they have folded, holds
- * a row in registers and shared memory. */
+/* kind_row_long.c - row programs: a block, or a cluster of blocks that send each other what they have folded,
+ * holds a row in registers and shared memory. */
 #include "plan/kind.h"
 
 #include <string.h>
@@ -25,7 +25,8 @@ enum {
     LARGEST = 16 /* blocks of a cluster */
 };
 
-/* Blocks of clusters: threads, and bytes of shared memory. Small ones overlap better, large ones hold longer rows. */
+/* Blocks of clusters: threads, and bytes of shared memory. Small ones overlap better, large ones hold longer
+ * rows. */
 static const struct {
     int threads, shared;
 } sizes[] = {{256, 80 << 10}, {512, 96 << 10}};
@@ -87,8 +88,8 @@ static bool is_full(figures *f, const kn_choice *c, const kn_schedule *s, int64_
     return false;
 }
 
-/* Whether all threads of the last block, too, have all of their registers full, also where a row has one item less than
- * the longest. */
+/* Whether all threads of the last block, too, have all of their registers full, also where a row has one item
+ * less than the longest. */
 static bool is_nearly_full(const figures *f, int64_t items, int lanes)
 {
     int64_t share = kn_fold_ceil(items, f->blocks);

@@ -341,8 +341,8 @@ static kiln_status check_given(kn_program *p, const kn_stage *s, int k, given_va
     return KILN_OK;
 }
 
-/* Expressions give one value of the program's own, and what is combined is one: parameters have no elements to
- * be combined in. */
+/* Expressions give one value of the program's own, and what is combined is one: parameters have no elements
+ * to be combined in. */
 static kiln_status check_expression(const kn_program *p, const kn_stage *s)
 {
     int first = p->n_in + p->n_out;

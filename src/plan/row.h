@@ -29,7 +29,8 @@ typedef enum kn_row_fit {
     KN_ROW_SHIFTED, /* a row begins or ends off a vector's boundary, all operands' by the same */
     KN_ROW_ALIGNED, /* rows are whole vectors */
     KN_ROW_FULL,    /* and all threads have as many as can be: nobody asks whether there is one */
-    KN_ROW_NEARLY, /* added to the others: all threads hold something, and nobody asks but for the last quarter */
+    KN_ROW_NEARLY,  /* added to the others: all threads hold something, and nobody asks but for the last
+                       quarter */
     KN_ROW_OWN = KN_ROW_NEARLY + KN_ROW_FULL /* each thread has a row by itself */
 } kn_row_fit;
 

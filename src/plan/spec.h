@@ -1,5 +1,5 @@
-/* plan/spec.h - the specialisation: program x operands x schedule x target, and nothing else; and that of a raw
- * module, which is the user's own text. plan/spec_text.h writes and reads both. */
+/* plan/spec.h - the specialisation: program x operands x schedule x target, and nothing else; and that of a
+ * raw module, which is the user's own text. plan/spec_text.h writes and reads both. */
 #ifndef KN_PLAN_SPEC_H
 #define KN_PLAN_SPEC_H
 

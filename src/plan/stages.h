@@ -55,9 +55,8 @@ typedef struct kn_program {
     int n_stages;
     char pattern[KN_MAX_STAGES + 1]; /* a letter a stage: "m", "mrk"; what kinds say they compute */
     int reduced; /* axes of the broadcast shape that are reduced, from the last on; KN_REDUCED_BY_CALL */
-    bool
-        casts; /* arrays of other dtypes than declared are converted where they are loaded and stored, and numbers as
-                    NumPy's operations have it */
+    bool casts;  /* arrays of other dtypes than declared are converted where they are loaded and stored, and
+                    numbers as  NumPy's operations have it */
     bool is_in_c_order;    /* outputs that calls allocate are, whatever options.order says */
     uint64_t kept_outputs; /* outputs (bits) without elements along the reduced axes */
     unsigned flags;        /* KILN_KERNEL_* */

@@ -148,8 +148,8 @@ static void take_rows(kn_walk *w, int64_t rows)
     w->step[1] = least(rows, w->extent[1]);
 }
 
-/* The narrow axis along which some input lies closer than along the first: its channels are taken together, so
- * that what is read is used whole while it is in the cache. 0: there is none. */
+/* The narrow axis along which some input lies closer than along the first: its channels are taken together,
+ * so that what is read is used whole while it is in the cache. 0: there is none. */
 static int find_channels(const kn_walk *w)
 {
     for (int a = 1; a < w->ndim; ++a)

@@ -1,7 +1,8 @@
 /* types/operators.h - integers that divide by zero or shift too far: the operators of a snippet get a word in
  * front of their right operand, with which templates/prelude/both_operators.cpp gives them NumPy's meaning.
  *
- *   x / y    x / kn_by()->* y        x << y    x << kn_by() +  y        x /= y    x /= kn_by() = y        0.0 - y    0.0 - kn_by() +  y
+ *   x / y    x / kn_by()->* y        x << y    x << kn_by() +  y        x /= y    x /= kn_by() = y        0.0
+ *   - y    0.0 - kn_by() +  y
  *
  * The last is no integer's: gcc 12 gets the sign of zero wrong there. */
 #ifndef KN_TYPES_OPERATORS_H

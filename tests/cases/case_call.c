@@ -1,4 +1,5 @@
-/* How calls find their code, what is remembered, what can be asked without calling, and many threads on one kernel. */
+/* How calls find their code, what is remembered, what can be asked without calling, and many threads on one
+ * kernel. */
 #include "cases.h"
 
 #include <pthread.h>

@@ -1,7 +1,8 @@
-/* Every public function that takes a stream, an event, a graph, an array or code is called while a stream is being
- * captured: it does its work, or is refused in so many words, and either way the capture ends with a graph. What
- * others do behind kiln's back may spoil a capture: its end says so, and everything is usable again. Nothing here
- * looks at what kernels compute, so that the driver of tests/driver serves as well as a GPU. */
+/* Every public function that takes a stream, an event, a graph, an array or code is called while a stream is
+ * being captured: it does its work, or is refused in so many words, and either way the capture ends with a
+ * graph. What others do behind kiln's back may spoil a capture: its end says so, and everything is usable
+ * again. Nothing here looks at what kernels compute, so that the driver of tests/driver serves as well as a
+ * GPU. */
 #include "cases.h"
 
 #include <dlfcn.h>

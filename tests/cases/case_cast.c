@@ -1,5 +1,5 @@
-/* Casts of values, every dtype to every dtype, against the table that NumPy made (tests/data/promotion.txt): as
- * the C cast of a kernel's text, and as the assignment to an output. */
+/* Casts of values, every dtype to every dtype, against the table that NumPy made (tests/data/promotion.txt):
+ * as the C cast of a kernel's text, and as the assignment to an output. */
 #include "values.h"
 
 #include <stdio.h>

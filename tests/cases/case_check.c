@@ -1,4 +1,5 @@
-/* Checked kernels: what is indexed outside is reported by kernel, operand, index and bound, and touches nothing. */
+/* Checked kernels: what is indexed outside is reported by kernel, operand, index and bound, and touches
+ * nothing. */
 #include "cases.h"
 
 #include <stdio.h>

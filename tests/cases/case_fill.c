@@ -1,5 +1,5 @@
-/* Filled arrays and ranges where kernels make them: every dtype, views, sizes around the vectors' ends; what lies
- * beside a view stays. */
+/* Filled arrays and ranges where kernels make them: every dtype, views, sizes around the vectors' ends; what
+ * lies beside a view stays. */
 #include "cases.h"
 
 #include <stdlib.h>

@@ -1,4 +1,5 @@
-/* Arrays beyond 2^31 elements on the host and 2^32 on CUDA: contiguous, broadcast, transposed, reversed. Some gigabytes: for KILN_SOAK=1 alone. */
+/* Arrays beyond 2^31 elements on the host and 2^32 on CUDA: contiguous, broadcast, transposed, reversed. Some
+ * gigabytes: for KILN_SOAK=1 alone. */
 #include "cases.h"
 
 #include <inttypes.h>

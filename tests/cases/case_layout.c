@@ -328,7 +328,8 @@ static void windows_shifted(void)
         }
 }
 
-/* Around the fewest elements, the shortest axes and one vector; even extents are windows where starts are not aligned. */
+/* Around the fewest elements, the shortest axes and one vector; even extents are windows where starts are not
+ * aligned. */
 static void windows_at_limits(void)
 {
     static const char *const extents[] = {"7", "8", "9", "15", "16", "17", "23", "31", "32", "33"};
@@ -392,7 +393,8 @@ static void windows_of_two_widths(void)
         }
 }
 
-/* Beside the staged input another is gathered: a run as the results are, broadcast, stepped, or in an order of its own. */
+/* Beside the staged input another is gathered: a run as the results are, broadcast, stepped, or in an order
+ * of its own. */
 static void windows_with_another_input(void)
 {
     static const char *const others[] = {"C", "+1", "F", "F -0", "/1", "-1", "=0", "=1", "=*"};

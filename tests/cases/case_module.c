@@ -1,5 +1,5 @@
-/* Raw modules where they run: instantiations of the library's own types, kernels that launch kernels, weak integers
- * in parameters of every size, native handles. */
+/* Raw modules where they run: instantiations of the library's own types, kernels that launch kernels, weak
+ * integers in parameters of every size, native handles. */
 #include "cases.h"
 
 #include <dlfcn.h>

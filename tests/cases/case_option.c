@@ -1,4 +1,5 @@
-/* Options of kernels and of calls: compiler options, floating-point flags, headers in memory, blocks, streams, no compiling. */
+/* Options of kernels and of calls: compiler options, floating-point flags, headers in memory, blocks,
+ * streams, no compiling. */
 #include "cases.h"
 
 #include <math.h>

@@ -1,4 +1,5 @@
-/* Outputs that share memory with inputs: the result is that of inputs copied first. Outputs whose elements share memory are refused. */
+/* Outputs that share memory with inputs: the result is that of inputs copied first. Outputs whose elements
+ * share memory are refused. */
 #include "cases.h"
 
 #include <stdio.h>
@@ -151,7 +152,8 @@ static void two_outputs(void)
     stage_free(s);
 }
 
-/* One kernel, the same layout and alignment each time: what is remembered of a call that needed no copies must not spare those that do, nor the other way round. */
+/* One kernel, the same layout and alignment each time: what is remembered of a call that needed no copies
+ * must not spare those that do, nor the other way round. */
 static void remembered(void)
 {
     static const char *const places[] = {"", "@16", "@0", "", "@-16", "@32", "@0", "@-32", ""};
@@ -177,7 +179,8 @@ static void three_weighed(const element *e)
     set_out(e, 0, in_number(e, 0).re + in_number(e, 1).re * 16 + in_number(e, 2).re * 256);
 }
 
-/* Inputs that are one array, so many elements behind the first: their distances are all that tells these calls apart. */
+/* Inputs that are one array, so many elements behind the first: their distances are all that tells these
+ * calls apart. */
 static void one_array(kiln_kernel *kernel, const char *second, const char *third, const char *z)
 {
     stage *s = stage_over(kernel, 7);

@@ -1,4 +1,5 @@
-/* Raw operands: whole arrays that the snippet indexes by itself, linearly or by several indices, whatever their strides; `_ind`. */
+/* Raw operands: whole arrays that the snippet indexes by itself, linearly or by several indices, whatever
+ * their strides; `_ind`. */
 #include "cases.h"
 
 #include <stdlib.h>

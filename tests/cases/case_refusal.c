@@ -181,7 +181,8 @@ static void read_only_output(void)
         kiln_arg *in = stage_args(s, &n_in);
         refused(kiln_kernel_call(stage_kernel(s), &array, 1, in, 1, NULL), KILN_ERROR_INVALID,
                 "output 'z' is read-only");
-        /* A second view of the same memory may be written: what was remembered of the call must not let the first one through. */
+        /* A second view of the same memory may be written: what was remembered of the call must not let the
+         * first one through. */
         kiln_array *writable = NULL;
         spec.read_only = false;
         succeeded(kiln_array_wrap(&writable, data, &spec, NULL, NULL), "kiln_array_wrap");

@@ -1,4 +1,5 @@
-/* Streams and events: order among them, memory that crosses them, transfers that do not wait, many threads with streams of their own. */
+/* Streams and events: order among them, memory that crosses them, transfers that do not wait, many threads
+ * with streams of their own. */
 #include "cases.h"
 
 #include <pthread.h>
@@ -69,7 +70,8 @@ static void events_order_streams(void)
     kiln_kernel_free(kernel);
 }
 
-/* Arrays that are freed while a stream still works on them: what takes their memory next must not disturb it. */
+/* Arrays that are freed while a stream still works on them: what takes their memory next must not disturb
+ * it. */
 static void memory_is_not_reused_early(void)
 {
     kiln_stream *stream = NULL;

@@ -1,4 +1,5 @@
-/* cases.h - one list of cases for every target. A case is a function that builds stages and lets them complain. */
+/* cases.h - one list of cases for every target. A case is a function that builds stages and lets them
+ * complain. */
 #ifndef CASES_CASES_H
 #define CASES_CASES_H
 

@@ -1,4 +1,5 @@
-/* elements.h - elements of every dtype as numbers, independently of kiln: what expectations are computed with.
+/* elements.h - elements of every dtype as numbers, independently of kiln: what expectations are computed
+ * with.
  *
  *     number x = number_load(at, KILN_FLOAT16);
  *     number_store(to, KILN_BFLOAT16, number_real(x.re * 2));
@@ -21,8 +22,8 @@ bool dtype_is_float(kiln_dtype dtype);
 bool dtype_is_complex(kiln_dtype dtype);
 bool dtype_is_unsigned(kiln_dtype dtype);
 
-/* Equal bits, or both NaN whatever their signs and payloads, or within relative `tolerance` (absolute below 1); the
- * parts of complex numbers each for itself. */
+/* Equal bits, or both NaN whatever their signs and payloads, or within relative `tolerance` (absolute below
+ * 1); the parts of complex numbers each for itself. */
 bool elements_agree(const void *a, const void *b, kiln_dtype dtype, double tolerance);
 /* Static storage, overwritten by the third call after. */
 const char *element_text(const void *at, kiln_dtype dtype);

@@ -1,5 +1,6 @@
-/* stage.h - one call of a kernel with everything around it: arrays laid out as wanted inside buffers of random bytes, the expectation computed element by
- * element in plain C, and every byte of every buffer compared afterwards, so that stores beside the view and elements left out are seen.
+/* stage.h - one call of a kernel with everything around it: arrays laid out as wanted inside buffers of
+ * random bytes, the expectation computed element by element in plain C, and every byte of every buffer
+ * compared afterwards, so that stores beside the view and elements left out are seen.
  *
  *     stage *s = stage_create("float32 x", "float32 z", "z = x * 2", NULL, 1);
  *     stage_in(s, KILN_FLOAT32, "5,7", "F -0 +3", FILL_SMALL);
@@ -7,9 +8,10 @@
  *     stage_check(s, twice, NULL);
  *     stage_free(s);
  *
- * Shapes are extents with commas ("" has no axes). Layouts are words: "C" (default) or "F" or "P2,0,1" (axes, outermost first) the order in memory, "-0" axis 0 reversed ("-*": every
- * axis), "/1" every second element along axis 1 ("/1x3": every third), "=2" axis 2 broadcast (stride 0), "+3" the buffer begins 3 elements earlier, "@-4"
- * (shared buffers) the first element lies 4 elements before the owner's.
+ * Shapes are extents with commas ("" has no axes). Layouts are words: "C" (default) or "F" or "P2,0,1" (axes,
+ * outermost first) the order in memory, "-0" axis 0 reversed ("-*": every axis), "/1" every second element
+ * along axis 1 ("/1x3": every third), "=2" axis 2 broadcast (stride 0), "+3" the buffer begins 3 elements
+ * earlier, "@-4" (shared buffers) the first element lies 4 elements before the owner's.
  */
 #ifndef CASES_STAGE_H
 #define CASES_STAGE_H
@@ -65,7 +67,8 @@ int stage_in(stage *s, kiln_dtype dtype, const char *shape, const char *layout_t
 int stage_out(stage *s, kiln_dtype dtype, const char *shape, const char *layout_text);
 /* An output that the call allocates. */
 int stage_out_fresh(stage *s, kiln_dtype dtype);
-/* In the buffer of operand `owner` (inputs count from 0, outputs after them, in the order in which they were added). */
+/* In the buffer of operand `owner` (inputs count from 0, outputs after them, in the order in which they were
+ * added). */
 int stage_in_shared(stage *s, int owner, kiln_dtype dtype, const char *shape, const char *layout_text);
 int stage_out_shared(stage *s, int owner, kiln_dtype dtype, const char *shape, const char *layout_text);
 /* The general form. layout NULL: allocated by the call; owner -1: a buffer of its own. */
@@ -73,7 +76,8 @@ int stage_place(stage *s, bool is_output, kiln_dtype dtype, int ndim, const int6
                 fill how, int owner);
 /* Fills the whole buffer of the operand, so that others may lie in it beside. */
 void stage_fill_around(stage *s, int operand, fill how);
-/* A raw operand: in and out of the expectation are its first element, and the functions below find the others. */
+/* A raw operand: in and out of the expectation are its first element, and the functions below find the
+ * others. */
 int stage_raw(stage *s, bool is_output, kiln_dtype dtype, const char *shape, const char *layout_text,
               fill how);
 void stage_make_raw(stage *s, int operand);
@@ -88,14 +92,16 @@ int stage_struct(stage *s, const void *data, size_t size);
 void stage_tolerate(stage *s, double tolerance);
 /* Calls the kernel and compares. */
 bool stage_check(stage *s, expectation expect, const kiln_call_options *options);
-/* Calls the kernel and expects `status`, all words (separated by '|') in the message, and nothing written or allocated. */
+/* Calls the kernel and expects `status`, all words (separated by '|') in the message, and nothing written or
+ * allocated. */
 void stage_refuse(stage *s, kiln_status status, const char *words);
 
 /* For what the two above do not do. */
 kiln_kernel *stage_kernel(stage *s);
 kiln_arg *stage_args(stage *s, int *n_in);
 kiln_array **stage_outs(stage *s, int *n_out);
-/* The schedule's name and the whole line for `target` (NULL: where the arrays are); "" in trouble. line: malloc'd. */
+/* The schedule's name and the whole line for `target` (NULL: where the arrays are); "" in trouble. line:
+ * malloc'd. */
 char *stage_explain(stage *s, const char *target);
 /* Shapes and strides of all operands, one a line; malloc'd. */
 char *stage_describe(const stage *s);

@@ -1,4 +1,5 @@
-/* values.h - one call over plain arrays of chosen values, for cases whose expectation is a table or needs no layouts.
+/* values.h - one call over plain arrays of chosen values, for cases whose expectation is a table or needs no
+ * layouts.
  *
  *     values v = VALUES_INIT;
  *     values_in(&v, KILN_FLOAT16, bits);        // n elements; read by values_run alone

@@ -1,5 +1,5 @@
-/* Reductions through NVRTC, for several architectures: layouts that each kind of kernel takes, in each of its forms, by dtypes, structs, several
- * inputs and outputs, both indices. No device is needed. */
+/* Reductions through NVRTC, for several architectures: layouts that each kind of kernel takes, in each of its
+ * forms, by dtypes, structs, several inputs and outputs, both indices. No device is needed. */
 #include <kiln/kiln.h>
 
 #include <stdio.h>

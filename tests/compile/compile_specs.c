@@ -1,8 +1,9 @@
 /* Every program, dtype and layout below, generated and compiled. `compile_specs cuda` goes through NVRTC
  * for each architecture, without a device; `compile_specs host` through the C++ compiler; `compile_specs
  * sources` writes what the first compiles, and no more. A part of the
- * product is compiled, in which every program, dtype, layout and architecture meets many of the others; windows
- * of each kind for every architecture, as their code is made by it. KILN_TEST_ALL=1 compiles all of it. */
+ * product is compiled, in which every program, dtype, layout and architecture meets many of the others;
+ * windows of each kind for every architecture, as their code is made by it. KILN_TEST_ALL=1 compiles all of
+ * it. */
 #include "codegen/codegen.h"
 #include "compile/compile.h"
 #include "plan/choose.h"
@@ -281,7 +282,8 @@ static bool is_new(kn_map *seen, const kn_spec *spec)
     return is_first;
 }
 
-/* Windows for every architecture: of each width, with inputs that are gathered, of two widths and with two results, with the index. */
+/* Windows for every architecture: of each width, with inputs that are gathered, of two widths and with two
+ * results, with the index. */
 static bool is_for_all(const kn_spec *spec, kiln_dtype dtype)
 {
     static const struct {
@@ -315,7 +317,8 @@ static int compile_all(const kn_target *target, int turn, int turns)
                 make_spec(&spec, program, dtype, layout, target);
                 bool for_all = turn < 0 || is_for_all(&spec, dtype);
                 if (!for_all && (layout + dtype + (int)p) % (p == 0 ? 2 : 4) != 0)
-                    continue; /* the first program meets half of the dtypes and layouts, the others a quarter each */
+                    continue; /* the first program meets half of the dtypes and layouts, the others a quarter
+                                 each */
                 if (is_new(specs, &spec) && (for_all || seen++ % turns == turn)) {
                     compile_one(&spec, dtype, layout);
                     compiled++;

@@ -1,4 +1,5 @@
-/* Arrays on CUDA devices of the fake driver: which way their bytes go, what waits for what, and what a failing call leaves behind. */
+/* Arrays on CUDA devices of the fake driver: which way their bytes go, what waits for what, and what a
+ * failing call leaves behind. */
 #include <kiln/dlpack.h>
 #include "array/array.h"
 #include "driver_common.h"

@@ -1,5 +1,5 @@
-/* kiln_kernel_benchmark on the fake driver: calls one by one, calls in graphs, and each call of the driver failing in its turn: nothing is left
- * behind, and nothing is said. */
+/* kiln_kernel_benchmark on the fake driver: calls one by one, calls in graphs, and each call of the driver
+ * failing in its turn: nothing is left behind, and nothing is said. */
 #include <kiln/kiln.h>
 
 #include "fake_cuda.h"

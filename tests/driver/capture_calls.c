@@ -1,5 +1,5 @@
-/* Calls of kernels in captures, on the fake driver and a compiler of our own: a hundred mixed calls captured and
- * replayed, what is new compiled (or refused, where the capture wants it so), nothing left behind. */
+/* Calls of kernels in captures, on the fake driver and a compiler of our own: a hundred mixed calls captured
+ * and replayed, what is new compiled (or refused, where the capture wants it so), nothing left behind. */
 #include <kiln/kiln.h>
 
 #include "fake_cuda.h"

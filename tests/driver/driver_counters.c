@@ -1,4 +1,5 @@
-/* Counters of launches on the fake driver: which launches share them, that they are zero, when they go, failures. */
+/* Counters of launches on the fake driver: which launches share them, that they are zero, when they go,
+ * failures. */
 #include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -188,8 +189,8 @@ static void test_threads(void **state)
 
 /* ---- of captured launches ---- */
 
-/* Each node has its own, which neither the stream's other launches nor earlier nodes' scratch memory touches, and
- * which are zeroed beside the graph: a run of it does not. */
+/* Each node has its own, which neither the stream's other launches nor earlier nodes' scratch memory touches,
+ * and which are zeroed beside the graph: a run of it does not. */
 static void test_each_node_has_its_own(void **state)
 {
     kiln_graph *graph = NULL;
@@ -239,7 +240,8 @@ static unsigned *capture_one(kiln_graph_exec **exec, kiln_stream *s)
     return counters;
 }
 
-/* Graphs that live at a time share no counters. When they are gone their counters are used again, zeroed anew. */
+/* Graphs that live at a time share no counters. When they are gone their counters are used again, zeroed
+ * anew. */
 static void test_they_live_as_long_as_the_graph(void **state)
 {
     enum { GRAPHS = 20 };

@@ -146,8 +146,8 @@ static void test_ended_stream_is_inherited(void **state)
         give(filler[--fillers], SIZE, NULL);
 }
 
-/* A new stream has the handle of one that ended, and a block of the old one is used there: nobody says so, as it
- * seems to be the block's own. */
+/* A new stream has the handle of one that ended, and a block of the old one is used there: nobody says so, as
+ * it seems to be the block's own. */
 static void test_a_handle_again(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Many threads at once on the fake driver: streams, blocks used on each other's streams, captures, graphs. For the thread sanitizer, and to see that no
- * block is ever given to two. */
+/* Many threads at once on the fake driver: streams, blocks used on each other's streams, captures, graphs.
+ * For the thread sanitizer, and to see that no block is ever given to two. */
 #include <pthread.h>
 #include <stdatomic.h>
 

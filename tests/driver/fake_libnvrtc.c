@@ -1,5 +1,6 @@
-/* An NVRTC of our own, for tests of what stands above the compiler: its "cubin" is what the fake driver loads,
- * a line with the kernel's name and the size of its one struct parameter, counted from the generated source. */
+/* An NVRTC of our own, for tests of what stands above the compiler: its "cubin" is what the fake driver
+ * loads, a line with the kernel's name and the size of its one struct parameter, counted from the generated
+ * source. */
 #include <ctype.h>
 #include <signal.h>
 #include <stdbool.h>

@@ -221,7 +221,8 @@ static void native_handles(void **state)
     assert_null(kiln_function_cuda_handle(NULL));
 }
 
-/* A cubin of the compiler's under -dc: an ELF header of type 1, for sm_90, and the text that the fake driver reads. */
+/* A cubin of the compiler's under -dc: an ELF header of type 1, for sm_90, and the text that the fake driver
+ * reads. */
 static size_t relocatable(char *out, const char *code)
 {
     memset(out, 0, 64);
@@ -251,7 +252,8 @@ static void write_devrt(char *path, size_t size, const char *folder)
     fclose(file);
 }
 
-/* Relocatable code is linked, with cudadevrt where it is; where it is missing and needed the message says so. */
+/* Relocatable code is linked, with cudadevrt where it is; where it is missing and needed the message says
+ * so. */
 static void relocatable_code_is_linked(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* What CUDA devices alone can get wrong, on the fake driver: each call refused before a good one and after it,
- * in a capture too, and launches of raw modules and the arrays' own kernels as well. Nothing wrong is
+/* What CUDA devices alone can get wrong, on the fake driver: each call refused before a good one and after
+ * it, in a capture too, and launches of raw modules and the arrays' own kernels as well. Nothing wrong is
  * launched. */
 #include <kiln/kiln.h>
 

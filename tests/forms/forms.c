@@ -2,8 +2,8 @@
  *
  * usage: forms [--target TARGET] SCENARIO
  *
- * Compilers that fail, hang or are killed for the best form alone: a script in front of the C++ compiler, which knows
- * that form by -O3. Exit status 77: the scenario asks for something that is not here. */
+ * Compilers that fail, hang or are killed for the best form alone: a script in front of the C++ compiler,
+ * which knows that form by -O3. Exit status 77: the scenario asks for something that is not here. */
 #include <kiln/kiln.h>
 
 #include <math.h>
@@ -99,8 +99,8 @@ static kiln_call_info call(kiln_kernel *k, int number, kiln_array *x, unsigned f
     return info;
 }
 
-/* Both forms are compiled at once, the quick one in less time; a process that does not get its processor may find
- * the best one first. */
+/* Both forms are compiled at once, the quick one in less time; a process that does not get its processor may
+ * find the best one first. */
 static bool comes_first(kiln_call_info info)
 {
     return info.form == KILN_FORM_QUICK || (info.form == KILN_FORM_BEST && info.pending == 0);
@@ -400,8 +400,8 @@ static void quick_fails(void)
 
 /* ---- many ---- */
 
-/* More than the queue holds: what finds no room comes in with a later call. Then the process ends, with most of them
- * still to come. */
+/* More than the queue holds: what finds no room comes in with a later call. Then the process ends, with most
+ * of them still to come. */
 static void many_at_once(void)
 {
     need_host();
@@ -525,8 +525,8 @@ static void quick_alone(void)
 
 /* ---- the same bits ---- */
 
-/* On the host functions like exp have vectors of their own, which round otherwise: in the best form itself elements at
- * the end of a run differ from others so. */
+/* On the host functions like exp have vectors of their own, which round otherwise: in the best form itself
+ * elements at the end of a run differ from others so. */
 typedef struct body {
     const char *in, *out, *text;
     kiln_dtype dtype;

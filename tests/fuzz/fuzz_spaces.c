@@ -1,14 +1,16 @@
 /* fuzz_spaces - random layouts through a bounded set of kernels, against the same body written in plain C.
  *
- * usage: fuzz_spaces [--count N] [--seed S] [--first INDEX] [--target host|cuda:N] [--style NUMBER] [--form best|quick] [--keep-going] [--verbose]
+ * usage: fuzz_spaces [--count N] [--seed S] [--first INDEX] [--target host|cuda:N] [--style NUMBER] [--form
+ * best|quick] [--keep-going] [--verbose]
  *
- * --style: of random_layouts.h, for all cases. fuzz_emulated, the same program, runs the kernels that sm_90 would have on the processor, of the schedules that it
- * can run so; the other cases are passed over.
+ * --style: of random_layouts.h, for all cases. fuzz_emulated, the same program, runs the kernels that sm_90
+ * would have on the processor, of the schedules that it can run so; the other cases are passed over.
  *
- * Each case runs in its best form and in the quick one (kiln_form), or in the one that is named. With KILN_COMPILE=never the quick one stands in for the best one,
- * over a cache that `--form quick` has filled.
- * A case is made from the seed and its index alone: --seed S --first INDEX --count 1 runs it again. The report counts cases by schedule, those of the target and those
- * that sm_90 would have had. Kernels are compiled into a cache of this run's own, unless KILN_CACHE_DIR is set. */
+ * Each case runs in its best form and in the quick one (kiln_form), or in the one that is named. With
+ * KILN_COMPILE=never the quick one stands in for the best one, over a cache that `--form quick` has filled.
+ * A case is made from the seed and its index alone: --seed S --first INDEX --count 1 runs it again. The
+ * report counts cases by schedule, those of the target and those that sm_90 would have had. Kernels are
+ * compiled into a cache of this run's own, unless KILN_CACHE_DIR is set. */
 #include "random_layouts.h"
 
 #include "own_cache.h"
@@ -640,8 +642,8 @@ static int64_t count_elements(const scenery *around)
     return size;
 }
 
-/* Whether the case is planned alone. Large spaces are there for CUDA's schedules; of the host's, which are the
- * same for any size, checking each element of them would be four fifths of the time. */
+/* Whether the case is planned alone. Large spaces are there for CUDA's schedules; of the host's, which are
+ * the same for any size, checking each element of them would be four fifths of the time. */
 static bool is_only_planned(int64_t index, int64_t size)
 {
     enum { LARGE = 100000, RUN_ONE_IN = 8 };

@@ -1,6 +1,7 @@
-/* fuzz_specialisations - 1,000 random shapes and layouts through one kernel of three operands need few binaries: at most 32 for a dtype tuple in their best form and at most two
- * in the quick one; 2,000 more layouts, which have a narrow axis (of 2 to 16), bring at most four more, and at most 24 for each extent of that axis; 1,000 random shapes, axes
- * and layouts through one reduction at most 24. Nothing is compiled.
+/* fuzz_specialisations - 1,000 random shapes and layouts through one kernel of three operands need few
+ * binaries: at most 32 for a dtype tuple in their best form and at most two in the quick one; 2,000 more
+ * layouts, which have a narrow axis (of 2 to 16), bring at most four more, and at most 24 for each extent of
+ * that axis; 1,000 random shapes, axes and layouts through one reduction at most 24. Nothing is compiled.
  *
  * usage: fuzz_specialisations [--verbose] */
 #include "random_layouts.h"
@@ -144,7 +145,8 @@ static bool few_for(kiln_kernel *kernel, const kiln_dtype *dtype, const char *ta
         explain_one(kernel, dtype, target, true, &d, &l);
     snprintf(what, sizeof what, "%s, %s -> %s", kiln_dtype_name(dtype[0]), kiln_dtype_name(dtype[1]),
              kiln_dtype_name(dtype[2]));
-    /* The host makes runs of all layouts. Two at least on CUDA: were there one alone, the layouts would not be what they should. */
+    /* The host makes runs of all layouts. Two at least on CUDA: were there one alone, the layouts would not
+     * be what they should. */
     bool is_host = !strcmp(target, "host");
     bool few = are_few(&l.other, target, what, is_host ? 1 : 2, is_host ? 1 : AT_MOST_WITH_NARROW, verbose) &&
                few_at_first;

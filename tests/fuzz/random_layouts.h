@@ -16,7 +16,8 @@ typedef enum style {
     STYLE_NARROW, /* an axis of 2 to 16 elements, innermost in some operands; others run along a longer one */
     STYLE_WOVEN,  /* two outputs of one array with step 2, and inputs likewise */
     STYLE_SHIFTED, /* inputs that are one array, shifted by rows and elements */
-    STYLE_BROAD, /* rows of what stands still along them, of a few rows again and again, and of windows that overlap */
+    STYLE_BROAD,   /* rows of what stands still along them, of a few rows again and again, and of windows that
+                      overlap */
     STYLE_MIRRORED, /* inputs that are one square array, the second with its last two axes exchanged */
     STYLE_COUNT
 } style;

@@ -1,14 +1,18 @@
-/* golden_plans - how layouts are launched: FOLDER/plans.txt has a call a line, plans.expected what plan makes of it. A change of a choice or of a
- * launch's figures shows there, call by call.
+/* golden_plans - how layouts are launched: FOLDER/plans.txt has a call a line, plans.expected what plan makes
+ * of it. A change of a choice or of a launch's figures shows there, call by call.
  *
- * Behind them stand checksums of some thousand random calls, written as such lines; --random BATCH shows what is behind one.
+ * Behind them stand checksums of some thousand random calls, written as such lines; --random BATCH shows what
+ * is behind one.
  *
  * usage: golden_plans [--update] FOLDER
  *        golden_plans --random BATCH
  *
- *     sm_90 64,100 <4:4,256@8 >4:400,4      target, extents, operands: inputs (<) and outputs (>) as item size, byte strides (0: broadcast) and the
- *                                           low bits of the address; then words: index (the body uses `i`), dear (it calls exp), block=512, fold=2
- *                                           (a reduction of the last two axes, along which results have no strides), row=1 (each input, and its sum
+ *     sm_90 64,100 <4:4,256@8 >4:400,4      target, extents, operands: inputs (<) and outputs (>) as item
+ *                                           size, byte strides (0: broadcast) and the low bits of the
+ *                                           address; then words: index (the body uses `i`), dear (it calls
+ *                                           exp), block=512, fold=2
+ *                                           (a reduction of the last two axes, along which results have no
+ *                                           strides), row=1 (each input, and its sum
  *                                           along the last axis, go into each result)
  */
 #include "golden.h"

@@ -1,4 +1,5 @@
-/* golden_signature - signatures and what becomes of them: FOLDER/signatures.txt has one a line, signatures.expected each with its parameters or its error.
+/* golden_signature - signatures and what becomes of them: FOLDER/signatures.txt has one a line,
+ * signatures.expected each with its parameters or its error.
  *
  * usage: golden_signature [--update] FOLDER */
 #include "base/str.h"

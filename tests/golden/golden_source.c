@@ -1,4 +1,5 @@
-/* golden_source - what generated code looks like: FOLDER/NAME.txt describes a call, NAME.expected is its source, preludes left out.
+/* golden_source - what generated code looks like: FOLDER/NAME.txt describes a call, NAME.expected is its
+ * source, preludes left out.
  *
  * usage: golden_source [--update] FOLDER
  *
@@ -6,7 +7,8 @@
  *     target: sm_90
  *     in: T x, float32 s
  *     out: T z
- *     operand: float32 64,100 F -0      dtype, shape ("-": no axes), layout as in cases/stage.h; in the order of the parameters
+ *     operand: float32 64,100 F -0      dtype, shape ("-": no axes), layout as in cases/stage.h; in the order
+ *     of the parameters
  *     shared: float32 64,96 @-4         the same in the buffer of the operand before it that has one
  *     raw: int32 64                     the same for raw parameters
  *     scalar: float32

@@ -5,8 +5,8 @@
  *
  * What kernels wrote is compared on the device, element by element, by a kernel written by hand, and on the
  * host at chosen and random places. Takes up to 36 GB of device memory. --small: the same on whatever device
- * there is, with small arrays and plain C in the place of the kernel written by hand. Exit code 77 where there
- * is no CUDA device, or too little memory. */
+ * there is, with small arrays and plain C in the place of the kernel written by hand. Exit code 77 where
+ * there is no CUDA device, or too little memory. */
 #include <kiln/kiln.h>
 
 #include <inttypes.h>

@@ -1,4 +1,5 @@
-/* peers.c - two GPUs: arrays of different devices in one call, copies between devices, streams and events of both.
+/* peers.c - two GPUs: arrays of different devices in one call, copies between devices, streams and events of
+ * both.
  *
  * Exit code 77 where there are not two CUDA devices that see each other. */
 #include <kiln/kiln.h>

@@ -68,7 +68,8 @@ int main(void)
     EXPECT(KILN_FLOAT32, 2, 6, kiln_sum, x, &none);
     EXPECT(KILN_FLOAT32, 1, 1, kiln_var_ddof, x, 1, &rows);
     EXPECT(KILN_FLOAT64, 0, 1.5, kiln_max, kiln_arg_float(1.5), NULL);
-    KILN_IGNORE((kiln_add)(&flat, kiln_arg_array(x), kiln_arg_array(NULL))); /* an output that is given, and an error */
+    KILN_IGNORE((kiln_add)(&flat, kiln_arg_array(x),
+                           kiln_arg_array(NULL))); /* an output that is given, and an error */
     if (!strstr(kiln_error_message(), "add")) {
         fprintf(stderr, "%s\n", kiln_error_message());
         faults++;

@@ -1,4 +1,5 @@
-// The functions of complex numbers that are tested, EXPORT(name, expression of z and w): for code compiled into the test, and for kernels.
+// The functions of complex numbers that are tested, EXPORT(name, expression of z and w): for code compiled
+// into the test, and for kernels.
 EXPORT(exp, exp(z))
 EXPORT(log, log(z))
 EXPORT(sqrt, sqrt(z))

@@ -1,5 +1,5 @@
-/* device_side.h - the tests of the preludes run once against code compiled into the test, and once, with ON_DEVICE, against kernels of the library on
- * the device that the first argument names. */
+/* device_side.h - the tests of the preludes run once against code compiled into the test, and once, with
+ * ON_DEVICE, against kernels of the library on the device that the first argument names. */
 #ifndef PRELUDE_DEVICE_SIDE_H
 #define PRELUDE_DEVICE_SIDE_H
 

@@ -1,4 +1,5 @@
-/* CUDA's integer intrinsics and named conversions on the host, against loops over bits and arithmetic in long double. */
+/* CUDA's integer intrinsics and named conversions on the host, against loops over bits and arithmetic in long
+ * double. */
 #include <fenv.h>
 #include <math.h>
 #include <setjmp.h>

@@ -1,4 +1,5 @@
-/* Every prelude with those it builds on, then all together in front of a text that uses them, through the real compilers. Arguments: targets. */
+/* Every prelude with those it builds on, then all together in front of a text that uses them, through the
+ * real compilers. Arguments: targets. */
 #include <glob.h>
 #include <setjmp.h>
 #include <stdarg.h>

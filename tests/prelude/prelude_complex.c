@@ -1,4 +1,5 @@
-/* complex<T> of the preludes against C99's complex functions in a wider type, on a grid that has the infinities, the zeros and the branch cuts. */
+/* complex<T> of the preludes against C99's complex functions in a wider type, on a grid that has the
+ * infinities, the zeros and the branch cuts. */
 #include <complex.h>
 #include <float.h>
 #include <math.h>
@@ -136,7 +137,8 @@ static const double grid[] = {0.0,  -0.0, 1e-30, -1e-30, 1e-9, 3e-5, -3e-5, 0.1,
                               -4.5, 10.0, -21.0, 40.0,   95.0, -1e3, 1e7,   -1e15};
 enum { GRID = sizeof grid / sizeof *grid };
 
-/* Relative to the larger part, in units of epsilon; an overflow of the narrower type counts as the infinity it becomes. */
+/* Relative to the larger part, in units of epsilon; an overflow of the narrower type counts as the infinity
+ * it becomes. */
 static long double distance(wide got, wide wanted, long double largest, long double epsilon,
                             long double smallest)
 {

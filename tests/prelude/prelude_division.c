@@ -1,12 +1,16 @@
-/* Division by a reciprocal and one correction: a proof for all mantissas, and the limits of what it is used for.
+/* Division by a reciprocal and one correction: a proof for all mantissas, and the limits of what it is used
+ * for.
  *
- * The proof. Let a and b be mantissas, A and B times 2^-23, r = (1 + d) / b the rounded reciprocal, |d| < 2^-24, and q = RN(a r). The residue e = b q - a is
- * exact, or off by 2^-47 where q < 1. What the last operation rounds, q - e r, is a/b + d (a/b - q) and at most 2^-47 more. As |a/b - q| is at most 1.5 units
- * in the last place of the quotient, what is rounded is off by less than 4 * 2^-24 units. So it rounds as a/b does unless a/b lies that near to a middle
- * between two numbers. Those lie at M / 2^k, k = 25 where A < B and 24 elsewhere, and a/b is |A 2^k - M B| / (2 B) units away from one: that integer has to be
- * smaller than 8 there (and is never 0). Here all pairs are tried for which it is at most 16: for each B and each such residue what A must be modulo the odd part
- * of B. Powers of two change nothing as long as no number on the way leaves the normal ones, nor a residue's last bit 2^-149: for b from 2^-20 to 2^20 and a from
- * 2^-100 to 2^100 quotients lie from 2^-120 to 2^120, and residues are multiples of 2^-147.
+ * The proof. Let a and b be mantissas, A and B times 2^-23, r = (1 + d) / b the rounded reciprocal, |d| <
+ * 2^-24, and q = RN(a r). The residue e = b q - a is exact, or off by 2^-47 where q < 1. What the last
+ * operation rounds, q - e r, is a/b + d (a/b - q) and at most 2^-47 more. As |a/b - q| is at most 1.5 units
+ * in the last place of the quotient, what is rounded is off by less than 4 * 2^-24 units. So it rounds as a/b
+ * does unless a/b lies that near to a middle between two numbers. Those lie at M / 2^k, k = 25 where A < B
+ * and 24 elsewhere, and a/b is |A 2^k - M B| / (2 B) units away from one: that integer has to be smaller than
+ * 8 there (and is never 0). Here all pairs are tried for which it is at most 16: for each B and each such
+ * residue what A must be modulo the odd part of B. Powers of two change nothing as long as no number on the
+ * way leaves the normal ones, nor a residue's last bit 2^-149: for b from 2^-20 to 2^20 and a from 2^-100 to
+ * 2^100 quotients lie from 2^-120 to 2^120, and residues are multiples of 2^-147.
  *
  * usage: prelude_division [--all]      --all: every B, 2^23 of them; without it one in 64 */
 #include <float.h>

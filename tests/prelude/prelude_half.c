@@ -1,4 +1,5 @@
-/* float16 and bfloat16 of the host preludes: every bit pattern, every rounding boundary, against arithmetic in long double. */
+/* float16 and bfloat16 of the host preludes: every bit pattern, every rounding boundary, against arithmetic
+ * in long double. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>

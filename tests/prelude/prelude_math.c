@@ -1,4 +1,5 @@
-/* Mathematics of the host preludes in loops, scalar and vector forms, against the C library in long double. */
+/* Mathematics of the host preludes in loops, scalar and vector forms, against the C library in long
+ * double. */
 #include <float.h>
 #include <math.h>
 #include <setjmp.h>

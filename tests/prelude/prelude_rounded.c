@@ -1,5 +1,5 @@
-/* CUDA's arithmetic with named roundings against the processor's own rounding modes: special operands in all combinations, and random ones
- * of every size, many of which nearly cancel. */
+/* CUDA's arithmetic with named roundings against the processor's own rounding modes: special operands in all
+ * combinations, and random ones of every size, many of which nearly cancel. */
 #include <fenv.h>
 #include <float.h>
 #include <math.h>

@@ -16,7 +16,8 @@ typedef struct copy {
 #undef X
 } copy;
 
-/* A copy of the library's file in a folder that goes when the program ends. Ends the program where it cannot. */
+/* A copy of the library's file in a folder that goes when the program ends. Ends the program where it
+ * cannot. */
 void copy_library(char *path, size_t size, const char *name);
 void copy_open(copy *c, const char *path, int flags);
 void copy_close(copy *c);

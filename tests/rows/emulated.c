@@ -40,7 +40,8 @@ static const char *after_brackets(const char *at)
     return at;
 }
 
-/* asm volatile("text" : "=r"(x) : "l"(y) : "memory") becomes emulated_asm("text", x, (y)); without volatile too. */
+/* asm volatile("text" : "=r"(x) : "l"(y) : "memory") becomes emulated_asm("text", x, (y)); without volatile
+ * too. */
 static const char *put_assembly(FILE *to, const char *at)
 {
     at = strchr(at, '(') + 1;

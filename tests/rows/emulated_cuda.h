@@ -1,5 +1,6 @@
-// emulated_cuda.h - enough of CUDA to run the kernels of row programs on a processor: a block is a thread of the system, its threads are contexts that
-// take turns at barriers and shuffles, a cluster is several blocks at the same time. What an assembly statement does is told by its text.
+// emulated_cuda.h - enough of CUDA to run the kernels of row programs on a processor: a block is a thread of
+// the system, its threads are contexts that take turns at barriers and shuffles, a cluster is several blocks
+// at the same time. What an assembly statement does is told by its text.
 #include <dlfcn.h>
 #include <math.h>
 #include <sched.h>
@@ -292,12 +293,14 @@ static void emulated_do(const char *text, const emulated_operand *o)
     } else if (is("mbarrier.init")) {
         *(emulated_gate *)emulated_shared((unsigned)o[0].value & 0x0fffffff, false) = {0, 1, 0};
     } else if (is("mbarrier.arrive.expect_tx")) {
-        emulated_count((emulated_gate *)emulated_shared((unsigned)o[0].value & 0x0fffffff, false), (int)o[1].value, true);
+        emulated_count((emulated_gate *)emulated_shared((unsigned)o[0].value & 0x0fffffff, false),
+                       (int)o[1].value, true);
     } else if (is("st.async.shared::cluster")) {
         memcpy(emulated_shared((unsigned)o[0].value, true), &o[1].value, 4);
         emulated_count((emulated_gate *)emulated_shared((unsigned)o[2].value, true), -4, false);
     } else if (strstr(text, "mbarrier.try_wait.parity")) {
-        *(unsigned *)o[0].at = emulated_is_open((emulated_gate *)emulated_shared((unsigned)o[1].value & 0x0fffffff, false), (unsigned)o[2].value);
+        *(unsigned *)o[0].at = emulated_is_open(
+            (emulated_gate *)emulated_shared((unsigned)o[1].value & 0x0fffffff, false), (unsigned)o[2].value);
         if (!*(unsigned *)o[0].at)
             emulated_yield();
     } else if (is("barrier.cluster.arrive")) {
@@ -305,7 +308,8 @@ static void emulated_do(const char *text, const emulated_operand *o)
     } else if (is("barrier.cluster.wait")) {
         while (emulated_here->cluster->generation.load() == emulated_here->thread[threadIdx.x].cluster_phase)
             emulated_yield();
-    } else if (!is("griddepcontrol.wait") && !is("prefetch.global") && !is("cp.async.wait_all") && !is("fence.mbarrier_init")) {
+    } else if (!is("griddepcontrol.wait") && !is("prefetch.global") && !is("cp.async.wait_all") &&
+               !is("fence.mbarrier_init")) {
         fprintf(stderr, "emulated_cuda.h knows nothing of %s\n", text);
         abort();
     }
@@ -371,7 +375,8 @@ static void emulated_run_block(emulated_cluster *cluster, unsigned rank, unsigne
     }
 }
 
-// Clusters one after the other; each of their blocks has a thread of the system, so that its shared memory is its own.
+// Clusters one after the other; each of their blocks has a thread of the system, so that its shared memory is
+// its own.
 extern "C" __attribute__((visibility("default"))) void emulated_launch(const void *arguments, unsigned blocks,
                                                                        unsigned threads, unsigned cluster)
 {

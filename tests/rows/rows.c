@@ -1,5 +1,6 @@
-/* rows - programs of several stages over rows, on any target: lengths at which another kind of kernel or another number of threads takes over, layouts
- * of every sort, dtypes; each twice, for the same bits. Expectations are computed on the host in double precision.
+/* rows - programs of several stages over rows, on any target: lengths at which another kind of kernel or
+ * another number of threads takes over, layouts of every sort, dtypes; each twice, for the same bits.
+ * Expectations are computed on the host in double precision.
  *
  * usage: rows [--target host|cuda:N] [--emulate ARCHITECTURE] [--filter WORD] [--large] [--verbose] */
 #include "elements.h"
@@ -332,8 +333,8 @@ static void run_program(const row_program *p, kiln_device device, bool is_large)
                                     131072, 262144, 300000, 524288, 600001, 1 << 20};
     enum { SHORT = 70, N_DTYPES = sizeof dtypes / sizeof dtypes[0] };
     const int first = p->is_integer ? 4 : 0; /* the dtype that is tried in every layout */
-    /* Those that reduce the last axis whatever the call says have binaries of their own, which take as long to
-     * compile again: on the host every third program. */
+    /* Those that reduce the last axis whatever the call says have binaries of their own, which take as long
+     * to compile again: on the host every third program. */
     const bool has_last = KILN_DEVICE_IS_CUDA(device) || (p - row_programs) % 3 == 0;
     kiln_kernel *last = has_last ? row_kernel(p, 1) : NULL, *named = row_kernel(p, KN_REDUCED_BY_CALL);
     if ((has_last && !last) || !named) {

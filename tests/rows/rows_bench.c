@@ -1,8 +1,8 @@
-/* rows_bench - how fast programs over rows are: microseconds, terabytes a second over one read of each input and one write of each result, and the
- * share of a copy of as many bytes in the same run.
+/* rows_bench - how fast programs over rows are: microseconds, terabytes a second over one read of each input
+ * and one write of each result, and the share of a copy of as many bytes in the same run.
  *
- * usage: rows_bench [--target host|cuda:N] [--elements LOG2] [--lengths N,N,...] [--programs softmax,layernorm,...] [--dtypes float32,bfloat16]
- *                   [--layout plain|shifted] */
+ * usage: rows_bench [--target host|cuda:N] [--elements LOG2] [--lengths N,N,...] [--programs
+ *                   softmax,layernorm,...] [--dtypes float32,bfloat16] [--layout plain|shifted] */
 #include "row_programs.h"
 
 #include <stdio.h>

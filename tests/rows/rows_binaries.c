@@ -1,5 +1,5 @@
-/* rows_binaries - 1,000 random row lengths and layouts of one program need few binaries: at most 44 for a dtype tuple on
- * CUDA, and 16 where all rows are aligned. Nothing is compiled.
+/* rows_binaries - 1,000 random row lengths and layouts of one program need few binaries: at most 44 for a
+ * dtype tuple on CUDA, and 16 where all rows are aligned. Nothing is compiled.
  *
  * usage: rows_binaries [--verbose] */
 #include "row_programs.h"

@@ -1,5 +1,6 @@
-/* rows_compile - row programs through NVRTC, for several architectures: layouts that each kind takes, in each of its forms, by dtypes. No device is
- * needed. With --explain PROGRAM DTYPE ROWS LENGTH [TARGET] it prints the source of one instead. */
+/* rows_compile - row programs through NVRTC, for several architectures: layouts that each kind takes, in each
+ * of its forms, by dtypes. No device is needed. With --explain PROGRAM DTYPE ROWS LENGTH [TARGET] it prints
+ * the source of one instead. */
 #include "row_programs.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* A kind for programs of three stages, map, reduce, map: each result is folded by one thread, element by element.
- * Not fast: it shows that a program of several stages over kept and reduced axes needs new files and a line
- * of each table, and nothing else. */
+/* A kind for programs of three stages, map, reduce, map: each result is folded by one thread, element by
+ * element. Not fast: it shows that a program of several stages over kept and reduced axes needs new files and
+ * a line of each table, and nothing else. */
 #include "codegen/writer.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
-/* A program of three stages: what is mapped from each element is folded along the last axes, and what comes of
- * it is mapped to the result. Its arrays are of other dtypes than it sees. It runs end to end on the host,
+/* A program of three stages: what is mapped from each element is folded along the last axes, and what comes
+ * of it is mapped to the result. Its arrays are of other dtypes than it sees. It runs end to end on the host,
  * and NVRTC compiles its source. */
 #include "kernel/kernel.h"
 #include "plan/program.h"

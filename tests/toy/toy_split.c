@@ -1,5 +1,5 @@
-/* A kind with workspace, for programs that reduce one long axis to one number: chunks of the axis by any number of
- * threads, their results by index among the partials, which the last one folds in order. */
+/* A kind with workspace, for programs that reduce one long axis to one number: chunks of the axis by any
+ * number of threads, their results by index among the partials, which the last one folds in order. */
 #include "codegen/writer.h"
 
 #include <string.h>

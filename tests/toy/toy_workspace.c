@@ -1,5 +1,5 @@
-/* A kind with workspace on the host: partial results and counters, by several threads and several calls at a time,
- * of dtypes and of a user's struct. And NVRTC keeps the object that tells the struct's size. */
+/* A kind with workspace on the host: partial results and counters, by several threads and several calls at a
+ * time, of dtypes and of a user's struct. And NVRTC keeps the object that tells the struct's size. */
 #include <kiln/kiln.h>
 
 #include <pthread.h>

@@ -1,5 +1,5 @@
-/* A kind with workspace on the fake driver: what its launches are given, eagerly and in captures, and that calls
- * which fail leave nothing behind. */
+/* A kind with workspace on the fake driver: what its launches are given, eagerly and in captures, and that
+ * calls which fail leave nothing behind. */
 #include <kiln/kiln.h>
 
 #include "base/alloc.h"

@@ -1,4 +1,5 @@
-/* Files of arrays by their names: what they are by their first bytes and by their suffixes, pictures, and files that are not as they should be. */
+/* Files of arrays by their names: what they are by their first bytes and by their suffixes, pictures, and
+ * files that are not as they should be. */
 #include <kiln/array.h>
 #include "base/os.h"
 

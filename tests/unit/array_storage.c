@@ -213,7 +213,8 @@ static unsigned next_random(unsigned *state, unsigned below)
     return (*state >> 16) % below;
 }
 
-/* Strides of a permuted, partly reversed and spread out array; *at: where its first element is. Returns the bytes it needs. */
+/* Strides of a permuted, partly reversed and spread out array; *at: where its first element is. Returns the
+ * bytes it needs. */
 static int64_t random_strides(unsigned *seed, int ndim, const int64_t *shape, int64_t item, int64_t *strides,
                               int64_t *at)
 {

@@ -198,8 +198,8 @@ static void preludes_come_where_they_are_needed(void **state)
     }
 }
 
-/* What a prelude says of itself: any of several words switches it on, on any of several lines; what it wants with
- * it comes in front, once. */
+/* What a prelude says of itself: any of several words switches it on, on any of several lines; what it wants
+ * with it comes in front, once. */
 static void tags_are_read(void **state)
 {
     static const struct {

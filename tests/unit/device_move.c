@@ -1,4 +1,5 @@
-/* kn_host_move against single elements: every size, every way in which strides go together, sides around those of the squares. */
+/* kn_host_move against single elements: every size, every way in which strides go together, sides around
+ * those of the squares. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +21,8 @@ static int dice(int sides)
     return (int)((state_of_dice >> 8) % (uint32_t)sides);
 }
 
-/* Strides under which no two elements share a byte: axes in some order, with gaps, backwards at times. Or all alike. */
+/* Strides under which no two elements share a byte: axes in some order, with gaps, backwards at times. Or all
+ * alike. */
 static void random_strides(int64_t *stride, int ndim, const int64_t *count, int item_size, int may_repeat)
 {
     int64_t step = item_size * (1 + (dice(3) == 0 ? dice(3) : 0));

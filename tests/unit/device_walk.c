@@ -1,5 +1,5 @@
-/* kn_host_walk over random layouts of few and of very many operands, against single elements. Its buffers are on the stack: the sanitizer sees
- * where they are too small. */
+/* kn_host_walk over random layouts of few and of very many operands, against single elements. Its buffers are
+ * on the stack: the sanitizer sees where they are too small. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,8 @@ static int dice(int sides)
     return (int)((state_of_dice >> 8) % (uint32_t)sides);
 }
 
-/* What a kernel of the library would be generated for: results are copies of inputs, the first one of an index. */
+/* What a kernel of the library would be generated for: results are copies of inputs, the first one of an
+ * index. */
 static struct {
     int n_in, n_out, item_size;
     bool has_index, counts;

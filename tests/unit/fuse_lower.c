@@ -1,5 +1,5 @@
-/* What expressions are lowered to: how many kernels, over which operands, and what they refuse. Values are compared
- * with NumPy's elsewhere (tests/numpy). */
+/* What expressions are lowered to: how many kernels, over which operands, and what they refuse. Values are
+ * compared with NumPy's elsewhere (tests/numpy). */
 #include <kiln/kiln.h>
 
 #include <math.h>
@@ -192,8 +192,8 @@ static void fold_texts(kiln_kernel **out)
                              "y = a + (float)_out_ind.size()", "0", "sized", NULL));
 }
 
-/* A reduction over axes of extent 1 is no reduction: one kernel, which keeps NaN, signs of zeros and what nothing
- * yields. */
+/* A reduction over axes of extent 1 is no reduction: one kernel, which keeps NaN, signs of zeros and what
+ * nothing yields. */
 static void single_elements_are_not_reduced(void **state)
 {
     static const float of[] = {1.5f, NAN, -0.0f, INFINITY};

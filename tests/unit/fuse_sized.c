@@ -1,5 +1,5 @@
-/* The rule of struct_size (<kiln/base.h>), for every function that takes such a struct and needs no device: sizes that are refused, and those of
- * callers that know less. */
+/* The rule of struct_size (<kiln/base.h>), for every function that takes such a struct and needs no device:
+ * sizes that are refused, and those of callers that know less. */
 #include <kiln/kiln.h>
 
 #include <setjmp.h>
@@ -189,7 +189,8 @@ static void sizes_that_nobody_knows(void **state)
     }
 }
 
-/* Of options nothing behind is read (0xff would be refused, or end the program), of answers nothing is written. */
+/* Of options nothing behind is read (0xff would be refused, or end the program), of answers nothing is
+ * written. */
 static void callers_that_know_less(void **state)
 {
     (void)state;

@@ -1,6 +1,6 @@
 /* infer_text.h - what inference says of expressions, as text: for tests, and for comparing with NumPy.
- * Arguments: "float32[3,4]" is an array, "float32[]" one without axes, "float32" a number of a dtype, "~float64" a
- * weak number. Results are written alike. */
+ * Arguments: "float32[3,4]" is an array, "float32[]" one without axes, "float32" a number of a dtype,
+ * "~float64" a weak number. Results are written alike. */
 #ifndef INFER_TEXT_H
 #define INFER_TEXT_H
 

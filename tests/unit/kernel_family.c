@@ -1,4 +1,5 @@
-/* Arrays like other ones, evenly spaced numbers, assignments, and single elements; kernels remembered by their texts. */
+/* Arrays like other ones, evenly spaced numbers, assignments, and single elements; kernels remembered by
+ * their texts. */
 #include <kiln/kiln.h>
 
 #include <setjmp.h>

@@ -219,8 +219,8 @@ static void types_of_kernels(void **state)
     assert_int_equal(kiln_module_create(&module, "__device__ float16 h;", 0, &options), KILN_ERROR_COMPILE);
 }
 
-/* A type is there wherever it is named: in name expressions, in options, in headers in memory and in folders, which
- * may include <kiln/types.h> themselves. */
+/* A type is there wherever it is named: in name expressions, in options, in headers in memory and in folders,
+ * which may include <kiln/types.h> themselves. */
 static void types_named_anywhere(void **state)
 {
     (void)state;

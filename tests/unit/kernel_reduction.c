@@ -1,4 +1,5 @@
-/* One reduction kernel, called, prepared and explained for different axes: calls are not taken for one another. */
+/* One reduction kernel, called, prepared and explained for different axes: calls are not taken for one
+ * another. */
 #include <kiln/kernel.h>
 
 #include <setjmp.h>

@@ -1,5 +1,5 @@
-/* What texts written for CuPy use, through both compilers: each definition is prepared for the host and for an
- * architecture, without a device. That the results are right, tests/cases shows. */
+/* What texts written for CuPy use, through both compilers: each definition is prepared for the host and for
+ * an architecture, without a device. That the results are right, tests/cases shows. */
 #include <kiln/kiln.h>
 #include <kiln/toolchain.h>
 
@@ -16,7 +16,8 @@ typedef struct definition {
     unsigned flags;
 } definition;
 
-/* `raw` parameters get arrays of 3 x 4, those called r1 and r0 arrays of one axis and of none, those called s a scalar; the others 3 x 4. */
+/* `raw` parameters get arrays of 3 x 4, those called r1 and r0 arrays of one axis and of none, those called s
+ * a scalar; the others 3 x 4. */
 static const definition definitions[] = {
     {"T x", "T z", "z = x * step + _ind.size()", "const double step = 1.0 / (_ind.size() - 1);", "", NULL, 0},
     {"T x", "T z", "z = x + last", "const ptrdiff_t *shape = _ind.shape(), last = shape[1] - _ind.size();",

@@ -1,4 +1,5 @@
-/* Programs over rows: which of them read a row once, what a level needs of what came before, and what is refused. */
+/* Programs over rows: which of them read a row once, what a level needs of what came before, and what is
+ * refused. */
 #include "plan/program.h"
 #include "plan/row.h"
 #include "plan/row_held.h"

@@ -1,4 +1,5 @@
-/* The serialised specialisation: reading what was written gives the same line and the same values; damaged lines are refused with the key at fault. */
+/* The serialised specialisation: reading what was written gives the same line and the same values; damaged
+ * lines are refused with the key at fault. */
 #include "plan/choose.h"
 #include "plan/layout.h"
 #include "plan/program.h"

@@ -1,6 +1,7 @@
-/* A model in C of what the windows kernel (templates/cuda/windows.cu) does with the numbers that it is given: random layouts, each block's chunks of 16 bytes, slots
- * and ends of runs, thread by thread with the steps that threads take. Memory is modelled by addresses: shared memory knows of each byte where it came from, and what a
- * result is computed from has to be what the strides say. */
+/* A model in C of what the windows kernel (templates/cuda/windows.cu) does with the numbers that it is given:
+ * random layouts, each block's chunks of 16 bytes, slots and ends of runs, thread by thread with the steps
+ * that threads take. Memory is modelled by addresses: shared memory knows of each byte where it came from,
+ * and what a result is computed from has to be what the strides say. */
 #include "plan/boxes.h"
 #include "plan/choose.h"
 #include "plan/layout.h"
@@ -430,7 +431,8 @@ static void store_slot(model *m, const block *b, const place *slot_at, uint32_t 
     }
 }
 
-/* All runs of one slot that are this thread's; r0, q0: the first of them, and its place along the first axis of the runs. */
+/* All runs of one slot that are this thread's; r0, q0: the first of them, and its place along the first axis
+ * of the runs. */
 static void store_slots(model *m, const block *b, place slot_at, uint32_t slot, uint32_t r0, uint32_t q0)
 {
     uint32_t t = b->run + slot * m->vector, xt = divide(m, t, P), pt = t - xt * (uint32_t)extent_of(m, P);
@@ -583,7 +585,8 @@ static void check_windows(model *m, int axis)
     free(m->stored);
 }
 
-/* A launch that is cut: what was chosen for the whole holds for each half. False where the space cannot be cut along the axis. */
+/* A launch that is cut: what was chosen for the whole holds for each half. False where the space cannot be
+ * cut along the axis. */
 static bool check_halves(model *m, int tile_axis, int cut_axis)
 {
     const scene *whole = m->s;

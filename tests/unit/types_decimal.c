@@ -1,4 +1,5 @@
-/* Shortest digits, against those of Python's repr() and NumPy's, and against what the C library reads back. */
+/* Shortest digits, against those of Python's repr() and NumPy's, and against what the C library reads
+ * back. */
 #include "types/decimal.h"
 #include <math.h>
 #include <setjmp.h>
@@ -16,8 +17,8 @@ static void assert_digits(const kn_decimal *d, const char *digits, int point, do
         fail_msg("%.17g: 0.%s (%d) e%d instead of 0.%se%d", of, d->digits, d->count, d->point, digits, point);
 }
 
-/* Above a power of two there is twice the room that is below: there the nearest decimal of so many digits may not
- * read back, and the next one up does. */
+/* Above a power of two there is twice the room that is below: there the nearest decimal of so many digits may
+ * not read back, and the next one up does. */
 static void shortest(void **state)
 {
     static const struct {
@@ -64,7 +65,8 @@ static void shortest(void **state)
     }
 }
 
-/* Every float16 and bfloat16: what is given reads back, and the nearest decimal with one digit less does not. */
+/* Every float16 and bfloat16: what is given reads back, and the nearest decimal with one digit less does
+ * not. */
 static void all_halves(void **state)
 {
     (void)state;

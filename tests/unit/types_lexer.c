@@ -112,7 +112,8 @@ static void assert_points(const char *text, size_t at, size_t length, const char
     assert_string_equal(kiln_error_message(), expected);
 }
 
-/* The line alone, the caret under the place and waves up to its end; tabs stay tabs, accents take one column. */
+/* The line alone, the caret under the place and waves up to its end; tabs stay tabs, accents take one
+ * column. */
 static void carets(void **state)
 {
     (void)state;

@@ -1,7 +1,8 @@
-/* bake_child.c - the process that compiles: it may hang, crash or take all memory without anybody else coming to harm.
+/* bake_child.c - the process that compiles: it may hang, crash or take all memory without anybody else coming
+ * to harm.
  *
- * A question on standard input: "TARGET LENGTH\n" and the record's line. The answer on standard output: "made LENGTH\n"
- * and a bundle of one kernel, or "failed LENGTH\n" and why. */
+ * A question on standard input: "TARGET LENGTH\n" and the record's line. The answer on standard output: "made
+ * LENGTH\n" and a bundle of one kernel, or "failed LENGTH\n" and why. */
 #include "bake.h"
 #include <stdlib.h>
 #include <string.h>

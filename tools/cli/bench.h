@@ -35,14 +35,14 @@ typedef struct bench_fold {
 /* An array of a row: `shape` is filled, then seen through `axes` and `index`. */
 typedef struct bench_operand {
     kiln_dtype dtype;
-    char shape
-        [48]; /* extents: numbers, numbers that the scale multiplies ("64*"), letters (bench_rows.c); "": none */
-    char axes[20];  /* a permutation, "2,0,1", or "" */
-    char index[24]; /* a Python index, or "" */
-    int shares;     /* k: the memory of operand k - 1; 0: its own */
-    int below;      /* integers of 0 to below - 1; 0: bytes over their whole range */
-    int window,
-        step; /* elements of windows over a vector, and from one to the next: `shape` says how many; 0: none */
+    char shape[48];   /* extents: numbers, numbers that the scale multiplies ("64*"), letters (bench_rows.c);
+                         "": none */
+    char axes[20];    /* a permutation, "2,0,1", or "" */
+    char index[24];   /* a Python index, or "" */
+    int shares;       /* k: the memory of operand k - 1; 0: its own */
+    int below;        /* integers of 0 to below - 1; 0: bytes over their whole range */
+    int window, step; /* elements of windows over a vector, and from one to the next: `shape` says how many;
+                         0: none */
 } bench_operand;
 
 typedef enum bench_kind {

@@ -4,7 +4,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Elements that the check reads of the first input, apart from the first and the last row, which it always does. */
+/* Elements that the check reads of the first input, apart from the first and the last row, which it always
+ * does. */
 enum { MOST_READ = 1 << 20, MOST_ROWS = 128 };
 
 /* ---- references ---- */
@@ -81,8 +82,8 @@ double bench_cross_entropy(double *out, const double *const *in, int64_t length)
 
 /* ---- the check ---- */
 
-/* The elements of operand k that meet row `at` of the first input: inputs are broadcast against it; a result without
- * the last axis has one for each row. Allocated with malloc; NULL: it failed. */
+/* The elements of operand k that meet row `at` of the first input: inputs are broadcast against it; a result
+ * without the last axis has one for each row. Allocated with malloc; NULL: it failed. */
 static double *read_row(bench *b, const bench_data *data, int k, bool is_result, int64_t at, int64_t *count)
 {
     kiln_array *x = data->set[0].array[0], *array = data->set[0].array[k];

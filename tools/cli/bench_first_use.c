@@ -212,7 +212,8 @@ static bool is_mapped(const char *name)
     return found;
 }
 
-/* Prints "LAUNCH RESULT ORIGIN BEST": milliseconds from the definition to the end of the call, and to the result.
+/* Prints "LAUNCH RESULT ORIGIN BEST": milliseconds from the definition to the end of the call, and to the
+ * result.
  */
 static bool call_first(bench *b, const bench_row *row)
 {

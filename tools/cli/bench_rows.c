@@ -555,8 +555,9 @@ static int64_t at_least_one(double value)
     return value < 1 ? 1 : (int64_t)(value + 0.5);
 }
 
-/* Extents that scale: of N and H elements; of squares (R, half and one less of it; T; the interior V and all, W, of a
- * stencil's) and of a stencil's cube (X, Y). They stay multiples of 256 or 16, as the originals are. */
+/* Extents that scale: of N and H elements; of squares (R, half and one less of it; T; the interior V and all,
+ * W, of a stencil's) and of a stencil's cube (X, Y). They stay multiples of 256 or 16, as the originals
+ * are. */
 static int64_t letter_extent(char letter, double scale)
 {
     static const struct {
@@ -720,8 +721,8 @@ static bool add_permutations(bench_rows *rows, int shape)
     return ok;
 }
 
-/* narrow4:3:acb-bca: a copy of three axes, of which c is narrow, from one order in memory to another; 4-byte elements,
- * c of 3. About 256 MB, the other axes even (whole vectors) or odd. */
+/* narrow4:3:acb-bca: a copy of three axes, of which c is narrow, from one order in memory to another; 4-byte
+ * elements, c of 3. About 256 MB, the other axes even (whole vectors) or odd. */
 static const struct {
     const char *name;
     kiln_dtype dtype;

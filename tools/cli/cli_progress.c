@@ -1,5 +1,5 @@
-/* cli_progress.c - how far a command is: one line at the bottom of a terminal, drawn anew every second, so that nobody wonders whether anything
- * happens. */
+/* cli_progress.c - how far a command is: one line at the bottom of a terminal, drawn anew every second, so
+ * that nobody wonders whether anything happens. */
 #include "cli.h"
 #include <pthread.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* cli_report.c - what `kiln map`, `kiln reduce` and `kiln eval` print of a run: what it took, and results that
- * no file takes. */
+/* cli_report.c - what `kiln map`, `kiln reduce` and `kiln eval` print of a run: what it took, and results
+ * that no file takes. */
 #include "cli.h"
 #include <stdlib.h>
 #include <string.h>

@@ -42,7 +42,8 @@ static kiln_status call_and_wait(const cli_call *call, const kiln_call_options *
     return status == KILN_OK ? kiln_kernel_last_call(&times->info) : status;
 }
 
-/* The first call, then `repeat` more with the outputs that it was given, if any: its results stay as they are. */
+/* The first call, then `repeat` more with the outputs that it was given, if any: its results stay as they
+ * are. */
 static kiln_status run_kernel(cli_call *call, const kiln_call_options *how, int repeat, cli_times *times)
 {
     kiln_benchmark_options options = KILN_BENCHMARK_OPTIONS_INIT;
