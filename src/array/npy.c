@@ -114,7 +114,9 @@ static kiln_status read_field_type(npy_reader *r, size_t *bytes, bool is_wanted,
     if (!text)
         return damaged("'descr' has a field without a type");
     *bytes = bytes_of(text, length);
-    return is_wanted ? read_dtype(r->header, text, length) : KILN_OK;
+    if (!is_wanted || read_dtype(r->header, text, length) == KILN_OK)
+        return KILN_OK;
+    return kn_error_context("the field '%s'", r->field);
 }
 
 /* ('name', '<f4') or ('name', '<f4', (2, 3)), and (('title', 'name'), ...) */
@@ -187,7 +189,8 @@ static kiln_status read_descr(npy_reader *r)
         return r->field ? kn_error(KILN_ERROR_NOT_FOUND, "there is no field '%s'; the fields are %s",
                                    r->field, kn_str_text(&r->names))
                         : kn_error(KILN_ERROR_TYPE,
-                                   "the dtype is structured, and one of its fields has to be named: %s",
+                                   "the dtype is structured, and one of its fields has to be named (to the "
+                                   "command as FILE.npy:FIELD): %s",
                                    kn_str_text(&r->names));
     }
     const char *text = take_string(r, &length);

@@ -101,8 +101,28 @@ class Files(CommandCase):
         name = self.write("s.npy", npy_bytes([("u", ">i2"), ("v", "<f4")], (2,), struct.pack(">h", 1) + floats(2.5) + struct.pack(">h", -3) + floats(4)))
         self.assertEqual(self.ok("show", "s.npy:u"), "s.npy:u: int16 [2]\n[ 1 -3]\nminimum -3, maximum 1, 0 NaNs\n")
         self.assertEqual(self.ok(*DOUBLE, "x=s.npy:v", "--quiet"), "[5. 8.]\n")
-        self.assertIn("s.npy: the dtype is structured, and one of its fields has to be named: 'u', 'v'", self.refused(1, *DOUBLE, f"x={name}"))
+        self.assertIn("s.npy: the dtype is structured, and one of its fields has to be named (to the command as FILE.npy:FIELD): 'u', 'v'", self.refused(1, *DOUBLE, f"x={name}"))
         self.assertIn("there is no field 'w'; the fields are 'u', 'v'", self.refused(1, "show", "s.npy:w"))
+
+    def test_fields_are_shown(self):
+        """Each by itself, whatever stands in names and types; what kiln has no dtype for is said, and the others follow."""
+        descr = [("u", ">i2"), (("a title", "v"), "<f4"), ("w, (x)]", "|b1", (2,)), ("", "|V3"), ("it's", "|i1")]
+        row = struct.pack(">h", 1) + floats(2.5) + bytes([0, 1]) + bytes(3) + bytes([7])
+        self.write("s.npy", npy_bytes(descr, (1,), row))
+        shown = ["s.npy:u: int16 [1]\n[1]\nminimum 1, maximum 1, 0 NaNs\n", "s.npy:v: float32 [1]\n[2.5]\nminimum 2.5, maximum 2.5, 0 NaNs\n",
+                 "s.npy:w, (x)]: bool [1, 2]\n[[False  True]]\nminimum False, maximum True, 0 NaNs\n",
+                 "s.npy:it's: int8 [1]\n[7]\nminimum 7, maximum 7, 0 NaNs\n"]
+        self.assertEqual(self.ok("show", "s.npy"), "".join(shown))
+        self.assertEqual([one["file"] for one in self.json("show", "s.npy")], ["s.npy:u", "s.npy:v", "s.npy:w, (x)]", "s.npy:it's"])
+        self.write("t.npy", npy_bytes([("name", "<U2"), ("in", [("a", "<i2"), ("b", "<i2")]), ("x", "<i2")], (1,), bytes(8) + bytes(4) + b"\5\0"))
+        for words in (("t.npy",), ("t.npy", "--json")):
+            run = self.kiln("show", *words)
+            self.assertEqual(run.returncode, 1)
+            self.assertIn("kiln: t.npy: the field 'name': unknown dtype '<U2'", run.stderr)
+            self.assertIn("kiln: t.npy: the field 'in' has fields itself\n", run.stderr)
+        self.assertEqual([one["file"] for one in json.loads(run.stdout)], ["t.npy:x"])
+        self.write("cut.npy", npy_bytes(descr, (1,))[:40])
+        self.assertIn("cut.npy: ", self.refused(1, "show", "cut.npy"))
 
     def test_npz(self):
         if not HAS_ZIP:
@@ -129,6 +149,8 @@ class Files(CommandCase):
         self.assertEqual([one["file"] for one in self.json("show", "in.npz:b", "in.npz")], ["in.npz:b", "in.npz:a", "in.npz:b"])
         self.assertEqual(self.json("show", "in.npz:b")["text"], "[3. 5.]")
         self.assertIn("in.npz: there is no 'c' in it; there are 'a', 'b'", self.refused(1, "show", "in.npz:c"))
+        self.ok("eval", "x + 1", "x=in.npz:a", "-o", "one.npz:s", "--quiet", "--target", TARGET)
+        self.assertTrue(self.ok("show", "one.npz").startswith("one.npz:s: float32 [2]\n"))
         self.write("bad.npz", packed.getvalue()[:60])
         self.assertIn("bad.npz: the archive is damaged: ", self.refused(1, "show", "bad.npz"))
 
@@ -243,6 +265,14 @@ class Files(CommandCase):
         self.write("h.npy", npy_bytes("<f2", (3,), struct.pack("<3e", 0.5, -2, 6.1e-5)))
         self.assertIn("minimum -2, maximum 0.5, 0 NaNs", self.ok("show", "h.npy"))
         self.assertIn("cannot read missing.npy", self.refused(1, "show", "missing.npy"))
+        run = self.kiln("show", "missing.npy", "h.npy")
+        self.assertEqual((run.returncode, run.stdout.split("\n")[0]), (1, "h.npy: float16 [3]"))
+        self.write("b.npy", npy_bytes("|b1", (2,), b"\1\1"))
+        self.assertEqual(self.ok("show", "b.npy"), "b.npy: bool [2]\n[ True  True]\nminimum True, maximum True, 0 NaNs\n")
+        self.write("e.npy", npy_bytes("<f4", (0, 3)))
+        self.assertEqual(self.ok("show", "e.npy"), "e.npy: float32 [0, 3]\n[]\nno elements\n")
+        self.write("z.npy", npy_bytes("<f8", (), struct.pack("<d", 1.5)))
+        self.assertEqual(self.ok("show", "z.npy"), "z.npy: float64 []\n1.5\nminimum 1.5, maximum 1.5, 0 NaNs\n")
 
     def test_errors_are_json_everywhere(self):
         for code, words, error in ((2, ("map", "x"), "usage"), (2, ("nonsense",), "usage"), (2, ("show",), "usage"), (2, ("bake", "r", "-o", "x"), "usage"),

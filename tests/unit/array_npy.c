@@ -179,7 +179,8 @@ static void dtypes_that_kiln_lacks(void **state)
     write_file(1, "{'descr': '|O', 'fortran_order': False, 'shape': (1,), }\n", "\0\0\0", 4);
     assert_refused(KILN_ERROR_TYPE, "dtype '|O' holds Python objects, which have no meaning here");
     write_file(1, "{'descr': [('a', '<f4')], 'fortran_order': False, 'shape': (1,), }\n", "\0\0\0", 4);
-    assert_refused(KILN_ERROR_TYPE, "the dtype is structured, and one of its fields has to be named: 'a'");
+    assert_refused(KILN_ERROR_TYPE, "the dtype is structured, and one of its fields has to be named (to the "
+                                    "command as FILE.npy:FIELD): 'a'");
     write_file(1, "{'descr': '<U5', 'fortran_order': False, 'shape': (1,), }\n", "\0\0\0", 4);
     assert_refused(
         KILN_ERROR_TYPE,

@@ -3,17 +3,19 @@
 #include <errno.h>
 #include <limits.h>
 #include <stdarg.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-static void *read_all(FILE *file, size_t *size)
+/* All of it, or what `most` bytes hold. */
+static void *read_all(FILE *file, size_t *size, size_t most)
 {
     size_t room = 1 << 16, n;
     char *data = malloc(room + 1);
     *size = 0;
-    while (data && (n = fread(data + *size, 1, room - *size, file)) > 0) {
+    while (data && *size < most && (n = fread(data + *size, 1, room - *size, file)) > 0) {
         *size += n;
         if (*size < room)
             continue;
@@ -31,7 +33,7 @@ static void *read_all(FILE *file, size_t *size)
 void *cli_file_read(size_t *size, const char *path)
 {
     FILE *file = fopen(path, "rb");
-    void *data = file ? read_all(file, size) : NULL;
+    void *data = file ? read_all(file, size, SIZE_MAX) : NULL;
     bool is_read = data && !ferror(file);
     if (!is_read)
         cli_complain("kiln: %s: %s", path, strerror(errno));
@@ -160,13 +162,13 @@ void cli_bytes_printf(cli_bytes *bytes, const char *format, ...)
     cli_bytes_put(bytes, text, (size_t)length < sizeof text ? (size_t)length : sizeof text - 1);
 }
 
-kiln_status cli_bytes_read(cli_bytes *bytes, const char *path)
+kiln_status cli_bytes_read(cli_bytes *bytes, const char *path, size_t most)
 {
     bool is_input = strcmp(path, "-") == 0;
     FILE *file = is_input ? stdin : fopen(path, "rb");
     *bytes = (cli_bytes){NULL, 0, 0, false};
     if (file)
-        bytes->data = read_all(file, &bytes->size);
+        bytes->data = read_all(file, &bytes->size, most);
     bool is_read = bytes->data && !ferror(file);
     int code = errno;
     if (file && !is_input)
@@ -175,6 +177,6 @@ kiln_status cli_bytes_read(cli_bytes *bytes, const char *path)
         return KILN_OK;
     free(bytes->data);
     bytes->data = NULL;
-    return cli_fail(file ? KILN_ERROR_IO : KILN_ERROR_NOT_FOUND, "cannot open %s: %s",
+    return cli_fail(file ? KILN_ERROR_IO : KILN_ERROR_NOT_FOUND, "cannot read %s: %s",
                     is_input ? "standard input" : path, strerror(code));
 }

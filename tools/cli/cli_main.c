@@ -44,10 +44,12 @@ const cli_command cli_commands[] = {
      "s=s.npy\n",
      1, -1, cli_eval_run},
     {CLI_SHOW, "show", "FILE...", "print what files hold: dtype, shape, values, least, greatest, NaNs",
-     "Any file of 'kiln help files', or - for standard input. Of more than 1000 elements the middle is left "
+     "Any file of 'kiln help files', or - for standard input; of an archive each array, of a structured .npy "
+     "file\n"
+     "each field, or the one that is named behind a colon. Of more than 1000 elements the middle is left "
      "out.\n"
      "\n"
-     "  kiln show photo.png data.npz:mean\n",
+     "  kiln show photo.png data.npz data.npz:mean\n",
      1, -1, cli_show_run},
     {CLI_SOURCE, "source",
      "[map] IN OUT BODY [ARGUMENT...] | reduce IN OUT MAP REDUCE POST IDENTITY [ARGUMENT...] [--axis N] | "

@@ -77,6 +77,20 @@ SUMMARISE(of_bfloat16, uint16_t, double, bfloat16_value, true)
 SUMMARISE(of_float, float, double, , true)
 SUMMARISE(of_double, double, double, , false)
 
+/* As NumPy writes them. */
+static void of_bool(summary *s, const void *data, int64_t count)
+{
+    const unsigned char *x = data;
+    bool any = false, all = true;
+    for (int64_t k = 0; k < count; k++) {
+        any = any || x[k];
+        all = all && x[k];
+    }
+    s->has_order = count > 0;
+    snprintf(s->least, sizeof s->least, "%s", all ? "True" : "False");
+    snprintf(s->greatest, sizeof s->greatest, "%s", any ? "True" : "False");
+}
+
 static void of_complex64(summary *s, const void *data, int64_t count)
 {
     const float *x = data;
@@ -95,7 +109,7 @@ static const struct summariser {
     kiln_dtype dtype;
     void (*run)(summary *s, const void *data, int64_t count);
 } summarisers[] = {
-    {KILN_BOOL, of_uint8},     {KILN_INT8, of_int8},           {KILN_INT16, of_int16},
+    {KILN_BOOL, of_bool},      {KILN_INT8, of_int8},           {KILN_INT16, of_int16},
     {KILN_INT32, of_int32},    {KILN_INT64, of_int64},         {KILN_UINT8, of_uint8},
     {KILN_UINT16, of_uint16},  {KILN_UINT32, of_uint32},       {KILN_UINT64, of_uint64},
     {KILN_FLOAT16, of_half},   {KILN_BFLOAT16, of_bfloat16},   {KILN_FLOAT32, of_float},
@@ -120,6 +134,10 @@ static void print_text(const char *name, const kiln_array *array, const summary 
     for (int axis = 0; axis < kiln_array_ndim(array); axis++)
         printf("%s%" PRId64, axis ? ", " : "", shape[axis]);
     printf("]\n%s\n", values);
+    if (kiln_array_size(array) == 0) {
+        puts("no elements");
+        return;
+    }
     if (s->has_order)
         printf("minimum %s, maximum %s, ", s->least, s->greatest);
     printf("%" PRId64 " NaN%s\n", s->n_nan, s->n_nan == 1 ? "" : "s");
@@ -163,28 +181,35 @@ static kiln_status show(const char *word, const cli_options *options, cli_json *
     return status;
 }
 
-/* All arrays of a word: of an archive, of which no part is named, each. */
-static kiln_status show_all(const char *word, const cli_options *options, cli_json *json, bool *is_list)
+static int show_or_say(const char *word, const cli_options *options, cli_json *json)
+{
+    return show(word, options, json) == KILN_OK ? CLI_OK : cli_library_error(options);
+}
+
+/* All arrays of a word: of an archive, or a structured file, of which no part is named, each. What cannot be
+ * shown is said, and the others follow. */
+static int show_all(const char *word, const cli_options *options, cli_json *json, bool *is_list)
 {
     cli_bytes parts;
-    kiln_status status = cli_parts_list(&parts, word, options);
-    bool has_several = status == KILN_OK && parts.size > 0 && strlen((char *)parts.data) + 1 < parts.size;
-    if (json && has_several && !*is_list) {
+    int code = CLI_OK;
+    if (cli_parts_list(&parts, word, options) != KILN_OK)
+        return cli_library_error(options);
+    if (parts.size == 0)
+        code = show_or_say(word, options, json);
+    else if (json && !*is_list) {
         cli_json_open(json, NULL, '[');
         *is_list = true;
     }
-    if (status == KILN_OK && !has_several)
-        status = show(word, options, json);
-    for (size_t at = 0; has_several && at < parts.size && status == KILN_OK;
-         at += strlen((char *)parts.data + at) + 1) {
+    for (size_t at = 0; at < parts.size; at += strlen((char *)parts.data + at) + 1) {
         char *whole = malloc(strlen(word) + strlen((char *)parts.data + at) + 2);
         if (whole)
             sprintf(whole, "%s:%s", word, (char *)parts.data + at);
-        status = whole ? show(whole, options, json) : KILN_ERROR_MEMORY;
+        int shown = whole ? show_or_say(whole, options, json) : cli_complain("kiln: out of memory");
+        code = shown == CLI_OK ? code : shown;
         free(whole);
     }
     free(parts.data);
-    return status;
+    return code;
 }
 
 int cli_show_run(const cli_options *options)
@@ -194,15 +219,17 @@ int cli_show_run(const cli_options *options)
     int code = cli_formats_check("show", options);
     if (code == CLI_OK)
         code = cli_shape_check("show", options);
-    bool has_checked = code == CLI_OK;
-    if (out && has_checked && is_list)
+    if (code != CLI_OK)
+        return code;
+    if (out && is_list)
         cli_json_open(out, NULL, '[');
-    for (int k = 0; k < options->positional.count && code == CLI_OK; k++)
-        if (show_all(options->positional.items[k], options, out, &is_list) != KILN_OK)
-            code = cli_library_error(options);
-    if (out && has_checked && is_list)
+    for (int k = 0; k < options->positional.count; k++) {
+        int shown = show_all(options->positional.items[k], options, out, &is_list);
+        code = shown == CLI_OK ? code : shown;
+    }
+    if (out && is_list)
         cli_json_close(out, ']');
-    if (out && code == CLI_OK)
+    if (out && (code == CLI_OK || cli_json_was_printed()))
         putchar('\n');
     return code;
 }

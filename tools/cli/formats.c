@@ -3,6 +3,7 @@
 #include "formats.h"
 #include <ctype.h>
 #include <errno.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -152,18 +153,18 @@ static kiln_status raw_write(cli_bytes *out, const cli_result *results, int n)
 
 static const format formats[] = {
     {"npy", ".npy", "NumPy's files; of a structured one FILE.npy:FIELD", true, is_npy, npy_read, npy_write,
-     NULL},
+     format_npy_list, 1 << 20},
     {"npz", ".npz", "several of them; FILE.npz:NAME is one", true, is_npz, format_npz_read, format_npz_write,
-     format_npz_list},
-    {"csv", ".csv", "numbers between commas, a row each line", false, NULL, csv_read, csv_write, NULL},
-    {"tsv", ".tsv", "... between tabulators", false, NULL, tsv_read, tsv_write, NULL},
+     format_npz_list, SIZE_MAX},
+    {"csv", ".csv", "numbers between commas, a row each line", false, NULL, csv_read, csv_write, NULL, 0},
+    {"tsv", ".tsv", "... between tabulators", false, NULL, tsv_read, tsv_write, NULL, 0},
     {"raw", ".raw .bin", "elements alone: --raw DTYPE --shape N,M,...", false, NULL, raw_read, raw_write,
-     NULL},
+     NULL, 0},
     {"pnm", ".pgm .ppm .pnm", "pictures of 8 or 16 bits: (height, width) or (height, width, 3)", false,
-     is_pnm, own_read, pnm_write, NULL},
-    {"pfm", ".pfm", "... of float32", false, is_pfm, own_read, pfm_write, NULL},
+     is_pnm, own_read, pnm_write, NULL, 0},
+    {"pfm", ".pfm", "... of float32", false, is_pfm, own_read, pfm_write, NULL, 0},
     {"png", ".png", "... of 8 or 16 bits, of 1 to 4 channels", false, is_png, format_png_read,
-     format_png_write, NULL},
+     format_png_write, NULL, 0},
 };
 enum { FORMATS = sizeof formats / sizeof *formats };
 
@@ -290,7 +291,7 @@ static kiln_status read_file(kiln_array **out, const file_word *word, const cli_
     if (is_input && has_read_input)
         return cli_fail(KILN_ERROR_INVALID, "standard input is read once, and '-' was given again");
     has_read_input = has_read_input || is_input;
-    kiln_status status = cli_bytes_read(&bytes, word->path);
+    kiln_status status = cli_bytes_read(&bytes, word->path, SIZE_MAX);
     if (status != KILN_OK)
         return status;
     const format_input in = {bytes.data, bytes.size, word->member, options, device};
@@ -331,7 +332,7 @@ kiln_status cli_parts_list(cli_bytes *out, const char *word, const cli_options *
     kiln_status status = read_word(&file, word, options->from);
     if (status != KILN_OK || file.member || !file.format || !file.format->list || strcmp(file.path, "-") == 0)
         return status;
-    status = cli_bytes_read(&bytes, file.path);
+    status = cli_bytes_read(&bytes, file.path, file.format->list_most);
     if (status != KILN_OK)
         return status;
     const format_input in = {bytes.data, bytes.size, NULL, options, KILN_DEVICE_HOST};

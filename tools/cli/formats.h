@@ -25,8 +25,10 @@ typedef struct format {
     kiln_status (*write)(cli_bytes *out, const cli_result *results, int n);
     /* The names of its parts, with a NUL behind each; NULL: nothing lists them. */
     kiln_status (*list)(cli_bytes *out, const format_input *in);
+    size_t list_most; /* how many bytes of the file tell them */
 } format;
 
+kiln_status format_npy_list(cli_bytes *out, const format_input *in);
 kiln_status format_npz_read(kiln_array **out, const format_input *in);
 kiln_status format_npz_list(cli_bytes *out, const format_input *in);
 kiln_status format_npz_write(cli_bytes *out, const cli_result *results, int n);
