@@ -39,9 +39,8 @@ static kiln_status open_path(kn_library **out, const char *path, const char *nam
     kn_free(library);
     if (!reason)
         reason = "no reason given";
-    if (path != name && strncmp(reason, path, strlen(path)) == 0 &&
-        strncmp(reason + strlen(path), ": ", 2) == 0)
-        reason += strlen(path) + 2; /* it means nothing to anybody */
+    if (strncmp(reason, path, strlen(path)) == 0 && strncmp(reason + strlen(path), ": ", 2) == 0)
+        reason += strlen(path) + 2; /* the name is said already, or is nobody's */
     kn_error(failure, "cannot load %s: %s", name, reason);
     kn_error_set_log(reason);
     return failure;

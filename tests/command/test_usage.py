@@ -97,6 +97,39 @@ class Usage(CommandCase):
         self.ok("map", "float32 s", "int32 z", "z = (int)i", "1", "--shape", "2,3", "-o", "z.npy", "--target", TARGET)
         self.assertEqual((self.folder / "z.npy").read_bytes()[-24:], b"".join(k.to_bytes(4, "little") for k in range(6)))
 
+    def test_types_of_outputs(self):
+        """--type says what no array does, with the shape that the arguments make; --shape alone leaves arrays their word."""
+        self.write("x.npy", npy_bytes("<f8", (2, 3), b"".join(floats(0, v) for v in (1, 2, 3, 1, 2, 3))))  # small ones
+        self.write("y.npy", npy_bytes("<i2", (3,), b"\1\0\2\0\3\0"))
+        kernel = ("map", "T x, I k", "U z", "z = k + U(0.5)", "x.npy", "y.npy")
+        here = ("--target", TARGET, "--quiet")
+        self.assertEqual(self.ok(*kernel, "--type", "U=float32", *here), "[[1.5 2.5 3.5]\n [1.5 2.5 3.5]]\n")
+        self.assertEqual(self.json(*kernel, "--type", "U=float16", "--target", TARGET)["outputs"][0]["dtype"], "float16")
+        self.assertIn("output 'z': no argument settles type U; --type says it", self.refused(1, *kernel))
+        total = ("reduce", "T x", "U z", "x", "a + b", "z = a", "0", "y.npy", "--type", "U=int64")
+        self.assertEqual(self.ok(*total, *here), "6\n")
+        self.assertEqual(self.ok(*total, "--axis", "-1", "--keepdims", *here), "[6]\n")
+        self.assertEqual(self.ok(*total, "--axis", "none", *here), "[1 2 3]\n")
+        self.assertEqual(self.ok("map", "raw T x", "U z", "z = x[i]", "y.npy", "--type", "U=float32", "--size", "2", *here), "[1. 2.]\n")
+        self.assertEqual(self.ok("map", "raw T x", "T z", "z = x[i]", "y.npy", "--shape", "2", *here), "[1 2]\n")
+        self.assertEqual(self.ok("map", "T x", "T z", "z = x + 1", "y.npy", "--type", "T=int16", *here), "[2 3 4]\n")
+        self.assertIn("--type T=int8: the array y.npy is int16, and says what T is\n",
+                      self.refused(1, "map", "T x", "T z", "z = x", "y.npy", "--type", "T=int8"))
+        self.write("four.npy", npy_bytes("<i2", (4,), bytes(8)))
+        self.assertIn("does not broadcast", self.refused(1, "map", "T x, T y", "U z", "z = x", "y.npy", "four.npy", "--type", "U=int8"))
+
+    def test_messages_name_options(self):
+        """What the library calls a member of a struct is an option here."""
+        self.write("y.npy", npy_bytes("<i2", (3,), b"\1\0\2\0\3\0"))
+        for words, expected in ((("map", "raw T x", "T z", "z = x[i]", "y.npy"), "--size, the number of elements or their shape, was expected"),
+                                (("map", "T x", "T z", "z = x", "y.npy", "--size", "3"), "--size was given, but 'x' is an array that is not raw"),
+                                (("reduce", "T x", "T z", "x", "a + b", "z = a", "0", "y.npy", "--axis", "1"), "--axis: axis 1 was given"),
+                                (("map", "raw T x", "raw T z", "z[i] = x[i]", "y.npy"), "where every array is raw, --size")):
+            said = self.refused(1, *words)
+            self.assertIn(expected, said)
+            self.assertNotIn("options.", said)
+            self.assertIn(expected, self.kiln(*words, "--json").stdout)
+
     def test_raw_parameters_and_size(self):
         self.write("x.npy", npy_bytes("<f4", (3,), floats(1, 2, 3)))
         words = ("map", "raw float32 x", "raw float32 z", "z[i] = x[n - 1 - i]", "x.npy", "--shape", "3", "-o", "z.npy",
@@ -121,7 +154,7 @@ class Usage(CommandCase):
             written = (self.folder / "z.npy").read_bytes()
             self.assertIn(shape.encode(), written)
             self.assertEqual(written[128:], floats(*(v + 60.0 for v in values)))
-        self.assertIn("options.size or options.shape", self.refused(1, *words))
+        self.assertIn("where every array is raw, --size", self.refused(1, *words))
         for size in ("", "-1", "2,,3", "x"):
             self.assertIn("--size takes a number of elements", self.refused(2, *words, "--size", size))
 

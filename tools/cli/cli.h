@@ -130,10 +130,11 @@ typedef struct cli_call {
     const char **word; /* the arguments, as they were given */
     int n_words;
     const char **file; /* by output: where it goes, as -o has it; NULL: it is shown */
+    int n_texts;       /* words that define the kernel: those of a reduction are 6 */
 } cli_call;
 #define CLI_CALL_INIT                                                                                        \
     {                                                                                                        \
-        NULL, NULL, NULL, 0, 0, NULL, 0, NULL                                                                \
+        NULL, NULL, NULL, 0, 0, NULL, 0, NULL, 0                                                             \
     }
 
 /* What text says as a weak scalar: 3, -0.5, 1e-3, true, 1+2j. false where it is no number. */

@@ -204,11 +204,24 @@ static bool read_description(kiln_dtype *dtype, int64_t *shape, int *ndim, const
 
 /* ---- parameters ---- */
 
-/* The type word of parameter `index` of a signature that is known to parse: the last word but one. */
-static void parameter_type(char *out, size_t size, const char *signature, int index)
+/* Parameter `index` of a signature that is known to parse. */
+static const char *parameter(const char *signature, int index)
 {
     for (; index > 0; index--)
         signature = strchr(signature, ',') + 1;
+    return signature + strspn(signature, " \t\n");
+}
+
+static bool is_raw(const char *signature, int index)
+{
+    const char *text = parameter(signature, index);
+    return strncmp(text, "raw", 3) == 0 && isspace((unsigned char)text[3]);
+}
+
+/* Its type word: the last word but one. */
+static void parameter_type(char *out, size_t size, const char *signature, int index)
+{
+    signature = parameter(signature, index);
     const char *end = signature + strcspn(signature, ",");
     while (end > signature && isspace((unsigned char)end[-1]))
         end--;
@@ -222,23 +235,27 @@ static void parameter_type(char *out, size_t size, const char *signature, int in
     snprintf(out, size, "%.*s", (int)(end - start), start);
 }
 
-/* The dtype that --type gives to a placeholder; else that of --dtype, else float32. */
-static const char *placeholder_dtype(const cli_options *options, const char *letter)
+/* The dtype that --type gives to a placeholder; NULL: none. */
+static const char *given_dtype(const cli_options *options, char letter)
 {
-    for (int i = 0; i < options->types.count; i++) {
-        const char *entry = options->types.items[i];
-        if (entry[0] == letter[0] && entry[1] == '=')
-            return entry + 2;
-    }
-    return options->dtype ? options->dtype : "float32";
+    for (int i = 0; i < options->types.count; i++)
+        if (options->types.items[i][0] == letter)
+            return options->types.items[i] + 2;
+    return NULL;
 }
 
+static bool is_placeholder(const char *type)
+{
+    return isupper((unsigned char)type[0]) && !type[1];
+}
+
+/* That of a placeholder is what --type says, else --dtype, else float32. */
 static kiln_status parameter_dtype(kiln_dtype *out, const cli_options *options, int signature, int index)
 {
     char type[64];
     parameter_type(type, sizeof type, options->positional.items[signature], index);
-    bool placeholder = isupper((unsigned char)type[0]) && !type[1];
-    return kiln_dtype_from_name(out, placeholder ? placeholder_dtype(options, type) : type);
+    const char *given = is_placeholder(type) ? given_dtype(options, type[0]) : type;
+    return kiln_dtype_from_name(out, given ? given : options->dtype ? options->dtype : "float32");
 }
 
 /* ---- calls ---- */
@@ -257,6 +274,7 @@ static kiln_kernel_options kernel_options(const cli_options *options)
 static kiln_status make_room(cli_call *call, const cli_options *options, int n_texts)
 {
     call->n_out = kiln_kernel_n_out(call->kernel);
+    call->n_texts = n_texts;
     call->n_words = options->positional.count - n_texts;
     call->out = calloc((size_t)call->n_out + 1, sizeof *call->out);
     call->file = calloc((size_t)call->n_out + 1, sizeof *call->file);
@@ -383,16 +401,94 @@ kiln_status cli_call_read(cli_call *call, const cli_options *options, kiln_devic
     return status;
 }
 
+/* The array of those that are given which says what a placeholder is; its place, or -1. */
+static int settled_by(const cli_call *call, const cli_options *options, char letter)
+{
+    char type[64];
+    for (int i = 0; i < call->n_in && i < kiln_kernel_n_in(call->kernel); i++) {
+        parameter_type(type, sizeof type, options->positional.items[0], i);
+        if (type[0] == letter && !type[1] && call->in[i].kind == KILN_ARG_ARRAY)
+            return i;
+    }
+    return -1;
+}
+
+/* --type is for placeholders of which no array says what they are. */
+static kiln_status check_types(const cli_call *call, const cli_options *options)
+{
+    for (int t = 0; t < options->types.count; t++) {
+        const char *entry = options->types.items[t];
+        int i = call->n_words > 0 ? settled_by(call, options, entry[0]) : -1;
+        kiln_dtype dtype, has = i < 0 ? KILN_DTYPE_NONE : kiln_array_dtype(call->in[i].value.array);
+        if (i >= 0 && kiln_dtype_from_name(&dtype, entry + 2) == KILN_OK && dtype != has)
+            return cli_fail(KILN_ERROR_TYPE, "--type %s: the array %s is %s, and says what %c is", entry,
+                            call->word[i], kiln_dtype_name(has), entry[0]);
+    }
+    return KILN_OK;
+}
+
+/* The shape that the arguments make the outputs; -1 where nothing says it. Of what does not broadcast it is any,
+ * and the call says so. */
+static int result_shape(int64_t *shape, const cli_call *call, const cli_options *options)
+{
+    int64_t whole[KILN_MAX_NDIM];
+    int axes[KILN_MAX_NDIM], n_axes = 0, ndim = 0, kept = 0;
+    bool any_raw = false, any_whole = false;
+    if (options->size)
+        return cli_shape_read(shape, options->size);
+    for (int i = 0; i < call->n_in && i < kiln_kernel_n_in(call->kernel); i++) {
+        const kiln_array *array = call->in[i].kind == KILN_ARG_ARRAY ? call->in[i].value.array : NULL;
+        bool raw = array && is_raw(options->positional.items[0], i);
+        any_raw = any_raw || raw;
+        any_whole = any_whole || (array && !raw);
+        if (!array || raw)
+            continue;
+        int more = kiln_array_ndim(array) - ndim;
+        if (more > 0)
+            memmove(whole + more, whole, (size_t)ndim * sizeof *whole);
+        for (int d = 0; d < more; d++)
+            whole[d] = 1;
+        ndim += more > 0 ? more : 0;
+        for (int d = 0; d < kiln_array_ndim(array); d++) {
+            int64_t extent = kiln_array_shape(array)[d], *at = &whole[ndim - kiln_array_ndim(array) + d];
+            *at = extent == 1 ? *at : extent;
+        }
+    }
+    if (any_raw && !any_whole)
+        return -1;
+    bool reduces = call->n_texts == 6, all = options->axes.count == 0;
+    if (reduces && cli_axes_read(axes, &n_axes, "reduce", options) != CLI_OK)
+        return -1;
+    for (int d = 0; d < ndim; d++) {
+        bool is_reduced = reduces && all;
+        for (int k = 0; k < n_axes; k++)
+            is_reduced = is_reduced || axes[k] == d || axes[k] == d - ndim;
+        if (!is_reduced || options->keepdims)
+            shape[kept++] = is_reduced ? 1 : whole[d];
+    }
+    return kept;
+}
+
+/* An output is made here where --shape says of what shape it is, and where --type alone says of what dtype. */
 kiln_status cli_call_make_outputs(cli_call *call, const cli_options *options, kiln_device device)
 {
     int64_t shape[KILN_MAX_NDIM];
-    if (!options->shape || options->raw)
+    char type[64];
+    bool has_shape = options->shape && !options->raw;
+    if (!has_shape && options->types.count == 0)
         return KILN_OK;
-    int ndim = cli_shape_read(shape, options->shape);
-    kiln_status status = KILN_OK;
-    for (int j = 0; j < call->n_out && status == KILN_OK; j++) {
+    kiln_status status = check_types(call, options);
+    int ndim = has_shape ? cli_shape_read(shape, options->shape) : result_shape(shape, call, options);
+    for (int j = 0; j < call->n_out && status == KILN_OK && ndim >= 0; j++) {
         kiln_dtype dtype;
+        parameter_type(type, sizeof type, options->positional.items[1], j);
+        bool is_given = is_placeholder(type) && given_dtype(options, type[0]);
+        int i = is_placeholder(type) ? settled_by(call, options, type[0]) : -1;
+        if (!has_shape && (!is_given || i >= 0 || is_raw(options->positional.items[1], j)))
+            continue;
         status = parameter_dtype(&dtype, options, 1, j);
+        if (i >= 0)
+            dtype = kiln_array_dtype(call->in[i].value.array);
         if (status == KILN_OK)
             status = kiln_array_zeros(&call->out[j], dtype, ndim, shape, device);
     }

@@ -96,8 +96,50 @@ static void print_log(const char *message, const char *log)
         fputs("(the compiler's whole text: --json)\n", stderr);
 }
 
-static int print_error(kiln_status status, const char *message, const char *log)
+/* The library's messages speak of members of structs and of arguments, which here are options. `#` is any
+ * number. */
+static const char *const option_words[][2] = {
+    {"options.size, the number of elements, or options.shape (which may have none)",
+     "--size, the number of elements or their shape,"},
+    {"options.size or options.shape", "--size"},
+    {"options.shape", "--size"},
+    {"options.axes[#]", "--axis"},
+    {"pass an output array", "--type says it (with --size, where every array is raw)"}};
+
+/* How much of `text` is the pattern; 0: it is not. */
+static size_t match_words(const char *text, const char *pattern)
 {
+    const char *at = text;
+    for (; *pattern; pattern++) {
+        if (*pattern == '#')
+            at += strspn(at, "0123456789");
+        else if (*at++ != *pattern)
+            return 0;
+    }
+    return (size_t)(at - text);
+}
+
+static void say_options(char *out, size_t size, const char *message)
+{
+    size_t used = 0;
+    for (const char *at = message; *at && used + 1 < size;) {
+        const char *said = NULL;
+        size_t length = 0;
+        for (size_t k = 0; k < sizeof option_words / sizeof *option_words && length == 0; k++) {
+            length = match_words(at, option_words[k][0]);
+            said = option_words[k][1];
+        }
+        used += (size_t)snprintf(out + used, size - used, "%.*s", length ? (int)strlen(said) : 1,
+                                 length ? said : at);
+        at += length ? length : 1;
+    }
+    out[used < size ? used : size - 1] = 0;
+}
+
+static int print_error(kiln_status status, const char *given, const char *log)
+{
+    char message[4096];
+    say_options(message, sizeof message, given);
     fprintf(stderr, "kiln: %s\n", message);
     if (!said.is_wanted)
         print_log(message, log);

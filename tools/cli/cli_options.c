@@ -52,7 +52,7 @@ static const option table[] = {
      MEMBER(target), KERNEL_COMMANDS | CLI_BENCH},
     {"arch", "ARCH", "an architecture to generate for without a device, for instance sm_90", TEXT,
      MEMBER(arch), TEXT_COMMANDS},
-    {"type", "T=DTYPE", "the dtype of a placeholder, for parameters without an argument", LIST, MEMBER(types),
+    {"type", "T=DTYPE", "the dtype of a placeholder of which no array says it", LIST, MEMBER(types),
      DEFINED_COMMANDS},
     {"dtype", "DTYPE", "the dtype of the other placeholders; default float32", TEXT, MEMBER(dtype),
      TEXT_COMMANDS},

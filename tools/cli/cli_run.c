@@ -186,8 +186,11 @@ static kiln_status run_once(cli_call *call, const kiln_call_options *how, const 
                             cli_times *times)
 {
     kiln_status status = read_arguments(call, options, times);
+    kiln_call_options own = *how;
+    if (options->types.count > 0 && call->n_out > 0 && call->out[0] && options->size && !options->shape)
+        own.shape = NULL, own.ndim = 0; /* the outputs have it */
     if (status == KILN_OK)
-        status = run_kernel(call, how, options->repeat, times);
+        status = run_kernel(call, &own, options->repeat, times);
     if (writes_output(call))
         cli_progress_end();
     if (status == KILN_OK)
