@@ -8,6 +8,7 @@ enum {
     DEEP_CHAIN = 6,            /* functions of an element, from which on a loop is made wider */
     HOST_LINE = 64,            /* bytes that a processor stores past its caches at once */
     STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
+    STREAMED_LINES = 32,       /* that are computed before they are stored */
     STREAMED_RUN = 256         /* fewest bytes of results of a call that does so */
 };
 
@@ -74,17 +75,18 @@ static void put_streamed(kn_writer *w, int k, const char *index)
     int size = kn_item_size(w, k);
     const char *name = w->program->param[k].name;
     kn_str_printf(&w->slot[KN_SLOT_POINTERS],
-                  "enum { kn_width = %d };\n"
+                  "enum { kn_width = %d, kn_most = %d }; /* elements of a line; lines of the buffer */\n"
                   "const bool kn_streams = KN_STREAMS && kn.size >= %d && kn_end - kn_begin >= %d && "
                   "(size_t)kn_%s_ %% %d == 0;\n"
                   "const long long kn_whole = kn_begin + (0 - (size_t)(kn_%s_ + kn_begin)) %% %d / %d;\n",
-                  HOST_LINE / size, STREAMED_BYTES / size, STREAMED_RUN / size, name, size, name, HOST_LINE,
-                  size);
-    kn_str_printf(&w->slot[KN_SLOT_LOADS], "alignas(%d) %s kn_line[kn_width];\n", HOST_LINE,
+                  HOST_LINE / size, STREAMED_LINES, STREAMED_BYTES / size, STREAMED_RUN / size, name, size,
+                  name, HOST_LINE, size);
+    kn_str_printf(&w->slot[KN_SLOT_LOADS], "alignas(%d) %s kn_line[kn_width * kn_most];\n", HOST_LINE,
                   kn_storage(w, k));
     kn_str_printf(&w->slot[KN_SLOT_GATHER], "kn_line[kn_k] = kn_%s_[kn_at];\n", name);
     kn_put_call(w, &w->slot[KN_SLOT_LANE], place_in_line, index);
-    kn_str_printf(&w->slot[KN_SLOT_STORES], "kn_stream(kn_%s_ + kn_first, kn_line);\n", name);
+    kn_str_printf(&w->slot[KN_SLOT_STORES], "kn_stream(kn_%s_ + kn_first, kn_line + kn_l * kn_width);\n",
+                  name);
 }
 
 /* One loop over runs. Where the logical index does not count up along them, `start` is the address of all

@@ -1,7 +1,10 @@
 #include "device/host_move.h"
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+
+#include "device/host_narrow.h"
 
 enum { HOST_LINE = 64, AHEAD = 16 }; /* bytes of the caches' lines; rows */
 
@@ -161,9 +164,64 @@ static void exchange(int64_t *pair)
     pair[1] = first;
 }
 
+/* The pitch of pixels along an axis, in elements; 0: there is none, or one that is not narrow. */
+static int pitch_of(int64_t stride, int64_t size)
+{
+    return stride > size && stride % size == 0 && stride / size <= KN_HOST_PITCH ? (int)(stride / size) : 0;
+}
+
+/* Turns the axis round on both sides where one of them runs along it backward. */
+static void face_forward(plane *p, int axis, const int64_t *stride)
+{
+    if (stride[axis] >= 0)
+        return;
+    p->to += (p->count[axis] - 1) * p->to_stride[axis];
+    p->from += (p->count[axis] - 1) * p->from_stride[axis];
+    p->to_stride[axis] = -p->to_stride[axis];
+    p->from_stride[axis] = -p->from_stride[axis];
+}
+
+/* Pixels to planes or back, whose channels are the other axis. How many pixels, from the first on, have been
+ * moved. */
+static int64_t move_pixels(plane p, int along, int log_size)
+{
+    int64_t size = INT64_C(1) << log_size, channels = p.count[1 - along];
+    int across = 1 - along, from_pitch = pitch_of(p.from_stride[along], size),
+        to_pitch = pitch_of(p.to_stride[along], size);
+    if (p.to_stride[along] == size && channels <= from_pitch) {
+        face_forward(&p, across, p.from_stride);
+        if (channels == 1 || p.from_stride[across] == size)
+            return kn_host_split(kn_host_vectors_here(), p.to, p.to_stride[across], p.from, (int)channels,
+                                 from_pitch, p.count[along], log_size);
+    }
+    if (p.from_stride[along] == size && channels == to_pitch) {
+        face_forward(&p, across, p.to_stride);
+        if (p.to_stride[across] == size)
+            return kn_host_join(kn_host_vectors_here(), p.to, p.from, p.from_stride[across], to_pitch,
+                                p.count[along], log_size);
+    }
+    return 0;
+}
+
+/* False: all has been moved. */
+static bool leave_pixels(plane *p, int log_size)
+{
+    for (int along = 0; along < 2; ++along) {
+        int64_t moved = move_pixels(*p, along, log_size);
+        if (moved == 0)
+            continue;
+        *p = along == 0 ? part(p, moved, 0, p->count[0] - moved, p->count[1])
+                        : part(p, 0, moved, p->count[0], p->count[1] - moved);
+        return p->count[along] > 0;
+    }
+    return true;
+}
+
 static void move_plane(plane *p, int log_size)
 {
     int64_t size = INT64_C(1) << log_size, side = 16 >> log_size;
+    if (!leave_pixels(p, log_size))
+        return;
     if (side > 1 && p->to_stride[0] == size && p->from_stride[1] == size && p->count[0] >= side &&
         p->count[1] >= side) {
         turn(p, log_size);

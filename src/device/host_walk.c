@@ -14,7 +14,10 @@ typedef struct walker {
     char *block, *buffer;
     int64_t position[KILN_MAX_NDIM]; /* of the block, in blocks */
     int64_t count[KILN_MAX_NDIM];    /* steps of each of its axes */
-    int64_t row, rows;               /* elements of a call; calls */
+    int64_t reach[KILN_MAX_NDIM];    /* the same of what lies in buffers */
+    int64_t row, rows;               /* elements of a block's run; runs */
+    int64_t packed_row;              /* elements of a run in buffers */
+    bool is_first, is_last;          /* of the thread's blocks */
     int64_t first[KN_MAX_OPERANDS];  /* the operand's first address or number */
     int64_t at[KN_MAX_OPERANDS];     /* its place in the block, from there */
     int64_t packed[KN_MAX_OPERANDS]; /* the place from which its buffer was filled */
@@ -29,7 +32,7 @@ static void start_at(walker *v, int64_t block)
         v->at[o] = v->packed[o] = 0;
     }
     memset(v->position, 0, sizeof v->position);
-    memset(v->count, 0, sizeof v->count); /* no block has this shape: the first one is fresh */
+    memset(v->reach, 0, sizeof v->reach); /* no block has this shape: the first one is fresh */
     for (int a = 0; a < w->ndim; ++a) {
         v->position[a] = block % w->count[a];
         block /= w->count[a];
@@ -57,16 +60,21 @@ static void measure(walker *v)
 {
     const kn_walk *w = v->walk;
     v->is_fresh = false;
-    v->row = v->rows = 1;
+    v->row = v->rows = v->packed_row = 1;
     for (int a = 0; a < w->block_axes && a < w->ndim; ++a) {
         int64_t left = w->extent[a] - v->position[a] * w->step[a],
-                count = left < w->step[a] ? left : w->step[a];
-        v->is_fresh = v->is_fresh || count != v->count[a];
+                count = left < w->step[a] ? left : w->step[a], reach = count;
+        if (a == w->along && !v->is_last)
+            reach = left < count + w->ahead ? left : count + w->ahead;
+        v->is_fresh = v->is_fresh || reach != v->reach[a];
         v->count[a] = count;
-        if (a < w->run_axes)
+        v->reach[a] = reach;
+        if (a < w->run_axes) {
             v->row *= count;
-        else
+            v->packed_row *= reach;
+        } else {
             v->rows *= count;
+        }
     }
 }
 
@@ -88,7 +96,7 @@ static void dense_strides(int64_t *stride, const walker *v, int item_size)
 {
     stride[0] = item_size;
     for (int a = 1; a < v->walk->block_axes; ++a)
-        stride[a] = stride[a - 1] * v->count[a - 1];
+        stride[a] = stride[a - 1] * v->reach[a - 1];
 }
 
 /* An input's buffer stays as it is while the place it was filled from does. */
@@ -102,12 +110,12 @@ static void pack(walker *v, int o)
     v->packed[o] = v->at[o];
     if (x->kind == KN_WALK_INDICES) {
         put_indices((int64_t *)(void *)buffer, v->first[o] + v->at[o], x->stride, v->walk->block_axes,
-                    v->count);
+                    v->reach);
         return;
     }
     dense_strides(dense, v, x->item_size);
     kn_host_move(buffer, dense, (const char *)(intptr_t)(v->first[o] + v->at[o]), x->stride,
-                 v->walk->block_axes, v->count, x->item_size);
+                 v->walk->block_axes, v->reach, x->item_size);
 }
 
 static void unpack(walker *v, int o)
@@ -133,20 +141,46 @@ static void fetch_results(const walker *v, int64_t row)
     }
 }
 
+/* Elements from there to the next line. */
+static int64_t to_line(int64_t address, int item_size)
+{
+    return (int64_t)(-(uint64_t)address % KN_WALK_LINE) / item_size;
+}
+
+/* The part of row r that a call goes over: from line to line of the result, where the blocks before and behind are this thread's too. */
+static void find_lines(const walker *v, int64_t r, int64_t *begin, int64_t *end)
+{
+    const kn_walk *w = v->walk;
+    *begin = 0;
+    *end = v->row;
+    if (w->ahead == 0)
+        return;
+    const kn_walked *x = &w->operand[w->lined];
+    int64_t at = v->first[w->lined] + v->at[w->lined] + (w->has_rows ? r * x->stride[w->run_axes] : 0),
+            before = to_line(at, x->item_size), behind = to_line(at + v->row * x->item_size, x->item_size);
+    if (!v->is_first && v->position[w->along] > 0)
+        *begin = before < v->row ? before : v->row;
+    *end += behind < v->packed_row - v->row ? behind : v->packed_row - v->row;
+}
+
 static void call_rows(walker *v)
 {
     const kn_walk *w = v->walk;
     for (int64_t r = 0; r < v->rows; ++r) {
         if (w->shown_size < 0 && r + AHEAD < v->rows)
             fetch_results(v, r + AHEAD);
+        int64_t begin, end;
+        find_lines(v, r, &begin, &end);
         for (int o = 0; o < w->n_operands; ++o) {
             const kn_walked *x = &w->operand[o];
-            int64_t place = x->is_packed
-                                ? (int64_t)(intptr_t)v->buffer + x->buffer_at + r * v->row * x->item_size
-                                : v->first[o] + v->at[o] + (w->has_rows ? r * x->stride[w->run_axes] : 0);
+            int64_t place =
+                x->is_packed ? (int64_t)(intptr_t)v->buffer + x->buffer_at + r * v->packed_row * x->item_size
+                             : v->first[o] + v->at[o] + (w->has_rows ? r * x->stride[w->run_axes] : 0);
+            place += begin * x->item_size;
             memcpy(v->block + x->block_at, &place, 8);
         }
-        v->entry(v->block, 0, v->row);
+        if (end > begin)
+            v->entry(v->block, 0, end - begin);
     }
 }
 
@@ -185,6 +219,8 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
         memcpy(block, &j->walk->shown_size, sizeof(int64_t)); /* it stands in front */
     start_at(&v, begin);
     for (int64_t b = begin; b < end; ++b) {
+        v.is_first = b == begin;
+        v.is_last = b + 1 == end;
         run_block(&v);
         advance(&v);
     }

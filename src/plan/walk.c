@@ -8,10 +8,14 @@
 enum {
     TURNED_BYTES = 4 * KN_WALK_LINE, /* of an operand that runs along another axis, read at a time */
     MOST_CHANNELS = 16,
-    LONG_RUN = 256,           /* elements: worth blocks of one run although something is broadcast along it */
-    SHORT_RUN = 64,           /* elements of a run, below which runs are put together */
-    MOST_BUFFERED = 1024,     /* elements of a block, where nothing is turned */
-    MOST_DIRECT = 16384,      /* elements of a block without buffers */
+    LONG_RUN = 256,       /* elements: worth blocks of one run although something is broadcast along it */
+    SHORT_RUN = 64,       /* elements of a run, below which runs are put together */
+    MOST_BUFFERED = 1024, /* elements of a block, where nothing is turned */
+    MOST_DIRECT = 16384,  /* elements of a block without buffers */
+    NARROW_BYTES =
+        4
+        << 10, /* of buffers of a block of pixels: what is read and what is stored past the caches alternate */
+    FEWEST_PIXELS = 64,       /* of such a block */
     SCATTERED_BYTES = 4 << 20 /* of results in rows, from which on they go past the caches */
 };
 
@@ -162,6 +166,13 @@ static int find_channels(const kn_walk *w)
     return 0;
 }
 
+/* Pixels of a block that has so many elements for each. */
+static int64_t most_pixels(int bytes, int64_t channels)
+{
+    int64_t pixels = NARROW_BYTES / (bytes * channels) / FEWEST_PIXELS * FEWEST_PIXELS;
+    return pixels > FEWEST_PIXELS ? pixels : least(FEWEST_PIXELS, KN_WALK_BUFFER / (bytes * channels));
+}
+
 /* Blocks of all channels: a call for each. */
 static void plan_channels(kn_walk *w, int from)
 {
@@ -170,7 +181,25 @@ static void plan_channels(kn_walk *w, int from)
     w->block_axes = 2;
     w->has_rows = true;
     w->step[1] = w->extent[1];
-    set_steps(w, 1, least(most_elements(packed_bytes(w, 1, w->extent)) / w->extent[1], MOST_BUFFERED));
+    set_steps(w, 1, most_pixels(packed_bytes(w, 1, w->extent), w->extent[1]));
+}
+
+/* Pixels whose channels lie along the first axes, while an input runs along a later one: a call for all pixels of a block. */
+static bool plan_pixels(kn_walk *w, int turned)
+{
+    int64_t channels = 1;
+    for (int a = 0; a < turned; ++a)
+        channels *= w->extent[a];
+    if (channels > MOST_CHANNELS)
+        return false;
+    for (int a = 0; a < turned; ++a)
+        w->step[a] = w->extent[a];
+    w->run_axes = w->block_axes = turned + 1;
+    w->step[turned] = least(w->extent[turned], KN_WALK_LINE);
+    int bytes = packed_bytes(w, turned + 1, w->step);
+    w->step[turned] =
+        even_step(w->extent[turned], bytes ? most_pixels(bytes, channels) : MOST_DIRECT / channels);
+    return true;
 }
 
 static void plan_plain(kn_walk *w)
@@ -217,9 +246,8 @@ static void join_rows(kn_walk *w)
     w->has_rows = false;
 }
 
-static void place_buffers(kn_walk *w)
+static void count_blocks(kn_walk *w)
 {
-    int at = 0;
     w->blocks = w->block_size = 1;
     for (int a = 0; a < w->ndim; ++a) {
         if (a >= w->block_axes)
@@ -228,12 +256,51 @@ static void place_buffers(kn_walk *w)
         w->blocks *= w->count[a];
         w->block_size *= w->step[a];
     }
+    for (int o = 0; o < w->n_operands; ++o)
+        w->operand[o].is_packed = needs_buffer(&w->operand[o], w->run_axes, w->step);
+}
+
+/* Whether calls end where lines of the result do. Blocks of a few thousand bytes would otherwise store as many parts of lines, which wait
+ * for what stands there, one after the other. What lies in buffers reaches over a block's end then. */
+static void plan_lines(kn_walk *w)
+{
+    int along = 0, result = -1, bytes = 0;
+    while (along < w->run_axes && w->count[along] == 1)
+        ++along;
+    for (int o = 0; o < w->n_operands; ++o) {
+        bytes += w->operand[o].is_packed ? w->operand[o].item_size : 0;
+        if (w->operand[o].kind == KN_WALK_OUTPUT && result >= 0)
+            return;
+        if (w->operand[o].kind == KN_WALK_OUTPUT)
+            result = o;
+    }
+    if (along == w->run_axes || bytes == 0 || result < 0 || w->operand[result].is_packed)
+        return;
+    const kn_walked *x = &w->operand[result];
+    int64_t inner = w->block_size / w->step[along], rows = 1;
+    if (w->has_rows) {
+        rows = w->step[w->run_axes];
+        inner /= rows;
+    }
+    if (w->blocks * w->block_size * x->item_size < SCATTERED_BYTES || !is_run(x, along + 1, w->extent))
+        return;
+    int64_t ahead = (KN_WALK_LINE / x->item_size + inner - 1) / inner;
+    if (rows * inner * (w->step[along] + ahead) * bytes <= KN_WALK_BUFFER) {
+        w->along = along;
+        w->ahead = ahead;
+        w->lined = result;
+    }
+}
+
+static void place_buffers(kn_walk *w)
+{
+    int at = 0;
+    int64_t elements = w->block_size / w->step[w->along] * (w->step[w->along] + w->ahead);
     for (int o = 0; o < w->n_operands; ++o) {
         kn_walked *x = &w->operand[o];
-        x->is_packed = needs_buffer(x, w->run_axes, w->step);
         x->buffer_at = at;
         if (x->is_packed)
-            at += (int)(w->block_size * x->item_size + KN_WALK_LINE - 1) / KN_WALK_LINE * KN_WALK_LINE;
+            at += (int)(elements * x->item_size + KN_WALK_LINE - 1) / KN_WALK_LINE * KN_WALK_LINE;
     }
 }
 
@@ -263,13 +330,20 @@ static int64_t size_to_show(const kn_walk *w)
 
 static void plan(kn_walk *w)
 {
-    int turned = find_turned(w);
-    if (turned > 0) {
-        plan_turned(w, place_turned(w, turned));
-        join_rows(w);
+    int turned = find_turned(w), channels = find_channels(w);
+    if (turned > 0 && channels == turned && w->extent[0] >= LONG_RUN) {
+        plan_channels(w, channels);
+    } else if (turned > 0) {
+        int place = place_turned(w, turned);
+        if (!plan_pixels(w, place)) {
+            plan_turned(w, place);
+            join_rows(w);
+        }
     } else {
         plan_plain(w);
     }
+    count_blocks(w);
+    plan_lines(w);
     place_buffers(w);
     w->shown_size = size_to_show(w);
 }

@@ -11,8 +11,9 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     ${loop_prep}
     ${element}
 
-    /* Large results go past the caches a line at a time (who calls waits for these stores); what is before the first whole line and behind
-     * the last is done as usual. */
+    /* Large results go past the caches, whole lines at a time (who calls waits for these stores); what is before the first one and behind the
+     * last is done as usual. They are computed into a buffer of some lines, in a loop that compilers make the widest vectors of: one over
+     * a single line they write out before they look for vectors. */
     long long kn_first = kn_begin;
     for (int kn_pass = 0; kn_pass <= kn_streams; ++kn_pass) {
         const long long kn_stop = kn_streams && kn_pass == 0 ? kn_whole : kn_end;
@@ -20,15 +21,18 @@ ${independent}
         for (long long kn_at = kn_first; kn_at < kn_stop; ++kn_at) {
             ${single}
         }
-        for (kn_first = kn_stop; kn_first + kn_width <= kn_end; kn_first += kn_width) {
+        for (kn_first = kn_stop; kn_first + kn_width <= kn_end;) {
             ${loads}
+            const long long kn_left = (kn_end - kn_first) / kn_width;
+            const int kn_lines = kn_left < kn_most ? (int)kn_left : kn_most;
 ${independent}
-            for (int kn_k = 0; kn_k < kn_width; ++kn_k) {
+            for (int kn_k = 0; kn_k < kn_lines * kn_width; ++kn_k) {
                 const long long kn_at = kn_first + kn_k;
                 ${gather}
                 ${lane}
             }
-            ${stores}
+            for (int kn_l = 0; kn_l < kn_lines; ++kn_l, kn_first += kn_width)
+                ${stores}
         }
     }
     ${after_loop}

@@ -1,0 +1,216 @@
+#include "device/host_narrow.h"
+
+#if defined(__x86_64__)
+
+#include <immintrin.h>
+#include <string.h>
+
+enum {
+    WIDE = 64, /* bytes of a vector ... */
+    NARROW = 16,
+    PAIRS = KN_HOST_PITCH / 2,
+    MOST_NARROW = 8 /* narrow vectors that are made of each other */
+};
+
+/* What decides how vectors are made of each other. */
+typedef struct mix_key {
+    int to_planes, channels, pitch, log_size, width;
+} mix_key;
+
+/* How n_out vectors are made of n_in. */
+typedef struct mix {
+    mix_key key;
+    int n_in, n_out;
+    /* wide ones, of two at a time: the place of each byte in those two, and which bytes come from each two */
+    _Alignas(WIDE) uint8_t lane[KN_HOST_PITCH][WIDE];
+    uint64_t mask[KN_HOST_PITCH][PAIRS];
+    /* narrow ones, of one at a time: the place of each byte; its highest bit: it comes from another */
+    _Alignas(NARROW) uint8_t shuffle[MOST_NARROW][MOST_NARROW][NARROW];
+} mix;
+
+/* Byte b of the j-th is byte `place` of the from-th. */
+static void set_byte(mix *m, int j, int b, int from, int place)
+{
+    if (m->key.width == WIDE) {
+        m->lane[j][b] = (uint8_t)(place + from % 2 * WIDE);
+        m->mask[j][from / 2] |= UINT64_C(1) << b;
+        return;
+    }
+    for (int k = 0; k < m->n_in; ++k)
+        m->shuffle[j][k][b] = k == from ? (uint8_t)place : 0x80;
+}
+
+/* Element e of a plane's vector is a channel of pixel e; those of a vector of pixels are the channels of one
+ * pixel, then those of the next. */
+static void mix_make(mix *m, mix_key key)
+{
+    int size = 1 << key.log_size, lanes = key.width / size;
+    m->key = key;
+    m->n_in = key.pitch;
+    m->n_out = key.channels;
+    memset(m->mask, 0, sizeof m->mask);
+    for (int j = 0; j < m->n_out; ++j)
+        for (int b = 0; b < key.width; ++b) {
+            int element = key.to_planes ? b / size * key.pitch + j : j * lanes + b / size;
+            if (key.to_planes)
+                set_byte(m, j, b, element / lanes, element % lanes * size + b % size);
+            else
+                set_byte(m, j, b, element % key.pitch, element / key.pitch * size + b % size);
+        }
+}
+
+/* The one of these pixels: as a rule that of the call before, since a walk asks for the same in each block. */
+static const mix *mix_for(mix_key key)
+{
+    static _Thread_local mix last;
+    if (memcmp(&last.key, &key, sizeof key) != 0)
+        mix_make(&last, key);
+    return &last;
+}
+
+/* Where vectors lie: of one turn, and from one turn to the next. */
+typedef struct streams {
+    char *to;
+    const char *from;
+    int64_t to_step, from_step, to_advance, from_advance, turns;
+} streams;
+
+/* ---- wide vectors: a permutation of each two that are read, for those bytes that come from them ---- */
+
+#define WITH_WIDE __attribute__((target("avx512f,avx512bw,avx512vl,avx512vbmi")))
+
+/* The counts are known where this is inlined, but for many: masks and places stay in registers. They and the
+ * streams are copied, since nothing says that stores leave them alone. */
+WITH_WIDE static inline __attribute__((always_inline)) void run_wide_of(const mix *m, const streams s,
+                                                                        int n_in, int n_out)
+{
+    __m512i lane[KN_HOST_PITCH];
+    __mmask64 mask[KN_HOST_PITCH][PAIRS];
+    for (int j = 0; j < n_out; ++j) {
+        lane[j] = _mm512_load_si512(m->lane[j]);
+        for (int k = 2; k < n_in; k += 2)
+            mask[j][k / 2] = m->mask[j][k / 2];
+    }
+    for (int64_t turn = 0; turn < s.turns; ++turn) {
+        const char *from = s.from + turn * s.from_advance;
+        char *to = s.to + turn * s.to_advance;
+        __m512i in[KN_HOST_PITCH];
+        for (int k = 0; k < n_in; ++k)
+            in[k] = _mm512_loadu_si512(from + k * s.from_step);
+        for (int j = 0; j < n_out; ++j) {
+            __m512i made = _mm512_permutex2var_epi8(in[0], lane[j], in[1]);
+            for (int k = 2; k + 1 < n_in; k += 2)
+                made = _mm512_mask_mov_epi8(made, mask[j][k / 2],
+                                            _mm512_permutex2var_epi8(in[k], lane[j], in[k + 1]));
+            if (n_in % 2 == 1)
+                made = _mm512_mask_permutexvar_epi8(made, mask[j][n_in / 2], lane[j], in[n_in - 1]);
+            _mm512_storeu_si512(to + j * s.to_step, made);
+        }
+    }
+}
+
+WITH_WIDE static void run_wide(const mix *m, const streams *s)
+{
+#define KNOWN(n)                                                                                             \
+    case n:                                                                                                  \
+        run_wide_of(m, *s, n, n);                                                                            \
+        break
+    switch (m->n_in == m->n_out ? m->n_in : 0) {
+        KNOWN(2);
+        KNOWN(3);
+        KNOWN(4);
+        KNOWN(5);
+        KNOWN(6);
+        KNOWN(7);
+        KNOWN(8);
+    default:
+        run_wide_of(m, *s, m->n_in, m->n_out);
+    }
+#undef KNOWN
+}
+
+/* ---- narrow ones: a shuffle of each, which leaves zeros where bytes come from another ---- */
+
+__attribute__((target("ssse3"))) static void run_narrow(const mix *m, const streams *s)
+{
+    for (int64_t turn = 0; turn < s->turns; ++turn)
+        for (int j = 0; j < m->n_out; ++j) {
+            const char *from = s->from + turn * s->from_advance;
+            __m128i made = _mm_setzero_si128();
+            for (int k = 0; k < m->n_in; ++k, from += s->from_step)
+                made = _mm_or_si128(made, _mm_shuffle_epi8(_mm_loadu_si128((const void *)from),
+                                                           _mm_load_si128((const void *)m->shuffle[j][k])));
+            _mm_storeu_si128((void *)(s->to + turn * s->to_advance + j * s->to_step), made);
+        }
+}
+
+kn_host_vectors kn_host_vectors_here(void)
+{
+    if (__builtin_cpu_supports("avx512vbmi") && __builtin_cpu_supports("avx512bw") &&
+        __builtin_cpu_supports("avx512vl"))
+        return KN_HOST_VECTORS_64;
+    return __builtin_cpu_supports("ssse3") ? KN_HOST_VECTORS_16 : KN_HOST_VECTORS_NONE;
+}
+
+/* Bytes of a vector; 0: there are too few pixels for one, or squares of 16 bytes a side take fewer steps. */
+static int width_of(kn_host_vectors vectors, int pitch, int64_t count, int log_size)
+{
+    if (pitch > MOST_NARROW && pitch % (NARROW >> log_size) == 0)
+        return 0;
+    if (vectors == KN_HOST_VECTORS_64 && pitch <= WIDE >> log_size && count >= WIDE >> log_size)
+        return WIDE;
+    if (vectors >= KN_HOST_VECTORS_16 && pitch <= MOST_NARROW && log_size < 3 && count >= NARROW >> log_size)
+        return NARROW;
+    return 0;
+}
+
+/* All turns that `count` pixels have. */
+static int64_t run(mix_key key, streams s, int64_t count)
+{
+    int pixels = key.width >> key.log_size;
+    s.turns = count / pixels;
+    (key.width == WIDE ? run_wide : run_narrow)(mix_for(key), &s);
+    return s.turns * pixels;
+}
+
+int64_t kn_host_split(kn_host_vectors vectors, char *planes, int64_t plane_stride, const char *pixels,
+                      int channels, int pitch, int64_t count, int log_size)
+{
+    int64_t whole = channels < pitch ? count - 1 : count; /* pixels that may be read up to the next one */
+    int width = width_of(vectors, pitch, whole, log_size);
+    streams s = {planes, pixels, plane_stride, width, width, (int64_t)width * pitch, 0};
+    return width ? run((mix_key){1, channels, pitch, log_size, width}, s, whole) : 0;
+}
+
+int64_t kn_host_join(kn_host_vectors vectors, char *pixels, const char *planes, int64_t plane_stride,
+                     int pitch, int64_t count, int log_size)
+{
+    int width = width_of(vectors, pitch, count, log_size);
+    streams s = {pixels, planes, width, plane_stride, (int64_t)width * pitch, width, 0};
+    return width ? run((mix_key){0, pitch, pitch, log_size, width}, s, count) : 0;
+}
+
+#else
+
+kn_host_vectors kn_host_vectors_here(void)
+{
+    return KN_HOST_VECTORS_NONE;
+}
+
+int64_t kn_host_split(kn_host_vectors vectors, char *planes, int64_t plane_stride, const char *pixels,
+                      int channels, int pitch, int64_t count, int log_size)
+{
+    (void)vectors, (void)planes, (void)plane_stride, (void)pixels;
+    (void)channels, (void)pitch, (void)count, (void)log_size;
+    return 0;
+}
+
+int64_t kn_host_join(kn_host_vectors vectors, char *pixels, const char *planes, int64_t plane_stride,
+                     int pitch, int64_t count, int log_size)
+{
+    (void)vectors, (void)pixels, (void)planes, (void)plane_stride;
+    (void)pitch, (void)count, (void)log_size;
+    return 0;
+}
+
+#endif
