@@ -3,23 +3,36 @@
 #include "codegen/writer.h"
 
 #include "plan/cost.h"
+#include "plan/pure.h"
 
 enum {
     DEEP_CHAIN = 6,            /* functions of an element, from which on a loop is made wider */
     HOST_LINE = 64,            /* bytes that a processor stores past its caches at once */
     STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
-    STREAMED_LINES = 32,       /* that are computed before they are stored */
+    STREAMED_LINES = 16,       /* that are computed before they are stored */
     STREAMED_RUN = 256         /* fewest bytes of results of a call that does so */
 };
 
 extern const kn_recipe kn_recipe_host_runs;
 
+/* Compilers make no vectors of loops that copy structs: what is read of those of one member is copied by it. */
+static const char *copied(const kn_writer *w, int k)
+{
+    kiln_dtype dtype = w->spec->operand[k].dtype;
+    bool is_struct = kn_array_of(w, k) >= 0 && (dtype == KILN_FLOAT16 || dtype == KILN_BFLOAT16);
+    return is_struct ? "kn_by_bits" : "";
+}
+
 static void place_in_line(const kn_writer *w, kn_str *out, int k)
 {
-    if (kn_is_output(w, k))
+    if (kn_is_output(w, k)) {
         kn_str_append(out, "kn_line[kn_k]");
-    else
-        kn_place_flat(w, out, k);
+        return;
+    }
+    kn_str_printf(out, "%s", copied(w, k));
+    kn_str_append(out, copied(w, k)[0] ? "(" : "");
+    kn_place_flat(w, out, k);
+    kn_str_append(out, copied(w, k)[0] ? ")" : "");
 }
 
 static void put_host_pointers(kn_writer *w)
@@ -83,7 +96,8 @@ static void put_streamed(kn_writer *w, int k, const char *index)
                   name, HOST_LINE, size);
     kn_str_printf(&w->slot[KN_SLOT_LOADS], "alignas(%d) %s kn_line[kn_width * kn_most];\n", HOST_LINE,
                   kn_storage(w, k));
-    kn_str_printf(&w->slot[KN_SLOT_GATHER], "kn_line[kn_k] = kn_%s_[kn_at];\n", name);
+    if (!kn_body_is_pure(w->program)) /* what a body may leave as it was, or read */
+        kn_str_printf(&w->slot[KN_SLOT_GATHER], "kn_line[kn_k] = %s(kn_%s_[kn_at]);\n", copied(w, k), name);
     kn_put_call(w, &w->slot[KN_SLOT_LANE], place_in_line, index);
     kn_str_printf(&w->slot[KN_SLOT_STORES], "kn_stream(kn_%s_ + kn_first, kn_line + kn_l * kn_width);\n",
                   name);

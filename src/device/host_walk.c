@@ -17,12 +17,24 @@ typedef struct walker {
     int64_t reach[KILN_MAX_NDIM];    /* the same of what lies in buffers */
     int64_t row, rows;               /* elements of a block's run; runs */
     int64_t packed_row;              /* elements of a run in buffers */
+    int64_t ahead;                   /* the walk's; 0 where all blocks begin with lines of the result */
     bool is_first, is_last;          /* of the thread's blocks */
     int64_t first[KN_MAX_OPERANDS];  /* the operand's first address or number */
     int64_t at[KN_MAX_OPERANDS];     /* its place in the block, from there */
     int64_t packed[KN_MAX_OPERANDS]; /* the place from which its buffer was filled */
     bool is_fresh;                   /* buffers hold nothing of this shape yet */
 } walker;
+
+/* Whether a block's result, or a row of it, begins within a line. */
+static bool splits_lines(const walker *v)
+{
+    const kn_walk *w = v->walk;
+    const kn_walked *x = &w->operand[w->lined];
+    bool splits = v->first[w->lined] % KN_WALK_LINE != 0;
+    for (int a = 0; a < w->ndim; ++a)
+        splits = splits || (w->count[a] > 1 && w->step[a] * x->stride[a] % KN_WALK_LINE != 0);
+    return splits || (w->has_rows && x->stride[w->run_axes] % KN_WALK_LINE != 0);
+}
 
 static void start_at(walker *v, int64_t block)
 {
@@ -31,6 +43,7 @@ static void start_at(walker *v, int64_t block)
         memcpy(&v->first[o], v->block + w->operand[o].block_at, 8);
         v->at[o] = v->packed[o] = 0;
     }
+    v->ahead = w->ahead > 0 && splits_lines(v) ? w->ahead : 0;
     memset(v->position, 0, sizeof v->position);
     memset(v->reach, 0, sizeof v->reach); /* no block has this shape: the first one is fresh */
     for (int a = 0; a < w->ndim; ++a) {
@@ -65,7 +78,7 @@ static void measure(walker *v)
         int64_t left = w->extent[a] - v->position[a] * w->step[a],
                 count = left < w->step[a] ? left : w->step[a], reach = count;
         if (a == w->along && !v->is_last)
-            reach = left < count + w->ahead ? left : count + w->ahead;
+            reach = left < count + v->ahead ? left : count + v->ahead;
         v->is_fresh = v->is_fresh || reach != v->reach[a];
         v->count[a] = count;
         v->reach[a] = reach;
@@ -153,7 +166,7 @@ static void find_lines(const walker *v, int64_t r, int64_t *begin, int64_t *end)
     const kn_walk *w = v->walk;
     *begin = 0;
     *end = v->row;
-    if (w->ahead == 0)
+    if (v->ahead == 0)
         return;
     const kn_walked *x = &w->operand[w->lined];
     int64_t at = v->first[w->lined] + v->at[w->lined] + (w->has_rows ? r * x->stride[w->run_axes] : 0),

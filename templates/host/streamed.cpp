@@ -1,4 +1,10 @@
 ${head}
+/* Two loops of one that stores the parts of complex numbers are no vectors, and a call of memcpy takes as long as a buffer is worth. (Before g++ 12
+ * this would drop the other options.) */
+#if defined(__GNUC__) && !defined(__clang__) && __GNUC__ >= 12
+#pragma GCC optimize("no-tree-loop-distribution", "no-tree-loop-distribute-patterns")
+#endif
+
 struct kn_args {
     ${fields}
 };

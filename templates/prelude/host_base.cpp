@@ -29,6 +29,13 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
 #define KN_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+// A copy of a number that is a struct of its bits.
+template <class T> inline T kn_by_bits(const T &x) {
+    T y;
+    y.bits = x.bits;
+    return y;
+}
+
 // Stores of whole lines of the caches past them. They are ordered by a fence alone, which is the library's when the kernel has ended.
 #if defined(__x86_64__)
 #define KN_STREAMS 1

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "device/host_move.h"
+#include "device/host_narrow.h"
 
 enum { ROOM = 1 << 19, MAX_SIDE = 40, TURNS = 6000 };
 
@@ -85,8 +86,56 @@ static void moves_are_exact(void **state)
     free(expected);
 }
 
+/* ---- pixels: every pitch and size, with every kind of vectors that this processor has ---- */
+
+enum { PIXELS = 150 };
+
+static void split_and_join(kn_host_vectors vectors, int channels, int pitch, int count, int log_size)
+{
+    size_t size = (size_t)1 << log_size, stride = (size_t)count * size + 24;
+    /* malloc's of just the right size: the sanitizer sees what is read or written outside */
+    size_t bytes = ((size_t)(count - 1) * (size_t)pitch + (size_t)channels) * size;
+    char *pixels = malloc(bytes), *planes = malloc(stride * (size_t)channels);
+    assert_non_null(pixels);
+    assert_non_null(planes);
+    for (size_t k = 0; k < bytes; ++k)
+        pixels[k] = (char)dice(256);
+    int64_t done = kn_host_split(vectors, planes, (int64_t)stride, pixels, channels, pitch, count, log_size);
+    assert_in_range(done, 0, count);
+    for (size_t k = 0; k < (size_t)done; ++k)
+        for (size_t c = 0; c < (size_t)channels; ++c)
+            assert_memory_equal(planes + c * stride + k * size, pixels + (k * (size_t)pitch + c) * size,
+                                size);
+    if (channels == pitch) {
+        for (size_t k = 0; k < stride * (size_t)channels; ++k)
+            planes[k] = (char)dice(256);
+        int64_t joined = kn_host_join(vectors, pixels, planes, (int64_t)stride, pitch, count, log_size);
+        assert_int_equal(joined, done);
+        for (size_t k = 0; k < (size_t)done; ++k)
+            for (size_t c = 0; c < (size_t)channels; ++c)
+                assert_memory_equal(planes + c * stride + k * size, pixels + (k * (size_t)pitch + c) * size,
+                                    size);
+    }
+    assert_true(done > 0 || vectors == KN_HOST_VECTORS_NONE || pitch > 4 || log_size > 2 || count < 17);
+    free(pixels);
+    free(planes);
+}
+
+static void pixels_are_exact(void **state)
+{
+    (void)state;
+    for (int vectors = KN_HOST_VECTORS_NONE; vectors <= (int)kn_host_vectors_here(); ++vectors)
+        for (int log_size = 0; log_size < 5; ++log_size)
+            for (int pitch = 2; pitch <= KN_HOST_PITCH; ++pitch)
+                for (int channels = 1; channels <= pitch; ++channels) {
+                    split_and_join((kn_host_vectors)vectors, channels, pitch, 1 + dice(PIXELS), log_size);
+                    split_and_join((kn_host_vectors)vectors, channels, pitch, 64 >> log_size << dice(2),
+                                   log_size);
+                }
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(moves_are_exact)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(moves_are_exact), cmocka_unit_test(pixels_are_exact)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,8 +178,66 @@ static void very_many_operands(void **state)
     walk_many_times(true, TURNS / 5);
 }
 
+/* ---- calls that go from line to line ---- */
+
+enum { SPAN = 450007, CHANNELS = 3, WORD = 4, LINE = 64, SLACK = 64 };
+
+static struct {
+    _Atomic int64_t elements, split;
+} called;
+
+static void copy_words(const void *args, long long begin, long long end)
+{
+    const block *b = args;
+    char *to = b->array[1] + begin * WORD;
+    memcpy(to, b->array[0] + begin * WORD, (size_t)(end - begin) * WORD);
+    called.elements += end - begin;
+    called.split += (uintptr_t)to % LINE != 0;
+}
+
+/* Pixels to planes, or back, of which each result begins `offset` bytes behind a line. */
+static void go_over_lines(char *from, char *to, bool to_planes, int offset)
+{
+    static const int64_t extents[2][2] = {{SPAN, CHANNELS}, {CHANNELS, SPAN}},
+                         pixels[2][2] = {{CHANNELS * WORD, WORD}, {WORD, CHANNELS * WORD}},
+                         planes[2][2] = {{WORD, SPAN * WORD}, {SPAN * WORD, WORD}};
+    kn_walk *walk = NULL;
+    block b = {.array = {from, to + offset}};
+    const int64_t *in = to_planes ? pixels[1] : planes[0], *out = to_planes ? planes[1] : pixels[0];
+    const kn_walk_operand operand[] = {{KN_WALK_INPUT, offsetof(block, array), WORD, in},
+                                       {KN_WALK_OUTPUT, offsetof(block, array) + sizeof(char *), WORD, out}};
+    memset(to, 0, (size_t)SPAN * CHANNELS * WORD + SLACK);
+    called.elements = called.split = 0;
+    assert_int_equal(kn_walk_create(&walk, 2, extents[to_planes], operand, 2), KILN_OK);
+    kn_host_walk_run(walk, copy_words, &b, sizeof b, 1 << 16);
+    kn_walk_free(walk);
+    for (int64_t k = 0; k < SPAN; ++k)
+        for (int c = 0; c < CHANNELS; ++c)
+            assert_memory_equal(b.array[1] + (to_planes ? c * SPAN + k : k * CHANNELS + c) * WORD,
+                                from + (to_planes ? k * CHANNELS + c : c * SPAN + k) * WORD, WORD);
+    assert_int_equal(called.elements, SPAN * CHANNELS);
+    assert_true(called.split <= 2 * CHANNELS * 32); /* where a plane, or a thread's share, begins */
+}
+
+static void calls_go_from_line_to_line(void **state)
+{
+    size_t size = (size_t)SPAN * CHANNELS * WORD + SLACK;
+    char *from = malloc(size), *to = aligned_alloc(LINE, (size + LINE - 1) / LINE * LINE);
+    (void)state;
+    assert_non_null(from);
+    assert_non_null(to);
+    for (size_t at = 0; at < size; ++at)
+        from[at] = (char)(at * 31 + at / 251);
+    for (int offset = 0; offset < LINE; offset += 20)
+        for (int to_planes = 0; to_planes < 2; ++to_planes)
+            go_over_lines(from, to, to_planes, offset);
+    free(from);
+    free(to);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(few_operands), cmocka_unit_test(very_many_operands)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(few_operands), cmocka_unit_test(very_many_operands),
+                                       cmocka_unit_test(calls_go_from_line_to_line)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
