@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device/host_narrow.h"
+#include "plan/space.h"
 
 enum { HOST_LINE = 64, AHEAD = 16 }; /* bytes of the caches' lines; rows */
 
@@ -13,6 +14,7 @@ typedef struct plane {
     char *to;
     const char *from;
     int64_t count[2], to_stride[2], from_stride[2];
+    bool past_caches;
 } plane;
 
 /* ---- squares of 16 bytes a side, turned in registers: halves are interleaved until rows are columns ---- */
@@ -157,11 +159,16 @@ static void turn(const plane *p, int log_size)
     by_size[log_size].rows(&below);
 }
 
-static void exchange(int64_t *pair)
+static void exchange(int64_t *values, int a, int b)
 {
-    int64_t first = pair[0];
-    pair[0] = pair[1];
-    pair[1] = first;
+    int64_t before = values[a];
+    values[a] = values[b];
+    values[b] = before;
+}
+
+static int64_t magnitude(int64_t x)
+{
+    return x < 0 ? -x : x;
 }
 
 /* The pitch of pixels along an axis, in elements; 0: there is none, or one that is not narrow. */
@@ -198,7 +205,7 @@ static int64_t move_pixels(plane p, int along, int log_size)
         face_forward(&p, across, p.to_stride);
         if (p.to_stride[across] == size)
             return kn_host_join(kn_host_vectors_here(), p.to, p.from, p.from_stride[across], to_pitch,
-                                p.count[along], log_size);
+                                p.count[along], log_size, p.past_caches);
     }
     return 0;
 }
@@ -228,9 +235,9 @@ static void move_plane(plane *p, int log_size)
         return;
     }
     if (p->count[0] < 8 && p->count[1] > p->count[0]) { /* the longer loop inside */
-        exchange(p->count);
-        exchange(p->to_stride);
-        exchange(p->from_stride);
+        exchange(p->count, 0, 1);
+        exchange(p->to_stride, 0, 1);
+        exchange(p->from_stride, 0, 1);
     }
     by_size[log_size].rows(p);
 }
@@ -243,19 +250,84 @@ static int log_of(int item_size)
     return log_size;
 }
 
-void kn_host_move(char *to, const int64_t *to_stride, const char *from, const int64_t *from_stride, int ndim,
-                  const int64_t *count, int item_size)
+/* A rectangle of any axes, made simpler. */
+typedef struct rectangle {
+    bool past_caches;
+    int ndim;
+    int64_t count[KILN_MAX_NDIM + 1], to_stride[KILN_MAX_NDIM + 1], from_stride[KILN_MAX_NDIM + 1];
+} rectangle;
+
+/* Axes that are one on both sides become one; those of a single step go. */
+static void add_axis(rectangle *r, int64_t count, int64_t to_stride, int64_t from_stride)
+{
+    int last = r->ndim - 1;
+    if (count == 1 && r->ndim > 0)
+        return;
+    if (r->ndim > 0 && r->count[last] == 1) {
+        r->ndim = last--;
+    } else if (r->ndim > 0 && to_stride == r->to_stride[last] * r->count[last] &&
+               from_stride == r->from_stride[last] * r->count[last]) {
+        r->count[last] *= count;
+        return;
+    }
+    r->count[r->ndim] = count;
+    r->to_stride[r->ndim] = to_stride;
+    r->from_stride[r->ndim] = from_stride;
+    ++r->ndim;
+}
+
+/* Whether two axes are pixels on one side and planes on the other. */
+static bool are_pixels(const rectangle *r, int along, int across, int64_t size)
+{
+    return r->count[across] <= KN_HOST_PITCH &&
+           ((r->to_stride[along] == size && pitch_of(r->from_stride[along], size) > 0 &&
+             magnitude(r->from_stride[across]) == size) ||
+            (r->from_stride[along] == size && pitch_of(r->to_stride[along], size) > 0 &&
+             magnitude(r->to_stride[across]) == size));
+}
+
+/* The axis beside the first one: what makes pixels of it, else the one along which what is read lies
+ * closest. */
+static void choose_plane(rectangle *r, int64_t size)
+{
+    int best = 1;
+    for (int a = 2; a < r->ndim; ++a)
+        if (magnitude(r->from_stride[a]) < magnitude(r->from_stride[best]))
+            best = a;
+    for (int a = 1; a < r->ndim; ++a)
+        if (are_pixels(r, 0, a, size) || are_pixels(r, a, 0, size))
+            best = a;
+    exchange(r->count, 1, best);
+    exchange(r->to_stride, 1, best);
+    exchange(r->from_stride, 1, best);
+}
+
+static void move_planes(const rectangle *r, char *to, const char *from, int ndim, int log_size)
 {
     if (ndim > 2) {
-        for (int64_t k = 0; k < count[ndim - 1]; ++k)
-            kn_host_move(to + k * to_stride[ndim - 1], to_stride, from + k * from_stride[ndim - 1],
-                         from_stride, ndim - 1, count, item_size);
+        for (int64_t k = 0; k < r->count[ndim - 1]; ++k)
+            move_planes(r, to + k * r->to_stride[ndim - 1], from + k * r->from_stride[ndim - 1], ndim - 1,
+                        log_size);
         return;
     }
     plane p = {to,
                from,
-               {count[0], ndim > 1 ? count[1] : 1},
-               {to_stride[0], ndim > 1 ? to_stride[1] : 0},
-               {from_stride[0], ndim > 1 ? from_stride[1] : 0}};
-    move_plane(&p, log_of(item_size));
+               {r->count[0], ndim > 1 ? r->count[1] : 1},
+               {r->to_stride[0], ndim > 1 ? r->to_stride[1] : 0},
+               {r->from_stride[0], ndim > 1 ? r->from_stride[1] : 0},
+               r->past_caches};
+    move_plane(&p, log_size);
+}
+
+void kn_host_move(char *to, const int64_t *to_stride, const char *from, const int64_t *from_stride, int ndim,
+                  const int64_t *count, int item_size, bool past_caches)
+{
+    rectangle r;
+    r.past_caches = past_caches;
+    r.ndim = 0;
+    for (int a = 0; a < ndim; ++a)
+        add_axis(&r, count[a], to_stride[a], from_stride[a]);
+    if (r.ndim > 2)
+        choose_plane(&r, item_size);
+    move_planes(&r, to, from, r.ndim, log_of(item_size));
 }

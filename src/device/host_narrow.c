@@ -59,13 +59,15 @@ static void mix_make(mix *m, mix_key key)
         }
 }
 
-/* The one of these pixels: as a rule that of the call before, since a walk asks for the same in each block. */
+/* The one of these pixels: as a rule that of the call before in the same direction, since a walk asks for the
+ * same in each block. */
 static const mix *mix_for(mix_key key)
 {
-    static _Thread_local mix last;
-    if (memcmp(&last.key, &key, sizeof key) != 0)
-        mix_make(&last, key);
-    return &last;
+    static _Thread_local mix last[2];
+    mix *m = &last[key.to_planes];
+    if (memcmp(&m->key, &key, sizeof key) != 0)
+        mix_make(m, key);
+    return m;
 }
 
 /* Where vectors lie: of one turn, and from one turn to the next. */
@@ -73,6 +75,7 @@ typedef struct streams {
     char *to;
     const char *from;
     int64_t to_step, from_step, to_advance, from_advance, turns;
+    bool is_past_caches; /* wide vectors alone, which are lines then */
 } streams;
 
 /* ---- wide vectors: a permutation of each two that are read, for those bytes that come from them ---- */
@@ -104,7 +107,10 @@ WITH_WIDE static inline __attribute__((always_inline)) void run_wide_of(const mi
                                             _mm512_permutex2var_epi8(in[k], lane[j], in[k + 1]));
             if (n_in % 2 == 1)
                 made = _mm512_mask_permutexvar_epi8(made, mask[j][n_in / 2], lane[j], in[n_in - 1]);
-            _mm512_storeu_si512(to + j * s.to_step, made);
+            if (s.is_past_caches)
+                _mm512_stream_si512((void *)(to + j * s.to_step), made);
+            else
+                _mm512_storeu_si512(to + j * s.to_step, made);
         }
     }
 }
@@ -178,15 +184,16 @@ int64_t kn_host_split(kn_host_vectors vectors, char *planes, int64_t plane_strid
 {
     int64_t whole = channels < pitch ? count - 1 : count; /* pixels that may be read up to the next one */
     int width = width_of(vectors, pitch, whole, log_size);
-    streams s = {planes, pixels, plane_stride, width, width, (int64_t)width * pitch, 0};
+    streams s = {planes, pixels, plane_stride, width, width, (int64_t)width * pitch, 0, false};
     return width ? run((mix_key){1, channels, pitch, log_size, width}, s, whole) : 0;
 }
 
 int64_t kn_host_join(kn_host_vectors vectors, char *pixels, const char *planes, int64_t plane_stride,
-                     int pitch, int64_t count, int log_size)
+                     int pitch, int64_t count, int log_size, bool past_caches)
 {
     int width = width_of(vectors, pitch, count, log_size);
-    streams s = {pixels, planes, width, plane_stride, (int64_t)width * pitch, width, 0};
+    bool is_past = past_caches && (uintptr_t)pixels % WIDE == 0;
+    streams s = {pixels, planes, width, plane_stride, (int64_t)width * pitch, width, 0, is_past};
     return width ? run((mix_key){0, pitch, pitch, log_size, width}, s, count) : 0;
 }
 
@@ -206,10 +213,10 @@ int64_t kn_host_split(kn_host_vectors vectors, char *planes, int64_t plane_strid
 }
 
 int64_t kn_host_join(kn_host_vectors vectors, char *pixels, const char *planes, int64_t plane_stride,
-                     int pitch, int64_t count, int log_size)
+                     int pitch, int64_t count, int log_size, bool past_caches)
 {
     (void)vectors, (void)pixels, (void)planes, (void)plane_stride;
-    (void)pitch, (void)count, (void)log_size;
+    (void)pitch, (void)count, (void)log_size, (void)past_caches;
     return 0;
 }
 

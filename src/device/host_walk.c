@@ -5,7 +5,10 @@
 #include "device/host_move.h"
 #include "device/host_threads.h"
 
-enum { AHEAD = 8 /* rows whose results are asked for early */ };
+enum {
+    AHEAD = 8,             /* rows whose results are asked for early */
+    LARGE_BYTES = 16 << 20 /* of results, from which on they go past the caches */
+};
 
 /* One thread's. */
 typedef struct walker {
@@ -22,7 +25,9 @@ typedef struct walker {
     int64_t first[KN_MAX_OPERANDS];  /* the operand's first address or number */
     int64_t at[KN_MAX_OPERANDS];     /* its place in the block, from there */
     int64_t packed[KN_MAX_OPERANDS]; /* the place from which its buffer was filled */
-    bool is_fresh;                   /* buffers hold nothing of this shape yet */
+    int woven
+        [KN_MAX_OPERANDS]; /* operands that are the channels of one array, from this one on; 0: it is one of those before */
+    bool is_fresh; /* buffers hold nothing of this shape yet */
 } walker;
 
 /* Whether a block's result, or a row of it, begins within a line. */
@@ -36,6 +41,20 @@ static bool splits_lines(const walker *v)
     return splits || (w->has_rows && x->stride[w->run_axes] % KN_WALK_LINE != 0);
 }
 
+/* How many operands from this one on lie each an element behind the one before, in the gaps of what they have in common; results only where
+ * they fill it, so that nothing else is written. */
+static int count_woven(const walker *v, int o)
+{
+    const kn_walk *w = v->walk;
+    const kn_walked *x = &w->operand[o];
+    int64_t pitch = x->is_packed && x->kind != KN_WALK_INDICES ? x->stride[0] / x->item_size : 0;
+    int count = 1;
+    while (count < pitch && o + count < w->n_operands && w->operand[o + count].is_like_before &&
+           v->first[o + count] - v->first[o + count - 1] == x->item_size)
+        ++count;
+    return x->kind == KN_WALK_OUTPUT && count < pitch ? 1 : count;
+}
+
 static void start_at(walker *v, int64_t block)
 {
     const kn_walk *w = v->walk;
@@ -43,6 +62,9 @@ static void start_at(walker *v, int64_t block)
         memcpy(&v->first[o], v->block + w->operand[o].block_at, 8);
         v->at[o] = v->packed[o] = 0;
     }
+    memset(v->woven, 0, (size_t)w->n_operands * sizeof *v->woven);
+    for (int o = 0; o < w->n_operands; o += v->woven[o])
+        v->woven[o] = count_woven(v, o);
     v->ahead = w->ahead > 0 && splits_lines(v) ? w->ahead : 0;
     memset(v->position, 0, sizeof v->position);
     memset(v->reach, 0, sizeof v->reach); /* no block has this shape: the first one is fresh */
@@ -105,39 +127,45 @@ static void put_indices(int64_t *to, int64_t first, const int64_t *stride, int a
         put_indices(to, first + k * stride[axes - 1], stride, axes - 1, count);
 }
 
-static void dense_strides(int64_t *stride, const walker *v, int item_size)
+/* Between memory and the buffers of an operand and those that are woven with it: they are one axis more. */
+static void move(const walker *v, int o, bool to_buffer)
 {
-    stride[0] = item_size;
-    for (int a = 1; a < v->walk->block_axes; ++a)
-        stride[a] = stride[a - 1] * v->reach[a - 1];
+    const kn_walk *w = v->walk;
+    const kn_walked *x = &w->operand[o];
+    int axes = w->block_axes;
+    int64_t count[KILN_MAX_NDIM + 1], dense[KILN_MAX_NDIM + 1], stride[KILN_MAX_NDIM + 1],
+        step = x->item_size;
+    char *buffer = v->buffer + x->buffer_at, *memory = (char *)(intptr_t)(v->first[o] + v->at[o]);
+    for (int a = 0; a < axes; ++a) {
+        count[a] = to_buffer ? v->reach[a] : v->count[a];
+        stride[a] = x->stride[a];
+        dense[a] = step;
+        step *= v->reach[a];
+    }
+    if (v->woven[o] > 1) {
+        count[axes] = v->woven[o];
+        stride[axes] = x->item_size;
+        dense[axes++] = w->operand[o + 1].buffer_at - x->buffer_at;
+    }
+    if (to_buffer)
+        kn_host_move(buffer, dense, memory, stride, axes, count, x->item_size, false);
+    else
+        kn_host_move(memory, stride, buffer, dense, axes, count, x->item_size,
+                     w->blocks * w->block_size * x->item_size * v->woven[o] >= LARGE_BYTES);
 }
 
 /* An input's buffer stays as it is while the place it was filled from does. */
 static void pack(walker *v, int o)
 {
     const kn_walked *x = &v->walk->operand[o];
-    int64_t dense[KILN_MAX_NDIM];
-    char *buffer = v->buffer + x->buffer_at;
     if (!v->is_fresh && x->kind != KN_WALK_OUTPUT && v->packed[o] == v->at[o])
         return;
     v->packed[o] = v->at[o];
-    if (x->kind == KN_WALK_INDICES) {
-        put_indices((int64_t *)(void *)buffer, v->first[o] + v->at[o], x->stride, v->walk->block_axes,
-                    v->reach);
-        return;
-    }
-    dense_strides(dense, v, x->item_size);
-    kn_host_move(buffer, dense, (const char *)(intptr_t)(v->first[o] + v->at[o]), x->stride,
-                 v->walk->block_axes, v->reach, x->item_size);
-}
-
-static void unpack(walker *v, int o)
-{
-    const kn_walked *x = &v->walk->operand[o];
-    int64_t dense[KILN_MAX_NDIM];
-    dense_strides(dense, v, x->item_size);
-    kn_host_move((char *)(intptr_t)(v->first[o] + v->at[o]), x->stride, v->buffer + x->buffer_at, dense,
-                 v->walk->block_axes, v->count, x->item_size);
+    if (x->kind == KN_WALK_INDICES)
+        put_indices((int64_t *)(void *)(v->buffer + x->buffer_at), v->first[o] + v->at[o], x->stride,
+                    v->walk->block_axes, v->reach);
+    else
+        move(v, o, true);
 }
 
 /* Asks for the lines of a later row's results. */
@@ -202,12 +230,13 @@ static void run_block(walker *v)
     const kn_walk *w = v->walk;
     measure(v);
     for (int o = 0; o < w->n_operands; ++o)
-        if (w->operand[o].is_packed)
+        if (w->operand[o].is_packed && v->woven[o] > 0 &&
+            (w->operand[o].kind != KN_WALK_OUTPUT || w->operand[o].is_kept))
             pack(v, o);
     call_rows(v);
     for (int o = 0; o < w->n_operands; ++o)
-        if (w->operand[o].is_packed && w->operand[o].kind == KN_WALK_OUTPUT)
-            unpack(v, o);
+        if (w->operand[o].is_packed && v->woven[o] > 0 && w->operand[o].kind == KN_WALK_OUTPUT)
+            move(v, o, false);
 }
 
 typedef struct job {

@@ -7,6 +7,7 @@
 
 #include "plan/choice.h"
 #include "plan/cost.h"
+#include "plan/pure.h"
 #include "types/dtype.h"
 
 enum { GRAIN = 1 << 16 /* fewest elements that are worth a thread, where a body is cheap */ };
@@ -35,7 +36,7 @@ static bool choose_indices(kn_schedule *out, kn_figures *kept, const kn_choice *
 static bool list_operands(kn_walk_operand *operand, const kn_part *part)
 {
     const kn_program *p = part->spec->program;
-    bool is_run = part->space->ndim == 1;
+    bool is_run = part->space->ndim == 1, is_pure = kn_body_is_pure(p);
     for (int k = 0; k < p->n_in + p->n_out; ++k) {
         const kn_operand *o = &part->spec->operand[k];
         if (o->array < 0)
@@ -43,8 +44,9 @@ static bool list_operands(kn_walk_operand *operand, const kn_part *part)
         int item_size = kn_dtype_info_of(o->dtype)->size;
         const int64_t *stride = part->space->stride[o->array];
         is_run = is_run && stride[0] == item_size;
-        operand[o->array] = (kn_walk_operand){k < p->n_in ? KN_WALK_INPUT : KN_WALK_OUTPUT,
-                                              part->layout->param_at[k], item_size, stride};
+        operand[o->array] =
+            (kn_walk_operand){k < p->n_in ? KN_WALK_INPUT : KN_WALK_OUTPUT, part->layout->param_at[k],
+                              item_size, stride, k >= p->n_in && !is_pure};
     }
     return is_run;
 }
@@ -56,7 +58,8 @@ static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_walk_ki
     int count = part->spec->n_arrays;
     bool is_run = list_operands(operand, part) && index == KN_WALK_COUNT;
     if (part->layout->start_at >= 0) {
-        operand[count] = (kn_walk_operand){index, part->layout->start_at, index_size, space->stride[count]};
+        operand[count] =
+            (kn_walk_operand){index, part->layout->start_at, index_size, space->stride[count], false};
         ++count;
     }
     out->grain = GRAIN / (1 + 2 * kn_cost_functions(part->spec->program)) + 1;

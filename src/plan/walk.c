@@ -15,6 +15,8 @@ enum {
     NARROW_BYTES =
         4
         << 10, /* of buffers of a block of pixels: what is read and what is stored past the caches alternate */
+    SHORT_BYTES = 1 << 10,    /* of a row, below which it is short */
+    NEAR_BYTES = 2 << 10,     /* of an input that lie together and are read together */
     FEWEST_PIXELS = 64,       /* of such a block */
     SCATTERED_BYTES = 4 << 20 /* of results in rows, from which on they go past the caches */
 };
@@ -202,8 +204,44 @@ static bool plan_pixels(kn_walk *w, int turned)
     return true;
 }
 
+/* Of rows that are short and, in the results, one behind the other: the later axis along which an input lies closer than from row to row. 0: there
+ * is none. */
+static int find_apart(const kn_walk *w)
+{
+    int found = 0;
+    const int64_t two[] = {w->extent[0], 2};
+    for (int o = 0; o < w->n_operands; ++o) {
+        const kn_walked *x = &w->operand[o];
+        if (x->kind == KN_WALK_OUTPUT && (!is_run(x, 2, two) || w->extent[0] * x->item_size >= SHORT_BYTES))
+            return 0;
+        for (int a = 2; a < w->ndim && x->kind == KN_WALK_INPUT && x->stride[0] == x->item_size; ++a)
+            if (x->stride[a] != 0 && magnitude(x->stride[a]) < magnitude(x->stride[1]))
+                found = a;
+    }
+    return found;
+}
+
+/* Blocks along both, so that what is read is used whole while it is in the cache: calls for longer rows, of which some lie in buffers. */
+static bool plan_apart(kn_walk *w, int axis)
+{
+    int bytes = packed_bytes(w, 2, w->extent);
+    int64_t row = w->extent[0], most = bytes ? KN_WALK_BUFFER / bytes / row : 0;
+    if (most < 4)
+        return false;
+    rotate_axes(w, 2, axis);
+    w->run_axes = 2;
+    w->block_axes = 3;
+    w->has_rows = true;
+    w->step[0] = row;
+    w->step[2] = even_step(w->extent[2], least(most / 2, (NEAR_BYTES / bytes + row - 1) / row));
+    w->step[1] = even_step(w->extent[1], most / w->step[2]);
+    return true;
+}
+
 static void plan_plain(kn_walk *w)
 {
+    if (w->ndim > 2 && find_apart(w) > 0 && plan_apart(w, find_apart(w)))
+        return;
     int bytes = packed_bytes(w, 1, w->extent);
     int64_t inner = w->extent[0];
     if ((bytes == 0 && inner >= SHORT_RUN) || inner >= LONG_RUN) {
@@ -292,6 +330,12 @@ static void plan_lines(kn_walk *w)
     }
 }
 
+static bool are_alike(const kn_walk *w, const kn_walked *x, const kn_walked *y)
+{
+    return x->is_packed && y->is_packed && x->kind == y->kind && x->item_size == y->item_size &&
+           memcmp(x->stride, y->stride, (size_t)w->ndim * sizeof *x->stride) == 0;
+}
+
 static void place_buffers(kn_walk *w)
 {
     int at = 0;
@@ -299,6 +343,7 @@ static void place_buffers(kn_walk *w)
     for (int o = 0; o < w->n_operands; ++o) {
         kn_walked *x = &w->operand[o];
         x->buffer_at = at;
+        x->is_like_before = o > 0 && are_alike(w, &w->operand[o - 1], x);
         if (x->is_packed)
             at += (int)(elements * x->item_size + KN_WALK_LINE - 1) / KN_WALK_LINE * KN_WALK_LINE;
     }
@@ -360,8 +405,10 @@ kiln_status kn_walk_create(kn_walk **out, int ndim, const int64_t *extent, const
     for (int a = 0; a < ndim; ++a)
         w->extent[a] = extent[ndim - 1 - a];
     for (int o = 0; o < n_operands; ++o) {
-        w->operand[o] = (kn_walked){
-            .kind = given[o].kind, .block_at = given[o].block_at, .item_size = given[o].item_size};
+        w->operand[o] = (kn_walked){.kind = given[o].kind,
+                                    .block_at = given[o].block_at,
+                                    .item_size = given[o].item_size,
+                                    .is_kept = given[o].is_kept};
         for (int a = 0; a < ndim; ++a)
             w->operand[o].stride[a] = given[o].stride[ndim - 1 - a];
     }

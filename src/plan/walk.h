@@ -22,6 +22,7 @@ typedef struct kn_walk_operand {
     int block_at;          /* where its address (or the number) of 8 bytes stands in the argument block */
     int item_size;         /* bytes: 1, 2, 4, 8, 16 */
     const int64_t *stride; /* outermost first; bytes, or numbers */
+    bool is_kept; /* of a result: what a kernel does not assign stays as it was, and it may read it */
 } kn_walk_operand;
 
 enum {
@@ -33,8 +34,10 @@ enum {
 typedef struct kn_walked {
     kn_walk_kind kind;
     int block_at, item_size;
+    bool is_kept;
     bool is_packed;                /* goes through a buffer, */
     int buffer_at;                 /* which begins there */
+    bool is_like_before;           /* as the operand before it, but for its address, and so is its buffer */
     int64_t stride[KILN_MAX_NDIM]; /* fastest axis first */
 } kn_walked;
 

@@ -77,7 +77,7 @@ static void moves_are_exact(void **state)
         random_strides(to_stride, ndim, count, item_size, 0);
         random_strides(from_stride, ndim, count, item_size, 1);
         move_one_by_one(expected, to_stride, from, from_stride, ndim, count, item_size);
-        kn_host_move(to + ROOM / 2, to_stride, from + ROOM / 2, from_stride, ndim, count, item_size);
+        kn_host_move(to + ROOM / 2, to_stride, from + ROOM / 2, from_stride, ndim, count, item_size, false);
         if (turn % 50 == 49) /* what is outside must not change either */
             assert_memory_equal(to, expected, ROOM);
     }
@@ -109,7 +109,8 @@ static void split_and_join(kn_host_vectors vectors, int channels, int pitch, int
     if (channels == pitch) {
         for (size_t k = 0; k < stride * (size_t)channels; ++k)
             planes[k] = (char)dice(256);
-        int64_t joined = kn_host_join(vectors, pixels, planes, (int64_t)stride, pitch, count, log_size);
+        int64_t joined =
+            kn_host_join(vectors, pixels, planes, (int64_t)stride, pitch, count, log_size, dice(2) == 0);
         assert_int_equal(joined, done);
         for (size_t k = 0; k < (size_t)done; ++k)
             for (size_t c = 0; c < (size_t)channels; ++c)

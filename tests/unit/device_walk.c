@@ -135,7 +135,7 @@ static void one_walk(char *const *array, bool has_many)
         b.array[n] = array[n];
         operand[n] = (kn_walk_operand){is_input ? KN_WALK_INPUT : KN_WALK_OUTPUT,
                                        (int)(offsetof(block, array) + (size_t)n * sizeof(char *)),
-                                       kernel.item_size, l.stride[n]};
+                                       kernel.item_size, l.stride[n], dice(2) == 0};
     }
     random_strides(&l, MAX_ARRAYS, 1, false);
     int64_t run = 1;
@@ -143,8 +143,9 @@ static void one_walk(char *const *array, bool has_many)
     for (int a = l.ndim; a-- > 0; run *= l.extent[a])
         kernel.counts = kernel.counts && l.stride[MAX_ARRAYS][a] == run;
     if (kernel.has_index)
-        operand[n++] = (kn_walk_operand){kernel.counts ? KN_WALK_COUNT : KN_WALK_INDICES,
-                                         offsetof(block, index), kernel.counts ? 1 : 8, l.stride[MAX_ARRAYS]};
+        operand[n++] =
+            (kn_walk_operand){kernel.counts ? KN_WALK_COUNT : KN_WALK_INDICES, offsetof(block, index),
+                              kernel.counts ? 1 : 8, l.stride[MAX_ARRAYS], false};
     assert_int_equal(kn_walk_create(&walk, l.ndim, l.extent, operand, n), KILN_OK);
     kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 + dice(3000));
     kn_walk_free(walk);
@@ -178,6 +179,52 @@ static void very_many_operands(void **state)
     walk_many_times(true, TURNS / 5);
 }
 
+/* ---- results that are the channels of one array ---- */
+
+/* `count` inputs and as many results, each an element behind the one before, `pitch` elements from pixel to pixel: what lies between the results is
+ * nobody's, and stays as it was. */
+static void go_over_channels(int count, int pitch, int item_size, int64_t pixels)
+{
+    size_t size = (size_t)item_size, bytes = (size_t)pixels * (size_t)pitch * size;
+    char *from = malloc(bytes), *to = malloc(bytes);
+    kn_walk *walk = NULL;
+    block b = {.size = 0};
+    kn_walk_operand operand[2 * MAX_AXES];
+    const int64_t stride = (int64_t)pitch * item_size;
+    assert_non_null(from);
+    assert_non_null(to);
+    for (size_t at = 0; at < bytes; ++at) {
+        from[at] = (char)(at * 31 + at / 251);
+        to[at] = (char)(at * 7);
+    }
+    for (int k = 0; k < 2 * count; ++k) {
+        b.array[k] = (k < count ? from : to) + (size_t)(k % count) * size;
+        operand[k] = (kn_walk_operand){k < count ? KN_WALK_INPUT : KN_WALK_OUTPUT,
+                                       (int)(offsetof(block, array) + (size_t)k * sizeof(char *)), item_size,
+                                       &stride, false};
+    }
+    kernel.n_in = kernel.n_out = count;
+    kernel.item_size = item_size;
+    kernel.has_index = false;
+    assert_int_equal(kn_walk_create(&walk, 1, &pixels, operand, 2 * count), KILN_OK);
+    kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 << 16);
+    kn_walk_free(walk);
+    for (size_t at = 0; at < bytes; ++at)
+        assert_int_equal(to[at], at / size % (size_t)pitch < (size_t)count ? from[at] : (char)(at * 7));
+    free(from);
+    free(to);
+}
+
+static void channels_of_one_array(void **state)
+{
+    (void)state;
+    for (int item_size = 1; item_size <= 16; item_size *= 2)
+        for (int pitch = 2; pitch <= MAX_AXES; ++pitch)
+            for (int count = 1; count <= pitch; ++count)
+                go_over_channels(count, pitch, item_size, 900 + dice(3000));
+    go_over_channels(2, 2, 8, (2 << 20) + 5); /* goes past the caches */
+}
+
 /* ---- calls that go from line to line ---- */
 
 enum { SPAN = 450007, CHANNELS = 3, WORD = 4, LINE = 64, SLACK = 64 };
@@ -204,8 +251,9 @@ static void go_over_lines(char *from, char *to, bool to_planes, int offset)
     kn_walk *walk = NULL;
     block b = {.array = {from, to + offset}};
     const int64_t *in = to_planes ? pixels[1] : planes[0], *out = to_planes ? planes[1] : pixels[0];
-    const kn_walk_operand operand[] = {{KN_WALK_INPUT, offsetof(block, array), WORD, in},
-                                       {KN_WALK_OUTPUT, offsetof(block, array) + sizeof(char *), WORD, out}};
+    const kn_walk_operand operand[] = {
+        {KN_WALK_INPUT, offsetof(block, array), WORD, in, false},
+        {KN_WALK_OUTPUT, offsetof(block, array) + sizeof(char *), WORD, out, false}};
     memset(to, 0, (size_t)SPAN * CHANNELS * WORD + SLACK);
     called.elements = called.split = 0;
     assert_int_equal(kn_walk_create(&walk, 2, extents[to_planes], operand, 2), KILN_OK);
@@ -238,6 +286,7 @@ static void calls_go_from_line_to_line(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(few_operands), cmocka_unit_test(very_many_operands),
+                                       cmocka_unit_test(channels_of_one_array),
                                        cmocka_unit_test(calls_go_from_line_to_line)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
