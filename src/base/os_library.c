@@ -108,7 +108,7 @@ static kiln_status open_spelt(kn_library **out, const char *path, const char *na
 {
     kn_library *library = NULL;
     kiln_status status = open_path(&library, path, name, KILN_ERROR_FORMAT);
-    if (status == KILN_OK && !is_loaded_from(library, path)) {
+    if (library && !is_loaded_from(library, path)) {
         kn_os_library_close(library);
         return kn_error(KILN_ERROR_IO,
                         "cannot load %s: its file has the number of another object that is loaded", name);
