@@ -1,4 +1,5 @@
-/* The table of operations through NVRTC, without a device: a variant of each row, with KILN_SOAK=1 all. */
+/* The table of operations through NVRTC, without a device: a variant of each row, with KILN_SOAK=1 all.
+ * `compile_operations sources` writes them, and compiles none. */
 #include <kiln/kiln.h>
 
 #include <stdio.h>
@@ -8,6 +9,7 @@
 enum { MAX_INPUTS = 8 };
 static const char target[] = "sm_90";
 static int compiled, failed;
+static int only_sources;
 
 static kiln_dtype dtype_of(char letter)
 {
@@ -25,6 +27,7 @@ static kiln_status prepare(const kiln_operation *d, const char *letters)
     kiln_arg in[MAX_INPUTS];
     kiln_array *array[MAX_INPUTS] = {NULL};
     kiln_kernel *kernel = NULL;
+    char *text = NULL;
     kiln_call_options call = KILN_CALL_OPTIONS_INIT;
     kiln_prepare_options options = KILN_PREPARE_OPTIONS_INIT;
     kiln_status status = KILN_OK;
@@ -40,7 +43,11 @@ static kiln_status prepare(const kiln_operation *d, const char *letters)
     if (status == KILN_OK)
         status = kiln_operation_kernel(&kernel, d->name, dtype, n_in);
     if (status == KILN_OK)
-        status = kiln_kernel_prepare(kernel, NULL, kiln_kernel_n_out(kernel), in, n_in, &call, &options);
+        status =
+            only_sources
+                ? kiln_kernel_source(&text, kernel, NULL, kiln_kernel_n_out(kernel), in, n_in, &call, target)
+                : kiln_kernel_prepare(kernel, NULL, kiln_kernel_n_out(kernel), in, n_in, &call, &options);
+    free(text);
     for (int k = 0; k < n_in; k++)
         kiln_array_free(array[k]);
     return status;
@@ -70,8 +77,9 @@ static int compile_row(const kiln_operation *d, int row, int is_soak)
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    only_sources = argc > 1 && !strcmp(argv[1], "sources");
     const char *soak = getenv("KILN_SOAK");
     kiln_operation d = KILN_OPERATION_INIT;
     for (int row = 0; row < kiln_operation_count(); row++) {
@@ -82,6 +90,6 @@ int main(void)
         if (d.map && compile_row(&d, row, soak && strcmp(soak, "1") == 0))
             return 77;
     }
-    printf("%d kernels compiled, %d failed\n", compiled, failed);
+    printf("%d kernels %s, %d failed\n", compiled, only_sources ? "written" : "compiled", failed);
     return failed ? 1 : 0;
 }

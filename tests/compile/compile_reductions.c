@@ -1,5 +1,6 @@
 /* Reductions through NVRTC, for several architectures: layouts that each kind of kernel takes, in each of its
- * forms, by dtypes, structs, several inputs and outputs, both indices. No device is needed. */
+ * forms, by dtypes, structs, several inputs and outputs, both indices. No device is needed.
+ * `compile_reductions sources` writes them, and compiles none. */
 #include <kiln/kiln.h>
 
 #include <stdio.h>
@@ -43,6 +44,7 @@ static const layout layouts[] = {
 };
 
 static int compiled, failed;
+static int only_sources;
 
 /* A kernel for one layout. */
 static int prepare(kiln_kernel *kernel, int n_in, int n_out, kiln_dtype dtype, const layout *l,
@@ -54,6 +56,7 @@ static int prepare(kiln_kernel *kernel, int n_in, int n_out, kiln_dtype dtype, c
     int64_t strides[4];
     static _Alignas(64) char nothing[64];
     kiln_array *x = NULL;
+    char *text = NULL;
     call.axes = l->axes;
     call.n_axes = l->n_axes;
     options.target = target;
@@ -68,7 +71,9 @@ static int prepare(kiln_kernel *kernel, int n_in, int n_out, kiln_dtype dtype, c
         kiln_array_wrap(&x, nothing + (size_t)l->off * kiln_dtype_size(dtype), &spec, NULL, NULL);
     const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(x)};
     if (status == KILN_OK)
-        status = kiln_kernel_prepare(kernel, NULL, n_out, in, n_in, &call, &options);
+        status = only_sources ? kiln_kernel_source(&text, kernel, NULL, n_out, in, n_in, &call, target)
+                              : kiln_kernel_prepare(kernel, NULL, n_out, in, n_in, &call, &options);
+    free(text);
     kiln_array_free(x);
     if (status == KILN_ERROR_NOT_FOUND && !getenv("KILN_REQUIRE_NVRTC")) {
         printf("skipped: %s\n", kiln_error_message());
@@ -84,8 +89,9 @@ static int prepare(kiln_kernel *kernel, int n_in, int n_out, kiln_dtype dtype, c
     return 0;
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+    only_sources = argc > 1 && !strcmp(argv[1], "sources");
     kiln_kernel *sum = NULL, *best = NULL, *both = NULL;
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     options.preamble =
@@ -116,6 +122,6 @@ int main(void)
     kiln_kernel_free(sum);
     kiln_kernel_free(both);
     kiln_kernel_free(best);
-    printf("%d kernels compiled, %d failed\n", compiled, failed);
+    printf("%d kernels %s, %d failed\n", compiled, only_sources ? "written" : "compiled", failed);
     return failed ? 1 : 0;
 }

@@ -1,6 +1,6 @@
 /* rows_compile - row programs through NVRTC, for several architectures: layouts that each kind takes, in each
  * of its forms, by dtypes. No device is needed. With --explain PROGRAM DTYPE ROWS LENGTH [TARGET] it prints
- * the source of one instead. */
+ * the source of one instead; with --sources it writes all of them, and compiles none. */
 #include "row_programs.h"
 
 #include <stdio.h>
@@ -30,6 +30,7 @@ static const layout layouts[] = {
 enum { LAYOUTS = sizeof layouts / sizeof layouts[0] };
 
 static int compiled, failed;
+static bool only_sources;
 
 static kiln_array *nowhere(const layout *l, char letter, kiln_dtype dtype)
 {
@@ -82,8 +83,9 @@ static kiln_status prepare(const row_program *p, const layout *l, kiln_dtype dty
 
 static bool compile(const row_program *p, const layout *l, kiln_dtype dtype, const char *target)
 {
-    char *line = NULL, expected[40];
-    kiln_status status = prepare(p, l, dtype, target, NULL, &line);
+    char *line = NULL, *text = NULL, expected[40];
+    kiln_status status = prepare(p, l, dtype, target, only_sources ? &text : NULL, &line);
+    free(text);
     if (status == KILN_ERROR_NOT_FOUND && !getenv("KILN_REQUIRE_NVRTC")) {
         printf("skipped: %s\n", kiln_error_message());
         free(line);
@@ -124,6 +126,7 @@ int main(int argc, char **argv)
     static const kiln_dtype dtypes[] = {KILN_FLOAT32, KILN_BFLOAT16, KILN_FLOAT64, KILN_FLOAT16};
     if (argc > 5 && !strcmp(argv[1], "--explain"))
         return explain(argv + 2, argc - 2);
+    only_sources = argc > 1 && !strcmp(argv[1], "--sources");
     int number = 0;
     for (const row_program *p = row_programs; p->name; ++p, ++number)
         for (int l = 0; l < LAYOUTS; ++l)
@@ -132,6 +135,6 @@ int main(int argc, char **argv)
                     if ((number + l + d) % 4 == 0 &&
                         !compile(p, &layouts[l], dtypes[d], targets[(number + l) % 3]))
                         return 77;
-    printf("%d kernels compiled, %d failed\n", compiled, failed);
+    printf("%d kernels %s, %d failed\n", compiled, only_sources ? "written" : "compiled", failed);
     return failed ? 1 : 0;
 }
