@@ -95,7 +95,7 @@ static void list(sides *s, const kn_tile_figures *chosen)
 void kn_tile_choose_sides(kn_tile_figures *f, const kn_choice *choice, const char *access, int vector,
                           int staged_bytes)
 {
-    sides s = sides_of(choice, access, vector, f->axis, staged_bytes);
+    sides s = sides_of(choice, access, vector, f, staged_bytes);
     if (choice_wanted >= 0) {
         set_sides(f, &s, &listed[choice_wanted].p, &listed[choice_wanted].q);
         return;

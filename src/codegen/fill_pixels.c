@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-enum { MOST_WORD = 8 /* bytes of a word of pixels, but where elements are larger */ };
+enum { VECTOR_BYTES = 16, MOST_WORD = 8 /* bytes of a word of pixels, but where elements are larger */ };
 
 static int pixels_of(const kn_writer *w)
 {
@@ -79,11 +79,8 @@ static void put_plane_load(const kn_writer *w, kn_str *out, int k)
     put_address(w, &at, k, true);
     if (kn_access_of(w, k) == KN_STILL)
         kn_str_printf(out, "*(const %s *)(%s)", type, kn_str_text(&at));
-    else if (kn_access_of(w, k) == KN_VECTOR)
-        kn_str_printf(out, "kn_load<%s, %d>((const %s *)(%s))", type, pixels, type, kn_str_text(&at));
     else
-        kn_str_printf(out, "kn_load_plane<%s, %d>(%s, kn_axis_p.stride[%d])", type, pixels, kn_str_text(&at),
-                      kn_array_of(w, k));
+        kn_str_printf(out, "kn_load<%s, %d>((const %s *)(%s))", type, pixels, type, kn_str_text(&at));
     out->failed = out->failed || at.failed;
     kn_str_free(&at);
 }
@@ -107,6 +104,13 @@ static void put_load(kn_writer *w, int k)
         kn_str_printf(out, "%s kn_%s_[%d];\n", type, name, channels);
     else
         kn_str_printf(out, "kn_pack<%s, %d> kn_%s_[%d];\n", type, pixels, name, channels);
+    if (kn_access_of(w, k) == KN_GATHER) {
+        kn_str_printf(out, "kn_load_planes(kn_%s_, ", name);
+        put_address(w, out, k, false);
+        kn_str_printf(out, ", kn_axis_p.stride[%d], kn_axis_c.stride[%d]);\n", kn_array_of(w, k),
+                      kn_array_of(w, k));
+        return;
+    }
     kn_str_printf(out, "#pragma unroll\nfor (int kn_c = 0; kn_c < %d; ++kn_c)\n    kn_%s_[kn_c] = ", channels,
                   name);
     put_plane_load(w, out, k);
@@ -115,39 +119,16 @@ static void put_load(kn_writer *w, int k)
 
 /* ---- results ---- */
 
-/* Whether the pixels of a warp are one run of the result: then its threads store side by side. */
-static void put_together(const kn_writer *w, kn_str *out, int k)
-{
-    const char *name = w->program->param[k].name;
-    int array = kn_array_of(w, k), bytes = pixels_of(w) * channels_of(w) * kn_item_size(w, k);
-    kn_str_printf(out, "const int kn_%s_first = __shfl_sync(~0u, kn_here.at[%d], 0);\n", name, array);
-    kn_str_printf(
-        out,
-        "const bool kn_%s_together = __all_sync(~0u, %d <= kn_left && kn_here.at[%d] == kn_%s_first "
-        "+ (int)(threadIdx.x %% 32) * %d);\n",
-        name, pixels_of(w), array, name, bytes);
-}
-
 /* The warp's part of shared memory, then memory, in aligned vectors. */
 static void put_pixel_store(const kn_writer *w, kn_str *out, int k)
 {
     const char *name = w->program->param[k].name, *type = kn_storage(w, k);
     int elements = pixels_of(w) * channels_of(w), bytes = elements * kn_item_size(w, k);
-    kn_str_printf(out, "char *const kn_%s_own = kn_%s_laid + threadIdx.x * %d;\n", name, name, bytes);
-    kn_str_printf(out, "kn_lay<%s, %d>(kn_%s_own, kn_%s_.at);\n", type, elements, name, name);
-    kn_str_printf(out, "if (kn_%s_together) {\n    __syncwarp();\n", name);
-    kn_str_printf(out, "    %s *const kn_to = (%s *)((char *)kn.%s_ + kn_%s_first);\n", type, type, name,
-                  name);
-    kn_str_printf(out, "    const int kn_chunks = %d + (((unsigned)(unsigned long long)kn_to & 15) != 0);\n",
-                  2 * bytes);
-    kn_str_printf(out,
-                  "    for (int kn_chunk = threadIdx.x %% 32; kn_chunk < kn_chunks; kn_chunk += 32)\n"
-                  "        kn_store_chunk(kn_to, kn_%s_laid + threadIdx.x / 32 * %d, %d, kn_chunk);\n",
-                  name, 32 * bytes, 32 * bytes);
-    kn_str_append(out, "} else {\n#pragma unroll 1\n");
-    kn_str_printf(out, "    for (int kn_j = 0; kn_j < %d; ++kn_j)\n        ((%s *)(", elements, type);
+    kn_str_printf(out, "kn_lay<%s, %d>(kn_%s_laid + threadIdx.x * %d, kn_%s_.at);\n__syncwarp(kn_full);\n",
+                  type, elements, name, bytes, name);
+    kn_str_printf(out, "kn_store_run<%s, %d>(", type, bytes);
     put_address(w, out, k, false);
-    kn_str_printf(out, "))[kn_j] = ((%s *)kn_%s_own)[kn_j];\n}\n", type, name);
+    kn_str_printf(out, ", kn_%s_laid + threadIdx.x / 32 * %d, kn_%s_run);\n", name, 32 * bytes, name);
 }
 
 static void put_plane_store(const kn_writer *w, kn_str *out, int k)
@@ -166,20 +147,50 @@ static void put_plane_store(const kn_writer *w, kn_str *out, int k)
     }
 }
 
+/* `function` for `count` parts of each channel. */
+static void put_laid_loop(const kn_writer *w, kn_str *out, int k, const char *function, const char *count)
+{
+    const char *name = w->program->param[k].name;
+    int array = kn_array_of(w, k), bytes = pixels_of(w) * kn_item_size(w, k);
+    kn_str_printf(out,
+                  "#pragma unroll 1\n    for (int kn_j = threadIdx.x; kn_j < %d * %s; kn_j += blockDim.x) {\n"
+                  "        const int kn_c = kn_j / %s;\n"
+                  "        %s((%s *)((char *)kn.%s_ + kn_corner.at[%d] + (long long)kn_c * "
+                  "kn_axis_c.stride[%d]), kn_%s_laid + kn_c * %d, kn_bytes, kn_j - kn_c * %s);\n    }\n",
+                  channels_of(w), count, count, function, kn_storage(w, k), name, array, array, name,
+                  w->spec->schedule.block * bytes, count);
+}
+
 /* Of each channel the block's whole pixels. */
 static void put_laid_store(const kn_writer *w, kn_str *out, int k)
 {
-    const char *name = w->program->param[k].name, *type = kn_storage(w, k);
-    int array = kn_array_of(w, k), size = kn_item_size(w, k), bytes = pixels_of(w) * size;
+    int size = kn_item_size(w, k), bytes = pixels_of(w) * size;
+    char ends[16];
     kn_str_append(out, "{\n");
-    kn_str_printf(out, "    const int kn_bytes = kn_whole * %d, kn_chunks = kn_bytes / 16 + 2;\n", bytes);
-    kn_str_printf(out,
-                  "    for (int kn_j = threadIdx.x; kn_j < %d * kn_chunks; kn_j += blockDim.x) {\n"
-                  "        const int kn_c = kn_j / kn_chunks;\n"
-                  "        kn_store_chunk((%s *)((char *)kn.%s_ + kn_corner.at[%d] + (long long)kn_c * "
-                  "kn_axis_c.stride[%d]), kn_%s_laid + kn_c * %d, kn_bytes, kn_j - kn_c * kn_chunks);\n",
-                  channels_of(w), type, name, array, array, name, w->spec->schedule.block * bytes);
-    kn_str_append(out, "    }\n}\n");
+    kn_str_printf(out, "    const int kn_bytes = kn_whole * %d, kn_chunks = kn_bytes / 16;\n", bytes);
+    put_laid_loop(w, out, k, "kn_store_chunk", "kn_chunks");
+    snprintf(ends, sizeof ends, "%d", 2 * (VECTOR_BYTES / size) - 2);
+    if (size < VECTOR_BYTES)
+        put_laid_loop(w, out, k, "kn_store_end", ends);
+    kn_str_append(out, "}\n");
+}
+
+/* Threads of the warp that have whole parts. */
+static void put_full(kn_writer *w)
+{
+    kn_str_printf(&w->slot[KN_SLOT_FROM], "const unsigned kn_full = __ballot_sync(~0u, %d <= kn_left);\n",
+                  pixels_of(w));
+}
+
+/* Found before anything is loaded: it need not be waited for then. */
+static void put_together(const kn_writer *w, kn_str *out, int k)
+{
+    int bytes = pixels_of(w) * channels_of(w) * kn_item_size(w, k);
+    kn_str_printf(
+        out,
+        "const kn_together kn_%s_run = kn_find_together(kn_here.at[%d] - (int)(threadIdx.x %% 32) * "
+        "%d, kn_full);\n",
+        w->program->param[k].name, kn_array_of(w, k), bytes);
 }
 
 static void put_result(kn_writer *w, int k)
@@ -217,7 +228,7 @@ static void place_entry(const kn_writer *w, kn_str *out, int k)
 
 static void put_table(kn_writer *w)
 {
-    kn_str *out = &w->slot[KN_SLOT_FROM];
+    kn_str *out = &w->slot[KN_SLOT_TILES];
     int entries = channels_of(w) * KN_TABLE_ENTRIES;
     for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
         const char *name = w->program->param[k].name, *type = kn_storage(w, k);
@@ -253,20 +264,20 @@ static void put_look_up(kn_writer *w, kn_str *out, kn_place_writer place)
 static void put_along_all(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_FROM];
-    kn_str_printf(out, "const unsigned kn_unit = blockIdx.x * %du + threadIdx.x;\n", w->spec->schedule.block);
-    kn_str_append(out, "kn_place kn_here = kn_locate(kn, kn_unit < kn.size ? kn_unit : 0);\n");
-    kn_str_printf(out,
-                  "int kn_left = kn_unit < kn.size ? (int)(kn_axis_p.extent - kn_here.inner * %d) : 0;\n",
-                  pixels_of(w));
+    kn_str_printf(&w->slot[KN_SLOT_FIRST], "kn_block * %du + threadIdx.x", w->spec->schedule.block);
+    kn_str_printf(
+        out, "const int kn_left = kn_unit < kn.size ? (int)(kn_axis_p.extent - kn_here.inner * %d) : 0;\n",
+        pixels_of(w));
 }
 
 static void put_in_one_run(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_FROM];
-    kn_str_append(out, "kn_place kn_here = kn_locate(kn, blockIdx.x);\n");
+    kn_str_append(&w->slot[KN_SLOT_FIRST], "kn_block");
     kn_str_append(out, "const kn_place kn_corner = kn_here;\n");
     kn_str_printf(
-        out, "int kn_left = (int)(kn_axis_p.extent - (kn_here.inner * blockDim.x + threadIdx.x) * %d);\n",
+        out,
+        "const int kn_left = (int)(kn_axis_p.extent - (kn_here.inner * blockDim.x + threadIdx.x) * %d);\n",
         pixels_of(w));
     kn_str_printf(out, "kn_move(kn_here, kn_axis_p, threadIdx.x * %d);\n", pixels_of(w));
     kn_str_printf(&w->slot[KN_SLOT_STAGE],
@@ -288,6 +299,11 @@ static void fill_pixels(kn_writer *w)
         put_in_one_run(w);
     else
         put_along_all(w);
+    bool are_pixels = false;
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k)
+        are_pixels = are_pixels || is_pixel(w, k);
+    if (are_pixels)
+        put_full(w);
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (kn_array_of(w, k) < 0)
             continue;

@@ -5,6 +5,12 @@
 
 enum { WINDOWS_THREADS = 1536 /* of a multiprocessor that a windows kernel is to leave registers for */ };
 
+/* Runs go on along the second axis every few elements. */
+static bool has_short_rows(const kn_writer *w)
+{
+    return w->spec->schedule.form != 0;
+}
+
 /* Single elements of a windows kernel: what is staged is read where it lies. */
 static void place_windowed(const kn_writer *w, kn_str *out, int k)
 {
@@ -31,9 +37,11 @@ static void put_windows_gather(const kn_writer *w, kn_str *out)
     kn_str_printf(out, "{\n#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
                   w->spec->schedule.vector);
     kn_put_gather_lane(w, out);
-    kn_str_append(out, "        kn_move(kn_here, kn_axis_p, 1);\n"
-                       "        if (kn_k + 1 == kn_left) {\n"
-                       "            kn_move(kn_here, kn_axis_p, -kn_axis_p.extent);\n"
+    kn_str_append(out, "        kn_move(kn_here, kn_axis_p, 1);\n");
+    kn_str_append(out, has_short_rows(w)
+                           ? "        if (--kn_left == 0) {\n            kn_left = kn_axis_p.extent;\n"
+                           : "        if (kn_k + 1 == kn_left) {\n");
+    kn_str_append(out, "            kn_move(kn_here, kn_axis_p, -kn_axis_p.extent);\n"
                        "            kn_move(kn_here, kn_axis_p2, 1);\n        }\n    }\n");
     kn_put_words_of_lanes(w, out);
     kn_str_append(out, "}\n");
@@ -55,9 +63,11 @@ static void put_windows(kn_writer *w)
             kn_str_printf(&w->slot[KN_SLOT_STAGED], "%d", kn_array_of(w, k));
             kn_str_printf(&w->slot[KN_SLOT_STAGED_SIZE], "%d", size);
             kn_str_printf(&w->slot[KN_SLOT_STAGED_FROM], "kn.%s_", name);
-            kn_str_printf(&w->slot[KN_SLOT_GATHER],
-                          "kn_%s_ = kn_take_run<%s, %d>(kn_turned, kn_turned_on, kn_left, kn_w, kn_turn);\n",
-                          name, kn_storage(w, k), w->spec->schedule.vector);
+            kn_str_printf(&w->slot[KN_SLOT_GATHER], "kn_%s_ = %s<%s, %d>(%s);\n", name,
+                          has_short_rows(w) ? "kn_take_rows" : "kn_take_run", kn_storage(w, k),
+                          w->spec->schedule.vector,
+                          has_short_rows(w) ? "kn_turned, kn_w.pitch, kn_on, kn_left, kn_axis_p.extent"
+                                            : "kn_turned, kn_turned_on, kn_left, kn_w, kn_turn");
         } else if (kn_is_output(w, k) && w->slot[KN_SLOT_RESULT_SIZE].length == 0) {
             kn_str_printf(&w->slot[KN_SLOT_RESULT_FROM], "(char *)kn.%s_ + kn_slot_at.at[%d]", name,
                           kn_array_of(w, k));

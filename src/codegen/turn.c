@@ -7,6 +7,7 @@
 typedef struct turn {
     kn_str *out;
     int count, size, words; /* words of a vector */
+    const kn_turn_rows *rows;
 } turn;
 
 static void put_vector_type(const turn *t)
@@ -25,6 +26,9 @@ static void put_loads(const turn *t)
         for (int w = 0; w < t->words; ++w)
             kn_str_printf(t->out, "%sr%d", w > 0 ? ", " : "", j * t->words + w);
         kn_str_append(t->out, "}, [from]; add.s64 from, from, step;\\n\"\n");
+        if (t->rows)
+            kn_str_append(t->out, "\"sub.u32 left, left, 1; setp.eq.u32 ends, left, 0;\\n\"\n"
+                                  "\"@ends add.s64 from, from, carry; @ends mov.u32 left, row;\\n\"\n");
     }
 }
 
@@ -93,18 +97,23 @@ static void turn_bytes(const turn *t)
     }
 }
 
-bool kn_put_turn(kn_str *out, int count, int size, const char *from, const char *step, const char *to,
-                 const char *pitch)
+bool kn_put_turn(kn_str *out, int count, int size, const char *from, const char *step,
+                 const kn_turn_rows *rows, const char *to, const char *pitch)
 {
-    turn t = {out, count, size, count * size / 4};
+    turn t = {out, count, size, count * size / 4, rows};
     if (count * size % 4 != 0 || t.words > 4)
         return false;
     kn_str_printf(out, "asm volatile(\"{ .reg .b32 r<%d>, t<%d>, to, pitch; .reg .s64 from, step;\\n\"\n",
                   count * t.words, size == 1 ? 8 * t.words * t.words : count * t.words);
     kn_str_append(out, "\"mov.b64 from, %0; cvt.s64.s32 step, %1; mov.b32 to, %2; mov.b32 pitch, %3;\\n\"\n");
+    if (rows)
+        kn_str_append(out, "\".reg .b32 left, row; .reg .s64 carry; .reg .pred ends;\\n\"\n"
+                           "\"mov.b32 left, %4; mov.b32 row, %5; cvt.s64.s32 carry, %6;\\n\"\n");
     put_loads(&t);
     (size == 1 ? turn_bytes : size == 2 ? turn_halves : turn_words)(&t);
-    kn_str_printf(out, "\"}\" :: \"l\"(%s), \"r\"(%s), \"r\"(%s), \"r\"(%s) : \"memory\");\n", from, step, to,
-                  pitch);
+    kn_str_printf(out, "\"}\" :: \"l\"(%s), \"r\"(%s), \"r\"(%s), \"r\"(%s)", from, step, to, pitch);
+    if (rows)
+        kn_str_printf(out, ", \"r\"(%s), \"r\"(%s), \"r\"(%s)", rows->left, rows->row, rows->carry);
+    kn_str_append(out, " : \"memory\");\n");
     return true;
 }

@@ -232,10 +232,15 @@ void kn_put_lanes_of_words(const kn_writer *w, kn_str *out);
 
 /* Where the element is whose index is `index`, into `place`: the axes' template has it (CUDA). */
 void kn_put_locate(kn_writer *w);
-/* `count` vectors of as many elements of `size` bytes, one `step` bytes behind the other from the address `from`,
- * turned, to shared memory at `to`, one `pitch` bytes behind the other; false: they are no words. (turn.c) */
-bool kn_put_turn(kn_str *out, int count, int size, const char *from, const char *step, const char *to,
-                 const char *pitch);
+/* Vectors that lie `carry` bytes further behind `left` of them, and then behind each `row`. */
+typedef struct kn_turn_rows {
+    const char *left, *row, *carry;
+} kn_turn_rows;
+/* `count` vectors of as many elements of `size` bytes, one `step` bytes behind the other from the address
+ * `from`, turned, to shared memory at `to`, one `pitch` bytes behind the other; false: they are no words.
+ * rows: NULL where all lie in one. (turn.c) */
+bool kn_put_turn(kn_str *out, int count, int size, const char *from, const char *step,
+                 const kn_turn_rows *rows, const char *to, const char *pitch);
 /* Of a tile: ${corner}. */
 enum { KN_CORNER_STEPS = 4 };
 void kn_put_corner(kn_writer *w);

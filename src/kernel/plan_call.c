@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "codegen/codegen.h"
 #include "plan/choose.h"
+#include "plan/widen.h"
 #include "plan/program.h"
 #include "plan/shape.h"
 
@@ -297,6 +298,7 @@ static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, const ki
         }
         is_operand = b->array[k] ? o >= 0 : is_operand;
     }
+    kn_spec_widen(&r->spec, &r->space, access);
     return kn_schedule_choose(&r->spec.schedule, &r->figures, r->spec.program, &r->space, access, b->n_arrays,
                               &r->spec.target, block);
 }

@@ -10,6 +10,7 @@
 typedef struct kn_box_axes {
     int fastest, run, row[2];
     bool crossed;
+    bool shared; /* the input runs along the fastest axis, too: pixels, whose rows lie along the other axes */
 } kn_box_axes;
 
 /* What is being cut. */
@@ -19,6 +20,7 @@ typedef struct kn_cut {
     const kn_target *target;
     const kn_access *access;
     int staged, item; /* the staged operand; its bytes an element */
+    int64_t column;   /* bytes of a column of its rows: an element, or a pixel */
     int result;       /* the first result */
     int64_t box_bytes;
     kn_box_axes axes;

@@ -6,7 +6,6 @@ enum {
     DEFAULT_BLOCK = 256,    /* threads */
     MAX_INPUT_BYTES = 64,   /* of one thread and operand */
     STAGED_AXES = 6,        /* that a kernel walks beside those of the space, at most */
-    SHORTEST_SIDE = 8,      /* elements along both axes of an input that is turned */
     MAX_EXTENT = 0x7fffffff /* that divisions in 32 bits take */
 };
 
@@ -141,6 +140,44 @@ int kn_choice_other_run(const kn_choice *c, int o)
     return -1;
 }
 
+int kn_choice_next_axis(const kn_choice *c, int o, int axis)
+{
+    int64_t row = c->space->extent[axis] * c->space->stride[o][axis];
+    for (int a = c->space->ndim; a-- > 0;)
+        if (a != axis && c->space->stride[o][a] == row && c->space->extent[a] > 1)
+            return a;
+    return -1;
+}
+
+int kn_choice_next_of_results(const kn_choice *c)
+{
+    int next = -1, inner = kn_choice_inner(c);
+    for (int o = 0; o < c->count; ++o) {
+        if (!c->access[o].is_output)
+            continue;
+        int own = kn_choice_next_axis(c, o, inner);
+        if (own < 0 || (next >= 0 && own != next))
+            return -1;
+        next = own;
+    }
+    return next;
+}
+
+bool kn_choice_is_narrow(const kn_choice *c, int axis)
+{
+    int64_t extent = c->space->extent[axis];
+    for (int o = 0; o < c->space->n_operands; ++o)
+        if (llabs(c->space->stride[o][axis]) * (extent - 1) > KN_MAX_OFFSET / 2)
+            return false;
+    return extent <= KN_MOST_CHANNELS;
+}
+
+int64_t kn_choice_side(const kn_choice *c, int o, int axis)
+{
+    int next = kn_choice_next_axis(c, o, axis);
+    return c->space->extent[axis] * (next < 0 ? 1 : c->space->extent[next]);
+}
+
 static int find_turned(const kn_choice *c)
 {
     for (int o = 0; o < c->count; ++o)
@@ -153,8 +190,8 @@ int kn_choice_turned_axis(const kn_choice *c)
 {
     int axis = find_turned(c);
     return axis < 0 || c->space->size == 0 || c->space->ndim + STAGED_AXES > KN_STAGED_RANK ||
-                   c->space->extent[axis] < SHORTEST_SIDE ||
-                   c->space->extent[kn_choice_inner(c)] < SHORTEST_SIDE
+                   c->space->extent[axis] < KN_SHORTEST_SIDE ||
+                   c->space->extent[kn_choice_inner(c)] < KN_SHORTEST_SIDE
                ? -1
                : axis;
 }

@@ -51,6 +51,16 @@ int kn_choice_other_run(const kn_choice *c, int operand);
 /* The axis along which such an input runs; -1 where there is none, or where it or the fastest is too short.
  */
 int kn_choice_turned_axis(const kn_choice *c);
+/* The axis along which the operand goes on where it ends along `axis`; -1. */
+int kn_choice_next_axis(const kn_choice *c, int operand, int axis);
+/* The one along which all results do so after the fastest axis. */
+int kn_choice_next_of_results(const kn_choice *c);
+/* Elements side by side along the axis and, where the operand goes on there, the next one. */
+int64_t kn_choice_side(const kn_choice *c, int operand, int axis);
+/* Whether the axis is narrow, and no operand reaches so far along it that a launch would have to cut it. */
+enum { KN_MOST_CHANNELS = 16 };
+bool kn_choice_is_narrow(const kn_choice *c, int axis);
+enum { KN_SHORTEST_SIDE = 8 }; /* elements along both axes of an input that is turned */
 /* Whether offsets along the axis and indices along all of them fit 32 bits. */
 bool kn_choice_fits_turned(const kn_choice *c, int axis, int vector);
 

@@ -1,5 +1,6 @@
 #include "plan/kind.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/alloc.h"
@@ -64,6 +65,25 @@ int kn_cut_reach(int64_t *align, const kn_part *part)
         axis = 0;
     *align = axis == space->ndim - 1 ? kn_cut_alignment(part, axis) : 1;
     return axis;
+}
+
+int kn_cut_beside(int64_t *align, const kn_part *part, int one, int other)
+{
+    const kn_space *space = part->space;
+    int axis = kn_cut_reach(align, part), best = -1;
+    int64_t most = -1;
+    if (axis < 0 || (axis != one && axis != other))
+        return axis;
+    for (int o = 0; o < space->n_operands; ++o)
+        for (int a = 0; a < space->ndim; ++a) {
+            int64_t reach = llabs(space->stride[o][a]) * (space->extent[a] - 1);
+            if (a == one || a == other || reach <= most)
+                continue;
+            most = reach;
+            best = a;
+        }
+    *align = best == space->ndim - 1 ? kn_cut_alignment(part, best) : 1;
+    return best;
 }
 
 int64_t kn_cut_alignment(const kn_part *part, int axis)

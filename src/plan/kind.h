@@ -89,6 +89,9 @@ kiln_status kn_part_place(kn_placement *out, const kn_part *part);
 /* For `cut`: along the axis that reaches furthest until every index and every offset fits 32 bits; dense
  * results along the outermost alone. */
 int kn_cut_reach(int64_t *align, const kn_part *part);
+/* The same beside two axes (-1: none) that are never cut, along which no operand reaches far: it has to have
+ * others. */
+int kn_cut_beside(int64_t *align, const kn_part *part, int one, int other);
 /* Elements to whose multiple a part is cut along an axis on which vectors lie. */
 int64_t kn_cut_alignment(const kn_part *part, int axis);
 /* Indices of a launch stay below this where they are 32 bits wide. */

@@ -75,6 +75,31 @@ bool kn_body_is_pure(const kn_program *p)
     return assigns_all(p, p->stage[0].body);
 }
 
+/* After the name at `at`, with the spaces around it left out; NULL where another text stands there. */
+static const char *after_name(const char *at, const char *name)
+{
+    size_t length;
+    return at && kn_token_scan(at, &length) == KN_TOKEN_NAME && strlen(name) == length &&
+                   strncmp(at, name, length) == 0
+               ? after_spaces(at + length)
+               : NULL;
+}
+
+bool kn_body_is_copy(const kn_program *p)
+{
+    if (p->n_in != 1 || p->n_out != 1 || p->param[0].type != KN_TYPE_PLACEHOLDER ||
+        p->param[1].type != KN_TYPE_PLACEHOLDER || p->param[0].placeholder != p->param[1].placeholder ||
+        !kn_body_is_pure(p))
+        return false;
+    const char *at = after_name(after_spaces(p->stage[0].body), p->param[1].name);
+    if (!at || *at != '=')
+        return false;
+    at = after_name(after_spaces(at + 1), p->param[0].name);
+    if (at && *at == ';')
+        at = after_spaces(at + 1);
+    return at && *at == '\0';
+}
+
 bool kn_body_is_dear(const kn_program *p)
 {
     size_t length;

@@ -30,7 +30,8 @@ typedef struct kn_schedule {
     int lanes;  /* fold_lanes: items of a row that a thread loads at once; host fold: neighbours in vectors;
                    pixels: channels; broad: vectors of a thread; shifted: its rows of results */
     int form;   /* reductions: which of the loops of their kernels; pixels: 1 where results are laid;
-                  rows: KN_ROWS_* (CUDA); else 0 */
+                  tile: 1 where a side may lie along a narrow axis and the
+                  next; windows: 1 where runs go on every few elements; rows: KN_ROWS_* (CUDA); else 0 */
     int index;  /* bits of the texts' type `_index`; 0: 64 */
     int order;  /* 1 where a text asks for `_J`, and a thread folds in its order, or it is a row's element
                    (CUDA) */

@@ -12,6 +12,7 @@ enum {
     BYTES_BLOCK = 256,     /* threads where a vector has 16 elements: each then needs many registers */
     LONGEST = 64,          /* vectors along a side, at most */
     MOST_SIDES = 128,      /* that are looked at along one axis */
+    SECTOR = 32,           /* bytes */
     ALIGNED = 256,         /* bytes: runs that begin at multiples of it are as good as any */
     FREE_SHARED = 8 << 10, /* bytes of shared memory of a block that cost nothing */
     ENOUGH_THREADS = 96,   /* of a block: more are no better */
@@ -20,10 +21,12 @@ enum {
 
 /* What a tile costs beyond its bytes, as a part of them: fitted by bench/models/fit.py to tiles of transposes
  * and orders of axes with 1- to 8-byte elements, measured on an H200. */
-static const double run_read = 12.8;       /* bytes that take as long as it takes to begin a run of them */
-static const double run_written = 5.5;     /* bytes, likewise, of results: their runs wait in the cache */
-static const double read_off = 0.02;       /* for each power of two that runs of the input lack to ALIGNED */
-static const double written_off = 0.05;    /* for each power of two that runs of results lack to ALIGNED */
+static const double run_read = 12.8;    /* bytes that take as long as it takes to begin a run of them */
+static const double run_written = 5.5;  /* bytes, likewise, of results: their runs wait in the cache */
+static const double read_off = 0.02;    /* for each power of two that runs of the input lack to ALIGNED */
+static const double written_off = 0.05; /* for each power of two that runs of results lack to ALIGNED */
+/* Sectors as which one counts that two tiles write a part of each: bench/results/nvidia-h200-narrow.md. */
+static const double split_sector = 1;
 static const double more_shared = 0.03;    /* for each power of two of shared memory above FREE_SHARED */
 static const double fewer_threads = 0.035; /* for each power of two below ENOUGH_THREADS */
 static const double fewer_tiles = 0.1;     /* for each below ENOUGH_TILES: by older measurements */
@@ -33,6 +36,7 @@ typedef struct sides {
     const kn_access *operands;
     int staged, result;           /* the operands that are looked at */
     int p, p2, q, q2;             /* axes; -1 for none */
+    int p_parts, q_parts;         /* vectors that a side is a multiple of: whole pixels */
     int vector, most;             /* most: threads */
     int cell;                     /* bytes of shared memory that a thread takes */
     int64_t taken[KILN_MAX_NDIM]; /* by the tile being rated, of each axis; 0: it is not one of the tile's */
@@ -73,7 +77,13 @@ static int list_steps(kn_tile_side *out, const sides *s, int64_t length, int sec
     return count;
 }
 
-/* Sides along an axis: equal parts of it and, where something then goes on along the second axis, steps there.
+static int64_t up_to(int64_t n, int64_t multiple)
+{
+    return (n + multiple - 1) / multiple * multiple;
+}
+
+/* Sides along an axis: equal parts of it and, where something then goes on along the second axis, steps
+ * there.
  */
 static int list_sides(kn_tile_side *out, const sides *s, int axis, int second)
 {
@@ -82,8 +92,9 @@ static int list_sides(kn_tile_side *out, const sides *s, int axis, int second)
     bool reads_on = axis == s->p && goes_on(s, second);
     int count = 0;
     for (size_t l = 0; l < sizeof lengths && lengths[l] < vectors; ++l) {
-        int64_t parts = (vectors + lengths[l] - 1) / lengths[l], length = (vectors + parts - 1) / parts;
-        if (length != last)
+        int64_t parts = (vectors + lengths[l] - 1) / lengths[l],
+                length = up_to((vectors + parts - 1) / parts, axis == s->p ? s->p_parts : s->q_parts);
+        if (length != last && length < vectors)
             count += list_steps(out + count, s, length, second, reads_on);
         last = length;
     }
@@ -145,7 +156,8 @@ static double rate(sides *s, const kn_tile_side *p, const kn_tile_side *q)
     take(s, p, q);
     run read = run_of(s, s->staged, s->q), written = run_of(s, s->result, s->p);
     int threads = threads_of(p, q);
-    return run_read / (double)read.bytes + run_written / (double)written.bytes +
+    double split = written.aligned < SECTOR ? split_sector * SECTOR / (double)written.bytes : 0;
+    return split + run_read / (double)read.bytes + run_written / (double)written.bytes +
            read_off * powers_above(ALIGNED, (double)read.aligned) +
            written_off * powers_above(ALIGNED, (double)written.aligned) +
            more_shared * powers_above((double)threads * s->cell, FREE_SHARED) +
@@ -161,21 +173,36 @@ static int most_threads(const kn_target *target, int vector, int cell)
     return fitting < kn_tile_block(vector) ? fitting : kn_tile_block(vector);
 }
 
-static sides sides_of(const kn_choice *choice, const char *access, int vector, int axis, int staged_bytes)
+static int common_divisor(int a, int b)
+{
+    return b == 0 ? a : common_divisor(b, a % b);
+}
+
+/* Vectors that are whole pixels of so many elements. */
+static int vectors_of_pixels(int narrow, int vector)
+{
+    return narrow > 0 ? narrow / common_divisor(narrow, vector) : 1;
+}
+
+static sides sides_of(const kn_choice *choice, const char *access, int vector, const kn_tile_figures *f,
+                      int staged_bytes)
 {
     const kn_space *space = choice->space;
     sides s = {.space = space,
                .operands = choice->access,
                .p = space->ndim - 1,
-               .q = axis,
+               .q = f->axis,
+               .p_parts = vectors_of_pixels(f->p_narrow, vector),
+               .q_parts = vectors_of_pixels(f->q_narrow, vector),
                .vector = vector,
                .cell = vector * vector * staged_bytes};
     s.staged = (int)(strchr(access, KN_STAGED) - access);
     while (s.result < choice->count - 1 && !choice->access[s.result].is_output)
         ++s.result;
     s.most = most_threads(choice->target, vector, s.cell);
-    s.p2 = second_of_results(space, s.q);
-    s.q2 = kn_space_nearest_axis(space, s.staged, s.q, s.p2);
+    s.p2 = f->p_narrow ? -1 : second_of_results(space, s.q);
+    s.p2 = s.p2 >= 0 && space->extent[s.p2] == 1 ? -1 : s.p2;
+    s.q2 = f->q_narrow ? -1 : kn_space_nearest_axis(space, s.staged, s.q, s.p2);
     return s;
 }
 
@@ -190,7 +217,7 @@ static void set_sides(kn_tile_figures *f, const sides *s, const kn_tile_side *p,
 void kn_tile_choose_sides(kn_tile_figures *f, const kn_choice *choice, const char *access, int vector,
                           int staged_bytes)
 {
-    sides s = sides_of(choice, access, vector, f->axis, staged_bytes);
+    sides s = sides_of(choice, access, vector, f, staged_bytes);
     kn_tile_side p[MOST_SIDES], q[MOST_SIDES];
     int n_p = list_sides(p, &s, s.p, s.p2), n_q = list_sides(q, &s, s.q, s.q2);
     const kn_tile_side *best_p = p, *best_q = q;
@@ -204,5 +231,7 @@ void kn_tile_choose_sides(kn_tile_figures *f, const kn_choice *choice, const cha
                 best_q = &q[j];
             }
         }
-    set_sides(f, &s, best_p, best_q);
+    f->shared_bytes = 0;
+    if (least < DBL_MAX)
+        set_sides(f, &s, best_p, best_q);
 }

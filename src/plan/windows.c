@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "plan/boxes.h"
+#include "plan/choice.h"
 
 /* Whether each result goes on along the axis after `step` elements. */
 static bool results_go_on(const kn_cut *c, int axis, int64_t step)
@@ -26,7 +27,7 @@ static int next_of_input(const kn_cut *c, int axis)
 {
     for (int a = c->axes.fastest; a-- > 0;)
         if (a != axis && a != c->axes.run &&
-            c->space->stride[c->staged][a] == c->space->extent[axis] * c->item)
+            c->space->stride[c->staged][a] == c->space->extent[axis] * c->column)
             return a;
     return -1;
 }
@@ -43,13 +44,22 @@ static int nearest_of_input(const kn_cut *c)
     return best;
 }
 
+/* Whether the input's rows are short along the axis, and go on where the runs would. */
+static bool is_row_first(const kn_cut *c, int axis, int next)
+{
+    return next >= 0 && next == next_of_input(c, axis) && c->space->extent[axis] <= KN_MOST_CHANNELS;
+}
+
 static void find_axes(kn_cut *c, int axis)
 {
-    c->axes = (kn_box_axes){.fastest = c->space->ndim - 1, .run = -1, .row = {axis, -1}};
+    int fastest = c->space->ndim - 1;
+    bool shared = c->space->stride[c->staged][fastest] == c->item;
+    c->column = c->item * (shared ? c->space->extent[fastest] : 1);
+    c->axes = (kn_box_axes){.fastest = fastest, .run = -1, .row = {axis, -1}, .shared = shared};
     int next = next_of_results(c);
-    if (next != axis) {
+    if (next != axis && (shared || !is_row_first(c, axis, next))) {
         c->axes.run = next;
-    } else if (kn_cut_is_crossed(c, axis)) {
+    } else if (next == axis && kn_cut_is_crossed(c, axis)) {
         c->axes.run = axis;
         c->axes.crossed = true;
         c->axes.row[0] = nearest_of_input(c);
@@ -89,8 +99,8 @@ static void set_steps(kn_windows *w, const kn_cut *c)
     uint32_t turn = (uint32_t)c->schedule->block >> w->chunk_lanes, row_turn = UINT32_C(1) << w->row_lanes,
              fastest = (uint32_t)kn_cut_extent(c, c->axes.fastest),
              rows = (uint32_t)kn_cut_extent(c, c->axes.row[0]);
-    w->p_step = turn % fastest;
-    w->p2_step = turn / fastest;
+    w->p_step = w->shared ? turn : turn % fastest;
+    w->p2_step = w->shared ? 0 : turn / fastest;
     w->q_step = row_turn % rows;
     w->q2_step = row_turn / rows;
 }
@@ -109,16 +119,20 @@ void kn_windows_make(kn_windows *out, kn_space *boxes, int *shared_bytes, const 
     c.n_rows = kn_cut_extent(&c, c.axes.row[0]) * kn_cut_extent(&c, c.axes.row[1]);
     kn_box best = kn_cut_best_box(&c);
     int64_t fastest = kn_cut_extent(&c, c.axes.fastest);
+    uint32_t pitch = (uint32_t)(c.axes.shared ? c.item : best.pitch);
     *out = (kn_windows){.run = (uint32_t)best.run,
                         .rows = (uint32_t)best.rows,
                         .run_size = (uint32_t)c.run_size,
                         .n_rows = (uint32_t)c.n_rows,
                         .slots = (uint32_t)(best.run / schedule->vector),
-                        .pitch = (uint32_t)best.pitch,
-                        .pitch2 = 2 * (uint32_t)best.pitch,
-                        .pitch3 = 3 * (uint32_t)best.pitch,
-                        .step = kn_cut_step(&c, (uint32_t)(fastest * best.pitch)),
+                        .pitch = pitch,
+                        .pitch2 = 2 * pitch,
+                        .pitch3 = 3 * pitch,
+                        .step = c.axes.shared ? (uint32_t)best.pitch
+                                              : kn_cut_step(&c, (uint32_t)(fastest * best.pitch)),
+                        .column = (uint32_t)c.column,
                         .crossed = c.axes.crossed,
+                        .shared = c.axes.shared,
                         .chunk_lanes = best.chunk_lanes,
                         .slot_lanes = best.slot_lanes,
                         .row_lanes = kn_log2_above(schedule->block) - best.slot_lanes};

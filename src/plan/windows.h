@@ -4,13 +4,15 @@
  *
  * Results are runs along the fastest axis and, where they go on there, along a second one; a box takes a part
  * of some runs. Rows of the staged input run along another axis. Where that is the axis on which the runs go
- * on, the two cross: a run takes one element of a row after the other. */
+ * on, the two cross: a run takes one element of a row after the other. Where the fastest axis is narrow and
+ * both lie along it, they share it: a run takes a pixel of each row, and rows are those of pixels. */
 #ifndef KN_PLAN_WINDOWS_H
 #define KN_PLAN_WINDOWS_H
 
 #include "plan/spec.h"
 
-/* Part of the argument block. Elements are counted, but for pitch and step: bytes of shared memory. */
+/* Part of the argument block. Elements are counted, but for pitch, step and column: bytes of shared
+ * memory. */
 typedef struct kn_windows {
     uint32_t run, rows;        /* of a box: elements of a run, runs */
     uint32_t run_size, n_rows; /* of the space */
@@ -18,7 +20,9 @@ typedef struct kn_windows {
     /* From one row of the input to the next along the fastest axis, to the next but one, and but two. */
     uint32_t pitch, pitch2, pitch3;
     uint32_t step;                /* the same along the second axis of the rows */
+    uint32_t column;              /* of a row: an element, or a pixel */
     uint32_t crossed, rows_first; /* rows_first: boxes follow the rows, then the runs */
+    uint32_t shared;              /* the input runs along the fastest axis, too */
     /* Of a thread, from one row of the input to its next: along the fastest axis, along the second one. */
     uint32_t p_step, p2_step;
     uint32_t q_step, q2_step; /* so for results */

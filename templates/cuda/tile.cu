@@ -1,23 +1,47 @@
 ${head}
-/* Sides of a tile, in vectors of ${vector}: `vectors` along a first axis, times steps along a second one. */
+/* Sides of a tile, in vectors of ${vector}: `vectors` along a first axis, times steps along a second one; across are those along p's that threads are along first. narrow: elements
+ * along a second axis that lies inside the first; 1 where there is none. */
 struct kn_tile {
     unsigned p, p_vectors, p_reciprocal;
     unsigned q, q_vectors, q_reciprocal;
     unsigned row_reciprocal, across, across_reciprocal, q_row_reciprocal;
-    unsigned p_steps, q_steps; /* along the second axes: across are those along p's that threads are along first */
+    unsigned p_steps, q_steps;
+    unsigned p_narrow, p_narrow_reciprocal, q_narrow, q_narrow_reciprocal;
 };
 
 ${axes}
 
+#if ${form}
+/* Along a narrow axis and the next, which are one run for some operands. */
+static __device__ __forceinline__ void kn_move_both(kn_place &place, const kn_axis &next, const kn_axis &narrow, unsigned steps, unsigned extent, unsigned reciprocal)
+{
+    const unsigned far = (steps * reciprocal) >> 20;
+    kn_move(place, next, far);
+    kn_move(place, narrow, steps - far * extent);
+}
+#define kn_move_p(place, steps) kn_move_both(place, kn_axis_p, kn_axis_p2, steps, kn.tile.p_narrow, kn.tile.p_narrow_reciprocal)
+#define kn_move_q(place, steps) kn_move_both(place, kn_axis_q, kn_axis_q2, steps, kn.tile.q_narrow, kn.tile.q_narrow_reciprocal)
+#define kn_p_extent (kn_axis_p.extent * kn.tile.p_narrow)
+#define kn_q_extent (kn_axis_q.extent * kn.tile.q_narrow)
+#else
+#define kn_move_p(place, steps) kn_move(place, kn_axis_p, steps)
+#define kn_move_q(place, steps) kn_move(place, kn_axis_q, steps)
+#define kn_p_extent kn_axis_p.extent
+#define kn_q_extent kn_axis_q.extent
+#endif
+
 /* Reads ${vector} vectors that run along q, one behind the other along p, turns them, and keeps them as vectors along p: rows b * ${vector} and following of the
- * tile, `pitch` elements each. */
+ * tile, `pitch` elements each. Where p has a narrow axis, they lie `carry` bytes further after `left` of them, and then after each `row`. */
 template <class T>
-[[maybe_unused]] static __device__ __forceinline__ void kn_stage(T *tile, const char *from, int step, unsigned pitch, unsigned b, unsigned slot)
+[[maybe_unused]] static __device__ __forceinline__ void kn_stage(T *tile, const char *from, int step, unsigned left, unsigned of_row, int carry, unsigned pitch, unsigned b, unsigned slot)
 {
     kn_pack<T, ${vector}> row[${vector}];
 #pragma unroll
-    for (int j = 0; j < ${vector}; ++j)
-        row[j] = kn_load<T, ${vector}>((const T *)(from + j * step));
+    for (int j = 0; j < ${vector}; ++j) {
+        row[j] = kn_load<T, ${vector}>((const T *)from);
+        from += --left == 0 ? step + carry : step;
+        left = left == 0 ? of_row : left;
+    }
 #pragma unroll
     for (int k = 0; k < ${vector}; ++k) {
         kn_pack<T, ${vector}> turned;
@@ -65,8 +89,8 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     }
 #endif
     /* What is left of each axis from the corner on, and steps of a tile along the second axes. */
-    const unsigned kn_p_left = kn_axis_p.extent - kn_step[0] * kn.tile.p_vectors * ${vector}, kn_p2_left = kn_axis_p2.extent - kn_step[1] * kn.tile.p_steps;
-    const unsigned kn_q_left = kn_axis_q.extent - kn_step[2] * kn.tile.q_vectors * ${vector}, kn_q2_left = kn_axis_q2.extent - kn_step[3] * kn.tile.q_steps;
+    const unsigned kn_p_left = kn_p_extent - kn_step[0] * kn.tile.p_vectors * ${vector}, kn_p2_left = kn_axis_p2.extent - kn_step[1] * kn.tile.p_steps;
+    const unsigned kn_q_left = kn_q_extent - kn_step[2] * kn.tile.q_vectors * ${vector}, kn_q2_left = kn_axis_q2.extent - kn_step[3] * kn.tile.q_steps;
     ${tiles}
     {
         const unsigned kn_t = (threadIdx.x * kn.tile.q_row_reciprocal) >> 20, kn_b = threadIdx.x - kn_t * kn.tile.q, kn_t1 = (kn_t * kn.tile.across_reciprocal) >> 20;
@@ -76,10 +100,13 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         if (kn_a1 < kn_p_left && kn_a2 < kn_p2_left && kn_b1 < kn_q_left && kn_b2 < kn_q2_left) {
             const unsigned kn_slot = kn_rotate(kn.tile, kn_a, kn_b);
             kn_place kn_from = kn_corner;
-            kn_move(kn_from, kn_axis_p, kn_a1);
+            kn_move_p(kn_from, kn_a1);
             kn_move(kn_from, kn_axis_p2, kn_a2);
-            kn_move(kn_from, kn_axis_q, kn_b1);
+            kn_move_q(kn_from, kn_b1);
             kn_move(kn_from, kn_axis_q2, kn_b2);
+#if ${form}
+            const unsigned kn_rows = kn.tile.p_narrow - (kn_a1 - ((kn_a1 * kn.tile.p_narrow_reciprocal) >> 20) * kn.tile.p_narrow);
+#endif
             ${stage}
         }
     }
@@ -87,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     const unsigned kn_r0 = (threadIdx.x * kn.tile.row_reciprocal) >> 20, kn_c = threadIdx.x - kn_r0 * kn.tile.p;
     const unsigned kn_c2 = (kn_c * kn.tile.p_reciprocal) >> 20, kn_c1 = (kn_c - kn_c2 * kn.tile.p_vectors) * ${vector};
     if (kn_c1 < kn_p_left && kn_c2 < kn_p2_left) {
-        kn_move(kn_corner, kn_axis_p, kn_c1);
+        kn_move_p(kn_corner, kn_c1);
         kn_move(kn_corner, kn_axis_p2, kn_c2);
 #pragma unroll ${row_unroll}
         for (unsigned kn_j = 0; kn_j < ${vector}; ++kn_j) {
@@ -96,7 +123,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
             if (kn_r1 < kn_q_left && kn_r2 < kn_q2_left) {
                 const unsigned kn_turned = kn_r * kn_pitch + kn_rotate(kn.tile, kn_c, kn_b) * ${vector};
                 kn_place kn_here = kn_corner;
-                kn_move(kn_here, kn_axis_q, kn_r1);
+                kn_move_q(kn_here, kn_r1);
                 kn_move(kn_here, kn_axis_q2, kn_r2);
                 ${loads}
                 ${packs}

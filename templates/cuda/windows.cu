@@ -1,8 +1,8 @@
 ${head}
-/* A box: parts of some runs of results, and the rows of the input in which they lie. Counts of elements and of slots; pitch and step are bytes. */
+/* A box: parts of some runs of results, and the rows of the input in which they lie. Counts of elements and of slots; pitch, step and column are bytes; p_step and so on are a thread's, from one turn to its next. */
 struct kn_windows {
     unsigned run, rows, run_size, n_rows;
-    unsigned slots, pitch, pitch2, pitch3, step, crossed, rows_first, p_step, p2_step, q_step, q2_step; /* p_step and so on: of a thread, from one turn to its next */
+    unsigned slots, pitch, pitch2, pitch3, step, column, crossed, rows_first, shared, p_step, p2_step, q_step, q2_step;
     unsigned chunk_lanes, slot_lanes, row_lanes; /* log2 of threads side by side */
 };
 
@@ -71,6 +71,22 @@ static __device__ __forceinline__ T kn_take(unsigned from)
     return element;
 }
 
+#if ${form}
+/* N elements `pitch` bytes apart; each time that `left` of them have been taken they go on `carry` bytes further, for `row` elements. */
+template <class T, int N>
+static __device__ __forceinline__ kn_pack<T, N> kn_take_rows(unsigned from, unsigned pitch, unsigned carry, unsigned left, unsigned row)
+{
+    kn_pack<T, N> run;
+#pragma unroll
+    for (int k = 0; k < N; ++k) {
+        run.at[k] = kn_take<T>(from);
+        const bool ends = --left == 0;
+        from += ends ? pitch + carry : pitch;
+        left = ends ? row : left;
+    }
+    return run;
+}
+#else
 /* N elements `pitch` bytes apart; from `left` on they go on from `on`. Small ones are taken by words of the result, threads beginning with different words: vectors of one run
  * begin in an eighth of the banks. */
 template <class T, int N>
@@ -109,6 +125,7 @@ static __device__ __forceinline__ kn_pack<T, N> kn_take_run(unsigned from, unsig
     }
     return run;
 }
+#endif
 
 static __device__ __forceinline__ void kn_copied()
 {
@@ -142,25 +159,34 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     /* The elements of each run, from the first that a slot of this box may begin with, and the runs. */
     const unsigned kn_from = kn_run - min(kn_run, ${vector}u - 1), kn_to = min(kn_run + kn_w.run, kn_w.run_size);
     const unsigned kn_rows = min(kn_w.rows, kn_w.n_rows - kn_row);
-    const unsigned kn_p2_0 = kn_divide(kn_from, kn_axis_p), kn_p0 = kn_w.crossed ? 0 : kn_from - kn_p2_0 * kn_axis_p.extent;
-    const unsigned kn_p2_step = kn_w.crossed ? ${staged_size} : kn_w.step, kn_q_step = kn_w.crossed ? kn_w.step : ${staged_size};
+    const unsigned kn_p2_0 = kn_divide(kn_from, kn_axis_p), kn_p0 = kn_w.crossed || kn_w.shared ? 0 : kn_from - kn_p2_0 * kn_axis_p.extent;
+    const unsigned kn_p2_step = kn_w.crossed ? ${staged_size} : kn_w.step, kn_q_step = kn_w.crossed ? kn_w.step : kn_w.column;
     unsigned kn_phase; /* the address of the first element, as far from 16 bytes as in memory */
     {
         /* Rows of the input as they lie there: the chunks of 16 bytes that hold any of their elements. */
+#if ${form}
+        const bool kn_shared_rows = kn_w.shared; /* those of pixels lie along the second axis alone */
+        const kn_axis &kn_p = kn_shared_rows ? kn_axis_p2 : kn_axis_p;
+        const unsigned kn_pitch = kn_shared_rows ? kn_w.step : kn_w.pitch, kn_p_first = kn_shared_rows ? kn_p2_0 : kn_p0, kn_first_row = kn_shared_rows ? kn_p2_0 : kn_from, kn_end_row = kn_shared_rows ? kn_divide(kn_to - 1, kn_axis_p) + 1 : kn_to;
+#else
+        constexpr bool kn_shared_rows = false;
+        const kn_axis &kn_p = kn_axis_p;
+        const unsigned kn_pitch = kn_w.pitch, kn_p_first = kn_p0, kn_first_row = kn_from, kn_end_row = kn_to;
+#endif
         const kn_axis &kn_s = kn_w.crossed ? kn_axis_q : kn_axis_p2;
         const unsigned kn_n0 = threadIdx.x >> kn_w.chunk_lanes, kn_dn = ${block} >> kn_w.chunk_lanes;
-        const unsigned kn_begin = kn_w.crossed ? 0 : kn_from, kn_s0 = kn_w.crossed ? 0 : kn_p2_0, kn_count = kn_w.crossed ? kn_rows * kn_axis_p.extent : kn_to - kn_from;
-        const unsigned kn_s1 = kn_divide(kn_begin + kn_n0, kn_axis_p), kn_ds = kn_w.p2_step, kn_dp = kn_w.p_step;
-        unsigned kn_p1 = kn_begin + kn_n0 - kn_s1 * kn_axis_p.extent;
-        const int kn_p_stride = kn_axis_p.stride[${staged}], kn_s_stride = kn_s.stride[${staged}];
+        const unsigned kn_begin = kn_w.crossed ? 0 : kn_first_row, kn_s0 = kn_w.crossed || kn_shared_rows ? 0 : kn_p2_0, kn_count = kn_w.crossed ? kn_rows * kn_axis_p.extent : kn_end_row - kn_first_row;
+        const unsigned kn_s1 = kn_divide(kn_begin + kn_n0, kn_p), kn_ds = kn_w.p2_step, kn_dp = kn_w.p_step;
+        unsigned kn_p1 = kn_begin + kn_n0 - kn_s1 * kn_p.extent;
+        const int kn_p_stride = kn_p.stride[${staged}], kn_s_stride = kn_shared_rows ? 0 : kn_s.stride[${staged}];
         const char *kn_at = (const char *)${staged_from} + kn_corner.at[${staged}] + kn_axis_q.stride[${staged}] * (int)kn_row + (kn_w.crossed ? (int)kn_p2_0 * ${staged_size} : 0);
-        kn_phase = (unsigned)(unsigned long long)(kn_at + (int)kn_p0 * kn_p_stride + (int)kn_s0 * kn_s_stride) & 15;
+        kn_phase = (unsigned)(unsigned long long)(kn_at + (int)kn_p_first * kn_p_stride + (int)kn_s0 * kn_s_stride) & 15;
         kn_at += (int)kn_p1 * kn_p_stride + (int)kn_s1 * kn_s_stride;
         kn_phase += (unsigned)__cvta_generic_to_shared(kn_shared);
-        unsigned kn_here = (kn_p1 - kn_p0) * kn_w.pitch + (kn_s1 - kn_s0) * kn_w.step + kn_phase;
-        const int kn_at_step = (int)kn_dp * kn_p_stride + (int)kn_ds * kn_s_stride, kn_at_carry = kn_at_step + kn_s_stride - (int)kn_axis_p.extent * kn_p_stride;
-        const unsigned kn_here_step = kn_dp * kn_w.pitch + kn_ds * kn_w.step, kn_here_carry = kn_here_step + kn_w.step - kn_axis_p.extent * kn_w.pitch;
-        const unsigned kn_bytes = (kn_w.crossed ? kn_divide(kn_to - 1, kn_axis_p) + 1 - kn_p2_0 : kn_rows) * ${staged_size};
+        unsigned kn_here = (kn_p1 - kn_p_first) * kn_pitch + (kn_s1 - kn_s0) * kn_w.step + kn_phase;
+        const int kn_at_step = (int)kn_dp * kn_p_stride + (int)kn_ds * kn_s_stride, kn_at_carry = kn_at_step + kn_s_stride - (int)kn_p.extent * kn_p_stride;
+        const unsigned kn_here_step = kn_dp * kn_pitch + kn_ds * kn_w.step, kn_here_carry = kn_here_step + kn_w.step - kn_p.extent * kn_pitch;
+        const unsigned kn_bytes = kn_w.crossed ? (kn_divide(kn_to - 1, kn_axis_p) + 1 - kn_p2_0) * ${staged_size} : kn_rows * kn_w.column;
 #pragma unroll 1
         for (unsigned kn_chunk = 16 * (threadIdx.x & ((1u << kn_w.chunk_lanes) - 1)); kn_chunk < kn_bytes + 15; kn_chunk += 16u << kn_w.chunk_lanes) {
             const char *kn_from_at = kn_at + kn_chunk;
@@ -171,8 +197,8 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
                 if (kn_chunk < kn_bytes + kn_off)
                     kn_copy_chunk(kn_chunk + kn_to_at - kn_off, kn_from_at - kn_off);
                 kn_p_at += kn_dp;
-                const bool kn_carry = kn_p_at >= kn_axis_p.extent;
-                kn_p_at -= kn_carry ? kn_axis_p.extent : 0;
+                const bool kn_carry = kn_p_at >= kn_p.extent;
+                kn_p_at -= kn_carry ? kn_p.extent : 0;
                 kn_from_at += kn_carry ? kn_at_carry : kn_at_step;
                 kn_to_at += kn_carry ? kn_here_carry : kn_here_step;
             }
@@ -185,7 +211,9 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     const unsigned kn_q0_2 = kn_divide(kn_row + kn_r0, kn_axis_q), kn_q0 = kn_row + kn_r0 - kn_q0_2 * kn_axis_q.extent;
     kn_move(kn_corner, kn_axis_q, kn_q0);
     kn_move(kn_corner, kn_axis_q2, kn_q0_2);
+#if !${form}
     const unsigned kn_turn = threadIdx.x >> 3 & 3;
+#endif
     const unsigned kn_on = kn_p2_step - kn_axis_p.extent * kn_w.pitch; /* where a run goes on at its second axis */
 #pragma unroll 1
     for (unsigned kn_slot = threadIdx.x & ((1u << kn_w.slot_lanes) - 1); kn_slot < kn_w.slots; kn_slot += 1u << kn_w.slot_lanes) {
@@ -194,18 +222,31 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         kn_place kn_slot_at = kn_corner;
         kn_move(kn_slot_at, kn_axis_p, kn_pt);
         kn_move(kn_slot_at, kn_axis_p2, kn_p2_t);
+#if !${form}
         unsigned kn_turned_at = kn_phase + (kn_pt - kn_p0) * kn_w.pitch + (kn_p2_t - kn_p2_0) * kn_p2_step + kn_r0 * kn_q_step;
+#endif
 #pragma unroll 1
         for (unsigned kn_r = kn_r0; kn_r < kn_rows; kn_r += kn_dr) {
             /* It begins so many elements early that it is aligned. */
             const int kn_skew = (unsigned)((unsigned long long)(${result_from}) / ${result_size}) % ${vector}, kn_first = (int)kn_t - kn_skew;
             if (kn_first >= 0 && kn_first + ${vector} <= (int)kn_w.run_size) {
+#if ${form}
+                /* Of runs that go on every few elements: where it begins, and the elements that are left there. */
+                const unsigned kn_p2_first = kn_divide(kn_first, kn_axis_p), kn_p_at = kn_first - kn_p2_first * kn_axis_p.extent;
+                int kn_left = kn_axis_p.extent - kn_p_at;
+                const unsigned kn_turned = kn_phase + (kn_p_at - kn_p0) * kn_w.pitch + (kn_p2_first - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;
+                kn_place kn_here = kn_slot_at;
+                kn_move(kn_here, kn_axis_p, kn_p_at - kn_pt);
+                kn_move(kn_here, kn_axis_p2, kn_p2_first - kn_p2_t);
+#else
                 int kn_left = kn_axis_p.extent - kn_pt + kn_skew; /* lanes before the run goes on at its second axis */
                 unsigned kn_turned = kn_turned_at - kn_skew * kn_w.pitch;
                 kn_place kn_here = kn_slot_at;
                 kn_move(kn_here, kn_axis_p, -kn_skew);
+#endif
                 ${loads}
                 ${packs}
+#if !${form}
                 if (kn_left > (int)kn_axis_p.extent) {
                     kn_left -= kn_axis_p.extent;
                     kn_turned -= kn_on;
@@ -214,6 +255,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
                 }
                 unsigned kn_turned_on = kn_turned + kn_on;
                 asm("" : "+r"(kn_turned_on)); /* one selection a lane: without it the difference is selected, then added */
+#endif
                 ${gather}
 #pragma unroll
                 for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
@@ -221,7 +263,9 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
                 }
                 ${stores}
             }
+#if !${form}
             kn_turned_at += kn_dr * kn_q_step;
+#endif
             kn_move(kn_slot_at, kn_axis_q, kn_dq);
             kn_move(kn_slot_at, kn_axis_q2, kn_dq2);
             kn_q_at += kn_dq;

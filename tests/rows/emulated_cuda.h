@@ -56,7 +56,7 @@ struct emulated_thread {
 
 struct emulated_block {
     std::vector<emulated_thread> thread;
-    std::vector<emulated_barrier> warp;
+    std::vector<emulated_barrier> warp, part_of_warp;
     std::vector<unsigned> slot;
     emulated_barrier barrier;
     jmp_buf scheduler;
@@ -90,9 +90,11 @@ static inline void __syncthreads()
     emulated_meet(emulated_here->barrier, blockDim.x);
 }
 
-static inline void __syncwarp()
+// Those of a part of the warp meet among themselves.
+static inline void __syncwarp(unsigned threads = ~0u)
 {
-    emulated_meet(emulated_here->warp[threadIdx.x / 32], 32);
+    std::vector<emulated_barrier> &at = threads == ~0u ? emulated_here->warp : emulated_here->part_of_warp;
+    emulated_meet(at[threadIdx.x / 32], (unsigned)__builtin_popcount(threads));
 }
 
 static unsigned emulated_exchange(unsigned value, unsigned lane_from)
@@ -117,9 +119,42 @@ static inline unsigned __shfl_down_sync(unsigned, unsigned value, int by)
 {
     return emulated_exchange(value, threadIdx.x % 32 + by);
 }
-static inline unsigned __ballot_sync(unsigned, bool)
+// Bits of the lanes whose value is `wanted`.
+static unsigned emulated_lanes(unsigned value, unsigned wanted)
 {
-    abort();
+    emulated_block *b = emulated_here;
+    const unsigned warp = threadIdx.x / 32;
+    unsigned lanes = 0;
+    b->slot[threadIdx.x] = value;
+    emulated_meet(b->warp[warp], 32);
+    for (unsigned lane = 0; lane < 32; ++lane)
+        lanes |= (unsigned)(b->slot[warp * 32 + lane] == wanted) << lane;
+    emulated_meet(b->warp[warp], 32);
+    return lanes;
+}
+static inline unsigned __ballot_sync(unsigned, bool value)
+{
+    return emulated_lanes(value, 1);
+}
+static inline unsigned __match_any_sync(unsigned, int value)
+{
+    return emulated_lanes((unsigned)value, (unsigned)value);
+}
+static inline int min(int a, int b)
+{
+    return a < b ? a : b;
+}
+static inline unsigned min(unsigned a, unsigned b)
+{
+    return a < b ? a : b;
+}
+static inline int __ffs(unsigned word)
+{
+    return __builtin_ffs((int)word);
+}
+static inline int __clz(unsigned word)
+{
+    return word ? __builtin_clz(word) : 32;
 }
 static inline int __shfl_sync(unsigned, int value, int lane)
 {
@@ -341,6 +376,7 @@ static void emulated_run_block(emulated_cluster *cluster, unsigned rank, unsigne
     emulated_block b;
     b.thread.resize(threads);
     b.warp.resize(threads / 32);
+    b.part_of_warp.resize(threads / 32);
     b.slot.resize(threads);
     b.rank = rank;
     b.cluster = cluster;

@@ -110,6 +110,32 @@ static void lay_out(scene *s, int v, const int *order, int64_t item)
     s->high[v] += item;
 }
 
+static void bring_in(int *order, int count, int axis)
+{
+    int at = 0;
+    while (order[at] != axis)
+        ++at;
+    memmove(order + at, order + at + 1, (size_t)(count - 1 - at) * sizeof *order);
+    order[count - 1] = axis;
+}
+
+/* A narrow axis lies innermost in the results, in the input, or in both. */
+static void make_narrow(scene *s, const int *results, int *inputs)
+{
+    int axis = results[s->ndim - (one_in(3) && s->ndim > 2 ? 2 : 1)], other = axis;
+    if (!one_in(3))
+        bring_in(inputs, s->ndim, axis);
+    s->shape[axis] = roll(2, 16);
+    while (other == axis)
+        other = results[roll(0, s->ndim - 1)];
+    for (int64_t size = FEWEST; size > 0; size = size / 2) {
+        int64_t all = 1;
+        for (int a = 0; a < s->ndim; ++a)
+            all *= s->shape[a];
+        s->shape[other] = all < FEWEST ? 2 * s->shape[other] + roll(0, 1) : s->shape[other];
+    }
+}
+
 static void random_scene(scene *s, bool is_large)
 {
     int results[MAX_RANK], inputs[MAX_RANK], others[MAX_RANK];
@@ -129,6 +155,8 @@ static void random_scene(scene *s, bool is_large)
         inputs[s->ndim - 1] = results[s->ndim - 2];
         inputs[s->ndim - 2] = results[s->ndim - 1];
     }
+    if (s->ndim > 2 && one_in(3))
+        make_narrow(s, results, inputs);
     lay_out(s, 0, inputs, one_in(5) ? 1 << roll(0, 4) : item);
     if (s->n_in == 2)
         lay_out(s, 1, one_in(2) ? results : others, INT64_C(1) << roll(0, 3));
@@ -321,9 +349,9 @@ static void start_block(const model *m, block *b, uint32_t index)
     b->rows = m->w.rows < m->w.n_rows - b->row ? m->w.rows : m->w.n_rows - b->row;
     check(m, b->from < b->to && b->row < m->w.n_rows, "a block has nothing to do");
     b->x0 = divide(m, b->from, P);
-    b->p0 = m->w.crossed ? 0 : b->from - b->x0 * (uint32_t)extent_of(m, P);
+    b->p0 = m->w.crossed || m->w.shared ? 0 : b->from - b->x0 * (uint32_t)extent_of(m, P);
     b->x_step = m->w.crossed ? item : m->w.step;
-    b->q_step = m->w.crossed ? m->w.step : item;
+    b->q_step = m->w.crossed ? m->w.step : m->w.column;
 }
 
 /* ---- staging ---- */
@@ -336,32 +364,36 @@ typedef struct rows_walk {
 
 static void start_rows(const model *m, block *b, rows_walk *r, uint32_t thread)
 {
-    bool crossed = m->w.crossed;
-    int s = crossed ? Q : X;
-    uint32_t extent = (uint32_t)extent_of(m, P), begin = crossed ? 0 : b->from, s0 = crossed ? 0 : b->x0,
-             item = (uint32_t)m->s->access[m->staged].item_size;
-    int64_t p_stride = stride_of(m, P, m->staged), s_stride = stride_of(m, s, m->staged);
+    bool crossed = m->w.crossed, shared = m->w.shared;
+    int p = shared ? X : P, s = crossed ? Q : X;
+    uint32_t extent = (uint32_t)extent_of(m, p),
+             begin = crossed  ? 0
+                     : shared ? b->x0
+                              : b->from,
+             s0 = crossed || shared ? 0 : b->x0, p0 = shared ? b->x0 : b->p0,
+             item = (uint32_t)m->s->access[m->staged].item_size, pitch = shared ? m->w.step : m->w.pitch;
+    int64_t p_stride = stride_of(m, p, m->staged), s_stride = shared ? 0 : stride_of(m, s, m->staged);
     r->n = thread >> m->w.chunk_lanes;
     r->turn = (uint32_t)m->schedule.block >> m->w.chunk_lanes;
-    r->count = crossed ? b->rows * extent : b->to - b->from;
-    uint32_t s1 = divide(m, begin + r->n, P);
+    r->count = crossed ? b->rows * extent : shared ? divide(m, b->to - 1, P) + 1 - b->x0 : b->to - b->from;
+    uint32_t s1 = divide(m, begin + r->n, p);
     r->p = begin + r->n - s1 * extent;
     r->at = address_at(m, &b->corner, m->staged) + stride_of(m, Q, m->staged) * b->row +
             (crossed ? b->x0 * item : 0);
-    b->phase = (uint32_t)(r->at + b->p0 * p_stride + s0 * s_stride) & (CHUNK - 1);
+    b->phase = (uint32_t)(r->at + p0 * p_stride + s0 * s_stride) & (CHUNK - 1);
     r->at += r->p * p_stride + s1 * s_stride;
-    r->here = (r->p - b->p0) * m->w.pitch + (s1 - s0) * m->w.step + b->phase;
+    r->here = (r->p - p0) * pitch + (s1 - s0) * m->w.step + b->phase;
     r->at_step = m->w.p_step * p_stride + m->w.p2_step * s_stride;
     r->at_carry = r->at_step + s_stride - extent * p_stride;
-    r->here_step = m->w.p_step * m->w.pitch + m->w.p2_step * m->w.step;
-    r->here_carry = r->here_step + m->w.step - extent * m->w.pitch;
-    r->bytes = (crossed ? divide(m, b->to - 1, P) + 1 - b->x0 : b->rows) * item;
+    r->here_step = m->w.p_step * pitch + m->w.p2_step * m->w.step;
+    r->here_carry = r->here_step + m->w.step - extent * pitch;
+    r->bytes = crossed ? (divide(m, b->to - 1, P) + 1 - b->x0) * item : b->rows * m->w.column;
 }
 
 static void stage_thread(model *m, block *b, uint32_t thread)
 {
     rows_walk start;
-    uint32_t extent = (uint32_t)extent_of(m, P);
+    uint32_t extent = (uint32_t)extent_of(m, m->w.shared ? X : P);
     start_rows(m, b, &start, thread);
     for (uint32_t chunk = CHUNK * (thread & ((1u << m->w.chunk_lanes) - 1)); chunk < start.bytes + CHUNK - 1;
          chunk += CHUNK << m->w.chunk_lanes) {
@@ -400,6 +432,34 @@ static void find_results(const model *m, const place *here, int64_t *to)
 {
     for (int o = m->s->n_in; o < m->s->count; ++o)
         to[o] = address_at(m, here, o);
+}
+
+/* The same where runs go on along their second axis every few elements; t: the slot's first one, r: its run.
+ */
+static void store_short(model *m, const block *b, const place *slot_at, uint32_t t, uint32_t pt, uint32_t r)
+{
+    uint32_t extent = (uint32_t)extent_of(m, P), first = t - skew_at(m, slot_at), x = divide(m, first, P),
+             p = first - x * extent, left = extent - p;
+    uint32_t from = b->phase + (p - b->p0) * m->w.pitch + (x - b->x0) * b->x_step + r * b->q_step;
+    place here = *slot_at;
+    int64_t to[MAX_VIEWS];
+    move(m, &here, P, p - pt);
+    move(m, &here, X, x - divide(m, t, P));
+    find_results(m, &here, to);
+    check_vectors(m, to);
+    for (uint32_t k = 0; k < m->vector; ++k) {
+        put_result(m, &here, to, take(m, from));
+        for (int o = m->s->n_in; o < m->s->count; ++o)
+            to[o] += m->s->access[o].item_size;
+        bool ends = --left == 0;
+        from += m->w.pitch + (ends ? b->x_step - extent * m->w.pitch : 0);
+        left = ends ? extent : left;
+        move(m, &here, P, 1);
+        if (ends) {
+            move(m, &here, P, -extent);
+            move(m, &here, X, 1);
+        }
+    }
 }
 
 /* slot_at, turned: of the slot's first element if no run were early. */
@@ -442,8 +502,12 @@ static void store_slots(model *m, const block *b, place slot_at, uint32_t slot, 
     move(m, &slot_at, X, xt);
     for (uint32_t r = r0; r < b->rows; r += turn) {
         int32_t first = (int32_t)t - (int32_t)skew_at(m, &slot_at);
-        if (first >= 0 && first + (int32_t)m->vector <= (int32_t)m->w.run_size)
-            store_slot(m, b, &slot_at, pt, turned);
+        if (first >= 0 && first + (int32_t)m->vector <= (int32_t)m->w.run_size) {
+            if (m->schedule.form)
+                store_short(m, b, &slot_at, t, pt, r);
+            else
+                store_slot(m, b, &slot_at, pt, turned);
+        }
         turned += turn * b->q_step;
         move(m, &slot_at, Q, m->w.q_step);
         move(m, &slot_at, Q2, m->w.q2_step);
@@ -551,7 +615,10 @@ static void check_numbers(const model *m)
 {
     const kn_windows *w = &m->w;
     check(m, m->shared_bytes > 0 && m->shared_bytes <= SHARED, "too much shared memory");
-    check(m, is_congruent(w->pitch, stride_of(m, P, m->staged)), "the pitch is not the stride's");
+    check(m,
+          w->shared ? w->pitch == stride_of(m, P, m->staged)
+                    : is_congruent(w->pitch, stride_of(m, P, m->staged)),
+          "the pitch is not the stride's");
     check(m, is_congruent(w->step, stride_of(m, w->crossed ? Q : X, m->staged)),
           "the step is not the stride's");
     check(m, w->slots > 0 && w->run == w->slots * m->vector, "a box's run is not whole slots");
@@ -612,7 +679,7 @@ static bool check_halves(model *m, int tile_axis, int cut_axis)
 /* What random layouts have to have met. */
 typedef struct census {
     int scenes, crossed, straight, runs_go_on, rows_go_on, cut_runs, cut_rows, full, gathered, two_results,
-        indexed, mixed, early, halved, vector[17];
+        indexed, mixed, early, halved, pixels, short_runs, vector[17];
 } census;
 
 static void count_scene(census *met, const model *m)
@@ -631,6 +698,8 @@ static void count_scene(census *met, const model *m)
     met->two_results += s->count - s->n_in == 2;
     met->indexed += s->with_index;
     met->mixed += s->access[m->staged].item_size != s->access[s->n_in].item_size;
+    met->pixels += w->shared != 0;
+    met->short_runs += m->schedule.form && !w->shared;
     met->early += s->access[s->n_in].address % CHUNK != 0;
     ++met->vector[m->vector];
 }
@@ -664,12 +733,13 @@ static void check_scenes(int count, bool is_large, census *met)
         kn_schedule_choose(&m->schedule, &figures, NULL, &s->space, s->access, s->count, &target, 0);
         if (m->schedule.kind != &kn_kind_windows)
             continue;
-        int axis; /* the only figure of a windows kernel */
+        int axis; /* the first figure of a windows kernel */
         memcpy(&axis, &figures, sizeof axis);
         check_windows(m, axis);
         count_scene(met, m);
-        if (!is_large && one_in(4))
-            met->halved += check_halves(m, axis, (int)roll(0, s->space.ndim - 1));
+        int cut_axis = roll(0, s->space.ndim - 1);
+        if (!is_large && one_in(4) && !(m->schedule.form && cut_axis == s->space.ndim - 1))
+            met->halved += check_halves(m, axis, cut_axis);
         --count;
     }
     free(s);
