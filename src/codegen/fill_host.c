@@ -9,7 +9,7 @@ enum {
     DEEP_CHAIN = 6,            /* functions of an element, from which on a loop is made wider */
     HOST_LINE = 64,            /* bytes that a processor stores past its caches at once */
     STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
-    STREAMED_LINES = 16,       /* that are computed before they are stored */
+    STREAMED_ELEMENTS = 128,   /* that are computed before they are stored */
     STREAMED_RUN = 256         /* fewest bytes of results of a call that does so */
 };
 
@@ -92,8 +92,8 @@ static void put_streamed(kn_writer *w, int k, const char *index)
                   "const bool kn_streams = KN_STREAMS && kn.size >= %d && kn_end - kn_begin >= %d && "
                   "(size_t)kn_%s_ %% %d == 0;\n"
                   "const long long kn_whole = kn_begin + (0 - (size_t)(kn_%s_ + kn_begin)) %% %d / %d;\n",
-                  HOST_LINE / size, STREAMED_LINES, STREAMED_BYTES / size, STREAMED_RUN / size, name, size,
-                  name, HOST_LINE, size);
+                  HOST_LINE / size, STREAMED_ELEMENTS * size / HOST_LINE, STREAMED_BYTES / size,
+                  STREAMED_RUN / size, name, size, name, HOST_LINE, size);
     kn_str_printf(&w->slot[KN_SLOT_LOADS], "alignas(%d) %s kn_line[kn_width * kn_most];\n", HOST_LINE,
                   kn_storage(w, k));
     if (!kn_body_is_pure(w->program)) /* what a body may leave as it was, or read */

@@ -148,7 +148,8 @@ static void turn(const plane *p, int log_size)
     square_function square = by_size[log_size].square;
     int64_t width = p->count[0] / side * side, height = p->count[1] / side * side;
     for (int64_t a = 0; a < width; a += side) {
-        fetch(p, a + AHEAD, side, height << log_size);
+        if (width > AHEAD) /* rows of channels are no more, and behind them stands something else */
+            fetch(p, a + AHEAD, side, height << log_size);
         for (int64_t b = 0; b < height; b += side)
             square(p->to + a * p->to_stride[0] + b * p->to_stride[1], p->to_stride[1],
                    p->from + a * p->from_stride[0] + b * p->from_stride[1], p->from_stride[0]);
@@ -234,7 +235,7 @@ static void move_plane(plane *p, int log_size)
         turn(p, log_size);
         return;
     }
-    if (p->count[0] < 8 && p->count[1] > p->count[0]) { /* the longer loop inside */
+    if (p->count[0] <= KN_HOST_PITCH && p->count[1] > p->count[0]) { /* the longer loop inside */
         exchange(p->count, 0, 1);
         exchange(p->to_stride, 0, 1);
         exchange(p->from_stride, 0, 1);

@@ -17,7 +17,8 @@ enum {
         << 10, /* of buffers of a block of pixels: what is read and what is stored past the caches alternate */
     SHORT_BYTES = 1 << 10,    /* of a row, below which it is short */
     NEAR_BYTES = 2 << 10,     /* of an input that lie together and are read together */
-    FEWEST_PIXELS = 64,       /* of such a block */
+    FEWEST_PIXELS = 64,       /* of such a block, or ... */
+    FEWEST_BYTES = 512,       /* ... of one channel of them */
     SCATTERED_BYTES = 4 << 20 /* of results in rows, from which on they go past the caches */
 };
 
@@ -171,8 +172,9 @@ static int find_channels(const kn_walk *w)
 /* Pixels of a block that has so many elements for each. */
 static int64_t most_pixels(int bytes, int64_t channels)
 {
-    int64_t pixels = NARROW_BYTES / (bytes * channels) / FEWEST_PIXELS * FEWEST_PIXELS;
-    return pixels > FEWEST_PIXELS ? pixels : least(FEWEST_PIXELS, KN_WALK_BUFFER / (bytes * channels));
+    int64_t fewest = bytes < FEWEST_BYTES ? least(FEWEST_PIXELS, FEWEST_BYTES / bytes) : 1,
+            pixels = NARROW_BYTES / (bytes * channels) / fewest * fewest;
+    return pixels > fewest ? pixels : least(fewest, KN_WALK_BUFFER / (bytes * channels));
 }
 
 /* Blocks of all channels: a call for each. */
