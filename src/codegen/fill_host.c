@@ -15,7 +15,8 @@ enum {
 
 extern const kn_recipe kn_recipe_host_runs;
 
-/* Compilers make no vectors of loops that copy structs: what is read of those of one member is copied by it. */
+/* Compilers make no vectors of loops that copy structs: what is read of those of one member is copied by
+ * it. */
 static const char *copied(const kn_writer *w, int k)
 {
     kiln_dtype dtype = w->spec->operand[k].dtype;

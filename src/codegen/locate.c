@@ -66,9 +66,9 @@ static void put_first_apart(const locator *l)
     kn_str_printf(l->out, "\"mov.u32 %%%d, index; }\"\n", l->count + 2);
 }
 
-/* Up to the places, which begin at 0: the rank, the first axis, the index of operand `index`. The block is read
- * as the kernel's parameter, which PTX knows by the entry's name: what stands at a place that is not known
- * before is loaded from constant memory all the same. */
+/* Up to the places, which begin at 0: the rank, the first axis, the index of operand `index`. The block is
+ * read as the kernel's parameter, which PTX knows by the entry's name: what stands at a place that is not
+ * known before is loaded from constant memory all the same. */
 static void put_beginning(const locator *l, const kn_writer *w, int index)
 {
     kn_str_printf(l->out,
@@ -108,8 +108,8 @@ void kn_put_locate(kn_writer *w)
                   is_single ? "" : ", \"=&r\"(place.inner), \"=&r\"(place.second), \"=&r\"(place.outer)");
 }
 
-/* The same of a block, as a box whose steps along the first axes are wanted by themselves; the others, if there
- * are any, in a loop. */
+/* The same of a block, as a box whose steps along the first axes are wanted by themselves; the others, if
+ * there are any, in a loop. */
 void kn_put_corner(kn_writer *w)
 {
     locator l = {

@@ -7,8 +7,8 @@
 #include <stdint.h>
 
 /* Copies a rectangle of ndim axes (fastest first) of elements of item_size bytes (1, 2, 4, 8, 16); strides in
- * bytes. What is written does not overlap what is read. past_caches: what is written may go past them; a fence
- * is the caller's. */
+ * bytes. What is written does not overlap what is read. past_caches: what is written may go past them; a
+ * fence is the caller's. */
 void kn_host_move(char *to, const int64_t *to_stride, const char *from, const int64_t *from_stride, int ndim,
                   const int64_t *count, int item_size, bool past_caches);
 

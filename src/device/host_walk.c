@@ -25,9 +25,9 @@ typedef struct walker {
     int64_t first[KN_MAX_OPERANDS];  /* the operand's first address or number */
     int64_t at[KN_MAX_OPERANDS];     /* its place in the block, from there */
     int64_t packed[KN_MAX_OPERANDS]; /* the place from which its buffer was filled */
-    int woven
-        [KN_MAX_OPERANDS]; /* operands that are the channels of one array, from this one on; 0: it is one of those before */
-    bool is_fresh; /* buffers hold nothing of this shape yet */
+    int woven[KN_MAX_OPERANDS]; /* operands that are the channels of one array, from this one on; 0: it is one
+                                   of those before */
+    bool is_fresh;              /* buffers hold nothing of this shape yet */
 } walker;
 
 /* Whether a block's result, or a row of it, begins within a line. */
@@ -41,8 +41,8 @@ static bool splits_lines(const walker *v)
     return splits || (w->has_rows && x->stride[w->run_axes] % KN_WALK_LINE != 0);
 }
 
-/* How many operands from this one on lie each an element behind the one before, in the gaps of what they have in common; results only where
- * they fill it, so that nothing else is written. */
+/* How many operands from this one on lie each an element behind the one before, in the gaps of what they have
+ * in common; results only where they fill it, so that nothing else is written. */
 static int count_woven(const walker *v, int o)
 {
     const kn_walk *w = v->walk;
@@ -188,7 +188,8 @@ static int64_t to_line(int64_t address, int item_size)
     return (int64_t)(-(uint64_t)address % KN_WALK_LINE) / item_size;
 }
 
-/* The part of row r that a call goes over: from line to line of the result, where the blocks before and behind are this thread's too. */
+/* The part of row r that a call goes over: from line to line of the result, where the blocks before and
+ * behind are this thread's too. */
 static void find_lines(const walker *v, int64_t r, int64_t *begin, int64_t *end)
 {
     const kn_walk *w = v->walk;

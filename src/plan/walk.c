@@ -8,13 +8,12 @@
 enum {
     TURNED_BYTES = 4 * KN_WALK_LINE, /* of an operand that runs along another axis, read at a time */
     MOST_CHANNELS = 16,
-    LONG_RUN = 256,       /* elements: worth blocks of one run although something is broadcast along it */
-    SHORT_RUN = 64,       /* elements of a run, below which runs are put together */
-    MOST_BUFFERED = 1024, /* elements of a block, where nothing is turned */
-    MOST_DIRECT = 16384,  /* elements of a block without buffers */
-    NARROW_BYTES =
-        4
-        << 10, /* of buffers of a block of pixels: what is read and what is stored past the caches alternate */
+    LONG_RUN = 256,           /* elements: worth blocks of one run although something is broadcast along it */
+    SHORT_RUN = 64,           /* elements of a run, below which runs are put together */
+    MOST_BUFFERED = 1024,     /* elements of a block, where nothing is turned */
+    MOST_DIRECT = 16384,      /* elements of a block without buffers */
+    NARROW_BYTES = 4 << 10,   /* of buffers of a block of pixels: what is read and what is stored past the
+                                 caches alternate */
     SHORT_BYTES = 1 << 10,    /* of a row, below which it is short */
     NEAR_BYTES = 2 << 10,     /* of an input that lie together and are read together */
     FEWEST_PIXELS = 64,       /* of such a block, or ... */
@@ -188,7 +187,8 @@ static void plan_channels(kn_walk *w, int from)
     set_steps(w, 1, most_pixels(packed_bytes(w, 1, w->extent), w->extent[1]));
 }
 
-/* Pixels whose channels lie along the first axes, while an input runs along a later one: a call for all pixels of a block. */
+/* Pixels whose channels lie along the first axes, while an input runs along a later one: a call for all
+ * pixels of a block. */
 static bool plan_pixels(kn_walk *w, int turned)
 {
     int64_t channels = 1;
@@ -206,8 +206,8 @@ static bool plan_pixels(kn_walk *w, int turned)
     return true;
 }
 
-/* Of rows that are short and, in the results, one behind the other: the later axis along which an input lies closer than from row to row. 0: there
- * is none. */
+/* Of rows that are short and, in the results, one behind the other: the later axis along which an input lies
+ * closer than from row to row. 0: there is none. */
 static int find_apart(const kn_walk *w)
 {
     int found = 0;
@@ -223,7 +223,8 @@ static int find_apart(const kn_walk *w)
     return found;
 }
 
-/* Blocks along both, so that what is read is used whole while it is in the cache: calls for longer rows, of which some lie in buffers. */
+/* Blocks along both, so that what is read is used whole while it is in the cache: calls for longer rows, of
+ * which some lie in buffers. */
 static bool plan_apart(kn_walk *w, int axis)
 {
     int bytes = packed_bytes(w, 2, w->extent);
@@ -300,8 +301,9 @@ static void count_blocks(kn_walk *w)
         w->operand[o].is_packed = needs_buffer(&w->operand[o], w->run_axes, w->step);
 }
 
-/* Whether calls end where lines of the result do. Blocks of a few thousand bytes would otherwise store as many parts of lines, which wait
- * for what stands there, one after the other. What lies in buffers reaches over a block's end then. */
+/* Whether calls end where lines of the result do. Blocks of a few thousand bytes would otherwise store as
+ * many parts of lines, which wait for what stands there, one after the other. What lies in buffers reaches
+ * over a block's end then. */
 static void plan_lines(kn_walk *w)
 {
     int along = 0, result = -1, bytes = 0;

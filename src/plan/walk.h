@@ -51,8 +51,8 @@ typedef struct kn_walk {
     int64_t blocks, block_size;                         /* their number; elements of the largest */
     int64_t extent[KILN_MAX_NDIM], step[KILN_MAX_NDIM]; /* of the space, of a block */
     int64_t count[KILN_MAX_NDIM];                       /* of blocks along the axis */
-    /* Where ahead is not 0: buffers reach so many steps of axis `along` over the block's end, and calls go from
-     * line to line of the result `lined`. */
+    /* Where ahead is not 0: buffers reach so many steps of axis `along` over the block's end, and calls go
+     * from line to line of the result `lined`. */
     int along, lined;
     int64_t ahead;
     int n_operands;

@@ -181,8 +181,8 @@ static void very_many_operands(void **state)
 
 /* ---- results that are the channels of one array ---- */
 
-/* `count` inputs and as many results, each an element behind the one before, `pitch` elements from pixel to pixel: what lies between the results is
- * nobody's, and stays as it was. */
+/* `count` inputs and as many results, each an element behind the one before, `pitch` elements from pixel to
+ * pixel: what lies between the results is nobody's, and stays as it was. */
 static void go_over_channels(int count, int pitch, int item_size, int64_t pixels)
 {
     size_t size = (size_t)item_size, bytes = (size_t)pixels * (size_t)pitch * size;

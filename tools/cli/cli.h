@@ -252,8 +252,8 @@ void cli_bytes_printf(cli_bytes *bytes, const char *format, ...) __attribute__((
 /* A file, or "-", standard input, with a NUL behind it; of one that has more than `most` bytes what it begins
  * with. bytes->data is to be freed. */
 kiln_status cli_bytes_read(cli_bytes *bytes, const char *path, size_t most);
-/* The names of the arrays of an archive that is named whole, or of the fields of a structured .npy file, with a
- * NUL behind each, to be freed; else none. */
+/* The names of the arrays of an archive that is named whole, or of the fields of a structured .npy file, with
+ * a NUL behind each, to be freed; else none. */
 kiln_status cli_parts_list(cli_bytes *out, const char *word, const cli_options *options);
 
 /* ---- the fields of a specialisation: key="value", escapes as they are ---- */

@@ -427,8 +427,8 @@ static kiln_status check_types(const cli_call *call, const cli_options *options)
     return KILN_OK;
 }
 
-/* The shape that the arguments make the outputs; -1 where nothing says it. Of what does not broadcast it is any,
- * and the call says so. */
+/* The shape that the arguments make the outputs; -1 where nothing says it. Of what does not broadcast it is
+ * any, and the call says so. */
 static int result_shape(int64_t *shape, const cli_call *call, const cli_options *options)
 {
     int64_t whole[KILN_MAX_NDIM];
@@ -469,7 +469,8 @@ static int result_shape(int64_t *shape, const cli_call *call, const cli_options 
     return kept;
 }
 
-/* An output is made here where --shape says of what shape it is, and where --type alone says of what dtype. */
+/* An output is made here where --shape says of what shape it is, and where --type alone says of what
+ * dtype. */
 kiln_status cli_call_make_outputs(cli_call *call, const cli_options *options, kiln_device device)
 {
     int64_t shape[KILN_MAX_NDIM];
