@@ -4,6 +4,10 @@
 
 enum { WORD = 4 /* bytes */ };
 
+/* Gathered operands of small elements, up to which the registers of all threads that are wanted suffice; more
+ * of them are left twice as many: bench/results/nvidia-h200-blocks.md. */
+enum { FEW_GATHERED = 2 };
+
 /* Where a thread takes several steps, places move on by them. */
 static void put_step(const kn_writer *w, kn_str *out, int array)
 {
@@ -52,6 +56,17 @@ bool kn_is_kept_in_words(const kn_writer *w, int k)
     int size = kn_item_size(w, k), bytes = size * w->spec->schedule.vector;
     return w->recipe->fast_axis && kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_GATHER && size < WORD &&
            bytes >= WORD;
+}
+
+void kn_put_blocks(kn_writer *w, int threads)
+{
+    int most = w->spec->target.threads_per_multiprocessor, gathered = 0;
+    for (int k = 0; k < kn_param_count(w); ++k)
+        gathered += kn_is_kept_in_words(w, k);
+    if (gathered > FEW_GATHERED)
+        threads /= 2;
+    kn_str_printf(&w->slot[KN_SLOT_BLOCKS], ", %d",
+                  (threads < most ? threads : most) / w->spec->schedule.block);
 }
 
 /* One operand's elements for a thread, as a vector or gathered lane by lane. */

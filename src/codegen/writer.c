@@ -31,10 +31,3 @@ void kn_put_single(kn_writer *w)
     snprintf(index, sizeof index, "kn.start + kn_here.at[%d]", w->spec->n_arrays);
     kn_put_call(w, &w->slot[KN_SLOT_SINGLE], kn_place_located, index);
 }
-
-void kn_put_blocks(kn_writer *w, int threads)
-{
-    int most = w->spec->target.threads_per_multiprocessor;
-    kn_str_printf(&w->slot[KN_SLOT_BLOCKS], ", %d",
-                  (threads < most ? threads : most) / w->spec->schedule.block);
-}
