@@ -21,14 +21,14 @@ static bool is_crossed[MAX_CHOICES];
 
 /* Columns: crossed; of a box, elements of a run, runs, elements of a row of the input, rows; boxes; bytes
  * from row to row; log2 of threads along a row and along a run; bytes of shared memory; the model's
- * cost. */
+ * cost. Those of pixels count as their elements. */
 static void add(const kn_cut *c, const char *tag, const kn_box *b)
 {
     char text[MAX_TEXT];
     snprintf(text, sizeof text, "%d,%lld,%lld,%lld,%lld,%lld,%lld,%u,%u,%d,%.5g", c->axes.crossed,
-             (long long)b->run, (long long)b->rows, (long long)b->columns, (long long)b->input_rows,
-             (long long)b->count, (long long)b->pitch, b->chunk_lanes, b->slot_lanes, kn_box_shared(b, c),
-             cost_of(c, b));
+             (long long)b->run, (long long)b->rows, (long long)(b->columns * c->column / c->item),
+             (long long)b->input_rows, (long long)b->count, (long long)b->pitch, b->chunk_lanes,
+             b->slot_lanes, kn_box_shared(b, c), cost_of(c, b));
     int at = choice_add(tag, text);
     if (at >= 0) {
         listed[at] = *b;

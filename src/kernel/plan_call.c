@@ -285,9 +285,6 @@ static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, const ki
     kn_access access[KN_MAX_PARAMS];
     bool is_operand = false; /* the array before this one is one of the space */
     bool is_quick = kn_forms_mode() == KILN_FORMS_QUICK && !(options->flags & KILN_CALL_BEST);
-    if (is_quick && kn_schedule_quick(&r->spec.schedule, r->spec.program, &r->spec.target, b->n_arrays,
-                                      r->space.ndim, block))
-        return KILN_OK;
     kn_spec_access(access, &r->spec);
     for (int k = 0; k < b->program->n_in + b->program->n_out; ++k) {
         int o = b->operand[k].array;
@@ -299,6 +296,9 @@ static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, const ki
         is_operand = b->array[k] ? o >= 0 : is_operand;
     }
     kn_spec_widen(&r->spec, &r->space, access);
+    if (is_quick && kn_schedule_quick(&r->spec.schedule, r->spec.program, &r->spec.target, b->n_arrays,
+                                      r->space.ndim, block))
+        return KILN_OK;
     return kn_schedule_choose(&r->spec.schedule, &r->figures, r->spec.program, &r->space, access, b->n_arrays,
                               &r->spec.target, block);
 }

@@ -751,8 +751,8 @@ static void boxes_cover_and_turn(void **state)
     census met = {0};
     (void)state;
     state_of_dice = 11;
-    check_scenes(300, false, &met);
-    check_scenes(100, true, &met);
+    check_scenes(160, false, &met);
+    check_scenes(40, true, &met);
     check_census(&met);
 }
 
