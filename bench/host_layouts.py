@@ -149,8 +149,8 @@ for r in prange(o.shape[0] * o.shape[1]):
         o[n, i, j, 0] = (x[n, 0, i, j] / np.float32(255) - m[0]) / s[0]
         o[n, i, j, 1] = (x[n, 1, i, j] / np.float32(255) - m[1]) / s[1]
         o[n, i, j, 2] = (x[n, 2, i, j] / np.float32(255) - m[2]) / s[2]""")
-    return (Call("uint8 x, T m, T s", "float32 y", "y = (x / (T)255 - m) / s", [v, m, s], [out]).typed if False else
-            Call("uint8 x, float32 m, float32 s", "float32 y", "y = (x / 255.0f - m) / s", [v, m, s], [out])), numpy, [lambda g=g: g(x, m, s, out) for g in f], [out]
+    return (Call("uint8 x, float32 m, float32 s", "float32 y", "y = (x / 255.0f - m) / s", [v, m, s], [out]),
+            numpy, [lambda g=g: g(x, m, s, out) for g in f], [out])
 
 
 def L2(size):

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "device/host_narrow.h"
+#include "plan/numbers.h"
 #include "plan/space.h"
 
 enum { HOST_LINE = 64, AHEAD = 16 }; /* bytes of the caches' lines; rows */
@@ -167,11 +168,6 @@ static void exchange(int64_t *values, int a, int b)
     values[b] = before;
 }
 
-static int64_t magnitude(int64_t x)
-{
-    return x < 0 ? -x : x;
-}
-
 /* The pitch of pixels along an axis, in elements; 0: there is none, or one that is not narrow. */
 static int pitch_of(int64_t stride, int64_t size)
 {
@@ -282,9 +278,9 @@ static bool are_pixels(const rectangle *r, int along, int across, int64_t size)
 {
     return r->count[across] <= KN_HOST_PITCH &&
            ((r->to_stride[along] == size && pitch_of(r->from_stride[along], size) > 0 &&
-             magnitude(r->from_stride[across]) == size) ||
+             kn_magnitude(r->from_stride[across]) == size) ||
             (r->from_stride[along] == size && pitch_of(r->to_stride[along], size) > 0 &&
-             magnitude(r->to_stride[across]) == size));
+             kn_magnitude(r->to_stride[across]) == size));
 }
 
 /* The axis beside the first one: what makes pixels of it, else the one along which what is read lies
@@ -293,7 +289,7 @@ static void choose_plane(rectangle *r, int64_t size)
 {
     int best = 1;
     for (int a = 2; a < r->ndim; ++a)
-        if (magnitude(r->from_stride[a]) < magnitude(r->from_stride[best]))
+        if (kn_magnitude(r->from_stride[a]) < kn_magnitude(r->from_stride[best]))
             best = a;
     for (int a = 1; a < r->ndim; ++a)
         if (are_pixels(r, 0, a, size) || are_pixels(r, a, 0, size))

@@ -42,24 +42,11 @@ static kiln_status get_kernel(kiln_kernel **out, own_kernel which)
     return status;
 }
 
-/* Elements move as bits: one binary a size rather than one a dtype. */
-static kiln_dtype bits_dtype(int item_size)
-{
-    static const struct {
-        int size;
-        kiln_dtype dtype;
-    } bits[] = {{1, KILN_UINT8}, {2, KILN_UINT16}, {4, KILN_UINT32}, {8, KILN_UINT64}};
-    for (size_t b = 0; b < sizeof bits / sizeof bits[0]; ++b)
-        if (bits[b].size == item_size)
-            return bits[b].dtype;
-    return KILN_COMPLEX128;
-}
-
 static kiln_status bits_view(kiln_array **out, const kiln_array *a)
 {
     kiln_status status = kn_array_view(out, a, a->data, a->ndim, a->shape, a->strides);
     if (status == KILN_OK)
-        (*out)->dtype = bits_dtype(a->item_size);
+        (*out)->dtype = kn_dtype_of_bits(a->item_size);
     return status;
 }
 

@@ -3,6 +3,7 @@
 #ifndef KN_PLAN_BOXES_H
 #define KN_PLAN_BOXES_H
 
+#include "plan/numbers.h"
 #include "plan/schedule.h"
 
 /* The axes that a box has, of its space: the fastest, the one on which runs go on, and the two along which
@@ -40,16 +41,6 @@ typedef struct kn_box {
 static inline int64_t kn_cut_extent(const kn_cut *c, int axis)
 {
     return axis < 0 ? 1 : c->space->extent[axis];
-}
-
-static inline int64_t kn_divide_up(int64_t n, int64_t by)
-{
-    return (n + by - 1) / by;
-}
-
-static inline int64_t kn_least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
 }
 
 static inline uint32_t kn_log2_above(int64_t n)

@@ -140,22 +140,13 @@ int kn_choice_other_run(const kn_choice *c, int o)
     return -1;
 }
 
-int kn_choice_next_axis(const kn_choice *c, int o, int axis)
-{
-    int64_t row = c->space->extent[axis] * c->space->stride[o][axis];
-    for (int a = c->space->ndim; a-- > 0;)
-        if (a != axis && c->space->stride[o][a] == row && c->space->extent[a] > 1)
-            return a;
-    return -1;
-}
-
 int kn_choice_next_of_results(const kn_choice *c)
 {
     int next = -1, inner = kn_choice_inner(c);
     for (int o = 0; o < c->count; ++o) {
         if (!c->access[o].is_output)
             continue;
-        int own = kn_choice_next_axis(c, o, inner);
+        int own = kn_space_next_axis(c->space, o, inner);
         if (own < 0 || (next >= 0 && own != next))
             return -1;
         next = own;
@@ -174,7 +165,7 @@ bool kn_choice_is_narrow(const kn_choice *c, int axis)
 
 int64_t kn_choice_side(const kn_choice *c, int o, int axis)
 {
-    int next = kn_choice_next_axis(c, o, axis);
+    int next = kn_space_next_axis(c->space, o, axis);
     return c->space->extent[axis] * (next < 0 ? 1 : c->space->extent[next]);
 }
 

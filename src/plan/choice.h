@@ -51,9 +51,7 @@ int kn_choice_other_run(const kn_choice *c, int operand);
 /* The axis along which such an input runs; -1 where there is none, or where it or the fastest is too short.
  */
 int kn_choice_turned_axis(const kn_choice *c);
-/* The axis along which the operand goes on where it ends along `axis`; -1. */
-int kn_choice_next_axis(const kn_choice *c, int operand, int axis);
-/* The one along which all results do so after the fastest axis. */
+/* The axis along which all results go on after the fastest axis; -1. */
 int kn_choice_next_of_results(const kn_choice *c);
 /* Elements side by side along the axis and, where the operand goes on there, the next one. */
 int64_t kn_choice_side(const kn_choice *c, int operand, int axis);

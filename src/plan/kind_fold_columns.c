@@ -7,6 +7,7 @@
 
 #include "plan/choice.h"
 #include "plan/fold.h"
+#include "plan/numbers.h"
 
 enum {
     THREADS = 256,
@@ -99,16 +100,6 @@ static bool find_axes(kn_fold_figures *f, const kn_choice *c)
     return f->axis >= 0;
 }
 
-static int common_divisor(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return (int)a;
-}
-
 /* Whether rows lie one behind the other, and as many as fill vectors may be taken for one. */
 static int copies_of(const kn_choice *c, const kn_fold_figures *f, int vector, int block)
 {
@@ -120,10 +111,10 @@ static int copies_of(const kn_choice *c, const kn_fold_figures *f, int vector, i
     for (int o = 0; o < c->count; ++o)
         if (!c->access[o].is_output && s->stride[o][row_axis] != run * c->access[o].item_size)
             return 1;
-    int64_t least = vector / common_divisor(run, vector), across = least * run / vector;
+    int64_t least = vector / kn_common_divisor(run, vector), across = least * run / vector;
     int64_t times = across > 0 ? block / across : 0;
     if (times > LINE_LANES && times * across >= LINE_LANES)
-        times -= times % (LINE_LANES / common_divisor(across, LINE_LANES));
+        times -= times % (LINE_LANES / kn_common_divisor(across, LINE_LANES));
     while (times > 1 && times * least > rows / 2)
         --times;
     return times < 1 || times * least >= rows ? 1 : (int)(times * least);
@@ -273,7 +264,7 @@ static void lay_threads(columns_field *f, const kn_schedule *s, const kn_fold_fi
         f->across = (uint32_t)kn_fold_ceil(kn_fold_ceil(vectors, kn_fold_ceil(vectors, most)), 2) * 2;
     f->down = chosen->copies > 1 ? 1 : block / f->across;
     uint32_t whole = slides                 ? vector
-                     : f->across == vectors ? LINE_LANES / (uint32_t)common_divisor(f->across, LINE_LANES)
+                     : f->across == vectors ? LINE_LANES / (uint32_t)kn_common_divisor(f->across, LINE_LANES)
                                             : 1;
     f->down = f->down > whole ? f->down / whole * whole : slides ? whole : f->down;
 }
@@ -284,7 +275,7 @@ static void set_width(columns_field *f, const kn_schedule *s, const kn_fold_figu
     uint32_t vector = (uint32_t)s->vector;
     f->width = (f->across - (chosen->is_shifted && chosen->copies == 1)) * vector;
     if (f->inner > 1 && (int64_t)f->width < run) {
-        uint32_t whole = f->inner / (uint32_t)common_divisor(f->inner, vector) * vector;
+        uint32_t whole = f->inner / (uint32_t)kn_common_divisor(f->inner, vector) * vector;
         f->width = f->width > whole ? f->width / whole * whole : whole;
         f->across = f->width / vector;
         f->down = (uint32_t)s->block / f->across;

@@ -244,7 +244,7 @@ static void make_space(kn_space *out, const kn_space *space, const figures *f, i
 
 /* What the kernel has to know of its blocks: most take whole parts, of threads or, where planes are laid, of
  * blocks; some, one element a thread, what is left of each row. They stand among the others, so that sectors
- * which both write meet in the cache: behind them u8 planes of 1023 took 1.4 times as long. */
+ * which both write meet in the cache: bench/results/nvidia-h200-narrow.md. */
 typedef struct pixels_field {
     uint32_t ends;       /* elements of a row that are left */
     uint32_t end_blocks; /* that take them */

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "plan/choice.h"
+#include "plan/numbers.h"
 #include "plan/tile.h"
 
 /* Vectors are shorter than a sector in many layouts, whose other half then is in the cache: left to itself
@@ -90,7 +91,7 @@ static int find_narrow_q(int *narrow, const kn_choice *c)
 {
     for (int o = 0; o < c->count; ++o) {
         *narrow = c->access[o].is_output ? -1 : kn_choice_other_run(c, o);
-        int next = *narrow < 0 ? -1 : kn_choice_next_axis(c, o, *narrow);
+        int next = *narrow < 0 ? -1 : kn_space_next_axis(c->space, o, *narrow);
         if (next >= 0 && next != kn_choice_inner(c) && kn_choice_is_narrow(c, *narrow))
             return next;
     }
@@ -126,14 +127,6 @@ static void join(kn_space *space, const kn_choice *c, int narrow, int next, int 
     space->extent[gone] = 1;
 }
 
-static void copy_axes(kn_space *out, const kn_space *space)
-{
-    kn_space_start(out, space);
-    out->ndim = space->ndim;
-    for (int a = 0; a < space->ndim; ++a)
-        kn_space_put_axis(out, a, space, a, 1);
-}
-
 /* Sides of a narrow axis and the next, where `narrow_q` and `narrow_p` say so. */
 static bool choose_narrow(kn_schedule *out, kn_tile_figures *f, const kn_choice *c, bool narrow_q,
                           bool narrow_p)
@@ -145,7 +138,7 @@ static bool choose_narrow(kn_schedule *out, kn_tile_figures *f, const kn_choice 
     if ((narrow_q && q < 0) || (narrow_p && (p < 0 || p == q || p == q_narrow)))
         return false;
     *f = (kn_tile_figures){.axis = q, .p_axis = p < 0 ? inner : p};
-    copy_axes(&joined, c->space);
+    kn_space_copy(&joined, c->space);
     narrow.space = &joined;
     if (q >= 0) {
         f->q_narrow = (int)c->space->extent[q_narrow];
@@ -204,7 +197,7 @@ kn_tile kn_tile_make(const kn_tile_figures *f)
 static int steps_along(const kn_tile_side *side, int narrow, int vector)
 {
     int elements = side->vectors * vector;
-    return narrow > 0 ? (elements + narrow - 1) / narrow : elements;
+    return narrow > 0 ? (int)kn_divide_up(elements, narrow) : elements;
 }
 
 void kn_tile_space(kn_space *out, const kn_space *space, int vector, const kn_tile_figures *f)

@@ -50,7 +50,7 @@ static bool do_results_agree(const kn_choice *c, int vector)
 static int axis_of_pixels(const kn_choice *c, int o)
 {
     int inner = kn_choice_inner(c);
-    return c->space->stride[o][inner] == c->access[o].item_size ? kn_choice_next_axis(c, o, inner) : -1;
+    return c->space->stride[o][inner] == c->access[o].item_size ? kn_space_next_axis(c->space, o, inner) : -1;
 }
 
 /* One operand is staged, the others are gathered. False: there is none. */

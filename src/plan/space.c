@@ -291,7 +291,7 @@ void kn_space_copy_order(int *axes, const kn_view *view)
     }
 }
 
-static void copy_space(kn_space *to, const kn_space *from)
+void kn_space_copy(kn_space *to, const kn_space *from)
 {
     to->ndim = from->ndim;
     to->n_reduced = from->n_reduced;
@@ -339,8 +339,8 @@ bool kn_space_split(const kn_space *space, int axis, int64_t align, kn_space *lo
     cut -= cut % align;
     if (space->size == 0 || cut == 0)
         return false;
-    copy_space(low, space);
-    copy_space(high, space);
+    kn_space_copy(low, space);
+    kn_space_copy(high, space);
     low->extent[axis] = cut;
     high->extent[axis] = extent - cut;
     low->size = space->size / extent * cut;
@@ -348,6 +348,15 @@ bool kn_space_split(const kn_space *space, int axis, int64_t align, kn_space *lo
     for (int o = 0; o < space->n_operands; ++o)
         high->offset[o] += space->stride[o][axis] * cut;
     return true;
+}
+
+int kn_space_next_axis(const kn_space *space, int operand, int axis)
+{
+    int64_t row = space->extent[axis] * space->stride[operand][axis];
+    for (int a = space->ndim; a-- > 0;)
+        if (a != axis && space->stride[operand][a] == row && space->extent[a] > 1)
+            return a;
+    return -1;
 }
 
 int kn_space_nearest_axis(const kn_space *space, int operand, int axis, int other)

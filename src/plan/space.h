@@ -61,6 +61,12 @@ void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduc
 /* Elements along the axes that are kept: of each result. */
 int64_t kn_space_kept_size(const kn_space *space);
 
+/* All but what is known of views of one array (`after`). */
+void kn_space_copy(kn_space *to, const kn_space *from);
+
+/* The axis along which the operand goes on where it ends along `axis`; -1. */
+int kn_space_next_axis(const kn_space *space, int operand, int axis);
+
 /* Cuts the space in two at about the middle of `axis`, at a multiple of `align` elements, low first. False
  * where the axis cannot be cut so. */
 bool kn_space_split(const kn_space *space, int axis, int64_t align, kn_space *low, kn_space *high);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "plan/numbers.h"
+
 enum {
     MOST_BYTES = 63 << 10, /* of shared memory: larger tiles were not measured */
     PADDING = 1 << 10,     /* bytes: of KN_MAX_PARAMS tiles, each at a multiple of 16 */
@@ -77,11 +79,6 @@ static int list_steps(kn_tile_side *out, const sides *s, int64_t length, int sec
     return count;
 }
 
-static int64_t up_to(int64_t n, int64_t multiple)
-{
-    return (n + multiple - 1) / multiple * multiple;
-}
-
 /* Sides along an axis: equal parts of it and, where something then goes on along the second axis, steps
  * there.
  */
@@ -92,8 +89,8 @@ static int list_sides(kn_tile_side *out, const sides *s, int axis, int second)
     bool reads_on = axis == s->p && goes_on(s, second);
     int count = 0;
     for (size_t l = 0; l < sizeof lengths && lengths[l] < vectors; ++l) {
-        int64_t parts = (vectors + lengths[l] - 1) / lengths[l],
-                length = up_to((vectors + parts - 1) / parts, axis == s->p ? s->p_parts : s->q_parts);
+        int64_t parts = kn_divide_up(vectors, lengths[l]), whole = axis == s->p ? s->p_parts : s->q_parts,
+                length = kn_divide_up(kn_divide_up(vectors, parts), whole) * whole;
         if (length != last && length < vectors)
             count += list_steps(out + count, s, length, second, reads_on);
         last = length;
@@ -173,15 +170,10 @@ static int most_threads(const kn_target *target, int vector, int cell)
     return fitting < kn_tile_block(vector) ? fitting : kn_tile_block(vector);
 }
 
-static int common_divisor(int a, int b)
-{
-    return b == 0 ? a : common_divisor(b, a % b);
-}
-
 /* Vectors that are whole pixels of so many elements. */
 static int vectors_of_pixels(int narrow, int vector)
 {
-    return narrow > 0 ? narrow / common_divisor(narrow, vector) : 1;
+    return narrow > 0 ? narrow / kn_common_divisor(narrow, vector) : 1;
 }
 
 static sides sides_of(const kn_choice *choice, const char *access, int vector, const kn_tile_figures *f,

@@ -4,6 +4,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "plan/numbers.h"
 
 enum {
     TURNED_BYTES = 4 * KN_WALK_LINE, /* of an operand that runs along another axis, read at a time */
@@ -20,16 +21,6 @@ enum {
     FEWEST_BYTES = 512,       /* ... of one channel of them */
     SCATTERED_BYTES = 4 << 20 /* of results in rows, from which on they go past the caches */
 };
-
-static int64_t magnitude(int64_t x)
-{
-    return x < 0 ? -x : x;
-}
-
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
 
 /* Whether steps of the first `axes` axes, as many of each as given, are one run in memory. */
 static bool is_run(const kn_walked *o, int axes, const int64_t *steps)
@@ -66,11 +57,11 @@ static int find_turned(const kn_walk *w)
     int64_t best = KN_WALK_LINE / 2 + 1;
     for (int o = 0; o < w->n_operands; ++o) {
         const kn_walked *x = &w->operand[o];
-        if (x->kind != KN_WALK_INPUT || magnitude(x->stride[0]) < KN_WALK_LINE)
+        if (x->kind != KN_WALK_INPUT || kn_magnitude(x->stride[0]) < KN_WALK_LINE)
             continue;
         for (int a = 1; a < w->ndim; ++a)
-            if (x->stride[a] != 0 && magnitude(x->stride[a]) < best && w->extent[a] >= 4) {
-                best = magnitude(x->stride[a]);
+            if (x->stride[a] != 0 && kn_magnitude(x->stride[a]) < best && w->extent[a] >= 4) {
+                best = kn_magnitude(x->stride[a]);
                 found = a;
             }
     }
@@ -107,7 +98,7 @@ static int64_t even_step(int64_t extent, int64_t most)
     if (extent <= most)
         return extent;
     int64_t parts = (extent + most - 1) / most, step = (extent + parts - 1) / parts;
-    return most < KN_WALK_LINE ? most : least(most, (step + 15) / 16 * 16);
+    return most < KN_WALK_LINE ? most : kn_least(most, (step + 15) / 16 * 16);
 }
 
 /* Steps of the first `axes` axes that have together at most `elements`. */
@@ -131,9 +122,9 @@ static void plan_turned(kn_walk *w, int axis)
 {
     int item_size = KN_WALK_LINE, bytes = packed_bytes(w, axis, w->extent);
     for (int o = 0; o < w->n_operands; ++o)
-        if (w->operand[o].kind == KN_WALK_INPUT && magnitude(w->operand[o].stride[0]) >= KN_WALK_LINE)
-            item_size = (int)least(item_size, w->operand[o].item_size);
-    int64_t across = least(TURNED_BYTES / item_size, w->extent[axis]);
+        if (w->operand[o].kind == KN_WALK_INPUT && kn_magnitude(w->operand[o].stride[0]) >= KN_WALK_LINE)
+            item_size = (int)kn_least(item_size, w->operand[o].item_size);
+    int64_t across = kn_least(TURNED_BYTES / item_size, w->extent[axis]);
     while (across > KN_WALK_LINE / item_size && across * bytes * SHORT_RUN > KN_WALK_BUFFER)
         across /= 2;
     while (across > 1 && across * bytes > KN_WALK_BUFFER)
@@ -151,7 +142,7 @@ static void take_rows(kn_walk *w, int64_t rows)
 {
     w->block_axes = 2;
     w->has_rows = true;
-    w->step[1] = least(rows, w->extent[1]);
+    w->step[1] = kn_least(rows, w->extent[1]);
 }
 
 /* The narrow axis along which some input lies closer than along the first: its channels are taken together,
@@ -162,7 +153,7 @@ static int find_channels(const kn_walk *w)
         for (int o = 0; o < w->n_operands; ++o) {
             const kn_walked *x = &w->operand[o];
             if (w->extent[a] <= MOST_CHANNELS && x->kind == KN_WALK_INPUT && x->stride[a] != 0 &&
-                magnitude(x->stride[a]) < magnitude(x->stride[0]))
+                kn_magnitude(x->stride[a]) < kn_magnitude(x->stride[0]))
                 return a;
         }
     return 0;
@@ -171,9 +162,9 @@ static int find_channels(const kn_walk *w)
 /* Pixels of a block that has so many elements for each. */
 static int64_t most_pixels(int bytes, int64_t channels)
 {
-    int64_t fewest = bytes < FEWEST_BYTES ? least(FEWEST_PIXELS, FEWEST_BYTES / bytes) : 1,
+    int64_t fewest = bytes < FEWEST_BYTES ? kn_least(FEWEST_PIXELS, FEWEST_BYTES / bytes) : 1,
             pixels = NARROW_BYTES / (bytes * channels) / fewest * fewest;
-    return pixels > fewest ? pixels : least(fewest, KN_WALK_BUFFER / (bytes * channels));
+    return pixels > fewest ? pixels : kn_least(fewest, KN_WALK_BUFFER / (bytes * channels));
 }
 
 /* Blocks of all channels: a call for each. */
@@ -199,7 +190,7 @@ static bool plan_pixels(kn_walk *w, int turned)
     for (int a = 0; a < turned; ++a)
         w->step[a] = w->extent[a];
     w->run_axes = w->block_axes = turned + 1;
-    w->step[turned] = least(w->extent[turned], KN_WALK_LINE);
+    w->step[turned] = kn_least(w->extent[turned], KN_WALK_LINE);
     int bytes = packed_bytes(w, turned + 1, w->step);
     w->step[turned] =
         even_step(w->extent[turned], bytes ? most_pixels(bytes, channels) : MOST_DIRECT / channels);
@@ -217,7 +208,7 @@ static int find_apart(const kn_walk *w)
         if (x->kind == KN_WALK_OUTPUT && (!is_run(x, 2, two) || w->extent[0] * x->item_size >= SHORT_BYTES))
             return 0;
         for (int a = 2; a < w->ndim && x->kind == KN_WALK_INPUT && x->stride[0] == x->item_size; ++a)
-            if (x->stride[a] != 0 && magnitude(x->stride[a]) < magnitude(x->stride[1]))
+            if (x->stride[a] != 0 && kn_magnitude(x->stride[a]) < kn_magnitude(x->stride[1]))
                 found = a;
     }
     return found;
@@ -236,7 +227,7 @@ static bool plan_apart(kn_walk *w, int axis)
     w->block_axes = 3;
     w->has_rows = true;
     w->step[0] = row;
-    w->step[2] = even_step(w->extent[2], least(most / 2, (NEAR_BYTES / bytes + row - 1) / row));
+    w->step[2] = even_step(w->extent[2], kn_least(most / 2, (NEAR_BYTES / bytes + row - 1) / row));
     w->step[1] = even_step(w->extent[1], most / w->step[2]);
     return true;
 }
@@ -253,7 +244,7 @@ static void plan_plain(kn_walk *w)
             return;
         }
         w->run_axes = w->block_axes = 1;
-        set_steps(w, 1, bytes ? least(most_elements(bytes), MOST_BUFFERED) : MOST_DIRECT);
+        set_steps(w, 1, bytes ? kn_least(most_elements(bytes), MOST_BUFFERED) : MOST_DIRECT);
         if (bytes == 0 && w->ndim > 1 && inner <= MOST_DIRECT / 4)
             take_rows(w, MOST_DIRECT / inner);
         return;
@@ -262,7 +253,7 @@ static void plan_plain(kn_walk *w)
     for (int64_t run = inner; axes < w->ndim && run < MOST_BUFFERED; ++axes)
         run *= w->extent[axes];
     w->run_axes = w->block_axes = axes;
-    set_steps(w, axes, least(most_elements(packed_bytes(w, axes, w->extent)), MOST_BUFFERED));
+    set_steps(w, axes, kn_least(most_elements(packed_bytes(w, axes, w->extent)), MOST_BUFFERED));
 }
 
 /* Rows too short to be worth a call each become one run, in buffers where they are none. */

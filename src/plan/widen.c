@@ -1,14 +1,12 @@
 #include "plan/widen.h"
 
 #include "plan/pure.h"
+#include "types/dtype.h"
 
-enum { LONGEST_RUN = 16 /* elements: vectors move longer ones as fast */ };
-
-/* By size, as of what only bits are moved. */
-static const struct {
-    int size;
-    kiln_dtype dtype;
-} bits[] = {{16, KILN_COMPLEX128}, {8, KILN_UINT64}, {4, KILN_UINT32}, {2, KILN_UINT16}};
+enum {
+    LONGEST_RUN = 16, /* elements: vectors move longer ones as fast */
+    WIDEST = 16       /* bytes of an element */
+};
 
 static bool is_copy_of_one_type(const kn_spec *spec)
 {
@@ -28,7 +26,7 @@ static bool is_made_of(const kn_space *space, const kn_access *access, int size)
     return places % (uint64_t)size == 0;
 }
 
-static void set_elements(kn_spec *spec, kn_space *space, kn_access *access, int size, kiln_dtype dtype)
+static void set_elements(kn_spec *spec, kn_space *space, kn_access *access, int size)
 {
     int inner = space->ndim - 1, together = size / access[0].item_size;
     space->extent[inner] /= together;
@@ -36,7 +34,7 @@ static void set_elements(kn_spec *spec, kn_space *space, kn_access *access, int 
     for (int o = 0; o < 2; ++o) {
         space->stride[o][inner] = size;
         access[o].item_size = size;
-        spec->operand[o].dtype = spec->operand[o].seen = dtype;
+        spec->operand[o].dtype = spec->operand[o].seen = kn_dtype_of_bits(size);
     }
     space->ndim -= space->extent[inner] == 1;
 }
@@ -47,9 +45,9 @@ void kn_spec_widen(kn_spec *spec, kn_space *space, kn_access *access)
     if (space->ndim < 2 || space->size == 0 || space->extent[inner] > LONGEST_RUN ||
         !is_copy_of_one_type(spec) || space->stride[0][inner] != item || space->stride[1][inner] != item)
         return;
-    for (size_t b = 0; b < sizeof bits / sizeof bits[0] && bits[b].size > item; ++b)
-        if (is_made_of(space, access, bits[b].size)) {
-            set_elements(spec, space, access, bits[b].size, bits[b].dtype);
-            return;
-        }
+    int size = WIDEST;
+    while (size > item && !is_made_of(space, access, size))
+        size /= 2;
+    if (size > item)
+        set_elements(spec, space, access, size);
 }

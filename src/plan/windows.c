@@ -6,30 +6,18 @@
 #include "plan/boxes.h"
 #include "plan/choice.h"
 
-/* Whether each result goes on along the axis after `step` elements. */
-static bool results_go_on(const kn_cut *c, int axis, int64_t step)
-{
-    for (int o = 0; o < c->space->n_operands - (int)c->space->indices; ++o)
-        if (c->access[o].is_output && c->space->stride[o][axis] != step * c->access[o].item_size)
-            return false;
-    return true;
-}
-
 static int next_of_results(const kn_cut *c)
 {
-    for (int a = c->axes.fastest; a-- > 0;)
-        if (results_go_on(c, a, kn_cut_extent(c, c->axes.fastest)))
-            return a;
-    return -1;
+    const kn_choice choice = {
+        .space = c->space, .access = c->access, .count = c->space->n_operands - (int)c->space->indices};
+    return kn_choice_next_of_results(&choice);
 }
 
+/* Of the axes that a box has room for. */
 static int next_of_input(const kn_cut *c, int axis)
 {
-    for (int a = c->axes.fastest; a-- > 0;)
-        if (a != axis && a != c->axes.run &&
-            c->space->stride[c->staged][a] == c->space->extent[axis] * c->column)
-            return a;
-    return -1;
+    int next = kn_space_next_axis(c->space, c->staged, axis);
+    return next == c->axes.fastest || next == c->axes.run ? -1 : next;
 }
 
 /* Of the axes that a box has not got the one along which the input's steps are smallest. */

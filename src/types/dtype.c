@@ -91,6 +91,18 @@ kiln_dtype kn_dtype_of_letter(char letter)
     return KILN_DTYPE_NONE;
 }
 
+kiln_dtype kn_dtype_of_bits(int size)
+{
+    static const struct {
+        int size;
+        kiln_dtype dtype;
+    } bits[] = {{1, KILN_UINT8}, {2, KILN_UINT16}, {4, KILN_UINT32}, {8, KILN_UINT64}};
+    for (size_t b = 0; b < sizeof bits / sizeof bits[0]; ++b)
+        if (bits[b].size == size)
+            return bits[b].dtype;
+    return KILN_COMPLEX128;
+}
+
 static kiln_status refuse_name(const char *name)
 {
     const char *code = name + (*name && strchr("<>=|", *name) != NULL);

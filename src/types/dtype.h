@@ -35,6 +35,9 @@ kiln_dtype kn_dtype_find(const char *name, size_t length);
 /* KILN_DTYPE_NONE where there is none. */
 kiln_dtype kn_dtype_of_letter(char letter);
 
+/* Of so many bytes (1, 2, 4, 8, 16), for elements that are moved as bits: one binary a size. */
+kiln_dtype kn_dtype_of_bits(int size);
+
 /* Which preludes a dtype needs in generated code. */
 bool kn_dtype_is_half(kiln_dtype dtype); /* float16 or bfloat16 */
 bool kn_dtype_is_complex(kiln_dtype dtype);
