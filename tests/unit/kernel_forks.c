@@ -99,8 +99,15 @@ static int child_of_fork(int (*body)(void))
 typedef struct holder {
     kn_lock lock;
     pthread_barrier_t is_held;
-    atomic_bool is_forked; /* the allocator of a sanitizer must not be at work in the ending thread */
+    atomic_bool is_forked;
 } holder;
+
+/* A thread that ends is at work in the sanitizer's allocator, whose locks a fork would copy as they are. */
+static void wait_for_fork(holder *h)
+{
+    while (!atomic_load(&h->is_forked))
+        usleep(500);
+}
 
 static void *hold(void *user)
 {
@@ -109,8 +116,7 @@ static void *hold(void *user)
     pthread_barrier_wait(&h->is_held);
     usleep(2000);
     kn_lock_give(h->lock);
-    while (!atomic_load(&h->is_forked))
-        usleep(500);
+    wait_for_fork(h);
     return NULL;
 }
 
@@ -163,32 +169,37 @@ static void held_by_the_forking_thread(void **state)
             fail_msg("%s (%d): the child ended with %d", kn_lock_name(held_here), lock, code);
     }
     assert_int_equal(use_everything(), 0);
+    kn_thread_join_all();
 }
 
 /* ---- while something is loaded ---- */
 
 static void *load(void *user)
 {
+    holder *h = user;
     kn_lock_enter_loader();
-    pthread_barrier_wait(user);
+    pthread_barrier_wait(&h->is_held);
     usleep(100000);
     kn_lock_leave_loader();
+    wait_for_fork(h);
     return NULL;
 }
 
 static void inside_the_loader(void **state)
 {
-    pthread_barrier_t is_inside;
+    holder h = {.lock = KN_LOCK_LOADER};
     pthread_t thread;
     (void)state;
-    pthread_barrier_init(&is_inside, NULL, 2);
-    assert_int_equal(pthread_create(&thread, NULL, load, &is_inside), 0);
-    pthread_barrier_wait(&is_inside);
+    pthread_barrier_init(&h.is_held, NULL, 2);
+    assert_int_equal(pthread_create(&thread, NULL, load, &h), 0);
+    pthread_barrier_wait(&h.is_held);
     double start = kn_os_now_ms();
-    assert_int_equal(child_of_fork(use_everything), 0);
+    int code = child_of_fork(use_everything);
+    atomic_store(&h.is_forked, true);
+    assert_int_equal(code, 0);
     assert_true(kn_os_now_ms() - start > 50); /* it waited */
     pthread_join(thread, NULL);
-    pthread_barrier_destroy(&is_inside);
+    pthread_barrier_destroy(&h.is_held);
     kn_lock_enter_loader();
     assert_int_equal(child_of_fork(use_everything), 0);
     kn_lock_leave_loader();
