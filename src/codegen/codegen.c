@@ -117,9 +117,9 @@ static kiln_status put_head(kn_writer *w)
                       : is_checked(w)                         ? "kn_checked kn_raw"
                                                               : "kn_raw");
     bool is_wide = w->spec->schedule.kind->has_wide_axes; /* such kernels gather by themselves */
+    kn_str_printf(&types, "%s ", w->recipe->preludes ? w->recipe->preludes : "");
     if (w->is_cuda)
-        kn_str_printf(&types, "%s %s %s %s ", w->recipe->preludes ? w->recipe->preludes : "",
-                      kn_has_divisors(w) ? "kn_divisor" : "",
+        kn_str_printf(&types, "%s %s %s ", kn_has_divisors(w) ? "kn_divisor" : "",
                       kn_gathers(w) && !is_wide && !w->recipe->has_places_alone ? "kn_gather" : "",
                       strpbrk(w->spec->schedule.access, is_wide ? "vd" : "vs") &&
                               (!is_wide || w->program->n_in > 1)

@@ -7,13 +7,12 @@
 
 enum {
     DEEP_CHAIN = 6,            /* functions of an element, from which on a loop is made wider */
-    HOST_LINE = 64,            /* bytes that a processor stores past its caches at once */
     STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
-    STREAMED_ELEMENTS = 128,   /* that are computed before they are stored */
-    STREAMED_RUN = 256         /* fewest bytes of results of a call that does so */
+    STREAMED_PIECE = 1 << 10,  /* of results that are computed before they are stored */
+    STREAMED_RUN = 256,        /* fewest bytes of results one behind the other */
+    EARLY_BYTES = 2 << 10,     /* that inputs are asked for early */
+    EARLY_MOST = 64            /* operands that kn_walk_rows has bits for */
 };
-
-extern const kn_recipe kn_recipe_host_runs;
 
 /* Compilers make no vectors of loops that copy structs: what is read of those of one member is copied by
  * it. */
@@ -24,10 +23,64 @@ static const char *copied(const kn_writer *w, int k)
     return is_struct ? "kn_by_bits" : "";
 }
 
+/* Of operands that are one array together, the first one's parameter in *first (else k itself), and the
+ * number of k among them; -1: it is none. */
+static int woven_number(const kn_writer *w, int k, int *first)
+{
+    *first = k;
+    return kn_array_of(w, k) < 0 ? -1 : kn_woven_number(w->spec, k, first);
+}
+
+/* Whether k has a pointer of its own, rather than that of what it is woven with. */
+static bool has_pointer(const kn_writer *w, int k)
+{
+    int first;
+    return kn_array_of(w, k) >= 0 && woven_number(w, k, &first) <= 0;
+}
+
+static bool is_woven(const kn_writer *w, int k)
+{
+    return kn_access_of(w, k) == KN_STAGED;
+}
+
+/* Bytes of what lies at one place: an element, or all that is woven there. */
+static int unit_size(const kn_writer *w, int k)
+{
+    return kn_item_size(w, k) * (is_woven(w, k) ? w->spec->schedule.lanes : 1);
+}
+
+static void put_unit(const kn_writer *w, kn_str *out, int k)
+{
+    if (is_woven(w, k))
+        kn_str_printf(out, "kn_word_%d", unit_size(w, k));
+    else
+        kn_str_append(out, kn_storage(w, k));
+}
+
+/* What is woven is read as a word, and its results are variables until all of them are stored. */
+static void place_woven(const kn_writer *w, kn_str *out, int k)
+{
+    int first, number = woven_number(w, k, &first);
+    if (kn_is_output(w, k))
+        kn_str_printf(out, "kn_lane_%s", w->program->param[k].name);
+    else
+        kn_str_printf(out, "kn_lane<%s, %d>(kn_%s_[kn_at])", kn_storage(w, k), number,
+                      w->program->param[first].name);
+}
+
+static void place_in_run(const kn_writer *w, kn_str *out, int k)
+{
+    (is_woven(w, k) ? place_woven : kn_place_flat)(w, out, k);
+}
+
 static void place_in_line(const kn_writer *w, kn_str *out, int k)
 {
+    if (is_woven(w, k)) {
+        place_woven(w, out, k);
+        return;
+    }
     if (kn_is_output(w, k)) {
-        kn_str_append(out, "kn_line[kn_k]");
+        kn_str_append(out, "kn_out[kn_at]");
         return;
     }
     kn_str_printf(out, "%s", copied(w, k));
@@ -36,16 +89,89 @@ static void place_in_line(const kn_writer *w, kn_str *out, int k)
     kn_str_append(out, copied(w, k)[0] ? ")" : "");
 }
 
+/* The variables of woven results, which hold what was there where a body may leave or read it. */
+static void put_lanes_before(kn_writer *w, kn_str *out)
+{
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
+        int first, number = woven_number(w, k, &first);
+        if (number < 0)
+            continue;
+        kn_str_printf(out, "%s kn_lane_%s", kn_storage(w, k), w->program->param[k].name);
+        if (!kn_body_is_pure(w->program))
+            kn_str_printf(out, " = kn_lane<%s, %d>(kn_%s_[kn_at])", kn_storage(w, k), number,
+                          w->program->param[first].name);
+        kn_str_append(out, ";\n");
+    }
+}
+
+/* They become words. */
+static void put_words_after(kn_writer *w, kn_str *out, bool in_line)
+{
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
+        int first, number = woven_number(w, k, &first);
+        if (number < 0)
+            continue;
+        if (number == 0) {
+            kn_str_printf(out, in_line ? "kn_out[kn_at] = " : "kn_%s_[kn_at] = ", w->program->param[k].name);
+            kn_str_printf(out, "kn_word_of<kn_word_%d>(", unit_size(w, k));
+        }
+        kn_str_printf(out, number ? ", kn_lane_%s" : "kn_lane_%s", w->program->param[k].name);
+        if (number + 1 == w->spec->schedule.lanes)
+            kn_str_append(out, ");\n");
+    }
+}
+
+/* One element. */
+static void put_element(kn_writer *w, kn_str *out, bool in_line, const char *index)
+{
+    put_lanes_before(w, out);
+    kn_put_call(w, out, in_line ? place_in_line : place_in_run, index);
+    put_words_after(w, out, in_line);
+}
+
+/* What the walk goes over: pointers, and the index last (kind_host.c). */
+static int count_walked(const kn_writer *w)
+{
+    int count = w->program->uses & KN_USES_INDEX ? 1 : 0;
+    for (int k = 0; k < kn_param_count(w); ++k)
+        count += has_pointer(w, k);
+    return count;
+}
+
+/* Pointers go from row to row, by a step for each. */
 static void put_host_pointers(kn_writer *w)
 {
-    for (int k = 0; k < kn_param_count(w); ++k)
-        if (kn_array_of(w, k) >= 0)
-            kn_str_printf(&w->slot[KN_SLOT_POINTERS], "%s%s *const kn_%s_ = kn.%s_;\n",
-                          kn_is_output(w, k) ? "" : "const ", kn_storage(w, k), w->program->param[k].name,
-                          w->program->param[k].name);
-    if (w->program->uses & KN_USES_INDEX && w->recipe != &kn_recipe_host_runs)
-        kn_str_append(&w->slot[KN_SLOT_POINTERS],
-                      "const long long *const kn_indices = (const long long *)kn.start;\n");
+    kn_str *out = &w->slot[KN_SLOT_POINTERS], *next = &w->slot[KN_SLOT_NEXT];
+    int walked = 0;
+    kn_str_printf(next,
+                  "const bool kn_ends = --kn_in_group == 0;\n"
+                  "kn_in_group = kn_ends ? kn.row_group : kn_in_group;\n"
+                  "const long long *const kn_step = kn.row_step + (kn_ends ? %d : 0);\n",
+                  count_walked(w));
+    for (int k = 0; k < kn_param_count(w); ++k) {
+        if (!has_pointer(w, k))
+            continue;
+        const char *name = w->program->param[k].name, *constness = kn_is_output(w, k) ? "" : "const ";
+        kn_str_append(out, constness);
+        put_unit(w, out, k);
+        kn_str_printf(out, " *kn_%s_ = ", name);
+        if (is_woven(w, k)) {
+            kn_str_printf(out, "(%s", constness);
+            put_unit(w, out, k);
+            kn_str_append(out, " *)");
+        }
+        kn_str_printf(out, "kn.%s_;\n", name);
+        kn_str_printf(next, "kn_%s_ = kn_next(kn_%s_, kn_step[%d]);\n", name, name, walked++);
+    }
+    if (!(w->program->uses & KN_USES_INDEX))
+        return;
+    if (w->recipe->kind == &kn_kind_host_runs || w->recipe->kind == &kn_kind_host_woven) {
+        kn_str_append(out, "long long kn_start = kn.start;\n");
+        kn_str_printf(next, "kn_start += kn_step[%d];\n", walked);
+    } else {
+        kn_str_append(out, "const long long *kn_indices = (const long long *)kn.start;\n");
+        kn_str_printf(next, "kn_indices = kn_next(kn_indices, kn_step[%d]);\n", walked);
+    }
 }
 
 /* Elements do not depend on each other unless the snippet indexes arrays by itself. */
@@ -70,38 +196,62 @@ static void put_lanes(kn_writer *w)
     kn_str_append(&w->slot[KN_SLOT_AFTER_LOOP], "__asm__ volatile(\"\" : : \"r\"(kn_lanes));\n");
 }
 
-/* The one result of a kernel whose time is that of memory; -1. What indexes arrays by itself keeps its order.
- */
+/* The one result, or all that is woven together, of a kernel whose time is that of memory; -1. What indexes
+ * arrays by itself keeps its order. */
 static int find_streamed(const kn_spec *spec)
 {
     int found = -1;
     for (int k = 0; k < spec->program->n_in + spec->program->n_out; ++k) {
-        if (spec->operand[k].pass == KN_PASS_RAW || (k >= spec->program->n_in && found >= 0))
+        int first;
+        if (spec->operand[k].pass == KN_PASS_RAW)
             return -1;
-        if (k >= spec->program->n_in && spec->operand[k].pass == KN_PASS_ARRAY)
-            found = k;
+        if (k < spec->program->n_in || spec->operand[k].pass != KN_PASS_ARRAY ||
+            kn_woven_number(spec, k, &first) > 0)
+            continue;
+        if (found >= 0)
+            return -1;
+        found = k;
     }
     return kn_cost_functions(spec->program) == 0 ? found : -1;
 }
 
+static void put_asking(kn_writer *w)
+{
+    for (int k = 0, walked = 0; k < w->program->n_in && walked < EARLY_MOST; ++k) {
+        if (!has_pointer(w, k))
+            continue;
+        const char *name = w->program->param[k].name;
+        kn_str_printf(
+            &w->slot[KN_SLOT_LOADS],
+            "kn_ask(kn_%s_ + kn_first, kn_%s_ + kn_stop, kn.early >> %d & 1 ? %d : kn_rows_early >> %d "
+            "& 1 ? kn.how_early * kn.row_step[%d] : 0);\n",
+            name, name, walked, EARLY_BYTES, walked, walked);
+        ++walked;
+    }
+}
+
 static void put_streamed(kn_writer *w, int k, const char *index)
 {
-    int size = kn_item_size(w, k);
+    int size = unit_size(w, k), walked = 0;
     const char *name = w->program->param[k].name;
-    kn_str_printf(&w->slot[KN_SLOT_POINTERS],
-                  "enum { kn_width = %d, kn_most = %d }; /* elements of a line; lines of the buffer */\n"
-                  "const bool kn_streams = KN_STREAMS && kn.size >= %d && kn_end - kn_begin >= %d && "
-                  "(size_t)kn_%s_ %% %d == 0;\n"
-                  "const long long kn_whole = kn_begin + (0 - (size_t)(kn_%s_ + kn_begin)) %% %d / %d;\n",
-                  HOST_LINE / size, STREAMED_ELEMENTS * size / HOST_LINE, STREAMED_BYTES / size,
-                  STREAMED_RUN / size, name, size, name, HOST_LINE, size);
-    kn_str_printf(&w->slot[KN_SLOT_LOADS], "alignas(%d) %s kn_line[kn_width * kn_most];\n", HOST_LINE,
-                  kn_storage(w, k));
-    if (!kn_body_is_pure(w->program)) /* what a body may leave as it was, or read */
-        kn_str_printf(&w->slot[KN_SLOT_GATHER], "kn_line[kn_k] = %s(kn_%s_[kn_at]);\n", copied(w, k), name);
-    kn_put_call(w, &w->slot[KN_SLOT_LANE], place_in_line, index);
-    kn_str_printf(&w->slot[KN_SLOT_STORES], "kn_stream(kn_%s_ + kn_first, kn_line + kn_l * kn_width);\n",
-                  name);
+    for (int j = 0; j < k; ++j)
+        walked += has_pointer(w, j);
+    kn_str_printf(
+        &w->slot[KN_SLOT_POINTERS],
+        "const long long kn_run = kn.rows == 1 || kn.row_step[%d] != (kn_end - kn_begin) * %d ? kn_end - "
+        "kn_begin : kn.rows * (kn_end - kn_begin);\n"
+        "const bool kn_streams = KN_STREAMS && kn.size >= %d && kn_run >= %d && (size_t)kn_%s_ %% %d == "
+        "0;\n",
+        walked, size, STREAMED_BYTES / size, STREAMED_RUN / size, name, size);
+    kn_str_printf(&w->slot[KN_SLOT_RESULT], "kn_%s_", name);
+    kn_str_printf(&w->slot[KN_SLOT_ORDER], "%d", STREAMED_PIECE / size);
+    put_unit(w, &w->slot[KN_SLOT_TYPE], k);
+    if (!kn_body_is_pure(w->program) && !is_woven(w, k)) /* what a body may leave as it was, or read */
+        kn_str_printf(&w->slot[KN_SLOT_GATHER],
+                      "__builtin_memcpy(kn_out + kn_first, kn_%s_ + kn_first, (kn_stop - kn_first) * %d);\n",
+                      name, size);
+    put_asking(w);
+    put_element(w, &w->slot[KN_SLOT_SINGLE], true, index);
 }
 
 /* One loop over runs. Where the logical index does not count up along them, `start` is the address of all
@@ -110,11 +260,12 @@ static void fill_host(kn_writer *w)
 {
     put_host_pointers(w);
     put_independent(w);
-    const char *index = w->recipe == &kn_recipe_host_runs ? "kn.start + kn_at" : "kn_indices[kn_at]";
-    kn_put_call(w, &w->slot[KN_SLOT_SINGLE], kn_place_flat, index);
-    put_lanes(w);
+    const char *index = w->recipe->kind == &kn_kind_host_indices ? "kn_indices[kn_at]" : "kn_start + kn_at";
     if (find_streamed(w->spec) >= 0)
         put_streamed(w, find_streamed(w->spec), index);
+    else
+        put_element(w, &w->slot[KN_SLOT_SINGLE], false, index);
+    put_lanes(w);
 }
 
 static const char *choose_template(const kn_spec *spec)
@@ -124,6 +275,10 @@ static const char *choose_template(const kn_spec *spec)
 
 const kn_recipe kn_recipe_host_runs = {
     .kind = &kn_kind_host_runs, .choose_template = choose_template, .fill = fill_host};
+const kn_recipe kn_recipe_host_woven = {.kind = &kn_kind_host_woven,
+                                        .choose_template = choose_template,
+                                        .fill = fill_host,
+                                        .preludes = "kn_woven"};
 const kn_recipe kn_recipe_host_indices = {
     .kind = &kn_kind_host_indices, .choose_template = choose_template, .fill = fill_host};
 

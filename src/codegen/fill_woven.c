@@ -8,26 +8,9 @@ static int lanes_of(const kn_writer *w)
     return w->spec->schedule.lanes;
 }
 
-/* Operand k's number among those that are one array with it, which follow each other; the parameter of the
- * first of them in *first. -1: it is none. */
-static int number_of(const kn_writer *w, int k, int *first)
-{
-    int number = 0;
-    if (kn_access_of(w, k) != KN_STAGED)
-        return -1;
-    for (int j = kn_is_output(w, k) ? w->program->n_in : 0; j <= k; ++j) {
-        if (kn_access_of(w, j) != KN_STAGED)
-            continue;
-        if (number % lanes_of(w) == 0)
-            *first = j;
-        ++number;
-    }
-    return (number - 1) % lanes_of(w);
-}
-
 static void place_lane(const kn_writer *w, kn_str *out, int k)
 {
-    int first = k, number = number_of(w, k, &first);
+    int first = k, number = kn_woven_number(w->spec, k, &first);
     if (number < 0)
         kn_place_lane(w, out, k);
     else
@@ -48,7 +31,7 @@ static void put_operand(kn_writer *w, int k)
     kn_str *loads = &w->slot[KN_SLOT_LOADS], *stores = &w->slot[KN_SLOT_STORES];
     const char *name = w->program->param[k].name, *type = kn_storage(w, k);
     int first = k, vector = w->spec->schedule.vector;
-    if (number_of(w, k, &first) > 0)
+    if (kn_woven_number(w->spec, k, &first) > 0)
         return;
     kn_str_printf(loads, "%sauto kn_%s_ = ", kn_is_output(w, k) ? "" : "const ", name);
     if (kn_access_of(w, k) == KN_STAGED) {

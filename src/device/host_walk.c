@@ -6,8 +6,10 @@
 #include "device/host_threads.h"
 
 enum {
-    AHEAD = 8,             /* rows whose results are asked for early */
-    LARGE_BYTES = 16 << 20 /* of results, from which on they go past the caches */
+    AHEAD = 8,              /* rows whose results are asked for early */
+    LARGE_BYTES = 16 << 20, /* of results, from which on they go past the caches */
+    BEHIND_BYTES = 4 << 20, /* behind another input: what that one has read is in the caches still */
+    EARLY_BYTES = 2 << 10   /* of short rows that are asked for before they are read */
 };
 
 /* One thread's. */
@@ -28,6 +30,9 @@ typedef struct walker {
     int woven[KN_MAX_OPERANDS]; /* operands that are the channels of one array, from this one on; 0: it is one
                                    of those before */
     bool is_fresh;              /* buffers hold nothing of this shape yet */
+    int64_t row_step[2 * KN_MAX_OPERANDS]; /* what kn_walk_rows has; and the next three */
+    uint64_t early, rows_early;
+    int64_t how_early;
 } walker;
 
 /* Whether a block's result, or a row of it, begins within a line. */
@@ -55,6 +60,42 @@ static int count_woven(const walker *v, int o)
     return x->kind == KN_WALK_OUTPUT && count < pitch ? 1 : count;
 }
 
+/* Whether what one input reads is what another one has read shortly before: of one array, shifted, the last
+ * is none. */
+static bool is_read_before(const walker *v, int o)
+{
+    const kn_walk *w = v->walk;
+    bool is_read = false;
+    for (int p = 0; p < w->n_operands; ++p)
+        is_read = is_read || (w->operand[p].kind == KN_WALK_INPUT && !w->operand[p].is_packed &&
+                              v->first[p] > v->first[o] && v->first[p] - v->first[o] < BEHIND_BYTES);
+    return is_read;
+}
+
+/* Inputs that are read in place and move from row to row: by rows where these are short and apart. */
+static void set_early(walker *v)
+{
+    const kn_walk *w = v->walk;
+    int64_t row = 1;
+    for (int a = 0; a < w->run_axes; ++a)
+        row *= w->step[a];
+    v->early = v->rows_early = 0;
+    v->how_early = 0;
+    for (int o = 0; o < w->n_operands && o < 64; ++o) {
+        const kn_walked *x = &w->operand[o];
+        int64_t bytes = row * x->item_size, step = w->has_rows ? x->stride[w->run_axes] : bytes;
+        if (x->kind != KN_WALK_INPUT || x->is_packed || (step < bytes && step > -bytes) ||
+            is_read_before(v, o))
+            continue;
+        if (step > 0 && step <= bytes + bytes / 4) {
+            v->early |= UINT64_C(1) << o;
+        } else if (bytes < 2 * EARLY_BYTES) {
+            v->rows_early |= UINT64_C(1) << o;
+            v->how_early = 1 + EARLY_BYTES / bytes;
+        }
+    }
+}
+
 static void start_at(walker *v, int64_t block)
 {
     const kn_walk *w = v->walk;
@@ -66,6 +107,7 @@ static void start_at(walker *v, int64_t block)
     for (int o = 0; o < w->n_operands; o += v->woven[o])
         v->woven[o] = count_woven(v, o);
     v->ahead = w->ahead > 0 && splits_lines(v) ? w->ahead : 0;
+    set_early(v);
     memset(v->position, 0, sizeof v->position);
     memset(v->reach, 0, sizeof v->reach); /* no block has this shape: the first one is fresh */
     for (int a = 0; a < w->ndim; ++a) {
@@ -205,24 +247,61 @@ static void find_lines(const walker *v, int64_t r, int64_t *begin, int64_t *end)
     *end += behind < v->packed_row - v->row ? behind : v->packed_row - v->row;
 }
 
+/* Where the operand's row r is. */
+static int64_t place_of(const walker *v, int o, int64_t r)
+{
+    const kn_walk *w = v->walk;
+    const kn_walked *x = &w->operand[o];
+    if (x->is_packed)
+        return (int64_t)(intptr_t)v->buffer + x->buffer_at + r * v->packed_row * x->item_size;
+    return v->first[o] + v->at[o] + (w->has_rows ? r * x->stride[w->run_axes] : 0);
+}
+
+/* `count` rows from r on, by their elements from `begin` on. */
+static void call(walker *v, int64_t r, int64_t count, int64_t begin, int64_t end)
+{
+    const kn_walk *w = v->walk;
+    for (int o = 0; o < w->n_operands; ++o) {
+        int64_t place = place_of(v, o, r) + begin * w->operand[o].item_size;
+        memcpy(v->block + w->operand[o].block_at, &place, 8);
+    }
+    if (w->rows_at >= 0) {
+        const kn_walk_rows rows = {count,         w->has_groups ? v->count[w->run_axes] : count,
+                                   v->row_step,   v->early,
+                                   v->rows_early, v->how_early};
+        memcpy(v->block + w->rows_at, &rows, sizeof rows);
+    }
+    v->entry(v->block, 0, end - begin);
+}
+
+/* Where rows are in groups nothing is packed. */
+static void call_together(walker *v)
+{
+    const kn_walk *w = v->walk;
+    int64_t *between = v->row_step + w->n_operands;
+    for (int o = 0; o < w->n_operands; ++o) {
+        const kn_walked *x = &w->operand[o];
+        v->row_step[o] = x->is_packed ? v->packed_row * x->item_size : x->stride[w->run_axes];
+        if (w->has_groups)
+            between[o] = x->stride[w->run_axes + 1] - (v->count[w->run_axes] - 1) * x->stride[w->run_axes];
+    }
+    call(v, 0, v->rows, 0, v->row);
+}
+
 static void call_rows(walker *v)
 {
     const kn_walk *w = v->walk;
+    if (w->is_together && v->ahead == 0) {
+        call_together(v);
+        return;
+    }
     for (int64_t r = 0; r < v->rows; ++r) {
         if (w->shown_size < 0 && r + AHEAD < v->rows)
             fetch_results(v, r + AHEAD);
         int64_t begin, end;
         find_lines(v, r, &begin, &end);
-        for (int o = 0; o < w->n_operands; ++o) {
-            const kn_walked *x = &w->operand[o];
-            int64_t place =
-                x->is_packed ? (int64_t)(intptr_t)v->buffer + x->buffer_at + r * v->packed_row * x->item_size
-                             : v->first[o] + v->at[o] + (w->has_rows ? r * x->stride[w->run_axes] : 0);
-            place += begin * x->item_size;
-            memcpy(v->block + x->block_at, &place, 8);
-        }
         if (end > begin)
-            v->entry(v->block, 0, end - begin);
+            call(v, r, 1, begin, end);
     }
 }
 

@@ -71,7 +71,8 @@ extern const kn_kind kn_kind_flat, kn_kind_rows, kn_kind_strided, kn_kind_steps,
     kn_kind_windows, kn_kind_broad, kn_kind_planes, kn_kind_mirrored, kn_kind_pixels, kn_kind_woven,
     kn_kind_shifted, kn_kind_fold_threads, kn_kind_fold_tile, kn_kind_fold_columns, kn_kind_fold_lanes,
     kn_kind_fold_rows, kn_kind_row_lanes, kn_kind_row_block, kn_kind_row_long, kn_kind_row_walked,
-    kn_kind_host_runs, kn_kind_host_indices, kn_kind_host_quick, kn_kind_host_fold, kn_kind_host_row;
+    kn_kind_host_woven, kn_kind_host_runs, kn_kind_host_indices, kn_kind_host_quick, kn_kind_host_fold,
+    kn_kind_host_row;
 
 /* The kinds of a back end, in the order in which they are asked, ended by NULL. Of those of elementwise
  * programs the last one takes everything, by its number of operands and axes alone, and its kernels compile
@@ -107,6 +108,9 @@ kiln_status kn_place_axes(kn_placement *out, const kn_part *part);
 /* For `place`: a block for each index of the axes of out->room behind its first `singles`, which are those of
  * what a block has; how many blocks. */
 int64_t kn_place_boxes(kn_placement *out, int singles);
+/* Of an operand that is woven (KN_STAGED): its number among those that are one array with it, which follow
+ * each other, and in *first the parameter of the first of them. -1: it is none. */
+int kn_woven_number(const kn_spec *spec, int param, int *first);
 /* One thread a vector. */
 void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements);
 

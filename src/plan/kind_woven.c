@@ -91,5 +91,22 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     return true;
 }
 
+int kn_woven_number(const kn_spec *spec, int param, int *first)
+{
+    const kn_schedule *s = &spec->schedule;
+    int number = -1;
+    for (int k = param < spec->program->n_in ? 0 : spec->program->n_in; k <= param; ++k) {
+        int array = spec->operand[k].array;
+        if (array < 0 || s->access[array] != KN_STAGED) {
+            if (k == param)
+                return -1;
+            continue;
+        }
+        if (++number % s->lanes == 0)
+            *first = k;
+    }
+    return number % s->lanes;
+}
+
 const kn_kind kn_kind_woven = {"woven",      "m",   choose, kn_field_none, kn_place_axes,
                                kn_cut_reach, false, NULL,   false};

@@ -35,7 +35,7 @@ enum { KN_STRUCT_ALIGN = 16 };
 /* The number of the argument blocks: code of an earlier library that has the same is launched by this one
  * (bundles). To be counted up where a field of a block changes, or what a kernel expects of its launch
  * (what a field means, grid, block, shared memory, workspace). tests/unit/plan_blocks.c sees the fields. */
-enum { KN_ARGUMENT_BLOCKS = 3 };
+enum { KN_ARGUMENT_BLOCKS = 4 };
 
 /* Byte offsets in the block; -1 for a field that is not there. */
 typedef struct kn_layout {

@@ -137,12 +137,22 @@ static void plan_turned(kn_walk *w, int axis)
     w->has_rows = true;
 }
 
-/* A block has several runs, each a call: to begin a block takes as long as to copy a hundred elements. */
+/* A block has several runs: to begin a block takes as long as to copy a hundred elements. Where the results
+ * go on, they may be along two axes. */
 static void take_rows(kn_walk *w, int64_t rows)
 {
     w->block_axes = 2;
     w->has_rows = true;
     w->step[1] = kn_least(rows, w->extent[1]);
+    rows /= w->step[1];
+    bool joined = w->rows_at >= 0 && w->ndim > 2;
+    for (int o = 0; o < w->n_operands; ++o)
+        joined = joined && (w->operand[o].kind != KN_WALK_OUTPUT || is_run(&w->operand[o], 3, w->extent));
+    if (!joined || rows < 2)
+        return;
+    w->block_axes = 3;
+    w->has_groups = true;
+    w->step[2] = kn_least(rows, w->extent[2]);
 }
 
 /* The narrow axis along which some input lies closer than along the first: its channels are taken together,
@@ -309,13 +319,16 @@ static void plan_lines(kn_walk *w)
     }
     if (along == w->run_axes || bytes == 0 || result < 0 || w->operand[result].is_packed)
         return;
+    for (int o = 0; o < w->n_operands; ++o) /* in place, a call goes on into the next block */
+        if (!w->operand[o].is_packed && !is_run(&w->operand[o], along + 1, w->extent))
+            return;
     const kn_walked *x = &w->operand[result];
     int64_t inner = w->block_size / w->step[along], rows = 1;
     if (w->has_rows) {
         rows = w->step[w->run_axes];
         inner /= rows;
     }
-    if (w->blocks * w->block_size * x->item_size < SCATTERED_BYTES || !is_run(x, along + 1, w->extent))
+    if (w->blocks * w->block_size * x->item_size < SCATTERED_BYTES)
         return;
     int64_t ahead = (KN_WALK_LINE / x->item_size + inner - 1) / inner;
     if (rows * inner * (w->step[along] + ahead) * bytes <= KN_WALK_BUFFER) {
@@ -368,6 +381,18 @@ static int64_t size_to_show(const kn_walk *w)
     return bytes >= SCATTERED_BYTES ? INT64_MAX : -1;
 }
 
+/* Results in rows that are apart, and do not go past the caches, are asked for row by row. */
+static bool may_go_together(const kn_walk *w)
+{
+    bool may = w->rows_at >= 0 && w->has_rows;
+    for (int o = 0; o < w->n_operands && w->shown_size < 0; ++o) {
+        const kn_walked *x = &w->operand[o];
+        may = may && (x->kind != KN_WALK_OUTPUT || x->is_packed ||
+                      x->stride[w->run_axes] == row_of(w) * x->item_size);
+    }
+    return may;
+}
+
 static void plan(kn_walk *w)
 {
     int turned = find_turned(w), channels = find_channels(w);
@@ -386,10 +411,11 @@ static void plan(kn_walk *w)
     plan_lines(w);
     place_buffers(w);
     w->shown_size = size_to_show(w);
+    w->is_together = may_go_together(w);
 }
 
 kiln_status kn_walk_create(kn_walk **out, int ndim, const int64_t *extent, const kn_walk_operand *given,
-                           int n_operands)
+                           int n_operands, int rows_at)
 {
     size_t size = sizeof(kn_walk) + (size_t)n_operands * sizeof(kn_walked);
     kn_walk *w = kn_calloc(1, size);
@@ -397,6 +423,7 @@ kiln_status kn_walk_create(kn_walk **out, int ndim, const int64_t *extent, const
         return kn_error_memory(size, "a launch plan");
     w->ndim = ndim;
     w->n_operands = n_operands;
+    w->rows_at = rows_at;
     for (int a = 0; a < ndim; ++a)
         w->extent[a] = extent[ndim - 1 - a];
     for (int o = 0; o < n_operands; ++o) {

@@ -30,6 +30,18 @@ enum {
     KN_WALK_LINE = 64          /* bytes of a line of the cache, to whose multiple each buffer begins */
 };
 
+/* Rows that a kernel is given at once, each with the same range: a field of its argument block. */
+typedef struct kn_walk_rows {
+    int64_t count, group;
+    /* Bytes, or numbers, by operand of the walk: from row to row, and behind those from the last row of each
+     * group to the first of the next one. */
+    const int64_t *step;
+    /* Inputs that are worth asking for before they are read, as bits by operand of the walk: some bytes
+     * early, or so many rows. */
+    uint64_t early, rows_early;
+    int64_t how_early;
+} kn_walk_rows;
+
 /* An operand of a walk. */
 typedef struct kn_walked {
     kn_walk_kind kind;
@@ -44,8 +56,11 @@ typedef struct kn_walked {
 /* A plan of a walk. Axes stand fastest first. */
 typedef struct kn_walk {
     int ndim;
-    int run_axes;       /* axes that one call of the kernel goes over ... */
-    bool has_rows;      /* ... or, one call for each of its steps, one more */
+    int run_axes;       /* axes that are a run, ... */
+    bool has_rows;      /* ... of which a block has several along one more, ... */
+    bool has_groups;    /* ... and of those along another one */
+    int rows_at;        /* where kernels are told of them in the block; -1: they know of none */
+    bool is_together;   /* one call for all rows of a block */
     int64_t shown_size; /* the size that kernels are told, by which they choose how to store; -1: the truth */
     int block_axes;
     int64_t blocks, block_size;                         /* their number; elements of the largest */
@@ -59,9 +74,10 @@ typedef struct kn_walk {
     kn_walked operand[];
 } kn_walk;
 
-/* Extents outermost first, at least one axis, none 0. At most KN_MAX_OPERANDS operands. KILN_ERROR_MEMORY. */
+/* Extents outermost first, at least one axis, none 0. At most KN_MAX_OPERANDS operands. rows_at: where a
+ * kn_walk_rows stands in the block; -1: the kernel is called once a row. KILN_ERROR_MEMORY. */
 kiln_status kn_walk_create(kn_walk **out, int ndim, const int64_t *extent, const kn_walk_operand *operand,
-                           int n_operands);
+                           int n_operands, int rows_at);
 /* Takes NULL. */
 void kn_walk_free(kn_walk *walk);
 

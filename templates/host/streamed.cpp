@@ -5,6 +5,64 @@ ${head}
 #pragma GCC optimize("no-tree-loop-distribution", "no-tree-loop-distribute-patterns")
 #endif
 
+/* Results on their way past the caches, in a buffer that begins as far behind a line as the memory that they go to. */
+struct kn_lines {
+    enum { piece = ${order}, line = 64 }; /* elements, all of which fit behind what a flush leaves; bytes */
+    alignas(line) char held[piece * sizeof(${type}) + line];
+    char *to;         /* where its first byte goes */
+    int first, count; /* what is held: from the one byte to before the other */
+
+    void start(${type} *place)
+    {
+        first = count = (int)((size_t)place % line);
+        to = (char *)place - first;
+    }
+    bool goes_on(${type} *place) const { return to + count == (char *)place; }
+    /* Room for so many more, after those before. */
+    ${type} *take(long long elements)
+    {
+        char *place = held + count;
+        count += (int)(elements * (long long)sizeof(${type}));
+        return (${type} *)place;
+    }
+    bool has_room(long long elements) const { return elements <= piece && count + elements * (long long)sizeof(${type}) <= (long long)sizeof held; }
+    /* Stores as usual what begins or ends within a line. */
+    void put(int from, int until)
+    {
+        if (from < until)
+            __builtin_memcpy(to + from, held + from, until - from);
+    }
+    /* All lines that are whole; what is left stands in front then. */
+    void flush()
+    {
+        if (count < line)
+            return;
+        int at = first > 0 ? line : 0;
+        put(first, at);
+        for (; at + line <= count; at += line)
+            kn_stream(to + at, held + at);
+        if (at < count)
+            __builtin_memcpy(held, held + at, line); /* of which the end may be nothing */
+        to += at;
+        count -= at;
+        first = 0;
+    }
+    void end()
+    {
+        flush();
+        put(first, count);
+    }
+};
+
+/* Asks for what lies so many bytes behind [from, to): processors see what comes within a page alone, and rows that are apart not at all.
+ * (A function that does nothing else g++ would drop, were it not inlined.) */
+template <class T> static __forceinline__ void kn_ask(const T *from, const T *to, long long bytes)
+{
+    if (bytes != 0)
+        for (size_t at = (size_t)from; at < (size_t)to; at += 64)
+            __builtin_prefetch((const void *)(at + bytes));
+}
+
 struct kn_args {
     ${fields}
 };
@@ -17,29 +75,40 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     ${loop_prep}
     ${element}
 
-    /* Large results go past the caches, whole lines at a time (who calls waits for these stores); what is before the first one and behind the
-     * last is done as usual. They are computed into a buffer of some lines, in a loop that compilers make the widest vectors of: one over
-     * a single line they write out before they look for vectors. */
-    long long kn_first = kn_begin;
-    for (int kn_pass = 0; kn_pass <= kn_streams; ++kn_pass) {
-        const long long kn_stop = kn_streams && kn_pass == 0 ? kn_whole : kn_end;
-${independent}
-        for (long long kn_at = kn_first; kn_at < kn_stop; ++kn_at) {
-            ${single}
+    /* Large results go past the caches, whole lines at a time (who calls waits for these stores), and several of them, since memory does not
+     * like to be read and stored by turns. */
+    kn_lines kn_held;
+    kn_held.start(${result} + kn_begin);
+    long long kn_in_group = kn.row_group;
+    for (long long kn_row = 1;; ++kn_row) {
+        if (kn_streams && !kn_held.goes_on(${result} + kn_begin)) {
+            kn_held.end();
+            kn_held.start(${result} + kn_begin);
         }
-        for (kn_first = kn_stop; kn_first + kn_width <= kn_end;) {
-            ${loads}
-            const long long kn_left = (kn_end - kn_first) / kn_width;
-            const int kn_lines = kn_left < kn_most ? (int)kn_left : kn_most;
-${independent}
-            for (int kn_k = 0; kn_k < kn_lines * kn_width; ++kn_k) {
-                const long long kn_at = kn_first + kn_k;
+        for (long long kn_first = kn_begin; kn_first < kn_end;) {
+            long long kn_stop = kn_end;
+            ${type} *kn_out = ${result};
+            if (kn_streams) {
+                if (!kn_held.has_room(kn_end - kn_first))
+                    kn_held.flush();
+                if (kn_end - kn_first > kn_lines::piece)
+                    kn_stop = kn_first + kn_lines::piece;
+                kn_out = kn_held.take(kn_stop - kn_first) - kn_first;
+                const unsigned long long kn_rows_early = kn_row + kn.how_early <= kn.rows ? kn.rows_early : 0;
+                ${loads}
                 ${gather}
-                ${lane}
             }
-            for (int kn_l = 0; kn_l < kn_lines; ++kn_l, kn_first += kn_width)
-                ${stores}
+${independent}
+            for (long long kn_at = kn_first; kn_at < kn_stop; ++kn_at) {
+                ${single}
+            }
+            kn_first = kn_stop;
         }
+        if (kn_row >= kn.rows)
+            break;
+        ${next}
     }
+    if (kn_streams)
+        kn_held.end();
     ${after_loop}
 }

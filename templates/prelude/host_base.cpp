@@ -29,6 +29,11 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
 #define KN_INDEPENDENT _Pragma("GCC ivdep")
 #endif
 
+// Where the next row begins.
+template <class T> inline T *kn_next(T *row, long long bytes) {
+    return (T *)((size_t)row + bytes);
+}
+
 // A copy of a number that is a struct of its bits.
 template <class T> inline T kn_by_bits(const T &x) {
     T y;

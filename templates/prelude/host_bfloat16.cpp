@@ -13,7 +13,8 @@ struct bfloat16 {
     bfloat16() = default;
     bfloat16(float x) {
         unsigned int u = __builtin_bit_cast(unsigned int, x);
-        bits = x == x ? (u + 0x7fff + (u >> 16 & 1)) >> 16 : u >> 16 | 0x40;
+        u = x == x ? u + 0x7fff + (u >> 16 & 1) : u | 0x400000; // one width throughout: vectors are not taken apart
+        bits = (unsigned short)(u >> 16);
     }
     // What float32 cannot hold is cut off and leaves its last bit set, so that only the second rounding counts.
     bfloat16(double x) : bfloat16(odd((float)x, x)) {}

@@ -26,16 +26,18 @@ static int dice(int sides)
 static struct {
     int n_in, n_out, item_size;
     bool has_index, counts;
+    bool takes_rows; /* it is told of rows */
+    _Atomic int calls;
 } kernel;
 
 typedef struct block {
     int64_t size, index;
+    kn_walk_rows rows;
     char *array[MAX_ARRAYS];
 } block;
 
-static void run_kernel(const void *args, long long begin, long long end)
+static void run_row(const block *b, long long begin, long long end)
 {
-    const block *b = args;
     const int64_t *indices = (const int64_t *)(intptr_t)b->index;
     size_t size = (size_t)kernel.item_size;
     for (long long at = begin; at < end; ++at)
@@ -47,6 +49,27 @@ static void run_kernel(const void *args, long long begin, long long end)
             else
                 memcpy(to, b->array[k % kernel.n_in] + (size_t)at * size, size);
         }
+}
+
+static void run_kernel(const void *args, long long begin, long long end)
+{
+    block b = *(const block *)args;
+    int n = kernel.n_in + kernel.n_out;
+    ++kernel.calls;
+    run_row(&b, begin, end);
+    for (int64_t row = 1; kernel.takes_rows && row < b.rows.count; ++row) {
+        const int64_t *step = b.rows.step + (row % b.rows.group == 0 ? n + kernel.has_index : 0);
+        for (int k = 0; k < n; ++k)
+            b.array[k] += step[k];
+        b.index += kernel.has_index ? step[n] : 0;
+        run_row(&b, begin, end);
+    }
+}
+
+/* Where the kernel is told of rows. */
+static int rows_at(void)
+{
+    return kernel.takes_rows ? (int)offsetof(block, rows) : -1;
 }
 
 typedef struct layout {
@@ -128,6 +151,7 @@ static void one_walk(char *const *array, bool has_many)
     kernel.n_in = 1 + dice(most_in);
     kernel.n_out = 1 + dice(has_many ? MAX_ARRAYS - most_in : 2);
     kernel.has_index = dice(3) == 0;
+    kernel.takes_rows = dice(3) > 0;
     random_extents(&l, has_many ? 600 : 4500);
     for (; n < kernel.n_in + kernel.n_out; ++n) {
         bool is_input = n < kernel.n_in;
@@ -146,7 +170,7 @@ static void one_walk(char *const *array, bool has_many)
         operand[n++] =
             (kn_walk_operand){kernel.counts ? KN_WALK_COUNT : KN_WALK_INDICES, offsetof(block, index),
                               kernel.counts ? 1 : 8, l.stride[MAX_ARRAYS], false};
-    assert_int_equal(kn_walk_create(&walk, l.ndim, l.extent, operand, n), KILN_OK);
+    assert_int_equal(kn_walk_create(&walk, l.ndim, l.extent, operand, n, rows_at()), KILN_OK);
     kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 + dice(3000));
     kn_walk_free(walk);
     check(&l, array, 5);
@@ -206,7 +230,8 @@ static void go_over_channels(int count, int pitch, int item_size, int64_t pixels
     kernel.n_in = kernel.n_out = count;
     kernel.item_size = item_size;
     kernel.has_index = false;
-    assert_int_equal(kn_walk_create(&walk, 1, &pixels, operand, 2 * count), KILN_OK);
+    kernel.takes_rows = true;
+    assert_int_equal(kn_walk_create(&walk, 1, &pixels, operand, 2 * count, rows_at()), KILN_OK);
     kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 << 16);
     kn_walk_free(walk);
     for (size_t at = 0; at < bytes; ++at)
@@ -223,6 +248,56 @@ static void channels_of_one_array(void **state)
             for (int count = 1; count <= pitch; ++count)
                 go_over_channels(count, pitch, item_size, 900 + dice(3000));
     go_over_channels(2, 2, 8, (2 << 20) + 5); /* goes past the caches */
+}
+
+/* ---- rows that are taken together ---- */
+
+/* Rows of 64 words of an array, with one of a table for each 16 of them, or no table. */
+static void go_over_rows(bool takes_rows, bool has_table, int64_t gap, int calls)
+{
+    enum { OUTER = 40, INNER = 16, RUN = 64, BYTES = 4 };
+    static const int64_t extent[] = {OUTER, INNER, RUN};
+    const int64_t array[] = {INNER * (RUN * BYTES + gap), RUN * BYTES + gap, BYTES},
+                  table[] = {RUN * BYTES, 0, BYTES}, out[] = {INNER * RUN * BYTES, RUN * BYTES, BYTES};
+    size_t bytes = (size_t)(OUTER * array[0]);
+    char *from = malloc(bytes), *to = malloc(bytes), *entries = malloc((size_t)(OUTER * table[0]));
+    kn_walk *walk = NULL;
+    assert_non_null(from);
+    assert_non_null(to);
+    assert_non_null(entries);
+    block b = {.array = {has_table ? entries : from, to}};
+    const kn_walk_operand operand[] = {
+        {KN_WALK_INPUT, offsetof(block, array), BYTES, has_table ? table : array, false},
+        {KN_WALK_OUTPUT, offsetof(block, array) + sizeof(char *), BYTES, out, false}};
+    for (size_t at = 0; at < bytes; ++at)
+        from[at] = (char)(at * 31 + at / 251);
+    memcpy(entries, from, (size_t)(OUTER * table[0]));
+    kernel.n_in = kernel.n_out = 1;
+    kernel.item_size = BYTES;
+    kernel.has_index = false;
+    kernel.takes_rows = takes_rows;
+    kernel.calls = 0;
+    assert_int_equal(kn_walk_create(&walk, 3, extent, operand, 2, rows_at()), KILN_OK);
+    kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 << 20);
+    kn_walk_free(walk);
+    for (int64_t r = 0; r < OUTER * INNER; ++r)
+        assert_memory_equal(to + r * RUN * BYTES,
+                            has_table ? entries + r / INNER * RUN * BYTES : from + r * (RUN * BYTES + gap),
+                            RUN * BYTES);
+    assert_int_equal(kernel.calls, calls);
+    free(from);
+    free(to);
+    free(entries);
+}
+
+/* A block has 16,384 elements: 16 times 16 rows, or as many rows of one axis. */
+static void rows_are_taken_together(void **state)
+{
+    (void)state;
+    go_over_rows(true, false, 4, 3);
+    go_over_rows(true, true, 0, 3);
+    go_over_rows(false, false, 4, 640);
+    go_over_rows(false, true, 0, 640);
 }
 
 /* ---- calls that go from line to line ---- */
@@ -256,7 +331,7 @@ static void go_over_lines(char *from, char *to, bool to_planes, int offset)
         {KN_WALK_OUTPUT, offsetof(block, array) + sizeof(char *), WORD, out, false}};
     memset(to, 0, (size_t)SPAN * CHANNELS * WORD + SLACK);
     called.elements = called.split = 0;
-    assert_int_equal(kn_walk_create(&walk, 2, extents[to_planes], operand, 2), KILN_OK);
+    assert_int_equal(kn_walk_create(&walk, 2, extents[to_planes], operand, 2, -1), KILN_OK);
     kn_host_walk_run(walk, copy_words, &b, sizeof b, 1 << 16);
     kn_walk_free(walk);
     for (int64_t k = 0; k < SPAN; ++k)
@@ -283,10 +358,56 @@ static void calls_go_from_line_to_line(void **state)
     free(to);
 }
 
+/* Results in one run, that begin within a line, of one input whose runs are apart, from block to block, and
+ * one that is repeated within a block. */
+static void blocks_that_are_apart(void **state)
+{
+    enum { OUTER = 2000, MIDDLE = 41, RUN = 15, GAP = 12, PITCH = (MIDDLE * RUN + GAP) * WORD };
+    static const int64_t extent[] = {OUTER, MIDDLE, RUN}, apart[] = {PITCH, RUN * WORD, WORD},
+                         repeated[] = {RUN * WORD, 0, WORD}, out[] = {MIDDLE * RUN * WORD, RUN * WORD, WORD};
+    size_t size = (size_t)OUTER * MIDDLE * RUN * WORD;
+    char *from = malloc((size_t)OUTER * PITCH), *table = malloc((size_t)OUTER * RUN * WORD), *to[2];
+    kn_walk *walk = NULL;
+    block b;
+    (void)state;
+    assert_non_null(from);
+    assert_non_null(table);
+    for (int at = 0; at < OUTER * PITCH; ++at)
+        from[at] = (char)(at * 31 + at / 251);
+    memcpy(table, from, (size_t)OUTER * RUN * WORD);
+    b.array[0] = from;
+    b.array[1] = table;
+    for (int k = 0; k < 2; ++k) {
+        to[k] = malloc(size + WORD);
+        assert_non_null(to[k]);
+        b.array[2] = to[k] + WORD;
+        const kn_walk_operand operand[] = {
+            {KN_WALK_INPUT, offsetof(block, array), WORD, apart, false},
+            {KN_WALK_INPUT, offsetof(block, array) + sizeof(char *), WORD, repeated, false},
+            {KN_WALK_OUTPUT, offsetof(block, array) + 2 * sizeof(char *), WORD, out, false}};
+        kernel.n_in = 2;
+        kernel.n_out = 1;
+        kernel.item_size = WORD;
+        kernel.has_index = false;
+        kernel.takes_rows = k == 1;
+        assert_int_equal(kn_walk_create(&walk, 3, extent, operand, 3, rows_at()), KILN_OK);
+        kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 << 16);
+        kn_walk_free(walk);
+        for (int64_t o = 0; o < OUTER; ++o)
+            assert_memory_equal(b.array[2] + o * MIDDLE * RUN * WORD, from + o * PITCH, MIDDLE * RUN * WORD);
+        free(to[k]);
+    }
+    free(table);
+    free(from);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(few_operands), cmocka_unit_test(very_many_operands),
+    const struct CMUnitTest tests[] = {cmocka_unit_test(few_operands),
+                                       cmocka_unit_test(very_many_operands),
                                        cmocka_unit_test(channels_of_one_array),
-                                       cmocka_unit_test(calls_go_from_line_to_line)};
+                                       cmocka_unit_test(rows_are_taken_together),
+                                       cmocka_unit_test(calls_go_from_line_to_line),
+                                       cmocka_unit_test(blocks_that_are_apart)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -20,7 +20,7 @@
 static const struct {
     int number;
     const char *hash;
-} blocks = {3, "369478196d614681a62163e3d0b9bfef"};
+} blocks = {4, "0ea2f7e3ccd010da9fdc5c2539a7af45"};
 
 static void put_block(kn_str *out, kn_spec *s)
 {

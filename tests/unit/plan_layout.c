@@ -105,6 +105,7 @@ static void flat_block(void **state)
 {
     struct block {
         long long size;
+        kn_walk_rows rows;
         const float *x;
         signed char small;
         double wide;
@@ -146,6 +147,7 @@ static void strided_block(void **state)
     };
     struct block {
         long long size, n, start;
+        kn_walk_rows rows;
         const float *x;
         struct {
             const signed char *data;
@@ -194,7 +196,7 @@ static void too_large_a_block(void **state)
     assert_int_equal(kn_layout_make(&l, &s), KILN_ERROR_INVALID);
     assert_non_null(strstr(kiln_error_message(), "k: "));
     assert_non_null(strstr(kiln_error_message(), "32764"));
-    s.operand[7].struct_size = 4096 - 64;
+    s.operand[7].struct_size = 4096 - 128;
     assert_int_equal(kn_layout_make(&l, &s), KILN_OK);
     kn_program_free(p);
 }

@@ -524,20 +524,27 @@ static void functions_ask_for_small_blocks(void **state)
 /* ---- operands that are one array ---- */
 
 /* The schedule where operands are known to lie so many bytes behind the one before. */
-static kn_schedule choose_after(int ndim, const int64_t *shape, const kn_view *view, const kn_access *access,
-                                int count, const int64_t *after)
+static kn_schedule choose_after_on(const char *architecture, int ndim, const int64_t *shape,
+                                   const kn_view *view, const kn_access *access, int count,
+                                   const int64_t *after, unsigned indices)
 {
     kn_space *space = calloc(1, sizeof *space);
     kn_target target;
     kn_schedule chosen;
     kn_figures figures;
     assert_non_null(space);
-    assert_int_equal(kn_target_parse(&target, "sm_90"), KILN_OK);
-    kn_space_make(space, ndim, shape, 0, view, count, 0);
+    assert_int_equal(kn_target_parse(&target, architecture), KILN_OK);
+    kn_space_make(space, ndim, shape, 0, view, count, indices);
     memcpy(space->after, after, (size_t)count * sizeof *after);
     kn_schedule_choose(&chosen, &figures, NULL, space, access, count, &target, 0);
     free(space);
     return chosen;
+}
+
+static kn_schedule choose_after(int ndim, const int64_t *shape, const kn_view *view, const kn_access *access,
+                                int count, const int64_t *after)
+{
+    return choose_after_on("sm_90", ndim, shape, view, access, count, after, 0);
 }
 
 static void results_that_interleave_are_woven(void **state)
@@ -556,6 +563,47 @@ static void results_that_interleave_are_woven(void **state)
     assert_ptr_not_equal(choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, -4)).kind, &kn_kind_woven);
     assert_ptr_not_equal(choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, 8)).kind, &kn_kind_woven);
     assert_ptr_not_equal(choose_after(2, S(64, 32), view, shifted, 3, S(0, 0, 4)).kind, &kn_kind_woven);
+}
+
+/* On the host words are, wherever they begin, inputs alone too, two, four or eight elements in 8 bytes at
+ * most. */
+static void the_host_has_words(void **state)
+{
+    const kn_view pairs[] = {{S(64, 32), S(128, 4), 2, false},
+                             {S(64, 32), S(512, 8), 2, true},
+                             {S(64, 32), S(512, 8), 2, true}},
+                  inputs[] = {{S(64, 32), S(200, 4), 2, false},
+                              {S(64, 32), S(200, 4), 2, false},
+                              {S(64, 32), S(200, 4), 2, false},
+                              {S(64, 32), S(200, 4), 2, false},
+                              {S(64, 32), S(32, 1), 2, true}},
+                  backward[] = {{S(64, 32), S(128, 4), 2, false},
+                                {S(64, 32), S(-512, -8), 2, true},
+                                {S(64, 32), S(-512, -8), 2, true}};
+    const kn_access words[] = {{4, 4096, false}, {4, 8193, true}, {4, 8197, true}},
+                    wide[] = {{4, 4096, false}, {8, 8192, true}, {8, 8200, true}},
+                    bytes[] = {{1, 5, false}, {1, 6, false}, {1, 7, false}, {1, 8, false}, {1, 8192, true}};
+    const char *host = "x86-64-v3";
+    (void)state;
+    kn_schedule c = choose_after_on(host, 2, S(64, 32), pairs, words, 3, S(0, 0, 4), KN_WITH_INDEX);
+    assert_ptr_equal(c.kind, &kn_kind_host_woven);
+    assert_true(c.vector == 0 && c.lanes == 2 && c.block == 0);
+    assert_string_equal(c.access, "dtt");
+    c = choose_after_on(host, 2, S(64, 32), inputs, bytes, 5, S(0, 1, 1, 1, 0), 0);
+    assert_true(c.kind == &kn_kind_host_woven && c.lanes == 4);
+    assert_string_equal(c.access, "ttttd");
+    /* Nothing known, the other way round, with a gap, three of four; words too wide; the index counts
+     * down. */
+    static const int64_t unknown[] = {0, -4, 8};
+    for (int k = 0; k < 3; ++k)
+        assert_ptr_equal(choose_after_on(host, 2, S(64, 32), pairs, words, 3, S(0, 0, unknown[k]), 0).kind,
+                         &kn_kind_host_runs);
+    assert_ptr_equal(choose_after_on(host, 2, S(64, 32), inputs, bytes, 5, S(0, 1, 1, 0, 0), 0).kind,
+                     &kn_kind_host_runs);
+    assert_ptr_equal(choose_after_on(host, 2, S(64, 32), pairs, wide, 3, S(0, 0, 8), 0).kind,
+                     &kn_kind_host_runs);
+    assert_ptr_equal(choose_after_on(host, 2, S(64, 32), backward, words, 3, S(0, 0, 4), KN_WITH_INDEX).kind,
+                     &kn_kind_host_indices);
 }
 
 static void shifted_inputs_are_merged(void **state)
@@ -868,6 +916,7 @@ int main(void)
         cmocka_unit_test(the_host_has_two),
         cmocka_unit_test(contiguous_is_flat),
         cmocka_unit_test(results_that_interleave_are_woven),
+        cmocka_unit_test(the_host_has_words),
         cmocka_unit_test(shifted_inputs_are_merged),
         cmocka_unit_test(narrow_inputs_and_small_ones_are_broad),
         cmocka_unit_test(small_inputs_are_kept_in_the_cache),
