@@ -66,16 +66,17 @@ def powers_above(n, limit):
     return np.maximum(np.log2(n / limit), 0)
 
 
-TILE_WEIGHTS = ["run_read", "run_written", "read_off", "written_off", "more_shared", "fewer_threads", "fewer_tiles", "split_sector"]
+TILE_WEIGHTS = ["run_read", "run_written", "read_off", "split_written", "more_shared", "fewer_threads", "fewer_tiles"]
 
 
 def tile_terms(layout, c):
     """A column a weight: what a tile costs beyond its bytes is their product."""
     g = layout.column
     threads = g["p_vectors"] * g["p_steps"] * g["q_vectors"] * g["q_steps"]
-    return np.stack([1 / g["read"], 1 / g["written"], powers_above(c["ALIGNED"], 2 ** g["read_aligned"]), powers_above(c["ALIGNED"], 2 ** g["written_aligned"]),
+    split = np.where(2 ** g["written_aligned"] < c["SECTOR"], c["SECTOR"] / g["written"], 0)
+    return np.stack([1 / g["read"], 1 / g["written"], powers_above(c["ALIGNED"], 2 ** g["read_aligned"]), split,
                      powers_above(threads * layout.vector ** 2 * layout.item, c["FREE_SHARED"]), powers_above(c["ENOUGH_THREADS"], threads),
-                     powers_above(c["ENOUGH_TILES"], g["tiles"]), np.where(2 ** g["written_aligned"] < c["SECTOR"], c["SECTOR"] / g["written"], 0)], 1)
+                     powers_above(c["ENOUGH_TILES"], g["tiles"])], 1)
 
 
 def tile_cost(layout, c):

@@ -31,6 +31,19 @@ enum {
             1, 0                                                                                             \
         }                                                                                                    \
     }
+/* A narrow axis and two others, one of them 1,024 long. */
+#define NARROW(items, a, n)                                                                                  \
+    {"narrow", COPIED, items, 0, 3, {a, n, 1024}, {2, 0, 1}},                                                \
+        {"narrow", COPIED, items, 0, 3, {n, a, 1024}, {2, 0, 1}},                                            \
+        {"narrow", COPIED, items, 0, 3, {a, 1024, n}, {1, 2, 0}},                                            \
+        {"narrow", COPIED, items, 0, 3, {n, a, 1024}, {0, 2, 1}},                                            \
+        {"narrow", COPIED, items, 0, 3, {n, a, 1024}, {2, 1, 0}},                                            \
+    {                                                                                                        \
+        "narrow", COPIED, items, 0, 3, {a, n, 1024},                                                         \
+        {                                                                                                    \
+            1, 2, 0                                                                                          \
+        }                                                                                                    \
+    }
 #define SMALL(name, a, b)                                                                                    \
     {                                                                                                        \
         name, COPIED, ALL, 0, 2, {a, b},                                                                     \
@@ -122,6 +135,49 @@ const layout layouts[] = {
     MATRIX("odd beside", WITH_BESIDE, "124", 0, 0, 5793),
     BATCH("odd beside", WITH_BESIDE, "124", 0, 47, 63),
     BATCH("odd beside", WITH_BESIDE, "124", 0, 191, 161),
+
+    MATRIX("pitches", COPIED, ALL, 0, 12000, 12000),
+    MATRIX("pitches", COPIED, ALL, 0, 10000, 10000),
+    MATRIX("pitches", COPIED, ALL, 0, 12064, 12064),
+    MATRIX("pitches", COPIED, ALL, 0, 12032, 12064),
+    MATRIX("pitches", COPIED, ALL, 0, 12064, 12032),
+    MATRIX("pitches", COPIED, ALL, 0, 12016, 12016),
+    MATRIX("pitches", COPIED, ALL, 0, 12288, 12032),
+    MATRIX("pitches", COPIED, ALL, 0, 9080, 9080),
+    {"pitches", COPIED, ALL, 0, 3, {0, 1024, 512}, {2, 0, 1}},
+    NARROW(ALL, 0, 3),
+    NARROW(ALL, 0, 5),
+    NARROW(ALL, 0, 12),
+    NARROW("124", 87376, 3),
+    NARROW("124", 52432, 5),
+    NARROW("124", 21840, 12),
+    {"axes", COPIED, "1", 0, 5, {32, 48, 64, 80, 96}, {3, 1, 0, 4, 2}},
+    {"axes", COPIED, "1", 0, 5, {32, 48, 64, 80, 96}, {3, 0, 1, 4, 2}},
+    {"axes", COPIED, "1", 0, 5, {32, 48, 64, 80, 96}, {1, 4, 3, 2, 0}},
+    {"axes", COPIED, "1", 0, 5, {32, 48, 64, 80, 96}, {2, 4, 3, 0, 1}},
+    {"axes", COPIED, "1", 0, 5, {32, 48, 64, 80, 96}, {3, 0, 4, 1, 2}},
+    {"axes", COPIED, "1", 0, 5, {32, 48, 64, 80, 96}, {3, 2, 4, 0, 1}},
+    {"axes", COPIED, "1", 0, 5, {32, 48, 64, 80, 96}, {2, 0, 4, 1, 3}},
+    {"axes", COPIED, "2", 0, 5, {16, 32, 64, 80, 96}, {4, 1, 2, 3, 0}},
+    {"axes", COPIED, "2", 0, 5, {16, 32, 64, 80, 96}, {2, 4, 1, 3, 0}},
+    {"axes", COPIED, "2", 0, 5, {16, 32, 64, 80, 96}, {3, 2, 0, 4, 1}},
+    {"axes", COPIED, "2", 0, 5, {16, 32, 64, 80, 96}, {3, 0, 1, 4, 2}},
+    {"axes", COPIED, "2", 0, 5, {16, 32, 64, 80, 96}, {2, 1, 4, 3, 0}},
+    {"axes", COPIED, "2", 0, 5, {16, 32, 64, 80, 96}, {4, 3, 0, 2, 1}},
+    {"axes", COPIED, "4", 0, 5, {16, 24, 64, 80, 96}, {3, 2, 0, 4, 1}},
+    {"axes", COPIED, "4", 0, 5, {16, 24, 64, 80, 96}, {2, 3, 0, 4, 1}},
+    {"axes", COPIED, "4", 0, 5, {16, 24, 64, 80, 96}, {0, 4, 2, 3, 1}},
+    {"axes", COPIED, "4", 0, 5, {16, 24, 64, 80, 96}, {4, 0, 3, 2, 1}},
+    {"axes", COPIED, "4", 0, 5, {16, 24, 64, 80, 96}, {3, 0, 4, 2, 1}},
+    {"axes", COPIED, "4", 0, 5, {16, 24, 64, 80, 96}, {0, 2, 4, 3, 1}},
+    {"axes", COPIED, "4", 0, 5, {16, 24, 64, 80, 96}, {1, 2, 4, 3, 0}},
+    {"axes", COPIED, "8", 0, 5, {16, 24, 32, 80, 96}, {3, 2, 0, 4, 1}},
+    {"axes", COPIED, "8", 0, 5, {16, 24, 32, 80, 96}, {0, 3, 2, 4, 1}},
+    {"axes", COPIED, "8", 0, 5, {16, 24, 32, 80, 96}, {4, 0, 1, 2, 3}},
+    {"axes", COPIED, "8", 0, 5, {16, 24, 32, 80, 96}, {0, 4, 1, 2, 3}},
+    {"axes", COPIED, "8", 0, 5, {16, 24, 32, 80, 96}, {1, 0, 3, 4, 2}},
+    {"axes", COPIED, "8", 0, 5, {16, 24, 32, 80, 96}, {0, 1, 4, 2, 3}},
+    {"axes", COPIED, "8", 0, 5, {16, 24, 32, 80, 96}, {0, 1, 3, 4, 2}},
 };
 const int n_layouts = sizeof layouts / sizeof layouts[0];
 

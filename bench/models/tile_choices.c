@@ -48,11 +48,17 @@ static void add(sides *s, const char *tag, const pair *t)
         listed[at] = *t;
 }
 
-/* One size for all layouts, cut off where an axis is shorter. */
+/* At least as many vectors along an axis, whole pixels of them, cut off where it is shorter. */
+static int whole_pixels(const sides *s, int axis, int64_t length)
+{
+    int64_t vectors = s->space->extent[axis] / s->vector, parts = axis == s->p ? s->p_parts : s->q_parts;
+    return (int)kn_least(kn_divide_up(length, parts) * parts, vectors);
+}
+
+/* One size for all layouts. */
 static void add_fixed(sides *s, int p, int q)
 {
-    int64_t along_p = s->space->extent[s->p] / s->vector, along_q = s->space->extent[s->q] / s->vector;
-    pair t = {{along_p < p ? (int)along_p : p, 1, s->p2}, {along_q < q ? (int)along_q : q, 1, s->q2}, 0};
+    pair t = {{whole_pixels(s, s->p, p), 1, s->p2}, {whole_pixels(s, s->q, q), 1, s->q2}, 0};
     char tag[32];
     snprintf(tag, sizeof tag, "fixed_%dx%d", p, q);
     if (t.p.vectors * t.q.vectors <= s->most)
@@ -65,9 +71,9 @@ static kn_tile_side random_side(const sides *s, int axis, int second)
     int64_t vectors = s->space->extent[axis] / s->vector, steps = second < 0 ? 1 : s->space->extent[second];
     int64_t length = 1 + choice_roll(1 << choice_roll(7)), step = 1 + choice_roll(1 << choice_roll(5));
     length = length < vectors ? length : vectors;
-    int64_t parts = (vectors + length - 1) / length;
-    return (kn_tile_side){(int)((vectors + parts - 1) / parts), step < steps ? (int)step : (int)steps,
-                          second};
+    int64_t parts = kn_divide_up(vectors, length);
+    return (kn_tile_side){whole_pixels(s, axis, kn_divide_up(vectors, parts)),
+                          step < steps ? (int)step : (int)steps, second};
 }
 
 /* What the model takes, sizes that are the same for all layouts, and samples, denser where they seem

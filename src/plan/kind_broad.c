@@ -22,10 +22,15 @@ enum {
     VECTOR_BYTES = 16,
     LINE = 128,
     /* Bytes of an input that is kept in the cache: more than is worth it for fewer, and up to a third of
-     * what an H200's cache holds. Windows of 128 over 8 MB take 238 us with it and 255 without, over 64 MB
-     * 298 and 289; copies of 4 to 32 MB that follow take what they take without it. */
+     * what an H200's cache holds. Windows of 128 over 8 MB take 238 us with it and 255 without; copies of 4
+     * to 32 MB that follow take what they take without it. */
     LEAST_KEPT = 1 << 20,
-    MOST_KEPT = 20 << 20
+    MOST_KEPT = 20 << 20,
+    /* Above this a launch asks for a part of it and has the results of that part: what is read then comes in
+     * bursts, and nothing is read among the writes between them. bench/results/nvidia-h200-narrow.md. */
+    MOST_ASKED = 9 << 20,
+    PARTS_RATIO =
+        16 /* bytes of results to one of an input above MOST_KEPT, from which on parts are worth it */
 };
 
 static bool is_still(const kn_choice *c, int o)
@@ -52,12 +57,18 @@ static int64_t footprint(const kn_choice *c, int o)
     return bytes < reach ? bytes : reach;
 }
 
+static int64_t bytes_of(const kn_choice *c, bool outputs)
+{
+    int64_t bytes = 0;
+    for (int o = 0; o < c->count; ++o)
+        bytes += c->access[o].is_output == outputs ? footprint(c, o) : 0;
+    return bytes;
+}
+
 static bool are_inputs_small(const kn_choice *c)
 {
-    int64_t results = 0, inputs = 0;
-    for (int o = 0; o < c->count; ++o)
-        *(c->access[o].is_output ? &results : &inputs) += footprint(c, o);
-    return results >= SMALL_BYTES && inputs <= results / SMALL_RATIO;
+    int64_t results = bytes_of(c, true);
+    return results >= SMALL_BYTES && bytes_of(c, false) <= results / SMALL_RATIO;
 }
 
 /* Vectors of a thread; 1: its vectors read enough. */
@@ -89,17 +100,30 @@ static bool set_access(kn_schedule *out, const kn_choice *c)
     return true;
 }
 
+static bool goes_on(const kn_choice *c, int o)
+{
+    for (int a = 0; a < c->space->ndim; ++a)
+        if (c->space->stride[o][a] < 0)
+            return false;
+    return true;
+}
+
+/* Bytes up to which an input is kept. One that is kept part by part is dense. */
+static int64_t most_kept(const kn_choice *c, int o, int64_t results)
+{
+    bool is_dense = kn_space_reach(c->space, o, 0) < 2 * footprint(c, o);
+    return is_dense && results / PARTS_RATIO > MOST_KEPT ? results / PARTS_RATIO : MOST_KEPT;
+}
+
 /* Of the inputs that are read again and again the one with most bytes, where it is worth to be kept, by its
  * number; 0. It is asked for from its first element on. */
 static int find_kept(const kn_choice *c)
 {
     int kept = 0;
-    int64_t most = LEAST_KEPT - 1;
+    int64_t most = LEAST_KEPT - 1, results = bytes_of(c, true);
     for (int o = 0; o < c->count; ++o) {
-        bool goes_on = !c->access[o].is_output;
-        for (int a = 0; a < c->space->ndim; ++a)
-            goes_on = goes_on && c->space->stride[o][a] >= 0;
-        if (!goes_on || footprint(c, o) <= most || kn_space_reach(c->space, o, 0) >= MOST_KEPT)
+        if (c->access[o].is_output || !goes_on(c, o) || footprint(c, o) <= most ||
+            kn_space_reach(c->space, o, 0) >= most_kept(c, o, results))
             continue;
         most = footprint(c, o);
         kept = o + 1;
@@ -150,11 +174,31 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
+/* The axis along which the input that is kept reaches furthest, where it reaches too far to be asked for at
+ * once; -1. */
+static int axis_of_kept(int64_t *align, const kn_part *part)
+{
+    const kn_space *space = part->space;
+    int kept = kn_broad_kept(&part->spec->schedule), axis = -1;
+    int64_t most = 0;
+    if (kept < 0 || kn_space_reach(space, kept, 0) <= MOST_ASKED)
+        return -1;
+    for (int a = 0; a < space->ndim; ++a) {
+        int64_t reach = space->stride[kept][a] * (space->extent[a] - 1);
+        axis = reach > most ? a : axis;
+        most = reach > most ? reach : most;
+    }
+    *align = axis == space->ndim - 1 ? kn_cut_alignment(part, axis) : 1;
+    return axis;
+}
+
 /* Rows that are cut have what whole warps do, too. */
 static int cut(int64_t *align, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     int axis = kn_cut_reach(align, part);
+    if (axis < 0)
+        axis = axis_of_kept(align, part);
     if (axis == part->space->ndim - 1 && *align % of_warp(s) != 0)
         *align = of_warp(s);
     return axis;

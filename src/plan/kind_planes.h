@@ -9,9 +9,9 @@
 enum {
     KN_PLANES_SPAN = 5, /* planes, and lines of one, that rows lie in */
     KN_PLANES_ROW_BITS = 5,
-    KN_PLANES_WALKED = 8, /* planes that a block walks along */
-    KN_PLANES_AHEAD = 3,  /* planes ahead of those that are loaded, which the cache is asked for */
-    KN_PLANES_WIDE = 32,  /* vectors of a block side by side */
+    KN_PLANES_WALKED = 12, /* planes that a block walks along: bench/results/nvidia-h200-narrow.md */
+    KN_PLANES_AHEAD = 3,   /* planes ahead of those that are loaded, which the cache is asked for */
+    KN_PLANES_WIDE = 32,   /* vectors of a block side by side */
     KN_PLANES_WINDOWS = KN_PLANES_SPAN * (KN_PLANES_SPAN + 1)
 };
 

@@ -23,15 +23,14 @@ enum {
 
 /* What a tile costs beyond its bytes, as a part of them: fitted by bench/models/fit.py to tiles of transposes
  * and orders of axes with 1- to 8-byte elements, measured on an H200. */
-static const double run_read = 12.8;    /* bytes that take as long as it takes to begin a run of them */
-static const double run_written = 5.5;  /* bytes, likewise, of results: their runs wait in the cache */
-static const double read_off = 0.02;    /* for each power of two that runs of the input lack to ALIGNED */
-static const double written_off = 0.05; /* for each power of two that runs of results lack to ALIGNED */
-/* Sectors as which one counts that two tiles write a part of each: bench/results/nvidia-h200-narrow.md. */
-static const double split_sector = 1;
-static const double more_shared = 0.03;    /* for each power of two of shared memory above FREE_SHARED */
-static const double fewer_threads = 0.035; /* for each power of two below ENOUGH_THREADS */
-static const double fewer_tiles = 0.1;     /* for each below ENOUGH_TILES: by older measurements */
+static const double run_read = 11;    /* bytes that take as long as it takes to begin a run of them */
+static const double run_written = 10; /* bytes, likewise, of results */
+static const double read_off = 0.015; /* for each power of two that runs of the input lack to ALIGNED */
+static const double split_written =
+    0.75;                                /* sectors as which one counts that two tiles write a part of each */
+static const double more_shared = 0.027; /* for each power of two of shared memory above FREE_SHARED */
+static const double fewer_threads = 0.05; /* for each power of two below ENOUGH_THREADS */
+static const double fewer_tiles = 0.3;    /* for each power of two below ENOUGH_TILES */
 
 typedef struct sides {
     const kn_space *space;
@@ -153,10 +152,9 @@ static double rate(sides *s, const kn_tile_side *p, const kn_tile_side *q)
     take(s, p, q);
     run read = run_of(s, s->staged, s->q), written = run_of(s, s->result, s->p);
     int threads = threads_of(p, q);
-    double split = written.aligned < SECTOR ? split_sector * SECTOR / (double)written.bytes : 0;
+    double split = written.aligned < SECTOR ? split_written * SECTOR / (double)written.bytes : 0;
     return split + run_read / (double)read.bytes + run_written / (double)written.bytes +
            read_off * powers_above(ALIGNED, (double)read.aligned) +
-           written_off * powers_above(ALIGNED, (double)written.aligned) +
            more_shared * powers_above((double)threads * s->cell, FREE_SHARED) +
            fewer_threads * powers_above(ENOUGH_THREADS, threads) +
            fewer_tiles * powers_above(ENOUGH_TILES, tiles_of(s));
