@@ -1,4 +1,4 @@
-/* fill_shifted.c - templates/cuda/shifted.cu. */
+/* fill_shifted.c - templates/cuda/shifted.cu, and shifted_skewed.cu where rows begin anywhere. */
 #include "codegen/shifted.h"
 #include "plan/kind_shifted.h"
 
@@ -19,14 +19,19 @@ static void put_window(kn_writer *w, const kn_shifted_window *x)
     int k = 0, row, column;
     while (!kn_shifted_input(w, k, &row, &column) || row != x->row)
         ++k;
-    int array = kn_array_of(w, k), back = (column - x->first) * kn_item_size(w, k);
+    int array = kn_array_of(w, k), more = x->last - x->first;
+    int back = (column - x->first) * kn_item_size(w, k);
+    bool is_skewed = kn_shifted_is_skewed(&w->spec->schedule);
     kn_str_append(out, "const auto ");
     put_window_name(out, x);
-    kn_str_printf(out, " = kn_load_window<%s, %d>((const char *)kn.%s_ + kn_here.at[%d]", kn_storage(w, k),
-                  w->spec->schedule.vector + x->last - x->first, w->program->param[k].name, array);
+    kn_str_printf(out, " = %s<%s, %d", is_skewed ? "kn_load_some" : "kn_load_window", kn_storage(w, k),
+                  w->spec->schedule.vector + more);
+    if (is_skewed)
+        kn_str_printf(out, ", %d", more);
+    kn_str_printf(out, ">((const char *)kn.%s_ + kn_here.at[%d]", w->program->param[k].name, array);
     if (x->steps)
         kn_str_printf(out, " + %d * kn_axis_y.stride[%d]", x->steps, array);
-    kn_str_printf(out, " - %d);\n", back);
+    kn_str_printf(out, " - %d%s);\n", back, is_skewed ? ", kn_count" : "");
 }
 
 /* All of them in front of their first use. */
@@ -58,7 +63,12 @@ static void fill_shifted(kn_writer *w)
     kn_put_single(w);
 }
 
+static const char *choose_template(const kn_spec *spec)
+{
+    return kn_shifted_is_skewed(&spec->schedule) ? "cuda/shifted_skewed.cu" : "cuda/shifted.cu";
+}
+
 const kn_recipe kn_recipe_shifted = {.kind = &kn_kind_shifted,
-                                     .template_name = "cuda/shifted.cu",
+                                     .choose_template = choose_template,
                                      .fill = fill_shifted,
                                      .preludes = "kn_gather kn_load_along kn_load_window"};

@@ -149,7 +149,7 @@ static bool set_access(kn_schedule *out, const kn_choice *c, const shifts *s)
     char letter[KN_SHIFTED_MOST];
     for (int k = 0; k < s->count; ++k)
         letter[k] = kn_shifted_letter(s->row[k], s->at[k].column - s->least.column);
-    if (!kn_shifted_set_access(out, c, s->first, s->count, letter))
+    if (!kn_shifted_set_access(out, c, s->first, s->count, letter, KN_VECTOR))
         return false;
     for (int row = 0; row < s->n_rows; ++row)
         out->form |= s->code[row] << (row * KN_PLANES_ROW_BITS);

@@ -7,6 +7,7 @@
 
 #include "plan/choice.h"
 #include "plan/kind.h"
+#include "plan/pure.h"
 
 enum {
     LEAST_SHIFTED = 3, /* inputs; fewer have nothing to share */
@@ -14,7 +15,10 @@ enum {
     WORDS_OF_VECTOR = 4,
     FEW_ROWS = 128, /* of results, below which those that are left over by a thread's rows count */
     WIDE = 32,      /* vectors of a block side by side: a warp's */
-    HIGH = 8        /* threads of a block one above the other, each with its rows */
+    HIGH = 8,       /* threads of a block one above the other, each with its rows */
+    WORD = 4,       /* bytes that threads of a warp pass on at once, */
+    LEAST_USED = 67 /* and percent of them that have results, where rows begin anywhere: fewer cost more than
+                       what the others save */
 };
 
 typedef struct figures {
@@ -55,17 +59,32 @@ int64_t kn_shifted_steps(int64_t bytes, int64_t step)
     return (bytes + (bytes < 0 ? -step : step) / 2) / step;
 }
 
-bool kn_shifted_set_access(kn_schedule *out, const kn_choice *c, int first, int count, const char *letter)
+/* A run that begins anywhere, of which a vector is whole words; or, of an input, one element repeated. */
+static bool is_run(const kn_choice *c, int o, int vector)
+{
+    int64_t stride = c->space->stride[o][kn_choice_inner(c)], item = c->access[o].item_size;
+    return c->access[o].is_output ? stride == item && vector * item % WORD == 0
+                                  : stride == item || stride == 0;
+}
+
+bool kn_shifted_set_access(kn_schedule *out, const kn_choice *c, int first, int count, const char *letter,
+                           char others)
 {
     int inner = kn_choice_inner(c);
     for (int o = 0; o < c->count; ++o) {
         bool shifted = o >= first && o < first + count;
-        if (shifted ? c->space->stride[o][inner] != c->access[o].item_size
-                    : !kn_choice_is_vector(c, o, out->vector))
+        if (shifted               ? c->space->stride[o][inner] != c->access[o].item_size
+            : others == KN_VECTOR ? !kn_choice_is_vector(c, o, out->vector)
+                                  : !is_run(c, o, out->vector))
             return false;
-        out->access[o] = shifted ? letter[o - first] : KN_VECTOR;
+        out->access[o] = shifted ? letter[o - first] : others;
     }
     return true;
+}
+
+bool kn_shifted_is_skewed(const kn_schedule *schedule)
+{
+    return strchr(schedule->access, KN_GATHER) != NULL;
 }
 
 static bool find_shifted(shifts *s, const kn_choice *c)
@@ -128,6 +147,24 @@ static int form_of(const shifts *s)
     return form;
 }
 
+/* Blocks along rows of so many elements. Where these begin anywhere a row may have a part of a vector at both
+ * ends, and a warp one vector less. */
+static int64_t blocks_along(const kn_schedule *s, int64_t extent)
+{
+    int64_t skew = kn_shifted_is_skewed(s) ? s->vector - 1 : 0, step = (WIDE - (skew > 0)) * s->vector;
+    return (extent + skew + step - 1) / step;
+}
+
+/* Elements at the ends of rows are computed by whole vectors, where there may be none: nothing but results
+ * may come of them. */
+static bool may_be_skewed(const kn_schedule *s, const kn_choice *c)
+{
+    int64_t extent = c->space->extent[kn_choice_inner(c)];
+    return c->program && kn_body_is_pure(c->program) &&
+           extent * 100 >= blocks_along(s, extent) * WIDE * s->vector * LEAST_USED;
+}
+
+/* Vectors where all rows begin with one. */
 static bool set_access(kn_schedule *out, const kn_choice *c, const shifts *s)
 {
     char letter[KN_SHIFTED_MOST];
@@ -137,7 +174,9 @@ static bool set_access(kn_schedule *out, const kn_choice *c, const shifts *s)
             ++row;
         letter[k] = kn_shifted_letter(row, s->at[k].column - s->left);
     }
-    return kn_shifted_set_access(out, c, s->first, s->count, letter);
+    return (c->space->extent[kn_choice_inner(c)] % out->vector == 0 &&
+            kn_shifted_set_access(out, c, s->first, s->count, letter, KN_VECTOR)) ||
+           (kn_shifted_set_access(out, c, s->first, s->count, letter, KN_GATHER) && may_be_skewed(out, c));
 }
 
 /* ---- a thread's windows ---- */
@@ -224,8 +263,8 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
         return false;
     figures f = {find_row_axis(c, s.first)};
     out->vector = kn_choice_vector(c);
-    if (f.row < 0 || out->vector == 1 || c->space->extent[kn_choice_inner(c)] % out->vector != 0 ||
-        !set_places(&s, c, f.row) || !kn_choice_is_near(c, out->vector * WIDE) || !set_access(out, c, &s) ||
+    if (f.row < 0 || out->vector == 1 || !set_places(&s, c, f.row) ||
+        !kn_choice_is_near(c, out->vector * WIDE) || !set_access(out, c, &s) ||
         !kn_choice_fits_turned(c, f.row, KN_SHIFTED_RESULTS * HIGH) || c->space->ndim + 2 > KILN_MAX_NDIM)
         return false;
     out->form = form_of(&s);
@@ -253,7 +292,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
         if (a != f.row)
             kn_space_put_axis(&out->room, to++, space, a, 1);
     kn_space_put_axis(&out->room, to++, space, f.row, HIGH * kn_shifted_rows(s));
-    kn_space_put_axis(&out->room, to++, space, inner, WIDE * s->vector);
+    kn_space_put_axis(&out->room, to, space, inner, (WIDE - kn_shifted_is_skewed(s)) * s->vector);
+    out->room.extent[to++] = blocks_along(s, space->extent[inner]);
     out->room.ndim = to;
     out->size = kn_place_boxes(out, 2);
     return KILN_OK;

@@ -5,6 +5,7 @@
 #include "plan/schedule.h"
 
 /* Letter: KN_SHIFTED_LETTER + row * KN_SHIFTED_COLUMNS + column, rows and columns counted from the least one.
+ * The other operands are KN_VECTOR, or all KN_GATHER where rows begin anywhere (below).
  * Bit k of the schedule's form: rows k and k + 1 are neighbours. */
 enum {
     KN_SHIFTED_ROWS = 5,
@@ -19,9 +20,10 @@ enum {
 int kn_shifted_inputs(int *first, const kn_choice *c);
 /* How many steps of so many bytes a distance is, to the nearest. */
 int64_t kn_shifted_steps(int64_t bytes, int64_t step);
-/* Gives those inputs, `count` from operand `first` on, their letters. The others are vectors, or one element
- * repeated; false: not all of them are. */
-bool kn_shifted_set_access(kn_schedule *out, const kn_choice *c, int first, int count, const char *letter);
+/* Gives those inputs, `count` from operand `first` on, their letters. The others have the letter `others`:
+ * vectors, or runs that begin anywhere, or one element repeated; false: not all of them are. */
+bool kn_shifted_set_access(kn_schedule *out, const kn_choice *c, int first, int count, const char *letter,
+                           char others);
 
 /* Where rows that are neighbours have results one above the other, each of a thread's rows of results
  * finds what the one above it finds a row further up. What a thread loads for all of them, and which
@@ -37,6 +39,10 @@ static inline int kn_shifted_rows(const kn_schedule *schedule)
 {
     return schedule->lanes;
 }
+
+/* Whether rows begin anywhere: the vectors in which results are stored lie across those of the threads, which
+ * pass elements on. */
+bool kn_shifted_is_skewed(const kn_schedule *schedule);
 
 /* The letter of an input by its place. */
 static inline char kn_shifted_letter(int row, int64_t column)

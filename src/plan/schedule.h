@@ -14,7 +14,7 @@ typedef struct kn_kind kn_kind;
 enum {
     KN_DENSE = 'd',  /* one vector at the element's index */
     KN_VECTOR = 'v', /* at the place its strides give, one vector, or one element repeated */
-    KN_GATHER = 'g', /* element by element at its places */
+    KN_GATHER = 'g', /* element by element at its places; pixels, shifted: runs that begin anywhere */
     KN_STAGED = 't', /* tile, windows: through shared memory; pixels: all channels one behind the other */
     KN_STILL = 's'   /* steps: as 'v', once for all of them; rows, pixels: one element repeated */
 };

@@ -1,31 +1,46 @@
 // needs: kn_load_window kn_load_vectors
 // with: gather
-// Windows: elements of a row that begins anywhere, out of the aligned vectors in which they lie.
+// Windows: elements of a row that begins anywhere, out of the aligned vectors in which they lie. Vectors of small elements are shorter: there are more loads, for which
+// there is room, and less to move, for which there is none.
 
 template <class T, int N> struct kn_window {
     T at[N];
 };
 
+// Small unsigned integers out of a word, by products with 1 and 0: the unit that multiplies has room where the one that shifts and masks binds. The compiler is told
+// what it cannot know of such sums, else it would cut them to size again.
+template <class T> constexpr bool kn_is_picked = false;
+template <> constexpr bool kn_is_picked<unsigned char> = true;
+template <> constexpr bool kn_is_picked<unsigned short> = true;
+
+template <class T>
+static __device__ __forceinline__ T kn_pick(unsigned word, int which) {
+    const unsigned one = 1u << 8 * which, whole = sizeof(T) == 1 ? __dp4a(word, one, 0u) : __dp2a_lo(word, one, 0u);
+    __builtin_assume(whole <= (T)~0u);
+    return (T)whole;
+}
+
 // The vectors as they come, and by how many bytes the elements are off their beginning: what is done with them can wait.
 template <class T, int N> struct kn_vectors {
-    enum { bytes = N * sizeof(T), vectors = (31 - sizeof(T) + bytes) / 16 };
-    unsigned word[4 * vectors];
+    enum { bytes = N * sizeof(T), size = sizeof(T) < 4 ? 4 * sizeof(T) : 16, vectors = (2 * size - 1 - (int)sizeof(T) + bytes) / size, words = size / 4 };
+    unsigned word[words * vectors];
     int off;
 };
 
-// Of vectors that hold none of the window no one is read.
+// Of vectors that hold none of the window no one is read. It has `bytes` bytes, `least` of them for certain.
 template <class T, int N>
-static __device__ __forceinline__ kn_vectors<T, N> kn_load_vectors(const char *from) {
+static __device__ __forceinline__ kn_vectors<T, N> kn_load_vectors(const char *from, int least, int bytes) {
     kn_vectors<T, N> raw = {};
-    raw.off = (int)((unsigned)(unsigned long long)from & 15);
-    const kn_words<4> *aligned = reinterpret_cast<const kn_words<4> *>(from - raw.off);
+    constexpr int size = kn_vectors<T, N>::size, words = kn_vectors<T, N>::words;
+    raw.off = (int)((unsigned)(unsigned long long)from & (size - 1));
+    const kn_words<words> *aligned = reinterpret_cast<const kn_words<words> *>(from - raw.off);
 #pragma unroll
     for (int v = 0; v < raw.vectors; ++v)
-        if (16 * v < raw.bytes || 16 * v < raw.off + raw.bytes) {
-            const kn_words<4> some = aligned[v];
+        if (size * v < least || size * v < raw.off + bytes) {
+            const kn_words<words> some = aligned[v];
 #pragma unroll
-            for (int k = 0; k < 4; ++k)
-                raw.word[4 * v + k] = some.at[k];
+            for (int k = 0; k < words; ++k)
+                raw.word[words * v + k] = some.at[k];
         }
     return raw;
 }
@@ -37,20 +52,30 @@ static __device__ __forceinline__ void kn_move_words(unsigned (&word)[N], bool d
         word[k] = do_move ? word[k + By] : word[k];
 }
 
+template <class T, int N>
+static __device__ __forceinline__ kn_vectors<T, N> kn_load_vectors(const char *from) {
+    return kn_load_vectors<T, N>(from, N * sizeof(T), N * sizeof(T));
+}
+
 // Moved by words, then by bytes.
 template <class T, int N>
 static __device__ __forceinline__ kn_window<T, N> kn_window_of(kn_vectors<T, N> raw) {
-    constexpr int size = sizeof(T);
-    if (size <= 8)
+    constexpr int size = sizeof(T), count = kn_vectors<T, N>::words * kn_vectors<T, N>::vectors;
+    if (size <= 8 && raw.words > 2)
         kn_move_words<2>(raw.word, raw.off & 8);
-    if (size <= 4)
+    if (size <= 4 && raw.words > 1)
         kn_move_words<1>(raw.word, raw.off & 4);
     if (size < 4)
 #pragma unroll
-        for (int k = 0; k < 4 * raw.vectors - 1; ++k)
-            raw.word[k] = __funnelshift_r(raw.word[k], raw.word[k + 1], 8 * (raw.off & 3));
+        for (int k = 0; k < count; ++k)
+            raw.word[k] = __funnelshift_r(raw.word[k], k + 1 < count ? raw.word[k + 1] : 0, 8 * (raw.off & 3));
     kn_window<T, N> window;
-    memcpy(&window, raw.word, sizeof window);
+    if constexpr (kn_is_picked<T>)
+#pragma unroll
+        for (int k = 0; k < N; ++k)
+            window.at[k] = kn_pick<T>(raw.word[k * size / 4], k * size % 4 / size);
+    else
+        memcpy(&window, raw.word, sizeof window);
     return window;
 }
 

@@ -73,25 +73,28 @@ enum {
     TOGETHER,    /* the other way round */
     WOVEN,       /* arrays of two elements each: inputs and results fill one with their neighbours */
     SHIFTED,     /* inputs that are one array, shifted by rows and elements */
+    SHIFTED_ODD, /* the same, rows of no whole vectors */
     LAYOUTS
 };
 static const char *const layout_names[LAYOUTS] = {
     "contiguous",  "misaligned", "row",   "column",    "stepped",  "transposed", "odd turned", "reversed",
-    "out stepped", "many axes",  "apart", "apart odd", "together", "woven",      "shifted"};
+    "out stepped", "many axes",  "apart", "apart odd", "together", "woven",      "shifted",    "shifted odd"};
 static const int64_t plane[] = {96, 64, 128}, odd[] = {97, 65, 129}, many[] = {2, 2, 2, 2, 2, 2, 2, 2, 4},
-                     narrow[] = {3, 4096}, odd_narrow[] = {3, 4097}, pixels[] = {4096, 3};
+                     narrow[] = {3, 4096}, odd_narrow[] = {3, 4097}, pixels[] = {4096, 3},
+                     odd_rows[] = {8, 9, 1407};
 
 static const int64_t *shape_of(int layout, int *ndim)
 {
     *ndim = layout == MANY_AXES                     ? (int)COUNT(many)
             : layout >= APART && layout <= TOGETHER ? 2
                                                     : (int)COUNT(plane);
-    return layout == MANY_AXES    ? many
-           : layout == ODD_TURNED ? odd
-           : layout == APART      ? narrow
-           : layout == APART_ODD  ? odd_narrow
-           : layout == TOGETHER   ? pixels
-                                  : plane;
+    return layout == MANY_AXES     ? many
+           : layout == ODD_TURNED  ? odd
+           : layout == APART       ? narrow
+           : layout == APART_ODD   ? odd_narrow
+           : layout == TOGETHER    ? pixels
+           : layout == SHIFTED_ODD ? odd_rows
+                                   : plane;
 }
 
 static int kind_of(kiln_dtype dtype)
@@ -119,8 +122,8 @@ static kn_operand bind(const kn_param *param, kiln_dtype dtype)
     return operand;
 }
 
-static int failures, windows, narrow_ones,
-    joined; /* of these kinds that were compiled; joined: woven, shifted */
+/* Of these kinds that were compiled; joined: woven, shifted; skewed: shifted rows of no whole vectors. */
+static int failures, windows, narrow_ones, joined, skewed;
 
 static void report(const kn_spec *spec, kiln_dtype dtype, int layout, const char *message, const char *log,
                    const char *source)
@@ -162,7 +165,7 @@ static void bend(view_list *v, int layout, int which, bool is_last_input, int64_
     else if (layout == WOVEN)
         for (int a = 0; a <= last; a++)
             strides[a] *= 2;
-    else if (layout == SHIFTED && is_input)
+    else if (layout >= SHIFTED && is_input)
         for (int a = last - 1; a >= 0; a--)
             strides[a] = (shape[a + 1] + 2) * strides[a + 1];
     else if (layout == REVERSED && which == 0)
@@ -201,7 +204,7 @@ static int64_t distance(const view_list *v, int layout, int o)
     int64_t item = v->access[o].item_size, row = v->strides[o][v->view[o].ndim - 2];
     if (v->access[o].is_output != v->access[o - 1].is_output || v->dtype[o] != v->dtype[o - 1])
         return 0;
-    return layout == WOVEN ? item : layout != SHIFTED ? 0 : o % 2 ? row : item - row * (o / 2);
+    return layout == WOVEN ? item : layout < SHIFTED ? 0 : o % 2 ? row : item - row * (o / 2);
 }
 
 static void choose_schedule(kn_spec *spec, int layout)
@@ -221,7 +224,8 @@ static void choose_schedule(kn_spec *spec, int layout)
         v.access[o].address += (uintptr_t)space.offset[o];
     for (int o = 1; o < v.count; o++)
         space.after[o] = distance(&v, layout, o);
-    kn_schedule_choose(&spec->schedule, &figures, NULL, &space, v.access, v.count, &spec->target, 0);
+    kn_schedule_choose(&spec->schedule, &figures, layout == SHIFTED_ODD ? p : NULL, &space, v.access, v.count,
+                       &spec->target, 0);
 }
 
 static void make_spec(kn_spec *spec, const kn_program *program, kiln_dtype dtype, int layout,
@@ -325,6 +329,7 @@ static int compile_all(const kn_target *target, int turn, int turns)
                     windows += spec.schedule.kind == &kn_kind_windows;
                     narrow_ones += spec.schedule.kind == &kn_kind_pixels;
                     joined += spec.schedule.kind == &kn_kind_woven || spec.schedule.kind == &kn_kind_shifted;
+                    skewed += spec.schedule.kind == &kn_kind_shifted && layout == SHIFTED_ODD;
                 }
             }
         kn_map_free(specs, NULL);
@@ -342,12 +347,12 @@ static void for_each_architecture(const char *what)
         assert_int_equal(kn_target_parse(&target, architectures[a]), KILN_OK);
         n += compile_all(&target, kn_os_env("KILN_TEST_ALL") ? -1 : a, turns);
     }
-    print_message("%d %s, %d of narrow axes, %d woven or shifted, in %.1f s\n", n, what, narrow_ones, joined,
-                  (kn_os_now_ms() - start) / 1e3);
+    print_message("%d %s, %d of narrow axes, %d woven or shifted, %d of skewed rows, in %.1f s\n", n, what,
+                  narrow_ones, joined, skewed, (kn_os_now_ms() - start) / 1e3);
     assert_int_equal(failures, 0);
     assert_true(n > 200);
     assert_true(windows >= 12 * turns);
-    assert_true(narrow_ones >= 40 && joined >= 8);
+    assert_true(narrow_ones >= 40 && joined >= 8 && skewed >= 4);
 }
 
 static void cuda_specialisations(void **state)

@@ -262,7 +262,11 @@ static const kernel_text kernels[] = {
      1,
      false,
      false,
-     {{F32, F32, F32, F32}, {U8, F32, I16, F64}, {F16, F32, B16, F16}, {U8, U8, U8, I16}}},
+     {{F32, F32, F32, F32},
+      {U8, F32, I16, F64},
+      {F16, F32, B16, F16},
+      {U8, U8, U8, I16},
+      {KILN_UINT16, KILN_UINT16, KILN_UINT16, KILN_UINT16}}},
     {"stored_where_positive",
      "A x, T y",
      "T z",
@@ -626,7 +630,8 @@ static const kernel_text *random_kernel(style how, dice *d)
 {
     for (;;) {
         const kernel_text *k = &kernels[dice_between(d, 0, KERNELS - 1)];
-        bool fits = how == STYLE_SHIFTED    ? k->n_in >= 3
+        const kiln_dtype *dtype = k->tuple[0];
+        bool fits = how == STYLE_SHIFTED    ? k->n_in >= 3 && dtype[0] == dtype[1] && dtype[1] == dtype[2]
                     : how == STYLE_MIRRORED ? k->n_in == 2 && !k->last_is_scalar
                                             : how != STYLE_WOVEN || (k->n_in >= 2 && k->n_out == 2);
         if (fits)

@@ -82,6 +82,10 @@ static void long_rows(scenery *s, dice *d, int64_t limit)
                                                        : 40);
     int64_t most = limit / 200 > 300 ? 300 : limit / 200 > 8 ? limit / 200 : 8;
     s->shape[s->ndim - 1] = dice_between(d, 1, most) * (dice_one_in(d, 6) ? 1 : dice_one_in(d, 3) ? 4 : 16);
+    if (s->style == STYLE_SHIFTED && dice_one_in(d, 3)) { /* long ones of no whole vectors */
+        s->shape[0] = dice_between(d, 1, 40);
+        s->shape[s->ndim - 1] = dice_between(d, 90, 1100);
+    }
     if (s->style == STYLE_SHIFTED && s->ndim == 3 && dice_one_in(d, 2)) { /* worth walking along the planes */
         s->shape[0] = dice_between(d, 4, 24);
         s->shape[1] = dice_between(d, 12, 40);

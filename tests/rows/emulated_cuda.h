@@ -111,6 +111,10 @@ static inline unsigned __shfl_xor_sync(unsigned, unsigned value, int by)
 {
     return emulated_exchange(value, threadIdx.x % 32 ^ by);
 }
+static inline unsigned __shfl_up_sync(unsigned, unsigned value, int by)
+{
+    return emulated_exchange(value, threadIdx.x % 32 - by);
+}
 static inline unsigned __shfl_sync(unsigned, unsigned value, int lane)
 {
     return emulated_exchange(value, lane);
@@ -171,6 +175,22 @@ static inline unsigned __funnelshift_r(unsigned low, unsigned high, unsigned by)
 {
     return (unsigned)(((unsigned long long)high << 32 | low) >> (by & 31));
 }
+static inline unsigned __funnelshift_l(unsigned low, unsigned high, unsigned by)
+{
+    return (unsigned)(((unsigned long long)high << 32 | low) << (by & 31) >> 32);
+}
+// Sums of products of a word's bytes, or of its halves, with bytes.
+static inline unsigned __dp4a(unsigned a, unsigned b, unsigned sum)
+{
+    for (int k = 0; k < 4; ++k)
+        sum += (a >> 8 * k & 255) * (b >> 8 * k & 255);
+    return sum;
+}
+static inline unsigned __dp2a_lo(unsigned a, unsigned b, unsigned sum)
+{
+    return sum + (a & 0xffff) * (b & 255) + (a >> 16) * (b >> 8 & 255);
+}
+#define __builtin_assume(is_so) ((void)(is_so))
 static inline unsigned __byte_perm(unsigned low, unsigned high, unsigned selector)
 {
     const unsigned long long both = (unsigned long long)high << 32 | low;

@@ -524,9 +524,9 @@ static void functions_ask_for_small_blocks(void **state)
 /* ---- operands that are one array ---- */
 
 /* The schedule where operands are known to lie so many bytes behind the one before. */
-static kn_schedule choose_after_on(const char *architecture, int ndim, const int64_t *shape,
-                                   const kn_view *view, const kn_access *access, int count,
-                                   const int64_t *after, unsigned indices)
+static kn_schedule choose_after_on(const char *architecture, const kn_program *program, int ndim,
+                                   const int64_t *shape, const kn_view *view, const kn_access *access,
+                                   int count, const int64_t *after, unsigned indices)
 {
     kn_space *space = calloc(1, sizeof *space);
     kn_target target;
@@ -536,7 +536,7 @@ static kn_schedule choose_after_on(const char *architecture, int ndim, const int
     assert_int_equal(kn_target_parse(&target, architecture), KILN_OK);
     kn_space_make(space, ndim, shape, 0, view, count, indices);
     memcpy(space->after, after, (size_t)count * sizeof *after);
-    kn_schedule_choose(&chosen, &figures, NULL, space, access, count, &target, 0);
+    kn_schedule_choose(&chosen, &figures, program, space, access, count, &target, 0);
     free(space);
     return chosen;
 }
@@ -544,7 +544,7 @@ static kn_schedule choose_after_on(const char *architecture, int ndim, const int
 static kn_schedule choose_after(int ndim, const int64_t *shape, const kn_view *view, const kn_access *access,
                                 int count, const int64_t *after)
 {
-    return choose_after_on("sm_90", ndim, shape, view, access, count, after, 0);
+    return choose_after_on("sm_90", NULL, ndim, shape, view, access, count, after, 0);
 }
 
 static void results_that_interleave_are_woven(void **state)
@@ -585,25 +585,27 @@ static void the_host_has_words(void **state)
                     bytes[] = {{1, 5, false}, {1, 6, false}, {1, 7, false}, {1, 8, false}, {1, 8192, true}};
     const char *host = "x86-64-v3";
     (void)state;
-    kn_schedule c = choose_after_on(host, 2, S(64, 32), pairs, words, 3, S(0, 0, 4), KN_WITH_INDEX);
+    kn_schedule c = choose_after_on(host, NULL, 2, S(64, 32), pairs, words, 3, S(0, 0, 4), KN_WITH_INDEX);
     assert_ptr_equal(c.kind, &kn_kind_host_woven);
     assert_true(c.vector == 0 && c.lanes == 2 && c.block == 0);
     assert_string_equal(c.access, "dtt");
-    c = choose_after_on(host, 2, S(64, 32), inputs, bytes, 5, S(0, 1, 1, 1, 0), 0);
+    c = choose_after_on(host, NULL, 2, S(64, 32), inputs, bytes, 5, S(0, 1, 1, 1, 0), 0);
     assert_true(c.kind == &kn_kind_host_woven && c.lanes == 4);
     assert_string_equal(c.access, "ttttd");
     /* Nothing known, the other way round, with a gap, three of four; words too wide; the index counts
      * down. */
     static const int64_t unknown[] = {0, -4, 8};
     for (int k = 0; k < 3; ++k)
-        assert_ptr_equal(choose_after_on(host, 2, S(64, 32), pairs, words, 3, S(0, 0, unknown[k]), 0).kind,
-                         &kn_kind_host_runs);
-    assert_ptr_equal(choose_after_on(host, 2, S(64, 32), inputs, bytes, 5, S(0, 1, 1, 0, 0), 0).kind,
+        assert_ptr_equal(
+            choose_after_on(host, NULL, 2, S(64, 32), pairs, words, 3, S(0, 0, unknown[k]), 0).kind,
+            &kn_kind_host_runs);
+    assert_ptr_equal(choose_after_on(host, NULL, 2, S(64, 32), inputs, bytes, 5, S(0, 1, 1, 0, 0), 0).kind,
                      &kn_kind_host_runs);
-    assert_ptr_equal(choose_after_on(host, 2, S(64, 32), pairs, wide, 3, S(0, 0, 8), 0).kind,
+    assert_ptr_equal(choose_after_on(host, NULL, 2, S(64, 32), pairs, wide, 3, S(0, 0, 8), 0).kind,
                      &kn_kind_host_runs);
-    assert_ptr_equal(choose_after_on(host, 2, S(64, 32), backward, words, 3, S(0, 0, 4), KN_WITH_INDEX).kind,
-                     &kn_kind_host_indices);
+    assert_ptr_equal(
+        choose_after_on(host, NULL, 2, S(64, 32), backward, words, 3, S(0, 0, 4), KN_WITH_INDEX).kind,
+        &kn_kind_host_indices);
 }
 
 static void shifted_inputs_are_merged(void **state)
@@ -630,6 +632,41 @@ static void shifted_inputs_are_merged(void **state)
     assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 4, 16, 0)).kind, &kn_kind_shifted);
     assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 4, 2, 0)).kind, &kn_kind_shifted);
     assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 0, 0, 0)).kind, &kn_kind_shifted);
+}
+
+/* Rows of whole vectors that begin off one, of 365 elements one behind the other, and of 130. */
+static void shifted_inputs_of_skewed_rows_are_merged(void **state)
+{
+    const kn_access access[] = {{4, 4096, false}, {4, 4096, false}, {4, 4096, false}, {4, 8196, true}};
+    const struct {
+        int64_t extent, pitch, results;
+        const char *body;
+        bool is_skewed;
+    } cases[] = {
+        {368, 1480, 1472, "z = a + b * 2 - c", true},  {365, 1468, 1460, "z = a + b * 2 - c", true},
+        {365, 1468, 1460, "z = a + b; z -= c", false}, /* reads what it gives */
+        {365, 1468, 1460, "if (a > b) z = c", false},  {130, 528, 520, "z = a + b * 2 - c", false},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; ++k) {
+        const int64_t *shape = S(64, cases[k].extent), *pitch = S(cases[k].pitch, 4);
+        const kn_view view[] = {{shape, pitch, 2, false},
+                                {shape, pitch, 2, false},
+                                {shape, pitch, 2, false},
+                                {shape, S(cases[k].results, 4), 2, true}};
+        kn_program *program = NULL;
+        assert_int_equal(kn_program_elementwise(&program, "T a, T b, T c", "T z", cases[k].body, "k", NULL),
+                         KILN_OK);
+        kn_schedule c = choose_after_on("sm_90", program, 2, shape, view, access, 4,
+                                        S(0, -cases[k].pitch, 2 * cases[k].pitch, 0), 0);
+        if ((c.kind == &kn_kind_shifted) != cases[k].is_skewed)
+            fail_msg("%zu: %s", k, c.kind->name);
+        if (cases[k].is_skewed) {
+            assert_true(c.vector == 4 && c.form == 3 && c.lanes == 4);
+            assert_string_equal(c.access, "FAKg");
+        }
+        kn_program_free(program);
+    }
 }
 
 static void narrow_inputs_and_small_ones_are_broad(void **state)
@@ -918,6 +955,7 @@ int main(void)
         cmocka_unit_test(results_that_interleave_are_woven),
         cmocka_unit_test(the_host_has_words),
         cmocka_unit_test(shifted_inputs_are_merged),
+        cmocka_unit_test(shifted_inputs_of_skewed_rows_are_merged),
         cmocka_unit_test(narrow_inputs_and_small_ones_are_broad),
         cmocka_unit_test(small_inputs_are_kept_in_the_cache),
         cmocka_unit_test(an_array_and_its_transpose_are_mirrored),
