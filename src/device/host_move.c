@@ -3,6 +3,9 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+#if defined(__x86_64__)
+#include <emmintrin.h>
+#endif
 
 #include "device/host_narrow.h"
 #include "plan/numbers.h"
@@ -111,6 +114,58 @@ LOOPS(4, uint32_t)
 LOOPS(8, uint64_t)
 LOOPS(16, wide)
 
+/* Elements of 8 and of 16 bytes are stored past the caches 16 bytes at a time: rows of whole lines, or that
+ * are one run. False: nothing is. */
+#if defined(__x86_64__)
+static __m128i load_16(const char *at, int64_t stride, int log_size)
+{
+    if (log_size == 4)
+        return _mm_loadu_si128((const void *)at);
+    return _mm_unpacklo_epi64(_mm_loadl_epi64((const void *)at),
+                              _mm_loadl_epi64((const void *)(at + stride)));
+}
+
+static inline __attribute__((always_inline)) void stream_rows(const plane *p, int log_size)
+{
+    int64_t step = 16 >> log_size;
+    for (int64_t r = 0; r < p->count[1]; ++r) {
+        char *to = p->to + r * p->to_stride[1];
+        const char *from = p->from + r * p->from_stride[1];
+        for (int64_t k = 0; k < p->count[0]; k += step)
+            _mm_stream_si128((void *)(to + (k << log_size)),
+                             load_16(from + k * p->from_stride[0], p->from_stride[0], log_size));
+    }
+}
+
+bool kn_host_moves_past_caches(int item_size)
+{
+    return item_size >= 8 || kn_host_vectors_here() == KN_HOST_VECTORS_64;
+}
+
+static bool move_past(const plane *p, int log_size)
+{
+    int64_t row = p->count[0] << log_size;
+    bool is_run = p->count[1] == 1 || p->to_stride[1] == row;
+    if (!p->past_caches || log_size < 3 || p->to_stride[0] != 1 << log_size || row % 16 != 0 ||
+        (uintptr_t)p->to % HOST_LINE != 0 || (!is_run && (row | p->to_stride[1]) % HOST_LINE != 0))
+        return false;
+    log_size == 4 ? stream_rows(p, 4) : stream_rows(p, 3);
+    return true;
+}
+#else
+bool kn_host_moves_past_caches(int item_size)
+{
+    (void)item_size;
+    return false;
+}
+
+static bool move_past(const plane *p, int log_size)
+{
+    (void)p, (void)log_size;
+    return false;
+}
+#endif
+
 typedef void (*square_function)(char *to, int64_t to_stride, const char *from, int64_t from_stride);
 
 /* By the size's logarithm. */
@@ -196,7 +251,7 @@ static int64_t move_pixels(plane p, int along, int log_size)
         face_forward(&p, across, p.from_stride);
         if (channels == 1 || p.from_stride[across] == size)
             return kn_host_split(kn_host_vectors_here(), p.to, p.to_stride[across], p.from, (int)channels,
-                                 from_pitch, p.count[along], log_size);
+                                 from_pitch, p.count[along], log_size, p.past_caches);
     }
     if (p.from_stride[along] == size && channels == to_pitch) {
         face_forward(&p, across, p.to_stride);
@@ -224,7 +279,7 @@ static bool leave_pixels(plane *p, int log_size)
 static void move_plane(plane *p, int log_size)
 {
     int64_t size = INT64_C(1) << log_size, side = 16 >> log_size;
-    if (!leave_pixels(p, log_size))
+    if (!leave_pixels(p, log_size) || move_past(p, log_size))
         return;
     if (side > 1 && p->to_stride[0] == size && p->from_stride[1] == size && p->count[0] >= side &&
         p->count[1] >= side) {

@@ -180,11 +180,12 @@ static int64_t run(mix_key key, streams s, int64_t count)
 }
 
 int64_t kn_host_split(kn_host_vectors vectors, char *planes, int64_t plane_stride, const char *pixels,
-                      int channels, int pitch, int64_t count, int log_size)
+                      int channels, int pitch, int64_t count, int log_size, bool past_caches)
 {
     int64_t whole = channels < pitch ? count - 1 : count; /* pixels that may be read up to the next one */
     int width = width_of(vectors, pitch, whole, log_size);
-    streams s = {planes, pixels, plane_stride, width, width, (int64_t)width * pitch, 0, false};
+    bool is_past = past_caches && ((uintptr_t)planes | (uintptr_t)plane_stride) % WIDE == 0;
+    streams s = {planes, pixels, plane_stride, width, width, (int64_t)width * pitch, 0, is_past};
     return width ? run((mix_key){1, channels, pitch, log_size, width}, s, whole) : 0;
 }
 
@@ -205,10 +206,10 @@ kn_host_vectors kn_host_vectors_here(void)
 }
 
 int64_t kn_host_split(kn_host_vectors vectors, char *planes, int64_t plane_stride, const char *pixels,
-                      int channels, int pitch, int64_t count, int log_size)
+                      int channels, int pitch, int64_t count, int log_size, bool past_caches)
 {
     (void)vectors, (void)planes, (void)plane_stride, (void)pixels;
-    (void)channels, (void)pitch, (void)count, (void)log_size;
+    (void)channels, (void)pitch, (void)count, (void)log_size, (void)past_caches;
     return 0;
 }
 

@@ -16,10 +16,9 @@ enum { KN_HOST_PITCH = 16 /* most elements from one pixel to the next */ };
  * plane_stride bytes apart. log_size: of an element. Each returns how many pixels it has moved from the first
  * on, which is 0 where single elements are as good: the others are the caller's. Of pixels nothing behind the
  * last wanted channel of the last one is read, of joined ones every element is written: pitch is the number
- * of channels. past_caches: where they lie in whole lines they are stored past them, unordered until a
- * fence. */
+ * of channels. past_caches: what lies in whole lines is stored past them, unordered until a fence. */
 int64_t kn_host_split(kn_host_vectors vectors, char *planes, int64_t plane_stride, const char *pixels,
-                      int channels, int pitch, int64_t count, int log_size);
+                      int channels, int pitch, int64_t count, int log_size, bool past_caches);
 int64_t kn_host_join(kn_host_vectors vectors, char *pixels, const char *planes, int64_t plane_stride,
                      int pitch, int64_t count, int log_size, bool past_caches);
 

@@ -29,6 +29,7 @@ typedef struct walker {
     int64_t packed[KN_MAX_OPERANDS]; /* the place from which its buffer was filled */
     int woven[KN_MAX_OPERANDS]; /* operands that are the channels of one array, from this one on; 0: it is one
                                    of those before */
+    bool copies;                /* blocks are moved, past the caches */
     bool is_fresh;              /* buffers hold nothing of this shape yet */
     int64_t row_step[2 * KN_MAX_OPERANDS]; /* what kn_walk_rows has; and the next three */
     uint64_t early, rows_early;
@@ -36,11 +37,11 @@ typedef struct walker {
 } walker;
 
 /* Whether a block's result, or a row of it, begins within a line. */
-static bool splits_lines(const walker *v)
+static bool splits_lines(const walker *v, int result)
 {
     const kn_walk *w = v->walk;
-    const kn_walked *x = &w->operand[w->lined];
-    bool splits = v->first[w->lined] % KN_WALK_LINE != 0;
+    const kn_walked *x = &w->operand[result];
+    bool splits = v->first[result] % KN_WALK_LINE != 0;
     for (int a = 0; a < w->ndim; ++a)
         splits = splits || (w->count[a] > 1 && w->step[a] * x->stride[a] % KN_WALK_LINE != 0);
     return splits || (w->has_rows && x->stride[w->run_axes] % KN_WALK_LINE != 0);
@@ -106,7 +107,8 @@ static void start_at(walker *v, int64_t block)
     memset(v->woven, 0, (size_t)w->n_operands * sizeof *v->woven);
     for (int o = 0; o < w->n_operands; o += v->woven[o])
         v->woven[o] = count_woven(v, o);
-    v->ahead = w->ahead > 0 && splits_lines(v) ? w->ahead : 0;
+    v->ahead = w->ahead > 0 && splits_lines(v, w->lined) ? w->ahead : 0;
+    v->copies = w->is_copy && kn_host_moves_past_caches(w->operand[1].item_size) && !splits_lines(v, 1);
     set_early(v);
     memset(v->position, 0, sizeof v->position);
     memset(v->reach, 0, sizeof v->reach); /* no block has this shape: the first one is fresh */
@@ -143,6 +145,8 @@ static void measure(walker *v)
                 count = left < w->step[a] ? left : w->step[a], reach = count;
         if (a == w->along && !v->is_last)
             reach = left < count + v->ahead ? left : count + v->ahead;
+        if (w->still > 0 && reach > w->still)
+            reach = w->still;
         v->is_fresh = v->is_fresh || reach != v->reach[a];
         v->count[a] = count;
         v->reach[a] = reach;
@@ -288,9 +292,30 @@ static void call_together(walker *v)
     call(v, 0, v->rows, 0, v->row);
 }
 
+/* A run in rows of what buffers have, and what is left of it. */
+static void call_still(walker *v)
+{
+    const kn_walk *w = v->walk;
+    int64_t rows = v->row / w->still, left = v->row - rows * w->still;
+    for (int o = 0; o < w->n_operands; ++o)
+        v->row_step[o] = w->operand[o].is_packed ? 0 : w->still * w->operand[o].item_size;
+    if (rows > 0)
+        call(v, 0, rows, 0, w->still);
+    for (int o = 0; o < w->n_operands; ++o)
+        v->at[o] += rows * v->row_step[o];
+    if (left > 0)
+        call(v, 0, 1, 0, left);
+    for (int o = 0; o < w->n_operands; ++o)
+        v->at[o] -= rows * v->row_step[o];
+}
+
 static void call_rows(walker *v)
 {
     const kn_walk *w = v->walk;
+    if (w->still > 0) {
+        call_still(v);
+        return;
+    }
     if (w->is_together && v->ahead == 0) {
         call_together(v);
         return;
@@ -305,10 +330,23 @@ static void call_rows(walker *v)
     }
 }
 
+/* The result of a block, from its input. */
+static void copy_block(const walker *v)
+{
+    const kn_walked *from = &v->walk->operand[0], *to = &v->walk->operand[1];
+    kn_host_move((char *)(intptr_t)(v->first[1] + v->at[1]), to->stride,
+                 (const char *)(intptr_t)(v->first[0] + v->at[0]), from->stride, v->walk->block_axes,
+                 v->count, to->item_size, true);
+}
+
 static void run_block(walker *v)
 {
     const kn_walk *w = v->walk;
     measure(v);
+    if (v->copies) {
+        copy_block(v);
+        return;
+    }
     for (int o = 0; o < w->n_operands; ++o)
         if (w->operand[o].is_packed && v->woven[o] > 0 &&
             (w->operand[o].kind != KN_WALK_OUTPUT || w->operand[o].is_kept))

@@ -104,6 +104,13 @@ static bool list_operands(kn_walk_operand *operand, int *count, const kn_part *p
     return is_run;
 }
 
+static bool is_copy(const kn_spec *spec)
+{
+    const kn_operand *x = &spec->operand[0], *z = &spec->operand[1];
+    return kn_body_assigns(spec->program) && x->dtype == z->dtype && x->seen == x->dtype &&
+           z->seen == z->dtype;
+}
+
 static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_walk_kind index, int index_size)
 {
     kn_walk_operand operand[KN_MAX_OPERANDS];
@@ -116,9 +123,13 @@ static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_walk_ki
     const kn_walk_rows rows = {1, 1, NULL, UINT64_MAX, 0, 0};
     memcpy(out->field, &rows, sizeof rows);
     out->grain = GRAIN / (1 + 2 * kn_cost_functions(part->spec->program)) + 1;
-    return is_run
-               ? KILN_OK
-               : kn_walk_create(&out->walk, space->ndim, space->extent, operand, count, part->layout->own_at);
+    if (is_run)
+        return KILN_OK;
+    kiln_status status =
+        kn_walk_create(&out->walk, space->ndim, space->extent, operand, count, part->layout->own_at);
+    if (status == KILN_OK && is_copy(part->spec))
+        kn_walk_copies(out->walk);
+    return status;
 }
 
 static kiln_status place_runs(kn_placement *out, const kn_part *part)

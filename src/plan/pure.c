@@ -87,9 +87,13 @@ static const char *after_name(const char *at, const char *name)
 
 bool kn_body_is_copy(const kn_program *p)
 {
-    if (p->n_in != 1 || p->n_out != 1 || p->param[0].type != KN_TYPE_PLACEHOLDER ||
-        p->param[1].type != KN_TYPE_PLACEHOLDER || p->param[0].placeholder != p->param[1].placeholder ||
-        !kn_body_is_pure(p))
+    return kn_body_assigns(p) && p->param[0].type == KN_TYPE_PLACEHOLDER &&
+           p->param[1].type == KN_TYPE_PLACEHOLDER && p->param[0].placeholder == p->param[1].placeholder;
+}
+
+bool kn_body_assigns(const kn_program *p)
+{
+    if (p->n_in != 1 || p->n_out != 1 || !kn_body_is_pure(p))
         return false;
     const char *at = after_name(after_spaces(p->stage[0].body), p->param[1].name);
     if (!at || *at != '=')

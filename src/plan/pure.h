@@ -12,6 +12,9 @@ bool kn_body_is_pure(const kn_program *program);
 /* Whether it is pure and assigns its only input, of the same type, to its only output: elements are moved. */
 bool kn_body_is_copy(const kn_program *program);
 
+/* The same of any two types: elements are moved where these are equal. */
+bool kn_body_assigns(const kn_program *program);
+
 /* Whether one element is worth a look into a table: it divides, or takes functions. */
 bool kn_body_is_dear(const kn_program *program);
 

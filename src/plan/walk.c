@@ -184,6 +184,7 @@ static void plan_channels(kn_walk *w, int from)
     w->run_axes = 1;
     w->block_axes = 2;
     w->has_rows = true;
+    w->pixels = 0;
     w->step[1] = w->extent[1];
     set_steps(w, 1, most_pixels(packed_bytes(w, 1, w->extent), w->extent[1]));
 }
@@ -197,6 +198,7 @@ static bool plan_pixels(kn_walk *w, int turned)
         channels *= w->extent[a];
     if (channels > MOST_CHANNELS)
         return false;
+    w->pixels = turned;
     for (int a = 0; a < turned; ++a)
         w->step[a] = w->extent[a];
     w->run_axes = w->block_axes = turned + 1;
@@ -242,6 +244,23 @@ static bool plan_apart(kn_walk *w, int axis)
     return true;
 }
 
+/* A long run beside what stands still along it: a buffer has a part of it, which serves for many, as rows of
+ * a call. */
+static bool plan_still(kn_walk *w, int bytes)
+{
+    int64_t still = kn_least(most_elements(bytes), MOST_BUFFERED);
+    if (w->rows_at < 0 || w->extent[0] <= still)
+        return false;
+    for (int o = 0; o < w->n_operands; ++o)
+        if (needs_buffer(&w->operand[o], 1, w->extent) &&
+            (w->operand[o].kind != KN_WALK_INPUT || w->operand[o].stride[0] != 0))
+            return false;
+    w->run_axes = w->block_axes = 1;
+    w->still = still;
+    w->step[0] = even_step(w->extent[0], MOST_DIRECT);
+    return true;
+}
+
 static void plan_plain(kn_walk *w)
 {
     if (w->ndim > 2 && find_apart(w) > 0 && plan_apart(w, find_apart(w)))
@@ -253,6 +272,8 @@ static void plan_plain(kn_walk *w)
             plan_channels(w, find_channels(w));
             return;
         }
+        if (bytes > 0 && plan_still(w, bytes))
+            return;
         w->run_axes = w->block_axes = 1;
         set_steps(w, 1, bytes ? kn_least(most_elements(bytes), MOST_BUFFERED) : MOST_DIRECT);
         if (bytes == 0 && w->ndim > 1 && inner <= MOST_DIRECT / 4)
@@ -317,7 +338,7 @@ static void plan_lines(kn_walk *w)
         if (w->operand[o].kind == KN_WALK_OUTPUT)
             result = o;
     }
-    if (along == w->run_axes || bytes == 0 || result < 0 || w->operand[result].is_packed)
+    if (along == w->run_axes || bytes == 0 || result < 0 || w->operand[result].is_packed || w->still > 0)
         return;
     for (int o = 0; o < w->n_operands; ++o) /* in place, a call goes on into the next block */
         if (!w->operand[o].is_packed && !is_run(&w->operand[o], along + 1, w->extent))
@@ -347,7 +368,8 @@ static bool are_alike(const kn_walk *w, const kn_walked *x, const kn_walked *y)
 static void place_buffers(kn_walk *w)
 {
     int at = 0;
-    int64_t elements = w->block_size / w->step[w->along] * (w->step[w->along] + w->ahead);
+    int64_t elements =
+        w->still ? w->still : w->block_size / w->step[w->along] * (w->step[w->along] + w->ahead);
     for (int o = 0; o < w->n_operands; ++o) {
         kn_walked *x = &w->operand[o];
         x->buffer_at = at;
@@ -393,6 +415,17 @@ static bool may_go_together(const kn_walk *w)
     return may;
 }
 
+/* What follows from the steps. */
+static void settle(kn_walk *w)
+{
+    w->ahead = 0;
+    count_blocks(w);
+    plan_lines(w);
+    place_buffers(w);
+    w->shown_size = size_to_show(w);
+    w->is_together = may_go_together(w);
+}
+
 static void plan(kn_walk *w)
 {
     int turned = find_turned(w), channels = find_channels(w);
@@ -407,11 +440,7 @@ static void plan(kn_walk *w)
     } else {
         plan_plain(w);
     }
-    count_blocks(w);
-    plan_lines(w);
-    place_buffers(w);
-    w->shown_size = size_to_show(w);
-    w->is_together = may_go_together(w);
+    settle(w);
 }
 
 kiln_status kn_walk_create(kn_walk **out, int ndim, const int64_t *extent, const kn_walk_operand *given,
@@ -424,6 +453,7 @@ kiln_status kn_walk_create(kn_walk **out, int ndim, const int64_t *extent, const
     w->ndim = ndim;
     w->n_operands = n_operands;
     w->rows_at = rows_at;
+    w->pixels = -1;
     for (int a = 0; a < ndim; ++a)
         w->extent[a] = extent[ndim - 1 - a];
     for (int o = 0; o < n_operands; ++o) {
@@ -437,6 +467,30 @@ kiln_status kn_walk_create(kn_walk **out, int ndim, const int64_t *extent, const
     plan(w);
     *out = w;
     return KILN_OK;
+}
+
+/* Whether pixels are turned in squares of 16 bytes a side, which touch a line several times: not for stores
+ * past the caches. */
+static bool are_squares(int64_t channels, int item_size)
+{
+    return item_size < 8 && channels > 8 && channels % (16 / item_size) == 0;
+}
+
+/* Of pixels: a buffer would be a copy more. What is read and what is stored stay in the cache for as long as
+ * it takes. */
+void kn_walk_copies(kn_walk *w)
+{
+    const kn_walked *x = &w->operand[0], *z = &w->operand[1];
+    if (w->pixels < 0 || w->n_operands != 2 || x->kind != KN_WALK_INPUT || !x->is_packed || z->is_packed ||
+        w->blocks * w->block_size * z->item_size < SCATTERED_BYTES)
+        return;
+    int64_t channels = w->block_size / w->step[w->pixels], line = KN_WALK_LINE / z->item_size,
+            pixels = NARROW_BYTES / z->item_size / channels / line * line;
+    if (are_squares(channels, z->item_size))
+        return;
+    w->is_copy = true;
+    w->step[w->pixels] = kn_least(pixels > line ? pixels : line, w->extent[w->pixels]);
+    settle(w);
 }
 
 void kn_walk_free(kn_walk *walk)

@@ -56,11 +56,15 @@ typedef struct kn_walked {
 /* A plan of a walk. Axes stand fastest first. */
 typedef struct kn_walk {
     int ndim;
-    int run_axes;       /* axes that are a run, ... */
-    bool has_rows;      /* ... of which a block has several along one more, ... */
-    bool has_groups;    /* ... and of those along another one */
-    int rows_at;        /* where kernels are told of them in the block; -1: they know of none */
-    bool is_together;   /* one call for all rows of a block */
+    int run_axes;     /* axes that are a run, ... */
+    bool has_rows;    /* ... of which a block has several along one more, ... */
+    bool has_groups;  /* ... and of those along another one */
+    int rows_at;      /* where kernels are told of them in the block; -1: they know of none */
+    bool is_together; /* one call for all rows of a block */
+    int64_t still;    /* elements of rows that a block's run is cut to, where all that is packed stands still
+                           along it: buffers have one; 0: it is not cut */
+    int pixels;       /* the axis of pixels of which a block has all channels; -1: there is none */
+    bool is_copy;     /* elements are moved as they are: without the kernel, where blocks are whole lines */
     int64_t shown_size; /* the size that kernels are told, by which they choose how to store; -1: the truth */
     int block_axes;
     int64_t blocks, block_size;                         /* their number; elements of the largest */
@@ -78,6 +82,8 @@ typedef struct kn_walk {
  * kn_walk_rows stands in the block; -1: the kernel is called once a row. KILN_ERROR_MEMORY. */
 kiln_status kn_walk_create(kn_walk **out, int ndim, const int64_t *extent, const kn_walk_operand *operand,
                            int n_operands, int rows_at);
+/* The kernel copies its only input to its only result: the walk may do so without it. */
+void kn_walk_copies(kn_walk *walk);
 /* Takes NULL. */
 void kn_walk_free(kn_walk *walk);
 

@@ -212,10 +212,17 @@ static void put_walk(kn_str *out, const kn_walk *w)
     kn_str_printf(
         out,
         " walk=\"%d run axes%s, shown %" PRId64 ", %" PRId64 " blocks of %" PRId64 " along %d:", w->run_axes,
-        w->has_rows ? " and rows" : "", w->shown_size, w->blocks, w->block_size, w->block_axes);
+        w->has_groups ? " and rows in groups"
+        : w->has_rows ? " and rows"
+                      : "",
+        w->shown_size, w->blocks, w->block_size, w->block_axes);
     for (int a = 0; a < w->ndim; ++a)
         kn_str_printf(out, " %" PRId64 "/%" PRId64 "/%" PRId64, w->extent[a], w->step[a], w->count[a]);
-    kn_str_append(out, "\" operands=\"");
+    if (w->still > 0)
+        kn_str_printf(out, ", parts of %" PRId64, w->still);
+    if (w->ahead > 0)
+        kn_str_printf(out, ", %" PRId64 " ahead along %d", w->ahead, w->along);
+    kn_str_append(out, w->is_copy ? ", copied\" operands=\"" : "\" operands=\"");
     for (int o = 0; o < w->n_operands; ++o) {
         kn_str_printf(out, "%s%d:%d", o ? " " : "", (int)w->operand[o].kind, w->operand[o].item_size);
         if (w->operand[o].is_packed)

@@ -60,7 +60,7 @@ static void move_one_by_one(char *to, const int64_t *to_stride, const char *from
 
 static void moves_are_exact(void **state)
 {
-    char *from = malloc(ROOM), *to = malloc(ROOM), *expected = malloc(ROOM);
+    char *from = malloc(ROOM), *to = aligned_alloc(64, ROOM), *expected = malloc(ROOM);
     (void)state;
     assert_non_null(from);
     assert_non_null(to);
@@ -77,7 +77,8 @@ static void moves_are_exact(void **state)
         random_strides(to_stride, ndim, count, item_size, 0);
         random_strides(from_stride, ndim, count, item_size, 1);
         move_one_by_one(expected, to_stride, from, from_stride, ndim, count, item_size);
-        kn_host_move(to + ROOM / 2, to_stride, from + ROOM / 2, from_stride, ndim, count, item_size, false);
+        kn_host_move(to + ROOM / 2, to_stride, from + ROOM / 2, from_stride, ndim, count, item_size,
+                     dice(2) == 0);
         if (turn % 50 == 49) /* what is outside must not change either */
             assert_memory_equal(to, expected, ROOM);
     }
@@ -100,7 +101,8 @@ static void split_and_join(kn_host_vectors vectors, int channels, int pitch, int
     assert_non_null(planes);
     for (size_t k = 0; k < bytes; ++k)
         pixels[k] = (char)dice(256);
-    int64_t done = kn_host_split(vectors, planes, (int64_t)stride, pixels, channels, pitch, count, log_size);
+    int64_t done = kn_host_split(vectors, planes, (int64_t)stride, pixels, channels, pitch, count, log_size,
+                                 dice(2) == 0);
     assert_in_range(done, 0, count);
     for (size_t k = 0; k < (size_t)done; ++k)
         for (size_t c = 0; c < (size_t)channels; ++c)
