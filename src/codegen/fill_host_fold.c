@@ -7,7 +7,7 @@
 #include "plan/kind_host_fold.h"
 
 enum { MAP, REDUCE, POST }; /* the stages */
-enum { FEW_VECTORS = 4, VECTORS = 16, STRUCT_VECTORS = 64, TOLD_VECTORS = 128 };
+enum { FEW_VECTORS = 4, VECTORS = 16, STRUCT_VECTORS = 64 };
 
 /* Neighbour kn_k of step kn_j from kn_row on. */
 static void put_place(const kn_writer *w, kn_str *out, int k)
@@ -80,14 +80,13 @@ static void put_names(kn_writer *w)
 
 /* Of so many vectors are the steps that are written down one behind the other. Those of a row are short, and
  * lie so in memory; those of results are as many streams. What is dear is not written down too often. Structs
- * of several lanes are taken apart and put together where they are stored, which is to be seldom, most of all
- * where what a step costs is little: where it follows, and is told. */
+ * of several lanes are taken apart and put together where they are stored, which is to be seldom: twice as
+ * many vectors are no faster (argmax), and take the compiler twice as long. */
 static int depth_of(const kn_writer *w)
 {
     bool are_few = w->spec->schedule.lanes == 1 || kn_cost_functions(w->program) > 0;
     bool is_struct = kn_spec_value_dtype(w->spec, kn_spec_reduced_value(w->spec)) == KILN_DTYPE_NONE;
-    bool is_told = w->program->uses & KN_USES_FOLD_INDEX;
-    return are_few ? FEW_VECTORS : !is_struct ? VECTORS : is_told ? TOLD_VECTORS : STRUCT_VECTORS;
+    return are_few ? FEW_VECTORS : is_struct ? STRUCT_VECTORS : VECTORS;
 }
 
 /* The operand of `_J`, and of the first of a series of steps what it is and its type. */

@@ -320,9 +320,9 @@ static int compile_all(const kn_target *target, int turn, int turns)
                     continue;
                 make_spec(&spec, program, dtype, layout, target);
                 bool for_all = turn < 0 || is_for_all(&spec, dtype);
-                if (!for_all && (layout + dtype + (int)p) % (p == 0 ? 3 : 6) != 0)
-                    continue; /* the first program meets half of the dtypes and layouts, the others a quarter
-                                 each */
+                if (!for_all && (layout + dtype + (int)p) % (p == 0 ? 4 : 8) != 0)
+                    continue; /* the first program meets a quarter of the dtypes and layouts, the others an
+                                 eighth each */
                 if (is_new(specs, &spec) && (for_all || seen++ % turns == turn)) {
                     compile_one(&spec, dtype, layout);
                     compiled++;
