@@ -10,6 +10,7 @@ enum {
     STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
     STREAMED_PIECE = 1 << 10,  /* of results that are computed before they are stored */
     STREAMED_RUN = 256,        /* fewest bytes of results one behind the other */
+    STREAMED_MOST = 4,         /* results: each has a buffer */
     EARLY_BYTES = 2 << 10,     /* that inputs are asked for early */
     EARLY_MOST = 64            /* operands that kn_walk_rows has bits for */
 };
@@ -80,7 +81,7 @@ static void place_in_line(const kn_writer *w, kn_str *out, int k)
         return;
     }
     if (kn_is_output(w, k)) {
-        kn_str_append(out, "kn_out[kn_at]");
+        kn_str_printf(out, "kn_out_%s[kn_at]", w->program->param[k].name);
         return;
     }
     kn_str_printf(out, "%s", copied(w, k));
@@ -112,7 +113,8 @@ static void put_words_after(kn_writer *w, kn_str *out, bool in_line)
         if (number < 0)
             continue;
         if (number == 0) {
-            kn_str_printf(out, in_line ? "kn_out[kn_at] = " : "kn_%s_[kn_at] = ", w->program->param[k].name);
+            kn_str_printf(out,
+                          in_line ? "kn_out_%s[kn_at] = " : "kn_%s_[kn_at] = ", w->program->param[k].name);
             kn_str_printf(out, "kn_word_of<kn_word_%d>(", unit_size(w, k));
         }
         kn_str_printf(out, number ? ", kn_lane_%s" : "kn_lane_%s", w->program->param[k].name);
@@ -196,25 +198,22 @@ static void put_lanes(kn_writer *w)
     kn_str_append(&w->slot[KN_SLOT_AFTER_LOOP], "__asm__ volatile(\"\" : : \"r\"(kn_lanes));\n");
 }
 
-/* The one result, or all that is woven together, of a kernel whose time is that of memory; -1. What indexes
- * arrays by itself keeps its order. */
-static int find_streamed(const kn_spec *spec)
+/* Results of a kernel whose time is that of memory, what is woven together as one; 0: they are better stored
+ * as usual. What indexes arrays by itself keeps its order. */
+static int count_streamed(const kn_spec *spec)
 {
-    int found = -1;
+    int count = 0;
     for (int k = 0; k < spec->program->n_in + spec->program->n_out; ++k) {
         int first;
         if (spec->operand[k].pass == KN_PASS_RAW)
-            return -1;
-        if (k < spec->program->n_in || spec->operand[k].pass != KN_PASS_ARRAY ||
-            kn_woven_number(spec, k, &first) > 0)
-            continue;
-        if (found >= 0)
-            return -1;
-        found = k;
+            return 0;
+        count += k >= spec->program->n_in && spec->operand[k].pass == KN_PASS_ARRAY &&
+                 kn_woven_number(spec, k, &first) <= 0;
     }
-    return kn_cost_functions(spec->program) == 0 ? found : -1;
+    return kn_cost_functions(spec->program) == 0 && count <= STREAMED_MOST ? count : 0;
 }
 
+/* Inputs are asked for early. */
 static void put_asking(kn_writer *w)
 {
     for (int k = 0, walked = 0; k < w->program->n_in && walked < EARLY_MOST; ++k) {
@@ -230,26 +229,48 @@ static void put_asking(kn_writer *w)
     }
 }
 
-static void put_streamed(kn_writer *w, int k, const char *index)
+/* Result k, of which there are `walked` operands in front. */
+static void put_streamed_result(kn_writer *w, int k, int walked)
 {
-    int size = unit_size(w, k), walked = 0;
+    int size = unit_size(w, k);
     const char *name = w->program->param[k].name;
-    for (int j = 0; j < k; ++j)
-        walked += has_pointer(w, j);
     kn_str_printf(
         &w->slot[KN_SLOT_POINTERS],
-        "const long long kn_run = kn.rows == 1 || kn.row_step[%d] != (kn_end - kn_begin) * %d ? kn_end - "
-        "kn_begin : kn.rows * (kn_end - kn_begin);\n"
-        "const bool kn_streams = KN_STREAMS && kn.size >= %d && kn_run >= %d && (size_t)kn_%s_ %% %d == "
-        "0;\n",
+        "kn_run = kn.rows == 1 || kn.row_step[%d] != (kn_end - kn_begin) * %d ? kn_end - kn_begin : kn_run;\n"
+        "kn_streams = kn_streams && kn.size >= %d && kn_run >= %d && (size_t)kn_%s_ %% %d == 0;\n",
         walked, size, STREAMED_BYTES / size, STREAMED_RUN / size, name, size);
-    kn_str_printf(&w->slot[KN_SLOT_RESULT], "kn_%s_", name);
-    kn_str_printf(&w->slot[KN_SLOT_ORDER], "%d", STREAMED_PIECE / size);
-    put_unit(w, &w->slot[KN_SLOT_TYPE], k);
+    kn_str_printf(&w->slot[KN_SLOT_PACKS], "kn_lines<%d> kn_held_%s;\n", size, name);
+    kn_str_printf(&w->slot[KN_SLOT_STEP_PACKS], "kn_held_%s.go_on(kn_%s_ + kn_begin);\n", name, name);
+    put_unit(w, &w->slot[KN_SLOT_STAGE], k);
+    kn_str_printf(&w->slot[KN_SLOT_STAGE], " *kn_out_%s = kn_%s_;\n", name, name);
+    kn_str_printf(&w->slot[KN_SLOT_LOADS], "kn_out_%s = (", name);
+    put_unit(w, &w->slot[KN_SLOT_LOADS], k);
+    kn_str_printf(&w->slot[KN_SLOT_LOADS],
+                  " *)kn_held_%s.take(kn_stop - kn_first, kn_end - kn_first) - kn_first;\n", name);
+
     if (!kn_body_is_pure(w->program) && !is_woven(w, k)) /* what a body may leave as it was, or read */
-        kn_str_printf(&w->slot[KN_SLOT_GATHER],
-                      "__builtin_memcpy(kn_out + kn_first, kn_%s_ + kn_first, (kn_stop - kn_first) * %d);\n",
-                      name, size);
+        kn_str_printf(
+            &w->slot[KN_SLOT_LOADS],
+            "__builtin_memcpy(kn_out_%s + kn_first, kn_%s_ + kn_first, (kn_stop - kn_first) * %d);\n", name,
+            name, size);
+    kn_str_printf(&w->slot[KN_SLOT_STORES], "kn_held_%s.end();\n", name);
+}
+
+static void put_streamed(kn_writer *w, const char *index)
+{
+    int largest = 1;
+    kn_str_append(&w->slot[KN_SLOT_POINTERS], "bool kn_streams = KN_STREAMS;\n"
+                                              "long long kn_run = kn.rows * (kn_end - kn_begin);\n");
+    for (int k = 0, walked = 0; k < kn_param_count(w); ++k) {
+        if (!has_pointer(w, k))
+            continue;
+        if (kn_is_output(w, k)) {
+            put_streamed_result(w, k, walked);
+            largest = unit_size(w, k) > largest ? unit_size(w, k) : largest;
+        }
+        ++walked;
+    }
+    kn_str_printf(&w->slot[KN_SLOT_ORDER], "%d", STREAMED_PIECE / largest);
     put_asking(w);
     put_element(w, &w->slot[KN_SLOT_SINGLE], true, index);
 }
@@ -261,8 +282,8 @@ static void fill_host(kn_writer *w)
     put_host_pointers(w);
     put_independent(w);
     const char *index = w->recipe->kind == &kn_kind_host_indices ? "kn_indices[kn_at]" : "kn_start + kn_at";
-    if (find_streamed(w->spec) >= 0)
-        put_streamed(w, find_streamed(w->spec), index);
+    if (count_streamed(w->spec) > 0)
+        put_streamed(w, index);
     else
         put_element(w, &w->slot[KN_SLOT_SINGLE], false, index);
     put_lanes(w);
@@ -270,7 +291,7 @@ static void fill_host(kn_writer *w)
 
 static const char *choose_template(const kn_spec *spec)
 {
-    return find_streamed(spec) >= 0 ? "host/streamed.cpp" : "host/flat.cpp";
+    return count_streamed(spec) > 0 ? "host/streamed.cpp" : "host/flat.cpp";
 }
 
 const kn_recipe kn_recipe_host_runs = {

@@ -15,6 +15,7 @@ enum {
     MOST_DIRECT = 16384,      /* elements of a block without buffers */
     NARROW_BYTES = 4 << 10,   /* of buffers of a block of pixels: what is read and what is stored past the
                                  caches alternate */
+    JOINED_BYTES = 16 << 10,  /* of a block of planes that become pixels without a buffer */
     SHORT_BYTES = 1 << 10,    /* of a row, below which it is short */
     NEAR_BYTES = 2 << 10,     /* of an input that lie together and are read together */
     FEWEST_PIXELS = 64,       /* of such a block, or ... */
@@ -477,7 +478,7 @@ static bool are_squares(int64_t channels, int item_size)
 }
 
 /* Of pixels: a buffer would be a copy more. What is read and what is stored stay in the cache for as long as
- * it takes. */
+ * it takes, which matters less where planes are read. */
 void kn_walk_copies(kn_walk *w)
 {
     const kn_walked *x = &w->operand[0], *z = &w->operand[1];
@@ -485,7 +486,8 @@ void kn_walk_copies(kn_walk *w)
         w->blocks * w->block_size * z->item_size < SCATTERED_BYTES)
         return;
     int64_t channels = w->block_size / w->step[w->pixels], line = KN_WALK_LINE / z->item_size,
-            pixels = NARROW_BYTES / z->item_size / channels / line * line;
+            bytes = w->pixels > 0 ? JOINED_BYTES : NARROW_BYTES,
+            pixels = bytes / z->item_size / channels / line * line;
     if (are_squares(channels, z->item_size))
         return;
     w->is_copy = true;

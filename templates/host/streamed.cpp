@@ -6,28 +6,32 @@ ${head}
 #endif
 
 /* Results on their way past the caches, in a buffer that begins as far behind a line as the memory that they go to. */
-struct kn_lines {
-    enum { piece = ${order}, line = 64 }; /* elements, all of which fit behind what a flush leaves; bytes */
-    alignas(line) char held[piece * sizeof(${type}) + line];
-    char *to;         /* where its first byte goes */
-    int first, count; /* what is held: from the one byte to before the other */
+template <int size> struct kn_lines {
+    enum { piece = ${order}, line = 64 }; /* elements of `size` bytes, all of which fit behind what a flush leaves; bytes */
+    alignas(line) char held[piece * size + line];
+    char *to = nullptr;            /* where its first byte goes */
+    unsigned first = 0, count = 0; /* what is held: from the one byte to before the other */
 
-    void start(${type} *place)
+    /* What follows goes there. */
+    void go_on(void *place)
     {
-        first = count = (int)((size_t)place % line);
+        if (to + count == place)
+            return;
+        end();
+        first = count = (unsigned)((size_t)place % line);
         to = (char *)place - first;
     }
-    bool goes_on(${type} *place) const { return to + count == (char *)place; }
-    /* Room for so many more, after those before. */
-    ${type} *take(long long elements)
+    /* Room for `elements`, a piece at most, after those before; so many are to come in the row. */
+    void *take(long long elements, long long left)
     {
+        if (left > piece || count + left * size > (long long)sizeof held)
+            flush();
         char *place = held + count;
-        count += (int)(elements * (long long)sizeof(${type}));
-        return (${type} *)place;
+        count += (unsigned)elements * size;
+        return place;
     }
-    bool has_room(long long elements) const { return elements <= piece && count + elements * (long long)sizeof(${type}) <= (long long)sizeof held; }
     /* Stores as usual what begins or ends within a line. */
-    void put(int from, int until)
+    void put(unsigned from, unsigned until)
     {
         if (from < until)
             __builtin_memcpy(to + from, held + from, until - from);
@@ -37,7 +41,7 @@ struct kn_lines {
     {
         if (count < line)
             return;
-        int at = first > 0 ? line : 0;
+        unsigned at = first > 0 ? line : 0;
         put(first, at);
         for (; at + line <= count; at += line)
             kn_stream(to + at, held + at);
@@ -77,26 +81,20 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
 
     /* Large results go past the caches, whole lines at a time (who calls waits for these stores), and several of them, since memory does not
      * like to be read and stored by turns. */
-    kn_lines kn_held;
-    kn_held.start(${result} + kn_begin);
+    ${packs}
     long long kn_in_group = kn.row_group;
     for (long long kn_row = 1;; ++kn_row) {
-        if (kn_streams && !kn_held.goes_on(${result} + kn_begin)) {
-            kn_held.end();
-            kn_held.start(${result} + kn_begin);
+        if (kn_streams) {
+            ${step_packs}
         }
         for (long long kn_first = kn_begin; kn_first < kn_end;) {
             long long kn_stop = kn_end;
-            ${type} *kn_out = ${result};
+            ${stage}
             if (kn_streams) {
-                if (!kn_held.has_room(kn_end - kn_first))
-                    kn_held.flush();
-                if (kn_end - kn_first > kn_lines::piece)
-                    kn_stop = kn_first + kn_lines::piece;
-                kn_out = kn_held.take(kn_stop - kn_first) - kn_first;
+                if (kn_end - kn_first > ${order})
+                    kn_stop = kn_first + ${order};
                 const unsigned long long kn_rows_early = kn_row + kn.how_early <= kn.rows ? kn.rows_early : 0;
                 ${loads}
-                ${gather}
             }
 ${independent}
             for (long long kn_at = kn_first; kn_at < kn_stop; ++kn_at) {
@@ -108,7 +106,8 @@ ${independent}
             break;
         ${next}
     }
-    if (kn_streams)
-        kn_held.end();
+    if (kn_streams) {
+        ${stores}
+    }
     ${after_loop}
 }
