@@ -23,12 +23,11 @@ enum {
 
 /* What a tile costs beyond its bytes, as a part of them: fitted by bench/models/fit.py to tiles of transposes
  * and orders of axes with 1- to 8-byte elements, measured on an H200. */
-static const double run_read = 11;    /* bytes that take as long as it takes to begin a run of them */
-static const double run_written = 10; /* bytes, likewise, of results */
-static const double read_off = 0.015; /* for each power of two that runs of the input lack to ALIGNED */
-static const double split_written =
-    0.75;                                /* sectors as which one counts that two tiles write a part of each */
-static const double more_shared = 0.027; /* for each power of two of shared memory above FREE_SHARED */
+static const double run_read = 11;        /* bytes that take as long as it takes to begin a run of them */
+static const double run_written = 10;     /* bytes, likewise, of results */
+static const double read_off = 0.015;     /* for each power of two that runs of the input lack to ALIGNED */
+static const double split_written = 0.75; /* sectors for one that two tiles write a part of each */
+static const double more_shared = 0.027;  /* for each power of two of shared memory above FREE_SHARED */
 static const double fewer_threads = 0.05; /* for each power of two below ENOUGH_THREADS */
 static const double fewer_tiles = 0.3;    /* for each power of two below ENOUGH_TILES */
 
