@@ -88,6 +88,29 @@ static void nor_are_texts_around_it(void **state)
     assert_false(is_pure_with("uint8 x, raw uint8 y", NULL));
 }
 
+static void bodies_that_move_elements_are_told(void **state)
+{
+    static const struct {
+        const char *in, *out, *body;
+        bool assigns, is_copy;
+    } cases[] = {{"T x", "T z", "z = x", true, true},
+                 {"T x", "T z", " z = x; // as it is", true, true},
+                 {"uint8 x", "float32 z", "z = x", true, false},
+                 {"T x", "U z", "z = x", true, false},
+                 {"T x", "T z", "z = -x", false, false},
+                 {"T x", "T z", "z = x; x = z", false, false},
+                 {"T x", "T z", "z = z", false, false},
+                 {"T x, T y", "T z", "z = x", false, false},
+                 {"T x", "T z, T w", "z = x; w = x", false, false}};
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof cases[0]; k++) {
+        kn_program *p = program_of(cases[k].in, cases[k].out, cases[k].body, NULL);
+        if (kn_body_assigns(p) != cases[k].assigns || kn_body_is_copy(p) != cases[k].is_copy)
+            fail_msg("'%s' from %s to %s is taken for another", cases[k].body, cases[k].in, cases[k].out);
+        kn_program_free(p);
+    }
+}
+
 static bool is_dear(const char *body)
 {
     kn_program *p = program_of("uint8 x, float32 m", "float32 z", body, NULL);
@@ -111,6 +134,7 @@ int main(void)
         cmocka_unit_test(straight_assignments_are_pure),
         cmocka_unit_test(what_does_more_is_not),
         cmocka_unit_test(nor_are_texts_around_it),
+        cmocka_unit_test(bodies_that_move_elements_are_told),
         cmocka_unit_test(divisions_and_functions_are_dear),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
