@@ -137,9 +137,9 @@ static kiln_status begin_quickly(kn_plan_launch *out, const question *q, const k
     kn_error_state before;
     kn_error_save(&before);
     kiln_status status = take_best(out, q, KN_BUILD_FIND);
-    kn_error_restore(&before);
     if (!is_missing(status))
         return status;
+    kn_error_restore(&before);
     status = take_both(out, q, quick);
     return is_missing(status) ? wait_for_best(out, q, quick) : status;
 }

@@ -81,6 +81,21 @@ static void cold_call(void **state)
             run_flow(&fault_flows[i], 0, fault_empty_cache);
 }
 
+/* Where both forms are begun; before anything is compiled. */
+static void both_forms(void **state)
+{
+    enum { BEGINNING = 60 };
+    (void)state;
+    assert_int_equal(kiln_set_forms(KILN_FORMS_BOTH), KILN_OK);
+    for (int i = 0; i < fault_flow_count; i++)
+        for (unsigned long nth = 1; nth <= BEGINNING && strcmp(fault_flows[i].name, "call_kernel") == 0;
+             nth++) {
+            fault_empty_cache();
+            assert_true(run_failing(&fault_flows[i], nth, 0));
+        }
+    assert_int_equal(kiln_set_forms(KILN_FORMS_BEST), KILN_OK);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -88,6 +103,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(repeated_flows, fault_set_up, fault_tear_down),
         cmocka_unit_test_setup_teardown(cold_flows, fault_set_up, fault_tear_down),
         cmocka_unit_test_setup_teardown(cold_call, fault_set_up, fault_tear_down),
+        cmocka_unit_test_setup_teardown(both_forms, fault_set_up, fault_tear_down),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
