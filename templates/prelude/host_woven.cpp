@@ -5,10 +5,10 @@ typedef unsigned short kn_word_2 __attribute__((may_alias, aligned(1)));
 typedef unsigned int kn_word_4 __attribute__((may_alias, aligned(1)));
 typedef unsigned long long kn_word_8 __attribute__((may_alias, aligned(1)));
 
-template <int bytes> struct kn_bits_of;
-template <> struct kn_bits_of<1> { typedef unsigned char type; };
-template <> struct kn_bits_of<2> { typedef unsigned short type; };
-template <> struct kn_bits_of<4> { typedef unsigned int type; };
+template <int bytes> struct kn_lane_bits;
+template <> struct kn_lane_bits<1> { typedef unsigned char type; };
+template <> struct kn_lane_bits<2> { typedef unsigned short type; };
+template <> struct kn_lane_bits<4> { typedef unsigned int type; };
 
 // Of a word, from its lowest bit to that element's.
 template <class T, class W> constexpr int kn_shift_of(int number) {
@@ -16,13 +16,13 @@ template <class T, class W> constexpr int kn_shift_of(int number) {
 }
 
 template <class T, int number, class W> inline T kn_lane(W word) {
-    return __builtin_bit_cast(T, (typename kn_bits_of<sizeof(T)>::type)(word >> kn_shift_of<T, W>(number)));
+    return __builtin_bit_cast(T, (typename kn_lane_bits<sizeof(T)>::type)(word >> kn_shift_of<T, W>(number)));
 }
 
 template <class W, class T, class... more> inline W kn_word_of(T first, more... others) {
     const T lane[] = {first, others...};
     W word = 0;
     for (int k = 0; k < (int)(sizeof(W) / sizeof(T)); ++k)
-        word |= (W)__builtin_bit_cast(typename kn_bits_of<sizeof(T)>::type, lane[k]) << kn_shift_of<T, W>(k);
+        word |= (W)__builtin_bit_cast(typename kn_lane_bits<sizeof(T)>::type, lane[k]) << kn_shift_of<T, W>(k);
     return word;
 }

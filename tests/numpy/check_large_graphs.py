@@ -167,7 +167,7 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
     parser.add_argument("--target")
-    parser.add_argument("--count", type=int, default=1000 if os.environ.get("KILN_SOAK") == "1" else 70)
+    parser.add_argument("--count", type=int, default=1000 if os.environ.get("KILN_SOAK") == "1" else 50)
     o = parser.parse_args()
     if o.target:
         os.environ["KILN_TARGET"] = o.target

@@ -356,7 +356,7 @@ def main():
     counts = [check_dtypes(kiln, name) for name in names]
     print(f"{sum(counts)} combinations of dtypes")
     counts = []
-    todo = [(name, dtype) for n, name in enumerate(names) for d, dtype in enumerate(DTYPES) if SOAK or (n + d) % 14 in (0, 7)]
+    todo = [(name, dtype) for n, name in enumerate(names) for d, dtype in enumerate(DTYPES) if SOAK or (n + d) % 14 == 0]
     in_threads(lambda job: counts.append(check_values(kiln, *job)), todo)
     print(f"{sum(counts)} elements")
     in_threads(lambda check: check(kiln), [check_empty, check_moments, check_outputs, check_mixed, check_bfloat16])
