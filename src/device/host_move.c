@@ -378,6 +378,8 @@ void kn_host_move(char *to, const int64_t *to_stride, const char *from, const in
     rectangle r;
     r.past_caches = past_caches;
     r.ndim = 0;
+    r.count[0] = 1; /* without axes one element */
+    r.to_stride[0] = r.from_stride[0] = 0;
     for (int a = 0; a < ndim; ++a)
         add_axis(&r, count[a], to_stride[a], from_stride[a]);
     if (r.ndim > 2)

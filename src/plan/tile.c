@@ -163,7 +163,7 @@ static double rate(sides *s, const kn_tile_side *p, const kn_tile_side *q)
 static int most_threads(const kn_target *target, int vector, int cell)
 {
     int bytes = target->shared_memory_per_block - PADDING;
-    int fitting = (bytes < MOST_BYTES ? bytes : MOST_BYTES) / cell;
+    int fitting = cell > 0 ? (bytes < MOST_BYTES ? bytes : MOST_BYTES) / cell : 0;
     return fitting < kn_tile_block(vector) ? fitting : kn_tile_block(vector);
 }
 

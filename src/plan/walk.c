@@ -170,12 +170,13 @@ static int find_channels(const kn_walk *w)
     return 0;
 }
 
-/* Pixels of a block that has so many elements for each. */
+/* Pixels of a block that has so many elements for each; without buffers as many as of bytes. */
 static int64_t most_pixels(int bytes, int64_t channels)
 {
-    int64_t fewest = bytes < FEWEST_BYTES ? kn_least(FEWEST_PIXELS, FEWEST_BYTES / bytes) : 1,
-            pixels = NARROW_BYTES / (bytes * channels) / fewest * fewest;
-    return pixels > fewest ? pixels : kn_least(fewest, KN_WALK_BUFFER / (bytes * channels));
+    int64_t each = bytes > 0 ? bytes : 1,
+            fewest = each < FEWEST_BYTES ? kn_least(FEWEST_PIXELS, FEWEST_BYTES / each) : 1,
+            pixels = NARROW_BYTES / (each * channels) / fewest * fewest;
+    return pixels > fewest ? pixels : kn_least(fewest, KN_WALK_BUFFER / (each * channels));
 }
 
 /* Blocks of all channels: a call for each. */
