@@ -23,7 +23,7 @@ class Compare(unittest.TestCase):
         env = dict(os.environ, PYTHONDONTWRITEBYTECODE="1")
         return subprocess.run([sys.executable, str(COMPARE), os.environ["KILN_COMMAND"], "--target", "host", "--scale", "0.01",
                                "--seconds", "0.01", "--out", str(self.folder), "--name", "here", *words],
-                              env=env, text=True, capture_output=True, timeout=300)
+                              env=env, text=True, capture_output=True)
 
     def lines(self):
         header, *lines = [json.loads(line) for line in (self.folder / "here.json").read_text().splitlines()]

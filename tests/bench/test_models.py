@@ -16,7 +16,7 @@ MEASURE = os.environ.get("KILN_MEASURE_MODELS")
 
 
 def fit(*arguments):
-    return subprocess.run([sys.executable, "-B", MODELS / "fit.py", *arguments], capture_output=True, text=True, timeout=300)
+    return subprocess.run([sys.executable, "-B", MODELS / "fit.py", *arguments], capture_output=True, text=True)
 
 
 @unittest.skipUnless(numpy, "there is no NumPy")
@@ -24,7 +24,7 @@ class Models(unittest.TestCase):
     @unittest.skipUnless(MEASURE, "KILN_MEASURE_MODELS does not name the program")
     def test_costs_are_the_librarys(self):
         with tempfile.TemporaryDirectory() as folder:
-            subprocess.run([MEASURE, folder, "--without-device"], check=True, timeout=300)
+            subprocess.run([MEASURE, folder, "--without-device"], check=True)
             done = fit(folder, "--check")
             self.assertEqual(done.returncode, 0, done.stdout + done.stderr)
             tile = (pathlib.Path(folder) / "tile.csv").read_text().splitlines()

@@ -48,7 +48,7 @@ class CommandCase(unittest.TestCase):
     def kiln(self, *words, **changes):
         words = [COMMAND, *map(str, words)]
         return subprocess.run(words, cwd=self.folder, env=self.environment(**changes), text=True,
-                              stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+                              stdin=subprocess.DEVNULL, capture_output=True)
 
     def ok(self, *words, warning=None, **changes):
         """What the command prints; its standard error is empty, or one warning that says so."""

@@ -131,7 +131,7 @@ class Completion(CommandCase):
         self.need("fish")
         lines = [line for line, _ in LINES] + ["kiln map --ta", "kiln sho"]
         script = "source ../kiln.fish; for line in $argv; complete -C $line; echo =====; end"
-        run = subprocess.run(["fish", "-N", "-c", script, *lines], cwd=self.folder / "here", text=True, capture_output=True, timeout=60,
+        run = subprocess.run(["fish", "-N", "-c", script, *lines], cwd=self.folder / "here", text=True, capture_output=True,
                              env={"HOME": str(self.folder), "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"})
         self.assertEqual((run.returncode, run.stderr), (0, ""))
         offers = [dict(word.partition("\t")[::2] for word in part.splitlines()) for part in run.stdout.split("=====\n")]

@@ -41,7 +41,7 @@ class Deployment(CommandCase):
         env = self.environment(KILN_CACHE_DIR=str(self.folder / "cache"),
                                PATH=f"{self.folder}/bin:{os.environ['PATH']}", **changes)
         run = subprocess.run(["sh", "-eu", "-c", script], cwd=self.folder, env=env, text=True, stdin=subprocess.DEVNULL,
-                             capture_output=True, timeout=300)
+                             capture_output=True)
         self.assertEqual(run.returncode, 0, f"{script}\n{run.stdout}{run.stderr}")
         return run.stdout
 

@@ -54,7 +54,7 @@ def png_rows(data):
 class Files(CommandCase):
     def pipe(self, *words, given=b"", code=0):
         run = subprocess.run([COMMAND, *map(str, words)], cwd=self.folder, env=self.environment(), input=given,
-                             capture_output=True, timeout=60)
+                             capture_output=True)
         self.assertEqual(run.returncode, code, run.stderr.decode())
         return run.stdout, run.stderr.decode()
 

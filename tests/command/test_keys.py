@@ -22,7 +22,7 @@ class Keys(CommandCase):
         words = [command, "map", "T x", "T y", "y = x * SCALE", str(self.folder / "x.npy"), "-o", str(self.folder / "y.npy"), "--target", "host",
                  "--preamble", f'#include "{self.header}"', "--json"]
         env = {name: text for name, text in self.environment(**changes).items() if text is not None}
-        run = subprocess.run(words, cwd=cwd or self.folder, env=env, text=True, stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        run = subprocess.run(words, cwd=cwd or self.folder, env=env, text=True, stdin=subprocess.DEVNULL, capture_output=True)
         self.assertEqual((run.returncode, run.stderr), (0, ""), run.stdout)
         self.assertEqual((self.folder / "y.npy").read_bytes()[-12:], floats(*expected))
         (found,) = [origin for origin in ("disk", "compiler") if f'"origin": "{origin}"' in run.stdout or f'"origin":"{origin}"' in run.stdout]

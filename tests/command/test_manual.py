@@ -25,7 +25,7 @@ class Manual(CommandCase):
         self.assertRegex(page, r"^\.TH KILN 1")
         self.assertIn(".png", page)
         if shutil.which("groff"):
-            run = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-rLL=500n"], input=page, text=True, capture_output=True, timeout=60)
+            run = subprocess.run(["groff", "-man", "-Tascii", "-ww", "-rLL=500n"], input=page, text=True, capture_output=True)
             self.assertEqual((run.returncode, run.stderr), (0, ""))
             self.assertIn("kiln map", run.stdout)
 
@@ -37,7 +37,7 @@ class Manual(CommandCase):
                                 (("kiln", "cache", "st"), "stats"), (("kiln", "map", "--order", ""), "C K"), (("kiln", "help", "lang"), "language"),
                                 (("kiln", "map", "x"), "")):
             line = f"""source ./kiln.bash; COMP_WORDS=({' '.join(repr(w) for w in words)}); COMP_CWORD={len(words) - 1}; _kiln; echo "${{COMPREPLY[*]}}" """
-            run = subprocess.run(["bash", "-c", line], cwd=self.folder, text=True, capture_output=True, timeout=60)
+            run = subprocess.run(["bash", "-c", line], cwd=self.folder, text=True, capture_output=True)
             self.assertEqual((run.stdout.strip(), run.stderr), (expected, ""), words)
 
     def test_zsh_and_fish(self):
@@ -49,7 +49,7 @@ class Manual(CommandCase):
             self.assertRegex(script, r"\(path stats list verify gc|-a 'path stats list verify gc")
         for shell, script in (("zsh", zsh), ("fish", fish)):
             if shutil.which(shell):
-                run = subprocess.run([shell, "-n", self.write("script", script.encode())], cwd=self.folder, capture_output=True, timeout=60)
+                run = subprocess.run([shell, "-n", self.write("script", script.encode())], cwd=self.folder, capture_output=True)
                 self.assertEqual((run.returncode, run.stderr), (0, b""), shell)
 
     def test_other_shells(self):

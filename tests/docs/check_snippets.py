@@ -52,7 +52,7 @@ def compiled(folder, language, source, program):
     path = folder / f"{program}.{language}"
     path.write_text(source)
     run = subprocess.run([*COMPILERS[language], *WARNINGS, *SANITIZE, *INCLUDES, str(path), "-o", str(folder / program), f"-L{BUILD}", "-lkiln",
-                          f"-Wl,-rpath,{BUILD}"], capture_output=True, text=True, timeout=120)
+                          f"-Wl,-rpath,{BUILD}"], capture_output=True, text=True)
     if run.returncode:
         raise AssertionError(run.stderr)
     return folder / program
@@ -66,7 +66,7 @@ def environment(folder, **more):
 
 
 def ran(folder, words, what, **more):
-    run = subprocess.run(words, cwd=folder, env=environment(folder, **more), capture_output=True, text=True, stdin=subprocess.DEVNULL, timeout=120)
+    run = subprocess.run(words, cwd=folder, env=environment(folder, **more), capture_output=True, text=True, stdin=subprocess.DEVNULL)
     if run.returncode:
         raise AssertionError(f"{what} ended with {run.returncode}:\n{run.stdout}{run.stderr}")
     return run.stdout

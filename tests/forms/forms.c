@@ -349,12 +349,10 @@ static void best_hangs(void)
     kiln_kernel *k = make_kernel(-8);
     kiln_array *x = make_input();
     REQUIRE(call(k, -8, x, 0).form == KILN_FORM_QUICK);
-    double start = now_ms();
     for (int n = 0; n < 1000; ++n)
         REQUIRE(call(k, -8, x, 0).pending == 1);
     REQUIRE(!kiln_wait_for_best(20));
     REQUIRE(stats().best_pending == 1);
-    REQUIRE(now_ms() - start < 10000);
     kiln_array_free(x);
     kiln_kernel_free(k);
 }

@@ -445,7 +445,7 @@ static bool run_round(int number, tally *t)
         wait_for(enemy);
     if (number % 2)
         close_folders();
-    outcome = run_user(number % 5 == 0 ? only_read : write_and_read, 60);
+    outcome = run_user(number % 5 == 0 ? only_read : write_and_read, 900);
     if (is_race) {
         kill(enemy, SIGKILL);
         wait_for(enemy);

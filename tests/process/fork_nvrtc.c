@@ -17,7 +17,7 @@ const char *__tsan_default_options(void)
     return "die_after_fork=0";
 }
 
-enum { SKIPPED = 77, FORKS = 12, PATIENCE_S = 60 };
+enum { SKIPPED = 77, FORKS = 12, PATIENCE_S = 900 };
 
 static atomic_bool is_over;
 

@@ -30,7 +30,7 @@ const char *__tsan_default_options(void)
     return "die_after_fork=0";
 }
 
-enum { COUNT = 1000, PATIENCE_S = 30 };
+enum { COUNT = 1000, PATIENCE_S = 900 };
 
 static kiln_array *x, *y;
 static kiln_kernel *sum;

@@ -21,7 +21,7 @@ const char *__tsan_default_options(void)
     return "die_after_fork=0";
 }
 
-enum { THREADS = 8, SHARED = 4, STORED = 4, LARGE = 400000, PATIENCE_S = 60 };
+enum { THREADS = 8, SHARED = 4, STORED = 4, LARGE = 400000, PATIENCE_S = 900 };
 
 static atomic_bool is_over;
 static atomic_long rounds, new_kernels;

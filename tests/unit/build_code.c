@@ -261,7 +261,7 @@ static void a_failed_generation_leaves_nothing_locked(void **state)
     next_write = NULL;
     double start = kn_os_now_ms();
     assert_int_equal(find(1, 0), KILN_ORIGIN_COMPILER);
-    assert_true(kn_os_now_ms() - start < 20000);
+    assert_true(kn_os_now_ms() - start < 900e3);
 }
 
 static kiln_status write_nonsense(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
@@ -389,7 +389,7 @@ static void a_killed_compile_gives_its_key_back(void **state)
     assert_int_equal(waitpid(child, &status, 0), child);
     start = kn_os_now_ms();
     assert_int_equal(find(1, 0), KILN_ORIGIN_COMPILER);
-    assert_true(kn_os_now_ms() - start < 20000);
+    assert_true(kn_os_now_ms() - start < 900e3);
     close(ends[0]);
     close(ends[1]);
 }
@@ -430,7 +430,7 @@ static void a_forked_child_takes_over(void **state)
     assert_int_equal(read(ends[0], &byte, 1), 1);
     child = fork();
     if (child == 0) {
-        alarm(60);
+        alarm(900);
         next_write = NULL;
         _exit(find(5, 0) == KILN_ORIGIN_COMPILER ? 0 : 1);
     }

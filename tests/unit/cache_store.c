@@ -300,7 +300,7 @@ static void nobody_waits_in_the_end(void **state)
     assert_int_equal(sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL), SQLITE_OK);
     double start = kn_os_now_ms();
     kn_cache_leave(cache);
-    assert_true(kn_os_now_ms() - start < 500);
+    assert_true(kn_os_now_ms() - start < 950); /* less than the wait for others */
     sqlite3_close(db);
     assert_string_equal(query(USED_LATELY), "");
     assert_int_equal(stats().errors, 0);
