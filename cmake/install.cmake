@@ -107,7 +107,9 @@ set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "Headers, the static library, and fi
 set(CPACK_COMPONENT_COMMAND_DESCRIPTION "The command kiln, its manual page and completion for bash, zsh and fish.")
 set(CPACK_COMPONENT_DOCUMENTATION_DESCRIPTION "The guide, the manual of the kernels' language, and examples.")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_DEPENDS "")
-set(CPACK_DEBIAN_LIBRARY_PACKAGE_RECOMMENDS "g++ | clang") # the host target's compiler
+# The host target's compiler: with bundles a program needs none, and an image that runs it should not be given eighty packages.
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SUGGESTS "g++ | clang")
+set(CPACK_DEBIAN_COMMAND_PACKAGE_RECOMMENDS "g++ | clang")
 set(CPACK_DEBIAN_LIBRARY_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "${same_library}, libsqlite3-dev") # which the static library needs
 set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)

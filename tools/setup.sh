@@ -85,6 +85,7 @@ missing_packages() {
     has_program "${CC:-cc}" && ! has_header stdio.h && echo libc6-dev
     has_cmake || echo cmake
     has_program ninja || echo ninja-build
+    has_program make || echo make
     has_header sqlite3.h || echo libsqlite3-dev
     has_header xxhash.h || echo libxxhash-dev
     has_header cmocka.h || echo libcmocka-dev
