@@ -1,7 +1,11 @@
 /* identity.c - writes at build time what the code generator is identified by: a hash over the sources that
  * shape generated text and argument blocks. And the same for what compilers are told.
  *
- *    kiln_identity generator_sources.h FILE...      defines KN_GENERATOR_SOURCES
+ *    kiln_identity generator_sources.h FILE... [--reach FILE...]     defines KN_GENERATOR_SOURCES
+ *
+ * Of the files behind --reach those count that the others reach: a header that one of them includes, and a
+ * source whose first include of ours is such a header, which is where the functions that it declares stand.
+ * tests/identity holds this against what the objects use of one another.
  *
  * Comments and the width of blanks say nothing about what the code does, and are left out: a better word in
  * one costs nobody a compile. The hash is XXH3-128 over each file's name (without folders) and text, the
@@ -15,7 +19,7 @@
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
-enum { FORMAT = 1 }; /* of the cleaned text: another one is another identity */
+enum { FORMAT = 2 }; /* of the cleaned text: another one is another identity */
 
 static int complain(const char *path, const char *trouble)
 {
@@ -103,21 +107,126 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-static int compare_names(const void *a, const void *b)
+/* A file with its text as it is hashed. */
+typedef struct source {
+    const char *path;
+    char *text;
+    bool counts, is_read;
+} source;
+
+/* A public header may have the name of an internal one. */
+static int compare_files(const void *a, const void *b)
 {
-    return strcmp(base_name(*(char *const *)a), base_name(*(char *const *)b));
+    const source *first = a, *second = b;
+    int names = strcmp(base_name(first->path), base_name(second->path));
+    return names ? names : strcmp(first->text, second->text);
 }
 
-static int add_file(XXH3_state_t *state, const char *path)
+/* ---- what files reach ---- */
+
+/* The first include behind *text without its end ("<kiln/arg.h"), in out; and moves *text behind it. */
+static bool next_include(char *out, size_t size, const char **text)
 {
-    char *text = read_text(path);
-    if (!text)
-        return complain(path, "could not be read");
-    clean(text);
-    XXH3_128bits_update(state, base_name(path), strlen(base_name(path)) + 1);
-    XXH3_128bits_update(state, text, strlen(text) + 1);
-    free(text);
-    return 0;
+    static const char word[] = "#include ";
+    const char *at = strstr(*text, word);
+    if (!at)
+        return false;
+    at += strlen(word);
+    snprintf(out, size, "%.*s", (int)(1 + strcspn(at + 1, "\">\n")), at);
+    *text = at + 1;
+    return true;
+}
+
+static bool is_named(const source *file, const char *include)
+{
+    size_t path = strlen(file->path), name = strlen(include + 1);
+    return path > name && file->path[path - name - 1] == '/' &&
+           strcmp(file->path + path - name, include + 1) == 0;
+}
+
+static bool is_header(const source *file)
+{
+    size_t length = strlen(file->path);
+    return length > 2 && strcmp(file->path + length - 2, ".h") == 0;
+}
+
+/* Whether the file is where the header's functions stand. */
+static bool belongs_to(const source *file, const source *header)
+{
+    const char *text = file->text;
+    char include[256];
+    while (next_include(include, sizeof include, &text))
+        if (include[0] == '"')
+            return is_named(header, include);
+    return false;
+}
+
+static void take_header(source *files, int count, source *header)
+{
+    header->counts = true;
+    for (int i = 0; i < count; i++)
+        if (!is_header(&files[i]) && belongs_to(&files[i], header))
+            files[i].counts = true;
+}
+
+/* What the file includes counts from now on. */
+static void take_includes(source *files, int count, source *file)
+{
+    const char *text = file->text;
+    char include[256];
+    file->is_read = true;
+    while (next_include(include, sizeof include, &text))
+        for (int i = 0; i < count; i++)
+            if (!files[i].counts && is_named(&files[i], include))
+                take_header(files, count, &files[i]);
+}
+
+static void reach_all(source *files, int count)
+{
+    for (bool more = true; more;) {
+        more = false;
+        for (int i = 0; i < count; i++)
+            if (files[i].counts && !files[i].is_read) {
+                take_includes(files, count, &files[i]);
+                more = true;
+            }
+    }
+}
+
+/* ---- from files to the header ---- */
+
+/* Returns how many; -1 where one cannot be read. */
+static int read_files(source *files, char **paths, int n_paths)
+{
+    bool counts = true;
+    int count = 0;
+    for (int i = 0; i < n_paths; i++) {
+        if (strcmp(paths[i], "--reach") == 0) {
+            counts = false;
+            continue;
+        }
+        files[count] = (source){.path = paths[i], .text = read_text(paths[i]), .counts = counts};
+        if (!files[count].text) {
+            complain(paths[i], "could not be read");
+            return -1;
+        }
+        clean(files[count++].text);
+    }
+    return count;
+}
+
+static XXH128_hash_t hash_files(const source *files, int count)
+{
+    XXH3_state_t state;
+    XXH3_128bits_reset(&state);
+    for (int i = 0; i < count; i++) {
+        const char *name = base_name(files[i].path);
+        if (!files[i].counts)
+            continue;
+        XXH3_128bits_update(&state, name, strlen(name) + 1);
+        XXH3_128bits_update(&state, files[i].text, strlen(files[i].text) + 1);
+    }
+    return XXH3_128bits_digest(&state);
 }
 
 static int write_header(const char *path, XXH128_hash_t hash)
@@ -136,14 +245,19 @@ static int write_header(const char *path, XXH128_hash_t hash)
 int main(int argc, char **argv)
 {
     if (argc < 3) {
-        fputs("usage: kiln_identity OUTPUT.h FILE...\n", stderr);
+        fputs("usage: kiln_identity OUTPUT.h FILE... [--reach FILE...]\n", stderr);
         return 2;
     }
-    XXH3_state_t state;
-    XXH3_128bits_reset(&state);
-    qsort(argv + 2, (size_t)argc - 2, sizeof *argv, compare_names);
-    for (int i = 2; i < argc; i++)
-        if (add_file(&state, argv[i]) != 0)
-            return 1;
-    return write_header(argv[1], XXH3_128bits_digest(&state));
+    source *files = calloc((size_t)argc, sizeof *files);
+    int count = files ? read_files(files, argv + 2, argc - 2) : -1;
+    int failed = 1;
+    if (count >= 0) {
+        qsort(files, (size_t)count, sizeof *files, compare_files);
+        reach_all(files, count);
+        failed = write_header(argv[1], hash_files(files, count));
+    }
+    for (int i = 0; i < count; i++)
+        free(files[i].text);
+    free(files);
+    return failed;
 }

@@ -72,14 +72,16 @@ static void put_operands(kn_str *out, const kn_spec *spec)
     kn_str_free(&list);
 }
 
-/* The numbers of a schedule, in one table for both directions. */
+/* The numbers of a schedule, in one table for both directions. Rows have forms of many bits. */
 static const struct {
     const char *key;
     size_t at;
-} schedule_fields[] = {{"vector", offsetof(kn_schedule, vector)}, {"block", offsetof(kn_schedule, block)},
-                       {"lanes", offsetof(kn_schedule, lanes)},   {"form", offsetof(kn_schedule, form)},
-                       {"index", offsetof(kn_schedule, index)},   {"order", offsetof(kn_schedule, order)},
-                       {"rank", offsetof(kn_schedule, rank)}};
+    int most;
+} schedule_fields[] = {
+    {"vector", offsetof(kn_schedule, vector), 4096}, {"block", offsetof(kn_schedule, block), 4096},
+    {"lanes", offsetof(kn_schedule, lanes), 4096},   {"form", offsetof(kn_schedule, form), INT_MAX},
+    {"index", offsetof(kn_schedule, index), 64},     {"order", offsetof(kn_schedule, order), 1},
+    {"rank", offsetof(kn_schedule, rank), 4096}};
 enum { SCHEDULE_FIELDS = sizeof schedule_fields / sizeof schedule_fields[0] };
 
 static int *schedule_field(const kn_schedule *s, int f)
@@ -552,8 +554,9 @@ static kiln_status read_schedule(kn_schedule *s, const fields *f, kn_backend_kin
                         field(f, "schedule"), field(f, "target"));
     for (int k = 0; k < SCHEDULE_FIELDS; ++k) {
         const char *value = field(f, schedule_fields[k].key);
-        kiln_status status =
-            value ? read_number(schedule_field(s, k), value, schedule_fields[k].key, 0, 4096) : KILN_OK;
+        kiln_status status = value ? read_number(schedule_field(s, k), value, schedule_fields[k].key, 0,
+                                                 schedule_fields[k].most)
+                                   : KILN_OK;
         if (status != KILN_OK)
             return status;
     }

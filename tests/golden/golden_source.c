@@ -2,6 +2,8 @@
  * source, preludes left out.
  *
  * usage: golden_source [--update] FOLDER
+ *        golden_source --sources FILE FOLDER   writes down each call's specialisation and whole source, for
+ *                                              tests/identity: "LINE\nBYTES\nSOURCE\n"
  *
  * A description has one "key: value" a line, and the body after "body:" to the end:
  *     target: sm_90
@@ -137,6 +139,13 @@ static void read_axes(kiln_call_options *call, int *axes, const char *text)
     }
 }
 
+static FILE *sources; /* NULL: none are written down */
+
+static void write_source(const char *line, const char *source)
+{
+    fprintf(sources, "%s\n%zu\n%s\n", line, strlen(source), source);
+}
+
 static char *make_source(const description *d)
 {
     int n_in = 0, n_out = 0, owner = -1, axes[KILN_MAX_NDIM];
@@ -156,6 +165,12 @@ static char *make_source(const description *d)
     if (!in_trouble())
         succeeded(kiln_kernel_source(&source, kernel, out, n_out, in, n_in, &call, d->target),
                   "kiln_kernel_source");
+    char *line = NULL;
+    if (sources && !in_trouble() &&
+        succeeded(kiln_kernel_explain(&line, kernel, out, n_out, in, n_in, &call, d->target),
+                  "kiln_kernel_explain"))
+        write_source(line, source);
+    free(line);
     stage_free(s);
     kiln_kernel_free(kernel);
     return source;
@@ -253,19 +268,27 @@ static int is_description(const struct dirent *entry)
 
 int main(int argc, char **argv)
 {
-    bool update = argc > 1 && !strcmp(argv[1], "--update");
+    bool update = argc == 3 && !strcmp(argv[1], "--update");
+    bool writes = argc == 4 && !strcmp(argv[1], "--sources");
+    const char *folder = argv[argc - 1];
     struct dirent **entries = NULL;
     int failed = 0;
-    if (argc != 2 + update) {
-        fprintf(stderr, "usage: golden_source [--update] FOLDER\n");
+    if (argc != 2 && !update && !writes) {
+        fprintf(stderr, "usage: golden_source [--update | --sources FILE] FOLDER\n");
         return 2;
     }
-    int count = scandir(argv[1 + update], &entries, is_description, alphasort);
+    if (writes && (sources = fopen(argv[2], "w")) == NULL) {
+        perror(argv[2]);
+        return 2;
+    }
+    int count = scandir(folder, &entries, is_description, alphasort);
     for (int k = 0; k < count; ++k) {
-        failed += !check_file(argv[1 + update], entries[k]->d_name, update);
+        failed += !check_file(folder, entries[k]->d_name, update);
         free(entries[k]);
     }
     free(entries);
+    if (sources && fclose(sources) != 0)
+        failed++;
     printf("%d texts, %d failed\n", count, failed);
     return failed > 0 || count <= 0;
 }

@@ -397,6 +397,9 @@ static void numbers_have_bounds(void **state)
     assert_taken("array:float32 array", "raw0:float32 array");
     assert_taken("array:float32 array", "raw64c:float32 array");
     assert_taken("array:float32 array", "struct:1 array");
+    assert_taken("vector=\"4\"", "vector=\"4\" form=\"2147483647\"");
+    assert_refused("vector=\"4\"", "vector=\"4\" form=\"2147483648\"", KILN_ERROR_FORMAT, "form");
+    assert_refused("vector=\"4\"", "vector=\"4\" index=\"65\"", KILN_ERROR_FORMAT, "index");
     assert_taken("vector=\"4\"", "vector=\"4\" loop_rank=\"64\"");
     assert_taken("vector=\"4\"", "vector=\"4\" loop_rank=\"0\"");
     assert_taken("out=\"T z\"", "out=\"T z\" reduced=\"64\"");
