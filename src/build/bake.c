@@ -8,7 +8,6 @@
 #include "build/store.h"
 #include "build/subject.h"
 #include "codegen/codegen.h"
-#include "plan/layout.h"
 #include "plan/spec_text.h"
 
 #define PTX_PREFIX "compute_"
@@ -95,7 +94,7 @@ static kiln_status fill_label(kn_bundle_row *out, const wanted *w)
     kn_str text = KN_STR_INIT;
     bool is_module = w->parsed.kind == KN_SPEC_MODULE;
     const char *generator = is_module ? w->parsed.module.generator : w->parsed.spec.generator;
-    label.blocks = is_module ? 0 : KN_ARGUMENT_BLOCKS;
+    kn_bundle_label_set_kind(&label, kn_str_text(&w->subject.what));
     snprintf(label.generator, sizeof label.generator, "%s", generator ? generator : "");
     snprintf(label.compiler, sizeof label.compiler, "%s", kn_compile_identity(w->target->target.backend));
     kn_bundle_label_write(&text, &label);
@@ -145,9 +144,9 @@ kiln_status kn_bake(kn_bundle_row *out, const char *portable, const kn_bake_targ
 kiln_status kn_bake_pack(kn_bundle_row *out, const kn_subject *subject, const char *generator,
                          const kn_blob *code, const kn_str *notes)
 {
-    kn_bundle_label label = {
-        .target = subject->target, .form = kn_code_form_of(code), .blocks = KN_ARGUMENT_BLOCKS};
+    kn_bundle_label label = {.target = subject->target, .form = kn_code_form_of(code)};
     kn_str text = KN_STR_INIT, key = KN_STR_INIT;
+    kn_bundle_label_set_kind(&label, kn_str_text(&subject->what));
     snprintf(label.generator, sizeof label.generator, "%s", generator);
     snprintf(label.compiler, sizeof label.compiler, "%s", kn_compile_identity(subject->target.backend));
     kn_bundle_label_write(&text, &label);

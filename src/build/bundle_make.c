@@ -10,7 +10,6 @@
 #include "build/bake.h"
 #include "build/bundle_label.h"
 #include "build/record.h"
-#include "plan/layout.h"
 #include "plan/spec_text.h"
 
 static kiln_status hand_out_row(void **bytes, size_t *size, kn_bundle_row *row)
@@ -235,7 +234,7 @@ static kiln_status show_row(const kn_bundle_row *row,
     entry.target = target;
     entry.generator = is_known ? label.generator : "";
     entry.compiler = is_known ? label.compiler : "";
-    entry.is_usable = is_known && (label.blocks == 0 || label.blocks == KN_ARGUMENT_BLOCKS);
+    entry.is_usable = is_known && kn_bundle_label_is_current(&label);
     if (name && types)
         *goes_on = visit(&entry, user);
     kiln_status status = name && types ? KILN_OK : kn_error_memory(row->what.size, "a bundle's row");

@@ -9,7 +9,6 @@
 #include "build/store_cache.h"
 #include "cache/bundle.h"
 #include "codegen/codegen.h"
-#include "plan/layout.h"
 #include "plan/spec_text.h"
 
 /* ---- out ---- */
@@ -28,8 +27,8 @@ static bool has_value(const char *line, const char *key, const char *value)
     return found && length == strlen(value) && memcmp(found, value, length) == 0;
 }
 
-/* For what and with what the row was made; false where another generator wrote its source, whose argument
- * blocks nobody knows. */
+/* For what and with what the row was made; false where another generator wrote its source, since nobody knows
+ * the revisions of its argument blocks. */
 static bool read_origin(kn_bundle_label *out, const char *line, const char *producer)
 {
     size_t length, target_length;
@@ -37,7 +36,7 @@ static bool read_origin(kn_bundle_label *out, const char *line, const char *prod
                *target = kn_spec_field(line, "target", &target_length);
     char name[48];
     bool is_module = has_value(line, "kind", "module");
-    *out = (kn_bundle_label){.form = KN_CODE_BINARY, .blocks = is_module ? 0 : KN_ARGUMENT_BLOCKS};
+    *out = (kn_bundle_label){.form = KN_CODE_BINARY};
     if (!target || target_length >= sizeof name || (!generator && !is_module) ||
         (generator && !has_value(line, "generator", kn_codegen_generator())))
         return false;
@@ -51,6 +50,7 @@ static bool read_origin(kn_bundle_label *out, const char *line, const char *prod
     kn_error_save(&before);
     bool is_known = kn_target_parse(&out->target, name) == KILN_OK;
     kn_error_restore(&before);
+    kn_bundle_label_set_kind(out, line);
     return is_known;
 }
 

@@ -48,6 +48,9 @@ struct kn_kind {
     const char *name; /* in a specialisation; unique among the kinds of a back end */
     const char
         *pattern; /* of the programs that it computes: kn_program.pattern; "mr*": those that begin so */
+    /* Of what its kernels expect of a launch: what its field's members mean, grid, block, shared memory,
+     * workspace. Counted up where that changes: older code in bundles is passed over then. From 1. */
+    int revision;
     /* Whether the kind takes the space; then it has filled the schedule, in which kind is set already, and
      * its figures (zero before). */
     bool (*choose)(kn_schedule *out, kn_figures *figures, const kn_choice *choice);

@@ -212,4 +212,11 @@ static void describe(kn_str *out, const unsigned char *at)
         kn_str_printf(out, " kept=\"%u lines\"", (unsigned)lines);
 }
 
-const kn_kind kn_kind_broad = {"broad", "m", choose, field, place, cut, false, describe, false};
+const kn_kind kn_kind_broad = {.name = "broad",
+                               .pattern = "m",
+                               .revision = 1,
+                               .choose = choose,
+                               .field = field,
+                               .place = place,
+                               .cut = cut,
+                               .describe = describe};

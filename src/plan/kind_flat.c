@@ -83,4 +83,10 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " skew=\"%d\"", (int)own.skew);
 }
 
-const kn_kind kn_kind_flat = {"flat", "m", choose, field, place, NULL, false, describe, false};
+const kn_kind kn_kind_flat = {.name = "flat",
+                              .pattern = "m",
+                              .revision = 1,
+                              .choose = choose,
+                              .field = field,
+                              .place = place,
+                              .describe = describe};

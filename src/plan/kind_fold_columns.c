@@ -387,5 +387,13 @@ static void describe(kn_str *out, const unsigned char *at)
                   (unsigned)f.levels, (unsigned)f.is_shifted);
 }
 
-const kn_kind kn_kind_fold_columns = {"fold_columns",     "mrk", choose,   field, place,
-                                      kn_fold_cut_beside, true,  describe, true};
+const kn_kind kn_kind_fold_columns = {.name = "fold_columns",
+                                      .pattern = "mrk",
+                                      .revision = 1,
+                                      .choose = choose,
+                                      .field = field,
+                                      .place = place,
+                                      .cut = kn_fold_cut_beside,
+                                      .has_wide_axes = true,
+                                      .describe = describe,
+                                      .has_workspace = true};

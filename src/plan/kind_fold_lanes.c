@@ -107,5 +107,13 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " items=\"%u\" lanes=\"%u\"", (unsigned)f.items, (unsigned)f.lanes);
 }
 
-const kn_kind kn_kind_fold_lanes = {"fold_lanes",          "mrk", choose,   field, place,
-                                    kn_fold_cut_outermost, true,  describe, true};
+const kn_kind kn_kind_fold_lanes = {.name = "fold_lanes",
+                                    .pattern = "mrk",
+                                    .revision = 1,
+                                    .choose = choose,
+                                    .field = field,
+                                    .place = place,
+                                    .cut = kn_fold_cut_outermost,
+                                    .has_wide_axes = true,
+                                    .describe = describe,
+                                    .has_workspace = true};

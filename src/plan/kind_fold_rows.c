@@ -182,5 +182,13 @@ static void describe(kn_str *out, const unsigned char *at)
                   (long long)f.chunk);
 }
 
-const kn_kind kn_kind_fold_rows = {"fold_rows",           "mrk", choose,   field, place,
-                                   kn_fold_cut_outermost, true,  describe, true};
+const kn_kind kn_kind_fold_rows = {.name = "fold_rows",
+                                   .pattern = "mrk",
+                                   .revision = 1,
+                                   .choose = choose,
+                                   .field = field,
+                                   .place = place,
+                                   .cut = kn_fold_cut_outermost,
+                                   .has_wide_axes = true,
+                                   .describe = describe,
+                                   .has_workspace = true};

@@ -107,5 +107,12 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " rows=\"%u\" across=\"%u\"", (unsigned)f.rows, (unsigned)f.across.extent);
 }
 
-const kn_kind kn_kind_fold_threads = {"fold_threads",     "mrk", choose,   field, place,
-                                      kn_fold_cut_beside, true,  describe, false};
+const kn_kind kn_kind_fold_threads = {.name = "fold_threads",
+                                      .pattern = "mrk",
+                                      .revision = 1,
+                                      .choose = choose,
+                                      .field = field,
+                                      .place = place,
+                                      .cut = kn_fold_cut_beside,
+                                      .has_wide_axes = true,
+                                      .describe = describe};

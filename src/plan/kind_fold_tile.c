@@ -164,5 +164,13 @@ static void describe(kn_str *out, const unsigned char *at)
                   (unsigned)f.columns.extent, (unsigned)f.lanes);
 }
 
-const kn_kind kn_kind_fold_tile = {"fold_tile",           "mrk", choose,   field, place,
-                                   kn_fold_cut_outermost, true,  describe, true};
+const kn_kind kn_kind_fold_tile = {.name = "fold_tile",
+                                   .pattern = "mrk",
+                                   .revision = 1,
+                                   .choose = choose,
+                                   .field = field,
+                                   .place = place,
+                                   .cut = kn_fold_cut_outermost,
+                                   .has_wide_axes = true,
+                                   .describe = describe,
+                                   .has_workspace = true};

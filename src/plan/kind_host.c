@@ -151,11 +151,27 @@ static kn_field rows_field(const kn_schedule *schedule)
                       sizeof(kn_walk_rows), 8};
 }
 
-const kn_kind kn_kind_host_woven = {"woven", "m",   choose_woven, rows_field, place_runs,
-                                    NULL,    false, NULL,         false};
-const kn_kind kn_kind_host_runs = {"flat", "m",   choose_runs, rows_field, place_runs,
-                                   NULL,   false, NULL,        false};
-const kn_kind kn_kind_host_indices = {"strided", "m",   choose_indices, rows_field, place_indices,
-                                      NULL,      false, NULL,           false};
-const kn_kind kn_kind_host_quick = {"quick", "m",   choose_indices, rows_field, place_indices,
-                                    NULL,    false, NULL,           false};
+const kn_kind kn_kind_host_woven = {.name = "woven",
+                                    .pattern = "m",
+                                    .revision = 1,
+                                    .choose = choose_woven,
+                                    .field = rows_field,
+                                    .place = place_runs};
+const kn_kind kn_kind_host_runs = {.name = "flat",
+                                   .pattern = "m",
+                                   .revision = 1,
+                                   .choose = choose_runs,
+                                   .field = rows_field,
+                                   .place = place_runs};
+const kn_kind kn_kind_host_indices = {.name = "strided",
+                                      .pattern = "m",
+                                      .revision = 1,
+                                      .choose = choose_indices,
+                                      .field = rows_field,
+                                      .place = place_indices};
+const kn_kind kn_kind_host_quick = {.name = "quick",
+                                    .pattern = "m",
+                                    .revision = 1,
+                                    .choose = choose_indices,
+                                    .field = rows_field,
+                                    .place = place_indices};

@@ -199,4 +199,12 @@ static void describe(kn_str *out, const unsigned char *at)
                   (long long)f.chunks, (long long)f.width);
 }
 
-const kn_kind kn_kind_host_fold = {"fold", "mrk", choose, field, place, NULL, true, describe, true};
+const kn_kind kn_kind_host_fold = {.name = "fold",
+                                   .pattern = "mrk",
+                                   .revision = 1,
+                                   .choose = choose,
+                                   .field = field,
+                                   .place = place,
+                                   .has_wide_axes = true,
+                                   .describe = describe,
+                                   .has_workspace = true};

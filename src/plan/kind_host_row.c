@@ -68,4 +68,10 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-const kn_kind kn_kind_host_row = {"row", "*", choose, field, place, NULL, true, NULL, false};
+const kn_kind kn_kind_host_row = {.name = "row",
+                                  .pattern = "*",
+                                  .revision = 1,
+                                  .choose = choose,
+                                  .field = field,
+                                  .place = place,
+                                  .has_wide_axes = true};

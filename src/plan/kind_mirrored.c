@@ -100,4 +100,10 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " tiles=\"%ux%u\"", (unsigned)tiles, (unsigned)tiles);
 }
 
-const kn_kind kn_kind_mirrored = {"mirrored", "m", choose, field, place, NULL, false, describe, false};
+const kn_kind kn_kind_mirrored = {.name = "mirrored",
+                                  .pattern = "m",
+                                  .revision = 1,
+                                  .choose = choose,
+                                  .field = field,
+                                  .place = place,
+                                  .describe = describe};

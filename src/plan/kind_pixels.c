@@ -322,4 +322,10 @@ static int cut(int64_t *align, const kn_part *part)
     return axis;
 }
 
-const kn_kind kn_kind_pixels = {"pixels", "m", choose, field, place, cut, false, NULL, false};
+const kn_kind kn_kind_pixels = {.name = "pixels",
+                                .pattern = "m",
+                                .revision = 1,
+                                .choose = choose,
+                                .field = field,
+                                .place = place,
+                                .cut = cut};

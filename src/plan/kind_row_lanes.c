@@ -79,5 +79,12 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " lanes=\"%u\"", (unsigned)f.lanes);
 }
 
-const kn_kind kn_kind_row_lanes = {"row_lanes",           "*",  choose,   field, place,
-                                   kn_fold_cut_outermost, true, describe, false};
+const kn_kind kn_kind_row_lanes = {.name = "row_lanes",
+                                   .pattern = "*",
+                                   .revision = 1,
+                                   .choose = choose,
+                                   .field = field,
+                                   .place = place,
+                                   .cut = kn_fold_cut_outermost,
+                                   .has_wide_axes = true,
+                                   .describe = describe};

@@ -186,4 +186,12 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " blocks=\"%d\" staged=\"%d\"", (int)f.blocks, (int)f.staged);
 }
 
-const kn_kind kn_kind_row_long = {"row_long", "*", choose, field, place, cut, true, describe, false};
+const kn_kind kn_kind_row_long = {.name = "row_long",
+                                  .pattern = "*",
+                                  .revision = 1,
+                                  .choose = choose,
+                                  .field = field,
+                                  .place = place,
+                                  .cut = cut,
+                                  .has_wide_axes = true,
+                                  .describe = describe};

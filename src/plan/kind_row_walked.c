@@ -69,5 +69,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-const kn_kind kn_kind_row_walked = {"row_walked",          "*",  choose, field, place,
-                                    kn_fold_cut_outermost, true, NULL,   false};
+const kn_kind kn_kind_row_walked = {.name = "row_walked",
+                                    .pattern = "*",
+                                    .revision = 1,
+                                    .choose = choose,
+                                    .field = field,
+                                    .place = place,
+                                    .cut = kn_fold_cut_outermost,
+                                    .has_wide_axes = true};

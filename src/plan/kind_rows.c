@@ -253,4 +253,11 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " skew=\"%d\" stripe=\"%u\"", (int)own.skew, (unsigned)own.stripe);
 }
 
-const kn_kind kn_kind_rows = {"rows", "m", choose, field, place, kn_cut_reach, false, describe, false};
+const kn_kind kn_kind_rows = {.name = "rows",
+                              .pattern = "m",
+                              .revision = 1,
+                              .choose = choose,
+                              .field = field,
+                              .place = place,
+                              .cut = kn_cut_reach,
+                              .describe = describe};

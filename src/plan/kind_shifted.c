@@ -299,5 +299,10 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-const kn_kind kn_kind_shifted = {"shifted",    "m",   choose, kn_field_none, place,
-                                 kn_cut_reach, false, NULL,   false};
+const kn_kind kn_kind_shifted = {.name = "shifted",
+                                 .pattern = "m",
+                                 .revision = 1,
+                                 .choose = choose,
+                                 .field = kn_field_none,
+                                 .place = place,
+                                 .cut = kn_cut_reach};

@@ -104,4 +104,10 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-const kn_kind kn_kind_steps = {"steps", "m", choose, kn_field_none, place, kn_cut_reach, false, NULL, false};
+const kn_kind kn_kind_steps = {.name = "steps",
+                               .pattern = "m",
+                               .revision = 1,
+                               .choose = choose,
+                               .field = kn_field_none,
+                               .place = place,
+                               .cut = kn_cut_reach};

@@ -15,5 +15,10 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     return true;
 }
 
-const kn_kind kn_kind_strided = {"strided",    "m",   choose, kn_field_none, kn_place_axes,
-                                 kn_cut_reach, false, NULL,   false};
+const kn_kind kn_kind_strided = {.name = "strided",
+                                 .pattern = "m",
+                                 .revision = 1,
+                                 .choose = choose,
+                                 .field = kn_field_none,
+                                 .place = kn_place_axes,
+                                 .cut = kn_cut_reach};

@@ -259,4 +259,11 @@ static void describe(kn_str *out, const unsigned char *at)
                   t.q_vectors, t.q / t.q_vectors, t.across);
 }
 
-const kn_kind kn_kind_tile = {"tile", "m", choose, field, place, cut, false, describe, false};
+const kn_kind kn_kind_tile = {.name = "tile",
+                              .pattern = "m",
+                              .revision = 1,
+                              .choose = choose,
+                              .field = field,
+                              .place = place,
+                              .cut = cut,
+                              .describe = describe};

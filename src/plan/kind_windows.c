@@ -165,4 +165,11 @@ static void describe(kn_str *out, const unsigned char *at)
                   w.shared ? w.step : w.pitch, 1u << w.slot_lanes, 1u << w.row_lanes);
 }
 
-const kn_kind kn_kind_windows = {"windows", "m", choose, field, place, cut, false, describe, false};
+const kn_kind kn_kind_windows = {.name = "windows",
+                                 .pattern = "m",
+                                 .revision = 1,
+                                 .choose = choose,
+                                 .field = field,
+                                 .place = place,
+                                 .cut = cut,
+                                 .describe = describe};

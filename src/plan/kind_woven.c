@@ -108,5 +108,10 @@ int kn_woven_number(const kn_spec *spec, int param, int *first)
     return number % s->lanes;
 }
 
-const kn_kind kn_kind_woven = {"woven",      "m",   choose, kn_field_none, kn_place_axes,
-                               kn_cut_reach, false, NULL,   false};
+const kn_kind kn_kind_woven = {.name = "woven",
+                               .pattern = "m",
+                               .revision = 1,
+                               .choose = choose,
+                               .field = kn_field_none,
+                               .place = kn_place_axes,
+                               .cut = kn_cut_reach};

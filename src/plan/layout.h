@@ -32,10 +32,10 @@ static inline uint32_t kn_divider_apply(const kn_divider *d, uint32_t n)
 
 enum { KN_STRUCT_ALIGN = 16 };
 
-/* The number of the argument blocks: code of an earlier library that has the same is launched by this one
- * (bundles). To be counted up where a field of a block changes, or what a kernel expects of its launch
- * (what a field means, grid, block, shared memory, workspace). tests/unit/plan_blocks.c sees the fields. */
-enum { KN_ARGUMENT_BLOCKS = 4 };
+/* The revision of what the argument blocks of all kinds share; a kind's own part has one of its own
+ * (kn_kind.revision). Code of an earlier library that has both the same is launched by this one (bundles).
+ * To be counted up where a shared member changes, or what it means. tests/golden/blocks.expected sees it. */
+enum { KN_BLOCK_REVISION = 4 };
 
 /* Byte offsets in the block; -1 for a field that is not there. */
 typedef struct kn_layout {

@@ -17,6 +17,7 @@
 #include "build/lifetime.h"
 #include "cache/bundle.h"
 #include "fake_cuda.h"
+#include "plan/kind.h"
 #include "plan/layout.h"
 #include "require.h"
 
@@ -133,8 +134,9 @@ static void add_candidate(kn_bundle_writer *writer, int n)
     const struct candidate *c = &candidates[n / 2];
     kn_bundle_row row = KN_BUNDLE_ROW_INIT;
     char label[128], code[4096];
-    int length = snprintf(label, sizeof label, "cuda:sm_%d%.1s %s blocks=%d\ncompiler none\n", c->number,
-                          c->suffix ? &c->suffix : "", n % 2 ? "ptx" : "binary", KN_ARGUMENT_BLOCKS);
+    int length = snprintf(
+        label, sizeof label, "cuda:sm_%d%.1s %s block=%d kind=flat revision=%d\ncompiler none\n", c->number,
+        c->suffix ? &c->suffix : "", n % 2 ? "ptx" : "binary", KN_BLOCK_REVISION, kn_kind_flat.revision);
     size_t size = model.code.size;
     while (size > 0 && ((const char *)model.code.data)[size - 1] == '\0')
         size--;

@@ -1,21 +1,25 @@
 /* golden_plans - how layouts are launched: FOLDER/plans.txt has a call a line, plans.expected what plan makes
  * of it. A change of a choice or of a launch's figures shows there, call by call.
  *
- * Behind them stand checksums of some thousand random calls, written as such lines; --random BATCH shows what
- * is behind one.
+ * What the launches of each kind put into the argument block stands in FOLDER/blocks.expected.
+ *
+ * Behind the plans stand checksums of some thousand random calls, written as such lines; --random BATCH shows
+ * what is behind one.
  *
  * usage: golden_plans [--update] FOLDER
  *        golden_plans --random BATCH
  *
  *     sm_90 64,100 <4:4,256@8 >4:400,4      target, extents, operands: inputs (<) and outputs (>) as item
  *                                           size, byte strides (0: broadcast) and the low bits of the
- *                                           address; then words: index (the body uses `i`), dear (it calls
- *                                           exp), block=512, fold=2
+ *                                           address, with ^ in the array of the operand before it; then
+ *                                           words: index (the body uses `i`), dear (it calls
+ *                                           exp), quick (its quick form), block=512, fold=2
  *                                           (a reduction of the last two axes, along which results have no
  *                                           strides), row=1 (each input, and its sum
  *                                           along the last axis, go into each result)
  */
 #include "golden.h"
+#include "golden_blocks.h"
 #include "plan/choose.h"
 #include "plan/layout.h"
 #include "plan/program.h"
@@ -29,16 +33,16 @@
 enum { MOST_OPERANDS = 8, SHOWN_LAUNCHES = 3, BASE = 1 << 20 };
 
 typedef struct operand {
-    bool is_output;
+    bool is_output, is_view; /* of the array of the operand before it */
     int item_size;
     int64_t stride[KILN_MAX_NDIM];
-    uintptr_t address;
+    uintptr_t array, address;
 } operand;
 
 typedef struct call {
     kn_target target;
     int ndim, count, block, folded, row;
-    bool with_index, is_dear, is_wrong;
+    bool with_index, is_dear, is_quick, is_wrong;
     int64_t shape[KILN_MAX_NDIM];
     operand operand[MOST_OPERANDS];
 } call;
@@ -68,7 +72,15 @@ static void read_operand(call *c, const char *word)
     o->is_output = *word == '>';
     o->item_size = (int)strtol(word + 1, &end, 10);
     c->is_wrong |= *end != ':' || read_list(o->stride, end + 1, &end) != c->ndim;
-    o->address = BASE * (uintptr_t)c->count + (*end == '@' ? strtoul(end + 1, &end, 10) : 0);
+    o->address = BASE * (uintptr_t)c->count;
+    o->is_view = *end == '^';
+    c->is_wrong |= o->is_view && c->count == 1;
+    if (o->is_view && !c->is_wrong) {
+        o->array = o[-1].array;
+        ++end;
+    } else
+        o->array = o->address;
+    o->address = o->array + (*end == '@' ? strtoul(end + 1, &end, 10) : 0);
     c->is_wrong |= *end != '\0';
 }
 
@@ -80,6 +92,8 @@ static void read_word(call *c, const char *word)
         c->with_index = true;
     else if (!strcmp(word, "dear"))
         c->is_dear = true;
+    else if (!strcmp(word, "quick"))
+        c->is_quick = true;
     else if (!strncmp(word, "block=", 6))
         c->block = atoi(word + 6);
     else if (!strncmp(word, "fold=", 5))
@@ -189,6 +203,11 @@ static void make_space(kn_space *space, kn_access *access, const call *c)
         view[k] = (kn_view){c->operand[k].is_output ? kept : c->shape, c->operand[k].stride, c->ndim,
                             c->operand[k].is_output};
     kn_space_make(space, c->ndim, c->shape, reduced, view, c->count, c->with_index ? KN_WITH_INDEX : 0);
+    for (int k = 1; k < c->count; ++k)
+        if (c->operand[k].is_view) {
+            int64_t bytes = (int64_t)(c->operand[k].address - c->operand[k - 1].address);
+            space->after[k] = bytes ? bytes : KN_SAME_ARRAY;
+        }
     for (int k = 0; k < c->count; ++k)
         access[k] = (kn_access){c->operand[k].item_size, c->operand[k].address + (uintptr_t)space->offset[k],
                                 c->operand[k].is_output};
@@ -251,6 +270,8 @@ static kiln_status put_launch(void *user, const kn_part *part)
     static kn_placement p; /* large */
     const kn_schedule *s = &part->spec->schedule;
     kiln_status status = kn_part_place(&p, part);
+    if (status == KILN_OK)
+        golden_add_launch(part, &p);
     if (status == KILN_OK && l->count++ < SHOWN_LAUNCHES) {
         kn_str_printf(l->out, "    size=%" PRId64, p.size);
         if (s->block > 0)
@@ -282,7 +303,7 @@ static bool put_plan(kn_str *out, const call *c)
     static kn_space space;
     kn_spec spec = {.target = c->target};
     kn_access access[MOST_OPERANDS];
-    kn_figures figures;
+    kn_figures figures = {{0}};
     kn_layout layout;
     launches l = {out, 0};
     kn_program *program = make_program(c);
@@ -294,8 +315,10 @@ static bool put_plan(kn_str *out, const call *c)
     spec.operand[c->count] = (kn_operand){.pass = KN_PASS_RAW, .dtype = KILN_INT8, .raw_rank = 1};
     spec.n_arrays = kn_operands_settle(spec.operand, program->n_in + program->n_out);
     make_space(&space, access, c);
-    bool is_good = kn_schedule_choose(&spec.schedule, &figures, program, &space, access, c->count,
-                                      &spec.target, c->block) == KILN_OK;
+    bool is_good = c->is_quick
+                       ? kn_schedule_quick(&spec.schedule, program, &spec.target, c->count, c->ndim, c->block)
+                       : kn_schedule_choose(&spec.schedule, &figures, program, &space, access, c->count,
+                                            &spec.target, c->block) == KILN_OK;
     const kn_schedule *s = &spec.schedule;
     is_good = is_good && kn_layout_make(&layout, &spec) == KILN_OK;
     kn_str_printf(out, "    %s vector=%d block=%d rank=%d access=%s arguments=%d", s->kind->name, s->vector,
@@ -446,6 +469,9 @@ static bool check_folder(const char *folder, bool update)
     snprintf(path, sizeof path, "%s/plans.expected", folder);
     bool same = text && put_plans(&out, text) && put_checksums(&out) &&
                 golden_matches(path, kn_str_text(&out), update);
+    kn_str_clear(&out);
+    snprintf(path, sizeof path, "%s/blocks.expected", folder);
+    same = same && golden_put_blocks(&out) && golden_matches(path, kn_str_text(&out), update);
     kn_str_free(&out);
     free(text);
     return same;

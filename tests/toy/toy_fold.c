@@ -52,8 +52,10 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 }
 
 extern const kn_kind toy_fold_on_host, toy_fold_on_cuda;
-const kn_kind toy_fold_on_host = {"toy_fold", "mrk", choose, field, place, NULL, false, NULL, false};
-const kn_kind toy_fold_on_cuda = {"toy_fold", "mrk", choose, field, place, NULL, false, NULL, false};
+const kn_kind toy_fold_on_host = {
+    .name = "toy_fold", .pattern = "mrk", .revision = 1, .choose = choose, .field = field, .place = place};
+const kn_kind toy_fold_on_cuda = {
+    .name = "toy_fold", .pattern = "mrk", .revision = 1, .choose = choose, .field = field, .place = place};
 
 /* ---- its recipe ---- */
 

@@ -45,8 +45,20 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " toy_stride=\"%lld\"", (long long)stride);
 }
 
-static const kn_kind toy_on_host = {"toy", "m", choose, field, place, NULL, false, describe, false};
-static const kn_kind toy_on_cuda = {"toy", "m", choose, field, place, NULL, false, describe, false};
+static const kn_kind toy_on_host = {.name = "toy",
+                                    .pattern = "m",
+                                    .revision = 1,
+                                    .choose = choose,
+                                    .field = field,
+                                    .place = place,
+                                    .describe = describe};
+static const kn_kind toy_on_cuda = {.name = "toy",
+                                    .pattern = "m",
+                                    .revision = 1,
+                                    .choose = choose,
+                                    .field = field,
+                                    .place = place,
+                                    .describe = describe};
 
 /* ---- its recipe: codegen/fill_NAME.c of a real one ---- */
 

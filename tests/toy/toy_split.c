@@ -48,8 +48,20 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 }
 
 extern const kn_kind toy_split_on_host, toy_split_on_cuda;
-const kn_kind toy_split_on_host = {"toy_split", "mrk", choose, field, place, NULL, false, NULL, true};
-const kn_kind toy_split_on_cuda = {"toy_split", "mrk", choose, field, place, NULL, false, NULL, true};
+const kn_kind toy_split_on_host = {.name = "toy_split",
+                                   .pattern = "mrk",
+                                   .revision = 1,
+                                   .choose = choose,
+                                   .field = field,
+                                   .place = place,
+                                   .has_workspace = true};
+const kn_kind toy_split_on_cuda = {.name = "toy_split",
+                                   .pattern = "mrk",
+                                   .revision = 1,
+                                   .choose = choose,
+                                   .field = field,
+                                   .place = place,
+                                   .has_workspace = true};
 
 /* ---- its recipe ---- */
 
