@@ -22,7 +22,7 @@
  * indexed by x[k], its kth element in C order, or by as many integers as it has axes: x[list],
  * x(j, k), x[_ind.get()]; x.size(), x.shape() and x.strides() describe it, as _ind.size() and
  * _ind.shape() do the loop, where _ind.get() is the index along each axis. One without axes is its
- * element, whatever the index; a scalar given for a raw parameter is a number. float16 and
+ * element, at index 0; a scalar given for a raw parameter is a number. float16 and
  * bfloat16 convert to float and back, and so C++ cannot choose a type for `x > 0 ? x : 0` where x
  * is one of them, as in CuPy: `x > 0 ? x : (T)0` stays in T, `x > 0 ? +x : 0` is a float.
  *
@@ -157,13 +157,14 @@ typedef struct kiln_call_options {
     unsigned flags;      /* KILN_CALL_* */
     kiln_order order;    /* of outputs that the call allocates */
     kiln_stream *stream; /* NULL: the current stream */
-    /* elements, where every array is raw; 0: from the arrays, or from shape */
+    /* elements, where every array is raw; 0: from the arrays, or from shape. Beside arrays that
+     * are not raw, such as an output that an earlier call made, as many as these have */
     int64_t size;
     /* threads a block: a multiple of 32 up to 1024; 0: kiln's choice. "host", which has no
      * blocks, ignores it */
     int block;
     /* ndim extents, where every array is raw, instead of size: they may be 0, for no elements at
-     * all. NULL: none */
+     * all. Beside other arrays the shape to which these broadcast. NULL: none */
     const int64_t *shape;
     int ndim;
     /* reductions: the axes of the inputs' broadcast shape that are reduced, negative ones from the

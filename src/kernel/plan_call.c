@@ -45,24 +45,43 @@ static void gather_given(views *v, const kn_binding *b)
             set_view(v, v->count++, b, k, b->array[k]->ndim, b->array[k]->shape, b->array[k]->strides);
 }
 
-/* The shape that the options ask for. */
-static kiln_status take_shape(kn_resolved *r, const kn_binding *b, const views *v,
-                              const kiln_call_options *options)
+static kiln_status refuse_shape(const kn_resolved *r, const kn_binding *b, const views *v,
+                                const kiln_call_options *options)
 {
-    char given[32] = "shape";
-    if (!options->shape)
-        snprintf(given, sizeof given, "size: %lld", (long long)options->size);
-    if (v->count > 0)
-        return kn_error(
-            KILN_ERROR_INVALID,
-            "%s: options.%s was given, but '%s' is an array that is not raw, which says how much is "
-            "walked: leave the option out, or make every array raw",
-            b->program->name, given, v->name[0]);
+    kn_str asked = KN_STR_INIT, walked = KN_STR_INIT;
+    if (options->shape)
+        kn_shape_format(&asked, options->ndim, options->shape);
+    else
+        kn_str_printf(&asked, "%lld", (long long)options->size);
+    kn_shape_format(&walked, r->ndim, r->shape);
+    kiln_status status = kn_error(
+        KILN_ERROR_INVALID,
+        "%s: options.%s: %s was given, but '%s' is an array that is not raw, and such arrays say that %s is "
+        "walked: leave the option out, or make every array raw",
+        b->program->name, options->shape ? "shape" : "size", kn_str_text(&asked), v->name[0],
+        kn_str_text(&walked));
+    kn_str_free(&asked);
+    kn_str_free(&walked);
+    return status;
+}
+
+/* The shape of the arrays has to be that of the options, or have as many elements: so calls of a loop may go
+ * on saying it once their output is there. */
+static kiln_status check_shape(const kn_resolved *r, const kn_binding *b, const views *v,
+                               const kiln_call_options *options)
+{
+    bool agrees = options->shape ? options->ndim == r->ndim && memcmp(options->shape, r->shape,
+                                                                      (size_t)r->ndim * sizeof *r->shape) == 0
+                                 : kn_shape_size(r->ndim, r->shape) == options->size;
+    return agrees ? KILN_OK : refuse_shape(r, b, v, options);
+}
+
+static void take_shape(kn_resolved *r, const kiln_call_options *options)
+{
     r->ndim = options->shape ? options->ndim : 1;
     if (r->ndim > 0)
         memcpy(r->shape, options->shape ? options->shape : &options->size,
                (size_t)r->ndim * sizeof *r->shape);
-    return KILN_OK;
 }
 
 /* Without a shape from the options, arrays that are not raw have to say it. */
@@ -91,15 +110,20 @@ static kiln_status check_raw(const kn_binding *b, const views *v)
 static kiln_status find_shape(kn_resolved *r, const kn_binding *b, const views *v,
                               const kiln_call_options *options)
 {
-    if (options->size > 0 || options->shape)
-        return take_shape(r, b, v, options);
-    kiln_status status = check_raw(b, v);
+    bool is_asked = options->size > 0 || options->shape;
+    kiln_status status = KILN_OK;
+    if (is_asked && v->count == 0) {
+        take_shape(r, options);
+        return KILN_OK;
+    }
+    if (!is_asked)
+        status = check_raw(b, v);
     if (status != KILN_OK)
         return status;
     status = kn_space_broadcast(&r->ndim, r->shape, v->view, v->name, v->count);
     if (status != KILN_OK)
         kn_error_context("%s", b->program->name);
-    return status;
+    return status == KILN_OK && is_asked ? check_shape(r, b, v, options) : status;
 }
 
 /* Whether every array that takes part has the whole shape in Fortran order alone, arrays without axes left

@@ -66,7 +66,26 @@ template <class T, int Rank, bool Contiguous, int Operand> struct kn_checked : k
         return (*this)[list];
     }
 };
-// An array without axes is its element, whatever the index.
+// An array without axes has one element, at 0 however it is indexed.
 template <class T, bool Contiguous, int Operand> struct kn_checked<T, 0, Contiguous, Operand> : kn_raw<T, 0, Contiguous> {
-    __device__ __forceinline__ kn_checked(const kn_raw_data<T, 0> &raw) : kn_raw<T, 0, Contiguous>{raw} {}
+    typedef kn_raw<T, 0, Contiguous> plain;
+    typedef typename plain::element element;
+
+    __device__ __forceinline__ kn_checked(const kn_raw_data<T, 0> &raw) : plain{raw} {}
+    template <class I> __device__ __forceinline__ element operator[](const I &given) const {
+        const ptrdiff_t index = given;
+        return index != 0 ? kn_report<T>(Operand, -1, index, 1) : plain::value();
+    }
+    template <class I, int N> __device__ __forceinline__ element operator[](const I (&index)[N]) const {
+        for (int a = 0; a < N; ++a)
+            if ((ptrdiff_t)index[a] != 0)
+                return kn_report<T>(Operand, -1, (ptrdiff_t)index[a], 1);
+        return plain::value();
+    }
+    __device__ __forceinline__ element operator[](const kn_multi_index<0> &) const { return plain::value(); }
+    __device__ __forceinline__ element operator()() const { return plain::value(); }
+    template <class... I> __device__ __forceinline__ element operator()(I... index) const {
+        const ptrdiff_t list[] = {(ptrdiff_t)index...};
+        return (*this)[list];
+    }
 };

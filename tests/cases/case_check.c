@@ -120,8 +120,28 @@ static void of_nothing(void)
     drop(&b);
 }
 
+/* An array without axes has one element, however it is indexed. */
+static void of_one_element(void)
+{
+    const float value = 7;
+    bench b;
+    if (make(&b, PARAMS, "int64 at[] = {p}; y[i] = i == 0 ? x[p] + x[at] : x(q) + x() + x",
+             KILN_KERNEL_CHECK)) {
+        kiln_array_free(b.x);
+        b.x = NULL;
+        succeeded(kiln_array_from_host(&b.x, &value, KILN_FLOAT32, 0, NULL, KILN_DEVICE_DEFAULT), "x");
+        call(&b, 0, 0, NULL);
+        expect(&b, 14, 21);
+        call(&b, 1, 0, "k: raw operand 'x' was indexed at 1, where 0 to 0 were expected");
+        call(&b, 0, -3, "k: raw operand 'x' was indexed at -3, where 0 to 0 were expected");
+        call(&b, 0, 0, NULL);
+    }
+    drop(&b);
+}
+
 const test_case check_cases[] = {{"by_number", by_number, 0},
                                  {"along_axes", along_axes, 0},
                                  {"by_the_environment", by_the_environment, 0},
                                  {"of_nothing", of_nothing, 0},
+                                 {"of_one_element", of_one_element, 0},
                                  {NULL, NULL, 0}};

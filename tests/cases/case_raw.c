@@ -508,13 +508,53 @@ static void size_beside_arrays(void)
     kiln_arg *in = stage_args(s, &n_in);
     kiln_array **out = stage_outs(s, &n_out);
     refused(kiln_kernel_call(stage_kernel(s), out, n_out, in, n_in, &options), KILN_ERROR_INVALID,
-            "size: 5|'x'|not raw|leave the option out");
+            "size: 5|'x'|not raw|(10,)|leave the option out");
     options.size = 0;
-    options.shape = (const int64_t[]){10};
-    options.ndim = 1;
+    options.shape = (const int64_t[]){10, 1};
+    options.ndim = 2;
     refused(kiln_kernel_call(stage_kernel(s), out, n_out, in, n_in, &options), KILN_ERROR_INVALID,
-            "shape|'x'|not raw|leave the option out");
+            "shape: (10, 1)|'x'|not raw|(10,)|leave the option out");
+    refused(kiln_kernel_prepare(stage_kernel(s), out, n_out, in, n_in, &options, NULL), KILN_ERROR_INVALID,
+            "shape: (10, 1)|'x'|not raw|(10,)|leave the option out");
+    options.ndim = 1;
+    succeeded(kiln_kernel_call(stage_kernel(s), out, n_out, in, n_in, &options), "the shape they have");
     stage_free(s);
+}
+
+/* The second call of a loop says the size as the first one did, and has its output by then. */
+static void size_said_again(void)
+{
+    const int64_t shape[] = {2, 3};
+    kiln_array *x = NULL, *y = NULL, *z = NULL;
+    kiln_kernel *kernel = NULL;
+    kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+    succeeded(kiln_array_arange(&x, 0, 6, 1, KILN_FLOAT32, stage_device), "kiln_array_arange");
+    succeeded(
+        kiln_elementwise_create(&kernel, "raw float32 x", "float32 z", "z = x[n - 1 - i]", "again", NULL),
+        "create");
+    const kiln_arg in = kiln_arg_array(x);
+    options.size = 6;
+    for (int k = 0; k < 3 && !in_trouble(); ++k)
+        succeeded(kiln_kernel_call(kernel, &z, 1, &in, 1, &options), "one of three calls");
+    options.size = 5;
+    refused(kiln_kernel_call(kernel, &z, 1, &in, 1, &options), KILN_ERROR_INVALID,
+            "size: 5|'z'|not raw|(6,)");
+    options.size = 6;
+    succeeded(kiln_array_zeros(&y, KILN_FLOAT32, 2, shape, stage_device), "kiln_array_zeros");
+    succeeded(kiln_kernel_call(kernel, &y, 1, &in, 1, &options), "two axes of six elements");
+    options.size = 0;
+    options.shape = shape;
+    options.ndim = 2;
+    succeeded(kiln_kernel_call(kernel, &y, 1, &in, 1, &options), "the shape that it has");
+    refused(kiln_kernel_call(kernel, &z, 1, &in, 1, &options), KILN_ERROR_INVALID,
+            "shape: (2, 3)|'z'|not raw|(6,)");
+    float values[6] = {0};
+    if (!in_trouble() && succeeded(kiln_array_to_host(y, values, sizeof values), "y"))
+        trouble_unless(values[0] == 5 && values[5] == 0, "%g ... %g", (double)values[0], (double)values[5]);
+    kiln_array_free(x);
+    kiln_array_free(y);
+    kiln_array_free(z);
+    kiln_kernel_free(kernel);
 }
 
 const test_case raw_cases[] = {
@@ -540,5 +580,6 @@ const test_case raw_cases[] = {
     {"parameter_named_n", parameter_named_n, 0},
     {"refusals", refusals, 0},
     {"size_beside_arrays", size_beside_arrays, 0},
+    {"size_said_again", size_said_again, 0},
     {NULL, NULL, 0},
 };
