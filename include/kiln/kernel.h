@@ -17,8 +17,11 @@
  * `float` and `int` are float64 and int64, whatever they are in the body. In the body `i` is the
  * C-order index of the element and `n` the number of elements, unless a parameter has that name;
  * `i`, `_ind`, and names that begin with `_` or `kn_` are reserved. Inputs are constants, outputs
- * references: where the body does not assign an output it keeps its old value (which is undefined
- * where the call allocated the output). `continue` and `return` end the element. A raw array x is
+ * references: where the body does not assign an output, or reads it first, it has its old value,
+ * which is zero where the call allocated the output. That costs a fill of such an output, unless
+ * the text shows that each element is assigned; a text that includes headers does not show it.
+ * In an expression what a kernel leaves is zero, wherever the result is stored.
+ * `continue` and `return` end the element. A raw array x is
  * indexed by x[k], its kth element in C order, or by as many integers as it has axes: x[list],
  * x(j, k), x[_ind.get()]; x.size(), x.shape() and x.strides() describe it, as _ind.size() and
  * _ind.shape() do the loop, where _ind.get() is the index along each axis. One without axes is its

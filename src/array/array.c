@@ -163,6 +163,13 @@ kiln_status kn_array_from_form(kiln_array **out, const kn_array_form *form, kn_d
     return KILN_OK;
 }
 
+kiln_status kn_array_clear(const kiln_array *array, void *stream)
+{
+    static const unsigned char zero = 0;
+    const kn_storage *s = array->storage;
+    return s->size > 0 ? s->device->backend->fill(s->device, s->data, &zero, 1, s->size, stream) : KILN_OK;
+}
+
 kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype, int ndim,
                               const int64_t *shape, const int64_t *strides)
 {

@@ -52,6 +52,8 @@ kiln_status kn_array_from_form(kiln_array **out, const kn_array_form *form, kn_d
 /* The same from its parts. strides NULL: C order. */
 kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype, int ndim,
                               const int64_t *shape, const int64_t *strides);
+/* Zeros in the whole storage of an array. */
+kiln_status kn_array_clear(const kiln_array *array, void *stream);
 /* A view: takes one more reference to array's storage. data may lie anywhere in it. */
 kiln_status kn_array_view(kiln_array **out, const kiln_array *array, char *data, int ndim,
                           const int64_t *shape, const int64_t *strides);

@@ -9,7 +9,9 @@
 #include "base/map.h"
 #include "base/str.h"
 #include "fuse/fold.h"
-#include "kernel/kernel.h"
+#include "base/lock.h"
+#include "kernel/operation.h"
+#include "plan/assigned.h"
 #include "types/caret.h"
 
 /* ---- making and freeing ---- */
@@ -369,6 +371,35 @@ static bool is_read_elsewhere(const kn_graph *graph, int result)
     return is;
 }
 
+/* Of the definitions of this name one may leave its output. */
+static kiln_status find_left_by_name(bool *out, const kn_node *node)
+{
+    kn_param param[KN_MAX_PARAMS];
+    const kiln_operation *d;
+    kiln_status status = KILN_OK;
+    uint64_t left = 0;
+    int n_in, n_out;
+    kn_lock_take(KN_LOCK_OPERATIONS);
+    for (int k = 0; (d = kn_operation_at(k)) != NULL && status == KILN_OK; ++k) {
+        const char *text = d->reduce ? d->post : d->map;
+        if (strcmp(d->name, node->name) != 0 || !text)
+            continue;
+        status = kn_operation_params(param, &n_in, &n_out, d);
+        if (status == KILN_OK)
+            status = kn_text_find_left(&left, text, param + n_in, n_out);
+        *out |= left >> node->index & 1;
+    }
+    kn_lock_give(KN_LOCK_OPERATIONS);
+    return status;
+}
+
+/* Whether elements of the node may be left unassigned: what lies in an array that is given is no result. */
+static kiln_status find_left(bool *out, const kn_node *node)
+{
+    *out = node->kind == KN_NODE_KERNEL && node->kernel->program->left_outputs >> node->index & 1;
+    return node->kind == KN_NODE_CALL ? find_left_by_name(out, node) : KILN_OK;
+}
+
 kiln_status kn_graph_separate_results(kn_graph *graph)
 {
     kiln_status status = KILN_OK;
@@ -377,7 +408,9 @@ kiln_status kn_graph_separate_results(kn_graph *graph)
         kn_step whole = {.kind = KN_STEP_REST};
         const kn_node same = {.kind = KN_NODE_SLICE, .n_in = 1, .in = &from, .step = &whole, .n_steps = 1};
         const kn_str no_key = KN_STR_INIT;
-        if (is_read_elsewhere(graph, j))
+        bool is_left = false;
+        status = find_left(&is_left, &graph->node[from]);
+        if (status == KILN_OK && (is_left || is_read_elsewhere(graph, j)))
             status = append(&graph->out[j], graph, &same, &no_key);
     }
     return status;

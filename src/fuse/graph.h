@@ -95,8 +95,8 @@ bool kn_node_reads_raw(const kn_node *node, int k);
  * added any more. */
 kiln_status kn_graph_prune(kn_graph *graph);
 
-/* Of a pruned graph: has each result be a node that nothing else reads and that is no other result, a view of
- * what it was. */
+/* Of a pruned graph: has each result be a node that nothing else reads, that is no other result and that is
+ * assigned for each element, a view of what it was. */
 kiln_status kn_graph_separate_results(kn_graph *graph);
 
 /* An error about a node, with its place in the text where there is one. */

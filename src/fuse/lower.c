@@ -516,7 +516,7 @@ static void size_spares(lowering *l, int p)
             l->out->room[g->spare[j]] = (kn_room){
                 kiln_dtype_size(node->kernel ? t->param[node->n_in + j] : t->variant.dtype[node->n_in + j]) *
                     (size_t)kn_shape_size(t->ndim, t->shape),
-                p, p};
+                p, p, false};
 }
 
 static kiln_status make_rooms(lowering *l)

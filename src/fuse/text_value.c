@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "fuse/number_text.h"
+#include "plan/assigned.h"
 #include "types/caret.h"
 
 /* The dtype that a node has its k-th operand in. */
@@ -15,9 +16,9 @@ static kiln_dtype operand_dtype(const kn_text_writer *w, const kn_use *u, int k)
 }
 
 /* The names that stand for an operation's parameters: operands, and `to` for its output number `index`,
- * others for those that nobody asks for. */
+ * others for those that nobody asks for; left: outputs (bits) that begin as zero. */
 static const char **names_of(kn_text_writer *w, const kn_use *u, const kn_op *op, const char *to, int index,
-                             kn_str *declared)
+                             uint64_t left, kn_str *declared)
 {
     const char **name = kn_text_take(w, (size_t)(op->n_in + op->n_out) * sizeof *name);
     for (int k = 0; name && k < op->n_in; ++k)
@@ -31,7 +32,8 @@ static const char **names_of(kn_text_writer *w, const kn_use *u, const kn_op *op
             continue;
         snprintf(other, KN_TEXT_NAME, "%s_%d", to, j);
         name[op->n_in + j] = other;
-        kn_str_printf(declared, "%s %s;\n", kn_computed_name(op->dtype[op->n_in + j]), other);
+        kn_str_printf(declared, "%s %s%s;\n", kn_computed_name(op->dtype[op->n_in + j]), other,
+                      left >> j & 1 ? " = {}" : "");
     }
     return name;
 }
@@ -63,9 +65,12 @@ static void put_operation(kn_text_writer *w, kn_str *out, const kn_use *u, const
     int index = n->index;
     kn_str others = KN_STR_INIT;
     kn_text_name_use(w, u, 't');
+    uint64_t left = 0;
     const char *to = w->name[u->number], *expression = kn_op_expression(op, text),
                *type = kn_computed_name(op->dtype[op->n_in + index]);
-    const char **name = names_of(w, u, op, to, index, &others);
+    if (!expression && kn_text_find_left(&left, text, op->param + op->n_in, op->n_out) != KILN_OK)
+        out->failed = true;
+    const char **name = names_of(w, u, op, to, index, left, &others);
     int in_space = w->space_of[u->node];
     if (name && kn_text_is_quotient(w, u) && w->divides[u->in[1]->number]) {
         kn_str_printf(out, "const float %s = %s * q%d * p%d;\n", to, name[0], u->in[1]->number,
@@ -75,7 +80,8 @@ static void put_operation(kn_text_writer *w, kn_str *out, const kn_use *u, const
         kn_op_put(out, op, expression, name, a, NULL);
         kn_str_append(out, ";\n");
     } else if (name) {
-        kn_str_printf(out, "%s %s;\n%s{\n", type, to, kn_str_text(&others));
+        kn_str_printf(out, "%s %s%s;\n%s{\n", type, to, left >> index & 1 ? " = {}" : "",
+                      kn_str_text(&others));
         if (in_space >= 0)
             kn_str_printf(out, "using namespace f%d;\n", in_space);
         kn_op_put(out, op, text, name, a, NULL);
@@ -159,7 +165,7 @@ void kn_text_put_mapped(kn_text_writer *w, kn_str *out, const kn_text_fold *f, c
     char name[KN_TEXT_NAME];
     snprintf(name, KN_TEXT_NAME, "f%d", f->space);
     kn_op_put_value_type(&type, f->op, name);
-    const char **names = names_of(w, f->use, f->op, NULL, 0, NULL);
+    const char **names = names_of(w, f->use, f->op, NULL, 0, 0, NULL);
     if (names) {
         if (!is_declared)
             kn_str_printf(out, "%s %s;\n", kn_str_text(&type), to);

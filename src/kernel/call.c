@@ -231,6 +231,10 @@ static kiln_status allocate_outputs(call *c, const kn_call_plan *plan)
         if (status != KILN_OK)
             return status;
         c->fresh |= UINT64_C(1) << j;
+        if (plan->zeroed >> j & 1)
+            status = kn_array_clear(c->out[j], c->stream);
+        if (status != KILN_OK)
+            return status;
     }
     return KILN_OK;
 }

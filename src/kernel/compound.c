@@ -73,13 +73,29 @@ static kiln_status plan_part(kn_compound_part *out, const kiln_kernel *kernel, k
     return status;
 }
 
-static kiln_status make_compound(kn_compound **out, const kiln_kernel *kernel, kn_lowered *l,
+/* What the part may leave is filled with zeros: memory between parts, and results that the call allocates. */
+static void note_left(kn_call_plan *plan, kn_compound *c, const kn_lowered_part *part,
+                      const kn_lowering_call *call)
+{
+    const kn_program *p = part->program;
+    for (int j = 0; j < p->n_out; ++j) {
+        const kn_source *to = &part->source[p->n_in + j];
+        if (!(p->left_outputs >> j & 1))
+            continue;
+        if (to->kind == KN_FROM_ROOM)
+            c->room[to->index].is_zeroed = true;
+        else if (!call->out || !call->out[to->index])
+            plan->zeroed |= UINT64_C(1) << to->index;
+    }
+}
+
+static kiln_status make_compound(kn_call_plan *plan, const kiln_kernel *kernel, kn_lowered *l,
                                  const kn_lowering_call *call, unsigned build_flags, kn_build_info *info)
 {
     kn_compound *c = kn_calloc(1, sizeof *c);
     if (!c)
         return kn_error_memory(sizeof *c, "a plan");
-    *out = c;
+    plan->compound = c;
     c->face = kernel->program;
     c->device = call->device;
     c->n_rooms = l->n_rooms;
@@ -89,8 +105,10 @@ static kiln_status make_compound(kn_compound **out, const kiln_kernel *kernel, k
     if (!c->part)
         return kn_error_memory((size_t)l->n_parts * sizeof *c->part, "a plan");
     kiln_status status = KILN_OK;
-    for (; c->n_parts < l->n_parts && status == KILN_OK; ++c->n_parts)
+    for (; c->n_parts < l->n_parts && status == KILN_OK; ++c->n_parts) {
         status = plan_part(&c->part[c->n_parts], kernel, &l->part[c->n_parts], call, build_flags, info);
+        note_left(plan, c, &l->part[c->n_parts], call);
+    }
     return status;
 }
 
@@ -126,7 +144,7 @@ kiln_status kn_compound_plan(kn_call_plan **out, const kiln_kernel *kernel, cons
     plan->device = call->device;
     kiln_status status = kernel->lowering->lower(&l, kernel->subject, call);
     if (status == KILN_OK)
-        status = make_compound(&plan->compound, kernel, &l, call, build_flags, info);
+        status = make_compound(plan, kernel, &l, call, build_flags, info);
     if (status == KILN_OK)
         status = set_outputs(plan, &l, call);
     plan->has_forms = info->quick > 0;

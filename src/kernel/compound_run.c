@@ -75,6 +75,7 @@ static kiln_status run_part(const kn_compound *c, const kn_compound_part *p, kil
 /* Rooms that part p is the first to write. */
 static kiln_status take_rooms(void **room, const kn_compound *c, int p, void *stream)
 {
+    static const unsigned char zero = 0;
     uint64_t capture = 0;
     kiln_status status = KILN_OK;
     for (int r = 0; r < c->n_rooms && status == KILN_OK; ++r) {
@@ -83,6 +84,8 @@ static kiln_status take_rooms(void **room, const kn_compound *c, int p, void *st
         status = kn_device_capture_of(c->device, stream, &capture);
         if (status == KILN_OK)
             status = kn_memory_alloc_in(&room[r], c->device, c->room[r].size, stream, capture);
+        if (status == KILN_OK && c->room[r].is_zeroed)
+            status = c->device->backend->fill(c->device, room[r], &zero, 1, c->room[r].size, stream);
     }
     return status;
 }

@@ -22,6 +22,7 @@ typedef struct kn_source {
 typedef struct kn_room {
     size_t size;     /* bytes */
     int first, last; /* the parts that write it and read it last */
+    bool is_zeroed;  /* the part that writes it may leave elements */
 } kn_room;
 
 /* One part, ready to run. */

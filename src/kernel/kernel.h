@@ -143,8 +143,9 @@ struct kn_call_plan {
     kn_device *device;
     kn_array_form *form; /* by output: those that the call allocates */
     int n_in, n_out;
-    bool is_empty;  /* nothing to launch */
-    bool has_forms; /* of something that it launches the best form may not be there */
+    uint64_t zeroed; /* outputs (bits) that the call allocates and elements may leave: filled with zeros */
+    bool is_empty;   /* nothing to launch */
+    bool has_forms;  /* of something that it launches the best form may not be there */
     int64_t key[];
 };
 

@@ -448,8 +448,10 @@ static kiln_status set_forms(kn_call_plan *plan, const kn_binding *b, const kn_r
     int64_t *extents = (int64_t *)(void *)(plan->form + n_out);
     for (size_t j = 0; j < n_out; ++j, extents += 2 * r->ndim) {
         int ndim = set_extents(extents, r, b, (int)j);
-        if (!b->array[plan->n_in + (int)j])
-            kn_array_form_make(&plan->form[j], plan->param[plan->n_in + (int)j].dtype, ndim, extents);
+        if (b->array[plan->n_in + (int)j])
+            continue;
+        plan->zeroed |= b->program->left_outputs & UINT64_C(1) << j;
+        kn_array_form_make(&plan->form[j], plan->param[plan->n_in + (int)j].dtype, ndim, extents);
     }
     return KILN_OK;
 }

@@ -5,6 +5,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/sized.h"
+#include "plan/assigned.h"
 #include "plan/mentions.h"
 #include "types/caret.h"
 
@@ -479,6 +480,8 @@ static kiln_status fill(kn_program *p, const kn_program_text *given, const kiln_
         status = kn_mentions_check_outputs(p);
     if (status == KILN_OK && !given->is_sound)
         status = kn_mentions_find_indexed(&p->indexed, p);
+    if (status == KILN_OK && !given->is_sound)
+        status = kn_program_find_left(&p->left_outputs, p);
     if (status == KILN_OK)
         p->uses = find_uses(p);
     return status;

@@ -59,6 +59,7 @@ typedef struct kn_program {
                     numbers as  NumPy's operations have it */
     bool is_in_c_order;    /* outputs that calls allocate are, whatever options.order says */
     uint64_t kept_outputs; /* outputs (bits) without elements along the reduced axes */
+    uint64_t left_outputs; /* those that an element may leave unassigned, or read before it assigns them */
     unsigned flags;        /* KILN_KERNEL_* */
     unsigned uses;         /* KN_USES_* */
     uint64_t

@@ -23,7 +23,7 @@ extern const test_case layout_cases[], dtype_cases[], snippet_cases[], scalar_ca
     option_cases[], check_cases[], refusal_cases[], call_cases[], guide_cases[], raw_cases[], large_cases[],
     graph_cases[], cast_cases[], half_cases[], complex_cases[], stream_cases[], array_cases[], fill_cases[],
     integer_cases[], capture_cases[], module_cases[], reduction_cases[], reduction_together_cases[],
-    reduction_large_cases[];
+    reduction_large_cases[], left_cases[];
 
 /* A number that is the same for the case that is running, whatever else runs. */
 uint64_t case_seed(void);

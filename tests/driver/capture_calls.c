@@ -527,6 +527,60 @@ static int use_fakes(void **state)
     return 0;
 }
 
+static void expect_zeros(kiln_array *a)
+{
+    float values[COUNT];
+    OK(kiln_array_to_host(a, values, sizeof values));
+    for (int k = 0; k < COUNT; ++k)
+        if (values[k] != 0)
+            fail_msg("element %d is %g", k, (double)values[k]);
+}
+
+/* An output that the call allocates is cleared where elements may be left, eagerly and by each launch of a
+ * graph; one that is given never is, nor what is assigned on every way. The kernel does nothing here. */
+static void what_may_be_left_is_cleared(void **state)
+{
+    world *w = *state;
+    kiln_kernel *left = elementwise("float32 x", "float32 z", "if (x > 0) z = x", "left");
+    const kiln_arg in[] = {kiln_arg_array(w->x)};
+    const float one = 1;
+    kiln_array *z = NULL, *total = NULL;
+    kiln_graph *graph = NULL;
+    kiln_graph_exec *exec = NULL;
+    long before = fake_calls_of("cuMemsetD8Async");
+    OK(kiln_kernel_prepare(left, NULL, 1, in, 1, NULL, NULL));
+    assert_int_equal(fake_calls_of("cuMemsetD8Async"), before);
+    for (int k = 0; k < 2; ++k) { /* planned, and remembered; in memory that the pool has had */
+        kiln_array_free(z);
+        z = NULL;
+        kiln_array_free(ones(KILN_FLOAT32));
+        OK(kiln_kernel_call(left, &z, 1, in, 1, NULL));
+        assert_int_equal(fake_calls_of("cuMemsetD8Async"), ++before);
+        expect_zeros(z);
+    }
+    OK(kiln_kernel_call(left, &z, 1, in, 1, NULL));
+    OK(sum(w, &total, w->x, w->y));
+    assert_int_equal(fake_calls_of("cuMemsetD8Async"), before);
+    kiln_array_free(total);
+    kiln_array_free(z);
+    z = NULL;
+    kiln_stream *current = kiln_stream_set_current(w->stream);
+    OK(kiln_capture_begin(w->stream));
+    OK(kiln_kernel_call(left, &z, 1, in, 1, NULL));
+    OK(kiln_capture_end(&graph, w->stream));
+    OK(kiln_graph_instantiate(&exec, graph));
+    for (int k = 0; k < 2; ++k) {
+        OK(kiln_array_fill(z, &one));
+        OK(kiln_graph_launch(exec, w->stream));
+        expect_zeros(z);
+    }
+    kiln_stream_set_current(current);
+    kiln_graph_exec_free(exec);
+    kiln_graph_free(graph);
+    kiln_array_free(z);
+    kiln_kernel_free(left);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -536,6 +590,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_arrays_need_is_named, set_up, tear_down),
         cmocka_unit_test_setup_teardown(outputs_of_a_capture, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_is_new_is_compiled, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(what_may_be_left_is_cleared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(beside_a_global_capture, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_driver_call_may_fail, set_up, tear_down),
     };

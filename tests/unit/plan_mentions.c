@@ -1,5 +1,8 @@
-/* What texts do with the names of outputs: what cannot assign is refused, whatever might is taken. */
+/* What texts do with the names of outputs: what cannot assign is refused, whatever might is taken; what
+ * elements may leave unassigned is known. */
+#include "plan/assigned.h"
 #include "plan/program.h"
+#include "types/variant.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -196,6 +199,174 @@ static void indexed_parameters(void **state)
     }
 }
 
+/* ---- outputs that elements may leave ---- */
+
+static uint64_t left_by(const char *out, const char *body, const kiln_kernel_options *options)
+{
+    kn_program *p = NULL;
+    if (kn_program_elementwise(&p, "T x, T y, raw T r", out, body, "k", options) != KILN_OK)
+        fail_msg("'%s': %s", body, kiln_error_message());
+    uint64_t left = p->left_outputs;
+    kn_program_free(p);
+    return left;
+}
+
+static void assert_left(const char *const *bodies, size_t count, const char *out,
+                        const kiln_kernel_options *options, uint64_t left)
+{
+    for (size_t k = 0; k < count; ++k)
+        if (left_by(out, bodies[k], options) != left)
+            fail_msg("'%s': %d, not %d", bodies[k], (int)left_by(out, bodies[k], options), (int)left);
+}
+#define LEFT(bodies, out, options, left)                                                                     \
+    assert_left(bodies, sizeof(bodies) / sizeof(bodies)[0], out, options, left)
+
+static void what_is_always_assigned(void **state)
+{
+    static const char *const bodies[] = {
+        "z = x",
+        "T t = x; z = t; z += y",
+        "T t; t = z = x;",
+        "z = x, z = y",
+        "T a = 0, b; a = x, z = a",
+        "if (x > y) z = x; else z = y",
+        "if (x > y) { z = x; } else if (x < 0) z = y; else { z = 0; return; }",
+        "z = 0; if (x > 0) continue; z = x",
+        "if (x > 0) { z = 1; return; } z = x",
+        "for (z = 0; z < x; ++z) ;",
+        "for (int k = 0; k < 3; ++k) { if (k == 2) break; } z = x",
+        "while (x > y) { continue; } z = x",
+        "switch ((int)x) { case 1: break; default: y; } z = x",
+        "z = x; switch ((int)x) { case 1: continue; default: z = y; }",
+        "switch ((int)x) { case 1: z = y; return; case 2: z = 3; continue; } z = 0",
+        "do { break; } while (0); z = x",
+        "{ { z = x; } }",
+        "auto f = [&](T q) { return q; }; z = f(x)",
+        "T s; sincos(x, &s, &z)",
+        "sincosf(x, &z, nullptr);",
+        "T s[3] = {x, y, x}; z = s[1] + r[0]",
+        "struct w { T q; T get() const { return q; } }; w v = {x}; z = v.get()",
+        "#pragma unroll 4\nfor (int k = 0; k < 3; ++k) ;\nz = x",
+        "if constexpr (sizeof(T) == 4) z = x; else z = y",
+        "z = x ? y : x; T *q = &z; *q += 1",
+        "// nothing\nz = /* x */ y;"};
+    static const char *const raw[] = {"z[i] = x", "z[i] = x; z[i] += y",
+                                      "if (x > i) z[i] = x; else z[i] = y"};
+    (void)state;
+    LEFT(bodies, "T z", NULL, 0);
+    LEFT(raw, "raw T z", NULL, 0);
+    assert_int_equal(left_by("T z, T w", "z = w = x", NULL), 0);
+    assert_int_equal(left_by("T z, T w", "w = x, z = w", NULL), 0);
+    assert_int_equal(left_by("T z, T w", "z = x; if (y > 0) w = x", NULL), 2);
+    assert_int_equal(left_by("T z, T w", "z = w; w = x", NULL), 2);
+}
+
+static void what_may_be_left(void **state)
+{
+    static const char *const bodies[] = {"if (x > 0) z = x",
+                                         "z += x",
+                                         "z = z + x",
+                                         "T t = z; z = x",
+                                         "if (x > 0) continue; z = x",
+                                         "if (x > 0) return; z = x",
+                                         "break; z = x",
+                                         "while (x > y) z = x",
+                                         "for (int k = 0; k < 3; ++k) z = x",
+                                         "for (;;) { if (x > 0) return; z = x; }",
+                                         "if (x > 0) z = x; else if (x < 0) z = y",
+                                         "switch ((int)x) { case 0: z = x; }",
+                                         "switch ((int)x) { case 0: z = x; break; case 1: continue; } z = y",
+                                         "x > 0 && (z = x)",
+                                         "x > 0 ? z = x : (z = y)",
+                                         "auto f = [&] { z = x; }; f()",
+                                         "f(z)",
+                                         "T &q = z; q = x",
+                                         "T *q = &z; *q = x",
+                                         "{ T z; z = x; }",
+                                         "z.re = x",
+                                         "z[0] = x",
+                                         "goto end; z = x; end: ;",
+                                         "asm(\"mov %0, 1;\" : \"=r\"(z))",
+                                         "x > 0 ? sincos(x, &z, &y) : void()",
+                                         "sincos(z, &z, &y)",
+                                         "#if 1\nz = x\n#endif",
+                                         "#pragma unroll\nfor (int k = 0; k < x; ++k) z = k",
+                                         "({ z = x; });",
+                                         "if (x > 0) ; else z = x",
+                                         "do { if (x > 0) break; z = x; } while (0)",
+                                         "other: z = x",
+                                         "PUT(z = x)"};
+    static const char *const raw[] = {
+        "z[0] = x", "z[i + 1] = x", "if (x > 0) z[i] = x",       "{ int i = 3; z[i] = x; }",
+        "z(i) = x", "r[i] = x",     "for (int i : r) ; z[i] = x"};
+    char nested[200];
+    (void)state;
+    LEFT(bodies, "T z", NULL, 1);
+    LEFT(raw, "raw T z", NULL, 1);
+    memset(nested, '{', 90);
+    snprintf(nested + 90, sizeof nested - 90, "z = x;%090d", 0);
+    memset(nested + 96, '}', 90);
+    assert_int_equal(left_by("T z", nested, NULL), 1); /* deeper than anybody looks */
+}
+
+static void macros_may_leave(void **state)
+{
+    static const char *const bodies[] = {"z = x * W"};
+    static const char *const plain[] = {"#define W 3", "#define W (x + \\\n 3)\n#pragma once",
+                                        "#if 1\n#define W 2\n#endif",
+                                        "static T f(T x) { if (x) return 3; return 4; }\nconst T W = 3;"};
+    static const char *const hiding[] = {"#define W 3; if (0) continue", "#define W 1; return",
+                                         "#define W \\\n(z = 1)", "#include \"w.h\""};
+    kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
+    const char *option = "-DW=3";
+    (void)state;
+    for (size_t k = 0; k < sizeof plain / sizeof *plain; ++k) {
+        o.preamble = plain[k];
+        LEFT(bodies, "T z", &o, 0);
+    }
+    for (size_t k = 0; k < sizeof hiding / sizeof *hiding; ++k) {
+        o.preamble = hiding[k];
+        LEFT(bodies, "T z", &o, 1);
+    }
+    o.preamble = NULL;
+    o.compile_options = &option;
+    o.n_compile_options = 1;
+    LEFT(bodies, "T z", &o, 0);
+    option = "-DW=3;return";
+    LEFT(bodies, "T z", &o, 1);
+    option = "-include=w.h";
+    LEFT(bodies, "T z", &o, 1);
+}
+
+/* Of a reduction the last text; operations cost no fill. */
+static void what_operations_leave(void **state)
+{
+    kn_param param[KN_MAX_PARAMS];
+    kn_program *p = NULL;
+    int n_in, n_out;
+    uint64_t left;
+    (void)state;
+    assert_int_equal(
+        kn_program_reduction(&p, "T x", "T y, T z", "x", "a + b", "y = a; if (a > 0) z = a", "0", "k", NULL),
+        KILN_OK);
+    assert_int_equal(p->left_outputs, 2);
+    kn_program_free(p);
+    for (int k = 0; k < kn_operation_table_count; ++k) {
+        const kiln_operation *d = &kn_operation_table[k];
+        n_in = n_out = 0;
+        if (!d->map)
+            continue;
+        assert_int_equal(kn_signature_parse(param, 0, KN_MAX_PARAMS, &n_in, d->in_params, "input", NULL),
+                         KILN_OK);
+        assert_int_equal(
+            kn_signature_parse(param, n_in, KN_MAX_PARAMS, &n_out, d->out_params, "output", NULL), KILN_OK);
+        assert_int_equal(kn_text_find_left(&left, d->reduce ? d->post : d->map, param + n_in, n_out),
+                         KILN_OK);
+        if (left)
+            fail_msg("%s may leave its result", d->name);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -206,6 +377,10 @@ int main(void)
         cmocka_unit_test(every_output),
         cmocka_unit_test(the_place_is_shown),
         cmocka_unit_test(indexed_parameters),
+        cmocka_unit_test(what_is_always_assigned),
+        cmocka_unit_test(what_may_be_left),
+        cmocka_unit_test(macros_may_leave),
+        cmocka_unit_test(what_operations_leave),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
