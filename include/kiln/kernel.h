@@ -63,7 +63,13 @@ enum {
      * kernel, operand, index and bound. Of several the first that came; of calls of one kernel
      * at the same time any. In a capture it is not reported. The environment's KILN_CHECK=1 sets
      * this for all kernels. */
-    KILN_KERNEL_CHECK = 4
+    KILN_KERNEL_CHECK = 4,
+    /* Each operation on 16-bit floats is rounded to their dtype, as NumPy and calls one by one do,
+     * rather than what is cast, declared, stored and read by another kernel alone. Of a body the
+     * operators + - * / and functions of 16-bit numbers, and of integers beside them, give 16-bit
+     * numbers; +x is a float32. The environment's KILN_ROUND=each sets this for all kernels that
+     * are made from then on, those of expressions and traces too; KILN_ROUND=stored is the default. */
+    KILN_KERNEL_ROUND_EACH = 8
 };
 
 /* What a kernel may have besides its texts; all zero is none of it. */

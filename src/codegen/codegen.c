@@ -116,6 +116,8 @@ static kiln_status put_head(kn_writer *w)
                       w->spec->operand[k].pass != KN_PASS_RAW ? ""
                       : is_checked(w)                         ? "kn_checked kn_raw"
                                                               : "kn_raw");
+    if (kn_spec_rounds_each(w->spec))
+        kn_str_append(&types, "float16 bfloat16 kn_by kn_real ");
     bool is_wide = w->spec->schedule.kind->has_wide_axes; /* such kernels gather by themselves */
     kn_str_printf(&types, "%s ", w->recipe->preludes ? w->recipe->preludes : "");
     if (w->is_cuda)
@@ -137,6 +139,8 @@ static kiln_status put_head(kn_writer *w)
     texts[n_texts++] = kn_str_text(&types);
     kn_str_printf(out, "// %s: %s\n\n", p->name, w->spec->schedule.kind->name);
     kiln_status status = kn_prelude_append(out, w->spec->target.backend, texts, n_texts);
+    if (status == KILN_OK && kn_spec_rounds_each(w->spec)) /* behind all functions that it rounds */
+        status = kn_template_read(out, "both/rounded.cpp");
     put_typedefs(w, out);
     if (p->preamble[0])
         kn_put_user_text(w, out, KN_TEXT_PREAMBLE, "preamble", "");

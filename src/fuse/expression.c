@@ -60,6 +60,8 @@ kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_
     kiln_status status = kn_graph_separate_results(graph);
     if (status == KILN_OK)
         status = kn_program_read_options(&o, options);
+    if (status == KILN_OK)
+        status = kn_kernel_settle_rounding(&o.flags);
     o.kernels = NULL;
     o.n_kernels = 0;
     if (status == KILN_OK)

@@ -48,12 +48,6 @@ static void set_dense(const kn_lower_state *s, kn_base *b, int node, int64_t run
         b->stride[a] = run;
 }
 
-kiln_dtype kn_room_dtype(const kn_lower_state *s, int node)
-{
-    kiln_dtype dtype = s->typed[node].dtype;
-    return s->is_exact[node] ? dtype : kn_computed_dtype(dtype);
-}
-
 bool kn_is_number(const kn_lower_state *s, int node)
 {
     const kn_node *n = &s->graph->node[node];
@@ -196,7 +190,7 @@ void kn_bases_find(kn_lower_state *s)
         if (!s->is_room[n])
             continue;
         *b = (kn_base){KN_BASE_ROOM, n, 0, NULL};
-        set_dense(s, b, n, (int64_t)kiln_dtype_size(kn_room_dtype(s, n)));
+        set_dense(s, b, n, (int64_t)kiln_dtype_size(s->typed[n].dtype));
     }
 }
 

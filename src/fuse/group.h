@@ -64,7 +64,7 @@ typedef struct kn_lower_state {
     bool is_host;   /* the target is */
     bool *is_room;  /* by node: computed by a kernel before it is used */
     bool *is_lone;  /* by node: its texts do not mix with others (op.h): it has a kernel of its own */
-    bool *is_exact; /* by node: its room has elements of its dtype, not of that in which it is computed */
+    unsigned flags; /* of the expression's options */
 } kn_lower_state;
 
 typedef struct kn_group {
@@ -106,8 +106,6 @@ kn_group_result kn_group_build(kn_group *out, int *room, const kn_lower_state *s
 /* Whether two groups read something in the same way. */
 bool kn_groups_share(const kn_group *a, const kn_group *b);
 
-/* In which the elements of a node's room are. */
-kiln_dtype kn_room_dtype(const kn_lower_state *state, int node);
 /* A number by value: it lies nowhere, and is handed to each launch, or stands in the text. */
 bool kn_is_number(const kn_lower_state *state, int node);
 /* The broadcast shape of what a node reads. */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "fuse/inline.h"
 #include "fuse/op.h"
 #include "kernel/operation.h"
 #include "types/number.h"
@@ -16,16 +17,16 @@ typedef struct answers {
     size_t count;
 } answers;
 
-static bool is_alone(answers *known, const kn_node *node, const kn_typed *typed)
+static bool is_alone(answers *known, const kn_node *node, const kn_typed *typed, unsigned flags)
 {
     size_t room = sizeof known->is_alone / sizeof known->is_alone[0], at = 0;
     if (node->kind != KN_NODE_CALL)
-        return kn_op_is_alone(node, typed);
+        return kn_op_is_alone(node, typed, flags);
     while (at < known->count && known->definition[at] != typed->definition)
         ++at;
     if (at < known->count)
         return known->is_alone[at];
-    bool is = kn_op_is_alone(node, typed);
+    bool is = kn_op_is_alone(node, typed, flags);
     if (at < room) {
         known->definition[at] = typed->definition;
         known->is_alone[at] = is;
@@ -39,12 +40,9 @@ void kn_lone_find(kn_lower_state *s)
     answers known = {.count = 0};
     for (int n = 0; n < s->graph->n_nodes; ++n) {
         const kn_node *node = &s->graph->node[n];
-        s->is_lone[n] = !kn_is_number(s, n) && is_alone(&known, node, &s->typed[n]);
-        if (node->kind != KN_NODE_KERNEL)
-            continue;
-        s->is_exact[n] |= node->kernel->program->param[node->n_in + node->index].is_raw;
-        for (int k = 0; k < node->n_in; ++k)
-            s->is_exact[node->in[k]] |= kn_node_reads_raw(node, k);
+        unsigned flags = node->unit ? kn_expression_of(node->unit)->options.flags : s->flags;
+        s->is_lone[n] = !kn_is_number(s, n) && (is_alone(&known, node, &s->typed[n], flags) ||
+                                                kn_op_shows_halves(node, &s->typed[n]));
     }
 }
 

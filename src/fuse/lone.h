@@ -6,7 +6,7 @@
 
 #include "fuse/text.h"
 
-/* Sets is_lone and is_exact of all nodes. */
+/* Sets is_lone of all nodes. */
 void kn_lone_find(kn_lower_state *state);
 
 /* The group of a root. *room: an input that has to be stored first. */

@@ -75,12 +75,12 @@ static kiln_status prepare(lowering *l)
     l->state = (kn_lower_state){.graph = g,
                                 .typed = l->typed,
                                 .array = l->array,
+                                .flags = l->expression->options.flags,
                                 .arena = &l->arena,
                                 .is_host = l->call->target->backend == KN_HOST};
     l->state.base = kn_arena_take(&l->arena, nodes * sizeof *l->state.base);
     l->state.is_room = kn_arena_take(&l->arena, nodes);
     l->state.is_lone = kn_arena_take(&l->arena, nodes);
-    l->state.is_exact = kn_arena_take(&l->arena, nodes);
     l->is_alone = kn_arena_take(&l->arena, nodes);
     l->group_of = kn_arena_take(&l->arena, nodes * sizeof *l->group_of);
     l->output_of = kn_arena_take(&l->arena, nodes * sizeof *l->output_of);
@@ -249,7 +249,7 @@ static void find_source(const lowering *l, kn_lowered_part *part, const kn_text 
         o->dtype = (*array)->dtype;
         part->source[k] = (kn_source){.kind = KN_FROM_INPUT, .index = input, .shift = p->leaf->shift};
     } else {
-        o->dtype = kn_room_dtype(&l->state, p->leaf->node);
+        o->dtype = l->state.typed[p->leaf->node].dtype;
         part->source[k] =
             (kn_source){.kind = KN_FROM_ROOM, .index = l->room_of[p->leaf->node], .shift = p->leaf->shift};
     }
@@ -284,7 +284,7 @@ static void find_target(const lowering *l, kn_operand *o, kn_source *source, kil
     int j = l->output_of[node];
     bool is_room = l->state.is_room[node];
     *given = j >= 0 && !is_room && l->call->out ? l->call->out[j] : NULL;
-    o->dtype = is_room ? kn_room_dtype(&l->state, node) : *given ? (*given)->dtype : typed->dtype;
+    o->dtype = *given ? (*given)->dtype : typed->dtype;
     *source = is_room ? (kn_source){.kind = KN_FROM_ROOM, .index = l->room_of[node]}
                       : (kn_source){.kind = KN_FROM_OUTPUT, .index = j};
     if (is_room)
@@ -539,7 +539,7 @@ static kiln_status make_rooms(lowering *l)
             continue;
         kn_room *r = &l->out->room[l->room_of[n]];
         r->first = r->last = l->group_of[n];
-        r->size = kiln_dtype_size(kn_room_dtype(&l->state, n)) *
+        r->size = kiln_dtype_size(l->state.typed[n].dtype) *
                   (size_t)kn_shape_size(l->typed[n].ndim, l->typed[n].shape);
         for (int p = 0; p < l->n_groups; ++p)
             for (const kn_leaf *leaf = l->group[p].leaf; leaf; leaf = leaf->next)

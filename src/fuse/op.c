@@ -47,13 +47,14 @@ static bool is_word(const words *w, const char *name)
     return strlen(name) == w->length && memcmp(name, w->word, w->length) == 0;
 }
 
-/* Names that the text of a kernel has for values: a letter and digits, "t12". */
+/* Names that the text of a kernel has for values: a letter and digits, "t12", and those with a suffix, "t12_h". */
 static bool is_name_of_ours(const words *w)
 {
     size_t at = 1;
     while (at < w->length && w->word[at] >= '0' && w->word[at] <= '9')
         ++at;
-    return w->length > 1 && at == w->length && strchr("xtsyvrefwcqp", w->word[0]);
+    bool is_whole = at == w->length || (w->word[0] == 't' && w->word[at] == '_');
+    return at > 1 && is_whole && strchr("xtsyvrefwcqp", w->word[0]);
 }
 
 static bool is_param(const words *w, const kn_param *param, int count)
@@ -83,6 +84,75 @@ static bool mixes(const char *text, const kn_param *param, int count)
     return true;
 }
 
+/* ---- 16-bit floats ---- */
+
+/* The parameters of an operation, and their dtypes in memory. */
+typedef struct parameters {
+    const kn_param *param;
+    const kiln_dtype *dtype;
+    int count;
+} parameters;
+
+/* The dtype that a word of the texts is the name of, where it is a 16-bit float; KILN_DTYPE_NONE. */
+static kiln_dtype named_half(const words *w, const parameters *p)
+{
+    if (w->kind != KN_TOKEN_NAME || w->is_member)
+        return KILN_DTYPE_NONE;
+    if (is_word(w, "float16"))
+        return KILN_FLOAT16;
+    if (is_word(w, "bfloat16"))
+        return KILN_BFLOAT16;
+    for (int k = 0; k < p->count && w->length == 1; ++k)
+        if (p->param[k].type == KN_TYPE_PLACEHOLDER && p->param[k].placeholder == w->word[0])
+            return kn_dtype_is_half(p->dtype[k]) ? p->dtype[k] : KILN_DTYPE_NONE;
+    return KILN_DTYPE_NONE;
+}
+
+static bool has_halves(const parameters *p)
+{
+    bool has = false;
+    for (int k = 0; k < p->count; ++k)
+        has = has || kn_dtype_is_half(p->dtype[k]);
+    return has;
+}
+
+static bool names_halves(const char *text, const parameters *p)
+{
+    words w = {.text = text ? text : ""};
+    while (next_word(&w))
+        if (named_half(&w, p) != KILN_DTYPE_NONE)
+            return true;
+    return false;
+}
+
+/* "__half", "__bfloat16_as_ushort" */
+static bool is_name_of_cuda(const words *w)
+{
+    static const char *const part[] = {"half", "bfloat16"};
+    char name[64] = "";
+    if (w->kind != KN_TOKEN_NAME || w->length < 2 || w->length >= sizeof name ||
+        memcmp(w->word, "__", 2) != 0)
+        return false;
+    memcpy(name, w->word, w->length);
+    return strstr(name, part[0]) || strstr(name, part[1]);
+}
+
+/* Texts for which no float32 can stand in: they look at bits and sizes, or have references and pointers. */
+static bool shows_halves(const char *text, const parameters *p)
+{
+    words w = {.text = text ? text : ""};
+    bool was_type = false;
+    while (next_word(&w)) {
+        if (w.kind == KN_TOKEN_SPACE)
+            continue;
+        if (is_word(&w, "bits") || is_word(&w, "nextafter") || is_word(&w, "sizeof") || is_name_of_cuda(&w) ||
+            (was_type && (w.word[0] == '&' || w.word[0] == '*')))
+            return true;
+        was_type = named_half(&w, p) != KILN_DTYPE_NONE;
+    }
+    return false;
+}
+
 /* Calls of functions, but not casts to a parameter's type, and divisions. */
 static bool is_costly(const char *text)
 {
@@ -100,20 +170,52 @@ static bool is_costly(const char *text)
     return is_call;
 }
 
+static const char *rounded_name(kiln_dtype half)
+{
+    return half == KILN_FLOAT16 ? "kn_rounded_to<float16>" : "kn_rounded_to<bfloat16>";
+}
+
+const char *kn_op_type(const kn_op *op, int k)
+{
+    if (!kn_dtype_is_half(op->declared[k]) || op->halves == KN_HALVES_WIDE)
+        return kn_computed_name(op->declared[k]);
+    return op->halves == KN_HALVES_NAMED ? rounded_name(op->declared[k])
+                                         : kn_dtype_info_of(op->declared[k])->c_name;
+}
+
+const char *kn_op_output_type(const kn_op *op, int k)
+{
+    return op->halves == KN_HALVES_EACH ? kn_op_type(op, k) : kn_computed_name(op->declared[k]);
+}
+
+void kn_op_put_input(kn_str *out, const kn_op *op, int k, const char *value)
+{
+    if (!kn_dtype_is_half(op->declared[k]) || op->halves == KN_HALVES_WIDE)
+        kn_str_append(out, value);
+    else if (op->halves == KN_HALVES_NAMED)
+        kn_str_printf(out, "kn_unrounded{%s}", value);
+    else
+        kn_str_printf(out, "((%s)%s)", kn_op_type(op, k), value);
+}
+
 void kn_op_put(kn_str *out, const kn_op *op, const char *text, const char *const *name, const char *a,
                const char *b)
 {
     words w = {.text = text};
+    const parameters p = {op->param, op->declared, op->n_in + op->n_out};
     while (next_word(&w)) {
         const char *put = NULL;
+        kiln_dtype half = op->halves == KN_HALVES_NAMED ? named_half(&w, &p) : KILN_DTYPE_NONE;
         if (w.kind == KN_TOKEN_NAME && !w.is_member) {
             for (int k = 0; k < op->n_in + op->n_out && !put; ++k) {
                 if (name && name[k] && is_word(&w, op->param[k].name))
                     put = name[k];
                 else if (w.length == 1 && op->param[k].type == KN_TYPE_PLACEHOLDER &&
                          op->param[k].placeholder == w.word[0])
-                    put = kn_computed_name(op->dtype[k]);
+                    put = kn_op_type(op, k);
             }
+            if (!put && half != KILN_DTYPE_NONE)
+                put = rounded_name(half);
             if (!put && a && is_word(&w, "a"))
                 put = a;
             if (!put && b && is_word(&w, "b"))
@@ -204,11 +306,12 @@ static bool row_is_alone(const kiln_operation *d)
            !mixes(d->identity, param, count) || (d->preamble && strchr(d->preamble, '#'));
 }
 
-static bool program_is_alone(const kn_program *p)
+static bool program_is_alone(const kn_program *p, unsigned flags)
 {
     int count = p->n_in + p->n_out;
+    const unsigned shared = flags & KILN_KERNEL_ROUND_EACH;
     bool is_alone = p->loop_prep[0] || p->after_loop[0] || p->n_options > 0 || p->n_headers > 0 ||
-                    p->flags != 0 || strchr(p->preamble, '#');
+                    (p->flags & ~shared) != 0 || strchr(p->preamble, '#');
     for (int k = 0; k < count; ++k)
         is_alone |= p->param[k].is_raw || p->param[k].is_non_const || p->param[k].type == KN_TYPE_STRUCT;
     for (int s = 0; s < p->n_stages && !is_alone; ++s)
@@ -217,10 +320,47 @@ static bool program_is_alone(const kn_program *p)
     return is_alone || (strcmp(p->pattern, "m") != 0 && strcmp(p->pattern, "mrk") != 0);
 }
 
-bool kn_op_is_alone(const kn_node *node, const kn_typed *typed)
+bool kn_op_is_alone(const kn_node *node, const kn_typed *typed, unsigned flags)
 {
-    return node->kind == KN_NODE_KERNEL ? program_is_alone(node->kernel->program)
+    return node->kind == KN_NODE_KERNEL ? program_is_alone(node->kernel->program, flags)
                                         : node->kind == KN_NODE_CALL && row_is_alone(typed->definition);
+}
+
+/* The texts of kiln's own operations are made for float32. */
+static bool is_own(const kiln_operation *d)
+{
+    return d >= kn_operation_table && d < kn_operation_table + kn_operation_table_count;
+}
+
+bool kn_op_shows_halves(const kn_node *node, const kn_typed *typed)
+{
+    kn_param param[KN_MAX_PARAMS];
+    int n_in = 0, n_out = 0;
+    bool shows = false;
+    if (node->kind == KN_NODE_KERNEL) {
+        const kn_program *p = node->kernel->program;
+        const parameters of = {p->param, typed->param, p->n_in + p->n_out};
+        if ((p->flags & KILN_KERNEL_ROUND_EACH) || !has_halves(&of))
+            return false;
+        for (int v = 0; v < p->n_values; ++v) { /* a type to reduce in that is not float32 */
+            const kn_param *value = &p->param[of.count + v];
+            shows =
+                shows || (value->type == KN_TYPE_DTYPE && kn_dtype_is_half(value->dtype) && !value->is_wide);
+        }
+        for (int t = 0; t < kn_program_texts(p); ++t)
+            shows = shows || shows_halves(p->text[t], &of);
+        return shows || kn_text_has_word(p->preamble, "float16") || kn_text_has_word(p->preamble, "bfloat16");
+    }
+    const kiln_operation *d = typed->definition;
+    const parameters of = {param, typed->variant.dtype, typed->variant.n_in + typed->variant.n_out};
+    if (node->kind != KN_NODE_CALL || is_own(d) || !has_halves(&of) ||
+        kn_operation_params(param, &n_in, &n_out, d) != KILN_OK)
+        return false;
+    const char *const text[] = {d->map, d->reduce, d->post, d->identity, d->preamble};
+    for (size_t t = 0; t < sizeof text / sizeof text[0]; ++t)
+        shows = shows || shows_halves(text[t], &of);
+    const char *preamble = d->preamble ? d->preamble : "";
+    return shows || kn_text_has_word(preamble, "float16") || kn_text_has_word(preamble, "bfloat16");
 }
 
 static kiln_status op_of_row(kn_op *op, kn_arena *arena, const kiln_operation *d, const kn_variant *v)
@@ -228,6 +368,7 @@ static kiln_status op_of_row(kn_op *op, kn_arena *arena, const kiln_operation *d
     int n_in, n_out;
     kn_param *param = kn_arena_take(arena, (size_t)(v->n_in + v->n_out + 1) * sizeof *param);
     kn_param all[KN_MAX_PARAMS];
+    op->declared = v->dtype;
     op->dtype = computed_dtypes(arena, v->dtype, v->n_in + v->n_out);
     if (!param || !op->dtype)
         return no_memory();
@@ -251,6 +392,7 @@ static kiln_status op_of_row(kn_op *op, kn_arena *arena, const kiln_operation *d
 /* A kernel's program is one map, or a reduction. */
 static kiln_status op_of_kernel(kn_op *op, kn_arena *arena, const kn_program *p, const kn_typed *typed)
 {
+    op->declared = typed->param;
     op->dtype = computed_dtypes(arena, typed->param, p->n_in + p->n_out);
     if (!op->dtype)
         return no_memory();
@@ -274,8 +416,20 @@ static kiln_status op_of_kernel(kn_op *op, kn_arena *arena, const kn_program *p,
     return KILN_OK;
 }
 
+static void settle_halves(kn_op *op, const kn_node *node, const kn_typed *typed)
+{
+    const char *const text[] = {op->map, op->reduce, op->post, op->identity, op->preamble};
+    const parameters p = {op->param, op->declared, op->n_in + op->n_out};
+    if (!has_halves(&p) || (node->kind == KN_NODE_CALL && is_own(typed->definition)))
+        return;
+    for (size_t t = 0; t < sizeof text / sizeof text[0]; ++t)
+        op->halves = names_halves(text[t], &p) ? KN_HALVES_NAMED : op->halves;
+    if (node->kind == KN_NODE_KERNEL && node->kernel->program->flags & KILN_KERNEL_ROUND_EACH)
+        op->halves = KN_HALVES_EACH;
+}
+
 kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, const kn_typed *typed,
-                       bool squares)
+                       bool squares, unsigned flags)
 {
     kn_op *op = kn_arena_take(arena, sizeof *op);
     if (!op)
@@ -285,7 +439,9 @@ kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, 
                              : op_of_row(op, arena, typed->definition, &typed->variant);
     if (status != KILN_OK)
         return status;
-    if (node->kind == KN_NODE_CALL && kn_dtype_is_half(typed->dtype) && strcmp(op->map, "y = exp(x)") == 0)
+    settle_halves(op, node, typed);
+    if (node->kind == KN_NODE_CALL && kn_dtype_is_half(typed->dtype) && !(flags & KILN_KERNEL_ROUND_EACH) &&
+        strcmp(op->map, "y = exp(x)") == 0)
         op->map = "y = kn_narrow_exp(x)";
     if (squares) /* as NumPy does, too */
         op->map = "z = x * x";

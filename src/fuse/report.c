@@ -23,8 +23,7 @@ static double bytes_of_node(const kn_lower_state *s, int node)
 
 static int item_of_leaf(const kn_lower_state *s, const kn_leaf *leaf)
 {
-    kiln_dtype dtype = s->typed[leaf->node].dtype;
-    return (int)kiln_dtype_size(leaf->kind == KN_BASE_ROOM ? kn_room_dtype(s, leaf->node) : dtype);
+    return (int)kiln_dtype_size(s->typed[leaf->node].dtype);
 }
 
 static double bytes_of_group(const kn_lower_state *s, const kn_group *g)

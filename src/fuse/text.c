@@ -51,6 +51,15 @@ static int find_room(const kn_text_writer *w)
     return -1;
 }
 
+/* Whether the source has texts in which each operation is rounded; what this file writes rounds by itself. */
+static bool has_each(const kn_text_writer *w)
+{
+    bool has = false;
+    for (const kn_use *u = w->group->first_use; u; u = u->after)
+        has = has || (w->op[u->node] && w->op[u->node]->halves == KN_HALVES_EACH);
+    return has;
+}
+
 static kiln_status create_program(kn_text_writer *w, const char *name)
 {
     kn_stage_text texts[KN_MAX_STAGES];
@@ -59,6 +68,8 @@ static kiln_status create_program(kn_text_writer *w, const char *name)
     const kn_str *const strs[] = {&w->in, &w->outs, &w->values, &w->preamble};
     if (w->options)
         memcpy(&o, w->options, w->options->struct_size);
+    if (!has_each(w))
+        o.flags &= ~(unsigned)KILN_KERNEL_ROUND_EACH;
     o.kernels = NULL;
     o.n_kernels = 0;
     o.preamble = kn_str_text(&w->preamble);

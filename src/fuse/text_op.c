@@ -28,7 +28,7 @@ static void put_space(kn_text_writer *w, const kn_text_space *s)
             is_first = op->param[j].type != KN_TYPE_PLACEHOLDER ||
                        op->param[j].placeholder != op->param[k].placeholder;
         if (is_first)
-            kn_str_printf(out, "typedef %s %c;\n", kn_computed_name(op->dtype[k]), op->param[k].placeholder);
+            kn_str_printf(out, "typedef %s %c;\n", kn_op_type(op, k), op->param[k].placeholder);
     }
     kn_str_append(out, op->preamble);
     kn_str_append(out, "\n");
@@ -88,8 +88,8 @@ static const kn_op *find_op(kn_text_writer *w, const kn_use *u)
             same_subject(kn_text_node_of(w, v), kn_text_typed_of(w, v), kn_text_node_of(w, u),
                          kn_text_typed_of(w, u)))
             return w->op[v->node];
-    kiln_status status =
-        kn_op_find(&op, w->state->arena, kn_text_node_of(w, u), kn_text_typed_of(w, u), is_square(w, u));
+    kiln_status status = kn_op_find(&op, w->state->arena, kn_text_node_of(w, u), kn_text_typed_of(w, u),
+                                    is_square(w, u), w->options ? w->options->flags : 0);
     if (status != KILN_OK && w->status == KILN_OK)
         w->status = status;
     return op;

@@ -15,6 +15,20 @@ static kiln_dtype operand_dtype(const kn_text_writer *w, const kn_use *u, int k)
     return kn_text_node_of(w, u)->kind == KN_NODE_KERNEL ? t->param[k] : t->variant.dtype[k];
 }
 
+/* Whether what the operation gives is rounded before anything reads it. */
+static bool is_rounded(const kn_text_writer *w, const kn_op *op, int index)
+{
+    return w->options && w->options->flags & KILN_KERNEL_ROUND_EACH &&
+           kn_dtype_is_half(op->declared[op->n_in + index]);
+}
+
+static const char *input_of(kn_text_writer *w, const kn_use *u, const kn_op *op, int k)
+{
+    kn_str text = KN_STR_INIT;
+    kn_op_put_input(&text, op, k, kn_text_operand(w, u->in[k], operand_dtype(w, u, k)));
+    return kn_text_keep(w, &text);
+}
+
 /* The names that stand for an operation's parameters: operands, and `to` for its output number `index`,
  * others for those that nobody asks for; left: outputs (bits) that begin as zero. */
 static const char **names_of(kn_text_writer *w, const kn_use *u, const kn_op *op, const char *to, int index,
@@ -24,7 +38,7 @@ static const char **names_of(kn_text_writer *w, const kn_use *u, const kn_op *op
     for (int k = 0; name && k < op->n_in; ++k)
         name[k] = op->reduce && !kn_is_number(w->state, kn_text_node_of(w, u)->in[k]) && to
                       ? NULL
-                      : kn_text_operand(w, u->in[k], operand_dtype(w, u, k));
+                      : input_of(w, u, op, k);
     for (int j = 0; name && j < op->n_out; ++j) {
         char *other = j == index || !to ? NULL : kn_text_take(w, KN_TEXT_NAME);
         name[op->n_in + j] = to;
@@ -32,7 +46,7 @@ static const char **names_of(kn_text_writer *w, const kn_use *u, const kn_op *op
             continue;
         snprintf(other, KN_TEXT_NAME, "%s_%d", to, j);
         name[op->n_in + j] = other;
-        kn_str_printf(declared, "%s %s%s;\n", kn_computed_name(op->dtype[op->n_in + j]), other,
+        kn_str_printf(declared, "%s %s%s;\n", kn_op_output_type(op, op->n_in + j), other,
                       left >> j & 1 ? " = {}" : "");
     }
     return name;
@@ -41,7 +55,8 @@ static const char **names_of(kn_text_writer *w, const kn_use *u, const kn_op *op
 bool kn_text_is_quotient(const kn_text_writer *w, const kn_use *u)
 {
     const kn_op *op = w->op[u->node];
-    if (!w->group->is_settled || !op || op->reduce || strcmp(op->name, "divide") != 0 || op->n_in != 2)
+    if (!w->group->is_settled || !op || op->reduce || strcmp(op->name, "divide") != 0 || op->n_in != 2 ||
+        is_rounded(w, op, 0))
         return false;
     return u->is_all && u->in[0]->is_all && !u->in[1]->is_all && u->in[1]->level > 0 &&
            op->dtype[0] == KILN_FLOAT32 && op->dtype[1] == KILN_FLOAT32 && op->dtype[2] == KILN_FLOAT32 &&
@@ -57,48 +72,90 @@ bool kn_text_is_divided_by(const kn_text_writer *w, const kn_use *divisor)
     return is;
 }
 
-/* A node's output of an operation: "const float t7 = x0 * t3;", or a block. a: what is reduced; NULL. */
-static void put_operation(kn_text_writer *w, kn_str *out, const kn_use *u, const char *text, const char *a)
+/* "const float t7 = (float)(float16)(x0 * t3);": text stands between what this writes and a bracket. */
+static void put_rounding(kn_str *out, const kn_op *op, int index)
+{
+    kn_str_printf(out, " (float)(%s)(", kn_dtype_info_of(op->declared[op->n_in + index])->c_name);
+}
+
+/* A block that assigns the node's output. */
+static void put_block(kn_text_writer *w, kn_str *out, const kn_use *u, const char *text, const char *a)
 {
     const kn_op *op = w->op[u->node];
-    const kn_node *n = kn_text_node_of(w, u);
-    int index = n->index;
+    int index = kn_text_node_of(w, u)->index, in_space = w->space_of[u->node];
+    bool rounds = is_rounded(w, op, index);
+    char to[KN_TEXT_NAME];
     kn_str others = KN_STR_INIT;
-    kn_text_name_use(w, u, 't');
     uint64_t left = 0;
-    const char *to = w->name[u->number], *expression = kn_op_expression(op, text),
-               *type = kn_computed_name(op->dtype[op->n_in + index]);
-    if (!expression && kn_text_find_left(&left, text, op->param + op->n_in, op->n_out) != KILN_OK)
+    if (kn_text_find_left(&left, text, op->param + op->n_in, op->n_out) != KILN_OK)
         out->failed = true;
+    snprintf(to, sizeof to, rounds ? "t%d_h" : "t%d", u->number);
     const char **name = names_of(w, u, op, to, index, left, &others);
-    int in_space = w->space_of[u->node];
-    if (name && kn_text_is_quotient(w, u) && w->divides[u->in[1]->number]) {
-        kn_str_printf(out, "const float %s = %s * q%d * p%d;\n", to, name[0], u->in[1]->number,
-                      u->in[1]->number);
-    } else if (name && expression && in_space < 0) {
-        kn_str_printf(out, "const %s %s =", type, to);
-        kn_op_put(out, op, expression, name, a, NULL);
-        kn_str_append(out, ";\n");
-    } else if (name) {
-        kn_str_printf(out, "%s %s%s;\n%s{\n", type, to, left >> index & 1 ? " = {}" : "",
-                      kn_str_text(&others));
+    if (name) {
+        kn_str_printf(out, "%s %s%s;\n%s{\n", kn_op_output_type(op, op->n_in + index), to,
+                      left >> index & 1 ? " = {}" : "", kn_str_text(&others));
         if (in_space >= 0)
             kn_str_printf(out, "using namespace f%d;\n", in_space);
         kn_op_put(out, op, text, name, a, NULL);
         kn_str_append(out, ";\n}\n");
     }
+    if (rounds) {
+        kn_str_printf(out, "const float %s =", w->name[u->number]);
+        put_rounding(out, op, index);
+        kn_str_printf(out, "%s);\n", to);
+    }
     out->failed |= others.failed;
     kn_str_free(&others);
+}
+
+/* A node's output of an operation: "const float t7 = x0 * t3;", or a block. a: what is reduced; NULL. */
+static void put_operation(kn_text_writer *w, kn_str *out, const kn_use *u, const char *text, const char *a)
+{
+    const kn_op *op = w->op[u->node];
+    int index = kn_text_node_of(w, u)->index;
+    const char *expression = w->space_of[u->node] < 0 ? kn_op_expression(op, text) : NULL;
+    bool is_quotient = kn_text_is_quotient(w, u) && w->divides[u->in[1]->number];
+    bool rounds = is_rounded(w, op, index);
+    kn_text_name_use(w, u, 't');
+    if (!is_quotient && !expression) {
+        put_block(w, out, u, text, a);
+        return;
+    }
+    const char *to = w->name[u->number], **name = names_of(w, u, op, to, index, 0, NULL);
+    if (name && is_quotient) {
+        kn_str_printf(out, "const float %s = %s * q%d * p%d;\n", to, name[0], u->in[1]->number,
+                      u->in[1]->number);
+    } else if (name) {
+        kn_str_printf(out, "const %s %s =", kn_computed_name(op->dtype[op->n_in + index]), to);
+        if (rounds)
+            put_rounding(out, op, index);
+        kn_op_put(out, op, expression, name, a, NULL);
+        kn_str_append(out, rounds ? ");\n" : ";\n");
+    }
+}
+
+/* What is rounded to a 16-bit float, as it is: rounded to float32 before, it would be rounded twice. */
+static const char *source_of_half(kn_text_writer *w, const kn_use *from, kiln_dtype half)
+{
+    const kn_typed *t = kn_text_typed_of(w, from);
+    const char *text = kn_text_operand(w, from, t->is_weak ? half : t->dtype);
+    kn_str real = KN_STR_INIT;
+    if (t->is_weak || kn_dtype_info_of(t->dtype)->kind != KN_KIND_COMPLEX)
+        return text;
+    kn_str_printf(&real, "%s.re", text);
+    return kn_text_keep(w, &real);
 }
 
 static void put_conversion(kn_text_writer *w, kn_str *out, const kn_use *u)
 {
     const kn_typed *t = kn_text_typed_of(w, u);
-    const char *from = kn_text_operand(w, u->in[0], kn_computed_dtype(t->dtype)),
+    bool is_half = kn_dtype_is_half(t->dtype);
+    const char *from =
+                   is_half ? source_of_half(w, u->in[0], t->dtype) : kn_text_operand(w, u->in[0], t->dtype),
                *name = kn_dtype_info_of(t->dtype)->c_name;
     kn_text_name_use(w, u, 't');
     kn_str_printf(out, "const %s %s = ", kn_computed_name(t->dtype), w->name[u->number]);
-    if (kn_dtype_is_half(t->dtype)) /* said in so many words, it rounds */
+    if (is_half) /* said in so many words, it rounds */
         kn_str_printf(out, "(float)(%s)%s;\n", name, from);
     else
         kn_str_printf(out, "%s;\n", from);

@@ -64,6 +64,11 @@ static kiln_status add_cast(int *number, kn_graph *g, kiln_dtype dtype)
     return kn_graph_add(number, g, &cast);
 }
 
+static kiln_dtype dtype_of(const kiln_arg *arg)
+{
+    return arg->kind == KILN_ARG_ARRAY ? arg->value.array->dtype : KILN_DTYPE_NONE;
+}
+
 static kiln_status add_operand(int *out, kn_graph *g, const recording *r, int k, bool is_alone)
 {
     const kiln_arg *arg = &r->in[k];
@@ -78,7 +83,7 @@ static kiln_status add_operand(int *out, kn_graph *g, const recording *r, int k,
     }
     if (status == KILN_OK && arg->kind == KILN_ARG_TYPED)
         status = add_cast(out, g, (kiln_dtype)arg->dtype);
-    if (status == KILN_OK && r->cast)
+    if (status == KILN_OK && r->cast && dtype_of(arg) != r->cast[k]) /* a cast to the same one would round */
         status = add_cast(out, g, r->cast[k]);
     return status;
 }

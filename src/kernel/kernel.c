@@ -32,9 +32,27 @@ static kiln_status settle_check(kn_program *p)
     return KILN_OK;
 }
 
+kiln_status kn_kernel_settle_rounding(unsigned *flags)
+{
+    const char *wish = kn_os_env("KILN_ROUND");
+    if (!wish || !*wish || strcmp(wish, "stored") == 0)
+        return KILN_OK;
+    if (strcmp(wish, "each") != 0)
+        return kn_error(KILN_ERROR_INVALID, "KILN_ROUND is \"%s\"; expected each or stored", wish);
+    *flags |= KILN_KERNEL_ROUND_EACH;
+    return KILN_OK;
+}
+
+/* An operation is rounded as a whole, whatever is wished. */
+static kiln_status settle_flags(kn_program *program)
+{
+    kiln_status status = program->casts ? KILN_OK : kn_kernel_settle_rounding(&program->flags);
+    return status == KILN_OK ? settle_check(program) : status;
+}
+
 kiln_status kn_kernel_create(kiln_kernel **out, kn_program *program)
 {
-    kiln_status status = settle_check(program);
+    kiln_status status = settle_flags(program);
     if (status != KILN_OK) {
         kn_program_free(program);
         return status;

@@ -421,7 +421,8 @@ static kiln_status check_label(const kn_program_text *given, int s)
 
 static kiln_status check_arguments(const kn_program_text *given, const kiln_kernel_options *options)
 {
-    const unsigned known = KILN_KERNEL_FAST_MATH | KILN_KERNEL_NO_FMA | KILN_KERNEL_CHECK;
+    const unsigned known =
+        KILN_KERNEL_FAST_MATH | KILN_KERNEL_NO_FMA | KILN_KERNEL_CHECK | KILN_KERNEL_ROUND_EACH;
     if (!given->in || !given->out)
         return kn_error(KILN_ERROR_INVALID, "%s is NULL; a string was expected",
                         !given->in ? "in_params" : "out_params");

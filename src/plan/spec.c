@@ -58,6 +58,30 @@ kiln_dtype kn_spec_value_dtype(const kn_spec *spec, int value)
     return kn_spec_widens(spec, value) ? KILN_FLOAT32 : declared_dtype(spec, value);
 }
 
+static bool text_has_half(const char *text)
+{
+    static const char *const name[] = {"float16", "bfloat16", "__half", "__nv_bfloat16"};
+    bool has = false;
+    for (size_t k = 0; k < sizeof name / sizeof name[0]; ++k)
+        has = has || kn_text_has_word(text, name[k]);
+    return has;
+}
+
+bool kn_spec_rounds_each(const kn_spec *spec)
+{
+    const kn_program *p = spec->program;
+    bool has_half = false;
+    if (!(p->flags & KILN_KERNEL_ROUND_EACH))
+        return false;
+    for (int k = 0; k < p->n_in + p->n_out; ++k)
+        has_half = has_half || kn_dtype_is_half(spec->operand[k].seen);
+    for (int v = 0; v < p->n_values; ++v)
+        has_half = has_half || kn_dtype_is_half(declared_dtype(spec, p->n_in + p->n_out + v));
+    for (int t = 0; t < kn_program_texts(p) && !has_half; ++t)
+        has_half = text_has_half(p->text[t]);
+    return has_half;
+}
+
 int kn_spec_reduced_value(const kn_spec *spec)
 {
     const kn_program *p = spec->program;

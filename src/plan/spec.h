@@ -48,6 +48,9 @@ const char *kn_spec_constness(const kn_spec *spec, int k);
  * float32 because what it was declared as is float16 or bfloat16. */
 kiln_dtype kn_spec_value_dtype(const kn_spec *spec, int value);
 bool kn_spec_widens(const kn_spec *spec, int value);
+/* Whether each operation on 16-bit floats is rounded: it was asked for (KILN_KERNEL_ROUND_EACH), and some
+ * operand, value or text has them. Other kernels have the code that they have without. */
+bool kn_spec_rounds_each(const kn_spec *spec);
 /* The value that the program's first reduce stage gives; -1 where nothing is reduced. */
 int kn_spec_reduced_value(const kn_spec *spec);
 

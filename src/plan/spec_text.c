@@ -146,7 +146,7 @@ static void put_stage(kn_str *out, const kn_program *p, const kn_stage *s)
     put_if(out, "identity", s->identity);
 }
 
-static void put_program(kn_str *out, const kn_program *p)
+static void put_program(kn_str *out, const kn_program *p, bool rounds_each)
 {
     put_text(out, "name", p->name);
     put_params(out, "in", p->param, p->n_in);
@@ -164,6 +164,7 @@ static void put_program(kn_str *out, const kn_program *p)
     put_if(out, "fast_math", p->flags & KILN_KERNEL_FAST_MATH ? "1" : "");
     put_if(out, "no_fma", p->flags & KILN_KERNEL_NO_FMA ? "1" : "");
     put_if(out, "check", p->flags & KILN_KERNEL_CHECK ? "1" : "");
+    put_if(out, "round_each", rounds_each ? "1" : "");
     put_list(out, "option", (const char *const *)p->option, p->n_options);
     put_headers(out, (const char *const *)p->header_name, (const char *const *)p->header_text, p->n_headers);
 }
@@ -182,7 +183,7 @@ static void put_head(kn_str *out, const char *generator, const kn_target *target
 void kn_spec_format(kn_str *out, const kn_spec *spec)
 {
     put_head(out, spec->generator, &spec->target, "program");
-    put_program(out, spec->program);
+    put_program(out, spec->program, kn_spec_rounds_each(spec));
     put_operands(out, spec);
     put_number(out, "loop_rank", spec->loop_rank);
     put_schedule(out, &spec->schedule);
@@ -461,7 +462,8 @@ static kiln_status make_program(kn_program **out, const fields *f, const lists *
                             .casts = field(f, "casts") != NULL};
     kiln_kernel_options o = KILN_KERNEL_OPTIONS_INIT;
     o.flags = (field(f, "fast_math") ? KILN_KERNEL_FAST_MATH : 0u) |
-              (field(f, "no_fma") ? KILN_KERNEL_NO_FMA : 0u) | (field(f, "check") ? KILN_KERNEL_CHECK : 0u);
+              (field(f, "no_fma") ? KILN_KERNEL_NO_FMA : 0u) | (field(f, "check") ? KILN_KERNEL_CHECK : 0u) |
+              (field(f, "round_each") ? KILN_KERNEL_ROUND_EACH : 0u);
     o.preamble = field(f, "preamble");
     o.loop_prep = field(f, "loop_prep");
     o.after_loop = field(f, "after_loop");

@@ -266,7 +266,8 @@ static kiln_kernel_options kernel_options(const cli_options *options)
     kernel.preamble = options->preamble;
     kernel.reduce_type = options->reduce_type;
     kernel.flags = (options->fast_math ? KILN_KERNEL_FAST_MATH : 0u) |
-                   (options->no_fma ? KILN_KERNEL_NO_FMA : 0u) | (options->checks ? KILN_KERNEL_CHECK : 0u);
+                   (options->no_fma ? KILN_KERNEL_NO_FMA : 0u) | (options->checks ? KILN_KERNEL_CHECK : 0u) |
+                   (options->round_each ? KILN_KERNEL_ROUND_EACH : 0u);
     return kernel;
 }
 
