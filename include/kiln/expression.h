@@ -45,6 +45,11 @@
  * wraps there.) A function makes a number of a dtype of it, as NumPy's do: with x of float32, x * 2
  * ** 0.5 is float32 and x * sqrt(2) float64.
  *
+ * float16 and bfloat16 are computed in float32, and rounded by casts, in results, and where another
+ * kernel reads them (kiln/kernel.h): with x of float16 300, x * x == inf is False, and
+ * float16(x * x) == inf True. With KILN_KERNEL_ROUND_EACH or KILN_ROUND=each both are True, as in
+ * NumPy.
+ *
  * Functions, each with or without "np." in front, and as methods, x.sum(axis=0):
  * - all operations, those that were registered too, by their names and by NumPy's other ones
  *   (absolute, acos, amax, conj, mod, pow ...). Arguments go by place or by name. Reductions take
@@ -68,7 +73,8 @@
  *   before functions of the same name. Kernels of expressions and traces are functions as well:
  *   what they compute becomes part of this one. What cannot share a kernel is launched by itself
  *   in between: kernels with raw parameters, with loop_prep, after_loop, flags, headers or options
- *   of the compiler, whose texts mention i, n or _ind or leave an element early, and what comes of
+ *   of the compiler (but KILN_KERNEL_ROUND_EACH in an expression that has it), whose texts mention
+ *   i, n or _ind or leave an element early, or look at the bits of 16-bit floats, and what comes of
  *   expressions that were made with options of their own, which they keep.
  *
  * params names the inputs in the order in which calls give them: "x, g"; "" for none. Names are

@@ -29,6 +29,12 @@
  * bfloat16 convert to float and back, and so C++ cannot choose a type for `x > 0 ? x : 0` where x
  * is one of them, as in CuPy: `x > 0 ? x : (T)0` stays in T, `x > 0 ? +x : 0` is a float.
  *
+ * Within a kernel what is computed of float16 and bfloat16 stays float32. It is rounded by a cast
+ * to such a dtype, in a variable of its type (`T t = x * y`), in an output, and where another
+ * kernel reads it: in bodies, maps of reductions, expressions and traces alike.
+ * KILN_KERNEL_ROUND_EACH and the environment's KILN_ROUND=each round every operation, as NumPy
+ * does.
+ *
  * Arithmetic is C++'s, but integers never trap and never depend on the target: x / 0 and x % 0 are
  * 0, the least integer by -1 is itself and leaves 0, sums and products wrap, and a shift by less
  * than nothing or by all the bits of its left operand has shifted every bit out (0, or -1 from a
@@ -65,10 +71,10 @@ enum {
      * this for all kernels. */
     KILN_KERNEL_CHECK = 4,
     /* Each operation on 16-bit floats is rounded to their dtype, as NumPy and calls one by one do,
-     * rather than what is cast, declared, stored and read by another kernel alone. Of a body the
-     * operators + - * / and functions of 16-bit numbers, and of integers beside them, give 16-bit
-     * numbers; +x is a float32. The environment's KILN_ROUND=each sets this for all kernels that
-     * are made from then on, those of expressions and traces too; KILN_ROUND=stored is the default. */
+     * rather than what is cast, declared, stored and read by another kernel alone. In a body + - *
+     * / and functions of 16-bit numbers, and of integers beside them, give 16-bit numbers then; +x
+     * is a float32. The environment's KILN_ROUND=each sets this for all kernels that are made, of
+     * expressions and traces too; KILN_ROUND=stored, and none, is the default. */
     KILN_KERNEL_ROUND_EACH = 8
 };
 

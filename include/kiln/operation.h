@@ -29,7 +29,8 @@
  * Results are NumPy's in dtype and, apart from rounding, in value: sums of small integers are int64
  * or uint64, a NaN is the least and the greatest of all unless the name begins with nan, complex
  * numbers are in order of their real parts, then of their imaginary ones, and reducing nothing is
- * KILN_ERROR_INVALID where there is no value for it. float16 and bfloat16 are summed in float32.
+ * KILN_ERROR_INVALID where there is no value for it. float16 and bfloat16 are computed and
+ * summed in float32, and a call rounds its result once.
  * var and std take the degrees of freedom to be taken off (NumPy's ddof) as a second, scalar
  * argument: kiln_args(x, 1). They go over the elements once, by the formula of Chan, Golub and
  * LeVeque, "Updating formulae and a pairwise algorithm for computing sample variances", 1979, so

@@ -29,6 +29,10 @@
  * output arrays that are given; a stream, block, order, size or shape among the options. All other
  * calls run as they always do.
  *
+ * float16 and bfloat16 are rounded as in expressions: by casts, in results, and where another
+ * kernel reads them; with KILN_KERNEL_ROUND_EACH among the options of kiln_trace_end, or
+ * KILN_ROUND=each, by each operation, as the calls do outside of a trace.
+ *
  * The kernel takes the inputs in the order in which they were made, as arrays or numbers of any
  * dtypes and shapes, not only those of the trace, for which the recorded calls have a meaning.
  * What was said stays as it was said: axes (a negative one counts from the end), indices and

@@ -21,12 +21,13 @@ static void free_expression(void *subject)
 static const kn_lowering lowering = {kn_lower, free_expression};
 
 /* A program without stages, which has the names of the parameters. */
-static kiln_status make_face(kn_program **out, const kn_graph *g)
+static kiln_status make_face(kn_program **out, const kn_graph *g, unsigned flags)
 {
     kn_program *p = kn_calloc(1, sizeof *p);
     if (!p)
         return kn_error_memory(sizeof *p, "an expression");
     *out = p;
+    p->flags = flags;
     size_t n_params = (size_t)g->n_in + (size_t)g->n_out;
     p->name = kn_strdup(g->name);
     p->param = kn_calloc(n_params, sizeof *p->param);
@@ -73,7 +74,7 @@ kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_
         e->options.compile_options = (const char *const *)e->texts->option;
         e->options.header_names = (const char *const *)e->texts->header_name;
         e->options.header_texts = (const char *const *)e->texts->header_text;
-        status = make_face(&face, graph);
+        status = make_face(&face, graph, o.flags);
     }
     if (status != KILN_OK) {
         kn_program_free(face);

@@ -3,7 +3,6 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "fuse/inline.h"
 #include "fuse/op.h"
 #include "kernel/operation.h"
 #include "types/number.h"
@@ -40,7 +39,7 @@ void kn_lone_find(kn_lower_state *s)
     answers known = {.count = 0};
     for (int n = 0; n < s->graph->n_nodes; ++n) {
         const kn_node *node = &s->graph->node[n];
-        unsigned flags = node->unit ? kn_expression_of(node->unit)->options.flags : s->flags;
+        unsigned flags = node->unit ? node->unit->program->flags : s->flags;
         s->is_lone[n] = !kn_is_number(s, n) && (is_alone(&known, node, &s->typed[n], flags) ||
                                                 kn_op_shows_halves(node, &s->typed[n]));
     }

@@ -47,7 +47,7 @@ static bool is_word(const words *w, const char *name)
     return strlen(name) == w->length && memcmp(name, w->word, w->length) == 0;
 }
 
-/* Names that the text of a kernel has for values: a letter and digits, "t12", and those with a suffix, "t12_h". */
+/* Names that the text of a kernel has for values: a letter and digits, "t12", or with a suffix, "t12_h". */
 static bool is_name_of_ours(const words *w)
 {
     size_t at = 1;

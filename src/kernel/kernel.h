@@ -42,8 +42,8 @@ struct kiln_kernel {
         *kept; /* its functions; NULL where there are no compiler options, and so no headers to change */
 };
 
-/* Adds KILN_KERNEL_ROUND_EACH to a kernel's flags where KILN_ROUND=each wishes it. KILN_ERROR_INVALID for a value
- * that nobody knows. */
+/* Adds KILN_KERNEL_ROUND_EACH to a kernel's flags where KILN_ROUND=each wishes it. KILN_ERROR_INVALID for
+ * another value than each and stored. */
 kiln_status kn_kernel_settle_rounding(unsigned *flags);
 
 /* A kernel of any program, which it takes over; freed on failure too. */

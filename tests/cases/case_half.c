@@ -3,6 +3,7 @@
 #include "values.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -206,10 +207,202 @@ static void mixed(void)
     for_both(mixed_of);
 }
 
+/* ---- when what is computed is rounded ---- */
+
+/* A text, and what comes of it for x = 300 where that is stored, and where each operation is rounded. */
+typedef struct rounding {
+    const char *text;
+    double stored, each;
+} rounding;
+enum { MAX_TEXTS = 16 };
+
+static const rounding bodies[] = {
+    {"x * x", 90000, (double)INFINITY},
+    {"(T)(x * x)", (double)INFINITY, (double)INFINITY},
+    {"sqrt(x * x)", 300, (double)INFINITY},
+    {"sqrt(t)", (double)INFINITY, (double)INFINITY},
+    {"x * 7 + 1 - x * 7", 1, 0},
+    {"(+x) * x", 90000, 90000},
+    {"x > 1 ? x : T(1)", 300, 300},
+    {"fmod(x * x, 7) + pow(x, 2) / x", 301, (double)NAN},
+};
+static const rounding expressions[] = {
+    {"(x * x).astype(float32)", 90000, (double)INFINITY},
+    {"float32(float16(x * x))", (double)INFINITY, (double)INFINITY},
+    {"float32(x * x == inf)", 0, 1},
+    {"float32(sqrt(x ** 2))", 300, (double)INFINITY},
+    {"float32(mean(x * x, keepdims=True))", 90000, (double)INFINITY},
+    {"float32(plain(x, x))", 90000, (double)INFINITY},
+    {"float32(named(x, x))", (double)INFINITY, (double)INFINITY},
+    {"float32(larger(x * x, x))", 90000, (double)INFINITY},
+    {"float32(first(x * 2 * x, x))", (double)INFINITY,
+     (double)INFINITY}, /* a kernel of its own reads the square */
+};
+#define COUNT_OF(table) ((int)(sizeof(table) / sizeof *(table)))
+
+static kiln_array *one_number(double number, kiln_dtype dtype)
+{
+    kiln_array *x = NULL;
+    const int64_t shape[] = {1};
+    unsigned char element[8];
+    number_store(element, dtype, number_real(number));
+    succeeded(kiln_array_from_host(&x, element, dtype, 1, shape, KILN_DEVICE_DEFAULT), "x");
+    return x;
+}
+
+static void expect_numbers(kiln_kernel *kernel, const rounding *row, int count, bool is_each)
+{
+    kiln_array *x = one_number(300, KILN_FLOAT16), *out[MAX_TEXTS] = {NULL};
+    const kiln_arg in[] = {kiln_arg_array(x)};
+    for (int j = 0; j < count; ++j) /* what the results are before they are stored as float16 */
+        out[j] = one_number(0, KILN_FLOAT32);
+    succeeded(kiln_kernel_call(kernel, out, count, in, 1, NULL), "a call");
+    for (int j = 0; j < count && !in_trouble(); ++j) {
+        float got = 0, wanted = (float)(is_each ? row[j].each : row[j].stored);
+        succeeded(kiln_array_to_host(out[j], &got, sizeof got), "a result");
+        trouble_unless(got == wanted || (isnan(got) && isnan(wanted)), "%s%s is %g, not %g", row[j].text,
+                       is_each ? ", each" : "", (double)got, (double)wanted);
+    }
+    for (int j = 0; j < count; ++j)
+        kiln_array_free(out[j]);
+    kiln_array_free(x);
+}
+
+static void rounded_bodies(bool is_each, const kiln_kernel_options *options)
+{
+    char outs[512] = "", body[1024] = "T t = x * x;\n";
+    kiln_kernel *kernel = NULL;
+    for (int j = 0; j < COUNT_OF(bodies); ++j) {
+        size_t used = strlen(outs), length = strlen(body);
+        snprintf(outs + used, sizeof outs - used, "%sfloat32 y%d", j > 0 ? ", " : "", j);
+        snprintf(body + length, sizeof body - length, "y%d = %s;\n", j, bodies[j].text);
+    }
+    if (succeeded(kiln_elementwise_create(&kernel, "T x", outs, body, "bodies", options), "bodies"))
+        expect_numbers(kernel, bodies, COUNT_OF(bodies), is_each);
+    kiln_kernel_free(kernel);
+}
+
+static void rounded_expressions(bool is_each, const kiln_kernel_options *given)
+{
+    static const char *const text[][4] = {{"T x, T y", "T z", "z = x * y", "plain"},
+                                          {"T x, T y", "T z", "T t = x * y; z = t", "named"},
+                                          {"T x, T y", "T z", "z = x > y ? x : T(y)", "larger"},
+                                          {"raw T x, T y", "T z", "z = x[0]", "first"}};
+    kiln_kernel_options options = *given, own = *given;
+    char all[1024] = "";
+    kiln_kernel *kernel = NULL, *used[COUNT_OF(text)] = {NULL};
+    for (int k = 0; k < COUNT_OF(text); ++k)
+        succeeded(kiln_elementwise_create(&used[k], text[k][0], text[k][1], text[k][2], text[k][3], &own),
+                  "");
+    for (int j = 0; j < COUNT_OF(expressions); ++j) {
+        size_t length = strlen(all);
+        snprintf(all + length, sizeof all - length, "%s%s", j > 0 ? ", " : "", expressions[j].text);
+    }
+    options.kernels = used;
+    options.n_kernels = COUNT_OF(text);
+    if (!in_trouble() && succeeded(kiln_expression_create(&kernel, "x", all, &options), all))
+        expect_numbers(kernel, expressions, COUNT_OF(expressions), is_each);
+    for (int k = 0; k < COUNT_OF(text); ++k)
+        kiln_kernel_free(used[k]);
+    kiln_kernel_free(kernel);
+}
+
+static void rounded_reductions(bool is_each, const kiln_kernel_options *options)
+{
+    static const rounding map[] = {{"x * x", 90000, (double)INFINITY},
+                                   {"(T)(x * x)", (double)INFINITY, (double)INFINITY}};
+    for (int k = 0; k < 2 && !in_trouble(); ++k) {
+        kiln_kernel *kernel = NULL;
+        kiln_array *x = one_number(300, KILN_FLOAT16), *y = NULL;
+        const kiln_arg in[] = {kiln_arg_array(x)};
+        float got = 0, wanted = (float)(is_each ? map[k].each : map[k].stored);
+        succeeded(kiln_reduction_create(&kernel, "T x", "float32 y", map[k].text, "a + b", "y = a", "0", "r",
+                                        options),
+                  map[k].text);
+        succeeded(kiln_kernel_call(kernel, &y, 1, in, 1, NULL), map[k].text);
+        succeeded(kiln_array_to_host(y, &got, sizeof got), "y");
+        trouble_unless(got == wanted, "sum of %s is %g, not %g", map[k].text, (double)got, (double)wanted);
+        kiln_array_free(x);
+        kiln_array_free(y);
+        kiln_kernel_free(kernel);
+    }
+}
+
+/* sqrt(x * x), by calls of operations, and by their kernels for float16, which convert what they read. */
+static void rounded_traces(bool is_each, const kiln_kernel_options *options)
+{
+    static const rounding root[] = {{"sqrt by calls", 300, (double)INFINITY},
+                                    {"sqrt by kernels", 300, (double)INFINITY}};
+    const kiln_dtype halves[] = {KILN_FLOAT16, KILN_FLOAT16};
+    const int64_t shape[] = {1};
+    kiln_trace *trace = NULL;
+    kiln_array *x = NULL, *square[2] = {NULL}, *results[2] = {NULL};
+    kiln_kernel *multiply = NULL, *sqrt_of = NULL, *kernel = NULL;
+    succeeded(kiln_operation_kernel(&multiply, "multiply", halves, 2), "multiply");
+    succeeded(kiln_operation_kernel(&sqrt_of, "sqrt", halves, 1), "sqrt");
+    succeeded(kiln_trace_begin(&trace, "roots"), "a trace");
+    succeeded(kiln_trace_input(&x, trace, "x", KILN_FLOAT16, 1, shape), "x");
+    const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_array(x)};
+    succeeded(kiln_operation_call(&square[0], 1, "multiply", in, 2, NULL), "multiply");
+    succeeded(kiln_kernel_call(multiply, &square[1], 1, in, 2, NULL), "multiply");
+    const kiln_arg squares[] = {kiln_arg_array(square[0]), kiln_arg_array(square[1])};
+    succeeded(kiln_operation_call(&results[0], 1, "sqrt", squares, 1, NULL), "sqrt");
+    succeeded(kiln_kernel_call(sqrt_of, &results[1], 1, squares + 1, 1, NULL), "sqrt");
+    if (succeeded(kiln_trace_end(&kernel, trace, results, 2, options), "the end"))
+        expect_numbers(kernel, root, 2, is_each);
+    for (int k = 0; k < 2; ++k) {
+        kiln_array_free(square[k]);
+        kiln_array_free(results[k]);
+    }
+    kiln_array_free(x);
+    kiln_trace_free(trace);
+    kiln_kernel_free(kernel);
+}
+
+static void rounded_all(bool is_each, const kiln_kernel_options *options)
+{
+    static void (*const check[])(bool, const kiln_kernel_options *) = {rounded_bodies, rounded_expressions,
+                                                                       rounded_reductions, rounded_traces};
+    for (int k = 0; k < COUNT_OF(check) && !in_trouble(); ++k)
+        check[k](is_each, options);
+}
+
+static void rounding_as_stored(void)
+{
+    const kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    rounded_all(false, &options);
+}
+
+static void rounding_of_each(void)
+{
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.flags = KILN_KERNEL_ROUND_EACH;
+    rounded_all(true, &options);
+}
+
+static void rounding_by_the_environment(void)
+{
+    const kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    kiln_kernel *kernel = NULL;
+    setenv("KILN_ROUND", "each", 1);
+    rounded_all(true, &options); /* finds the code of the case above */
+    setenv("KILN_ROUND", "Each", 1);
+    refused(kiln_elementwise_create(&kernel, "float16 x", "float16 z", "z = x", "k", NULL),
+            KILN_ERROR_INVALID, "KILN_ROUND is \"Each\"; expected each or stored");
+    refused(kiln_expression_create(&kernel, "x", "x * x", NULL), KILN_ERROR_INVALID,
+            "KILN_ROUND is \"Each\"; expected each or stored");
+    setenv("KILN_ROUND", "stored", 1);
+    rounded_bodies(false, &options);
+    unsetenv("KILN_ROUND");
+}
+
 const test_case half_cases[] = {
     {"arithmetic", arithmetic, 0},
     {"comparisons", comparisons, 0},
     {"functions", functions, 0},
     {"mixed_with_float32", mixed, 0},
+    {"rounding_as_stored", rounding_as_stored, 0},
+    {"rounding_of_each", rounding_of_each, 0},
+    {"rounding_by_the_environment", rounding_by_the_environment, 0},
     {NULL, NULL, 0},
 };

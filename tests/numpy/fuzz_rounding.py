@@ -398,7 +398,7 @@ def main():
     is_soak = os.environ.get("KILN_SOAK") == "1"
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
-    parser.add_argument("--count", type=int, default=2000 if is_soak else 24, help="expressions in each mode, and results of bodies")
+    parser.add_argument("--count", type=int, default=2000 if is_soak else 16, help="expressions in each mode, and results of bodies")
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--verbose", action="store_true")

@@ -19,14 +19,15 @@
 #include "plan/spec_text.h"
 
 static const char *const lines[] = {
-    KN_SPEC_FORMAT " generator=\"1-test\" target=\"cuda:sm_90\" kind=\"program\" name=\"k\" in=\"T x, "
-                   "float32 y\" out=\"T z\""
-                   " stage=\"map\" body=\"z = x\" preamble=\"int f();\" loop_prep=\"int w = 0;\" "
-                   "after_loop=\"(void)w;\" fast_math=\"1\""
-                   " no_fma=\"1\" check=\"1\" option=\"-DA\" header=\"a.h\" header_text=\"#define A 1\\n\""
-                   " operands=\"array:float32 array:float32 array:float32\" loop_rank=\"2\""
-                   " schedule=\"rows\" vector=\"4\" block=\"256\" lanes=\"2\" form=\"1\" index=\"1\" "
-                   "order=\"1\" rank=\"3\" access=\"vvd\"",
+    KN_SPEC_FORMAT
+    " generator=\"1-test\" target=\"cuda:sm_90\" kind=\"program\" name=\"k\" in=\"T x, "
+    "float32 y\" out=\"T z\""
+    " stage=\"map\" body=\"z = (float16)x\" preamble=\"int f();\" loop_prep=\"int w = 0;\" "
+    "after_loop=\"(void)w;\" fast_math=\"1\""
+    " no_fma=\"1\" check=\"1\" round_each=\"1\" option=\"-DA\" header=\"a.h\" header_text=\"#define A 1\\n\""
+    " operands=\"array:float32 array:float32 array:float32\" loop_rank=\"2\""
+    " schedule=\"rows\" vector=\"4\" block=\"256\" lanes=\"2\" form=\"1\" index=\"1\" "
+    "order=\"1\" rank=\"3\" access=\"vvd\"",
     KN_SPEC_FORMAT
     " generator=\"1-test\" target=\"host:x86-64-v3\" kind=\"program\" name=\"k\" in=\"float32 x, float32 y\" "
     "out=\"T z\""
@@ -53,7 +54,7 @@ static const struct change {
     {0, "name=\"k\"", "name=\"l\""},
     {0, "in=\"T x, float32 y\"", "in=\"U x, float32 y\""},
     {0, "out=\"T z\"", "out=\"float32 z\""},
-    {0, "body=\"z = x\"", "body=\"z = x \""},
+    {0, "body=\"z = (float16)x\"", "body=\"z = (float16)x \""},
     {0, "preamble=\"int f();\"", "preamble=\"int g();\""},
     {0, "preamble=\"int f();\"", ""},
     {0, "loop_prep=\"int w = 0;\"", "loop_prep=\"int w = 1;\""},
@@ -61,6 +62,7 @@ static const struct change {
     {0, "fast_math=\"1\"", ""},
     {0, "no_fma=\"1\"", ""},
     {0, "check=\"1\"", ""},
+    {0, "round_each=\"1\"", ""},
     {0, "option=\"-DA\"", "option=\"-DB\""},
     {0, "option=\"-DA\"", "option=\"-DA\" option=\"-DA\""},
     {0, "option=\"-DA\"", ""},

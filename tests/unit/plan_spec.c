@@ -105,13 +105,31 @@ static void awkward_texts(void **state)
     }
 }
 
+/* Code without 16-bit floats is the same whether each operation on them is rounded or not. */
+static void rounding_matters_to_halves_alone(void **state)
+{
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    (void)state;
+    options.flags = KILN_KERNEL_ROUND_EACH;
+    kn_program *p = program("T x", "T z", "z = x", &options),
+               *cast = program("T x", "T z", "z = (float16)x", &options);
+    kn_spec s = spec_of(p), with_text = spec_of(cast);
+    assert_false(kn_spec_rounds_each(&s));
+    assert_true(kn_spec_rounds_each(&with_text));
+    s.operand[0].seen = s.operand[0].dtype = KILN_BFLOAT16;
+    assert_true(kn_spec_rounds_each(&s));
+    assert_round_trip(&s);
+    kn_program_free(p);
+    kn_program_free(cast);
+}
+
 static void everything_at_once(void **state)
 {
     static const char *const options_list[] = {"-DTEXT=\"a b\"", "-DTWO=2"},
                              *const names[] = {"a.h", "deep/b.h"}, *const texts[] = {"#define A \"1\"\n", ""};
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     (void)state;
-    options.flags = KILN_KERNEL_FAST_MATH | KILN_KERNEL_NO_FMA | KILN_KERNEL_CHECK;
+    options.flags = KILN_KERNEL_FAST_MATH | KILN_KERNEL_NO_FMA | KILN_KERNEL_CHECK | KILN_KERNEL_ROUND_EACH;
     options.preamble = "struct pair { float a, b; };\n#include \"a.h\"";
     options.loop_prep = "int w = 0;";
     options.after_loop = "(void)w;";
@@ -121,7 +139,7 @@ static void everything_at_once(void **state)
     options.header_texts = texts;
     options.n_headers = 2;
     kn_program *p = program("T x, raw int8 y, pair q, _non_const float64 s", "T z, raw bool w",
-                            "z = x + i; continue", &options);
+                            "z = (float16)x + i; continue", &options);
     kn_spec s = spec_of(p);
     s.loop_rank = 3;
     s.operand[1] =
@@ -443,12 +461,19 @@ static void nth_allocation_fails(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(plain_line),          cmocka_unit_test(awkward_texts),
-        cmocka_unit_test(everything_at_once),  cmocka_unit_test(every_schedule),
-        cmocka_unit_test(small_numbers),       cmocka_unit_test(several_stages),
-        cmocka_unit_test(modules_round_trip),  cmocka_unit_test(differences_show),
-        cmocka_unit_test(damage_is_found),     cmocka_unit_test(cut_lines_are_refused),
-        cmocka_unit_test(numbers_have_bounds), cmocka_unit_test(nth_allocation_fails),
+        cmocka_unit_test(plain_line),
+        cmocka_unit_test(awkward_texts),
+        cmocka_unit_test(rounding_matters_to_halves_alone),
+        cmocka_unit_test(everything_at_once),
+        cmocka_unit_test(every_schedule),
+        cmocka_unit_test(small_numbers),
+        cmocka_unit_test(several_stages),
+        cmocka_unit_test(modules_round_trip),
+        cmocka_unit_test(differences_show),
+        cmocka_unit_test(damage_is_found),
+        cmocka_unit_test(cut_lines_are_refused),
+        cmocka_unit_test(numbers_have_bounds),
+        cmocka_unit_test(nth_allocation_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
