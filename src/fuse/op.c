@@ -332,6 +332,17 @@ static bool is_own(const kiln_operation *d)
     return d >= kn_operation_table && d < kn_operation_table + kn_operation_table_count;
 }
 
+/* A type to reduce in that was asked for, rather than float32. */
+static bool reduces_in_half(const kn_param *value, const parameters *p)
+{
+    if (value->type == KN_TYPE_DTYPE)
+        return kn_dtype_is_half(value->dtype) && !value->is_wide;
+    for (int k = 0; k < p->count && value->type == KN_TYPE_PLACEHOLDER; ++k)
+        if (p->param[k].type == KN_TYPE_PLACEHOLDER && p->param[k].placeholder == value->placeholder)
+            return kn_dtype_is_half(p->dtype[k]) && !value->is_wide;
+    return false;
+}
+
 bool kn_op_shows_halves(const kn_node *node, const kn_typed *typed)
 {
     kn_param param[KN_MAX_PARAMS];
@@ -342,11 +353,8 @@ bool kn_op_shows_halves(const kn_node *node, const kn_typed *typed)
         const parameters of = {p->param, typed->param, p->n_in + p->n_out};
         if ((p->flags & KILN_KERNEL_ROUND_EACH) || !has_halves(&of))
             return false;
-        for (int v = 0; v < p->n_values; ++v) { /* a type to reduce in that is not float32 */
-            const kn_param *value = &p->param[of.count + v];
-            shows =
-                shows || (value->type == KN_TYPE_DTYPE && kn_dtype_is_half(value->dtype) && !value->is_wide);
-        }
+        for (int v = 0; v < p->n_values; ++v)
+            shows = shows || reduces_in_half(&p->param[of.count + v], &of);
         for (int t = 0; t < kn_program_texts(p); ++t)
             shows = shows || shows_halves(p->text[t], &of);
         return shows || kn_text_has_word(p->preamble, "float16") || kn_text_has_word(p->preamble, "bfloat16");
@@ -357,6 +365,7 @@ bool kn_op_shows_halves(const kn_node *node, const kn_typed *typed)
         kn_operation_params(param, &n_in, &n_out, d) != KILN_OK)
         return false;
     const char *const text[] = {d->map, d->reduce, d->post, d->identity, d->preamble};
+    shows = d->reduce_type && names_halves(d->reduce_type, &of);
     for (size_t t = 0; t < sizeof text / sizeof text[0]; ++t)
         shows = shows || shows_halves(text[t], &of);
     const char *preamble = d->preamble ? d->preamble : "";

@@ -38,7 +38,8 @@ const char *kn_computed_name(kiln_dtype dtype);
  * of an element, how many there are or an array as a whole, leave an element early, have texts around the
  * loop or options of the compiler, or are no map and no reduction. flags: those of the expression. */
 bool kn_op_is_alone(const kn_node *node, const kn_typed *typed, unsigned flags);
-/* Whether they do not for these dtypes: they look at the bits of 16-bit floats, or refer to them. */
+/* Whether they do not for these dtypes: they look at the bits of 16-bit floats, refer to
+ * them, or reduce in their type. */
 bool kn_op_shows_halves(const kn_node *node, const kn_typed *typed);
 
 /* *out lives in the arena. squares: the node is the second power of what it reads. flags: those of the
