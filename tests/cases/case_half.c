@@ -235,6 +235,8 @@ static const rounding expressions[] = {
     {"float32(plain(x, x))", 90000, (double)INFINITY},
     {"float32(named(x, x))", (double)INFINITY, (double)INFINITY},
     {"float32(larger(x * x, x))", 90000, (double)INFINITY},
+    {"float32(total(x * 3 * x))", 270000, (double)INFINITY},
+    {"float32(half_total(x * 4 * x))", (double)INFINITY, (double)INFINITY}, /* what it adds is float16 */
     {"float32(first(x * 2 * x, x))", (double)INFINITY,
      (double)INFINITY}, /* a kernel of its own reads the square */
 };
@@ -290,19 +292,26 @@ static void rounded_expressions(bool is_each, const kiln_kernel_options *given)
                                           {"raw T x, T y", "T z", "z = x[0]", "first"}};
     kiln_kernel_options options = *given, own = *given;
     char all[1024] = "";
-    kiln_kernel *kernel = NULL, *used[COUNT_OF(text)] = {NULL};
-    for (int k = 0; k < COUNT_OF(text); ++k)
+    enum { TEXTS = COUNT_OF(text), USED = TEXTS + 2 };
+    kiln_kernel *kernel = NULL, *used[USED] = {NULL};
+    for (int k = 0; k < TEXTS; ++k)
         succeeded(kiln_elementwise_create(&used[k], text[k][0], text[k][1], text[k][2], text[k][3], &own),
                   "");
     for (int j = 0; j < COUNT_OF(expressions); ++j) {
         size_t length = strlen(all);
         snprintf(all + length, sizeof all - length, "%s%s", j > 0 ? ", " : "", expressions[j].text);
     }
+    for (int k = 0; k < 2; ++k) {
+        own.reduce_type = k == 1 ? "T" : NULL;
+        succeeded(kiln_reduction_create(&used[TEXTS + k], "T x", "T y", "x", "a + b", "y = a", "0",
+                                        k == 1 ? "half_total" : "total", &own),
+                  "a sum");
+    }
     options.kernels = used;
-    options.n_kernels = COUNT_OF(text);
+    options.n_kernels = USED;
     if (!in_trouble() && succeeded(kiln_expression_create(&kernel, "x", all, &options), all))
         expect_numbers(kernel, expressions, COUNT_OF(expressions), is_each);
-    for (int k = 0; k < COUNT_OF(text); ++k)
+    for (int k = 0; k < USED; ++k)
         kiln_kernel_free(used[k]);
     kiln_kernel_free(kernel);
 }
