@@ -24,13 +24,19 @@ static const step layernorm_steps[] = {
 
 /* ---- the same in plain C ---- */
 
+/* Not fmax: gcc 12 for aarch64 ends with an internal error where a loop takes fmax of converted floats. */
+static double greater(double a, double b)
+{
+    return a > b ? a : b;
+}
+
 /* One row; returns what its rounding is relative to. */
 static double softmax(double *out, const float *x, const float *g, const float *b, int64_t length)
 {
     double greatest = -INFINITY, sum = 0;
     (void)g, (void)b;
     for (int64_t k = 0; k < length; k++)
-        greatest = fmax(greatest, x[k]);
+        greatest = greater(greatest, x[k]);
     for (int64_t k = 0; k < length; k++)
         sum += out[k] = exp(x[k] - greatest);
     for (int64_t k = 0; k < length; k++)
@@ -47,7 +53,7 @@ static double layernorm(double *out, const float *x, const float *g, const float
         squares += (x[k] - mean) * (x[k] - mean);
     for (int64_t k = 0; k < length; k++) {
         out[k] = (x[k] - mean) / sqrt(squares / (double)length + 1e-5) * g[k] + b[k];
-        size = fmax(size, fabs(out[k]));
+        size = greater(size, fabs(out[k]));
     }
     return size;
 }

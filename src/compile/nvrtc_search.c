@@ -157,7 +157,7 @@ static void look_everywhere(kn_compiler_place *place)
              "/usr/local/cuda*, /opt/cuda, "
              "nvidia-cuda-nvrtc of pip (VIRTUAL_ENV, CONDA_PREFIX, ~/.local, /usr/local, /usr), "
              "LD_LIBRARY_PATH and the system's library "
-             "folders; KILN_NVRTC names the file or its folder");
+             "folders; pip install nvidia-cuda-nvrtc brings it, and KILN_NVRTC names the file or its folder");
 }
 
 void kn_nvrtc_search(kn_compiler_place *place)

@@ -13,6 +13,14 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "docs"))
 import snippets  # noqa: E402
 
 GUIDE = pathlib.Path(__file__).resolve().parents[2] / "docs" / "deployment.md"
+# What a builder is told to run brings NVRTC: here by a link to the one at hand, where pip would put it.
+PYTHON = """#!/bin/sh
+[ "$1 $2" = "-m venv" ] && mkdir -p "$3/bin" && cat >"$3/bin/pip" <<END && chmod 700 "$3/bin/pip"
+#!/bin/sh
+[ "\\$*" = "install nvidia-cuda-nvrtc" ] && mkdir -p "$PWD/$3/lib/python3.11/site-packages/nvidia/cu13" &&
+    ln -s FOLDER "$PWD/$3/lib/python3.11/site-packages/nvidia/cu13/lib"
+END
+"""
 APP = """#!/bin/sh
 exec kiln map 'T x, T y' 'T z' 'z = x * y' x.npy x.npy -o z.npy --target host --name product
 """
@@ -60,6 +68,15 @@ class Deployment(CommandCase):
     def test_record_bake_run(self):
         self.needs_nvrtc()
         self.run_recipe("Record, bake, run")
+
+    def test_what_the_builder_needs(self):
+        self.needs_nvrtc()
+        (library,) = [c["location"] for c in self.json("info")["compilers"] if c["backend"] == "cuda"]
+        for name, text in (("python3", PYTHON.replace("FOLDER", str(pathlib.Path(library).parent))), ("apt-get", "#!/bin/sh\n")):
+            (self.folder / "bin" / name).write_text(text)
+            (self.folder / "bin" / name).chmod(0o700)
+        (script,) = [text for language, text in recipes()["What the builder needs"] if language == "sh"]
+        self.assertIn(f"compiler for cuda: {library} ", self.run_script(script, KILN_NVRTC="/nonexistent"))
 
     def test_written_by_hand(self):
         self.run_recipe("Written by hand")

@@ -20,7 +20,7 @@ typedef struct cli_options {
     const char *target, *arch, *name, *preamble, *dtype, *shape, *size, *order, *reduce_type, *row, *sweep,
         *size_scale, *seconds, *check, *from, *to, *raw;
     int repeat, jobs, time, memory;
-    bool help, json, fast_math, no_fma, round_each, keepdims, list, explain, quiet, checks;
+    bool help, json, fast_math, no_fma, round_each, keepdims, list, explain, quiet, checks, partial;
 } cli_options;
 
 /* One bit for each subcommand, to say which options it takes. */

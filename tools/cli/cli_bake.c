@@ -3,12 +3,91 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* ---- what failed: one message a cause ---- */
+
+enum { SHOWN_LABELS = 16 }; /* of a list; of the others their number */
+
+static const char *name_of(const bake_job *job)
+{
+    return job->name;
+}
+
+static const char *types_of(const bake_job *job)
+{
+    return job->types;
+}
+
+static const char *target_of(const bake_job *job)
+{
+    return job->target;
+}
+
+/* Whether job b failed for the reason for which a did. */
+static bool is_same_cause(const bake_job *a, const bake_job *b)
+{
+    return a->failure && b->failure && strcmp(a->failure, b->failure) == 0;
+}
+
+/* Whether one of the jobs from first to before j failed for j's reason, and has j's label (NULL: any). */
+static bool is_listed(const bake_plan *plan, int first, int j, const char *(*label_of)(const bake_job *))
+{
+    const bake_job *jobs = plan->jobs;
+    for (int before = first; before < j; before++)
+        if (is_same_cause(&jobs[before], &jobs[j]) &&
+            (!label_of || strcmp(label_of(&jobs[before]), label_of(&jobs[j])) == 0))
+            return true;
+    return false;
+}
+
+/* The labels of the jobs that failed for the same reason as job first, each once; how many there are. */
+static int list_labels(FILE *out, const bake_plan *plan, int first, const char *(*label_of)(const bake_job *))
+{
+    int count = 0;
+    for (int j = first; j < plan->count; j++)
+        if (is_same_cause(&plan->jobs[first], &plan->jobs[j]) && !is_listed(plan, first, j, label_of) &&
+            count++ < SHOWN_LABELS)
+            fprintf(out, "%s%s", count > 1 ? ", " : "", label_of(&plan->jobs[j]));
+    if (count > SHOWN_LABELS)
+        fprintf(out, " and %d more", count - SHOWN_LABELS);
+    return count;
+}
+
+/* The list as a text, for free(); NULL without memory. */
+static char *labels(int *count, const bake_plan *plan, int first, const char *(*label_of)(const bake_job *))
+{
+    char *text = NULL;
+    size_t size;
+    FILE *out = open_memstream(&text, &size);
+    *count = out ? list_labels(out, plan, first, label_of) : 0;
+    if (out)
+        fclose(out);
+    return text;
+}
+
+static void print_cause(const bake_plan *plan, int first)
+{
+    int jobs = 0, names, types, targets;
+    char *name = labels(&names, plan, first, name_of), *type = labels(&types, plan, first, types_of),
+         *target = labels(&targets, plan, first, target_of);
+    const char *reason = plan->jobs[first].failure;
+    for (int j = first; j < plan->count; j++)
+        jobs += is_same_cause(&plan->jobs[first], &plan->jobs[j]);
+    if (!name || !type || !target)
+        cli_complain("kiln: %d kernels: %s", jobs, reason);
+    else if (names == 1 && types == 1)
+        cli_complain("kiln: %s (%s) for %s: %s", name, type, target, reason);
+    else
+        cli_complain("kiln: %d kernels (%s) for %s: %s", jobs, name, target, reason);
+    free(name);
+    free(type);
+    free(target);
+}
+
 static void print_failures(const bake_plan *plan)
 {
     for (int j = 0; j < plan->count; j++)
-        if (plan->jobs[j].failure)
-            cli_complain("kiln: %s (%s) for %s: %s", plan->jobs[j].name, plan->jobs[j].types,
-                         plan->jobs[j].target, plan->jobs[j].failure);
+        if (plan->jobs[j].failure && !is_listed(plan, 0, j, NULL))
+            print_cause(plan, j);
 }
 
 static void put_failures(cli_json *json, const bake_plan *plan)
@@ -28,16 +107,22 @@ static void put_failures(cli_json *json, const bake_plan *plan)
     cli_json_close(json, ']');
 }
 
-static void report(const bake_plan *plan, int made, size_t size, const cli_options *options)
+static void report(const bake_plan *plan, int made, size_t size, bool is_written, const cli_options *options)
 {
     cli_json json = {stdout, false};
     const char *path = options->outputs.items[0];
-    if (!options->json) {
+    if (!is_written)
+        cli_complain(made ? "kiln: %s was not written: %d of %d kernels could not be compiled; --partial "
+                            "writes the others"
+                          : "kiln: %s was not written: %d of %d kernels could not be compiled",
+                     path, plan->count - made, plan->count);
+    else if (!options->json)
         printf("%s: %d of %d kernels, %zu bytes\n", path, made, plan->count, size);
+    if (!options->json)
         return;
-    }
     cli_json_open(&json, NULL, '{');
     cli_json_text(&json, "bundle", path);
+    cli_json_boolean(&json, "written", is_written);
     cli_json_integer(&json, "bytes", (int64_t)size);
     cli_json_integer(&json, "needed", plan->count);
     cli_json_integer(&json, "baked", made);
@@ -47,7 +132,8 @@ static void report(const bake_plan *plan, int made, size_t size, const cli_optio
     putchar('\n');
 }
 
-/* What was made, in one file; that much is useful without the rest. */
+/* What was made, in one file. A part is no bundle that somebody would want to ship without knowing: only
+ * where it was asked for. */
 static int write_bundle(const bake_plan *plan, const cli_options *options)
 {
     kiln_bytes *parts = malloc(((size_t)(plan->count > 0 ? plan->count : 0) + 1) * sizeof *parts);
@@ -61,11 +147,12 @@ static int write_bundle(const bake_plan *plan, const cli_options *options)
     free(parts);
     if (status != KILN_OK)
         return cli_library_error(options);
-    bool is_written = cli_file_write(options->outputs.items[0], bytes, size);
+    bool is_wanted = made == plan->count || (options->partial && made > 0);
+    bool is_written = is_wanted && cli_file_write(options->outputs.items[0], bytes, size);
     free(bytes);
-    if (is_written)
-        report(plan, made, size, options);
-    return is_written && made == plan->count ? CLI_OK : CLI_FAILED;
+    if (is_written || !is_wanted)
+        report(plan, made, is_written ? size : 0, is_written, options);
+    return is_written ? CLI_OK : CLI_FAILED;
 }
 
 static int bake_records(bake_plan *plan, const cli_options *options)

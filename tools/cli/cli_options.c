@@ -98,6 +98,8 @@ static const option table[] = {
     {"time", "S", "seconds that a kernel may take; default 300", NUMBER, MEMBER(time), CLI_BAKE},
     {"memory", "MIB", "MiB that a kernel's compiler may take; default 4096", NUMBER, MEMBER(memory),
      CLI_BAKE},
+    {"partial", NULL, "write the bundle although some kernels could not be compiled", FLAG, MEMBER(partial),
+     CLI_BAKE},
     {"include", "FOLDER", "where headers of raw modules lie; may be given again", LIST, MEMBER(includes),
      CLI_BAKE},
     {"check", "BUNDLE", "compile nothing: say which kernels of the records this bundle lacks, and fail", TEXT,
