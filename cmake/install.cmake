@@ -11,7 +11,8 @@ set(fish_dir ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d)
 # The folders of what follows: the first script notes which of them an installation makes, the last one what came into them.
 set(KILN_RECORD ${PROJECT_BINARY_DIR}/installed.txt)
 set(KILN_FOLDERS ${CMAKE_INSTALL_INCLUDEDIR}/kiln ${package_dir} ${pkgconfig_dir} ${CMAKE_INSTALL_DOCDIR}/docs ${CMAKE_INSTALL_DOCDIR}/examples
-    ${CMAKE_INSTALL_DOCDIR}/bench/results
+    ${CMAKE_INSTALL_DOCDIR}/bench
+    ${CMAKE_INSTALL_DOCDIR}/bench/models ${CMAKE_INSTALL_DOCDIR}/bench/results
     ${CMAKE_INSTALL_BINDIR} ${man_dir} ${bash_dir} ${zsh_dir} ${fish_dir})
 foreach(script install_begin install_end uninstall)
     configure_file(cmake/${script}.cmake.in generated/${script}.cmake @ONLY)
@@ -25,8 +26,11 @@ install(TARGETS kiln_static EXPORT kiln_targets ARCHIVE DESTINATION ${CMAKE_INST
 install(DIRECTORY include/kiln DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development FILES_MATCHING PATTERN "*.h" PATTERN "*.hpp")
 install(FILES ${ops_headers} DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/kiln COMPONENT development)
 
-install(FILES README.md CHANGELOG.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)
-install(FILES bench/results/overview.svg DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench/results COMPONENT documentation) # the README's
+# With all that their links lead to.
+install(FILES README.md CHANGELOG.md ARCHITECTURE.md CONTRIBUTING.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation)
+install(DIRECTORY bench/results DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench COMPONENT documentation FILES_MATCHING PATTERN "*.md" PATTERN "*.svg")
+install(FILES bench/models/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench/models COMPONENT documentation)
+install(FILES bench/README.md bench/narrow.py DESTINATION ${CMAKE_INSTALL_DOCDIR}/bench COMPONENT documentation)
 install(DIRECTORY docs DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation FILES_MATCHING PATTERN "*.md")
 install(DIRECTORY examples DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT documentation
         FILES_MATCHING PATTERN "*.c" PATTERN "*.cpp" PATTERN "*.h" PATTERN "*.npy")

@@ -1,5 +1,6 @@
 """kiln reduce: results in files and printed, axes, identities, and what is refused."""
 import json
+import struct
 
 from commanding import TARGET, CommandCase, floats, main, npy_bytes
 
@@ -20,8 +21,8 @@ class Reduce(CommandCase):
         end = 10 + int.from_bytes(content[8:10], "little")
         return eval(content[10:end])["shape"], content[end:]
 
-    def reduce(self, *words):
-        self.ok("reduce", *words, "-o", "y.npy", "--target", TARGET)
+    def reduce(self, *words, warning=None):
+        self.ok("reduce", *words, "-o", "y.npy", "--target", TARGET, warning=warning)
         return self.values("y.npy")
 
     def test_the_norms_of_the_issue(self):
@@ -47,8 +48,23 @@ class Reduce(CommandCase):
         """Fourteen times 10 wraps in int8; the sum is taken in int8 or in int32."""
         self.write("small.npy", npy_bytes("|i1", (14,), bytes([10] * 14)))
         words = ("int8 x", "int32 y", "x", "a + b", "y = a", "0", "small.npy")
-        self.assertEqual(self.reduce(*words, "--reduce-type", "int8")[1], (-116).to_bytes(4, "little", signed=True))
+        self.assertEqual(self.reduce(*words, "--reduce-type", "int8", warning="int8, which wraps")[1], (-116).to_bytes(4, "little", signed=True))
         self.assertEqual(self.reduce(*words)[1], (140).to_bytes(4, "little"))
+
+    def test_narrow_integers_are_warned_of(self):
+        """Sums and products that wrap in 8 or 16 bits; once for many files, and not where nothing can wrap."""
+        for name in ("x.npy", "x2.npy"):
+            self.write(name, npy_bytes("|u1", (4,), bytes([100, 101, 102, 103])))
+        self.write("s.npy", npy_bytes("<i2", (4,), struct.pack("<4h", 1, 2, 3, 4)))
+        for dtype, most, words in (("int8", 127, ("T x", "int8 y", "x", "a * b", "y = a", "1", "x.npy")),
+                                   ("uint8", 255, ("T x", "int64 y", "x", "a + b", "y = a", "0", "x.npy", "--reduce-type", "T")),
+                                   ("int16", 32767, ("T x", "T y", "x", "a + b", "y = a", "0", "s.npy")),
+                                   ("uint8", 255, ("T x", "T y", "x", "a + b", "y = a", "0", "x*.npy", "-o", "of_{}.npy"))):
+            with self.subTest(words=words):
+                self.ok("reduce", *words, "--quiet", "--target", TARGET, warning=f"^kiln: warning: 'a [+*] b' is computed in {dtype}, which wraps beyond {most}: ")
+        for words in (("T x", "float32 y", "x", "a + b", "y = a", "0", "x.npy"), ("T x", "T y", "x", "a > b ? a : b", "y = a", "0", "x.npy")):
+            with self.subTest(words=words):
+                self.ok("reduce", *words, "--quiet", "--target", TARGET)
 
     def test_scalars_and_several_inputs(self):
         words = ("T x, T y, T s", "T z", "x * y + s", "a + b", "z = a", "0", "x.npy", "x.npy", "0.5", "--axis", "1")

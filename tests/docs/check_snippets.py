@@ -4,10 +4,12 @@ C blocks of a section stand one behind the other in a function, and all sections
 its own. C++ likewise. Python blocks of a section are one script, sh blocks a script each, in one folder for the file; `console` blocks
 show lines that begin with $ and what they print. docs/deployment.md has a test of its own (tests/command/test_deployment.py).
 """
+import math
 import os
 import pathlib
 import re
 import shutil
+import struct
 import subprocess
 import sys
 import tempfile
@@ -22,7 +24,8 @@ INCLUDES = [f"-I{ROOT}/include", f"-I{BUILD}/generated/include"]
 WARNINGS = ["-Wall", "-Wextra", "-Wpedantic", "-Werror", "-Wno-unused-variable", "-Wno-unused-but-set-variable", "-Wno-unused-function"]
 COMPILERS = {"c": [os.environ.get("CC", "cc"), "-std=c11"], "cpp": [os.environ.get("CXX", "c++"), "-std=c++17"]}
 MARK = "section "  # on a line of its own, in front of what a section prints
-HEADS = {"c": "#include <kiln/kiln.h>\n#include <stdio.h>\n#include <stdlib.h>\n#include <string.h>\n",
+# What a reader knows that is there; snippets that need more include it.
+HEADS = {"c": "#include <kiln/kiln.h>\n#include <stdio.h>\n",
          "cpp": "#include <kiln/kiln.hpp>\n#include <iostream>\n#include <vector>\n"}
 # What the examples of headers suppose is there. Those that are only compiled need a device, or a file of somebody's.
 ARRAYS = """kiln_array *x, *y, *z; kiln_kernel *kernel; kiln_function *function; kiln_arg in[2]; float buffer[3]; void *managed; int n;
@@ -200,15 +203,24 @@ class Snippets(unittest.TestCase):
         self.check_cmake(found, path)
 
     def test_readme(self):
-        for name, shape in (("x", "2,3"), ("y", "3"), ("photo", "4,5,3")):
+        for name, shape in (("x", "2,3"), ("y", "3")):
             ran(self.folder, ["kiln", "map", "", "float32 x", "x = i + 1", "--shape", shape, "-o", f"{name}.npy"], "preparing")
         ran(self.folder, ["kiln", "map", "uint8 base", "uint8 x", "x = base + i", "7", "--shape", "4,5,3", "-o", "photo.png"], "preparing")
+        # A picture as bright as one is: sums of squares of its bytes do not fit a byte.
+        ran(self.folder, ["kiln", "map", "", "uint8 x", "x = 150 + 37 * i % 106", "--shape", "4,5,3", "-o", "photo.npy"], "preparing")
         (self.folder / "table.csv").write_text("1,2\n3,4\n")
         for name in ("in", "out"):
             (self.folder / name).mkdir()
         for name in ("a", "b"):
             shutil.copy(self.folder / "x.npy", self.folder / "in" / f"{name}.npy")
         self.check("README.md")
+        pixels = [[150 + 37 * (3 * k + c) % 106 for c in range(3)] for k in range(20)]
+        for name in ("norms.npy", "same.npy"):
+            with self.subTest(name):
+                data = (self.folder / name).read_bytes()
+                self.assertIn(b"'<f4', 'fortran_order': False, 'shape': (4, 5)", data)
+                for norm, pixel in zip(struct.unpack("<20f", data[-80:]), pixels):
+                    self.assertAlmostEqual(norm, sum(v * v for v in pixel) ** 0.5, delta=1e-3)
 
     def test_guide(self):
         self.check("docs/guide.md")
@@ -221,13 +233,60 @@ class Snippets(unittest.TestCase):
         for path in (*ROOT.glob("docs/*.md"), ROOT / "README.md"):
             self.assertIn(f'"{path.name}"' if path.stem == "deployment" else f'"{path.relative_to(ROOT)}"', here)
 
+    def test_results(self):
+        """What the documents show as a result comes of what stands above it, which is run; and nothing that is run is kept from the reader."""
+        for path in (ROOT / "README.md", *ROOT.glob("docs/*.md")):
+            last = None
+            for block in blocks(path.read_text()):
+                with self.subTest(document=path.name, line=block.line):
+                    self.assertFalse(block.is_hidden, "a reader cannot see what the snippets around it need")
+                    if block.language == "text":
+                        self.assertTrue(last and last.heading == block.heading and last.language in ("c", "cpp", "python") and last.is_run,
+                                        "a result that nothing is seen to produce")
+                last = block
+            inline = re.findall(r"\b(?:prints|gives|is printed:) `([^`]+)`", re.sub(r"^```.*?^```", "", path.read_text(), flags=re.S | re.M))
+            self.assertEqual(inline, [], f"{path.name}: results in the middle of a sentence, which no test compares")
+
+    def test_figures(self):
+        """Every measured figure in the README's sentences is that of the results it points to."""
+        prose = re.sub(r"^```.*?^```", "", (ROOT / "README.md").read_text(), flags=re.S | re.M)
+        results = ROOT / "bench" / "results"
+        (least, median, count) = re.search(r"(\d+) splits .*?at least ([\d.]+) % .*?median ([\d.]+) %", (results / "nvidia-h200-reduce.md").read_text(), re.S).group(2, 3, 1)
+        self.assertIn(f"at least\n{least} % of the speed of a hand-written kernel", prose)
+        self.assertIn(f"{median} % in the median of {count} shapes", prose)
+        first = [float(row.split("|")[2]) for row in (results / "first_use.md").read_text().split("\n\n")[2].splitlines()[2:]]
+        self.assertIn(f"{math.floor(min(first))} to {math.ceil(max(first))} ms", prose)
+        cache = dict(re.findall(r"^\| ([^|]+?) \| ([\d.]+) ", (results / "cache.md").read_text(), re.M))
+        self.assertLess(float(cache["open, 1,000 rows of 50 KiB"]) + float(cache["hit, 50 KiB"]), 1000)
+        self.assertEqual(len(re.findall(r"\d (?:%|ms|µs|GB/s)", prose)), 4, "a figure that is not compared here")
+
+    def broken_links(self, folder, pattern):
+        """The links of documents that lead nowhere, to a file or to a heading."""
+        broken = []
+        for path in folder.glob(pattern):
+            for target in re.findall(r"\]\(([^)\s]+)\)", re.sub(r"^```.*?^```", "", path.read_text(), flags=re.S | re.M)):
+                file, _, anchor = target.partition("#")
+                there = path.parent / file if file else path
+                if re.match(r"\w+:", target):
+                    continue
+                headings = re.findall(r"^#+ (.*)$", there.read_text(), re.M) if anchor and there.is_file() else []
+                anchors = {re.sub(r"[^\w -]", "", heading.lower()).replace(" ", "-") for heading in headings}
+                if not there.exists() or anchor and anchor not in anchors:
+                    broken.append(f"{path.relative_to(folder)}: {target}")
+        return broken
+
     def test_links(self):
         """What the documents point to is there."""
-        for path in (*ROOT.glob("*.md"), *ROOT.glob("docs/*.md"), *ROOT.glob("bench/**/*.md")):
-            for target in re.findall(r"\]\(([^)\s]+)\)", path.read_text()):
-                if not re.match(r"\w+:", target):
-                    with self.subTest(document=path.relative_to(ROOT).as_posix(), link=target):
-                        self.assertTrue((path.parent / target.partition("#")[0]).exists())
+        for pattern in ("*.md", "docs/*.md", "bench/**/*.md"):
+            self.assertEqual(self.broken_links(ROOT, pattern), [])
+
+    def test_installed_links(self):
+        """As installed, where README and its pictures, the guide and the examples lie as in the tree."""
+        installed = subprocess.run(["cmake", "--install", str(BUILD), "--prefix", str(self.folder / "installed"), "--component", "documentation"],
+                                   capture_output=True, text=True)
+        self.assertEqual(installed.returncode, 0, installed.stderr)
+        readme = min(self.folder.glob("installed/**/README.md"), key=lambda path: len(path.parts))
+        self.assertEqual(self.broken_links(readme.parent, "**/*.md"), [])
 
     def test_headers_of_cpp(self):
         functions, calls = "", ""
@@ -253,7 +312,7 @@ class Snippets(unittest.TestCase):
             if header.name not in COMPILED_ALONE:
                 calls += f'    kiln_error_clear();\n    if (prepare() || example_{name}() || kiln_error_status())\n        return printf("{header.name}: %s\\n", kiln_error_message()), 1;\n'
         WARNINGS.append("-Wno-unused-result")
-        program = compiled(self.folder, "c", f"{HEADS['c']}{ARRAYS}{functions}int main(void)\n{{\n{calls}    return 0;\n}}\n", "headers")
+        program = compiled(self.folder, "c", f"{HEADS['c']}#include <stdlib.h>\n#include <string.h>\n{ARRAYS}{functions}int main(void)\n{{\n{calls}    return 0;\n}}\n", "headers")
         WARNINGS.pop()
         ran(self.folder, [str(program)], "the examples of the headers")
 

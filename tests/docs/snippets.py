@@ -26,6 +26,7 @@ class Block:
     is_outside: bool = False
     is_run: bool = True
     left_out: str = ""  # lines that match are not run
+    is_hidden: bool = False
 
 
 def blocks(text):
@@ -38,7 +39,7 @@ def blocks(text):
             heading = title
         elif directive == "hidden":
             language, code = rest.strip().split("\n", 1)
-            found.append(Block(heading, language, code + "\n", line))
+            found.append(Block(heading, language, code + "\n", line, is_hidden=True))
         elif directive == "outside":
             now["is_outside"] = True
         elif directive == "compiled alone":

@@ -137,6 +137,8 @@ typedef struct cli_call {
         NULL, NULL, NULL, 0, 0, NULL, 0, NULL, 0                                                             \
     }
 
+/* Warns where a reduction that has run sums or multiplies in integers of 8 or 16 bits. */
+void cli_narrow_warn(const cli_call *call, const cli_options *options);
 /* What text says as a weak scalar: 3, -0.5, 1e-3, true, 1+2j. false where it is no number. */
 bool cli_number_read(kiln_arg *out, const char *text);
 

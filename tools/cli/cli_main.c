@@ -27,7 +27,11 @@ const cli_command cli_commands[] = {
      "middle.\n"
      "A text that begins with a dash needs parentheses: '(-x)'.\n"
      "\n"
-     "  kiln reduce 'T x' 'T y' 'x * x' 'a + b' 'y = sqrt(a)' 0 photo.npy --axis -1 -o norms.npy\n",
+     "a and b have the dtype of the first output, or the one that --reduce-type names. Integers of 8 or 16 "
+     "bits\n"
+     "wrap: to sum a picture of uint8, write 'float32 y' or 'int64 y' rather than 'T y'.\n"
+     "\n"
+     "  kiln reduce 'T x' 'float32 y' 'x * x' 'a + b' 'y = sqrt(a)' 0 photo.npy --axis -1 -o norms.npy\n",
      6, -1, cli_reduce_run},
     {CLI_EVAL, "eval", "EXPRESSION [NAME=ARGUMENT...] [-o [NAME=]FILE...]",
      "compute an expression in NumPy's syntax over files",
@@ -39,7 +43,7 @@ const cli_command cli_commands[] = {
      "printed, those of more than 1000 elements without their middle. One that begins with a dash needs\n"
      "parentheses: '(-x)'.\n"
      "\n"
-     "  kiln eval 'sqrt(sum(a**2, axis=-1))' a=photo.npy -o norms.npy --explain\n"
+     "  kiln eval 'sqrt(sum(astype(a, float32)**2, axis=-1))' a=photo.npy -o norms.npy --explain\n"
      "  kiln eval 'm = mean(x, axis=0); s = std(x, axis=0); (x - m) / s, m, s' x=x.npy -o m=m.npy -o "
      "s=s.npy\n",
      1, -1, cli_eval_run},

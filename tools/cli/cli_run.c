@@ -191,6 +191,8 @@ static kiln_status run_once(cli_call *call, const kiln_call_options *how, const 
         own.shape = NULL, own.ndim = 0; /* the outputs have it */
     if (status == KILN_OK)
         status = run_kernel(call, &own, options->repeat, times);
+    if (status == KILN_OK && times->files == 0) /* of many files once */
+        cli_narrow_warn(call, options);
     if (writes_output(call))
         cli_progress_end();
     if (status == KILN_OK)
