@@ -3,15 +3,16 @@
  *
  *     kiln_bundle_attach("/opt/app/app.kiln");
  *
- * Kernels that it holds are found there, and neither compiled nor copied. A bundle is one file that
- * is only read: it serves a machine without a compiler, and one whose cache cannot be written.
+ * A kernel that an attached bundle holds is neither compiled nor copied. A bundle is one file that
+ * is only read: it serves machines without a compiler, and machines whose cache cannot be written.
  *
  * Kernels are looked for in the process's memory, in bundles, in the user's cache, and are compiled
  * where none has them. Bundles are those that the program attached, the last one first; then those
  * of KILN_BUNDLE_PATH (files, or folders whose *.kiln are taken in the order of their names, with
- * colons between); then those in /usr/local/share/kiln and /usr/share/kiln. Of all code for a
- * kernel the best for the device is taken; of equal code, that of the first bundle. What does not
- * run on the device is never tried.
+ * colons between); then those in /usr/local/share/kiln and /usr/share/kiln. Where bundles have code
+ * of several targets for a kernel, kiln takes the code that was made for the device, else that for
+ * the highest target below it, else PTX; where two bundles have the same, that of the first. Code
+ * that does not run on the device is never tried.
  *
  * A bundle's code came from any compiler and may come from an earlier version of this library: it
  * is taken as long as that passes arguments in the same way. Headers that a kernel includes are

@@ -126,11 +126,12 @@ KILN_NODISCARD KILN_API kiln_status kiln_elementwise_create(kiln_kernel **out,
  * is none, and reducing nothing is KILN_ERROR_INVALID. In map, `_J` is the C-order index among the
  * reduced axes, `i` that in the whole shape; everywhere `_in_ind.size()` is the number of elements
  * that are read, `_out_ind.size()` that of the results, and `_index` a signed type that holds every
- * `_J` of the call, as narrow as the target gains by. In reduce, the bool `_follows` is true where
- * each `_J` of `b` is known to be above all of `a`: no indices need be compared then. Where a and b
- * are structs, say by `if` which of them is returned, or choose member by member: g++ makes no
- * vectors of `c ? a : b`, and the host takes 20 times as long. Texts are otherwise as in
- * kiln_elementwise_create, and so are errors. The same 2-norm of rows:
+ * `_J` of the call: int, or long long where the call has more elements than an int counts. In
+ * reduce, the bool `_follows` is true where each `_J` of `b` is known to be greater than all of
+ * `a`: then no indices need to be compared. Where a and b are structs, choose with `if` which one
+ * to return, or choose member by member: g++ does not vectorise `c ? a : b`, and the host takes 20
+ * times as long. Texts and errors are otherwise those of kiln_elementwise_create. The 2-norm of
+ * rows:
  *
  *     kiln_reduction_create(&k, "T x", "T y", "x * x", "a + b", "y = sqrt(a)", "0", "norm", NULL);
  */
@@ -193,14 +194,15 @@ typedef struct kiln_call_options {
     }
 
 /* Runs the kernel over the arrays, broadcast against each other; where every array is raw, over
- * options->size elements or options->shape. out[j] != NULL is written in place; out[j] == NULL is
- * allocated, of the shape that is walked (a raw one by options->size or shape alone), and is then
- * the caller's; after a failure it is still NULL. Outputs, and arrays for raw _non_const
- * parameters, may not be read-only. The result is that of inputs copied first where an output
- * partly overlaps an input (raw operands are the caller's business). Arrays of one call are all on
- * the host or all on CUDA devices. Errors: KILN_ERROR_INVALID (counts, null), KILN_ERROR_TYPE,
- * KILN_ERROR_SHAPE, KILN_ERROR_COMPILE, KILN_ERROR_MEMORY, KILN_ERROR_DEVICE, KILN_ERROR_FORBIDDEN,
- * KILN_ERROR_CAPTURE. Queued on the stream; errors of the device may surface later. */
+ * options->size elements or options->shape. An out[j] that is not NULL is written in place. An
+ * out[j] that is NULL is allocated with the broadcast shape (a raw one with options->size or
+ * shape only), and is then the caller's; after a failure it is still NULL. Outputs, and arrays
+ * for raw _non_const parameters, may not be read-only. Where an output partly overlaps an input,
+ * the result is as if the input had been copied first; overlaps of raw operands are the caller's
+ * business. All arrays of one call are on the host, or all are on CUDA devices. Errors:
+ * KILN_ERROR_INVALID (counts, null), KILN_ERROR_TYPE, KILN_ERROR_SHAPE, KILN_ERROR_COMPILE,
+ * KILN_ERROR_MEMORY, KILN_ERROR_DEVICE, KILN_ERROR_FORBIDDEN, KILN_ERROR_CAPTURE. Queued on the
+ * stream; errors of the device may surface later. */
 KILN_NODISCARD KILN_API kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out,
                                                      int n_out, const kiln_arg *in, int n_in,
                                                      const kiln_call_options *options);
@@ -220,8 +222,8 @@ typedef struct kiln_prepare_options {
 /* return at once, compile on another thread; the end of the process waits for it */
 enum { KILN_PREPARE_BACKGROUND = 1 };
 
-/* kiln_elementwise_create and kiln_kernel_call in one, with a kernel that is remembered by its
- * texts: the second call with the same ones finds it. */
+/* kiln_elementwise_create and kiln_kernel_call in one. The kernel is remembered by its texts: a
+ * second call with the same texts finds it. */
 KILN_NODISCARD KILN_API kiln_status kiln_map(kiln_array **out, int n_out, const char *in_params,
                                              const char *out_params, const char *body,
                                              const kiln_arg *in, int n_in);

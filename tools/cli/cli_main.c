@@ -105,9 +105,10 @@ const cli_command cli_commands[] = {
      "eval EXPRESSION "
      "[NAME=ARGUMENT...]",
      "say why a call finds its kernel in the cache or not",
-     "Arguments as for `kiln source`. Where there is no entry, the one of the same name that is nearest is "
-     "compared\n"
-     "with what is wanted, field by field. The exit code is 1 where a kernel is missing.\n",
+     "Arguments as for `kiln source`. Where there is no entry, it compares the most similar entry of the "
+     "same "
+     "name\n"
+     "with the one that is wanted, field by field. The exit code is 1 where a kernel is missing.\n",
      2, -1, cli_cache_explain_run},
     {CLI_BAKE, "bake",
      "RECORD... -o BUNDLE | --check BUNDLE RECORD... | --list BUNDLE... | merge BUNDLE... -o BUNDLE | diff "
