@@ -37,9 +37,11 @@
  * that nothing cancels. Where NumPy raises and a kernel cannot: an integer to the power of a
  * negative one is 0, or 1 or -1 for a base of these. A whole number by value that the dtype of the
  * arrays beside it cannot hold is refused; comparisons and quotients, whose dtypes it does not
- * change, take it as it is, and logical operations and conditions of where take the truth of any
- * number. (NumPy's where wraps such a number without a word.) A number beyond a floating dtype
- * becomes an infinity.
+ * change, take it as it is, logical operations take the truth of any number, and a bound of clip
+ * beyond the dtype's end is that end. (NumPy's where wraps such a number without a word.) The
+ * condition of where may be of any dtype. A number by value beyond a floating dtype is an infinity
+ * of that dtype, for operations, expressions and kernels alike, as in NumPy 2. sum, prod and
+ * nansum of booleans may be stored in booleans: whether any is true, and whether all are.
  *
  * All functions are thread-safe. Option structs and errors are those of kiln/kernel.h.
  */

@@ -51,9 +51,11 @@ kiln_status kiln_array_full_like(kiln_array **out, const kiln_array *array, cons
 static kiln_status write_spaced(char *data, double start, double stop, int64_t count, kiln_dtype dtype)
 {
     const kn_dtype_info *info = kn_dtype_info_of(dtype);
-    double step = count > 1 ? (stop - start) / (double)(count - 1) : 0;
+    double last = (double)(count - 1), step = count > 1 ? (stop - start) / last : 0;
     for (int64_t k = 0; k < count; k++) {
-        double value = k == count - 1 && count > 1 ? stop : (double)k * step + start;
+        double way =
+            step == 0 ? (double)k / last * (stop - start) : (double)k * step; /* it may be too small */
+        double value = k == count - 1 && count > 1 ? stop : count > 1 ? way + start : start;
         kn_number number = {.kind = KN_KIND_FLOAT, .re = info->kind <= KN_KIND_UINT ? floor(value) : value};
         if (!kn_number_store(data + k * info->size, dtype, &number))
             return kn_error(KILN_ERROR_TYPE, "kiln_array_linspace: %s does not hold %g", info->name,

@@ -54,6 +54,8 @@ static kiln_status check_fits(const kn_inference *f, const kn_node *node, int k,
     unsigned char element[16];
     char message[200];
     const kiln_arg *number = &read_by(f, node, k)->number;
+    if (node->kind == KN_NODE_CALL && kn_operation_is_open(node->name, k, number))
+        return KILN_OK;
     if (number->kind == KILN_ARG_NONE || store(element, dtype, number, "number") == KILN_OK)
         return KILN_OK;
     snprintf(message, sizeof message, "%s", kiln_error_message() + sizeof before - 1);

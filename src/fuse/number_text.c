@@ -10,8 +10,12 @@
 static void put_float(kn_str *out, double value, bool is_narrow)
 {
     char text[40];
-    if (isnan(value) || isinf(value)) {
-        kn_str_printf(out, "(%s%s)", value < 0 ? "-" : "", isnan(value) ? "NAN" : "INFINITY");
+    if (is_narrow)
+        value = (double)(float)value;
+    if (isnan(value) ||
+        isinf(value)) { /* the names are floats, beside which a double's functions have no overload */
+        kn_str_printf(out, "(%s%s%s)", is_narrow ? "" : "(double)", value < 0 ? "-" : "",
+                      isnan(value) ? "NAN" : "INFINITY");
         return;
     }
     snprintf(text, sizeof text, is_narrow ? "%.9g" : "%.17g", value);
@@ -20,8 +24,9 @@ static void put_float(kn_str *out, double value, bool is_narrow)
                   is_narrow ? "f" : "", text[0] == '-' ? ")" : "");
 }
 
-static void put_integer(kn_str *out, const kiln_arg *number, kiln_dtype dtype)
+static void put_integer(kn_str *out, const kiln_arg *given, kiln_dtype dtype)
 {
+    const kiln_arg within = kn_weak_clamped(given, dtype), *number = &within;
     bool is_plain = dtype == KILN_INT32 || dtype == KILN_INT64;
     if (!is_plain)
         kn_str_printf(out, "((%s)", kn_computed_name(dtype));

@@ -30,6 +30,7 @@ typedef struct known {
     size_t size;
     kiln_kernel *kernel;
     int n_out;
+    bool is_clip, is_truth; /* it has bounds; a result that counts booleans */
     kiln_dtype out[KN_MAX_PARAMS];
     unsigned char byte[];
 } known;
@@ -211,7 +212,17 @@ static kiln_status get_kernel(kiln_kernel **out, const kiln_operation *d, const 
 
 /* ---- calls ---- */
 
-static kiln_status add_known(const known **out, const call_name *call, const kn_variant *v,
+/* NumPy's sum and product of booleans in an array of them are whether any is true, and whether all are. */
+static bool counts_truth(const char *name, const kn_variant *v)
+{
+    static const char *const names[] = {"sum", "prod", "nansum"};
+    for (size_t n = 0; n < sizeof names / sizeof names[0]; ++n)
+        if (strcmp(name, names[n]) == 0)
+            return v->dtype[0] == KILN_BOOL;
+    return false;
+}
+
+static kiln_status add_known(const known **out, const call_name *call, const char *name, const kn_variant *v,
                              kiln_kernel *kernel)
 {
     size_t bytes = sizeof(known) + call->size;
@@ -222,6 +233,8 @@ static kiln_status add_known(const known **out, const call_name *call, const kn_
     k->size = call->size;
     k->kernel = kernel;
     k->n_out = v->n_out;
+    k->is_clip = strcmp(name, "clip") == 0;
+    k->is_truth = counts_truth(name, v);
     memcpy(k->out, v->dtype + v->n_in, (size_t)v->n_out * sizeof *k->out);
     memcpy(k->byte, call->byte, call->size);
     _Atomic(known *) *chain = &chains[call->hash % CHAINS];
@@ -243,7 +256,7 @@ static kiln_status learn(const known **out, const call_name *call, const char *n
     kiln_status status = find_variant(&v, &d, name, in, n_in);
     if (status == KILN_OK)
         status = get_kernel(&kernel, d, &v);
-    return status == KILN_OK ? add_known(out, call, &v, kernel) : status;
+    return status == KILN_OK ? add_known(out, call, name, &v, kernel) : status;
 }
 
 static kiln_status find_call(const known **out, const char *name, const kiln_arg *in, int n_in)
@@ -264,13 +277,24 @@ static kiln_status find_call(const known **out, const char *name, const kiln_arg
 static kiln_status check_stores(const known *k, const char *name, kiln_array *const *out, int n_out)
 {
     for (int j = 0; out && j < n_out && j < k->n_out; ++j)
-        if (out[j] && !kn_dtype_may_store(k->out[j], out[j]->dtype))
+        if (out[j] && !kn_dtype_may_store(k->out[j], out[j]->dtype) &&
+            !(k->is_truth && out[j]->dtype == KILN_BOOL))
             return kn_error(
                 KILN_ERROR_TYPE,
                 "%s: out[%d]: the result is %s, which an array of %s does not hold; one of the same "
                 "kind or one above it was expected",
                 name, j, kiln_dtype_name(k->out[j]), kiln_dtype_name(out[j]->dtype));
     return KILN_OK;
+}
+
+/* Bounds that the dtype does not reach are its ends. */
+static kiln_status call_clip(const known *k, kiln_array **out, int n_out, const char *name,
+                             const kiln_arg *in, int n_in, const kiln_call_options *options)
+{
+    kiln_arg within[KN_MAX_PARAMS];
+    for (int j = 0; j < n_in; ++j)
+        within[j] = kn_operation_is_open(name, j, &in[j]) ? kn_weak_clamped(&in[j], k->out[0]) : in[j];
+    return kiln_kernel_call(k->kernel, out, n_out, within, n_in, options);
 }
 
 kiln_status kiln_operation_call(kiln_array **out, int n_out, const char *name, const kiln_arg *in, int n_in,
@@ -285,6 +309,8 @@ kiln_status kiln_operation_call(kiln_array **out, int n_out, const char *name, c
         status = find_call(&k, name, in, n_in);
     if (status == KILN_OK)
         status = check_stores(k, name, out, n_out);
+    if (status == KILN_OK && k->is_clip)
+        return call_clip(k, out, n_out, name, in, n_in, options);
     return status == KILN_OK ? kiln_kernel_call(k->kernel, out, n_out, in, n_in, options) : status;
 }
 

@@ -29,6 +29,9 @@ void kn_operations_forget(void);
 /* ---- operation_program.c ---- */
 
 kiln_status kn_operation_params(kn_param *param, int *n_in, int *n_out, const kiln_operation *d);
+/* Whether input k is a bound which a whole number beyond the dtype leaves open: NumPy's clip(uint8, -5,
+ * 300). */
+bool kn_operation_is_open(const char *name, int k, const kiln_arg *number);
 /* Whether results that calls allocate are C-ordered whatever is asked for, as those of NumPy's argmin and
  * argmax are. */
 bool kn_operation_is_in_c_order(const kiln_operation *d);

@@ -33,12 +33,12 @@ const kiln_operation *kn_operation_find(kn_variant *variant, const char *name, c
 }
 
 /* Inputs (bits) of a variant that are whole numbers which its dtypes do not hold. */
-static uint64_t find_misfits(const kn_variant *v, const kiln_arg *in)
+static uint64_t find_misfits(const char *name, const kn_variant *v, const kiln_arg *in)
 {
     uint64_t misfits = 0;
     for (int k = 0; k < v->n_in; ++k)
         if (in[k].kind >= KILN_ARG_WEAK_BOOL && in[k].kind <= KILN_ARG_WEAK_COMPLEX &&
-            !kn_weak_fits(&in[k], v->dtype[k]))
+            !kn_weak_fits(&in[k], v->dtype[k]) && !kn_operation_is_open(name, k, &in[k]))
             misfits |= UINT64_C(1) << k;
     return misfits;
 }
@@ -58,15 +58,18 @@ const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype
     for (int k = 0; k < n_in; ++k)
         if (in[k].kind >= KILN_ARG_WEAK_BOOL && in[k].kind <= KILN_ARG_WEAK_COMPLEX)
             numbers |= UINT64_C(1) << k;
-    kn_argument_dtypes(dtype, in, array, n_in);
+    int conditions =
+        n_in > 0 && strcmp(name, "where") == 0; /* the dtype of one has no part in the result's */
+    kn_argument_dtypes(dtype, in, array, conditions);
+    kn_argument_dtypes(dtype + conditions, in + conditions, array + conditions, n_in - conditions);
     const kiln_operation *d = find(variant, name, dtype, n_in, numbers);
-    uint64_t misfits = d && d->map && numbers ? find_misfits(variant, in) : 0;
+    uint64_t misfits = d && d->map && numbers ? find_misfits(name, variant, in) : 0;
     if (!misfits)
         return d;
     for (int k = 0; k < n_in; ++k)
         own[k] = misfits >> k & 1 ? kn_weak_dtype(&in[k]) : dtype[k];
     const kiln_operation *wider = find(&other, name, own, n_in, numbers);
-    if (!wider || !wider->map || !gives_the_same(variant, &other) || find_misfits(&other, in))
+    if (!wider || !wider->map || !gives_the_same(variant, &other) || find_misfits(name, &other, in))
         return d;
     *variant = other;
     memcpy(dtype, own, (size_t)n_in * sizeof *dtype);

@@ -53,6 +53,8 @@ kiln_dtype kn_weak_dtype(const kiln_arg *arg);
 /* Whether a dtype holds a weak number, where numbers become what NumPy makes of them (kn_scalar_convert):
  * whole ones are in an integer's range, and for other kinds of dtypes all are. */
 bool kn_weak_fits(const kiln_arg *arg, kiln_dtype dtype);
+/* The whole number of dtype that is nearest to it; what else it is stays. */
+kiln_arg kn_weak_clamped(const kiln_arg *arg, kiln_dtype dtype);
 /* What of a weak number settles which dtypes hold it, 0 to 15: bits that it takes, and its sign. */
 unsigned kn_weak_class(const kiln_arg *arg);
 /* A whole number of that class that no dtype holds which does not hold all of it. */
@@ -62,11 +64,10 @@ kiln_dtype kn_weak_promote(kiln_dtype dtype, kiln_arg_kind weak);
 
 /* Writes the scalar argument (weak or typed) as one element of dtype at out. KILN_ERROR_TYPE, naming
  * `parameter`, the value and the dtype, where the value does not fit: an integer out of range, a non-integral
- * float for an integer, a complex value for a real dtype, a number that would become an infinity. Floats
- * round. Typed scalars must have exactly this dtype unless the conversion is safe. */
+ * float for an integer, a complex value for a real dtype. Floats round, beyond the range to infinity. Typed
+ * scalars must have exactly this dtype unless the conversion is safe. */
 kiln_status kn_scalar_store(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter);
-/* The same as NumPy's operations have it: what is beyond a floating dtype becomes an infinity, and a bool
- * is whether a weak number is not 0. */
+/* The same as NumPy's operations have it: a bool is whether a weak number is not 0. */
 kiln_status kn_scalar_convert(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter);
 
 #endif

@@ -170,6 +170,9 @@
     "    z = x == 1 ? 1 : x != (T)-1 ? 0 : y % 2 ? -1 : 1;\n"                                                \
     "for (; left > 0; left /= 2, base *= base)\n"                                                            \
     "    z *= left % 2 ? base : (T)1"
+#define WHERE(c)                                                                                             \
+    c "?\?->? " c "bb->b " c "BB->B " c "hh->h " c "HH->H " c "ii->i " c "II->I " c "ll->l " c "LL->L " c    \
+      "ee->e " c "EE->E " c "ff->f " c "dd->d " c "FF->F " c "DD->D "
 #define CLIP                                                                                                 \
     "const T above = x >= low || x != x ? x : low;\n"                                                        \
     "z = above <= high || above != above ? above : high"
@@ -235,7 +238,8 @@ const kiln_operation kn_operation_table[] = {
     MAP1("square", INTEGERS FLOATS COMPLEX, "y = x * x"),
     NO_MAP1("sign", "?->?"),
     MAP1("sign", INTEGERS, "y = (x > 0) - (x < 0)"),
-    MAP1("sign", FLOATS, "y = x > 0 ? 1.0f : x < 0 ? -1.0f : +x"),
+    MAP1("sign", FLOATS, "y = x > 0 ? 1.0f : x < 0 ? -1.0f : x + 0.0f"),
+    MAP1("sign", COMPLEX, "y = kn_sign(x)"),
     MAP1("conjugate", INTEGERS FLOATS, "y = x"),
     MAP1("conjugate", COMPLEX, "y = conj(x)"),
 
@@ -276,10 +280,11 @@ const kiln_operation kn_operation_table[] = {
         "??\?->? bbb->b BBB->B hhh->h HHH->H iii->i III->I lll->l LLL->L eee->e EEE->E fff->f ddd->d FFF->F "
         "DDD->D",
         CLIP),
-    MAP("where", "bool condition, T x, T y", "T z",
-        "??\?->? ?bb->b ?BB->B ?hh->h ?HH->H ?ii->i ?II->I ?ll->l ?LL->L ?ee->e ?EE->E ?ff->f ?dd->d ?FF->F "
-        "?DD->D",
-        "z = condition ? x : y"),
+    MAP("where", "bool condition, T x, T y", "T z", WHERE("?"), "z = condition ? x : y"),
+    MAP("where", "C condition, T x, T y", "T z",
+        WHERE("b") WHERE("B") WHERE("h") WHERE("H") WHERE("i") WHERE("I") WHERE("l") WHERE("L") WHERE("e") WHERE("E")
+            WHERE("f") WHERE("d") WHERE("F") WHERE("D"),
+        "z = condition != (C)0 ? x : y"),
 
     COMPARE("equal", "==", "false", "false"),
     COMPARE("not_equal", "!=", "true", "true"),

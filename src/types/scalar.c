@@ -2,13 +2,10 @@
 #include "types/dtype.h"
 #include "base/error.h"
 #include "types/number.h"
-#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-#define HALF_MOST 65504.0 /* the greatest number of float16 */
 
 /* ---- numbers of any dtype ---- */
 
@@ -199,36 +196,16 @@ bool kn_number_store(void *out, kiln_dtype dtype, const kn_number *x)
     return true;
 }
 
-/* A number that would become an infinity. Most are told by their size alone. */
-static bool overflows(const kn_number *x, const kn_dtype_info *info)
-{
-    unsigned char element[16];
-    double re = real_part(x, true), im = x->kind == KN_KIND_COMPLEX ? x->im : 0;
-    bool is_small = !(fabs(re) > HALF_MOST) && !(fabs(im) > HALF_MOST);
-    if (is_small || info->kind < KN_KIND_FLOAT || !kn_number_store(element, info->dtype, x))
-        return false;
-    kn_number stored = kn_number_load(element, info->dtype);
-    return (isinf(stored.re) && !isinf(re)) ||
-           (stored.kind == KN_KIND_COMPLEX && isinf(stored.im) && !isinf(im));
-}
-
-/* The least and the greatest number of a dtype, as they stand in a message. */
+/* The least and the greatest number of a dtype of whole numbers, as they stand in a message. */
 static void format_range(char *out, size_t size, const kn_dtype_info *info)
 {
-    int bits = info->size * 8 / (info->kind == KN_KIND_COMPLEX ? 2 : 1);
-    double most = info->dtype == KILN_FLOAT16    ? HALF_MOST
-                  : info->dtype == KILN_BFLOAT16 ? 0x1.fep127
-                  : bits == 32                   ? (double)FLT_MAX
-                                                 : DBL_MAX;
+    int bits = info->size * 8;
     if (info->kind == KN_KIND_BOOL)
-        snprintf(out, size, "0 or 1 was");
+        snprintf(out, size, "0 or 1");
     else if (info->kind == KN_KIND_INT)
-        snprintf(out, size, "%" PRId64 " to %" PRId64 " was", INT64_MIN >> (64 - bits),
-                 INT64_MAX >> (64 - bits));
-    else if (info->kind == KN_KIND_UINT)
-        snprintf(out, size, "0 to %" PRIu64 " was", UINT64_MAX >> (64 - bits));
+        snprintf(out, size, "%" PRId64 " to %" PRId64, INT64_MIN >> (64 - bits), INT64_MAX >> (64 - bits));
     else
-        snprintf(out, size, "numbers up to %.9g either way, or infinities, were", most);
+        snprintf(out, size, "0 to %" PRIu64, UINT64_MAX >> (64 - bits));
 }
 
 /* Why a scalar is refused. */
@@ -243,7 +220,7 @@ static kiln_status refuse_value(const kn_number *x, const kn_dtype_info *info, c
     if (info->kind < KN_KIND_FLOAT && x->kind == KN_KIND_FLOAT && x->re != floor(x->re))
         return kn_error(KILN_ERROR_TYPE, "parameter '%s': %s was given, but %s takes whole numbers only",
                         parameter, text, info->name);
-    return kn_error(KILN_ERROR_TYPE, "parameter '%s': %s does not fit %s: %s expected", parameter, text,
+    return kn_error(KILN_ERROR_TYPE, "parameter '%s': %s does not fit %s: %s was expected", parameter, text,
                     info->name, range);
 }
 
@@ -269,9 +246,7 @@ kiln_status kn_scalar_store(void *out, kiln_dtype dtype, const kiln_arg *arg, co
     kiln_status status = read_scalar(&x, dtype, arg, parameter);
     if (status != KILN_OK)
         return status;
-    const kn_dtype_info *info = kn_dtype_info_of(dtype);
-    return !overflows(&x, info) && kn_number_store(out, dtype, &x) ? KILN_OK
-                                                                   : refuse_value(&x, info, parameter);
+    return kn_number_store(out, dtype, &x) ? KILN_OK : refuse_value(&x, kn_dtype_info_of(dtype), parameter);
 }
 
 static bool is_nonzero(const kn_number *x)
@@ -302,6 +277,18 @@ bool kn_weak_fits(const kiln_arg *arg, kiln_dtype dtype)
         return true;
     kn_number x = number_of_arg(arg);
     return (info->kind != KN_KIND_INT && info->kind != KN_KIND_UINT) || integer_bits(&x, info, &bits);
+}
+
+kiln_arg kn_weak_clamped(const kiln_arg *arg, kiln_dtype dtype)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(dtype);
+    if (kn_weak_fits(arg, dtype))
+        return *arg;
+    bool is_below = arg->kind == KILN_ARG_WEAK_INT && arg->value.i < 0, is_signed = info->kind == KN_KIND_INT;
+    if (is_below)
+        return kiln_arg_int(is_signed ? INT64_MIN >> (64 - info->size * 8) : 0);
+    uint64_t most = UINT64_MAX >> (64 - info->size * 8 + is_signed);
+    return most <= INT64_MAX ? kiln_arg_int((int64_t)most) : kiln_arg_uint(most);
 }
 
 /* Integers end at these numbers of bits, signs apart. */

@@ -28,6 +28,20 @@ KN_COMPLEX complex<T> proj(const complex<T> &z) {
     return isinf(z) ? complex<T>(hypot(z.re, z.im), copysign((T)0, z.im)) : z;
 }
 
+// z / |z|, and 0 of 0; along an axis where one part is infinite.
+KN_COMPLEX complex<T> kn_sign(const complex<T> &z) {
+    T size = hypot(z.re, z.im);
+    if (isinf(z.re) && isinf(z.im))
+        return complex<T>(size - size, size - size);
+    if (isinf(z))
+        return isinf(z.re) ? complex<T>(copysign((T)1, z.re), 0) : complex<T>(0, copysign((T)1, z.im));
+    if (size == 0)
+        return complex<T>(0, 0);
+    T down = isinf(size) ? (T)0.25 : (T)1;
+    size = isinf(size) ? hypot(z.re * down, z.im * down) : size;
+    return complex<T>(z.re * down / size, z.im * down / size);
+}
+
 KN_COMPLEX complex<T> sqrt(const complex<T> &z) {
     T x = fabs(z.re), y = fabs(z.im), larger = x > y ? x : y;
     if (isinf(y))
@@ -66,7 +80,7 @@ KN_COMPLEX complex<T> exp(const complex<T> &z) {
     if (z.im == 0)
         return complex<T>(exp(z.re), z.im);
     if (isinf(z.re) && !isfinite(z.im))
-        return z.re < 0 ? complex<T>(0, 0) : complex<T>(z.re, z.im - z.im);
+        return z.re < 0 ? complex<T>(0, copysign((T)0, z.im)) : complex<T>(z.re, z.im - z.im);
     return kn_expi(z.re, z.im);
 }
 
@@ -74,7 +88,8 @@ KN_COMPLEX complex<T> exp2(const complex<T> &z) { return exp(z * (T)0.6931471805
 
 KN_COMPLEX complex<T> expm1(const complex<T> &z) {
     T half = sin(z.im / 2), x = expm1(z.re);
-    return complex<T>(x * cos(z.im) - 2 * half * half, z.im == 0 ? z.im : (x + 1) * sin(z.im));
+    T scale = x < (T)-0.5 ? exp(z.re) : x + 1;
+    return complex<T>(x * cos(z.im) - 2 * half * half, z.im == 0 ? z.im : scale * sin(z.im));
 }
 
 // log |1 + z|. The terms nearly cancel close to the unit circle, hence the single rounding of fma.
@@ -102,13 +117,17 @@ KN_COMPLEX complex<T> log1p(const complex<T> &z) {
 KN_COMPLEX complex<T> log10(const complex<T> &z) { return log(z) * (T)0.434294481903251827651; }
 KN_COMPLEX complex<T> log2(const complex<T> &z) { return log(z) * (T)1.44269504088896340736; }
 
-// Whole exponents by squaring, which is exact where the products are.
+// Whole exponents by squaring, which is exact where the products are. Nothing is multiplied by 1, which loses infinities.
 KN_COMPLEX complex<T> kn_power(complex<T> base, unsigned int n) {
-    complex<T> result(1, 0);
-    for (; n; n >>= 1) {
+    if (n == 0)
+        return complex<T>(1, 0);
+    for (; !(n & 1); n >>= 1)
+        base = base * base;
+    complex<T> result = base;
+    while (n >>= 1) {
+        base = base * base;
         if (n & 1)
             result = result * base;
-        base = base * base;
     }
     return result;
 }
@@ -178,8 +197,9 @@ KN_COMPLEX complex<T> tanh(const complex<T> &z) {
     if (z.im == 0)
         return complex<T>(tanh(z.re), z.im);
     if (x > 20) {
-        T sides = isfinite(z.im) ? sin(z.im) * cos(z.im) : copysign((T)0, z.im);
-        return complex<T>(copysign((T)1, z.re), 4 * sides * exp(-2 * x));
+        T lost = isinf(x) || isfinite(z.im) ? (T)0 : z.im - z.im;
+        T sides = isfinite(z.im) ? sin(z.im) * cos(z.im) : isinf(x) ? copysign((T)0, z.im) : lost;
+        return complex<T>(copysign((T)1, z.re) + lost, 4 * sides * exp(-2 * x));
     }
     T t = tan(z.im), s = sinh(z.re), beta = 1 + t * t, rho = sqrt(1 + s * s);
     if (isinf(beta))
@@ -202,14 +222,16 @@ KN_COMPLEX T kn_log_twice_abs(const complex<T> &z) {
 
 KN_COMPLEX complex<T> asinh(const complex<T> &z) {
     if (kn_beyond(z))
-        return complex<T>(copysign(kn_log_twice_abs(z), z.re), copysign(atan2(fabs(z.im), fabs(z.re)), z.im));
+        return complex<T>(copysign(kn_log_twice_abs(z), z.re),
+                          z.im == 0 ? z.im : copysign(atan2(fabs(z.im), fabs(z.re)), z.im));
     complex<T> minus = sqrt(complex<T>(1 + z.im, -z.re)), plus = sqrt(complex<T>(1 - z.im, z.re));
     return complex<T>(asinh(plus.im * minus.re - minus.im * plus.re), atan2(z.im, (minus * plus).re));
 }
 
 KN_COMPLEX complex<T> acos(const complex<T> &z) {
     if (kn_beyond(z))
-        return complex<T>(atan2(fabs(z.im), z.re), copysign(kn_log_twice_abs(z), -z.im));
+        return complex<T>(z.re == 0 ? (T)1.57079632679489661923 : atan2(fabs(z.im), z.re),
+                          copysign(kn_log_twice_abs(z), -z.im));
     complex<T> minus = sqrt(complex<T>(1 - z.re, -z.im)), plus = sqrt(complex<T>(1 + z.re, z.im));
     return complex<T>(2 * atan2(minus.re, plus.re), asinh(plus.re * minus.im - plus.im * minus.re));
 }
@@ -223,8 +245,9 @@ KN_COMPLEX complex<T> atanh(const complex<T> &z) {
     T x = fabs(z.re), y = z.im;
     if (kn_beyond(z)) {
         T larger = x > fabs(y) ? x : fabs(y);
-        T re = isinf(z) ? 0 : (x / larger) / (x * (x / larger) + y * (y / larger));
-        return complex<T>(copysign(re, z.re), copysign((T)1.57079632679489661923, y));
+        T re = isinf(z) || x == 0 ? 0 : (x / larger) / (x * (x / larger) + y * (y / larger));
+        T im = isnan(z) && !isinf(y) ? x + y - x - y : (T)1.57079632679489661923;
+        return complex<T>(copysign(re, z.re), copysign(im, y));
     }
     T distance = hypot(1 - x, y);
     T re = distance * kn_limits<T>::precise < 1 ? ((T)0.693147180559945309417 - log(distance)) / 2

@@ -266,7 +266,45 @@ static void non_const_scalar(void)
     stage_free(s);
 }
 
+/* Infinities and NaN as numbers of float64, beside which functions have overloads for doubles alone; ends of
+ * dtypes. */
+static void numbers_of_expressions(void)
+{
+    static const char text[] =
+        "a = x // inf\nb = x % -inf\nc = x % nan + copysign(x, -inf)\nd = arctan2(x, inf)\n"
+        "e = clip(astype(x, uint8), -5, 300)\nf = where(x, sign(x * 1j), 0)\n"
+        "g = astype(x, float32) * 1e300\na, b, c, d, e, f, g";
+    const float expected[][2] = {{0, 0},   {0, -INFINITY}, {NAN, NAN},     {0, 0},
+                                 {0, 200}, {0, 0},         {NAN, INFINITY}};
+    const double given[] = {0, 200};
+    const int64_t shape[] = {2};
+    kiln_kernel *f = NULL;
+    kiln_array *x = NULL, *out[7] = {NULL};
+    succeeded(kiln_array_from_host(&x, given, KILN_FLOAT64, 1, shape, stage_device), "x");
+    const kiln_arg arg = kiln_arg_array(x);
+    if (succeeded(kiln_expression_create(&f, "x", text, NULL), "kiln_expression_create"))
+        succeeded(kiln_kernel_call(f, out, 7, &arg, 1, NULL), "a call");
+    for (int j = 0; j < 7 && !in_trouble(); ++j) {
+        unsigned char bytes[32];
+        size_t size = kiln_dtype_size(kiln_array_dtype(out[j]));
+        if (!succeeded(kiln_array_to_host(out[j], bytes, 2 * size), "a result"))
+            break;
+        for (size_t k = 0; k < 2; ++k) {
+            number n = number_load(bytes + k * size, kiln_array_dtype(out[j]));
+            double wanted = (double)expected[j][k];
+            trouble_unless(n.re == wanted || (isnan(n.re) && isnan(wanted)), "result %d of %g: %g, not %g", j,
+                           given[k], n.re, wanted);
+            trouble_unless(j != 5 || n.im == (k == 1), "sign of %gi: %g%+gi", given[k], n.re, n.im);
+        }
+    }
+    for (int j = 0; j < 7; ++j)
+        kiln_array_free(out[j]);
+    kiln_array_free(x);
+    kiln_kernel_free(f);
+}
+
 const test_case scalar_cases[] = {
+    {"numbers_of_expressions", numbers_of_expressions, 0},
     {"weak", weak, 0},
     {"typed", typed, 0},
     {"scalars_alone", scalars_alone, 0},

@@ -111,7 +111,7 @@ class BadInput(CommandCase):
     def test_numbers_beyond_a_dtype(self):
         for dtype, number, words in (("int64", 2**63, "-9223372036854775808 to 9223372036854775807"), ("uint64", -1, "0 to 18446744073709551615"),
                                      ("uint8", 256, "0 to 255"), ("int32", "nan", "whole numbers"), ("int16", "1e5", "-32768 to 32767"),
-                                     ("float16", 65520, "65504"), ("float32", "1e39", "3.40282347e+38"), ("bool", 2, "0 or 1")):
+                                     ("bool", 2, "0 or 1")):
             with self.subTest(dtype=dtype):
                 self.map_refused(f"T x, {dtype} s", "T z", "z = x * s", "x.npy", str(number), expect=["'s'", dtype, words])
 

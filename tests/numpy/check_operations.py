@@ -216,6 +216,12 @@ def check_outputs(kiln):
         out = np.full(4, 77, dtype)
         got = kiln.operate(name, [x], [0], out=out)
         assert got is out and np.array_equal(out, REDUCTIONS[name](x, axis=0).astype(dtype)), f"{name} in {dtype}: {got}"
+    truths = np.array([[True, False, True], [True, True, True]])
+    for name in ("sum", "prod", "nansum"):
+        for axis in (0, 1):
+            out = np.zeros(truths.shape[1 - axis], bool)
+            got = kiln.operate(name, [truths], [axis], out=out)
+            assert got is out and np.array_equal(out, REDUCTIONS[name](truths, axis=axis, out=np.zeros_like(out))), f"{name} of bool in bool: {got}"
     for name, dtype in (("sum", "uint64"), ("sum", "bool"), ("mean", "int64")):
         message = kiln.operate(name, [x], [0], out=np.zeros(4, dtype))
         assert isinstance(message, str) and "does not hold" in message, f"{name} in {dtype}: {message}"
@@ -228,6 +234,9 @@ UNARY = ("negative positive abs square sign conjugate sqrt exp exp2 expm1 log lo
 BINARY = ("add subtract multiply divide floor_divide remainder power arctan2 hypot copysign maximum minimum fmax fmin equal not_equal less less_equal greater "
           "greater_equal logical_and logical_or logical_xor bitwise_and bitwise_or bitwise_xor left_shift right_shift").split()
 TRUTHS = set(BINARY[BINARY.index("equal"):BINARY.index("bitwise_and")] + "maximum minimum fmax fmin isnan isinf isfinite logical_not".split())
+
+
+UNSETTLED = "maximum minimum fmax fmin".split()  # which zero of two NumPy takes depends on where they lie
 
 
 def right_dtype(function, values):
@@ -248,13 +257,14 @@ def check_dtypes(kiln, name):
     else:
         todo = [(empty[a], b) for a in DTYPES for b in [empty[d] for d in DTYPES] + [True, 3, 2.5, 1j]] + [(3, empty[a]) for a in DTYPES]
     if name == "where":
-        todo = [(empty["bool"], *pair) for pair in todo]
+        todo = [(empty[DTYPES[n % len(DTYPES)]], *pair) for n, pair in enumerate(todo)] + [(empty["bool"], *pair) for pair in todo]
     if name == "clip":
-        todo = [(a, a, a) for a in empty.values()] + [(empty["float32"], 0, 1.5), (empty["uint8"], 3, 7), (empty["int8"], empty["int16"], 5)]
+        todo = [(a, a, a) for a in empty.values()] + [(empty["float32"], 0, 1.5), (empty["uint8"], 3, 7), (empty["int8"], empty["int16"], 5),
+                                                       (empty["uint8"], -5, 100), (empty["int16"], -10**6, 10**6), (empty["uint64"], -1, 3)]
     for values in todo:
         right, got = right_dtype(function, values), kiln.operate(name, values)
         got = "none" if isinstance(got, str) else got.dtype.name
-        if isinstance(values[-1], bool) and name == "clip" or name == "sign" and right[0] == "c":
+        if isinstance(values[-1], bool) and name == "clip":
             continue
         what = [v.dtype.name if isinstance(v, np.ndarray) else v for v in values]
         assert got == right, f"{name} of {what}: {got}, not {right}"
@@ -294,12 +304,57 @@ def check_values(kiln, name, dtype):
     if name in ("where", "clip"):
         a, b, c = (np.ascontiguousarray(v.reshape(-1)) for v in np.meshgrid(x[:9], x, x[-9:]))
         values = [a, b, c] if name == "clip" else [np.arange(b.size) % 3 == 0, b, c]
-    if right_dtype(function, values) == "none" or (name == "sign" and x.dtype.kind == "c"):
+    if right_dtype(function, values) == "none":
         return 0
     with np.errstate(all="ignore"):
         right = function(*values)
     compare(kiln.operate(name, values), right, f"{name} of {dtype} {[list(v) for v in values] if len(values) == 1 else ''}", loosened(name, dtype))
     return len(values[0])
+
+
+def extremes(dtype):
+    """The ends of a dtype; of complex numbers all pairs of parts."""
+    dtype = np.dtype(dtype)
+    if dtype.kind in "biu":
+        return elements(dtype, "")
+    if dtype.kind == "c":
+        parts = [0.0, -0.0, 1, -1, 0.5, -2.5, 100, -100, INF, -INF, NAN]
+        return np.array([complex(a, b) for a in parts for b in parts], dtype)
+    ends = np.finfo(dtype)
+    return np.array([0.0, -0.0, 1, -1, 0.5, 3, -3.25, *(sign * float(end) for end in (ends.max, ends.tiny, ends.smallest_subnormal) for sign in (1, -1)), INF, -INF, NAN], dtype)
+
+
+def is_same(got, right, rtol):
+    """By element; a zero's sign counts. Subnormal numbers have fewer digits."""
+    kind = right.dtype.type
+    with np.errstate(all="ignore"):
+        near = np.isfinite(right) & (abs(got.astype("f8") - right) <= max(rtol, 0) * abs(right.astype("f8")) + 2 * float(np.finfo(kind).smallest_subnormal))
+    return np.where(right == 0, (got == 0) & (np.signbit(got) == np.signbit(right)) | near & (got != 0), near | (got == right)) | np.isnan(got) & np.isnan(right)
+
+
+def check_extremes(kiln, name, dtype):
+    """NaN, infinities, zeros of both signs, subnormal numbers. Where one part of a complex number is NaN, C99 leaves the sign of the other open in many places."""
+    x, function = extremes(dtype), getattr(np, name)
+    values = [np.ascontiguousarray(v.reshape(-1)) for v in np.meshgrid(x, x)] if name in BINARY else [x]
+    if x.dtype.kind not in "fc" or right_dtype(function, values) == "none" or name in UNSETTLED or (x.dtype.kind == "c" and name in BINARY):
+        return 0
+    with np.errstate(all="ignore"):
+        right = np.asarray(function(*values))
+    got = kiln.operate(name, values)
+    assert not isinstance(got, str) and got.dtype == right.dtype, f"{name} of {dtype}: {got}"
+    if right.dtype.kind not in "fc":
+        same = got == right
+    elif right.dtype.kind == "f":
+        same = is_same(got, right, tolerance(right.dtype) * loosened(name, dtype))
+    else:
+        free = np.isnan(right)
+        parts = [(np.where(free, abs(p), p), np.where(free, abs(q), q)) for p, q in ((got.real, right.real), (got.imag, right.imag))]
+        same = np.logical_and(*[is_same(p, q, tolerance(right.dtype) * loosened(name, dtype)) for p, q in parts])
+        if name == "expm1":  # NumPy's is a NaN of infinity times 0
+            same |= x.imag == 0
+    wrong = np.flatnonzero(~same)
+    assert wrong.size == 0, f"{name} of {dtype}: " + "; ".join(f"{[v[k] for v in values]}: {got[k]}, not {right[k]}" for k in wrong[:8])
+    return same.size
 
 
 def check_mixed(kiln):
@@ -314,6 +369,13 @@ def check_mixed(kiln):
                          ("where", (np.arange(6)[:, None] % 2 == 0, np.arange(4, dtype="i2"), 1.5)), ("clip", (np.arange(9, dtype="f4"), 1.5, 6))):
         with np.errstate(all="ignore"):
             compare(kiln.operate(name, values), getattr(np, name)(*values), f"{name} of {values}")
+    for x, low, high in (([0, 7, 200], -5, 100), ([0, 7, 200], 5, 300), ([3], -1, 10**6)):
+        compare(kiln.operate("clip", [np.array(x, "u1"), low, high]), np.clip(np.array(x, "u1"), low, high), f"clip to {low}, {high}")
+    for low, high in ((300, 400), (-7, -5)):
+        message = kiln.operate("clip", [np.zeros(3, "u1"), low, high])
+        assert isinstance(message, str) and "does not fit uint8" in message, message
+    for condition in ([0, NAN, -0.0, 2], [0, 1j, NAN, 0]):
+        compare(kiln.operate("where", [np.array(condition), np.arange(4, dtype="i2"), 9]), np.where(condition, np.arange(4, dtype="i2"), np.int16(9)), "where")
     x = np.random.default_rng(3).integers(1, 10**6, 20000) / 10.0
     values = (x, np.roll(x, 1) / 1000)
     for name in ("floor_divide", "remainder"):
@@ -358,6 +420,9 @@ def main():
     counts = []
     todo = [(name, dtype) for n, name in enumerate(names) for d, dtype in enumerate(DTYPES) if SOAK or (n + d) % 14 == 0]
     in_threads(lambda job: counts.append(check_values(kiln, *job)), todo)
+    todo = [(name, dtype) for n, name in enumerate(UNARY + BINARY) for d, dtype in enumerate(FLOATS + COMPLEX) if SOAK or (n + d) % 24 == 0 or
+            (name, dtype) in (("sign", "float32"), ("sign", "complex64"), ("tanh", "complex128"), ("arctan", "complex64"))]
+    in_threads(lambda job: counts.append(check_extremes(kiln, *job)), todo)
     print(f"{sum(counts)} elements")
     in_threads(lambda check: check(kiln), [check_empty, check_moments, check_outputs, check_mixed, check_bfloat16])
     print("none wrong")

@@ -248,12 +248,12 @@ static void expect(const char *name, int i, wide wanted, bool is_right)
 
 static void check_infinities(const unary *u, bool is_float)
 {
-    static const double special[] = {INFINITY, -INFINITY, 1.0, -1.0, 0.0, -0.0, 2.5};
+    static const double special[] = {INFINITY, -INFINITY, NAN, 1.0, -1.0, 0.0, -0.0, 2.5, 100.0, -100.0};
     enum { N = sizeof special / sizeof *special };
     points.n = 0;
     for (int a = 0; a < N; ++a)
         for (int b = 0; b < N; ++b)
-            if (isinf(special[a]) || isinf(special[b]))
+            if (!isfinite(special[a]) || !isfinite(special[b]))
                 add_point(make(special[a], special[b]), 0);
     apply(u->f, u->d, is_float);
     for (int i = 0; i < points.n; ++i) {
@@ -264,7 +264,7 @@ static void check_infinities(const unary *u, bool is_float)
 }
 
 /* Where C99 leaves a sign open, so does the test. */
-static void test_functions_of_infinities(void **state)
+static void test_functions_of_infinities_and_nans(void **state)
 {
     (void)state;
     for (size_t k = 0; k < sizeof unaries / sizeof *unaries; ++k)
@@ -379,7 +379,7 @@ int main(int argc, char **argv)
     begin(argc, argv);
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_functions_on_a_grid),
-        cmocka_unit_test(test_functions_of_infinities),
+        cmocka_unit_test(test_functions_of_infinities_and_nans),
         cmocka_unit_test(test_signs_of_zeros),
         cmocka_unit_test(test_arithmetic),
         cmocka_unit_test(test_quotients_do_not_overflow_on_the_way),

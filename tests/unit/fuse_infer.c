@@ -110,6 +110,11 @@ static void dtypes(void **state)
         {"float32[3]", "argmax(x)", "int64[]"},
         {"float32[3]", "isnan(x)", "bool[3]"},
         {"float32[3] bool[3]", "where(y, x, 0)", "float32[3]"},
+        {"float32[3]", "where(x, x, x)", "float32[3]"},
+        {"int8[3] bool[3]", "where(x, y, 3)", "int64[3]"},
+        {"uint8[3] complex64[3]", "where(y, x, -x)", "uint8[3]"},
+        {"uint8[3]", "clip(x, -5, 300)", "uint8[3]"},
+        {"complex64[3]", "sign(x)", "complex64[3]"},
         {"float32[3] bool[3]", "where(y, 1.5, 0)", "float64[3]"},
         {"float32[3] bool[3]", "where(y, 1, 0)", "int64[3]"},
         {"int8[3] bool[3]", "where(y, x, 0.5)", "float64[3]"},
@@ -345,7 +350,8 @@ static void dtypes_that_are_refused(void **state)
     assert_refused("bool[3]", "-x", KILN_ERROR_TYPE, "negative: no variant takes (bool)");
     assert_refused("float32[3]", "x & x", KILN_ERROR_TYPE,
                    "bitwise_and: no variant takes (float32, float32)");
-    assert_refused("float32[3]", "where(x, x, x)", KILN_ERROR_TYPE, "where: no variant takes");
+    assert_refused("uint8[3]", "clip(x, 300, 400)", KILN_ERROR_TYPE, "300 does not fit uint8");
+    assert_refused("uint8[3]", "clip(x, -7, -5)", KILN_ERROR_TYPE, "-5 does not fit uint8");
     assert_refused("~float64 ~int64", "x & y", KILN_ERROR_TYPE,
                    "bitwise_and: no variant takes (float64, int64)");
     assert_refused("float32[3] float32[3]", "var(x, ddof=y)", KILN_ERROR_TYPE,

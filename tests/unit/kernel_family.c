@@ -91,6 +91,11 @@ static void evenly_spaced(void **state)
     OK(kiln_array_linspace(&a, 2, 3, 5, KILN_FLOAT64, KILN_DEVICE_HOST));
     assert_text(a, "[2.   2.25 2.5  2.75 3.  ]");
     kiln_array_free(a);
+    OK(kiln_array_linspace(&a, 0, 5e-324, 5, KILN_FLOAT64, KILN_DEVICE_HOST)); /* no step is so small */
+    double tiny[5]; /* NumPy's: k / 4 of it, rounded */
+    OK(kiln_array_to_host(a, tiny, sizeof tiny));
+    assert_true(tiny[0] == 0 && tiny[1] == 0 && tiny[2] == 0 && tiny[3] == 5e-324 && tiny[4] == 5e-324);
+    kiln_array_free(a);
     OK(kiln_array_linspace(&a, -1, 1.5, 4, KILN_INT8, KILN_DEVICE_HOST)); /* -1, -0.17, 0.67, 1.5 */
     assert_text(a, "[-1 -1  0  1]");
     kiln_array_free(a);
