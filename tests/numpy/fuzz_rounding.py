@@ -1,7 +1,7 @@
 """Random expressions and bodies with 16-bit floats, bit for bit, in both modes of rounding. As it is stored: what is computed between is float32, and a
 cast, a variable of a 16-bit type and a result are rounded. Each (KILN_KERNEL_ROUND_EACH): every operation is, and then NumPy itself says what comes of
 an expression without bfloat16. Functions of every float16 are those of the operations called one by one.
-fuzz_rounding.py LIBRARY [--count N] [--seed S] [--first INDEX] [--verbose] [--compile ARCH]
+fuzz_rounding.py LIBRARY [--count N] [--seed S] [--first INDEX] [--target TARGET] [--verbose] [--compile ARCH]
 --compile: the same kernels are compiled for an architecture of CUDA's, and not run.
 A kernel has TOGETHER expressions. A case is made from the seed and its index alone. KILN_SOAK=1: 2,000 expressions in each mode, and as many bodies."""
 import argparse
@@ -407,9 +407,12 @@ def main():
     parser.add_argument("--count", type=int, default=2000 if is_soak else 16, help="expressions in each mode, and results of bodies")
     parser.add_argument("--seed", type=int, default=5)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--target", help="host, cuda:0; default: KILN_TARGET")
     parser.add_argument("--verbose", action="store_true")
     parser.add_argument("--compile", metavar="ARCH")
     o = parser.parse_args()
+    if o.target:
+        os.environ["KILN_TARGET"] = o.target
     kiln, kernels = Rounding(o.library), range(o.first, o.first + o.count // TOGETHER)
     kiln.arch = o.compile
 
