@@ -122,7 +122,7 @@ class Usage(CommandCase):
         """What the library calls a member of a struct is an option here."""
         self.write("y.npy", npy_bytes("<i2", (3,), b"\1\0\2\0\3\0"))
         for words, expected in ((("map", "raw T x", "T z", "z = x[i]", "y.npy"), "--size, the number of elements or their shape, was expected"),
-                                (("map", "T x", "T z", "z = x", "y.npy", "--size", "3"), "--size was given, but 'x' is an array that is not raw"),
+                                (("map", "T x", "T z", "z = x", "y.npy", "--size", "4"), "--size: (4,) was given, but 'x' is an array that is not raw"),
                                 (("reduce", "T x", "T z", "x", "a + b", "z = a", "0", "y.npy", "--axis", "1"), "--axis: axis 1 was given"),
                                 (("map", "raw T x", "raw T z", "z[i] = x[i]", "y.npy"), "where every array is raw, --size")):
             said = self.refused(1, *words)

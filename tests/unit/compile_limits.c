@@ -372,8 +372,9 @@ static void warnings_are_about_the_users_lines(void **state)
 static int make_folder(void **state)
 {
     (void)state;
-    char made[512];
-    if (kn_os_make_temporary_folder(made, sizeof made) != KILN_OK || !realpath(made, folder))
+    char made[512], whole[PATH_MAX];
+    if (kn_os_make_temporary_folder(made, sizeof made) != KILN_OK || !realpath(made, whole) ||
+        (size_t)snprintf(folder, sizeof folder, "%s", whole) >= sizeof folder)
         return -1;
     return 0;
 }

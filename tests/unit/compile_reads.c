@@ -316,8 +316,9 @@ static void words_of_the_compiler_reach_too(void **state)
 static int make_folder(void **state)
 {
     (void)state;
-    char made[512];
-    if (kn_os_make_temporary_folder(made, sizeof made) != KILN_OK || !realpath(made, folder))
+    char made[512], whole[PATH_MAX];
+    if (kn_os_make_temporary_folder(made, sizeof made) != KILN_OK || !realpath(made, whole) ||
+        (size_t)snprintf(folder, sizeof folder, "%s", whole) >= sizeof folder)
         return -1;
     return chdir(folder);
 }

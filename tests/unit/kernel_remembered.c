@@ -343,7 +343,7 @@ static void negative_size(attempt *t)
 
 static void size_beside_array(attempt *t)
 {
-    t->options.size = N;
+    t->options.size = N + 1;
 }
 
 enum {
@@ -413,7 +413,7 @@ static const struct {
     {"order", unknown_order, NULL, KILN_ERROR_INVALID, 0, {"order", "65536", "KILN_ORDER_C"}},
     {"block", negative_block, NULL, KILN_ERROR_INVALID, 0, {"block", "-32", "0"}},
     {"size -1", negative_size, NULL, KILN_ERROR_INVALID, 0, {"size", "-1", "0 or more"}},
-    {"size beside an array", size_beside_array, NULL, KILN_ERROR_INVALID, 0, {"size: 6", "'x'", "not raw"}},
+    {"size beside an array", size_beside_array, NULL, KILN_ERROR_INVALID, 0, {"size: 7", "'x'", "not raw"}},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
