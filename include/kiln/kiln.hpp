@@ -10,6 +10,8 @@
  *     const auto [lo, hi] = bounds.call<2>(z);                    // several results
  *     const kiln::array e = kiln::exp(lo - kiln::max(lo, -1, true));    // kiln/ops.hpp
  *     std::cout << e / kiln::sum(e) << '\n';
+ *     if (kiln::all(lo < hi) && hi[-1] > 10)                      // of one element each
+ *         std::cout << hi["1:4"] << '\n';
  *     const std::vector<float> back = hi.to_vector<float>();
  *
  * All of it is inline and calls the functions of C: what those say of meaning, dtypes, shapes and
@@ -42,6 +44,7 @@
 #error "kiln/kiln.hpp needs C++17; kiln/kiln.h is for C and for earlier C++"
 #endif
 
+#include <algorithm>
 #include <complex>
 #include <cstdint>
 #include <initializer_list>
@@ -90,6 +93,19 @@ inline void check(kiln_status status)
 
 /* ---- small parameters ---- */
 
+/** What classes share: none of anybody's business. */
+namespace priv {
+/** An index of any type of integers; one that int64_t does not hold is beyond every end. */
+template <class Index> constexpr int64_t whole(Index index) noexcept
+{
+    static_assert(std::is_integral<Index>::value, "an index is a whole number");
+    if constexpr (std::is_unsigned<Index>::value && sizeof(Index) == sizeof(int64_t))
+        return index > static_cast<Index>(INT64_MAX) ? INT64_MAX : static_cast<int64_t>(index);
+    else
+        return static_cast<int64_t>(index);
+}
+} // namespace priv
+
 /** A text, for the call alone: "...", or a std::string. */
 class text {
   public:
@@ -104,43 +120,58 @@ class text {
     const char *given_;
 };
 
-/** Extents, outermost first, that lie elsewhere: {600, 800}, a std::vector of int64_t, those of an
- * array. Of a list they live to the end of the statement. */
+/** Extents, outermost first: {600, 800}, those of a std::vector of int64_t, those of an array. It
+ * holds a copy of its own: at most KILN_MAX_NDIM. */
 class extents {
   public:
     /** None: of an array without axes. */
-    extents() noexcept : data_(nullptr), count_(0) {}
-    /** Of a list in the same statement. */
-    extents(std::initializer_list<int64_t> list) noexcept : extents()
-    {
-        data_ = list.begin();
-        count_ = static_cast<int>(list.size());
-    }
-    /** Of a vector, which has to live as long. */
-    extents(const std::vector<int64_t> &list) noexcept
-        : data_(list.data()), count_(static_cast<int>(list.size()))
-    {
-    }
+    extents() noexcept : count_(0), extent_() {}
+    /** Of a list. */
+    extents(std::initializer_list<int64_t> list) : extents(list.begin(), list.size()) {}
+    /** Of a vector. */
+    extents(const std::vector<int64_t> &list) : extents(list.data(), list.size()) {}
     /** As functions of C have them. */
-    extents(const int64_t *data, int count) noexcept : data_(data), count_(count) {}
-    /** The first of them. */
-    const int64_t *data() const noexcept { return data_; }
+    extents(const int64_t *data, int count) : extents(data, static_cast<std::size_t>(count)) {}
+    /** The first of them; it lives as long as this object. */
+    const int64_t *data() const noexcept { return extent_; }
     /** How many there are. */
     int ndim() const noexcept { return count_; }
     /** How many there are, as containers say it. */
     std::size_t size() const noexcept { return static_cast<std::size_t>(count_); }
     /** For loops. */
-    const int64_t *begin() const noexcept { return data_; }
+    const int64_t *begin() const noexcept { return extent_; }
     /** For loops. */
-    const int64_t *end() const noexcept { return data_ + count_; }
-    /** That of an axis, from 0 on. */
-    int64_t operator[](int axis) const noexcept { return data_[axis]; }
+    const int64_t *end() const noexcept { return extent_ + count_; }
+    /** That of an axis; negative ones count from the last on. KILN_ERROR_SHAPE: there is none. */
+    int64_t operator[](int axis) const
+    {
+        if (axis < -count_ || axis >= count_)
+            throw error(KILN_ERROR_SHAPE, "extents: axis " + std::to_string(axis) +
+                                              " was asked for, and there are " +
+                                              std::to_string(count_));
+        return extent_[axis < 0 ? axis + count_ : axis];
+    }
+    /** Whether they are as many, and the same. */
+    friend bool operator==(const extents &a, const extents &b) noexcept
+    {
+        return std::equal(a.begin(), a.end(), b.begin(), b.end());
+    }
+    /** Whether they are not. */
+    friend bool operator!=(const extents &a, const extents &b) noexcept { return !(a == b); }
     /** A copy. */
     std::vector<int64_t> to_vector() const { return std::vector<int64_t>(begin(), end()); }
 
   private:
-    const int64_t *data_;
+    extents(const int64_t *data, std::size_t count) : extents()
+    {
+        if (count > KILN_MAX_NDIM)
+            throw error(KILN_ERROR_SHAPE, "extents: more were given than an array may have axes");
+        count_ = static_cast<int>(count);
+        std::copy_n(data, count, extent_);
+    }
+
     int count_;
+    int64_t extent_[KILN_MAX_NDIM];
 };
 
 /** The dtype of a type of C++. Specialise it for types of 16 bits: they are those of libraries. */
@@ -393,14 +424,14 @@ class array {
     }
     /** Of a vector, with a shape. */
     template <class T, class Allocator>
-    array(const std::vector<T, Allocator> &elements, extents shape, device on = device())
+    array(const std::vector<T, Allocator> &elements, const extents &shape, device on = device())
         : array_(nullptr)
     {
         take_counted(elements, shape, on);
     }
     /** Of as many elements at an address as the shape has. */
     template <class T, class = std::enable_if_t<dtype_of<T>::value != KILN_DTYPE_NONE>>
-    array(const T *elements, extents shape, device on = device()) : array_(nullptr)
+    array(const T *elements, const extents &shape, device on = device()) : array_(nullptr)
     {
         take(elements, shape, on);
     }
@@ -414,7 +445,7 @@ class array {
     }
     /** Of a span, with a shape. */
     template <class T, std::size_t N>
-    array(std::span<T, N> elements, extents shape, device on = device()) : array_(nullptr)
+    array(std::span<T, N> elements, const extents &shape, device on = device()) : array_(nullptr)
     {
         check_count(elements.size(), shape);
         take(elements.data(), shape, on);
@@ -437,10 +468,19 @@ class array {
         kiln_array_free(std::exchange(array_, nullptr));
         return &array_;
     }
-    /** Whether it has an array. */
-    explicit operator bool() const noexcept
+    /** The truth of the only element, for if, while, !, && and assert: whether it is not 0.
+     * KILN_ERROR_SHAPE where there are more of them, or none: kiln::all(x) and kiln::any(x) say
+     * which is meant, get() whether there is an array at all. */
+    explicit operator bool() const
     {
-        return array_ != nullptr;
+        if (array_ && size() != 1)
+            throw error(KILN_ERROR_SHAPE, "the truth value of an array of " +
+                                              std::to_string(size()) +
+                                              " elements is ambiguous: kiln::all(x) or "
+                                              "kiln::any(x) was expected");
+        if (dtype() != KILN_COMPLEX64 && dtype() != KILN_COMPLEX128)
+            return item() != 0;
+        return astype(KILN_COMPLEX128).to_vector<std::complex<double>>()[0] != 0.0;
     }
 
     /* ---- description ---- */
@@ -465,13 +505,13 @@ class array {
     {
         return kiln_array_nbytes(array_);
     }
-    /** They live as long as the array. */
-    extents shape() const noexcept
+    /** Those of its axes. */
+    extents shape() const
     {
         return extents(kiln_array_shape(array_), ndim());
     }
-    /** Bytes from one index to the next; they live as long as the array. */
-    extents strides() const noexcept
+    /** Bytes from one index to the next, along each axis. */
+    extents strides() const
     {
         return extents(kiln_array_strides(array_), ndim());
     }
@@ -503,6 +543,35 @@ class array {
     {
         return made([&](kiln_array **a) { return kiln_array_index(a, array_, index); });
     }
+    /** The same of a string. */
+    [[nodiscard]] array operator[](const std::string &index) const
+    {
+        return (*this)[index.c_str()];
+    }
+    /** One index of the first axis, which goes away: x[0], x[-1], x[i][j]. KILN_ERROR_SHAPE: it is
+     * beyond the end. */
+    template <class Index, class = std::enable_if_t<std::is_integral<Index>::value &&
+                                                    !std::is_same<Index, bool>::value>>
+    [[nodiscard]] array operator[](Index index) const
+    {
+        return select(0, priv::whole(index));
+    }
+    /** One index for each of the first axes, which go away: x[{i, j}]. */
+    [[nodiscard]] array operator[](std::initializer_list<int64_t> list) const
+    {
+        array found = *this;
+        for (int64_t index : list)
+            found = found.select(0, index);
+        return found;
+    }
+#if defined(__cpp_multidimensional_subscript)
+    /** The same where C++ has it: x[i, j]. */
+    template <class... Index>
+    [[nodiscard]] std::enable_if_t<(sizeof...(Index) > 1), array> operator[](Index... index) const
+    {
+        return (*this)[{priv::whole(index)...}];
+    }
+#endif
     /** start:stop:step of one axis, as Python clips them. */
     [[nodiscard]] array slice(int axis, int64_t start, int64_t stop, int64_t step = 1) const
     {
@@ -527,14 +596,14 @@ class array {
         return made([&](kiln_array **a) { return kiln_array_transpose(a, array_, axes.begin()); });
     }
     /** Another shape; one extent may be -1. A view where the layout allows it, else a copy. */
-    [[nodiscard]] array reshape(extents shape) const
+    [[nodiscard]] array reshape(const extents &shape) const
     {
         return made([&](kiln_array **a) {
             return kiln_array_reshape(a, array_, shape.ndim(), shape.data());
         });
     }
     /** A larger shape, as NumPy broadcasts. */
-    [[nodiscard]] array broadcast_to(extents shape) const
+    [[nodiscard]] array broadcast_to(const extents &shape) const
     {
         return made([&](kiln_array **a) {
             return kiln_array_broadcast_to(a, array_, shape.ndim(), shape.data());
@@ -668,13 +737,14 @@ class array {
         check(make(&result.array_));
         return result;
     }
-    template <class T> void take(const T *elements, extents shape, kiln::device on)
+    template <class T> void take(const T *elements, const extents &shape, kiln::device on)
     {
         check(kiln_array_from_host(&array_, elements, dtype_of<std::remove_cv_t<T>>::value,
                                    shape.ndim(), shape.data(), on));
     }
     template <class T, class Allocator>
-    void take_counted(const std::vector<T, Allocator> &elements, extents shape, kiln::device on)
+    void take_counted(const std::vector<T, Allocator> &elements, const extents &shape,
+                      kiln::device on)
     {
         check_count(elements.size(), shape);
         if constexpr (std::is_same<T, bool>::value) {
@@ -685,7 +755,7 @@ class array {
             take(elements.data(), shape, on);
         }
     }
-    static void check_count(std::size_t count, extents shape)
+    static void check_count(std::size_t count, const extents &shape)
     {
         uint64_t wanted = 1;
         for (int64_t extent : shape)
@@ -713,28 +783,28 @@ inline std::ostream &operator<<(std::ostream &to, const array &x)
 }
 
 /** Elements that are not set. */
-[[nodiscard]] inline array empty(extents shape, kiln_dtype dtype, device on = device())
+[[nodiscard]] inline array empty(const extents &shape, kiln_dtype dtype, device on = device())
 {
     array x;
     check(kiln_array_empty(x.out(), dtype, shape.ndim(), shape.data(), on));
     return x;
 }
 /** All 0. */
-[[nodiscard]] inline array zeros(extents shape, kiln_dtype dtype, device on = device())
+[[nodiscard]] inline array zeros(const extents &shape, kiln_dtype dtype, device on = device())
 {
     array x;
     check(kiln_array_zeros(x.out(), dtype, shape.ndim(), shape.data(), on));
     return x;
 }
 /** All 1. */
-[[nodiscard]] inline array ones(extents shape, kiln_dtype dtype, device on = device())
+[[nodiscard]] inline array ones(const extents &shape, kiln_dtype dtype, device on = device())
 {
     array x;
     check(kiln_array_ones(x.out(), dtype, shape.ndim(), shape.data(), on));
     return x;
 }
 /** Of the dtype that the value has: full({2, 3}, 1.5f). */
-template <class T> [[nodiscard]] array full(extents shape, T value, device on = device())
+template <class T> [[nodiscard]] array full(const extents &shape, T value, device on = device())
 {
     array x;
     check(kiln_array_full(x.out(), dtype_of<T>::value, shape.ndim(), shape.data(), &value, on));
@@ -793,7 +863,8 @@ template <class T> [[nodiscard]] array full(extents shape, T value, device on = 
     return x;
 }
 /** Memory that is not kiln's, without a copy: release() in the end is the caller's business. */
-template <class T> [[nodiscard]] array wrap(T *data, extents shape, device on = device::host())
+template <class T>
+[[nodiscard]] array wrap(T *data, const extents &shape, device on = device::host())
 {
     array x;
     kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
@@ -916,7 +987,7 @@ class call_options {
         return *this;
     }
     /** The same by extents, which may be none. */
-    call_options &shape(extents given)
+    call_options &shape(const extents &given)
     {
         shape_ = given.to_vector();
         has_shape_ = true;
@@ -1027,6 +1098,13 @@ template <class Kernel> class calling {
         const kiln_call_options options = options_.get();
         kernel_.run_into(&options, outs, values...);
     }
+    /** The same, in braces: into({low, high}, x). */
+    template <class... Values>
+    void into(std::initializer_list<array> outs, const Values &...values) const
+    {
+        const kiln_call_options options = options_.get();
+        kernel_.run_into(&options, outs, values...);
+    }
 
   private:
     Kernel kernel_;
@@ -1108,14 +1186,20 @@ class kernel {
     {
         return run<N>(nullptr, values...);
     }
-    /** ... into arrays that are there: kernel.into(z, x, 0.5), kernel.into(std::tie(z, w), x). */
+    /** ... into arrays that are there: kernel.into(z, x, 0.5), kernel.into({z, w}, x). */
     template <class... Values> void into(const array &out, const Values &...values) const
     {
         into(std::tie(out), values...);
     }
-    /** Into several. */
+    /** Into several: std::tie(z, w). */
     template <class... Arrays, class... Values>
     void into(const std::tuple<Arrays...> &outs, const Values &...values) const
+    {
+        run_into(nullptr, outs, values...);
+    }
+    /** The same, in braces. */
+    template <class... Values>
+    void into(std::initializer_list<array> outs, const Values &...values) const
     {
         run_into(nullptr, outs, values...);
     }
@@ -1152,17 +1236,32 @@ class kernel {
         check(kiln_kernel_call(kernel_, made.out(), made.count, list.in, list.count, options));
         return made.take();
     }
-    template <class Outs, class... Values>
-    void run_into(const kiln_call_options *options, const Outs &outs, const Values &...values) const
+    template <class... Arrays, class... Values>
+    void run_into(const kiln_call_options *options, const std::tuple<Arrays...> &outs,
+                  const Values &...values) const
     {
-        constexpr std::size_t count = std::tuple_size<Outs>::value;
-        kiln_array *given[count + 1] = {};
+        kiln_array *given[sizeof...(Arrays) + 1] = {};
         std::apply(
             [&](const auto &...out) {
                 std::size_t k = 0;
                 ((given[k++] = out.get()), ...);
             },
             outs);
+        run_at(options, given, sizeof...(Arrays), values...);
+    }
+    template <class... Values>
+    void run_into(const kiln_call_options *options, std::initializer_list<array> outs,
+                  const Values &...values) const
+    {
+        std::vector<kiln_array *> given;
+        for (const array &out : outs)
+            given.push_back(out.get());
+        run_at(options, given.data(), given.size(), values...);
+    }
+    template <class... Values>
+    void run_at(const kiln_call_options *options, kiln_array **given, std::size_t count,
+                const Values &...values) const
+    {
         for (std::size_t k = 0; k < count; ++k)
             if (!given[k])
                 throw error(KILN_ERROR_INVALID,
@@ -1234,7 +1333,7 @@ class trace : public unique<kiln_trace, kiln_trace_free> {
     /** Begins one; the name becomes the kernel's. */
     explicit trace(text name) { check(kiln_trace_begin(out(), name.get())); }
     /** The next input of the kernel, which has no data. */
-    [[nodiscard]] array input(text name, kiln_dtype dtype, extents shape)
+    [[nodiscard]] array input(text name, kiln_dtype dtype, const extents &shape)
     {
         array x;
         check(kiln_trace_input(x.out(), get(), name.get(), dtype, shape.ndim(), shape.data()));

@@ -2,6 +2,7 @@
 // Built for several standards and compilers (check_values).
 #include <kiln/kiln.hpp>
 
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -130,10 +131,85 @@ static void views_and_elements()
     EXPECT(fails(KILN_ERROR_INVALID, "", [] { array().print(); }));
 }
 
+static void indices()
+{
+    const array m = kiln::arange(6, KILN_INT32).reshape({2, 3});
+    using ints = std::vector<int>;
+    const std::size_t last = 2;
+    EXPECT(m[0].to_vector<int>() == (ints{0, 1, 2}) && m[-1].to_vector<int>() == (ints{3, 4, 5}));
+    EXPECT(m[1][last].item() == 5 && m[{1, -1}].item() == 5 && m[{0}].size() == 3 && m[{}].ndim() == 2);
+    EXPECT(m[1u].ndim() == 1 && m[1ll].ndim() == 1 && m['\1'].ndim() == 1 &&
+           m[std::string("1, :2")].size() == 2);
+#if defined(__cpp_multidimensional_subscript)
+    EXPECT(m[1, -2].item() == 4);
+#endif
+    m[0].assign(9);
+    EXPECT(m[{0, 1}].item() == 9);
+    EXPECT(fails(KILN_ERROR_SHAPE, "index 2 is out of range", [&] { (void)m[2]; }));
+    EXPECT(fails(KILN_ERROR_SHAPE, "index -3 is out of range", [&] { (void)m[-3]; }));
+    EXPECT(fails(KILN_ERROR_SHAPE, "out of range", [&] { (void)m[UINT64_MAX]; }));
+    EXPECT(fails(KILN_ERROR_SHAPE, "index 3 is out of range", [&] { (void)m[{0, 3}]; }));
+    EXPECT(fails(KILN_ERROR_SHAPE, "axis", [&] { (void)m[{0, 0, 0}]; }));
+    EXPECT(fails(KILN_ERROR_INVALID, "", [] { (void)array()[0]; }));
+}
+
+// The truth of an array is that of its only element.
+static void truths()
+{
+    const array x({1.f, 2.f}), y({1.f, 3.f}), none = kiln::zeros({0}, KILN_FLOAT32);
+    int taken = 0;
+    if (kiln::all(x == y))
+        taken |= 1;
+    if (kiln::any(x == y))
+        taken |= 2;
+    if (!(x[0] == y[0]) || x[1] == y[1])
+        taken |= 4;
+    if (x[0] == 1 && x[1] != 1)
+        taken |= 8;
+    EXPECT(taken == (2 | 8));
+    EXPECT(!array({0.f}) && !array({-0.f}) && array({0.25f}) && array({NAN}) && array({INT64_MIN}));
+    EXPECT(kiln::ones({1, 1, 1}, KILN_UINT8) && !kiln::zeros({}, KILN_BOOL));
+    EXPECT(array({std::complex<float>(0, 1)}) && !array({std::complex<double>(0, 0)}));
+    EXPECT(kiln::ones({1}, KILN_FLOAT16) && !kiln::zeros({1}, KILN_BFLOAT16) && array({5e-324}));
+    EXPECT(fails(KILN_ERROR_SHAPE, "2 elements is ambiguous", [&] { taken = x == y ? 1 : 0; }));
+    EXPECT(fails(KILN_ERROR_SHAPE, "0 elements is ambiguous", [&] { taken = !none; }));
+    EXPECT(fails(KILN_ERROR_INVALID, "", [&] { taken = array() ? 1 : 0; }));
+    kiln::trace t("t");
+    const array traced = t.input("x", KILN_FLOAT32, {1});
+    EXPECT(fails(KILN_ERROR_INVALID, "trace", [&] { taken = traced ? 1 : 0; }));
+    static_assert(!std::is_convertible<array, bool>::value && !std::is_convertible<array, int>::value,
+                  "an array is a number nowhere but in conditions");
+}
+
+static kiln::extents two_of(int64_t a, int64_t b)
+{
+    return {a, b};
+}
+
+static void extents()
+{
+    const kiln::extents list = {2, 3}, back = two_of(4, 5), copied = back;
+    wholes own{7, 8};
+    const kiln::extents from(own);
+    own.assign(64, 1);
+    const auto shape = kiln::zeros({6, 7}, KILN_INT8).shape(); // of an array that is gone
+    volatile char stack[512];
+    for (volatile char &c : stack)
+        c = 1;
+    EXPECT(list.to_vector() == (wholes{2, 3}) && back.to_vector() == (wholes{4, 5}) && copied == back);
+    EXPECT(from.to_vector() == (wholes{7, 8}) && shape[0] == 6 && shape[-1] == 7 && list != back);
+    EXPECT(kiln::zeros(back, KILN_INT8).shape() == back && kiln::extents() == kiln::extents({}));
+    EXPECT(kiln::extents(own).ndim() == 64 && list != kiln::extents{2});
+    own.push_back(1);
+    EXPECT(fails(KILN_ERROR_SHAPE, "extents: more", [&] { kiln::extents many(own); }));
+    EXPECT(fails(KILN_ERROR_SHAPE, "extents: axis 2 was asked for, and there are 2", [&] { (void)list[2]; }));
+    EXPECT(fails(KILN_ERROR_SHAPE, "extents: axis -3", [&] { (void)list[-3]; }));
+}
+
 static void references()
 {
     array x({1.f, 2.f}), y = x, z = std::move(x);
-    EXPECT(!x && y.get() == z.get() && y);
+    EXPECT(!x.get() && y.get() == z.get() && y.get());
     z.assign(3);
     EXPECT(y.to_vector<float>() == (floats{3, 3})); // one array
     array shared = array::share(y.get());
@@ -141,7 +217,7 @@ static void references()
     z = array();
     EXPECT(shared.to_vector<float>() == (floats{3, 3}));
     kiln_array *given = shared.release();
-    EXPECT(!shared);
+    EXPECT(!shared.get());
     array taken(given);
     array &itself = taken;
     taken = itself;
@@ -181,6 +257,14 @@ static void kernels()
     array a, b;
     std::tie(a, b) = bounds.call<2>(x, 2);
     EXPECT(b.to_vector<float>() == (floats{3, 4, 5}));
+    bounds.into({a, b}, x, 5);
+    EXPECT(a.to_vector<float>() == (floats{-4, -3, -2}) && b.to_vector<float>() == (floats{6, 7, 8}));
+    bounds.with(kiln::call_options()).into({a, b}, x, 6);
+    EXPECT(b.to_vector<float>() == (floats{7, 8, 9}));
+    squared.into({z}, x, 3);
+    EXPECT(z.to_vector<float>() == (floats{4, 1, 0}));
+    EXPECT(fails(KILN_ERROR_INVALID, "output 1 has no array", [&] { bounds.into({a, array()}, x, 0); }));
+    EXPECT(fails(KILN_ERROR_INVALID, "output", [&] { bounds.into({}, x, 0); }));
     bounds.into(std::tie(a, b), x, 0);
     squared.into(z, x, 1);
     EXPECT(b.to_vector<float>() == (floats{1, 2, 3}) && z.to_vector<float>() == (floats{0, 1, 4}));
@@ -334,6 +418,9 @@ int main()
     try {
         made_and_fetched();
         views_and_elements();
+        indices();
+        truths();
+        extents();
         references();
         kernels();
         devices_and_streams();
