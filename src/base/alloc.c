@@ -8,19 +8,21 @@
 
 static atomic_bool is_counting; /* since kn_alloc_fail_at was first called: usually never */
 static atomic_ulong made;       /* allocations since it was last called */
+static atomic_ullong bytes;     /* that these asked for */
 static atomic_ulong fail_nth;   /* 0: none fails */
 static atomic_bool fail_forever;
 
-static bool count_allocation(void)
+static bool count_allocation(size_t size)
 {
+    atomic_fetch_add_explicit(&bytes, size, memory_order_relaxed);
     unsigned long n = atomic_fetch_add_explicit(&made, 1, memory_order_relaxed) + 1;
     unsigned long nth = atomic_load_explicit(&fail_nth, memory_order_relaxed);
     return nth == 0 || (n != nth && !(n > nth && atomic_load(&fail_forever)));
 }
 
-static inline bool may_allocate(void)
+static inline bool may_allocate(size_t size)
 {
-    return !atomic_load_explicit(&is_counting, memory_order_relaxed) || count_allocation();
+    return !atomic_load_explicit(&is_counting, memory_order_relaxed) || count_allocation(size);
 }
 
 unsigned long kn_alloc_fail_at(unsigned long nth, int forever)
@@ -28,28 +30,34 @@ unsigned long kn_alloc_fail_at(unsigned long nth, int forever)
     unsigned long before;
     atomic_store(&fail_nth, 0);
     before = atomic_exchange(&made, 0);
+    atomic_store(&bytes, 0);
     atomic_store(&fail_forever, forever != 0);
     atomic_store(&fail_nth, nth);
     atomic_store(&is_counting, true);
     return before;
 }
 
+unsigned long long kn_alloc_bytes(void)
+{
+    return atomic_load(&bytes);
+}
+
 /* malloc(0) may give NULL, which callers would take for a failure. */
 void *kn_malloc(size_t size)
 {
-    return may_allocate() ? malloc(size ? size : 1) : NULL;
+    return may_allocate(size) ? malloc(size ? size : 1) : NULL;
 }
 
 void *kn_calloc(size_t count, size_t size)
 {
-    if (!may_allocate())
+    if (!may_allocate(count * size))
         return NULL;
     return count && size ? calloc(count, size) : calloc(1, 1);
 }
 
 void *kn_realloc(void *pointer, size_t size)
 {
-    return may_allocate() ? realloc(pointer, size ? size : 1) : NULL;
+    return may_allocate(size) ? realloc(pointer, size ? size : 1) : NULL;
 }
 
 char *kn_strndup(const char *text, size_t length)

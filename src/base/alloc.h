@@ -16,5 +16,7 @@ void kn_free(void *pointer);
 /* For tests: the nth allocation from now (1 = the next) fails, and all after it where `forever`. 0 switches
  * it off. Returns how many allocations were made since the last call of this function. */
 unsigned long kn_alloc_fail_at(unsigned long nth, int forever);
+/* For tests: the bytes that were asked for since then, those that went back among them. */
+unsigned long long kn_alloc_bytes(void);
 
 #endif

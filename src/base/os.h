@@ -14,6 +14,13 @@ double kn_os_now_ms(void);   /* monotonic */
 void kn_os_sleep_us(int us); /* or until a signal comes */
 int64_t kn_os_unix_seconds(void);
 
+/* ---- the stack ---- */
+/* The address below which functions that call themselves go no deeper: the end of the calling thread's stack,
+ * and what others need on the way. It may read a file: not for every call. */
+uintptr_t kn_os_stack_floor(void);
+/* Whether the caller is below it. */
+bool kn_os_stack_is_low(uintptr_t floor);
+
 /* ---- environment ---- */
 /* NULL where the variable is unset or empty, and in a program with rights that its caller lacks
  * (set-user-ID). */

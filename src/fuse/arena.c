@@ -4,7 +4,8 @@
 
 #include "base/alloc.h"
 
-enum { ALIGN = 16, BLOCK = 16384 /* bytes of a block, unless more is wanted at once */ };
+/* Bytes of a block, unless more is wanted at once: of the first, and at most; each is twice the last one. */
+enum { ALIGN = 16, FIRST_BLOCK = 1024, BLOCK = 16384 };
 
 struct kn_arena_block {
     struct kn_arena_block *next;
@@ -17,7 +18,8 @@ void *kn_arena_take(kn_arena *arena, size_t size)
     size = (size + ALIGN - 1) / ALIGN * ALIGN;
     struct kn_arena_block *b = arena->block;
     if (!b || b->size - b->used < size) {
-        size_t room = size > BLOCK ? size : BLOCK;
+        size_t usual = !b ? FIRST_BLOCK : b->size < BLOCK / 2 ? 2 * b->size : BLOCK;
+        size_t room = size > usual ? size : usual;
         b = kn_calloc(1, sizeof *b + room);
         if (!b) {
             arena->failed = 1;

@@ -69,7 +69,7 @@ typedef struct kn_graph {
     struct kn_map *known; /* the numbers of nodes, by what they are; NULL once the graph is pruned */
 } kn_graph;
 
-enum { KN_MAX_NODES = 1 << 14 };
+enum { KN_MAX_NODES = 1 << 24 /* what a node takes is less than 1 KiB */ };
 
 /* name: an identifier. text: what the nodes' places are in; "": nowhere. */
 kiln_status kn_graph_create(kn_graph **out, const char *name, const char *text);

@@ -8,13 +8,105 @@
 #include "plan/space.h"
 #include "plan/stages.h"
 
+/* Of a kernel. */
 enum {
-    MOST_USES = 1000 /* of a kernel, and */,
-    MANY_USES = 500,  /* where one that has more is cut: compilers take long over long texts */
-    MOST_LEAVES = 40, /* of a kernel, which has scalars and results besides; */
-    MANY_LEAVES = 20, /* where it is cut */
-    MOST_PARAMS = 56  /* of all three: what ranges and counts of elements need is left of KN_MAX_PARAMS */
+    MOST_USES = 1000,
+    MOST_LEAVES = 40, /* it has scalars and results besides */
+    MOST_PARAMS = 56, /* of all three: what ranges and counts of elements need is left of KN_MAX_PARAMS */
+    MOST_LEVELS = (KN_MAX_STAGES - 3) / 3,
+    MOST_FOLDS = 64
 };
+
+/* ---- nodes that wait ---- */
+
+static bool make_queue(kn_node_queue *q, kn_arena *arena, size_t nodes)
+{
+    q->heap = kn_arena_take(arena, nodes * sizeof *q->heap);
+    q->taken = kn_arena_take(arena, nodes * sizeof *q->taken);
+    q->is_in = kn_arena_take(arena, nodes);
+    return q->heap && q->taken && q->is_in;
+}
+
+static void put_in(kn_node_queue *q, int node)
+{
+    int at = q->n_heap;
+    if (q->is_in[node])
+        return;
+    q->is_in[node] = true;
+    ++q->n_heap;
+    for (; at > 0 && q->heap[(at - 1) / 2] < node; at = (at - 1) / 2)
+        q->heap[at] = q->heap[(at - 1) / 2];
+    q->heap[at] = node;
+}
+
+/* The highest; -1: there is none. */
+static int take_out(kn_node_queue *q)
+{
+    if (q->n_heap == 0)
+        return -1;
+    int top = q->heap[0], last = q->heap[--q->n_heap], at = 0;
+    for (int child = 1; child < q->n_heap; child = 2 * at + 1) {
+        child += child + 1 < q->n_heap && q->heap[child + 1] > q->heap[child];
+        if (q->heap[child] < last)
+            break;
+        q->heap[at] = q->heap[child];
+        at = child;
+    }
+    q->heap[at] = last;
+    return q->taken[q->n_taken++] = top;
+}
+
+static void empty(kn_node_queue *q)
+{
+    for (int k = 0; k < q->n_heap; ++k)
+        q->is_in[q->heap[k]] = false;
+    for (int k = 0; k < q->n_taken; ++k)
+        q->is_in[q->taken[k]] = false;
+    q->n_heap = q->n_taken = 0;
+}
+
+/* ---- what all groups share ---- */
+
+static bool is_view(const kn_node *n)
+{
+    return n->kind == KN_NODE_SLICE || n->kind == KN_NODE_TRANSPOSE || n->kind == KN_NODE_RESHAPE ||
+           n->kind == KN_NODE_BROADCAST;
+}
+
+static void find_views(const kn_lower_state *s)
+{
+    kn_group_scratch *c = s->scratch;
+    for (int n = 0; n < s->graph->n_nodes; ++n)
+        c->view[n] = c->next_view[n] = -1;
+    for (int n = s->graph->n_nodes; n-- > 0;) {
+        const kn_node *node = &s->graph->node[n];
+        if (!is_view(node))
+            continue;
+        c->next_view[n] = c->view[node->in[0]];
+        c->view[node->in[0]] = n;
+    }
+}
+
+bool kn_lower_state_make(kn_lower_state *s)
+{
+    size_t nodes = (size_t)s->graph->n_nodes;
+    kn_group_scratch *c = s->scratch = kn_arena_take(s->arena, sizeof *c);
+    s->base = kn_arena_take(s->arena, nodes * sizeof *s->base);
+    s->is_room = kn_arena_take(s->arena, nodes);
+    s->is_lone = kn_arena_take(s->arena, nodes);
+    if (!c)
+        return false;
+    c->use = kn_arena_take(s->arena, nodes * sizeof(kn_use *));
+    c->asked = kn_arena_take(s->arena, nodes * sizeof *c->asked);
+    c->is_asked = kn_arena_take(s->arena, nodes);
+    c->view = kn_arena_take(s->arena, nodes * sizeof *c->view);
+    c->next_view = kn_arena_take(s->arena, nodes * sizeof *c->next_view);
+    if (!make_queue(&c->queue, s->arena, nodes) || !make_queue(&c->other, s->arena, nodes) ||
+        s->arena->failed)
+        return false;
+    find_views(s);
+    return true;
+}
 
 /* ---- views ---- */
 
@@ -184,14 +276,25 @@ static void find_base(const kn_lower_state *s, kn_base *b, int n)
 
 void kn_bases_find(kn_lower_state *s)
 {
-    for (int n = 0; n < s->graph->n_nodes; ++n) {
-        kn_base *b = &s->base[n];
-        find_base(s, b, n);
-        if (!s->is_room[n])
-            continue;
-        *b = (kn_base){KN_BASE_ROOM, n, 0, NULL};
-        set_dense(s, b, n, (int64_t)kiln_dtype_size(s->typed[n].dtype));
-    }
+    for (int n = 0; n < s->graph->n_nodes; ++n)
+        find_base(s, &s->base[n], n);
+}
+
+/* Views of views come behind what they show: the list is gone through while it grows. */
+void kn_base_store(kn_lower_state *s, int node)
+{
+    kn_group_scratch *c = s->scratch;
+    int *list = c->other.taken, count = 0;
+    s->is_room[node] = true;
+    s->base[node] = (kn_base){KN_BASE_ROOM, node, 0, NULL};
+    set_dense(s, &s->base[node], node, (int64_t)kiln_dtype_size(s->typed[node].dtype));
+    list[count++] = node;
+    for (int k = 0; k < count; ++k)
+        for (int v = c->view[list[k]]; v >= 0; v = c->next_view[v])
+            if (!s->is_room[v]) {
+                find_base(s, &s->base[v], v);
+                list[count++] = v;
+            }
 }
 
 /* What an operation gives: dense, in the order of the arrays that it reads; of a reduction the axes that
@@ -249,7 +352,6 @@ typedef struct building {
     kn_group *group;
     const kn_lower_state *state;
     kn_group_result result;
-    int *room;
 } building;
 
 static bool same_map(const kn_axis_map *a, const kn_axis_map *b, int ndim)
@@ -271,11 +373,12 @@ static kn_use *use_at(building *b, int node, const kn_axis_map *map)
         if (clean[a].to < 0)
             clean[a].step = 0;
     }
-    for (kn_use *u = g->use[node]; u; u = u->next)
+    kn_group_scratch *c = b->state->scratch;
+    for (kn_use *u = c->use[node]; u; u = u->next)
         if (same_map(u->map, clean, t->ndim))
             return u;
-    kn_use *u = kn_arena_take(b->state->arena, sizeof *u);
-    kn_axis_map *copy = kn_arena_take(b->state->arena, (size_t)(t->ndim + 1) * sizeof *copy);
+    kn_use *u = kn_arena_take(&g->arena, sizeof *u);
+    kn_axis_map *copy = kn_arena_take(&g->arena, (size_t)(t->ndim + 1) * sizeof *copy);
     if (!u || !copy) {
         b->result = KN_GROUP_FAILED;
         return NULL;
@@ -283,25 +386,43 @@ static kn_use *use_at(building *b, int node, const kn_axis_map *map)
     memcpy(copy, clean, (size_t)t->ndim * sizeof *copy);
     u->node = node;
     u->map = copy;
-    u->next = g->use[node];
-    g->use[node] = u;
+    u->next = c->use[node];
+    c->use[node] = u;
+    put_in(&c->queue, node);
     ++g->n_uses;
+    ++c->work;
     return u;
 }
 
 static kn_use **inputs_of(building *b, kn_use *u, int count)
 {
-    u->in = kn_arena_take(b->state->arena, (size_t)(count + 1) * sizeof(kn_use *));
+    u->in = kn_arena_take(&b->group->arena, (size_t)(count + 1) * sizeof(kn_use *));
     u->n_in = u->in ? count : 0;
     if (!u->in)
         b->result = KN_GROUP_FAILED;
     return u->in;
 }
 
+void kn_group_ask_nothing(const kn_lower_state *s)
+{
+    kn_group_scratch *c = s->scratch;
+    while (c->n_asked > 0)
+        c->is_asked[c->asked[--c->n_asked]] = false;
+}
+
+void kn_group_ask(const kn_lower_state *s, int node)
+{
+    kn_group_scratch *c = s->scratch;
+    if (!c->is_asked[node])
+        c->asked[c->n_asked++] = node;
+    c->is_asked[node] = true;
+}
+
+/* From now on it counts as read from memory: all that is asked for is found at once. */
 static void ask_room(building *b, int node)
 {
     b->result = KN_GROUP_ROOM;
-    *b->room = node;
+    kn_group_ask(b->state, node);
 }
 
 static void add_leaf(building *b, kn_use *u, const kn_base *base)
@@ -319,7 +440,7 @@ static void add_leaf(building *b, kn_use *u, const kn_base *base)
             u->leaf = l;
     if (u->leaf)
         return;
-    u->leaf = kn_arena_take(b->state->arena, sizeof leaf);
+    u->leaf = kn_arena_take(&g->arena, sizeof leaf);
     if (!u->leaf) {
         b->result = KN_GROUP_FAILED;
         return;
@@ -445,8 +566,7 @@ static bool joins(kn_group *g, uint64_t kept, const int64_t *extent, int count)
     return true;
 }
 
-/* Whether each result of a reduction is that of one element. */
-static bool reduces_singles(const kn_lower_state *s, int node)
+bool kn_reduces_singles(const kn_lower_state *s, int node)
 {
     int64_t shape[KILN_MAX_NDIM], count = 1;
     int ndim = kn_node_in_shape(shape, s, node);
@@ -508,6 +628,8 @@ static void expand(building *b, kn_use *u)
     const kn_node *n = &s->graph->node[u->node];
     const kn_base *base = &s->base[u->node];
     bool is_stored_here = false;
+    if (s->scratch->is_asked[u->node])
+        return;
     for (int r = 0; r < b->group->n_roots; ++r)
         is_stored_here |= b->group->root[r] == u->node;
     kn_base own;
@@ -527,7 +649,7 @@ static void expand(building *b, kn_use *u)
     switch (n->kind) {
     case KN_NODE_CALL:
     case KN_NODE_KERNEL:
-        if (reduces_singles(s, u->node))
+        if (kn_reduces_singles(s, u->node))
             use_single(b, u);
         else if (s->typed[u->node].is_reduction)
             use_reduction(b, u);
@@ -580,24 +702,22 @@ static bool match_root(kn_axis_map *map, const kn_group *g, const kn_typed *t, u
 static bool find_reduced(uint64_t *out, const kn_group *g, const kn_lower_state *s, int root)
 {
     int64_t shape[KILN_MAX_NDIM];
-    bool *wanted = kn_arena_take(s->arena, (size_t)s->graph->n_nodes);
-    if (!wanted)
-        return false;
-    wanted[root] = true;
-    for (int n = root; n >= 0; --n) {
-        if (!wanted[n] || (s->is_room[n] && n != root))
+    kn_node_queue *q = &s->scratch->other;
+    bool is_found = false;
+    put_in(q, root);
+    for (int n; !is_found && q->n_taken < MOST_USES && (n = take_out(q)) >= 0;) {
+        if (s->is_room[n] && n != root)
             continue;
-        if (s->typed[n].is_reduction && !reduces_singles(s, n)) {
+        if (s->typed[n].is_reduction && !kn_reduces_singles(s, n)) {
             int ndim = kn_node_in_shape(shape, s, n);
-            if (ndim == g->ndim && memcmp(shape, g->extent, (size_t)ndim * sizeof *shape) == 0) {
-                *out = s->typed[n].axes;
-                return true;
-            }
+            is_found = ndim == g->ndim && memcmp(shape, g->extent, (size_t)ndim * sizeof *shape) == 0;
+            *out = s->typed[n].axes;
         }
         for (int k = 0; k < s->graph->node[n].n_in; ++k)
-            wanted[s->graph->node[n].in[k]] = true;
+            put_in(q, s->graph->node[n].in[k]);
     }
-    return false;
+    empty(q);
+    return is_found;
 }
 
 static bool place_root(building *b, int r)
@@ -639,117 +759,123 @@ static void settle_use(kn_group *g, kn_use *u)
         u->is_all |= u->in[k]->is_all && !u->is_fold;
     }
     u->level += u->is_fold;
+    g->n_folds += u->is_fold;
     g->n_levels = u->level > g->n_levels ? u->level : g->n_levels;
+}
+
+bool kn_is_handed(const kn_lower_state *s, int node)
+{
+    return kn_is_number(s, node) && s->graph->node[node].kind != KN_NODE_NUMBER;
 }
 
 static void list_uses(building *b)
 {
     kn_group *g = b->group;
+    const kn_group_scratch *c = b->state->scratch;
     kn_use **last = &g->first_use;
     int number = 0;
-    for (int n = 0; n < b->state->graph->n_nodes; ++n)
-        for (kn_use *u = g->use[n]; u; u = u->next) {
+    for (int k = c->queue.n_taken; k-- > 0;) {
+        int n = c->queue.taken[k];
+        g->n_scalars += kn_is_handed(b->state, n);
+        for (kn_use *u = c->use[n]; u; u = u->next) {
             settle_use(g, u);
             u->number = number++;
             *last = u;
             last = &u->after;
         }
-}
-
-/* Whether a use is a number that is handed to each launch. */
-static bool is_handed(const building *b, const kn_use *u)
-{
-    return kn_is_number(b->state, u->node) && b->state->graph->node[u->node].kind != KN_NODE_NUMBER;
-}
-
-static int count_scalars(const building *b)
-{
-    int count = 0;
-    for (int n = 0; n < b->state->graph->n_nodes; ++n)
-        count += b->group->use[n] && is_handed(b, b->group->use[n]);
-    return count;
-}
-
-/* Leaves and scalars behind each use, as bits, so that a kernel with too many is cut where some have come
- * together. */
-static int find_cut(const building *b)
-{
-    const kn_group *g = b->group;
-    size_t words = ((size_t)g->n_leaves + (size_t)b->state->graph->n_nodes) / 64 + 1;
-    uint64_t *bits = kn_arena_take(b->state->arena, words * (size_t)g->n_uses * sizeof *bits);
-    int best = -1;
-    for (const kn_use *u = g->first_use; bits && u; u = u->after) {
-        uint64_t *own = bits + words * (size_t)u->number;
-        int count = 0;
-        if (u->leaf)
-            own[u->leaf->number / 64] |= UINT64_C(1) << u->leaf->number % 64;
-        else if (is_handed(b, u))
-            own[(g->n_leaves + u->node) / 64] |= UINT64_C(1) << (g->n_leaves + u->node) % 64;
-        for (int k = 0; k < u->n_in; ++k)
-            for (size_t w = 0; w < words; ++w)
-                own[w] |= bits[words * (size_t)u->in[k]->number + w];
-        for (size_t w = 0; w < words; ++w)
-            count += __builtin_popcountll(own[w]);
-        bool is_root = false;
-        for (int r = 0; r < g->n_roots; ++r)
-            is_root |= g->root[r] == u->node;
-        if (u->leaf || u->n_in == 0 || is_root)
-            continue;
-        best = u->node;
-        if (count >= MANY_LEAVES || (g->n_uses > MOST_USES && u->number >= MANY_USES))
-            break;
     }
-    return best;
 }
 
-static kn_group_result check_limits(building *b)
+kn_group_size kn_group_measure(const kn_group *g)
+{
+    return (kn_group_size){g->n_uses, g->n_leaves, g->n_leaves + g->n_roots + g->n_scalars, g->n_levels,
+                           g->n_folds};
+}
+
+bool kn_group_size_fits(const kn_group_size *size)
+{
+    return size->leaves <= MOST_LEAVES && size->params <= MOST_PARAMS && size->uses <= MOST_USES &&
+           size->levels <= MOST_LEVELS && size->folds <= MOST_FOLDS;
+}
+
+/* ---- the whole ---- */
+
+static bool take_roots(kn_group *g, const kn_lower_state *s, const int *root, int n_roots)
+{
+    g->n_roots = n_roots;
+    g->root = kn_arena_take(&g->arena, (size_t)n_roots * sizeof *g->root);
+    g->root_use = kn_arena_take(&g->arena, (size_t)n_roots * sizeof *g->root_use);
+    if (!g->root || !g->root_use)
+        return false;
+    memcpy(g->root, root, (size_t)n_roots * sizeof *root);
+    for (int r = 1; r < n_roots; ++r) /* the largest first */
+        for (int q = r; q > 0 && size_of(&s->typed[g->root[q]]) > size_of(&s->typed[g->root[q - 1]]); --q) {
+            int other = g->root[q];
+            g->root[q] = g->root[q - 1];
+            g->root[q - 1] = other;
+        }
+    set_space(g, &s->typed[g->root[0]]);
+    g->unit = s->graph->node[root[0]].unit;
+    return true;
+}
+
+/* Several roots are given up as soon as they are too large together; of one all is found. */
+static void expand_all(building *b)
+{
+    kn_group_scratch *c = b->state->scratch;
+    kn_group *g = b->group;
+    for (int n; b->result != KN_GROUP_FAILED && (n = take_out(&c->queue)) >= 0;) {
+        for (kn_use *u = c->use[n]; u && b->result != KN_GROUP_FAILED; u = u->next)
+            expand(b, u);
+        g->is_too_large = g->n_roots > 1 && (g->n_uses > MOST_USES || g->n_leaves > MOST_LEAVES);
+        if (g->is_too_large) {
+            b->result = KN_GROUP_REFUSED;
+            return;
+        }
+    }
+}
+
+static void build(building *b)
 {
     kn_group *g = b->group;
-    int params = g->n_leaves + g->n_roots + count_scalars(b);
-    if (g->n_leaves <= MOST_LEAVES && params <= MOST_PARAMS && g->n_uses <= MOST_USES &&
-        3 * g->n_levels + 3 <= KN_MAX_STAGES)
-        return KN_GROUP_DONE;
-    if (g->n_roots > 1)
-        return KN_GROUP_REFUSED;
-    *b->room = find_cut(b);
+    for (int r = 1; r < g->n_roots; ++r)
+        if (b->state->graph->node[g->root[r]].unit != g->unit)
+            b->result = KN_GROUP_REFUSED;
+    for (int r = 0; r < g->n_roots && b->result == KN_GROUP_DONE; ++r)
+        if (!place_root(b, r) && b->result != KN_GROUP_FAILED)
+            b->result = KN_GROUP_REFUSED;
+    if (b->result == KN_GROUP_DONE)
+        expand_all(b);
+    if (b->result == KN_GROUP_REFUSED || b->result == KN_GROUP_FAILED)
+        return;
+    list_uses(b);
+    const kn_group_size size = kn_group_measure(g);
+    if (b->result != KN_GROUP_DONE || kn_group_size_fits(&size))
+        return;
     g->is_too_large = true;
-    return *b->room >= 0 ? KN_GROUP_ROOM : KN_GROUP_DONE;
+    b->result = g->n_roots > 1 ? KN_GROUP_REFUSED : KN_GROUP_TOO_LARGE;
 }
 
-kn_group_result kn_group_build(kn_group *out, int *room, const kn_lower_state *s, const int *root,
-                               int n_roots)
+kn_group_result kn_group_build(kn_group *out, const kn_lower_state *s, const int *root, int n_roots)
 {
-    building b = {out, s, KN_GROUP_DONE, room};
+    building b = {out, s, KN_GROUP_DONE};
+    kn_group_scratch *c = s->scratch;
     memset(out, 0, sizeof *out);
-    out->n_roots = n_roots;
-    out->root = kn_arena_take(s->arena, (size_t)n_roots * sizeof *out->root);
-    out->root_use = kn_arena_take(s->arena, (size_t)n_roots * sizeof *out->root_use);
-    out->use = kn_arena_take(s->arena, (size_t)s->graph->n_nodes * sizeof *out->use);
-    if (!out->root || !out->root_use || !out->use)
+    kn_group_ask_nothing(s);
+    if (!take_roots(out, s, root, n_roots))
         return KN_GROUP_FAILED;
-    memcpy(out->root, root, (size_t)n_roots * sizeof *root);
-    for (int r = 1; r < n_roots; ++r) /* the largest first */
-        for (int q = r; q > 0 && size_of(&s->typed[out->root[q]]) > size_of(&s->typed[out->root[q - 1]]);
-             --q) {
-            int other = out->root[q];
-            out->root[q] = out->root[q - 1];
-            out->root[q - 1] = other;
-        }
-    set_space(out, &s->typed[out->root[0]]);
-    out->unit = s->graph->node[root[0]].unit;
-    for (int r = 1; r < n_roots; ++r)
-        if (s->graph->node[root[r]].unit != out->unit)
-            return KN_GROUP_REFUSED;
-    for (int r = 0; r < n_roots; ++r)
-        if (!place_root(&b, r))
-            return b.result == KN_GROUP_FAILED ? KN_GROUP_FAILED : KN_GROUP_REFUSED;
-    for (int n = s->graph->n_nodes - 1; n >= 0; --n)
-        for (kn_use *u = out->use[n]; u && b.result == KN_GROUP_DONE; u = u->next)
-            expand(&b, u);
-    if (b.result != KN_GROUP_DONE)
-        return b.result;
-    list_uses(&b);
-    return check_limits(&b);
+    build(&b);
+    for (int k = 0; k < c->queue.n_taken; ++k)
+        c->use[c->queue.taken[k]] = NULL;
+    for (int k = 0; k < c->queue.n_heap; ++k)
+        c->use[c->queue.heap[k]] = NULL;
+    empty(&c->queue);
+    return b.result;
+}
+
+void kn_group_free(kn_group *g)
+{
+    kn_arena_free(&g->arena);
 }
 
 bool kn_groups_share(const kn_group *a, const kn_group *b)

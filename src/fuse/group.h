@@ -54,6 +54,24 @@ typedef struct kn_use {
     int level;      /* reductions of this group that it comes behind, one waiting for the other */
 } kn_use;
 
+/* Nodes, each of them once, that are taken out from high ones to low ones. */
+typedef struct kn_node_queue {
+    int *heap, n_heap;
+    int *taken, n_taken; /* those taken out, in that order */
+    bool *is_in;         /* by node: was put in */
+} kn_node_queue;
+
+/* What building groups needs in between. */
+typedef struct kn_group_scratch {
+    kn_use **use; /* by node: a list; all NULL between two builds */
+    kn_node_queue queue, other;
+    int *asked, n_asked;
+    bool *is_asked; /* by node */
+    int *view;      /* by node: a slice, transpose, reshape or broadcast of it; -1 */
+    int *next_view; /* by node: another one of the same; -1 */
+    int64_t work;   /* uses made by all builds so far */
+} kn_group_scratch;
+
 /* What all groups of a lowering share. */
 typedef struct kn_lower_state {
     const kn_graph *graph;
@@ -65,6 +83,7 @@ typedef struct kn_lower_state {
     bool *is_room;  /* by node: computed by a kernel before it is used */
     bool *is_lone;  /* by node: its texts do not mix with others (op.h): it has a kernel of its own */
     unsigned flags; /* of the expression's options */
+    kn_group_scratch *scratch;
 } kn_lower_state;
 
 typedef struct kn_group {
@@ -72,37 +91,64 @@ typedef struct kn_group {
     int64_t extent[KILN_MAX_NDIM];
     uint64_t reduced;  /* its axes (bits) */
     bool is_settled;   /* there are reductions, and `reduced` says over what */
-    bool is_too_large; /* why a node is asked for */
+    bool is_too_large; /* for a kernel: it has to be cut, or these roots do not go together */
     bool is_lone;      /* a kernel as the user defined it (lone.h): there are no uses */
     int *spare;        /* of such: by output the room that it has where no root is that output */
     kiln_kernel *unit; /* of its roots */
     int n_levels;
     int n_roots, *root;
     kn_use **root_use;
-    kn_use **use;      /* by node: a list */
     kn_use *first_use; /* all, from low nodes to high ones */
-    int n_uses, n_leaves;
+    int n_uses, n_leaves, n_scalars, n_folds;
     kn_leaf *leaf;
+    kn_arena arena; /* its own: uses, places, leaves */
 } kn_group;
 
 /* What became of an attempt. */
 typedef enum kn_group_result {
     KN_GROUP_DONE,
-    KN_GROUP_REFUSED, /* these roots do not go together */
-    KN_GROUP_ROOM,    /* *room: a node that has to be computed by itself */
-    KN_GROUP_FAILED   /* no memory */
+    KN_GROUP_REFUSED,   /* these roots do not go together */
+    KN_GROUP_ROOM,      /* scratch->asked: nodes that have to be computed by themselves */
+    KN_GROUP_TOO_LARGE, /* all is found of a single root, and is more than a kernel should have */
+    KN_GROUP_FAILED     /* no memory */
 } kn_group_result;
 
-/* Sets state->base for all nodes: again whenever is_room has changed. */
+/* What a kernel of a group has. */
+typedef struct kn_group_size {
+    int uses, leaves, params, levels, folds; /* params: leaves, scalars and results */
+} kn_group_size;
+enum {
+    KN_MANY_USES = 500,  /* where a kernel that is too large is cut: compilers take long over long texts */
+    KN_MANY_LEAVES = 20, /* the same of what it reads */
+    KN_MANY_LEVELS = 5,  /* the same of reductions that wait for one another */
+    KN_MANY_FOLDS = 32   /* the same of all reductions: those of a level are one struct */
+};
+kn_group_size kn_group_measure(const kn_group *group);
+/* Whether it is no more than a kernel should have. */
+bool kn_group_size_fits(const kn_group_size *size);
+
+/* Takes the arrays of state that are kept by node; is_room is all false. False: no memory. */
+bool kn_lower_state_make(kn_lower_state *state);
+/* Sets state->base for all nodes. */
 void kn_bases_find(kn_lower_state *state);
+/* Has a node be stored, so that it, and views of it, are read from memory. */
+void kn_base_store(kn_lower_state *state, int node);
+/* A number by value that is handed to each launch: it does not stand in the text. */
+bool kn_is_handed(const kn_lower_state *state, int node);
+/* A reduction of one element for each result, which is none. */
+bool kn_reduces_singles(const kn_lower_state *state, int node);
 
 /* How each node's elements would lie, were it computed by an operation of its own that keeps the order of
  * what it reads (KILN_ORDER_KEEP), views of it left aside: layout[n].stride, by node. False: no memory. */
 bool kn_layouts_find(kn_base *layout, const kn_lower_state *state);
 
-/* Fills *out from roots, the largest first. */
-kn_group_result kn_group_build(kn_group *out, int *room, const kn_lower_state *state, const int *root,
-                               int n_roots);
+/* Fills *out from roots, the largest first. The work is that of the uses that are found: nothing goes over
+ * all nodes. */
+kn_group_result kn_group_build(kn_group *out, const kn_lower_state *state, const int *root, int n_roots);
+/* What is asked for, which a build begins anew. */
+void kn_group_ask_nothing(const kn_lower_state *state);
+void kn_group_ask(const kn_lower_state *state, int node);
+void kn_group_free(kn_group *group);
 /* Whether two groups read something in the same way. */
 bool kn_groups_share(const kn_group *a, const kn_group *b);
 

@@ -75,15 +75,17 @@ static const kn_base *base_of(const kn_lower_state *s, int node, bool is_raw)
     return lies && (!is_raw || base->kind == KN_BASE_INPUT || base->node == node) ? base : NULL;
 }
 
-kn_group_result kn_lone_build(kn_group *out, int *room, const kn_lower_state *s, int root)
+kn_group_result kn_lone_build(kn_group *out, const kn_lower_state *s, int root)
 {
     const kn_node *node = &s->graph->node[root];
     const int n_out =
         node->kind == KN_NODE_KERNEL ? node->kernel->program->n_out : s->typed[root].variant.n_out;
+    kn_group_result result = KN_GROUP_DONE;
     memset(out, 0, sizeof *out);
+    kn_group_ask_nothing(s);
     out->is_lone = true;
-    out->root = kn_arena_take(s->arena, (size_t)n_out * sizeof *out->root);
-    out->spare = kn_arena_take(s->arena, (size_t)n_out * sizeof *out->spare);
+    out->root = kn_arena_take(&out->arena, (size_t)n_out * sizeof *out->root);
+    out->spare = kn_arena_take(&out->arena, (size_t)n_out * sizeof *out->spare);
     if (!out->root || !out->spare)
         return KN_GROUP_FAILED;
     out->root[out->n_roots++] = root;
@@ -93,10 +95,11 @@ kn_group_result kn_lone_build(kn_group *out, int *room, const kn_lower_state *s,
         if (find_number(&number, s, node->in[k]))
             continue;
         if (!base) {
-            *room = node->in[k];
-            return KN_GROUP_ROOM;
+            kn_group_ask(s, node->in[k]);
+            result = KN_GROUP_ROOM;
+            continue;
         }
-        kn_leaf *leaf = kn_arena_take(s->arena, sizeof *leaf);
+        kn_leaf *leaf = kn_arena_take(&out->arena, sizeof *leaf);
         if (!leaf)
             return KN_GROUP_FAILED;
         *leaf = (kn_leaf){out->leaf, base->kind, base->node, k, base->shift, {0}};
@@ -104,7 +107,7 @@ kn_group_result kn_lone_build(kn_group *out, int *room, const kn_lower_state *s,
         out->leaf = leaf;
         ++out->n_leaves;
     }
-    return KN_GROUP_DONE;
+    return result;
 }
 
 bool kn_lone_joins(kn_group *g, const kn_lower_state *s, int root)

@@ -9,8 +9,8 @@
 /* Sets is_lone of all nodes. */
 void kn_lone_find(kn_lower_state *state);
 
-/* The group of a root. *room: an input that has to be stored first. */
-kn_group_result kn_lone_build(kn_group *out, int *room, const kn_lower_state *state, int root);
+/* The group of a root, or the inputs that have to be stored first, as kn_group_build has them. */
+kn_group_result kn_lone_build(kn_group *out, const kn_lower_state *state, int root);
 /* Adds a root that is another output of the same call; false: it is none, or there is no memory. */
 bool kn_lone_joins(kn_group *group, const kn_lower_state *state, int root);
 /* Which of the roots is output j; -1: none. */

@@ -1,7 +1,8 @@
 /* Lowering. Nodes that are stored (results, and what has to lie in memory before it is read) are put into
  * groups, a kernel each, in the order in which they come; one that goes together with an earlier group
- * joins it. What a group finds that it cannot compute is made a room, and all begins anew: rooms only
- * become more. */
+ * joins it. First each gets a group of its own. What such a group finds that it cannot compute is stored as
+ * well, and the groups that would have computed it are built again, and no others: the work grows with the
+ * graph. */
 #include "fuse/lower.h"
 
 #include <stdio.h>
@@ -9,6 +10,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "fuse/cut.h"
 #include "fuse/lone.h"
 #include "fuse/op.h"
 #include "fuse/report.h"
@@ -19,6 +21,17 @@
 /* Elements up to which a kernel that goes over its rows several times is as good as several kernels. */
 enum { FEW_ELEMENTS = 1 << 15 };
 
+/* A root whose own group computes a node. */
+typedef struct user {
+    struct user *next;
+    int root;
+} user;
+
+typedef struct placed {
+    kn_group group;
+    bool is_joined; /* of several roots: its memory is its own, else that of the root's own group */
+} placed;
+
 typedef struct lowering {
     kn_lower_state state;
     const kn_expression *expression;
@@ -26,11 +39,14 @@ typedef struct lowering {
     kn_arena arena;
     kn_typed *typed;
     kiln_array *array[KN_MAX_PARAMS];
-    bool *is_alone; /* by node: it joins no other */
-    int *group_of;  /* by node that is stored: its group */
-    int *output_of; /* by node: the first result that it is; -1 */
-    int *room_of;   /* by node: its room */
-    kn_group *group;
+    bool *is_alone;   /* by node: it joins no other */
+    int *group_of;    /* by node that is stored: its group */
+    int *output_of;   /* by node: the first result that it is; -1 */
+    int *room_of;     /* by node: its room */
+    kn_group **own;   /* by node that is stored: the group of it alone */
+    bool *is_pending; /* by node that is stored: that group is still to be built; one more, which is false */
+    user **users;     /* by node: the groups of one root that compute it */
+    placed *group;
     kn_text *text; /* by group */
     int n_groups;
     kn_why *why;   /* by node */
@@ -68,6 +84,41 @@ static kiln_status no_memory(void)
     return kn_error_memory(sizeof(kn_group), "a lowered expression");
 }
 
+static void drop_own(lowering *l, int root)
+{
+    if (l->own[root])
+        kn_group_free(l->own[root]);
+    kn_free(l->own[root]);
+    l->own[root] = NULL;
+    l->is_pending[root] = true;
+}
+
+/* Groups that would compute it are built again. */
+static void add_room(lowering *l, int node, kn_why why)
+{
+    kn_base_store(&l->state, node);
+    l->why[node] = why;
+    l->is_pending[node] = true;
+    l->is_again = true;
+    for (const user *u = l->users[node]; u; u = u->next)
+        drop_own(l, u->root);
+    l->users[node] = NULL;
+}
+
+static kn_why why_room(const lowering *l, const kn_group *own, int room)
+{
+    const kn_node *n = &l->state.graph->node[room];
+    bool is_apart = n->unit != own->unit && (n->unit || n->kind == KN_NODE_CALL || n->kind == KN_NODE_CAST);
+    return own->is_lone || l->state.is_lone[room] || is_apart ? KN_WHY_ALONE : KN_WHY_PLACE;
+}
+
+/* kn_cut_store */
+static void store(void *of, int node, bool is_too_large, const kn_group *by)
+{
+    lowering *l = of;
+    add_room(l, node, is_too_large ? KN_WHY_LONG : why_room(l, by, node));
+}
+
 static kiln_status prepare(lowering *l)
 {
     const kn_graph *g = l->expression->graph;
@@ -78,33 +129,28 @@ static kiln_status prepare(lowering *l)
                                 .flags = l->expression->options.flags,
                                 .arena = &l->arena,
                                 .is_host = l->call->target->backend == KN_HOST};
-    l->state.base = kn_arena_take(&l->arena, nodes * sizeof *l->state.base);
-    l->state.is_room = kn_arena_take(&l->arena, nodes);
-    l->state.is_lone = kn_arena_take(&l->arena, nodes);
+    bool has_state = kn_lower_state_make(&l->state);
     l->is_alone = kn_arena_take(&l->arena, nodes);
     l->group_of = kn_arena_take(&l->arena, nodes * sizeof *l->group_of);
     l->output_of = kn_arena_take(&l->arena, nodes * sizeof *l->output_of);
     l->room_of = kn_arena_take(&l->arena, nodes * sizeof *l->room_of);
-    l->group = kn_arena_take(&l->arena, nodes * sizeof *l->group);
+    l->own = kn_arena_take(&l->arena, nodes * sizeof(kn_group *));
+    l->is_pending = kn_arena_take(&l->arena, nodes + 1);
+    l->users = kn_arena_take(&l->arena, nodes * sizeof(user *));
     l->why = kn_arena_take(&l->arena, nodes * sizeof *l->why);
-    l->text = kn_arena_take(&l->arena, nodes * sizeof *l->text);
-    if (l->arena.failed)
+    if (!has_state || l->arena.failed)
         return no_memory();
     memset(l->output_of, 0xff, nodes * sizeof *l->output_of);
     for (int j = g->n_out; j-- > 0;)
         l->output_of[g->out[j]] = j;
+    for (int j = 0; j < g->n_out; ++j)
+        l->is_pending[g->out[j]] = true;
     kn_lone_find(&l->state);
-    return KILN_OK;
+    kn_bases_find(&l->state);
+    return kn_cuts_find(&l->state, store, l) ? KILN_OK : no_memory();
 }
 
 /* ---- groups ---- */
-
-static void add_room(lowering *l, int node, kn_why why)
-{
-    l->state.is_room[node] = true;
-    l->why[node] = why;
-    l->is_again = true;
-}
 
 /* Whether all rooms that the group reads are stored by groups before `before`. */
 static bool comes_after_rooms(const lowering *l, const kn_group *g, int before)
@@ -115,88 +161,168 @@ static bool comes_after_rooms(const lowering *l, const kn_group *g, int before)
     return does;
 }
 
+/* Groups up to which a root looks back for one that it joins, and builds that turn out too large. */
+enum { MOST_BACK = 64, MOST_TRIES = 8 };
+
 /* A root goes along with a group that reads something as it does, or that has its shape and reduces
  * nothing either. */
-static bool joins(lowering *l, int at, const kn_group *own, int root)
+static bool joins(lowering *l, int at, const kn_group *own, int root, int *tries)
 {
-    kn_group *g = &l->group[at];
+    kn_group *g = &l->group[at].group;
     kn_group both;
-    int unused;
-    int *roots = kn_arena_take(&l->arena, (size_t)(g->n_roots + 1) * sizeof *roots);
-    if (!roots || l->is_alone[root] || l->is_alone[g->root[0]] || !kn_groups_share(g, own))
+    int roots[KN_MAX_PARAMS + 1];
+    if (l->is_alone[root] || l->is_alone[g->root[0]] || g->n_roots >= KN_MAX_PARAMS ||
+        !kn_groups_share(g, own))
         return false;
     memcpy(roots, g->root, (size_t)g->n_roots * sizeof *roots);
     roots[g->n_roots] = root;
-    if (kn_group_build(&both, &unused, &l->state, roots, g->n_roots + 1) != KN_GROUP_DONE ||
-        !comes_after_rooms(l, &both, at))
+    if (kn_group_build(&both, &l->state, roots, g->n_roots + 1) != KN_GROUP_DONE ||
+        !comes_after_rooms(l, &both, at)) {
+        *tries += both.is_too_large;
+        kn_group_free(&both);
         return false;
-    *g = both;
+    }
+    if (l->group[at].is_joined)
+        kn_group_free(g);
+    l->group[at] = (placed){both, true};
     l->group_of[root] = at;
     return true;
 }
 
 /* Whether a root is in the group then. */
-static bool goes_along(lowering *l, int at, const kn_group *own, int root)
+static bool goes_along(lowering *l, int at, const kn_group *own, int root, int *tries)
 {
-    if (!own->is_lone && !l->group[at].is_lone)
-        return joins(l, at, own, root);
-    if (!own->is_lone || !kn_lone_joins(&l->group[at], &l->state, root))
+    const kn_group *g = &l->group[at].group;
+    if (!own->is_lone && !g->is_lone)
+        return joins(l, at, own, root, tries);
+    if (!own->is_lone || !kn_lone_joins(&l->group[at].group, &l->state, root))
         return false;
     l->group_of[root] = at;
     return true;
 }
 
-static kn_why why_room(const lowering *l, const kn_group *own, int room)
+/* The first group that a root can join: what it reads is there, or computed by that group. */
+static int first_to_join(const lowering *l, const kn_group *own)
 {
-    const kn_node *n = &l->state.graph->node[room];
-    bool is_apart = n->unit != own->unit && (n->unit || n->kind == KN_NODE_CALL || n->kind == KN_NODE_CAST);
-    return own->is_too_large                                    ? KN_WHY_LONG
-           : own->is_lone || l->state.is_lone[room] || is_apart ? KN_WHY_ALONE
-                                                                : KN_WHY_PLACE;
+    int first = l->n_groups > MOST_BACK ? l->n_groups - MOST_BACK : 0;
+    for (const kn_leaf *leaf = own->leaf; leaf; leaf = leaf->next)
+        if (leaf->kind == KN_BASE_ROOM && l->group_of[leaf->node] > first)
+            first = l->group_of[leaf->node];
+    return first;
 }
 
-static kiln_status place_root(lowering *l, int root)
+static void place_root(lowering *l, int root)
 {
-    kn_group own;
-    int room = -1;
-    bool is_lone = l->state.is_lone[root];
-    switch (is_lone ? kn_lone_build(&own, &room, &l->state, root)
-                    : kn_group_build(&own, &room, &l->state, &root, 1)) {
-    case KN_GROUP_ROOM:
-        if (l->state.is_room[room])
-            return kn_error(KILN_ERROR_INTERNAL, "%s: node %d is stored, and asked for again",
-                            l->state.graph->name, room);
-        add_room(l, room, why_room(l, &own, room));
-        return KILN_OK;
-    case KN_GROUP_DONE:
-        break;
-    case KN_GROUP_REFUSED:
+    const kn_group *own = l->own[root];
+    int tries = 0;
+    for (int at = first_to_join(l, own); at < l->n_groups && tries < MOST_TRIES; ++at)
+        if (goes_along(l, at, own, root, &tries))
+            return;
+    l->group_of[root] = l->n_groups;
+    l->group[l->n_groups++] = (placed){*own, false};
+}
+
+static void note_user(lowering *l, int node, int root)
+{
+    user *by = node == root ? NULL : kn_arena_take(&l->arena, sizeof *by);
+    if (!by)
+        return;
+    *by = (user){l->users[node], root};
+    l->users[node] = by;
+}
+
+/* All nodes that the group looks at, and the ranges that views of it are from. */
+static bool note_users(lowering *l, const kn_group *own, int root)
+{
+    const kn_node *lone = own->is_lone ? &l->state.graph->node[root] : NULL;
+    for (int k = 0; lone && k < lone->n_in; ++k)
+        note_user(l, lone->in[k], root);
+    for (const kn_use *u = own->first_use; u; u = u->after) {
+        note_user(l, u->node, root);
+        if (u->leaf && u->leaf->kind == KN_BASE_RANGE && u->leaf->node != u->node)
+            note_user(l, u->leaf->node, root);
+    }
+    return !l->arena.failed;
+}
+
+/* The group of one root, or the nodes that have to be stored first. */
+static kiln_status build_own(lowering *l, int root)
+{
+    kn_group *own = l->own[root] = kn_calloc(1, sizeof *own);
+    if (!own)
+        return no_memory();
+    l->is_pending[root] = false;
+    kn_group_result result = l->state.is_lone[root] ? kn_lone_build(own, &l->state, root)
+                                                    : kn_group_build(own, &l->state, &root, 1);
+    int cut = result == KN_GROUP_TOO_LARGE ? kn_cut_choose(&l->state, own) : -1;
+    if (result == KN_GROUP_REFUSED)
         return kn_error(KILN_ERROR_INTERNAL, "%s: node %d is computed by no kernel", l->state.graph->name,
                         root);
-    case KN_GROUP_FAILED:
-    default:
+    if (result == KN_GROUP_FAILED)
         return no_memory();
+    if (result == KN_GROUP_DONE || (result == KN_GROUP_TOO_LARGE && cut < 0))
+        return note_users(l, own, root) ? KILN_OK : no_memory();
+    if (cut >= 0)
+        add_room(l, cut, KN_WHY_LONG);
+    const kn_group_scratch *c = l->state.scratch;
+    for (int k = 0; k < c->n_asked && result == KN_GROUP_ROOM; ++k) {
+        if (l->state.is_room[c->asked[k]])
+            return kn_error(KILN_ERROR_INTERNAL, "%s: node %d is stored, and asked for again",
+                            l->state.graph->name, c->asked[k]);
+        add_room(l, c->asked[k], why_room(l, own, c->asked[k]));
     }
-    for (int at = 0; at < l->n_groups; ++at)
-        if (goes_along(l, at, &own, root))
-            return KILN_OK;
-    l->group_of[root] = l->n_groups;
-    l->group[l->n_groups++] = own;
+    drop_own(l, root);
     return KILN_OK;
+}
+
+/* Low roots first: what one asks for has a lower number, and comes before it. */
+static kiln_status build_pending(lowering *l)
+{
+    size_t nodes = (size_t)l->state.graph->n_nodes;
+    const bool *at = l->is_pending;
+    kiln_status status = KILN_OK;
+    while (status == KILN_OK && !l->arena.failed &&
+           (at = memchr(at, true, nodes - (size_t)(at - l->is_pending))) != NULL) {
+        int root = (int)(at - l->is_pending);
+        status = build_own(l, root);
+        for (int k = 0; l->is_pending[root] && k < l->state.scratch->n_asked; ++k)
+            if (l->is_pending + l->state.scratch->asked[k] < at)
+                at = l->is_pending + l->state.scratch->asked[k];
+        if (l->is_pending[root] && l->state.scratch->n_asked == 0)
+            at = l->is_pending; /* it was cut: seldom */
+    }
+    return status == KILN_OK && l->arena.failed ? no_memory() : status;
+}
+
+static void drop_groups(lowering *l)
+{
+    for (int p = 0; p < l->n_groups; ++p)
+        if (l->group[p].is_joined)
+            kn_group_free(&l->group[p].group);
+    kn_free(l->group);
+    kn_free(l->text);
+    l->group = NULL;
+    l->text = NULL;
+    l->n_groups = 0;
 }
 
 static kiln_status find_groups(lowering *l)
 {
-    kiln_status status = KILN_OK;
-    l->n_groups = 0;
+    size_t roots = 0;
+    int n_nodes = l->state.graph->n_nodes;
+    kiln_status status = build_pending(l);
+    drop_groups(l);
     l->is_again = false;
-    kn_bases_find(&l->state);
-    if (l->arena.failed)
-        return no_memory();
-    for (int n = 0; n < l->state.graph->n_nodes && status == KILN_OK && !l->is_again; ++n)
-        if (l->state.is_room[n] || l->output_of[n] >= 0)
-            status = place_root(l, n);
-    return status;
+    for (int n = 0; n < n_nodes; ++n)
+        roots += l->own[n] != NULL;
+    l->group = kn_calloc(roots + 1, sizeof *l->group);
+    l->text = kn_calloc(roots + 1, sizeof *l->text);
+    if (status == KILN_OK && (!l->group || !l->text))
+        status = no_memory();
+    for (int n = 0; n < n_nodes && status == KILN_OK; ++n)
+        if (l->own[n])
+            place_root(l, n);
+    return status == KILN_OK && l->arena.failed ? no_memory() : status;
 }
 
 /* ---- bindings ---- */
@@ -447,25 +573,41 @@ static kiln_status check_part(lowering *l, kn_lowered_part *part, const kn_group
         return KILN_OK;
     }
     for (const kn_use *u = g->first_use; u; u = u->after)
-        if (u->is_fold && u->level == 1 && u != g->root_use[0])
+        if (u->is_fold && u->level == 1 && u != g->root_use[0] && !l->state.is_room[u->node])
             add_room(l, u->node, KN_WHY_ROWS);
     return KILN_OK;
+}
+
+/* Whether it computes what has become a room since: it will be built again. */
+static bool is_stale(const lowering *l, const kn_group *g)
+{
+    bool is = false;
+    for (int r = 0; r < g->n_roots; ++r)
+        is = is || l->is_pending[g->root[r]];
+    return is;
 }
 
 static kiln_status make_part(lowering *l, int at)
 {
     kn_lowered_part *part = &l->out->part[at];
-    const kn_group *g = &l->group[at];
+    const kn_group *g = &l->group[at].group;
     char name[KN_NAME_MAX];
     int room = -1;
+    if (is_stale(l, g))
+        return KILN_OK;
     const kn_expression *e = g->unit ? g->unit->subject : l->expression;
     if (g->is_lone)
         return make_lone(l, part, &l->text[at], g);
     snprintf(name, sizeof name, l->n_groups > 1 ? "%.48s_%d" : "%.48s", l->state.graph->name, at + 1);
-    kiln_status status = kn_text_write(&l->text[at], &room, g, &l->state, name, &e->options);
+    kn_arena scratch = KN_ARENA_INIT;
+    kn_lower_state state = l->state;
+    state.arena = &scratch;
+    kiln_status status = kn_text_write(&l->text[at], &room, g, &state, name, &e->options);
+    kn_arena_free(&scratch);
     part->program = l->text[at].program;
     if (status == KILN_OK && room >= 0) {
-        add_room(l, room, KN_WHY_RANGE);
+        if (!l->state.is_room[room])
+            add_room(l, room, KN_WHY_RANGE);
         return KILN_OK;
     }
     if (status == KILN_OK)
@@ -483,7 +625,7 @@ static kiln_status make_parts(lowering *l)
     if (!l->out->part)
         return no_memory();
     l->out->n_parts = l->n_groups;
-    for (int p = 0; p < l->n_groups && status == KILN_OK && !l->is_again; ++p)
+    for (int p = 0; p < l->n_groups && status == KILN_OK; ++p)
         status = make_part(l, p);
     return status;
 }
@@ -501,14 +643,15 @@ static int number_spares(lowering *l, int first)
 {
     int count = 0;
     for (int p = 0; p < l->n_groups; ++p)
-        for (int j = 0; j < n_out_of(l, &l->group[p]); ++j)
-            l->group[p].spare[j] = kn_lone_root(&l->group[p], &l->state, j) < 0 ? first + count++ : -1;
+        for (int j = 0; j < n_out_of(l, &l->group[p].group); ++j)
+            l->group[p].group.spare[j] =
+                kn_lone_root(&l->group[p].group, &l->state, j) < 0 ? first + count++ : -1;
     return count;
 }
 
 static void size_spares(lowering *l, int p)
 {
-    const kn_group *g = &l->group[p];
+    const kn_group *g = &l->group[p].group;
     const kn_typed *t = &l->typed[g->root[0]];
     const kn_node *node = &l->state.graph->node[g->root[0]];
     for (int j = 0; j < n_out_of(l, g); ++j)
@@ -541,11 +684,11 @@ static kiln_status make_rooms(lowering *l)
         r->first = r->last = l->group_of[n];
         r->size = kiln_dtype_size(l->state.typed[n].dtype) *
                   (size_t)kn_shape_size(l->typed[n].ndim, l->typed[n].shape);
-        for (int p = 0; p < l->n_groups; ++p)
-            for (const kn_leaf *leaf = l->group[p].leaf; leaf; leaf = leaf->next)
-                if (leaf->kind == KN_BASE_ROOM && leaf->node == n && p > r->last)
-                    r->last = p;
     }
+    for (int p = 0; p < l->n_groups; ++p)
+        for (const kn_leaf *leaf = l->group[p].group.leaf; leaf; leaf = leaf->next)
+            if (leaf->kind == KN_BASE_ROOM && p > l->out->room[l->room_of[leaf->node]].last)
+                l->out->room[l->room_of[leaf->node]].last = p;
     return KILN_OK;
 }
 
@@ -625,9 +768,9 @@ static kiln_status make_forms(lowering *l)
 /* A single map may write where it reads, if it does so element by element. */
 static void find_in_place(lowering *l)
 {
-    if (l->n_groups != 1 || l->group[0].n_levels > 0 || l->group[0].is_lone)
+    const kn_group *g = &l->group[0].group;
+    if (l->n_groups != 1 || g->n_levels > 0 || g->is_lone)
         return;
-    const kn_group *g = &l->group[0];
     for (int r = 0; r < g->n_roots; ++r) {
         int j = l->output_of[g->root[r]];
         const kiln_array *out = j >= 0 && l->call->out ? l->call->out[j] : NULL;
@@ -650,11 +793,14 @@ static void find_in_place(lowering *l)
 
 static kiln_status report(lowering *l)
 {
-    kn_report_all(&l->out->note, &l->state, l->group, l->n_groups, l->why);
+    kn_report all = {0, 0};
+    for (int p = 0; p < l->n_groups; ++p)
+        kn_report_group(&all, &l->state, &l->group[p].group);
+    kn_report_all(&l->out->note, &all, &l->state, l->why);
     kiln_status status = kn_str_status(&l->out->note, "a lowered expression");
     for (int p = 0; p < l->n_groups && status == KILN_OK; ++p) {
         kn_str label = KN_STR_INIT;
-        kn_report_part(&label, &l->state, &l->group[p], &l->text[p], l->out->part[p].program);
+        kn_report_part(&label, &l->state, &l->group[p].group, &l->text[p], l->out->part[p].program);
         l->out->part[p].label = kn_str_take(&label, "a lowered expression");
         status = l->out->part[p].label ? KILN_OK : KILN_ERROR_MEMORY;
     }
@@ -702,6 +848,9 @@ kiln_status kn_lower(kn_lowered *out, const void *subject, const kn_lowering_cal
         find_in_place(l);
         status = report(l);
     }
+    drop_groups(l);
+    for (int n = 0; l->users && n < l->state.graph->n_nodes; ++n)
+        drop_own(l, n);
     kn_arena_free(&l->arena);
     kn_free(l->typed);
     kn_free(l);

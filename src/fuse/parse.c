@@ -5,13 +5,15 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/os.h"
 #include "fuse/functions.h"
 #include "fuse/names.h"
 #include "fuse/parser.h"
 #include "plan/program.h"
 
-/* Values inside one another. Threads may have little stack: what few values need has a frame of its own. */
-enum { DEPTH_MAX = 600 };
+/* Values inside one another, up to which nothing is asked of the stack. Threads may have little of it: what
+ * few values need has a frame of its own. */
+enum { DEPTH_FREE = 8 };
 #define OWN_FRAME __attribute__((noinline))
 
 static kiln_status parse_value(kn_value *out, kn_parser *p, int power);
@@ -44,9 +46,15 @@ static kiln_status take(kn_parser *p, const char *word, const char *message)
 
 static kiln_status enter(kn_parser *p)
 {
-    return ++p->depth > DEPTH_MAX
+    if (++p->depth <= DEPTH_FREE)
+        return KILN_OK;
+    if (!p->floor)
+        p->floor = kn_os_stack_floor();
+    return kn_os_stack_is_low(p->floor)
                ? kn_parser_refuse(p, p->word.at, p->word.length,
-                                  "more than %d values inside one another are too many", DEPTH_MAX)
+                                  "%d values inside one another are too many for this thread's stack; a "
+                                  "larger stack was expected, or names for some of the values",
+                                  p->depth)
                : KILN_OK;
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/map.h"
 #include "fuse/fold.h"
 #include "types/caret.h"
 
@@ -48,10 +49,15 @@ kiln_status kn_parser_push_argument(kn_parser *p, const kn_value *value)
 
 const kn_variable *kn_parser_find(const kn_parser *p, const char *name, size_t length)
 {
-    for (int v = p->n_variables; v-- > 0;)
-        if (p->variable[v].length == length && memcmp(p->variable[v].name, name, length) == 0)
-            return &p->variable[v];
-    return NULL;
+    intptr_t number = p->names ? (intptr_t)kn_map_get(p->names, name, length) : 0;
+    return number ? &p->variable[number - 1] : NULL;
+}
+
+static bool put_name(kn_parser *p, const char *name, size_t length)
+{
+    if (!p->names)
+        p->names = kn_map_create();
+    return p->names && kn_map_put(p->names, name, length, (void *)(intptr_t)(p->n_variables + 1));
 }
 
 kiln_status kn_parser_assign(kn_parser *p, const char *name, size_t length, const kn_value *value)
@@ -65,6 +71,8 @@ kiln_status kn_parser_assign(kn_parser *p, const char *name, size_t length, cons
         p->variable = grown;
         p->variable_room = more;
     }
+    if (!found && !put_name(p, name, length))
+        return kn_error_memory(length, "the names of an expression");
     kn_variable *v = &p->variable[found ? found - p->variable : p->n_variables++];
     *v = (kn_variable){.length = length, .name = name, .value = *value};
     v->value.key_length = 0;
@@ -73,6 +81,7 @@ kiln_status kn_parser_assign(kn_parser *p, const char *name, size_t length, cons
 
 void kn_parser_free(kn_parser *p)
 {
+    kn_map_free(p->names, NULL);
     kn_free(p->variable);
     kn_free(p->item);
     kn_free(p->argument);

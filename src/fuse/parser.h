@@ -37,10 +37,12 @@ typedef struct kn_parser {
     kn_graph *graph;
     struct kiln_kernel *const *kernel;
     int n_kernels;
-    int depth;
+    int depth;       /* values inside one another */
+    uintptr_t floor; /* of the stack; 0: not asked for yet */
     kn_variable *variable;
     int n_variables, variable_room;
-    kn_value *item; /* of tuples */
+    struct kn_map *names; /* of variables: 1 + their numbers */
+    kn_value *item;       /* of tuples */
     int n_items, item_room;
     kn_value *argument; /* of the calls that are being read, the innermost last */
     int n_arguments, argument_room;

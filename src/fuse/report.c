@@ -52,6 +52,9 @@ static void add_word(size_t *begin, size_t *end, const char *text, bool is_left)
         ++*end;
 }
 
+/* Characters of an expression that stand for a node, at most. */
+enum { LONGEST = 400 };
+
 /* From an operator to what stands on both sides of it, unless that is in another statement. */
 static void add_operands(size_t *begin, size_t *end, const kn_graph *g, const kn_node *n)
 {
@@ -65,9 +68,11 @@ static void add_operands(size_t *begin, size_t *end, const kn_graph *g, const kn
         first = in->at < first ? in->at : first;
         last = in->at + in->length > last ? in->at + in->length : last;
     }
-    for (size_t k = first; k < last; ++k)
+    for (size_t k = first; k < last && last - first <= LONGEST; ++k)
         if (g->text[k] == ';' || g->text[k] == '\n')
             return;
+    if (last - first > LONGEST)
+        return;
     *begin = first;
     *end = last;
 }
@@ -93,8 +98,11 @@ static void put_node(kn_str *out, const kn_lower_state *s, int node)
     size_t begin = n->at, end = n->at + n->length;
     if (n->is_operator)
         add_operands(&begin, &end, s->graph, n);
-    for (size_t k = begin; k < end; ++k)
+    bool is_cut = end - begin > LONGEST;
+    for (size_t k = begin; k < (is_cut ? begin + LONGEST : end); ++k)
         kn_str_append_n(out, s->graph->text[k] == '\n' ? " " : &s->graph->text[k], 1);
+    if (is_cut)
+        kn_str_append(out, " ...");
 }
 
 void kn_report_part(kn_str *out, const kn_lower_state *s, const kn_group *g, const kn_text *text,
@@ -122,8 +130,13 @@ void kn_report_part(kn_str *out, const kn_lower_state *s, const kn_group *g, con
     }
 }
 
-void kn_report_all(kn_str *out, const kn_lower_state *s, const kn_group *group, int n_groups,
-                   const kn_why *why)
+void kn_report_group(kn_report *report, const kn_lower_state *s, const kn_group *group)
+{
+    ++report->n_groups;
+    report->moved += bytes_of_group(s, group);
+}
+
+void kn_report_all(kn_str *out, const kn_report *r, const kn_lower_state *s, const kn_why *why)
 {
     static const char *const reasons[] = {
         [KN_WHY_PLACE] = "what reads it needs all of it, or its elements at other places than it has them",
@@ -132,9 +145,7 @@ void kn_report_all(kn_str *out, const kn_lower_state *s, const kn_group *group, 
             "one kernel would read its inputs once for each reduction, or leave most of the device idle",
         [KN_WHY_ALONE] = "its texts, or its options, cannot stand beside others",
         [KN_WHY_RANGE] = "where it is read there is no index to count by, or dividing for one takes longer"};
-    double moved = 0, eager = 0;
-    for (int k = 0; k < n_groups; ++k)
-        moved += bytes_of_group(s, &group[k]);
+    double eager = 0;
     for (int n = 0; n < s->graph->n_nodes; ++n) {
         const kn_node *node = &s->graph->node[n];
         if (node->kind != KN_NODE_CALL && node->kind != KN_NODE_KERNEL && node->kind != KN_NODE_CAST)
@@ -143,8 +154,8 @@ void kn_report_all(kn_str *out, const kn_lower_state *s, const kn_group *group, 
         for (int k = 0; k < node->n_in; ++k)
             eager += bytes_of_node(s, node->in[k]);
     }
-    kn_str_printf(out, "# %d kernel%s: %.0f bytes are moved, %.0f by a kernel for each operation\n", n_groups,
-                  n_groups == 1 ? "" : "s", moved, eager);
+    kn_str_printf(out, "# %d kernel%s: %.0f bytes are moved, %.0f by a kernel for each operation\n",
+                  r->n_groups, r->n_groups == 1 ? "" : "s", r->moved, eager);
     for (int n = 0; n < s->graph->n_nodes; ++n) {
         if (why[n] == KN_WHY_NONE)
             continue;

@@ -21,7 +21,11 @@ void kn_report_part(kn_str *out, const kn_lower_state *state, const kn_group *gr
                     const kn_program *program);
 /* Lines that begin with '#': how many kernels, the bytes that they move, and those of a kernel an operation;
  * why what is stored in between is. */
-void kn_report_all(kn_str *out, const kn_lower_state *state, const kn_group *group, int n_groups,
-                   const kn_why *why);
+typedef struct kn_report {
+    int n_groups;
+    double moved;
+} kn_report;
+void kn_report_group(kn_report *report, const kn_lower_state *state, const kn_group *group);
+void kn_report_all(kn_str *out, const kn_report *report, const kn_lower_state *state, const kn_why *why);
 
 #endif

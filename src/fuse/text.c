@@ -13,8 +13,12 @@ static void find_folds(kn_text_writer *w)
         kn_text_fold *f = kn_text_take(w, sizeof *f);
         if (!f)
             return;
-        *f = (kn_text_fold){
-            w->folds, u, w->op[u->node], u->level, kn_text_folds_of_level(w, u->level), w->space_of[u->node]};
+        *f = (kn_text_fold){w->folds,
+                            u,
+                            w->op[u->number],
+                            u->level,
+                            kn_text_folds_of_level(w, u->level),
+                            w->space_of[u->number]};
         w->folds = f;
     }
 }
@@ -56,7 +60,7 @@ static bool has_each(const kn_text_writer *w)
 {
     bool has = false;
     for (const kn_use *u = w->group->first_use; u; u = u->after)
-        has = has || (w->op[u->node] && w->op[u->node]->halves == KN_HALVES_EACH);
+        has = has || (w->op[u->number] && w->op[u->number]->halves == KN_HALVES_EACH);
     return has;
 }
 
@@ -117,7 +121,7 @@ static void free_writer(kn_text_writer *w)
 kiln_status kn_text_write(kn_text *out, int *room, const kn_group *g, const kn_lower_state *s,
                           const char *name, const kiln_kernel_options *options)
 {
-    size_t uses = (size_t)g->n_uses + 1, nodes = (size_t)s->graph->n_nodes;
+    size_t uses = (size_t)g->n_uses + 1;
     kn_text_writer *w = kn_arena_take(s->arena, sizeof *w);
     memset(out, 0, sizeof *out);
     *room = -1;
@@ -127,8 +131,9 @@ kiln_status kn_text_write(kn_text *out, int *room, const kn_group *g, const kn_l
     w->state = s;
     w->options = options;
     w->out = out;
-    w->op = kn_text_take(w, nodes * sizeof *w->op);
-    w->space_of = kn_text_take(w, nodes * sizeof *w->space_of);
+    w->op = kn_text_take(w, uses * sizeof *w->op);
+    w->space_of = kn_text_take(w, uses * sizeof *w->space_of);
+    w->divisor = kn_text_take(w, uses);
     w->name = kn_text_take(w, uses * sizeof *w->name);
     w->kept = kn_text_take(w, uses * sizeof *w->kept);
     w->first = kn_text_take(w, uses * sizeof *w->first);
@@ -141,7 +146,7 @@ kiln_status kn_text_write(kn_text *out, int *room, const kn_group *g, const kn_l
     *room = find_room(w);
     if (*room >= 0)
         return KILN_OK;
-    memset(w->space_of, 0xff, nodes * sizeof *w->space_of);
+    memset(w->space_of, 0xff, uses * sizeof *w->space_of);
     memset(w->first, 0xff, uses * sizeof *w->first);
     if (options && options->preamble)
         kn_str_append(&w->preamble, options->preamble);

@@ -84,10 +84,10 @@ static const kn_op *find_op(kn_text_writer *w, const kn_use *u)
 {
     const kn_op *op = NULL;
     for (const kn_use *v = w->group->first_use; v != u; v = v->after)
-        if (w->op[v->node] && is_square(w, v) == is_square(w, u) &&
+        if (w->op[v->number] && is_square(w, v) == is_square(w, u) &&
             same_subject(kn_text_node_of(w, v), kn_text_typed_of(w, v), kn_text_node_of(w, u),
                          kn_text_typed_of(w, u)))
-            return w->op[v->node];
+            return w->op[v->number];
     kiln_status status = kn_op_find(&op, w->state->arena, kn_text_node_of(w, u), kn_text_typed_of(w, u),
                                     is_square(w, u), w->options ? w->options->flags : 0);
     if (status != KILN_OK && w->status == KILN_OK)
@@ -101,9 +101,9 @@ void kn_text_find_ops(kn_text_writer *w)
         kn_node_kind kind = kn_text_node_of(w, u)->kind;
         if (u->leaf || (kind != KN_NODE_CALL && kind != KN_NODE_KERNEL))
             continue;
-        if (!w->op[u->node])
-            w->op[u->node] = find_op(w, u);
-        if (w->op[u->node])
-            w->space_of[u->node] = find_space(w, u, w->op[u->node]);
+        if (!w->op[u->number])
+            w->op[u->number] = find_op(w, u);
+        if (w->op[u->number])
+            w->space_of[u->number] = find_space(w, u, w->op[u->number]);
     }
 }

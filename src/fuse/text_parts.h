@@ -47,8 +47,8 @@ typedef struct kn_text_writer {
     kn_str in, outs, values, preamble;
     kn_text_stage stage[KN_MAX_STAGES];
     int n_stages;
-    const kn_op **op; /* by node */
-    int *space_of;    /* by node */
+    const kn_op **op; /* by use */
+    int *space_of;    /* by use */
     kn_text_fold *folds;
     kn_text_space *spaces;
     int n_spaces;
@@ -58,6 +58,7 @@ typedef struct kn_text_writer {
     int *first;                 /* by use: the first stage that needs it, -1 none; */
     bool *again;                /* a later one does too */
     bool *divides;              /* by use: its reciprocal has been given */
+    bool *divisor;              /* by use, in this stage: a quotient has it (kn_text_find_divisors) */
     bool *needed;               /* by use, in this stage */
     uint64_t reads;             /* parameters (bits) that this stage mentions */
 } kn_text_writer;
@@ -98,8 +99,8 @@ void kn_text_find_ops(kn_text_writer *w);
 /* A quotient of float32 numbers whose divisor is the same for all reduced elements: it is multiplied by
  * what the divisor gives once. */
 bool kn_text_is_quotient(const kn_text_writer *w, const kn_use *u);
-/* Whether a quotient of this stage has the divisor. */
-bool kn_text_is_divided_by(const kn_text_writer *w, const kn_use *divisor);
+/* Marks the divisors of this stage's quotients. */
+void kn_text_find_divisors(kn_text_writer *w);
 const kn_text_fold *kn_text_fold_of(const kn_text_writer *w, const kn_use *u);
 int kn_text_folds_of_level(const kn_text_writer *w, int level);
 /* One value to be folded: "v0 = x * x;" */

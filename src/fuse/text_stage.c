@@ -88,7 +88,7 @@ static void find_kept_values(kn_text_writer *w)
 
 static bool is_given(const kn_text_writer *w, const kn_use *u, int level)
 {
-    const kn_op *op = w->op[u->node];
+    const kn_op *op = w->op[u->number];
     return u->is_all && !u->leaf && !u->is_fold && op && op->is_costly && w->needed[u->number] &&
            w->first[u->number] == level && w->again[u->number];
 }
@@ -106,9 +106,10 @@ static void put_reads(kn_text_writer *w, kn_text_stage *s, const char *values)
 }
 
 /* The program's own values that a stage's uses are from. */
-static void find_own_reads(const kn_text_writer *w, kn_str *values)
+static void find_own_reads(kn_text_writer *w, kn_str *values)
 {
     const char *separator = "";
+    kn_text_find_divisors(w);
     for (int l = 0; l < w->group->n_levels; ++l) {
         bool any = false;
         for (const kn_use *u = w->group->first_use; u; u = u->after)
@@ -124,7 +125,7 @@ static void find_own_reads(const kn_text_writer *w, kn_str *values)
             separator = ", ";
         }
     for (const kn_use *u = w->group->first_use; u; u = u->after)
-        if (w->divides[u->number] && kn_text_is_divided_by(w, u)) {
+        if (w->divides[u->number] && w->divisor[u->number]) {
             kn_str_printf(values, "%s_q%d, _p%d", separator, u->number, u->number);
             separator = ", ";
         }
@@ -185,7 +186,7 @@ static const char *level_type(kn_text_writer *w, int level)
 /* What a reduction gives, and nothing is computed of it. */
 static bool is_plain_result(const kn_text_writer *w, const kn_use *u)
 {
-    const kn_op *op = w->op[u->node];
+    const kn_op *op = w->op[u->number];
     const char *post = u->is_fold ? kn_op_expression(op, op->post) : NULL;
     if (!post)
         return false;
@@ -261,9 +262,10 @@ static void write_once(kn_text_writer *w, int level)
     if (!once || !divisor || !w->group->is_settled || !need_for(w, level, KN_OVER_ALL))
         return;
     find_once(w, once, level);
+    kn_text_find_divisors(w);
     for (const kn_use *u = w->group->first_use; u; u = u->after) {
         int n = u->number;
-        divisor[n] = !w->divides[n] && kn_text_is_divided_by(w, u);
+        divisor[n] = !w->divides[n] && w->divisor[n];
         once[n] = once[n] && !is_plain_result(w, u);
         any = any || once[n] || divisor[n];
     }

@@ -54,7 +54,7 @@ static const char **names_of(kn_text_writer *w, const kn_use *u, const kn_op *op
 
 bool kn_text_is_quotient(const kn_text_writer *w, const kn_use *u)
 {
-    const kn_op *op = w->op[u->node];
+    const kn_op *op = w->op[u->number];
     if (!w->group->is_settled || !op || op->reduce || strcmp(op->name, "divide") != 0 || op->n_in != 2 ||
         is_rounded(w, op, 0))
         return false;
@@ -63,13 +63,12 @@ bool kn_text_is_quotient(const kn_text_writer *w, const kn_use *u)
            kn_computed_dtype(kn_text_typed_of(w, u->in[1])->dtype) == KILN_FLOAT32;
 }
 
-bool kn_text_is_divided_by(const kn_text_writer *w, const kn_use *divisor)
+void kn_text_find_divisors(kn_text_writer *w)
 {
-    bool is = false;
+    memset(w->divisor, 0, (size_t)w->group->n_uses);
     for (const kn_use *u = w->group->first_use; u; u = u->after)
-        is = is || (w->needed[u->number] && !w->kept[u->number][0] && kn_text_is_quotient(w, u) &&
-                    u->in[1] == divisor);
-    return is;
+        if (w->needed[u->number] && !w->kept[u->number][0] && kn_text_is_quotient(w, u))
+            w->divisor[u->in[1]->number] = true;
 }
 
 /* "const float t7 = (float)(float16)(x0 * t3);": text stands between what this writes and a bracket. */
@@ -81,8 +80,8 @@ static void put_rounding(kn_str *out, const kn_op *op, int index)
 /* A block that assigns the node's output. */
 static void put_block(kn_text_writer *w, kn_str *out, const kn_use *u, const char *text, const char *a)
 {
-    const kn_op *op = w->op[u->node];
-    int index = kn_text_node_of(w, u)->index, in_space = w->space_of[u->node];
+    const kn_op *op = w->op[u->number];
+    int index = kn_text_node_of(w, u)->index, in_space = w->space_of[u->number];
     bool rounds = is_rounded(w, op, index);
     char to[KN_TEXT_NAME];
     kn_str others = KN_STR_INIT;
@@ -111,9 +110,9 @@ static void put_block(kn_text_writer *w, kn_str *out, const kn_use *u, const cha
 /* A node's output of an operation: "const float t7 = x0 * t3;", or a block. a: what is reduced; NULL. */
 static void put_operation(kn_text_writer *w, kn_str *out, const kn_use *u, const char *text, const char *a)
 {
-    const kn_op *op = w->op[u->node];
+    const kn_op *op = w->op[u->number];
     int index = kn_text_node_of(w, u)->index;
-    const char *expression = w->space_of[u->node] < 0 ? kn_op_expression(op, text) : NULL;
+    const char *expression = w->space_of[u->number] < 0 ? kn_op_expression(op, text) : NULL;
     bool is_quotient = kn_text_is_quotient(w, u) && w->divides[u->in[1]->number];
     bool rounds = is_rounded(w, op, index);
     kn_text_name_use(w, u, 't');
@@ -164,7 +163,7 @@ static void put_conversion(kn_text_writer *w, kn_str *out, const kn_use *u)
 const kn_text_fold *kn_text_fold_of(const kn_text_writer *w, const kn_use *u)
 {
     for (const kn_text_fold *f = w->folds; f; f = f->next)
-        if (f->use == u || (f->use->level == u->level && f->op->reduce && w->op[u->node] == f->op &&
+        if (f->use == u || (f->use->level == u->level && f->op->reduce && w->op[u->number] == f->op &&
                             memcmp(f->use->in, u->in, (size_t)u->n_in * sizeof *u->in) == 0))
             return f;
     return NULL;
@@ -271,8 +270,8 @@ static const char *single_text(kn_text_writer *w, const kn_use *u, const char *t
 
 static void put_single(kn_text_writer *w, kn_str *out, const kn_use *u)
 {
-    const kn_op *op = w->op[u->node];
-    const kn_text_fold one = {.use = u, .op = op, .space = w->space_of[u->node]};
+    const kn_op *op = w->op[u->number];
+    const kn_text_fold one = {.use = u, .op = op, .space = w->space_of[u->number]};
     char value[KN_TEXT_NAME];
     snprintf(value, KN_TEXT_NAME, "t%d_v", u->number);
     kn_text_put_mapped(w, out, &one, single_text(w, u, op->map), value, false);
@@ -297,7 +296,7 @@ void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u)
     } else if (u->is_single) {
         put_single(w, out, u);
     } else if (n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL) {
-        put_operation(w, out, u, w->op[u->node]->map, NULL);
+        put_operation(w, out, u, w->op[u->number]->map, NULL);
     } else if (n->kind == KN_NODE_CAST || (n->kind == KN_NODE_LIKE && n->index == 1) ||
                kn_is_number(w->state, n->in[0])) { /* or a view of a number, which has no name */
         put_conversion(w, out, u);

@@ -89,6 +89,32 @@ static void note_left(kn_call_plan *plan, kn_compound *c, const kn_lowered_part 
     }
 }
 
+/* By the part that writes each room first, or reads it last. next: as many as parts, and one. */
+static void order_by(int *order, int *next, const kn_room *room, int n_rooms, int n_parts, bool by_last)
+{
+    memset(next, 0, ((size_t)n_parts + 1) * sizeof *next);
+    for (int r = 0; r < n_rooms; ++r)
+        ++next[(by_last ? room[r].last : room[r].first) + 1];
+    for (int p = 1; p <= n_parts; ++p)
+        next[p] += next[p - 1];
+    for (int r = 0; r < n_rooms; ++r)
+        order[next[by_last ? room[r].last : room[r].first]++] = r;
+}
+
+static bool order_rooms(kn_compound *c, int n_parts)
+{
+    int *next = kn_malloc(((size_t)n_parts + 1) * sizeof *next);
+    c->taken = kn_malloc(((size_t)c->n_rooms + 1) * sizeof *c->taken);
+    c->given = kn_malloc(((size_t)c->n_rooms + 1) * sizeof *c->given);
+    bool is_made = next && c->taken && c->given;
+    if (is_made) {
+        order_by(c->taken, next, c->room, c->n_rooms, n_parts, false);
+        order_by(c->given, next, c->room, c->n_rooms, n_parts, true);
+    }
+    kn_free(next);
+    return is_made;
+}
+
 static kiln_status make_compound(kn_call_plan *plan, const kiln_kernel *kernel, kn_lowered *l,
                                  const kn_lowering_call *call, unsigned build_flags, kn_build_info *info)
 {
@@ -101,6 +127,8 @@ static kiln_status make_compound(kn_call_plan *plan, const kiln_kernel *kernel, 
     c->n_rooms = l->n_rooms;
     c->room = l->room;
     l->room = NULL;
+    if (!order_rooms(c, l->n_parts))
+        return kn_error_memory(2 * (size_t)c->n_rooms * sizeof *c->taken, "a plan");
     c->part = kn_calloc((size_t)(l->n_parts > 0 ? l->n_parts : 1), sizeof *c->part);
     if (!c->part)
         return kn_error_memory((size_t)l->n_parts * sizeof *c->part, "a plan");

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/error.h"
 #include "device/device.h"
 #include "device/memory.h"
 #include "types/dtype.h"
@@ -17,6 +18,8 @@ void kn_compound_free(kn_compound *c)
         kn_plan_launch_free(&c->part[p].launch);
     kn_free(c->part);
     kn_free(c->room);
+    kn_free(c->taken);
+    kn_free(c->given);
     kn_free(c);
 }
 
@@ -72,47 +75,72 @@ static kiln_status run_part(const kn_compound *c, const kn_compound_part *p, kil
     return status;
 }
 
+/* Where a run stands: what it has of each room, and how many of them were taken and given back. */
+typedef struct progress {
+    void **room;
+    int n_taken, n_given;
+} progress;
+
 /* Rooms that part p is the first to write. */
-static kiln_status take_rooms(void **room, const kn_compound *c, int p, void *stream)
+static kiln_status take_rooms(progress *at, const kn_compound *c, int p, void *stream)
 {
     static const unsigned char zero = 0;
     uint64_t capture = 0;
     kiln_status status = KILN_OK;
-    for (int r = 0; r < c->n_rooms && status == KILN_OK; ++r) {
-        if (c->room[r].first != p || c->room[r].size == 0)
+    for (; at->n_taken < c->n_rooms && status == KILN_OK; ++at->n_taken) {
+        int r = c->taken[at->n_taken];
+        if (c->room[r].first > p)
+            break;
+        if (c->room[r].size == 0)
             continue;
         status = kn_device_capture_of(c->device, stream, &capture);
         if (status == KILN_OK)
-            status = kn_memory_alloc_in(&room[r], c->device, c->room[r].size, stream, capture);
+            status = kn_memory_alloc_in(&at->room[r], c->device, c->room[r].size, stream, capture);
         if (status == KILN_OK && c->room[r].is_zeroed)
-            status = c->device->backend->fill(c->device, room[r], &zero, 1, c->room[r].size, stream);
+            status = c->device->backend->fill(c->device, at->room[r], &zero, 1, c->room[r].size, stream);
     }
     return status;
 }
 
 /* Rooms that no part after p needs go back at once: whoever has them next runs behind this part. */
-static void give_rooms(void **room, const kn_compound *c, int p, void *stream)
+static void give_rooms(progress *at, const kn_compound *c, int p, void *stream)
 {
-    for (int r = 0; r < c->n_rooms; ++r)
-        if (room[r] && c->room[r].last <= p) {
-            kn_memory_free(c->device, room[r], c->room[r].size, stream);
-            room[r] = NULL;
-        }
+    for (; at->n_given < c->n_rooms && c->room[c->given[at->n_given]].last <= p; ++at->n_given) {
+        int r = c->given[at->n_given];
+        if (at->room[r])
+            kn_memory_free(c->device, at->room[r], c->room[r].size, stream);
+    }
 }
 
-static kiln_status run_parts(const kn_compound *c, kiln_array *const *out, const kiln_arg *in, void *stream)
+static kiln_status run_parts(void **room, const kn_compound *c, kiln_array *const *out, const kiln_arg *in,
+                             void *stream)
 {
-    void *room[c->n_rooms + 1];
+    progress at = {room, 0, 0};
     kiln_status status = KILN_OK;
-    memset(room, 0, sizeof room);
     for (int p = 0; p < c->n_parts && status == KILN_OK; ++p) {
-        status = take_rooms(room, c, p, stream);
+        status = take_rooms(&at, c, p, stream);
         if (status == KILN_OK)
             status = run_part(c, &c->part[p], out, in, room, stream);
         if (status == KILN_OK)
-            give_rooms(room, c, p, stream);
+            give_rooms(&at, c, p, stream);
     }
-    give_rooms(room, c, c->n_parts, stream);
+    give_rooms(&at, c, c->n_parts, stream);
+    return status;
+}
+
+enum { FEW_ROOMS = 64 /* that a run has on the stack */ };
+
+static kiln_status run_with_rooms(const kn_compound *c, kiln_array *const *out, const kiln_arg *in,
+                                  void *stream)
+{
+    void *few[FEW_ROOMS] = {NULL}, **room = few;
+    if (c->n_rooms > FEW_ROOMS)
+        room = kn_calloc((size_t)c->n_rooms, sizeof *room);
+    if (!room)
+        return kn_error_memory((size_t)c->n_rooms * sizeof *room, "what lies between the kernels of a call");
+    kiln_status status = run_parts(room, c, out, in, stream);
+    if (room != few)
+        kn_free(room);
     return status;
 }
 
@@ -120,7 +148,7 @@ kiln_status kn_compound_run(const kn_compound *c, kiln_array *const *out, const 
 {
     void *const none[1] = {NULL};
     if (c->n_rooms > 0)
-        return run_parts(c, out, in, stream);
+        return run_with_rooms(c, out, in, stream);
     kiln_status status = KILN_OK;
     for (int p = 0; p < c->n_parts && status == KILN_OK; ++p)
         status = run_part(c, &c->part[p], out, in, none, stream);

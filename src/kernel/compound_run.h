@@ -41,6 +41,7 @@ struct kn_compound {
     int n_parts, n_rooms;
     kn_compound_part *part;
     kn_room *room;
+    int *taken, *given; /* all rooms, in the order in which they are taken, and in which they go back */
 };
 
 /* Queues all parts. Arrays of out are there. */
