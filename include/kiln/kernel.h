@@ -63,7 +63,7 @@ typedef struct kiln_kernel kiln_kernel;
 enum {
     /* approximate division, square root and functions; denormals may be flushed */
     KILN_KERNEL_FAST_MATH = 1,
-    KILN_KERNEL_NO_FMA = 2, /* a*b+c is rounded twice */
+    KILN_KERNEL_NO_FMA = 2, /* a*b+c is rounded twice; on the host g++ before 14 always does so */
     /* Each index of a raw operand is checked, and a call waits for its kernel: where one was
      * outside, and in its place read or wrote nothing of the array, KILN_ERROR_INVALID names
      * kernel, operand, index and bound. Of several the first that came; of calls of one kernel

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "codegen/templates.h"
+#include "types/caret.h"
 #include "types/signature.h"
 
 enum { MAX_PRELUDES = 64, WORD_MAX = 64 };
@@ -150,14 +151,123 @@ static kiln_status consider(kn_str *out, selection *s, const char *name)
     return wanted ? take(out, s, name) : status;
 }
 
+/* ---- lines that are wanted by themselves ---- */
+
+enum { MAX_LINES = 128 };
+static const char line_tag[] = " // needs:";
+
+typedef struct line {
+    const char *text, *words, *end; /* without its end */
+    bool is_wanted, is_counted;     /* of counted ones the names count as mentioned */
+} line;
+
+typedef struct lines {
+    line item[MAX_LINES];
+    int n;
+} lines;
+
+static kiln_status list_lines(lines *list, const char *text)
+{
+    list->n = 0;
+    for (const char *tag = strstr(text, line_tag); tag; tag = strstr(tag, line_tag)) {
+        const char *start = tag;
+        while (start > text && start[-1] != '\n')
+            start--;
+        if (list->n == MAX_LINES)
+            return kn_error(KILN_ERROR_INTERNAL, "prelude: more than %d lines with words", MAX_LINES);
+        const char *words = tag + sizeof line_tag - 1, *end = words + strcspn(words, "\n");
+        list->item[list->n++] = (line){start, words, end, false, false};
+        tag = end;
+    }
+    return KILN_OK;
+}
+
+static bool is_called(const line *l, const char *name, size_t length)
+{
+    for (const char *at = l->words + strspn(l->words, " "); at < l->end; at += strspn(at, " ")) {
+        size_t n = strcspn(at, " \n");
+        if (n == length && memcmp(at, name, n) == 0)
+            return true;
+        at += n;
+    }
+    return false;
+}
+
+static void count_names(lines *list, const char *text, const char *end)
+{
+    size_t length;
+    kn_token_kind kind;
+    for (; text < end && (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length)
+        for (line *l = list->item; kind == KN_TOKEN_NAME && l < list->item + list->n; l++)
+            l->is_wanted = l->is_wanted || is_called(l, text, length);
+}
+
+/* Headers may mention anything. */
+static void want_all(lines *list)
+{
+    for (line *l = list->item; l < list->item + list->n; l++)
+        l->is_wanted = true;
+}
+
+/* What a line mentions counts where the line itself is wanted. */
+static void want_lines(lines *list, const selection *s, const char *text)
+{
+    if (is_mentioned(s, "include"))
+        want_all(list);
+    for (int t = 0; t < s->n_texts; t++)
+        count_names(list, s->texts[t], s->texts[t] + strlen(s->texts[t]));
+    for (int k = 0; k < list->n; text = list->item[k++].end)
+        count_names(list, text, list->item[k].text);
+    count_names(list, text, text + strlen(text));
+    for (bool some = true; some;) {
+        some = false;
+        for (int k = 0; k < list->n; k++) {
+            line *l = &list->item[k];
+            if (!l->is_wanted || l->is_counted)
+                continue;
+            l->is_counted = some = true;
+            count_names(list, l->text, l->words - (sizeof line_tag - 1));
+        }
+    }
+}
+
+static void put_wanted(kn_str *out, const lines *list, const char *text)
+{
+    for (int k = 0; k < list->n; k++) {
+        const line *l = &list->item[k];
+        kn_str_append_n(out, text, (size_t)(l->text - text));
+        if (l->is_wanted)
+            kn_str_printf(out, "%.*s\n", (int)(l->words - (sizeof line_tag - 1) - l->text), l->text);
+        text = l->end + (*l->end == '\n');
+    }
+    kn_str_append(out, text);
+}
+
+static kiln_status put_lines(kn_str *out, const selection *s, const char *text)
+{
+    lines list;
+    kiln_status status = list_lines(&list, text);
+    if (status != KILN_OK)
+        return status;
+    want_lines(&list, s, text);
+    put_wanted(out, &list, text);
+    return KILN_OK;
+}
+
 kiln_status kn_prelude_append(kn_str *out, kn_backend_kind backend, const char *const *texts, int count)
 {
     selection s = {backend == KN_CUDA ? "prelude/cuda_" : "prelude/host_", texts, count, {NULL}, 0};
+    kn_str all = KN_STR_INIT;
     const char *base = find_template(&s, "base");
-    kiln_status status = base ? take(out, &s, base) : KILN_OK;
-    for (size_t k = 0; status == KILN_OK && k < kn_template_count; ++k)
+    kiln_status status = base ? take(&all, &s, base) : KILN_OK;
+    for (size_t k = 0; status == KILN_OK && k < kn_template_count; k++)
         if (own_name(&s, kn_templates[k].name))
-            status = consider(out, &s, kn_templates[k].name);
+            status = consider(&all, &s, kn_templates[k].name);
+    if (status == KILN_OK)
+        status = kn_str_status(&all, "the preludes");
+    if (status == KILN_OK)
+        status = put_lines(out, &s, kn_str_text(&all));
+    kn_str_free(&all);
     return status;
 }
 
@@ -173,7 +283,7 @@ static void put_words(kn_str *out, const char *text)
 
 void kn_prelude_words(kn_str *out)
 {
-    for (size_t k = 0; k < kn_template_count; ++k)
+    for (size_t k = 0; k < kn_template_count; k++)
         if (strncmp(kn_templates[k].name, "prelude/", 8) == 0)
             put_words(out, kn_templates[k].text);
 }

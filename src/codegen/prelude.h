@@ -3,7 +3,8 @@
  * A prelude templates/prelude/<target>_<name>.* (target: cuda, host, or both) says in its leading comment
  * lines when it is wanted: "// needs: word word" where the kernel's texts or types mention one of the words
  * (a prelude without such a line always is), and "// with: name name" which others it builds on: they come
- * first. */
+ * first. A line that ends with "// needs: word word" is there only where the texts, or what else of the
+ * preludes there is, mention one of the words. */
 #ifndef KN_CODEGEN_PRELUDE_H
 #define KN_CODEGEN_PRELUDE_H
 

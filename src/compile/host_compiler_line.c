@@ -48,11 +48,6 @@ static const char *const base_options[] = {
     "-Wl,-z,norelro,-z,noseparate-code",
 };
 
-/* The second is one level of gcc's that products and sums are still made one operation in, as in the best
- * form. */
-static const char *const best_options[] = {"-O3", NULL}, *const quick_options[] = {
-                                                             "-O1", "-fexpensive-optimizations", NULL};
-
 static void add(kn_host_line *line, const char *word)
 {
     kn_str_append_n(&line->text, word, strlen(word) + 1);
@@ -103,6 +98,17 @@ static bool names_library(const char *option)
     return strncmp(option, "-l", 2) == 0;
 }
 
+/* Where a product and a sum become one operation is to be seen in the text: what gcc merges by default
+ * depends on what else it makes of a loop, and so on an element's place, on the layout and on the form. (gcc
+ * before 14 merges nothing then.) */
+static void add_contraction(kn_host_line *line, unsigned flags)
+{
+    if (flags & KN_COMPILE_NO_FMA)
+        add(line, "-ffp-contract=off");
+    else if (!(flags & (KN_COMPILE_FAST_MATH | KN_COMPILE_USER_MODULE)))
+        add(line, "-ffp-contract=on");
+}
+
 /* The compiler, and all that decides how it reads a source. It runs in the caller's folder, so that relative
  * names in options mean what they mean to the caller. */
 static void add_language(kn_host_line *line, const char *folder, const kn_compile_request *request)
@@ -113,9 +119,7 @@ static void add_language(kn_host_line *line, const char *folder, const kn_compil
         add(line, word);
     for (size_t i = 0; i < sizeof base_options / sizeof *base_options; i++)
         add(line, base_options[i]);
-    for (const char *const *option = request->flags & KN_COMPILE_QUICK ? quick_options : best_options;
-         *option; option++)
-        add(line, *option);
+    add(line, request->flags & KN_COMPILE_QUICK ? "-O1" : "-O3");
     add_private(line, "-I", folder, "");
     kn_str_printf(&line->text, "-march=%s", request->target.architecture);
     kn_str_append_n(&line->text, "", 1);
@@ -124,8 +128,7 @@ static void add_language(kn_host_line *line, const char *folder, const kn_compil
         add(line, "-std=c++17");
     if (request->flags & KN_COMPILE_FAST_MATH)
         add(line, "-ffast-math");
-    if (request->flags & KN_COMPILE_NO_FMA)
-        add(line, "-ffp-contract=off");
+    add_contraction(line, request->flags);
     for (int i = 0; i < request->n_options; i++)
         if (!names_library(request->options[i]))
             add(line, request->options[i]);

@@ -12,6 +12,16 @@ template <> struct kn_floating<double> { typedef double type; };
 #define KN_COMPLEX_ALIGN
 #endif
 
+// A product that is rounded, so that z times its conjugate is real: gcc 12 merges those of vectors into sums, whatever it is told.
+#if !defined(__CUDACC__) && defined(__has_builtin)
+#if __has_builtin(__builtin_assoc_barrier)
+#define KN_PLAIN(x) __builtin_assoc_barrier(x)
+#endif
+#endif
+#ifndef KN_PLAIN
+#define KN_PLAIN(x) (x)
+#endif
+
 template <class T>
 struct KN_COMPLEX_ALIGN complex {
     typedef T value_type;
@@ -78,7 +88,10 @@ __device__ __forceinline__ kn_complex_of<A, B> operator-(A x, const complex<B> &
 
 template <class A, class B>
 __device__ __forceinline__ kn_complex_of<A, B> operator*(const complex<A> &x, const complex<B> &y) {
-    return kn_complex_of<A, B>(x.re * y.re - x.im * y.im, x.re * y.im + x.im * y.re);
+    typedef kn_complex_of<A, B> C;
+    const typename C::value_type a = KN_PLAIN(x.re * y.re), b = KN_PLAIN(x.im * y.im);
+    const typename C::value_type c = KN_PLAIN(x.re * y.im), d = KN_PLAIN(x.im * y.re);
+    return C(a - b, c + d);
 }
 
 template <class A, class B>

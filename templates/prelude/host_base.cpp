@@ -41,6 +41,15 @@ template <class T> inline T kn_by_bits(const T &x) {
     return y;
 }
 
+// When a kernel ends, the upper parts of vectors are zeros again: other code would be slow where they are not.
+struct kn_clean_up {
+    ~kn_clean_up() {
+#if defined(__AVX__)
+        __builtin_ia32_vzeroupper();
+#endif
+    }
+};
+
 // Stores of whole lines of the caches past them. They are ordered by a fence alone, which is the library's when the kernel has ended.
 #if defined(__x86_64__)
 #define KN_STREAMS 1

@@ -22,14 +22,12 @@ struct float16 {
         int subnormal = __builtin_bit_cast(int, __builtin_bit_cast(float, u) + 0.5f) - 0x3f000000;
         int normal = (u - 0x37fff001 + (u >> 13 & 1)) >> 13;
         int special = u > 0x7f800000 ? 0x7e00 : 0x7c00;
-        bits = sign | (u < 0x38800000 ? subnormal : u < 0x477ff000 ? normal : special);
+        bits = sign | choose(u < 0x38800000, subnormal, u < 0x477ff000 ? normal : special);
     }
     operator float() const {
         int u = (bits & 0x7fff) << 13, exponent = u & 0x0f800000;
         float subnormal = __builtin_bit_cast(float, u + 0x38800000) - 0x1p-14f;
-        int x = exponent == 0            ? __builtin_bit_cast(int, subnormal)
-                : exponent == 0x0f800000 ? u + 0x70000000
-                                         : u + 0x38000000;
+        int x = choose(exponent == 0, __builtin_bit_cast(int, subnormal), exponent == 0x0f800000 ? u + 0x70000000 : u + 0x38000000);
         return __builtin_bit_cast(float, x | (bits & 0x8000) << 16);
     }
 #endif
@@ -50,6 +48,8 @@ struct float16 {
     template <class T> float16 &operator/=(T x) { return *this = (float)*this / x; }
 
 private:
+    // By bits: what floating-point arithmetic has given is computed in a branch otherwise, and gcc makes no vectors of that.
+    static int choose(bool is_first, int first, int second) { return second ^ ((first ^ second) & -(int)is_first); }
     static float odd(float nearest, double x) {
         int beyond = __builtin_fabs((double)nearest) > __builtin_fabs(x);
         int inexact = nearest != x;

@@ -6,25 +6,25 @@
 // needs: __tanf __tanhf
 // with: math
 
-KN_MATH1(KN_VECTOR_235, exp10)
+KN_LATER1(exp10) // needs: exp10 exp10f __exp10f
 template <class R> inline R kn_rsqrt(R x) { return 1 / sqrt(x); }
-template <class R> inline R kn_rcbrt(R x) { return 1 / cbrt(x); }
+template <class R> inline R kn_rcbrt(R x) { return 1 / cbrt(x); } // needs: kn_rcbrt rcbrt rcbrtf
 
 // Of pi x: x less the nearest even number is exact, and so is what folds it into a half at most.
 template <class R> inline R kn_sinpi(R x) {
-    R r = x - 2 * rint(x / 2), folded = fabs(r) > (R)0.5 ? copysign((R)1, r) - r : r;
-    return r == 0 ? x * 0 : sin(folded * (R)3.14159265358979323846);
+    R r = x - 2 * rint(x / 2), folded = kn_select(fabs(r) > (R)0.5, copysign((R)1, r) - r, r);
+    return kn_select(r == 0, x * 0, sin(folded * (R)3.14159265358979323846));
 }
 template <class R> inline R kn_cospi(R x) {
-    R r = x - 2 * rint(x / 2);
-    return sin(((R)0.5 - fabs(r)) * (R)3.14159265358979323846);
+    R r = x - 2 * rint(x / 2), size = fabs(r);
+    return kn_select(size == rint(size), 1 - 2 * size, sin(((R)0.5 - size) * (R)3.14159265358979323846));
 }
 
 #define KN_BOTH(name)                                                                                      \
     template <class T, class R = typename kn_real<T>::type> inline R name(T x) { return kn_##name((R)x); } \
     template <class T> inline float name##f(T x) { return kn_##name((float)x); }
 KN_BOTH(rsqrt)
-KN_BOTH(rcbrt)
+KN_BOTH(rcbrt) // needs: rcbrt rcbrtf
 KN_BOTH(sinpi)
 KN_BOTH(cospi)
 
@@ -70,16 +70,16 @@ KN_NORMS(float, f)
 KN_NORMS(float, )
 KN_NORMS(double, )
 
-inline float __expf(float x) { return exp(x); }
-inline float __exp10f(float x) { return exp10(x); }
-inline float __logf(float x) { return log(x); }
-inline float __log2f(float x) { return log2(x); }
-inline float __log10f(float x) { return log10(x); }
-inline float __sinf(float x) { return sin(x); }
-inline float __cosf(float x) { return cos(x); }
-inline float __tanf(float x) { return tan(x); }
-inline float __tanhf(float x) { return tanh(x); }
-inline float __powf(float x, float y) { return pow(x, y); }
+inline float __expf(float x) { return exp(x); } // needs: __expf
+inline float __exp10f(float x) { return exp10(x); } // needs: __exp10f
+inline float __logf(float x) { return log(x); } // needs: __logf
+inline float __log2f(float x) { return log2(x); } // needs: __log2f
+inline float __log10f(float x) { return log10(x); } // needs: __log10f
+inline float __sinf(float x) { return sin(x); } // needs: __sinf
+inline float __cosf(float x) { return cos(x); } // needs: __cosf
+inline float __tanf(float x) { return tan(x); } // needs: __tanf
+inline float __tanhf(float x) { return tanh(x); } // needs: __tanhf
+inline float __powf(float x, float y) { return pow(x, y); } // needs: __powf
 inline float __fdividef(float x, float y) { return x / y; }
 inline float fdividef(float x, float y) { return x / y; }
 inline float __saturatef(float x) { return min(max(x, 0), 1); }

@@ -6,13 +6,13 @@
 // needs: remquo remquof scalbn scalbnf tgamma tgammaf y0 y0f y1 y1f yn ynf
 // with: math
 
-KN_MATH1(, lgamma)
-KN_MATH1(, tgamma)
-KN_MATH1(, logb)
-KN_MATH1(, j0)
-KN_MATH1(, j1)
-KN_MATH1(, y0)
-KN_MATH1(, y1)
+KN_MATH1(lgamma)
+KN_MATH1(tgamma)
+KN_MATH1(logb)
+KN_MATH1(j0)
+KN_MATH1(j1)
+KN_MATH1(y0)
+KN_MATH1(y1)
 
 #define KN_RETURNING(result, name)                                            \
     extern "C" result name(double) noexcept;                                  \

@@ -248,6 +248,30 @@ static void tags_are_read(void **state)
     rmdir(folder);
 }
 
+/* Lines of the host's preludes that are there only where something mentions their functions: the texts,
+ * another prelude that is taken, or a line that is there itself. Headers may mention anything. */
+static void lines_are_chosen(void **state)
+{
+    static const struct {
+        const char *text, *there, *missing;
+    } cases[] = {
+        {"z = exp(x)", "KN_VECTOR1(exp)\n", "KN_VECTOR1(log)"},
+        {"z = logf(x)", "KN_VECTOR1(log)\n", "KN_VECTOR1(exp)"},
+        {"z = sqrt(x)", "KN_MATH1(sqrt)\n", "KN_LATER1(tanh)"},
+        {"z = __expf(x)", "KN_VECTOR1(exp)\n", "KN_LATER1(tanh)"},
+        {"z = rsqrt(x)", "KN_BOTH(rsqrt)\n", "KN_LATER1(exp10)"},
+        {"complex<float> z", "KN_LATER2(hypot)\n", "KN_LATER1(cbrt)"},
+        {"// exp\nz = sin(x)", "KN_VECTOR1(sin)\n", "KN_VECTOR1(exp)"},
+        {"#include <own.h>\nz = fabs(x)", "KN_LATER1(erfc)\n", NULL},
+    };
+    (void)state;
+    for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k)
+        assert_prelude(KN_HOST, cases[k].text, cases[k].there, cases[k].missing);
+    char *text = preludes_for(KN_HOST, "z = exp(x)");
+    assert_null(strstr(text, "// needs:"));
+    kn_free(text);
+}
+
 /* Each prelude stands there once, behind those that it wants; every text is looked through. */
 static void preludes_come_once(void **state)
 {
@@ -296,7 +320,7 @@ int main(void)
         cmocka_unit_test(a_folder_overrides),       cmocka_unit_test(preludes_come_where_they_are_needed),
         cmocka_unit_test(preludes_are_clean),       cmocka_unit_test(lines_that_are_slots),
         cmocka_unit_test(names_of_slots),           cmocka_unit_test(tags_are_read),
-        cmocka_unit_test(preludes_come_once),
+        cmocka_unit_test(lines_are_chosen),         cmocka_unit_test(preludes_come_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,0 +1,683 @@
+/* equal - equal elements give equal results: at every place of arrays of length 1 to 40, in both forms, in
+ * reductions and in rows.
+ *
+ * usage: equal [--target TARGET] [--only WORD] [all]
+ *
+ * Without "all" the functions of which there are vectors, over a few hundred values; with it every operation
+ * of the table and all functions of the host's preludes, for each dtype that they take, over 10,000. In rows
+ * of a window that moves on by one element each value is at each place. Any NaN equals any other. Exit status
+ * 77: the device is not here.
+ */
+#include <kiln/kiln.h>
+
+#include <glob.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "own_cache.h"
+
+#define PRELUDES KILN_SOURCE_DIR "/templates/prelude/"
+
+enum {
+    SKIPPED = 77,
+    LONGEST = 40,
+    MAX_IN = 4,
+    MAX_OUT = 9, /* of functions one less */
+    MAX_WORDS = 512,
+    WORD = 32,
+    TEXT = 8192
+};
+
+static int n_values = 400, failures, kernels;
+static bool is_all;
+static const char *only; /* of all functions, this one; NULL: each */
+
+static void fail_at(int line, const char *what)
+{
+    fprintf(stderr, "equal.c:%d: %s: %s\n%s\n", line, what, kiln_error_message(), kiln_error_log());
+    exit(1);
+}
+#define REQUIRE(condition) ((condition) ? (void)0 : fail_at(__LINE__, #condition))
+#define OK(call) REQUIRE((call) == KILN_OK)
+
+static kiln_device device(void)
+{
+    kiln_device d;
+    OK(kiln_device_current(&d));
+    return d;
+}
+
+/* ---- values ---- */
+
+static uint64_t random_bits(uint64_t *seed)
+{
+    *seed ^= *seed << 13;
+    *seed ^= *seed >> 7;
+    *seed ^= *seed << 17;
+    return *seed * 0x2545F4914F6CDD1Du;
+}
+
+/* Most are of a size that functions are used with, some of any, and some at the ends. */
+static double random_real(uint64_t *seed)
+{
+    static const double special[] = {0,         -0.0, 1,     -1,     2,   0.5, INFINITY,
+                                     -INFINITY, NAN,  1e-45, 5e-324, 710, 89};
+    uint64_t kind = random_bits(seed) % 16;
+    double unit = (double)(random_bits(seed) >> 11) / 9007199254740992.0;
+    if (kind == 0)
+        return special[random_bits(seed) % (sizeof special / sizeof *special)];
+    if (kind < 4)
+        return ldexp(kind == 1 ? -unit : unit, (int)(random_bits(seed) % 120) - 60);
+    return kind < 10 ? unit * 8 - 4 : kind < 13 ? unit : (unit - 0.5) * 200;
+}
+
+static uint16_t random_half(uint64_t *seed, int mantissa, int bias)
+{
+    uint64_t bits = random_bits(seed);
+    int exponent = bias - 6 + (int)(bits >> 32) % 9;
+    return bits >> 60 ? (uint16_t)((bits & 0x8000) | (unsigned)exponent << mantissa |
+                                   (bits & ((1u << mantissa) - 1)))
+                      : (uint16_t)bits;
+}
+
+static bool is_complex(kiln_dtype dtype)
+{
+    return dtype == KILN_COMPLEX64 || dtype == KILN_COMPLEX128;
+}
+
+/* 0: an integer or a bool. Else the bytes of a number of which elements have one or two. */
+static size_t real_size(kiln_dtype dtype)
+{
+    if (dtype < KILN_FLOAT16)
+        return 0;
+    return kiln_dtype_size(dtype) / (is_complex(dtype) ? 2 : 1);
+}
+
+static void *random_values(kiln_dtype dtype, int n, uint64_t seed)
+{
+    size_t size = kiln_dtype_size(dtype), real = real_size(dtype);
+    unsigned char *all = malloc((size_t)n * size);
+    REQUIRE(all);
+    for (unsigned char *at = all; at < all + (size_t)n * size; at += real ? real : size) {
+        double wide = random_real(&seed);
+        float narrow = (float)wide;
+        uint64_t whole = random_bits(&seed) >> random_bits(&seed) % 64;
+        uint16_t half = dtype == KILN_FLOAT16 ? random_half(&seed, 10, 15) : random_half(&seed, 7, 127);
+        if (dtype == KILN_BOOL)
+            whole &= 1;
+        if (real == 0)
+            memcpy(at, &whole, size);
+        else
+            memcpy(at, real == 8 ? (void *)&wide : real == 4 ? (void *)&narrow : (void *)&half, real);
+    }
+    return all;
+}
+
+static bool is_nan_at(const unsigned char *at, size_t real)
+{
+    float narrow;
+    double wide;
+    uint16_t half;
+    if (real == 8)
+        return memcpy(&wide, at, 8), wide != wide;
+    if (real == 4)
+        return memcpy(&narrow, at, 4), narrow != narrow;
+    return memcpy(&half, at, 2),
+           (half & 0x7fff) > 0x7c00; /* of bfloat16 some numbers too: none is lost but these */
+}
+
+static bool is_same(const unsigned char *a, const unsigned char *b, kiln_dtype dtype)
+{
+    size_t size = kiln_dtype_size(dtype), real = real_size(dtype);
+    bool same = memcmp(a, b, size) == 0;
+    if (same || real == 0)
+        return same;
+    for (size_t k = 0; k < size; k += real)
+        if (memcmp(a + k, b + k, real) != 0 && !(is_nan_at(a + k, real) && is_nan_at(b + k, real)))
+            return false;
+    return true;
+}
+
+/* ---- one kernel ---- */
+
+typedef struct subject {
+    const char *name, *in, *out, *text, *preamble;
+    kiln_dtype in_dtype[MAX_IN], out_dtype[MAX_OUT];
+    int n_in, n_out;
+} subject;
+
+typedef struct memory {
+    unsigned char *in[MAX_IN], *first[MAX_OUT], *out[MAX_OUT];
+} memory;
+
+static kiln_array *wrap(void *data, kiln_dtype dtype, int rows, int columns, int64_t row, int64_t step)
+{
+    kiln_array *a = NULL;
+    int64_t size = (int64_t)kiln_dtype_size(dtype);
+    kiln_array_spec spec = KILN_ARRAY_SPEC_INIT;
+    spec.dtype = dtype;
+    spec.ndim = 2;
+    spec.shape = (const int64_t[]){rows, columns};
+    spec.strides = (const int64_t[]){row * size, step * size};
+    spec.device = device();
+    OK(kiln_array_wrap(&a, data, &spec, NULL, NULL));
+    return a;
+}
+
+/* Rows of `length`, each one element further on than the one before; those of results are `pitch` apart. */
+static void call_window(kiln_kernel *k, const subject *s, const memory *m, int rows, int length, int pitch)
+{
+    kiln_array *in[MAX_IN], *out[MAX_OUT];
+    kiln_arg args[MAX_IN];
+    for (int i = 0; i < s->n_in; i++) {
+        in[i] = wrap(m->in[i], s->in_dtype[i], rows, length, 1, 1);
+        args[i] = kiln_arg_array(in[i]);
+    }
+    for (int j = 0; j < s->n_out; j++)
+        out[j] = wrap(m->out[j], s->out_dtype[j], rows, length, pitch, 1);
+    OK(kiln_kernel_call(k, out, s->n_out, args, s->n_in, NULL));
+    OK(kiln_device_synchronize(device()));
+    for (int i = 0; i < s->n_in; i++)
+        kiln_array_free(in[i]);
+    for (int j = 0; j < s->n_out; j++)
+        kiln_array_free(out[j]);
+}
+
+static void print_bytes(const unsigned char *at, size_t size)
+{
+    for (size_t k = 0; k < size; k++)
+        fprintf(stderr, "%02x", at[size - 1 - k]);
+}
+
+/* The first few of a kernel are told. */
+static bool is_told(int *count)
+{
+    failures++;
+    return (*count)++ < 3;
+}
+
+static void check_row(const subject *s, const memory *m, int j, int row, int length, int pitch,
+                      const char *form, int *count)
+{
+    size_t size = kiln_dtype_size(s->out_dtype[j]);
+    const unsigned char *got = m->out[j] + (size_t)row * (size_t)pitch * size,
+                        *want = m->first[j] + (size_t)row * size;
+    if (memcmp(got, want, (size_t)length * size) == 0)
+        return;
+    for (int p = 0; p < length; p++, got += size, want += size) {
+        if (is_same(got, want, s->out_dtype[j]) || !is_told(count))
+            continue;
+        fprintf(stderr, "%s of %s, result %d: value %d at place %d of %d, %s form: ", s->name,
+                kiln_dtype_name(s->in_dtype[0]), j, row + p, p, length, form);
+        print_bytes(got, size);
+        fprintf(stderr, " for ");
+        print_bytes(want, size);
+        fprintf(stderr, "\n%s\n", s->text);
+    }
+}
+
+static void take_memory(memory *m, const subject *s)
+{
+    for (int i = 0; i < s->n_in; i++)
+        m->in[i] = random_values(s->in_dtype[i], n_values, 20261123u + (uint64_t)i);
+    for (int j = 0; j < s->n_out; j++) {
+        size_t size = kiln_dtype_size(s->out_dtype[j]);
+        m->first[j] = malloc((size_t)n_values * size);
+        m->out[j] = malloc((size_t)n_values * (LONGEST + 1) * size);
+        REQUIRE(m->first[j] && m->out[j]);
+    }
+}
+
+static void free_memory(memory *m, const subject *s)
+{
+    for (int i = 0; i < s->n_in; i++)
+        free(m->in[i]);
+    for (int j = 0; j < s->n_out; j++) {
+        free(m->first[j]);
+        free(m->out[j]);
+    }
+}
+
+/* Each value by itself first, in the best form; then at all places, in both. */
+static void check_form(const subject *s, memory *m, kiln_forms form)
+{
+    kiln_kernel *k = NULL;
+    int count = 0;
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.preamble = s->preamble;
+    OK(kiln_set_forms(form));
+    OK(kiln_elementwise_create(&k, s->in, s->out, s->text, "equal", &options));
+    kernels++;
+    if (form == KILN_FORMS_BEST) {
+        call_window(k, s, m, n_values, 1, 2);
+        for (int j = 0; j < s->n_out; j++)
+            for (int v = 0; v < n_values; v++) {
+                size_t size = kiln_dtype_size(s->out_dtype[j]);
+                memcpy(m->first[j] + (size_t)v * size, m->out[j] + 2 * (size_t)v * size, size);
+            }
+    }
+    for (int length = 1; length <= LONGEST; length++) {
+        int rows = n_values - length + 1, pitch = length + length % 2;
+        call_window(k, s, m, rows, length, pitch);
+        for (int j = 0; j < s->n_out; j++)
+            for (int row = 0; row < rows; row++)
+                check_row(s, m, j, row, length, pitch, form == KILN_FORMS_BEST ? "best" : "quick", &count);
+    }
+    kiln_kernel_free(k);
+}
+
+/* Returns the last result of the first value, where that is an int32. */
+static int check(const subject *s)
+{
+    memory m;
+    int before = failures, last = 0;
+    take_memory(&m, s);
+    check_form(s, &m, KILN_FORMS_BEST);
+    check_form(s, &m, KILN_FORMS_QUICK);
+    if (s->out_dtype[s->n_out - 1] == KILN_INT32)
+        memcpy(&last, m.first[s->n_out - 1], sizeof last);
+    free_memory(&m, s);
+    if (failures - before > 3)
+        fprintf(stderr, "%s: %d in all\n", s->name, failures - before);
+    return last;
+}
+
+/* ---- operations ---- */
+
+static kiln_dtype dtype_of_letter(char letter)
+{
+    static const char letters[] = " ?bhilBHILeEfdFD";
+    const char *at = strchr(letters, letter);
+    REQUIRE(at && at > letters);
+    return (kiln_dtype)(at - letters);
+}
+
+static const char *take_letters(kiln_dtype *list, int *n, const char *at)
+{
+    for (*n = 0; *at && !strchr("- ", *at); at++)
+        list[(*n)++] = dtype_of_letter(*at);
+    return at;
+}
+
+static void check_operation(const kiln_operation *op)
+{
+    for (const char *at = op->types; *at;) {
+        subject s = {.name = op->name,
+                     .in = op->in_params,
+                     .out = op->out_params,
+                     .text = op->map,
+                     .preamble = op->preamble};
+        at = take_letters(s.in_dtype, &s.n_in, at);
+        at = take_letters(s.out_dtype, &s.n_out, at + 2);
+        at += strspn(at, " ");
+        check(&s);
+    }
+}
+
+static void check_operations(void)
+{
+    for (int n = 0; n < kiln_operation_count(); n++) {
+        kiln_operation op = KILN_OPERATION_INIT;
+        OK(kiln_operation_at(&op, n));
+        if (!op.reduce && op.map && (!only || !strcmp(op.name, only)))
+            check_operation(&op);
+    }
+}
+
+/* ---- functions of the preludes ---- */
+
+typedef struct words {
+    char item[MAX_WORDS][WORD];
+    bool was_called[MAX_WORDS];
+    int n;
+} words;
+
+static void add_words(words *list, const char *at)
+{
+    for (at += strspn(at, " "); *at && *at != '\n'; at += strspn(at, " ")) {
+        size_t length = strcspn(at, " \n");
+        REQUIRE(length < WORD && list->n < MAX_WORDS);
+        if (strncmp(at, "kn_", 3) != 0)
+            snprintf(list->item[list->n++], WORD, "%.*s", (int)length, at);
+        at += length;
+    }
+}
+
+/* The words by which a prelude is chosen; of `vectors`, the first of those by which a line is. */
+static void read_words(words *list, const char *path, bool vectors)
+{
+    char line[512];
+    FILE *file = fopen(path, "r");
+    REQUIRE(file);
+    while (fgets(line, sizeof line, file)) {
+        char *tag = strstr(line, "// needs:");
+        if (tag && (tag > line) == vectors) {
+            char *end = vectors ? tag + 10 + strcspn(tag + 10, " \n") : tag + strlen(tag);
+            *end = 0;
+            add_words(list, tag + 9);
+        }
+    }
+    fclose(file);
+}
+
+/* Their words are types, constants, namespaces, or functions of addresses and messages. */
+static bool has_no_functions(const char *path)
+{
+    static const char *const names[] = {
+        "both_complex_names", "both_complex.", "both_constants", "both_halves", "both_checked",
+        "both_operators",     "both_raw",      "both_real",      "host_half.",  "host_bfloat16",
+        "host_vectors",       "host_library",  "host_atomics"};
+    for (size_t k = 0; k < sizeof names / sizeof *names; k++)
+        if (strstr(path, names[k]))
+            return true;
+    return false;
+}
+
+typedef struct way {
+    const char *when, *then;
+} way;
+/* Ways to call a function, in the order in which they are tried: the first that compiles is taken. */
+static const way ways[] = {
+    {"(T)(NAME(x))", "return (T)(NAME(x));"},
+    {"(T)(NAME(x, y))", "return (T)(NAME(x, y));"},
+    {"(T)(NAME(x, y, w))", "return (T)(NAME(x, y, w));"},
+    {"(T)(NAME(x, y, w, y))", "return (T)(NAME(x, y, w, y));"},
+    {"(T)(NAME(x, (int *)0))", "int n = 0; const T f = (T)NAME(x, &n); return f + (T)n;"},
+    {"(T)(NAME(x, (X *)0))", "X n = 0; const T f = (T)NAME(x, &n); return f + (T)n;"},
+    {"(T)(NAME(x, y, (int *)0))", "int n = 0; const T f = (T)NAME(x, y, &n); return f + (T)(n & 7);"},
+    {"(NAME(x, (X *)0, (X *)0), (T)x)", "X s, c; NAME(x, &s, &c); return s + 2 * c;"},
+    {"(T)(NAME(3, (const X *)0))", "const X p[3] = {x, y, w}; return (T)NAME(3, p);"},
+};
+
+/* Orders are small: their time grows with them. */
+static const char *const orders[] = {"jn", "jnf", "yn", "ynf"};
+
+static void put_name(char *out, const char *text, const char *name)
+{
+    out += strlen(out);
+    for (const char *at; (at = strstr(text, "NAME")); text = at + 4)
+        out += sprintf(out, "%.*s%s", (int)(at - text), text, name);
+    strcpy(out, text);
+}
+
+static bool has_order(const char *name)
+{
+    for (size_t k = 0; k < sizeof orders / sizeof *orders; k++)
+        if (!strcmp(name, orders[k]))
+            return true;
+    return false;
+}
+
+static void put_calls(char *preamble, const char *name)
+{
+    static const way of_order = {"(T)(NAME(2, x))", "return (T)(NAME(2, x));"};
+    enum { WAYS = sizeof ways / sizeof *ways };
+    for (int k = has_order(name) ? WAYS - 1 : 0; k < WAYS; k++) {
+        const way *w = has_order(name) ? &of_order : &ways[k];
+        sprintf(preamble + strlen(preamble),
+                "template <class X> auto call_%s(rank<%d>, X x, X y, X w, int &is) -> decltype(", name,
+                WAYS - k);
+        put_name(preamble, w->when, name);
+        strcat(preamble, ", T()) { is = 1; ");
+        put_name(preamble, w->then, name);
+        strcat(preamble, " }\n");
+    }
+    sprintf(preamble + strlen(preamble),
+            "template <class X> T call_%s(rank<0>, X, X, X, int &is) { is = 0; return (T)0; }\n", name);
+}
+
+static const char rank_text[] =
+    "template <int n> struct rank : rank<n - 1> {};\ntemplate <> struct rank<0> {};\n";
+
+/* So many functions as results of one kernel, and which of them there are. */
+static void check_functions(words *list, int first, int count, kiln_dtype dtype)
+{
+    static char preamble[MAX_OUT * 4096];
+    char text[TEXT] = "int is; there = 0;\n", out[TEXT] = "";
+    subject s = {.name = list->item[first],
+                 .in = "T x, T y, T w",
+                 .out = out,
+                 .text = text,
+                 .preamble = preamble,
+                 .n_in = 3};
+    strcpy(preamble, rank_text);
+    for (int k = 0; k < count; k++, s.n_out++) {
+        put_calls(preamble, list->item[first + k]);
+        sprintf(text + strlen(text), "z%d = call_%s(rank<9>(), x, y, w, is); there |= is << %d;\n", k,
+                list->item[first + k], k);
+        sprintf(out + strlen(out), "T z%d, ", k);
+        s.out_dtype[k] = dtype;
+    }
+    strcat(out, "int32 there");
+    s.out_dtype[s.n_out++] = KILN_INT32;
+    for (int i = 0; i < s.n_in; i++)
+        s.in_dtype[i] = dtype;
+    int there = check(&s);
+    for (int k = 0; k < count; k++)
+        list->was_called[first + k] = list->was_called[first + k] || (there >> k & 1);
+}
+
+static void check_list(words *list, int each)
+{
+    for (int first = 0; first < list->n; first += each) {
+        int count = list->n - first < each ? list->n - first : each;
+        for (kiln_dtype dtype = is_all ? KILN_FLOAT16 : KILN_FLOAT32;
+             dtype <= (is_all ? KILN_COMPLEX128 : KILN_FLOAT64); dtype++)
+            check_functions(list, first, count, dtype);
+    }
+    for (int k = 0; k < list->n; k++)
+        if (!list->was_called[k]) {
+            fprintf(stderr, "%s: no way to call it\n", list->item[k]);
+            failures++;
+        }
+}
+
+static void keep_only(words *list)
+{
+    for (int k = 0; k < list->n && only; k++)
+        if (!strcmp(list->item[k], only)) {
+            strcpy(list->item[0], only);
+            list->n = 1;
+            return;
+        }
+    list->n = only ? 0 : list->n;
+}
+
+static void check_preludes(void)
+{
+    glob_t found;
+    REQUIRE(glob(PRELUDES "host_*", 0, NULL, &found) == 0 &&
+            glob(PRELUDES "both_*", GLOB_APPEND, NULL, &found) == 0);
+    for (size_t k = 0; k < found.gl_pathc; k++) {
+        static words list;
+        list = (words){.n = 0};
+        if (!has_no_functions(found.gl_pathv[k]))
+            read_words(&list, found.gl_pathv[k], false);
+        keep_only(&list);
+        check_list(&list, 1);
+    }
+    globfree(&found);
+}
+
+/* ---- reductions and rows ---- */
+
+/* So many copies of each value, in rows or in columns. */
+static unsigned char *copy_values(const unsigned char *values, size_t size, bool in_rows)
+{
+    unsigned char *all = malloc((size_t)n_values * LONGEST * size);
+    REQUIRE(all);
+    for (int v = 0; v < n_values; v++)
+        for (int c = 0; c < LONGEST; c++)
+            memcpy(all + (size_t)(in_rows ? v * LONGEST + c : c * n_values + v) * size,
+                   values + (size_t)v * size, size);
+    return all;
+}
+
+/* One call over copies of each value, of which so many are reduced or make a row. */
+static kiln_array *call_copies(kiln_kernel *k, unsigned char *copies, kiln_dtype dtype, int length,
+                               bool in_rows, const kiln_call_options *options)
+{
+    kiln_array *x = in_rows ? wrap(copies, dtype, n_values, length, LONGEST, 1)
+                            : wrap(copies, dtype, length, n_values, n_values, 1),
+               *out = NULL;
+    kiln_arg in = kiln_arg_array(x);
+    OK(kiln_kernel_call(k, &out, 1, &in, 1, options));
+    kiln_array_free(x);
+    return out;
+}
+
+/* What is reduced stays as it is where all of it is the same. */
+static void check_reduction(const subject *s, const memory *m, bool in_rows)
+{
+    kiln_kernel *k = NULL;
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    kiln_call_options call = KILN_CALL_OPTIONS_INIT;
+    size_t size = kiln_dtype_size(s->in_dtype[0]);
+    unsigned char *copies = copy_values(m->in[0], size, in_rows), *got = malloc((size_t)n_values * size);
+    REQUIRE(got);
+    options.preamble = s->preamble;
+    call.axes = (const int[]){in_rows ? 1 : 0};
+    call.n_axes = 1;
+    OK(kiln_reduction_create(&k, "T x", "T z", s->text, "a == b || (a != a && b != b) ? a : (T)77", "z = a",
+                             NULL, "equal", &options));
+    for (int length = 1; length <= LONGEST; length++) {
+        kiln_array *z = call_copies(k, copies, s->in_dtype[0], length, in_rows, &call);
+        OK(kiln_array_to_host(z, got, (size_t)n_values * size));
+        kiln_array_free(z);
+        for (int v = 0; v < n_values; v++)
+            if (!is_same(got + (size_t)v * size, m->first[0] + (size_t)v * size, s->in_dtype[0])) {
+                fprintf(stderr, "%s of %s, %d copies of value %d, reduced in %s: another result\n", s->text,
+                        kiln_dtype_name(s->in_dtype[0]), length, v, in_rows ? "rows" : "columns");
+                failures++;
+                break;
+            }
+    }
+    kernels++;
+    free(copies);
+    free(got);
+    kiln_kernel_free(k);
+}
+
+/* The same expression of an element by itself, and where it is reduced. */
+static void check_mapped(const char *expression, const char *preamble, kiln_dtype dtype)
+{
+    char text[TEXT];
+    memory m;
+    snprintf(text, sizeof text, "z = %s", expression);
+    subject s = {.name = "reduced",
+                 .in = "T x",
+                 .out = "T z",
+                 .text = text,
+                 .preamble = preamble,
+                 .in_dtype = {dtype},
+                 .out_dtype = {dtype},
+                 .n_in = 1,
+                 .n_out = 1};
+    take_memory(&m, &s);
+    check_form(&s, &m, KILN_FORMS_BEST);
+    s.text = expression;
+    check_reduction(&s, &m, true);
+    check_reduction(&s, &m, false);
+    free_memory(&m, &s);
+}
+
+static const char mixed[] = "exp(x) + tanh(x) * cbrt(x) + sin(x) * cos(x)";
+
+/* Rows of one value are as large as their largest element. */
+static void check_rows(kiln_dtype dtype)
+{
+    char text[256];
+    kiln_kernel *k = NULL;
+    size_t size = kiln_dtype_size(dtype);
+    double *values = malloc((size_t)n_values * sizeof *values);
+    REQUIRE(values);
+    for (int v = 0; v < n_values; v++) {
+        double wide = (double)(v * 7919 % n_values) / n_values * 8 - 4;
+        float narrow = (float)wide;
+        memcpy((unsigned char *)values + (size_t)v * size, size == 8 ? (void *)&wide : (void *)&narrow, size);
+    }
+    unsigned char *copies = copy_values((unsigned char *)values, size, true);
+    snprintf(text, sizeof text, "e = %s\ne - max(e, axis=-1, keepdims=True)", mixed);
+    OK(kiln_expression_create(&k, "x", text, NULL));
+    for (int length = 1; length <= LONGEST; length++) {
+        kiln_array *z = call_copies(k, copies, dtype, length, true, NULL);
+        unsigned char *got = malloc((size_t)n_values * (size_t)length * size), zero[8] = {0};
+        REQUIRE(got);
+        OK(kiln_array_to_host(z, got, (size_t)n_values * (size_t)length * size));
+        int others = 0;
+        for (int v = 0; v < n_values * length; v++)
+            others += memcmp(got + (size_t)v * size, zero, size) != 0;
+        if (others > 0) {
+            fprintf(stderr, "rows of %d equal %s: %d elements differ from their largest\n", length,
+                    kiln_dtype_name(dtype), others);
+            failures++;
+        }
+        free(got);
+        kiln_array_free(z);
+    }
+    kernels++;
+    free(copies);
+    free(values);
+    kiln_kernel_free(k);
+}
+
+static void check_reduced(const words *list)
+{
+    for (kiln_dtype dtype = KILN_FLOAT32; dtype <= (is_all ? KILN_FLOAT64 : KILN_FLOAT32); dtype++) {
+        check_mapped(mixed, NULL, dtype);
+        check_rows(dtype);
+        for (int k = 0; k < list->n && is_all; k++) {
+            static char preamble[4096 * 2];
+            strcpy(preamble, rank_text);
+            put_calls(preamble, list->item[k]);
+            sprintf(preamble + strlen(preamble),
+                    "inline T of_all(T x) { int is; return call_%s(rank<9>(), x, x, x, is); }\n",
+                    list->item[k]);
+            check_mapped("of_all(x)", preamble, dtype);
+        }
+    }
+}
+
+/* ---- */
+
+static int usage(void)
+{
+    fprintf(stderr, "usage: equal [--target TARGET] [--only WORD] [all]\n");
+    return 2;
+}
+
+int main(int argc, char **argv)
+{
+    const char *target = "host";
+    for (int k = 1; k < argc; k++) {
+        if (!strcmp(argv[k], "all"))
+            is_all = true;
+        else if (k + 1 < argc && !strcmp(argv[k], "--target"))
+            target = argv[++k];
+        else if (k + 1 < argc && !strcmp(argv[k], "--only"))
+            only = argv[++k];
+        else
+            return usage();
+    }
+    n_values = is_all ? 10000 : n_values;
+    kiln_device d;
+    use_own_cache();
+    if (kiln_device_parse(&d, target) != KILN_OK || kiln_device_set_current(d) != KILN_OK)
+        return SKIPPED;
+    static words vectors;
+    read_words(&vectors, PRELUDES "host_math.cpp", true);
+    REQUIRE(vectors.n > 20);
+    if (is_all) {
+        check_operations();
+        check_preludes();
+    } else {
+        keep_only(&vectors);
+        check_list(&vectors, MAX_OUT - 1);
+    }
+    if (!only)
+        check_reduced(&vectors);
+    printf("%d kernels, %d failures\n", kernels, failures);
+    return failures > 0;
+}
