@@ -148,10 +148,15 @@ typedef enum kiln_log_level {
  * call alone. */
 typedef void (*kiln_log_callback)(kiln_log_level level, const char *message, void *user);
 
-/* Installs the receiver of log messages; NULL (the default) drops them. A compiler's warnings about
- * a kernel's own lines are among them ("my_kernel:1: warning: ..."), when it is compiled: one that
- * is found in the cache is not warned about again. */
+/* Installs the receiver of log messages, of all levels. NULL (the default): KILN_LOG (environment)
+ * says which are printed on standard error. A compiler's warnings about the lines of a kernel of
+ * yours are among them ("my_kernel:1: warning: ..."), when it is compiled: one that is found in the
+ * cache is not warned about again. */
 KILN_API void kiln_log_set_callback(kiln_log_callback callback, void *user);
+
+/* The least level that the environment variable KILN_LOG asks for, 3 (none) for "off"; `otherwise`
+ * where it is not set. For receivers that print. */
+KILN_API int kiln_log_wanted(int otherwise);
 
 #ifdef __cplusplus
 }

@@ -95,6 +95,10 @@ KILN_NODISCARD KILN_API kiln_status kiln_device_get_properties(kiln_device devic
 KILN_NODISCARD KILN_API kiln_status kiln_device_memory_info(kiln_device device, size_t *free_bytes,
                                                             size_t *total_bytes);
 
+/* Writes the name of the target at an index from 0 of those that are known, as kernels are compiled
+ * for without a device: "sm_90", "x86-64-v3". False beyond the last, or where size is too small. */
+KILN_API bool kiln_architecture_at(char *buffer, size_t size, int index);
+
 /* Whether kernels on `device` can reach memory of `peer` directly. */
 KILN_NODISCARD KILN_API kiln_status kiln_device_can_access_peer(bool *out, kiln_device device,
                                                                 kiln_device peer);

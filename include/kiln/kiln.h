@@ -31,6 +31,7 @@
 #include <kiln/module.h>
 #include <kiln/cache.h>
 #include <kiln/bundle.h>
+#include <kiln/environment.h>
 #include <kiln/toolchain.h>
 #include <kiln/convenience.h>
 

@@ -36,6 +36,7 @@ kiln_status kn_os_write_file(const char *path, const void *data, size_t size);
 /* All of it to an open file, without a signal; false with errno. */
 bool kn_os_write_full(int fd, const void *data, size_t size);
 bool kn_os_is_file(const char *path);
+bool kn_os_is_folder(const char *path);
 /* Creates path and its parents, the last with mode. */
 kiln_status kn_os_make_folders(const char *path, unsigned mode);
 /* A new private folder under TMPDIR (else /tmp, also where others could exchange what is in TMPDIR): path is

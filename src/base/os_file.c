@@ -190,16 +190,16 @@ kiln_status kn_os_write_file(const char *path, const void *data, size_t size)
 
 /* ---- folders ---- */
 
+bool kn_os_is_folder(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
+}
+
 bool kn_os_is_file(const char *path)
 {
     struct stat info;
     return stat(path, &info) == 0 && S_ISREG(info.st_mode);
-}
-
-static bool is_folder(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
 kiln_status kn_os_make_folders(const char *path, unsigned mode)
@@ -214,11 +214,11 @@ kiln_status kn_os_make_folders(const char *path, unsigned mode)
         if (part[i] != '/')
             continue;
         part[i] = 0;
-        if (mkdir(part, 0755) != 0 && errno != EEXIST && !is_folder(part))
+        if (mkdir(part, 0755) != 0 && errno != EEXIST && !kn_os_is_folder(part))
             return system_error("make the folder", part);
         part[i] = '/';
     }
-    if (mkdir(part, (mode_t)mode) != 0 && !is_folder(part))
+    if (mkdir(part, (mode_t)mode) != 0 && !kn_os_is_folder(part))
         return system_error("make the folder", path);
     return KILN_OK;
 }

@@ -1,4 +1,6 @@
 #include "base/target.h"
+
+#include <kiln/device.h>
 #include "base/error.h"
 #include "base/os.h"
 
@@ -136,16 +138,26 @@ void kn_target_host(kn_target *out)
     parse_host(out, kn_os_cpu_architecture());
 }
 
+bool kiln_architecture_at(char *buffer, size_t size, int index)
+{
+    int length = -1;
+    if (!buffer || index < 0 || index >= CUDA_COUNT + HOST_COUNT)
+        return false;
+    if (index < CUDA_COUNT)
+        length = snprintf(buffer, size, "sm_%d", cuda_table[index].compute_capability);
+    else
+        length = snprintf(buffer, size, "%s", host_table[index - CUDA_COUNT].architecture);
+    return length >= 0 && (size_t)length < size;
+}
+
 static kiln_status unknown(const char *text)
 {
     kn_str known = KN_STR_INIT;
-    kiln_status status;
-    for (int i = 0; i < CUDA_COUNT; i++)
-        kn_str_printf(&known, ", sm_%d", cuda_table[i].compute_capability);
-    for (int i = 0; i < HOST_COUNT; i++)
-        kn_str_printf(&known, ", %s", host_table[i].architecture);
-    status = kn_error(KILN_ERROR_INVALID, "target \"%s\" is not known; known are host%s", text,
-                      kn_str_text(&known));
+    char name[32];
+    for (int i = 0; kiln_architecture_at(name, sizeof name, i); i++)
+        kn_str_printf(&known, ", %s", name);
+    kiln_status status = kn_error(KILN_ERROR_INVALID, "target \"%s\" is not known; known are host%s", text,
+                                  kn_str_text(&known));
     kn_str_free(&known);
     return status;
 }

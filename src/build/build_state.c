@@ -1,6 +1,8 @@
 #include "build/build_state.h"
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/log.h"
+#include "base/setting.h"
 #include "base/lock.h"
 #include "base/thread.h"
 #include "base/unload.h"
@@ -62,11 +64,14 @@ kiln_status kn_build_state_get(kn_build_state **out)
 {
     kn_build_state *state = atomic_load_explicit(&current, memory_order_acquire);
     if (!state) {
+        kn_log_hold();
         kn_lock_take(KN_LOCK_BUILD);
         state = atomic_load(&current);
         if (!state)
             atomic_store(&current, state = create_state());
         kn_lock_give(KN_LOCK_BUILD);
+        kn_log_release();
+        kiln_variables_check();
     }
     *out = state;
     return state ? KILN_OK : kn_error_memory(sizeof *state, "the table of kernels");
@@ -95,6 +100,15 @@ void kn_stores_list_places(kn_str *out, const kn_build_state *state)
     for (int s = 0; s < state->n_stores; s++)
         if (state->store[s].store->list_places)
             state->store[s].store->list_places(out, state->store[s].self);
+}
+
+void kn_stores_list_refusals(kn_str *out, const kn_build_job *job)
+{
+    const kn_build_state *state = job->state;
+    kn_str_append(out, kn_str_text(&job->refusals));
+    for (int s = 0; s < state->n_stores; s++)
+        if (state->store[s].store->list_refusals)
+            state->store[s].store->list_refusals(out, state->store[s].self, job);
 }
 
 /* ---- what the first kernel needs, made ready meanwhile ---- */

@@ -27,6 +27,8 @@ unsigned long long kn_stores_hits(kn_build_state *state, kiln_origin origin);
 double kn_stores_ms(kn_build_state *state, kiln_origin origin);
 /* Where is looked: files. */
 void kn_stores_list_places(kn_str *out, const kn_build_state *state);
+/* What was there and is not taken for the job, and why. */
+void kn_stores_list_refusals(kn_str *out, const kn_build_job *job);
 
 /* Code, loaded on a device. */
 typedef struct kn_loaded_module {

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/log.h"
+#include "base/setting.h"
 #include "base/os.h"
 #include "base/thread.h"
 #include "base/unload.h"
@@ -317,13 +318,9 @@ static const char *const mode_names[] = {
 
 static kiln_forms read_mode(void)
 {
-    const char *setting = kn_os_env("KILN_FORMS");
-    for (int m = KILN_FORMS_BOTH; setting && m <= KILN_FORMS_QUICK; ++m)
-        if (!strcmp(setting, mode_names[m]))
+    for (int m = KILN_FORMS_BOTH; m <= KILN_FORMS_QUICK; ++m)
+        if (kn_setting_is("KILN_FORMS", mode_names[m]))
             return (kiln_forms)m;
-    if (setting)
-        kn_log(KILN_LOG_WARNING, "KILN_FORMS is '%s'; both, best or quick was expected, it stays at both",
-               setting);
     return KILN_FORMS_BOTH;
 }
 

@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/map.h"
 #include "base/os.h"
+#include "base/setting.h"
 
 #define BEGINNING "record/1 "
 
@@ -80,7 +81,7 @@ bool kn_record_names(const char *targets, const char *architecture)
 
 const char *kn_record_file(void)
 {
-    return kn_os_env("KILN_RECORD");
+    return kn_setting("KILN_RECORD");
 }
 
 static struct {

@@ -11,13 +11,17 @@ static bool is_usable(kn_build_job *job, const kn_opened_store *opened, const kn
 {
     kn_error_state before;
     bool is_whole;
-    if (!kn_code_is_current(code, job->subject))
+    if (!kn_code_is_current(code, job->subject)) {
+        kn_store_add_refusal(&job->refusals, "what %s had was made with other headers", opened->store->name);
         return false;
+    }
     kn_error_save(&before);
     is_whole = kn_code_check_whole(code, job->subject) == KILN_OK;
     if (!is_whole) {
         kn_log(KILN_LOG_INFO, "%s in %s is dropped: %s", job->subject->name, opened->store->name,
                kiln_error_message());
+        kn_store_add_refusal(&job->refusals, "what %s had is not whole: %s", opened->store->name,
+                             kiln_error_message());
         if (opened->store->drop)
             opened->store->drop(opened->self, job, code);
     }
@@ -63,7 +67,7 @@ static kiln_status ask(kn_code **out, kn_build_job *job, int s)
 static kiln_status check_allowed(const kn_build_job *job)
 {
     bool is_environment = kn_build_is_forbidden();
-    kn_str places = KN_STR_INIT;
+    kn_str places = KN_STR_INIT, refusals = KN_STR_INIT;
     char target[48];
     if (job->request->flags & KN_BUILD_FIND)
         return kn_error(KILN_ERROR_FORBIDDEN, "%s is not there", job->subject->name);
@@ -73,14 +77,16 @@ static kiln_status check_allowed(const kn_build_job *job)
     const char *types = kn_spec_field(kn_str_text(&job->subject->what), "operands", &types_length);
     kn_target_format(&job->subject->target, target, sizeof target);
     kn_stores_list_places(&places, job->state);
+    kn_stores_list_refusals(&refusals, job);
     kiln_status status = kn_error(
         KILN_ERROR_FORBIDDEN,
         "%s%s%.*s%s has not been compiled for %s, and compiling is forbidden by %s: record the call with "
-        "KILN_RECORD, and `kiln bake` it for this target (looked in %s)",
+        "KILN_RECORD, and `kiln bake` it for this target (looked in %s)%s",
         job->subject->name, types ? " (" : "", (int)types_length, types ? types : "", types ? ")" : "",
         target, is_environment ? "KILN_COMPILE=never" : "the call's flag",
-        places.length > 0 ? kn_str_text(&places) : "memory, there is no cache");
+        places.length > 0 ? kn_str_text(&places) : "memory, there is no cache", kn_str_text(&refusals));
     kn_str_free(&places);
+    kn_str_free(&refusals);
     return status;
 }
 
@@ -152,6 +158,8 @@ bool kn_build_bar(kn_build_job *job, const kn_code *code)
         return false;
     kn_log(KILN_LOG_INFO, "%s from %s does not load and is found elsewhere or compiled anew: %s",
            job->subject->name, from->store->name, kiln_error_message());
+    kn_store_add_refusal(&job->refusals, "what %s had does not load: %s", from->store->name,
+                         kiln_error_message());
     if (!from->store->pass_over || !from->store->pass_over(from->self, job, code))
         job->barred |= 1u << code->from;
     for (int s = 0; s < state->n_stores; s++)
@@ -170,14 +178,30 @@ kiln_status kn_build_begin(kn_build_job *job, const kn_build_request *request, k
                           .device = device,
                           .info = info,
                           .lock = KN_OS_LOCK_INIT,
+                          .refusals = KN_STR_INIT,
                           .warnings = KN_STR_INIT};
     return kn_build_state_get(&job->state);
+}
+
+/* What memory had is found at every call. */
+static void log_origin(const kn_build_job *job)
+{
+    static const char *const from[] = {[KILN_ORIGIN_DISK] = "from disk", [KILN_ORIGIN_COMPILER] = "compiled"};
+    const kn_build_info *info = job->info;
+    char target[48];
+    if (info->origin != KILN_ORIGIN_DISK && info->origin != KILN_ORIGIN_COMPILER)
+        return;
+    kn_target_format(&job->subject->target, target, sizeof target);
+    kn_log(KILN_LOG_DEBUG, "%s for %s: %s (in ms: looked %.2f, wrote source %.2f, compiled %.2f)",
+           job->subject->name, target, from[info->origin], info->cache_ms, info->generate_ms,
+           info->compile_ms);
 }
 
 void kn_build_log(kn_build_job *job)
 {
     kn_error_state before; /* the receiver may call us */
     kn_error_save(&before);
+    log_origin(job);
     for (const char *line = kn_str_text(&job->warnings); *line;) {
         int length = (int)strcspn(line, "\n");
         kn_log(KILN_LOG_WARNING, "%.*s", length, line);
@@ -185,6 +209,7 @@ void kn_build_log(kn_build_job *job)
     }
     kn_error_restore(&before);
     kn_str_free(&job->warnings);
+    kn_str_free(&job->refusals);
 }
 
 kiln_status kn_build_end(kn_build_job *job, const kn_code *code)

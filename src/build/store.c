@@ -3,7 +3,9 @@
 #include "base/alloc.h"
 #include "base/elf.h"
 #include "base/error.h"
+#include "base/setting.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 kn_code *kn_code_new(const kn_build_job *job)
@@ -51,6 +53,15 @@ void kn_store_add_place(kn_str *out, const char *path)
     kn_str_printf(out, "%s%s", out->length > 0 ? ", " : "", path);
 }
 
+void kn_store_add_refusal(kn_str *out, const char *format, ...)
+{
+    va_list args;
+    kn_str_append(out, "; ");
+    va_start(args, format);
+    kn_str_vprintf(out, format, args);
+    va_end(args);
+}
+
 void kn_store_count(kn_store_counts *counts, double ms)
 {
     atomic_fetch_add(&counts->hits, 1);
@@ -61,8 +72,7 @@ void kn_store_count(kn_store_counts *counts, double ms)
 
 bool kn_build_is_forbidden(void)
 {
-    const char *setting = kn_os_env("KILN_COMPILE");
-    return setting && !strcmp(setting, "never");
+    return kn_setting_is("KILN_COMPILE", "never");
 }
 
 static bool may_compile(const kn_build_job *job)

@@ -47,6 +47,7 @@ struct kn_build_job {
     kn_once *claim;          /* the memory's, while this thread searches further down */
     kn_os_lock lock;         /* the cache's, while this process compiles */
     bool is_proven;          /* what was made now has been loaded, and may be kept for others */
+    kn_str refusals;         /* what stores had for it that was no good (kn_store_add_refusal) */
     kn_str warnings; /* lines of the compiler's, to be logged once no other thread waits for this one */
 };
 
@@ -67,6 +68,9 @@ typedef struct kn_store {
     void (*warm_up)(void *self);
     /* Adds the files that are looked in, for a message (kn_store_add_place). */
     void (*list_places)(kn_str *out, void *self);
+    /* Adds what was left out, or does not serve the job's target, and why, for a message
+     * (kn_store_add_refusal). */
+    void (*list_refusals)(kn_str *out, void *self, const kn_build_job *job);
 
     /* The code of the job's subject, by all of its text: *out (kn_code_new) or, where there is none, NULL. A
      * failure ends the search. */
@@ -100,6 +104,8 @@ kiln_status kn_code_check_whole(const kn_code *code, const kn_subject *subject);
 
 /* One more of a list of files. */
 void kn_store_add_place(kn_str *out, const char *path);
+/* One more of a list of what is not taken: "FILE: why". */
+void kn_store_add_refusal(kn_str *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* One time that a store did its work, and the time it took. */
 void kn_store_count(kn_store_counts *counts, double ms);

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
+#include "base/setting.h"
 #include "build/bundle_label.h"
 #include "plan/spec_text.h"
 
@@ -62,9 +63,13 @@ static void add_file(kn_bundles *bundles, const char *path)
     kiln_status status = kn_bundle_open(&bundle, path);
     if (status == KILN_OK)
         status = kn_bundles_add(bundles, bundle);
-    if (status == KILN_OK)
+    if (status == KILN_OK) {
+        kn_log(KILN_LOG_INFO, "kernels are looked for in the bundle %s, which has %d", path,
+               kn_bundle_rows(bundle));
         return;
+    }
     atomic_fetch_add(&bundles->refused, 1);
+    kn_store_add_refusal(&bundles->refusals, "left out: %s", kiln_error_message());
     kn_log(KILN_LOG_WARNING, "a bundle is left out: %s", kiln_error_message());
 }
 
@@ -90,6 +95,8 @@ static void add_place(kn_bundles *bundles, const char *place, bool may_be_missin
 {
     struct dirent **files = NULL;
     int count = scandir(place, &files, is_bundle_name, alphasort);
+    if (count == 0 && !may_be_missing)
+        kn_log(KILN_LOG_WARNING, "KILN_BUNDLE_PATH: there is no file *%s in %s", ENDING, place);
     if (count >= 0)
         add_folder(bundles, place, files, count);
     else if (!may_be_missing)
@@ -119,7 +126,7 @@ static void add_places(kn_bundles *bundles, const char *list, bool may_be_missin
 
 static bool open_store(void **self)
 {
-    const char *setting = kn_os_env("KILN_BUNDLE_PATH");
+    const char *setting = kn_setting("KILN_BUNDLE_PATH");
     kn_error_state before;
     kn_bundles *bundles = *self = kn_calloc(1, sizeof *bundles);
     if (!bundles)
@@ -143,7 +150,39 @@ static void close_store(void *self)
         kn_bundle_free(a->bundle);
         kn_free(a);
     }
+    kn_str_free(&bundles->refusals);
     kn_free(bundles);
+}
+
+/* The targets of rows that nobody asked for. */
+static int note_target(const char *text, size_t size, void *targets)
+{
+    kn_bundle_label label;
+    char target[48];
+    if (!kn_bundle_label_read(&label, text, size))
+        return 0;
+    kn_target_format(&label.target, target, sizeof target);
+    kn_str_printf(targets, "%s%s%s", ((kn_str *)targets)->length > 0 ? ", " : "", target,
+                  kn_bundle_label_is_current(&label) ? "" : " of another kiln");
+    return 0;
+}
+
+/* Those that have the kernel for other targets, too. */
+static void list_refusals(kn_str *out, void *self, const kn_build_job *job)
+{
+    kn_bundles *bundles = self;
+    kn_str key = KN_STR_INIT;
+    int unused;
+    kn_str_append(out, kn_str_text(&bundles->refusals));
+    if (kn_spec_make_portable(&key, kn_str_text(&job->subject->what)) == KILN_OK)
+        for (kn_attached *a = atomic_load(&bundles->first); a; a = a->next) {
+            kn_str targets = KN_STR_INIT;
+            kn_bundle_find(a->bundle, key.data, key.length, note_target, &targets, 0, &unused);
+            if (targets.length > 0)
+                kn_store_add_refusal(out, "%s has it for %s", kn_bundle_name(a->bundle), targets.data);
+            kn_str_free(&targets);
+        }
+    kn_str_free(&key);
 }
 
 static void list_places(kn_str *out, void *self)
@@ -220,6 +259,7 @@ static kiln_status find_row(kn_code **out, kn_bundles *bundles, kn_build_job *jo
             return status;
         kn_log(KILN_LOG_WARNING, "%s is not taken from a bundle: %s", job->subject->name,
                kiln_error_message());
+        kn_store_add_refusal(&job->refusals, "a damaged row: %s", kiln_error_message());
         below = ranked;
     }
     return KILN_OK;
@@ -258,5 +298,6 @@ const kn_store kn_store_bundles = {.name = "a bundle",
                                    .open = open_store,
                                    .close = close_store,
                                    .list_places = list_places,
+                                   .list_refusals = list_refusals,
                                    .find = find,
                                    .pass_over = pass_over};

@@ -15,6 +15,7 @@ typedef struct kn_attached {
 typedef struct kn_bundles {
     _Atomic(kn_attached *) first;
     atomic_ullong refused; /* that were to be attached, and could not be read */
+    kn_str refusals;       /* ... which and why, from when the store was opened */
 } kn_bundles;
 
 /* NULL where the list of stores has none. */

@@ -2,17 +2,13 @@
 #include "build/store.h"
 #include "build/store_cache.h"
 
-#include <ctype.h>
-#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/log.h"
+#include "base/setting.h"
 #include "compile/timeout.h"
 
 /* Longer than any compile should take, or may; then two processes compile the same. */
@@ -43,40 +39,20 @@ static kn_cache *cache_of(void *self)
     return ((const kn_user_cache *)self)->cache;
 }
 
-/* "512M", "1G", "2000000": bytes. */
-static bool read_bytes(uint64_t *out, const char *text)
-{
-    static const char units[] = "KMGT";
-    char *end;
-    errno = 0;
-    unsigned long long number = strtoull(text, &end, 10);
-    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
-    if (errno || *text < '0' || *text > '9' || number == 0 || number > UINT64_MAX >> shift ||
-        end[unit != NULL])
-        return false;
-    *out = (uint64_t)number << shift;
-    return true;
-}
-
 static void set_limit(kn_cache *cache)
 {
-    const char *setting = kn_os_env("KILN_CACHE_MAX");
+    const char *setting = kn_setting("KILN_CACHE_MAX");
     uint64_t bytes;
-    if (setting && read_bytes(&bytes, setting))
+    if (setting && kn_setting_bytes(&bytes, setting))
         kn_cache_set_limit(cache, bytes);
-    else if (setting)
-        kn_log(KILN_LOG_WARNING,
-               "KILN_CACHE_MAX is '%s'; bytes such as 512M or 2G were expected, it stays at 1G", setting);
 }
 
 static bool open_store(void **self)
 {
-    const char *setting = kn_os_env("KILN_CACHE");
     kn_user_cache *user = *self = kn_calloc(1, sizeof *user);
     if (!user)
         return false;
-    user->is_switched_off = setting && (!strcasecmp(setting, "off") || !strcmp(setting, "0"));
+    user->is_switched_off = kn_setting_is("KILN_CACHE", "off") || kn_setting_is("KILN_CACHE", "0");
     if (user->is_switched_off)
         return true;
     if (!find_place(user))
@@ -110,6 +86,19 @@ static void list_places(kn_str *out, void *self)
 {
     if (cache_of(self))
         kn_store_add_place(out, kn_cache_file(cache_of(self)));
+}
+
+/* Why there is no cache, or it is not used. */
+static void list_refusals(kn_str *out, void *self, const kn_build_job *job)
+{
+    const kn_user_cache *user = self;
+    kiln_cache_stats stats = KILN_CACHE_STATS_INIT;
+    (void)job;
+    if (user->cache)
+        kn_cache_fill_stats(user->cache, &stats);
+    const char *trouble = user->cache ? stats.trouble : user->trouble;
+    if (trouble[0])
+        kn_store_add_refusal(out, "the cache is not used: %s", trouble);
 }
 
 static kiln_status find(kn_code **out, void *self, kn_build_job *job)
@@ -166,6 +155,7 @@ const kn_store kn_store_cache = {.name = "the cache",
                                  .leave = leave,
                                  .warm_up = warm_up,
                                  .list_places = list_places,
+                                 .list_refusals = list_refusals,
                                  .find = find,
                                  .drop = drop,
                                  .claim = claim,

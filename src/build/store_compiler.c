@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/log.h"
+#include "base/setting.h"
 
 static const char *file_ending(kn_backend_kind backend)
 {
@@ -18,7 +19,7 @@ static const char *file_ending(kn_backend_kind backend)
 /* Trouble with it is logged: it must not change what a call does. */
 static void dump_source(const kn_subject *subject, const char *source)
 {
-    const char *folder = kn_os_env("KILN_DUMP_SOURCE");
+    const char *folder = kn_setting("KILN_DUMP_SOURCE");
     kn_hash hash;
     char hex[33], path[PATH_MAX];
     kn_error_state before;

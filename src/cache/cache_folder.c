@@ -1,6 +1,7 @@
 #include "cache/cache.h"
 #include "cache/database.h"
 #include "base/error.h"
+#include "base/setting.h"
 
 #include <errno.h>
 #include <limits.h>
@@ -49,7 +50,7 @@ static kiln_status node_local(char *out, size_t size)
 
 kiln_status kn_cache_default_folder(char *out, size_t size)
 {
-    const char *own = kn_os_env("KILN_CACHE_DIR"), *xdg = kn_os_env("XDG_CACHE_HOME"),
+    const char *own = kn_setting("KILN_CACHE_DIR"), *xdg = kn_os_env("XDG_CACHE_HOME"),
                *home = kn_os_env("HOME");
     char here[PATH_MAX];
     int length;

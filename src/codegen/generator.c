@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "base/lock.h"
 #include "base/os.h"
+#include "base/setting.h"
 #include "codegen/templates.h"
 #include "codegen/generator_sources.h"
 
@@ -17,7 +18,7 @@ static void make_generator(void)
     kn_str all = KN_STR_INIT;
     char hex[33];
     snprintf(generator, sizeof generator, KN_GENERATOR_SOURCES);
-    if (!kn_os_env("KILN_TEMPLATE_DIR"))
+    if (!kn_setting("KILN_TEMPLATE_DIR"))
         return;
     for (size_t k = 0; k < kn_template_count; ++k) {
         kn_str_append(&all, kn_templates[k].name);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/os.h"
+#include "base/setting.h"
 
 static const kn_template *find_embedded(const char *name)
 {
@@ -16,7 +17,7 @@ static const kn_template *find_embedded(const char *name)
 
 kiln_status kn_template_read(kn_str *out, const char *name)
 {
-    const char *folder = kn_os_env("KILN_TEMPLATE_DIR");
+    const char *folder = kn_setting("KILN_TEMPLATE_DIR");
     const kn_template *embedded = find_embedded(name);
     char path[4096];
     if (folder && (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path &&

@@ -5,9 +5,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/nearest.h"
 #include "types/caret.h"
-
-enum { NAME_SIZE = 64 };
+#include "types/numpy_name.h"
+#include "types/variant.h"
 
 /* What is known of an error, and what a row's `find` makes of it. */
 typedef struct place {
@@ -119,6 +120,21 @@ static bool find_assigned(place *p, const mistake *row)
     return p->length > 0;
 }
 
+/* The name in front of the bracket at or before which the compiler is; or else where it is. */
+static bool find_subscripted(place *p, const mistake *row)
+{
+    size_t line = line_of(p->text, p->at), at = p->at;
+    (void)row;
+    at += strcspn(p->text + at, "[\n");
+    while (at > line && !(p->text[at] == '[' && at > line && kn_is_name_char(p->text[at - 1])))
+        at--;
+    p->found = at;
+    while (p->found > line && kn_is_name_char(p->text[p->found - 1]))
+        p->found--;
+    p->length = at - p->found;
+    return p->length > 0;
+}
+
 /* Behind the last token in front of where the compiler is. It may be on a line above. */
 static bool find_end_before(place *p, const mistake *row)
 {
@@ -150,60 +166,13 @@ static bool find_end_of_value(place *p, const mistake *row)
 static bool find_name(place *p, const mistake *row)
 {
     const char *quote = strchr(p->said, '\''), *end = quote ? strchr(quote + 1, '\'') : NULL;
-    char name[NAME_SIZE];
-    if (!end || end - quote - 1 < 1 || end - quote > NAME_SIZE || !kn_is_name_start(quote[1]))
+    char name[KN_NEAREST_SIZE];
+    if (!end || end - quote - 1 < 1 || end - quote > KN_NEAREST_SIZE || !kn_is_name_start(quote[1]))
         return false;
     snprintf(name, sizeof name, "%.*s", (int)(end - quote - 1), quote + 1);
     const mistake named = {{NULL}, name, NULL, NULL};
     (void)row;
     return find_tokens(p, &named);
-}
-
-/* How far one name is from another: a letter more or less, or two in the wrong order, count 2, another letter
- * 3, and another case of a letter 1. */
-static int distance(const char *a, size_t a_length, const char *b, size_t b_length)
-{
-    int row[3][NAME_SIZE + 1];
-    for (size_t j = 0; j <= b_length; j++)
-        row[0][j] = 2 * (int)j;
-    for (size_t i = 1; i <= a_length; i++) {
-        int *here = row[i % 3], *before = row[(i - 1) % 3];
-        const int *before_that = row[(i + 1) % 3];
-        here[0] = 2 * (int)i;
-        for (size_t j = 1; j <= b_length; j++) {
-            char x = a[i - 1], y = b[j - 1];
-            int cost = x == y ? 0 : tolower((unsigned char)x) == tolower((unsigned char)y) ? 1 : 3;
-            here[j] = before[j - 1] + cost;
-            if (before[j] + 2 < here[j])
-                here[j] = before[j] + 2;
-            if (here[j - 1] + 2 < here[j])
-                here[j] = here[j - 1] + 2;
-            bool is_turned = i > 1 && j > 1 && x == b[j - 2] && a[i - 2] == y;
-            if (is_turned && before_that[j - 2] + 2 < here[j])
-                here[j] = before_that[j - 2] + 2;
-        }
-    }
-    return row[a_length % 3][b_length];
-}
-
-typedef struct nearest {
-    const char *name;
-    size_t length;
-    int distance; /* of the nearest so far, which is at `best` */
-    char best[NAME_SIZE];
-} nearest;
-
-static void consider(nearest *n, const char *name, size_t length)
-{
-    bool is_own = n->length == length && memcmp(n->name, name, length) == 0;
-    bool is_internal = strncmp(name, "kn_", 3) == 0 || strncmp(name, "__", 2) == 0;
-    if (length >= NAME_SIZE || is_own || is_internal)
-        return;
-    int found = distance(n->name, n->length, name, length);
-    if (found >= n->distance)
-        return;
-    n->distance = found;
-    snprintf(n->best, sizeof n->best, "%.*s", (int)length, name);
 }
 
 /* Functions that NumPy calls otherwise. */
@@ -214,24 +183,41 @@ static const char *const synonyms[][2] = {{"arcsin", "asin"},    {"arccos", "aco
                                           {"False", "false"},    {"ln", "log"},        {"float", "float32"},
                                           {"double", "float64"}, {"half", "float16"},  {"single", "float32"}};
 
-static void consider_words(nearest *n, const char *words)
+/* Operations of expressions that a body writes otherwise. */
+static const char *const written[][2] = {{"where", "condition ? x : y"},
+                                         {"clip", "min(max(x, low), high)"},
+                                         {"square", "x * x"},
+                                         {"sign", "(x > 0) - (x < 0)"},
+                                         {"reciprocal", "1 / x"},
+                                         {"floor_divide", "floor(x / y)"},
+                                         {"conjugate", "conj(x)"},
+                                         {"deg2rad", "x * (M_PI / 180)"},
+                                         {"radians", "x * (M_PI / 180)"},
+                                         {"rad2deg", "x * (180 / M_PI)"},
+                                         {"degrees", "x * (180 / M_PI)"}};
+
+static const char *find_word(const char *const words[][2], size_t count, const char *name, size_t length)
+{
+    for (size_t k = 0; k < count; k++)
+        if (strlen(words[k][0]) == length && memcmp(words[k][0], name, length) == 0)
+            return words[k][1];
+    return NULL;
+}
+#define FIND_WORD(words, name, length) find_word(words, sizeof(words) / sizeof *(words), name, length)
+
+/* The library's own names are nobody's to be meant. */
+static void consider_words(kn_nearest *n, const char *words)
 {
     size_t length;
     for (kn_token_kind kind; (kind = kn_token_scan(words, &length)) != KN_TOKEN_END; words += length)
-        if (kind == KN_TOKEN_NAME)
-            consider(n, words, length);
+        if (kind == KN_TOKEN_NAME && strncmp(words, "kn_", 3) != 0 && strncmp(words, "__", 2) != 0)
+            kn_nearest_consider(n, words, length);
 }
 
-/* Known names, and those that the text itself has. As much may differ as the name has letters, up to 6. */
-static void find_nearest(nearest *n, const place *p)
+/* Known names, and those that the text itself has. */
+static void find_nearest(kn_nearest *n, const place *p)
 {
     kn_str names = KN_STR_INIT;
-    n->distance = (n->length < 6 ? (int)n->length : 6) + 1;
-    for (size_t k = 0; k < sizeof synonyms / sizeof *synonyms; k++)
-        if (strlen(synonyms[k][0]) == n->length && memcmp(synonyms[k][0], n->name, n->length) == 0) {
-            snprintf(n->best, sizeof n->best, "%s", synonyms[k][1]);
-            return;
-        }
     if (p->request->put_names)
         p->request->put_names(&names, p->request->about);
     consider_words(n, kn_str_text(&names));
@@ -240,14 +226,51 @@ static void find_nearest(nearest *n, const place *p)
         consider_words(n, p->request->user_texts[t]);
 }
 
+/* Whether an operation of expressions has the name; *is_reduction says of which kind it is. */
+static bool is_operation(bool *is_reduction, const char *name, size_t length)
+{
+    for (int k = 0; k < kn_operation_table_count; k++) {
+        const kiln_operation *o = &kn_operation_table[k];
+        *is_reduction = o->reduce != NULL;
+        if (strlen(o->name) == length && memcmp(o->name, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Behind "there is no function 'median'" or "'x' is not declared". By what it means where that is known; a
+ * name that is merely spelt alike would be a wrong one then. */
+static void say_meant(char *out, size_t size, const place *p, bool is_call)
+{
+    const char *name = p->text + p->found, *other = FIND_WORD(synonyms, name, p->length),
+               *text = is_call ? FIND_WORD(written, name, p->length) : NULL;
+    kn_nearest n = kn_nearest_begin(name, p->length);
+    bool is_reduction;
+    if (!other && !text && !is_call)
+        find_nearest(&n, p);
+    if (other || n.best[0])
+        snprintf(out, size, ": did you mean '%s'?", other ? other : n.best);
+    else if (text)
+        snprintf(out, size, " in a body: write %s", text);
+    else if (is_call && is_operation(&is_reduction, name, p->length))
+        snprintf(out, size, " in a body, which computes one element: it is %s, as expressions have it",
+                 is_reduction ? "a reduction of arrays" : "an operation on arrays");
+    else if (is_call && kn_numpy_has(name, p->length))
+        snprintf(out, size, ": NumPy's is not there yet");
+    else if (is_call) {
+        find_nearest(&n, p);
+        if (n.best[0])
+            snprintf(out, size, ": did you mean '%s'?", n.best);
+    }
+}
+
 static void say_unknown(kn_hint *out, const place *p)
 {
-    nearest n = {.name = p->text + p->found, .length = p->length};
+    char meant[160] = "";
     bool is_call = p->text[p->found + p->length] == '(';
-    find_nearest(&n, p);
-    snprintf(out->message, sizeof out->message, "%s'%.*s'%s%s%s%s", is_call ? "there is no function " : "",
-             (int)n.length, n.name, is_call ? "" : " is not declared", n.best[0] ? ": did you mean '" : "",
-             n.best, n.best[0] ? "'?" : "");
+    say_meant(meant, sizeof meant, p, is_call);
+    snprintf(out->message, sizeof out->message, "%s'%.*s'%s%s", is_call ? "there is no function " : "",
+             (int)p->length, p->text + p->found, is_call ? "" : " is not declared", meant);
 }
 
 /* ---- the table ---- */
@@ -268,6 +291,23 @@ static const mistake mistakes[] = {
      "std : :",
      find_tokens,
      "functions have no namespace in front of them: sqrt(x), not std::sqrt(x)"},
+    {{"expected '('", "expected a '('"},
+     "if|while|for|switch",
+     find_tokens,
+     "C++ has brackets around a condition, and no colon behind it: if (x > 0) y = 1; a choice between two "
+     "values is "
+     "condition ? this : that"},
+    {{"operator^", "invalid operands to binary expression", "must have integral", "no operator '^'"},
+     "^",
+     find_tokens,
+     "C++'s ^ is of bits, and no power: write x * x, or pow(x, 2.5)"},
+    {{"for array subscript", "subscripted value is not", "must have pointer-to-object type",
+      "no operator '[]'"},
+     NULL,
+     find_subscripted,
+     "it is one element: with `raw` in front of its type in the signature it is the whole array, as in raw T "
+     "x and "
+     "x[0]"},
     {{NO_SEMICOLON}, "if", find_tokens, "a choice between two values is written condition ? this : that"},
     {{NO_SEMICOLON}, NULL, find_end_before, "a ';' is missing here"},
     {{"operands to '?:'", "conditional expression is ambiguous", "ambiguous '?'"},

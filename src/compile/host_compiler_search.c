@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/os.h"
+#include "base/setting.h"
 
 static kn_host_compiler host;
 
@@ -188,7 +189,7 @@ static void search_usual(char *path, char *real)
 static void search(void)
 {
     char path[PATH_MAX] = "", real[PATH_MAX] = "";
-    const char *variable = kn_os_env("KILN_CXX") ? "KILN_CXX" : "CXX", *told = kn_os_env(variable);
+    const char *variable = kn_setting("KILN_CXX") ? "KILN_CXX" : "CXX", *told = kn_os_env(variable);
     if (told)
         split_words(told);
     if (host.n_words > 0 && !host.command.failed) {

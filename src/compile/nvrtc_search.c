@@ -3,6 +3,7 @@
 #include "compile/compiler.h"
 
 #include "base/os.h"
+#include "base/setting.h"
 
 #include <glob.h>
 #include <limits.h>
@@ -162,7 +163,7 @@ static void look_everywhere(kn_compiler_place *place)
 
 void kn_nvrtc_search(kn_compiler_place *place)
 {
-    const char *told = kn_os_env("KILN_NVRTC");
+    const char *told = kn_setting("KILN_NVRTC");
     if (told)
         look_where_told(place, told);
     else

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/os.h"
+#include "base/setting.h"
 #include "device/first_use.h"
 #include "device/launch_name.h"
 #include "device/lost.h"
@@ -73,7 +74,7 @@ static bool start_driver(void)
 /* The reason is kept as text: asking for a device is no failure where the default falls back to the host. */
 static void load(void)
 {
-    const char *path = kn_os_env("KILN_LIBCUDA");
+    const char *path = kn_setting("KILN_LIBCUDA");
     kn_error_state before;
     if (!path)
         path = "libcuda.so.1";

@@ -10,6 +10,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/os.h"
+#include "base/setting.h"
 
 enum { LOG_SIZE = 8192, ELF_HEADER_SIZE = 64, ELF_RELOCATABLE = 1, ELF_MACHINE_CUDA = 190 };
 
@@ -75,7 +76,7 @@ static bool expand(const char *folder, char *out, size_t size)
 /* KILN_CUDADEVRT decides alone. */
 static bool find_devrt(char *out, size_t size)
 {
-    const char *told = kn_os_env("KILN_CUDADEVRT");
+    const char *told = kn_setting("KILN_CUDADEVRT");
     char pattern[PATH_MAX];
     bool is_found = false;
     if (told) {

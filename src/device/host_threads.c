@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/os.h"
+#include "base/setting.h"
 #include "base/unload.h"
 
 enum {
@@ -68,31 +69,17 @@ static void reset_in_child(void)
     is_inside = false;
 }
 
-/* What KILN_NUM_THREADS says; 0: nothing; negative: no number from 1. */
-static long wanted_threads(void)
-{
-    const char *text = kn_os_env("KILN_NUM_THREADS");
-    char *end = NULL;
-    long count = text && text[0] >= '0' && text[0] <= '9' ? strtol(text, &end, 10) : -1;
-    if (!text || !text[0])
-        return 0;
-    return end && !*end && count > 0 ? count : -1;
-}
-
 kiln_status kn_host_threads_check(void)
 {
-    if (wanted_threads() >= 0)
-        return KILN_OK;
-    return kn_error(KILN_ERROR_INVALID,
-                    "KILN_NUM_THREADS is \"%.40s\"; a number of threads from 1 was expected",
-                    kn_os_env("KILN_NUM_THREADS"));
+    const char *unused;
+    return kn_setting_read(&unused, "KILN_NUM_THREADS");
 }
 
 static void set_up(void)
 {
-    long count = wanted_threads();
-    if (count <= 0)
-        count = kn_os_cpu_count();
+    const char *told;
+    bool is_told = kn_setting_read(&told, "KILN_NUM_THREADS") == KILN_OK && told;
+    long count = is_told ? strtol(told, NULL, 10) : kn_os_cpu_count();
     pool.thread_limit = count > WORKERS_MAX ? WORKERS_MAX + 1 : (int)count;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/setting.h"
 #include "base/lock.h"
 #include "base/os.h"
 #include "base/unload.h"
@@ -107,7 +108,7 @@ static kiln_status default_device(kiln_device *out)
     if (KILN_DEVICE_IS_CUDA(id) && kn_cuda_lost)
         id = KILN_DEVICE_DEFAULT; /* it was the parent's */
     if (id == KILN_DEVICE_DEFAULT) {
-        const char *name = kn_os_env("KILN_TARGET");
+        const char *name = kn_setting("KILN_TARGET");
         kiln_status status = KILN_OK;
         if (name)
             status = read_name(&id, name, "KILN_TARGET");

@@ -776,7 +776,7 @@ static bool is_called(const kn_called *c, const char *name)
 
 static kiln_status refuse_name(const kn_parser *p, const kn_called *c)
 {
-    char hint[96];
+    char hint[128];
     if (kn_parser_find(p, c->name, c->name_length))
         return kn_parser_refuse(p, c->at, c->name_length, "'%.*s' is a value, and cannot be called",
                                 (int)c->name_length, c->name);

@@ -129,9 +129,11 @@ static void weak_dtypes(kiln_dtype *dtype, const kn_inference *f, const kn_node 
 static kiln_status refuse_dtypes(const kn_inference *f, const kn_node *node, const kiln_dtype *dtype)
 {
     kn_str text = KN_STR_INIT;
+    bool is_xor = strcmp(node->name, "bitwise_xor") == 0;
     kn_dtypes_format(&text, dtype, node->n_in);
-    kiln_status status = kn_graph_error(f->graph, node, KILN_ERROR_TYPE, "%s: no variant takes %s",
-                                        node->name, kn_str_text(&text));
+    kiln_status status =
+        kn_graph_error(f->graph, node, KILN_ERROR_TYPE, "%s: no variant takes %s%s", node->name,
+                       kn_str_text(&text), is_xor ? "; x ^ y is of bits, and a power is x**y" : "");
     kn_str_free(&text);
     return status;
 }

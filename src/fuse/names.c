@@ -5,8 +5,10 @@
 #include <string.h>
 
 #include "base/lock.h"
+#include "base/nearest.h"
 #include "kernel/operation.h"
 #include "types/dtype.h"
+#include "types/numpy_name.h"
 
 static bool is_same(const char *name, const char *text, size_t length)
 {
@@ -117,69 +119,88 @@ const char *const kn_other_functions[] = {
     "len",    "ndim",    "ones",         "ones_like", "permute_dims", "ravel",   "reshape", "shape",
     "size",   "squeeze", "transpose",    "zeros",     "zeros_like",   NULL};
 
-typedef struct nearest {
-    const char *text, *name;
-    size_t length, name_length;
-    int distance;
-} nearest;
+/* What to write in place of functions that NumPy has: of x and y, or of w and n where these are named. */
+static const struct {
+    const char *name, *text;
+} instead[] = {{"average", "sum(x * w) / sum(w)"},
+               {"deg2rad", "x * (pi / 180)"},
+               {"degrees", "x * (180 / pi)"},
+               {"diff", "x[1:] - x[:-1]"},
+               {"dot", "sum(x * y)"},
+               {"empty", "zeros(n)"},
+               {"fabs", "abs(x)"},
+               {"flip", "x[::-1]"},
+               {"flipud", "x[::-1]"},
+               {"fliplr", "x[:, ::-1]"},
+               {"float_power", "float64(x)**y"},
+               {"fmod", "x - trunc(x / y) * y"},
+               {"heaviside", "where(x == 0, y, where(x < 0, 0.0, 1.0))"},
+               {"inner", "sum(x * y)"},
+               {"isclose", "abs(x - y) <= 1e-8 + 1e-5 * abs(y)"},
+               {"isneginf", "x == -inf"},
+               {"isposinf", "x == inf"},
+               {"linspace", "arange(n) / (n - 1.0)"},
+               {"logaddexp", "maximum(x, y) + log1p(exp(-abs(x - y)))"},
+               {"logaddexp2", "maximum(x, y) + log2(1 + exp2(-abs(x - y)))"},
+               {"matmul", "sum(x[:, :, None] * y, axis=1)"},
+               {"nan_to_num", "where(isfinite(x), x, 0)"},
+               {"nanmean", "nansum(x) / count_nonzero(x == x)"},
+               {"norm", "norm_2(x)"},
+               {"outer", "x[:, None] * y"},
+               {"rad2deg", "x * (180 / pi)"},
+               {"radians", "x * (pi / 180)"},
+               {"reciprocal", "1 / x"},
+               {"round", "rint(x)"},
+               {"around", "rint(x)"},
+               {"sinc", "where(x == 0, 1, sin(pi * x) / (pi * x))"},
+               {"swapaxes", "transpose(x, (1, 0))"},
+               {"trapezoid", "sum(x[1:] + x[:-1]) / 2"},
+               {"vdot", "sum(conj(x) * y)"},
+               {"vecdot", "sum(conj(x) * y, axis=-1)"}};
 
-enum { LONGEST = 32 };
-
-/* Letters to be put in, left out or changed, and neighbours to be exchanged, so that one is the other. */
-static int distance_of(const char *a, size_t a_length, const char *b, size_t b_length)
+static const char *text_instead(const char *name, size_t length)
 {
-    int row[3][LONGEST + 1];
-    for (size_t k = 0; k <= b_length; ++k)
-        row[0][k] = (int)k;
-    for (size_t i = 1; i <= a_length; ++i) {
-        int *now = row[i % 3], *above = row[(i + 2) % 3], *before = row[(i + 1) % 3];
-        now[0] = (int)i;
-        for (size_t k = 1; k <= b_length; ++k) {
-            int best = above[k - 1] + (a[i - 1] != b[k - 1]);
-            best = above[k] + 1 < best ? above[k] + 1 : best;
-            best = now[k - 1] + 1 < best ? now[k - 1] + 1 : best;
-            if (i > 1 && k > 1 && a[i - 1] == b[k - 2] && a[i - 2] == b[k - 1] && before[k - 2] + 1 < best)
-                best = before[k - 2] + 1;
-            now[k] = best;
-        }
-    }
-    return row[a_length % 3][b_length];
+    for (size_t k = 0; k < sizeof instead / sizeof instead[0]; ++k)
+        if (is_same(instead[k].name, name, length))
+            return instead[k].text;
+    return NULL;
 }
 
-static void consider(nearest *n, const char *name, size_t length)
+/* All names that mean something. */
+static void consider_all(kn_nearest *n, const kn_parser *p)
 {
-    if (n->length > LONGEST || length > LONGEST)
-        return;
-    int distance = distance_of(n->text, n->length, name, length);
-    if (distance < n->distance) {
-        n->distance = distance;
-        n->name = name;
-        n->name_length = length;
-    }
+    const kiln_operation *d;
+    for (int v = 0; v < p->n_variables; ++v)
+        kn_nearest_consider(n, p->variable[v].name, p->variable[v].length);
+    for (int k = 0; k < p->n_kernels; ++k)
+        kn_nearest_consider(n, kiln_kernel_name(p->kernel[k]), strlen(kiln_kernel_name(p->kernel[k])));
+    for (int k = 0; kn_other_functions[k]; ++k)
+        kn_nearest_consider(n, kn_other_functions[k], strlen(kn_other_functions[k]));
+    for (int c = 0; c < CONSTANTS; ++c)
+        kn_nearest_consider(n, constants[c].name, strlen(constants[c].name));
+    for (int t = KILN_BOOL; t <= KILN_COMPLEX128; ++t)
+        kn_nearest_consider(n, kiln_dtype_name((kiln_dtype)t), strlen(kiln_dtype_name((kiln_dtype)t)));
+    kn_lock_take(KN_LOCK_OPERATIONS);
+    for (int k = 0; (d = kn_operation_at(k)) != NULL; ++k)
+        kn_nearest_consider(n, d->name, strlen(d->name));
+    kn_lock_give(KN_LOCK_OPERATIONS);
+    for (int a = 0; a < ALIASES; ++a)
+        kn_nearest_consider(n, aliases[a].name, strlen(aliases[a].name));
 }
 
 const char *kn_suggest(char *out, size_t size, const kn_parser *p, const char *name, size_t length)
 {
-    nearest n = {name, NULL, length, 0, length < 3 ? 1 : length < 5 ? 2 : 3}; /* less than half of it */
-    const kiln_operation *d;
-    for (int v = 0; v < p->n_variables; ++v)
-        consider(&n, p->variable[v].name, p->variable[v].length);
-    for (int k = 0; k < p->n_kernels; ++k)
-        consider(&n, kiln_kernel_name(p->kernel[k]), strlen(kiln_kernel_name(p->kernel[k])));
-    for (int k = 0; kn_other_functions[k]; ++k)
-        consider(&n, kn_other_functions[k], strlen(kn_other_functions[k]));
-    for (int c = 0; c < CONSTANTS; ++c)
-        consider(&n, constants[c].name, strlen(constants[c].name));
-    for (int t = KILN_BOOL; t <= KILN_COMPLEX128; ++t)
-        consider(&n, kiln_dtype_name((kiln_dtype)t), strlen(kiln_dtype_name((kiln_dtype)t)));
-    kn_lock_take(KN_LOCK_OPERATIONS);
-    for (int k = 0; (d = kn_operation_at(k)) != NULL; ++k)
-        consider(&n, d->name, strlen(d->name));
-    kn_lock_give(KN_LOCK_OPERATIONS);
-    for (int a = 0; a < ALIASES; ++a)
-        consider(&n, aliases[a].name, strlen(aliases[a].name));
+    const char *text = text_instead(name, length);
+    kn_nearest n = kn_nearest_begin(name, length);
     out[0] = 0;
-    if (n.name)
-        snprintf(out, size, "; did you mean '%.*s'?", (int)n.name_length, n.name);
+    if (text) {
+        snprintf(out, size, "; write %s", text);
+    } else if (kn_numpy_has(name, length)) {
+        snprintf(out, size, "; NumPy's is not there yet");
+    } else {
+        consider_all(&n, p);
+        if (n.best[0])
+            snprintf(out, size, "; did you mean '%s'?", n.best);
+    }
     return out;
 }

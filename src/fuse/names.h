@@ -27,8 +27,9 @@ bool kn_find_dtype(kiln_dtype *out, bool *is_python, const char *name, size_t le
 /* The names of functions that are no operations, one at an index; NULL beyond the last. */
 extern const char *const kn_other_functions[];
 
-/* "; did you mean 'sqrt'?" for the nearest of all names that mean something, "" where none is near. Returns
- * out. */
+/* What to say behind a name that means nothing: for a function of NumPy "; write sum(x * y)" or that it is
+ * not there yet, else "; did you mean 'sqrt'?" for the nearest of all names that do, "" where none is near.
+ * Returns out. */
 const char *kn_suggest(char *out, size_t size, const kn_parser *p, const char *name, size_t length);
 
 #endif

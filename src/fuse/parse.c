@@ -320,7 +320,8 @@ OWN_FRAME static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_v
 
 OWN_FRAME static kiln_status parse_attribute(kn_value *out, kn_parser *p, const kn_value *of)
 {
-    char hint[96];
+    kn_known_operation operation;
+    char hint[128];
     kiln_status status = next(p);
     if (status == KILN_OK && p->word.kind != KN_WORD_NAME)
         return refuse_here(p, "the name of an attribute was expected");
@@ -333,6 +334,9 @@ OWN_FRAME static kiln_status parse_attribute(kn_value *out, kn_parser *p, const 
         return parse_call(out, p, begin, length, of);
     if (kn_parser_attribute(&status, out, p, of, text_at(p, begin), length, begin))
         return status;
+    if (kn_find_operation(&operation, text_at(p, begin), length))
+        return kn_parser_refuse(p, begin, length, "'%.*s' is a method: %.*s(...) was expected", (int)length,
+                                text_at(p, begin), (int)length, text_at(p, begin));
     return kn_parser_refuse(p, begin, length, "there is no attribute '%.*s'%s", (int)length,
                             text_at(p, begin), kn_suggest(hint, sizeof hint, p, text_at(p, begin), length));
 }
@@ -354,11 +358,27 @@ static kiln_status parse_behind(kn_value *out, kn_parser *p)
     return status;
 }
 
+/* Words of Python and C++ that are no names, where one was read as such. */
+static const char *word_hint(const char *name, size_t length)
+{
+    static const char no_statement[] = "an expression has no statements but assignments: where(condition, x, "
+                                       "y) chooses, and operations go over all "
+                                       "elements";
+    static const char *const words[] = {"if",     "elif",   "for",  "while", "def",
+                                        "return", "import", "from", "with"};
+    for (size_t k = 0; k < sizeof words / sizeof words[0]; ++k)
+        if (strlen(words[k]) == length && memcmp(words[k], name, length) == 0)
+            return no_statement;
+    return NULL;
+}
+
 static kiln_status refuse_name(const kn_parser *p, size_t begin, size_t length)
 {
     kn_known_operation operation;
-    char hint[96];
-    const char *name = text_at(p, begin);
+    char hint[128];
+    const char *name = text_at(p, begin), *word = word_hint(name, length);
+    if (word)
+        return kn_parser_refuse(p, begin, length, "%s", word);
     if (kn_find_operation(&operation, name, length))
         return kn_parser_refuse(p, begin, length, "'%.*s' is a function: %.*s(...) was expected", (int)length,
                                 name, (int)length, name);

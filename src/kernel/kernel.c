@@ -2,10 +2,11 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "base/os.h"
+#include "base/setting.h"
 #include "plan/program.h"
 
 #include <string.h>
+#include <strings.h>
 
 /* A kernel that may include headers keeps the code that it has called. */
 static bool may_include(const kn_program *p)
@@ -19,10 +20,11 @@ static bool may_include(const kn_program *p)
 /* Without raw operands there is nothing to check. */
 static kiln_status settle_check(kn_program *p)
 {
-    const char *wish = kn_os_env("KILN_CHECK");
+    const char *wish;
     bool has_raw = false;
-    if (wish && *wish && strcmp(wish, "0") != 0 && strcmp(wish, "1") != 0)
-        return kn_error(KILN_ERROR_INVALID, "KILN_CHECK is \"%s\"; expected 0 or 1", wish);
+    kiln_status status = kn_setting_read(&wish, "KILN_CHECK");
+    if (status != KILN_OK)
+        return status;
     if (wish && *wish == '1')
         p->flags |= KILN_KERNEL_CHECK;
     for (int k = 0; k < p->n_in + p->n_out; ++k)
@@ -34,13 +36,11 @@ static kiln_status settle_check(kn_program *p)
 
 kiln_status kn_kernel_settle_rounding(unsigned *flags)
 {
-    const char *wish = kn_os_env("KILN_ROUND");
-    if (!wish || !*wish || strcmp(wish, "stored") == 0)
-        return KILN_OK;
-    if (strcmp(wish, "each") != 0)
-        return kn_error(KILN_ERROR_INVALID, "KILN_ROUND is \"%s\"; expected each or stored", wish);
-    *flags |= KILN_KERNEL_ROUND_EACH;
-    return KILN_OK;
+    const char *wish;
+    kiln_status status = kn_setting_read(&wish, "KILN_ROUND");
+    if (wish && status == KILN_OK && strcasecmp(wish, "each") == 0)
+        *flags |= KILN_KERNEL_ROUND_EACH;
+    return status;
 }
 
 /* An operation is rounded as a whole, whatever is wished. */

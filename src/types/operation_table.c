@@ -50,16 +50,16 @@
 
 /* ---- extremes: a NaN wins, and of equal ones the first ---- */
 
-#define LESSER "a <= b || a != a ? a : b"
-#define GREATER "a >= b || a != a ? a : b"
-#define LESSER_NUMBER "a <= b || b != b ? a : b"
-#define GREATER_NUMBER "a >= b || b != b ? a : b"
+#define LESSER "a <= b || kn_is_nan(a) ? a : b"
+#define GREATER "a >= b || kn_is_nan(a) ? a : b"
+#define LESSER_NUMBER "a <= b || kn_is_nan(b) ? a : b"
+#define GREATER_NUMBER "a >= b || kn_is_nan(b) ? a : b"
 
 #define RANGE                                                                                                \
     "struct range { T low, high; };\n"                                                                       \
     "__device__ __forceinline__ range both(const range a, const range b) {\n"                                \
-    "    return {a.low <= b.low || a.low != a.low ? a.low : b.low,\n"                                        \
-    "            a.high >= b.high || a.high != a.high ? a.high : b.high};\n"                                 \
+    "    return {a.low <= b.low || kn_is_nan(a.low) ? a.low : b.low,\n"                                      \
+    "            a.high >= b.high || kn_is_nan(a.high) ? a.high : b.high};\n"                                \
     "}\n"
 
 /* `after` says of two numbers that the second comes first, or that they are equal. Selects by one comparison
@@ -69,15 +69,15 @@
     "struct best { T value; _index at; };\n"                                                                 \
     "__device__ __forceinline__ best better(const best a, const best b, const bool follows) {\n"             \
     "    if (follows) {\n"                                                                                   \
-    "        const bool stays = b.value " after " a.value || a.value != a.value;\n"                          \
+    "        const bool stays = b.value " after " a.value || kn_is_nan(a.value);\n"                          \
     "        return {stays ? a.value : b.value, stays ? a.at : b.at};\n"                                     \
     "    }\n"                                                                                                \
     "    const _index first = a.at < b.at ? a.at : b.at;\n"                                                  \
     "    const _index unless_b = a.value " after " b.value ? first : a.at;\n"                                \
     "    const _index of_numbers = b.value " after " a.value ? unless_b : b.at;\n"                           \
-    "    const _index of_nan = b.value == b.value ? a.at : first;\n"                                         \
+    "    const _index of_nan = !kn_is_nan(b.value) ? a.at : first;\n"                                        \
     "    const T value = b.value " after " a.value ? a.value : b.value;\n"                                   \
-    "    return {a.value == a.value ? value : a.value, a.value == a.value ? of_numbers : of_nan};\n"         \
+    "    return {!kn_is_nan(a.value) ? value : a.value, !kn_is_nan(a.value) ? of_numbers : of_nan};\n"       \
     "}\n"
 
 #define PLACE(name, after)                                                                                   \
@@ -174,14 +174,14 @@
     c "?\?->? " c "bb->b " c "BB->B " c "hh->h " c "HH->H " c "ii->i " c "II->I " c "ll->l " c "LL->L " c    \
       "ee->e " c "EE->E " c "ff->f " c "dd->d " c "FF->F " c "DD->D "
 #define CLIP                                                                                                 \
-    "const T above = x >= low || x != x ? x : low;\n"                                                        \
-    "z = above <= high || above != above ? above : high"
+    "const T above = x >= low || kn_is_nan(x) ? x : low;\n"                                                  \
+    "z = above <= high || kn_is_nan(above) ? above : high"
 
 /* clang-format off */
 const kiln_operation kn_operation_table[] = {
     FOLD("sum", WIDENED FLOATS COMPLEX, "(U)x", "a + b", "y = a", "0"),
     FOLD("prod", WIDENED FLOATS COMPLEX, "(U)x", "a * b", "y = a", "1"),
-    FOLD("nansum", WIDENED FLOATS COMPLEX, "x == x ? (U)x : (U)0", "a + b", "y = a", "0"),
+    FOLD("nansum", WIDENED FLOATS COMPLEX, "!kn_is_nan(x) ? (U)x : (U)0", "a + b", "y = a", "0"),
     FOLD("mean", INTEGERS_TO_DOUBLE, "(U)x", "a + b", "y = a / (double)" COUNT, "0"),
     FOLD("mean", "e->e E->E f->f F->F", "x", "a + b", "y = a / (float)" COUNT, "0"),
     FOLD("mean", "d->d D->D", "x", "a + b", "y = a / (double)" COUNT, "0"),
@@ -272,10 +272,10 @@ const kiln_operation kn_operation_table[] = {
     REAL_FUNCTION_OF_TWO("hypot", "hypot"),
     REAL_FUNCTION_OF_TWO("copysign", "copysign"),
 
-    EVEN_BOOLS("maximum", "z = x >= y || x != x ? x : y"),
-    EVEN_BOOLS("minimum", "z = x <= y || x != x ? x : y"),
-    EVEN_BOOLS("fmax", "z = x >= y || y != y ? x : y"),
-    EVEN_BOOLS("fmin", "z = x <= y || y != y ? x : y"),
+    EVEN_BOOLS("maximum", "z = x >= y || kn_is_nan(x) ? x : y"),
+    EVEN_BOOLS("minimum", "z = x <= y || kn_is_nan(x) ? x : y"),
+    EVEN_BOOLS("fmax", "z = x >= y || kn_is_nan(y) ? x : y"),
+    EVEN_BOOLS("fmin", "z = x <= y || kn_is_nan(y) ? x : y"),
     MAP("clip", "T x, T low, T high", "T z",
         "??\?->? bbb->b BBB->B hhh->h HHH->H iii->i III->I lll->l LLL->L eee->e EEE->E fff->f ddd->d FFF->F "
         "DDD->D",

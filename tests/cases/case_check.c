@@ -103,7 +103,7 @@ static void by_the_environment(void)
     drop(&b);
     setenv("KILN_CHECK", "yes", 1);
     refused(kiln_elementwise_create(&b.kernel, "float32 x", "float32 z", "z = x", "k", NULL),
-            KILN_ERROR_INVALID, "KILN_CHECK is \"yes\"; expected 0 or 1");
+            KILN_ERROR_INVALID, "KILN_CHECK is \"yes\"; 0 or 1 was expected");
     unsetenv("KILN_CHECK");
 }
 

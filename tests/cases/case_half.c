@@ -396,11 +396,11 @@ static void rounding_by_the_environment(void)
     kiln_kernel *kernel = NULL;
     setenv("KILN_ROUND", "each", 1);
     rounded_all(true, &options); /* finds the code of the case above */
-    setenv("KILN_ROUND", "Each", 1);
+    setenv("KILN_ROUND", "every", 1);
     refused(kiln_elementwise_create(&kernel, "float16 x", "float16 z", "z = x", "k", NULL),
-            KILN_ERROR_INVALID, "KILN_ROUND is \"Each\"; expected each or stored");
+            KILN_ERROR_INVALID, "KILN_ROUND is \"every\"; each or stored was expected");
     refused(kiln_expression_create(&kernel, "x", "x * x", NULL), KILN_ERROR_INVALID,
-            "KILN_ROUND is \"Each\"; expected each or stored");
+            "KILN_ROUND is \"every\"; each or stored was expected");
     setenv("KILN_ROUND", "stored", 1);
     rounded_bodies(false, &options);
     unsetenv("KILN_ROUND");

@@ -51,14 +51,26 @@ class CommandCase(unittest.TestCase):
                               stdin=subprocess.DEVNULL, capture_output=True)
 
     def ok(self, *words, warning=None, **changes):
-        """What the command prints; its standard error is empty, or one warning that says so."""
+        """What the command prints; its standard error is empty, or one warning that says so. That of a command which runs a kernel has a report as well,
+        which is kept in self.report."""
         run = self.kiln(*words, **changes)
         self.assertEqual(run.returncode, 0, f"{words}: {run.stdout}{run.stderr}")
+        said, begin, self.report = run.stderr.partition("target: ")
+        self.report = begin + self.report
+        self.assertEqual(bool(begin), words[0] in ("map", "reduce", "eval") and not {"--quiet", "--json", "--help"} & set(words), run.stderr)
+        self.assertNotIn("kiln: ", self.report)
         if warning is None:
-            self.assertEqual(run.stderr, "")
+            self.assertEqual(said, "")
         else:
-            self.assertRegex(run.stderr, warning)
-            self.assertEqual(run.stderr.count("\n"), 1, run.stderr)
+            self.assertRegex(said, warning)
+            self.assertEqual(said.count("\n"), 1, run.stderr)
+        return run.stdout
+
+    def terminal_of(self, *words, **changes):
+        """What stands on a terminal after a command that went right: standard output and standard error, as they come."""
+        run = subprocess.run([COMMAND, *map(str, words)], cwd=self.folder, env=self.environment(**changes), text=True, stdin=subprocess.DEVNULL,
+                             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, timeout=60)
+        self.assertEqual(run.returncode, 0, f"{words}: {run.stdout}")
         return run.stdout
 
     def json(self, *words, **changes):

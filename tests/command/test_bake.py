@@ -46,11 +46,14 @@ class Bake(CommandCase):
         record = self.record()
         said = self.ok("bake", record, "--host", "x86-64-v3,host", "--jobs", "3", "-o", "a.kiln")
         self.assertRegex(said, r"^a.kiln: \d+ of \d+ kernels, \d+ bytes\n$")
-        self.ok("bake", record, record, "--host", "host", "--host", "x86-64-v3", "--jobs", "1", "-o", "b.kiln")
+        self.assertEqual(self.ok("bake", record, record, "--host", "host", "--host", "x86-64-v3", "--jobs", "1", "-o", "b.kiln", "--quiet"), "")
         self.assertEqual((self.folder / "a.kiln").read_bytes(), (self.folder / "b.kiln").read_bytes())
         self.assertEqual({k["name"] for k in self.listed("a.kiln")}, {"add", "mul", "columns"})
         self.assertTrue(all(k["usable"] and k["compiler"] and k["key"] for k in self.listed("a.kiln")))
         self.assertEqual(self.ok("bake", "diff", "a.kiln", "b.kiln"), "")
+        self.assertEqual(self.ok("bake", "merge", "a.kiln", "b.kiln", "-o", "c.kiln", "--quiet"), "")
+        self.assertEqual(self.json("bake", "merge", "a.kiln", "b.kiln", "-o", "c.kiln"), {"bundle": "c.kiln", "bytes": (self.folder / "c.kiln").stat().st_size})
+        self.assertEqual(self.json("bake", "diff", "a.kiln", "c.kiln"), {"differences": []})
         self.assertEqual([p.name for p in self.folder.iterdir() if p.name.endswith(".new")], [])
 
     def test_every_architecture_without_a_device(self):

@@ -46,7 +46,7 @@ class Cache(CommandCase):
         self.assertEqual(self.json("cache", "gc", KILN_CACHE_MAX="1T")["removed"], 0)
         self.assertGreater(self.json("cache", "gc", KILN_CACHE_MAX="64K")["removed"], 4)
         run = self.kiln("cache", "gc", KILN_CACHE_MAX="much")
-        self.assertIn("KILN_CACHE_MAX is 'much'", run.stderr)
+        self.assertIn("KILN_CACHE_MAX is \"much\"; bytes such as 512M or 2G was expected, and 1G is taken", run.stderr)
         self.assertEqual(run.returncode, 0)
 
     def test_inspect(self):
@@ -77,7 +77,7 @@ class Cache(CommandCase):
     def explain(self, *words, code=0, **changes):
         run = self.kiln("cache", "explain", *words, "--target", "host", "--json", **changes)
         self.assertEqual((run.returncode, run.stderr), (code, ""), run.stdout)
-        one = json.loads(run.stdout)
+        one = json.loads(run.stdout)["specialisations"]
         self.assertEqual(len(one), 1)
         return one[0]["state"], {d["field"]: (d["wanted"], d["there"]) for d in one[0]["differences"]}
 

@@ -88,11 +88,12 @@ class Reduce(CommandCase):
         self.assertEqual(self.reduce(*SUM[:5], "(-INFINITY)", "none.npy", "--axis", "1")[1], floats(*[float("-inf")] * 2))
 
     def test_prints_what_no_file_takes(self):
-        text = self.ok("reduce", *SUM, "x.npy", "--axis", "1", "--target", TARGET)
+        text = self.terminal_of("reduce", *SUM, "x.npy", "--axis", "1", "--target", TARGET)
         for expected in (f"target: {TARGET}", "times in ms", "  y: float32 [2]\n[2. 3.]\n"):
             self.assertIn(expected, text)
-        self.assertTrue(self.ok("reduce", *SUM, "x.npy", "--target", TARGET).endswith("  y: float32 []\n5.\n"))
-        text = self.ok("reduce", "T x", "T low, int64 count", "x", "a < b ? a : b", "low = a; count = _in_ind.size()", "-", "x.npy", "--target", TARGET)
+        self.assertTrue(self.terminal_of("reduce", *SUM, "x.npy", "--target", TARGET).endswith("  y: float32 []\n5.\n"))
+        self.assertEqual(self.ok("reduce", *SUM, "x.npy", "--target", TARGET), "5.\n")
+        text = self.terminal_of("reduce", "T x", "T low, int64 count", "x", "a < b ? a : b", "low = a; count = _in_ind.size()", "-", "x.npy", "--target", TARGET)
         self.assertTrue(text.endswith("  low: float32 []\n-6.\n  count: int64 []\n6\n"), text)
         self.assertEqual([p.name for p in self.folder.iterdir()], ["x.npy"])
 
@@ -100,7 +101,7 @@ class Reduce(CommandCase):
         for count, ends in ((1000, "997. 998. 999.]\n"), (1001, " 998.  999. 1000.]\n  (shown without its middle; -o FILE takes all of it)\n")):
             with self.subTest(count=count):
                 self.write("long.npy", npy_bytes("<f4", (count,), floats(*range(count))))
-                text = self.ok("reduce", *SUM, "long.npy", "--axis", "none", "--target", TARGET)
+                text = self.terminal_of("reduce", *SUM, "long.npy", "--axis", "none", "--target", TARGET)
                 self.assertTrue(text.endswith(ends), text)
                 self.assertEqual("..." in text, count > 1000)
 
@@ -112,6 +113,12 @@ class Reduce(CommandCase):
         self.assertGreater(report["times_ms"]["repeat_median"], 0)
 
     # ---- what is refused ----
+
+    def test_a_missing_identity_is_said(self):
+        said = self.refused(1, "reduce", *SUM[:5], "x.npy")
+        self.assertIn("IDENTITY, the sixth word, is 'x.npy', an argument: it is the result where there is nothing to reduce, such as 0", said)
+        self.assertIn("is 'float32[3]', an argument", self.refused(1, "source", "reduce", *SUM[:5], "float32[3]", "--target", "host"))
+        self.assertIn("needs IDENTITY as its sixth word", self.refused(2, "reduce", *SUM[:5]))
 
     def test_wrong_usage_ends_with_2(self):
         for words, expected in (

@@ -59,15 +59,15 @@ class Usage(CommandCase):
     def test_map_prints_target_origin_and_times(self):
         self.write("x.npy", npy_bytes("<f4", (3,), floats(1, 2, 3)))
         words = ("map", *DIFFERENCE, "x.npy", "5", "-o", "z.npy", "--target", TARGET)
-        text = self.ok(*words)
+        self.assertEqual(self.ok(*words), "")
         for expected in (f"target: {TARGET}", "from ", "times in ms", "z.npy: float32 [3]"):
-            self.assertIn(expected, text)
+            self.assertIn(expected, self.report)
         self.assertEqual((self.folder / "z.npy").read_bytes()[-12:], floats(16, 9, 4))
-        text = self.ok(*words, "--repeat", "10")
-        self.assertRegex(text, r"one of 10 more calls: [0-9.]+ ms \(median\), [0-9.]+ ms \(best\).*; 0\.000 MB read and 0\.000 MB written, [0-9.]+ GB/s")
+        self.ok(*words, "--repeat", "10")
+        self.assertRegex(self.report, r"one of 10 more calls: [0-9.]+ ms \(median\), [0-9.]+ ms \(best\).*; 0\.000 MB read and 0\.000 MB written, [0-9.]+ GB/s")
         self.assertEqual((self.folder / "z.npy").read_bytes()[-12:], floats(16, 9, 4))
         # where every array is raw, too: --size is the call's, and the results stay what they were
-        self.assertIn("3 more calls", self.ok("map", "raw T x", "T z", "z = x[2 - i]", "x.npy", "--size", "3", "-o", "z.npy", "--repeat", "3", "--target", TARGET))
+        self.assertIn("3 more calls", self.terminal_of("map", "raw T x", "T z", "z = x[2 - i]", "x.npy", "--size", "3", "-o", "z.npy", "--repeat", "3", "--target", TARGET))
         self.assertEqual((self.folder / "z.npy").read_bytes()[-12:], floats(3, 2, 1))
 
     def test_map_json(self):
@@ -85,6 +85,23 @@ class Usage(CommandCase):
         report = json.loads(run.stdout)
         self.assertEqual(report["error"], "KILN_ERROR_NOT_FOUND")
         self.assertIn("missing.npy", report["message"])
+
+    def test_json_is_one_object_on_one_line(self):
+        """Whatever the command, and whether it fails: of several files, too, of which one is missing."""
+        self.write("x.npy", npy_bytes("<f4", (3,), floats(1, 2, 3)))
+        self.write("empty.record", b"")
+        for code, words in ((0, ("show", "x.npy")), (0, ("show", "x.npy", "x.npy")), (1, ("show", "x.npy", "no.npy")), (1, ("show", "no.npy", "x.npy")),
+                            (0, ("operations",)), (0, ("operations", "add")), (1, ("operations", "none")), (0, ("info",)), (0, ("cache", "path")),
+                            (0, ("cache", "stats")), (0, ("cache", "list")), (1, ("cache", "explain", *DIFFERENCE, "--target", "host")),
+                            (0, ("source", *DIFFERENCE, "--arch", "sm_90")), (0, ("explain", *DIFFERENCE, "--arch", "sm_90")), (2, ("map", "T x")), (0, ("cache", "inspect", "x")),
+                            (2, ("nonsense",)), (1, ("bake", "no.record", "--host", "host", "-o", "x.kiln")), (1, ("bake", "--list", "no.kiln"))):
+            with self.subTest(words=words):
+                run = self.kiln(*words, "--json")
+                self.assertEqual(run.returncode, code, run.stdout + run.stderr)
+                self.assertEqual(run.stdout.count("\n"), 1, run.stdout)
+                report = json.loads(run.stdout)
+                self.assertIsInstance(report, dict)
+                self.assertEqual("error" in report, code != 0 and words[:2] != ("cache", "explain"), run.stdout)
 
     def test_scalars_of_every_kind(self):
         self.write("x.npy", npy_bytes("<f4", (1,), floats(2)))
@@ -216,9 +233,9 @@ class Usage(CommandCase):
         self.assertIn("ptp            reduction    14 variants", lines)  # not of booleans
         names = [line.split()[0] for line in lines]
         self.assertEqual(len(names), len(set(names)))
-        all_of_them = self.json("operations")
+        all_of_them = self.json("operations")["definitions"]
         self.assertEqual(list(dict.fromkeys(o["name"] for o in all_of_them)), names)
-        mean = self.json("operations", "mean")
+        mean = self.json("operations", "mean")["definitions"]
         self.assertEqual(mean, [o for o in all_of_them if o["name"] == "mean"])
         self.assertEqual({(o["form"], o["reduce"], o["identity"]) for o in mean}, {("reduction", "a + b", "0")})
         text = self.ok("operations", "ptp")
@@ -251,8 +268,8 @@ class Usage(CommandCase):
         self.write("x.npy", npy_bytes("<f4", (1,), floats(3)))
         words = ("map", *DIFFERENCE, "x.npy", "7", "-o", "z.npy", "--target", TARGET)
         private = {"KILN_CACHE_DIR": str(self.folder / "cache")}
-        self.assertIn("from compiler", self.ok(*words, **private))
-        self.assertIn("from disk", self.ok(*words, **private))
+        self.assertIn("from compiler", self.terminal_of(*words, **private))
+        self.assertIn("from disk", self.terminal_of(*words, **private))
         path = self.ok("cache", "path", **private).strip()
         self.assertTrue(os.path.isfile(path), path)
         self.assertEqual(self.json("cache", "path", **private), {"path": path})
@@ -263,7 +280,7 @@ class Usage(CommandCase):
         self.assertIn("bytes", self.ok("cache", "list", **private))
         self.assertIn("1 kernel removed", self.ok("cache", "clear", **private))
         self.assertEqual(self.json("cache", "stats", **private)["entries"], 0)
-        self.assertIn("from compiler", self.ok(*words, **private))
+        self.assertIn("from compiler", self.terminal_of(*words, **private))
 
     def test_a_full_output_is_a_failure(self):
         if not os.path.exists("/dev/full"):

@@ -10,6 +10,8 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/map.h"
+#include "base/nearest.h"
+#include "base/setting.h"
 #include "base/str.h"
 
 #include <pthread.h>
@@ -277,6 +279,104 @@ static void log_reaches_the_callback(void **state)
     assert_string_equal(text, "2 disk full");
 }
 
+static void messages_wait_where_a_lock_is_held(void **state)
+{
+    char text[64] = "";
+    (void)state;
+    kiln_log_set_callback(keep_message, text);
+    kn_log_hold();
+    kn_log_hold();
+    kn_log(KILN_LOG_INFO, "one");
+    kn_log_release();
+    assert_string_equal(text, "");
+    kn_log(KILN_LOG_WARNING, "two");
+    kn_log_release();
+    assert_string_equal(text, "2 two");
+    kn_log(KILN_LOG_DEBUG, "three");
+    assert_string_equal(text, "0 three");
+    kiln_log_set_callback(NULL, NULL);
+}
+
+static void levels_have_names(void **state)
+{
+    static const char *const names[] = {"debug", "info", "WARN", "off"};
+    (void)state;
+    unsetenv("KILN_LOG");
+    assert_int_equal(kiln_log_wanted(7), 7);
+    for (int level = 0; level < 4; level++) {
+        setenv("KILN_LOG", names[level], 1);
+        assert_int_equal(kiln_log_wanted(7), level);
+    }
+    setenv("KILN_LOG", "loud", 1);
+    assert_int_equal(kiln_log_wanted(7), KILN_LOG_WARNING);
+    unsetenv("KILN_LOG");
+}
+
+static void variables_are_a_table(void **state)
+{
+    kiln_variable v = KILN_VARIABLE_INIT;
+    (void)state;
+    for (int k = 0; k < kiln_variable_count(); k++) {
+        assert_int_equal(kiln_variable_at(&v, k), KILN_OK);
+        assert_int_equal(strncmp(v.name, "KILN_", 5), 0);
+        assert_true(v.values[0] && v.meaning[0] && v.meaning[strlen(v.meaning) - 1] != '.');
+    }
+    assert_int_equal(kiln_variable_at(&v, -1), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_variable_at(&v, kiln_variable_count()), KILN_ERROR_INVALID);
+    assert_non_null(strstr(kiln_error_message(), "index is"));
+    v.struct_size = 1;
+    assert_int_equal(kiln_variable_at(&v, 0), KILN_ERROR_INVALID);
+    assert_int_equal(kiln_variable_at(NULL, 0), KILN_ERROR_INVALID);
+}
+
+/* What is wrong is said once, and not taken. */
+static void wrong_values_are_logged(void **state)
+{
+    char text[64] = "";
+    const char *value;
+    (void)state;
+    kiln_log_set_callback(keep_message, text);
+    setenv("KILN_COMPILE", "nevr", 1);
+    assert_null(kn_setting("KILN_COMPILE"));
+    assert_string_equal(text, "2 KILN_COMPILE is \"nevr\"; auto or never was expected, and auto ");
+    text[0] = 0;
+    assert_false(kn_setting_is("KILN_COMPILE", "nevr"));
+    assert_string_equal(text, "");
+    setenv("KILN_COMPILE", "Never", 1);
+    assert_true(kn_setting_is("KILN_COMPILE", "never"));
+    unsetenv("KILN_COMPILE");
+    assert_null(kn_setting("KILN_COMPILE"));
+    setenv("KILN_CHECK", "2", 1);
+    assert_int_equal(kn_setting_read(&value, "KILN_CHECK"), KILN_ERROR_INVALID);
+    assert_string_equal(kiln_error_message(), "KILN_CHECK is \"2\"; 0 or 1 was expected");
+    kiln_variables_check(); /* that is an error of what reads it */
+    assert_string_equal(text, "");
+    unsetenv("KILN_CHECK");
+    assert_int_equal(kn_setting_read(&value, "KILN_CHECK"), KILN_OK);
+    assert_null(value);
+    kiln_log_set_callback(NULL, NULL);
+}
+
+static const char *nearest_of(const char *name, const char *other)
+{
+    static kn_nearest n;
+    n = kn_nearest_begin(name, strlen(name));
+    kn_nearest_consider(&n, other, strlen(other));
+    return n.best;
+}
+
+static void names_are_near(void **state)
+{
+    (void)state;
+    assert_string_equal(nearest_of("sqtr", "sqrt"), "sqrt");
+    assert_string_equal(nearest_of("sqrtt", "sqrt"), "sqrt");
+    assert_string_equal(nearest_of("Sqrt", "sqrt"), "sqrt");
+    assert_string_equal(nearest_of("sqrt", "sqrt"), "");
+    assert_string_equal(nearest_of("median", "min"), "");
+    assert_string_equal(nearest_of("x", "y"), "");
+    assert_string_equal(nearest_of("temperatrue", "temperature"), "temperature");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -294,6 +394,11 @@ int main(void)
         cmocka_unit_test(map_releases_and_visits),
         cmocka_unit_test(map_survives_a_failed_put),
         cmocka_unit_test(log_reaches_the_callback),
+        cmocka_unit_test(messages_wait_where_a_lock_is_held),
+        cmocka_unit_test(levels_have_names),
+        cmocka_unit_test(variables_are_a_table),
+        cmocka_unit_test(wrong_values_are_logged),
+        cmocka_unit_test(names_are_near),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -352,6 +352,8 @@ static void dtypes_that_are_refused(void **state)
                    "bitwise_and: no variant takes (float32, float32)");
     assert_refused("uint8[3]", "clip(x, 300, 400)", KILN_ERROR_TYPE, "300 does not fit uint8");
     assert_refused("uint8[3]", "clip(x, -7, -5)", KILN_ERROR_TYPE, "-5 does not fit uint8");
+    assert_refused("float32[3]", "x^2", KILN_ERROR_TYPE,
+                   "bitwise_xor: no variant takes (float32, int8); x ^ y is of bits, and a power is x**y");
     assert_refused("~float64 ~int64", "x & y", KILN_ERROR_TYPE,
                    "bitwise_and: no variant takes (float64, int64)");
     assert_refused("float32[3] float32[3]", "var(x, ddof=y)", KILN_ERROR_TYPE,

@@ -3,11 +3,14 @@
 #include "base/alloc.h"
 #include "graph_text.h"
 #include <pthread.h>
+#include "types/numpy_names.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <cmocka.h>
 
 static kiln_kernel *squared, *sum_of, *pair_of, *raw_one;
@@ -520,6 +523,14 @@ static void near_names_are_suggested(void **state)
     assert_refused("x.reshap(1)", "did you mean 'reshape'?");
     assert_refused("absolut(x)", "did you mean 'absolute'?");
     assert_refused("nam", "did you mean 'nan'?");
+    assert_refused("sort(x)", "there is no function 'sort'; NumPy's is not there yet\n");
+    assert_refused("x.sort()", "there is no function 'sort'; NumPy's is not there yet\n");
+    assert_refused("median(x)", "there is no function 'median'; NumPy's is not there yet\n");
+    assert_refused("np.fft(x)", "there is no function 'fft'; NumPy's is not there yet\n");
+    assert_refused("fmod(x, 2)", "there is no function 'fmod'; write x - trunc(x / y) * y\n");
+    assert_refused("x.sum", "'sum' is a method: sum(...) was expected\n");
+    assert_refused("if x > 0: y = 1", "where(condition, x, y) chooses");
+    assert_refused("for i in x: i", "an expression has no statements but assignments");
     assert_refused("frobnicate(x)", "there is no function 'frobnicate'\n");
     assert_refused("a_name_that_is_longer_than_any_other_that_there_is_or_could_be(x)", "could_be'\n");
 }
@@ -713,6 +724,41 @@ static void nth_allocation_fails(void **state)
     assert_true(nth > 50 && nth < 1000);
 }
 
+/* The text behind "write ", to be freed; NULL where a message has none. */
+static char *advice(void)
+{
+    const char *at = strstr(kiln_error_message(), "; write ");
+    char *text = at ? kn_strdup(at + 8) : NULL;
+    if (text)
+        text[strcspn(text, "\n")] = 0;
+    return text;
+}
+
+/* Each name of NumPy's means something, is said not to be there, or is said with an expression in its place.
+ */
+static void names_of_numpy(void **state)
+{
+    int n_advised = 0, n_missing = 0;
+    (void)state;
+    for (size_t k = 0; k < sizeof numpy_names / sizeof *numpy_names; k++) {
+        kn_graph *g = NULL;
+        char text[64];
+        snprintf(text, sizeof text, "%s(x, axis=7, no_such=1)", numpy_names[k]);
+        assert_int_not_equal(parse(&g, "x", text), KILN_OK);
+        if (!strstr(kiln_error_message(), "there is no function"))
+            continue;
+        char *written = advice();
+        if (written && parse(&g, "x, y, w, n", written) != KILN_OK)
+            fail_msg("%s: %s", numpy_names[k], kiln_error_message());
+        n_advised += written != NULL;
+        n_missing += strstr(kiln_error_message(), "NumPy's is not there yet") != NULL;
+        assert_true(written || strstr(kiln_error_message(), "NumPy's is not there yet"));
+        kn_free(written);
+        kn_graph_free(g);
+    }
+    assert_true(n_advised > 25 && n_missing > 100);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -731,6 +777,7 @@ int main(void)
         cmocka_unit_test(near_names_are_suggested),
         cmocka_unit_test(numbers_without_a_result),
         cmocka_unit_test(options_that_are_refused),
+        cmocka_unit_test(names_of_numpy),
         cmocka_unit_test(large_and_deep),
         cmocka_unit_test(stacks_are_not_left),
         cmocka_unit_test(random_bytes),

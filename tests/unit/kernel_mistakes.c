@@ -94,6 +94,40 @@ static const mistake mistakes[] = {
      "k:1: error: a value is missing here\n"
      "  T t = ;\n"
      "       ^"},
+    {"T x", "z = x ^ 2",
+     "k:1: error: C++'s ^ is of bits, and no power: write x * x, or pow(x, 2.5)\n"
+     "  z = x ^ 2\n"
+     "        ^"},
+    {"T x", "T t = 1; z = t + x[0]",
+     "k:1: error: it is one element: with `raw` in front of its type in the signature it is the whole array, "
+     "as in "
+     "raw T x and x[0]\n"
+     "  T t = 1; z = t + x[0]\n"
+     "                   ^"},
+    {"T x", "if x > 0: z = 1",
+     "k:1: error: C++ has brackets around a condition, and no colon behind it: if (x > 0) y = 1; a choice "
+     "between "
+     "two values is condition ? this : that\n"
+     "  if x > 0: z = 1\n"
+     "  ^~"},
+    {"T x", "z = median(x)",
+     "k:1: error: there is no function 'median': NumPy's is not there yet\n"
+     "  z = median(x)\n"
+     "      ^~~~~~"},
+    {"T x", "z = sort(x)",
+     "k:1: error: there is no function 'sort': NumPy's is not there yet\n"
+     "  z = sort(x)\n"
+     "      ^~~~"},
+    {"T x", "z = x - mean(x)",
+     "k:1: error: there is no function 'mean' in a body, which computes one element: it is a reduction of "
+     "arrays, as "
+     "expressions have it\n"
+     "  z = x - mean(x)\n"
+     "          ^~~~"},
+    {"T x", "z = where(x > 0, x, 0)",
+     "k:1: error: there is no function 'where' in a body: write condition ? x : y\n"
+     "  z = where(x > 0, x, 0)\n"
+     "      ^~~~~"},
     {"T x", "half h = 1; z = x",
      "k:1: error: 'half' is not declared: did you mean 'float16'?\n"
      "  half h = 1; z = x\n"

@@ -57,8 +57,7 @@ int bake_check(bake_plan *plan, const cli_options *options)
     if (out) {
         cli_json_close(out, ']');
         cli_json_integer(out, "needed", plan->count);
-        cli_json_close(out, '}');
-        putchar('\n');
+        cli_json_finish(out);
     } else if (missing >= 0)
         printf("%d of %d kernels are there\n", plan->count - missing, plan->count);
     free(bytes);
@@ -118,8 +117,7 @@ int bake_list(const cli_options *options)
         code = list_one(options->positional.items[i], options, out);
     if (out) {
         cli_json_close(out, ']');
-        cli_json_close(out, '}');
-        putchar('\n');
+        cli_json_finish(out);
     }
     return code;
 }
@@ -140,8 +138,15 @@ static int write_merged(const kiln_bytes *parts, int count, const cli_options *o
     if (kiln_bundle_merge(&bytes, &size, parts, count) != KILN_OK)
         return cli_library_error(options);
     bool is_written = cli_file_write(options->outputs.items[0], bytes, size);
-    if (is_written && !options->json)
+    if (is_written && options->json) {
+        cli_json json = {stdout, false};
+        cli_json_open(&json, NULL, '{');
+        cli_json_text(&json, "bundle", options->outputs.items[0]);
+        cli_json_integer(&json, "bytes", (int64_t)size);
+        cli_json_finish(&json);
+    } else if (is_written && !options->quiet) {
         printf("%s: %zu bytes\n", options->outputs.items[0], size);
+    }
     free(bytes);
     return is_written ? CLI_OK : CLI_FAILED;
 }
@@ -277,8 +282,7 @@ int bake_diff(const cli_options *options)
         count = print_differences(&a, &b, out);
     if (code == CLI_OK && out) {
         cli_json_close(out, ']');
-        cli_json_close(out, '}');
-        putchar('\n');
+        cli_json_finish(out);
     }
     free_rows(&a);
     free_rows(&b);

@@ -18,7 +18,7 @@ typedef struct cli_list {
 typedef struct cli_options {
     cli_list positional, outputs, types, axes, archs, hosts, includes;
     const char *target, *arch, *name, *preamble, *dtype, *shape, *size, *order, *reduce_type, *row, *sweep,
-        *size_scale, *seconds, *check, *from, *to, *raw;
+        *size_scale, *seconds, *check, *from, *to, *raw, *header, *text;
     int repeat, jobs, time, memory;
     bool help, json, fast_math, no_fma, round_each, keepdims, list, explain, quiet, checks, partial;
 } cli_options;
@@ -66,6 +66,8 @@ typedef struct cli_option_info {
 /* The nth option of a command; false where there is none. */
 bool cli_option_at(cli_option_info *out, const cli_command *command, int n);
 
+/* The variables of the environment, a paragraph each. */
+void cli_environment_print(void);
 /* The manual page; the completion of a shell. CLI_OK, or CLI_USAGE after a message. */
 int cli_manual_print(void);
 int cli_completion_print(const char *shell);
@@ -73,6 +75,9 @@ int cli_completion_print(const char *shell);
 /* Whether --json stands among the words: then errors are printed as an object, too, in the end. */
 void cli_errors_in_json(bool wanted);
 void cli_errors_finish(int code);
+/* Ends the object that is a command's whole output, with what was complained of as members, and its line. */
+struct cli_json;
+void cli_json_finish(struct cli_json *json);
 /* Prints a line on standard error, and keeps it for --json; returns CLI_FAILED. */
 int cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The command's own error, for cli_library_error; returns status. */
@@ -150,6 +155,9 @@ kiln_status cli_call_define_reduction(cli_call *call, const cli_options *options
 int cli_numbers_check(const cli_call *call, const cli_options *options);
 /* ... of `EXPRESSION NAME=ARGUMENT...`, where the words are known to be such. */
 kiln_status cli_call_define_expression(cli_call *call, const cli_options *options);
+/* CLI_FAILED, with a message, where there are more arguments than parameters, and they look like what a shell
+ * makes of a pattern of file names. */
+int cli_words_check(const cli_call *call, const cli_options *options);
 /* CLI_USAGE, with a message, where a word behind the expression is no NAME=ARGUMENT. */
 int cli_names_check(const char *command, const cli_options *options);
 /* Whether a word is NAME=REST; *length is that of the name. */
@@ -210,10 +218,14 @@ typedef struct cli_times {
     int files, compiled; /* of a glob: how many there were, and calls that compiled */
 } cli_times;
 
-/* Prints what the run took, the explanation of --explain (NULL: none), and the results that no -o takes; on
- * standard error where one of them went to standard output. With --quiet those results alone. */
+/* Prints the results that no -o takes, on standard error where another of them went to standard output; and,
+ * unless --quiet is given, on standard error what the run took and the explanation of --explain (NULL: none).
+ * With --json all of it is an object, in place of the results. */
 kiln_status cli_report(const cli_call *call, const cli_options *options, const cli_times *times,
                        const char *explanation);
+
+/* The names of the rows of `kiln bench`, with a blank behind each. */
+void cli_bench_words(char *out, size_t size);
 
 /* ---- subcommands ---- */
 

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 /* The elements of an array that stands in for a missing argument: enough that alignment and tails look as in
  * real use. */
@@ -285,6 +286,12 @@ static kiln_status make_room(cli_call *call, const cli_options *options, int n_t
     return call->out && call->file && call->word ? KILN_OK : KILN_ERROR_MEMORY;
 }
 
+static const char *suffix_of_word(const char *word)
+{
+    const char *slash = strrchr(word, '/'), *dot = strrchr(slash ? slash : word, '.');
+    return dot ? dot : "";
+}
+
 kiln_status cli_call_define(cli_call *call, const cli_options *options)
 {
     const kiln_kernel_options kernel = kernel_options(options);
@@ -294,10 +301,45 @@ kiln_status cli_call_define(cli_call *call, const cli_options *options)
     return status == KILN_OK ? make_room(call, options, 3) : status;
 }
 
+/* Files in the order of their names, two of them at least. */
+int cli_words_check(const cli_call *call, const cli_options *options)
+{
+    int n_in = kiln_kernel_n_in(call->kernel), n = call->n_words;
+    bool are_files = n > n_in && n > 1 && n_in > 0;
+    for (int i = n_in - 1; are_files && i < n; i++)
+        are_files =
+            access(call->word[i], F_OK) == 0 && (i < n_in || strcmp(call->word[i - 1], call->word[i]) < 0);
+    if (!are_files)
+        return CLI_OK;
+    cli_fail(
+        KILN_ERROR_INVALID,
+        "%d input arguments were given, %d expected: a pattern that the shell has replaced by the names of "
+        "files? In quotes, as in '*%s' -o 'out/{}%s', the kernel runs over each",
+        n, n_in, suffix_of_word(call->word[n - 1]), suffix_of_word(call->word[n - 1]));
+    return cli_library_error(options);
+}
+
+/* An argument where the identity is missing: a file, or the description of an array. */
+static bool looks_like_argument(const char *text)
+{
+    int64_t shape[KILN_MAX_NDIM];
+    kiln_dtype dtype;
+    kiln_arg number;
+    int ndim;
+    return !cli_number_read(&number, text) &&
+           (access(text, F_OK) == 0 || read_description(&dtype, shape, &ndim, text));
+}
+
 kiln_status cli_call_define_reduction(cli_call *call, const cli_options *options)
 {
     const kiln_kernel_options kernel = kernel_options(options);
     const char *const *text = options->positional.items;
+    if (looks_like_argument(text[5]))
+        return cli_fail(
+            KILN_ERROR_INVALID,
+            "IDENTITY, the sixth word, is '%s', an argument: it is the result where there is nothing to "
+            "reduce, such as 0 for a sum and 1 for a product, or - where there is none",
+            text[5]);
     bool has_identity = *text[5] && strcmp(text[5], "-") != 0;
     kiln_status status = kiln_reduction_create(&call->kernel, text[0], text[1], text[2], text[3], text[4],
                                                has_identity ? text[5] : NULL, options->name, &kernel);

@@ -116,7 +116,7 @@ static void report(const bake_plan *plan, int made, size_t size, bool is_written
                             "writes the others"
                           : "kiln: %s was not written: %d of %d kernels could not be compiled",
                      path, plan->count - made, plan->count);
-    else if (!options->json)
+    else if (!options->json && !options->quiet)
         printf("%s: %d of %d kernels, %zu bytes\n", path, made, plan->count, size);
     if (!options->json)
         return;
@@ -128,8 +128,7 @@ static void report(const bake_plan *plan, int made, size_t size, bool is_written
     cli_json_integer(&json, "baked", made);
     cli_json_integer(&json, "damaged_lines", (int64_t)plan->damaged);
     put_failures(&json, plan);
-    cli_json_close(&json, '}');
-    putchar('\n');
+    cli_json_finish(&json);
 }
 
 /* What was made, in one file. A part is no bundle that somebody would want to ship without knowing: only

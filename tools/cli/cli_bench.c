@@ -338,6 +338,18 @@ static int run_rows(bench *b)
     return code;
 }
 
+void cli_bench_words(char *out, size_t size)
+{
+    bench_rows rows = {0};
+    size_t used = 0;
+    out[0] = 0;
+    bool is_made = bench_rows_make(&rows, true, 1);
+    for (int i = 0; is_made && i < rows.count && used < size; i++)
+        if (!rows.row[i].is_extra && !strchr(rows.row[i].name, ' '))
+            used += (size_t)snprintf(out + used, size - used, "%s ", rows.row[i].name);
+    bench_rows_free(&rows);
+}
+
 int cli_bench_run(const cli_options *options)
 {
     const char *child = options->positional.count ? options->positional.items[0] : NULL;

@@ -239,15 +239,10 @@ static int run_action(const struct action *action, const cli_options *options)
         cli_json_open(&json, NULL, '{');
     status = action->run(options, options->json ? &json : NULL);
     is_told = status != KILN_OK && kiln_error_status() == KILN_OK; /* about a file */
-    if (options->json) {
-        /* The object is open already: the error becomes one of its members. */
-        if (status != KILN_OK)
-            cli_json_text(&json, "error", is_told ? "the file" : kiln_error_message());
-        cli_json_close(&json, '}');
-        putchar('\n');
-    }
     if (status != KILN_OK && !is_told)
         cli_complain("kiln: %s", kiln_error_message());
+    if (options->json)
+        cli_json_finish(&json);
     return status == KILN_OK ? CLI_OK : CLI_FAILED;
 }
 

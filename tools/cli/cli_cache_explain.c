@@ -214,15 +214,17 @@ int cli_cache_explain_run(const cli_options *options)
     cli_json json = {stdout, false};
     char *lines = NULL, *save = NULL;
     int code = cli_explain_lines(&lines, options), all = CLI_OK;
-    if (code == CLI_OK && options->json)
-        cli_json_open(&json, NULL, '[');
+    if (code == CLI_OK && options->json) {
+        cli_json_open(&json, NULL, '{');
+        cli_json_open(&json, "specialisations", '[');
+    }
     for (char *line = code == CLI_OK ? strtok_r(lines, "\n", &save) : NULL; line;
          line = strtok_r(NULL, "\n", &save))
         if (line[0] != '#' && explain_line(line, options, options->json ? &json : NULL) != CLI_OK)
             all = CLI_FAILED;
     if (code == CLI_OK && options->json) {
         cli_json_close(&json, ']');
-        putchar('\n');
+        cli_json_finish(&json);
     }
     free(lines);
     return code == CLI_OK ? all : code;

@@ -35,16 +35,23 @@ static void keep(const char *kind, const char *message)
     snprintf(said.message + length, sizeof said.message - length, "%s%s", length ? "\n" : "", message);
 }
 
+void cli_json_finish(cli_json *json)
+{
+    if (said.kind) {
+        cli_json_text(json, "error", said.kind);
+        cli_json_text(json, "message", said.message);
+        cli_json_text(json, "log", said.log ? said.log : "");
+    }
+    cli_json_close(json, '}');
+    putc('\n', json->file);
+}
+
 void cli_errors_finish(int code)
 {
     cli_json json = {stdout, false};
     if (said.is_wanted && code != CLI_OK && said.kind && !cli_json_was_printed()) {
         cli_json_open(&json, NULL, '{');
-        cli_json_text(&json, "error", said.kind);
-        cli_json_text(&json, "message", said.message);
-        cli_json_text(&json, "log", said.log ? said.log : "");
-        cli_json_close(&json, '}');
-        putchar('\n');
+        cli_json_finish(&json);
     }
     free(said.log);
     said.log = NULL;

@@ -126,8 +126,7 @@ int cli_info_run(const cli_options *options)
     print_compilers(json);
     print_cache(json);
     if (json) {
-        cli_json_close(json, '}');
-        putchar('\n');
+        cli_json_finish(json);
     }
     return CLI_OK;
 }

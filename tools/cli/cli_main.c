@@ -9,7 +9,8 @@ const cli_command cli_commands[] = {
      "('kiln help language').\n"
      "An ARGUMENT that is a number (3, -0.5, 1e-3, true, 1+2j) is a scalar that does not widen the arrays;\n"
      "any other is a file ('kiln help files'), or - for standard input. Each -o takes the next output;\n"
-     "without -o the results are printed, those of more than 1000 elements without their middle.\n"
+     "without -o the results are printed, those of more than 1000 elements without their middle. The report\n"
+     "goes to standard error.\n"
      "A quoted pattern of several files runs the kernel over each, and {} in -o stands for their names.\n"
      "\n"
      "  kiln map 'T x, T y, float32 s' 'T z, bool hit' 'z = (x - y) * s; hit = z > 0' \\\n"
@@ -155,10 +156,20 @@ static void print_files_help(void)
 {
     puts("Files are read and written by their suffixes:\n");
     cli_formats_help(stdout);
-    puts("\n- is standard input, whose format its first bytes tell, and as -o standard output, of NumPy's\n"
-         "format, while the report goes to standard error. --from and --to say otherwise, for all files.\n"
-         "\n"
-         "  kiln eval 'x * 2' x=- --to csv -o - <numbers.csv");
+    puts(
+        "\n- is standard input, whose format its first bytes tell, and as -o standard output, of NumPy's\n"
+        "format. --from and --to say otherwise, for all files. Reports go to standard error.\n"
+        "\n"
+        "A .csv or .tsv file is UTF-8, its lines end as any system's do, and cells may be quoted. Its array "
+        "is\n"
+        "int64, uint64, float64 or complex128, as the cells need. A cell that is empty, NA or null is nan. "
+        "What\n"
+        "changes or leaves out anything is said on standard error: a first line of words, which names the "
+        "columns\n"
+        "(--header), columns of text, which are left out or numbered (--text), and lines that begin with #.\n"
+        "Decimals stand behind a point, and nothing between digits.\n"
+        "\n"
+        "  kiln eval 'x * 2' x=- --to csv -o - <numbers.csv");
 }
 
 extern const char cli_language_text[]; /* docs/language.md */
@@ -173,7 +184,8 @@ static const struct topic {
     const char *name, *summary;
     void (*print)(void);
 } topics[] = {{"language", "what kernels are written in: types, names, functions, indices", print_language},
-              {"files", "the formats of files, and - for standard input and output", print_files_help}};
+              {"files", "the formats of files, and - for standard input and output", print_files_help},
+              {"environment", "the environment variables that kiln reads", cli_environment_print}};
 enum { TOPICS = sizeof topics / sizeof *topics };
 
 static const struct topic *find_topic(const char *name)
@@ -193,8 +205,8 @@ static void print_help(FILE *file)
         fprintf(file, "  %-10s %s\n", cli_commands[i].name, cli_commands[i].summary);
     fputs("\n", file);
     for (int t = 0; t < TOPICS; t++)
-        fprintf(file, "  help %-10s %s\n", topics[t].name, topics[t].summary);
-    fputs("  help man        all of it as a page, as man reads it\n"
+        fprintf(file, "  help %-11s %s\n", topics[t].name, topics[t].summary);
+    fputs("  help man         all of it as a page, as man reads it\n"
           "  help completion bash, zsh or fish: what completes the words of this command there\n",
           file);
     fputs("\n  --help     this text; 'kiln COMMAND --help' says more about a command\n"
@@ -231,6 +243,10 @@ static const cli_command *find_command(int *words, int argc, char **argv)
 static int check_positional(const cli_command *command, const cli_options *options)
 {
     int count = options->positional.count;
+    if (command->bit == CLI_REDUCE && count == command->min_positional - 1)
+        return cli_usage_error(command->name,
+                               "needs IDENTITY as its sixth word: the result where there is nothing to "
+                               "reduce, such as 0 for a sum, or - where there is none");
     if (count < command->min_positional)
         return cli_usage_error(command->name, "needs %s", command->usage);
     if (command->max_positional >= 0 && count > command->max_positional)
@@ -239,11 +255,11 @@ static int check_positional(const cli_command *command, const cli_options *optio
     return CLI_OK;
 }
 
-/* Warnings of the library, and of a compiler about the kernel's own text. */
-static void print_warning(kiln_log_level level, const char *message, void *user)
+/* Messages of the library, and of a compiler about the kernel's own text, as KILN_LOG wants them. */
+static void print_message(kiln_log_level level, const char *message, void *user)
 {
     (void)user;
-    if (level < KILN_LOG_WARNING)
+    if ((int)level < kiln_log_wanted(KILN_LOG_WARNING))
         return;
     cli_progress_hide();
     fprintf(stderr, "kiln: %s\n", message);
@@ -326,7 +342,8 @@ int main(int argc, char **argv)
         return finish(help_about(argc - 2, argv + 2));
     int words;
     const cli_command *command = find_command(&words, argc - 1, argv + 1);
-    kiln_log_set_callback(print_warning, NULL);
+    kiln_log_set_callback(print_message, NULL);
+    kiln_variables_check();
     if (!command)
         return finish(cli_usage_error(NULL, "there is no command '%s'", name));
     int code = has_word(argc, argv, "--help") ? CLI_OK : check_target();

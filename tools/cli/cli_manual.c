@@ -49,6 +49,25 @@ static void put_command(const cli_command *command)
     }
 }
 
+static void put_variables(void)
+{
+    kiln_variable v = KILN_VARIABLE_INIT;
+    fputs(".SH ENVIRONMENT\n", stdout);
+    for (int k = 0; k < kiln_variable_count() && kiln_variable_at(&v, k) == KILN_OK; k++) {
+        fputs(".TP\n.BR ", stdout);
+        put_roff(v.name);
+        fputs(" \" (", stdout);
+        put_roff(v.values);
+        fputs(")\"\n", stdout);
+        put_roff(v.meaning);
+        if (v.otherwise) {
+            fputs(". Not set: ", stdout);
+            put_roff(v.otherwise);
+        }
+        fputs(".\n", stdout);
+    }
+}
+
 static void print_page(void)
 {
     printf(
@@ -61,19 +80,53 @@ static void print_page(void)
     fputs(".SH FILES\n.PP\n.nf\n", stdout);
     cli_formats_help(stdout);
     fputs(
-        ".fi\n.PP\nA file that is called \\- is standard input, and as what \\-o is given standard output.\n"
+        ".fi\n.PP\nA file that is called \\- is standard input, and as what \\-o is given standard output.\n",
+        stdout);
+    put_variables();
+    fputs(
         ".SH EXIT STATUS\n0 success, 1 failed, 2 wrong usage.\n.SH SEE ALSO\n.B kiln help language\n"
         "prints the manual of what kernels are written in, and\n.B kiln help files\nwhat files are read and "
         "written.\n",
         stdout);
 }
 
+/* Words in lines of at most so many characters, behind an indent. */
+static void put_wrapped(const char *text, const char *indent)
+{
+    enum { WIDTH = 100 };
+    for (size_t column = 0; *text; text += strspn(text, " ")) {
+        size_t length = strcspn(text, " ");
+        bool is_first = column == 0 || column + 1 + length > WIDTH;
+        printf("%s%s%.*s", is_first && column ? "\n" : "", is_first ? indent : " ", (int)length, text);
+        column = length + (is_first ? strlen(indent) : column + 1);
+        text += length;
+    }
+    putchar('\n');
+}
+
+void cli_environment_print(void)
+{
+    kiln_variable v = KILN_VARIABLE_INIT;
+    for (int k = 0; k < kiln_variable_count() && kiln_variable_at(&v, k) == KILN_OK; k++) {
+        printf("  %s: %s\n", v.name, v.values);
+        put_wrapped(v.meaning, "      ");
+        if (v.otherwise)
+            printf("      (not set: %s)\n", v.otherwise);
+    }
+}
+
 /* ---- completion ---- */
 
 /* What may stand where a word is completed. */
 typedef struct choice {
-    enum { GUESS_NOTHING, GUESS_WORDS, GUESS_FILES, GUESS_NAMED_FILES /* NAME=FILE, too */ } kind;
-    char words[2048]; /* with a blank behind each */
+    enum {
+        GUESS_NOTHING,
+        GUESS_WORDS,
+        GUESS_FILES,
+        GUESS_NAMED_FILES /* NAME=FILE, too */,
+        GUESS_NAMED_WORDS /* behind T= */
+    } kind;
+    char words[4096]; /* with a blank behind each */
 } choice;
 
 static void add_word(choice *c, const char *word, size_t length)
@@ -105,6 +158,34 @@ static void add_operations(choice *c)
     }
 }
 
+/* "sm_90 x86-64-v3 ": those that begin so. */
+static void add_architectures(choice *c, const char *beginning)
+{
+    char name[32];
+    for (int k = 0; kiln_architecture_at(name, sizeof name, k); k++)
+        if (strncmp(name, beginning, strlen(beginning)) == 0)
+            add_word(c, name, strlen(name));
+}
+
+static void add_targets(choice *c, bool is_host, bool is_baked)
+{
+    if (!is_host)
+        add_architectures(c, "sm_");
+    if (is_host || !is_baked) {
+        add_architectures(c, "x86");
+        add_architectures(c, "arm");
+    }
+    if (is_baked)
+        add_word(c, is_host ? "host" : "ptx", is_host ? 4 : 3);
+}
+
+/* "yes|no|auto" */
+static void add_choices(choice *c, const char *value)
+{
+    for (; *value; value += strcspn(value, "|"), value += *value == '|')
+        add_word(c, value, strcspn(value, "|"));
+}
+
 /* What an option's value may be. */
 static choice guess_value(const cli_option_info *o)
 {
@@ -112,14 +193,25 @@ static choice guess_value(const cli_option_info *o)
         const char *value;
         int kind;
         const char *words;
-    } known[] = {
-        {"TARGET", GUESS_WORDS, "host cuda "},  {"C|K", GUESS_WORDS, "C K "}, {"FILE", GUESS_FILES, ""},
-        {"[NAME=]FILE", GUESS_NAMED_FILES, ""}, {"FOLDER", GUESS_FILES, ""},  {"BUNDLE", GUESS_FILES, ""}};
+    } known[] = {{"TARGET", GUESS_WORDS, "host cuda "},
+                 {"FILE", GUESS_FILES, ""},
+                 {"[NAME=]FILE", GUESS_NAMED_FILES, ""},
+                 {"FOLDER", GUESS_FILES, ""},
+                 {"BUNDLE", GUESS_FILES, ""}};
     choice c = {GUESS_NOTHING, ""};
     if (strcmp(o->value, "FORMAT") == 0)
         add_word(&c, cli_formats_names(), strlen(cli_formats_names()));
-    else if (strcmp(o->value, "DTYPE") == 0 || strcmp(o->value, "TYPE") == 0)
+    else if (strcmp(o->value, "DTYPE") == 0 || strcmp(o->value, "TYPE") == 0 ||
+             strcmp(o->value, "T=DTYPE") == 0)
         add_dtypes(&c);
+    else if (strncmp(o->value, "ARCH", 4) == 0)
+        add_targets(&c, strcmp(o->name, "--host") == 0, o->value[4] != 0);
+    else if (strcmp(o->name, "--row") == 0)
+        cli_bench_words(c.words, sizeof c.words);
+    else if (strchr(o->value, '|'))
+        add_choices(&c, o->value);
+    if (c.words[0])
+        c.kind = strcmp(o->value, "T=DTYPE") == 0 ? GUESS_NAMED_WORDS : GUESS_WORDS;
     for (size_t k = 0; k < sizeof known / sizeof *known; k++)
         if (strcmp(o->value, known[k].value) == 0) {
             c.kind = known[k].kind;
@@ -165,7 +257,7 @@ static void put_command_names(void)
             printf("%s ", cli_commands[c].name);
 }
 
-#define TOPICS "language files man completion " /* of `kiln help` */
+#define TOPICS "language files environment man completion " /* of `kiln help` */
 #define SHELLS "bash zsh fish "
 #define HELP_SUMMARY "say more about a command, the language or files"
 
@@ -174,6 +266,9 @@ static void put_bash_choice(const choice *c)
 {
     if (c->kind == GUESS_WORDS)
         printf("words=\"%s\"", c->words);
+    else if (c->kind == GUESS_NAMED_WORDS)
+        printf("if [[ -n $name ]]; then words=\"%s\"; else words=T=; compopt -o nospace 2>/dev/null; fi",
+               c->words);
     else
         fputs(c->kind == GUESS_NOTHING ? ":" : "files=1", stdout);
 }
@@ -183,7 +278,13 @@ static void print_bash(void)
     cli_option_info o;
     fputs(
         "# kiln's commands, options and files; written by kiln help completion bash.\n_kiln()\n{\n"
-        "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= files=\n"
+        "    local current=${COMP_WORDS[COMP_CWORD]} before=${COMP_WORDS[COMP_CWORD-1]} words= files= name=\n"
+        "    # What stands behind NAME= is a word of its own.\n"
+        "    if [[ $current == = ]]; then\n"
+        "        current= name=$before before=${COMP_WORDS[COMP_CWORD-2]}\n"
+        "    elif [[ $before == = ]]; then\n"
+        "        name=${COMP_WORDS[COMP_CWORD-2]} before=${COMP_WORDS[COMP_CWORD-3]}\n"
+        "    fi\n"
         "    COMPREPLY=()\n    case $COMP_CWORD-${COMP_WORDS[1]} in\n    1-*) words=\"help --help --version ",
         stdout);
     put_command_names();
@@ -237,6 +338,8 @@ static void put_zsh_choice(const choice *c)
 {
     if (c->kind == GUESS_WORDS)
         printf(":(%s)", c->words);
+    else if (c->kind == GUESS_NAMED_WORDS)
+        printf(":{if compset -P \"*=\"; then compadd -- %s; else compadd -S \"\" -- T=; fi}", c->words);
     else
         fputs(c->kind == GUESS_NOTHING ? ": "
               : c->kind == GUESS_FILES ? ":_files"
@@ -299,6 +402,8 @@ static void put_fish_choice(const choice *c)
 {
     if (c->kind == GUESS_WORDS)
         printf(" -f -a '%s'", c->words);
+    else if (c->kind == GUESS_NAMED_WORDS)
+        printf(" -f -a '(printf T=%%s\\n %s)'", c->words);
     else
         fputs(c->kind == GUESS_NOTHING ? " -f" : " -F", stdout);
 }

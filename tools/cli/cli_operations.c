@@ -103,8 +103,10 @@ int cli_operations_run(const cli_options *options)
             return cli_library_error(options);
         if (name && strcmp(o.name, name) != 0)
             continue;
-        if (options->json && found == 0)
-            cli_json_open(&json, NULL, '[');
+        if (options->json && found == 0) {
+            cli_json_open(&json, NULL, '{');
+            cli_json_open(&json, "definitions", '[');
+        }
         found++;
         if (options->json)
             print_json(&json, &o);
@@ -118,7 +120,7 @@ int cli_operations_run(const cli_options *options)
         return cli_library_error(options);
     if (options->json) {
         cli_json_close(&json, ']');
-        putchar('\n');
+        cli_json_finish(&json);
     }
     return CLI_OK;
 }

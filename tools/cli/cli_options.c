@@ -35,6 +35,15 @@ static const option table[] = {
      MEMBER(to), RUN_COMMANDS},
     {"raw", "DTYPE", "files of raw elements have this dtype, and the shape of --shape, else one axis", TEXT,
      MEMBER(raw), FILE_COMMANDS},
+    {"header", "yes|no|auto",
+     "whether the first line of .csv and .tsv files names their columns; auto, the default: where it has "
+     "words "
+     "alone",
+     TEXT, MEMBER(header), FILE_COMMANDS},
+    {"text", "auto|skip|categories",
+     "what becomes of columns of text: left out, numbered by their words in alphabetical order, or, the "
+     "default, left out where they hold no number, and refused where they do",
+     TEXT, MEMBER(text), FILE_COMMANDS},
     {"quiet", NULL, "print results alone, and no report", FLAG, MEMBER(quiet), RUN_COMMANDS},
     {"explain", NULL, "say which kernels run, what each reads and writes, and why there are several", FLAG,
      MEMBER(explain), CLI_EVAL},
@@ -104,8 +113,12 @@ static const option table[] = {
      CLI_BAKE},
     {"check", "BUNDLE", "compile nothing: say which kernels of the records this bundle lacks, and fail", TEXT,
      MEMBER(check), CLI_BAKE},
+    {"quiet", NULL, "print what fails alone, and no report", FLAG, MEMBER(quiet), CLI_BAKE},
     {"list", NULL, "print what is in the bundles", FLAG, MEMBER(list), CLI_BAKE},
-    {"json", NULL, "print one JSON object", FLAG, MEMBER(json), CLI_ALL},
+    {"json", NULL, "print one JSON object, on one line, for errors too", FLAG, MEMBER(json),
+     CLI_ALL & ~CLI_BENCH},
+    {"json", NULL, "print a JSON object for the machine, and one for each row, each on a line", FLAG,
+     MEMBER(json), CLI_BENCH},
     {"help", NULL, "print this text", FLAG, MEMBER(help), CLI_ALL},
 };
 enum { OPTION_COUNT = sizeof table / sizeof *table };

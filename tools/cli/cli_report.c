@@ -79,25 +79,20 @@ static void print_json(FILE *file, const cli_call *call, const cli_options *opti
     for (int j = 0; j < call->n_out; j++)
         put_output(&json, call, j, values[j]);
     cli_json_close(&json, ']');
-    cli_json_close(&json, '}');
-    putc('\n', file);
+    cli_json_finish(&json);
 }
 
 /* ---- text ---- */
 
-static void print_output(FILE *file, const cli_call *call, int j, const char *values)
+static void print_output(const cli_call *call, int j)
 {
     const kiln_array *array = call->out[j];
     const int64_t *shape = kiln_array_shape(array);
-    fprintf(file, "  %s: %s [", call->file[j] ? call->file[j] : kiln_kernel_out_name(call->kernel, j),
+    fprintf(stderr, "  %s: %s [", call->file[j] ? call->file[j] : kiln_kernel_out_name(call->kernel, j),
             kiln_dtype_name(kiln_array_dtype(array)));
     for (int axis = 0; axis < kiln_array_ndim(array); axis++)
-        fprintf(file, "%s%lld", axis ? ", " : "", (long long)shape[axis]);
-    fprintf(file, "]\n");
-    if (values)
-        fprintf(file, "%s\n", values);
-    if (values && kiln_array_size(array) > CLI_SCREENFUL)
-        fprintf(file, "  (shown without its middle; -o FILE takes all of it)\n");
+        fprintf(stderr, "%s%lld", axis ? ", " : "", (long long)shape[axis]);
+    fprintf(stderr, "]\n");
 }
 
 static bool ends_line(const char *text)
@@ -107,34 +102,32 @@ static bool ends_line(const char *text)
 }
 
 /* On the host both clocks show the same. */
-static void print_repeat(FILE *file, const kiln_benchmark *b)
+static void print_repeat(const kiln_benchmark *b)
 {
-    fprintf(file, "one of %d more calls: %.4f ms (median), %.4f ms (best)", b->calls,
+    fprintf(stderr, "one of %d more calls: %.4f ms (median), %.4f ms (best)", b->calls,
             b->device_median_us / 1e3, b->device_min_us / 1e3);
     if (KILN_DEVICE_IS_CUDA(b->device))
-        fprintf(file, ", and %.4f ms (median) of the processor", b->cpu_median_us / 1e3);
-    fprintf(file, "; %.3f MB read and %.3f MB written, %.2f GB/s\n", (double)b->bytes_read / 1e6,
+        fprintf(stderr, ", and %.4f ms (median) of the processor", b->cpu_median_us / 1e3);
+    fprintf(stderr, "; %.3f MB read and %.3f MB written, %.2f GB/s\n", (double)b->bytes_read / 1e6,
             (double)b->bytes_written / 1e6, b->bytes_per_second / 1e9);
 }
 
-static void print_text(FILE *file, const cli_call *call, const cli_options *options, const cli_times *times,
-                       const char *target, char *const *values, const char *explanation)
+static void print_text(const cli_call *call, const cli_options *options, const cli_times *times,
+                       const char *target, const char *explanation)
 {
     const kiln_call_info *info = &times->info;
-    fprintf(file, "target: %s\nkernel: %s, from %s, %zu bytes, %s\n", target, kiln_kernel_name(call->kernel),
-            origin_name(info->origin), info->code_bytes, form_note(info));
-    fprintf(file,
+    fprintf(stderr, "target: %s\nkernel: %s, from %s, %zu bytes, %s\n", target,
+            kiln_kernel_name(call->kernel), origin_name(info->origin), info->code_bytes, form_note(info));
+    fprintf(stderr,
             "times in ms: read %.3f, define %.3f, call %.3f (generate %.3f, compile %.3f, cache %.3f, load "
             "%.3f), "
             "finish %.3f, write %.3f\n",
             times->read_ms, times->define_ms, times->call_ms, info->generate_ms, info->compile_ms,
             info->cache_ms, info->load_ms, times->finish_ms, times->write_ms);
     if (options->repeat)
-        print_repeat(file, &times->repeat);
+        print_repeat(&times->repeat);
     if (explanation)
-        fprintf(file, "%s%s", explanation, ends_line(explanation) ? "" : "\n");
-    for (int j = 0; j < call->n_out; j++)
-        print_output(file, call, j, values[j]);
+        fprintf(stderr, "%s%s", explanation, ends_line(explanation) ? "" : "\n");
 }
 
 /* ---- both ---- */
@@ -159,11 +152,19 @@ static bool is_standard_output(const cli_call *call)
     return false;
 }
 
-static void print_values(FILE *file, const cli_call *call, char *const *values)
+/* On a terminal each result stands below the line of the report that names it. */
+static void print_outputs(FILE *file, const cli_call *call, char *const *values, bool is_quiet)
 {
-    for (int j = 0; j < call->n_out; j++)
+    for (int j = 0; j < call->n_out; j++) {
+        bool is_cut = values[j] && kiln_array_size(call->out[j]) > CLI_SCREENFUL;
+        if (!is_quiet)
+            print_output(call, j);
         if (values[j])
             fprintf(file, "%s\n", values[j]);
+        fflush(file);
+        if (is_cut && !is_quiet)
+            fputs("  (shown without its middle; -o FILE takes all of it)\n", stderr);
+    }
 }
 
 /* Of a glob's files nothing is shown. */
@@ -172,7 +173,7 @@ static void print_files(FILE *file, const cli_call *call, const cli_options *opt
 {
     cli_json json = {file, false};
     if (!options->json) {
-        fprintf(file,
+        fprintf(stderr,
                 "target: %s\nkernel: %s, %d file%s, compiled %d time%s\n"
                 "times in ms: read %.3f, define %.3f, call %.3f, finish %.3f, write %.3f\n",
                 target, kiln_kernel_name(call->kernel), times->files, times->files == 1 ? "" : "s",
@@ -185,8 +186,7 @@ static void print_files(FILE *file, const cli_call *call, const cli_options *opt
     cli_json_integer(&json, "files", times->files);
     cli_json_integer(&json, "compiled", times->compiled);
     put_times(&json, options, times);
-    cli_json_close(&json, '}');
-    putc('\n', file);
+    cli_json_finish(&json);
 }
 
 kiln_status cli_report(const cli_call *call, const cli_options *options, const cli_times *times,
@@ -202,13 +202,14 @@ kiln_status cli_report(const cli_call *call, const cli_options *options, const c
         status = show_values(values, call);
     if (status == KILN_OK) {
         kiln_device_name(device, target, sizeof target);
-        if (is_quiet)
-            print_values(file, call, values);
-        else if (times->files > 0)
+        if (times->files > 0 && !is_quiet)
             print_files(file, call, options, times, target);
-        else
-            (options->json ? print_json : print_text)(file, call, options, times, target, values,
-                                                      explanation);
+        else if (options->json)
+            print_json(file, call, options, times, target, values, explanation);
+        else if (!is_quiet)
+            print_text(call, options, times, target, explanation);
+        if (!options->json && times->files == 0)
+            print_outputs(file, call, values, is_quiet);
     }
     for (int j = 0; values && j < call->n_out; j++)
         free(values[j]);

@@ -267,6 +267,8 @@ static int run(const job *job, const cli_options *options)
     times.define_ms = cli_now_ms() - start;
     if (status != KILN_OK)
         code = cli_library_error(options);
+    if (code == CLI_OK && !job->has_names)
+        code = cli_words_check(&call, options);
     if (code == CLI_OK)
         code = place_files(job, &call, options);
     if (code == CLI_OK)

@@ -188,7 +188,7 @@ static int show_or_say(const char *word, const cli_options *options, cli_json *j
 
 /* All arrays of a word: of an archive, or a structured file, of which no part is named, each. What cannot be
  * shown is said, and the others follow. */
-static int show_all(const char *word, const cli_options *options, cli_json *json, bool *is_list)
+static int show_all(const char *word, const cli_options *options, cli_json *json)
 {
     cli_bytes parts;
     int code = CLI_OK;
@@ -196,10 +196,6 @@ static int show_all(const char *word, const cli_options *options, cli_json *json
         return cli_library_error(options);
     if (parts.size == 0)
         code = show_or_say(word, options, json);
-    else if (json && !*is_list) {
-        cli_json_open(json, NULL, '[');
-        *is_list = true;
-    }
     for (size_t at = 0; at < parts.size; at += strlen((char *)parts.data + at) + 1) {
         char *whole = malloc(strlen(word) + strlen((char *)parts.data + at) + 2);
         if (whole)
@@ -215,21 +211,22 @@ static int show_all(const char *word, const cli_options *options, cli_json *json
 int cli_show_run(const cli_options *options)
 {
     cli_json json = {stdout, false}, *out = options->json ? &json : NULL;
-    bool is_list = options->positional.count > 1;
     int code = cli_formats_check("show", options);
     if (code == CLI_OK)
         code = cli_shape_check("show", options);
     if (code != CLI_OK)
         return code;
-    if (out && is_list)
-        cli_json_open(out, NULL, '[');
+    if (out) {
+        cli_json_open(out, NULL, '{');
+        cli_json_open(out, "files", '[');
+    }
     for (int k = 0; k < options->positional.count; k++) {
-        int shown = show_all(options->positional.items[k], options, out, &is_list);
+        int shown = show_all(options->positional.items[k], options, out);
         code = shown == CLI_OK ? code : shown;
     }
-    if (out && is_list)
+    if (out) {
         cli_json_close(out, ']');
-    if (out && (code == CLI_OK || cli_json_was_printed()))
-        putchar('\n');
+        cli_json_finish(out);
+    }
     return code;
 }

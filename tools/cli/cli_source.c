@@ -35,8 +35,7 @@ static void print_json(const text_command *command, char *const *text)
     cli_json_open(&json, NULL, '{');
     for (int t = 0; t < command->n_texts; t++)
         cli_json_text(&json, command->key[t], text[t]);
-    cli_json_close(&json, '}');
-    putchar('\n');
+    cli_json_finish(&json);
 }
 
 static kiln_status ask(char **text, const text_command *command, const cli_call *call,

@@ -156,7 +156,8 @@ static const format formats[] = {
      format_npy_list, 1 << 20},
     {"npz", ".npz", "several of them; FILE.npz:NAME is one", true, is_npz, format_npz_read, format_npz_write,
      format_npz_list, SIZE_MAX},
-    {"csv", ".csv", "numbers between commas, a row each line", false, NULL, csv_read, csv_write, NULL, 0},
+    {"csv", ".csv", "cells between commas (or semicolons), a row each line: --header, --text", false, NULL,
+     csv_read, csv_write, NULL, 0},
     {"tsv", ".tsv", "... between tabulators", false, NULL, tsv_read, tsv_write, NULL, 0},
     {"raw", ".raw .bin", "elements alone: --raw DTYPE --shape N,M,...", false, NULL, raw_read, raw_write,
      NULL, 0},
@@ -229,6 +230,15 @@ const char *cli_formats_names(void)
     return names;
 }
 
+/* One of the words between bars, which are said where it is none. */
+static int check_word(const char *command, const char *option, const char *given, const char *words)
+{
+    for (const char *at = words; given && *at; at += strcspn(at, "|"), at += *at == '|')
+        if (strcspn(at, "|") == strlen(given) && strncmp(at, given, strlen(given)) == 0)
+            return CLI_OK;
+    return given ? cli_usage_error(command, "%s takes one of %s, not '%s'", option, words, given) : CLI_OK;
+}
+
 int cli_formats_check(const char *command, const cli_options *options)
 {
     const char *given[] = {options->from, options->to}, *const option[] = {"from", "to"};
@@ -237,6 +247,11 @@ int cli_formats_check(const char *command, const cli_options *options)
         if (given[k] && !format_of_name(given[k]))
             return cli_usage_error(command, "--%s takes one of %s, not '%s'", option[k], all_names(),
                                    given[k]);
+    int code = check_word(command, "--header", options->header, "yes|no|auto");
+    if (code == CLI_OK)
+        code = check_word(command, "--text", options->text, "auto|skip|categories");
+    if (code != CLI_OK)
+        return code;
     if (options->raw && kiln_dtype_from_name(&dtype, options->raw) != KILN_OK)
         return cli_usage_error(command, "--raw: %s", kiln_error_message());
     bool is_for_raw = strcmp(command, "eval") == 0 || strcmp(command, "show") == 0;
@@ -294,9 +309,9 @@ static kiln_status read_file(kiln_array **out, const file_word *word, const cli_
     kiln_status status = cli_bytes_read(&bytes, word->path, SIZE_MAX);
     if (status != KILN_OK)
         return status;
-    const format_input in = {bytes.data, bytes.size, word->member, options, device};
-    const format *f = word->format ? word->format : format_of_bytes(&in);
     const char *name = is_input ? "standard input" : word->path;
+    const format_input in = {bytes.data, bytes.size, word->member, options, device, name};
+    const format *f = word->format ? word->format : format_of_bytes(&in);
     if (!f && bytes.size == 0)
         status = cli_fail(KILN_ERROR_FORMAT, "%s: it is empty", name);
     else if (!f)
@@ -335,7 +350,7 @@ kiln_status cli_parts_list(cli_bytes *out, const char *word, const cli_options *
     status = cli_bytes_read(&bytes, file.path, file.format->list_most);
     if (status != KILN_OK)
         return status;
-    const format_input in = {bytes.data, bytes.size, NULL, options, KILN_DEVICE_HOST};
+    const format_input in = {bytes.data, bytes.size, NULL, options, KILN_DEVICE_HOST, file.path};
     status = file.format->list(out, &in);
     if (status == KILN_OK && out->failed)
         status = cli_fail(KILN_ERROR_MEMORY, "out of memory for the names in a file");

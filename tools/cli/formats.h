@@ -11,6 +11,7 @@ typedef struct format_input {
     const char *member; /* what stands behind the colon; NULL: nothing */
     const cli_options *options;
     kiln_device device;
+    const char *name; /* in messages */
 } format_input;
 
 typedef struct format {
