@@ -224,8 +224,10 @@ def check_others(kiln):
         same(kiln.expression("x, s", ["where(s, x, -x)"], [x, number])[0], right, f"where {number}, given")
         same(kiln.expression("x", [f"where({written(number)}, x, -x)"], [x])[0], right, f"where {number}, written")
     x = np.array([0, 1, 200], "u1")
-    for got in (kiln.operate("where", (x == 0, 300, x)), kiln.expression("x", ["where(x == 0, 300, x)"], [x]), kiln.operate("clip", (x, -1, 7))):
+    for got in (kiln.operate("where", (x == 0, 300, x)), kiln.expression("x", ["where(x == 0, 300, x)"], [x]), kiln.operate("clip", (x, 300, 400))):
         assert isinstance(got, str) and "does not fit uint8" in got, got
+    same(kiln.operate("clip", (x, -1, 7)), np.clip(x, -1, 7), "clip from -1")
+    same(kiln.expression("x", ["clip(x, -1, 300)"], [x])[0], np.clip(x, -1, 300), "clip from -1 to 300, written")
     # A number that is computed of numbers is whole, and compared as such.
     for s in (100, 200, -3):
         same(kiln.expression("x, s", ["x < s * 2"], [x, s])[0], x < s * 2, f"x < {s} * 2")
