@@ -217,9 +217,9 @@ class Bodies:
         if way < 0.8:
             return Value(f"(+{a.text})", "float32", a.data)
         text, f = self.rng.choice([("(-{})", np.negative), ("fabs({})", np.abs), ("sqrt(fabs({}))", lambda x: np.sqrt(np.abs(x))), ("floor({})", np.floor),
-                                   ("fma({0}, {0}, {0})", None), ("min({0}, 5 * {0})", None)])
+                                   ("fma({0}, {0}, fabs({0}))", None), ("min({0}, 5 * {0})", None)])
         if "fma" in text:
-            exact = a.data.astype("float64") * a.data.astype("float64") + a.data.astype("float64")
+            exact = a.data.astype("float64") ** 2 + np.abs(a.data.astype("float64"))  # above 0: compilers fold -fma(), and lose the sign of a zero
             if a.dtype != "T":  # the sum of a product of float32 may not be exact in float64
                 return a
             return self.settle(text.format(a.text), exact.astype("float32"), a)
