@@ -95,7 +95,8 @@ typedef struct kiln_kernel_options {
     const char *const *header_texts; /* what each of them holds */
     int n_headers;                   /* how many */
     /* kiln_reduction_create alone: the type in which is reduced, a dtype's name, a placeholder or a
-     * struct of the preamble. NULL: that of the first output, float32 for float16 and bfloat16 */
+     * struct of the preamble ("pair", "pair<T>" of a template, of which T is a placeholder).
+     * NULL: that of the first output, float32 for float16 and bfloat16 */
     const char *reduce_type;
     /* kiln_expression_create alone: n_kernels kernels that the expression calls by their names,
      * elementwise ones, reductions and expressions. It keeps a reference to those that it uses. */

@@ -74,10 +74,20 @@ typedef struct kiln_operation {
     const char *identity;    /* NULL: none */
     const char *reduce_type; /* as in kiln_kernel_options */
     const char *preamble;    /* NULL: none */
+    /* As in kiln_kernel_options: how its kernels are compiled. An operation that says one of these
+     * shares no kernel with others in expressions and traces. */
+    unsigned flags; /* KILN_KERNEL_* */
+    const char *loop_prep, *after_loop;
+    const char *const *compile_options;
+    int n_compile_options;
+    const char *const *header_names;
+    const char *const *header_texts;
+    int n_headers;
 } kiln_operation;
 #define KILN_OPERATION_INIT                                                                        \
     {                                                                                              \
-        sizeof(kiln_operation), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL         \
+        sizeof(kiln_operation), NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 0,     \
+            NULL, NULL, NULL, 0, NULL, NULL, 0                                                     \
     }
 
 /* Adds an operation, or variants to one: they are tried after those that are there. The definition

@@ -103,6 +103,54 @@ static kiln_status prove(kn_build_job *job, const kn_code *code, const kn_compil
     return KILN_OK;
 }
 
+static int count_errors(const char *log)
+{
+    int count = 0;
+    for (const char *at = log ? log : ""; (at = strstr(at, "error")) != NULL; at++)
+        count++;
+    return count;
+}
+
+/* Another source for what failed: with the names that headers mention, and without those of which others have
+ * definitions. *source has it, or is as empty as it was. */
+static kiln_status write_otherwise(kn_build_job *job, kn_compile_request *request, kn_str *source,
+                                   kn_str *words, const char *log)
+{
+    kiln_status status = kn_compile_header_words(words, request);
+    request->failed_source = request->source;
+    request->header_words = kn_str_text(words);
+    request->complaints = log ? log : "";
+    if (status == KILN_OK)
+        status = write_source(job, request, source);
+    if (status == KILN_OK && strcmp(kn_str_text(source), request->failed_source) == 0)
+        kn_str_clear(source);
+    return status;
+}
+
+/* Which names of kiln's a kernel should have is guessed by the words of its texts. Here the compiler has
+ * refused that. The error is that of the try with fewer of them. */
+static kiln_status compile_otherwise(kn_build_job *job, kn_code *code, const kn_compile_request *first)
+{
+    kn_error_state error;
+    kn_str source = KN_STR_INIT, words = KN_STR_INIT;
+    kn_compile_request request = *first;
+    kn_error_save(&error);
+    kiln_status status = write_otherwise(job, &request, &source, &words, error.log);
+    request.source = kn_str_text(&source);
+    if (status == KILN_OK)
+        status = source.length > 0 ? compile_source(job, code, &request) : KILN_ERROR_COMPILE;
+    bool is_better = status == KILN_OK || (source.length > 0 && status == KILN_ERROR_COMPILE &&
+                                           count_errors(kiln_error_log()) < count_errors(error.log));
+    kn_str_free(&source);
+    kn_str_free(&words);
+    if (is_better) {
+        kn_free(error.log);
+        return status;
+    }
+    kn_error_restore(&error);
+    return KILN_ERROR_COMPILE;
+}
+
 static kiln_status compile(kn_build_job *job, kn_code *code, unsigned flags)
 {
     kn_str source = KN_STR_INIT;
@@ -111,6 +159,8 @@ static kiln_status compile(kn_build_job *job, kn_code *code, unsigned flags)
     compile.source = kn_str_text(&source);
     if (status == KILN_OK)
         status = compile_source(job, code, &compile);
+    if (status == KILN_ERROR_COMPILE)
+        status = compile_otherwise(job, code, &compile);
     if (status == KILN_OK)
         status = prove(job, code, &compile);
     kn_str_free(&source);

@@ -39,7 +39,7 @@ bool kn_module_wants_types(const kn_module_spec *m)
  * reaches beyond that is not known: then all types. */
 static kiln_status write_types(kn_str *types, const kn_module_spec *m)
 {
-    static const char all_types[] = "float16 bfloat16 complex atomicAdd min";
+    static const char all_types[] = "float16 bfloat16 complex atomicAdd min int64_t";
     int n = 0;
     size_t room = 2 + (size_t)m->n_headers + (size_t)m->n_options + (size_t)m->n_expressions;
     const char **texts = kn_malloc(room * sizeof *texts);
@@ -55,7 +55,7 @@ static kiln_status write_types(kn_str *types, const kn_module_spec *m)
     for (int i = 0; i < m->n_expressions; i++)
         texts[n++] = m->expression[i];
     kn_str_append(types, "#pragma once\n");
-    kiln_status status = kn_prelude_append(types, KN_CUDA, texts, n);
+    kiln_status status = kn_prelude_append(types, KN_CUDA, texts, n, NULL);
     kn_free(texts);
     return status == KILN_OK ? kn_str_status(types, types_header) : status;
 }

@@ -27,7 +27,8 @@ static kiln_status write(kn_str *source, kn_compile_request *compile, const kn_s
     compile->n_user_texts = kn_program_texts(p);
     compile->put_names = put_names;
     compile->about = p;
-    return status == KILN_OK ? kn_codegen_source(source, spec) : status;
+    const kn_failed_try failed = {compile->failed_source, compile->complaints, compile->header_words};
+    return status == KILN_OK ? kn_codegen_source(source, spec, failed.source ? &failed : NULL) : status;
 }
 
 kiln_status kn_subject_of_program(kn_subject *out, const kn_spec *spec)

@@ -82,6 +82,16 @@ static void put_typedefs(const kn_writer *w, kn_str *out)
         kn_str_printf(out, "typedef %s _index;\n", w->spec->schedule.index == 32 ? "int" : "long long");
 }
 
+/* CuPy's reductions have both names. */
+static void put_fold_index_name(const kn_writer *w, kn_str *out)
+{
+    for (int t = KN_TEXT_STAGE; t < kn_program_texts(w->program); ++t)
+        if (kn_text_has_word(w->program->text[t], "_j")) {
+            kn_str_append(out, "#define _j _J\n");
+            return;
+        }
+}
+
 /* A struct of another size than the caller's would move everything behind it. */
 static void put_struct_checks(const kn_writer *w, kn_str *out)
 {
@@ -138,12 +148,13 @@ static kiln_status put_head(kn_writer *w)
         texts[t] = kn_str_text(&w->user[t]);
     texts[n_texts++] = kn_str_text(&types);
     kn_str_printf(out, "// %s: %s\n\n", p->name, w->spec->schedule.kind->name);
-    kiln_status status = kn_prelude_append(out, w->spec->target.backend, texts, n_texts);
+    kiln_status status = kn_prelude_append(out, w->spec->target.backend, texts, n_texts, w->failed);
     if (status == KILN_OK && kn_spec_rounds_each(w->spec)) /* behind all functions that it rounds */
         status = kn_template_read(out, "both/rounded.cpp");
     put_typedefs(w, out);
     if (p->preamble[0])
         kn_put_user_text(w, out, KN_TEXT_PREAMBLE, "preamble", "");
+    put_fold_index_name(w, out);
     put_struct_checks(w, out);
     put_value_symbol(w, out);
     out->failed = out->failed || types.failed;
@@ -305,7 +316,7 @@ static kiln_status write_source(kn_writer *w, kn_str *out)
     return expand_all(w, out);
 }
 
-kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec)
+kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec, const kn_failed_try *failed)
 {
     kn_str user[KN_TEXT_STAGE + 2 * KN_MAX_STAGES] = {KN_STR_INIT};
     kn_layout layout;
@@ -314,6 +325,7 @@ kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec)
                    .recipe = kn_recipe_find(spec->schedule.kind),
                    .layout = kn_layout_make(&layout, spec) == KILN_OK ? &layout : NULL,
                    .is_cuda = spec->target.backend == KN_CUDA,
+                   .failed = failed,
                    .user = user};
     if (!w.recipe)
         return kn_error(KILN_ERROR_UNSUPPORTED, "there is no template for the schedule '%s'",

@@ -3,11 +3,12 @@
 #define KN_CODEGEN_CODEGEN_H
 
 #include "base/str.h"
+#include "codegen/prelude.h"
 #include "plan/layout.h"
 
 /* Appends the whole source for the specialisation's target. It includes nothing unless the user's texts do.
- */
-kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec);
+ * failed NULL: this is the first try. */
+kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec, const kn_failed_try *failed);
 
 /* The name of the entry point in that source: "kiln_" and the kernel's name. size KN_NAME_MAX + 8 is enough.
  */

@@ -13,6 +13,7 @@ typedef struct selection {
     const char *prefix; /* "prelude/cuda_" */
     const char *const *texts;
     int n_texts;
+    const char *header_words;
     const char *taken[MAX_PRELUDES]; /* template names already appended */
     int n_taken;
 } selection;
@@ -34,7 +35,7 @@ static bool is_mentioned(const selection *s, const char *word)
     for (int t = 0; t < s->n_texts; ++t)
         if (kn_text_has_word(s->texts[t], word))
             return true;
-    return false;
+    return kn_text_has_word(s->header_words, word);
 }
 
 /* The leading comment lines that begin with `tag`, one after the other. */
@@ -216,6 +217,7 @@ static void want_lines(lines *list, const selection *s, const char *text)
         want_all(list);
     for (int t = 0; t < s->n_texts; t++)
         count_names(list, s->texts[t], s->texts[t] + strlen(s->texts[t]));
+    count_names(list, s->header_words, s->header_words + strlen(s->header_words));
     for (int k = 0; k < list->n; text = list->item[k++].end)
         count_names(list, text, list->item[k].text);
     count_names(list, text, text + strlen(text));
@@ -254,20 +256,61 @@ static kiln_status put_lines(kn_str *out, const selection *s, const char *text)
     return KILN_OK;
 }
 
-kiln_status kn_prelude_append(kn_str *out, kn_backend_kind backend, const char *const *texts, int count)
+static bool has_name(const char *text, const char *name)
 {
-    selection s = {backend == KN_CUDA ? "prelude/cuda_" : "prelude/host_", texts, count, {NULL}, 0};
+    size_t length = strlen(name);
+    for (const char *at = text; (at = strstr(at, name)) != NULL; at += length)
+        if ((at == text || !kn_is_name_char(at[-1])) && !kn_is_name_char(at[length]))
+            return true;
+    return false;
+}
+
+/* In front of the preludes the names that others define are macros, so that their guards hold, and behind
+ * them they are none. */
+static void put_unwanted(kn_str *out, const kn_failed_try *failed, const char *directive)
+{
+    static const char guard[] = "\n#ifndef ";
+    char name[WORD_MAX];
+    for (const char *at = failed->source; (at = strstr(at, guard)) != NULL;) {
+        const char *line = at + strlen(guard);
+        at = next_word(line, name);
+        if (!at)
+            return;
+        if (strncmp(name, "KN_", 3) != 0 && has_name(failed->complaints, name))
+            kn_str_printf(out, "#%s %s\n", directive, name);
+    }
+}
+
+static kiln_status append_all(kn_str *out, selection *s)
+{
     kn_str all = KN_STR_INIT;
-    const char *base = find_template(&s, "base");
-    kiln_status status = base ? take(&all, &s, base) : KILN_OK;
+    const char *base = find_template(s, "base");
+    kiln_status status = base ? take(&all, s, base) : KILN_OK;
     for (size_t k = 0; status == KILN_OK && k < kn_template_count; k++)
-        if (own_name(&s, kn_templates[k].name))
-            status = consider(&all, &s, kn_templates[k].name);
+        if (own_name(s, kn_templates[k].name))
+            status = consider(&all, s, kn_templates[k].name);
     if (status == KILN_OK)
         status = kn_str_status(&all, "the preludes");
     if (status == KILN_OK)
-        status = put_lines(out, &s, kn_str_text(&all));
+        status = put_lines(out, s, kn_str_text(&all));
     kn_str_free(&all);
+    return status;
+}
+
+kiln_status kn_prelude_append(kn_str *out, kn_backend_kind backend, const char *const *texts, int count,
+                              const kn_failed_try *failed)
+{
+    selection s = {backend == KN_CUDA ? "prelude/cuda_" : "prelude/host_",
+                   texts,
+                   count,
+                   failed ? failed->header_words : "",
+                   {NULL},
+                   0};
+    if (failed)
+        put_unwanted(out, failed, "define");
+    kiln_status status = append_all(out, &s);
+    if (failed)
+        put_unwanted(out, failed, "undef");
     return status;
 }
 

@@ -11,8 +11,18 @@
 #include "base/target.h"
 #include "base/str.h"
 
-/* Appends the preludes that `texts` call for. */
-kiln_status kn_prelude_append(kn_str *out, kn_backend_kind backend, const char *const *texts, int count);
+/* What is known of an earlier try whose source a compiler refused: that, what the compiler said, and the
+ * names of kiln's that headers mention which it read. */
+typedef struct kn_failed_try {
+    const char *source, *complaints, *header_words;
+} kn_failed_try;
+
+/* Appends the preludes that `texts` call for. failed NULL: this is the first try.
+ *
+ * Of what failed the headers' words call for preludes, too. And a name that it defined behind "#ifndef NAME"
+ * is left out where the complaints have it: there is another definition of it, the user's or a header's. */
+kiln_status kn_prelude_append(kn_str *out, kn_backend_kind backend, const char *const *texts, int count,
+                              const kn_failed_try *failed);
 
 /* Appends the words of preludes that texts may use, with blanks between. */
 void kn_prelude_words(kn_str *out);

@@ -7,6 +7,7 @@
 #define KN_CODEGEN_WRITER_H
 
 #include "base/str.h"
+#include "codegen/codegen.h"
 #include "plan/kind.h"
 #include "plan/layout.h"
 #include "types/dtype.h"
@@ -115,8 +116,9 @@ struct kn_writer {
     const kn_recipe *recipe;
     const kn_layout *layout; /* of the argument block; NULL: nobody can launch it */
     bool is_cuda;
-    kn_str *user; /* the program's texts as they stand in the source, in its order */
-    int result;   /* of each operand, where a thread has several: the one that is written */
+    const kn_failed_try *failed; /* NULL: this is the first try */
+    kn_str *user;                /* the program's texts as they stand in the source, in its order */
+    int result;                  /* of each operand, where a thread has several: the one that is written */
     kn_str slot[KN_SLOT_COUNT];
 };
 

@@ -53,6 +53,15 @@ kiln_status kn_compile(kn_compile_result *out, const kn_compile_request *request
     return KILN_OK;
 }
 
+kiln_status kn_compile_list_headers(kn_str *out, const kn_compile_request *request)
+{
+    kn_error_state before;
+    kn_error_save(&before);
+    compiler_of(request->target.backend)->list_headers(out, request);
+    kn_error_restore(&before);
+    return kn_str_status(out, "the names of headers");
+}
+
 void kn_compile_result_free(kn_compile_result *result)
 {
     if (!result)

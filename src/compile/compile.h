@@ -10,6 +10,9 @@
  * kiln_error_log(); KILN_ERROR_NOT_FOUND where there is no compiler, saying where it was looked for. */
 kiln_status kn_compile(kn_compile_result *out, const kn_compile_request *request);
 void kn_compile_result_free(kn_compile_result *result);
+/* Appends the names that user's texts may use (put_names) of which the headers have one as a word: those in
+ * memory, and those that the compiler says it reads. For a request that failed: the compiler runs again. */
+kiln_status kn_compile_header_words(kn_str *out, const kn_compile_request *request);
 /* What came of the request does not load, for the reason that kiln_error_log() has: where a symbol is defined
  * nowhere the error becomes one of the user's line, KILN_ERROR_COMPILE. Returns the error's status. */
 kiln_status kn_compile_not_loaded(const kn_compile_request *request, kiln_status status);

@@ -19,6 +19,9 @@ typedef struct kn_compiler {
     const kn_compiler_place *(*place)(void);
     kiln_status (*compile)(kn_compile_result *out, const kn_compile_request *request);
     kiln_status (*version)(kn_str *out);
+    /* Appends the files that the request reads besides the source and headers in memory, but for the
+     * compiler's and the system's own, a line each: as far as the compiler says, which may be to none. */
+    void (*list_headers)(kn_str *out, const kn_compile_request *request);
 } kn_compiler;
 
 extern const kn_compiler kn_compiler_nvrtc;
@@ -45,6 +48,9 @@ void kn_compile_source_name(kn_str *out, const kn_compile_request *request);
  * was read has to be noted. Yes too often rather than too seldom. */
 bool kn_compile_reaches(const kn_compile_request *request);
 bool kn_compile_option_reaches(const char *option);
+
+/* What the request's compiler says of that. */
+kiln_status kn_compile_list_headers(kn_str *out, const kn_compile_request *request);
 
 /* Variables that steer how a host compiler finds files (for notes), and what it does otherwise (for its
  * identity): their names and values are hashed. */

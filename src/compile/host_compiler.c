@@ -135,6 +135,16 @@ static kiln_status host_compile(kn_compile_result *out, const kn_compile_request
     return status;
 }
 
+static void host_list_headers(kn_str *out, const kn_compile_request *request)
+{
+    kn_os_workplace workplace;
+    if (!host_place()->is_found || kn_os_workplace_make(&workplace) != KILN_OK)
+        return;
+    if (kn_host_fill_folder(workplace.path, request) == KILN_OK)
+        kn_host_list_headers(out, workplace.path, request);
+    kn_os_workplace_remove(&workplace);
+}
+
 static kiln_status host_version(kn_str *out)
 {
     if (!host_place()->is_found)
@@ -149,4 +159,4 @@ static kiln_status host_version(kn_str *out)
     return status == KILN_OK ? kn_str_status(out, "the compiler's version") : status;
 }
 
-const kn_compiler kn_compiler_host = {host_place, host_compile, host_version};
+const kn_compiler kn_compiler_host = {host_place, host_compile, host_version, host_list_headers};

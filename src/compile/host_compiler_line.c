@@ -189,6 +189,19 @@ kiln_status kn_host_line_ask(kn_host_line *line, const char *folder, const kn_co
     return end_line(line);
 }
 
+kiln_status kn_host_line_list(kn_host_line *line, const char *folder, const kn_compile_request *request)
+{
+    *line = (kn_host_line){KN_STR_INIT, 0, NULL};
+    add_language(line, folder, request);
+    add(line, "-M");
+    add(line, "-MT");
+    add(line, "code");
+    add(line, "-MF");
+    add_private(line, "", folder, KN_HOST_RULE_FILE);
+    add_private(line, "", folder, KN_HOST_SOURCE_FILE);
+    return end_line(line);
+}
+
 /* ---- running it ---- */
 
 /* The child's environment: this one, but messages in English (we read them), and temporary files where they

@@ -17,8 +17,10 @@ typedef enum kn_host_trace { KN_HOST_TRACE_NOTHING, KN_HOST_TRACE_HEADERS, KN_HO
 /* The line is to be freed whatever comes of these: one that compiles ... */
 kiln_status kn_host_line_make(kn_host_line *line, const char *folder, const kn_compile_request *request,
                               kn_host_trace trace);
-/* ... and the same compiler, asked where it looks for headers. */
+/* ... the same compiler, asked where it looks for headers ... */
 kiln_status kn_host_line_ask(kn_host_line *line, const char *folder, const kn_compile_request *request);
+/* ... and which the source reads, as a rule for make. */
+kiln_status kn_host_line_list(kn_host_line *line, const char *folder, const kn_compile_request *request);
 kiln_status kn_host_line_run(const kn_host_line *line, const char *folder, kn_str *output, int *exit_code);
 void kn_host_line_free(kn_host_line *line);
 

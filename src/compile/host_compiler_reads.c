@@ -107,6 +107,40 @@ kiln_status kn_host_take_reads(kn_compile_reads *reads, const char *folder, cons
     return status;
 }
 
+static bool is_below(const char *path, size_t length, const char *folder)
+{
+    size_t n = strlen(folder);
+    return n > 0 && length > n && memcmp(path, folder, n) == 0;
+}
+
+/* Those of the system mention all names that there are. */
+static void put_users(kn_str *out, const char *lines)
+{
+    for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
+        length = strcspn(lines, "\n");
+        if (!is_below(lines, length, "/usr/include/") && !is_below(lines, length, "/usr/lib/") &&
+            !is_below(lines, length, kn_host_compiler_find()->installation))
+            kn_str_printf(out, "%.*s\n", (int)length, lines);
+    }
+}
+
+void kn_host_list_headers(kn_str *out, const char *folder, const kn_compile_request *request)
+{
+    kn_compile_reads reads = KN_COMPILE_READS_INIT;
+    kn_host_line line;
+    kn_str text = KN_STR_INIT;
+    int exit_code = 0;
+    kiln_status status = kn_host_line_list(&line, folder, request);
+    if (status == KILN_OK)
+        status = kn_host_line_run(&line, folder, &text, &exit_code);
+    if (status == KILN_OK && exit_code == 0)
+        take_rule(&reads, folder, KN_HOST_RULE_FILE);
+    put_users(out, kn_str_text(&reads.files));
+    kn_str_free(&reads.files);
+    kn_str_free(&text);
+    kn_host_line_free(&line);
+}
+
 kn_host_trace kn_host_trace_of(const kn_compile_request *request)
 {
     static const char *const forms[] = {"-l", "-L", "-Wl,", "-X", "-T", "-B", "@", "-specs", "--"};

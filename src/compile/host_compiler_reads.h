@@ -12,5 +12,7 @@ kn_host_trace kn_host_trace_of(const kn_compile_request *request);
 /* After a compile that was asked so and began then. */
 kiln_status kn_host_take_reads(kn_compile_reads *reads, const char *folder, const kn_compile_request *request,
                                kn_host_trace trace, const struct timespec *began);
+/* Appends the headers that the source in the folder reads, the system's left out. */
+void kn_host_list_headers(kn_str *out, const char *folder, const kn_compile_request *request);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/os.h"
+#include "compile/compile.h"
 #include "compile/compiler.h"
 #include "compile/nvrtc_library.h"
 #include "compile/nvrtc_options.h"
@@ -158,7 +159,7 @@ static kiln_status compile_program(kn_compile_result *out, kn_nvrtc_program prog
         status = read_code(&out->code, program, list.is_ptx);
     if (status == KILN_OK)
         status = read_lowered_names(out, program, request);
-    if (status == KILN_OK && listing)
+    if (listing) /* of what failed, too: for nvrtc_list_headers */
         take_reads(&out->reads, &list, listing, request, &began);
 out:
     kn_nvrtc_options_free(&list);
@@ -225,4 +226,29 @@ out:
     return status;
 }
 
-const kn_compiler kn_compiler_nvrtc = {kn_nvrtc_place, nvrtc_compile, nvrtc_version};
+static bool is_toolkits(const kn_compile_reads *reads, const char *path, size_t length)
+{
+    for (const char *folder = kn_str_text(&reads->system_folders); *folder;) {
+        size_t n = strcspn(folder, "\n");
+        if (n > 0 && length > n && memcmp(path, folder, n) == 0)
+            return true;
+        folder += n + (folder[n] == '\n');
+    }
+    return false;
+}
+
+/* What compiling it again says. */
+static void nvrtc_list_headers(kn_str *out, const kn_compile_request *request)
+{
+    kn_compile_result result = KN_COMPILE_RESULT_INIT;
+    (void)!nvrtc_compile(&result, request);
+    for (const char *path = kn_str_text(&result.reads.files); *path;) {
+        size_t length = strcspn(path, "\n");
+        if (!is_toolkits(&result.reads, path, length))
+            kn_str_printf(out, "%.*s\n", (int)length, path);
+        path += length + (path[length] == '\n');
+    }
+    kn_compile_result_free(&result);
+}
+
+const kn_compiler kn_compiler_nvrtc = {kn_nvrtc_place, nvrtc_compile, nvrtc_version, nvrtc_list_headers};

@@ -12,13 +12,14 @@ static const struct {
     const char *option;
     int since;
     bool with_includes; /* for sources with includes, and a user's modules, too */
+    bool drops_textures;
 } lean_options[] = {
     /* The driver's own cache on disk, which is kept twice for each compile: ours serves as well. */
-    {"-no-cache", 12090, true},
+    {"-no-cache", 12090, true, false},
     /* The limit is the whole process's: other threads would see it change. */
-    {"-modify-stack-limit=false", 11020, false},
-    {"-no-source-include", 12040, false},
-    {"-minimal", 12060, false},
+    {"-modify-stack-limit=false", 11020, false, false},
+    {"-no-source-include", 12040, false, false},
+    {"-minimal", 12060, false, true},
 };
 
 enum { MAX_OWN_OPTIONS = 24 };
@@ -65,11 +66,24 @@ static void add(kn_nvrtc_options *list, const char *option)
     list->items[list->n++] = option;
 }
 
-static void add_lean_options(kn_nvrtc_options *list, bool has_includes)
+/* "tex2D", "surf2Dread", "cudaTextureObject_t": what -minimal leaves out. Yes too often costs
+ * milliseconds. */
+static bool mentions_textures(const kn_compile_request *request)
+{
+    static const char *const words[] = {"tex", "surf", "cuda"};
+    for (int t = 0; t < request->n_user_texts; t++)
+        for (size_t w = 0; w < sizeof words / sizeof *words; w++)
+            if (strstr(request->user_texts[t], words[w]))
+                return true;
+    return false;
+}
+
+static void add_lean_options(kn_nvrtc_options *list, bool has_includes, bool has_textures)
 {
     list->first_lean = list->n;
     for (size_t i = 0; i < sizeof lean_options / sizeof *lean_options; i++)
-        if (kn_nvrtc.version >= lean_options[i].since && (lean_options[i].with_includes || !has_includes))
+        if (kn_nvrtc.version >= lean_options[i].since && (lean_options[i].with_includes || !has_includes) &&
+            !(lean_options[i].drops_textures && has_textures))
             add(list, lean_options[i].option);
     list->n_lean = list->n - list->first_lean;
 }
@@ -137,7 +151,7 @@ kiln_status kn_nvrtc_options_make(kn_nvrtc_options *list, const kn_compile_reque
     bool is_lean = !is_module && !listing;
     if (!is_module)
         add(list, "-default-device");
-    add_lean_options(list, !is_lean);
+    add_lean_options(list, !is_lean, mentions_textures(request));
     for (int i = 0; i < request->n_options; i++)
         add(list, request->options[i]);
     if (!is_lean) /* after the user's own folders */

@@ -34,6 +34,9 @@ typedef struct kn_compile_request {
      * NULL: nobody knows. */
     void (*put_names)(kn_str *out, const void *about);
     const void *about;
+    /* Where an earlier try failed, for who writes the source: that try's, those of these names that headers
+     * mention which it read, and what the compiler said of it. NULL: there was none. */
+    const char *failed_source, *header_words, *complaints;
 } kn_compile_request;
 
 /* The files that the compiler says it has read besides the source. Lists are lines. */

@@ -303,7 +303,9 @@ static bool row_is_alone(const kiln_operation *d)
         return false;
     int count = n_in + n_out;
     return !mixes(d->map, param, count) || !mixes(d->reduce, param, count) || !mixes(d->post, param, count) ||
-           !mixes(d->identity, param, count) || (d->preamble && strchr(d->preamble, '#'));
+           !mixes(d->identity, param, count) || (d->preamble && strchr(d->preamble, '#')) ||
+           (d->reduce_type && strpbrk(d->reduce_type, "<:")) || d->flags || d->loop_prep || d->after_loop ||
+           d->n_compile_options > 0 || d->n_headers > 0;
 }
 
 static bool program_is_alone(const kn_program *p, unsigned flags)
@@ -314,6 +316,8 @@ static bool program_is_alone(const kn_program *p, unsigned flags)
                     (p->flags & ~shared) != 0 || strchr(p->preamble, '#');
     for (int k = 0; k < count; ++k)
         is_alone |= p->param[k].is_raw || p->param[k].is_non_const || p->param[k].type == KN_TYPE_STRUCT;
+    for (int v = 0; v < p->n_values; ++v)
+        is_alone |= strpbrk(p->param[count + v].struct_name, "<:") != NULL;
     for (int s = 0; s < p->n_stages && !is_alone; ++s)
         is_alone |=
             !mixes(p->stage[s].body, p->param, count) || !mixes(p->stage[s].identity, p->param, count);

@@ -82,8 +82,29 @@ const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype
 #define TEXTS(d)                                                                                             \
     {                                                                                                        \
         &(d)->name, &(d)->in_params, &(d)->out_params, &(d)->types, &(d)->map, &(d)->reduce, &(d)->post,     \
-            &(d)->identity, &(d)->reduce_type, &(d)->preamble                                                \
+            &(d)->identity, &(d)->reduce_type, &(d)->preamble, &(d)->loop_prep, &(d)->after_loop             \
     }
+/* And its lists. */
+#define LISTS(d)                                                                                             \
+    {                                                                                                        \
+        {&(d)->compile_options, &(d)->n_compile_options, "compile_options"},                                 \
+            {&(d)->header_names, &(d)->n_headers, "header_names"},                                           \
+            {&(d)->header_texts, &(d)->n_headers, "header_texts"},                                           \
+    }
+enum { N_LISTS = 3 };
+
+typedef struct text_list {
+    const char *const **items;
+    const int *count;
+    const char *member;
+} text_list;
+
+static void free_list(const char *const *items, int count)
+{
+    for (int k = 0; items && k < count; ++k)
+        kn_free((void *)items[k]);
+    kn_free((void *)items);
+}
 
 static void free_definition(kiln_operation *d)
 {
@@ -92,7 +113,20 @@ static void free_definition(kiln_operation *d)
     const char **const texts[] = TEXTS(d);
     for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t)
         kn_free((void *)*texts[t]);
+    const text_list lists[] = LISTS(d);
+    for (int l = 0; l < N_LISTS; ++l)
+        free_list(*lists[l].items, *lists[l].count);
     kn_free(d);
+}
+
+static bool copy_list(const char *const **out, const char *const *items, int count)
+{
+    const char **copy = count > 0 ? kn_calloc((size_t)count, sizeof *copy) : NULL;
+    *out = copy;
+    for (int k = 0; copy && k < count; ++k)
+        if (!(copy[k] = kn_strdup(items[k])))
+            return false;
+    return copy || count == 0;
 }
 
 static kiln_operation *copy_definition(const kiln_operation *given)
@@ -104,6 +138,15 @@ static kiln_operation *copy_definition(const kiln_operation *given)
     d->struct_size = sizeof *d;
     for (size_t t = 0; t < sizeof to_text / sizeof to_text[0]; ++t)
         if (*from_text[t] && !(*to_text[t] = kn_strdup(*from_text[t]))) {
+            free_definition(d);
+            return NULL;
+        }
+    d->flags = given->flags;
+    d->n_compile_options = given->n_compile_options;
+    d->n_headers = given->n_headers;
+    const text_list to[] = LISTS(d), list[] = LISTS(&from);
+    for (int l = 0; l < N_LISTS; ++l)
+        if (!copy_list(to[l].items, *list[l].items, *list[l].count)) {
             free_definition(d);
             return NULL;
         }
@@ -143,6 +186,24 @@ static kiln_status check_members(const kiln_operation *d)
                             "%s: \"%s\" was given, but reduce is NULL, and so nothing is reduced; NULL was "
                             "expected",
                             members[m].member, members[m].text);
+    return KILN_OK;
+}
+
+/* They are copied before the program is made that would say it. */
+static kiln_status check_lists(kiln_operation *d)
+{
+    const text_list lists[] = LISTS(d);
+    for (int l = 0; l < N_LISTS; ++l) {
+        const char *const *items = *lists[l].items;
+        int count = *lists[l].count;
+        if (count < 0 || (count > 0 && !items))
+            return kn_error(KILN_ERROR_INVALID, "%s: %d of them were given%s", lists[l].member, count,
+                            count < 0 ? "; 0 or more were expected" : ", but the list is NULL");
+        for (int k = 0; k < count; ++k)
+            if (!items[k])
+                return kn_error(KILN_ERROR_INVALID, "%s[%d] is NULL; a string was expected", lists[l].member,
+                                k);
+    }
     return KILN_OK;
 }
 
@@ -223,6 +284,8 @@ kiln_status kiln_operation_register(const kiln_operation *definition)
     kiln_status status = kn_sized_read(&given, sizeof given, definition, "definition", "KILN_OPERATION_INIT");
     if (status == KILN_OK)
         status = check_members(&given);
+    if (status == KILN_OK)
+        status = check_lists(&given);
     if (status != KILN_OK)
         return status;
     kiln_operation *copy = copy_definition(&given);

@@ -74,6 +74,14 @@ static kiln_status make_program(kn_program **out, const kiln_operation *d, const
     put_types(&preamble, v, param, d->preamble);
     o.preamble = kn_str_text(&preamble);
     o.reduce_type = reduce_type_of(d, v, param);
+    o.flags = d->flags;
+    o.loop_prep = d->loop_prep;
+    o.after_loop = d->after_loop;
+    o.compile_options = d->compile_options;
+    o.n_compile_options = d->n_compile_options;
+    o.header_names = d->header_names;
+    o.header_texts = d->header_texts;
+    o.n_headers = d->n_headers;
     kiln_status status =
         in.failed || outs.failed || preamble.failed
             ? kn_error_memory(in.length + outs.length + preamble.length, "an operation's texts")

@@ -39,6 +39,7 @@ static const struct {
 } asking[] = {{"i", KN_USES_INDEX},
               {"n", KN_USES_COUNT},
               {"_J", KN_USES_FOLD_INDEX},
+              {"_j", KN_USES_FOLD_INDEX},
               {"_follows", KN_USES_FOLD_INDEX},
               {"_index", KN_USES_INDEX_TYPE},
               {"_in_ind", KN_USES_SIZES | KN_USES_COUNT},

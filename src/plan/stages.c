@@ -30,5 +30,5 @@ bool kn_stage_kind_find(kn_stage_kind *out, const char *name)
 
 const char *kn_value_name(const kn_param *value)
 {
-    return value->name + (value->name[0] == '_');
+    return value->name + (value->is_value && value->name[0] == '_');
 }

@@ -4,7 +4,8 @@
 
 #define ROW(name, in, out, types, map, reduce, post, identity, reduce_type, preamble)                        \
     {                                                                                                        \
-        sizeof(kiln_operation), name, in, out, types, map, reduce, post, identity, reduce_type, preamble     \
+        sizeof(kiln_operation), name, in, out, types, map, reduce, post, identity, reduce_type, preamble, 0, \
+            NULL, NULL, NULL, 0, NULL, NULL, 0                                                               \
     }
 #define MAP(name, in, out, types, body) ROW(name, in, out, types, body, NULL, NULL, NULL, NULL, NULL)
 #define MAP1(name, types, body) MAP(name, "T x", "U y", types, body)

@@ -142,6 +142,25 @@ static bool declares_struct(const char *text, char letter)
     return false;
 }
 
+/* Whether the type goes on behind its name: "pair<T>", "shapes::point". */
+static bool take_rest_of_struct(parser *p, word *w)
+{
+    size_t at = w->at + w->length, open = 0;
+    while (!strncmp(p->text + at, "::", 2) && kn_is_name_start(p->text[at + 2]))
+        for (at += 2; kn_is_name_char(p->text[at]);)
+            at++;
+    size_t end = at, next = at + strspn(p->text + at, " ");
+    if (p->text[next] == '<')
+        for (at = next; p->text[at] && (open || at == next); at++)
+            open += (size_t)(p->text[at] == '<') - (size_t)(p->text[at] == '>');
+    if (open)
+        return false;
+    w->length = (p->text[next] == '<' ? at : end) - w->at;
+    p->at = w->at + w->length;
+    skip_blanks(p);
+    return true;
+}
+
 /* NumPy's names are taken as NumPy means them: messages say what C would have meant. */
 static const kn_c_name *find_c_name(const parser *p, word w)
 {
@@ -174,25 +193,36 @@ static kiln_status parse_type(parser *p, kn_param *param)
     param->c_name = find_c_name(p, w);
     if (param->dtype)
         return KILN_OK;
-    kiln_status status = copy_word(p, w, param->struct_name);
+    char name[KN_NAME_MAX];
+    kiln_status status = copy_word(p, w, name);
+    if (!status && !take_rest_of_struct(p, &w))
+        return fail(p, KILN_ERROR_SYNTAX, w, "'<' of the type '%s' has no '>'", name);
+    if (!status)
+        status = copy_word(p, w, param->struct_name);
     if (status)
         return status;
     param->type = KN_TYPE_STRUCT;
-    if (p->preamble && kn_text_has_word(p->preamble, param->struct_name))
+    if (p->preamble && (kn_text_has_word(p->preamble, name) || kn_text_has_word(p->preamble, "include")))
         return KILN_OK;
     return fail(p, KILN_ERROR_SYNTAX, w,
                 "unknown type '%s': neither a dtype, nor one capital letter, nor a struct of the preamble",
-                param->struct_name);
+                name);
 }
 
 /* ---- name ---- */
 
 static const char *why_reserved(const char *name)
 {
+    static const char *const own_names[] = {"_ind",     "_index",     "_j",    "_in_ind", "_out_ind",
+                                            "_follows", "_non_const", "_wide", NULL};
     if (!strcmp(name, "i"))
         return "it is the index of the element";
-    if (name[0] == '_')
-        return "names that begin with '_' are";
+    if (is_one_of(name, strlen(name), own_names))
+        return "the texts have a meaning for it";
+    if (name[0] == '_' && (name[1] == '_' || (name[1] >= 'A' && name[1] <= 'Z')))
+        return "names that begin with '__', or '_' and a capital letter, are";
+    if (!strncmp(name, "_kn_", 4))
+        return "names that begin with '_kn_' are";
     if (!strncmp(name, "kn_", 3))
         return "names that begin with 'kn_' are";
     if (!strcmp(name, "kn"))
@@ -251,6 +281,7 @@ static kiln_status parse_parameter(parser *p)
 {
     kn_param param;
     memset(&param, 0, sizeof param); /* compared and hashed whole by others */
+    param.is_value = p->are_values;
     if (p->count == p->room)
         return fail(p, KILN_ERROR_INVALID, (word){p->at, 1}, "more than %d parameters", p->room);
     kiln_status status = parse_qualifiers(p, &param);

@@ -2,7 +2,8 @@
  *
  *   signature := [ parameter { "," parameter } ]
  *   parameter := { "raw" | "_non_const" } type name
- *   type      := dtype name | one capital letter | struct name
+ *   type      := dtype name | one capital letter | struct
+ *   struct    := name { "::" name } [ "<" anything "<" and ">" of which match ">" ]
  */
 #ifndef KN_TYPES_SIGNATURE_H
 #define KN_TYPES_SIGNATURE_H
@@ -27,22 +28,24 @@ typedef struct kn_param {
     char placeholder;              /* KN_TYPE_PLACEHOLDER */
     char struct_name[KN_NAME_MAX]; /* KN_TYPE_STRUCT */
     bool is_raw, is_non_const;
-    bool is_wide; /* a value: in float32 where its type is float16 or bfloat16 */
+    bool is_value; /* of a program's own */
+    bool is_wide;  /* a value: in float32 where its type is float16 or bfloat16 */
 } kn_param;
 
 /* Parses text into param[first .. first + *count). param[0 .. first) are parameters parsed before (the
  * inputs, when this is the output signature), whose names must not occur again; room is how many `param`
  * holds in all. `which` names the signature in messages ("input", "output"). A type that is neither dtype nor
- * placeholder is a struct where preamble (may be NULL) contains it as a word, else an unknown dtype.
+ * placeholder is a struct where preamble (may be NULL) contains it as a word, or includes something, else an
+ * unknown dtype.
  * KILN_ERROR_SYNTAX messages hold the text and, on a line of its own, a caret under the place;
- * KILN_ERROR_INVALID, likewise, for reserved names (`i`, names that begin with `_` or `kn_`, C++ keywords,
- * names of dtypes, a letter that is a placeholder), for names that occur twice, and for too many parameters.
- * *count is unchanged on failure. */
+ * KILN_ERROR_INVALID, likewise, for reserved names (`i`, `_ind` and its like, names that begin with `kn_`,
+ * `__`, or `_` and a capital letter, C++ keywords, names of dtypes, a letter that is a placeholder),
+ * for names that occur twice, and for too many parameters. *count is unchanged on failure. */
 kiln_status kn_signature_parse(kn_param *param, int first, int room, int *count, const char *text,
                                const char *which, const char *preamble);
 
 /* The same for a program's own values: "_wide T _sum, int64 count". A name may begin with '_', which the
- * texts leave out: no parameter is called so. */
+ * texts leave out. */
 kiln_status kn_signature_parse_values(kn_param *param, int first, int room, int *count, const char *text,
                                       const char *preamble);
 

@@ -267,7 +267,7 @@ static bool only_sources;
 static void compile_one(const kn_spec *spec, kiln_dtype dtype, int layout)
 {
     kn_str source = KN_STR_INIT;
-    if (kn_codegen_source(&source, spec) != KILN_OK)
+    if (kn_codegen_source(&source, spec, NULL) != KILN_OK)
         report(spec, dtype, layout, kiln_error_message(), "no source", "");
     else if (!only_sources)
         compile_source(spec, dtype, layout, source.data);

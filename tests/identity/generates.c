@@ -28,7 +28,7 @@ static bool generates(const char *line, const char *source, size_t length)
     kn_str text = KN_STR_INIT;
     bool same = false;
     if (kn_spec_parse(&parsed, line) == KILN_OK) {
-        same = kn_codegen_source(&text, &parsed.spec) == KILN_OK && text.length == length &&
+        same = kn_codegen_source(&text, &parsed.spec, NULL) == KILN_OK && text.length == length &&
                memcmp(kn_str_text(&text), source, length) == 0;
         kn_parsed_spec_free(&parsed);
     }

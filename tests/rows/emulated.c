@@ -121,7 +121,7 @@ static kiln_status find_launcher(launcher *out, const kn_spec *spec)
     static int n_known;
     char entry[KN_NAME_MAX + 8];
     kn_str source = KN_STR_INIT;
-    kiln_status status = kn_codegen_source(&source, spec);
+    kiln_status status = kn_codegen_source(&source, spec, NULL);
     for (int k = 0; k < n_known && status == KILN_OK; ++k)
         if (!strcmp(known[k].source, kn_str_text(&source))) {
             *out = known[k].launch;

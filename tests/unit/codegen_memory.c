@@ -84,13 +84,13 @@ static void nth_allocation_fails(void **state)
         kn_str whole = KN_STR_INIT;
         assert_non_null(spec);
         make_spec(spec, &cases[k], p);
-        assert_int_equal(kn_codegen_source(&whole, spec), KILN_OK);
+        assert_int_equal(kn_codegen_source(&whole, spec, NULL), KILN_OK);
         kiln_status status = KILN_ERROR_MEMORY;
         unsigned long nth = 1;
         for (; status != KILN_OK && nth < 1000; ++nth) {
             kn_str source = KN_STR_INIT;
             kn_alloc_fail_at(nth, 0);
-            status = kn_codegen_source(&source, spec);
+            status = kn_codegen_source(&source, spec, NULL);
             kn_alloc_fail_at(0, 0);
             assert_int_equal(status, status == KILN_OK ? KILN_OK : KILN_ERROR_MEMORY);
             if (status == KILN_OK && strcmp(kn_str_text(&source), kn_str_text(&whole)) != 0)

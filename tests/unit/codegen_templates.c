@@ -168,7 +168,7 @@ static char *preludes_for(kn_backend_kind backend, const char *text)
 {
     const char *texts[] = {text, ""};
     kn_str out = KN_STR_INIT;
-    assert_int_equal(kn_prelude_append(&out, backend, texts, 2), KILN_OK);
+    assert_int_equal(kn_prelude_append(&out, backend, texts, 2, NULL), KILN_OK);
     return kn_str_take(&out, "preludes");
 }
 
@@ -238,7 +238,8 @@ static void tags_are_read(void **state)
     fputs("// needs: pear\n// with: nothing\nint marked;\n", file);
     fclose(file);
     kn_str out = KN_STR_INIT;
-    assert_int_equal(kn_prelude_append(&out, KN_HOST, (const char *[]){"pear"}, 1), KILN_ERROR_INTERNAL);
+    const char *pear = "pear";
+    assert_int_equal(kn_prelude_append(&out, KN_HOST, &pear, 1, NULL), KILN_ERROR_INTERNAL);
     assert_string_equal(kiln_error_message(), "prelude: there is no prelude/host_nothing");
     kn_str_free(&out);
     unsetenv("KILN_TEMPLATE_DIR");
@@ -280,7 +281,7 @@ static void preludes_come_once(void **state)
     (void)state;
     for (int backend = KN_HOST; backend <= KN_CUDA; ++backend) {
         kn_str out = KN_STR_INIT;
-        assert_int_equal(kn_prelude_append(&out, (kn_backend_kind)backend, texts, 3), KILN_OK);
+        assert_int_equal(kn_prelude_append(&out, (kn_backend_kind)backend, texts, 3, NULL), KILN_OK);
         static const char *const once[] = {"typedef signed char int8;", "struct float16 {",
                                            "struct bfloat16 {"};
         for (size_t k = 0; k < 3; ++k) {

@@ -664,6 +664,37 @@ static void kernels_of_their_own(void **state)
     drain();
 }
 
+/* An expression takes it, as a kernel of its own. */
+static void operations_with_options(void **state)
+{
+    static const char *const options[] = {"-DFACTOR=3"};
+    const float values[] = {1, 7, 5};
+    float result[3];
+    static const int64_t shape[] = {3};
+    kiln_array *x = NULL, *out = NULL;
+    kiln_kernel *kernel = NULL;
+    kiln_operation d = KILN_OPERATION_INIT;
+    (void)state;
+    OK(kiln_array_from_host(&x, values, KILN_FLOAT32, 1, shape, KILN_DEVICE_HOST));
+    kiln_arg in = kiln_arg_array(x);
+    d.name = "by_factor";
+    d.in_params = "T x";
+    d.out_params = "T y";
+    d.types = "f->f";
+    d.map = "y = x * FACTOR + begin";
+    d.loop_prep = "const int begin = 1";
+    d.compile_options = options;
+    d.n_compile_options = 1;
+    OK(kiln_operation_register(&d));
+    OK(kiln_expression_create(&kernel, "x", "by_factor(x + 1) * 2", NULL));
+    OK(kiln_kernel_call(kernel, &out, 1, &in, 1, NULL));
+    OK(kiln_array_to_host(out, result, sizeof result));
+    assert_true(result[0] == 14 && result[1] == 50 && result[2] == 38);
+    kiln_kernel_free(kernel);
+    kiln_array_free(out);
+    kiln_array_free(x);
+}
+
 /* The same in expressions: such a kernel is a function there. */
 static void expressions_in_expressions(void **state)
 {
@@ -1124,6 +1155,7 @@ int main(void)
         cmocka_unit_test(data_that_is_not_there),
         cmocka_unit_test(the_trace_itself),
         cmocka_unit_test(no_memory),
+        cmocka_unit_test(operations_with_options),
         cmocka_unit_test(a_long_chain),
     };
     return cmocka_run_group_tests(tests, make_kernels, free_kernels);

@@ -160,8 +160,12 @@ static void callers_add_operations(void **state)
     const kiln_arg wholes[] = {kiln_arg_array(whole), kiln_arg_int(2)};
     FAILS(kiln_operation_call(&z, 1, "area", wholes, 2, NULL), KILN_ERROR_TYPE,
           "area: no variant takes (int64, int64); there are: ff->f");
-    kiln_operation more = {sizeof more, "area", "T w, T h", "T z", "ll->l", "z = w * h",
-                           NULL,        NULL,   NULL,       NULL,  NULL};
+    kiln_operation more = KILN_OPERATION_INIT;
+    more.name = "area";
+    more.in_params = "T w, T h";
+    more.out_params = "T z";
+    more.types = "ll->l";
+    more.map = "z = w * h";
     OK(kiln_operation_register(&more));
     FAILS(kiln_operation_register(&more), KILN_ERROR_TYPE, "'ll->l', which is there");
     OK(kiln_operation_call(&z, 1, "area", wholes, 2, NULL));
@@ -301,8 +305,12 @@ static void *register_and_find(void *of)
     for (int k = 0; k < EACH; ++k) {
         char name[] = "shared_a";
         name[7] = (char)('a' + (k + w->index * 3) % EACH);
-        const kiln_operation d = {sizeof d, name, "T x", "T y", "f->f", "y = x",
-                                  NULL,     NULL, NULL,  NULL,  NULL};
+        kiln_operation d = KILN_OPERATION_INIT;
+        d.name = name;
+        d.in_params = "T x";
+        d.out_params = "T y";
+        d.types = "f->f";
+        d.map = "y = x";
         kiln_status status = kiln_operation_register(&d);
         kiln_kernel *kernel = NULL, *again = NULL;
         w->registered += status == KILN_OK;
@@ -371,6 +379,48 @@ static void places_are_in_c_order(void **state)
     kiln_array_free(x);
 }
 
+/* What a kernel's options say an operation says, too; its reduce type may be a template's, and its names
+ * begin with an underscore. */
+static void operations_have_options(void **state)
+{
+    static const char *const options[] = {"-DFACTOR=3"}, *const names[] = {"best.h"},
+                             *const texts[] = {"template <class T> struct best_ { T value; int64_t at; };\n"};
+    const float values[] = {1, 7, 5};
+    kiln_array *x = floats(3, values), *out[2] = {NULL};
+    kiln_arg in = kiln_arg_array(x);
+    kiln_operation d = KILN_OPERATION_INIT;
+    float best;
+    int64_t at;
+    (void)state;
+    d.name = "best_of";
+    d.in_params = "T _x";
+    d.out_params = "T y, int64 at";
+    d.types = "f->fl d->dl";
+    d.map = "best_<T>{_x * FACTOR, _j}";
+    d.reduce = "a.value >= b.value ? a : b";
+    d.post = "y = a.value; at = a.at";
+    d.reduce_type = "best_<T>";
+    d.preamble = "#include \"best.h\"";
+    d.compile_options = options;
+    d.n_compile_options = 1;
+    d.header_names = names;
+    d.header_texts = texts;
+    FAILS((d.n_headers = -1, kiln_operation_register(&d)), KILN_ERROR_INVALID, "header_names: -1");
+    FAILS((d.n_headers = 1, d.header_texts = NULL, kiln_operation_register(&d)), KILN_ERROR_INVALID,
+          "header_texts");
+    d.header_texts = texts;
+    FAILS((d.flags = 1u << 30, kiln_operation_register(&d)), KILN_ERROR_INVALID, "flags");
+    d.flags = 0;
+    OK(kiln_operation_register(&d));
+    OK(kiln_apply(out, 2, "best_of", &in, 1, NULL));
+    OK(kiln_array_to_host(out[0], &best, sizeof best));
+    OK(kiln_array_to_host(out[1], &at, sizeof at));
+    assert_true(best == 21 && at == 1);
+    for (int k = 0; k < 2; k++)
+        kiln_array_free(out[k]);
+    kiln_array_free(x);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -378,7 +428,7 @@ int main(void)
         cmocka_unit_test(callers_add_operations), cmocka_unit_test(callers_add_reductions),
         cmocka_unit_test(calls_are_checked),      cmocka_unit_test(kernels_are_kept),
         cmocka_unit_test(operations_are_listed),  cmocka_unit_test(threads_register),
-        cmocka_unit_test(places_are_in_c_order),
+        cmocka_unit_test(places_are_in_c_order),  cmocka_unit_test(operations_have_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -36,6 +36,12 @@ static void good_signatures(void **state)
     assert_parses("_non_const raw U z", NULL, 1, "raw _non_const U z");
     assert_parses("float x, int y, half h", NULL, 3, "float64 x, int64 y, float16 h");
     assert_parses("Point p, T x", "struct Point { float a; };", 2, "Point p, T x");
+    assert_parses("T _count", NULL, 1, "T _count");
+    assert_parses("pair<T> p, T x", "template <class T> struct pair { T a, b; };", 2, "pair<T> p, T x");
+    assert_parses("pair <pair<T>, T> p", "template <class T, class U> struct pair {};", 1,
+                  "pair <pair<T>, T> p");
+    assert_parses("Point p", "#include \"point.h\"", 1, "Point p");
+    assert_parses("my::pair<T>p", "namespace my { template <class T> struct pair {}; }", 1, "my::pair<T> p");
     assert_parses("float32 N", NULL, 1, "float32 N");
     assert_int_equal(param[0].type, KN_TYPE_DTYPE);
     assert_int_equal(param[0].dtype, KILN_FLOAT32);
@@ -81,6 +87,8 @@ static void syntax_errors_have_a_caret(void **state)
     assert_fails(KILN_ERROR_SYNTAX, ", T x", "input signature: expected a type, found ','\n  , T x\n  ^");
     assert_fails(KILN_ERROR_SYNTAX, "float32 *x",
                  "input signature: expected the parameter's name, found '*'\n  float32 *x\n          ^");
+    assert_fails(KILN_ERROR_SYNTAX, "pair<T x",
+                 "input signature: '<' of the type 'pair' has no '>'\n  pair<T x\n  ^~~~");
     assert_fails(KILN_ERROR_SYNTAX, "T",
                  "input signature: expected the parameter's name, found the end\n  T\n   ^");
     assert_fails(KILN_ERROR_SYNTAX, "T x T y",
@@ -93,8 +101,9 @@ static void syntax_errors_have_a_caret(void **state)
 
 static void reserved_names_are_refused(void **state)
 {
-    static const char *const reserved[] = {"T i",     "T _ind", "T _x",      "T kn_x", "T kn",
-                                           "T class", "T int",  "T float32", "T T",    "T and"};
+    static const char *const reserved[] = {"T i",       "T _ind", "T __x", "T _X",    "T _j",
+                                           "T _kn_x",   "T kn_x", "T kn",  "T class", "T int",
+                                           "T float32", "T T",    "T and"};
     int count;
     (void)state;
     for (size_t k = 0; k < sizeof reserved / sizeof reserved[0]; k++)
