@@ -258,6 +258,12 @@ KILN_NODISCARD KILN_API kiln_status kiln_array_load_npy(kiln_array **out, const 
 KILN_NODISCARD KILN_API kiln_status kiln_array_load_npy_bytes(kiln_array **out, const void *data,
                                                               size_t size, const char *field,
                                                               kiln_device device);
+/* How many bytes a .npy file has by its header, which is at data: for those who read one from where
+ * more may come (an archive, a socket). KILN_ERROR_FORMAT, too, where `there` bytes do not hold the
+ * header; it has at most KILN_NPY_HEADER_MAX. KILN_ERROR_INVALID, KILN_ERROR_TYPE. */
+enum { KILN_NPY_HEADER_MAX = 12 + (1 << 16) };
+KILN_NODISCARD KILN_API kiln_status kiln_array_npy_size(size_t *size, const void *data,
+                                                        size_t there);
 /* Writes a NumPy .npy file that numpy.load reads; written beside the target and renamed, so never
  * half there. Fortran order is kept, other layouts are written in C order. bfloat16, which NumPy
  * does not have, is written as ml_dtypes does, "<V2": numpy.load(path).view(ml_dtypes.bfloat16). */

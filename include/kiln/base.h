@@ -137,6 +137,19 @@ KILN_API int kiln_version_number(void);
  * one. NULL is taken. */
 KILN_API void kiln_free(void *text);
 
+enum { KILN_FILE_DURABLE = 1 /* on the disk before the call returns */ };
+
+/* Writes a file as kiln writes its own: what kiln_cache_export or kiln_array_save_bytes gave, say.
+ * Another process finds the old file or the new one, whole; of several that write, one is the last.
+ * A new file has the permissions that the umask leaves; one that is replaced keeps its owner and its
+ * permissions (a further name, a hard link, keeps the old content). A symbolic link stays, and what
+ * it leads to is written; pipes, devices and /dev/stdout take the bytes as they are; so does a file
+ * in a folder that cannot be written to. flags: 0 or KILN_FILE_DURABLE. data may be NULL where size
+ * is 0. KILN_ERROR_INVALID (NULL, a flag), KILN_ERROR_NOT_FOUND (no such folder), KILN_ERROR_IO.
+ * Thread-safe. */
+KILN_NODISCARD KILN_API kiln_status kiln_file_write(const char *path, const void *data, size_t size,
+                                                    unsigned flags);
+
 /* How much a message of the log matters. */
 typedef enum kiln_log_level {
     KILN_LOG_DEBUG = 0,  /* what the library does */

@@ -46,6 +46,13 @@ KILN_NODISCARD KILN_API kiln_status kiln_bundle_attach_memory(const void *bytes,
 /* The same of bytes that are copied: those of kiln_kernel_export, say. */
 KILN_NODISCARD KILN_API kiln_status kiln_bundle_attach_copy(const void *bytes, size_t size);
 
+/* Reads the file of a bundle whose code is to be run, with all that kiln_bundle_attach asks of a
+ * file: where others may write to it, or to a folder above it, it is refused. For kiln_cache_import
+ * and kiln_bundle_merge, which are given bytes and cannot ask. *bytes is the caller's, for free().
+ * The errors of kiln_bundle_attach, but the content is not looked at. */
+KILN_NODISCARD KILN_API kiln_status kiln_bundle_read_file(void **bytes, size_t *size,
+                                                          const char *path);
+
 /* ---- making bundles; what `kiln bake` does ---- */
 
 /*

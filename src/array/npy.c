@@ -13,7 +13,7 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAGIC_SIZE = 6, HEADER_MAX = 1 << 16, ALIGNMENT = 64, GROWTH_DIGITS = 21, DESCR_MAX = 16 };
+enum { MAGIC_SIZE = 6, HEADER_MAX = KILN_NPY_HEADER_MAX - 12, ALIGNMENT = 64, GROWTH_DIGITS = 21, DESCR_MAX = 16 };
 
 static const char magic[] = "\x93NUMPY";
 
@@ -411,6 +411,17 @@ static kiln_status upload_gathered(kiln_array *array, const char *data, const np
     return status;
 }
 
+/* The bytes of its elements, or of its records; of an element, *each. */
+static kiln_status data_size(size_t *out, size_t *each, const npy_header *h)
+{
+    size_t records = (size_t)kn_shape_size(h->ndim - h->inner_ndim, h->shape);
+    *each = kiln_dtype_size(h->dtype) * (size_t)kn_shape_size(h->inner_ndim, h->inner);
+    if (!__builtin_mul_overflow(records, h->record ? h->record : *each, out))
+        return KILN_OK;
+    return kn_error(KILN_ERROR_FORMAT, "truncated: the .npy header says that there are %zu elements",
+                    records);
+}
+
 static kiln_status read_array(kiln_array **out, const kn_blob *file, const char *field, kiln_device device)
 {
     npy_header h;
@@ -418,10 +429,11 @@ static kiln_status read_array(kiln_array **out, const kn_blob *file, const char 
     kiln_status status = read_header(&h, file, field);
     if (status)
         return status;
-    size_t each = kiln_dtype_size(h.dtype), records = (size_t)kn_shape_size(h.ndim - h.inner_ndim, h.shape),
-           there = file->size - h.data_at, wanted;
-    each *= (size_t)kn_shape_size(h.inner_ndim, h.inner);
-    if (__builtin_mul_overflow(records, h.record ? h.record : each, &wanted) || there < wanted)
+    size_t records = (size_t)kn_shape_size(h.ndim - h.inner_ndim, h.shape), there = file->size - h.data_at;
+    size_t each, wanted;
+    if ((status = data_size(&wanted, &each, &h)) != KILN_OK)
+        return status;
+    if (there < wanted)
         return kn_error(KILN_ERROR_FORMAT, "truncated: %zu bytes of data should be there, but there are %zu",
                         wanted, there);
     status = allocate_for(&a, &h, device);
@@ -445,6 +457,22 @@ kiln_status kiln_array_load_npy(kiln_array **out, const char *path, kiln_device 
     status = read_array(out, &file, NULL, device);
     kn_blob_free(&file);
     return status ? kn_error_context("%s", path) : KILN_OK;
+}
+
+kiln_status kiln_array_npy_size(size_t *size, const void *data, size_t there)
+{
+    const kn_blob file = {(void *)(uintptr_t)data, there}; /* only read */
+    npy_header h;
+    size_t each, bytes = 0;
+    if (!size || !data)
+        return kn_error(KILN_ERROR_INVALID, "kiln_array_npy_size: %s is NULL", size ? "data" : "size");
+    kiln_status status = read_header(&h, &file, NULL);
+    if (!status)
+        status = data_size(&bytes, &each, &h);
+    if (!status && __builtin_add_overflow(bytes, h.data_at, size))
+        status =
+            kn_error(KILN_ERROR_FORMAT, "truncated: the .npy header says that there are %zu bytes", bytes);
+    return status;
 }
 
 kiln_status kiln_array_load_npy_bytes(kiln_array **out, const void *data, size_t size, const char *field,

@@ -4,8 +4,10 @@
 
 #include <kiln/base.h>
 #include "base/blob.h"
+#include "base/hash.h"
 #include "base/str.h"
 
+#include <dirent.h>
 #include <sched.h>
 #include <signal.h>
 
@@ -28,20 +30,42 @@ const char *kn_os_env(const char *name);
 /* What programs that we start get: the process's own environment, but a clean one in such a program. */
 char **kn_os_environment(void);
 
+/* ---- descriptors ---- */
+/* open, openat, opendir, pipe2 and memfd_create, closed in programs that are started: the only ones that the
+ * library has. None is 0, 1 or 2, where a program that has closed its standard output would write into them.
+ * -1, NULL or false with errno. */
+int kn_os_open(const char *path, int flags, unsigned mode);
+int kn_os_open_at(int folder, const char *name, int flags);
+DIR *kn_os_open_folder(const char *path);
+bool kn_os_open_pipe(int ends[2]);
+int kn_os_open_memory(const char *label);
+/* Another descriptor of the same open file. */
+int kn_os_copy_descriptor(int fd);
+
 /* ---- files ---- */
 /* Reads a whole file. KILN_ERROR_NOT_FOUND or KILN_ERROR_IO with the path and the system's reason. */
 kiln_status kn_os_read_file(kn_blob *out, const char *path);
-/* Writes beside the target and renames: the target is the old or the new file, never half of one. */
+/* What kiln_file_write does: the target is the old or the new file, never half of one. is_durable: it is on
+ * the disk when the call returns. */
+kiln_status kn_os_replace_file(const char *path, const void *data, size_t size, bool is_durable);
+/* The same, durable. */
 kiln_status kn_os_write_file(const char *path, const void *data, size_t size);
+/* read() until size bytes are there or the file ends: the number of bytes, or -1 with errno. */
+ssize_t kn_os_read_full(int fd, void *data, size_t size);
 /* All of it to an open file, without a signal; false with errno. */
 bool kn_os_write_full(int fd, const void *data, size_t size);
 bool kn_os_is_file(const char *path);
 bool kn_os_is_folder(const char *path);
+/* 128 bits that nobody can guess, and nobody has had before, nor another copy of this library. */
+void kn_os_make_nonce(kn_hash *out);
 /* Creates path and its parents, the last with mode. */
 kiln_status kn_os_make_folders(const char *path, unsigned mode);
 /* A new private folder under TMPDIR (else /tmp, also where others could exchange what is in TMPDIR): path is
  * written to out (size bytes), without links. */
 kiln_status kn_os_make_temporary_folder(char *out, size_t size);
+/* The same in that folder alone, with a name that begins with prefix. KILN_ERROR_FORBIDDEN where others could
+ * exchange it. */
+kiln_status kn_os_make_temporary_folder_in(char *out, size_t size, const char *parent, const char *prefix);
 /* The same with a name that begins with prefix rather than "kiln-". */
 kiln_status kn_os_make_temporary_folder_named(char *out, size_t size, const char *prefix);
 /* Reads a regular file of at most limit bytes that was made by somebody else, such as a compiler: a pipe or a

@@ -2,6 +2,7 @@
 #include "base/alloc.h"
 
 #include <sched.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +17,12 @@
 /* A small file of /proc or /sys, cut to size. */
 static bool read_small(char *out, size_t size, const char *path)
 {
-    FILE *file = fopen(path, "re");
-    size_t n;
-    if (!file)
+    int fd = kn_os_open(path, O_RDONLY, 0);
+    if (fd < 0)
         return false;
-    n = fread(out, 1, size - 1, file);
-    fclose(file);
-    out[n] = 0;
+    ssize_t n = kn_os_read_full(fd, out, size - 1);
+    close(fd);
+    out[n > 0 ? n : 0] = 0;
     return n > 0;
 }
 
@@ -163,15 +163,13 @@ void kn_os_cpu_return(const kn_os_cpus *cpus)
 void kn_os_cpu_name(char *out, size_t size)
 {
     struct utsname system;
-    char line[512];
-    FILE *file = fopen("/proc/cpuinfo", "re");
-    const char *name = NULL;
-    while (file && !name && fgets(line, sizeof line, file))
-        if (!strncmp(line, "model name", 10) && (name = strchr(line, ':')) != NULL)
-            name += 1 + strspn(name + 1, " \t");
-    if (file)
-        fclose(file);
-    if (!name)
+    char text[4096]; /* the first processor's */
+    bool is_read = read_small(text, sizeof text, "/proc/cpuinfo");
+    const char *name = is_read ? strstr(text, "model name") : NULL;
+    name = name ? strchr(name, ':') : NULL;
+    if (name)
+        name += 1 + strspn(name + 1, " \t");
+    else
         name = uname(&system) == 0 ? system.machine : "unknown";
     snprintf(out, size, "%.*s", (int)strcspn(name, "\n"), name);
 }

@@ -2,11 +2,9 @@
 #include "base/alloc.h"
 #include "base/error.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,8 +20,7 @@ static kiln_status system_error(const char *verb, const char *path)
 
 /* ---- reading ---- */
 
-/* read() until size bytes are there or the file ends: the number of bytes, or -1. */
-static ssize_t read_full(int fd, void *data, size_t size)
+ssize_t kn_os_read_full(int fd, void *data, size_t size)
 {
     size_t done = 0;
     while (done < size) {
@@ -48,7 +45,7 @@ static kiln_status read_all(kn_blob *blob, int fd, size_t guess, const char *pat
         if (!data)
             return kn_error_memory(capacity, path);
         blob->data = data;
-        n = read_full(fd, (char *)data + blob->size, capacity - blob->size);
+        n = kn_os_read_full(fd, (char *)data + blob->size, capacity - blob->size);
         if (n < 0)
             return system_error("read", path);
         blob->size += (size_t)n;
@@ -63,7 +60,7 @@ kiln_status kn_os_read_file(kn_blob *out, const char *path)
     kn_blob blob = KN_BLOB_INIT;
     kiln_status status = KILN_OK;
     struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    int fd = kn_os_open(path, O_RDONLY, 0);
     if (fd < 0 || fstat(fd, &info) != 0)
         status = system_error("read", path);
     else
@@ -82,7 +79,7 @@ kiln_status kn_os_read_plain_file(kn_blob *out, const char *path, size_t limit, 
     kn_blob blob = KN_BLOB_INIT;
     struct stat info;
     /* Without O_NONBLOCK, opening a pipe would wait for whoever writes to it. */
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | (own_only ? O_NOFOLLOW : 0));
+    int fd = kn_os_open(path, O_RDONLY | O_NONBLOCK | (own_only ? O_NOFOLLOW : 0), 0);
     kiln_status status = KILN_OK;
     if (fd < 0 || fstat(fd, &info) != 0)
         status = system_error("read", path);
@@ -118,74 +115,6 @@ bool kn_os_write_full(int fd, const void *data, size_t size)
     }
     kn_os_unguard_writes(&guard);
     return size == 0;
-}
-
-/* A device or a pipe is written to as it is: a rename would put a plain file in its place. */
-static kiln_status write_through(const char *path, const void *data, size_t size)
-{
-    int fd = open(path, O_WRONLY | O_CLOEXEC);
-    kiln_status status = KILN_OK;
-    if (fd < 0 || !kn_os_write_full(fd, data, size))
-        status = system_error("write", path);
-    if (fd >= 0)
-        close(fd);
-    return status;
-}
-
-/* A new file beside path, its name in name. */
-static int create_beside(const char *path, char *name, size_t size, mode_t mode)
-{
-    static atomic_uint counter;
-    for (int attempt = 0; attempt < 100; attempt++) {
-        unsigned serial = atomic_fetch_add(&counter, 1);
-        int fd;
-        if ((size_t)snprintf(name, size, "%s.%ld-%u.tmp", path, (long)getpid(), serial) >= size) {
-            errno = ENAMETOOLONG;
-            return -1;
-        }
-        fd = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
-        if (fd >= 0 || errno != EEXIST)
-            return fd;
-    }
-    return -1;
-}
-
-static kiln_status write_and_rename(const char *path, const void *data, size_t size,
-                                    const struct stat *before)
-{
-    char name[PATH_MAX];
-    int fd = create_beside(path, name, sizeof name, 0666);
-    bool is_written;
-    int reason;
-    if (fd < 0)
-        return system_error("write", path);
-    is_written = (!before || fchmod(fd, before->st_mode & 07777) == 0) && kn_os_write_full(fd, data, size) &&
-                 fsync(fd) == 0;
-    reason = errno;
-    if (close(fd) != 0 && is_written) {
-        is_written = false;
-        reason = errno;
-    }
-    if (is_written && rename(name, path) == 0)
-        return KILN_OK;
-    if (is_written)
-        reason = errno;
-    unlink(name);
-    errno = reason;
-    return system_error("write", path);
-}
-
-kiln_status kn_os_write_file(const char *path, const void *data, size_t size)
-{
-    char real[PATH_MAX]; /* the file behind a symbolic link is replaced, not the link */
-    struct stat info;
-    if (stat(path, &info) != 0)
-        return write_and_rename(path, data, size, NULL);
-    if (S_ISDIR(info.st_mode))
-        return kn_error(KILN_ERROR_IO, "cannot write %s: it is a folder", path);
-    if (!S_ISREG(info.st_mode))
-        return write_through(path, data, size);
-    return write_and_rename(realpath(path, real) ? real : path, data, size, &info);
 }
 
 /* ---- folders ---- */
@@ -225,7 +154,7 @@ kiln_status kn_os_make_folders(const char *path, unsigned mode)
 
 /* KILN_ERROR_INVALID or KILN_ERROR_IO; KILN_ERROR_FORBIDDEN where others could exchange the folder for one of
  * theirs: compilers write there what will be run. The path is without links, which might be turned round. */
-static kiln_status make_folder_in(char *out, size_t size, const char *parent, const char *prefix)
+kiln_status kn_os_make_temporary_folder_in(char *out, size_t size, const char *parent, const char *prefix)
 {
     char path[PATH_MAX], real[PATH_MAX], reason[256];
     if ((size_t)snprintf(path, sizeof path, "%s/%sXXXXXX", parent, prefix) >= sizeof path)
@@ -245,8 +174,9 @@ static kiln_status make_folder_in(char *out, size_t size, const char *parent, co
 kiln_status kn_os_make_temporary_folder_named(char *out, size_t size, const char *prefix)
 {
     const char *told = kn_os_env("TMPDIR");
-    kiln_status status = make_folder_in(out, size, told ? told : "/tmp", prefix);
-    return status == KILN_ERROR_FORBIDDEN && told ? make_folder_in(out, size, "/tmp", prefix) : status;
+    kiln_status status = kn_os_make_temporary_folder_in(out, size, told ? told : "/tmp", prefix);
+    return status == KILN_ERROR_FORBIDDEN && told ? kn_os_make_temporary_folder_in(out, size, "/tmp", prefix)
+                                                  : status;
 }
 
 kiln_status kn_os_make_temporary_folder(char *out, size_t size)
@@ -256,7 +186,7 @@ kiln_status kn_os_make_temporary_folder(char *out, size_t size)
 
 void kn_os_remove_folder(const char *path)
 {
-    DIR *folder = opendir(path);
+    DIR *folder = kn_os_open_folder(path);
     struct dirent *item;
     if (!folder)
         return;

@@ -165,7 +165,7 @@ kiln_status kn_os_file_identity(char *out, size_t size, const char *path)
     kiln_status status = KILN_OK;
     size_t length = 0;
     struct stat info;
-    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    int fd = kn_os_open(path, O_RDONLY | O_NONBLOCK, 0);
     if (fd < 0 || fstat(fd, &info) != 0)
         status = kn_error(errno == ENOENT ? KILN_ERROR_NOT_FOUND : KILN_ERROR_IO, "cannot read %s: %s", path,
                           strerror(errno));

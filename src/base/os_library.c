@@ -2,7 +2,6 @@
 #include "base/alloc.h"
 #include "base/elf.h"
 #include "base/error.h"
-#include "base/hash.h"
 #include "base/lock.h"
 
 #include <dlfcn.h>
@@ -10,12 +9,9 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <link.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/random.h>
 #include <unistd.h>
 
 struct kn_library {
@@ -59,25 +55,6 @@ kiln_status kn_os_library_open(kn_library **out, const char *path)
  * nothing to the kernel. */
 enum { SPELLING = 2 * 128 };
 
-static void make_serial(kn_hash *out)
-{
-    static atomic_uint counter;
-    struct {
-        unsigned char random[16];
-        double now;
-        const void *copy; /* no other copy of the library has its counter there */
-        uint64_t count, process;
-    } seed;
-    memset(&seed, 0, sizeof seed);
-    if (getrandom(seed.random, sizeof seed.random, GRND_NONBLOCK) < 0)
-        memset(seed.random, 0, sizeof seed.random); /* forbidden, or too early: the rest has to do */
-    seed.now = kn_os_now_ms();
-    seed.copy = &counter;
-    seed.count = atomic_fetch_add(&counter, 1);
-    seed.process = (uint64_t)getpid();
-    *out = kn_hash_128(&seed, sizeof seed);
-}
-
 /* "folder/name", spelt as no other; false where it is too long. */
 static bool spell_path(char *out, size_t size, const char *folder, const char *name)
 {
@@ -85,7 +62,7 @@ static bool spell_path(char *out, size_t size, const char *folder, const char *n
     size_t at = strlen(folder) + 1;
     if (at + SPELLING + strlen(name) + 1 > size)
         return false;
-    make_serial(&serial);
+    kn_os_make_nonce(&serial);
     memcpy(out, folder, at - 1);
     out[at - 1] = '/';
     for (int bit = 0; bit < SPELLING / 2; bit++) {
@@ -127,46 +104,91 @@ static kiln_status open_memory_file(kn_library **out, int fd, const void *data, 
     return open_spelt(out, path, name);
 }
 
-/* Where the system forbids to run what is in memory, or /proc is not there. */
-static kiln_status open_temporary_file(kn_library **out, const void *data, size_t size, const char *name)
+/* ---- from a file that is there while it is loaded ---- */
+
+static kiln_status write_object(const char *path, const void *data, size_t size)
 {
-    static const char file[] = "kiln-XXXXXX";
-    char path[PATH_MAX];
-    const char *folder = kn_os_env("TMPDIR");
-    kiln_status status;
-    int fd;
-    if (!folder)
-        folder = "/tmp";
-    if (!spell_path(path, sizeof path, folder, file))
-        return kn_error(KILN_ERROR_IO, "cannot load %s: TMPDIR is too long", name);
-    fd = mkostemp(path, O_CLOEXEC);
-    if (fd < 0)
-        return kn_error(KILN_ERROR_IO, "cannot load %s: no temporary file in %s: %s", name, folder,
-                        strerror(errno));
-    if (kn_os_write_full(fd, data, size))
+    int fd = kn_os_open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW, 0600), reason = 0;
+    if (fd < 0 || !kn_os_write_full(fd, data, size))
+        reason = errno;
+    if (fd >= 0)
+        close(fd);
+    return reason ? kn_error(KILN_ERROR_IO, "%s", strerror(reason)) : KILN_OK;
+}
+
+/* In a folder of its own, where nobody else can put another object in its place. */
+static kiln_status open_in_folder(kn_library **out, const char *parent, const void *data, size_t size,
+                                  const char *name)
+{
+    char folder[PATH_MAX - SPELLING - 16], path[PATH_MAX];
+    kiln_status status = kn_os_make_temporary_folder_in(folder, sizeof folder, parent, "kiln-load-");
+    if (status != KILN_OK)
+        return status;
+    status = spell_path(path, sizeof path, folder, "object")
+                 ? write_object(path, data, size)
+                 : kn_error(KILN_ERROR_IO, "its name is too long");
+    if (status == KILN_OK)
         status = open_spelt(out, path, name);
-    else
-        status = kn_error(KILN_ERROR_IO, "cannot load %s: %s", name, strerror(errno));
-    unlink(path);
-    close(fd);
+    kn_os_remove_folder(folder);
+    return status;
+}
+
+/* An object that the loader refuses for what it is, it refuses in every place. */
+static bool is_about_place(kiln_status status)
+{
+    static const char *const reasons[] = {"failed to map segment", "cannot open shared object file"};
+    for (size_t i = 0; status == KILN_ERROR_FORMAT && i < sizeof reasons / sizeof *reasons; i++)
+        if (strncmp(kiln_error_log(), reasons[i], strlen(reasons[i])) == 0)
+            return true;
+    return status != KILN_OK && status != KILN_ERROR_FORMAT && status != KILN_ERROR_MEMORY;
+}
+
+/* Where the system forbids to run what is in memory, or /proc is not there: the first folder that can be
+ * written to and run from. */
+static kiln_status open_temporary_file(kn_library **out, const void *data, size_t size, const char *name,
+                                       const char *no_memory)
+{
+    const char *folders[] = {kn_os_env("TMPDIR"), "/tmp", "/var/tmp", "/dev/shm",
+                             kn_os_env("XDG_RUNTIME_DIR")};
+    kn_str reasons = KN_STR_INIT;
+    kiln_status status = KILN_ERROR_IO;
+    for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
+        if (!folders[i])
+            continue;
+        status = open_in_folder(out, folders[i], data, size, name);
+        if (!is_about_place(status))
+            break;
+        kn_str_printf(&reasons, "; in %s: %s", folders[i], kiln_error_message());
+    }
+    if (status != KILN_OK && status != KILN_ERROR_MEMORY)
+        status =
+            kn_error(KILN_ERROR_IO,
+                     "cannot load %s: neither from memory (%s) nor from a temporary file%s: mount /proc, or "
+                     "let TMPDIR name a folder that can be written to and run from",
+                     name, no_memory, kn_str_text(&reasons));
+    kn_str_free(&reasons);
     return status;
 }
 
 kiln_status kn_os_library_open_memory(kn_library **out, const void *data, size_t size, const char *name)
 {
-    kiln_status status;
-    char label[64]; /* what /proc/self/maps and debuggers show */
+    kiln_status status = KILN_ERROR_IO;
+    char label[64], reason[512]; /* the label is what /proc/self/maps and debuggers show */
     int fd;
     if (kn_elf_check(data, size, KN_ELF_SHARED_OBJECT, name) != KILN_OK)
         return kn_error_context("cannot load %s", name);
     snprintf(label, sizeof label, "kiln-%s", name);
-    fd = memfd_create(label, MFD_CLOEXEC);
-    if (fd < 0)
-        return open_temporary_file(out, data, size, name);
-    status = open_memory_file(out, fd, data, size, name);
-    close(fd);
-    return status == KILN_OK || status == KILN_ERROR_MEMORY ? status
-                                                            : open_temporary_file(out, data, size, name);
+    fd = kn_os_open_memory(label);
+    if (fd < 0) {
+        snprintf(reason, sizeof reason, "memfd_create: %s", strerror(errno));
+    } else {
+        status = open_memory_file(out, fd, data, size, name);
+        close(fd);
+        if (is_about_place(status))
+            snprintf(reason, sizeof reason, "%s",
+                     access("/proc/self/fd", X_OK) == 0 ? kiln_error_message() : "/proc is not mounted");
+    }
+    return is_about_place(status) ? open_temporary_file(out, data, size, name, reason) : status;
 }
 
 void *kn_os_library_symbol(kn_library *library, const char *name)

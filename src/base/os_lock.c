@@ -42,7 +42,7 @@ static void sleep_ms(int ms)
 static int open_lock_file(const char *path)
 {
     struct stat info;
-    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
+    int fd = kn_os_open(path, O_RDWR | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY, 0600);
     if (fd < 0 || (fstat(fd, &info) == 0 && S_ISREG(info.st_mode)))
         return fd;
     close(fd);

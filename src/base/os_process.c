@@ -174,7 +174,7 @@ kiln_status kn_os_run_command(const kn_os_command *command, kn_str *output, int 
     int ends[2], rc;
     run r = {.end_ms = kn_os_now_ms() + command->timeout_ms};
     kiln_status status = KILN_OK;
-    if (pipe2(ends, O_CLOEXEC) != 0)
+    if (!kn_os_open_pipe(ends))
         return kn_error(KILN_ERROR_IO, "cannot run %s: %s", command->argv[0], strerror(errno));
     r.output = ends[0];
     (void)fcntl(ends[0], F_SETFL, O_NONBLOCK);

@@ -5,7 +5,6 @@
  * do: containers that share a /tmp count processes apart. */
 #include "base/os.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -21,7 +20,7 @@ static const char prefix[] = "kiln-work-";
 
 static int open_folder(int parent, const char *name)
 {
-    return openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    return kn_os_open_at(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
 }
 
 kiln_status kn_os_workplace_make(kn_os_workplace *out)
@@ -104,7 +103,7 @@ void kn_os_workplace_sweep(const kn_os_workplace *beside)
     char path[sizeof beside->path];
     int looked_at = 0;
     snprintf(path, sizeof path, "%.*s", (int)(strrchr(beside->path, '/') - beside->path), beside->path);
-    DIR *parent = opendir(path);
+    DIR *parent = kn_os_open_folder(path);
     if (!parent)
         return;
     for (struct dirent *item = readdir(parent); item && looked_at < MAX_LOOKED_AT; item = readdir(parent)) {

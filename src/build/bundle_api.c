@@ -28,7 +28,7 @@ kiln_status kiln_bundle_attach(const char *path)
 }
 
 static kiln_status attach_bytes(const void *bytes, size_t size,
-                                kiln_status (*open)(kn_bundle **, const void *, size_t, const char *))
+                                kiln_status (*make)(kn_bundle **, const void *, size_t, const char *))
 {
     kn_bundles *bundles;
     kn_bundle *bundle;
@@ -38,8 +38,24 @@ static kiln_status attach_bytes(const void *bytes, size_t size,
     snprintf(name, sizeof name, "the bundle of %zu bytes in memory", size);
     kiln_status status = get_bundles(&bundles);
     if (status == KILN_OK)
-        status = open(&bundle, bytes, size, name);
+        status = make(&bundle, bytes, size, name);
     return status == KILN_OK ? kn_bundles_add(bundles, bundle) : status;
+}
+
+kiln_status kiln_bundle_read_file(void **bytes, size_t *size, const char *path)
+{
+    kn_blob file = KN_BLOB_INIT;
+    if (!bytes || !size || !path)
+        return kn_error(KILN_ERROR_INVALID, "kiln_bundle_read_file: %s is NULL",
+                        !bytes  ? "bytes"
+                        : !size ? "size"
+                                : "path");
+    kiln_status status = kn_bundle_read_file(&file, path);
+    if (status == KILN_OK) {
+        *bytes = file.data;
+        *size = file.size;
+    }
+    return status;
 }
 
 kiln_status kiln_bundle_attach_memory(const void *bytes, size_t size)

@@ -102,7 +102,7 @@ static bool needs_end(int fd)
 static bool append(const char *file, const kn_str *text)
 {
     bool is_written = false;
-    int fd = open(file, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600), reason;
+    int fd = kn_os_open(file, O_RDWR | O_APPEND | O_CREAT | O_NOFOLLOW, 0600), reason;
     struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
     if (fd < 0)
         return false;

@@ -31,7 +31,7 @@ static void dump_source(const kn_subject *subject, const char *source)
              file_ending(subject->target.backend));
     kn_error_save(&before);
     if (kn_os_make_folders(folder, 0777) != KILN_OK ||
-        kn_os_write_file(path, source, strlen(source)) != KILN_OK)
+        kn_os_replace_file(path, source, strlen(source), false) != KILN_OK)
         kn_log(KILN_LOG_WARNING, "the source of %s was not written down: %s", subject->name,
                kiln_error_message());
     kn_error_restore(&before);

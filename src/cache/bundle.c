@@ -224,7 +224,7 @@ static kiln_status open_file(kn_bundle *b, const char *path)
     kiln_status status = find_file(real, path);
     if (status != KILN_OK)
         return status;
-    b->fd = open(real, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+    b->fd = kn_os_open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK, 0);
     if (b->fd < 0 || fstat(b->fd, &info) != 0)
         return kn_error(KILN_ERROR_IO, "%s: %s", path, strerror(errno));
     b->size = (uint64_t)info.st_size;
@@ -239,6 +239,25 @@ kiln_status kn_bundle_open(kn_bundle **out, const char *path)
     kiln_status status = open_file(b, path);
     if (status == KILN_OK)
         return finish_opening(out, b);
+    kn_bundle_free(b);
+    return status;
+}
+
+/* What the size is when it is opened is what is read: it may grow or shrink meanwhile. */
+kiln_status kn_bundle_read_file(kn_blob *out, const char *path)
+{
+    kn_bundle *b = new_bundle(path);
+    if (!b)
+        return kn_error_memory(sizeof *b, path);
+    kiln_status status = open_file(b, path);
+    out->data = status == KILN_OK ? kn_malloc(b->size + 1) : NULL;
+    out->size = (size_t)b->size;
+    if (status == KILN_OK && !out->data)
+        status = kn_error_memory(b->size, path);
+    if (status == KILN_OK && !read_at(b, out->data, 0, out->size))
+        status = kn_error(KILN_ERROR_IO, "%s: it cannot be read", path);
+    if (status != KILN_OK)
+        kn_blob_free(out);
     kn_bundle_free(b);
     return status;
 }

@@ -184,7 +184,7 @@ void kn_database_close(kn_database *database)
  * in this process. */
 static bool make_file(kn_database *database)
 {
-    int fd = open(database->file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+    int fd = kn_os_open(database->file, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, 0600);
     if (fd < 0)
         return errno == EEXIST;
     close(fd);

@@ -33,7 +33,7 @@ static kiln_status write_text(const char *path, const kn_str *name, const char *
     kiln_status status =
         name->failed ? kn_error_memory(0, "a source's name") : kn_str_status(&text, "source text");
     if (status == KILN_OK)
-        status = kn_os_write_file(path, text.data, text.length);
+        status = kn_os_replace_file(path, text.data, text.length, false);
     kn_str_free(&text);
     return status;
 }

@@ -107,6 +107,56 @@ static void special_files_stay(void **state)
     assert_int_equal(info.st_size, 2);
 }
 
+/* In a process that has closed them: none of ours takes their place, not even for a program that is run. */
+static int use_descriptors(const char *sh)
+{
+    const char *argv[] = {sh, "-c", "echo out; echo err >&2; cat", NULL};
+    kn_str output = KN_STR_INIT;
+    int ends[2], code = -1;
+    for (int fd = 0; fd <= 2; fd++)
+        close(fd);
+    if (kn_os_open("/dev/null", O_RDONLY, 0) <= 2 || kn_os_open_memory("x") <= 2 || !kn_os_open_pipe(ends) ||
+        ends[0] <= 2 || ends[1] <= 2 || kn_os_copy_descriptor(ends[0]) <= 2)
+        return 1;
+    DIR *opened = kn_os_open_folder("/");
+    if (!opened || dirfd(opened) <= 2 || kn_os_open_at(dirfd(opened), "dev", O_RDONLY) <= 2)
+        return 2;
+    closedir(opened);
+    if (kn_os_run(argv, "/", &output, &code) != KILN_OK || code != 0 ||
+        strcmp(kn_str_text(&output), "out\nerr\n") != 0)
+        return 3;
+    kn_str_free(&output);
+    return fcntl(0, F_GETFD) < 0 && fcntl(1, F_GETFD) < 0 && fcntl(2, F_GETFD) < 0 ? 0 : 4;
+}
+
+static void standard_descriptors_are_left_alone(void **state)
+{
+    char sh[256];
+    int code;
+    (void)state;
+    assert_int_equal(kn_os_find_program(sh, sizeof sh, "sh"), KILN_OK);
+    pid_t child = fork();
+    if (child == 0)
+        _exit(use_descriptors(sh));
+    assert_int_equal(waitpid(child, &code, 0), child);
+    assert_int_equal(code, 0);
+}
+
+static void what_is_written_is_checked(void **state)
+{
+    (void)state;
+    assert_int_equal(kiln_file_write(NULL, "x", 1, 0), KILN_ERROR_INVALID);
+    assert_non_null(strstr(kiln_error_message(), "path is NULL"));
+    assert_int_equal(kiln_file_write(in_folder("x"), NULL, 1, 0), KILN_ERROR_INVALID);
+    assert_non_null(strstr(kiln_error_message(), "data is NULL"));
+    assert_int_equal(kiln_file_write(in_folder("x"), "x", 1, 2), KILN_ERROR_INVALID);
+    assert_non_null(strstr(kiln_error_message(), "flags is 0x2"));
+    assert_int_equal(kiln_file_write("", "x", 1, 0), KILN_ERROR_NOT_FOUND);
+    assert_int_equal(count_files(), 0);
+    assert_int_equal(kiln_file_write(in_folder("x"), NULL, 0, KILN_FILE_DURABLE), KILN_OK);
+    assert_int_equal(count_files(), 1);
+}
+
 static void folders_are_made_with_their_parents(void **state)
 {
     struct stat info;
@@ -527,6 +577,8 @@ int main(void)
         IN_FOLDER(file_round_trip),
         IN_FOLDER(file_errors_name_the_path),
         IN_FOLDER(special_files_stay),
+        cmocka_unit_test(standard_descriptors_are_left_alone),
+        IN_FOLDER(what_is_written_is_checked),
         IN_FOLDER(folders_are_made_with_their_parents),
         cmocka_unit_test(run_collects_output_and_code),
         cmocka_unit_test(run_survives_signals),

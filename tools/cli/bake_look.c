@@ -155,9 +155,12 @@ int bake_merge(const cli_options *options)
 {
     int count = options->positional.count - 1, code = CLI_OK;
     kiln_bytes *parts = calloc((size_t)count + 1, sizeof *parts);
-    for (int i = 0; i < count && code == CLI_OK && parts; i++)
-        if (!(parts[i].data = cli_file_read(&parts[i].size, options->positional.items[i + 1])))
-            code = CLI_FAILED;
+    for (int i = 0; i < count && code == CLI_OK && parts; i++) {
+        void *bytes = NULL; /* what is merged is attached, and run */
+        if (kiln_bundle_read_file(&bytes, &parts[i].size, options->positional.items[i + 1]) != KILN_OK)
+            code = cli_library_error(options);
+        parts[i].data = bytes;
+    }
     if (code == CLI_OK)
         code = parts ? write_merged(parts, count, options) : CLI_FAILED;
     free_bytes(parts, parts ? count : 0);

@@ -198,6 +198,10 @@ kiln_status cli_results_write(cli_result *results, int n, const cli_options *opt
 int cli_result_check(const char *command, const char *word, const cli_options *options);
 /* What stands behind the colon in "photo.npz:mean"; NULL: the word names no part of a file. */
 const char *cli_file_member(const char *word);
+/* The path of a word, without the part that stands behind the colon; false where it is too long. */
+bool cli_file_path(char *out, size_t size, const char *word);
+/* Whether two results are put into one file together: parts of one archive, spelt alike. */
+bool cli_results_share_file(const char *word, const char *other, const cli_options *options);
 /* CLI_USAGE, with a message, where --from, --to or --raw is none. */
 int cli_formats_check(const char *command, const cli_options *options);
 /* A line for each format; their names, with blanks between. */
@@ -247,12 +251,12 @@ int cli_bake_run(const cli_options *options);
 int cli_explain_lines(char **out, const cli_options *options);
 /* The whole file, with a NUL behind it; NULL, after a message. */
 void *cli_file_read(size_t *size, const char *path);
+/* Whether both are there, and one file. */
+bool cli_files_are_same(const char *path, const char *other);
 /* Whether a file can be written there: said before hours of work; false, after a message. */
 bool cli_file_can_write(const char *path);
-/* The target is the old file or the new one, and symbolic links stay; false, after a message. */
+/* kiln_file_write, durable; false, after a message. */
 bool cli_file_write(const char *path, const void *data, size_t size);
-/* The same without the message: errno says why. is_synced: it is on the disk when the call returns. */
-bool cli_file_replace(const char *path, const void *data, size_t size, bool is_synced);
 
 /* Bytes that grow; a failed allocation is remembered. */
 typedef struct cli_bytes {

@@ -161,6 +161,11 @@ static int bake_records(bake_plan *plan, const cli_options *options)
         code = bake_read_records(plan, options);
     if (code != CLI_OK || options->check)
         return code == CLI_OK ? bake_check(plan, options) : code;
+    for (int k = 0; k < options->positional.count; k++)
+        if (cli_files_are_same(options->outputs.items[0], options->positional.items[k]))
+            return cli_usage_error("bake",
+                                   "-o %s is the record that is read: the bundle needs a name of its own",
+                                   options->outputs.items[0]);
     code = cli_file_can_write(options->outputs.items[0]) ? bake_run_jobs(plan, options) : CLI_FAILED;
     if (code != CLI_OK)
         return code;

@@ -176,12 +176,6 @@ static kiln_status inspect(const cli_options *options, cli_json *json)
 
 /* ---- export and import ---- */
 
-/* Files have messages of their own. */
-static kiln_status failed_file(void)
-{
-    return KILN_ERROR_IO;
-}
-
 static kiln_status export(const cli_options *options, cli_json *json)
 {
     void *bytes = NULL;
@@ -190,8 +184,8 @@ static kiln_status export(const cli_options *options, cli_json *json)
     cli_progress(options, 0, 0, "reading every kernel");
     kiln_status status = kiln_cache_export(&bytes, &size);
     cli_progress_end();
-    if (status == KILN_OK && !cli_file_write(path, bytes, size))
-        status = failed_file();
+    if (status == KILN_OK)
+        status = kiln_file_write(path, bytes, size, KILN_FILE_DURABLE);
     free(bytes);
     if (status == KILN_OK && json)
         cli_json_integer(json, "bytes", (int64_t)size);
@@ -204,11 +198,12 @@ static kiln_status import(const cli_options *options, cli_json *json)
 {
     uint64_t added = 0;
     size_t size;
-    void *bytes = cli_file_read(&size, options->positional.items[1]);
-    if (!bytes)
-        return failed_file();
+    void *bytes = NULL;
+    kiln_status status = kiln_bundle_read_file(&bytes, &size, options->positional.items[1]);
+    if (status != KILN_OK)
+        return status;
     cli_progress(options, 0, 0, "writing kernels");
-    kiln_status status = kiln_cache_import(bytes, size, &added);
+    status = kiln_cache_import(bytes, size, &added);
     cli_progress_end();
     free(bytes);
     if (status == KILN_OK && json)
@@ -234,12 +229,10 @@ static int run_action(const struct action *action, const cli_options *options)
 {
     cli_json json = {stdout, false};
     kiln_status status;
-    bool is_told;
     if (options->json)
         cli_json_open(&json, NULL, '{');
     status = action->run(options, options->json ? &json : NULL);
-    is_told = status != KILN_OK && kiln_error_status() == KILN_OK; /* about a file */
-    if (status != KILN_OK && !is_told)
+    if (status != KILN_OK)
         cli_complain("kiln: %s", kiln_error_message());
     if (options->json)
         cli_json_finish(&json);

@@ -1,7 +1,7 @@
 /* cli_files.c - files that are read and written whole. */
 #include "cli.h"
 #include <errno.h>
-#include <limits.h>
+#include <fcntl.h>
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -45,89 +45,32 @@ void *cli_file_read(size_t *size, const char *path)
     return NULL;
 }
 
-/* The file behind symbolic links, which are written through: of one that leads nowhere yet, what it names. To
- * be freed. */
-static char *name_behind(const char *path)
+bool cli_files_are_same(const char *path, const char *other)
 {
-    char target[PATH_MAX], *real = realpath(path, NULL);
-    ssize_t length = real ? -1 : readlink(path, target, sizeof target - 1);
-    if (real || length < 0)
-        return real ? real : strdup(path);
-    target[length] = 0;
-    const char *slash = target[0] == '/' ? NULL : strrchr(path, '/');
-    char *whole = malloc(strlen(path) + (size_t)length + 2);
-    if (whole)
-        sprintf(whole, "%.*s%s", slash ? (int)(slash - path) + 1 : 0, path, target);
-    return whole;
-}
-
-/* What is no plain file (a pipe, /dev/stdout) is written in place. */
-static bool is_special(const char *path)
-{
-    struct stat info;
-    return stat(path, &info) == 0 && !S_ISREG(info.st_mode);
-}
-
-/* What is written first, beside the file. */
-static char *name_beside(const char *path)
-{
-    char *beside = malloc(strlen(path) + 8);
-    if (beside)
-        sprintf(beside, "%s.new", path);
-    return beside;
+    struct stat a, b;
+    return stat(path, &a) == 0 && stat(other, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
 }
 
 bool cli_file_can_write(const char *path)
 {
-    char *beside = name_beside(path);
-    FILE *file = beside ? fopen(beside, "wb") : NULL;
-    if (!file)
-        cli_complain("kiln: %s: %s", path, strerror(errno));
-    else {
-        fclose(file);
-        unlink(beside);
-    }
-    free(beside);
-    return file != NULL;
-}
-
-static bool write_in_place(const char *path, const void *data, size_t size)
-{
-    FILE *file = fopen(path, "wb");
-    bool is_written = file && fwrite(data, 1, size, file) == size;
-    return file && fclose(file) == 0 && is_written;
-}
-
-static bool write_and_rename(const char *path, const void *data, size_t size, bool is_synced)
-{
-    char *beside = name_beside(path);
-    FILE *file = beside ? fopen(beside, "wb") : NULL;
-    bool is_written = false;
-    if (file) {
-        is_written = fwrite(data, 1, size, file) == size && fflush(file) == 0 &&
-                     (!is_synced || fsync(fileno(file)) == 0);
-        is_written = fclose(file) == 0 && is_written && rename(beside, path) == 0;
-        if (!is_written)
-            unlink(beside);
-    }
-    free(beside);
-    return is_written;
-}
-
-bool cli_file_replace(const char *path, const void *data, size_t size, bool is_synced)
-{
-    char *real = name_behind(path);
-    bool is_written = real && (is_special(path) ? write_in_place(path, data, size)
-                                                : write_and_rename(real, data, size, is_synced));
-    free(real);
-    return is_written;
+    char *folder = strdup(path);
+    char *slash = folder ? strrchr(folder, '/') : NULL;
+    if (slash)
+        slash[slash == folder] = 0;
+    bool is_new = access(path, F_OK) != 0 && errno == ENOENT;
+    const char *asked = is_new ? slash ? folder : "." : path;
+    bool can = folder && faccessat(AT_FDCWD, asked, W_OK, AT_EACCESS) == 0;
+    if (!can)
+        cli_complain("kiln: cannot write %s: %s", path, strerror(errno));
+    free(folder);
+    return can;
 }
 
 bool cli_file_write(const char *path, const void *data, size_t size)
 {
-    bool is_written = cli_file_replace(path, data, size, true);
+    bool is_written = kiln_file_write(path, data, size, KILN_FILE_DURABLE) == KILN_OK;
     if (!is_written)
-        cli_complain("kiln: %s: %s", path, strerror(errno));
+        cli_complain("kiln: %s", kiln_error_message());
     return is_written;
 }
 

@@ -62,8 +62,7 @@ static char *fill_pattern(const char *pattern, const char *path)
     return filled;
 }
 
-/* The file that the nth turn writes for output j; NULL without memory. */
-static char *output_of(const cli_glob *g, int j, int n)
+char *cli_glob_output(const cli_glob *g, int j, int n)
 {
     int word = 0;
     while (!g->path[word])
@@ -71,37 +70,14 @@ static char *output_of(const cli_glob *g, int j, int n)
     return fill_pattern(g->pattern[j], g->path[word][n]);
 }
 
-static int compare_names(const void *a, const void *b)
-{
-    return strcmp(*(char *const *)a, *(char *const *)b);
-}
-
-/* in/a/x.npy and in/b/x.npy, or x.npy and x.csv, have one name: the second result would replace the first. */
-static int check_outputs(const cli_glob *g, const char *command, int j)
+static int check_output(const cli_glob *g, const char *command, int j)
 {
     const char *pattern = g->pattern[j], *member = cli_file_member(pattern);
     if (member && strstr(pattern, "{}") >= member)
         return cli_usage_error(
             command, "-o %s: the files of '%s' would all go to %.*s: {} has to stand in front of the colon",
             pattern, g->first, (int)(member - pattern) - 1, pattern);
-    char **name = calloc((size_t)g->count + 1, sizeof *name);
-    bool has_memory = name != NULL;
-    int code = CLI_OK;
-    for (int n = 0; has_memory && n < g->count; n++)
-        has_memory = (name[n] = output_of(g, j, n)) != NULL;
-    if (!has_memory)
-        code = cli_complain("kiln: out of memory");
-    else
-        qsort(name, (size_t)g->count, sizeof *name, compare_names);
-    for (int n = 1; n < g->count && code == CLI_OK; n++)
-        if (strcmp(name[n - 1], name[n]) == 0)
-            code = cli_usage_error(command,
-                                   "-o %s: several files of '%s' have the same name, and would all go to %s",
-                                   pattern, g->first, name[n]);
-    for (int n = 0; name && n < g->count; n++)
-        free(name[n]);
-    free(name);
-    return code;
+    return CLI_OK;
 }
 
 int cli_glob_find(cli_glob *out, const char *command, const cli_call *call, const cli_options *options)
@@ -124,12 +100,12 @@ int cli_glob_find(cli_glob *out, const char *command, const cli_call *call, cons
                 out->first);
         out->pattern[j] = cli_glob_is_any(out) ? call->file[j] : NULL;
         if (out->pattern[j])
-            code = check_outputs(out, command, j);
+            code = check_output(out, command, j);
     }
     if (code == CLI_OK && cli_glob_is_any(out) && (options->repeat || options->explain))
         return cli_usage_error(command, "takes no --repeat and no --explain for the files of '%s'",
                                out->first);
-    return code;
+    return code == CLI_OK ? cli_outputs_check(command, out, call, options) : code;
 }
 
 static void free_names(const cli_glob *glob, cli_call *call)

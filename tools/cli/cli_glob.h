@@ -17,6 +17,12 @@ typedef struct cli_glob {
 int cli_glob_find(cli_glob *out, const char *command, const cli_call *call, const cli_options *options);
 /* Whether any word is one. */
 bool cli_glob_is_any(const cli_glob *glob);
+/* The file that the nth turn writes for output j, to be freed; NULL without memory. */
+char *cli_glob_output(const cli_glob *glob, int j, int n);
+/* CLI_OK; CLI_USAGE or CLI_FAILED, after a message, where a result would go over a file that another call of
+ * the glob reads, or over another result. */
+int cli_outputs_check(const char *command, const cli_glob *glob, const cli_call *call,
+                      const cli_options *options);
 /* The words and files of the nth turn, in place of the call's; those of outputs are freed with the next turn.
  */
 bool cli_glob_turn(cli_glob *glob, cli_call *call, int n);

@@ -1,7 +1,10 @@
 /* cli_main.c - the command `kiln`: the table of subcommands, and help. */
 #include "cli.h"
+#include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 const cli_command cli_commands[] = {
     {CLI_MAP, "map", "IN OUT BODY [ARGUMENT...] [-o FILE...]", "run an elementwise kernel over files",
@@ -156,6 +159,11 @@ static void print_files_help(void)
 {
     puts("Files are read and written by their suffixes:\n");
     cli_formats_help(stdout);
+    puts("\nA file is replaced as a whole, when its result is there, and keeps its owner and permissions; "
+         "symbolic\n"
+         "links stay, pipes, devices and /dev/stdout are written to. What another call of a pattern reads is "
+         "not\n"
+         "written over.");
     puts(
         "\n- is standard input, whose format its first bytes tell, and as -o standard output, of NumPy's\n"
         "format. --from and --to say otherwise, for all files. Reports go to standard error.\n"
@@ -280,9 +288,10 @@ static int run_command(const cli_command *command, int argc, char **argv)
 /* Output that could not be written (a full disk, say) is a failure of the command. */
 static int finish(int code)
 {
-    bool broken = fflush(stdout) != 0 || ferror(stdout);
+    bool had_failed = ferror(stdout), broken = fflush(stdout) != 0 || had_failed;
     if (broken)
-        cli_complain("kiln: the output could not be written");
+        cli_complain("kiln: the output could not be written%s%s", had_failed ? "" : ": ",
+                     had_failed ? "" : strerror(errno));
     else
         cli_errors_finish(code);
     return broken && code == CLI_OK ? CLI_FAILED : code;
@@ -326,8 +335,19 @@ static bool has_word(int argc, char **argv, const char *word)
     return false;
 }
 
+/* Where the caller has closed standard input, output or error, the next file to be opened would be it, and
+ * take in what is printed. What stands there instead can neither be read nor written, so that every use of it
+ * fails as it should. */
+static void hold_standard_descriptors(void)
+{
+    for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; fd++)
+        if (fcntl(fd, F_GETFD) < 0)
+            (void)open("/", O_PATH | O_CLOEXEC); /* the lowest that is free: this one */
+}
+
 int main(int argc, char **argv)
 {
+    hold_standard_descriptors();
     const char *name = argc > 1 ? argv[1] : NULL;
     cli_errors_in_json(has_word(argc, argv, "--json"));
     if (!name) {

@@ -1,5 +1,6 @@
 /* format_npz.c - NumPy's archives: .npy files in a zip file, by libzip. Compressed ones are read, too. */
 #include "formats.h"
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,13 +16,30 @@ static size_t member_length(const char *name)
     return length > 4 && strcmp(name + length - 4, ".npy") == 0 ? length - 4 : length;
 }
 
+static bool is_named(zip_t *archive, zip_int64_t index, const char *member, size_t length)
+{
+    const char *name = zip_get_name(archive, (zip_uint64_t)index, 0);
+    return name && member_length(name) == length && strncmp(name, member, length) == 0;
+}
+
+/* Of members of one name the last is the array, as in NumPy; *out its name without ".npy". */
+static bool is_last_of_name(const char **out, size_t *length, zip_t *archive, zip_int64_t index)
+{
+    *out = zip_get_name(archive, (zip_uint64_t)index, 0);
+    *length = *out ? member_length(*out) : 0;
+    for (zip_int64_t k = index + 1; *out && k < zip_get_num_entries(archive, 0); k++)
+        if (is_named(archive, k, *out, *length))
+            return false;
+    return *out != NULL;
+}
+
 static void list_members(cli_bytes *out, zip_t *archive)
 {
-    for (zip_int64_t k = 0; k < zip_get_num_entries(archive, 0); k++) {
-        const char *name = zip_get_name(archive, (zip_uint64_t)k, 0);
-        if (name)
-            cli_bytes_printf(out, "%s'%.*s'", out->size ? ", " : "", (int)member_length(name), name);
-    }
+    const char *name;
+    size_t length;
+    for (zip_int64_t k = 0; k < zip_get_num_entries(archive, 0); k++)
+        if (is_last_of_name(&name, &length, archive, k))
+            cli_bytes_printf(out, "%s'%.*s'", out->size ? ", " : "", (int)length, name);
     cli_bytes_put(out, "", 1);
 }
 
@@ -38,32 +56,51 @@ static kiln_status refuse_member(zip_t *archive, const char *member)
     return status;
 }
 
-/* The entry of that name, or the only one; -1: neither. */
+/* The last entry of that name, or of the only one; -1: neither. */
 static zip_int64_t find_member(zip_t *archive, const char *member)
 {
-    zip_int64_t count = zip_get_num_entries(archive, 0);
-    if (!member)
-        return count == 1 ? 0 : -1;
-    for (zip_int64_t k = 0; k < count; k++) {
-        const char *name = zip_get_name(archive, (zip_uint64_t)k, 0);
-        if (name && member_length(name) == strlen(member) && strncmp(name, member, strlen(member)) == 0)
+    zip_int64_t last = zip_get_num_entries(archive, 0) - 1;
+    const char *only = !member && last >= 0 ? zip_get_name(archive, (zip_uint64_t)last, 0) : NULL;
+    for (zip_int64_t k = last; k >= 0 && member; k--)
+        if (is_named(archive, k, member, strlen(member)))
             return k;
-    }
-    return -1;
+    for (zip_int64_t k = 0; k < last && only; k++)
+        only = is_named(archive, k, only, member_length(only)) ? only : NULL;
+    return only ? last : -1;
 }
 
-static kiln_status read_entry(cli_bytes *out, zip_t *archive, zip_uint64_t index)
+/* Up to `wanted` bytes altogether; false where the archive is damaged. */
+static bool read_up_to(cli_bytes *out, zip_file_t *file, size_t wanted)
 {
     unsigned char part[1 << 14];
+    zip_int64_t size = 1;
+    while (out->size < wanted && size > 0 && !out->failed) {
+        size_t left = wanted - out->size;
+        size = zip_fread(file, part, left < sizeof part ? left : sizeof part);
+        if (size > 0)
+            cli_bytes_put(out, part, (size_t)size);
+    }
+    return size >= 0;
+}
+
+/* As much as the .npy header says that there is, whatever the member unpacks to. A byte more is asked for: at
+ * its end libzip compares the checksum. */
+static kiln_status read_entry(cli_bytes *out, zip_t *archive, zip_uint64_t index)
+{
+    size_t wanted;
     zip_file_t *file = zip_fopen_index(archive, index, 0);
     if (!file)
         return cli_fail(KILN_ERROR_FORMAT, "the archive is damaged: %s", zip_strerror(archive));
-    zip_int64_t size;
-    while ((size = zip_fread(file, part, sizeof part)) > 0)
-        cli_bytes_put(out, part, (size_t)size);
-    kiln_status status =
-        size == 0 ? KILN_OK
-                  : cli_fail(KILN_ERROR_FORMAT, "the archive is damaged: %s", zip_file_strerror(file));
+    bool is_good = read_up_to(out, file, KILN_NPY_HEADER_MAX);
+    kiln_status status = KILN_OK;
+    if (is_good && out->size > 0 && !out->failed)
+        status = kiln_array_npy_size(&wanted, out->data, out->size);
+    if (status == KILN_OK && out->size == KILN_NPY_HEADER_MAX)
+        is_good = read_up_to(out, file, wanted < SIZE_MAX ? wanted + 1 : wanted);
+    if (!is_good)
+        status = cli_fail(KILN_ERROR_FORMAT, "the archive is damaged: %s", zip_file_strerror(file));
+    else if (status != KILN_OK)
+        cli_fail(status, "%s", kiln_error_message());
     zip_fclose(file);
     return status;
 }
@@ -115,8 +152,11 @@ kiln_status format_npz_list(cli_bytes *out, const format_input *in)
     if (!archive)
         return KILN_ERROR_FORMAT;
     for (zip_int64_t k = 0; k < zip_get_num_entries(archive, 0); k++) {
-        const char *name = zip_get_name(archive, (zip_uint64_t)k, 0);
-        cli_bytes_put(out, name ? name : "", name ? member_length(name) : 0);
+        const char *name;
+        size_t length;
+        if (!is_last_of_name(&name, &length, archive, k))
+            continue;
+        cli_bytes_put(out, name, length);
         cli_bytes_put(out, "", 1);
     }
     zip_discard(archive);

@@ -1,6 +1,7 @@
 /* format_png.c - PNG by libpng: 8 and 16 bits, 1 to 4 channels. Fewer bits become 8, palettes colours. */
 #include "formats.h"
 #include <setjmp.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -55,10 +56,22 @@ typedef struct picture {
     int bits;
 } picture;
 
+/* Deflate makes at most 1032 bytes of one: a header that claims more than the file can hold is no reason to
+ * ask for the memory. */
+static void check_claim(png_structp png, png_infop info)
+{
+    enum { MOST_FROM_A_BYTE = 1032 };
+    const stream *s = png_get_io_ptr(png);
+    uint64_t claimed = (uint64_t)png_get_rowbytes(png, info) * png_get_image_height(png, info);
+    if (claimed / MOST_FROM_A_BYTE > s->size)
+        png_error(png, "it is too short for the size that it claims");
+}
+
 /* Runs under setjmp: what it makes is in *p, which the caller frees. */
 static void read_picture(picture *p, png_structp png, png_infop info)
 {
     png_read_info(png, info);
+    check_claim(png, info);
     if (png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE)
         png_set_palette_to_rgb(png);
     if (png_get_color_type(png, info) == PNG_COLOR_TYPE_GRAY && png_get_bit_depth(png, info) < 8)

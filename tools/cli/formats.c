@@ -295,6 +295,19 @@ const char *cli_file_member(const char *word)
     return read_word(&file, word, NULL) == KILN_OK ? file.member : NULL;
 }
 
+bool cli_file_path(char *out, size_t size, const char *word)
+{
+    file_word file;
+    return read_word(&file, word, NULL) == KILN_OK && snprintf(out, size, "%s", file.path) < (int)size;
+}
+
+bool cli_results_share_file(const char *word, const char *other, const cli_options *options)
+{
+    file_word a, b;
+    return read_word(&a, word, options->to) == KILN_OK && read_word(&b, other, options->to) == KILN_OK &&
+           a.format == format_of_name("npz") && a.format == b.format && strcmp(a.path, b.path) == 0;
+}
+
 /* ---- reading ---- */
 
 static kiln_status read_file(kiln_array **out, const file_word *word, const cli_options *options,
@@ -386,9 +399,8 @@ static kiln_status put_bytes(const char *path, const cli_bytes *bytes)
         return fwrite(bytes->data, 1, bytes->size, stdout) == bytes->size && fflush(stdout) == 0
                    ? KILN_OK
                    : cli_fail(KILN_ERROR_IO, "standard output: %s", strerror(errno));
-    return cli_file_replace(path, bytes->data, bytes->size, false)
-               ? KILN_OK
-               : cli_fail(KILN_ERROR_IO, "cannot write %s: %s", path, strerror(errno));
+    kiln_status status = kiln_file_write(path, bytes->data, bytes->size, 0);
+    return status == KILN_OK ? KILN_OK : cli_fail(status, "%s", kiln_error_message());
 }
 
 /* Of the results from the first on, those that go into the same file: they are moved together. */
