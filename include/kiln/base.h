@@ -141,7 +141,7 @@ enum { KILN_FILE_DURABLE = 1 /* on the disk before the call returns */ };
 
 /* Writes a file as kiln writes its own: what kiln_cache_export or kiln_array_save_bytes gave, say.
  * Another process finds the old file or the new one, whole; of several that write, one is the last.
- * A new file has the permissions that the umask leaves; one that is replaced keeps its owner and its
+ * A new file has the permissions that the umask leaves; one that is replaced keeps its owner and
  * permissions (a further name, a hard link, keeps the old content). A symbolic link stays, and what
  * it leads to is written; pipes, devices and /dev/stdout take the bytes as they are; so does a file
  * in a folder that cannot be written to. flags: 0 or KILN_FILE_DURABLE. data may be NULL where size

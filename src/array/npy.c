@@ -13,7 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MAGIC_SIZE = 6, HEADER_MAX = KILN_NPY_HEADER_MAX - 12, ALIGNMENT = 64, GROWTH_DIGITS = 21, DESCR_MAX = 16 };
+enum { MAGIC_SIZE = 6, ALIGNMENT = 64, GROWTH_DIGITS = 21, DESCR_MAX = 16 };
+enum { HEADER_MAX = KILN_NPY_HEADER_MAX - 12 };
 
 static const char magic[] = "\x93NUMPY";
 

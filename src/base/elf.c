@@ -1,7 +1,8 @@
 #include "base/elf.h"
+#include "base/elf_dynamic.h"
 #include "base/error.h"
 
-#include <elf.h>
+#include <stddef.h>
 #include <string.h>
 
 #ifndef EM_CUDA
@@ -16,32 +17,16 @@
 #define MACHINE EM_NONE /* not known: any will do, dlopen decides */
 #endif
 
-/* What is looked at. */
-typedef struct object {
-    const unsigned char *data;
-    size_t size;
-    kn_elf_kind kind;
-    const char *name;
-    Elf64_Ehdr head;
-    uint64_t sections;
-} object;
-
-/* Neither sum nor product can overflow. */
-static bool is_within(const object *o, uint64_t offset, uint64_t count, uint64_t each)
-{
-    return offset <= o->size && (each == 0 || count <= (o->size - offset) / each);
-}
-
-static kiln_status not_whole(const object *o, const char *what)
+static kiln_status not_whole(const kn_elf_object *o, const char *what)
 {
     return kn_error(KILN_ERROR_FORMAT, "%s is not whole: %s the end of its %zu bytes", o->name, what,
                     o->size);
 }
 
-static kiln_status not_fit(const object *o, const char *what)
+static kiln_status not_fit(const kn_elf_object *o, const char *what)
 {
     return kn_error(KILN_ERROR_FORMAT, "%s is no %s: %s", o->name,
-                    o->kind == KN_ELF_CUBIN ? "cubin" : "shared object for this machine", what);
+                    o->is_cubin ? "cubin" : "shared object for this machine", what);
 }
 
 static bool is_native_order(unsigned char order)
@@ -50,10 +35,10 @@ static bool is_native_order(unsigned char order)
     return order == (*(const unsigned char *)&one ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
-static kiln_status check_head(object *o)
+static kiln_status check_head(kn_elf_object *o)
 {
     Elf64_Ehdr *head = &o->head;
-    unsigned machine = o->kind == KN_ELF_CUBIN ? EM_CUDA : MACHINE;
+    unsigned machine = o->is_cubin ? EM_CUDA : MACHINE;
     if (o->size < SELFMAG || memcmp(o->data, ELFMAG, SELFMAG) != 0)
         return not_fit(o, "it is not an ELF object");
     if (o->size < sizeof *head)
@@ -63,24 +48,23 @@ static kiln_status check_head(object *o)
         return not_fit(o, "its class or byte order is another");
     if (machine != EM_NONE && head->e_machine != machine)
         return not_fit(o, "it was made for another machine");
-    if (o->kind == KN_ELF_CUBIN ? head->e_type != ET_EXEC && head->e_type != ET_REL : head->e_type != ET_DYN)
+    if (o->is_cubin ? head->e_type != ET_EXEC && head->e_type != ET_REL : head->e_type != ET_DYN)
         return not_fit(o, "its type is another");
     if ((head->e_phnum && head->e_phentsize != sizeof(Elf64_Phdr)) ||
         (head->e_shoff && head->e_shentsize != sizeof(Elf64_Shdr)))
         return not_fit(o, "its tables have entries of another size");
-    if (o->kind == KN_ELF_SHARED_OBJECT && head->e_phnum == 0)
+    if (!o->is_cubin && head->e_phnum == 0)
         return not_fit(o, "it has no segments");
     return KILN_OK;
 }
 
-static kiln_status check_segments(const object *o)
+static kiln_status check_segments(const kn_elf_object *o)
 {
-    if (!is_within(o, o->head.e_phoff, o->head.e_phnum, sizeof(Elf64_Phdr)))
+    if (!kn_elf_is_within(o, o->head.e_phoff, o->head.e_phnum, sizeof(Elf64_Phdr)))
         return not_whole(o, "its segments' headers go over");
     for (unsigned i = 0; i < o->head.e_phnum; i++) {
-        Elf64_Phdr segment;
-        memcpy(&segment, o->data + o->head.e_phoff + i * sizeof segment, sizeof segment);
-        if (!is_within(o, segment.p_offset, segment.p_filesz, 1))
+        Elf64_Phdr segment = kn_elf_segment(o, i);
+        if (!kn_elf_is_within(o, segment.p_offset, segment.p_filesz, 1))
             return not_whole(o, "a segment goes over");
         if (segment.p_type == PT_LOAD && segment.p_filesz > segment.p_memsz)
             return not_fit(o, "a segment is larger in the file than in memory");
@@ -89,38 +73,122 @@ static kiln_status check_segments(const object *o)
 }
 
 /* Where there are more than the header can count, the first section's size counts them. */
-static kiln_status count_sections(object *o)
+static kiln_status count_sections(kn_elf_object *o)
 {
     Elf64_Shdr first;
     o->sections = o->head.e_shoff ? o->head.e_shnum : 0;
     if (!o->head.e_shoff || o->head.e_shnum)
         return KILN_OK;
-    if (!is_within(o, o->head.e_shoff, 1, sizeof first))
+    if (!kn_elf_is_within(o, o->head.e_shoff, 1, sizeof first))
         return not_whole(o, "its sections' headers go over");
     memcpy(&first, o->data + o->head.e_shoff, sizeof first);
     o->sections = first.sh_size;
     return KILN_OK;
 }
 
-/* No loader maps by sections, but linkers write their headers last: where these are there, so is the rest.
- * Types of a processor's own (in cubins: shared and global memory) may stand for no bytes of the file. */
-static kiln_status check_sections(const object *o)
+/* Types of a processor's own (in cubins: shared and global memory) may stand for no bytes of the file. */
+static bool has_bytes(const Elf64_Shdr *section)
 {
-    if (!is_within(o, o->head.e_shoff, o->sections, sizeof(Elf64_Shdr)))
+    return section->sh_type != SHT_NULL && section->sh_type != SHT_NOBITS && section->sh_type < SHT_LOPROC;
+}
+
+/* No loader maps by sections, but linkers write their headers last: where these are there, and say what only
+ * they would, so is the rest. */
+static kiln_status check_section_headers(const kn_elf_object *o)
+{
+    if (!o->head.e_shoff || o->sections < 2)
+        return not_whole(o, "its sections' headers go over");
+    if (!kn_elf_is_within(o, o->head.e_shoff, o->sections, sizeof(Elf64_Shdr)))
         return not_whole(o, "its sections' headers go over");
     for (uint64_t i = 1; i < o->sections; i++) {
-        Elf64_Shdr section;
-        memcpy(&section, o->data + o->head.e_shoff + i * sizeof section, sizeof section);
-        if (section.sh_type != SHT_NULL && section.sh_type != SHT_NOBITS && section.sh_type < SHT_LOPROC &&
-            !is_within(o, section.sh_offset, section.sh_size, 1))
+        Elf64_Shdr section = kn_elf_section(o, i);
+        if (section.sh_type == SHT_NULL)
+            return kn_elf_damaged(o, "the header of a section is empty");
+        if (has_bytes(&section) && !kn_elf_is_within(o, section.sh_offset, section.sh_size, 1))
             return not_whole(o, "a section goes over");
     }
     return KILN_OK;
 }
 
+/* A table of strings begins and ends with NUL. */
+static bool is_string_table(const kn_elf_object *o, uint64_t i)
+{
+    if (i == 0 || i >= o->sections)
+        return false;
+    Elf64_Shdr s = kn_elf_section(o, i);
+    return s.sh_type == SHT_STRTAB && s.sh_size > 0 && o->data[s.sh_offset] == 0 &&
+           o->data[s.sh_offset + s.sh_size - 1] == 0;
+}
+
+static kiln_status check_section_names(const kn_elf_object *o)
+{
+    uint64_t names = o->head.e_shstrndx == SHN_XINDEX ? kn_elf_section(o, 0).sh_link : o->head.e_shstrndx;
+    if (!is_string_table(o, names))
+        return kn_elf_damaged(o, "the names of its sections are not there");
+    Elf64_Shdr table = kn_elf_section(o, names);
+    for (uint64_t i = 1; i < o->sections; i++) {
+        Elf64_Shdr section = kn_elf_section(o, i);
+        if (section.sh_name >= table.sh_size)
+            return kn_elf_damaged(o, "the name of a section lies outside of their names");
+    }
+    return KILN_OK;
+}
+
+static bool is_good_symbol(const kn_elf_object *o, const Elf64_Shdr *table, uint64_t index, uint64_t names)
+{
+    Elf64_Sym symbol;
+    memcpy(&symbol, o->data + table->sh_offset + index * sizeof symbol, sizeof symbol);
+    return symbol.st_name < names && (symbol.st_shndx < o->sections || symbol.st_shndx >= SHN_LORESERVE);
+}
+
+static bool are_good_symbols(const kn_elf_object *o, const Elf64_Shdr *table)
+{
+    if (table->sh_entsize != sizeof(Elf64_Sym) || table->sh_size % sizeof(Elf64_Sym) != 0 ||
+        !is_string_table(o, table->sh_link))
+        return false;
+    uint64_t names = kn_elf_section(o, table->sh_link).sh_size;
+    for (uint64_t k = 0; k < table->sh_size / sizeof(Elf64_Sym); k++)
+        if (!is_good_symbol(o, table, k, names))
+            return false;
+    return true;
+}
+
+/* Of relocations: the symbols that they name, and the section that they change. */
+static bool are_good_relocations(const kn_elf_object *o, const Elf64_Shdr *table)
+{
+    uint64_t size = table->sh_type == SHT_RELA ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel), info;
+    if (table->sh_entsize != size || table->sh_size % size != 0 || table->sh_link >= o->sections ||
+        table->sh_info >= o->sections)
+        return false;
+    Elf64_Shdr symbols = kn_elf_section(o, table->sh_link);
+    uint64_t count = table->sh_link ? symbols.sh_size / sizeof(Elf64_Sym) : 1;
+    for (uint64_t at = 0; at < table->sh_size; at += size) {
+        memcpy(&info, o->data + table->sh_offset + at + offsetof(Elf64_Rela, r_info), sizeof info);
+        if (ELF64_R_SYM(info) >= count)
+            return false;
+    }
+    return true;
+}
+
+/* What sections hold has to fit what they are. */
+static kiln_status check_sections(const kn_elf_object *o)
+{
+    kiln_status status = check_section_headers(o);
+    if (status == KILN_OK)
+        status = check_section_names(o);
+    for (uint64_t i = 1; i < o->sections && status == KILN_OK; i++) {
+        Elf64_Shdr s = kn_elf_section(o, i);
+        if ((s.sh_type == SHT_SYMTAB || s.sh_type == SHT_DYNSYM) && !are_good_symbols(o, &s))
+            status = kn_elf_damaged(o, "a table of symbols is none");
+        if ((s.sh_type == SHT_RELA || s.sh_type == SHT_REL) && !are_good_relocations(o, &s))
+            status = kn_elf_damaged(o, "a table of relocations is none");
+    }
+    return status;
+}
+
 kiln_status kn_elf_check(const void *data, size_t size, kn_elf_kind kind, const char *name)
 {
-    object o = {.data = data, .size = size, .kind = kind, .name = name};
+    kn_elf_object o = {.data = data, .size = size, .is_cubin = kind == KN_ELF_CUBIN, .name = name};
     kiln_status status = check_head(&o);
     if (status == KILN_OK)
         status = check_segments(&o);
@@ -128,5 +196,7 @@ kiln_status kn_elf_check(const void *data, size_t size, kn_elf_kind kind, const 
         status = count_sections(&o);
     if (status == KILN_OK)
         status = check_sections(&o);
+    if (status == KILN_OK && kind == KN_ELF_SHARED_OBJECT)
+        status = kn_elf_check_dynamic(&o);
     return status;
 }

@@ -263,28 +263,128 @@ static kiln_status check(const unsigned char *data, size_t size, kn_elf_kind kin
     return status;
 }
 
+static void compile_adder(kn_compile_result *result)
+{
+    kn_str source = KN_STR_INIT;
+    kn_compile_request compile = {.target = subject().target, .name = "adder"};
+    assert_int_equal(write_adder(&source, &compile, NULL), KILN_OK);
+    compile.source = kn_str_text(&source);
+    assert_int_equal(kn_compile(result, &compile), KILN_OK);
+    kn_str_free(&source);
+}
+
 static void every_truncation_is_found(void **state)
 {
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
-    kn_str source = KN_STR_INIT;
-    kn_compile_request compile = {.target = subject().target, .name = "adder"};
     (void)state;
-    assert_int_equal(write_adder(&source, &compile, NULL), KILN_OK);
-    compile.source = kn_str_text(&source);
-    assert_int_equal(kn_compile(&result, &compile), KILN_OK);
+    compile_adder(&result);
     assert_int_equal(check(result.code.data, result.code.size, KN_ELF_SHARED_OBJECT), KILN_OK);
     assert_int_equal(check(result.code.data, result.code.size, KN_ELF_CUBIN), KILN_ERROR_FORMAT);
     for (size_t size = 0; size < result.code.size; size++)
         assert_int_equal(check(result.code.data, size, KN_ELF_SHARED_OBJECT), KILN_ERROR_FORMAT);
     kn_compile_result_free(&result);
-    kn_str_free(&source);
 }
 
-/* A cubin as ptxas lays them out: two sections, their headers, a segment's header. */
+/* ---- damaged objects ---- */
+
+/* Places where a byte means something to machine code alone, or to where a pointer leads: no check without a
+ * checksum tells. */
+static bool is_opaque(const unsigned char *data, size_t at)
+{
+    Elf64_Ehdr head;
+    memcpy(&head, data, sizeof head);
+    for (unsigned i = 0; i < head.e_shnum; i++) {
+        Elf64_Shdr s;
+        memcpy(&s, data + head.e_shoff + i * sizeof s, sizeof s);
+        bool is_one = s.sh_type == SHT_RELA || (s.sh_type == SHT_PROGBITS && s.sh_flags & SHF_ALLOC);
+        if (is_one && at >= s.sh_offset && at - s.sh_offset < s.sh_size)
+            return true;
+    }
+    return false;
+}
+
+static unsigned next_random(unsigned *seed)
+{
+    *seed = *seed * 1664525 + 1013904223;
+    return *seed >> 8;
+}
+
+/* Zeros to the end, a few bytes, a run of zeros, or a number of 8 bytes. */
+static void damage(unsigned char *copy, const unsigned char *data, size_t size, unsigned *seed)
+{
+    unsigned how = next_random(seed) % 4;
+    size_t at = next_random(seed) % size, length = how == 0 ? size - at : 1 + next_random(seed) % 64;
+    memcpy(copy, data, size);
+    if (how == 0)
+        memset(copy + at, 0, length);
+    for (size_t k = at; how == 2 && k < size && k < at + length; k++)
+        copy[k] = is_opaque(data, k) ? copy[k] : 0;
+    for (unsigned k = 0; how == 1 && k < 1 + length % 4; k++, at = next_random(seed) % size)
+        copy[at] = is_opaque(data, at) ? copy[at] : (unsigned char)next_random(seed);
+    uint64_t number = (uint64_t)next_random(seed) % (2 * size) << (next_random(seed) % 2 ? 0 : 40);
+    at &= ~(size_t)7;
+    if (how == 3 && at + sizeof number <= size && !is_opaque(data, at))
+        memcpy(copy + at, &number, sizeof number);
+}
+
+static int load_damaged(const unsigned char *data, size_t size, unsigned seed, int rounds)
+{
+    unsigned char *copy = malloc(size); /* to its size, so that a sanitizer sees what is read */
+    for (int round = 0; round < rounds; round++) {
+        kn_library *library = NULL;
+        damage(copy, data, size, &seed);
+        if (kn_os_library_open_memory(&library, copy, size, "damaged") == KILN_OK)
+            kn_os_library_close(library);
+    }
+    free(copy);
+    return 0;
+}
+
+/* In processes of their own, which have to live. */
+static void damaged_objects_end_no_process(void **state)
+{
+    enum { BATCH = 100 };
+    const int batches = getenv("KILN_SOAK") ? 200 : 5;
+    kn_compile_result result = KN_COMPILE_RESULT_INIT;
+    (void)state;
+    compile_adder(&result);
+    for (int b = 0; b < batches; b++) {
+        int code = 0;
+        pid_t child = fork();
+        if (child == 0)
+            _exit(load_damaged(result.code.data, result.code.size, (unsigned)b * 977 + 1, BATCH));
+        assert_int_equal(waitpid(child, &code, 0), child);
+        if (code)
+            fail_msg("batch %d: state %x", b, (unsigned)code);
+    }
+    kn_compile_result_free(&result);
+}
+
+/* Of the right size, and its end was never written: whatever part of it. */
+static void every_missing_end_is_found(void **state)
+{
+    kn_compile_result result = KN_COMPILE_RESULT_INIT;
+    enum { LEFT_OVER = 32 }; /* of the last header what says nothing of the last section */
+    (void)state;
+    compile_adder(&result);
+    size_t size = result.code.size;
+    unsigned char *copy = malloc(size);
+    memcpy(copy, result.code.data, size);
+    for (size_t at = size; at-- > 0;) {
+        copy[at] = 0;
+        if (size - at > LEFT_OVER)
+            assert_int_equal(check(copy, size, KN_ELF_SHARED_OBJECT), KILN_ERROR_FORMAT);
+    }
+    free(copy);
+    kn_compile_result_free(&result);
+}
+
+/* A cubin as ptxas lays them out: sections, their headers, a segment's header. */
 typedef struct cubin {
     Elf64_Ehdr head;
     unsigned char code[64];
-    Elf64_Shdr sections[4];
+    char names[8];
+    Elf64_Shdr sections[5];
     Elf64_Phdr segment;
 } cubin;
 
@@ -299,12 +399,15 @@ static cubin make_cubin(void)
     c.head.e_phnum = 1;
     c.head.e_phentsize = sizeof c.segment;
     c.head.e_shoff = offsetof(cubin, sections);
-    c.head.e_shnum = 4;
+    c.head.e_shnum = 5;
+    c.head.e_shstrndx = 4;
+    memcpy(c.names, "\0.text", 7);
     c.head.e_shentsize = sizeof c.sections[0];
     c.sections[1] = (Elf64_Shdr){.sh_type = SHT_PROGBITS, .sh_offset = offsetof(cubin, code), .sh_size = 64};
     c.sections[2] =
         (Elf64_Shdr){.sh_type = SHT_NOBITS, .sh_offset = offsetof(cubin, code), .sh_size = 1 << 20};
     c.sections[3] = (Elf64_Shdr){.sh_type = SHT_LOPROC + 10, .sh_offset = 64, .sh_size = 1 << 20};
+    c.sections[4] = (Elf64_Shdr){.sh_type = SHT_STRTAB, .sh_offset = offsetof(cubin, names), .sh_size = 8};
     c.segment = (Elf64_Phdr){
         .p_type = PT_LOAD, .p_offset = offsetof(cubin, code), .p_filesz = 64, .p_memsz = 1 << 20};
     return c;
@@ -360,6 +463,8 @@ int main(void)
         WITH_CACHE(rows_that_do_not_load_are_made_anew),
         WITH_CACHE(rows_that_cannot_be_replaced),
         WITH_CACHE(every_truncation_is_found),
+        WITH_CACHE(every_missing_end_is_found),
+        WITH_CACHE(damaged_objects_end_no_process),
         cmocka_unit_test(cubins_are_checked),
         cmocka_unit_test(random_headers),
     };

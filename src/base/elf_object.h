@@ -1,0 +1,26 @@
+/* base/elf_object.h - an ELF object as its checks see it. */
+#ifndef KN_BASE_ELF_OBJECT_H
+#define KN_BASE_ELF_OBJECT_H
+
+#include <kiln/base.h>
+
+#include <elf.h>
+#include <stdbool.h>
+
+typedef struct kn_elf_object {
+    const unsigned char *data;
+    size_t size;
+    bool is_cubin; /* else a shared object */
+    const char *name;
+    Elf64_Ehdr head;
+    uint64_t sections; /* more than the header can count are possible */
+} kn_elf_object;
+
+/* Whether count things of that size lie within the object. Neither sum nor product can overflow. */
+bool kn_elf_is_within(const kn_elf_object *object, uint64_t offset, uint64_t count, uint64_t each);
+Elf64_Phdr kn_elf_segment(const kn_elf_object *object, unsigned i);
+Elf64_Shdr kn_elf_section(const kn_elf_object *object, uint64_t i);
+/* KILN_ERROR_FORMAT: "NAME is damaged: what". */
+kiln_status kn_elf_damaged(const kn_elf_object *object, const char *what);
+
+#endif
