@@ -231,7 +231,7 @@ class Descriptors(CommandCase):
     def test_a_cold_run_without_standard_output(self):
         run = self.closed([COMMAND, "eval", "x * 2 + 1.5", "x=3", "--target", "host"], 0, 1, **self.compiler())
         self.assertEqual(run.returncode, 1, run.stderr)
-        self.assertIn("the output could not be written: Bad file descriptor", run.stderr)
+        self.assertIn("the output could not be written", run.stderr)
         self.assertEqual((self.folder / "told").read_text(), "/\n/\n")  # what can neither be read nor written
 
     def test_the_library_takes_none_of_them(self):

@@ -37,7 +37,7 @@ static const char compiler[] =
     "empty) : >\"$out\" ;;\n"
     "text) echo hello >\"$out\" ;;\n"
     "head) cut 63 ;;\n"
-    "page) cut 4096 ;;\n"
+    "quarter) cut $(($(wc -c <\"$out\") / 4)) ;;\n"
     "half) cut $(($(wc -c <\"$out\") / 2)) ;;\n"
     "tail) cut -1 ;;\n"
     "machine) byte 18 '\\001' ;;\n"
@@ -48,8 +48,8 @@ static const char compiler[] =
     "esac\n";
 
 /* The first cannot be stored by anybody; the last two are whole, and only loading them shows it. */
-static const char *const damages[] = {"empty", "text",    "head", "page",  "half",  "tail",
-                                      "class", "machine", "type", "entry", "symbol"};
+static const char *const damages[] = {"empty", "text",    "head", "quarter", "half",  "tail",
+                                      "class", "machine", "type", "entry",   "symbol"};
 enum { DAMAGES = sizeof damages / sizeof *damages, WHOLE_BUT_USELESS = 2 };
 
 static int begin_group(void **state)
