@@ -167,7 +167,7 @@
 #define INTEGER_POWER                                                                                        \
     "T base = x, left = y;\n"                                                                                \
     "z = 1;\n"                                                                                               \
-    "if (y < 0)\n"                                                                                           \
+    "if (kn_is_negative(y))\n"                                                                               \
     "    z = x == 1 ? 1 : x != (T)-1 ? 0 : y % 2 ? -1 : 1;\n"                                                \
     "for (; left > 0; left /= 2, base *= base)\n"                                                            \
     "    z *= left % 2 ? base : (T)1"
@@ -223,9 +223,9 @@ const kiln_operation kn_operation_table[] = {
     EVEN_BOOLS("multiply", "z = x * y"),
     MAP("divide", "T x, V y", "U z", "ll->d LL->d lL->d Ll->d", "z = (U)x / (U)y"),
     MAP2("divide", FLOAT_PAIRS COMPLEX_PAIRS, "z = x / y"),
-    MAP2("floor_divide", INTEGER_PAIRS, "z = x / y - (x % y != 0 && (x < 0) != (y < 0))"),
+    MAP2("floor_divide", INTEGER_PAIRS, "z = x / y - (x % y != 0 && kn_is_negative(x) != kn_is_negative(y))"),
     MAP2("floor_divide", FLOAT_PAIRS, FLOOR_DIVIDE),
-    MAP2("remainder", INTEGER_PAIRS, "z = x % y; z += z != 0 && (z < 0) != (y < 0) ? y : 0"),
+    MAP2("remainder", INTEGER_PAIRS, "z = x % y; z += z != 0 && kn_is_negative(z) != kn_is_negative(y) ? y : 0"),
     MAP2("remainder", FLOAT_PAIRS, REMAINDER),
     MAP2("power", INTEGER_PAIRS, INTEGER_POWER),
     MAP2("power", FLOAT_PAIRS COMPLEX_PAIRS, "z = pow(x, y)"),
@@ -238,7 +238,7 @@ const kiln_operation kn_operation_table[] = {
     MAP1("abs", FLOATS COMPLEX_TO_REAL, "y = abs(x)"),
     MAP1("square", INTEGERS FLOATS COMPLEX, "y = x * x"),
     NO_MAP1("sign", "?->?"),
-    MAP1("sign", INTEGERS, "y = (x > 0) - (x < 0)"),
+    MAP1("sign", INTEGERS, "y = (x > 0) - kn_is_negative(x)"),
     MAP1("sign", FLOATS, "y = x > 0 ? 1.0f : x < 0 ? -1.0f : x + 0.0f"),
     MAP1("sign", COMPLEX, "y = kn_sign(x)"),
     MAP1("conjugate", INTEGERS FLOATS, "y = x"),

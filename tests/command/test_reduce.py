@@ -122,7 +122,7 @@ class Reduce(CommandCase):
 
     def test_wrong_usage_ends_with_2(self):
         for words, expected in (
-                (("T x", "T y", "x", "a + b", "y = a"), "needs IN OUT MAP REDUCE POST IDENTITY"),
+                (("T x", "T y", "x", "a + b"), "needs IN OUT MAP REDUCE POST IDENTITY"), (("T x", "T y", "x", "a + b", "y = a"), "needs IDENTITY as its sixth word"),
                 ((*SUM, "x.npy", "--axis", "x"), "or 0,2, or none, not 'x'"), ((*SUM, "x.npy", "--axis", ""), "not ''"),
                 ((*SUM, "x.npy", "--axis", "0,"), "not '0,'"), ((*SUM, "x.npy", "--axis", "0,none"), "not '0,none'"),
                 ((*SUM, "x.npy", "--axis", "0", "--axis", "none"), "not 'none'"), ((*SUM, "x.npy", "--axis", "1e1"), "not '1e1'"),
