@@ -7,7 +7,7 @@
 #define KN_CODEGEN_WRITER_H
 
 #include "base/str.h"
-#include "codegen/codegen.h"
+#include "codegen/prelude.h"
 #include "plan/kind.h"
 #include "plan/layout.h"
 #include "types/dtype.h"

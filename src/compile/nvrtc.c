@@ -10,7 +10,6 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/os.h"
-#include "compile/compile.h"
 #include "compile/compiler.h"
 #include "compile/nvrtc_library.h"
 #include "compile/nvrtc_options.h"
@@ -241,14 +240,20 @@ static bool is_toolkits(const kn_compile_reads *reads, const char *path, size_t 
 static void nvrtc_list_headers(kn_str *out, const kn_compile_request *request)
 {
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
-    (void)!nvrtc_compile(&result, request);
+    kn_compile_request plain = *request;
+    plain.n_name_expressions = 0;
+    (void)!nvrtc_compile(&result, &plain);
     for (const char *path = kn_str_text(&result.reads.files); *path;) {
         size_t length = strcspn(path, "\n");
         if (!is_toolkits(&result.reads, path, length))
             kn_str_printf(out, "%.*s\n", (int)length, path);
         path += length + (path[length] == '\n');
     }
-    kn_compile_result_free(&result);
+    kn_blob_free(&result.code);
+    kn_str_free(&result.log);
+    kn_str_free(&result.reads.files);
+    kn_str_free(&result.reads.folders);
+    kn_str_free(&result.reads.system_folders);
 }
 
 const kn_compiler kn_compiler_nvrtc = {kn_nvrtc_place, nvrtc_compile, nvrtc_version, nvrtc_list_headers};
