@@ -111,43 +111,62 @@ static int count_errors(const char *log)
     return count;
 }
 
-/* Another source for what failed: with the names that headers mention, and without those of which others have
- * definitions. *source has it, or is as empty as it was. */
-static kiln_status write_otherwise(kn_build_job *job, kn_compile_request *request, kn_str *source,
-                                   kn_str *words, const char *log)
+/* What was tried last, and the best error so far. */
+typedef struct tries {
+    kn_compile_request request;
+    kn_str source[2], words, log;
+    kn_error_state error;
+} tries;
+
+/* The error is that of the try with the fewest of them. */
+static void keep_error(tries *t)
 {
-    kiln_status status = kn_compile_header_words(words, request);
-    request->failed_source = request->source;
-    request->header_words = kn_str_text(words);
-    request->complaints = log ? log : "";
-    if (status == KILN_OK)
-        status = write_source(job, request, source);
-    if (status == KILN_OK && strcmp(kn_str_text(source), request->failed_source) == 0)
-        kn_str_clear(source);
+    const char *log = kiln_error_log();
+    kn_str_clear(&t->log);
+    kn_str_append(&t->log, log ? log : "");
+    if (count_errors(log) >= count_errors(t->error.log))
+        return;
+    kn_free(t->error.log);
+    kn_error_save(&t->error);
+}
+
+static kiln_status try_once(kn_build_job *job, kn_code *code, tries *t, kn_str *source,
+                            const char *complaints)
+{
+    t->request.failed_source = t->request.source;
+    t->request.complaints = complaints;
+    kiln_status status = write_source(job, &t->request, source);
+    if (status != KILN_OK || strcmp(kn_str_text(source), t->request.failed_source) == 0)
+        return status == KILN_OK ? KILN_ERROR_COMPILE : status;
+    t->request.source = kn_str_text(source);
+    status = compile_source(job, code, &t->request);
+    if (status == KILN_ERROR_COMPILE)
+        keep_error(t);
     return status;
 }
 
 /* Which names of kiln's a kernel should have is guessed by the words of its texts. Here the compiler has
- * refused that. The error is that of the try with fewer of them. */
+ * refused that: they are those of headers, too, and then without those of which others have definitions. */
 static kiln_status compile_otherwise(kn_build_job *job, kn_code *code, const kn_compile_request *first)
 {
-    kn_error_state error;
-    kn_str source = KN_STR_INIT, words = KN_STR_INIT;
-    kn_compile_request request = *first;
-    kn_error_save(&error);
-    kiln_status status = write_otherwise(job, &request, &source, &words, error.log);
-    request.source = kn_str_text(&source);
+    tries t = {.request = *first};
+    kn_str_append(&t.log, kiln_error_log());
+    kn_error_save(&t.error);
+    kiln_status status = kn_compile_header_words(&t.words, first);
+    t.request.header_words = kn_str_text(&t.words);
     if (status == KILN_OK)
-        status = source.length > 0 ? compile_source(job, code, &request) : KILN_ERROR_COMPILE;
-    bool is_better = status == KILN_OK || (source.length > 0 && status == KILN_ERROR_COMPILE &&
-                                           count_errors(kiln_error_log()) < count_errors(error.log));
-    kn_str_free(&source);
-    kn_str_free(&words);
-    if (is_better) {
-        kn_free(error.log);
+        status = try_once(job, code, &t, &t.source[0], "");
+    if (status == KILN_ERROR_COMPILE)
+        status = try_once(job, code, &t, &t.source[1], kn_str_text(&t.log));
+    kn_str_free(&t.source[0]);
+    kn_str_free(&t.source[1]);
+    kn_str_free(&t.words);
+    kn_str_free(&t.log);
+    if (status == KILN_OK) {
+        kn_free(t.error.log);
         return status;
     }
-    kn_error_restore(&error);
+    kn_error_restore(&t.error);
     return KILN_ERROR_COMPILE;
 }
 

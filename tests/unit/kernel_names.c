@@ -50,6 +50,13 @@ static const row rows[] = {
      "z = sizeof(int64_t) + sizeof(uint64_t) + sizeof(int32_t)", 20, BOTH, NULL},
     {"constants of a header", "static __device__ const float INFINITY = 5;", "#include \"mine.h\"",
      "z = INFINITY + (INT_MAX > 0)", 6, BOTH, NULL},
+    {"a header's beside constants", "__device__ inline double odd(double x) { return rsqrt(x * 2); }",
+     "#include \"mine.h\"\n__device__ inline double known(double x) { return x < 0 ? odd(CUDART_NAN) : "
+     "odd(x); }",
+     "z = known(x)", 0.5, BOTH, NULL},
+    {"constants that headers mention",
+     "static __device__ const double M_PI_4 = 5;\n__device__ inline int16_t four() { return 4; }",
+     "#include \"mine.h\"", "z = four() + M_PI_4", 9, BOTH, NULL},
     {"macros of options", NULL, "", "z = M_PI", 3, BOTH, "-DM_PI=3.0"},
     {"the C library's", NULL, "#include <cstdint>\n#include <climits>\n#include <cfloat>\n#include <cmath>",
      "int64_t y = INT_MAX; z = M_PI > 3 && DBL_MAX > y && LLONG_MAX > y && INFINITY > y && std::abs(x) == 2",
