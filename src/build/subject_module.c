@@ -82,6 +82,8 @@ static void free_own(void *user)
 static kiln_status gather_headers(own *o, const kn_module_spec *m, int n_headers)
 {
     size_t bytes = 2 * (size_t)(m->n_headers + 1) * sizeof *o->header;
+    kn_free(o->header); /* the source is written anew where a first try of the compiler's failed */
+    kn_str_clear(&o->types);
     o->header = kn_malloc(bytes);
     if (!o->header)
         return kn_error_memory(bytes, "headers");

@@ -55,7 +55,7 @@ class BadInput(CommandCase):
                 self.map_refused("T x", "T z", body, "x.npy")
 
     def test_reserved_names(self):
-        for name in ("i", "_ind", "_private", "kn_x"):
+        for name in ("i", "_ind", "__private", "_Private", "kn_x"):
             with self.subTest(name=name):
                 self.map_refused(f"T {name}", "T z", "z = 1", "x.npy", expect=[name, "reserved"])
 

@@ -4,6 +4,7 @@
 
 #include "fake_cuda.h"
 
+#include <elf.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -225,15 +226,22 @@ static void native_handles(void **state)
  * reads. */
 static size_t relocatable(char *out, const char *code)
 {
-    memset(out, 0, 64);
-    memcpy(out, "\177ELF\2", 5);
-    out[5] = 1;
-    out[8] = 7;
-    out[16] = 1;
-    out[18] = (char)190;
-    out[48] = 90;
-    strcpy(out + 64, code);
-    return 64 + strlen(code) + 1;
+    size_t end = sizeof(Elf64_Ehdr) + strlen(code) + 1;
+    const Elf64_Ehdr head = {
+        .e_ident = {ELFMAG0, ELFMAG1, ELFMAG2, ELFMAG3, ELFCLASS64, ELFDATA2LSB, 0, 0, 7},
+        .e_type = ET_REL,
+        .e_machine = 190,
+        .e_flags = 90,
+        .e_shoff = end,
+        .e_shentsize = sizeof(Elf64_Shdr),
+        .e_shnum = 2,
+        .e_shstrndx = 1};
+    /* the names of its sections: the NUL behind the code */
+    const Elf64_Shdr sections[2] = {{0}, {.sh_type = SHT_STRTAB, .sh_offset = end - 1, .sh_size = 1}};
+    memcpy(out, &head, sizeof head);
+    strcpy(out + sizeof head, code);
+    memcpy(out + end, sections, sizeof sections);
+    return end + sizeof sections;
 }
 
 static kiln_status create_relocatable(kiln_module **out, const char *code)

@@ -1,6 +1,7 @@
 // emulated_cuda.h - enough of CUDA to run the kernels of row programs on a processor: a block is a thread of
 // the system, its threads are contexts that take turns at barriers and shuffles, a cluster is several blocks
 // at the same time. What an assembly statement does is told by its text.
+#undef _FORTIFY_SOURCE // Ubuntu compilers define it; glibc then takes a jump to another stack for a fault
 #include <dlfcn.h>
 #include <math.h>
 #include <sched.h>
