@@ -289,10 +289,11 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
             kn_move(kn_slot_at, kn_axis_q, kn_q1);
             kn_move(kn_slot_at, kn_axis_q2, kn_q1_2);
             const unsigned kn_skew = (unsigned)((unsigned long long)(${result_from}) / ${result_size}) % ${vector};
-            /* Of the slot: where it begins, which lanes are in the run; whether it is this box's. */
+            /* Of the slot: where it begins, which lanes are in the run; whether it is this box's. A run shorter than a vector may end in the slot
+             * that it begins in: that is done once, as its beginning. */
             const int kn_first = (int)(kn_is_end ? (kn_w.run_size + kn_skew) / ${vector} * ${vector} : 0) - (int)kn_skew, kn_t = kn_first + (int)kn_k;
             const int kn_begin = (int)kn_run - (int)((kn_run + kn_skew) % ${vector});
-            if (kn_t < 0 || kn_t >= (int)kn_w.run_size || kn_first < kn_begin || kn_first >= kn_begin + (int)kn_w.run || (!kn_is_end && kn_skew == 0))
+            if (kn_t < 0 || kn_t >= (int)kn_w.run_size || kn_first < kn_begin || kn_first >= kn_begin + (int)kn_w.run || (kn_is_end ? kn_first < 0 : kn_skew == 0))
                 continue;
             const unsigned kn_p2_1 = kn_divide(kn_t, kn_axis_p), kn_p1 = kn_t - kn_p2_1 * kn_axis_p.extent;
             const unsigned kn_turned = kn_phase + (kn_p1 - kn_p0) * kn_w.pitch + (kn_p2_1 - kn_p2_0) * kn_p2_step + kn_r * kn_q_step;

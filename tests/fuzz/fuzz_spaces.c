@@ -415,7 +415,8 @@ static bool can_emulate(const char *line)
 {
     return strstr(line, " schedule=\"pixels\"") || strstr(line, " schedule=\"woven\"") ||
            strstr(line, " schedule=\"shifted\"") || strstr(line, " schedule=\"broad\"") ||
-           strstr(line, " schedule=\"mirrored\"") || strstr(line, " schedule=\"planes\"");
+           strstr(line, " schedule=\"mirrored\"") || strstr(line, " schedule=\"planes\"") ||
+           strstr(line, " schedule=\"windows\"") || strstr(line, " schedule=\"tile\"");
 }
 #else
 enum { is_emulated = 0 };

@@ -47,16 +47,23 @@ static void stretch(scenery *s, int64_t limit, dice *d)
         s->shape[axis] *= dice_between(d, 1, factor);
 }
 
-/* Channels, pixels of a plane (rather often whole vectors) and up to two short axes, in any order. */
+enum { WORTH_BOXES = 60000 }; /* elements, for windows */
+
+/* Channels, pixels of a plane (rather often whole vectors) and up to two short axes, in any order. The
+ * channels of the inputs are now and then others than those of the outputs. */
 static void narrow_scenery(scenery *s, dice *d, int64_t limit)
 {
     int order[MAX_AXES];
     int64_t shape[MAX_AXES];
     shape[0] = dice_one_in(d, 2) ? dice_between(d, 2, 4) : dice_between(d, 2, 16);
     s->ndim = (int)dice_between(d, 2, 4);
+    dice own = {d->state ^ 0x5bd1e995}; /* cases without two stay what their numbers have made them */
+    bool are_two = s->ndim > 2 && dice_one_in(&own, 4);
+    if (are_two && limit < WORTH_BOXES)
+        limit = WORTH_BOXES;
     int64_t room = limit / shape[0];
     for (int a = 2; a < s->ndim; ++a) {
-        shape[a] = dice_between(d, 2, 4);
+        shape[a] = a == 2 && are_two ? dice_between(&own, 2, 16) : dice_between(d, 2, 4);
         room /= shape[a];
     }
     int64_t most = dice_one_in(d, 2) && room > 400 ? 400 : room;
@@ -69,6 +76,7 @@ static void narrow_scenery(scenery *s, dice *d, int64_t limit)
     s->narrow = order[0];
     s->plane = order[1];
     s->pixels_in = dice_one_in(d, 2);
+    s->inputs_narrow = order[are_two ? 2 : 0];
 }
 
 /* One to three axes, rather often rows of whole vectors. */
@@ -209,17 +217,19 @@ static void step_and_reverse(place *p, dice *d)
 static void narrow_place(place *p, const scenery *s, bool is_output, dice *d)
 {
     int to = 0;
-    bool is_pixel = dice_one_in(d, 5) != (s->pixels_in != is_output), is_apart = dice_one_in(d, 2);
+    int narrow = is_output ? s->narrow : s->inputs_narrow;
+    bool are_pixels = s->inputs_narrow != s->narrow || s->pixels_in != is_output,
+         is_pixel = dice_one_in(d, 5) != are_pixels, is_apart = dice_one_in(d, 2);
     if (!is_pixel && !is_apart)
-        p->layout.order[to++] = s->narrow;
+        p->layout.order[to++] = narrow;
     for (int a = 0; a < s->ndim; ++a)
-        if (a != s->narrow && a != s->plane)
+        if (a != narrow && a != s->plane)
             p->layout.order[to++] = a;
     if (!is_pixel && is_apart)
-        p->layout.order[to++] = s->narrow;
+        p->layout.order[to++] = narrow;
     p->layout.order[to++] = s->plane;
     if (is_pixel)
-        p->layout.order[to++] = s->narrow;
+        p->layout.order[to++] = narrow;
     if (!is_output && dice_one_in(d, 4))
         for (int a = 0; a < s->ndim; ++a)
             p->shape[a] = a == s->narrow ? p->shape[a] : 1;

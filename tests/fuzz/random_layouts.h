@@ -27,9 +27,9 @@ typedef struct scenery {
     style style;
     int ndim;
     int64_t shape[MAX_AXES];
-    int order[MAX_AXES]; /* the order that STYLE_ORDERED shares */
-    int narrow, plane;   /* the axes of STYLE_NARROW */
-    bool pixels_in;      /* the narrow axis is rather innermost in the inputs than in the outputs */
+    int order[MAX_AXES];              /* the order that STYLE_ORDERED shares */
+    int narrow, inputs_narrow, plane; /* the axes of STYLE_NARROW */
+    bool pixels_in; /* the narrow axis is rather innermost in the inputs than in the outputs */
 } scenery;
 
 typedef struct place {

@@ -40,6 +40,24 @@ static const char *after_brackets(const char *at)
     return at;
 }
 
+/* Dynamic shared memory: how kernels declare it, what stands for it. */
+static const struct {
+    const char *declared, *emulated;
+} rooms[] = {{"extern __shared__ __align__(16) unsigned char kn_room[];",
+              "__shared__ __align__(16) unsigned char kn_room[227 << 10];"},
+             {"extern __shared__ uint4 kn_shared[];", "__shared__ uint4 kn_shared[63 << 6];"}};
+
+/* Behind such a declaration; NULL: there is none. */
+static const char *put_room(FILE *to, const char *at)
+{
+    for (size_t k = 0; k < sizeof rooms / sizeof *rooms; ++k)
+        if (!strncmp(at, rooms[k].declared, strlen(rooms[k].declared))) {
+            fputs(rooms[k].emulated, to);
+            return at + strlen(rooms[k].declared);
+        }
+    return NULL;
+}
+
 /* asm volatile("text" : "=r"(x) : "l"(y) : "memory") becomes emulated_asm("text", x, (y)); without volatile
  * too. */
 static const char *put_assembly(FILE *to, const char *at)
@@ -63,16 +81,15 @@ static const char *put_assembly(FILE *to, const char *at)
 
 static void write_source(FILE *to, const char *source, const char *entry)
 {
-    static const char assembly[] = "asm volatile(", pure[] = "asm(\"",
-                      room[] = "extern __shared__ __align__(16) unsigned char kn_room[];";
+    static const char assembly[] = "asm volatile(", pure[] = "asm(\"";
     fprintf(to, "#include \"%s\"\n", EMULATED_CUDA);
     while (*source) {
-        if (!strncmp(source, assembly, sizeof assembly - 1) || !strncmp(source, pure, sizeof pure - 1)) {
+        const char *behind = put_room(to, source);
+        if (behind)
+            source = behind;
+        else if (!strncmp(source, assembly, sizeof assembly - 1) || !strncmp(source, pure, sizeof pure - 1))
             source = put_assembly(to, source);
-        } else if (!strncmp(source, room, sizeof room - 1)) {
-            fputs("__shared__ __align__(16) unsigned char kn_room[227 << 10];", to);
-            source += sizeof room - 1;
-        } else
+        else
             fputc(*source++, to);
     }
     fprintf(to,

@@ -27,11 +27,18 @@
 #define __launch_bounds__(...)
 #define __shared__ static thread_local
 
+struct uint2 {
+    unsigned x, y;
+};
+struct uint4 {
+    __align__(16) unsigned x;
+    unsigned y, z, w;
+};
 struct emulated_index {
     unsigned x, y, z;
 };
 static thread_local emulated_index threadIdx, blockIdx, blockDim, gridDim;
-static thread_local char emulated_base; // shared memory is counted from here
+static thread_local __align__(16) char emulated_base; // shared memory is counted from here
 
 static inline float __frcp_rn(float x) { return 1.0f / x; }
 static inline float __fmul_rn(float x, float y) { return x * y; }
@@ -313,6 +320,19 @@ template <class T> static void emulated_give(const emulated_operand &o, T value)
     memcpy(o.at, &value, sizeof value);
 }
 
+// From shared memory, text: "u8", "u16", "u32", "v2.u32" and so on. A byte comes as a word.
+static void emulated_take(const char *text, const emulated_operand *o)
+{
+    const int words = *text == 'v' ? text[1] - '0' : 1, bits = atoi(strchr(text, 'u') + 1);
+    const char *const from = emulated_shared((unsigned)o[words].value & 0x0fffffff, false);
+    if ((size_t)from % (words * bits / 8) != 0)
+        abort();
+    if (bits == 8)
+        emulated_give(o[0], (unsigned)*(const unsigned char *)from);
+    for (int k = 0; k < words && bits > 8; ++k)
+        memcpy(o[k].at, from + k * bits / 8, bits / 8);
+}
+
 static void emulated_do(const char *text, const emulated_operand *o)
 {
     const auto is = [&](const char *begin) { return strncmp(text, begin, strlen(begin)) == 0; };
@@ -325,11 +345,13 @@ static void emulated_do(const char *text, const emulated_operand *o)
         for (int k = 0; k < words; ++k)
             memcpy(to + k * size, &o[1 + k].value, size);
     } else if (is("cp.async.ca") || is("cp.async.cg")) {
-        const int size = is("cp.async.cg") ? 16 : (int)o[2].value;
+        const int size = is("cp.async.cg") ? 16 : (int)(o[2].at ? o[2].value : 16);
         char *const into = emulated_shared((unsigned)o[0].value & 0x0fffffff, false);
         if ((size_t)into % size != 0 || o[1].value % size != 0)
             abort();
         memcpy(into, (const char *)o[1].value, size);
+    } else if (is("ld.shared.")) {
+        emulated_take(text + strlen("ld.shared."), o);
     } else if (is("cvt.s32.s8")) {
         emulated_give(o[0], (int)emulated_value<signed char>(o[1]));
     } else if (is("cvt.f32.f16")) {
@@ -364,7 +386,7 @@ static void emulated_do(const char *text, const emulated_operand *o)
     } else if (is("barrier.cluster.wait")) {
         while (emulated_here->cluster->generation.load() == emulated_here->thread[threadIdx.x].cluster_phase)
             emulated_yield();
-    } else if (!is("griddepcontrol.wait") && !is("prefetch.global") && !is("cp.async.wait_all") &&
+    } else if (*text && !is("griddepcontrol.wait") && !is("prefetch.global") && !is("cp.async.wait_all") &&
                !is("fence.mbarrier_init")) {
         fprintf(stderr, "emulated_cuda.h knows nothing of %s\n", text);
         abort();

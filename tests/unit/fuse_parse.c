@@ -648,7 +648,7 @@ static void *read_deep(void *stack)
     for (size_t k = 0; k < sizeof nested / sizeof nested[0]; ++k) {
         assert_reads(nested[k][0], nested[k][1], nested[k][2], (int)(*(const size_t *)stack >> 14), true);
         assert_reads(nested[k][0], nested[k][1], nested[k][2], 590, false);
-        assert_reads(nested[k][0], nested[k][1], nested[k][2], 200000, false);
+        assert_reads(nested[k][0], nested[k][1], nested[k][2], 20000, false);
     }
     return NULL;
 }
