@@ -46,6 +46,8 @@ typedef struct lowering {
     kn_group **own;   /* by node that is stored: the group of it alone */
     bool *is_pending; /* by node that is stored: that group is still to be built; one more, which is false */
     user **users;     /* by node: the groups of one root that compute it */
+    kn_group **old;   /* that are no longer those of their roots; parts are still being made of some */
+    int n_old;
     placed *group;
     kn_text *text; /* by group */
     int n_groups;
@@ -87,10 +89,19 @@ static kiln_status no_memory(void)
 static void drop_own(lowering *l, int root)
 {
     if (l->own[root])
-        kn_group_free(l->own[root]);
-    kn_free(l->own[root]);
+        l->old[l->n_old++] = l->own[root];
     l->own[root] = NULL;
     l->is_pending[root] = true;
+}
+
+/* Nothing looks at any group but those of roots. */
+static void free_old(lowering *l)
+{
+    while (l->n_old > 0) {
+        kn_group *g = l->old[--l->n_old];
+        kn_group_free(g);
+        kn_free(g);
+    }
 }
 
 /* Groups that would compute it are built again. */
@@ -137,6 +148,7 @@ static kiln_status prepare(lowering *l)
     l->own = kn_arena_take(&l->arena, nodes * sizeof(kn_group *));
     l->is_pending = kn_arena_take(&l->arena, nodes + 1);
     l->users = kn_arena_take(&l->arena, nodes * sizeof(user *));
+    l->old = kn_arena_take(&l->arena, nodes * sizeof(kn_group *));
     l->why = kn_arena_take(&l->arena, nodes * sizeof *l->why);
     if (!has_state || l->arena.failed)
         return no_memory();
@@ -284,6 +296,7 @@ static kiln_status build_pending(lowering *l)
     while (status == KILN_OK && !l->arena.failed &&
            (at = memchr(at, true, nodes - (size_t)(at - l->is_pending))) != NULL) {
         int root = (int)(at - l->is_pending);
+        free_old(l);
         status = build_own(l, root);
         for (int k = 0; l->is_pending[root] && k < l->state.scratch->n_asked; ++k)
             if (l->is_pending + l->state.scratch->asked[k] < at)
@@ -851,6 +864,7 @@ kiln_status kn_lower(kn_lowered *out, const void *subject, const kn_lowering_cal
     drop_groups(l);
     for (int n = 0; l->users && n < l->state.graph->n_nodes; ++n)
         drop_own(l, n);
+    free_old(l);
     kn_arena_free(&l->arena);
     kn_free(l->typed);
     kn_free(l);
