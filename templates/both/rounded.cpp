@@ -6,9 +6,9 @@ template <class T> struct kn_float_for { typedef float type; };
 
 #define KN_EACH_OPERATOR(op) \
     template <class H, class R = kn_half_of<H>> __device__ __forceinline__ R operator op(H x, H y) { return (float)x op(float) y; }
-#define KN_EACH_OPERATOR_OF(H, op)                                                                                             \
-    template <class I, class = kn_integer<I>> __device__ __forceinline__ H operator op(H x, I y) { return (float)x op y; }     \
-    template <class I, class = kn_integer<I>> __device__ __forceinline__ H operator op(I x, H y) { return x op(float) y; }
+#define KN_EACH_OPERATOR_BESIDE(op)                                                                                                                   \
+    template <class H, class I, class = kn_integer<I>> __device__ __forceinline__ kn_half_of<H> operator op(H x, I y) { return (float)x op y; }     \
+    template <class I, class H, class = kn_integer<I>> __device__ __forceinline__ kn_half_of<H> operator op(I x, H y) { return x op(float) y; }
 #define KN_EACH1(H, name) \
     template <class F = float> __device__ __forceinline__ H name(H x) { return name((F)(float)x); }
 #define KN_EACH2(name)                                                                     \
@@ -34,6 +34,7 @@ template <class T> struct kn_float_for { typedef float type; };
     each(pow) each(atan2) each(fmod) each(remainder) each(fdim) each(hypot) each(rhypot) each(copysign) each(min) \
     each(max) each(fmin) each(fmax)
 KN_EACH_OPERATOR(+) KN_EACH_OPERATOR(-) KN_EACH_OPERATOR(*) KN_EACH_OPERATOR(/)
+KN_EACH_OPERATOR_BESIDE(+) KN_EACH_OPERATOR_BESIDE(-) KN_EACH_OPERATOR_BESIDE(*) KN_EACH_OPERATOR_BESIDE(/)
 KN_OF_TWO(KN_EACH2)
 template <class H, class R = kn_half_of<H>> __device__ __forceinline__ R operator-(H x) { return -(float)x; }
 template <class H, class R = kn_half_of<H>> __device__ __forceinline__ R fma(H x, H y, H z) {
@@ -50,7 +51,6 @@ template <class H, class R = kn_half_of<H>> __device__ __forceinline__ R norm4d(
 }
 
 #define KN_EACH_OF(H)                                                                                                     \
-    KN_EACH_OPERATOR_OF(H, +) KN_EACH_OPERATOR_OF(H, -) KN_EACH_OPERATOR_OF(H, *) KN_EACH_OPERATOR_OF(H, /)               \
     KN_EACH1(H, sqrt) KN_EACH1(H, rsqrt) KN_EACH1(H, cbrt) KN_EACH1(H, rcbrt) KN_EACH1(H, exp) KN_EACH1(H, exp2)          \
     KN_EACH1(H, exp10) KN_EACH1(H, expm1) KN_EACH1(H, log) KN_EACH1(H, log2) KN_EACH1(H, log10) KN_EACH1(H, log1p)        \
     KN_EACH1(H, sin) KN_EACH1(H, cos) KN_EACH1(H, tan) KN_EACH1(H, sinpi) KN_EACH1(H, cospi) KN_EACH1(H, asin)            \

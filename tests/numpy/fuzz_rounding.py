@@ -257,6 +257,11 @@ class PrepareOptions(ctypes.Structure):
     _fields_ = [("struct_size", ctypes.c_size_t), ("flags", ctypes.c_uint), ("target", ctypes.c_char_p)]
 
 
+class CallOptions(ctypes.Structure):
+    _fields_ = [("struct_size", ctypes.c_size_t), ("flags", ctypes.c_uint), ("order", ctypes.c_int), ("stream", ctypes.c_void_p), ("size", ctypes.c_int64),
+                ("block", ctypes.c_int), ("shape", ctypes.c_void_p), ("ndim", ctypes.c_int), ("axes", ctypes.POINTER(ctypes.c_int)), ("n_axes", ctypes.c_int)]
+
+
 class Rounding(Arrays):
     arch = None
 
@@ -279,7 +284,10 @@ class Rounding(Arrays):
 
     def array(self, v):
         stored = (v.data.view("uint32") >> 16).astype("uint16") if v.dtype == "bfloat16" else v.data.astype(v.dtype)
-        return self.upload(np.ascontiguousarray(stored), v.dtype)
+        out = ctypes.c_void_p()
+        self.check(self.c.kiln_array_from_host(ctypes.byref(out), np.ascontiguousarray(stored).ctypes.data_as(ctypes.c_void_p), self.dtype_number(v.dtype),
+                                               stored.ndim, (ctypes.c_int64 * stored.ndim)(*stored.shape), self.device), "upload")
+        return out
 
     def numbers(self, handle):
         dtype = self.c.kiln_dtype_name(self.c.kiln_array_dtype(handle)).decode()
@@ -287,30 +295,36 @@ class Rounding(Arrays):
         self.check(self.c.kiln_array_to_host(handle, out.ctypes.data_as(ctypes.c_void_p), out.nbytes), "download")
         return dtype, (out.astype("uint32") << 16).view("float32") if dtype == "bfloat16" else out
 
-    def call(self, kernel, values, n_out):
+    def reduction(self, body, flags):
+        out, options = ctypes.c_void_p(), Options(ctypes.sizeof(Options), NO_FMA | flags, preamble=b"enum { FIFTY = 50 };")
+        self.check(self.c.kiln_reduction_create(ctypes.byref(out), b"T x", b"float32 y", body.encode(), b"a + b", b"y = a", b"0", b"total", ctypes.byref(options)),
+                   body)
+        return out
+
+    def call(self, kernel, values, n_out, how=None):
         handles, outs = [self.array(v) for v in values], (ctypes.c_void_p * n_out)()
         arguments = (Argument * len(handles))(*[Argument(1, 0, h.value) for h in handles])
-        self.check(self.c.kiln_kernel_call(kernel, outs, n_out, arguments, len(handles), None), "call")
+        self.check(self.c.kiln_kernel_call(kernel, outs, n_out, arguments, len(handles), how), "call")
         results = [self.numbers(h) for h in outs]
         for h in list(outs) + [h.value for h in handles]:
             self.c.kiln_array_free(h)
         return results
 
-    def compile(self, kernel, values, n_out, arch):
+    def compile(self, kernel, values, n_out, arch, how=None):
         handles = [self.array(v) for v in values]
         arguments = (Argument * len(handles))(*[Argument(1, 0, h.value) for h in handles])
         options = PrepareOptions(ctypes.sizeof(PrepareOptions), 0, arch.encode())
-        status = self.c.kiln_kernel_prepare(kernel, None, n_out, arguments, len(handles), None, ctypes.byref(options))
+        status = self.c.kiln_kernel_prepare(kernel, None, n_out, arguments, len(handles), how, ctypes.byref(options))
         for h in handles:
             self.c.kiln_array_free(h)
         if status == NOT_FOUND and not os.environ.get("KILN_REQUIRE_NVRTC"):
             raise NoCompiler(self.c.kiln_error_message().decode())
         self.check(status, "compile")
 
-    def results(self, kernel, values, n_out):
+    def results(self, kernel, values, n_out, how=None):
         if not self.arch:
-            return self.call(kernel, values, n_out)
-        self.compile(kernel, values, n_out, self.arch)
+            return self.call(kernel, values, n_out, how)
+        self.compile(kernel, values, n_out, self.arch, how)
         return []
 
     def compare(self, case, got, right, text):
@@ -384,6 +398,19 @@ def check_bodies(kiln, seed, index, verbose):
         kiln.c.kiln_kernel_free(kernel)
 
 
+def check_reductions(kiln, body, each):
+    """Sums of whole numbers, which are exact: of one, of few and many, along rows and across them. Texts of the kernels' own count in enumerators."""
+    kernel, axis = kiln.reduction(body, ROUND_EACH if each else 0), (ctypes.c_int * 1)()
+    for shape, axis[0] in ((1,), 0), ((5000,), 0), ((300, 70), 0), ((300, 70), 1), ((9, 2000), 1), ((2000, 5), 0):
+        x = Value("x", "float16", (np.random.default_rng(5).integers(40, 61, shape) | 1).astype("float32"))
+        square = rounded(x.data * x.data, "float16") if each else x.data * x.data
+        right = (square - 2500).sum(axis=axis[0])
+        how = ctypes.byref(CallOptions(ctypes.sizeof(CallOptions), axes=axis, n_axes=1))
+        for got in kiln.results(kernel, [x], 1, how):
+            kiln.compare(f"{shape} over {axis[0]}, {'each' if each else 'stored'}", got, Value(body, "float32", right), body)
+    kiln.c.kiln_kernel_free(kernel)
+
+
 def check_functions(kiln, names):
     """What an expression makes of a function's result is what the operation called by itself has stored."""
     every = Value("x", "float16", np.arange(65536).astype("uint16").view("float16").astype("float32"))
@@ -424,7 +451,8 @@ def main():
 
     names = FUNCTIONS if is_soak else FUNCTIONS[:2]
     try:
-        work = [(check_functions, names)] + [(check, o.seed, k, o.verbose) for k in kernels for check in (check_expressions, check_bodies)]
+        sums = [(check_reductions, "x * x - FIFTY * (T)FIFTY", each) for each in (True, False)]
+        work = [(check_functions, names)] + sums + [(check, o.seed, k, o.verbose) for k in kernels for check in (check_expressions, check_bodies)]
         in_threads(one, work)
     except NoCompiler as why:
         print(f"skipped: {why}")
