@@ -13,6 +13,8 @@
  * message of the last failure of the calling thread is kept until the next failure of that thread.
  * The library never exits or aborts, and prints nowhere but in kiln_array_print. All functions
  * here are thread-safe.
+ * A thread that is cancelled (pthread_cancel, deferred) inside of a call ends after it: functions
+ * that compile, wait, or use files are no cancellation points. CUDA's driver may be one.
  *
  * Structs of options and of answers begin with struct_size, the bytes that the caller knows of;
  * their initialiser macro sets it. They only ever grow at the end. Of a smaller struct the library

@@ -1,6 +1,7 @@
 /* Arrays like another one, evenly spaced numbers, assignments, and single elements out of arrays. */
 #include "array/array.h"
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "types/number.h"
 
@@ -148,6 +149,7 @@ kiln_status kiln_array_item(double *out, const kiln_array *array)
 
 kiln_status kiln_array_print(const kiln_array *array)
 {
+    KN_UNCANCELLED;
     char *text = NULL;
     kiln_status status = kiln_array_to_string(&text, array, NULL);
     if (!status && (puts(text) < 0 || fflush(stdout) != 0))

@@ -3,6 +3,7 @@
 #include "array/netpbm.h"
 #include "base/alloc.h"
 #include "base/blob.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "base/str.h"
@@ -99,6 +100,7 @@ kiln_status kiln_array_load_bytes(kiln_array **out, const void *data, size_t siz
 
 kiln_status kiln_array_load(kiln_array **out, const char *path, kiln_device device)
 {
+    KN_UNCANCELLED;
     kn_blob file = KN_BLOB_INIT;
     if (!out || !path)
         return kn_error(KILN_ERROR_INVALID, "kiln_array_load: %s is NULL", out ? "path" : "out");
@@ -133,6 +135,7 @@ kiln_status kiln_array_save_bytes(void **out, size_t *size, const kiln_array *ar
 
 kiln_status kiln_array_save(const kiln_array *array, const char *path)
 {
+    KN_UNCANCELLED;
     void *bytes = NULL;
     size_t size = 0;
     kiln_status status = kn_array_check_data(array, "kiln_array_save");

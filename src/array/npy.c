@@ -6,6 +6,7 @@
  */
 #include "array/array.h"
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "plan/shape.h"
@@ -449,6 +450,7 @@ static kiln_status read_array(kiln_array **out, const kn_blob *file, const char 
 
 kiln_status kiln_array_load_npy(kiln_array **out, const char *path, kiln_device device)
 {
+    KN_UNCANCELLED;
     kn_blob file = KN_BLOB_INIT;
     if (!out || !path)
         return kn_error(KILN_ERROR_INVALID, "kiln_array_load_npy: %s is NULL", out ? "path" : "out");
@@ -552,6 +554,7 @@ static kiln_status write_bytes(char **bytes, size_t *size, const kiln_array *arr
 
 kiln_status kiln_array_save_npy(const kiln_array *array, const char *path)
 {
+    KN_UNCANCELLED;
     char *file = NULL;
     size_t size = 0;
     kiln_status status = kn_array_check_data(array, "kiln_array_save_npy");

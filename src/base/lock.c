@@ -1,4 +1,5 @@
 #include "base/lock.h"
+#include "base/cancel.h"
 
 #include <errno.h>
 #include <pthread.h>
@@ -12,18 +13,21 @@ typedef struct lock_state {
     pthread_cond_t changed;
     _Atomic uintptr_t owner; /* the thread that holds it; 0 */
     bool is_ours;            /* taken by the fork that is going on */
+    bool is_long;
 } lock_state;
 
 typedef enum at_fork { WAITS, RESETS } at_fork;
+typedef enum hold { BRIEF, LONG } hold;
 
 typedef struct lock_kind {
     kn_lock first, last;
     at_fork at_fork;
+    hold hold;
     const char *name;
 } lock_kind;
 
 static const lock_kind kinds[] = {
-#define X(name, slots, at_fork, what) {KN_LOCK_##name, KN_LOCK_LAST_OF_##name, at_fork, #name},
+#define X(name, slots, at_fork, hold, what) {KN_LOCK_##name, KN_LOCK_LAST_OF_##name, at_fork, hold, #name},
     KN_LOCKS(X)
 #undef X
 };
@@ -90,6 +94,8 @@ void kn_lock_take(kn_lock lock)
 {
     lock_state *l = &locks[lock];
     check_order(lock);
+    if (l->is_long)
+        kn_cancel_hold();
     pthread_mutex_lock(&l->mutex);
     atomic_store_explicit(&l->owner, this_thread(), memory_order_relaxed);
 }
@@ -99,6 +105,8 @@ bool kn_lock_try(kn_lock lock)
     lock_state *l = &locks[lock];
     if (pthread_mutex_trylock(&l->mutex) != 0)
         return false;
+    if (l->is_long)
+        kn_cancel_hold();
     atomic_store_explicit(&l->owner, this_thread(), memory_order_relaxed);
     return true;
 }
@@ -108,10 +116,14 @@ void kn_lock_give(kn_lock lock)
     lock_state *l = &locks[lock];
     atomic_store_explicit(&l->owner, 0, memory_order_relaxed);
     pthread_mutex_unlock(&l->mutex);
+    if (l->is_long)
+        kn_cancel_release(NULL);
 }
 
+/* A wait is a cancellation point, and would end with the lock taken. */
 void kn_lock_wait(kn_lock lock)
 {
+    KN_UNCANCELLED;
     lock_state *l = &locks[lock];
     atomic_store_explicit(&l->owner, 0, memory_order_relaxed);
     pthread_cond_wait(&l->changed, &l->mutex);
@@ -127,6 +139,7 @@ void kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void))
 {
     if (atomic_load_explicit(is_made, memory_order_acquire))
         return;
+    KN_UNCANCELLED;
     kn_lock_take(lock);
     if (!atomic_load_explicit(is_made, memory_order_relaxed)) {
         make();
@@ -140,6 +153,7 @@ void kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void))
 /* Forks come before those who load next: else they might never get their turn. */
 void kn_lock_enter_loader(void)
 {
+    kn_cancel_hold();
     if (n_loading++ > 0)
         return;
     kn_lock_take(KN_LOCK_LOADER);
@@ -151,12 +165,13 @@ void kn_lock_enter_loader(void)
 
 void kn_lock_leave_loader(void)
 {
-    if (--n_loading > 0)
-        return;
-    kn_lock_take(KN_LOCK_LOADER);
-    n_inside--;
-    kn_lock_wake(KN_LOCK_LOADER);
-    kn_lock_give(KN_LOCK_LOADER);
+    if (--n_loading == 0) {
+        kn_lock_take(KN_LOCK_LOADER);
+        n_inside--;
+        kn_lock_wake(KN_LOCK_LOADER);
+        kn_lock_give(KN_LOCK_LOADER);
+    }
+    kn_cancel_release(NULL);
 }
 
 /* ---- forks ---- */
@@ -179,6 +194,7 @@ static void wait_for_loader(const struct timespec *end)
 
 static void before_fork(void)
 {
+    KN_UNCANCELLED;
     struct timespec end;
     clock_gettime(CLOCK_REALTIME, &end);
     end.tv_sec += FORK_PATIENCE_S;
@@ -240,6 +256,7 @@ __attribute__((constructor(101))) static void set_up(void)
     for (int lock = 0; lock < KN_LOCK_COUNT; lock++) {
         init_lock(&locks[lock]);
         pthread_cond_init(&locks[lock].changed, NULL);
+        locks[lock].is_long = kind_of((kn_lock)lock)->hold == LONG;
     }
     pthread_atfork(before_fork, in_parent, in_child);
 }

@@ -10,49 +10,52 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* X(name, slots, what a fork does, what it guards). WAITS: a fork waits until the lock is free. RESETS: it
- * does not, for the lock is held for long, or while the CUDA driver is called, which may wait for the forking
+/* X(name, slots, what a fork does, how it is held, what it guards). WAITS: a fork waits until the lock is free.
+ * RESETS: it does not, for the lock is held for long, or while the CUDA driver is called, which may wait for the forking
  * thread in its turn; what the lock guards is not used any more in the child, or is made anew there. A lock
- * of several slots is one lock a device: slot 0 is the host's. */
+ * of several slots is one lock a device: slot 0 is the host's. LONG: files, compilers or drivers are reached
+ * under it, and who waits for it or holds it is not cancelled (base/cancel.h). BRIEF: it is on the way of calls, and nothing
+ * under it is a cancellation point. */
 #define KN_LOCKS(X)                                                                                          \
-    X(FORK, 1, WAITS, "forking itself: one thread at a time")                                                \
-    X(MAPPED, 1, WAITS, "the kernels that kiln_map remembers")                                               \
-    X(OWN_KERNELS, 1, WAITS, "the kernels that arrays are copied and filled by")                             \
-    X(OPERATIONS, 1, WAITS, "operations that were registered, and kernels of operations")                    \
-    X(DEVICE_HOST, 1, WAITS, "making the host device")                                                       \
-    X(DEVICE_CUDA, 1, RESETS, "making CUDA devices")                                                         \
-    X(CUDA_PEERS, 1, RESETS, "which devices see each other")                                                 \
-    X(CUDA_DRIVER, 1, RESETS, "starting the driver")                                                         \
-    X(BUILD, 1, WAITS, "making the tables of kernels, and the thread that warms up")                         \
-    X(HOST_COMPILER, 1, WAITS, "looking for the host's compiler")                                            \
-    X(NVRTC, 1, WAITS, "looking for NVRTC, and loading it")                                                  \
-    X(GENERATOR, 1, WAITS, "the generator's identity")                                                       \
-    X(ONCE, 1, WAITS, "tables of what is made once a key, and who waits for it")                             \
-    X(CACHE, 1, WAITS, "SQLite")                                                                             \
-    X(RECORD, 1, WAITS, "which lines of a record were written")                                              \
-    X(MODULES, 1, RESETS, "functions of raw modules")                                                        \
-    X(CAPTURES, 1, RESETS, "the list of captures")                                                           \
-    X(GRAPH_RUNS, KN_LOCK_SLOTS, RESETS, "runs of graphs: queued one by one")                                \
-    X(COUNTERS, 1, RESETS, "which counters belong to which stream")                                          \
-    X(POOL_HOST, 1, WAITS, "the host's memory pool")                                                         \
-    X(POOL_CUDA, KN_LOCK_SLOTS, RESETS, "a CUDA device's memory pool")                                       \
-    X(PINNED, 1, WAITS, "which pinned memory belongs to which device")                                       \
-    X(MEMOS, 1, WAITS, "writing to memos of calls")                                                          \
-    X(HOST_JOB, 1, RESETS, "the host's threads: held while they run a job")                                  \
-    X(HOST_THREADS, 1, RESETS, "the job, and who waits for one")                                             \
-    X(THREADS, 1, WAITS, "the list of threads that are joined in the end")                                   \
-    X(FORMS, 1, WAITS, "which best forms of kernels are to be compiled")                                     \
-    X(LAUNCH_NAMES, 1, WAITS, "the names of kernels that were launched")                                     \
-    X(MEMORY_HOOK, 1, WAITS, "the memory hook")                                                              \
-    X(LOG, 1, WAITS, "the log callback")                                                                     \
-    X(ERROR, 1, WAITS, "the key by which threads find their logs")                                           \
-    X(LOADER, 1, WAITS, "how many threads are inside the dynamic loader")
+    X(FORK, 1, WAITS, LONG, "forking itself: one thread at a time")                                          \
+    X(MAPPED, 1, WAITS, BRIEF, "the kernels that kiln_map remembers")                                        \
+    X(OWN_KERNELS, 1, WAITS, BRIEF, "the kernels that arrays are copied and filled by")                      \
+    X(OPERATIONS, 1, WAITS, BRIEF, "operations that were registered, and kernels of operations")             \
+    X(DEVICE_HOST, 1, WAITS, LONG, "making the host device")                                                 \
+    X(DEVICE_CUDA, 1, RESETS, LONG, "making CUDA devices")                                                   \
+    X(CUDA_PEERS, 1, RESETS, LONG, "which devices see each other")                                           \
+    X(CUDA_DRIVER, 1, RESETS, LONG, "starting the driver")                                                   \
+    X(BUILD, 1, WAITS, LONG, "making the tables of kernels, and the thread that warms up")                   \
+    X(HOST_COMPILER, 1, WAITS, LONG, "looking for the host's compiler")                                      \
+    X(NVRTC, 1, WAITS, LONG, "looking for NVRTC, and loading it")                                            \
+    X(GENERATOR, 1, WAITS, LONG, "the generator's identity")                                                 \
+    X(ONCE, 1, WAITS, BRIEF, "tables of what is made once a key, and who waits for it")                      \
+    X(CACHE, 1, WAITS, LONG, "SQLite")                                                                       \
+    X(RECORD, 1, WAITS, LONG, "which lines of a record were written")                                        \
+    X(MODULES, 1, RESETS, LONG, "functions of raw modules")                                                  \
+    X(CAPTURES, 1, RESETS, BRIEF, "the list of captures")                                                    \
+    X(GRAPH_RUNS, KN_LOCK_SLOTS, RESETS, BRIEF, "runs of graphs: queued one by one")                         \
+    X(COUNTERS, 1, RESETS, BRIEF, "which counters belong to which stream")                                   \
+    X(POOL_HOST, 1, WAITS, BRIEF, "the host's memory pool")                                                  \
+    X(POOL_CUDA, KN_LOCK_SLOTS, RESETS, BRIEF, "a CUDA device's memory pool")                                \
+    X(PINNED, 1, WAITS, BRIEF, "which pinned memory belongs to which device")                                \
+    X(MEMOS, 1, WAITS, BRIEF, "writing to memos of calls")                                                   \
+    X(HOST_JOB, 1, RESETS, BRIEF, "the host's threads: held while they run a job")                           \
+    X(HOST_THREADS, 1, RESETS, BRIEF, "the job, and who waits for one")                                      \
+    X(THREADS, 1, WAITS, LONG, "the list of threads that are joined in the end")                             \
+    X(FORMS, 1, WAITS, BRIEF, "which best forms of kernels are to be compiled")                              \
+    X(LAUNCH_NAMES, 1, WAITS, BRIEF, "the names of kernels that were launched")                              \
+    X(MEMORY_HOOK, 1, WAITS, BRIEF, "the memory hook")                                                       \
+    X(LOG, 1, WAITS, BRIEF, "the log callback")                                                              \
+    X(ERROR, 1, WAITS, BRIEF, "the key by which threads find their logs")                                    \
+    X(LOADER, 1, WAITS, BRIEF, "how many threads are inside the dynamic loader")
 
 enum { KN_LOCK_SLOTS = 65 };
 
 /* KN_LOCK_ONCE is a lock; KN_LOCK_GRAPH_RUNS + n one of several. */
 typedef enum kn_lock {
-#define X(name, slots, at_fork, what) KN_LOCK_##name, KN_LOCK_LAST_OF_##name = KN_LOCK_##name + (slots)-1,
+#define X(name, slots, at_fork, hold, what)                                                                  \
+    KN_LOCK_##name, KN_LOCK_LAST_OF_##name = KN_LOCK_##name + (slots)-1,
     KN_LOCKS(X)
 #undef X
         KN_LOCK_COUNT

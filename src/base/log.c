@@ -1,4 +1,5 @@
 #include "base/log.h"
+#include "base/cancel.h"
 #include "base/lock.h"
 #include "base/os.h"
 #include "base/str.h"
@@ -49,6 +50,7 @@ static bool is_wanted(kiln_log_level level)
 
 static void deliver(kiln_log_level level, const char *message)
 {
+    KN_UNCANCELLED;
     kn_lock_take(KN_LOCK_LOG);
     kiln_log_callback call = callback;
     void *user = callback_user;

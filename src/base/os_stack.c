@@ -1,3 +1,4 @@
+#include "base/cancel.h"
 #include "base/os.h"
 
 #include <pthread.h>
@@ -8,6 +9,7 @@ enum { RESERVE = 24 << 10, UNKNOWN = 56 << 10 };
 
 uintptr_t kn_os_stack_floor(void)
 {
+    KN_UNCANCELLED;
     pthread_attr_t attributes;
     const uintptr_t here = (uintptr_t)__builtin_frame_address(0);
     uintptr_t floor = here > UNKNOWN ? here - UNKNOWN : 0;

@@ -1,3 +1,4 @@
+#include "base/cancel.h"
 #include "base/os.h"
 
 #include <time.h>
@@ -16,6 +17,7 @@ int64_t kn_os_unix_seconds(void)
 
 void kn_os_sleep_us(int us)
 {
+    KN_UNCANCELLED;
     struct timespec time = {us / 1000000, us % 1000000 * 1000L};
     (void)nanosleep(&time, NULL);
 }

@@ -1,5 +1,6 @@
 #include "base/thread.h"
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/lock.h"
 #include "base/unload.h"
 
@@ -38,6 +39,7 @@ static void keep_library(void)
 static void *run(void *user)
 {
     kn_thread *t = user;
+    kn_cancel_forbid();
     keep_library();
     kn_lock_take(KN_LOCK_THREADS);
     t->has_begun = true;

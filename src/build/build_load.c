@@ -1,4 +1,5 @@
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/os.h"
@@ -188,6 +189,7 @@ static kiln_status find_kept(kn_build_job *job, void **value)
 kiln_status kn_build_function(kn_function **out, const kn_build_request *request, kn_device *device,
                               kn_build_info *info)
 {
+    KN_UNCANCELLED;
     kn_build_info unused = {0};
     kn_build_job job;
     void *value = NULL;
@@ -218,6 +220,7 @@ kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_once_tab
 kiln_status kn_build_module(kn_module **out, kn_blob *code, const kn_build_request *request,
                             kn_device *device, kn_build_info *info)
 {
+    KN_UNCANCELLED;
     kn_build_info unused = {0};
     kn_build_job job;
     kn_loaded_module loaded = {.device = device};

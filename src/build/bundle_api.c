@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "build/store_bundles.h"
 
@@ -17,6 +18,7 @@ static kiln_status get_bundles(kn_bundles **out)
 
 kiln_status kiln_bundle_attach(const char *path)
 {
+    KN_UNCANCELLED;
     kn_bundles *bundles;
     kn_bundle *bundle;
     if (!path)
@@ -60,10 +62,12 @@ kiln_status kiln_bundle_read_file(void **bytes, size_t *size, const char *path)
 
 kiln_status kiln_bundle_attach_memory(const void *bytes, size_t size)
 {
+    KN_UNCANCELLED;
     return attach_bytes(bytes, size, kn_bundle_open_memory);
 }
 
 kiln_status kiln_bundle_attach_copy(const void *bytes, size_t size)
 {
+    KN_UNCANCELLED;
     return attach_bytes(bytes, size, kn_bundle_open_copy);
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "build/bake.h"
@@ -118,6 +119,7 @@ bool kiln_record_needs(const char *targets, const char *target)
 
 kiln_status kiln_bake_check_target(const char *target)
 {
+    KN_UNCANCELLED;
     kn_bake_target unused;
     return target ? kn_bake_target_parse(&unused, target) : kn_error(KILN_ERROR_INVALID, "target is NULL");
 }
@@ -157,6 +159,7 @@ static kiln_status read_bake_options(kiln_bake_options *out, const kiln_bake_opt
 kiln_status kiln_bake(void **bytes, size_t *size, const char *line, const char *target,
                       const kiln_bake_options *options)
 {
+    KN_UNCANCELLED;
     kiln_bake_options o;
     kn_bake_target wanted;
     kn_str key = KN_STR_INIT;
@@ -200,6 +203,7 @@ static kiln_status add_part(kn_bundle_writer *writer, const kiln_bytes *part)
 
 kiln_status kiln_bundle_merge(void **bytes, size_t *size, const kiln_bytes *bundles, int n_bundles)
 {
+    KN_UNCANCELLED;
     if (!bytes || !size || n_bundles < 0 || (n_bundles > 0 && !bundles))
         return kn_error(KILN_ERROR_INVALID, "kiln_bundle_merge: %s",
                         !bytes  ? "bytes is NULL"
@@ -246,6 +250,7 @@ static kiln_status show_row(const kn_bundle_row *row,
 kiln_status kiln_bundle_visit(const void *bytes, size_t size,
                               bool (*visit)(const kiln_bundle_entry *entry, void *user), void *user)
 {
+    KN_UNCANCELLED;
     kn_bundle *bundle = NULL;
     bool goes_on = true;
     if (!bytes || !visit)

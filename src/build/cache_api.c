@@ -1,5 +1,6 @@
 #include <kiln/cache.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "build/build_state.h"
@@ -39,6 +40,7 @@ kiln_status kn_user_cache_get(kn_cache **out)
 
 kiln_status kiln_cache_path(char *buffer, size_t size)
 {
+    KN_UNCANCELLED;
     kn_cache *cache = NULL;
     kiln_status status;
     int length;
@@ -70,6 +72,7 @@ static void fill_counters(kiln_cache_stats *stats, kn_build_state *state)
 
 kiln_status kiln_cache_get_stats(kiln_cache_stats *out)
 {
+    KN_UNCANCELLED;
     kiln_cache_stats stats = KILN_CACHE_STATS_INIT;
     kn_build_state *state;
     kiln_status status;
@@ -92,6 +95,7 @@ kiln_status kiln_cache_get_stats(kiln_cache_stats *out)
 
 kiln_status kiln_cache_list(bool (*visit)(const kiln_cache_entry *entry, void *user), void *user)
 {
+    KN_UNCANCELLED;
     kn_cache *cache = NULL;
     kiln_status status;
     if (!visit)
@@ -102,6 +106,7 @@ kiln_status kiln_cache_list(bool (*visit)(const kiln_cache_entry *entry, void *u
 
 kiln_status kiln_cache_clear(uint64_t *removed)
 {
+    KN_UNCANCELLED;
     kn_cache *cache = NULL;
     kiln_status status = kn_user_cache_get(&cache);
     return status == KILN_OK ? kn_cache_clear(cache, removed) : status;
@@ -109,6 +114,7 @@ kiln_status kiln_cache_clear(uint64_t *removed)
 
 kiln_status kiln_cache_flush(void)
 {
+    KN_UNCANCELLED;
     kn_cache *cache = NULL;
     kiln_status status = kn_user_cache_get(&cache);
     if (status != KILN_OK || kn_cache_flush(cache))
@@ -125,6 +131,7 @@ static bool count_row(const kn_cache_row *row, void *user)
 
 kiln_status kiln_cache_verify(uint64_t *checked, uint64_t *damaged)
 {
+    KN_UNCANCELLED;
     kn_cache *cache = NULL;
     uint64_t right = 0, wrong = 0;
     kiln_status status = kn_user_cache_get(&cache);
@@ -139,6 +146,7 @@ kiln_status kiln_cache_verify(uint64_t *checked, uint64_t *damaged)
 
 kiln_status kiln_cache_collect(uint64_t *removed)
 {
+    KN_UNCANCELLED;
     kn_cache *cache = NULL;
     uint64_t count = 0;
     kiln_status status = kn_user_cache_get(&cache);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "build/bundle_label.h"
 #include "build/store_cache.h"
@@ -91,6 +92,7 @@ static bool add_row(const kn_cache_row *row, void *user)
 
 kiln_status kiln_cache_export(void **bytes, size_t *size)
 {
+    KN_UNCANCELLED;
     kn_cache *cache = NULL;
     uint64_t damaged;
     if (!bytes || !size)
@@ -145,6 +147,7 @@ static kiln_status put_rows(kn_cache *cache, const kn_bundle *bundle, uint64_t *
 
 kiln_status kiln_cache_import(const void *bytes, size_t size, uint64_t *added)
 {
+    KN_UNCANCELLED;
     kn_cache *cache = NULL;
     kn_bundle *bundle = NULL;
     uint64_t count = 0;

@@ -4,6 +4,7 @@
 
 #include <kiln/kernel.h>
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/log.h"
@@ -343,6 +344,7 @@ kiln_status kiln_set_forms(kiln_forms forms)
 
 bool kiln_wait_for_best(int64_t timeout_ms)
 {
+    KN_UNCANCELLED;
     double end = kn_os_now_ms() + (double)timeout_ms;
     work_on();
     while (kn_forms_count().pending > 0) {

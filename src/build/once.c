@@ -1,5 +1,6 @@
 #include "build/once.h"
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/map.h"
@@ -124,6 +125,7 @@ kiln_status kn_once_begin(kn_once_table *table, const void *key, size_t key_size
     kiln_status status;
     *value = NULL;
     *claim = NULL;
+    kn_cancel_hold();
     kn_lock_take(KN_LOCK_ONCE);
     entry = kn_map_get(table->entries, key, key_size);
     if (entry && !waits && is_being_made(entry))
@@ -131,6 +133,8 @@ kiln_status kn_once_begin(kn_once_table *table, const void *key, size_t key_size
     else
         status = entry ? wait_for(entry, value, claim) : add_entry(table, key, key_size, claim);
     kn_lock_give(KN_LOCK_ONCE);
+    if (!*claim)
+        kn_cancel_release(NULL);
     return status;
 }
 
@@ -165,6 +169,7 @@ void kn_once_end(kn_once_table *table, kn_once *claim, void *value, kiln_status 
         finish(claim, value);
     else
         fail(table, claim, status);
+    kn_cancel_release(NULL);
 }
 
 void kn_once_forget(kn_once_table *table, const void *key, size_t key_size, const void *value)

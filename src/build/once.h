@@ -1,5 +1,5 @@
 /* build/once.h - things that are made once a key, however many threads ask at the same time: one makes, the
- * others wait and get the same thing or the same error. */
+ * others wait and get the same thing or the same error. A thread with a claim is not cancelled. */
 #ifndef KN_BUILD_ONCE_H
 #define KN_BUILD_ONCE_H
 

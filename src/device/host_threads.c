@@ -10,6 +10,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/os.h"
@@ -144,6 +145,7 @@ static void *worker_main(void *unused)
 {
     unsigned seen = 0;
     (void)unused;
+    kn_cancel_forbid();
     for (;;) {
         kn_os_cpus cpus;
         bool avoids = !watch(seen) && kn_os_cpu_avoid(&cpus, atomic_load(&pool.caller_cpu));

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "base/sized.h"
@@ -281,6 +282,7 @@ kiln_status kiln_kernel_benchmark(kiln_benchmark *out_times, kiln_kernel *kernel
                                   int n_out, const kiln_arg *in, int n_in, const kiln_call_options *how,
                                   const kiln_benchmark_options *given)
 {
+    KN_UNCANCELLED;
     kiln_benchmark found = KILN_BENCHMARK_INIT;
     kiln_benchmark_options options;
     kiln_status status = check_arguments(out_times, kernel, n_out, in, n_in);

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/sized.h"
 
@@ -380,6 +381,7 @@ static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, co
  * one. In a capture that forbids to compile what is there has to do. */
 static kiln_status look_at_forms(kn_build_info *info, const call *c, const kn_call_plan *plan)
 {
+    KN_UNCANCELLED;
     unsigned flags;
     kiln_status status = find_build_flags(&flags, c, plan->device);
     bool wants_best = flags & KN_BUILD_BEST && !(flags & (KN_BUILD_CAPTURING | KN_BUILD_NO_COMPILE));
@@ -403,6 +405,7 @@ static kiln_status call_with_forms(call *c, const kn_call_plan *plan)
 
 static kiln_status call_first_time(call *c, const call_key *key)
 {
+    KN_UNCANCELLED;
     kn_build_info info = {.origin = KILN_ORIGIN_MEMORY};
     kn_call_plan *plan = NULL;
     uint64_t overlaps = 0;

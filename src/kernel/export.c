@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "build/bake.h"
 #include "build/build.h"
@@ -45,6 +46,7 @@ kiln_status kiln_kernel_export(void **bytes, size_t *size, kiln_kernel *kernel, 
                                int n_out, const kiln_arg *in, int n_in, const kiln_call_options *call,
                                const char *target)
 {
+    KN_UNCANCELLED;
     kn_inspected inspected = KN_INSPECTED_INIT;
     if (!bytes || !size)
         return kn_error(KILN_ERROR_INVALID, "kiln_kernel_export: %s is NULL", bytes ? "size" : "bytes");

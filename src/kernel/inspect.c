@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "base/log.h"
@@ -134,6 +135,7 @@ kiln_status kiln_kernel_source(char **out, kiln_kernel *kernel, kiln_array *cons
                                const kiln_arg *in, int n_in, const kiln_call_options *call,
                                const char *target)
 {
+    KN_UNCANCELLED;
     return show(out, kernel, outs, n_out, in, n_in, call, target, put_sources);
 }
 
@@ -141,6 +143,7 @@ kiln_status kiln_kernel_explain(char **out, kiln_kernel *kernel, kiln_array *con
                                 const kiln_arg *in, int n_in, const kiln_call_options *call,
                                 const char *target)
 {
+    KN_UNCANCELLED;
     return show(out, kernel, outs, n_out, in, n_in, call, target, put_lines);
 }
 
@@ -154,6 +157,7 @@ kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel, kiln_array *co
 kiln_status kiln_kernel_record(char **out, kiln_kernel *kernel, kiln_array *const *outs, int n_out,
                                const kiln_arg *in, int n_in, const kiln_call_options *call)
 {
+    KN_UNCANCELLED;
     kn_str lines = KN_STR_INIT;
     if (!out)
         return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a char * was expected");
@@ -335,6 +339,7 @@ static kiln_status prepare_with_copies(kiln_kernel *kernel, uint64_t overlaps, k
 kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int n_out, const kiln_arg *in,
                                 int n_in, const kiln_call_options *call, const kiln_prepare_options *options)
 {
+    KN_UNCANCELLED;
     kiln_prepare_options o;
     kn_binding b;
     kiln_status status = read_options(&o, options);

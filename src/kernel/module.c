@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "kernel/kernel.h"
@@ -62,6 +63,7 @@ void kn_module_release(void *user)
 
 void kiln_module_free(kiln_module *module)
 {
+    KN_UNCANCELLED;
     kn_module_release(module);
 }
 
@@ -171,6 +173,7 @@ static kiln_status load(kiln_module *module, kn_build_info *info)
 kiln_status kiln_module_create(kiln_module **out, const void *code, size_t size,
                                const kiln_module_options *options)
 {
+    KN_UNCANCELLED;
     kiln_module_options o;
     kiln_module *module = NULL;
     kn_build_info info = {.origin = KILN_ORIGIN_NONE};
