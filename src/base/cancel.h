@@ -1,5 +1,5 @@
-/* base/cancel.h - pthread_cancel: no thread is cancelled where it would leave a lock taken, work that others wait
- * for unfinished, or a file half made.
+/* base/cancel.h - pthread_cancel: no thread is cancelled where it would leave a lock taken, work that
+ * others wait for unfinished, or a file half made.
  *
  * A cancellation that comes meanwhile waits, and acts at the thread's next cancellation point, which is the
  * application's. It costs some 5 ns: calls that are remembered go without, for they reach no cancellation

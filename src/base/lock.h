@@ -10,12 +10,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* X(name, slots, what a fork does, how it is held, what it guards). WAITS: a fork waits until the lock is free.
- * RESETS: it does not, for the lock is held for long, or while the CUDA driver is called, which may wait for the forking
- * thread in its turn; what the lock guards is not used any more in the child, or is made anew there. A lock
- * of several slots is one lock a device: slot 0 is the host's. LONG: files, compilers or drivers are reached
- * under it, and who waits for it or holds it is not cancelled (base/cancel.h). BRIEF: it is on the way of calls, and nothing
- * under it is a cancellation point. */
+/* X(name, slots, what a fork does, how it is held, what it guards). WAITS: a fork waits until the lock is
+ * free. RESETS: it does not, for the lock is held for long, or while the CUDA driver is called, which may
+ * wait for the forking thread in its turn; what the lock guards is not used any more in the child, or is
+ * made anew there. A lock of several slots is one lock a device: slot 0 is the host's. LONG: files,
+ * compilers or drivers are reached under it, and who waits for it or holds it is not cancelled
+ * (base/cancel.h). BRIEF: it is on the way of calls, and nothing under it is a cancellation point. */
 #define KN_LOCKS(X)                                                                                          \
     X(FORK, 1, WAITS, LONG, "forking itself: one thread at a time")                                          \
     X(MAPPED, 1, WAITS, BRIEF, "the kernels that kiln_map remembers")                                        \

@@ -1,6 +1,7 @@
-/* Threads that are cancelled inside of calls (pthread_cancel). With a cancellation pending every function goes to
- * its end, for none is a cancellation point; cancelled at any time, a thread leaves neither a lock, nor a claim,
- * nor a file behind, and the next call works. A hang ends by the alarm. KILN_SOAK=1: more rounds. */
+/* Threads that are cancelled inside of calls (pthread_cancel). With a cancellation pending every function
+ * goes to its end, for none is a cancellation point; cancelled at any time, a thread leaves neither a lock,
+ * nor a claim, nor a file behind, and the next call works. A hang ends by the alarm. KILN_SOAK=1: more
+ * rounds. */
 #include <kiln/kiln.h>
 
 #include <dirent.h>
