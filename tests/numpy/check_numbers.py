@@ -1,6 +1,6 @@
 """Numbers by value beside arrays, at the ends of every dtype and beyond, against NumPy's Python numbers: which dtype comes of them, what is refused, and
 what operations that take all of them give. Each way in is asked: operations called one by one, expressions with the number in their text and with the
-number as an input, traces. Without KILN_SOAK=1 each operation has some of the dtypes, which all occur.
+number as an input, traces. Without KILN_SOAK=1 each operation has some of the dtypes, which all occur, and the ways beside operations take turns.
 check_numbers.py LIBRARY"""
 import ctypes
 import itertools
@@ -109,25 +109,26 @@ def placed(x, number, side):
     return (x, number) if side == 0 else (number, x)
 
 
-def ways(kiln, name, x, number, side):
-    """Each way in, and what came of it: an array, or a message."""
+def ways(kiln, name, x, number, side, turn=None):
+    """Each way in, and what came of it: an array, or a message. turn: the operation and, by turns, one of the other ways."""
     texts = [f"{name}({', '.join(placed('x', second, side))})" for second in (written(number), "s")]
     yield "called", kiln.operate(name, placed(x, number, side))
-    yield "written", kiln.expression("x", texts[:1], [x])
-    yield "given", kiln.expression("x, s", texts[1:], [x, number])
-    yield "traced", kiln.trace([(name, placed(None, number, side))], x)
+    others = [("written", lambda: kiln.expression("x", texts[:1], [x])), ("given", lambda: kiln.expression("x, s", texts[1:], [x, number])),
+              ("traced", lambda: kiln.trace([(name, placed(None, number, side))], x))]
+    for way, call in others if turn is None else [others[turn % len(others)]]:
+        yield way, call()
 
 
 def check_dtypes(kiln, job):
     """Dtypes and refusals, of no elements: nothing is compiled."""
     name, dtype = job
     x, function, count = np.zeros(0, dtype), getattr(np, name), 0
-    for number, side in itertools.product(NUMBERS, (0, 1)):
+    for turn, (number, side) in enumerate(itertools.product(NUMBERS, (0, 1)), len(name) + DTYPES.index(dtype)):
         right = by_numpy(function, placed(x, number, side))
         if isinstance(right, OverflowError) and is_ours(name, dtype, number):
             continue
         wanted = "refused" if isinstance(right, Exception) else right.dtype.name
-        for way, got in ways(kiln, name, x, number, side):
+        for way, got in ways(kiln, name, x, number, side, None if SOAK else turn):
             got = "refused" if isinstance(got, str) else (got[0] if isinstance(got, list) else got).dtype.name
             assert got == wanted, f"{name}{placed(dtype, number, side)}, {way}: {got}, not {wanted}: {right}"
             count += 1
