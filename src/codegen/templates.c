@@ -1,5 +1,6 @@
 #include "codegen/templates.h"
 
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -15,20 +16,37 @@ static const kn_template *find_embedded(const char *name)
     return NULL;
 }
 
+/* Templates decide code that will be run. */
+static kiln_status check_trust(const char *file)
+{
+    char folder[PATH_MAX], real[PATH_MAX], reason[PATH_MAX + 256];
+    snprintf(folder, sizeof folder, "%.*s", (int)(strrchr(file, '/') - file), file);
+    if (kn_os_folder_is_private(real, folder, reason, sizeof reason) &&
+        kn_os_file_is_private(file, KN_OS_MAY_BE_LINKED, reason, sizeof reason))
+        return KILN_OK;
+    return kn_error(KILN_ERROR_INVALID, "a template of KILN_TEMPLATE_DIR is not taken: %s", reason);
+}
+
+static kiln_status read_own(kn_str *out, const char *file, const char *name)
+{
+    kn_blob text = KN_BLOB_INIT;
+    kiln_status status = check_trust(file);
+    if (status == KILN_OK)
+        status = kn_os_read_file(&text, file);
+    if (status == KILN_OK)
+        kn_str_append_n(out, text.data, text.size);
+    kn_blob_free(&text);
+    return status == KILN_OK ? kn_str_status(out, name) : status;
+}
+
 kiln_status kn_template_read(kn_str *out, const char *name)
 {
     const char *folder = kn_setting("KILN_TEMPLATE_DIR");
     const kn_template *embedded = find_embedded(name);
-    char path[4096];
+    char path[PATH_MAX];
     if (folder && (size_t)snprintf(path, sizeof path, "%s/%s", folder, name) < sizeof path &&
-        kn_os_is_file(path)) {
-        kn_blob file = KN_BLOB_INIT;
-        kiln_status status = kn_os_read_file(&file, path);
-        if (status == KILN_OK)
-            kn_str_append_n(out, file.data, file.size);
-        kn_blob_free(&file);
-        return status == KILN_OK ? kn_str_status(out, name) : status;
-    }
+        kn_os_is_file(path))
+        return read_own(out, path, name);
     if (!embedded)
         return kn_error(KILN_ERROR_INTERNAL, "there is no template '%s'", name);
     kn_str_append_n(out, embedded->text, embedded->length);

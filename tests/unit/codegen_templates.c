@@ -135,6 +135,14 @@ static void a_folder_overrides(void **state)
     setenv("KILN_TEMPLATE_DIR", folder, 1);
     assert_int_equal(kn_template_read(&text, "cuda/flat.cu"), KILN_OK);
     assert_string_equal(kn_str_text(&text), "mine\n");
+    /* What others may write decides no code. */
+    assert_int_equal(chmod(path, 0666), 0);
+    assert_int_equal(kn_template_read(&none, "cuda/flat.cu"), KILN_ERROR_INVALID);
+    assert_non_null(strstr(kiln_error_message(), "KILN_TEMPLATE_DIR is not taken: other users may write to"));
+    assert_int_equal(chmod(path, 0600), 0);
+    assert_int_equal(chmod(folder, 0777), 0);
+    assert_int_equal(kn_template_read(&none, "cuda/flat.cu"), KILN_ERROR_INVALID);
+    assert_int_equal(chmod(folder, 0700), 0);
     /* A folder, or a path that is longer than paths are, is no file. */
     assert_int_equal(kn_template_read(&none, "cuda"), KILN_ERROR_INTERNAL);
     assert_string_equal(kiln_error_message(), "there is no template 'cuda'");
