@@ -3,10 +3,10 @@
  *
  * usage: equal [--target TARGET] [--only WORD] [all]
  *
- * Without "all" the functions of which there are vectors, over a few hundred values; with it every operation
- * of the table and all functions of the host's preludes, for each dtype that they take, over 10,000. In rows
- * of a window that moves on by one element each value is at each place. Any NaN equals any other. Exit status
- * 77: the device is not here.
+ * Without "all" two functions of each kind of which there are vectors, over a few hundred values; with it
+ * every operation of the table and all functions of the host's preludes, for each dtype that they take, over
+ * 10,000. In rows of a window that moves on by one element each value is at each place. Any NaN equals any
+ * other. Exit status 77: the device is not here.
  */
 #include <kiln/kiln.h>
 
@@ -24,13 +24,18 @@ enum {
     SKIPPED = 77,
     LONGEST = 40,
     MAX_IN = 4,
-    MAX_OUT = 9, /* of functions one less */
+    MAX_OUT = 8,
+    MAX_GROUPS = 256,
     MAX_WORDS = 512,
     WORD = 32,
-    TEXT = 8192
+    TEXT = 4096,
+    PREAMBLE = 8192
 };
 
-static int n_values = 400, failures, kernels;
+static const char rank_text[] =
+    "template <int n> struct rank : rank<n - 1> {};\ntemplate <> struct rank<0> {};\n";
+
+static int n_values = 200, failures, kernels;
 static bool is_all;
 static const char *only; /* of all functions, this one; NULL: each */
 
@@ -115,17 +120,17 @@ static void *random_values(kiln_dtype dtype, int n, uint64_t seed)
     return all;
 }
 
-static bool is_nan_at(const unsigned char *at, size_t real)
+static bool is_nan_at(const unsigned char *at, kiln_dtype dtype)
 {
     float narrow;
     double wide;
     uint16_t half;
+    size_t real = real_size(dtype);
     if (real == 8)
         return memcpy(&wide, at, 8), wide != wide;
     if (real == 4)
         return memcpy(&narrow, at, 4), narrow != narrow;
-    return memcpy(&half, at, 2),
-           (half & 0x7fff) > 0x7c00; /* of bfloat16 some numbers too: none is lost but these */
+    return memcpy(&half, at, 2), (half & 0x7fff) > (dtype == KILN_BFLOAT16 ? 0x7f80 : 0x7c00);
 }
 
 static bool is_same(const unsigned char *a, const unsigned char *b, kiln_dtype dtype)
@@ -135,7 +140,7 @@ static bool is_same(const unsigned char *a, const unsigned char *b, kiln_dtype d
     if (same || real == 0)
         return same;
     for (size_t k = 0; k < size; k += real)
-        if (memcmp(a + k, b + k, real) != 0 && !(is_nan_at(a + k, real) && is_nan_at(b + k, real)))
+        if (memcmp(a + k, b + k, real) != 0 && !(is_nan_at(a + k, dtype) && is_nan_at(b + k, dtype)))
             return false;
     return true;
 }
@@ -148,11 +153,14 @@ typedef struct subject {
     int n_in, n_out;
 } subject;
 
+/* Arrays of the device, and results as they came from it. */
 typedef struct memory {
-    unsigned char *in[MAX_IN], *first[MAX_OUT], *out[MAX_OUT];
+    kiln_array *in[MAX_IN], *out[MAX_OUT];
+    unsigned char *first[MAX_OUT], *got[MAX_OUT];
 } memory;
 
-static kiln_array *wrap(void *data, kiln_dtype dtype, int rows, int columns, int64_t row, int64_t step)
+static kiln_array *wrap(const kiln_array *whole, kiln_dtype dtype, int rows, int columns, int64_t row,
+                        int64_t step)
 {
     kiln_array *a = NULL;
     int64_t size = (int64_t)kiln_dtype_size(dtype);
@@ -162,7 +170,7 @@ static kiln_array *wrap(void *data, kiln_dtype dtype, int rows, int columns, int
     spec.shape = (const int64_t[]){rows, columns};
     spec.strides = (const int64_t[]){row * size, step * size};
     spec.device = device();
-    OK(kiln_array_wrap(&a, data, &spec, NULL, NULL));
+    OK(kiln_array_wrap(&a, kiln_array_data(whole), &spec, NULL, NULL));
     return a;
 }
 
@@ -178,11 +186,15 @@ static void call_window(kiln_kernel *k, const subject *s, const memory *m, int r
     for (int j = 0; j < s->n_out; j++)
         out[j] = wrap(m->out[j], s->out_dtype[j], rows, length, pitch, 1);
     OK(kiln_kernel_call(k, out, s->n_out, args, s->n_in, NULL));
-    OK(kiln_device_synchronize(device()));
     for (int i = 0; i < s->n_in; i++)
         kiln_array_free(in[i]);
-    for (int j = 0; j < s->n_out; j++)
+    for (int j = 0; j < s->n_out; j++) {
+        kiln_array *flat = wrap(m->out[j], s->out_dtype[j], 1, rows * pitch, 0, 1);
+        OK(kiln_array_to_host(flat, m->got[j],
+                              (size_t)rows * (size_t)pitch * kiln_dtype_size(s->out_dtype[j])));
+        kiln_array_free(flat);
         kiln_array_free(out[j]);
+    }
 }
 
 static void print_bytes(const unsigned char *at, size_t size)
@@ -202,7 +214,7 @@ static void check_row(const subject *s, const memory *m, int j, int row, int len
                       const char *form, int *count)
 {
     size_t size = kiln_dtype_size(s->out_dtype[j]);
-    const unsigned char *got = m->out[j] + (size_t)row * (size_t)pitch * size,
+    const unsigned char *got = m->got[j] + (size_t)row * (size_t)pitch * size,
                         *want = m->first[j] + (size_t)row * size;
     if (memcmp(got, want, (size_t)length * size) == 0)
         return;
@@ -220,23 +232,29 @@ static void check_row(const subject *s, const memory *m, int j, int row, int len
 
 static void take_memory(memory *m, const subject *s)
 {
-    for (int i = 0; i < s->n_in; i++)
-        m->in[i] = random_values(s->in_dtype[i], n_values, 20261123u + (uint64_t)i);
+    for (int i = 0; i < s->n_in; i++) {
+        void *values = random_values(s->in_dtype[i], n_values, 20261123u + (uint64_t)i);
+        OK(kiln_array_from_host(&m->in[i], values, s->in_dtype[i], 1, (const int64_t[]){n_values}, device()));
+        free(values);
+    }
     for (int j = 0; j < s->n_out; j++) {
-        size_t size = kiln_dtype_size(s->out_dtype[j]);
+        size_t size = kiln_dtype_size(s->out_dtype[j]), room = (size_t)n_values * (LONGEST + 1);
+        m->out[j] = NULL;
+        OK(kiln_array_empty(&m->out[j], s->out_dtype[j], 1, (const int64_t[]){(int64_t)room}, device()));
         m->first[j] = malloc((size_t)n_values * size);
-        m->out[j] = malloc((size_t)n_values * (LONGEST + 1) * size);
-        REQUIRE(m->first[j] && m->out[j]);
+        m->got[j] = malloc(room * size);
+        REQUIRE(m->first[j] && m->got[j]);
     }
 }
 
 static void free_memory(memory *m, const subject *s)
 {
     for (int i = 0; i < s->n_in; i++)
-        free(m->in[i]);
+        kiln_array_free(m->in[i]);
     for (int j = 0; j < s->n_out; j++) {
+        kiln_array_free(m->out[j]);
         free(m->first[j]);
-        free(m->out[j]);
+        free(m->got[j]);
     }
 }
 
@@ -255,7 +273,7 @@ static void check_form(const subject *s, memory *m, kiln_forms form)
         for (int j = 0; j < s->n_out; j++)
             for (int v = 0; v < n_values; v++) {
                 size_t size = kiln_dtype_size(s->out_dtype[j]);
-                memcpy(m->first[j] + (size_t)v * size, m->out[j] + 2 * (size_t)v * size, size);
+                memcpy(m->first[j] + (size_t)v * size, m->got[j] + 2 * (size_t)v * size, size);
             }
     }
     for (int length = 1; length <= LONGEST; length++) {
@@ -265,23 +283,87 @@ static void check_form(const subject *s, memory *m, kiln_forms form)
             for (int row = 0; row < rows; row++)
                 check_row(s, m, j, row, length, pitch, form == KILN_FORMS_BEST ? "best" : "quick", &count);
     }
+    if (count > 3)
+        fprintf(stderr, "%s: %d in all\n", s->name, count);
     kiln_kernel_free(k);
 }
 
-/* Returns the last result of the first value, where that is an int32. */
-static int check(const subject *s)
+/* ---- groups of results ---- */
+
+/* One result: statements in which "NAME" is the variable that gets it, and what they need in front. */
+typedef struct item {
+    char name[WORD], text[TEXT], preamble[PREAMBLE];
+    kiln_dtype out;
+} item;
+
+/* Results of the same inputs. Each is a kernel of its own in the best form where it is apart: vectors are
+ * made of all of a body or of none. In the quick form, which has none, they share one. */
+typedef struct group {
+    const char *in;
+    kiln_dtype in_dtype[MAX_IN];
+    int n_in, n;
+    bool is_apart;
+    item *item[MAX_OUT];
+} group;
+
+static void put_name(char *out, const char *text, const char *name)
 {
+    out += strlen(out);
+    for (const char *at; (at = strstr(text, "NAME")); text = at + 4)
+        out += sprintf(out, "%.*s%s", (int)(at - text), text, name);
+    strcpy(out, text);
+}
+
+/* Items first to end - 1 of the group as one kernel. */
+static void check_items(const group *g, memory *all, int first, int end, kiln_forms form)
+{
+    static char out[TEXT], text[MAX_OUT * TEXT], preamble[MAX_OUT * PREAMBLE];
+    subject s = {g->item[first]->name, g->in, out, text, preamble, {0}, {0}, g->n_in, end - first};
+    memory m = *all;
+    memcpy(s.in_dtype, g->in_dtype, sizeof s.in_dtype);
+    *out = *text = *preamble = 0;
+    for (int k = first; k < end; k++) {
+        const item *one = g->item[k];
+        char name[16];
+        snprintf(name, sizeof name, "kz%d", k - first);
+        sprintf(out + strlen(out), "%s%s %s", k > first ? ", " : "", kiln_dtype_name(one->out), name);
+        put_name(text, one->text, name);
+        strcat(preamble, one->preamble);
+        s.out_dtype[k - first] = one->out;
+        m.out[k - first] = all->out[k];
+        m.first[k - first] = all->first[k];
+        m.got[k - first] = all->got[k];
+    }
+    check_form(&s, &m, form);
+}
+
+static void check_group(group *g)
+{
+    subject s = {.n_in = g->n_in, .n_out = g->n};
     memory m;
-    int before = failures, last = 0;
-    take_memory(&m, s);
-    check_form(s, &m, KILN_FORMS_BEST);
-    check_form(s, &m, KILN_FORMS_QUICK);
-    if (s->out_dtype[s->n_out - 1] == KILN_INT32)
-        memcpy(&last, m.first[s->n_out - 1], sizeof last);
-    free_memory(&m, s);
-    if (failures - before > 3)
-        fprintf(stderr, "%s: %d in all\n", s->name, failures - before);
-    return last;
+    if (g->n == 0)
+        return;
+    memcpy(s.in_dtype, g->in_dtype, sizeof s.in_dtype);
+    for (int k = 0; k < g->n; k++)
+        s.out_dtype[k] = g->item[k]->out;
+    take_memory(&m, &s);
+    for (int k = 0; k < g->n; k += g->is_apart ? 1 : g->n)
+        check_items(g, &m, k, g->is_apart ? k + 1 : g->n, KILN_FORMS_BEST);
+    check_items(g, &m, 0, g->n, KILN_FORMS_QUICK);
+    free_memory(&m, &s);
+    for (; g->n > 0; g->n--)
+        free(g->item[g->n - 1]);
+}
+
+static item *add_item(group *g, const char *name, kiln_dtype out)
+{
+    if (g->n == MAX_OUT)
+        check_group(g);
+    item *one = calloc(1, sizeof *one);
+    REQUIRE(one);
+    snprintf(one->name, sizeof one->name, "%s", name);
+    one->out = out;
+    return g->item[g->n++] = one;
 }
 
 /* ---- operations ---- */
@@ -301,18 +383,56 @@ static const char *take_letters(kiln_dtype *list, int *n, const char *at)
     return at;
 }
 
-static void check_operation(const kiln_operation *op)
+static group open_groups[MAX_GROUPS];
+static int n_groups;
+
+static group *group_of(const char *in, const kiln_dtype *in_dtype, int n_in)
+{
+    for (group *g = open_groups; g < open_groups + n_groups; g++)
+        if (!strcmp(g->in, in) && !memcmp(g->in_dtype, in_dtype, (size_t)n_in * sizeof *in_dtype))
+            return g;
+    REQUIRE(n_groups < MAX_GROUPS);
+    group *g = &open_groups[n_groups++];
+    *g = (group){.in = in, .n_in = n_in};
+    memcpy(g->in_dtype, in_dtype, (size_t)n_in * sizeof *in_dtype);
+    g->is_apart = in_dtype[0] == KILN_FLOAT32 || in_dtype[0] == KILN_FLOAT64;
+    return g;
+}
+
+/* The operation's results as variables of a block, of which number `kept` goes out. */
+static void put_block(item *one, const kiln_operation *op, const kiln_dtype *out, int kept)
+{
+    char *to = one->text, name[WORD] = "";
+    const char *at = op->out_params;
+    to += sprintf(to, "{ ");
+    for (int j = 0; *at; j++, at += strspn(at, ", ")) {
+        char type[WORD], variable[WORD];
+        int length = 0;
+        kiln_dtype known;
+        REQUIRE(sscanf(at, "%31[^ ] %31[^ ,]%n", type, variable, &length) == 2);
+        at += length;
+        if (kiln_dtype_from_name(&known, type) != KILN_OK)
+            to += sprintf(to, "typedef %s %s; ", kiln_dtype_name(out[j]), type);
+        to += sprintf(to, "%s %s = %s(); ", kiln_dtype_name(out[j]), variable, kiln_dtype_name(out[j]));
+        if (j == kept)
+            strcpy(name, variable);
+    }
+    to += sprintf(to, "%s; NAME = %s; }\n", op->map, name);
+    REQUIRE(to < one->text + sizeof one->text);
+    snprintf(one->preamble, sizeof one->preamble, "%s", op->preamble ? op->preamble : "");
+}
+
+static void add_operation(const kiln_operation *op)
 {
     for (const char *at = op->types; *at;) {
-        subject s = {.name = op->name,
-                     .in = op->in_params,
-                     .out = op->out_params,
-                     .text = op->map,
-                     .preamble = op->preamble};
-        at = take_letters(s.in_dtype, &s.n_in, at);
-        at = take_letters(s.out_dtype, &s.n_out, at + 2);
+        kiln_dtype in[MAX_IN], out[MAX_OUT];
+        int n_in, n_out;
+        at = take_letters(in, &n_in, at);
+        at = take_letters(out, &n_out, at + 2);
         at += strspn(at, " ");
-        check(&s);
+        group *g = group_of(op->in_params, in, n_in);
+        for (int j = 0; j < n_out; j++)
+            put_block(add_item(g, op->name, out[j]), op, out, j);
     }
 }
 
@@ -322,8 +442,10 @@ static void check_operations(void)
         kiln_operation op = KILN_OPERATION_INIT;
         OK(kiln_operation_at(&op, n));
         if (!op.reduce && op.map && (!only || !strcmp(op.name, only)))
-            check_operation(&op);
+            add_operation(&op);
     }
+    for (group *g = open_groups; g < open_groups + n_groups; g++)
+        check_group(g);
 }
 
 /* ---- functions of the preludes ---- */
@@ -345,15 +467,19 @@ static void add_words(words *list, const char *at)
     }
 }
 
-/* The words by which a prelude is chosen; of `vectors`, the first of those by which a line is. */
-static void read_words(words *list, const char *path, bool vectors)
+/* The words by which a prelude is chosen; of `vectors`, the first of those by which a line is: of lines
+ * with the same macro, which make the same of other functions, that many. */
+static void read_words(words *list, const char *path, bool vectors, int most)
 {
-    char line[512];
+    char line[512], macro[512] = "";
+    int alike = 0;
     FILE *file = fopen(path, "r");
     REQUIRE(file);
     while (fgets(line, sizeof line, file)) {
         char *tag = strstr(line, "// needs:");
-        if (tag && (tag > line) == vectors) {
+        alike = strncmp(line, macro, strlen(macro)) == 0 ? alike + 1 : 1;
+        snprintf(macro, sizeof macro, "%.*s", (int)strcspn(line, "("), line);
+        if (tag && (tag > line) == vectors && (!vectors || alike <= most)) {
             char *end = vectors ? tag + 10 + strcspn(tag + 10, " \n") : tag + strlen(tag);
             *end = 0;
             add_words(list, tag + 9);
@@ -394,14 +520,6 @@ static const way ways[] = {
 /* Orders are small: their time grows with them. */
 static const char *const orders[] = {"jn", "jnf", "yn", "ynf"};
 
-static void put_name(char *out, const char *text, const char *name)
-{
-    out += strlen(out);
-    for (const char *at; (at = strstr(text, "NAME")); text = at + 4)
-        out += sprintf(out, "%.*s%s", (int)(at - text), text, name);
-    strcpy(out, text);
-}
-
 static bool has_order(const char *name)
 {
     for (size_t k = 0; k < sizeof orders / sizeof *orders; k++)
@@ -410,65 +528,107 @@ static bool has_order(const char *name)
     return false;
 }
 
-static void put_calls(char *preamble, const char *name)
+enum { WAYS = sizeof ways / sizeof *ways, PROBED = 15 };
+
+static const way *way_of(const char *name, int number)
 {
     static const way of_order = {"(T)(NAME(2, x))", "return (T)(NAME(2, x));"};
-    enum { WAYS = sizeof ways / sizeof *ways };
+    return has_order(name) ? &of_order : &ways[number];
+}
+
+/* can_NAME, which is never defined, returns so many bytes as its way has for a number, and one more; one
+ * byte: there is no way. */
+static void put_probe(char *preamble, const char *name)
+{
     for (int k = has_order(name) ? WAYS - 1 : 0; k < WAYS; k++) {
-        const way *w = has_order(name) ? &of_order : &ways[k];
         sprintf(preamble + strlen(preamble),
-                "template <class X> auto call_%s(rank<%d>, X x, X y, X w, int &is) -> decltype(", name,
+                "template <class X> __device__ auto can_%s(rank<%d>, X x, X y, X w) -> decltype(", name,
                 WAYS - k);
-        put_name(preamble, w->when, name);
-        strcat(preamble, ", T()) { is = 1; ");
-        put_name(preamble, w->then, name);
-        strcat(preamble, " }\n");
+        put_name(preamble, way_of(name, k)->when, name);
+        sprintf(preamble + strlen(preamble), ", *(char(*)[%d])0);\n", k + 2);
     }
-    sprintf(preamble + strlen(preamble),
-            "template <class X> T call_%s(rank<0>, X, X, X, int &is) { is = 0; return (T)0; }\n", name);
+    sprintf(preamble + strlen(preamble), "__device__ char can_%s(rank<0>, T, T, T);\n", name);
 }
 
-static const char rank_text[] =
-    "template <int n> struct rank : rank<n - 1> {};\ntemplate <> struct rank<0> {};\n";
-
-/* So many functions as results of one kernel, and which of them there are. */
-static void check_functions(words *list, int first, int count, kiln_dtype dtype)
+static void put_call(char *preamble, const char *name, int number)
 {
-    static char preamble[MAX_OUT * 4096];
-    char text[TEXT] = "int is; there = 0;\n", out[TEXT] = "";
-    subject s = {.name = list->item[first],
-                 .in = "T x, T y, T w",
-                 .out = out,
-                 .text = text,
-                 .preamble = preamble,
-                 .n_in = 3};
+    sprintf(preamble + strlen(preamble), "template <class X> __device__ T call_%s(X x, X y, X w) { ", name);
+    put_name(preamble, way_of(name, number)->then, name);
+    strcat(preamble, " }\n");
+}
+
+/* For the dtype, the number of each function's way and one more, in four bits; 0: there is none. */
+static uint64_t find_functions(char (*names)[WORD], int count, kiln_dtype dtype)
+{
+    static char preamble[PROBED * PREAMBLE], text[TEXT];
+    kiln_kernel *k = NULL;
+    kiln_array *x = NULL, *there = NULL;
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.preamble = preamble;
+    uint64_t bits;
     strcpy(preamble, rank_text);
-    for (int k = 0; k < count; k++, s.n_out++) {
-        put_calls(preamble, list->item[first + k]);
-        sprintf(text + strlen(text), "z%d = call_%s(rank<9>(), x, y, w, is); there |= is << %d;\n", k,
-                list->item[first + k], k);
-        sprintf(out + strlen(out), "T z%d, ", k);
-        s.out_dtype[k] = dtype;
+    strcpy(text, "there = 0");
+    for (int n = 0; n < count; n++) {
+        put_probe(preamble, names[n]);
+        sprintf(text + strlen(text), " | (int64)(sizeof can_%s(rank<9>(), x, x, x) - 1) << %d", names[n],
+                4 * n);
     }
-    strcat(out, "int32 there");
-    s.out_dtype[s.n_out++] = KILN_INT32;
-    for (int i = 0; i < s.n_in; i++)
-        s.in_dtype[i] = dtype;
-    int there = check(&s);
-    for (int k = 0; k < count; k++)
-        list->was_called[first + k] = list->was_called[first + k] || (there >> k & 1);
+    OK(kiln_set_forms(KILN_FORMS_QUICK));
+    OK(kiln_elementwise_create(&k, "T x", "int64 there", text, "there", &options));
+    OK(kiln_array_zeros(&x, dtype, 1, (const int64_t[]){1}, device()));
+    kiln_arg in = kiln_arg_array(x);
+    OK(kiln_kernel_call(k, &there, 1, &in, 1, NULL));
+    OK(kiln_array_to_host(there, &bits, sizeof bits));
+    kiln_array_free(x);
+    kiln_array_free(there);
+    kiln_kernel_free(k);
+    return bits;
 }
 
-static void check_list(words *list, int each)
+static void add_function(group *g, const char *name, int number)
 {
-    for (int first = 0; first < list->n; first += each) {
-        int count = list->n - first < each ? list->n - first : each;
-        for (kiln_dtype dtype = is_all ? KILN_FLOAT16 : KILN_FLOAT32;
-             dtype <= (is_all ? KILN_COMPLEX128 : KILN_FLOAT64); dtype++)
-            check_functions(list, first, count, dtype);
-    }
+    item *one = add_item(g, name, g->in_dtype[0]);
+    put_call(one->preamble, name, number);
+    snprintf(one->text, sizeof one->text, "NAME = call_%s(x, y, w);\n", name);
+}
+
+/* Whether it is another's for float32. */
+static bool is_narrow(const words *list, const char *name)
+{
+    size_t length = strlen(name);
     for (int k = 0; k < list->n; k++)
-        if (!list->was_called[k]) {
+        if (name[length - 1] == 'f' && strlen(list->item[k]) == length - 1 &&
+            !memcmp(list->item[k], name, length - 1))
+            return true;
+    return false;
+}
+
+static void check_dtype(words *list, kiln_dtype dtype, bool is_apart)
+{
+    group together = {.in = "T x, T y, T w", .in_dtype = {dtype, dtype, dtype}, .n_in = 3}, apart = together;
+    apart.is_apart = is_apart && (dtype == KILN_FLOAT32 || dtype == KILN_FLOAT64);
+    for (int first = 0; first < list->n; first += PROBED) {
+        int count = list->n - first < PROBED ? list->n - first : PROBED;
+        uint64_t there = find_functions(list->item + first, count, dtype);
+        for (int k = first; k < first + count; k++) {
+            int number = (int)(there >> 4 * (k - first) & 15) - 1;
+            if (number < 0)
+                continue;
+            list->was_called[k] = true;
+            add_function(is_narrow(list, list->item[k]) ? &together : &apart, list->item[k], number);
+        }
+    }
+    check_group(&together);
+    check_group(&apart);
+}
+
+static void check_list(words *list, bool is_apart)
+{
+    for (kiln_dtype dtype = is_all ? KILN_FLOAT16 : KILN_FLOAT32;
+         dtype <= (is_all ? KILN_COMPLEX128 : KILN_FLOAT64); dtype++)
+        check_dtype(list, dtype, is_apart);
+    for (int k = 0; k < list->n; k++)
+        if (!list->was_called[k] && !KILN_DEVICE_IS_CUDA(device())) {
             fprintf(stderr, "%s: no way to call it\n", list->item[k]);
             failures++;
         }
@@ -494,9 +654,12 @@ static void check_preludes(void)
         static words list;
         list = (words){.n = 0};
         if (!has_no_functions(found.gl_pathv[k]))
-            read_words(&list, found.gl_pathv[k], false);
+            read_words(&list, found.gl_pathv[k], false, 0);
         keep_only(&list);
-        check_list(&list, 1);
+        static words vectors;
+        vectors = (words){.n = 0};
+        read_words(&vectors, found.gl_pathv[k], true, MAX_WORDS);
+        check_list(&list, vectors.n > 0);
     }
     globfree(&found);
 }
@@ -504,19 +667,23 @@ static void check_preludes(void)
 /* ---- reductions and rows ---- */
 
 /* So many copies of each value, in rows or in columns. */
-static unsigned char *copy_values(const unsigned char *values, size_t size, bool in_rows)
+static kiln_array *copy_values(const unsigned char *values, kiln_dtype dtype, bool in_rows)
 {
+    size_t size = kiln_dtype_size(dtype);
     unsigned char *all = malloc((size_t)n_values * LONGEST * size);
+    kiln_array *copies = NULL;
     REQUIRE(all);
     for (int v = 0; v < n_values; v++)
         for (int c = 0; c < LONGEST; c++)
             memcpy(all + (size_t)(in_rows ? v * LONGEST + c : c * n_values + v) * size,
                    values + (size_t)v * size, size);
-    return all;
+    OK(kiln_array_from_host(&copies, all, dtype, 1, (const int64_t[]){n_values * LONGEST}, device()));
+    free(all);
+    return copies;
 }
 
 /* One call over copies of each value, of which so many are reduced or make a row. */
-static kiln_array *call_copies(kiln_kernel *k, unsigned char *copies, kiln_dtype dtype, int length,
+static kiln_array *call_copies(kiln_kernel *k, const kiln_array *copies, kiln_dtype dtype, int length,
                                bool in_rows, const kiln_call_options *options)
 {
     kiln_array *x = in_rows ? wrap(copies, dtype, n_values, length, LONGEST, 1)
@@ -535,7 +702,9 @@ static void check_reduction(const subject *s, const memory *m, bool in_rows)
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     kiln_call_options call = KILN_CALL_OPTIONS_INIT;
     size_t size = kiln_dtype_size(s->in_dtype[0]);
-    unsigned char *copies = copy_values(m->in[0], size, in_rows), *got = malloc((size_t)n_values * size);
+    unsigned char *values = random_values(s->in_dtype[0], n_values, 20261123u),
+                  *got = malloc((size_t)n_values * size);
+    kiln_array *copies = copy_values(values, s->in_dtype[0], in_rows);
     REQUIRE(got);
     options.preamble = s->preamble;
     call.axes = (const int[]){in_rows ? 1 : 0};
@@ -555,7 +724,8 @@ static void check_reduction(const subject *s, const memory *m, bool in_rows)
             }
     }
     kernels++;
-    free(copies);
+    kiln_array_free(copies);
+    free(values);
     free(got);
     kiln_kernel_free(k);
 }
@@ -598,7 +768,7 @@ static void check_rows(kiln_dtype dtype)
         float narrow = (float)wide;
         memcpy((unsigned char *)values + (size_t)v * size, size == 8 ? (void *)&wide : (void *)&narrow, size);
     }
-    unsigned char *copies = copy_values((unsigned char *)values, size, true);
+    kiln_array *copies = copy_values((unsigned char *)values, dtype, true);
     snprintf(text, sizeof text, "e = %s\ne - max(e, axis=-1, keepdims=True)", mixed);
     OK(kiln_expression_create(&k, "x", text, NULL));
     for (int length = 1; length <= LONGEST; length++) {
@@ -618,23 +788,22 @@ static void check_rows(kiln_dtype dtype)
         kiln_array_free(z);
     }
     kernels++;
-    free(copies);
+    kiln_array_free(copies);
     free(values);
     kiln_kernel_free(k);
 }
 
-static void check_reduced(const words *list)
+static void check_reduced(words *list)
 {
     for (kiln_dtype dtype = KILN_FLOAT32; dtype <= (is_all ? KILN_FLOAT64 : KILN_FLOAT32); dtype++) {
         check_mapped(mixed, NULL, dtype);
         check_rows(dtype);
         for (int k = 0; k < list->n && is_all; k++) {
-            static char preamble[4096 * 2];
-            strcpy(preamble, rank_text);
-            put_calls(preamble, list->item[k]);
+            static char preamble[PREAMBLE];
+            *preamble = 0;
+            put_call(preamble, list->item[k], (int)find_functions(list->item + k, 1, dtype) - 1);
             sprintf(preamble + strlen(preamble),
-                    "inline T of_all(T x) { int is; return call_%s(rank<9>(), x, x, x, is); }\n",
-                    list->item[k]);
+                    "inline __device__ T of_all(T x) { return call_%s(x, x, x); }\n", list->item[k]);
             check_mapped("of_all(x)", preamble, dtype);
         }
     }
@@ -667,14 +836,14 @@ int main(int argc, char **argv)
     if (kiln_device_parse(&d, target) != KILN_OK || kiln_device_set_current(d) != KILN_OK)
         return SKIPPED;
     static words vectors;
-    read_words(&vectors, PRELUDES "host_math.cpp", true);
-    REQUIRE(vectors.n > 20);
+    read_words(&vectors, PRELUDES "host_math.cpp", true, is_all || only ? MAX_WORDS : 2);
+    REQUIRE(vectors.n > 7);
     if (is_all) {
         check_operations();
         check_preludes();
     } else {
         keep_only(&vectors);
-        check_list(&vectors, MAX_OUT - 1);
+        check_list(&vectors, false);
     }
     if (!only)
         check_reduced(&vectors);
