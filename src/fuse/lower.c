@@ -862,7 +862,7 @@ kiln_status kn_lower(kn_lowered *out, const void *subject, const kn_lowering_cal
         status = report(l);
     }
     drop_groups(l);
-    for (int n = 0; l->users && n < l->state.graph->n_nodes; ++n)
+    for (int n = 0; l->own && l->is_pending && l->old && n < l->state.graph->n_nodes; ++n)
         drop_own(l, n);
     free_old(l);
     kn_arena_free(&l->arena);

@@ -56,7 +56,8 @@ typedef struct kn_text_writer {
     char (*name)[KN_TEXT_NAME]; /* by use, in the stage that is being written; "": not yet */
     char (*kept)[KN_TEXT_NAME]; /* by use: the value that an earlier stage gave; "": none */
     int *first;                 /* by use: the first stage that needs it, -1 none; */
-    bool *again;                /* a later one does too */
+    bool *again;                /* a later one reads it, where it is kept */
+    int n_kept;                 /* values that are kept, and what levels fold and give */
     bool *divides;              /* by use: its reciprocal has been given */
     bool *divisor;              /* by use, in this stage: a quotient has it (kn_text_find_divisors) */
     bool *needed;               /* by use, in this stage */

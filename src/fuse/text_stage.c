@@ -71,26 +71,47 @@ static bool need_for(kn_text_writer *w, int level, kn_over over)
     return any;
 }
 
-/* What is costly, and what several stages need, is given by the first of them. */
+static bool may_be_given(const kn_text_writer *w, const kn_use *u)
+{
+    const kn_op *op = w->op[u->number];
+    return u->is_all && !u->leaf && !u->is_fold && op && op->is_costly;
+}
+
+/* What is costly, and what several stages need, is given by the first of them: as far as the others then
+ * read it, and not what it is computed of alone. */
 static void find_kept_values(kn_text_writer *w)
 {
-    for (int level = 1; level <= w->group->n_levels + 1; ++level) {
+    int last = w->group->n_levels + 1;
+    for (int level = 1; level <= last; ++level) {
         need_for(w, level, KN_OVER_ALL);
-        for (const kn_use *u = w->group->first_use; u; u = u->after) {
-            if (!w->needed[u->number])
-                continue;
-            w->again[u->number] = w->first[u->number] >= 0;
-            if (w->first[u->number] < 0)
+        for (const kn_use *u = w->group->first_use; u; u = u->after)
+            if (w->needed[u->number] && w->first[u->number] < 0)
                 w->first[u->number] = level;
-        }
     }
+    for (int level = 2; level <= last; ++level) {
+        for (const kn_use *u = w->group->first_use; u; u = u->after)
+            if (may_be_given(w, u) && w->first[u->number] == level - 1)
+                snprintf(w->kept[u->number], KN_TEXT_NAME, "e%d", u->number);
+        need_for(w, level, KN_OVER_ALL);
+        for (const kn_use *u = w->group->first_use; u; u = u->after)
+            w->again[u->number] |= w->needed[u->number] && w->kept[u->number][0];
+    }
+    memset(w->kept, 0, (size_t)w->group->n_uses * sizeof *w->kept);
 }
 
 static bool is_given(const kn_text_writer *w, const kn_use *u, int level)
 {
-    const kn_op *op = w->op[u->number];
-    return u->is_all && !u->leaf && !u->is_fold && op && op->is_costly && w->needed[u->number] &&
-           w->first[u->number] == level && w->again[u->number];
+    return may_be_given(w, u) && w->needed[u->number] && w->first[u->number] == level && w->again[u->number];
+}
+
+/* Whether so many values more may be kept: of a program's values as many as it may have parameters are its
+ * own. What is not kept is computed again. */
+static bool take_values(kn_text_writer *w, int count)
+{
+    if (w->n_kept + count > KN_MAX_PARAMS)
+        return false;
+    w->n_kept += count;
+    return true;
 }
 
 static void put_reads(kn_text_writer *w, kn_text_stage *s, const char *values)
@@ -265,8 +286,8 @@ static void write_once(kn_text_writer *w, int level)
     kn_text_find_divisors(w);
     for (const kn_use *u = w->group->first_use; u; u = u->after) {
         int n = u->number;
-        divisor[n] = !w->divides[n] && w->divisor[n];
-        once[n] = once[n] && !is_plain_result(w, u);
+        divisor[n] = !w->divides[n] && w->divisor[n] && take_values(w, 2);
+        once[n] = once[n] && !is_plain_result(w, u) && take_values(w, 1);
         any = any || once[n] || divisor[n];
     }
     if (!any)
@@ -329,6 +350,8 @@ static void write_map(kn_text_writer *w, int level)
                 memcpy(w->kept[u->number], v, KN_TEXT_NAME);
                 continue;
             }
+            if (!take_values(w, 1))
+                break;
             snprintf(e, KN_TEXT_NAME, "e%d", u->number);
             kn_str_printf(&s->body, "%s = %s;\n", e, w->name[u->number]);
             kn_str_printf(&s->gives, ", _%s", e);
@@ -424,6 +447,7 @@ static void write_stores(kn_text_writer *w, kn_over over)
 
 void kn_text_write_stages(kn_text_writer *w)
 {
+    w->n_kept = 2 * w->group->n_levels;
     find_kept_values(w);
     for (int level = 1; level <= w->group->n_levels; ++level) {
         write_once(w, level);

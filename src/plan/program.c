@@ -301,7 +301,10 @@ static kiln_status add_values(kn_program *p, kn_stage *stage, int *added, const 
     while (names && *names) {
         size_t length = strcspn(names, ", ");
         int k = find_value(p, names, length);
-        if (k < 0 || at - before >= KN_MAX_PARAMS)
+        if (at >= 2 * KN_MAX_PARAMS)
+            return kn_error(KILN_ERROR_UNSUPPORTED, "%s: stage '%s' has more than %d values", p->name,
+                            stage->label, 2 * KN_MAX_PARAMS);
+        if (k < 0)
             return kn_error(KILN_ERROR_INVALID, "%s: stage '%s': there is no value '%.*s'", p->name,
                             stage->label, (int)length, names);
         stage->value[at++] = k;
