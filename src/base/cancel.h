@@ -2,8 +2,8 @@
  * others wait for unfinished, or a file half made.
  *
  * A cancellation that comes meanwhile waits, and acts at the thread's next cancellation point, which is the
- * application's. It costs some 5 ns: calls that are remembered go without, for they reach no cancellation
- * point. */
+ * application's. It costs about 10 ns (8 to 12 measured on a loaded Zen machine): calls that are remembered
+ * go without, for they reach no cancellation point. */
 #ifndef KN_BASE_CANCEL_H
 #define KN_BASE_CANCEL_H
 
