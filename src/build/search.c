@@ -12,7 +12,9 @@ static bool is_usable(kn_build_job *job, const kn_opened_store *opened, const kn
     kn_error_state before;
     bool is_whole;
     if (!kn_code_is_current(code, job->subject)) {
-        kn_store_add_refusal(&job->refusals, "what %s had was made with other headers", opened->store->name);
+        kn_store_add_refusal(&job->refusals,
+                             "what %s had was made with other headers: `kiln bake` it with these",
+                             opened->store->name);
         return false;
     }
     kn_error_save(&before);
@@ -78,12 +80,14 @@ static kiln_status check_allowed(const kn_build_job *job)
     kn_target_format(&job->subject->target, target, sizeof target);
     kn_stores_list_places(&places, job->state);
     kn_stores_list_refusals(&refusals, job);
+    bool is_there = job->refusals.length > 0; /* and is no good, for reasons that are listed */
     kiln_status status = kn_error(
-        KILN_ERROR_FORBIDDEN,
-        "%s%s%.*s%s has not been compiled for %s, and compiling is forbidden by %s: record the call with "
-        "KILN_RECORD, and `kiln bake` it for this target (looked in %s)%s",
+        KILN_ERROR_FORBIDDEN, "%s%s%.*s%s %s %s, %s is forbidden by %s%s (looked in %s)%s",
         job->subject->name, types ? " (" : "", (int)types_length, types ? types : "", types ? ")" : "",
-        target, is_environment ? "KILN_COMPILE=never" : "the call's flag",
+        is_there ? "is there for" : "has not been compiled for", target,
+        is_there ? "but cannot be used, and compiling it anew" : "and compiling",
+        is_environment ? "KILN_COMPILE=never" : "the call's flag",
+        is_there ? "" : ": record the call with KILN_RECORD, and `kiln bake` it for this target",
         places.length > 0 ? kn_str_text(&places) : "memory, there is no cache", kn_str_text(&refusals));
     kn_str_free(&places);
     kn_str_free(&refusals);

@@ -1,8 +1,9 @@
-"""Each recipe of docs/deployment.md, run as it stands there."""
+"""Each recipe of docs/deployment.md, run as it stands there, and bundles on machines that lack what others have."""
 import os
 import pathlib
 import platform
 import re
+import shutil
 import subprocess
 import sys
 import unittest
@@ -21,6 +22,13 @@ PYTHON = """#!/bin/sh
     ln -s FOLDER "$PWD/$3/lib/python3.11/site-packages/nvidia/cu13/lib"
 END
 """
+# A namespace of its own, in which /proc is empty but for what a sanitizer reads its options from: no process is found there, so it cannot look for leaks.
+WITHOUT_PROC = """mount -t tmpfs none /proc
+mkdir /proc/self
+printf 'ASAN_OPTIONS=detect_leaks=0\\0' >/proc/self/environ
+"""
+TEMPORARY_FOLDERS = ("/tmp", "/var/tmp", "/dev/shm")
+READ_ONLY = "".join(f"[ ! -e {f} ] || {{ mount --bind {f} {f} && mount -o remount,bind,ro {f}; }}\n" for f in TEMPORARY_FOLDERS)
 APP = """#!/bin/sh
 exec kiln map 'T x, T y' 'T z' 'z = x * y' x.npy x.npy -o z.npy --target host --name product
 """
@@ -111,6 +119,44 @@ class Deployment(CommandCase):
 
     def test_looking(self):
         self.run_recipe("Looking")
+
+    def isolated(self, setup, *words, **changes):
+        """A program in a mount namespace of its own, after those commands; skips where the machine does not allow that. Only root's serves: in one of
+        another user's, system folders belong to nobody that is known, and bundles below them are refused."""
+        env = self.environment(**changes)
+        for name in ("TMPDIR", "XDG_RUNTIME_DIR"):
+            env.pop(name, None)
+
+        def start(*words):
+            return subprocess.run(["unshare", "--mount", "sh", "-eu", "-c", f'{setup}exec "$@"', "sh", *words], cwd=self.folder, env=env, text=True,
+                                  stdin=subprocess.DEVNULL, capture_output=True, timeout=60)
+        if not shutil.which("unshare") or not shutil.which("mount"):
+            raise unittest.SkipTest("no unshare or mount")
+        probe = start("true")
+        if probe.returncode:
+            raise unittest.SkipTest(f"mount namespaces are not allowed: {probe.stderr}")
+        return start(*map(str, words))
+
+    def test_without_proc(self):
+        """The host's loader opens code in memory by its name in /proc; without that, by one in a folder for temporary files."""
+        self.run_script("KILN_RECORD=app.record ./app; kiln bake app.record --host x86-64-v3 -o app.kiln; rm z.npy")
+        app = [COMMAND, "map", "T x, T y", "T z", "z = x * y", "x.npy", "x.npy", "-o", "z.npy", "--target", "host", "--name", "product"]
+        alone = {"KILN_BUNDLE_PATH": "app.kiln", "KILN_COMPILE": "never", "KILN_CACHE": "off"}
+
+        run = self.isolated(WITHOUT_PROC, *app, **alone)
+        self.assertEqual(run.returncode, 0, run.stderr)
+        self.assertIn("kernel: product, from disk", run.stderr)
+        self.assertEqual((self.folder / "z.npy").read_bytes(), npy_bytes("<f4", (3,), floats(1, 4, 9)))
+
+        run = self.isolated(WITHOUT_PROC + READ_ONLY, *app, **alone)
+        self.assertEqual(run.returncode, 1, run.stderr)
+        self.assertRegex(run.stderr, r"(?m)^kiln: product \(array:float32 .*\) is there for host:\S+, but cannot be used, and compiling it anew is forbidden by "
+                                     r"KILN_COMPILE=never \(looked in app.kiln\); what a bundle had does not load: cannot load product: neither from memory "
+                                     r"\(/proc is not mounted\) nor from a temporary file; in /tmp: ")
+        for folder in TEMPORARY_FOLDERS:
+            self.assertRegex(run.stderr, rf"; in {folder}: cannot make a folder in {folder}: (Read-only file system|No such file or directory)")
+        self.assertIn("mount /proc, or let TMPDIR name a folder that can be written to and run from", run.stderr)
+        self.assertNotIn("has not been compiled", run.stderr)
 
     def test_every_recipe_is_run(self):
         source = pathlib.Path(__file__).read_text()

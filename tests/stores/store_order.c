@@ -249,6 +249,21 @@ static void threads_ask_it_once(void **state)
 
 /* ---- what is no good in it ---- */
 
+/* Where nothing is compiled, what is no good is not said to be missing. */
+static void expect_refused(void)
+{
+    const kn_subject subject = adder(&(int){3});
+    const kn_build_request request = {.subject = &subject};
+    kn_function *function = NULL;
+    kn_build_shutdown();
+    setenv("KILN_COMPILE", "never", 1);
+    assert_int_equal(kn_build_function(&function, &request, host(), NULL), KILN_ERROR_FORBIDDEN);
+    unsetenv("KILN_COMPILE");
+    assert_non_null(strstr(kiln_error_message(), " is there for host:"));
+    assert_non_null(strstr(kiln_error_message(), "; what the toy had "));
+    assert_null(strstr(kiln_error_message(), "has not been compiled"));
+}
+
 /* Neither with what the cache has nor where all has to be made anew, on a device or as bytes. */
 static void expect_unused(const kn_blob *bad)
 {
@@ -259,6 +274,7 @@ static void expect_unused(const kn_blob *bad)
     assert_int_equal(atomic_load(&toy_bundle.found), 1); /* and not asked again */
     assert_int_equal(find(3, KILN_ORIGIN_MEMORY), 1);
     KILN_IGNORE(kiln_cache_clear(NULL));
+    expect_refused();
     for (int i = 0; i < 2; i++) {
         kn_build_shutdown();
         assert_int_equal(find(3, i ? KILN_ORIGIN_DISK : KILN_ORIGIN_COMPILER), 3);
