@@ -35,19 +35,6 @@ enum {
 static const char rank_text[] =
     "template <int n> struct rank : rank<n - 1> {};\ntemplate <> struct rank<0> {};\n";
 
-/* A number that becomes whole ones alone, of any type; one that no int holds is 7. */
-static const char whole_text[] =
-    "#ifndef EQUAL_WHOLE\n#define EQUAL_WHOLE\n"
-    "template <class U> struct is_whole { typedef int no; };\n"
-    "#define EQUAL_IS(U) template <> struct is_whole<U> { typedef int yes; };\n"
-    "EQUAL_IS(int) EQUAL_IS(unsigned) EQUAL_IS(long) EQUAL_IS(unsigned long)\n"
-    "EQUAL_IS(long long) EQUAL_IS(unsigned long long) EQUAL_IS(short) EQUAL_IS(unsigned short)\n"
-    "struct whole_number { int v;\n"
-    "template <class U, class = typename is_whole<U>::yes> __device__ operator U() const { return (U)v; } "
-    "};\n"
-    "template <class X> __device__ auto whole(X x) -> decltype((void)(double)x, whole_number())\n"
-    "{ const double d = (double)x; return {d > -2e9 && d < 2e9 ? (int)d : 7}; }\n#endif\n";
-
 static int n_values = 200, failures, kernels;
 static bool is_all;
 static const char *only; /* of all functions, this one; NULL: each */
@@ -517,12 +504,8 @@ static bool has_no_functions(const char *path)
 typedef struct way {
     const char *when, *then;
 } way;
-/* Ways to call a function, in the order in which they are tried: the first that compiles is taken. Functions
- * of whole numbers alone take such, since C does not say what becomes of other numbers there. */
+/* Ways to call a function, in the order in which they are tried: the first that compiles is taken. */
 static const way ways[] = {
-    {"(T)(NAME(whole(x)))", "return (T)(NAME(whole(x)));"},
-    {"(T)(NAME(whole(x), whole(y)))", "return (T)(NAME(whole(x), whole(y)));"},
-    {"(T)(NAME(whole(x), whole(y), whole(w)))", "return (T)(NAME(whole(x), whole(y), whole(w)));"},
     {"(T)(NAME(x))", "return (T)(NAME(x));"},
     {"(T)(NAME(x, y))", "return (T)(NAME(x, y));"},
     {"(T)(NAME(x, y, w))", "return (T)(NAME(x, y, w));"},
@@ -569,8 +552,6 @@ static void put_probe(char *preamble, const char *name)
 
 static void put_call(char *preamble, const char *name, int number)
 {
-    if (strstr(way_of(name, number)->then, "whole"))
-        strcat(preamble, whole_text);
     sprintf(preamble + strlen(preamble), "template <class X> __device__ T call_%s(X x, X y, X w) { ", name);
     put_name(preamble, way_of(name, number)->then, name);
     strcat(preamble, " }\n");
@@ -586,12 +567,11 @@ static uint64_t find_functions(char (*names)[WORD], int count, kiln_dtype dtype)
     options.preamble = preamble;
     uint64_t bits;
     strcpy(preamble, rank_text);
-    strcat(preamble, whole_text);
     strcpy(text, "there = 0");
     for (int n = 0; n < count; n++) {
         put_probe(preamble, names[n]);
-        sprintf(text + strlen(text), " | (int64)(sizeof can_%s(rank<%d>(), x, x, x) - 1) << %d", names[n],
-                WAYS, 4 * n);
+        sprintf(text + strlen(text), " | (int64)(sizeof can_%s(rank<9>(), x, x, x) - 1) << %d", names[n],
+                4 * n);
     }
     OK(kiln_set_forms(KILN_FORMS_QUICK));
     OK(kiln_elementwise_create(&k, "T x", "int64 there", text, "there", &options));
