@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "types/variant.h"
+#include "ops/variant.h"
 
 typedef struct function {
     const char *operation;

@@ -1,12 +1,12 @@
-/* box_choices.c - the boxes of windows kernels that plan/boxes.c chooses from. Its text is taken in, so that
- * what it knows of a box is at hand; the library's own object is not linked then. */
-#include "plan/boxes.h"
+/* box_choices.c - the boxes of windows kernels that schedules/transpose/window_boxes.c chooses from. Its text
+ * is taken in, so that what it knows of a box is at hand; the library's own object is not linked then. */
+#include "schedules/transpose/window_boxes.h"
 
 #include "choices.h"
 
 #define kn_cut_is_crossed model_is_crossed
 #define kn_cut_best_box model_best_box
-#include "plan/boxes.c" /* NOLINT(bugprone-suspicious-include) */
+#include "schedules/transpose/window_boxes.c" /* NOLINT(bugprone-suspicious-include) */
 #undef kn_cut_is_crossed
 #undef kn_cut_best_box
 

@@ -1,5 +1,6 @@
-/* choices.h - what the models of plan/tile.c and plan/boxes.c could choose for one call, listed and taken one
- * after the other: the library's own planning runs, with its models replaced. */
+/* choices.h - what the models of schedules/transpose/tile_sides.c and schedules/transpose/window_boxes.c
+ * could choose for one call, listed and taken one after the other: the library's own planning runs, with its
+ * models replaced. */
 #ifndef BENCH_MODELS_CHOICES_H
 #define BENCH_MODELS_CHOICES_H
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Fits and evaluates the models by which plan/tile.c and plan/boxes.c choose, from what measure_models has measured.
+"""Fits and evaluates the models by which schedules/transpose/tile_sides.c and schedules/transpose/window_boxes.c choose, from what measure_models has measured.
 
     bench/models/fit.py [FOLDER]            evaluates: how much slower what is chosen is than the best that was measured (default: bench/models/h200)
     bench/models/fit.py [FOLDER] --fit      searches for better weights, too, and leaves each out in turn

@@ -1,6 +1,6 @@
 /* kinds.c - the library's table of kinds with what measurements switch: the strided kernel for everything,
  * rows kernels without stripes or without taking short rows together. Found before the library's. */
-#include "plan/kind.h"
+#include "schedules/kinds.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 
 #define kn_kind_rows model_rows
 #define kn_rows_space model_rows_space
-#include "plan/kind_rows.c" /* NOLINT(bugprone-suspicious-include) */
+#include "schedules/contiguous/kind_rows.c" /* NOLINT(bugprone-suspicious-include) */
 #undef kn_kind_rows
 #undef kn_rows_space
 
@@ -53,6 +53,7 @@ static kiln_status place_rows(kn_placement *out, const kn_part *part)
 
 const kn_kind kn_kind_rows = {.name = "rows",
                               .pattern = "m",
+                              .recipe = &kn_recipe_rows,
                               .choose = choose,
                               .field = field,
                               .place = place_rows,

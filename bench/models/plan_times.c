@@ -6,9 +6,9 @@
 #include <time.h>
 
 #include "layouts.h"
-#include "plan/choose.h"
-#include "plan/layout.h"
-#include "plan/program.h"
+#include "schedules/choose.h"
+#include "schedule/layout.h"
+#include "program/program.h"
 
 enum { REPEATS = 41, MOST = 1000 };
 

@@ -1,11 +1,11 @@
-/* tile_choices.c - the sides of tiles that plan/tile.c chooses from. Its text is taken in, so that what it
- * knows of a tile is at hand; the library's own object is not linked then. */
-#include "plan/tile.h"
+/* tile_choices.c - the sides of tiles that schedules/transpose/tile_sides.c chooses from. Its text is taken
+ * in, so that what it knows of a tile is at hand; the library's own object is not linked then. */
+#include "schedules/transpose/tile_sides.h"
 
 #include "choices.h"
 
 #define kn_tile_choose_sides model_choose_sides
-#include "plan/tile.c" /* NOLINT(bugprone-suspicious-include) */
+#include "schedules/transpose/tile_sides.c" /* NOLINT(bugprone-suspicious-include) */
 #undef kn_tile_choose_sides
 
 #include <stdio.h>

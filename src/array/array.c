@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/sized.h"
-#include "plan/shape.h"
+#include "space/shape.h"
 #include <string.h>
 
 static const kn_array_kernels no_kernels;

@@ -5,7 +5,7 @@
  */
 #include "array/array.h"
 #include "base/error.h"
-#include "types/caret.h"
+#include "base/caret.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

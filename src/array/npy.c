@@ -9,7 +9,7 @@
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
-#include "plan/shape.h"
+#include "space/shape.h"
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

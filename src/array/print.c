@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/sized.h"
-#include "plan/shape.h"
+#include "space/shape.h"
 #include "types/decimal.h"
 #include "types/number.h"
 #include <inttypes.h>

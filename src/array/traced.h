@@ -1,5 +1,5 @@
 /* array/traced.h - arrays that stand for values of a trace: what they are asked to do is recorded, by
- * functions that their recorder brings (fuse/trace.c). */
+ * functions that their recorder brings (expr/tracing.c). */
 #ifndef KN_ARRAY_TRACED_H
 #define KN_ARRAY_TRACED_H
 

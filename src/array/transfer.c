@@ -2,7 +2,7 @@
 #include "array/array.h"
 #include "base/alloc.h"
 #include "base/error.h"
-#include "plan/shape.h"
+#include "space/shape.h"
 #include <string.h>
 
 static bool is_host(const kn_device *device)

@@ -1,7 +1,7 @@
 /* Views: other shapes and strides over the same storage. */
 #include "array/array.h"
 #include "base/error.h"
-#include "plan/shape.h"
+#include "space/shape.h"
 #include <inttypes.h>
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "codegen/templates.h"
 #include "codegen/divisor.h"
 #include "codegen/writer.h"
-#include "types/operators.h"
+#include "program/operators.h"
 
 void kn_codegen_entry(char *out, size_t size, const kn_program *program)
 {
@@ -150,7 +150,7 @@ static kiln_status put_head(kn_writer *w)
     kn_str_printf(out, "// %s: %s\n\n", p->name, w->spec->schedule.kind->name);
     kiln_status status = kn_prelude_append(out, w->spec->target.backend, texts, n_texts, w->failed);
     if (status == KILN_OK && kn_spec_rounds_each(w->spec)) /* behind all functions that it rounds */
-        status = kn_template_read(out, "both/rounded.cpp");
+        status = kn_template_read(out, "codegen/shared/rounded.cpp");
     put_typedefs(w, out);
     if (p->preamble[0])
         kn_put_user_text(w, out, KN_TEXT_PREAMBLE, "preamble", "");
@@ -267,7 +267,9 @@ static const char *axes_template(const kn_writer *w)
 {
     if (w->spec->schedule.rank == 0)
         return NULL;
-    return w->spec->schedule.kind->has_wide_axes ? "both/axes_wide.cpp" : w->is_cuda ? "cuda/axes.cu" : NULL;
+    return w->spec->schedule.kind->has_wide_axes ? "codegen/shared/axes_wide.cpp"
+           : w->is_cuda                          ? "codegen/shared/axes.cu"
+                                                 : NULL;
 }
 
 /* The template of the kind, in which that of the axes stands where operands are located. */
@@ -322,7 +324,7 @@ kiln_status kn_codegen_source(kn_str *out, const kn_spec *spec, const kn_failed_
     kn_layout layout;
     kn_writer w = {.spec = spec,
                    .program = spec->program,
-                   .recipe = kn_recipe_find(spec->schedule.kind),
+                   .recipe = spec->schedule.kind->recipe,
                    .layout = kn_layout_make(&layout, spec) == KILN_OK ? &layout : NULL,
                    .is_cuda = spec->target.backend == KN_CUDA,
                    .failed = failed,

@@ -4,7 +4,7 @@
 
 #include "base/str.h"
 #include "codegen/prelude.h"
-#include "plan/layout.h"
+#include "schedule/layout.h"
 
 /* Appends the whole source for the specialisation's target. It includes nothing unless the user's texts do.
  * failed NULL: this is the first try. */

@@ -2,8 +2,8 @@
 
 #include <string.h>
 
-#include "plan/pure.h"
-#include "types/caret.h"
+#include "program/pure.h"
+#include "base/caret.h"
 
 /* Measured on an H200: 132 multiprocessors start 7.2 instructions of a thread in the time in which memory
  * moves a byte. */

@@ -1,5 +1,5 @@
 /* codegen/divisor.h - inputs that a kernel divides by, and that stand still over a thread's elements: their
- * reciprocal is taken once (templates/prelude/cuda_divisor.cu). */
+ * reciprocal is taken once (src/codegen/prelude/cuda_divisor.cu). */
 #ifndef KN_CODEGEN_DIVISOR_H
 #define KN_CODEGEN_DIVISOR_H
 

@@ -4,13 +4,13 @@
 
 #include "base/error.h"
 #include "codegen/templates.h"
-#include "types/caret.h"
-#include "types/signature.h"
+#include "base/caret.h"
+#include "program/signature.h"
 
 enum { MAX_PRELUDES = 64, WORD_MAX = 64 };
 
 typedef struct selection {
-    const char *prefix; /* "prelude/cuda_" */
+    const char *prefix; /* "codegen/prelude/cuda_" */
     const char *const *texts;
     int n_texts;
     const char *header_words;
@@ -68,11 +68,11 @@ static bool is_taken(const selection *s, const char *name)
     return false;
 }
 
-/* The own name of a prelude of this target or of both ("half.cu" of "prelude/cuda_half.cu"); NULL for other
- * templates. */
+/* The own name of a prelude of this target or of both ("half.cu" of "codegen/prelude/cuda_half.cu"); NULL for
+ * other templates. */
 static const char *own_name(const selection *s, const char *full)
 {
-    const char *prefixes[] = {s->prefix, "prelude/both_"};
+    const char *prefixes[] = {s->prefix, "codegen/prelude/both_"};
     for (int p = 0; p < 2; ++p)
         if (strncmp(full, prefixes[p], strlen(prefixes[p])) == 0)
             return full + strlen(prefixes[p]);
@@ -300,7 +300,7 @@ static kiln_status append_all(kn_str *out, selection *s)
 kiln_status kn_prelude_append(kn_str *out, kn_backend_kind backend, const char *const *texts, int count,
                               const kn_failed_try *failed)
 {
-    selection s = {backend == KN_CUDA ? "prelude/cuda_" : "prelude/host_",
+    selection s = {backend == KN_CUDA ? "codegen/prelude/cuda_" : "codegen/prelude/host_",
                    texts,
                    count,
                    failed ? failed->header_words : "",
@@ -327,6 +327,6 @@ static void put_words(kn_str *out, const char *text)
 void kn_prelude_words(kn_str *out)
 {
     for (size_t k = 0; k < kn_template_count; k++)
-        if (strncmp(kn_templates[k].name, "prelude/", 8) == 0)
+        if (strncmp(kn_templates[k].name, "codegen/prelude/", 16) == 0)
             put_words(out, kn_templates[k].text);
 }

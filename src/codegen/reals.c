@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "codegen/writer.h"
-#include "types/caret.h"
+#include "base/caret.h"
 
 static bool is_word(const char *text, size_t length, const char *word)
 {

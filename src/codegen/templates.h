@@ -7,7 +7,7 @@
 #include "base/str.h"
 
 typedef struct kn_template {
-    const char *name; /* "cuda/flat.cu" */
+    const char *name; /* "schedules/contiguous/flat.cu" */
     const char *text;
     size_t length;
 } kn_template;

@@ -1,15 +1,15 @@
 /* codegen/writer.h - what is being written: a specialisation's texts on their way into the slots of its
  * template. Internal to this folder.
  *
- * codegen.c writes what every kernel has, the fill of a kind (fill_NAME.c) the slots that its template has
+ * codegen.c writes what every kernel has, the fill of a kind (emit_NAME.c) the slots that its template has
  * besides. */
 #ifndef KN_CODEGEN_WRITER_H
 #define KN_CODEGEN_WRITER_H
 
 #include "base/str.h"
 #include "codegen/prelude.h"
-#include "plan/kind.h"
-#include "plan/layout.h"
+#include "schedule/kind.h"
+#include "schedule/layout.h"
 #include "types/dtype.h"
 
 /* The slots that templates may have. A fill that puts text into one that its template has not got is an
@@ -87,7 +87,6 @@ typedef struct kn_writer kn_writer;
 
 /* How the source of a kind is written. */
 typedef struct kn_recipe {
-    const kn_kind *kind;
     const char *template_name;
     /* Where a kind has several templates; NULL: it has one. */
     const char *(*choose_template)(const kn_spec *spec);
@@ -121,9 +120,6 @@ struct kn_writer {
     int result;                  /* of each operand, where a thread has several: the one that is written */
     kn_str slot[KN_SLOT_COUNT];
 };
-
-/* The recipe of the specialisation's kind; NULL. */
-const kn_recipe *kn_recipe_find(const kn_kind *kind);
 
 static inline int kn_param_count(const kn_writer *w)
 {
@@ -162,7 +158,7 @@ static inline char kn_access_of(const kn_writer *w, int k)
     return kn_array_of(w, k) < 0 ? '\0' : w->spec->schedule.access[kn_array_of(w, k)];
 }
 
-/* Whether it is a signed byte of a vector: templates/prelude/cuda_extended.cu. */
+/* Whether it is a signed byte of a vector: src/codegen/prelude/cuda_extended.cu. */
 bool kn_is_extended(const kn_writer *w, int k);
 /* Whether some operand is gathered. */
 bool kn_gathers(const kn_writer *w);

@@ -3,7 +3,7 @@
 #ifndef KN_COMPILE_COMPILE_H
 #define KN_COMPILE_COMPILE_H
 
-#include "compile/request.h"
+#include "compile/compile_request.h"
 
 /* KILN_ERROR_COMPILE with the first "name:line: error: ...", its line and a caret as message
  * (compile/hints.h says better what people often get wrong) and the compiler's whole text in

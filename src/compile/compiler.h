@@ -2,7 +2,7 @@
 #ifndef KN_COMPILE_COMPILER_H
 #define KN_COMPILE_COMPILER_H
 
-#include "compile/request.h"
+#include "compile/compile_request.h"
 
 enum { KN_COMPILER_PATH_SIZE = 4096 };
 

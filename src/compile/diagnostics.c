@@ -10,8 +10,8 @@
 
 #include "base/error.h"
 #include "compile/hints.h"
-#include "types/caret.h"
-#include "types/operators.h"
+#include "base/caret.h"
+#include "program/operators.h"
 
 #include <ctype.h>
 #include <limits.h>

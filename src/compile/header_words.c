@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/os.h"
 #include "compile/compiler.h"
-#include "types/caret.h"
+#include "base/caret.h"
 
 enum { HEADER_MAX_BYTES = 16 << 20 };
 

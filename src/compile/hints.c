@@ -6,9 +6,9 @@
 #include <string.h>
 
 #include "base/nearest.h"
-#include "types/caret.h"
-#include "types/numpy_name.h"
-#include "types/variant.h"
+#include "base/caret.h"
+#include "ops/numpy_name.h"
+#include "ops/variant.h"
 
 /* What is known of an error, and what a row's `find` makes of it. */
 typedef struct place {

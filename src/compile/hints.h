@@ -3,7 +3,7 @@
 #ifndef KN_COMPILE_HINTS_H
 #define KN_COMPILE_HINTS_H
 
-#include "compile/request.h"
+#include "compile/compile_request.h"
 
 typedef struct kn_hint {
     char message[256];

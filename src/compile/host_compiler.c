@@ -20,7 +20,7 @@
 #include "compile/host_compiler_line.h"
 #include "compile/host_compiler_reads.h"
 #include "compile/host_compiler_search.h"
-#include "types/operators.h"
+#include "program/operators.h"
 
 static kiln_status fail(const kn_compile_request *request, const kn_str *log, int exit_code)
 {

@@ -2,7 +2,7 @@
 #ifndef KN_COMPILE_HOST_COMPILER_FOLDER_H
 #define KN_COMPILE_HOST_COMPILER_FOLDER_H
 
-#include "compile/request.h"
+#include "compile/compile_request.h"
 
 /* The files there: what is read, what is made, and what compiler and linker say they read. */
 #define KN_HOST_SOURCE_FILE "kernel.cpp"

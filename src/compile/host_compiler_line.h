@@ -2,7 +2,7 @@
 #ifndef KN_COMPILE_HOST_COMPILER_LINE_H
 #define KN_COMPILE_HOST_COMPILER_LINE_H
 
-#include "compile/request.h"
+#include "compile/compile_request.h"
 
 /* Words, each ended by a NUL, and pointers to them once all are there. */
 typedef struct kn_host_line {

@@ -2,7 +2,7 @@
 #ifndef KN_COMPILE_NOTES_PROBES_H
 #define KN_COMPILE_NOTES_PROBES_H
 
-#include "compile/request.h"
+#include "compile/compile_request.h"
 
 /* Notes as they grow. */
 typedef struct kn_notes_writer {

@@ -14,7 +14,7 @@
 #include "compile/nvrtc_library.h"
 #include "compile/nvrtc_options.h"
 #include "compile/reads.h"
-#include "types/operators.h"
+#include "program/operators.h"
 
 static kiln_status nvrtc_version(kn_str *out)
 {

@@ -2,7 +2,7 @@
 #ifndef KN_COMPILE_NVRTC_OPTIONS_H
 #define KN_COMPILE_NVRTC_OPTIONS_H
 
-#include "compile/request.h"
+#include "compile/compile_request.h"
 
 typedef struct kn_nvrtc_options {
     const char **items;

@@ -2,7 +2,7 @@
 #ifndef KN_COMPILE_READS_H
 #define KN_COMPILE_READS_H
 
-#include "compile/request.h"
+#include "compile/compile_request.h"
 
 #include <time.h>
 

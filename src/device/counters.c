@@ -13,7 +13,7 @@
 #include "device/lost.h"
 #include "device/memory.h"
 #include "device/pool.h"
-#include "plan/kind.h"
+#include "schedule/kind.h"
 
 enum { STREAM_SIZE = KN_MAX_COUNTERS * sizeof(unsigned) };
 

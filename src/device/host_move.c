@@ -8,8 +8,8 @@
 #endif
 
 #include "device/host_narrow.h"
-#include "plan/numbers.h"
-#include "plan/space.h"
+#include "space/numbers.h"
+#include "space/space.h"
 
 enum { HOST_LINE = 64, AHEAD = 16 }; /* bytes of the caches' lines; rows */
 

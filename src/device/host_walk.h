@@ -1,8 +1,8 @@
-/* device/host_walk.h - a kernel that knows dense runs alone, run over a space as plan/walk.h planned it. */
+/* device/host_walk.h - a kernel that knows dense runs alone, run over a space as space/walk.h planned it. */
 #ifndef KN_DEVICE_HOST_WALK_H
 #define KN_DEVICE_HOST_WALK_H
 
-#include "plan/walk.h"
+#include "space/walk.h"
 
 /* Kernels may store past the caches, which locks and atomics alone do not order: to be called after each run
  * of one, in its thread. */

@@ -2,11 +2,11 @@
 
 #include <string.h>
 
-#include "fuse/op.h"
-#include "fuse/steps.h"
-#include "kernel/operation.h"
-#include "plan/space.h"
-#include "plan/stages.h"
+#include "graph/op.h"
+#include "graph/steps.h"
+#include "eager/operation.h"
+#include "space/space.h"
+#include "program/stages.h"
 
 /* Of a kernel. */
 enum {

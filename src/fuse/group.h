@@ -13,9 +13,9 @@
 #ifndef KN_FUSE_GROUP_H
 #define KN_FUSE_GROUP_H
 
-#include "fuse/arena.h"
+#include "graph/arena.h"
 #include "array/array.h"
-#include "fuse/infer.h"
+#include "graph/infer.h"
 
 /* Along one axis of a node: start + step * index along axis `to` of the space; to -1: start. */
 typedef struct kn_axis_map {

@@ -3,7 +3,7 @@
 #define KN_FUSE_GROUP_TEXT_H
 
 #include "fuse/group.h"
-#include "plan/program.h"
+#include "program/program.h"
 
 /* A parameter of a group's program. */
 typedef struct kn_text_param {

@@ -3,8 +3,8 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "fuse/op.h"
-#include "kernel/operation.h"
+#include "graph/op.h"
+#include "eager/operation.h"
 #include "types/number.h"
 
 /* ---- which ---- */

@@ -12,11 +12,11 @@
 #include "base/error.h"
 #include "fuse/cut.h"
 #include "fuse/lone.h"
-#include "fuse/op.h"
+#include "graph/op.h"
 #include "fuse/report.h"
 #include "fuse/text.h"
-#include "plan/kind.h"
-#include "plan/shape.h"
+#include "schedule/kind.h"
+#include "space/shape.h"
 
 /* Elements up to which a kernel that goes over its rows several times is as good as several kernels. */
 enum { FEW_ELEMENTS = 1 << 15 };
@@ -574,8 +574,7 @@ static kiln_status check_part(lowering *l, kn_lowered_part *part, const kn_group
     if (!r)
         return no_memory();
     kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
-    bool is_slow =
-        status == KILN_OK && r->spec.schedule.kind == &kn_kind_row_walked && r->space.size > FEW_ELEMENTS;
+    bool is_slow = status == KILN_OK && r->spec.schedule.kind->reads_again && r->space.size > FEW_ELEMENTS;
     kn_free(r);
     if (!is_slow && status != KILN_ERROR_UNSUPPORTED)
         return status;

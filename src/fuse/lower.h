@@ -2,7 +2,7 @@
 #ifndef KN_FUSE_LOWER_H
 #define KN_FUSE_LOWER_H
 
-#include "fuse/graph.h"
+#include "graph/graph.h"
 #include "kernel/compound.h"
 
 /* What kernels of expressions lower. */

@@ -4,7 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "fuse/op.h"
+#include "graph/op.h"
 #include "types/number.h"
 
 static void put_float(kn_str *out, double value, bool is_narrow)

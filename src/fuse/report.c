@@ -1,7 +1,7 @@
 #include "fuse/report.h"
 
-#include "fuse/op.h"
-#include "types/caret.h"
+#include "graph/op.h"
+#include "base/caret.h"
 
 /* Bytes that elements along the axes of the space have, each counted once. */
 static double bytes_along(const kn_group *g, const int64_t *stride, int item)

@@ -4,7 +4,7 @@
 #define KN_FUSE_TEXT_PARTS_H
 
 #include "fuse/group_text.h"
-#include "fuse/op.h"
+#include "graph/op.h"
 
 /* Names in the texts, a letter and a number: x arrays and s scalars that are read, y results, t what is
  * computed, e what later stages have from earlier ones, v what is reduced, r what came of it, c what is

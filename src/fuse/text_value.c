@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "fuse/number_text.h"
-#include "plan/assigned.h"
-#include "types/caret.h"
+#include "program/assigned.h"
+#include "base/caret.h"
 
 /* The dtype that a node has its k-th operand in. */
 static kiln_dtype operand_dtype(const kn_text_writer *w, const kn_use *u, int k)

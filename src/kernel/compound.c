@@ -5,8 +5,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
-#include "plan/program.h"
-#include "plan/shape.h"
+#include "program/program.h"
+#include "space/shape.h"
 
 kiln_status kn_kernel_create_lowered(kiln_kernel **out, kn_program *face, const kn_lowering *lowering,
                                      void *subject)

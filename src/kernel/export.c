@@ -4,8 +4,8 @@
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/error.h"
-#include "build/bake.h"
-#include "build/build.h"
+#include "store/bake.h"
+#include "store/build.h"
 #include "kernel/inspected.h"
 
 static kiln_status pack(kn_bundle_row *out, const kn_spec *spec, const kn_subject *subject)

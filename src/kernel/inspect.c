@@ -10,10 +10,10 @@
 #include "base/sized.h"
 #include "base/log.h"
 #include "base/thread.h"
-#include "plan/kind.h"
-#include "plan/layout.h"
-#include "plan/shape.h"
-#include "plan/spec_text.h"
+#include "schedule/kind.h"
+#include "schedule/layout.h"
+#include "space/shape.h"
+#include "schedules/spec_text.h"
 
 /* A text that leaves the library: malloc'd, whatever the library allocates with. */
 static kiln_status hand_out(char **out, kn_str *text)

@@ -3,7 +3,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/setting.h"
-#include "plan/program.h"
+#include "program/program.h"
 
 #include <string.h>
 #include <strings.h>

@@ -6,9 +6,9 @@
 
 #include <kiln/kernel.h>
 #include "array/array.h"
-#include "build/build.h"
-#include "build/forms.h"
-#include "build/once.h"
+#include "store/build.h"
+#include "store/forms.h"
+#include "store/once.h"
 #include "launch/launch.h"
 
 enum { KN_STRUCT_MAX = 4096 /* bytes of a struct argument */ };

@@ -6,10 +6,10 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "codegen/codegen.h"
-#include "plan/choose.h"
-#include "plan/widen.h"
-#include "plan/program.h"
-#include "plan/shape.h"
+#include "schedules/choose.h"
+#include "schedule/widen.h"
+#include "program/program.h"
+#include "space/shape.h"
 
 enum { WARP = 32, MOST_THREADS = 1024 }; /* of a block */
 

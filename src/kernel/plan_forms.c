@@ -1,11 +1,11 @@
 /* What a plan launches: the best form where it is at hand, else the quick one, behind which the best one is
- * made (build/forms.h). */
+ * made (store/forms.h). */
 #include "kernel/kernel.h"
 
 #include "base/error.h"
 #include "base/os.h"
-#include "plan/choose.h"
-#include "plan/spec_text.h"
+#include "schedules/choose.h"
+#include "schedules/spec_text.h"
 
 static kiln_status create(kn_launch_plan **out, const kn_launch_input *from, kn_function *function,
                           const kn_build_info *info)

@@ -7,8 +7,8 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "build/record.h"
-#include "plan/spec_text.h"
+#include "store/record.h"
+#include "schedules/spec_text.h"
 
 /* Specialisations without target, in the order in which they came, and the targets of each. Few: a call
  * has one or two for all targets. */

@@ -1,5 +1,5 @@
 /* kernel/used.h - what a call would use on each target that there is, as lines of a record
- * (build/record.h). */
+ * (store/record.h). */
 #ifndef KN_KERNEL_USED_H
 #define KN_KERNEL_USED_H
 

@@ -3,8 +3,8 @@
 #define KN_LAUNCH_BLOCK_H
 
 #include "launch/input.h"
-#include "plan/kind.h"
-#include "plan/layout.h"
+#include "schedule/kind.h"
+#include "schedule/layout.h"
 
 /* Fills the block, which is zero and of the layout's size: what the part is, and what its kind makes of it.
  */

@@ -1,11 +1,11 @@
 #include "launch/check.h"
 
 #include "base/error.h"
-#include "plan/program.h"
+#include "program/program.h"
 
 #include <stdio.h>
 
-/* kn_outside_report of templates/prelude/both_checked.cpp. */
+/* kn_outside_report of src/codegen/prelude/both_checked.cpp. */
 typedef struct report {
     unsigned is_set;
     int operand, axis, unused;

@@ -3,7 +3,7 @@
 #define KN_LAUNCH_INPUT_H
 
 #include "device/device.h"
-#include "plan/spec.h"
+#include "schedule/spec.h"
 
 /* A raw array as the kernel sees it; the argument block repeats it but for the address. */
 typedef struct kn_raw_shape {

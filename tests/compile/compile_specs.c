@@ -6,11 +6,12 @@
  * it. */
 #include "codegen/codegen.h"
 #include "compile/compile.h"
-#include "plan/choose.h"
-#include "plan/layout.h"
-#include "plan/program.h"
-#include "plan/shape.h"
-#include "plan/spec_text.h"
+#include "schedules/choose.h"
+#include "schedule/layout.h"
+#include "program/program.h"
+#include "space/shape.h"
+#include "schedules/spec_text.h"
+#include "schedules/kinds.h"
 #include "types/dtype.h"
 
 #include "base/error.h"

@@ -6,7 +6,7 @@
 
 #include <pthread.h>
 
-#include "build/lifetime.h"
+#include "store/lifetime.h"
 
 enum { THREADS = 32, HITS = 10000, KERNELS = 4, SIZE = 16, ROWS = 40, ROW_BYTES = 6000 };
 

@@ -10,7 +10,7 @@
 #include <sqlite3.h>
 #include <sys/stat.h>
 
-#include "build/lifetime.h"
+#include "store/lifetime.h"
 #include "require.h"
 
 enum { SIZE = 100 };

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes src/types/numpy_names.h anew: the functions that NumPy has, by whose names a message says that kiln knows what was meant and does not have it.
+"""Writes src/ops/numpy_names.h anew: the functions that NumPy has, by whose names a message says that kiln knows what was meant and does not have it.
 Those of numpy, numpy.linalg and numpy.fft, and the methods of arrays; types, classes and what is about files, printing and NumPy itself are left out.
 
     make_numpy_names.py           writes the file
@@ -15,7 +15,7 @@ except ImportError:
     print("there is no NumPy")
     sys.exit(77)
 
-PATH = pathlib.Path(__file__).resolve().parents[2] / "src/types/numpy_names.h"
+PATH = pathlib.Path(__file__).resolve().parents[2] / "src/ops/numpy_names.h"
 NOT_OF_ARRAYS = re.compile(r"^(_.*|test|bench|info|show_config|show_runtime|(set|get)(_.*|buf.*|err.*)|seterr.*|geterr.*|errstate|print.*|format_.*|array2string|"
                            r"array_(repr|str)|busday.*|is_busday|datetime.*|save.*|load.*|from(file|regex|buffer|string|pyfunc|iter)|genfromtxt|to(file|string|bytes|list)|"
                            r"dump.*|typename|mintypecode|may_share_memory|shares_memory|require|include|deprecate.*|source|lookfor|who|byteswap|view|data|itemset|"

@@ -14,11 +14,12 @@
 
 #include <cmocka.h>
 
-#include "build/lifetime.h"
+#include "store/lifetime.h"
 #include "cache/bundle.h"
 #include "fake_cuda.h"
-#include "plan/kind.h"
-#include "plan/layout.h"
+#include "schedule/kind.h"
+#include "schedule/layout.h"
+#include "schedules/kinds.h"
 #include "require.h"
 
 /* All that can be baked for CUDA: the device's number and the letter behind it. */

@@ -10,7 +10,7 @@
 #include "device/counters.h"
 #include "device/device_table.h"
 #include "driver_common.h"
-#include "plan/kind.h"
+#include "schedule/kind.h"
 
 enum { COUNT = 10, THREADS = 8 };
 

@@ -1,7 +1,7 @@
 /* What a raw module's row in the cache holds: code that the driver has loaded. */
 #include <kiln/kiln.h>
 
-#include "build/build.h"
+#include "store/build.h"
 #include "cache/cache.h"
 #include "fake_cuda.h"
 

@@ -5,9 +5,9 @@
 #include <stddef.h>
 #include <cmocka.h>
 
-#include "build/build.h"
+#include "store/build.h"
 #include "base/os.h"
-#include "kernel/operation.h"
+#include "eager/operation.h"
 
 #include <stdio.h>
 #include <stdlib.h>

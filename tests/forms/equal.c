@@ -18,7 +18,7 @@
 
 #include "own_cache.h"
 
-#define PRELUDES KILN_SOURCE_DIR "/templates/prelude/"
+#define PRELUDES KILN_SOURCE_DIR "/src/codegen/prelude/"
 
 enum {
     SKIPPED = 77,

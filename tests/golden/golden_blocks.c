@@ -2,7 +2,7 @@
  * figures of the launches that golden_plans plans. */
 #include "golden_blocks.h"
 #include "base/hash.h"
-#include "plan/program.h"
+#include "program/program.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -20,9 +20,9 @@
  */
 #include "golden.h"
 #include "golden_blocks.h"
-#include "plan/choose.h"
-#include "plan/layout.h"
-#include "plan/program.h"
+#include "schedules/choose.h"
+#include "schedule/layout.h"
+#include "program/program.h"
 
 #include <ctype.h>
 #include <inttypes.h>

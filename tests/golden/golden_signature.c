@@ -4,7 +4,7 @@
  * usage: golden_signature [--update] FOLDER */
 #include "base/str.h"
 #include "golden.h"
-#include "types/signature.h"
+#include "program/signature.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,7 +6,7 @@
  */
 #include "base/str.h"
 #include "codegen/codegen.h"
-#include "plan/spec_text.h"
+#include "schedules/spec_text.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -15,7 +15,7 @@
 #include "base/str.h"
 #include "compile/compile.h"
 
-#define PRELUDES KILN_SOURCE_DIR "/templates/prelude/"
+#define PRELUDES KILN_SOURCE_DIR "/src/codegen/prelude/"
 
 static const char *const *targets;
 static int n_targets;

@@ -4,7 +4,7 @@
 #define ROWS_ROW_PROGRAMS_H
 
 #include "kernel/kernel.h"
-#include "plan/program.h"
+#include "program/program.h"
 
 enum { ROW_MAX_OPERANDS = 4, ROW_MAX_STAGES = 10 };
 

@@ -4,8 +4,8 @@
 #include "base/blob.h"
 #include "base/error.h"
 #include "base/os.h"
-#include "build/build.h"
-#include "plan/spec_text.h"
+#include "store/build.h"
+#include "schedules/spec_text.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include <kiln/kiln.h>
 
 #include "base/error.h"
-#include "build/build.h"
+#include "store/build.h"
 #include "host_function.h"
 #include "toy_store.h"
 

@@ -65,7 +65,7 @@ static const kn_store toy_store = {.name = "the toy",
                                    .list_places = list_places,
                                    .find = find};
 
-/* ---- the list: build/stores.c, with one line more ---- */
+/* ---- the list: store/stores.c, with one line more ---- */
 
 bool toy_list_is_without_compiler;
 

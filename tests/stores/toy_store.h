@@ -2,7 +2,7 @@
 #ifndef TOY_STORE_H
 #define TOY_STORE_H
 
-#include "build/stores.h"
+#include "store/stores.h"
 
 enum { TOY_ROWS = 16 };
 

@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "plan/choice.h"
+#include "schedule/choice.h"
 
 enum { MAX_OPERANDS = 4 }; /* as many as the field has room for */
 
@@ -51,12 +51,6 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-extern const kn_kind toy_fold_on_host, toy_fold_on_cuda;
-const kn_kind toy_fold_on_host = {
-    .name = "toy_fold", .pattern = "mrk", .revision = 1, .choose = choose, .field = field, .place = place};
-const kn_kind toy_fold_on_cuda = {
-    .name = "toy_fold", .pattern = "mrk", .revision = 1, .choose = choose, .field = field, .place = place};
-
 /* ---- its recipe ---- */
 
 /* "kn_at * kn.toy_step[0][2] + kn_j * kn.toy_step[1][2]" */
@@ -101,7 +95,23 @@ static void fill(kn_writer *w)
     kn_str_free(&index);
 }
 
-extern const kn_recipe toy_fold_recipes[2];
-const kn_recipe toy_fold_recipes[2] = {
-    {.kind = &toy_fold_on_host, .template_name = "host/toy_fold.cpp", .fill = fill},
-    {.kind = &toy_fold_on_cuda, .template_name = "cuda/toy_fold.cu", .fill = fill}};
+static const kn_recipe on_host = {.template_name = "host/toy_fold.cpp", .fill = fill};
+static const kn_recipe on_cuda = {.template_name = "cuda/toy_fold.cu", .fill = fill};
+
+/* ---- its value, for each target ---- */
+
+extern const kn_kind toy_fold_on_host, toy_fold_on_cuda;
+const kn_kind toy_fold_on_host = {.name = "toy_fold",
+                                  .recipe = &on_host,
+                                  .pattern = "mrk",
+                                  .revision = 1,
+                                  .choose = choose,
+                                  .field = field,
+                                  .place = place};
+const kn_kind toy_fold_on_cuda = {.name = "toy_fold",
+                                  .recipe = &on_cuda,
+                                  .pattern = "mrk",
+                                  .revision = 1,
+                                  .choose = choose,
+                                  .field = field,
+                                  .place = place};

@@ -1,15 +1,16 @@
-/* A kind that is added from outside: its value, its recipe, and a line in each of the two tables, which stand
+/* A kind that is added from outside: its value, its recipe, and a line in the table, which stands
  * here in place of the library's. */
 #include "codegen/writer.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#include "plan/choice.h"
+#include "schedule/choice.h"
+#include "schedules/kinds.h"
 
 enum { STRIDE = 7 };
 
-/* ---- the kind: plan/kind_NAME.c of a real one ---- */
+/* ---- the kind: schedules/FAMILY/kind_NAME.c of a real one ---- */
 
 static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 {
@@ -45,22 +46,7 @@ static void describe(kn_str *out, const unsigned char *at)
     kn_str_printf(out, " toy_stride=\"%lld\"", (long long)stride);
 }
 
-static const kn_kind toy_on_host = {.name = "toy",
-                                    .pattern = "m",
-                                    .revision = 1,
-                                    .choose = choose,
-                                    .field = field,
-                                    .place = place,
-                                    .describe = describe};
-static const kn_kind toy_on_cuda = {.name = "toy",
-                                    .pattern = "m",
-                                    .revision = 1,
-                                    .choose = choose,
-                                    .field = field,
-                                    .place = place,
-                                    .describe = describe};
-
-/* ---- its recipe: codegen/fill_NAME.c of a real one ---- */
+/* ---- its recipe: schedules/FAMILY/emit_NAME.c of a real one ---- */
 
 static void fill(kn_writer *w)
 {
@@ -72,14 +58,31 @@ static void fill(kn_writer *w)
     kn_put_call(w, &w->slot[KN_SLOT_SINGLE], kn_place_flat, "kn.start + kn_at");
 }
 
-static const kn_recipe toy_recipes[] = {{.kind = &toy_on_host, .template_name = "host/toy.cpp", .fill = fill},
-                                        {.kind = &toy_on_cuda, .template_name = "cuda/toy.cu", .fill = fill}};
+static const kn_recipe on_host = {.template_name = "host/toy.cpp", .fill = fill};
+static const kn_recipe on_cuda = {.template_name = "cuda/toy.cu", .fill = fill};
 
-/* ---- the tables: plan/kinds.c and codegen/recipes.c, with a line more for each of three kinds ---- */
+/* ---- its value, for each target ---- */
+
+static const kn_kind toy_on_host = {.name = "toy",
+                                    .recipe = &on_host,
+                                    .pattern = "m",
+                                    .revision = 1,
+                                    .choose = choose,
+                                    .field = field,
+                                    .place = place,
+                                    .describe = describe};
+static const kn_kind toy_on_cuda = {.name = "toy",
+                                    .recipe = &on_cuda,
+                                    .pattern = "m",
+                                    .revision = 1,
+                                    .choose = choose,
+                                    .field = field,
+                                    .place = place,
+                                    .describe = describe};
+
+/* ---- the table: schedules/kinds.c, with a line more for each of three kinds ---- */
 
 extern const kn_kind toy_fold_on_host, toy_fold_on_cuda, toy_split_on_host, toy_split_on_cuda;
-extern const kn_recipe toy_fold_recipes[2], toy_split_recipes[2];
-extern const kn_recipe kn_recipe_strided, kn_recipe_host_runs, kn_recipe_host_indices;
 
 const kn_kind *const *kn_kinds_of(kn_backend_kind backend)
 {
@@ -88,15 +91,4 @@ const kn_kind *const *kn_kinds_of(kn_backend_kind backend)
     static const kn_kind *const cuda_kinds[] = {&toy_on_cuda, &kn_kind_strided, &toy_split_on_cuda,
                                                 &toy_fold_on_cuda, NULL};
     return backend == KN_HOST ? host_kinds : cuda_kinds;
-}
-
-const kn_recipe *kn_recipe_find(const kn_kind *kind)
-{
-    const kn_recipe *const recipes[] = {&toy_recipes[0],      &toy_recipes[1],         &kn_recipe_strided,
-                                        &kn_recipe_host_runs, &kn_recipe_host_indices, &toy_fold_recipes[0],
-                                        &toy_fold_recipes[1], &toy_split_recipes[0],   &toy_split_recipes[1]};
-    for (size_t k = 0; k < sizeof recipes / sizeof recipes[0]; ++k)
-        if (recipes[k]->kind == kind)
-            return recipes[k];
-    return NULL;
 }

@@ -2,7 +2,7 @@
  * of it is mapped to the result. Its arrays are of other dtypes than it sees. It runs end to end on the host,
  * and NVRTC compiles its source. */
 #include "kernel/kernel.h"
-#include "plan/program.h"
+#include "program/program.h"
 
 #include <math.h>
 #include <setjmp.h>

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-#include "plan/choice.h"
+#include "schedule/choice.h"
 
 enum { MAX_OPERANDS = 4, CHUNK = 1000, LEAST = 4 * CHUNK };
 
@@ -47,22 +47,6 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
-extern const kn_kind toy_split_on_host, toy_split_on_cuda;
-const kn_kind toy_split_on_host = {.name = "toy_split",
-                                   .pattern = "mrk",
-                                   .revision = 1,
-                                   .choose = choose,
-                                   .field = field,
-                                   .place = place,
-                                   .has_workspace = true};
-const kn_kind toy_split_on_cuda = {.name = "toy_split",
-                                   .pattern = "mrk",
-                                   .revision = 1,
-                                   .choose = choose,
-                                   .field = field,
-                                   .place = place,
-                                   .has_workspace = true};
-
 /* ---- its recipe ---- */
 
 static void put_place(const kn_writer *w, kn_str *out, int k)
@@ -86,7 +70,25 @@ static void fill(kn_writer *w)
     kn_put_map(w, &w->slot[KN_SLOT_STORES], 2, put_place, "", NULL);
 }
 
-extern const kn_recipe toy_split_recipes[2];
-const kn_recipe toy_split_recipes[2] = {
-    {.kind = &toy_split_on_host, .template_name = "host/toy_split.cpp", .fill = fill},
-    {.kind = &toy_split_on_cuda, .template_name = "cuda/toy_split.cu", .fill = fill}};
+static const kn_recipe on_host = {.template_name = "host/toy_split.cpp", .fill = fill};
+static const kn_recipe on_cuda = {.template_name = "cuda/toy_split.cu", .fill = fill};
+
+/* ---- its value, for each target ---- */
+
+extern const kn_kind toy_split_on_host, toy_split_on_cuda;
+const kn_kind toy_split_on_host = {.name = "toy_split",
+                                   .recipe = &on_host,
+                                   .pattern = "mrk",
+                                   .revision = 1,
+                                   .choose = choose,
+                                   .field = field,
+                                   .place = place,
+                                   .has_workspace = true};
+const kn_kind toy_split_on_cuda = {.name = "toy_split",
+                                   .recipe = &on_cuda,
+                                   .pattern = "mrk",
+                                   .revision = 1,
+                                   .choose = choose,
+                                   .field = field,
+                                   .place = place,
+                                   .has_workspace = true};

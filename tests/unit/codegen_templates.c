@@ -133,15 +133,15 @@ static void a_folder_overrides(void **state)
     fputs("mine\n", file);
     fclose(file);
     setenv("KILN_TEMPLATE_DIR", folder, 1);
-    assert_int_equal(kn_template_read(&text, "cuda/flat.cu"), KILN_OK);
+    assert_int_equal(kn_template_read(&text, "schedules/contiguous/flat.cu"), KILN_OK);
     assert_string_equal(kn_str_text(&text), "mine\n");
     /* What others may write decides no code. */
     assert_int_equal(chmod(path, 0666), 0);
-    assert_int_equal(kn_template_read(&none, "cuda/flat.cu"), KILN_ERROR_INVALID);
+    assert_int_equal(kn_template_read(&none, "schedules/contiguous/flat.cu"), KILN_ERROR_INVALID);
     assert_non_null(strstr(kiln_error_message(), "KILN_TEMPLATE_DIR is not taken: other users may write to"));
     assert_int_equal(chmod(path, 0600), 0);
     assert_int_equal(chmod(folder, 0777), 0);
-    assert_int_equal(kn_template_read(&none, "cuda/flat.cu"), KILN_ERROR_INVALID);
+    assert_int_equal(kn_template_read(&none, "schedules/contiguous/flat.cu"), KILN_ERROR_INVALID);
     assert_int_equal(chmod(folder, 0700), 0);
     /* A folder, or a path that is longer than paths are, is no file. */
     assert_int_equal(kn_template_read(&none, "cuda"), KILN_ERROR_INTERNAL);
@@ -154,12 +154,12 @@ static void a_folder_overrides(void **state)
         deep[room - strlen("/cuda/flat.cu")] = '\0';
         setenv("KILN_TEMPLATE_DIR", deep, 1);
         kn_str_free(&text);
-        assert_int_equal(kn_template_read(&text, "cuda/flat.cu"), KILN_OK);
+        assert_int_equal(kn_template_read(&text, "schedules/contiguous/flat.cu"), KILN_OK);
         assert_int_equal(text.length == 5, room < 4096);
         free(deep);
     }
     setenv("KILN_TEMPLATE_DIR", folder, 1);
-    assert_int_equal(kn_template_read(&other, "host/flat.cpp"), KILN_OK);
+    assert_int_equal(kn_template_read(&other, "schedules/host/host_flat.cpp"), KILN_OK);
     assert_true(other.length > 100);
     unsetenv("KILN_TEMPLATE_DIR");
     kn_str_free(&text);

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/str.h"
-#include "fuse/graph.h"
+#include "graph/graph.h"
 #include "kernel/kernel.h"
 #include "types/dtype.h"
 

@@ -9,7 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/str.h"
-#include "fuse/infer.h"
+#include "graph/infer.h"
 #include "types/dtype.h"
 
 enum { INFER_ARGUMENTS = 64 };

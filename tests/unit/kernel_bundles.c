@@ -14,7 +14,7 @@
 
 #include "base/alloc.h"
 #include "base/os.h"
-#include "build/lifetime.h"
+#include "store/lifetime.h"
 
 #define OK(call)                                                                                             \
     do {                                                                                                     \

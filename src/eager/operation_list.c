@@ -1,0 +1,327 @@
+/* The operations that there are: those of the table, and those that callers registered. */
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/sized.h"
+#include "base/lock.h"
+#include "eager/operation.h"
+#include "program/program.h"
+
+static kiln_operation **added;
+static int n_added, room;
+
+const kiln_operation *kn_operation_at(int index)
+{
+    int own = index - kn_operation_table_count;
+    return index < 0 ? NULL : own < 0 ? &kn_operation_table[index] : own < n_added ? added[own] : NULL;
+}
+
+static const kiln_operation *find(kn_variant *variant, const char *name, const kiln_dtype *in, int n_in,
+                                  uint64_t numbers)
+{
+    const kiln_operation *d;
+    for (int k = 0; (d = kn_operation_at(k)) != NULL; ++k)
+        if (strcmp(d->name, name) == 0 && kn_variant_find(variant, d, in, n_in, numbers))
+            return d;
+    return NULL;
+}
+
+const kiln_operation *kn_operation_find(kn_variant *variant, const char *name, const kiln_dtype *in, int n_in)
+{
+    return find(variant, name, in, n_in, 0);
+}
+
+/* Inputs (bits) of a variant that are whole numbers which its dtypes do not hold. */
+static uint64_t find_misfits(const char *name, const kn_variant *v, const kiln_arg *in)
+{
+    uint64_t misfits = 0;
+    for (int k = 0; k < v->n_in; ++k)
+        if (in[k].kind >= KILN_ARG_WEAK_BOOL && in[k].kind <= KILN_ARG_WEAK_COMPLEX &&
+            !kn_weak_fits(&in[k], v->dtype[k]) && !kn_operation_is_open(name, k, &in[k]))
+            misfits |= UINT64_C(1) << k;
+    return misfits;
+}
+
+static bool gives_the_same(const kn_variant *a, const kn_variant *b)
+{
+    return a->n_out == b->n_out &&
+           memcmp(a->dtype + a->n_in, b->dtype + b->n_in, (size_t)a->n_out * sizeof *a->dtype) == 0;
+}
+
+const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype, const char *name,
+                                          const kiln_arg *in, const kiln_dtype *array, int n_in)
+{
+    kiln_dtype own[KN_MAX_PARAMS];
+    kn_variant other;
+    uint64_t numbers = 0;
+    for (int k = 0; k < n_in; ++k)
+        if (in[k].kind >= KILN_ARG_WEAK_BOOL && in[k].kind <= KILN_ARG_WEAK_COMPLEX)
+            numbers |= UINT64_C(1) << k;
+    int conditions =
+        n_in > 0 && strcmp(name, "where") == 0; /* the dtype of one has no part in the result's */
+    kn_argument_dtypes(dtype, in, array, conditions);
+    kn_argument_dtypes(dtype + conditions, in + conditions, array + conditions, n_in - conditions);
+    const kiln_operation *d = find(variant, name, dtype, n_in, numbers);
+    uint64_t misfits = d && d->map && numbers ? find_misfits(name, variant, in) : 0;
+    if (!misfits)
+        return d;
+    for (int k = 0; k < n_in; ++k)
+        own[k] = misfits >> k & 1 ? kn_weak_dtype(&in[k]) : dtype[k];
+    const kiln_operation *wider = find(&other, name, own, n_in, numbers);
+    if (!wider || !wider->map || !gives_the_same(variant, &other) || find_misfits(name, &other, in))
+        return d;
+    *variant = other;
+    memcpy(dtype, own, (size_t)n_in * sizeof *dtype);
+    return wider;
+}
+
+/* ---- copies ---- */
+
+/* The texts of a definition, one behind the other in it. */
+#define TEXTS(d)                                                                                             \
+    {                                                                                                        \
+        &(d)->name, &(d)->in_params, &(d)->out_params, &(d)->types, &(d)->map, &(d)->reduce, &(d)->post,     \
+            &(d)->identity, &(d)->reduce_type, &(d)->preamble, &(d)->loop_prep, &(d)->after_loop             \
+    }
+/* And its lists. */
+#define LISTS(d)                                                                                             \
+    {                                                                                                        \
+        {&(d)->compile_options, &(d)->n_compile_options, "compile_options"},                                 \
+            {&(d)->header_names, &(d)->n_headers, "header_names"},                                           \
+            {&(d)->header_texts, &(d)->n_headers, "header_texts"},                                           \
+    }
+enum { N_LISTS = 3 };
+
+typedef struct text_list {
+    const char *const **items;
+    const int *count;
+    const char *member;
+} text_list;
+
+static void free_list(const char *const *items, int count)
+{
+    for (int k = 0; items && k < count; ++k)
+        kn_free((void *)items[k]);
+    kn_free((void *)items);
+}
+
+static void free_definition(kiln_operation *d)
+{
+    if (!d)
+        return;
+    const char **const texts[] = TEXTS(d);
+    for (size_t t = 0; t < sizeof texts / sizeof texts[0]; ++t)
+        kn_free((void *)*texts[t]);
+    const text_list lists[] = LISTS(d);
+    for (int l = 0; l < N_LISTS; ++l)
+        free_list(*lists[l].items, *lists[l].count);
+    kn_free(d);
+}
+
+static bool copy_list(const char *const **out, const char *const *items, int count)
+{
+    const char **copy = count > 0 ? kn_calloc((size_t)count, sizeof *copy) : NULL;
+    *out = copy;
+    for (int k = 0; copy && k < count; ++k)
+        if (!(copy[k] = kn_strdup(items[k])))
+            return false;
+    return copy || count == 0;
+}
+
+static kiln_operation *copy_definition(const kiln_operation *given)
+{
+    kiln_operation from = *given, *d = kn_calloc(1, sizeof *d);
+    if (!d)
+        return NULL;
+    const char **const to_text[] = TEXTS(d), **const from_text[] = TEXTS(&from);
+    d->struct_size = sizeof *d;
+    for (size_t t = 0; t < sizeof to_text / sizeof to_text[0]; ++t)
+        if (*from_text[t] && !(*to_text[t] = kn_strdup(*from_text[t]))) {
+            free_definition(d);
+            return NULL;
+        }
+    d->flags = given->flags;
+    d->n_compile_options = given->n_compile_options;
+    d->n_headers = given->n_headers;
+    const text_list to[] = LISTS(d), list[] = LISTS(&from);
+    for (int l = 0; l < N_LISTS; ++l)
+        if (!copy_list(to[l].items, *list[l].items, *list[l].count)) {
+            free_definition(d);
+            return NULL;
+        }
+    return d;
+}
+
+void kn_operations_free(void)
+{
+    for (int k = 0; k < n_added; ++k)
+        free_definition(added[k]);
+    kn_free(added);
+    added = NULL;
+    n_added = room = 0;
+}
+
+/* ---- registering ---- */
+
+static kiln_status check_members(const kiln_operation *d)
+{
+    const struct {
+        const char *text, *member;
+        bool is_wanted;
+    } members[] = {{d->name, "name", true},
+                   {d->in_params, "in_params", true},
+                   {d->out_params, "out_params", true},
+                   {d->types, "types", true},
+                   {d->post, "post", d->map && d->reduce},
+                   {d->post, "post", d->reduce},
+                   {d->identity, "identity", d->reduce},
+                   {d->reduce_type, "reduce_type", d->reduce}};
+    for (size_t m = 0; m < 5; ++m)
+        if (members[m].is_wanted && !members[m].text)
+            return kn_error(KILN_ERROR_INVALID, "%s is NULL; a string was expected", members[m].member);
+    for (size_t m = 5; m < sizeof members / sizeof members[0]; ++m)
+        if (!members[m].is_wanted && members[m].text)
+            return kn_error(KILN_ERROR_INVALID,
+                            "%s: \"%s\" was given, but reduce is NULL, and so nothing is reduced; NULL was "
+                            "expected",
+                            members[m].member, members[m].text);
+    return KILN_OK;
+}
+
+/* They are copied before the program is made that would say it. */
+static kiln_status check_lists(kiln_operation *d)
+{
+    const text_list lists[] = LISTS(d);
+    for (int l = 0; l < N_LISTS; ++l) {
+        const char *const *items = *lists[l].items;
+        int count = *lists[l].count;
+        if (count < 0 || (count > 0 && !items))
+            return kn_error(KILN_ERROR_INVALID, "%s: %d of them were given%s", lists[l].member, count,
+                            count < 0 ? "; 0 or more were expected" : ", but the list is NULL");
+        for (int k = 0; k < count; ++k)
+            if (!items[k])
+                return kn_error(KILN_ERROR_INVALID, "%s[%d] is NULL; a string was expected", lists[l].member,
+                                k);
+    }
+    return KILN_OK;
+}
+
+/* Definitions of one name are one operation. */
+static kiln_status check_kind(const kiln_operation *d, int n_out)
+{
+    kn_param param[KN_MAX_PARAMS];
+    const kiln_operation *other;
+    int n_others = 0, n_in;
+    for (int k = 0; (other = kn_operation_at(k)) != NULL; ++k) {
+        if (strcmp(other->name, d->name) != 0)
+            continue;
+        kiln_status status = kn_operation_params(param, &n_in, &n_others, other);
+        if (status != KILN_OK)
+            return status;
+        if (!other->reduce != !d->reduce)
+            return kn_error(KILN_ERROR_INVALID, "reduce: the operation '%s' is %s", d->name,
+                            other->reduce ? "a reduction; an expression was expected"
+                                          : "elementwise; NULL was expected");
+        if (n_others != n_out)
+            return kn_error(KILN_ERROR_INVALID,
+                            "out_params: \"%s\": the operation '%s' has another number of outputs, %d",
+                            d->out_params, d->name, n_others);
+    }
+    return KILN_OK;
+}
+
+/* Whether it can be chosen, and is a program. */
+static kiln_status check_variant(const kiln_operation *d, const kn_variant *v)
+{
+    kn_variant before;
+    kn_program *program = NULL;
+    if (kn_operation_find(&before, d->name, v->dtype, v->n_in))
+        return kn_error(KILN_ERROR_TYPE,
+                        "types: '%.*s' would never be chosen: '%.*s', which is there, takes "
+                        "these dtypes",
+                        (int)v->length, v->text, (int)before.length, before.text);
+    kiln_status status = d->map ? kn_operation_program(&program, d, v) : KILN_OK;
+    kn_program_free(program);
+    return status;
+}
+
+static kiln_status check(const kiln_operation *d)
+{
+    kn_param param[KN_MAX_PARAMS];
+    kn_variant v;
+    const char *types = d->types;
+    int n_in, n_out;
+    kiln_status status = kn_operation_params(param, &n_in, &n_out, d);
+    if (status == KILN_OK)
+        status = kn_variants_check(d, param, n_in, n_out);
+    if (status == KILN_OK)
+        status = check_kind(d, n_out);
+    while (status == KILN_OK && kn_variant_next(&v, &types))
+        status = check_variant(d, &v);
+    return status;
+}
+
+static kiln_status append(kiln_operation *d)
+{
+    if (n_added == room) {
+        int more = room ? 2 * room : 8;
+        kiln_operation **grown = kn_realloc(added, (size_t)more * sizeof *grown);
+        if (!grown)
+            return kn_error_memory((size_t)more * sizeof *grown, "the list of operations");
+        added = grown;
+        room = more;
+    }
+    added[n_added++] = d;
+    return KILN_OK;
+}
+
+kiln_status kiln_operation_register(const kiln_operation *definition)
+{
+    kiln_operation given = KILN_OPERATION_INIT;
+    if (!definition)
+        return kn_error(KILN_ERROR_INVALID, "definition is NULL; a kiln_operation was expected");
+    kiln_status status = kn_sized_read(&given, sizeof given, definition, "definition", "KILN_OPERATION_INIT");
+    if (status == KILN_OK)
+        status = check_members(&given);
+    if (status == KILN_OK)
+        status = check_lists(&given);
+    if (status != KILN_OK)
+        return status;
+    kiln_operation *copy = copy_definition(&given);
+    if (!copy)
+        return kn_error_memory(sizeof *copy, "an operation");
+    kn_lock_take(KN_LOCK_OPERATIONS);
+    status = check(copy);
+    if (status == KILN_OK)
+        status = append(copy);
+    kn_lock_give(KN_LOCK_OPERATIONS);
+    if (status != KILN_OK)
+        free_definition(copy);
+    return status;
+}
+
+/* ---- looking at them ---- */
+
+int kiln_operation_count(void)
+{
+    kn_lock_take(KN_LOCK_OPERATIONS);
+    int count = kn_operation_table_count + n_added;
+    kn_lock_give(KN_LOCK_OPERATIONS);
+    return count;
+}
+
+kiln_status kiln_operation_at(kiln_operation *out, int index)
+{
+    kiln_status status = kn_sized_check(out, sizeof *out, "kiln_operation_at: out", "KILN_OPERATION_INIT");
+    if (status != KILN_OK)
+        return status;
+    kn_lock_take(KN_LOCK_OPERATIONS);
+    const kiln_operation *d = kn_operation_at(index);
+    kn_lock_give(KN_LOCK_OPERATIONS);
+    if (!d)
+        return kn_error(KILN_ERROR_INVALID,
+                        "index: %d was given; 0 to kiln_operation_count() - 1 were expected", index);
+    kn_sized_answer(out, d);
+    return KILN_OK;
+}

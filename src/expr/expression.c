@@ -1,0 +1,111 @@
+/* Kernels from expression strings. */
+#include "expr/expression.h"
+
+#include <kiln/expression.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "program/program.h"
+
+static void free_expression(void *subject)
+{
+    kn_expression *e = subject;
+    if (!e)
+        return;
+    kn_graph_free(e->graph);
+    kn_program_free(e->texts);
+    kn_free(e);
+}
+
+static const kn_lowering lowering = {kn_lower, free_expression};
+
+/* A program without stages, which has the names of the parameters. */
+static kiln_status make_face(kn_program **out, const kn_graph *g, unsigned flags)
+{
+    kn_program *p = kn_calloc(1, sizeof *p);
+    if (!p)
+        return kn_error_memory(sizeof *p, "an expression");
+    *out = p;
+    p->flags = flags;
+    size_t n_params = (size_t)g->n_in + (size_t)g->n_out;
+    p->name = kn_strdup(g->name);
+    p->param = kn_calloc(n_params, sizeof *p->param);
+    p->text = kn_calloc(KN_TEXT_STAGE, sizeof *p->text);
+    if (!p->name || !p->param || !p->text)
+        return kn_error_memory(n_params * sizeof *p->param, "an expression");
+    for (int t = 0; t < KN_TEXT_STAGE; ++t)
+        p->text[t] = "";
+    p->n_in = g->n_in;
+    p->n_out = g->n_out;
+    for (int k = 0; k < g->n_in + g->n_out; ++k) {
+        const char *name = k < g->n_in ? g->input[k] : g->output[k - g->n_in];
+        size_t length = strnlen(name, KN_NAME_MAX - 1);
+        memcpy(p->param[k].name, name, length);
+    }
+    return KILN_OK;
+}
+
+/* A kernel of a graph, which it takes over; freed on failure too. The options' texts are copied by way of a
+ * program. */
+kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_kernel_options *options)
+{
+    kn_expression *e = kn_calloc(1, sizeof *e);
+    kn_program *face = NULL;
+    if (!e) {
+        kn_graph_free(graph);
+        return kn_error_memory(sizeof *e, "an expression");
+    }
+    e->graph = graph;
+    kiln_kernel_options o;
+    kiln_status status = kn_graph_separate_results(graph);
+    if (status == KILN_OK)
+        status = kn_program_read_options(&o, options);
+    if (status == KILN_OK)
+        status = kn_kernel_settle_rounding(&o.flags);
+    o.kernels = NULL;
+    o.n_kernels = 0;
+    if (status == KILN_OK)
+        status = kn_program_elementwise(&e->texts, "", "bool y", "y = true", graph->name, &o);
+    if (status == KILN_OK) {
+        e->options = o;
+        e->options.preamble = e->texts->preamble;
+        e->options.loop_prep = e->options.after_loop = NULL;
+        e->options.compile_options = (const char *const *)e->texts->option;
+        e->options.header_names = (const char *const *)e->texts->header_name;
+        e->options.header_texts = (const char *const *)e->texts->header_text;
+        status = make_face(&face, graph, o.flags);
+    }
+    if (status != KILN_OK) {
+        kn_program_free(face);
+        free_expression(e);
+        return status;
+    }
+    return kn_kernel_create_lowered(out, face, &lowering, e);
+}
+
+/* Texts around a loop that nothing in an expression can mention. */
+static kiln_status check_options(const kiln_kernel_options *given)
+{
+    kiln_kernel_options o;
+    kiln_status status = kn_program_read_options(&o, given);
+    const char *refused = o.loop_prep ? "loop_prep" : o.after_loop ? "after_loop" : NULL;
+    return status != KILN_OK || !refused
+               ? status
+               : kn_error(KILN_ERROR_INVALID,
+                          "options.%s was given, which an expression has no use for: a kernel of "
+                          "options.kernels may have it",
+                          refused);
+}
+
+kiln_status kiln_expression_create(kiln_kernel **out, const char *params, const char *expression,
+                                   const kiln_kernel_options *options)
+{
+    kn_graph *graph = NULL;
+    if (!out)
+        return kn_error(KILN_ERROR_INVALID, "out is NULL; the address of a kiln_kernel * was expected");
+    kiln_status status = check_options(options);
+    if (status == KILN_OK)
+        status = kn_graph_parse(&graph, params, expression, options);
+    return status == KILN_OK ? kn_expression_kernel(out, graph, options) : status;
+}

@@ -1,0 +1,829 @@
+#include "expr/functions.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/str.h"
+#include "expr/inline.h"
+#include "expr/names.h"
+#include "kernel/kernel.h"
+#include "eager/operation.h"
+
+enum { SLOTS = KN_MAX_PARAMS + 3 };
+
+static const kn_value *argument_of(const kn_parser *p, const kn_called *c, int k)
+{
+    return &p->argument[c->first + k];
+}
+
+static kiln_status refuse(const kn_parser *p, const kn_called *c, const char *message)
+{
+    return kn_parser_refuse(p, c->at, c->length, "%.*s: %s", (int)c->name_length, c->name, message);
+}
+
+/* ---- which argument is which ---- */
+
+/* Keywords that NumPy has where a definition has another name. */
+static const struct {
+    const char *function, *keyword, *name;
+} keywords[] = {{"clip", "min", "low"},    {"clip", "max", "high"},       {"clip", "a_min", "low"},
+                {"clip", "a_max", "high"}, {"var", "correction", "ddof"}, {"std", "correction", "ddof"}};
+
+static int find_keyword(const kn_parser *p, const kn_called *c, const kn_value *argument,
+                        const char *const *name, int n_names)
+{
+    char word[KN_NAME_MAX] = "";
+    snprintf(word, sizeof word, "%.*s", (int)argument->key_length, p->graph->text + argument->key_at);
+    for (size_t k = 0; k < sizeof keywords / sizeof keywords[0]; ++k)
+        if (strlen(keywords[k].function) == c->name_length &&
+            memcmp(keywords[k].function, c->name, c->name_length) == 0 &&
+            strcmp(keywords[k].keyword, word) == 0)
+            snprintf(word, sizeof word, "%s", keywords[k].name);
+    int n = 0;
+    while (n < n_names && strcmp(name[n], word) != 0)
+        ++n;
+    return n;
+}
+
+static kiln_status refuse_keyword(const kn_parser *p, const kn_called *c, const kn_value *argument,
+                                  const char *const *name, int n_names)
+{
+    kn_str list = KN_STR_INIT;
+    for (int n = 0; n < n_names; ++n)
+        kn_str_printf(&list, "%s%s", n > 0 ? ", " : "", name[n]);
+    kiln_status status =
+        kn_parser_refuse(p, argument->key_at, argument->key_length,
+                         "%.*s has no argument '%.*s'; there are: %s", (int)c->name_length, c->name,
+                         (int)argument->key_length, p->graph->text + argument->key_at, kn_str_text(&list));
+    kn_str_free(&list);
+    return status;
+}
+
+/* slot[n]: the argument that is name[n]; the first n_places of them may be given by their place alone. */
+static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c, const char *const *name,
+                         int n_names, int n_places)
+{
+    for (int n = 0; n < n_names; ++n)
+        slot[n] = (kn_value){.kind = KN_VALUE_ABSENT, .at = c->at, .length = c->length};
+    for (int k = 0, place = 0; k < c->count; ++k) {
+        const kn_value *argument = argument_of(p, c, k);
+        int n = argument->key_length ? find_keyword(p, c, argument, name, n_names) : place++;
+        if (argument->key_length && n == n_names)
+            return refuse_keyword(p, c, argument, name, n_names);
+        if (!argument->key_length && n >= n_places)
+            return kn_parser_refuse(p, argument->at, argument->length,
+                                    "%.*s takes %d argument%s without names; this is one more",
+                                    (int)c->name_length, c->name, n_places, n_places == 1 ? "" : "s");
+        if (slot[n].kind != KN_VALUE_ABSENT)
+            return kn_parser_refuse(p, argument->at, argument->length, "%.*s: '%s' is given twice",
+                                    (int)c->name_length, c->name, name[n]);
+        slot[n] = *argument;
+    }
+    return KILN_OK;
+}
+
+static kiln_status need(const kn_parser *p, const kn_called *c, const kn_value *slot, const char *name)
+{
+    if (slot->kind != KN_VALUE_ABSENT)
+        return KILN_OK;
+    return kn_parser_refuse(p, c->at, c->length, "%.*s: the argument '%s' is missing", (int)c->name_length,
+                            c->name, name);
+}
+
+/* ---- axes ---- */
+
+static kiln_status read_axis(int *out, const kn_parser *p, const kn_value *value)
+{
+    int64_t axis = 0;
+    kiln_status status = kn_parser_whole(&axis, p, value, "axis");
+    if (status == KILN_OK && (axis < -KILN_MAX_NDIM || axis >= KILN_MAX_NDIM))
+        return kn_parser_refuse(p, value->at, value->length, "axis: %lld was given; %d to %d were expected",
+                                (long long)axis, -KILN_MAX_NDIM, KILN_MAX_NDIM - 1);
+    *out = (int)axis;
+    return status;
+}
+
+static kiln_status read_axis_list(kn_node *node, const kn_parser *p, const kn_value *item, int count)
+{
+    kiln_status status = KILN_OK;
+    if (count > KILN_MAX_NDIM)
+        return kn_parser_refuse(p, item->at, item->length, "%d axes are more than an array has", count);
+    for (int k = 0; k < count && status == KILN_OK; ++k)
+        status = read_axis(&node->axis[k], p, &item[k]);
+    node->n_axes = count;
+    return status;
+}
+
+/* axis= and keepdims= of a reduction. */
+static kiln_status read_reduced(kn_node *node, const kn_parser *p, const kn_value *axis,
+                                const kn_value *keepdims)
+{
+    const kn_value *item;
+    int64_t keeps = 0;
+    kiln_status status = KILN_OK;
+    if (axis->kind != KN_VALUE_ABSENT && axis->kind != KN_VALUE_NONE) {
+        int count = kn_parser_items(&item, p, axis);
+        node->has_axes = true;
+        status = read_axis_list(node, p, item, count);
+    }
+    if (status == KILN_OK && keepdims->kind != KN_VALUE_ABSENT)
+        status = kn_parser_whole(&keeps, p, keepdims, "keepdims");
+    node->keepdims = keeps != 0;
+    return status;
+}
+
+/* ---- casts ---- */
+
+static kiln_status add_cast(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *from,
+                            kiln_dtype dtype, bool is_python)
+{
+    int in = 0;
+    kn_node node = {.kind = KN_NODE_CAST,
+                    .n_in = 1,
+                    .in = &in,
+                    .dtype = dtype,
+                    .is_operator = is_python,
+                    .at = c->at,
+                    .length = c->length};
+    kiln_status status = kn_parser_node(&in, p, from);
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+static kiln_status check_dtype(const kn_parser *p, const kn_value *value)
+{
+    return value->kind == KN_VALUE_DTYPE
+               ? KILN_OK
+               : kn_parser_refuse(p, value->at, value->length, "a dtype was expected, such as float32");
+}
+
+/* A cast, unless dtype is absent or None. */
+static kiln_status cast_where_given(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *dtype)
+{
+    if (dtype->kind == KN_VALUE_ABSENT || dtype->kind == KN_VALUE_NONE)
+        return KILN_OK;
+    const kn_value from = *value;
+    kiln_status status = check_dtype(p, dtype);
+    return status == KILN_OK ? add_cast(value, p, c, &from, dtype->dtype, false) : status;
+}
+
+/* ---- operations, and kernels of the user's ---- */
+
+/* What is called, whichever it is. */
+typedef struct callee {
+    const kn_param *param;
+    int n_min, n_max, n_out;
+    uint64_t arities;
+    bool is_reduction, takes_dtype;
+    const kn_graph *graph; /* of a kernel that has one: its nodes become the caller's */
+    kiln_kernel *unit;
+} callee;
+
+/* The names of its arguments in the order in which they are matched; returns how many may go without. */
+static int list_names(const char **name, int *n_names, const callee *f)
+{
+    int n = 0, n_places = f->is_reduction ? f->n_min : f->n_max;
+    for (int k = 0; k < n_places; ++k)
+        name[n++] = f->param[k].name;
+    if (f->is_reduction) {
+        name[n++] = "axis";
+        name[n++] = "keepdims";
+    }
+    if (f->takes_dtype)
+        name[n++] = "dtype";
+    for (int k = n_places; k < f->n_max; ++k)
+        name[n++] = f->param[k].name;
+    *n_names = n;
+    return n_places + f->is_reduction;
+}
+
+/* Moves the inputs to the front of slot, and says how many were given. */
+static kiln_status settle_inputs(int *n_in, kn_value *slot, const kn_parser *p, const kn_called *c,
+                                 const callee *f)
+{
+    int n_places = f->is_reduction ? f->n_min : f->n_max;
+    for (int k = n_places; k < f->n_max; ++k)
+        slot[k] = slot[k + 2 + f->takes_dtype];
+    *n_in = 0;
+    while (*n_in < f->n_max && slot[*n_in].kind != KN_VALUE_ABSENT)
+        ++*n_in;
+    for (int k = *n_in; k < f->n_max; ++k)
+        if (slot[k].kind != KN_VALUE_ABSENT)
+            return need(p, c, &slot[*n_in], f->param[*n_in].name);
+    if (f->arities >> *n_in & 1)
+        return KILN_OK;
+    if (*n_in < f->n_max)
+        return need(p, c, &slot[*n_in], f->param[*n_in].name);
+    return refuse(p, c, "another number of arguments was expected");
+}
+
+/* All outputs of a call: one value, or a tuple of them. */
+static kiln_status add_outputs(kn_value *out, kn_parser *p, kn_node *node, int n_out)
+{
+    kn_value one;
+    kiln_status status = n_out == 1 ? kn_parser_add(out, p, node) : KILN_OK;
+    if (n_out == 1)
+        return status;
+    kn_value tuple = {
+        .kind = KN_VALUE_TUPLE, .first = p->n_items, .count = n_out, .at = node->at, .length = node->length};
+    for (int j = 0; j < n_out && status == KILN_OK; ++j) {
+        node->index = j;
+        status = kn_parser_add(&one, p, node);
+        if (status == KILN_OK)
+            status = kn_parser_push_item(p, &one);
+    }
+    *out = tuple;
+    return status;
+}
+
+static kiln_status add_results(kn_value *out, kn_parser *p, const kn_graph *graph, const int *number,
+                               const kn_node *call)
+{
+    kn_value tuple = {.kind = KN_VALUE_TUPLE,
+                      .first = p->n_items,
+                      .count = graph->n_out,
+                      .at = call->at,
+                      .length = call->length};
+    kiln_status status = KILN_OK;
+    for (int j = 0; j < graph->n_out && status == KILN_OK; ++j) {
+        const kn_value one = {
+            .kind = KN_VALUE_NODE, .node = number[graph->out[j]], .at = call->at, .length = call->length};
+        *out = one;
+        status = graph->n_out > 1 ? kn_parser_push_item(p, &one) : KILN_OK;
+    }
+    if (graph->n_out > 1)
+        *out = tuple;
+    return status;
+}
+
+static kiln_status add_graph(kn_value *out, kn_parser *p, const kn_graph *graph, kiln_kernel *unit,
+                             const kn_node *call)
+{
+    size_t bytes = (size_t)graph->n_nodes * sizeof(int);
+    int *number = kn_malloc(bytes);
+    kiln_status status =
+        number ? kn_graph_inline(number, p->graph, graph, call->in, unit, call->at, call->length)
+               : kn_error_memory(bytes, "a graph");
+    if (status == KILN_OK)
+        status = add_results(out, p, graph, number, call);
+    kn_free(number);
+    return status;
+}
+
+static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, const callee *f, kn_node node)
+{
+    kn_value slot[SLOTS] = {{0}};
+    const char *name[SLOTS];
+    int in[KN_MAX_PARAMS], n_names, n_places = list_names(name, &n_names, f);
+    int n_reduced = f->is_reduction ? f->n_min : 0;
+    kn_value dtype = {.kind = KN_VALUE_ABSENT};
+    kiln_status status = match(slot, p, c, name, n_names, n_places);
+    node.at = c->at;
+    node.length = c->length;
+    node.in = in;
+    if (status == KILN_OK && f->is_reduction)
+        status = read_reduced(&node, p, &slot[n_reduced], &slot[n_reduced + 1]);
+    if (status == KILN_OK && f->takes_dtype)
+        dtype = slot[n_reduced + 2];
+    if (status == KILN_OK)
+        status = settle_inputs(&node.n_in, slot, p, c, f);
+    for (int k = 0; k < n_reduced && status == KILN_OK; ++k) /* what is computed in a dtype is of that */
+        status = cast_where_given(&slot[k], p, c, &dtype);
+    for (int k = 0; k < node.n_in && status == KILN_OK; ++k)
+        status = kn_parser_node(&in[k], p, &slot[k]);
+    if (status != KILN_OK)
+        return status;
+    status = f->graph ? add_graph(out, p, f->graph, f->unit, &node) : add_outputs(out, p, &node, f->n_out);
+    return status == KILN_OK ? cast_where_given(out, p, c, &dtype) : status;
+}
+
+static kiln_status call_operation(kn_value *out, kn_parser *p, const kn_called *c,
+                                  const kn_known_operation *o)
+{
+    kn_param param[KN_MAX_PARAMS];
+    int n_in, n_out;
+    char name[KN_NAME_MAX];
+    kn_node node = {.kind = KN_NODE_CALL, .name = name};
+    kiln_status status = kn_operation_params(param, &n_in, &n_out, o->longest);
+    static const char *const with_dtype[] = {"sum", "prod", "mean", "var", "std"};
+    callee f = {.param = param,
+                .n_min = o->n_min,
+                .n_max = o->n_max,
+                .n_out = o->n_out,
+                .arities = o->arities,
+                .is_reduction = o->is_reduction};
+    for (size_t k = 0; k < sizeof with_dtype / sizeof with_dtype[0]; ++k)
+        f.takes_dtype |= f.is_reduction && strcmp(o->name, with_dtype[k]) == 0;
+    snprintf(name, sizeof name, "%s", o->name);
+    return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
+}
+
+/* Whether a kernel is a function of values: structs are none, and nothing may be written but results. */
+static kiln_status check_kernel(const kn_parser *p, const kn_called *c, const kn_program *program)
+{
+    const kn_param *param = kn_kernel_refused(program);
+    if (!param)
+        return KILN_OK;
+    return kn_parser_refuse(
+        p, c->at, c->length, "%s: its parameter '%s' is %s, which no expression has", program->name,
+        param->name,
+        param->type == KN_TYPE_STRUCT ? "a struct" : "raw and _non_const, an array that it may write to");
+}
+
+static kiln_status call_kernel(kn_value *out, kn_parser *p, const kn_called *c, kiln_kernel *kernel)
+{
+    const kn_program *program = kernel->program;
+    callee f = {.param = program->param,
+                .n_min = program->n_in,
+                .n_max = program->n_in,
+                .n_out = program->n_out,
+                .arities = UINT64_C(1) << program->n_in,
+                .is_reduction = program->reduced == KN_REDUCED_BY_CALL};
+    kn_node node = {.kind = KN_NODE_KERNEL, .kernel = kernel};
+    const kn_expression *e = kn_expression_of(kernel);
+    f.graph = e ? e->graph : NULL;
+    f.unit = e ? kn_expression_unit(kernel) : NULL;
+    kiln_status status = check_kernel(p, c, program);
+    return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
+}
+
+/* ---- axes turned, put in and left out ---- */
+
+/* What follows the first argument: x.transpose(1, 0), x.transpose((1, 0)) and transpose(x, axes=(1, 0)). */
+static kiln_status read_rest(const kn_value **item, int *count, kn_parser *p, const kn_called *c,
+                             const char *name)
+{
+    *item = argument_of(p, c, 1);
+    *count = c->count - 1;
+    for (int k = 0; k < c->count; ++k) {
+        const kn_value *argument = argument_of(p, c, k);
+        if (argument->key_length && (k != 1 || c->count > 2 || find_keyword(p, c, argument, &name, 1) != 0))
+            return refuse_keyword(p, c, argument, &name, 1);
+    }
+    if (c->count == 2 && (*item)->kind == KN_VALUE_TUPLE)
+        *count = kn_parser_items(item, p, *item);
+    return KILN_OK;
+}
+
+static kiln_status start_view(kn_node *node, int *in, kn_node_kind kind, kn_parser *p, const kn_called *c)
+{
+    *node = (kn_node){.kind = kind, .n_in = 1, .in = in, .at = c->at, .length = c->length};
+    return c->count > 0 ? kn_parser_node(in, p, argument_of(p, c, 0)) : refuse(p, c, "an array was expected");
+}
+
+static kiln_status call_transpose(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    kn_node node;
+    int in, count = 0;
+    const kn_value *item = NULL;
+    kiln_status status = start_view(&node, &in, KN_NODE_TRANSPOSE, p, c);
+    if (status == KILN_OK)
+        status = read_rest(&item, &count, p, c, "axes");
+    if (status == KILN_OK && count == 1 && item->kind == KN_VALUE_NONE)
+        count = 0;
+    if (status == KILN_OK)
+        status = read_axis_list(&node, p, item, count);
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+static kiln_status read_extent(kn_node *node, const kn_parser *p, const kn_value *item)
+{
+    int64_t extent = KN_EXTENT_READ;
+    kiln_status status = KILN_OK;
+    if (item->kind == KN_VALUE_NODE && !kn_parser_is_number(p, item)) {
+        node->in[node->n_in++] = item->node;
+    } else {
+        status = kn_parser_whole(&extent, p, item, "shape");
+        if (status == KILN_OK && extent < -1)
+            return kn_parser_refuse(p, item->at, item->length,
+                                    "shape: an extent of %lld was given; one from 0 on, or -1, was expected",
+                                    (long long)extent);
+    }
+    node->extent[node->n_axes++] = extent;
+    return status;
+}
+
+static kiln_status add_reshaped(kn_value *out, kn_parser *p, kn_node node, const kn_value *item, int count)
+{
+    int64_t extent[KILN_MAX_NDIM];
+    int in[KILN_MAX_NDIM + 1] = {node.in[0]}, n_open = 0;
+    kiln_status status = KILN_OK;
+    node.in = in;
+    node.extent = extent;
+    if (count > KILN_MAX_NDIM)
+        return kn_parser_refuse(p, item->at, item->length, "%d axes are more than an array may have", count);
+    for (int k = 0; k < count && status == KILN_OK; ++k)
+        status = read_extent(&node, p, &item[k]);
+    for (int k = 0; k < node.n_axes; ++k)
+        n_open += extent[k] == -1;
+    if (status == KILN_OK && n_open > 1)
+        return kn_parser_refuse(p, node.at, node.length, "shape: one extent at most may be -1");
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+static kiln_status call_reshape(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    kn_node node;
+    int in, count = 0;
+    const kn_value *item = NULL;
+    kiln_status status = start_view(&node, &in, KN_NODE_RESHAPE, p, c);
+    if (status == KILN_OK && c->count < 2)
+        return refuse(p, c, "a shape was expected");
+    if (status == KILN_OK)
+        status = read_rest(&item, &count, p, c, "shape");
+    return status == KILN_OK ? add_reshaped(out, p, node, item, count) : status;
+}
+
+static kiln_status call_ravel(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    int64_t extent[1] = {-1};
+    kn_node node;
+    int in;
+    kiln_status status = start_view(&node, &in, KN_NODE_RESHAPE, p, c);
+    if (status == KILN_OK && c->count > 1)
+        return refuse(p, c, "one argument was expected");
+    node.n_axes = 1;
+    node.extent = extent;
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+/* Axes of the result, as they were written, in which `kind` stands; whole axes elsewhere. */
+static kiln_status add_steps(kn_value *out, kn_parser *p, kn_node node, const kn_node *axes,
+                             kn_step_kind kind)
+{
+    kn_step step[2 * KILN_MAX_NDIM + 1];
+    const kn_step whole = {KN_STEP_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
+    uint64_t from_front = 0, from_end = 0;
+    int n = 0;
+    for (int k = 0; k < axes->n_axes; ++k) {
+        uint64_t *bits = axes->axis[k] < 0 ? &from_end : &from_front;
+        uint64_t bit = UINT64_C(1) << (axes->axis[k] < 0 ? -1 - axes->axis[k] : axes->axis[k]);
+        if (*bits & bit)
+            return kn_parser_refuse(p, node.at, node.length, "axis: %d is given twice", axes->axis[k]);
+        *bits |= bit;
+    }
+    for (int a = 0; a < KILN_MAX_NDIM && from_front >> a; ++a)
+        step[n++] = from_front >> a & 1 ? (kn_step){.kind = kind} : whole;
+    step[n++] = (kn_step){.kind = KN_STEP_REST};
+    for (int a = KILN_MAX_NDIM; a-- > 0;)
+        if (from_end >> a)
+            step[n++] = from_end >> a & 1 ? (kn_step){.kind = kind} : whole;
+    node.step = step;
+    node.n_steps = n;
+    return kn_parser_add(out, p, &node);
+}
+
+static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *c, kn_step_kind kind)
+{
+    static const char *const name[] = {"a", "axis"};
+    kn_value slot[2] = {{0}};
+    kn_node node, axes = {.n_axes = 0};
+    int in;
+    const kn_value *item;
+    kiln_status status = start_view(&node, &in, KN_NODE_SLICE, p, c);
+    if (status == KILN_OK)
+        status = match(slot, p, c, name, 2, 2);
+    bool is_all = status == KILN_OK && (slot[1].kind == KN_VALUE_ABSENT || slot[1].kind == KN_VALUE_NONE);
+    if (is_all && kind == KN_STEP_ONE) {
+        node.step = &(kn_step){.kind = KN_STEP_ONES};
+        node.n_steps = 1;
+        return kn_parser_add(out, p, &node);
+    }
+    if (status == KILN_OK)
+        status = need(p, c, &slot[1], name[1]);
+    if (status != KILN_OK)
+        return status;
+    int count = kn_parser_items(&item, p, &slot[1]);
+    status = read_axis_list(&axes, p, item, count);
+    return status == KILN_OK ? add_steps(out, p, node, &axes, kind) : status;
+}
+
+static kiln_status call_expand_dims(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return call_with_axis(out, p, c, KN_STEP_NEW);
+}
+
+static kiln_status call_squeeze(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return call_with_axis(out, p, c, KN_STEP_ONE);
+}
+
+/* ---- dtypes ---- */
+
+static kiln_status call_astype(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"x", "dtype"};
+    kn_value slot[2] = {{0}};
+    kiln_status status = match(slot, p, c, name, 2, 2);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = need(p, c, &slot[k], name[k]);
+    if (status == KILN_OK)
+        status = check_dtype(p, &slot[1]);
+    return status == KILN_OK ? add_cast(out, p, c, &slot[0], slot[1].dtype, false) : status;
+}
+
+static kiln_status call_dtype(kn_value *out, kn_parser *p, const kn_called *c, kiln_dtype dtype,
+                              bool is_python)
+{
+    static const char *const name[] = {"x"};
+    kn_value slot[1] = {{0}};
+    kiln_status status = match(slot, p, c, name, 1, 1);
+    if (status == KILN_OK)
+        status = need(p, c, &slot[0], name[0]);
+    return status == KILN_OK ? add_cast(out, p, c, &slot[0], dtype, is_python) : status;
+}
+
+/* ---- other shapes for one value ---- */
+
+/* In the shape of another value; in: both. */
+static kiln_status add_like(kn_value *out, kn_parser *p, const kn_called *c, int *in, int dtype_of,
+                            kiln_dtype dtype)
+{
+    const kn_node node = {.kind = KN_NODE_LIKE,
+                          .n_in = 2,
+                          .in = in,
+                          .index = dtype_of,
+                          .dtype = dtype,
+                          .at = c->at,
+                          .length = c->length};
+    return kn_parser_add(out, p, &node);
+}
+
+static kiln_status add_broadcast(kn_value *out, kn_parser *p, const kn_called *c, const kn_value *value,
+                                 const kn_value *shape)
+{
+    int in[KILN_MAX_NDIM + 1];
+    int64_t extent[KILN_MAX_NDIM];
+    kn_node node = {
+        .kind = KN_NODE_BROADCAST, .n_in = 1, .in = in, .extent = extent, .at = c->at, .length = c->length};
+    const kn_value *item;
+    kiln_status status = kn_parser_node(in, p, value);
+    if (status == KILN_OK && shape->kind == KN_VALUE_SHAPE) {
+        in[1] = shape->node;
+        return add_like(out, p, c, in, 0, KILN_DTYPE_NONE);
+    }
+    int count = kn_parser_items(&item, p, shape);
+    if (status == KILN_OK && count > KILN_MAX_NDIM)
+        return kn_parser_refuse(p, shape->at, shape->length, "%d axes are more than an array may have",
+                                count);
+    for (int k = 0; k < count && status == KILN_OK; ++k)
+        status = read_extent(&node, p, &item[k]);
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+static kiln_status call_broadcast_to(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"array", "shape"};
+    kn_value slot[2] = {{0}};
+    kiln_status status = match(slot, p, c, name, 2, 2);
+    for (int k = 0; k < 2 && status == KILN_OK; ++k)
+        status = need(p, c, &slot[k], name[k]);
+    return status == KILN_OK ? add_broadcast(out, p, c, &slot[0], &slot[1]) : status;
+}
+
+/* zeros_like(a, dtype=), full_like(a, fill_value, dtype=); zeros(shape, dtype=), full(shape, fill_value,
+ * dtype=). value: what all elements are, -1 where an argument says it. */
+static kiln_status call_filled(kn_value *out, kn_parser *p, const kn_called *c, int value, bool is_like)
+{
+    const char *const name[] = {is_like ? "a" : "shape", value < 0 ? "fill_value" : "dtype", "dtype"};
+    const int n_names = value < 0 ? 3 : 2;
+    kn_value slot[3] = {{0}};
+    int in[2];
+    kiln_status status = match(slot, p, c, name, n_names, n_names);
+    for (int k = 0; k < n_names - 1 && status == KILN_OK; ++k)
+        status = need(p, c, &slot[k], name[k]);
+    kn_value *dtype = &slot[n_names - 1], *fill = &slot[1], number;
+    if (status == KILN_OK && value >= 0) {
+        status = kn_parser_number(&number, p, kiln_arg_int(value), c->at, c->length);
+        fill = &number;
+    }
+    bool is_given = dtype->kind != KN_VALUE_ABSENT && dtype->kind != KN_VALUE_NONE;
+    if (status == KILN_OK && is_given)
+        status = check_dtype(p, dtype);
+    if (status == KILN_OK && is_like) {
+        status = kn_parser_node(&in[0], p, fill);
+        if (status == KILN_OK)
+            status = kn_parser_node(&in[1], p, &slot[0]);
+        return status == KILN_OK ? add_like(out, p, c, in, 1, is_given ? dtype->dtype : KILN_DTYPE_NONE)
+                                 : status;
+    }
+    const kn_value usual = {.kind = value < 0 ? KN_VALUE_ABSENT : KN_VALUE_DTYPE, .dtype = KILN_FLOAT64};
+    if (status == KILN_OK)
+        status = cast_where_given(fill, p, c, is_given ? dtype : &usual);
+    return status == KILN_OK ? add_broadcast(out, p, c, fill, &slot[0]) : status;
+}
+
+static kiln_status call_zeros_like(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return call_filled(out, p, c, 0, true);
+}
+
+static kiln_status call_ones_like(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return call_filled(out, p, c, 1, true);
+}
+
+static kiln_status call_full_like(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return call_filled(out, p, c, -1, true);
+}
+
+static kiln_status call_zeros(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return call_filled(out, p, c, 0, false);
+}
+
+static kiln_status call_ones(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return call_filled(out, p, c, 1, false);
+}
+
+static kiln_status call_full(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return call_filled(out, p, c, -1, false);
+}
+
+/* ---- extents and ranges ---- */
+
+kiln_status kn_parser_extent(kn_value *out, kn_parser *p, int node, int64_t axis, size_t at, size_t length)
+{
+    kn_node extent = {
+        .kind = KN_NODE_EXTENT, .n_in = 1, .in = &node, .n_axes = 1, .at = at, .length = length};
+    if (axis < -KILN_MAX_NDIM || axis >= KILN_MAX_NDIM)
+        return kn_parser_refuse(p, at, length, "shape[%lld]: no array has so many axes", (long long)axis);
+    extent.axis[0] = (int)axis;
+    return kn_parser_add(out, p, &extent);
+}
+
+static kiln_status measure(kn_value *out, kn_parser *p, const kn_called *c, kn_node_kind kind)
+{
+    kn_node node;
+    int in;
+    kiln_status status = start_view(&node, &in, kind, p, c);
+    if (status == KILN_OK && c->count > 1)
+        return refuse(p, c, "one argument was expected");
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+static kiln_status call_size(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return measure(out, p, c, KN_NODE_EXTENT);
+}
+
+static kiln_status call_ndim(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    return measure(out, p, c, KN_NODE_NDIM);
+}
+
+static kiln_status call_shape(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    *out = (kn_value){.kind = KN_VALUE_SHAPE, .at = c->at, .length = c->length};
+    if (c->count != 1)
+        return refuse(p, c, "one argument was expected");
+    return kn_parser_node(&out->node, p, argument_of(p, c, 0));
+}
+
+static kiln_status call_len(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    kn_value shape;
+    kiln_status status = call_shape(&shape, p, c);
+    return status == KILN_OK ? kn_parser_extent(out, p, shape.node, 0, c->at, c->length) : status;
+}
+
+/* arange(stop), arange(start, stop), arange(start, stop, step), dtype= */
+static kiln_status call_arange(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"start", "stop", "step", "dtype"};
+    kn_value slot[4] = {{0}};
+    int in[3];
+    kn_node node = {.kind = KN_NODE_ARANGE, .n_in = 3, .in = in, .at = c->at, .length = c->length};
+    kiln_status status = match(slot, p, c, name, 4, 4);
+    if (status == KILN_OK && slot[1].kind == KN_VALUE_ABSENT) {
+        slot[1] = slot[0];
+        slot[0].kind = KN_VALUE_ABSENT;
+    }
+    if (status == KILN_OK)
+        status = need(p, c, &slot[1], name[1]);
+    for (int k = 0; k < 3 && status == KILN_OK; ++k) {
+        if (slot[k].kind == KN_VALUE_ABSENT || (k == 2 && slot[k].kind == KN_VALUE_NONE))
+            status = kn_parser_number(&slot[k], p, kiln_arg_int(k == 2), c->at, c->length);
+        if (status == KILN_OK)
+            status = kn_parser_node(&in[k], p, &slot[k]);
+    }
+    if (status == KILN_OK)
+        status = kn_parser_add(out, p, &node);
+    return status == KILN_OK ? cast_where_given(out, p, c, &slot[3]) : status;
+}
+
+/* clip(x, low, high), of whose bounds one may be None. */
+static kiln_status call_clip(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    static const char *const name[] = {"x", "low", "high"};
+    kn_value slot[3] = {{0}};
+    int in[3], n = 0;
+    kiln_status status = match(slot, p, c, name, 3, 3);
+    if (status == KILN_OK)
+        status = need(p, c, &slot[0], name[0]);
+    bool has[3] = {true};
+    for (int k = 0; k < 3 && status == KILN_OK; ++k) {
+        has[k] = slot[k].kind != KN_VALUE_ABSENT && slot[k].kind != KN_VALUE_NONE;
+        if (has[k])
+            status = kn_parser_node(&in[n++], p, &slot[k]);
+    }
+    if (status == KILN_OK && !has[0])
+        return kn_parser_node(&in[0], p, &slot[0]);
+    if (status == KILN_OK && n == 1)
+        return refuse(p, c, "a lower or an upper bound was expected");
+    char operation[16];
+    snprintf(operation, sizeof operation, "%s", n == 3 ? "clip" : has[1] ? "maximum" : "minimum");
+    kn_node node = {
+        .kind = KN_NODE_CALL, .n_in = n, .in = in, .name = operation, .at = c->at, .length = c->length};
+    return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
+}
+
+/* ---- which function ---- */
+
+static const struct {
+    const char *name;
+    kiln_status (*call)(kn_value *out, kn_parser *p, const kn_called *c);
+} functions[] = {{"arange", call_arange},
+                 {"astype", call_astype},
+                 {"broadcast_to", call_broadcast_to},
+                 {"clip", call_clip},
+                 {"full", call_full},
+                 {"full_like", call_full_like},
+                 {"ones", call_ones},
+                 {"ones_like", call_ones_like},
+                 {"zeros", call_zeros},
+                 {"zeros_like", call_zeros_like},
+                 {"len", call_len},
+                 {"expand_dims", call_expand_dims},
+                 {"ndim", call_ndim},
+                 {"flatten", call_ravel},
+                 {"permute_dims", call_transpose},
+                 {"ravel", call_ravel},
+                 {"reshape", call_reshape},
+                 {"shape", call_shape},
+                 {"size", call_size},
+                 {"squeeze", call_squeeze},
+                 {"transpose", call_transpose}};
+
+static bool is_called(const kn_called *c, const char *name)
+{
+    return strlen(name) == c->name_length && memcmp(name, c->name, c->name_length) == 0;
+}
+
+static kiln_status refuse_name(const kn_parser *p, const kn_called *c)
+{
+    char hint[128];
+    if (kn_parser_find(p, c->name, c->name_length))
+        return kn_parser_refuse(p, c->at, c->name_length, "'%.*s' is a value, and cannot be called",
+                                (int)c->name_length, c->name);
+    return kn_parser_refuse(p, c->at, c->name_length, "there is no function '%.*s'%s", (int)c->name_length,
+                            c->name, kn_suggest(hint, sizeof hint, p, c->name, c->name_length));
+}
+
+kiln_status kn_parser_call(kn_value *out, kn_parser *p, const kn_called *c)
+{
+    kn_known_operation operation;
+    kiln_dtype dtype;
+    bool is_python;
+    for (int k = 0; k < p->n_kernels; ++k)
+        if (is_called(c, kiln_kernel_name(p->kernel[k])))
+            return call_kernel(out, p, c, p->kernel[k]);
+    for (size_t f = 0; f < sizeof functions / sizeof functions[0]; ++f)
+        if (is_called(c, functions[f].name))
+            return functions[f].call(out, p, c);
+    if (kn_find_dtype(&dtype, &is_python, c->name, c->name_length))
+        return call_dtype(out, p, c, dtype, is_python);
+    if (kn_find_operation(&operation, c->name, c->name_length))
+        return call_operation(out, p, c, &operation);
+    return refuse_name(p, c);
+}
+
+bool kn_parser_attribute(kiln_status *status, kn_value *out, kn_parser *p, const kn_value *of,
+                         const char *name, size_t length, size_t at)
+{
+    static const struct {
+        const char *name;
+        kn_node_kind kind;
+    } attributes[] = {{"T", KN_NODE_TRANSPOSE}, {"size", KN_NODE_EXTENT}, {"ndim", KN_NODE_NDIM}};
+    int in = 0;
+    kn_node node = {.n_in = 1, .in = &in, .at = at, .length = length};
+    if (length == 5 && memcmp(name, "shape", length) == 0) {
+        *out = (kn_value){.kind = KN_VALUE_SHAPE, .at = at, .length = length};
+        *status = kn_parser_node(&out->node, p, of);
+        return true;
+    }
+    for (size_t a = 0; a < sizeof attributes / sizeof attributes[0]; ++a) {
+        if (strlen(attributes[a].name) != length || memcmp(attributes[a].name, name, length) != 0)
+            continue;
+        node.kind = attributes[a].kind;
+        *status = kn_parser_node(&in, p, of);
+        if (*status == KILN_OK)
+            *status = kn_parser_add(out, p, &node);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,155 @@
+#include "graph/infer.h"
+
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "graph/infer_parts.h"
+#include "types/dtype.h"
+
+/* Shapes, one behind the other, while the nodes are gone through. */
+typedef struct shapes {
+    int64_t *extent;
+    size_t count, room, *first; /* first: of each node */
+} shapes;
+
+static kiln_status keep_shape(shapes *s, kn_inference *f, int k)
+{
+    if (s->count + KILN_MAX_NDIM > s->room) {
+        size_t more = s->room ? 2 * s->room : 16 * KILN_MAX_NDIM;
+        int64_t *grown = kn_realloc(s->extent, more * sizeof *grown);
+        if (!grown)
+            return kn_error_memory(more * sizeof *grown, "the shapes of an expression");
+        s->extent = grown;
+        s->room = more;
+        for (int before = 0; before < k; ++before)
+            f->typed[before].shape = grown + s->first[before];
+    }
+    s->first[k] = s->count;
+    f->typed[k].ndim = f->ndim;
+    f->typed[k].shape = s->extent + s->count;
+    if (f->ndim > 0)
+        memcpy(f->typed[k].shape, f->shape, (size_t)f->ndim * sizeof *f->shape);
+    s->count += (size_t)f->ndim;
+    return KILN_OK;
+}
+
+/* ---- nodes ---- */
+
+static kiln_status infer_input(kn_typed *out, kn_inference *f, const kn_node *node)
+{
+    const kn_argument *a = &f->argument[node->index];
+    out->dtype = a->dtype;
+    out->is_weak = a->is_weak;
+    out->is_scalar = a->is_scalar;
+    out->like = a->like;
+    f->ndim = a->ndim;
+    if (a->ndim > 0)
+        memcpy(f->shape, a->shape, (size_t)a->ndim * sizeof *a->shape);
+    return KILN_OK;
+}
+
+static kiln_status infer_number(kn_typed *out, kn_inference *f, const kn_node *node)
+{
+    (void)f;
+    out->number = node->number;
+    out->dtype = kn_weak_dtype(&node->number);
+    out->is_weak = true;
+    return KILN_OK;
+}
+
+static kiln_status infer_elements(kn_typed *out, kn_inference *f, const kn_node *node)
+{
+    kiln_status status = node->kind == KN_NODE_CAST     ? kn_infer_cast(out, f, node)
+                         : node->kind == KN_NODE_KERNEL ? kn_infer_kernel(out, f, node)
+                                                        : kn_infer_call(out, f, node);
+    if (status == KILN_OK)
+        status = kn_infer_broadcast(f, node);
+    if (status == KILN_OK && out->is_reduction)
+        status = kn_infer_reduce(out, f, node);
+    return status;
+}
+
+/* What is given the shape of another. */
+static kiln_status infer_like(kn_typed *out, kn_inference *f, const kn_node *node)
+{
+    kiln_status status = kn_infer_like(out, f, node);
+    return status == KILN_OK ? kn_infer_broadcast_to(f, node) : status;
+}
+
+/* A view, of the dtype of what it shows; a number that is looked at so is none of Python's any more. */
+static kiln_status infer_view(kn_typed *out, kn_inference *f, const kn_node *node)
+{
+    out->dtype = f->typed[node->in[0]].dtype;
+    return node->kind == KN_NODE_SLICE       ? kn_infer_slice(f, node)
+           : node->kind == KN_NODE_TRANSPOSE ? kn_infer_transpose(f, node)
+           : node->kind == KN_NODE_BROADCAST ? kn_infer_broadcast_to(f, node)
+                                             : kn_infer_reshape(f, node);
+}
+
+static kiln_status (*const infer_kind[])(kn_typed *out, kn_inference *f, const kn_node *node) = {
+    [KN_NODE_INPUT] = infer_input,     [KN_NODE_NUMBER] = infer_number,    [KN_NODE_CALL] = infer_elements,
+    [KN_NODE_KERNEL] = infer_elements, [KN_NODE_CAST] = infer_elements,    [KN_NODE_SLICE] = infer_view,
+    [KN_NODE_TRANSPOSE] = infer_view,  [KN_NODE_RESHAPE] = infer_view,     [KN_NODE_EXTENT] = kn_infer_extent,
+    [KN_NODE_NDIM] = kn_infer_extent,  [KN_NODE_ARANGE] = kn_infer_arange, [KN_NODE_BROADCAST] = infer_view,
+    [KN_NODE_LIKE] = infer_like};
+
+static kiln_status infer_node(kn_inference *f, int k)
+{
+    const kn_node *node = &f->graph->node[k];
+    kn_typed *out = &f->typed[k];
+    bool is_scalar = node->kind != KN_NODE_ARANGE;
+    for (int i = 0; i < node->n_in && node->kind != KN_NODE_EXTENT && node->kind != KN_NODE_NDIM; ++i)
+        is_scalar = is_scalar && f->typed[node->in[i]].is_scalar;
+    f->ndim = 0;
+    out->number = kiln_arg_none();
+    out->is_scalar = is_scalar;
+    kiln_status status = infer_kind[node->kind](out, f, node);
+    out->is_scalar = out->is_scalar && f->ndim == 0;
+    return status;
+}
+
+static kiln_status infer_all(kn_inference *f, shapes *s)
+{
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < f->graph->n_nodes && status == KILN_OK; ++k) {
+        status = infer_node(f, k);
+        if (status == KILN_OK)
+            status = keep_shape(s, f, k);
+    }
+    return status;
+}
+
+/* The list, and the shapes behind it, as one block. */
+static kiln_status join(kn_typed **out, kn_inference *f, const shapes *s)
+{
+    size_t bytes = (size_t)f->graph->n_nodes * sizeof **out;
+    kn_typed *block = kn_realloc(f->typed, bytes + s->count * sizeof *s->extent);
+    if (!block)
+        return kn_error_memory(bytes + s->count * sizeof *s->extent, "the types of an expression");
+    f->typed = NULL;
+    int64_t *extent = (int64_t *)(void *)((char *)block + bytes);
+    if (s->count > 0)
+        memcpy(extent, s->extent, s->count * sizeof *extent);
+    for (int k = 0; k < f->graph->n_nodes; ++k)
+        block[k].shape = extent + s->first[k];
+    *out = block;
+    return KILN_OK;
+}
+
+kiln_status kn_graph_infer(kn_typed **out, const kn_graph *graph, const kn_argument *argument)
+{
+    size_t count = (size_t)graph->n_nodes;
+    shapes s = {.first = kn_calloc(count, sizeof *s.first)};
+    kn_inference f = {.graph = graph, .argument = argument, .typed = kn_calloc(count, sizeof *f.typed)};
+    kiln_status status =
+        s.first && f.typed ? KILN_OK : kn_error_memory(count * sizeof *f.typed, "the types of an expression");
+    if (status == KILN_OK)
+        status = infer_all(&f, &s);
+    if (status == KILN_OK)
+        status = join(out, &f, &s);
+    kn_free(s.first);
+    kn_free(s.extent);
+    kn_free(f.typed);
+    return status;
+}

@@ -1,0 +1,352 @@
+/* What operations, casts and kernels of the user's make of dtypes. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/lock.h"
+#include "base/str.h"
+#include "graph/constant_folding.h"
+#include "graph/infer_parts.h"
+#include "kernel/kernel.h"
+#include "eager/operation.h"
+#include "types/dtype.h"
+
+static const kn_typed *read_by(const kn_inference *f, const kn_node *node, int k)
+{
+    return &f->typed[node->in[k]];
+}
+
+/* A weak number of the kind that a number of this dtype is. */
+static kiln_arg one_of(kiln_dtype dtype)
+{
+    kn_dtype_kind kind = kn_dtype_info_of(dtype)->kind;
+    return kind == KN_KIND_BOOL      ? kiln_arg_bool(true)
+           : kind == KN_KIND_FLOAT   ? kiln_arg_float(1)
+           : kind == KN_KIND_COMPLEX ? kiln_arg_complex(1, 0)
+                                     : kiln_arg_int(1);
+}
+
+/* What stands for an input where dtypes are settled: a weak number by its value, by one that the same
+ * dtypes hold, or by one that its own dtype alone holds. */
+static kiln_arg argument_of(const kn_typed *in)
+{
+    kiln_arg arg = kiln_arg_none();
+    arg.kind = in->is_scalar ? KILN_ARG_TYPED : KILN_ARG_ARRAY;
+    arg.dtype = in->dtype;
+    if (!in->is_weak)
+        return arg;
+    if (in->number.kind != KILN_ARG_NONE)
+        return in->number;
+    if (in->like.kind != KILN_ARG_NONE)
+        return in->like;
+    return in->dtype == KILN_UINT64  ? kiln_arg_uint(UINT64_MAX)
+           : in->dtype == KILN_INT64 ? kiln_arg_int(INT64_MIN)
+                                     : one_of(in->dtype);
+}
+
+/* Whether a number fits the dtype that it takes: as an operation converts it, or as a kernel of the user's
+ * does. */
+static kiln_status check_fits(const kn_inference *f, const kn_node *node, int k, kiln_dtype dtype)
+{
+    kiln_status (*const store)(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter) =
+        node->kind == KN_NODE_KERNEL ? kn_scalar_store : kn_scalar_convert;
+    static const char before[] = "parameter 'number': ";
+    unsigned char element[16];
+    char message[200];
+    const kiln_arg *number = &read_by(f, node, k)->number;
+    if (node->kind == KN_NODE_CALL && kn_operation_is_open(node->name, k, number))
+        return KILN_OK;
+    if (number->kind == KILN_ARG_NONE || store(element, dtype, number, "number") == KILN_OK)
+        return KILN_OK;
+    snprintf(message, sizeof message, "%s", kiln_error_message() + sizeof before - 1);
+    return kn_graph_error(f->graph, node, KILN_ERROR_TYPE, "%s", message);
+}
+
+/* ---- numbers alone ---- */
+
+static bool are_weak(const kn_inference *f, const kn_node *node)
+{
+    bool all = node->n_in > 0;
+    for (int k = 0; k < node->n_in; ++k)
+        all = all && read_by(f, node, k)->is_weak;
+    return all;
+}
+
+static const char *fold_numbers(kiln_arg *out, const kn_node *node, const kiln_arg *in)
+{
+    return node->kind == KN_NODE_CAST ? kn_fold_cast(out, node->dtype, in)
+                                      : kn_fold(out, node->name, in, node->n_in);
+}
+
+/* Where a number is not known here, Python's rules are asked about ones: they refuse some kinds of
+ * numbers. */
+static kiln_status fold(kn_typed *out, const kn_inference *f, const kn_node *node)
+{
+    kiln_arg in[2], result;
+    bool is_known = true;
+    for (int k = 0; k < node->n_in && k < 2; ++k)
+        is_known = is_known && read_by(f, node, k)->number.kind != KILN_ARG_NONE;
+    for (int k = 0; k < node->n_in && k < 2; ++k)
+        in[k] = is_known ? read_by(f, node, k)->number : one_of(read_by(f, node, k)->dtype);
+    const char *why = fold_numbers(&result, node, in);
+    if (why)
+        return kn_graph_error(f->graph, node, KILN_ERROR_INVALID, "there is no number for %s", why);
+    if (is_known && result.kind != KILN_ARG_NONE) {
+        out->number = result;
+        out->dtype = kn_weak_dtype(&result);
+    }
+    return KILN_OK;
+}
+
+static bool is_below_zero(const kiln_arg *number)
+{
+    return number->kind == KILN_ARG_WEAK_INT && number->value.i < 0;
+}
+
+/* Numbers as Python computes with them: booleans are whole numbers but where they are compared, or bits. */
+static void weak_dtypes(kiln_dtype *dtype, const kn_inference *f, const kn_node *node)
+{
+    bool any_uint = false, all_bool = true;
+    bool is_bitwise = strncmp(node->name, "bitwise_", 8) == 0;
+    for (int k = 0; k < node->n_in; ++k) {
+        dtype[k] = read_by(f, node, k)->dtype;
+        any_uint = any_uint || dtype[k] == KILN_UINT64;
+        all_bool = all_bool && dtype[k] == KILN_BOOL;
+    }
+    bool is_root = strcmp(node->name, "power") == 0 && is_below_zero(&read_by(f, node, 1)->number);
+    for (int k = 0; k < node->n_in; ++k) {
+        if (dtype[k] == KILN_BOOL && !(is_bitwise && all_bool))
+            dtype[k] = KILN_INT64;
+        if (is_root && (dtype[k] == KILN_INT64 || dtype[k] == KILN_UINT64)) /* 2 ** -1 is 0.5 */
+            dtype[k] = KILN_FLOAT64;
+        if (dtype[k] == KILN_INT64 && any_uint)
+            dtype[k] = KILN_UINT64;
+    }
+}
+
+/* ---- operations ---- */
+
+static kiln_status refuse_dtypes(const kn_inference *f, const kn_node *node, const kiln_dtype *dtype)
+{
+    kn_str text = KN_STR_INIT;
+    bool is_xor = strcmp(node->name, "bitwise_xor") == 0;
+    kn_dtypes_format(&text, dtype, node->n_in);
+    kiln_status status =
+        kn_graph_error(f->graph, node, KILN_ERROR_TYPE, "%s: no variant takes %s%s", node->name,
+                       kn_str_text(&text), is_xor ? "; x ^ y is of bits, and a power is x**y" : "");
+    kn_str_free(&text);
+    return status;
+}
+
+/* An array for what is one number for a whole result. */
+static kiln_status check_scalars(const kn_typed *out, const kn_inference *f, const kn_node *node)
+{
+    kn_param param[KN_MAX_PARAMS];
+    int n_in, n_out;
+    const kiln_operation *d = out->definition;
+    if (!d->reduce || node->n_in < 2)
+        return KILN_OK;
+    kiln_status status = kn_operation_params(param, &n_in, &n_out, d);
+    for (int k = 0; k < node->n_in && status == KILN_OK; ++k)
+        if (!read_by(f, node, k)->is_scalar && !kn_text_has_word(d->map, param[k].name) &&
+            kn_text_has_word(d->post, param[k].name))
+            status = kn_graph_error(
+                f->graph, node, KILN_ERROR_TYPE,
+                "%s: '%s' is one number for a whole result: a number was expected, an array was "
+                "given",
+                d->name, param[k].name);
+    return status;
+}
+
+kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *node)
+{
+    kiln_arg arg[KN_MAX_PARAMS];
+    kiln_dtype array[KN_MAX_PARAMS], dtype[KN_MAX_PARAMS];
+    kiln_status status = KILN_OK;
+    for (int k = 0; k < node->n_in; ++k) {
+        arg[k] = argument_of(read_by(f, node, k));
+        array[k] = read_by(f, node, k)->dtype;
+    }
+    out->is_weak = node->is_operator && are_weak(f, node);
+    if (out->is_weak)
+        weak_dtypes(dtype, f, node);
+    kn_lock_take(KN_LOCK_OPERATIONS);
+    out->definition = out->is_weak
+                          ? kn_operation_find(&out->variant, node->name, dtype, node->n_in)
+                          : kn_operation_choose(&out->variant, dtype, node->name, arg, array, node->n_in);
+    kn_lock_give(KN_LOCK_OPERATIONS);
+    if (!out->definition || !out->definition->map || node->index >= out->variant.n_out)
+        return refuse_dtypes(f, node, dtype);
+    out->dtype = out->variant.dtype[node->n_in + node->index];
+    out->is_reduction = out->definition->reduce != NULL;
+    if (out->is_weak)
+        return fold(out, f, node);
+    for (int k = 0; k < node->n_in && status == KILN_OK; ++k)
+        status = check_fits(f, node, k, out->variant.dtype[k]);
+    return status == KILN_OK ? check_scalars(out, f, node) : status;
+}
+
+/* ---- casts ---- */
+
+/* What NumPy makes of a number of Python's: neither a whole number of one that is too large, nor a real
+ * one of a complex. */
+static kiln_status check_cast(const kn_inference *f, const kn_node *node, kiln_dtype dtype)
+{
+    const kn_typed *in = read_by(f, node, 0);
+    kn_dtype_kind kind = kn_dtype_info_of(dtype)->kind;
+    bool is_whole = in->dtype == KILN_INT64 || in->dtype == KILN_UINT64;
+    if (in->is_weak && is_whole && (kind == KN_KIND_INT || kind == KN_KIND_UINT))
+        return check_fits(f, node, 0, dtype);
+    if (in->is_weak && in->dtype == KILN_COMPLEX128 && kind != KN_KIND_COMPLEX && kind != KN_KIND_BOOL)
+        return kn_graph_error(f->graph, node, KILN_ERROR_TYPE,
+                              "a complex number was given, but %s is real; abs() is its size",
+                              kiln_dtype_name(dtype));
+    return KILN_OK;
+}
+
+kiln_status kn_infer_cast(kn_typed *out, const kn_inference *f, const kn_node *node)
+{
+    out->dtype = node->dtype;
+    out->is_weak = node->is_operator && read_by(f, node, 0)->is_scalar;
+    if (!out->is_weak)
+        return check_cast(f, node, node->dtype);
+    return fold(out, f, node);
+}
+
+kiln_status kn_infer_like(kn_typed *out, const kn_inference *f, const kn_node *node)
+{
+    out->dtype = node->dtype ? node->dtype : read_by(f, node, node->index)->dtype;
+    return check_cast(f, node, out->dtype);
+}
+
+/* ---- kernels of the user's: as kn_bind settles their parameters ---- */
+
+typedef struct letters {
+    kiln_dtype dtype[26];
+    const char *by[26];
+    bool by_array[26];
+} letters;
+
+static kiln_status bind_array(letters *l, const kn_inference *f, const kn_node *node, int k)
+{
+    const kn_program *p = node->kernel->program;
+    const kn_param *param = &p->param[k];
+    kiln_dtype dtype = read_by(f, node, k)->dtype;
+    if (param->type == KN_TYPE_DTYPE)
+        return dtype == param->dtype
+                   ? KILN_OK
+                   : kn_graph_error(f->graph, node, KILN_ERROR_TYPE,
+                                    "%s: '%s' is declared %s, but is given %s here; cast it: x.astype(%s)",
+                                    p->name, param->name, kiln_dtype_name(param->dtype),
+                                    kiln_dtype_name(dtype), kiln_dtype_name(param->dtype));
+    int c = param->placeholder - 'A';
+    if (l->by[c] && l->dtype[c] != dtype)
+        return kn_graph_error(f->graph, node, KILN_ERROR_TYPE, "%s: type %c is %s by '%s' but %s by '%s'",
+                              p->name, param->placeholder, kiln_dtype_name(l->dtype[c]), l->by[c],
+                              kiln_dtype_name(dtype), param->name);
+    l->dtype[c] = dtype;
+    l->by[c] = param->name;
+    l->by_array[c] = true;
+    return KILN_OK;
+}
+
+static void bind_scalar(letters *l, const kn_inference *f, const kn_node *node, int k)
+{
+    const kn_param *param = &node->kernel->program->param[k];
+    const kn_typed *in = read_by(f, node, k);
+    kiln_arg arg = argument_of(in);
+    int c = param->placeholder - 'A';
+    if (param->type != KN_TYPE_PLACEHOLDER || l->by_array[c])
+        return;
+    if (!l->by[c])
+        l->dtype[c] = in->dtype;
+    else if (in->is_weak)
+        l->dtype[c] = kn_weak_promote(l->dtype[c], (kiln_arg_kind)arg.kind);
+    else
+        KILN_IGNORE(kiln_dtype_promote(&l->dtype[c], l->dtype[c], in->dtype)); /* both are dtypes */
+    l->by[c] = param->name;
+}
+
+/* Raw parameters say nothing of how many elements there are. */
+static kiln_status check_raw(const kn_inference *f, const kn_node *node)
+{
+    const kn_program *p = node->kernel->program;
+    bool any_raw = false, is_said = false;
+    for (int k = 0; k < p->n_in + p->n_out; ++k) {
+        any_raw |= p->param[k].is_raw;
+        is_said |= k < p->n_in && !p->param[k].is_raw && !read_by(f, node, k)->is_scalar;
+        if (k < p->n_in && read_by(f, node, k)->is_scalar && p->indexed >> k & 1)
+            return kn_graph_error(f->graph, node, KILN_ERROR_TYPE,
+                                  "%s: '%s' is raw, and the texts index it: an array was expected, a number "
+                                  "was given",
+                                  p->name, p->param[k].name);
+    }
+    return !any_raw || is_said ? KILN_OK
+                               : kn_graph_error(f->graph, node, KILN_ERROR_INVALID,
+                                                "%s: every array is raw, and nothing says how many elements "
+                                                "there are: one that is not was expected",
+                                                p->name);
+}
+
+/* A number for a parameter: one that fits, or of a dtype that can be cast safely. */
+static kiln_status check_scalar(const kn_inference *f, const kn_node *node, int k, kiln_dtype dtype)
+{
+    const kn_typed *in = read_by(f, node, k);
+    if (in->is_weak && in->number.kind != KILN_ARG_NONE)
+        return check_fits(f, node, k, dtype);
+    if (in->is_weak || kiln_dtype_can_cast(in->dtype, dtype))
+        return KILN_OK;
+    return kn_graph_error(f->graph, node, KILN_ERROR_TYPE,
+                          "%s: '%s': a number of %s was given, which does not convert safely to %s",
+                          node->kernel->program->name, node->kernel->program->param[k].name,
+                          kiln_dtype_name(in->dtype), kiln_dtype_name(dtype));
+}
+
+static kiln_status settle_params(kn_typed *out, const letters *l, const kn_inference *f, const kn_node *node)
+{
+    const kn_program *p = node->kernel->program;
+    for (int k = 0; k < p->n_in + p->n_out; ++k) {
+        const kn_param *param = &p->param[k];
+        out->param[k] = param->type == KN_TYPE_DTYPE ? param->dtype : l->dtype[param->placeholder - 'A'];
+        if (!out->param[k])
+            return kn_graph_error(f->graph, node, KILN_ERROR_TYPE,
+                                  "%s: output '%s': no argument settles type %c", p->name, param->name,
+                                  param->placeholder);
+        kiln_status status =
+            k < p->n_in && read_by(f, node, k)->is_scalar ? check_scalar(f, node, k, out->param[k]) : KILN_OK;
+        if (status != KILN_OK)
+            return status;
+    }
+    return KILN_OK;
+}
+
+kiln_status kn_infer_kernel(kn_typed *out, const kn_inference *f, const kn_node *node)
+{
+    const kn_program *p = node->kernel->program;
+    letters l;
+    memset(&l, 0, sizeof l);
+    kiln_status status = check_raw(f, node);
+    for (int k = 0; k < node->n_in && status == KILN_OK; ++k)
+        if (!read_by(f, node, k)->is_scalar)
+            status = bind_array(&l, f, node, k);
+    for (int weak = 0; weak < 2 && status == KILN_OK; ++weak)
+        for (int k = 0; k < node->n_in; ++k)
+            if (read_by(f, node, k)->is_scalar && read_by(f, node, k)->is_weak == (weak == 1))
+                bind_scalar(&l, f, node, k);
+    if (status == KILN_OK)
+        status = settle_params(out, &l, f, node);
+    out->dtype = out->param[p->n_in + node->index];
+    out->is_reduction = p->reduced == KN_REDUCED_BY_CALL;
+    return status;
+}
+
+bool kn_infer_has_identity(const kn_typed *typed, const kn_node *node)
+{
+    bool has = true;
+    if (node->kind == KN_NODE_CALL)
+        return typed->definition->identity != NULL;
+    for (int s = 0; s < node->kernel->program->n_stages; ++s)
+        if (node->kernel->program->stage[s].kind == KN_REDUCE)
+            has = has && node->kernel->program->stage[s].identity[0];
+    return has;
+}

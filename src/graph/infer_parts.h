@@ -1,0 +1,39 @@
+/* graph/infer_parts.h - what the parts of inference share. */
+#ifndef KN_GRAPH_INFER_PARTS_H
+#define KN_GRAPH_INFER_PARTS_H
+
+#include "graph/typed.h"
+
+typedef struct kn_inference {
+    const kn_graph *graph;
+    const kn_argument *argument;
+    kn_typed *typed;
+    int ndim; /* of the node that is being looked at: its shape, before it is stored */
+    int64_t shape[KILN_MAX_NDIM];
+} kn_inference;
+
+/* ---- infer_call.c: what operations and kernels of the user's make of dtypes ---- */
+
+/* dtype, is_weak, number, definition, variant, param, is_reduction; the shape is seen to elsewhere. */
+kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *node);
+kiln_status kn_infer_kernel(kn_typed *out, const kn_inference *f, const kn_node *node);
+kiln_status kn_infer_cast(kn_typed *out, const kn_inference *f, const kn_node *node);
+kiln_status kn_infer_like(kn_typed *out, const kn_inference *f, const kn_node *node);
+
+/* Whether nothing can be reduced: there is a value for it. */
+bool kn_infer_has_identity(const kn_typed *typed, const kn_node *node);
+
+/* ---- infer_shape.c: shapes of what is no call ---- */
+
+kiln_status kn_infer_broadcast(kn_inference *f, const kn_node *node);
+/* Takes the reduced axes out of f's shape, and notes them. */
+kiln_status kn_infer_reduce(kn_typed *out, kn_inference *f, const kn_node *node);
+kiln_status kn_infer_slice(kn_inference *f, const kn_node *node);
+kiln_status kn_infer_transpose(kn_inference *f, const kn_node *node);
+kiln_status kn_infer_reshape(kn_inference *f, const kn_node *node);
+/* KN_NODE_BROADCAST, KN_NODE_LIKE. */
+kiln_status kn_infer_broadcast_to(kn_inference *f, const kn_node *node);
+kiln_status kn_infer_extent(kn_typed *out, kn_inference *f, const kn_node *node);
+kiln_status kn_infer_arange(kn_typed *out, kn_inference *f, const kn_node *node);
+
+#endif

@@ -1,0 +1,316 @@
+/* The operations that are there from the beginning: a row for each group of dtypes that have their texts in
+ * common. Rows of one name are one operation, and variants are tried in the order in which they stand. */
+#include "ops/variant.h"
+
+#define ROW(name, in, out, types, map, reduce, post, identity, reduce_type, preamble)                        \
+    {                                                                                                        \
+        sizeof(kiln_operation), name, in, out, types, map, reduce, post, identity, reduce_type, preamble, 0, \
+            NULL, NULL, NULL, 0, NULL, NULL, 0                                                               \
+    }
+#define MAP(name, in, out, types, body) ROW(name, in, out, types, body, NULL, NULL, NULL, NULL, NULL)
+#define MAP1(name, types, body) MAP(name, "T x", "U y", types, body)
+#define MAP2(name, types, body) MAP(name, "T x, T y", "U z", types, body)
+/* What an elementwise operation has no meaning for. */
+#define NO_MAP1(name, types) MAP1(name, types, NULL)
+#define NO_MAP2(name, types) MAP2(name, types, NULL)
+#define FOLD(name, types, map, reduce, post, identity)                                                       \
+    ROW(name, "T x", "U y", types, map, reduce, post, identity, NULL, NULL)
+/* Of a reduction, what it has no meaning for. */
+#define NO_FOLD(name, types) ROW(name, "T x", "U y", types, NULL, "", NULL, NULL, NULL, NULL)
+
+/* ---- lists of variants ---- */
+
+#define INTEGERS "b->b B->B h->h H->H i->i I->I l->l L->L "
+#define FLOATS "e->e E->E f->f d->d "
+#define COMPLEX "F->F D->D "
+#define ALL "?->? " INTEGERS FLOATS COMPLEX
+
+#define WIDENED "?->l b->l B->L h->l H->L i->l I->L l->l L->L "
+#define TO_BOOL "?->? b->? B->? h->? H->? i->? I->? l->? L->? e->? E->? f->? d->? F->? D->? "
+#define TO_INT64 "?->l b->l B->l h->l H->l i->l I->l l->l L->l e->l E->l f->l d->l F->l D->l "
+#define SIGNED "b->b h->h i->i l->l "
+#define UNSIGNED "B->B H->H I->I L->L "
+#define INTEGERS_TO_BOOL "?->? b->? B->? h->? H->? i->? I->? l->? L->? "
+#define FLOATS_TO_BOOL "e->? E->? f->? d->? "
+#define INTEGERS_TO_DOUBLE "?->d b->d B->d h->d H->d i->d I->d l->d L->d "
+#define COMPLEX_TO_REAL "F->f D->d "
+
+#define INTEGER_PAIRS "bb->b BB->B hh->h HH->H ii->i II->I ll->l LL->L "
+#define FLOAT_PAIRS "ee->e EE->E ff->f dd->d "
+#define COMPLEX_PAIRS "FF->F DD->D "
+#define INTEGER_PAIR_TESTS "bb->? BB->? hh->? HH->? ii->? II->? ll->? LL->? "
+#define INTEGER_TESTS "?\?->? " INTEGER_PAIR_TESTS
+#define OTHER_TESTS "ee->? EE->? ff->? dd->? FF->? DD->? "
+#define BESIDE_BOOL "b?->? B?->? h?->? H?->? i?->? I?->? l?->? L?->? e?->? E?->? f?->? d?->? F?->? D?->? "
+#define BEHIND_BOOL "?b->? ?B->? ?h->? ?H->? ?i->? ?I->? ?l->? ?L->? ?e->? ?E->? ?f->? ?d->? ?F->? ?D->? "
+
+/* ---- sums ---- */
+
+/* How many elements are reduced to a result; 0 where there are none. */
+#define COUNT "(_in_ind.size() / _out_ind.size())"
+
+/* ---- extremes: a NaN wins, and of equal ones the first ---- */
+
+#define LESSER "a <= b || kn_is_nan(a) ? a : b"
+#define GREATER "a >= b || kn_is_nan(a) ? a : b"
+#define LESSER_NUMBER "a <= b || kn_is_nan(b) ? a : b"
+#define GREATER_NUMBER "a >= b || kn_is_nan(b) ? a : b"
+
+#define RANGE                                                                                                \
+    "struct range { T low, high; };\n"                                                                       \
+    "__device__ __forceinline__ range both(const range a, const range b) {\n"                                \
+    "    return {a.low <= b.low || kn_is_nan(a.low) ? a.low : b.low,\n"                                      \
+    "            a.high >= b.high || kn_is_nan(a.high) ? a.high : b.high};\n"                                \
+    "}\n"
+
+/* `after` says of two numbers that the second comes first, or that they are equal. Selects by one comparison
+ * each: g++ 12 makes no vectors of three that are combined, which take ten times as long. Where b's elements
+ * follow a's no indices are compared. */
+#define BEST(after)                                                                                          \
+    "struct best { T value; _index at; };\n"                                                                 \
+    "__device__ __forceinline__ best better(const best a, const best b, const bool follows) {\n"             \
+    "    if (follows) {\n"                                                                                   \
+    "        const bool stays = b.value " after " a.value || kn_is_nan(a.value);\n"                          \
+    "        return {stays ? a.value : b.value, stays ? a.at : b.at};\n"                                     \
+    "    }\n"                                                                                                \
+    "    const _index first = a.at < b.at ? a.at : b.at;\n"                                                  \
+    "    const _index unless_b = a.value " after " b.value ? first : a.at;\n"                                \
+    "    const _index of_numbers = b.value " after " a.value ? unless_b : b.at;\n"                           \
+    "    const _index of_nan = !kn_is_nan(b.value) ? a.at : first;\n"                                        \
+    "    const T value = b.value " after " a.value ? a.value : b.value;\n"                                   \
+    "    return {!kn_is_nan(a.value) ? value : a.value, !kn_is_nan(a.value) ? of_numbers : of_nan};\n"       \
+    "}\n"
+
+#define PLACE(name, after)                                                                                   \
+    ROW(name, "T x", "int64 y", TO_INT64, "best{x, (_index)_J}", "better(a, b, _follows)", "y = a.at", NULL, \
+        "best", BEST(after))
+
+/* ---- variances ----
+ *
+ * n elements have the mean pilot + offset, and the squares of their distances from it sum up to `squares`.
+ * Two such are joined by the formula of Chan, Golub and LeVeque. The pilot is one of the elements: the
+ * distance of two pilots is nearly always exact, and what is left of a mean is so small that float32 holds it
+ * well where it could not hold the mean itself (1e6, with a deviation of 1, has 4 bits behind the point).
+ * Where the numbers of elements are known to the compiler, as in the tree by which a thread begins, the
+ * weight is a constant, and nothing is divided. There is no branch, which would keep it from seeing that.
+ *
+ * Where an element is infinite the mean is no number that can be subtracted, and the result, by way of
+ * mean - mean, a NaN as in NumPy. */
+#define MOMENTS(wide, real, product, sum)                                                                    \
+    "typedef " wide " W;\n"                                                                                  \
+    "typedef " real " R;\n"                                                                                  \
+    "struct moments { R n; W pilot, offset; R squares; };\n"                                                 \
+    "__device__ __forceinline__ R product_of(const W u, const W v) { return " product "; }\n"                \
+    "__device__ __forceinline__ R sum_of(const W u) { return " sum "; }\n"                                   \
+    "__device__ __forceinline__ moments join(const moments a, const moments b) {\n"                          \
+    "    const R n = a.n + b.n, weight = b.n / (n + (n == 0));\n"                                            \
+    "    const W apart = (b.pilot - a.pilot) + (b.offset - a.offset), step = apart * weight;\n"              \
+    "    return {n, a.pilot, a.offset + step, (a.squares + b.squares) + a.n * product_of(step, apart)};\n"   \
+    "}\n"                                                                                                    \
+    "__device__ __forceinline__ R variance_of(const moments a, const long long count, const double ddof) "   \
+    "{\n"                                                                                                    \
+    "    const W mean = a.pilot + a.offset;\n"                                                               \
+    "    const double left = count - ddof;\n"                                                                \
+    "    return a.squares / (R)(left > 0 ? left : 0) + sum_of(mean - mean);\n"                               \
+    "}\n"
+#define REAL_MOMENTS(real) MOMENTS(real, real, "u * v", "u")
+#define COMPLEX_MOMENTS(real) MOMENTS("complex<" real ">", real, "u.re * v.re + u.im * v.im", "u.re + u.im")
+
+#define MOMENTS_ROW(name, in, types, ddof, before, behind, preamble)                                         \
+    ROW(name, in, "U y", types, "moments{1, (W)x, (W)0, 0}", "join(a, b)",                                   \
+        "y = " before "variance_of(a, " COUNT ", " ddof ")" behind, "moments{0, (W)0, (W)0, 0}", "moments",  \
+        preamble)
+#define MOMENTS_ROWS(name, in, with, ddof, before, behind)                                                   \
+    MOMENTS_ROW(name, in,                                                                                    \
+                with("?", "d") with("b", "d") with("B", "d") with("h", "d") with("H", "d") with("i", "d")    \
+                    with("I", "d") with("l", "d") with("L", "d"),                                            \
+                ddof, before, behind, REAL_MOMENTS("double")),                                               \
+        MOMENTS_ROW(name, in, with("e", "e") with("E", "E") with("f", "f"), ddof, before, behind,            \
+                    REAL_MOMENTS("float")),                                                                  \
+        MOMENTS_ROW(name, in, with("d", "d"), ddof, before, behind, REAL_MOMENTS("double")),                 \
+        MOMENTS_ROW(name, in, with("F", "f"), ddof, before, behind, COMPLEX_MOMENTS("float")),               \
+        MOMENTS_ROW(name, in, with("D", "d"), ddof, before, behind, COMPLEX_MOMENTS("double"))
+#define ALONE(from, to) from "->" to " "
+#define WITH_DDOF(from, to) from "d->" to " "
+
+/* ---- elementwise ---- */
+
+#define FUNCTION(name, function) MAP1(name, FLOATS COMPLEX, "y = " function "(x)")
+#define REAL_FUNCTION(name, function) MAP1(name, FLOATS, "y = " function "(x)")
+#define REAL_FUNCTION_OF_TWO(name, function) MAP2(name, FLOAT_PAIRS, "z = " function "(x, y)")
+#define WHOLE(name) MAP1(name, "?->? " INTEGERS, "y = x"), REAL_FUNCTION(name, name)
+#define EVEN_BOOLS(name, body) MAP2(name, "?\?->? " INTEGER_PAIRS FLOAT_PAIRS COMPLEX_PAIRS, body)
+#define BITS(name, op) MAP2(name, "?\?->? " INTEGER_PAIRS, "z = x " op " y")
+
+/* int64 beside uint64 have no integer in common: where one is negative the answer is known. */
+#define COMPARE(name, op, where_x_is_negative, where_y_is_negative)                                          \
+    MAP2(name, INTEGER_TESTS, "z = x " op " y"),                                                             \
+        MAP(name, "T x, V y", "U z", "lL->?", "z = x < 0 ? " where_x_is_negative " : (V)x " op " y"),        \
+        MAP(name, "T x, V y", "U z", "Ll->?", "z = y < 0 ? " where_y_is_negative " : x " op " (T)y"),        \
+        MAP2(name, OTHER_TESTS, "z = x " op " y")
+/* Numbers are given for what is declared bool: they stand for their truth, whether the other dtype holds
+ * them or not. */
+#define LOGICAL(name, op)                                                                                    \
+    MAP2(name, "?\?->?", "z = x " op " y"),                                                                  \
+        MAP(name, "T x, bool y", "U z", BESIDE_BOOL, "z = (x != (T)0) " op " y"),                            \
+        MAP(name, "bool x, T y", "U z", BEHIND_BOOL, "z = x " op " (y != (T)0)"),                            \
+        MAP2(name, INTEGER_PAIR_TESTS OTHER_TESTS, "z = (x != (T)0) " op " (y != (T)0)")
+
+/* As Python has them: the quotient is the next whole number below, and what is left has the sign of y. */
+#define FLOOR_DIVIDE                                                                                         \
+    "const auto p = +x, q = +y, left = fmod(p, q), part = (p - left) / q;\n"                                 \
+    "const auto whole = left != 0 && (q < 0) != (left < 0) ? part - 1 : part, below = floor(whole);\n"       \
+    "z = q == 0 ? p / q : whole == 0 ? copysign(whole, p / q) : whole - below > 0.5f ? below + 1 : below"
+#define REMAINDER                                                                                            \
+    "const auto q = +y, left = fmod(+x, q);\n"                                                               \
+    "z = left == 0 && q != 0 ? copysign(left, q) : left != 0 && (q < 0) != (left < 0) ? left + q : left"
+#define INTEGER_POWER                                                                                        \
+    "T base = x, left = y;\n"                                                                                \
+    "z = 1;\n"                                                                                               \
+    "if (kn_is_negative(y))\n"                                                                               \
+    "    z = x == 1 ? 1 : x != (T)-1 ? 0 : y % 2 ? -1 : 1;\n"                                                \
+    "for (; left > 0; left /= 2, base *= base)\n"                                                            \
+    "    z *= left % 2 ? base : (T)1"
+#define WHERE(c)                                                                                             \
+    c "?\?->? " c "bb->b " c "BB->B " c "hh->h " c "HH->H " c "ii->i " c "II->I " c "ll->l " c "LL->L " c    \
+      "ee->e " c "EE->E " c "ff->f " c "dd->d " c "FF->F " c "DD->D "
+#define CLIP                                                                                                 \
+    "const T above = x >= low || kn_is_nan(x) ? x : low;\n"                                                  \
+    "z = above <= high || kn_is_nan(above) ? above : high"
+
+/* clang-format off */
+const kiln_operation kn_operation_table[] = {
+    FOLD("sum", WIDENED FLOATS COMPLEX, "(U)x", "a + b", "y = a", "0"),
+    FOLD("prod", WIDENED FLOATS COMPLEX, "(U)x", "a * b", "y = a", "1"),
+    FOLD("nansum", WIDENED FLOATS COMPLEX, "!kn_is_nan(x) ? (U)x : (U)0", "a + b", "y = a", "0"),
+    FOLD("mean", INTEGERS_TO_DOUBLE, "(U)x", "a + b", "y = a / (double)" COUNT, "0"),
+    FOLD("mean", "e->e E->E f->f F->F", "x", "a + b", "y = a / (float)" COUNT, "0"),
+    FOLD("mean", "d->d D->D", "x", "a + b", "y = a / (double)" COUNT, "0"),
+
+    FOLD("min", "?->? " INTEGERS, "x", LESSER, "y = a", NULL),
+    FOLD("min", FLOATS, "x", "kn_least(a, b)", "y = a", NULL),
+    FOLD("min", COMPLEX, "x", LESSER, "y = a", NULL),
+    FOLD("max", "?->? " INTEGERS, "x", GREATER, "y = a", NULL),
+    FOLD("max", FLOATS, "x", "kn_greatest(a, b)", "y = a", NULL),
+    FOLD("max", COMPLEX, "x", GREATER, "y = a", NULL),
+    FOLD("nanmin", ALL, "x", LESSER_NUMBER, "y = a", NULL),
+    FOLD("nanmax", ALL, "x", GREATER_NUMBER, "y = a", NULL),
+    NO_FOLD("ptp", "?->?"),
+    ROW("ptp", "T x", "U y", INTEGERS FLOATS COMPLEX, "range{x, x}", "both(a, b)", "y = a.high - a.low", NULL,
+        "range", RANGE),
+    PLACE("argmin", ">="),
+    PLACE("argmax", "<="),
+
+    FOLD("all", TO_BOOL, "x != (T)0", "a && b", "y = a", "true"),
+    FOLD("any", TO_BOOL, "x != (T)0", "a || b", "y = a", "false"),
+    FOLD("count_nonzero", TO_INT64, "x != (T)0", "a + b", "y = a", "0"),
+
+    FOLD("norm_1", INTEGERS_TO_DOUBLE FLOATS, "abs((U)x)", "a + b", "y = a", "0"),
+    FOLD("norm_1", COMPLEX_TO_REAL, "abs(x)", "a + b", "y = a", "0"),
+    FOLD("norm_2", INTEGERS_TO_DOUBLE FLOATS, "(U)x * (U)x", "a + b", "y = sqrt(a)", "0"),
+    FOLD("norm_2", COMPLEX_TO_REAL, "x.re * x.re + x.im * x.im", "a + b", "y = sqrt(a)", "0"),
+    FOLD("norm_inf", INTEGERS_TO_DOUBLE FLOATS, "abs((U)x)", "kn_greatest(a, b)", "y = a", "0"),
+    FOLD("norm_inf", COMPLEX_TO_REAL, "abs(x)", "kn_greatest(a, b)", "y = a", "0"),
+
+    MOMENTS_ROWS("var", "T x", ALONE, "0", "", ""),
+    MOMENTS_ROWS("var", "T x, float64 ddof", WITH_DDOF, "ddof", "", ""),
+    MOMENTS_ROWS("std", "T x", ALONE, "0", "sqrt(", ")"),
+    MOMENTS_ROWS("std", "T x, float64 ddof", WITH_DDOF, "ddof", "sqrt(", ")"),
+
+    EVEN_BOOLS("add", "z = x + y"),
+    NO_MAP2("subtract", "?\?->?"),
+    MAP2("subtract", INTEGER_PAIRS FLOAT_PAIRS COMPLEX_PAIRS, "z = x - y"),
+    EVEN_BOOLS("multiply", "z = x * y"),
+    MAP("divide", "T x, V y", "U z", "ll->d LL->d lL->d Ll->d", "z = (U)x / (U)y"),
+    MAP2("divide", FLOAT_PAIRS COMPLEX_PAIRS, "z = x / y"),
+    MAP2("floor_divide", INTEGER_PAIRS, "z = x / y - (x % y != 0 && kn_is_negative(x) != kn_is_negative(y))"),
+    MAP2("floor_divide", FLOAT_PAIRS, FLOOR_DIVIDE),
+    MAP2("remainder", INTEGER_PAIRS, "z = x % y; z += z != 0 && kn_is_negative(z) != kn_is_negative(y) ? y : 0"),
+    MAP2("remainder", FLOAT_PAIRS, REMAINDER),
+    MAP2("power", INTEGER_PAIRS, INTEGER_POWER),
+    MAP2("power", FLOAT_PAIRS COMPLEX_PAIRS, "z = pow(x, y)"),
+    NO_MAP1("negative", "?->?"),
+    MAP1("negative", INTEGERS FLOATS COMPLEX, "y = -x"),
+    NO_MAP1("positive", "?->?"),
+    MAP1("positive", INTEGERS FLOATS COMPLEX, "y = x"),
+    MAP1("abs", "?->? " UNSIGNED, "y = x"),
+    MAP1("abs", SIGNED, "y = x < 0 ? 0 - x : x"),
+    MAP1("abs", FLOATS COMPLEX_TO_REAL, "y = abs(x)"),
+    MAP1("square", INTEGERS FLOATS COMPLEX, "y = x * x"),
+    NO_MAP1("sign", "?->?"),
+    MAP1("sign", INTEGERS, "y = (x > 0) - kn_is_negative(x)"),
+    MAP1("sign", FLOATS, "y = x > 0 ? 1.0f : x < 0 ? -1.0f : x + 0.0f"),
+    MAP1("sign", COMPLEX, "y = kn_sign(x)"),
+    MAP1("conjugate", INTEGERS FLOATS, "y = x"),
+    MAP1("conjugate", COMPLEX, "y = conj(x)"),
+
+    FUNCTION("sqrt", "sqrt"),
+    FUNCTION("exp", "exp"),
+    FUNCTION("exp2", "exp2"),
+    FUNCTION("expm1", "expm1"),
+    FUNCTION("log", "log"),
+    FUNCTION("log2", "log2"),
+    FUNCTION("log10", "log10"),
+    FUNCTION("log1p", "log1p"),
+    FUNCTION("sin", "sin"),
+    FUNCTION("cos", "cos"),
+    FUNCTION("tan", "tan"),
+    FUNCTION("arcsin", "asin"),
+    FUNCTION("arccos", "acos"),
+    FUNCTION("arctan", "atan"),
+    FUNCTION("sinh", "sinh"),
+    FUNCTION("cosh", "cosh"),
+    FUNCTION("tanh", "tanh"),
+    FUNCTION("arcsinh", "asinh"),
+    FUNCTION("arccosh", "acosh"),
+    FUNCTION("arctanh", "atanh"),
+    FUNCTION("rint", "rint"),
+    REAL_FUNCTION("cbrt", "cbrt"),
+    WHOLE("floor"),
+    WHOLE("ceil"),
+    WHOLE("trunc"),
+    REAL_FUNCTION_OF_TWO("arctan2", "atan2"),
+    REAL_FUNCTION_OF_TWO("hypot", "hypot"),
+    REAL_FUNCTION_OF_TWO("copysign", "copysign"),
+
+    EVEN_BOOLS("maximum", "z = x >= y || kn_is_nan(x) ? x : y"),
+    EVEN_BOOLS("minimum", "z = x <= y || kn_is_nan(x) ? x : y"),
+    EVEN_BOOLS("fmax", "z = x >= y || kn_is_nan(y) ? x : y"),
+    EVEN_BOOLS("fmin", "z = x <= y || kn_is_nan(y) ? x : y"),
+    MAP("clip", "T x, T low, T high", "T z",
+        "??\?->? bbb->b BBB->B hhh->h HHH->H iii->i III->I lll->l LLL->L eee->e EEE->E fff->f ddd->d FFF->F "
+        "DDD->D",
+        CLIP),
+    MAP("where", "bool condition, T x, T y", "T z", WHERE("?"), "z = condition ? x : y"),
+    MAP("where", "C condition, T x, T y", "T z",
+        WHERE("b") WHERE("B") WHERE("h") WHERE("H") WHERE("i") WHERE("I") WHERE("l") WHERE("L") WHERE("e") WHERE("E")
+            WHERE("f") WHERE("d") WHERE("F") WHERE("D"),
+        "z = condition != (C)0 ? x : y"),
+
+    COMPARE("equal", "==", "false", "false"),
+    COMPARE("not_equal", "!=", "true", "true"),
+    COMPARE("less", "<", "true", "false"),
+    COMPARE("less_equal", "<=", "true", "false"),
+    COMPARE("greater", ">", "false", "true"),
+    COMPARE("greater_equal", ">=", "false", "true"),
+    LOGICAL("logical_and", "&&"),
+    LOGICAL("logical_or", "||"),
+    LOGICAL("logical_xor", "!="),
+    MAP1("logical_not", TO_BOOL, "y = x == (T)0"),
+    BITS("bitwise_and", "&"),
+    BITS("bitwise_or", "|"),
+    BITS("bitwise_xor", "^"),
+    MAP1("invert", "?->?", "y = !x"),
+    MAP1("invert", INTEGERS, "y = ~x"),
+    MAP2("left_shift", INTEGER_PAIRS, "z = x << y"),
+    MAP2("right_shift", INTEGER_PAIRS, "z = x >> y"),
+    MAP1("isnan", INTEGERS_TO_BOOL, "y = false"),
+    MAP1("isnan", FLOATS_TO_BOOL "F->? D->?", "y = x != x"),
+    MAP1("isinf", INTEGERS_TO_BOOL, "y = false"),
+    MAP1("isinf", FLOATS_TO_BOOL "F->? D->?", "y = isinf(x)"),
+    MAP1("isfinite", INTEGERS_TO_BOOL, "y = true"),
+    MAP1("isfinite", FLOATS_TO_BOOL "F->? D->?", "y = isfinite(x)"),
+    MAP1("signbit", FLOATS_TO_BOOL, "y = signbit(x)"),
+};
+/* clang-format on */
+const int kn_operation_table_count = sizeof kn_operation_table / sizeof kn_operation_table[0];

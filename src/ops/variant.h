@@ -1,0 +1,46 @@
+/* ops/variant.h - the variants of operations: reading their letters, and which of them takes given dtypes.
+ */
+#ifndef KN_OPS_VARIANT_H
+#define KN_OPS_VARIANT_H
+
+#include <kiln/operation.h>
+#include "program/signature.h"
+
+/* One variant of a definition. */
+typedef struct kn_variant {
+    const char *text; /* where it stands in the definition's types: which one it is */
+    size_t length;
+    int n_in, n_out;
+    kiln_dtype dtype[KN_MAX_PARAMS]; /* of the inputs, then of the outputs */
+} kn_variant;
+
+/* The variant that stands first at *types, which moves behind it. False at the end. Letters that are none,
+ * and more of them than there may be parameters, give KILN_DTYPE_NONE; without "->", n_out is 0. */
+bool kn_variant_next(kn_variant *out, const char **types);
+
+/* Looks at all variants of a definition beside its parameters, inputs first: a letter for each, one for a
+ * placeholder wherever it stands, that of its dtype for any other; none that an earlier one keeps from being
+ * chosen. KILN_ERROR_TYPE, _SYNTAX. */
+kiln_status kn_variants_check(const kiln_operation *definition, const kn_param *param, int n_in, int n_out);
+
+/* The first variant to whose inputs these dtypes can be cast safely. numbers: inputs (bits) that are weak
+ * numbers, which a parameter that is declared bool takes as well: they stand for their truth. */
+bool kn_variant_find(kn_variant *out, const kiln_operation *definition, const kiln_dtype *in, int n_in,
+                     uint64_t numbers);
+
+/* The dtypes of arguments: weak numbers have that which the others ask for, as NumPy 2 has it. A dtype is
+ * KILN_DTYPE_NONE where the argument has none. */
+void kn_argument_dtypes(kiln_dtype *out, const kiln_arg *in, const kiln_dtype *array, int n_in);
+
+/* Whether a result of `from` may be stored as `to`: NumPy's casting="same_kind". */
+bool kn_dtype_may_store(kiln_dtype from, kiln_dtype to);
+
+/* "(float32, bool)" */
+struct kn_str;
+void kn_dtypes_format(struct kn_str *out, const kiln_dtype *dtype, int count);
+
+/* The operations that are there from the beginning. */
+extern const kiln_operation kn_operation_table[];
+extern const int kn_operation_table_count;
+
+#endif

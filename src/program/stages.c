@@ -1,0 +1,34 @@
+#include "program/stages.h"
+
+#include <string.h>
+
+static const struct {
+    const char *name;
+    char letter, kept; /* for each element; for each that is kept */
+} stage_kinds[KN_STAGE_KINDS] = {
+    [KN_MAP] = {"map", 'm', 'k'}, [KN_YIELD] = {"yield", 'm', 'k'}, [KN_REDUCE] = {"reduce", 'r', 'r'}};
+
+const char *kn_stage_kind_name(kn_stage_kind kind)
+{
+    return stage_kinds[kind].name;
+}
+
+char kn_stage_letter(kn_stage_kind kind, kn_over over)
+{
+    return over == KN_OVER_KEPT ? stage_kinds[kind].kept : stage_kinds[kind].letter;
+}
+
+bool kn_stage_kind_find(kn_stage_kind *out, const char *name)
+{
+    for (int k = 0; k < KN_STAGE_KINDS; ++k)
+        if (strcmp(stage_kinds[k].name, name) == 0) {
+            *out = (kn_stage_kind)k;
+            return true;
+        }
+    return false;
+}
+
+const char *kn_value_name(const kn_param *value)
+{
+    return value->name + (value->is_value && value->name[0] == '_');
+}

@@ -1,0 +1,156 @@
+#include "schedule/kind.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+
+enum { CUT_ALIGN = 4096 /* elements, where an axis has at least twice as many */ };
+
+kiln_status kn_part_place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    out->walked = NULL;
+    out->walk = NULL;
+    out->rank = 0;
+    out->grain = 0;
+    out->size = part->space->size;
+    out->grid[0] = out->grid[1] = out->grid[2] = 1;
+    out->block = s->block > 0 ? (unsigned)s->block : 1;
+    out->shared_bytes = 0;
+    out->shared_percent = 0;
+    out->cluster = 0;
+    out->partials = 0;
+    out->counters = 0;
+    memset(out->field, 0, sizeof out->field);
+    return s->kind->place(out, part);
+}
+
+/* Recursion is as deep as sizes have bits above the limits. */
+kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, const kn_part *part),
+                         void *user)
+{
+    const kn_kind *kind = part->spec->schedule.kind;
+    int64_t align = 1;
+    if (kn_space_kept_size(part->space) == 0)
+        return KILN_OK;
+    int axis = kind->cut ? kind->cut(&align, part) : -1;
+    if (axis < 0)
+        return take(user, part);
+    kn_space *halves = kn_malloc(2 * sizeof *halves);
+    if (!halves)
+        return kn_error_memory(2 * sizeof *halves, "a launch plan");
+    kiln_status status =
+        kn_space_split(part->space, axis, align, &halves[0], &halves[1])
+            ? KILN_OK
+            : kn_error(KILN_ERROR_INTERNAL, "a space of %lld elements cannot be cut along axis %d",
+                       (long long)part->space->size, axis);
+    for (int h = 0; h < 2 && status == KILN_OK; ++h) {
+        kn_part half = *part;
+        half.space = &halves[h];
+        status = kn_part_each(&half, take, user);
+    }
+    kn_free(halves);
+    return status;
+}
+
+int kn_cut_reach(int64_t *align, const kn_part *part)
+{
+    const kn_space *space = part->space;
+    int axis = kn_space_axis_beyond(space, KN_MAX_OFFSET);
+    if (axis < 0 && space->size <= KN_MAX_INDEX)
+        return -1;
+    if (axis < 0 || strchr(part->spec->schedule.access, KN_DENSE))
+        axis = 0;
+    *align = axis == space->ndim - 1 ? kn_cut_alignment(part, axis) : 1;
+    return axis;
+}
+
+int kn_cut_beside(int64_t *align, const kn_part *part, int one, int other)
+{
+    const kn_space *space = part->space;
+    int axis = kn_cut_reach(align, part), best = -1;
+    int64_t most = -1;
+    if (axis < 0 || (axis != one && axis != other))
+        return axis;
+    for (int o = 0; o < space->n_operands; ++o)
+        for (int a = 0; a < space->ndim; ++a) {
+            int64_t reach = llabs(space->stride[o][a]) * (space->extent[a] - 1);
+            if (a == one || a == other || reach <= most)
+                continue;
+            most = reach;
+            best = a;
+        }
+    *align = best == space->ndim - 1 ? kn_cut_alignment(part, best) : 1;
+    return best;
+}
+
+int64_t kn_cut_alignment(const kn_part *part, int axis)
+{
+    return part->space->extent[axis] >= 2 * CUT_ALIGN ? CUT_ALIGN : part->spec->schedule.vector;
+}
+
+/* Where the part begins later than the whole space does, in elements of its first dense result. */
+static int64_t elements_later(const kn_part *part)
+{
+    kn_access access[KN_MAX_PARAMS];
+    kn_spec_access(access, part->spec);
+    for (int o = 0; o < part->spec->n_arrays; ++o)
+        if (access[o].is_output && part->spec->schedule.access[o] == KN_DENSE)
+            return (part->space->offset[o] - part->whole->offset[o]) / access[o].item_size;
+    return 0;
+}
+
+int kn_part_skew(const kn_part *part, int skew)
+{
+    return (int)((skew + elements_later(part)) % part->spec->schedule.vector);
+}
+
+void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements)
+{
+    int64_t per_block = (int64_t)part->spec->schedule.block * part->spec->schedule.vector;
+    out->grid[0] = (unsigned)((elements + per_block - 1) / per_block);
+}
+
+int64_t kn_place_boxes(kn_placement *out, int singles)
+{
+    int64_t blocks = 1;
+    for (int a = singles; a < out->room.ndim; ++a)
+        blocks *= out->room.extent[a];
+    out->walked = &out->room;
+    out->rank = out->room.ndim - singles;
+    out->grid[0] = (unsigned)blocks;
+    return blocks;
+}
+
+kn_field kn_field_none(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return KN_NO_FIELD;
+}
+
+kiln_status kn_place_axes(kn_placement *out, const kn_part *part)
+{
+    out->walked = part->space;
+    out->rank = part->space->ndim;
+    kn_place_along(out, part, part->space->size);
+    return KILN_OK;
+}
+
+int kn_woven_number(const kn_spec *spec, int param, int *first)
+{
+    const kn_schedule *s = &spec->schedule;
+    int number = -1;
+    for (int k = param < spec->program->n_in ? 0 : spec->program->n_in; k <= param; ++k) {
+        int array = spec->operand[k].array;
+        if (array < 0 || s->access[array] != KN_STAGED) {
+            if (k == param)
+                return -1;
+            continue;
+        }
+        if (++number % s->lanes == 0)
+            *first = k;
+    }
+    return number % s->lanes;
+}

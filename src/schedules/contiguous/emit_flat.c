@@ -1,0 +1,31 @@
+/* emit_flat.c - flat.cu, and flat_single.cu where a thread has one element. */
+#include "codegen/writer.h"
+#include "schedules/contiguous/contiguous_kinds.h"
+
+/* Flat operands that are off the results' vectors by something else. */
+static void put_flat_gather(kn_writer *w)
+{
+    for (int k = 0; k < kn_param_count(w); ++k)
+        if (kn_array_of(w, k) >= 0 && kn_access_of(w, k) == KN_GATHER)
+            kn_str_printf(&w->slot[KN_SLOT_GATHER],
+                          "kn_%s_ = kn_gather<%s, %d>((const char *)(kn.%s_ + kn_first));\n",
+                          w->program->param[k].name, kn_storage(w, k), w->spec->schedule.vector,
+                          w->program->param[k].name);
+}
+
+static void fill_flat(kn_writer *w)
+{
+    if (w->spec->schedule.vector > 1) {
+        kn_put_vectors(w);
+        put_flat_gather(w);
+        kn_put_call(w, &w->slot[KN_SLOT_LANE], kn_place_lane, "kn.start + kn_first + kn_k");
+    }
+    kn_put_call(w, &w->slot[KN_SLOT_SINGLE], kn_place_flat, "kn.start + kn_at");
+}
+
+static const char *choose_template(const kn_spec *spec)
+{
+    return spec->schedule.vector > 1 ? "schedules/contiguous/flat.cu" : "schedules/contiguous/flat_single.cu";
+}
+
+const kn_recipe kn_recipe_flat = {.choose_template = choose_template, .fill = fill_flat};

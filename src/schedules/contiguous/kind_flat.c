@@ -1,0 +1,95 @@
+/* kind_flat.c - every operand is one run: wide accesses at the element's index, one vector a thread. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "program/cost.h"
+#include "schedules/contiguous/contiguous_kinds.h"
+
+/* Threads, where the body takes functions: small blocks end one by one, so that some are always reading.
+ * Measured: bench/results/nvidia-h200-blocks.md. */
+enum { DEAR_BLOCK = 128 };
+
+typedef struct figures {
+    int skew; /* elements by which the results are off a vector's boundary */
+} figures;
+
+/* Inputs that are off by something else than the results are gathered, all alike: those that are aligned lose
+ * little, and a binary for each mixture is saved. */
+static void set_access(char *access, const kn_choice *c, int vector, int skew)
+{
+    bool agree = true;
+    for (int o = 0; vector > 1 && o < c->count; ++o)
+        agree = agree && (c->access[o].is_output || kn_choice_agrees(c, o, vector, skew));
+    for (int o = 0; o < c->count; ++o)
+        access[o] = c->access[o].is_output || agree ? KN_DENSE : KN_GATHER;
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    int vector = kn_choice_vector(c);
+    figures f = {kn_choice_skew(c, vector)};
+    if (!kn_choice_is_flat(c))
+        return false;
+    if (vector == 1 || f.skew < 0) {
+        vector = 1;
+        f.skew = 0;
+    }
+    bool is_dear = vector > 1 && c->program && kn_cost_functions(c->program) > 0;
+    out->vector = vector;
+    out->block = is_dear && !c->block ? DEAR_BLOCK : kn_choice_block(c);
+    set_access(out->access, c, vector, f.skew);
+    memcpy(kept, &f, sizeof f);
+    return true;
+}
+
+/* The struct in the kernel. Threads that have no vector take the elements that fill none, one each: in a loop
+ * they take NVRTC 2 ms longer of 38. */
+typedef struct flat_field {
+    int64_t groups;         /* threads before those of the edges */
+    uint64_t until;         /* a vector begins at or behind 0, and before this */
+    int32_t skew, head;     /* elements before the first vector */
+    uint32_t edges, unused; /* and behind the last one */
+} flat_field;
+
+static kn_field field(const kn_schedule *schedule)
+{
+    return schedule->vector > 1 ? (kn_field){"alignas(8) long long groups;\nunsigned long long until;\n"
+                                             "int skew, head;\nunsigned edges, unused;\n",
+                                             sizeof(flat_field), 8}
+                                : KN_NO_FIELD;
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    int64_t size = part->space->size, vector = part->spec->schedule.vector;
+    figures f;
+    memcpy(&f, part->figures, sizeof f);
+    flat_field own = {.skew = vector > 1 ? kn_part_skew(part, f.skew) : 0};
+    int64_t head = own.skew > 0 && size > vector - own.skew ? vector - own.skew : own.skew > 0 ? size : 0;
+    own.head = (int32_t)head;
+    own.edges = (uint32_t)(head + (size - head) % vector);
+    own.groups = (size + own.skew + vector - 1) / vector;
+    own.until = size >= vector ? (uint64_t)(size - vector + 1) : 0;
+    memcpy(out->field, &own, sizeof own);
+    kn_place_along(out, part, vector > 1 ? (own.groups + own.edges) * vector : size);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    flat_field own;
+    memcpy(&own, at, sizeof own);
+    kn_str_printf(out, " skew=\"%d\"", (int)own.skew);
+}
+
+const kn_kind kn_kind_flat = {.name = "flat",
+                              .recipe = &kn_recipe_flat,
+                              .pattern = "m",
+                              .compiles_soon = true,
+                              .revision = 1,
+                              .choose = choose,
+                              .field = field,
+                              .place = place,
+                              .describe = describe};

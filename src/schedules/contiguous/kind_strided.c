@@ -1,0 +1,26 @@
+/* kind_strided.c - anything: one element a thread, at the places that its strides give. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/contiguous/contiguous_kinds.h"
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)kept;
+    out->vector = 1;
+    out->block = kn_choice_block(c);
+    out->rank = kn_choice_rank(c->space->ndim);
+    memset(out->access, KN_GATHER, (size_t)c->count);
+    return true;
+}
+
+const kn_kind kn_kind_strided = {.name = "strided",
+                                 .recipe = &kn_recipe_strided,
+                                 .pattern = "m",
+                                 .revision = 1,
+                                 .choose = choose,
+                                 .field = kn_field_none,
+                                 .place = kn_place_axes,
+                                 .cut = kn_cut_reach};

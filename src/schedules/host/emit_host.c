@@ -1,0 +1,310 @@
+/* emit_host.c - host_flat.cpp, and streamed.cpp where results go past the caches: one loop over a
+ * run. */
+#include "codegen/writer.h"
+
+#include "program/cost.h"
+#include "program/pure.h"
+#include "schedules/host/host_kinds.h"
+
+enum {
+    DEEP_CHAIN = 6,            /* functions of an element, from which on a loop is made wider */
+    STREAMED_BYTES = 16 << 20, /* of results, from which on they go past the caches */
+    STREAMED_PIECE = 1 << 10,  /* of results that are computed before they are stored */
+    STREAMED_RUN = 256,        /* fewest bytes of results one behind the other */
+    STREAMED_MOST = 4,         /* results: each has a buffer */
+    EARLY_BYTES = 2 << 10,     /* that inputs are asked for early */
+    EARLY_MOST = 64            /* operands that kn_walk_rows has bits for */
+};
+
+/* Compilers make no vectors of loops that copy structs: what is read of those of one member is copied by
+ * it. */
+static const char *copied(const kn_writer *w, int k)
+{
+    kiln_dtype dtype = w->spec->operand[k].dtype;
+    bool is_struct = kn_array_of(w, k) >= 0 && (dtype == KILN_FLOAT16 || dtype == KILN_BFLOAT16);
+    return is_struct ? "kn_by_bits" : "";
+}
+
+/* Of operands that are one array together, the first one's parameter in *first (else k itself), and the
+ * number of k among them; -1: it is none. */
+static int woven_number(const kn_writer *w, int k, int *first)
+{
+    *first = k;
+    return kn_array_of(w, k) < 0 ? -1 : kn_woven_number(w->spec, k, first);
+}
+
+/* Whether k has a pointer of its own, rather than that of what it is woven with. */
+static bool has_pointer(const kn_writer *w, int k)
+{
+    int first;
+    return kn_array_of(w, k) >= 0 && woven_number(w, k, &first) <= 0;
+}
+
+static bool is_woven(const kn_writer *w, int k)
+{
+    return kn_access_of(w, k) == KN_STAGED;
+}
+
+/* Bytes of what lies at one place: an element, or all that is woven there. */
+static int unit_size(const kn_writer *w, int k)
+{
+    return kn_item_size(w, k) * (is_woven(w, k) ? w->spec->schedule.lanes : 1);
+}
+
+static void put_unit(const kn_writer *w, kn_str *out, int k)
+{
+    if (is_woven(w, k))
+        kn_str_printf(out, "kn_word_%d", unit_size(w, k));
+    else
+        kn_str_append(out, kn_storage(w, k));
+}
+
+/* What is woven is read as a word, and its results are variables until all of them are stored. */
+static void place_woven(const kn_writer *w, kn_str *out, int k)
+{
+    int first, number = woven_number(w, k, &first);
+    if (kn_is_output(w, k))
+        kn_str_printf(out, "kn_lane_%s", w->program->param[k].name);
+    else
+        kn_str_printf(out, "kn_lane<%s, %d>(kn_%s_[kn_at])", kn_storage(w, k), number,
+                      w->program->param[first].name);
+}
+
+static void place_in_run(const kn_writer *w, kn_str *out, int k)
+{
+    (is_woven(w, k) ? place_woven : kn_place_flat)(w, out, k);
+}
+
+static void place_in_line(const kn_writer *w, kn_str *out, int k)
+{
+    if (is_woven(w, k)) {
+        place_woven(w, out, k);
+        return;
+    }
+    if (kn_is_output(w, k)) {
+        kn_str_printf(out, "kn_out_%s[kn_at]", w->program->param[k].name);
+        return;
+    }
+    kn_str_printf(out, "%s", copied(w, k));
+    kn_str_append(out, copied(w, k)[0] ? "(" : "");
+    kn_place_flat(w, out, k);
+    kn_str_append(out, copied(w, k)[0] ? ")" : "");
+}
+
+/* The variables of woven results, which hold what was there where a body may leave or read it. */
+static void put_lanes_before(kn_writer *w, kn_str *out)
+{
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
+        int first, number = woven_number(w, k, &first);
+        if (number < 0)
+            continue;
+        kn_str_printf(out, "%s kn_lane_%s", kn_storage(w, k), w->program->param[k].name);
+        if (!kn_body_is_pure(w->program))
+            kn_str_printf(out, " = kn_lane<%s, %d>(kn_%s_[kn_at])", kn_storage(w, k), number,
+                          w->program->param[first].name);
+        kn_str_append(out, ";\n");
+    }
+}
+
+/* They become words. */
+static void put_words_after(kn_writer *w, kn_str *out, bool in_line)
+{
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
+        int first, number = woven_number(w, k, &first);
+        if (number < 0)
+            continue;
+        if (number == 0) {
+            kn_str_printf(out,
+                          in_line ? "kn_out_%s[kn_at] = " : "kn_%s_[kn_at] = ", w->program->param[k].name);
+            kn_str_printf(out, "kn_word_of<kn_word_%d>(", unit_size(w, k));
+        }
+        kn_str_printf(out, number ? ", kn_lane_%s" : "kn_lane_%s", w->program->param[k].name);
+        if (number + 1 == w->spec->schedule.lanes)
+            kn_str_append(out, ");\n");
+    }
+}
+
+/* One element. */
+static void put_element(kn_writer *w, kn_str *out, bool in_line, const char *index)
+{
+    put_lanes_before(w, out);
+    kn_put_call(w, out, in_line ? place_in_line : place_in_run, index);
+    put_words_after(w, out, in_line);
+}
+
+/* What the walk goes over: pointers, and the index last (kind_host.c). */
+static int count_walked(const kn_writer *w)
+{
+    int count = w->program->uses & KN_USES_INDEX ? 1 : 0;
+    for (int k = 0; k < kn_param_count(w); ++k)
+        count += has_pointer(w, k);
+    return count;
+}
+
+/* Pointers go from row to row, by a step for each. */
+static void put_host_pointers(kn_writer *w)
+{
+    kn_str *out = &w->slot[KN_SLOT_POINTERS], *next = &w->slot[KN_SLOT_NEXT];
+    int walked = 0;
+    kn_str_printf(next,
+                  "const bool kn_ends = --kn_in_group == 0;\n"
+                  "kn_in_group = kn_ends ? kn.row_group : kn_in_group;\n"
+                  "const long long *const kn_step = kn.row_step + (kn_ends ? %d : 0);\n",
+                  count_walked(w));
+    for (int k = 0; k < kn_param_count(w); ++k) {
+        if (!has_pointer(w, k))
+            continue;
+        const char *name = w->program->param[k].name, *constness = kn_is_output(w, k) ? "" : "const ";
+        kn_str_append(out, constness);
+        put_unit(w, out, k);
+        kn_str_printf(out, " *kn_%s_ = ", name);
+        if (is_woven(w, k)) {
+            kn_str_printf(out, "(%s", constness);
+            put_unit(w, out, k);
+            kn_str_append(out, " *)");
+        }
+        kn_str_printf(out, "kn.%s_;\n", name);
+        kn_str_printf(next, "kn_%s_ = kn_next(kn_%s_, kn_step[%d]);\n", name, name, walked++);
+    }
+    if (!(w->program->uses & KN_USES_INDEX))
+        return;
+    if (w->recipe == &kn_recipe_host_runs || w->recipe == &kn_recipe_host_woven) {
+        kn_str_append(out, "long long kn_start = kn.start;\n");
+        kn_str_printf(next, "kn_start += kn_step[%d];\n", walked);
+    } else {
+        kn_str_append(out, "const long long *kn_indices = (const long long *)kn.start;\n");
+        kn_str_printf(next, "kn_indices = kn_next(kn_indices, kn_step[%d]);\n", walked);
+    }
+}
+
+/* Elements do not depend on each other unless the snippet indexes arrays by itself. */
+static void put_independent(kn_writer *w)
+{
+    bool raw = false;
+    for (int k = 0; k < kn_param_count(w); ++k)
+        raw = raw || w->spec->operand[k].pass == KN_PASS_RAW;
+    if (!raw)
+        kn_str_append(&w->slot[KN_SLOT_INDEPENDENT], "KN_INDEPENDENT\n");
+}
+
+/* Chains of functions wait for one another, so several vectors are to be under way at a time. gcc goes by the
+ * smallest type in the loop: one byte more makes them four of float32. */
+static void put_lanes(kn_writer *w)
+{
+    if (kn_cost_functions(w->program) < DEEP_CHAIN)
+        return;
+    kn_str_append(&w->slot[KN_SLOT_POINTERS],
+                  "signed char kn_lanes = 0; /* makes vectors of bytes, that is several of the others */\n");
+    kn_str_append(&w->slot[KN_SLOT_SINGLE], "kn_lanes |= (signed char)kn_at;\n");
+    kn_str_append(&w->slot[KN_SLOT_AFTER_LOOP], "__asm__ volatile(\"\" : : \"r\"(kn_lanes));\n");
+}
+
+/* Results of a kernel whose time is that of memory, what is woven together as one; 0: they are better stored
+ * as usual. What indexes arrays by itself keeps its order. */
+static int count_streamed(const kn_spec *spec)
+{
+    int count = 0;
+    for (int k = 0; k < spec->program->n_in + spec->program->n_out; ++k) {
+        int first;
+        if (spec->operand[k].pass == KN_PASS_RAW)
+            return 0;
+        count += k >= spec->program->n_in && spec->operand[k].pass == KN_PASS_ARRAY &&
+                 kn_woven_number(spec, k, &first) <= 0;
+    }
+    return kn_cost_functions(spec->program) == 0 && count <= STREAMED_MOST ? count : 0;
+}
+
+/* Inputs are asked for early. */
+static void put_asking(kn_writer *w)
+{
+    for (int k = 0, walked = 0; k < w->program->n_in && walked < EARLY_MOST; ++k) {
+        if (!has_pointer(w, k))
+            continue;
+        const char *name = w->program->param[k].name;
+        kn_str_printf(
+            &w->slot[KN_SLOT_LOADS],
+            "kn_ask(kn_%s_ + kn_first, kn_%s_ + kn_stop, kn.early >> %d & 1 ? %d : kn_rows_early >> %d "
+            "& 1 ? kn.how_early * kn.row_step[%d] : 0);\n",
+            name, name, walked, EARLY_BYTES, walked, walked);
+        ++walked;
+    }
+}
+
+/* Result k, of which there are `walked` operands in front. */
+static void put_streamed_result(kn_writer *w, int k, int walked)
+{
+    int size = unit_size(w, k);
+    const char *name = w->program->param[k].name;
+    kn_str_printf(
+        &w->slot[KN_SLOT_POINTERS],
+        "kn_run = kn.rows == 1 || kn.row_step[%d] != (kn_end - kn_begin) * %d ? kn_end - kn_begin : kn_run;\n"
+        "kn_streams = kn_streams && kn.size >= %d && kn_run >= %d && (size_t)kn_%s_ %% %d == 0;\n",
+        walked, size, STREAMED_BYTES / size, STREAMED_RUN / size, name, size);
+    kn_str_printf(&w->slot[KN_SLOT_PACKS], "kn_lines<%d> kn_held_%s;\n", size, name);
+    kn_str_printf(&w->slot[KN_SLOT_STEP_PACKS], "kn_held_%s.go_on(kn_%s_ + kn_begin);\n", name, name);
+    put_unit(w, &w->slot[KN_SLOT_STAGE], k);
+    kn_str_printf(&w->slot[KN_SLOT_STAGE], " *kn_out_%s = kn_%s_;\n", name, name);
+    kn_str_printf(&w->slot[KN_SLOT_LOADS], "kn_out_%s = (", name);
+    put_unit(w, &w->slot[KN_SLOT_LOADS], k);
+    kn_str_printf(&w->slot[KN_SLOT_LOADS],
+                  " *)kn_held_%s.take(kn_stop - kn_first, kn_end - kn_first) - kn_first;\n", name);
+
+    if (!kn_body_is_pure(w->program) && !is_woven(w, k)) /* what a body may leave as it was, or read */
+        kn_str_printf(
+            &w->slot[KN_SLOT_LOADS],
+            "__builtin_memcpy(kn_out_%s + kn_first, kn_%s_ + kn_first, (kn_stop - kn_first) * %d);\n", name,
+            name, size);
+    kn_str_printf(&w->slot[KN_SLOT_STORES], "kn_held_%s.end();\n", name);
+}
+
+static void put_streamed(kn_writer *w, const char *index)
+{
+    int largest = 1;
+    kn_str_append(&w->slot[KN_SLOT_POINTERS], "bool kn_streams = KN_STREAMS;\n"
+                                              "long long kn_run = kn.rows * (kn_end - kn_begin);\n");
+    for (int k = 0, walked = 0; k < kn_param_count(w); ++k) {
+        if (!has_pointer(w, k))
+            continue;
+        if (kn_is_output(w, k)) {
+            put_streamed_result(w, k, walked);
+            largest = unit_size(w, k) > largest ? unit_size(w, k) : largest;
+        }
+        ++walked;
+    }
+    kn_str_printf(&w->slot[KN_SLOT_ORDER], "%d", STREAMED_PIECE / largest);
+    put_asking(w);
+    put_element(w, &w->slot[KN_SLOT_SINGLE], true, index);
+}
+
+/* One loop over runs. Where the logical index does not count up along them, `start` is the address of all
+ * indices. */
+static void fill_host(kn_writer *w)
+{
+    put_host_pointers(w);
+    put_independent(w);
+    const char *index =
+        w->recipe == &kn_recipe_host_indices ? "kn_indices[kn_at]" : "kn_start + kn_at";
+    if (count_streamed(w->spec) > 0)
+        put_streamed(w, index);
+    else
+        put_element(w, &w->slot[KN_SLOT_SINGLE], false, index);
+    put_lanes(w);
+}
+
+static const char *choose_template(const kn_spec *spec)
+{
+    return count_streamed(spec) > 0 ? "schedules/host/host_streamed.cpp" : "schedules/host/host_flat.cpp";
+}
+
+const kn_recipe kn_recipe_host_runs = {.choose_template = choose_template, .fill = fill_host};
+const kn_recipe kn_recipe_host_woven = {
+    .choose_template = choose_template, .fill = fill_host, .preludes = "kn_woven"};
+const kn_recipe kn_recipe_host_indices = {.choose_template = choose_template, .fill = fill_host};
+
+static void fill_quick(kn_writer *w)
+{
+    put_host_pointers(w);
+    kn_put_call(w, &w->slot[KN_SLOT_SINGLE], kn_place_flat, "kn_indices[kn_at]");
+}
+
+const kn_recipe kn_recipe_host_quick = {.template_name = "schedules/host/host_flat.cpp", .fill = fill_quick};

@@ -1,0 +1,122 @@
+/* emit_host_fold.c - host_fold.cpp. */
+#include "codegen/writer.h"
+
+#include <string.h>
+
+#include "program/cost.h"
+#include "schedules/host/kind_host_fold.h"
+#include "schedules/host/host_kinds.h"
+
+enum { MAP, REDUCE, POST }; /* the stages */
+enum { FEW_VECTORS = 4, VECTORS = 16, STRUCT_VECTORS = 64 };
+
+/* Neighbour kn_k of step kn_j from kn_row on. */
+static void put_place(const kn_writer *w, kn_str *out, int k)
+{
+    const char *name = w->program->param[k].name, *type = kn_storage(w, k);
+    int array = kn_array_of(w, k), lanes = w->spec->schedule.lanes;
+    bool is_dense = kn_access_of(w, k) == KN_DENSE;
+    kn_str_printf(out, "%s((const %s *)((const char *)kn.%s_ + kn_row.at[%d]", is_dense ? "" : "(*", type,
+                  name, array);
+    if (!(is_dense && lanes > 1))
+        kn_str_printf(out, " + kn_j * kn_down.at[%d]", array);
+    if (!is_dense)
+        kn_str_printf(out, " + kn_k * kn_along.at[%d])))", array);
+    else if (lanes > 1)
+        kn_str_append(out, "))[kn_j * kn_lanes + kn_k]");
+    else
+        kn_str_append(out, "))[kn_k]");
+}
+
+/* Result kn_k from kn_here on, or what is read beside it. */
+static void put_kept_place(const kn_writer *w, kn_str *out, int k)
+{
+    const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = w->program->param[k].name;
+    int array = kn_array_of(w, k);
+    bool is_dense = kn_access_of(w, k) == KN_DENSE && w->spec->schedule.lanes == 1;
+    kn_str_printf(out, "%s((%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]", is_dense ? "" : "(*", qualifier,
+                  kn_storage(w, k), qualifier, name, array);
+    if (is_dense)
+        kn_str_append(out, "))[kn_k]");
+    else
+        kn_str_printf(out, " + kn_k * kn_along.at[%d])))", array);
+}
+
+/* "kn.start + kn_row.at[2] + kn_j * kn_down.at[2] + kn_k * kn_along.at[2]" */
+static void put_index(kn_str *out, const char *start, int operand)
+{
+    kn_str_printf(out, "kn.%s + kn_row.at[%d] + kn_j * kn_down.at[%d] + kn_k * kn_along.at[%d]", start,
+                  operand, operand, operand);
+}
+
+/* In order it counts up along a row, and is the same for neighbours that are results. */
+static void put_fold_index(kn_str *out, const kn_writer *w, int operand)
+{
+    if (w->spec->schedule.lanes > 1)
+        kn_str_append(out, "kn_order.is ? kn_first_index[kn_k] + (int)kn_j * kn_lanes : ");
+    else
+        kn_str_printf(out, "kn_order.is ? kn.fold_start + kn_row.at[%d] + kn_j * kn_down.at[%d] : ", operand,
+                      operand);
+    put_index(out, "fold_start", operand);
+}
+
+/* What is folded and what comes of it: types, names of variables, the function, and what nothing yields. */
+static void put_names(kn_writer *w)
+{
+    const kn_stage *reduce = &w->program->stage[REDUCE];
+    int mapped = reduce->value[0], result = reduce->value[1];
+    kn_str *declared = &w->slot[KN_SLOT_LOADS];
+    kn_put_type(w, &w->slot[KN_SLOT_TYPE], result);
+    kn_put_type(w, declared, mapped);
+    kn_str_append(declared, " ");
+    kn_put_value(w, declared, mapped);
+    kn_str_append(declared, ";\n");
+    kn_put_value(w, &w->slot[KN_SLOT_MAPPED], mapped);
+    kn_put_value(w, &w->slot[KN_SLOT_RESULT], result);
+    kn_put_function(w, &w->slot[KN_SLOT_FOLD], REDUCE);
+    if (reduce->identity[0])
+        kn_str_printf(&w->slot[KN_SLOT_EMPTY], "if (!kn_some)\n    %s = kn_%s_identity;\n",
+                      kn_str_text(&w->slot[KN_SLOT_RESULT]), reduce->label);
+}
+
+/* Of so many vectors are the steps that are written down one behind the other. Those of a row are short, and
+ * lie so in memory; those of results are as many streams. What is dear is not written down too often. Structs
+ * of several lanes are taken apart and put together where they are stored, which is to be seldom: twice as
+ * many vectors are no faster (argmax), and take the compiler twice as long. */
+static int depth_of(const kn_writer *w)
+{
+    bool are_few = w->spec->schedule.lanes == 1 || kn_cost_functions(w->program) > 0;
+    bool is_struct = kn_spec_value_dtype(w->spec, kn_spec_reduced_value(w->spec)) == KILN_DTYPE_NONE;
+    return are_few ? FEW_VECTORS : is_struct ? STRUCT_VECTORS : VECTORS;
+}
+
+/* The operand of `_J`, and of the first of a series of steps what it is and its type. */
+static void put_order(kn_writer *w)
+{
+    int operand = w->program->uses & KN_USES_FOLD_INDEX ? kn_layout_space_operands(w->spec) - 1 : -1;
+    kn_str_printf(&w->slot[KN_SLOT_ORDER], "%d", operand);
+    kn_str_append(&w->slot[KN_SLOT_INDEX], w->spec->schedule.index == 32 ? "int" : "long long");
+    if (operand < 0)
+        kn_str_append(&w->slot[KN_SLOT_FIRST], "0");
+    else
+        kn_str_printf(&w->slot[KN_SLOT_FIRST], "kn.fold_start + kn_row.at[%d]", operand);
+}
+
+static void fill_host_fold(kn_writer *w)
+{
+    kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT;
+    put_index(&index, "start", w->spec->n_arrays);
+    put_fold_index(&fold_index, w, kn_layout_space_operands(w->spec) - 1);
+    put_names(w);
+    put_order(w);
+    kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", depth_of(w));
+    kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d", KN_HOST_FOLD_WIDE);
+    kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_place, kn_str_text(&index), kn_str_text(&fold_index));
+    kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_kept_place, "", "");
+    w->slot[KN_SLOT_SINGLE].failed |= index.failed || fold_index.failed;
+    kn_str_free(&index);
+    kn_str_free(&fold_index);
+}
+
+const kn_recipe kn_recipe_host_fold = {
+    .template_name = "schedules/host/host_fold.cpp", .fill = fill_host_fold, .repeats_stages = true};

@@ -1,0 +1,182 @@
+/* kind_host.c - the host's kernels know runs alone: one call goes over all, or a walk makes runs of any
+ * layout. Two kinds, by what the kernel is told of the logical index: a number that counts up along a run, or
+ * the index of each element. The second serves for all layouts, and has a quick form: the compiler makes no
+ * vectors of it. One kind more is for operands that lie in each other's gaps and are one array together (the
+ * two of each pair that a rotary embedding turns): its kernels read and store what they have of it as one
+ * word. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "program/cost.h"
+#include "schedule/layout.h"
+#include "program/pure.h"
+#include "types/dtype.h"
+#include "schedules/host/host_kinds.h"
+
+enum {
+    GRAIN = 1 << 16, /* fewest elements that are worth a thread, where a body is cheap */
+    MOST_WORD = 8    /* bytes of what is woven at one place */
+};
+
+static bool counts_up(const kn_space *space)
+{
+    return !space->indices || kn_choice_is_run(space, space->n_operands - 1, 1);
+}
+
+static bool choose_runs(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)out;
+    (void)kept;
+    return counts_up(c->space);
+}
+
+static bool choose_indices(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)out;
+    (void)kept;
+    (void)c;
+    return true;
+}
+
+/* Whether the operand is an element behind the one before, and lies as that does. */
+static bool goes_on(const kn_choice *c, int o)
+{
+    const kn_access *x = &c->access[o];
+    bool goes = x->is_output == c->access[o - 1].is_output && x->item_size == c->access[o - 1].item_size &&
+                c->space->after[o] == x->item_size;
+    for (int a = 0; a < c->space->ndim; ++a)
+        goes = goes && c->space->stride[o][a] == c->space->stride[o - 1][a];
+    return goes;
+}
+
+/* Whether so many operands from `first` on fill one array along the fastest axis. */
+static bool are_woven(const kn_choice *c, int first, int count)
+{
+    int64_t item = c->access[first].item_size;
+    if (first + count > c->count || c->space->stride[first][kn_choice_inner(c)] != count * item ||
+        count * item > MOST_WORD)
+        return false;
+    for (int o = first + 1; o < first + count; ++o)
+        if (!goes_on(c, o))
+            return false;
+    return true;
+}
+
+/* Those that are woven, by as many as the first are; others are runs. */
+static bool choose_woven(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)kept;
+    if (c->space->size == 0 || !counts_up(c->space))
+        return false;
+    for (int o = 0; o < c->count;) {
+        int count = out->lanes;
+        if (count == 0)
+            for (count = MOST_WORD; count > 1 && !are_woven(c, o, count);)
+                count /= 2;
+        bool is_woven = count > 1 && are_woven(c, o, count);
+        out->lanes = is_woven ? count : out->lanes;
+        for (int end = o + (is_woven ? count : 1); o < end; ++o)
+            out->access[o] = is_woven ? KN_STAGED : KN_DENSE;
+    }
+    return out->lanes > 0;
+}
+
+/* The operands as a walk sees them, those that are woven as one; whether all are one run each, the index left
+ * out. */
+static bool list_operands(kn_walk_operand *operand, int *count, const kn_part *part)
+{
+    const kn_program *p = part->spec->program;
+    bool is_run = part->space->ndim == 1, is_pure = kn_body_is_pure(p);
+    *count = 0;
+    for (int k = 0; k < p->n_in + p->n_out; ++k) {
+        const kn_operand *o = &part->spec->operand[k];
+        int first, number = o->array < 0 ? -1 : kn_woven_number(part->spec, k, &first);
+        if (o->array < 0 || number > 0)
+            continue;
+        int item_size = kn_dtype_info_of(o->dtype)->size * (number < 0 ? 1 : part->spec->schedule.lanes);
+        const int64_t *stride = part->space->stride[o->array];
+        is_run = is_run && stride[0] == item_size;
+        operand[(*count)++] =
+            (kn_walk_operand){k < p->n_in ? KN_WALK_INPUT : KN_WALK_OUTPUT, part->layout->param_at[k],
+                              item_size, stride, k >= p->n_in && !is_pure};
+    }
+    return is_run;
+}
+
+static bool is_copy(const kn_spec *spec)
+{
+    const kn_operand *x = &spec->operand[0], *z = &spec->operand[1];
+    return kn_body_assigns(spec->program) && x->dtype == z->dtype && x->seen == x->dtype &&
+           z->seen == z->dtype;
+}
+
+static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_walk_kind index, int index_size)
+{
+    kn_walk_operand operand[KN_MAX_OPERANDS];
+    const kn_space *space = part->space;
+    int count = 0;
+    bool is_run = list_operands(operand, &count, part) && index == KN_WALK_COUNT;
+    if (part->layout->start_at >= 0)
+        operand[count++] = (kn_walk_operand){index, part->layout->start_at, index_size,
+                                             space->stride[part->spec->n_arrays], false};
+    const kn_walk_rows rows = {1, 1, NULL, UINT64_MAX, 0, 0};
+    memcpy(out->field, &rows, sizeof rows);
+    out->grain = GRAIN / (1 + 2 * kn_cost_functions(part->spec->program)) + 1;
+    if (is_run)
+        return KILN_OK;
+    kiln_status status =
+        kn_walk_create(&out->walk, space->ndim, space->extent, operand, count, part->layout->own_at);
+    if (status == KILN_OK && is_copy(part->spec))
+        kn_walk_copies(out->walk);
+    return status;
+}
+
+static kiln_status place_runs(kn_placement *out, const kn_part *part)
+{
+    return place_walk(out, part, KN_WALK_COUNT, 1);
+}
+
+static kiln_status place_indices(kn_placement *out, const kn_part *part)
+{
+    return place_walk(out, part, KN_WALK_INDICES, sizeof(int64_t));
+}
+
+/* kn_walk_rows. */
+static kn_field rows_field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"long long rows;\nlong long row_group;\nconst long long *row_step;\n"
+                      "unsigned long long early;\nunsigned long long rows_early;\nlong long how_early;\n",
+                      sizeof(kn_walk_rows), 8};
+}
+
+const kn_kind kn_kind_host_woven = {.name = "woven",
+                                    .recipe = &kn_recipe_host_woven,
+                                    .pattern = "m",
+                                    .revision = 1,
+                                    .choose = choose_woven,
+                                    .field = rows_field,
+                                    .place = place_runs};
+const kn_kind kn_kind_host_runs = {.name = "flat",
+                                   .recipe = &kn_recipe_host_runs,
+                                   .pattern = "m",
+                                   .revision = 1,
+                                   .choose = choose_runs,
+                                   .field = rows_field,
+                                   .place = place_runs};
+const kn_kind kn_kind_host_indices = {.name = "strided",
+                                      .recipe = &kn_recipe_host_indices,
+                                      .pattern = "m",
+                                      .revision = 1,
+                                      .choose = choose_indices,
+                                      .field = rows_field,
+                                      .place = place_indices};
+const kn_kind kn_kind_host_quick = {.name = "quick",
+                                    .recipe = &kn_recipe_host_quick,
+                                    .pattern = "m",
+                                    .revision = 1,
+                                    .choose = choose_indices,
+                                    .field = rows_field,
+                                    .place = place_indices};

@@ -1,0 +1,212 @@
+/* kind_host_fold.c - reductions on the host. Neighbours are folded side by side, in vectors: elements of a
+ * row (lanes > 1), whose lanes are folded in the end, or, where what is kept runs fastest, results. Any
+ * layout.
+ *
+ * A step is what lies side by side; steps along the innermost reduced axis are gone along in pieces, and
+ * pieces make chunks. A launch's elements are the chunks: they are cut by the space alone, so that the bits
+ * do not depend on how many threads there are, and where a result has several, each leaves its value among
+ * the partials. */
+#include "schedule/kind.h"
+#include "schedules/host/kind_host_fold.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/host/host_kinds.h"
+
+enum {
+    LANE_BYTES = 64,   /* of the narrowest input: a line of the caches, and vectors of each wider type */
+    WIDE_LANES = 8,    /* at least: a line of 8 bytes each, so that lines are read one after the other; and */
+    STRUCT_LANES = 16, /* of structs, which take longer, so that more of them are under way */
+    SHORT_ROW = 24,    /* elements, up to which results lie side by side even if elements are nearer */
+    NARROW = 256,      /* elements side by side, for which several steps of few results are taken at once */
+    CHUNK = 1 << 15,   /* elements of a chunk, about; and */
+    CHUNK_STEPS = 256, /* steps at least, so that partials stay few beside the elements */
+    GRAIN = 1 << 14    /* elements that are worth another thread: 1 us for those that watch */
+};
+
+/* The kind's field. */
+typedef struct fold {
+    int32_t rank, groups;  /* reduced axes; elements of the innermost one that a step takes */
+    int64_t rows;          /* along the other reduced axes */
+    int64_t steps, rest;   /* of a row; elements behind them */
+    int64_t piece, pieces; /* steps of a piece; pieces of a row */
+    int64_t chunk, chunks; /* pieces of a chunk; chunks of a result */
+    int64_t width;         /* results side by side */
+} fold;
+
+/* ---- which way ---- */
+
+static int64_t kept_extent(const kn_space *s)
+{
+    return s->ndim > s->n_reduced ? s->extent[s->ndim - s->n_reduced - 1] : 1;
+}
+
+static int64_t row_length(const kn_space *s)
+{
+    return s->n_reduced > 0 ? s->extent[s->ndim - 1] : 1;
+}
+
+/* Of all inputs, bytes from one element to the next along the axis; an input that stands still has none. */
+static int64_t input_steps(const kn_choice *c, int axis)
+{
+    int64_t steps = 0;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output)
+            steps += llabs(c->space->stride[o][axis]);
+    return steps;
+}
+
+/* Whether elements of a row lie side by side, rather than results. */
+static bool goes_by_rows(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int64_t length = row_length(s), kept = kept_extent(s);
+    if (s->n_reduced == 0 || kept == 1)
+        return s->n_reduced > 0;
+    if (input_steps(c, s->ndim - 1) > input_steps(c, s->ndim - s->n_reduced - 1))
+        return false;
+    return length > SHORT_ROW || kept < length;
+}
+
+static int lanes_of(const kn_choice *c)
+{
+    int size = LANE_BYTES / (kn_fold_is_struct(c) ? STRUCT_LANES : WIDE_LANES);
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && c->access[o].item_size < size)
+            size = c->access[o].item_size;
+    return LANE_BYTES / size;
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)kept;
+    const kn_space *s = c->space;
+    bool by_rows = goes_by_rows(c);
+    int along = by_rows ? s->ndim - 1 : s->ndim - s->n_reduced - 1;
+    out->rank = kn_choice_rank(s->ndim);
+    out->lanes = by_rows ? lanes_of(c) : 1;
+    if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
+        out->index = 32;
+    for (int o = 0; o < c->count; ++o) {
+        bool is_run = s->stride[o][along] == c->access[o].item_size && !(by_rows && c->access[o].is_output);
+        out->access[o] = is_run ? KN_DENSE : KN_GATHER;
+    }
+    return true;
+}
+
+/* ---- figures ---- */
+
+/* Whether a row's next element lies, for all that is read, where one result more would lie. */
+static bool runs_on(const kn_part *part)
+{
+    const kn_space *s = part->space;
+    kn_access access[KN_MAX_PARAMS];
+    kn_spec_access(access, part->spec);
+    if (s->n_reduced == 0)
+        return false;
+    for (int o = 0; o < s->n_operands; ++o) {
+        bool is_output = o < part->spec->n_arrays && access[o].is_output;
+        int kept = s->ndim - s->n_reduced - 1;
+        if (!is_output && s->stride[o][s->ndim - 1] != s->stride[o][kept] * s->extent[kept])
+            return false;
+    }
+    return true;
+}
+
+static int64_t up_to(int64_t n, int64_t align)
+{
+    return (n + align - 1) / align * align;
+}
+
+static int64_t at_least(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static void set_steps(fold *f, const kn_part *part)
+{
+    int lanes = part->spec->schedule.lanes;
+    int64_t length = row_length(part->space);
+    f->groups = lanes;
+    if (lanes == 1 && f->width < NARROW && runs_on(part))
+        f->groups = (int32_t)at_least(1, at_most(NARROW / f->width, length));
+    f->steps = length / f->groups;
+    f->rest = length % f->groups;
+}
+
+/* Chunks of about CHUNK elements, of pieces that are as good as equal. */
+static void set_chunks(fold *f, int64_t units)
+{
+    int64_t most = at_least(CHUNK / (f->groups * f->width), CHUNK_STEPS / f->groups);
+    most = at_least(up_to(most, KN_HOST_FOLD_DEPTH), KN_HOST_FOLD_DEPTH);
+    f->pieces = at_least(1, (f->steps + most - 1) / most);
+    f->piece = at_least(1, f->steps);
+    if (f->pieces > 1) {
+        f->piece = up_to((f->steps + f->pieces - 1) / f->pieces, KN_HOST_FOLD_DEPTH);
+        f->pieces = (f->steps + f->piece - 1) / f->piece;
+    }
+    f->chunk = at_least(1, most / f->piece);
+    f->chunks = at_least(1, (f->rows * f->pieces + f->chunk - 1) / f->chunk);
+    if (units > KN_MAX_COUNTERS || f->chunks == 1) {
+        f->chunks = 1;
+        f->chunk = f->rows * f->pieces;
+    }
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) int fold_rank;\nint groups;\nlong long rows;\nlong long steps;\n"
+                      "long long rest;\nlong long piece;\nlong long pieces;\nlong long chunk;\n"
+                      "long long chunks;\nlong long width;\n",
+                      sizeof(fold), 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_space *s = part->space;
+    int64_t length = row_length(s), kept = kn_space_kept_size(s), run = kept_extent(s);
+    fold f = {.rank = s->n_reduced, .rows = 1};
+    f.width = part->spec->schedule.lanes > 1 ? 1 : at_most(run, KN_HOST_FOLD_WIDE);
+    for (int a = s->ndim - s->n_reduced; a < s->ndim - 1; ++a)
+        f.rows *= s->extent[a];
+    set_steps(&f, part);
+    int64_t units = kept / (f.width > 1 ? run : 1) * (f.width > 1 ? (run + f.width - 1) / f.width : 1);
+    set_chunks(&f, units);
+    out->walked = s;
+    out->rank = s->ndim;
+    out->size = units * f.chunks;
+    out->grain = 1 + GRAIN / at_least(1, length * f.rows * f.width / f.chunks);
+    out->partials = f.chunks > 1 ? kept * f.chunks : 0;
+    out->counters = f.chunks > 1 ? (int)units : 0;
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    fold f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " rows=\"%lld\" steps=\"%lldx%d+%lld\" chunks=\"%lld\" width=\"%lld\"",
+                  (long long)f.rows, (long long)f.steps, (int)f.groups, (long long)f.rest,
+                  (long long)f.chunks, (long long)f.width);
+}
+
+const kn_kind kn_kind_host_fold = {.name = "fold",
+                                   .recipe = &kn_recipe_host_fold,
+                                   .pattern = "mrk",
+                                   .revision = 1,
+                                   .choose = choose,
+                                   .field = field,
+                                   .place = place,
+                                   .has_wide_axes = true,
+                                   .describe = describe,
+                                   .has_workspace = true};

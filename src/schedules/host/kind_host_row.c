@@ -1,0 +1,79 @@
+/* kind_host_row.c - row programs on the host: threads have rows, and go over each once for each reduction and
+ * once more for the results. What elements are given stays in memory of the thread meanwhile, unless rows are
+ * long. Anything: several reduced axes or none, any strides. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "program/cost.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/host/kind_host_row.h"
+#include "schedules/rowprog/row_space.h"
+#include "schedules/host/host_kinds.h"
+
+enum {
+    ROOM = 1 << 17, /* bytes that a thread holds of a row: half of a usual L2 */
+    GRAIN = 1 << 15 /* elements that are worth another thread */
+};
+
+/* The kind's field. */
+typedef struct row_field {
+    int32_t fold_rank, unused;
+    int64_t rows, length,
+        room; /* of a result: along the outer reduced axes, along the innermost; held, at most */
+} row_field;
+
+/* Bytes of an element of all that some stage gives it for after a reduction. A struct's are not known
+ * here. */
+static bool is_held(const kn_choice *c)
+{
+    return kn_fold_size(c->space) * kn_row_given_across(c) <= ROOM;
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)kept;
+    const kn_space *s = c->space;
+    out->form = is_held(c) ? KN_HOST_ROW_HELD : KN_HOST_ROW_WALKED;
+    out->rank = kn_fold_rank(s);
+    for (int o = 0; o < c->count; ++o) {
+        int64_t step = s->n_reduced > 0 ? s->stride[o][s->ndim - 1] : 0;
+        out->access[o] = step == c->access[o].item_size ? KN_DENSE : step == 0 ? KN_STILL : KN_GATHER;
+    }
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) int fold_rank;\nint row_unused;\nlong long rows;\nlong long length;\n"
+                      "long long room;\n",
+                      sizeof(row_field), 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_space *s = part->space;
+    int64_t size = kn_fold_size(s), dear = 1 + 2 * kn_cost_functions(part->spec->program);
+    row_field f = {.room = (size + 63) / 64 * 64};
+    kn_fold_put_kept(&out->room, s, -1);
+    f.fold_rank = kn_fold_put_reduced(&out->room, s, -1);
+    f.length = out->room.extent[out->room.ndim - 1];
+    f.rows = f.length > 0 ? size / f.length : 0;
+    out->walked = &out->room;
+    out->rank = out->room.ndim;
+    out->size = kn_space_kept_size(s);
+    out->grain = 1 + GRAIN / dear / (size > 0 ? size : 1);
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+const kn_kind kn_kind_host_row = {.name = "row",
+                                  .recipe = &kn_recipe_host_row,
+                                  .pattern = "*",
+                                  .revision = 1,
+                                  .choose = choose,
+                                  .field = field,
+                                  .place = place,
+                                  .has_wide_axes = true};

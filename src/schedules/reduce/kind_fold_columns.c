@@ -1,0 +1,401 @@
+/* kind_fold_columns.c - reductions whose inputs run along a kept axis: a block goes along rows of a tile of
+ * columns, each thread with a vector of results of its own. What the threads have is folded in shared memory,
+ * what blocks have by the last of them. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "space/numbers.h"
+#include "schedules/reduce/reduce_kinds.h"
+
+enum {
+    THREADS = 256,
+    THREADS_STRUCT = 128, /* where nobody knows how much shared memory each needs */
+    THREADS_STRUCTS = 64, /* the same, of which each folds a vector of structs, */
+    STRUCT_VECTOR = 4,    /* of so many at most */
+    SHARED = 32 << 10,    /* bytes of shared memory of a block, at most */
+    STEPS = 4,            /* rows of a thread in flight: src/schedules/reduce/fold_columns.cu */
+    SINGLE_STEPS = 8,     /* the same, of one column each */
+    GROUP = 16,           /* blocks whose partial results are folded first: the same template */
+    WIDEST_VECTOR = 8,    /* results of a thread */
+    ACROSS = 16,          /* vectors of a tile of wide rows */
+    ACROSS_SLIDING = 32,  /* the same, whose rows begin anywhere: one of them is read for a neighbour too */
+    WIDE = 8192,          /* vectors of such rows from which on tiles have twice as many */
+    ACROSS_SINGLE = 64,   /* the same, of one column each */
+    WHOLE_ROWS = 32, /* vectors, up to which a tile has rows as a whole; at most, where they are of structs */
+    THREADS_SHORT = 128,    /* of blocks, of which many have */
+    SHORT = 1 << 16,        /* elements each at most */
+    LONGEST_TOGETHER = 512, /* columns of rows that are taken together */
+    THREADS_LONG = 512,     /* of blocks, where such rows have more columns than */
+    LONG_TOGETHER = 64,     /* and there are more elements than SHORT */
+    ROWS_EACH = 32,         /* rows of a thread, below which a tile has fewer threads along them */
+    DEEPEST = 16,           /* threads along rows */
+    LINE_LANES = 8,         /* lanes whose vectors of 16 bytes fill a line */
+    LONGEST_INNER = 128,    /* elements that are folded last */
+    SHORTEST_SHIFTED = 96,  /* columns of rows that begin anywhere */
+    THREADS_AT_ONCE = 1024, /* of a multiprocessor, with the registers that sums of float32 or structs need */
+    STRUCTS_AT_ONCE = 2048, /* the same, of threads that fold one struct each */
+    MOST_WAVES = 4,         /* of such blocks, that few tiles are split for */
+    LEAST_INNER_ROWS = 32,  /* rows, below which what lies inside columns is not folded last */
+    PARTIALS_EACH = 8,      /* partial results of a thread, from which on they are folded in two turns */
+    MOST_STEPS = 1 << 30
+};
+
+typedef struct columns_field {
+    int32_t fold_rank;
+    uint32_t splits, tiles, across, down, width, chunk, pitch, copies, inner, inner_lanes, levels, left,
+        is_shifted, slots, unused;
+    int64_t columns, rows;
+    kn_divider per_row;
+} columns_field;
+
+/* ---- the choice ---- */
+
+static int64_t run_of(const kn_space *s, const kn_fold_figures *f)
+{
+    return s->extent[f->axis] * (f->inner < 0 ? 1 : s->extent[f->inner]);
+}
+
+/* Rows: elements along the reduced axes but the inner one. */
+static int64_t rows_of(const kn_space *s, const kn_fold_figures *f)
+{
+    return kn_fold_size(s) / (f->inner < 0 ? 1 : s->extent[f->inner]);
+}
+
+static int axes_of(const kn_space *s, const kn_fold_figures *f)
+{
+    return s->n_reduced - (f->inner >= 0);
+}
+
+/* A kept axis, outside of the innermost reduced one, with which that is one run for every input. */
+static int axis_around(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    for (int a = 0; a < s->ndim - s->n_reduced; ++a) {
+        bool all = true;
+        for (int o = 0; o < c->count; ++o)
+            all = all && (c->access[o].is_output ||
+                          (s->stride[o][s->ndim - 1] == c->access[o].item_size &&
+                           s->stride[o][a] == c->access[o].item_size * s->extent[s->ndim - 1]));
+        if (all)
+            return a;
+    }
+    return -1;
+}
+
+static bool find_axes(kn_fold_figures *f, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    f->copies = 1;
+    f->inner = -1;
+    f->axis = kn_fold_kept_axis(c);
+    if (f->axis >= 0)
+        return true;
+    if (s->n_reduced < 2 || s->indices || s->extent[s->ndim - 1] > LONGEST_INNER ||
+        kn_fold_size(s) / s->extent[s->ndim - 1] < LEAST_INNER_ROWS)
+        return false;
+    f->inner = s->ndim - 1;
+    f->axis = axis_around(c);
+    return f->axis >= 0;
+}
+
+/* Whether rows lie one behind the other, and as many as fill vectors may be taken for one. */
+static int copies_of(const kn_choice *c, const kn_fold_figures *f, int vector, int block)
+{
+    const kn_space *s = c->space;
+    int64_t run = run_of(s, f), rows = rows_of(s, f);
+    int row_axis = f->inner < 0 ? s->ndim - 1 : s->ndim - 2;
+    if (axes_of(s, f) != 1 || s->indices || kn_fold_some_still(c, f->axis) || run > LONGEST_TOGETHER)
+        return 1;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && s->stride[o][row_axis] != run * c->access[o].item_size)
+            return 1;
+    int64_t least = vector / kn_common_divisor(run, vector), across = least * run / vector;
+    int64_t times = across > 0 ? block / across : 0;
+    if (times > LINE_LANES && times * across >= LINE_LANES)
+        times -= times % (LINE_LANES / kn_common_divisor(across, LINE_LANES));
+    while (times > 1 && times * least > rows / 2)
+        --times;
+    return times < 1 || times * least >= rows ? 1 : (int)(times * least);
+}
+
+/* Whether all inputs that move along the columns run there, and vectors begin at a boundary; steps from
+ * row to row need not where several rows are taken together. */
+static bool is_aligned(const kn_choice *c, const kn_fold_figures *f, int vector, bool with_rows)
+{
+    const kn_space *s = c->space;
+    int along = f->inner < 0 ? f->axis : f->inner, kept = s->ndim - s->n_reduced;
+    for (int o = 0; o < c->count; ++o) {
+        int64_t bytes = (int64_t)vector * c->access[o].item_size;
+        if (c->access[o].is_output || (s->stride[o][along] == 0 && f->inner < 0))
+            continue;
+        if (s->stride[o][along] != c->access[o].item_size || c->access[o].address % (uintptr_t)bytes != 0)
+            return false;
+        for (int a = 0; a < s->ndim; ++a)
+            if (a != f->axis && a != f->inner && (with_rows || a < kept) && s->stride[o][a] % bytes != 0)
+                return false;
+    }
+    return kn_fold_running(c, along) > 0;
+}
+
+/* Whether vectors go over the ends of rows, whose elements are looked at and left out: no text of the user's
+ * may see them by an index. */
+static bool may_shift(const kn_choice *c, const kn_fold_figures *f, int vector)
+{
+    const kn_space *s = c->space;
+    for (int k = 0; k < c->program->n_in + c->program->n_out; ++k)
+        if (c->program->param[k].is_raw)
+            return false;
+    return f->inner < 0 && !s->indices && axes_of(s, f) == 1 && run_of(s, f) >= SHORTEST_SHIFTED &&
+           rows_of(s, f) >= (int64_t)4 * vector;
+}
+
+/* Elements of a thread: as wide as the inputs allow. */
+static int vector_of(kn_fold_figures *f, const kn_choice *c, int block)
+{
+    const kn_space *s = c->space;
+    int vector = kn_fold_vector(c), size = kn_fold_value_size(c);
+    bool is_struct = kn_fold_is_struct(c);
+    while (vector > (is_struct ? STRUCT_VECTOR : WIDEST_VECTOR) ||
+           (!is_struct && vector * block * size > SHARED))
+        vector /= 2;
+    if (vector <= 1)
+        return 1;
+    if (is_struct && (f->inner >= 0 || axes_of(s, f) > 1))
+        return 1; /* a binary less */
+    if (is_aligned(c, f, vector, true) && run_of(s, f) % vector == 0)
+        return vector;
+    if (is_struct)
+        return 1;
+    kn_fold_fit fit = kn_fold_fit_of(c, f->axis, vector);
+    bool begins = is_aligned(c, f, vector, false);
+    f->copies = begins || (f->inner < 0 && fit != KN_FIT_NONE) ? copies_of(c, f, vector, block) : 1;
+    /* off a boundary, what lies in front of the first vector leaves one row of them at least */
+    if (!begins && rows_of(s, f) * run_of(s, f) - (vector - 1) < run_of(s, f) * f->copies)
+        f->copies = 1;
+    if (f->copies > 1) {
+        f->is_shifted = !begins;
+        return vector;
+    }
+    if (fit == KN_FIT_NONE || !may_shift(c, f, vector))
+        return 1;
+    f->is_shifted = fit == KN_FIT_SHIFTED;
+    return vector;
+}
+
+/* Many blocks of little each: smaller ones are more often at different points of their work. */
+static int threads_of(const kn_choice *c, const kn_fold_figures *f)
+{
+    int64_t each = run_of(c->space, f) * rows_of(c->space, f), outers = c->space->size / each;
+    int64_t run = run_of(c->space, f);
+    if (axes_of(c->space, f) > 1)
+        return THREADS;
+    if (run % kn_fold_vector(c) != 0 && run > LONG_TOGETHER && run <= LONGEST_TOGETHER && each > SHORT)
+        return THREADS_LONG;
+    return each <= SHORT && outers >= (int64_t)8 * c->target->multiprocessors ? THREADS_SHORT : THREADS;
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    kn_fold_figures f = {0};
+    if (c->space->size == 0 || !find_axes(&f, c) || rows_of(c->space, &f) > MOST_STEPS)
+        return false;
+    out->block = c->block ? c->block : kn_fold_is_struct(c) ? THREADS_STRUCT : threads_of(c, &f);
+    out->vector = vector_of(&f, c, out->block);
+    if (out->vector > 1 && kn_fold_is_struct(c) && c->block == 0)
+        out->block = THREADS_STRUCTS;
+    if (out->vector == 1 && !kn_fold_is_struct(c) && c->block == 0)
+        out->block = THREADS; /* a binary less */
+    if (f.inner >= 0 && (out->vector == 1 || out->block < LONGEST_INNER))
+        return false;
+    out->form = kn_fold_form(axes_of(c->space, &f));
+    out->rank = kn_fold_rank(c->space);
+    kn_fold_set_access(out, c, out->vector);
+    kn_fold_set_index(out, c);
+    memcpy(kept, &f, sizeof f);
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){
+        "alignas(8) int fold_rank;\nunsigned splits;\nunsigned tiles;\nunsigned across;\nunsigned down;\n"
+        "unsigned width;\nunsigned chunk;\nunsigned pitch;\nunsigned copies;\nunsigned inner;\n"
+        "unsigned inner_lanes;\nunsigned levels;\nunsigned left;\nunsigned is_shifted;\nunsigned slots;\n"
+        "unsigned fold_unused;\nlong long columns;\nlong long rows;\nkn_divider per_row;\n",
+        sizeof(columns_field), 8};
+}
+
+/* ---- the launch ---- */
+
+static uint32_t power_below(int64_t n)
+{
+    uint32_t power = 1;
+    while (2 * (int64_t)power <= n)
+        power *= 2;
+    return power;
+}
+
+static bool folds_structs(const kn_spec *spec)
+{
+    return kn_spec_value_dtype(spec, kn_spec_reduced_value(spec)) == KILN_DTYPE_NONE;
+}
+
+/* How a block's threads lie: so many vectors across, so many rows down. Rows that tiles have as a whole
+ * are one run together, which is to fill lines. */
+static void lay_threads(columns_field *f, const kn_schedule *s, const kn_fold_figures *chosen,
+                        int64_t vectors, bool is_struct)
+{
+    uint32_t block = (uint32_t)s->block, vector = (uint32_t)s->vector;
+    bool slides = chosen->is_shifted && chosen->copies == 1;
+    uint32_t deep = power_below(kn_fold_clamp(f->rows / ROWS_EACH, 1, DEEPEST));
+    deep = slides && deep < vector ? vector : deep;
+    int64_t across = vector > 1 ? ACROSS : ACROSS_SINGLE,
+            most = block / deep > across ? block / deep : across;
+    int64_t room = slides ? block / vector : block; /* rows of a thread that slides agree by vectors */
+    most = most > room ? room : is_struct && vector > 1 && most > WHOLE_ROWS ? WHOLE_ROWS : most;
+    if (chosen->copies > 1 || vectors <= (most > WHOLE_ROWS || slides ? most : WHOLE_ROWS))
+        f->across = (uint32_t)vectors;
+    else if (slides)
+        f->across = 1 + (uint32_t)kn_fold_ceil(vectors - 1, kn_fold_ceil(vectors - 1, most - 1));
+    else
+        f->across = (uint32_t)kn_fold_ceil(kn_fold_ceil(vectors, kn_fold_ceil(vectors, most)), 2) * 2;
+    f->down = chosen->copies > 1 ? 1 : block / f->across;
+    uint32_t whole = slides                 ? vector
+                     : f->across == vectors ? LINE_LANES / (uint32_t)kn_common_divisor(f->across, LINE_LANES)
+                                            : 1;
+    f->down = f->down > whole ? f->down / whole * whole : slides ? whole : f->down;
+}
+
+/* A tile of several results' inner elements ends with the last of them. */
+static void set_width(columns_field *f, const kn_schedule *s, const kn_fold_figures *chosen, int64_t run)
+{
+    uint32_t vector = (uint32_t)s->vector;
+    f->width = (f->across - (chosen->is_shifted && chosen->copies == 1)) * vector;
+    if (f->inner > 1 && (int64_t)f->width < run) {
+        uint32_t whole = f->inner / (uint32_t)kn_common_divisor(f->inner, vector) * vector;
+        f->width = f->width > whole ? f->width / whole * whole : whole;
+        f->across = f->width / vector;
+        f->down = (uint32_t)s->block / f->across;
+    }
+    f->pitch = chosen->copies > 1 ? (uint32_t)run : f->across * vector;
+}
+
+/* Into how many parts tiles are split: as few as fill waves of blocks, for a last one that is not full
+ * costs as much time as a full one. Parts of many results are fewer, since all have to be folded. */
+static int64_t splits_of(const columns_field *f, const kn_target *target, int64_t at_once, int64_t tiles,
+                         int64_t most)
+{
+    int64_t wave = (int64_t)target->multiprocessors * at_once, best = 1, best_share = 0;
+    int64_t waves = f->copies > 1 || f->slots > ACROSS * STEPS ? 1 : MOST_WAVES;
+    for (int64_t splits = 1; splits <= most && tiles * splits <= waves * wave; ++splits) {
+        int64_t share = kn_fold_wave_share(tiles * splits, wave);
+        if (share > best_share) {
+            best = splits;
+            best_share = share;
+        }
+        if (share >= KN_FOLD_FULL_WAVE)
+            break;
+    }
+    return best;
+}
+
+static void split(columns_field *f, const kn_spec *spec, int64_t tiles)
+{
+    const kn_schedule *s = &spec->schedule;
+    int64_t turn = (int64_t)f->down * (s->vector > 1 ? STEPS : SINGLE_STEPS);
+    int64_t at_once = s->vector == 1 && folds_structs(spec) ? STRUCTS_AT_ONCE : THREADS_AT_ONCE;
+    int64_t splits =
+        splits_of(f, &spec->target, kn_fold_clamp(at_once / s->block, 1, at_once), tiles, f->rows / turn);
+    f->chunk = (uint32_t)(kn_fold_ceil(kn_fold_ceil(f->rows, splits), turn) * turn);
+    f->splits = (uint32_t)kn_fold_ceil(f->rows, f->chunk);
+    int64_t each = (int64_t)f->splits * f->slots / s->block;
+    f->levels = f->splits == 1 ? 0 : each > PARTIALS_EACH && f->splits > 2 * GROUP ? 2 : 1;
+}
+
+/* Rows that are taken together are one row, of all their columns, along the reduced axis. */
+static void take_together(kn_space *room, columns_field *f, int copies)
+{
+    int inner = room->ndim - 1;
+    for (int o = 0; o < room->n_operands; ++o)
+        room->stride[o][inner] *= copies;
+    room->extent[inner] = f->rows;
+}
+
+/* Inputs step from column to column along the axis, results from one to the next. */
+static void step_by_columns(kn_space *room, const kn_space *space, const kn_spec *spec, int at, int inner)
+{
+    kn_access access[KN_MAX_PARAMS];
+    kn_spec_access(access, spec);
+    for (int o = 0; inner >= 0 && o < spec->n_arrays; ++o)
+        if (!access[o].is_output)
+            room->stride[o][at] = space->stride[o][inner];
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    kn_fold_figures chosen;
+    memcpy(&chosen, part->figures, sizeof chosen);
+    int64_t run = run_of(space, &chosen), rows = rows_of(space, &chosen);
+    int64_t wasted = chosen.is_shifted && chosen.copies > 1 ? s->vector - 1 : 0; /* in front of a vector */
+    columns_field f = {.copies = (uint32_t)chosen.copies,
+                       .inner = chosen.inner < 0 ? 1 : (uint32_t)space->extent[chosen.inner],
+                       .is_shifted = chosen.is_shifted,
+                       .rows = (rows * run - wasted) / (run * chosen.copies),
+                       .columns = run * chosen.copies};
+    f.left = (uint32_t)((rows - f.rows * chosen.copies) * (chosen.copies > 1 ? run : 0));
+    f.inner_lanes = power_below(f.inner < 32 ? f.inner : 32);
+    int axis_at = kn_fold_put_kept(&out->room, space, chosen.axis) - 1;
+    step_by_columns(&out->room, space, part->spec, axis_at, chosen.inner);
+    f.fold_rank = kn_fold_put_reduced(&out->room, space, chosen.inner);
+    f.per_row = kn_divider_make((uint32_t)out->room.extent[out->room.ndim - 1]);
+    if (chosen.copies > 1)
+        take_together(&out->room, &f, chosen.copies);
+    bool slides = chosen.is_shifted && chosen.copies == 1;
+    lay_threads(&f, s, &chosen, kn_fold_ceil(f.columns, s->vector) + slides, folds_structs(part->spec));
+    set_width(&f, s, &chosen, run);
+    f.slots = (chosen.copies > 1 ? f.pitch : f.width) / f.inner;
+    f.tiles = (uint32_t)kn_fold_ceil(f.columns, f.width);
+    int64_t tiles = f.tiles * (kn_space_kept_size(space) / space->extent[chosen.axis]);
+    split(&f, part->spec, tiles);
+    if (f.splits > 1) {
+        int64_t groups = f.levels > 1 ? kn_fold_ceil(f.splits, GROUP) : 0;
+        out->counters = (int)(tiles * (groups + 1));
+        out->partials = tiles * (f.splits + groups) * f.slots;
+    }
+    out->size = kn_space_kept_size(space);
+    out->walked = &out->room;
+    out->rank = out->room.ndim;
+    out->grid[0] = (unsigned)(tiles * f.splits);
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    columns_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out,
+                  " threads=\"%ux%u\" columns=\"%u of %lld\" rows=\"%u of %lld\" copies=\"%u\" inner=\"%u\" "
+                  "levels=\"%u\" shifted=\"%u\"",
+                  (unsigned)f.across, (unsigned)f.down, (unsigned)f.width, (long long)f.columns,
+                  (unsigned)f.chunk, (long long)f.rows, (unsigned)f.copies, (unsigned)f.inner,
+                  (unsigned)f.levels, (unsigned)f.is_shifted);
+}
+
+const kn_kind kn_kind_fold_columns = {.name = "fold_columns",
+                                      .recipe = &kn_recipe_fold_columns,
+                                      .pattern = "mrk",
+                                      .revision = 1,
+                                      .choose = choose,
+                                      .field = field,
+                                      .place = place,
+                                      .cut = kn_fold_cut_beside,
+                                      .has_wide_axes = true,
+                                      .describe = describe,
+                                      .has_workspace = true};

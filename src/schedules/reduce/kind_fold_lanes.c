@@ -1,0 +1,121 @@
+/* kind_fold_lanes.c - reductions: some lanes of a warp share a result; short rows. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/reduce/reduce_kinds.h"
+
+enum {
+    WARP = 32,
+    LONGEST = 1000,        /* vectors of a row; longer ones have a block each */
+    LONGEST_SINGLE = 1500, /* single elements of a row */
+    SHORTEST = 128,        /* vectors, from which on few rows have a block each */
+    FEW_ROWS = 2048,
+    SHORTEST_RAGGED = 65, /* vectors of rows that begin anywhere: two to a lane at least */
+    FLIGHT = 4            /* items of a thread in flight: of several rows where a row has fewer for it */
+};
+
+typedef struct lanes_field {
+    int32_t fold_rank;
+    uint32_t lanes, items, length;
+    kn_divider per_row;
+} lanes_field;
+
+/* Elements of a vector; *ragged: rows begin and end anywhere, and there is but one a result. */
+static int vector_of(bool *ragged, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int vector = kn_fold_vector(c), inner = s->ndim - 1;
+    kn_fold_fit fit = s->n_reduced > 0 ? kn_fold_fit_of(c, inner, vector) : KN_FIT_NONE;
+    bool whole = fit == KN_FIT_ALIGNED && s->extent[inner] % vector == 0;
+    *ragged = !whole && fit != KN_FIT_NONE && s->n_reduced == 1 &&
+              s->extent[inner] >= (int64_t)SHORTEST_RAGGED * vector;
+    return whole || *ragged ? vector : 1;
+}
+
+/* Items of a row that a thread has: four where there are as many, so that few are left to be shuffled; eight
+ * where four each are too many for a warp. Few ways, since each is a binary. */
+static int items_each(int64_t items, int vector, int form, bool ragged)
+{
+    if (vector == 1)
+        return items < WARP && form == 1 ? 1 : 8;
+    if (form > 1)
+        return 4;
+    return ragged ? 8 : items <= 2 ? 1 : items <= 4 * WARP ? 4 : 8;
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)kept;
+    int64_t size = kn_fold_size(c->space);
+    bool ragged = false;
+    out->vector = size > 0 ? vector_of(&ragged, c) : 1;
+    int64_t items = size / out->vector;
+    if (items > (out->vector > 1 ? LONGEST : LONGEST_SINGLE) ||
+        (items >= SHORTEST && kn_space_kept_size(c->space) < FEW_ROWS))
+        return false;
+    out->block = kn_choice_block(c);
+    out->form = kn_fold_form(c->space->n_reduced);
+    out->lanes = items_each(items, out->vector, out->form, ragged);
+    out->rank = kn_fold_rank(c->space);
+    kn_fold_set_access(out, c, out->vector);
+    kn_fold_set_index(out, c);
+    for (int o = 0; ragged && o < c->count; ++o)
+        out->access[o] = out->access[o] == KN_VECTOR ? KN_DENSE : out->access[o];
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) int fold_rank;\nunsigned lanes;\nunsigned items;\nunsigned length;\n"
+                      "kn_divider per_row;\n",
+                      sizeof(lanes_field), 8};
+}
+
+/* Results of a block. */
+static int64_t results_of(const kn_schedule *s, uint32_t lanes)
+{
+    int rows = s->lanes < FLIGHT ? FLIGHT / s->lanes : 1;
+    return (int64_t)(s->block / WARP) * (WARP / lanes) * rows;
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    bool ragged = strchr(s->access, KN_DENSE) != NULL;
+    lanes_field f = {.length = (uint32_t)kn_fold_size(part->space),
+                     .items = (uint32_t)(kn_fold_size(part->space) / s->vector)};
+    f.lanes = ragged ? WARP : (uint32_t)kn_fold_clamp(kn_fold_ceil(f.items, s->lanes), 1, WARP);
+    out->size = kn_space_kept_size(part->space);
+    kn_fold_put_kept(&out->room, part->space, -1);
+    f.fold_rank = kn_fold_put_reduced(&out->room, part->space, -1);
+    out->walked = &out->room;
+    out->rank = out->room.ndim;
+    int64_t length = out->room.extent[out->room.ndim - 1] / s->vector;
+    f.per_row = kn_divider_make(length > 0 ? (uint32_t)length : 1);
+    out->grid[0] = (unsigned)kn_fold_ceil(out->size, results_of(s, f.lanes));
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    lanes_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " items=\"%u\" lanes=\"%u\"", (unsigned)f.items, (unsigned)f.lanes);
+}
+
+const kn_kind kn_kind_fold_lanes = {.name = "fold_lanes",
+                                    .recipe = &kn_recipe_fold_lanes,
+                                    .pattern = "mrk",
+                                    .revision = 1,
+                                    .choose = choose,
+                                    .field = field,
+                                    .place = place,
+                                    .cut = kn_fold_cut_outermost,
+                                    .has_wide_axes = true,
+                                    .describe = describe,
+                                    .has_workspace = true};

@@ -1,0 +1,120 @@
+/* kind_fold_threads.c - reductions whose inputs run along a kept axis, of so many results that every thread
+ * has some of its own: a vector of them, and all their rows. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/reduce/reduce_kinds.h"
+
+enum {
+    LEAST_EACH = 1024, /* vectors of results for a multiprocessor: half of the threads that it has room for */
+    SHORTEST_RUN = 256, /* bytes of an input's run, below which neighbours share no sectors */
+    WIDEST_VECTOR = 8,  /* results of a thread */
+    LONGEST = 4096,     /* rows: the sum of a thread has as many terms */
+    LONGEST_SINGLE = 64 /* the same, of one element each */
+};
+
+typedef struct threads_field {
+    int32_t fold_rank;
+    uint32_t rows, vectors, unused;
+    kn_divider across, per_row;
+} threads_field;
+
+/* Whether results too lie side by side along the axis, and begin at boundaries. */
+static bool is_vector_result(const kn_choice *c, int o, int axis, int vector)
+{
+    const kn_space *s = c->space;
+    int64_t bytes = (int64_t)vector * c->access[o].item_size;
+    int64_t align = bytes < c->target->vector_bytes ? bytes : c->target->vector_bytes;
+    if (s->stride[o][axis] != c->access[o].item_size || c->access[o].address % (uintptr_t)align != 0)
+        return false;
+    for (int a = 0; a < s->ndim - s->n_reduced; ++a)
+        if (a != axis && s->stride[o][a] % align != 0)
+            return false;
+    return true;
+}
+
+static int vector_of(const kn_choice *c, int axis)
+{
+    int vector = kn_fold_vector(c);
+    vector = vector > WIDEST_VECTOR ? WIDEST_VECTOR : vector;
+    bool whole = c->space->extent[axis] % vector == 0 && kn_fold_fit_of(c, axis, vector) == KN_FIT_ALIGNED;
+    return whole && !kn_fold_is_struct(c) ? vector : 1;
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    kn_fold_figures f = {.axis = kn_fold_kept_axis(c)};
+    if (s->size == 0 || f.axis < 0 || kn_fold_size(s) > LONGEST)
+        return false;
+    out->vector = vector_of(c, f.axis);
+    if (kn_space_kept_size(s) / out->vector < (int64_t)LEAST_EACH * c->target->multiprocessors ||
+        s->extent[f.axis] * kn_choice_widest(c, false) < SHORTEST_RUN)
+        return false;
+    kn_schedule staged = {.kind = &kn_kind_fold_tile};
+    if (out->vector == 1 && (kn_fold_size(s) > LONGEST_SINGLE || kn_kind_fold_tile.choose(&staged, kept, c)))
+        return false;
+    out->block = kn_choice_block(c);
+    out->form = kn_fold_form(s->n_reduced);
+    if (out->vector == 1 && out->form > 1)
+        return false;
+    out->rank = kn_fold_rank(s);
+    kn_fold_set_access(out, c, out->vector);
+    kn_fold_set_index(out, c);
+    for (int o = 0; o < c->count && out->vector > 1; ++o) {
+        if (c->access[o].is_output && !is_vector_result(c, o, f.axis, out->vector))
+            return false;
+        out->access[o] = KN_VECTOR;
+    }
+    memcpy(kept, &f, sizeof f);
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) int fold_rank;\nunsigned rows;\nunsigned vectors;\nunsigned fold_unused;\n"
+                      "kn_divider across;\nkn_divider per_row;\n",
+                      sizeof(threads_field), 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    kn_fold_figures chosen;
+    memcpy(&chosen, part->figures, sizeof chosen);
+    out->size = kn_space_kept_size(space);
+    kn_fold_put_kept(&out->room, space, chosen.axis);
+    threads_field f = {.fold_rank = kn_fold_put_reduced(&out->room, space, -1),
+                       .rows = (uint32_t)kn_fold_size(space),
+                       .vectors = (uint32_t)(out->size / s->vector),
+                       .across = kn_divider_make((uint32_t)(space->extent[chosen.axis] / s->vector))};
+    f.per_row = kn_divider_make((uint32_t)out->room.extent[out->room.ndim - 1]);
+    out->walked = &out->room;
+    out->rank = out->room.ndim;
+    out->grid[0] = (unsigned)kn_fold_ceil(f.vectors, s->block);
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    threads_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " rows=\"%u\" across=\"%u\"", (unsigned)f.rows, (unsigned)f.across.extent);
+}
+
+const kn_kind kn_kind_fold_threads = {.name = "fold_threads",
+                                      .recipe = &kn_recipe_fold_threads,
+                                      .pattern = "mrk",
+                                      .revision = 1,
+                                      .choose = choose,
+                                      .field = field,
+                                      .place = place,
+                                      .cut = kn_fold_cut_beside,
+                                      .has_wide_axes = true,
+                                      .describe = describe};

@@ -1,0 +1,220 @@
+#include "schedules/reduce/reduce_space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "types/dtype.h"
+
+enum {
+    ACCESS = 16 /* bytes of one load */,
+    GUESSED_STRUCT = 16 /* bytes */,
+    WHOLE_VECTORS = 64 /* elements: a multiple of any vector */
+};
+
+int kn_fold_vector(const kn_choice *c)
+{
+    int widest = kn_choice_widest(c, false);
+    return widest == 0 ? 1 : ACCESS / widest;
+}
+
+static bool runs(const kn_choice *c, int o, int axis)
+{
+    return !c->access[o].is_output && c->space->stride[o][axis] == c->access[o].item_size;
+}
+
+/* Elements that lie behind one another along an axis on which the operand stands still are one and the
+ * same. */
+static double bytes_read(const kn_choice *c, int o)
+{
+    double bytes = c->access[o].item_size;
+    for (int a = 0; a < c->space->ndim; ++a)
+        bytes *= c->space->stride[o][a] != 0 ? (double)c->space->extent[a] : 1;
+    return bytes;
+}
+
+double kn_fold_running(const kn_choice *c, int axis)
+{
+    double bytes = 0;
+    for (int o = 0; o < c->count; ++o)
+        bytes += runs(c, o, axis) ? bytes_read(c, o) : 0;
+    return bytes;
+}
+
+bool kn_fold_some_still(const kn_choice *c, int axis)
+{
+    bool some = false;
+    for (int o = 0; o < c->count; ++o)
+        some = some || (!c->access[o].is_output && c->space->stride[o][axis] == 0);
+    return some;
+}
+
+/* Elements by which the operand's first place, and each step along another axis than this, is off a vector's
+ * boundary are the same as those of operand `as`; as < 0: there are none. */
+static bool is_off_as(const kn_choice *c, int o, int as, int axis, int vector)
+{
+    int item = c->access[o].item_size, other = as < 0 ? 1 : c->access[as].item_size;
+    uintptr_t address = as < 0 ? 0 : c->access[as].address;
+    if (c->access[o].address % (uintptr_t)item != 0 ||
+        c->access[o].address / (uintptr_t)item % (uintptr_t)vector !=
+            address / (uintptr_t)other % (uintptr_t)vector)
+        return false;
+    for (int a = 0; a < c->space->ndim; ++a) {
+        int64_t step = c->space->stride[o][a], step_as = as < 0 ? 0 : c->space->stride[as][a];
+        if (a != axis && (step % item != 0 || (step / item - step_as / other) % vector != 0))
+            return false;
+    }
+    return true;
+}
+
+kn_fold_fit kn_fold_fit_of(const kn_choice *c, int axis, int vector)
+{
+    int first = -1;
+    bool aligned = true;
+    if (vector == 1)
+        return KN_FIT_NONE;
+    for (int o = 0; o < c->count; ++o) {
+        if (c->access[o].is_output || c->space->stride[o][axis] == 0)
+            continue;
+        first = first < 0 ? o : first;
+        if (!runs(c, o, axis) || !is_off_as(c, o, first, axis, vector))
+            return KN_FIT_NONE;
+        aligned = aligned && is_off_as(c, o, -1, axis, vector);
+    }
+    return first < 0 ? KN_FIT_NONE : aligned ? KN_FIT_ALIGNED : KN_FIT_SHIFTED;
+}
+
+static const kn_param *value_of(const kn_choice *c)
+{
+    const kn_stage *reduce = &c->program->stage[1];
+    return &c->program->param[reduce->value[reduce->n_read]];
+}
+
+bool kn_fold_is_struct(const kn_choice *c)
+{
+    return value_of(c)->type == KN_TYPE_STRUCT;
+}
+
+/* A placeholder is some parameter's dtype: the widest operand is as wide at least. */
+int kn_fold_value_size(const kn_choice *c)
+{
+    const kn_param *value = value_of(c);
+    if (value->type == KN_TYPE_STRUCT)
+        return GUESSED_STRUCT;
+    if (value->type == KN_TYPE_DTYPE)
+        return kn_dtype_info_of(value->dtype)->size < 4 ? 4 : kn_dtype_info_of(value->dtype)->size;
+    int in = kn_choice_widest(c, false), out = kn_choice_widest(c, true), widest = in > out ? in : out;
+    return widest < 4 ? 4 : widest;
+}
+
+void kn_fold_set_access(kn_schedule *out, const kn_choice *c, int vector)
+{
+    for (int o = 0; o < c->count; ++o)
+        out->access[o] = c->access[o].is_output || vector == 1 ? KN_GATHER : KN_VECTOR;
+}
+
+void kn_fold_set_index(kn_schedule *out, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
+        out->index = 32;
+    out->order = out->vector > 1 && out->lanes != 1 && c->program->uses & KN_USES_FOLD_INDEX &&
+                 s->n_reduced == 1 && s->stride[s->n_operands - 1][s->ndim - 1] > 0;
+}
+
+int64_t kn_fold_size(const kn_space *space)
+{
+    int64_t size = 1;
+    for (int a = space->ndim - space->n_reduced; a < space->ndim; ++a)
+        size *= space->extent[a];
+    return size;
+}
+
+int kn_fold_form(int axes)
+{
+    return axes < 2 ? KN_FOLD_ONE_AXIS : KN_FOLD_SEVERAL_AXES;
+}
+
+int kn_fold_rank(const kn_space *space)
+{
+    return kn_choice_rank(space->ndim < KILN_MAX_NDIM ? space->ndim + 1 : space->ndim);
+}
+
+static void put_next(kn_space *out, const kn_space *space, int axis)
+{
+    kn_space_put_axis(out, out->ndim, space, axis, 1);
+    ++out->ndim;
+}
+
+int kn_fold_put_kept(kn_space *out, const kn_space *space, int last)
+{
+    int kept = space->ndim - space->n_reduced;
+    kn_space_start(out, space);
+    out->ndim = 0;
+    for (int a = 0; a < kept; ++a)
+        if (a != last)
+            put_next(out, space, a);
+    if (last >= 0)
+        put_next(out, space, last);
+    return out->ndim;
+}
+
+int kn_fold_put_reduced(kn_space *out, const kn_space *space, int left_out)
+{
+    int before = out->ndim;
+    for (int a = space->ndim - space->n_reduced; a < space->ndim; ++a)
+        if (a != left_out)
+            put_next(out, space, a);
+    if (out->ndim == before)
+        put_next(out, space, -1);
+    return out->ndim - before;
+}
+
+/* The axis along which the first input that moves takes the smallest steps; -1. */
+static int nearest_axis(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int axis = -1;
+    for (int o = 0; o < c->count && axis < 0; ++o)
+        for (int a = 0; a < s->ndim && !c->access[o].is_output; ++a)
+            if (s->stride[o][a] != 0 && (axis < 0 || llabs(s->stride[o][a]) <= llabs(s->stride[o][axis])))
+                axis = a;
+    return axis;
+}
+
+int kn_fold_kept_axis(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int kept = s->ndim - s->n_reduced, axis = -1;
+    double most = s->n_reduced > 0 ? kn_fold_running(c, s->ndim - 1) : 0;
+    bool none = most == 0;
+    for (int a = 0; a < kept; ++a)
+        if (kn_fold_running(c, a) > most) {
+            most = kn_fold_running(c, a);
+            axis = a;
+        }
+    if (axis < 0 && none)
+        axis = nearest_axis(c) < kept ? nearest_axis(c) : -1;
+    return axis;
+}
+
+int kn_fold_cut_outermost(int64_t *align, const kn_part *part)
+{
+    *align = 1;
+    return kn_space_kept_size(part->space) < KN_MAX_INDEX ? -1 : 0;
+}
+
+int kn_fold_cut_beside(int64_t *align, const kn_part *part)
+{
+    const kn_space *s = part->space;
+    kn_fold_figures chosen;
+    memcpy(&chosen, part->figures, sizeof chosen);
+    if (kn_space_kept_size(s) < KN_MAX_INDEX)
+        return -1;
+    *align = 1;
+    for (int a = 0; a < s->ndim - s->n_reduced; ++a)
+        if (a != chosen.axis && s->extent[a] > 1)
+            return a;
+    *align = WHOLE_VECTORS;
+    return chosen.axis;
+}

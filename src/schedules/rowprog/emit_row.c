@@ -1,0 +1,361 @@
+/* emit_row.c - templates/cuda/row_*.cu: the levels of a program over the items of a row. */
+#include "schedules/rowprog/row_stages.h"
+#include "schedules/rowprog/rowprog_kinds.h"
+
+enum {
+    EARLY = 32 /* bytes of a thread that inputs may take which no reduction waits for, to be loaded with the
+                  others */
+};
+
+static const char *name_of(const kn_writer *w, int k)
+{
+    return w->program->param[k].name;
+}
+
+/* Rows are gone over by places; held ones by their elements' numbers. */
+static bool goes_by_places(const kn_writer *w)
+{
+    return w->recipe == &kn_recipe_row_walked;
+}
+
+/* A part of a row lies in shared memory, as it was loaded; that part is walked. */
+static bool is_staged(const kn_writer *w)
+{
+    return w->recipe == &kn_recipe_row_long;
+}
+
+static bool is_shifted(const kn_writer *w)
+{
+    return !goes_by_places(w) && w->spec->schedule.form % KN_ROW_NEARLY == KN_ROW_SHIFTED;
+}
+
+/* An input that stands still along a row that is held: one element, loaded once. */
+static bool is_still(const kn_writer *w, int k)
+{
+    return !goes_by_places(w) && k < w->program->n_in && kn_is_wide_array(w, k) &&
+           kn_access_of(w, k) == KN_STILL;
+}
+
+/* Whether items have a member for it. */
+static bool is_of_items(const kn_writer *w, int k)
+{
+    return kn_is_wide_array(w, k) && !is_still(w, k);
+}
+
+/* ---- items ---- */
+
+static void place_in_item(const kn_writer *w, kn_str *out, int k)
+{
+    if (is_still(w, k))
+        kn_str_printf(out, "kn_%s_still", name_of(w, k));
+    else if (kn_is_wide_array(w, k))
+        kn_str_printf(out, "kn_in.kn_%s_.at[kn_k]", name_of(w, k));
+    else
+        kn_place_of_row(w, out, k);
+}
+
+/* "(const float *)((const char *)kn.x_ + kn_from.at[0])": where an item begins. Vectors of a row that is
+ * held are counted from the row's first element. */
+static void put_item_address(const kn_writer *w, kn_str *out, int k)
+{
+    const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = name_of(w, k);
+    char access = kn_access_of(w, k);
+    int o = kn_array_of(w, k);
+    if (goes_by_places(w))
+        kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + kn_from.at[%d])", qualifier, kn_storage(w, k),
+                      qualifier, name, o);
+    else if (access == KN_GATHER)
+        kn_str_printf(out, "(%s%s *)(kn_%s_row + kn_j * kn.axis[0].stride[%d])", qualifier, kn_storage(w, k),
+                      name, o);
+    else
+        kn_str_printf(out, "kn_%s_row + kn_j", name);
+}
+
+/* Single elements may lie at addresses that are no multiple of their size. */
+static bool is_single(const kn_writer *w)
+{
+    return w->spec->schedule.vector == 1;
+}
+
+/* Which of the loads it is has to be known here: two into the same registers would wait for one another. */
+static void put_load(const kn_writer *w, kn_str *out, int k)
+{
+    kn_str_printf(out, "    kn_in.kn_%s_%s = ", name_of(w, k), is_single(w) ? ".at[0]" : "");
+    if (is_single(w))
+        kn_str_append(out, "*(");
+    else
+        kn_str_printf(out, "%s<%s, %d>(", kn_access_of(w, k) == KN_STILL ? "kn_repeat" : "kn_load",
+                      kn_storage(w, k), w->spec->schedule.vector);
+    put_item_address(w, out, k);
+    kn_str_append(out, ");\n");
+}
+
+static void put_mend(const kn_writer *w, kn_str *out, int k)
+{
+    if (is_shifted(w))
+        kn_str_printf(out, "    kn_mend<kn_is_ragged>(kn_in.kn_%s_, kn_j, kn.length);\n", name_of(w, k));
+}
+
+static void put_store(const kn_writer *w, kn_str *out, int k)
+{
+    bool by_places = goes_by_places(w);
+    kn_str_append(out, by_places ? "    " : "    if (kn_is_here)\n        ");
+    kn_str_append(out, is_single(w) ? "*(" : by_places ? "kn_store(" : "kn_store_item<kn_is_ragged>(");
+    put_item_address(w, out, k);
+    kn_str_printf(out, is_single(w) ? ") = kn_in.kn_%s_.at[0]" : ", kn_in.kn_%s_", name_of(w, k));
+    kn_str_append(out, is_single(w) ? ";\n" : by_places ? ");\n" : ", kn_j, kn.length);\n");
+}
+
+/* ---- levels ---- */
+
+/* Bytes that a thread would hold of inputs that are read behind the first reduction alone. */
+static int late_bytes(const kn_writer *w)
+{
+    const kn_schedule *s = &w->spec->schedule;
+    int bytes = 0;
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (is_of_items(w, k) && !kn_row_is_early(w->program, k))
+            bytes += s->vector * s->lanes * kn_item_size(w, k);
+    return bytes;
+}
+
+/* Held inputs that are loaded at the start, all of them before any is looked at; or else item by item, by the
+ * level that is the first to need them. */
+static bool is_early(const kn_writer *w, int k)
+{
+    return kn_row_is_early(w->program, k) || (!is_staged(w) && late_bytes(w) <= EARLY);
+}
+
+static bool is_loaded_in(const kn_writer *w, const kn_level *level, int k)
+{
+    int first = kn_row_first_read(w->program, k);
+    if (k >= w->program->n_in || !is_of_items(w, k) || !kn_level_reads(w, level, k))
+        return false;
+    return level->is_walked || (!is_early(w, k) && first >= level->begin && first < level->end);
+}
+
+static void put_early(const kn_writer *w, kn_str *out, void (*put)(const kn_writer *w, kn_str *out, int k))
+{
+    kn_str_append(out, "kn_load_items([&](kn_item &kn_in, const int kn_j) {\n");
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (is_of_items(w, k) && is_early(w, k))
+            put(w, out, k);
+    kn_str_append(out, "});\n");
+}
+
+static const char *item_parameters(const kn_writer *w)
+{
+    return goes_by_places(w) ? "[&](kn_item &kn_in, const kn_place &kn_from"
+                             : "[&](kn_item &kn_in, const int kn_j";
+}
+
+/* What lies in shared memory: each early input, unless it is one element. */
+static bool is_copied(const kn_writer *w, int k)
+{
+    return is_of_items(w, k) && is_early(w, k);
+}
+
+static void put_level_loads(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    bool from_stage = is_staged(w) && level->is_walked;
+    kn_str_printf(out, "%s%s) {\n", item_parameters(w), from_stage ? ", const int kn_slot" : "");
+    for (int k = 0; k < w->program->n_in; ++k) {
+        if (!is_loaded_in(w, level, k))
+            continue;
+        if (from_stage && is_copied(w, k))
+            kn_str_printf(out, "    kn_in.kn_%s_ = kn_%s_staged[kn_slot];\n", name_of(w, k), name_of(w, k));
+        else
+            put_load(w, out, k);
+    }
+    kn_str_append(out, "}, ");
+}
+
+/* What is not assigned stays as it was: results are loaded first, which costs nothing where all are
+ * assigned. */
+static void put_item(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    static const kn_element_places held = {place_in_item, "kn_in.", "[kn_k]", "kn_here.at[%d] + kn_e",
+                                           "kn_e"},
+                                   walked = {place_in_item, "", "", "kn_from.at[%d] + kn_k", NULL};
+    int vector = w->spec->schedule.vector;
+    for (int k = 0; k < w->program->n_in; ++k)
+        if (is_loaded_in(w, level, k))
+            put_mend(w, out, k);
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k)
+        if (kn_is_wide_array(w, k) && kn_level_gives(w, level, k))
+            put_load(w, out, k);
+    kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n", vector);
+    if (w->program->uses & (KN_USES_INDEX | KN_USES_FOLD_INDEX) && !goes_by_places(w))
+        kn_str_printf(out, "const int kn_e = kn_row_element<kn_is_ragged, %d>(kn_j, kn_k, kn.length);\n",
+                      vector);
+    kn_put_level_stages(w, out, level, goes_by_places(w) ? &walked : &held);
+    if (!level->is_last) {
+        kn_str_append(out, "kn_side[kn_k] = ");
+        kn_put_folded(w, out, level);
+        kn_str_append(out, ";\n");
+    }
+    kn_str_append(out, "    }\n");
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k)
+        if (kn_level_stores(w, level, k))
+            put_store(w, out, k);
+}
+
+/* Loads, and what is done with an item that is there. */
+static void put_items(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    put_level_loads(w, out, level);
+    kn_str_append(out, item_parameters(w));
+    if (!level->is_last) {
+        kn_str_append(out, ", ");
+        kn_put_type(w, out, w->program->stage[level->end].value[1]);
+        kn_str_printf(out, " (&kn_side)[%d]", w->spec->schedule.vector);
+    }
+    kn_str_append(out, ") {\n");
+    put_item(w, out, level);
+    kn_str_append(out, "}");
+}
+
+/* All of them: where a row is in two places, each has its own. */
+static void put_all_items(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    put_items(w, out, level);
+    if (!is_staged(w))
+        return;
+    kn_level staged = kn_level_from(w, level->begin, true);
+    kn_str_append(out, ", ");
+    put_items(w, out, &staged);
+}
+
+static void put_reduction(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    int result = w->program->stage[level->end].value[1];
+    kn_put_declaration(w, out, result);
+    kn_str_append(out, "kn_fold_items(");
+    kn_put_value(w, out, result);
+    kn_str_printf(out, ", kn_number<%d>(), ", level->end);
+    put_all_items(w, out, level);
+    kn_str_append(out, ", ");
+    kn_put_function(w, out, level->end);
+    kn_str_append(out, ");\n");
+}
+
+static void put_last(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    kn_level staged = kn_level_from(w, level->begin, true);
+    if (level->stages == 0 && (!is_staged(w) || staged.stages == 0))
+        return;
+    kn_str_append(out, "kn_each_item(");
+    put_all_items(w, out, level);
+    kn_str_append(out, ");\n");
+}
+
+static void put_levels(kn_writer *w)
+{
+    kn_str *out = &w->slot[KN_SLOT_LEVELS];
+    if (!goes_by_places(w))
+        put_early(w, out, put_load);
+    if (is_shifted(w))
+        put_early(w, out, put_mend);
+    kn_put_levels(w, goes_by_places(w), put_reduction, put_last);
+}
+
+/* ---- the rest ---- */
+
+/* Vectors of arrays, and what stays of the program's own values. */
+static void put_item_members(kn_writer *w)
+{
+    kn_str *out = &w->slot[KN_SLOT_ITEM];
+    int vector = w->spec->schedule.vector;
+    for (int k = 0; k < kn_param_count(w); ++k)
+        if (is_of_items(w, k))
+            kn_str_printf(out, "kn_pack<%s, %d> kn_%s_;\n", kn_storage(w, k), vector, name_of(w, k));
+    for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values && !goes_by_places(w); ++k) {
+        if (!kn_is_held_value(w, k))
+            continue;
+        kn_put_type(w, out, k);
+        kn_str_append(out, " ");
+        kn_put_value(w, out, k);
+        kn_str_printf(out, "[%d];\n", vector);
+    }
+}
+
+/* Where the row of an array begins: of vectors as elements, of others as bytes. */
+static void put_row_pointers(kn_writer *w)
+{
+    for (int k = 0; k < kn_param_count(w) && !goes_by_places(w); ++k) {
+        const char *qualifier = kn_is_output(w, k) ? "" : "const ";
+        const char *type = kn_access_of(w, k) == KN_GATHER ? "char" : kn_storage(w, k);
+        if (kn_is_wide_array(w, k))
+            kn_str_printf(&w->slot[KN_SLOT_ROW],
+                          "%s%s *const kn_%s_row = (%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]);\n", qualifier,
+                          type, name_of(w, k), qualifier, type, qualifier, name_of(w, k), kn_array_of(w, k));
+        if (is_still(w, k))
+            kn_str_printf(&w->slot[KN_SLOT_ROW], "const %s kn_%s_still = *kn_%s_row;\n", type, name_of(w, k),
+                          name_of(w, k));
+    }
+}
+
+/* Elements by which a row is off a vector's boundary: as the first array that moves along it is. What
+ * stands still there has an address that says nothing. */
+static void put_off(kn_writer *w)
+{
+    int k = 0;
+    while (k < kn_param_count(w) && !(kn_is_wide_array(w, k) && kn_access_of(w, k) == KN_VECTOR))
+        ++k;
+    if (is_shifted(w) && k < kn_param_count(w))
+        kn_str_printf(&w->slot[KN_SLOT_OFF], "(int)((unsigned long long)kn_%s_row / %d & %d)", name_of(w, k),
+                      kn_item_size(w, k), w->spec->schedule.vector - 1);
+    else
+        kn_str_append(&w->slot[KN_SLOT_OFF], "0");
+}
+
+/* What a thread stages of each input, one behind the other: every input's vectors begin where those of the
+ * one before end. */
+static void put_stages_of_inputs(kn_writer *w)
+{
+    kn_str *row = &w->slot[KN_SLOT_ROW], *stage = &w->slot[KN_SLOT_STAGE];
+    int bytes = 0, vector = w->spec->schedule.vector;
+    for (int k = 0; k < w->program->n_in; ++k) {
+        const char *name = name_of(w, k), *type = kn_storage(w, k);
+        if (!is_copied(w, k))
+            continue;
+        kn_str_printf(
+            row,
+            "kn_pack<%s, %d> *const kn_%s_staged = (kn_pack<%s, %d> *)(kn_room + (size_t)kn.staged * "
+            "blockDim.x * %d);\n",
+            type, vector, name, type, vector, bytes);
+        kn_str_printf(stage, "kn_stage_item(kn_%s_staged[kn_slot], ", name);
+        put_item_address(w, stage, k);
+        kn_str_append(stage, ");\n");
+        bytes += vector * kn_item_size(w, k);
+    }
+}
+
+static void fill(kn_writer *w)
+{
+    put_item_members(w);
+    put_row_pointers(w);
+    kn_put_row_results(w, "kn_is_first");
+    put_levels(w);
+}
+
+static void fill_block(kn_writer *w)
+{
+    fill(w);
+    put_off(w);
+}
+
+static void fill_long(kn_writer *w)
+{
+    fill(w);
+    put_off(w);
+    put_stages_of_inputs(w);
+}
+
+#define RECIPE(name, fills)                                                                                  \
+    const kn_recipe kn_recipe_row_##name = {                                                                 \
+        .template_name = "schedules/rowprog/row_" #name ".cu", .fill = fills, .preludes = "kn_fold_group"};
+RECIPE(lanes, fill)
+RECIPE(block, fill_block)
+RECIPE(long, fill_long)
+RECIPE(walked, fill)

@@ -1,0 +1,132 @@
+/* kind_row_block.c - row programs: a block holds a row in registers. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/rowprog/row_space.h"
+#include "schedules/rowprog/rowprog_kinds.h"
+
+enum {
+    WARP = 32,
+    FEWEST = 2,        /* vectors of a thread, at least; of rows of more than */
+    SHORT = 256,       /* vectors, from which on few warps have more each, */
+    FEWEST_LONG = 4,   /* so many; of single elements */
+    FEWEST_SINGLE = 8, /* so many */
+    ONCE = 5,          /* items that a ragged row costs a warp once, a guess: bench/results/rows.md */
+    USUAL = 512, /* threads of a block at most, where it has not as many vectors a thread as can be; then */
+    MOST = 1024,
+    LEAST_LARGE = 896 /* of larger blocks: a multiprocessor has registers for one */
+};
+
+/* The kind's field. */
+typedef struct row_field {
+    int32_t fold_rank, length;
+    int32_t width; /* warps of a block, and more up to a power of two */
+    int32_t unused;
+} row_field;
+
+/* Powers of two alone: each has a binary of its own. */
+static bool is_full(const kn_choice *c, const kn_schedule *s, int64_t items)
+{
+    int64_t threads = items / s->lanes;
+    return !c->block && s->form == KN_ROW_ALIGNED && items % s->lanes == 0 && threads >= WARP &&
+           threads <= s->block && (threads & (threads - 1)) == 0;
+}
+
+/* Threads of a block that has a row of so many items. */
+static int64_t threads_of(int64_t items, int lanes)
+{
+    return kn_fold_ceil(kn_fold_ceil(items, lanes), WARP) * WARP;
+}
+
+/* Whether all threads hold three in four of their items, also where a row has one item less than the
+ * longest. */
+static bool is_nearly_full(int64_t items, int lanes)
+{
+    return lanes > 1 && kn_row_whole(lanes) * threads_of(items, lanes) < items;
+}
+
+/* Items of a thread where what is done once a warp costs as much as so many of them: ragged rows, whose
+ * warps are few of many items rather. As they are where no number leaves all threads something. */
+static int items_of_ragged(int64_t items, int lanes, int most, int usual)
+{
+    static const int each[] = {2, 3, 4, 8};
+    int64_t least = INT64_MAX;
+    for (size_t k = 0; k < sizeof each / sizeof each[0] && each[k] <= most; ++k) {
+        int64_t threads = threads_of(items, each[k]), cost = threads * (ONCE + each[k]);
+        if (threads > (each[k] == most && usual == USUAL ? MOST : usual) || !is_nearly_full(items, each[k]) ||
+            cost >= least)
+            continue;
+        least = cost;
+        lanes = each[k];
+    }
+    return lanes;
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)kept;
+    int64_t length = kn_row_length(c);
+    if (length == 0 || length > MOST * MOST)
+        return false;
+    out->vector = kn_row_vector(c);
+    out->form = kn_row_fit_of(c, out->vector);
+    out->vector = out->form == KN_ROW_SINGLE ? 1 : out->vector;
+    int most = kn_row_most_held(c) / out->vector;
+    int64_t items = kn_row_items(length, out->vector, out->form);
+    out->lanes = out->vector == 1 ? FEWEST_SINGLE : items > SHORT ? FEWEST_LONG : FEWEST;
+    out->lanes = out->lanes < most ? out->lanes : most;
+    int usual = c->block ? c->block : USUAL;
+    while (out->lanes < most && items > (int64_t)out->lanes * usual)
+        out->lanes *= 2;
+    if (out->form == KN_ROW_SHIFTED)
+        out->lanes = items_of_ragged(items, out->lanes, most, usual);
+    out->block = c->block ? c->block : out->lanes == most ? MOST : USUAL;
+    if (is_full(c, out, items)) {
+        out->form = KN_ROW_FULL;
+        out->block = (int)(items / out->lanes);
+    } else if (is_nearly_full(items, out->lanes)) {
+        out->form += KN_ROW_NEARLY;
+    }
+    out->rank = kn_fold_rank(c->space);
+    kn_row_set_access(out, c);
+    int64_t threads = threads_of(items, out->lanes);
+    return threads <= out->block && (threads <= USUAL || threads >= LEAST_LARGE || c->block);
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) int fold_rank;\nint length;\nint width;\nint row_unused;\n",
+                      sizeof(row_field), 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    row_field f = {.length = (int32_t)kn_fold_size(part->space)};
+    int64_t items = kn_row_items(f.length, s->vector, s->form % KN_ROW_NEARLY);
+    out->size = kn_space_kept_size(part->space);
+    kn_fold_put_kept(&out->room, part->space, -1);
+    f.fold_rank = kn_fold_put_reduced(&out->room, part->space, -1);
+    out->walked = &out->room;
+    out->rank = out->room.ndim;
+    out->block = (unsigned)threads_of(items, s->lanes);
+    f.width = kn_row_warps(out->block);
+    out->grid[0] = (unsigned)out->size;
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+const kn_kind kn_kind_row_block = {.name = "row_block",
+                                   .recipe = &kn_recipe_row_block,
+                                   .pattern = "*",
+                                   .holds_rows = true,
+                                   .revision = 1,
+                                   .choose = choose,
+                                   .field = field,
+                                   .place = place,
+                                   .cut = kn_fold_cut_outermost,
+                                   .has_wide_axes = true};

@@ -1,0 +1,93 @@
+/* kind_row_lanes.c - row programs: some lanes of a warp hold a row in registers; short rows. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/rowprog/row_space.h"
+#include "schedules/rowprog/rowprog_kinds.h"
+
+enum { WARP = 32, FEW = 2 /* items, up to which a thread has one */ };
+
+/* The kind's field. */
+typedef struct lanes_field {
+    int32_t fold_rank, length;
+    uint32_t lanes, shift; /* of a row; by which a division by them shifts */
+} lanes_field;
+
+/* Items of a thread: two of them wait for memory together where a row is long enough. 0: rows are too
+ * long. */
+static int items_each(int64_t items, int vector)
+{
+    if (vector == 1)
+        return items <= 2 * WARP ? 2 : items <= 8 * WARP ? 8 : 0;
+    return items <= FEW ? 1 : items <= 2 * WARP ? 2 : items <= 4 * WARP ? 4 : 0;
+}
+
+/* A power of two of lanes have all their items. */
+static bool is_full(int64_t items, int each)
+{
+    int64_t lanes = each > 0 ? items / each : 0;
+    return each > 0 && lanes > 0 && items % each == 0 && (lanes & (lanes - 1)) == 0;
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)kept;
+    int64_t length = kn_row_length(c);
+    if (length == 0)
+        return false;
+    out->vector = kn_row_vector(c);
+    while (out->vector > 1 && kn_row_fit_of(c, out->vector) != KN_ROW_ALIGNED)
+        out->vector /= 2;
+    out->lanes = items_each(length / out->vector, out->vector);
+    bool is_own = out->vector > 1 && length == (int64_t)out->lanes * out->vector;
+    out->form = is_own ? KN_ROW_OWN : is_full(length / out->vector, out->lanes) ? KN_ROW_FULL : KN_ROW_SINGLE;
+    out->block = kn_choice_block(c);
+    out->rank = kn_fold_rank(c->space);
+    kn_row_set_access(out, c);
+    return out->lanes > 0 && out->lanes * out->vector <= kn_row_most_held(c);
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) int fold_rank;\nint length;\nunsigned lanes;\nunsigned shift;\n",
+                      sizeof(lanes_field), 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    lanes_field f = {.length = (int32_t)kn_fold_size(part->space), .lanes = 1};
+    out->size = kn_space_kept_size(part->space);
+    kn_fold_put_kept(&out->room, part->space, -1);
+    f.fold_rank = kn_fold_put_reduced(&out->room, part->space, -1);
+    out->walked = &out->room;
+    out->rank = out->room.ndim;
+    while (f.lanes < kn_fold_ceil(f.length / s->vector, s->lanes))
+        f.lanes = 1u << ++f.shift;
+    out->grid[0] = (unsigned)kn_fold_ceil(out->size * f.lanes, s->block);
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    lanes_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " lanes=\"%u\"", (unsigned)f.lanes);
+}
+
+const kn_kind kn_kind_row_lanes = {.name = "row_lanes",
+                                   .recipe = &kn_recipe_row_lanes,
+                                   .pattern = "*",
+                                   .holds_rows = true,
+                                   .revision = 1,
+                                   .choose = choose,
+                                   .field = field,
+                                   .place = place,
+                                   .cut = kn_fold_cut_outermost,
+                                   .has_wide_axes = true,
+                                   .describe = describe};

@@ -1,0 +1,200 @@
+/* kind_row_long.c - row programs: a block, or a cluster of blocks that send each other what they have folded,
+ * holds a row in registers and shared memory. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/rowprog/row_space.h"
+#include "types/dtype.h"
+#include "schedules/rowprog/rowprog_kinds.h"
+
+/* From experiments on an H200: bench/results/rows.md. */
+enum {
+    ALONE = 1024, /* threads of a block that has a row by itself, where there are no clusters */
+    LONG =
+        4, /* items of a thread in registers: more of them leave none for late inputs; of single elements */
+    LONG_SINGLE = 8, /* so many */
+    FULL =
+        32, /* elements of four bytes at least that a thread has in registers where that is the whole row */
+    BESIDE = 4 << 10,    /* bytes of a block's shared memory that are left for what is folded */
+    PLAIN = 48 << 10,    /* bytes of both that a block has without asking */
+    WITH_CLUSTERS = 90,  /* compute capability from which on there are clusters, */
+    WITHOUT_LARGE = 110, /* and those that have none of more than eight blocks */
+    PORTABLE = 8,
+    LARGEST = 16 /* blocks of a cluster */
+};
+
+/* Blocks of clusters: threads, and bytes of shared memory. Small ones overlap better, large ones hold longer
+ * rows. */
+static const struct {
+    int threads, shared;
+} sizes[] = {{256, 80 << 10}, {512, 96 << 10}};
+enum { SIZES = sizeof sizes / sizeof sizes[0] };
+
+/* What is chosen: the number of binaries does not depend on it. */
+typedef struct figures {
+    int blocks, threads, staged; /* of a row; of a block; items of a thread in shared memory */
+} figures;
+
+/* The kind's field. */
+typedef struct long_field {
+    int32_t fold_rank, length;
+    int32_t width, blocks; /* warps of a block, and more up to a power of two; blocks of a row */
+    int32_t staged, share; /* items of a thread in shared memory; of a block */
+} long_field;
+
+/* Whether a row of so many items finds room in blocks of such a size. */
+static bool fits(figures *f, int64_t items, int held, int bytes, int blocks, int threads, int shared)
+{
+    int64_t each = kn_fold_ceil(kn_fold_ceil(items, blocks), threads), staged = each > held ? each - held : 0;
+    *f = (figures){blocks, threads, (int)staged};
+    return staged * threads * bytes <= shared;
+}
+
+/* Blocks of a cluster. */
+static int largest_cluster(const kn_target *t)
+{
+    return t->compute_capability < WITH_CLUSTERS   ? 1
+           : t->compute_capability < WITHOUT_LARGE ? LARGEST
+                                                   : PORTABLE;
+}
+
+static bool find_figures(figures *f, const kn_choice *c, int64_t items, int held, int bytes)
+{
+    int room = c->target->shared_memory_per_block - BESIDE, largest = largest_cluster(c->target);
+    if (largest == 1)
+        return fits(f, items, held, bytes, 1, ALONE, room);
+    for (int size = 0; size < SIZES; ++size)
+        for (int blocks = 1; blocks <= largest; blocks *= 2)
+            if (fits(f, items, held, bytes, blocks, sizes[size].threads,
+                     sizes[size].shared < room ? sizes[size].shared : room))
+                return true;
+    return false;
+}
+
+/* Whether all threads of a cluster's blocks have as many items in registers as can be. */
+static bool is_full(figures *f, const kn_choice *c, const kn_schedule *s, int64_t items, int bytes)
+{
+    if (s->form != KN_ROW_ALIGNED || s->lanes * s->vector != FULL || bytes < 4 * s->vector)
+        return false;
+    for (int size = 0; size < SIZES; ++size) {
+        int64_t whole = (int64_t)s->lanes * sizes[size].threads, blocks = items / whole;
+        *f = (figures){(int)blocks, sizes[size].threads, 0};
+        if (items % whole == 0 && blocks > 0 && blocks <= largest_cluster(c->target) &&
+            (blocks & (blocks - 1)) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Whether all threads of the last block, too, have all of their registers full, also where a row has one item
+ * less than the longest. */
+static bool is_nearly_full(const figures *f, int64_t items, int lanes)
+{
+    int64_t share = kn_fold_ceil(items, f->blocks);
+    return items - 1 - share * (f->blocks - 1) >= (int64_t)lanes * f->threads;
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    figures f;
+    int64_t length = kn_row_length(c);
+    if (length == 0 || length > INT32_MAX / 2 || c->block > 0)
+        return false;
+    out->vector = kn_row_vector(c);
+    out->form = kn_row_fit_of(c, out->vector);
+    out->vector = out->form == KN_ROW_SINGLE ? 1 : out->vector;
+    out->lanes = kn_row_most_held(c) / out->vector;
+    out->rank = kn_fold_rank(c->space);
+    kn_row_set_access(out, c);
+    int bytes = kn_row_early_bytes(c, out->vector) * out->vector;
+    int64_t items = kn_row_items(length, out->vector, out->form);
+    if (is_full(&f, c, out, items, bytes)) {
+        out->form = KN_ROW_FULL;
+        out->block = f.threads;
+    } else {
+        int most = out->lanes, fewer = out->vector > 1 ? LONG : LONG_SINGLE;
+        out->lanes = most < fewer ? most : fewer;
+        out->block = ALONE;
+        if (!find_figures(&f, c, items, out->lanes, bytes)) {
+            out->lanes = most;
+            if (!find_figures(&f, c, items, most, bytes))
+                return false;
+        }
+        if (is_nearly_full(&f, items, out->lanes))
+            out->form += KN_ROW_NEARLY;
+    }
+    memcpy(kept, &f, sizeof f);
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){
+        "alignas(8) int fold_rank;\nint length;\nint width;\nint blocks;\nint staged;\nint share;\n",
+        sizeof(long_field), 8};
+}
+
+/* Bytes of a vector of every input that is staged, as the kernel lays them out. */
+static int staged_bytes(const kn_spec *spec)
+{
+    int bytes = 0;
+    for (int k = 0; k < spec->program->n_in; ++k)
+        if (spec->operand[k].array >= 0 && kn_row_is_early(spec->program, k) &&
+            spec->schedule.access[spec->operand[k].array] != KN_STILL)
+            bytes += spec->schedule.vector * kn_dtype_info_of(spec->operand[k].dtype)->size;
+    return bytes;
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    figures chosen;
+    memcpy(&chosen, part->figures, sizeof chosen);
+    long_field f = {.length = (int32_t)kn_fold_size(part->space),
+                    .width = kn_row_warps((unsigned)chosen.threads),
+                    .blocks = chosen.blocks,
+                    .staged = chosen.staged};
+    f.share = (int32_t)kn_fold_ceil(kn_row_items(f.length, s->vector, s->form % KN_ROW_NEARLY), f.blocks);
+    out->size = kn_space_kept_size(part->space);
+    kn_fold_put_kept(&out->room, part->space, -1);
+    f.fold_rank = kn_fold_put_reduced(&out->room, part->space, -1);
+    out->walked = &out->room;
+    out->rank = out->room.ndim;
+    out->block = (unsigned)chosen.threads;
+    out->cluster = f.blocks > 1 ? (unsigned)f.blocks : 0;
+    out->grid[0] = (unsigned)(out->size * f.blocks);
+    out->shared_bytes = (unsigned)(f.staged * chosen.threads * staged_bytes(part->spec));
+    if (out->shared_bytes > PLAIN - BESIDE && out->shared_bytes <= PLAIN)
+        out->shared_bytes = PLAIN + 1; /* so that more is asked for */
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+static int cut(int64_t *align, const kn_part *part)
+{
+    *align = 1;
+    return kn_space_kept_size(part->space) < KN_MAX_INDEX / LARGEST ? -1 : 0;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    long_field f;
+    memcpy(&f, at, sizeof f);
+    kn_str_printf(out, " blocks=\"%d\" staged=\"%d\"", (int)f.blocks, (int)f.staged);
+}
+
+const kn_kind kn_kind_row_long = {.name = "row_long",
+                                  .recipe = &kn_recipe_row_long,
+                                  .pattern = "*",
+                                  .holds_rows = true,
+                                  .revision = 1,
+                                  .choose = choose,
+                                  .field = field,
+                                  .place = place,
+                                  .cut = cut,
+                                  .has_wide_axes = true,
+                                  .describe = describe};

@@ -1,0 +1,82 @@
+/* kind_row_walked.c - row programs: a block goes over a row once for each reduction, and once more for the
+ * results. Anything: several reduced axes or none, any length, any strides. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedules/rowprog/row_space.h"
+#include "schedules/rowprog/rowprog_kinds.h"
+
+enum { LARGE = 512, LARGE_ROW = 4096 /* items, from which on blocks are so large */ };
+
+/* The kind's field. */
+typedef struct walked_field {
+    int32_t fold_rank, width; /* of the block: warps, and more up to a power of two */
+    int64_t length, items;    /* of the innermost axis; of a row, in vectors */
+    kn_divider per_row;
+} walked_field;
+
+static int vector_of(const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int vector = kn_row_vector(c);
+    bool is_short = s->n_reduced == 0 || s->extent[s->ndim - 1] / vector >= KN_FOLD_STEPS;
+    return !is_short && kn_row_fit_of(c, vector) == KN_ROW_ALIGNED ? vector : 1;
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    (void)kept;
+    out->vector = vector_of(c);
+    out->form = kn_fold_form(c->space->n_reduced);
+    bool large = kn_fold_size(c->space) / out->vector > LARGE_ROW;
+    out->block = c->block ? c->block : large ? LARGE : kn_choice_block(c);
+    out->rank = kn_fold_rank(c->space);
+    kn_row_set_access(out, c);
+    for (int o = 0; o < c->count; ++o) /* one letter for single elements: their places are the same */
+        out->access[o] = out->access[o] == KN_DENSE ? KN_GATHER : out->access[o];
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) int fold_rank;\nint width;\nlong long length;\nlong long items;\n"
+                      "kn_divider per_row;\n",
+                      sizeof(walked_field), 8};
+}
+
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    walked_field f = {.items = kn_fold_size(space) / s->vector, .width = kn_row_warps((unsigned)s->block)};
+    int inner = space->ndim - 1;
+    bool turned = s->form > 1 && space->extent[inner] >= KN_FOLD_STEPS;
+    out->size = kn_space_kept_size(space);
+    kn_fold_put_kept(&out->room, space, -1);
+    if (turned)
+        kn_space_put_axis(&out->room, out->room.ndim++, space, inner, 1);
+    f.fold_rank = kn_fold_put_reduced(&out->room, space, turned ? inner : -1) + turned;
+    out->walked = &out->room;
+    out->rank = out->room.ndim;
+    f.length = out->room.extent[out->rank - 1];
+    if (s->form > 1)
+        f.per_row = kn_divider_make(f.items > 0 ? (uint32_t)(f.length / s->vector) : 1);
+    out->grid[0] = (unsigned)out->size;
+    memcpy(out->field, &f, sizeof f);
+    return KILN_OK;
+}
+
+const kn_kind kn_kind_row_walked = {.name = "row_walked",
+                                    .recipe = &kn_recipe_row_walked,
+                                    .pattern = "*",
+                                    .reads_again = true,
+                                    .revision = 1,
+                                    .choose = choose,
+                                    .field = field,
+                                    .place = place,
+                                    .cut = kn_fold_cut_outermost,
+                                    .has_wide_axes = true};

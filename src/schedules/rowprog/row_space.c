@@ -1,0 +1,272 @@
+#include "schedules/rowprog/row_space.h"
+
+#include "schedule/choice.h"
+#include "types/dtype.h"
+
+enum {
+    ACCESS = 16, /* bytes of one load */
+    GUESSED_STRUCT = 16 /* bytes */,
+    HELD_BYTES =
+        176,        /* of a thread, in 64 registers: what it holds, and what an item is folded from and to */
+    MOST_HELD = 64, /* elements */
+    WARP = 32,
+    UNKNOWN = 1 << 20 /* bytes */
+};
+
+/* ---- the program ---- */
+
+static int param_count(const kn_program *p)
+{
+    return p->n_in + p->n_out;
+}
+
+bool kn_stage_gives(const kn_stage *s, int value)
+{
+    for (int v = s->n_read; v < s->n_read + s->n_given; ++v)
+        if (s->value[v] == value)
+            return true;
+    return false;
+}
+
+static bool reads(const kn_stage *s, int value)
+{
+    for (int v = 0; v < s->n_read; ++v)
+        if (s->value[v] == value)
+            return true;
+    return false;
+}
+
+bool kn_row_is_read(const kn_program *p, int value, kn_over over, int first)
+{
+    for (int s = first; s < p->n_stages; ++s)
+        if (p->stage[s].over == over && reads(&p->stage[s], value))
+            return true;
+    return false;
+}
+
+bool kn_row_is_wide(const kn_program *p, int value)
+{
+    if (value < p->n_in)
+        return kn_row_is_read(p, value, KN_OVER_ALL, 0);
+    for (int s = 0; s < p->n_stages; ++s)
+        if (kn_stage_gives(&p->stage[s], value))
+            return p->stage[s].kind != KN_REDUCE && p->stage[s].over == KN_OVER_ALL;
+    return false;
+}
+
+int kn_row_first_read(const kn_program *p, int value)
+{
+    int s = 0;
+    while (s < p->n_stages && !(p->stage[s].over == KN_OVER_ALL && reads(&p->stage[s], value)))
+        ++s;
+    return s;
+}
+
+int kn_row_first_reduce(const kn_program *p)
+{
+    int s = 0;
+    while (s < p->n_stages && p->stage[s].kind != KN_REDUCE)
+        ++s;
+    return s;
+}
+
+bool kn_row_is_early(const kn_program *p, int value)
+{
+    return value < p->n_in && kn_row_first_read(p, value) < kn_row_first_reduce(p);
+}
+
+/* ---- the space ---- */
+
+static int inner(const kn_choice *c)
+{
+    return c->space->ndim - 1;
+}
+
+/* A result of a row has no steps along it, and lies by itself. */
+static bool is_along(const kn_choice *c, int o)
+{
+    return c->space->stride[o][inner(c)] != 0;
+}
+
+/* Whether the operand is another one for each row. */
+static bool is_of_each_row(const kn_choice *c, int o)
+{
+    bool moves = c->space->ndim == c->space->n_reduced;
+    for (int a = 0; a < c->space->ndim - c->space->n_reduced; ++a)
+        moves = moves || c->space->stride[o][a] != 0;
+    return moves;
+}
+
+/* Elements of 16 bytes of the widest operand that is another one for each row. */
+static int wide_vector(const kn_choice *c)
+{
+    int widest = 0, any = 0;
+    for (int o = 0; o < c->count; ++o) {
+        int size = c->access[o].item_size;
+        any = size > any ? size : any;
+        if (is_along(c, o) && is_of_each_row(c, o) && size > widest)
+            widest = size;
+    }
+    return ACCESS / (widest ? widest : any ? any : ACCESS);
+}
+
+int kn_row_vector(const kn_choice *c)
+{
+    int vector = wide_vector(c), most = kn_row_most_held(c);
+    return vector < most ? vector : most;
+}
+
+/* Elements by which the operand's first place and each step along a kept axis are off a vector's boundary
+ * are the same as those of operand `as`; as < 0: there are none. */
+static bool is_off_as(const kn_choice *c, int o, int as, int vector)
+{
+    int item = c->access[o].item_size, other = as < 0 ? 1 : c->access[as].item_size;
+    uintptr_t address = as < 0 ? 0 : c->access[as].address, whole = (uintptr_t)vector;
+    if (c->access[o].address % (uintptr_t)item != 0 ||
+        c->access[o].address / (uintptr_t)item % whole != address / (uintptr_t)other % whole)
+        return false;
+    for (int a = 0; a < inner(c); ++a) {
+        int64_t step = c->space->stride[o][a], step_as = as < 0 ? 0 : c->space->stride[as][a];
+        if (step % item != 0 || (step / item - step_as / other) % vector != 0)
+            return false;
+    }
+    return true;
+}
+
+kn_row_fit kn_row_fit_of(const kn_choice *c, int vector)
+{
+    int first = -1;
+    bool aligned = true;
+    for (int o = 0; o < c->count; ++o) {
+        if (!is_along(c, o))
+            continue;
+        first = first < 0 ? o : first;
+        if (c->space->stride[o][inner(c)] != c->access[o].item_size || !is_off_as(c, o, first, vector))
+            return KN_ROW_SINGLE;
+        aligned = aligned && is_off_as(c, o, -1, vector);
+    }
+    int64_t length = c->space->extent[inner(c)];
+    if (first < 0 || vector == 1)
+        return KN_ROW_SINGLE;
+    if (aligned && length % vector == 0)
+        return KN_ROW_ALIGNED;
+    return length >= 2 * vector ? KN_ROW_SHIFTED : KN_ROW_SINGLE;
+}
+
+int64_t kn_row_length(const kn_choice *c)
+{
+    return c->space->n_reduced == 1 ? c->space->extent[inner(c)] : 0;
+}
+
+/* A placeholder is some parameter's dtype: the widest operand is as wide at least. Halves are computed
+ * with in four bytes. */
+static int value_size(const kn_choice *c, int value)
+{
+    const kn_param *p = &c->program->param[value];
+    int in = kn_choice_widest(c, false), out = kn_choice_widest(c, true), widest = in > out ? in : out;
+    int size = p->type == KN_TYPE_STRUCT  ? GUESSED_STRUCT
+               : p->type == KN_TYPE_DTYPE ? kn_dtype_info_of(p->dtype)->size
+                                          : widest;
+    return size < 4 ? 4 : size;
+}
+
+/* Which parameters are arrays nobody knows here: there are no more inputs than operands. Of what stands
+ * still along the row there is one element, unless rows are taken by single elements. */
+static int bytes_of_inputs(const kn_choice *c, int inputs, bool with_still)
+{
+    int most = 0, widest = 0;
+    for (int o = 0; o < c->count; ++o) {
+        if (c->access[o].is_output || (!with_still && !is_along(c, o)))
+            continue;
+        widest = c->access[o].item_size > widest ? c->access[o].item_size : widest;
+        ++most;
+    }
+    return (inputs < most ? inputs : most) * widest;
+}
+
+/* Whether a stage before the reduction gives the elements a value that one behind it reads. */
+static bool is_given_across(const kn_program *p, int value, int reduce)
+{
+    bool is_given = false;
+    for (int s = 0; s < reduce; ++s)
+        is_given = is_given || kn_stage_gives(&p->stage[s], value);
+    return is_given && kn_row_is_wide(p, value) && kn_row_is_read(p, value, KN_OVER_ALL, reduce + 1);
+}
+
+/* Bytes of an element that are needed on both sides of a reduction. */
+static int held_across(const kn_choice *c, int reduce)
+{
+    const kn_program *p = c->program;
+    int inputs = 0;
+    for (int k = 0; k < p->n_in; ++k)
+        inputs += kn_row_first_read(p, k) < reduce && kn_row_is_read(p, k, KN_OVER_ALL, reduce + 1);
+    int bytes = bytes_of_inputs(c, inputs, false);
+    for (int k = p->n_in; k < param_count(p) + p->n_values; ++k)
+        bytes += is_given_across(p, k, reduce) ? value_size(c, k) : 0;
+    return bytes;
+}
+
+int64_t kn_row_given_across(const kn_choice *c)
+{
+    const kn_program *p = c->program;
+    int64_t bytes = 0;
+    for (int k = param_count(p); k < param_count(p) + p->n_values; ++k) {
+        bool is_across = false;
+        for (int s = 0; s < p->n_stages; ++s)
+            is_across = is_across || (p->stage[s].kind == KN_REDUCE && is_given_across(p, k, s));
+        bytes += !is_across ? 0 : p->param[k].type == KN_TYPE_STRUCT ? UNKNOWN : value_size(c, k);
+    }
+    return bytes;
+}
+
+int kn_row_early_bytes(const kn_choice *c, int vector)
+{
+    int inputs = 0;
+    for (int k = 0; k < c->program->n_in; ++k)
+        inputs += kn_row_is_early(c->program, k);
+    return bytes_of_inputs(c, inputs, vector == 1);
+}
+
+int kn_row_most_held(const kn_choice *c)
+{
+    const kn_program *p = c->program;
+    int held = kn_row_early_bytes(c, 0), folded = 0, elements = MOST_HELD;
+    for (int s = 0; s < p->n_stages; ++s)
+        if (p->stage[s].kind == KN_REDUCE) {
+            int across = held_across(c, s), size = value_size(c, p->stage[s].value[p->stage[s].n_read]);
+            held = across > held ? across : held;
+            folded = size > folded ? size : folded;
+        }
+    while (elements > 1 && elements * held + (wide_vector(c) + 2) * folded > HELD_BYTES)
+        elements /= 2;
+    return elements;
+}
+
+void kn_row_set_access(kn_schedule *out, const kn_choice *c)
+{
+    for (int o = 0; o < c->count; ++o) {
+        bool is_run = out->vector == 1 && c->space->stride[o][inner(c)] == c->access[o].item_size;
+        bool is_single = out->vector == 1 || (c->access[o].is_output && !is_along(c, o));
+        out->access[o] = is_run ? KN_DENSE : is_single ? KN_GATHER : is_along(c, o) ? KN_VECTOR : KN_STILL;
+    }
+    out->order = c->program->uses & KN_USES_FOLD_INDEX && kn_row_length(c) > 0 &&
+                 c->space->stride[c->space->n_operands - 1][inner(c)] == 1;
+}
+
+int64_t kn_row_items(int64_t length, int vector, kn_row_fit fit)
+{
+    return fit == KN_ROW_SHIFTED ? (length + 2 * vector - 2) / vector : (length + vector - 1) / vector;
+}
+
+int kn_row_whole(int items)
+{
+    return items * 3 / 4;
+}
+
+int kn_row_warps(unsigned threads)
+{
+    int warps = 1;
+    while (warps * WARP < (int)threads)
+        warps *= 2;
+    return warps;
+}

@@ -1,0 +1,236 @@
+#include "schedules/rowprog/row_stages.h"
+
+#include <string.h>
+
+static bool is_own(const kn_writer *w, int value)
+{
+    return value >= kn_param_count(w);
+}
+
+static bool is_over_all(const kn_stage *s)
+{
+    return s->kind != KN_REDUCE && s->over == KN_OVER_ALL;
+}
+
+bool kn_is_wide_array(const kn_writer *w, int k)
+{
+    return !is_own(w, k) && kn_array_of(w, k) >= 0 && kn_row_is_wide(w->program, k);
+}
+
+/* ---- levels ---- */
+
+static int level_end(const kn_program *p, int stage)
+{
+    while (stage < p->n_stages && p->stage[stage].kind != KN_REDUCE)
+        ++stage;
+    return stage;
+}
+
+/* The stages over all that have to run for what `wanted` (by value) says. */
+static uint32_t stages_for(const kn_program *p, bool *wanted)
+{
+    uint32_t stages = 0;
+    for (int t = p->n_stages; t-- > 0;) {
+        const kn_stage *s = &p->stage[t];
+        bool is_needed = false;
+        for (int v = s->n_read; v < s->n_read + s->n_given; ++v)
+            is_needed = is_needed || wanted[s->value[v]];
+        if (!is_needed || !is_over_all(s))
+            continue;
+        stages |= UINT32_C(1) << t;
+        for (int v = 0; v < s->n_read; ++v)
+            wanted[s->value[v]] = true;
+    }
+    return stages;
+}
+
+static uint32_t walked_stages(const kn_writer *w, const kn_level *level)
+{
+    bool wanted[2 * KN_MAX_PARAMS] = {false};
+    if (!level->is_last)
+        wanted[w->program->stage[level->end].value[0]] = true;
+    for (int k = w->program->n_in; k < kn_param_count(w) && level->is_last; ++k)
+        wanted[k] = kn_is_wide_array(w, k);
+    return stages_for(w->program, wanted);
+}
+
+kn_level kn_level_from(const kn_writer *w, int begin, bool is_walked)
+{
+    const kn_program *p = w->program;
+    int end = level_end(p, begin);
+    kn_level level = {begin, end, 0, is_walked, end == p->n_stages};
+    for (int s = begin; s < end && !is_walked; ++s)
+        level.stages |= (uint32_t)is_over_all(&p->stage[s]) << s;
+    if (is_walked)
+        level.stages = walked_stages(w, &level);
+    return level;
+}
+
+bool kn_level_reads(const kn_writer *w, const kn_level *level, int value)
+{
+    bool reads = false;
+    for (int s = 0; s < w->program->n_stages; ++s)
+        for (int v = 0; v < w->program->stage[s].n_read; ++v)
+            reads = reads || (level->stages >> s & 1 && w->program->stage[s].value[v] == value);
+    return reads;
+}
+
+bool kn_level_gives(const kn_writer *w, const kn_level *level, int value)
+{
+    bool gives = false;
+    for (int s = 0; s < w->program->n_stages; ++s)
+        gives = gives || (level->stages >> s & 1 && kn_stage_gives(&w->program->stage[s], value));
+    return gives;
+}
+
+bool kn_level_stores(const kn_writer *w, const kn_level *level, int k)
+{
+    return kn_is_wide_array(w, k) && kn_level_gives(w, level, k) && (!level->is_walked || level->is_last);
+}
+
+bool kn_is_held_value(const kn_writer *w, int value)
+{
+    int s = 0;
+    while (s < w->program->n_stages && !kn_stage_gives(&w->program->stage[s], value))
+        ++s;
+    return kn_row_is_wide(w->program, value) &&
+           kn_row_is_read(w->program, value, KN_OVER_ALL, level_end(w->program, s) + 1);
+}
+
+/* ---- an element ---- */
+
+void kn_put_declaration(const kn_writer *w, kn_str *out, int value)
+{
+    kn_put_type(w, out, value);
+    kn_str_append(out, " ");
+    kn_put_value(w, out, value);
+    kn_str_append(out, ";\n");
+}
+
+/* What no later level needs is a variable; the rest stays. */
+static void put_own_value(const kn_writer *w, kn_str *out, const kn_level *level, const kn_element_places *at,
+                          int value)
+{
+    if (level->is_walked || !kn_is_held_value(w, value)) {
+        kn_put_declaration(w, out, value);
+        return;
+    }
+    kn_str_append(out, "auto &");
+    kn_put_value(w, out, value);
+    kn_str_printf(out, " = %s", at->in_front);
+    kn_put_value(w, out, value);
+    kn_str_printf(out, "%s;\n", at->behind);
+}
+
+static void put_own_values(const kn_writer *w, kn_str *out, const kn_level *level,
+                           const kn_element_places *at)
+{
+    int folded = level->is_last ? -1 : w->program->stage[level->end].value[0];
+    for (int k = kn_param_count(w); k < kn_param_count(w) + w->program->n_values; ++k)
+        if (kn_row_is_wide(w->program, k) &&
+            (k == folded || kn_level_reads(w, level, k) || kn_level_gives(w, level, k)))
+            put_own_value(w, out, level, at, k);
+}
+
+/* "kn.start + kn_here.at[2] + kn_e * kn.axis[0].stride[2]" */
+static void put_index(kn_str *out, const char *start, const char *place, int operand)
+{
+    kn_str_printf(out, "kn.%s + ", start);
+    kn_str_printf(out, place, operand);
+    kn_str_printf(out, " * kn.axis[0].stride[%d]", operand);
+}
+
+static void put_call(const kn_writer *w, kn_str *out, int stage, const kn_element_places *at)
+{
+    kn_str index = KN_STR_INIT, fold_index = KN_STR_INIT;
+    put_index(&index, "start", at->index, w->spec->n_arrays);
+    if (w->spec->schedule.order && at->element)
+        kn_str_printf(&fold_index, "(unsigned)%s", at->element);
+    else
+        put_index(&fold_index, "fold_start", at->index, kn_layout_space_operands(w->spec) - 1);
+    kn_put_map(w, out, stage, at->place, kn_str_text(&index), kn_str_text(&fold_index));
+    out->failed |= index.failed || fold_index.failed;
+    kn_str_free(&index);
+    kn_str_free(&fold_index);
+}
+
+void kn_put_level_stages(const kn_writer *w, kn_str *out, const kn_level *level, const kn_element_places *at)
+{
+    put_own_values(w, out, level, at);
+    for (int s = 0; s < w->program->n_stages; ++s)
+        if (level->stages >> s & 1)
+            put_call(w, out, s, at);
+}
+
+void kn_put_folded(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    kn_put_value(w, out, w->program->stage[level->end].value[0]);
+}
+
+/* ---- what runs once for a row ---- */
+
+void kn_put_of_row(const kn_writer *w, kn_str *out, int k)
+{
+    const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = w->program->param[k].name;
+    kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d])", qualifier, kn_storage(w, k), qualifier,
+                  name, kn_array_of(w, k));
+}
+
+void kn_place_of_row(const kn_writer *w, kn_str *out, int k)
+{
+    if (kn_is_output(w, k))
+        kn_str_printf(out, "kn_%s_", w->program->param[k].name);
+    else
+        kn_put_of_row(w, out, k);
+}
+
+static void put_level_of_row(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    for (int s = level->begin; s < level->end; ++s) {
+        const kn_stage *stage = &w->program->stage[s];
+        if (is_over_all(stage))
+            continue;
+        for (int v = stage->n_read; v < stage->n_read + stage->n_given; ++v)
+            if (is_own(w, stage->value[v]))
+                kn_put_declaration(w, out, stage->value[v]);
+        kn_put_map(w, out, s, kn_place_of_row, "", "");
+    }
+}
+
+static void put_level_empty(const kn_writer *w, kn_str *out, const kn_level *level)
+{
+    const kn_stage *s = &w->program->stage[level->end];
+    if (level->is_last || !s->identity[0])
+        return;
+    kn_str_append(out, "if (kn_is_empty)\n    ");
+    kn_put_value(w, out, s->value[1]);
+    kn_str_printf(out, " = kn_%s_identity;\n", s->label);
+}
+
+void kn_put_levels(kn_writer *w, bool is_walked, kn_level_writer put_reduction, kn_level_writer put_last)
+{
+    kn_str *out = &w->slot[KN_SLOT_LEVELS];
+    for (int begin = 0; begin <= w->program->n_stages;) {
+        kn_level level = kn_level_from(w, begin, is_walked);
+        put_level_of_row(w, out, &level);
+        (level.is_last ? put_last : put_reduction)(w, out, &level);
+        put_level_empty(w, out, &level);
+        begin = level.end + 1;
+    }
+}
+
+void kn_put_row_results(kn_writer *w, const char *condition)
+{
+    kn_str *row = &w->slot[KN_SLOT_ROW], *stores = &w->slot[KN_SLOT_STORES];
+    for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
+        if (kn_array_of(w, k) < 0 || kn_is_wide_array(w, k))
+            continue;
+        kn_str_printf(row, "%s kn_%s_ = ", kn_storage(w, k), w->program->param[k].name);
+        kn_put_of_row(w, row, k);
+        kn_str_append(row, ";\n");
+        if (condition)
+            kn_str_printf(stores, "if (%s)\n    ", condition);
+        kn_put_of_row(w, stores, k);
+        kn_str_printf(stores, " = kn_%s_;\n", w->program->param[k].name);
+    }
+}

@@ -1,0 +1,12 @@
+/* schedules/rowprog/rowprog_kinds.h - the kinds of this family, and how the source of each is written. Row
+ * programs: any stages over the elements of a row. */
+#ifndef KN_SCHEDULES_ROWPROG_ROWPROG_KINDS_H
+#define KN_SCHEDULES_ROWPROG_ROWPROG_KINDS_H
+
+#include "codegen/writer.h"
+#include "schedule/kind.h"
+
+extern const kn_kind kn_kind_row_lanes, kn_kind_row_block, kn_kind_row_long, kn_kind_row_walked;
+extern const kn_recipe kn_recipe_row_lanes, kn_recipe_row_block, kn_recipe_row_long, kn_recipe_row_walked;
+
+#endif

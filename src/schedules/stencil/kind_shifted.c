@@ -1,0 +1,202 @@
+/* kind_shifted.c - stencils: inputs that are one array, shifted by a few elements and rows. A thread loads
+ * each row once, for all inputs that lie in it and for two rows of results. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "program/pure.h"
+#include "schedule/choice.h"
+#include "schedule/kind.h"
+#include "schedules/stencil/shifted_space.h"
+#include "schedules/stencil/stencil_kinds.h"
+
+enum {
+    MOST_WORDS = 96, /* of 32 bits, of the vectors that a thread loads at first */
+    WORDS_OF_VECTOR = 4,
+    FEW_ROWS = 128, /* of results, below which those that are left over by a thread's rows count */
+    WIDE = 32,      /* vectors of a block side by side: a warp's */
+    HIGH = 8,       /* threads of a block one above the other, each with its rows */
+    /* Percent of a warp's threads that have results, where rows begin anywhere: fewer cost more than what the
+     * others save. */
+    LEAST_USED = 67
+};
+
+typedef struct figures {
+    int row; /* the axis along which rows follow each other */
+} figures;
+
+/* One shifted input: its row, counted along the row axis, and its column, from the first shifted input. */
+typedef struct shift {
+    int64_t row, column;
+} shift;
+
+typedef struct shifts {
+    int first, count; /* operands */
+    shift at[KN_SHIFTED_MOST];
+    int64_t row[KN_SHIFTED_ROWS]; /* ascending */
+    int n_rows;
+    int64_t left; /* the least column */
+} shifts;
+
+static bool find_shifted(shifts *s, const kn_choice *c)
+{
+    *s = (shifts){0};
+    s->count = kn_shifted_inputs(&s->first, c);
+    return s->count > 0;
+}
+
+/* The next axis out that the array has; -1. */
+static int find_row_axis(const kn_choice *c, int o)
+{
+    int axis = kn_space_nearest_axis(c->space, o, -1, -1);
+    return axis >= 0 && c->space->stride[o][axis] > 0 ? axis : -1;
+}
+
+/* A distance as rows and columns, the columns as few as may be. */
+static bool split_distance(shift *out, int64_t bytes, int64_t pitch, int64_t item)
+{
+    out->row = kn_shifted_steps(bytes, pitch);
+    out->column = (bytes - out->row * pitch) / item;
+    return out->column * item == bytes - out->row * pitch && llabs(out->column) < KN_SHIFTED_COLUMNS;
+}
+
+static bool add_row(shifts *s, int64_t row)
+{
+    int at = 0;
+    while (at < s->n_rows && s->row[at] < row)
+        ++at;
+    if (at < s->n_rows && s->row[at] == row)
+        return true;
+    if (s->n_rows == KN_SHIFTED_ROWS)
+        return false;
+    memmove(&s->row[at + 1], &s->row[at], (size_t)(s->n_rows - at) * sizeof *s->row);
+    s->row[at] = row;
+    ++s->n_rows;
+    return true;
+}
+
+static bool set_places(shifts *s, const kn_choice *c, int axis)
+{
+    int64_t bytes = 0, right = 0, pitch = c->space->stride[s->first][axis];
+    for (int k = 0; k < s->count; ++k) {
+        bytes += k > 0 ? c->space->after[s->first + k] : 0;
+        if (!split_distance(&s->at[k], bytes, pitch, c->access[s->first].item_size) ||
+            !add_row(s, s->at[k].row))
+            return false;
+        s->left = s->at[k].column < s->left ? s->at[k].column : s->left;
+        right = s->at[k].column > right ? s->at[k].column : right;
+    }
+    return right - s->left < KN_SHIFTED_COLUMNS;
+}
+
+/* Rows that are neighbours, a bit each; with them a thread has several rows of results. */
+static int form_of(const shifts *s)
+{
+    int form = 0;
+    for (int k = 0; k + 1 < s->n_rows; ++k)
+        form |= (s->row[k + 1] == s->row[k] + 1) << k;
+    return form;
+}
+
+/* Blocks along rows of so many elements. Where these begin anywhere a row may have a part of a vector at both
+ * ends, and a warp one vector less. */
+static int64_t blocks_along(const kn_schedule *s, int64_t extent)
+{
+    int64_t skew = kn_shifted_is_skewed(s) ? s->vector - 1 : 0, step = (WIDE - (skew > 0)) * s->vector;
+    return (extent + skew + step - 1) / step;
+}
+
+/* Elements at the ends of rows are computed by whole vectors, where there may be none: nothing but results
+ * may come of them. */
+static bool may_be_skewed(const kn_schedule *s, const kn_choice *c)
+{
+    int64_t extent = c->space->extent[kn_choice_inner(c)];
+    return c->program && kn_body_is_pure(c->program) &&
+           extent * 100 >= blocks_along(s, extent) * WIDE * s->vector * LEAST_USED;
+}
+
+/* Vectors where all rows begin with one. */
+static bool set_access(kn_schedule *out, const kn_choice *c, const shifts *s)
+{
+    char letter[KN_SHIFTED_MOST];
+    for (int k = 0; k < s->count; ++k) {
+        int row = 0;
+        while (s->row[row] != s->at[k].row)
+            ++row;
+        letter[k] = kn_shifted_letter(row, s->at[k].column - s->left);
+    }
+    return (c->space->extent[kn_choice_inner(c)] % out->vector == 0 &&
+            kn_shifted_set_access(out, c, s->first, s->count, letter, KN_VECTOR)) ||
+           (kn_shifted_set_access(out, c, s->first, s->count, letter, KN_GATHER) && may_be_skewed(out, c));
+}
+
+/* Of the vectors in which a thread's windows lie. */
+static int words_of(const kn_schedule *s, int item)
+{
+    kn_shifted_window w[KN_SHIFTED_WINDOWS];
+    int count = kn_shifted_list(w, s), vector = WORDS_OF_VECTOR * 4, vectors = 0;
+    for (int k = 0; k < count; ++k)
+        vectors += (2 * vector - 1 - item + (s->vector + w[k].last - w[k].first) * item) / vector;
+    return vectors * WORDS_OF_VECTOR;
+}
+
+/* As many as registers hold windows for. */
+static int rows_of_thread(kn_schedule *s, const kn_choice *c, int item, int axis)
+{
+    int64_t rows = c->space->extent[axis];
+    s->lanes = s->form ? KN_SHIFTED_RESULTS : 1;
+    while (s->lanes > 1 && (words_of(s, item) > MOST_WORDS || (rows < FEW_ROWS && rows % s->lanes != 0)))
+        s->lanes /= 2;
+    return s->lanes;
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    shifts s;
+    if (c->space->size == 0 || !find_shifted(&s, c))
+        return false;
+    figures f = {find_row_axis(c, s.first)};
+    out->vector = kn_choice_vector(c);
+    if (f.row < 0 || out->vector == 1 || !set_places(&s, c, f.row) ||
+        !kn_choice_is_near(c, out->vector * WIDE) || !set_access(out, c, &s) ||
+        !kn_choice_fits_turned(c, f.row, KN_SHIFTED_RESULTS * HIGH) || c->space->ndim + 2 > KILN_MAX_NDIM)
+        return false;
+    out->form = form_of(&s);
+    out->lanes = rows_of_thread(out, c, c->access[s.first].item_size, f.row);
+    out->block = WIDE * HIGH;
+    out->rank = kn_choice_rank(c->space->ndim + 2);
+    memcpy(kept, &f, sizeof f);
+    return true;
+}
+
+/* ---- the launch ---- */
+
+/* Outermost the axes of single rows and of single elements, innermost those of a block's. */
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    figures f;
+    memcpy(&f, part->figures, sizeof f);
+    int to = 0, inner = space->ndim - 1;
+    kn_space_start(&out->room, space);
+    kn_space_put_axis(&out->room, to++, space, f.row, 1);
+    kn_space_put_axis(&out->room, to++, space, inner, 1);
+    for (int a = 0; a < inner; ++a)
+        if (a != f.row)
+            kn_space_put_axis(&out->room, to++, space, a, 1);
+    kn_space_put_axis(&out->room, to++, space, f.row, HIGH * kn_shifted_rows(s));
+    kn_space_put_axis(&out->room, to, space, inner, (WIDE - kn_shifted_is_skewed(s)) * s->vector);
+    out->room.extent[to++] = blocks_along(s, space->extent[inner]);
+    out->room.ndim = to;
+    out->size = kn_place_boxes(out, 2);
+    return KILN_OK;
+}
+
+const kn_kind kn_kind_shifted = {.name = "shifted",
+                                 .recipe = &kn_recipe_shifted,
+                                 .pattern = "m",
+                                 .revision = 1,
+                                 .choose = choose,
+                                 .field = kn_field_none,
+                                 .place = place,
+                                 .cut = kn_cut_reach};

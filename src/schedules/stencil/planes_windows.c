@@ -1,0 +1,45 @@
+/* What a block of a planes kernel holds of each plane. */
+#include "schedules/stencil/planes_windows.h"
+
+void kn_planes_row(int *plane, int *line, const kn_schedule *s, int row)
+{
+    int code = s->form >> (row * KN_PLANES_ROW_BITS) & ((1 << KN_PLANES_ROW_BITS) - 1);
+    *plane = code / KN_PLANES_SPAN;
+    *line = code % KN_PLANES_SPAN;
+}
+
+static void widen(kn_planes_window *w, const kn_schedule *s, bool of_any_plane)
+{
+    int row, column, plane, line;
+    for (const char *letter = s->access; *letter; ++letter) {
+        if (!kn_shifted_place(&row, &column, *letter))
+            continue;
+        kn_planes_row(&plane, &line, s, row);
+        if ((plane != w->plane && !of_any_plane) || line > w->line || line + s->lanes <= w->line)
+            continue;
+        w->first = column < w->first ? column : w->first;
+        w->last = column > w->last ? column : w->last;
+    }
+}
+
+static kn_planes_window window_of(const kn_schedule *s, int plane, int line)
+{
+    kn_planes_window w = {plane, line, KN_SHIFTED_COLUMNS, -1, true};
+    widen(&w, s, false);
+    return w;
+}
+
+int kn_planes_list(kn_planes_window *out, const kn_schedule *s)
+{
+    int count = 0;
+    for (int plane = 0; plane < KN_PLANES_SPAN; ++plane)
+        for (int line = 0; line < KN_PLANES_SPAN + s->lanes - 1; ++line) {
+            kn_planes_window w = window_of(s, plane, line);
+            if (w.last < 0)
+                continue;
+            w.is_fresh = plane + 1 == KN_PLANES_SPAN || window_of(s, plane + 1, line).last < 0;
+            widen(&w, s, true);
+            out[count++] = w;
+        }
+    return count;
+}

@@ -1,0 +1,118 @@
+/* Which inputs are one array shifted, and what a thread reads of them: for the kinds of stencils. */
+#include "schedules/stencil/shifted_space.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "schedule/choice.h"
+
+enum {
+    LEAST_SHIFTED = 3, /* inputs; fewer have nothing to share */
+    WORD = 4           /* bytes that threads of a warp pass on at once where rows begin anywhere */
+};
+
+int kn_shifted_inputs(int *first, const kn_choice *c)
+{
+    int most = 0;
+    for (int from = 0; from < c->count; ++from) {
+        int count = 1;
+        while (from + count < c->count && c->space->after[from + count] != 0 &&
+               c->space->after[from + count] != KN_SAME_ARRAY && !c->access[from + count].is_output)
+            ++count;
+        if (!c->access[from].is_output && count > most) {
+            most = count;
+            *first = from;
+        }
+    }
+    return most >= LEAST_SHIFTED && most <= KN_SHIFTED_MOST ? most : 0;
+}
+
+int64_t kn_shifted_steps(int64_t bytes, int64_t step)
+{
+    return (bytes + (bytes < 0 ? -step : step) / 2) / step;
+}
+
+/* A run that begins anywhere, of which a vector is whole words; or, of an input, one element repeated. */
+static bool is_run(const kn_choice *c, int o, int vector)
+{
+    int64_t stride = c->space->stride[o][kn_choice_inner(c)], item = c->access[o].item_size;
+    return c->access[o].is_output ? stride == item && vector * item % WORD == 0
+                                  : stride == item || stride == 0;
+}
+
+bool kn_shifted_set_access(kn_schedule *out, const kn_choice *c, int first, int count, const char *letter,
+                           char others)
+{
+    int inner = kn_choice_inner(c);
+    for (int o = 0; o < c->count; ++o) {
+        bool shifted = o >= first && o < first + count;
+        if (shifted               ? c->space->stride[o][inner] != c->access[o].item_size
+            : others == KN_VECTOR ? !kn_choice_is_vector(c, o, out->vector)
+                                  : !is_run(c, o, out->vector))
+            return false;
+        out->access[o] = shifted ? letter[o - first] : others;
+    }
+    return true;
+}
+
+bool kn_shifted_is_skewed(const kn_schedule *schedule)
+{
+    return strchr(schedule->access, KN_GATHER) != NULL;
+}
+
+/* ---- a thread's windows ---- */
+
+bool kn_shifted_place(int *row, int *column, char letter)
+{
+    int place = letter - KN_SHIFTED_LETTER;
+    *row = place / KN_SHIFTED_COLUMNS;
+    *column = place % KN_SHIFTED_COLUMNS;
+    return place >= 0 && place < KN_SHIFTED_ROWS * KN_SHIFTED_COLUMNS;
+}
+
+/* Whether the row after `row` is its neighbour. */
+static bool goes_on(const kn_schedule *s, int row)
+{
+    return row >= 0 && s->form >> row & 1;
+}
+
+static void widen(kn_shifted_window *w, const kn_schedule *s, int row)
+{
+    int own, column;
+    for (const char *letter = s->access; *letter; ++letter) {
+        if (!kn_shifted_place(&own, &column, *letter) || own != row)
+            continue;
+        w->first = column < w->first ? column : w->first;
+        w->last = column > w->last ? column : w->last;
+    }
+}
+
+static kn_shifted_window window_of(const kn_schedule *s, int row, int steps)
+{
+    kn_shifted_window w = {row, steps, KN_SHIFTED_COLUMNS, -1};
+    for (int result = steps; result < s->lanes; ++result, --row) {
+        widen(&w, s, row);
+        if (!goes_on(s, row - 1))
+            break;
+    }
+    return w;
+}
+
+kn_shifted_window kn_shifted_find(const kn_schedule *s, int row, int result)
+{
+    for (; result > 0 && goes_on(s, row); ++row)
+        --result;
+    return window_of(s, row, result);
+}
+
+int kn_shifted_list(kn_shifted_window *out, const kn_schedule *s)
+{
+    int count = 0;
+    for (int row = 0; row < KN_SHIFTED_ROWS; ++row)
+        for (int steps = 0; steps < (goes_on(s, row) ? 1 : s->lanes); ++steps) {
+            kn_shifted_window w = window_of(s, row, steps);
+            if (w.last >= 0)
+                out[count++] = w;
+        }
+    return count;
+}

@@ -1,0 +1,103 @@
+/* emit_windows.c - windows.cu. */
+#include "codegen/writer.h"
+#include "schedules/transpose/transpose_kinds.h"
+
+#include <stdio.h>
+
+enum { WINDOWS_THREADS = 1536 /* of a multiprocessor that a windows kernel is to leave registers for */ };
+
+/* Runs go on along the second axis every few elements. */
+static bool has_short_rows(const kn_writer *w)
+{
+    return w->spec->schedule.form != 0;
+}
+
+/* Single elements of a windows kernel: what is staged is read where it lies. */
+static void place_windowed(const kn_writer *w, kn_str *out, int k)
+{
+    if (kn_access_of(w, k) == KN_STAGED)
+        kn_str_printf(out, "kn_take<%s>(kn_turned)", kn_storage(w, k));
+    else
+        kn_place_located(w, out, k);
+}
+
+/* The other operands of a windows kernel: runs as the results are, or element by element. */
+static void put_windows_gather(const kn_writer *w, kn_str *out)
+{
+    kn_str runs = KN_STR_INIT;
+    bool has_index = w->program->uses & KN_USES_INDEX;
+    if (!kn_gathers(w) && !has_index)
+        return;
+    if (!has_index)
+        kn_put_all_runs(w, &runs);
+    if (runs.length > 0) {
+        kn_str_printf(out, "if (%s) {\n", kn_str_text(&runs));
+        kn_put_gathers(w, out, "kn_load_shifted", false, false);
+        kn_str_append(out, "} else ");
+    }
+    kn_str_printf(out, "{\n#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n",
+                  w->spec->schedule.vector);
+    kn_put_gather_lane(w, out);
+    kn_str_append(out, "        kn_move(kn_here, kn_axis_p, 1);\n");
+    kn_str_append(out, has_short_rows(w)
+                           ? "        if (--kn_left == 0) {\n            kn_left = kn_axis_p.extent;\n"
+                           : "        if (kn_k + 1 == kn_left) {\n");
+    kn_str_append(out, "            kn_move(kn_here, kn_axis_p, -kn_axis_p.extent);\n"
+                       "            kn_move(kn_here, kn_axis_p2, 1);\n        }\n    }\n");
+    kn_put_words_of_lanes(w, out);
+    kn_str_append(out, "}\n");
+    kn_put_lanes_of_words(w, out);
+    out->failed = out->failed || runs.failed;
+    kn_str_free(&runs);
+}
+
+/* Of a windows kernel what is staged stands apart in shared memory. */
+static void put_windows(kn_writer *w)
+{
+    kn_put_blocks(w, WINDOWS_THREADS);
+    for (int k = 0; k < kn_param_count(w); ++k) {
+        const char *name = w->program->param[k].name;
+        if (kn_array_of(w, k) < 0)
+            continue;
+        int size = kn_item_size(w, k);
+        if (kn_access_of(w, k) == KN_STAGED) {
+            kn_str_printf(&w->slot[KN_SLOT_STAGED], "%d", kn_array_of(w, k));
+            kn_str_printf(&w->slot[KN_SLOT_STAGED_SIZE], "%d", size);
+            kn_str_printf(&w->slot[KN_SLOT_STAGED_FROM], "kn.%s_", name);
+            kn_str_printf(&w->slot[KN_SLOT_GATHER], "kn_%s_ = %s<%s, %d>(%s);\n", name,
+                          has_short_rows(w) ? "kn_take_rows" : "kn_take_run", kn_storage(w, k),
+                          w->spec->schedule.vector,
+                          has_short_rows(w) ? "kn_turned, kn_w.pitch, kn_on, kn_left, kn_axis_p.extent"
+                                            : "kn_turned, kn_turned_on, kn_left, kn_w, kn_turn");
+        } else if (kn_is_output(w, k) && w->slot[KN_SLOT_RESULT_SIZE].length == 0) {
+            kn_str_printf(&w->slot[KN_SLOT_RESULT_FROM], "(char *)kn.%s_ + kn_slot_at.at[%d]", name,
+                          kn_array_of(w, k));
+            kn_str_printf(&w->slot[KN_SLOT_RESULT_SIZE], "%d", size);
+        }
+    }
+}
+
+static void fill_windows(kn_writer *w)
+{
+    char index[64];
+    snprintf(index, sizeof index, "kn.start + kn_here.at[%d]", w->spec->n_arrays);
+    put_windows(w);
+    kn_put_call(w, &w->slot[KN_SLOT_SINGLE], place_windowed, index);
+    kn_put_vectors(w);
+    put_windows_gather(w, &w->slot[KN_SLOT_GATHER]);
+    kn_put_call(w, &w->slot[KN_SLOT_LANE], kn_place_lane, "kn_i[kn_k]");
+}
+
+/* A vector may go over the end of a row: the run has to go on along the next axis too. */
+static void put_run_condition(kn_str *out, int array, int size)
+{
+    kn_str_printf(out, " && (kn_axis_p2.stride[%d] == %d * (int)kn_axis_p.extent || kn_axis_p2.extent == 1)",
+                  array, size);
+}
+
+const kn_recipe kn_recipe_windows = {.template_name = "schedules/transpose/windows.cu",
+                                     .fill = fill_windows,
+                                     .fast_axis = "kn_axis_p",
+                                     .preludes = "kn_gather",
+                                     .takes_staged = true,
+                                     .put_run_condition = put_run_condition};

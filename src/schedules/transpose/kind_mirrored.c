@@ -1,0 +1,111 @@
+/* kind_mirrored.c - an array and its transpose side by side (x + x.T): a block has a tile and the one
+ * across the diagonal, reads each once and turns both. */
+#include "schedules/transpose/kind_mirrored.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedule/kind.h"
+#include "schedules/transpose/transpose_kinds.h"
+
+enum {
+    LEAST_BYTES = 4 << 20, /* of the array: smaller ones are read again from the cache */
+    NARROWEST = 4,         /* bytes of an element */
+    WIDEST = 8
+};
+
+typedef struct figures {
+    int straight, turned; /* operands */
+} figures;
+
+/* Two inputs, one behind the other, which are one array with its two fastest axes exchanged. */
+static bool find_pair(figures *f, const kn_choice *c)
+{
+    const kn_space *s = c->space;
+    int p = s->ndim - 1, q = p - 1, inputs = 0;
+    for (int o = 0; o < c->count; ++o)
+        inputs += !c->access[o].is_output;
+    if (inputs != 2 || q < 0 || c->access[0].is_output || c->access[1].is_output ||
+        s->after[1] != KN_SAME_ARRAY || s->offset[0] != s->offset[1] || s->extent[p] != s->extent[q])
+        return false;
+    f->straight = s->stride[0][p] == c->access[0].item_size ? 0 : 1;
+    f->turned = 1 - f->straight;
+    for (int a = 0; a < q; ++a)
+        if (s->stride[0][a] != s->stride[1][a])
+            return false;
+    return s->stride[f->straight][p] == c->access[0].item_size &&
+           s->stride[f->turned][q] == c->access[0].item_size &&
+           s->stride[f->straight][q] == s->stride[f->turned][p];
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    figures f;
+    if (!find_pair(&f, c))
+        return false;
+    int item = c->access[f.straight].item_size, q = c->space->ndim - 2;
+    if (item < NARROWEST || item > WIDEST || c->space->size * item < LEAST_BYTES ||
+        c->space->ndim + KN_MIRRORED_AXES + 1 > KILN_MAX_NDIM)
+        return false;
+    for (int o = 0; o < c->space->n_operands; ++o)
+        if (kn_space_reach(c->space, o, 0) > KN_MAX_OFFSET)
+            return false; /* cuts would go through pairs */
+    out->vector = c->target->vector_bytes / item;
+    for (int o = 0; o < c->count; ++o) {
+        if (o != f.turned && (c->access[o].item_size != item || !kn_choice_is_vector(c, o, out->vector)))
+            return false;
+        out->access[o] = o == f.turned ? KN_STAGED : KN_VECTOR;
+    }
+    if (!kn_choice_fits_turned(c, q, KN_MIRRORED_SIDE * out->vector) ||
+        !kn_choice_is_near(c, KN_MIRRORED_SIDE * out->vector))
+        return false;
+    out->block = KN_MIRRORED_SIDE * KN_MIRRORED_SIDE;
+    out->rank = KN_STAGED_RANK;
+    memcpy(kept, &f, sizeof f);
+    return true;
+}
+
+/* ---- the launch ---- */
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) unsigned tiles;\n", 4, 8};
+}
+
+/* Outermost the axes of single elements, innermost one of pairs of tiles, which moves nothing. */
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    const kn_schedule *s = &part->spec->schedule;
+    const kn_space *space = part->space;
+    int to = 0, p = space->ndim - 1;
+    int64_t side = (int64_t)KN_MIRRORED_SIDE * s->vector, count = (space->extent[p] + side - 1) / side;
+    uint32_t tiles = (uint32_t)count; /* along a side */
+    kn_space_start(&out->room, space);
+    kn_space_put_axis(&out->room, to++, space, p - 1, 1);
+    kn_space_put_axis(&out->room, to++, space, p, 1);
+    for (int a = 0; a < p - 1; ++a)
+        kn_space_put_axis(&out->room, to++, space, a, 1);
+    kn_space_put_axis(&out->room, to, space, -1, 1);
+    out->room.extent[to++] = count * (count + 1) / 2;
+    out->room.ndim = to;
+    out->size = kn_place_boxes(out, KN_MIRRORED_AXES);
+    memcpy(out->field, &tiles, sizeof tiles);
+    return KILN_OK;
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    uint32_t tiles;
+    memcpy(&tiles, at, sizeof tiles);
+    kn_str_printf(out, " tiles=\"%ux%u\"", (unsigned)tiles, (unsigned)tiles);
+}
+
+const kn_kind kn_kind_mirrored = {.name = "mirrored",
+                                  .recipe = &kn_recipe_mirrored,
+                                  .pattern = "m",
+                                  .revision = 1,
+                                  .choose = choose,
+                                  .field = field,
+                                  .place = place,
+                                  .describe = describe};

@@ -1,0 +1,177 @@
+/* kind_windows.c - the same as a tile where rows begin anywhere: a box of the input is read in aligned
+ * chunks of 16 bytes, results are stored in aligned vectors. */
+#include "schedule/kind.h"
+
+#include <string.h>
+
+#include "schedule/choice.h"
+#include "schedules/transpose/window_space.h"
+#include "schedules/transpose/transpose_kinds.h"
+
+enum {
+    WINDOWS_BLOCK = 512,    /* threads */
+    WINDOWS_SIZE = 1 << 14, /* fewest elements for boxes of shared memory */
+    SECTOR = 32             /* bytes */
+};
+
+typedef struct figures {
+    int axis;        /* of the space, along which the staged input's rows lie */
+    bool are_pixels; /* it has the results' pixels */
+} figures;
+
+static bool is_whole_elements(const kn_choice *c, int o)
+{
+    int64_t item = c->access[o].item_size;
+    for (int a = 0; a < c->space->ndim; ++a)
+        if (c->space->stride[o][a] % item != 0)
+            return false;
+    return c->access[o].address % (uintptr_t)item == 0;
+}
+
+/* Whether the vectors of all results begin at the same elements of each run. */
+static bool do_results_agree(const kn_choice *c, int vector)
+{
+    int first = -1;
+    for (int o = 0; o < c->count; ++o) {
+        int64_t item = c->access[o].item_size;
+        if (!c->access[o].is_output)
+            continue;
+        if (!is_whole_elements(c, o) || c->space->stride[o][kn_choice_inner(c)] != item)
+            return false;
+        for (int a = 0; first >= 0 && a < c->space->ndim; ++a)
+            if ((c->space->stride[o][a] / item - c->space->stride[first][a] / c->access[first].item_size) %
+                vector)
+                return false;
+        first = first < 0 ? o : first;
+    }
+    return first >= 0 && kn_choice_skew(c, vector) >= 0;
+}
+
+/* The axis along which the input's rows lie where its pixels are those of the results; -1. */
+static int axis_of_pixels(const kn_choice *c, int o)
+{
+    int inner = kn_choice_inner(c);
+    return c->space->stride[o][inner] == c->access[o].item_size ? kn_space_next_axis(c->space, o, inner) : -1;
+}
+
+/* One operand is staged, the others are gathered. False: there is none. */
+static bool set_access(char *access, const kn_choice *c, const figures *f)
+{
+    bool found = false;
+    for (int o = 0; o < c->count; ++o) {
+        int axis = f->are_pixels ? axis_of_pixels(c, o) : kn_choice_other_run(c, o);
+        bool can = !found && !c->access[o].is_output && axis == f->axis && is_whole_elements(c, o);
+        access[o] = can ? KN_STAGED : c->access[o].is_output ? KN_VECTOR : KN_GATHER;
+        found = found || can;
+    }
+    return found;
+}
+
+/* Whether the input's rows and the results' runs, which go on along other axes where their own are narrow,
+ * are of some length. */
+static bool are_sides_long(const kn_choice *c, int o, int axis)
+{
+    int inner = kn_choice_inner(c), next = kn_choice_next_of_results(c);
+    int64_t run = c->space->extent[inner] * (next < 0 ? 1 : c->space->extent[next]);
+    return kn_choice_side(c, o, axis) >= KN_SHORTEST_SIDE && run >= KN_SHORTEST_SIDE;
+}
+
+/* Pixels of whole sectors are vectors that rows reads as well. */
+static bool are_pixels_worth_it(const kn_choice *c, int o, int axis)
+{
+    int inner = kn_choice_inner(c), next = kn_choice_next_of_results(c);
+    return c->space->extent[inner] * c->access[o].item_size % SECTOR != 0 && next >= 0 && next != axis &&
+           c->space->extent[axis] >= KN_SHORTEST_SIDE && c->space->extent[next] >= KN_SHORTEST_SIDE;
+}
+
+/* The axis of the first input whose rows lie along another axis than the results; -1. */
+static figures find_axis(const kn_choice *c)
+{
+    figures f = {kn_choice_turned_axis(c), false};
+    if (c->space->ndim < 2 || c->space->size < WINDOWS_SIZE ||
+        c->space->ndim + KN_WINDOWS_AXES + 2 > KN_STAGED_RANK)
+        return (figures){-1, false};
+    for (int o = 0; o < c->count && f.axis < 0; ++o) {
+        int run = c->access[o].is_output ? -1 : kn_choice_other_run(c, o),
+            pixels = c->access[o].is_output ? -1 : axis_of_pixels(c, o);
+        if (run >= 0 && are_sides_long(c, o, run))
+            f.axis = run;
+        else if (pixels >= 0 && are_pixels_worth_it(c, o, pixels))
+            f = (figures){pixels, true};
+    }
+    return f;
+}
+
+/* Of runs along an axis that is shorter than a vector the lanes go on along the next one, again and again. */
+static bool find_form(kn_schedule *out, const kn_choice *c, const figures *f, int vector)
+{
+    int next = kn_choice_next_of_results(c);
+    out->form = f->are_pixels || c->space->extent[kn_choice_inner(c)] < vector;
+    return !out->form || (next >= 0 && next != f->axis && kn_choice_is_narrow(c, kn_choice_inner(c)));
+}
+
+static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+{
+    figures f = find_axis(c);
+    int vector = kn_choice_vector(c);
+    if (f.axis < 0 || !do_results_agree(c, vector) || !kn_choice_fits_turned(c, f.axis, 1) ||
+        !set_access(out->access, c, &f) || !find_form(out, c, &f, vector) ||
+        (!out->form && !kn_choice_is_near(c, vector)))
+        return false;
+    out->vector = vector;
+    out->block = WINDOWS_BLOCK;
+    out->rank = KN_STAGED_RANK;
+    memcpy(kept, &f, sizeof f);
+    return true;
+}
+
+static kn_field field(const kn_schedule *schedule)
+{
+    (void)schedule;
+    return (kn_field){"alignas(8) kn_windows windows;\n", sizeof(kn_windows), 8};
+}
+
+/* A block a box. */
+static kiln_status place(kn_placement *out, const kn_part *part)
+{
+    kn_access access[KN_MAX_PARAMS];
+    int shared_bytes;
+    kn_windows windows;
+    figures f;
+    memcpy(&f, part->figures, sizeof f);
+    kn_spec_access(access, part->spec);
+    kn_windows_make(&windows, &out->room, &shared_bytes, part->space, part->spec, access, f.axis);
+    out->walked = &out->room;
+    out->rank = out->room.ndim;
+    out->grid[0] = (unsigned)kn_windows_count(&out->room);
+    out->shared_bytes = (unsigned)shared_bytes;
+    memcpy(out->field, &windows, sizeof windows);
+    return KILN_OK;
+}
+
+/* Runs end with their narrow axis: it is never cut. */
+static int cut(int64_t *align, const kn_part *part)
+{
+    return kn_cut_beside(align, part, part->spec->schedule.form ? part->space->ndim - 1 : -1, -1);
+}
+
+static void describe(kn_str *out, const unsigned char *at)
+{
+    kn_windows w;
+    memcpy(&w, at, sizeof w);
+    kn_str_printf(out, " box=\"%u runs of %u%s\" pitch=\"%u\" lanes=\"%ux%u\"", w.rows, w.run,
+                  w.crossed  ? ", crossed"
+                  : w.shared ? ", of pixels"
+                             : "",
+                  w.shared ? w.step : w.pitch, 1u << w.slot_lanes, 1u << w.row_lanes);
+}
+
+const kn_kind kn_kind_windows = {.name = "windows",
+                                 .recipe = &kn_recipe_windows,
+                                 .pattern = "m",
+                                 .revision = 1,
+                                 .choose = choose,
+                                 .field = field,
+                                 .place = place,
+                                 .cut = cut,
+                                 .describe = describe};

@@ -1,0 +1,163 @@
+#include "store/bake.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "store/bundle_label.h"
+#include "store/store.h"
+#include "store/subject.h"
+#include "codegen/codegen.h"
+#include "schedules/spec_text.h"
+
+#define PTX_PREFIX "compute_"
+
+kiln_status kn_bake_target_parse(kn_bake_target *out, const char *text)
+{
+    const size_t prefix = sizeof PTX_PREFIX - 1;
+    char name[32];
+    out->form = KN_CODE_BINARY;
+    if (strncmp(text, PTX_PREFIX, prefix) != 0)
+        return kn_target_parse(&out->target, text);
+    out->form = KN_CODE_PTX;
+    snprintf(name, sizeof name, "sm_%s", text + prefix);
+    return kn_target_parse(&out->target, name);
+}
+
+void kn_bake_target_format(const kn_bake_target *target, char *out, size_t size)
+{
+    const char *name = target->target.architecture;
+    if (target->form == KN_CODE_PTX)
+        snprintf(out, size, PTX_PREFIX "%s", name + strlen("sm_"));
+    else
+        snprintf(out, size, "%s", name);
+}
+
+/* ---- the subject ---- */
+
+typedef struct wanted {
+    const kn_bake_target *target;
+    const char *const *folders;
+    int n_folders;
+    kn_parsed_spec parsed;
+    kn_subject subject;
+} wanted;
+
+/* Whether a module needs the generator its text does not say: that follows from the rest of it. */
+static kiln_status parse(wanted *w, const char *portable)
+{
+    kn_str line = KN_STR_INIT;
+    kiln_status status = kn_spec_make_line(&line, portable, &w->target->target, kn_codegen_generator());
+    if (status == KILN_OK)
+        status = kn_spec_parse(&w->parsed, kn_str_text(&line));
+    if (status == KILN_OK && w->parsed.kind == KN_SPEC_MODULE && !kn_module_wants_types(&w->parsed.module))
+        w->parsed.module.generator = NULL;
+    kn_str_free(&line);
+    return status;
+}
+
+static kiln_status make_subject(wanted *w)
+{
+    if (w->parsed.kind == KN_SPEC_MODULE)
+        return kn_subject_of_module(&w->subject, &w->parsed.module, w->folders, w->n_folders);
+    return kn_subject_of_program(&w->subject, &w->parsed.spec);
+}
+
+/* What is written is what was read: else no call would find it. */
+static kiln_status check_text(const wanted *w, const char *portable)
+{
+    kn_str again = KN_STR_INIT;
+    kiln_status status = kn_spec_make_portable(&again, kn_str_text(&w->subject.what));
+    if (status == KILN_OK && strcmp(kn_str_text(&again), portable) != 0)
+        status = kn_error(KILN_ERROR_FORMAT,
+                          "%s: the specialisation is not written as this library writes it: record it anew",
+                          w->subject.name);
+    kn_str_free(&again);
+    return status;
+}
+
+/* ---- the row ---- */
+
+/* NVRTC gives PTX where it does not know the architecture: that is not what was asked for. */
+static kiln_status check_form(const kn_code *code, const wanted *w)
+{
+    const kn_target *target = &w->target->target;
+    if (kn_code_form_of(&code->code) == w->target->form)
+        return KILN_OK;
+    return kn_error(KILN_ERROR_UNSUPPORTED, "%s: the compiler (%s) does not know %s", w->subject.name,
+                    kn_compile_location(target->backend), target->architecture);
+}
+
+static kiln_status fill_label(kn_bundle_row *out, const wanted *w)
+{
+    kn_bundle_label label = {.target = w->target->target, .form = w->target->form};
+    kn_str text = KN_STR_INIT;
+    bool is_module = w->parsed.kind == KN_SPEC_MODULE;
+    const char *generator = is_module ? w->parsed.module.generator : w->parsed.spec.generator;
+    kn_bundle_label_set_kind(&label, kn_str_text(&w->subject.what));
+    snprintf(label.generator, sizeof label.generator, "%s", generator ? generator : "");
+    snprintf(label.compiler, sizeof label.compiler, "%s", kn_compile_identity(w->target->target.backend));
+    kn_bundle_label_write(&text, &label);
+    kiln_status status = kn_str_status(&text, "a bundle's label");
+    out->label = (kn_blob){text.data, text.length};
+    return status;
+}
+
+static kiln_status fill_row(kn_bundle_row *out, wanted *w, const char *portable)
+{
+    kn_code code = {0};
+    unsigned flags = w->target->form == KN_CODE_PTX ? KN_COMPILE_TO_PTX : 0;
+    kiln_status status = make_subject(w);
+    if (status == KILN_OK)
+        status = check_text(w, portable);
+    if (status == KILN_OK)
+        status = kn_build_compile(&code, &w->subject, flags);
+    if (status == KILN_OK)
+        status = check_form(&code, w);
+    out->code = code.code;
+    out->aux = code.notes;
+    if (status == KILN_OK)
+        status = fill_label(out, w);
+    if (status == KILN_OK && !kn_blob_copy(&out->what, portable, strlen(portable)))
+        status = kn_error_memory(strlen(portable), "a bundle's key");
+    return status;
+}
+
+kiln_status kn_bake(kn_bundle_row *out, const char *portable, const kn_bake_target *target,
+                    const char *const *folders, int n_folders)
+{
+    wanted w = {.target = target, .folders = folders, .n_folders = n_folders};
+    kiln_status status = parse(&w, portable);
+    if (status != KILN_OK)
+        return status;
+    *out = (kn_bundle_row)KN_BUNDLE_ROW_INIT;
+    status = fill_row(out, &w, portable);
+    if (status != KILN_OK)
+        kn_bundle_row_free(out);
+    kn_subject_free(&w.subject);
+    kn_parsed_spec_free(&w.parsed);
+    return status;
+}
+
+/* ---- code that is there ---- */
+
+kiln_status kn_bake_pack(kn_bundle_row *out, const kn_subject *subject, const char *generator,
+                         const kn_blob *code, const kn_str *notes)
+{
+    kn_bundle_label label = {.target = subject->target, .form = kn_code_form_of(code)};
+    kn_str text = KN_STR_INIT, key = KN_STR_INIT;
+    kn_bundle_label_set_kind(&label, kn_str_text(&subject->what));
+    snprintf(label.generator, sizeof label.generator, "%s", generator);
+    snprintf(label.compiler, sizeof label.compiler, "%s", kn_compile_identity(subject->target.backend));
+    kn_bundle_label_write(&text, &label);
+    kiln_status status = kn_spec_make_portable(&key, kn_str_text(&subject->what));
+    if (status == KILN_OK)
+        status = kn_str_status(&text, "a bundle's label");
+    *out = (kn_bundle_row){.label = {text.data, text.length}, .what = {key.data, key.length}};
+    if (status == KILN_OK && !(kn_blob_copy(&out->code, code->data, code->size) &&
+                               kn_blob_copy(&out->aux, kn_str_text(notes), notes->length)))
+        status = kn_error_memory(code->size, subject->name);
+    if (status != KILN_OK)
+        kn_bundle_row_free(out);
+    return status;
+}

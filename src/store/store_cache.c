@@ -1,0 +1,162 @@
+/* The user's cache on disk: read, written, and locked for a key while that is compiled. */
+#include "store/store.h"
+#include "store/store_cache.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/alloc.h"
+#include "base/error.h"
+#include "base/setting.h"
+#include "compile/timeout.h"
+
+/* Longer than any compile should take, or may; then two processes compile the same. */
+enum { LOCK_TIMEOUT_MS = 30000 };
+
+static int wait_ms(void)
+{
+    int compile_ms = kn_compile_timeout_ms();
+    return compile_ms < LOCK_TIMEOUT_MS ? compile_ms : LOCK_TIMEOUT_MS;
+}
+
+/* Having no place for a cache is no failure, and is remembered. */
+static bool find_place(kn_user_cache *user)
+{
+    char folder[PATH_MAX];
+    kn_error_state before;
+    kn_error_save(&before);
+    if (kn_cache_default_folder(folder, sizeof folder) == KILN_OK)
+        user->cache = kn_cache_create(folder, false);
+    else
+        snprintf(user->trouble, sizeof user->trouble, "%s", kiln_error_message());
+    kn_error_restore(&before);
+    return user->cache || user->trouble[0];
+}
+
+static kn_cache *cache_of(void *self)
+{
+    return ((const kn_user_cache *)self)->cache;
+}
+
+static void set_limit(kn_cache *cache)
+{
+    const char *setting = kn_setting("KILN_CACHE_MAX");
+    uint64_t bytes;
+    if (setting && kn_setting_bytes(&bytes, setting))
+        kn_cache_set_limit(cache, bytes);
+}
+
+static bool open_store(void **self)
+{
+    kn_user_cache *user = *self = kn_calloc(1, sizeof *user);
+    if (!user)
+        return false;
+    user->is_switched_off = kn_setting_is("KILN_CACHE", "off") || kn_setting_is("KILN_CACHE", "0");
+    if (user->is_switched_off)
+        return true;
+    if (!find_place(user))
+        return false;
+    if (user->cache)
+        set_limit(user->cache);
+    return true;
+}
+
+static void leave(void *self)
+{
+    if (cache_of(self))
+        kn_cache_leave(cache_of(self));
+}
+
+static void close_store(void *self)
+{
+    if (!self)
+        return;
+    kn_cache_free(cache_of(self));
+    kn_free(self);
+}
+
+static void warm_up(void *self)
+{
+    if (cache_of(self))
+        kn_cache_warm_up(cache_of(self));
+}
+
+static void list_places(kn_str *out, void *self)
+{
+    if (cache_of(self))
+        kn_store_add_place(out, kn_cache_file(cache_of(self)));
+}
+
+/* Why there is no cache, or it is not used. */
+static void list_refusals(kn_str *out, void *self, const kn_build_job *job)
+{
+    const kn_user_cache *user = self;
+    kiln_cache_stats stats = KILN_CACHE_STATS_INIT;
+    (void)job;
+    if (user->cache)
+        kn_cache_fill_stats(user->cache, &stats);
+    const char *trouble = user->cache ? stats.trouble : user->trouble;
+    if (trouble[0])
+        kn_store_add_refusal(out, "the cache is not used: %s", trouble);
+}
+
+static kiln_status find(kn_code **out, void *self, kn_build_job *job)
+{
+    const kn_subject *subject = job->subject;
+    /* A machine without a compiler takes what any compiler made: there is nothing it could be out of date
+     * against. */
+    const char *identity = kn_compile_identity(subject->target.backend);
+    const char *producer = *identity ? identity : NULL;
+    kn_blob code = KN_BLOB_INIT, notes = KN_BLOB_INIT;
+    if (!cache_of(self) ||
+        !kn_cache_get(cache_of(self), subject->what.data, subject->what.length, producer, &code, &notes))
+        return KILN_OK;
+    *out = kn_code_new(job);
+    if (!*out) {
+        kn_blob_free(&code);
+        kn_blob_free(&notes);
+        return KILN_ERROR_MEMORY;
+    }
+    (*out)->code = code;
+    (*out)->notes = notes;
+    return KILN_OK;
+}
+
+static void drop(void *self, kn_build_job *job, const kn_code *code)
+{
+    (void)code;
+    kn_cache_remove(cache_of(self), job->subject->what.data, job->subject->what.length);
+}
+
+static bool claim(void *self, kn_build_job *job)
+{
+    const kn_str *what = &job->subject->what;
+    return cache_of(self) && kn_cache_lock(cache_of(self), what->data, what->length, &job->lock, wait_ms());
+}
+
+/* What was made now, and is known to be good for others. */
+static void settle(void *self, kn_build_job *job, kn_code *code, kiln_status status)
+{
+    const kn_subject *subject = job->subject;
+    kn_error_state before;
+    kn_error_save(&before);
+    if (cache_of(self) && status == KILN_OK && job->is_proven)
+        kn_cache_put(cache_of(self), subject->what.data, subject->what.length,
+                     kn_compile_identity(subject->target.backend), &code->code, &code->notes);
+    kn_os_unlock_file(&job->lock);
+    kn_error_restore(&before);
+}
+
+const kn_store kn_store_cache = {.name = "the cache",
+                                 .origin = KILN_ORIGIN_DISK,
+                                 .open = open_store,
+                                 .close = close_store,
+                                 .leave = leave,
+                                 .warm_up = warm_up,
+                                 .list_places = list_places,
+                                 .list_refusals = list_refusals,
+                                 .find = find,
+                                 .drop = drop,
+                                 .claim = claim,
+                                 .settle = settle};

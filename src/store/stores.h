@@ -1,0 +1,11 @@
+/* store/stores.h - the list of stores, which ends with NULL. */
+#ifndef KN_STORE_STORES_H
+#define KN_STORE_STORES_H
+
+#include "store/store.h"
+
+enum { KN_MOST_STORES = 8 };
+
+const kn_store *const *kn_stores(void);
+
+#endif

@@ -1,0 +1,45 @@
+#include "store/subject.h"
+
+#include "codegen/codegen.h"
+#include "schedules/choose.h"
+#include "schedules/spec_text.h"
+
+static void put_names(kn_str *out, const void *program)
+{
+    kn_codegen_names(out, program);
+}
+
+static kiln_status write(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
+{
+    const kn_spec *spec = subject->spec;
+    const kn_program *p = spec->program;
+    kiln_status status = kn_subject_check_generator(subject->name, spec->generator);
+    compile->flags |= (p->flags & KILN_KERNEL_FAST_MATH ? KN_COMPILE_FAST_MATH : 0u) |
+                      (p->flags & KILN_KERNEL_NO_FMA ? KN_COMPILE_NO_FMA : 0u) |
+                      (kn_kind_is_quick(spec->target.backend, spec->schedule.kind) ? KN_COMPILE_QUICK : 0u);
+    compile->options = subject->options;
+    compile->n_options = subject->n_options;
+    compile->header_names = (const char *const *)p->header_name;
+    compile->header_texts = (const char *const *)p->header_text;
+    compile->n_headers = p->n_headers;
+    compile->is_generated = true;
+    compile->user_texts = p->text;
+    compile->n_user_texts = kn_program_texts(p);
+    compile->put_names = put_names;
+    compile->about = p;
+    const kn_failed_try failed = {compile->failed_source, compile->complaints, compile->header_words};
+    return status == KILN_OK ? kn_codegen_source(source, spec, failed.source ? &failed : NULL) : status;
+}
+
+kiln_status kn_subject_of_program(kn_subject *out, const kn_spec *spec)
+{
+    *out = (kn_subject){.name = spec->program->name,
+                        .target = spec->target,
+                        .options = (const char *const *)spec->program->option,
+                        .n_options = spec->program->n_options,
+                        .write = write,
+                        .spec = spec};
+    kn_codegen_entry(out->entry, sizeof out->entry, spec->program);
+    kn_spec_format(&out->what, spec);
+    return kn_str_status(&out->what, "a specialisation");
+}

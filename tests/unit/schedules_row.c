@@ -1,0 +1,120 @@
+/* Programs over rows: which of them read a row once, what a level needs of what came before, and what is
+ * refused. */
+#include "program/program.h"
+#include "schedules/rowprog/row_space.h"
+#include "schedules/rowprog/row_held.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define S(...) ((const int64_t[]){__VA_ARGS__})
+
+/* y = e / sum(e), e = exp(x - max(x)). */
+static kn_program *softmax(void)
+{
+    static const kn_stage_text stages[] = {
+        {.kind = KN_YIELD, .label = "m0", .reads = "x", .gives = "_v0", .body = "x"},
+        {.kind = KN_REDUCE, .label = "r0", .reads = "_v0", .gives = "_r0", .body = "a > b ? a : b"},
+        {.kind = KN_YIELD, .label = "m1", .reads = "x, _r0", .gives = "_v1", .body = "exp(x - r0)"},
+        {.kind = KN_REDUCE, .label = "r1", .reads = "_v1", .gives = "_r1", .body = "a + b", .identity = "0"},
+        {.kind = KN_MAP, .label = "m2", .reads = "_v1, _r1", .body = "y = v1 / r1"}};
+    const kn_program_text text = {.in = "float32 x",
+                                  .out = "float32 y",
+                                  .values = "float32 _v0, float32 _r0, float32 _v1, float32 _r1",
+                                  .stage = stages,
+                                  .n_stages = 5,
+                                  .reduced = 1};
+    kn_program *program = NULL;
+    assert_int_equal(kn_program_create(&program, &text), KILN_OK);
+    return program;
+}
+
+/* A call of it: rows of `length` elements, `step` elements apart, for that target. */
+static bool is_held(int64_t rows, int64_t length, int64_t step, const char *target_name)
+{
+    kn_program *program = softmax();
+    kn_target target;
+    kn_space space;
+    const int64_t *shape = S(rows, length), *in = S(4 * length * step, 4 * step), *out = S(4 * length, 4);
+    const kn_view view[] = {{shape, in, 2, false}, {shape, out, 2, true}};
+    const kn_access access[] = {{4, 4096, false}, {4, 8192, true}};
+    assert_int_equal(kn_target_parse(&target, target_name), KILN_OK);
+    kn_space_make(&space, 2, shape, 2, view, 2, 0);
+    bool held = kn_row_is_held(&(kn_choice){program, &space, access, 2, &target, 0});
+    kn_program_free(program);
+    return held;
+}
+
+static void rows_that_are_read_once(void **state)
+{
+    (void)state;
+    assert_true(is_held(100, 7, 1, "sm_90"));
+    assert_true(is_held(100, 32768, 1, "sm_90"));
+    assert_true(is_held(100, 32768, 2, "sm_90"));
+    assert_true(is_held(100, 1 << 19, 1, "sm_90"));
+    assert_false(is_held(100, 1 << 20, 1, "sm_90"));
+    assert_true(is_held(100, 1 << 18, 1, "sm_120"));
+    assert_false(is_held(100, 1 << 19, 1, "sm_120")); /* clusters of eight at most */
+    assert_true(is_held(100, 1 << 16, 1, "sm_80"));
+    assert_false(is_held(100, 1 << 17, 1, "sm_80")); /* no clusters */
+    assert_false(is_held(100, 1 << 16, 1, "sm_75"));
+    assert_true(is_held(100, 1 << 20, 1, "host"));
+}
+
+static void values_of_elements_and_of_rows(void **state)
+{
+    kn_program *p = softmax();
+    enum { X, Y, V0, R0, V1, R1 };
+    (void)state;
+    assert_true(kn_row_is_wide(p, X) && kn_row_is_wide(p, Y) && kn_row_is_wide(p, V0) &&
+                kn_row_is_wide(p, V1));
+    assert_false(kn_row_is_wide(p, R0) || kn_row_is_wide(p, R1));
+    assert_true(kn_row_is_early(p, X));
+    assert_false(kn_row_is_early(p, Y));
+    assert_int_equal(kn_row_first_reduce(p), 1);
+    assert_int_equal(kn_row_first_read(p, X), 0);
+    assert_int_equal(kn_row_first_read(p, V1), 3);
+    assert_true(kn_row_is_read(p, V1, KN_OVER_ALL, 4));
+    assert_false(kn_row_is_read(p, V0, KN_OVER_ALL, 2));
+    kn_program_free(p);
+}
+
+static void warps_are_powers_of_two(void **state)
+{
+    (void)state;
+    assert_int_equal(kn_row_warps(32), 1);
+    assert_int_equal(kn_row_warps(96), 4);
+    assert_int_equal(kn_row_warps(1024), 32);
+}
+
+/* A stage that runs once a row has no element of an output over all, either. */
+static void results_of_elements_are_none_of_rows(void **state)
+{
+    static const kn_stage_text stages[] = {
+        {.kind = KN_MAP, .label = "m0", .reads = "x", .gives = "y", .body = "y = x"},
+        {.kind = KN_MAP, .over = KN_OVER_KEPT, .label = "k0", .reads = "y", .gives = "z", .body = "z = y"}};
+    const kn_program_text text = {
+        .in = "float32 x", .out = "float32 y, float32 z", .stage = stages, .n_stages = 2, .reduced = 1};
+    kn_program *program = NULL;
+    (void)state;
+    assert_int_equal(kn_program_create(&program, &text), KILN_ERROR_INVALID);
+    assert_non_null(
+        strstr(kiln_error_message(), "stage 'k0' runs once for all reduced elements, but reads 'y'"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rows_that_are_read_once),
+        cmocka_unit_test(values_of_elements_and_of_rows),
+        cmocka_unit_test(warps_are_powers_of_two),
+        cmocka_unit_test(results_of_elements_are_none_of_rows),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
