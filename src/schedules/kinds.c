@@ -1,4 +1,6 @@
 /* kinds.c - the table of kinds. */
+#include "schedule/kind.h"
+
 #include "schedules/kinds.h"
 
 #include <stddef.h>

@@ -36,11 +36,18 @@ static void identity_with(char *out, const char *folder)
     close(ends[1]);
 }
 
-/* The folder in which the template stands. */
-static void folder_of(char *out, size_t size, const char *folder, const char *name)
+/* Makes (or removes, where they are empty) the folders below `folder` in which the template stands. */
+static void each_folder(const char *folder, const char *name, bool is_made)
 {
-    snprintf(out, size, "%s/%s", folder, name);
-    *strrchr(out, '/') = '\0';
+    char path[256];
+    size_t root = strlen(folder);
+    snprintf(path, sizeof path, "%s/%s", folder, name);
+    for (char *at = path + root + 1; is_made && (at = strchr(at, '/')); *at++ = '/') {
+        *at = '\0';
+        assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
+    }
+    for (char *at; !is_made && (at = strrchr(path, '/')) > path + root; rmdir(path))
+        *at = '\0';
 }
 
 static void every_template_is_part_of_it(void **state)
@@ -48,10 +55,8 @@ static void every_template_is_part_of_it(void **state)
     char folder[] = "/tmp/kiln-identity-XXXXXX", path[256], built_in[ROOM], plain[ROOM], again[ROOM];
     (void)state;
     assert_non_null(mkdtemp(folder));
-    for (size_t k = 0; k < kn_template_count; ++k) {
-        folder_of(path, sizeof path, folder, kn_templates[k].name);
-        assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
-    }
+    for (size_t k = 0; k < kn_template_count; ++k)
+        each_folder(folder, kn_templates[k].name, true);
     identity_with(built_in, NULL);
     identity_with(plain, folder);
     identity_with(again, folder);
@@ -69,10 +74,8 @@ static void every_template_is_part_of_it(void **state)
         assert_string_not_equal(changed, plain);
         unlink(path);
     }
-    for (size_t k = 0; k < kn_template_count; ++k) {
-        folder_of(path, sizeof path, folder, kn_templates[k].name);
-        rmdir(path);
-    }
+    for (size_t k = 0; k < kn_template_count; ++k)
+        each_folder(folder, kn_templates[k].name, false);
     rmdir(folder);
 }
 

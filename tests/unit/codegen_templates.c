@@ -125,9 +125,11 @@ static void a_folder_overrides(void **state)
     kn_str text = KN_STR_INIT, other = KN_STR_INIT, none = KN_STR_INIT;
     (void)state;
     assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/cuda", folder);
+    snprintf(path, sizeof path, "%s/schedules", folder);
     assert_int_equal(mkdir(path, 0700), 0);
-    snprintf(path, sizeof path, "%s/cuda/flat.cu", folder);
+    snprintf(path, sizeof path, "%s/schedules/contiguous", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/schedules/contiguous/flat.cu", folder);
     FILE *file = fopen(path, "w");
     assert_non_null(file);
     fputs("mine\n", file);
@@ -144,14 +146,14 @@ static void a_folder_overrides(void **state)
     assert_int_equal(kn_template_read(&none, "schedules/contiguous/flat.cu"), KILN_ERROR_INVALID);
     assert_int_equal(chmod(folder, 0700), 0);
     /* A folder, or a path that is longer than paths are, is no file. */
-    assert_int_equal(kn_template_read(&none, "cuda"), KILN_ERROR_INTERNAL);
-    assert_string_equal(kiln_error_message(), "there is no template 'cuda'");
+    assert_int_equal(kn_template_read(&none, "schedules"), KILN_ERROR_INTERNAL);
+    assert_string_equal(kiln_error_message(), "there is no template 'schedules'");
     for (size_t room = 4095; room <= 4097; ++room) {
         char *deep = malloc(room + 1);
         assert_non_null(deep);
         memset(deep, '/', room);
         memcpy(deep, folder, strlen(folder));
-        deep[room - strlen("/cuda/flat.cu")] = '\0';
+        deep[room - strlen("/schedules/contiguous/flat.cu")] = '\0';
         setenv("KILN_TEMPLATE_DIR", deep, 1);
         kn_str_free(&text);
         assert_int_equal(kn_template_read(&text, "schedules/contiguous/flat.cu"), KILN_OK);
@@ -165,7 +167,9 @@ static void a_folder_overrides(void **state)
     kn_str_free(&text);
     kn_str_free(&other);
     unlink(path);
-    snprintf(path, sizeof path, "%s/cuda", folder);
+    snprintf(path, sizeof path, "%s/schedules/contiguous", folder);
+    rmdir(path);
+    snprintf(path, sizeof path, "%s/schedules", folder);
     rmdir(path);
     rmdir(folder);
 }
@@ -227,9 +231,11 @@ static void tags_are_read(void **state)
     char folder[] = "/tmp/kiln-preludes-XXXXXX", path[128];
     (void)state;
     assert_non_null(mkdtemp(folder));
-    snprintf(path, sizeof path, "%s/prelude", folder);
+    snprintf(path, sizeof path, "%s/codegen", folder);
     assert_int_equal(mkdir(path, 0700), 0);
-    snprintf(path, sizeof path, "%s/prelude/host_bits.cpp", folder);
+    snprintf(path, sizeof path, "%s/codegen/prelude", folder);
+    assert_int_equal(mkdir(path, 0700), 0);
+    snprintf(path, sizeof path, "%s/codegen/prelude/host_bits.cpp", folder);
     setenv("KILN_TEMPLATE_DIR", folder, 1);
     for (size_t k = 0; k < sizeof preludes / sizeof *preludes; ++k) {
         FILE *file = fopen(path, "w");
@@ -248,11 +254,13 @@ static void tags_are_read(void **state)
     kn_str out = KN_STR_INIT;
     const char *pear = "pear";
     assert_int_equal(kn_prelude_append(&out, KN_HOST, &pear, 1, NULL), KILN_ERROR_INTERNAL);
-    assert_string_equal(kiln_error_message(), "prelude: there is no prelude/host_nothing");
+    assert_string_equal(kiln_error_message(), "prelude: there is no codegen/prelude/host_nothing");
     kn_str_free(&out);
     unsetenv("KILN_TEMPLATE_DIR");
     unlink(path);
-    snprintf(path, sizeof path, "%s/prelude", folder);
+    snprintf(path, sizeof path, "%s/codegen/prelude", folder);
+    rmdir(path);
+    snprintf(path, sizeof path, "%s/codegen", folder);
     rmdir(path);
     rmdir(folder);
 }

@@ -1,11 +1,12 @@
 /* kind_shifted.c - stencils: inputs that are one array, shifted by a few elements and rows. A thread loads
  * each row once, for all inputs that lie in it and for two rows of results. */
+#include "schedule/kind.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "program/pure.h"
 #include "schedule/choice.h"
-#include "schedule/kind.h"
 #include "schedules/stencil/shifted_space.h"
 #include "schedules/stencil/stencil_kinds.h"
 
