@@ -122,6 +122,8 @@ static const setting settings[] = {
     {"KILN_NUM_THREADS", "a number from 1", "one for each processor the process may use", is_count, REFUSED,
      "threads of the host target"},
     {"KILN_LIBCUDA", "a file", "libcuda.so.1", NULL, LOGGED, "the driver library"},
+    {"KILN_KINDS", "names of kinds with - before and commas between", NULL, NULL, REFUSED,
+     "kinds of schedule that are not chosen (-tile,-windows): to see what each is worth, and for tests"},
     {"KILN_TEMPLATE_DIR", "a folder", NULL, is_folder, LOGGED,
      "templates that stand in for the embedded ones, for work on kiln itself"},
     {"KILN_DUMP_SOURCE", "a folder", NULL, NULL, LOGGED, "receives every source that is generated"},

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/setting.h"
 #include "program/cost.h"
 
 /* Functions in the texts of a flat kernel up to which it compiles nearly as soon as the quick form: each
@@ -26,20 +27,59 @@ static bool computes(const kn_kind *kind, const char *pattern)
     return begins && (kind->pattern[length] == '*' || pattern[length] == '\0');
 }
 
+static bool has_kind(kn_backend_kind backend, const char *name, size_t length)
+{
+    const kn_kind *const *kind = kn_kinds_of(backend);
+    while (*kind && (strncmp((*kind)->name, name, length) != 0 || (*kind)->name[length] != '\0'))
+        ++kind;
+    return *kind != NULL;
+}
+
+/* What KILN_KINDS says, "-tile,-windows", each name that of a kind of some target; NULL: nothing. */
+static kiln_status read_switched_off(const char **out)
+{
+    kiln_status status = kn_setting_read(out, "KILN_KINDS");
+    for (const char *at = *out; status == KILN_OK && at && *at; at += strspn(at, ",")) {
+        size_t length = strcspn(at, ",");
+        if (at[0] != '-' ||
+            (!has_kind(KN_HOST, at + 1, length - 1) && !has_kind(KN_CUDA, at + 1, length - 1)))
+            return kn_error(KILN_ERROR_INVALID,
+                            "KILN_KINDS: '%.*s' is not - and the name of a kind, as in -tile,-windows",
+                            (int)(length < 100 ? length : 100), at);
+        at += length;
+    }
+    return status;
+}
+
+static bool is_switched_off(const char *switched_off, const kn_kind *kind)
+{
+    size_t length = strlen(kind->name);
+    for (const char *at = switched_off; at && *at; at += strcspn(at, ","), at += strspn(at, ","))
+        if (strcspn(at, ",") == length + 1 && strncmp(at + 1, kind->name, length) == 0)
+            return true;
+    return false;
+}
+
 kiln_status kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_program *program,
                                const kn_space *space, const kn_access *access, int count,
                                const kn_target *target, int block)
 {
     const kn_choice choice = {program, space, access, count, target, block};
-    const char *pattern = program ? program->pattern : "m";
+    const char *pattern = program ? program->pattern : "m", *switched_off = NULL;
+    kiln_status status = read_switched_off(&switched_off);
+    if (status != KILN_OK)
+        return status;
     for (const kn_kind *const *kind = kn_kinds_of(target->backend); *kind; ++kind) {
         *out = (kn_schedule){.kind = *kind};
         *figures = (kn_figures){{0}};
-        if (computes(*kind, pattern) && (*kind)->choose(out, figures, &choice))
+        if (computes(*kind, pattern) && !is_switched_off(switched_off, *kind) &&
+            (*kind)->choose(out, figures, &choice))
             return KILN_OK;
     }
-    return kn_error(KILN_ERROR_UNSUPPORTED, "%s: no kernel for %s computes stages of the pattern '%s' here",
-                    program ? program->name : "kernel", target->architecture, pattern);
+    return kn_error(
+        KILN_ERROR_UNSUPPORTED, "%s: no kernel for %s computes stages of the pattern '%s' here%s%s",
+        program ? program->name : "kernel", target->architecture, pattern,
+        switched_off ? " and is not switched off by KILN_KINDS=" : "", switched_off ? switched_off : "");
 }
 
 /* Of a table the last kind of elementwise programs. */

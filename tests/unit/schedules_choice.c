@@ -13,6 +13,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <cmocka.h>
@@ -947,9 +948,63 @@ static void names(void **state)
     assert_null(kn_kind_find(KN_CUDA, "none"));
 }
 
+/* No kind is chosen that KILN_KINDS switches off, by itself or in a list; the next that takes the space is. */
+static void kinds_are_switched_off(void **state)
+{
+    kn_schedule chosen;
+    kn_figures figures;
+    int counts[64] = {0};
+    (void)state;
+    for (kn_backend_kind backend = KN_HOST; backend <= KN_CUDA; ++backend) {
+        kn_target target;
+        kn_target_host(&target);
+        if (backend == KN_CUDA)
+            assert_int_equal(kn_target_parse(&target, "sm_90"), KILN_OK);
+        for (int time = 0; time < 300; ++time) {
+            scene s;
+            char value[64];
+            random_scene(&s);
+            unsetenv("KILN_KINDS");
+            assert_int_equal(
+                kn_schedule_choose(&chosen, &figures, NULL, &s.space, s.access, s.count, &target, 0),
+                KILN_OK);
+            const kn_kind *first = chosen.kind;
+            if (kn_kind_is_quick(backend, first)) /* behind it are kinds of rows, which want a program */
+                continue;
+            snprintf(value, sizeof value, time % 2 ? "-%s" : "-fold_rows,-%s,", first->name);
+            setenv("KILN_KINDS", value, 1);
+            assert_int_equal(
+                kn_schedule_choose(&chosen, &figures, NULL, &s.space, s.access, s.count, &target, 0),
+                KILN_OK);
+            int k = 0;
+            while (kn_kinds_of(backend)[k] != first)
+                ++k;
+            ++counts[k];
+            assert_ptr_not_equal(chosen.kind, first);
+        }
+        int seen = 0;
+        for (int k = 0; k < 64; ++k)
+            seen += counts[k] > 0;
+        assert_true(seen >= 2);
+    }
+    static const char *const wrong[] = {"tile", "-tiles", "-", "-tile windows", "-tile,,windows"};
+    for (size_t k = 0; k < sizeof wrong / sizeof *wrong; ++k) {
+        kn_target target;
+        scene s;
+        kn_target_host(&target);
+        random_scene(&s);
+        setenv("KILN_KINDS", wrong[k], 1);
+        assert_int_equal(kn_schedule_choose(&chosen, &figures, NULL, &s.space, s.access, s.count, &target, 0),
+                         KILN_ERROR_INVALID);
+        assert_non_null(strstr(kiln_error_message(), "KILN_KINDS"));
+    }
+    unsetenv("KILN_KINDS");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(kinds_are_switched_off),
         cmocka_unit_test(every_wide_access_is_sound),
         cmocka_unit_test(the_host_has_two),
         cmocka_unit_test(contiguous_is_flat),

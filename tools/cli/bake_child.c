@@ -3,7 +3,7 @@
  *
  * A question on standard input: "TARGET LENGTH\n" and the record's line. The answer on standard output: "made
  * LENGTH\n" and a bundle of one kernel, or "failed LENGTH\n" and why. */
-#include "bake.h"
+#include "bake_parts.h"
 #include <stdlib.h>
 #include <string.h>
 

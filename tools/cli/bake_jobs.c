@@ -1,5 +1,5 @@
 /* bake_jobs.c - all jobs of a bake, in processes of their own under limits of time and memory. */
-#include "bake.h"
+#include "bake_parts.h"
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>

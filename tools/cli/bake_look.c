@@ -1,5 +1,5 @@
 /* bake_look.c - `kiln bake --check`, --list, merge and diff: what is in bundles. */
-#include "bake.h"
+#include "bake_parts.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>

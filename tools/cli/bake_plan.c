@@ -1,5 +1,5 @@
 /* bake_plan.c - what is to be baked: targets, records and lines written by hand. */
-#include "bake.h"
+#include "bake_parts.h"
 #include <ctype.h>
 #include <errno.h>
 #include <stdlib.h>

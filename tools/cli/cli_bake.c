@@ -1,5 +1,5 @@
 /* cli_bake.c - `kiln bake`: records in, a bundle out. */
-#include "bake.h"
+#include "bake_parts.h"
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* ops.c - <kiln/ops.h> from C11: each kind of function, with arrays and numbers, run and traced. */
+/* installed_ops.c - <kiln/ops.h> from C11: each kind of function, with arrays and numbers, run and traced. */
 #include <kiln/kiln.h>
 #include <kiln/ops.h>
 #include <stdio.h>

@@ -1,5 +1,6 @@
-/* kinds.c - the library's table of kinds with what measurements switch: the strided kernel for everything,
- * rows kernels without stripes or without taking short rows together. Found before the library's. */
+/* model_kinds.c - the library's table of kinds with what measurements switch: the strided kernel for
+ * everything, rows kernels without stripes or without taking short rows together. Found before the
+ * library's. */
 #include "schedules/kinds.h"
 
 #include <stdlib.h>
