@@ -146,6 +146,15 @@ bool kn_is_number(const kn_lower_state *s, int node)
     return s->typed[node].number.kind != KILN_ARG_NONE || (n->kind == KN_NODE_INPUT && !s->array[n->index]);
 }
 
+kn_bound kn_lowered_bound(const kn_lower_state *s, int node, int k)
+{
+    const kn_node *n = &s->graph->node[node];
+    const kn_typed *first = n->n_in > 0 ? &s->typed[n->in[0]] : NULL;
+    if (n->kind != KN_NODE_CALL || !first)
+        return KN_NO_BOUND;
+    return kn_operation_bound(n->name, k, first->is_weak ? s->typed[node].variant.dtype[0] : first->dtype);
+}
+
 /* For each axis of what a slice or a transpose reads: the axis of the result that runs along it (-1:
  * none), the start and the step. */
 static void view_axes(kn_axis_map *out, const kn_lower_state *s, int node)

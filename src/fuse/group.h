@@ -154,6 +154,8 @@ bool kn_groups_share(const kn_group *a, const kn_group *b);
 
 /* A number by value: it lies nowhere, and is handed to each launch, or stands in the text. */
 bool kn_is_number(const kn_lower_state *state, int node);
+/* Which bound what a node reads k-th is of its operation. */
+kn_bound kn_lowered_bound(const kn_lower_state *state, int node, int k);
 /* The broadcast shape of what a node reads. */
 int kn_node_in_shape(int64_t *shape, const kn_lower_state *state, int node);
 

@@ -376,7 +376,8 @@ static void find_source(const lowering *l, kn_lowered_part *part, const kn_text 
     *array = NULL;
     *o = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = p->dtype};
     if (!p->leaf) {
-        part->source[k] = (kn_source){p->input >= 0 ? KN_FROM_INPUT : KN_FROM_NUMBER, p->input, 0, p->number};
+        part->source[k] =
+            (kn_source){p->input >= 0 ? KN_FROM_INPUT : KN_FROM_NUMBER, p->input, 0, p->number, p->bound};
         return;
     }
     *data = (char *)(intptr_t)p->leaf->shift;
