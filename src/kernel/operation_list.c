@@ -32,7 +32,8 @@ const kiln_operation *kn_operation_find(kn_variant *variant, const char *name, c
     return find(variant, name, in, n_in, 0);
 }
 
-/* Inputs (bits) of a variant that are whole numbers which its dtypes do not hold. of: the first one's dtype. */
+/* Inputs (bits) of a variant that are whole numbers which its dtypes do not hold. of: the dtype of the first
+ * input. */
 static uint64_t find_misfits(const char *name, const kn_variant *v, const kiln_arg *in, kiln_dtype of)
 {
     uint64_t misfits = 0;

@@ -247,11 +247,13 @@ def check_clip(kiln, dtype):
     y = np.resize(np.array([3, 1000, -7, 90, 40], "i2"), x.shape)
     written_ones, texts, traced_ones = [], [], []
     for turn, (low, high) in enumerate(itertools.product(BOUNDS, BOUNDS)):
+        if not SOAK and (turn + DTYPES.index(dtype)) % 5:
+            continue
         right = by_numpy(np.clip, (x, low, high))
         both = [("called", kiln.operate("clip", (x, low, high))), ("given", kiln.expression("x, a, b", ["clip(x, a, b)"], [x, low, high]))]
         if isinstance(right, Exception):
             both += [("written", kiln.expression("x", [f"clip(x, {written(low)}, {written(high)})"], [x])), ("traced", kiln.trace([("clip", (None, low, high))], x))]
-        elif SOAK or turn % 19 == DTYPES.index(dtype):
+        elif SOAK or turn % 7 == DTYPES.index(dtype) % 7:
             written_ones.append((right, f"clip of {dtype}, {low}, {high}, written"))
             texts.append(f"clip(x, {written(low)}, {written(high)})")
             traced_ones.append(("clip", (None, low, high)))
@@ -292,7 +294,8 @@ def main():
     counts = []
     for check, todo in ((check_given, [dtype for d, dtype in dtypes if SOAK or dtype in ("bool", "uint8", "int64", "uint64", "float16", "complex64")]),
                         (check_written, DTYPES),
-                        (check_clip, [dtype for dtype in DTYPES if np.dtype(dtype).kind in "iu" or dtype in ("bool", "float16")]),
+                        (check_clip, [dtype for dtype in DTYPES if np.dtype(dtype).kind in "iu" or dtype in ("bool", "float16")] if SOAK else
+                         ["bool", "int8", "uint8", "uint64"]),
                         (check_called, [(name, dtype) for n, name in enumerate(TAKE_ALL) for d, dtype in dtypes if SOAK or (n + d) % 7 == 0])):
         in_threads(lambda job: counts.append(check(kiln, job)), todo)
     check_others(kiln)
