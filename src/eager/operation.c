@@ -287,13 +287,16 @@ static kiln_status check_stores(const known *k, const char *name, kiln_array *co
     return KILN_OK;
 }
 
-/* Bounds that the dtype does not reach are its ends. */
+/* Bounds that bound nothing are the ends of the result's dtype. */
 static kiln_status call_clip(const known *k, kiln_array **out, int n_out, const char *name,
                              const kiln_arg *in, int n_in, const kiln_call_options *options)
 {
     kiln_arg within[KN_MAX_PARAMS];
+    kiln_dtype of = in[0].kind == KILN_ARG_ARRAY   ? in[0].value.array->dtype
+                    : in[0].kind == KILN_ARG_TYPED ? (kiln_dtype)in[0].dtype
+                                                   : k->out[0];
     for (int j = 0; j < n_in; ++j)
-        within[j] = kn_operation_is_open(name, j, &in[j]) ? kn_weak_clamped(&in[j], k->out[0]) : in[j];
+        within[j] = kn_bound_number(kn_operation_bound(name, j, of), &in[j], k->out[0]);
     return kiln_kernel_call(k->kernel, out, n_out, within, n_in, options);
 }
 

@@ -29,9 +29,9 @@ void kn_operations_forget(void);
 /* ---- operation_program.c ---- */
 
 kiln_status kn_operation_params(kn_param *param, int *n_in, int *n_out, const kiln_operation *d);
-/* Whether input k is a bound which a whole number beyond the dtype leaves open: NumPy's clip(uint8, -5,
- * 300). */
-bool kn_operation_is_open(const char *name, int k, const kiln_arg *number);
+/* Which bound input k is of an operation whose first input has the dtype `of`: neither bounds anything in
+ * NumPy's clip(uint8, -5, 300). */
+kn_bound kn_operation_bound(const char *name, int k, kiln_dtype of);
 /* Whether results that calls allocate are C-ordered whatever is asked for, as those of NumPy's argmin and
  * argmax are. */
 bool kn_operation_is_in_c_order(const kiln_operation *d);

@@ -32,13 +32,14 @@ const kiln_operation *kn_operation_find(kn_variant *variant, const char *name, c
     return find(variant, name, in, n_in, 0);
 }
 
-/* Inputs (bits) of a variant that are whole numbers which its dtypes do not hold. */
-static uint64_t find_misfits(const char *name, const kn_variant *v, const kiln_arg *in)
+/* Inputs (bits) of a variant that are whole numbers which its dtypes do not hold. of: the dtype of the first
+ * input. */
+static uint64_t find_misfits(const char *name, const kn_variant *v, const kiln_arg *in, kiln_dtype of)
 {
     uint64_t misfits = 0;
     for (int k = 0; k < v->n_in; ++k)
         if (in[k].kind >= KILN_ARG_WEAK_BOOL && in[k].kind <= KILN_ARG_WEAK_COMPLEX &&
-            !kn_weak_fits(&in[k], v->dtype[k]) && !kn_operation_is_open(name, k, &in[k]))
+            !kn_weak_fits(&in[k], v->dtype[k]) && !kn_bound_is_open(kn_operation_bound(name, k, of), &in[k]))
             misfits |= UINT64_C(1) << k;
     return misfits;
 }
@@ -63,13 +64,13 @@ const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype
     kn_argument_dtypes(dtype, in, array, conditions);
     kn_argument_dtypes(dtype + conditions, in + conditions, array + conditions, n_in - conditions);
     const kiln_operation *d = find(variant, name, dtype, n_in, numbers);
-    uint64_t misfits = d && d->map && numbers ? find_misfits(name, variant, in) : 0;
+    uint64_t misfits = d && d->map && numbers ? find_misfits(name, variant, in, dtype[0]) : 0;
     if (!misfits)
         return d;
     for (int k = 0; k < n_in; ++k)
         own[k] = misfits >> k & 1 ? kn_weak_dtype(&in[k]) : dtype[k];
     const kiln_operation *wider = find(&other, name, own, n_in, numbers);
-    if (!wider || !wider->map || !gives_the_same(variant, &other) || find_misfits(name, &other, in))
+    if (!wider || !wider->map || !gives_the_same(variant, &other) || find_misfits(name, &other, in, dtype[0]))
         return d;
     *variant = other;
     memcpy(dtype, own, (size_t)n_in * sizeof *dtype);

@@ -57,11 +57,11 @@ bool kn_operation_is_in_c_order(const kiln_operation *d)
     return strcmp(d->name, "argmin") == 0 || strcmp(d->name, "argmax") == 0;
 }
 
-bool kn_operation_is_open(const char *name, int k, const kiln_arg *number)
+kn_bound kn_operation_bound(const char *name, int k, kiln_dtype of)
 {
-    bool is_whole = number->kind == KILN_ARG_WEAK_INT || number->kind == KILN_ARG_WEAK_UINT;
-    bool is_below = number->kind == KILN_ARG_WEAK_INT && number->value.i < 0;
-    return is_whole && strcmp(name, "clip") == 0 && (is_below ? k == 1 : k == 2);
+    static const int sides[] = {0, -1, 1};
+    bool is_bound = name && strcmp(name, "clip") == 0 && k < (int)(sizeof sides / sizeof *sides);
+    return (kn_bound){is_bound ? sides[k] : 0, of};
 }
 
 static kiln_status make_program(kn_program **out, const kiln_operation *d, const kn_variant *v,

@@ -87,6 +87,14 @@ static void find_views(const kn_lower_state *s)
     }
 }
 
+static void find_raw(const kn_lower_state *s)
+{
+    for (int n = 0; n < s->graph->n_nodes; ++n)
+        for (int k = 0; k < s->graph->node[n].n_in; ++k)
+            if (kn_node_reads_raw(&s->graph->node[n], k))
+                s->is_raw[s->graph->node[n].in[k]] = true;
+}
+
 bool kn_lower_state_make(kn_lower_state *s)
 {
     size_t nodes = (size_t)s->graph->n_nodes;
@@ -94,6 +102,7 @@ bool kn_lower_state_make(kn_lower_state *s)
     s->base = kn_arena_take(s->arena, nodes * sizeof *s->base);
     s->is_room = kn_arena_take(s->arena, nodes);
     s->is_lone = kn_arena_take(s->arena, nodes);
+    s->is_raw = kn_arena_take(s->arena, nodes);
     if (!c)
         return false;
     c->use = kn_arena_take(s->arena, nodes * sizeof(kn_use *));
@@ -105,6 +114,7 @@ bool kn_lower_state_make(kn_lower_state *s)
         s->arena->failed)
         return false;
     find_views(s);
+    find_raw(s);
     return true;
 }
 
@@ -144,6 +154,15 @@ bool kn_is_number(const kn_lower_state *s, int node)
 {
     const kn_node *n = &s->graph->node[node];
     return s->typed[node].number.kind != KILN_ARG_NONE || (n->kind == KN_NODE_INPUT && !s->array[n->index]);
+}
+
+kn_bound kn_lowered_bound(const kn_lower_state *s, int node, int k)
+{
+    const kn_node *n = &s->graph->node[node];
+    const kn_typed *first = n->n_in > 0 ? &s->typed[n->in[0]] : NULL;
+    if (n->kind != KN_NODE_CALL || !first)
+        return KN_NO_BOUND;
+    return kn_operation_bound(n->name, k, first->is_weak ? s->typed[node].variant.dtype[0] : first->dtype);
 }
 
 /* For each axis of what a slice or a transpose reads: the axis of the result that runs along it (-1:
@@ -280,6 +299,12 @@ void kn_bases_find(kn_lower_state *s)
         find_base(s, &s->base[n], n);
 }
 
+kiln_dtype kn_room_dtype(const kn_lower_state *s, int node)
+{
+    const kn_typed *t = &s->typed[node];
+    return t->is_reduction && !s->is_raw[node] ? kn_computed_dtype(t->dtype) : t->dtype;
+}
+
 /* Views of views come behind what they show: the list is gone through while it grows. */
 void kn_base_store(kn_lower_state *s, int node)
 {
@@ -287,7 +312,7 @@ void kn_base_store(kn_lower_state *s, int node)
     int *list = c->other.taken, count = 0;
     s->is_room[node] = true;
     s->base[node] = (kn_base){KN_BASE_ROOM, node, 0, NULL};
-    set_dense(s, &s->base[node], node, (int64_t)kiln_dtype_size(s->typed[node].dtype));
+    set_dense(s, &s->base[node], node, (int64_t)kiln_dtype_size(kn_room_dtype(s, node)));
     list[count++] = node;
     for (int k = 0; k < count; ++k)
         for (int v = c->view[list[k]]; v >= 0; v = c->next_view[v])

@@ -81,6 +81,7 @@ typedef struct kn_lower_state {
     kn_base *base;  /* by node */
     bool is_host;   /* the target is */
     bool *is_room;  /* by node: computed by a kernel before it is used */
+    bool *is_raw;   /* by node: a kernel of the user's reads it as a whole, in its own dtype */
     bool *is_lone;  /* by node: its texts do not mix with others (op.h): it has a kernel of its own */
     unsigned flags; /* of the expression's options */
     kn_group_scratch *scratch;
@@ -133,6 +134,9 @@ bool kn_lower_state_make(kn_lower_state *state);
 void kn_bases_find(kn_lower_state *state);
 /* Has a node be stored, so that it, and views of it, are read from memory. */
 void kn_base_store(kn_lower_state *state, int node);
+/* The dtype of a node in a temporary buffer. A reduction's result of 16 bits is float32 there, as it would be
+ * in one kernel with what reads it: whether there are two depends on extents and devices. */
+kiln_dtype kn_room_dtype(const kn_lower_state *state, int node);
 /* A number by value that is handed to each launch: it does not stand in the text. */
 bool kn_is_handed(const kn_lower_state *state, int node);
 /* A reduction of one element for each result, which is none. */
@@ -154,6 +158,8 @@ bool kn_groups_share(const kn_group *a, const kn_group *b);
 
 /* A number by value: it lies nowhere, and is handed to each launch, or stands in the text. */
 bool kn_is_number(const kn_lower_state *state, int node);
+/* Which bound what a node reads k-th is of its operation. */
+kn_bound kn_lowered_bound(const kn_lower_state *state, int node, int k);
 /* The broadcast shape of what a node reads. */
 int kn_node_in_shape(int64_t *shape, const kn_lower_state *state, int node);
 

@@ -11,6 +11,7 @@ typedef struct kn_text_param {
     int input;           /* a scalar of the call; -1: */
     kiln_arg number;     /* one that the shapes say */
     kiln_dtype dtype;    /* as the program sees it */
+    kn_bound bound;      /* a scalar that the launch is given by its value */
 } kn_text_param;
 
 typedef struct kn_text {

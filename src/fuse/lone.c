@@ -52,7 +52,7 @@ static bool find_number(kn_text_param *out, const kn_lower_state *s, int node)
 {
     const kn_node *n = &s->graph->node[node];
     const kn_typed *t = &s->typed[node];
-    *out = (kn_text_param){NULL, -1, t->number, KILN_DTYPE_NONE};
+    *out = (kn_text_param){.input = -1, .number = t->number};
     if (kn_is_number(s, node)) {
         out->input = t->number.kind == KILN_ARG_NONE ? n->index : -1;
         return true;
@@ -149,6 +149,7 @@ kiln_status kn_lone_write(kn_text *out, const kiln_kernel **kernel, const kn_gro
     out->n_in = node->n_in;
     for (int k = 0; k < node->n_in; ++k) {
         find_number(&out->in[k], s, node->in[k]);
+        out->in[k].bound = kn_lowered_bound(s, g->root[0], k);
         for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
             out->in[k].leaf = leaf->number == k ? leaf : out->in[k].leaf;
         out->in[k].dtype = node->kernel ? typed->param[k] : typed->variant.dtype[k];

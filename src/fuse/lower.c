@@ -376,7 +376,8 @@ static void find_source(const lowering *l, kn_lowered_part *part, const kn_text 
     *array = NULL;
     *o = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = p->dtype};
     if (!p->leaf) {
-        part->source[k] = (kn_source){p->input >= 0 ? KN_FROM_INPUT : KN_FROM_NUMBER, p->input, 0, p->number};
+        part->source[k] =
+            (kn_source){p->input >= 0 ? KN_FROM_INPUT : KN_FROM_NUMBER, p->input, 0, p->number, p->bound};
         return;
     }
     *data = (char *)(intptr_t)p->leaf->shift;
@@ -388,7 +389,7 @@ static void find_source(const lowering *l, kn_lowered_part *part, const kn_text 
         o->dtype = (*array)->dtype;
         part->source[k] = (kn_source){.kind = KN_FROM_INPUT, .index = input, .shift = p->leaf->shift};
     } else {
-        o->dtype = l->state.typed[p->leaf->node].dtype;
+        o->dtype = kn_room_dtype(&l->state, p->leaf->node);
         part->source[k] =
             (kn_source){.kind = KN_FROM_ROOM, .index = l->room_of[p->leaf->node], .shift = p->leaf->shift};
     }
@@ -423,7 +424,7 @@ static void find_target(const lowering *l, kn_operand *o, kn_source *source, kil
     int j = l->output_of[node];
     bool is_room = l->state.is_room[node];
     *given = j >= 0 && !is_room && l->call->out ? l->call->out[j] : NULL;
-    o->dtype = *given ? (*given)->dtype : typed->dtype;
+    o->dtype = *given ? (*given)->dtype : is_room ? kn_room_dtype(&l->state, node) : typed->dtype;
     *source = is_room ? (kn_source){.kind = KN_FROM_ROOM, .index = l->room_of[node]}
                       : (kn_source){.kind = KN_FROM_OUTPUT, .index = j};
     if (is_room)
@@ -694,7 +695,7 @@ static kiln_status make_rooms(lowering *l)
             continue;
         kn_room *r = &l->out->room[l->room_of[n]];
         r->first = r->last = l->group_of[n];
-        r->size = kiln_dtype_size(l->state.typed[n].dtype) *
+        r->size = kiln_dtype_size(kn_room_dtype(&l->state, n)) *
                   (size_t)kn_shape_size(l->typed[n].ndim, l->typed[n].shape);
     }
     for (int p = 0; p < l->n_groups; ++p)

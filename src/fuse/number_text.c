@@ -24,9 +24,8 @@ static void put_float(kn_str *out, double value, bool is_narrow)
                   is_narrow ? "f" : "", text[0] == '-' ? ")" : "");
 }
 
-static void put_integer(kn_str *out, const kiln_arg *given, kiln_dtype dtype)
+static void put_integer(kn_str *out, const kiln_arg *number, kiln_dtype dtype)
 {
-    const kiln_arg within = kn_weak_clamped(given, dtype), *number = &within;
     bool is_plain = dtype == KILN_INT32 || dtype == KILN_INT64;
     if (!is_plain)
         kn_str_printf(out, "((%s)", kn_computed_name(dtype));

@@ -13,9 +13,14 @@ static double bytes_along(const kn_group *g, const int64_t *stride, int item)
     return bytes;
 }
 
+static size_t item_of_node(const kn_lower_state *s, int node)
+{
+    return kiln_dtype_size(s->is_room[node] ? kn_room_dtype(s, node) : s->typed[node].dtype);
+}
+
 static double bytes_of_node(const kn_lower_state *s, int node)
 {
-    double bytes = (double)kiln_dtype_size(s->typed[node].dtype);
+    double bytes = (double)item_of_node(s, node);
     for (int a = 0; a < s->typed[node].ndim; ++a)
         bytes *= (double)s->typed[node].shape[a];
     return s->typed[node].is_scalar ? 0 : bytes;
@@ -23,7 +28,7 @@ static double bytes_of_node(const kn_lower_state *s, int node)
 
 static int item_of_leaf(const kn_lower_state *s, const kn_leaf *leaf)
 {
-    return (int)kiln_dtype_size(s->typed[leaf->node].dtype);
+    return (int)item_of_node(s, leaf->node);
 }
 
 static double bytes_of_group(const kn_lower_state *s, const kn_group *g)

@@ -82,8 +82,8 @@ void *kn_text_take(kn_text_writer *w, size_t size);
 const char *kn_text_keep(kn_text_writer *w, kn_str *text);
 /* "x3": the name of a parameter, where the stage that is being written mentions it. */
 const char *kn_text_mention(kn_text_writer *w, const kn_text_param *p);
-/* A use as a value of a dtype: "t12", "((float)t12)", "0.5f". In the arena. */
-const char *kn_text_operand(kn_text_writer *w, const kn_use *u, kiln_dtype dtype);
+/* A use as a value of a dtype, or as a bound of such: "t12", "((float)t12)", "0.5f". In the arena. */
+const char *kn_text_operand(kn_text_writer *w, const kn_use *u, kiln_dtype dtype, kn_bound bound);
 /* Gives it a name in this stage: the letter and its number. */
 void kn_text_name_use(kn_text_writer *w, const kn_use *u, char letter);
 void kn_text_put_range(kn_text_writer *w, kn_str *out, const kn_use *u);

@@ -20,6 +20,7 @@ static int add_param(kn_text_writer *w, const kn_text_param *p)
     kn_text *t = w->out;
     for (int k = 0; k < t->n_in; ++k)
         if (t->in[k].leaf == p->leaf && t->in[k].input == p->input && t->in[k].dtype == p->dtype &&
+            t->in[k].bound.side == p->bound.side && t->in[k].bound.of == p->bound.of &&
             memcmp(&t->in[k].number, &p->number, sizeof p->number) == 0)
             return k;
     if (t->n_in + w->group->n_roots >= KN_MAX_PARAMS) {
@@ -84,7 +85,7 @@ static counted count_along(const kn_text_writer *w, const kn_leaf *leaf, uint64_
 /* "s7": a whole number that the shapes say. */
 static const char *whole(kn_text_writer *w, int64_t number)
 {
-    const kn_text_param p = {NULL, -1, kiln_arg_int(number), KILN_INT64};
+    const kn_text_param p = {.input = -1, .number = kiln_arg_int(number), .dtype = KILN_INT64};
     return kn_text_mention(w, &p);
 }
 
@@ -122,29 +123,30 @@ static void put_range_index(kn_text_writer *w, kn_str *out, const kn_leaf *leaf)
     kn_str_append(out, ")");
 }
 
-/* What node `in` of a range or a number is, as one of dtype. A half has the value that it holds, in
- * float32. */
-static void put_scalar(kn_text_writer *w, kn_str *out, int node, kiln_dtype dtype)
+/* What node `in` of a range, or a number that may be a bound, is as one of dtype. A half has the value that
+ * it holds, in float32. */
+static void put_scalar(kn_text_writer *w, kn_str *out, int node, kiln_dtype dtype, kn_bound bound)
 {
     const kn_node *n = &w->state->graph->node[node];
     const kn_typed *t = &w->state->typed[node];
     const kn_dtype_kind kind = kn_dtype_info_of(dtype)->kind;
     const bool is_half = kn_dtype_is_half(dtype);
-    const kiln_arg number =
-        is_half && t->number.kind != KILN_ARG_NONE ? kn_weak_rounded(&t->number, dtype) : t->number;
+    const kiln_arg given = kn_bound_number(bound, &t->number, dtype),
+                   number = is_half && given.kind != KILN_ARG_NONE ? kn_weak_rounded(&given, dtype) : given;
     if (n->kind == KN_NODE_NUMBER) {
         kn_put_number(out, &number, dtype);
     } else if (number.kind != KILN_ARG_NONE) {
-        const kn_text_param p = {NULL, -1, number, kn_computed_dtype(dtype)};
+        const kn_text_param p = {.input = -1, .number = number, .dtype = kn_computed_dtype(dtype)};
         kn_str_append(out, kn_text_mention(w, &p));
     } else if (is_half && t->is_weak) {
-        const kn_text_param p = {NULL, n->index, kiln_arg_none(), dtype};
+        const kn_text_param p = {.input = n->index, .dtype = dtype, .bound = bound};
         kn_str_printf(out, "((float)%s)", kn_text_mention(w, &p));
     } else {
         bool is_cut =
             t->dtype == KILN_FLOAT64 && (kind == KN_KIND_INT || kind == KN_KIND_UINT); /* in a cast */
         kiln_dtype own = t->is_weak && !is_cut ? dtype : kn_computed_dtype(t->dtype);
-        const kn_text_param p = {NULL, n->index, kiln_arg_none(), own};
+        const kn_text_param p = {
+            .input = n->index, .dtype = own, .bound = t->is_weak && !is_cut ? bound : KN_NO_BOUND};
         kn_put_cast(out, kn_text_mention(w, &p), own, dtype);
     }
 }
@@ -160,11 +162,11 @@ const char *kn_text_keep(kn_text_writer *w, kn_str *text)
     return copy ? copy : "";
 }
 
-const char *kn_text_operand(kn_text_writer *w, const kn_use *u, kiln_dtype dtype)
+const char *kn_text_operand(kn_text_writer *w, const kn_use *u, kiln_dtype dtype, kn_bound bound)
 {
     kn_str text = KN_STR_INIT;
     if (kn_is_number(w->state, u->node))
-        put_scalar(w, &text, u->node, dtype);
+        put_scalar(w, &text, u->node, dtype, bound);
     else
         kn_put_cast(&text, w->name[u->number], kn_text_typed_of(w, u)->dtype, dtype);
     return kn_text_keep(w, &text);
@@ -181,8 +183,8 @@ void kn_text_put_range(kn_text_writer *w, kn_str *out, const kn_use *u)
     kiln_dtype dtype = w->state->typed[u->leaf->node].dtype;
     const char *type = kn_computed_name(dtype);
     kn_str start = KN_STR_INIT, step = KN_STR_INIT;
-    put_scalar(w, &start, n->in[0], kn_computed_dtype(dtype));
-    put_scalar(w, &step, n->in[2], kn_computed_dtype(dtype));
+    put_scalar(w, &start, n->in[0], kn_computed_dtype(dtype), KN_NO_BOUND);
+    put_scalar(w, &step, n->in[2], kn_computed_dtype(dtype), KN_NO_BOUND);
     kn_text_name_use(w, u, 't');
     kn_str_printf(out, "const %s %s = %s + (%s)", type, w->name[u->number], kn_str_text(&start), type);
     put_range_index(w, out, u->leaf);

@@ -434,9 +434,9 @@ static void write_stores(kn_text_writer *w, kn_over over)
     for (int r = 0; r < g->n_roots; ++r) {
         if (root_is_kept(w, r) != (over == KN_OVER_KEPT))
             continue;
-        kn_str_printf(
-            &s->body, "y%d = %s;\n", r,
-            kn_text_operand(w, g->root_use[r], kn_computed_dtype(w->state->typed[g->root[r]].dtype)));
+        kn_str_printf(&s->body, "y%d = %s;\n", r,
+                      kn_text_operand(w, g->root_use[r], kn_computed_dtype(w->state->typed[g->root[r]].dtype),
+                                      KN_NO_BOUND));
         kn_str_printf(&s->gives, "%sy%d", separator, r);
         separator = ", ";
     }

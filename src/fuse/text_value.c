@@ -25,7 +25,8 @@ static bool is_rounded(const kn_text_writer *w, const kn_op *op, int index)
 static const char *input_of(kn_text_writer *w, const kn_use *u, const kn_op *op, int k)
 {
     kn_str text = KN_STR_INIT;
-    kn_op_put_input(&text, op, k, kn_text_operand(w, u->in[k], operand_dtype(w, u, k)));
+    const kn_bound bound = kn_lowered_bound(w->state, u->node, k);
+    kn_op_put_input(&text, op, k, kn_text_operand(w, u->in[k], operand_dtype(w, u, k), bound));
     return kn_text_keep(w, &text);
 }
 
@@ -137,7 +138,7 @@ static void put_operation(kn_text_writer *w, kn_str *out, const kn_use *u, const
 static const char *source_of_half(kn_text_writer *w, const kn_use *from, kiln_dtype half)
 {
     const kn_typed *t = kn_text_typed_of(w, from);
-    const char *text = kn_text_operand(w, from, t->is_weak ? half : t->dtype);
+    const char *text = kn_text_operand(w, from, t->is_weak ? half : t->dtype, KN_NO_BOUND);
     kn_str real = KN_STR_INIT;
     if (t->is_weak || kn_dtype_info_of(t->dtype)->kind != KN_KIND_COMPLEX)
         return text;
@@ -149,8 +150,8 @@ static void put_conversion(kn_text_writer *w, kn_str *out, const kn_use *u)
 {
     const kn_typed *t = kn_text_typed_of(w, u);
     bool is_half = kn_dtype_is_half(t->dtype);
-    const char *from =
-                   is_half ? source_of_half(w, u->in[0], t->dtype) : kn_text_operand(w, u->in[0], t->dtype),
+    const char *from = is_half ? source_of_half(w, u->in[0], t->dtype)
+                               : kn_text_operand(w, u->in[0], t->dtype, KN_NO_BOUND),
                *name = kn_dtype_info_of(t->dtype)->c_name;
     kn_text_name_use(w, u, 't');
     kn_str_printf(out, "const %s %s = ", kn_computed_name(t->dtype), w->name[u->number]);
@@ -196,7 +197,7 @@ static char *replace_count(kn_text_writer *w, const char *text)
         memcpy(copy, text, strlen(text) + 1);
         return copy;
     }
-    const kn_text_param p = {NULL, -1, kiln_arg_int(count), KILN_INT64};
+    const kn_text_param p = {.input = -1, .number = kiln_arg_int(count), .dtype = KILN_INT64};
     snprintf(copy, room, "%.*s%s%s", (int)(at - text), text, kn_text_mention(w, &p), at + strlen(COUNT));
     return copy;
 }
@@ -245,7 +246,7 @@ static const char *single_text(kn_text_writer *w, const kn_use *u, const char *t
     int64_t count = 1;
     for (int a = 0; a < kn_text_typed_of(w, u)->ndim; ++a)
         count *= kn_text_typed_of(w, u)->shape[a];
-    const kn_text_param results = {NULL, -1, kiln_arg_int(count), KILN_INT64};
+    const kn_text_param results = {.input = -1, .number = kiln_arg_int(count), .dtype = KILN_INT64};
     const char *ratio = strstr(text, COUNT);
     for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length) {
         bool is_name = kind == KN_TOKEN_NAME;
@@ -286,8 +287,8 @@ void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u)
     } else if (u->leaf && u->leaf->kind == KN_BASE_RANGE) {
         kn_text_put_range(w, out, u);
     } else if (u->leaf) {
-        const kn_text_param p = {u->leaf, -1, kiln_arg_none(),
-                                 kn_computed_dtype(w->state->typed[u->leaf->node].dtype)};
+        const kn_text_param p = {
+            .leaf = u->leaf, .input = -1, .dtype = kn_computed_dtype(w->state->typed[u->leaf->node].dtype)};
         snprintf(w->name[u->number], KN_TEXT_NAME, "%s", kn_text_mention(w, &p));
     } else if (kn_is_number(w->state, u->node)) {
         return;

@@ -54,8 +54,6 @@ static kiln_status check_fits(const kn_inference *f, const kn_node *node, int k,
     unsigned char element[16];
     char message[200];
     const kiln_arg *number = &read_by(f, node, k)->number;
-    if (node->kind == KN_NODE_CALL && kn_operation_is_open(node->name, k, number))
-        return KILN_OK;
     if (number->kind == KILN_ARG_NONE || store(element, dtype, number, "number") == KILN_OK)
         return KILN_OK;
     snprintf(message, sizeof message, "%s", kiln_error_message() + sizeof before - 1);
@@ -182,7 +180,8 @@ kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *n
     if (out->is_weak)
         return fold(out, f, node);
     for (int k = 0; k < node->n_in && status == KILN_OK; ++k)
-        status = check_fits(f, node, k, out->variant.dtype[k]);
+        if (!kn_bound_is_open(kn_operation_bound(node->name, k, dtype[0]), &read_by(f, node, k)->number))
+            status = check_fits(f, node, k, out->variant.dtype[k]);
     return status == KILN_OK ? check_scalars(out, f, node) : status;
 }
 

@@ -34,6 +34,7 @@ static kiln_status gather(const void **value, unsigned char (*scalar)[SCALAR_BYT
                           void *const *room)
 {
     kiln_status status = KILN_OK;
+    kiln_arg number;
     for (int k = 0; k < p->n_params && status == KILN_OK; ++k) {
         const kn_source *s = &p->source[k];
         switch (s->kind) {
@@ -45,7 +46,8 @@ static kiln_status gather(const void **value, unsigned char (*scalar)[SCALAR_BYT
             break;
         case KN_FROM_NUMBER:
             value[k] = scalar[k];
-            status = kn_scalar_store(scalar[k], p->dtype[k], &s->number, "extent");
+            number = kn_bound_number(s->bound, &s->number, p->dtype[k]);
+            status = kn_scalar_store(scalar[k], p->dtype[k], &number, "extent");
             break;
         case KN_FROM_INPUT:
         default:
@@ -53,8 +55,9 @@ static kiln_status gather(const void **value, unsigned char (*scalar)[SCALAR_BYT
                 value[k] = in[s->index].value.array->data + s->shift;
             } else {
                 value[k] = scalar[k];
-                status = (p->casts ? kn_scalar_convert : kn_scalar_store)(
-                    scalar[k], p->dtype[k], &in[s->index], c->face->param[s->index].name);
+                number = kn_bound_number(s->bound, &in[s->index], p->dtype[k]);
+                status = (p->casts ? kn_scalar_convert : kn_scalar_store)(scalar[k], p->dtype[k], &number,
+                                                                          c->face->param[s->index].name);
             }
         }
     }

@@ -16,6 +16,7 @@ typedef struct kn_source {
     int index;
     int64_t shift;
     kiln_arg number;
+    kn_bound bound; /* of a scalar */
 } kn_source;
 
 /* An array between parts: dense. */

@@ -281,11 +281,11 @@ const kiln_operation kn_operation_table[] = {
         "??\?->? bbb->b BBB->B hhh->h HHH->H iii->i III->I lll->l LLL->L eee->e EEE->E fff->f ddd->d FFF->F "
         "DDD->D",
         CLIP),
-    MAP("where", "bool condition, T x, T y", "T z", WHERE("?"), "z = condition ? x : y"),
+    MAP("where", "bool condition, T x, T y", "T z", WHERE("?"), "z = kn_either(condition, x, y)"),
     MAP("where", "C condition, T x, T y", "T z",
         WHERE("b") WHERE("B") WHERE("h") WHERE("H") WHERE("i") WHERE("I") WHERE("l") WHERE("L") WHERE("e") WHERE("E")
             WHERE("f") WHERE("d") WHERE("F") WHERE("D"),
-        "z = condition != (C)0 ? x : y"),
+        "z = kn_either(condition != (C)0, x, y)"),
 
     COMPARE("equal", "==", "false", "false"),
     COMPARE("not_equal", "!=", "true", "true"),

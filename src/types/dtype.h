@@ -53,8 +53,16 @@ kiln_dtype kn_weak_dtype(const kiln_arg *arg);
 /* Whether a dtype holds a weak number, where numbers become what NumPy makes of them (kn_scalar_convert):
  * whole ones are in an integer's range, and for other kinds of dtypes all are. */
 bool kn_weak_fits(const kiln_arg *arg, kiln_dtype dtype);
-/* The whole number of dtype that is nearest to it; what else it is stays. */
-kiln_arg kn_weak_clamped(const kiln_arg *arg, kiln_dtype dtype);
+/* A bound of NumPy's clip, and the dtype of what it bounds. */
+typedef struct kn_bound {
+    int side; /* -1: the lower one, 1: the upper one, 0: no bound */
+    kiln_dtype of;
+} kn_bound;
+#define KN_NO_BOUND ((kn_bound){0, KILN_DTYPE_NONE})
+/* Whether a weak whole number bounds nothing: it lies at the end of an integer dtype, or beyond it. */
+bool kn_bound_is_open(kn_bound bound, const kiln_arg *number);
+/* The number that dtype is compared with: the end of dtype where the bound is open, else *number. */
+kiln_arg kn_bound_number(kn_bound bound, const kiln_arg *number, kiln_dtype dtype);
 /* What of a weak number settles which dtypes hold it, 0 to 15: bits that it takes, and its sign. */
 unsigned kn_weak_class(const kiln_arg *arg);
 /* A whole number of that class that no dtype holds which does not hold all of it. */

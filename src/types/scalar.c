@@ -279,16 +279,36 @@ bool kn_weak_fits(const kiln_arg *arg, kiln_dtype dtype)
     return (info->kind != KN_KIND_INT && info->kind != KN_KIND_UINT) || integer_bits(&x, info, &bits);
 }
 
-kiln_arg kn_weak_clamped(const kiln_arg *arg, kiln_dtype dtype)
+/* The least (side -1) or the greatest number of a dtype. */
+static kiln_arg end_of(kiln_dtype dtype, int side)
 {
     const kn_dtype_info *info = kn_dtype_info_of(dtype);
-    if (kn_weak_fits(arg, dtype))
-        return *arg;
-    bool is_below = arg->kind == KILN_ARG_WEAK_INT && arg->value.i < 0, is_signed = info->kind == KN_KIND_INT;
-    if (is_below)
+    bool is_signed = info->kind == KN_KIND_INT;
+    if (info->kind >= KN_KIND_FLOAT)
+        return info->kind == KN_KIND_FLOAT ? kiln_arg_float(side * INFINITY)
+                                           : kiln_arg_complex(side * INFINITY, side * INFINITY);
+    if (side < 0)
         return kiln_arg_int(is_signed ? INT64_MIN >> (64 - info->size * 8) : 0);
-    uint64_t most = UINT64_MAX >> (64 - info->size * 8 + is_signed);
+    uint64_t most = info->kind == KN_KIND_BOOL ? 1 : UINT64_MAX >> (64 - info->size * 8 + is_signed);
     return most <= INT64_MAX ? kiln_arg_int((int64_t)most) : kiln_arg_uint(most);
+}
+
+bool kn_bound_is_open(kn_bound bound, const kiln_arg *number)
+{
+    const kn_dtype_info *info = kn_dtype_info_of(bound.of);
+    if (bound.side == 0 || !info || (info->kind != KN_KIND_INT && info->kind != KN_KIND_UINT) ||
+        (number->kind != KILN_ARG_WEAK_INT && number->kind != KILN_ARG_WEAK_UINT))
+        return false;
+    const kiln_arg end = end_of(bound.of, bound.side);
+    bool is_below = number->kind == KILN_ARG_WEAK_INT && number->value.i < 0;
+    if (bound.side < 0)
+        return number->kind == KILN_ARG_WEAK_INT && number->value.i <= end.value.i;
+    return !is_below && number->value.u >= end.value.u;
+}
+
+kiln_arg kn_bound_number(kn_bound bound, const kiln_arg *number, kiln_dtype dtype)
+{
+    return kn_bound_is_open(bound, number) ? end_of(dtype, bound.side) : *number;
 }
 
 /* Integers end at these numbers of bits, signs apart. */

@@ -25,7 +25,7 @@ enum {
     LONGEST = 40,
     MAX_IN = 4,
     MAX_OUT = 8,
-    MAX_GROUPS = 256,
+    MAX_GROUPS = 1024,
     MAX_WORDS = 512,
     WORD = 32,
     TEXT = 4096,
@@ -494,7 +494,7 @@ static bool has_no_functions(const char *path)
     static const char *const names[] = {
         "both_complex_names", "both_complex.", "both_constants", "both_halves", "both_checked",
         "both_operators",     "both_raw",      "both_real",      "host_half.",  "host_bfloat16",
-        "host_vectors",       "host_library",  "host_atomics"};
+        "host_loads",         "host_vectors",  "host_library",   "host_atomics"};
     for (size_t k = 0; k < sizeof names / sizeof *names; k++)
         if (strstr(path, names[k]))
             return true;
@@ -511,10 +511,10 @@ static const way ways[] = {
     {"(T)(NAME(x, y, w))", "return (T)(NAME(x, y, w));"},
     {"(T)(NAME(x, y, w, y))", "return (T)(NAME(x, y, w, y));"},
     {"(T)(NAME(x, (int *)0))", "int n = 0; const T f = (T)NAME(x, &n); return f + (T)n;"},
+    {"(T)(NAME(3, (const X *)0))", "const X p[3] = {x, y, w}; return (T)NAME(3, p);"},
     {"(T)(NAME(x, (X *)0))", "X n = 0; const T f = (T)NAME(x, &n); return f + (T)n;"},
     {"(T)(NAME(x, y, (int *)0))", "int n = 0; const T f = (T)NAME(x, y, &n); return f + (T)(n & 7);"},
     {"(NAME(x, (X *)0, (X *)0), (T)x)", "X s, c; NAME(x, &s, &c); return s + 2 * c;"},
-    {"(T)(NAME(3, (const X *)0))", "const X p[3] = {x, y, w}; return (T)NAME(3, p);"},
 };
 
 /* Orders are small: their time grows with them. */
@@ -550,9 +550,30 @@ static void put_probe(char *preamble, const char *name)
     sprintf(preamble + strlen(preamble), "__device__ char can_%s(rank<0>, T, T, T);\n", name);
 }
 
+/* What functions of whole numbers begin with. They are given what every integer's type holds: C++ leaves open
+ * what another number becomes there, and clang++ takes one for a vector's lanes and another for its tail. */
+static const char *const of_whole[] = {
+    "__brev",    "__byte_perm", "__clz",     "__ffs",   "__funnelshift", "__hadd",  "__mul24",
+    "__mul64hi", "__mulhi",     "__popc",    "__rhadd", "__sad",         "__uhadd", "__umul",
+    "__urhadd",  "__usad",      "__int2",    "__uint2", "__ll2",         "__ull2",  "__int_",
+    "__uint_",   "__longlong",  "__hiloint", "ldexp",   "scalb"};
+static const char held_text[] =
+    "#ifndef EQUAL_HELD\n#define EQUAL_HELD\n"
+    "template <class X> __device__ X held(X x) { return x > (X)-1 && x < (X)2e9 ? x : (X)7; }\n#endif\n";
+
+static bool takes_whole(const char *name)
+{
+    for (size_t k = 0; k < sizeof of_whole / sizeof *of_whole; k++)
+        if (!strncmp(name, of_whole[k], strlen(of_whole[k])))
+            return true;
+    return false;
+}
+
 static void put_call(char *preamble, const char *name, int number)
 {
-    sprintf(preamble + strlen(preamble), "template <class X> __device__ T call_%s(X x, X y, X w) { ", name);
+    bool is_held = takes_whole(name);
+    sprintf(preamble + strlen(preamble), "%stemplate <class X> __device__ T call_%s(X x, X y, X w) { %s",
+            is_held ? held_text : "", name, is_held ? "x = held(x), y = held(y), w = held(w); " : "");
     put_name(preamble, way_of(name, number)->then, name);
     strcat(preamble, " }\n");
 }

@@ -135,7 +135,9 @@ def of_floats(source, values):
                          ("0.0f - x", 0 - real), ("0 - fabs(x)", 0 - np.abs(real)), ("x * -0.0f", real * -real.dtype.type(0)), ("copysign(x, y)", np.copysign(real, other)), ("fabs(x)", np.abs(real)), ("abs(x)", np.abs(real)),
                          ("floor(x)", np.floor(real)), ("ceil(x)", np.ceil(real)), ("trunc(x)", np.trunc(real)), ("rint(x)", np.rint(real)), ("nearbyint(x)", np.rint(real)),
                          ("round(x)", rounded_half_away(real).astype(real.dtype)), ("sqrt(x)", np.sqrt(real)), ("fmod(x, y)", np.fmod(real, other)), ("x > y ? x : y", np.where(x > y, x, y)),
-                         ("isnan(x) ? y : x", np.where(nan, y, x)), ("x < 0 ? (T)-x : x", np.where(x < 0, -real, real))):
+                         ("isnan(x) ? y : x", np.where(nan, y, x)),
+                         ("x < 0 ? x : (T)0", np.where(x < 0, real, real.dtype.type(0))), ("0 > x ? (T)0 : x", np.where(0 > x, real.dtype.type(0), real)),
+                         ("x > 0 ? x : (T)0", np.where(x > 0, real, real.dtype.type(0))), ("0 < x ? (T)0 : x", np.where(0 < x, real.dtype.type(0), real)), ("x < 0 ? (T)-x : x", np.where(x < 0, -real, real))):
         yield source, text, keep(result), ~np.isnan(y) if text.startswith("copysign") else None
     inside = np.abs(x) < 100
     for to in ("int8", "int32", "int64", "uint64"):

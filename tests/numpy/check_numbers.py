@@ -227,8 +227,6 @@ def check_others(kiln):
     x = np.array([0, 1, 200], "u1")
     for got in (kiln.operate("where", (x == 0, 300, x)), kiln.expression("x", ["where(x == 0, 300, x)"], [x]), kiln.operate("clip", (x, 300, 400))):
         assert isinstance(got, str) and "does not fit uint8" in got, got
-    same(kiln.operate("clip", (x, -1, 7)), np.clip(x, -1, 7), "clip from -1")
-    same(kiln.expression("x", ["clip(x, -1, 300)"], [x])[0], np.clip(x, -1, 300), "clip from -1 to 300, written")
     # A number that is computed of numbers is whole, and compared as such.
     for s in (100, 200, -3):
         same(kiln.expression("x, s", ["x < s * 2"], [x, s])[0], x < s * 2, f"x < {s} * 2")
@@ -236,6 +234,54 @@ def check_others(kiln):
         got = kiln.expression("x, s", ["x + s.astype(int16)", "x * bool_(s)"], [x, s])
         same(got[0], x + np.int16(s), f"x + int16({s})")
         same(got[1], x * np.bool_(s), f"x * bool({s})")
+
+
+BOUNDS = [0, 1, -5, 100, 127, 128, -128, -129, 254, 255, 256, 300, -70000, 70000, 2**31, -2**31 - 1, 2**63 - 1, -2**63, 2**64 - 1, True, 2.5]
+
+
+def check_clip(kiln, dtype):
+    """Bounds by value, of which NumPy drops those that the dtype of x does not go beyond: called, given, written, traced, as an extent, and beside a
+    bound that is an array of another dtype."""
+    x, count = values_of(dtype), 0
+    x = x[~((x == 0) & np.signbit(x))] if x.dtype.kind == "f" else x  # which zero of two comes nobody says
+    y = np.resize(np.array([3, 1000, -7, 90, 40], "i2"), x.shape)
+    written_ones, texts, traced_ones = [], [], []
+    for turn, (low, high) in enumerate(itertools.product(BOUNDS, BOUNDS)):
+        if not SOAK and (turn + DTYPES.index(dtype)) % 5:
+            continue
+        right = by_numpy(np.clip, (x, low, high))
+        both = [("called", kiln.operate("clip", (x, low, high))), ("given", kiln.expression("x, a, b", ["clip(x, a, b)"], [x, low, high]))]
+        if isinstance(right, Exception):
+            both += [("written", kiln.expression("x", [f"clip(x, {written(low)}, {written(high)})"], [x])), ("traced", kiln.trace([("clip", (None, low, high))], x))]
+        elif SOAK or turn % 7 == DTYPES.index(dtype) % 7:
+            written_ones.append((right, f"clip of {dtype}, {low}, {high}, written"))
+            texts.append(f"clip(x, {written(low)}, {written(high)})")
+            traced_ones.append(("clip", (None, low, high)))
+        for way, got in both:
+            what = f"clip of {dtype}, {low!r}, {high!r}, {way}: of {x.tolist()}"
+            if isinstance(right, Exception):
+                assert isinstance(got, str) and "does not fit" in got, f"{what}: {got}, NumPy: {right}"
+            else:
+                same(got[0] if isinstance(got, list) else got, right, what)
+            count += x.size
+    for first in range(0, len(texts), 24):
+        some = slice(first, first + 24)
+        for got in (kiln.expression("x", texts[some], [x]), kiln.trace(traced_ones[some], x)):
+            assert not isinstance(got, str), f"{texts[some]}: {got}"
+            for result, (right, what) in zip(got, written_ones[some]):
+                same(result, right, what)
+    for bound in BOUNDS:
+        for values, text in (((x, y, bound), "clip(x, y, s)"), ((x, bound, y), "clip(x, s, y)")):
+            right = by_numpy(np.clip, values)
+            for got in (kiln.operate("clip", values), kiln.expression("x, y, s", [text], [x, y, bound])):
+                what = f"{text} of {dtype}, int16, {bound!r}"
+                if isinstance(right, Exception):
+                    assert isinstance(got, str) and "does not fit" in got, f"{what}: {got}, NumPy: {right}"
+                else:
+                    same(got[0] if isinstance(got, list) else got, right, what)
+    got = kiln.expression("x, y", ["clip(x, y.shape[0] - 301, y.shape[0])"], [x, np.zeros(300, "u1")])
+    same(got[0], np.clip(x, -1, 300), f"clip of {dtype} to an extent")
+    return count
 
 
 def main():
@@ -248,6 +294,8 @@ def main():
     counts = []
     for check, todo in ((check_given, [dtype for d, dtype in dtypes if SOAK or dtype in ("bool", "uint8", "int64", "uint64", "float16", "complex64")]),
                         (check_written, DTYPES),
+                        (check_clip, [dtype for dtype in DTYPES if np.dtype(dtype).kind in "iu" or dtype in ("bool", "float16")] if SOAK else
+                         ["bool", "int8", "uint8", "uint64"]),
                         (check_called, [(name, dtype) for n, name in enumerate(TAKE_ALL) for d, dtype in dtypes if SOAK or (n + d) % 7 == 0])):
         in_threads(lambda job: counts.append(check(kiln, job)), todo)
     check_others(kiln)

@@ -411,6 +411,27 @@ def check_reductions(kiln, body, each):
     kiln.c.kiln_kernel_free(kernel)
 
 
+def check_between(kiln, dtype, each):
+    """What lies between the kernels of one expression: sums that differ by less than a 16-bit float holds of them. A kernel of the user's that reads one as a
+    whole has it in the dtype that it asks for."""
+    x = Value("x", dtype, np.ones((2, 9000), "float32"))
+    x.data[1, :3] = 2
+    flags = ROUND_EACH if each else 0
+    own = (ctypes.c_void_p * 1)(kiln.elementwise("k_raw", "raw T x, float32 f", "float32 z", "z = (float)x[i]", flags))
+    options = Options(ctypes.sizeof(Options), NO_FMA | flags, kernels=ctypes.cast(own, ctypes.c_void_p), n_kernels=1)
+    sums = x.data.sum(1)
+    rows = rounded(sums, dtype) if each else sums
+    results = [Value("(sum(x, axis=1)[::-1] - sum(x, axis=1)).astype(float32)", "float32", rows[::-1] - rows),
+               Value("sum(x, axis=1)[::-1].astype(float32)", "float32", rows[::-1]),
+               Value("k_raw(sum(x, axis=1), zeros(2, dtype=float32))", "float32", rounded(sums, dtype))]
+    for some in (results[:2], results[2:]):  # in one expression they would have one sum
+        kernel, text = ctypes.c_void_p(), ", ".join(r.text for r in some)
+        kiln.check(kiln.c.kiln_expression_create(ctypes.byref(kernel), b"x", text.encode(), ctypes.byref(options)), text)
+        for got, r in zip(kiln.results(kernel, [x], len(some)), some):
+            kiln.compare(f"{dtype}, {'each' if each else 'stored'}", got, r, r.text)
+        kiln.c.kiln_kernel_free(kernel)
+
+
 def check_functions(kiln, names):
     """What an expression makes of a function's result is what the operation called by itself has stored."""
     every = Value("x", "float16", np.arange(65536).astype("uint16").view("float16").astype("float32"))
@@ -452,7 +473,8 @@ def main():
     names = FUNCTIONS if is_soak else FUNCTIONS[:2]
     try:
         sums = [(check_reductions, "x * x - FIFTY * (T)FIFTY", each) for each in (True, False)]
-        work = [(check_functions, names)] + sums + [(check, o.seed, k, o.verbose) for k in kernels for check in (check_expressions, check_bodies)]
+        between = [(check_between, half, each) for half in HALVES for each in (True, False)]
+        work = [(check_functions, names)] + sums + between + [(check, o.seed, k, o.verbose) for k in kernels for check in (check_expressions, check_bodies)]
         in_threads(one, work)
     except NoCompiler as why:
         print(f"skipped: {why}")

@@ -85,31 +85,51 @@ static void floats_beyond_the_range(void **state)
             "parameter 's': nan was given, but int32 takes whole numbers only");
 }
 
-static void numbers_are_clamped(void **state)
+/* NumPy 2.4: clip(x, low, high) drops a whole number that x's dtype does not go beyond, whatever dtype the
+ * other bound gives the result. */
+static void bounds_are_open(void **state)
 {
     static const struct {
-        kiln_dtype dtype;
-        int64_t number, nearest;
-    } cases[] = {{KILN_UINT8, -5, 0},
-                 {KILN_UINT8, 300, 255},
-                 {KILN_UINT8, 7, 7},
-                 {KILN_INT8, -129, -128},
-                 {KILN_INT8, 128, 127},
-                 {KILN_INT32, INT64_MIN, INT32_MIN},
-                 {KILN_INT32, INT64_MAX, INT32_MAX},
-                 {KILN_UINT64, -1, 0},
-                 {KILN_UINT32, INT64_MAX, UINT32_MAX},
-                 {KILN_INT64, INT64_MIN, INT64_MIN},
-                 {KILN_FLOAT16, 70000, 70000}};
+        kiln_dtype of, dtype;
+        int side;
+        int64_t number;
+        double compared;
+    } cases[] = {{KILN_UINT8, KILN_UINT8, -1, -5, 0},
+                 {KILN_UINT8, KILN_UINT8, -1, 0, 0},
+                 {KILN_UINT8, KILN_UINT8, -1, 1, 1},
+                 {KILN_UINT8, KILN_UINT8, -1, 300, 300},
+                 {KILN_UINT8, KILN_UINT8, 1, 300, 255},
+                 {KILN_UINT8, KILN_UINT8, 1, -5, -5},
+                 {KILN_UINT8, KILN_UINT8, 0, -5, -5},
+                 {KILN_UINT8, KILN_INT16, 1, 255, 32767},
+                 {KILN_UINT8, KILN_INT16, 1, 254, 254},
+                 {KILN_UINT8, KILN_INT16, -1, 0, -32768},
+                 {KILN_UINT8, KILN_FLOAT16, 1, 300, INFINITY},
+                 {KILN_INT8, KILN_FLOAT64, -1, -128, -INFINITY},
+                 {KILN_INT8, KILN_INT8, -1, -129, -128},
+                 {KILN_INT8, KILN_INT8, 1, 128, 127},
+                 {KILN_INT32, KILN_INT32, -1, INT64_MIN, INT32_MIN},
+                 {KILN_INT32, KILN_INT32, 1, INT64_MAX, INT32_MAX},
+                 {KILN_UINT64, KILN_UINT64, -1, -1, 0},
+                 {KILN_UINT32, KILN_UINT32, 1, INT64_MAX, UINT32_MAX},
+                 {KILN_BOOL, KILN_INT8, 1, 300, 300},
+                 {KILN_FLOAT16, KILN_FLOAT16, 1, 70000, 70000}};
     (void)state;
     for (size_t k = 0; k < sizeof cases / sizeof *cases; ++k) {
-        const kiln_arg given = kiln_arg_int(cases[k].number), got = kn_weak_clamped(&given, cases[k].dtype);
-        assert_int_equal(got.kind, KILN_ARG_WEAK_INT);
-        assert_int_equal(got.value.i, cases[k].nearest);
+        const kn_bound bound = {cases[k].side, cases[k].of};
+        const kiln_arg given = kiln_arg_int(cases[k].number),
+                       got = kn_bound_number(bound, &given, cases[k].dtype);
+        double number = got.kind == KILN_ARG_WEAK_INT ? (double)got.value.i : got.value.d[0];
+        assert_true(number == cases[k].compared);
     }
-    const kiln_arg most = kiln_arg_uint(UINT64_MAX);
-    assert_int_equal(kn_weak_clamped(&most, KILN_INT64).value.i, INT64_MAX);
-    assert_int_equal(kn_weak_clamped(&most, KILN_UINT64).value.u, UINT64_MAX);
+    const kiln_arg most = kiln_arg_uint(UINT64_MAX), part = kiln_arg_float(300), truth = kiln_arg_bool(true);
+    assert_int_equal(kn_bound_number((kn_bound){1, KILN_INT64}, &most, KILN_INT64).value.i, INT64_MAX);
+    assert_int_equal(kn_bound_number((kn_bound){1, KILN_UINT64}, &most, KILN_UINT64).value.u, UINT64_MAX);
+    assert_int_equal(kn_bound_number((kn_bound){-1, KILN_INT64}, &most, KILN_INT64).value.u, UINT64_MAX);
+    assert_true(!kn_bound_is_open((kn_bound){1, KILN_UINT8}, &part));
+    assert_true(!kn_bound_is_open((kn_bound){1, KILN_BOOL}, &truth));
+    const kiln_arg ends = kn_bound_number((kn_bound){1, KILN_INT64}, &most, KILN_COMPLEX64);
+    assert_true(ends.kind == KILN_ARG_WEAK_COMPLEX && isinf(ends.value.d[0]) && isinf(ends.value.d[1]));
 }
 
 static void not_a_number_is_no_integer(void **state)
@@ -246,7 +266,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(integers_fit_or_are_refused),
         cmocka_unit_test(floats_beyond_the_range),
-        cmocka_unit_test(numbers_are_clamped),
+        cmocka_unit_test(bounds_are_open),
         cmocka_unit_test(not_a_number_is_no_integer),
         cmocka_unit_test(floats_round_once),
         cmocka_unit_test(complex_parts_are_kept),

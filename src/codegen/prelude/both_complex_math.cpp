@@ -137,12 +137,44 @@ KN_COMPLEX complex<T> pow(const complex<T> &z, int n) {
     return n < 0 ? kn_divide(complex<T>(1, 0), power) : power;
 }
 
+// 1 or 0 with the sign of a part, for an infinite number; else NaN is 0.
+KN_COMPLEX T kn_direction(T part, bool is_infinite) {
+    return is_infinite ? copysign((T)(isinf(part) ? 1 : 0), part) : isnan(part) ? copysign((T)0, part) : part;
+}
+
+// The product of C99's annex G, which is infinite where a factor or a part of it is, and not NaN.
+KN_COMPLEX complex<T> kn_product(const complex<T> &z, const complex<T> &w) {
+    const complex<T> plain = z * w;
+    const bool overflows = isinf(z.re * w.re) || isinf(z.im * w.im) || isinf(z.re * w.im) || isinf(z.im * w.re);
+    if (!(isnan(plain.re) && isnan(plain.im)) || !(isinf(z) || isinf(w) || overflows))
+        return plain;
+    const bool far_z = isinf(z), far_w = isinf(w);
+    const T none = 0, infinite = 1 / none;
+    const complex<T> a(kn_direction(z.re, far_z), kn_direction(z.im, far_z));
+    const complex<T> b(kn_direction(w.re, far_w), kn_direction(w.im, far_w));
+    return complex<T>(infinite * (a.re * b.re - a.im * b.im), infinite * (a.re * b.im + a.im * b.re));
+}
+
+// NumPy's powers: whole exponents by squaring, which begins with 1 beyond the third, then as the C library has them.
 KN_COMPLEX complex<T> kn_pow(const complex<T> &z, const complex<T> &w) {
-    if (w.im == 0 && w.re == rint(w.re) && fabs(w.re) <= 64)
-        return pow(z, (int)w.re);
+    if (w.re == 0 && w.im == 0)
+        return complex<T>(1, 0);
     if (z.re == 0 && z.im == 0)
-        return w.re > 0 ? complex<T>(0, 0) : complex<T>(z.re - z.re, 0) / complex<T>(0, 0);
-    return exp(w * log(z));
+        return w.re > 0 ? complex<T>(0, 0) : complex<T>(z.re / z.re, z.re / z.re);
+    if (w.im != 0 || w.re != rint(w.re) || !(fabs(w.re) < 100))
+        return exp(kn_product(w, log(z)));
+    if (w.re == 1)
+        return z;
+    unsigned int n = (unsigned int)fabs(w.re);
+    if (w.re == 2 || w.re == 3)
+        return n == 2 ? z * z : z * (z * z);
+    complex<T> base = z, power = n & 1 ? complex<T>(1, 0) * z : complex<T>(1, 0);
+    while (n >>= 1) {
+        base = base * base;
+        if (n & 1)
+            power = power * base;
+    }
+    return w.re < 0 ? kn_divide(complex<T>(1, 0), power) : power;
 }
 
 template <class A, class B>

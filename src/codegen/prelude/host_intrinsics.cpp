@@ -29,7 +29,8 @@ KN_BOTH(sinpi)
 KN_BOTH(cospi)
 
 #define KN_PAIR(name, first, second)                                          \
-    template <class T, class R> inline void name(T x, R *sine, R *cosine) {   \
+    template <class T, class R, class = typename kn_real<R>::type>            \
+    inline void name(T x, R *sine, R *cosine) {                               \
         *sine = first((R)x), *cosine = second((R)x);                          \
     }                                                                         \
     template <class T> inline void name##f(T x, float *sine, float *cosine) { \
