@@ -1,5 +1,5 @@
-/* Threads that are cancelled inside of calls on CUDA (pthread_cancel), on the fake driver, in each function of
- * which a thread can be cancelled. A call goes to its end: a cancellation acts where the application has
+/* Threads that are cancelled inside of calls on CUDA (pthread_cancel), on the fake driver, in each function
+ * of which a thread can be cancelled. A call goes to its end: a cancellation acts where the application has
  * nothing of ours in its hands, so that whatever stays behind was lost inside of the library. */
 #include <kiln/kiln.h>
 

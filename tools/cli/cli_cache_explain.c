@@ -238,7 +238,8 @@ static char *next_line(char **rest)
     return line;
 }
 
-/* The lines of the forms with which calls begin. *out stays NULL where KILN_FORMS has them wait for the best. */
+/* The lines of the forms with which calls begin. *out stays NULL where KILN_FORMS has them wait for the best
+ * one. */
 static int find_quick(char **out, const cli_options *options)
 {
     const char *forms = secure_getenv("KILN_FORMS");
