@@ -123,8 +123,9 @@ KILN_NODISCARD KILN_API kiln_status kiln_elementwise_create(kiln_kernel **out,
  * one of all along the reduced axes of the call; `post`, statements, assigns the outputs from that
  * value, `a`. The reduce expression has to be associative and commutative, apart from rounding: the
  * order in which elements meet is kiln's, and always the same for the same input, layout and
- * target. identity, an expression, is the result where there is nothing to reduce; NULL: then there
- * is none, and reducing nothing is KILN_ERROR_INVALID. In map, `_J` is the C-order index among the
+ * target. identity, an expression, is the result where there is nothing to reduce; it may name
+ * inputs that are given by value. NULL: then there is none, and reducing nothing is
+ * KILN_ERROR_INVALID. In map, `_J` is the C-order index among the
  * reduced axes, `i` that in the whole shape; everywhere `_in_ind.size()` is the number of elements
  * that are read, `_out_ind.size()` that of the results, and `_index` a signed type that holds every
  * `_J` of the call: int, or long long where the call has more elements than an int counts. In

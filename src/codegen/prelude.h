@@ -1,6 +1,6 @@
 /* codegen/prelude.h - which preludes stand in front of a kernel.
  *
- * A prelude templates/prelude/<target>_<name>.* (target: cuda, host, or both) says in its leading comment
+ * A prelude codegen/prelude/<target>_<name>.* (target: cuda, host, or both) says in its leading comment
  * lines when it is wanted: "// needs: word word" where the kernel's texts or types mention one of the words
  * (a prelude without such a line always is), and "// with: name name" which others it builds on: they come
  * first. A line that ends with "// needs: word word" is there only where the texts, or what else of the

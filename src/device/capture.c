@@ -41,8 +41,8 @@ static void discard(kn_device *device, void *stream)
     bool pushed;
     kn_error_save(&before);
     if (kn_cuda_enter(device, &pushed) == KILN_OK) {
-        if (kn_cuda.StreamEndCapture(stream, &graph) == KN_CU_SUCCESS && graph)
-            kn_cuda.GraphDestroy(graph);
+        if (KN_CU_CALL(StreamEndCapture, stream, &graph) == KN_CU_SUCCESS && graph)
+            KN_CU_CALL(GraphDestroy, graph);
         kn_cuda_leave(pushed);
     }
     kn_error_restore(&before);
@@ -87,7 +87,7 @@ static kiln_status end_native(kn_device *device, void *stream, kn_cu_graph *out)
     kiln_status status = kn_cuda_enter(device, &pushed);
     if (status != KILN_OK)
         return status;
-    status = kn_cuda_check(kn_cuda.StreamEndCapture(stream, out), "cuStreamEndCapture");
+    status = kn_cuda_check(KN_CU_CALL(StreamEndCapture, stream, out), "cuStreamEndCapture");
     kn_cuda_leave(pushed);
     if (status == KILN_OK && !*out)
         return kn_capture_say_spoilt();

@@ -59,7 +59,7 @@ static kiln_status tie_to_graph(kn_capture *r, void *stream)
         if (status != KILN_OK) {
             kn_error_state before;
             kn_error_save(&before);
-            kn_cuda.UserObjectRelease(object, 1);
+            KN_CU_CALL(UserObjectRelease, object, 1);
             kn_error_restore(&before);
         } else {
             kn_capture_drop_reference(r);

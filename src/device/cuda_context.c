@@ -12,14 +12,14 @@ kiln_status kn_cuda_push(kn_device *device, bool *pushed)
 void kn_cuda_pop(void)
 {
     kn_cu_context popped;
-    kn_cuda.CtxPopCurrent(&popped);
+    KN_CU_CALL(CtxPopCurrent, &popped);
 }
 
 /* Too much hangs on it for one attempt: what is called next, and the mode in which the thread goes on. */
 static bool exchange_mode(int *mode)
 {
-    return kn_cuda.ThreadExchangeStreamCaptureMode(mode) == KN_CU_SUCCESS ||
-           kn_cuda.ThreadExchangeStreamCaptureMode(mode) == KN_CU_SUCCESS;
+    return KN_CU_CALL(ThreadExchangeStreamCaptureMode, mode) == KN_CU_SUCCESS ||
+           KN_CU_CALL(ThreadExchangeStreamCaptureMode, mode) == KN_CU_SUCCESS;
 }
 
 int kn_cuda_relax(void)
@@ -54,7 +54,7 @@ kiln_status kn_cuda_check_stream(kn_device *device, void *stream, const char *wh
     kiln_status status = kn_cuda_enter(device, &pushed);
     if (status != KILN_OK)
         return status;
-    kn_cu_result result = kn_cuda.StreamIsCapturing(stream, &state);
+    kn_cu_result result = KN_CU_CALL(StreamIsCapturing, stream, &state);
     kn_cuda_leave(pushed);
     if (result == KN_CU_STREAM_CAPTURE_IMPLICIT)
         return kn_error(KILN_ERROR_CAPTURE,

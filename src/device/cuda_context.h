@@ -30,7 +30,7 @@ static inline kiln_status kn_cuda_enter(kn_device *device, bool *pushed)
 {
     kn_cu_context current = NULL;
     *pushed = false;
-    if (kn_cuda.CtxGetCurrent(&current) == KN_CU_SUCCESS && current == kn_cuda_device_of(device)->context)
+    if (KN_CU_CALL(CtxGetCurrent, &current) == KN_CU_SUCCESS && current == kn_cuda_device_of(device)->context)
         return KILN_OK;
     return kn_cuda_push(device, pushed);
 }

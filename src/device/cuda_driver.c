@@ -55,8 +55,8 @@ static bool call_succeeded(kn_cu_result result, const char *call)
     if (result == KN_CU_SUCCESS)
         return true;
     const char *name = NULL, *text = NULL;
-    kn_cuda.GetErrorName(result, &name);
-    kn_cuda.GetErrorString(result, &text);
+    KN_CU_CALL(GetErrorName, result, &name);
+    KN_CU_CALL(GetErrorString, result, &text);
     snprintf(driver.why_not, sizeof driver.why_not, "%s failed with %s (%s)", call,
              name ? name : "an unknown error", text ? text : "no description");
     return false;
@@ -68,7 +68,7 @@ static bool start_driver(void)
     kn_os_library_pin_self();
     atomic_store(&is_begun, true);
     kn_device_tell_first_use(KN_CUDA);
-    return call_succeeded(kn_cuda.Init(0), "cuInit");
+    return call_succeeded(KN_CU_CALL(Init, 0), "cuInit");
 }
 
 /* The reason is kept as text: asking for a device is no failure where the default falls back to the host. */
@@ -82,8 +82,8 @@ static void load(void)
     if (kn_os_library_open(&driver.library, path) != KILN_OK) {
         snprintf(driver.why_not, sizeof driver.why_not, "%s", kiln_error_message());
     } else if (fetch_symbols(path) && start_driver() &&
-               call_succeeded(kn_cuda.DriverGetVersion(&driver.version), "cuDriverGetVersion") &&
-               call_succeeded(kn_cuda.DeviceGetCount(&driver.device_count), "cuDeviceGetCount") &&
+               call_succeeded(KN_CU_CALL(DriverGetVersion, &driver.version), "cuDriverGetVersion") &&
+               call_succeeded(KN_CU_CALL(DeviceGetCount, &driver.device_count), "cuDeviceGetCount") &&
                driver.device_count == 0) {
         snprintf(driver.why_not, sizeof driver.why_not, "the CUDA driver sees no device");
     }
@@ -175,8 +175,8 @@ kiln_status kn_cuda_error(kn_cu_result result, const char *call)
     bool is_late = false;
     if (result == KN_CU_LOST)
         return kn_error(status, "%s: %s", call, kn_cuda_lost_message);
-    kn_cuda.GetErrorName(result, &name);
-    kn_cuda.GetErrorString(result, &text);
+    KN_CU_CALL(GetErrorName, result, &name);
+    KN_CU_CALL(GetErrorString, result, &text);
     for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
         if (result >= codes[i].first && result <= codes[i].last) {
             status = codes[i].status;

@@ -6,6 +6,8 @@
 
 #include <kiln/base.h>
 
+#include "base/cancel.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -264,8 +266,17 @@ static inline kiln_status kn_cuda_answer(kn_cu_result result, const char *call, 
     return result == KN_CU_NOT_READY ? KILN_OK : kn_cuda_check(result, call);
 }
 
-/* KN_CU(MemAlloc, &address, size): calls the driver, gives a status. */
-#define KN_CU(name, ...) kn_cuda_check(kn_cuda.name(__VA_ARGS__), "cu" #name)
+static inline kn_cu_result kn_cuda_called(kn_cu_result result)
+{
+    kn_cancel_release(NULL);
+    return result;
+}
+
+/* KN_CU_CALL(MemAlloc, &address, size): calls the driver. It locks, waits and reads files, so no thread is
+ * cancelled inside; tools/check_layers refuses calls that go past this. */
+#define KN_CU_CALL(name, ...) kn_cuda_called((kn_cancel_hold(), kn_cuda.name(__VA_ARGS__)))
+/* ... gives a status. */
+#define KN_CU(name, ...) kn_cuda_check(KN_CU_CALL(name, __VA_ARGS__), "cu" #name)
 
 #ifdef __cplusplus
 }

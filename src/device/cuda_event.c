@@ -23,7 +23,7 @@ void kn_cuda_event_destroy(kn_device *device, void *event)
     if (!event)
         return;
     kn_cuda_enter_relaxed(device, &scope);
-    kn_cuda.EventDestroy(event);
+    KN_CU_CALL(EventDestroy, event);
     kn_cuda_leave_relaxed(&scope);
 }
 
@@ -53,7 +53,7 @@ kiln_status kn_cuda_event_query(kn_device *device, void *event, bool *done)
     kn_cuda_scope scope;
     kiln_status status = kn_cuda_enter_relaxed(device, &scope);
     if (status == KILN_OK)
-        status = kn_cuda_answer(kn_cuda.EventQuery(event), "cuEventQuery", done);
+        status = kn_cuda_answer(KN_CU_CALL(EventQuery, event), "cuEventQuery", done);
     kn_cuda_leave_relaxed(&scope);
     return status;
 }

@@ -143,6 +143,6 @@ kiln_status kn_cuda_link(kn_cuda_linked *out, const void *code, size_t size, boo
 void kn_cuda_linked_free(kn_cuda_linked *linked)
 {
     if (linked->link)
-        kn_cuda.LinkDestroy(linked->link);
+        KN_CU_CALL(LinkDestroy, linked->link);
     kn_free(linked->log);
 }

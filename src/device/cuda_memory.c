@@ -30,7 +30,7 @@ void kn_cuda_memory_free(kn_device *device, void *pointer)
     if (!pointer)
         return;
     kn_cuda_enter_relaxed(device, &scope);
-    kn_cuda.MemFree(address_of(pointer));
+    KN_CU_CALL(MemFree, address_of(pointer));
     kn_cuda_leave_relaxed(&scope);
 }
 
@@ -58,7 +58,7 @@ void kn_cuda_pinned_free(kn_device *device, void *pointer)
 {
     kn_cuda_scope scope;
     kn_cuda_enter_relaxed(device, &scope);
-    kn_cuda.MemFreeHost(pointer);
+    KN_CU_CALL(MemFreeHost, pointer);
     kn_cuda_leave_relaxed(&scope);
 }
 

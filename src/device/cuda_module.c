@@ -107,7 +107,7 @@ void kn_cuda_module_unload(kn_module *module)
     if (!module)
         return;
     kn_cuda_enter_relaxed(module->device, &scope);
-    kn_cuda.ModuleUnload(module->native);
+    KN_CU_CALL(ModuleUnload, module->native);
     kn_cuda_leave_relaxed(&scope);
     for (kn_function *f = atomic_load(&module->functions), *next; f; f = next) {
         next = f->next;
@@ -289,6 +289,7 @@ static kiln_status launch_here(kn_function *f, const kn_launch *launch, void *st
 
 kiln_status kn_cuda_launch(kn_function *function, const kn_launch *launch, void *stream)
 {
+    KN_UNCANCELLED; /* once for all calls of the driver below */
     bool pushed;
     kiln_status status = kn_cuda_enter_queue(function->device, stream, &pushed);
     if (status != KILN_OK)
@@ -347,7 +348,7 @@ int kn_cuda_function_params(kn_function *function, size_t *size, int room)
     bool is_here = kn_cuda_enter_relaxed(function->device, &scope) == KILN_OK;
     /* one past the last is an error of the driver's: that is how it tells the number */
     while (is_here && count < room &&
-           kn_cuda.FuncGetParamInfo(function->native, (size_t)count, &offset, &bytes) == KN_CU_SUCCESS)
+           KN_CU_CALL(FuncGetParamInfo, function->native, (size_t)count, &offset, &bytes) == KN_CU_SUCCESS)
         size[count++] = bytes;
     kn_cuda_leave_relaxed(&scope);
     return is_here ? count : -1;

@@ -22,7 +22,7 @@ static kiln_status enable_one(kn_device *device, kn_device *peer, bool *out)
         return status;
     status = kn_cuda_enter_relaxed(device, &scope);
     if (status == KILN_OK)
-        result = kn_cuda.CtxEnablePeerAccess(kn_cuda_device_of(peer)->context, 0);
+        result = KN_CU_CALL(CtxEnablePeerAccess, kn_cuda_device_of(peer)->context, 0);
     kn_cuda_leave_relaxed(&scope);
     if (status != KILN_OK)
         return status;

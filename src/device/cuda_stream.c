@@ -23,7 +23,7 @@ void kn_cuda_stream_destroy(kn_device *device, void *stream)
     if (!stream)
         return;
     kn_cuda_enter_relaxed(device, &scope);
-    kn_cuda.StreamDestroy(stream);
+    KN_CU_CALL(StreamDestroy, stream);
     kn_cuda_leave_relaxed(&scope);
 }
 
@@ -48,7 +48,7 @@ kiln_status kn_cuda_stream_query(kn_device *device, void *stream, bool *done)
         return status;
     status = kn_cuda_enter_relaxed(device, &scope);
     if (status == KILN_OK)
-        status = kn_cuda_answer(kn_cuda.StreamQuery(stream), "cuStreamQuery", done);
+        status = kn_cuda_answer(KN_CU_CALL(StreamQuery, stream), "cuStreamQuery", done);
     kn_cuda_leave_relaxed(&scope);
     return status;
 }
@@ -108,7 +108,7 @@ kiln_status kn_cuda_synchronize(kn_device *device)
     kiln_status status = kn_cuda_enter(device, &pushed);
     if (status != KILN_OK)
         return status;
-    status = kn_cuda_check(kn_cuda.CtxSynchronize(), "cuCtxSynchronize");
+    status = KN_CU(CtxSynchronize, );
     kn_cuda_leave(pushed);
     return status;
 }

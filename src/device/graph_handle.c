@@ -74,7 +74,7 @@ static void destroy_graph(kn_device *device, kn_cu_graph graph)
 {
     kn_cuda_scope scope;
     kn_cuda_enter_relaxed(device, &scope);
-    kn_cuda.GraphDestroy(graph);
+    KN_CU_CALL(GraphDestroy, graph);
     kn_cuda_leave_relaxed(&scope);
 }
 
@@ -181,7 +181,7 @@ void kiln_graph_exec_free(kiln_graph_exec *exec)
     if (!exec)
         return;
     kn_cuda_enter_relaxed(exec->record->device, &scope);
-    kn_cuda.GraphExecDestroy(exec->native);
+    KN_CU_CALL(GraphExecDestroy, exec->native);
     kn_cuda_leave_relaxed(&scope);
     kn_capture_drop_reference(exec->record);
     kn_free(exec);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/alloc.h"
+#include "base/cancel.h"
 #include "base/error.h"
 #include "base/os.h"
 #include "base/unload.h"
@@ -111,21 +112,33 @@ static void call_range(void *user, int64_t begin, int64_t end)
     kn_host_settle();
 }
 
+static void run(kn_function *function, const kn_launch *launch)
+{
+    if (launch->walk) {
+        kn_host_walk_run(launch->walk, function->entry, launch->block_data, launch->block_size,
+                         launch->grain);
+        return;
+    }
+    int64_t unit = unit_of(launch->grain);
+    host_call call = {function->entry, launch->block_data, launch->elements, unit};
+    kn_host_parallel((launch->elements + unit - 1) / unit, (launch->grain + unit - 1) / unit, call_range,
+                     &call);
+}
+
+/* Other code reaches no cancellation point, and calls of it pay nothing. */
+static void run_uncancelled(kn_function *function, const kn_launch *launch)
+{
+    KN_UNCANCELLED;
+    run(function, launch);
+}
+
 kiln_status kn_host_launch(kn_function *function, const kn_launch *launch, void *stream)
 {
     (void)stream;
     if (launch->params)
         return kn_error(KILN_ERROR_UNSUPPORTED,
                         "the host takes one block of arguments, not a list of parameters");
-    if (launch->walk) {
-        kn_host_walk_run(launch->walk, function->entry, launch->block_data, launch->block_size,
-                         launch->grain);
-        return KILN_OK;
-    }
-    int64_t unit = unit_of(launch->grain);
-    host_call call = {function->entry, launch->block_data, launch->elements, unit};
-    kn_host_parallel((launch->elements + unit - 1) / unit, (launch->grain + unit - 1) / unit, call_range,
-                     &call);
+    (launch->is_open ? run_uncancelled : run)(function, launch);
     return KILN_OK;
 }
 

@@ -105,7 +105,7 @@ WITH_WIDE static inline __attribute__((always_inline)) void run_wide_of(const mi
             for (int k = 2; k + 1 < n_in; k += 2)
                 made = _mm512_mask_mov_epi8(made, mask[j][k / 2],
                                             _mm512_permutex2var_epi8(in[k], lane[j], in[k + 1]));
-            if (n_in % 2 == 1)
+            if (n_in > 2 && n_in % 2 == 1)
                 made = _mm512_mask_permutexvar_epi8(made, mask[j][n_in / 2], lane[j], in[n_in - 1]);
             if (s.is_past_caches)
                 _mm512_stream_si512((void *)(to + j * s.to_step), made);

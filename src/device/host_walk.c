@@ -108,7 +108,8 @@ static void start_at(walker *v, int64_t block)
     for (int o = 0; o < w->n_operands; o += v->woven[o])
         v->woven[o] = count_woven(v, o);
     v->ahead = w->ahead > 0 && splits_lines(v, w->lined) ? w->ahead : 0;
-    v->copies = w->is_copy && kn_host_moves_past_caches(w->operand[1].item_size) && !splits_lines(v, 1);
+    v->copies = w->is_copy && w->n_operands > 1 && kn_host_moves_past_caches(w->operand[1].item_size) &&
+                !splits_lines(v, 1);
     set_early(v);
     memset(v->position, 0, sizeof v->position);
     memset(v->reach, 0, sizeof v->reach); /* no block has this shape: the first one is fresh */

@@ -58,7 +58,7 @@ static void set_patches(step *s, const kn_launch_input *in, const kn_part *part)
     }
 }
 
-static void set_launch(step *s, const kn_part *part, const kn_placement *placed)
+static void set_launch(step *s, const kn_program *program, const kn_part *part, const kn_placement *placed)
 {
     s->walk = placed->walk;
     s->shared_percent = placed->shared_percent;
@@ -66,6 +66,7 @@ static void set_launch(step *s, const kn_part *part, const kn_placement *placed)
                             .block = {placed->block, 1, 1},
                             .shared_bytes = placed->shared_bytes,
                             .cluster = {placed->cluster, 0, 0},
+                            .is_open = program->preamble[0] || program->n_options > 0,
                             .block_size = (size_t)part->layout->size,
                             .elements = placed->size,
                             .grain = placed->grain};
@@ -106,7 +107,7 @@ static kiln_status place_part(step *s, const kn_launch_input *in, const kn_part 
         return kn_error_memory(sizeof *placed, "a launch plan");
     kiln_status status = kn_part_place(placed, part);
     if (status == KILN_OK) {
-        set_launch(s, part, placed);
+        set_launch(s, in->spec->program, part, placed);
         kn_block_fill(s->block, in, part, placed);
         status = set_workspace(s, in, part, placed);
     }

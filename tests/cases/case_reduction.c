@@ -297,6 +297,40 @@ static void weights_that_stand_still(void)
     kiln_kernel_free(dot);
 }
 
+/* An identity may name what is given by value, as CuPy's first_nonzero does. */
+static void identity_of_a_parameter(void)
+{
+    static const struct {
+        int64_t shape[2];
+        double fill;
+        int64_t first;
+    } tries[] = {{{3, 0}, 0, 77}, {{3, 5}, 0, 77}, {{3, 5}, 1, 0}, {{2, 30000}, 0, 77}, {{3000, 0}, 1, 77}};
+    kiln_kernel *first = NULL;
+    if (!succeeded(kiln_reduction_create(&first, "T x, int64 len", "int64 y", "x == T(0) ? len : _j",
+                                         "min(a, b)", "y = a", "len", "first_nonzero", NULL),
+                   "first_nonzero"))
+        return;
+    for (size_t t = 0; t < sizeof tries / sizeof tries[0] && !in_trouble(); ++t) {
+        const int axis = 1;
+        kiln_call_options options = KILN_CALL_OPTIONS_INIT;
+        kiln_array *x = NULL, *y = NULL;
+        int64_t found[3000] = {0};
+        options.axes = &axis;
+        options.n_axes = 1;
+        succeeded(kiln_array_full(&x, KILN_FLOAT64, 2, tries[t].shape, &tries[t].fill, KILN_DEVICE_DEFAULT),
+                  "an array");
+        kiln_arg in[] = {kiln_arg_array(x), kiln_arg_int(77)};
+        succeeded(kiln_kernel_call(first, &y, 1, in, 2, &options), "first_nonzero");
+        succeeded(kiln_array_to_host(y, found, (size_t)tries[t].shape[0] * sizeof *found), "copying back");
+        for (int64_t r = 0; r < tries[t].shape[0] && !in_trouble(); ++r)
+            trouble_unless(found[r] == tries[t].first, "try %d: row %d: %lld, not %lld", (int)t, (int)r,
+                           (long long)found[r], (long long)tries[t].first);
+        kiln_array_free(x);
+        kiln_array_free(y);
+    }
+    kiln_kernel_free(first);
+}
+
 /* The sum of x through a struct of so many numbers: element j has j + 1 times x. */
 static kiln_kernel *make_wide(int numbers_each)
 {
@@ -454,6 +488,7 @@ const test_case reduction_cases[] = {{"every_axis", every_axis, 0},
                                      {"any_struct", any_struct, 0},
                                      {"every_length", every_length, 0},
                                      {"weights_that_stand_still", weights_that_stand_still, 0},
+                                     {"identity_of_a_parameter", identity_of_a_parameter, 0},
                                      {"structs_of_any_size", structs_of_any_size, 0},
                                      {"nothing_to_reduce", nothing_to_reduce, 0},
                                      {"options_that_do_not_fit", options_that_do_not_fit, 0},

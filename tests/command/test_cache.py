@@ -16,6 +16,8 @@ class Cache(CommandCase):
         (self.folder / "x.npy").write_bytes(npy_bytes("<f4", (3,), floats(1, 2, 3)))
 
     def call(self, *words, name="add", **changes):
+        """A command that ends leaves its best form to others where it has not begun: here it waits."""
+        changes.setdefault("KILN_FORMS", "best")
         self.ok("map", *(words or ADD), "x.npy", "x.npy", "-o", "z.npy", "--target", "host", "--name", name, **changes)
 
     def database(self):
@@ -101,6 +103,17 @@ class Cache(CommandCase):
         self.assertEqual(fields["compiler"][1], "another compiler")
         text = self.kiln("cache", "explain", *ADD, *same, "--target", "host").stdout
         self.assertRegex(text, r"^other compiler: kiln/2 .*\n  compiler: wanted \S+ .*, there another compiler\n$")
+
+    def test_explain_knows_the_form_that_calls_begin_with(self):
+        """With the best form not there yet a call finds the quick one, and compiles nothing; not where calls wait for the best."""
+        same = ("float32[3]", "float32[3]", "--name", "add")
+        own = {"KILN_CACHE_DIR": str(self.folder / "own")}
+        self.call(KILN_FORMS="quick", **own)
+        self.assertEqual(self.explain(*ADD, *same, **own), ("quick form", {"schedule": ("flat", "quick")}))
+        self.assertRegex(self.ok("cache", "explain", *ADD, *same, "--target", "host", **own), r"^quick form: .*\n  the best form is not there; the quick one is")
+        self.assertEqual(self.explain(*ADD, *same, code=1, KILN_FORMS="best", **own)[0], "missing")
+        self.assertEqual(self.explain(*ADD, *same, KILN_FORMS="quick", **own), ("found", {}))
+        self.assertEqual(self.explain(*ADD[:2], "z = y + x", *same, code=1, **own)[0], "missing")
 
     def test_wrong_usage(self):
         for words, expected in [

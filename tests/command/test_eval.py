@@ -36,6 +36,14 @@ class Eval(CommandCase):
         self.ok("eval", "a", "a=photo.npy", "-o", "./a=b.npy", "--target", TARGET)
         self.assertEqual(self.values("a=b.npy")[1], (2, 2))
 
+    def test_no_argument_is_ignored(self):
+        for words, name in ((("a + 1", "a=3", "b=4"), "b"), (("m = 2; m + 1", "m=3"), "m"), (("x.sum(axis=0)", "x=photo.npy", "axis=1"), "axis"), (("pi", "p=1"), "p")):
+            for command in (("eval",), ("source", "eval"), ("cache", "explain", "eval")):
+                with self.subTest(words=words, command=command):
+                    self.assertIn(f"was given, and the expression does not use {name}", self.refused(1, *command, *words, "--target", "host"))
+        self.assertEqual(self.ok("eval", "e + 1", "e=3", "--target", TARGET), "4\n")
+        self.assertEqual(self.ok("eval", "sum(sum)", "sum=photo.npy", "--target", TARGET), "9.\n")
+
     def test_prints_what_no_file_takes(self):
         self.assertEqual(self.ok("eval", NORMS, "a=photo.npy", "--target", TARGET), "[5. 2.]\n")
         text = self.terminal_of("eval", NORMS, "a=photo.npy", "--target", TARGET)

@@ -1,6 +1,7 @@
 """Help, exit codes, JSON, and what each subcommand prints."""
 import json
 import os
+import re
 
 from commanding import TARGET, CommandCase, floats, main, npy_bytes
 
@@ -42,11 +43,11 @@ class Usage(CommandCase):
             (["reduce", "T x", "U y", "x", "a + b", "y = a", "0", "3", "--type", "Q=int8"], "--type Q=int8: the signatures have no placeholder Q"),
             (["source", "T x", "T y", "y = x", "--type", "t=int8"], "--type takes a placeholder and its dtype, as in T=float64, not 't=int8'"),
             (["explain", "T x", "T y", "y = x", "--dtype", "foo"], "--dtype: unknown dtype 'foo'"),
-            (["source", "eval", "x", "x=float32[3]", "--dtype", "int8"], "no --shape, --type, --dtype or --name"),
+            (["source", "eval", "x", "x=float32[3]", "--dtype", "int8"], "--dtype does not go with 'eval'; it is for: map reduce"),
             (["explain", "reduce", *TOTAL, "--axis", "x"], "--axis takes up to"),
-            (["explain", *DIFFERENCE, "--axis", "0"], "for reductions, whose words begin with 'reduce'"),
-            (["source", *DIFFERENCE, "--keepdims"], "for reductions"),
-            (["source", "map", *DIFFERENCE, "--reduce-type", "T"], "for reductions"),
+            (["explain", *DIFFERENCE, "--axis", "0"], "--axis does not go with 'map'; it is for: reduce"),
+            (["source", *DIFFERENCE, "--keepdims"], "it is for: reduce"),
+            (["source", "map", *DIFFERENCE, "--reduce-type", "T"], "it is for: reduce"),
             (["operations", "sum", "more"], "does not take 'more'"),
             (["info", "more"], "more"),
             (["cache"], "path|stats|list"),
@@ -55,6 +56,39 @@ class Usage(CommandCase):
         for words, expected in wrong:
             with self.subTest(words=words):
                 self.assertIn(expected, self.refused(2, *words))
+
+    def test_no_option_is_ignored(self):
+        """Of a command with several forms each option that its help names changes what is printed, or is refused: none is read and forgotten."""
+        forms = {"map": ["float16 x, raw T w", "U y", "y = x / 3 * 2 + w[i]", "float16[9]", "float16[9]", "--type", "U=float16"], "reduce": ["T x, raw T w", "T y", "x / 3 + w[0]", "a + b", "y = a", "0", "float16[4,9]", "float16[3]"],
+                 "eval": ["sum(x / 3, axis=0) * 2 + 1", "x=float16[4,9]"]}
+        values = {"--axis": "0", "--reduce-type": "double", "--target": "host", "--arch": "sm_80", "--type": "T=float64", "--dtype": "float64", "--shape": "9",
+                  "--name": "another", "--preamble": "struct own { };", "-o": "x.kiln"}
+        same = {"--keepdims", "--json", "--help", "--target", "--shape"}  # results have other shapes, and kernels not; what is compared with
+        for command in ("source", "explain"):
+            listed = re.findall(r"^  (--?[a-z-]+)(?: (\S+))?  ", self.ok(command, "--help"), re.M)
+            self.assertGreater(len(listed), 12)
+            for form, words in forms.items():
+                plain = self.ok(command, form, *words, "--target", "host")
+                for option, value in listed:
+                    with self.subTest(command=command, form=form, option=option):
+                        given = [] if option in ("--target", "--arch") else ["--target", "host"]
+                        run = self.kiln(command, form, *words, *given, option, *([values[option]] if value else []))
+                        is_flag = command == "source" and option in ("--fast-math", "--no-fma")  # of the compiler: explain has it
+                        self.assertTrue(is_flag or option in same or run.returncode in (1, 2) or run.stdout != plain, run.stdout)
+
+    def test_options_of_other_forms_are_refused(self):
+        for words in (["bake", "--list", "x.kiln", "--jobs", "2"], ["bake", "diff", "x", "y", "--time", "3"], ["bake", "merge", "x", "-o", "y", "--partial"],
+                      ["bake", "--check", "x", "y", "--memory", "4"], ["bake", "--list", "x", "--check", "y"], ["bake", "merge", "x", "--list"],
+                      ["bench", "--list", "--row", "E1"], ["bench", "--list", "--json"], ["source", "eval", "x", "x=3", "--check"]):
+            with self.subTest(words=words):
+                self.assertIn("does not go with", self.refused(2, *words))
+
+    def test_bench_says_which_rows_failed_in_json(self):
+        run = self.kiln("bench", "--row", "E1", "--seconds", "0.01", "--json", "--target", "host", KILN_COMPILE="never", KILN_CACHE="off")
+        self.assertEqual(run.returncode, 1, run.stderr)
+        lines = [json.loads(line) for line in run.stdout.splitlines()]
+        self.assertEqual((len(lines), lines[1]["row"], lines[1]["peer"]), (2, "E1", "kiln"))
+        self.assertIn("KILN_COMPILE=never", lines[1]["error"])
 
     def test_map_prints_target_origin_and_times(self):
         self.write("x.npy", npy_bytes("<f4", (3,), floats(1, 2, 3)))

@@ -3,10 +3,12 @@
     sweep_cupy.py LIBRARY [CHECKOUT] [--only REGEX] [--target TARGET]... [--all]    CHECKOUT: without it KILN_CUPY; neither: 77, skipped
 
 A definition compiles for a target where it does for the dtypes of one of TRIALS (placeholders), or of one of its variants (--all: of each; ufuncs and
-reductions by name). What no compiler of kernels can take is not counted: textures, headers that are not in the checkout, texts that CuPy fills in.
+reductions by name). What no compiler of kernels can take is not counted: textures, headers that are not in the checkout, texts that CuPy fills in, the
+threads of a block on the host, and those of KNOWN.
 """
 import argparse
 import ctypes
+import itertools
 import os
 import pathlib
 import re
@@ -18,6 +20,13 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "numpy")
 os.environ.setdefault("KILN_FORMS", "quick")
 
 TRIALS = ("float32", "int32", "int64", "complex64", "bool", "uint32", "float64")
+KNOWN = {  # by name and file: what no kernel of kiln can be, and why
+    ("cupyx_scipy_ndimage_max_2d_reflect_grid_wrap_w3_3", "cupyx/scipy/ndimage/_filters_core.py"):
+        "reads _raw_y, CuPy's own name for the array behind an element, and includes CuPy's arrays",
+    ("cupyx_scipy_lpmv", "cupyx/scipy/special/_sph_harm.py"):
+        "includes CuPy's complex numbers (thrust's) and assigns them to an output of kiln's: no conversion between two such libraries",
+}
+NAME_MAX = 63  # of kernels; CuPy makes up longer ones
 LETTERS = dict(zip("?bhilqBHILQeEfdFD", "bool int8 int16 int32 int64 int64 uint8 uint16 uint32 uint64 uint64 float16 bfloat16 float32 float64 complex64 complex128".split()))
 C_NAMES = {"float": "float32", "int": "int32", "long long": "int64", "unsigned long long": "uint64"}  # of reduce types
 HOST = 1
@@ -82,7 +91,7 @@ class Sweep:
         arguments = [encoded(k[name]) for name in ("in_params", "out_params", *texts)]
         if "map_expr" in k:
             arguments.append(encoded(k.get("identity")))
-        return create(ctypes.byref(kernel), *arguments, encoded(k.get("name") or "kernel"), ctypes.byref(options)), kernel
+        return create(ctypes.byref(kernel), *arguments, encoded((k.get("name") or "kernel")[:NAME_MAX]), ctypes.byref(options)), kernel
 
     def compile(self, k, dtype, ndim, target):
         """None, or what was wrong."""
@@ -91,7 +100,7 @@ class Sweep:
             return self.message()
         try:
             texts = " ".join(str(k.get(name) or "") for name in ("operation", "map_expr", "loop_prep", "after_loop"))
-            outside = " ".join(str(k.get(name) or "") for name in ("loop_prep", "after_loop", "post_map_expr"))
+            outside = " ".join(str(k.get(name) or "") for name in ("loop_prep", "after_loop", "post_map_expr", "identity"))
             ins = [self.argument(p, dtype, ndim, texts, outside) for p in k["in_params"].split(",") if p.strip()]
             outs = [self.operand(p, dtype, 0 if "map_expr" in k else ndim) for p in k["out_params"].split(",") if p.strip()]
             all_params = [p for p in (k["in_params"] + "," + k["out_params"]).split(",") if p.strip()]
@@ -154,13 +163,20 @@ def attempts(kind, k):
     else:
         for dtype in TRIALS:
             yield dtype, k, {None: dtype}
-        yield "indices", k, {None: "float32", "I": "int32", "S": "int32", "U": "int32", "Q": "bool"}
+        yield "indices", k, {None: "float32", "I": "int32", "S": "int32", "U": "int32", "Q": "bool", "B": "int8"}
+        letters = sorted(set(re.findall(r"\b[A-Z]\b", k["in_params"] + " " + k["out_params"])))
+        for n in range(1, len(letters)):  # some complex, the others real
+            for some in itertools.combinations(letters, n):
+                yield "complex " + " ".join(some), k, dict.fromkeys(some, "complex64") | {None: "float32"}
 
 
 def with_standard(k, target):
     """CuPy puts its headers in front of every kernel: those of C++'s library are here where a text names that."""
     head = "#include <type_traits>\n#include <limits>\n" if target == "host" else "#include <cupy/cuda_workaround.h>\n"
-    return dict(k, preamble=head + (k.get("preamble") or "")) if any("std::" in str(v) for v in k.values()) else k
+    text = " ".join(str(v) for v in k.values())
+    if "cupy::type_traits" in text:
+        head += "namespace cupy {\nnamespace type_traits = std;\n}\n"
+    return dict(k, preamble=head + (k.get("preamble") or "")) if "std::" in text or "cupy::" in text else k
 
 
 def lacks_header(problem):
@@ -182,6 +198,11 @@ def try_definition(sweep, kind, k, target, every):
         else:
             bad.append((which, problem))
     return good, bad
+
+
+def is_of_blocks(k):
+    """Whether a text speaks of the threads of a block, which a host has not."""
+    return re.search(r"__shared__|__syncthreads|__syncwarp|__shfl_|__ballot|threadIdx", " ".join(str(v) for v in k.values()))
 
 
 def excluded(k):
@@ -207,7 +228,13 @@ def main():
     for kind, place, k in kernels(root):
         if k is None or excluded(k) or not re.search(options.only, f"{place} {k.get('name')}"):
             continue
+        if (k.get("name"), place.split(":")[0]) in KNOWN:
+            print(f"left out: {kind} {k['name']} ({place}): {KNOWN[k['name'], place.split(':')[0]]}")
+            continue
         for target in options.target or ("host", "sm_90"):
+            if target == "host" and is_of_blocks(k):
+                print(f"left out: host {kind} {k.get('name')} ({place}): threads of a block")
+                continue
             good, bad = try_definition(sweep, kind, k, target, options.all)
             if bad and not good and all(lacks_header(problem) for _, problem in bad):
                 print(f"left out: {target} {kind} {k.get('name')} ({place}): a header is not there")

@@ -162,8 +162,10 @@ static long count_call(const char *name)
     return ++fake.counts[i].count;
 }
 
+/* A real driver polls, reads and writes: a thread can be cancelled in each of its functions. */
 static int enter(const char *name)
 {
+    pthread_testcancel();
     pthread_mutex_lock(&fake.lock);
     count_call(name);
     if (fake.fail_at > 0 && (!fake.fail_name[0] || strcmp(fake.fail_name, name) == 0) &&
@@ -177,6 +179,7 @@ static int enter(const char *name)
 static int leave(int result)
 {
     pthread_mutex_unlock(&fake.lock);
+    pthread_testcancel();
     return result;
 }
 

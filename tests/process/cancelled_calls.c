@@ -91,6 +91,36 @@ static void call_operation(void)
     kiln_array_free(out);
 }
 
+static kiln_kernel *waiting;
+
+static void make_waiting(void)
+{
+    kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
+    options.preamble = "#include <unistd.h>\n";
+    require(kiln_elementwise_create(&waiting, "T x", "T z", "if (i % 100000 == 0) usleep(1); z = x * 2",
+                                    "waiting", &options) == KILN_OK,
+            "a kernel");
+}
+
+/* A kernel whose text waits: in the caller's thread alone, and in all. */
+static void call_waiting(void)
+{
+    static const int64_t sizes[] = {3, LARGE, 3, LARGE};
+    for (int k = 0; k < 4; k++) {
+        kiln_array *in = twos(sizes[k]), *out = NULL;
+        kiln_arg x = kiln_arg_array(in);
+        double first = 0;
+        require(kiln_kernel_call(waiting, &out, 1, &x, 1, NULL) == KILN_OK, "a call that waits");
+        kiln_array *one = NULL;
+        require(kiln_array_index(&one, out, "0") == KILN_OK &&
+                    kiln_array_to_host(one, &first, sizeof first) == KILN_OK && first == 4,
+                "a number");
+        kiln_array_free(one);
+        kiln_array_free(in);
+        kiln_array_free(out);
+    }
+}
+
 static void wait_for_best(void)
 {
     kiln_wait_for_best(-1);
@@ -198,6 +228,7 @@ static const struct {
     {"the first call", compile_first},
     {"calls", call_again},
     {"an operation", call_operation},
+    {"a text that waits", call_waiting},
     {"the best form", wait_for_best},
     {"the cache", ask_cache},
     {"exchange", exchange_cache},
@@ -255,6 +286,7 @@ static void *work(void *user)
         use_files();
         ask_cache();
         call_operation();
+        call_waiting();
         pthread_testcancel();
     }
     return NULL;
@@ -282,8 +314,10 @@ static void cancelled(int rounds, int each_new)
         nanosleep(&nap, NULL);
         require(pthread_cancel(thread) == 0 && pthread_join(thread, NULL) == 0, "cancelling");
         compute(number, 10);
+        compute(1, LARGE);
         use_files();
         ask_cache();
+        call_waiting();
         wait_for_best();
         if (round == each_new)
             descriptors = count_entries("/proc/self/fd");
@@ -298,8 +332,10 @@ int main(void)
     require(mkdtemp(folder) != NULL && setenv("TMPDIR", folder, 1) == 0, "a folder");
     snprintf(array_file, sizeof array_file, "%s/a.npy", folder);
     snprintf(bundle_file, sizeof bundle_file, "%s/b.kiln", folder);
+    make_waiting();
     pending();
     cancelled(is_long ? SOAK_ROUNDS : ROUNDS, is_long ? SOAK_EACH_NEW : EACH_NEW);
+    kiln_kernel_free(waiting);
     remove(array_file);
     remove(bundle_file);
     require(count_entries(folder) == 0 && rmdir(folder) == 0, "files stay behind");

@@ -21,6 +21,7 @@ typedef struct cli_options {
         *size_scale, *seconds, *check, *from, *to, *raw, *header, *text;
     int repeat, jobs, time, memory;
     bool help, json, fast_math, no_fma, round_each, keepdims, list, explain, quiet, checks, partial;
+    uint64_t given; /* a bit for each row of the table of options that was read */
 } cli_options;
 
 /* One bit for each subcommand, to say which options it takes. */
@@ -57,6 +58,9 @@ extern const int cli_command_count;
  * *out either way. */
 int cli_options_read(cli_options *out, const cli_command *command, int argc, char **argv);
 void cli_options_free(cli_options *options);
+/* For commands of several forms ('map', 'reduce'; 'merge', '--list'): CLI_USAGE, with a message, where an
+ * option was given that this one has no use for. */
+int cli_form_check(const char *command, const char *form, const cli_options *options);
 void cli_options_help(FILE *file, const cli_command *command);
 typedef struct cli_option_info {
     char name[32];     /* with its dashes */

@@ -364,8 +364,8 @@ int cli_names_check(const char *command, const cli_options *options)
     return CLI_OK;
 }
 
-/* "a, b" for the words a=photo.npy and b=0.5 */
-static char *join_names(const cli_options *options)
+/* "a, b" for the words a=photo.npy and b=0.5; the word at `left_out` is not among them. */
+static char *join_names(const cli_options *options, int left_out)
 {
     size_t length, room = 1;
     for (int i = 1; i < options->positional.count; i++)
@@ -374,20 +374,54 @@ static char *join_names(const cli_options *options)
     for (int i = 1; i < options->positional.count && names; i++) {
         const char *word = options->positional.items[i];
         cli_word_has_name(word, &length);
-        end += snprintf(end, room - (size_t)(end - names), "%s%.*s", i > 1 ? ", " : "", (int)length, word);
+        if (i != left_out)
+            end += snprintf(end, room - (size_t)(end - names), "%s%.*s", end > names ? ", " : "", (int)length,
+                            word);
     }
     return names;
+}
+
+/* Whether an expression of such inputs has a meaning; not what it is. */
+static bool is_expression(const char *names, const char *text, const kiln_kernel_options *options)
+{
+    kiln_kernel *kernel = NULL;
+    bool is_one = kiln_expression_create(&kernel, names, text, options) == KILN_OK;
+    kiln_kernel_free(kernel);
+    return is_one;
+}
+
+/* Refuses a NAME without which the expression means the same. One that hides a constant (e, pi) is taken as
+ * it is: without it the expression would mean the constant. */
+static kiln_status check_used(const cli_options *options, const kiln_kernel_options *kernel)
+{
+    for (int i = 1; i < options->positional.count; i++) {
+        char *others = join_names(options, i), name[64];
+        size_t length;
+        cli_word_has_name(options->positional.items[i], &length);
+        snprintf(name, sizeof name, "%.*s", (int)length, options->positional.items[i]);
+        bool is_unused = others && is_expression(others, options->positional.items[0], kernel) &&
+                         !is_expression("", name, NULL);
+        free(others);
+        if (!others)
+            return KILN_ERROR_MEMORY;
+        if (is_unused)
+            return cli_fail(KILN_ERROR_INVALID, "'%s' was given, and the expression does not use %s",
+                            options->positional.items[i], name);
+    }
+    return KILN_OK;
 }
 
 kiln_status cli_call_define_expression(cli_call *call, const cli_options *options)
 {
     const kiln_kernel_options kernel = kernel_options(options);
-    char *names = join_names(options);
+    char *names = join_names(options, 0);
     size_t length;
     kiln_status status =
         names ? kiln_expression_create(&call->kernel, names, options->positional.items[0], &kernel)
               : KILN_ERROR_MEMORY;
     free(names);
+    if (status == KILN_OK)
+        status = check_used(options, &kernel);
     if (status == KILN_OK)
         status = make_room(call, options, 1);
     for (int i = 0; status == KILN_OK && i < call->n_words; i++) {
@@ -456,9 +490,23 @@ static int settled_by(const cli_call *call, const cli_options *options, char let
     return -1;
 }
 
+/* Whether some placeholder has the dtype of --dtype: neither an array nor --type says what it is. */
+static bool takes_dtype(const cli_call *call, const cli_options *options)
+{
+    const char *const *signature = options->positional.items;
+    for (char letter = 'A'; letter <= 'Z'; letter++)
+        if ((has_placeholder(signature[0], letter) || has_placeholder(signature[1], letter)) &&
+            !given_dtype(options, letter) && (call->n_words == 0 || settled_by(call, options, letter) < 0))
+            return true;
+    return false;
+}
+
 /* --type is for placeholders of which no array says what they are. */
 static kiln_status check_types(const cli_call *call, const cli_options *options)
 {
+    if (options->dtype && !takes_dtype(call, options))
+        return cli_fail(KILN_ERROR_TYPE, "--dtype %s: the arguments and --type say what every placeholder is",
+                        options->dtype);
     for (int t = 0; t < options->types.count; t++) {
         const char *entry = options->types.items[t];
         int i = call->n_words > 0 ? settled_by(call, options, entry[0]) : -1;
@@ -519,9 +567,9 @@ kiln_status cli_call_make_outputs(cli_call *call, const cli_options *options, ki
     int64_t shape[KILN_MAX_NDIM];
     char type[64];
     bool has_shape = options->shape && !options->raw;
-    if (!has_shape && options->types.count == 0)
-        return KILN_OK;
     kiln_status status = check_types(call, options);
+    if (status != KILN_OK || (!has_shape && options->types.count == 0))
+        return status;
     int ndim = has_shape ? cli_shape_read(shape, options->shape) : result_shape(shape, call, options);
     for (int j = 0; j < call->n_out && status == KILN_OK && ndim >= 0; j++) {
         kiln_dtype dtype;

@@ -183,7 +183,12 @@ static int check_usage(const cli_options *options, bool merges, bool differs)
         return cli_usage_error("bake", "needs diff BUNDLE BUNDLE");
     if (merges && options->positional.count < 2)
         return cli_usage_error("bake", "needs merge BUNDLE... -o BUNDLE");
-    return CLI_OK;
+    const char *form = merges           ? "merge"
+                       : differs        ? "diff"
+                       : options->list  ? "--list"
+                       : options->check ? "--check"
+                                        : "bake";
+    return cli_form_check("bake", form, options);
 }
 
 int cli_bake_run(const cli_options *options)

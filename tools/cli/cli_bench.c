@@ -360,6 +360,8 @@ int cli_bench_run(const cli_options *options)
     /* The names that bench_first_use.c gives its own processes. */
     if (code == CLI_OK && child && strncmp(child, BENCH_CHILD, strlen(BENCH_CHILD)) != 0)
         code = cli_usage_error("bench", "does not take '%s'", child);
+    if (code == CLI_OK)
+        code = cli_form_check("bench", options->list ? "--list" : "rows", options);
     if (code != CLI_OK)
         return code;
     if (!open_device(&b)) {

@@ -148,11 +148,12 @@ static void show_difference(const cli_field *wanted, const cli_field *there, voi
     show_field(key, left, right, user);
 }
 
-/* "found", "missing" or "other compiler". */
-static const char *state_of(const search *s, const char *identity)
+/* "found", "missing", "other compiler", or "quick form": calls begin with that, and the best one is made
+ * beside them. */
+static const char *state_of(const search *s, const char *identity, bool has_quick)
 {
     if (!s->is_there)
-        return "missing";
+        return has_quick ? "quick form" : "missing";
     return *identity && strcmp(s->compiler, identity) != 0 ? "other compiler" : "found";
 }
 
@@ -162,6 +163,8 @@ static void show_text(const search *s, const char *state, const char *identity)
     if (strcmp(state, "missing") == 0)
         puts(s->differences < 0 ? "  no entry has this kernel's name"
                                 : "  the nearest entry of this name differs in");
+    if (strcmp(state, "quick form") == 0)
+        puts("  the best form is not there; the quick one is, and calls begin with it:");
     if (s->differences > 0)
         each_difference(s->wanted, s->other, show_difference, NULL);
     if (strcmp(state, "other compiler") == 0)
@@ -182,7 +185,21 @@ static void show_json(const search *s, const char *state, const char *identity, 
     cli_json_close(json, '}');
 }
 
-static int explain_line(const char *line, const cli_options *options, cli_json *json)
+typedef struct presence {
+    const char *line, *identity;
+    bool is_there;
+} presence;
+
+static bool look_for(const kiln_cache_entry *entry, void *user)
+{
+    presence *p = user;
+    p->is_there =
+        strcmp(entry->what, p->line) == 0 && (!*p->identity || strcmp(entry->compiler, p->identity) == 0);
+    return !p->is_there;
+}
+
+/* quick: the line of the quick form; NULL: calls do not begin with one. */
+static int explain_line(const char *line, const char *quick, const cli_options *options, cli_json *json)
 {
     search s = {
         .line = line, .differences = -1, .wanted = malloc(sizeof(fields)), .other = malloc(sizeof(fields))};
@@ -194,13 +211,16 @@ static int explain_line(const char *line, const cli_options *options, cli_json *
     }
     if (code == CLI_OK) {
         find_identity(identity, sizeof identity, line);
-        const char *state = state_of(&s, identity);
+        presence at_once = {quick, identity, false};
+        if (quick && !s.is_there && kiln_cache_list(look_for, &at_once) != KILN_OK)
+            at_once.is_there = false;
+        const char *state = state_of(&s, identity, at_once.is_there);
         read_fields(s.other, s.nearest ? s.nearest : "");
         if (json)
             show_json(&s, state, identity, json);
         else
             show_text(&s, state, identity);
-        code = strcmp(state, "found") == 0 ? CLI_OK : CLI_FAILED;
+        code = strcmp(state, "found") == 0 || strcmp(state, "quick form") == 0 ? CLI_OK : CLI_FAILED;
     }
     free(s.wanted);
     free(s.other);
@@ -209,23 +229,49 @@ static int explain_line(const char *line, const cli_options *options, cli_json *
     return code;
 }
 
+/* The next line of specialisations; NULL: there is none. */
+static char *next_line(char **rest)
+{
+    char *line = strsep(rest, "\n");
+    while (line && (line[0] == '#' || !line[0]))
+        line = strsep(rest, "\n");
+    return line;
+}
+
+/* The lines of the forms with which calls begin. *out stays NULL where KILN_FORMS has them wait for the best
+ * one. */
+static int find_quick(char **out, const cli_options *options)
+{
+    const char *forms = secure_getenv("KILN_FORMS");
+    if (forms && strcmp(forms, "best") == 0)
+        return CLI_OK;
+    if (kiln_set_forms(KILN_FORMS_QUICK) != KILN_OK)
+        return cli_library_error(options);
+    return cli_explain_lines(out, options);
+}
+
 int cli_cache_explain_run(const cli_options *options)
 {
     cli_json json = {stdout, false};
-    char *lines = NULL, *save = NULL;
+    char *lines = NULL, *quick_lines = NULL;
     int code = cli_explain_lines(&lines, options), all = CLI_OK;
+    if (code == CLI_OK)
+        code = find_quick(&quick_lines, options);
     if (code == CLI_OK && options->json) {
         cli_json_open(&json, NULL, '{');
         cli_json_open(&json, "specialisations", '[');
     }
-    for (char *line = code == CLI_OK ? strtok_r(lines, "\n", &save) : NULL; line;
-         line = strtok_r(NULL, "\n", &save))
-        if (line[0] != '#' && explain_line(line, options, options->json ? &json : NULL) != CLI_OK)
+    char *rest = lines, *quick_rest = quick_lines;
+    for (char *line; code == CLI_OK && (line = next_line(&rest)) != NULL;) {
+        const char *quick = quick_rest ? next_line(&quick_rest) : NULL;
+        if (explain_line(line, quick, options, options->json ? &json : NULL) != CLI_OK)
             all = CLI_FAILED;
+    }
     if (code == CLI_OK && options->json) {
         cli_json_close(&json, ']');
         cli_json_finish(&json);
     }
     free(lines);
+    free(quick_lines);
     return code == CLI_OK ? all : code;
 }

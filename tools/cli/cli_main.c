@@ -112,7 +112,12 @@ const cli_command cli_commands[] = {
      "Arguments as for `kiln source`. Where there is no entry, it compares the most similar entry of the "
      "same "
      "name\n"
-     "with the one that is wanted, field by field. The exit code is 1 where a kernel is missing.\n",
+     "with the one that is wanted, field by field. Where the best form is not there yet, but the quick one "
+     "with\n"
+     "which calls begin, it says 'quick form'. The exit code is 0 where a call finds what it begins with, "
+     "and "
+     "1\n"
+     "where it would have to compile that first.\n",
      2, -1, cli_cache_explain_run},
     {CLI_BAKE, "bake",
      "RECORD... -o BUNDLE | --check BUNDLE RECORD... | --list BUNDLE... | merge BUNDLE... -o BUNDLE | diff "

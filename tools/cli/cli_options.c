@@ -14,6 +14,7 @@ typedef struct option {
     option_kind kind;
     size_t offset; /* of the member of cli_options: bool, const char *, cli_list or int */
     unsigned commands;
+    const char *forms; /* of commands that have several, those that take it; NULL: all */
 } option;
 
 #define MEMBER(name) offsetof(cli_options, name)
@@ -26,102 +27,107 @@ typedef struct option {
 #define KERNEL_COMMANDS (DEFINED_COMMANDS | CLI_EVAL)
 
 static const option table[] = {
-    {"o", "FILE", "where the next output goes; - is standard output", LIST, MEMBER(outputs), MAP_COMMANDS},
+    {"o", "FILE", "where the next output goes; - is standard output", LIST, MEMBER(outputs), MAP_COMMANDS,
+     NULL},
     {"o", "[NAME=]FILE", "where the next result goes, or the one of that name; - is standard output", LIST,
-     MEMBER(outputs), CLI_EVAL},
+     MEMBER(outputs), CLI_EVAL, NULL},
     {"from", "FORMAT", "how files that are read are written, in place of what their suffixes say", TEXT,
-     MEMBER(from), FILE_COMMANDS},
+     MEMBER(from), FILE_COMMANDS, NULL},
     {"to", "FORMAT", "how results are written, in place of what their suffixes say; of - else npy", TEXT,
-     MEMBER(to), RUN_COMMANDS},
+     MEMBER(to), RUN_COMMANDS, NULL},
     {"raw", "DTYPE", "files of raw elements have this dtype, and the shape of --shape, else one axis", TEXT,
-     MEMBER(raw), FILE_COMMANDS},
+     MEMBER(raw), FILE_COMMANDS, NULL},
     {"header", "yes|no|auto",
      "whether the first line of .csv and .tsv files names their columns; auto, the default: where it has "
      "words "
      "alone",
-     TEXT, MEMBER(header), FILE_COMMANDS},
+     TEXT, MEMBER(header), FILE_COMMANDS, NULL},
     {"text", "auto|skip|categories",
      "what becomes of columns of text: left out, numbered by their words in alphabetical order, or, the "
      "default, left out where they hold no number, and refused where they do",
-     TEXT, MEMBER(text), FILE_COMMANDS},
-    {"quiet", NULL, "print results alone, and no report", FLAG, MEMBER(quiet), RUN_COMMANDS},
+     TEXT, MEMBER(text), FILE_COMMANDS, NULL},
+    {"quiet", NULL, "print results alone, and no report", FLAG, MEMBER(quiet), RUN_COMMANDS, NULL},
     {"explain", NULL, "say which kernels run, what each reads and writes, and why there are several", FLAG,
-     MEMBER(explain), CLI_EVAL},
+     MEMBER(explain), CLI_EVAL, NULL},
     {"axis", "N[,N...]",
      "axes that are reduced, negative ones from the last on, or none; may be given again; default: all", LIST,
-     MEMBER(axes), REDUCTION_COMMANDS},
-    {"keepdims", NULL, "results have extent 1 along reduced axes", FLAG, MEMBER(keepdims),
-     REDUCTION_COMMANDS},
+     MEMBER(axes), REDUCTION_COMMANDS, "reduce"},
+    {"keepdims", NULL, "results have extent 1 along reduced axes", FLAG, MEMBER(keepdims), REDUCTION_COMMANDS,
+     "reduce"},
     {"reduce-type", "TYPE",
      "the type of a and b: a dtype, a placeholder or a struct of the preamble; default: the first output's, "
      "float32 for float16 and bfloat16",
-     TEXT, MEMBER(reduce_type), REDUCTION_COMMANDS},
+     TEXT, MEMBER(reduce_type), REDUCTION_COMMANDS, "reduce"},
     {"target", "TARGET",
      "host, cuda or cuda:N; default: KILN_TARGET, else cuda:0 where there is one, else host", TEXT,
-     MEMBER(target), KERNEL_COMMANDS | CLI_BENCH},
+     MEMBER(target), KERNEL_COMMANDS | CLI_BENCH, NULL},
     {"arch", "ARCH", "an architecture to generate for without a device, for instance sm_90", TEXT,
-     MEMBER(arch), TEXT_COMMANDS},
+     MEMBER(arch), TEXT_COMMANDS, NULL},
     {"type", "T=DTYPE", "the dtype of a placeholder of which no array says it", LIST, MEMBER(types),
-     DEFINED_COMMANDS},
+     DEFINED_COMMANDS, "map reduce"},
     {"dtype", "DTYPE", "the dtype of the other placeholders; default float32", TEXT, MEMBER(dtype),
-     TEXT_COMMANDS},
+     TEXT_COMMANDS, "map reduce"},
     {"shape", "N,M,...",
      "the shape of the outputs, with --raw that of the files; default: what the arguments make it", TEXT,
-     MEMBER(shape), DEFINED_COMMANDS},
-    {"shape", "N,M,...", "with --raw: the shape of the files", TEXT, MEMBER(shape), CLI_EVAL | CLI_SHOW},
-    {"name", "NAME", "the kernel's name; default: kernel", TEXT, MEMBER(name), DEFINED_COMMANDS},
-    {"preamble", "TEXT", "declarations in front of the kernel", TEXT, MEMBER(preamble), KERNEL_COMMANDS},
+     MEMBER(shape), DEFINED_COMMANDS, "map reduce"},
+    {"shape", "N,M,...", "with --raw: the shape of the files", TEXT, MEMBER(shape), CLI_EVAL | CLI_SHOW,
+     NULL},
+    {"name", "NAME", "the kernel's name; default: kernel", TEXT, MEMBER(name), DEFINED_COMMANDS,
+     "map reduce"},
+    {"preamble", "TEXT", "declarations in front of the kernel", TEXT, MEMBER(preamble), KERNEL_COMMANDS,
+     NULL},
     {"order", "C|K", "the outputs' memory order: C, or K to keep the inputs'; default C", TEXT, MEMBER(order),
-     RUN_COMMANDS},
+     RUN_COMMANDS, NULL},
     {"size", "N[,N...]", "the number of elements, or their shape, where every parameter is raw", TEXT,
-     MEMBER(size), MAP_COMMANDS},
+     MEMBER(size), MAP_COMMANDS, NULL},
     {"repeat", "N", "call the kernel N more times and print the time of one call", NUMBER, MEMBER(repeat),
-     RUN_COMMANDS},
+     RUN_COMMANDS, NULL},
     {"fast-math", NULL, "approximate division, square root and functions", FLAG, MEMBER(fast_math),
-     KERNEL_COMMANDS},
+     KERNEL_COMMANDS, NULL},
     {"check", NULL, "check each index of raw operands (KILN_CHECK=1 does so everywhere)", FLAG,
-     MEMBER(checks), DEFINED_COMMANDS},
-    {"no-fma", NULL, "round a*b+c twice", FLAG, MEMBER(no_fma), KERNEL_COMMANDS},
+     MEMBER(checks), DEFINED_COMMANDS, "map reduce"},
+    {"no-fma", NULL, "round a*b+c twice", FLAG, MEMBER(no_fma), KERNEL_COMMANDS, NULL},
     {"round-each", NULL,
      "round each operation on 16-bit floats, as NumPy does (KILN_ROUND=each does so everywhere)", FLAG,
-     MEMBER(round_each), KERNEL_COMMANDS},
-    {"row", "NAME,...", "rows: of that name, else those whose name contains it", TEXT, MEMBER(row),
-     CLI_BENCH},
+     MEMBER(round_each), KERNEL_COMMANDS, NULL},
+    {"row", "NAME,...", "rows: of that name, else those whose name contains it", TEXT, MEMBER(row), CLI_BENCH,
+     "rows"},
     {"sweep", "NAME",
      "a sweep: reduce, rows, program, paper, E1, E2, B1, chain, graph, P1, P2, P4, P8, P16, Podd1, Podd2, "
      "Podd4, narrow1 to narrow8, narrowodd1 to narrowodd8",
-     TEXT, MEMBER(sweep), CLI_BENCH},
-    {"size-scale", "S", "multiplies the number of elements", TEXT, MEMBER(size_scale), CLI_BENCH},
+     TEXT, MEMBER(sweep), CLI_BENCH, "rows"},
+    {"size-scale", "S", "multiplies the number of elements", TEXT, MEMBER(size_scale), CLI_BENCH, "rows"},
     {"seconds", "S", "how long each row is measured; default 0.25, of a sweep 0.02", TEXT, MEMBER(seconds),
-     CLI_BENCH},
-    {"list", NULL, "print the rows there are", FLAG, MEMBER(list), CLI_BENCH},
-    {"o", "FILE", "the bundle that is written", LIST, MEMBER(outputs), CLI_BAKE | CLI_CACHE},
+     CLI_BENCH, "rows"},
+    {"list", NULL, "print the rows there are", FLAG, MEMBER(list), CLI_BENCH, NULL},
+    {"o", "FILE", "the bundle that is written", LIST, MEMBER(outputs), CLI_BAKE | CLI_CACHE, NULL},
     {"arch", "ARCH[,ARCH...]",
      "CUDA targets: sm_90, sm_90a, sm_100f; compute_90 for PTX of this and later devices, or ptx for that of "
      "the newest of the others; may be given again",
-     LIST, MEMBER(archs), CLI_BAKE},
+     LIST, MEMBER(archs), CLI_BAKE, "bake --check"},
     {"host", "ARCH[,ARCH...]", "processors: x86-64-v3, or host for this machine's; may be given again", LIST,
-     MEMBER(hosts), CLI_BAKE},
+     MEMBER(hosts), CLI_BAKE, "bake --check"},
     {"jobs", "N", "kernels that are compiled at the same time; default: as many as there are processors",
-     NUMBER, MEMBER(jobs), CLI_BAKE},
-    {"time", "S", "seconds that a kernel may take; default 300", NUMBER, MEMBER(time), CLI_BAKE},
-    {"memory", "MIB", "MiB that a kernel's compiler may take; default 4096", NUMBER, MEMBER(memory),
-     CLI_BAKE},
+     NUMBER, MEMBER(jobs), CLI_BAKE, "bake"},
+    {"time", "S", "seconds that a kernel may take; default 300", NUMBER, MEMBER(time), CLI_BAKE, "bake"},
+    {"memory", "MIB", "MiB that a kernel's compiler may take; default 4096", NUMBER, MEMBER(memory), CLI_BAKE,
+     "bake"},
     {"partial", NULL, "write the bundle although some kernels could not be compiled", FLAG, MEMBER(partial),
-     CLI_BAKE},
+     CLI_BAKE, "bake"},
     {"include", "FOLDER", "where headers of raw modules lie; may be given again", LIST, MEMBER(includes),
-     CLI_BAKE},
+     CLI_BAKE, "bake --check"},
     {"check", "BUNDLE", "compile nothing: say which kernels of the records this bundle lacks, and fail", TEXT,
-     MEMBER(check), CLI_BAKE},
-    {"quiet", NULL, "print what fails alone, and no report", FLAG, MEMBER(quiet), CLI_BAKE},
-    {"list", NULL, "print what is in the bundles", FLAG, MEMBER(list), CLI_BAKE},
+     MEMBER(check), CLI_BAKE, "--check"},
+    {"quiet", NULL, "print what fails alone, and no report", FLAG, MEMBER(quiet), CLI_BAKE, "bake merge"},
+    {"list", NULL, "print what is in the bundles", FLAG, MEMBER(list), CLI_BAKE, "--list"},
     {"json", NULL, "print one JSON object, on one line, for errors too", FLAG, MEMBER(json),
-     CLI_ALL & ~CLI_BENCH},
+     CLI_ALL & ~CLI_BENCH, NULL},
     {"json", NULL, "print a JSON object for the machine, and one for each row, each on a line", FLAG,
-     MEMBER(json), CLI_BENCH},
-    {"help", NULL, "print this text", FLAG, MEMBER(help), CLI_ALL},
+     MEMBER(json), CLI_BENCH, "rows"},
+    {"help", NULL, "print this text", FLAG, MEMBER(help), CLI_ALL, NULL},
 };
 enum { OPTION_COUNT = sizeof table / sizeof *table };
+_Static_assert(OPTION_COUNT <= 64, "cli_options.given has a bit for each");
 
 static const char *dashes(const option *o)
 {
@@ -186,6 +192,7 @@ static bool read_count(int *out, const char *text)
 static int store_option(cli_options *out, const cli_command *command, const option *o, const char *value)
 {
     void *member = (char *)out + o->offset;
+    out->given |= UINT64_C(1) << (o - table);
     if (o->kind == FLAG)
         *(bool *)member = true;
     else if (o->kind == TEXT)
@@ -248,6 +255,26 @@ int cli_options_read(cli_options *out, const cli_command *command, int argc, cha
             code = read_option(out, command, argc, argv, &i);
     }
     return code;
+}
+
+static bool has_form(const char *forms, const char *form)
+{
+    size_t length = strlen(form);
+    for (const char *at = forms; (at = strstr(at, form)) != NULL; at += length)
+        if ((at == forms || at[-1] == ' ') && (!at[length] || at[length] == ' '))
+            return true;
+    return false;
+}
+
+int cli_form_check(const char *command, const char *form, const cli_options *options)
+{
+    for (const option *o = table; o < table + OPTION_COUNT; o++) {
+        bool is_given = options->given >> (o - table) & 1;
+        if (is_given && o->forms && !has_form(o->forms, form))
+            return cli_usage_error(command, "%s%s does not go with '%s'; it is for: %s", dashes(o), o->name,
+                                   form, o->forms);
+    }
+    return CLI_OK;
 }
 
 void cli_options_free(cli_options *options)

@@ -54,13 +54,13 @@ typedef struct form {
     int n_texts; /* that define the kernel, behind the word */
     const char *needs;
     kiln_status (*define)(cli_call *call, const cli_options *options);
-    bool reduces, is_expression;
+    bool is_expression;
 } form;
 
 static const form forms[] = {
-    {"map", 3, "IN OUT BODY", cli_call_define, false, false},
-    {"reduce", 6, "IN OUT MAP REDUCE POST IDENTITY behind 'reduce'", cli_call_define_reduction, true, false},
-    {"eval", 1, "EXPRESSION behind 'eval'", cli_call_define_expression, false, true},
+    {"map", 3, "IN OUT BODY", cli_call_define, false},
+    {"reduce", 6, "IN OUT MAP REDUCE POST IDENTITY behind 'reduce'", cli_call_define_reduction, false},
+    {"eval", 1, "EXPRESSION behind 'eval'", cli_call_define_expression, true},
 };
 
 /* Takes the word off, where there is one; without it the words are those of `map`. */
@@ -81,18 +81,13 @@ static int check_usage(const text_command *command, const cli_options *options, 
         return cli_usage_error(command->name, "takes --arch or --target, not both");
     if (options->positional.count < form->n_texts)
         return cli_usage_error(command->name, "needs %s", form->needs);
-    if (!form->reduces && (options->axes.count > 0 || options->keepdims || options->reduce_type))
-        return cli_usage_error(command->name,
-                               "takes --axis, --keepdims and --reduce-type for reductions, whose words begin "
-                               "with 'reduce'");
-    if (!form->is_expression) {
-        int code = cli_types_check(command->name, options);
-        return code == CLI_OK ? cli_shape_check(command->name, options) : code;
-    }
-    if (options->shape || options->types.count > 0 || options->dtype || options->name)
-        return cli_usage_error(command->name, "takes no --shape, --type, --dtype or --name behind 'eval': an "
-                                              "expression has neither a signature nor a name");
-    return cli_names_check(command->name, options);
+    int code = cli_form_check(command->name, form->word, options);
+    if (code != CLI_OK)
+        return code;
+    if (form->is_expression)
+        return cli_names_check(command->name, options);
+    code = cli_types_check(command->name, options);
+    return code == CLI_OK ? cli_shape_check(command->name, options) : code;
 }
 
 /* The answers, to be freed after a failure too. */

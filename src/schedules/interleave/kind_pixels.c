@@ -108,7 +108,8 @@ static int held_bytes(const kn_choice *c)
 static int pixels_of_thread(const kn_choice *c, const figures *f)
 {
     int channels = (int)c->space->extent[f->channel], narrow = moving_bytes(c, f, false),
-        wide = moving_bytes(c, f, true), pixels = narrow < PLANE_BYTES ? PLANE_BYTES / narrow : 1;
+        wide = moving_bytes(c, f, true),
+        pixels = 0 < narrow && narrow < PLANE_BYTES ? PLANE_BYTES / narrow : 1;
     bool is_dear = c->program && kn_cost_functions(c->program) > 0;
     while (pixels > 1 &&
            (pixels * wide > WIDEST_BYTES || channels * pixels * narrow >= HALVED_FROM ||

@@ -209,7 +209,7 @@ void kn_tile_choose_sides(kn_tile_figures *f, const kn_choice *choice, const cha
     sides s = sides_of(choice, access, vector, f, staged_bytes);
     kn_tile_side p[MOST_SIDES], q[MOST_SIDES];
     int n_p = list_sides(p, &s, s.p, s.p2), n_q = list_sides(q, &s, s.q, s.q2);
-    const kn_tile_side *best_p = p, *best_q = q;
+    const kn_tile_side *best_p = NULL, *best_q = NULL;
     double least = DBL_MAX;
     for (int i = 0; i < n_p; ++i)
         for (int j = 0; j < n_q; ++j) {
@@ -221,6 +221,6 @@ void kn_tile_choose_sides(kn_tile_figures *f, const kn_choice *choice, const cha
             }
         }
     f->shared_bytes = 0;
-    if (least < DBL_MAX)
+    if (best_p)
         set_sides(f, &s, best_p, best_q);
 }
