@@ -948,7 +948,8 @@ static void names(void **state)
     assert_null(kn_kind_find(KN_CUDA, "none"));
 }
 
-/* No kind is chosen that KILN_KINDS switches off, by itself or in a list; the next that takes the space is. */
+/* No kind is chosen that KILN_KINDS switches off, by itself or in a list; the next that takes the space is
+ * chosen. */
 static void kinds_are_switched_off(void **state)
 {
     kn_schedule chosen;
