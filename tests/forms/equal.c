@@ -553,13 +553,13 @@ static void put_probe(char *preamble, const char *name)
 /* What functions of whole numbers begin with. They are given what every integer's type holds: C++ leaves open
  * what another number becomes there, and clang++ takes one for a vector's lanes and another for its tail. */
 static const char *const of_whole[] = {
-    "__brev",    "__byte_perm", "__clz",     "__ffs",   "__funnelshift", "__hadd",  "__mul24",
-    "__mul64hi", "__mulhi",     "__popc",    "__rhadd", "__sad",         "__uhadd", "__umul",
-    "__urhadd",  "__usad",      "__int2",    "__uint2", "__ll2",         "__ull2",  "__int_",
-    "__uint_",   "__longlong",  "__hiloint", "ldexp",   "scalb"};
-static const char held_text[] =
-    "#ifndef EQUAL_HELD\n#define EQUAL_HELD\n"
-    "template <class X> __device__ X held(X x) { return x > (X)-1 && x < (X)2e9 ? x : (X)7; }\n#endif\n";
+    "__brev",    "__byte_perm", "__clz",     "__ffs",      "__funnelshift", "__hadd",  "__mul24",
+    "__mul64hi", "__mulhi",     "__popc",    "__rhadd",    "__sad",         "__uhadd", "__umul",
+    "__urhadd",  "__usad",      "__int2",    "__uint2",    "__ll2",         "__ull2",  "__int_",
+    "__uint_",   "__short_",    "__ushort_", "__longlong", "__hiloint",     "ldexp",   "scalb"};
+static const char held_text[] = "#ifndef EQUAL_HELD\n#define EQUAL_HELD\n"
+                                "template <class X> __device__ X held(X x, double end) {\n"
+                                "return x > (X)-1 && (double)x < end ? x : (X)7; }\n#endif\n";
 
 static bool takes_whole(const char *name)
 {
@@ -572,8 +572,11 @@ static bool takes_whole(const char *name)
 static void put_call(char *preamble, const char *name, int number)
 {
     bool is_held = takes_whole(name);
-    sprintf(preamble + strlen(preamble), "%stemplate <class X> __device__ T call_%s(X x, X y, X w) { %s",
-            is_held ? held_text : "", name, is_held ? "x = held(x), y = held(y), w = held(w); " : "");
+    sprintf(
+        preamble + strlen(preamble),
+        "%stemplate <class X> __device__ T call_%s(X x, X y, X w) {\nconst double end = %s; (void)end; %s",
+        is_held ? held_text : "", name, strstr(name, "short_") ? "3e4" : "2e9",
+        is_held ? "x = held(x, end), y = held(y, end), w = held(w, end); " : "");
     put_name(preamble, way_of(name, number)->then, name);
     strcat(preamble, " }\n");
 }
