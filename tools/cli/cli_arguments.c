@@ -494,9 +494,9 @@ static int settled_by(const cli_call *call, const cli_options *options, char let
 static bool takes_dtype(const cli_call *call, const cli_options *options)
 {
     const char *const *signature = options->positional.items;
-    for (char letter = 'A'; letter <= 'Z'; letter++)
-        if ((has_placeholder(signature[0], letter) || has_placeholder(signature[1], letter)) &&
-            !given_dtype(options, letter) && (call->n_words == 0 || settled_by(call, options, letter) < 0))
+    for (const char *at = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"; *at; at++)
+        if ((has_placeholder(signature[0], *at) || has_placeholder(signature[1], *at)) &&
+            !given_dtype(options, *at) && (call->n_words == 0 || settled_by(call, options, *at) < 0))
             return true;
     return false;
 }
