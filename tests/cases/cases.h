@@ -17,6 +17,7 @@ typedef struct test_case {
 typedef struct case_list {
     const char *name;
     const test_case *cases; /* the last has no name */
+    bool of_meaning;        /* of what texts mean: the same in either form */
 } case_list;
 
 extern const test_case layout_cases[], dtype_cases[], snippet_cases[], scalar_cases[], overlap_cases[],
