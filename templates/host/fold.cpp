@@ -130,6 +130,12 @@ template <int kn_n, class kn_t, class kn_do_t> __forceinline__ void kn_each_memb
         kn_a = kn_do(kn_a), kn_b = kn_do(kn_b), kn_c = kn_do(kn_c), kn_d = kn_do(kn_d), kn_e = kn_do(kn_e), kn_f = kn_do(kn_f), kn_g = kn_do(kn_g), kn_h = kn_do(kn_h);
     }
 }
+/* What a program folds together is one struct, of which each member is a number or such a struct: its members are those of all of them. */
+template <class kn_u> struct kn_referent;
+template <class kn_u> struct kn_referent<kn_u &> { typedef kn_u type; };
+template <class kn_t> auto kn_joined(int) -> decltype((typename kn_t::joined *)0, kn_bool<true>());
+template <class kn_t> kn_bool<false> kn_joined(long);
+template <class kn_t> constexpr bool kn_is_joined = decltype(kn_joined<kn_t>(0))::is;
 template <class kn_u> constexpr bool kn_is_array = false;
 template <class kn_u, __SIZE_TYPE__ kn_n> constexpr bool kn_is_array<kn_u[kn_n]> = true;
 template <class... kn_u> constexpr bool kn_are_values(kn_types<kn_u...>) {
@@ -140,12 +146,27 @@ template <class... kn_u> constexpr bool kn_are_values(kn_types<kn_u...>) {
 template <class kn_t> constexpr int kn_member_count() {
     if constexpr (__is_class(kn_t) && __is_aggregate(kn_t) && !__is_empty(kn_t) && __is_standard_layout(kn_t) && __is_trivially_assignable(kn_t &, const kn_t &)) {
         constexpr int kn_n = decltype(kn_brackets<kn_t>(kn_count<9>()))::is;
-        if constexpr (kn_n <= 8 && kn_takes_zeros<kn_t, kn_n>() && !kn_takes_zeros<kn_t, kn_n + 1>()) {
+        if constexpr (kn_n <= 8 && (kn_is_joined<kn_t> || (kn_takes_zeros<kn_t, kn_n>() && !kn_takes_zeros<kn_t, kn_n + 1>()))) {
             typedef decltype(kn_types_of<kn_n>(*(kn_t *)0)) kn_list;
             return kn_are_values(kn_list()) && kn_list::room() <= (long long)sizeof(kn_t) ? kn_n : 0;
         }
     }
     return 0;
+}
+
+/* The same of the members of those that are such structs themselves. */
+template <int kn_n, class kn_t, class kn_do_t> __forceinline__ void kn_each_number(kn_t &kn_x, const kn_do_t &kn_do) {
+    if constexpr (kn_is_joined<kn_t>)
+        kn_each_member<kn_n>(kn_x, [&](auto &kn_m) __attribute__((always_inline)) -> auto & {
+            constexpr int kn_own = kn_member_count<typename kn_referent<decltype(kn_m)>::type>();
+            if constexpr (kn_own > 0)
+                kn_each_member<kn_own>(kn_m, kn_do);
+            else
+                kn_m = kn_do(kn_m);
+            return kn_m;
+        });
+    else
+        kn_each_member<kn_n>(kn_x, kn_do);
 }
 
 /* Values side by side, kn_all in all. Of a struct each member lies by itself: compilers make vectors of such. */
@@ -161,18 +182,18 @@ template <class kn_t, int kn_n = kn_member_count<kn_t>()> struct kn_line {
     __forceinline__ kn_t get(const long long kn_k) const {
         kn_t kn_x;
         long long kn_from = 0;
-        kn_each_member<kn_n>(kn_x, [&](const auto &kn_m) __attribute__((always_inline)) -> const auto & { return next(kn_m, kn_k, kn_from); });
+        kn_each_number<kn_n>(kn_x, [&](const auto &kn_m) __attribute__((always_inline)) -> const auto & { return next(kn_m, kn_k, kn_from); });
         return kn_x;
     }
     __forceinline__ void put(const long long kn_k, kn_t kn_x) const {
         long long kn_from = 0;
-        kn_each_member<kn_n>(kn_x, [&](const auto &kn_m) __attribute__((always_inline)) -> const auto & { return next(kn_m, kn_k, kn_from) = kn_m; });
+        kn_each_number<kn_n>(kn_x, [&](const auto &kn_m) __attribute__((always_inline)) -> const auto & { return next(kn_m, kn_k, kn_from) = kn_m; });
     }
     /* The value at kn_from comes to kn_k, or what is there stays: selects, whatever comes of that. */
     __forceinline__ void choose(const long long kn_k, const long long kn_other, const bool kn_comes) const {
         kn_t kn_x;
         long long kn_from = 0;
-        kn_each_member<kn_n>(kn_x, [&](const auto &kn_m) __attribute__((always_inline)) {
+        kn_each_number<kn_n>(kn_x, [&](const auto &kn_m) __attribute__((always_inline)) {
             const auto kn_own = &next(kn_m, 0, kn_from);
             const auto kn_stays = kn_own[kn_k], kn_new = kn_own[kn_other];
             kn_own[kn_k] = kn_comes ? kn_new : kn_stays;
