@@ -1,5 +1,6 @@
-/* trapping.c - texts that make no integer of a number. Without floating-point exceptions, which nobody asks for,
- * g++ makes vectors of more conditions; but it then takes (float)(int)x for trunc(x), which has another zero. */
+/* trapping.c - texts that make no integer of a number. Without floating-point exceptions, which nobody asks
+ * for, g++ makes vectors of more conditions; but it then takes (float)(int)x for trunc(x), whose zeros have
+ * signs. */
 #include <string.h>
 
 #include "codegen/codegen.h"
