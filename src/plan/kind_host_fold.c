@@ -20,12 +20,13 @@ enum {
     WIDE_LANES = 8,    /* at least: a line of 8 bytes each, so that lines are read one after the other; and */
     STRUCT_LANES = 16, /* of structs, which take longer, so that more of them are under way */
     SHORT_ROW = 24,    /* elements, up to which results lie side by side even if elements are nearer */
-    MOST_SHORT = 256,  /* the same, up to which many rows are folded at once, */
-    FEWEST_SHORT = 8,  /* where there are so many */
-    NARROW = 256,      /* elements side by side, for which several steps of few results are taken at once */
-    CHUNK = 1 << 15,   /* elements of a chunk, about; and */
-    CHUNK_STEPS = 256, /* steps at least, so that partials stay few beside the elements */
-    GRAIN = 1 << 14    /* elements that are worth another thread: 1 us for those that watch */
+    SHORT_STRUCTS = 48, /* of structs, whose lanes take longer to fold */
+    MOST_SHORT = 256,   /* the same, up to which many rows are folded at once, */
+    FEWEST_SHORT = 8,   /* where there are so many */
+    NARROW = 256,       /* elements side by side, for which several steps of few results are taken at once */
+    CHUNK = 1 << 15,    /* elements of a chunk, about; and */
+    CHUNK_STEPS = 256,  /* steps at least, so that partials stay few beside the elements */
+    GRAIN = 1 << 14     /* elements that are worth another thread: 1 us for those that watch */
 };
 
 /* The kind's field. */
@@ -69,7 +70,7 @@ static bool goes_by_rows(const kn_choice *c)
         return s->n_reduced > 0;
     if (input_steps(c, s->ndim - 1) > input_steps(c, s->ndim - s->n_reduced - 1))
         return false;
-    return length > SHORT_ROW || kept < length;
+    return length > (kn_fold_is_struct(c) ? SHORT_STRUCTS : SHORT_ROW) || kept < length;
 }
 
 static int lanes_of(const kn_choice *c)
