@@ -153,7 +153,7 @@ void kn_report_all(kn_str *out, const kn_report *r, const kn_lower_state *s, con
         [KN_WHY_LONG] = "the kernel would be too large",
         [KN_WHY_ROWS] =
             "one kernel would read its inputs once for each reduction, or leave most of the device idle",
-        [KN_WHY_MOVES] = "one kernel would gather its rows element by element",
+        [KN_WHY_MOVES] = "by a model of what each way moves several kernels take less",
         [KN_WHY_ALONE] = "its texts, or its options, cannot stand beside others",
         [KN_WHY_RANGE] = "where it is read there is no index to count by, or dividing for one takes longer"};
     double eager = 0;
