@@ -195,11 +195,14 @@ static void put_seen(const kn_writer *w, kn_str *out, kn_place_writer place, int
     const kn_operand *o = &w->spec->operand[k];
     bool is_bit = o->dtype == KILN_BOOL || o->seen == KILN_BOOL, is_cast = o->seen != o->dtype;
     bool is_byte = kn_is_extended(w, k);
+    /* Compilers make no vectors of a condition that becomes a number, but of one that chooses. */
+    bool is_chosen = is_bit && is_cast && !w->is_cuda && (o->seen == KILN_FLOAT32 || o->seen == KILN_FLOAT64);
     if (is_cast)
         kn_str_printf(out, "static_cast<%s>(", kn_spec_c_name(w->spec, k));
     kn_str_append(out, is_byte ? "kn_extended(" : "");
     place(w, out, k);
     kn_str_append(out, is_bit ? " != 0" : "");
+    kn_str_append(out, is_chosen ? o->seen == KILN_FLOAT32 ? " ? 1.0f : 0.0f" : " ? 1.0 : 0.0" : "");
     kn_str_append(out, is_cast || is_byte ? ")" : "");
 }
 

@@ -128,6 +128,8 @@ static void add_language(kn_host_line *line, const char *folder, const kn_compil
         add(line, "-std=c++17");
     if (request->flags & KN_COMPILE_FAST_MATH)
         add(line, "-ffast-math");
+    if (request->flags & KN_COMPILE_NO_TRAPS)
+        add(line, "-fno-trapping-math");
     add_contraction(line, request->flags);
     for (int i = 0; i < request->n_options; i++)
         if (!names_library(request->options[i]))

@@ -11,7 +11,12 @@
 #include "space/numbers.h"
 #include "space/space.h"
 
-enum { HOST_LINE = 64, AHEAD = 16 }; /* bytes of the caches' lines; rows */
+enum {
+    HOST_LINE = 64,     /* bytes of the caches' lines */
+    AHEAD = 16,         /* rows */
+    LEAST_REPEATED = 8, /* bytes of a row, below which a loop over rows stores less often */
+    MOST_REPEATED = 256 /* elements */
+};
 
 /* A rectangle of two axes. */
 typedef struct plane {
@@ -108,6 +113,30 @@ typedef struct wide {
             row_##bytes(p->to + k * p->to_stride[1], p->to_stride[0], p->from + k * p->from_stride[1],       \
                         p->from_stride[0], p->count[0]);                                                     \
     }
+/* Rows one behind the other, each of one element again and again. Stores of 16 bytes go over a row's end into
+ * the next ones, which come later. */
+#define REPEATS(bytes, type)                                                                                 \
+    static void repeat_##bytes(const plane *p)                                                               \
+    {                                                                                                        \
+        int64_t row = p->count[0] * bytes, left = row * p->count[1];                                         \
+        char *to = p->to;                                                                                    \
+        const char *from = p->from;                                                                          \
+        for (int64_t k = 0; k < p->count[1]; ++k, to += row, from += p->from_stride[1], left -= row) {       \
+            type value, values[16 / bytes];                                                                  \
+            memcpy(&value, from, bytes);                                                                     \
+            for (int j = 0; j < 16 / bytes; ++j)                                                             \
+                values[j] = value;                                                                           \
+            int64_t at = 0;                                                                                  \
+            for (; at < row && at + 16 <= left; at += 16)                                                    \
+                memcpy(to + at, values, 16);                                                                 \
+            for (; at < row; at += bytes)                                                                    \
+                memcpy(to + at, &value, bytes);                                                              \
+        }                                                                                                    \
+    }
+REPEATS(1, uint8_t)
+REPEATS(2, uint16_t)
+REPEATS(4, uint32_t)
+REPEATS(8, uint64_t)
 LOOPS(1, uint8_t)
 LOOPS(2, uint16_t)
 LOOPS(4, uint32_t)
@@ -172,9 +201,11 @@ typedef void (*square_function)(char *to, int64_t to_stride, const char *from, i
 /* By the size's logarithm. */
 static const struct {
     void (*rows)(const plane *p);
+    void (*repeat)(const plane *p);
     square_function square;
 } by_size[] = {
-    {rows_1, square_1}, {rows_2, square_2}, {rows_4, square_4}, {rows_8, square_8}, {rows_16, NULL},
+    {rows_1, repeat_1, square_1}, {rows_2, repeat_2, square_2}, {rows_4, repeat_4, square_4},
+    {rows_8, repeat_8, square_8}, {rows_16, NULL, NULL},
 };
 
 /* The part of p that begins at (a, b) and has `width` by `height` elements. */
@@ -277,9 +308,22 @@ static bool leave_pixels(plane *p, int log_size)
     return true;
 }
 
+/* Rows of one element each that are too short to be worth a loop. */
+static bool is_repeated(const plane *p, int log_size)
+{
+    int64_t size = INT64_C(1) << log_size;
+    return by_size[log_size].repeat && p->from_stride[0] == 0 && p->to_stride[0] == size &&
+           p->to_stride[1] == p->count[0] * size && p->to_stride[1] >= LEAST_REPEATED &&
+           p->count[0] <= MOST_REPEATED && p->count[1] > 1;
+}
+
 static void move_plane(plane *p, int log_size)
 {
     int64_t size = INT64_C(1) << log_size, side = 16 >> log_size;
+    if (is_repeated(p, log_size)) {
+        by_size[log_size].repeat(p);
+        return;
+    }
     if (!leave_pixels(p, log_size) || move_past(p, log_size))
         return;
     if (side > 1 && p->to_stride[0] == size && p->from_stride[1] == size && p->count[0] >= side &&

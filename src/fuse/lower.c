@@ -11,6 +11,7 @@
 #include "base/alloc.h"
 #include "base/error.h"
 #include "fuse/cut.h"
+#include "fuse/fusion.h"
 #include "fuse/lone.h"
 #include "graph/op.h"
 #include "fuse/report.h"
@@ -29,7 +30,8 @@ typedef struct user {
 
 typedef struct placed {
     kn_group group;
-    bool is_joined; /* of several roots: its memory is its own, else that of the root's own group */
+    bool is_joined;        /* of several roots: its memory is its own, else that of the root's own group */
+    kn_fusion_times times; /* of one kernel and of several, where that was the choice */
 } placed;
 
 typedef struct lowering {
@@ -51,8 +53,9 @@ typedef struct lowering {
     placed *group;
     kn_text *text; /* by group */
     int n_groups;
-    kn_why *why;   /* by node */
-    bool is_again; /* a room more was found */
+    kn_why *why;            /* by node */
+    kn_fusion_times *times; /* by node, where KN_WHY_MOVES is why */
+    bool is_again;          /* a room more was found */
     kn_lowered *out;
 } lowering;
 
@@ -150,6 +153,7 @@ static kiln_status prepare(lowering *l)
     l->users = kn_arena_take(&l->arena, nodes * sizeof(user *));
     l->old = kn_arena_take(&l->arena, nodes * sizeof(kn_group *));
     l->why = kn_arena_take(&l->arena, nodes * sizeof *l->why);
+    l->times = kn_arena_take(&l->arena, nodes * sizeof *l->times);
     if (!has_state || l->arena.failed)
         return no_memory();
     memset(l->output_of, 0xff, nodes * sizeof *l->output_of);
@@ -196,7 +200,7 @@ static bool joins(lowering *l, int at, const kn_group *own, int root, int *tries
     }
     if (l->group[at].is_joined)
         kn_group_free(g);
-    l->group[at] = (placed){both, true};
+    l->group[at] = (placed){both, true, {0, 0}};
     l->group_of[root] = at;
     return true;
 }
@@ -231,7 +235,7 @@ static void place_root(lowering *l, int root)
         if (goes_along(l, at, own, root, &tries))
             return;
     l->group_of[root] = l->n_groups;
-    l->group[l->n_groups++] = (placed){*own, false};
+    l->group[l->n_groups++] = (placed){*own, false, {0, 0}};
 }
 
 static void note_user(lowering *l, int node, int root)
@@ -567,27 +571,47 @@ static kiln_status make_lone(lowering *l, kn_lowered_part *part, kn_text *t, con
 
 /* ---- parts ---- */
 
-/* A kernel that would go over long rows several times, or leave most of a device idle, is taken apart:
- * what its first reductions give is computed by itself. */
-static kiln_status check_part(lowering *l, kn_lowered_part *part, const kn_group *g)
+/* Why the group should be several kernels. */
+static kn_why why_split(placed *at, const kn_resolved *r)
+{
+    kn_fusion fusion;
+    if (r->spec.schedule.kind->reads_again && r->space.size > FEW_ELEMENTS)
+        return KN_WHY_ROWS;
+    if (!kn_fusion_describe(&fusion, &r->spec, &r->space))
+        return KN_WHY_NONE;
+    at->times = kn_fusion_weigh(&fusion);
+    return kn_fusion_is_split(&at->times) ? KN_WHY_MOVES : KN_WHY_NONE;
+}
+
+/* What the first reductions of a group give is computed by itself. */
+static void split(lowering *l, const placed *at, kn_why why)
+{
+    const kn_group *g = &at->group;
+    l->is_again = true;
+    for (int k = 0; k < g->n_roots && g->n_roots > 1; ++k)
+        l->is_alone[g->root[k]] = true;
+    for (const kn_use *u = g->first_use; u && g->n_roots == 1; u = u->after)
+        if (u->is_fold && u->level == 1 && u != g->root_use[0] && !l->state.is_room[u->node]) {
+            l->times[u->node] = at->times;
+            add_room(l, u->node, why);
+        }
+}
+
+/* A kernel that would go over long rows several times, leave most of a device idle, or gather what lies
+ * beside its rows is taken apart. */
+static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
 {
     kn_resolved *r = kn_malloc(sizeof *r);
     if (!r)
         return no_memory();
     kiln_status status = kn_resolve(r, &part->binding, &part->options, l->call->target);
-    bool is_slow = status == KILN_OK && r->spec.schedule.kind->reads_again && r->space.size > FEW_ELEMENTS;
+    kn_why why = status == KILN_ERROR_UNSUPPORTED ? KN_WHY_ROWS
+                 : status == KILN_OK              ? why_split(at, r)
+                                                  : KN_WHY_NONE;
     kn_free(r);
-    if (!is_slow && status != KILN_ERROR_UNSUPPORTED)
+    if (why == KN_WHY_NONE)
         return status;
-    if (g->n_roots > 1) {
-        for (int k = 0; k < g->n_roots; ++k)
-            l->is_alone[g->root[k]] = true;
-        l->is_again = true;
-        return KILN_OK;
-    }
-    for (const kn_use *u = g->first_use; u; u = u->after)
-        if (u->is_fold && u->level == 1 && u != g->root_use[0] && !l->state.is_room[u->node])
-            add_room(l, u->node, KN_WHY_ROWS);
+    split(l, at, why);
     return KILN_OK;
 }
 
@@ -626,7 +650,7 @@ static kiln_status make_part(lowering *l, int at)
     if (status == KILN_OK)
         status = bind_part(l, part, &l->text[at], g);
     if (status == KILN_OK && g->n_levels > 0)
-        status = check_part(l, part, g);
+        status = check_part(l, part, &l->group[at]);
     return status;
 }
 
@@ -809,11 +833,12 @@ static kiln_status report(lowering *l)
     kn_report all = {0, 0};
     for (int p = 0; p < l->n_groups; ++p)
         kn_report_group(&all, &l->state, &l->group[p].group);
-    kn_report_all(&l->out->note, &all, &l->state, l->why);
+    kn_report_all(&l->out->note, &all, &l->state, l->why, l->times);
     kiln_status status = kn_str_status(&l->out->note, "a lowered expression");
     for (int p = 0; p < l->n_groups && status == KILN_OK; ++p) {
         kn_str label = KN_STR_INIT;
         kn_report_part(&label, &l->state, &l->group[p].group, &l->text[p], l->out->part[p].program);
+        kn_report_times(&label, &l->group[p].times);
         l->out->part[p].label = kn_str_take(&label, "a lowered expression");
         status = l->out->part[p].label ? KILN_OK : KILN_ERROR_MEMORY;
     }

@@ -83,6 +83,8 @@ void kn_put_cast(kn_str *out, const char *name, kiln_dtype from_dtype, kiln_dtyp
         kn_str_printf(out, "(%s.re != 0 || %s.im != 0)", name, name);
     else if (to->kind == KN_KIND_BOOL)
         kn_str_printf(out, "(%s != 0)", name);
+    else if (from->kind == KN_KIND_BOOL && to->kind == KN_KIND_FLOAT) /* compilers make vectors of selects */
+        kn_str_printf(out, to->size == 4 ? "(%s ? 1.0f : 0.0f)" : "(%s ? 1.0 : 0.0)", name);
     else if (from->kind == KN_KIND_COMPLEX && to->kind != KN_KIND_COMPLEX)
         kn_str_printf(out, "((%s)%s.re)", to->c_name, name);
     else if (to->kind == KN_KIND_COMPLEX)

@@ -135,19 +135,30 @@ void kn_report_part(kn_str *out, const kn_lower_state *s, const kn_group *g, con
     }
 }
 
+enum { MICROSECOND = 1000000 /* picoseconds */ };
+
+void kn_report_times(kn_str *out, const kn_fusion_times *t)
+{
+    if (t->fused > 0)
+        kn_str_printf(out, "; one kernel: about %.0f us, several: %.0f", (double)t->fused / MICROSECOND,
+                      (double)t->split / MICROSECOND);
+}
+
 void kn_report_group(kn_report *report, const kn_lower_state *s, const kn_group *group)
 {
     ++report->n_groups;
     report->moved += bytes_of_group(s, group);
 }
 
-void kn_report_all(kn_str *out, const kn_report *r, const kn_lower_state *s, const kn_why *why)
+void kn_report_all(kn_str *out, const kn_report *r, const kn_lower_state *s, const kn_why *why,
+                   const kn_fusion_times *times)
 {
     static const char *const reasons[] = {
         [KN_WHY_PLACE] = "what reads it needs all of it, or its elements at other places than it has them",
         [KN_WHY_LONG] = "the kernel would be too large",
         [KN_WHY_ROWS] =
             "one kernel would read its inputs once for each reduction, or leave most of the device idle",
+        [KN_WHY_MOVES] = "by a model of what each way moves several kernels take less",
         [KN_WHY_ALONE] = "its texts, or its options, cannot stand beside others",
         [KN_WHY_RANGE] = "where it is read there is no index to count by, or dividing for one takes longer"};
     double eager = 0;
@@ -166,6 +177,8 @@ void kn_report_all(kn_str *out, const kn_report *r, const kn_lower_state *s, con
             continue;
         kn_str_append(out, "# stored in between: ");
         put_node(out, s, n);
-        kn_str_printf(out, ": %s\n", reasons[why[n]]);
+        kn_str_printf(out, ": %s", reasons[why[n]]);
+        kn_report_times(out, &times[n]);
+        kn_str_append(out, "\n");
     }
 }

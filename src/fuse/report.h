@@ -5,6 +5,7 @@
 #include "base/str.h"
 #include "fuse/text.h"
 #include "kernel/compound.h"
+#include "fuse/fusion.h"
 
 /* Why a node is stored before it is used; KN_WHY_NONE: it is not. */
 typedef enum kn_why {
@@ -12,6 +13,7 @@ typedef enum kn_why {
     KN_WHY_PLACE,
     KN_WHY_LONG,
     KN_WHY_ROWS,
+    KN_WHY_MOVES,
     KN_WHY_ALONE,
     KN_WHY_RANGE
 } kn_why;
@@ -19,6 +21,8 @@ typedef enum kn_why {
 /* "expression_1: reads x (4096 bytes); writes 'm' (64 bytes)". */
 void kn_report_part(kn_str *out, const kn_lower_state *state, const kn_group *group, const kn_text *text,
                     const kn_program *program);
+/* "; as several kernels ..."; nothing where there was no choice. */
+void kn_report_times(kn_str *out, const kn_fusion_times *times);
 /* Lines that begin with '#': how many kernels, the bytes that they move, and those of a kernel an operation;
  * why what is stored in between is. */
 typedef struct kn_report {
@@ -26,6 +30,7 @@ typedef struct kn_report {
     double moved;
 } kn_report;
 void kn_report_group(kn_report *report, const kn_lower_state *state, const kn_group *group);
-void kn_report_all(kn_str *out, const kn_report *report, const kn_lower_state *state, const kn_why *why);
+void kn_report_all(kn_str *out, const kn_report *report, const kn_lower_state *state, const kn_why *why,
+                   const kn_fusion_times *times);
 
 #endif

@@ -186,7 +186,7 @@ static const char *level_type(kn_text_writer *w, int level)
     if (count == 1 && only->op->value != KILN_DTYPE_NONE)
         return kiln_dtype_name(only->op->value);
     snprintf(name, KN_TEXT_NAME, "w%d", level - 1);
-    kn_str_printf(&w->preamble, count == 1 ? "typedef " : "struct %s {\n", name);
+    kn_str_printf(&w->preamble, count == 1 ? "typedef " : "struct %s {\ntypedef int joined;\n", name);
     for (int index = 0; index < count; ++index)
         for (const kn_text_fold *f = w->folds; f; f = f->next) {
             char in_space[KN_TEXT_NAME];

@@ -43,10 +43,15 @@ static int count_functions(const char *text)
     return count;
 }
 
+int kn_cost_stage_functions(const kn_program *program, int stage)
+{
+    return count_functions(program->stage[stage].body);
+}
+
 int kn_cost_functions(const kn_program *program)
 {
     int count = 0;
     for (int s = 0; s < program->n_stages; ++s)
-        count += count_functions(program->stage[s].body);
+        count += kn_cost_stage_functions(program, s);
     return count;
 }

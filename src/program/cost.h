@@ -6,5 +6,6 @@
 
 /* Calls of mathematical functions that take tens of instructions; those in loops count several times. */
 int kn_cost_functions(const kn_program *program);
+int kn_cost_stage_functions(const kn_program *program, int stage);
 
 #endif

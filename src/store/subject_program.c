@@ -16,7 +16,8 @@ static kiln_status write(kn_str *source, kn_compile_request *compile, const kn_s
     kiln_status status = kn_subject_check_generator(subject->name, spec->generator);
     compile->flags |= (p->flags & KILN_KERNEL_FAST_MATH ? KN_COMPILE_FAST_MATH : 0u) |
                       (p->flags & KILN_KERNEL_NO_FMA ? KN_COMPILE_NO_FMA : 0u) |
-                      (kn_kind_is_quick(spec->target.backend, spec->schedule.kind) ? KN_COMPILE_QUICK : 0u);
+                      (kn_kind_is_quick(spec->target.backend, spec->schedule.kind) ? KN_COMPILE_QUICK : 0u) |
+                      (kn_codegen_truncates_nothing(spec) ? KN_COMPILE_NO_TRAPS : 0u);
     compile->options = subject->options;
     compile->n_options = subject->n_options;
     compile->header_names = (const char *const *)p->header_name;

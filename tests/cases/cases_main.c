@@ -15,32 +15,32 @@
 #include <string.h>
 #include <time.h>
 
-static const case_list lists[] = {{"layout", layout_cases},
+static const case_list lists[] = {{"layout", layout_cases, false},
                                   {"dtype", dtype_cases, true},
                                   {"snippet", snippet_cases, true},
                                   {"scalar", scalar_cases, true},
                                   {"overlap", overlap_cases, true},
-                                  {"option", option_cases},
-                                  {"check", check_cases},
-                                  {"refusal", refusal_cases},
-                                  {"call", call_cases},
-                                  {"guide", guide_cases},
-                                  {"left", left_cases},
+                                  {"option", option_cases, false},
+                                  {"check", check_cases, false},
+                                  {"refusal", refusal_cases, false},
+                                  {"call", call_cases, false},
+                                  {"guide", guide_cases, false},
+                                  {"left", left_cases, false},
                                   {"raw", raw_cases, true},
-                                  {"large", large_cases},
-                                  {"graph", graph_cases},
+                                  {"large", large_cases, false},
+                                  {"graph", graph_cases, false},
                                   {"cast", cast_cases, true},
                                   {"half", half_cases, true},
                                   {"complex", complex_cases, true},
-                                  {"stream", stream_cases},
-                                  {"array", array_cases},
+                                  {"stream", stream_cases, false},
+                                  {"array", array_cases, false},
                                   {"fill", fill_cases, true},
                                   {"integer", integer_cases, true},
-                                  {"capture", capture_cases},
-                                  {"module", module_cases},
-                                  {"reduction", reduction_cases},
-                                  {"together", reduction_together_cases},
-                                  {"reduction_large", reduction_large_cases}};
+                                  {"capture", capture_cases, false},
+                                  {"module", module_cases, false},
+                                  {"reduction", reduction_cases, false},
+                                  {"together", reduction_together_cases, false},
+                                  {"reduction_large", reduction_large_cases, false}};
 static char target_name[16];
 static uint64_t seed;
 

@@ -25,8 +25,10 @@ typedef __PTRDIFF_TYPE__ ptrdiff_t;
 #if defined(__clang__)
 #pragma clang diagnostic ignored "-Wpass-failed"
 #define KN_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#define KN_ROLLED
 #else
 #define KN_INDEPENDENT _Pragma("GCC ivdep")
+#define KN_ROLLED _Pragma("GCC unroll 1") // short loops would be written out before they become vectors
 #endif
 
 // Where the next row begins.

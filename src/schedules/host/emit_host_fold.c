@@ -33,13 +33,13 @@ static void put_kept_place(const kn_writer *w, kn_str *out, int k)
 {
     const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = w->program->param[k].name;
     int array = kn_array_of(w, k);
-    bool is_dense = kn_access_of(w, k) == KN_DENSE && w->spec->schedule.lanes == 1;
+    bool is_dense = kn_access_of(w, k) == KN_DENSE && (w->spec->schedule.lanes == 1 || kn_is_output(w, k));
     kn_str_printf(out, "%s((%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]", is_dense ? "" : "(*", qualifier,
                   kn_storage(w, k), qualifier, name, array);
     if (is_dense)
         kn_str_append(out, "))[kn_k]");
     else
-        kn_str_printf(out, " + kn_k * kn_along.at[%d])))", array);
+        kn_str_printf(out, " + kn_k * kn_beside.at[%d])))", array);
 }
 
 /* "kn.start + kn_row.at[2] + kn_j * kn_down.at[2] + kn_k * kn_along.at[2]" */
@@ -110,7 +110,8 @@ static void fill_host_fold(kn_writer *w)
     put_names(w);
     put_order(w);
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", depth_of(w));
-    kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d", KN_HOST_FOLD_WIDE);
+    kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d",
+                  w->spec->schedule.form ? KN_HOST_FOLD_AT_ONCE : KN_HOST_FOLD_WIDE);
     kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_place, kn_str_text(&index), kn_str_text(&fold_index));
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_kept_place, "", "");
     w->slot[KN_SLOT_SINGLE].failed |= index.failed || fold_index.failed;

@@ -19,6 +19,9 @@ constexpr int kn_steps_of(const int kn_all, const int kn_each) {
 enum {
     kn_lanes = ${lanes},                /* neighbours of a row side by side; 1: results are */
     kn_by_rows = kn_lanes > 1,
+    kn_is_short = ${form},              /* rows are: so many are folded at once, lanes of each, */
+    kn_at_once = ${wide},
+    kn_are_beside = !kn_by_rows || kn_is_short, /* which are results side by side as well */
     kn_depth = kn_steps_of(${depth}, (kn_lanes * sizeof(${type}) + 63) / 64), /* steps that are folded one behind the other, in registers */
     kn_most = kn_by_rows ? kn_lanes : ${wide},
     kn_few = kn_lanes < 8 ? kn_lanes : 8, /* neighbours that are folded one by one: stored vectors are slow to read in parts */
@@ -127,6 +130,12 @@ template <int kn_n, class kn_t, class kn_do_t> __forceinline__ void kn_each_memb
         kn_a = kn_do(kn_a), kn_b = kn_do(kn_b), kn_c = kn_do(kn_c), kn_d = kn_do(kn_d), kn_e = kn_do(kn_e), kn_f = kn_do(kn_f), kn_g = kn_do(kn_g), kn_h = kn_do(kn_h);
     }
 }
+/* What a program folds together is one struct, of which each member is a number or such a struct: its members are those of all of them. */
+template <class kn_u> struct kn_referent;
+template <class kn_u> struct kn_referent<kn_u &> { typedef kn_u type; };
+template <class kn_t> auto kn_joined(int) -> decltype((typename kn_t::joined *)0, kn_bool<true>());
+template <class kn_t> kn_bool<false> kn_joined(long);
+template <class kn_t> constexpr bool kn_is_joined = decltype(kn_joined<kn_t>(0))::is;
 template <class kn_u> constexpr bool kn_is_array = false;
 template <class kn_u, __SIZE_TYPE__ kn_n> constexpr bool kn_is_array<kn_u[kn_n]> = true;
 template <class... kn_u> constexpr bool kn_are_values(kn_types<kn_u...>) {
@@ -137,12 +146,27 @@ template <class... kn_u> constexpr bool kn_are_values(kn_types<kn_u...>) {
 template <class kn_t> constexpr int kn_member_count() {
     if constexpr (__is_class(kn_t) && __is_aggregate(kn_t) && !__is_empty(kn_t) && __is_standard_layout(kn_t) && __is_trivially_assignable(kn_t &, const kn_t &)) {
         constexpr int kn_n = decltype(kn_brackets<kn_t>(kn_count<9>()))::is;
-        if constexpr (kn_n <= 8 && kn_takes_zeros<kn_t, kn_n>() && !kn_takes_zeros<kn_t, kn_n + 1>()) {
+        if constexpr (kn_n <= 8 && (kn_is_joined<kn_t> || (kn_takes_zeros<kn_t, kn_n>() && !kn_takes_zeros<kn_t, kn_n + 1>()))) {
             typedef decltype(kn_types_of<kn_n>(*(kn_t *)0)) kn_list;
             return kn_are_values(kn_list()) && kn_list::room() <= (long long)sizeof(kn_t) ? kn_n : 0;
         }
     }
     return 0;
+}
+
+/* The same of the members of those that are such structs themselves. */
+template <int kn_n, class kn_t, class kn_do_t> __forceinline__ void kn_each_number(kn_t &kn_x, const kn_do_t &kn_do) {
+    if constexpr (kn_is_joined<kn_t>)
+        kn_each_member<kn_n>(kn_x, [&](auto &kn_m) __attribute__((always_inline)) -> auto & {
+            constexpr int kn_own = kn_member_count<typename kn_referent<decltype(kn_m)>::type>();
+            if constexpr (kn_own > 0)
+                kn_each_member<kn_own>(kn_m, kn_do);
+            else
+                kn_m = kn_do(kn_m);
+            return kn_m;
+        });
+    else
+        kn_each_member<kn_n>(kn_x, kn_do);
 }
 
 /* Values side by side, kn_all in all. Of a struct each member lies by itself: compilers make vectors of such. */
@@ -158,12 +182,23 @@ template <class kn_t, int kn_n = kn_member_count<kn_t>()> struct kn_line {
     __forceinline__ kn_t get(const long long kn_k) const {
         kn_t kn_x;
         long long kn_from = 0;
-        kn_each_member<kn_n>(kn_x, [&](const auto &kn_m) __attribute__((always_inline)) -> const auto & { return next(kn_m, kn_k, kn_from); });
+        kn_each_number<kn_n>(kn_x, [&](const auto &kn_m) __attribute__((always_inline)) -> const auto & { return next(kn_m, kn_k, kn_from); });
         return kn_x;
     }
     __forceinline__ void put(const long long kn_k, kn_t kn_x) const {
         long long kn_from = 0;
-        kn_each_member<kn_n>(kn_x, [&](const auto &kn_m) __attribute__((always_inline)) -> const auto & { return next(kn_m, kn_k, kn_from) = kn_m; });
+        kn_each_number<kn_n>(kn_x, [&](const auto &kn_m) __attribute__((always_inline)) -> const auto & { return next(kn_m, kn_k, kn_from) = kn_m; });
+    }
+    /* The value at kn_from comes to kn_k, or what is there stays: selects, whatever comes of that. */
+    __forceinline__ void choose(const long long kn_k, const long long kn_other, const bool kn_comes) const {
+        kn_t kn_x;
+        long long kn_from = 0;
+        kn_each_number<kn_n>(kn_x, [&](const auto &kn_m) __attribute__((always_inline)) {
+            const auto kn_own = &next(kn_m, 0, kn_from);
+            const auto kn_stays = kn_own[kn_k], kn_new = kn_own[kn_other];
+            kn_own[kn_k] = kn_comes ? kn_new : kn_stays;
+            return kn_stays;
+        });
     }
 };
 template <class kn_t> struct kn_line<kn_t, 0> {
@@ -171,6 +206,10 @@ template <class kn_t> struct kn_line<kn_t, 0> {
     kn_line(void *kn_memory, long long) : kn_at((kn_t *)kn_memory) {}
     __forceinline__ kn_t get(const long long kn_k) const { return kn_at[kn_k]; }
     __forceinline__ void put(const long long kn_k, const kn_t &kn_x) const { kn_at[kn_k] = kn_x; }
+    __forceinline__ void choose(const long long kn_k, const long long kn_other, const bool kn_comes) const {
+        const kn_t kn_stays = kn_at[kn_k], kn_new = kn_at[kn_other];
+        kn_at[kn_k] = kn_comes ? kn_new : kn_stays;
+    }
 };
 typedef kn_line<${type}> kn_values;
 
@@ -231,10 +270,11 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
     ${loop_prep}
     ${element}
 
-    /* From one neighbour to the next, and from one step to the next. */
-    kn_place kn_along, kn_down;
+    /* From one neighbour to the next, from one result to the next, and from one step to the next. */
+    kn_place kn_along, kn_beside, kn_down;
     for (int kn_o = 0; kn_o < ${operands}; ++kn_o) {
         kn_along.at[kn_o] = kn.axis[kn_by_rows ? 0 : kn.fold_rank].stride[kn_o];
+        kn_beside.at[kn_o] = kn.axis[kn_are_beside ? kn.fold_rank : 0].stride[kn_o];
         kn_down.at[kn_o] = kn.axis[0].stride[kn_o] * kn.groups;
     }
     static_assert(sizeof(${type}) <= 4096, "the host folds values of 4,096 bytes at most");
@@ -374,17 +414,95 @@ KN_INDEPENDENT
             kn_fold_steps(kn_some_steps<1>(), kn_bool<false>(), kn_row, kn_rest * kn_count, false);
     };
 
+    /* Of so many short rows each lane to what its elements are folded to. What is left at the end of a row are its last lanes, of which
+     * those that came before are spared. */
+    const auto kn_fold_short = [&](kn_place kn_row, const kn_place kn_down, const kn_place kn_along, const kn_place kn_beside, const kn_values kn_side,
+                                   const long long kn_count, const long long kn_steps, const int kn_rest) __attribute__((noinline)) {
+        const kn_args kn = *kn_given;
+        const auto kn_fold_step = [&](auto kn_n, auto kn_before, const long long kn_in, const long long kn_to, const long long kn_from)
+                                      __attribute__((always_inline)) {
+            const kn_bool<false> kn_order;
+KN_INDEPENDENT
+KN_ROLLED
+            for (int kn_k = 0; kn_k < kn_lanes; ++kn_k) {
+                const auto kn_one = [&](${type} &kn_x, const long long kn_step) __attribute__((always_inline)) {
+                    const long long kn_j = kn_from + kn_step;
+                    ${loads}
+                    ${single}
+                    kn_x = ${mapped};
+                };
+                ${type} kn_all;
+                kn_n.fold(kn_all, kn_one, ${fold}, kn_order);
+                if constexpr (kn_before.is)
+                    kn_all = ${fold}(kn_side.get(kn_in + kn_k), kn_all);
+                kn_side.put(kn_to + kn_k, kn_all);
+            }
+        };
+        for (long long kn_r = 0; kn_r < kn_count; ++kn_r) {
+            const long long kn_to = kn_r * kn_lanes;
+            long long kn_step = 1;
+            if (kn_steps < 4)
+                kn_fold_step(kn_some_steps<1>(), kn_bool<false>(), kn_to, kn_to, 0);
+            else
+                kn_fold_step(kn_some_steps<4>(), kn_bool<false>(), kn_to, kn_to, 0), kn_step = 4;
+            for (; kn_step + 4 <= kn_steps; kn_step += 4)
+                kn_fold_step(kn_some_steps<4>(), kn_bool<true>(), kn_to, kn_to, kn_step);
+            for (; kn_step < kn_steps; ++kn_step)
+                kn_fold_step(kn_some_steps<1>(), kn_bool<true>(), kn_to, kn_to, kn_step);
+            const int kn_spared = kn_lanes - kn_rest;
+            for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
+                kn_row.at[kn_o] -= kn_spared * kn_along.at[kn_o];
+            if (kn_rest > 0) {
+                const long long kn_beyond = kn_at_once * kn_lanes;
+                kn_fold_step(kn_some_steps<1>(), kn_bool<true>(), kn_to, kn_beyond, kn_steps);
+KN_INDEPENDENT
+KN_ROLLED
+                for (int kn_k = 0; kn_k < kn_lanes; ++kn_k)
+                    kn_side.choose(kn_to + kn_k, kn_beyond + kn_k, kn_k >= kn_spared);
+            }
+            for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
+                kn_row.at[kn_o] += kn_spared * kn_along.at[kn_o] + kn_beside.at[kn_o];
+        }
+    };
+    /* Neighbours in pairs, lanes of many rows one behind the other. */
+    const auto kn_fold_neighbours = [&](const kn_values kn_in, const long long kn_to, const long long kn_from,
+                                        const long long kn_count) __attribute__((noinline)) {
+KN_INDEPENDENT
+        for (long long kn_k = 0; kn_k < kn_count; ++kn_k)
+            kn_in.put(kn_to + kn_k, ${fold}(kn_in.get(kn_from + 2 * kn_k), kn_in.get(kn_from + 2 * kn_k + 1)));
+    };
+    /* Lanes of rows to their results, and where these begin. */
+    const auto kn_fold_rows = [&](const long long kn_count) {
+        long long kn_from = 0, kn_to = kn_at_once * kn_lanes;
+        for (int kn_half = kn_lanes / 2; kn_half > 0; kn_half /= 2) {
+            kn_fold_neighbours(kn_side, kn_to, kn_from, kn_count * kn_half);
+            const long long kn_last = kn_from;
+            kn_from = kn_to;
+            kn_to = kn_last;
+        }
+        return kn_from;
+    };
+
     for (long long kn_unit = kn_begin; kn_unit < kn_end; ++kn_unit) {
         /* Results from kn_first on, of which there are kn_count, and a chunk of what is folded into them. */
         const long long kn_result = kn_unit / kn.chunks, kn_chunk = kn_unit - kn_result * kn.chunks;
-        const long long kn_run = kn_by_rows ? 1 : kn.axis[kn.fold_rank].extent, kn_blocks = (kn_run + kn.width - 1) / kn.width;
-        const long long kn_outer = kn_by_rows ? kn_result : kn_result / kn_blocks, kn_from = (kn_result - kn_outer * kn_blocks) * kn.width;
+        const long long kn_run = kn_are_beside ? kn.axis[kn.fold_rank].extent : 1, kn_blocks = (kn_run + kn.width - 1) / kn.width;
+        const long long kn_outer = kn_are_beside ? kn_result / kn_blocks : kn_result, kn_from = (kn_result - kn_outer * kn_blocks) * kn.width;
         const long long kn_count = kn_run - kn_from < kn.width ? kn_run - kn_from : kn.width;
         const long long kn_first = kn_outer * kn_run + kn_from;
         kn_place kn_here = {};
-        kn_move(kn_here, kn, kn_by_rows ? kn.fold_rank : kn.fold_rank + 1, kn.rank, kn_outer);
+        kn_move(kn_here, kn, kn_are_beside ? kn.fold_rank + 1 : kn.fold_rank, kn.rank, kn_outer);
         for (int kn_o = 0; kn_o < ${operands}; ++kn_o)
-            kn_here.at[kn_o] += kn_from * kn_along.at[kn_o];
+            kn_here.at[kn_o] += kn_from * kn_beside.at[kn_o];
+        if constexpr (kn_is_short) {
+            kn_fold_short(kn_here, kn_down, kn_along, kn_beside, kn_side, kn_count, kn.steps, (int)kn.rest);
+            const long long kn_done = kn_fold_rows(kn_count);
+            for (long long kn_k = 0; kn_k < kn_count; ++kn_k) {
+                ${type} ${result} = kn_side.get(kn_done + kn_k);
+                ${stores}
+            }
+            continue;
+        }
 
         kn_top = 0;
         kn_turn = 0;

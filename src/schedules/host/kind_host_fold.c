@@ -21,10 +21,13 @@ enum {
     WIDE_LANES = 8,    /* at least: a line of 8 bytes each, so that lines are read one after the other; and */
     STRUCT_LANES = 16, /* of structs, which take longer, so that more of them are under way */
     SHORT_ROW = 24,    /* elements, up to which results lie side by side even if elements are nearer */
-    NARROW = 256,      /* elements side by side, for which several steps of few results are taken at once */
-    CHUNK = 1 << 15,   /* elements of a chunk, about; and */
-    CHUNK_STEPS = 256, /* steps at least, so that partials stay few beside the elements */
-    GRAIN = 1 << 14    /* elements that are worth another thread: 1 us for those that watch */
+    SHORT_STRUCTS = 48, /* of structs, whose lanes take longer to fold */
+    MOST_SHORT = 256,   /* the same, up to which many rows are folded at once, */
+    FEWEST_SHORT = 8,   /* where there are so many */
+    NARROW = 256,       /* elements side by side, for which several steps of few results are taken at once */
+    CHUNK = 1 << 15,    /* elements of a chunk, about; and */
+    CHUNK_STEPS = 256,  /* steps at least, so that partials stay few beside the elements */
+    GRAIN = 1 << 14     /* elements that are worth another thread: 1 us for those that watch */
 };
 
 /* The kind's field. */
@@ -68,7 +71,7 @@ static bool goes_by_rows(const kn_choice *c)
         return s->n_reduced > 0;
     if (input_steps(c, s->ndim - 1) > input_steps(c, s->ndim - s->n_reduced - 1))
         return false;
-    return length > SHORT_ROW || kept < length;
+    return length > (kn_fold_is_struct(c) ? SHORT_STRUCTS : SHORT_ROW) || kept < length;
 }
 
 static int lanes_of(const kn_choice *c)
@@ -80,6 +83,14 @@ static int lanes_of(const kn_choice *c)
     return LANE_BYTES / size;
 }
 
+/* Whether rows are so short that the time would be that of what is done once a row. */
+static bool is_short(const kn_choice *c)
+{
+    int64_t length = row_length(c->space);
+    return c->space->n_reduced == 1 && length > 1 && length <= MOST_SHORT &&
+           kept_extent(c->space) >= FEWEST_SHORT;
+}
+
 static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 {
     (void)kept;
@@ -88,10 +99,15 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     int along = by_rows ? s->ndim - 1 : s->ndim - s->n_reduced - 1;
     out->rank = kn_choice_rank(s->ndim);
     out->lanes = by_rows ? lanes_of(c) : 1;
+    out->form = by_rows && is_short(c);
+    while (out->form && out->lanes > row_length(s))
+        out->lanes /= 2;
     if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
         out->index = 32;
     for (int o = 0; o < c->count; ++o) {
-        bool is_run = s->stride[o][along] == c->access[o].item_size && !(by_rows && c->access[o].is_output);
+        bool is_result = c->access[o].is_output, is_beside = out->form && is_result;
+        int axis = is_beside ? s->ndim - s->n_reduced - 1 : along;
+        bool is_run = s->stride[o][axis] == c->access[o].item_size && !(by_rows && is_result && !is_beside);
         out->access[o] = is_run ? KN_DENSE : KN_GATHER;
     }
     return true;
@@ -175,7 +191,10 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_space *s = part->space;
     int64_t length = row_length(s), kept = kn_space_kept_size(s), run = kept_extent(s);
     fold f = {.rank = s->n_reduced, .rows = 1};
-    f.width = part->spec->schedule.lanes > 1 ? 1 : at_most(run, KN_HOST_FOLD_WIDE);
+    const kn_schedule *schedule = &part->spec->schedule;
+    f.width = at_most(run, schedule->form        ? KN_HOST_FOLD_AT_ONCE
+                           : schedule->lanes > 1 ? 1
+                                                 : KN_HOST_FOLD_WIDE);
     for (int a = s->ndim - s->n_reduced; a < s->ndim - 1; ++a)
         f.rows *= s->extent[a];
     set_steps(&f, part);

@@ -1,4 +1,4 @@
-/* emit_fold.c - templates/cuda/fold_*.cu: what is loaded, mapped and folded is written alike for all of
+/* emit_fold.c - fold_*.cu: what is loaded, mapped and folded is written alike for all of
  * them, but for where an element is. */
 #include "codegen/writer.h"
 

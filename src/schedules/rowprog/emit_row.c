@@ -1,4 +1,4 @@
-/* emit_row.c - templates/cuda/row_*.cu: the levels of a program over the items of a row. */
+/* emit_row.c - row_*.cu: the levels of a program over the items of a row. */
 #include "schedules/rowprog/row_stages.h"
 #include "schedules/rowprog/rowprog_kinds.h"
 

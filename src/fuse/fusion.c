@@ -1,0 +1,303 @@
+#include "fuse/fusion.h"
+
+#include <string.h>
+
+#include "program/cost.h"
+#include "schedules/reduce/reduce_space.h"
+#include "schedule/kind.h"
+#include "schedules/rowprog/row_space.h"
+#include "schedules/rowprog/rowprog_kinds.h"
+
+/* ---- the program ---- */
+
+static bool is_over_all(const kn_stage *s)
+{
+    return s->kind != KN_REDUCE && s->over == KN_OVER_ALL;
+}
+
+/* Adds what has to be run for the values that are wanted: who reads what, and how many functions. */
+static int follow(bool *wanted, const kn_program *p)
+{
+    int functions = 0;
+    for (int t = p->n_stages; t-- > 0;) {
+        const kn_stage *s = &p->stage[t];
+        bool is_needed = false;
+        for (int v = s->n_read; v < s->n_read + s->n_given; ++v)
+            is_needed = is_needed || wanted[s->value[v]];
+        if (!is_needed || !is_over_all(s))
+            continue;
+        functions += kn_cost_stage_functions(p, t);
+        for (int v = 0; v < s->n_read; ++v)
+            wanted[s->value[v]] = true;
+    }
+    return functions;
+}
+
+static void add_pass(kn_fusion *f, const kn_spec *spec, bool *wanted)
+{
+    const kn_program *p = spec->program;
+    int pass = f->n_passes < KN_FUSION_PASSES ? f->n_passes++ : KN_FUSION_PASSES - 1;
+    f->functions[pass] += follow(wanted, p);
+    for (int k = 0; k < p->n_in + p->n_out; ++k)
+        if (wanted[k] && spec->operand[k].array >= 0)
+            f->operand[spec->operand[k].array].passes |= 1u << pass;
+}
+
+static void add_passes(kn_fusion *f, const kn_spec *spec)
+{
+    const kn_program *p = spec->program;
+    for (int t = 0; t < p->n_stages; ++t) {
+        bool wanted[2 * KN_MAX_PARAMS] = {false};
+        if (is_over_all(&p->stage[t]))
+            f->all_functions += kn_cost_stage_functions(p, t);
+        if (p->stage[t].kind != KN_REDUCE)
+            continue;
+        wanted[p->stage[t].value[0]] = true;
+        add_pass(f, spec, wanted);
+    }
+    bool wanted[2 * KN_MAX_PARAMS] = {false};
+    for (int k = p->n_in; k < p->n_in + p->n_out; ++k) {
+        wanted[k] = spec->operand[k].array >= 0 && kn_row_is_wide(p, k);
+        f->has_map = f->has_map || wanted[k];
+    }
+    if (f->has_map)
+        add_pass(f, spec, wanted);
+}
+
+/* ---- the space ---- */
+
+static int64_t elements_of(const kn_space *s, int o)
+{
+    int64_t count = 1;
+    for (int a = 0; a < s->ndim; ++a)
+        count *= s->stride[o][a] != 0 ? s->extent[a] : 1;
+    return count;
+}
+
+/* Threads of a warp that share a row load its elements one by one. */
+static int rows_of_warp(const kn_spec *spec, int64_t length)
+{
+    enum { WARP = 32 };
+    const kn_schedule *s = &spec->schedule;
+    int lanes = 1;
+    if (s->kind != &kn_kind_row_lanes)
+        return 1;
+    while (lanes < WARP && (int64_t)lanes * s->lanes * s->vector < length)
+        lanes *= 2;
+    return WARP / lanes;
+}
+
+bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
+{
+    int inner = s->ndim - 1, kept = s->ndim - s->n_reduced - 1;
+    kn_access access[KN_MAX_PARAMS];
+    memset(f, 0, sizeof *f);
+    if (s->n_reduced == 0 || s->size == 0)
+        return false;
+    kn_spec_access(access, spec);
+    f->is_host = spec->target.backend == KN_HOST;
+    f->rows = kn_space_kept_size(s);
+    f->length = kn_fold_size(s);
+    f->piece = s->extent[inner];
+    f->run = kept >= 0 ? s->extent[kept] : 1;
+    f->side = rows_of_warp(spec, f->length);
+    f->n_operands = spec->n_arrays;
+    for (int o = 0; o < f->n_operands; ++o) {
+        int item = access[o].item_size;
+        f->operand[o] = (kn_fusion_operand){.item = item,
+                                            .elements = elements_of(s, o),
+                                            .is_output = access[o].is_output,
+                                            .moves = s->stride[o][inner] != 0,
+                                            .is_along = s->stride[o][inner] == item,
+                                            .is_across = kept >= 0 && s->stride[o][kept] == item};
+    }
+    add_passes(f, spec);
+    return f->n_passes > 1;
+}
+
+/* ---- the host ---- */
+
+/* Picoseconds of one thread, measured on two machines (AMD Zen 3 and Zen 5): bench/results/host-anyaxis.md.
+ * Memory is shared by threads, and arithmetic is not; one thread decides, so that bits do not depend on how
+ * many there are. */
+enum {
+    BYTE = 20,           /* a byte that vectors load or store, in a cache */
+    BYTE_OF_MEMORY = 60, /* a byte of main memory, */
+    CACHED = 8 << 20,    /* that is, of programs that move more bytes */
+    NEAR = 1500,         /* an element of a line apart from its neighbours' that is in a cache near by; of */
+    FEW_LINES = 2048,    /* lines up to which a row's are; a page of memory each, at worst */
+    FAR = 6000,          /* the same where it is not */
+    FUNCTION = 600,      /* a function of an element, in vectors */
+    ROW = 40000,         /* what a row costs once a reduction where one kernel has all: lanes are folded */
+    LONG_FOLD = 30000,   /* the same by the kernel of a reduction, along rows; and where they are short, */
+    SHORT_FOLD = 8000,   /* many at once, up to */
+    SHORT = 256,         /* elements; at most */
+    SHORT_ELEMENT = 250, /* an element */
+    STEP_OF_FOLD = 1500, /* a run of results that it folds into; a result: */
+    RESULT = 1000,
+    RUN_OF_MAP = 4000, /* a run of what a map goes over */
+    START = 2000000,   /* a kernel more */
+    LINE = 64,         /* bytes */
+    HELD = 256 << 10,  /* bytes of a row that a cache keeps from one pass to the next */
+    FEW_ROWS = 8       /* fewer leave threads idle */
+};
+
+static int64_t at_least(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+
+static int64_t at_most(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
+
+static int64_t bytes_of(const kn_fusion_operand *o)
+{
+    return o->elements * o->item;
+}
+
+static bool is_in(const kn_fusion_operand *o, int pass)
+{
+    return o->passes >> pass & 1;
+}
+
+static int64_t bytes_of_pass(const kn_fusion *f, int pass)
+{
+    int64_t bytes = 0;
+    for (int o = 0; o < f->n_operands; ++o)
+        bytes += is_in(&f->operand[o], pass) ? bytes_of(&f->operand[o]) : 0;
+    return bytes;
+}
+
+static int64_t all_bytes(const kn_fusion *f)
+{
+    int64_t bytes = 0;
+    for (int o = 0; o < f->n_operands; ++o)
+        bytes += bytes_of(&f->operand[o]);
+    return bytes;
+}
+
+/* The time of memory, where so many bytes are moved by a program of this size. */
+static int64_t memory_time(const kn_fusion *f, int64_t bytes)
+{
+    return all_bytes(f) > CACHED ? bytes * BYTE_OF_MEMORY : 0;
+}
+
+/* An element of an operand, where a thread goes along a row. */
+static int64_t time_along(const kn_fusion *f, const kn_fusion_operand *o)
+{
+    if (!o->moves || o->is_along)
+        return o->moves ? (int64_t)o->item * BYTE : 0;
+    return f->length <= FEW_LINES ? NEAR : FAR;
+}
+
+static int64_t fused_on_host(const kn_fusion *f)
+{
+    int64_t size = f->rows * f->length, time = 0, footprint = 0, bytes = 0;
+    for (int o = 0; o < f->n_operands; ++o) {
+        const kn_fusion_operand *op = &f->operand[o];
+        for (int pass = 0; pass < f->n_passes; ++pass)
+            time += is_in(op, pass) ? size * time_along(f, op) : 0;
+        footprint += !op->moves ? 0 : f->length * (op->is_along ? op->item : LINE);
+    }
+    for (int pass = 0; pass < f->n_passes; ++pass)
+        bytes += bytes_of_pass(f, pass);
+    time += f->rows * ROW * (f->n_passes - f->has_map) + size * FUNCTION * f->all_functions;
+    time = at_least(time, memory_time(f, footprint > HELD ? bytes : all_bytes(f)));
+    return START + (f->rows < FEW_ROWS ? 2 * time : time);
+}
+
+/* A reduction goes along rows where what it reads does, else results lie side by side. */
+static int64_t time_of_fold(const kn_fusion *f, int pass)
+{
+    int64_t size = f->rows * f->length;
+    bool is_along = true;
+    for (int o = 0; o < f->n_operands; ++o)
+        if (is_in(&f->operand[o], pass) && f->operand[o].moves)
+            is_along = is_along && !f->operand[o].is_across;
+    int64_t along = f->piece > SHORT ? LONG_FOLD : at_most(SHORT_FOLD, f->piece * SHORT_ELEMENT);
+    return f->rows * RESULT + (is_along ? size / f->piece * along : size / f->run * STEP_OF_FOLD);
+}
+
+static int64_t time_of_map(const kn_fusion *f, int pass)
+{
+    int64_t size = f->rows * f->length, run = f->piece;
+    for (int o = 0; o < f->n_operands; ++o)
+        if (is_in(&f->operand[o], pass) && f->operand[o].is_output && f->operand[o].is_across)
+            run = f->run;
+    return size / run * RUN_OF_MAP;
+}
+
+static int64_t split_on_host(const kn_fusion *f)
+{
+    int64_t size = f->rows * f->length, all = 0;
+    for (int pass = 0; pass < f->n_passes; ++pass) {
+        bool is_map = f->has_map && pass == f->n_passes - 1;
+        int64_t time = is_map ? time_of_map(f, pass) : time_of_fold(f, pass);
+        for (int o = 0; o < f->n_operands; ++o)
+            time += is_in(&f->operand[o], pass) && f->operand[o].moves ? size * f->operand[o].item * BYTE : 0;
+        time += size * FUNCTION * f->functions[pass];
+        all += START + at_least(time, memory_time(f, bytes_of_pass(f, pass)));
+    }
+    return all;
+}
+
+/* ---- CUDA ---- */
+
+/* An H200's: bytes a nanosecond, and what a kernel more takes (picoseconds). Other chips' differ by the same
+ * factor in both, about. */
+enum {
+    MEMORY_RATE = 4200,
+    L2_RATE = 5500,
+    L2_KEEPS = 28 << 20, /* bytes that are still there for the next kernel, beside what is written */
+    LAUNCH = 2500000,
+    SECTOR = 32 /* bytes that are moved at least where an element is */
+};
+
+static int64_t time_of_bytes(int64_t bytes, int rate)
+{
+    return bytes * 1000 / rate;
+}
+
+/* Rows lie in registers and shared memory, so that each operand is read once; but what does not lie along
+ * them takes a sector for the elements of few rows. */
+static int64_t fused_on_cuda(const kn_fusion *f)
+{
+    int64_t near = 0;
+    for (int o = 0; o < f->n_operands; ++o) {
+        const kn_fusion_operand *op = &f->operand[o];
+        int64_t together = op->item * (op->is_across ? at_most(f->side, f->run) : 1);
+        bool is_apart = op->moves && !op->is_along && together < SECTOR;
+        near += is_apart ? bytes_of(op) * SECTOR / together : bytes_of(op);
+    }
+    return LAUNCH + at_least(time_of_bytes(all_bytes(f), MEMORY_RATE), time_of_bytes(near, L2_RATE));
+}
+
+static int64_t split_on_cuda(const kn_fusion *f)
+{
+    int64_t time = 0, read = 0;
+    for (int o = 0; o < f->n_operands; ++o)
+        read += f->operand[o].is_output ? 0 : bytes_of(&f->operand[o]);
+    for (int pass = 0; pass < f->n_passes; ++pass) {
+        time += LAUNCH;
+        for (int o = 0; o < f->n_operands; ++o) {
+            const kn_fusion_operand *op = &f->operand[o];
+            bool is_near = !op->is_output && pass > 0 && read <= L2_KEEPS;
+            time += is_in(op, pass) ? time_of_bytes(bytes_of(op), is_near ? L2_RATE : MEMORY_RATE) : 0;
+        }
+    }
+    return time;
+}
+
+kn_fusion_times kn_fusion_weigh(const kn_fusion *f)
+{
+    if (f->is_host)
+        return (kn_fusion_times){fused_on_host(f), split_on_host(f)};
+    return (kn_fusion_times){fused_on_cuda(f), split_on_cuda(f)};
+}
+
+bool kn_fusion_is_split(const kn_fusion_times *t)
+{
+    return t->split + t->split / 4 < t->fused;
+}

@@ -1,0 +1,137 @@
+"""Whether g++ makes vectors of the loops that kiln writes for the host: its report is read, over expressions that people write and random ones, and over
+reductions. Speed depends on it tenfold, and nothing else tells where one branch more, or a conversion that the vectoriser does not know, comes in.
+
+    python3 check_vectors.py LIBRARY [--count N] [--seed S] [--verbose]
+
+What is left out is what processors without AVX-512 have no vectors of: quotients and remainders of whole numbers, 64-bit integers beside floats; and what
+calls a C library for each element (floor_divide and remainder of floats, complex products). Arithmetic of whole numbers stands by itself: beside it
+g++ is told to mind floating-point exceptions (codegen/trapping.c), and leaves some selects of floats scalar."""
+import argparse
+import ctypes
+import os
+import random
+import re
+import shutil
+import sys
+import tempfile
+
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("library")
+parser.add_argument("--count", type=int, default=300 if os.environ.get("KILN_SOAK") == "1" else 30)
+parser.add_argument("--seed", type=int, default=3)
+parser.add_argument("--verbose", action="store_true")
+options = parser.parse_args()
+if not shutil.which("g++"):
+    print("skipped: there is no g++")
+    sys.exit(77)
+folder = tempfile.TemporaryDirectory()
+report = os.path.join(folder.name, "report")
+os.environ.update(KILN_TARGET="host", KILN_FORMS="best", KILN_CACHE_DIR=os.path.join(folder.name, "cache"),
+                  KILN_CXX=f"g++ -fopt-info-vec-optimized={report}")
+import numpy as np  # noqa: E402
+
+from host_kernels import Argument, Arrays  # noqa: E402
+
+kiln = Arrays(options.library)
+kiln.c.kiln_kernel_free.argtypes = [ctypes.c_void_p]
+MAPS = {
+    "b * exp(x)": "b:bool x:float32", "b * x": "b:bool x:float64", "h * b": "b:bool h:float16", "x / (b + 1.5)": "b:bool x:float32",
+    "x * tanh(where(x + b > b, x, b))": "b:bool x:float16", "maximum(x, i)": "x:float32 i:int32", "where(h > 1, h, -h)": "h:float16",
+    "x + i": "x:float32 i:uint8", "(x > y) & (x < 3)": "x:float32 y:float32", "where(x > y, x, y * 2)": "x:float32 y:float32",
+    "where(b & (x > 0), x, i)": "b:bool x:float32 i:int32", "floor(x)": "x:float32", "sign(x)": "x:float32", "clip(x, 0, 1)": "x:float32",
+    "minimum(x, y)": "x:float16 y:float16", "fmax(x, y)": "x:float32 y:float32", "isnan(h)": "h:float16", "x * (x > 0)": "x:float32",
+    "x.astype('uint8')": "x:float32", "x.astype('float16')": "x:float32", "i.astype('float32') / 255": "i:uint8", "where(x > 0, x, 0)": "x:float32",
+    "(h > 0) * 1.0": "h:float16", "logical_and(x, y)": "x:float32 y:float32", "x ** 2 + sqrt(y)": "x:float32 y:float32",
+}
+FOLDS = ["sum", "min", "max", "argmax", "mean", "std"]
+INTEGERS, FLOATS = ["int8", "uint8", "int16", "int32"], ["float32", "float32", "float64", "float16"]
+
+
+def loops_of(source, pattern):
+    """Lines of the source, as the compiler counts them (#line names the template's own again behind a text of the user's)."""
+    return {number for number, line in enumerate(source.split("\n"), 1) if re.search(pattern, line)}
+
+
+def vectors_of(text, arrays, pattern):
+    """How many of the loops that the pattern finds have become vectors."""
+    kernel, source, names = ctypes.c_void_p(), ctypes.c_void_p(), ", ".join(arrays)
+    kiln.check(kiln.c.kiln_expression_create(ctypes.byref(kernel), names.encode(), text.encode(), None), text)
+    handles = [kiln.wrap(a, a.dtype.name) for a in arrays.values()]
+    arguments = (Argument * len(arrays))(*[Argument(1, 0, h.value) for h in handles])
+    kiln.check(kiln.c.kiln_kernel_source(ctypes.byref(source), kernel, None, 1, arguments, len(arrays), None, b"host"), text)
+    written = ctypes.string_at(source).decode()
+    ctypes.CDLL(None).free(source)
+    open(report, "w").close()
+    out = (ctypes.c_void_p * 1)(None)
+    kiln.check(kiln.c.kiln_kernel_call(kernel, out, 1, arguments, len(arrays), None), text)
+    for handle in [out[0], *[h.value for h in handles]]:
+        kiln.c.kiln_array_free(handle)
+    kiln.c.kiln_kernel_free(kernel)
+    with open(report) as lines:
+        vectors = {int(m.group(1)) for m in re.finditer(r"\.cpp:(\d+):\d+: optimized: loop vectorized", lines.read())}
+    assert loops_of(written, pattern), (text, pattern)
+    return len(vectors & loops_of(written, pattern))
+
+
+class Body:
+    """A random expression, and its dtype: NumPy says which."""
+
+    def __init__(self, rng):
+        self.rng = rng
+        self.arrays = {name: np.ones(4096, rng.choice(kinds)) for name, kinds in
+                       {"b": ["bool"], "c": ["bool"], "i": INTEGERS, "j": INTEGERS, "x": FLOATS, "y": FLOATS}.items()}
+
+    def leaf(self, kind):
+        names = {"b": "bc", "i": "ij", "f": "xy"}[kind]
+        name = self.rng.choice(names)
+        return name, self.arrays[name]
+
+    def make(self, kind, depth):
+        if depth == 0:
+            return self.leaf(kind)[0]
+        part = lambda k=kind: self.make(k, depth - 1)  # noqa: E731
+        number = lambda: self.leaf(self.rng.choice("if"))[0]  # noqa: E731
+        if kind == "b":
+            return self.rng.choice([lambda: f"({self.leaf('f')[0]} {self.rng.choice(['<', '>=', '==', '!='])} {self.make('f', depth - 1)})",
+                                    lambda: f"({part()} {self.rng.choice('&|^')} {part()})", lambda: f"~{part()}"])()
+        same = [lambda: f"({part()} {self.rng.choice('+-*')} {part()})", lambda: f"{self.rng.choice(['minimum', 'maximum'])}({part()}, {part()})",
+                lambda: f"where({part('b')}, {part()}, {part()})", lambda: f"abs({part()})", lambda: f"({part()} * {part('b')})"]
+        if kind == "f":
+            same += [lambda: f"sqrt({part()})", lambda: f"({part()} + {number()})", lambda: f"({part()} / {part()})", lambda: f"exp({part()})",
+                     lambda: f"floor({part()})"]
+        return self.rng.choice(same)()
+
+    def text(self):
+        return self.make(self.rng.choice("bifff"), self.rng.randint(1, 3))
+
+
+failed, count = [], 0
+
+
+def expect(text, arrays, pattern, least=1):
+    global count
+    count += 1
+    found = vectors_of(text, arrays, pattern)
+    words = f"{text} of " + ", ".join(f"{n} {a.dtype.name}{list(a.shape)}" for n, a in arrays.items())
+    if options.verbose:
+        print(found, words, flush=True)
+    if found < least:
+        failed.append(words)
+        print(f"{found} of {least} loops are vectors: {words}", flush=True)
+
+
+MAP_LOOP = r"for \(long long kn_at = "
+for text, names in MAPS.items():
+    expect(text, {n: np.ones(4096, d) for n, d in (word.split(":") for word in names.split())}, MAP_LOOP)
+for k in range(options.count):
+    body = Body(random.Random(options.seed * 1000003 + k))
+    expression = body.text()
+    used = {n: a for n, a in body.arrays.items() if re.search(rf"\b{n}\b", expression)}
+    expect(expression, used, MAP_LOOP)
+for fold in FOLDS:
+    for dtype in ("float32", "float64", "int32"):
+        expect(f"{fold}(x, axis=1)", {"x": np.ones((64, 30), dtype)}, r"for \(int kn_k = 0; kn_k < kn_lanes|kn_k < kn_count; \+\+kn_k\)$", 2)
+        expect(f"{fold}(x, axis=1)", {"x": np.ones((64, 1000), dtype)}, r"for \(long long kn_k = 0; kn_k < kn_width")
+        expect(f"{fold}(x, axis=0)", {"x": np.ones((64, 1000), dtype)}, r"for \(long long kn_k = 0; kn_k < kn_width")
+print(f"{count} kernels, {len(failed)} with loops that are no vectors")
+sys.exit(bool(failed))

@@ -1,0 +1,180 @@
+/* Programs over rows: when they are one kernel, and when one for each reduction and one for the maps. */
+#include "fuse/fusion.h"
+#include "schedule/kind.h"
+#include "program/program.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#define S(...) ((const int64_t[]){__VA_ARGS__})
+
+/* ---- the model ---- */
+
+/* y = x - mean(x) of arrays (outer, length, run), over the middle axis. */
+static kn_fusion centred(bool is_host, int64_t outer, int64_t length, int64_t run, int item)
+{
+    bool is_along = run == 1;
+    kn_fusion f = {.is_host = is_host,
+                   .rows = outer * run,
+                   .length = length,
+                   .piece = length,
+                   .run = is_along ? outer : run,
+                   .side = 1,
+                   .n_passes = 2,
+                   .has_map = true,
+                   .n_operands = 2};
+    for (int o = 0; o < 2; ++o)
+        f.operand[o] = (kn_fusion_operand){.item = item,
+                                           .elements = outer * length * run,
+                                           .passes = o == 0 ? 3 : 2,
+                                           .is_output = o == 1,
+                                           .moves = true,
+                                           .is_along = is_along,
+                                           .is_across = !is_along};
+    return f;
+}
+
+static bool is_split(kn_fusion f)
+{
+    kn_fusion_times times = kn_fusion_weigh(&f);
+    assert_true(times.fused > 0 && times.split > 0);
+    return kn_fusion_is_split(&times);
+}
+
+static void the_host_gathers_no_rows(void **state)
+{
+    (void)state;
+    assert_true(is_split(centred(true, 1, 4096, 4096, 4)));
+    assert_true(is_split(centred(true, 16, 112, 112 * 32, 4)));
+    assert_true(is_split(centred(true, 1000, 4, 500, 4)));
+    assert_true(is_split(centred(true, 1, 4000, 2000, 8)));
+    assert_false(is_split(centred(true, 4096, 4096, 1, 4))); /* rows that lie along memory, and are held */
+    assert_false(is_split(centred(true, 1, 8, 8, 4)));       /* another kernel costs more */
+}
+
+static void short_rows_of_the_host(void **state)
+{
+    (void)state;
+    assert_true(is_split(centred(true, 1 << 20, 3, 1, 4)));
+    assert_true(is_split(centred(true, 1 << 18, 8, 1, 4)));
+    assert_false(is_split(centred(true, 1 << 14, 1000, 1, 4)));
+}
+
+static void few_rows_leave_threads_idle(void **state)
+{
+    (void)state;
+    assert_true(is_split(centred(true, 1, 1 << 22, 1, 4)));
+    assert_false(is_split(centred(true, 1 << 10, 1 << 12, 1, 4)));
+}
+
+static void cuda_loads_whole_sectors(void **state)
+{
+    (void)state;
+    assert_true(is_split(centred(false, 1, 4096, 4096, 4)));
+    assert_true(is_split(centred(false, 1, 4096, 4096, 2)));
+    assert_false(is_split(centred(false, 4096, 4096, 1, 4)));
+    assert_false(is_split(centred(false, 1, 256, 256, 4))); /* launches count */
+    kn_fusion f = centred(false, 64, 4, 1 << 16, 4);
+    assert_true(is_split(f));
+    f.side = 8; /* eight rows of a warp fill a sector */
+    assert_false(is_split(f));
+    f.operand[1].is_across = false; /* unless results lie otherwise */
+    assert_true(is_split(f));
+}
+
+/* Functions that one kernel computes once. */
+static void functions_are_counted(void **state)
+{
+    (void)state;
+    kn_fusion f = centred(true, 1 << 12, 64, 1, 4); /* in the caches */
+    kn_fusion_times plain = kn_fusion_weigh(&f);
+    f.functions[0] = f.functions[1] = f.all_functions = 1;
+    kn_fusion_times dear = kn_fusion_weigh(&f);
+    assert_true(dear.split - plain.split == 2 * (dear.fused - plain.fused));
+}
+
+/* ---- what is known of a program ---- */
+
+/* y = e / sum(e), e = exp(x - max(x)): three passes over x, of which the last two compute exp. */
+static kn_program *softmax(void)
+{
+    static const kn_stage_text stages[] = {
+        {.kind = KN_YIELD, .label = "m0", .reads = "x", .gives = "_v0", .body = "x"},
+        {.kind = KN_REDUCE, .label = "r0", .reads = "_v0", .gives = "_r0", .body = "a > b ? a : b"},
+        {.kind = KN_YIELD, .label = "m1", .reads = "x, _r0", .gives = "_v1", .body = "exp(x - r0)"},
+        {.kind = KN_REDUCE, .label = "r1", .reads = "_v1", .gives = "_r1", .body = "a + b", .identity = "0"},
+        {.kind = KN_MAP, .label = "m2", .reads = "_v1, w, _r1", .body = "y = w * v1 / r1"}};
+    const kn_program_text text = {.in = "float32 x, float32 w",
+                                  .out = "float32 y",
+                                  .values = "float32 _v0, float32 _r0, float32 _v1, float32 _r1",
+                                  .stage = stages,
+                                  .n_stages = 5,
+                                  .reduced = 1};
+    kn_program *program = NULL;
+    assert_int_equal(kn_program_create(&program, &text), KILN_OK);
+    return program;
+}
+
+static void programs_are_described(void **state)
+{
+    kn_program *p = softmax();
+    const int64_t *shape = S(5, 7, 11), *strides = S(4 * 77, 4, 4 * 7), *row = S(0, 4, 0);
+    const kn_view view[] = {{shape, strides, 3, false}, {shape, row, 3, false}, {shape, strides, 3, true}};
+    kn_spec spec = {.program = p, .n_arrays = 3};
+    kn_space space;
+    kn_fusion f;
+    (void)state;
+    for (int k = 0; k < 3; ++k)
+        spec.operand[k] = (kn_operand){.pass = KN_PASS_ARRAY, .dtype = KILN_FLOAT32, .array = k};
+    spec.schedule.kind = &kn_kind_row_block;
+    assert_int_equal(kn_target_parse(&spec.target, "sm_90"), KILN_OK);
+    kn_space_make(&space, 3, shape, 4, view, 3, 0); /* the last axis is reduced, whose strides are 28 */
+    assert_true(kn_fusion_describe(&f, &spec, &space));
+    assert_false(f.is_host);
+    assert_int_equal(f.rows, 35);
+    assert_int_equal(f.length, 11);
+    assert_int_equal(f.piece, 11);
+    assert_int_equal(f.run, 7);
+    assert_int_equal(f.side, 1);
+    assert_int_equal(f.n_passes, 3);
+    assert_true(f.has_map);
+    assert_int_equal(f.functions[0], 0);
+    assert_int_equal(f.functions[1], 1);
+    assert_int_equal(f.functions[2], 1);
+    assert_int_equal(f.all_functions, 1);
+    assert_int_equal(f.operand[0].passes, 7);
+    assert_int_equal(f.operand[1].passes, 4);
+    assert_int_equal(f.operand[2].passes, 4);
+    assert_int_equal(f.operand[0].elements, 385);
+    assert_int_equal(f.operand[1].elements, 7);
+    assert_true(f.operand[0].moves && f.operand[0].is_across && !f.operand[0].is_along);
+    assert_true(!f.operand[1].moves && f.operand[2].is_output);
+
+    spec.schedule.kind =
+        &kn_kind_row_lanes; /* 11 elements, two a thread: eight lanes a row, four rows a warp */
+    spec.schedule.lanes = 2;
+    spec.schedule.vector = 1;
+    assert_true(kn_fusion_describe(&f, &spec, &space));
+    assert_int_equal(f.side, 4);
+    space.size = 0;
+    assert_false(kn_fusion_describe(&f, &spec, &space));
+    kn_space_make(&space, 3, shape, 0, view, 3, 0);
+    assert_false(kn_fusion_describe(&f, &spec, &space));
+    kn_program_free(p);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_host_gathers_no_rows),    cmocka_unit_test(short_rows_of_the_host),
+        cmocka_unit_test(few_rows_leave_threads_idle), cmocka_unit_test(cuda_loads_whole_sectors),
+        cmocka_unit_test(functions_are_counted),       cmocka_unit_test(programs_are_described),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
