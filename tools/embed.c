@@ -60,7 +60,7 @@ static int embed(FILE *out, const char *root, char **paths, int count)
 {
     size_t *lengths = calloc((size_t)count + 1, sizeof *lengths);
     int failed = lengths ? 0 : complain("the list of files", "needs more memory");
-    fputs("/* Written by tools/embed.c from the templates of src/. */\n#include \"codegen/templates.h\"\n\n", out);
+    fputs("/* Written by tools/embed.c from the templates. */\n#include \"codegen/templates.h\"\n\n", out);
     for (int i = 0; i < count && !failed; i++) {
         const char *trouble = name_below(root, paths[i]) ? NULL : "does not lie below the template folder";
         char name[32];

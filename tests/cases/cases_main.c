@@ -5,8 +5,8 @@
  * One line a failing case, then "N passed, N failed". Kernels are compiled into a cache of this run's own,
  * unless KILN_CACHE_DIR is set.
  *
- * Without KILN_SOAK every other case of what texts mean has its kernels in the quick form, which compiles in a third
- * of the time and gives the same bits. */
+ * Without KILN_SOAK every other case of what texts mean has its kernels in the quick form, which compiles in
+ * a third of the time and gives the same bits. */
 #include "cases.h"
 #include "own_cache.h"
 

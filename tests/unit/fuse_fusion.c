@@ -2,6 +2,7 @@
 #include "fuse/fusion.h"
 #include "schedule/kind.h"
 #include "program/program.h"
+#include "schedules/kinds.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
