@@ -7,9 +7,11 @@
 #include "base/caret.h"
 #include "types/dtype.h"
 
-/* Words that are integer types, or may be; functions that give one. Names that begin like "int8" besides. */
-static const char *const words[] = {"unsigned", "signed", "long",   "short",  "char",    "auto",
-                                    "size_t",   "lrint",  "lround", "llrint", "llround", "ilogb"};
+/* Words that are integer types, or may be; functions that give one. Names that begin like "int8", and those
+ * that begin as `_index` does, besides. */
+static const char *const words[] = {"unsigned", "signed", "long",      "short",  "char",    "auto",
+                                    "size_t",   "lrint",  "lround",    "llrint", "llround", "ilogb",
+                                    "decltype", "enum",   "ptrdiff_t", "wchar_t"};
 
 static int param_count(const kn_spec *spec)
 {
@@ -31,7 +33,7 @@ static bool is_integer_word(const kn_spec *spec, const char *text, size_t length
         if (spec->program->param[k].type == KN_TYPE_PLACEHOLDER &&
             spec->program->param[k].placeholder == *text)
             return is_integer(spec->operand[k].seen);
-    return strncmp(text, "int", 3) == 0 || strncmp(text, "uint", 4) == 0 || strncmp(text, "__", 2) == 0;
+    return strncmp(text, "int", 3) == 0 || strncmp(text, "uint", 4) == 0 || *text == '_';
 }
 
 /* Macros and headers may say anything. */

@@ -130,7 +130,7 @@ for k in range(options.count):
     expect(expression, used, MAP_LOOP)
 for fold in FOLDS:
     for dtype in ("float32", "float64", "int32"):
-        expect(f"{fold}(x, axis=1)", {"x": np.ones((64, 30), dtype)}, r"for \(int kn_k = 0; kn_k < kn_lanes|kn_k < kn_count; \+\+kn_k\)$", 2)
+        expect(f"{fold}(x, axis=1)", {"x": np.ones((64, 60), dtype)}, r"for \(int kn_k = 0; kn_k < kn_lanes|kn_k < kn_count; \+\+kn_k\)$", 2)
         expect(f"{fold}(x, axis=1)", {"x": np.ones((64, 1000), dtype)}, r"for \(long long kn_k = 0; kn_k < kn_width")
         expect(f"{fold}(x, axis=0)", {"x": np.ones((64, 1000), dtype)}, r"for \(long long kn_k = 0; kn_k < kn_width")
 print(f"{count} kernels, {len(failed)} with loops that are no vectors")
