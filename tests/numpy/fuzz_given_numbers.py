@@ -2,6 +2,7 @@
 NumPy have it. Each expression is one kernel, called again and again with other numbers, so that plans are remembered. Most arrays have no elements: then
 nothing is compiled, and dtypes and refusals are all there is.
 fuzz_given_numbers.py LIBRARY [SEED]"""
+import ctypes
 import operator
 import random
 import sys
@@ -11,7 +12,7 @@ import numpy as np
 
 from check_numbers import Numbers, same
 from check_operations import SOAK
-from host_kernels import in_threads
+from host_kernels import KernelOptions, in_threads
 
 DTYPES = ["uint8", "int8", "int16", "float16", "float32"]
 WHOLE = [0, 1, -1, 2, 3, 5, 7, 10, 20, 100, 127, 128, 200, 255, 256, 300, -5, -100, -128, -129, 40000, -40000, 2**31, 2**40, 2**62, -2**63, 2**63, 2**64 - 1]
@@ -166,11 +167,33 @@ def check_examples(kiln):
                 same(got[0], right, f"{text} of {dtype}, {given}")
 
 
+class OptionsWithKernels(ctypes.Structure):
+    _fields_ = KernelOptions._fields_ + [("reduce_type", ctypes.c_char_p), ("kernels", ctypes.POINTER(ctypes.c_void_p)), ("n_kernels", ctypes.c_int)]
+
+
+def check_kernels(kiln):
+    """What a kernel of the user's is given, which mixes with no others."""
+    own, kernel = ctypes.c_void_p(), ctypes.c_void_p()
+    x = np.arange(7, dtype="u1")
+    kiln.check(kiln.c.kiln_elementwise_create(ctypes.byref(own), b"T x, T a", b"T y", b"y = i % 2 ? x : a", b"odd", None), "odd")
+    options = OptionsWithKernels(ctypes.sizeof(OptionsWithKernels), 0, kernels=(ctypes.c_void_p * 1)(own), n_kernels=1)
+    kiln.check(kiln.c.kiln_expression_create(ctypes.byref(kernel), b"x, s", b"odd(x, s * 2)", ctypes.byref(options)), "expression")
+    for s in (10, 127, 3, 128, -1, 10):
+        got = kiln.call(kernel, [x, s], 1)
+        if 0 <= 2 * s < 256:
+            same(got[0], np.where(np.arange(7) % 2 == 1, x, np.uint8(2 * s)), f"odd of {s}")
+        else:
+            assert isinstance(got, str) and "does not fit uint8" in got and "s * 2" in got, got
+    kiln.c.kiln_kernel_free(kernel)
+    kiln.c.kiln_kernel_free(own)
+
+
 def main():
     kiln = Numbers(sys.argv[1])
     first = int(sys.argv[2]) if len(sys.argv) > 2 else 0
     counts = {False: 0, True: 0}
     check_examples(kiln)
+    check_kernels(kiln)
     in_threads(lambda job: check(kiln, job), [(first + k, True, counts) for k in range(6000 if SOAK else 600)])
     in_threads(lambda job: check(kiln, job), [(first + k, False, counts) for k in range(600 if SOAK else 24)])
     print(f"{counts[False]} results and {counts[True]} refusals\nnone wrong")
