@@ -41,9 +41,11 @@
  * Whole numbers have 64 bits. Operators on numbers alone are computed as Python does (2 / 3 is a
  * float, 7 // 2 and 2 ** 3 are whole, 1 / 0 is refused), and what comes of it is weak as they are:
  * it takes the dtype of the arrays that it meets, as kiln/operation.h has it, and is refused where
- * that cannot hold it. (What is computed of inputs by value is known to the device alone, and
- * wraps there.) A function makes a number of a dtype of it, as NumPy's do: with x of float32, x * 2
- * ** 0.5 is float32 and x * sqrt(2) float64.
+ * that cannot hold it. So it is with inputs by value: each call computes its numbers as Python
+ * does, and with s = 5 uint8's x + (s - 10) is refused, while clip(x, s - 10, 100) has no lower
+ * bound. (What int, float, complex and bool make of a function's result, int(sqrt(s)), is known to
+ * the device alone, and wraps there.) A function makes a number of a dtype of it, as NumPy's do:
+ * with x of float32, x * 2 ** 0.5 is float32 and x * sqrt(2) float64.
  *
  * float16 and bfloat16 are computed in float32, and rounded by casts, in results, and where another
  * kernel reads them (kiln/kernel.h): with x of float16 300, x * x == inf is False, and

@@ -38,7 +38,8 @@
  * negative one is 0, or 1 or -1 for a base of these. A whole number by value that the dtype of the
  * arrays beside it cannot hold is refused; comparisons and quotients, whose dtypes it does not
  * change, take it as it is, logical operations take the truth of any number, and a bound of clip
- * beyond the dtype's end is that end. (NumPy's where wraps such a number without a word.) The
+ * beyond the dtype's end is that end; a number that is clipped itself has the dtype which it has
+ * alone, clip(5, x, 100) int64. (NumPy's where wraps such a number without a word.) The
  * condition of where may be of any dtype. A number by value beyond a floating dtype is an infinity
  * of that dtype, for operations, expressions and kernels alike, as in NumPy 2. sum, prod and
  * nansum of booleans may be stored in booleans: whether any is true, and whether all are.

@@ -50,8 +50,8 @@ static bool gives_the_same(const kn_variant *a, const kn_variant *b)
            memcmp(a->dtype + a->n_in, b->dtype + b->n_in, (size_t)a->n_out * sizeof *a->dtype) == 0;
 }
 
-const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype, const char *name,
-                                          const kiln_arg *in, const kiln_dtype *array, int n_in)
+static const kiln_operation *choose(kn_variant *variant, kiln_dtype *dtype, const char *name,
+                                    const kiln_arg *in, const kiln_dtype *array, int n_in)
 {
     kiln_dtype own[KN_MAX_PARAMS];
     kn_variant other;
@@ -75,6 +75,19 @@ const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype
     *variant = other;
     memcpy(dtype, own, (size_t)n_in * sizeof *dtype);
     return wider;
+}
+
+const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype, const char *name,
+                                          const kiln_arg *in, const kiln_dtype *array, int n_in)
+{
+    kiln_arg strong[KN_MAX_PARAMS];
+    kiln_dtype first = n_in > 1 && strcmp(name, "clip") == 0 ? kn_weak_dtype(&in[0]) : KILN_DTYPE_NONE;
+    if (!first)
+        return choose(variant, dtype, name, in, array, n_in);
+    memcpy(strong, in, (size_t)n_in * sizeof *in);
+    strong[0].kind = KILN_ARG_TYPED; /* what NumPy clips is an array, of the number's own dtype */
+    strong[0].dtype = first;
+    return choose(variant, dtype, name, strong, array, n_in);
 }
 
 /* ---- copies ---- */

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "graph/computed_numbers.h"
 #include "program/program.h"
 
 static void free_expression(void *subject)
@@ -13,12 +14,32 @@ static void free_expression(void *subject)
     kn_expression *e = subject;
     if (!e)
         return;
+    kn_computed_free(e->graph);
     kn_graph_free(e->graph);
     kn_program_free(e->texts);
     kn_free(e);
 }
 
-static const kn_lowering lowering = {kn_lower, free_expression};
+static void count_numbers(int *n_numbers, int *n_words, const void *subject)
+{
+    const kn_computed_numbers *c = ((const kn_expression *)subject)->graph->computed;
+    *n_numbers = c->count;
+    *n_words = c->n_words;
+}
+
+static kiln_status compute_numbers(kiln_arg *number, int64_t *word, const void *subject, const kiln_arg *in)
+{
+    return kn_computed_compute(number, word, ((const kn_expression *)subject)->graph, in);
+}
+
+static kiln_status refuse_number(const void *subject, int number)
+{
+    const kn_graph *g = ((const kn_expression *)subject)->graph;
+    return kn_graph_refuse_number(g, &g->node[g->computed->number[number].node]);
+}
+
+static const kn_lowering lowering = {kn_lower, free_expression, count_numbers, compute_numbers,
+                                     refuse_number};
 
 /* A program without stages, which has the names of the parameters. */
 static kiln_status make_face(kn_program **out, const kn_graph *g, unsigned flags)
@@ -59,6 +80,8 @@ kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_
     e->graph = graph;
     kiln_kernel_options o;
     kiln_status status = kn_graph_separate_results(graph);
+    if (status == KILN_OK)
+        status = kn_computed_find(graph);
     if (status == KILN_OK)
         status = kn_program_read_options(&o, options);
     if (status == KILN_OK)

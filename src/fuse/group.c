@@ -152,8 +152,7 @@ static void set_dense(const kn_lower_state *s, kn_base *b, int node, int64_t run
 
 bool kn_is_number(const kn_lower_state *s, int node)
 {
-    const kn_node *n = &s->graph->node[node];
-    return s->typed[node].number.kind != KILN_ARG_NONE || (n->kind == KN_NODE_INPUT && !s->array[n->index]);
+    return s->typed[node].number.kind != KILN_ARG_NONE || s->typed[node].from >= 0;
 }
 
 kn_bound kn_lowered_bound(const kn_lower_state *s, int node, int k)
@@ -162,7 +161,7 @@ kn_bound kn_lowered_bound(const kn_lower_state *s, int node, int k)
     const kn_typed *first = n->n_in > 0 ? &s->typed[n->in[0]] : NULL;
     if (n->kind != KN_NODE_CALL || !first)
         return KN_NO_BOUND;
-    return kn_operation_bound(n->name, k, first->is_weak ? s->typed[node].variant.dtype[0] : first->dtype);
+    return kn_operation_bound(n->name, k, first->dtype);
 }
 
 /* For each axis of what a slice or a transpose reads: the axis of the result that runs along it (-1:

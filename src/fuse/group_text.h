@@ -8,7 +8,7 @@
 /* A parameter of a group's program. */
 typedef struct kn_text_param {
     const kn_leaf *leaf; /* an array; NULL: */
-    int input;           /* a scalar of the call; -1: */
+    int input;           /* a scalar of the call, kn_typed.from; -1: */
     kiln_arg number;     /* one that the shapes say */
     kiln_dtype dtype;    /* as the program sees it */
     kn_bound bound;      /* a scalar that the launch is given by its value */

@@ -54,7 +54,7 @@ static bool find_number(kn_text_param *out, const kn_lower_state *s, int node)
     const kn_typed *t = &s->typed[node];
     *out = (kn_text_param){.input = -1, .number = t->number};
     if (kn_is_number(s, node)) {
-        out->input = t->number.kind == KILN_ARG_NONE ? n->index : -1;
+        out->input = t->number.kind == KILN_ARG_NONE ? t->from : -1;
         return true;
     }
     if (n->kind != KN_NODE_CAST || s->typed[n->in[0]].number.kind == KILN_ARG_NONE)

@@ -76,6 +76,7 @@ static kiln_status infer(lowering *l)
         } else {
             if (a->kind == KILN_ARG_WEAK_INT || a->kind == KILN_ARG_WEAK_UINT)
                 to->like = kn_weak_of_class(kn_weak_class(a));
+            to->given = *a;
             to->is_scalar = true;
             to->is_weak = a->kind != KILN_ARG_TYPED;
             to->dtype = to->is_weak ? kn_weak_dtype(a) : (kiln_dtype)a->dtype;
@@ -380,8 +381,13 @@ static void find_source(const lowering *l, kn_lowered_part *part, const kn_text 
     *array = NULL;
     *o = (kn_operand){.pass = KN_PASS_SCALAR, .dtype = p->dtype};
     if (!p->leaf) {
-        part->source[k] =
-            (kn_source){p->input >= 0 ? KN_FROM_INPUT : KN_FROM_NUMBER, p->input, 0, p->number, p->bound};
+        int n_in = l->state.graph->n_in;
+        part->source[k] = (kn_source){.kind = p->input < 0      ? KN_FROM_NUMBER
+                                              : p->input < n_in ? KN_FROM_INPUT
+                                                                : KN_FROM_COMPUTED,
+                                      .index = p->input < n_in ? p->input : p->input - n_in,
+                                      .number = p->number,
+                                      .bound = p->bound};
         return;
     }
     *data = (char *)(intptr_t)p->leaf->shift;

@@ -139,14 +139,14 @@ static void put_scalar(kn_text_writer *w, kn_str *out, int node, kiln_dtype dtyp
         const kn_text_param p = {.input = -1, .number = number, .dtype = kn_computed_dtype(dtype)};
         kn_str_append(out, kn_text_mention(w, &p));
     } else if (is_half && t->is_weak) {
-        const kn_text_param p = {.input = n->index, .dtype = dtype, .bound = bound};
+        const kn_text_param p = {.input = t->from, .dtype = dtype, .bound = bound};
         kn_str_printf(out, "((float)%s)", kn_text_mention(w, &p));
     } else {
         bool is_cut =
             t->dtype == KILN_FLOAT64 && (kind == KN_KIND_INT || kind == KN_KIND_UINT); /* in a cast */
         kiln_dtype own = t->is_weak && !is_cut ? dtype : kn_computed_dtype(t->dtype);
         const kn_text_param p = {
-            .input = n->index, .dtype = own, .bound = t->is_weak && !is_cut ? bound : KN_NO_BOUND};
+            .input = t->from, .dtype = own, .bound = t->is_weak && !is_cut ? bound : KN_NO_BOUND};
         kn_put_cast(out, kn_text_mention(w, &p), own, dtype);
     }
 }

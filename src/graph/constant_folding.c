@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "types/number.h"
+
 /* Integers are whole in 128 bits until they are asked to fit 64. */
 __extension__ typedef __int128 wide;
 
@@ -22,6 +24,24 @@ static const char no_meaning[] = "an operator that Python does not have for such
 
 /* ---- numbers ---- */
 
+/* One of a dtype: in the way of Python's float(x) alone. */
+static number read_typed(const kiln_arg *arg)
+{
+    const kn_number x = kn_number_load(arg->value.bytes, (kiln_dtype)arg->dtype);
+    switch (x.kind) {
+    case KN_KIND_BOOL:
+        return (number){IS_BOOL, x.i != 0, (double)(x.i != 0), 0};
+    case KN_KIND_INT:
+        return (number){IS_INT, x.i, (double)x.i, 0};
+    case KN_KIND_UINT:
+        return (number){IS_INT, x.u, (double)x.u, 0};
+    case KN_KIND_FLOAT:
+        return (number){IS_FLOAT, 0, x.re, 0};
+    default:
+        return (number){IS_COMPLEX, 0, x.re, x.im};
+    }
+}
+
 static number read_number(const kiln_arg *arg)
 {
     switch ((kiln_arg_kind)arg->kind) {
@@ -33,6 +53,8 @@ static number read_number(const kiln_arg *arg)
         return (number){IS_INT, arg->value.u, (double)arg->value.u, 0};
     case KILN_ARG_WEAK_FLOAT:
         return (number){IS_FLOAT, 0, arg->value.d[0], 0};
+    case KILN_ARG_TYPED:
+        return read_typed(arg);
     default:
         return (number){IS_COMPLEX, 0, arg->value.d[0], arg->value.d[1]};
     }
@@ -211,11 +233,12 @@ static const char *power(number *out, const number *x, const number *y)
     if (x->re == 0 && x->im == 0 && (y->re < 0 || y->im != 0))
         return "zero to a power that is negative or complex";
     bool is_root = x->re < 0 && y->re != floor(y->re); /* of a negative number: complex */
-    if (is_complex_pair(x, y) || is_root)
-        return give_complex(out, cpow(complex_of(x), complex_of(y)));
-    double result = pow(x->re, y->re);
-    return isinf(result) && !isinf(x->re) && !isinf(y->re) ? "a power that float64 does not hold"
-                                                           : give_float(out, result);
+    bool is_finite = isfinite(x->re) && isfinite(x->im) && isfinite(y->re) && isfinite(y->im);
+    double complex result = is_complex_pair(x, y) || is_root ? cpow(complex_of(x), complex_of(y))
+                                                             : CMPLX(pow(x->re, y->re), 0);
+    if (is_finite && !(isfinite(creal(result)) && isfinite(cimag(result))))
+        return "a power that float64 does not hold";
+    return is_complex_pair(x, y) || is_root ? give_complex(out, result) : give_float(out, creal(result));
 }
 
 static const char *negative(number *out, const number *x, const number *y)
@@ -330,14 +353,27 @@ static const struct {
              ROW(equal, 2),       ROW(not_equal, 2),    ROW(less, 2),
              ROW(less_equal, 2),  ROW(greater, 2),      ROW(greater_equal, 2)};
 
+enum { N_ROWS = sizeof table / sizeof table[0] };
+
+static size_t find_row(const char *name, int n_in)
+{
+    size_t t = 0;
+    while (t < N_ROWS && (table[t].n_in != n_in || strcmp(table[t].name, name) != 0))
+        ++t;
+    return t;
+}
+
+bool kn_fold_knows(const char *name, int n_in)
+{
+    return find_row(name, n_in) < N_ROWS;
+}
+
 const char *kn_fold(kiln_arg *out, const char *name, const kiln_arg *in, int n_in)
 {
-    size_t t = 0, count = sizeof table / sizeof table[0];
+    size_t t = find_row(name, n_in);
     number x, y, result;
     *out = kiln_arg_none();
-    while (t < count && (table[t].n_in != n_in || strcmp(table[t].name, name) != 0))
-        ++t;
-    if (t == count)
+    if (t == N_ROWS)
         return NULL;
     x = read_number(&in[0]);
     y = read_number(&in[n_in - 1]);

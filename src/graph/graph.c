@@ -75,6 +75,14 @@ kiln_status kn_graph_error(const kn_graph *graph, const kn_node *node, kiln_stat
                : kn_error(status, "%s: %s", graph->name, message);
 }
 
+kiln_status kn_graph_refuse_number(const kn_graph *graph, const kn_node *node)
+{
+    static const char before[] = "parameter '" KN_COMPUTED_NUMBER "': ";
+    char message[200];
+    snprintf(message, sizeof message, "%s", kiln_error_message() + sizeof before - 1);
+    return kn_graph_error(graph, node, KILN_ERROR_TYPE, "%s", message);
+}
+
 /* Room for one more in a list that has doubled whenever it was full. */
 static bool grow(void *list, int count, size_t item)
 {

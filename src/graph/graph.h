@@ -10,6 +10,7 @@
 #include "array/traced.h"
 
 struct kn_map;
+struct kn_computed_numbers;
 
 typedef enum kn_node_kind {
     KN_NODE_INPUT,     /* argument `index` of the kernel */
@@ -67,6 +68,7 @@ typedef struct kn_graph {
     int n_out;
     bool has_kernels;
     struct kn_map *known; /* the numbers of nodes, by what they are; NULL once the graph is pruned */
+    struct kn_computed_numbers *computed; /* computed_numbers.h, which frees them; NULL until it looks */
 } kn_graph;
 
 enum { KN_MAX_NODES = 1 << 24 /* what a node takes is less than 1 KiB */ };
@@ -102,6 +104,10 @@ kiln_status kn_graph_separate_results(kn_graph *graph);
 /* An error about a node, with its place in the text where there is one. */
 kiln_status kn_graph_error(const kn_graph *graph, const kn_node *node, kiln_status status, const char *format,
                            ...) __attribute__((format(printf, 4, 5)));
+
+/* kn_scalar_store or kn_scalar_convert has refused a number for a parameter called KN_COMPUTED_NUMBER: the
+ * same as an error about a node. */
+kiln_status kn_graph_refuse_number(const kn_graph *graph, const kn_node *node);
 
 /* parse.c: expression strings (the language: kiln/expression.h). KILN_ERROR_SYNTAX, with the text and a
  * caret; KILN_ERROR_INVALID, _MEMORY. options->kernels may be called by their names. */

@@ -43,6 +43,8 @@ static kiln_status infer_input(kn_typed *out, kn_inference *f, const kn_node *no
     out->is_weak = a->is_weak;
     out->is_scalar = a->is_scalar;
     out->like = a->like;
+    out->given = a->given;
+    out->from = a->is_scalar ? node->index : -1;
     f->ndim = a->ndim;
     if (a->ndim > 0)
         memcpy(f->shape, a->shape, (size_t)a->ndim * sizeof *a->shape);
@@ -52,7 +54,7 @@ static kiln_status infer_input(kn_typed *out, kn_inference *f, const kn_node *no
 static kiln_status infer_number(kn_typed *out, kn_inference *f, const kn_node *node)
 {
     (void)f;
-    out->number = node->number;
+    out->number = out->given = node->number;
     out->dtype = kn_weak_dtype(&node->number);
     out->is_weak = true;
     return KILN_OK;
@@ -102,7 +104,8 @@ static kiln_status infer_node(kn_inference *f, int k)
     for (int i = 0; i < node->n_in && node->kind != KN_NODE_EXTENT && node->kind != KN_NODE_NDIM; ++i)
         is_scalar = is_scalar && f->typed[node->in[i]].is_scalar;
     f->ndim = 0;
-    out->number = kiln_arg_none();
+    out->number = out->given = kiln_arg_none();
+    out->from = -1;
     out->is_scalar = is_scalar;
     kiln_status status = infer_kind[node->kind](out, f, node);
     out->is_scalar = out->is_scalar && f->ndim == 0;

@@ -1,10 +1,10 @@
 /* What operations, casts and kernels of the user's make of dtypes. */
-#include <stdio.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/str.h"
+#include "graph/computed_numbers.h"
 #include "graph/constant_folding.h"
 #include "graph/infer_parts.h"
 #include "kernel/kernel.h"
@@ -50,14 +50,11 @@ static kiln_status check_fits(const kn_inference *f, const kn_node *node, int k,
 {
     kiln_status (*const store)(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter) =
         node->kind == KN_NODE_KERNEL ? kn_scalar_store : kn_scalar_convert;
-    static const char before[] = "parameter 'number': ";
     unsigned char element[16];
-    char message[200];
     const kiln_arg *number = &read_by(f, node, k)->number;
-    if (number->kind == KILN_ARG_NONE || store(element, dtype, number, "number") == KILN_OK)
+    if (number->kind == KILN_ARG_NONE || store(element, dtype, number, KN_COMPUTED_NUMBER) == KILN_OK)
         return KILN_OK;
-    snprintf(message, sizeof message, "%s", kiln_error_message() + sizeof before - 1);
-    return kn_graph_error(f->graph, node, KILN_ERROR_TYPE, "%s", message);
+    return kn_graph_refuse_number(f->graph, node);
 }
 
 /* ---- numbers alone ---- */
@@ -76,23 +73,45 @@ static const char *fold_numbers(kiln_arg *out, const kn_node *node, const kiln_a
                                       : kn_fold(out, node->name, in, node->n_in);
 }
 
+/* A number that this call alone tells. Of one that launches are given its class stands in the call's key. */
+static void set_given(kn_typed *out, const kn_inference *f, const kn_node *node, const kiln_arg *number)
+{
+    const kn_computed_numbers *c = f->graph->computed;
+    int of = c ? c->of_node[node - f->graph->node] : -1;
+    if (of < 0 || c->number[of].is_pinned) {
+        out->number = *number;
+        out->is_of_call = true;
+        return;
+    }
+    out->from = f->graph->n_in + of;
+    if (number->kind == KILN_ARG_WEAK_INT || number->kind == KILN_ARG_WEAK_UINT)
+        out->like = kn_weak_of_class(kn_weak_class(number));
+}
+
 /* Where a number is not known here, Python's rules are asked about ones: they refuse some kinds of
  * numbers. */
 static kiln_status fold(kn_typed *out, const kn_inference *f, const kn_node *node)
 {
     kiln_arg in[2], result;
-    bool is_known = true;
+    bool is_known = true, is_given = true;
+    for (int k = 0; k < node->n_in && k < 2; ++k) {
+        const kn_typed *from = read_by(f, node, k);
+        is_known = is_known && from->number.kind != KILN_ARG_NONE && !from->is_of_call;
+        is_given = is_given && from->given.kind != KILN_ARG_NONE;
+    }
     for (int k = 0; k < node->n_in && k < 2; ++k)
-        is_known = is_known && read_by(f, node, k)->number.kind != KILN_ARG_NONE;
-    for (int k = 0; k < node->n_in && k < 2; ++k)
-        in[k] = is_known ? read_by(f, node, k)->number : one_of(read_by(f, node, k)->dtype);
+        in[k] = is_given ? read_by(f, node, k)->given : one_of(read_by(f, node, k)->dtype);
     const char *why = fold_numbers(&result, node, in);
     if (why)
         return kn_graph_error(f->graph, node, KILN_ERROR_INVALID, "there is no number for %s", why);
-    if (is_known && result.kind != KILN_ARG_NONE) {
+    if (!is_given || result.kind == KILN_ARG_NONE)
+        return KILN_OK;
+    out->given = result;
+    out->dtype = kn_weak_dtype(&result);
+    if (is_known)
         out->number = result;
-        out->dtype = kn_weak_dtype(&result);
-    }
+    else
+        set_given(out, f, node, &result);
     return KILN_OK;
 }
 

@@ -131,7 +131,7 @@ static kiln_status need_known(const kn_inference *f, const kn_node *node, int k,
 {
     int64_t whole;
     const kn_typed *in = read_by(f, node, k);
-    if (in->number.kind == KILN_ARG_NONE)
+    if (in->number.kind == KILN_ARG_NONE || in->is_of_call)
         return kn_graph_error(f->graph, node, KILN_ERROR_INVALID,
                               "the shape would depend on a value; numbers of the expression, and extents of "
                               "arrays, were expected");
@@ -224,7 +224,7 @@ kiln_status kn_infer_extent(kn_typed *out, kn_inference *f, const kn_node *node)
                                             : kn_shape_size(in->ndim, in->shape);
     out->dtype = KILN_INT64;
     out->is_weak = true;
-    out->number = kiln_arg_int(out->value);
+    out->number = out->given = kiln_arg_int(out->value);
     return KILN_OK;
 }
 

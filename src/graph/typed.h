@@ -26,8 +26,13 @@ typedef struct kn_typed {
     /* Its value, where the graph and the shapes tell it: NUMBER, EXTENT, NDIM, and operators on such. Of kind
      * KILN_ARG_NONE elsewhere. Whoever asks for it need not compute it */
     kiln_arg number;
-    kiln_arg
-        like; /* of a weak INPUT that is whole: what has its class (kn_weak_class). KILN_ARG_NONE elsewhere */
+    bool is_of_call; /* the number is: plans that have it are those of calls with the same given numbers */
+    /* Of a number that each launch is given: an input by value, or, by its place among kn_computed_numbers
+     * behind all inputs, what is computed of such. -1 elsewhere */
+    int from;
+    /* Its value in this call, on which no plan depends, and, of whole ones, what has its class
+     * (kn_weak_class). KILN_ARG_NONE elsewhere */
+    kiln_arg given, like;
 } kn_typed;
 
 /* An argument of a call, as far as it matters here. */
@@ -36,7 +41,7 @@ typedef struct kn_argument {
     bool is_weak, is_scalar;
     int ndim;
     const int64_t *shape;
-    kiln_arg like; /* as in kn_typed */
+    kiln_arg like, given; /* as in kn_typed; given: of a dtype, too */
 } kn_argument;
 
 #endif

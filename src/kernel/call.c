@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/sized.h"
@@ -10,6 +11,7 @@
 /* Room on the stack for what tells one call's plan from another's; a call that needs more goes without being
  * remembered. */
 enum { KEY_WORDS = 512, SCALAR_BYTES = 16, KEY_ALIGNMENT = 64 };
+enum { FEW_NUMBERS = 32 /* that a call has on the stack */ };
 
 typedef struct call_key {
     size_t words;
@@ -27,7 +29,8 @@ typedef struct call {
     const kiln_call_options *options;
     kn_device *device;
     void *stream;
-    uint64_t fresh;   /* outputs (bits) that this call allocated */
+    const kiln_arg *computed; /* numbers of those that are given (kn_lowering) */
+    uint64_t fresh;           /* outputs (bits) that this call allocated */
     bool is_doubtful; /* something the key does not tell: kn_bind judges such a call each time it is made */
 } call;
 
@@ -170,6 +173,24 @@ static void finish_key(call_key *key, const call *c)
     key->hash ^= key->hash >> 32; /* the low bits choose the slot */
 }
 
+/* Numbers that the kernel computes of given ones, and of these what a plan depends on. */
+static kiln_status put_computed(call_key *key, call *c, kiln_arg *number)
+{
+    size_t count = (size_t)c->kernel->n_words;
+    bool has_room = key->words + count <= KEY_WORDS;
+    int64_t *word = key->word + key->words;
+    kiln_status status =
+        c->kernel->lowering->compute(number, has_room ? word : NULL, c->kernel->subject, c->in);
+    c->computed = number;
+    if (status != KILN_OK)
+        return status;
+    key->is_full |= !has_room;
+    for (size_t w = 0; w < count && has_room; ++w)
+        key->hash = stir(key->hash, word[w]);
+    key->words += has_room ? count : 0;
+    return KILN_OK;
+}
+
 /* ---- overlap: an output that partly covers an input ---- */
 
 static bool needs_copy(const call *c, const kn_call_plan *plan, int k)
@@ -301,7 +322,7 @@ static kiln_status run_compound(call *c, const kn_call_plan *plan)
     if (status == KILN_OK)
         status = note_streams(c, plan);
     if (status == KILN_OK)
-        status = kn_compound_run(plan->compound, c->out, c->in, c->stream);
+        status = kn_compound_run(plan->compound, c->out, c->in, c->computed, c->stream);
     if (status != KILN_OK)
         release_fresh(c, plan->n_out);
     return status;
@@ -442,10 +463,51 @@ static kiln_status check_call(kiln_kernel *kernel, kiln_array **out, int n_out, 
     return KILN_OK;
 }
 
+/* With a key that lacks what is computed of the arguments. */
+static kiln_status finish_call(call *c, call_key *key)
+{
+    static const kn_build_info from_memory = {.origin = KILN_ORIGIN_MEMORY};
+    finish_key(key, c);
+    const kn_call_plan *plan = key->is_full || c->is_doubtful
+                                   ? NULL
+                                   : kn_call_memo_find(c->kernel->memo, key->word, key->words, key->hash);
+    if (!plan)
+        return call_first_time(c, key);
+    if (plan->has_forms)
+        return call_with_forms(c, plan);
+    kiln_status status = run_plan(c, plan);
+    if (status == KILN_OK)
+        kn_call_set_info(&from_memory, c->device->id);
+    return status;
+}
+
+static bool has_numbers(const kiln_arg *in, int n_in)
+{
+    bool has = false;
+    for (int k = 0; k < n_in; ++k)
+        has |= in[k].kind != KILN_ARG_ARRAY;
+    return has;
+}
+
+static kiln_status call_with_numbers(call *c, call_key *key)
+{
+    kiln_arg few[FEW_NUMBERS], *number = few;
+    size_t bytes = (size_t)c->kernel->n_computed * sizeof *number;
+    if (c->kernel->n_computed > FEW_NUMBERS)
+        number = kn_malloc(bytes);
+    if (!number)
+        return kn_error_memory(bytes, "the numbers of a call");
+    kiln_status status = put_computed(key, c, number);
+    if (status == KILN_OK)
+        status = finish_call(c, key);
+    if (number != few)
+        kn_free(number);
+    return status;
+}
+
 kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out, const kiln_arg *in, int n_in,
                              const kiln_call_options *options)
 {
-    static const kn_build_info from_memory = {.origin = KILN_ORIGIN_MEMORY};
     static const kiln_call_options usual = KILN_CALL_OPTIONS_INIT;
     kiln_call_options given;
     call_key key;
@@ -469,15 +531,5 @@ kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out, c
         status = kn_stream_native(&c.stream, c.device, c.options->stream);
     if (status != KILN_OK)
         return status;
-    finish_key(&key, &c);
-    const kn_call_plan *plan =
-        key.is_full || c.is_doubtful ? NULL : kn_call_memo_find(kernel->memo, key.word, key.words, key.hash);
-    if (!plan)
-        return call_first_time(&c, &key);
-    if (plan->has_forms)
-        return call_with_forms(&c, plan);
-    status = run_plan(&c, plan);
-    if (status == KILN_OK)
-        kn_call_set_info(&from_memory, c.device->id);
-    return status;
+    return kernel->n_words > 0 && has_numbers(in, n_in) ? call_with_numbers(&c, &key) : finish_call(&c, &key);
 }

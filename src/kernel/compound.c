@@ -19,6 +19,7 @@ kiln_status kn_kernel_create_lowered(kiln_kernel **out, kn_program *face, const 
     }
     kernel->lowering = lowering;
     kernel->subject = subject;
+    lowering->count(&kernel->n_computed, &kernel->n_words, subject);
     *out = kernel;
     return KILN_OK;
 }
@@ -122,7 +123,7 @@ static kiln_status make_compound(kn_call_plan *plan, const kiln_kernel *kernel, 
     if (!c)
         return kn_error_memory(sizeof *c, "a plan");
     plan->compound = c;
-    c->face = kernel->program;
+    c->kernel = kernel;
     c->device = call->device;
     c->n_rooms = l->n_rooms;
     c->room = l->room;

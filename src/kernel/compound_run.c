@@ -29,17 +29,34 @@ void kn_compound_look(const kn_compound *c, bool wants_best, kn_build_info *info
         kn_plan_launch_look(&c->part[p].launch, wants_best, info);
 }
 
+/* What a call gives its parts. */
+typedef struct given {
+    kiln_array *const *out;
+    const kiln_arg *in, *computed;
+} given;
+
+/* One that the call computed; what is wrong with it is said of where it was computed. */
+static kiln_status store_computed(void *to, const kn_compound *c, const kn_compound_part *p, int k,
+                                  const kiln_arg *computed)
+{
+    const kn_source *s = &p->source[k];
+    const kiln_arg number = kn_bound_number(s->bound, &computed[s->index], p->dtype[k]);
+    kiln_status status =
+        (p->casts ? kn_scalar_convert : kn_scalar_store)(to, p->dtype[k], &number, KN_COMPUTED_NUMBER);
+    return status == KILN_OK ? KILN_OK : c->kernel->lowering->refuse(c->kernel->subject, s->index);
+}
+
 static kiln_status gather(const void **value, unsigned char (*scalar)[SCALAR_BYTES], const kn_compound *c,
-                          const kn_compound_part *p, kiln_array *const *out, const kiln_arg *in,
-                          void *const *room)
+                          const kn_compound_part *p, const given *from, void *const *room)
 {
     kiln_status status = KILN_OK;
+    const kiln_arg *in = from->in;
     kiln_arg number;
     for (int k = 0; k < p->n_params && status == KILN_OK; ++k) {
         const kn_source *s = &p->source[k];
         switch (s->kind) {
         case KN_FROM_OUTPUT:
-            value[k] = out[s->index]->data + s->shift;
+            value[k] = from->out[s->index]->data + s->shift;
             break;
         case KN_FROM_ROOM:
             value[k] = (char *)room[s->index] + s->shift;
@@ -49,6 +66,10 @@ static kiln_status gather(const void **value, unsigned char (*scalar)[SCALAR_BYT
             number = kn_bound_number(s->bound, &s->number, p->dtype[k]);
             status = kn_scalar_store(scalar[k], p->dtype[k], &number, "extent");
             break;
+        case KN_FROM_COMPUTED:
+            value[k] = scalar[k];
+            status = store_computed(scalar[k], c, p, k, from->computed);
+            break;
         case KN_FROM_INPUT:
         default:
             if (in[s->index].kind == KILN_ARG_ARRAY) {
@@ -56,20 +77,20 @@ static kiln_status gather(const void **value, unsigned char (*scalar)[SCALAR_BYT
             } else {
                 value[k] = scalar[k];
                 number = kn_bound_number(s->bound, &in[s->index], p->dtype[k]);
-                status = (p->casts ? kn_scalar_convert : kn_scalar_store)(scalar[k], p->dtype[k], &number,
-                                                                          c->face->param[s->index].name);
+                status = (p->casts ? kn_scalar_convert : kn_scalar_store)(
+                    scalar[k], p->dtype[k], &number, c->kernel->program->param[s->index].name);
             }
         }
     }
     return status;
 }
 
-static kiln_status run_part(const kn_compound *c, const kn_compound_part *p, kiln_array *const *out,
-                            const kiln_arg *in, void *const *room, void *stream)
+static kiln_status run_part(const kn_compound *c, const kn_compound_part *p, const given *from,
+                            void *const *room, void *stream)
 {
     const void *value[KN_MAX_PARAMS];
     unsigned char scalar[KN_MAX_PARAMS][SCALAR_BYTES];
-    kiln_status status = gather(value, scalar, c, p, out, in, room);
+    kiln_status status = gather(value, scalar, c, p, from, room);
     const kn_launch_plan *launch = kn_plan_launch_now(&p->launch);
     if (status == KILN_OK && launch) {
         kn_device_note_launch_name(p->launch_name);
@@ -115,15 +136,14 @@ static void give_rooms(progress *at, const kn_compound *c, int p, void *stream)
     }
 }
 
-static kiln_status run_parts(void **room, const kn_compound *c, kiln_array *const *out, const kiln_arg *in,
-                             void *stream)
+static kiln_status run_parts(void **room, const kn_compound *c, const given *from, void *stream)
 {
     progress at = {room, 0, 0};
     kiln_status status = KILN_OK;
     for (int p = 0; p < c->n_parts && status == KILN_OK; ++p) {
         status = take_rooms(&at, c, p, stream);
         if (status == KILN_OK)
-            status = run_part(c, &c->part[p], out, in, room, stream);
+            status = run_part(c, &c->part[p], from, room, stream);
         if (status == KILN_OK)
             give_rooms(&at, c, p, stream);
     }
@@ -133,27 +153,28 @@ static kiln_status run_parts(void **room, const kn_compound *c, kiln_array *cons
 
 enum { FEW_ROOMS = 64 /* that a run has on the stack */ };
 
-static kiln_status run_with_rooms(const kn_compound *c, kiln_array *const *out, const kiln_arg *in,
-                                  void *stream)
+static kiln_status run_with_rooms(const kn_compound *c, const given *from, void *stream)
 {
     void *few[FEW_ROOMS] = {NULL}, **room = few;
     if (c->n_rooms > FEW_ROOMS)
         room = kn_calloc((size_t)c->n_rooms, sizeof *room);
     if (!room)
         return kn_error_memory((size_t)c->n_rooms * sizeof *room, "what lies between the kernels of a call");
-    kiln_status status = run_parts(room, c, out, in, stream);
+    kiln_status status = run_parts(room, c, from, stream);
     if (room != few)
         kn_free(room);
     return status;
 }
 
-kiln_status kn_compound_run(const kn_compound *c, kiln_array *const *out, const kiln_arg *in, void *stream)
+kiln_status kn_compound_run(const kn_compound *c, kiln_array *const *out, const kiln_arg *in,
+                            const kiln_arg *computed, void *stream)
 {
     void *const none[1] = {NULL};
+    const given from = {out, in, computed};
     if (c->n_rooms > 0)
-        return run_with_rooms(c, out, in, stream);
+        return run_with_rooms(c, &from, stream);
     kiln_status status = KILN_OK;
     for (int p = 0; p < c->n_parts && status == KILN_OK; ++p)
-        status = run_part(c, &c->part[p], out, in, none, stream);
+        status = run_part(c, &c->part[p], &from, none, stream);
     return status;
 }

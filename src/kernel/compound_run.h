@@ -6,10 +6,11 @@
 
 /* Where a parameter of a part has its value from. */
 typedef enum kn_source_kind {
-    KN_FROM_INPUT,  /* input `index` of the call: an array moved on by `shift` bytes, or a scalar */
-    KN_FROM_OUTPUT, /* output `index` of the call, likewise */
-    KN_FROM_ROOM,   /* room `index`, which the call has in between */
-    KN_FROM_NUMBER  /* `number`, which the shapes of the call say */
+    KN_FROM_INPUT,   /* input `index` of the call: an array moved on by `shift` bytes, or a scalar */
+    KN_FROM_OUTPUT,  /* output `index` of the call, likewise */
+    KN_FROM_ROOM,    /* room `index`, which the call has in between */
+    KN_FROM_NUMBER,  /* `number`, which the shapes of the call say */
+    KN_FROM_COMPUTED /* number `index` of those that the call computes (kn_lowering.compute) */
 } kn_source_kind;
 typedef struct kn_source {
     kn_source_kind kind;
@@ -37,7 +38,7 @@ typedef struct kn_compound_part {
 } kn_compound_part;
 
 struct kn_compound {
-    const kn_program *face; /* the kernel's */
+    const kiln_kernel *kernel;
     kn_device *device;
     int n_parts, n_rooms;
     kn_compound_part *part;
@@ -45,9 +46,9 @@ struct kn_compound {
     int *taken, *given; /* all rooms, in the order in which they are taken, and in which they go back */
 };
 
-/* Queues all parts. Arrays of out are there. */
+/* Queues all parts. Arrays of out are there. computed: what kn_lowering.compute gave. */
 kiln_status kn_compound_run(const kn_compound *compound, kiln_array *const *out, const kiln_arg *in,
-                            void *stream);
+                            const kiln_arg *computed, void *stream);
 /* kn_plan_launch_look at each part. */
 void kn_compound_look(const kn_compound *compound, bool wants_best, kn_build_info *info);
 void kn_compound_free(kn_compound *compound);

@@ -30,13 +30,20 @@ typedef struct kn_lowering {
     /* *out is empty before; freed by the caller on failure too. */
     kiln_status (*lower)(kn_lowered *out, const void *subject, const kn_lowering_call *call);
     void (*free)(void *subject);
+    /* Numbers that a call computes of those that it is given, and words: what its plan depends on of them. */
+    void (*count)(int *n_numbers, int *n_words, const void *subject);
+    kiln_status (*compute)(kiln_arg *number, int64_t *word, const void *subject, const kiln_arg *in);
+    /* A parameter called KN_COMPUTED_NUMBER was refused this one: an error that says which it is. */
+    kiln_status (*refuse)(const void *subject, int number);
 } kn_lowering;
+#define KN_COMPUTED_NUMBER "number"
 
 struct kiln_kernel {
     atomic_int references;       /* the user's, and one for each preparation in the background */
     kn_program *program;         /* where calls are lowered, the face: names of parameters, and no stages */
     const kn_lowering *lowering; /* NULL: the program is all there is */
     void *subject;               /* what is lowered */
+    int n_computed, n_words;     /* kn_lowering.count */
     kn_call_memo *memo;
     kn_once_table
         *kept; /* its functions; NULL where there are no compiler options, and so no headers to change */

@@ -65,10 +65,16 @@ class Numbers(Operations):
             self.c.kiln_array_free(h)
         return results
 
-    def expression(self, names, texts, values):
+    def create(self, names, text):
+        """A kernel of an expression, or a message."""
         kernel = ctypes.c_void_p()
-        if self.c.kiln_expression_create(ctypes.byref(kernel), names.encode(), ", ".join(texts).encode(), None):
-            return self.message()
+        status = self.c.kiln_expression_create(ctypes.byref(kernel), names.encode(), text.encode(), None)
+        return self.message() if status else kernel
+
+    def expression(self, names, texts, values):
+        kernel = self.create(names, ", ".join(texts))
+        if isinstance(kernel, str):
+            return kernel
         results = self.call(kernel, values, len(texts))
         self.c.kiln_kernel_free(kernel)
         return results
