@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "store/bundle_label.h"
-#include "store/store.h"
+#include "store/code_search.h"
 #include "store/subject.h"
 #include "codegen/codegen.h"
 #include "schedules/spec_text.h"

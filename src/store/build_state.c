@@ -81,7 +81,7 @@ unsigned long long kn_stores_hits(kn_build_state *state, kiln_origin origin)
 {
     unsigned long long hits = 0;
     for (int s = 0; s < state->n_stores; s++)
-        if (state->store[s].store->origin == origin)
+        if (kn_store_origin(state->store[s].store->roles) == origin)
             hits += atomic_load(&state->store[s].counts.hits);
     return hits;
 }
@@ -90,9 +90,17 @@ double kn_stores_ms(kn_build_state *state, kiln_origin origin)
 {
     unsigned long long us = 0;
     for (int s = 0; s < state->n_stores; s++)
-        if (state->store[s].store->origin == origin)
+        if (kn_store_origin(state->store[s].store->roles) == origin)
             us += atomic_load(&state->store[s].counts.us);
     return (double)us * 1e-3;
+}
+
+unsigned long long kn_stores_refusals(const kn_build_state *state)
+{
+    unsigned long long refusals = 0;
+    for (int s = 0; s < state->n_stores; s++)
+        refusals += atomic_load(&state->store[s].counts.refusals);
+    return refusals;
 }
 
 void kn_stores_list_places(kn_str *out, const kn_build_state *state)
@@ -102,13 +110,13 @@ void kn_stores_list_places(kn_str *out, const kn_build_state *state)
             state->store[s].store->list_places(out, state->store[s].self);
 }
 
-void kn_stores_list_refusals(kn_str *out, const kn_build_job *job)
+void kn_stores_list_refusals(kn_str *out, const kn_code_search *search)
 {
-    const kn_build_state *state = job->state;
-    kn_str_append(out, kn_str_text(&job->refusals));
+    const kn_build_state *state = search->state;
+    kn_str_append(out, kn_str_text(&search->refusals));
     for (int s = 0; s < state->n_stores; s++)
         if (state->store[s].store->list_refusals)
-            state->store[s].store->list_refusals(out, state->store[s].self, job);
+            state->store[s].store->list_refusals(out, state->store[s].self, search);
 }
 
 /* ---- what the first kernel needs, made ready meanwhile ---- */

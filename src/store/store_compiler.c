@@ -1,5 +1,5 @@
 /* The last to be asked: writes the source and compiles it. */
-#include "store/store.h"
+#include "store/code_search.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -37,32 +37,32 @@ static void dump_source(const kn_subject *subject, const char *source)
     kn_error_restore(&before);
 }
 
-static kiln_status write_source(kn_build_job *job, kn_compile_request *compile, kn_str *source)
+static kiln_status write_source(kn_code_search *search, kn_compile_request *compile, kn_str *source)
 {
     double start = kn_os_now_ms();
-    kiln_status status = job->subject->write(source, compile, job->subject);
+    kiln_status status = search->subject->write(source, compile, search->subject);
     if (status == KILN_OK)
         status = kn_str_status(source, "a kernel's source");
-    job->info->generate_ms += kn_os_now_ms() - start;
+    search->info->generate_ms += kn_os_now_ms() - start;
     if (status == KILN_OK)
-        dump_source(job->subject, kn_str_text(source));
+        dump_source(search->subject, kn_str_text(source));
     return status;
 }
 
-static kiln_status compile_source(kn_build_job *job, kn_code *code, const kn_compile_request *compile)
+static kiln_status compile_source(kn_code_search *search, kn_code *code, const kn_compile_request *compile)
 {
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
     kn_str notes = KN_STR_INIT;
     double start = kn_os_now_ms(), ms;
     kiln_status status = kn_compile(&result, compile);
     ms = kn_os_now_ms() - start;
-    job->info->compile_ms += ms;
-    kn_store_count(job->counts, ms); /* failures too */
+    search->info->compile_ms += ms;
+    kn_store_count(search->counts, ms); /* failures too */
     if (status == KILN_OK)
         status = kn_compile_notes(&notes, compile, &result);
     if (status == KILN_OK)
         status = kn_str_status(&notes, "the notes of a compile");
-    kn_str_append(&job->warnings, kn_str_text(&result.warnings));
+    kn_str_append(&search->warnings, kn_str_text(&result.warnings));
     if (status == KILN_OK) {
         code->code = result.code;
         result.code = (kn_blob)KN_BLOB_INIT;
@@ -85,20 +85,20 @@ static kiln_status check_written(const kn_code *code, const kn_subject *subject)
 
 /* Loads it where it is wanted: what a compiler calls a success may be half an object, or lack its entry.
  * Without memory for it at this moment nobody knows, and it is kept in the process alone. */
-static kiln_status prove(kn_build_job *job, const kn_code *code, const kn_compile_request *compile)
+static kiln_status prove(kn_code_search *search, const kn_code *code, const kn_compile_request *compile)
 {
     kn_error_state before;
-    kiln_status status = check_written(code, job->subject);
+    kiln_status status = check_written(code, search->subject);
     if (status != KILN_OK)
         return status;
     kn_error_save(&before);
-    status = job->load ? job->load(job, code) : KILN_OK;
+    status = search->load ? search->load(search, code) : KILN_OK;
     if (status != KILN_OK && status != KILN_ERROR_MEMORY) {
         kn_free(before.log);
         return kn_compile_not_loaded(compile, status);
     }
     /* Code of which nobody can say whether it is current is good for this process alone. */
-    job->is_proven = status == KILN_OK && kn_code_is_current(code, job->subject);
+    search->is_proven = status == KILN_OK && kn_code_is_current(code, search->subject);
     kn_error_restore(&before);
     return KILN_OK;
 }
@@ -130,16 +130,16 @@ static void keep_error(tries *t)
     kn_error_save(&t->error);
 }
 
-static kiln_status try_once(kn_build_job *job, kn_code *code, tries *t, kn_str *source,
+static kiln_status try_once(kn_code_search *search, kn_code *code, tries *t, kn_str *source,
                             const char *complaints)
 {
     t->request.failed_source = t->request.source;
     t->request.complaints = complaints;
-    kiln_status status = write_source(job, &t->request, source);
+    kiln_status status = write_source(search, &t->request, source);
     if (status != KILN_OK || strcmp(kn_str_text(source), t->request.failed_source) == 0)
         return status == KILN_OK ? KILN_ERROR_COMPILE : status;
     t->request.source = kn_str_text(source);
-    status = compile_source(job, code, &t->request);
+    status = compile_source(search, code, &t->request);
     if (status == KILN_ERROR_COMPILE)
         keep_error(t);
     return status;
@@ -147,7 +147,7 @@ static kiln_status try_once(kn_build_job *job, kn_code *code, tries *t, kn_str *
 
 /* Which names of kiln's a kernel should have is guessed by the words of its texts. Here the compiler has
  * refused that: they are those of headers, too, and then without those of which others have definitions. */
-static kiln_status compile_otherwise(kn_build_job *job, kn_code *code, const kn_compile_request *first)
+static kiln_status compile_otherwise(kn_code_search *search, kn_code *code, const kn_compile_request *first)
 {
     tries t = {.request = *first};
     kn_str_append(&t.log, kiln_error_log());
@@ -155,9 +155,9 @@ static kiln_status compile_otherwise(kn_build_job *job, kn_code *code, const kn_
     kiln_status status = kn_compile_header_words(&t.words, first);
     t.request.header_words = kn_str_text(&t.words);
     if (status == KILN_OK)
-        status = try_once(job, code, &t, &t.source[0], "");
+        status = try_once(search, code, &t, &t.source[0], "");
     if (status == KILN_ERROR_COMPILE)
-        status = try_once(job, code, &t, &t.source[1], kn_str_text(&t.log));
+        status = try_once(search, code, &t, &t.source[1], kn_str_text(&t.log));
     kn_str_free(&t.source[0]);
     kn_str_free(&t.source[1]);
     kn_str_free(&t.words);
@@ -170,18 +170,19 @@ static kiln_status compile_otherwise(kn_build_job *job, kn_code *code, const kn_
     return KILN_ERROR_COMPILE;
 }
 
-static kiln_status compile(kn_build_job *job, kn_code *code, unsigned flags)
+static kiln_status compile(kn_code_search *search, kn_code *code, unsigned flags)
 {
     kn_str source = KN_STR_INIT;
-    kn_compile_request compile = {.target = job->subject->target, .name = job->subject->name, .flags = flags};
-    kiln_status status = write_source(job, &compile, &source);
+    kn_compile_request compile = {
+        .target = search->subject->target, .name = search->subject->name, .flags = flags};
+    kiln_status status = write_source(search, &compile, &source);
     compile.source = kn_str_text(&source);
     if (status == KILN_OK)
-        status = compile_source(job, code, &compile);
+        status = compile_source(search, code, &compile);
     if (status == KILN_ERROR_COMPILE)
-        status = compile_otherwise(job, code, &compile);
+        status = compile_otherwise(search, code, &compile);
     if (status == KILN_OK)
-        status = prove(job, code, &compile);
+        status = prove(search, code, &compile);
     kn_str_free(&source);
     return status;
 }
@@ -190,23 +191,23 @@ kiln_status kn_build_compile(kn_code *out, const kn_subject *subject, unsigned f
 {
     kn_store_counts counts = {0};
     kn_build_info info = {0};
-    kn_build_job job = {.subject = subject, .info = &info, .counts = &counts, .warnings = KN_STR_INIT};
-    kiln_status status = compile(&job, out, flags);
-    kn_str_free(&job.warnings);
+    kn_code_search search = {.subject = subject, .info = &info, .counts = &counts, .warnings = KN_STR_INIT};
+    kiln_status status = compile(&search, out, flags);
+    kn_str_free(&search.warnings);
     if (status == KILN_OK && !kn_code_is_current(out, subject))
         status = kn_error(KILN_ERROR_COMPILE, "%s: a file that it includes changed while it was compiled",
                           subject->name);
     return status;
 }
 
-static kiln_status find(kn_code **out, void *self, kn_build_job *job)
+static kiln_status find(kn_code **out, void *self, kn_code_search *search)
 {
-    kn_code *code = kn_code_new(job);
+    kn_code *code = kn_code_new(search);
     kiln_status status;
     (void)self;
     if (!code)
         return KILN_ERROR_MEMORY;
-    status = compile(job, code, 0);
+    status = compile(search, code, 0);
     if (status == KILN_OK)
         *out = code;
     else
@@ -214,4 +215,4 @@ static kiln_status find(kn_code **out, void *self, kn_build_job *job)
     return status;
 }
 
-const kn_store kn_store_compiler = {.name = "the compiler", .origin = KILN_ORIGIN_COMPILER, .find = find};
+const kn_store kn_store_compiler = {.name = "the compiler", .roles = KN_STORE_MAKES, .find = find};

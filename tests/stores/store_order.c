@@ -1,4 +1,4 @@
-/* A store more in the list, added by new files and a line: it is asked in its turn, what it has is used and
+/* Stores more in the list, added by new files and a line each: they are asked in their turn, what it has is used and
  * what is no good in it is not, whatever else the next stores have. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "store/build.h"
+#include "store/build_state.h"
 #include "host_function.h"
 #include "toy_store.h"
 
@@ -37,7 +38,8 @@ static int tear_down(void **state)
 {
     (void)state;
     kn_build_shutdown();
-    toy_store_empty();
+    toy_store_empty(&toy_bundle);
+    toy_store_empty(&toy_remote);
     kn_os_remove_folder(folder);
     return access(folder, F_OK) == 0;
 }
@@ -97,13 +99,14 @@ static kn_blob code_of(int addend)
     kn_build_shutdown();
     compiled = 0;
     atomic_store(&toy_bundle.asked, 0);
+    atomic_store(&toy_remote.asked, 0);
     return code;
 }
 
 static void bundle(const kn_blob *code, const char *notes)
 {
-    toy_store_empty();
-    toy_store_add(what, code->data, code->size, notes);
+    toy_store_empty(&toy_bundle);
+    toy_store_add(&toy_bundle, what, code->data, code->size, notes);
 }
 
 static kiln_cache_stats stats(void)
@@ -118,7 +121,7 @@ static void fill_cache(void)
 {
     kn_blob none = code_of(1);
     kn_blob_free(&none);
-    toy_store_empty();
+    toy_store_empty(&toy_bundle);
     assert_int_equal(find(1, KILN_ORIGIN_COMPILER), 1);
     assert_int_equal(stats().entries, 1);
     kn_build_shutdown();
@@ -140,7 +143,7 @@ static void it_is_asked_in_its_turn(void **state)
     assert_int_equal(stats().memory_hits, 1);
     assert_int_equal(stats().misses + stats().compiles, 0);
     assert_int_equal(stats().entries, 1); /* what is bundled is not copied */
-    toy_store_empty();
+    toy_store_empty(&toy_bundle);
     kn_build_shutdown();
     assert_int_equal(find(3, KILN_ORIGIN_DISK), 1);
     assert_int_equal(atomic_load(&toy_bundle.asked), 1);
@@ -310,6 +313,99 @@ static void wrong_code_is_not_used(void **state)
     kn_blob_free(&two);
 }
 
+/* ---- far away ---- */
+
+static void put_far_away(const kn_blob *code)
+{
+    toy_store_empty(&toy_remote);
+    toy_store_add(&toy_remote, what, code->data, code->size, "");
+}
+
+static unsigned long long refusals(void)
+{
+    kn_build_state *state = NULL;
+    assert_int_equal(kn_build_state_get(&state), KILN_OK);
+    return kn_stores_refusals(state);
+}
+
+/* Found once, it is in the user's cache, and is not asked for again. */
+static void remote_code_goes_into_the_cache(void **state)
+{
+    kn_blob two = code_of(2);
+    (void)state;
+    put_far_away(&two);
+    assert_int_equal(find(3, KILN_ORIGIN_DISK), 2);
+    assert_int_equal(find(3, KILN_ORIGIN_MEMORY), 2);
+    assert_int_equal(stats().entries, 1);
+    assert_int_equal(stats().disk_hits, 1);
+    assert_int_equal(stats().misses + stats().compiles, 0);
+    kn_build_shutdown();
+    assert_int_equal(find(3, KILN_ORIGIN_DISK), 2);
+    assert_int_equal(stats().disk_hits, 1);
+    assert_int_equal(atomic_load(&toy_remote.asked), 1);
+    assert_int_equal(refusals(), 0);
+    assert_int_equal(compiled, 0);
+    kn_blob_free(&two);
+}
+
+/* For another machine, which is what no device is asked for, code is kept once it is known to be whole. */
+static void remote_code_is_kept_without_a_device(void **state)
+{
+    kn_blob two = code_of(2), found = KN_BLOB_INIT;
+    const kn_subject subject = adder(&(int){3});
+    const kn_build_request request = {.subject = &subject};
+    (void)state;
+    put_far_away(&two);
+    assert_int_equal(kn_build_code(&found, &request, NULL), KILN_OK);
+    assert_int_equal(found.size, two.size);
+    assert_int_equal(stats().entries, 1);
+    kn_blob_free(&found);
+    kn_blob_free(&two);
+}
+
+/* The compiler is asked next, and what it makes is kept. */
+static void expect_refused_remote(const kn_blob *bad)
+{
+    put_far_away(bad);
+    assert_int_equal(find(3, KILN_ORIGIN_COMPILER), 3);
+    assert_int_equal(refusals(), 1);
+    assert_int_equal(stats().compiles, 1);
+    assert_int_equal(stats().entries, 1);
+    assert_int_equal(atomic_load(&toy_remote.found), 1);
+    kn_build_shutdown();
+    assert_int_equal(find(4, KILN_ORIGIN_DISK), 3);
+    assert_int_equal(refusals(), 0);
+    KILN_IGNORE(kiln_cache_clear(NULL));
+    kn_build_shutdown();
+}
+
+static void bad_remote_code_is_refused(void **state)
+{
+    kn_blob two = code_of(2), lacks_entry = code_of(0), cut = two;
+    (void)state;
+    cut.size--;
+    expect_refused_remote(&cut);
+    expect_refused_remote(&lacks_entry);
+    kn_blob_free(&lacks_entry);
+    kn_blob_free(&two);
+}
+
+/* Where nothing may be compiled either, the code that does not load is kept nowhere. */
+static void bad_remote_code_is_not_kept(void **state)
+{
+    kn_blob lacks_entry = code_of(0);
+    (void)state;
+    put_far_away(&lacks_entry);
+    const kn_subject subject = adder(&(int){3});
+    const kn_build_request request = {.subject = &subject, .flags = KN_BUILD_NO_COMPILE};
+    kn_function *function = NULL;
+    assert_int_equal(kn_build_function(&function, &request, host(), NULL), KILN_ERROR_FORBIDDEN);
+    assert_non_null(strstr(kiln_error_message(), "; what the far toy had does not load: "));
+    assert_int_equal(refusals(), 1);
+    assert_int_equal(stats().entries, 0);
+    kn_blob_free(&lacks_entry);
+}
+
 /* ---- headers ---- */
 
 static void write_header(const char *text)
@@ -428,6 +524,8 @@ int main(void)
         WITH_CACHE(a_list_without_compiler_and_cache), WITH_CACHE(threads_ask_it_once),
         WITH_CACHE(damaged_code_is_not_used),          WITH_CACHE(wrong_code_is_not_used),
         WITH_CACHE(outdated_code_is_not_used),         WITH_CACHE(doubtful_code_is_not_stored),
+        WITH_CACHE(remote_code_goes_into_the_cache),   WITH_CACHE(remote_code_is_kept_without_a_device),
+        WITH_CACHE(bad_remote_code_is_refused),        WITH_CACHE(bad_remote_code_is_not_kept),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

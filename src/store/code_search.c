@@ -1,5 +1,5 @@
 /* What stores share: code, counts, claims. */
-#include "store/store.h"
+#include "store/code_search.h"
 #include "base/alloc.h"
 #include "base/elf.h"
 #include "base/error.h"
@@ -8,13 +8,30 @@
 #include <stdarg.h>
 #include <string.h>
 
-kn_code *kn_code_new(const kn_build_job *job)
+kiln_origin kn_store_origin(unsigned roles)
+{
+    if (roles & KN_STORE_OWNS)
+        return KILN_ORIGIN_MEMORY;
+    return roles & KN_STORE_MAKES ? KILN_ORIGIN_COMPILER : KILN_ORIGIN_DISK;
+}
+
+const kn_subject *kn_search_subject(const kn_code_search *search)
+{
+    return search->subject;
+}
+
+bool kn_search_may_keep(const kn_code_search *search)
+{
+    return search->is_proven;
+}
+
+kn_code *kn_code_new(const kn_code_search *search)
 {
     kn_code *code = kn_calloc(1, sizeof *code);
     if (!code)
-        kn_error_memory(sizeof *code, job->subject->name);
+        kn_error_memory(sizeof *code, search->subject->name);
     else
-        code->waits_for_kernels = job->subject->target.waits_for_kernels;
+        code->waits_for_kernels = search->subject->target.waits_for_kernels;
     return code;
 }
 
@@ -53,12 +70,25 @@ void kn_store_add_place(kn_str *out, const char *path)
     kn_str_printf(out, "%s%s", out->length > 0 ? ", " : "", path);
 }
 
+static void add_refusal(kn_str *out, const char *format, va_list args)
+{
+    kn_str_append(out, "; ");
+    kn_str_vprintf(out, format, args);
+}
+
 void kn_store_add_refusal(kn_str *out, const char *format, ...)
 {
     va_list args;
-    kn_str_append(out, "; ");
     va_start(args, format);
-    kn_str_vprintf(out, format, args);
+    add_refusal(out, format, args);
+    va_end(args);
+}
+
+void kn_search_add_refusal(kn_code_search *search, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    add_refusal(&search->refusals, format, args);
     va_end(args);
 }
 
@@ -75,28 +105,28 @@ bool kn_build_is_forbidden(void)
     return kn_setting_is("KILN_COMPILE", "never");
 }
 
-static bool may_compile(const kn_build_job *job)
+static bool may_compile(const kn_code_search *search)
 {
-    return !(job->request->flags & (KN_BUILD_NO_COMPILE | KN_BUILD_FIND)) && !kn_build_is_forbidden();
+    return !(search->request->flags & (KN_BUILD_NO_COMPILE | KN_BUILD_FIND)) && !kn_build_is_forbidden();
 }
 
 /* A refusal that was meant for the thread that made the value, not for this one. */
-static bool is_others_limit(const kn_build_job *job, kiln_status status)
+static bool is_others_limit(const kn_code_search *search, kiln_status status)
 {
-    return (status == KILN_ERROR_FORBIDDEN && may_compile(job)) ||
-           (status == KILN_ERROR_CAPTURE && !(job->request->flags & KN_BUILD_CAPTURING));
+    return (status == KILN_ERROR_FORBIDDEN && may_compile(search)) ||
+           (status == KILN_ERROR_CAPTURE && !(search->request->flags & KN_BUILD_CAPTURING));
 }
 
-kiln_status kn_build_claim(kn_build_job *job, kn_once_table *table, const void *key, size_t key_size,
+kiln_status kn_build_claim(kn_code_search *search, kn_once_table *table, const void *key, size_t key_size,
                            void **value, kn_once **claim, kn_code_of *code_of)
 {
     kiln_status status;
     bool is_stale;
     do {
-        status = kn_once_begin(table, key, key_size, !(job->request->flags & KN_BUILD_FIND), value, claim);
-        is_stale = *value && code_of && !kn_code_is_current(code_of(*value), job->subject);
+        status = kn_once_begin(table, key, key_size, !(search->request->flags & KN_BUILD_FIND), value, claim);
+        is_stale = *value && code_of && !kn_code_is_current(code_of(*value), search->subject);
         if (is_stale)
             kn_once_forget(table, key, key_size, *value);
-    } while (is_stale || (status != KILN_OK && is_others_limit(job, status)));
+    } while (is_stale || (status != KILN_OK && is_others_limit(search, status)));
     return status;
 }
