@@ -92,9 +92,9 @@ typedef struct kn_backend {
     kiln_status (*properties)(kn_device *, kiln_device_properties *out);
     /* that a foreign stream is of the device's primary context */
     kiln_status (*stream_check)(kn_device *, void *stream);
-    /* The sizes of a function's parameters into size[0 .. room), and how many there are; -1 where the driver
-     * does not tell. CUDA alone. */
-    int (*function_params)(kn_function *, size_t *size, int room);
+    /* The sizes of a function's parameters into size[0 .. capacity), and how many there are; -1 where the
+     * driver does not tell. CUDA alone. */
+    int (*function_params)(kn_function *, size_t *size, int capacity);
     /* Dynamic shared memory, and how much of a multiprocessor's cache is for that; 0: the driver chooses.
      * CUDA alone. */
     kiln_status (*function_allow_shared)(kn_function *, size_t bytes, int percent);

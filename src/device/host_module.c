@@ -9,7 +9,7 @@
 #include "base/os.h"
 #include "base/unload.h"
 #include "device/host_threads.h"
-#include "device/host_walk.h"
+#include "device/host_loop.h"
 
 struct kn_function {
     struct kn_function *next;
@@ -115,7 +115,7 @@ static void call_range(void *user, int64_t begin, int64_t end)
 static void run(kn_function *function, const kn_launch *launch)
 {
     if (launch->walk) {
-        kn_host_walk_run(launch->walk, function->entry, launch->block_data, launch->block_size,
+        kn_host_loop_run(launch->walk, function->entry, launch->block_data, launch->block_size,
                          launch->grain);
         return;
     }

@@ -47,13 +47,13 @@ static void put_axes(unsigned char *block, const kn_layout *l, const kn_space *s
     }
 }
 
-static void put_raw(unsigned char *block, int at, int room, const kn_raw_shape *raw)
+static void put_raw(unsigned char *block, int at, int capacity, const kn_raw_shape *raw)
 {
     put_i64(block, at + 8, raw->size);
     put_pair(block, at + 16, raw->ndim, 0);
     for (int a = 0; a < raw->ndim; ++a) {
         put_i64(block, at + KN_RAW_HEAD + 8 * a, raw->shape[a]);
-        put_i64(block, at + KN_RAW_HEAD + 8 * (room + a), raw->strides[a]);
+        put_i64(block, at + KN_RAW_HEAD + 8 * (capacity + a), raw->strides[a]);
     }
 }
 

@@ -1,3 +1,4 @@
+/* Code of a compile job, loaded on a device: modules and functions, once a device and key. */
 #include "base/alloc.h"
 #include "base/cancel.h"
 #include "base/error.h"
@@ -34,7 +35,7 @@ static kiln_status load_code(kn_code_search *search, const kn_code *code)
     const kn_backend *backend = search->device->backend;
     double start = kn_os_now_ms();
     kiln_status status = backend->module_load(search->device, code->code.data, code->code.size,
-                                              search->subject->name, &loaded->module);
+                                              search->job->name, &loaded->module);
     if (status == KILN_OK && (status = find_entry(search, loaded)) != KILN_OK) {
         backend->module_unload(loaded->module);
         loaded->module = NULL;
@@ -78,7 +79,7 @@ static kiln_status make_module(kn_code_search *search, void **out)
     kn_loaded_module *loaded = kn_calloc(1, sizeof *loaded);
     kiln_status status;
     if (!loaded)
-        return kn_error_memory(sizeof *loaded, search->subject->name);
+        return kn_error_memory(sizeof *loaded, search->job->name);
     loaded->device = search->device;
     status = load_module(search, loaded);
     if (status == KILN_OK)
@@ -98,30 +99,31 @@ static const kn_code *code_of_function(const void *value)
     return ((const loaded_function *)value)->code;
 }
 
-static kiln_status find_or_make(kn_code_search *search, kn_once_table *table, const kn_str *key, void **value,
-                                const kind *of)
+static kiln_status find_or_make(kn_code_search *search, kn_flight_table *table, const kn_str *key,
+                                void **value, const kind *of)
 {
-    kn_once *claim = NULL;
-    kiln_status status = kn_build_claim(search, table, key->data, key->length, value, &claim, of->code_of);
-    if (!claim) {
+    kn_flight *flight = NULL;
+    kiln_status status =
+        kn_search_begin_flight(search, table, key->data, key->length, value, &flight, of->code_of);
+    if (!flight) {
         if (status == KILN_OK)
             search->info->origin = KILN_ORIGIN_MEMORY;
         return status;
     }
     status = of->make(search, value);
-    kn_once_end(table, claim, *value, status);
+    kn_flight_end(table, flight, *value, status);
     return status;
 }
 
 /* Finds or makes what is kept for a device, an entry point ("" for the module) and the key material. */
-static kiln_status find(kn_code_search *search, kn_once_table *table, const char *entry, void **value,
+static kiln_status find(kn_code_search *search, kn_flight_table *table, const char *entry, void **value,
                         const kind *of)
 {
     kn_str key = KN_STR_INIT;
     kiln_status status;
     kn_str_printf(&key, "%d\n%s\n", (int)search->device->id, entry);
-    kn_str_append(&key, kn_str_text(&search->subject->what));
-    status = kn_str_status(&key, search->subject->name);
+    kn_str_append(&key, kn_str_text(&search->job->what));
+    status = kn_str_status(&key, search->job->name);
     if (status == KILN_OK)
         status = find_or_make(search, table, &key, value, of);
     kn_str_free(&key);
@@ -154,7 +156,7 @@ static kiln_status check_loading(const kn_code_search *search)
         "%s would have to be compiled or loaded for this call, which the capture of its stream "
         "forbids (KILN_CAPTURE_PREPARED): call kiln_kernel_prepare, or make the call once, before "
         "the capture begins",
-        search->subject->name);
+        search->job->name);
 }
 
 static kiln_status make_function(kn_code_search *search, void **out)
@@ -164,7 +166,7 @@ static kiln_status make_function(kn_code_search *search, void **out)
         return status;
     loaded_function *loaded = kn_calloc(1, sizeof *loaded);
     if (!loaded)
-        return kn_error_memory(sizeof *loaded, search->subject->name);
+        return kn_error_memory(sizeof *loaded, search->job->name);
     status = load_function(search, loaded);
     if (status == KILN_OK)
         *out = loaded;
@@ -194,7 +196,7 @@ kiln_status kn_build_function(kn_function **out, const kn_build_request *request
     kn_code_search search;
     void *value = NULL;
     kiln_status status = kn_search_begin(&search, request, device, info ? info : &unused);
-    search.entry = request->subject->entry;
+    search.entry = request->job->entry;
     if (status == KILN_OK)
         status = request->kept ? find_kept(&search, &value) : find_function(&search, &value);
     kn_search_log(&search);
@@ -205,15 +207,15 @@ kiln_status kn_build_function(kn_function **out, const kn_build_request *request
     return kn_search_end(&search, loaded->code);
 }
 
-kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_once_table *kept, unsigned flags,
+kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_flight_table *kept, unsigned flags,
                              kn_device *device, kn_build_info *info)
 {
-    kn_subject subject;
-    const kn_build_request request = {.subject = &subject, .flags = flags, .kept = kept};
-    kiln_status status = kn_subject_of_program(&subject, spec);
+    kn_compile_job job;
+    const kn_build_request request = {.job = &job, .flags = flags, .kept = kept};
+    kiln_status status = kn_compile_job_of_program(&job, spec);
     if (status == KILN_OK)
         status = kn_build_function(out, &request, device, info);
-    kn_subject_free(&subject);
+    kn_compile_job_free(&job);
     return status;
 }
 
@@ -231,7 +233,7 @@ kiln_status kn_build_module(kn_module **out, kn_blob *code, const kn_build_reque
     if (status == KILN_OK)
         status = kn_search_end(&search, loaded.code);
     if (status == KILN_OK && !kn_blob_copy(code, loaded.code->code.data, loaded.code->code.size))
-        status = kn_error_memory(loaded.code->code.size, request->subject->name);
+        status = kn_error_memory(loaded.code->code.size, request->job->name);
     if (status == KILN_OK)
         *out = loaded.module;
     else if (loaded.module)

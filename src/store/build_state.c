@@ -1,3 +1,4 @@
+/* The process's stores and loaded code: their opening, counts and end. */
 #include "store/build_state.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -27,8 +28,8 @@ static void free_state(kn_build_state *state)
 {
     if (!state)
         return;
-    kn_once_table_free(state->functions, kn_free);
-    kn_once_table_free(state->modules, free_module);
+    kn_flight_table_free(state->functions, kn_free);
+    kn_flight_table_free(state->modules, free_module);
     for (int s = state->n_stores; s-- > 0;)
         if (state->store[s].store->close)
             state->store[s].store->close(state->store[s].self);
@@ -52,8 +53,8 @@ static kn_build_state *create_state(void)
     kn_build_state *state = kn_calloc(1, sizeof *state);
     if (!state)
         return NULL;
-    state->modules = kn_once_table_create();
-    state->functions = kn_once_table_create();
+    state->modules = kn_flight_table_create();
+    state->functions = kn_flight_table_create();
     if (state->modules && state->functions && open_stores(state))
         return state;
     free_state(state);

@@ -15,9 +15,9 @@ typedef struct kn_opened_store {
 typedef struct kn_build_state {
     kn_opened_store store[KN_MOST_STORES]; /* in the order in which they are asked */
     int n_stores;
-    atomic_ullong misses;     /* searches that came as far as the compiler */
-    kn_once_table *modules;   /* device, what -> kn_loaded_module */
-    kn_once_table *functions; /* device, entry, what -> loaded function */
+    atomic_ullong misses;       /* searches that came as far as the compiler */
+    kn_flight_table *modules;   /* device, what -> kn_loaded_module */
+    kn_flight_table *functions; /* device, entry, what -> loaded function */
 } kn_build_state;
 
 /* Made at the first call. KILN_ERROR_MEMORY alone. */

@@ -1,4 +1,4 @@
-/* What stores share: code, counts, claims. */
+/* Functions that stores and searches share: code, refusals, counts, flights. */
 #include "store/code_search.h"
 #include "base/alloc.h"
 #include "base/elf.h"
@@ -15,9 +15,9 @@ kiln_origin kn_store_origin(unsigned roles)
     return roles & KN_STORE_MAKES ? KILN_ORIGIN_COMPILER : KILN_ORIGIN_DISK;
 }
 
-const kn_subject *kn_search_subject(const kn_code_search *search)
+const kn_compile_job *kn_search_job(const kn_code_search *search)
 {
-    return search->subject;
+    return search->job;
 }
 
 bool kn_search_may_keep(const kn_code_search *search)
@@ -29,9 +29,9 @@ kn_code *kn_code_new(const kn_code_search *search)
 {
     kn_code *code = kn_calloc(1, sizeof *code);
     if (!code)
-        kn_error_memory(sizeof *code, search->subject->name);
+        kn_error_memory(sizeof *code, search->job->name);
     else
-        code->waits_for_kernels = search->subject->target.waits_for_kernels;
+        code->waits_for_kernels = search->job->target.waits_for_kernels;
     return code;
 }
 
@@ -45,9 +45,9 @@ void kn_code_free(void *value)
     kn_free(code);
 }
 
-bool kn_code_is_current(const kn_code *code, const kn_subject *subject)
+bool kn_code_is_current(const kn_code *code, const kn_compile_job *job)
 {
-    return kn_compile_notes_hold(code->notes.data, code->notes.size, subject->options, subject->n_options);
+    return kn_compile_notes_hold(code->notes.data, code->notes.size, job->options, job->n_options);
 }
 
 /* PTX, which the driver reads up to a NUL. */
@@ -56,13 +56,13 @@ static bool is_text(const kn_blob *code)
     return code->size > 0 && strnlen(code->data, code->size) >= code->size - 1;
 }
 
-kiln_status kn_code_check_whole(const kn_code *code, const kn_subject *subject)
+kiln_status kn_code_check_whole(const kn_code *code, const kn_compile_job *job)
 {
     const kn_blob *c = &code->code;
-    bool is_cuda = subject->target.backend == KN_CUDA;
+    bool is_cuda = job->target.backend == KN_CUDA;
     if (is_cuda && is_text(c))
         return KILN_OK;
-    return kn_elf_check(c->data, c->size, is_cuda ? KN_ELF_CUBIN : KN_ELF_SHARED_OBJECT, subject->name);
+    return kn_elf_check(c->data, c->size, is_cuda ? KN_ELF_CUBIN : KN_ELF_SHARED_OBJECT, job->name);
 }
 
 void kn_store_add_place(kn_str *out, const char *path)
@@ -117,16 +117,17 @@ static bool is_others_limit(const kn_code_search *search, kiln_status status)
            (status == KILN_ERROR_CAPTURE && !(search->request->flags & KN_BUILD_CAPTURING));
 }
 
-kiln_status kn_build_claim(kn_code_search *search, kn_once_table *table, const void *key, size_t key_size,
-                           void **value, kn_once **claim, kn_code_of *code_of)
+kiln_status kn_search_begin_flight(kn_code_search *search, kn_flight_table *table, const void *key,
+                                   size_t key_size, void **value, kn_flight **flight, kn_code_of *code_of)
 {
     kiln_status status;
     bool is_stale;
     do {
-        status = kn_once_begin(table, key, key_size, !(search->request->flags & KN_BUILD_FIND), value, claim);
-        is_stale = *value && code_of && !kn_code_is_current(code_of(*value), search->subject);
+        status =
+            kn_flight_begin(table, key, key_size, !(search->request->flags & KN_BUILD_FIND), value, flight);
+        is_stale = *value && code_of && !kn_code_is_current(code_of(*value), search->job);
         if (is_stale)
-            kn_once_forget(table, key, key_size, *value);
+            kn_flight_forget(table, key, key_size, *value);
     } while (is_stale || (status != KILN_OK && is_others_limit(search, status)));
     return status;
 }

@@ -20,7 +20,7 @@ typedef struct kn_store_counts {
 struct kn_code_search {
     struct kn_build_state *state;
     const kn_build_request *request;
-    const kn_subject *subject; /* the request's */
+    const kn_compile_job *job; /* the request's */
     kn_device *device;         /* where it is to be loaded; NULL: nowhere */
     const char *entry;         /* NULL: any, it is a module that is wanted */
     kn_build_info *info;
@@ -31,7 +31,7 @@ struct kn_code_search {
     unsigned barred; /* stores (bits) that are not asked: what they had does not load */
     int below;       /* of bundles, only what ranks lower is asked for: the rest does not load. 0: any */
     kn_store_counts *counts; /* of the store that is asked */
-    kn_once *claim;          /* the memory's, while this thread searches further down */
+    kn_flight *flight;       /* the memory's, while this thread searches further down */
     kn_os_lock lock;         /* the cache's, while this process compiles */
     bool is_proven;          /* what was made or fetched now has been loaded: later processes may have it */
     kn_str refusals;         /* what stores had for it that was no good (kn_search_add_refusal) */
@@ -42,11 +42,11 @@ struct kn_code_search {
 
 /* Writes the source and compiles it, whatever any store has, and loads it nowhere; flags are KN_COMPILE_*.
  * Code and notes are the caller's, to be freed after a failure too. */
-kiln_status kn_build_compile(kn_code *out, const kn_subject *subject, unsigned flags);
+kiln_status kn_build_compile(kn_code *out, const kn_compile_job *job, unsigned flags);
 /* Whether the headers that went in are what they were, wherever they can be found. */
-bool kn_code_is_current(const kn_code *code, const kn_subject *subject);
+bool kn_code_is_current(const kn_code *code, const kn_compile_job *job);
 /* Whether it may be shown to a loader: those trust what the headers say. */
-kiln_status kn_code_check_whole(const kn_code *code, const kn_subject *subject);
+kiln_status kn_code_check_whole(const kn_code *code, const kn_compile_job *job);
 
 /* One time that a store did its work, and the time it took. */
 void kn_store_count(kn_store_counts *counts, double ms);
@@ -55,9 +55,9 @@ void kn_store_count(kn_store_counts *counts, double ms);
  * made anew. */
 typedef const kn_code *kn_code_of(const void *value);
 
-/* kn_once_begin, but neither a value that has gone stale nor the refusal of a search that may not compile or
- * load is taken. code_of NULL: values are good for ever. */
-kiln_status kn_build_claim(kn_code_search *search, kn_once_table *table, const void *key, size_t key_size,
-                           void **value, kn_once **claim, kn_code_of *code_of);
+/* kn_flight_begin, but neither a value that has gone stale nor the refusal of a search that may not compile
+ * or load is taken. code_of NULL: values are good for ever. */
+kiln_status kn_search_begin_flight(kn_code_search *search, kn_flight_table *table, const void *key,
+                                   size_t key_size, void **value, kn_flight **flight, kn_code_of *code_of);
 
 #endif

@@ -1,4 +1,4 @@
-/* The one loop over the stores. */
+/* The loop over the stores: the search for a compile job's code. */
 #include "store/search.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -6,20 +6,20 @@
 
 #include <string.h>
 
-/* What a store read may not be right: its headers have changed, or it is not whole. */
+/* Code from a store may be no good: its headers have changed, or it is not whole. */
 static bool is_usable(kn_code_search *search, const kn_opened_store *opened, const kn_code *code)
 {
     kn_error_state before;
     bool is_whole;
-    if (!kn_code_is_current(code, search->subject)) {
+    if (!kn_code_is_current(code, search->job)) {
         kn_search_add_refusal(search, "what %s had was made with other headers: `kiln bake` it with these",
                               opened->store->name);
         return false;
     }
     kn_error_save(&before);
-    is_whole = kn_code_check_whole(code, search->subject) == KILN_OK;
+    is_whole = kn_code_check_whole(code, search->job) == KILN_OK;
     if (!is_whole) {
-        kn_log(KILN_LOG_INFO, "%s in %s is dropped: %s", search->subject->name, opened->store->name,
+        kn_log(KILN_LOG_INFO, "%s in %s is dropped: %s", search->job->name, opened->store->name,
                kiln_error_message());
         kn_search_add_refusal(search, "what %s had is not whole: %s", opened->store->name,
                               kiln_error_message());
@@ -85,18 +85,18 @@ static kiln_status check_allowed(const kn_code_search *search)
     kn_str places = KN_STR_INIT, refusals = KN_STR_INIT;
     char target[48];
     if (search->request->flags & KN_BUILD_FIND)
-        return kn_error(KILN_ERROR_FORBIDDEN, "%s is not there", search->subject->name);
+        return kn_error(KILN_ERROR_FORBIDDEN, "%s is not there", search->job->name);
     if (!is_environment && !(search->request->flags & KN_BUILD_NO_COMPILE))
         return KILN_OK;
     size_t types_length = 0;
-    const char *types = kn_spec_field(kn_str_text(&search->subject->what), "operands", &types_length);
-    kn_target_format(&search->subject->target, target, sizeof target);
+    const char *types = kn_spec_field(kn_str_text(&search->job->what), "operands", &types_length);
+    kn_target_format(&search->job->target, target, sizeof target);
     kn_stores_list_places(&places, search->state);
     kn_stores_list_refusals(&refusals, search);
     bool is_there = search->refusals.length > 0; /* and is no good, for reasons that are listed */
     kiln_status status = kn_error(
-        KILN_ERROR_FORBIDDEN, "%s%s%.*s%s %s %s, %s is forbidden by %s%s (looked in %s)%s",
-        search->subject->name, types ? " (" : "", (int)types_length, types ? types : "", types ? ")" : "",
+        KILN_ERROR_FORBIDDEN, "%s%s%.*s%s %s %s, %s is forbidden by %s%s (looked in %s)%s", search->job->name,
+        types ? " (" : "", (int)types_length, types ? types : "", types ? ")" : "",
         is_there ? "is there for" : "has not been compiled for", target,
         is_there ? "but cannot be used, and compiling it anew" : "and compiling",
         is_environment ? "KILN_COMPILE=never" : "the call's flag",
@@ -107,9 +107,9 @@ static kiln_status check_allowed(const kn_code_search *search)
     return status;
 }
 
-/* No store before the one that makes it had it. Where it may be made, other processes are kept from making it too; one
- * that did so until now has put it where it can be found. */
-static kiln_status claim(kn_code **out, kn_code_search *search, int maker)
+/* No store before the one that makes it had it. Where it may be made, other processes are kept from making
+ * it too; one that did so until now has put it where it can be found. */
+static kiln_status lock(kn_code **out, kn_code_search *search, int maker)
 {
     kiln_status status;
     if (!(search->request->flags & KN_BUILD_FIND))
@@ -117,7 +117,7 @@ static kiln_status claim(kn_code **out, kn_code_search *search, int maker)
     status = check_allowed(search);
     for (int s = 0; status == KILN_OK && !*out && s < maker; s++) {
         const kn_opened_store *opened = &search->state->store[s];
-        if (opened->store->claim && opened->store->claim(opened->self, search))
+        if (opened->store->lock && opened->store->lock(opened->self, search))
             status = ask(out, search, s);
     }
     return status;
@@ -136,13 +136,13 @@ static void settle(kn_code_search *search, int s, kn_code *code, kiln_status sta
 }
 
 /* The key has to say for what target: code for another one must never be found under it. */
-static kiln_status check_key(const kn_subject *subject)
+static kiln_status check_key(const kn_compile_job *job)
 {
     char target[48];
-    kn_target_format(&subject->target, target, sizeof target);
-    if (strstr(kn_str_text(&subject->what), target))
+    kn_target_format(&job->target, target, sizeof target);
+    if (strstr(kn_str_text(&job->what), target))
         return KILN_OK;
-    return kn_error(KILN_ERROR_INTERNAL, "the key of %s does not name its target %s", subject->name, target);
+    return kn_error(KILN_ERROR_INTERNAL, "the key of %s does not name its target %s", job->name, target);
 }
 
 kiln_status kn_search_find(kn_code_search *search, kn_code **out)
@@ -150,17 +150,17 @@ kiln_status kn_search_find(kn_code_search *search, kn_code **out)
     const kn_build_state *state = search->state;
     kn_code *code = NULL;
     int s = 0;
-    kiln_status status = check_key(search->subject);
+    kiln_status status = check_key(search->job);
     search->is_proven = false;
     for (; status == KILN_OK && !code && s < state->n_stores; s++) {
         if (state->store[s].store->roles & KN_STORE_MAKES)
-            status = claim(&code, search, s);
+            status = lock(&code, search, s);
         if (status == KILN_OK && !code)
             status = ask(&code, search, s);
     }
     if (status == KILN_OK && !code)
         status = kn_error(KILN_ERROR_NOT_FOUND, "%s is in no store, and there is none that makes it",
-                          search->subject->name);
+                          search->job->name);
     while (s-- > 0)
         settle(search, s, code, status);
     *out = status == KILN_OK ? code : NULL;
@@ -174,7 +174,7 @@ bool kn_search_bar(kn_code_search *search, const kn_code *code)
     if (!(from->store->roles & KN_STORE_READS) || search->barred >> code->from & 1)
         return false;
     kn_log(KILN_LOG_INFO, "%s from %s does not load and is found elsewhere or compiled anew: %s",
-           search->subject->name, from->store->name, kiln_error_message());
+           search->job->name, from->store->name, kiln_error_message());
     kn_search_add_refusal(search, "what %s had does not load: %s", from->store->name, kiln_error_message());
     atomic_fetch_add(&from->counts.refusals, 1);
     if (!from->store->pass_over || !from->store->pass_over(from->self, search, code))
@@ -191,7 +191,7 @@ kiln_status kn_search_begin(kn_code_search *search, const kn_build_request *requ
                             kn_build_info *info)
 {
     *search = (kn_code_search){.request = request,
-                               .subject = request->subject,
+                               .job = request->job,
                                .device = device,
                                .info = info,
                                .lock = KN_OS_LOCK_INIT,
@@ -208,9 +208,9 @@ static void log_origin(const kn_code_search *search)
     char target[48];
     if (info->origin != KILN_ORIGIN_DISK && info->origin != KILN_ORIGIN_COMPILER)
         return;
-    kn_target_format(&search->subject->target, target, sizeof target);
+    kn_target_format(&search->job->target, target, sizeof target);
     kn_log(KILN_LOG_DEBUG, "%s for %s: %s (in ms: looked %.2f, wrote source %.2f, compiled %.2f)",
-           search->subject->name, target, from[info->origin], info->cache_ms, info->generate_ms,
+           search->job->name, target, from[info->origin], info->cache_ms, info->generate_ms,
            info->compile_ms);
 }
 

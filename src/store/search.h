@@ -1,4 +1,4 @@
-/* store/search.h - a search: from its beginning, through the stores, to its end. */
+/* store/search.h - the search for a compile job's code: its beginning, the stores, its end. */
 #ifndef KN_STORE_SEARCH_H
 #define KN_STORE_SEARCH_H
 
@@ -7,7 +7,7 @@
 /* Begins a search: its state is there. */
 kiln_status kn_search_begin(kn_code_search *search, const kn_build_request *request, kn_device *device,
                             kn_build_info *info);
-/* The code of the subject: the stores are asked in order. It lives as long as the state. */
+/* The code of the job: the stores are asked in order. It lives as long as the state. */
 kiln_status kn_search_find(kn_code_search *search, kn_code **out);
 /* Where the code came from a store that is read: takes it back, and bars the store, so that the others are
  * asked. False: there is no more to be hoped for. */

@@ -17,16 +17,16 @@
  *   KN_STORE_MAKES   makes code that no store has. The last of the list; may be forbidden to.
  *
  * The functions say what else it can do. All but find may be NULL; one that is only read has open, close,
- * find and list_places. Threads call them at the same time, but for one key only one of them searches.
+ * find and list_places. Several threads call them at the same time, each with another key.
  * tests/stores adds a store that is read, and a remote one. */
 #ifndef KN_STORE_STORE_H
 #define KN_STORE_STORE_H
 
 #include <kiln/kernel.h>
 #include "base/blob.h"
-#include "store/subject.h"
+#include "store/compile_job.h"
 
-/* One search for the code of a subject, as stores see it (kn_search_*). */
+/* One search for the code of a compile job, as stores see it (kn_search_*). */
 typedef struct kn_code_search kn_code_search;
 
 /* Code and what has to be known beside it. Immutable once it has been found. */
@@ -58,18 +58,18 @@ typedef struct kn_store {
      * (kn_store_add_refusal). */
     void (*list_refusals)(kn_str *out, void *self, const kn_code_search *search);
 
-    /* The code of the search's subject, by all of its text: *out (kn_code_new) or, where there is none, NULL. A
-     * failure ends the search. */
+    /* The code of the search's compile job, by all of its text: *out (kn_code_new) or, where there is none,
+     * NULL. A failure ends the search. */
     kiln_status (*find)(kn_code **out, void *self, kn_code_search *search);
     /* What it found does not load. True: it has been told, and may have another. */
     bool (*pass_over)(void *self, kn_code_search *search, const kn_code *code);
     /* Takes away what it found: it is of no use to anybody. */
     void (*drop)(void *self, kn_code_search *search, const kn_code *code);
-    /* Before a compile: keeps other processes from the same one. True: some may have been at it, and the
-     * store is asked again. */
-    bool (*claim)(void *self, kn_code_search *search);
+    /* Before a compile: locks the key, against other processes that would compile the same. True: one of them
+     * may have done so, and the store is asked again. */
+    bool (*lock)(void *self, kn_code_search *search);
     /* How the search ended, told to those that were asked on the way, the last one first: the code that
-     * another found or made (NULL: none), which it may keep. Ends claims. Leaves the thread's last error. */
+     * another found or made (NULL: none), which it may keep. Ends locks. Leaves the thread's last error. */
     void (*settle)(void *self, kn_code_search *search, kn_code *code, kiln_status status);
 } kn_store;
 
@@ -79,7 +79,7 @@ kiln_origin kn_store_origin(unsigned roles);
 /* ---- for its functions ---- */
 
 /* What is looked for: its text, target and options. */
-const kn_subject *kn_search_subject(const kn_code_search *search);
+const kn_compile_job *kn_search_job(const kn_code_search *search);
 /* Whether the code that a search ended with is proven, and later processes may have it. */
 bool kn_search_may_keep(const kn_code_search *search);
 /* Says of what was found why it is no good: "what FILE has is damaged". */

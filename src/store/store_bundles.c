@@ -174,7 +174,7 @@ static void list_refusals(kn_str *out, void *self, const kn_code_search *search)
     kn_str key = KN_STR_INIT;
     int unused;
     kn_str_append(out, kn_str_text(&bundles->refusals));
-    if (kn_spec_make_portable(&key, kn_str_text(&search->subject->what)) == KILN_OK)
+    if (kn_spec_make_portable(&key, kn_str_text(&search->job->what)) == KILN_OK)
         for (kn_attached *a = atomic_load(&bundles->first); a; a = a->next) {
             kn_str targets = KN_STR_INIT;
             kn_bundle_find(a->bundle, key.data, key.length, note_target, &targets, 0, &unused);
@@ -211,7 +211,7 @@ static const kn_bundle *find_best(int *row, int *ranked, kn_bundles *bundles, co
                                   const kn_code_search *search, int below)
 {
     const kn_bundle *best = NULL;
-    ranking r = {search->subject->target, 0};
+    ranking r = {search->job->target, 0};
     *ranked = 0;
     for (kn_attached *a = atomic_load(&bundles->first); a; a = a->next) {
         int here, found = kn_bundle_find(a->bundle, key->data, key->length, rank, &r, below, &here);
@@ -257,7 +257,7 @@ static kiln_status find_row(kn_code **out, kn_bundles *bundles, kn_code_search *
         }
         if (status == KILN_ERROR_MEMORY)
             return status;
-        kn_log(KILN_LOG_WARNING, "%s is not taken from a bundle: %s", search->subject->name,
+        kn_log(KILN_LOG_WARNING, "%s is not taken from a bundle: %s", search->job->name,
                kiln_error_message());
         kn_search_add_refusal(search, "a damaged row: %s", kiln_error_message());
         below = ranked;
@@ -273,7 +273,7 @@ static kiln_status find(kn_code **out, void *self, kn_code_search *search)
     if (!atomic_load(&bundles->first))
         return KILN_OK;
     kn_error_save(&before);
-    kiln_status status = kn_spec_make_portable(&key, kn_str_text(&search->subject->what));
+    kiln_status status = kn_spec_make_portable(&key, kn_str_text(&search->job->what));
     if (status == KILN_OK)
         status = find_row(out, bundles, search, &key);
     kn_str_free(&key);

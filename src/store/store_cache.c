@@ -103,14 +103,14 @@ static void list_refusals(kn_str *out, void *self, const kn_code_search *search)
 
 static kiln_status find(kn_code **out, void *self, kn_code_search *search)
 {
-    const kn_subject *subject = search->subject;
+    const kn_compile_job *job = search->job;
     /* A machine without a compiler takes what any compiler made: there is nothing it could be out of date
      * against. */
-    const char *identity = kn_compile_identity(subject->target.backend);
+    const char *identity = kn_compile_identity(job->target.backend);
     const char *producer = *identity ? identity : NULL;
     kn_blob code = KN_BLOB_INIT, notes = KN_BLOB_INIT;
     if (!cache_of(self) ||
-        !kn_cache_get(cache_of(self), subject->what.data, subject->what.length, producer, &code, &notes))
+        !kn_cache_get(cache_of(self), job->what.data, job->what.length, producer, &code, &notes))
         return KILN_OK;
     *out = kn_code_new(search);
     if (!*out) {
@@ -126,12 +126,12 @@ static kiln_status find(kn_code **out, void *self, kn_code_search *search)
 static void drop(void *self, kn_code_search *search, const kn_code *code)
 {
     (void)code;
-    kn_cache_remove(cache_of(self), search->subject->what.data, search->subject->what.length);
+    kn_cache_remove(cache_of(self), search->job->what.data, search->job->what.length);
 }
 
-static bool claim(void *self, kn_code_search *search)
+static bool lock(void *self, kn_code_search *search)
 {
-    const kn_str *what = &search->subject->what;
+    const kn_str *what = &search->job->what;
     return cache_of(self) &&
            kn_cache_lock(cache_of(self), what->data, what->length, &search->lock, wait_ms());
 }
@@ -139,12 +139,12 @@ static bool claim(void *self, kn_code_search *search)
 /* What was made or fetched now, and is known to be good for later processes. */
 static void settle(void *self, kn_code_search *search, kn_code *code, kiln_status status)
 {
-    const kn_subject *subject = search->subject;
+    const kn_compile_job *job = search->job;
     kn_error_state before;
     kn_error_save(&before);
     if (cache_of(self) && status == KILN_OK && kn_search_may_keep(search))
-        kn_cache_put(cache_of(self), subject->what.data, subject->what.length,
-                     kn_compile_identity(subject->target.backend), &code->code, &code->notes);
+        kn_cache_put(cache_of(self), job->what.data, job->what.length,
+                     kn_compile_identity(job->target.backend), &code->code, &code->notes);
     kn_os_unlock_file(&search->lock);
     kn_error_restore(&before);
 }
@@ -159,5 +159,5 @@ const kn_store kn_store_cache = {.name = "the cache",
                                  .list_refusals = list_refusals,
                                  .find = find,
                                  .drop = drop,
-                                 .claim = claim,
+                                 .lock = lock,
                                  .settle = settle};

@@ -17,7 +17,7 @@ static const char *file_ending(kn_backend_kind backend)
 }
 
 /* Trouble with it is logged: it must not change what a call does. */
-static void dump_source(const kn_subject *subject, const char *source)
+static void dump_source(const kn_compile_job *job, const char *source)
 {
     const char *folder = kn_setting("KILN_DUMP_SOURCE");
     kn_hash hash;
@@ -25,14 +25,13 @@ static void dump_source(const kn_subject *subject, const char *source)
     kn_error_state before;
     if (!folder)
         return;
-    hash = kn_hash_128(subject->what.data, subject->what.length);
+    hash = kn_hash_128(job->what.data, job->what.length);
     kn_hash_hex(&hash, hex);
-    snprintf(path, sizeof path, "%s/%s-%s.%s", folder, subject->name, hex,
-             file_ending(subject->target.backend));
+    snprintf(path, sizeof path, "%s/%s-%s.%s", folder, job->name, hex, file_ending(job->target.backend));
     kn_error_save(&before);
     if (kn_os_make_folders(folder, 0777) != KILN_OK ||
         kn_os_replace_file(path, source, strlen(source), false) != KILN_OK)
-        kn_log(KILN_LOG_WARNING, "the source of %s was not written down: %s", subject->name,
+        kn_log(KILN_LOG_WARNING, "the source of %s was not written down: %s", job->name,
                kiln_error_message());
     kn_error_restore(&before);
 }
@@ -40,12 +39,12 @@ static void dump_source(const kn_subject *subject, const char *source)
 static kiln_status write_source(kn_code_search *search, kn_compile_request *compile, kn_str *source)
 {
     double start = kn_os_now_ms();
-    kiln_status status = search->subject->write(source, compile, search->subject);
+    kiln_status status = search->job->write(source, compile, search->job);
     if (status == KILN_OK)
         status = kn_str_status(source, "a kernel's source");
     search->info->generate_ms += kn_os_now_ms() - start;
     if (status == KILN_OK)
-        dump_source(search->subject, kn_str_text(source));
+        dump_source(search->job, kn_str_text(source));
     return status;
 }
 
@@ -75,9 +74,9 @@ static kiln_status compile_source(kn_code_search *search, kn_code *code, const k
     return status;
 }
 
-static kiln_status check_written(const kn_code *code, const kn_subject *subject)
+static kiln_status check_written(const kn_code *code, const kn_compile_job *job)
 {
-    if (kn_code_check_whole(code, subject) == KILN_OK)
+    if (kn_code_check_whole(code, job) == KILN_OK)
         return KILN_OK;
     return kn_error_context(
         "the compiler reported success, but what it wrote cannot be used (is its disk full?)");
@@ -88,7 +87,7 @@ static kiln_status check_written(const kn_code *code, const kn_subject *subject)
 static kiln_status prove(kn_code_search *search, const kn_code *code, const kn_compile_request *compile)
 {
     kn_error_state before;
-    kiln_status status = check_written(code, search->subject);
+    kiln_status status = check_written(code, search->job);
     if (status != KILN_OK)
         return status;
     kn_error_save(&before);
@@ -98,7 +97,7 @@ static kiln_status prove(kn_code_search *search, const kn_code *code, const kn_c
         return kn_compile_not_loaded(compile, status);
     }
     /* Code of which nobody can say whether it is current is good for this process alone. */
-    search->is_proven = status == KILN_OK && kn_code_is_current(code, search->subject);
+    search->is_proven = status == KILN_OK && kn_code_is_current(code, search->job);
     kn_error_restore(&before);
     return KILN_OK;
 }
@@ -173,8 +172,7 @@ static kiln_status compile_otherwise(kn_code_search *search, kn_code *code, cons
 static kiln_status compile(kn_code_search *search, kn_code *code, unsigned flags)
 {
     kn_str source = KN_STR_INIT;
-    kn_compile_request compile = {
-        .target = search->subject->target, .name = search->subject->name, .flags = flags};
+    kn_compile_request compile = {.target = search->job->target, .name = search->job->name, .flags = flags};
     kiln_status status = write_source(search, &compile, &source);
     compile.source = kn_str_text(&source);
     if (status == KILN_OK)
@@ -187,16 +185,16 @@ static kiln_status compile(kn_code_search *search, kn_code *code, unsigned flags
     return status;
 }
 
-kiln_status kn_build_compile(kn_code *out, const kn_subject *subject, unsigned flags)
+kiln_status kn_build_compile(kn_code *out, const kn_compile_job *job, unsigned flags)
 {
     kn_store_counts counts = {0};
     kn_build_info info = {0};
-    kn_code_search search = {.subject = subject, .info = &info, .counts = &counts, .warnings = KN_STR_INIT};
+    kn_code_search search = {.job = job, .info = &info, .counts = &counts, .warnings = KN_STR_INIT};
     kiln_status status = compile(&search, out, flags);
     kn_str_free(&search.warnings);
-    if (status == KILN_OK && !kn_code_is_current(out, subject))
+    if (status == KILN_OK && !kn_code_is_current(out, job))
         status = kn_error(KILN_ERROR_COMPILE, "%s: a file that it includes changed while it was compiled",
-                          subject->name);
+                          job->name);
     return status;
 }
 

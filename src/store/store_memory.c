@@ -4,12 +4,12 @@
 
 static bool open_store(void **self)
 {
-    return (*self = kn_once_table_create()) != NULL;
+    return (*self = kn_flight_table_create()) != NULL;
 }
 
 static void close_store(void *self)
 {
-    kn_once_table_free(self, kn_code_free);
+    kn_flight_table_free(self, kn_code_free);
 }
 
 static const kn_code *code_itself(const void *value)
@@ -19,24 +19,24 @@ static const kn_code *code_itself(const void *value)
 
 static kiln_status find(kn_code **out, void *self, kn_code_search *search)
 {
-    const kn_str *what = &search->subject->what;
+    const kn_str *what = &search->job->what;
     void *value = NULL;
     kiln_status status =
-        kn_build_claim(search, self, what->data, what->length, &value, &search->claim, code_itself);
+        kn_search_begin_flight(search, self, what->data, what->length, &value, &search->flight, code_itself);
     *out = value;
     return status;
 }
 
 static void drop(void *self, kn_code_search *search, const kn_code *code)
 {
-    kn_once_forget(self, search->subject->what.data, search->subject->what.length, code);
+    kn_flight_forget(self, search->job->what.data, search->job->what.length, code);
 }
 
 static void settle(void *self, kn_code_search *search, kn_code *code, kiln_status status)
 {
-    if (search->claim)
-        kn_once_end(self, search->claim, code, status);
-    search->claim = NULL;
+    if (search->flight)
+        kn_flight_end(self, search->flight, code, status);
+    search->flight = NULL;
 }
 
 const kn_store kn_store_memory = {.name = "memory",

@@ -1,5 +1,5 @@
-/* Stores more in the list, added by new files and a line each: they are asked in their turn, what it has is used and
- * what is no good in it is not, whatever else the next stores have. */
+/* Stores more in the list, added by new files and a line each: they are asked in their turn, what it has is
+ * used and what is no good in it is not, whatever else the next stores have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -50,9 +50,9 @@ static char what[128];
 static int which;    /* of several keys */
 static int compiled; /* times that the source was written */
 
-static kiln_status write_adder(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
+static kiln_status write_adder(kn_str *source, kn_compile_request *compile, const kn_compile_job *job)
 {
-    const int *addend = subject->spec;
+    const int *addend = job->spec;
     (void)compile;
     compiled++;
     kn_str_printf(source,
@@ -62,9 +62,9 @@ static kiln_status write_adder(kn_str *source, kn_compile_request *compile, cons
     return KILN_OK;
 }
 
-static kn_subject adder(const int *addend)
+static kn_compile_job adder(const int *addend)
 {
-    kn_subject s = {.name = "adder", .entry = "kiln_adder", .write = write_adder, .spec = addend};
+    kn_compile_job s = {.name = "adder", .entry = "kiln_adder", .write = write_adder, .spec = addend};
     char target[48];
     kn_target_host(&s.target);
     kn_target_format(&s.target, target, sizeof target);
@@ -76,8 +76,8 @@ static kn_subject adder(const int *addend)
 /* What the function that is found adds; a compiler would make one that adds `made`. */
 static int find(int made, kiln_origin expected)
 {
-    const kn_subject subject = adder(&made);
-    const kn_build_request request = {.subject = &subject};
+    const kn_compile_job job = adder(&made);
+    const kn_build_request request = {.job = &job};
     kn_build_info info = {0};
     kn_function *function = NULL;
     if (kn_build_function(&function, &request, host(), &info) != KILN_OK)
@@ -89,8 +89,8 @@ static int find(int made, kiln_origin expected)
 /* The code of one that adds so much; 0: that lacks the entry. Nothing keeps it. */
 static kn_blob code_of(int addend)
 {
-    const kn_subject subject = adder(&addend);
-    const kn_build_request request = {.subject = &subject};
+    const kn_compile_job job = adder(&addend);
+    const kn_build_request request = {.job = &job};
     kn_blob code = KN_BLOB_INIT;
     kn_build_shutdown();
     setenv("KILN_CACHE", "off", 1);
@@ -187,8 +187,8 @@ static void what_is_made_goes_into_the_cache(void **state)
 static void it_serves_where_nothing_is_compiled(void **state)
 {
     kn_blob two = code_of(2);
-    const kn_subject subject = adder(&(int){3});
-    const kn_build_request request = {.subject = &subject};
+    const kn_compile_job job = adder(&(int){3});
+    const kn_build_request request = {.job = &job};
     kn_blob code = KN_BLOB_INIT;
     (void)state;
     setenv("KILN_COMPILE", "never", 1);
@@ -207,8 +207,8 @@ static void it_serves_where_nothing_is_compiled(void **state)
 static void a_list_without_compiler_and_cache(void **state)
 {
     kn_blob two = code_of(2), code = KN_BLOB_INIT;
-    const kn_subject subject = adder(&(int){3});
-    const kn_build_request request = {.subject = &subject};
+    const kn_compile_job job = adder(&(int){3});
+    const kn_build_request request = {.job = &job};
     (void)state;
     toy_list_is_without_compiler = true;
     assert_int_equal(kn_build_code(&code, &request, NULL), KILN_ERROR_NOT_FOUND);
@@ -224,8 +224,8 @@ static void a_list_without_compiler_and_cache(void **state)
 
 static void *find_in_thread(void *user)
 {
-    const kn_subject *subject = user;
-    const kn_build_request request = {.subject = subject};
+    const kn_compile_job *job = user;
+    const kn_build_request request = {.job = job};
     kn_function *function = NULL;
     return kn_build_function(&function, &request, host(), NULL) == KILN_OK && run_on_host(function, 0) == 2
                ? user
@@ -235,16 +235,16 @@ static void *find_in_thread(void *user)
 static void threads_ask_it_once(void **state)
 {
     kn_blob two = code_of(2);
-    kn_subject subject = adder(&(int){3});
+    kn_compile_job job = adder(&(int){3});
     pthread_t thread[6];
     void *result;
     (void)state;
     bundle(&two, "");
     for (int t = 0; t < 6; t++)
-        assert_int_equal(pthread_create(&thread[t], NULL, find_in_thread, &subject), 0);
+        assert_int_equal(pthread_create(&thread[t], NULL, find_in_thread, &job), 0);
     for (int t = 0; t < 6; t++) {
         pthread_join(thread[t], &result);
-        assert_ptr_equal(result, &subject);
+        assert_ptr_equal(result, &job);
     }
     assert_int_equal(atomic_load(&toy_bundle.asked), 1);
     kn_blob_free(&two);
@@ -255,8 +255,8 @@ static void threads_ask_it_once(void **state)
 /* Where nothing is compiled, what is no good is not said to be missing. */
 static void expect_refused(void)
 {
-    const kn_subject subject = adder(&(int){3});
-    const kn_build_request request = {.subject = &subject};
+    const kn_compile_job job = adder(&(int){3});
+    const kn_build_request request = {.job = &job};
     kn_function *function = NULL;
     kn_build_shutdown();
     setenv("KILN_COMPILE", "never", 1);
@@ -352,8 +352,8 @@ static void remote_code_goes_into_the_cache(void **state)
 static void remote_code_is_kept_without_a_device(void **state)
 {
     kn_blob two = code_of(2), found = KN_BLOB_INIT;
-    const kn_subject subject = adder(&(int){3});
-    const kn_build_request request = {.subject = &subject};
+    const kn_compile_job job = adder(&(int){3});
+    const kn_build_request request = {.job = &job};
     (void)state;
     put_far_away(&two);
     assert_int_equal(kn_build_code(&found, &request, NULL), KILN_OK);
@@ -396,8 +396,8 @@ static void bad_remote_code_is_not_kept(void **state)
     kn_blob lacks_entry = code_of(0);
     (void)state;
     put_far_away(&lacks_entry);
-    const kn_subject subject = adder(&(int){3});
-    const kn_build_request request = {.subject = &subject, .flags = KN_BUILD_NO_COMPILE};
+    const kn_compile_job job = adder(&(int){3});
+    const kn_build_request request = {.job = &job, .flags = KN_BUILD_NO_COMPILE};
     kn_function *function = NULL;
     assert_int_equal(kn_build_function(&function, &request, host(), NULL), KILN_ERROR_FORBIDDEN);
     assert_non_null(strstr(kiln_error_message(), "; what the far toy had does not load: "));
@@ -415,10 +415,10 @@ static void write_header(const char *text)
     assert_int_equal(kn_os_write_file(header, text, strlen(text)), KILN_OK);
 }
 
-static kiln_status write_from_header(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
+static kiln_status write_from_header(kn_str *source, kn_compile_request *compile, const kn_compile_job *job)
 {
-    compile->options = subject->options;
-    compile->n_options = subject->n_options;
+    compile->options = job->options;
+    compile->n_options = job->n_options;
     kn_str_append(source, "#include \"addend.h\"\nextern \"C\" __attribute__((visibility(\"default\"))) void "
                           "kiln_adder(const void *args, long long, long long)\n"
                           "{ **(int *const *)args += ADDEND; }\n");
@@ -430,15 +430,15 @@ static int find_from_header(kiln_origin expected, kn_str *notes)
 {
     char option[300];
     const char *const options[] = {option};
-    kn_subject subject = adder(&(int){0});
-    kn_build_request request = {.subject = &subject, .notes = notes};
+    kn_compile_job job = adder(&(int){0});
+    kn_build_request request = {.job = &job, .notes = notes};
     kn_build_info info = {0};
     kn_function *function = NULL;
     kn_blob code = KN_BLOB_INIT;
     snprintf(option, sizeof option, "-I%s", folder);
-    subject.options = options;
-    subject.n_options = 1;
-    subject.write = write_from_header;
+    job.options = options;
+    job.n_options = 1;
+    job.write = write_from_header;
     if (kn_build_function(&function, &request, host(), &info) != KILN_OK)
         fail_msg("%s", kiln_error_message());
     assert_int_equal(info.origin, expected);

@@ -53,7 +53,7 @@ static kiln_status find(kn_code **out, void *self, kn_code_search *search)
     atomic_fetch_add(&rows->asked, 1);
     for (int r = 0; r < rows->rows; r++) {
         const toy_row *row = &rows->row[r];
-        if (strcmp(row->what, kn_str_text(&kn_search_subject(search)->what)) != 0)
+        if (strcmp(row->what, kn_str_text(&kn_search_job(search)->what)) != 0)
             continue;
         atomic_fetch_add(&rows->found, 1);
         *out = kn_code_new(search);

@@ -1,4 +1,4 @@
-#include "device/host_walk.h"
+#include "device/host_loop.h"
 
 #include <string.h>
 
@@ -388,7 +388,7 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
     kn_host_settle();
 }
 
-void kn_host_walk_run(const kn_walk *walk, kn_host_entry entry, const void *block, size_t block_size,
+void kn_host_loop_run(const kn_walk *walk, kn_host_entry entry, const void *block, size_t block_size,
                       int64_t grain)
 {
     job j = {walk, entry, block, block_size};
