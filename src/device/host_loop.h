@@ -1,4 +1,5 @@
-/* device/host_loop.h - a kernel that knows dense runs alone, run over a space as space/walk.h planned it. */
+/* device/host_loop.h - runs a kernel for contiguous ranges over a space, by the loop nest that space/walk.h
+ * planned. */
 #ifndef KN_DEVICE_HOST_LOOP_H
 #define KN_DEVICE_HOST_LOOP_H
 

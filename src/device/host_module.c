@@ -1,3 +1,4 @@
+/* Shared objects of the host as modules, and launches of their functions. */
 #include "device/host_module.h"
 
 #include <stdatomic.h>
@@ -95,7 +96,7 @@ typedef struct host_call {
     int64_t elements, unit;
 } host_call;
 
-/* Threads meet at whole lines of the caches, unless elements are so dear that few are worth a thread. */
+/* Threads meet at whole lines of the caches, unless elements are so expensive that few are worth a thread. */
 static int64_t unit_of(int64_t grain)
 {
     int64_t unit = 1;

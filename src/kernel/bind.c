@@ -1,3 +1,4 @@
+/* Binds the arguments of a call to the parameters of a program. */
 #include "kernel/kernel.h"
 
 #include <stdlib.h>

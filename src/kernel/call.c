@@ -1,3 +1,4 @@
+/* Calls of kernels: the key of a call, its remembered plan, and the launch. */
 #include "kernel/compound.h"
 #include "kernel/used.h"
 
@@ -7,7 +8,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 
-/* Room on the stack for what tells one call's plan from another's; a call that needs more goes without being
+/* Words on the stack for what tells one call's plan from another's; a call that needs more goes without being
  * remembered. */
 enum { KEY_WORDS = 512, SCALAR_BYTES = 16, KEY_ALIGNMENT = 64 };
 

@@ -1,3 +1,4 @@
+/* The programs of a call that is looked at without being run. */
 #include "kernel/inspected.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ static int64_t supposed_size(const kn_binding *b)
     return any_raw ? size : 0;
 }
 
-/* Room for one more. */
+/* Grows the list by one. */
 static kiln_status add(kn_inspected *out, const kn_binding *b, const kiln_call_options *o,
                        const kn_target *target)
 {

@@ -1,3 +1,4 @@
+/* Kernels: made from a program, retained and freed. */
 #include "kernel/kernel.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* The remembered plans of a kernel, by key. */
 #include "kernel/kernel.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* From a binding to a plan: the space, the schedule and the specialisation of a call. */
 #include "kernel/compound_run.h"
 
 #include <stdio.h>

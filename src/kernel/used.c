@@ -1,3 +1,4 @@
+/* Writes the specialisations that a call used into the record. */
 #include "kernel/used.h"
 
 #include <stdio.h>

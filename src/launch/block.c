@@ -1,3 +1,4 @@
+/* Writes the argument block of a launch. */
 #include "launch/block.h"
 
 #include <string.h>
