@@ -67,7 +67,7 @@ static void put_logical(unsigned char *block, const kn_layout *l, const kn_launc
         put_i64(block, l->logical_at + 8 * a, in->logical_shape[a]);
 }
 
-/* What every kind of kernel is told of its part. */
+/* The fields of a part that every kind of kernel is told. */
 static void put_part(unsigned char *block, const kn_launch_input *in, const kn_part *part)
 {
     const kn_layout *l = part->layout;

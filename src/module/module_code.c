@@ -1,4 +1,4 @@
-/* What raw code is, and from source to code through the cache. */
+/* Raw code: its kind, and the way from source to code through the cache. */
 #include "module/module_code.h"
 
 #include <string.h>

@@ -64,7 +64,7 @@ static kiln_status make_job(wanted *w)
     return kn_compile_job_of_program(&w->job, &w->parsed.spec);
 }
 
-/* What is written is what was read: else no call would find it. */
+/* The text that is written has to be the text that was read: else no call would find it. */
 static kiln_status check_text(const wanted *w, const char *portable)
 {
     kn_str again = KN_STR_INIT;

@@ -241,7 +241,7 @@ kiln_status kn_build_module(kn_module **out, kn_blob *code, const kn_build_reque
     return status;
 }
 
-/* What is loaded makes devices known: the first to be used has the stores made ready meanwhile. */
+/* The first use of a device has the stores made ready meanwhile, on another thread. */
 __attribute__((constructor)) static void register_warm_up(void)
 {
     kn_device_on_first_use(kn_build_warm_up);

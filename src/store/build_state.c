@@ -23,7 +23,7 @@ static void free_module(void *value)
     kn_free(loaded);
 }
 
-/* What is loaded goes before the code that it was loaded from. */
+/* Loaded modules go before the code that they were loaded from. */
 static void free_state(kn_build_state *state)
 {
     if (!state)

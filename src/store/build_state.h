@@ -30,7 +30,7 @@ double kn_stores_ms(kn_build_state *state, kiln_origin origin);
 unsigned long long kn_stores_refusals(const kn_build_state *state);
 /* Where is looked: files. */
 void kn_stores_list_places(kn_str *out, const kn_build_state *state);
-/* What was there and is not taken for the search, and why. */
+/* Adds the code that was found and refused for the search, and why. */
 void kn_stores_list_refusals(kn_str *out, const kn_code_search *search);
 
 /* Code, loaded on a device. */

@@ -12,7 +12,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* What the store of the user's cache keeps. */
+/* The state of the store of the user's cache. */
 static const kn_user_cache *user_cache(const kn_build_state *state)
 {
     static const kn_user_cache none = {.trouble = "the list of stores has no cache"};

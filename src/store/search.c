@@ -30,8 +30,8 @@ static bool is_usable(kn_code_search *search, const kn_opened_store *opened, con
     return is_whole;
 }
 
-/* What was fetched from afar is kept by other stores if it loads. If it does not, the caller meets the same
- * failure, and bars the store (kn_search_bar). */
+/* Code that was fetched from afar is kept by other stores if it loads. If it does not, the caller meets the
+ * same failure, and bars the store (kn_search_bar). */
 static bool is_loadable(kn_code_search *search, const kn_code *code)
 {
     kn_error_state before;
@@ -200,7 +200,7 @@ kiln_status kn_search_begin(kn_code_search *search, const kn_build_request *requ
     return kn_build_state_get(&search->state);
 }
 
-/* What memory had is found at every call. */
+/* Hits of the memory are not logged: every call has one. */
 static void log_origin(const kn_code_search *search)
 {
     static const char *const from[] = {[KILN_ORIGIN_DISK] = "from disk", [KILN_ORIGIN_COMPILER] = "compiled"};

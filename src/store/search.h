@@ -14,7 +14,7 @@ kiln_status kn_search_find(kn_code_search *search, kn_code **out);
 bool kn_search_bar(kn_code_search *search, const kn_code *code);
 /* Hands on what the compiler said, once nobody waits for the search. */
 void kn_search_log(kn_code_search *search);
-/* What a search ends with that has found code: counts it. */
+/* Ends a search that has found code, and counts it. */
 kiln_status kn_search_end(kn_code_search *search, const kn_code *code);
 
 #endif

@@ -50,7 +50,7 @@ typedef struct kn_store {
     /* The process ends, and other threads may still be at work: what waits to be written, where nobody is
      * in the way. */
     void (*leave)(void *self);
-    /* What can be done before the first question, on another thread. */
+    /* Work that can be done before the first question, on another thread. */
     void (*warm_up)(void *self);
     /* Adds the files that are looked in, for a message (kn_store_add_place). */
     void (*list_places)(kn_str *out, void *self);
@@ -61,7 +61,7 @@ typedef struct kn_store {
     /* The code of the search's compile job, by all of its text: *out (kn_code_new) or, where there is none,
      * NULL. A failure ends the search. */
     kiln_status (*find)(kn_code **out, void *self, kn_code_search *search);
-    /* What it found does not load. True: it has been told, and may have another. */
+    /* The code that it found does not load. True: it has been told, and may have other code. */
     bool (*pass_over)(void *self, kn_code_search *search, const kn_code *code);
     /* Takes away what it found: it is of no use to anybody. */
     void (*drop)(void *self, kn_code_search *search, const kn_code *code);
@@ -73,12 +73,12 @@ typedef struct kn_store {
     void (*settle)(void *self, kn_code_search *search, kn_code *code, kiln_status status);
 } kn_store;
 
-/* What kiln_call_info and statistics call a store with these roles. */
+/* The name that kiln_call_info and statistics have for a store with these roles. */
 kiln_origin kn_store_origin(unsigned roles);
 
 /* ---- for its functions ---- */
 
-/* What is looked for: its text, target and options. */
+/* The compile job whose code is looked for: its text, target and options. */
 const kn_compile_job *kn_search_job(const kn_code_search *search);
 /* Whether the code that a search ended with is proven, and later processes may have it. */
 bool kn_search_may_keep(const kn_code_search *search);

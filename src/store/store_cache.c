@@ -136,7 +136,7 @@ static bool lock(void *self, kn_code_search *search)
            kn_cache_lock(cache_of(self), what->data, what->length, &search->lock, wait_ms());
 }
 
-/* What was made or fetched now, and is known to be good for later processes. */
+/* Keeps code that was made or fetched now and is known to be good for later processes. */
 static void settle(void *self, kn_code_search *search, kn_code *code, kiln_status status)
 {
     const kn_compile_job *job = search->job;

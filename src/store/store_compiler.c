@@ -110,7 +110,7 @@ static int count_errors(const char *log)
     return count;
 }
 
-/* What was tried last, and the best error so far. */
+/* The last try, and the best error so far. */
 typedef struct tries {
     kn_compile_request request;
     kn_str source[2], words, log;

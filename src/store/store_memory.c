@@ -1,5 +1,5 @@
-/* What the process has found or made already. Threads that want the same key wait for the one that asked
- * first. */
+/* The memory of the process: code that it has found or made already. Threads that want the same key wait for
+ * the one that asked first. */
 #include "store/code_search.h"
 
 static bool open_store(void **self)

@@ -18,8 +18,8 @@
 
 enum { MOST_QUEUED = 256, LOOK_US = 200 /* between two looks of who waits with a limit */ };
 
-/* What is to be made or is being made, in the order in which it came, with a reference each. All under
- * KN_LOCK_TIERS, which is held for a look, never while something is made. */
+/* The optimised tiers that wait or are being made, in the order in which they came, with a reference each.
+ * All under KN_LOCK_TIERS, which is held for a look, never while something is made. */
 static struct {
     kn_tiers *first, **end;
     int count;
@@ -78,7 +78,7 @@ static kiln_status build(kn_tiers *tiers, const kn_spec *spec)
                              : status;
 }
 
-/* What fails then was stopped by the end, and is no trouble. */
+/* A failure then was caused by the end of the process, and is no trouble. */
 static bool is_ending(void)
 {
     kn_lock_take(KN_LOCK_TIERS);
@@ -87,8 +87,8 @@ static bool is_ending(void)
     return is_closed;
 }
 
-/* What it ended with; the caller, who has set KN_TIERS_RUNNING, takes it from there. Leaves the thread's last
- * error. */
+/* Makes the optimised tier, and returns its state at the end; the caller, who has set KN_TIERS_RUNNING,
+ * takes it from there. Leaves the thread's last error. */
 static kn_tiers_state make(kn_tiers *tiers)
 {
     kn_parsed_spec parsed;
