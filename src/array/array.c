@@ -89,10 +89,10 @@ kiln_status kn_array_check_data(const kiln_array *array, const char *function)
 
 /* ---- arrays ---- */
 
-void kn_array_form_make(kn_array_form *out, kiln_dtype dtype, int ndim, const int64_t *extents)
+void kn_array_layout_make(kn_array_layout *out, kiln_dtype dtype, int ndim, const int64_t *extents)
 {
     int64_t high;
-    *out = (kn_array_form){.dtype = dtype, .item_size = (int32_t)kiln_dtype_size(dtype), .ndim = ndim};
+    *out = (kn_array_layout){.dtype = dtype, .item_size = (int32_t)kiln_dtype_size(dtype), .ndim = ndim};
     out->extents = extents;
     out->size = kn_shape_size(ndim, extents);
     out->is_c_contiguous = kn_shape_is_c_contiguous(ndim, extents, extents + ndim, out->item_size);
@@ -101,53 +101,54 @@ void kn_array_form_make(kn_array_form *out, kiln_dtype dtype, int ndim, const in
     out->bytes = high - out->low;
 }
 
-static size_t array_bytes(const kn_array_form *form)
+static size_t array_bytes(const kn_array_layout *layout)
 {
-    return sizeof(kiln_array) + 2 * (size_t)form->ndim * sizeof(int64_t);
+    return sizeof(kiln_array) + 2 * (size_t)layout->ndim * sizeof(int64_t);
 }
 
 /* Storage and data are still to be set. */
-static void array_init(kiln_array *a, const kn_array_form *form)
+static void array_init(kiln_array *a, const kn_array_layout *layout)
 {
-    *a = (kiln_array){.dtype = form->dtype,
-                      .item_size = form->item_size,
-                      .ndim = form->ndim,
-                      .size = form->size,
-                      .is_c_contiguous = form->is_c_contiguous,
-                      .is_f_contiguous = form->is_f_contiguous,
-                      .strides = a->shape + form->ndim};
+    *a = (kiln_array){.dtype = layout->dtype,
+                      .item_size = layout->item_size,
+                      .ndim = layout->ndim,
+                      .size = layout->size,
+                      .is_c_contiguous = layout->is_c_contiguous,
+                      .is_f_contiguous = layout->is_f_contiguous,
+                      .strides = a->shape + layout->ndim};
     atomic_init(&a->references, 1);
-    for (int k = 0; k < 2 * form->ndim; k++)
-        a->shape[k] = form->extents[k];
+    for (int k = 0; k < 2 * layout->ndim; k++)
+        a->shape[k] = layout->extents[k];
 }
 
 /* Shape and strides are copied; storage and data are still to be set. */
 static kiln_array *array_new(kiln_dtype dtype, int ndim, const int64_t *shape, const int64_t *strides)
 {
     int64_t extents[2 * KILN_MAX_NDIM];
-    kn_array_form form;
+    kn_array_layout layout;
     for (int k = 0; k < ndim; k++) {
         extents[k] = shape[k];
         extents[ndim + k] = strides[k];
     }
-    kn_array_form_make(&form, dtype, ndim, extents);
-    kiln_array *a = kn_malloc(array_bytes(&form));
+    kn_array_layout_make(&layout, dtype, ndim, extents);
+    kiln_array *a = kn_malloc(array_bytes(&layout));
     if (a)
-        array_init(a, &form);
+        array_init(a, &layout);
     else
-        kn_error_memory(array_bytes(&form), "an array");
+        kn_error_memory(array_bytes(&layout), "an array");
     return a;
 }
 
 /* The array stands behind its storage in one allocation, which is the storage's: views may outlive the array.
  */
-kiln_status kn_array_from_form(kiln_array **out, const kn_array_form *form, kn_device *device, void *stream)
+kiln_status kn_array_from_layout(kiln_array **out, const kn_array_layout *layout, kn_device *device,
+                                 void *stream)
 {
-    size_t size = sizeof(kn_storage) + array_bytes(form);
+    size_t size = sizeof(kn_storage) + array_bytes(layout);
     kn_storage *s = kn_malloc(size);
     if (!s)
         return kn_error_memory(size, "an array");
-    *s = (kn_storage){.device = device, .size = (size_t)form->bytes, .is_pooled = true, .stream = stream};
+    *s = (kn_storage){.device = device, .size = (size_t)layout->bytes, .is_pooled = true, .stream = stream};
     atomic_init(&s->references, 1);
     kiln_status status = kn_memory_alloc(&s->data, device, s->size, stream);
     if (status != KILN_OK) {
@@ -155,10 +156,10 @@ kiln_status kn_array_from_form(kiln_array **out, const kn_array_form *form, kn_d
         return status;
     }
     kiln_array *a = (kiln_array *)(void *)(s + 1);
-    array_init(a, form);
+    array_init(a, layout);
     a->is_joint = true;
     a->storage = s;
-    a->data = (char *)s->data - form->low;
+    a->data = (char *)s->data - layout->low;
     *out = a;
     return KILN_OK;
 }
@@ -174,7 +175,7 @@ kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream,
                               const int64_t *shape, const int64_t *strides)
 {
     int64_t extents[2 * KILN_MAX_NDIM];
-    kn_array_form form;
+    kn_array_layout layout;
     kiln_status status = kn_array_check_shape(dtype, ndim, shape);
     if (status)
         return status;
@@ -184,8 +185,8 @@ kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream,
     }
     if (!strides)
         kn_shape_new_strides(ndim, shape, (int64_t)kiln_dtype_size(dtype), extents + ndim);
-    kn_array_form_make(&form, dtype, ndim, extents);
-    return kn_array_from_form(out, &form, device, stream);
+    kn_array_layout_make(&layout, dtype, ndim, extents);
+    return kn_array_from_layout(out, &layout, device, stream);
 }
 
 kiln_status kn_array_view(kiln_array **out, const kiln_array *array, char *data, int ndim,

@@ -37,18 +37,19 @@ struct kiln_array {
 };
 
 /* What arrays that are made again and again have in common, worked out once. */
-typedef struct kn_array_form {
+typedef struct kn_array_layout {
     kiln_dtype dtype;
     int32_t item_size, ndim;
     bool is_c_contiguous, is_f_contiguous;
     int64_t size, low, bytes; /* elements; bytes from low, seen from the first element */
-    const int64_t *extents;   /* ndim extents, then ndim strides; not the form's own */
-} kn_array_form;
+    const int64_t *extents;   /* ndim extents, then ndim strides; not the layout's own */
+} kn_array_layout;
 
-/* extents as kn_array_form has them; they must live as long as the form and make an array. */
-void kn_array_form_make(kn_array_form *out, kiln_dtype dtype, int ndim, const int64_t *extents);
+/* extents as kn_array_layout has them; they must live as long as the layout and make an array. */
+void kn_array_layout_make(kn_array_layout *out, kiln_dtype dtype, int ndim, const int64_t *extents);
 /* An array of storage from the pool, for native stream `stream`. */
-kiln_status kn_array_from_form(kiln_array **out, const kn_array_form *form, kn_device *device, void *stream);
+kiln_status kn_array_from_layout(kiln_array **out, const kn_array_layout *layout, kn_device *device,
+                                 void *stream);
 /* The same from its parts. strides NULL: C order. */
 kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype, int ndim,
                               const int64_t *shape, const int64_t *strides);

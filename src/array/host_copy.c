@@ -10,7 +10,7 @@ enum {
 
 typedef struct copy_plan {
     int ndim;
-    bool is_tiled; /* the last two axes: the source is walked fastest along the first of them */
+    bool is_tiled; /* the last two axes: the source is read fastest along the first of them */
     int64_t item_size;
     char *target;
     const char *source;

@@ -186,11 +186,11 @@ kiln_status kn_pnm_write(kn_str *out, const kiln_array *array)
 
 /* ---- float32, rows from the bottom up ---- */
 
-static void put_turned(unsigned char *to, const unsigned char *from, size_t count, bool is_turned)
+static void put_swapped(unsigned char *to, const unsigned char *from, size_t count, bool is_swapped)
 {
     for (size_t k = 0; k < count; k++)
         for (int b = 0; b < 4; b++)
-            to[4 * k + (size_t)b] = from[4 * k + (size_t)(is_turned ? 3 - b : b)];
+            to[4 * k + (size_t)b] = from[4 * k + (size_t)(is_swapped ? 3 - b : b)];
 }
 
 kiln_status kn_pfm_read(kiln_array **out, const unsigned char *file, size_t size, kiln_device device)
@@ -215,7 +215,7 @@ kiln_status kn_pfm_read(kiln_array **out, const unsigned char *file, size_t size
     if (!data)
         return kn_error_memory(count, "a picture");
     for (size_t y = 0; y < (size_t)height; y++)
-        put_turned(data + 4 * row * y, h.at + 4 * row * ((size_t)height - 1 - y), row, is_big_endian);
+        put_swapped(data + 4 * row * y, h.at + 4 * row * ((size_t)height - 1 - y), row, is_big_endian);
     kiln_status status = kiln_array_from_host(out, data, KILN_FLOAT32, ndim, shape, device);
     kn_free(data);
     return status;

@@ -29,7 +29,7 @@
     X(HOST_COMPILER, 1, WAITS, LONG, "looking for the host's compiler")                                      \
     X(NVRTC, 1, WAITS, LONG, "looking for NVRTC, and loading it")                                            \
     X(GENERATOR, 1, WAITS, LONG, "the generator's identity")                                                 \
-    X(ONCE, 1, WAITS, BRIEF, "tables of what is made once a key, and who waits for it")                      \
+    X(FLIGHTS, 1, WAITS, BRIEF, "tables of what is made once a key, and who waits for it")                   \
     X(CACHE, 1, WAITS, LONG, "SQLite")                                                                       \
     X(RECORD, 1, WAITS, LONG, "which lines of a record were written")                                        \
     X(MODULES, 1, RESETS, LONG, "functions of raw modules")                                                  \
@@ -43,7 +43,7 @@
     X(HOST_JOB, 1, RESETS, BRIEF, "the host's threads: held while they run a job")                           \
     X(HOST_THREADS, 1, RESETS, BRIEF, "the job, and who waits for one")                                      \
     X(THREADS, 1, WAITS, LONG, "the list of threads that are joined in the end")                             \
-    X(FORMS, 1, WAITS, BRIEF, "which best forms of kernels are to be compiled")                              \
+    X(TIERS, 1, WAITS, BRIEF, "which optimised tiers of kernels are to be compiled")                         \
     X(LAUNCH_NAMES, 1, WAITS, BRIEF, "the names of kernels that were launched")                              \
     X(MEMORY_HOOK, 1, WAITS, BRIEF, "the memory hook")                                                       \
     X(LOG, 1, WAITS, BRIEF, "the log callback")                                                              \
@@ -52,7 +52,7 @@
 
 enum { KN_LOCK_SLOTS = 65 };
 
-/* KN_LOCK_ONCE is a lock; KN_LOCK_GRAPH_RUNS + n one of several. */
+/* KN_LOCK_FLIGHTS is a lock; KN_LOCK_GRAPH_RUNS + n one of several. */
 typedef enum kn_lock {
 #define X(name, slots, at_fork, hold, what)                                                                  \
     KN_LOCK_##name, KN_LOCK_LAST_OF_##name = KN_LOCK_##name + (slots)-1,

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 enum {
-    KN_UNLOAD_FORMS = 111,
+    KN_UNLOAD_TIERS = 111,
     KN_UNLOAD_THREADS = 109,
     KN_UNLOAD_KERNEL = 107,
     KN_UNLOAD_BUILD = 105,

@@ -23,7 +23,7 @@ typedef struct kn_launch {
     bool is_open;               /* host: the code may call what waits or prints (a preamble's functions) */
     int64_t elements;           /* host */
     int64_t grain;              /* host: fewest elements worth a thread */
-    const struct kn_walk *walk; /* host: how the kernel goes over operands that are no run; NULL: all are */
+    const struct kn_walk *walk; /* host: the loop nest over operands that are not contiguous; NULL: all are */
     const void *block_data;     /* one struct parameter: packed argument block ... */
     size_t block_size;
     void **params; /* ... or one pointer a parameter (raw modules); NULL otherwise */
@@ -92,9 +92,9 @@ typedef struct kn_backend {
     kiln_status (*properties)(kn_device *, kiln_device_properties *out);
     /* that a foreign stream is of the device's primary context */
     kiln_status (*stream_check)(kn_device *, void *stream);
-    /* The sizes of a function's parameters into size[0 .. room), and how many there are; -1 where the driver
-     * does not tell. CUDA alone. */
-    int (*function_params)(kn_function *, size_t *size, int room);
+    /* The sizes of a function's parameters into size[0 .. capacity), and how many there are; -1 where the
+     * driver does not tell. CUDA alone. */
+    int (*function_params)(kn_function *, size_t *size, int capacity);
     /* Dynamic shared memory, and how much of a multiprocessor's cache is for that; 0: the driver chooses.
      * CUDA alone. */
     kiln_status (*function_allow_shared)(kn_function *, size_t bytes, int percent);

@@ -1,3 +1,4 @@
+/* Captures of a stream's work into a graph: their beginning and end. */
 #include "device/capture.h"
 
 #include <kiln/graph.h>

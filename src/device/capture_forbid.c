@@ -1,3 +1,4 @@
+/* Refuses calls that a capture does not allow, and says why. */
 #include "device/capture_forbid.h"
 
 #include "base/error.h"

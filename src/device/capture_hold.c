@@ -1,3 +1,4 @@
+/* Objects that a captured graph uses: their release is put off until the graph is gone. */
 #include "device/capture_hold.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* The list of captures of the process. */
 #include "device/capture_list.h"
 
 #include "base/alloc.h"

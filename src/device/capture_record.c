@@ -1,3 +1,4 @@
+/* The record of one capture: its references, and the objects that it holds. */
 #include "device/capture_record.h"
 
 #include <sched.h>
@@ -25,7 +26,7 @@ void kn_capture_release_held(kn_held *h)
 }
 
 /* Memory of other devices in the same graph knows nothing of our events: their work is waited for. */
-static void end_lanes_elsewhere(const kn_capture *r)
+static void end_arenas_elsewhere(const kn_capture *r)
 {
     bool done = !r->was_launched;
     for (int slot = 1; slot <= KN_CUDA_DEVICES_MAX; slot++) {
@@ -45,7 +46,7 @@ void kn_capture_end_record(kn_capture *r)
     kn_error_state before;
     kn_error_save(&before);
     kn_graph_run_settle(r);
-    end_lanes_elsewhere(r);
+    end_arenas_elsewhere(r);
     kn_pool_capture_ends(r->device->pool, r->id, r->was_launched, r->last_stream);
     kn_capture_release_held(r->until_end);
     kn_capture_release_held(r->held);

@@ -1,3 +1,4 @@
+/* Makes a device's CUDA context current for a call, and restores the caller's. */
 #include "device/cuda_context.h"
 
 #include "base/error.h"

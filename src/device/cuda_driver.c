@@ -1,3 +1,4 @@
+/* Loads the CUDA driver and its functions; in a forked child they are replaced. */
 #include "device/cuda_driver.h"
 
 #include <stdatomic.h>

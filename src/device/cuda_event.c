@@ -1,3 +1,4 @@
+/* Events of CUDA. */
 #include "device/cuda_event.h"
 
 #include "device/cuda_context.h"

@@ -1,3 +1,4 @@
+/* Memory of CUDA devices, and pinned memory. */
 #include "device/cuda_memory.h"
 
 #include <string.h>

@@ -338,7 +338,7 @@ kiln_status kn_cuda_occupancy(kn_function *function, int block_threads, size_t s
     return status;
 }
 
-int kn_cuda_function_params(kn_function *function, size_t *size, int room)
+int kn_cuda_function_params(kn_function *function, size_t *size, int capacity)
 {
     int count = 0;
     size_t offset, bytes;
@@ -347,7 +347,7 @@ int kn_cuda_function_params(kn_function *function, size_t *size, int room)
         return -1;
     bool is_here = kn_cuda_enter_relaxed(function->device, &scope) == KILN_OK;
     /* one past the last is an error of the driver's: that is how it tells the number */
-    while (is_here && count < room &&
+    while (is_here && count < capacity &&
            KN_CU_CALL(FuncGetParamInfo, function->native, (size_t)count, &offset, &bytes) == KN_CU_SUCCESS)
         size[count++] = bytes;
     kn_cuda_leave_relaxed(&scope);

@@ -14,7 +14,7 @@ void *kn_cuda_module_handle(kn_module *module);
 void *kn_cuda_function_handle(kn_function *function);
 kiln_status kn_cuda_launch(kn_function *function, const kn_launch *launch, void *stream);
 kiln_status kn_cuda_function_info(kn_function *function, kn_function_info *out);
-int kn_cuda_function_params(kn_function *function, size_t *size, int room);
+int kn_cuda_function_params(kn_function *function, size_t *size, int capacity);
 kiln_status kn_cuda_function_allow_shared(kn_function *function, size_t bytes, int percent);
 kiln_status kn_cuda_occupancy(kn_function *function, int block_threads, size_t shared_bytes, int *blocks);
 

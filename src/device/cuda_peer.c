@@ -1,3 +1,4 @@
+/* Access from one CUDA device to another's memory. */
 #include "device/cuda_peer.h"
 
 #include "base/lock.h"

@@ -1,3 +1,4 @@
+/* Streams of CUDA. */
 #include "device/cuda_stream.h"
 
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* The table of devices that have been made, and their names. */
 #include "device/device_table.h"
 
 #include <stdatomic.h>

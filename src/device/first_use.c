@@ -1,3 +1,4 @@
+/* The function that is called when a device is first used. */
 #include "device/first_use.h"
 
 #include <stddef.h>

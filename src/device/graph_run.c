@@ -1,3 +1,4 @@
+/* Runs of graphs: a graph waits for its last run. */
 #include "device/graph_run.h"
 
 #include <sched.h>

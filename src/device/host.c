@@ -1,3 +1,4 @@
+/* The host as a device: its properties and its back end. */
 #include "device/host.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* Memory of the host: taken, copied and filled by several threads. */
 #include "device/host_memory.h"
 
 #include <string.h>

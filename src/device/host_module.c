@@ -1,3 +1,4 @@
+/* Shared objects of the host as modules, and launches of their functions. */
 #include "device/host_module.h"
 
 #include <stdatomic.h>
@@ -9,7 +10,7 @@
 #include "base/os.h"
 #include "base/unload.h"
 #include "device/host_threads.h"
-#include "device/host_walk.h"
+#include "device/host_loop.h"
 
 struct kn_function {
     struct kn_function *next;
@@ -95,7 +96,7 @@ typedef struct host_call {
     int64_t elements, unit;
 } host_call;
 
-/* Threads meet at whole lines of the caches, unless elements are so dear that few are worth a thread. */
+/* Threads meet at whole lines of the caches, unless elements are so expensive that few are worth a thread. */
 static int64_t unit_of(int64_t grain)
 {
     int64_t unit = 1;
@@ -115,7 +116,7 @@ static void call_range(void *user, int64_t begin, int64_t end)
 static void run(kn_function *function, const kn_launch *launch)
 {
     if (launch->walk) {
-        kn_host_walk_run(launch->walk, function->entry, launch->block_data, launch->block_size,
+        kn_host_loop_run(launch->walk, function->entry, launch->block_data, launch->block_size,
                          launch->grain);
         return;
     }

@@ -1,3 +1,4 @@
+/* Copies between two layouts of the host's memory, transposed in registers where that pays. */
 #include "device/host_move.h"
 
 #include <stdbool.h>
@@ -26,7 +27,7 @@ typedef struct plane {
     bool past_caches;
 } plane;
 
-/* ---- squares of 16 bytes a side, turned in registers: halves are interleaved until rows are columns ---- */
+/* ---- squares of 16 bytes a side, transposed in registers by interleaving halves ---- */
 
 #if defined(__clang__) || __GNUC__ >= 12
 #define INTERLEAVE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
@@ -230,7 +231,7 @@ static void fetch(const plane *p, int64_t row, int rows, int64_t bytes)
 }
 
 /* What is read runs along axis 1: a few lines of it are used whole while they are in the cache. */
-static void turn(const plane *p, int log_size)
+static void transpose(const plane *p, int log_size)
 {
     int side = 16 >> log_size;
     square_function square = by_size[log_size].square;
@@ -261,8 +262,8 @@ static int pitch_of(int64_t stride, int64_t size)
     return stride > size && stride % size == 0 && stride / size <= KN_HOST_PITCH ? (int)(stride / size) : 0;
 }
 
-/* Turns the axis round on both sides where one of them runs along it backward. */
-static void face_forward(plane *p, int axis, const int64_t *stride)
+/* Reverses the axis on both sides where one of them runs along it backward. */
+static void make_forward(plane *p, int axis, const int64_t *stride)
 {
     if (stride[axis] >= 0)
         return;
@@ -280,13 +281,13 @@ static int64_t move_pixels(plane p, int along, int log_size)
     int across = 1 - along, from_pitch = pitch_of(p.from_stride[along], size),
         to_pitch = pitch_of(p.to_stride[along], size);
     if (p.to_stride[along] == size && channels <= from_pitch) {
-        face_forward(&p, across, p.from_stride);
+        make_forward(&p, across, p.from_stride);
         if (channels == 1 || p.from_stride[across] == size)
             return kn_host_split(kn_host_vectors_here(), p.to, p.to_stride[across], p.from, (int)channels,
                                  from_pitch, p.count[along], log_size, p.past_caches);
     }
     if (p.from_stride[along] == size && channels == to_pitch) {
-        face_forward(&p, across, p.to_stride);
+        make_forward(&p, across, p.to_stride);
         if (p.to_stride[across] == size)
             return kn_host_join(kn_host_vectors_here(), p.to, p.from, p.from_stride[across], to_pitch,
                                 p.count[along], log_size, p.past_caches);
@@ -328,7 +329,7 @@ static void move_plane(plane *p, int log_size)
         return;
     if (side > 1 && p->to_stride[0] == size && p->from_stride[1] == size && p->count[0] >= side &&
         p->count[1] >= side) {
-        turn(p, log_size);
+        transpose(p, log_size);
         return;
     }
     if (p->count[0] <= KN_HOST_PITCH && p->count[1] > p->count[0]) { /* the longer loop inside */

@@ -1,3 +1,4 @@
+/* Splits and joins interleaved channels in registers: vectors are loaded, permuted and stored whole. */
 #include "device/host_narrow.h"
 
 #if defined(__x86_64__)
@@ -59,8 +60,8 @@ static void mix_make(mix *m, mix_key key)
         }
 }
 
-/* The one of these pixels: as a rule that of the call before in the same direction, since a walk asks for the
- * same in each block. */
+/* The one of these pixels: as a rule that of the call before in the same direction, since a loop nest asks
+ * for the same in each block. */
 static const mix *mix_for(mix_key key)
 {
     static _Thread_local mix last[2];
@@ -70,11 +71,11 @@ static const mix *mix_for(mix_key key)
     return m;
 }
 
-/* Where vectors lie: of one turn, and from one turn to the next. */
+/* Where vectors lie: those of one iteration, and the distance from one iteration to the next. */
 typedef struct streams {
     char *to;
     const char *from;
-    int64_t to_step, from_step, to_advance, from_advance, turns;
+    int64_t to_step, from_step, to_advance, from_advance, iterations;
     bool is_past_caches; /* wide vectors alone, which are lines then */
 } streams;
 
@@ -94,9 +95,9 @@ WITH_WIDE static inline __attribute__((always_inline)) void run_wide_of(const mi
         for (int k = 2; k < n_in; k += 2)
             mask[j][k / 2] = m->mask[j][k / 2];
     }
-    for (int64_t turn = 0; turn < s.turns; ++turn) {
-        const char *from = s.from + turn * s.from_advance;
-        char *to = s.to + turn * s.to_advance;
+    for (int64_t iteration = 0; iteration < s.iterations; ++iteration) {
+        const char *from = s.from + iteration * s.from_advance;
+        char *to = s.to + iteration * s.to_advance;
         __m512i in[KN_HOST_PITCH];
         for (int k = 0; k < n_in; ++k)
             in[k] = _mm512_loadu_si512(from + k * s.from_step);
@@ -139,14 +140,14 @@ WITH_WIDE static void run_wide(const mix *m, const streams *s)
 
 __attribute__((target("ssse3"))) static void run_narrow(const mix *m, const streams *s)
 {
-    for (int64_t turn = 0; turn < s->turns; ++turn)
+    for (int64_t iteration = 0; iteration < s->iterations; ++iteration)
         for (int j = 0; j < m->n_out; ++j) {
-            const char *from = s->from + turn * s->from_advance;
+            const char *from = s->from + iteration * s->from_advance;
             __m128i made = _mm_setzero_si128();
             for (int k = 0; k < m->n_in; ++k, from += s->from_step)
                 made = _mm_or_si128(made, _mm_shuffle_epi8(_mm_loadu_si128((const void *)from),
                                                            _mm_load_si128((const void *)m->shuffle[j][k])));
-            _mm_storeu_si128((void *)(s->to + turn * s->to_advance + j * s->to_step), made);
+            _mm_storeu_si128((void *)(s->to + iteration * s->to_advance + j * s->to_step), made);
         }
 }
 
@@ -170,13 +171,13 @@ static int width_of(kn_host_vectors vectors, int pitch, int64_t count, int log_s
     return 0;
 }
 
-/* All turns that `count` pixels have. */
+/* All whole iterations over `count` pixels. */
 static int64_t run(mix_key key, streams s, int64_t count)
 {
     int pixels = key.width >> key.log_size;
-    s.turns = count / pixels;
+    s.iterations = count / pixels;
     (key.width == WIDE ? run_wide : run_narrow)(mix_for(key), &s);
-    return s.turns * pixels;
+    return s.iterations * pixels;
 }
 
 int64_t kn_host_split(kn_host_vectors vectors, char *planes, int64_t plane_stride, const char *pixels,

@@ -1,3 +1,4 @@
+/* The error of a device that was lost in a fork. */
 #include "device/lost.h"
 
 #include "base/error.h"

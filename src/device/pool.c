@@ -1,9 +1,9 @@
 /* The caching allocator. A segment is one allocation of the device, cut into blocks. Segments belong to a
- * lane: the memory of one stream, within which a block that is freed may be handed out again at once, because
- * the stream runs in order. Lookups go: the lane's quick lists (the very size that was asked before), its
- * bins (best fit, splitting), then everything that has become free is merged, and only then the device is
- * asked. Small and large requests have segments of their own, so that a small block never pins a large one.
- */
+ * arena: the memory of one stream, within which a block that is freed may be handed out again at once,
+ * because the stream runs in order. Lookups go: the arena's quick lists (the very size that was asked
+ * before), its bins (best fit, splitting), then everything that has become free is merged, and only then the
+ * device is asked. Small and large requests have segments of their own, so that a small block never pins a
+ * large one. */
 #include "device/pool.h"
 
 #include "base/alloc.h"
@@ -12,12 +12,12 @@
 #include "device/device_table.h"
 #include "device/lost.h"
 #include "device/pool_block.h"
-#include "device/pool_lane.h"
+#include "device/pool_arena.h"
 #include "device/pool_segment.h"
 
 /* ---- handing out ---- */
 
-static kn_block *take_binned(kn_pool *pool, kn_lane *l, size_t size)
+static kn_block *take_binned(kn_pool *pool, kn_pool_arena *l, size_t size)
 {
     kn_block *b = kn_pool_find_in_bins(pool, &l->sets[size <= SMALL_LIMIT], size);
     if (b)
@@ -25,7 +25,7 @@ static kn_block *take_binned(kn_pool *pool, kn_lane *l, size_t size)
     return b;
 }
 
-static kiln_status take_slowly(kn_pool *pool, kn_lane *l, size_t size, kn_block **out)
+static kiln_status take_slowly(kn_pool *pool, kn_pool_arena *l, size_t size, kn_block **out)
 {
     kn_pool_settle_pending(pool, false);
     if (!(*out = kn_pool_take_quick(pool, l, size)))
@@ -49,7 +49,7 @@ kiln_status kn_pool_take(void **out, size_t *size, kn_pool *pool, void *stream, 
     size_t wanted = *size ? (*size + pool->granularity - 1) & ~(pool->granularity - 1) : pool->granularity;
     kiln_status status = KILN_OK;
     kn_lock_take(pool->lock);
-    kn_lane *l = kn_pool_get_lane(pool, stream, capture);
+    kn_pool_arena *l = kn_pool_get_arena(pool, stream, capture);
     kn_block *b = l ? kn_pool_take_quick(pool, l, wanted) : NULL;
     if (b)
         b->state = BLOCK_USED;
@@ -69,9 +69,9 @@ kiln_status kn_pool_take(void **out, size_t *size, kn_pool *pool, void *stream, 
 
 /* ---- coming back ---- */
 
-static kn_lane *find_capture(const kn_pool *pool, uint64_t capture)
+static kn_pool_arena *find_capture(const kn_pool *pool, uint64_t capture)
 {
-    kn_lane *l = pool->lanes;
+    kn_pool_arena *l = pool->arenas;
     while (l && (l->capture != capture || l->has_ended))
         l = l->next;
     return l;
@@ -82,7 +82,7 @@ static kn_lane *find_capture(const kn_pool *pool, uint64_t capture)
 static void free_in_capture(kn_pool *pool, kn_block *b)
 {
     uint64_t capture = 0;
-    kn_lane *l = b->home->owner;
+    kn_pool_arena *l = b->home->owner;
     if (l->capture || l->has_ended || kn_device_capture_of(pool->device, l->stream, &capture) != KILN_OK ||
         !capture)
         kn_pool_release(pool, b);
@@ -92,11 +92,11 @@ static void free_in_capture(kn_pool *pool, kn_block *b)
         kn_pool_release(pool, b);
 }
 
-/* A block whose stream ended may have passed to another lane. A new stream can have the old one's handle, and
- * then the block's owner saw no need to say that it was used there. */
+/* A block whose stream ended may have passed to another arena. A new stream can have the old one's handle,
+ * and then the block's owner saw no need to say that it was used there. */
 static void note_own_stream(kn_pool *pool, kn_block *b, void *stream)
 {
-    kn_lane *l = kn_pool_find_lane(pool, stream, 0);
+    kn_pool_arena *l = kn_pool_find_arena(pool, stream, 0);
     if (l && l != b->home->owner && !kn_pool_add_use(b, l))
         pool->device->backend->stream_synchronize(pool->device, stream);
 }
@@ -110,7 +110,7 @@ bool kn_pool_give(kn_pool *pool, void *pointer, void *stream)
         pool->used -= b->size;
         if (b->home->owner->stream != stream)
             note_own_stream(pool, b, stream);
-        if (b->use_count == 0 && atomic_load_explicit(&pool->capture_lanes, memory_order_relaxed) == 0) {
+        if (b->use_count == 0 && atomic_load_explicit(&pool->capture_arenas, memory_order_relaxed) == 0) {
             kn_pool_put_free(pool, b);
         } else {
             kn_error_state before;
@@ -128,7 +128,7 @@ kiln_status kn_pool_note_use(kn_pool *pool, void *pointer, void *stream, uint64_
     kiln_status status = KILN_OK;
     kn_lock_take(pool->lock);
     kn_block *b = kn_pool_find_block(pool, pointer);
-    kn_lane *l = b ? kn_pool_get_lane(pool, stream, capture) : NULL;
+    kn_pool_arena *l = b ? kn_pool_get_arena(pool, stream, capture) : NULL;
     bool is_known =
         !b || b->state != BLOCK_USED || b->home->owner == l; /* foreign memory looks after itself */
     if (!is_known && (!l || !kn_pool_add_use(b, l)))
@@ -137,23 +137,23 @@ kiln_status kn_pool_note_use(kn_pool *pool, void *pointer, void *stream, uint64_
     return status;
 }
 
-/* ---- lanes that begin and end ---- */
+/* ---- arenas that begin and end ---- */
 
 kiln_status kn_pool_stream_begins(kn_pool *pool, void *stream)
 {
     kn_lock_take(pool->lock);
-    bool done = kn_pool_get_lane(pool, stream, 0);
+    bool done = kn_pool_get_arena(pool, stream, 0);
     kn_lock_give(pool->lock);
-    return done ? KILN_OK : kn_error_memory(sizeof(kn_lane), "the memory pool");
+    return done ? KILN_OK : kn_error_memory(sizeof(kn_pool_arena), "the memory pool");
 }
 
-static void end_lane(kn_pool *pool, kn_lane *l, void *event)
+static void end_arena(kn_pool *pool, kn_pool_arena *l, void *event)
 {
     l->has_ended = true;
     if (pool->recent == l)
         pool->recent = NULL;
     if (l->capture)
-        atomic_fetch_sub(&pool->capture_lanes, 1);
+        atomic_fetch_sub(&pool->capture_arenas, 1);
     if (event && (l->events = kn_malloc(sizeof *l->events))) {
         l->events[l->event_count++] = event;
     } else if (event) {
@@ -165,22 +165,22 @@ static void end_lane(kn_pool *pool, kn_lane *l, void *event)
 kiln_status kn_pool_capture_begins(kn_pool *pool, void *stream, uint64_t capture)
 {
     kn_lock_take(pool->lock);
-    bool done = kn_pool_get_lane(pool, stream, capture);
+    bool done = kn_pool_get_arena(pool, stream, capture);
     kn_lock_give(pool->lock);
-    return done ? KILN_OK : kn_error_memory(sizeof(kn_lane), "the memory pool");
+    return done ? KILN_OK : kn_error_memory(sizeof(kn_pool_arena), "the memory pool");
 }
 
 void kn_pool_capture_ends(kn_pool *pool, uint64_t capture, bool is_running, void *stream)
 {
     kn_error_state before;
-    if (atomic_load(&pool->capture_lanes) == 0)
+    if (atomic_load(&pool->capture_arenas) == 0)
         return;
     kn_error_save(&before);
     kn_lock_take(pool->lock);
-    for (kn_lane *l = pool->lanes; l; l = l->next)
+    for (kn_pool_arena *l = pool->arenas; l; l = l->next)
         if (l->capture == capture && !l->has_ended)
-            end_lane(pool, l, is_running ? kn_pool_event_behind(pool, stream) : NULL);
-    kn_pool_drop_empty_lanes(pool);
+            end_arena(pool, l, is_running ? kn_pool_event_behind(pool, stream) : NULL);
+    kn_pool_drop_empty_arenas(pool);
     kn_lock_give(pool->lock);
     kn_error_restore(&before);
 }
@@ -192,10 +192,10 @@ void kn_pool_stream_ends(kn_pool *pool, void *stream)
         return;
     kn_error_save(&before);
     kn_lock_take(pool->lock);
-    kn_lane *l = kn_pool_find_lane(pool, stream, 0);
+    kn_pool_arena *l = kn_pool_find_arena(pool, stream, 0);
     if (l)
-        end_lane(pool, l, kn_pool_event_behind(pool, stream));
-    kn_pool_drop_empty_lanes(pool);
+        end_arena(pool, l, kn_pool_event_behind(pool, stream));
+    kn_pool_drop_empty_arenas(pool);
     kn_lock_give(pool->lock);
     kn_error_restore(&before);
 }
@@ -224,7 +224,7 @@ kn_pool *kn_pool_create(kn_device *device, size_t granularity)
 
 static void free_parts(kn_pool *pool)
 {
-    for (kn_lane *l = pool->lanes, *next; l; l = next) {
+    for (kn_pool_arena *l = pool->arenas, *next; l; l = next) {
         next = l->next;
         kn_free(l->events);
         kn_free(l);

@@ -180,7 +180,7 @@ static int quick_slot(const kn_pool *pool, size_t size)
     return (int)(((size >> pool->shift) * UINT64_C(0x9E3779B97F4A7C15)) >> 58);
 }
 
-kn_block *kn_pool_take_quick(kn_pool *pool, kn_lane *l, size_t size)
+kn_block *kn_pool_take_quick(kn_pool *pool, kn_pool_arena *l, size_t size)
 {
     int slot = quick_slot(pool, size);
     for (kn_block **link = &l->quick[slot]; *link; link = &(*link)->next)
@@ -196,7 +196,7 @@ kn_block *kn_pool_take_quick(kn_pool *pool, kn_lane *l, size_t size)
 
 void kn_pool_put_free(kn_pool *pool, kn_block *b)
 {
-    kn_lane *l = b->home->owner;
+    kn_pool_arena *l = b->home->owner;
     int slot = quick_slot(pool, b->asked);
     if (l->quick_depth[slot] >= QUICK_DEPTH) {
         put_back(pool, b);
@@ -209,7 +209,7 @@ void kn_pool_put_free(kn_pool *pool, kn_block *b)
     l->quick_count++;
 }
 
-void kn_pool_flush_quick(kn_pool *pool, kn_lane *l)
+void kn_pool_flush_quick(kn_pool *pool, kn_pool_arena *l)
 {
     if (l->quick_count == 0)
         return;

@@ -1,5 +1,5 @@
 /* device/pool_parts.h - what a pool consists of: segments of the device's memory, cut into blocks, in
- * lanes. */
+ * arenas. */
 #ifndef KN_DEVICE_POOL_PARTS_H
 #define KN_DEVICE_POOL_PARTS_H
 
@@ -27,7 +27,7 @@ typedef enum kn_block_state {
 } kn_block_state;
 
 typedef struct kn_segment kn_segment;
-typedef struct kn_lane kn_lane;
+typedef struct kn_pool_arena kn_pool_arena;
 
 typedef struct kn_block {
     char *pointer;
@@ -38,12 +38,12 @@ typedef struct kn_block {
     struct kn_block *hash_next;
     kn_block_state state;
     int use_count, event_count;
-    kn_lane **uses; /* other lanes that use it */
-    void **events;  /* pending: what has to be over; same allocation as uses */
+    kn_pool_arena **uses; /* other arenas that use it */
+    void **events;        /* pending: what has to be over; same allocation as uses */
 } kn_block;
 
 struct kn_segment {
-    kn_lane *owner;
+    kn_pool_arena *owner;
     kn_segment *previous, *next;
     kn_block *first;
     size_t size;
@@ -55,12 +55,12 @@ typedef struct kn_bin_set {
     kn_block *bins[BINS];
 } kn_bin_set;
 
-struct kn_lane {
-    kn_lane *next;
+struct kn_pool_arena {
+    kn_pool_arena *next;
     void *stream;
     uint64_t capture; /* 0, or the capture whose graph owns this memory */
     bool has_ended;   /* the stream or graph is gone: anybody's once the events are over */
-    int references;   /* blocks that name the lane among their uses */
+    int references;   /* blocks that name the arena among their uses */
     int event_count;
     void **events;
     kn_segment *segments;
@@ -76,7 +76,7 @@ typedef struct kn_pool {
     size_t granularity;
     int shift;
     kn_lock lock;
-    kn_lane *lanes, *recent;
+    kn_pool_arena *arenas, *recent;
     kn_block **buckets; /* by address */
     size_t bucket_mask, block_count;
     kn_block *spare;                        /* block structs for later */
@@ -85,7 +85,7 @@ typedef struct kn_pool {
     int idle_count, idle_capacity;
     size_t used, held, peak, limit;
     uint64_t allocations, device_allocations;
-    _Atomic int capture_lanes;
+    _Atomic int capture_arenas;
 } kn_pool;
 
 #endif

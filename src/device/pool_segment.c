@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "device/device_table.h"
 #include "device/pool_block.h"
-#include "device/pool_lane.h"
+#include "device/pool_arena.h"
 
 /* ---- segments ---- */
 
@@ -25,11 +25,11 @@ static void free_segment(kn_pool *pool, kn_segment *s)
  * replayed at those addresses. */
 void kn_pool_trim(kn_pool *pool, size_t keep)
 {
-    kn_lane *heir = kn_pool_get_lane(pool, NULL, 0);
+    kn_pool_arena *heir = kn_pool_get_arena(pool, NULL, 0);
     kn_pool_settle_pending(pool, false);
     if (heir)
         kn_pool_adopt_ended(pool, heir, false);
-    for (kn_lane *l = pool->lanes; l; l = l->next) {
+    for (kn_pool_arena *l = pool->arenas; l; l = l->next) {
         if (l->capture || l->has_ended)
             continue;
         kn_pool_flush_quick(pool, l);
@@ -94,7 +94,7 @@ static kiln_status find_memory(kn_pool *pool, size_t wanted, size_t *size, void 
 }
 
 /* A new segment; its one block is left free but in no bin. */
-kiln_status kn_pool_new_segment(kn_pool *pool, kn_lane *l, size_t wanted, kn_block **out)
+kiln_status kn_pool_new_segment(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn_block **out)
 {
     void *memory = NULL;
     size_t size = segment_size(wanted);

@@ -8,6 +8,6 @@
  * replayed at those addresses. */
 void kn_pool_trim(kn_pool *pool, size_t keep);
 /* A new segment; its one block is left free but in no bin. */
-kiln_status kn_pool_new_segment(kn_pool *pool, kn_lane *l, size_t wanted, kn_block **out);
+kiln_status kn_pool_new_segment(kn_pool *pool, kn_pool_arena *l, size_t wanted, kn_block **out);
 
 #endif

@@ -1,3 +1,4 @@
+/* The devices of the process by name and number, and the current one of each thread. */
 #include "device/registry.h"
 
 #include <stdatomic.h>

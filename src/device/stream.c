@@ -1,3 +1,4 @@
+/* The public functions of streams. */
 #include "device/stream.h"
 
 #include "base/alloc.h"

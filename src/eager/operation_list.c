@@ -9,7 +9,7 @@
 #include "program/program.h"
 
 static kiln_operation **added;
-static int n_added, room;
+static int n_added, capacity;
 
 const kiln_operation *kn_operation_at(int index)
 {
@@ -173,7 +173,7 @@ void kn_operations_free(void)
         free_definition(added[k]);
     kn_free(added);
     added = NULL;
-    n_added = room = 0;
+    n_added = capacity = 0;
 }
 
 /* ---- registering ---- */
@@ -278,13 +278,13 @@ static kiln_status check(const kiln_operation *d)
 
 static kiln_status append(kiln_operation *d)
 {
-    if (n_added == room) {
-        int more = room ? 2 * room : 8;
+    if (n_added == capacity) {
+        int more = capacity ? 2 * capacity : 8;
         kiln_operation **grown = kn_realloc(added, (size_t)more * sizeof *grown);
         if (!grown)
             return kn_error_memory((size_t)more * sizeof *grown, "the list of operations");
         added = grown;
-        room = more;
+        capacity = more;
     }
     added[n_added++] = d;
     return KILN_OK;

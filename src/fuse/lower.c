@@ -401,7 +401,7 @@ static void find_source(const lowering *l, kn_lowered_part *part, const kn_text 
     } else {
         o->dtype = kn_room_dtype(&l->state, p->leaf->node);
         part->source[k] =
-            (kn_source){.kind = KN_FROM_ROOM, .index = l->room_of[p->leaf->node], .shift = p->leaf->shift};
+            (kn_source){.kind = KN_FROM_BUFFER, .index = l->room_of[p->leaf->node], .shift = p->leaf->shift};
     }
 }
 
@@ -435,12 +435,12 @@ static void find_target(const lowering *l, kn_operand *o, kn_source *source, kil
     bool is_room = l->state.is_room[node];
     *given = j >= 0 && !is_room && l->call->out ? l->call->out[j] : NULL;
     o->dtype = *given ? (*given)->dtype : is_room ? kn_room_dtype(&l->state, node) : typed->dtype;
-    *source = is_room ? (kn_source){.kind = KN_FROM_ROOM, .index = l->room_of[node]}
+    *source = is_room ? (kn_source){.kind = KN_FROM_BUFFER, .index = l->room_of[node]}
                       : (kn_source){.kind = KN_FROM_OUTPUT, .index = j};
     if (is_room)
         kn_shape_c_strides(typed->ndim, typed->shape, (int64_t)kiln_dtype_size(o->dtype), stride);
     else if (typed->ndim > 0)
-        memcpy(stride, *given ? (*given)->strides : l->out->form[j].extents + typed->ndim,
+        memcpy(stride, *given ? (*given)->strides : l->out->layout[j].extents + typed->ndim,
                (size_t)typed->ndim * sizeof *stride);
 }
 
@@ -546,7 +546,7 @@ static kiln_status bind_lone_output(lowering *l, kn_lowered_part *part, const kn
     if (r >= 0) {
         find_target(l, o, &part->source[k], &given, stride, g->root[r]);
     } else {
-        part->source[k] = (kn_source){.kind = KN_FROM_ROOM, .index = g->spare[j]};
+        part->source[k] = (kn_source){.kind = KN_FROM_BUFFER, .index = g->spare[j]};
         kn_shape_c_strides(typed->ndim, typed->shape, (int64_t)kiln_dtype_size(o->dtype), stride);
     }
     return bind_lone(part, k, typed, given, given ? given->data : NULL, stride);
@@ -638,7 +638,7 @@ static kiln_status make_part(lowering *l, int at)
     int room = -1;
     if (is_stale(l, g))
         return KILN_OK;
-    const kn_expression *e = g->unit ? g->unit->subject : l->expression;
+    const kn_expression *e = g->unit ? g->unit->context : l->expression;
     if (g->is_lone)
         return make_lone(l, part, &l->text[at], g);
     snprintf(name, sizeof name, l->n_groups > 1 ? "%.48s_%d" : "%.48s", l->state.graph->name, at + 1);
@@ -699,7 +699,7 @@ static void size_spares(lowering *l, int p)
     const kn_node *node = &l->state.graph->node[g->root[0]];
     for (int j = 0; j < n_out_of(l, g); ++j)
         if (g->spare[j] >= 0)
-            l->out->room[g->spare[j]] = (kn_room){
+            l->out->buffer[g->spare[j]] = (kn_buffer){
                 kiln_dtype_size(node->kernel ? t->param[node->n_in + j] : t->variant.dtype[node->n_in + j]) *
                     (size_t)kn_shape_size(t->ndim, t->shape),
                 p, p, false};
@@ -713,25 +713,25 @@ static kiln_status make_rooms(lowering *l)
             l->room_of[n] = count++;
     int n_nodes = count;
     count += number_spares(l, count);
-    kn_free(l->out->room);
-    l->out->room = kn_calloc((size_t)count + 1, sizeof *l->out->room);
-    if (!l->out->room)
+    kn_free(l->out->buffer);
+    l->out->buffer = kn_calloc((size_t)count + 1, sizeof *l->out->buffer);
+    if (!l->out->buffer)
         return no_memory();
-    l->out->n_rooms = count;
+    l->out->n_buffers = count;
     for (int p = 0; p < l->n_groups && n_nodes < count; ++p)
         size_spares(l, p);
     for (int n = 0; n < l->state.graph->n_nodes; ++n) {
         if (!l->state.is_room[n])
             continue;
-        kn_room *r = &l->out->room[l->room_of[n]];
+        kn_buffer *r = &l->out->buffer[l->room_of[n]];
         r->first = r->last = l->group_of[n];
         r->size = kiln_dtype_size(kn_room_dtype(&l->state, n)) *
                   (size_t)kn_shape_size(l->typed[n].ndim, l->typed[n].shape);
     }
     for (int p = 0; p < l->n_groups; ++p)
         for (const kn_leaf *leaf = l->group[p].group.leaf; leaf; leaf = leaf->next)
-            if (leaf->kind == KN_BASE_ROOM && p > l->out->room[l->room_of[leaf->node]].last)
-                l->out->room[l->room_of[leaf->node]].last = p;
+            if (leaf->kind == KN_BASE_ROOM && p > l->out->buffer[l->room_of[leaf->node]].last)
+                l->out->buffer[l->room_of[leaf->node]].last = p;
     return KILN_OK;
 }
 
@@ -782,10 +782,11 @@ static kiln_status make_forms(lowering *l)
     size_t extents = 0;
     for (int j = 0; j < g->n_out; ++j)
         extents += 2 * (size_t)l->typed[g->out[j]].ndim;
-    l->out->form = kn_calloc(1, (size_t)g->n_out * sizeof *l->out->form + (extents + 1) * sizeof(int64_t));
-    if (!l->out->form)
+    l->out->layout =
+        kn_calloc(1, (size_t)g->n_out * sizeof *l->out->layout + (extents + 1) * sizeof(int64_t));
+    if (!l->out->layout)
         return no_memory();
-    int64_t *at = (int64_t *)(void *)(l->out->form + g->n_out);
+    int64_t *at = (int64_t *)(void *)(l->out->layout + g->n_out);
     kn_base *layout = NULL;
     if (l->call->options->order == KILN_ORDER_KEEP) {
         layout = kn_arena_take(&l->arena, (size_t)g->n_nodes * sizeof *layout);
@@ -802,7 +803,7 @@ static kiln_status make_forms(lowering *l)
         if (t->ndim > 0)
             memcpy(at, t->shape, (size_t)t->ndim * sizeof *at);
         set_strides(at + t->ndim, t, layout ? &layout[g->out[j]] : NULL);
-        kn_array_form_make(&l->out->form[j], t->dtype, t->ndim, at);
+        kn_array_layout_make(&l->out->layout[j], t->dtype, t->ndim, at);
         at += 2 * t->ndim;
     }
     return KILN_OK;

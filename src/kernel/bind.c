@@ -1,3 +1,4 @@
+/* Binds the arguments of a call to the parameters of a program. */
 #include "kernel/kernel.h"
 
 #include <stdlib.h>
@@ -288,23 +289,23 @@ kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const 
     return status;
 }
 
-kiln_status kn_bind_face(kn_device **device, const kn_program *face, kiln_array *const *out, int n_out,
-                         const kiln_arg *in, int n_in)
+kiln_status kn_bind_prototype(kn_device **device, const kn_program *prototype, kiln_array *const *out,
+                              int n_out, const kiln_arg *in, int n_in)
 {
     kn_binding b;
     memset(&b, 0, sizeof b);
-    b.program = face;
-    kiln_status status = check_counts(face, n_out, in, n_in);
+    b.program = prototype;
+    kiln_status status = check_counts(prototype, n_out, in, n_in);
     for (int j = 0; out && j < n_out && status == KILN_OK; ++j) {
-        const kn_param *param = &face->param[face->n_in + j];
-        status = out[j] ? check_output(face, param, out[j]) : KILN_OK;
+        const kn_param *param = &prototype->param[prototype->n_in + j];
+        status = out[j] ? check_output(prototype, param, out[j]) : KILN_OK;
         if (status == KILN_OK && out[j])
             status = bind_device(&b, param, out[j]);
     }
     for (int k = 0; k < n_in && status == KILN_OK; ++k) {
-        status = check_kind(face, &face->param[k], &in[k]);
+        status = check_kind(prototype, &prototype->param[k], &in[k]);
         if (status == KILN_OK && in[k].kind == KILN_ARG_ARRAY)
-            status = bind_device(&b, &face->param[k], in[k].value.array);
+            status = bind_device(&b, &prototype->param[k], in[k].value.array);
     }
     if (status == KILN_OK && b.device)
         *device = b.device;

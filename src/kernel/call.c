@@ -1,3 +1,4 @@
+/* Calls of kernels: the key of a call, its remembered plan, and the launch. */
 #include "kernel/compound.h"
 #include "kernel/used.h"
 
@@ -8,7 +9,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 
-/* Room on the stack for what tells one call's plan from another's; a call that needs more goes without being
+/* Words on the stack for what tells one call's plan from another's; a call that needs more goes without being
  * remembered. */
 enum { KEY_WORDS = 512, SCALAR_BYTES = 16, KEY_ALIGNMENT = 64 };
 enum { FEW_NUMBERS = 32 /* that a call has on the stack */ };
@@ -31,7 +32,8 @@ typedef struct call {
     void *stream;
     const kiln_arg *computed; /* numbers of those that are given (kn_lowering) */
     uint64_t fresh;           /* outputs (bits) that this call allocated */
-    bool is_doubtful; /* something the key does not tell: kn_bind judges such a call each time it is made */
+    bool
+        is_uncacheable; /* something the key does not tell: kn_bind judges such a call each time it is made */
 } call;
 
 static _Thread_local kiln_call_info last_call = KILN_CALL_INFO_INIT;
@@ -45,7 +47,7 @@ void kn_call_set_info(const kn_build_info *info, kiln_device device)
     last_call.load_ms = info->load_ms;
     last_call.code_bytes = info->code_bytes;
     last_call.device = device;
-    last_call.form = info->quick > 0 ? KILN_FORM_QUICK : KILN_FORM_BEST;
+    last_call.form = info->baseline > 0 ? KILN_FORM_QUICK : KILN_FORM_BEST;
     last_call.pending = info->pending;
 }
 
@@ -94,7 +96,7 @@ static void put_array(call_key *key, call *c, const kiln_array *a, const kiln_ar
     int64_t alignment = (int64_t)((uintptr_t)a->data % KEY_ALIGNMENT), after = kn_bytes_after(a, before);
     if (!c->device)
         c->device = device;
-    c->is_doubtful |= !device || device != c->device;
+    c->is_uncacheable |= !device || device != c->device;
     put_words(key,
               KILN_ARG_ARRAY | (int64_t)a->dtype << 8 | (int64_t)a->ndim << 16 | alignment << 32 |
                   (int64_t)a->is_read_only << 48 | (int64_t)(after != 0) << 49,
@@ -119,10 +121,10 @@ static uint32_t detail_of(call *c, const kiln_arg *arg)
     case KILN_ARG_TYPED:
         return (uint32_t)arg->dtype;
     case KILN_ARG_STRUCT:
-        c->is_doubtful |= !kn_struct_is_sound(arg);
+        c->is_uncacheable |= !kn_struct_is_sound(arg);
         return (uint32_t)arg->value.pod.size;
     default: /* no kind, or an array that is NULL */
-        c->is_doubtful = true;
+        c->is_uncacheable = true;
         return 0;
     }
 }
@@ -180,7 +182,7 @@ static kiln_status put_computed(call_key *key, call *c, kiln_arg *number)
     bool has_room = key->words + count <= KEY_WORDS;
     int64_t *word = key->word + key->words;
     kiln_status status =
-        c->kernel->lowering->compute(number, has_room ? word : NULL, c->kernel->subject, c->in);
+        c->kernel->lowering->compute(number, has_room ? word : NULL, c->kernel->context, c->in);
     c->computed = number;
     if (status != KILN_OK)
         return status;
@@ -249,7 +251,7 @@ static kiln_status allocate_outputs(call *c, const kn_call_plan *plan)
     for (int j = 0; j < plan->n_out; ++j) {
         if (c->out[j])
             continue;
-        kiln_status status = kn_array_from_form(&c->out[j], &plan->form[j], plan->device, c->stream);
+        kiln_status status = kn_array_from_layout(&c->out[j], &plan->layout[j], plan->device, c->stream);
         if (status != KILN_OK)
             return status;
         c->fresh |= UINT64_C(1) << j;
@@ -355,7 +357,7 @@ static kiln_status find_build_flags(unsigned *flags, const call *c, kn_device *d
     uint64_t id = 0;
     kiln_status status = device->backend->stream_is_capturing(device, c->stream, &is_capturing, &id);
     *flags = (c->options->flags & KILN_CALL_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0u) |
-             (c->options->flags & KILN_CALL_BEST || is_capturing ? KN_BUILD_BEST : 0u) |
+             (c->options->flags & KILN_CALL_BEST || is_capturing ? KN_BUILD_OPTIMISED : 0u) |
              (is_capturing && kn_capture_is_prepared(id) ? KN_BUILD_CAPTURING : 0u);
     return status;
 }
@@ -364,9 +366,10 @@ static kiln_status find_build_flags(unsigned *flags, const call *c, kn_device *d
 static kiln_status make_compound(kn_call_plan **out, call *c, const call_key *key, kn_build_info *info)
 {
     unsigned flags;
-    const kn_program *face = c->program;
+    const kn_program *prototype = c->program;
     kn_device *device = NULL;
-    kiln_status status = kn_bind_face(&device, face, c->out, face->n_out, c->in, face->n_in);
+    kiln_status status =
+        kn_bind_prototype(&device, prototype, c->out, prototype->n_out, c->in, prototype->n_in);
     if (status == KILN_OK)
         status = find_build_flags(&flags, c, c->device);
     if (status != KILN_OK)
@@ -398,25 +401,26 @@ static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, co
     return kn_call_plan_create(out, &b, c->options, key->word, key->words, key->hash, flags, info);
 }
 
-/* A plan with forms: the best one is waited for where the caller wants it, or a graph would keep the quick
- * one. In a capture that forbids to compile what is there has to do. */
-static kiln_status look_at_forms(kn_build_info *info, const call *c, const kn_call_plan *plan)
+/* A plan with tiers: the optimised one is waited for where the caller wants it, or a graph would keep the
+ * baseline one. In a capture that forbids to compile what is there has to do. */
+static kiln_status look_at_tiers(kn_build_info *info, const call *c, const kn_call_plan *plan)
 {
     KN_UNCANCELLED;
     unsigned flags;
     kiln_status status = find_build_flags(&flags, c, plan->device);
-    bool wants_best = flags & KN_BUILD_BEST && !(flags & (KN_BUILD_CAPTURING | KN_BUILD_NO_COMPILE));
+    bool wants_optimised =
+        flags & KN_BUILD_OPTIMISED && !(flags & (KN_BUILD_CAPTURING | KN_BUILD_NO_COMPILE));
     if (status == KILN_OK && plan->compound)
-        kn_compound_look(plan->compound, wants_best, info);
+        kn_compound_look(plan->compound, wants_optimised, info);
     else if (status == KILN_OK)
-        kn_plan_launch_look(&plan->launch, wants_best, info);
+        kn_plan_launch_look(&plan->launch, wants_optimised, info);
     return status;
 }
 
-static kiln_status call_with_forms(call *c, const kn_call_plan *plan)
+static kiln_status call_with_tiers(call *c, const kn_call_plan *plan)
 {
     kn_build_info info = {.origin = KILN_ORIGIN_MEMORY};
-    kiln_status status = look_at_forms(&info, c, plan);
+    kiln_status status = look_at_tiers(&info, c, plan);
     if (status == KILN_OK)
         status = run_plan(c, plan);
     if (status == KILN_OK)
@@ -437,7 +441,7 @@ static kiln_status call_first_time(call *c, const call_key *key)
         return status;
     if (overlaps)
         return call_with_copies(c, overlaps);
-    bool keep = !key->is_full && !c->is_doubtful;
+    bool keep = !key->is_full && !c->is_uncacheable;
     const kn_call_plan *kept = keep ? kn_call_memo_put(c->kernel->memo, plan) : NULL;
     status = run_plan(c, kept ? kept : plan);
     if (!kept)
@@ -468,13 +472,13 @@ static kiln_status finish_call(call *c, call_key *key)
 {
     static const kn_build_info from_memory = {.origin = KILN_ORIGIN_MEMORY};
     finish_key(key, c);
-    const kn_call_plan *plan = key->is_full || c->is_doubtful
+    const kn_call_plan *plan = key->is_full || c->is_uncacheable
                                    ? NULL
                                    : kn_call_memo_find(c->kernel->memo, key->word, key->words, key->hash);
     if (!plan)
         return call_first_time(c, key);
-    if (plan->has_forms)
-        return call_with_forms(c, plan);
+    if (plan->has_tiers)
+        return call_with_tiers(c, plan);
     kiln_status status = run_plan(c, plan);
     if (status == KILN_OK)
         kn_call_set_info(&from_memory, c->device->id);
@@ -522,7 +526,7 @@ kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out, int n_out, c
               .in = in,
               .options = options ? &given : &usual};
     make_key(&key, &c, n_in, n_out);
-    kn_recorder *recorder = c.is_doubtful ? kn_array_find_recorder(out, n_out, in, n_in) : NULL;
+    kn_recorder *recorder = c.is_uncacheable ? kn_array_find_recorder(out, n_out, in, n_in) : NULL;
     if (recorder)
         return recorder->functions->call(out, n_out, kernel, in, n_in, options);
     if (!c.device)

@@ -8,18 +8,18 @@
 #include "program/program.h"
 #include "space/shape.h"
 
-kiln_status kn_kernel_create_lowered(kiln_kernel **out, kn_program *face, const kn_lowering *lowering,
-                                     void *subject)
+kiln_status kn_kernel_create_lowered(kiln_kernel **out, kn_program *prototype, const kn_lowering *lowering,
+                                     void *context)
 {
     kiln_kernel *kernel = NULL;
-    kiln_status status = kn_kernel_create(&kernel, face);
+    kiln_status status = kn_kernel_create(&kernel, prototype);
     if (status != KILN_OK) {
-        lowering->free(subject);
+        lowering->free(context);
         return status;
     }
     kernel->lowering = lowering;
-    kernel->subject = subject;
-    lowering->count(&kernel->n_computed, &kernel->n_words, subject);
+    kernel->context = context;
+    lowering->count(&kernel->n_computed, &kernel->n_words, context);
     *out = kernel;
     return KILN_OK;
 }
@@ -42,8 +42,8 @@ void kn_lowered_drop_parts(kn_lowered *l)
 void kn_lowered_free(kn_lowered *l)
 {
     kn_lowered_drop_parts(l);
-    kn_free(l->room);
-    kn_free(l->form);
+    kn_free(l->buffer);
+    kn_free(l->layout);
     kn_str_free(&l->note);
     memset(l, 0, sizeof *l);
 }
@@ -83,34 +83,34 @@ static void note_left(kn_call_plan *plan, kn_compound *c, const kn_lowered_part 
         const kn_source *to = &part->source[p->n_in + j];
         if (!(p->left_outputs >> j & 1))
             continue;
-        if (to->kind == KN_FROM_ROOM)
-            c->room[to->index].is_zeroed = true;
+        if (to->kind == KN_FROM_BUFFER)
+            c->buffer[to->index].is_zeroed = true;
         else if (!call->out || !call->out[to->index])
             plan->zeroed |= UINT64_C(1) << to->index;
     }
 }
 
-/* By the part that writes each room first, or reads it last. next: as many as parts, and one. */
-static void order_by(int *order, int *next, const kn_room *room, int n_rooms, int n_parts, bool by_last)
+/* By the part that writes each buffer first, or reads it last. next: as many as parts, and one. */
+static void order_by(int *order, int *next, const kn_buffer *buffer, int n_buffers, int n_parts, bool by_last)
 {
     memset(next, 0, ((size_t)n_parts + 1) * sizeof *next);
-    for (int r = 0; r < n_rooms; ++r)
-        ++next[(by_last ? room[r].last : room[r].first) + 1];
+    for (int r = 0; r < n_buffers; ++r)
+        ++next[(by_last ? buffer[r].last : buffer[r].first) + 1];
     for (int p = 1; p <= n_parts; ++p)
         next[p] += next[p - 1];
-    for (int r = 0; r < n_rooms; ++r)
-        order[next[by_last ? room[r].last : room[r].first]++] = r;
+    for (int r = 0; r < n_buffers; ++r)
+        order[next[by_last ? buffer[r].last : buffer[r].first]++] = r;
 }
 
-static bool order_rooms(kn_compound *c, int n_parts)
+static bool order_buffers(kn_compound *c, int n_parts)
 {
     int *next = kn_malloc(((size_t)n_parts + 1) * sizeof *next);
-    c->taken = kn_malloc(((size_t)c->n_rooms + 1) * sizeof *c->taken);
-    c->given = kn_malloc(((size_t)c->n_rooms + 1) * sizeof *c->given);
+    c->taken = kn_malloc(((size_t)c->n_buffers + 1) * sizeof *c->taken);
+    c->given = kn_malloc(((size_t)c->n_buffers + 1) * sizeof *c->given);
     bool is_made = next && c->taken && c->given;
     if (is_made) {
-        order_by(c->taken, next, c->room, c->n_rooms, n_parts, false);
-        order_by(c->given, next, c->room, c->n_rooms, n_parts, true);
+        order_by(c->taken, next, c->buffer, c->n_buffers, n_parts, false);
+        order_by(c->given, next, c->buffer, c->n_buffers, n_parts, true);
     }
     kn_free(next);
     return is_made;
@@ -125,11 +125,11 @@ static kiln_status make_compound(kn_call_plan *plan, const kiln_kernel *kernel, 
     plan->compound = c;
     c->kernel = kernel;
     c->device = call->device;
-    c->n_rooms = l->n_rooms;
-    c->room = l->room;
-    l->room = NULL;
-    if (!order_rooms(c, l->n_parts))
-        return kn_error_memory(2 * (size_t)c->n_rooms * sizeof *c->taken, "a plan");
+    c->n_buffers = l->n_buffers;
+    c->buffer = l->buffer;
+    l->buffer = NULL;
+    if (!order_buffers(c, l->n_parts))
+        return kn_error_memory(2 * (size_t)c->n_buffers * sizeof *c->taken, "a plan");
     c->part = kn_calloc((size_t)(l->n_parts > 0 ? l->n_parts : 1), sizeof *c->part);
     if (!c->part)
         return kn_error_memory((size_t)l->n_parts * sizeof *c->part, "a plan");
@@ -143,8 +143,8 @@ static kiln_status make_compound(kn_call_plan *plan, const kiln_kernel *kernel, 
 
 static kiln_status set_outputs(kn_call_plan *plan, kn_lowered *l, const kn_lowering_call *call)
 {
-    plan->form = l->form;
-    l->form = NULL;
+    plan->layout = l->layout;
+    l->layout = NULL;
     for (int k = 0; k < plan->n_in + plan->n_out; ++k) {
         bool is_out = k >= plan->n_in;
         const kiln_array *a = is_out                               ? call->out[k - plan->n_in]
@@ -171,12 +171,12 @@ kiln_status kn_compound_plan(kn_call_plan **out, const kiln_kernel *kernel, cons
     if (!plan)
         return kn_error_memory(sizeof *plan, "a call plan");
     plan->device = call->device;
-    kiln_status status = kernel->lowering->lower(&l, kernel->subject, call);
+    kiln_status status = kernel->lowering->lower(&l, kernel->context, call);
     if (status == KILN_OK)
         status = make_compound(plan, kernel, &l, call, build_flags, info);
     if (status == KILN_OK)
         status = set_outputs(plan, &l, call);
-    plan->has_forms = info->quick > 0;
+    plan->has_tiers = info->baseline > 0;
     kn_lowered_free(&l);
     if (status != KILN_OK) {
         kn_call_plan_free(plan);

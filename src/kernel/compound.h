@@ -5,8 +5,8 @@
 
 #include "kernel/compound_run.h"
 
-/* One program of a lowered call. Arrays of the binding are views that say where elements lie; those of rooms
- * and of outputs that the call allocates have no data. */
+/* One program of a lowered call. Arrays of the binding are views that say where elements lie; those of
+ * buffers and of outputs that the call allocates have no data. */
 typedef struct kn_lowered_part {
     kn_program *program;
     const kiln_kernel *kernel; /* whose program it is, while the call is lowered; NULL: the part's own */
@@ -18,19 +18,19 @@ typedef struct kn_lowered_part {
 } kn_lowered_part;
 
 typedef struct kn_lowered {
-    int n_parts, n_rooms;
+    int n_parts, n_buffers;
     kn_lowered_part *part;
-    kn_room *room;
-    kn_array_form *form; /* by output: what the call allocates, with its extents in the same block */
-    kn_str note;         /* why there are several parts; lines for people */
+    kn_buffer *buffer;
+    kn_array_layout *layout; /* by output: what the call allocates, with its extents in the same block */
+    kn_str note;             /* why there are several parts; lines for people */
     /* By output: inputs (bits) that it may share memory with, element by element */
     uint64_t in_place[KN_MAX_PARAMS];
 } kn_lowered;
 
-/* A kernel that lowers its calls. `face` is a program without stages that has the names of its parameters;
- * both it and subject are taken over, and freed on failure too. */
-kiln_status kn_kernel_create_lowered(kiln_kernel **out, kn_program *face, const kn_lowering *lowering,
-                                     void *subject);
+/* A kernel that lowers its calls. `prototype` is a program without stages that has the names of its
+ * parameters; both it and context are taken over, and freed on failure too. */
+kiln_status kn_kernel_create_lowered(kiln_kernel **out, kn_program *prototype, const kn_lowering *lowering,
+                                     void *context);
 
 void kn_lowered_drop_parts(kn_lowered *lowered);
 void kn_lowered_free(kn_lowered *lowered);

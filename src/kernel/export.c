@@ -8,19 +8,19 @@
 #include "store/build.h"
 #include "kernel/inspected.h"
 
-static kiln_status pack(kn_bundle_row *out, const kn_spec *spec, const kn_subject *subject)
+static kiln_status pack(kn_bundle_row *out, const kn_spec *spec, const kn_compile_job *job)
 {
     kn_str notes = KN_STR_INIT;
     kn_blob code = KN_BLOB_INIT;
     kn_build_info info = {0};
-    const kn_build_request request = {.subject = subject, .notes = &notes};
+    const kn_build_request request = {.job = job, .notes = &notes};
     kiln_status status = kn_build_code(&code, &request, &info);
     if (status == KILN_OK && info.waits_for_kernels != spec->target.waits_for_kernels)
-        status = kn_error(KILN_ERROR_UNSUPPORTED,
-                          "%s was found as PTX of an earlier device: hand on the bundle that has it",
-                          subject->name);
+        status =
+            kn_error(KILN_ERROR_UNSUPPORTED,
+                     "%s was found as PTX of an earlier device: hand on the bundle that has it", job->name);
     if (status == KILN_OK)
-        status = kn_bake_pack(out, subject, spec->generator, &code, &notes);
+        status = kn_bake_pack(out, job, spec->generator, &code, &notes);
     kn_blob_free(&code);
     kn_str_free(&notes);
     return status;
@@ -28,17 +28,17 @@ static kiln_status pack(kn_bundle_row *out, const kn_spec *spec, const kn_subjec
 
 static kiln_status add(kn_bundle_writer *writer, const kn_resolved *r)
 {
-    kn_subject subject;
+    kn_compile_job job;
     kn_bundle_row row = KN_BUNDLE_ROW_INIT;
     if (kn_space_kept_size(&r->space) == 0)
         return KILN_OK;
-    kiln_status status = kn_subject_of_program(&subject, &r->spec);
+    kiln_status status = kn_compile_job_of_program(&job, &r->spec);
     if (status == KILN_OK)
-        status = pack(&row, &r->spec, &subject);
+        status = pack(&row, &r->spec, &job);
     if (status == KILN_OK)
         status = kn_bundle_writer_add(writer, &row);
     kn_bundle_row_free(&row);
-    kn_subject_free(&subject);
+    kn_compile_job_free(&job);
     return status;
 }
 

@@ -37,11 +37,11 @@ static kiln_status put_line(kn_str *text, const kn_resolved *r)
 
 static kiln_status put_source(kn_str *text, const kn_resolved *r)
 {
-    kn_subject subject;
-    kiln_status status = kn_subject_of_program(&subject, &r->spec);
+    kn_compile_job job;
+    kiln_status status = kn_compile_job_of_program(&job, &r->spec);
     if (status == KILN_OK)
-        status = kn_build_source(text, &subject);
-    kn_subject_free(&subject);
+        status = kn_build_source(text, &job);
+    kn_compile_job_free(&job);
     return status;
 }
 
@@ -178,20 +178,20 @@ typedef struct preparation {
 
 static kiln_status prepare_one(const preparation *p, const kn_resolved *r, kn_build_info *info)
 {
-    kn_subject subject;
-    const kn_build_request request = {.subject = &subject, .kept = p->kernel->kept};
+    kn_compile_job job;
+    const kn_build_request request = {.job = &job, .kept = p->kernel->kept};
     kn_function *function = NULL;
     kn_blob code = KN_BLOB_INIT;
     if (kn_space_kept_size(&r->space) == 0)
         return KILN_OK;
-    kiln_status status = kn_subject_of_program(&subject, &r->spec);
+    kiln_status status = kn_compile_job_of_program(&job, &r->spec);
     if (status == KILN_OK)
         status = p->device ? kn_build_function(&function, &request, p->device, info)
                            : kn_build_code(&code, &request, info);
     if (status == KILN_OK && p->device) /* calls have it from now on */
-        kn_forms_finish_all(p->device, kn_str_text(&subject.what));
+        kn_tiers_finish_all(p->device, kn_str_text(&job.what));
     kn_blob_free(&code);
-    kn_subject_free(&subject);
+    kn_compile_job_free(&job);
     return status;
 }
 

@@ -1,3 +1,4 @@
+/* The programs of a call that is looked at without being run. */
 #include "kernel/inspected.h"
 
 #include <string.h>
@@ -40,7 +41,7 @@ static int64_t supposed_size(const kn_binding *b)
     return any_raw ? size : 0;
 }
 
-/* Room for one more. */
+/* Grows the list by one. */
 static kiln_status add(kn_inspected *out, const kn_binding *b, const kiln_call_options *o,
                        const kn_target *target)
 {
@@ -51,7 +52,7 @@ static kiln_status add(kn_inspected *out, const kn_binding *b, const kiln_call_o
     return kn_resolve(r, b, o, target);
 }
 
-static kiln_status make_room(kn_inspected *out, int count)
+static kiln_status grow(kn_inspected *out, int count)
 {
     size_t size = (size_t)(count + 1) * sizeof(kn_resolved *);
     out->resolved = kn_calloc(1, size);
@@ -65,9 +66,9 @@ static kiln_status inspect_lowered(kn_inspected *out, const kiln_kernel *kernel,
     call->target = &target;
     kiln_status status = find_target(&target, text, call->device);
     if (status == KILN_OK)
-        status = kernel->lowering->lower(&out->lowered, kernel->subject, call);
+        status = kernel->lowering->lower(&out->lowered, kernel->context, call);
     if (status == KILN_OK)
-        status = make_room(out, out->lowered.n_parts);
+        status = grow(out, out->lowered.n_parts);
     for (int p = 0; p < out->lowered.n_parts && status == KILN_OK; ++p)
         status = add(out, &out->lowered.part[p].binding, &out->lowered.part[p].options, &target);
     return status;
@@ -83,7 +84,7 @@ static kiln_status inspect_program(kn_inspected *out, const kiln_kernel *kernel,
     if (status == KILN_OK)
         status = find_target(&target, text, b.device);
     if (status == KILN_OK)
-        status = make_room(out, 1);
+        status = grow(out, 1);
     if (status != KILN_OK)
         return status;
     if (is_text && o->size == 0 && !o->shape)
@@ -103,7 +104,7 @@ kiln_status kn_inspect(kn_inspected *out, const kiln_kernel *kernel, kiln_array 
     if (status == KILN_OK && !kernel->lowering)
         return inspect_program(out, kernel, outs, n_out, in, n_in, &o, target, is_text);
     if (status == KILN_OK)
-        status = kn_bind_face(&device, kernel->program, outs, n_out, in, n_in);
+        status = kn_bind_prototype(&device, kernel->program, outs, n_out, in, n_in);
     kn_lowering_call call = {outs, in, &o, device, NULL};
     return status == KILN_OK ? inspect_lowered(out, kernel, &call, target) : status;
 }

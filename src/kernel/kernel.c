@@ -1,3 +1,4 @@
+/* Kernels: made from a program, retained and freed. */
 #include "kernel/kernel.h"
 
 #include "base/alloc.h"
@@ -67,7 +68,7 @@ kiln_status kn_kernel_create(kiln_kernel **out, kn_program *program)
     kernel->memo = kn_call_memo_create();
     bool is_made = kernel->memo != NULL;
     if (is_made && may_include(program)) {
-        kernel->kept = kn_once_table_create();
+        kernel->kept = kn_flight_table_create();
         is_made = kernel->kept != NULL;
     }
     if (!is_made) {
@@ -112,10 +113,10 @@ void kiln_kernel_free(kiln_kernel *kernel)
     if (!kernel || atomic_fetch_sub_explicit(&kernel->references, 1, memory_order_acq_rel) != 1)
         return;
     kn_call_memo_free(kernel->memo);
-    kn_once_table_free(kernel->kept, NULL);
+    kn_flight_table_free(kernel->kept, NULL);
     kn_program_free(kernel->program);
     if (kernel->lowering)
-        kernel->lowering->free(kernel->subject);
+        kernel->lowering->free(kernel->context);
     kn_free(kernel);
 }
 

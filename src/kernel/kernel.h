@@ -7,8 +7,8 @@
 #include <kiln/kernel.h>
 #include "array/array.h"
 #include "store/build.h"
-#include "store/forms.h"
-#include "store/once.h"
+#include "store/tiers.h"
+#include "store/single_flight.h"
 #include "launch/launch.h"
 
 enum { KN_STRUCT_MAX = 4096 /* bytes of a struct argument */ };
@@ -28,24 +28,24 @@ typedef struct kn_lowering_call {
 } kn_lowering_call;
 typedef struct kn_lowering {
     /* *out is empty before; freed by the caller on failure too. */
-    kiln_status (*lower)(kn_lowered *out, const void *subject, const kn_lowering_call *call);
-    void (*free)(void *subject);
+    kiln_status (*lower)(kn_lowered *out, const void *context, const kn_lowering_call *call);
+    void (*free)(void *context);
     /* Numbers that a call computes of those that it is given, and words: what its plan depends on of them. */
-    void (*count)(int *n_numbers, int *n_words, const void *subject);
-    kiln_status (*compute)(kiln_arg *number, int64_t *word, const void *subject, const kiln_arg *in);
+    void (*count)(int *n_numbers, int *n_words, const void *context);
+    kiln_status (*compute)(kiln_arg *number, int64_t *word, const void *context, const kiln_arg *in);
     /* A parameter called KN_COMPUTED_NUMBER was refused this one: an error that says which it is. */
-    kiln_status (*refuse)(const void *subject, int number);
+    kiln_status (*refuse)(const void *context, int number);
 } kn_lowering;
 #define KN_COMPUTED_NUMBER "number"
 
 struct kiln_kernel {
-    atomic_int references;       /* the user's, and one for each preparation in the background */
-    kn_program *program;         /* where calls are lowered, the face: names of parameters, and no stages */
+    atomic_int references; /* the user's, and one for each preparation in the background */
+    kn_program *program;   /* where calls are lowered, the prototype: names of parameters, and no stages */
     const kn_lowering *lowering; /* NULL: the program is all there is */
-    void *subject;               /* what is lowered */
+    void *context;               /* what is lowered */
     int n_computed, n_words;     /* kn_lowering.count */
     kn_call_memo *memo;
-    kn_once_table
+    kn_flight_table
         *kept; /* its functions; NULL where there are no compiler options, and so no headers to change */
 };
 
@@ -67,8 +67,8 @@ typedef struct kn_binding {
     /* Bytes from the array before it, an input before an input and an output before an output, where
      * kn_bytes_after tells; else 0. */
     int64_t after[KN_MAX_PARAMS];
-    kn_device *device;   /* where it runs; NULL where no array says so */
-    kn_once_table *kept; /* the kernel's, for kn_call_plan_create; kn_bind sets NULL */
+    kn_device *device;     /* where it runs; NULL where no array says so */
+    kn_flight_table *kept; /* the kernel's, for kn_call_plan_create; kn_bind sets NULL */
 } kn_binding;
 
 /* Settles dtypes and passing. KILN_ERROR_TYPE, _INVALID naming the parameters. out may be NULL: all outputs
@@ -90,8 +90,8 @@ static inline bool kn_struct_is_sound(const kiln_arg *arg)
 
 /* Looks at the arguments of a kernel that lowers its calls: counts, kinds, devices, outputs that cannot be
  * written. *device is left alone where no array says it. */
-kiln_status kn_bind_face(kn_device **device, const kn_program *face, kiln_array *const *out, int n_out,
-                         const kiln_arg *in, int n_in);
+kiln_status kn_bind_prototype(kn_device **device, const kn_program *prototype, kiln_array *const *out,
+                              int n_out, const kiln_arg *in, int n_in);
 
 /* ---- plan_call.c: from a binding to something that can be launched ---- */
 
@@ -111,29 +111,30 @@ typedef struct kn_resolved {
 kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_options *options,
                        const kn_target *target);
 
-/* What is launched: in one form, or in the best of two. */
+/* The launches of a plan: in one tier, or in the better of two. */
 typedef struct kn_plan_launch {
-    kn_launch_plan *only; /* NULL: nothing is launched, or there are forms */
-    kn_forms *forms;
-    bool is_quick; /* `only` is the quick form */
+    kn_launch_plan *only; /* NULL: nothing is launched, or there are tiers */
+    kn_tiers *tiers;
+    bool is_baseline; /* `only` is the baseline tier */
 } kn_plan_launch;
 
 static inline const kn_launch_plan *kn_plan_launch_now(const kn_plan_launch *l)
 {
-    return l->forms ? atomic_load_explicit(&l->forms->current, memory_order_acquire) : l->only;
+    return l->tiers ? atomic_load_explicit(&l->tiers->current, memory_order_acquire) : l->only;
 }
 
-/* plan_forms.c: the quick form of r; block: the user's wish. False where r is quick itself, or has no such
- * form; what is checked has none (its plan asks the function for its report). */
-bool kn_resolved_make_quick(kn_spec *out, const kn_resolved *r, int block);
+/* plan_tiers.c: the baseline tier of r; block: the user's wish. False where r is baseline itself, or has no
+ * such tier; a checked kernel has none (its plan asks the function for its report). */
+bool kn_resolved_make_baseline(kn_spec *out, const kn_resolved *r, int block);
 
-/* The plan of what r says, with the function of one form or the other. */
+/* The plan of what r says, with the function of one tier or the other. */
 kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, const kn_launch_input *input,
-                                  int block, kn_once_table *kept, unsigned build_flags, kn_build_info *info);
+                                  int block, kn_flight_table *kept, unsigned build_flags,
+                                  kn_build_info *info);
 void kn_plan_launch_free(kn_plan_launch *l);
-/* Adds to info->quick and ->pending. Where the best form is still to come, and is wanted, it is waited for;
- * else it is seen to that somebody is at it. */
-void kn_plan_launch_look(const kn_plan_launch *l, bool wants_best, kn_build_info *info);
+/* Adds to info->baseline and ->pending. Where the optimised tier is still to come, and is wanted, it is
+ * waited for; else a thread is set to make it. */
+void kn_plan_launch_look(const kn_plan_launch *l, bool wants_optimised, kn_build_info *info);
 
 /* One parameter of a plan. */
 typedef struct kn_plan_param {
@@ -152,11 +153,11 @@ struct kn_call_plan {
     kn_compound *compound;   /* instead of launch, where the kernel lowers its calls */
     const char *launch_name; /* for kn_device_note_launch_name */
     kn_device *device;
-    kn_array_form *form; /* by output: those that the call allocates */
+    kn_array_layout *layout; /* by output: those that the call allocates */
     int n_in, n_out;
     uint64_t zeroed; /* outputs (bits) that the call allocates and elements may leave: filled with zeros */
     bool is_empty;   /* nothing to launch */
-    bool has_forms;  /* of something that it launches the best form may not be there */
+    bool has_tiers;  /* the optimised tier of one of its launches may not be there */
     int64_t key[];
 };
 

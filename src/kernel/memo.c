@@ -1,3 +1,4 @@
+/* The remembered plans of a kernel, by key. */
 #include "kernel/kernel.h"
 
 #include "base/alloc.h"
@@ -87,7 +88,7 @@ static void place(table *t, kn_call_plan *plan)
     atomic_store_explicit(&t->slot[s], plan, memory_order_release);
 }
 
-static bool make_room(kn_call_memo *memo)
+static bool make_space(kn_call_memo *memo)
 {
     table *t = atomic_load_explicit(&memo->table, memory_order_relaxed);
     if (memo->count == MAX_PLANS)
@@ -112,7 +113,7 @@ const kn_call_plan *kn_call_memo_put(kn_call_memo *memo, kn_call_plan *plan)
     const kn_call_plan *kept = kn_call_memo_find(memo, plan->key, plan->key_words, plan->hash);
     if (kept) {
         kn_call_plan_free(plan);
-    } else if (make_room(memo)) {
+    } else if (make_space(memo)) {
         place(atomic_load_explicit(&memo->table, memory_order_relaxed), plan);
         ++memo->count;
         kept = plan;

@@ -1,3 +1,4 @@
+/* From a binding to a plan: the space, the schedule and the specialisation of a call. */
 #include "kernel/compound_run.h"
 
 #include <stdio.h>
@@ -308,7 +309,7 @@ static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, const ki
 {
     kn_access access[KN_MAX_PARAMS];
     bool is_operand = false; /* the array before this one is one of the space */
-    bool is_quick = kn_forms_mode() == KILN_FORMS_QUICK && !(options->flags & KILN_CALL_BEST);
+    bool is_baseline = kn_tiers_mode() == KILN_FORMS_QUICK && !(options->flags & KILN_CALL_BEST);
     kn_spec_access(access, &r->spec);
     for (int k = 0; k < b->program->n_in + b->program->n_out; ++k) {
         int o = b->operand[k].array;
@@ -320,8 +321,8 @@ static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, const ki
         is_operand = b->array[k] ? o >= 0 : is_operand;
     }
     kn_spec_widen(&r->spec, &r->space, access);
-    if (is_quick && kn_schedule_quick(&r->spec.schedule, r->spec.program, &r->spec.target, b->n_arrays,
-                                      r->space.ndim, block))
+    if (is_baseline && kn_schedule_quick(&r->spec.schedule, r->spec.program, &r->spec.target, b->n_arrays,
+                                         r->space.ndim, block))
         return KILN_OK;
     return kn_schedule_choose(&r->spec.schedule, &r->figures, r->spec.program, &r->space, access, b->n_arrays,
                               &r->spec.target, block);
@@ -389,7 +390,7 @@ void kn_call_plan_free(kn_call_plan *plan)
         return;
     kn_plan_launch_free(&plan->launch);
     kn_compound_free(plan->compound);
-    kn_free(plan->form);
+    kn_free(plan->layout);
     kn_free(plan);
 }
 
@@ -441,17 +442,17 @@ uint64_t kn_binding_overlaps(const kn_binding *b)
 static kiln_status set_forms(kn_call_plan *plan, const kn_binding *b, const kn_resolved *r)
 {
     size_t row = (size_t)r->ndim * sizeof(int64_t), n_out = (size_t)plan->n_out;
-    size_t size = n_out * (sizeof *plan->form + 2 * row);
-    plan->form = kn_calloc(1, size > 0 ? size : 1);
-    if (!plan->form)
+    size_t size = n_out * (sizeof *plan->layout + 2 * row);
+    plan->layout = kn_calloc(1, size > 0 ? size : 1);
+    if (!plan->layout)
         return kn_error_memory(size, "a call plan");
-    int64_t *extents = (int64_t *)(void *)(plan->form + n_out);
+    int64_t *extents = (int64_t *)(void *)(plan->layout + n_out);
     for (size_t j = 0; j < n_out; ++j, extents += 2 * r->ndim) {
         int ndim = set_extents(extents, r, b, (int)j);
         if (b->array[plan->n_in + (int)j])
             continue;
         plan->zeroed |= b->program->left_outputs & UINT64_C(1) << j;
-        kn_array_form_make(&plan->form[j], plan->param[plan->n_in + (int)j].dtype, ndim, extents);
+        kn_array_layout_make(&plan->layout[j], plan->param[plan->n_in + (int)j].dtype, ndim, extents);
     }
     return KILN_OK;
 }
@@ -469,7 +470,7 @@ static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const k
                                           b->array[k]->strides}
                          : (kn_raw_shape){r->space.size, r->ndim, r->shape, r->out_stride[k - plan->n_in]};
     kiln_status status = kn_plan_launch_create(&plan->launch, r, &input, block, b->kept, flags, info);
-    plan->has_forms = info->quick > 0;
+    plan->has_tiers = info->baseline > 0;
     return status;
 }
 

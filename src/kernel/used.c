@@ -1,3 +1,4 @@
+/* Writes the specialisations that a call used into the record. */
 #include "kernel/used.h"
 
 #include <stdio.h>
@@ -19,7 +20,7 @@ typedef struct used {
 
 typedef struct gathered {
     used *items;
-    int count, room;
+    int count, capacity;
 } gathered;
 
 static void free_gathered(gathered *g)
@@ -36,13 +37,13 @@ static used *find(gathered *g, const char *portable)
     for (int i = 0; i < g->count; i++)
         if (strcmp(g->items[i].portable, portable) == 0)
             return &g->items[i];
-    if (g->count == g->room) {
-        int room = g->room ? 2 * g->room : 8;
-        used *items = kn_realloc(g->items, (size_t)room * sizeof *items);
+    if (g->count == g->capacity) {
+        int capacity = g->capacity ? 2 * g->capacity : 8;
+        used *items = kn_realloc(g->items, (size_t)capacity * sizeof *items);
         if (!items)
             return NULL;
         g->items = items;
-        g->room = room;
+        g->capacity = capacity;
     }
     used *item = &g->items[g->count];
     *item = (used){kn_strdup(portable), KN_STR_INIT};
@@ -82,15 +83,15 @@ static kiln_status add_spec(gathered *g, const kn_spec *spec)
     return status;
 }
 
-/* Behind the best form the quick one, which serves the layouts that nobody has recorded. */
+/* The baseline tier follows the optimised one: it serves the layouts that were not recorded. */
 static kiln_status add_resolved(gathered *g, const kn_resolved *r, int block)
 {
-    kn_spec quick;
+    kn_spec baseline;
     if (kn_space_kept_size(&r->space) == 0)
         return KILN_OK;
     kiln_status status = add_spec(g, &r->spec);
-    if (status == KILN_OK && kn_resolved_make_quick(&quick, r, block))
-        status = add_spec(g, &quick);
+    if (status == KILN_OK && kn_resolved_make_baseline(&baseline, r, block))
+        status = add_spec(g, &baseline);
     return status;
 }
 
@@ -182,17 +183,17 @@ void kn_used_write(const kiln_kernel *kernel, kiln_array *const *outs, int n_out
 
 /* ---- modules, which are the same for all devices ---- */
 
-static kiln_status gather_module(gathered *g, const kn_subject *subject)
+static kiln_status gather_module(gathered *g, const kn_compile_job *job)
 {
     kn_target target;
     kiln_status status = KILN_OK;
     for (int t = 0; kn_target_known(&target, t) && status == KILN_OK; t++)
-        if (target.backend == subject->target.backend)
-            status = add_line(g, kn_str_text(&subject->what), &target);
+        if (target.backend == job->target.backend)
+            status = add_line(g, kn_str_text(&job->what), &target);
     return status;
 }
 
-void kn_used_write_module(const kn_subject *subject)
+void kn_used_write_module(const kn_compile_job *job)
 {
     const char *file = kn_record_file();
     gathered g = {NULL, 0, 0};
@@ -201,7 +202,7 @@ void kn_used_write_module(const kn_subject *subject)
     if (!file)
         return;
     kn_error_save(&before);
-    if (gather_module(&g, subject) == KILN_OK) {
+    if (gather_module(&g, job) == KILN_OK) {
         put_lines(&lines, &g);
         kn_record_write(file, kn_str_text(&lines));
     }

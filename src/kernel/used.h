@@ -16,6 +16,6 @@ kiln_status kn_used_by_call(kn_str *lines, const kiln_kernel *kernel, kiln_array
 void kn_used_write(const kiln_kernel *kernel, kiln_array *const *outs, int n_out, const kiln_arg *in,
                    int n_in, const kiln_call_options *options, const kn_device *device);
 /* The same of a module. */
-void kn_used_write_module(const kn_subject *subject);
+void kn_used_write_module(const kn_compile_job *job);
 
 #endif

@@ -1,3 +1,4 @@
+/* Writes the argument block of a launch. */
 #include "launch/block.h"
 
 #include <string.h>
@@ -47,13 +48,13 @@ static void put_axes(unsigned char *block, const kn_layout *l, const kn_space *s
     }
 }
 
-static void put_raw(unsigned char *block, int at, int room, const kn_raw_shape *raw)
+static void put_raw(unsigned char *block, int at, int capacity, const kn_raw_shape *raw)
 {
     put_i64(block, at + 8, raw->size);
     put_pair(block, at + 16, raw->ndim, 0);
     for (int a = 0; a < raw->ndim; ++a) {
         put_i64(block, at + KN_RAW_HEAD + 8 * a, raw->shape[a]);
-        put_i64(block, at + KN_RAW_HEAD + 8 * (room + a), raw->strides[a]);
+        put_i64(block, at + KN_RAW_HEAD + 8 * (capacity + a), raw->strides[a]);
     }
 }
 
@@ -66,7 +67,7 @@ static void put_logical(unsigned char *block, const kn_layout *l, const kn_launc
         put_i64(block, l->logical_at + 8 * a, in->logical_shape[a]);
 }
 
-/* What every kind of kernel is told of its part. */
+/* The fields of a part that every kind of kernel is told. */
 static void put_part(unsigned char *block, const kn_launch_input *in, const kn_part *part)
 {
     const kn_layout *l = part->layout;

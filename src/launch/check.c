@@ -1,3 +1,4 @@
+/* Reads what a checked launch reported, and makes an error of it. */
 #include "launch/check.h"
 
 #include "base/error.h"

@@ -12,7 +12,7 @@ typedef struct kn_raw_shape {
     const int64_t *shape, *strides;
 } kn_raw_shape;
 
-/* What a plan is made from; read during kn_launch_plan_create alone. */
+/* The parts that a plan is made from; read during kn_launch_plan_create alone. */
 typedef struct kn_launch_input {
     const kn_spec *spec;
     const kn_space *space;

@@ -1,3 +1,4 @@
+/* Launch plans: made from a specialisation's layout, patched with a call's arguments, and launched. */
 #include "launch/launch.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ typedef struct patch {
 typedef struct step {
     kn_function *function;
     kn_launch launch;
-    kn_walk *walk;        /* host: where the space is not one run */
+    kn_walk *walk;        /* host: where the space is not one contiguous range */
     size_t partials_size; /* bytes of workspace; 0: none */
     int counters, shared_percent;
     int workspace_at; /* where its addresses stand in the block */
@@ -115,7 +116,7 @@ static kiln_status place_part(step *s, const kn_launch_input *in, const kn_part 
     return status;
 }
 
-/* A step more, with room for its patches and, right behind them, its block: a call reads both. NULL. */
+/* One more step, with memory for its patches and, right behind them, its block: a call reads both. NULL. */
 static step *new_step(kn_launch_plan *plan, size_t block_size, size_t n_patches)
 {
     step *grown = kn_realloc(plan->step, (size_t)(plan->n_steps + 1) * sizeof *grown);

@@ -1,4 +1,4 @@
-/* What raw code is, and from source to code through the cache. */
+/* Raw code: its kind, and the way from source to code through the cache. */
 #include "module/module_code.h"
 
 #include <string.h>
@@ -164,20 +164,20 @@ static kn_module_spec make_spec(const kiln_module *module, const char *source, c
 kiln_status kn_module_compile(kiln_module *module, const char *source, const kiln_module_options *options,
                               kn_build_info *info)
 {
-    kn_subject subject;
+    kn_compile_job job;
     const kn_module_spec spec = make_spec(module, source, options);
-    const kn_build_request request = {.subject = &subject,
+    const kn_build_request request = {.job = &job,
                                       .flags =
                                           options->flags & KILN_MODULE_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0,
                                       .notes = &module->notes};
     kiln_status status =
-        kn_subject_of_module(&subject, &spec, options->include_folders, options->n_include_folders);
+        kn_compile_job_of_module(&job, &spec, options->include_folders, options->n_include_folders);
     if (status == KILN_OK)
-        kn_used_write_module(&subject);
+        kn_used_write_module(&job);
     if (status == KILN_OK && module->device)
         status = kn_build_module(&module->loaded, &module->code, &request, module->device, info);
     else if (status == KILN_OK)
         status = kn_build_code(&module->code, &request, info);
-    kn_subject_free(&subject);
+    kn_compile_job_free(&job);
     return status;
 }

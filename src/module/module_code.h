@@ -7,7 +7,7 @@
 /* Settled options: struct_size is checked, nothing that matters is NULL. */
 kiln_status kn_module_options_read(kiln_module_options *out, const kiln_module_options *given);
 
-/* What the code is; KILN_ERROR_FORMAT where it is nothing or not what options say. */
+/* The kind of the code; KILN_ERROR_FORMAT where it is none, or another than options say. */
 kiln_status kn_module_kind(kiln_code_kind *out, const void *code, size_t size, kiln_code_kind stated,
                            const char *name);
 /* KILN_ERROR_UNSUPPORTED where a cubin is of an architecture that target does not run. */

@@ -1,3 +1,4 @@
+/* Names of a module's functions: from a name expression to the symbol in its code. */
 #include "module/module_names.h"
 
 #include <string.h>

@@ -4,7 +4,7 @@
  * The space is walked in blocks that fit the first-level cache. Operands that are no run within a block are
  * brought into buffers (a broadcast one is filled once for as long as it stays the same, a transposed one is
  * turned in squares), results that are none go back from theirs. So the generated code has one vectorised
- * loop, and one binary serves every layout. Here it is planned; device/host_walk.h walks. */
+ * loop, and one binary serves every layout. Here it is planned; device/host_loop.h walks. */
 #ifndef KN_SPACE_WALK_H
 #define KN_SPACE_WALK_H
 

@@ -1,3 +1,4 @@
+/* Compiles one row of a bundle from the text of its specialisation. */
 #include "store/bake.h"
 
 #include <stdio.h>
@@ -5,8 +6,8 @@
 
 #include "base/error.h"
 #include "store/bundle_label.h"
-#include "store/store.h"
-#include "store/subject.h"
+#include "store/code_search.h"
+#include "store/compile_job.h"
 #include "codegen/codegen.h"
 #include "schedules/spec_text.h"
 
@@ -33,14 +34,14 @@ void kn_bake_target_format(const kn_bake_target *target, char *out, size_t size)
         snprintf(out, size, "%s", name);
 }
 
-/* ---- the subject ---- */
+/* ---- the compile job ---- */
 
 typedef struct wanted {
     const kn_bake_target *target;
     const char *const *folders;
     int n_folders;
     kn_parsed_spec parsed;
-    kn_subject subject;
+    kn_compile_job job;
 } wanted;
 
 /* Whether a module needs the generator its text does not say: that follows from the rest of it. */
@@ -56,22 +57,22 @@ static kiln_status parse(wanted *w, const char *portable)
     return status;
 }
 
-static kiln_status make_subject(wanted *w)
+static kiln_status make_job(wanted *w)
 {
     if (w->parsed.kind == KN_SPEC_MODULE)
-        return kn_subject_of_module(&w->subject, &w->parsed.module, w->folders, w->n_folders);
-    return kn_subject_of_program(&w->subject, &w->parsed.spec);
+        return kn_compile_job_of_module(&w->job, &w->parsed.module, w->folders, w->n_folders);
+    return kn_compile_job_of_program(&w->job, &w->parsed.spec);
 }
 
-/* What is written is what was read: else no call would find it. */
+/* The text that is written has to be the text that was read: else no call would find it. */
 static kiln_status check_text(const wanted *w, const char *portable)
 {
     kn_str again = KN_STR_INIT;
-    kiln_status status = kn_spec_make_portable(&again, kn_str_text(&w->subject.what));
+    kiln_status status = kn_spec_make_portable(&again, kn_str_text(&w->job.what));
     if (status == KILN_OK && strcmp(kn_str_text(&again), portable) != 0)
         status = kn_error(KILN_ERROR_FORMAT,
                           "%s: the specialisation is not written as this library writes it: record it anew",
-                          w->subject.name);
+                          w->job.name);
     kn_str_free(&again);
     return status;
 }
@@ -84,7 +85,7 @@ static kiln_status check_form(const kn_code *code, const wanted *w)
     const kn_target *target = &w->target->target;
     if (kn_code_form_of(&code->code) == w->target->form)
         return KILN_OK;
-    return kn_error(KILN_ERROR_UNSUPPORTED, "%s: the compiler (%s) does not know %s", w->subject.name,
+    return kn_error(KILN_ERROR_UNSUPPORTED, "%s: the compiler (%s) does not know %s", w->job.name,
                     kn_compile_location(target->backend), target->architecture);
 }
 
@@ -94,7 +95,7 @@ static kiln_status fill_label(kn_bundle_row *out, const wanted *w)
     kn_str text = KN_STR_INIT;
     bool is_module = w->parsed.kind == KN_SPEC_MODULE;
     const char *generator = is_module ? w->parsed.module.generator : w->parsed.spec.generator;
-    kn_bundle_label_set_kind(&label, kn_str_text(&w->subject.what));
+    kn_bundle_label_set_kind(&label, kn_str_text(&w->job.what));
     snprintf(label.generator, sizeof label.generator, "%s", generator ? generator : "");
     snprintf(label.compiler, sizeof label.compiler, "%s", kn_compile_identity(w->target->target.backend));
     kn_bundle_label_write(&text, &label);
@@ -107,11 +108,11 @@ static kiln_status fill_row(kn_bundle_row *out, wanted *w, const char *portable)
 {
     kn_code code = {0};
     unsigned flags = w->target->form == KN_CODE_PTX ? KN_COMPILE_TO_PTX : 0;
-    kiln_status status = make_subject(w);
+    kiln_status status = make_job(w);
     if (status == KILN_OK)
         status = check_text(w, portable);
     if (status == KILN_OK)
-        status = kn_build_compile(&code, &w->subject, flags);
+        status = kn_build_compile(&code, &w->job, flags);
     if (status == KILN_OK)
         status = check_form(&code, w);
     out->code = code.code;
@@ -134,29 +135,29 @@ kiln_status kn_bake(kn_bundle_row *out, const char *portable, const kn_bake_targ
     status = fill_row(out, &w, portable);
     if (status != KILN_OK)
         kn_bundle_row_free(out);
-    kn_subject_free(&w.subject);
+    kn_compile_job_free(&w.job);
     kn_parsed_spec_free(&w.parsed);
     return status;
 }
 
 /* ---- code that is there ---- */
 
-kiln_status kn_bake_pack(kn_bundle_row *out, const kn_subject *subject, const char *generator,
+kiln_status kn_bake_pack(kn_bundle_row *out, const kn_compile_job *job, const char *generator,
                          const kn_blob *code, const kn_str *notes)
 {
-    kn_bundle_label label = {.target = subject->target, .form = kn_code_form_of(code)};
+    kn_bundle_label label = {.target = job->target, .form = kn_code_form_of(code)};
     kn_str text = KN_STR_INIT, key = KN_STR_INIT;
-    kn_bundle_label_set_kind(&label, kn_str_text(&subject->what));
+    kn_bundle_label_set_kind(&label, kn_str_text(&job->what));
     snprintf(label.generator, sizeof label.generator, "%s", generator);
-    snprintf(label.compiler, sizeof label.compiler, "%s", kn_compile_identity(subject->target.backend));
+    snprintf(label.compiler, sizeof label.compiler, "%s", kn_compile_identity(job->target.backend));
     kn_bundle_label_write(&text, &label);
-    kiln_status status = kn_spec_make_portable(&key, kn_str_text(&subject->what));
+    kiln_status status = kn_spec_make_portable(&key, kn_str_text(&job->what));
     if (status == KILN_OK)
         status = kn_str_status(&text, "a bundle's label");
     *out = (kn_bundle_row){.label = {text.data, text.length}, .what = {key.data, key.length}};
     if (status == KILN_OK && !(kn_blob_copy(&out->code, code->data, code->size) &&
                                kn_blob_copy(&out->aux, kn_str_text(notes), notes->length)))
-        status = kn_error_memory(code->size, subject->name);
+        status = kn_error_memory(code->size, job->name);
     if (status != KILN_OK)
         kn_bundle_row_free(out);
     return status;

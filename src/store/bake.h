@@ -3,7 +3,7 @@
 #define KN_STORE_BAKE_H
 
 #include "base/target.h"
-#include "store/subject.h"
+#include "store/compile_job.h"
 #include "cache/bundle.h"
 
 typedef struct kn_bake_target {
@@ -21,9 +21,9 @@ void kn_bake_target_format(const kn_bake_target *target, char *out, size_t size)
 kiln_status kn_bake(kn_bundle_row *out, const char *portable, const kn_bake_target *target,
                     const char *const *folders, int n_folders);
 
-/* The row of code that some store has, or that was made just now: a program's, for the subject's own target.
- * Copies. */
-kiln_status kn_bake_pack(kn_bundle_row *out, const kn_subject *subject, const char *generator,
+/* The row of code that some store has, or that was made just now: a program's, for the compile job's own
+ * target. Copies. */
+kiln_status kn_bake_pack(kn_bundle_row *out, const kn_compile_job *job, const char *generator,
                          const kn_blob *code, const kn_str *notes);
 
 #endif

@@ -17,15 +17,15 @@
 kiln_status kn_build_code(kn_blob *out, const kn_build_request *request, kn_build_info *info);
 
 /* The source that a compiler would be given. */
-kiln_status kn_build_source(kn_str *out, const kn_subject *subject);
+kiln_status kn_build_source(kn_str *out, const kn_compile_job *job);
 
-/* The subject's entry point in the code, loaded on the device (once a device and key). Lives until the
+/* The compile job's entry point in the code, loaded on the device (once a device and key). Lives until the
  * process ends. Where a header has changed since, it is compiled anew. */
 kiln_status kn_build_function(kn_function **out, const kn_build_request *request, kn_device *device,
                               kn_build_info *info);
 
 /* The same for the specialisation of a program; kept and flags as in kn_build_request. */
-kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_once_table *kept, unsigned flags,
+kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_flight_table *kept, unsigned flags,
                              kn_device *device, kn_build_info *info);
 
 /* The code as a copy, and loaded on the device as a module of the caller's own, to be unloaded by the back

@@ -1,3 +1,4 @@
+/* The process's stores and loaded code: their opening, counts and end. */
 #include "store/build_state.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -22,13 +23,13 @@ static void free_module(void *value)
     kn_free(loaded);
 }
 
-/* What is loaded goes before the code that it was loaded from. */
+/* Loaded modules go before the code that they were loaded from. */
 static void free_state(kn_build_state *state)
 {
     if (!state)
         return;
-    kn_once_table_free(state->functions, kn_free);
-    kn_once_table_free(state->modules, free_module);
+    kn_flight_table_free(state->functions, kn_free);
+    kn_flight_table_free(state->modules, free_module);
     for (int s = state->n_stores; s-- > 0;)
         if (state->store[s].store->close)
             state->store[s].store->close(state->store[s].self);
@@ -52,8 +53,8 @@ static kn_build_state *create_state(void)
     kn_build_state *state = kn_calloc(1, sizeof *state);
     if (!state)
         return NULL;
-    state->modules = kn_once_table_create();
-    state->functions = kn_once_table_create();
+    state->modules = kn_flight_table_create();
+    state->functions = kn_flight_table_create();
     if (state->modules && state->functions && open_stores(state))
         return state;
     free_state(state);
@@ -81,7 +82,7 @@ unsigned long long kn_stores_hits(kn_build_state *state, kiln_origin origin)
 {
     unsigned long long hits = 0;
     for (int s = 0; s < state->n_stores; s++)
-        if (state->store[s].store->origin == origin)
+        if (kn_store_origin(state->store[s].store->roles) == origin)
             hits += atomic_load(&state->store[s].counts.hits);
     return hits;
 }
@@ -90,9 +91,17 @@ double kn_stores_ms(kn_build_state *state, kiln_origin origin)
 {
     unsigned long long us = 0;
     for (int s = 0; s < state->n_stores; s++)
-        if (state->store[s].store->origin == origin)
+        if (kn_store_origin(state->store[s].store->roles) == origin)
             us += atomic_load(&state->store[s].counts.us);
     return (double)us * 1e-3;
+}
+
+unsigned long long kn_stores_refusals(const kn_build_state *state)
+{
+    unsigned long long refusals = 0;
+    for (int s = 0; s < state->n_stores; s++)
+        refusals += atomic_load(&state->store[s].counts.refusals);
+    return refusals;
 }
 
 void kn_stores_list_places(kn_str *out, const kn_build_state *state)
@@ -102,13 +111,13 @@ void kn_stores_list_places(kn_str *out, const kn_build_state *state)
             state->store[s].store->list_places(out, state->store[s].self);
 }
 
-void kn_stores_list_refusals(kn_str *out, const kn_build_job *job)
+void kn_stores_list_refusals(kn_str *out, const kn_code_search *search)
 {
-    const kn_build_state *state = job->state;
-    kn_str_append(out, kn_str_text(&job->refusals));
+    const kn_build_state *state = search->state;
+    kn_str_append(out, kn_str_text(&search->refusals));
     for (int s = 0; s < state->n_stores; s++)
         if (state->store[s].store->list_refusals)
-            state->store[s].store->list_refusals(out, state->store[s].self, job);
+            state->store[s].store->list_refusals(out, state->store[s].self, search);
 }
 
 /* ---- what the first kernel needs, made ready meanwhile ---- */

@@ -1,3 +1,4 @@
+/* The public functions of bundles. */
 #include <kiln/bundle.h>
 
 #include <stdio.h>

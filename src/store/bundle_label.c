@@ -1,3 +1,4 @@
+/* Labels of bundle rows: written, read and ranked for a target. */
 #include "store/bundle_label.h"
 
 #include <stdio.h>

@@ -21,7 +21,7 @@ typedef struct kn_bundle_label {
     char generator[96], compiler[256]; /* for people alone */
 } kn_bundle_label;
 
-/* What code is, by how it begins. */
+/* The form of code, by its first bytes. */
 kn_code_form kn_code_form_of(const kn_blob *code);
 
 /* Takes block, kind and revision from a specialisation's text; target is set. */

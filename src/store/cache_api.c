@@ -1,17 +1,18 @@
+/* The public functions of the user's cache, and the statistics. */
 #include <kiln/cache.h>
 
 #include "base/cancel.h"
 #include "base/error.h"
 #include "base/sized.h"
 #include "store/build_state.h"
-#include "store/forms.h"
+#include "store/tiers.h"
 #include "store/store_bundles.h"
 #include "store/store_cache.h"
 
 #include <stdio.h>
 #include <string.h>
 
-/* What the store of the user's cache keeps. */
+/* The state of the store of the user's cache. */
 static const kn_user_cache *user_cache(const kn_build_state *state)
 {
     static const kn_user_cache none = {.trouble = "the list of stores has no cache"};
@@ -62,11 +63,11 @@ static void fill_counters(kiln_cache_stats *stats, kn_build_state *state)
     stats->misses = atomic_load(&state->misses);
     stats->compiles = kn_stores_hits(state, KILN_ORIGIN_COMPILER);
     stats->compile_ms = kn_stores_ms(state, KILN_ORIGIN_COMPILER);
-    const kn_forms_counts forms = kn_forms_count();
-    stats->quick_forms = forms.quick;
-    stats->quick_only = forms.only_quick;
-    stats->best_failed = forms.failed;
-    stats->best_pending = forms.pending;
+    const kn_tiers_counts tiers = kn_tiers_count();
+    stats->quick_forms = tiers.baseline;
+    stats->quick_only = tiers.only_baseline;
+    stats->best_failed = tiers.failed;
+    stats->best_pending = tiers.pending;
     kn_bundles_fill_stats(stats, state);
 }
 

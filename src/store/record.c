@@ -1,3 +1,4 @@
+/* Records: their lines, and the file of KILN_RECORD that they are appended to. */
 #include "store/record.h"
 
 #include <ctype.h>

@@ -1,62 +1,48 @@
-/* store/store.h - where code is looked for. A store is a value, in a file of its own, build/store_NAME.c; the
- * order in which they are asked stands in store/stores.c, and store/search.c asks.
+/* store/store.h - all that the author of a store includes: code is looked for in stores.
  *
- * What a store may do is which functions it has: one that is only read has open, close, find and list_places.
- * What it finds is looked at before it is used (whole, headers as they were, loadable), and where it is no
- * good the next store is asked. */
+ * A store is a value, in a file of its own, store/store_NAME.c; store/stores.c says in which order they are
+ * asked, and store/search.c asks. It knows them by their roles alone:
+ *
+ *   KN_STORE_OWNS    keeps for the process what the others find, and frees it. The first of the list, and it
+ *                    has drop.
+ *   KN_STORE_READS   finds code that lies somewhere. What it finds is checked before it is used: whole,
+ *                    headers as they were, loadable. What is no good is refused and counted, and the next
+ *                    store is asked.
+ *   KN_STORE_REMOTE  reads where a question is expensive: what it finds is loaded, where the search is for a
+ *                    device, and then written through to the stores that keep. It stands behind those, which
+ *                    are asked first. Code is kept as the local compiler's: the store answers for the
+ *                    identity of that (kn_compile_identity), as the user's cache does.
+ *   KN_STORE_KEEPS   keeps what others made, or found far away, for later processes: in settle, where
+ *                    kn_search_may_keep says so.
+ *   KN_STORE_MAKES   makes code that no store has. The last of the list; may be forbidden to.
+ *
+ * The functions say what else it can do. All but find may be NULL; one that is only read has open, close,
+ * find and list_places. Several threads call them at the same time, each with another key.
+ * tests/stores adds a store that is read, and a remote one. */
 #ifndef KN_STORE_STORE_H
 #define KN_STORE_STORE_H
 
-#include <stdatomic.h>
-
+#include <kiln/kernel.h>
 #include "base/blob.h"
-#include "base/os.h"
-#include "store/store_request.h"
-#include "device/device.h"
+#include "store/compile_job.h"
+
+/* One search for the code of a compile job, as stores see it (kn_search_*). */
+typedef struct kn_code_search kn_code_search;
 
 /* Code and what has to be known beside it. Immutable once it has been found. */
 typedef struct kn_code {
-    kn_blob code, notes;
-    int from; /* the number of the store that found or made it */
-    int rank; /* in a bundle, against others for the same; 0: from elsewhere */
+    kn_blob code, notes; /* notes: the headers that went in, as kn_compile_notes wrote them */
+    int from;            /* the number of the store that found or made it; set by the search */
+    int rank;            /* in a bundle, against others for the same; 0: from elsewhere */
     /* it waits by itself for the kernel before it: what was made for earlier devices does not */
     bool waits_for_kernels;
 } kn_code;
 
-typedef struct kn_store_counts {
-    atomic_ullong hits; /* a compiler's: times that it was run */
-    atomic_ullong us;
-} kn_store_counts;
-
-/* One request on its way. */
-typedef struct kn_build_job kn_build_job;
-struct kn_build_job {
-    struct kn_build_state *state;
-    const kn_build_request *request;
-    const kn_subject *subject; /* the request's */
-    kn_device *device;         /* where it is to be loaded; NULL: nowhere */
-    const char *entry;         /* NULL: any, it is a module that is wanted */
-    kn_build_info *info;
-    /* Loads new code before it is stored: what no process has loaded must not wait for the others. NULL: it
-     * is for another machine. loading is its own. */
-    kiln_status (*load)(kn_build_job *job, const kn_code *code);
-    void *loading;
-    unsigned barred; /* stores (bits) that are not asked: what they had does not load */
-    int below;       /* of bundles, only what ranks lower is asked for: the rest does not load. 0: any */
-    kn_store_counts *counts; /* of the store that is asked */
-    kn_once *claim;          /* the memory's, while this thread searches further down */
-    kn_os_lock lock;         /* the cache's, while this process compiles */
-    bool is_proven;          /* what was made now has been loaded, and may be kept for others */
-    kn_str refusals;         /* what stores had for it that was no good (kn_store_add_refusal) */
-    kn_str warnings; /* lines of the compiler's, to be logged once no other thread waits for this one */
-};
+enum { KN_STORE_OWNS = 1, KN_STORE_READS = 2, KN_STORE_REMOTE = 4, KN_STORE_KEEPS = 8, KN_STORE_MAKES = 16 };
 
 typedef struct kn_store {
-    const char *name;   /* in messages: "the cache" */
-    kiln_origin origin; /* as what its hits are counted, and what kiln_call_info says. MEMORY: it owns what
-                         * the others find. COMPILER: it makes what none has, and may be forbidden to */
-
-    /* All functions but find may be NULL. */
+    const char *name; /* in messages: "the cache" */
+    unsigned roles;   /* KN_STORE_*; a remote store reads, too */
 
     /* Once a process, which keeps *self for the store; false without memory alone. */
     bool (*open)(void **self);
@@ -64,59 +50,49 @@ typedef struct kn_store {
     /* The process ends, and other threads may still be at work: what waits to be written, where nobody is
      * in the way. */
     void (*leave)(void *self);
-    /* What can be done before the first question, on another thread. */
+    /* Work that can be done before the first question, on another thread. */
     void (*warm_up)(void *self);
     /* Adds the files that are looked in, for a message (kn_store_add_place). */
     void (*list_places)(kn_str *out, void *self);
-    /* Adds what was left out, or does not serve the job's target, and why, for a message
+    /* Adds what was left out, or does not serve the search's target, and why, for a message
      * (kn_store_add_refusal). */
-    void (*list_refusals)(kn_str *out, void *self, const kn_build_job *job);
+    void (*list_refusals)(kn_str *out, void *self, const kn_code_search *search);
 
-    /* The code of the job's subject, by all of its text: *out (kn_code_new) or, where there is none, NULL. A
-     * failure ends the search. */
-    kiln_status (*find)(kn_code **out, void *self, kn_build_job *job);
-    /* What it found does not load. True: it has been told, and may have another. */
-    bool (*pass_over)(void *self, kn_build_job *job, const kn_code *code);
+    /* The code of the search's compile job, by all of its text: *out (kn_code_new) or, where there is none,
+     * NULL. A failure ends the search. */
+    kiln_status (*find)(kn_code **out, void *self, kn_code_search *search);
+    /* The code that it found does not load. True: it has been told, and may have other code. */
+    bool (*pass_over)(void *self, kn_code_search *search, const kn_code *code);
     /* Takes away what it found: it is of no use to anybody. */
-    void (*drop)(void *self, kn_build_job *job, const kn_code *code);
-    /* Before a compile: keeps other processes from the same one. True: some may have been at it, and the
-     * store is asked again. */
-    bool (*claim)(void *self, kn_build_job *job);
+    void (*drop)(void *self, kn_code_search *search, const kn_code *code);
+    /* Before a compile: locks the key, against other processes that would compile the same. True: one of them
+     * may have done so, and the store is asked again. */
+    bool (*lock)(void *self, kn_code_search *search);
     /* How the search ended, told to those that were asked on the way, the last one first: the code that
-     * another found or made (NULL: none), which it may keep. Ends claims. Leaves the thread's last error. */
-    void (*settle)(void *self, kn_build_job *job, kn_code *code, kiln_status status);
+     * another found or made (NULL: none), which it may keep. Ends locks. Leaves the thread's last error. */
+    void (*settle)(void *self, kn_code_search *search, kn_code *code, kiln_status status);
 } kn_store;
 
-extern const kn_store kn_store_memory, kn_store_bundles, kn_store_cache, kn_store_compiler;
+/* The name that kiln_call_info and statistics have for a store with these roles. */
+kiln_origin kn_store_origin(unsigned roles);
 
-/* ---- store.c: what stores share ---- */
+/* ---- for its functions ---- */
+
+/* The compile job whose code is looked for: its text, target and options. */
+const kn_compile_job *kn_search_job(const kn_code_search *search);
+/* Whether the code that a search ended with is proven, and later processes may have it. */
+bool kn_search_may_keep(const kn_code_search *search);
+/* Says of what was found why it is no good: "what FILE has is damaged". */
+void kn_search_add_refusal(kn_code_search *search, const char *format, ...)
+    __attribute__((format(printf, 2, 3)));
 
 /* Empty; NULL with the last error. */
-kn_code *kn_code_new(const kn_build_job *job);
+kn_code *kn_code_new(const kn_code_search *search);
 void kn_code_free(void *code);
-/* Writes the source and compiles it, whatever any store has, and loads it nowhere; flags are KN_COMPILE_*.
- * Code and notes are the caller's, to be freed after a failure too. */
-kiln_status kn_build_compile(kn_code *out, const kn_subject *subject, unsigned flags);
-/* Whether the headers that went in are what they were, wherever they can be found. */
-bool kn_code_is_current(const kn_code *code, const kn_subject *subject);
-/* Whether it may be shown to a loader: those trust what the headers say. */
-kiln_status kn_code_check_whole(const kn_code *code, const kn_subject *subject);
 
 /* One more of a list of files. */
 void kn_store_add_place(kn_str *out, const char *path);
 /* One more of a list of what is not taken: "FILE: why". */
 void kn_store_add_refusal(kn_str *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
-
-/* One time that a store did its work, and the time it took. */
-void kn_store_count(kn_store_counts *counts, double ms);
-
-/* The code that a value of a table stands for: where a header has changed since, the value is forgotten and
- * made anew. */
-typedef const kn_code *kn_code_of(const void *value);
-
-/* kn_once_begin, but neither a value that has gone stale nor the refusal of a job that may not compile or
- * load is taken. code_of NULL: values are good for ever. */
-kiln_status kn_build_claim(kn_build_job *job, kn_once_table *table, const void *key, size_t key_size,
-                           void **value, kn_once **claim, kn_code_of *code_of);
 
 #endif

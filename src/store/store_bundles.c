@@ -168,13 +168,13 @@ static int note_target(const char *text, size_t size, void *targets)
 }
 
 /* Those that have the kernel for other targets, too. */
-static void list_refusals(kn_str *out, void *self, const kn_build_job *job)
+static void list_refusals(kn_str *out, void *self, const kn_code_search *search)
 {
     kn_bundles *bundles = self;
     kn_str key = KN_STR_INIT;
     int unused;
     kn_str_append(out, kn_str_text(&bundles->refusals));
-    if (kn_spec_make_portable(&key, kn_str_text(&job->subject->what)) == KILN_OK)
+    if (kn_spec_make_portable(&key, kn_str_text(&search->job->what)) == KILN_OK)
         for (kn_attached *a = atomic_load(&bundles->first); a; a = a->next) {
             kn_str targets = KN_STR_INIT;
             kn_bundle_find(a->bundle, key.data, key.length, note_target, &targets, 0, &unused);
@@ -208,10 +208,10 @@ static int rank(const char *text, size_t size, void *user)
 }
 
 static const kn_bundle *find_best(int *row, int *ranked, kn_bundles *bundles, const kn_str *key,
-                                  const kn_build_job *job, int below)
+                                  const kn_code_search *search, int below)
 {
     const kn_bundle *best = NULL;
-    ranking r = {job->subject->target, 0};
+    ranking r = {search->job->target, 0};
     *ranked = 0;
     for (kn_attached *a = atomic_load(&bundles->first); a; a = a->next) {
         int here, found = kn_bundle_find(a->bundle, key->data, key->length, rank, &r, below, &here);
@@ -226,10 +226,10 @@ static const kn_bundle *find_best(int *row, int *ranked, kn_bundles *bundles, co
     return best;
 }
 
-static kiln_status take(kn_code **out, kn_build_job *job, kn_bundle_row *row, int ranked)
+static kiln_status take(kn_code **out, kn_code_search *search, kn_bundle_row *row, int ranked)
 {
     kn_bundle_label label;
-    kn_code *code = kn_code_new(job);
+    kn_code *code = kn_code_new(search);
     if (!code)
         return KILN_ERROR_MEMORY;
     kn_bundle_label_read(&label, row->label.data, row->label.size);
@@ -243,29 +243,29 @@ static kiln_status take(kn_code **out, kn_build_job *job, kn_bundle_row *row, in
 }
 
 /* A damaged row is passed over, for the next best. */
-static kiln_status find_row(kn_code **out, kn_bundles *bundles, kn_build_job *job, const kn_str *key)
+static kiln_status find_row(kn_code **out, kn_bundles *bundles, kn_code_search *search, const kn_str *key)
 {
-    int number = 0, ranked, below = job->below;
+    int number = 0, ranked, below = search->below;
     const kn_bundle *bundle;
-    while ((bundle = find_best(&number, &ranked, bundles, key, job, below))) {
+    while ((bundle = find_best(&number, &ranked, bundles, key, search, below))) {
         kn_bundle_row row;
         kiln_status status = kn_bundle_read(&row, bundle, number);
         if (status == KILN_OK) {
-            status = take(out, job, &row, ranked);
+            status = take(out, search, &row, ranked);
             kn_bundle_row_free(&row);
             return status;
         }
         if (status == KILN_ERROR_MEMORY)
             return status;
-        kn_log(KILN_LOG_WARNING, "%s is not taken from a bundle: %s", job->subject->name,
+        kn_log(KILN_LOG_WARNING, "%s is not taken from a bundle: %s", search->job->name,
                kiln_error_message());
-        kn_store_add_refusal(&job->refusals, "a damaged row: %s", kiln_error_message());
+        kn_search_add_refusal(search, "a damaged row: %s", kiln_error_message());
         below = ranked;
     }
     return KILN_OK;
 }
 
-static kiln_status find(kn_code **out, void *self, kn_build_job *job)
+static kiln_status find(kn_code **out, void *self, kn_code_search *search)
 {
     kn_bundles *bundles = self;
     kn_str key = KN_STR_INIT;
@@ -273,9 +273,9 @@ static kiln_status find(kn_code **out, void *self, kn_build_job *job)
     if (!atomic_load(&bundles->first))
         return KILN_OK;
     kn_error_save(&before);
-    kiln_status status = kn_spec_make_portable(&key, kn_str_text(&job->subject->what));
+    kiln_status status = kn_spec_make_portable(&key, kn_str_text(&search->job->what));
     if (status == KILN_OK)
-        status = find_row(out, bundles, job, &key);
+        status = find_row(out, bundles, search, &key);
     kn_str_free(&key);
     if (status == KILN_ERROR_MEMORY) {
         kn_free(before.log);
@@ -286,15 +286,15 @@ static kiln_status find(kn_code **out, void *self, kn_build_job *job)
 }
 
 /* The next best of the same bundles is asked for. */
-static bool pass_over(void *self, kn_build_job *job, const kn_code *code)
+static bool pass_over(void *self, kn_code_search *search, const kn_code *code)
 {
     (void)self;
-    job->below = code->rank;
+    search->below = code->rank;
     return true;
 }
 
 const kn_store kn_store_bundles = {.name = "a bundle",
-                                   .origin = KILN_ORIGIN_DISK,
+                                   .roles = KN_STORE_READS,
                                    .open = open_store,
                                    .close = close_store,
                                    .list_places = list_places,

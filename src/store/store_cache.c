@@ -1,5 +1,5 @@
 /* The user's cache on disk: read, written, and locked for a key while that is compiled. */
-#include "store/store.h"
+#include "store/code_search.h"
 #include "store/store_cache.h"
 
 #include <limits.h>
@@ -89,11 +89,11 @@ static void list_places(kn_str *out, void *self)
 }
 
 /* Why there is no cache, or it is not used. */
-static void list_refusals(kn_str *out, void *self, const kn_build_job *job)
+static void list_refusals(kn_str *out, void *self, const kn_code_search *search)
 {
     const kn_user_cache *user = self;
     kiln_cache_stats stats = KILN_CACHE_STATS_INIT;
-    (void)job;
+    (void)search;
     if (user->cache)
         kn_cache_fill_stats(user->cache, &stats);
     const char *trouble = user->cache ? stats.trouble : user->trouble;
@@ -101,18 +101,18 @@ static void list_refusals(kn_str *out, void *self, const kn_build_job *job)
         kn_store_add_refusal(out, "the cache is not used: %s", trouble);
 }
 
-static kiln_status find(kn_code **out, void *self, kn_build_job *job)
+static kiln_status find(kn_code **out, void *self, kn_code_search *search)
 {
-    const kn_subject *subject = job->subject;
+    const kn_compile_job *job = search->job;
     /* A machine without a compiler takes what any compiler made: there is nothing it could be out of date
      * against. */
-    const char *identity = kn_compile_identity(subject->target.backend);
+    const char *identity = kn_compile_identity(job->target.backend);
     const char *producer = *identity ? identity : NULL;
     kn_blob code = KN_BLOB_INIT, notes = KN_BLOB_INIT;
     if (!cache_of(self) ||
-        !kn_cache_get(cache_of(self), subject->what.data, subject->what.length, producer, &code, &notes))
+        !kn_cache_get(cache_of(self), job->what.data, job->what.length, producer, &code, &notes))
         return KILN_OK;
-    *out = kn_code_new(job);
+    *out = kn_code_new(search);
     if (!*out) {
         kn_blob_free(&code);
         kn_blob_free(&notes);
@@ -123,33 +123,34 @@ static kiln_status find(kn_code **out, void *self, kn_build_job *job)
     return KILN_OK;
 }
 
-static void drop(void *self, kn_build_job *job, const kn_code *code)
+static void drop(void *self, kn_code_search *search, const kn_code *code)
 {
     (void)code;
-    kn_cache_remove(cache_of(self), job->subject->what.data, job->subject->what.length);
+    kn_cache_remove(cache_of(self), search->job->what.data, search->job->what.length);
 }
 
-static bool claim(void *self, kn_build_job *job)
+static bool lock(void *self, kn_code_search *search)
 {
-    const kn_str *what = &job->subject->what;
-    return cache_of(self) && kn_cache_lock(cache_of(self), what->data, what->length, &job->lock, wait_ms());
+    const kn_str *what = &search->job->what;
+    return cache_of(self) &&
+           kn_cache_lock(cache_of(self), what->data, what->length, &search->lock, wait_ms());
 }
 
-/* What was made now, and is known to be good for others. */
-static void settle(void *self, kn_build_job *job, kn_code *code, kiln_status status)
+/* Keeps code that was made or fetched now and is known to be good for later processes. */
+static void settle(void *self, kn_code_search *search, kn_code *code, kiln_status status)
 {
-    const kn_subject *subject = job->subject;
+    const kn_compile_job *job = search->job;
     kn_error_state before;
     kn_error_save(&before);
-    if (cache_of(self) && status == KILN_OK && job->is_proven)
-        kn_cache_put(cache_of(self), subject->what.data, subject->what.length,
-                     kn_compile_identity(subject->target.backend), &code->code, &code->notes);
-    kn_os_unlock_file(&job->lock);
+    if (cache_of(self) && status == KILN_OK && kn_search_may_keep(search))
+        kn_cache_put(cache_of(self), job->what.data, job->what.length,
+                     kn_compile_identity(job->target.backend), &code->code, &code->notes);
+    kn_os_unlock_file(&search->lock);
     kn_error_restore(&before);
 }
 
 const kn_store kn_store_cache = {.name = "the cache",
-                                 .origin = KILN_ORIGIN_DISK,
+                                 .roles = KN_STORE_READS | KN_STORE_KEEPS,
                                  .open = open_store,
                                  .close = close_store,
                                  .leave = leave,
@@ -158,5 +159,5 @@ const kn_store kn_store_cache = {.name = "the cache",
                                  .list_refusals = list_refusals,
                                  .find = find,
                                  .drop = drop,
-                                 .claim = claim,
+                                 .lock = lock,
                                  .settle = settle};

@@ -1,5 +1,5 @@
 /* The last to be asked: writes the source and compiles it. */
-#include "store/store.h"
+#include "store/code_search.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@ static const char *file_ending(kn_backend_kind backend)
 }
 
 /* Trouble with it is logged: it must not change what a call does. */
-static void dump_source(const kn_subject *subject, const char *source)
+static void dump_source(const kn_compile_job *job, const char *source)
 {
     const char *folder = kn_setting("KILN_DUMP_SOURCE");
     kn_hash hash;
@@ -25,44 +25,43 @@ static void dump_source(const kn_subject *subject, const char *source)
     kn_error_state before;
     if (!folder)
         return;
-    hash = kn_hash_128(subject->what.data, subject->what.length);
+    hash = kn_hash_128(job->what.data, job->what.length);
     kn_hash_hex(&hash, hex);
-    snprintf(path, sizeof path, "%s/%s-%s.%s", folder, subject->name, hex,
-             file_ending(subject->target.backend));
+    snprintf(path, sizeof path, "%s/%s-%s.%s", folder, job->name, hex, file_ending(job->target.backend));
     kn_error_save(&before);
     if (kn_os_make_folders(folder, 0777) != KILN_OK ||
         kn_os_replace_file(path, source, strlen(source), false) != KILN_OK)
-        kn_log(KILN_LOG_WARNING, "the source of %s was not written down: %s", subject->name,
+        kn_log(KILN_LOG_WARNING, "the source of %s was not written down: %s", job->name,
                kiln_error_message());
     kn_error_restore(&before);
 }
 
-static kiln_status write_source(kn_build_job *job, kn_compile_request *compile, kn_str *source)
+static kiln_status write_source(kn_code_search *search, kn_compile_request *compile, kn_str *source)
 {
     double start = kn_os_now_ms();
-    kiln_status status = job->subject->write(source, compile, job->subject);
+    kiln_status status = search->job->write(source, compile, search->job);
     if (status == KILN_OK)
         status = kn_str_status(source, "a kernel's source");
-    job->info->generate_ms += kn_os_now_ms() - start;
+    search->info->generate_ms += kn_os_now_ms() - start;
     if (status == KILN_OK)
-        dump_source(job->subject, kn_str_text(source));
+        dump_source(search->job, kn_str_text(source));
     return status;
 }
 
-static kiln_status compile_source(kn_build_job *job, kn_code *code, const kn_compile_request *compile)
+static kiln_status compile_source(kn_code_search *search, kn_code *code, const kn_compile_request *compile)
 {
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
     kn_str notes = KN_STR_INIT;
     double start = kn_os_now_ms(), ms;
     kiln_status status = kn_compile(&result, compile);
     ms = kn_os_now_ms() - start;
-    job->info->compile_ms += ms;
-    kn_store_count(job->counts, ms); /* failures too */
+    search->info->compile_ms += ms;
+    kn_store_count(search->counts, ms); /* failures too */
     if (status == KILN_OK)
         status = kn_compile_notes(&notes, compile, &result);
     if (status == KILN_OK)
         status = kn_str_status(&notes, "the notes of a compile");
-    kn_str_append(&job->warnings, kn_str_text(&result.warnings));
+    kn_str_append(&search->warnings, kn_str_text(&result.warnings));
     if (status == KILN_OK) {
         code->code = result.code;
         result.code = (kn_blob)KN_BLOB_INIT;
@@ -75,9 +74,9 @@ static kiln_status compile_source(kn_build_job *job, kn_code *code, const kn_com
     return status;
 }
 
-static kiln_status check_written(const kn_code *code, const kn_subject *subject)
+static kiln_status check_written(const kn_code *code, const kn_compile_job *job)
 {
-    if (kn_code_check_whole(code, subject) == KILN_OK)
+    if (kn_code_check_whole(code, job) == KILN_OK)
         return KILN_OK;
     return kn_error_context(
         "the compiler reported success, but what it wrote cannot be used (is its disk full?)");
@@ -85,20 +84,20 @@ static kiln_status check_written(const kn_code *code, const kn_subject *subject)
 
 /* Loads it where it is wanted: what a compiler calls a success may be half an object, or lack its entry.
  * Without memory for it at this moment nobody knows, and it is kept in the process alone. */
-static kiln_status prove(kn_build_job *job, const kn_code *code, const kn_compile_request *compile)
+static kiln_status prove(kn_code_search *search, const kn_code *code, const kn_compile_request *compile)
 {
     kn_error_state before;
-    kiln_status status = check_written(code, job->subject);
+    kiln_status status = check_written(code, search->job);
     if (status != KILN_OK)
         return status;
     kn_error_save(&before);
-    status = job->load ? job->load(job, code) : KILN_OK;
+    status = search->load ? search->load(search, code) : KILN_OK;
     if (status != KILN_OK && status != KILN_ERROR_MEMORY) {
         kn_free(before.log);
         return kn_compile_not_loaded(compile, status);
     }
     /* Code of which nobody can say whether it is current is good for this process alone. */
-    job->is_proven = status == KILN_OK && kn_code_is_current(code, job->subject);
+    search->is_proven = status == KILN_OK && kn_code_is_current(code, search->job);
     kn_error_restore(&before);
     return KILN_OK;
 }
@@ -111,7 +110,7 @@ static int count_errors(const char *log)
     return count;
 }
 
-/* What was tried last, and the best error so far. */
+/* The last try, and the best error so far. */
 typedef struct tries {
     kn_compile_request request;
     kn_str source[2], words, log;
@@ -130,16 +129,16 @@ static void keep_error(tries *t)
     kn_error_save(&t->error);
 }
 
-static kiln_status try_once(kn_build_job *job, kn_code *code, tries *t, kn_str *source,
+static kiln_status try_once(kn_code_search *search, kn_code *code, tries *t, kn_str *source,
                             const char *complaints)
 {
     t->request.failed_source = t->request.source;
     t->request.complaints = complaints;
-    kiln_status status = write_source(job, &t->request, source);
+    kiln_status status = write_source(search, &t->request, source);
     if (status != KILN_OK || strcmp(kn_str_text(source), t->request.failed_source) == 0)
         return status == KILN_OK ? KILN_ERROR_COMPILE : status;
     t->request.source = kn_str_text(source);
-    status = compile_source(job, code, &t->request);
+    status = compile_source(search, code, &t->request);
     if (status == KILN_ERROR_COMPILE)
         keep_error(t);
     return status;
@@ -147,7 +146,7 @@ static kiln_status try_once(kn_build_job *job, kn_code *code, tries *t, kn_str *
 
 /* Which names of kiln's a kernel should have is guessed by the words of its texts. Here the compiler has
  * refused that: they are those of headers, too, and then without those of which others have definitions. */
-static kiln_status compile_otherwise(kn_build_job *job, kn_code *code, const kn_compile_request *first)
+static kiln_status compile_otherwise(kn_code_search *search, kn_code *code, const kn_compile_request *first)
 {
     tries t = {.request = *first};
     kn_str_append(&t.log, kiln_error_log());
@@ -155,9 +154,9 @@ static kiln_status compile_otherwise(kn_build_job *job, kn_code *code, const kn_
     kiln_status status = kn_compile_header_words(&t.words, first);
     t.request.header_words = kn_str_text(&t.words);
     if (status == KILN_OK)
-        status = try_once(job, code, &t, &t.source[0], "");
+        status = try_once(search, code, &t, &t.source[0], "");
     if (status == KILN_ERROR_COMPILE)
-        status = try_once(job, code, &t, &t.source[1], kn_str_text(&t.log));
+        status = try_once(search, code, &t, &t.source[1], kn_str_text(&t.log));
     kn_str_free(&t.source[0]);
     kn_str_free(&t.source[1]);
     kn_str_free(&t.words);
@@ -170,43 +169,43 @@ static kiln_status compile_otherwise(kn_build_job *job, kn_code *code, const kn_
     return KILN_ERROR_COMPILE;
 }
 
-static kiln_status compile(kn_build_job *job, kn_code *code, unsigned flags)
+static kiln_status compile(kn_code_search *search, kn_code *code, unsigned flags)
 {
     kn_str source = KN_STR_INIT;
-    kn_compile_request compile = {.target = job->subject->target, .name = job->subject->name, .flags = flags};
-    kiln_status status = write_source(job, &compile, &source);
+    kn_compile_request compile = {.target = search->job->target, .name = search->job->name, .flags = flags};
+    kiln_status status = write_source(search, &compile, &source);
     compile.source = kn_str_text(&source);
     if (status == KILN_OK)
-        status = compile_source(job, code, &compile);
+        status = compile_source(search, code, &compile);
     if (status == KILN_ERROR_COMPILE)
-        status = compile_otherwise(job, code, &compile);
+        status = compile_otherwise(search, code, &compile);
     if (status == KILN_OK)
-        status = prove(job, code, &compile);
+        status = prove(search, code, &compile);
     kn_str_free(&source);
     return status;
 }
 
-kiln_status kn_build_compile(kn_code *out, const kn_subject *subject, unsigned flags)
+kiln_status kn_build_compile(kn_code *out, const kn_compile_job *job, unsigned flags)
 {
     kn_store_counts counts = {0};
     kn_build_info info = {0};
-    kn_build_job job = {.subject = subject, .info = &info, .counts = &counts, .warnings = KN_STR_INIT};
-    kiln_status status = compile(&job, out, flags);
-    kn_str_free(&job.warnings);
-    if (status == KILN_OK && !kn_code_is_current(out, subject))
+    kn_code_search search = {.job = job, .info = &info, .counts = &counts, .warnings = KN_STR_INIT};
+    kiln_status status = compile(&search, out, flags);
+    kn_str_free(&search.warnings);
+    if (status == KILN_OK && !kn_code_is_current(out, job))
         status = kn_error(KILN_ERROR_COMPILE, "%s: a file that it includes changed while it was compiled",
-                          subject->name);
+                          job->name);
     return status;
 }
 
-static kiln_status find(kn_code **out, void *self, kn_build_job *job)
+static kiln_status find(kn_code **out, void *self, kn_code_search *search)
 {
-    kn_code *code = kn_code_new(job);
+    kn_code *code = kn_code_new(search);
     kiln_status status;
     (void)self;
     if (!code)
         return KILN_ERROR_MEMORY;
-    status = compile(job, code, 0);
+    status = compile(search, code, 0);
     if (status == KILN_OK)
         *out = code;
     else
@@ -214,4 +213,4 @@ static kiln_status find(kn_code **out, void *self, kn_build_job *job)
     return status;
 }
 
-const kn_store kn_store_compiler = {.name = "the compiler", .origin = KILN_ORIGIN_COMPILER, .find = find};
+const kn_store kn_store_compiler = {.name = "the compiler", .roles = KN_STORE_MAKES, .find = find};

@@ -1,31 +1,31 @@
-/* store/store_request.h - what is asked of build, and how it was found. */
+/* store/store_request.h - a request for code, and how the code was found. */
 #ifndef KN_STORE_STORE_REQUEST_H
 #define KN_STORE_STORE_REQUEST_H
 
 #include <kiln/kernel.h>
-#include "store/once.h"
-#include "store/subject.h"
+#include "store/single_flight.h"
+#include "store/compile_job.h"
 
 enum {
     KN_BUILD_NO_COMPILE = 1, /* KILN_ERROR_FORBIDDEN, naming the kernel, rather than compiling */
     /* KILN_ERROR_CAPTURE, saying what to do, rather than compiling or loading: the call's capture wants it
      * so */
     KN_BUILD_CAPTURING = 2,
-    /* KILN_ERROR_FORBIDDEN rather than compiling or waiting for who does: it is looked for, and no miss */
+    /* KILN_ERROR_FORBIDDEN rather than compiling, or waiting for the thread that does; no miss is counted */
     KN_BUILD_FIND = 4,
-    /* for plans: no quick form is to stand in for the best one */
-    KN_BUILD_BEST = 8
+    /* for plans: no baseline tier is to stand in for the optimised one */
+    KN_BUILD_OPTIMISED = 8
 };
 
 /* KILN_COMPILE=never. */
 bool kn_build_is_forbidden(void);
 
-/* What is wanted. All pointers are read during the call alone. */
+/* The code that is wanted. All pointers are read during the call alone. */
 typedef struct kn_build_request {
-    const kn_subject *subject;
+    const kn_compile_job *job;
     unsigned flags; /* KN_BUILD_* */
     /* of one kernel, which keeps the functions it has met though headers change; NULL: the current ones */
-    kn_once_table *kept;
+    kn_flight_table *kept;
     /* receives the notes of the code (kn_compile_notes, stored beside it), from whatever origin; NULL: not
      * wanted */
     kn_str *notes;
@@ -37,10 +37,10 @@ typedef struct kn_build_info {
     double generate_ms, compile_ms, cache_ms, load_ms;
     size_t code_bytes;
     bool waits_for_kernels; /* of the code: it may be launched before the kernel in front of it has ended */
-    int quick, pending;     /* plans with their quick form; of those, whose best form is still to come */
+    int baseline, pending;  /* plans in their baseline tier; those whose optimised tier is still to come */
 } kn_build_info;
 
-/* What two builds have taken together, and the dearer origin. */
+/* Adds what one build has taken, and keeps the more expensive origin. */
 static inline void kn_build_info_add(kn_build_info *to, const kn_build_info *one)
 {
     to->origin = one->origin > to->origin ? one->origin : to->origin;
@@ -49,7 +49,7 @@ static inline void kn_build_info_add(kn_build_info *to, const kn_build_info *one
     to->cache_ms += one->cache_ms;
     to->load_ms += one->load_ms;
     to->code_bytes += one->code_bytes;
-    to->quick += one->quick;
+    to->baseline += one->baseline;
     to->pending += one->pending;
 }
 

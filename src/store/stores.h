@@ -6,6 +6,8 @@
 
 enum { KN_MOST_STORES = 8 };
 
+extern const kn_store kn_store_memory, kn_store_bundles, kn_store_cache, kn_store_compiler;
+
 const kn_store *const *kn_stores(void);
 
 #endif

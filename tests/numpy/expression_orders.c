@@ -67,7 +67,7 @@ static kiln_arg read_argument(const char **text)
 static void write_strides(const kn_lowered *l, int n_out)
 {
     for (int j = 0; j < n_out; ++j) {
-        const kn_array_form *f = &l->form[j];
+        const kn_array_layout *f = &l->layout[j];
         printf("%s", j > 0 ? " " : "");
         for (int a = 0; a < f->ndim; ++a)
             printf("%s%lld", a > 0 ? "," : "", (long long)f->extents[f->ndim + a]);
@@ -84,7 +84,7 @@ static kiln_status lower(kn_lowered *out, const kiln_kernel *kernel, const kiln_
         if (in[k].kind == KILN_ARG_ARRAY)
             call.device = in[k].value.array->storage->device;
     call.target = call.device ? &call.device->target : NULL;
-    return call.device ? kernel->lowering->lower(out, kernel->subject, &call) : KILN_ERROR_INVALID;
+    return call.device ? kernel->lowering->lower(out, kernel->context, &call) : KILN_ERROR_INVALID;
 }
 
 static void answer(char *line)

@@ -10,40 +10,40 @@
 #include <stdio.h>
 #include <string.h>
 
-static kiln_status make_subject(kn_subject *out, const kn_parsed_spec *parsed)
+static kiln_status make_job(kn_compile_job *out, const kn_parsed_spec *parsed)
 {
-    return parsed->kind == KN_SPEC_MODULE ? kn_subject_of_module(out, &parsed->module, NULL, 0)
-                                          : kn_subject_of_program(out, &parsed->spec);
+    return parsed->kind == KN_SPEC_MODULE ? kn_compile_job_of_module(out, &parsed->module, NULL, 0)
+                                          : kn_compile_job_of_program(out, &parsed->spec);
 }
 
 /* What is written is what was read: else nobody would find it. */
-static kiln_status check_text(const kn_subject *subject, const char *line)
+static kiln_status check_text(const kn_compile_job *job, const char *line)
 {
-    return strcmp(kn_str_text(&subject->what), line) == 0
+    return strcmp(kn_str_text(&job->what), line) == 0
                ? KILN_OK
-               : kn_error(KILN_ERROR_INTERNAL, "written as %s", kn_str_text(&subject->what));
+               : kn_error(KILN_ERROR_INTERNAL, "written as %s", kn_str_text(&job->what));
 }
 
 static kiln_status compile_line(const char *line)
 {
     static const char *const origins[] = {"nowhere", "memory", "disk", "compiler"};
     kn_parsed_spec parsed;
-    kn_subject subject = {0};
-    const kn_build_request request = {.subject = &subject};
+    kn_compile_job job = {0};
+    const kn_build_request request = {.job = &job};
     kn_build_info info = {0};
     kn_blob code = KN_BLOB_INIT;
     kiln_status status = kn_spec_parse(&parsed, line);
     if (status != KILN_OK)
         return status;
-    status = make_subject(&subject, &parsed);
+    status = make_job(&job, &parsed);
     if (status == KILN_OK)
-        status = check_text(&subject, line);
+        status = check_text(&job, line);
     if (status == KILN_OK)
         status = kn_build_code(&code, &request, &info);
     if (status == KILN_OK)
-        printf("%s %zu %s\n", origins[info.origin], code.size, subject.name);
+        printf("%s %zu %s\n", origins[info.origin], code.size, job.name);
     kn_blob_free(&code);
-    kn_subject_free(&subject);
+    kn_compile_job_free(&job);
     kn_parsed_spec_free(&parsed);
     return status;
 }

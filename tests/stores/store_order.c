@@ -1,5 +1,5 @@
-/* A store more in the list, added by new files and a line: it is asked in its turn, what it has is used and
- * what is no good in it is not, whatever else the next stores have. */
+/* Stores more in the list, added by new files and a line each: they are asked in their turn, what it has is
+ * used and what is no good in it is not, whatever else the next stores have. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "store/build.h"
+#include "store/build_state.h"
 #include "host_function.h"
 #include "toy_store.h"
 
@@ -37,7 +38,8 @@ static int tear_down(void **state)
 {
     (void)state;
     kn_build_shutdown();
-    toy_store_empty();
+    toy_store_empty(&toy_bundle);
+    toy_store_empty(&toy_remote);
     kn_os_remove_folder(folder);
     return access(folder, F_OK) == 0;
 }
@@ -48,9 +50,9 @@ static char what[128];
 static int which;    /* of several keys */
 static int compiled; /* times that the source was written */
 
-static kiln_status write_adder(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
+static kiln_status write_adder(kn_str *source, kn_compile_request *compile, const kn_compile_job *job)
 {
-    const int *addend = subject->spec;
+    const int *addend = job->spec;
     (void)compile;
     compiled++;
     kn_str_printf(source,
@@ -60,9 +62,9 @@ static kiln_status write_adder(kn_str *source, kn_compile_request *compile, cons
     return KILN_OK;
 }
 
-static kn_subject adder(const int *addend)
+static kn_compile_job adder(const int *addend)
 {
-    kn_subject s = {.name = "adder", .entry = "kiln_adder", .write = write_adder, .spec = addend};
+    kn_compile_job s = {.name = "adder", .entry = "kiln_adder", .write = write_adder, .spec = addend};
     char target[48];
     kn_target_host(&s.target);
     kn_target_format(&s.target, target, sizeof target);
@@ -74,8 +76,8 @@ static kn_subject adder(const int *addend)
 /* What the function that is found adds; a compiler would make one that adds `made`. */
 static int find(int made, kiln_origin expected)
 {
-    const kn_subject subject = adder(&made);
-    const kn_build_request request = {.subject = &subject};
+    const kn_compile_job job = adder(&made);
+    const kn_build_request request = {.job = &job};
     kn_build_info info = {0};
     kn_function *function = NULL;
     if (kn_build_function(&function, &request, host(), &info) != KILN_OK)
@@ -87,8 +89,8 @@ static int find(int made, kiln_origin expected)
 /* The code of one that adds so much; 0: that lacks the entry. Nothing keeps it. */
 static kn_blob code_of(int addend)
 {
-    const kn_subject subject = adder(&addend);
-    const kn_build_request request = {.subject = &subject};
+    const kn_compile_job job = adder(&addend);
+    const kn_build_request request = {.job = &job};
     kn_blob code = KN_BLOB_INIT;
     kn_build_shutdown();
     setenv("KILN_CACHE", "off", 1);
@@ -97,13 +99,14 @@ static kn_blob code_of(int addend)
     kn_build_shutdown();
     compiled = 0;
     atomic_store(&toy_bundle.asked, 0);
+    atomic_store(&toy_remote.asked, 0);
     return code;
 }
 
 static void bundle(const kn_blob *code, const char *notes)
 {
-    toy_store_empty();
-    toy_store_add(what, code->data, code->size, notes);
+    toy_store_empty(&toy_bundle);
+    toy_store_add(&toy_bundle, what, code->data, code->size, notes);
 }
 
 static kiln_cache_stats stats(void)
@@ -118,7 +121,7 @@ static void fill_cache(void)
 {
     kn_blob none = code_of(1);
     kn_blob_free(&none);
-    toy_store_empty();
+    toy_store_empty(&toy_bundle);
     assert_int_equal(find(1, KILN_ORIGIN_COMPILER), 1);
     assert_int_equal(stats().entries, 1);
     kn_build_shutdown();
@@ -140,7 +143,7 @@ static void it_is_asked_in_its_turn(void **state)
     assert_int_equal(stats().memory_hits, 1);
     assert_int_equal(stats().misses + stats().compiles, 0);
     assert_int_equal(stats().entries, 1); /* what is bundled is not copied */
-    toy_store_empty();
+    toy_store_empty(&toy_bundle);
     kn_build_shutdown();
     assert_int_equal(find(3, KILN_ORIGIN_DISK), 1);
     assert_int_equal(atomic_load(&toy_bundle.asked), 1);
@@ -184,8 +187,8 @@ static void what_is_made_goes_into_the_cache(void **state)
 static void it_serves_where_nothing_is_compiled(void **state)
 {
     kn_blob two = code_of(2);
-    const kn_subject subject = adder(&(int){3});
-    const kn_build_request request = {.subject = &subject};
+    const kn_compile_job job = adder(&(int){3});
+    const kn_build_request request = {.job = &job};
     kn_blob code = KN_BLOB_INIT;
     (void)state;
     setenv("KILN_COMPILE", "never", 1);
@@ -204,8 +207,8 @@ static void it_serves_where_nothing_is_compiled(void **state)
 static void a_list_without_compiler_and_cache(void **state)
 {
     kn_blob two = code_of(2), code = KN_BLOB_INIT;
-    const kn_subject subject = adder(&(int){3});
-    const kn_build_request request = {.subject = &subject};
+    const kn_compile_job job = adder(&(int){3});
+    const kn_build_request request = {.job = &job};
     (void)state;
     toy_list_is_without_compiler = true;
     assert_int_equal(kn_build_code(&code, &request, NULL), KILN_ERROR_NOT_FOUND);
@@ -221,8 +224,8 @@ static void a_list_without_compiler_and_cache(void **state)
 
 static void *find_in_thread(void *user)
 {
-    const kn_subject *subject = user;
-    const kn_build_request request = {.subject = subject};
+    const kn_compile_job *job = user;
+    const kn_build_request request = {.job = job};
     kn_function *function = NULL;
     return kn_build_function(&function, &request, host(), NULL) == KILN_OK && run_on_host(function, 0) == 2
                ? user
@@ -232,16 +235,16 @@ static void *find_in_thread(void *user)
 static void threads_ask_it_once(void **state)
 {
     kn_blob two = code_of(2);
-    kn_subject subject = adder(&(int){3});
+    kn_compile_job job = adder(&(int){3});
     pthread_t thread[6];
     void *result;
     (void)state;
     bundle(&two, "");
     for (int t = 0; t < 6; t++)
-        assert_int_equal(pthread_create(&thread[t], NULL, find_in_thread, &subject), 0);
+        assert_int_equal(pthread_create(&thread[t], NULL, find_in_thread, &job), 0);
     for (int t = 0; t < 6; t++) {
         pthread_join(thread[t], &result);
-        assert_ptr_equal(result, &subject);
+        assert_ptr_equal(result, &job);
     }
     assert_int_equal(atomic_load(&toy_bundle.asked), 1);
     kn_blob_free(&two);
@@ -252,8 +255,8 @@ static void threads_ask_it_once(void **state)
 /* Where nothing is compiled, what is no good is not said to be missing. */
 static void expect_refused(void)
 {
-    const kn_subject subject = adder(&(int){3});
-    const kn_build_request request = {.subject = &subject};
+    const kn_compile_job job = adder(&(int){3});
+    const kn_build_request request = {.job = &job};
     kn_function *function = NULL;
     kn_build_shutdown();
     setenv("KILN_COMPILE", "never", 1);
@@ -310,6 +313,99 @@ static void wrong_code_is_not_used(void **state)
     kn_blob_free(&two);
 }
 
+/* ---- far away ---- */
+
+static void put_far_away(const kn_blob *code)
+{
+    toy_store_empty(&toy_remote);
+    toy_store_add(&toy_remote, what, code->data, code->size, "");
+}
+
+static unsigned long long refusals(void)
+{
+    kn_build_state *state = NULL;
+    assert_int_equal(kn_build_state_get(&state), KILN_OK);
+    return kn_stores_refusals(state);
+}
+
+/* Found once, it is in the user's cache, and is not asked for again. */
+static void remote_code_goes_into_the_cache(void **state)
+{
+    kn_blob two = code_of(2);
+    (void)state;
+    put_far_away(&two);
+    assert_int_equal(find(3, KILN_ORIGIN_DISK), 2);
+    assert_int_equal(find(3, KILN_ORIGIN_MEMORY), 2);
+    assert_int_equal(stats().entries, 1);
+    assert_int_equal(stats().disk_hits, 1);
+    assert_int_equal(stats().misses + stats().compiles, 0);
+    kn_build_shutdown();
+    assert_int_equal(find(3, KILN_ORIGIN_DISK), 2);
+    assert_int_equal(stats().disk_hits, 1);
+    assert_int_equal(atomic_load(&toy_remote.asked), 1);
+    assert_int_equal(refusals(), 0);
+    assert_int_equal(compiled, 0);
+    kn_blob_free(&two);
+}
+
+/* For another machine, which is what no device is asked for, code is kept once it is known to be whole. */
+static void remote_code_is_kept_without_a_device(void **state)
+{
+    kn_blob two = code_of(2), found = KN_BLOB_INIT;
+    const kn_compile_job job = adder(&(int){3});
+    const kn_build_request request = {.job = &job};
+    (void)state;
+    put_far_away(&two);
+    assert_int_equal(kn_build_code(&found, &request, NULL), KILN_OK);
+    assert_int_equal(found.size, two.size);
+    assert_int_equal(stats().entries, 1);
+    kn_blob_free(&found);
+    kn_blob_free(&two);
+}
+
+/* The compiler is asked next, and what it makes is kept. */
+static void expect_refused_remote(const kn_blob *bad)
+{
+    put_far_away(bad);
+    assert_int_equal(find(3, KILN_ORIGIN_COMPILER), 3);
+    assert_int_equal(refusals(), 1);
+    assert_int_equal(stats().compiles, 1);
+    assert_int_equal(stats().entries, 1);
+    assert_int_equal(atomic_load(&toy_remote.found), 1);
+    kn_build_shutdown();
+    assert_int_equal(find(4, KILN_ORIGIN_DISK), 3);
+    assert_int_equal(refusals(), 0);
+    KILN_IGNORE(kiln_cache_clear(NULL));
+    kn_build_shutdown();
+}
+
+static void bad_remote_code_is_refused(void **state)
+{
+    kn_blob two = code_of(2), lacks_entry = code_of(0), cut = two;
+    (void)state;
+    cut.size--;
+    expect_refused_remote(&cut);
+    expect_refused_remote(&lacks_entry);
+    kn_blob_free(&lacks_entry);
+    kn_blob_free(&two);
+}
+
+/* Where nothing may be compiled either, the code that does not load is kept nowhere. */
+static void bad_remote_code_is_not_kept(void **state)
+{
+    kn_blob lacks_entry = code_of(0);
+    (void)state;
+    put_far_away(&lacks_entry);
+    const kn_compile_job job = adder(&(int){3});
+    const kn_build_request request = {.job = &job, .flags = KN_BUILD_NO_COMPILE};
+    kn_function *function = NULL;
+    assert_int_equal(kn_build_function(&function, &request, host(), NULL), KILN_ERROR_FORBIDDEN);
+    assert_non_null(strstr(kiln_error_message(), "; what the far toy had does not load: "));
+    assert_int_equal(refusals(), 1);
+    assert_int_equal(stats().entries, 0);
+    kn_blob_free(&lacks_entry);
+}
+
 /* ---- headers ---- */
 
 static void write_header(const char *text)
@@ -319,10 +415,10 @@ static void write_header(const char *text)
     assert_int_equal(kn_os_write_file(header, text, strlen(text)), KILN_OK);
 }
 
-static kiln_status write_from_header(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
+static kiln_status write_from_header(kn_str *source, kn_compile_request *compile, const kn_compile_job *job)
 {
-    compile->options = subject->options;
-    compile->n_options = subject->n_options;
+    compile->options = job->options;
+    compile->n_options = job->n_options;
     kn_str_append(source, "#include \"addend.h\"\nextern \"C\" __attribute__((visibility(\"default\"))) void "
                           "kiln_adder(const void *args, long long, long long)\n"
                           "{ **(int *const *)args += ADDEND; }\n");
@@ -334,15 +430,15 @@ static int find_from_header(kiln_origin expected, kn_str *notes)
 {
     char option[300];
     const char *const options[] = {option};
-    kn_subject subject = adder(&(int){0});
-    kn_build_request request = {.subject = &subject, .notes = notes};
+    kn_compile_job job = adder(&(int){0});
+    kn_build_request request = {.job = &job, .notes = notes};
     kn_build_info info = {0};
     kn_function *function = NULL;
     kn_blob code = KN_BLOB_INIT;
     snprintf(option, sizeof option, "-I%s", folder);
-    subject.options = options;
-    subject.n_options = 1;
-    subject.write = write_from_header;
+    job.options = options;
+    job.n_options = 1;
+    job.write = write_from_header;
     if (kn_build_function(&function, &request, host(), &info) != KILN_OK)
         fail_msg("%s", kiln_error_message());
     assert_int_equal(info.origin, expected);
@@ -428,6 +524,8 @@ int main(void)
         WITH_CACHE(a_list_without_compiler_and_cache), WITH_CACHE(threads_ask_it_once),
         WITH_CACHE(damaged_code_is_not_used),          WITH_CACHE(wrong_code_is_not_used),
         WITH_CACHE(outdated_code_is_not_used),         WITH_CACHE(doubtful_code_is_not_stored),
+        WITH_CACHE(remote_code_goes_into_the_cache),   WITH_CACHE(remote_code_is_kept_without_a_device),
+        WITH_CACHE(bad_remote_code_is_refused),        WITH_CACHE(bad_remote_code_is_not_kept),
     };
     return cmocka_run_group_tests(tests, begin, end);
 }

@@ -1,37 +1,43 @@
-/* A store that the library does not have, and the list with one line more, which stands here in place of the
- * library's. */
+/* Two stores that the library does not have, and the list with two more lines, which stands here in place of
+ * the library's. */
 #include "toy_store.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct toy_bundle toy_bundle;
+toy_rows toy_bundle, toy_remote;
 
-void toy_store_add(const char *what, const void *code, size_t size, const char *notes)
+void toy_store_add(toy_rows *rows, const char *what, const void *code, size_t size, const char *notes)
 {
-    toy_row *row = &toy_bundle.row[toy_bundle.rows++];
+    toy_row *row = &rows->row[rows->rows++];
     row->what = strdup(what);
     kn_blob_copy(&row->code, code, size);
     kn_blob_copy(&row->notes, notes, strlen(notes));
 }
 
-void toy_store_empty(void)
+void toy_store_empty(toy_rows *rows)
 {
-    for (int r = 0; r < toy_bundle.rows; r++) {
-        free(toy_bundle.row[r].what);
-        kn_blob_free(&toy_bundle.row[r].code);
-        kn_blob_free(&toy_bundle.row[r].notes);
+    for (int r = 0; r < rows->rows; r++) {
+        free(rows->row[r].what);
+        kn_blob_free(&rows->row[r].code);
+        kn_blob_free(&rows->row[r].notes);
     }
-    toy_bundle.rows = 0;
-    atomic_store(&toy_bundle.asked, 0);
-    atomic_store(&toy_bundle.found, 0);
+    rows->rows = 0;
+    atomic_store(&rows->asked, 0);
+    atomic_store(&rows->found, 0);
 }
 
-/* ---- the store: build/store_NAME.c of a real one ---- */
+/* ---- the stores: store/store_NAME.c of a real one ---- */
 
-static bool open_store(void **self)
+static bool open_bundle(void **self)
 {
     *self = &toy_bundle;
+    return true;
+}
+
+static bool open_remote(void **self)
+{
+    *self = &toy_remote;
     return true;
 }
 
@@ -41,16 +47,16 @@ static void list_places(kn_str *out, void *self)
     kn_store_add_place(out, "/toy/bundle");
 }
 
-static kiln_status find(kn_code **out, void *self, kn_build_job *job)
+static kiln_status find(kn_code **out, void *self, kn_code_search *search)
 {
-    struct toy_bundle *bundle = self;
-    atomic_fetch_add(&bundle->asked, 1);
-    for (int r = 0; r < bundle->rows; r++) {
-        const toy_row *row = &bundle->row[r];
-        if (strcmp(row->what, kn_str_text(&job->subject->what)) != 0)
+    toy_rows *rows = self;
+    atomic_fetch_add(&rows->asked, 1);
+    for (int r = 0; r < rows->rows; r++) {
+        const toy_row *row = &rows->row[r];
+        if (strcmp(row->what, kn_str_text(&kn_search_job(search)->what)) != 0)
             continue;
-        atomic_fetch_add(&bundle->found, 1);
-        *out = kn_code_new(job);
+        atomic_fetch_add(&rows->found, 1);
+        *out = kn_code_new(search);
         if (!*out || !kn_blob_copy(&(*out)->code, row->code.data, row->code.size) ||
             !kn_blob_copy(&(*out)->notes, row->notes.data, row->notes.size))
             abort();
@@ -60,19 +66,22 @@ static kiln_status find(kn_code **out, void *self, kn_build_job *job)
 }
 
 static const kn_store toy_store = {.name = "the toy",
-                                   .origin = KILN_ORIGIN_DISK,
-                                   .open = open_store,
+                                   .roles = KN_STORE_READS,
+                                   .open = open_bundle,
                                    .list_places = list_places,
                                    .find = find};
 
-/* ---- the list: store/stores.c, with one line more ---- */
+static const kn_store toy_remote_store = {
+    .name = "the far toy", .roles = KN_STORE_READS | KN_STORE_REMOTE, .open = open_remote, .find = find};
+
+/* ---- the list: store/stores.c, with two more lines ---- */
 
 bool toy_list_is_without_compiler;
 
 const kn_store *const *kn_stores(void)
 {
-    static const kn_store *const order[] = {&kn_store_memory, &toy_store, &kn_store_cache, &kn_store_compiler,
-                                            NULL},
+    static const kn_store *const order[] = {&kn_store_memory,  &toy_store,         &kn_store_cache,
+                                            &toy_remote_store, &kn_store_compiler, NULL},
                                  *const found_alone[] = {&kn_store_memory, &toy_store, NULL};
     return toy_list_is_without_compiler ? found_alone : order;
 }

@@ -1,6 +1,9 @@
-/* toy_store.h - a store from outside: rows that are only read, as a bundle's would be. */
+/* toy_store.h - two stores from outside: rows that are only read, as a bundle's would be, and the same as if
+ * they were far away. */
 #ifndef TOY_STORE_H
 #define TOY_STORE_H
+
+#include <stdatomic.h>
 
 #include "store/stores.h"
 
@@ -11,16 +14,18 @@ typedef struct toy_row {
     kn_blob code, notes;
 } toy_row;
 
-extern struct toy_bundle {
+typedef struct toy_rows {
     toy_row row[TOY_ROWS];
     int rows;
     atomic_int asked, found; /* questions, and those that had an answer */
-} toy_bundle;
+} toy_rows;
+
+extern toy_rows toy_bundle, toy_remote;
 
 extern bool toy_list_is_without_compiler;
 
-/* A row more; the bytes are copied. */
-void toy_store_add(const char *what, const void *code, size_t size, const char *notes);
-void toy_store_empty(void);
+/* One more row; the bytes are copied. */
+void toy_store_add(toy_rows *rows, const char *what, const void *code, size_t size, const char *notes);
+void toy_store_empty(toy_rows *rows);
 
 #endif

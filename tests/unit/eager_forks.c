@@ -9,7 +9,7 @@
 #include "base/os.h"
 #include "base/thread.h"
 #include "store/build.h"
-#include "store/once.h"
+#include "store/single_flight.h"
 #include "device/device.h"
 
 #include <kiln/kiln.h>
@@ -207,20 +207,20 @@ static void inside_the_loader(void **state)
 
 /* ---- half-made values, waiting threads ---- */
 
-static kn_once_table *table;
+static kn_flight_table *table;
 static pthread_barrier_t is_making;
 
 static kiln_status get(bool is_slow)
 {
     void *value = NULL;
-    kn_once *claim = NULL;
-    kiln_status status = kn_once_begin(table, "key", 3, true, &value, &claim);
-    if (claim && is_slow) {
+    kn_flight *flight = NULL;
+    kiln_status status = kn_flight_begin(table, "key", 3, true, &value, &flight);
+    if (flight && is_slow) {
         pthread_barrier_wait(&is_making);
         usleep(200000);
     }
-    if (claim)
-        kn_once_end(table, claim, &table, KILN_OK);
+    if (flight)
+        kn_flight_end(table, flight, &table, KILN_OK);
     return status;
 }
 
@@ -246,7 +246,7 @@ static void half_made(void **state)
     pthread_t maker, waiter;
     void *result = NULL;
     (void)state;
-    table = kn_once_table_create();
+    table = kn_flight_table_create();
     pthread_barrier_init(&is_making, NULL, 2);
     assert_int_equal(pthread_create(&maker, NULL, get_slowly, NULL), 0);
     pthread_barrier_wait(&is_making);
@@ -258,7 +258,7 @@ static void half_made(void **state)
     pthread_join(waiter, &result);
     assert_ptr_equal(result, &table);
     pthread_barrier_destroy(&is_making);
-    kn_once_table_free(table, NULL);
+    kn_flight_table_free(table, NULL);
 }
 
 static void wait_until_told(void *user)

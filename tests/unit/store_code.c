@@ -26,7 +26,7 @@
 
 static char folder[256], file[300];
 static atomic_int generated;
-static kiln_status (*next_write)(kn_str *, kn_compile_request *, const kn_subject *);
+static kiln_status (*next_write)(kn_str *, kn_compile_request *, const kn_compile_job *);
 
 static int set_up(void **state)
 {
@@ -52,18 +52,18 @@ static int tear_down(void **state)
 }
 
 /* The function adds an int, the specialisation, to what args points at. */
-static kiln_status write_adder(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
+static kiln_status write_adder(kn_str *source, kn_compile_request *compile, const kn_compile_job *job)
 {
     atomic_fetch_add(&generated, 1);
     assert_string_equal(compile->name, "adder");
     assert_int_equal(compile->target.backend, KN_HOST);
     if (next_write)
-        return next_write(source, compile, subject);
+        return next_write(source, compile, job);
     kn_str_printf(source,
                   "extern \"C\" __attribute__((visibility(\"default\"))) void kiln_adder(const void *args, "
                   "long long, long long)\n"
                   "{ **(int *const *)args += %d; }\n",
-                  *(const int *)subject->spec);
+                  *(const int *)job->spec);
     return KILN_OK;
 }
 
@@ -71,7 +71,7 @@ static kiln_status write_adder(kn_str *source, kn_compile_request *compile, cons
 typedef struct wanted {
     char what[128];
     int addend;
-    kn_subject subject;
+    kn_compile_job job;
     kn_build_request request;
 } wanted;
 
@@ -80,15 +80,15 @@ static kn_build_request *want(wanted *w, int addend, unsigned flags)
     char target[48];
     memset(w, 0, sizeof *w);
     w->addend = addend;
-    kn_target_host(&w->subject.target);
-    kn_target_format(&w->subject.target, target, sizeof target);
+    kn_target_host(&w->job.target);
+    kn_target_format(&w->job.target, target, sizeof target);
     snprintf(w->what, sizeof w->what, "target=\"%s\" adds=\"%d\"", target, addend);
-    w->subject.what = (kn_str){.data = w->what, .length = strlen(w->what)};
-    w->subject.name = "adder";
-    strcpy(w->subject.entry, "kiln_adder");
-    w->subject.write = write_adder;
-    w->subject.spec = &w->addend;
-    w->request.subject = &w->subject;
+    w->job.what = (kn_str){.data = w->what, .length = strlen(w->what)};
+    w->job.name = "adder";
+    strcpy(w->job.entry, "kiln_adder");
+    w->job.write = write_adder;
+    w->job.spec = &w->addend;
+    w->request.job = &w->job;
     w->request.flags = flags;
     return &w->request;
 }
@@ -169,7 +169,7 @@ static void wrong_entry_points_are_named(void **state)
     kn_function *function = NULL;
     (void)state;
     want(&w, 1, 0);
-    strcpy(w.subject.entry, "kiln_other");
+    strcpy(w.job.entry, "kiln_other");
     assert_int_equal(kn_build_function(&function, &w.request, host(), NULL), KILN_ERROR_NOT_FOUND);
     assert_non_null(strstr(kiln_error_message(), "kiln_other"));
     assert_null(function);
@@ -185,7 +185,7 @@ static void keys_name_their_target(void **state)
     kn_blob code = KN_BLOB_INIT;
     kn_build_request *request = want(&w, 1, 0);
     (void)state;
-    w.subject.what = (kn_str){.data = w.what, .length = (size_t)snprintf(w.what, sizeof w.what, "no target")};
+    w.job.what = (kn_str){.data = w.what, .length = (size_t)snprintf(w.what, sizeof w.what, "no target")};
     assert_int_equal(kn_build_code(&code, request, NULL), KILN_ERROR_INTERNAL);
     assert_int_equal(atomic_load(&generated), 0);
 }
@@ -245,9 +245,9 @@ static void without_a_place_it_compiles(void **state)
 
 /* ---- errors ---- */
 
-static kiln_status refuse_to_write(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
+static kiln_status refuse_to_write(kn_str *source, kn_compile_request *compile, const kn_compile_job *job)
 {
-    (void)subject, (void)compile;
+    (void)job, (void)compile;
     kn_str_append(source, "half a source");
     return kn_error(KILN_ERROR_TYPE, "adder cannot be written");
 }
@@ -264,9 +264,9 @@ static void a_failed_generation_leaves_nothing_locked(void **state)
     assert_true(kn_os_now_ms() - start < 900e3);
 }
 
-static kiln_status write_nonsense(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
+static kiln_status write_nonsense(kn_str *source, kn_compile_request *compile, const kn_compile_job *job)
 {
-    (void)subject, (void)compile;
+    (void)job, (void)compile;
     usleep(100 * 1000);
     kn_str_append(source, "#line 1 \"adder\"\nthis is not C;\n");
     return KILN_OK;
@@ -357,10 +357,10 @@ static void processes_compile_a_key_once(void **state)
     close(ends[1]);
 }
 
-static kiln_status write_for_ever(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
+static kiln_status write_for_ever(kn_str *source, kn_compile_request *compile, const kn_compile_job *job)
 {
     (void)compile, (void)source;
-    if (write(*(const int *)subject->spec, "x", 1) == 1)
+    if (write(*(const int *)job->spec, "x", 1) == 1)
         pause();
     return KILN_OK;
 }
@@ -380,7 +380,7 @@ static void a_killed_compile_gives_its_key_back(void **state)
         kn_blob code = KN_BLOB_INIT;
         next_write = write_for_ever;
         want(&w, 1, 0);
-        w.subject.spec = &ends[1];
+        w.job.spec = &ends[1];
         kn_build_code(&code, &w.request, NULL);
         _exit(1);
     }
@@ -399,14 +399,14 @@ static void *compile_slowly(void *user)
     wanted w;
     kn_blob code = KN_BLOB_INIT;
     want(&w, 5, 0);
-    w.subject.spec = user;
+    w.job.spec = user;
     kn_build_code(&code, &w.request, NULL);
     return NULL;
 }
 
-static kiln_status write_until_told(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
+static kiln_status write_until_told(kn_str *source, kn_compile_request *compile, const kn_compile_job *job)
 {
-    const int *ends = subject->spec;
+    const int *ends = job->spec;
     char byte;
     (void)compile, (void)source;
     if (write(ends[1], "x", 1) != 1 || read(ends[2], &byte, 1) != 1)

@@ -96,9 +96,9 @@ static int tear_down(void **state)
     return access(place, F_OK) == 0;
 }
 
-static kiln_status write_adder(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
+static kiln_status write_adder(kn_str *source, kn_compile_request *compile, const kn_compile_job *job)
 {
-    (void)subject, (void)compile;
+    (void)job, (void)compile;
     kn_str_append(source, "extern \"C\" __attribute__((visibility(\"default\"))) void kiln_adder(const void "
                           "*args, long long, long long)\n{ **(int *const *)args += 5; }\n");
     return KILN_OK;
@@ -106,9 +106,9 @@ static kiln_status write_adder(kn_str *source, kn_compile_request *compile, cons
 
 static char what[128];
 
-static kn_subject subject(void)
+static kn_compile_job job(void)
 {
-    kn_subject s = {.name = "adder", .entry = "kiln_adder", .write = write_adder};
+    kn_compile_job s = {.name = "adder", .entry = "kiln_adder", .write = write_adder};
     char target[48];
     kn_target_host(&s.target);
     kn_target_format(&s.target, target, sizeof target);
@@ -125,8 +125,8 @@ static void expect_right(kn_function *function)
 /* Where a function that works came from; KILN_ORIGIN_NONE with an error that says something. */
 static kiln_origin find(void)
 {
-    const kn_subject adder = subject();
-    const kn_build_request r = {.subject = &adder};
+    const kn_compile_job adder = job();
+    const kn_build_request r = {.job = &adder};
     kn_build_info info = {0};
     kn_function *function = NULL;
     if (kn_build_function(&function, &r, host(), &info) != KILN_OK) {
@@ -174,8 +174,8 @@ static void what_does_not_load_is_not_stored(void **state)
 /* For another machine: nothing is loaded, and what is stored is whole at least. */
 static void what_is_not_whole_is_not_stored(void **state)
 {
-    const kn_subject adder = subject();
-    const kn_build_request r = {.subject = &adder};
+    const kn_compile_job adder = job();
+    const kn_build_request r = {.job = &adder};
     (void)state;
     for (int i = 0; i < DAMAGES; i++) {
         kn_blob code = KN_BLOB_INIT;
@@ -196,7 +196,7 @@ static void store(const char *damage)
 {
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
     kn_str source = KN_STR_INIT;
-    const kn_subject adder = subject();
+    const kn_compile_job adder = job();
     kn_compile_request compile = {.target = adder.target, .name = "adder"};
     kn_cache *cache = kn_cache_create(place, false);
     assert_int_equal(write_adder(&source, &compile, NULL), KILN_OK);
@@ -266,7 +266,7 @@ static kiln_status check(const unsigned char *data, size_t size, kn_elf_kind kin
 static void compile_adder(kn_compile_result *result)
 {
     kn_str source = KN_STR_INIT;
-    kn_compile_request compile = {.target = subject().target, .name = "adder"};
+    kn_compile_request compile = {.target = job().target, .name = "adder"};
     assert_int_equal(write_adder(&source, &compile, NULL), KILN_OK);
     compile.source = kn_str_text(&source);
     assert_int_equal(kn_compile(result, &compile), KILN_OK);

@@ -1,5 +1,5 @@
-/* kn_host_walk over random layouts of few and of very many operands, against single elements. Its buffers are
- * on the stack: the sanitizer sees where they are too small. */
+/* kn_host_loop_run over random layouts of few and of very many operands, against single elements. Its
+ * buffers are on the stack: the sanitizer sees where they are too small. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "device/host_move.h"
-#include "device/host_walk.h"
+#include "device/host_loop.h"
 
 enum { MAX_AXES = 5, MAX_ARRAYS = 64, ROOM = 1 << 20, TURNS = 1500 };
 
@@ -172,7 +172,7 @@ static void one_walk(char *const *array, bool has_many)
             (kn_walk_operand){kernel.counts ? KN_WALK_COUNT : KN_WALK_INDICES, offsetof(block, index),
                               kernel.counts ? 1 : 8, l.stride[MAX_ARRAYS], false};
     assert_int_equal(kn_walk_create(&walk, l.ndim, l.extent, operand, n, rows_at()), KILN_OK);
-    kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 + dice(3000));
+    kn_host_loop_run(walk, run_kernel, &b, sizeof b, 1 + dice(3000));
     kn_walk_free(walk);
     check(&l, array, 5);
 }
@@ -233,7 +233,7 @@ static void go_over_channels(int count, int pitch, int item_size, int64_t pixels
     kernel.has_index = false;
     kernel.takes_rows = true;
     assert_int_equal(kn_walk_create(&walk, 1, &pixels, operand, 2 * count, rows_at()), KILN_OK);
-    kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 << 16);
+    kn_host_loop_run(walk, run_kernel, &b, sizeof b, 1 << 16);
     kn_walk_free(walk);
     for (size_t at = 0; at < bytes; ++at)
         assert_int_equal(to[at], at / size % (size_t)pitch < (size_t)count ? from[at] : (char)(at * 7));
@@ -279,7 +279,7 @@ static void go_over_rows(bool takes_rows, bool has_table, int64_t gap, int calls
     kernel.takes_rows = takes_rows;
     kernel.calls = 0;
     assert_int_equal(kn_walk_create(&walk, 3, extent, operand, 2, rows_at()), KILN_OK);
-    kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 << 20);
+    kn_host_loop_run(walk, run_kernel, &b, sizeof b, 1 << 20);
     kn_walk_free(walk);
     for (int64_t r = 0; r < OUTER * INNER; ++r)
         assert_memory_equal(to + r * RUN * BYTES,
@@ -327,7 +327,7 @@ static void go_over_still(int64_t run, bool takes_rows, int calls)
     kernel.takes_rows = takes_rows;
     kernel.calls = 0;
     assert_int_equal(kn_walk_create(&walk, 2, extent, operand, 4, rows_at()), KILN_OK);
-    kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 << 20);
+    kn_host_loop_run(walk, run_kernel, &b, sizeof b, 1 << 20);
     kn_walk_free(walk);
     assert_memory_equal(to[0], from, bytes);
     for (int64_t at = 0; at < ROWS * run; ++at)
@@ -383,7 +383,7 @@ static void go_over_lines(char *from, char *to, bool to_planes, int offset, bool
     assert_int_equal(kn_walk_create(&walk, 2, extents[to_planes], operand, 2, -1), KILN_OK);
     if (copies)
         kn_walk_copies(walk);
-    kn_host_walk_run(walk, copy_words, &b, sizeof b, 1 << 16);
+    kn_host_loop_run(walk, copy_words, &b, sizeof b, 1 << 16);
     kn_walk_free(walk);
     for (int64_t k = 0; k < SPAN; ++k)
         for (int c = 0; c < CHANNELS; ++c)
@@ -444,7 +444,7 @@ static void blocks_that_are_apart(void **state)
         kernel.has_index = false;
         kernel.takes_rows = k == 1;
         assert_int_equal(kn_walk_create(&walk, 3, extent, operand, 3, rows_at()), KILN_OK);
-        kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 << 16);
+        kn_host_loop_run(walk, run_kernel, &b, sizeof b, 1 << 16);
         kn_walk_free(walk);
         for (int64_t o = 0; o < OUTER; ++o)
             assert_memory_equal(b.array[2] + o * MIDDLE * RUN * WORD, from + o * PITCH, MIDDLE * RUN * WORD);

@@ -1,11 +1,12 @@
-#include "store/subject.h"
+/* Compile jobs of any specialisation: the check of the generator, and their end. */
+#include "store/compile_job.h"
 
 #include <string.h>
 
 #include "base/error.h"
 #include "codegen/codegen.h"
 
-kiln_status kn_subject_check_generator(const char *name, const char *generator)
+kiln_status kn_compile_job_check_generator(const char *name, const char *generator)
 {
     if (strcmp(generator, kn_codegen_generator()) == 0)
         return KILN_OK;
@@ -15,10 +16,10 @@ kiln_status kn_subject_check_generator(const char *name, const char *generator)
                     name, generator, kn_codegen_generator());
 }
 
-void kn_subject_free(kn_subject *subject)
+void kn_compile_job_free(kn_compile_job *job)
 {
-    kn_str_free(&subject->what);
-    if (subject->own)
-        subject->free_own(subject->own);
-    subject->own = NULL;
+    kn_str_free(&job->what);
+    if (job->own)
+        job->free_own(job->own);
+    job->own = NULL;
 }

@@ -1,6 +1,6 @@
-/* Lanes of the pool: the memory of one stream or of one capture; blocks that other lanes use, which wait for
- * events before they are handed out again; lanes that have ended. */
-#include "device/pool_lane.h"
+/* Arenas of the pool: the memory of one stream or of one capture; blocks that other arenas use, which wait
+ * for events before they are handed out again; arenas that have ended. */
+#include "device/pool_arena.h"
 
 #include <sched.h>
 
@@ -63,38 +63,38 @@ bool kn_pool_events_over(kn_pool *pool, void **events, int *count, bool wait)
     return true;
 }
 
-/* ---- lanes ---- */
+/* ---- arenas ---- */
 
-kn_lane *kn_pool_find_lane(kn_pool *pool, void *stream, uint64_t capture)
+kn_pool_arena *kn_pool_find_arena(kn_pool *pool, void *stream, uint64_t capture)
 {
-    kn_lane *l = pool->recent;
+    kn_pool_arena *l = pool->recent;
     if (l && l->stream == stream && l->capture == capture)
         return l;
-    for (l = pool->lanes; l; l = l->next)
+    for (l = pool->arenas; l; l = l->next)
         if (l->stream == stream && l->capture == capture && !l->has_ended)
             return pool->recent = l;
     return NULL;
 }
 
-kn_lane *kn_pool_get_lane(kn_pool *pool, void *stream, uint64_t capture)
+kn_pool_arena *kn_pool_get_arena(kn_pool *pool, void *stream, uint64_t capture)
 {
-    kn_lane *l = kn_pool_find_lane(pool, stream, capture);
+    kn_pool_arena *l = kn_pool_find_arena(pool, stream, capture);
     if (l)
         return l;
     if (!(l = kn_calloc(1, sizeof *l)))
         return NULL;
     l->stream = stream;
     l->capture = capture;
-    l->next = pool->lanes;
-    pool->lanes = pool->recent = l;
+    l->next = pool->arenas;
+    pool->arenas = pool->recent = l;
     if (capture)
-        atomic_fetch_add(&pool->capture_lanes, 1);
+        atomic_fetch_add(&pool->capture_arenas, 1);
     return l;
 }
 
-void kn_pool_drop_empty_lanes(kn_pool *pool)
+void kn_pool_drop_empty_arenas(kn_pool *pool)
 {
-    for (kn_lane **link = &pool->lanes, *l; (l = *link);) {
+    for (kn_pool_arena **link = &pool->arenas, *l; (l = *link);) {
         if (!l->has_ended || l->segments || l->references || l->event_count || l->parked) {
             link = &l->next;
             continue;
@@ -115,7 +115,7 @@ static void drop_uses(kn_block *b)
     b->use_count = b->event_count = 0;
 }
 
-void kn_pool_add_segment(kn_lane *l, kn_segment *s)
+void kn_pool_add_segment(kn_pool_arena *l, kn_segment *s)
 {
     s->owner = l;
     s->previous = NULL;
@@ -137,17 +137,17 @@ void kn_pool_remove_segment(kn_segment *s)
 
 /* ---- uses ---- */
 
-/* Another lane uses the block; false where there is no memory to note it. */
-bool kn_pool_add_use(kn_block *b, kn_lane *l)
+/* Another arena uses the block; false where there is no memory to note it. */
+bool kn_pool_add_use(kn_block *b, kn_pool_arena *l)
 {
     for (int i = 0; i < b->use_count; i++)
         if (b->uses[i] == l)
             return true;
-    size_t count = (size_t)b->use_count + 1; /* room for the events behind the lanes */
+    size_t count = (size_t)b->use_count + 1; /* room for the events behind the arenas */
     void **both = kn_realloc(b->uses, 2 * count * sizeof *both);
     if (!both)
         return false;
-    b->uses = (kn_lane **)(void *)both;
+    b->uses = (kn_pool_arena **)(void *)both;
     b->events = both + count;
     b->uses[b->use_count++] = l;
     l->references++;
@@ -156,7 +156,7 @@ bool kn_pool_add_use(kn_block *b, kn_lane *l)
 
 /* ---- coming back ---- */
 
-void kn_pool_park(kn_block *b, kn_lane *l)
+void kn_pool_park(kn_block *b, kn_pool_arena *l)
 {
     b->state = BLOCK_PARKED;
     b->next = l->parked;
@@ -167,7 +167,7 @@ void kn_pool_park(kn_block *b, kn_lane *l)
 static bool record_uses(kn_pool *pool, kn_block *b)
 {
     for (int i = 0; i < b->use_count; i++) {
-        kn_lane *user = b->uses[i];
+        kn_pool_arena *user = b->uses[i];
         void *event = user->has_ended ? NULL : kn_pool_event_behind(pool, user->stream);
         if (user->has_ended)
             kn_pool_events_over(pool, user->events, &user->event_count,
@@ -192,10 +192,10 @@ static void append_pending(kn_pool *pool, kn_block *b)
 }
 
 /* The capture, still alive, among the users of a block; its use is taken off. */
-static kn_lane *take_capture_use(kn_block *b)
+static kn_pool_arena *take_capture_use(kn_block *b)
 {
     for (int i = 0; i < b->use_count; i++) {
-        kn_lane *l = b->uses[i];
+        kn_pool_arena *l = b->uses[i];
         if (l->capture && !l->has_ended) {
             b->uses[i] = b->uses[--b->use_count];
             l->references--;
@@ -207,16 +207,16 @@ static kn_lane *take_capture_use(kn_block *b)
 
 /* Behind a stream that is captured no event can be had: the block then waits for the end of the capture's
  * graph, its uses kept, and is released anew. NULL where no user is captured. */
-static kn_lane *captured_user(kn_pool *pool, const kn_block *b)
+static kn_pool_arena *captured_user(kn_pool *pool, const kn_block *b)
 {
     const kn_backend *backend = pool->device->backend;
     bool is_captured = false;
-    if (b->use_count == 0 || atomic_load_explicit(&pool->capture_lanes, memory_order_relaxed) == 0)
+    if (b->use_count == 0 || atomic_load_explicit(&pool->capture_arenas, memory_order_relaxed) == 0)
         return NULL;
     for (int i = 0; i < b->use_count && !is_captured; i++)
         if (!b->uses[i]->has_ended)
             is_captured = !backend->stream_may_record(pool->device, b->uses[i]->stream);
-    kn_lane *l = is_captured ? pool->lanes : NULL;
+    kn_pool_arena *l = is_captured ? pool->arenas : NULL;
     while (l && (!l->capture || l->has_ended))
         l = l->next;
     return l;
@@ -224,7 +224,7 @@ static kn_lane *captured_user(kn_pool *pool, const kn_block *b)
 
 void kn_pool_release(kn_pool *pool, kn_block *b)
 {
-    kn_lane *capture = b->use_count > 0 ? take_capture_use(b) : NULL;
+    kn_pool_arena *capture = b->use_count > 0 ? take_capture_use(b) : NULL;
     if (!capture || capture == b->home->owner)
         capture = captured_user(pool, b);
     if (capture) {
@@ -252,8 +252,8 @@ void kn_pool_settle_pending(kn_pool *pool, bool wait)
     }
 }
 
-/* Gives the memory of a lane that has ended to another, which is well when its events are over. */
-static void adopt(kn_pool *pool, kn_lane *from, kn_lane *to)
+/* Gives the memory of a arena that has ended to another, which is well when its events are over. */
+static void adopt(kn_pool *pool, kn_pool_arena *from, kn_pool_arena *to)
 {
     kn_pool_flush_quick(pool, from);
     for (kn_segment *s; (s = from->segments);) {
@@ -273,15 +273,15 @@ static void adopt(kn_pool *pool, kn_lane *from, kn_lane *to)
     }
 }
 
-bool kn_pool_adopt_ended(kn_pool *pool, kn_lane *to, bool wait)
+bool kn_pool_adopt_ended(kn_pool *pool, kn_pool_arena *to, bool wait)
 {
     bool found = false;
-    for (kn_lane *l = pool->lanes; l; l = l->next) {
+    for (kn_pool_arena *l = pool->arenas; l; l = l->next) {
         if (l == to || !l->has_ended || !kn_pool_events_over(pool, l->events, &l->event_count, wait))
             continue;
         found = found || l->segments;
         adopt(pool, l, to);
     }
-    kn_pool_drop_empty_lanes(pool);
+    kn_pool_drop_empty_arenas(pool);
     return found;
 }

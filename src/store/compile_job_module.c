@@ -1,6 +1,6 @@
 /* Raw modules: the source is the user's, with the types and functions of generated kernels in a header that
  * it may include. */
-#include "store/subject.h"
+#include "store/compile_job.h"
 
 #include <string.h>
 
@@ -41,10 +41,10 @@ static kiln_status write_types(kn_str *types, const kn_module_spec *m)
 {
     static const char all_types[] = "float16 bfloat16 complex atomicAdd min int64_t";
     int n = 0;
-    size_t room = 2 + (size_t)m->n_headers + (size_t)m->n_options + (size_t)m->n_expressions;
-    const char **texts = kn_malloc(room * sizeof *texts);
+    size_t capacity = 2 + (size_t)m->n_headers + (size_t)m->n_options + (size_t)m->n_expressions;
+    const char **texts = kn_malloc(capacity * sizeof *texts);
     if (!texts)
-        return kn_error_memory(room * sizeof *texts, "a module's texts");
+        return kn_error_memory(capacity * sizeof *texts, "a module's texts");
     texts[n++] = m->source;
     if (reaches_files(m))
         texts[n++] = all_types;
@@ -60,7 +60,7 @@ static kiln_status write_types(kn_str *types, const kn_module_spec *m)
     return status == KILN_OK ? kn_str_status(types, types_header) : status;
 }
 
-/* ---- the subject ---- */
+/* ---- the job ---- */
 
 typedef struct own {
     const char **option; /* the user's, then "-I" and each folder */
@@ -99,12 +99,12 @@ static kiln_status gather_headers(own *o, const kn_module_spec *m, int n_headers
     return status;
 }
 
-static kiln_status write(kn_str *source, kn_compile_request *compile, const kn_subject *subject)
+static kiln_status write(kn_str *source, kn_compile_request *compile, const kn_compile_job *job)
 {
-    const kn_module_spec *m = subject->spec;
-    own *o = subject->own;
+    const kn_module_spec *m = job->spec;
+    own *o = job->own;
     int n_headers = m->n_headers + (m->generator != NULL);
-    kiln_status status = m->generator ? kn_subject_check_generator(m->name, m->generator) : KILN_OK;
+    kiln_status status = m->generator ? kn_compile_job_check_generator(m->name, m->generator) : KILN_OK;
     if (status == KILN_OK)
         status = gather_headers(o, m, n_headers);
     if (status != KILN_OK)
@@ -112,8 +112,8 @@ static kiln_status write(kn_str *source, kn_compile_request *compile, const kn_s
     compile->flags |= KN_COMPILE_USER_MODULE |
                       (m->flags & KILN_MODULE_FAST_MATH ? KN_COMPILE_FAST_MATH : 0u) |
                       (m->flags & KILN_MODULE_NO_FMA ? KN_COMPILE_NO_FMA : 0u);
-    compile->options = subject->options;
-    compile->n_options = subject->n_options;
+    compile->options = job->options;
+    compile->n_options = job->n_options;
     compile->header_names = o->header;
     compile->header_texts = o->header + n_headers;
     compile->n_headers = n_headers;
@@ -144,16 +144,16 @@ static kiln_status gather_options(own *o, const kn_module_spec *m, const char *c
     return KILN_OK;
 }
 
-kiln_status kn_subject_of_module(kn_subject *out, const kn_module_spec *spec, const char *const *folders,
-                                 int n_folders)
+kiln_status kn_compile_job_of_module(kn_compile_job *out, const kn_module_spec *spec,
+                                     const char *const *folders, int n_folders)
 {
     own *o = kn_calloc(1, sizeof *o);
-    *out = (kn_subject){.name = spec->name,
-                        .target = spec->target,
-                        .write = write,
-                        .spec = spec,
-                        .own = o,
-                        .free_own = free_own};
+    *out = (kn_compile_job){.name = spec->name,
+                            .target = spec->target,
+                            .write = write,
+                            .spec = spec,
+                            .own = o,
+                            .free_own = free_own};
     if (!o)
         return kn_error_memory(sizeof *o, "a module's specialisation");
     kiln_status status = gather_options(o, spec, folders, n_folders);

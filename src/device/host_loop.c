@@ -1,4 +1,5 @@
-#include "device/host_walk.h"
+/* Runs a kernel for contiguous elements over any layout: blocks are packed into buffers, and unpacked. */
+#include "device/host_loop.h"
 
 #include <string.h>
 
@@ -13,7 +14,7 @@ enum {
 };
 
 /* One thread's. */
-typedef struct walker {
+typedef struct loop_state {
     const kn_walk *walk;
     kn_host_entry entry;
     char *block, *buffer;
@@ -27,17 +28,17 @@ typedef struct walker {
     int64_t first[KN_MAX_OPERANDS];  /* the operand's first address or number */
     int64_t at[KN_MAX_OPERANDS];     /* its place in the block, from there */
     int64_t packed[KN_MAX_OPERANDS]; /* the place from which its buffer was filled */
-    int woven[KN_MAX_OPERANDS]; /* operands that are the channels of one array, from this one on; 0: it is one
-                                   of those before */
-    bool copies;                /* blocks are moved, past the caches */
-    bool is_fresh;              /* buffers hold nothing of this shape yet */
+    /* operands that are the channels of one array, from this one on; 0: it is one of those before */
+    int interleaved[KN_MAX_OPERANDS];
+    bool copies;                           /* blocks are moved, past the caches */
+    bool is_fresh;                         /* buffers hold nothing of this shape yet */
     int64_t row_step[2 * KN_MAX_OPERANDS]; /* what kn_walk_rows has; and the next three */
     uint64_t early, rows_early;
     int64_t how_early;
-} walker;
+} loop_state;
 
 /* Whether a block's result, or a row of it, begins within a line. */
-static bool splits_lines(const walker *v, int result)
+static bool splits_lines(const loop_state *v, int result)
 {
     const kn_walk *w = v->walk;
     const kn_walked *x = &w->operand[result];
@@ -49,7 +50,7 @@ static bool splits_lines(const walker *v, int result)
 
 /* How many operands from this one on lie each an element behind the one before, in the gaps of what they have
  * in common; results only where they fill it, so that nothing else is written. */
-static int count_woven(const walker *v, int o)
+static int count_interleaved(const loop_state *v, int o)
 {
     const kn_walk *w = v->walk;
     const kn_walked *x = &w->operand[o];
@@ -63,7 +64,7 @@ static int count_woven(const walker *v, int o)
 
 /* Whether what one input reads is what another one has read shortly before: of one array, shifted, the last
  * is none. */
-static bool is_read_before(const walker *v, int o)
+static bool is_read_before(const loop_state *v, int o)
 {
     const kn_walk *w = v->walk;
     bool is_read = false;
@@ -74,7 +75,7 @@ static bool is_read_before(const walker *v, int o)
 }
 
 /* Inputs that are read in place and move from row to row: by rows where these are short and apart. */
-static void set_early(walker *v)
+static void set_early(loop_state *v)
 {
     const kn_walk *w = v->walk;
     int64_t row = 1;
@@ -97,16 +98,16 @@ static void set_early(walker *v)
     }
 }
 
-static void start_at(walker *v, int64_t block)
+static void start_at(loop_state *v, int64_t block)
 {
     const kn_walk *w = v->walk;
     for (int o = 0; o < w->n_operands; ++o) {
         memcpy(&v->first[o], v->block + w->operand[o].block_at, 8);
         v->at[o] = v->packed[o] = 0;
     }
-    memset(v->woven, 0, (size_t)w->n_operands * sizeof *v->woven);
-    for (int o = 0; o < w->n_operands; o += v->woven[o])
-        v->woven[o] = count_woven(v, o);
+    memset(v->interleaved, 0, (size_t)w->n_operands * sizeof *v->interleaved);
+    for (int o = 0; o < w->n_operands; o += v->interleaved[o])
+        v->interleaved[o] = count_interleaved(v, o);
     v->ahead = w->ahead > 0 && splits_lines(v, w->lined) ? w->ahead : 0;
     v->copies = w->is_copy && w->n_operands > 1 && kn_host_moves_past_caches(w->operand[1].item_size) &&
                 !splits_lines(v, 1);
@@ -121,7 +122,7 @@ static void start_at(walker *v, int64_t block)
     }
 }
 
-static void advance(walker *v)
+static void advance(loop_state *v)
 {
     const kn_walk *w = v->walk;
     for (int a = 0; a < w->ndim; ++a) {
@@ -136,7 +137,7 @@ static void advance(walker *v)
 }
 
 /* Blocks at the ends of the space are smaller. */
-static void measure(walker *v)
+static void measure(loop_state *v)
 {
     const kn_walk *w = v->walk;
     v->is_fresh = false;
@@ -174,8 +175,9 @@ static void put_indices(int64_t *to, int64_t first, const int64_t *stride, int a
         put_indices(to, first + k * stride[axes - 1], stride, axes - 1, count);
 }
 
-/* Between memory and the buffers of an operand and those that are woven with it: they are one axis more. */
-static void move(const walker *v, int o, bool to_buffer)
+/* Between memory and the buffers of an operand and those that are interleaved with it: they are one axis
+ * more. */
+static void move(const loop_state *v, int o, bool to_buffer)
 {
     const kn_walk *w = v->walk;
     const kn_walked *x = &w->operand[o];
@@ -189,8 +191,8 @@ static void move(const walker *v, int o, bool to_buffer)
         dense[a] = step;
         step *= v->reach[a];
     }
-    if (v->woven[o] > 1) {
-        count[axes] = v->woven[o];
+    if (v->interleaved[o] > 1) {
+        count[axes] = v->interleaved[o];
         stride[axes] = x->item_size;
         dense[axes++] = w->operand[o + 1].buffer_at - x->buffer_at;
     }
@@ -198,11 +200,11 @@ static void move(const walker *v, int o, bool to_buffer)
         kn_host_move(buffer, dense, memory, stride, axes, count, x->item_size, false);
     else
         kn_host_move(memory, stride, buffer, dense, axes, count, x->item_size,
-                     w->blocks * w->block_size * x->item_size * v->woven[o] >= LARGE_BYTES);
+                     w->blocks * w->block_size * x->item_size * v->interleaved[o] >= LARGE_BYTES);
 }
 
 /* An input's buffer stays as it is while the place it was filled from does. */
-static void pack(walker *v, int o)
+static void pack(loop_state *v, int o)
 {
     const kn_walked *x = &v->walk->operand[o];
     if (!v->is_fresh && x->kind != KN_WALK_OUTPUT && v->packed[o] == v->at[o])
@@ -216,7 +218,7 @@ static void pack(walker *v, int o)
 }
 
 /* Asks for the lines of a later row's results. */
-static void fetch_results(const walker *v, int64_t row)
+static void fetch_results(const loop_state *v, int64_t row)
 {
     const kn_walk *w = v->walk;
     for (int o = 0; o < w->n_operands; ++o) {
@@ -237,7 +239,7 @@ static int64_t to_line(int64_t address, int item_size)
 
 /* The part of row r that a call goes over: from line to line of the result, where the blocks before and
  * behind are this thread's too. */
-static void find_lines(const walker *v, int64_t r, int64_t *begin, int64_t *end)
+static void find_lines(const loop_state *v, int64_t r, int64_t *begin, int64_t *end)
 {
     const kn_walk *w = v->walk;
     *begin = 0;
@@ -253,7 +255,7 @@ static void find_lines(const walker *v, int64_t r, int64_t *begin, int64_t *end)
 }
 
 /* Where the operand's row r is. */
-static int64_t place_of(const walker *v, int o, int64_t r)
+static int64_t place_of(const loop_state *v, int o, int64_t r)
 {
     const kn_walk *w = v->walk;
     const kn_walked *x = &w->operand[o];
@@ -263,7 +265,7 @@ static int64_t place_of(const walker *v, int o, int64_t r)
 }
 
 /* `count` rows from r on, by their elements from `begin` on. */
-static void call(walker *v, int64_t r, int64_t count, int64_t begin, int64_t end)
+static void call(loop_state *v, int64_t r, int64_t count, int64_t begin, int64_t end)
 {
     const kn_walk *w = v->walk;
     for (int o = 0; o < w->n_operands; ++o) {
@@ -280,7 +282,7 @@ static void call(walker *v, int64_t r, int64_t count, int64_t begin, int64_t end
 }
 
 /* Where rows are in groups nothing is packed. */
-static void call_together(walker *v)
+static void call_together(loop_state *v)
 {
     const kn_walk *w = v->walk;
     int64_t *between = v->row_step + w->n_operands;
@@ -294,7 +296,7 @@ static void call_together(walker *v)
 }
 
 /* A run in rows of what buffers have, and what is left of it. */
-static void call_still(walker *v)
+static void call_broadcast(loop_state *v)
 {
     const kn_walk *w = v->walk;
     int64_t rows = v->row / w->still, left = v->row - rows * w->still;
@@ -310,11 +312,11 @@ static void call_still(walker *v)
         v->at[o] -= rows * v->row_step[o];
 }
 
-static void call_rows(walker *v)
+static void call_rows(loop_state *v)
 {
     const kn_walk *w = v->walk;
     if (w->still > 0) {
-        call_still(v);
+        call_broadcast(v);
         return;
     }
     if (w->is_together && v->ahead == 0) {
@@ -332,7 +334,7 @@ static void call_rows(walker *v)
 }
 
 /* The result of a block, from its input. */
-static void copy_block(const walker *v)
+static void copy_block(const loop_state *v)
 {
     const kn_walked *from = &v->walk->operand[0], *to = &v->walk->operand[1];
     kn_host_move((char *)(intptr_t)(v->first[1] + v->at[1]), to->stride,
@@ -340,7 +342,7 @@ static void copy_block(const walker *v)
                  v->count, to->item_size, true);
 }
 
-static void run_block(walker *v)
+static void run_block(loop_state *v)
 {
     const kn_walk *w = v->walk;
     measure(v);
@@ -349,12 +351,12 @@ static void run_block(walker *v)
         return;
     }
     for (int o = 0; o < w->n_operands; ++o)
-        if (w->operand[o].is_packed && v->woven[o] > 0 &&
+        if (w->operand[o].is_packed && v->interleaved[o] > 0 &&
             (w->operand[o].kind != KN_WALK_OUTPUT || w->operand[o].is_kept))
             pack(v, o);
     call_rows(v);
     for (int o = 0; o < w->n_operands; ++o)
-        if (w->operand[o].is_packed && v->woven[o] > 0 && w->operand[o].kind == KN_WALK_OUTPUT)
+        if (w->operand[o].is_packed && v->interleaved[o] > 0 && w->operand[o].kind == KN_WALK_OUTPUT)
             move(v, o, false);
 }
 
@@ -370,7 +372,7 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
     const job *j = user;
     _Alignas(KN_WALK_LINE) char buffer[KN_WALK_BUFFER + KN_MAX_OPERANDS * KN_WALK_LINE];
     _Alignas(16) char block[j->block_size];
-    walker v;
+    loop_state v;
     v.walk = j->walk;
     v.entry = j->entry;
     v.block = block;
@@ -388,7 +390,7 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
     kn_host_settle();
 }
 
-void kn_host_walk_run(const kn_walk *walk, kn_host_entry entry, const void *block, size_t block_size,
+void kn_host_loop_run(const kn_walk *walk, kn_host_entry entry, const void *block, size_t block_size,
                       int64_t grain)
 {
     job j = {walk, entry, block, block_size};

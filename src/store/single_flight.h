@@ -1,0 +1,29 @@
+/* store/single_flight.h - single flight: a value is made once a key, however many threads ask at the same
+ * time. One makes it, the others wait and get the same value or the same error. A thread with a flight is
+ * not cancelled. */
+#ifndef KN_STORE_SINGLE_FLIGHT_H
+#define KN_STORE_SINGLE_FLIGHT_H
+
+#include <kiln/base.h>
+
+typedef struct kn_flight_table kn_flight_table;
+
+kn_flight_table *kn_flight_table_create(void);
+/* No thread may use the table any more. release (may be NULL) is called for each value. Takes NULL. */
+void kn_flight_table_free(kn_flight_table *table, void (*release)(void *value));
+
+/* The making of one key's value, by the thread that has the flight. */
+typedef struct kn_flight kn_flight;
+
+/* The value of a key, found or waited for. Or, with *value NULL, a flight: no other thread makes the value,
+ * and the others wait until this one ends the flight, outside all locks. Or the failure of the thread that
+ * was waited for: all who wait get it, the next to come tries again. KILN_ERROR_FORBIDDEN where another
+ * thread has the flight and `waits` is false. */
+kiln_status kn_flight_begin(kn_flight_table *table, const void *key, size_t key_size, bool waits,
+                            void **value, kn_flight **flight);
+/* Ends a flight with its value, or with the status and the thread's last error. */
+void kn_flight_end(kn_flight_table *table, kn_flight *flight, void *value, kiln_status status);
+/* Where the key still stands for value, it is to be made anew. The old value lives on: others may use it. */
+void kn_flight_forget(kn_flight_table *table, const void *key, size_t key_size, const void *value);
+
+#endif
