@@ -232,7 +232,7 @@ static bool ptx_runs(const kn_target *made_for, const kn_target *t)
 
 /* A suffix says on what besides its own device code runs, whatever its form: "a" on nothing, "f" on its
  * family. */
-static bool cuda_runs(const kn_target *made_for, kn_code_form form, const kn_target *t)
+static bool cuda_runs(const kn_target *made_for, kn_code_format form, const kn_target *t)
 {
     char suffix = suffix_of(made_for);
     if (suffix_of(t)) /* code of just this name is wanted, for a machine that is not this one */
@@ -246,7 +246,7 @@ static bool cuda_runs(const kn_target *made_for, kn_code_form form, const kn_tar
 
 /* A cubin before PTX, which the driver has yet to compile; the nearest device before others; more of its
  * features before fewer. */
-static int cuda_fit(const kn_target *made_for, kn_code_form form, const kn_target *t)
+static int cuda_fit(const kn_target *made_for, kn_code_format form, const kn_target *t)
 {
     static const char by_features[] = {0, 'f', 'a'};
     int features = 0;
@@ -275,7 +275,7 @@ static int host_fit(const kn_target *made_for, const kn_target *t)
     return made + 1;
 }
 
-int kn_target_fit(const kn_target *made_for, kn_code_form form, const kn_target *target)
+int kn_target_fit(const kn_target *made_for, kn_code_format form, const kn_target *target)
 {
     if (made_for->backend != target->backend)
         return 0;

@@ -38,7 +38,7 @@ void kn_target_format(const kn_target *target, char *out, size_t size);
 bool kn_target_equal(const kn_target *a, const kn_target *b);
 
 /* The forms of code: what a processor runs, or text that the driver compiles for its device. */
-typedef enum kn_code_form { KN_CODE_BINARY, KN_CODE_PTX } kn_code_form;
+typedef enum kn_code_format { KN_CODE_BINARY, KN_CODE_PTX } kn_code_format;
 
 /* How well code that was made for one target serves another: 0 where it cannot run there, else the more
  * the better. What is the target's own is best; else NVIDIA's rules hold. A cubin runs on devices of its
@@ -46,7 +46,7 @@ typedef enum kn_code_form { KN_CODE_BINARY, KN_CODE_PTX } kn_code_form;
  * (Orin, Thor), which are outside of that promise; one for "a" on that device alone, for "f" on its
  * family. PTX is compiled for any later device, with "a" and "f" as for cubins. A processor runs what was
  * made for lesser ones. */
-int kn_target_fit(const kn_target *made_for, kn_code_form form, const kn_target *target);
+int kn_target_fit(const kn_target *made_for, kn_code_format form, const kn_target *target);
 /* The known targets, by number: all of the table above without a and f; false beyond the last. */
 bool kn_target_known(kn_target *out, int number);
 

@@ -24,15 +24,15 @@ kiln_status kn_compile_not_loaded(const kn_compile_request *request, kiln_status
  * which folder (so that a file which comes to be in front of another is seen). Files below the request's -I
  * folders are named relative to these. Nothing for requests that reach for no file: there is nothing to store
  * and nothing to check. */
-kiln_status kn_compile_notes(kn_str *out, const kn_compile_request *request, const kn_compile_result *result);
+kiln_status kn_compile_dependencies(kn_str *out, const kn_compile_request *request, const kn_compile_result *result);
 /* Whether a compile with these options would read what the notes say; true for empty notes. Runs no compiler.
  * False: treat the entry as a miss and put the new one in its place. Where none of the folders is there in
  * which the files lay, the entry was made elsewhere and is taken at its word. */
-bool kn_compile_notes_hold(const char *notes, size_t size, const char *const *options, int n_options);
+bool kn_compile_dependencies_hold(const char *notes, size_t size, const char *const *options, int n_options);
 /* Whether a user's text can make a compiler read files; yes too often rather than too seldom. */
 bool kn_compile_text_reaches(const char *text);
 /* The lowered name of the nth name expression, with its length; NULL where the notes have no such. */
-const char *kn_compile_notes_lowered(const char *notes, size_t size, int n, size_t *length);
+const char *kn_compile_dependencies_lowered(const char *notes, size_t size, int n, size_t *length);
 
 /* The identity of the compiler that kn_compile would use for this back end ("nvrtc 65be0d... 91c0...", "g++
  * 1f3a... 52b7..."): its build, and a hash of all else that its code depends on (the words of KILN_CXX, what

@@ -89,14 +89,14 @@ static int rows_of_warp(const kn_spec *spec, int64_t length)
 
 bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
 {
-    int inner = s->ndim - 1, kept = s->ndim - s->n_reduced - 1;
+    int inner = s->ndim - 1, kept = s->ndim - s->n_reduction_axes - 1;
     kn_access access[KN_MAX_PARAMS];
     memset(f, 0, sizeof *f);
-    if (s->n_reduced == 0 || s->size == 0)
+    if (s->n_reduction_axes == 0 || s->size == 0)
         return false;
     kn_spec_access(access, spec);
     f->is_host = spec->target.backend == KN_HOST;
-    f->rows = kn_space_kept_size(s);
+    f->rows = kn_space_output_size(s);
     f->length = kn_fold_size(s);
     f->piece = s->extent[inner];
     f->run = kept >= 0 ? s->extent[kept] : 1;

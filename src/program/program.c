@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 #include "program/assigned.h"
-#include "program/mentions.h"
+#include "program/identifiers.h"
 #include "base/caret.h"
 
 static bool is_identifier(const char *text)
@@ -38,9 +38,9 @@ static const struct {
     unsigned uses;
 } asking[] = {{"i", KN_USES_INDEX},
               {"n", KN_USES_COUNT},
-              {"_J", KN_USES_FOLD_INDEX},
-              {"_j", KN_USES_FOLD_INDEX},
-              {"_follows", KN_USES_FOLD_INDEX},
+              {"_J", KN_USES_REDUCTION_INDEX},
+              {"_j", KN_USES_REDUCTION_INDEX},
+              {"_follows", KN_USES_REDUCTION_INDEX},
               {"_index", KN_USES_INDEX_TYPE},
               {"_in_ind", KN_USES_SIZES | KN_USES_COUNT},
               {"_out_ind", KN_USES_SIZES | KN_USES_COUNT},
@@ -326,7 +326,7 @@ static kiln_status check_read(const kn_program *p, const kn_stage *s, int k, con
     if (k >= p->n_in && !given->is_given[k])
         return kn_error(KILN_ERROR_INVALID, "%s: stage '%s' reads '%s', which no stage before it gives",
                         p->name, s->label, p->param[k].name);
-    if (k >= p->n_in && s->kind != KN_REDUCE && s->over == KN_OVER_KEPT && given->over[k] == KN_OVER_ALL)
+    if (k >= p->n_in && s->kind != KN_REDUCE && s->over == KN_OVER_RESULTS && given->over[k] == KN_OVER_ALL)
         return kn_error(KILN_ERROR_INVALID,
                         "%s: stage '%s' runs once for all reduced elements, but reads '%s', which each of "
                         "them has of its own",
@@ -340,9 +340,9 @@ static kiln_status check_given(kn_program *p, const kn_stage *s, int k, given_va
         return kn_error(KILN_ERROR_INVALID, "%s: stage '%s' gives '%s', which is %s", p->name, s->label,
                         p->param[k].name, k < p->n_in ? "an input" : "given before");
     given->is_given[k] = true;
-    given->over[k] = s->kind == KN_REDUCE ? KN_OVER_KEPT : s->over;
-    if (k < p->n_in + p->n_out && given->over[k] == KN_OVER_KEPT)
-        p->kept_outputs |= UINT64_C(1) << (k - p->n_in);
+    given->over[k] = s->kind == KN_REDUCE ? KN_OVER_RESULTS : s->over;
+    if (k < p->n_in + p->n_out && given->over[k] == KN_OVER_RESULTS)
+        p->reduced_outputs |= UINT64_C(1) << (k - p->n_in);
     return KILN_OK;
 }
 
@@ -353,7 +353,7 @@ static kiln_status check_expression(const kn_program *p, const kn_stage *s)
     int first = p->n_in + p->n_out;
     bool gives_one = s->n_given == 1 && s->value[s->n_read] >= first;
     bool reads_one = s->n_read == 1 && s->value[0] >= first;
-    if (s->kind == KN_MAP || (gives_one && (s->kind == KN_YIELD || reads_one)))
+    if (s->kind == KN_MAP || (gives_one && (s->kind == KN_MAP_EXPRESSION || reads_one)))
         return KILN_OK;
     return kn_error(KILN_ERROR_INVALID, "%s: stage '%s' %s was expected", p->name, s->label,
                     s->kind == KN_REDUCE ? "reduces: one value of the program's own to another"
@@ -364,7 +364,7 @@ static kiln_status check_expression(const kn_program *p, const kn_stage *s)
 static kiln_status check_kept_text(const kn_program *p, const kn_stage *s)
 {
     static const char *const places[] = {"i", "_J", "_ind"};
-    for (size_t w = 0; w < sizeof places / sizeof places[0] && s->over == KN_OVER_KEPT; ++w)
+    for (size_t w = 0; w < sizeof places / sizeof places[0] && s->over == KN_OVER_RESULTS; ++w)
         if (kn_text_has_word(s->body, places[w]) && !is_value(p, places[w]))
             return kn_error(
                 KILN_ERROR_INVALID,
@@ -482,9 +482,9 @@ static kiln_status fill(kn_program *p, const kn_program_text *given, const kiln_
     if (status == KILN_OK)
         status = connect_stages(p, given);
     if (status == KILN_OK && !given->is_sound)
-        status = kn_mentions_check_outputs(p);
+        status = kn_identifiers_check_outputs(p);
     if (status == KILN_OK && !given->is_sound)
-        status = kn_mentions_find_indexed(&p->indexed, p);
+        status = kn_identifiers_find_indexed(&p->indexed, p);
     if (status == KILN_OK && !given->is_sound)
         status = kn_program_find_left(&p->left_outputs, p);
     if (status == KILN_OK)

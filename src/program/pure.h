@@ -16,6 +16,6 @@ bool kn_body_is_copy(const kn_program *program);
 bool kn_body_assigns(const kn_program *program);
 
 /* Whether one element is worth a look into a table: it divides, or takes functions. */
-bool kn_body_is_dear(const kn_program *program);
+bool kn_body_is_expensive(const kn_program *program);
 
 #endif

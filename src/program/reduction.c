@@ -46,14 +46,14 @@ kiln_status kn_program_reduction(kn_program **out, const char *in_params, const 
                                  const char *name, const kiln_kernel_options *options)
 {
     const kn_stage_text stages[] = {
-        {.kind = KN_YIELD, .label = "map", .gives = "_kn_mapped", .body = map},
+        {.kind = KN_MAP_EXPRESSION, .label = "map", .gives = "_kn_mapped", .body = map},
         {.kind = KN_REDUCE,
          .label = "reduce",
          .reads = "_kn_mapped",
          .gives = "_a",
          .body = reduce,
          .identity = identity},
-        {.kind = KN_MAP, .over = KN_OVER_KEPT, .label = "post", .reads = "_a", .body = post}};
+        {.kind = KN_MAP, .over = KN_OVER_RESULTS, .label = "post", .reads = "_a", .body = post}};
     kn_program_text text = {.name = name,
                             .in = in_params,
                             .out = out_params,

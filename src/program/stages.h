@@ -10,20 +10,20 @@
 /* What a stage does with its values. */
 typedef enum kn_stage_kind {
     KN_MAP,   /* statements, run for each element: assigns what it gives from what it reads */
-    KN_YIELD, /* a map by one expression: the one value of the program's own that it gives */
+    KN_MAP_EXPRESSION, /* a map by one expression: the one value of the program's own that it gives */
     KN_REDUCE /* combines one value of all elements along the reduced axes, two by two */
 } kn_stage_kind;
 enum { KN_STAGE_KINDS = 3, KN_MAX_STAGES = 32 };
 
 /* The elements for which a stage runs: of the whole space, or one for all that lie along its reduced axes. */
-typedef enum kn_over { KN_OVER_ALL, KN_OVER_KEPT } kn_over;
+typedef enum kn_over { KN_OVER_ALL, KN_OVER_RESULTS } kn_over;
 
 /* Values are numbered: the parameters first, then the program's own. */
 typedef struct kn_stage {
     kn_stage_kind kind;
     kn_over over;   /* KN_REDUCE: KN_OVER_ALL, and what it gives is kept */
     char *label;    /* names the text in messages; "": by the kernel's name alone */
-    char *body;     /* KN_MAP: statements; KN_YIELD: an expression; KN_REDUCE: one of `a` and `b` */
+    char *body;     /* KN_MAP: statements; KN_MAP_EXPRESSION: an expression; KN_REDUCE: one of `a` and `b` */
     char *identity; /* KN_REDUCE: an expression, what nothing yields; "": there is none */
     int n_read, n_given;
     int *value; /* those that it reads, then those that it gives */
@@ -37,7 +37,7 @@ enum {
     KN_USES_CONTINUE = 8,         /* `continue` or `break` */
     KN_USES_PLACE = 16,           /* `_ind`, for the index along each axis */
     KN_USES_INDEXER_OUTSIDE = 32, /* `_ind` in loop_prep or after_loop */
-    KN_USES_FOLD_INDEX = 64,      /* `_J`: the C-order index among the reduced axes */
+    KN_USES_REDUCTION_INDEX = 64,      /* `_J`: the C-order index among the reduced axes */
     KN_USES_SIZES = 128,     /* `_in_ind`, `_out_ind`: how many elements are read, and how many results */
     KN_USES_INDEX_TYPE = 256 /* `_index`: a type that holds `_J` */
 };
@@ -58,7 +58,7 @@ typedef struct kn_program {
     bool casts;  /* arrays of other dtypes than declared are converted where they are loaded and stored, and
                     numbers as  NumPy's operations have it */
     bool is_in_c_order;    /* outputs that calls allocate are, whatever options.order says */
-    uint64_t kept_outputs; /* outputs (bits) without elements along the reduced axes */
+    uint64_t reduced_outputs; /* outputs (bits) without elements along the reduced axes */
     uint64_t left_outputs; /* those that an element may leave unassigned, or read before it assigns them */
     unsigned flags;        /* KILN_KERNEL_* */
     unsigned uses;         /* KN_USES_* */

@@ -19,7 +19,7 @@ int kn_choice_block(const kn_choice *c)
     return c->block ? c->block : DEFAULT_BLOCK;
 }
 
-bool kn_choice_is_run(const kn_space *space, int o, int64_t step)
+bool kn_choice_is_contiguous(const kn_space *space, int o, int64_t step)
 {
     for (int a = space->ndim; a-- > 0; step *= space->extent[a])
         if (space->stride[o][a] != step)
@@ -29,13 +29,13 @@ bool kn_choice_is_run(const kn_space *space, int o, int64_t step)
 
 bool kn_choice_is_dense(const kn_choice *c, int o)
 {
-    return kn_choice_is_run(c->space, o, c->access[o].item_size);
+    return kn_choice_is_contiguous(c->space, o, c->access[o].item_size);
 }
 
 bool kn_choice_is_flat(const kn_choice *c)
 {
     if (c->space->ndim != 1 ||
-        (c->space->indices && !kn_choice_is_run(c->space, c->space->n_operands - 1, 1)))
+        (c->space->indices && !kn_choice_is_contiguous(c->space, c->space->n_operands - 1, 1)))
         return false;
     for (int o = 0; o < c->count; ++o)
         if (!kn_choice_is_dense(c, o))
@@ -92,7 +92,7 @@ bool kn_choice_has_vector_input(const kn_choice *c, int vector)
     return false;
 }
 
-int kn_choice_skew(const kn_choice *c, int vector)
+int kn_choice_misalignment(const kn_choice *c, int vector)
 {
     int skew = -1;
     for (int o = 0; o < c->count; ++o) {
@@ -128,7 +128,7 @@ int kn_choice_rank(int ndim)
 
 /* ---- inputs that run along another axis than the results ---- */
 
-int kn_choice_other_run(const kn_choice *c, int o)
+int kn_choice_contiguous_axis(const kn_choice *c, int o)
 {
     int inner = kn_choice_inner(c);
     int64_t item = c->access[o].item_size;
@@ -172,12 +172,12 @@ int64_t kn_choice_side(const kn_choice *c, int o, int axis)
 static int find_turned(const kn_choice *c)
 {
     for (int o = 0; o < c->count; ++o)
-        if (!c->access[o].is_output && kn_choice_other_run(c, o) >= 0)
-            return kn_choice_other_run(c, o);
+        if (!c->access[o].is_output && kn_choice_contiguous_axis(c, o) >= 0)
+            return kn_choice_contiguous_axis(c, o);
     return -1;
 }
 
-int kn_choice_turned_axis(const kn_choice *c)
+int kn_choice_transposed_axis(const kn_choice *c)
 {
     int axis = find_turned(c);
     return axis < 0 || c->space->size == 0 || c->space->ndim + STAGED_AXES > KN_STAGED_RANK ||
@@ -187,7 +187,7 @@ int kn_choice_turned_axis(const kn_choice *c)
                : axis;
 }
 
-bool kn_choice_fits_turned(const kn_choice *c, int axis, int vector)
+bool kn_choice_fits_transposed(const kn_choice *c, int axis, int vector)
 {
     for (int o = 0; o < c->space->n_operands; ++o)
         if (llabs(c->space->stride[o][axis]) > KN_MAX_OFFSET / (2 * vector))

@@ -15,7 +15,7 @@ int kn_choice_block(const kn_choice *c);
 
 /* Whether the operand's places are one run with such a step from the last element on: item_size bytes, or 1
  * for the index. */
-bool kn_choice_is_run(const kn_space *space, int operand, int64_t step);
+bool kn_choice_is_contiguous(const kn_space *space, int operand, int64_t step);
 bool kn_choice_is_dense(const kn_choice *c, int operand);
 /* One run for all, the logical index too: results that are written backwards count it down. */
 bool kn_choice_is_flat(const kn_choice *c);
@@ -33,7 +33,7 @@ bool kn_choice_is_vector(const kn_choice *c, int operand, int vector);
 bool kn_choice_has_vector_input(const kn_choice *c, int vector);
 /* Elements by which the results are off a vector's boundary, the same for all of them; -1 where they
  * disagree. */
-int kn_choice_skew(const kn_choice *c, int vector);
+int kn_choice_misalignment(const kn_choice *c, int vector);
 /* Whether a dense operand's vectors begin where the results' do. */
 bool kn_choice_agrees(const kn_choice *c, int operand, int vector, int skew);
 /* A vector's elements are within reach of each other. */
@@ -47,10 +47,10 @@ int kn_choice_rank(int ndim);
 enum { KN_STAGED_RANK = 16 };
 /* The axis along which the operand runs, where that is not the fastest and the operand moves along the
  * fastest too; -1. */
-int kn_choice_other_run(const kn_choice *c, int operand);
+int kn_choice_contiguous_axis(const kn_choice *c, int operand);
 /* The axis along which such an input runs; -1 where there is none, or where it or the fastest is too short.
  */
-int kn_choice_turned_axis(const kn_choice *c);
+int kn_choice_transposed_axis(const kn_choice *c);
 /* The axis along which all results go on after the fastest axis; -1. */
 int kn_choice_next_of_results(const kn_choice *c);
 /* Elements side by side along the axis and, where the operand goes on there, the next one. */
@@ -60,6 +60,6 @@ enum { KN_MOST_CHANNELS = 16 };
 bool kn_choice_is_narrow(const kn_choice *c, int axis);
 enum { KN_SHORTEST_SIDE = 8 }; /* elements along both axes of an input that is turned */
 /* Whether offsets along the axis and indices along all of them fit 32 bits. */
-bool kn_choice_fits_turned(const kn_choice *c, int axis, int vector);
+bool kn_choice_fits_transposed(const kn_choice *c, int axis, int vector);
 
 #endif

@@ -11,8 +11,8 @@ enum { CUT_ALIGN = 4096 /* elements, where an axis has at least twice as many */
 kiln_status kn_part_place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    out->walked = NULL;
-    out->walk = NULL;
+    out->kernel_space = NULL;
+    out->loop_nest = NULL;
     out->rank = 0;
     out->grain = 0;
     out->size = part->space->size;
@@ -33,7 +33,7 @@ kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, co
 {
     const kn_kind *kind = part->spec->schedule.kind;
     int64_t align = 1;
-    if (kn_space_kept_size(part->space) == 0)
+    if (kn_space_output_size(part->space) == 0)
         return KILN_OK;
     int axis = kind->cut ? kind->cut(&align, part) : -1;
     if (axis < 0)
@@ -102,7 +102,7 @@ static int64_t elements_later(const kn_part *part)
     return 0;
 }
 
-int kn_part_skew(const kn_part *part, int skew)
+int kn_part_misalignment(const kn_part *part, int skew)
 {
     return (int)((skew + elements_later(part)) % part->spec->schedule.vector);
 }
@@ -113,13 +113,13 @@ void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements)
     out->grid[0] = (unsigned)((elements + per_block - 1) / per_block);
 }
 
-int64_t kn_place_boxes(kn_placement *out, int singles)
+int64_t kn_place_tiles(kn_placement *out, int singles)
 {
     int64_t blocks = 1;
-    for (int a = singles; a < out->room.ndim; ++a)
-        blocks *= out->room.extent[a];
-    out->walked = &out->room;
-    out->rank = out->room.ndim - singles;
+    for (int a = singles; a < out->own_space.ndim; ++a)
+        blocks *= out->own_space.extent[a];
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim - singles;
     out->grid[0] = (unsigned)blocks;
     return blocks;
 }
@@ -132,13 +132,13 @@ kn_field kn_field_none(const kn_schedule *schedule)
 
 kiln_status kn_place_axes(kn_placement *out, const kn_part *part)
 {
-    out->walked = part->space;
+    out->kernel_space = part->space;
     out->rank = part->space->ndim;
     kn_place_along(out, part, part->space->size);
     return KILN_OK;
 }
 
-int kn_woven_number(const kn_spec *spec, int param, int *first)
+int kn_interleaved_number(const kn_spec *spec, int param, int *first)
 {
     const kn_schedule *s = &spec->schedule;
     int number = -1;

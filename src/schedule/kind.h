@@ -13,7 +13,7 @@
 #include "base/str.h"
 #include "schedule/field.h"
 #include "schedule/spec.h"
-#include "space/walk.h"
+#include "space/loop_nest.h"
 
 /* The most counters that a launch may have. */
 enum { KN_MAX_COUNTERS = 4096 };
@@ -22,7 +22,7 @@ enum { KN_MAX_COUNTERS = 4096 };
 typedef struct kn_part {
     const kn_spec *spec;
     const struct kn_layout *layout;
-    const kn_figures *figures;
+    const kn_launch_params *figures;
     const kn_space *whole, *space; /* the call's, this part's */
 } kn_part;
 
@@ -35,7 +35,7 @@ typedef struct kn_placement {
     unsigned grid[3], block, shared_bytes; /* CUDA */
     int shared_percent; /* of a multiprocessor's cache that should be shared memory; 0: the driver chooses */
     unsigned cluster;   /* blocks side by side that reach each other's shared memory; 0: none do */
-    kn_walk *walk;      /* host: how runs are made of what is none, to be freed; NULL: it is one */
+    kn_loop_nest *walk;      /* host: how runs are made of what is none, to be freed; NULL: it is one */
     int64_t grain;      /* host: fewest elements that a thread is woken for */
     /* Scratch memory, for kinds that have workspace: values of the type that the program's reduce stage
      * gives; counters of 32 bits, at most KN_MAX_COUNTERS, which are zero before the launch and left so by
@@ -56,7 +56,7 @@ struct kn_kind {
     const struct kn_recipe *recipe;
     /* Whether the kind takes the space; then it has filled the schedule, in which kind is set already, and
      * its figures (zero before). */
-    bool (*choose)(kn_schedule *out, kn_figures *figures, const kn_choice *choice);
+    bool (*choose)(kn_schedule *out, kn_launch_params *figures, const kn_choice *choice);
     /* The kind's own field of the argument block; size 0: it has none. */
     kn_field (*field)(const kn_schedule *schedule);
     /* Grid, axes, field. *out is zero but for what stands in every launch: size, a grid of one, the
@@ -103,17 +103,17 @@ int64_t kn_cut_alignment(const kn_part *part, int axis);
 
 /* Elements by which the first dense result of this part is off a vector's boundary, where the whole space's
  * is off by `skew`. */
-int kn_part_skew(const kn_part *part, int skew);
+int kn_part_misalignment(const kn_part *part, int skew);
 /* For `field`: the kind has none. */
 kn_field kn_field_none(const kn_schedule *schedule);
 /* For `place`: the part's own axes, a vector a thread. */
 kiln_status kn_place_axes(kn_placement *out, const kn_part *part);
 /* For `place`: a block for each index of the axes of out->room behind its first `singles`, which are those of
  * what a block has; how many blocks. */
-int64_t kn_place_boxes(kn_placement *out, int singles);
+int64_t kn_place_tiles(kn_placement *out, int singles);
 /* Of an operand that is woven (KN_STAGED): its number among those that are one array with it, which follow
  * each other, and in *first the parameter of the first of them. -1: it is none. */
-int kn_woven_number(const kn_spec *spec, int param, int *first);
+int kn_interleaved_number(const kn_spec *spec, int param, int *first);
 /* One thread a vector. */
 void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements);
 

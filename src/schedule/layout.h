@@ -35,7 +35,7 @@ enum { KN_BLOCK_REVISION = 4 };
 /* Byte offsets in the block; -1 for a field that is not there. */
 typedef struct kn_layout {
     int size, align; /* of the whole block; size is a multiple of align */
-    int size_at, n_at, start_at, fold_start_at, results_at;
+    int size_at, n_at, start_at, reduction_start_at, results_at;
     int own_at, own_size; /* the kind's field; own_size 0: there is none */
     int workspace_at;     /* two addresses */
     int param_at[KN_MAX_PARAMS];

@@ -16,10 +16,10 @@ enum {
     KN_VECTOR = 'v', /* at the place its strides give, one vector, or one element repeated */
     KN_GATHER = 'g', /* element by element at its places; pixels, shifted: runs that begin anywhere */
     KN_STAGED = 't', /* tile, windows: through shared memory; pixels: all channels one behind the other */
-    KN_STILL = 's'   /* steps: as 'v', once for all of them; rows, pixels: one element repeated */
+    KN_BROADCAST = 's'   /* steps: as 'v', once for all of them; rows, pixels: one element repeated */
 };
 /* From it on 25 letters, of shifted inputs: schedules/stencil/shifted_space.h. */
-enum { KN_SHIFTED_LETTER = 'A' };
+enum { KN_STENCIL_LETTER = 'A' };
 #define KN_ACCESS_LETTERS "dvgtsABCDEFGHIJKLMNOPQRSTUVWXY"
 
 /* Small on purpose: each distinct value is one more binary. */
@@ -41,9 +41,9 @@ typedef struct kn_schedule {
 
 /* Figures of a call's launches that need no binary of their own: what the kind that chose them keeps there.
  */
-typedef struct kn_figures {
+typedef struct kn_launch_params {
     _Alignas(8) unsigned char bytes[64];
-} kn_figures;
+} kn_launch_params;
 
 /* What the choice depends on, of each array operand that takes part in the space, in the space's order. */
 typedef struct kn_access {

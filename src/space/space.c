@@ -111,7 +111,7 @@ static void gather(axes *x, int ndim, const int64_t *shape, uint64_t reduced, co
     index_strides(folded, ndim, shape, reduced);
     x->count = 0;
     x->n_views = count;
-    x->operands = fold_operand + ((indices & KN_WITH_FOLD_INDEX) != 0);
+    x->operands = fold_operand + ((indices & KN_WITH_REDUCTION_INDEX) != 0);
     set_priority(x, view, count);
     for (unsigned pass = 0; pass < 2; ++pass) {
         for (int a = 0; a < ndim; ++a) {
@@ -121,7 +121,7 @@ static void gather(axes *x, int ndim, const int64_t *shape, uint64_t reduced, co
             axis *added = &x->axis[x->count - 1];
             if (indices & KN_WITH_INDEX)
                 added->stride[count] = logical[a];
-            if (indices & KN_WITH_FOLD_INDEX)
+            if (indices & KN_WITH_REDUCTION_INDEX)
                 added->stride[fold_operand] = folded[a];
         }
         x->kept = pass == 0 ? x->count : x->kept;
@@ -209,7 +209,7 @@ static void merge_axes(axes *x)
 static void scatter(kn_space *out, const axes *x)
 {
     out->ndim = x->count;
-    out->n_reduced = x->count - x->kept;
+    out->n_reduction_axes = x->count - x->kept;
     for (int a = 0; a < x->count; ++a) {
         out->extent[a] = x->axis[a].extent;
         for (int o = 0; o < x->operands; ++o)
@@ -242,9 +242,9 @@ void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduc
     scatter(out, &x);
 }
 
-int64_t kn_space_kept_size(const kn_space *space)
+int64_t kn_space_output_size(const kn_space *space)
 {
-    return kn_shape_size(space->ndim - space->n_reduced, space->extent);
+    return kn_shape_size(space->ndim - space->n_reduction_axes, space->extent);
 }
 
 /* Whether axis `a` of the broadcast shape belongs outside axis `b`, which has been placed further in: -1 if
@@ -294,7 +294,7 @@ void kn_space_copy_order(int *axes, const kn_view *view)
 void kn_space_copy(kn_space *to, const kn_space *from)
 {
     to->ndim = from->ndim;
-    to->n_reduced = from->n_reduced;
+    to->n_reduction_axes = from->n_reduction_axes;
     to->n_operands = from->n_operands;
     to->indices = from->indices;
     to->size = from->size;
@@ -373,7 +373,7 @@ int kn_space_nearest_axis(const kn_space *space, int operand, int axis, int othe
 
 void kn_space_start(kn_space *out, const kn_space *space)
 {
-    out->n_reduced = 0;
+    out->n_reduction_axes = 0;
     out->n_operands = space->n_operands;
     out->indices = space->indices;
     out->size = space->size;

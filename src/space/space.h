@@ -20,7 +20,7 @@
 /* Indices that go along, in this order. */
 enum {
     KN_WITH_INDEX = 1,     /* in C order, of the whole shape */
-    KN_WITH_FOLD_INDEX = 2 /* of the reduced axes alone */
+    KN_WITH_REDUCTION_INDEX = 2 /* of the reduced axes alone */
 };
 
 #define KN_SAME_ARRAY INT64_MIN
@@ -34,7 +34,7 @@ typedef struct kn_view {
 
 typedef struct kn_space {
     int ndim;         /* at least 1 where size > 0 */
-    int n_reduced;    /* the last ones; the others are kept */
+    int n_reduction_axes;    /* the last ones; the others are kept */
     int n_operands;   /* views, and behind them the indices it has */
     unsigned indices; /* KN_WITH_* */
     int64_t size;     /* elements */
@@ -59,7 +59,7 @@ void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduc
                    int count, unsigned indices);
 
 /* Elements along the axes that are kept: of each result. */
-int64_t kn_space_kept_size(const kn_space *space);
+int64_t kn_space_output_size(const kn_space *space);
 
 /* All but what is known of views of one array (`after`). */
 void kn_space_copy(kn_space *to, const kn_space *from);

@@ -58,7 +58,7 @@ static kiln_status compile_source(kn_code_search *search, kn_code *code, const k
     search->info->compile_ms += ms;
     kn_store_count(search->counts, ms); /* failures too */
     if (status == KILN_OK)
-        status = kn_compile_notes(&notes, compile, &result);
+        status = kn_compile_dependencies(&notes, compile, &result);
     if (status == KILN_OK)
         status = kn_str_status(&notes, "the notes of a compile");
     kn_str_append(&search->warnings, kn_str_text(&result.warnings));

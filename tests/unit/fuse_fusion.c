@@ -106,9 +106,9 @@ static void functions_are_counted(void **state)
 static kn_program *softmax(void)
 {
     static const kn_stage_text stages[] = {
-        {.kind = KN_YIELD, .label = "m0", .reads = "x", .gives = "_v0", .body = "x"},
+        {.kind = KN_MAP_EXPRESSION, .label = "m0", .reads = "x", .gives = "_v0", .body = "x"},
         {.kind = KN_REDUCE, .label = "r0", .reads = "_v0", .gives = "_r0", .body = "a > b ? a : b"},
-        {.kind = KN_YIELD, .label = "m1", .reads = "x, _r0", .gives = "_v1", .body = "exp(x - r0)"},
+        {.kind = KN_MAP_EXPRESSION, .label = "m1", .reads = "x, _r0", .gives = "_v1", .body = "exp(x - r0)"},
         {.kind = KN_REDUCE, .label = "r1", .reads = "_v1", .gives = "_r1", .body = "a + b", .identity = "0"},
         {.kind = KN_MAP, .label = "m2", .reads = "_v1, w, _r1", .body = "y = w * v1 / r1"}};
     const kn_program_text text = {.in = "float32 x, float32 w",

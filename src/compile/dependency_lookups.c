@@ -1,4 +1,4 @@
-#include "compile/notes_lookups.h"
+#include "compile/dependency_lookups.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -26,17 +26,17 @@ static void add_name(table *t, kn_span name)
 }
 
 /* Paths first, one after the other, since a growing text moves. */
-static void add_paths(table *t, const kn_survey *s)
+static void add_paths(table *t, const kn_dependency_file *s)
 {
     for (size_t f = 0; f < s->files.n; f++) {
-        kn_noted_file file;
+        kn_dependency file;
         char path[PATH_MAX] = "";
-        if (!kn_survey_read_file(&file, s, s->files.items[f]) || !kn_survey_path(path, s, &file)) {
+        if (!kn_dependency_file_read_entry(&file, s, s->files.items[f]) || !kn_dependency_file_path(path, s, &file)) {
             t->failed = true;
             return;
         }
         kn_str_append_n(&t->paths, path, strlen(path) + 1);
-        kn_str_append_n(&t->paths, kn_survey_is_system(s, &file) ? "s" : "u", 1);
+        kn_str_append_n(&t->paths, kn_dependency_file_is_system(s, &file) ? "s" : "u", 1);
     }
     t->failed = t->failed || t->paths.failed;
 }
@@ -50,7 +50,7 @@ static bool is_column(const table *t, kn_span folder)
     return false;
 }
 
-static void add_columns(table *t, const kn_survey *s)
+static void add_columns(table *t, const kn_dependency_file *s)
 {
     for (size_t f = 0; f < s->folders.n; f++)
         kn_span_push(&t->columns, s->folders.items[f]);
@@ -63,14 +63,14 @@ static void add_columns(table *t, const kn_survey *s)
     }
 }
 
-static void add_names(table *t, const kn_survey *s)
+static void add_names(table *t, const kn_dependency_file *s)
 {
     const char *path = t->paths.data;
     for (size_t f = 0; f < s->files.n; f++, path += strlen(path) + 2) {
         if (path[0] != '/')
             add_name(t, (kn_span){path, strlen(path)});
         for (size_t c = 0; c < t->columns.n; c++)
-            add_name(t, kn_notes_below(path, &t->columns.items[c]));
+            add_name(t, kn_dependency_below(path, &t->columns.items[c]));
     }
     for (size_t p = 0; p < s->probes.n; p++)
         add_name(t, s->probes.items[p]);
@@ -83,12 +83,12 @@ static void look_up(table *t, kn_str *bits)
         for (size_t c = 0; c < t->columns.n; c++) {
             char path[PATH_MAX];
             bool is_there =
-                kn_notes_join(path, &t->columns.items[c], &t->names.items[n]) && access(path, F_OK) == 0;
+                kn_dependency_join_path(path, &t->columns.items[c], &t->names.items[n]) && access(path, F_OK) == 0;
             kn_str_append_n(bits, is_there ? "1" : "0", 1);
         }
 }
 
-bool kn_notes_hash_lookups(char hex[KN_HASH_DIGITS + 1], const kn_survey *s)
+bool kn_dependency_hash_lookups(char hex[KN_HASH_DIGITS + 1], const kn_dependency_file *s)
 {
     table t = {.seen = kn_map_create(), .paths = KN_STR_INIT};
     kn_str bits = KN_STR_INIT;

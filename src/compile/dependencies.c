@@ -26,9 +26,9 @@
 #include "base/map.h"
 #include "base/os.h"
 #include "compile/compiler.h"
-#include "compile/notes_lookups.h"
-#include "compile/notes_probes.h"
-#include "compile/notes_survey.h"
+#include "compile/dependency_lookups.h"
+#include "compile/dependency_probes.h"
+#include "compile/dependency_file.h"
 
 enum { FILE_MAX_BYTES = 256 << 20 };
 
@@ -51,43 +51,43 @@ static bool read_quietly(kn_blob *out, const char *path)
 }
 
 /* The first folder that the path lies below, and the name there; else the path itself. */
-static kn_noted_file place_file(const kn_survey *s, const char *path)
+static kn_dependency place_file(const kn_dependency_file *s, const char *path)
 {
     for (size_t f = 0; f < s->folders.n; f++) {
-        kn_span name = kn_notes_below(path, &s->folders.items[f]);
+        kn_span name = kn_dependency_below(path, &s->folders.items[f]);
         if (name.length > 0)
-            return (kn_noted_file){{"", 0}, name, (int)f};
+            return (kn_dependency){{"", 0}, name, (int)f};
     }
-    return (kn_noted_file){{"", 0}, {path, strlen(path)}, -1};
+    return (kn_dependency){{"", 0}, {path, strlen(path)}, -1};
 }
 
-static void note_file(kn_notes_writer *w, const kn_survey *s, kn_span path_text)
+static void note_file(kn_dependency_writer *w, const kn_dependency_file *s, kn_span path_text)
 {
     char path[PATH_MAX], hex[KN_HASH_DIGITS + 1], number[16] = "-";
     kn_blob content = KN_BLOB_INIT;
-    if (!kn_notes_join(path, NULL, &path_text) || !read_quietly(&content, path)) {
+    if (!kn_dependency_join_path(path, NULL, &path_text) || !read_quietly(&content, path)) {
         w->is_unknown = true;
         return;
     }
-    kn_noted_file file = place_file(s, path);
+    kn_dependency file = place_file(s, path);
     hash_of(&content, hex);
     if (file.folder >= 0)
         snprintf(number, sizeof number, "%d", file.folder);
-    kn_str_printf(w->out, "%s%s %s %.*s\n", KN_NOTE_FILE, hex, number, (int)file.name.length, file.name.text);
+    kn_str_printf(w->out, "%s%s %s %.*s\n", KN_DEPENDENCY_FILE, hex, number, (int)file.name.length, file.name.text);
     if (content.size > 0)
-        kn_notes_find_probes(w, content.data, content.size, !kn_survey_is_system(s, &file));
+        kn_dependency_find_probes(w, content.data, content.size, !kn_dependency_file_is_system(s, &file));
     kn_blob_free(&content);
 }
 
 /* Compilers name a file as often as it is included. */
-static kiln_status note_files(kn_notes_writer *w, const kn_survey *s, const kn_str *files)
+static kiln_status note_files(kn_dependency_writer *w, const kn_dependency_file *s, const kn_str *files)
 {
     static char present;
     kn_map *seen = kn_map_create();
     bool is_full = !seen;
     kn_span path;
     for (const char *at = kn_str_text(files), *end = at + files->length;
-         !is_full && kn_notes_next_line(&path, &at, end);) {
+         !is_full && kn_dependency_next_line(&path, &at, end);) {
         if (kn_map_get(seen, path.text, path.length))
             continue;
         is_full = !kn_map_put(seen, path.text, path.length, &present);
@@ -101,33 +101,33 @@ static void note_folders(kn_str *out, const char *word, const kn_str *folders)
 {
     kn_span line;
     for (const char *at = kn_str_text(folders), *end = at + folders->length;
-         kn_notes_next_line(&line, &at, end);)
+         kn_dependency_next_line(&line, &at, end);)
         kn_str_printf(out, "%s%.*s\n", word, (int)line.length, line.text);
 }
 
 static kiln_status note_lookups(kn_str *notes, const kn_compile_request *request)
 {
-    kn_survey s;
+    kn_dependency_file s;
     char hex[KN_HASH_DIGITS + 1];
-    kn_survey_look(&s, notes->data, notes->length, request->options, request->n_options);
-    bool is_done = !kn_survey_has_failed(&s) && kn_notes_hash_lookups(hex, &s);
-    kn_survey_free(&s);
+    kn_dependency_file_read(&s, notes->data, notes->length, request->options, request->n_options);
+    bool is_done = !kn_dependency_file_has_failed(&s) && kn_dependency_hash_lookups(hex, &s);
+    kn_dependency_file_free(&s);
     if (!is_done)
         return kn_error_memory(0, "a list of headers");
-    kn_str_printf(notes, "%s%s\n", KN_NOTE_LOOKUPS, hex);
+    kn_str_printf(notes, "%s%s\n", KN_DEPENDENCY_LOOKUPS, hex);
     return kn_str_status(notes, "notes");
 }
 
-static kiln_status note_reads(kn_notes_writer *w, const kn_compile_request *request,
+static kiln_status note_reads(kn_dependency_writer *w, const kn_compile_request *request,
                               const kn_compile_reads *reads)
 {
     char hex[KN_HASH_DIGITS + 1];
-    kn_survey s;
-    note_folders(w->out, KN_NOTE_FOLDER, &reads->folders);
-    note_folders(w->out, KN_NOTE_SYSTEM, &reads->system_folders);
+    kn_dependency_file s;
+    note_folders(w->out, KN_DEPENDENCY_FOLDER, &reads->folders);
+    note_folders(w->out, KN_DEPENDENCY_SYSTEM, &reads->system_folders);
     if (reads->uses_environment) {
         kn_compile_environment_hash(hex, KN_ENVIRONMENT_OF_FILES);
-        kn_str_printf(w->out, "%s%s\n", KN_NOTE_ENVIRONMENT, hex);
+        kn_str_printf(w->out, "%s%s\n", KN_DEPENDENCY_ENVIRONMENT, hex);
     }
     kiln_status status = kn_str_status(w->out, "notes");
     if (status != KILN_OK)
@@ -136,38 +136,38 @@ static kiln_status note_reads(kn_notes_writer *w, const kn_compile_request *requ
     char *folders = kn_strdup(kn_str_text(w->out));
     if (!folders)
         return kn_error_memory(w->out->length, "notes");
-    kn_survey_look(&s, folders, strlen(folders), request->options, request->n_options);
+    kn_dependency_file_read(&s, folders, strlen(folders), request->options, request->n_options);
     status =
-        kn_survey_has_failed(&s) ? kn_error_memory(0, "a list of headers") : note_files(w, &s, &reads->files);
-    kn_survey_free(&s);
+        kn_dependency_file_has_failed(&s) ? kn_error_memory(0, "a list of headers") : note_files(w, &s, &reads->files);
+    kn_dependency_file_free(&s);
     kn_free(folders);
-    kn_notes_find_probes_of(w, request);
+    kn_dependency_find_probes_of(w, request);
     return status == KILN_OK ? kn_str_status(w->out, "notes") : status;
 }
 
-kiln_status kn_compile_notes(kn_str *out, const kn_compile_request *request, const kn_compile_result *result)
+kiln_status kn_compile_dependencies(kn_str *out, const kn_compile_request *request, const kn_compile_result *result)
 {
     kn_str notes = KN_STR_INIT;
-    kn_notes_writer w = {&notes, result->reads.is_unknown};
+    kn_dependency_writer w = {&notes, result->reads.is_unknown};
     kiln_status status = KILN_OK;
     if (result->reads.is_traced)
         status = note_reads(&w, request, &result->reads);
     if (status == KILN_OK && result->reads.is_traced && !w.is_unknown)
         status = note_lookups(&notes, request);
     for (int i = 0; i < result->n_lowered_names; i++)
-        kn_str_printf(out, "%s%s\n", KN_NOTE_LOWERED, result->lowered_names[i]);
-    kn_str_append(out, w.is_unknown ? KN_NOTE_UNKNOWN : kn_str_text(&notes));
+        kn_str_printf(out, "%s%s\n", KN_DEPENDENCY_LOWERED, result->lowered_names[i]);
+    kn_str_append(out, w.is_unknown ? KN_DEPENDENCY_UNKNOWN : kn_str_text(&notes));
     kn_str_free(&notes);
     return status == KILN_OK ? kn_str_status(out, "notes") : status;
 }
 
 /* ---- verifying ---- */
 
-static bool file_holds(const kn_survey *s, const kn_noted_file *file)
+static bool file_holds(const kn_dependency_file *s, const kn_dependency *file)
 {
     char path[PATH_MAX], hex[KN_HASH_DIGITS + 1];
     kn_blob content = KN_BLOB_INIT;
-    if (!kn_survey_path(path, s, file) || !read_quietly(&content, path))
+    if (!kn_dependency_file_path(path, s, file) || !read_quietly(&content, path))
         return false;
     hash_of(&content, hex);
     kn_blob_free(&content);
@@ -181,12 +181,12 @@ static bool is_folder(const char *path)
 }
 
 /* Whether the folder is there in which the file was found. */
-static bool has_home(const kn_survey *s, const kn_noted_file *file)
+static bool has_home(const kn_dependency_file *s, const kn_dependency *file)
 {
     char path[PATH_MAX];
     if (file->folder >= 0)
-        return kn_notes_join(path, NULL, &s->folders.items[file->folder]) && is_folder(path);
-    if (!kn_survey_path(path, s, file))
+        return kn_dependency_join_path(path, NULL, &s->folders.items[file->folder]) && is_folder(path);
+    if (!kn_dependency_file_path(path, s, file))
         return true;
     char *slash = strrchr(path, '/');
     if (slash)
@@ -194,13 +194,13 @@ static bool has_home(const kn_survey *s, const kn_noted_file *file)
     return !slash || is_folder(path);
 }
 
-static bool files_hold(const kn_survey *s, bool *is_from_elsewhere)
+static bool files_hold(const kn_dependency_file *s, bool *is_from_elsewhere)
 {
     bool holds = true;
     *is_from_elsewhere = s->files.n > 0;
     for (size_t f = 0; f < s->files.n; f++) {
-        kn_noted_file file;
-        if (!kn_survey_read_file(&file, s, s->files.items[f])) {
+        kn_dependency file;
+        if (!kn_dependency_file_read_entry(&file, s, s->files.items[f])) {
             *is_from_elsewhere = false;
             return false;
         }
@@ -212,11 +212,11 @@ static bool files_hold(const kn_survey *s, bool *is_from_elsewhere)
     return holds;
 }
 
-static bool survey_holds(const kn_survey *s)
+static bool survey_holds(const kn_dependency_file *s)
 {
     char hex[KN_HASH_DIGITS + 1];
     bool is_from_elsewhere;
-    if (s->is_unknown || kn_survey_has_failed(s))
+    if (s->is_unknown || kn_dependency_file_has_failed(s))
         return false;
     if (s->files.n == 0 && s->lookups.length == 0)
         return true;
@@ -227,27 +227,27 @@ static bool survey_holds(const kn_survey *s)
     if (s->environment.length > 0 &&
         (s->environment.length != KN_HASH_DIGITS || memcmp(s->environment.text, hex, KN_HASH_DIGITS) != 0))
         return false;
-    return kn_notes_hash_lookups(hex, s) && s->lookups.length == KN_HASH_DIGITS &&
+    return kn_dependency_hash_lookups(hex, s) && s->lookups.length == KN_HASH_DIGITS &&
            memcmp(s->lookups.text, hex, KN_HASH_DIGITS) == 0;
 }
 
-bool kn_compile_notes_hold(const char *notes, size_t size, const char *const *options, int n_options)
+bool kn_compile_dependencies_hold(const char *notes, size_t size, const char *const *options, int n_options)
 {
-    kn_survey s;
+    kn_dependency_file s;
     if (!notes || size == 0)
         return true;
-    kn_survey_look(&s, notes, size, options, n_options);
+    kn_dependency_file_read(&s, notes, size, options, n_options);
     bool holds = survey_holds(&s);
-    kn_survey_free(&s);
+    kn_dependency_file_free(&s);
     return holds;
 }
 
-const char *kn_compile_notes_lowered(const char *notes, size_t size, int n, size_t *length)
+const char *kn_compile_dependencies_lowered(const char *notes, size_t size, int n, size_t *length)
 {
     const char *at = notes;
     kn_span line;
-    for (int i = 0; notes && kn_notes_next_line(&line, &at, notes + size);)
-        if (kn_notes_take_word(&line, KN_NOTE_LOWERED) && i++ == n) {
+    for (int i = 0; notes && kn_dependency_next_line(&line, &at, notes + size);)
+        if (kn_dependency_take_word(&line, KN_DEPENDENCY_LOWERED) && i++ == n) {
             *length = line.length;
             return line.text;
         }

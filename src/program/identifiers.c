@@ -1,4 +1,4 @@
-#include "program/mentions.h"
+#include "program/identifiers.h"
 
 #include <string.h>
 
@@ -96,7 +96,7 @@ static kiln_status check_stage(const kn_program *p, const kn_stage *s, kn_macros
     return status;
 }
 
-kiln_status kn_mentions_check_outputs(const kn_program *p)
+kiln_status kn_identifiers_check_outputs(const kn_program *p)
 {
     kn_macros m = kn_macros_find(p);
     kiln_status status = KILN_OK;
@@ -121,7 +121,7 @@ static uint64_t find_indexed(const kn_program *p, const kn_tokens *t)
     return found;
 }
 
-kiln_status kn_mentions_find_indexed(uint64_t *out, const kn_program *p)
+kiln_status kn_identifiers_find_indexed(uint64_t *out, const kn_program *p)
 {
     *out = 0;
     for (int k = KN_TEXT_LOOP_PREP; k < kn_program_texts(p); ++k) {
