@@ -36,7 +36,7 @@ static kiln_status place_rows(kn_placement *out, const kn_part *part)
         choice_add("model", "model");
         if (own.stripe > 0)
             choice_add("along", "along");
-        if (out->walked != space)
+        if (out->kernel_space != space)
             choice_add("apart", "apart");
     }
     if (is_wanted("along")) {
@@ -46,7 +46,7 @@ static kiln_status place_rows(kn_placement *out, const kn_part *part)
         out->grid[1] = 1;
     }
     if (is_wanted("apart")) {
-        out->walked = space;
+        out->kernel_space = space;
         out->rank = space->ndim;
     }
     return status;

@@ -58,7 +58,7 @@ static double time_of(double *first, const kn_program *program, const layout *l,
     const kn_access access[] = {{item, (uintptr_t)1 << 40 | (uintptr_t)(l->cut * item), false},
                                 {item, (uintptr_t)1 << 41, true}};
     kn_space space;
-    kn_figures figures;
+    kn_launch_params figures;
     kn_layout layout;
     if (kn_target_parse(&spec.target, "sm_90") != KILN_OK)
         exit(1);

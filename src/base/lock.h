@@ -43,7 +43,7 @@
     X(HOST_JOB, 1, RESETS, BRIEF, "the host's threads: held while they run a job")                           \
     X(HOST_THREADS, 1, RESETS, BRIEF, "the job, and who waits for one")                                      \
     X(THREADS, 1, WAITS, LONG, "the list of threads that are joined in the end")                             \
-    X(FORMS, 1, WAITS, BRIEF, "which best forms of kernels are to be compiled")                              \
+    X(FORMS, 1, WAITS, BRIEF, "which optimised tiers of kernels are to be compiled")                         \
     X(LAUNCH_NAMES, 1, WAITS, BRIEF, "the names of kernels that were launched")                              \
     X(MEMORY_HOOK, 1, WAITS, BRIEF, "the memory hook")                                                       \
     X(LOG, 1, WAITS, BRIEF, "the log callback")                                                              \

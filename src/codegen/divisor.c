@@ -47,7 +47,7 @@ static int moving_bytes(const kn_writer *w)
 {
     int bytes = 0;
     for (int k = 0; k < kn_param_count(w); ++k)
-        if (kn_array_of(w, k) >= 0 && kn_access_of(w, k) != KN_STILL)
+        if (kn_array_of(w, k) >= 0 && kn_access_of(w, k) != KN_BROADCAST)
             bytes += kn_item_size(w, k);
     return bytes;
 }
@@ -55,7 +55,7 @@ static int moving_bytes(const kn_writer *w)
 static int divisions_by(const kn_writer *w, int k)
 {
     const kn_operand *o = &w->spec->operand[k];
-    if (k >= w->program->n_in || kn_access_of(w, k) != KN_STILL || o->dtype != KILN_FLOAT32 ||
+    if (k >= w->program->n_in || kn_access_of(w, k) != KN_BROADCAST || o->dtype != KILN_FLOAT32 ||
         o->seen != o->dtype)
         return 0;
     int count = count_divisions(w->program->stage[0].body, w->program->param[k].name);

@@ -111,7 +111,7 @@ static void put_parameters(const kn_writer *w, kn_str *out, int stage)
         kn_str_printf(out, "%sconst long long i", separator);
         separator = ", ";
     }
-    if (has_index(w, s, KN_USES_FOLD_INDEX))
+    if (has_index(w, s, KN_USES_REDUCTION_INDEX))
         kn_str_printf(out, "%sconst long long _J", separator);
     kn_str_printf(out, ")%s {\n", inlining(w));
     if (kn_text_has_word(s->body, "_ind")) {
@@ -167,8 +167,10 @@ static void put_reduce_function(const kn_writer *w, kn_str *out, int stage)
 
 void kn_put_stages(kn_writer *w)
 {
-    static void (*const put[KN_STAGE_KINDS])(const kn_writer *w, kn_str *out, int stage) = {
-        [KN_MAP] = put_map_function, [KN_YIELD] = put_yield_function, [KN_REDUCE] = put_reduce_function};
+    static void (*const put[KN_STAGE_KINDS])(const kn_writer *w, kn_str *out,
+                                             int stage) = {[KN_MAP] = put_map_function,
+                                                           [KN_MAP_EXPRESSION] = put_yield_function,
+                                                           [KN_REDUCE] = put_reduce_function};
     for (int s = 0; s < w->program->n_stages; ++s)
         put[w->program->stage[s].kind](w, &w->slot[KN_SLOT_ELEMENT], s);
 }
@@ -256,7 +258,7 @@ void kn_put_map(const kn_writer *w, kn_str *out, int stage, kn_place_writer plac
         kn_str_printf(&call, "%s%s", separator, index);
         separator = ", ";
     }
-    if (has_index(w, s, KN_USES_FOLD_INDEX))
+    if (has_index(w, s, KN_USES_REDUCTION_INDEX))
         kn_str_printf(&call, "%s%s", separator, fold_index);
     kn_str_append(out, kn_str_text(&before));
     kn_put_function(w, out, stage);

@@ -21,7 +21,7 @@ static void put_place(const kn_writer *w, kn_str *out, int k)
     const char *qualifier = kn_is_output(w, k) ? "" : "const ";
     kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]", qualifier, kn_storage(w, k), qualifier,
                   w->program->param[k].name, kn_array_of(w, k));
-    if (kn_access_of(w, k) != KN_STILL)
+    if (kn_access_of(w, k) != KN_BROADCAST)
         put_step(w, out, kn_array_of(w, k));
     kn_str_append(out, ")");
 }
@@ -39,7 +39,7 @@ static void put_vector_address(const kn_writer *w, kn_str *out, int k)
 void kn_put_vector_load(const kn_writer *w, kn_str *out, int k)
 {
     char access = kn_access_of(w, k);
-    bool may_repeat = (access == KN_VECTOR || access == KN_STILL) && !kn_is_output(w, k);
+    bool may_repeat = (access == KN_VECTOR || access == KN_BROADCAST) && !kn_is_output(w, k);
     kn_str_printf(out, "%s<%s, %d>(", may_repeat ? "kn_load_along" : "kn_load", kn_storage(w, k),
                   w->spec->schedule.vector);
     if (access == KN_STAGED)

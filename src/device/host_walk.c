@@ -14,7 +14,7 @@ enum {
 
 /* One thread's. */
 typedef struct walker {
-    const kn_walk *walk;
+    const kn_loop_nest *walk;
     kn_host_entry entry;
     char *block, *buffer;
     int64_t position[KILN_MAX_NDIM]; /* of the block, in blocks */
@@ -31,7 +31,7 @@ typedef struct walker {
                                    of those before */
     bool copies;                /* blocks are moved, past the caches */
     bool is_fresh;              /* buffers hold nothing of this shape yet */
-    int64_t row_step[2 * KN_MAX_OPERANDS]; /* what kn_walk_rows has; and the next three */
+    int64_t row_step[2 * KN_MAX_OPERANDS]; /* what kn_loop_nest_rows has; and the next three */
     uint64_t early, rows_early;
     int64_t how_early;
 } walker;
@@ -39,36 +39,36 @@ typedef struct walker {
 /* Whether a block's result, or a row of it, begins within a line. */
 static bool splits_lines(const walker *v, int result)
 {
-    const kn_walk *w = v->walk;
-    const kn_walked *x = &w->operand[result];
-    bool splits = v->first[result] % KN_WALK_LINE != 0;
+    const kn_loop_nest *w = v->walk;
+    const kn_planned_operand *x = &w->operand[result];
+    bool splits = v->first[result] % KN_LOOP_LINE != 0;
     for (int a = 0; a < w->ndim; ++a)
-        splits = splits || (w->count[a] > 1 && w->step[a] * x->stride[a] % KN_WALK_LINE != 0);
-    return splits || (w->has_rows && x->stride[w->run_axes] % KN_WALK_LINE != 0);
+        splits = splits || (w->count[a] > 1 && w->step[a] * x->stride[a] % KN_LOOP_LINE != 0);
+    return splits || (w->has_rows && x->stride[w->contiguous_axes] % KN_LOOP_LINE != 0);
 }
 
 /* How many operands from this one on lie each an element behind the one before, in the gaps of what they have
  * in common; results only where they fill it, so that nothing else is written. */
 static int count_woven(const walker *v, int o)
 {
-    const kn_walk *w = v->walk;
-    const kn_walked *x = &w->operand[o];
-    int64_t pitch = x->is_packed && x->kind != KN_WALK_INDICES ? x->stride[0] / x->item_size : 0;
+    const kn_loop_nest *w = v->walk;
+    const kn_planned_operand *x = &w->operand[o];
+    int64_t pitch = x->is_packed && x->kind != KN_LOOP_INDICES ? x->stride[0] / x->item_size : 0;
     int count = 1;
     while (count < pitch && o + count < w->n_operands && w->operand[o + count].is_like_before &&
            v->first[o + count] - v->first[o + count - 1] == x->item_size)
         ++count;
-    return x->kind == KN_WALK_OUTPUT && count < pitch ? 1 : count;
+    return x->kind == KN_LOOP_OUTPUT && count < pitch ? 1 : count;
 }
 
 /* Whether what one input reads is what another one has read shortly before: of one array, shifted, the last
  * is none. */
 static bool is_read_before(const walker *v, int o)
 {
-    const kn_walk *w = v->walk;
+    const kn_loop_nest *w = v->walk;
     bool is_read = false;
     for (int p = 0; p < w->n_operands; ++p)
-        is_read = is_read || (w->operand[p].kind == KN_WALK_INPUT && !w->operand[p].is_packed &&
+        is_read = is_read || (w->operand[p].kind == KN_LOOP_INPUT && !w->operand[p].is_packed &&
                               v->first[p] > v->first[o] && v->first[p] - v->first[o] < BEHIND_BYTES);
     return is_read;
 }
@@ -76,16 +76,16 @@ static bool is_read_before(const walker *v, int o)
 /* Inputs that are read in place and move from row to row: by rows where these are short and apart. */
 static void set_early(walker *v)
 {
-    const kn_walk *w = v->walk;
+    const kn_loop_nest *w = v->walk;
     int64_t row = 1;
-    for (int a = 0; a < w->run_axes; ++a)
+    for (int a = 0; a < w->contiguous_axes; ++a)
         row *= w->step[a];
     v->early = v->rows_early = 0;
     v->how_early = 0;
     for (int o = 0; o < w->n_operands && o < 64; ++o) {
-        const kn_walked *x = &w->operand[o];
-        int64_t bytes = row * x->item_size, step = w->has_rows ? x->stride[w->run_axes] : bytes;
-        if (x->kind != KN_WALK_INPUT || x->is_packed || (step < bytes && step > -bytes) ||
+        const kn_planned_operand *x = &w->operand[o];
+        int64_t bytes = row * x->item_size, step = w->has_rows ? x->stride[w->contiguous_axes] : bytes;
+        if (x->kind != KN_LOOP_INPUT || x->is_packed || (step < bytes && step > -bytes) ||
             is_read_before(v, o))
             continue;
         if (step > 0 && step <= bytes + bytes / 4) {
@@ -99,7 +99,7 @@ static void set_early(walker *v)
 
 static void start_at(walker *v, int64_t block)
 {
-    const kn_walk *w = v->walk;
+    const kn_loop_nest *w = v->walk;
     for (int o = 0; o < w->n_operands; ++o) {
         memcpy(&v->first[o], v->block + w->operand[o].block_at, 8);
         v->at[o] = v->packed[o] = 0;
@@ -123,7 +123,7 @@ static void start_at(walker *v, int64_t block)
 
 static void advance(walker *v)
 {
-    const kn_walk *w = v->walk;
+    const kn_loop_nest *w = v->walk;
     for (int a = 0; a < w->ndim; ++a) {
         bool wraps = ++v->position[a] == w->count[a];
         int64_t steps = wraps ? -(w->count[a] - 1) * w->step[a] : w->step[a];
@@ -138,7 +138,7 @@ static void advance(walker *v)
 /* Blocks at the ends of the space are smaller. */
 static void measure(walker *v)
 {
-    const kn_walk *w = v->walk;
+    const kn_loop_nest *w = v->walk;
     v->is_fresh = false;
     v->row = v->rows = v->packed_row = 1;
     for (int a = 0; a < w->block_axes && a < w->ndim; ++a) {
@@ -146,12 +146,12 @@ static void measure(walker *v)
                 count = left < w->step[a] ? left : w->step[a], reach = count;
         if (a == w->along && !v->is_last)
             reach = left < count + v->ahead ? left : count + v->ahead;
-        if (w->still > 0 && reach > w->still)
-            reach = w->still;
+        if (w->broadcast_length > 0 && reach > w->broadcast_length)
+            reach = w->broadcast_length;
         v->is_fresh = v->is_fresh || reach != v->reach[a];
         v->count[a] = count;
         v->reach[a] = reach;
-        if (a < w->run_axes) {
+        if (a < w->contiguous_axes) {
             v->row *= count;
             v->packed_row *= reach;
         } else {
@@ -177,8 +177,8 @@ static void put_indices(int64_t *to, int64_t first, const int64_t *stride, int a
 /* Between memory and the buffers of an operand and those that are woven with it: they are one axis more. */
 static void move(const walker *v, int o, bool to_buffer)
 {
-    const kn_walk *w = v->walk;
-    const kn_walked *x = &w->operand[o];
+    const kn_loop_nest *w = v->walk;
+    const kn_planned_operand *x = &w->operand[o];
     int axes = w->block_axes;
     int64_t count[KILN_MAX_NDIM + 1], dense[KILN_MAX_NDIM + 1], stride[KILN_MAX_NDIM + 1],
         step = x->item_size;
@@ -204,11 +204,11 @@ static void move(const walker *v, int o, bool to_buffer)
 /* An input's buffer stays as it is while the place it was filled from does. */
 static void pack(walker *v, int o)
 {
-    const kn_walked *x = &v->walk->operand[o];
-    if (!v->is_fresh && x->kind != KN_WALK_OUTPUT && v->packed[o] == v->at[o])
+    const kn_planned_operand *x = &v->walk->operand[o];
+    if (!v->is_fresh && x->kind != KN_LOOP_OUTPUT && v->packed[o] == v->at[o])
         return;
     v->packed[o] = v->at[o];
-    if (x->kind == KN_WALK_INDICES)
+    if (x->kind == KN_LOOP_INDICES)
         put_indices((int64_t *)(void *)(v->buffer + x->buffer_at), v->first[o] + v->at[o], x->stride,
                     v->walk->block_axes, v->reach);
     else
@@ -218,13 +218,15 @@ static void pack(walker *v, int o)
 /* Asks for the lines of a later row's results. */
 static void fetch_results(const walker *v, int64_t row)
 {
-    const kn_walk *w = v->walk;
+    const kn_loop_nest *w = v->walk;
     for (int o = 0; o < w->n_operands; ++o) {
-        const kn_walked *x = &w->operand[o];
-        if (x->kind != KN_WALK_OUTPUT || x->is_packed || x->stride[w->run_axes] == v->row * x->item_size)
+        const kn_planned_operand *x = &w->operand[o];
+        if (x->kind != KN_LOOP_OUTPUT || x->is_packed ||
+            x->stride[w->contiguous_axes] == v->row * x->item_size)
             continue; /* the processor sees what goes on by itself */
-        const char *at = (const char *)(intptr_t)(v->first[o] + v->at[o] + row * x->stride[w->run_axes]);
-        for (int64_t byte = 0; byte < v->row * x->item_size; byte += KN_WALK_LINE)
+        const char *at =
+            (const char *)(intptr_t)(v->first[o] + v->at[o] + row * x->stride[w->contiguous_axes]);
+        for (int64_t byte = 0; byte < v->row * x->item_size; byte += KN_LOOP_LINE)
             __builtin_prefetch(at + byte, 1);
     }
 }
@@ -232,20 +234,20 @@ static void fetch_results(const walker *v, int64_t row)
 /* Elements from there to the next line. */
 static int64_t to_line(int64_t address, int item_size)
 {
-    return (int64_t)(-(uint64_t)address % KN_WALK_LINE) / item_size;
+    return (int64_t)(-(uint64_t)address % KN_LOOP_LINE) / item_size;
 }
 
 /* The part of row r that a call goes over: from line to line of the result, where the blocks before and
  * behind are this thread's too. */
 static void find_lines(const walker *v, int64_t r, int64_t *begin, int64_t *end)
 {
-    const kn_walk *w = v->walk;
+    const kn_loop_nest *w = v->walk;
     *begin = 0;
     *end = v->row;
     if (v->ahead == 0)
         return;
-    const kn_walked *x = &w->operand[w->lined];
-    int64_t at = v->first[w->lined] + v->at[w->lined] + (w->has_rows ? r * x->stride[w->run_axes] : 0),
+    const kn_planned_operand *x = &w->operand[w->lined];
+    int64_t at = v->first[w->lined] + v->at[w->lined] + (w->has_rows ? r * x->stride[w->contiguous_axes] : 0),
             before = to_line(at, x->item_size), behind = to_line(at + v->row * x->item_size, x->item_size);
     if (!v->is_first && v->position[w->along] > 0)
         *begin = before < v->row ? before : v->row;
@@ -255,25 +257,25 @@ static void find_lines(const walker *v, int64_t r, int64_t *begin, int64_t *end)
 /* Where the operand's row r is. */
 static int64_t place_of(const walker *v, int o, int64_t r)
 {
-    const kn_walk *w = v->walk;
-    const kn_walked *x = &w->operand[o];
+    const kn_loop_nest *w = v->walk;
+    const kn_planned_operand *x = &w->operand[o];
     if (x->is_packed)
         return (int64_t)(intptr_t)v->buffer + x->buffer_at + r * v->packed_row * x->item_size;
-    return v->first[o] + v->at[o] + (w->has_rows ? r * x->stride[w->run_axes] : 0);
+    return v->first[o] + v->at[o] + (w->has_rows ? r * x->stride[w->contiguous_axes] : 0);
 }
 
 /* `count` rows from r on, by their elements from `begin` on. */
 static void call(walker *v, int64_t r, int64_t count, int64_t begin, int64_t end)
 {
-    const kn_walk *w = v->walk;
+    const kn_loop_nest *w = v->walk;
     for (int o = 0; o < w->n_operands; ++o) {
         int64_t place = place_of(v, o, r) + begin * w->operand[o].item_size;
         memcpy(v->block + w->operand[o].block_at, &place, 8);
     }
     if (w->rows_at >= 0) {
-        const kn_walk_rows rows = {count,         w->has_groups ? v->count[w->run_axes] : count,
-                                   v->row_step,   v->early,
-                                   v->rows_early, v->how_early};
+        const kn_loop_nest_rows rows = {count,         w->has_groups ? v->count[w->contiguous_axes] : count,
+                                        v->row_step,   v->early,
+                                        v->rows_early, v->how_early};
         memcpy(v->block + w->rows_at, &rows, sizeof rows);
     }
     v->entry(v->block, 0, end - begin);
@@ -282,13 +284,14 @@ static void call(walker *v, int64_t r, int64_t count, int64_t begin, int64_t end
 /* Where rows are in groups nothing is packed. */
 static void call_together(walker *v)
 {
-    const kn_walk *w = v->walk;
+    const kn_loop_nest *w = v->walk;
     int64_t *between = v->row_step + w->n_operands;
     for (int o = 0; o < w->n_operands; ++o) {
-        const kn_walked *x = &w->operand[o];
-        v->row_step[o] = x->is_packed ? v->packed_row * x->item_size : x->stride[w->run_axes];
+        const kn_planned_operand *x = &w->operand[o];
+        v->row_step[o] = x->is_packed ? v->packed_row * x->item_size : x->stride[w->contiguous_axes];
         if (w->has_groups)
-            between[o] = x->stride[w->run_axes + 1] - (v->count[w->run_axes] - 1) * x->stride[w->run_axes];
+            between[o] = x->stride[w->contiguous_axes + 1] -
+                         (v->count[w->contiguous_axes] - 1) * x->stride[w->contiguous_axes];
     }
     call(v, 0, v->rows, 0, v->row);
 }
@@ -296,12 +299,12 @@ static void call_together(walker *v)
 /* A run in rows of what buffers have, and what is left of it. */
 static void call_still(walker *v)
 {
-    const kn_walk *w = v->walk;
-    int64_t rows = v->row / w->still, left = v->row - rows * w->still;
+    const kn_loop_nest *w = v->walk;
+    int64_t rows = v->row / w->broadcast_length, left = v->row - rows * w->broadcast_length;
     for (int o = 0; o < w->n_operands; ++o)
-        v->row_step[o] = w->operand[o].is_packed ? 0 : w->still * w->operand[o].item_size;
+        v->row_step[o] = w->operand[o].is_packed ? 0 : w->broadcast_length * w->operand[o].item_size;
     if (rows > 0)
-        call(v, 0, rows, 0, w->still);
+        call(v, 0, rows, 0, w->broadcast_length);
     for (int o = 0; o < w->n_operands; ++o)
         v->at[o] += rows * v->row_step[o];
     if (left > 0)
@@ -312,8 +315,8 @@ static void call_still(walker *v)
 
 static void call_rows(walker *v)
 {
-    const kn_walk *w = v->walk;
-    if (w->still > 0) {
+    const kn_loop_nest *w = v->walk;
+    if (w->broadcast_length > 0) {
         call_still(v);
         return;
     }
@@ -334,7 +337,7 @@ static void call_rows(walker *v)
 /* The result of a block, from its input. */
 static void copy_block(const walker *v)
 {
-    const kn_walked *from = &v->walk->operand[0], *to = &v->walk->operand[1];
+    const kn_planned_operand *from = &v->walk->operand[0], *to = &v->walk->operand[1];
     kn_host_move((char *)(intptr_t)(v->first[1] + v->at[1]), to->stride,
                  (const char *)(intptr_t)(v->first[0] + v->at[0]), from->stride, v->walk->block_axes,
                  v->count, to->item_size, true);
@@ -342,7 +345,7 @@ static void copy_block(const walker *v)
 
 static void run_block(walker *v)
 {
-    const kn_walk *w = v->walk;
+    const kn_loop_nest *w = v->walk;
     measure(v);
     if (v->copies) {
         copy_block(v);
@@ -350,16 +353,16 @@ static void run_block(walker *v)
     }
     for (int o = 0; o < w->n_operands; ++o)
         if (w->operand[o].is_packed && v->woven[o] > 0 &&
-            (w->operand[o].kind != KN_WALK_OUTPUT || w->operand[o].is_kept))
+            (w->operand[o].kind != KN_LOOP_OUTPUT || w->operand[o].is_inout))
             pack(v, o);
     call_rows(v);
     for (int o = 0; o < w->n_operands; ++o)
-        if (w->operand[o].is_packed && v->woven[o] > 0 && w->operand[o].kind == KN_WALK_OUTPUT)
+        if (w->operand[o].is_packed && v->woven[o] > 0 && w->operand[o].kind == KN_LOOP_OUTPUT)
             move(v, o, false);
 }
 
 typedef struct job {
-    const kn_walk *walk;
+    const kn_loop_nest *walk;
     kn_host_entry entry;
     const void *block;
     size_t block_size;
@@ -368,7 +371,7 @@ typedef struct job {
 static void run_blocks(void *user, int64_t begin, int64_t end)
 {
     const job *j = user;
-    _Alignas(KN_WALK_LINE) char buffer[KN_WALK_BUFFER + KN_MAX_OPERANDS * KN_WALK_LINE];
+    _Alignas(KN_LOOP_LINE) char buffer[KN_LOOP_BUFFER + KN_MAX_OPERANDS * KN_LOOP_LINE];
     _Alignas(16) char block[j->block_size];
     walker v;
     v.walk = j->walk;
@@ -388,7 +391,7 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
     kn_host_settle();
 }
 
-void kn_host_walk_run(const kn_walk *walk, kn_host_entry entry, const void *block, size_t block_size,
+void kn_host_walk_run(const kn_loop_nest *walk, kn_host_entry entry, const void *block, size_t block_size,
                       int64_t grain)
 {
     job j = {walk, entry, block, block_size};

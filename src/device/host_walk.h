@@ -1,8 +1,9 @@
-/* device/host_walk.h - a kernel that knows dense runs alone, run over a space as space/walk.h planned it. */
+/* device/host_walk.h - a kernel that knows dense runs alone, run over a space as space/loop_nest.h planned
+ * it. */
 #ifndef KN_DEVICE_HOST_WALK_H
 #define KN_DEVICE_HOST_WALK_H
 
-#include "space/walk.h"
+#include "space/loop_nest.h"
 
 /* Kernels may store past the caches, which locks and atomics alone do not order: to be called after each run
  * of one, in its thread. */
@@ -17,7 +18,7 @@ typedef void (*kn_host_entry)(const void *args, long long begin, long long end);
 
 /* Calls the kernel over the whole space, from several threads where there are enough elements. The block
  * holds the addresses of the operands' first elements. */
-void kn_host_walk_run(const kn_walk *walk, kn_host_entry entry, const void *block, size_t block_size,
+void kn_host_walk_run(const kn_loop_nest *walk, kn_host_entry entry, const void *block, size_t block_size,
                       int64_t grain);
 
 #endif

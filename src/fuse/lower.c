@@ -440,7 +440,7 @@ static kiln_status bind_output(lowering *l, kn_lowered_part *part, const kn_text
     int64_t own[KILN_MAX_NDIM], stride[KILN_MAX_NDIM];
     kiln_array *given;
     kn_operand *o = &part->binding.operand[k];
-    bool is_kept = part->program->kept_outputs >> r & 1;
+    bool is_kept = part->program->reduced_outputs >> r & 1;
     *o = (kn_operand){.pass = KN_PASS_ARRAY, .seen = kn_computed_dtype(l->typed[node].dtype)};
     find_target(l, o, &part->source[k], &given, own, node);
     spread(stride, l, g, r, own);
@@ -479,7 +479,7 @@ static kiln_status bind_part(lowering *l, kn_lowered_part *part, const kn_text *
     part->options.block = l->call->options->block;
     bool is_said = false; /* by an array that is no result of reductions */
     for (int k = 0; k < t->n_in + g->n_roots; ++k)
-        is_said |= b->array[k] && !(k >= t->n_in && part->program->kept_outputs >> (k - t->n_in) & 1);
+        is_said |= b->array[k] && !(k >= t->n_in && part->program->reduced_outputs >> (k - t->n_in) & 1);
     for (int k = 0; k < g->ndim; ++k)
         part->shape[k] = g->extent[t->order[k]];
     if (!is_said) {

@@ -32,7 +32,7 @@ static void order_axes(kn_text_writer *w)
     for (int reduced = 0; reduced < 2; ++reduced)
         for (int a = 0; a < g->ndim; ++a)
             if ((int)(g->reduced >> a & 1) == reduced)
-                t->order[(reduced ? t->n_kept + t->n_reduced++ : t->n_kept++)] = a;
+                t->order[(reduced ? t->n_kept + t->n_reduction_axes++ : t->n_kept++)] = a;
     for (const kn_leaf *l = g->leaf; l; l = l->next)
         range = l->kind == KN_BASE_RANGE ? l : range;
     for (int k = 1; range && !g->is_settled && k < g->ndim; ++k)
@@ -97,7 +97,7 @@ static kiln_status create_program(kn_text_writer *w, const char *name)
                                   .values = kn_str_text(&w->values),
                                   .stage = texts,
                                   .n_stages = w->n_stages,
-                                  .reduced = w->out->n_reduced,
+                                  .reduced = w->out->n_reduction_axes,
                                   .casts = true,
                                   .is_sound = true,
                                   .options = &o};

@@ -63,7 +63,7 @@ static bool need_for(kn_text_writer *w, int level, kn_over over)
             any = true;
         }
     for (int r = 0; level > w->group->n_levels && r < w->group->n_roots; ++r)
-        if (root_is_kept(w, r) == (over == KN_OVER_KEPT)) {
+        if (root_is_kept(w, r) == (over == KN_OVER_RESULTS)) {
             w->needed[w->group->root_use[r]->number] = true;
             any = true;
         }
@@ -297,7 +297,7 @@ static void write_once(kn_text_writer *w, int level)
         w->needed[n] = once[n] || divisor[n];
     mark_needed(w);
     find_own_reads(w, &own);
-    kn_text_stage *s = new_stage(w, KN_MAP, KN_OVER_KEPT, 'c', level);
+    kn_text_stage *s = new_stage(w, KN_MAP, KN_OVER_RESULTS, 'c', level);
     put_uses(w, s);
     for (const kn_use *u = w->group->first_use; u; u = u->after)
         if (once[u->number] || divisor[u->number])
@@ -426,13 +426,13 @@ static void write_stores(kn_text_writer *w, kn_over over)
     if (!need_for(w, g->n_levels + 1, over))
         return;
     find_own_reads(w, &own);
-    kn_text_stage *s = new_stage(w, KN_MAP, over, over == KN_OVER_KEPT ? 'k' : 'm', g->n_levels);
+    kn_text_stage *s = new_stage(w, KN_MAP, over, over == KN_OVER_RESULTS ? 'k' : 'm', g->n_levels);
     if (g->n_levels == 0)
         s->label[0] = '\0';
     put_uses(w, s);
     const char *separator = "";
     for (int r = 0; r < g->n_roots; ++r) {
-        if (root_is_kept(w, r) != (over == KN_OVER_KEPT))
+        if (root_is_kept(w, r) != (over == KN_OVER_RESULTS))
             continue;
         kn_str_printf(&s->body, "y%d = %s;\n", r,
                       kn_text_operand(w, g->root_use[r], kn_computed_dtype(w->state->typed[g->root[r]].dtype),
@@ -456,7 +456,7 @@ void kn_text_write_stages(kn_text_writer *w)
     }
     write_once(w, w->group->n_levels + 1);
     write_stores(w, KN_OVER_ALL);
-    write_stores(w, KN_OVER_KEPT);
+    write_stores(w, KN_OVER_RESULTS);
     for (int r = 0; r < w->group->n_roots; ++r)
         kn_str_printf(&w->outs, "%s%s y%d", r > 0 ? ", " : "",
                       kiln_dtype_name(kn_computed_dtype(w->state->typed[w->group->root[r]].dtype)), r);

@@ -30,7 +30,7 @@ static kiln_status add(kn_bundle_writer *writer, const kn_resolved *r)
 {
     kn_subject subject;
     kn_bundle_row row = KN_BUNDLE_ROW_INIT;
-    if (kn_space_kept_size(&r->space) == 0)
+    if (kn_space_output_size(&r->space) == 0)
         return KILN_OK;
     kiln_status status = kn_subject_of_program(&subject, &r->spec);
     if (status == KILN_OK)

@@ -65,7 +65,7 @@ static kiln_status put_launch(void *user, const kn_part *part)
         if (kind->describe && part->layout->own_size > 0)
             kind->describe(text, placed->field);
         kn_str_append(text, "\n");
-        kn_walk_free(placed->walk);
+        kn_loop_nest_free(placed->loop_nest);
     }
     kn_free(placed);
     return status;
@@ -182,7 +182,7 @@ static kiln_status prepare_one(const preparation *p, const kn_resolved *r, kn_bu
     const kn_build_request request = {.subject = &subject, .kept = p->kernel->kept};
     kn_function *function = NULL;
     kn_blob code = KN_BLOB_INIT;
-    if (kn_space_kept_size(&r->space) == 0)
+    if (kn_space_output_size(&r->space) == 0)
         return KILN_OK;
     kiln_status status = kn_subject_of_program(&subject, &r->spec);
     if (status == KILN_OK)

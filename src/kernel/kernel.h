@@ -92,7 +92,7 @@ kiln_status kn_bind_face(kn_device **device, const kn_program *face, kiln_array 
 typedef struct kn_resolved {
     kn_spec spec;
     kn_space space;
-    kn_figures figures;
+    kn_launch_params figures;
     int ndim; /* the broadcast shape */
     int64_t shape[KILN_MAX_NDIM];
     uint64_t reduced, dropped;         /* its axes (bits) that are, and those that results do not have */

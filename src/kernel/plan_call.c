@@ -33,7 +33,7 @@ static void set_view(views *v, int at, const kn_binding *b, int k, int ndim, con
 static bool is_kept(const kn_binding *b, int k)
 {
     int n_in = b->program->n_in;
-    return k >= n_in && b->program->kept_outputs >> (k - n_in) & 1;
+    return k >= n_in && b->program->reduced_outputs >> (k - n_in) & 1;
 }
 
 /* What says the shape: outputs that keep a part of it do not. */
@@ -517,7 +517,7 @@ kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const k
         status = set_forms(plan, b, r);
     if (status != KILN_OK)
         goto out;
-    plan->is_empty = kn_space_kept_size(&r->space) == 0;
+    plan->is_empty = kn_space_output_size(&r->space) == 0;
     if (!plan->is_empty)
         status = make_launch(plan, r, b, options->block, build_flags, info);
 out:

@@ -45,7 +45,7 @@ bool kn_resolved_make_quick(kn_spec *out, const kn_resolved *r, int block)
 
 static kiln_status take_quick(kn_launch_plan **out, const question *q, const kn_spec *quick)
 {
-    static const kn_figures none = {{0}};
+    static const kn_launch_params none = {{0}};
     kn_launch_input input = *q->input;
     kn_function *function = NULL;
     input.spec = quick;

@@ -86,7 +86,7 @@ static kiln_status add_spec(gathered *g, const kn_spec *spec)
 static kiln_status add_resolved(gathered *g, const kn_resolved *r, int block)
 {
     kn_spec quick;
-    if (kn_space_kept_size(&r->space) == 0)
+    if (kn_space_output_size(&r->space) == 0)
         return KILN_OK;
     kiln_status status = add_spec(g, &r->spec);
     if (status == KILN_OK && kn_resolved_make_quick(&quick, r, block))

@@ -77,9 +77,9 @@ static void put_part(unsigned char *block, const kn_launch_input *in, const kn_p
             put_raw(block, l->param_at[k], in->spec->operand[k].raw_rank, &in->raw[k]);
     if (l->start_at >= 0) /* the indices stand behind the arrays */
         put_i64(block, l->start_at, part->space->offset[in->spec->n_arrays]);
-    if (l->fold_start_at >= 0)
-        put_i64(block, l->fold_start_at, part->space->offset[part->space->n_operands - 1]);
-    put_i64(block, l->results_at, kn_space_kept_size(in->space));
+    if (l->reduction_start_at >= 0)
+        put_i64(block, l->reduction_start_at, part->space->offset[part->space->n_operands - 1]);
+    put_i64(block, l->results_at, kn_space_output_size(in->space));
     put_logical(block, l, in);
 }
 
@@ -89,5 +89,5 @@ void kn_block_fill(unsigned char *block, const kn_launch_input *in, const kn_par
     put_part(block, in, part);
     put_i64(block, part->layout->size_at, placed->size);
     memcpy(block + part->layout->own_at, placed->field, (size_t)part->layout->own_size);
-    put_axes(block, part->layout, placed->walked, placed->rank);
+    put_axes(block, part->layout, placed->kernel_space, placed->rank);
 }

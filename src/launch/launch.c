@@ -23,7 +23,7 @@ typedef struct patch {
 typedef struct step {
     kn_function *function;
     kn_launch launch;
-    kn_walk *walk;        /* host: where the space is not one run */
+    kn_loop_nest *walk;   /* host: where the space is not one run */
     size_t partials_size; /* bytes of workspace; 0: none */
     int counters, shared_percent;
     int workspace_at; /* where its addresses stand in the block */
@@ -60,7 +60,7 @@ static void set_patches(step *s, const kn_launch_input *in, const kn_part *part)
 
 static void set_launch(step *s, const kn_program *program, const kn_part *part, const kn_placement *placed)
 {
-    s->walk = placed->walk;
+    s->walk = placed->loop_nest;
     s->shared_percent = placed->shared_percent;
     s->launch = (kn_launch){.grid = {placed->grid[0], placed->grid[1], placed->grid[2]},
                             .block = {placed->block, 1, 1},
@@ -194,7 +194,7 @@ void kn_launch_plan_free(kn_launch_plan *plan)
         return;
     for (int k = 0; k < plan->n_steps; ++k) {
         kn_free(plan->step[k].patch);
-        kn_walk_free(plan->step[k].walk);
+        kn_loop_nest_free(plan->step[k].walk);
     }
     kn_free(plan->step);
     kn_free(plan);

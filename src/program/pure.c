@@ -1,3 +1,4 @@
+/* program/pure.c - tells from a text whether a body is pure, a copy, or expensive. */
 #include "program/pure.h"
 
 #include <string.h>
@@ -65,7 +66,7 @@ static bool assigns_all(const kn_program *p, const char *text)
 bool kn_body_is_pure(const kn_program *p)
 {
     const unsigned none = KN_USES_INDEX | KN_USES_INDEXER | KN_USES_CONTINUE | KN_USES_PLACE |
-                          KN_USES_INDEXER_OUTSIDE | KN_USES_FOLD_INDEX | KN_USES_SIZES;
+                          KN_USES_INDEXER_OUTSIDE | KN_USES_REDUCTION_INDEX | KN_USES_SIZES;
     if (strcmp(p->pattern, "m") != 0 || p->uses & none || p->preamble[0] || p->text[KN_TEXT_LOOP_PREP][0] ||
         p->text[KN_TEXT_AFTER_LOOP][0] || p->n_out > 63 || p->n_options > 0)
         return false;
@@ -104,7 +105,7 @@ bool kn_body_assigns(const kn_program *p)
     return at && *at == '\0';
 }
 
-bool kn_body_is_dear(const kn_program *p)
+bool kn_body_is_expensive(const kn_program *p)
 {
     size_t length;
     if (kn_cost_functions(p) > 0)

@@ -1,5 +1,5 @@
-/* A reduction as a program: an expression of the inputs, a fold, and statements that store what came of
- * it. */
+/* program/reduction.c - a reduction as a program: a map expression, a reduce, and statements that store its
+ * result. */
 #include <string.h>
 
 #include "base/error.h"
@@ -16,8 +16,7 @@ static kiln_status find_type(kn_str *out, const char *out_params, const kiln_ker
         status = kn_signature_parse(param, 0, KN_MAX_PARAMS, &count, out_params, "output", o->preamble);
     if (status != KILN_OK)
         return status;
-    bool is_none =
-        !o->reduce_type && count == 0; /* any type will do: it is refused where outputs are looked at */
+    bool is_none = !o->reduce_type && count == 0; /* any type will do: checking the outputs refuses it */
     kn_str_append(out, o->reduce_type ? o->reduce_type : is_none ? "bool" : "_wide ");
     if (o->reduce_type || is_none)
         return KILN_OK;
@@ -46,14 +45,14 @@ kiln_status kn_program_reduction(kn_program **out, const char *in_params, const 
                                  const char *name, const kiln_kernel_options *options)
 {
     const kn_stage_text stages[] = {
-        {.kind = KN_YIELD, .label = "map", .gives = "_kn_mapped", .body = map},
+        {.kind = KN_MAP_EXPRESSION, .label = "map", .gives = "_kn_mapped", .body = map},
         {.kind = KN_REDUCE,
          .label = "reduce",
          .reads = "_kn_mapped",
          .gives = "_a",
          .body = reduce,
          .identity = identity},
-        {.kind = KN_MAP, .over = KN_OVER_KEPT, .label = "post", .reads = "_a", .body = post}};
+        {.kind = KN_MAP, .over = KN_OVER_RESULTS, .label = "post", .reads = "_a", .body = post}};
     kn_program_text text = {.name = name,
                             .in = in_params,
                             .out = out_params,

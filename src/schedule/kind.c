@@ -1,3 +1,4 @@
+/* schedule/kind.c - cuts spaces into launches, and places what most kinds have in common. */
 #include "schedule/kind.h"
 
 #include <stdlib.h>
@@ -11,8 +12,8 @@ enum { CUT_ALIGN = 4096 /* elements, where an axis has at least twice as many */
 kiln_status kn_part_place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    out->walked = NULL;
-    out->walk = NULL;
+    out->kernel_space = NULL;
+    out->loop_nest = NULL;
     out->rank = 0;
     out->grain = 0;
     out->size = part->space->size;
@@ -27,13 +28,13 @@ kiln_status kn_part_place(kn_placement *out, const kn_part *part)
     return s->kind->place(out, part);
 }
 
-/* Recursion is as deep as sizes have bits above the limits. */
+/* The recursion is as deep as sizes have bits above the limits. */
 kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, const kn_part *part),
                          void *user)
 {
     const kn_kind *kind = part->spec->schedule.kind;
     int64_t align = 1;
-    if (kn_space_kept_size(part->space) == 0)
+    if (kn_space_output_size(part->space) == 0)
         return KILN_OK;
     int axis = kind->cut ? kind->cut(&align, part) : -1;
     if (axis < 0)
@@ -91,7 +92,7 @@ int64_t kn_cut_alignment(const kn_part *part, int axis)
     return part->space->extent[axis] >= 2 * CUT_ALIGN ? CUT_ALIGN : part->spec->schedule.vector;
 }
 
-/* Where the part begins later than the whole space does, in elements of its first dense result. */
+/* Elements of its first dense result by which the part begins later than the whole space. */
 static int64_t elements_later(const kn_part *part)
 {
     kn_access access[KN_MAX_PARAMS];
@@ -102,9 +103,9 @@ static int64_t elements_later(const kn_part *part)
     return 0;
 }
 
-int kn_part_skew(const kn_part *part, int skew)
+int kn_part_misalignment(const kn_part *part, int misalignment)
 {
-    return (int)((skew + elements_later(part)) % part->spec->schedule.vector);
+    return (int)((misalignment + elements_later(part)) % part->spec->schedule.vector);
 }
 
 void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements)
@@ -113,13 +114,13 @@ void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements)
     out->grid[0] = (unsigned)((elements + per_block - 1) / per_block);
 }
 
-int64_t kn_place_boxes(kn_placement *out, int singles)
+int64_t kn_place_tiles(kn_placement *out, int tile_axes)
 {
     int64_t blocks = 1;
-    for (int a = singles; a < out->room.ndim; ++a)
-        blocks *= out->room.extent[a];
-    out->walked = &out->room;
-    out->rank = out->room.ndim - singles;
+    for (int a = tile_axes; a < out->own_space.ndim; ++a)
+        blocks *= out->own_space.extent[a];
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim - tile_axes;
     out->grid[0] = (unsigned)blocks;
     return blocks;
 }
@@ -132,13 +133,13 @@ kn_field kn_field_none(const kn_schedule *schedule)
 
 kiln_status kn_place_axes(kn_placement *out, const kn_part *part)
 {
-    out->walked = part->space;
+    out->kernel_space = part->space;
     out->rank = part->space->ndim;
     kn_place_along(out, part, part->space->size);
     return KILN_OK;
 }
 
-int kn_woven_number(const kn_spec *spec, int param, int *first)
+int kn_interleaved_number(const kn_spec *spec, int param, int *first)
 {
     const kn_schedule *s = &spec->schedule;
     int number = -1;

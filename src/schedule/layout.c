@@ -1,3 +1,4 @@
+/* schedule/layout.c - the members of the argument block, with their offsets, and their declaration in C. */
 #include "schedule/layout.h"
 
 #include <stdarg.h>
@@ -21,13 +22,13 @@ kn_divider kn_divider_make(uint32_t extent)
 unsigned kn_layout_indices(const kn_program *program)
 {
     return (program->uses & KN_USES_INDEX ? KN_WITH_INDEX : 0u) |
-           (program->uses & KN_USES_FOLD_INDEX ? KN_WITH_FOLD_INDEX : 0u);
+           (program->uses & KN_USES_REDUCTION_INDEX ? KN_WITH_REDUCTION_INDEX : 0u);
 }
 
 int kn_layout_space_operands(const kn_spec *spec)
 {
     unsigned indices = kn_layout_indices(spec->program);
-    return spec->n_arrays + ((indices & KN_WITH_INDEX) != 0) + ((indices & KN_WITH_FOLD_INDEX) != 0);
+    return spec->n_arrays + ((indices & KN_WITH_INDEX) != 0) + ((indices & KN_WITH_REDUCTION_INDEX) != 0);
 }
 
 /* ---- the one list of fields, placed and declared ---- */
@@ -104,7 +105,7 @@ static void put_all(builder *b, const kn_spec *spec)
     *l = (kn_layout){.align = 8,
                      .n_at = -1,
                      .start_at = -1,
-                     .fold_start_at = -1,
+                     .reduction_start_at = -1,
                      .results_at = -1,
                      .own_size = own.size,
                      .workspace_at = -1,
@@ -117,8 +118,8 @@ static void put_all(builder *b, const kn_spec *spec)
         l->n_at = put(b, 8, 8, "long long n;\n");
     if (p->uses & KN_USES_INDEX)
         l->start_at = put(b, 8, 8, "long long start;\n");
-    if (p->uses & KN_USES_FOLD_INDEX)
-        l->fold_start_at = put(b, 8, 8, "long long fold_start;\n");
+    if (p->uses & KN_USES_REDUCTION_INDEX)
+        l->reduction_start_at = put(b, 8, 8, "long long fold_start;\n");
     if (p->uses & KN_USES_SIZES)
         l->results_at = put(b, 8, 8, "long long results;\n");
     l->own_at = put(b, own.size, own.align, "%s", own.declaration);

@@ -60,7 +60,7 @@ static bool is_switched_off(const char *switched_off, const kn_kind *kind)
     return false;
 }
 
-kiln_status kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_program *program,
+kiln_status kn_schedule_choose(kn_schedule *out, kn_launch_params *figures, const kn_program *program,
                                const kn_space *space, const kn_access *access, int count,
                                const kn_target *target, int block)
 {
@@ -71,7 +71,7 @@ kiln_status kn_schedule_choose(kn_schedule *out, kn_figures *figures, const kn_p
         return status;
     for (const kn_kind *const *kind = kn_kinds_of(target->backend); *kind; ++kind) {
         *out = (kn_schedule){.kind = *kind};
-        *figures = (kn_figures){{0}};
+        *figures = (kn_launch_params){{0}};
         if (computes(*kind, pattern) && !is_switched_off(switched_off, *kind) &&
             (*kind)->choose(out, figures, &choice))
             return KILN_OK;
@@ -107,7 +107,7 @@ bool kn_schedule_quick(kn_schedule *out, const kn_program *program, const kn_tar
 {
     const kn_space space = {.ndim = ndim, .n_operands = count};
     const kn_choice choice = {program, &space, NULL, count, target, block};
-    kn_figures unused = {{0}};
+    kn_launch_params unused = {{0}};
     const kn_kind *quick = quick_kind(target->backend);
     *out = (kn_schedule){.kind = quick};
     return quick && computes(quick, program->pattern) && quick->choose(out, &unused, &choice);

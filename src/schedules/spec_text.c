@@ -139,7 +139,7 @@ static void put_stage(kn_str *out, const kn_program *p, const kn_stage *s)
 {
     put_text(out, "stage", kn_stage_kind_name(s->kind));
     put_if(out, "label", s->label);
-    put_if(out, "over", s->over == KN_OVER_KEPT ? "kept" : "");
+    put_if(out, "over", s->over == KN_OVER_RESULTS ? "kept" : "");
     put_values(out, "reads", p, s->value, s->n_read, 0, p->n_in);
     put_values(out, "gives", p, s->value + s->n_read, s->n_given, p->n_in, p->n_out);
     put_text(out, "body", s->body);
@@ -426,7 +426,7 @@ static kiln_status read_stage(kn_stage_text *out, const fields *f, int at)
             if (is_own && texts[k].to)
                 *texts[k].to = f->value[at];
             else if (is_own)
-                s.over = strcmp(f->value[at], "kept") == 0 ? KN_OVER_KEPT : KN_OVER_ALL;
+                s.over = strcmp(f->value[at], "kept") == 0 ? KN_OVER_RESULTS : KN_OVER_ALL;
         }
     }
     if (!s.body)

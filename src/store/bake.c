@@ -82,7 +82,7 @@ static kiln_status check_text(const wanted *w, const char *portable)
 static kiln_status check_form(const kn_code *code, const wanted *w)
 {
     const kn_target *target = &w->target->target;
-    if (kn_code_form_of(&code->code) == w->target->form)
+    if (kn_code_format_of(&code->code) == w->target->form)
         return KILN_OK;
     return kn_error(KILN_ERROR_UNSUPPORTED, "%s: the compiler (%s) does not know %s", w->subject.name,
                     kn_compile_location(target->backend), target->architecture);
@@ -144,7 +144,7 @@ kiln_status kn_bake(kn_bundle_row *out, const char *portable, const kn_bake_targ
 kiln_status kn_bake_pack(kn_bundle_row *out, const kn_subject *subject, const char *generator,
                          const kn_blob *code, const kn_str *notes)
 {
-    kn_bundle_label label = {.target = subject->target, .form = kn_code_form_of(code)};
+    kn_bundle_label label = {.target = subject->target, .form = kn_code_format_of(code)};
     kn_str text = KN_STR_INIT, key = KN_STR_INIT;
     kn_bundle_label_set_kind(&label, kn_str_text(&subject->what));
     snprintf(label.generator, sizeof label.generator, "%s", generator);

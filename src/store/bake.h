@@ -8,7 +8,7 @@
 
 typedef struct kn_bake_target {
     kn_target target;
-    kn_code_form form;
+    kn_code_format form;
 } kn_bake_target;
 
 /* "sm_90a", "x86-64-v3", and "compute_90" for PTX. KILN_ERROR_INVALID. */

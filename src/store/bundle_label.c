@@ -12,7 +12,7 @@
 static const char *const form_names[] = {[KN_CODE_BINARY] = "binary", [KN_CODE_PTX] = "ptx"};
 enum { FORMS = sizeof form_names / sizeof *form_names, MOST_BYTES = 1024 };
 
-kn_code_form kn_code_form_of(const kn_blob *code)
+kn_code_format kn_code_format_of(const kn_blob *code)
 {
     static const char elf[] = "\177ELF";
     return code->size >= 4 && memcmp(code->data, elf, 4) == 0 ? KN_CODE_BINARY : KN_CODE_PTX;
@@ -54,11 +54,11 @@ void kn_bundle_label_write(kn_str *out, const kn_bundle_label *label)
     kn_str_printf(out, "compiler %s\n", label->compiler);
 }
 
-static bool read_form(kn_code_form *out, const char *name)
+static bool read_form(kn_code_format *out, const char *name)
 {
     for (int f = 0; f < FORMS; f++)
         if (strcmp(form_names[f], name) == 0) {
-            *out = (kn_code_form)f;
+            *out = (kn_code_format)f;
             return true;
         }
     return false;

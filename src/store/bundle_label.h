@@ -13,7 +13,7 @@
 
 typedef struct kn_bundle_label {
     kn_target target;
-    kn_code_form form;
+    kn_code_format form;
     /* KN_BLOCK_REVISION of the library that made it, the kind of its schedule, and that kind's revision
      * there; 0 and empty: a module's, whose arguments are the user's */
     int block, revision;
@@ -22,7 +22,7 @@ typedef struct kn_bundle_label {
 } kn_bundle_label;
 
 /* What code is, by how it begins. */
-kn_code_form kn_code_form_of(const kn_blob *code);
+kn_code_format kn_code_format_of(const kn_blob *code);
 
 /* Takes block, kind and revision from a specialisation's text; target is set. */
 void kn_bundle_label_set_kind(kn_bundle_label *out, const char *what);

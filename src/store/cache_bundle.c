@@ -80,7 +80,7 @@ static bool add_row(const kn_cache_row *row, void *user)
     kn_str_append_n(&line, row->what.data, row->what.size);
     e->status = kn_str_status(&line, "a bundle's row");
     if (e->status == KILN_OK && read_origin(&label, kn_str_text(&line), row->producer)) {
-        label.form = kn_code_form_of(&row->code);
+        label.form = kn_code_format_of(&row->code);
         e->status = fill_row(&added, row, &label, kn_str_text(&line));
         if (e->status == KILN_OK)
             e->status = kn_bundle_writer_add(e->writer, &added);

@@ -30,7 +30,8 @@ void kn_code_free(void *value)
 
 bool kn_code_is_current(const kn_code *code, const kn_subject *subject)
 {
-    return kn_compile_notes_hold(code->notes.data, code->notes.size, subject->options, subject->n_options);
+    return kn_compile_dependencies_hold(code->notes.data, code->notes.size, subject->options,
+                                        subject->n_options);
 }
 
 /* PTX, which the driver reads up to a NUL. */

@@ -59,7 +59,7 @@ static kiln_status compile_source(kn_build_job *job, kn_code *code, const kn_com
     job->info->compile_ms += ms;
     kn_store_count(job->counts, ms); /* failures too */
     if (status == KILN_OK)
-        status = kn_compile_notes(&notes, compile, &result);
+        status = kn_compile_dependencies(&notes, compile, &result);
     if (status == KILN_OK)
         status = kn_str_status(&notes, "the notes of a compile");
     kn_str_append(&job->warnings, kn_str_text(&result.warnings));

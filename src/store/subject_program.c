@@ -14,9 +14,10 @@ static kiln_status write(kn_str *source, kn_compile_request *compile, const kn_s
     const kn_spec *spec = subject->spec;
     const kn_program *p = spec->program;
     kiln_status status = kn_subject_check_generator(subject->name, spec->generator);
-    compile->flags |= (p->flags & KILN_KERNEL_FAST_MATH ? KN_COMPILE_FAST_MATH : 0u) |
-                      (p->flags & KILN_KERNEL_NO_FMA ? KN_COMPILE_NO_FMA : 0u) |
-                      (kn_kind_is_quick(spec->target.backend, spec->schedule.kind) ? KN_COMPILE_QUICK : 0u);
+    compile->flags |=
+        (p->flags & KILN_KERNEL_FAST_MATH ? KN_COMPILE_FAST_MATH : 0u) |
+        (p->flags & KILN_KERNEL_NO_FMA ? KN_COMPILE_NO_FMA : 0u) |
+        (kn_kind_is_quick(spec->target.backend, spec->schedule.kind) ? KN_COMPILE_BASELINE : 0u);
     compile->options = subject->options;
     compile->n_options = subject->n_options;
     compile->header_names = (const char *const *)p->header_name;

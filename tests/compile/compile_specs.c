@@ -212,7 +212,7 @@ static void choose_schedule(kn_spec *spec, int layout)
 {
     static view_list v; /* large */
     static kn_space space;
-    kn_figures figures;
+    kn_launch_params figures;
     const kn_program *p = spec->program;
     int which = 0, last = last_array_input(spec), ndim;
     const int64_t *extents = shape_of(layout, &ndim);

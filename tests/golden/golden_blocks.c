@@ -37,10 +37,10 @@ void golden_add_launch(const kn_part *part, const kn_placement *p)
     ++launches[backend == KN_HOST][k];
     add(sum, figures, sizeof figures);
     add(sum, p->field, (size_t)part->layout->own_size);
-    for (int a = 0; p->walked && a < p->walked->ndim; ++a) {
-        add(sum, &p->walked->extent[a], sizeof p->walked->extent[a]);
-        for (int o = 0; o < p->walked->n_operands; ++o)
-            add(sum, &p->walked->stride[o][a], sizeof p->walked->stride[o][a]);
+    for (int a = 0; p->kernel_space && a < p->kernel_space->ndim; ++a) {
+        add(sum, &p->kernel_space->extent[a], sizeof p->kernel_space->extent[a]);
+        for (int o = 0; o < p->kernel_space->n_operands; ++o)
+            add(sum, &p->kernel_space->stride[o][a], sizeof p->kernel_space->stride[o][a]);
     }
 }
 

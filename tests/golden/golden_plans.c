@@ -139,7 +139,7 @@ static void make_row_program(kn_program **out, const char *in_params, const char
         if (!c->operand[k].is_output)
             kn_str_printf(&sum, " + v%d", k);
     const kn_stage_text stages[] = {
-        {.kind = KN_YIELD, .label = "m0", .gives = "_v", .body = kn_str_text(&sum)},
+        {.kind = KN_MAP_EXPRESSION, .label = "m0", .gives = "_v", .body = kn_str_text(&sum)},
         {.kind = KN_REDUCE, .label = "r0", .reads = "_v", .gives = "_r", .body = "a + b", .identity = "0"},
         {.kind = KN_MAP, .label = "m1", .reads = "_v, _r", .body = body}};
     const kn_program_text text = {.name = "k",
@@ -226,19 +226,19 @@ static void put_axes(kn_str *out, const kn_space *space)
     kn_str_append(out, "\"");
 }
 
-static void put_walk(kn_str *out, const kn_walk *w)
+static void put_walk(kn_str *out, const kn_loop_nest *w)
 {
-    kn_str_printf(
-        out,
-        " walk=\"%d run axes%s, shown %" PRId64 ", %" PRId64 " blocks of %" PRId64 " along %d:", w->run_axes,
-        w->has_groups ? " and rows in groups"
-        : w->has_rows ? " and rows"
-                      : "",
-        w->shown_size, w->blocks, w->block_size, w->block_axes);
+    kn_str_printf(out,
+                  " walk=\"%d run axes%s, shown %" PRId64 ", %" PRId64 " blocks of %" PRId64 " along %d:",
+                  w->contiguous_axes,
+                  w->has_groups ? " and rows in groups"
+                  : w->has_rows ? " and rows"
+                                : "",
+                  w->shown_size, w->blocks, w->block_size, w->block_axes);
     for (int a = 0; a < w->ndim; ++a)
         kn_str_printf(out, " %" PRId64 "/%" PRId64 "/%" PRId64, w->extent[a], w->step[a], w->count[a]);
-    if (w->still > 0)
-        kn_str_printf(out, ", parts of %" PRId64, w->still);
+    if (w->broadcast_length > 0)
+        kn_str_printf(out, ", parts of %" PRId64, w->broadcast_length);
     if (w->ahead > 0)
         kn_str_printf(out, ", %" PRId64 " ahead along %d", w->ahead, w->along);
     kn_str_append(out, w->is_copy ? ", copied\" operands=\"" : "\" operands=\"");
@@ -288,13 +288,13 @@ static kiln_status put_launch(void *user, const kn_part *part)
             kn_str_printf(
                 l->out, " field=%08" PRIx32,
                 checksum(p.field, (size_t)part->layout->own_size)); /* people are told a part of it */
-        if (p.walked)
-            put_axes(l->out, p.walked);
-        if (p.walk)
-            put_walk(l->out, p.walk);
+        if (p.kernel_space)
+            put_axes(l->out, p.kernel_space);
+        if (p.loop_nest)
+            put_walk(l->out, p.loop_nest);
         kn_str_append(l->out, "\n");
     }
-    kn_walk_free(p.walk);
+    kn_loop_nest_free(p.loop_nest);
     return status;
 }
 
@@ -303,7 +303,7 @@ static bool put_plan(kn_str *out, const call *c)
     static kn_space space;
     kn_spec spec = {.target = c->target};
     kn_access access[MOST_OPERANDS];
-    kn_figures figures = {{0}};
+    kn_launch_params figures = {{0}};
     kn_layout layout;
     launches l = {out, 0};
     kn_program *program = make_program(c);

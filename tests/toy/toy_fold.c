@@ -16,11 +16,11 @@ typedef struct fold {
     int64_t step[2][MAX_OPERANDS];
 } fold;
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)kept;
     const kn_space *s = c->space;
-    if (s->n_reduced > 1 || s->ndim - s->n_reduced > 1 || s->n_operands > MAX_OPERANDS)
+    if (s->n_reduction_axes > 1 || s->ndim - s->n_reduction_axes > 1 || s->n_operands > MAX_OPERANDS)
         return false;
     bool is_cuda = c->target->backend == KN_CUDA;
     out->vector = is_cuda ? 1 : 0;
@@ -38,11 +38,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
     fold f = {.length = 1};
-    out->size = kn_space_kept_size(s);
+    out->size = kn_space_output_size(s);
     if (part->spec->target.backend == KN_CUDA)
         kn_place_along(out, part, out->size);
     for (int a = 0; a < s->ndim; ++a) {
-        int is_reduced = a >= s->ndim - s->n_reduced;
+        int is_reduced = a >= s->ndim - s->n_reduction_axes;
         f.length = is_reduced ? s->extent[a] : f.length;
         for (int o = 0; o < s->n_operands; ++o)
             f.step[is_reduced][o] = s->stride[o][a];

@@ -12,7 +12,7 @@ enum { STRIDE = 7 };
 
 /* ---- the kind: schedules/FAMILY/kind_NAME.c of a real one ---- */
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)kept;
     if (!kn_choice_is_flat(c))

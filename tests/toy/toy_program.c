@@ -32,7 +32,7 @@ static kiln_kernel *distance(int reduced)
          .body = "v = (x - shift) * (x - shift)"},
         {.kind = KN_REDUCE, .label = "fold", .reads = "v", .gives = "s", .body = "a + b", .identity = "0"},
         {.kind = KN_MAP,
-         .over = KN_OVER_KEPT,
+         .over = KN_OVER_RESULTS,
          .label = "root",
          .reads = "s",
          .gives = "z",
@@ -225,7 +225,7 @@ static void errors_name_the_stage(void **state)
          .gives = "s",
          .body = "a + nothing_here",
          .identity = "0"},
-        {.kind = KN_MAP, .over = KN_OVER_KEPT, .label = "third", .reads = "s", .body = "z = s"}};
+        {.kind = KN_MAP, .over = KN_OVER_RESULTS, .label = "third", .reads = "s", .body = "z = s"}};
     const kn_program_text text = {.name = "faulty",
                                   .in = "T x",
                                   .out = "T z",

@@ -17,7 +17,7 @@ static kn_target target(const char *name)
     return t;
 }
 
-static int fit(const char *made_for, kn_code_form form, const char *device)
+static int fit(const char *made_for, kn_code_format form, const char *device)
 {
     kn_target code = target(made_for), t = target(device);
     return kn_target_fit(&code, form, &t);
@@ -65,8 +65,8 @@ static void candidates_differ(void **state)
     for (int d = 0; d < DEVICES; d++)
         for (int a = 0; a < 2 * ROWS; a++)
             for (int b = 0; b < a; b++) {
-                int one = fit(rows[a / 2].made_for, (kn_code_form)(a % 2), devices[d]),
-                    other = fit(rows[b / 2].made_for, (kn_code_form)(b % 2), devices[d]);
+                int one = fit(rows[a / 2].made_for, (kn_code_format)(a % 2), devices[d]),
+                    other = fit(rows[b / 2].made_for, (kn_code_format)(b % 2), devices[d]);
                 assert_true(one == 0 || one != other);
             }
 }
@@ -76,7 +76,7 @@ static void the_nearest_is_best(void **state)
     static const struct {
         const char *device;
         const char *better, *worse;
-        kn_code_form better_form, worse_form;
+        kn_code_format better_form, worse_form;
     } pairs[] = {
         {"sm_90", "sm_90a", "sm_90", KN_CODE_BINARY, KN_CODE_BINARY},
         {"sm_90", "sm_90", "sm_90a", KN_CODE_BINARY, KN_CODE_PTX},
@@ -104,7 +104,7 @@ static void newer_devices_take_what_is_promised(void **state)
     kn_target_cuda(&newest, 14, 0);
     const struct {
         const char *made_for;
-        kn_code_form form;
+        kn_code_format form;
         bool on_newer, on_newest;
     } expected[] = {{"sm_120", KN_CODE_BINARY, true, false},   {"sm_121f", KN_CODE_BINARY, true, false},
                     {"sm_121a", KN_CODE_BINARY, false, false}, {"sm_110", KN_CODE_BINARY, false, false},

@@ -179,13 +179,13 @@ static void check(const way *w, kn_backend_kind backend)
     else
         kn_target_host(&request.target);
     REQUIRE(kn_compile(&result, &request) == KILN_OK &&
-                kn_compile_notes(&notes, &request, &result) == KILN_OK,
+                kn_compile_dependencies(&notes, &request, &result) == KILN_OK,
             "%s", w->what);
-    bool held = kn_compile_notes_hold(notes.data, notes.length, options, n);
+    bool held = kn_compile_dependencies_hold(notes.data, notes.length, options, n);
     REQUIRE(held != !!(w->flags & NEVER_HOLDS), "%s: held: %d; notes:\n%s", w->what, held,
             kn_str_text(&notes));
     change(w->changed);
-    REQUIRE(!kn_compile_notes_hold(notes.data, notes.length, options, n),
+    REQUIRE(!kn_compile_dependencies_hold(notes.data, notes.length, options, n),
             "%s: a change is not seen; notes:\n%s", w->what, kn_str_text(&notes));
     if (w->variable)
         unsetenv(w->variable);
@@ -250,7 +250,8 @@ static void notes_of(kn_str *notes, const char *source, const char *const *optio
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
     kn_target_host(&request.target);
     kn_str_clear(notes);
-    REQUIRE(kn_compile(&result, &request) == KILN_OK && kn_compile_notes(notes, &request, &result) == KILN_OK,
+    REQUIRE(kn_compile(&result, &request) == KILN_OK &&
+                kn_compile_dependencies(notes, &request, &result) == KILN_OK,
             "%s", source);
     kn_compile_result_free(&result);
 }
@@ -280,9 +281,9 @@ static void check_variables(kn_backend_kind backend)
     write_all();
     setenv("CPATH", folder, 1);
     notes_of(&notes, "#include <v.h>\n", NULL, 0);
-    REQUIRE(kn_compile_notes_hold(notes.data, notes.length, NULL, 0), "%s", kn_str_text(&notes));
+    REQUIRE(kn_compile_dependencies_hold(notes.data, notes.length, NULL, 0), "%s", kn_str_text(&notes));
     setenv("CPATH", "/nowhere", 1);
-    REQUIRE(!kn_compile_notes_hold(notes.data, notes.length, NULL, 0), "%s", kn_str_text(&notes));
+    REQUIRE(!kn_compile_dependencies_hold(notes.data, notes.length, NULL, 0), "%s", kn_str_text(&notes));
     kn_str_free(&notes);
 }
 
@@ -301,9 +302,9 @@ static void check_words(kn_backend_kind backend)
     write_all();
     setenv("KILN_CXX", expand(words, sizeof words, "c++ -include %/v.h"), 1);
     notes_of(&notes, "int x = V;\n", NULL, 0);
-    REQUIRE(kn_compile_notes_hold(notes.data, notes.length, NULL, 0), "%s", kn_str_text(&notes));
+    REQUIRE(kn_compile_dependencies_hold(notes.data, notes.length, NULL, 0), "%s", kn_str_text(&notes));
     change("v.h");
-    REQUIRE(!kn_compile_notes_hold(notes.data, notes.length, NULL, 0), "%s", kn_str_text(&notes));
+    REQUIRE(!kn_compile_dependencies_hold(notes.data, notes.length, NULL, 0), "%s", kn_str_text(&notes));
     kn_str_free(&notes);
 }
 

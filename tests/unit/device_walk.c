@@ -33,7 +33,7 @@ static struct {
 
 typedef struct block {
     int64_t size, index;
-    kn_walk_rows rows;
+    kn_loop_nest_rows rows;
     char *array[MAX_ARRAYS];
 } block;
 
@@ -145,8 +145,8 @@ static void one_walk(char *const *array, bool has_many)
 {
     layout l;
     block b = {.index = 5};
-    kn_walk_operand operand[MAX_ARRAYS + 1];
-    kn_walk *walk = NULL;
+    kn_loop_nest_operand operand[MAX_ARRAYS + 1];
+    kn_loop_nest *walk = NULL;
     int n = 0, most_in = has_many ? 30 : 4;
     kernel.item_size = 1 << dice(5);
     kernel.n_in = 1 + dice(most_in);
@@ -158,9 +158,9 @@ static void one_walk(char *const *array, bool has_many)
         bool is_input = n < kernel.n_in;
         random_strides(&l, n, kernel.item_size, is_input);
         b.array[n] = array[n];
-        operand[n] = (kn_walk_operand){is_input ? KN_WALK_INPUT : KN_WALK_OUTPUT,
-                                       (int)(offsetof(block, array) + (size_t)n * sizeof(char *)),
-                                       kernel.item_size, l.stride[n], dice(2) == 0};
+        operand[n] = (kn_loop_nest_operand){is_input ? KN_LOOP_INPUT : KN_LOOP_OUTPUT,
+                                            (int)(offsetof(block, array) + (size_t)n * sizeof(char *)),
+                                            kernel.item_size, l.stride[n], dice(2) == 0};
     }
     random_strides(&l, MAX_ARRAYS, 1, false);
     int64_t run = 1;
@@ -169,11 +169,11 @@ static void one_walk(char *const *array, bool has_many)
         kernel.counts = kernel.counts && l.stride[MAX_ARRAYS][a] == run;
     if (kernel.has_index)
         operand[n++] =
-            (kn_walk_operand){kernel.counts ? KN_WALK_COUNT : KN_WALK_INDICES, offsetof(block, index),
-                              kernel.counts ? 1 : 8, l.stride[MAX_ARRAYS], false};
-    assert_int_equal(kn_walk_create(&walk, l.ndim, l.extent, operand, n, rows_at()), KILN_OK);
+            (kn_loop_nest_operand){kernel.counts ? KN_LOOP_COUNT : KN_LOOP_INDICES, offsetof(block, index),
+                                   kernel.counts ? 1 : 8, l.stride[MAX_ARRAYS], false};
+    assert_int_equal(kn_loop_nest_create(&walk, l.ndim, l.extent, operand, n, rows_at()), KILN_OK);
     kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 + dice(3000));
-    kn_walk_free(walk);
+    kn_loop_nest_free(walk);
     check(&l, array, 5);
 }
 
@@ -212,9 +212,9 @@ static void go_over_channels(int count, int pitch, int item_size, int64_t pixels
 {
     size_t size = (size_t)item_size, bytes = (size_t)pixels * (size_t)pitch * size;
     char *from = malloc(bytes), *to = malloc(bytes);
-    kn_walk *walk = NULL;
+    kn_loop_nest *walk = NULL;
     block b = {.size = 0};
-    kn_walk_operand operand[2 * MAX_AXES];
+    kn_loop_nest_operand operand[2 * MAX_AXES];
     const int64_t stride = (int64_t)pitch * item_size;
     assert_non_null(from);
     assert_non_null(to);
@@ -224,17 +224,17 @@ static void go_over_channels(int count, int pitch, int item_size, int64_t pixels
     }
     for (int k = 0; k < 2 * count; ++k) {
         b.array[k] = (k < count ? from : to) + (size_t)(k % count) * size;
-        operand[k] = (kn_walk_operand){k < count ? KN_WALK_INPUT : KN_WALK_OUTPUT,
-                                       (int)(offsetof(block, array) + (size_t)k * sizeof(char *)), item_size,
-                                       &stride, false};
+        operand[k] = (kn_loop_nest_operand){k < count ? KN_LOOP_INPUT : KN_LOOP_OUTPUT,
+                                            (int)(offsetof(block, array) + (size_t)k * sizeof(char *)),
+                                            item_size, &stride, false};
     }
     kernel.n_in = kernel.n_out = count;
     kernel.item_size = item_size;
     kernel.has_index = false;
     kernel.takes_rows = true;
-    assert_int_equal(kn_walk_create(&walk, 1, &pixels, operand, 2 * count, rows_at()), KILN_OK);
+    assert_int_equal(kn_loop_nest_create(&walk, 1, &pixels, operand, 2 * count, rows_at()), KILN_OK);
     kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 << 16);
-    kn_walk_free(walk);
+    kn_loop_nest_free(walk);
     for (size_t at = 0; at < bytes; ++at)
         assert_int_equal(to[at], at / size % (size_t)pitch < (size_t)count ? from[at] : (char)(at * 7));
     free(from);
@@ -262,14 +262,14 @@ static void go_over_rows(bool takes_rows, bool has_table, int64_t gap, int calls
                   table[] = {RUN * BYTES, 0, BYTES}, out[] = {INNER * RUN * BYTES, RUN * BYTES, BYTES};
     size_t bytes = (size_t)(OUTER * array[0]);
     char *from = malloc(bytes), *to = malloc(bytes), *entries = malloc((size_t)(OUTER * table[0]));
-    kn_walk *walk = NULL;
+    kn_loop_nest *walk = NULL;
     assert_non_null(from);
     assert_non_null(to);
     assert_non_null(entries);
     block b = {.array = {has_table ? entries : from, to}};
-    const kn_walk_operand operand[] = {
-        {KN_WALK_INPUT, offsetof(block, array), BYTES, has_table ? table : array, false},
-        {KN_WALK_OUTPUT, offsetof(block, array) + sizeof(char *), BYTES, out, false}};
+    const kn_loop_nest_operand operand[] = {
+        {KN_LOOP_INPUT, offsetof(block, array), BYTES, has_table ? table : array, false},
+        {KN_LOOP_OUTPUT, offsetof(block, array) + sizeof(char *), BYTES, out, false}};
     for (size_t at = 0; at < bytes; ++at)
         from[at] = (char)(at * 31 + at / 251);
     memcpy(entries, from, (size_t)(OUTER * table[0]));
@@ -278,9 +278,9 @@ static void go_over_rows(bool takes_rows, bool has_table, int64_t gap, int calls
     kernel.has_index = false;
     kernel.takes_rows = takes_rows;
     kernel.calls = 0;
-    assert_int_equal(kn_walk_create(&walk, 3, extent, operand, 2, rows_at()), KILN_OK);
+    assert_int_equal(kn_loop_nest_create(&walk, 3, extent, operand, 2, rows_at()), KILN_OK);
     kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 << 20);
-    kn_walk_free(walk);
+    kn_loop_nest_free(walk);
     for (int64_t r = 0; r < OUTER * INNER; ++r)
         assert_memory_equal(to + r * RUN * BYTES,
                             has_table ? entries + r / INNER * RUN * BYTES : from + r * (RUN * BYTES + gap),
@@ -309,14 +309,14 @@ static void go_over_still(int64_t run, bool takes_rows, int calls)
     const int64_t extent[] = {ROWS, run}, dense[] = {run * BYTES, BYTES}, table[] = {BYTES, 0};
     size_t bytes = (size_t)(ROWS * run * BYTES);
     char *from = malloc(bytes), *to[2] = {malloc(bytes), malloc(bytes)}, entries[ROWS * BYTES];
-    kn_walk *walk = NULL;
+    kn_loop_nest *walk = NULL;
     assert_non_null(from);
     block b = {.array = {from, entries, to[0], to[1]}};
-    kn_walk_operand operand[4];
+    kn_loop_nest_operand operand[4];
     for (int k = 0; k < 4; ++k)
-        operand[k] = (kn_walk_operand){k < 2 ? KN_WALK_INPUT : KN_WALK_OUTPUT,
-                                       (int)(offsetof(block, array) + (size_t)k * sizeof(char *)), BYTES,
-                                       k == 1 ? table : dense, false};
+        operand[k] = (kn_loop_nest_operand){k < 2 ? KN_LOOP_INPUT : KN_LOOP_OUTPUT,
+                                            (int)(offsetof(block, array) + (size_t)k * sizeof(char *)), BYTES,
+                                            k == 1 ? table : dense, false};
     for (size_t at = 0; at < bytes; ++at)
         from[at] = (char)(at * 31 + at / 251);
     for (int at = 0; at < ROWS * BYTES; ++at)
@@ -326,9 +326,9 @@ static void go_over_still(int64_t run, bool takes_rows, int calls)
     kernel.has_index = false;
     kernel.takes_rows = takes_rows;
     kernel.calls = 0;
-    assert_int_equal(kn_walk_create(&walk, 2, extent, operand, 4, rows_at()), KILN_OK);
+    assert_int_equal(kn_loop_nest_create(&walk, 2, extent, operand, 4, rows_at()), KILN_OK);
     kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 << 20);
-    kn_walk_free(walk);
+    kn_loop_nest_free(walk);
     assert_memory_equal(to[0], from, bytes);
     for (int64_t at = 0; at < ROWS * run; ++at)
         assert_memory_equal(to[1] + at * BYTES, entries + at / run * BYTES, BYTES);
@@ -372,19 +372,19 @@ static void go_over_lines(char *from, char *to, bool to_planes, int offset, bool
     static const int64_t extents[2][2] = {{SPAN, CHANNELS}, {CHANNELS, SPAN}},
                          pixels[2][2] = {{CHANNELS * WORD, WORD}, {WORD, CHANNELS * WORD}},
                          planes[2][2] = {{WORD, SPAN * WORD}, {SPAN * WORD, WORD}};
-    kn_walk *walk = NULL;
+    kn_loop_nest *walk = NULL;
     block b = {.array = {from, to + offset}};
     const int64_t *in = to_planes ? pixels[1] : planes[0], *out = to_planes ? planes[1] : pixels[0];
-    const kn_walk_operand operand[] = {
-        {KN_WALK_INPUT, offsetof(block, array), WORD, in, false},
-        {KN_WALK_OUTPUT, offsetof(block, array) + sizeof(char *), WORD, out, false}};
+    const kn_loop_nest_operand operand[] = {
+        {KN_LOOP_INPUT, offsetof(block, array), WORD, in, false},
+        {KN_LOOP_OUTPUT, offsetof(block, array) + sizeof(char *), WORD, out, false}};
     memset(to, 0, (size_t)SPAN * CHANNELS * WORD + SLACK);
     called.elements = called.split = 0;
-    assert_int_equal(kn_walk_create(&walk, 2, extents[to_planes], operand, 2, -1), KILN_OK);
+    assert_int_equal(kn_loop_nest_create(&walk, 2, extents[to_planes], operand, 2, -1), KILN_OK);
     if (copies)
-        kn_walk_copies(walk);
+        kn_loop_nest_copies(walk);
     kn_host_walk_run(walk, copy_words, &b, sizeof b, 1 << 16);
-    kn_walk_free(walk);
+    kn_loop_nest_free(walk);
     for (int64_t k = 0; k < SPAN; ++k)
         for (int c = 0; c < CHANNELS; ++c)
             assert_memory_equal(b.array[1] + (to_planes ? c * SPAN + k : k * CHANNELS + c) * WORD,
@@ -420,7 +420,7 @@ static void blocks_that_are_apart(void **state)
                          repeated[] = {RUN * WORD, 0, WORD}, out[] = {MIDDLE * RUN * WORD, RUN * WORD, WORD};
     size_t size = (size_t)OUTER * MIDDLE * RUN * WORD;
     char *from = malloc((size_t)OUTER * PITCH), *table = malloc((size_t)OUTER * RUN * WORD), *to[2];
-    kn_walk *walk = NULL;
+    kn_loop_nest *walk = NULL;
     block b;
     (void)state;
     assert_non_null(from);
@@ -434,18 +434,18 @@ static void blocks_that_are_apart(void **state)
         to[k] = malloc(size + WORD);
         assert_non_null(to[k]);
         b.array[2] = to[k] + WORD;
-        const kn_walk_operand operand[] = {
-            {KN_WALK_INPUT, offsetof(block, array), WORD, apart, false},
-            {KN_WALK_INPUT, offsetof(block, array) + sizeof(char *), WORD, repeated, false},
-            {KN_WALK_OUTPUT, offsetof(block, array) + 2 * sizeof(char *), WORD, out, false}};
+        const kn_loop_nest_operand operand[] = {
+            {KN_LOOP_INPUT, offsetof(block, array), WORD, apart, false},
+            {KN_LOOP_INPUT, offsetof(block, array) + sizeof(char *), WORD, repeated, false},
+            {KN_LOOP_OUTPUT, offsetof(block, array) + 2 * sizeof(char *), WORD, out, false}};
         kernel.n_in = 2;
         kernel.n_out = 1;
         kernel.item_size = WORD;
         kernel.has_index = false;
         kernel.takes_rows = k == 1;
-        assert_int_equal(kn_walk_create(&walk, 3, extent, operand, 3, rows_at()), KILN_OK);
+        assert_int_equal(kn_loop_nest_create(&walk, 3, extent, operand, 3, rows_at()), KILN_OK);
         kn_host_walk_run(walk, run_kernel, &b, sizeof b, 1 << 16);
-        kn_walk_free(walk);
+        kn_loop_nest_free(walk);
         for (int64_t o = 0; o < OUTER; ++o)
             assert_memory_equal(b.array[2] + o * MIDDLE * RUN * WORD, from + o * PITCH, MIDDLE * RUN * WORD);
         free(to[k]);

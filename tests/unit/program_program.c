@@ -167,7 +167,7 @@ static const kn_stage_text mean_stages[] = {
     {.kind = KN_MAP, .label = "load", .reads = "x", .gives = "v", .body = "v = x"},
     {.kind = KN_REDUCE, .label = "sum", .reads = "v", .gives = "s", .body = "a + b", .identity = "0"},
     {.kind = KN_MAP, .label = "spread", .reads = "x, s", .gives = "y", .body = "y = x - s * i"},
-    {.kind = KN_MAP, .over = KN_OVER_KEPT, .label = "store", .reads = "s", .gives = "z", .body = "z = s"}};
+    {.kind = KN_MAP, .over = KN_OVER_RESULTS, .label = "store", .reads = "s", .gives = "z", .body = "z = s"}};
 
 static kn_program_text mean_text(const kn_stage_text *stages)
 {
@@ -188,7 +188,7 @@ static void stages_over_values(void **state)
     assert_int_equal(kn_program_create(&p, &text), KILN_OK);
     assert_string_equal(p->pattern, "mrmk");
     assert_int_equal(p->n_values, 2);
-    assert_int_equal(p->kept_outputs, 2);
+    assert_int_equal(p->reduced_outputs, 2);
     assert_int_equal(p->uses, KN_USES_INDEX);
     assert_int_equal(p->stage[2].n_read, 2);
     assert_int_equal(p->stage[2].value[0], 0);
@@ -227,7 +227,7 @@ static void stages_that_do_not_fit(void **state)
          {.kind = KN_REDUCE, .label = "sum", .reads = "v", .gives = "y", .body = "a"},
          "'sum' reduces: one value"},
         {3,
-         {.over = KN_OVER_KEPT, .label = "store", .reads = "v", .gives = "z", .body = "z = v"},
+         {.over = KN_OVER_RESULTS, .label = "store", .reads = "v", .gives = "z", .body = "z = v"},
          "reads 'v', which each of them has of its own"},
         {3, {.label = "store", .reads = "s", .gives = "z"}, "body is NULL"},
     };

@@ -114,7 +114,7 @@ static void bodies_that_move_elements_are_told(void **state)
 static bool is_dear(const char *body)
 {
     kn_program *p = program_of("uint8 x, float32 m", "float32 z", body, NULL);
-    bool dear = kn_body_is_dear(p);
+    bool dear = kn_body_is_expensive(p);
     kn_program_free(p);
     return dear;
 }

@@ -37,7 +37,7 @@ static void parts(void **state)
     (void)state;
     assert_string_equal(p->pattern, "mrk");
     assert_string_equal(p->name, "k");
-    assert_true(p->n_in == 1 && p->n_out == 1 && p->n_stages == 3 && p->kept_outputs == 1);
+    assert_true(p->n_in == 1 && p->n_out == 1 && p->n_stages == 3 && p->reduced_outputs == 1);
     assert_int_equal(p->reduced, KN_REDUCED_BY_CALL);
     assert_string_equal(p->stage[0].body, "x * x");
     assert_string_equal(p->stage[1].body, "a + b");

@@ -87,19 +87,19 @@ static void random_scene(scene *s)
 /* ---- what has to hold ---- */
 
 /* In front of the figures of flat and rows kernels stands the skew, in front of the others' an axis. */
-static int first_figure(const kn_figures *figures)
+static int first_figure(const kn_launch_params *figures)
 {
     int first;
     memcpy(&first, figures, sizeof first);
     return first;
 }
 
-static int skew_of(const kn_schedule *c, const kn_figures *figures)
+static int skew_of(const kn_schedule *c, const kn_launch_params *figures)
 {
     return c->kind == &kn_kind_flat || c->kind == &kn_kind_rows ? first_figure(figures) : 0;
 }
 
-static kn_tile_figures tile_of(const kn_figures *figures)
+static kn_tile_figures tile_of(const kn_launch_params *figures)
 {
     kn_tile_figures tile;
     memcpy(&tile, figures, sizeof tile);
@@ -112,7 +112,7 @@ static int64_t alignment(const scene *s, const kn_schedule *c, int o)
     return bytes < WIDTH ? bytes : WIDTH;
 }
 
-static void assert_dense(const scene *s, const kn_schedule *c, const kn_figures *figures, int o)
+static void assert_dense(const scene *s, const kn_schedule *c, const kn_launch_params *figures, int o)
 {
     int64_t run = s->access[o].item_size;
     for (int a = s->space.ndim; a-- > 0; run *= s->space.extent[a])
@@ -176,7 +176,7 @@ static bool shares_pixels(const scene *s, int o)
     return s->space.stride[o][inner] == s->access[o].item_size && s->space.extent[inner] <= 16;
 }
 
-static void assert_access(const scene *s, const kn_schedule *c, const kn_figures *figures, int o)
+static void assert_access(const scene *s, const kn_schedule *c, const kn_launch_params *figures, int o)
 {
     switch (c->access[o]) {
     case KN_DENSE:
@@ -198,7 +198,7 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_figures
         assert_int_equal(skew_of(c, figures), 0);
         assert_vectors_along(s, c, o, s->space.ndim - 1);
         break;
-    case KN_STILL:
+    case KN_BROADCAST:
         assert_true((c->kind == &kn_kind_steps || c->kind == &kn_kind_broad) && !s->access[o].is_output);
         assert_int_equal(
             s->space.stride[o][c->kind == &kn_kind_steps ? first_figure(figures) : s->space.ndim - 1], 0);
@@ -236,7 +236,7 @@ static void assert_broad(const scene *s, const kn_schedule *c)
 }
 
 /* All channels of a pixel lie side by side in some operands, others run along the planes. */
-static void assert_pixels(const scene *s, const kn_schedule *c, const kn_figures *figures)
+static void assert_pixels(const scene *s, const kn_schedule *c, const kn_launch_params *figures)
 {
     int axis[2], item, runs = 0;
     memcpy(axis, figures, sizeof axis);
@@ -248,7 +248,7 @@ static void assert_pixels(const scene *s, const kn_schedule *c, const kn_figures
         runs += along == item;
         if (c->access[o] == KN_STAGED)
             assert_true(s->space.stride[o][axis[1]] == item && along == c->lanes * item);
-        else if (c->access[o] == KN_STILL)
+        else if (c->access[o] == KN_BROADCAST)
             assert_true(along == 0 && !s->access[o].is_output);
         else if (s->access[o].is_output)
             assert_true(along == item && c->access[o] == (c->form ? KN_GATHER : KN_VECTOR));
@@ -269,7 +269,7 @@ static bool covers(const scene *s, const kn_tile_figures *f, bool is_p, int vect
            s->space.extent[is_p ? f->p_axis : f->axis] * s->space.extent[side->second_axis];
 }
 
-static void assert_tile(const scene *s, const kn_schedule *c, const kn_figures *figures)
+static void assert_tile(const scene *s, const kn_schedule *c, const kn_launch_params *figures)
 {
     kn_space tiles;
     const kn_tile_figures f = tile_of(figures), *shape = &f;
@@ -343,12 +343,12 @@ static int assert_rows(const scene *s, const kn_schedule *c)
 }
 
 /* Each group of steps once, whole rows of vectors. */
-static void assert_steps(const scene *s, const kn_schedule *c, const kn_figures *figures)
+static void assert_steps(const scene *s, const kn_schedule *c, const kn_launch_params *figures)
 {
     kn_space steps;
     int64_t axis = first_figure(figures), groups = 0;
     assert_true(axis >= 0 && axis < s->space.ndim - 1);
-    assert_non_null(strchr(c->access, KN_STILL));
+    assert_non_null(strchr(c->access, KN_BROADCAST));
     assert_null(strchr(c->access, KN_DENSE));
     kn_steps_space(&steps, &s->space, first_figure(figures));
     groups = (s->space.extent[axis] + KN_THREAD_STEPS - 1) / KN_THREAD_STEPS;
@@ -360,7 +360,7 @@ static void assert_steps(const scene *s, const kn_schedule *c, const kn_figures 
     assert_int_equal(steps.size % c->vector, 0);
 }
 
-static void assert_sound(const scene *s, const kn_schedule *c, const kn_figures *figures)
+static void assert_sound(const scene *s, const kn_schedule *c, const kn_launch_params *figures)
 {
     assert_int_equal(strlen(c->access), s->count);
     assert_true(c->vector >= 1 && (c->vector & (c->vector - 1)) == 0);
@@ -406,7 +406,7 @@ static void every_wide_access_is_sound(void **state)
     state_of_dice = 3;
     for (int turn = 0; turn < 30000; ++turn) {
         kn_schedule chosen;
-        kn_figures figures;
+        kn_launch_params figures;
         random_scene(s);
         kn_schedule_choose(&chosen, &figures, NULL, &s->space, s->access, s->count, &target,
                            roll(0, 3) ? 0 : 32 * roll(1, 32));
@@ -435,7 +435,7 @@ static void the_host_has_two(void **state)
     state_of_dice = 4;
     for (int turn = 0; turn < 3000; ++turn) {
         kn_schedule chosen;
-        kn_figures figures;
+        kn_launch_params figures;
         random_scene(s);
         kn_schedule_choose(&chosen, &figures, NULL, &s->space, s->access, s->count, &target, 0);
         assert_true(chosen.vector == 0 && chosen.block == 0);
@@ -458,7 +458,7 @@ static kn_schedule choose_for(int ndim, const int64_t *shape, const kn_view *vie
     kn_space space;
     kn_target target;
     kn_schedule chosen;
-    kn_figures figures;
+    kn_launch_params figures;
     kn_access moved[MAX_VIEWS];
     kn_target_parse(&target, "sm_90");
     kn_space_make(&space, ndim, shape, 0, view, count, with_index);
@@ -477,7 +477,7 @@ static int block_for(const kn_view *view, const kn_access *access, const kn_prog
     kn_space *space = calloc(1, sizeof *space);
     kn_target target;
     kn_schedule chosen;
-    kn_figures figures;
+    kn_launch_params figures;
     assert_non_null(space);
     assert_int_equal(kn_target_parse(&target, target_text), KILN_OK);
     kn_space_make(space, 1, S(1000), 0, view, 2, false);
@@ -533,7 +533,7 @@ static kn_schedule choose_after_on(const char *architecture, const kn_program *p
     kn_space *space = calloc(1, sizeof *space);
     kn_target target;
     kn_schedule chosen;
-    kn_figures figures;
+    kn_launch_params figures;
     assert_non_null(space);
     assert_int_equal(kn_target_parse(&target, architecture), KILN_OK);
     kn_space_make(space, ndim, shape, 0, view, count, indices);
@@ -828,7 +828,7 @@ static void transpose_is_a_tile(void **state)
     assert_ptr_equal(choose_for(2, S(512, 256), turned, access, 2, false).kind, &kn_kind_tile);
 }
 
-static void choose_order(kn_schedule *chosen, kn_figures *figures, kn_space *space, int item,
+static void choose_order(kn_schedule *chosen, kn_launch_params *figures, kn_space *space, int item,
                          const int64_t *extents, const int *order)
 {
     int64_t shape[5], in_strides[5], out_strides[5], in_run = item, out_run = item, strides[5];
@@ -855,7 +855,7 @@ static void tiles_read_and_write_long_runs(void **state)
     static const int orders[][5] = {{4, 3, 0, 1, 2}, {0, 2, 3, 4, 1}, {3, 0, 1, 4, 2}};
     kn_space *space = malloc(sizeof *space);
     kn_schedule chosen;
-    kn_figures figures;
+    kn_launch_params figures;
     (void)state;
     assert_non_null(space);
     for (int k = 0; k < 3; ++k) {
@@ -886,7 +886,7 @@ static void short_rows_are_read_together(void **state)
     static const int order[] = {3, 2, 1, 0, 4};
     kn_space *space = malloc(sizeof *space), *room = malloc(sizeof *room);
     kn_schedule chosen;
-    kn_figures figures;
+    kn_launch_params figures;
     (void)state;
     assert_true(space && room);
     choose_order(&chosen, &figures, space, 1, S(32, 48, 64, 80, 96), order);
@@ -927,7 +927,7 @@ static void empty_spaces_are_no_tiles(void **state)
     kn_space *space = calloc(1, sizeof *space);
     kn_target target;
     kn_schedule schedule;
-    kn_figures launch;
+    kn_launch_params launch;
     assert_non_null(space);
     kn_target_cuda(&target, 9, 0);
     kn_space_make(space, 3, shape, 0, view, 2, false);
@@ -953,7 +953,7 @@ static void names(void **state)
 static void kinds_are_switched_off(void **state)
 {
     kn_schedule chosen;
-    kn_figures figures;
+    kn_launch_params figures;
     int counts[64] = {0};
     (void)state;
     for (kn_backend_kind backend = KN_HOST; backend <= KN_CUDA; ++backend) {

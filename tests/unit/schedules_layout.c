@@ -106,7 +106,7 @@ static void flat_block(void **state)
 {
     struct block {
         long long size;
-        kn_walk_rows rows;
+        kn_loop_nest_rows rows;
         const float *x;
         signed char small;
         double wide;
@@ -148,7 +148,7 @@ static void strided_block(void **state)
     };
     struct block {
         long long size, n, start;
-        kn_walk_rows rows;
+        kn_loop_nest_rows rows;
         const float *x;
         struct {
             const signed char *data;

@@ -46,7 +46,7 @@ static void make_spec(kn_spec *spec, const layout_case *c, const kn_program *p)
     kn_space *space = calloc(1, sizeof *space);
     kn_view view[3];
     kn_access access[3];
-    kn_figures figures;
+    kn_launch_params figures;
     assert_non_null(space);
     *spec = (kn_spec){.program = p, .generator = "1-test"};
     assert_int_equal(kn_target_parse(&spec->target, c->target), KILN_OK);

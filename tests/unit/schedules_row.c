@@ -19,9 +19,9 @@
 static kn_program *softmax(void)
 {
     static const kn_stage_text stages[] = {
-        {.kind = KN_YIELD, .label = "m0", .reads = "x", .gives = "_v0", .body = "x"},
+        {.kind = KN_MAP_EXPRESSION, .label = "m0", .reads = "x", .gives = "_v0", .body = "x"},
         {.kind = KN_REDUCE, .label = "r0", .reads = "_v0", .gives = "_r0", .body = "a > b ? a : b"},
-        {.kind = KN_YIELD, .label = "m1", .reads = "x, _r0", .gives = "_v1", .body = "exp(x - r0)"},
+        {.kind = KN_MAP_EXPRESSION, .label = "m1", .reads = "x, _r0", .gives = "_v1", .body = "exp(x - r0)"},
         {.kind = KN_REDUCE, .label = "r1", .reads = "_v1", .gives = "_r1", .body = "a + b", .identity = "0"},
         {.kind = KN_MAP, .label = "m2", .reads = "_v1, _r1", .body = "y = v1 / r1"}};
     const kn_program_text text = {.in = "float32 x",
@@ -98,7 +98,12 @@ static void results_of_elements_are_none_of_rows(void **state)
 {
     static const kn_stage_text stages[] = {
         {.kind = KN_MAP, .label = "m0", .reads = "x", .gives = "y", .body = "y = x"},
-        {.kind = KN_MAP, .over = KN_OVER_KEPT, .label = "k0", .reads = "y", .gives = "z", .body = "z = y"}};
+        {.kind = KN_MAP,
+         .over = KN_OVER_RESULTS,
+         .label = "k0",
+         .reads = "y",
+         .gives = "z",
+         .body = "z = y"}};
     const kn_program_text text = {
         .in = "float32 x", .out = "float32 y, float32 z", .stage = stages, .n_stages = 2, .reduced = 1};
     kn_program *program = NULL;

@@ -203,7 +203,7 @@ static void several_stages(void **state)
     static const kn_stage_text stages[] = {
         {.kind = KN_MAP, .label = "load", .reads = "x", .gives = "v", .body = "v = x; // over=\"kept\""},
         {.kind = KN_REDUCE, .label = "sum", .reads = "v", .gives = "s", .body = "a + b", .identity = "0"},
-        {.kind = KN_MAP, .over = KN_OVER_KEPT, .label = "store", .reads = "s, y", .body = "z = s + y"}};
+        {.kind = KN_MAP, .over = KN_OVER_RESULTS, .label = "store", .reads = "s, y", .body = "z = s + y"}};
     const kn_program_text text = {.name = "k",
                                   .in = "float32 x, float32 y",
                                   .out = "T z",

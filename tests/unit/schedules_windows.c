@@ -744,7 +744,7 @@ static void check_census(const census *met)
 /* False: the scene is not done by windows. */
 static bool check_scene(model *m, const scene *s, int *axis)
 {
-    kn_figures figures;
+    kn_launch_params figures;
     m->s = s;
     assert_int_equal(kn_target_parse(&m->target, "sm_90"), KILN_OK);
     kn_schedule_choose(&m->schedule, &figures, NULL, &s->space, s->access, s->count, &m->target, 0);

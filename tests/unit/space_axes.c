@@ -18,7 +18,7 @@ static kn_space *make(void)
     space->n_operands = 2;
     space->indices = KN_WITH_INDEX;
     space->size = 30;
-    space->n_reduced = 1;
+    space->n_reduction_axes = 1;
     memcpy(space->extent, (int64_t[]){2, 3, 5}, 3 * sizeof(int64_t));
     space->offset[0] = 100;
     space->offset[1] = -9;
@@ -90,7 +90,7 @@ static void splits(void **state)
     assert_true(half[1].offset[0] == 108 && half[1].offset[1] == 5);
     for (int h = 0; h < 2; ++h) {
         assert_true(half[h].ndim == 3 && half[h].n_operands == 2 && half[h].indices == KN_WITH_INDEX);
-        assert_int_equal(half[h].n_reduced, 1);
+        assert_int_equal(half[h].n_reduction_axes, 1);
         assert_true(half[h].extent[0] == 2 && half[h].extent[1] == 3);
         for (int o = 0; o < 2; ++o)
             assert_memory_equal(half[h].stride[o], s->stride[o], 3 * sizeof(int64_t));
@@ -121,10 +121,10 @@ static void axes_put_together(void **state)
     (void)state;
     assert_non_null(to);
     to->ndim = 77;
-    to->n_reduced = 5;
+    to->n_reduction_axes = 5;
     kn_space_start(to, s);
     assert_true(to->n_operands == 2 && to->indices == KN_WITH_INDEX && to->size == 30 && to->ndim == 77);
-    assert_int_equal(to->n_reduced, 0);
+    assert_int_equal(to->n_reduction_axes, 0);
     assert_true(to->offset[0] == 100 && to->offset[1] == -9);
     kn_space_put_axis(to, 0, s, 2, 1);
     kn_space_put_axis(to, 1, s, 2, 2);

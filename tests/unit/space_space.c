@@ -207,10 +207,10 @@ static void reduced_axes_stand_behind(void **state)
         }
         visit_naively(visited, &s);
         kn_space_make(walked, s.ndim, s.shape, reduced, s.view, s.count, true);
-        assert_int_equal(kn_space_kept_size(walked), results);
+        assert_int_equal(kn_space_output_size(walked), results);
         tick_off(visited, walked);
         assert_all_seen(visited);
-        for (int a = walked->ndim - walked->n_reduced; a < walked->ndim; ++a)
+        for (int a = walked->ndim - walked->n_reduction_axes; a < walked->ndim; ++a)
             assert_int_equal(walked->stride[last][a], 0);
     }
 }
@@ -355,13 +355,13 @@ static void kept_and_reduced_do_not_merge(void **state)
     (void)state;
     kn_space_make(&space, 3, S(3, 4, 5), 4, rows, 2, false);
     assert_axes(&space, 2, S(12, 5));
-    assert_int_equal(space.n_reduced, 1);
+    assert_int_equal(space.n_reduction_axes, 1);
     kn_space_make(&space, 3, S(3, 4, 5), 1, outer, 2, false);
     assert_axes(&space, 2, S(20, 3));
     kn_space_make(&space, 3, S(3, 4, 5), 7, all, 2, false);
     assert_axes(&space, 1, S(60));
-    assert_int_equal(space.n_reduced, 1);
-    assert_int_equal(kn_space_kept_size(&space), 1);
+    assert_int_equal(space.n_reduction_axes, 1);
+    assert_int_equal(kn_space_output_size(&space), 1);
     assert_int_equal(space.stride[0][0], 4);
     kn_space_make(&space, 3, S(3, 4, 5), 2, middle, 2, false);
     assert_axes(&space, 3, S(3, 5, 4));

@@ -31,7 +31,7 @@ kiln_call_options bench_fold_call(int *axes, const bench_row *row)
 /* A C-ordered input: its reduced axes, and those that stay. */
 typedef struct walk {
     kiln_dtype dtype;
-    int n_reduced, n_kept;
+    int n_reduction_axes, n_kept;
     int64_t extent[BENCH_MAX_NDIM], stride[BENCH_MAX_NDIM]; /* of the reduced axes, in elements */
     int64_t kept[BENCH_MAX_NDIM], kept_stride[BENCH_MAX_NDIM];
     int64_t results, length; /* elements of a result */
@@ -48,7 +48,7 @@ static walk make_walk(kiln_array *array, const bench_row *row)
     int64_t stride = kiln_array_size(array);
     for (int axis = 0; axis < kiln_array_ndim(array); axis++) {
         bool is_reduced = reduced >> axis & 1;
-        int *count = is_reduced ? &w.n_reduced : &w.n_kept;
+        int *count = is_reduced ? &w.n_reduction_axes : &w.n_kept;
         stride /= shape[axis];
         (is_reduced ? w.extent : w.kept)[*count] = shape[axis];
         (is_reduced ? w.stride : w.kept_stride)[(*count)++] = stride;
@@ -71,7 +71,7 @@ static void take(bench_folded *out, double x, int64_t at)
 /* place: the C-order index among the reduced axes before this one. */
 static void fold_axis(bench_folded *out, const walk *w, int axis, int64_t offset, int64_t place)
 {
-    bool is_last = axis == w->n_reduced - 1;
+    bool is_last = axis == w->n_reduction_axes - 1;
     place *= w->extent[axis];
     for (int64_t k = 0; k < w->extent[axis]; k++, offset += w->stride[axis])
         if (is_last)

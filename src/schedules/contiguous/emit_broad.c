@@ -23,7 +23,7 @@ static bool is_together(const kn_writer *w)
 /* Looked up once for all vectors of a thread. */
 static bool is_once(const kn_writer *w, int k)
 {
-    return is_together(w) && kn_access_of(w, k) == KN_STILL;
+    return is_together(w) && kn_access_of(w, k) == KN_BROADCAST;
 }
 
 /* Where vector kn_u is of an operand with this number: in one row the others are steps away. */
@@ -41,7 +41,7 @@ static void put_address(const kn_writer *w, kn_str *out, int k)
     const char *qualifier = kn_is_output(w, k) ? "" : "const ";
     kn_str_printf(out, "(%s%s *)((%schar *)kn.%s_ + ", qualifier, kn_storage(w, k), qualifier,
                   w->program->param[k].name);
-    put_place(w, out, kn_array_of(w, k), kn_access_of(w, k) == KN_STILL ? 0 : kn_item_size(w, k));
+    put_place(w, out, kn_array_of(w, k), kn_access_of(w, k) == KN_BROADCAST ? 0 : kn_item_size(w, k));
     kn_str_append(out, ")");
 }
 
@@ -55,7 +55,7 @@ static void put_load(kn_writer *w, int k)
                       name, type, name, kn_array_of(w, k));
         return;
     }
-    bool is_still = kn_access_of(w, k) == KN_STILL;
+    bool is_still = kn_access_of(w, k) == KN_BROADCAST;
     if (is_still)
         kn_str_printf(out, "%s kn_%s_[%d];\n", type, name, w->spec->schedule.lanes);
     else
@@ -93,13 +93,13 @@ static void place_lane(const kn_writer *w, kn_str *out, int k)
     else if (is_once(w, k))
         kn_str_printf(out, "kn_%s_", name);
     else
-        kn_str_printf(out, "kn_%s_[kn_u]%s", name, kn_access_of(w, k) == KN_STILL ? "" : ".at[kn_k]");
+        kn_str_printf(out, "kn_%s_[kn_u]%s", name, kn_access_of(w, k) == KN_BROADCAST ? "" : ".at[kn_k]");
 }
 
 /* Element kn_k of vector kn_u, in memory. */
 static void place_single(const kn_writer *w, kn_str *out, int k)
 {
-    bool is_still = kn_access_of(w, k) == KN_STILL;
+    bool is_still = kn_access_of(w, k) == KN_BROADCAST;
     const char *qualifier = kn_is_output(w, k) ? "" : "const ";
     int size = kn_item_size(w, k), array = kn_array_of(w, k);
     kn_str_printf(out, "*(%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]", qualifier, kn_storage(w, k), qualifier,

@@ -7,7 +7,7 @@
 static bool load(kn_writer *w, int k)
 {
     const char *name = w->program->param[k].name;
-    if (kn_access_of(w, k) == KN_STILL) {
+    if (kn_access_of(w, k) == KN_BROADCAST) {
         kn_str_printf(&w->slot[KN_SLOT_STILL], "const auto kn_%s_ = ", name);
         kn_put_vector_load(w, &w->slot[KN_SLOT_STILL], k);
         return true;

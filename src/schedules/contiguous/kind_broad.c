@@ -95,7 +95,7 @@ static bool set_access(kn_schedule *out, const kn_choice *c)
         if (!is_vector && !is_run(c, o, out->vector))
             return false;
         out->access[o] = !is_vector                                  ? KN_GATHER
-                         : !c->access[o].is_output && is_still(c, o) ? KN_STILL
+                         : !c->access[o].is_output && is_still(c, o) ? KN_BROADCAST
                                                                      : KN_VECTOR;
     }
     return true;
@@ -137,7 +137,7 @@ static int of_warp(const kn_schedule *s)
     return KN_BROAD_WARP * s->vector * s->lanes;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)kept;
     bool is_small = are_inputs_small(c);
@@ -165,7 +165,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     int64_t threads = (part->space->size + of_warp(s) - 1) / of_warp(s) * KN_BROAD_WARP;
-    out->walked = part->space;
+    out->kernel_space = part->space;
     out->rank = part->space->ndim;
     out->grid[0] = (unsigned)((threads + s->block - 1) / s->block);
     if (kn_broad_kept(s) >= 0) {

@@ -26,10 +26,10 @@ static void set_access(char *access, const kn_choice *c, int vector, int skew)
         access[o] = c->access[o].is_output || agree ? KN_DENSE : KN_GATHER;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     int vector = kn_choice_vector(c);
-    figures f = {kn_choice_skew(c, vector)};
+    figures f = {kn_choice_misalignment(c, vector)};
     if (!kn_choice_is_flat(c))
         return false;
     if (vector == 1 || f.skew < 0) {
@@ -65,8 +65,8 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     int64_t size = part->space->size, vector = part->spec->schedule.vector;
     figures f;
-    memcpy(&f, part->figures, sizeof f);
-    flat_field own = {.skew = vector > 1 ? kn_part_skew(part, f.skew) : 0};
+    memcpy(&f, part->launch_params, sizeof f);
+    flat_field own = {.skew = vector > 1 ? kn_part_misalignment(part, f.skew) : 0};
     int64_t head = own.skew > 0 && size > vector - own.skew ? vector - own.skew : own.skew > 0 ? size : 0;
     own.head = (int32_t)head;
     own.edges = (uint32_t)(head + (size - head) % vector);

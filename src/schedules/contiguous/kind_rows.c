@@ -74,7 +74,7 @@ static bool choose_dense(kn_schedule *out, figures *f, const kn_choice *c)
     int vector = kn_choice_vector(c);
     bool apart = vector > KN_MAX_LOCATED && !are_inputs_runs(c, vector);
     vector = apart ? KN_MAX_LOCATED : vector;
-    f->skew = kn_choice_skew(c, vector);
+    f->skew = kn_choice_misalignment(c, vector);
     if (!are_outputs_dense(c) || vector == 1 || f->skew < 0 || c->space->size == 0 ||
         (f->skew == 0 && kn_choice_has_vector_input(c, vector)) || !can_cut_outermost(c) ||
         !kn_choice_is_near(c, vector))
@@ -141,7 +141,7 @@ static int find_form(const kn_schedule *s, const kn_choice *c)
     return row < LONG_ROW * (int64_t)s->vector ? KN_ROWS_CROSSED : KN_ROWS_RUNS;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     figures f = {0};
     if (!choose_dense(out, &f, c)) {
@@ -237,13 +237,13 @@ static kn_field field(const kn_schedule *schedule)
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     figures f;
-    memcpy(&f, part->figures, sizeof f);
-    rows_field own = {.skew = kn_part_skew(part, f.skew)};
+    memcpy(&f, part->launch_params, sizeof f);
+    rows_field own = {.skew = kn_part_misalignment(part, f.skew)};
     kn_place_along(out, part, part->space->size + own.skew);
     own.stripe = (uint32_t)set_stripes(out, part, own.skew);
     memcpy(out->field, &own, sizeof own);
-    out->walked = kn_rows_space(&out->room, part->space, &part->spec->schedule);
-    out->rank = out->walked->ndim;
+    out->kernel_space = kn_rows_space(&out->own_space, part->space, &part->spec->schedule);
+    out->rank = out->kernel_space->ndim;
     return KILN_OK;
 }
 

@@ -61,7 +61,7 @@ static int find_step_axis(const kn_choice *c)
 }
 
 /* Every operand is a vector, and a launch has all of the space: cuts would go through the steps. */
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     kn_steps_figures f = {are_inputs_small(c) ? find_step_axis(c) : -1};
     if (f.axis < 0 || !kn_rows_choose_located(out, c) || strchr(out->access, KN_GATHER) ||
@@ -72,7 +72,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
             return false;
     out->block = c->block ? c->block : STEPS_BLOCK;
     out->rank = kn_choice_rank(c->space->ndim + 1);
-    out->access[largest_still(c, f.axis)] = KN_STILL; /* the others come from the nearest cache */
+    out->access[largest_still(c, f.axis)] = KN_BROADCAST; /* the others come from the nearest cache */
     memcpy(kept, &f, sizeof f);
     return true;
 }
@@ -96,11 +96,11 @@ void kn_steps_space(kn_space *out, const kn_space *space, int axis)
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     kn_steps_figures f;
-    memcpy(&f, part->figures, sizeof f);
-    kn_steps_space(&out->room, part->space, f.axis);
-    out->walked = &out->room;
-    out->rank = out->room.ndim - 1;
-    out->size = out->room.size;
+    memcpy(&f, part->launch_params, sizeof f);
+    kn_steps_space(&out->own_space, part->space, f.axis);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim - 1;
+    out->size = out->own_space.size;
     kn_place_along(out, part, out->size);
     return KILN_OK;
 }

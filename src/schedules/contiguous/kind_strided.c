@@ -6,7 +6,7 @@
 #include "schedule/choice.h"
 #include "schedules/contiguous/contiguous_kinds.h"
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)kept;
     out->vector = 1;

@@ -13,7 +13,7 @@ enum {
     STREAMED_RUN = 256,        /* fewest bytes of results one behind the other */
     STREAMED_MOST = 4,         /* results: each has a buffer */
     EARLY_BYTES = 2 << 10,     /* that inputs are asked for early */
-    EARLY_MOST = 64            /* operands that kn_walk_rows has bits for */
+    EARLY_MOST = 64            /* operands that kn_loop_nest_rows has bits for */
 };
 
 /* Compilers make no vectors of loops that copy structs: what is read of those of one member is copied by
@@ -30,7 +30,7 @@ static const char *copied(const kn_writer *w, int k)
 static int woven_number(const kn_writer *w, int k, int *first)
 {
     *first = k;
-    return kn_array_of(w, k) < 0 ? -1 : kn_woven_number(w->spec, k, first);
+    return kn_array_of(w, k) < 0 ? -1 : kn_interleaved_number(w->spec, k, first);
 }
 
 /* Whether k has a pointer of its own, rather than that of what it is woven with. */
@@ -209,7 +209,7 @@ static int count_streamed(const kn_spec *spec)
         if (spec->operand[k].pass == KN_PASS_RAW)
             return 0;
         count += k >= spec->program->n_in && spec->operand[k].pass == KN_PASS_ARRAY &&
-                 kn_woven_number(spec, k, &first) <= 0;
+                 kn_interleaved_number(spec, k, &first) <= 0;
     }
     return kn_cost_functions(spec->program) == 0 && count <= STREAMED_MOST ? count : 0;
 }
@@ -282,8 +282,7 @@ static void fill_host(kn_writer *w)
 {
     put_host_pointers(w);
     put_independent(w);
-    const char *index =
-        w->recipe == &kn_recipe_host_indices ? "kn_indices[kn_at]" : "kn_start + kn_at";
+    const char *index = w->recipe == &kn_recipe_host_indices ? "kn_indices[kn_at]" : "kn_start + kn_at";
     if (count_streamed(w->spec) > 0)
         put_streamed(w, index);
     else

@@ -93,7 +93,7 @@ static int depth_of(const kn_writer *w)
 /* The operand of `_J`, and of the first of a series of steps what it is and its type. */
 static void put_order(kn_writer *w)
 {
-    int operand = w->program->uses & KN_USES_FOLD_INDEX ? kn_layout_space_operands(w->spec) - 1 : -1;
+    int operand = w->program->uses & KN_USES_REDUCTION_INDEX ? kn_layout_space_operands(w->spec) - 1 : -1;
     kn_str_printf(&w->slot[KN_SLOT_ORDER], "%d", operand);
     kn_str_append(&w->slot[KN_SLOT_INDEX], w->spec->schedule.index == 32 ? "int" : "long long");
     if (operand < 0)

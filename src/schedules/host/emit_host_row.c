@@ -37,7 +37,7 @@ static void place_in_run(const kn_writer *w, kn_str *out, int k)
         kn_place_of_row(w, out, k);
     else if (kn_is_output(w, k))
         kn_str_printf(out, "kn_%s_now", name_of(w, k));
-    else if (kn_access_of(w, k) == KN_STILL)
+    else if (kn_access_of(w, k) == KN_BROADCAST)
         kn_str_printf(out, "kn_%s_one", name_of(w, k));
     else
         put_in_run(w, out, k);
@@ -65,7 +65,7 @@ static void put_run_pointers(const kn_writer *w, kn_str *out, const kn_level *le
         int o = kn_array_of(w, k);
         if (!is_in_level(w, level, k))
             continue;
-        if (kn_access_of(w, k) == KN_STILL && !kn_is_output(w, k)) {
+        if (kn_access_of(w, k) == KN_BROADCAST && !kn_is_output(w, k)) {
             kn_str_printf(out,
                           "    const %s kn_%s_one = *(const %s *)((const char *)kn.%s_ + kn_from.at[%d]);\n",
                           type, name, type, name, o);

@@ -22,17 +22,17 @@ enum {
 
 static bool counts_up(const kn_space *space)
 {
-    return !space->indices || kn_choice_is_run(space, space->n_operands - 1, 1);
+    return !space->indices || kn_choice_is_contiguous(space, space->n_operands - 1, 1);
 }
 
-static bool choose_runs(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose_runs(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)out;
     (void)kept;
     return counts_up(c->space);
 }
 
-static bool choose_indices(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose_indices(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)out;
     (void)kept;
@@ -65,7 +65,7 @@ static bool are_woven(const kn_choice *c, int first, int count)
 }
 
 /* Those that are woven, by as many as the first are; others are runs. */
-static bool choose_woven(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose_woven(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)kept;
     if (c->space->size == 0 || !counts_up(c->space))
@@ -85,22 +85,22 @@ static bool choose_woven(kn_schedule *out, kn_figures *kept, const kn_choice *c)
 
 /* The operands as a walk sees them, those that are woven as one; whether all are one run each, the index left
  * out. */
-static bool list_operands(kn_walk_operand *operand, int *count, const kn_part *part)
+static bool list_operands(kn_loop_nest_operand *operand, int *count, const kn_part *part)
 {
     const kn_program *p = part->spec->program;
     bool is_run = part->space->ndim == 1, is_pure = kn_body_is_pure(p);
     *count = 0;
     for (int k = 0; k < p->n_in + p->n_out; ++k) {
         const kn_operand *o = &part->spec->operand[k];
-        int first, number = o->array < 0 ? -1 : kn_woven_number(part->spec, k, &first);
+        int first, number = o->array < 0 ? -1 : kn_interleaved_number(part->spec, k, &first);
         if (o->array < 0 || number > 0)
             continue;
         int item_size = kn_dtype_info_of(o->dtype)->size * (number < 0 ? 1 : part->spec->schedule.lanes);
         const int64_t *stride = part->space->stride[o->array];
         is_run = is_run && stride[0] == item_size;
         operand[(*count)++] =
-            (kn_walk_operand){k < p->n_in ? KN_WALK_INPUT : KN_WALK_OUTPUT, part->layout->param_at[k],
-                              item_size, stride, k >= p->n_in && !is_pure};
+            (kn_loop_nest_operand){k < p->n_in ? KN_LOOP_INPUT : KN_LOOP_OUTPUT, part->layout->param_at[k],
+                                   item_size, stride, k >= p->n_in && !is_pure};
     }
     return is_run;
 }
@@ -112,44 +112,44 @@ static bool is_copy(const kn_spec *spec)
            z->seen == z->dtype;
 }
 
-static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_walk_kind index, int index_size)
+static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_loop_nest_kind index, int index_size)
 {
-    kn_walk_operand operand[KN_MAX_OPERANDS];
+    kn_loop_nest_operand operand[KN_MAX_OPERANDS];
     const kn_space *space = part->space;
     int count = 0;
-    bool is_run = list_operands(operand, &count, part) && index == KN_WALK_COUNT;
+    bool is_run = list_operands(operand, &count, part) && index == KN_LOOP_COUNT;
     if (part->layout->start_at >= 0)
-        operand[count++] = (kn_walk_operand){index, part->layout->start_at, index_size,
-                                             space->stride[part->spec->n_arrays], false};
-    const kn_walk_rows rows = {1, 1, NULL, UINT64_MAX, 0, 0};
+        operand[count++] = (kn_loop_nest_operand){index, part->layout->start_at, index_size,
+                                                  space->stride[part->spec->n_arrays], false};
+    const kn_loop_nest_rows rows = {1, 1, NULL, UINT64_MAX, 0, 0};
     memcpy(out->field, &rows, sizeof rows);
     out->grain = GRAIN / (1 + 2 * kn_cost_functions(part->spec->program)) + 1;
     if (is_run)
         return KILN_OK;
-    kiln_status status =
-        kn_walk_create(&out->walk, space->ndim, space->extent, operand, count, part->layout->own_at);
+    kiln_status status = kn_loop_nest_create(&out->loop_nest, space->ndim, space->extent, operand, count,
+                                             part->layout->own_at);
     if (status == KILN_OK && is_copy(part->spec))
-        kn_walk_copies(out->walk);
+        kn_loop_nest_copies(out->loop_nest);
     return status;
 }
 
 static kiln_status place_runs(kn_placement *out, const kn_part *part)
 {
-    return place_walk(out, part, KN_WALK_COUNT, 1);
+    return place_walk(out, part, KN_LOOP_COUNT, 1);
 }
 
 static kiln_status place_indices(kn_placement *out, const kn_part *part)
 {
-    return place_walk(out, part, KN_WALK_INDICES, sizeof(int64_t));
+    return place_walk(out, part, KN_LOOP_INDICES, sizeof(int64_t));
 }
 
-/* kn_walk_rows. */
+/* kn_loop_nest_rows. */
 static kn_field rows_field(const kn_schedule *schedule)
 {
     (void)schedule;
     return (kn_field){"long long rows;\nlong long row_group;\nconst long long *row_step;\n"
                       "unsigned long long early;\nunsigned long long rows_early;\nlong long how_early;\n",
-                      sizeof(kn_walk_rows), 8};
+                      sizeof(kn_loop_nest_rows), 8};
 }
 
 const kn_kind kn_kind_host_woven = {.name = "woven",

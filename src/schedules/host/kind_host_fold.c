@@ -41,12 +41,12 @@ typedef struct fold {
 
 static int64_t kept_extent(const kn_space *s)
 {
-    return s->ndim > s->n_reduced ? s->extent[s->ndim - s->n_reduced - 1] : 1;
+    return s->ndim > s->n_reduction_axes ? s->extent[s->ndim - s->n_reduction_axes - 1] : 1;
 }
 
 static int64_t row_length(const kn_space *s)
 {
-    return s->n_reduced > 0 ? s->extent[s->ndim - 1] : 1;
+    return s->n_reduction_axes > 0 ? s->extent[s->ndim - 1] : 1;
 }
 
 /* Of all inputs, bytes from one element to the next along the axis; an input that stands still has none. */
@@ -64,9 +64,9 @@ static bool goes_by_rows(const kn_choice *c)
 {
     const kn_space *s = c->space;
     int64_t length = row_length(s), kept = kept_extent(s);
-    if (s->n_reduced == 0 || kept == 1)
-        return s->n_reduced > 0;
-    if (input_steps(c, s->ndim - 1) > input_steps(c, s->ndim - s->n_reduced - 1))
+    if (s->n_reduction_axes == 0 || kept == 1)
+        return s->n_reduction_axes > 0;
+    if (input_steps(c, s->ndim - 1) > input_steps(c, s->ndim - s->n_reduction_axes - 1))
         return false;
     return length > SHORT_ROW || kept < length;
 }
@@ -80,12 +80,12 @@ static int lanes_of(const kn_choice *c)
     return LANE_BYTES / size;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)kept;
     const kn_space *s = c->space;
     bool by_rows = goes_by_rows(c);
-    int along = by_rows ? s->ndim - 1 : s->ndim - s->n_reduced - 1;
+    int along = by_rows ? s->ndim - 1 : s->ndim - s->n_reduction_axes - 1;
     out->rank = kn_choice_rank(s->ndim);
     out->lanes = by_rows ? lanes_of(c) : 1;
     if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
@@ -105,11 +105,11 @@ static bool runs_on(const kn_part *part)
     const kn_space *s = part->space;
     kn_access access[KN_MAX_PARAMS];
     kn_spec_access(access, part->spec);
-    if (s->n_reduced == 0)
+    if (s->n_reduction_axes == 0)
         return false;
     for (int o = 0; o < s->n_operands; ++o) {
         bool is_output = o < part->spec->n_arrays && access[o].is_output;
-        int kept = s->ndim - s->n_reduced - 1;
+        int kept = s->ndim - s->n_reduction_axes - 1;
         if (!is_output && s->stride[o][s->ndim - 1] != s->stride[o][kept] * s->extent[kept])
             return false;
     }
@@ -173,15 +173,15 @@ static kn_field field(const kn_schedule *schedule)
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_space *s = part->space;
-    int64_t length = row_length(s), kept = kn_space_kept_size(s), run = kept_extent(s);
-    fold f = {.rank = s->n_reduced, .rows = 1};
+    int64_t length = row_length(s), kept = kn_space_output_size(s), run = kept_extent(s);
+    fold f = {.rank = s->n_reduction_axes, .rows = 1};
     f.width = part->spec->schedule.lanes > 1 ? 1 : at_most(run, KN_HOST_FOLD_WIDE);
-    for (int a = s->ndim - s->n_reduced; a < s->ndim - 1; ++a)
+    for (int a = s->ndim - s->n_reduction_axes; a < s->ndim - 1; ++a)
         f.rows *= s->extent[a];
     set_steps(&f, part);
     int64_t units = kept / (f.width > 1 ? run : 1) * (f.width > 1 ? (run + f.width - 1) / f.width : 1);
     set_chunks(&f, units);
-    out->walked = s;
+    out->kernel_space = s;
     out->rank = s->ndim;
     out->size = units * f.chunks;
     out->grain = 1 + GRAIN / at_least(1, length * f.rows * f.width / f.chunks);

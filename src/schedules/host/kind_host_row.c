@@ -31,15 +31,15 @@ static bool is_held(const kn_choice *c)
     return kn_fold_size(c->space) * kn_row_given_across(c) <= ROOM;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)kept;
     const kn_space *s = c->space;
     out->form = is_held(c) ? KN_HOST_ROW_HELD : KN_HOST_ROW_WALKED;
     out->rank = kn_fold_rank(s);
     for (int o = 0; o < c->count; ++o) {
-        int64_t step = s->n_reduced > 0 ? s->stride[o][s->ndim - 1] : 0;
-        out->access[o] = step == c->access[o].item_size ? KN_DENSE : step == 0 ? KN_STILL : KN_GATHER;
+        int64_t step = s->n_reduction_axes > 0 ? s->stride[o][s->ndim - 1] : 0;
+        out->access[o] = step == c->access[o].item_size ? KN_DENSE : step == 0 ? KN_BROADCAST : KN_GATHER;
     }
     return true;
 }
@@ -57,13 +57,13 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_space *s = part->space;
     int64_t size = kn_fold_size(s), dear = 1 + 2 * kn_cost_functions(part->spec->program);
     row_field f = {.room = (size + 63) / 64 * 64};
-    kn_fold_put_kept(&out->room, s, -1);
-    f.fold_rank = kn_fold_put_reduced(&out->room, s, -1);
-    f.length = out->room.extent[out->room.ndim - 1];
+    kn_fold_put_kept(&out->own_space, s, -1);
+    f.fold_rank = kn_fold_put_reduced(&out->own_space, s, -1);
+    f.length = out->own_space.extent[out->own_space.ndim - 1];
     f.rows = f.length > 0 ? size / f.length : 0;
-    out->walked = &out->room;
-    out->rank = out->room.ndim;
-    out->size = kn_space_kept_size(s);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+    out->size = kn_space_output_size(s);
     out->grain = 1 + GRAIN / dear / (size > 0 ? size : 1);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;

@@ -56,7 +56,7 @@ static void place_lane(const kn_writer *w, kn_str *out, int k)
     const char *name = w->program->param[k].name;
     if (is_pixel(w, k))
         kn_str_printf(out, "kn_%s_.at[kn_k * %d + kn_c]", name, channels_of(w));
-    else if (kn_access_of(w, k) == KN_STILL)
+    else if (kn_access_of(w, k) == KN_BROADCAST)
         kn_str_printf(out, "kn_%s_[kn_c]", name);
     else
         kn_str_printf(out, "kn_%s_[kn_c].at[kn_k]", name);
@@ -78,7 +78,7 @@ static void put_plane_load(const kn_writer *w, kn_str *out, int k)
     int pixels = pixels_of(w);
     kn_str at = KN_STR_INIT;
     put_address(w, &at, k, true);
-    if (kn_access_of(w, k) == KN_STILL)
+    if (kn_access_of(w, k) == KN_BROADCAST)
         kn_str_printf(out, "*(const %s *)(%s)", type, kn_str_text(&at));
     else
         kn_str_printf(out, "kn_load<%s, %d>((const %s *)(%s))", type, pixels, type, kn_str_text(&at));
@@ -92,7 +92,7 @@ static void put_load(kn_writer *w, int k)
     const char *name = w->program->param[k].name, *type = kn_storage(w, k);
     kn_str *out = &w->slot[KN_SLOT_LOADS];
     int pixels = pixels_of(w), channels = channels_of(w);
-    if (looks_up(w) && kn_access_of(w, k) == KN_STILL)
+    if (looks_up(w) && kn_access_of(w, k) == KN_BROADCAST)
         return;
     if (is_pixel(w, k)) {
         kn_str_printf(out, "%sauto kn_%s_ = kn_load_run<%s, %d, %d>(", kn_is_output(w, k) ? "" : "const ",
@@ -101,7 +101,7 @@ static void put_load(kn_writer *w, int k)
         kn_str_append(out, ");\n");
         return;
     }
-    if (kn_access_of(w, k) == KN_STILL)
+    if (kn_access_of(w, k) == KN_BROADCAST)
         kn_str_printf(out, "%s kn_%s_[%d];\n", type, name, channels);
     else
         kn_str_printf(out, "kn_pack<%s, %d> kn_%s_[%d];\n", type, pixels, name, channels);
@@ -220,7 +220,7 @@ static void place_entry(const kn_writer *w, kn_str *out, int k)
     int array = kn_array_of(w, k);
     if (kn_is_output(w, k))
         kn_str_printf(out, "kn_%s_table[kn_j]", name);
-    else if (kn_access_of(w, k) == KN_STILL)
+    else if (kn_access_of(w, k) == KN_BROADCAST)
         kn_str_printf(out, "*(const %s *)((const char *)kn.%s_ + (long long)kn_c * kn_axis_c.stride[%d])",
                       kn_storage(w, k), name, array);
     else
@@ -249,7 +249,7 @@ static void put_table(kn_writer *w)
 static void put_look_up(kn_writer *w, kn_str *out, kn_place_writer place)
 {
     int byte = 0;
-    while (kn_array_of(w, byte) < 0 || kn_access_of(w, byte) == KN_STILL)
+    while (kn_array_of(w, byte) < 0 || kn_access_of(w, byte) == KN_BROADCAST)
         ++byte;
     for (int k = w->program->n_in; k < kn_param_count(w); ++k) {
         place(w, out, k);

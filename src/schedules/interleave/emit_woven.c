@@ -11,7 +11,7 @@ static int lanes_of(const kn_writer *w)
 
 static void place_lane(const kn_writer *w, kn_str *out, int k)
 {
-    int first = k, number = kn_woven_number(w->spec, k, &first);
+    int first = k, number = kn_interleaved_number(w->spec, k, &first);
     if (number < 0)
         kn_place_lane(w, out, k);
     else
@@ -32,7 +32,7 @@ static void put_operand(kn_writer *w, int k)
     kn_str *loads = &w->slot[KN_SLOT_LOADS], *stores = &w->slot[KN_SLOT_STORES];
     const char *name = w->program->param[k].name, *type = kn_storage(w, k);
     int first = k, vector = w->spec->schedule.vector;
-    if (kn_woven_number(w->spec, k, &first) > 0)
+    if (kn_interleaved_number(w->spec, k, &first) > 0)
         return;
     kn_str_printf(loads, "%sauto kn_%s_ = ", kn_is_output(w, k) ? "" : "const ", name);
     if (kn_access_of(w, k) == KN_STAGED) {

@@ -141,7 +141,7 @@ static void set_access(kn_schedule *out, const kn_choice *c, const figures *f)
             aligned[c->access[o].is_output] = false;
     for (int o = 0; o < c->count; ++o)
         out->access[o] = is_pixel(c, o, f)                    ? KN_STAGED
-                         : c->space->stride[o][f->plane] == 0 ? KN_STILL
+                         : c->space->stride[o][f->plane] == 0 ? KN_BROADCAST
                          : aligned[c->access[o].is_output]    ? KN_VECTOR
                                                               : KN_GATHER;
     out->form = aligned[1] ? 0 : KN_PIXELS_LAID;
@@ -180,16 +180,16 @@ static bool can_look_up(const kn_choice *c, const kn_schedule *s, const figures 
         bytes += c->access[o].is_output ? c->access[o].item_size : 0;
         if (c->access[o].is_output)
             continue;
-        moving += s->access[o] != KN_STILL;
-        if (s->access[o] != KN_STILL && c->access[o].item_size != 1)
+        moving += s->access[o] != KN_BROADCAST;
+        if (s->access[o] != KN_BROADCAST && c->access[o].item_size != 1)
             return false;
-        for (int a = 0; s->access[o] == KN_STILL && a < c->space->ndim; ++a)
+        for (int a = 0; s->access[o] == KN_BROADCAST && a < c->space->ndim; ++a)
             if (a != f->channel && c->space->stride[o][a] != 0)
                 return false;
     }
     bytes *= KN_TABLE_ENTRIES * s->lanes;
     return moving == 1 && bytes <= TABLE_BYTES && bytes + s->block * shared_bytes(c, s) <= STATIC_BYTES &&
-           c->program && kn_body_is_pure(c->program) && kn_body_is_dear(c->program);
+           c->program && kn_body_is_pure(c->program) && kn_body_is_expensive(c->program);
 }
 
 /* Sixteen channels in whole vectors are other kinds': tiles move them as fast, and elements of 16 bytes are
@@ -197,20 +197,20 @@ static bool can_look_up(const kn_choice *c, const kn_schedule *s, const figures 
 static bool are_others(const kn_choice *c, const figures *f)
 {
     kn_schedule schedule = {.kind = &kn_kind_tile};
-    kn_figures unused = {{0}};
+    kn_launch_params unused = {{0}};
     return c->space->extent[f->channel] == KN_MOST_CHANNELS &&
            (kn_choice_widest(c, true) == WIDEST_BYTES || kn_kind_tile.choose(&schedule, &unused, c));
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     figures f;
     if (c->space->size == 0 || kn_choice_widest(c, true) == 0 || c->space->ndim + 1 > KILN_MAX_NDIM ||
         !find_axes(&f, c) || !are_whole(c) || are_others(c, &f))
         return false;
     out->vector = pixels_of_thread(c, &f);
-    if (out->vector == 0 || !kn_choice_fits_turned(c, f.channel, 1) ||
-        !kn_choice_fits_turned(c, f.plane, out->vector * BLOCK))
+    if (out->vector == 0 || !kn_choice_fits_transposed(c, f.channel, 1) ||
+        !kn_choice_fits_transposed(c, f.plane, out->vector * BLOCK))
         return false;
     out->lanes = (int)c->space->extent[f.channel];
     out->rank = kn_choice_rank(c->space->ndim + 1);
@@ -266,7 +266,7 @@ static kn_field field(const kn_schedule *schedule)
 static void put_ends(kn_placement *out, const kn_part *part, const figures *f)
 {
     const kn_schedule *s = &part->spec->schedule;
-    int64_t parts = out->room.extent[out->room.ndim - 1], rows = parts > 0 ? out->size / parts : 0;
+    int64_t parts = out->own_space.extent[out->own_space.ndim - 1], rows = parts > 0 ? out->size / parts : 0;
     int64_t ends = part->space->extent[f->plane] % s->vector * s->lanes;
     unsigned blocks = (unsigned)((rows * ends + out->block - 1) / out->block);
     out->grid[0] += blocks;
@@ -283,7 +283,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     figures f;
-    memcpy(&f, part->figures, sizeof f);
+    memcpy(&f, part->launch_params, sizeof f);
     int64_t each = s->vector;
     if (s->form & KN_PIXELS_LAID) {
         int64_t threads = (part->space->extent[f.plane] + s->vector - 1) / s->vector;
@@ -291,10 +291,10 @@ static kiln_status place(kn_placement *out, const kn_part *part)
         out->block = (unsigned)(threads < s->block ? threads : s->block);
         each *= out->block;
     }
-    make_space(&out->room, part->space, &f, each);
-    out->walked = &out->room;
-    out->rank = out->room.ndim - 2;
-    out->size = out->room.size;
+    make_space(&out->own_space, part->space, &f, each);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim - 2;
+    out->size = out->own_space.size;
     out->grid[0] = (unsigned)(s->form & KN_PIXELS_LAID ? out->size : (out->size + s->block - 1) / s->block);
     put_ends(out, part, &f);
     return KILN_OK;
@@ -306,7 +306,7 @@ static int cut(int64_t *align, const kn_part *part)
 {
     const kn_space *space = part->space;
     figures f;
-    memcpy(&f, part->figures, sizeof f);
+    memcpy(&f, part->launch_params, sizeof f);
     int64_t most = 0;
     int furthest = 0, axis = f.plane;
     for (int o = 0; o < space->n_operands; ++o) {

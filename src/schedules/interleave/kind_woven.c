@@ -73,7 +73,7 @@ static bool set_access(kn_schedule *out, const kn_choice *c)
     return true;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)kept;
     int inner = kn_choice_inner(c), widest = kn_choice_widest(c, false);

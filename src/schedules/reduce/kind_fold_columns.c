@@ -66,14 +66,14 @@ static int64_t rows_of(const kn_space *s, const kn_fold_figures *f)
 
 static int axes_of(const kn_space *s, const kn_fold_figures *f)
 {
-    return s->n_reduced - (f->inner >= 0);
+    return s->n_reduction_axes - (f->inner >= 0);
 }
 
 /* A kept axis, outside of the innermost reduced one, with which that is one run for every input. */
 static int axis_around(const kn_choice *c)
 {
     const kn_space *s = c->space;
-    for (int a = 0; a < s->ndim - s->n_reduced; ++a) {
+    for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a) {
         bool all = true;
         for (int o = 0; o < c->count; ++o)
             all = all && (c->access[o].is_output ||
@@ -93,7 +93,7 @@ static bool find_axes(kn_fold_figures *f, const kn_choice *c)
     f->axis = kn_fold_kept_axis(c);
     if (f->axis >= 0)
         return true;
-    if (s->n_reduced < 2 || s->indices || s->extent[s->ndim - 1] > LONGEST_INNER ||
+    if (s->n_reduction_axes < 2 || s->indices || s->extent[s->ndim - 1] > LONGEST_INNER ||
         kn_fold_size(s) / s->extent[s->ndim - 1] < LEAST_INNER_ROWS)
         return false;
     f->inner = s->ndim - 1;
@@ -126,7 +126,7 @@ static int copies_of(const kn_choice *c, const kn_fold_figures *f, int vector, i
 static bool is_aligned(const kn_choice *c, const kn_fold_figures *f, int vector, bool with_rows)
 {
     const kn_space *s = c->space;
-    int along = f->inner < 0 ? f->axis : f->inner, kept = s->ndim - s->n_reduced;
+    int along = f->inner < 0 ? f->axis : f->inner, kept = s->ndim - s->n_reduction_axes;
     for (int o = 0; o < c->count; ++o) {
         int64_t bytes = (int64_t)vector * c->access[o].item_size;
         if (c->access[o].is_output || (s->stride[o][along] == 0 && f->inner < 0))
@@ -197,7 +197,7 @@ static int threads_of(const kn_choice *c, const kn_fold_figures *f)
     return each <= SHORT && outers >= (int64_t)8 * c->target->multiprocessors ? THREADS_SHORT : THREADS;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     kn_fold_figures f = {0};
     if (c->space->size == 0 || !find_axes(&f, c) || rows_of(c->space, &f) > MOST_STEPS)
@@ -340,7 +340,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     kn_fold_figures chosen;
-    memcpy(&chosen, part->figures, sizeof chosen);
+    memcpy(&chosen, part->launch_params, sizeof chosen);
     int64_t run = run_of(space, &chosen), rows = rows_of(space, &chosen);
     int64_t wasted = chosen.is_shifted && chosen.copies > 1 ? s->vector - 1 : 0; /* in front of a vector */
     columns_field f = {.copies = (uint32_t)chosen.copies,
@@ -350,27 +350,27 @@ static kiln_status place(kn_placement *out, const kn_part *part)
                        .columns = run * chosen.copies};
     f.left = (uint32_t)((rows - f.rows * chosen.copies) * (chosen.copies > 1 ? run : 0));
     f.inner_lanes = power_below(f.inner < 32 ? f.inner : 32);
-    int axis_at = kn_fold_put_kept(&out->room, space, chosen.axis) - 1;
-    step_by_columns(&out->room, space, part->spec, axis_at, chosen.inner);
-    f.fold_rank = kn_fold_put_reduced(&out->room, space, chosen.inner);
-    f.per_row = kn_divider_make((uint32_t)out->room.extent[out->room.ndim - 1]);
+    int axis_at = kn_fold_put_kept(&out->own_space, space, chosen.axis) - 1;
+    step_by_columns(&out->own_space, space, part->spec, axis_at, chosen.inner);
+    f.fold_rank = kn_fold_put_reduced(&out->own_space, space, chosen.inner);
+    f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
     if (chosen.copies > 1)
-        take_together(&out->room, &f, chosen.copies);
+        take_together(&out->own_space, &f, chosen.copies);
     bool slides = chosen.is_shifted && chosen.copies == 1;
     lay_threads(&f, s, &chosen, kn_fold_ceil(f.columns, s->vector) + slides, folds_structs(part->spec));
     set_width(&f, s, &chosen, run);
     f.slots = (chosen.copies > 1 ? f.pitch : f.width) / f.inner;
     f.tiles = (uint32_t)kn_fold_ceil(f.columns, f.width);
-    int64_t tiles = f.tiles * (kn_space_kept_size(space) / space->extent[chosen.axis]);
+    int64_t tiles = f.tiles * (kn_space_output_size(space) / space->extent[chosen.axis]);
     split(&f, part->spec, tiles);
     if (f.splits > 1) {
         int64_t groups = f.levels > 1 ? kn_fold_ceil(f.splits, GROUP) : 0;
         out->counters = (int)(tiles * (groups + 1));
         out->partials = tiles * (f.splits + groups) * f.slots;
     }
-    out->size = kn_space_kept_size(space);
-    out->walked = &out->room;
-    out->rank = out->room.ndim;
+    out->size = kn_space_output_size(space);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
     out->grid[0] = (unsigned)(tiles * f.splits);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;

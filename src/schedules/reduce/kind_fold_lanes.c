@@ -28,9 +28,9 @@ static int vector_of(bool *ragged, const kn_choice *c)
 {
     const kn_space *s = c->space;
     int vector = kn_fold_vector(c), inner = s->ndim - 1;
-    kn_fold_fit fit = s->n_reduced > 0 ? kn_fold_fit_of(c, inner, vector) : KN_FIT_NONE;
+    kn_fold_fit fit = s->n_reduction_axes > 0 ? kn_fold_fit_of(c, inner, vector) : KN_FIT_NONE;
     bool whole = fit == KN_FIT_ALIGNED && s->extent[inner] % vector == 0;
-    *ragged = !whole && fit != KN_FIT_NONE && s->n_reduced == 1 &&
+    *ragged = !whole && fit != KN_FIT_NONE && s->n_reduction_axes == 1 &&
               s->extent[inner] >= (int64_t)SHORTEST_RAGGED * vector;
     return whole || *ragged ? vector : 1;
 }
@@ -46,7 +46,7 @@ static int items_each(int64_t items, int vector, int form, bool ragged)
     return ragged ? 8 : items <= 2 ? 1 : items <= 4 * WARP ? 4 : 8;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)kept;
     int64_t size = kn_fold_size(c->space);
@@ -54,10 +54,10 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->vector = size > 0 ? vector_of(&ragged, c) : 1;
     int64_t items = size / out->vector;
     if (items > (out->vector > 1 ? LONGEST : LONGEST_SINGLE) ||
-        (items >= SHORTEST && kn_space_kept_size(c->space) < FEW_ROWS))
+        (items >= SHORTEST && kn_space_output_size(c->space) < FEW_ROWS))
         return false;
     out->block = kn_choice_block(c);
-    out->form = kn_fold_form(c->space->n_reduced);
+    out->form = kn_fold_form(c->space->n_reduction_axes);
     out->lanes = items_each(items, out->vector, out->form, ragged);
     out->rank = kn_fold_rank(c->space);
     kn_fold_set_access(out, c, out->vector);
@@ -89,12 +89,12 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     lanes_field f = {.length = (uint32_t)kn_fold_size(part->space),
                      .items = (uint32_t)(kn_fold_size(part->space) / s->vector)};
     f.lanes = ragged ? WARP : (uint32_t)kn_fold_clamp(kn_fold_ceil(f.items, s->lanes), 1, WARP);
-    out->size = kn_space_kept_size(part->space);
-    kn_fold_put_kept(&out->room, part->space, -1);
-    f.fold_rank = kn_fold_put_reduced(&out->room, part->space, -1);
-    out->walked = &out->room;
-    out->rank = out->room.ndim;
-    int64_t length = out->room.extent[out->room.ndim - 1] / s->vector;
+    out->size = kn_space_output_size(part->space);
+    kn_fold_put_kept(&out->own_space, part->space, -1);
+    f.fold_rank = kn_fold_put_reduced(&out->own_space, part->space, -1);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+    int64_t length = out->own_space.extent[out->own_space.ndim - 1] / s->vector;
     f.per_row = kn_divider_make(length > 0 ? (uint32_t)length : 1);
     out->grid[0] = (unsigned)kn_fold_ceil(out->size, results_of(s, f.lanes));
     memcpy(out->field, &f, sizeof f);

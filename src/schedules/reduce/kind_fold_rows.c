@@ -42,9 +42,11 @@ static int vector_of(const kn_choice *c)
 {
     const kn_space *s = c->space;
     int vector = kn_fold_vector(c), inner = s->ndim - 1;
-    if (s->n_reduced == 0 || s->extent[inner] < 2 * vector || s->extent[inner] / vector >= KN_FOLD_STEPS)
+    if (s->n_reduction_axes == 0 || s->extent[inner] < 2 * vector ||
+        s->extent[inner] / vector >= KN_FOLD_STEPS)
         return 1;
-    return is_whole(c, vector) || (s->n_reduced == 1 && kn_fold_fit_of(c, inner, vector) != KN_FIT_NONE)
+    return is_whole(c, vector) ||
+                   (s->n_reduction_axes == 1 && kn_fold_fit_of(c, inner, vector) != KN_FIT_NONE)
                ? vector
                : 1;
 }
@@ -82,14 +84,14 @@ static int64_t splits_of(const kn_schedule *s, const kn_target *target, int64_t 
 static void choose_form(kn_schedule *out, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    int kept = s->ndim - s->n_reduced;
+    int kept = s->ndim - s->n_reduction_axes;
     int64_t items = kn_fold_size(s) / out->vector;
-    out->form = kn_fold_form(s->n_reduced);
+    out->form = kn_fold_form(s->n_reduction_axes);
     out->block = c->block ? c->block : USUAL;
     if (out->vector == 1 || out->form != KN_FOLD_ONE_AXIS)
         return;
     bool alone =
-        items <= USUAL_TURNS * turn_of(out) && splits_of(out, c->target, items, kn_space_kept_size(s)) == 1;
+        items <= USUAL_TURNS * turn_of(out) && splits_of(out, c->target, items, kn_space_output_size(s)) == 1;
     if (alone && kept <= ALONE_AXES)
         out->form = KN_FOLD_ALONE;
     else if (alone && is_whole(c, out->vector))
@@ -98,7 +100,7 @@ static void choose_form(kn_schedule *out, const kn_choice *c)
         out->block = LARGE;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)kept;
     out->vector = vector_of(c);
@@ -121,14 +123,14 @@ static kn_field field(const kn_schedule *schedule)
 /* An innermost axis that divisions of 32 bits cannot take goes outside the others. */
 static void put_axes(kn_placement *out, rows_field *f, const kn_space *space, int form)
 {
-    kn_fold_put_kept(&out->room, space, -1);
+    kn_fold_put_kept(&out->own_space, space, -1);
     int inner = space->ndim - 1;
     bool turned = form == KN_FOLD_SEVERAL_AXES && space->extent[inner] >= KN_FOLD_STEPS;
     if (turned)
-        kn_space_put_axis(&out->room, out->room.ndim++, space, inner, 1);
-    f->fold_rank = kn_fold_put_reduced(&out->room, space, turned ? inner : -1) + turned;
-    out->walked = &out->room;
-    out->rank = out->room.ndim;
+        kn_space_put_axis(&out->own_space, out->own_space.ndim++, space, inner, 1);
+    f->fold_rank = kn_fold_put_reduced(&out->own_space, space, turned ? inner : -1) + turned;
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
 }
 
 static void split(rows_field *f, const kn_part *part, int64_t results)
@@ -153,14 +155,14 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     rows_field f = {0};
-    out->size = kn_space_kept_size(space);
+    out->size = kn_space_output_size(space);
     put_axes(out, &f, space, s->form);
-    f.length = out->room.extent[out->room.ndim - 1];
+    f.length = out->own_space.extent[out->own_space.ndim - 1];
     f.items = kn_fold_size(space) / s->vector;
     if (s->form == KN_FOLD_SEVERAL_AXES)
         f.per_row = kn_divider_make((uint32_t)(f.length / s->vector));
     if (s->form == KN_FOLD_ALONE)
-        leave_alone(&f, &out->room, out->size);
+        leave_alone(&f, &out->own_space, out->size);
     else
         split(&f, part, out->size);
     if (f.splits > 1) {

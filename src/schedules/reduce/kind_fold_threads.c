@@ -30,7 +30,7 @@ static bool is_vector_result(const kn_choice *c, int o, int axis, int vector)
     int64_t align = bytes < c->target->vector_bytes ? bytes : c->target->vector_bytes;
     if (s->stride[o][axis] != c->access[o].item_size || c->access[o].address % (uintptr_t)align != 0)
         return false;
-    for (int a = 0; a < s->ndim - s->n_reduced; ++a)
+    for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
         if (a != axis && s->stride[o][a] % align != 0)
             return false;
     return true;
@@ -44,21 +44,21 @@ static int vector_of(const kn_choice *c, int axis)
     return whole && !kn_fold_is_struct(c) ? vector : 1;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     const kn_space *s = c->space;
     kn_fold_figures f = {.axis = kn_fold_kept_axis(c)};
     if (s->size == 0 || f.axis < 0 || kn_fold_size(s) > LONGEST)
         return false;
     out->vector = vector_of(c, f.axis);
-    if (kn_space_kept_size(s) / out->vector < (int64_t)LEAST_EACH * c->target->multiprocessors ||
+    if (kn_space_output_size(s) / out->vector < (int64_t)LEAST_EACH * c->target->multiprocessors ||
         s->extent[f.axis] * kn_choice_widest(c, false) < SHORTEST_RUN)
         return false;
     kn_schedule staged = {.kind = &kn_kind_fold_tile};
     if (out->vector == 1 && (kn_fold_size(s) > LONGEST_SINGLE || kn_kind_fold_tile.choose(&staged, kept, c)))
         return false;
     out->block = kn_choice_block(c);
-    out->form = kn_fold_form(s->n_reduced);
+    out->form = kn_fold_form(s->n_reduction_axes);
     if (out->vector == 1 && out->form > 1)
         return false;
     out->rank = kn_fold_rank(s);
@@ -86,16 +86,16 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     kn_fold_figures chosen;
-    memcpy(&chosen, part->figures, sizeof chosen);
-    out->size = kn_space_kept_size(space);
-    kn_fold_put_kept(&out->room, space, chosen.axis);
-    threads_field f = {.fold_rank = kn_fold_put_reduced(&out->room, space, -1),
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    out->size = kn_space_output_size(space);
+    kn_fold_put_kept(&out->own_space, space, chosen.axis);
+    threads_field f = {.fold_rank = kn_fold_put_reduced(&out->own_space, space, -1),
                        .rows = (uint32_t)kn_fold_size(space),
                        .vectors = (uint32_t)(out->size / s->vector),
                        .across = kn_divider_make((uint32_t)(space->extent[chosen.axis] / s->vector))};
-    f.per_row = kn_divider_make((uint32_t)out->room.extent[out->room.ndim - 1]);
-    out->walked = &out->room;
-    out->rank = out->room.ndim;
+    f.per_row = kn_divider_make((uint32_t)out->own_space.extent[out->own_space.ndim - 1]);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
     out->grid[0] = (unsigned)kn_fold_ceil(f.vectors, s->block);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;

@@ -47,7 +47,7 @@ static int64_t columns_of(const kn_choice *c)
 static bool is_linear(const kn_choice *c, int o, int64_t columns)
 {
     const kn_space *s = c->space;
-    int kept = s->ndim - s->n_reduced, outer = columns > 1 ? kept - 1 : kept;
+    int kept = s->ndim - s->n_reduction_axes, outer = columns > 1 ? kept - 1 : kept;
     int64_t item = c->access[o].item_size, step = item * columns * s->extent[s->ndim - 1];
     if (s->stride[o][s->ndim - 1] != item * columns)
         return false;
@@ -88,11 +88,11 @@ static bool meets_banks(int64_t reduced, int64_t columns, int vector)
     return columns > 1 && columns < WARP && reduced < WARP && reduced * columns % vector == 0;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     const kn_space *s = c->space;
     (void)kept;
-    if (s->n_reduced != 1 || s->size == 0 || kn_fold_vector(c) == 1)
+    if (s->n_reduction_axes != 1 || s->size == 0 || kn_fold_vector(c) == 1)
         return false;
     int64_t reduced = s->extent[s->ndim - 1], columns = columns_of(c);
     out->vector = kn_fold_vector(c);
@@ -147,11 +147,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
                                        1, most);
     f.lanes = lanes_of(s, f.chunks * columns, reduced, columns);
     f.are_lanes_together = columns > 1 && columns < WARP / 2;
-    out->size = kn_space_kept_size(space);
-    kn_fold_put_kept(&out->room, space, -1);
-    kn_fold_put_reduced(&out->room, space, -1);
-    out->walked = &out->room;
-    out->rank = out->room.ndim;
+    out->size = kn_space_output_size(space);
+    kn_fold_put_kept(&out->own_space, space, -1);
+    kn_fold_put_reduced(&out->own_space, space, -1);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
     out->grid[0] = (unsigned)kn_fold_ceil(f.outers, f.chunks);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;

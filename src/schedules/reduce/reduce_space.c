@@ -118,14 +118,14 @@ void kn_fold_set_index(kn_schedule *out, const kn_choice *c)
     const kn_space *s = c->space;
     if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
         out->index = 32;
-    out->order = out->vector > 1 && out->lanes != 1 && c->program->uses & KN_USES_FOLD_INDEX &&
-                 s->n_reduced == 1 && s->stride[s->n_operands - 1][s->ndim - 1] > 0;
+    out->order = out->vector > 1 && out->lanes != 1 && c->program->uses & KN_USES_REDUCTION_INDEX &&
+                 s->n_reduction_axes == 1 && s->stride[s->n_operands - 1][s->ndim - 1] > 0;
 }
 
 int64_t kn_fold_size(const kn_space *space)
 {
     int64_t size = 1;
-    for (int a = space->ndim - space->n_reduced; a < space->ndim; ++a)
+    for (int a = space->ndim - space->n_reduction_axes; a < space->ndim; ++a)
         size *= space->extent[a];
     return size;
 }
@@ -148,7 +148,7 @@ static void put_next(kn_space *out, const kn_space *space, int axis)
 
 int kn_fold_put_kept(kn_space *out, const kn_space *space, int last)
 {
-    int kept = space->ndim - space->n_reduced;
+    int kept = space->ndim - space->n_reduction_axes;
     kn_space_start(out, space);
     out->ndim = 0;
     for (int a = 0; a < kept; ++a)
@@ -162,7 +162,7 @@ int kn_fold_put_kept(kn_space *out, const kn_space *space, int last)
 int kn_fold_put_reduced(kn_space *out, const kn_space *space, int left_out)
 {
     int before = out->ndim;
-    for (int a = space->ndim - space->n_reduced; a < space->ndim; ++a)
+    for (int a = space->ndim - space->n_reduction_axes; a < space->ndim; ++a)
         if (a != left_out)
             put_next(out, space, a);
     if (out->ndim == before)
@@ -185,8 +185,8 @@ static int nearest_axis(const kn_choice *c)
 int kn_fold_kept_axis(const kn_choice *c)
 {
     const kn_space *s = c->space;
-    int kept = s->ndim - s->n_reduced, axis = -1;
-    double most = s->n_reduced > 0 ? kn_fold_running(c, s->ndim - 1) : 0;
+    int kept = s->ndim - s->n_reduction_axes, axis = -1;
+    double most = s->n_reduction_axes > 0 ? kn_fold_running(c, s->ndim - 1) : 0;
     bool none = most == 0;
     for (int a = 0; a < kept; ++a)
         if (kn_fold_running(c, a) > most) {
@@ -201,18 +201,18 @@ int kn_fold_kept_axis(const kn_choice *c)
 int kn_fold_cut_outermost(int64_t *align, const kn_part *part)
 {
     *align = 1;
-    return kn_space_kept_size(part->space) < KN_MAX_INDEX ? -1 : 0;
+    return kn_space_output_size(part->space) < KN_MAX_INDEX ? -1 : 0;
 }
 
 int kn_fold_cut_beside(int64_t *align, const kn_part *part)
 {
     const kn_space *s = part->space;
     kn_fold_figures chosen;
-    memcpy(&chosen, part->figures, sizeof chosen);
-    if (kn_space_kept_size(s) < KN_MAX_INDEX)
+    memcpy(&chosen, part->launch_params, sizeof chosen);
+    if (kn_space_output_size(s) < KN_MAX_INDEX)
         return -1;
     *align = 1;
-    for (int a = 0; a < s->ndim - s->n_reduced; ++a)
+    for (int a = 0; a < s->ndim - s->n_reduction_axes; ++a)
         if (a != chosen.axis && s->extent[a] > 1)
             return a;
     *align = WHOLE_VECTORS;

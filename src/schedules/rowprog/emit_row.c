@@ -33,7 +33,7 @@ static bool is_shifted(const kn_writer *w)
 static bool is_still(const kn_writer *w, int k)
 {
     return !goes_by_places(w) && k < w->program->n_in && kn_is_wide_array(w, k) &&
-           kn_access_of(w, k) == KN_STILL;
+           kn_access_of(w, k) == KN_BROADCAST;
 }
 
 /* Whether items have a member for it. */
@@ -84,7 +84,7 @@ static void put_load(const kn_writer *w, kn_str *out, int k)
     if (is_single(w))
         kn_str_append(out, "*(");
     else
-        kn_str_printf(out, "%s<%s, %d>(", kn_access_of(w, k) == KN_STILL ? "kn_repeat" : "kn_load",
+        kn_str_printf(out, "%s<%s, %d>(", kn_access_of(w, k) == KN_BROADCAST ? "kn_repeat" : "kn_load",
                       kn_storage(w, k), w->spec->schedule.vector);
     put_item_address(w, out, k);
     kn_str_append(out, ");\n");
@@ -185,7 +185,7 @@ static void put_item(const kn_writer *w, kn_str *out, const kn_level *level)
         if (kn_is_wide_array(w, k) && kn_level_gives(w, level, k))
             put_load(w, out, k);
     kn_str_printf(out, "#pragma unroll\n    for (int kn_k = 0; kn_k < %d; ++kn_k) {\n", vector);
-    if (w->program->uses & (KN_USES_INDEX | KN_USES_FOLD_INDEX) && !goes_by_places(w))
+    if (w->program->uses & (KN_USES_INDEX | KN_USES_REDUCTION_INDEX) && !goes_by_places(w))
         kn_str_printf(out, "const int kn_e = kn_row_element<kn_is_ragged, %d>(kn_j, kn_k, kn.length);\n",
                       vector);
     kn_put_level_stages(w, out, level, goes_by_places(w) ? &walked : &held);

@@ -65,7 +65,7 @@ static int items_of_ragged(int64_t items, int lanes, int most, int usual)
     return lanes;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)kept;
     int64_t length = kn_row_length(c);
@@ -108,11 +108,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_schedule *s = &part->spec->schedule;
     row_field f = {.length = (int32_t)kn_fold_size(part->space)};
     int64_t items = kn_row_items(f.length, s->vector, s->form % KN_ROW_NEARLY);
-    out->size = kn_space_kept_size(part->space);
-    kn_fold_put_kept(&out->room, part->space, -1);
-    f.fold_rank = kn_fold_put_reduced(&out->room, part->space, -1);
-    out->walked = &out->room;
-    out->rank = out->room.ndim;
+    out->size = kn_space_output_size(part->space);
+    kn_fold_put_kept(&out->own_space, part->space, -1);
+    f.fold_rank = kn_fold_put_reduced(&out->own_space, part->space, -1);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
     out->block = (unsigned)threads_of(items, s->lanes);
     f.width = kn_row_warps(out->block);
     out->grid[0] = (unsigned)out->size;

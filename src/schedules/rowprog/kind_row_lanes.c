@@ -32,7 +32,7 @@ static bool is_full(int64_t items, int each)
     return each > 0 && lanes > 0 && items % each == 0 && (lanes & (lanes - 1)) == 0;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)kept;
     int64_t length = kn_row_length(c);
@@ -61,11 +61,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     lanes_field f = {.length = (int32_t)kn_fold_size(part->space), .lanes = 1};
-    out->size = kn_space_kept_size(part->space);
-    kn_fold_put_kept(&out->room, part->space, -1);
-    f.fold_rank = kn_fold_put_reduced(&out->room, part->space, -1);
-    out->walked = &out->room;
-    out->rank = out->room.ndim;
+    out->size = kn_space_output_size(part->space);
+    kn_fold_put_kept(&out->own_space, part->space, -1);
+    f.fold_rank = kn_fold_put_reduced(&out->own_space, part->space, -1);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
     while (f.lanes < kn_fold_ceil(f.length / s->vector, s->lanes))
         f.lanes = 1u << ++f.shift;
     out->grid[0] = (unsigned)kn_fold_ceil(out->size * f.lanes, s->block);

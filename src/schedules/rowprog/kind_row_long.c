@@ -97,7 +97,7 @@ static bool is_nearly_full(const figures *f, int64_t items, int lanes)
     return items - 1 - share * (f->blocks - 1) >= (int64_t)lanes * f->threads;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     figures f;
     int64_t length = kn_row_length(c);
@@ -144,7 +144,7 @@ static int staged_bytes(const kn_spec *spec)
     int bytes = 0;
     for (int k = 0; k < spec->program->n_in; ++k)
         if (spec->operand[k].array >= 0 && kn_row_is_early(spec->program, k) &&
-            spec->schedule.access[spec->operand[k].array] != KN_STILL)
+            spec->schedule.access[spec->operand[k].array] != KN_BROADCAST)
             bytes += spec->schedule.vector * kn_dtype_info_of(spec->operand[k].dtype)->size;
     return bytes;
 }
@@ -153,17 +153,17 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     figures chosen;
-    memcpy(&chosen, part->figures, sizeof chosen);
+    memcpy(&chosen, part->launch_params, sizeof chosen);
     long_field f = {.length = (int32_t)kn_fold_size(part->space),
                     .width = kn_row_warps((unsigned)chosen.threads),
                     .blocks = chosen.blocks,
                     .staged = chosen.staged};
     f.share = (int32_t)kn_fold_ceil(kn_row_items(f.length, s->vector, s->form % KN_ROW_NEARLY), f.blocks);
-    out->size = kn_space_kept_size(part->space);
-    kn_fold_put_kept(&out->room, part->space, -1);
-    f.fold_rank = kn_fold_put_reduced(&out->room, part->space, -1);
-    out->walked = &out->room;
-    out->rank = out->room.ndim;
+    out->size = kn_space_output_size(part->space);
+    kn_fold_put_kept(&out->own_space, part->space, -1);
+    f.fold_rank = kn_fold_put_reduced(&out->own_space, part->space, -1);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
     out->block = (unsigned)chosen.threads;
     out->cluster = f.blocks > 1 ? (unsigned)f.blocks : 0;
     out->grid[0] = (unsigned)(out->size * f.blocks);
@@ -177,7 +177,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 static int cut(int64_t *align, const kn_part *part)
 {
     *align = 1;
-    return kn_space_kept_size(part->space) < KN_MAX_INDEX / LARGEST ? -1 : 0;
+    return kn_space_output_size(part->space) < KN_MAX_INDEX / LARGEST ? -1 : 0;
 }
 
 static void describe(kn_str *out, const unsigned char *at)

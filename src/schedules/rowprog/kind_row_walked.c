@@ -22,15 +22,15 @@ static int vector_of(const kn_choice *c)
 {
     const kn_space *s = c->space;
     int vector = kn_row_vector(c);
-    bool is_short = s->n_reduced == 0 || s->extent[s->ndim - 1] / vector >= KN_FOLD_STEPS;
+    bool is_short = s->n_reduction_axes == 0 || s->extent[s->ndim - 1] / vector >= KN_FOLD_STEPS;
     return !is_short && kn_row_fit_of(c, vector) == KN_ROW_ALIGNED ? vector : 1;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     (void)kept;
     out->vector = vector_of(c);
-    out->form = kn_fold_form(c->space->n_reduced);
+    out->form = kn_fold_form(c->space->n_reduction_axes);
     bool large = kn_fold_size(c->space) / out->vector > LARGE_ROW;
     out->block = c->block ? c->block : large ? LARGE : kn_choice_block(c);
     out->rank = kn_fold_rank(c->space);
@@ -55,14 +55,14 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     walked_field f = {.items = kn_fold_size(space) / s->vector, .width = kn_row_warps((unsigned)s->block)};
     int inner = space->ndim - 1;
     bool turned = s->form > 1 && space->extent[inner] >= KN_FOLD_STEPS;
-    out->size = kn_space_kept_size(space);
-    kn_fold_put_kept(&out->room, space, -1);
+    out->size = kn_space_output_size(space);
+    kn_fold_put_kept(&out->own_space, space, -1);
     if (turned)
-        kn_space_put_axis(&out->room, out->room.ndim++, space, inner, 1);
-    f.fold_rank = kn_fold_put_reduced(&out->room, space, turned ? inner : -1) + turned;
-    out->walked = &out->room;
-    out->rank = out->room.ndim;
-    f.length = out->room.extent[out->rank - 1];
+        kn_space_put_axis(&out->own_space, out->own_space.ndim++, space, inner, 1);
+    f.fold_rank = kn_fold_put_reduced(&out->own_space, space, turned ? inner : -1) + turned;
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+    f.length = out->own_space.extent[out->rank - 1];
     if (s->form > 1)
         f.per_row = kn_divider_make(f.items > 0 ? (uint32_t)(f.length / s->vector) : 1);
     out->grid[0] = (unsigned)out->size;

@@ -91,8 +91,8 @@ static bool is_along(const kn_choice *c, int o)
 /* Whether the operand is another one for each row. */
 static bool is_of_each_row(const kn_choice *c, int o)
 {
-    bool moves = c->space->ndim == c->space->n_reduced;
-    for (int a = 0; a < c->space->ndim - c->space->n_reduced; ++a)
+    bool moves = c->space->ndim == c->space->n_reduction_axes;
+    for (int a = 0; a < c->space->ndim - c->space->n_reduction_axes; ++a)
         moves = moves || c->space->stride[o][a] != 0;
     return moves;
 }
@@ -155,7 +155,7 @@ kn_row_fit kn_row_fit_of(const kn_choice *c, int vector)
 
 int64_t kn_row_length(const kn_choice *c)
 {
-    return c->space->n_reduced == 1 ? c->space->extent[inner(c)] : 0;
+    return c->space->n_reduction_axes == 1 ? c->space->extent[inner(c)] : 0;
 }
 
 /* A placeholder is some parameter's dtype: the widest operand is as wide at least. Halves are computed
@@ -247,9 +247,12 @@ void kn_row_set_access(kn_schedule *out, const kn_choice *c)
     for (int o = 0; o < c->count; ++o) {
         bool is_run = out->vector == 1 && c->space->stride[o][inner(c)] == c->access[o].item_size;
         bool is_single = out->vector == 1 || (c->access[o].is_output && !is_along(c, o));
-        out->access[o] = is_run ? KN_DENSE : is_single ? KN_GATHER : is_along(c, o) ? KN_VECTOR : KN_STILL;
+        out->access[o] = is_run           ? KN_DENSE
+                         : is_single      ? KN_GATHER
+                         : is_along(c, o) ? KN_VECTOR
+                                          : KN_BROADCAST;
     }
-    out->order = c->program->uses & KN_USES_FOLD_INDEX && kn_row_length(c) > 0 &&
+    out->order = c->program->uses & KN_USES_REDUCTION_INDEX && kn_row_length(c) > 0 &&
                  c->space->stride[c->space->n_operands - 1][inner(c)] == 1;
 }
 

@@ -114,7 +114,7 @@ static bool set_access(kn_schedule *out, const kn_choice *c, const shifts *s)
     return true;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     shifts s = {0};
     figures f;
@@ -127,8 +127,8 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
         c->space->extent[f.plane] < LEAST_PLANES || !split_distances(&s, c, &f) || !number_rows(&s) ||
         !set_access(out, c, &s) || words_of(out, c->access[s.first].item_size) > MOST_WORDS ||
         !kn_choice_is_near(c, out->vector * KN_PLANES_WIDE) ||
-        !kn_choice_fits_turned(c, f.line, LINES * HIGH) ||
-        !kn_choice_fits_turned(c, f.plane, KN_PLANES_WALKED + KN_PLANES_AHEAD + 1) ||
+        !kn_choice_fits_transposed(c, f.line, LINES * HIGH) ||
+        !kn_choice_fits_transposed(c, f.plane, KN_PLANES_WALKED + KN_PLANES_AHEAD + 1) ||
         c->space->ndim + 3 > KILN_MAX_NDIM)
         return false;
     out->block = KN_PLANES_WIDE * HIGH;
@@ -146,20 +146,20 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     figures f;
-    memcpy(&f, part->figures, sizeof f);
+    memcpy(&f, part->launch_params, sizeof f);
     int to = 0, inner = space->ndim - 1;
-    kn_space_start(&out->room, space);
-    kn_space_put_axis(&out->room, to++, space, f.plane, 1);
-    kn_space_put_axis(&out->room, to++, space, f.line, 1);
-    kn_space_put_axis(&out->room, to++, space, inner, 1);
-    kn_space_put_axis(&out->room, to++, space, f.plane, KN_PLANES_WALKED);
+    kn_space_start(&out->own_space, space);
+    kn_space_put_axis(&out->own_space, to++, space, f.plane, 1);
+    kn_space_put_axis(&out->own_space, to++, space, f.line, 1);
+    kn_space_put_axis(&out->own_space, to++, space, inner, 1);
+    kn_space_put_axis(&out->own_space, to++, space, f.plane, KN_PLANES_WALKED);
     for (int a = 0; a < inner; ++a)
         if (a != f.line && a != f.plane)
-            kn_space_put_axis(&out->room, to++, space, a, 1);
-    kn_space_put_axis(&out->room, to++, space, f.line, HIGH * s->lanes);
-    kn_space_put_axis(&out->room, to++, space, inner, KN_PLANES_WIDE * s->vector);
-    out->room.ndim = to;
-    out->size = kn_place_boxes(out, 3);
+            kn_space_put_axis(&out->own_space, to++, space, a, 1);
+    kn_space_put_axis(&out->own_space, to++, space, f.line, HIGH * s->lanes);
+    kn_space_put_axis(&out->own_space, to++, space, inner, KN_PLANES_WIDE * s->vector);
+    out->own_space.ndim = to;
+    out->size = kn_place_tiles(out, 3);
     return KILN_OK;
 }
 

@@ -150,7 +150,7 @@ static int rows_of_thread(kn_schedule *s, const kn_choice *c, int item, int axis
     return s->lanes;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     shifts s;
     if (c->space->size == 0 || !find_shifted(&s, c))
@@ -159,7 +159,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
     out->vector = kn_choice_vector(c);
     if (f.row < 0 || out->vector == 1 || !set_places(&s, c, f.row) ||
         !kn_choice_is_near(c, out->vector * WIDE) || !set_access(out, c, &s) ||
-        !kn_choice_fits_turned(c, f.row, KN_SHIFTED_RESULTS * HIGH) || c->space->ndim + 2 > KILN_MAX_NDIM)
+        !kn_choice_fits_transposed(c, f.row, KN_SHIFTED_RESULTS * HIGH) || c->space->ndim + 2 > KILN_MAX_NDIM)
         return false;
     out->form = form_of(&s);
     out->lanes = rows_of_thread(out, c, c->access[s.first].item_size, f.row);
@@ -177,19 +177,19 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     figures f;
-    memcpy(&f, part->figures, sizeof f);
+    memcpy(&f, part->launch_params, sizeof f);
     int to = 0, inner = space->ndim - 1;
-    kn_space_start(&out->room, space);
-    kn_space_put_axis(&out->room, to++, space, f.row, 1);
-    kn_space_put_axis(&out->room, to++, space, inner, 1);
+    kn_space_start(&out->own_space, space);
+    kn_space_put_axis(&out->own_space, to++, space, f.row, 1);
+    kn_space_put_axis(&out->own_space, to++, space, inner, 1);
     for (int a = 0; a < inner; ++a)
         if (a != f.row)
-            kn_space_put_axis(&out->room, to++, space, a, 1);
-    kn_space_put_axis(&out->room, to++, space, f.row, HIGH * kn_shifted_rows(s));
-    kn_space_put_axis(&out->room, to, space, inner, (WIDE - kn_shifted_is_skewed(s)) * s->vector);
-    out->room.extent[to++] = blocks_along(s, space->extent[inner]);
-    out->room.ndim = to;
-    out->size = kn_place_boxes(out, 2);
+            kn_space_put_axis(&out->own_space, to++, space, a, 1);
+    kn_space_put_axis(&out->own_space, to++, space, f.row, HIGH * kn_shifted_rows(s));
+    kn_space_put_axis(&out->own_space, to, space, inner, (WIDE - kn_shifted_is_skewed(s)) * s->vector);
+    out->own_space.extent[to++] = blocks_along(s, space->extent[inner]);
+    out->own_space.ndim = to;
+    out->size = kn_place_tiles(out, 2);
     return KILN_OK;
 }
 

@@ -64,7 +64,7 @@ bool kn_shifted_is_skewed(const kn_schedule *schedule)
 
 bool kn_shifted_place(int *row, int *column, char letter)
 {
-    int place = letter - KN_SHIFTED_LETTER;
+    int place = letter - KN_STENCIL_LETTER;
     *row = place / KN_SHIFTED_COLUMNS;
     *column = place % KN_SHIFTED_COLUMNS;
     return place >= 0 && place < KN_SHIFTED_ROWS * KN_SHIFTED_COLUMNS;

@@ -5,7 +5,7 @@
 
 #include "schedule/schedule.h"
 
-/* Letter: KN_SHIFTED_LETTER + row * KN_SHIFTED_COLUMNS + column, rows and columns counted from the least one.
+/* Letter: KN_STENCIL_LETTER + row * KN_SHIFTED_COLUMNS + column, rows and columns counted from the least one.
  * The other operands are KN_VECTOR, or all KN_GATHER where rows begin anywhere (below).
  * Bit k of the schedule's form: rows k and k + 1 are neighbours. */
 enum {
@@ -48,7 +48,7 @@ bool kn_shifted_is_skewed(const kn_schedule *schedule);
 /* The letter of an input by its place. */
 static inline char kn_shifted_letter(int row, int64_t column)
 {
-    return (char)(KN_SHIFTED_LETTER + row * KN_SHIFTED_COLUMNS + (int)column);
+    return (char)(KN_STENCIL_LETTER + row * KN_SHIFTED_COLUMNS + (int)column);
 }
 
 /* The place of an input by its letter; false: it is none of the shifted. */

@@ -38,7 +38,7 @@ static bool find_pair(figures *f, const kn_choice *c)
            s->stride[f->straight][q] == s->stride[f->turned][p];
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     figures f;
     if (!find_pair(&f, c))
@@ -56,7 +56,7 @@ static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
             return false;
         out->access[o] = o == f.turned ? KN_STAGED : KN_VECTOR;
     }
-    if (!kn_choice_fits_turned(c, q, KN_MIRRORED_SIDE * out->vector) ||
+    if (!kn_choice_fits_transposed(c, q, KN_MIRRORED_SIDE * out->vector) ||
         !kn_choice_is_near(c, KN_MIRRORED_SIDE * out->vector))
         return false;
     out->block = KN_MIRRORED_SIDE * KN_MIRRORED_SIDE;
@@ -81,15 +81,15 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     int to = 0, p = space->ndim - 1;
     int64_t side = (int64_t)KN_MIRRORED_SIDE * s->vector, count = (space->extent[p] + side - 1) / side;
     uint32_t tiles = (uint32_t)count; /* along a side */
-    kn_space_start(&out->room, space);
-    kn_space_put_axis(&out->room, to++, space, p - 1, 1);
-    kn_space_put_axis(&out->room, to++, space, p, 1);
+    kn_space_start(&out->own_space, space);
+    kn_space_put_axis(&out->own_space, to++, space, p - 1, 1);
+    kn_space_put_axis(&out->own_space, to++, space, p, 1);
     for (int a = 0; a < p - 1; ++a)
-        kn_space_put_axis(&out->room, to++, space, a, 1);
-    kn_space_put_axis(&out->room, to, space, -1, 1);
-    out->room.extent[to++] = count * (count + 1) / 2;
-    out->room.ndim = to;
-    out->size = kn_place_boxes(out, KN_MIRRORED_AXES);
+        kn_space_put_axis(&out->own_space, to++, space, a, 1);
+    kn_space_put_axis(&out->own_space, to, space, -1, 1);
+    out->own_space.extent[to++] = count * (count + 1) / 2;
+    out->own_space.ndim = to;
+    out->size = kn_place_tiles(out, KN_MIRRORED_AXES);
     memcpy(out->field, &tiles, sizeof tiles);
     return KILN_OK;
 }

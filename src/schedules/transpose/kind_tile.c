@@ -19,7 +19,7 @@ enum { SHARED_PERCENT = 80, LARGEST_VECTOR = 64 /* bytes */ };
 static bool can_stage(const kn_choice *c, int o, int axis, int vector)
 {
     int alignment = kn_choice_alignment(c, o, vector);
-    if (c->access[o].is_output || kn_choice_other_run(c, o) != axis ||
+    if (c->access[o].is_output || kn_choice_contiguous_axis(c, o) != axis ||
         c->access[o].address % (uintptr_t)alignment != 0)
         return false;
     for (int a = 0; a < c->space->ndim; ++a)
@@ -48,7 +48,7 @@ static int tile_vector(const kn_choice *c, int axis)
 static int set_access(char *access, const kn_choice *c, int axis, int vector)
 {
     int staged_bytes = 0;
-    if (!kn_choice_fits_turned(c, axis, vector) || !kn_choice_is_near(c, vector) ||
+    if (!kn_choice_fits_transposed(c, axis, vector) || !kn_choice_is_near(c, vector) ||
         c->space->extent[axis] % vector != 0)
         return 0;
     for (int o = 0; o < c->count; ++o) {
@@ -64,7 +64,7 @@ static int set_access(char *access, const kn_choice *c, int axis, int vector)
 /* The sides are those of c, whose narrow axes have been joined: one run each. */
 static bool choose_joined(kn_schedule *out, kn_tile_figures *f, const kn_choice *c)
 {
-    int axis = kn_choice_turned_axis(c), vector = axis < 0 ? 0 : tile_vector(c, axis);
+    int axis = kn_choice_transposed_axis(c), vector = axis < 0 ? 0 : tile_vector(c, axis);
     int staged_bytes = vector > 1 ? set_access(out->access, c, axis, vector) : 0;
     if (staged_bytes == 0 || (f->q_narrow && axis != f->axis))
         return false;
@@ -91,7 +91,7 @@ static bool are_staged(const kn_schedule *s, const kn_choice *c)
 static int find_narrow_q(int *narrow, const kn_choice *c)
 {
     for (int o = 0; o < c->count; ++o) {
-        *narrow = c->access[o].is_output ? -1 : kn_choice_other_run(c, o);
+        *narrow = c->access[o].is_output ? -1 : kn_choice_contiguous_axis(c, o);
         int next = *narrow < 0 ? -1 : kn_space_next_axis(c->space, o, *narrow);
         if (next >= 0 && next != kn_choice_inner(c) && kn_choice_is_narrow(c, *narrow))
             return next;
@@ -106,7 +106,7 @@ static int find_narrow_p(const kn_choice *c)
     int inner = kn_choice_inner(c), next = kn_choice_next_of_results(c);
     bool fits = next >= 0 && !c->space->indices && kn_choice_is_narrow(c, inner);
     for (int o = 0; o < c->count && fits; ++o)
-        fits = c->access[o].is_output || kn_choice_other_run(c, o) >= 0 ||
+        fits = c->access[o].is_output || kn_choice_contiguous_axis(c, o) >= 0 ||
                (c->space->stride[o][inner] == 0 && c->space->stride[o][next] == 0);
     return fits ? next : -1;
 }
@@ -157,7 +157,7 @@ static bool choose_narrow(kn_schedule *out, kn_tile_figures *f, const kn_choice 
     return true;
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     kn_tile_figures f = {.p_axis = kn_choice_inner(c)};
     bool found = c->space->size > 0 &&
@@ -229,10 +229,10 @@ static kn_field field(const kn_schedule *schedule)
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     kn_tile_figures f;
-    memcpy(&f, part->figures, sizeof f);
+    memcpy(&f, part->launch_params, sizeof f);
     kn_tile tile = kn_tile_make(&f);
-    kn_tile_space(&out->room, part->space, part->spec->schedule.vector, &f);
-    kn_place_boxes(out, KN_TILE_AXES);
+    kn_tile_space(&out->own_space, part->space, part->spec->schedule.vector, &f);
+    kn_place_tiles(out, KN_TILE_AXES);
     out->block = tile.p * tile.q;
     out->shared_bytes = (unsigned)f.shared_bytes;
     out->shared_percent = SHARED_PERCENT;
@@ -244,7 +244,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 static int cut(int64_t *align, const kn_part *part)
 {
     kn_tile_figures f;
-    memcpy(&f, part->figures, sizeof f);
+    memcpy(&f, part->launch_params, sizeof f);
     int axis =
         kn_cut_beside(align, part, f.q_narrow ? f.q.second_axis : -1, f.p_narrow ? f.p.second_axis : -1);
     if (axis == f.axis || axis == f.p_axis)

@@ -44,7 +44,7 @@ static bool do_results_agree(const kn_choice *c, int vector)
                 return false;
         first = first < 0 ? o : first;
     }
-    return first >= 0 && kn_choice_skew(c, vector) >= 0;
+    return first >= 0 && kn_choice_misalignment(c, vector) >= 0;
 }
 
 /* The axis along which the input's rows lie where its pixels are those of the results; -1. */
@@ -59,7 +59,7 @@ static bool set_access(char *access, const kn_choice *c, const figures *f)
 {
     bool found = false;
     for (int o = 0; o < c->count; ++o) {
-        int axis = f->are_pixels ? axis_of_pixels(c, o) : kn_choice_other_run(c, o);
+        int axis = f->are_pixels ? axis_of_pixels(c, o) : kn_choice_contiguous_axis(c, o);
         bool can = !found && !c->access[o].is_output && axis == f->axis && is_whole_elements(c, o);
         access[o] = can ? KN_STAGED : c->access[o].is_output ? KN_VECTOR : KN_GATHER;
         found = found || can;
@@ -87,12 +87,12 @@ static bool are_pixels_worth_it(const kn_choice *c, int o, int axis)
 /* The axis of the first input whose rows lie along another axis than the results; -1. */
 static figures find_axis(const kn_choice *c)
 {
-    figures f = {kn_choice_turned_axis(c), false};
+    figures f = {kn_choice_transposed_axis(c), false};
     if (c->space->ndim < 2 || c->space->size < WINDOWS_SIZE ||
         c->space->ndim + KN_WINDOWS_AXES + 2 > KN_STAGED_RANK)
         return (figures){-1, false};
     for (int o = 0; o < c->count && f.axis < 0; ++o) {
-        int run = c->access[o].is_output ? -1 : kn_choice_other_run(c, o),
+        int run = c->access[o].is_output ? -1 : kn_choice_contiguous_axis(c, o),
             pixels = c->access[o].is_output ? -1 : axis_of_pixels(c, o);
         if (run >= 0 && are_sides_long(c, o, run))
             f.axis = run;
@@ -110,11 +110,11 @@ static bool find_form(kn_schedule *out, const kn_choice *c, const figures *f, in
     return !out->form || (next >= 0 && next != f->axis && kn_choice_is_narrow(c, kn_choice_inner(c)));
 }
 
-static bool choose(kn_schedule *out, kn_figures *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
     figures f = find_axis(c);
     int vector = kn_choice_vector(c);
-    if (f.axis < 0 || !do_results_agree(c, vector) || !kn_choice_fits_turned(c, f.axis, 1) ||
+    if (f.axis < 0 || !do_results_agree(c, vector) || !kn_choice_fits_transposed(c, f.axis, 1) ||
         !set_access(out->access, c, &f) || !find_form(out, c, &f, vector) ||
         (!out->form && !kn_choice_is_near(c, vector)))
         return false;
@@ -138,12 +138,12 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     int shared_bytes;
     kn_windows windows;
     figures f;
-    memcpy(&f, part->figures, sizeof f);
+    memcpy(&f, part->launch_params, sizeof f);
     kn_spec_access(access, part->spec);
-    kn_windows_make(&windows, &out->room, &shared_bytes, part->space, part->spec, access, f.axis);
-    out->walked = &out->room;
-    out->rank = out->room.ndim;
-    out->grid[0] = (unsigned)kn_windows_count(&out->room);
+    kn_windows_make(&windows, &out->own_space, &shared_bytes, part->space, part->spec, access, f.axis);
+    out->kernel_space = &out->own_space;
+    out->rank = out->own_space.ndim;
+    out->grid[0] = (unsigned)kn_windows_count(&out->own_space);
     out->shared_bytes = (unsigned)shared_bytes;
     memcpy(out->field, &windows, sizeof windows);
     return KILN_OK;

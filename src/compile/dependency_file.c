@@ -1,4 +1,5 @@
-#include "compile/notes_survey.h"
+/* compile/dependency_file.c - parses the lines of a dependency file. */
+#include "compile/dependency_file.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,7 +24,7 @@ void kn_span_push(kn_span_list *list, kn_span item)
 
 /* ---- lines ---- */
 
-bool kn_notes_next_line(kn_span *line, const char **at, const char *end)
+bool kn_dependency_next_line(kn_span *line, const char **at, const char *end)
 {
     if (*at >= end)
         return false;
@@ -34,7 +35,7 @@ bool kn_notes_next_line(kn_span *line, const char **at, const char *end)
     return true;
 }
 
-bool kn_notes_take_word(kn_span *line, const char *word)
+bool kn_dependency_take_word(kn_span *line, const char *word)
 {
     size_t length = strlen(word);
     if (line->length < length || memcmp(line->text, word, length) != 0)
@@ -46,14 +47,14 @@ bool kn_notes_take_word(kn_span *line, const char *word)
 
 /* ---- the folders of the user's options ---- */
 
-/* The folder that the option at *i names, "-Idir", "-I dir" or another form; NULL where it names none. */
+/* The folder that the option i names, "-Idir", "-I dir" or another spelling; NULL where it names none. */
 static const char *folder_of(const char *const *options, int n, int i)
 {
-    static const char *const forms[] = {"-I",      "--include-path", "-include-path",      "-isystem",
-                                        "-iquote", "-idirafter",     "--include-directory"};
-    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
-        size_t length = strlen(forms[f]);
-        if (strncmp(options[i], forms[f], length) != 0)
+    static const char *const spellings[] = {"-I",      "--include-path", "-include-path",      "-isystem",
+                                            "-iquote", "-idirafter",     "--include-directory"};
+    for (size_t f = 0; f < sizeof spellings / sizeof *spellings; f++) {
+        size_t length = strlen(spellings[f]);
+        if (strncmp(options[i], spellings[f], length) != 0)
             continue;
         const char *folder = options[i] + length;
         folder += *folder == '=';
@@ -72,55 +73,56 @@ static kn_span as_folder(const char *text, size_t length)
     return (kn_span){text, length};
 }
 
-/* ---- what the notes say ---- */
+/* ---- parsing ---- */
 
-void kn_survey_free(kn_survey *s)
+void kn_dependency_file_free(kn_dependency_file *s)
 {
     kn_free(s->folders.items);
     kn_free(s->files.items);
     kn_free(s->probes.items);
 }
 
-static void take_line(kn_survey *s, kn_span line)
+static void take_line(kn_dependency_file *s, kn_span line)
 {
-    if (kn_notes_take_word(&line, KN_NOTE_FOLDER)) {
+    if (kn_dependency_take_word(&line, KN_DEPENDENCY_FOLDER)) {
         kn_span_push(&s->folders, as_folder(line.text, line.length));
         s->first_system = s->folders.n;
-    } else if (kn_notes_take_word(&line, KN_NOTE_SYSTEM)) {
+    } else if (kn_dependency_take_word(&line, KN_DEPENDENCY_SYSTEM)) {
         kn_span_push(&s->folders, as_folder(line.text, line.length));
-    } else if (kn_notes_take_word(&line, KN_NOTE_FILE)) {
+    } else if (kn_dependency_take_word(&line, KN_DEPENDENCY_FILE)) {
         kn_span_push(&s->files, line);
-    } else if (kn_notes_take_word(&line, KN_NOTE_PROBE)) {
+    } else if (kn_dependency_take_word(&line, KN_DEPENDENCY_PROBE)) {
         kn_span_push(&s->probes, line);
-    } else if (kn_notes_take_word(&line, KN_NOTE_ENVIRONMENT)) {
+    } else if (kn_dependency_take_word(&line, KN_DEPENDENCY_ENVIRONMENT)) {
         s->environment = line;
-    } else if (kn_notes_take_word(&line, KN_NOTE_LOOKUPS)) {
+    } else if (kn_dependency_take_word(&line, KN_DEPENDENCY_LOOKUPS)) {
         s->lookups = line;
-    } else if (!kn_notes_take_word(&line, KN_NOTE_LOWERED)) {
+    } else if (!kn_dependency_take_word(&line, KN_DEPENDENCY_LOWERED)) {
         s->is_unknown = true;
     }
 }
 
-void kn_survey_look(kn_survey *s, const char *notes, size_t size, const char *const *options, int n_options)
+void kn_dependency_file_read(kn_dependency_file *s, const char *text, size_t size, const char *const *options,
+                             int n_options)
 {
     kn_span line;
-    *s = (kn_survey){.is_unknown = false};
+    *s = (kn_dependency_file){.is_unknown = false};
     for (int i = 0; i < n_options; i++) {
         const char *folder = folder_of(options, n_options, i);
         if (folder)
             kn_span_push(&s->folders, as_folder(folder, strlen(folder)));
     }
     s->first_system = s->folders.n;
-    for (const char *at = notes, *end = notes + size; kn_notes_next_line(&line, &at, end);)
+    for (const char *at = text, *end = text + size; kn_dependency_next_line(&line, &at, end);)
         take_line(s, line);
 }
 
-bool kn_survey_has_failed(const kn_survey *s)
+bool kn_dependency_file_has_failed(const kn_dependency_file *s)
 {
     return s->folders.failed || s->files.failed || s->probes.failed;
 }
 
-bool kn_survey_read_file(kn_noted_file *out, const kn_survey *s, kn_span line)
+bool kn_dependency_file_read_entry(kn_dependency *out, const kn_dependency_file *s, kn_span line)
 {
     if (line.length < KN_HASH_DIGITS + 4 || line.text[KN_HASH_DIGITS] != ' ')
         return false;
@@ -134,7 +136,7 @@ bool kn_survey_read_file(kn_noted_file *out, const kn_survey *s, kn_span line)
     return out->folder < (int)s->folders.n;
 }
 
-bool kn_notes_join(char path[PATH_MAX], const kn_span *folder, const kn_span *name)
+bool kn_dependency_join_path(char path[PATH_MAX], const kn_span *folder, const kn_span *name)
 {
     int length = folder && name->text[0] != '/'
                      ? snprintf(path, PATH_MAX, "%.*s/%.*s", (int)folder->length, folder->text,
@@ -143,17 +145,18 @@ bool kn_notes_join(char path[PATH_MAX], const kn_span *folder, const kn_span *na
     return length > 0 && length < PATH_MAX;
 }
 
-bool kn_survey_path(char path[PATH_MAX], const kn_survey *s, const kn_noted_file *file)
+bool kn_dependency_file_path(char path[PATH_MAX], const kn_dependency_file *s, const kn_dependency *file)
 {
-    return kn_notes_join(path, file->folder >= 0 ? &s->folders.items[file->folder] : NULL, &file->name);
+    return kn_dependency_join_path(path, file->folder >= 0 ? &s->folders.items[file->folder] : NULL,
+                                   &file->name);
 }
 
-bool kn_survey_is_system(const kn_survey *s, const kn_noted_file *file)
+bool kn_dependency_file_is_system(const kn_dependency_file *s, const kn_dependency *file)
 {
     return file->folder >= 0 && (size_t)file->folder >= s->first_system;
 }
 
-kn_span kn_notes_below(const char *path, const kn_span *folder)
+kn_span kn_dependency_below(const char *path, const kn_span *folder)
 {
     size_t length = folder->length;
     if (length == 0 || strncmp(path, folder->text, length) != 0 ||

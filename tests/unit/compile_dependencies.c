@@ -53,7 +53,7 @@ static void notes_of(kn_str *notes, const char *files, const char *folders, int 
                         *files == '%' ? strlen(folder) : 1);
     kn_str_append(&result.reads.system_folders, folders);
     kn_str_clear(notes);
-    assert_int_equal(kn_compile_notes(notes, &request, &result), KILN_OK);
+    assert_int_equal(kn_compile_dependencies(notes, &request, &result), KILN_OK);
     kn_compile_result_free(&result);
 }
 
@@ -63,10 +63,10 @@ static void nothing_to_note(void **state)
     kn_compile_request request = {.source = "#include <a.h>", .name = "k"};
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
     kn_str notes = KN_STR_INIT;
-    assert_int_equal(kn_compile_notes(&notes, &request, &result), KILN_OK);
+    assert_int_equal(kn_compile_dependencies(&notes, &request, &result), KILN_OK);
     assert_int_equal(notes.length, 0);
-    assert_true(kn_compile_notes_hold(NULL, 0, options, 2));
-    assert_true(kn_compile_notes_hold("", 0, options, 2));
+    assert_true(kn_compile_dependencies_hold(NULL, 0, options, 2));
+    assert_true(kn_compile_dependencies_hold("", 0, options, 2));
     kn_str_free(&notes);
 }
 
@@ -82,15 +82,15 @@ static void headers_are_verified_by_name(void **state)
     assert_non_null(strstr(notes.data, " 0 sub/c.h\n"));
     assert_null(strstr(notes.data, folder)); /* below an -I folder a name is enough */
 
-    assert_true(kn_compile_notes_hold(notes.data, notes.length, options, 2));
+    assert_true(kn_compile_dependencies_hold(notes.data, notes.length, options, 2));
     write_header("unused.h", "int changed;\n");
-    assert_true(kn_compile_notes_hold(notes.data, notes.length, options, 2));
+    assert_true(kn_compile_dependencies_hold(notes.data, notes.length, options, 2));
     write_header("sub/c.h", "int d;\n");
-    assert_false(kn_compile_notes_hold(notes.data, notes.length, options, 2));
+    assert_false(kn_compile_dependencies_hold(notes.data, notes.length, options, 2));
     write_header("sub/c.h", "int c;\n");
-    assert_true(kn_compile_notes_hold(notes.data, notes.length, options, 2));
+    assert_true(kn_compile_dependencies_hold(notes.data, notes.length, options, 2));
     write_header("sub/a.h", "int a;\n"); /* beside c.h, where one in quotes would be found first */
-    assert_false(kn_compile_notes_hold(notes.data, notes.length, options, 2));
+    assert_false(kn_compile_dependencies_hold(notes.data, notes.length, options, 2));
     kn_str_free(&notes);
 }
 
@@ -104,14 +104,14 @@ static void rows_from_elsewhere(void **state)
     kn_str notes = KN_STR_INIT;
     write_header("a.h", "int a;\n");
     notes_of(&notes, "%/a.h\n", "", 2);
-    assert_true(kn_compile_notes_hold(notes.data, notes.length, elsewhere, 2));
+    assert_true(kn_compile_dependencies_hold(notes.data, notes.length, elsewhere, 2));
     snprintf(command, sizeof command, "cp -r '%s' '%s.moved'", folder, folder);
     assert_int_equal(system(command), 0);
     snprintf(moved, sizeof moved, "-I%s.moved", folder);
-    assert_true(kn_compile_notes_hold(notes.data, notes.length, there, 2));
+    assert_true(kn_compile_dependencies_hold(notes.data, notes.length, there, 2));
     snprintf(command, sizeof command, "echo changed >> '%s.moved/a.h'", folder);
     assert_int_equal(system(command), 0);
-    assert_false(kn_compile_notes_hold(notes.data, notes.length, there, 2));
+    assert_false(kn_compile_dependencies_hold(notes.data, notes.length, there, 2));
     snprintf(command, sizeof command, "rm -rf '%s.moved'", folder);
     assert_int_equal(system(command), 0);
     kn_str_free(&notes);
@@ -128,7 +128,7 @@ static void damaged_notes(void **state)
                                         "probe a.h\nlookups 12\n",
                                         "file \nlookups \n"};
     for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
-        assert_false(kn_compile_notes_hold(texts[i], strlen(texts[i]), options, 2));
+        assert_false(kn_compile_dependencies_hold(texts[i], strlen(texts[i]), options, 2));
 }
 
 /* The compiler's word for a file that is not there, or is none: the code is good for now alone. */
@@ -139,7 +139,7 @@ static void files_that_cannot_be_read(void **state)
     kn_str notes = KN_STR_INIT;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
         notes_of(&notes, files[i], "", 2);
-        assert_false(kn_compile_notes_hold(notes.data, notes.length, options, 2));
+        assert_false(kn_compile_dependencies_hold(notes.data, notes.length, options, 2));
     }
     kn_str_free(&notes);
 }
@@ -154,14 +154,14 @@ static void lowered_names(void **state)
     result.n_lowered_names = 2;
     kn_str notes = KN_STR_INIT;
     size_t length = 0;
-    assert_int_equal(kn_compile_notes(&notes, &request, &result), KILN_OK);
-    const char *name = kn_compile_notes_lowered(notes.data, notes.length, 1, &length);
+    assert_int_equal(kn_compile_dependencies(&notes, &request, &result), KILN_OK);
+    const char *name = kn_compile_dependencies_lowered(notes.data, notes.length, 1, &length);
     assert_int_equal(length, 8);
     assert_memory_equal(name, "_Zsecond", 8);
-    name = kn_compile_notes_lowered(notes.data, notes.length, 0, &length);
+    name = kn_compile_dependencies_lowered(notes.data, notes.length, 0, &length);
     assert_memory_equal(name, "_Zfirst", length);
-    assert_null(kn_compile_notes_lowered(notes.data, notes.length, 2, &length));
-    assert_null(kn_compile_notes_lowered(NULL, 0, 0, &length));
+    assert_null(kn_compile_dependencies_lowered(notes.data, notes.length, 2, &length));
+    assert_null(kn_compile_dependencies_lowered(NULL, 0, 0, &length));
     kn_str_free(&notes);
 }
 

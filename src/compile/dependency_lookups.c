@@ -1,4 +1,5 @@
-#include "compile/notes_lookups.h"
+/* compile/dependency_lookups.c - hashes which names exist in which search folders. */
+#include "compile/dependency_lookups.h"
 
 #include <string.h>
 #include <unistd.h>
@@ -9,10 +10,10 @@
 #include "base/str.h"
 
 typedef struct table {
-    kn_span_list columns; /* folders, and those where the user's own files are: names in quotes begin there */
+    kn_span_list columns; /* search folders, and those of the user's own files: names in quotes begin there */
     kn_span_list names;
     kn_map *seen;
-    kn_str paths; /* ended by NULs; fixed once columns point into it */
+    kn_str paths; /* each ended by a NUL; fixed once columns point into it */
     bool failed;
 } table;
 
@@ -25,18 +26,19 @@ static void add_name(table *t, kn_span name)
     kn_span_push(&t->names, name);
 }
 
-/* Paths first, one after the other, since a growing text moves. */
-static void add_paths(table *t, const kn_survey *s)
+/* All paths come first, one after the other, since a growing text moves. */
+static void add_paths(table *t, const kn_dependency_file *s)
 {
     for (size_t f = 0; f < s->files.n; f++) {
-        kn_noted_file file;
+        kn_dependency file;
         char path[PATH_MAX] = "";
-        if (!kn_survey_read_file(&file, s, s->files.items[f]) || !kn_survey_path(path, s, &file)) {
+        if (!kn_dependency_file_read_entry(&file, s, s->files.items[f]) ||
+            !kn_dependency_file_path(path, s, &file)) {
             t->failed = true;
             return;
         }
         kn_str_append_n(&t->paths, path, strlen(path) + 1);
-        kn_str_append_n(&t->paths, kn_survey_is_system(s, &file) ? "s" : "u", 1);
+        kn_str_append_n(&t->paths, kn_dependency_file_is_system(s, &file) ? "s" : "u", 1);
     }
     t->failed = t->failed || t->paths.failed;
 }
@@ -50,7 +52,7 @@ static bool is_column(const table *t, kn_span folder)
     return false;
 }
 
-static void add_columns(table *t, const kn_survey *s)
+static void add_columns(table *t, const kn_dependency_file *s)
 {
     for (size_t f = 0; f < s->folders.n; f++)
         kn_span_push(&t->columns, s->folders.items[f]);
@@ -63,14 +65,14 @@ static void add_columns(table *t, const kn_survey *s)
     }
 }
 
-static void add_names(table *t, const kn_survey *s)
+static void add_names(table *t, const kn_dependency_file *s)
 {
     const char *path = t->paths.data;
     for (size_t f = 0; f < s->files.n; f++, path += strlen(path) + 2) {
         if (path[0] != '/')
             add_name(t, (kn_span){path, strlen(path)});
         for (size_t c = 0; c < t->columns.n; c++)
-            add_name(t, kn_notes_below(path, &t->columns.items[c]));
+            add_name(t, kn_dependency_below(path, &t->columns.items[c]));
     }
     for (size_t p = 0; p < s->probes.n; p++)
         add_name(t, s->probes.items[p]);
@@ -82,13 +84,13 @@ static void look_up(table *t, kn_str *bits)
     for (size_t n = 0; n < t->names.n; n++)
         for (size_t c = 0; c < t->columns.n; c++) {
             char path[PATH_MAX];
-            bool is_there =
-                kn_notes_join(path, &t->columns.items[c], &t->names.items[n]) && access(path, F_OK) == 0;
+            bool is_there = kn_dependency_join_path(path, &t->columns.items[c], &t->names.items[n]) &&
+                            access(path, F_OK) == 0;
             kn_str_append_n(bits, is_there ? "1" : "0", 1);
         }
 }
 
-bool kn_notes_hash_lookups(char hex[KN_HASH_DIGITS + 1], const kn_survey *s)
+bool kn_dependency_hash_lookups(char hex[KN_HASH_DIGITS + 1], const kn_dependency_file *s)
 {
     table t = {.seen = kn_map_create(), .paths = KN_STR_INIT};
     kn_str bits = KN_STR_INIT;
