@@ -35,9 +35,8 @@ typedef struct kn_placement {
     unsigned grid[3], block, shared_bytes; /* CUDA */
     int shared_percent; /* of a multiprocessor's cache that should be shared memory; 0: the driver chooses */
     unsigned cluster;   /* blocks side by side that reach each other's shared memory; 0: none do */
-    kn_loop_nest
-        *loop_nest; /* host: the loop nest around the kernel, to be freed; NULL: operands are contiguous */
-    int64_t grain;  /* host: the fewest elements for which a thread is woken */
+    kn_loop_nest *loop_nest; /* host: around the kernel, to be freed; NULL: operands are contiguous */
+    int64_t grain;           /* host: the fewest elements for which a thread is woken */
     /* Scratch memory, for kinds that have workspace: values of the type that the program's reduce stage
      * gives; counters of 32 bits, at most KN_MAX_COUNTERS, which are zero before the launch and left so by
      * it. */
@@ -47,9 +46,8 @@ typedef struct kn_placement {
 } kn_placement;
 
 struct kn_kind {
-    const char *name; /* in a specialisation; unique among the kinds of a back end */
-    const char
-        *pattern; /* of the programs that it computes: kn_program.pattern; "mr*": those that begin so */
+    const char *name;    /* in a specialisation; unique among the kinds of a back end */
+    const char *pattern; /* of its programs: kn_program.pattern; "mr*": those that begin so */
     /* Counted up where its kernels expect something else of a launch: the members of its field, grid, block,
      * shared memory, workspace. Older code in bundles is passed over then. From 1. */
     int revision;
