@@ -57,6 +57,16 @@
 extern "C" {
 #endif
 
+/* ---- simplest: a body and its arrays in one call ---- */
+
+/* kiln_elementwise_create and kiln_kernel_call in one, with no options. The kernel is remembered by
+ * its texts: a second call with the same texts finds it. */
+KILN_NODISCARD KILN_API kiln_status kiln_map(kiln_array **out, int n_out, const char *in_params,
+                                             const char *out_params, const char *body,
+                                             const kiln_arg *in, int n_in);
+
+/* ---- options of a kernel (NULL: none) ---- */
+
 /* A kernel; its members are the library's. */
 typedef struct kiln_kernel kiln_kernel;
 
@@ -108,6 +118,8 @@ typedef struct kiln_kernel_options {
         sizeof(kiln_kernel_options), 0, NULL, NULL, NULL, NULL, 0, NULL, NULL, 0, NULL, NULL, 0    \
     }
 
+/* ---- kernels: defined once, called many times ---- */
+
 /* Parses and checks the definition; compiles nothing. All strings are copied. name must be a C
  * identifier; NULL: "kernel". KILN_ERROR_SYNTAX, with the text and a caret, for a signature or
  * snippet that does not parse; KILN_ERROR_INVALID for reserved names, and for an output that the
@@ -156,6 +168,8 @@ KILN_API int kiln_kernel_n_out(const kiln_kernel *kernel);
 KILN_API const char *kiln_kernel_in_name(const kiln_kernel *kernel, int k);
 KILN_API const char *kiln_kernel_out_name(const kiln_kernel *kernel, int k);
 
+/* ---- options of a call (NULL: the defaults) ---- */
+
 /* The strides of outputs that a call allocates. */
 typedef enum kiln_order {
     KILN_ORDER_C = 0, /* outputs that the call allocates are C-ordered */
@@ -195,6 +209,8 @@ typedef struct kiln_call_options {
         sizeof(kiln_call_options), 0, KILN_ORDER_C, NULL, 0, 0, NULL, 0, NULL, 0                   \
     }
 
+/* ---- calls ---- */
+
 /* Runs the kernel over the arrays, broadcast against each other; where every array is raw, over
  * options->size elements or options->shape. An out[j] that is not NULL is written in place. An
  * out[j] that is NULL is allocated with the broadcast shape (a raw one with options->size or
@@ -208,6 +224,71 @@ typedef struct kiln_call_options {
 KILN_NODISCARD KILN_API kiln_status kiln_kernel_call(kiln_kernel *kernel, kiln_array **out,
                                                      int n_out, const kiln_arg *in, int n_in,
                                                      const kiln_call_options *options);
+
+/* kiln_map with options of the call, of which size or shape is needed where every array is raw.
+ * NULL: the defaults. */
+KILN_NODISCARD KILN_API kiln_status kiln_map_call(kiln_array **out, int n_out,
+                                                  const char *in_params, const char *out_params,
+                                                  const char *body, const kiln_arg *in, int n_in,
+                                                  const kiln_call_options *options);
+
+/* ---- advanced: where calls found their code, and which forms of it they take ---- */
+
+/* Where a call found its code. */
+typedef enum kiln_origin {
+    KILN_ORIGIN_NONE = 0,    /* there was nothing to run */
+    KILN_ORIGIN_MEMORY = 1,  /* used before in this process */
+    KILN_ORIGIN_DISK = 2,    /* found in the cache or a bundle */
+    KILN_ORIGIN_COMPILER = 3 /* compiled now */
+} kiln_origin;
+
+/* Elementwise kernels that are in no cache are compiled twice: first in a quick form, one element a
+ * thread for any layout (host: without vectors), with which the first calls run; then, by a thread
+ * in the background, in the best form for the layout, which later calls take when it is there. Both
+ * are cached. Reductions, and calls whose stream is being captured, wait for the best form, as do
+ * calls with KILN_CALL_BEST and kiln_kernel_prepare. Where the best one may not or cannot be
+ * compiled, the quick one serves, if it is in a cache or bundle; that is counted (<kiln/cache.h>)
+ * and logged once. Both give the same bits, but for functions such as exp on the host, whose
+ * vectors round otherwise (as they do at the end of a contiguous range). When the process ends what
+ * is not yet begun is left, and a compile by NVRTC that runs is waited for. */
+typedef enum kiln_form { KILN_FORM_NONE = 0, KILN_FORM_QUICK = 1, KILN_FORM_BEST = 2 } kiln_form;
+
+/* Which forms calls take. */
+typedef enum kiln_forms {
+    KILN_FORMS_BOTH = 1, /* the quick form first, the best one when it is there */
+    KILN_FORMS_BEST = 2, /* the best one alone: calls wait for it */
+    KILN_FORMS_QUICK =
+        3 /* the quick one alone, but for KILN_CALL_BEST: for tests, and what runs once */
+} kiln_forms;
+
+/* The forms of kernels that are called for the first time from now on, in all threads. Until it is
+ * called those of the environment, KILN_FORMS=both|best|quick; both where it is not set. */
+KILN_NODISCARD KILN_API kiln_status kiln_set_forms(kiln_forms forms);
+/* Returns when no best form is still to come in this process: true; or after timeout_ms
+ * milliseconds (negative: no limit), when some are: false. Thread-safe. */
+KILN_API bool kiln_wait_for_best(int64_t timeout_ms);
+
+/* How a call found its code, and what that took. */
+typedef struct kiln_call_info {
+    size_t struct_size;
+    kiln_origin origin; /* the most expensive of its kernels' */
+    /* wall time of each step; 0 where it was not needed */
+    double generate_ms, compile_ms, cache_ms, load_ms;
+    size_t code_bytes;  /* of its binaries */
+    kiln_device device; /* on which it ran */
+    kiln_form form;     /* KILN_FORM_QUICK where some kernel of the call ran in it */
+    int pending;        /* kernels of the call whose best form is still to come */
+} kiln_call_info;
+#define KILN_CALL_INFO_INIT                                                                        \
+    {                                                                                              \
+        sizeof(kiln_call_info), KILN_ORIGIN_NONE, 0, 0, 0, 0, 0, KILN_DEVICE_DEFAULT,              \
+            KILN_FORM_NONE, 0                                                                      \
+    }
+
+/* How the calling thread's last successful kiln_kernel_call or _prepare found its code. */
+KILN_NODISCARD KILN_API kiln_status kiln_kernel_last_call(kiln_call_info *out);
+
+/* ---- advanced: code made ready before a call ---- */
 
 /* What one call would run: everything the binary depends on, without data. */
 typedef struct kiln_prepare_options {
@@ -224,25 +305,14 @@ typedef struct kiln_prepare_options {
 /* return at once, compile on another thread; the end of the process waits for it */
 enum { KILN_PREPARE_BACKGROUND = 1 };
 
-/* kiln_elementwise_create and kiln_kernel_call in one. The kernel is remembered by its texts: a
- * second call with the same texts finds it. */
-KILN_NODISCARD KILN_API kiln_status kiln_map(kiln_array **out, int n_out, const char *in_params,
-                                             const char *out_params, const char *body,
-                                             const kiln_arg *in, int n_in);
-
-/* The same with options of the call, of which size or shape is needed where every array is raw.
- * NULL: the defaults. */
-KILN_NODISCARD KILN_API kiln_status kiln_map_call(kiln_array **out, int n_out,
-                                                  const char *in_params, const char *out_params,
-                                                  const char *body, const kiln_arg *in, int n_in,
-                                                  const kiln_call_options *options);
-
 /* Compiles (or finds) and loads what kiln_kernel_call with these arguments needs, without running
  * it. Outputs may be NULL. */
 KILN_NODISCARD KILN_API kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out,
                                                         int n_out, const kiln_arg *in, int n_in,
                                                         const kiln_call_options *call,
                                                         const kiln_prepare_options *options);
+
+/* ---- advanced: what a call would run, as text ---- */
 
 /* The generated source for a call with these arguments and options (NULL: the defaults), allocated
  * with malloc: the caller frees it. Axes of a reduction are a matter of the options. target as in
@@ -264,9 +334,9 @@ KILN_NODISCARD KILN_API kiln_status kiln_kernel_explain(char **out, kiln_kernel 
 
 /* What a call with these arguments and options would launch: a line for each kernel, as key="value"
  * pairs: its elements, on CUDA the grid, threads a block and bytes of shared memory, the partial
- * results and counters that it needs besides, where it does, and the figures of the schedule (sides
- * of tiles, boxes, stripes), each as plan/kind_*.c describe them. Empty where there is nothing to
- * launch. The same ownership. */
+ * results and counters that it needs besides, where it does, and the launch parameters of the
+ * schedule (sides of tiles, extents of shared-memory tiles, block rasterisation), as its kind
+ * describes them (src/schedules). Empty where there is nothing to launch. The same ownership. */
 KILN_NODISCARD KILN_API kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel,
                                                          kiln_array *const *outs, int n_out,
                                                          const kiln_arg *in, int n_in,
@@ -281,6 +351,8 @@ KILN_NODISCARD KILN_API kiln_status kiln_kernel_record(char **out, kiln_kernel *
                                                        const kiln_arg *in, int n_in,
                                                        const kiln_call_options *call);
 
+/* ---- advanced: code for other processes ---- */
+
 /* The code that such a call needs, found or compiled now, as a bundle (<kiln/bundle.h>): one
  * process compiles, others are handed the bytes and attach them (kiln_bundle_attach_copy), on
  * devices of the same target. target as in kiln_prepare_options. The same ownership; errors of
@@ -291,60 +363,6 @@ KILN_NODISCARD KILN_API kiln_status kiln_kernel_export(void **bytes, size_t *siz
                                                        int n_out, const kiln_arg *in, int n_in,
                                                        const kiln_call_options *call,
                                                        const char *target);
-
-/* Where a call found its code. */
-typedef enum kiln_origin {
-    KILN_ORIGIN_NONE = 0,    /* there was nothing to run */
-    KILN_ORIGIN_MEMORY = 1,  /* used before in this process */
-    KILN_ORIGIN_DISK = 2,    /* found in the cache or a bundle */
-    KILN_ORIGIN_COMPILER = 3 /* compiled now */
-} kiln_origin;
-
-/* Elementwise kernels that are in no cache are compiled twice: first in a quick form, one element a
- * thread for any layout (host: without vectors), with which the first calls run; then, by a thread
- * in the background, in the best form for the layout, which later calls take when it is there. Both
- * are cached. Reductions, and calls whose stream is being captured, wait for the best form, as do
- * calls with KILN_CALL_BEST and kiln_kernel_prepare. Where the best one may not or cannot be
- * compiled, the quick one serves, if it is in a cache or bundle; that is counted (<kiln/cache.h>)
- * and logged once. Both give the same bits, but for functions such as exp on the host, whose
- * vectors round otherwise (as they do at the end of a run). When the process ends what is not yet
- * begun is left, and a compile by NVRTC that runs is waited for. */
-typedef enum kiln_form { KILN_FORM_NONE = 0, KILN_FORM_QUICK = 1, KILN_FORM_BEST = 2 } kiln_form;
-
-/* Which forms calls take. */
-typedef enum kiln_forms {
-    KILN_FORMS_BOTH = 1, /* the quick form first, the best one when it is there */
-    KILN_FORMS_BEST = 2, /* the best one alone: calls wait for it */
-    KILN_FORMS_QUICK =
-        3 /* the quick one alone, but for KILN_CALL_BEST: for tests, and what runs once */
-} kiln_forms;
-
-/* The forms of kernels that are called for the first time from now on, in all threads. Until it is
- * called those of the environment, KILN_FORMS=both|best|quick; both where it is not set. */
-KILN_NODISCARD KILN_API kiln_status kiln_set_forms(kiln_forms forms);
-/* Returns when no best form is still to come in this process: true; or after timeout_ms
- * milliseconds (negative: no limit), when some are: false. Thread-safe. */
-KILN_API bool kiln_wait_for_best(int64_t timeout_ms);
-
-/* How a call found its code, and what that took. */
-typedef struct kiln_call_info {
-    size_t struct_size;
-    kiln_origin origin; /* the dearest of its kernels' */
-    /* wall time of each step; 0 where it was not needed */
-    double generate_ms, compile_ms, cache_ms, load_ms;
-    size_t code_bytes;  /* of its binaries */
-    kiln_device device; /* on which it ran */
-    kiln_form form;     /* KILN_FORM_QUICK where some kernel of the call ran in it */
-    int pending;        /* kernels of the call whose best form is still to come */
-} kiln_call_info;
-#define KILN_CALL_INFO_INIT                                                                        \
-    {                                                                                              \
-        sizeof(kiln_call_info), KILN_ORIGIN_NONE, 0, 0, 0, 0, 0, KILN_DEVICE_DEFAULT,              \
-            KILN_FORM_NONE, 0                                                                      \
-    }
-
-/* How the calling thread's last successful kiln_kernel_call or _prepare found its code. */
-KILN_NODISCARD KILN_API kiln_status kiln_kernel_last_call(kiln_call_info *out);
 
 #ifdef __cplusplus
 }

@@ -1,3 +1,4 @@
+/* base/alloc.c - memory from malloc, counted, with a switch by which tests make the nth allocation fail. */
 #include "base/alloc.h"
 
 #include <stdatomic.h>

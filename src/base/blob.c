@@ -1,3 +1,4 @@
+/* base/blob.c - copies and frees bytes that own themselves. */
 #include "base/blob.h"
 #include "base/alloc.h"
 

@@ -1,3 +1,4 @@
+/* base/cancel.c - holds off the cancellation of threads (pthread_cancel). */
 #include "base/cancel.h"
 
 #include <pthread.h>

@@ -1,4 +1,4 @@
-/* Messages with a caret under the place. */
+/* base/caret.c - error messages with the line of a text and a caret under the place. */
 #include "base/caret.h"
 #include "base/error.h"
 #include "base/str.h"

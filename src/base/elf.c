@@ -1,3 +1,4 @@
+/* base/elf.c - checks that an ELF object is whole: headers, segments, sections, tables. */
 #include "base/elf.h"
 #include "base/elf_dynamic.h"
 #include "base/error.h"
@@ -170,7 +171,7 @@ static bool are_good_relocations(const kn_elf_object *o, const Elf64_Shdr *table
     return true;
 }
 
-/* What sections hold has to fit what they are. */
+/* Checks that the contents of sections fit their types. */
 static kiln_status check_sections(const kn_elf_object *o)
 {
     kiln_status status = check_section_headers(o);

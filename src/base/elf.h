@@ -11,10 +11,10 @@ typedef enum kn_elf_kind {
     KN_ELF_CUBIN          /* executable or relocatable */
 } kn_elf_kind;
 
-/* KILN_ERROR_FORMAT with what is wrong. Checks class, byte order, machine, type, that headers, segments and
- * sections lie within size bytes, that tables of names, symbols and relocations hold what they should, and of
- * a shared object all that the loader follows; reads nothing outside of them. What machine code and pointers
- * say it cannot know. */
+/* KILN_ERROR_FORMAT naming the damage. Checks class, byte order, machine, type, that headers, segments and
+ * sections lie within size bytes, that tables of names, symbols and relocations have valid contents, and of a
+ * shared object all that the loader follows; reads nothing outside of them. Machine code and pointers are not
+ * checked. */
 kiln_status kn_elf_check(const void *data, size_t size, kn_elf_kind kind, const char *name);
 
 #endif

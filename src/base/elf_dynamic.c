@@ -1,4 +1,4 @@
-/* elf_dynamic.c - what the loader reads of a shared object, looked at before it does.
+/* base/elf_dynamic.c - checks all that the dynamic loader reads of a shared object, before it does.
  *
  * It trusts what it maps: an offset that leads out of an object ends the process, a relocation writes
  * wherever it says, and what a linker never writes ends in an assertion. */
@@ -78,7 +78,7 @@ static const unsigned char *bytes_at(const kn_elf_object *o, uint64_t address, u
     return NULL;
 }
 
-/* Of notes the loader follows the sizes that they give themselves. */
+/* ELF notes: the loader follows the sizes that they give themselves. */
 static bool are_notes(const kn_elf_object *o, const Elf64_Phdr *s)
 {
     uint64_t at = 0, align = s->p_align == 8 ? 8 : 4;
@@ -389,7 +389,8 @@ static bool are_good_hashes(const dynamic *d)
 
 /* ---- relocations ---- */
 
-/* What linkers write for shared objects, each of 8 bytes at least; and the two of them that are looked at. */
+/* Relocations that linkers write for shared objects, each of 8 bytes at least; and the two kinds that are
+ * checked further. */
 #if defined(__x86_64__)
 enum { ADDS_BASE = R_X86_64_RELATIVE, CALLS = R_X86_64_IRELATIVE };
 static const int types[] = {R_X86_64_64,       R_X86_64_GLOB_DAT, R_X86_64_JUMP_SLOT,
@@ -412,7 +413,7 @@ static bool is_known_type(int type)
     return false;
 }
 
-/* What is called when the object is loaded or unloaded stands in these tables. */
+/* Whether the address is in a table of functions that are called when the object is loaded or unloaded. */
 static bool is_call(const dynamic *d, uint64_t address)
 {
     return address - d->value[DT_INIT_ARRAY] < d->value[DT_INIT_ARRAYSZ] ||
@@ -435,7 +436,7 @@ static bool is_good_relocation(const dynamic *d, const Elf64_Rela *r)
     return type != ADDS_BASE || is_mapped(d->object, (uint64_t)r->r_addend, 0, true, 0);
 }
 
-/* The short form: an address, then words whose bits stand for the 63 places behind it. */
+/* Compact relocations (RELR): an address, then words whose bits stand for the 63 places behind it. */
 static bool are_good_short_relocations(const dynamic *d)
 {
     uint64_t count = d->value[DT_RELRSZ] / sizeof(uint64_t), place = 0;
@@ -484,7 +485,7 @@ static bool have_relocations(const dynamic *d)
            (!d->has[DT_JMPREL] || are_good_relocations(d, d->value[DT_JMPREL], d->value[DT_PLTRELSZ], 0));
 }
 
-/* ---- what is called when it is loaded and unloaded ---- */
+/* ---- functions called at loading and unloading ---- */
 
 /* Their places in the file hold addresses, to which the relocations add where the object lies. */
 static bool are_good_calls(const dynamic *d, int table, int size)

@@ -4,9 +4,9 @@
 
 #include "base/elf_object.h"
 
-/* What the loader of shared objects follows before any code of theirs runs: segments in order, the dynamic
- * section, tables of strings, symbols, hashes, versions and relocations. Headers, segments and sections have
- * been found within the object. */
+/* Checks all that the loader of shared objects follows before any code of theirs runs: segments in order, the
+ * dynamic section, tables of strings, symbols, hashes, versions and relocations. Headers, segments and
+ * sections have been found within the object. */
 kiln_status kn_elf_check_dynamic(const kn_elf_object *object);
 
 #endif

@@ -1,3 +1,4 @@
+/* base/elf_object.c - checks of bounds and the message of a damaged ELF object. */
 #include "base/elf_object.h"
 #include "base/error.h"
 

@@ -1,3 +1,4 @@
+/* base/error.c - the last error of each thread: its status, message and log. */
 #include "base/error.h"
 #include "base/alloc.h"
 #include "base/lock.h"

@@ -1,3 +1,4 @@
+/* base/hash.c - XXH3-128 and its hexadecimal digits. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 

@@ -12,7 +12,7 @@ typedef struct kn_hash {
 
 uint64_t kn_hash_64(const void *data, size_t size);
 kn_hash kn_hash_128(const void *data, size_t size);
-/* kn_hash_128, for finding things by: what is found is compared whole. Tests make it collide. */
+/* kn_hash_128 as an index: a match is then compared whole. Tests make it collide. */
 kn_hash kn_hash_index(const void *data, size_t size);
 /* For tests: it has so many bits, in whole bytes; 128 as ever. */
 void kn_hash_set_index_bits(int bits);

@@ -1,3 +1,4 @@
+/* base/lock.c - takes and gives the locks of the library, and takes all of them at a fork. */
 #include "base/lock.h"
 #include "base/cancel.h"
 
@@ -217,7 +218,8 @@ static void in_parent(void)
         }
 }
 
-/* Nobody waits here, and whoever held what this fork did not take is not here to give it back. */
+/* In the child nobody waits, and the holder of a lock that this fork did not take does not exist there: such
+ * a lock is made anew. */
 static void reset_in_child(lock_state *l)
 {
     pthread_cond_init(&l->changed, NULL);

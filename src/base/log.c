@@ -1,3 +1,4 @@
+/* base/log.c - passes messages to the callback or to standard error, by level. */
 #include "base/log.h"
 #include "base/cancel.h"
 #include "base/lock.h"

@@ -1,3 +1,4 @@
+/* base/map.c - a hash table with open addressing and linear probing. */
 #include "base/map.h"
 #include "base/alloc.h"
 #include "base/hash.h"
@@ -101,8 +102,8 @@ bool kn_map_put(kn_map *map, const void *key, size_t key_size, void *value)
     return true;
 }
 
-/* Moves later entries of the same run back into the hole, so that no entry is cut off from where its search
- * begins. */
+/* Moves later entries of the same probe sequence back into the hole, so that no entry is cut off from where
+ * its search begins. */
 static void close_hole(kn_map *map, size_t hole)
 {
     size_t mask = map->capacity - 1;

@@ -1,3 +1,4 @@
+/* base/nearest.c - finds the name with the smallest edit distance. */
 #include "base/nearest.h"
 
 #include <ctype.h>

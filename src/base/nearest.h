@@ -1,4 +1,4 @@
-/* base/nearest.h - which of several names was meant by one that is none of them. */
+/* base/nearest.h - finds which of several names was meant by one that is none of them. */
 #ifndef KN_BASE_NEAREST_H
 #define KN_BASE_NEAREST_H
 
@@ -10,7 +10,7 @@ enum { KN_NEAREST_SIZE = 64 };
 typedef struct kn_nearest {
     const char *name;
     size_t length;
-    int distance;               /* of the nearest so far; what is as far or farther is not taken */
+    int distance;               /* of the nearest so far; only a nearer one replaces it */
     char best[KN_NEAREST_SIZE]; /* "": none is near */
 } kn_nearest;
 

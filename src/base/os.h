@@ -27,7 +27,7 @@ bool kn_os_stack_is_low(uintptr_t floor);
 /* NULL where the variable is unset or empty, and in a program with rights that its caller lacks
  * (set-user-ID). */
 const char *kn_os_env(const char *name);
-/* What programs that we start get: the process's own environment, but a clean one in such a program. */
+/* The environment of programs that we start: the process's own, but a clean one in such a program. */
 char **kn_os_environment(void);
 
 /* ---- descriptors ---- */
@@ -45,8 +45,8 @@ int kn_os_copy_descriptor(int fd);
 /* ---- files ---- */
 /* Reads a whole file. KILN_ERROR_NOT_FOUND or KILN_ERROR_IO with the path and the system's reason. */
 kiln_status kn_os_read_file(kn_blob *out, const char *path);
-/* What kiln_file_write does: the target is the old or the new file, never half of one. is_durable: it is on
- * the disk when the call returns. */
+/* kiln_file_write: the target is the old or the new file, never half of one. is_durable: it is on the disk
+ * when the call returns. */
 kiln_status kn_os_replace_file(const char *path, const void *data, size_t size, bool is_durable);
 /* The same, durable. */
 kiln_status kn_os_write_file(const char *path, const void *data, size_t size);
@@ -92,7 +92,7 @@ kiln_status kn_os_find_program(char *out, size_t size, const char *name);
  * content. Reads, never maps or loads. */
 kiln_status kn_os_file_identity(char *out, size_t size, const char *path);
 
-/* ---- whom a path can be trusted to ---- */
+/* ---- trust in paths ---- */
 /* Whether nobody but this user and root can put a file into the folder, or another folder in its place: each
  * folder on the way belongs to one of the two, and others can write to none (above it to such with the sticky
  * bit). real (PATH_MAX bytes) is the path without links, to be used from then on; *reason says what is wrong

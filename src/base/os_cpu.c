@@ -1,3 +1,4 @@
+/* base/os_cpu.c - the processors' number, name, architecture and affinity. */
 #include "base/os.h"
 #include "base/alloc.h"
 
@@ -217,7 +218,7 @@ const char *kn_os_cpu_architecture(void)
 #elif defined(__aarch64__)
 const char *kn_os_cpu_architecture(void)
 {
-    /* What 8.1 and 8.2 made mandatory: atomics, rounding doubling multiplies, cache maintenance to
+    /* Features that 8.1 and 8.2 made mandatory: atomics, rounding doubling multiplies, cache maintenance to
      * persistence. */
     const unsigned long needed = (1ul << 8) | (1ul << 12) | (1ul << 16);
     return (getauxval(AT_HWCAP) & needed) == needed ? "armv8.2-a" : "armv8-a";

@@ -1,3 +1,4 @@
+/* base/os_env.c - environment variables, and none where a set-user-ID program must not trust them. */
 #include "base/os.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* base/os_file.c - reads and writes files, makes folders, finds programs. */
 #include "base/os.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -153,7 +154,8 @@ kiln_status kn_os_make_folders(const char *path, unsigned mode)
 }
 
 /* KILN_ERROR_INVALID or KILN_ERROR_IO; KILN_ERROR_FORBIDDEN where others could exchange the folder for one of
- * theirs: compilers write there what will be run. The path is without links, which might be turned round. */
+ * theirs: compilers write there code that will be run. The path is without links, whose targets might be
+ * changed. */
 kiln_status kn_os_make_temporary_folder_in(char *out, size_t size, const char *parent, const char *prefix)
 {
     char path[PATH_MAX], real[PATH_MAX], reason[256];

@@ -1,3 +1,4 @@
+/* base/os_identity.c - the identity of an ELF file: its GNU build id, else a hash of its content. */
 #define XXH_INLINE_ALL
 #include <xxhash.h>
 
@@ -57,7 +58,7 @@ static size_t round_up(size_t value, size_t align)
     return (value + align - 1) / align * align;
 }
 
-/* The GNU build id among the notes of one segment: its length in bytes, or 0. */
+/* The GNU build id among the ELF notes of one segment: its length in bytes, or 0. */
 static size_t build_id_of_notes(const unsigned char *notes, size_t size, size_t align, unsigned char *out)
 {
     size_t at = 0;

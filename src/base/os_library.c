@@ -1,3 +1,4 @@
+/* base/os_library.c - loads shared libraries from files and from memory. */
 #include "base/os.h"
 #include "base/alloc.h"
 #include "base/elf.h"
@@ -133,7 +134,8 @@ static kiln_status open_in_folder(kn_library **out, const char *parent, const vo
     return status;
 }
 
-/* An object that the loader refuses for what it is, it refuses in every place. */
+/* Whether another place may help: an object that the loader refuses for its content, it refuses in every
+ * place. */
 static bool is_about_place(kiln_status status)
 {
     static const char *const reasons[] = {"failed to map segment", "cannot open shared object file"};
@@ -143,7 +145,7 @@ static bool is_about_place(kiln_status status)
     return status != KILN_OK && status != KILN_ERROR_FORMAT && status != KILN_ERROR_MEMORY;
 }
 
-/* Where the system forbids to run what is in memory, or /proc is not there: the first folder that can be
+/* For systems that forbid to run code from memory, or have no /proc: loads from the first folder that can be
  * written to and run from. */
 static kiln_status open_temporary_file(kn_library **out, const void *data, size_t size, const char *name,
                                        const char *no_memory)

@@ -1,3 +1,4 @@
+/* base/os_lock.c - locks on files, among processes. */
 #include "base/os.h"
 
 #include <errno.h>

@@ -1,4 +1,4 @@
-/* os_open.c - every descriptor that the library opens.
+/* base/os_open.c - opens every descriptor of the library.
  *
  * A program may have closed its standard output: the next descriptor that anybody opens is number 1, and what
  * the program then prints goes into it. So none of ours is 0, 1 or 2. tools/check_layers refuses open and its

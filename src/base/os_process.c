@@ -1,3 +1,4 @@
+/* base/os_process.c - runs programs and collects their output. */
 #include "base/os.h"
 #include "base/error.h"
 
@@ -18,16 +19,16 @@ enum {
     SLICE_MS = 50 /* how often a program whose output stays open is asked whether it has ended */
 };
 
-/* One program on its way. */
-typedef struct run {
+/* A child process that is running. */
+typedef struct child {
     pid_t pid;
     int output; /* the pipe's end to read from, not blocking */
     bool is_closed;
     double end_ms;
-} run;
+} child;
 
-/* Reads what is there. */
-static void drain(run *r, kn_str *output)
+/* Reads all output that is there. */
+static void drain(child *r, kn_str *output)
 {
     char chunk[4096];
     for (;;) {
@@ -53,8 +54,8 @@ static int prepare_files(posix_spawn_file_actions_t *files, const char *folder, 
     return rc;
 }
 
-/* What the application does with its signals is not the child's business. It leads a group of its own, so
- * that what it starts can be ended with it. */
+/* A child begins with the default signal handlers and mask, whatever the application set. It leads a group of
+ * its own, so that what it starts can be ended with it. */
 static int prepare_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;
@@ -112,7 +113,7 @@ static child_state look(pid_t pid)
 }
 
 /* While the output is open its end wakes us up; a program that has closed it mostly ends at once. */
-static void pause_for(run *r, int *pause_us)
+static void pause_for(child *r, int *pause_us)
 {
     if (!r->is_closed) {
         struct pollfd item = {r->output, POLLIN, 0};
@@ -132,7 +133,7 @@ void kn_os_stop_commands(void)
     atomic_store(&is_stopped, true);
 }
 
-static child_state wait_for_end(run *r, kn_str *output)
+static child_state wait_for_end(child *r, kn_str *output)
 {
     int pause_us = 20;
     for (;;) {
@@ -147,7 +148,7 @@ static child_state wait_for_end(run *r, kn_str *output)
 
 /* The status of a child that has ended or is ended here, with all that is left of its group. A lost status is
  * taken for 0: what the program made shows the rest. */
-static int finish(run *r, child_state state, kn_str *output)
+static int finish(child *r, child_state state, kn_str *output)
 {
     int status;
     if (state != LOST)
@@ -172,7 +173,7 @@ static kiln_status check_time(const kn_os_command *command, child_state state)
 kiln_status kn_os_run_command(const kn_os_command *command, kn_str *output, int *exit_code)
 {
     int ends[2], rc;
-    run r = {.end_ms = kn_os_now_ms() + command->timeout_ms};
+    child r = {.end_ms = kn_os_now_ms() + command->timeout_ms};
     kiln_status status = KILN_OK;
     if (!kn_os_open_pipe(ends))
         return kn_error(KILN_ERROR_IO, "cannot run %s: %s", command->argv[0], strerror(errno));

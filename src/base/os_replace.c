@@ -1,9 +1,9 @@
-/* os_replace.c - files that are replaced as a whole: by arrays, bundles, sources and all that the command
- * writes.
+/* base/os_replace.c - files that are replaced as a whole: by arrays, bundles, sources and all that the
+ * command writes.
  *
- * The new content is written to a file beside the old one, under a name that nobody can know beforehand, and
- * takes its place when it is whole: readers see the old file or the new one, writers do not meet, and what
- * lies in the folder already is neither followed nor lost. */
+ * * The new content is written to a file beside the old one, under a name that nobody can know beforehand,
+ * and takes its place when it is whole: readers see the old file or the new one, writers do not meet, and
+ * what lies in the folder already is neither followed nor lost. */
 #include "base/os.h"
 #include "base/error.h"
 #include "base/hash.h"
@@ -40,11 +40,11 @@ void kn_os_make_nonce(kn_hash *out)
     *out = kn_hash_128(&seed, sizeof seed);
 }
 
-/* ---- which file is meant ---- */
+/* ---- the file that a path means ---- */
 
 typedef struct place {
     char path[PATH_MAX]; /* without a link at its end */
-    int descriptor;      /* what /dev/stdout and its like stand for; -1 */
+    int descriptor;      /* the descriptor behind /dev/stdout and its like; -1 */
     bool is_there;
     struct stat before;
 } place;
@@ -124,7 +124,7 @@ static bool close_written(int fd, bool is_written)
     return is_written;
 }
 
-/* A pipe, a device, or what may only be written where it lies. */
+/* Writes a pipe, a device, or a file that may only be written where it lies. */
 static bool write_in_place(const char *path, int flags, const void *data, size_t size)
 {
     int fd = kn_os_open(path, O_WRONLY | O_NOCTTY | flags, 0);
@@ -165,8 +165,8 @@ static bool take_over(int fd, const struct stat *before)
     return fchmod(fd, before->st_mode & PERMISSIONS) == 0;
 }
 
-/* That the name leads to the new file is on the disk, too. Where the system has no such thing (a network's
- * folders) nothing is lost that could be kept. */
+/* Puts on the disk, too, that the name leads to the new file. Where the system has no such thing (a network's
+ * folders) nothing is lost that could be saved. */
 static void sync_folder(const char *path)
 {
     char folder[PATH_MAX];

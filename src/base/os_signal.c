@@ -1,3 +1,4 @@
+/* base/os_signal.c - keeps the signals SIGXFSZ and SIGPIPE of writes from ending the process. */
 #include "base/os.h"
 
 #include <errno.h>
@@ -5,7 +6,8 @@
 #include <signal.h>
 #include <time.h>
 
-/* What the system sends to the thread that writes: beyond `ulimit -f`, and to a pipe that nobody reads. */
+/* The signals that the system sends to the thread that writes: beyond `ulimit -f`, and to a pipe that nobody
+ * reads. */
 static const int signals[] = {SIGXFSZ, SIGPIPE};
 enum { SIGNALS = sizeof signals / sizeof *signals };
 

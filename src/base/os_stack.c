@@ -1,10 +1,12 @@
+/* base/os_stack.c - the end of the calling thread's stack, for functions that call themselves. */
 #include "base/cancel.h"
 #include "base/os.h"
 
 #include <pthread.h>
 
-/* What is called on the way down, and the report of an error, need some; where nothing is known of the stack,
- * as on one that a program has made for a coroutine, it is taken to have a little more than that. */
+/* RESERVE is for functions that are called on the way down, and for the report of an error; where nothing is
+ * known of the stack, as on one that a program has made for a coroutine, it is taken to have a little more
+ * than that. */
 enum { RESERVE = 24 << 10, UNKNOWN = 56 << 10 };
 
 uintptr_t kn_os_stack_floor(void)

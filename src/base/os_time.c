@@ -1,3 +1,4 @@
+/* base/os_time.c - the monotonic clock, and sleeping. */
 #include "base/cancel.h"
 #include "base/os.h"
 

@@ -1,4 +1,4 @@
-/* Whom a path can be trusted to: code that is found there will be run. */
+/* base/os_trust.c - whether others can change the file at a path: code that is found there will be run. */
 #include "base/os.h"
 
 #include <errno.h>
@@ -44,8 +44,8 @@ static bool is_safe_step(const char *path, bool is_last, char *reason, size_t si
     return false;
 }
 
-/* From the root downward, so that what has been found safe stays so: nobody else can exchange what is in it.
- * */
+/* Checks from the root downward, so that a folder that was found safe stays so: nobody else can exchange its
+ * entries. */
 static bool is_safe_way(char *path, char *reason, size_t size)
 {
     if (!is_safe_step("/", path[1] == 0, reason, size))

@@ -1,4 +1,4 @@
-/* os_workplace.c - private folders that do not outlive their process for long.
+/* base/os_workplace.c - private folders that do not outlive their process for long.
  *
  * The kernel gives a lock back when its process dies, however it dies: a folder whose lock can be had and
  * that is older than it takes to make and lock one belongs to nobody. A process number in the name would not

@@ -1,3 +1,4 @@
+/* base/setting.c - the table of environment variables, and checks of their values and names. */
 #include "base/setting.h"
 
 #include <ctype.h>
@@ -16,13 +17,13 @@
 
 typedef struct setting {
     const char *name, *values, *otherwise;
-    /* Whether a value is allowed; NULL: any is, or who reads it says what is wrong. */
+    /* Whether a value is allowed; NULL: any is, or its reader reports a wrong one. */
     bool (*is_allowed)(const char *value, const char *values);
     enum { LOGGED, REFUSED /* an error of what reads it: kn_setting_read */ } fault;
     const char *meaning;
 } setting;
 
-/* ---- what values may be ---- */
+/* ---- allowed values ---- */
 
 /* One of the words between bars. */
 static bool is_choice(const char *value, const char *values)

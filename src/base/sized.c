@@ -1,4 +1,4 @@
-/* Structs of callers that begin with struct_size. */
+/* base/sized.c - checks, reads and fills structs of callers that begin with struct_size. */
 #include "base/sized.h"
 
 #include <string.h>

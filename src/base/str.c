@@ -1,3 +1,4 @@
+/* base/str.c - appends to a growing string. */
 #include "base/str.h"
 #include "base/alloc.h"
 #include "base/error.h"
@@ -5,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Room for `extra` more characters and the terminator. */
+/* Capacity for `extra` more characters and the terminator. */
 static bool reserve(kn_str *s, size_t extra)
 {
     size_t need, capacity;

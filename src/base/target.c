@@ -1,3 +1,4 @@
+/* base/target.c - the table of GPU architectures, target names, and which code runs on which target. */
 #include "base/target.h"
 
 #include <kiln/device.h>
@@ -170,7 +171,7 @@ kiln_status kn_target_parse(kn_target *out, const char *text)
         kn_target_host(out);
         return KILN_OK;
     }
-    /* What kn_target_format wrote is read as well. */
+    /* The output of kn_target_format is read as well. */
     if (!strncmp(text, "cuda:", 5) ? parse_cuda(out, text + 5) : parse_cuda(out, text))
         return KILN_OK;
     if (!strncmp(text, "host:", 5) ? parse_host(out, text + 5) : parse_host(out, text))
@@ -199,7 +200,7 @@ bool kn_target_known(kn_target *out, int number)
     return true;
 }
 
-/* ---- which code serves which target ---- */
+/* ---- code for a target ---- */
 
 static char suffix_of(const kn_target *t)
 {
@@ -213,7 +214,7 @@ static bool is_of_board(const kn_target *t)
     return known && known->is_board;
 }
 
-/* Within a family code runs on what its minor number is not above. */
+/* Within a family code runs on devices whose minor number is not below its own. */
 static bool is_in_family(const kn_target *made_for, const kn_target *t)
 {
     return made_for->compute_capability / 10 == t->compute_capability / 10 &&
@@ -230,9 +231,9 @@ static bool ptx_runs(const kn_target *made_for, const kn_target *t)
     return made_for->compute_capability <= t->compute_capability;
 }
 
-/* A suffix says on what besides its own device code runs, whatever its form: "a" on nothing, "f" on its
+/* A suffix says on which devices besides its own code runs, in either format: "a" on none, "f" on its
  * family. */
-static bool cuda_runs(const kn_target *made_for, kn_code_format form, const kn_target *t)
+static bool cuda_runs(const kn_target *made_for, kn_code_format format, const kn_target *t)
 {
     char suffix = suffix_of(made_for);
     if (suffix_of(t)) /* code of just this name is wanted, for a machine that is not this one */
@@ -241,21 +242,21 @@ static bool cuda_runs(const kn_target *made_for, kn_code_format form, const kn_t
         return true;
     if (suffix)
         return suffix == 'f' && is_in_family(made_for, t) && !is_of_board(t);
-    return form == KN_CODE_PTX ? ptx_runs(made_for, t) : cubin_runs(made_for, t);
+    return format == KN_CODE_PTX ? ptx_runs(made_for, t) : cubin_runs(made_for, t);
 }
 
 /* A cubin before PTX, which the driver has yet to compile; the nearest device before others; more of its
  * features before fewer. */
-static int cuda_fit(const kn_target *made_for, kn_code_format form, const kn_target *t)
+static int cuda_fit(const kn_target *made_for, kn_code_format format, const kn_target *t)
 {
     static const char by_features[] = {0, 'f', 'a'};
     int features = 0;
-    if (!cuda_runs(made_for, form, t))
+    if (!cuda_runs(made_for, format, t))
         return 0;
     for (int i = 1; i < (int)sizeof by_features; i++)
         if (suffix_of(made_for) == by_features[i])
             features = i;
-    return (form == KN_CODE_BINARY ? 1 << 20 : 0) + made_for->compute_capability * 4 + features;
+    return (format == KN_CODE_BINARY ? 1 << 20 : 0) + made_for->compute_capability * 4 + features;
 }
 
 static int host_number(const kn_target *t)
@@ -275,11 +276,11 @@ static int host_fit(const kn_target *made_for, const kn_target *t)
     return made + 1;
 }
 
-int kn_target_fit(const kn_target *made_for, kn_code_format form, const kn_target *target)
+int kn_target_fit(const kn_target *made_for, kn_code_format format, const kn_target *target)
 {
     if (made_for->backend != target->backend)
         return 0;
-    return target->backend == KN_CUDA ? cuda_fit(made_for, form, target)
-           : form == KN_CODE_BINARY   ? host_fit(made_for, target)
+    return target->backend == KN_CUDA ? cuda_fit(made_for, format, target)
+           : format == KN_CODE_BINARY ? host_fit(made_for, target)
                                       : 0;
 }

@@ -1,4 +1,4 @@
-/* base/target.h - what code is made for: a back end, an architecture and its limits. A plain value, no device
+/* base/target.h - the target of code: a back end, an architecture and its limits. A plain value, no device
  * behind it. */
 #ifndef KN_BASE_TARGET_H
 #define KN_BASE_TARGET_H
@@ -37,16 +37,15 @@ void kn_target_host(kn_target *out);
 void kn_target_format(const kn_target *target, char *out, size_t size);
 bool kn_target_equal(const kn_target *a, const kn_target *b);
 
-/* The forms of code: what a processor runs, or text that the driver compiles for its device. */
+/* The formats of code: machine code, or text that the driver compiles for its device. */
 typedef enum kn_code_format { KN_CODE_BINARY, KN_CODE_PTX } kn_code_format;
 
-/* How well code that was made for one target serves another: 0 where it cannot run there, else the more
- * the better. What is the target's own is best; else NVIDIA's rules hold. A cubin runs on devices of its
- * major number whose minor is not below its own, but neither on nor from the processors of NVIDIA's boards
- * (Orin, Thor), which are outside of that promise; one for "a" on that device alone, for "f" on its
- * family. PTX is compiled for any later device, with "a" and "f" as for cubins. A processor runs what was
- * made for lesser ones. */
-int kn_target_fit(const kn_target *made_for, kn_code_format form, const kn_target *target);
+/* How well code that was made for one target serves another: 0 where it cannot run there, else the more the
+ * better. The same target is best; else NVIDIA's rules hold. A cubin runs on devices of its major number
+ * whose minor is not below its own, but neither on nor from the processors of NVIDIA's boards (Orin, Thor),
+ * which are outside of that promise; one for "a" on that device alone, for "f" on its family. PTX is compiled
+ * for any later device, with "a" and "f" as for cubins. A processor runs code for lesser ones. */
+int kn_target_fit(const kn_target *made_for, kn_code_format format, const kn_target *target);
 /* The known targets, by number: all of the table above without a and f; false beyond the last. */
 bool kn_target_known(kn_target *out, int number);
 

@@ -1,3 +1,4 @@
+/* base/thread.c - starts background threads and joins them when the library is unloaded. */
 #include "base/thread.h"
 #include "base/alloc.h"
 #include "base/cancel.h"
@@ -119,8 +120,8 @@ void kn_thread_join_all(void)
     join_all(take_all());
 }
 
-/* What these threads use is taken down by later destructors. (A function of its own: of one that was declared
- * before gcc 12 drops the priority.) */
+/* Later destructors take down the resources of these threads. (A function of its own: of one that was
+ * declared before gcc 12 drops the priority.) */
 __attribute__((destructor(KN_UNLOAD_THREADS))) static void unload(void)
 {
     kn_thread_join_all();

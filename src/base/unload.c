@@ -1,3 +1,4 @@
+/* base/unload.c - tells the end of the process from an unloading of the library. */
 #include "base/unload.h"
 
 #include <stdatomic.h>
@@ -10,8 +11,8 @@ enum { WATCHES = 4 };
 static atomic_bool has_exited;
 static bool is_exit;
 
-/* What atexit() calls; named here because sanitizers have an atexit() of their own, which keeps a handler
- * when its code goes. */
+/* The function behind atexit(); named here because sanitizers have an atexit() of their own, which keeps a
+ * handler when its code goes. */
 extern int __cxa_atexit(void (*function)(void *), void *argument, void *dso);
 extern void *__dso_handle;
 

@@ -1,3 +1,4 @@
+/* cache/bundle.c - opens bundles, finds and reads their rows. */
 #include "cache/bundle.h"
 
 #include <errno.h>
@@ -75,7 +76,7 @@ static bool read_at(const kn_bundle *b, void *out, uint64_t at, size_t size)
 
 /* ---- opening ---- */
 
-/* What is given for a bundle by mistake. */
+/* The error for a file that is no bundle, by its first bytes. */
 static kiln_status not_a_bundle(const kn_bundle *b, const unsigned char *head, size_t size)
 {
     static const char sqlite[] = "SQLite format 3";
@@ -117,7 +118,7 @@ static kiln_status inconsistent(const kn_bundle *b)
     return kn_error(KILN_ERROR_FORMAT, "%s is damaged: its index does not fit its size", b->name);
 }
 
-/* Places what the index says one behind the other. */
+/* Places the rows one behind the other, by the sizes in the index. */
 static kiln_status place_rows(kn_bundle *b, uint64_t labels)
 {
     const uint64_t index = (uint64_t)b->rows * KN_BUNDLE_ENTRY;
@@ -243,7 +244,7 @@ kiln_status kn_bundle_open(kn_bundle **out, const char *path)
     return status;
 }
 
-/* What the size is when it is opened is what is read: it may grow or shrink meanwhile. */
+/* Reads as many bytes as the file has when it is opened: it may grow or shrink meanwhile. */
 kiln_status kn_bundle_read_file(kn_blob *out, const char *path)
 {
     kn_bundle *b = new_bundle(path);

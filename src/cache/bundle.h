@@ -28,7 +28,7 @@ typedef struct kn_bundle kn_bundle;
 /* Where nobody but this user and root can have written to the file. KILN_ERROR_NOT_FOUND, KILN_ERROR_IO,
  * KILN_ERROR_FORMAT (another version, cut off, damaged, no bundle at all) with the path and the reason. */
 kiln_status kn_bundle_open(kn_bundle **out, const char *path);
-/* The bytes of such a file, which are not looked at. */
+/* The bytes of such a file, unchecked. */
 kiln_status kn_bundle_read_file(kn_blob *out, const char *path);
 /* The bytes are the caller's, and stay as they are as long as the bundle. name is for messages. */
 kiln_status kn_bundle_open_memory(kn_bundle **out, const void *bytes, size_t size, const char *name);

@@ -1,4 +1,4 @@
-/* cache/bundle_format.h - where the numbers of a bundle stand, for reading and writing. */
+/* cache/bundle_format.h - offsets of the numbers in a bundle, for reading and writing. */
 #ifndef KN_CACHE_BUNDLE_FORMAT_H
 #define KN_CACHE_BUNDLE_FORMAT_H
 

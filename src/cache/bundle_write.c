@@ -1,3 +1,4 @@
+/* cache/bundle_write.c - writes bundles: rows collected, sorted and laid out as one file. */
 #include "cache/bundle.h"
 
 #include <stdlib.h>
@@ -15,7 +16,7 @@ typedef struct written {
 
 struct kn_bundle_writer {
     written *rows;
-    int count, room;
+    int count, capacity;
     kn_map *keys; /* a row's first line and its key: is there already */
 };
 
@@ -47,16 +48,16 @@ int kn_bundle_writer_rows(const kn_bundle_writer *w)
     return w->count;
 }
 
-static bool make_room(kn_bundle_writer *w)
+static bool grow(kn_bundle_writer *w)
 {
-    if (w->count < w->room)
+    if (w->count < w->capacity)
         return true;
-    int room = w->room ? 2 * w->room : 16;
-    written *rows = kn_realloc(w->rows, (size_t)room * sizeof *rows);
+    int capacity = w->capacity ? 2 * w->capacity : 16;
+    written *rows = kn_realloc(w->rows, (size_t)capacity * sizeof *rows);
     if (!rows)
         return false;
     w->rows = rows;
-    w->room = room;
+    w->capacity = capacity;
     return true;
 }
 
@@ -82,7 +83,7 @@ static bool add(kn_bundle_writer *w, kn_bundle_row *row, const kn_blob *key)
         kn_bundle_row_free(row);
         return true;
     }
-    if (!make_room(w) || !kn_map_put(w->keys, key->data, key->size, &present))
+    if (!grow(w) || !kn_map_put(w->keys, key->data, key->size, &present))
         return false;
     w->rows[w->count++] = (written){*row, kn_hash_index(row->what.data, row->what.size)};
     *row = (kn_bundle_row)KN_BUNDLE_ROW_INIT;

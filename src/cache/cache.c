@@ -1,3 +1,4 @@
+/* cache/cache.c - gets, puts and removes the rows of a cache, and records their use. */
 #include "cache/cache.h"
 #include "cache/cache_row.h"
 #include "cache/database.h"
@@ -105,7 +106,7 @@ static int take(sqlite3_stmt *row, request *r)
     return SQLITE_OK;
 }
 
-/* What a damaged row leaves to be written once the reading statement has let go of its lock. */
+/* Writes that a hit or a damaged row leaves until the reading statement has given its lock back. */
 typedef struct afterwards {
     int64_t touch, drop; /* row ids, or 0 */
 } afterwards;
@@ -116,7 +117,7 @@ static int64_t worth(const kn_database *database)
     return database->is_tight ? 1 : MINUTE;
 }
 
-/* Where there is no room the use is forgotten. */
+/* A use is forgotten where the list is full. */
 static void remember_use(kn_database *database, int64_t id)
 {
     for (int i = 0; i < database->n_touched; i++)
@@ -231,7 +232,7 @@ static int insert(kn_database *database, const request *r)
     return kn_row_finish(statement, rc);
 }
 
-/* Uses that were remembered. What becomes of a row that is gone by now does not matter. */
+/* Writes the remembered uses. A row may be gone by now, which does not matter. */
 static int touch_rows(kn_database *database, void *unused)
 {
     const int64_t now = kn_os_unix_seconds();
@@ -291,7 +292,7 @@ bool kn_cache_flush(kn_cache *cache)
     return is_done;
 }
 
-/* What other threads do with the file goes on: they may be in the middle of it. */
+/* Other threads may still use the file: they may be in the middle of it. */
 void kn_cache_leave(kn_cache *cache)
 {
     kn_database *database = &cache->database;

@@ -35,9 +35,9 @@ bool kn_cache_get(kn_cache *cache, const void *what, size_t what_size, const cha
 /* A hit writes nothing: that it was used is written down with the next put, or by kn_cache_flush. */
 void kn_cache_put(kn_cache *cache, const void *what, size_t what_size, const char *with, const kn_blob *code,
                   const kn_blob *aux);
-/* Writes down what hits have left to be. Whether that and all puts since the last call are in the file. */
+/* Writes the uses that hits have left. Whether these and all puts since the last call are in the file. */
 bool kn_cache_flush(kn_cache *cache);
-/* The same where the process ends: waits for nobody, and whatever fails is left. */
+/* The same where the process ends: waits for nobody, and ignores failures. */
 void kn_cache_leave(kn_cache *cache);
 
 /* One entry, as views. */
@@ -49,7 +49,7 @@ typedef struct kn_cache_row {
  * wrong, which are dropped. */
 kiln_status kn_cache_read_all(kn_cache *cache, bool (*visit)(const kn_cache_row *row, void *user), void *user,
                               uint64_t *damaged);
-/* What is beyond the limit, and what dead producers have left, goes now, and the file shrinks. */
+/* Deletes entries beyond the limit and those of dead producers, and shrinks the file. */
 kiln_status kn_cache_collect(kn_cache *cache, uint64_t *removed);
 
 /* Removes the entries of `what`. */

@@ -1,4 +1,4 @@
-/* Which rows go where there are too many. */
+/* cache/cache_evict.c - chooses and deletes rows where a cache is beyond its limit. */
 #include "cache/cache.h"
 #include "cache/cache_row.h"
 
@@ -20,8 +20,8 @@ static int used_bytes(kn_database *database, uint64_t *out)
     return rc == SQLITE_ROW ? SQLITE_OK : rc;
 }
 
-/* A row that says it was used in the future (its time is damaged, or a clock was wrong) would never go: no
- * use of it is known. */
+/* A row with a use in the future (its time is damaged, or a clock was wrong) would never go: its use is
+ * reset. */
 static int doubt_the_future(kn_database *database)
 {
     int rc;
@@ -35,7 +35,7 @@ static int doubt_the_future(kn_database *database)
 static const char by_producer[] = "CREATE INDEX IF NOT EXISTS code_producer ON code(producer, used, bytes)";
 
 /* Rows of a producer (a toolchain, say) that nobody has used for a week; *gone how many. */
-static int evict_dead(kn_database *database, int64_t kept, int most, int *gone)
+static int evict_dead(kn_database *database, int64_t spared, int most, int *gone)
 {
     int rc;
     sqlite3_stmt *dead = kn_database_statement(database, KN_SQL_DEAD, &rc), *statement;
@@ -48,7 +48,7 @@ static int evict_dead(kn_database *database, int64_t kept, int most, int *gone)
     if (statement) {
         sqlite3_bind_value(statement, 1, sqlite3_column_value(dead, 0));
         sqlite3_reset(dead);
-        sqlite3_bind_int64(statement, 2, kept);
+        sqlite3_bind_int64(statement, 2, spared);
         sqlite3_bind_int64(statement, 3, most);
         rc = kn_row_finish(statement, SQLITE_OK);
         *gone = rc == SQLITE_OK ? sqlite3_changes(database->db) : 0;
@@ -57,7 +57,7 @@ static int evict_dead(kn_database *database, int64_t kept, int most, int *gone)
     return rc == SQLITE_DONE ? SQLITE_OK : rc;
 }
 
-static int evict_oldest(kn_database *database, int64_t kept, uint64_t bytes, int *gone)
+static int evict_oldest(kn_database *database, int64_t spared, uint64_t bytes, int *gone)
 {
     int rc;
     sqlite3_stmt *statement = kn_database_statement(database, KN_SQL_EVICT, &rc);
@@ -65,23 +65,24 @@ static int evict_oldest(kn_database *database, int64_t kept, uint64_t bytes, int
     if (!statement)
         return rc;
     sqlite3_bind_int64(statement, 1, bytes < INT64_MAX ? (int64_t)bytes : INT64_MAX);
-    sqlite3_bind_int64(statement, 2, kept);
+    sqlite3_bind_int64(statement, 2, spared);
     sqlite3_bind_int64(statement, 3, EVICT_ROWS);
     rc = kn_row_finish(statement, SQLITE_OK);
     *gone = rc == SQLITE_OK ? sqlite3_changes(database->db) : 0;
     return rc;
 }
 
-/* Some rows: dead ones, else the oldest. *gone is 0 where there is none but the one that is kept. */
-static int evict_some(kn_database *database, int64_t kept, uint64_t bytes, int *gone)
+/* Deletes some rows: those of dead producers, else the oldest. *gone is 0 where there is none but the spared
+ * one. */
+static int evict_some(kn_database *database, int64_t spared, uint64_t bytes, int *gone)
 {
-    int rc = evict_dead(database, kept, EVICT_ROWS, gone);
-    return rc == SQLITE_OK && *gone == 0 ? evict_oldest(database, kept, bytes, gone) : rc;
+    int rc = evict_dead(database, spared, EVICT_ROWS, gone);
+    return rc == SQLITE_OK && *gone == 0 ? evict_oldest(database, spared, bytes, gone) : rc;
 }
 
 int kn_cache_evict(kn_database *database)
 {
-    const int64_t kept = sqlite3_last_insert_rowid(database->db);
+    const int64_t spared = sqlite3_last_insert_rowid(database->db);
     const uint64_t wanted = database->limit / 5 * 4;
     uint64_t used = 0;
     int rc = used_bytes(database, &used), gone = 1;
@@ -95,7 +96,7 @@ int kn_cache_evict(kn_database *database)
     for (int round = 0; rc == SQLITE_OK && database->is_evicting && gone > 0; round++) {
         if (used <= wanted || (round >= EVICT_ROUNDS && used <= database->limit))
             break;
-        rc = evict_some(database, kept, used - wanted, &gone);
+        rc = evict_some(database, spared, used - wanted, &gone);
         if (rc == SQLITE_OK)
             rc = used_bytes(database, &used);
     }

@@ -1,3 +1,4 @@
+/* cache/cache_folder.c - the user's default cache folder. */
 #include "cache/cache.h"
 #include "cache/database.h"
 #include "base/error.h"

@@ -1,3 +1,4 @@
+/* cache/cache_row.c - checksums, statements and transactions of rows. */
 #include "cache/cache_row.h"
 
 #include <string.h>
@@ -19,7 +20,6 @@ bool kn_row_equal(const kn_blob *view, const void *data, size_t size)
     return view->size == size && (size == 0 || !memcmp(view->data, data, size));
 }
 
-/* Runs a statement with one or two integers; what becomes of it does not matter to the caller. */
 void kn_row_run(kn_database *database, kn_statement which, int64_t id, int64_t value)
 {
     int rc;

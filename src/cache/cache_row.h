@@ -1,5 +1,5 @@
-/* cache/cache_row.h - the inside of kn_cache: its rows, and what reads and writes them. With the gate
- * held. */
+/* cache/cache_row.h - the inside of kn_cache: its rows, and the functions that read and write them. To be
+ * called with the gate held. */
 #ifndef KN_CACHE_CACHE_ROW_H
 #define KN_CACHE_CACHE_ROW_H
 
@@ -35,7 +35,7 @@ kn_hash kn_row_checksum(const char *producer, const void *what, size_t what_size
                         const kn_blob *code);
 bool kn_row_equal(const kn_blob *view, const void *data, size_t size);
 
-/* Runs a statement with one or two integers; what becomes of it does not matter to the caller. */
+/* Runs a statement with one or two integers; its outcome does not matter to the caller. */
 void kn_row_run(kn_database *database, kn_statement which, int64_t id, int64_t value);
 /* Steps a statement whose parameters were bound with rc, and lets go of them. */
 int kn_row_finish(sqlite3_stmt *statement, int rc);

@@ -1,4 +1,4 @@
-/* Looking through a cache: how much it holds, one entry after the other; and emptying it. */
+/* cache/cache_visit.c - counts, lists and removes the entries of a cache. */
 #include "cache/cache.h"
 
 #include <string.h>

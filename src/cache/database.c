@@ -1,3 +1,4 @@
+/* cache/database.c - opens the SQLite file of a cache, and recovers from damage, locks and forks. */
 #include "cache/database.h"
 #include "base/error.h"
 #include "base/lock.h"
@@ -12,8 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The one place that knows the schema. Small columns stand first: listing then never walks through the blobs.
- */
+/* The one place that knows the schema. Small columns stand first: listing then never reads the blobs. */
 enum { SCHEMA_VERSION = 1, APPLICATION_ID = 0x6b696c6e /* "kiln" */ };
 static const char schema[] = "CREATE TABLE code("
                              "id INTEGER PRIMARY KEY,"
@@ -44,7 +44,7 @@ static const char *const sql[KN_SQL_COUNT] = {
     [KN_SQL_REPLACE] = "DELETE FROM code WHERE hash=?1 AND producer=?2 AND what=?3",
     [KN_SQL_REMOVE] = "DELETE FROM code WHERE hash=?1 AND what=?2",
     [KN_SQL_DROP_ROW] = "DELETE FROM code WHERE id=?1",
-    /* Of the rows that were not used for longest as many as give ?1 bytes, but no more than ?3. */
+    /* Deletes the least recently used rows until ?1 bytes are freed, but no more than ?3 rows. */
     [KN_SQL_EVICT] = ("DELETE FROM code WHERE id IN (SELECT id FROM (SELECT id, sum(max(bytes, 0)) OVER "
                       "(ORDER BY used, id) - max(bytes, 0) AS before FROM (SELECT id, used, bytes FROM code "
                       "WHERE id<>?2 ORDER BY used, id LIMIT ?3)) WHERE before<?1)"),
@@ -54,7 +54,7 @@ static const char *const sql[KN_SQL_COUNT] = {
     [KN_SQL_ROW] = ("SELECT id, used, checksum, producer, what, aux, code FROM code WHERE id<?1 "
                     "ORDER BY id DESC LIMIT 1"),
     [KN_SQL_TOTALS] = "SELECT count(*), total(max(bytes, 0)) FROM code",
-    /* What shares its hash is found in the index alone; of that alone keys are read. */
+    /* Collisions: rows of the same hash are found in the index alone; only of these keys are read. */
     [KN_SQL_COLLISIONS] =
         ("SELECT ifnull(sum(keys - 1), 0) FROM (SELECT count(DISTINCT what) AS keys FROM code WHERE "
          "hash IN (SELECT hash FROM code GROUP BY hash HAVING count(*)>1) GROUP BY hash)"),
@@ -204,9 +204,10 @@ static bool remember_file(kn_database *database)
     return true;
 }
 
-/* Code of somebody else must not be run. What SQLite takes in beside the file (a journal that it finds is
- * rolled back into it) and what we lock is looked at as the file is: it may lie there from a time when the
- * folder was open to others. No new file comes from them, for by now the folder is closed. */
+/* Code of somebody else must not be run. Files that SQLite takes in beside the database (a journal that it
+ * finds is rolled back into it) and files that we lock are checked as the database is: they may lie there
+ * from a time when the folder was open to others. No new file comes from them, for by now the folder is
+ * closed. */
 static bool are_trusted_files(kn_database *database)
 {
     static const char *const endings[] = {"", "-journal", "-wal", "-shm"};
@@ -302,7 +303,7 @@ static int create_schema(kn_database *database)
     return rc;
 }
 
-/* What a file says it is. */
+/* The version, the application id and the number of objects of a file. */
 typedef struct file_kind {
     int version, application, objects;
 } file_kind;
@@ -362,7 +363,7 @@ static bool is_damage(int rc)
     return (rc & 0xff) == SQLITE_CORRUPT || (rc & 0xff) == SQLITE_NOTADB;
 }
 
-/* What the system said to SQLite, of which that makes a "disk I/O error": "" where it says no more. */
+/* The system's reason for SQLite's "disk I/O error"; "" where it says no more. */
 static const char *system_reason(const kn_database *database, int rc)
 {
     static const int telling[] = {EDQUOT, ENOSPC, EROFS, ESTALE, EMFILE, ENFILE};
@@ -374,13 +375,13 @@ static const char *system_reason(const kn_database *database, int rc)
     return "";
 }
 
-/* What others do (a lock), or what may be mended meanwhile (a full disk), is tried again later. */
+/* Another try comes later, for the trouble may pass: a lock of others, a full disk. */
 static void back_off(kn_database *database, int rc)
 {
     bool is_its_own = database->db && sqlite3_extended_errcode(database->db) == rc;
     const char *reason = is_its_own ? sqlite3_errmsg(database->db) : sqlite3_errstr(rc),
                *more = system_reason(database, rc);
-    if ((rc & 0xff) != SQLITE_MISMATCH) /* which has been noted */
+    if ((rc & 0xff) != SQLITE_MISMATCH) /* it has been counted */
         kn_database_note(database, "%s: %s%s%s", database->path, reason, *more ? ": " : "", more);
     /* There may be memory for the next at once, and what cannot be written can be read. */
     if ((rc & 0xff) != SQLITE_NOMEM && (rc != SQLITE_READONLY || database->is_writable))
@@ -415,7 +416,7 @@ static bool set_aside(kn_database *database)
            info.st_dev != database->device;
 }
 
-/* The paths that are used from here on: a link on the way as told might be turned round. */
+/* The paths that are used from here on: a link in the given path might be changed. */
 static bool find_place(kn_database *database)
 {
     char reason[256], real[PATH_MAX];
@@ -491,14 +492,14 @@ bool kn_database_ready(kn_database *database)
 
 sqlite3_stmt *kn_database_statement(kn_database *database, kn_statement which, int *rc)
 {
-    sqlite3_stmt **kept = &database->statements[which];
+    sqlite3_stmt **prepared = &database->statements[which];
     *rc = SQLITE_OK;
-    if (!*kept) {
-        *rc = sqlite3_prepare_v3(database->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT, kept, NULL);
+    if (!*prepared) {
+        *rc = sqlite3_prepare_v3(database->db, sql[which], -1, SQLITE_PREPARE_PERSISTENT, prepared, NULL);
         if (*rc == SQLITE_ERROR) /* a table or column is missing: the text itself is right */
             *rc = SQLITE_CORRUPT;
     }
-    return *kept;
+    return *prepared;
 }
 
 int kn_database_execute(kn_database *database, kn_statement which)

@@ -1,5 +1,5 @@
-/* cache/database.h - the SQLite file behind a cache: opening, the schema, kept statements, and what is done
- * about trouble.
+/* cache/database.h - the SQLite file behind a cache: opening, the schema, prepared statements, and recovery
+ * from trouble.
  *
  * Every function here is called with the gate held (kn_database_enter): one lock for the whole process, so
  * that no child is born while a thread of ours is inside SQLite. */
@@ -80,7 +80,7 @@ bool kn_database_try_enter(void);
 bool kn_database_ready(kn_database *database);
 void kn_database_close(kn_database *database);
 
-/* A kept statement, ready to be bound; NULL with *rc set. */
+/* A prepared statement, ready to be bound; NULL with *rc set. */
 sqlite3_stmt *kn_database_statement(kn_database *database, kn_statement which, int *rc);
 /* Runs one without parameters or results. */
 int kn_database_execute(kn_database *database, kn_statement which);
@@ -89,7 +89,7 @@ int kn_database_execute(kn_database *database, kn_statement which);
  * failed. */
 bool kn_database_attempt(kn_database *database, int (*operation)(kn_database *, void *), void *argument);
 
-/* Counts one trouble; the first is kept and reported. */
+/* Counts one trouble; the first is stored and reported. */
 void kn_database_note(kn_database *database, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* Whether the folder exists (it is made where `make` says so) and nobody but this user and root can put code

@@ -1,4 +1,4 @@
-/* compile.c - the one interface over the compilers: a table, indexed by back end. */
+/* compile/compile.c - the one interface over the compilers: a table, indexed by back end. */
 #include "compile/compile.h"
 
 #include "base/alloc.h"

@@ -1,4 +1,4 @@
-/* compile/compile_request.h - what a compiler is asked for, and what comes of it. */
+/* compile/compile_request.h - the request to a compiler, and its result. */
 #ifndef KN_COMPILE_COMPILE_REQUEST_H
 #define KN_COMPILE_COMPILE_REQUEST_H
 
@@ -12,8 +12,8 @@ enum {
     KN_COMPILE_TO_PTX = 4, /* PTX rather than a cubin (CUDA alone) */
     /* a whole module: full flags and the toolkit's include path rather than the lean ones */
     KN_COMPILE_USER_MODULE = 8,
-    KN_COMPILE_BASELINE = 16,   /* what is there soonest, with the same bits (host) */
-    KN_COMPILE_NO_TRAPS = 32 /* no floating-point exceptions are looked at (host) */
+    KN_COMPILE_BASELINE = 16, /* the code that compiles soonest, with the same bits (host) */
+    KN_COMPILE_NO_TRAPS = 32  /* no floating-point exceptions are looked at (host) */
 };
 
 typedef struct kn_compile_request {
@@ -35,8 +35,8 @@ typedef struct kn_compile_request {
      * NULL: nobody knows. */
     void (*put_names)(kn_str *out, const void *about);
     const void *about;
-    /* Where an earlier try failed, for who writes the source: that try's, those of these names that headers
-     * mention which it read, and what the compiler said of it. NULL: there was none. */
+    /* Where an earlier try failed, for the writer of the source: that try's source, those of these names that
+     * headers mention which it read, and the compiler's complaints. NULL: there was none. */
     const char *failed_source, *header_words, *complaints;
 } kn_compile_request;
 
@@ -47,7 +47,7 @@ typedef struct kn_compile_reads {
     bool is_unknown;
     bool uses_environment;          /* CPATH and the like */
     kn_str files;                   /* paths as the compiler writes them */
-    kn_str folders, system_folders; /* where it looks besides the folders of the request's options */
+    kn_str folders, system_folders; /* search folders besides those of the request's options */
 } kn_compile_reads;
 
 typedef struct kn_compile_result {

@@ -1,5 +1,5 @@
-/* compiler.c - what a compiler's code depends on besides its build: the environment, and what kiln tells
- * it. */
+/* compile/compiler.c - hashes all that a compiler's code depends on besides its build: environment and
+ * options. */
 #include "compile/compiler.h"
 
 #include "base/hash.h"
@@ -39,6 +39,6 @@ void kn_compile_make_identity(kn_compiler_place *place, const char *name, const 
     kn_hash all = kn_hash_128(parts, sizeof parts);
     char hex[33];
     kn_hash_hex(&all, hex);
-    /* A name is for people: what is cut of it is in the hash. */
+    /* A name is for people: the hash has the part of it that is cut off. */
     snprintf(place->identity, sizeof place->identity, "%.40s %.140s %s", name, build, hex);
 }

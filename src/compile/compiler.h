@@ -1,4 +1,5 @@
-/* compile/compiler.h - what each compiler provides, and what they share. Internal to this folder. */
+/* compile/compiler.h - the interface of each compiler, and functions that they share. Internal to this
+ * folder. */
 #ifndef KN_COMPILE_COMPILER_H
 #define KN_COMPILE_COMPILER_H
 
@@ -27,8 +28,8 @@ typedef struct kn_compiler {
 extern const kn_compiler kn_compiler_nvrtc;
 extern const kn_compiler kn_compiler_host;
 
-/* Fills place->path with the real file of NVRTC, else place->location with where it was looked for. Loads
- * nothing. */
+/* Fills place->path with the real file of NVRTC, else place->location with the folders that were searched.
+ * Loads nothing. */
 void kn_nvrtc_search(kn_compiler_place *place);
 /* Appends "-IFOLDER" options for the toolkit headers that belong to the library at path, each ended by a NUL;
  * their number is returned. */
@@ -38,26 +39,26 @@ int kn_nvrtc_include_options(kn_str *out, const char *library_path);
  * log; fallback where the log names no error. */
 kiln_status kn_compile_failed(const kn_compile_request *request, const kn_str *log, const char *fallback);
 
-/* Lines "name:line: warning: text" of what the log says about the user's own lines: once each. */
+/* Lines "name:line: warning: text" of the log that are about the user's own lines, each once. */
 void kn_compile_take_warnings(kn_str *out, const kn_compile_request *request, const kn_str *log);
 /* The name that generated text has in messages ("kiln_my_kernel.cpp"), or the kernel's where all of the
  * source is the user's. */
 void kn_compile_source_name(kn_str *out, const kn_compile_request *request);
 
-/* Whether the request can make its compiler read files: then the lean ways of compiling do not hold, and what
- * was read has to be noted. Yes too often rather than too seldom. */
+/* Whether the request can make its compiler read files: then the lean ways of compiling do not hold, and
+ * dependencies have to be recorded. Yes too often rather than too seldom. */
 bool kn_compile_reaches(const kn_compile_request *request);
 bool kn_compile_option_reaches(const char *option);
 
-/* What the request's compiler says of that. */
+/* The headers that the request reads, by its compiler's list_headers. */
 kiln_status kn_compile_list_headers(kn_str *out, const kn_compile_request *request);
 
-/* Variables that steer how a host compiler finds files (for notes), and what it does otherwise (for its
+/* Variables that steer how a host compiler finds files (for dependencies), and all else that it does (for its
  * identity): their names and values are hashed. */
 typedef enum kn_environment_part { KN_ENVIRONMENT_OF_FILES, KN_ENVIRONMENT_OF_CODE } kn_environment_part;
 void kn_compile_environment_hash(char hex[33], kn_environment_part part);
-/* "identity" and the hash of what decides the code besides the compiler's build: `text` and this folder's own
- * sources, options included. */
+/* "identity" and the hash of all that decides the code besides the compiler's build: `text` and this folder's
+ * own sources, options included. */
 void kn_compile_make_identity(kn_compiler_place *place, const char *name, const char *build,
                               const kn_str *text);
 

@@ -1,18 +1,19 @@
-/* notes.c - what has to be known beside the code: lowered names, and what the compiler read. Lines:
+/* compile/dependencies.c - writes and verifies dependency files, which are stored beside the code: lowered
+ * names, and the files that the compiler read. Lines:
  *
  *   lowered _Z5twiceIiEvPT_
- *   folder vendor/include             where it looks besides the folders of the options; "." is the caller's
- *   system /usr/include               ... and where the toolchain's own files are
+ *   folder vendor/include             a search folder besides those of the options; "." is the caller's
+ *   system /usr/include               a search folder of the toolchain's own files
  *   file 0f34...8a3b 0 math/const.h   a hash; the number of the folder (options first) or -; the name
  *   probe optional.h                  a name that __has_include asks for
  *   environment 91c0...               of CPATH and the like
- *   lookups 52b7...                   which of the names are there in which of the folders
- *   unknown                           never holds
+ *   lookups 52b7...                   a hash: which of the names exist in which of the folders
+ *   unknown                           dependencies are not known: never holds
  *
- * A compiler tells what it read, not where it looked in vain. But all that it can have looked for is a name
- * of a file that it found, or that is asked for by __has_include, in one of the folders: so the whole table
- * is hashed, and a file that comes to be in front of another changes it. It changes too often rather than too
- * seldom, and the cost of that is a compile. */
+ * A compiler tells which files it read, not where it looked in vain. But it can only have looked for the name
+ * of a file that it found, or that __has_include asks for, in one of the folders: so the whole table of names
+ * and folders is hashed, and a file that comes to be in front of another changes it. It changes too often
+ * rather than too seldom, and the cost of that is a compile. */
 #include "compile/compile.h"
 
 #include <limits.h>
@@ -61,7 +62,7 @@ static kn_dependency place_file(const kn_dependency_file *s, const char *path)
     return (kn_dependency){{"", 0}, {path, strlen(path)}, -1};
 }
 
-static void note_file(kn_dependency_writer *w, const kn_dependency_file *s, kn_span path_text)
+static void put_file(kn_dependency_writer *w, const kn_dependency_file *s, kn_span path_text)
 {
     char path[PATH_MAX], hex[KN_HASH_DIGITS + 1], number[16] = "-";
     kn_blob content = KN_BLOB_INIT;
@@ -73,14 +74,15 @@ static void note_file(kn_dependency_writer *w, const kn_dependency_file *s, kn_s
     hash_of(&content, hex);
     if (file.folder >= 0)
         snprintf(number, sizeof number, "%d", file.folder);
-    kn_str_printf(w->out, "%s%s %s %.*s\n", KN_DEPENDENCY_FILE, hex, number, (int)file.name.length, file.name.text);
+    kn_str_printf(w->out, "%s%s %s %.*s\n", KN_DEPENDENCY_FILE, hex, number, (int)file.name.length,
+                  file.name.text);
     if (content.size > 0)
         kn_dependency_find_probes(w, content.data, content.size, !kn_dependency_file_is_system(s, &file));
     kn_blob_free(&content);
 }
 
 /* Compilers name a file as often as it is included. */
-static kiln_status note_files(kn_dependency_writer *w, const kn_dependency_file *s, const kn_str *files)
+static kiln_status put_files(kn_dependency_writer *w, const kn_dependency_file *s, const kn_str *files)
 {
     static char present;
     kn_map *seen = kn_map_create();
@@ -91,13 +93,13 @@ static kiln_status note_files(kn_dependency_writer *w, const kn_dependency_file 
         if (kn_map_get(seen, path.text, path.length))
             continue;
         is_full = !kn_map_put(seen, path.text, path.length, &present);
-        note_file(w, s, path);
+        put_file(w, s, path);
     }
     kn_map_free(seen, NULL);
     return is_full ? kn_error_memory(0, "a list of headers") : KILN_OK;
 }
 
-static void note_folders(kn_str *out, const char *word, const kn_str *folders)
+static void put_folders(kn_str *out, const char *word, const kn_str *folders)
 {
     kn_span line;
     for (const char *at = kn_str_text(folders), *end = at + folders->length;
@@ -105,60 +107,61 @@ static void note_folders(kn_str *out, const char *word, const kn_str *folders)
         kn_str_printf(out, "%s%.*s\n", word, (int)line.length, line.text);
 }
 
-static kiln_status note_lookups(kn_str *notes, const kn_compile_request *request)
+static kiln_status put_lookups(kn_str *text, const kn_compile_request *request)
 {
     kn_dependency_file s;
     char hex[KN_HASH_DIGITS + 1];
-    kn_dependency_file_read(&s, notes->data, notes->length, request->options, request->n_options);
+    kn_dependency_file_read(&s, text->data, text->length, request->options, request->n_options);
     bool is_done = !kn_dependency_file_has_failed(&s) && kn_dependency_hash_lookups(hex, &s);
     kn_dependency_file_free(&s);
     if (!is_done)
         return kn_error_memory(0, "a list of headers");
-    kn_str_printf(notes, "%s%s\n", KN_DEPENDENCY_LOOKUPS, hex);
-    return kn_str_status(notes, "notes");
+    kn_str_printf(text, "%s%s\n", KN_DEPENDENCY_LOOKUPS, hex);
+    return kn_str_status(text, "dependencies");
 }
 
-static kiln_status note_reads(kn_dependency_writer *w, const kn_compile_request *request,
-                              const kn_compile_reads *reads)
+static kiln_status put_reads(kn_dependency_writer *w, const kn_compile_request *request,
+                             const kn_compile_reads *reads)
 {
     char hex[KN_HASH_DIGITS + 1];
     kn_dependency_file s;
-    note_folders(w->out, KN_DEPENDENCY_FOLDER, &reads->folders);
-    note_folders(w->out, KN_DEPENDENCY_SYSTEM, &reads->system_folders);
+    put_folders(w->out, KN_DEPENDENCY_FOLDER, &reads->folders);
+    put_folders(w->out, KN_DEPENDENCY_SYSTEM, &reads->system_folders);
     if (reads->uses_environment) {
         kn_compile_environment_hash(hex, KN_ENVIRONMENT_OF_FILES);
         kn_str_printf(w->out, "%s%s\n", KN_DEPENDENCY_ENVIRONMENT, hex);
     }
-    kiln_status status = kn_str_status(w->out, "notes");
+    kiln_status status = kn_str_status(w->out, "dependencies");
     if (status != KILN_OK)
         return status;
-    /* The names of the folders are copied, since the notes grow while files are noted. */
+    /* The names of the folders are copied, since the text grows while files are added. */
     char *folders = kn_strdup(kn_str_text(w->out));
     if (!folders)
-        return kn_error_memory(w->out->length, "notes");
+        return kn_error_memory(w->out->length, "dependencies");
     kn_dependency_file_read(&s, folders, strlen(folders), request->options, request->n_options);
-    status =
-        kn_dependency_file_has_failed(&s) ? kn_error_memory(0, "a list of headers") : note_files(w, &s, &reads->files);
+    status = kn_dependency_file_has_failed(&s) ? kn_error_memory(0, "a list of headers")
+                                               : put_files(w, &s, &reads->files);
     kn_dependency_file_free(&s);
     kn_free(folders);
     kn_dependency_find_probes_of(w, request);
-    return status == KILN_OK ? kn_str_status(w->out, "notes") : status;
+    return status == KILN_OK ? kn_str_status(w->out, "dependencies") : status;
 }
 
-kiln_status kn_compile_dependencies(kn_str *out, const kn_compile_request *request, const kn_compile_result *result)
+kiln_status kn_compile_dependencies(kn_str *out, const kn_compile_request *request,
+                                    const kn_compile_result *result)
 {
-    kn_str notes = KN_STR_INIT;
-    kn_dependency_writer w = {&notes, result->reads.is_unknown};
+    kn_str text = KN_STR_INIT;
+    kn_dependency_writer w = {&text, result->reads.is_unknown};
     kiln_status status = KILN_OK;
     if (result->reads.is_traced)
-        status = note_reads(&w, request, &result->reads);
+        status = put_reads(&w, request, &result->reads);
     if (status == KILN_OK && result->reads.is_traced && !w.is_unknown)
-        status = note_lookups(&notes, request);
+        status = put_lookups(&text, request);
     for (int i = 0; i < result->n_lowered_names; i++)
         kn_str_printf(out, "%s%s\n", KN_DEPENDENCY_LOWERED, result->lowered_names[i]);
-    kn_str_append(out, w.is_unknown ? KN_DEPENDENCY_UNKNOWN : kn_str_text(&notes));
-    kn_str_free(&notes);
-    return status == KILN_OK ? kn_str_status(out, "notes") : status;
+    kn_str_append(out, w.is_unknown ? KN_DEPENDENCY_UNKNOWN : kn_str_text(&text));
+    kn_str_free(&text);
+    return status == KILN_OK ? kn_str_status(out, "dependencies") : status;
 }
 
 /* ---- verifying ---- */
@@ -180,7 +183,7 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Whether the folder is there in which the file was found. */
+/* Whether the folder exists in which the file was found. */
 static bool has_home(const kn_dependency_file *s, const kn_dependency *file)
 {
     char path[PATH_MAX];
@@ -212,7 +215,7 @@ static bool files_hold(const kn_dependency_file *s, bool *is_from_elsewhere)
     return holds;
 }
 
-static bool survey_holds(const kn_dependency_file *s)
+static bool dependencies_hold(const kn_dependency_file *s)
 {
     char hex[KN_HASH_DIGITS + 1];
     bool is_from_elsewhere;
@@ -231,22 +234,22 @@ static bool survey_holds(const kn_dependency_file *s)
            memcmp(s->lookups.text, hex, KN_HASH_DIGITS) == 0;
 }
 
-bool kn_compile_dependencies_hold(const char *notes, size_t size, const char *const *options, int n_options)
+bool kn_compile_dependencies_hold(const char *text, size_t size, const char *const *options, int n_options)
 {
     kn_dependency_file s;
-    if (!notes || size == 0)
+    if (!text || size == 0)
         return true;
-    kn_dependency_file_read(&s, notes, size, options, n_options);
-    bool holds = survey_holds(&s);
+    kn_dependency_file_read(&s, text, size, options, n_options);
+    bool holds = dependencies_hold(&s);
     kn_dependency_file_free(&s);
     return holds;
 }
 
-const char *kn_compile_dependencies_lowered(const char *notes, size_t size, int n, size_t *length)
+const char *kn_compile_dependencies_lowered(const char *text, size_t size, int n, size_t *length)
 {
-    const char *at = notes;
+    const char *at = text;
     kn_span line;
-    for (int i = 0; notes && kn_dependency_next_line(&line, &at, notes + size);)
+    for (int i = 0; text && kn_dependency_next_line(&line, &at, text + size);)
         if (kn_dependency_take_word(&line, KN_DEPENDENCY_LOWERED) && i++ == n) {
             *length = line.length;
             return line.text;

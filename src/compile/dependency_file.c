@@ -1,3 +1,4 @@
+/* compile/dependency_file.c - parses the lines of a dependency file. */
 #include "compile/dependency_file.h"
 
 #include <stdio.h>
@@ -46,14 +47,14 @@ bool kn_dependency_take_word(kn_span *line, const char *word)
 
 /* ---- the folders of the user's options ---- */
 
-/* The folder that the option at *i names, "-Idir", "-I dir" or another form; NULL where it names none. */
+/* The folder that the option i names, "-Idir", "-I dir" or another spelling; NULL where it names none. */
 static const char *folder_of(const char *const *options, int n, int i)
 {
-    static const char *const forms[] = {"-I",      "--include-path", "-include-path",      "-isystem",
-                                        "-iquote", "-idirafter",     "--include-directory"};
-    for (size_t f = 0; f < sizeof forms / sizeof *forms; f++) {
-        size_t length = strlen(forms[f]);
-        if (strncmp(options[i], forms[f], length) != 0)
+    static const char *const spellings[] = {"-I",      "--include-path", "-include-path",      "-isystem",
+                                            "-iquote", "-idirafter",     "--include-directory"};
+    for (size_t f = 0; f < sizeof spellings / sizeof *spellings; f++) {
+        size_t length = strlen(spellings[f]);
+        if (strncmp(options[i], spellings[f], length) != 0)
             continue;
         const char *folder = options[i] + length;
         folder += *folder == '=';
@@ -72,7 +73,7 @@ static kn_span as_folder(const char *text, size_t length)
     return (kn_span){text, length};
 }
 
-/* ---- what the notes say ---- */
+/* ---- parsing ---- */
 
 void kn_dependency_file_free(kn_dependency_file *s)
 {
@@ -101,7 +102,8 @@ static void take_line(kn_dependency_file *s, kn_span line)
     }
 }
 
-void kn_dependency_file_read(kn_dependency_file *s, const char *notes, size_t size, const char *const *options, int n_options)
+void kn_dependency_file_read(kn_dependency_file *s, const char *text, size_t size, const char *const *options,
+                             int n_options)
 {
     kn_span line;
     *s = (kn_dependency_file){.is_unknown = false};
@@ -111,7 +113,7 @@ void kn_dependency_file_read(kn_dependency_file *s, const char *notes, size_t si
             kn_span_push(&s->folders, as_folder(folder, strlen(folder)));
     }
     s->first_system = s->folders.n;
-    for (const char *at = notes, *end = notes + size; kn_dependency_next_line(&line, &at, end);)
+    for (const char *at = text, *end = text + size; kn_dependency_next_line(&line, &at, end);)
         take_line(s, line);
 }
 
@@ -145,7 +147,8 @@ bool kn_dependency_join_path(char path[PATH_MAX], const kn_span *folder, const k
 
 bool kn_dependency_file_path(char path[PATH_MAX], const kn_dependency_file *s, const kn_dependency *file)
 {
-    return kn_dependency_join_path(path, file->folder >= 0 ? &s->folders.items[file->folder] : NULL, &file->name);
+    return kn_dependency_join_path(path, file->folder >= 0 ? &s->folders.items[file->folder] : NULL,
+                                   &file->name);
 }
 
 bool kn_dependency_file_is_system(const kn_dependency_file *s, const kn_dependency *file)

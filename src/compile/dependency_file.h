@@ -1,4 +1,4 @@
-/* compile/dependency_file.h - the lines of notes, and one look at what they say. */
+/* compile/dependency_file.h - the lines of a dependency file, and the struct into which they are parsed. */
 #ifndef KN_COMPILE_DEPENDENCY_FILE_H
 #define KN_COMPILE_DEPENDENCY_FILE_H
 
@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How lines begin; see notes.c. */
+/* How lines begin; see dependencies.c. */
 #define KN_DEPENDENCY_LOWERED "lowered "
 #define KN_DEPENDENCY_FOLDER "folder "
 #define KN_DEPENDENCY_SYSTEM "system "
@@ -30,7 +30,7 @@ typedef struct kn_span_list {
 
 void kn_span_push(kn_span_list *list, kn_span item);
 
-/* The line at *at, which goes on behind it; false at the end. */
+/* The line at *at, which moves behind it; false at the end. */
 bool kn_dependency_next_line(kn_span *line, const char **at, const char *end);
 /* Takes the word from the beginning of the line. */
 bool kn_dependency_take_word(kn_span *line, const char *word);
@@ -41,26 +41,27 @@ typedef struct kn_dependency {
 } kn_dependency;
 
 typedef struct kn_dependency_file {
-    kn_span_list folders; /* of the options, then of the notes: the user's, then the system's */
+    kn_span_list folders; /* of the options, then of the text: the user's, then the system's */
     size_t first_system;
-    kn_span_list files; /* what follows "file " */
+    kn_span_list files; /* the lines, without "file " */
     kn_span_list probes;
     kn_span environment, lookups;
     bool is_unknown;
 } kn_dependency_file;
 
-/* options: the request's. The survey points into both, and is to be freed. */
-void kn_dependency_file_read(kn_dependency_file *s, const char *notes, size_t size, const char *const *options, int n_options);
+/* Parses text. options: the request's. *s points into both, and is to be freed. */
+void kn_dependency_file_read(kn_dependency_file *s, const char *text, size_t size, const char *const *options,
+                             int n_options);
 void kn_dependency_file_free(kn_dependency_file *s);
-/* Without memory. */
+/* Whether memory was lacking. */
 bool kn_dependency_file_has_failed(const kn_dependency_file *s);
-/* False where the line is damaged. */
+/* Parses the rest of a "file" line; false where it is damaged. */
 bool kn_dependency_file_read_entry(kn_dependency *out, const kn_dependency_file *s, kn_span line);
 bool kn_dependency_file_path(char path[PATH_MAX], const kn_dependency_file *s, const kn_dependency *file);
-/* Whether it is one of the toolchain's own. */
+/* Whether the file is one of the toolchain's own. */
 bool kn_dependency_file_is_system(const kn_dependency_file *s, const kn_dependency *file);
 
-/* folder: NULL where the name is a path; false where it is too long. */
+/* Joins folder and name; folder: NULL where the name is a path; false where the path is too long. */
 bool kn_dependency_join_path(char path[PATH_MAX], const kn_span *folder, const kn_span *name);
 /* The part of path below folder; an empty one where it is not below. */
 kn_span kn_dependency_below(const char *path, const kn_span *folder);

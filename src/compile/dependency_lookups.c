@@ -1,3 +1,4 @@
+/* compile/dependency_lookups.c - hashes which names exist in which search folders. */
 #include "compile/dependency_lookups.h"
 
 #include <string.h>
@@ -9,10 +10,10 @@
 #include "base/str.h"
 
 typedef struct table {
-    kn_span_list columns; /* folders, and those where the user's own files are: names in quotes begin there */
+    kn_span_list columns; /* search folders, and those of the user's own files: names in quotes begin there */
     kn_span_list names;
     kn_map *seen;
-    kn_str paths; /* ended by NULs; fixed once columns point into it */
+    kn_str paths; /* each ended by a NUL; fixed once columns point into it */
     bool failed;
 } table;
 
@@ -25,13 +26,14 @@ static void add_name(table *t, kn_span name)
     kn_span_push(&t->names, name);
 }
 
-/* Paths first, one after the other, since a growing text moves. */
+/* All paths come first, one after the other, since a growing text moves. */
 static void add_paths(table *t, const kn_dependency_file *s)
 {
     for (size_t f = 0; f < s->files.n; f++) {
         kn_dependency file;
         char path[PATH_MAX] = "";
-        if (!kn_dependency_file_read_entry(&file, s, s->files.items[f]) || !kn_dependency_file_path(path, s, &file)) {
+        if (!kn_dependency_file_read_entry(&file, s, s->files.items[f]) ||
+            !kn_dependency_file_path(path, s, &file)) {
             t->failed = true;
             return;
         }
@@ -82,8 +84,8 @@ static void look_up(table *t, kn_str *bits)
     for (size_t n = 0; n < t->names.n; n++)
         for (size_t c = 0; c < t->columns.n; c++) {
             char path[PATH_MAX];
-            bool is_there =
-                kn_dependency_join_path(path, &t->columns.items[c], &t->names.items[n]) && access(path, F_OK) == 0;
+            bool is_there = kn_dependency_join_path(path, &t->columns.items[c], &t->names.items[n]) &&
+                            access(path, F_OK) == 0;
             kn_str_append_n(bits, is_there ? "1" : "0", 1);
         }
 }

@@ -1,3 +1,4 @@
+/* compile/dependency_probes.c - finds the file names that texts pass to __has_include and the like. */
 #include "compile/dependency_probes.h"
 
 #include <ctype.h>
@@ -12,8 +13,8 @@ static const char *skip_blanks(const char *at, const char *end)
     return at;
 }
 
-/* What stands between the parentheses: a name is noted. A macro could be any name: of that, in the user's own
- * text, nothing can be known. */
+/* Takes the name between the parentheses. A macro could be any name: in the user's own text the dependencies
+ * are unknown then. */
 static void take_probe(kn_dependency_writer *w, const char *at, const char *end, bool is_users)
 {
     at = skip_blanks(at, end);

@@ -4,14 +4,14 @@
 
 #include "compile/compile_request.h"
 
-/* Notes as they grow. */
+/* A dependency file that is being written. */
 typedef struct kn_dependency_writer {
     kn_str *out;
-    bool is_unknown; /* something was read of which nothing can be known */
+    bool is_unknown; /* the compiler read something whose dependencies cannot be known */
 } kn_dependency_writer;
 
-/* Notes every word that ends in has_include, so that macros that pass a name on are seen where they are
- * used. */
+/* Appends the name behind every word that ends in has_include, so that macros that pass a name on are seen
+ * where they are used. */
 void kn_dependency_find_probes(kn_dependency_writer *w, const char *text, size_t size, bool is_users);
 /* The same in all texts of a request. */
 void kn_dependency_find_probes_of(kn_dependency_writer *w, const kn_compile_request *request);

@@ -1,10 +1,10 @@
-/* diagnostics.c - the first error, and the warnings, in a compiler's output, written the same way whichever
- * compiler said it:
+/* compile/diagnostics.c - the first error, and the warnings, in a compiler's output, written the same way
+ * whichever compiler said it:
  *
- *   NVRTC        my_kernel(1): error: identifier "foo" is undefined
+ * *   NVRTC        my_kernel(1): error: identifier "foo" is undefined
  *   gcc, clang   my_kernel:1:6: error: 'foo' was not declared in this scope
  *
- * both become "my_kernel:1: error: ...", with the user's line and a caret, and where a hint knows what was
+ * * both become "my_kernel:1: error: ...", with the user's line and a caret, and where a hint knows what was
  * meant its words are the same. */
 #include "compile/compiler.h"
 
@@ -27,7 +27,7 @@ typedef struct text_span {
 typedef struct diagnostic {
     text_span file, line, text;
     long column;     /* from 1; 0: it is not named */
-    char digits[24]; /* of a line that no compiler named */
+    char digits[24]; /* of a line number that no compiler named */
 } diagnostic;
 
 static const char *skip_digits(const char *p)
@@ -124,7 +124,7 @@ static text_span find_plain_error(const char *log)
     return first;
 }
 
-/* ---- whose line it is ---- */
+/* ---- the user's lines ---- */
 
 static bool is_text(const text_span *span, const char *text, bool is_prefix)
 {
@@ -147,7 +147,7 @@ static bool is_users(const text_span *file, const kn_compile_request *request)
     return false;
 }
 
-/* ---- where it is ---- */
+/* ---- the place ---- */
 
 /* NVRTC names no column: its caret stands below the line that it shows, two columns further right. */
 static long column_of_caret(const char *rest)
@@ -281,7 +281,7 @@ static bool find_offset(size_t *out, const char *text, long line, long column)
     return line == 1 && (*at || length > 0);
 }
 
-/* ---- what it says ---- */
+/* ---- the message ---- */
 
 /* Compilers' quotes become `'`. */
 static void put_plain_quotes(kn_str *out, const text_span *text)
@@ -353,7 +353,7 @@ static void say_located(const diagnostic *d, const kn_compile_request *request)
     kn_str_free(&text);
 }
 
-/* ---- what is defined nowhere ---- */
+/* ---- undefined symbols ---- */
 
 /* The name that a symbol has in C++: of "_ZN5space3fooEf" it is foo, of "foo" itself. */
 static text_span name_of_symbol(text_span symbol)

@@ -1,4 +1,4 @@
-/* header_words.c - which names of kiln's the headers of a request mention. */
+/* compile/header_words.c - finds the names of kiln's that occur in the headers of a request. */
 #include "compile/compile.h"
 
 #include <limits.h>
@@ -17,7 +17,7 @@ enum { HEADER_MAX_BYTES = 16 << 20 };
 typedef struct name {
     const char *text;
     size_t length;
-    bool is_mentioned;
+    bool is_found;
 } name;
 
 typedef struct names {
@@ -36,10 +36,10 @@ static int compare(const void *a, const void *b)
 /* text: names with blanks between. */
 static kiln_status read_names(names *out, const char *text)
 {
-    size_t room = strlen(text) / 2 + 1, length;
-    out->list = kn_malloc(room * sizeof *out->list);
+    size_t capacity = strlen(text) / 2 + 1, length;
+    out->list = kn_malloc(capacity * sizeof *out->list);
     if (!out->list)
-        return kn_error_memory(room * sizeof *out->list, "names");
+        return kn_error_memory(capacity * sizeof *out->list, "names");
     for (text += strspn(text, " "); (length = strcspn(text, " ")) > 0; text += strspn(text, " ")) {
         out->list[out->count++] = (name){text, length, false};
         text += length;
@@ -58,7 +58,7 @@ static void take_text(const names *all, const char *text)
                 word.length++;
         name *known = word.length > 0 ? bsearch(&word, all->list, all->count, sizeof word, compare) : NULL;
         if (known)
-            known->is_mentioned = true;
+            known->is_found = true;
         text += word.length > 0 ? word.length : 1;
     }
 }
@@ -105,7 +105,7 @@ kiln_status kn_compile_header_words(kn_str *out, const kn_compile_request *reque
     if (status == KILN_OK)
         take_files(&all, kn_str_text(&files));
     for (size_t k = 0; k < all.count && status == KILN_OK; k++)
-        if (all.list[k].is_mentioned)
+        if (all.list[k].is_found)
             kn_str_printf(out, "%.*s ", (int)all.list[k].length, all.list[k].text);
     kn_free(all.list);
     kn_str_free(&known);

@@ -1,4 +1,4 @@
-/* hints.c - the mistakes that are known, one row each, in the order in which they are looked for. */
+/* compile/hints.c - the table of known mistakes, one row each, in the order in which they are looked for. */
 #include "compile/hints.h"
 
 #include <ctype.h>
@@ -10,16 +10,16 @@
 #include "ops/numpy_name.h"
 #include "ops/variant.h"
 
-/* What is known of an error, and what a row's `find` makes of it. */
+/* An error, and the place that a row's `find` makes of it. */
 typedef struct place {
     const kn_compile_request *request;
     const char *text, *said;
-    size_t at;            /* where the compiler is */
-    size_t found, length; /* what is meant */
+    size_t at;            /* offset that the compiler names */
+    size_t found, length; /* the part of the text that is meant */
 } place;
 
 typedef struct mistake {
-    const char *said[4]; /* one of these is in what a compiler says */
+    const char *said[4]; /* a compiler's message has one of these */
     /* Tokens of the line, one directly behind the other; `|` stands between those that may stand in one
      * place. */
     const char *tokens;
@@ -48,7 +48,7 @@ static bool is_among(const char *token, size_t length, const char *list)
     return false;
 }
 
-/* The length of what `tokens` calls for at text; 0 where it does not stand there. */
+/* The length at text of the tokens that `tokens` describes; 0 where they do not stand there. */
 static size_t match_tokens(const char *text, const char *tokens)
 {
     size_t total = 0, length;
@@ -87,7 +87,7 @@ static bool find_here(place *p, const mistake *row)
     return kn_token_scan(p->text + p->at, &p->length) != KN_TOKEN_END;
 }
 
-/* All of the compiler's line but the blanks around it. */
+/* The whole line that the compiler names, without the blanks around it. */
 static bool find_line(place *p, const mistake *row)
 {
     size_t line = line_of(p->text, p->at);
@@ -153,7 +153,7 @@ static bool find_end_before(place *p, const mistake *row)
     return p->length > 0;
 }
 
-/* ... where what stands there ends a statement or the text: the value in front of it is what is missing. */
+/* The same, where a statement or the text ends there: the value in front of it is missing. */
 static bool find_end_of_value(place *p, const mistake *row)
 {
     size_t at = p->at + strspn(p->text + p->at, " \t\n");
@@ -205,7 +205,7 @@ static const char *find_word(const char *const words[][2], size_t count, const c
 }
 #define FIND_WORD(words, name, length) find_word(words, sizeof(words) / sizeof *(words), name, length)
 
-/* The library's own names are nobody's to be meant. */
+/* Names of the library itself are never suggested. */
 static void consider_words(kn_nearest *n, const char *words)
 {
     size_t length;
@@ -238,8 +238,8 @@ static bool is_operation(bool *is_reduction, const char *name, size_t length)
     return false;
 }
 
-/* Behind "there is no function 'median'" or "'x' is not declared". By what it means where that is known; a
- * name that is merely spelt alike would be a wrong one then. */
+/* Appends to "there is no function 'median'" or "'x' is not declared" the name that was meant, by meaning
+ * where that is known; a name that is merely spelt alike would be a wrong one then. */
 static void say_meant(char *out, size_t size, const place *p, bool is_call)
 {
     const char *name = p->text + p->found, *other = FIND_WORD(synonyms, name, p->length),

@@ -1,5 +1,5 @@
-/* compile/hints.h - what people write that C++ does not take, said in words of kernels rather than of
- * compilers, the same whichever compiler it was. Internal to this folder. */
+/* compile/hints.h - hints for frequent mistakes, in words of kernels rather than of C++, the same for each
+ * compiler. Internal to this folder. */
 #ifndef KN_COMPILE_HINTS_H
 #define KN_COMPILE_HINTS_H
 
@@ -10,8 +10,8 @@ typedef struct kn_hint {
     size_t at, length; /* the place in the text that is meant */
 } kn_hint;
 
-/* What is wrong at text[at], where a compiler says `said`, all quotes of which are `'`. at is the line's
- * first character where the compiler named no column. False: there is no hint for it. */
+/* The hint for the error at text[at], of which a compiler says `said`, all quotes of which are `'`. at is the
+ * line's first character where the compiler named no column. False: there is no hint for it. */
 bool kn_hint_find(kn_hint *out, const kn_compile_request *request, const char *text, size_t at,
                   const char *said);
 

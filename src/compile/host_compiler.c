@@ -1,10 +1,9 @@
-/* host_compiler.c - C++ source to a shared object by the host's compiler (gcc or clang), run as a process in
- * a private folder.
+/* compile/host_compiler.c - C++ source to a shared object by the host's compiler (gcc or clang), run as a
+ * process in a private folder.
  *
- * Most of such a compile is spent starting programs and linking. Generated code includes nothing and needs
+ * * Most of such a compile is spent starting programs and linking. Generated code includes nothing and needs
  * only libm (which brings libmvec where there is one) and libgcc's helpers, so it is linked without start
- * files and standard libraries: 34 ms rather than 50 with gcc 12.
- */
+ * files and standard libraries: 34 ms rather than 50 with gcc 12. */
 
 #include <limits.h>
 #include <stdatomic.h>
@@ -29,7 +28,7 @@ static kiln_status fail(const kn_compile_request *request, const kn_str *log, in
     return kn_compile_failed(request, log, fallback);
 }
 
-static kiln_status run_once(kn_str *log, int *exit_code, const char *folder,
+static kiln_status run_line(kn_str *log, int *exit_code, const char *folder,
                             const kn_compile_request *request, kn_host_trace trace)
 {
     kn_host_line line;
@@ -66,7 +65,7 @@ static kiln_status run_without_vectors(kn_str *log, int *exit_code, const char *
     option[plain.n_options++] = "-fno-tree-vectorize";
     plain.options = option;
     kn_str_clear(log);
-    kiln_status status = run_once(log, exit_code, folder, &plain, trace);
+    kiln_status status = run_line(log, exit_code, folder, &plain, trace);
     kn_free(option);
     return status;
 }
@@ -85,12 +84,12 @@ static kiln_status run_compiler(kn_compile_result *out, const char *folder, cons
     kn_host_trace trace = kn_host_trace_of(request);
     struct timespec began;
     clock_gettime(CLOCK_REALTIME, &began);
-    kiln_status status = run_once(&out->log, &exit_code, folder, request, trace);
+    kiln_status status = run_line(&out->log, &exit_code, folder, request, trace);
     if (status == KILN_OK && exit_code != 0 && is_silent_linker(&out->log, trace)) {
         kn_str_clear(&out->log);
         trace = KN_HOST_TRACE_HEADERS;
         out->reads.is_unknown = true;
-        status = run_once(&out->log, &exit_code, folder, request, trace);
+        status = run_line(&out->log, &exit_code, folder, request, trace);
     }
     if (status == KILN_OK && exit_code != 0 && is_broken_compiler(&out->log))
         status = run_without_vectors(&out->log, &exit_code, folder, request, trace);

@@ -1,3 +1,4 @@
+/* compile/host_compiler_folder.c - writes the source and the headers into the private folder. */
 #include "compile/host_compiler_folder.h"
 
 #include <limits.h>

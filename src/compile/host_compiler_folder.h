@@ -4,7 +4,8 @@
 
 #include "compile/compile_request.h"
 
-/* The files there: what is read, what is made, and what compiler and linker say they read. */
+/* The files there: those that are read and made, and those in which compiler and linker say what they
+ * read. */
 #define KN_HOST_SOURCE_FILE "kernel.cpp"
 #define KN_HOST_CODE_FILE "kernel.so"
 #define KN_HOST_RULE_FILE "kernel.d"

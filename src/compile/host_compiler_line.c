@@ -1,3 +1,4 @@
+/* compile/host_compiler_line.c - the command line of the host's compiler, and running it. */
 #include "compile/host_compiler_line.h"
 
 #include <limits.h>
@@ -98,9 +99,9 @@ static bool names_library(const char *option)
     return strncmp(option, "-l", 2) == 0;
 }
 
-/* Where a product and a sum become one operation is to be seen in the text: what gcc merges by default
- * depends on what else it makes of a loop, and so on an element's place, on the layout and on the form. (gcc
- * before 14 merges nothing then.) */
+/* Only the text decides where a product and a sum become one operation: by default gcc's choice depends on
+ * all else that it makes of a loop, and so on an element's place, on the layout and on the tier. (gcc before
+ * 14 fuses nothing then.) */
 static void add_contraction(kn_host_line *line, unsigned flags)
 {
     if (flags & KN_COMPILE_NO_FMA)
@@ -109,8 +110,8 @@ static void add_contraction(kn_host_line *line, unsigned flags)
         add(line, "-ffp-contract=on");
 }
 
-/* The compiler, and all that decides how it reads a source. It runs in the caller's folder, so that relative
- * names in options mean what they mean to the caller. */
+/* The compiler, and all options that decide how it reads a source. It runs in the caller's folder, so that
+ * relative names in options mean what they mean to the caller. */
 static void add_language(kn_host_line *line, const char *folder, const kn_compile_request *request)
 {
     const kn_host_compiler *host = kn_host_compiler_find();
@@ -213,21 +214,21 @@ static const char **make_environment(const char *temporary)
     static const char *const replaced[] = {"TMPDIR=", "LC_ALL=", "LANGUAGE="};
     enum { N_REPLACED = sizeof replaced / sizeof *replaced };
     char *const *here = kn_os_environment();
-    size_t n = 0, kept = 0;
+    size_t n = 0, count = 0;
     while (here && here[n])
         n++;
     const char **list = kn_malloc((n + N_REPLACED) * sizeof *list);
     for (size_t i = 0; list && i < n; i++) {
-        bool is_kept = true;
+        bool is_passed_on = true;
         for (size_t r = 0; r < N_REPLACED; r++)
-            is_kept = is_kept && strncmp(here[i], replaced[r], strlen(replaced[r])) != 0;
-        if (is_kept)
-            list[kept++] = here[i];
+            is_passed_on = is_passed_on && strncmp(here[i], replaced[r], strlen(replaced[r])) != 0;
+        if (is_passed_on)
+            list[count++] = here[i];
     }
     if (list) {
-        list[kept++] = temporary;
-        list[kept++] = "LC_ALL=C";
-        list[kept] = NULL;
+        list[count++] = temporary;
+        list[count++] = "LC_ALL=C";
+        list[count] = NULL;
     }
     return list;
 }

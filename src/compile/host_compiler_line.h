@@ -1,4 +1,4 @@
-/* compile/host_compiler_line.h - what the host's compiler is told, and running it. */
+/* compile/host_compiler_line.h - the command line of the host's compiler, and running it. */
 #ifndef KN_COMPILE_HOST_COMPILER_LINE_H
 #define KN_COMPILE_HOST_COMPILER_LINE_H
 
@@ -11,15 +11,15 @@ typedef struct kn_host_line {
     const char **items;
 } kn_host_line;
 
-/* How much the compiler is asked to say of what it reads. */
+/* How much the compiler is asked to say of the files that it reads. */
 typedef enum kn_host_trace { KN_HOST_TRACE_NOTHING, KN_HOST_TRACE_HEADERS, KN_HOST_TRACE_ALL } kn_host_trace;
 
-/* The line is to be freed whatever comes of these: one that compiles ... */
+/* Makes a command line that compiles. It is to be freed, after a failure too. */
 kiln_status kn_host_line_make(kn_host_line *line, const char *folder, const kn_compile_request *request,
                               kn_host_trace trace);
-/* ... the same compiler, asked where it looks for headers ... */
+/* The same compiler, asked for its search folders. */
 kiln_status kn_host_line_ask(kn_host_line *line, const char *folder, const kn_compile_request *request);
-/* ... and which the source reads, as a rule for make. */
+/* The same, asked for the headers that the source reads, as a rule for make. */
 kiln_status kn_host_line_list(kn_host_line *line, const char *folder, const kn_compile_request *request);
 kiln_status kn_host_line_run(const kn_host_line *line, const char *folder, kn_str *output, int *exit_code);
 void kn_host_line_free(kn_host_line *line);

@@ -1,3 +1,4 @@
+/* compile/host_compiler_reads.c - which files the host's compiler and linker read, from their own reports. */
 #include "compile/host_compiler_reads.h"
 
 #include <limits.h>
@@ -41,8 +42,8 @@ static kiln_status ask_search_list(kn_compile_reads *reads, const char *folder,
     return status;
 }
 
-/* Files that a word names are read, whatever for: "@options", "-specs=x", "x.o". What such a file names in
- * turn cannot be told where it is a list of options. */
+/* Files that a word names are read, whatever for: "@options", "-specs=x", "x.o". The files named by a list of
+ * options in turn are unknown. */
 static void take_named_file(kn_compile_reads *reads, const char *word)
 {
     const char *equals = strchr(word, '=');
@@ -113,7 +114,7 @@ static bool is_below(const char *path, size_t length, const char *folder)
     return n > 0 && length > n && memcmp(path, folder, n) == 0;
 }
 
-/* Those of the system mention all names that there are. */
+/* Appends only the user's headers: all names that there are occur in the system's. */
 static void put_users(kn_str *out, const char *lines)
 {
     for (size_t length; *lines; lines += length + (lines[length] == '\n')) {
@@ -143,12 +144,12 @@ void kn_host_list_headers(kn_str *out, const char *folder, const kn_compile_requ
 
 kn_host_trace kn_host_trace_of(const kn_compile_request *request)
 {
-    static const char *const forms[] = {"-l", "-L", "-Wl,", "-X", "-T", "-B", "@", "-specs", "--"};
+    static const char *const prefixes[] = {"-l", "-L", "-Wl,", "-X", "-T", "-B", "@", "-specs", "--"};
     if (!kn_host_compiler_find()->words_reach && !kn_compile_reaches(request))
         return KN_HOST_TRACE_NOTHING;
     for (int i = 0; i < request->n_options; i++) {
-        for (size_t f = 0; f < sizeof forms / sizeof *forms; f++)
-            if (strncmp(request->options[i], forms[f], strlen(forms[f])) == 0)
+        for (size_t f = 0; f < sizeof prefixes / sizeof *prefixes; f++)
+            if (strncmp(request->options[i], prefixes[f], strlen(prefixes[f])) == 0)
                 return KN_HOST_TRACE_ALL;
         if (request->options[i][0] != '-' && kn_os_is_file(request->options[i]))
             return KN_HOST_TRACE_ALL;

@@ -1,3 +1,4 @@
+/* compile/host_compiler_search.c - finds the C++ compiler on PATH, or by KILN_CXX, and its identity. */
 #include "compile/host_compiler_search.h"
 
 #include <stdio.h>
@@ -70,18 +71,18 @@ static bool find_program(const char *name, char *path, char *real)
 /* A word that names a file is meant from here: "wrap/launcher" as well as "-Iinclude". */
 static void add_word(kn_str *out, const char *word, size_t length)
 {
-    static const char *const forms[] = {"",        "-I",         "-L",       "-B",       "-isystem",
-                                        "-iquote", "-idirafter", "-include", "-imacros", "@"};
+    static const char *const prefixes[] = {"",        "-I",         "-L",       "-B",       "-isystem",
+                                           "-iquote", "-idirafter", "-include", "-imacros", "@"};
     char text[PATH_MAX], path[PATH_MAX];
-    for (size_t f = 0; f < sizeof forms / sizeof *forms && length < sizeof text; f++) {
-        size_t skipped = strlen(forms[f]);
-        if (length <= skipped || memcmp(word, forms[f], skipped) != 0)
+    for (size_t f = 0; f < sizeof prefixes / sizeof *prefixes && length < sizeof text; f++) {
+        size_t skipped = strlen(prefixes[f]);
+        if (length <= skipped || memcmp(word, prefixes[f], skipped) != 0)
             continue;
         snprintf(text, sizeof text, "%.*s", (int)(length - skipped), word + skipped);
         bool is_relative = text[0] != '/' && (skipped > 0 || strchr(text, '/'));
         if (!is_relative || access(text, F_OK) != 0 || !make_absolute(path, text))
             continue;
-        kn_str_append(out, forms[f]);
+        kn_str_append(out, prefixes[f]);
         kn_str_append_n(out, path, strlen(path) + 1);
         return;
     }
@@ -89,7 +90,7 @@ static void add_word(kn_str *out, const char *word, size_t length)
     kn_str_append_n(out, "", 1);
 }
 
-/* Splits what KILN_CXX or CXX says, as make does: "ccache g++ -m64". Our own cache stands in front of such
+/* Splits the words of KILN_CXX or CXX, as make does: "ccache g++ -m64". Our own cache stands in front of such
  * wrappers: they are left out. */
 static void split_words(const char *text)
 {
@@ -108,8 +109,8 @@ static void split_words(const char *text)
     }
 }
 
-/* What a word stands for: a program that the first one runs ("nice g++"), or a file that it reads
- * ("@options"). Else it is only a word. */
+/* Appends the word and the identity of the file that it names: a program that the first one runs ("nice
+ * g++"), or a file that it reads ("@options"). Else it is only a word. */
 static void describe_word(kn_str *out, const char *word)
 {
     char path[PATH_MAX], real[PATH_MAX], build[140] = "";

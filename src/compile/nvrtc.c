@@ -1,4 +1,4 @@
-/* nvrtc.c - CUDA source to a cubin (or PTX) by NVRTC, which is loaded at the first compile and stays
+/* compile/nvrtc.c - CUDA source to a cubin (or PTX) by NVRTC, which is loaded at the first compile and stays
  * loaded. */
 
 #include <stdatomic.h>
@@ -99,7 +99,7 @@ static kiln_status read_lowered_names(kn_compile_result *out, kn_nvrtc_program p
     return KILN_OK;
 }
 
-/* ---- what it read ---- */
+/* ---- the files that it read ---- */
 
 enum { LISTING_MAX_BYTES = 1 << 30 };
 
@@ -118,7 +118,7 @@ static void take_reads(kn_compile_reads *reads, const kn_nvrtc_options *list, co
     kn_blob_free(&text);
     const char *option = list->include_options.data;
     const char *end = option ? option + list->include_options.length : NULL;
-    kn_reads_add_folder(reads, ".", 1, false); /* where a program of no place begins to look */
+    kn_reads_add_folder(reads, ".", 1, false); /* the folder where a program without a place begins to look */
     for (; option && option < end; option += strlen(option) + 1)
         kn_reads_add_folder(reads, option + 2, strlen(option + 2), true);
     if (kn_reads_are_newer(reads, began))
@@ -137,7 +137,8 @@ static int compile_with(kn_nvrtc_program program, kn_nvrtc_options *list)
     return result;
 }
 
-/* listing is where the compiler says what it read; NULL for a request that reaches for no file. */
+/* listing: the file in which the compiler lists what it reads; NULL for a request that reaches for no
+ * file. */
 static kiln_status compile_program(kn_compile_result *out, kn_nvrtc_program program,
                                    const kn_compile_request *request, const char *listing)
 {
@@ -236,7 +237,7 @@ static bool is_toolkits(const kn_compile_reads *reads, const char *path, size_t 
     return false;
 }
 
-/* What compiling it again says. */
+/* The headers that the compiler lists when it compiles the request again. */
 static void nvrtc_list_headers(kn_str *out, const kn_compile_request *request)
 {
     kn_compile_result result = KN_COMPILE_RESULT_INIT;

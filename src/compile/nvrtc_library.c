@@ -1,3 +1,4 @@
+/* compile/nvrtc_library.c - loads NVRTC and looks up its functions. */
 #include "compile/nvrtc_library.h"
 
 #include <stdio.h>
@@ -36,7 +37,7 @@ static const struct {
     ENTRY(architectures, "nvrtcGetSupportedArchs"),
 };
 
-static void search_once(void)
+static void search(void)
 {
     if (kn_nvrtc.place.is_searched)
         return;
@@ -59,7 +60,7 @@ static void search_once(void)
 const kn_compiler_place *kn_nvrtc_place(void)
 {
     kn_lock_take(KN_LOCK_NVRTC);
-    search_once();
+    search();
     kn_lock_give(KN_LOCK_NVRTC);
     return &kn_nvrtc.place;
 }
@@ -105,7 +106,7 @@ static kiln_status load_locked(void)
 {
     if (loaded)
         return KILN_OK;
-    search_once();
+    search();
     if (!kn_nvrtc.place.is_found)
         return kn_error(KILN_ERROR_NOT_FOUND, "%s", kn_nvrtc.place.location);
     kn_library *library = NULL;

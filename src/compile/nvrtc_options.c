@@ -1,3 +1,4 @@
+/* compile/nvrtc_options.c - builds the list of options that NVRTC is given. */
 #include "compile/nvrtc_options.h"
 
 #include <stdio.h>
@@ -7,14 +8,14 @@
 #include "base/error.h"
 #include "compile/nvrtc_library.h"
 
-/* What makes compiling faster, and the first version that takes it. */
+/* Options that make compiling faster, and the first version that takes each. */
 static const struct {
     const char *option;
     int since;
     bool with_includes; /* for sources with includes, and a user's modules, too */
     bool drops_textures;
 } lean_options[] = {
-    /* The driver's own cache on disk, which is kept twice for each compile: ours serves as well. */
+    /* The driver's own cache on disk would store each compile a second time: ours serves as well. */
     {"-no-cache", 12090, true, false},
     /* The limit is the whole process's: other threads would see it change. */
     {"-modify-stack-limit=false", 11020, false, false},
@@ -66,9 +67,9 @@ static void add(kn_nvrtc_options *list, const char *option)
     list->items[list->n++] = option;
 }
 
-/* "tex2D", "surf2Dread", "cudaTextureObject_t": what -minimal leaves out. Yes too often costs
- * milliseconds. */
-static bool mentions_textures(const kn_compile_request *request)
+/* Whether texts have words such as "tex2D", "surf2Dread", "cudaTextureObject_t", which -minimal leaves out.
+ * Yes too often costs milliseconds. */
+static bool uses_textures(const kn_compile_request *request)
 {
     static const char *const words[] = {"tex", "surf", "cuda"};
     for (int t = 0; t < request->n_user_texts; t++)
@@ -110,8 +111,9 @@ bool kn_nvrtc_options_drop_listing(kn_nvrtc_options *list)
     return drop_options(list, list->first_trace, &list->n_trace);
 }
 
-/* NVRTC has no way of its own to say what it read. Its front end has: a raw listing, in which each file
- * begins with a line (`L 1 "folder/file.h" 1`). Tried with NVRTC 11.7, 12.0, 12.4 and 13.0. */
+/* Has NVRTC list the files that it reads. It has no option for that, but its front end has: a raw listing, in
+ * which each file begins with a line (`L 1 "folder/file.h" 1`). Tried with NVRTC 11.7, 12.0, 12.4 and
+ * 13.0. */
 static void add_listing(kn_nvrtc_options *list, const char *file)
 {
     list->first_trace = list->n;
@@ -151,7 +153,7 @@ kiln_status kn_nvrtc_options_make(kn_nvrtc_options *list, const kn_compile_reque
     bool is_lean = !is_module && !listing;
     if (!is_module)
         add(list, "-default-device");
-    add_lean_options(list, !is_lean, mentions_textures(request));
+    add_lean_options(list, !is_lean, uses_textures(request));
     for (int i = 0; i < request->n_options; i++)
         add(list, request->options[i]);
     if (!is_lean) /* after the user's own folders */

@@ -1,4 +1,4 @@
-/* compile/nvrtc_options.h - what NVRTC is told. */
+/* compile/nvrtc_options.h - the options that NVRTC is given. */
 #ifndef KN_COMPILE_NVRTC_OPTIONS_H
 #define KN_COMPILE_NVRTC_OPTIONS_H
 
@@ -7,16 +7,16 @@
 typedef struct kn_nvrtc_options {
     const char **items;
     int n;
-    int first_lean, n_lean; /* where the lean options are */
+    int first_lean, n_lean; /* position and number of the lean options */
     char architecture[48];
-    int first_trace, n_trace; /* and those that make it say what it reads */
+    int first_trace, n_trace; /* and of those that make it list the files it reads */
     kn_str include_options;
     kn_str listing_option;
     bool is_ptx;
 } kn_nvrtc_options;
 
-/* NVRTC is loaded. listing: the file in which it is to say what it reads; NULL: nowhere. To be freed whatever
- * comes of it. */
+/* NVRTC must be loaded. listing: the file in which it lists what it reads; NULL: none. *list is to be freed,
+ * after a failure too. */
 kiln_status kn_nvrtc_options_make(kn_nvrtc_options *list, const kn_compile_request *request,
                                   const char *listing);
 void kn_nvrtc_options_free(kn_nvrtc_options *list);

@@ -1,5 +1,5 @@
-/* nvrtc_search.c - where NVRTC is, found by looking at files alone: a warm start needs its identity and must
- * not pay for loading it. */
+/* compile/nvrtc_search.c - finds NVRTC by looking at files alone: a warm start needs its identity
+ * and must not pay for loading it. */
 #include "compile/compiler.h"
 
 #include "base/os.h"
@@ -39,7 +39,7 @@ static const char *const patterns[] = {
     "/usr/lib/python3*/*-packages/nvidia/cuda_nvrtc/lib",
 };
 
-/* What the loader searches by itself, after LD_LIBRARY_PATH. */
+/* Folders that the loader searches by itself, after LD_LIBRARY_PATH. */
 static const char *const system_folders[] = {
     "/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib", "/usr/local/lib",
 };

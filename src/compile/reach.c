@@ -1,9 +1,9 @@
-/* reach.c - whether a request can make its compiler read files besides the source.
+/* compile/reach.c - whether a request can make its compiler read files besides the source.
  *
- * Where it cannot, the lean ways of compiling hold and nothing has to be noted. So the answer may be yes too
- * often, which costs some milliseconds, and must never be no by mistake: no text is parsed here. A word that
- * can ask for a file is enough, wherever it stands, and so is an option that is not known to be harmless.
- */
+ * * Where it cannot, the lean ways of compiling hold and no dependencies have to be recorded. So the answer
+ * may be yes too often, which costs some milliseconds, and must never be no by mistake: no text is parsed
+ * here. A word that can ask for a file is enough, wherever it stands, and so is an option that is not known
+ * to be harmless. */
 #include "compile/compile.h"
 #include "compile/compiler.h"
 

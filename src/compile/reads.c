@@ -1,4 +1,4 @@
-/* reads.c - three ways in which compilers say what they read, and one list of it. */
+/* compile/reads.c - parses the three formats in which compilers list the files that they read. */
 #include "compile/reads.h"
 
 #include <limits.h>
@@ -6,7 +6,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-/* Lists are kept as lines, as in the notes: a name that is two lines cannot be told. */
+/* Lists are lines, as in the dependency file: a name that is two lines cannot be told. */
 static void add_line(kn_compile_reads *reads, kn_str *list, const char *text, size_t length)
 {
     if (length == 0 || memchr(text, '\n', length))
@@ -138,7 +138,7 @@ void kn_reads_take_listing(kn_compile_reads *reads, const char *text, size_t siz
     }
 }
 
-/* ---- what changed meanwhile ---- */
+/* ---- changes meanwhile ---- */
 
 bool kn_reads_are_newer(const kn_compile_reads *reads, const struct timespec *since)
 {

@@ -1,4 +1,4 @@
-/* compile/reads.h - what a compiler says that it has read. Internal to this folder. */
+/* compile/reads.h - collects the files that a compiler says it read. Internal to this folder. */
 #ifndef KN_COMPILE_READS_H
 #define KN_COMPILE_READS_H
 
@@ -13,12 +13,12 @@ void kn_reads_add_file(kn_compile_reads *reads, const char *path, size_t length)
  * user's. */
 void kn_reads_add_folder(kn_compile_reads *reads, const char *path, size_t length, bool is_system);
 
-/* Reads what -MD wrote, a rule for make. Files below `private_folder` are left out. */
+/* Parses the output of -MD, a rule for make. Files below `private_folder` are left out. */
 void kn_reads_take_rule(kn_compile_reads *reads, const char *text, size_t size, const char *private_folder);
-/* Reads the search list that gcc and clang print with -v; `installation` is where the compiler itself is:
- * what lies below is the system's. False where there is no such list. */
+/* Parses the search list that gcc and clang print with -v; `installation` is the folder of the compiler
+ * itself: folders below it are the system's. False where there is no such list. */
 bool kn_reads_take_search_list(kn_compile_reads *reads, const char *text, const char *installation);
-/* Reads the raw listing of NVRTC's front end. */
+/* Parses the raw listing of NVRTC's front end. */
 void kn_reads_take_listing(kn_compile_reads *reads, const char *text, size_t size,
                            const kn_compile_request *request);
 /* Whether one of the files has changed since the compile began, as far as their times tell. */

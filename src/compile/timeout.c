@@ -1,3 +1,4 @@
+/* compile/timeout.c - the time limit of a compile, from KILN_COMPILE_TIMEOUT. */
 #include "compile/timeout.h"
 
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* toolchain.c - what the public API tells about compilers. */
+/* compile/toolchain.c - the public functions that describe compilers. */
 #include <kiln/toolchain.h>
 
 #include "base/error.h"

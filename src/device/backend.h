@@ -20,11 +20,12 @@ typedef struct kn_launch {
     bool is_cooperative;
     /* programmatic stream serialisation: only for code that waits first thing */
     bool is_dependent;
-    bool is_open;               /* host: the code may call what waits or prints (a preamble's functions) */
-    int64_t elements;           /* host */
-    int64_t grain;              /* host: fewest elements worth a thread */
-    const struct kn_loop_nest *walk; /* host: the loop nest over operands that are not contiguous; NULL: all are */
-    const void *block_data;     /* one struct parameter: packed argument block ... */
+    bool is_open;     /* host: the code may call what waits or prints (a preamble's functions) */
+    int64_t elements; /* host */
+    int64_t grain;    /* host: fewest elements worth a thread */
+    const struct kn_loop_nest
+        *walk;              /* host: the loop nest over operands that are not contiguous; NULL: all are */
+    const void *block_data; /* one struct parameter: packed argument block ... */
     size_t block_size;
     void **params; /* ... or one pointer a parameter (raw modules); NULL otherwise */
 } kn_launch;

@@ -223,9 +223,11 @@ static void fetch_results(const loop_state *v, int64_t row)
     const kn_loop_nest *w = v->walk;
     for (int o = 0; o < w->n_operands; ++o) {
         const kn_planned_operand *x = &w->operand[o];
-        if (x->kind != KN_LOOP_OUTPUT || x->is_packed || x->stride[w->contiguous_axes] == v->row * x->item_size)
+        if (x->kind != KN_LOOP_OUTPUT || x->is_packed ||
+            x->stride[w->contiguous_axes] == v->row * x->item_size)
             continue; /* the processor sees what goes on by itself */
-        const char *at = (const char *)(intptr_t)(v->first[o] + v->at[o] + row * x->stride[w->contiguous_axes]);
+        const char *at =
+            (const char *)(intptr_t)(v->first[o] + v->at[o] + row * x->stride[w->contiguous_axes]);
         for (int64_t byte = 0; byte < v->row * x->item_size; byte += KN_LOOP_LINE)
             __builtin_prefetch(at + byte, 1);
     }
@@ -274,8 +276,8 @@ static void call(loop_state *v, int64_t r, int64_t count, int64_t begin, int64_t
     }
     if (w->rows_at >= 0) {
         const kn_loop_nest_rows rows = {count,         w->has_groups ? v->count[w->contiguous_axes] : count,
-                                   v->row_step,   v->early,
-                                   v->rows_early, v->how_early};
+                                        v->row_step,   v->early,
+                                        v->rows_early, v->how_early};
         memcpy(v->block + w->rows_at, &rows, sizeof rows);
     }
     v->entry(v->block, 0, end - begin);
@@ -290,7 +292,8 @@ static void call_together(loop_state *v)
         const kn_planned_operand *x = &w->operand[o];
         v->row_step[o] = x->is_packed ? v->packed_row * x->item_size : x->stride[w->contiguous_axes];
         if (w->has_groups)
-            between[o] = x->stride[w->contiguous_axes + 1] - (v->count[w->contiguous_axes] - 1) * x->stride[w->contiguous_axes];
+            between[o] = x->stride[w->contiguous_axes + 1] -
+                         (v->count[w->contiguous_axes] - 1) * x->stride[w->contiguous_axes];
     }
     call(v, 0, v->rows, 0, v->row);
 }
@@ -352,7 +355,7 @@ static void run_block(loop_state *v)
     }
     for (int o = 0; o < w->n_operands; ++o)
         if (w->operand[o].is_packed && v->interleaved[o] > 0 &&
-            (w->operand[o].kind != KN_LOOP_OUTPUT || w->operand[o].is_kept))
+            (w->operand[o].kind != KN_LOOP_OUTPUT || w->operand[o].is_inout))
             pack(v, o);
     call_rows(v);
     for (int o = 0; o < w->n_operands; ++o)

@@ -1,5 +1,5 @@
-/* device/host_loop.h - runs a kernel for contiguous ranges over a space, by the loop nest that space/loop_nest.h
- * planned. */
+/* device/host_loop.h - runs a kernel for contiguous ranges over a space, by the loop nest that
+ * space/loop_nest.h planned. */
 #ifndef KN_DEVICE_HOST_LOOP_H
 #define KN_DEVICE_HOST_LOOP_H
 

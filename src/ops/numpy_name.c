@@ -1,3 +1,4 @@
+/* ops/numpy_name.c - looks a name up among those of NumPy's functions. */
 #include "ops/numpy_name.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* The operations that are there from the beginning: a row for each group of dtypes that have their texts in
+/* ops/operation_table.c - the built-in operations: a row for each group of dtypes that have their texts in
  * common. Rows of one name are one operation, and variants are tried in the order in which they stand. */
 #include "ops/variant.h"
 
@@ -10,13 +10,13 @@
 #define MAP(name, in, out, types, body) ROW(name, in, out, types, body, NULL, NULL, NULL, NULL, NULL)
 #define MAP1(name, types, body) MAP(name, "T x", "U y", types, body)
 #define MAP2(name, types, body) MAP(name, "T x, T y", "U z", types, body)
-/* What an elementwise operation has no meaning for. */
+/* Dtypes for which an elementwise operation has no meaning. */
 #define NO_MAP1(name, types) MAP1(name, types, NULL)
 #define NO_MAP2(name, types) MAP2(name, types, NULL)
 #define FOLD(name, types, map, reduce, post, identity)                                                       \
     ROW(name, "T x", "U y", types, map, reduce, post, identity, NULL, NULL)
-/* Of a reduction, what it has no meaning for. */
-#define NO_FOLD(name, types) ROW(name, "T x", "U y", types, NULL, "", NULL, NULL, NULL, NULL)
+/* Dtypes for which a reduction has no meaning. */
+#define NO_REDUCTION(name, types) ROW(name, "T x", "U y", types, NULL, "", NULL, NULL, NULL, NULL)
 
 /* ---- lists of variants ---- */
 
@@ -148,15 +148,15 @@
         MAP(name, "T x, V y", "U z", "lL->?", "z = x < 0 ? " where_x_is_negative " : (V)x " op " y"),        \
         MAP(name, "T x, V y", "U z", "Ll->?", "z = y < 0 ? " where_y_is_negative " : x " op " (T)y"),        \
         MAP2(name, OTHER_TESTS, "z = x " op " y")
-/* Numbers are given for what is declared bool: they stand for their truth, whether the other dtype holds
- * them or not. */
+/* A number may be given for a parameter declared bool: it stands for its truth, whether the other dtype holds
+ * it or not. */
 #define LOGICAL(name, op)                                                                                    \
     MAP2(name, "?\?->?", "z = x " op " y"),                                                                  \
         MAP(name, "T x, bool y", "U z", BESIDE_BOOL, "z = (x != (T)0) " op " y"),                            \
         MAP(name, "bool x, T y", "U z", BEHIND_BOOL, "z = x " op " (y != (T)0)"),                            \
         MAP2(name, INTEGER_PAIR_TESTS OTHER_TESTS, "z = (x != (T)0) " op " (y != (T)0)")
 
-/* As Python has them: the quotient is the next whole number below, and what is left has the sign of y. */
+/* As in Python: the quotient is rounded down, and the remainder has the sign of y. */
 #define FLOOR_DIVIDE                                                                                         \
     "const auto p = +x, q = +y, left = fmod(p, q), part = (p - left) / q;\n"                                 \
     "const auto whole = left != 0 && (q < 0) != (left < 0) ? part - 1 : part, below = floor(whole);\n"       \
@@ -195,7 +195,7 @@ const kiln_operation kn_operation_table[] = {
     FOLD("max", COMPLEX, "x", GREATER, "y = a", NULL),
     FOLD("nanmin", ALL, "x", LESSER_NUMBER, "y = a", NULL),
     FOLD("nanmax", ALL, "x", GREATER_NUMBER, "y = a", NULL),
-    NO_FOLD("ptp", "?->?"),
+    NO_REDUCTION("ptp", "?->?"),
     ROW("ptp", "T x", "U y", INTEGERS FLOATS COMPLEX, "range{x, x}", "both(a, b)", "y = a.high - a.low", NULL,
         "range", RANGE),
     PLACE("argmin", ">="),

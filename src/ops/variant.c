@@ -1,3 +1,4 @@
+/* ops/variant.c - reads variants of operations and chooses one by the dtypes of arguments. */
 #include "ops/variant.h"
 
 #include <string.h>

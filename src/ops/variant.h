@@ -8,7 +8,7 @@
 
 /* One variant of a definition. */
 typedef struct kn_variant {
-    const char *text; /* where it stands in the definition's types: which one it is */
+    const char *text; /* position in the definition's types: identifies it */
     size_t length;
     int n_in, n_out;
     kiln_dtype dtype[KN_MAX_PARAMS]; /* of the inputs, then of the outputs */
@@ -28,7 +28,7 @@ kiln_status kn_variants_check(const kiln_operation *definition, const kn_param *
 bool kn_variant_find(kn_variant *out, const kiln_operation *definition, const kiln_dtype *in, int n_in,
                      uint64_t numbers);
 
-/* The dtypes of arguments: weak numbers have that which the others ask for, as NumPy 2 has it. A dtype is
+/* The dtypes of arguments: weak numbers have the dtype that NumPy 2 gives them beside the others. A dtype is
  * KILN_DTYPE_NONE where the argument has none. */
 void kn_argument_dtypes(kiln_dtype *out, const kiln_arg *in, const kiln_dtype *array, int n_in);
 

@@ -1,6 +1,8 @@
-/* One pass over the statements of a text for each output: whether it is assigned by now. Assignments count
- * where a statement begins with one; what runs perhaps (loops, cases) does not count behind it. All else that
- * mentions the output before is a read. */
+/* program/assigned.c - whether each way through a text assigns an output.
+ *
+ * * One pass over the statements for each output: whether it is assigned by now. Assignments count where a
+ * statement begins with one; an assignment that may not run (in loops, cases) does not count behind it. All
+ * other use of the output before is a read. */
 #include "program/assigned.h"
 
 #include <string.h>
@@ -78,19 +80,19 @@ static bool writes_by_pointer(const reader *r, size_t begin, size_t end)
 /* Whether the output is assigned behind the expression. */
 static bool read_expression(reader *r, size_t begin, size_t end, bool assigned)
 {
-    int assignments = 0, mentions = 0;
+    int assignments = 0, uses = 0;
     size_t length;
     if (assigned)
         return true;
     for (size_t k = begin; k < end && (length = assigned_length(r, k)) > 0; k += length + 1)
         assignments += is_output(r, k, length);
     for (size_t k = begin; k < end; ++k) {
-        mentions += kn_token_names(r->t, k, r->name);
+        uses += kn_token_names(r->t, k, r->name);
         r->is_left |= kn_token_is(kn_token_at(r->t, k), "(") && kn_token_is(kn_token_at(r->t, k + 1), "{");
     }
-    if (mentions == 1 && assignments == 0 && writes_by_pointer(r, begin, end))
+    if (uses == 1 && assignments == 0 && writes_by_pointer(r, begin, end))
         return true;
-    r->is_left |= mentions > assignments;
+    r->is_left |= uses > assignments;
     return assignments > 0;
 }
 
@@ -262,7 +264,7 @@ static bool read_statement(reader *r, bool assigned)
 
 /* ---- texts ---- */
 
-/* Words behind which what comes next is not what stands next. */
+/* Words after which the next statement to run is not the next in the text. */
 static bool has_unknown(const kn_tokens *t)
 {
     static const char *const unknown[] = {"goto", "asm",   "__asm__",   "__asm",

@@ -1,3 +1,4 @@
+/* program/cost.c - counts the expensive functions that a text calls. */
 #include "program/cost.h"
 
 #include <string.h>

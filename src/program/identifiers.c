@@ -1,3 +1,4 @@
+/* program/identifiers.c - analyses how texts use the names of outputs and raw parameters. */
 #include "program/identifiers.h"
 
 #include <string.h>
@@ -17,14 +18,14 @@ static const char *const reading[] = {"==", "!=", "<=", ">=", "<",  ">", "+", "-
 static const char *const updating[] = {
     "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="}; /* their right operands are */
 
-/* What else may stand in front of an operand of an operator that reads it. */
+/* Tokens that may also stand in front of an operand of an operator that reads it. */
 static const char *const before[] = {";", "{", "}", "(", ")", ",",      "[",
                                      "=", "?", ":", "!", "~", "return", "else"};
 
 /* ... and behind its last one. */
 static const char *const behind[] = {";", "}", ")", ",", "]", ":", "?"};
 
-/* Whether the name at k stands where a value is read, and nothing can be made of it but that. */
+/* Whether the name at k stands where a value is read, and cannot be anything else. */
 static bool is_read(const kn_tokens *t, size_t k, bool is_argument, kn_macros m)
 {
     const kn_token *previous = kn_token_at(t, k - 1), *next = kn_token_at(t, k + 1);
@@ -58,13 +59,13 @@ static kiln_status refuse_output(const kn_program *p, const kn_stage *s, const k
                                  const char *name)
 {
     int line, column;
-    bool mentioned = first < t->count;
-    size_t place = mentioned ? (size_t)(t->list[first].text - s->body) : 0;
+    bool is_named = first < t->count;
+    size_t place = is_named ? (size_t)(t->list[first].text - s->body) : 0;
     kn_text_position(s->body, place, &line, &column);
-    return kn_error_at(KILN_ERROR_INVALID, s->body, place, mentioned ? strlen(name) : 1,
+    return kn_error_at(KILN_ERROR_INVALID, s->body, place, is_named ? strlen(name) : 1,
                        "%s: %s:%d:%d: output '%s' is never assigned: %s; '%s = ...' was expected", p->name,
                        s->label[0] ? s->label : "body", line, column, name,
-                       !mentioned                                     ? "the body does not mention it"
+                       !is_named                                      ? "the body does not mention it"
                        : kn_token_is(kn_token_at(t, first + 1), "==") ? "'==' compares"
                                                                       : "its value is only read",
                        name);

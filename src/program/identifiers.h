@@ -1,4 +1,4 @@
-/* program/identifiers.h - what a program's texts do with the name of a parameter, as far as words and operators
+/* program/identifiers.h - how a program's texts use the name of a parameter, as far as words and operators
  * tell. Macros may do more than is seen: where some could, the answer is the careful one. */
 #ifndef KN_PROGRAM_IDENTIFIERS_H
 #define KN_PROGRAM_IDENTIFIERS_H
@@ -6,7 +6,8 @@
 #include "program/stages.h"
 
 /* Refuses (KILN_ERROR_INVALID, with the text and a caret) an output, or another value that a map gives, that
- * its text cannot assign: it is not mentioned, or stands only where a value is read. Raw outputs pass. */
+ * its text cannot assign: its name is not in the text, or stands only where a value is read. Raw outputs
+ * pass. */
 kiln_status kn_identifiers_check_outputs(const kn_program *program);
 
 /* *out: the raw parameters (bits) whose name is followed by '[', '(' or '.' somewhere. */

@@ -1,3 +1,4 @@
+/* program/macros.c - looks for macros and directives that may change the meaning of a program's texts. */
 #include "program/macros.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* program/operators.c - guards the operators / % << >> of a text, and undoes it in compilers' messages. */
 #include "program/operators.h"
 
 #include <limits.h>
@@ -7,10 +8,10 @@
 #include "base/caret.h"
 #include "types/dtype.h"
 
-enum { DEPTH_MAX = 256, NARROWEST = 32 /* bits of what integers are promoted to */ };
+enum { DEPTH_MAX = 256, NARROWEST = 32 /* bits of the type to which integers are promoted */ };
 
 /* Division takes a word that binds more tightly than itself, a shift one that takes a sum, an assignment one
- * that takes all that stands to its right. The last needs its blank: `+ +y` is no `++y`. */
+ * that takes the whole expression to its right. The last needs its blank: `+ +y` is no `++y`. */
 static const char divided[] = " kn_by()->*", shifted[] = " kn_by() + ", assigned[] = " kn_by() =";
 static const char *const marks[] = {divided, shifted, assigned};
 
@@ -59,7 +60,7 @@ typedef struct guard {
     kn_str *out;
     bool in_macros;
     bool starts_line, in_directive, is_copied; /* a directive is copied as it stands, or is a #define */
-    bool after_operator;                       /* the word, which names one of them */
+    bool after_operator;                       /* the word `operator`, which names one of them */
     bool after_name;
     bool after_scalar; /* a type's name, and brackets */
     bool after_zero;   /* a number that is zero, of no other type than a scalar, and closing brackets */
@@ -67,7 +68,7 @@ typedef struct guard {
     unsigned char open[DEPTH_MAX + 1]; /* `<` that may be template brackets, in each pair of brackets */
 } guard;
 
-/* Of / % << >> and their assignments at text; 0: none. */
+/* The length of the operator / % << >> or its assignment at text; 0: none. */
 static size_t operator_length(const char *text, char before)
 {
     if (*text == '/' || (*text == '%' && before != '<' && text[1] != '>' && text[1] != ':')) /* <% %> %: */
@@ -161,7 +162,7 @@ static bool is_scalar_name(const char *text, size_t length)
     return kn_dtype_find(text, length) != KILN_DTYPE_NONE;
 }
 
-/* What stands in front of a minus: `0`, `(T)0`, `T(0)`, `((T)(0))`, but not `f(0)`. */
+/* Sees the left operand of a minus: `0`, `(T)0`, `T(0)`, `((T)(0))`, but not `f(0)`. */
 static void pass_operand(guard *g, const char *text, size_t length, kn_token_kind kind)
 {
     bool is_bracket = kind == KN_TOKEN_OTHER && (*text == '(' || *text == ')');
@@ -231,7 +232,7 @@ void kn_operators_guard(kn_str *out, const char *text, bool in_macros)
     }
 }
 
-/* ---- what compilers say ---- */
+/* ---- messages of compilers ---- */
 
 /* The mark at text; NULL: none. */
 static const char *find_mark(const char *text)

@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 
-/* Whether a line of the text is an #if or an #elif: what is said of macros below hangs on it. */
+/* Whether a line of the text is an #if or an #elif: whether macros can be guarded (below) depends on it. */
 bool kn_text_has_conditions(const char *text);
 
 /* Appends text with its words put in. Left as they are: comments, literals, #-lines, the names of operators
@@ -20,7 +20,7 @@ bool kn_text_has_conditions(const char *text);
  * afterwards. Lines stay where they are. */
 void kn_operators_guard(kn_str *out, const char *text, bool in_macros);
 
-/* Takes the words out of what a compiler said about such a source, and puts its columns and carets right. */
+/* Takes the words out of a compiler's messages about such a source, and puts its columns and carets right. */
 void kn_operators_unguard(kn_str *log, const char *source);
 
 /* Appends the text that #line calls by that file in such a source, as it was before the words were put in;

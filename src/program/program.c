@@ -1,3 +1,4 @@
+/* program/program.c - makes programs from texts, and checks them. */
 #include "program/program.h"
 
 #include <string.h>
@@ -23,7 +24,7 @@ static bool is_identifier(const char *text)
 
 /* ---- texts ---- */
 
-/* A value that is called `n` is meant by that name, as in CuPy. */
+/* The name `n` means a value of that name where there is one, as in CuPy. */
 static bool is_value(const kn_program *p, const char *name)
 {
     for (int k = 0; k < p->n_in + p->n_out + p->n_values; ++k)
@@ -32,7 +33,7 @@ static bool is_value(const kn_program *p, const char *name)
     return false;
 }
 
-/* What the words of a text ask for. */
+/* The uses that the words of a text imply. */
 static const struct {
     const char *word;
     unsigned uses;
@@ -51,7 +52,7 @@ static const struct {
               {"ndim", KN_USES_PLACE}};
 enum { ASKING = sizeof asking / sizeof asking[0], LONGEST = 8 };
 
-/* Of all texts behind one another, in one scan each. */
+/* The uses of one text, in one scan. */
 static unsigned uses_of_text(const kn_program *p, const char *text)
 {
     unsigned uses = 0;
@@ -206,7 +207,7 @@ static kiln_status copy_texts(kn_program *p, const kn_program_text *given, const
     return status;
 }
 
-/* What messages call a text. */
+/* The name of a text in messages. */
 static const char *text_name(const kn_program *p, int t)
 {
     static const char *const names[] = {"preamble", "loop_prep", "after_loop"};
@@ -229,7 +230,7 @@ static kiln_status check_texts(const kn_program *p)
     return KILN_OK;
 }
 
-/* Placeholders are settled by parameters. */
+/* Only parameters resolve placeholders. */
 static kiln_status check_value_types(const kn_program *p)
 {
     int n_params = p->n_in + p->n_out;
@@ -315,7 +316,7 @@ static kiln_status add_values(kn_program *p, kn_stage *stage, int *added, const 
     return KILN_OK;
 }
 
-/* What is given so far, and where: bits by value are more than 64. */
+/* The values that are given so far, and where: bits by value are more than 64. */
 typedef struct given_values {
     bool is_given[2 * KN_MAX_PARAMS];
     kn_over over[2 * KN_MAX_PARAMS];
@@ -346,8 +347,8 @@ static kiln_status check_given(kn_program *p, const kn_stage *s, int k, given_va
     return KILN_OK;
 }
 
-/* Expressions give one value of the program's own, and what is combined is one: parameters have no elements
- * to be combined in. */
+/* A map expression gives one value of the program's own, and a reduction combines one: parameters have no
+ * elements to be combined in. */
 static kiln_status check_expression(const kn_program *p, const kn_stage *s)
 {
     int first = p->n_in + p->n_out;
@@ -360,8 +361,8 @@ static kiln_status check_expression(const kn_program *p, const kn_stage *s)
                                          : "is an expression: one value of the program's own to be given");
 }
 
-/* What runs once for all reduced elements is at no place among them. */
-static kiln_status check_kept_text(const kn_program *p, const kn_stage *s)
+/* A text that runs once for all reduced elements is at no place among them. */
+static kiln_status check_result_text(const kn_program *p, const kn_stage *s)
 {
     static const char *const places[] = {"i", "_J", "_ind"};
     for (size_t w = 0; w < sizeof places / sizeof places[0] && s->over == KN_OVER_RESULTS; ++w)
@@ -388,7 +389,7 @@ static kiln_status connect_stage(kn_program *p, kn_stage *s, const kn_stage_text
     for (int v = s->n_read; v < s->n_read + s->n_given && status == KILN_OK; ++v)
         status = check_given(p, s, s->value[v], given);
     if (status == KILN_OK)
-        status = check_kept_text(p, s);
+        status = check_result_text(p, s);
     return status == KILN_OK ? check_expression(p, s) : status;
 }
 

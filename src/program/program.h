@@ -4,7 +4,7 @@
 
 #include "program/stages.h"
 
-/* What a program is made from; texts may be NULL for none. */
+/* The texts from which a program is made; they may be NULL for none. */
 typedef struct kn_stage_text {
     kn_stage_kind kind;
     kn_over over;
@@ -29,7 +29,7 @@ kiln_status kn_program_read_options(kiln_kernel_options *out, const kiln_kernel_
 kiln_status kn_program_read_own_options(kiln_kernel_options *out, const kiln_kernel_options *given);
 
 /* KILN_ERROR_INVALID, _SYNTAX, _TYPE with the place. Values are given before they are read, outputs by one
- * stage each; what is kept cannot be told from what is not. */
+ * stage each, and each output either for each element or for each result. */
 kiln_status kn_program_create(kn_program **out, const kn_program_text *text);
 kiln_status kn_program_elementwise(kn_program **out, const char *in_params, const char *out_params,
                                    const char *body, const char *name, const kiln_kernel_options *options);

@@ -1,3 +1,4 @@
+/* program/pure.c - tells from a text whether a body is pure, a copy, or expensive. */
 #include "program/pure.h"
 
 #include <string.h>

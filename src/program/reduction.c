@@ -1,5 +1,5 @@
-/* A reduction as a program: an expression of the inputs, a fold, and statements that store what came of
- * it. */
+/* program/reduction.c - a reduction as a program: a map expression, a reduce, and statements that store its
+ * result. */
 #include <string.h>
 
 #include "base/error.h"
@@ -16,8 +16,7 @@ static kiln_status find_type(kn_str *out, const char *out_params, const kiln_ker
         status = kn_signature_parse(param, 0, KN_MAX_PARAMS, &count, out_params, "output", o->preamble);
     if (status != KILN_OK)
         return status;
-    bool is_none =
-        !o->reduce_type && count == 0; /* any type will do: it is refused where outputs are looked at */
+    bool is_none = !o->reduce_type && count == 0; /* any type will do: checking the outputs refuses it */
     kn_str_append(out, o->reduce_type ? o->reduce_type : is_none ? "bool" : "_wide ");
     if (o->reduce_type || is_none)
         return KILN_OK;

@@ -1,4 +1,5 @@
-/* The parser of signatures: one function per production of the grammar in signature.h. */
+/* program/signature.c - the parser of signatures: one function per production of the grammar in
+ * signature.h. */
 #include "program/signature.h"
 #include "base/caret.h"
 #include "types/dtype.h"
@@ -11,7 +12,7 @@ typedef struct parser {
     const char *text, *which, *preamble;
     size_t at;
     kn_param *param;
-    int count, room;
+    int count, capacity;
     bool are_values; /* of a program's own */
 } parser;
 
@@ -71,7 +72,7 @@ __attribute__((format(printf, 4, 5))) static kiln_status fail(const parser *p, k
     return status;
 }
 
-/* What stands at the parser, for messages: a word, one character, or the end. */
+/* The word at the parser, for messages: a word, one character, or the end. */
 static const char *seen(const parser *p, char out[24])
 {
     size_t n = 0;
@@ -109,7 +110,7 @@ static bool is_one_of(const char *text, size_t length, const char *const *list)
     return false;
 }
 
-/* What follows, blanks and comments passed over. */
+/* The text behind blanks and comments. */
 static const char *skip_space(const char *text)
 {
     size_t length;
@@ -282,8 +283,8 @@ static kiln_status parse_parameter(parser *p)
     kn_param param;
     memset(&param, 0, sizeof param); /* compared and hashed whole by others */
     param.is_value = p->are_values;
-    if (p->count == p->room)
-        return fail(p, KILN_ERROR_INVALID, (word){p->at, 1}, "more than %d parameters", p->room);
+    if (p->count == p->capacity)
+        return fail(p, KILN_ERROR_INVALID, (word){p->at, 1}, "more than %d parameters", p->capacity);
     kiln_status status = parse_qualifiers(p, &param);
     if (!status)
         status = parse_type(p, &param);
@@ -327,18 +328,22 @@ static kiln_status parse_all(parser *p)
     }
 }
 
-kiln_status kn_signature_parse(kn_param *param, int first, int room, int *count, const char *text,
+kiln_status kn_signature_parse(kn_param *param, int first, int capacity, int *count, const char *text,
                                const char *which, const char *preamble)
 {
-    parser p = {
-        .text = text, .which = which, .preamble = preamble, .param = param, .count = first, .room = room};
+    parser p = {.text = text,
+                .which = which,
+                .preamble = preamble,
+                .param = param,
+                .count = first,
+                .capacity = capacity};
     kiln_status status = parse_all(&p);
     if (!status)
         *count = p.count - first;
     return status;
 }
 
-kiln_status kn_signature_parse_values(kn_param *param, int first, int room, int *count, const char *text,
+kiln_status kn_signature_parse_values(kn_param *param, int first, int capacity, int *count, const char *text,
                                       const char *preamble)
 {
     parser p = {.text = text,
@@ -346,7 +351,7 @@ kiln_status kn_signature_parse_values(kn_param *param, int first, int room, int 
                 .preamble = preamble,
                 .param = param,
                 .count = first,
-                .room = room,
+                .capacity = capacity,
                 .are_values = true};
     kiln_status status = parse_all(&p);
     if (!status)

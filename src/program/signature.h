@@ -15,7 +15,7 @@
 
 typedef enum kn_param_type { KN_TYPE_DTYPE = 1, KN_TYPE_PLACEHOLDER = 2, KN_TYPE_STRUCT = 3 } kn_param_type;
 
-/* A type's name that C means another dtype by. */
+/* A type's name by which C means another dtype. */
 typedef struct kn_c_name {
     const char *name, *dtype; /* "float", "float32" */
 } kn_c_name;
@@ -24,7 +24,7 @@ typedef struct kn_param {
     char name[KN_NAME_MAX];
     kn_param_type type;
     kiln_dtype dtype;              /* KN_TYPE_DTYPE */
-    const kn_c_name *c_name;       /* as which it was written; NULL: as none of them */
+    const kn_c_name *c_name;       /* the name as which it was written; NULL: none of them */
     char placeholder;              /* KN_TYPE_PLACEHOLDER */
     char struct_name[KN_NAME_MAX]; /* KN_TYPE_STRUCT */
     bool is_raw, is_non_const;
@@ -33,7 +33,7 @@ typedef struct kn_param {
 } kn_param;
 
 /* Parses text into param[first .. first + *count). param[0 .. first) are parameters parsed before (the
- * inputs, when this is the output signature), whose names must not occur again; room is how many `param`
+ * inputs, when this is the output signature), whose names must not occur again; capacity is how many `param`
  * holds in all. `which` names the signature in messages ("input", "output"). A type that is neither dtype nor
  * placeholder is a struct where preamble (may be NULL) contains it as a word, or includes something, else an
  * unknown dtype.
@@ -41,12 +41,12 @@ typedef struct kn_param {
  * KILN_ERROR_INVALID, likewise, for reserved names (`i`, `_ind` and its like, names that begin with `kn_`,
  * `__`, or `_` and a capital letter, C++ keywords, names of dtypes, a letter that is a placeholder),
  * for names that occur twice, and for too many parameters. *count is unchanged on failure. */
-kiln_status kn_signature_parse(kn_param *param, int first, int room, int *count, const char *text,
+kiln_status kn_signature_parse(kn_param *param, int first, int capacity, int *count, const char *text,
                                const char *which, const char *preamble);
 
 /* The same for a program's own values: "_wide T _sum, int64 count". A name may begin with '_', which the
  * texts leave out. */
-kiln_status kn_signature_parse_values(kn_param *param, int first, int room, int *count, const char *text,
+kiln_status kn_signature_parse_values(kn_param *param, int first, int capacity, int *count, const char *text,
                                       const char *preamble);
 
 /* Whether word occurs in text as a whole identifier outside comments, string and character literals. */

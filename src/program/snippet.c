@@ -1,5 +1,5 @@
-/* The little of C++'s lexical grammar that is needed to find words and unbalanced brackets in a user's text.
- */
+/* program/snippet.c - the little of C++'s lexical grammar that is needed to find words and unbalanced
+ * brackets in a user's text. */
 #include "base/caret.h"
 #include "program/signature.h"
 #include "base/error.h"

@@ -1,12 +1,14 @@
+/* program/stages.c - the names and letters of stage kinds. */
 #include "program/stages.h"
 
 #include <string.h>
 
 static const struct {
     const char *name;
-    char letter, kept; /* for each element; for each that is kept */
-} stage_kinds[KN_STAGE_KINDS] = {
-    [KN_MAP] = {"map", 'm', 'k'}, [KN_MAP_EXPRESSION] = {"yield", 'm', 'k'}, [KN_REDUCE] = {"reduce", 'r', 'r'}};
+    char letter, result_letter; /* of a map of each element; of each result */
+} stage_kinds[KN_STAGE_KINDS] = {[KN_MAP] = {"map", 'm', 'k'},
+                                 [KN_MAP_EXPRESSION] = {"yield", 'm', 'k'},
+                                 [KN_REDUCE] = {"reduce", 'r', 'r'}};
 
 const char *kn_stage_kind_name(kn_stage_kind kind)
 {
@@ -15,7 +17,7 @@ const char *kn_stage_kind_name(kn_stage_kind kind)
 
 char kn_stage_letter(kn_stage_kind kind, kn_over over)
 {
-    return over == KN_OVER_RESULTS ? stage_kinds[kind].kept : stage_kinds[kind].letter;
+    return over == KN_OVER_RESULTS ? stage_kinds[kind].result_letter : stage_kinds[kind].letter;
 }
 
 bool kn_stage_kind_find(kn_stage_kind *out, const char *name)

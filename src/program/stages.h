@@ -1,5 +1,5 @@
-/* program/stages.h - what is computed, for one element: stages over values, and the user's texts. Knows types
- * at most, never extents. program/program.h makes it. */
+/* program/stages.h - the computation of one element: stages over values, and the user's texts. Knows types at
+ * most, never extents. program/program.h makes it. */
 #ifndef KN_PROGRAM_STAGES_H
 #define KN_PROGRAM_STAGES_H
 
@@ -7,29 +7,30 @@
 #include <stdint.h>
 #include "program/signature.h"
 
-/* What a stage does with its values. */
+/* How a stage computes its values. */
 typedef enum kn_stage_kind {
-    KN_MAP,   /* statements, run for each element: assigns what it gives from what it reads */
-    KN_MAP_EXPRESSION, /* a map by one expression: the one value of the program's own that it gives */
-    KN_REDUCE /* combines one value of all elements along the reduced axes, two by two */
+    KN_MAP, /* statements, run for each element: assigns the values that it gives from those that it reads */
+    KN_MAP_EXPRESSION, /* a map expression: the one value of the program's own that it gives */
+    KN_REDUCE          /* combines one value of all elements along the reduction axes, two by two */
 } kn_stage_kind;
 enum { KN_STAGE_KINDS = 3, KN_MAX_STAGES = 32 };
 
-/* The elements for which a stage runs: of the whole space, or one for all that lie along its reduced axes. */
+/* The iterations of a stage: one for each element of the space, or one for each result, for all elements
+ * along the reduction axes. */
 typedef enum kn_over { KN_OVER_ALL, KN_OVER_RESULTS } kn_over;
 
 /* Values are numbered: the parameters first, then the program's own. */
 typedef struct kn_stage {
     kn_stage_kind kind;
-    kn_over over;   /* KN_REDUCE: KN_OVER_ALL, and what it gives is kept */
+    kn_over over;   /* KN_REDUCE: KN_OVER_ALL; it gives one value a result */
     char *label;    /* names the text in messages; "": by the kernel's name alone */
     char *body;     /* KN_MAP: statements; KN_MAP_EXPRESSION: an expression; KN_REDUCE: one of `a` and `b` */
-    char *identity; /* KN_REDUCE: an expression, what nothing yields; "": there is none */
+    char *identity; /* KN_REDUCE: an expression, the result of no elements; "": there is none */
     int n_read, n_given;
     int *value; /* those that it reads, then those that it gives */
 } kn_stage;
 
-/* What the texts mention, so that kernels carry only what they need. */
+/* The identifiers that the texts use, so that kernels carry only what they need. */
 enum {
     KN_USES_INDEX = 1,            /* `i`, or `_ind` in a stage */
     KN_USES_COUNT = 2,            /* `n` or `_ind` */
@@ -37,12 +38,12 @@ enum {
     KN_USES_CONTINUE = 8,         /* `continue` or `break` */
     KN_USES_PLACE = 16,           /* `_ind`, for the index along each axis */
     KN_USES_INDEXER_OUTSIDE = 32, /* `_ind` in loop_prep or after_loop */
-    KN_USES_REDUCTION_INDEX = 64,      /* `_J`: the C-order index among the reduced axes */
+    KN_USES_REDUCTION_INDEX = 64, /* `_J`: the C-order index among the reduction axes */
     KN_USES_SIZES = 128,     /* `_in_ind`, `_out_ind`: how many elements are read, and how many results */
     KN_USES_INDEX_TYPE = 256 /* `_index`: a type that holds `_J` */
 };
 
-/* Which axes are reduced is said by each call. */
+/* Each call says which axes are reduced. */
 enum { KN_REDUCED_BY_CALL = -1 };
 
 /* Stages over values, and the texts around them. Elementwise is one stage that maps all inputs to all
@@ -53,15 +54,15 @@ typedef struct kn_program {
     int n_in, n_out, n_values;
     kn_stage *stage;
     int n_stages;
-    char pattern[KN_MAX_STAGES + 1]; /* a letter a stage: "m", "mrk"; what kinds say they compute */
-    int reduced; /* axes of the broadcast shape that are reduced, from the last on; KN_REDUCED_BY_CALL */
+    char pattern[KN_MAX_STAGES + 1]; /* a letter a stage: "m", "mrk"; kinds are chosen by it */
+    int reduced; /* reduction axes of the broadcast shape, from the last on; KN_REDUCED_BY_CALL */
     bool casts;  /* arrays of other dtypes than declared are converted where they are loaded and stored, and
-                    numbers as  NumPy's operations have it */
-    bool is_in_c_order;    /* outputs that calls allocate are, whatever options.order says */
-    uint64_t reduced_outputs; /* outputs (bits) without elements along the reduced axes */
-    uint64_t left_outputs; /* those that an element may leave unassigned, or read before it assigns them */
-    unsigned flags;        /* KILN_KERNEL_* */
-    unsigned uses;         /* KN_USES_* */
+                    numbers as NumPy's operations do */
+    bool is_in_c_order;       /* outputs that calls allocate are in C order, whatever options.order says */
+    uint64_t reduced_outputs; /* outputs (bits) without elements along the reduction axes */
+    uint64_t left_outputs;    /* ... that an element may leave unassigned, or read before it assigns them */
+    unsigned flags;           /* KILN_KERNEL_* */
+    unsigned uses;            /* KN_USES_* */
     uint64_t
         indexed;   /* raw parameters (bits) that the texts index or ask for their shape: no scalar will do */
     char **option; /* for the compiler */
@@ -84,7 +85,8 @@ const char *kn_value_name(const kn_param *value);
 
 /* "map": a kind of stage, as specialisations write it. */
 const char *kn_stage_kind_name(kn_stage_kind kind);
-/* Its letter in a program's pattern: 'm' for what runs for each element, 'k' for each that is kept, 'r'. */
+/* The stage's letter in a program's pattern: 'm' for a map of each element, 'k' for a map of each result,
+ * 'r'. */
 char kn_stage_letter(kn_stage_kind kind, kn_over over);
 /* False: there is none of that name. */
 bool kn_stage_kind_find(kn_stage_kind *out, const char *name);

@@ -1,3 +1,4 @@
+/* program/tokens.c - splits a text into words and operators. */
 #include "program/tokens.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* schedule/choice.c - contiguity, alignment and vector sizes of operands, by which kinds choose (CUDA). */
 #include "schedule/choice.h"
 
 #include <stdlib.h>
@@ -5,8 +6,8 @@
 enum {
     DEFAULT_BLOCK = 256,    /* threads */
     MAX_INPUT_BYTES = 64,   /* of one thread and operand */
-    STAGED_AXES = 6,        /* that a kernel walks beside those of the space, at most */
-    MAX_EXTENT = 0x7fffffff /* that divisions in 32 bits take */
+    STAGED_AXES = 6,        /* axes of a kernel beside those of the space, at most */
+    MAX_EXTENT = 0x7fffffff /* the largest dividend of 32-bit divisions */
 };
 
 int kn_choice_inner(const kn_choice *c)
@@ -19,10 +20,10 @@ int kn_choice_block(const kn_choice *c)
     return c->block ? c->block : DEFAULT_BLOCK;
 }
 
-bool kn_choice_is_contiguous(const kn_space *space, int o, int64_t step)
+bool kn_choice_is_contiguous(const kn_space *space, int o, int64_t stride)
 {
-    for (int a = space->ndim; a-- > 0; step *= space->extent[a])
-        if (space->stride[o][a] != step)
+    for (int a = space->ndim; a-- > 0; stride *= space->extent[a])
+        if (space->stride[o][a] != stride)
             return false;
     return true;
 }
@@ -94,22 +95,22 @@ bool kn_choice_has_vector_input(const kn_choice *c, int vector)
 
 int kn_choice_misalignment(const kn_choice *c, int vector)
 {
-    int skew = -1;
+    int misalignment = -1;
     for (int o = 0; o < c->count; ++o) {
         if (!c->access[o].is_output)
             continue;
         int own = (int)(c->access[o].address % (uintptr_t)kn_choice_alignment(c, o, vector)) /
                   c->access[o].item_size;
-        if (skew >= 0 && own != skew)
+        if (misalignment >= 0 && own != misalignment)
             return -1;
-        skew = own;
+        misalignment = own;
     }
-    return skew < 0 ? 0 : skew;
+    return misalignment < 0 ? 0 : misalignment;
 }
 
-bool kn_choice_agrees(const kn_choice *c, int o, int vector, int skew)
+bool kn_choice_agrees(const kn_choice *c, int o, int vector, int misalignment)
 {
-    uintptr_t address = c->access[o].address - (uintptr_t)(skew * c->access[o].item_size);
+    uintptr_t address = c->access[o].address - (uintptr_t)(misalignment * c->access[o].item_size);
     return address % (uintptr_t)kn_choice_alignment(c, o, vector) == 0;
 }
 
@@ -126,7 +127,7 @@ int kn_choice_rank(int ndim)
     return ndim <= 8 ? 8 : KILN_MAX_NDIM;
 }
 
-/* ---- inputs that run along another axis than the results ---- */
+/* ---- inputs that are contiguous along another axis than the results ---- */
 
 int kn_choice_contiguous_axis(const kn_choice *c, int o)
 {
@@ -169,7 +170,7 @@ int64_t kn_choice_side(const kn_choice *c, int o, int axis)
     return c->space->extent[axis] * (next < 0 ? 1 : c->space->extent[next]);
 }
 
-static int find_turned(const kn_choice *c)
+static int find_transposed(const kn_choice *c)
 {
     for (int o = 0; o < c->count; ++o)
         if (!c->access[o].is_output && kn_choice_contiguous_axis(c, o) >= 0)
@@ -179,7 +180,7 @@ static int find_turned(const kn_choice *c)
 
 int kn_choice_transposed_axis(const kn_choice *c)
 {
-    int axis = find_turned(c);
+    int axis = find_transposed(c);
     return axis < 0 || c->space->size == 0 || c->space->ndim + STAGED_AXES > KN_STAGED_RANK ||
                    c->space->extent[axis] < KN_SHORTEST_SIDE ||
                    c->space->extent[kn_choice_inner(c)] < KN_SHORTEST_SIDE

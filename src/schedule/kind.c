@@ -1,3 +1,4 @@
+/* schedule/kind.c - cuts spaces into launches, and places what most kinds have in common. */
 #include "schedule/kind.h"
 
 #include <stdlib.h>
@@ -27,7 +28,7 @@ kiln_status kn_part_place(kn_placement *out, const kn_part *part)
     return s->kind->place(out, part);
 }
 
-/* Recursion is as deep as sizes have bits above the limits. */
+/* The recursion is as deep as sizes have bits above the limits. */
 kiln_status kn_part_each(const kn_part *part, kiln_status (*take)(void *user, const kn_part *part),
                          void *user)
 {
@@ -91,7 +92,7 @@ int64_t kn_cut_alignment(const kn_part *part, int axis)
     return part->space->extent[axis] >= 2 * CUT_ALIGN ? CUT_ALIGN : part->spec->schedule.vector;
 }
 
-/* Where the part begins later than the whole space does, in elements of its first dense result. */
+/* Elements of its first dense result by which the part begins later than the whole space. */
 static int64_t elements_later(const kn_part *part)
 {
     kn_access access[KN_MAX_PARAMS];
@@ -102,9 +103,9 @@ static int64_t elements_later(const kn_part *part)
     return 0;
 }
 
-int kn_part_misalignment(const kn_part *part, int skew)
+int kn_part_misalignment(const kn_part *part, int misalignment)
 {
-    return (int)((skew + elements_later(part)) % part->spec->schedule.vector);
+    return (int)((misalignment + elements_later(part)) % part->spec->schedule.vector);
 }
 
 void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements)
@@ -113,13 +114,13 @@ void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements)
     out->grid[0] = (unsigned)((elements + per_block - 1) / per_block);
 }
 
-int64_t kn_place_tiles(kn_placement *out, int singles)
+int64_t kn_place_tiles(kn_placement *out, int tile_axes)
 {
     int64_t blocks = 1;
-    for (int a = singles; a < out->own_space.ndim; ++a)
+    for (int a = tile_axes; a < out->own_space.ndim; ++a)
         blocks *= out->own_space.extent[a];
     out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim - singles;
+    out->rank = out->own_space.ndim - tile_axes;
     out->grid[0] = (unsigned)blocks;
     return blocks;
 }

@@ -1,3 +1,4 @@
+/* schedule/layout.c - the members of the argument block, with their offsets, and their declaration in C. */
 #include "schedule/layout.h"
 
 #include <stdarg.h>

@@ -1,13 +1,16 @@
 /* schedule/layout.h - the argument block: one C struct, the same on both targets, filled by launch and
- * declared by codegen.
+ * declared by codegen. Its members, in their order:
  *
- * long long size            elements of this launch long long n               elements of the whole call
- * (where the program uses it) long long start           logical index of the first one (where the program
- * uses it) long long fold_start      the same among the reduced axes (where the program uses it) long long
- * results elements along the kept axes of the whole call (where the program uses it) the kind's own field
- * (where the kind of the schedule has one) partials, counters        addresses (where the kind has
- * workspace) each parameter            pointer | scalar | struct (aligned to 16) | raw array rank, unused;
- * axes schedules that locate logical_rank, unused;     (where the program uses _ind) logical extents */
+ *   long long size         elements of this launch
+ *   long long n            elements of the whole call (where the program uses it)
+ *   long long start        logical index of the first one (where the program uses it)
+ *   long long fold_start   the same among the reduction axes (where the program uses it)
+ *   long long results      elements along the output axes of the whole call (where the program uses it)
+ *   the kind's own field   (where the kind of the schedule has one)
+ *   partials, counters     addresses (where the kind has workspace)
+ *   each parameter         pointer | scalar | struct (aligned to 16) | raw array
+ *   rank, unused, axes     (of schedules that locate)
+ *   logical_rank, unused, logical extents   (where the program uses _ind) */
 #ifndef KN_SCHEDULE_LAYOUT_H
 #define KN_SCHEDULE_LAYOUT_H
 
@@ -27,9 +30,10 @@ static inline uint32_t kn_divider_apply(const kn_divider *d, uint32_t n)
 
 enum { KN_STRUCT_ALIGN = 16 };
 
-/* The revision of what the argument blocks of all kinds share; a kind's own part has one of its own
- * (kn_kind.revision). Code of an earlier library that has both the same is launched by this one (bundles).
- * To be counted up where a shared member changes, or what it means. tests/golden/blocks.expected sees it. */
+/* The revision of the members that the argument blocks of all kinds share; a kind's own part has one of its
+ * own (kn_kind.revision). Code of an earlier library that has both the same is launched by this one
+ * (bundles). To be counted up where a shared member or its meaning changes. tests/golden/blocks.expected sees
+ * it. */
 enum { KN_BLOCK_REVISION = 4 };
 
 /* Byte offsets in the block; -1 for a field that is not there. */

@@ -1,3 +1,4 @@
+/* schedule/spec.c - operands of a specialisation: numbers, dtypes and types in the generated source. */
 #include "schedule/spec.h"
 
 #include "types/dtype.h"
@@ -34,7 +35,7 @@ const char *kn_spec_constness(const kn_spec *spec, int k)
     return k >= spec->program->n_in || spec->program->param[k].is_non_const ? "" : "const ";
 }
 
-/* A placeholder stands for what some parameter settles. */
+/* A placeholder is resolved by the first parameter that has it. */
 static kiln_dtype declared_dtype(const kn_spec *spec, int value)
 {
     const kn_param *p = &spec->program->param[value], *param = spec->program->param;

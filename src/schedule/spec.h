@@ -21,7 +21,7 @@ typedef struct kn_operand {
     int raw_rank;        /* raw: axes */
     bool raw_contiguous; /* raw: known to be C-contiguous */
     kiln_dtype seen;     /* in which the program sees it: an array is converted at each load and store */
-    int array;           /* an array's number among the operands of the space; -1 for what is none */
+    int array;           /* an array's number among the operands of the space; -1: not an array */
 } kn_operand;
 
 typedef struct kn_spec {
@@ -34,27 +34,28 @@ typedef struct kn_spec {
     const char *generator; /* identity of the code generator that reads it */
 } kn_spec;
 
-/* Settles what follows from passing and dtypes: numbers the arrays, in the order of the parameters, and has
- * what is not said seen as it is. Returns the number of arrays. */
+/* Settles the members that follow from passing and dtypes: numbers the arrays, in the order of the
+ * parameters, and sets `seen` where none is given. Returns the number of arrays. */
 int kn_operands_settle(kn_operand *operand, int count);
-/* Their sizes by array number, without addresses. out has room for KN_MAX_PARAMS. */
+/* Their sizes by array number, without addresses. out has a capacity of KN_MAX_PARAMS. */
 void kn_spec_access(kn_access *out, const kn_spec *spec);
 
-/* The type of parameter k in the generated source, and "const " for what the snippet may not change. */
+/* The type of parameter k in the generated source, and "const " where the snippet may not change it. */
 const char *kn_spec_c_name(const kn_spec *spec, int k);
 const char *kn_spec_constness(const kn_spec *spec, int k);
 
-/* Of a value of the program's own: its dtype, or KILN_DTYPE_NONE where it is a struct; and whether that is
- * float32 because what it was declared as is float16 or bfloat16. */
+/* The dtype of a value of the program's own, or KILN_DTYPE_NONE where it is a struct; and whether that is
+ * float32 because it was declared as float16 or bfloat16. */
 kiln_dtype kn_spec_value_dtype(const kn_spec *spec, int value);
 bool kn_spec_widens(const kn_spec *spec, int value);
-/* Whether each operation on 16-bit floats is rounded: it was asked for (KILN_KERNEL_ROUND_EACH), and some
- * operand, value or text has them. Other kernels have the code that they have without. */
+/* Whether each operation on 16-bit floats is rounded: the user asked for it (KILN_KERNEL_ROUND_EACH), and
+ * some operand, value or text has them. Other kernels have the code that they have without. */
 bool kn_spec_rounds_each(const kn_spec *spec);
 /* The value that the program's first reduce stage gives; -1 where nothing is reduced. */
 int kn_spec_reduced_value(const kn_spec *spec);
 
-/* A raw module, as far as its code depends on it. What folders hold stands in the notes of its code. */
+/* A raw module, as far as its code depends on it. The contents of folders stand in its code's dependency
+ * file. */
 typedef struct kn_module_spec {
     const char *name, *source;
     const char *generator; /* NULL: nothing can reach <kiln/types.h>, which the generator writes */

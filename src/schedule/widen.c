@@ -1,11 +1,12 @@
+/* schedule/widen.c - turns copies of short contiguous ranges into copies of fewer, wider elements. */
 #include "schedule/widen.h"
 
 #include "program/pure.h"
 #include "types/dtype.h"
 
 enum {
-    LONGEST_RUN = 16, /* elements: vectors move longer ones as fast */
-    WIDEST = 16       /* bytes of an element */
+    LONGEST_RANGE = 16, /* elements: vectors move longer ones as fast */
+    WIDEST = 16         /* bytes of an element */
 };
 
 static bool is_copy_of_one_type(const kn_spec *spec)
@@ -15,7 +16,7 @@ static bool is_copy_of_one_type(const kn_spec *spec)
            x->dtype == y->dtype && x->seen == x->dtype && y->seen == y->dtype;
 }
 
-/* Whether runs are whole elements of `size` bytes, and all of these lie at multiples of it. */
+/* Whether contiguous ranges are whole elements of `size` bytes, and all of these lie at multiples of it. */
 static bool is_made_of(const kn_space *space, const kn_access *access, int size)
 {
     int inner = space->ndim - 1, item = access[0].item_size;
@@ -42,7 +43,7 @@ static void set_elements(kn_spec *spec, kn_space *space, kn_access *access, int 
 void kn_spec_widen(kn_spec *spec, kn_space *space, kn_access *access)
 {
     int inner = space->ndim - 1, item = access[0].item_size;
-    if (space->ndim < 2 || space->size == 0 || space->extent[inner] > LONGEST_RUN ||
+    if (space->ndim < 2 || space->size == 0 || space->extent[inner] > LONGEST_RANGE ||
         !is_copy_of_one_type(spec) || space->stride[0][inner] != item || space->stride[1][inner] != item)
         return;
     int size = WIDEST;

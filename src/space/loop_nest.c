@@ -1,3 +1,4 @@
+/* space/loop_nest.c - plans the blocks, the rows and the buffers in which the host goes over a space. */
 #include "space/loop_nest.h"
 
 #include <string.h>
@@ -7,24 +8,25 @@
 #include "space/numbers.h"
 
 enum {
-    TURNED_BYTES = 4 * KN_LOOP_LINE, /* of an operand that runs along another axis, read at a time */
+    TRANSPOSED_BYTES =
+        4 * KN_LOOP_LINE, /* of an operand that is contiguous along another axis, read at a time */
     MOST_CHANNELS = 16,
-    LONG_RUN = 256,           /* elements: worth blocks of one run although something is broadcast along it */
-    SHORT_RUN = 64,           /* elements of a run, below which runs are put together */
-    MOST_BUFFERED = 1024,     /* elements of a block, where nothing is turned */
-    MOST_DIRECT = 16384,      /* elements of a block without buffers */
-    NARROW_BYTES = 4 << 10,   /* of buffers of a block of pixels: what is read and what is stored past the
+    LONG_RANGE = 256,       /* elements: worth blocks of one range although something is broadcast along it */
+    SHORT_RANGE = 64,       /* elements of a range, below which ranges are put together */
+    MOST_BUFFERED = 1024,   /* elements of a block, where nothing is transposed */
+    MOST_DIRECT = 16384,    /* elements of a block without buffers */
+    NARROW_BYTES = 4 << 10, /* of buffers of a block of interleaved channels: reads and stores past the
                                  caches alternate */
-    JOINED_BYTES = 16 << 10,  /* of a block of planes that become pixels without a buffer */
+    JOINED_BYTES = 16 << 10,  /* of a block whose channels are interleaved without a buffer */
     SHORT_BYTES = 1 << 10,    /* of a row, below which it is short */
     NEAR_BYTES = 2 << 10,     /* of an input that lie together and are read together */
-    FEWEST_PIXELS = 64,       /* of such a block, or ... */
-    FEWEST_BYTES = 512,       /* ... of one channel of them */
+    FEWEST_POSITIONS = 64,    /* of a block of interleaved channels, or ... */
+    FEWEST_BYTES = 512,       /* ... of one channel of it */
     SCATTERED_BYTES = 4 << 20 /* of results in rows, from which on they go past the caches */
 };
 
-/* Whether steps of the first `axes` axes, as many of each as given, are one run in memory. */
-static bool is_run(const kn_planned_operand *o, int axes, const int64_t *steps)
+/* Whether the first `axes` axes, as many elements of each as `steps` says, are contiguous in memory. */
+static bool is_contiguous(const kn_planned_operand *o, int axes, const int64_t *steps)
 {
     int64_t expected = o->item_size;
     for (int a = 0; a < axes; ++a) {
@@ -35,13 +37,14 @@ static bool is_run(const kn_planned_operand *o, int axes, const int64_t *steps)
     return true;
 }
 
-/* What goes through a buffer: indices always, their strides do not count bytes. */
+/* Indices always go through a buffer: their strides do not count bytes. */
 static bool needs_buffer(const kn_planned_operand *o, int axes, const int64_t *steps)
 {
-    return o->kind == KN_LOOP_INDICES || !is_run(o, axes, steps);
+    return o->kind == KN_LOOP_INDICES || !is_contiguous(o, axes, steps);
 }
 
-/* Bytes an element of what is no run along so many steps of the first `axes` axes. */
+/* Bytes an element of the operands that are not contiguous along so many elements of the first `axes`
+ * axes. */
 static int packed_bytes(const kn_loop_nest *w, int axes, const int64_t *steps)
 {
     int bytes = 0;
@@ -51,8 +54,9 @@ static int packed_bytes(const kn_loop_nest *w, int axes, const int64_t *steps)
     return bytes;
 }
 
-/* The axis along which an input runs that jumps from line to line along the first; 0: there is none. */
-static int find_turned(const kn_loop_nest *w)
+/* The axis along which an input is (nearly) contiguous whose elements along the first axis lie a line or more
+ * apart; 0: there is none. */
+static int find_transposed(const kn_loop_nest *w)
 {
     int found = 0;
     int64_t best = KN_LOOP_LINE / 2 + 1;
@@ -83,17 +87,17 @@ static void rotate_axes(kn_loop_nest *w, int to, int from)
         rotate(w->operand[o].stride, to, from);
 }
 
-/* Brings axis `from` to the place behind those that make up a run of some length. */
-static int place_turned(kn_loop_nest *w, int from)
+/* Moves axis `from` behind those that make up a range of some length. */
+static int place_transposed(kn_loop_nest *w, int from)
 {
     int to = 0;
-    for (int64_t run = 1; to < from && (to == 0 || run < SHORT_RUN); ++to)
-        run *= w->extent[to];
+    for (int64_t length = 1; to < from && (to == 0 || length < SHORT_RANGE); ++to)
+        length *= w->extent[to];
     rotate_axes(w, to, from);
     return to;
 }
 
-/* Parts of nearly the same length, in whole lines where they are long. */
+/* The length of parts of nearly the same length, in whole lines where they are long. */
 static int64_t even_step(int64_t extent, int64_t most)
 {
     if (extent <= most)
@@ -102,7 +106,7 @@ static int64_t even_step(int64_t extent, int64_t most)
     return most < KN_LOOP_LINE ? most : kn_least(most, (step + 15) / 16 * 16);
 }
 
-/* Steps of the first `axes` axes that have together at most `elements`. */
+/* Sets the block's extents along the first `axes` axes, together at most `elements`. */
 static void set_steps(kn_loop_nest *w, int axes, int64_t elements)
 {
     for (int a = 0; a < axes; ++a) {
@@ -119,27 +123,27 @@ static int64_t most_elements(int bytes)
     return most > KN_LOOP_LINE ? most / KN_LOOP_LINE * KN_LOOP_LINE : most;
 }
 
-static void plan_turned(kn_loop_nest *w, int axis)
+static void plan_transposed(kn_loop_nest *w, int axis)
 {
     int item_size = KN_LOOP_LINE, bytes = packed_bytes(w, axis, w->extent);
     for (int o = 0; o < w->n_operands; ++o)
         if (w->operand[o].kind == KN_LOOP_INPUT && kn_magnitude(w->operand[o].stride[0]) >= KN_LOOP_LINE)
             item_size = (int)kn_least(item_size, w->operand[o].item_size);
-    int64_t across = kn_least(TURNED_BYTES / item_size, w->extent[axis]);
-    while (across > KN_LOOP_LINE / item_size && across * bytes * SHORT_RUN > KN_LOOP_BUFFER)
+    int64_t across = kn_least(TRANSPOSED_BYTES / item_size, w->extent[axis]);
+    while (across > KN_LOOP_LINE / item_size && across * bytes * SHORT_RANGE > KN_LOOP_BUFFER)
         across /= 2;
     while (across > 1 && across * bytes > KN_LOOP_BUFFER)
         across /= 2;
     w->step[axis] = across;
     w->contiguous_axes = axis;
     w->block_axes = axis + 1;
-    int64_t run = most_elements(bytes) / across;
-    set_steps(w, axis, run > 16 ? run / 16 * 16 : run);
+    int64_t length = most_elements(bytes) / across;
+    set_steps(w, axis, length > 16 ? length / 16 * 16 : length);
     w->has_rows = true;
 }
 
-/* A block has several runs: to begin a block takes as long as to copy a hundred elements. Where the results
- * go on, they may be along two axes. */
+/* A block gets several rows: to begin a block takes as long as to copy a hundred elements. Where the results
+ * are contiguous, the rows may lie along two axes. */
 static void take_rows(kn_loop_nest *w, int64_t rows)
 {
     w->block_axes = 2;
@@ -148,7 +152,8 @@ static void take_rows(kn_loop_nest *w, int64_t rows)
     rows /= w->step[1];
     bool joined = w->rows_at >= 0 && w->ndim > 2;
     for (int o = 0; o < w->n_operands; ++o)
-        joined = joined && (w->operand[o].kind != KN_LOOP_OUTPUT || is_run(&w->operand[o], 3, w->extent));
+        joined =
+            joined && (w->operand[o].kind != KN_LOOP_OUTPUT || is_contiguous(&w->operand[o], 3, w->extent));
     if (!joined || rows < 2)
         return;
     w->block_axes = 3;
@@ -156,8 +161,8 @@ static void take_rows(kn_loop_nest *w, int64_t rows)
     w->step[2] = kn_least(rows, w->extent[2]);
 }
 
-/* The narrow axis along which some input lies closer than along the first: its channels are taken together,
- * so that what is read is used whole while it is in the cache. 0: there is none. */
+/* The narrow axis along which some input has a smaller stride than along the first: its channels are taken
+ * together, so that each line that is read is used whole while it is in the cache. 0: there is none. */
 static int find_channels(const kn_loop_nest *w)
 {
     for (int a = 1; a < w->ndim; ++a)
@@ -170,13 +175,14 @@ static int find_channels(const kn_loop_nest *w)
     return 0;
 }
 
-/* Pixels of a block that has so many elements for each; without buffers as many as of bytes. */
-static int64_t most_pixels(int bytes, int64_t channels)
+/* Positions of a block of interleaved channels with `bytes` of buffers an element; without buffers as many as
+ * with one byte. */
+static int64_t most_positions(int bytes, int64_t channels)
 {
     int64_t each = bytes > 0 ? bytes : 1,
-            fewest = each < FEWEST_BYTES ? kn_least(FEWEST_PIXELS, FEWEST_BYTES / each) : 1,
-            pixels = NARROW_BYTES / (each * channels) / fewest * fewest;
-    return pixels > fewest ? pixels : kn_least(fewest, KN_LOOP_BUFFER / (each * channels));
+            fewest = each < FEWEST_BYTES ? kn_least(FEWEST_POSITIONS, FEWEST_BYTES / each) : 1,
+            positions = NARROW_BYTES / (each * channels) / fewest * fewest;
+    return positions > fewest ? positions : kn_least(fewest, KN_LOOP_BUFFER / (each * channels));
 }
 
 /* Blocks of all channels: a call for each. */
@@ -186,40 +192,41 @@ static void plan_channels(kn_loop_nest *w, int from)
     w->contiguous_axes = 1;
     w->block_axes = 2;
     w->has_rows = true;
-    w->pixels = 0;
+    w->interleaved_axis = 0;
     w->step[1] = w->extent[1];
-    set_steps(w, 1, most_pixels(packed_bytes(w, 1, w->extent), w->extent[1]));
+    set_steps(w, 1, most_positions(packed_bytes(w, 1, w->extent), w->extent[1]));
 }
 
-/* Pixels whose channels lie along the first axes, while an input runs along a later one: a call for all
- * pixels of a block. */
-static bool plan_pixels(kn_loop_nest *w, int turned)
+/* Interleaved channels along the first axes, where an input is contiguous along a later one: a call for all
+ * positions of a block. */
+static bool plan_interleaved(kn_loop_nest *w, int transposed)
 {
     int64_t channels = 1;
-    for (int a = 0; a < turned; ++a)
+    for (int a = 0; a < transposed; ++a)
         channels *= w->extent[a];
     if (channels > MOST_CHANNELS)
         return false;
-    w->pixels = turned;
-    for (int a = 0; a < turned; ++a)
+    w->interleaved_axis = transposed;
+    for (int a = 0; a < transposed; ++a)
         w->step[a] = w->extent[a];
-    w->contiguous_axes = w->block_axes = turned + 1;
-    w->step[turned] = kn_least(w->extent[turned], KN_LOOP_LINE);
-    int bytes = packed_bytes(w, turned + 1, w->step);
-    w->step[turned] =
-        even_step(w->extent[turned], bytes ? most_pixels(bytes, channels) : MOST_DIRECT / channels);
+    w->contiguous_axes = w->block_axes = transposed + 1;
+    w->step[transposed] = kn_least(w->extent[transposed], KN_LOOP_LINE);
+    int bytes = packed_bytes(w, transposed + 1, w->step);
+    w->step[transposed] =
+        even_step(w->extent[transposed], bytes ? most_positions(bytes, channels) : MOST_DIRECT / channels);
     return true;
 }
 
-/* Of rows that are short and, in the results, one behind the other: the later axis along which an input lies
- * closer than from row to row. 0: there is none. */
+/* The axis behind the first two along which an input has a smaller stride than from row to row, where rows
+ * are short and the results' rows contiguous. 0: there is none. */
 static int find_apart(const kn_loop_nest *w)
 {
     int found = 0;
     const int64_t two[] = {w->extent[0], 2};
     for (int o = 0; o < w->n_operands; ++o) {
         const kn_planned_operand *x = &w->operand[o];
-        if (x->kind == KN_LOOP_OUTPUT && (!is_run(x, 2, two) || w->extent[0] * x->item_size >= SHORT_BYTES))
+        if (x->kind == KN_LOOP_OUTPUT &&
+            (!is_contiguous(x, 2, two) || w->extent[0] * x->item_size >= SHORT_BYTES))
             return 0;
         for (int a = 2; a < w->ndim && x->kind == KN_LOOP_INPUT && x->stride[0] == x->item_size; ++a)
             if (x->stride[a] != 0 && kn_magnitude(x->stride[a]) < kn_magnitude(x->stride[1]))
@@ -228,8 +235,8 @@ static int find_apart(const kn_loop_nest *w)
     return found;
 }
 
-/* Blocks along both, so that what is read is used whole while it is in the cache: calls for longer rows, of
- * which some lie in buffers. */
+/* Blocks along both axes, so that each line that is read is used whole while it is in the cache: calls for
+ * longer rows, of which some lie in buffers. */
 static bool plan_apart(kn_loop_nest *w, int axis)
 {
     int bytes = packed_bytes(w, 2, w->extent);
@@ -246,19 +253,19 @@ static bool plan_apart(kn_loop_nest *w, int axis)
     return true;
 }
 
-/* A long run beside what stands still along it: a buffer has a part of it, which serves for many, as rows of
- * a call. */
-static bool plan_still(kn_loop_nest *w, int bytes)
+/* A long contiguous range beside operands that are broadcast along it: the range is cut into rows of one
+ * call, and a buffer has the broadcast values of one row, which serve for all. */
+static bool plan_broadcast(kn_loop_nest *w, int bytes)
 {
-    int64_t still = kn_least(most_elements(bytes), MOST_BUFFERED);
-    if (w->rows_at < 0 || w->extent[0] <= still)
+    int64_t broadcast_length = kn_least(most_elements(bytes), MOST_BUFFERED);
+    if (w->rows_at < 0 || w->extent[0] <= broadcast_length)
         return false;
     for (int o = 0; o < w->n_operands; ++o)
         if (needs_buffer(&w->operand[o], 1, w->extent) &&
             (w->operand[o].kind != KN_LOOP_INPUT || w->operand[o].stride[0] != 0))
             return false;
     w->contiguous_axes = w->block_axes = 1;
-    w->broadcast_length = still;
+    w->broadcast_length = broadcast_length;
     w->step[0] = even_step(w->extent[0], MOST_DIRECT);
     return true;
 }
@@ -269,12 +276,12 @@ static void plan_plain(kn_loop_nest *w)
         return;
     int bytes = packed_bytes(w, 1, w->extent);
     int64_t inner = w->extent[0];
-    if ((bytes == 0 && inner >= SHORT_RUN) || inner >= LONG_RUN) {
+    if ((bytes == 0 && inner >= SHORT_RANGE) || inner >= LONG_RANGE) {
         if (bytes > 0 && find_channels(w) > 0) {
             plan_channels(w, find_channels(w));
             return;
         }
-        if (bytes > 0 && plan_still(w, bytes))
+        if (bytes > 0 && plan_broadcast(w, bytes))
             return;
         w->contiguous_axes = w->block_axes = 1;
         set_steps(w, 1, bytes ? kn_least(most_elements(bytes), MOST_BUFFERED) : MOST_DIRECT);
@@ -283,13 +290,13 @@ static void plan_plain(kn_loop_nest *w)
         return;
     }
     int axes = 1;
-    for (int64_t run = inner; axes < w->ndim && run < MOST_BUFFERED; ++axes)
-        run *= w->extent[axes];
+    for (int64_t length = inner; axes < w->ndim && length < MOST_BUFFERED; ++axes)
+        length *= w->extent[axes];
     w->contiguous_axes = w->block_axes = axes;
     set_steps(w, axes, kn_least(most_elements(packed_bytes(w, axes, w->extent)), MOST_BUFFERED));
 }
 
-/* Rows too short to be worth a call each become one run, in buffers where they are none. */
+/* Rows too short to be worth a call each become one range, in buffers where they are not contiguous. */
 static void join_rows(kn_loop_nest *w)
 {
     int64_t row = 1;
@@ -298,9 +305,10 @@ static void join_rows(kn_loop_nest *w)
         row *= w->step[a];
     for (int o = 0; o < w->n_operands; ++o) {
         const kn_planned_operand *x = &w->operand[o];
-        bool fits = is_run(x, w->block_axes, w->step);
-        joined = joined && (fits || (x->kind == KN_LOOP_INPUT && !is_run(x, w->contiguous_axes, w->step)) ||
-                            (row < SHORT_RUN / 2 && x->kind != KN_LOOP_COUNT));
+        bool fits = is_contiguous(x, w->block_axes, w->step);
+        joined =
+            joined && (fits || (x->kind == KN_LOOP_INPUT && !is_contiguous(x, w->contiguous_axes, w->step)) ||
+                       (row < SHORT_RANGE / 2 && x->kind != KN_LOOP_COUNT));
     }
     int bytes = packed_bytes(w, w->block_axes, w->step);
     if (!joined || row * bytes > KN_LOOP_BUFFER)
@@ -325,9 +333,9 @@ static void count_blocks(kn_loop_nest *w)
         w->operand[o].is_packed = needs_buffer(&w->operand[o], w->contiguous_axes, w->step);
 }
 
-/* Whether calls end where lines of the result do. Blocks of a few thousand bytes would otherwise store as
- * many parts of lines, which wait for what stands there, one after the other. What lies in buffers reaches
- * over a block's end then. */
+/* Lets calls end where lines of the result do, where that pays. Blocks of a few thousand bytes would
+ * otherwise store as many partial lines, each of which waits until the rest of the line is read. Buffers then
+ * reach over a block's end. */
 static void plan_lines(kn_loop_nest *w)
 {
     int along = 0, result = -1, bytes = 0;
@@ -340,10 +348,11 @@ static void plan_lines(kn_loop_nest *w)
         if (w->operand[o].kind == KN_LOOP_OUTPUT)
             result = o;
     }
-    if (along == w->contiguous_axes || bytes == 0 || result < 0 || w->operand[result].is_packed || w->broadcast_length > 0)
+    if (along == w->contiguous_axes || bytes == 0 || result < 0 || w->operand[result].is_packed ||
+        w->broadcast_length > 0)
         return;
     for (int o = 0; o < w->n_operands; ++o) /* in place, a call goes on into the next block */
-        if (!w->operand[o].is_packed && !is_run(&w->operand[o], along + 1, w->extent))
+        if (!w->operand[o].is_packed && !is_contiguous(&w->operand[o], along + 1, w->extent))
             return;
     const kn_planned_operand *x = &w->operand[result];
     int64_t inner = w->block_size / w->step[along], rows = 1;
@@ -370,8 +379,9 @@ static bool are_alike(const kn_loop_nest *w, const kn_planned_operand *x, const 
 static void place_buffers(kn_loop_nest *w)
 {
     int at = 0;
-    int64_t elements =
-        w->broadcast_length ? w->broadcast_length : w->block_size / w->step[w->along] * (w->step[w->along] + w->ahead);
+    int64_t elements = w->broadcast_length
+                           ? w->broadcast_length
+                           : w->block_size / w->step[w->along] * (w->step[w->along] + w->ahead);
     for (int o = 0; o < w->n_operands; ++o) {
         kn_planned_operand *x = &w->operand[o];
         x->buffer_at = at;
@@ -381,7 +391,7 @@ static void place_buffers(kn_loop_nest *w)
     }
 }
 
-/* Elements of a call's run. */
+/* Elements of a row. */
 static int64_t row_of(const kn_loop_nest *w)
 {
     int64_t row = 1;
@@ -390,8 +400,8 @@ static int64_t row_of(const kn_loop_nest *w)
     return row;
 }
 
-/* What goes to a buffer stays in the cache. Rows of results far apart are better stored past it well before
- * they are large. */
+/* Results in a buffer stay in the cache: 0. Rows of results that are not contiguous are better stored past it
+ * well before they are large. */
 static int64_t size_to_show(const kn_loop_nest *w)
 {
     int64_t bytes = 0;
@@ -399,13 +409,14 @@ static int64_t size_to_show(const kn_loop_nest *w)
         const kn_planned_operand *x = &w->operand[o];
         if (x->kind == KN_LOOP_OUTPUT && x->is_packed)
             return 0;
-        if (x->kind == KN_LOOP_OUTPUT && w->has_rows && x->stride[w->contiguous_axes] != row_of(w) * x->item_size)
+        if (x->kind == KN_LOOP_OUTPUT && w->has_rows &&
+            x->stride[w->contiguous_axes] != row_of(w) * x->item_size)
             bytes += w->blocks * w->block_size * x->item_size;
     }
     return bytes >= SCATTERED_BYTES ? INT64_MAX : -1;
 }
 
-/* Results in rows that are apart, and do not go past the caches, are asked for row by row. */
+/* Results whose rows are not contiguous, and that do not go past the caches, are prefetched row by row. */
 static bool may_go_together(const kn_loop_nest *w)
 {
     bool may = w->rows_at >= 0 && w->has_rows;
@@ -417,7 +428,7 @@ static bool may_go_together(const kn_loop_nest *w)
     return may;
 }
 
-/* What follows from the steps. */
+/* Sets the members that follow from the blocks' extents. */
 static void settle(kn_loop_nest *w)
 {
     w->ahead = 0;
@@ -430,13 +441,13 @@ static void settle(kn_loop_nest *w)
 
 static void plan(kn_loop_nest *w)
 {
-    int turned = find_turned(w), channels = find_channels(w);
-    if (turned > 0 && channels == turned && w->extent[0] >= LONG_RUN) {
+    int transposed = find_transposed(w), channels = find_channels(w);
+    if (transposed > 0 && channels == transposed && w->extent[0] >= LONG_RANGE) {
         plan_channels(w, channels);
-    } else if (turned > 0) {
-        int place = place_turned(w, turned);
-        if (!plan_pixels(w, place)) {
-            plan_turned(w, place);
+    } else if (transposed > 0) {
+        int place = place_transposed(w, transposed);
+        if (!plan_interleaved(w, place)) {
+            plan_transposed(w, place);
             join_rows(w);
         }
     } else {
@@ -445,8 +456,8 @@ static void plan(kn_loop_nest *w)
     settle(w);
 }
 
-kiln_status kn_loop_nest_create(kn_loop_nest **out, int ndim, const int64_t *extent, const kn_loop_nest_operand *given,
-                           int n_operands, int rows_at)
+kiln_status kn_loop_nest_create(kn_loop_nest **out, int ndim, const int64_t *extent,
+                                const kn_loop_nest_operand *given, int n_operands, int rows_at)
 {
     size_t size = sizeof(kn_loop_nest) + (size_t)n_operands * sizeof(kn_planned_operand);
     kn_loop_nest *w = kn_calloc(1, size);
@@ -455,14 +466,14 @@ kiln_status kn_loop_nest_create(kn_loop_nest **out, int ndim, const int64_t *ext
     w->ndim = ndim;
     w->n_operands = n_operands;
     w->rows_at = rows_at;
-    w->pixels = -1;
+    w->interleaved_axis = -1;
     for (int a = 0; a < ndim; ++a)
         w->extent[a] = extent[ndim - 1 - a];
     for (int o = 0; o < n_operands; ++o) {
         w->operand[o] = (kn_planned_operand){.kind = given[o].kind,
-                                    .block_at = given[o].block_at,
-                                    .item_size = given[o].item_size,
-                                    .is_kept = given[o].is_kept};
+                                             .block_at = given[o].block_at,
+                                             .item_size = given[o].item_size,
+                                             .is_inout = given[o].is_inout};
         for (int a = 0; a < ndim; ++a)
             w->operand[o].stride[a] = given[o].stride[ndim - 1 - a];
     }
@@ -471,32 +482,33 @@ kiln_status kn_loop_nest_create(kn_loop_nest **out, int ndim, const int64_t *ext
     return KILN_OK;
 }
 
-/* Whether pixels are turned in squares of 16 bytes a side, which touch a line several times: not for stores
- * past the caches. */
+/* Whether channels are interleaved in squares of 16 bytes a side, which touch a line several times: not for
+ * stores past the caches. */
 static bool are_squares(int64_t channels, int item_size)
 {
     return item_size < 8 && channels > 8 && channels % (16 / item_size) == 0;
 }
 
-/* Of pixels: a buffer would be a copy more. What is read and what is stored stay in the cache for as long as
- * it takes, which matters less where planes are read. */
+/* Interleaved channels need no buffer, which would be one more copy. Blocks are small enough that reads and
+ * stores stay in the cache, which matters less where the input has separate channels. */
 void kn_loop_nest_copies(kn_loop_nest *w)
 {
     const kn_planned_operand *x = &w->operand[0], *z = &w->operand[1];
-    if (w->pixels < 0 || w->n_operands != 2 || x->kind != KN_LOOP_INPUT || !x->is_packed || z->is_packed ||
-        w->blocks * w->block_size * z->item_size < SCATTERED_BYTES)
+    if (w->interleaved_axis < 0 || w->n_operands != 2 || x->kind != KN_LOOP_INPUT || !x->is_packed ||
+        z->is_packed || w->blocks * w->block_size * z->item_size < SCATTERED_BYTES)
         return;
-    int64_t channels = w->block_size / w->step[w->pixels], line = KN_LOOP_LINE / z->item_size,
-            bytes = w->pixels > 0 ? JOINED_BYTES : NARROW_BYTES,
-            pixels = bytes / z->item_size / channels / line * line;
+    int64_t channels = w->block_size / w->step[w->interleaved_axis], line = KN_LOOP_LINE / z->item_size,
+            bytes = w->interleaved_axis > 0 ? JOINED_BYTES : NARROW_BYTES,
+            positions = bytes / z->item_size / channels / line * line;
     if (are_squares(channels, z->item_size))
         return;
     w->is_copy = true;
-    w->step[w->pixels] = kn_least(pixels > line ? pixels : line, w->extent[w->pixels]);
+    w->step[w->interleaved_axis] =
+        kn_least(positions > line ? positions : line, w->extent[w->interleaved_axis]);
     settle(w);
 }
 
-void kn_loop_nest_free(kn_loop_nest *walk)
+void kn_loop_nest_free(kn_loop_nest *nest)
 {
-    kn_free(walk);
+    kn_free(nest);
 }

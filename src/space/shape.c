@@ -1,4 +1,4 @@
-/* Shapes and strides. */
+/* space/shape.c - strides, contiguity, byte ranges and broadcasting of shapes. */
 #include "space/shape.h"
 #include <inttypes.h>
 

@@ -1,3 +1,4 @@
+/* space/space.c - broadcasts views, orders and merges axes, cuts spaces. */
 #include "space/space.h"
 
 #include <stdlib.h>
@@ -69,8 +70,9 @@ typedef struct axis {
 } axis;
 
 typedef struct axes {
-    int count, kept, operands, n_views; /* the first `kept` are, the others are reduced */
-    int priority[KN_MAX_OPERANDS];      /* operands in the order in which they decide: outputs first */
+    int count, n_output_axes; /* output axes first, reduction axes behind them */
+    int operands, n_views;
+    int priority[KN_MAX_OPERANDS]; /* operands in the order in which they decide: outputs first */
     axis axis[KILN_MAX_NDIM];
 } axes;
 
@@ -91,7 +93,7 @@ static void add_axis(axes *x, int ndim, int64_t extent, int a, const kn_view *vi
         to->stride[v] = view_stride(&view[v], ndim, a);
 }
 
-/* Strides of a C-order index of the axes in `among` (bits); it stands still along the others. */
+/* Strides of a C-order index over the axes in `among` (bits); 0 along the others. */
 static void index_strides(int64_t *stride, int ndim, const int64_t *shape, uint64_t among)
 {
     int64_t step = 1;
@@ -102,29 +104,29 @@ static void index_strides(int64_t *stride, int ndim, const int64_t *shape, uint6
     }
 }
 
-static void gather(axes *x, int ndim, const int64_t *shape, uint64_t reduced, const kn_view *view, int count,
-                   unsigned indices)
+static void gather(axes *x, int ndim, const int64_t *shape, uint64_t reduction_axes, const kn_view *view,
+                   int count, unsigned indices)
 {
-    int64_t logical[KILN_MAX_NDIM], folded[KILN_MAX_NDIM];
-    int fold_operand = count + ((indices & KN_WITH_INDEX) != 0);
+    int64_t logical[KILN_MAX_NDIM], reduction_index[KILN_MAX_NDIM];
+    int reduction_operand = count + ((indices & KN_WITH_INDEX) != 0);
     index_strides(logical, ndim, shape, UINT64_MAX);
-    index_strides(folded, ndim, shape, reduced);
+    index_strides(reduction_index, ndim, shape, reduction_axes);
     x->count = 0;
     x->n_views = count;
-    x->operands = fold_operand + ((indices & KN_WITH_REDUCTION_INDEX) != 0);
+    x->operands = reduction_operand + ((indices & KN_WITH_REDUCTION_INDEX) != 0);
     set_priority(x, view, count);
     for (unsigned pass = 0; pass < 2; ++pass) {
         for (int a = 0; a < ndim; ++a) {
-            if (shape[a] == 1 || (reduced >> a & 1) != pass)
+            if (shape[a] == 1 || (reduction_axes >> a & 1) != pass)
                 continue;
             add_axis(x, ndim, shape[a], a, view, count);
             axis *added = &x->axis[x->count - 1];
             if (indices & KN_WITH_INDEX)
                 added->stride[count] = logical[a];
             if (indices & KN_WITH_REDUCTION_INDEX)
-                added->stride[fold_operand] = folded[a];
+                added->stride[reduction_operand] = reduction_index[a];
         }
-        x->kept = pass == 0 ? x->count : x->kept;
+        x->n_output_axes = pass == 0 ? x->count : x->n_output_axes;
     }
 }
 
@@ -137,8 +139,8 @@ static int64_t deciding_stride(const axes *x, const axis *a)
     return 0;
 }
 
-/* Turns round the axes that would be written (or, where nothing is written along them, read) backwards. */
-static void face_forward(axes *x, int64_t *offset)
+/* Flips the axes along which results would be written (or, where no result moves, inputs read) backwards. */
+static void flip_axes(axes *x, int64_t *offset)
 {
     for (int a = 0; a < x->count; ++a) {
         if (deciding_stride(x, &x->axis[a]) >= 0)
@@ -150,8 +152,8 @@ static void face_forward(axes *x, int64_t *offset)
     }
 }
 
-/* Whether axis `a` belongs outside axis `b`: larger steps in the first operand, by priority, that moves along
- * both. 0: nothing says so. */
+/* Whether axis `a` belongs outside axis `b`: larger strides in the first operand, by priority, that moves
+ * along both. 0: no operand does. */
 static int compare_axes(const axes *x, const axis *a, const axis *b)
 {
     for (int p = 0; p < x->n_views; ++p) {
@@ -162,7 +164,7 @@ static int compare_axes(const axes *x, const axis *a, const axis *b)
     return 0;
 }
 
-/* Insertion sort that passes over axes nothing is known about, as NumPy's iterator orders its axes: the
+/* Insertion sort that passes over axes of which no operand decides, as NumPy's iterator orders its axes: the
  * relation is not transitive. */
 static void sort_axes(axes *x, int first, int end)
 {
@@ -191,25 +193,25 @@ static bool can_merge(const axes *x, const axis *outer, const axis *inner)
 
 static void merge_axes(axes *x)
 {
-    int merged = 0, kept = 0;
+    int merged = 0, output_axes = 0;
     for (int a = 0; a < x->count; ++a) {
-        bool is_first = merged == 0 || a == x->kept;
+        bool is_first = merged == 0 || a == x->n_output_axes;
         if (!is_first && can_merge(x, &x->axis[merged - 1], &x->axis[a])) {
             x->axis[a].extent *= x->axis[merged - 1].extent;
             x->axis[merged - 1] = x->axis[a];
         } else {
             x->axis[merged++] = x->axis[a];
         }
-        kept = a < x->kept ? merged : kept;
+        output_axes = a < x->n_output_axes ? merged : output_axes;
     }
     x->count = merged;
-    x->kept = kept;
+    x->n_output_axes = output_axes;
 }
 
 static void scatter(kn_space *out, const axes *x)
 {
     out->ndim = x->count;
-    out->n_reduction_axes = x->count - x->kept;
+    out->n_reduction_axes = x->count - x->n_output_axes;
     for (int a = 0; a < x->count; ++a) {
         out->extent[a] = x->axis[a].extent;
         for (int o = 0; o < x->operands; ++o)
@@ -223,20 +225,20 @@ static void scatter(kn_space *out, const axes *x)
     }
 }
 
-void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduced, const kn_view *view,
-                   int count, unsigned indices)
+void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduction_axes,
+                   const kn_view *view, int count, unsigned indices)
 {
     axes x;
-    gather(&x, ndim, shape, reduced, view, count, indices);
+    gather(&x, ndim, shape, reduction_axes, view, count, indices);
     out->size = kn_shape_size(ndim, shape);
     out->indices = indices;
     out->n_operands = x.operands;
     memset(out->offset, 0, (size_t)x.operands * sizeof *out->offset);
     memset(out->after, 0, (size_t)x.operands * sizeof *out->after);
     if (out->size > 0) {
-        face_forward(&x, out->offset);
-        sort_axes(&x, 0, x.kept);
-        sort_axes(&x, x.kept, x.count);
+        flip_axes(&x, out->offset);
+        sort_axes(&x, 0, x.n_output_axes);
+        sort_axes(&x, x.n_output_axes, x.count);
         merge_axes(&x);
     }
     scatter(out, &x);
@@ -248,7 +250,7 @@ int64_t kn_space_output_size(const kn_space *space)
 }
 
 /* Whether axis `a` of the broadcast shape belongs outside axis `b`, which has been placed further in: -1 if
- * all views that move along both take smaller steps along a, 1 where one does not (a contradiction leaves C
+ * all views that move along both have smaller strides along a, 1 where one does not (a contradiction leaves C
  * order), 0 where no view moves along both. */
 static int compare_in_memory(int ndim, const kn_view *view, int count, int a, int b)
 {

@@ -1,13 +1,11 @@
-/* space/space.h - where it is computed: the axes a kernel walks, and each operand's byte strides along them.
- * Integers in, integers out.
+/* space/space.h - where a program is computed: the axes of the loop nest, and each operand's byte strides
+ * along them. Integers in, integers out.
  *
- * From shapes and strides as the user has them: broadcast; axes of extent 1 dropped; axes walked backwards by
- * what is written turned round; axes ordered so that what is written is walked forward, outermost first;
- * neighbours that are one run for every operand merged. Axes that are reduced stand behind those that are
- * kept, and both are ordered and merged among themselves: the results stand still along them. The logical
- * C-order index, which `i` means, goes along as one more operand whose "bytes" are elements, where the
- * program uses it.
- */
+ * From shapes and strides as the user has them: broadcast; axes of extent 1 dropped; axes flipped along which
+ * results would be written backwards; axes ordered so that results are written forward, outermost first;
+ * neighbours merged that are contiguous for every operand. Reduction axes stand behind output axes, and both
+ * are ordered and merged among themselves; results have stride 0 along reduction axes. The logical C-order
+ * index, which `i` means, is one more operand, whose "bytes" are elements, where the program uses it. */
 #ifndef KN_SPACE_SPACE_H
 #define KN_SPACE_SPACE_H
 
@@ -17,10 +15,10 @@
 /* The operands of a call and, last, indices. */
 #define KN_MAX_OPERANDS (KN_MAX_PARAMS + 2)
 
-/* Indices that go along, in this order. */
+/* Indices that are operands of the space, in this order. */
 enum {
-    KN_WITH_INDEX = 1,     /* in C order, of the whole shape */
-    KN_WITH_REDUCTION_INDEX = 2 /* of the reduced axes alone */
+    KN_WITH_INDEX = 1,          /* in C order, of the whole shape */
+    KN_WITH_REDUCTION_INDEX = 2 /* of the reduction axes alone */
 };
 
 #define KN_SAME_ARRAY INT64_MIN
@@ -33,11 +31,11 @@ typedef struct kn_view {
 } kn_view;
 
 typedef struct kn_space {
-    int ndim;         /* at least 1 where size > 0 */
-    int n_reduction_axes;    /* the last ones; the others are kept */
-    int n_operands;   /* views, and behind them the indices it has */
-    unsigned indices; /* KN_WITH_* */
-    int64_t size;     /* elements */
+    int ndim;             /* at least 1 where size > 0 */
+    int n_reduction_axes; /* the last ones; the others are output axes */
+    int n_operands;       /* views, and behind them the indices it has */
+    unsigned indices;     /* KN_WITH_* */
+    int64_t size;         /* elements */
     int64_t extent[KILN_MAX_NDIM];
     int64_t
         offset[KN_MAX_OPERANDS]; /* to add to the operand's address (the index: its value) at the origin */
@@ -53,48 +51,48 @@ typedef struct kn_space {
 kiln_status kn_space_broadcast(int *ndim, int64_t *shape, const kn_view *view, const char *const *names,
                                int count);
 
-/* Fills *out for the broadcast shape, of which the axes in `reduced` (bits) are reduced. Every view must
- * broadcast to it; outputs must have exactly it, or extent 1 along each reduced axis. */
-void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduced, const kn_view *view,
-                   int count, unsigned indices);
+/* Fills *out for the broadcast shape; the bits of reduction_axes are its axes that are reduced. Every view
+ * must broadcast to it; outputs must have exactly it, or extent 1 along each reduction axis. */
+void kn_space_make(kn_space *out, int ndim, const int64_t *shape, uint64_t reduction_axes,
+                   const kn_view *view, int count, unsigned indices);
 
-/* Elements along the axes that are kept: of each result. */
+/* Elements along the output axes: of each result. */
 int64_t kn_space_output_size(const kn_space *space);
 
-/* All but what is known of views of one array (`after`). */
+/* Copies all members but `after`. */
 void kn_space_copy(kn_space *to, const kn_space *from);
 
-/* The axis along which the operand goes on where it ends along `axis`; -1. */
+/* The axis along which the operand continues contiguously where it ends along `axis`; -1. */
 int kn_space_next_axis(const kn_space *space, int operand, int axis);
 
 /* Cuts the space in two at about the middle of `axis`, at a multiple of `align` elements, low first. False
  * where the axis cannot be cut so. */
 bool kn_space_split(const kn_space *space, int axis, int64_t align, kn_space *low, kn_space *high);
 
-/* Where some operand's places lie more than `limit` bytes apart: the axis that contributes most to the
- * operand that reaches furthest; else -1. */
+/* The axis to cut where some operand's elements lie more than `limit` bytes apart: the one that contributes
+ * most to the operand with the largest span; else -1. */
 int kn_space_axis_beyond(const kn_space *space, int64_t limit);
 
-/* Bytes between an operand's first and last place along the axes from `first` on. */
+/* Bytes between an operand's first and last element along the axes from `first` on. */
 int64_t kn_space_reach(const kn_space *space, int operand, int first);
 
-/* The axis but the fastest, `axis` and `other` (-1: none) along which the operand's steps are the smallest,
- * those along which it stands still left out; -1. */
+/* The axis, other than the fastest, `axis` and `other` (-1: none), along which the operand has its smallest
+ * stride, strides of 0 left out; -1. */
 int kn_space_nearest_axis(const kn_space *space, int operand, int axis, int other);
 
-/* A space over the same elements, operands and origin, whose axes are put in one by one, all of them kept:
- * `out` needs its ndim then. */
+/* Begins a space over the same elements, operands and origin, whose axes are put in one by one, all of them
+ * output axes; the caller sets its ndim then. */
 void kn_space_start(kn_space *out, const kn_space *space);
 
-/* Axis `to` of out steps `steps` elements of axis `from` of space at a time. from -1: an axis of extent 1. */
+/* Makes axis `to` of out axis `from` of space in steps of `steps` elements. from -1: an axis of extent 1. */
 void kn_space_put_axis(kn_space *out, int to, const kn_space *space, int from, int64_t steps);
 
-/* The axis order (outermost first, into axes[ndim]) in which the views' memory is walked forward: that of the
+/* The axis order (outermost first, into axes[ndim]) in which the views' memory is read forward: that of the
  * iterator of NumPy's ufuncs, which lays new outputs out so. Not always the order of kn_space_make: where
  * views contradict each other, C order wins. */
 void kn_space_memory_order(int *axes, int ndim, const kn_view *view, int count);
-/* The same for copies of a view, and for what is made like it: axes along which elements are repeated are
- * the innermost there, where the iterator leaves them in their places. */
+/* The same for copies of a view, and for arrays that are made like it: broadcast axes are the innermost
+ * there, where the iterator leaves them in their places. */
 void kn_space_copy_order(int *axes, const kn_view *view);
 
 #endif

@@ -26,8 +26,8 @@ typedef struct kn_build_request {
     unsigned flags; /* KN_BUILD_* */
     /* of one kernel, which keeps the functions it has met though headers change; NULL: the current ones */
     kn_flight_table *kept;
-    /* receives the notes of the code (kn_compile_dependencies, stored beside it), from whatever origin; NULL: not
-     * wanted */
+    /* receives the notes of the code (kn_compile_dependencies, stored beside it), from whatever origin;
+     * NULL: not wanted */
     kn_str *notes;
 } kn_build_request;
 

@@ -1,4 +1,5 @@
-/* The constructors of arguments, for languages that load the library: <kiln/arg.h> defines them inline. */
+/* types/arg.c - the constructors of arguments, for languages that load the library: <kiln/arg.h> defines them
+ * inline. */
 #include <kiln/arg.h>
 
 extern inline kiln_arg kiln_arg_none(void);

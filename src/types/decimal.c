@@ -1,4 +1,4 @@
-/* Shortest decimal digits, by trying: the C library rounds exactly in both directions. */
+/* types/decimal.c - shortest decimal digits, by trying: the C library rounds exactly in both directions. */
 #include "types/decimal.h"
 #include <math.h>
 #include <stdio.h>
@@ -65,7 +65,7 @@ void kn_decimal_shortest(kn_decimal *out, double value, kiln_dtype dtype)
         kn_decimal_round(out, value, count);
         if (value == 0 || reads_back(out, value, dtype))
             break;
-        /* Above a power of two there is twice the room that is below: the next number up may do where the
+        /* Above a power of two there is twice the space that is below: the next number up may do where the
          * nearest, below, does not. */
         increment(out);
         if (reads_back(out, value, dtype))

@@ -1,4 +1,4 @@
-/* The table of dtypes, and reading their names. */
+/* types/dtype.c - the table of dtypes, and reading their names. */
 #include "types/dtype.h"
 #include "base/error.h"
 #include <string.h>
@@ -23,7 +23,7 @@ static const kn_dtype_info table[] = {
     {KILN_COMPLEX128, "complex128", 'D', KN_KIND_COMPLEX, 16, 16, "<c16", "complex<double>",    "complex<double>",    5},
 };
 
-/* What numpy.dtype() takes beside the names above. */
+/* Names that numpy.dtype() takes beside those above. */
 static const struct alias {
     const char *name;
     kiln_dtype dtype;

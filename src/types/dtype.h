@@ -38,7 +38,7 @@ kiln_dtype kn_dtype_of_letter(char letter);
 /* Of so many bytes (1, 2, 4, 8, 16), for elements that are moved as bits: one binary a size. */
 kiln_dtype kn_dtype_of_bits(int size);
 
-/* Which preludes a dtype needs in generated code. */
+/* Classes of dtypes by the preludes that they need in generated code. */
 bool kn_dtype_is_half(kiln_dtype dtype); /* float16 or bfloat16 */
 bool kn_dtype_is_complex(kiln_dtype dtype);
 
@@ -50,10 +50,10 @@ double kn_bfloat16_to_double(uint16_t bits);
 
 /* The dtype a weak scalar takes alone: bool, int64, uint64 (above INT64_MAX), float64, complex128. */
 kiln_dtype kn_weak_dtype(const kiln_arg *arg);
-/* Whether a dtype holds a weak number, where numbers become what NumPy makes of them (kn_scalar_convert):
- * whole ones are in an integer's range, and for other kinds of dtypes all are. */
+/* Whether a dtype holds a weak number by NumPy's conversions (kn_scalar_convert): whole numbers within an
+ * integer's range, and any number for other kinds of dtypes. */
 bool kn_weak_fits(const kiln_arg *arg, kiln_dtype dtype);
-/* A bound of NumPy's clip, and the dtype of what it bounds. */
+/* A bound of NumPy's clip, and the dtype of the bounded values. */
 typedef struct kn_bound {
     int side; /* -1: the lower one, 1: the upper one, 0: no bound */
     kiln_dtype of;
@@ -63,9 +63,9 @@ typedef struct kn_bound {
 bool kn_bound_is_open(kn_bound bound, const kiln_arg *number);
 /* The number that dtype is compared with: the end of dtype where the bound is open, else *number. */
 kiln_arg kn_bound_number(kn_bound bound, const kiln_arg *number, kiln_dtype dtype);
-/* What of a weak number settles which dtypes hold it, 0 to 15: bits that it takes, and its sign. */
+/* The class of a weak number, 0 to 15, by which dtypes can hold it: the bits that it takes, and its sign. */
 unsigned kn_weak_class(const kiln_arg *arg);
-/* A whole number of that class that no dtype holds which does not hold all of it. */
+/* A whole number of that class; a dtype that holds it holds all numbers of the class. */
 kiln_arg kn_weak_of_class(unsigned number_class);
 /* NumPy 2: the dtype of an array of `dtype` combined with a weak scalar of this kind. */
 kiln_dtype kn_weak_promote(kiln_dtype dtype, kiln_arg_kind weak);

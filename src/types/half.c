@@ -1,4 +1,4 @@
-/* float16 and bfloat16 to and from double, rounded once to nearest even. */
+/* types/half.c - float16 and bfloat16 to and from double, rounded once to nearest even. */
 #include "types/dtype.h"
 #include <math.h>
 #include <string.h>

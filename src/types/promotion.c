@@ -1,4 +1,4 @@
-/* NumPy 2's promotion, by kind and width. */
+/* types/promotion.c - NumPy 2's promotion, by kind and width. */
 #include "types/dtype.h"
 #include "base/error.h"
 

@@ -1,4 +1,4 @@
-/* Scalars given by value: read from an argument, checked, and written as one element. */
+/* types/scalar.c - scalars given by value: read from an argument, checked, and written as one element. */
 #include "types/dtype.h"
 #include "base/error.h"
 #include "types/number.h"
@@ -267,7 +267,7 @@ kiln_status kn_scalar_convert(void *out, kiln_dtype dtype, const kiln_arg *arg, 
     return kn_number_store(out, dtype, &x) ? KILN_OK : refuse_value(&x, kn_dtype_info_of(dtype), parameter);
 }
 
-/* ---- which dtypes hold a weak number ---- */
+/* ---- dtypes that hold a weak number ---- */
 
 bool kn_weak_fits(const kiln_arg *arg, kiln_dtype dtype)
 {

@@ -228,13 +228,13 @@ static void put_axes(kn_str *out, const kn_space *space)
 
 static void put_walk(kn_str *out, const kn_loop_nest *w)
 {
-    kn_str_printf(
-        out,
-        " walk=\"%d run axes%s, shown %" PRId64 ", %" PRId64 " blocks of %" PRId64 " along %d:", w->contiguous_axes,
-        w->has_groups ? " and rows in groups"
-        : w->has_rows ? " and rows"
-                      : "",
-        w->shown_size, w->blocks, w->block_size, w->block_axes);
+    kn_str_printf(out,
+                  " walk=\"%d run axes%s, shown %" PRId64 ", %" PRId64 " blocks of %" PRId64 " along %d:",
+                  w->contiguous_axes,
+                  w->has_groups ? " and rows in groups"
+                  : w->has_rows ? " and rows"
+                                : "",
+                  w->shown_size, w->blocks, w->block_size, w->block_axes);
     for (int a = 0; a < w->ndim; ++a)
         kn_str_printf(out, " %" PRId64 "/%" PRId64 "/%" PRId64, w->extent[a], w->step[a], w->count[a]);
     if (w->broadcast_length > 0)
@@ -288,13 +288,13 @@ static kiln_status put_launch(void *user, const kn_part *part)
             kn_str_printf(
                 l->out, " field=%08" PRIx32,
                 checksum(p.field, (size_t)part->layout->own_size)); /* people are told a part of it */
-        if (p.walked)
-            put_axes(l->out, p.walked);
-        if (p.walk)
-            put_walk(l->out, p.walk);
+        if (p.kernel_space)
+            put_axes(l->out, p.kernel_space);
+        if (p.loop_nest)
+            put_walk(l->out, p.loop_nest);
         kn_str_append(l->out, "\n");
     }
-    kn_loop_nest_free(p.walk);
+    kn_loop_nest_free(p.loop_nest);
     return status;
 }
 

@@ -149,15 +149,15 @@ static void scaled(const double *const *in, int64_t n, double *const *out)
     }
 #define MAP_KEPT(l, r, g, b)                                                                                 \
     {                                                                                                        \
-        .kind = KN_MAP, .over = KN_OVER_RESULTS, .label = l, .reads = r, .gives = g, .body = b                  \
+        .kind = KN_MAP, .over = KN_OVER_RESULTS, .label = l, .reads = r, .gives = g, .body = b               \
     }
 #define YIELD(l, r, g, b)                                                                                    \
     {                                                                                                        \
-        .kind = KN_MAP_EXPRESSION, .label = l, .reads = r, .gives = g, .body = b                                      \
+        .kind = KN_MAP_EXPRESSION, .label = l, .reads = r, .gives = g, .body = b                             \
     }
 #define YIELD_KEPT(l, r, g, b)                                                                               \
     {                                                                                                        \
-        .kind = KN_MAP_EXPRESSION, .over = KN_OVER_RESULTS, .label = l, .reads = r, .gives = g, .body = b                \
+        .kind = KN_MAP_EXPRESSION, .over = KN_OVER_RESULTS, .label = l, .reads = r, .gives = g, .body = b    \
     }
 #define REDUCE(l, r, g, b, i)                                                                                \
     {                                                                                                        \

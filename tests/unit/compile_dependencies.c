@@ -1,4 +1,4 @@
-/* Notes beside the code: which headers went in, and whether they are unchanged. */
+/* Dependency files beside the code: which headers went in, and whether they are unchanged. */
 #include "compile/compile.h"
 
 #include "base/os.h"
@@ -43,7 +43,7 @@ static int remove_folder(void **state)
 }
 
 /* What a compiler would have said: files and folders as lines. % stands for the folder. */
-static void notes_of(kn_str *notes, const char *files, const char *folders, int n_options)
+static void dependencies_of(kn_str *dependencies, const char *files, const char *folders, int n_options)
 {
     kn_compile_request request = {.source = "", .name = "k", .options = options, .n_options = n_options};
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
@@ -52,46 +52,46 @@ static void notes_of(kn_str *notes, const char *files, const char *folders, int 
         kn_str_append_n(&result.reads.files, *files == '%' ? folder : files,
                         *files == '%' ? strlen(folder) : 1);
     kn_str_append(&result.reads.system_folders, folders);
-    kn_str_clear(notes);
-    assert_int_equal(kn_compile_dependencies(notes, &request, &result), KILN_OK);
+    kn_str_clear(dependencies);
+    assert_int_equal(kn_compile_dependencies(dependencies, &request, &result), KILN_OK);
     kn_compile_result_free(&result);
 }
 
-static void nothing_to_note(void **state)
+static void nothing_to_record(void **state)
 {
     (void)state;
     kn_compile_request request = {.source = "#include <a.h>", .name = "k"};
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
-    kn_str notes = KN_STR_INIT;
-    assert_int_equal(kn_compile_dependencies(&notes, &request, &result), KILN_OK);
-    assert_int_equal(notes.length, 0);
+    kn_str dependencies = KN_STR_INIT;
+    assert_int_equal(kn_compile_dependencies(&dependencies, &request, &result), KILN_OK);
+    assert_int_equal(dependencies.length, 0);
     assert_true(kn_compile_dependencies_hold(NULL, 0, options, 2));
     assert_true(kn_compile_dependencies_hold("", 0, options, 2));
-    kn_str_free(&notes);
+    kn_str_free(&dependencies);
 }
 
 static void headers_are_verified_by_name(void **state)
 {
     (void)state;
-    kn_str notes = KN_STR_INIT;
+    kn_str dependencies = KN_STR_INIT;
     write_header("a.h", "#include \"sub/c.h\"\n");
     write_header("sub/c.h", "int c;\n");
-    notes_of(&notes, "%/a.h\n%/sub/c.h\n%/a.h\n", "", 2);
-    assert_non_null(strstr(notes.data, " 0 a.h\n"));
-    assert_ptr_equal(strstr(strstr(notes.data, " 0 a.h\n") + 1, " 0 a.h\n"), NULL);
-    assert_non_null(strstr(notes.data, " 0 sub/c.h\n"));
-    assert_null(strstr(notes.data, folder)); /* below an -I folder a name is enough */
+    dependencies_of(&dependencies, "%/a.h\n%/sub/c.h\n%/a.h\n", "", 2);
+    assert_non_null(strstr(dependencies.data, " 0 a.h\n"));
+    assert_ptr_equal(strstr(strstr(dependencies.data, " 0 a.h\n") + 1, " 0 a.h\n"), NULL);
+    assert_non_null(strstr(dependencies.data, " 0 sub/c.h\n"));
+    assert_null(strstr(dependencies.data, folder)); /* below an -I folder a name is enough */
 
-    assert_true(kn_compile_dependencies_hold(notes.data, notes.length, options, 2));
+    assert_true(kn_compile_dependencies_hold(dependencies.data, dependencies.length, options, 2));
     write_header("unused.h", "int changed;\n");
-    assert_true(kn_compile_dependencies_hold(notes.data, notes.length, options, 2));
+    assert_true(kn_compile_dependencies_hold(dependencies.data, dependencies.length, options, 2));
     write_header("sub/c.h", "int d;\n");
-    assert_false(kn_compile_dependencies_hold(notes.data, notes.length, options, 2));
+    assert_false(kn_compile_dependencies_hold(dependencies.data, dependencies.length, options, 2));
     write_header("sub/c.h", "int c;\n");
-    assert_true(kn_compile_dependencies_hold(notes.data, notes.length, options, 2));
+    assert_true(kn_compile_dependencies_hold(dependencies.data, dependencies.length, options, 2));
     write_header("sub/a.h", "int a;\n"); /* beside c.h, where one in quotes would be found first */
-    assert_false(kn_compile_dependencies_hold(notes.data, notes.length, options, 2));
-    kn_str_free(&notes);
+    assert_false(kn_compile_dependencies_hold(dependencies.data, dependencies.length, options, 2));
+    kn_str_free(&dependencies);
 }
 
 /* A folder has another name on another machine, and a machine that has none of the headers cannot verify. */
@@ -101,24 +101,24 @@ static void rows_from_elsewhere(void **state)
     static const char *const elsewhere[] = {"-I/nonexistent/include", "-DX=1"};
     char command[1200], moved[700];
     const char *there[] = {moved, "-DX=1"};
-    kn_str notes = KN_STR_INIT;
+    kn_str dependencies = KN_STR_INIT;
     write_header("a.h", "int a;\n");
-    notes_of(&notes, "%/a.h\n", "", 2);
-    assert_true(kn_compile_dependencies_hold(notes.data, notes.length, elsewhere, 2));
+    dependencies_of(&dependencies, "%/a.h\n", "", 2);
+    assert_true(kn_compile_dependencies_hold(dependencies.data, dependencies.length, elsewhere, 2));
     snprintf(command, sizeof command, "cp -r '%s' '%s.moved'", folder, folder);
     assert_int_equal(system(command), 0);
     snprintf(moved, sizeof moved, "-I%s.moved", folder);
-    assert_true(kn_compile_dependencies_hold(notes.data, notes.length, there, 2));
+    assert_true(kn_compile_dependencies_hold(dependencies.data, dependencies.length, there, 2));
     snprintf(command, sizeof command, "echo changed >> '%s.moved/a.h'", folder);
     assert_int_equal(system(command), 0);
-    assert_false(kn_compile_dependencies_hold(notes.data, notes.length, there, 2));
+    assert_false(kn_compile_dependencies_hold(dependencies.data, dependencies.length, there, 2));
     snprintf(command, sizeof command, "rm -rf '%s.moved'", folder);
     assert_int_equal(system(command), 0);
-    kn_str_free(&notes);
+    kn_str_free(&dependencies);
 }
 
 /* Notes that were not written by this code never hold: cut, or of an earlier version. */
-static void damaged_notes(void **state)
+static void damaged_dependencies(void **state)
 {
     (void)state;
     static const char *const texts[] = {"header a.h 0f343b0931126a20f133d67c2b018a3b\n",
@@ -136,12 +136,12 @@ static void files_that_cannot_be_read(void **state)
 {
     (void)state;
     static const char *const files[] = {"%/missing.h\n", "%\n", "/dev/zero\n"};
-    kn_str notes = KN_STR_INIT;
+    kn_str dependencies = KN_STR_INIT;
     for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
-        notes_of(&notes, files[i], "", 2);
-        assert_false(kn_compile_dependencies_hold(notes.data, notes.length, options, 2));
+        dependencies_of(&dependencies, files[i], "", 2);
+        assert_false(kn_compile_dependencies_hold(dependencies.data, dependencies.length, options, 2));
     }
-    kn_str_free(&notes);
+    kn_str_free(&dependencies);
 }
 
 static void lowered_names(void **state)
@@ -152,24 +152,24 @@ static void lowered_names(void **state)
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
     result.lowered_names = lowered;
     result.n_lowered_names = 2;
-    kn_str notes = KN_STR_INIT;
+    kn_str dependencies = KN_STR_INIT;
     size_t length = 0;
-    assert_int_equal(kn_compile_dependencies(&notes, &request, &result), KILN_OK);
-    const char *name = kn_compile_dependencies_lowered(notes.data, notes.length, 1, &length);
+    assert_int_equal(kn_compile_dependencies(&dependencies, &request, &result), KILN_OK);
+    const char *name = kn_compile_dependencies_lowered(dependencies.data, dependencies.length, 1, &length);
     assert_int_equal(length, 8);
     assert_memory_equal(name, "_Zsecond", 8);
-    name = kn_compile_dependencies_lowered(notes.data, notes.length, 0, &length);
+    name = kn_compile_dependencies_lowered(dependencies.data, dependencies.length, 0, &length);
     assert_memory_equal(name, "_Zfirst", length);
-    assert_null(kn_compile_dependencies_lowered(notes.data, notes.length, 2, &length));
+    assert_null(kn_compile_dependencies_lowered(dependencies.data, dependencies.length, 2, &length));
     assert_null(kn_compile_dependencies_lowered(NULL, 0, 0, &length));
-    kn_str_free(&notes);
+    kn_str_free(&dependencies);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_to_note),           cmocka_unit_test(headers_are_verified_by_name),
-        cmocka_unit_test(rows_from_elsewhere),       cmocka_unit_test(damaged_notes),
+        cmocka_unit_test(nothing_to_record),         cmocka_unit_test(headers_are_verified_by_name),
+        cmocka_unit_test(rows_from_elsewhere),       cmocka_unit_test(damaged_dependencies),
         cmocka_unit_test(files_that_cannot_be_read), cmocka_unit_test(lowered_names),
     };
     return cmocka_run_group_tests(tests, make_folder, remove_folder);

@@ -166,7 +166,7 @@ static void check(const way *w, kn_backend_kind backend)
     const char *options[4];
     int n = 0;
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
-    kn_str notes = KN_STR_INIT;
+    kn_str dependencies = KN_STR_INIT;
     write_all();
     for (; n < 4 && w->options[n]; n++)
         options[n] = expand(option[n], sizeof option[n], w->options[n]);
@@ -179,18 +179,18 @@ static void check(const way *w, kn_backend_kind backend)
     else
         kn_target_host(&request.target);
     REQUIRE(kn_compile(&result, &request) == KILN_OK &&
-                kn_compile_dependencies(&notes, &request, &result) == KILN_OK,
+                kn_compile_dependencies(&dependencies, &request, &result) == KILN_OK,
             "%s", w->what);
-    bool held = kn_compile_dependencies_hold(notes.data, notes.length, options, n);
-    REQUIRE(held != !!(w->flags & NEVER_HOLDS), "%s: held: %d; notes:\n%s", w->what, held,
-            kn_str_text(&notes));
+    bool held = kn_compile_dependencies_hold(dependencies.data, dependencies.length, options, n);
+    REQUIRE(held != !!(w->flags & NEVER_HOLDS), "%s: held: %d; dependencies:\n%s", w->what, held,
+            kn_str_text(&dependencies));
     change(w->changed);
-    REQUIRE(!kn_compile_dependencies_hold(notes.data, notes.length, options, n),
-            "%s: a change is not seen; notes:\n%s", w->what, kn_str_text(&notes));
+    REQUIRE(!kn_compile_dependencies_hold(dependencies.data, dependencies.length, options, n),
+            "%s: a change is not seen; dependencies:\n%s", w->what, kn_str_text(&dependencies));
     if (w->variable)
         unsetenv(w->variable);
     kn_compile_result_free(&result);
-    kn_str_free(&notes);
+    kn_str_free(&dependencies);
 }
 
 static int in_child(const char *compiler, void (*body)(kn_backend_kind), kn_backend_kind backend)
@@ -244,13 +244,14 @@ static void with_nvrtc(void **state)
     assert_int_equal(in_child(NULL, check_all, KN_CUDA), 0);
 }
 
-static void notes_of(kn_str *notes, const char *source, const char *const *options, int n)
+static void dependencies_of(kn_str *dependencies, const char *source, const char *const *options, int n)
 {
     kn_compile_request request = {.source = source, .name = "k", .options = options, .n_options = n};
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
     kn_target_host(&request.target);
-    kn_str_clear(notes);
-    REQUIRE(kn_compile(&result, &request) == KILN_OK && kn_compile_dependencies(notes, &request, &result) == KILN_OK,
+    kn_str_clear(dependencies);
+    REQUIRE(kn_compile(&result, &request) == KILN_OK &&
+                kn_compile_dependencies(dependencies, &request, &result) == KILN_OK,
             "%s", source);
     kn_compile_result_free(&result);
 }
@@ -260,13 +261,13 @@ static void check_nothing(kn_backend_kind backend)
 {
     (void)backend;
     static const char *const options[] = {"-DX=1", "-O2", "-ffast-math", "-Wno-all", "-march=native"};
-    kn_str notes = KN_STR_INIT;
-    notes_of(&notes, "int x; // what is included is important\n#define A \\\n 1\n", options, 5);
-    REQUIRE(notes.length == 0, "%s", notes.data);
-    kn_str_free(&notes);
+    kn_str dependencies = KN_STR_INIT;
+    dependencies_of(&dependencies, "int x; // what is included is important\n#define A \\\n 1\n", options, 5);
+    REQUIRE(dependencies.length == 0, "%s", dependencies.data);
+    kn_str_free(&dependencies);
 }
 
-static void nothing_to_note(void **state)
+static void nothing_to_record(void **state)
 {
     (void)state;
     assert_int_equal(in_child(NULL, check_nothing, KN_HOST), 0);
@@ -276,14 +277,16 @@ static void nothing_to_note(void **state)
 static void check_variables(kn_backend_kind backend)
 {
     (void)backend;
-    kn_str notes = KN_STR_INIT;
+    kn_str dependencies = KN_STR_INIT;
     write_all();
     setenv("CPATH", folder, 1);
-    notes_of(&notes, "#include <v.h>\n", NULL, 0);
-    REQUIRE(kn_compile_dependencies_hold(notes.data, notes.length, NULL, 0), "%s", kn_str_text(&notes));
+    dependencies_of(&dependencies, "#include <v.h>\n", NULL, 0);
+    REQUIRE(kn_compile_dependencies_hold(dependencies.data, dependencies.length, NULL, 0), "%s",
+            kn_str_text(&dependencies));
     setenv("CPATH", "/nowhere", 1);
-    REQUIRE(!kn_compile_dependencies_hold(notes.data, notes.length, NULL, 0), "%s", kn_str_text(&notes));
-    kn_str_free(&notes);
+    REQUIRE(!kn_compile_dependencies_hold(dependencies.data, dependencies.length, NULL, 0), "%s",
+            kn_str_text(&dependencies));
+    kn_str_free(&dependencies);
 }
 
 static void variables_are_part_of_it(void **state)
@@ -297,14 +300,16 @@ static void check_words(kn_backend_kind backend)
 {
     (void)backend;
     char words[PATH_MAX];
-    kn_str notes = KN_STR_INIT;
+    kn_str dependencies = KN_STR_INIT;
     write_all();
     setenv("KILN_CXX", expand(words, sizeof words, "c++ -include %/v.h"), 1);
-    notes_of(&notes, "int x = V;\n", NULL, 0);
-    REQUIRE(kn_compile_dependencies_hold(notes.data, notes.length, NULL, 0), "%s", kn_str_text(&notes));
+    dependencies_of(&dependencies, "int x = V;\n", NULL, 0);
+    REQUIRE(kn_compile_dependencies_hold(dependencies.data, dependencies.length, NULL, 0), "%s",
+            kn_str_text(&dependencies));
     change("v.h");
-    REQUIRE(!kn_compile_dependencies_hold(notes.data, notes.length, NULL, 0), "%s", kn_str_text(&notes));
-    kn_str_free(&notes);
+    REQUIRE(!kn_compile_dependencies_hold(dependencies.data, dependencies.length, NULL, 0), "%s",
+            kn_str_text(&dependencies));
+    kn_str_free(&dependencies);
 }
 
 static void words_of_the_compiler_reach_too(void **state)
@@ -337,7 +342,7 @@ int main(void)
         cmocka_unit_test(with_gcc),
         cmocka_unit_test(with_clang),
         cmocka_unit_test(with_nvrtc),
-        cmocka_unit_test(nothing_to_note),
+        cmocka_unit_test(nothing_to_record),
         cmocka_unit_test(variables_are_part_of_it),
         cmocka_unit_test(words_of_the_compiler_reach_too),
     };

@@ -98,7 +98,12 @@ static void results_of_elements_are_none_of_rows(void **state)
 {
     static const kn_stage_text stages[] = {
         {.kind = KN_MAP, .label = "m0", .reads = "x", .gives = "y", .body = "y = x"},
-        {.kind = KN_MAP, .over = KN_OVER_RESULTS, .label = "k0", .reads = "y", .gives = "z", .body = "z = y"}};
+        {.kind = KN_MAP,
+         .over = KN_OVER_RESULTS,
+         .label = "k0",
+         .reads = "y",
+         .gives = "z",
+         .body = "z = y"}};
     const kn_program_text text = {
         .in = "float32 x", .out = "float32 y, float32 z", .stage = stages, .n_stages = 2, .reduced = 1};
     kn_program *program = NULL;

@@ -282,8 +282,7 @@ static void fill_host(kn_writer *w)
 {
     put_host_pointers(w);
     put_independent(w);
-    const char *index =
-        w->recipe == &kn_recipe_host_indices ? "kn_indices[kn_at]" : "kn_start + kn_at";
+    const char *index = w->recipe == &kn_recipe_host_indices ? "kn_indices[kn_at]" : "kn_start + kn_at";
     if (count_streamed(w->spec) > 0)
         put_streamed(w, index);
     else

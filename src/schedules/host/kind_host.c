@@ -100,7 +100,7 @@ static bool list_operands(kn_loop_nest_operand *operand, int *count, const kn_pa
         is_run = is_run && stride[0] == item_size;
         operand[(*count)++] =
             (kn_loop_nest_operand){k < p->n_in ? KN_LOOP_INPUT : KN_LOOP_OUTPUT, part->layout->param_at[k],
-                              item_size, stride, k >= p->n_in && !is_pure};
+                                   item_size, stride, k >= p->n_in && !is_pure};
     }
     return is_run;
 }
@@ -120,14 +120,14 @@ static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_loop_ne
     bool is_run = list_operands(operand, &count, part) && index == KN_LOOP_COUNT;
     if (part->layout->start_at >= 0)
         operand[count++] = (kn_loop_nest_operand){index, part->layout->start_at, index_size,
-                                             space->stride[part->spec->n_arrays], false};
+                                                  space->stride[part->spec->n_arrays], false};
     const kn_loop_nest_rows rows = {1, 1, NULL, UINT64_MAX, 0, 0};
     memcpy(out->field, &rows, sizeof rows);
     out->grain = GRAIN / (1 + 2 * kn_cost_functions(part->spec->program)) + 1;
     if (is_run)
         return KILN_OK;
-    kiln_status status =
-        kn_loop_nest_create(&out->loop_nest, space->ndim, space->extent, operand, count, part->layout->own_at);
+    kiln_status status = kn_loop_nest_create(&out->loop_nest, space->ndim, space->extent, operand, count,
+                                             part->layout->own_at);
     if (status == KILN_OK && is_copy(part->spec))
         kn_loop_nest_copies(out->loop_nest);
     return status;

@@ -42,9 +42,11 @@ static int vector_of(const kn_choice *c)
 {
     const kn_space *s = c->space;
     int vector = kn_fold_vector(c), inner = s->ndim - 1;
-    if (s->n_reduction_axes == 0 || s->extent[inner] < 2 * vector || s->extent[inner] / vector >= KN_FOLD_STEPS)
+    if (s->n_reduction_axes == 0 || s->extent[inner] < 2 * vector ||
+        s->extent[inner] / vector >= KN_FOLD_STEPS)
         return 1;
-    return is_whole(c, vector) || (s->n_reduction_axes == 1 && kn_fold_fit_of(c, inner, vector) != KN_FIT_NONE)
+    return is_whole(c, vector) ||
+                   (s->n_reduction_axes == 1 && kn_fold_fit_of(c, inner, vector) != KN_FIT_NONE)
                ? vector
                : 1;
 }

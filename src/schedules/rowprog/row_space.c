@@ -247,7 +247,10 @@ void kn_row_set_access(kn_schedule *out, const kn_choice *c)
     for (int o = 0; o < c->count; ++o) {
         bool is_run = out->vector == 1 && c->space->stride[o][inner(c)] == c->access[o].item_size;
         bool is_single = out->vector == 1 || (c->access[o].is_output && !is_along(c, o));
-        out->access[o] = is_run ? KN_DENSE : is_single ? KN_GATHER : is_along(c, o) ? KN_VECTOR : KN_BROADCAST;
+        out->access[o] = is_run           ? KN_DENSE
+                         : is_single      ? KN_GATHER
+                         : is_along(c, o) ? KN_VECTOR
+                                          : KN_BROADCAST;
     }
     out->order = c->program->uses & KN_USES_REDUCTION_INDEX && kn_row_length(c) > 0 &&
                  c->space->stride[c->space->n_operands - 1][inner(c)] == 1;
