@@ -30,6 +30,28 @@ void kn_unload_watch(void)
         __cxa_atexit(note_exit, NULL, &__dso_handle);
 }
 
+static void (*end_first)(void);
+
+void kn_unload_on_exit(void (*end)(void))
+{
+    end_first = end;
+}
+
+static void run_end(void *unused)
+{
+    (void)unused;
+    if (end_first)
+        end_first();
+}
+
+void kn_unload_watch_library(void)
+{
+    static atomic_int watches;
+    if (atomic_load_explicit(&watches, memory_order_relaxed) < WATCHES &&
+        atomic_fetch_add(&watches, 1) < WATCHES)
+        __cxa_atexit(run_end, NULL, &__dso_handle);
+}
+
 /* Without a priority it comes before all that have one, and before the handler is called because the library
  * goes. */
 __attribute__((destructor)) static void look(void)

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/os.h"
+#include "base/unload.h"
 #include "compile/compiler.h"
 #include "compile/nvrtc_library.h"
 #include "compile/nvrtc_options.h"
@@ -130,6 +131,7 @@ static void take_reads(kn_compile_reads *reads, const kn_nvrtc_options *list, co
 static int compile_with(kn_nvrtc_program program, kn_nvrtc_options *list)
 {
     int result = kn_nvrtc.api.compile(program, list->n, list->items);
+    kn_unload_watch_library(); /* it makes more of itself at its first use */
     if (result == KN_NVRTC_INVALID_OPTION && kn_nvrtc_options_drop_lean(list))
         result = kn_nvrtc.api.compile(program, list->n, list->items);
     if (result == KN_NVRTC_INVALID_OPTION && kn_nvrtc_options_drop_listing(list))

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/lock.h"
 #include "base/os.h"
+#include "base/unload.h"
 
 kn_nvrtc_library kn_nvrtc;
 static kn_library *loaded;
@@ -123,6 +124,7 @@ static kiln_status load_locked(void)
     load_builtins();
     kn_nvrtc.api = found;
     loaded = library;
+    kn_unload_watch_library();
     return KILN_OK;
 }
 

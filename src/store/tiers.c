@@ -276,15 +276,18 @@ void kn_tiers_finish_all(const kn_device *device, const char *what)
         kn_tiers_finish(tiers);
 }
 
+static void end_thread(void);
+
 /* The thread is the parent's; what it was at is waiting again (is_waiting). */
 static void begin_in_child(void)
 {
     queue.is_working = false;
 }
 
-__attribute__((constructor)) static void register_fork(void)
+__attribute__((constructor)) static void register_ends(void)
 {
     kn_fork_on_child(begin_in_child);
+    kn_unload_on_exit(end_thread);
 }
 
 /* Before threads are joined: what waits is dropped, and what runs in a process of its own is stopped. */
@@ -311,6 +314,13 @@ __attribute__((destructor(KN_UNLOAD_TIERS))) static void close_queue(void)
         dropped = next;
     }
     kn_os_stop_commands();
+}
+
+/* A compile by NVRTC that runs is waited for, before NVRTC takes itself down. */
+static void end_thread(void)
+{
+    close_queue();
+    kn_thread_join_all();
 }
 
 /* ---- settings and counts ---- */

@@ -423,14 +423,14 @@ static void many_at_once(void)
 }
 
 /* Runs a scenario in a process of its own; milliseconds. */
-static double run_self(const char *scenario, int *status)
+static double run_self(const char *target, const char *scenario, int *status)
 {
     double start = now_ms();
     pid_t pid = fork();
     REQUIRE(pid >= 0);
     if (pid == 0) {
         setenv("FORMS_CHILD", "1", 1);
-        execl("/proc/self/exe", "forms", "--target", "host", scenario, (char *)NULL);
+        execl("/proc/self/exe", "forms", "--target", target, scenario, (char *)NULL);
         _exit(126);
     }
     REQUIRE(waitpid(pid, status, 0) == pid);
@@ -442,10 +442,33 @@ static void ends_soon(void)
 {
     need_host();
     int status = 1;
-    double ms = run_self("best_hangs", &status);
+    double ms = run_self("host", "best_hangs", &status);
     REQUIRE(status == 0 && ms < 20000);
-    ms = run_self("many_at_once", &status);
+    ms = run_self("host", "many_at_once", &status);
     REQUIRE(status == 0);
+}
+
+/* The process ends while the best form is compiled: the compiler's library must not take itself down before. */
+static void leaves_at_once(void)
+{
+    kiln_array *x = make_input();
+    for (int n = 20; n < 24; ++n) {
+        kiln_kernel *k = make_kernel(n);
+        call(k, n, x, 0);
+        kiln_kernel_free(k);
+    }
+    kiln_array_free(x);
+}
+
+static void ends_while_compiling(void)
+{
+    for (int turn = 0; turn < 12; ++turn) {
+        int status = 1;
+        run_self("cuda:0", "leaves_at_once", &status);
+        REQUIRE(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+        unsetenv("KILN_CACHE_DIR");
+        use_own_cache(); /* an empty one */
+    }
 }
 
 /* A child takes over what its parent had begun. */
@@ -514,10 +537,10 @@ static void quick_alone(void)
 {
     need_host();
     int status = 1;
-    run_self("fills_with_quick", &status);
+    run_self("host", "fills_with_quick", &status);
     REQUIRE(status == 0);
     setenv("KILN_COMPILE", "never", 1);
-    run_self("runs_on_quick", &status);
+    run_self("host", "runs_on_quick", &status);
     REQUIRE(status == 0);
 }
 
@@ -639,6 +662,8 @@ static const struct {
     {"best_hangs", best_hangs, "hang"},
     {"many_at_once", many_at_once, "slow"},
     {"ends_soon", ends_soon, NULL},
+    {"leaves_at_once", leaves_at_once, NULL},
+    {"ends_while_compiling", ends_while_compiling, NULL},
     {"forks", forks, "slow"},
     {"fills_with_quick", fills_with_quick, NULL},
     {"runs_on_quick", runs_on_quick, NULL},
