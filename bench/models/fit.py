@@ -17,7 +17,7 @@ import sys
 import numpy as np
 
 HERE = pathlib.Path(__file__).resolve().parent
-SOURCES = HERE.parents[1] / "src" / "plan"
+SOURCES = HERE.parents[1] / "src" / "schedules" / "transpose"
 BLOCK = 512  # threads of a windows kernel
 MULTIPROCESSOR, RESERVED = 228 << 10, 1 << 10  # bytes of shared memory of an sm_90, and what each block takes beside its own
 
@@ -225,7 +225,7 @@ def main():
     parser.add_argument("--fit", action="store_true")
     parser.add_argument("--check", action="store_true")
     options = parser.parse_args()
-    tile, box = constants("tile.c"), constants("boxes.c")
+    tile, box = constants("tile_sides.c"), constants("window_boxes.c")
     if options.check:
         return 0 if check(options.folder, [("tile", tile_cost, tile), ("windows", box_cost, box)]) else 1
     evaluate("tile", load(options.folder, "tile"), tile_cost, tile, TILE_WEIGHTS, ["before", "now", "model"], None, options.fit)

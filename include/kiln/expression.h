@@ -17,7 +17,7 @@
  * shapes of the results are exactly those of the operations (kiln/operation.h) called one by one,
  * and so NumPy 2's. A scalar is handed to each launch: another value compiles nothing. Other shapes
  * of the same ranks mostly find code that is there: over random ones an expression of one kernel
- * comes to 4 binaries at most on the host and 44 on a GPU, where long rows and short ones differ.
+ * comes to 8 binaries at most on the host and 56 on a GPU, where long rows and short ones differ.
  * Expressions of any size are computed: what no kernel can hold is split.
  *
  * Statements are separated by newlines or semicolons; a newline inside brackets is a blank, and

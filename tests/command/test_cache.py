@@ -109,8 +109,8 @@ class Cache(CommandCase):
         same = ("float32[3]", "float32[3]", "--name", "add")
         own = {"KILN_CACHE_DIR": str(self.folder / "own")}
         self.call(KILN_FORMS="quick", **own)
-        self.assertEqual(self.explain(*ADD, *same, **own), ("quick form", {"schedule": ("flat", "quick")}))
-        self.assertRegex(self.ok("cache", "explain", *ADD, *same, "--target", "host", **own), r"^quick form: .*\n  the best form is not there; the quick one is")
+        self.assertEqual(self.explain(*ADD, *same, KILN_FORMS="both", **own), ("quick form", {"schedule": ("flat", "quick")}))
+        self.assertRegex(self.ok("cache", "explain", *ADD, *same, "--target", "host", KILN_FORMS="both", **own), r"^quick form: .*\n  the best form is not there; the quick one is")
         self.assertEqual(self.explain(*ADD, *same, code=1, KILN_FORMS="best", **own)[0], "missing")
         self.assertEqual(self.explain(*ADD, *same, KILN_FORMS="quick", **own), ("found", {}))
         self.assertEqual(self.explain(*ADD[:2], "z = y + x", *same, code=1, **own)[0], "missing")

@@ -219,7 +219,7 @@ static void twice_takes_twice(void **state)
         {"views", views, 400, 1, 1, ROWS},         {"halves", halves, 9, 1, 1, LONG},
         {"stencils", stencils, 40, 1, 1, LONG},    {"results", results, 1000, 64, 1, ROWS},
         {"tree", tree, 800, 40, 1, ROWS},          {"sums", sums, 150, 64, 2, ROWS},
-        {"axes", sums_over_both, 80, 64, 2, ROWS}, {"levels", levels, 40, 1, 2, ROWS},
+        {"axes", sums_over_both, 320, 64, 2, ROWS}, {"levels", levels, 40, 1, 2, ROWS},
         {"folds", sums, 300, 1, 2, ROWS},          {"reshapes", reshapes, 60, 1, 2, ROWS},
     };
     (void)state;
