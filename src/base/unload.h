@@ -20,9 +20,9 @@ enum {
 /* From now on it is known when the process ends. Call before there is something that an end must leave alone.
  */
 void kn_unload_watch(void);
-/* Libraries of others that threads of ours are inside of (NVRTC, the driver) end by exit handlers of their own,
- * before our destructors. Call when one has been loaded, and after its first use: a handler that is registered
- * then runs before those that the library registered by then, and calls `end`. */
+/* Libraries of others that threads of ours are inside of (NVRTC, the driver) end by exit handlers of their
+ * own, before our destructors. Call when one has been loaded, and after its first use: a handler that is
+ * registered then runs before those that the library registered by then, and calls `end`. */
 void kn_unload_watch_library(void);
 /* For constructors: what has to end first, as the threads that compile in the background. May run again in a
  * destructor. One alone. */

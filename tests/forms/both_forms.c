@@ -448,7 +448,8 @@ static void ends_soon(void)
     REQUIRE(status == 0);
 }
 
-/* The process ends while the best form is compiled: the compiler's library must not take itself down before. */
+/* The process ends while the best form is compiled: the compiler's library must not take itself down before.
+ */
 static void leaves_at_once(void)
 {
     kiln_array *x = make_input();
