@@ -248,7 +248,8 @@ typedef enum kiln_origin {
  * are cached. Reductions, and calls whose stream is being captured, wait for the best form, as do
  * calls with KILN_CALL_BEST and kiln_kernel_prepare. Where the best one may not or cannot be
  * compiled, the quick one serves, if it is in a cache or bundle; that is counted (<kiln/cache.h>)
- * and logged once. Both give the same bits. When the process ends what is not yet begun is left, and a compile by NVRTC that runs is waited for. */
+ * and logged once. Both give the same bits. When the process ends what is not yet begun is left,
+ * and a compile by NVRTC that runs is waited for. */
 typedef enum kiln_form { KILN_FORM_NONE = 0, KILN_FORM_QUICK = 1, KILN_FORM_BEST = 2 } kiln_form;
 
 /* Which forms calls take. */
