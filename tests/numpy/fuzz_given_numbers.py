@@ -194,8 +194,8 @@ def main():
     counts = {False: 0, True: 0}
     check_examples(kiln)
     check_kernels(kiln)
-    in_threads(lambda job: check(kiln, job), [(first + k, True, counts) for k in range(6000 if SOAK else 600)])
-    in_threads(lambda job: check(kiln, job), [(first + k, False, counts) for k in range(600 if SOAK else 24)])
+    in_threads(lambda job: check(kiln, job), [(first + k, True, counts) for k in range(6000 if SOAK else 400)])
+    in_threads(lambda job: check(kiln, job), [(first + k, False, counts) for k in range(600 if SOAK else 14)])
     print(f"{counts[False]} results and {counts[True]} refusals\nnone wrong")
 
 
