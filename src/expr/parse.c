@@ -206,38 +206,38 @@ static kiln_status parse_bound(int64_t *out, kn_parser *p)
     return status;
 }
 
-static kiln_status parse_slice(kn_step *step, kn_parser *p, int64_t start)
+static kiln_status parse_slice(kn_subscript *subscript, kn_parser *p, int64_t start)
 {
     size_t begin = p->word.at;
     kiln_status status = next(p);
-    *step = (kn_step){KN_STEP_SLICE, start, KILN_SLICE_NONE, KILN_SLICE_NONE};
+    *subscript = (kn_subscript){KN_SUBSCRIPT_SLICE, start, KILN_SLICE_NONE, KILN_SLICE_NONE};
     if (status == KILN_OK)
-        status = parse_bound(&step->stop, p);
+        status = parse_bound(&subscript->stop, p);
     if (status == KILN_OK && at(p, ":")) {
         status = next(p);
         if (status == KILN_OK)
-            status = parse_bound(&step->step, p);
+            status = parse_bound(&subscript->step, p);
     }
-    if (status == KILN_OK && step->step == 0)
+    if (status == KILN_OK && subscript->step == 0)
         return kn_parser_refuse(p, begin, p->word.end - begin, "the step of a slice is 0");
     return status;
 }
 
 /* One item between the brackets. */
-static kiln_status parse_step(kn_step *step, kn_parser *p)
+static kiln_status parse_subscript(kn_subscript *subscript, kn_parser *p)
 {
     kn_value value;
-    *step = (kn_step){.kind = KN_STEP_REST};
+    *subscript = (kn_subscript){.kind = KN_SUBSCRIPT_REST};
     if (at(p, "..."))
         return next(p);
     if (at(p, ":"))
-        return parse_slice(step, p, KILN_SLICE_NONE);
+        return parse_slice(subscript, p, KILN_SLICE_NONE);
     kiln_status status = parse_value(&value, p, 0);
     if (status != KILN_OK)
         return status;
     bool is_slice = at(p, ":");
     if (value.kind == KN_VALUE_NONE && !is_slice) {
-        step->kind = KN_STEP_NEW;
+        subscript->kind = KN_SUBSCRIPT_NEW;
         return KILN_OK;
     }
     bool is_bool =
@@ -247,16 +247,16 @@ static kiln_status parse_step(kn_step *step, kn_parser *p)
             p, value.at, value.length,
             "an index is a number that stands in the expression, a slice, None or ...; where() "
             "chooses by an array");
-    step->kind = KN_STEP_INDEX;
-    step->start = KILN_SLICE_NONE;
+    subscript->kind = KN_SUBSCRIPT_INDEX;
+    subscript->start = KILN_SLICE_NONE;
     if (value.kind != KN_VALUE_NONE)
-        status = kn_parser_whole(&step->start, p, &value, "index");
-    return status == KILN_OK && is_slice ? parse_slice(step, p, step->start) : status;
+        status = kn_parser_whole(&subscript->start, p, &value, "index");
+    return status == KILN_OK && is_slice ? parse_slice(subscript, p, subscript->start) : status;
 }
 
-enum { STEPS_MAX = 2 * KILN_MAX_NDIM + 1 };
+enum { SUBSCRIPTS_MAX = 2 * KILN_MAX_NDIM + 1 };
 
-static kiln_status parse_steps(kn_node *node, kn_parser *p)
+static kiln_status parse_subscripts(kn_node *node, kn_parser *p)
 {
     size_t begin = p->word.at;
     bool has_rest = false;
@@ -264,16 +264,16 @@ static kiln_status parse_steps(kn_node *node, kn_parser *p)
     if (status == KILN_OK && at(p, "]"))
         return kn_parser_refuse(p, begin, p->word.at + 1 - begin, "an index was expected");
     while (status == KILN_OK && !at(p, "]")) {
-        if (node->n_steps == STEPS_MAX)
+        if (node->n_subscripts == SUBSCRIPTS_MAX)
             return refuse_here(p, "too many indices");
         size_t item = p->word.at;
-        status = parse_step(&node->step[node->n_steps], p);
-        if (status == KILN_OK && node->step[node->n_steps].kind == KN_STEP_REST) {
+        status = parse_subscript(&node->subscript[node->n_subscripts], p);
+        if (status == KILN_OK && node->subscript[node->n_subscripts].kind == KN_SUBSCRIPT_REST) {
             if (has_rest)
                 return kn_parser_refuse(p, item, 3, "an index has one ... at most");
             has_rest = true;
         }
-        ++node->n_steps;
+        ++node->n_subscripts;
         if (status == KILN_OK && !at(p, "]"))
             status = take(p, ",", "a comma or ']' was expected");
     }
@@ -283,8 +283,8 @@ static kiln_status parse_steps(kn_node *node, kn_parser *p)
 /* The item of a tuple, the extent of a shape. */
 static kiln_status pick(kn_value *out, kn_parser *p, const kn_value *of, const kn_node *index)
 {
-    bool is_one = index->n_steps == 1 && index->step[0].kind == KN_STEP_INDEX;
-    int64_t k = is_one ? index->step[0].start : 0;
+    bool is_one = index->n_subscripts == 1 && index->subscript[0].kind == KN_SUBSCRIPT_INDEX;
+    int64_t k = is_one ? index->subscript[0].start : 0;
     if (!is_one)
         return kn_parser_refuse(p, index->at, index->length, "one whole number was expected");
     if (of->kind == KN_VALUE_SHAPE)
@@ -300,10 +300,10 @@ OWN_FRAME static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_v
 {
     int in = 0;
     kn_node node = {.kind = KN_NODE_SLICE, .n_in = 1, .in = &in, .at = p->word.at};
-    node.step = kn_calloc(STEPS_MAX, sizeof *node.step);
-    if (!node.step)
-        return kn_error_memory(STEPS_MAX * sizeof *node.step, "an index");
-    kiln_status status = parse_steps(&node, p);
+    node.subscript = kn_calloc(SUBSCRIPTS_MAX, sizeof *node.subscript);
+    if (!node.subscript)
+        return kn_error_memory(SUBSCRIPTS_MAX * sizeof *node.subscript, "an index");
+    kiln_status status = parse_subscripts(&node, p);
     node.length = p->word.end - node.at;
     if (status == KILN_OK && (of->kind == KN_VALUE_TUPLE || of->kind == KN_VALUE_SHAPE)) {
         status = pick(out, p, of, &node);
@@ -312,7 +312,7 @@ OWN_FRAME static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_v
         if (status == KILN_OK)
             status = kn_parser_add(out, p, &node);
     }
-    kn_free(node.step);
+    kn_free(node.subscript);
     return status;
 }
 

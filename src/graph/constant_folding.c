@@ -234,8 +234,8 @@ static const char *power(number *out, const number *x, const number *y)
         return "zero to a power that is negative or complex";
     bool is_root = x->re < 0 && y->re != floor(y->re); /* of a negative number: complex */
     bool is_finite = isfinite(x->re) && isfinite(x->im) && isfinite(y->re) && isfinite(y->im);
-    double complex result = is_complex_pair(x, y) || is_root ? cpow(complex_of(x), complex_of(y))
-                                                             : CMPLX(pow(x->re, y->re), 0);
+    double complex result =
+        is_complex_pair(x, y) || is_root ? cpow(complex_of(x), complex_of(y)) : CMPLX(pow(x->re, y->re), 0);
     if (is_finite && !(isfinite(creal(result)) && isfinite(cimag(result))))
         return "a power that float64 does not hold";
     return is_complex_pair(x, y) || is_root ? give_complex(out, result) : give_float(out, creal(result));
@@ -363,12 +363,12 @@ static size_t find_row(const char *name, int n_in)
     return t;
 }
 
-bool kn_fold_knows(const char *name, int n_in)
+bool kn_constant_fold_knows(const char *name, int n_in)
 {
     return find_row(name, n_in) < N_ROWS;
 }
 
-const char *kn_fold(kiln_arg *out, const char *name, const kiln_arg *in, int n_in)
+const char *kn_constant_fold(kiln_arg *out, const char *name, const kiln_arg *in, int n_in)
 {
     size_t t = find_row(name, n_in);
     number x, y, result;
@@ -381,7 +381,7 @@ const char *kn_fold(kiln_arg *out, const char *name, const kiln_arg *in, int n_i
     return why ? why : write_number(out, &result);
 }
 
-const char *kn_fold_cast(kiln_arg *out, kiln_dtype dtype, const kiln_arg *in)
+const char *kn_constant_fold_cast(kiln_arg *out, kiln_dtype dtype, const kiln_arg *in)
 {
     number x = read_number(in);
     bool is_zero = x.re == 0 && x.im == 0;

@@ -18,7 +18,7 @@ typedef enum kn_node_kind {
     KN_NODE_CALL,      /* output `index` of the operation `name`: of the table or registered */
     KN_NODE_KERNEL,    /* output `index` of `kernel`, which the user defined by strings */
     KN_NODE_CAST,      /* to `dtype` */
-    KN_NODE_SLICE,     /* `step` says what becomes of each axis */
+    KN_NODE_SLICE,     /* `subscript` says what becomes of each axis */
     KN_NODE_TRANSPOSE, /* axis a of the result is axis `axis[a]` of what is read; n_axes 0: turned round */
     KN_NODE_RESHAPE,   /* to `extent[n_axes]`, one of which may be -1; KN_EXTENT_READ: the next of in[1 ..] */
     KN_NODE_EXTENT, /* the extent of axis `axis[0]` of what is read, n_axes 0: its elements; a weak integer */
@@ -45,10 +45,10 @@ typedef struct kn_node {
     kiln_kernel *kernel; /* KERNEL: the graph holds a reference, as of */
     /* CALL, KERNEL, CAST: the kernel of an expression with options of its own that it was part of; only nodes
      * of one unit share a kernel, made with its options. NULL: the graph's */
-    kiln_kernel *unit;
-    kiln_dtype dtype; /* CAST */
-    kn_step *step;    /* SLICE */
-    int n_steps;
+    kiln_kernel *option_group;
+    kiln_dtype dtype;        /* CAST */
+    kn_subscript *subscript; /* SLICE */
+    int n_subscripts;
     /* CALL, KERNEL of reductions: the axes that are reduced, as they were written; has_axes false: all */
     bool has_axes, keepdims;
     int n_axes;

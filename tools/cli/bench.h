@@ -83,7 +83,7 @@ typedef struct bench_row {
 
 typedef struct bench_rows {
     bench_row *row;
-    int count, room;
+    int count, capacity;
 } bench_rows;
 
 /* All rows there are for this scale. false: no memory. Free *out either way. */

@@ -283,7 +283,8 @@ static bool spawn(bench *b, const char *row, const char *folder, int write_end, 
 }
 
 /* Runs a row's child and reads up to `room` lines of four numbers; *count how many there were. */
-static bool run_child(bench *b, const char *row, const char *folder, double (*lines)[4], int room, int *count)
+static bool run_child(bench *b, const char *row, const char *folder, double (*lines)[4], int capacity,
+                      int *count)
 {
     int ends[2], status = 0;
     pid_t pid;
@@ -293,7 +294,7 @@ static bool run_child(bench *b, const char *row, const char *folder, double (*li
     bool ok = spawn(b, row, folder, ends[1], &pid);
     close(ends[1]);
     FILE *file = fdopen(ends[0], "r");
-    while (ok && file && *count < room &&
+    while (ok && file && *count < capacity &&
            fscanf(file, "%lf %lf %lf %lf", &lines[*count][0], &lines[*count][1], &lines[*count][2],
                   &lines[*count][3]) == 4)
         ++*count;

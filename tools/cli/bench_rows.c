@@ -605,13 +605,13 @@ int bench_axes_read(int *axes, const char *text)
 
 static bench_row *add(bench_rows *rows, const bench_row *row)
 {
-    if (rows->count == rows->room) {
-        int room = rows->room ? 2 * rows->room : 64;
-        bench_row *grown = realloc(rows->row, (size_t)room * sizeof *grown);
+    if (rows->count == rows->capacity) {
+        int capacity = rows->capacity ? 2 * rows->capacity : 64;
+        bench_row *grown = realloc(rows->row, (size_t)capacity * sizeof *grown);
         if (!grown)
             return NULL;
         rows->row = grown;
-        rows->room = room;
+        rows->capacity = capacity;
     }
     rows->row[rows->count] = *row;
     return &rows->row[rows->count++];

@@ -367,16 +367,16 @@ int cli_names_check(const char *command, const cli_options *options)
 /* "a, b" for the words a=photo.npy and b=0.5; the word at `left_out` is not among them. */
 static char *join_names(const cli_options *options, int left_out)
 {
-    size_t length, room = 1;
+    size_t length, capacity = 1;
     for (int i = 1; i < options->positional.count; i++)
-        room += strlen(options->positional.items[i]) + 2;
-    char *names = calloc(room, 1), *end = names;
+        capacity += strlen(options->positional.items[i]) + 2;
+    char *names = calloc(capacity, 1), *end = names;
     for (int i = 1; i < options->positional.count && names; i++) {
         const char *word = options->positional.items[i];
         cli_word_has_name(word, &length);
         if (i != left_out)
-            end += snprintf(end, room - (size_t)(end - names), "%s%.*s", end > names ? ", " : "", (int)length,
-                            word);
+            end += snprintf(end, capacity - (size_t)(end - names), "%s%.*s", end > names ? ", " : "",
+                            (int)length, word);
     }
     return names;
 }

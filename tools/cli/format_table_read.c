@@ -37,7 +37,7 @@ typedef struct table {
     const format_input *in;
     char separator;
     cell *cells; /* names of columns in front, where it has a header */
-    size_t count, room;
+    size_t count, capacity;
     int64_t rows, columns;
     bool has_header;
     column *column;
@@ -129,13 +129,13 @@ static cell make_cell(const char *begin, size_t length, int line)
 
 static bool add_cell(table *t, const cell *c)
 {
-    if (t->count == t->room) {
-        size_t room = t->room ? 2 * t->room : 1024;
-        cell *more = realloc(t->cells, room * sizeof *more);
+    if (t->count == t->capacity) {
+        size_t capacity = t->capacity ? 2 * t->capacity : 1024;
+        cell *more = realloc(t->cells, capacity * sizeof *more);
         if (!more)
             return false;
         t->cells = more;
-        t->room = room;
+        t->capacity = capacity;
     }
     t->cells[t->count++] = *c;
     return true;
