@@ -150,7 +150,7 @@ static bool is_header(const source *file)
     return length > 2 && strcmp(file->path + length - 2, ".h") == 0;
 }
 
-/* Whether the file is where the header's functions stand. */
+/* True if the file is where the header's functions stand. */
 static bool belongs_to(const source *file, const source *header)
 {
     const char *text = file->text;

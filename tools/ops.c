@@ -134,7 +134,7 @@ static const struct {
     void (*put)(FILE *to, const function *f);
 } parts[] = {{"@FUNCTIONS@\n", put_function}, {"@MACROS@\n", put_macro}, {"@CPP@\n", put_cpp}};
 
-/* Whether the line is a word between '@'. */
+/* True if the line is a word between '@'. */
 static bool put_part(FILE *to, const char *line)
 {
     if (line[0] != '@')

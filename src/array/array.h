@@ -22,9 +22,9 @@ typedef struct kn_storage {
 
 struct kiln_array {
     atomic_int references;
-    int32_t node;          /* what it is in the trace */
+    int32_t node;          /* its node in the trace */
     kn_storage *storage;   /* NULL: a placeholder without data */
-    kn_recorder *recorder; /* of a traced array, which is such a placeholder; NULL */
+    kn_recorder *recorder; /* the trace of a traced array, which has no elements; NULL: none */
     char *data;            /* first element */
     int64_t size;          /* elements */
     kiln_dtype dtype;
@@ -36,7 +36,7 @@ struct kiln_array {
     int64_t shape[];  /* ndim extents, then ndim strides */
 };
 
-/* What arrays that are made again and again have in common, worked out once. */
+/* The common properties of arrays that are made repeatedly, computed once. */
 typedef struct kn_array_layout {
     kiln_dtype dtype;
     int32_t item_size, ndim;
@@ -102,8 +102,8 @@ typedef struct kn_range {
     double start, second, step;
 } kn_range;
 
-/* What arrays of a CUDA device need kernels for, which the layer that has kernels hands down. Without it, or
- * where nothing can be compiled, values and ranges go there by way of the host. */
+/* Kernels that arrays of a CUDA device need; the kernel layer sets them. Without them, or if nothing can be
+ * compiled, values and ranges are written by the host. */
 typedef struct kn_array_kernels {
     /* A strided copy between two arrays of one device, of equal shape and dtype; and what it needs, loaded
      * ahead. */
@@ -118,7 +118,7 @@ typedef struct kn_array_kernels {
 /* kernels lives for ever; each of its functions may be NULL. */
 void kn_array_set_kernels(const kn_array_kernels *kernels);
 const kn_array_kernels *kn_array_get_kernels(void);
-/* Whether the host is to do what a kernel could not: there is neither a compiler nor a binary. A capture
+/* True if the host is to do what a kernel could not: there is neither a compiler nor a binary. A capture
  * cannot wait for it. */
 bool kn_array_host_may_help(kiln_status status);
 

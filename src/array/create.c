@@ -29,7 +29,7 @@ kiln_status kiln_array_empty(kiln_array **out, kiln_dtype dtype, int ndim, const
 
 /* ---- one value everywhere ---- */
 
-/* Where there is neither a compiler nor a binary, the host does the work. A capture cannot wait for it. */
+/* Without a compiler and a binary, the host does the work. A capture cannot wait for it. */
 bool kn_array_host_may_help(kiln_status status)
 {
     return status == KILN_ERROR_NOT_FOUND || status == KILN_ERROR_FORBIDDEN;

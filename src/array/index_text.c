@@ -249,7 +249,7 @@ static kiln_status apply_items(const index_parser *p, view_builder *v)
     return status;
 }
 
-/* The result must have room before anything is pushed. */
+/* Checks the number of axes of the result before any is added. */
 static kiln_status check_axes(const index_parser *p, const kiln_array *array)
 {
     int result = array->ndim;
@@ -264,7 +264,7 @@ static kiln_status check_axes(const index_parser *p, const kiln_array *array)
     return KILN_OK;
 }
 
-/* Of a traced array: the items as they stand there. */
+/* Records the items of an index of a traced array. */
 static kiln_status record(kiln_array **out, const kiln_array *array, const index_parser *p)
 {
     static const kn_subscript_kind kinds[] = {[ITEM_INTEGER] = KN_SUBSCRIPT_INDEX,

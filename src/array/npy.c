@@ -489,8 +489,8 @@ kiln_status kiln_array_load_npy_bytes(kiln_array **out, const void *data, size_t
 
 /* ---- saving ---- */
 
-/* NumPy leaves room for the outermost extent to grow in place, and aligns the data: byte for byte its header.
- */
+/* The header is NumPy's, byte for byte: it has space for the outermost extent to grow in place, and aligns
+ * the data. */
 static kiln_status write_header(kn_str *s, const kiln_array *array, bool fortran_order)
 {
     const kn_dtype_info *info = kn_dtype_info_of(array->dtype);

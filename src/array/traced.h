@@ -5,14 +5,14 @@
 
 #include <kiln/kernel.h>
 
-/* What an index in square brackets does with one axis. */
+/* One item of an index in square brackets. */
 typedef enum kn_subscript_kind {
     KN_SUBSCRIPT_SLICE, /* start:stop:step, KILN_SLICE_NONE where left out */
     KN_SUBSCRIPT_INDEX, /* [start]: the axis is gone */
     KN_SUBSCRIPT_NEW,   /* None: an axis of extent 1 comes in */
     KN_SUBSCRIPT_REST,  /* ...: as many whole axes as are left; at most one */
-    KN_SUBSCRIPT_ONE,   /* of an axis that must have extent 1, its one index: the axis is gone */
-    KN_SUBSCRIPT_ONES   /* of as many axes as are left: those of extent 1 are gone; it stands alone */
+    KN_SUBSCRIPT_ONE,   /* the only index of an axis that must have extent 1: the axis goes */
+    KN_SUBSCRIPT_ONES   /* for all axes that are left: those of extent 1 go; it is the only subscript */
 } kn_subscript_kind;
 typedef struct kn_subscript {
     kn_subscript_kind kind;

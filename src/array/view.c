@@ -39,7 +39,7 @@ static kiln_status same_array(kiln_array **out, const kiln_array *array)
     return kn_array_view(out, array, array->data, array->ndim, array->shape, array->strides);
 }
 
-/* Of a traced array: the subscript of one axis, as the caller counts it, from the front or from the end. */
+/* Records the subscript of one axis of a traced array; the axis is counted from either end, as given. */
 static kiln_status record(kiln_array **out, const kiln_array *array, int axis, kn_subscript subscript)
 {
     const kn_subscript whole = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};

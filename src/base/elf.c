@@ -73,7 +73,7 @@ static kiln_status check_segments(const kn_elf_object *o)
     return KILN_OK;
 }
 
-/* Where there are more than the header can count, the first section's size counts them. */
+/* The number of sections; the first section's size holds it if the header's field is too small. */
 static kiln_status count_sections(kn_elf_object *o)
 {
     Elf64_Shdr first;
@@ -154,7 +154,7 @@ static bool are_good_symbols(const kn_elf_object *o, const Elf64_Shdr *table)
     return true;
 }
 
-/* Of relocations: the symbols that they name, and the section that they change. */
+/* Checks relocations: the symbols that they name, and the section that they change. */
 static bool are_good_relocations(const kn_elf_object *o, const Elf64_Shdr *table)
 {
     uint64_t size = table->sh_type == SHT_RELA ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel), info;

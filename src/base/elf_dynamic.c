@@ -63,7 +63,7 @@ static bool is_mapped(const kn_elf_object *o, uint64_t address, uint64_t size, b
     return false;
 }
 
-/* Where the file has the bytes of an address; NULL where it has not all of them. */
+/* The bytes of an address in the file; NULL if it does not have all of them. */
 static const unsigned char *bytes_at(const kn_elf_object *o, uint64_t address, uint64_t count, uint64_t each)
 {
     uint64_t size;
@@ -413,7 +413,7 @@ static bool is_known_type(int type)
     return false;
 }
 
-/* Whether the address is in a table of functions that are called when the object is loaded or unloaded. */
+/* True if the address is in a table of functions that are called when the object is loaded or unloaded. */
 static bool is_call(const dynamic *d, uint64_t address)
 {
     return address - d->value[DT_INIT_ARRAY] < d->value[DT_INIT_ARRAYSZ] ||

@@ -151,7 +151,7 @@ void kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void))
 
 /* ---- the loader ---- */
 
-/* Forks come before those who load next: else they might never get their turn. */
+/* Forks come before later loaders: otherwise they might wait for ever. */
 void kn_lock_enter_loader(void)
 {
     kn_cancel_hold();

@@ -10,12 +10,12 @@
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* X(name, slots, what a fork does, how it is held, what it guards). WAITS: a fork waits until the lock is
- * free. RESETS: it does not, for the lock is held for long, or while the CUDA driver is called, which may
- * wait for the forking thread in its turn; what the lock guards is not used any more in the child, or is
- * made anew there. A lock of several slots is one lock a device: slot 0 is the host's. LONG: files,
- * compilers or drivers are reached under it, and who waits for it or holds it is not cancelled
- * (base/cancel.h). BRIEF: it is on the way of calls, and nothing under it is a cancellation point. */
+/* X(name, slots, fork, holding, what it guards). WAITS: a fork waits until the lock is free. RESETS: a fork
+ * does not wait, since the lock is held for long, or during a call of the CUDA driver, which may itself wait
+ * for the forking thread; the guarded state is unused in the child, or made anew. A lock with several slots
+ * is one lock per device: slot 0 is the host's. LONG: the holder uses files, compilers or drivers, and
+ * threads that hold it or wait for it are not cancelled (base/cancel.h). BRIEF: calls take it, and nothing
+ * under it is a cancellation point. */
 #define KN_LOCKS(X)                                                                                          \
     X(FORK, 1, WAITS, LONG, "forking itself: one thread at a time")                                          \
     X(MAPPED, 1, WAITS, BRIEF, "the kernels that kiln_map remembers")                                        \
@@ -78,8 +78,8 @@ void kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void));
 void kn_lock_enter_loader(void);
 void kn_lock_leave_loader(void);
 
-/* How many forks lie between this process and the first: what carries another number was begun by threads
- * that do not exist here. */
+/* The number of forks between this process and the first. State with another number belongs to threads that
+ * do not exist in this process. */
 unsigned kn_fork_count(void);
 /* Has hook() called in every child, before fork() returns there and with all locks free. For constructors; at
  * most 16. */

@@ -20,7 +20,7 @@ int64_t kn_os_unix_seconds(void);
 /* The address below which functions that call themselves go no deeper: the end of the calling thread's stack,
  * and what others need on the way. It may read a file: not for every call. */
 uintptr_t kn_os_stack_floor(void);
-/* Whether the caller is below it. */
+/* True if the caller is below it. */
 bool kn_os_stack_is_low(uintptr_t floor);
 
 /* ---- environment ---- */
@@ -84,7 +84,7 @@ void kn_os_workplace_remove(kn_os_workplace *workplace);
 void kn_os_workplace_sweep(const kn_os_workplace *beside);
 /* Removes the files directly in path, and path. Never fails loudly. */
 void kn_os_remove_folder(const char *path);
-/* Whether path lies on a network file system (NFS, CIFS, Lustre, GPFS, ...). */
+/* True if path lies on a network file system (NFS, CIFS, Lustre, GPFS, ...). */
 bool kn_os_is_network_path(const char *path);
 /* The first executable NAME on PATH; KILN_ERROR_NOT_FOUND. */
 kiln_status kn_os_find_program(char *out, size_t size, const char *name);
@@ -93,13 +93,13 @@ kiln_status kn_os_find_program(char *out, size_t size, const char *name);
 kiln_status kn_os_file_identity(char *out, size_t size, const char *path);
 
 /* ---- trust in paths ---- */
-/* Whether nobody but this user and root can put a file into the folder, or another folder in its place: each
+/* True if nobody but this user and root can put a file into the folder, or another folder in its place: each
  * folder on the way belongs to one of the two, and others can write to none (above it to such with the sticky
  * bit). real (PATH_MAX bytes) is the path without links, to be used from then on; *reason says what is wrong
  * and what to do. */
 bool kn_os_folder_is_private(char *real, const char *folder, char *reason, size_t size);
 enum { KN_OS_MAY_BE_MISSING = 1, KN_OS_MAY_BE_LINKED = 2 };
-/* Whether it is a plain file of this user's or root's that others cannot write, with one name (hard link)
+/* True if it is a plain file of this user's or root's that others cannot write, with one name (hard link)
  * alone. */
 bool kn_os_file_is_private(const char *path, unsigned allowed, char *reason, size_t size);
 

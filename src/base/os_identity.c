@@ -98,7 +98,7 @@ static bool is_native_order(const unsigned char *ident)
     return ident[EI_DATA] == (*(const unsigned char *)&one ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
-/* Where the program headers are: false where the file is no ELF file of this byte order. */
+/* The place of the program headers; false for a file that is no ELF file of this byte order. */
 static bool read_header(int fd, bool *is_64, uint64_t *offset, unsigned *size, unsigned *count)
 {
     Elf64_Ehdr wide;

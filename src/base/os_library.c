@@ -134,7 +134,7 @@ static kiln_status open_in_folder(kn_library **out, const char *parent, const vo
     return status;
 }
 
-/* Whether another place may help: an object that the loader refuses for its content, it refuses in every
+/* True if another place may help: an object that the loader refuses for its content, it refuses in every
  * place. */
 static bool is_about_place(kiln_status status)
 {

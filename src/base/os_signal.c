@@ -23,8 +23,8 @@ void kn_os_guard_writes(kn_os_guard *guard)
         guard->was_pending[i] = sigismember(&pending, signals[i]) == 1;
 }
 
-/* One that came meanwhile is taken back; one that waited before is the application's. errno is kept: callers
- * say why a write failed. */
+/* A signal that came meanwhile is discarded; one that was pending before stays the application's. errno is
+ * unchanged, since callers report why a write failed. */
 static void take_back(int which)
 {
     const struct timespec no_wait = {0, 0};

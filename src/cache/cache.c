@@ -77,7 +77,7 @@ void kn_cache_warm_up(kn_cache *cache)
 
 static const kn_blob no_bytes = KN_BLOB_INIT;
 
-/* Whether this row is the one wanted; *is_damaged where it was but its bytes are not what was put. */
+/* True if this row is the one wanted; *is_damaged where it was but its bytes are not what was put. */
 static bool matches(sqlite3_stmt *row, const request *r, bool *is_damaged)
 {
     kn_blob what = kn_row_column(row, KN_COLUMN_WHAT), aux = kn_row_column(row, KN_COLUMN_AUX),
@@ -111,7 +111,7 @@ typedef struct afterwards {
     int64_t touch, drop; /* row ids, or 0 */
 } afterwards;
 
-/* How old a use has to be for another to be worth writing, in seconds. */
+/* The least age, in seconds, of the recorded use for which a new one is written. */
 static int64_t worth(const kn_database *database)
 {
     return database->is_tight ? 1 : MINUTE;

@@ -12,7 +12,7 @@ struct kn_cache {
     kn_database database;
 };
 
-/* Of KN_SQL_FIND and KN_SQL_ROW. */
+/* The columns of KN_SQL_FIND and KN_SQL_ROW. */
 enum {
     KN_COLUMN_ID,
     KN_COLUMN_USED,

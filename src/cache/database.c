@@ -191,7 +191,7 @@ static bool make_file(kn_database *database)
     return true;
 }
 
-/* Which file it is, to see later whether another process has set it aside. */
+/* Remembers the file's identity, to notice later that another process has set it aside. */
 static bool remember_file(kn_database *database)
 {
     struct stat info;

@@ -76,7 +76,7 @@ void kn_database_leave(kn_database *database);
 
 /* The same where the gate is open and no other waits; false: it was not taken. */
 bool kn_database_try_enter(void);
-/* Whether there is an open file; opens it at the first call. */
+/* True if there is an open file; opens it at the first call. */
 bool kn_database_ready(kn_database *database);
 void kn_database_close(kn_database *database);
 
@@ -92,7 +92,7 @@ bool kn_database_attempt(kn_database *database, int (*operation)(kn_database *, 
 /* Counts one trouble; the first is stored and reported. */
 void kn_database_note(kn_database *database, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whether the folder exists (it is made where `make` says so) and nobody but this user and root can put code
+/* True if the folder exists (it is made where `make` says so) and nobody but this user and root can put code
  * into it; real (PATH_MAX bytes) is its path without links, *reason says what is wrong. */
 bool kn_cache_folder_is_safe(char *real, const char *folder, bool make, char *reason, size_t size);
 

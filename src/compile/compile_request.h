@@ -35,8 +35,8 @@ typedef struct kn_compile_request {
      * NULL: nobody knows. */
     void (*put_names)(kn_str *out, const void *about);
     const void *about;
-    /* Where an earlier try failed, for the writer of the source: that try's source, those of these names that
-     * headers mention which it read, and the compiler's complaints. NULL: there was none. */
+    /* If an earlier try failed, for the writer of the source: the source of that try, the names in headers
+     * that it read, and the compiler's complaints. NULL: no earlier try. */
     const char *failed_source, *header_words, *complaints;
 } kn_compile_request;
 

@@ -36,7 +36,7 @@ static size_t line_of(const char *text, size_t at)
     return at;
 }
 
-/* Whether the token is among "np|numpy", a list that ends with a blank or its text. */
+/* True if the token is among "np|numpy", a list that ends with a blank or its text. */
 static bool is_among(const char *token, size_t length, const char *list)
 {
     while (*list && *list != ' ') {
@@ -226,7 +226,7 @@ static void find_nearest(kn_nearest *n, const place *p)
         consider_words(n, p->request->user_texts[t]);
 }
 
-/* Whether an operation of expressions has the name; *is_reduction says of which kind it is. */
+/* True if an operation of expressions has the name; *is_reduction says of which kind it is. */
 static bool is_operation(bool *is_reduction, const char *name, size_t length)
 {
     for (int k = 0; k < kn_operation_table_count; k++) {

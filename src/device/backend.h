@@ -30,7 +30,7 @@ typedef struct kn_launch {
     void **params; /* ... or one pointer a parameter (raw modules); NULL otherwise */
 } kn_launch;
 
-/* What the driver knows of a function; bytes, or counts. Only CUDA. */
+/* The driver's properties of a function: bytes, or counts. CUDA only. */
 typedef struct kn_function_info {
     int max_threads_per_block, registers;
     int shared_bytes, constant_bytes, local_bytes; /* static ones */
@@ -91,7 +91,7 @@ typedef struct kn_backend {
     kiln_status (*occupancy)(kn_function *, int block_threads, size_t shared_bytes, int *blocks);
     /* struct_size is seen to by the caller */
     kiln_status (*properties)(kn_device *, kiln_device_properties *out);
-    /* that a foreign stream is of the device's primary context */
+    /* checks that a foreign stream belongs to the device's primary context */
     kiln_status (*stream_check)(kn_device *, void *stream);
     /* The sizes of a function's parameters into size[0 .. capacity), and how many there are; -1 where the
      * driver does not tell. CUDA alone. */

@@ -97,7 +97,7 @@ static kiln_status end_native(kn_device *device, void *stream, kn_cu_graph *out)
                : status;
 }
 
-/* Whether the stream is in capture still, after a failing end. */
+/* True if the stream is in capture still, after a failing end. */
 static bool goes_on(kn_device *device, void *stream)
 {
     bool is_active = false;

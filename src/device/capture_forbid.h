@@ -11,7 +11,7 @@ kiln_status kn_capture_forbids(const char *what);
 kiln_status kn_capture_forbids_code(void);
 /* The same for what concerns a whole device: there the captures of all threads count. */
 kiln_status kn_capture_forbids_device(const kn_device *device, const char *what);
-/* Whether the capture of this number was begun so that nothing is compiled or loaded for its calls. */
+/* True if the capture of this number was begun so that nothing is compiled or loaded for its calls. */
 bool kn_capture_is_prepared(uint64_t capture);
 /* The error for a capture that has been spoilt already. */
 kiln_status kn_capture_say_spoilt(void);

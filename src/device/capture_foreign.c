@@ -54,7 +54,7 @@ static kiln_status tie_to_graph(kn_capture *r, void *stream)
     if (status == KILN_OK)
         status = KN_CU(UserObjectCreate, &object, r, graph_is_gone, 1, KN_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
     if (status == KILN_OK) {
-        kn_capture_add_reference(r); /* kept while the object may be destroyed under our hands */
+        kn_capture_add_reference(r); /* another reference, since the object may be destroyed meanwhile */
         status = KN_CU(GraphRetainUserObject, graph, object, 1, KN_CU_GRAPH_USER_OBJECT_MOVE);
         if (status != KILN_OK) {
             kn_error_state before;

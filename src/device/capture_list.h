@@ -43,7 +43,7 @@ extern kn_capture *kn_captures; /* the list: under KN_LOCK_CAPTURES, as are the 
 /* Records whose last reference went where the driver could not be called. */
 extern _Atomic int kn_captures_dead;
 
-/* How many captures kiln has begun that are not over. */
+/* The number of captures that kiln has begun and that are not over. */
 extern _Atomic int kn_captures_open;
 static inline bool kn_capture_is_any_open(void)
 {

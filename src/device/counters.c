@@ -25,10 +25,10 @@ typedef struct stream_counters {
 } stream_counters;
 
 static stream_counters *known; /* under KN_LOCK_COUNTERS */
-/* Of each device, the stream on which counters of captured launches are zeroed; under the same lock. */
+/* Per device: the stream on which counters of captured launches are zeroed; under the same lock. */
 static void *zeroing[KN_LOCK_SLOTS];
 
-/* What this thread was given last: it holds while no stream has ended since. */
+/* The counters that this thread got last: valid as long as no stream has ended since. */
 static atomic_uint ended;
 static _Thread_local struct {
     const kn_device *device;

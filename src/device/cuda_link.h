@@ -14,7 +14,7 @@ typedef struct kn_cuda_linked {
     char *log; /* the driver writes it as long as the link lives */
 } kn_cuda_linked;
 
-/* Whether the code is relocatable, or PTX that launches kernels: it cannot be loaded as it is. */
+/* True if the code is relocatable, or PTX that launches kernels: it cannot be loaded as it is. */
 bool kn_cuda_needs_link(const void *code, size_t size, bool is_binary);
 /* Links code (PTX: with its NUL behind) in the current context, with libcudadevrt.a where there is one. On
  * failure, too, linked is to be freed. */

@@ -147,7 +147,7 @@ kiln_status kiln_graph_launch(kiln_graph_exec *exec, kiln_stream *stream)
         return kn_error(KILN_ERROR_INVALID, "kiln_graph_launch: exec is NULL");
     kn_capture *r = exec->record;
     kiln_status status = kn_stream_native(&native, r->device, stream);
-    if (status == KILN_OK) /* the run before could not be waited for, nor this one's memory be kept */
+    if (status == KILN_OK) /* the previous run cannot be waited for, nor can this one's memory be held */
         status = kn_cuda_check_stream(r->device, native, "a graph cannot be launched on a stream");
     if (status != KILN_OK)
         return status;

@@ -155,7 +155,7 @@ static __m128i load_16(const char *at, int64_t stride, int log_size)
                               _mm_loadl_epi64((const void *)(at + stride)));
 }
 
-/* The plane is copied: nothing says that stores leave it alone. */
+/* The matrix is passed by value: the compiler could not know that stores leave it unchanged. */
 static inline __attribute__((always_inline)) void stream_rows(const matrix p, int log_size)
 {
     int64_t step = 16 >> log_size;
@@ -230,7 +230,7 @@ static void fetch(const matrix *p, int64_t row, int rows, int64_t bytes)
                 (const char *)((uintptr_t)p->from + (uintptr_t)(k * p->from_stride[0] + byte)));
 }
 
-/* What is read runs along axis 1: a few lines of it are used whole while they are in the cache. */
+/* The source is contiguous along axis 1: a few of its lines are used completely while they are cached. */
 static void transpose(const matrix *p, int log_size)
 {
     int side = 16 >> log_size;
@@ -256,7 +256,7 @@ static void exchange(int64_t *values, int a, int b)
     values[b] = before;
 }
 
-/* The pitch of pixels along an axis, in elements; 0: there is none, or one that is not narrow. */
+/* The pitch of an interleaved axis, in elements; 0: it is not interleaved, or not narrow. */
 static int pitch_of(int64_t stride, int64_t size)
 {
     return stride > size && stride % size == 0 && stride / size <= KN_HOST_PITCH ? (int)(stride / size) : 0;
@@ -273,8 +273,8 @@ static void make_forward(matrix *p, int axis, const int64_t *stride)
     p->from_stride[axis] = -p->from_stride[axis];
 }
 
-/* Pixels to planes or back, whose channels are the other axis. How many pixels, from the first on, have been
- * moved. */
+/* Converts between interleaved and planar; the channels are the other axis. Returns the number of positions
+ * that have been moved, from the first on. */
 static int64_t move_interleaved(matrix p, int along, int log_size)
 {
     int64_t size = INT64_C(1) << log_size, channels = p.count[1 - along];
@@ -374,7 +374,7 @@ static void add_axis(rectangle *r, int64_t count, int64_t to_stride, int64_t fro
     ++r->ndim;
 }
 
-/* Whether two axes are pixels on one side and planes on the other. */
+/* True if two axes are interleaved on one side and planar on the other. */
 static bool are_interleaved(const rectangle *r, int along, int across, int64_t size)
 {
     return r->count[across] <= KN_HOST_PITCH &&
@@ -384,8 +384,8 @@ static bool are_interleaved(const rectangle *r, int along, int across, int64_t s
              kn_magnitude(r->to_stride[across]) == size));
 }
 
-/* The axis beside the first one: what makes pixels of it, else the one along which what is read lies
- * closest. */
+/* Chooses the axis beside the first one: one that makes the pair interleaved, else the one along which the
+ * source has the smallest stride. */
 static void choose_matrix(rectangle *r, int64_t size)
 {
     int best = 1;

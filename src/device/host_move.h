@@ -12,7 +12,7 @@
 void kn_host_move(char *to, const int64_t *to_stride, const char *from, const int64_t *from_stride, int ndim,
                   const int64_t *count, int item_size, bool past_caches);
 
-/* Whether that is so of pixels to planes and back on this machine. */
+/* True if conversions between interleaved and planar are stored past the caches on this machine. */
 bool kn_host_moves_past_caches(int item_size);
 
 #endif

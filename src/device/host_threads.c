@@ -112,7 +112,7 @@ static bool take_share(host_job *job)
     return true;
 }
 
-/* Whether a job after `seen` comes while it is watched for. Others that want the processor have it
+/* True if a job after `seen` comes while it is watched for. Others that want the processor have it
  * meanwhile. */
 static bool watch(unsigned seen)
 {
@@ -185,7 +185,7 @@ static void start_workers(int wanted)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Whether workers sleep and were not woken. */
+/* True if workers sleep and were not woken. */
 static bool publish(host_job *job)
 {
     take_lock_soon();
@@ -222,8 +222,8 @@ static void run_shares(host_job *job, bool are_asleep)
     is_inside = false;
 }
 
-/* No worker joins any more; waits for those inside. They are on their last shares, so watching is right; a
- * descheduled one needs the yield. */
+/* Waits for the workers inside; no other joins. They are on their last shares, so busy waiting is right, and
+ * yielding lets a descheduled one run. */
 static void retire(void)
 {
     take_lock_soon();

@@ -1,5 +1,5 @@
-/* Memory of devices, as callers see it: who asks is told of a lost device, met captures are kept account of,
- * and the hook sees what comes and goes. pool.c hands it out. */
+/* Memory of devices for callers: reports a lost device, registers captures, calls the hook. The memory itself
+ * comes from pool.c. */
 #include "device/memory.h"
 
 #include <stdatomic.h>

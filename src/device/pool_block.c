@@ -1,5 +1,5 @@
-/* Blocks of the pool: found by address, kept in bins by size (best fit, cut and joined again) and in quick
- * lists by the very size that was asked. */
+/* Blocks of the pool: found by address, stored in bins by size (best fit, split and merged) and in quick
+ * lists by exact size. */
 #include "device/pool_block.h"
 
 #include "base/alloc.h"

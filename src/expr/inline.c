@@ -1,3 +1,4 @@
+/* Copies the graph of a called kernel into the graph of its caller. */
 #include "expr/inline.h"
 
 #include "base/alloc.h"

@@ -1,3 +1,4 @@
+/* Kernels whose texts cannot be fused with others: each is a group of its own. */
 #include "fuse/opaque.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 
 /* ---- which ---- */
 
-/* Operations that are asked about again and again. */
+/* A cache of answers about operations, which are asked for many times. */
 typedef struct answers {
     const kiln_operation *definition[64];
     bool is_alone[64];
@@ -47,7 +48,7 @@ void kn_opaque_find(kn_lower_state *s)
 
 /* ---- groups ---- */
 
-/* A number by value, also one that is made one of a dtype. */
+/* A number by value, or one cast to a dtype. */
 static bool find_number(kn_text_param *out, const kn_lower_state *s, int node)
 {
     const kn_node *n = &s->graph->node[node];
@@ -66,8 +67,8 @@ static bool find_number(kn_text_param *out, const kn_lower_state *s, int node)
            KILN_OK;
 }
 
-/* Where an input lies; NULL: in no memory that the kernel can read. A raw one is an array as it is, or a
- * room. */
+/* The memory of an input; NULL: it is in none that the kernel can read. A raw input must be a whole array
+ * or buffer. */
 static const kn_base *base_of(const kn_lower_state *s, int node, bool is_raw)
 {
     const kn_base *base = &s->base[node];

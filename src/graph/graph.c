@@ -1,3 +1,4 @@
+/* The graph of an expression: its nodes, each there once, and its results. */
 #include "graph/graph.h"
 
 #include <stdarg.h>
@@ -83,7 +84,7 @@ kiln_status kn_graph_refuse_number(const kn_graph *graph, const kn_node *node)
     return kn_graph_error(graph, node, KILN_ERROR_TYPE, "%s", message);
 }
 
-/* Room for one more in a list that has doubled whenever it was full. */
+/* Makes space for one more item of a list that doubles when it is full. */
 static bool grow(void *list, int count, size_t item)
 {
     void *old, *grown;
@@ -98,7 +99,7 @@ static bool grow(void *list, int count, size_t item)
 
 /* ---- equal nodes ---- */
 
-/* All that a node is, but for where it stands. */
+/* The whole node except its place in the text. */
 static void put_key(kn_str *key, const kn_node *node)
 {
     const int fields[] = {node->kind,         node->n_in,     node->index,    node->is_operator, node->dtype,
@@ -133,7 +134,7 @@ static bool copy_list(void *to, const void *from, size_t bytes)
     return !bytes || copy;
 }
 
-/* What cannot be copied is NULL: the copy may be freed as it is. */
+/* A list that could not be copied is NULL, so that the copy can be freed. */
 static bool copy_node(kn_node *to, const kn_node *from)
 {
     *to = *from;
@@ -186,7 +187,7 @@ static kiln_status find_or_append(int *out, kn_graph *graph, const kn_node *node
 
 /* ---- numbers of numbers ---- */
 
-/* Whether no array or number of a dtype is in it, or can be at a call. */
+/* True if the node contains no array and no number of a dtype, and no call can give it one. */
 static bool may_be_weak(const kn_graph *graph, const kn_node *node)
 {
     for (int k = 0; k < node->n_in; ++k) {
@@ -324,7 +325,7 @@ kiln_status kn_graph_add_result(kn_graph *graph, int node, const char *name)
 
 /* ---- what results need ---- */
 
-/* *number: of each node, what it is called then; -1 for one that goes. */
+/* *number: the new number of each node; -1 if it is dropped. */
 static int find_needed(int *number, const kn_graph *graph)
 {
     int count = 0;
@@ -381,7 +382,7 @@ static bool is_read_elsewhere(const kn_graph *graph, int result)
     return is;
 }
 
-/* Of the definitions of this name one may leave its output. */
+/* True if one of the definitions of this name may leave its output unassigned. */
 static kiln_status find_left_by_name(bool *out, const kn_node *node)
 {
     kn_param param[KN_MAX_PARAMS];
@@ -403,7 +404,7 @@ static kiln_status find_left_by_name(bool *out, const kn_node *node)
     return status;
 }
 
-/* Whether elements of the node may be left unassigned: what lies in an array that is given is no result. */
+/* True if elements of the node may be left unassigned. A given array's old contents are no result. */
 static kiln_status find_left(bool *out, const kn_node *node)
 {
     *out = node->kind == KN_NODE_KERNEL && node->kernel->program->left_outputs >> node->index & 1;

@@ -1,4 +1,4 @@
-/* Shapes of nodes. */
+/* The shapes of nodes. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static const kn_typed *read_by(const kn_inference *f, const kn_node *node, int k
     return &f->typed[node->in[k]];
 }
 
-/* "(3, 4)", cut where it is long. */
+/* A shape as text: "(3, 4)", shortened if it is long. */
 typedef struct shape_text {
     char text[120];
 } shape_text;
@@ -126,7 +126,7 @@ kiln_status kn_infer_transpose(kn_inference *f, const kn_node *node)
     return KILN_OK;
 }
 
-/* A whole number that an extent, or an element of a range, may be. */
+/* Checks that a node is a whole number which an extent, or an element of a range, may be. */
 static kiln_status need_known(const kn_inference *f, const kn_node *node, int k, bool is_whole)
 {
     int64_t whole;
@@ -235,7 +235,7 @@ static double float_of(const kiln_arg *number)
                                                 : (double)number->value.i;
 }
 
-/* Elements of a range of whole numbers, or -1. */
+/* The number of elements of a range of whole numbers; -1: too many. */
 static int64_t count_whole(const int64_t *range)
 {
     wide way = (wide)range[1] - range[0], step = range[2];

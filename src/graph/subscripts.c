@@ -1,8 +1,9 @@
+/* Resolves subscripts for an array whose shape is known. */
 #include "graph/subscripts.h"
 
 #include "array/array.h"
 
-/* Axes that the steps before and behind a rest take. */
+/* The axes that all subscripts but the ellipsis take. */
 static int count_taken(const kn_node *node)
 {
     int taken = 0;

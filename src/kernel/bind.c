@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* Which parameter settled each placeholder, for messages. */
+/* For each placeholder the parameter that determined it, for messages. */
 typedef struct letters {
     kiln_dtype dtype[26];
     const char *by[26];
@@ -138,7 +138,7 @@ static kiln_status bind_device(kn_binding *b, const kn_param *param, const kiln_
         kiln_device_name(b->device->id, here, sizeof here));
 }
 
-/* What a raw parameter is _non_const for. */
+/* Refuses a raw output parameter: _non_const is for that. */
 static kiln_status check_raw_writes(const kn_program *p, const kn_param *param, const kiln_array *a)
 {
     if (!param->is_raw || !param->is_non_const || !a->is_read_only)

@@ -105,8 +105,8 @@ static void put_array(call_key *key, call *c, const kiln_array *a, const kiln_ar
         put_word(key, after);
 }
 
-/* What of an argument by value its plan depends on, beside its kind: 32 bits. What no plan can be made of is
- * left to kn_bind, so that it is refused however often it is given. */
+/* The 32 bits of an argument by value that a plan depends on, besides its kind. An argument that no plan can
+ * have is left to kn_bind, which refuses it each time. */
 static uint32_t detail_of(call *c, const kiln_arg *arg)
 {
     switch (arg->kind) {
@@ -434,7 +434,7 @@ static kiln_status call_first_time(call *c, const call_key *key)
     kn_call_plan *plan = NULL;
     uint64_t overlaps = 0;
     kiln_status status = make_plan(&plan, &overlaps, c, key, &info);
-    if (!overlaps) /* what failed, too: it may have been missed where nothing may be compiled */
+    if (!overlaps) /* failed calls too: they may have missed it because nothing may be compiled */
         kn_used_write(c->kernel, c->out, c->program->n_out, c->in, c->program->n_in, c->options, c->device);
     if (status != KILN_OK)
         return status;

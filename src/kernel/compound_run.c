@@ -30,7 +30,7 @@ void kn_compound_look(const kn_compound *c, bool wants_optimised, kn_build_info 
         kn_plan_launch_look(&c->part[p].launch, wants_optimised, info);
 }
 
-/* What a call gives its parts. */
+/* The values that a call passes to its parts. */
 typedef struct given {
     kiln_array *const *out;
     const kiln_arg *in, *computed;

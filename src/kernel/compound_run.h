@@ -4,7 +4,7 @@
 
 #include "kernel/kernel.h"
 
-/* Where a parameter of a part has its value from. */
+/* The source of a part's parameter. */
 typedef enum kn_source_kind {
     KN_FROM_INPUT,   /* input `index` of the call: an array moved on by `shift` bytes, or a scalar */
     KN_FROM_OUTPUT,  /* output `index` of the call, likewise */

@@ -1,4 +1,4 @@
-/* What a call would run, without running it: prepare, source, explain. */
+/* Functions that inspect a call without running it: prepare, source, explain. */
 #include "kernel/used.h"
 
 #include <stdlib.h>
@@ -89,7 +89,8 @@ static kiln_status put_all(kn_str *text, const kn_inspected *call,
     return status;
 }
 
-/* What a lowered call's programs read and write, and why they are several, in lines that begin with '#'. */
+/* Appends lines that begin with '#': what a lowered call's programs read and write, and why there are
+ * several. */
 static kiln_status put_lines(kn_str *text, const kn_inspected *call)
 {
     kiln_status status = KILN_OK;
@@ -303,7 +304,7 @@ static kiln_status prepare(kiln_kernel *kernel, kiln_array *const *out, int n_ou
     return run_preparation(p, o->flags);
 }
 
-/* What stands for the copy of an input that the call would make: C-ordered and well aligned, without data. */
+/* A stand-in for the copy of an input that the call would make: C-ordered and well aligned, without data. */
 static kiln_status stand_in(kiln_array **out, kiln_array *in, bool is_loaded)
 {
     int64_t strides[KILN_MAX_NDIM];

@@ -30,14 +30,14 @@ static void set_view(views *v, int at, const kn_binding *b, int k, int ndim, con
     v->view[at] = (kn_view){shape, strides, ndim, k >= b->program->n_in};
 }
 
-/* Whether parameter k is an output that has no elements along reduced axes. */
+/* True if parameter k is an output that has no elements along reduced axes. */
 static bool is_reduced_output(const kn_binding *b, int k)
 {
     int n_in = b->program->n_in;
     return k >= n_in && b->program->reduced_outputs >> (k - n_in) & 1;
 }
 
-/* What says the shape: outputs that keep a part of it do not. */
+/* Collects the arrays that give the shape; outputs of reductions do not. */
 static void gather_given(views *v, const kn_binding *b)
 {
     v->count = 0;
@@ -127,7 +127,7 @@ static kiln_status find_shape(kn_resolved *r, const kn_binding *b, const views *
     return status == KILN_OK && is_asked ? check_shape(r, b, v, options) : status;
 }
 
-/* Whether every array that takes part has the whole shape in Fortran order alone, arrays without axes left
+/* True if every array that takes part has the whole shape in Fortran order alone, arrays without axes left
  * aside, and none would have to be converted to another's dtype. NumPy's ufuncs with one result do without
  * their iterator then. Elements lie where that would put them, but axes of extent 1 have other strides. */
 static bool is_all_fortran(const kn_binding *b, const views *v)
@@ -225,7 +225,7 @@ static kiln_status find_reduced(kn_resolved *r, const kn_program *p, const kiln_
     return status;
 }
 
-/* Where nothing is reduced to something, that is the identity. */
+/* A reduction of no elements needs an identity. */
 static kiln_status check_identity(const kn_resolved *r, const kn_program *p)
 {
     int empty = -1;
@@ -256,8 +256,8 @@ static int set_extents(int64_t *extents, const kn_resolved *r, const kn_binding 
     return ndim;
 }
 
-/* An array given for what is kept has the axes that are, and where they are not dropped extent 1 along the
- * others. Its strides stand where they are in the broadcast shape. */
+/* An array given for a reduced output has the output axes and, unless they are dropped, the reduction axes
+ * with extent 1. Its strides are stored at the axes of the broadcast shape. */
 static kiln_status place_reduced_output(kn_resolved *r, const kn_binding *b, int k)
 {
     const kiln_array *a = b->array[k];
@@ -339,7 +339,7 @@ static kiln_status find_block(int *block, const kn_binding *b, int asked, const 
                     b->program->name, asked, WARP, MOST_THREADS);
 }
 
-/* Raw outputs that the call allocates have the shape that is walked, in C order. */
+/* Raw outputs that the call allocates have the shape of the call, in C order. */
 static void set_raw_outputs(kn_resolved *r, const kn_binding *b)
 {
     for (int k = b->program->n_in; k < b->program->n_in + b->program->n_out; ++k)

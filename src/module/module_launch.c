@@ -12,7 +12,7 @@
 
 enum { MAX_ARGUMENTS = 256, VALUE_BYTES = 16 };
 
-/* Where the driver finds each argument. */
+/* The addresses of the arguments, for the driver. */
 typedef struct argument_list {
     void *stream;
     bool is_capturing;

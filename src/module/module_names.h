@@ -4,7 +4,7 @@
 
 #include "module/module_parts.h"
 
-/* That `function` of the public interface was given all it needs, and the module is loaded. */
+/* Checks that `function` of the public interface has all its arguments, and that the module is loaded. */
 kiln_status kn_module_check_names(const void *out, const kiln_module *module, const char *name,
                                   const char *function);
 /* The name in the code of a name expression, "twice<int>" or "&space::table"; a copy of the caller's. Other

@@ -17,7 +17,7 @@ struct kiln_module {
     kn_module *loaded;
     kn_blob code;
     kn_str dependencies; /* of the compile: lowered names */
-    char **expression;   /* name expressions, in the notes' order */
+    char **expression;   /* name expressions, in the order of the dependency file */
     int n_expressions;
     kn_map *functions; /* name in the code -> kiln_function; under KN_LOCK_MODULES */
     atomic_bool was_launched;

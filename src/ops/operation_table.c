@@ -46,7 +46,7 @@
 
 /* ---- sums ---- */
 
-/* How many elements are reduced to a result; 0 where there are none. */
+/* The number of elements reduced to one result; 0 if there are none. */
 #define COUNT "(_in_ind.size() / _out_ind.size())"
 
 /* ---- extremes: a NaN wins, and of equal ones the first ---- */

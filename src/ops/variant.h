@@ -32,7 +32,7 @@ bool kn_variant_find(kn_variant *out, const kiln_operation *definition, const ki
  * KILN_DTYPE_NONE where the argument has none. */
 void kn_argument_dtypes(kiln_dtype *out, const kiln_arg *in, const kiln_dtype *array, int n_in);
 
-/* Whether a result of `from` may be stored as `to`: NumPy's casting="same_kind". */
+/* True if a result of `from` may be stored as `to`: NumPy's casting="same_kind". */
 bool kn_dtype_may_store(kiln_dtype from, kiln_dtype to);
 
 /* "(float32, bool)" */

@@ -25,7 +25,7 @@ static const char *const before[] = {";", "{", "}", "(", ")", ",",      "[",
 /* ... and behind its last one. */
 static const char *const behind[] = {";", "}", ")", ",", "]", ":", "?"};
 
-/* Whether the name at k stands where a value is read, and cannot be anything else. */
+/* True if the name at k stands where a value is read, and cannot be anything else. */
 static bool is_read(const kn_tokens *t, size_t k, bool is_argument, kn_macros m)
 {
     const kn_token *previous = kn_token_at(t, k - 1), *next = kn_token_at(t, k + 1);

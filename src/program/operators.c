@@ -84,7 +84,7 @@ static bool is_triple(const char *text)
     return (*text == '<' || *text == '>') && text[1] == *text && text[2] == *text;
 }
 
-/* Whether the right operand is over, with no operator behind it that would belong to it. */
+/* True if the right operand is over, with no operator behind it that would belong to it. */
 static bool ends_operand(const char *text, bool is_assignment)
 {
     const char *next = skip_blanks(text);
@@ -193,7 +193,7 @@ static size_t put_other(guard *g, const char *text, char before)
     return 1;
 }
 
-/* Of a blank: whether it ends a line, and with it a #-line. */
+/* Passes a blank; one that ends a line ends its #-line too. */
 static void pass_blank(guard *g, const char *text, size_t length, char before)
 {
     bool is_comment = *text == '/';
@@ -243,7 +243,7 @@ static const char *find_mark(const char *text)
     return NULL;
 }
 
-/* Where a column of a guarded line (from 0) was before; a column inside a mark is that of what follows it. */
+/* The original column of a column in a guarded line (from 0); inside a mark that of the text behind it. */
 static size_t original_column(const char *line, size_t column)
 {
     size_t removed = 0;

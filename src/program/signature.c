@@ -119,7 +119,7 @@ static const char *skip_space(const char *text)
     return text;
 }
 
-/* Whether the text declares a struct or its like of this name outside all braces: "struct S {", "struct S;",
+/* True if the text declares a struct or its like of this name outside all braces: "struct S {", "struct S;",
  * "} S;". A template's "<class S>" is none. */
 static bool declares_struct(const char *text, char letter)
 {
@@ -143,7 +143,7 @@ static bool declares_struct(const char *text, char letter)
     return false;
 }
 
-/* Whether the type goes on behind its name: "pair<T>", "shapes::point". */
+/* True if the type goes on behind its name: "pair<T>", "shapes::point". */
 static bool take_rest_of_struct(parser *p, word *w)
 {
     size_t at = w->at + w->length, open = 0;

@@ -55,7 +55,7 @@ static size_t comment_length(const char *text, bool *open)
     return end ? (size_t)(end - text) + 2 : strlen(text);
 }
 
-/* Of a string or character literal, its quote at text[0]. A line's end closes none. */
+/* The length of a string or character literal whose quote is text[0]. The end of a line does not close it. */
 static size_t quoted_length(const char *text, bool *open)
 {
     size_t n = 1;

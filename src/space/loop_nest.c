@@ -25,7 +25,7 @@ enum {
     SCATTERED_BYTES = 4 << 20 /* of results in rows, from which on they go past the caches */
 };
 
-/* Whether the first `axes` axes, as many elements of each as `steps` says, are contiguous in memory. */
+/* True if the first `axes` axes, as many elements of each as `steps` says, are contiguous in memory. */
 static bool is_contiguous(const kn_planned_operand *o, int axes, const int64_t *steps)
 {
     int64_t expected = o->item_size;
@@ -482,7 +482,7 @@ kiln_status kn_loop_nest_create(kn_loop_nest **out, int ndim, const int64_t *ext
     return KILN_OK;
 }
 
-/* Whether channels are interleaved in squares of 16 bytes a side, which touch a line several times: not for
+/* True if channels are interleaved in squares of 16 bytes a side, which touch a line several times: not for
  * stores past the caches. */
 static bool are_squares(int64_t channels, int item_size)
 {

@@ -71,8 +71,8 @@ typedef struct kn_loop_nest {
     int64_t blocks, block_size;                         /* their number; elements of the largest */
     int64_t extent[KILN_MAX_NDIM], step[KILN_MAX_NDIM]; /* of the space, of a block */
     int64_t count[KILN_MAX_NDIM];                       /* of blocks along the axis */
-    /* Where ahead is not 0: buffers reach so many elements of axis `along` over the block's end, and calls go
-     * from line to line of the result `lined`. */
+    /* If ahead is not 0: buffers reach so many elements of axis `along` beyond the block, and calls begin at
+     * the lines of the result `lined`. */
     int along, lined;
     int64_t ahead;
     int n_operands;

@@ -24,7 +24,7 @@ kiln_status kn_build_source(kn_str *out, const kn_compile_job *job);
 kiln_status kn_build_function(kn_function **out, const kn_build_request *request, kn_device *device,
                               kn_build_info *info);
 
-/* The same for the specialisation of a program; kept and flags as in kn_build_request. */
+/* The same for the specialisation of a program; own_functions and flags as in kn_build_request. */
 kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_flight_table *own_functions,
                              unsigned flags, kn_device *device, kn_build_info *info);
 

@@ -14,7 +14,7 @@ typedef struct loaded_function {
     const kn_code *code;
 } loaded_function;
 
-/* How a value of one of the tables is made, and which code it stands for. */
+/* The kind of a table's values: how one is made, and of which code. */
 typedef struct kind {
     kiln_status (*make)(kn_code_search *search, void **value);
     kn_code_of *code_of;
@@ -115,7 +115,7 @@ static kiln_status find_or_make(kn_code_search *search, kn_flight_table *table, 
     return status;
 }
 
-/* Finds or makes what is kept for a device, an entry point ("" for the module) and the key material. */
+/* Finds or makes the value for a device, an entry point ("" for the module) and the key material. */
 static kiln_status find(kn_code_search *search, kn_flight_table *table, const char *entry, void **value,
                         const kind *of)
 {

@@ -26,9 +26,9 @@ kiln_status kn_build_state_get(kn_build_state **out);
 /* The counts of all stores of an origin (kn_store_origin). */
 unsigned long long kn_stores_hits(kn_build_state *state, kiln_origin origin);
 double kn_stores_ms(kn_build_state *state, kiln_origin origin);
-/* How often a store had code that was no good. */
+/* The number of times that a store had unusable code. */
 unsigned long long kn_stores_refusals(const kn_build_state *state);
-/* Where is looked: files. */
+/* Lists the files that are searched. */
 void kn_stores_list_places(kn_str *out, const kn_build_state *state);
 /* Adds the code that was found and refused for the search, and why. */
 void kn_stores_list_refusals(kn_str *out, const kn_code_search *search);

@@ -65,7 +65,7 @@ static bool read_format(kn_code_format *out, const char *name)
     return false;
 }
 
-/* Of another library's targets nothing is known; that is no error of anybody's. */
+/* Targets of another version of the library are unknown, which is no error. */
 static bool read_target(kn_target *out, const char *text)
 {
     kn_error_state before;

@@ -267,7 +267,7 @@ kiln_status kiln_bundle_visit(const void *bytes, size_t size,
     return status;
 }
 
-/* Where PTX is asked for it has to be PTX. */
+/* A request for PTX takes only PTX. */
 static int rank(const char *text, size_t size, void *user)
 {
     kn_bake_target *wanted = user;

@@ -24,8 +24,8 @@ struct kn_code_search {
     kn_device *device;         /* where it is to be loaded; NULL: nowhere */
     const char *entry;         /* NULL: any, it is a module that is wanted */
     kn_build_info *info;
-    /* Loads code that was made or fetched now, before it is kept: later processes must not meet code that
-     * none has loaded. NULL: it is for another machine. loading is its own. */
+    /* Loads code that was just made or fetched, before it is stored: later processes must not find code that
+     * has never been loaded. NULL: it is for another machine. loading is its own. */
     kiln_status (*load)(kn_code_search *search, const kn_code *code);
     void *loading;
     unsigned barred; /* stores (bits) that are not asked: what they had does not load */
@@ -40,10 +40,10 @@ struct kn_code_search {
 
 /* ---- shared by stores ---- */
 
-/* Writes the source and compiles it, whatever any store has, and loads it nowhere; flags are KN_COMPILE_*.
- * Code and notes are the caller's, to be freed after a failure too. */
+/* Writes and compiles the source, whatever any store has, without loading it; flags are KN_COMPILE_*. The
+ * caller frees code and dependencies, after a failure too. */
 kiln_status kn_build_compile(kn_code *out, const kn_compile_job *job, unsigned flags);
-/* Whether the headers that went in are what they were, wherever they can be found. */
+/* True if the headers that went in are what they were, wherever they can be found. */
 bool kn_code_is_current(const kn_code *code, const kn_compile_job *job);
 /* Whether it may be shown to a loader: those trust what the headers say. */
 kiln_status kn_code_check_whole(const kn_code *code, const kn_compile_job *job);

@@ -13,7 +13,7 @@ static const char types_header[] = "kiln/types.h";
 
 /* ---- <kiln/types.h> ---- */
 
-/* Whether the source reaches headers whose texts are not known here. */
+/* True if the source reaches headers whose texts are not known here. */
 static bool reaches_files(const kn_module_spec *m)
 {
     static const char *const options[] = {"-I", "--include-path", "-include", "--pre-include", "-isystem"};
@@ -35,8 +35,8 @@ bool kn_module_wants_types(const kn_module_spec *m)
     return found;
 }
 
-/* The types and functions that generated kernels have: as much as the module mentions, anywhere. What it
- * reaches beyond that is not known: then all types. */
+/* The types and functions of generated kernels that the module names anywhere; all of them, if it may name
+ * more than its text shows. */
 static kiln_status write_types(kn_str *types, const kn_module_spec *m)
 {
     static const char all_types[] = "float16 bfloat16 complex atomicAdd min int64_t";

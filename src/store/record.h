@@ -19,7 +19,7 @@ typedef struct kn_record {
 } kn_record;
 /* KILN_ERROR_FORMAT where it is none, or not whole. */
 kiln_status kn_record_parse(kn_record *out, char *line);
-/* Whether the targets of a record have this one, whatever its suffix. */
+/* True if the targets of a record have this one, whatever its suffix. */
 bool kn_record_names(const char *targets, const char *architecture);
 
 /* KILN_RECORD, or NULL: what calls use is to be written down there. */

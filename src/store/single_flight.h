@@ -23,7 +23,7 @@ kiln_status kn_flight_begin(kn_flight_table *table, const void *key, size_t key_
                             void **value, kn_flight **flight);
 /* Ends a flight with its value, or with the status and the thread's last error. */
 void kn_flight_end(kn_flight_table *table, kn_flight *flight, void *value, kiln_status status);
-/* Where the key still stands for value, it is to be made anew. The old value lives on: others may use it. */
+/* If the key has this value, the next search makes it anew. The old value stays valid: others may use it. */
 void kn_flight_forget(kn_flight_table *table, const void *key, size_t key_size, const void *value);
 
 #endif

@@ -16,7 +16,7 @@
 
 #define ENDING ".kiln"
 
-/* Where the system's administrator puts bundles. */
+/* The folder of the system's administrator for bundles. */
 static const char system_folders[] = "/usr/local/share/kiln:/usr/share/kiln";
 
 kn_bundles *kn_bundles_of(kn_build_state *state)

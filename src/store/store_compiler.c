@@ -82,8 +82,8 @@ static kiln_status check_written(const kn_code *code, const kn_compile_job *job)
         "the compiler reported success, but what it wrote cannot be used (is its disk full?)");
 }
 
-/* Loads it where it is wanted: what a compiler calls a success may be half an object, or lack its entry.
- * Without memory for it at this moment nobody knows, and it is kept in the process alone. */
+/* Loads the code if it is wanted: a compiler's success may be half an object, or lack its entry. Without
+ * memory for that the result is unknown, and only this process uses the code. */
 static kiln_status prove(kn_code_search *search, const kn_code *code, const kn_compile_request *compile)
 {
     kn_error_state before;
@@ -144,8 +144,8 @@ static kiln_status try_source(kn_code_search *search, kn_code *code, tries *t, k
     return status;
 }
 
-/* Which names of kiln's a kernel should have is guessed by the words of its texts. Here the compiler has
- * refused that: they are those of headers, too, and then without those of which others have definitions. */
+/* The words of a kernel's texts decide which names of kiln's it gets. When the compiler refuses the result,
+ * it also gets the names that headers use, and then loses those that others define. */
 static kiln_status compile_otherwise(kn_code_search *search, kn_code *code, const kn_compile_request *first)
 {
     tries t = {.request = *first};

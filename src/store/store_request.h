@@ -24,14 +24,15 @@ bool kn_build_is_forbidden(void);
 typedef struct kn_build_request {
     const kn_compile_job *job;
     unsigned flags; /* KN_BUILD_* */
-    /* of one kernel, which keeps the functions it has met though headers change; NULL: the current ones */
+    /* of one kernel, which keeps using the functions that it has met although headers change; NULL: the
+     * current ones */
     kn_flight_table *own_functions;
-    /* receives the notes of the code (kn_compile_dependencies, stored beside it), from whatever origin;
+    /* receives the dependencies of the code (kn_compile_dependencies, stored beside it), from any origin;
      * NULL: not wanted */
     kn_str *dependencies;
 } kn_build_request;
 
-/* How it was found: origin and times of kiln_call_info. */
+/* The origin and times of kiln_call_info. */
 typedef struct kn_build_info {
     kiln_origin origin;
     double generate_ms, compile_ms, cache_ms, load_ms;

@@ -190,7 +190,7 @@ static void work(void *user)
         make_and_settle(tiers);
 }
 
-/* Where no thread can be had it is tried again at the next call. */
+/* Without a thread, the next call tries again. */
 static void start_thread(void)
 {
     if (kn_thread_start(work, NULL) == 0)

@@ -113,7 +113,7 @@ typedef struct bench {
 
 /* Keeps the reason, and is false. */
 bool bench_fail(bench *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Whether the library's call worked; keeps its message otherwise. */
+/* True if the library's call worked; keeps its message otherwise. */
 bool bench_check(bench *b, kiln_status status);
 
 /* ---- arrays ---- */

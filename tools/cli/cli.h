@@ -118,7 +118,7 @@ typedef struct cli_json {
 } cli_json;
 
 void cli_json_open(cli_json *json, const char *key, char bracket);
-/* Whether any has been begun. */
+/* True if any has been begun. */
 bool cli_json_was_printed(void);
 void cli_json_close(cli_json *json, char bracket);
 void cli_json_text(cli_json *json, const char *key, const char *value);
@@ -164,7 +164,7 @@ kiln_status cli_call_define_expression(cli_call *call, const cli_options *option
 int cli_words_check(const cli_call *call, const cli_options *options);
 /* CLI_USAGE, with a message, where a word behind the expression is no NAME=ARGUMENT. */
 int cli_names_check(const char *command, const cli_options *options);
-/* Whether a word is NAME=REST; *length is that of the name. */
+/* True if a word is NAME=REST; *length is that of the name. */
 bool cli_word_has_name(const char *word, size_t *length);
 /* Reads the arguments: numbers and files; with descriptions also "float32[2,3]",
  * and, where there are no arguments at all, arrays that fit the signature. */
@@ -204,7 +204,7 @@ int cli_result_check(const char *command, const char *word, const cli_options *o
 const char *cli_file_member(const char *word);
 /* The path of a word, without the part that stands behind the colon; false where it is too long. */
 bool cli_file_path(char *out, size_t size, const char *word);
-/* Whether two results are put into one file together: parts of one archive, spelt alike. */
+/* True if two results are put into one file together: parts of one archive, spelt alike. */
 bool cli_results_share_file(const char *word, const char *other, const cli_options *options);
 /* CLI_USAGE, with a message, where --from, --to or --raw is none. */
 int cli_formats_check(const char *command, const cli_options *options);
@@ -255,9 +255,9 @@ int cli_bake_run(const cli_options *options);
 int cli_explain_lines(char **out, const cli_options *options);
 /* The whole file, with a NUL behind it; NULL, after a message. */
 void *cli_file_read(size_t *size, const char *path);
-/* Whether both are there, and one file. */
+/* True if both are there, and one file. */
 bool cli_files_are_same(const char *path, const char *other);
-/* Whether a file can be written there: said before hours of work; false, after a message. */
+/* True if a file can be written there: said before hours of work; false, after a message. */
 bool cli_file_can_write(const char *path);
 /* kiln_file_write, durable; false, after a message. */
 bool cli_file_write(const char *path, const void *data, size_t size);

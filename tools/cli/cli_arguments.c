@@ -131,7 +131,7 @@ int cli_shape_check(const char *command, const cli_options *options)
     return cli_usage_error(command, "--shape takes extents such as 600,800, not '%s'", options->shape);
 }
 
-/* Whether a signature has that letter as a word of its own. */
+/* True if a signature has that letter as a word of its own. */
 static bool has_placeholder(const char *signature, char letter)
 {
     for (const char *at = signature; (at = strchr(at, letter)); at++) {
@@ -381,7 +381,7 @@ static char *join_names(const cli_options *options, int left_out)
     return names;
 }
 
-/* Whether an expression of such inputs has a meaning; not what it is. */
+/* True if an expression of such inputs has a meaning; not what it is. */
 static bool is_expression(const char *names, const char *text, const kiln_kernel_options *options)
 {
     kiln_kernel *kernel = NULL;
@@ -490,7 +490,7 @@ static int settled_by(const cli_call *call, const cli_options *options, char let
     return -1;
 }
 
-/* Whether some placeholder has the dtype of --dtype: neither an array nor --type says what it is. */
+/* True if some placeholder has the dtype of --dtype: neither an array nor --type says what it is. */
 static bool takes_dtype(const cli_call *call, const cli_options *options)
 {
     const char *const *signature = options->positional.items;

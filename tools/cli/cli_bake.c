@@ -22,13 +22,13 @@ static const char *target_of(const bake_job *job)
     return job->target;
 }
 
-/* Whether job b failed for the reason for which a did. */
+/* True if job b failed for the reason for which a did. */
 static bool is_same_cause(const bake_job *a, const bake_job *b)
 {
     return a->failure && b->failure && strcmp(a->failure, b->failure) == 0;
 }
 
-/* Whether one of the jobs from first to before j failed for j's reason, and has j's label (NULL: any). */
+/* True if one of the jobs from first to before j failed for j's reason, and has j's label (NULL: any). */
 static bool is_listed(const bake_plan *plan, int first, int j, const char *(*label_of)(const bake_job *))
 {
     const bake_job *jobs = plan->jobs;

@@ -173,7 +173,7 @@ static kiln_status explain(char **out, const cli_call *call, const kiln_call_opt
 
 /* ---- one call, or one for each file ---- */
 
-/* Whether some result goes to standard output, which may be the terminal, too. */
+/* True if some result goes to standard output, which may be the terminal, too. */
 static bool writes_output(const cli_call *call)
 {
     bool does = false;
