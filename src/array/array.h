@@ -63,7 +63,7 @@ kiln_status kn_array_view(kiln_array **out, const kiln_array *array, char *data,
 kiln_status kn_array_placeholder(kiln_array **out, kiln_dtype dtype, int ndim, const int64_t *shape);
 /* The recorder of the first array among these that has one, or NULL. out may be NULL. */
 kn_recorder *kn_array_find_recorder(kiln_array *const *out, int n_out, const kiln_arg *in, int n_in);
-/* Whether dtype and shape make an array: KILN_ERROR_TYPE, _SHAPE or _INVALID with the reason. */
+/* Checks that dtype and shape make an array: KILN_ERROR_TYPE, _SHAPE or _INVALID with the reason. */
 kiln_status kn_array_check_shape(kiln_dtype dtype, int ndim, const int64_t *shape);
 /* KILN_ERROR_INVALID, naming the public function, where array is NULL or a placeholder. */
 kiln_status kn_array_check_data(const kiln_array *array, const char *function);

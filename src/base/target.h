@@ -40,11 +40,11 @@ bool kn_target_equal(const kn_target *a, const kn_target *b);
 /* The formats of code: machine code, or text that the driver compiles for its device. */
 typedef enum kn_code_format { KN_CODE_BINARY, KN_CODE_PTX } kn_code_format;
 
-/* How well code made for one target serves another: 0: it cannot run there; otherwise higher is better. The
- * same target is best; NVIDIA's rules give the rest. A cubin runs on devices of the same major number and at
- * least its minor one, but never between other devices and the processors of NVIDIA's boards (Orin, Thor); a
- * cubin for "a" runs on that device only, for "f" on its family. PTX is compiled for any later device, with
- * "a" and "f" as for cubins. A processor runs code for lesser ones. */
+/* Ranks code made for one target on another: 0: it cannot run there; otherwise higher is better. The same
+ * target is best; NVIDIA's rules give the rest. A cubin runs on devices of the same major number and at least
+ * its minor one, but never between other devices and the processors of NVIDIA's boards (Orin, Thor); a cubin
+ * for "a" runs on that device only, for "f" on its family. PTX is compiled for any later device, with "a" and
+ * "f" as for cubins. A processor runs code for lesser ones. */
 int kn_target_fit(const kn_target *made_for, kn_code_format format, const kn_target *target);
 /* The known targets, by number: all of the table above without a and f; false beyond the last. */
 bool kn_target_known(kn_target *out, int number);

@@ -4,8 +4,8 @@
 
 #include "device/backend.h"
 
-/* Whether the calling thread has begun a capture that is not over; if so sets KILN_ERROR_CAPTURE, naming what
- * cannot be done now. */
+/* KILN_ERROR_CAPTURE, with `what` as the refused call, if the calling thread has begun a capture that is not
+ * over. */
 kiln_status kn_capture_forbids(const char *what);
 /* The same for code, which only captures that were begun with KILN_CAPTURE_PREPARED keep from loading. */
 kiln_status kn_capture_forbids_code(void);

@@ -55,7 +55,7 @@ typedef struct counted {
     bool is_outermost;
 } counted;
 
-/* How a range counts along the axes in `among`. */
+/* The count of a range along the axes in `among`. */
 static counted count_along(const kn_text_writer *w, const kn_leaf *leaf, uint64_t among)
 {
     const kn_group *g = w->group;

@@ -25,7 +25,7 @@ static kiln_status check_counts(const kn_program *p, int n_out, const kiln_arg *
     return KILN_OK;
 }
 
-/* Whether the argument may stand for the parameter at all, whatever its dtype. */
+/* Checks that the argument is of a kind that the parameter takes, whatever its dtype. */
 static kiln_status check_kind(const kn_program *p, const kn_param *param, const kiln_arg *arg)
 {
     if (arg->kind < KILN_ARG_ARRAY || arg->kind > KILN_ARG_STRUCT)

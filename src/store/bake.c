@@ -44,7 +44,7 @@ typedef struct wanted {
     kn_compile_job job;
 } wanted;
 
-/* Whether a module needs the generator its text does not say: that follows from the rest of it. */
+/* Reads the key of a wanted kernel. It names no generator: the rest tells if a module needs one. */
 static kiln_status parse(wanted *w, const char *portable)
 {
     kn_str line = KN_STR_INIT;

@@ -33,7 +33,7 @@ void kn_bundle_label_write(kn_str *out, const kn_bundle_label *label);
 /* False where it is none, or of a target that is not known here. */
 bool kn_bundle_label_read(kn_bundle_label *out, const char *text, size_t size);
 
-/* How well code with this label serves a target (a kn_target *) here; 0: it cannot. A kn_bundle_rank. */
+/* Ranks code with this label for a target (a kn_target *); 0: it cannot run there. A kn_bundle_rank. */
 int kn_bundle_label_rank(const char *text, size_t size, void *target);
 
 #endif

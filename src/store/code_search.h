@@ -45,7 +45,7 @@ struct kn_code_search {
 kiln_status kn_build_compile(kn_code *out, const kn_compile_job *job, unsigned flags);
 /* True if the headers that went in are what they were, wherever they can be found. */
 bool kn_code_is_current(const kn_code *code, const kn_compile_job *job);
-/* Whether it may be shown to a loader: those trust what the headers say. */
+/* Checks that code may be passed to a loader: loaders trust its headers. */
 kiln_status kn_code_check_whole(const kn_code *code, const kn_compile_job *job);
 
 /* One time that a store did its work, and the time it took. */

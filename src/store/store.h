@@ -1,12 +1,13 @@
 /* store/store.h - the interface of code stores: all that the author of a store includes.
  *
- * A store is a value, in a file of its own, store/store_NAME.c; store/stores.c has the order in which they are
- * asked, and store/search.c asks. A search distinguishes them by their roles only:
+ * A store is a value, in a file of its own, store/store_NAME.c; store/stores.c has the order in which they
+ * are asked, and store/search.c asks. A search distinguishes them by their roles only:
  *
  *   KN_STORE_OWNS    holds the code that others find for the life of the process, and frees it. The first of
  *                    the list, and it has drop.
- *   KN_STORE_READS   finds code that exists already. The code is checked before it is used: complete, headers
- *                    unchanged, loadable. Code that fails is refused and counted, and the next store is asked.
+ *   KN_STORE_READS   finds code that exists already. The code is checked before use: complete, headers
+ *                    unchanged, loadable. Code that fails is refused and counted, and the next store is
+ *                    asked.
  *   KN_STORE_REMOTE  reads where a question is expensive: the code is loaded, if the search is for a device,
  *                    and then written through to the stores of role KEEPS, which come before it. The store
  *                    guarantees the identity of the local compiler (kn_compile_identity), as the user's cache
@@ -15,8 +16,8 @@
  *                    kn_search_may_keep allows it.
  *   KN_STORE_MAKES   makes code that no store has. The last of the list; may be forbidden.
  *
- * All functions but find may be NULL; a store that is only read has open, close, find and list_places. Several
- * threads call them at the same time, each with another key.
+ * All functions but find may be NULL; a store that is only read has open, close, find and list_places.
+ * Several threads call them at the same time, each with another key.
  * tests/stores adds a store that is read, and a remote one. */
 #ifndef KN_STORE_STORE_H
 #define KN_STORE_STORE_H

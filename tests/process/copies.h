@@ -9,8 +9,7 @@ typedef struct copy {
 #define COPY_FUNCTIONS(X)                                                                                    \
     X(array_from_host)                                                                                       \
     X(array_to_host)                                                                                         \
-    X(array_free)                                                                                            \
-    X(elementwise_create) X(kernel_call) X(kernel_free) X(kernel_prepare) X(cache_get_stats)                 \
+    X(array_free) X(elementwise_create) X(kernel_call) X(kernel_free) X(kernel_prepare) X(cache_get_stats)   \
         X(error_message) X(error_clear) X(device_set_current) X(log_set_callback)
 #define X(name) __typeof__(&kiln_##name) name;
     COPY_FUNCTIONS(X)
