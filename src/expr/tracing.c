@@ -528,7 +528,7 @@ kiln_status kiln_trace_input(kiln_array **out, kiln_trace *trace, const char *na
     kiln_status status = check_open(trace, "kiln_trace_input");
     if (status == KILN_OK && trace->n_in == KN_MAX_PARAMS)
         return kn_error(KILN_ERROR_INVALID,
-                        "kiln_trace_input: the trace '%s' has %d inputs, and no room for more", trace->name,
+                        "kiln_trace_input: the trace '%s' has %d inputs, and cannot have more", trace->name,
                         KN_MAX_PARAMS);
     if (status == KILN_OK)
         status = choose_name(&name, made, trace, name);

@@ -55,12 +55,12 @@ static kiln_status refuse_shape(const kn_resolved *r, const kn_binding *b, const
     else
         kn_str_printf(&asked, "%lld", (long long)options->size);
     kn_shape_format(&actual, r->ndim, r->shape);
-    kiln_status status = kn_error(
-        KILN_ERROR_INVALID,
-        "%s: options.%s: %s was given, but '%s' is an array that is not raw, and such arrays say that %s is "
-        "walked: leave the option out, or make every array raw",
-        b->program->name, options->shape ? "shape" : "size", kn_str_text(&asked), v->name[0],
-        kn_str_text(&actual));
+    kiln_status status = kn_error(KILN_ERROR_INVALID,
+                                  "%s: options.%s: %s was given, but '%s' is an array that is not raw, and "
+                                  "such arrays give the extents "
+                                  "%s: leave the option out, or make every array raw",
+                                  b->program->name, options->shape ? "shape" : "size", kn_str_text(&asked),
+                                  v->name[0], kn_str_text(&actual));
     kn_str_free(&asked);
     kn_str_free(&actual);
     return status;

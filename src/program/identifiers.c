@@ -65,7 +65,7 @@ static kiln_status refuse_output(const kn_program *p, const kn_stage *s, const k
     return kn_error_at(KILN_ERROR_INVALID, s->body, place, is_named ? strlen(name) : 1,
                        "%s: %s:%d:%d: output '%s' is never assigned: %s; '%s = ...' was expected", p->name,
                        s->label[0] ? s->label : "body", line, column, name,
-                       !is_named                                      ? "the body does not mention it"
+                       !is_named                                      ? "the body does not name it"
                        : kn_token_is(kn_token_at(t, first + 1), "==") ? "'==' compares"
                                                                       : "its value is only read",
                        name);

@@ -76,7 +76,7 @@ void cli_environment_print(void);
 int cli_manual_print(void);
 int cli_completion_print(const char *shell);
 
-/* Whether --json stands among the words: then errors are printed as an object, too, in the end. */
+/* Records that --json is among the words: errors are printed as an object too, at the end. */
 void cli_errors_in_json(bool wanted);
 void cli_errors_finish(int code);
 /* Ends the object that is a command's whole output, with what was complained of as members, and its line. */
@@ -86,7 +86,7 @@ void cli_json_finish(struct cli_json *json);
 int cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The command's own error, for cli_library_error; returns status. */
 kiln_status cli_fail(kiln_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* What that last said, else the library's message. */
+/* The message of the last cli_fail, else the library's. */
 const char *cli_fail_message(void);
 
 /* Prints "kiln NAME: ..." and where help is; returns CLI_USAGE. */
@@ -99,9 +99,8 @@ int cli_input_error(const cli_options *options, const char *format, ...)
 
 double cli_now_ms(void);
 
-/* What the command does from now on, on a line at the bottom of the terminal that standard error is: at once
- * with a bar where count is not 0, else after a second, and then with the seconds that it takes. Nowhere with
- * --quiet. Long texts are cut. */
+/* Shows the current action on the last line of the terminal that standard error is: at once with a bar if
+ * count is not 0, else after a second, with the elapsed seconds. Nothing with --quiet. Long texts are cut. */
 void cli_progress(const cli_options *options, int done, int count, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* The line goes away for good; the command's thread alone says so, before it prints what it has. */
@@ -148,7 +147,7 @@ typedef struct cli_call {
 
 /* Warns where a reduction that has run sums or multiplies in integers of 8 or 16 bits. */
 void cli_narrow_warn(const cli_call *call, const cli_options *options);
-/* What text says as a weak scalar: 3, -0.5, 1e-3, true, 1+2j. false where it is no number. */
+/* Reads text as a weak scalar: 3, -0.5, 1e-3, true, 1+2j. False: it is no number. */
 bool cli_number_read(kiln_arg *out, const char *text);
 
 /* Defines the kernel of `IN OUT BODY` and its options. */
@@ -200,7 +199,7 @@ typedef struct cli_result {
 kiln_status cli_results_write(cli_result *results, int n, const cli_options *options);
 /* CLI_USAGE, with a message: the suffix of what -o was given is that of no format. */
 int cli_result_check(const char *command, const char *word, const cli_options *options);
-/* What stands behind the colon in "photo.npz:mean"; NULL: the word names no part of a file. */
+/* The part behind the colon in "photo.npz:mean"; NULL: the word names no part of a file. */
 const char *cli_file_member(const char *word);
 /* The path of a word, without the part that stands behind the colon; false where it is too long. */
 bool cli_file_path(char *out, size_t size, const char *word);
@@ -287,7 +286,7 @@ typedef struct cli_field {
 /* The field that begins at *at, which moves behind it; false where there is none. nth is 0. */
 bool cli_field_next(cli_field *out, const char **at);
 
-/* What a record says of the call that such words define: `map`, `reduce` or `eval` and what follows them for
+/* The record's lines for the call that such words define: `map`, `reduce` or `eval` with its words, as for
  * `kiln explain`. *out is to be freed, after a failure too. */
 int cli_record_lines(char **out, const cli_options *options);
 

@@ -131,8 +131,8 @@ static void report(const bake_plan *plan, int made, size_t size, bool is_written
     cli_json_finish(&json);
 }
 
-/* What was made, in one file. A part is no bundle that somebody would want to ship without knowing: only
- * where it was asked for. */
+/* Writes all compiled kernels into one file. An incomplete bundle is written only on request, since nobody
+ * should ship one unknowingly. */
 static int write_bundle(const bake_plan *plan, const cli_options *options)
 {
     kiln_bytes *parts = malloc(((size_t)(plan->count > 0 ? plan->count : 0) + 1) * sizeof *parts);
