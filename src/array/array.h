@@ -31,7 +31,7 @@ struct kiln_array {
     int32_t item_size;
     int32_t ndim;
     bool is_c_contiguous, is_f_contiguous, is_read_only;
-    bool is_joint;    /* stands in the allocation of its storage */
+    bool is_joint;    /* it is in the allocation of its storage */
     int64_t *strides; /* behind shape in the same block */
     int64_t shape[];  /* ndim extents, then ndim strides */
 };
@@ -79,7 +79,7 @@ int64_t kn_slice_stride(int64_t stride, int64_t step, int64_t count);
 void kn_array_copy_elements(int ndim, const int64_t *shape, void *to, const int64_t *to_strides,
                             const void *from, const int64_t *from_strides, int64_t item_size);
 
-/* The later work of `after` waits for what is queued on `before` now. */
+/* Makes later work of `after` wait for the work that is queued on `before` now. */
 kiln_status kn_array_order_streams(kn_device *before_device, void *before, kn_device *after_device,
                                    void *after);
 
@@ -105,8 +105,8 @@ typedef struct kn_range {
 /* Kernels that arrays of a CUDA device need; the kernel layer sets them. Without them, or if nothing can be
  * compiled, values and ranges are written by the host. */
 typedef struct kn_array_kernels {
-    /* A strided copy between two arrays of one device, of equal shape and dtype; and what it needs, loaded
-     * ahead. */
+    /* A strided copy between two arrays of one device, of equal shape and dtype; and its code, loaded ahead.
+     */
     kiln_status (*copy)(kiln_array *to, const kiln_array *from, kiln_stream *stream);
     kiln_status (*prepare_copy)(const kiln_array *from);
     /* One element everywhere; a range along the only axis. Any strides. */
@@ -118,8 +118,8 @@ typedef struct kn_array_kernels {
 /* kernels lives for ever; each of its functions may be NULL. */
 void kn_array_set_kernels(const kn_array_kernels *kernels);
 const kn_array_kernels *kn_array_get_kernels(void);
-/* True if the host is to do what a kernel could not: there is neither a compiler nor a binary. A capture
- * cannot wait for it. */
+/* True if the host may do a kernel's work: there is neither a compiler nor a binary. A capture cannot wait
+ * for it. */
 bool kn_array_host_may_help(kiln_status status);
 
 #endif

@@ -74,7 +74,7 @@ static kiln_status fill_from_stage(kiln_array *array, const void *value, kn_devi
     return status;
 }
 
-/* Elements that the fills of a device cannot write, or that do not lie one behind the other. */
+/* Fills with elements that the device's fills cannot write, or a strided array. */
 static kiln_status fill_by_kernel(kiln_array *array, const void *value, kn_device *device, void *stream)
 {
     const kn_array_kernels *kernels = kn_array_get_kernels();

@@ -190,7 +190,7 @@ static export *export_new(const kiln_array *array, bool versioned)
     return e;
 }
 
-/* The consumer's stream waits for what the current one has queued. */
+/* Makes the consumer's stream wait for the work queued on the current one. */
 static kiln_status order_consumer(kn_device *device, int64_t stream)
 {
     void *ours, *theirs = (void *)(intptr_t)(stream == KILN_DLPACK_STREAM_NONE ? 1 : stream);

@@ -293,8 +293,8 @@ static void make_word(printer *p, int64_t index)
 
 /* ---- rows and brackets ---- */
 
-/* Puts word on the line, on a new one where it does not fit and a new one would be better. The bracket stands
- * where the first line's indent would. */
+/* Appends a word to the line, or to a new one if it does not fit. The bracket replaces the first line's
+ * indent. */
 static void put_word(printer *p, const char *word, int axis)
 {
     size_t indent = (size_t)axis + 1,

@@ -9,7 +9,7 @@
 
 enum { RANGE_GRAIN = 1 << 15 };
 
-/* From here on a double may stand for several whole numbers. */
+/* From here on several whole numbers become the same double. */
 #define INEXACT 9007199254740992.0
 
 /* The arguments of a range, for all functions that make one. */
@@ -160,7 +160,7 @@ static kiln_status make_array(const range_call *c, int64_t count, const kn_range
 
 /* ---- whole numbers ---- */
 
-/* From start, upwards or downwards, up to but without what lies span away. */
+/* A range from start, upwards or downwards, up to but excluding the value span away. */
 typedef struct whole_range {
     uint64_t start, span, step; /* start: bits of two's complement */
     bool is_unsigned, is_down;
@@ -300,7 +300,7 @@ static whole_range between(int64_t start, int64_t stop, int64_t step)
     return w;
 }
 
-/* Floating dtypes hold what doubles hold: whole numbers beyond that are refused rather than rounded. */
+/* Floating dtypes hold the values of doubles: larger whole numbers are refused rather than rounded. */
 static kiln_status range_of_integers(const range_call *c, const whole_range *w, uint64_t stop)
 {
     kn_number start = number_of(w->start, w->is_unsigned), end = number_of(stop, w->is_unsigned);

@@ -1,5 +1,5 @@
-/* array/traced.h - arrays that stand for values of a trace: what they are asked to do is recorded, by
- * functions that their recorder brings (expr/tracing.c). */
+/* array/traced.h - arrays that stand for values of a trace: operations on them are recorded by functions of
+ * their recorder (expr/tracing.c). */
 #ifndef KN_ARRAY_TRACED_H
 #define KN_ARRAY_TRACED_H
 
@@ -21,9 +21,9 @@ typedef struct kn_subscript {
 
 struct kn_recorder;
 
-/* Each does what the public function of its name does, for a call with at least one array of the recorder's.
- * Views have been checked against the array's shape, and say their axes, indices and extents as the caller
- * did. */
+/* Each has the effect of the public function of its name, for a call with at least one array of the recorder.
+ * Views have been checked against the array's shape, and pass axes, indices and extents as the caller gave
+ * them. */
 typedef struct kn_recording {
     kiln_status (*index)(kiln_array **out, const kiln_array *array, const kn_subscript *subscript,
                          int n_subscripts);

@@ -248,7 +248,7 @@ kiln_status kiln_array_broadcast_to(kiln_array **out, const kiln_array *array, i
     return status;
 }
 
-/* Puts the extent that -1 stands for into shape; false where the number of elements differs. */
+/* Replaces the extent -1 in shape; false if the number of elements differs. */
 static bool resolve_shape(const kiln_array *array, int ndim, int64_t *shape)
 {
     int unknown = -1;

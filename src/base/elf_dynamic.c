@@ -1,7 +1,7 @@
-/* base/elf_dynamic.c - checks all that the dynamic loader reads of a shared object, before it does.
+/* base/elf_dynamic.c - checks everything that the dynamic loader will read of a shared object.
  *
- * It trusts what it maps: an offset that leads out of an object ends the process, a relocation writes
- * wherever it says, and what a linker never writes ends in an assertion. */
+ * The loader trusts the file: an offset beyond the object ends the process, a relocation writes anywhere, and
+ * tables that no linker writes end in an assertion. */
 #include "base/elf_dynamic.h"
 
 #include <stdbool.h>
@@ -436,7 +436,7 @@ static bool is_good_relocation(const dynamic *d, const Elf64_Rela *r)
     return type != ADDS_BASE || is_mapped(d->object, (uint64_t)r->r_addend, 0, true, 0);
 }
 
-/* Compact relocations (RELR): an address, then words whose bits stand for the 63 places behind it. */
+/* Compact relocations (RELR): an address, then words whose bits mark the 63 places behind it. */
 static bool are_good_short_relocations(const dynamic *d)
 {
     uint64_t count = d->value[DT_RELRSZ] / sizeof(uint64_t), place = 0;

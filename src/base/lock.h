@@ -1,9 +1,9 @@
 /* base/lock.h - every lock of the library, in the order in which they are taken.
  *
- * fork() copies one thread and all locks, as they are at that moment. So there is no lock but these:
- * base/lock.c takes them at a fork, in this order, and the child finds what they guard whole.
- * tools/check_layers refuses a pthread_mutex, a condition, a pthread_once and the like anywhere else. A
- * thread that holds one takes only such as stand further down; callbacks run with none held. */
+ * fork() copies one thread and the state of all locks. So these are the only locks: base/lock.c takes them at
+ * a fork, in this order, and the child finds their data consistent. tools/check_layers refuses a
+ * pthread_mutex, a condition, a pthread_once and the like anywhere else. A thread that holds one takes only
+ * locks further down; callbacks run without locks. */
 #ifndef KN_BASE_LOCK_H
 #define KN_BASE_LOCK_H
 
@@ -64,17 +64,17 @@ typedef enum kn_lock {
 void kn_lock_take(kn_lock lock);
 bool kn_lock_try(kn_lock lock);
 void kn_lock_give(kn_lock lock);
-/* Each lock has a condition. Waits for the next kn_lock_wake, the lock given back meanwhile; call again until
- * what is waited for is there. */
+/* Each lock has a condition. Waits for the next kn_lock_wake, with the lock released meanwhile; call again
+ * until the condition holds. */
 void kn_lock_wait(kn_lock lock);
 void kn_lock_wake(kn_lock lock);
 
 /* Calls make() where *is_made is not yet set, then sets it: once, under the lock. Cheap when it is made. */
 void kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void));
 
-/* Around loading and unloading code: a fork waits until nobody is inside, for the child would find the
- * loader's lists half-changed. They keep nobody else out, so that a constructor may call us while another
- * thread waits for the loader. */
+/* Brackets loading and unloading of code: a fork waits until no thread is inside, since the child would find
+ * the loader's lists half-changed. Other loaders may enter too, so that a constructor may call us while
+ * another thread waits for the loader. */
 void kn_lock_enter_loader(void);
 void kn_lock_leave_loader(void);
 

@@ -85,7 +85,7 @@ static size_t build_id_of_notes(const unsigned char *notes, size_t size, size_t 
 static size_t build_id_of_segment(int fd, const segment *s, unsigned char *out)
 {
     unsigned char notes[4096];
-    /* A build id stands among the first notes. */
+    /* The build id is among the first notes. */
     size_t size = s->size < sizeof notes ? (size_t)s->size : sizeof notes;
     if (s->type != PT_NOTE || s->size > NOTES_MAX || !read_at(fd, notes, size, s->offset))
         return 0;

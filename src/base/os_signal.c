@@ -6,8 +6,7 @@
 #include <signal.h>
 #include <time.h>
 
-/* The signals that the system sends to the thread that writes: beyond `ulimit -f`, and to a pipe that nobody
- * reads. */
+/* The signals for a thread that writes: beyond `ulimit -f`, and to a pipe without a reader. */
 static const int signals[] = {SIGXFSZ, SIGPIPE};
 enum { SIGNALS = sizeof signals / sizeof *signals };
 

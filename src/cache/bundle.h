@@ -74,7 +74,7 @@ kiln_status kn_bundle_writer_add_all(kn_bundle_writer *writer, const kn_bundle *
 int kn_bundle_writer_rows(const kn_bundle_writer *writer);
 /* The file. */
 kiln_status kn_bundle_writer_finish(kn_blob *out, kn_bundle_writer *writer);
-/* The same for who uses the library: malloc'd, whatever the library allocates with. */
+/* The same for callers of the library: from malloc, whatever the library allocates with. */
 kiln_status kn_bundle_writer_hand_out(void **bytes, size_t *size, kn_bundle_writer *writer);
 
 #endif

@@ -45,8 +45,8 @@ int kn_row_transaction(kn_database *database, void *argument, int (*body)(kn_dat
 /* Why the last attempt failed, as an error. */
 kiln_status kn_cache_trouble(struct kn_cache *cache);
 
-/* After a row was put, in its transaction. Beyond the limit rows go until four fifths are left, but never
- * that one: so many that the limit holds, and with the next puts the rest. */
+/* After a put, in its transaction: beyond the limit removes rows, but never the new one, until the limit
+ * holds; later puts remove rows until four fifths are left. */
 int kn_cache_evict(kn_database *database);
 
 #endif

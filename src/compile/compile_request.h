@@ -31,8 +31,8 @@ typedef struct kn_compile_request {
     bool is_generated; /* then some of the source is the user's: */
     const char *const *user_texts;
     int n_user_texts;
-    /* Appends the names that these texts may use, with blanks between: asked where one of them is unknown.
-     * NULL: nobody knows. */
+    /* Appends the names that these texts may use, with blanks between, when one of them is unknown. NULL: no
+     * such list. */
     void (*put_names)(kn_str *out, const void *about);
     const void *about;
     /* If an earlier try failed, for the writer of the source: the source of that try, the names in headers

@@ -20,8 +20,7 @@ typedef struct place {
 
 typedef struct mistake {
     const char *said[4]; /* a compiler's message has one of these */
-    /* Tokens of the line, one directly behind the other; `|` stands between those that may stand in one
-     * place. */
+    /* Adjacent tokens of the line; `|` separates alternatives. */
     const char *tokens;
     bool (*find)(place *p, const struct mistake *row);
     const char *message;
@@ -48,7 +47,7 @@ static bool is_among(const char *token, size_t length, const char *list)
     return false;
 }
 
-/* The length at text of the tokens that `tokens` describes; 0 where they do not stand there. */
+/* The length of the tokens at text that `tokens` describes; 0: others are there. */
 static size_t match_tokens(const char *text, const char *tokens)
 {
     size_t total = 0, length;
@@ -62,7 +61,7 @@ static size_t match_tokens(const char *text, const char *tokens)
     return total;
 }
 
-/* The tokens stand in the compiler's line: the last place up to where it is, or else the first. */
+/* Finds the tokens in the compiler's line: the last match up to its column, or else the first. */
 static bool find_tokens(place *p, const mistake *row)
 {
     size_t line = line_of(p->text, p->at), at = line, length;

@@ -1,5 +1,5 @@
-/* device/backend.h - what a back end has to do, as one table of functions, and a device as all files see
- * it. */
+/* device/backend.h - the functions that a back end provides, as one table, and a device as all files see it.
+ */
 #ifndef KN_DEVICE_BACKEND_H
 #define KN_DEVICE_BACKEND_H
 
@@ -20,7 +20,7 @@ typedef struct kn_launch {
     bool is_cooperative;
     /* programmatic stream serialisation: only for code that waits first thing */
     bool is_dependent;
-    bool is_open;     /* host: the code may call what waits or prints (a preamble's functions) */
+    bool is_open;     /* host: the code may call functions that wait or print (those of a preamble) */
     int64_t elements; /* host */
     int64_t grain;    /* host: fewest elements worth a thread */
     const struct kn_loop_nest
@@ -66,7 +66,7 @@ typedef struct kn_backend {
     kiln_status (*stream_query)(kn_device *, void *stream, bool *done);
     /* id: 0 where the capture is spoilt */
     kiln_status (*stream_is_capturing)(kn_device *, void *stream, bool *capturing, uint64_t *id);
-    /* whether an event recorded there stands for work: not where a capture forbids it; CUDA alone */
+    /* true if an event recorded there marks work, false if a capture forbids that; CUDA only */
     bool (*stream_may_record)(kn_device *, void *stream);
     kiln_status (*event_create)(kn_device *, unsigned flags, void **out);
     void (*event_destroy)(kn_device *, void *event);

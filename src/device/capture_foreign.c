@@ -1,5 +1,5 @@
-/* The record of a capture that somebody else began is tied to the graph by a user object of the driver, whose
- * destructor may not call the driver: such records are marked, and reaped later. */
+/* The record of a capture that other code began is tied to the graph by a user object of the driver. Its
+ * destructor may not call the driver, so such records are marked, and freed later. */
 #include "device/capture_foreign.h"
 
 #include "base/error.h"

@@ -17,8 +17,8 @@ typedef struct kn_held {
     bool is_embedded; /* in the object: for ends, which must not need memory */
 } kn_held;
 
-/* Shared by a capture, its graph and the instances of that. What the graph holds: its arenas in the pools, by
- * the capture's number, and a list of objects. */
+/* The state that a capture, its graph and the graph's instances share: the arenas in the pools, by the
+ * capture's number, and a list of objects. */
 typedef struct kn_capture {
     struct kn_capture *next;
     kn_device *device;

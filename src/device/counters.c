@@ -57,7 +57,7 @@ static kiln_status queue_zeros(kn_device *device, void *counters, size_t size, v
 
 /* ---- those of a stream ---- */
 
-/* The lock is held: whoever finds the counters launches behind the zeros. */
+/* The lock is held: another thread that finds the counters launches behind their zeroing. */
 static kiln_status make_known(stream_counters **out, kn_device *device, void *stream)
 {
     size_t size = STREAM_SIZE;

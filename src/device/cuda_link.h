@@ -7,7 +7,7 @@
 
 #include "device/cuda_driver.h"
 
-/* A link and what came of it; the driver owns the image until the link ends. Starts as zeros. */
+/* A link and its image, which the driver owns until the link ends. Starts as zeros. */
 typedef struct kn_cuda_linked {
     kn_cu_link link;
     void *image;

@@ -205,7 +205,7 @@ static kiln_status set_attribute(kn_function *f, int attribute, int value)
     return status;
 }
 
-/* Sets the attributes that a function needs before its first launch with so much shared memory. */
+/* Sets the attributes that a function needs before its first launch with more shared memory. */
 static kiln_status allow_shared(kn_function *f, unsigned bytes)
 {
     if (bytes <= atomic_load_explicit(&f->shared_allowed, memory_order_relaxed))

@@ -1,4 +1,4 @@
-/* Events, and what captures allow of them. */
+/* Events, and their rules during captures. */
 #include <stdatomic.h>
 
 #include "base/alloc.h"

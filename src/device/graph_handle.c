@@ -1,4 +1,4 @@
-/* Graphs: what captures give, their instances and runs. capture.c has the captures. */
+/* Graphs: the results of captures, their instances and runs. capture.c has the captures. */
 #include <kiln/graph.h>
 
 #include <string.h>
@@ -219,8 +219,7 @@ static kiln_status capture_on(kiln_graph_exec **out, kiln_stream *stream, kiln_s
     kn_error_save(&failure);
     ended = kiln_capture_end(status == KILN_OK ? &graph : NULL, stream);
     if (status != KILN_OK || ended == KILN_OK)
-        kn_error_restore(
-            &failure); /* the body's own error, or what was there before, is what the caller wants to see */
+        kn_error_restore(&failure); /* the caller gets the body's own error, or the previous one */
     if (status == KILN_OK)
         status = ended;
     if (status == KILN_OK)

@@ -9,7 +9,7 @@
 enum {
     AHEAD = 8,              /* rows whose results are asked for early */
     LARGE_BYTES = 16 << 20, /* of results, from which on they go past the caches */
-    BEHIND_BYTES = 4 << 20, /* behind another input: what that one has read is in the caches still */
+    BEHIND_BYTES = 4 << 20, /* behind another input: its elements are still cached */
     EARLY_BYTES = 2 << 10   /* of short rows that are asked for before they are read */
 };
 
@@ -20,7 +20,7 @@ typedef struct loop_state {
     char *block, *buffer;
     int64_t position[KILN_MAX_NDIM]; /* of the block, in blocks */
     int64_t count[KILN_MAX_NDIM];    /* steps of each of its axes */
-    int64_t reach[KILN_MAX_NDIM];    /* the same of what lies in buffers */
+    int64_t reach[KILN_MAX_NDIM];    /* the same for operands in buffers */
     int64_t row, rows;               /* elements of a block's run; runs */
     int64_t packed_row;              /* elements of a run in buffers */
     int64_t ahead;                   /* the loop nest's; 0 if all blocks begin with lines of the result */
@@ -225,7 +225,7 @@ static void fetch_results(const loop_state *v, int64_t row)
         const kn_planned_operand *x = &w->operand[o];
         if (x->kind != KN_LOOP_OUTPUT || x->is_packed ||
             x->stride[w->contiguous_axes] == v->row * x->item_size)
-            continue; /* the processor sees what goes on by itself */
+            continue; /* the processor prefetches contiguous data by itself */
         const char *at =
             (const char *)(intptr_t)(v->first[o] + v->at[o] + row * x->stride[w->contiguous_axes]);
         for (int64_t byte = 0; byte < v->row * x->item_size; byte += KN_LOOP_LINE)
@@ -298,7 +298,7 @@ static void call_together(loop_state *v)
     call(v, 0, v->rows, 0, v->row);
 }
 
-/* A run in rows of what buffers have, and what is left of it. */
+/* Calls the kernel for rows of the broadcast length, and for the remainder. */
 static void call_broadcast(loop_state *v)
 {
     const kn_loop_nest *w = v->loop_nest;
@@ -382,7 +382,7 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
     v.buffer = buffer;
     memcpy(block, j->block, j->block_size);
     if (j->loop_nest->shown_size >= 0)
-        memcpy(block, &j->loop_nest->shown_size, sizeof(int64_t)); /* it stands in front */
+        memcpy(block, &j->loop_nest->shown_size, sizeof(int64_t)); /* it is the first field */
     start_at(&v, begin);
     for (int64_t b = begin; b < end; ++b) {
         v.is_first = b == begin;

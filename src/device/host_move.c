@@ -77,7 +77,7 @@ typedef struct wide {
     uint64_t half[2];
 } wide;
 
-/* Steps that compilers know shuffles for stand apart. */
+/* Sizes for which compilers know shuffles are written apart. */
 #define LOOPS(bytes, type)                                                                                   \
     static void step_##bytes(char *restrict to, int64_t to_stride, const char *restrict from,                \
                              int64_t from_stride, int64_t count)                                             \
@@ -114,8 +114,8 @@ typedef struct wide {
             row_##bytes(p->to + k * p->to_stride[1], p->to_stride[0], p->from + k * p->from_stride[1],       \
                         p->from_stride[0], p->count[0]);                                                     \
     }
-/* Rows one behind the other, each of one element again and again. Stores of 16 bytes go over a row's end into
- * the next ones, which come later. */
+/* Adjacent rows, each of one repeated element. Stores of 16 bytes overrun a row into later ones, which are
+ * stored afterwards. */
 #define REPEATS(bytes, type)                                                                                 \
     static void repeat_##bytes(const matrix *p)                                                              \
     {                                                                                                        \
@@ -220,8 +220,8 @@ static matrix part(const matrix *p, int64_t a, int64_t b, int64_t width, int64_t
     return result;
 }
 
-/* Asks for rows that come later: they are too short for the processor to see them coming. Behind the
- * rectangle stands what the next one reads, mostly; asking for what is not there does no harm. */
+/* Prefetches rows that come later, which are too short for the processor's own prefetching. The next
+ * rectangle mostly follows this one; prefetching beyond memory is harmless. */
 static void fetch(const matrix *p, int64_t row, int rows, int64_t bytes)
 {
     for (int64_t k = row; k < row + rows; ++k)
@@ -237,7 +237,7 @@ static void transpose(const matrix *p, int log_size)
     square_function square = by_size[log_size].square;
     int64_t width = p->count[0] / side * side, height = p->count[1] / side * side;
     for (int64_t a = 0; a < width; a += side) {
-        if (width > AHEAD) /* rows of channels are no more, and behind them stands something else */
+        if (width > AHEAD) /* beyond the rows of channels is other memory */
             fetch(p, a + AHEAD, side, height << log_size);
         for (int64_t b = 0; b < height; b += side)
             square(p->to + a * p->to_stride[0] + b * p->to_stride[1], p->to_stride[1],

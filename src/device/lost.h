@@ -8,7 +8,7 @@ extern bool kn_cuda_lost; /* set before the child does anything */
 /* The message of every call that follows. */
 extern const char kn_cuda_lost_message[];
 
-/* True if nothing can be done with the device any more. What belongs to it is left as it is. */
+/* True if the device can no longer be used. Its objects are left as they are. */
 static inline bool kn_device_is_lost(const kn_device *device)
 {
     return kn_cuda_lost && device->backend->kind == KN_CUDA;

@@ -34,7 +34,7 @@ void kiln_memory_set_hook(kiln_memory_hook call, void *user)
 
 static void run_hook(const kn_device *device, void *pointer, size_t size, bool freed)
 {
-    KN_UNCANCELLED; /* whoever asked for the memory does not have it yet */
+    KN_UNCANCELLED; /* the caller does not have the memory yet */
     kn_lock_take(KN_LOCK_MEMORY_HOOK);
     kiln_memory_hook call = hook.call;
     void *user = hook.user;

@@ -77,7 +77,7 @@ static kn_pool_arena *find_capture(const kn_pool *pool, uint64_t capture)
     return l;
 }
 
-/* A block that is freed while its stream is being captured may be used by what was captured: it then waits
+/* The captured work may use a block that is freed while its stream is being captured: the block then waits
  * for the graph's end. */
 static void free_in_capture(kn_pool *pool, kn_block *b)
 {

@@ -238,7 +238,7 @@ void kn_pool_release(kn_pool *pool, kn_block *b)
     }
 }
 
-/* Takes in what no longer waits, oldest first. */
+/* Frees blocks that no longer wait, oldest first. */
 void kn_pool_settle_pending(kn_pool *pool, bool wait)
 {
     while (pool->pending_first &&

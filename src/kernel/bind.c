@@ -246,7 +246,7 @@ int64_t kn_bytes_after(const kiln_array *a, const kiln_array *before)
     if (!before || a->ndim != before->ndim || a->dtype != before->dtype)
         return 0;
     bool is_same = memcmp(a->shape, before->shape, 2 * (size_t)a->ndim * sizeof *a->shape) ==
-                   0; /* the strides stand behind the shape */
+                   0; /* the strides are behind the shape */
     if (a->data == before->data)
         return is_same ? 0 : KN_SAME_ARRAY;
     if (!is_same)

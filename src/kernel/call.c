@@ -9,8 +9,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 
-/* Words on the stack for what tells one call's plan from another's; a call that needs more goes without being
- * remembered. */
+/* Words on the stack for the key of a call's plan; a call that needs more is not cached. */
 enum { KEY_WORDS = 512, SCALAR_BYTES = 16, KEY_ALIGNMENT = 64 };
 enum { FEW_NUMBERS = 32 /* that a call has on the stack */ };
 
@@ -100,7 +99,7 @@ static void put_array(call_key *key, call *c, const kiln_array *a, const kiln_ar
     put_words(key,
               KILN_ARG_ARRAY | (int64_t)a->dtype << 8 | (int64_t)a->ndim << 16 | alignment << 32 |
                   (int64_t)a->is_read_only << 48 | (int64_t)(after != 0) << 49,
-              a->shape, 2 * (size_t)a->ndim); /* the strides stand behind the shape */
+              a->shape, 2 * (size_t)a->ndim); /* the strides are behind the shape */
     if (after != 0)
         put_word(key, after);
 }
@@ -175,7 +174,7 @@ static void finish_key(call_key *key, const call *c)
     key->hash ^= key->hash >> 32; /* the low bits choose the slot */
 }
 
-/* Numbers that the kernel computes of given ones, and of these what a plan depends on. */
+/* Adds the numbers that the kernel computes of given ones, and the words that a plan depends on. */
 static kiln_status put_computed(call_key *key, call *c, kiln_arg *number)
 {
     size_t count = (size_t)c->kernel->n_words;
@@ -377,7 +376,7 @@ static kiln_status make_compound(kn_call_plan **out, call *c, const call_key *ke
     return kn_compound_plan(out, c->kernel, &lowered, key->word, key->words, key->hash, flags, info);
 }
 
-/* *overlaps: inputs that have to be copied first. Then there is no plan: what runs reads the copies. */
+/* *overlaps: inputs that must be copied first; then there is no plan, since the kernel reads the copies. */
 static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, const call_key *key,
                              kn_build_info *info)
 {
@@ -400,8 +399,8 @@ static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, co
     return kn_call_plan_create(out, &b, c->options, key->word, key->words, key->hash, flags, info);
 }
 
-/* A plan with tiers: the optimised one is waited for where the caller wants it, or a graph would keep the
- * baseline one. In a capture that forbids to compile what is there has to do. */
+/* For a plan with tiers: waits for the optimised one if the caller wants it, or if a graph would keep the
+ * baseline one. In a capture that forbids compiling, the present one must do. */
 static kiln_status look_at_tiers(kn_build_info *info, const call *c, const kn_call_plan *plan)
 {
     KN_UNCANCELLED;
@@ -466,7 +465,7 @@ static kiln_status check_call(kiln_kernel *kernel, kiln_array **out, int n_out, 
     return KILN_OK;
 }
 
-/* With a key that lacks what is computed of the arguments. */
+/* For a key that lacks the numbers computed of the arguments. */
 static kiln_status finish_call(call *c, call_key *key)
 {
     static const kn_build_info from_memory = {.origin = KILN_ORIGIN_MEMORY};

@@ -1,4 +1,4 @@
-/* kernel/kernel.h - the inside of kiln_kernel: a program, and what calls of it are remembered. */
+/* kernel/kernel.h - the inside of kiln_kernel: a program, and the cached plans of its calls. */
 #ifndef KN_KERNEL_KERNEL_H
 #define KN_KERNEL_KERNEL_H
 
@@ -30,7 +30,7 @@ typedef struct kn_lowering {
     /* *out is empty before; freed by the caller on failure too. */
     kiln_status (*lower)(kn_lowered *out, const void *context, const kn_lowering_call *call);
     void (*free)(void *context);
-    /* Numbers that a call computes of those that it is given, and words: what its plan depends on of them. */
+    /* The numbers that a call computes of given ones, and the words of them that its plan depends on. */
     void (*count)(int *n_numbers, int *n_words, const void *context);
     kiln_status (*compute)(kiln_arg *number, int64_t *word, const void *context, const kiln_arg *in);
     /* A parameter called KN_COMPUTED_NUMBER was refused this one: an error that says which it is. */
@@ -42,7 +42,7 @@ struct kiln_kernel {
     atomic_int references; /* the user's, and one for each preparation in the background */
     kn_program *program;   /* where calls are lowered, the prototype: names of parameters, and no stages */
     const kn_lowering *lowering; /* NULL: the program is all there is */
-    void *context;               /* what is lowered */
+    void *context;               /* the argument of the lowering's functions */
     int n_computed, n_words;     /* kn_lowering.count */
     kn_call_memo *memo;
     kn_flight_table *own_functions; /* NULL without compiler options, since then no header can change */
@@ -126,7 +126,7 @@ static inline const kn_launch_plan *kn_plan_launch_now(const kn_plan_launch *l)
  * such tier; a checked kernel has none (its plan asks the function for its report). */
 bool kn_resolved_make_baseline(kn_spec *out, const kn_resolved *r, int block);
 
-/* The plan of what r says, with the function of one tier or the other. */
+/* The launch plan of r, with the function of one tier. */
 kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, const kn_launch_input *input,
                                   int block, kn_flight_table *own_functions, unsigned build_flags,
                                   kn_build_info *info);
@@ -143,7 +143,7 @@ typedef struct kn_plan_param {
     uint64_t same_layout; /* of an output: inputs (bits) of the same element size and strides */
 } kn_plan_param;
 
-/* In the order in which a call reads it, close together: what is cold costs more than what is long. */
+/* In the order in which a call reads it, close together: cache misses cost more than length. */
 struct kn_call_plan {
     uint64_t hash;
     size_t key_words;

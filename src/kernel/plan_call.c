@@ -328,7 +328,7 @@ static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, const ki
                               b->n_arrays, &r->spec.target, block);
 }
 
-/* The host has no blocks: what CUDA would have to refuse is no matter there. */
+/* The host has no blocks: limits of CUDA do not matter there. */
 static kiln_status find_block(int *block, const kn_binding *b, int asked, const kn_target *target)
 {
     *block = target->backend == KN_HOST ? 0 : asked;
@@ -475,7 +475,7 @@ static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const k
     return status;
 }
 
-/* Its parameters stand behind the key. */
+/* Its parameters are behind the key. */
 kn_call_plan *kn_call_plan_new(int n_in, int n_out, const int64_t *key, size_t key_words, uint64_t hash)
 {
     size_t head = sizeof(kn_call_plan) + key_words * sizeof *key;

@@ -1,4 +1,4 @@
-/* module/module_code.h - what raw code is, and from source to code. */
+/* module/module_code.h - the kinds of raw code, and the way from source to code. */
 #ifndef KN_MODULE_MODULE_CODE_H
 #define KN_MODULE_MODULE_CODE_H
 

@@ -1,5 +1,4 @@
-/* module/module_parts.h - the inside of kiln_module: code, what is loaded of it, and the functions that were
- * asked for. */
+/* module/module_parts.h - the inside of kiln_module: code, loaded modules, and functions. */
 #ifndef KN_MODULE_MODULE_PARTS_H
 #define KN_MODULE_MODULE_PARTS_H
 

@@ -148,8 +148,8 @@
         MAP(name, "T x, V y", "U z", "lL->?", "z = x < 0 ? " where_x_is_negative " : (V)x " op " y"),        \
         MAP(name, "T x, V y", "U z", "Ll->?", "z = y < 0 ? " where_y_is_negative " : x " op " (T)y"),        \
         MAP2(name, OTHER_TESTS, "z = x " op " y")
-/* A number may be given for a parameter declared bool: it stands for its truth, whether the other dtype holds
- * it or not. */
+/* A number for a parameter declared bool counts as its truth value, even if the other dtype cannot hold it.
+ */
 #define LOGICAL(name, op)                                                                                    \
     MAP2(name, "?\?->?", "z = x " op " y"),                                                                  \
         MAP(name, "T x, bool y", "U z", BESIDE_BOOL, "z = (x != (T)0) " op " y"),                            \

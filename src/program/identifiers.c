@@ -18,14 +18,14 @@ static const char *const reading[] = {"==", "!=", "<=", ">=", "<",  ">", "+", "-
 static const char *const updating[] = {
     "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="}; /* their right operands are */
 
-/* Tokens that may also stand in front of an operand of an operator that reads it. */
+/* Tokens that may precede an operand of an operator that reads it. */
 static const char *const before[] = {";", "{", "}", "(", ")", ",",      "[",
                                      "=", "?", ":", "!", "~", "return", "else"};
 
 /* ... and behind its last one. */
 static const char *const behind[] = {";", "}", ")", ",", "]", ":", "?"};
 
-/* True if the name at k stands where a value is read, and cannot be anything else. */
+/* True if the name at k is in a place where a value is read, and nothing else is possible. */
 static bool is_read(const kn_tokens *t, size_t k, bool is_argument, kn_macros m)
 {
     const kn_token *previous = kn_token_at(t, k - 1), *next = kn_token_at(t, k + 1);
@@ -37,7 +37,7 @@ static bool is_read(const kn_tokens *t, size_t k, bool is_argument, kn_macros m)
     return follows && (!next->length || KN_TOKEN_IS_IN(next, behind));
 }
 
-/* *first: where the name stands; t->count where it does not. */
+/* *first: the place of the name; t->count: not found. */
 static bool may_assign(size_t *first, const kn_tokens *t, const char *name, kn_macros m)
 {
     int depth = 0;

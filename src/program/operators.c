@@ -59,7 +59,8 @@ bool kn_text_has_conditions(const char *text)
 typedef struct guard {
     kn_str *out;
     bool in_macros;
-    bool starts_line, in_directive, is_copied; /* a directive is copied as it stands, or is a #define */
+    bool starts_line, in_directive, is_copied; /* is_copied: a directive other than #define, copied
+                                                  unchanged */
     bool after_operator;                       /* the word `operator`, which names one of them */
     bool after_name;
     bool after_scalar; /* a type's name, and brackets */
@@ -133,7 +134,7 @@ static void put_operator(guard *g, const char *text, size_t length)
                                                          : shift_mark);
 }
 
-/* Counts what may be template brackets. A comparison looks like one, but ends with its expression. */
+/* Counts possible template brackets. A comparison looks like one, but ends with its expression. */
 static void count_bracket(guard *g, const char *text, char before)
 {
     unsigned char *open = &g->open[g->depth];
@@ -342,7 +343,7 @@ static bool is_caret_line(const char *text, const char *end)
 
 static void put_carets(kn_str *out, const char *text, const char *end, const char *above)
 {
-    size_t column = 0; /* of what has been written */
+    size_t column = 0; /* of the written text */
     for (const char *at = text; at < end; ++at) {
         size_t wanted = original_column(above, (size_t)(at - text));
         if (*at == ' ' || wanted < column)

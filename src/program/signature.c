@@ -124,7 +124,7 @@ static const char *skip_space(const char *text)
 static bool declares_struct(const char *text, char letter)
 {
     static const char *const keys[] = {"struct", "class", "union", "enum", NULL};
-    bool is_head = false; /* behind one of these words, before what it declares */
+    bool is_head = false; /* behind one of these words, before the name that it declares */
     int braces = 0, parentheses = 0;
     size_t length;
     for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length) {
@@ -162,7 +162,7 @@ static bool take_rest_of_struct(parser *p, word *w)
     return true;
 }
 
-/* NumPy's names are taken as NumPy means them: messages say what C would have meant. */
+/* NumPy's names have NumPy's meaning: messages add the meaning in C. */
 static const kn_c_name *find_c_name(const parser *p, word w)
 {
     static const kn_c_name names[] = {{"float", "float32"}, {"int", "int32"}, {"uint", "uint32"}};

@@ -69,7 +69,7 @@ typedef struct kn_program {
     int n_options;
     char **header_name, **header_text;
     int n_headers;
-    const char **text; /* all texts of the user, of which there are kn_program_texts() */
+    const char **text; /* all texts of the user; there are kn_program_texts() of them */
 } kn_program;
 
 /* The positions of a program's texts in its list: the bodies of stages from KN_TEXT_STAGE on, then the

@@ -43,8 +43,7 @@ static bool needs_buffer(const kn_planned_operand *o, int axes, const int64_t *s
     return o->kind == KN_LOOP_INDICES || !is_contiguous(o, axes, steps);
 }
 
-/* Bytes an element of the operands that are not contiguous along so many elements of the first `axes`
- * axes. */
+/* Bytes per element of the operands that are not contiguous along the first `axes` axes. */
 static int packed_bytes(const kn_loop_nest *w, int axes, const int64_t *steps)
 {
     int bytes = 0;
@@ -235,8 +234,8 @@ static int find_apart(const kn_loop_nest *w)
     return found;
 }
 
-/* Blocks along both axes, so that each line that is read is used whole while it is in the cache: calls for
- * longer rows, of which some lie in buffers. */
+/* Plans blocks along both axes, so that each line is read completely while it is cached: calls for longer
+ * rows, with some operands in buffers. */
 static bool plan_apart(kn_loop_nest *w, int axis)
 {
     int bytes = packed_bytes(w, 2, w->extent);

@@ -79,7 +79,7 @@ static kiln_status check_text(const wanted *w, const char *portable)
 
 /* ---- the row ---- */
 
-/* NVRTC gives PTX where it does not know the architecture: that is not what was asked for. */
+/* NVRTC makes PTX for an architecture that it does not know, which nobody asked for. */
 static kiln_status check_format(const kn_code *code, const wanted *w)
 {
     const kn_target *target = &w->target->target;

@@ -58,8 +58,8 @@ static kiln_status find_and_load(kn_code_search *search, kn_loaded_module *loade
     return status;
 }
 
-/* Code from a store that does not load here (made on another machine that shares the folder, say) is as good
- * as none: the next store is asked, and what is made anew takes its place when it has been loaded. */
+/* Code from a store that does not load here (made on another machine that shares the folder, for example) is
+ * ignored: the next store is asked, and new code replaces it after it has been loaded. */
 static bool is_worth_another(kn_code_search *search, const kn_code *code, kiln_status status)
 {
     return status != KILN_ERROR_MEMORY && code && kn_search_bar(search, code);

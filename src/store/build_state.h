@@ -1,5 +1,5 @@
-/* store/build_state.h - what the build layer keeps for the whole process: the opened stores, and what is
- * loaded. */
+/* store/build_state.h - the state of the store layer for the whole process: opened stores, and loaded code.
+ */
 #ifndef KN_BUILD_STATE_H
 #define KN_BUILD_STATE_H
 
@@ -16,8 +16,8 @@ typedef struct kn_build_state {
     kn_opened_store store[KN_MOST_STORES]; /* in the order in which they are asked */
     int n_stores;
     atomic_ullong misses;       /* searches that came as far as the compiler */
-    kn_flight_table *modules;   /* device, what -> kn_loaded_module */
-    kn_flight_table *functions; /* device, entry, what -> loaded function */
+    kn_flight_table *modules;   /* (device, key) -> kn_loaded_module */
+    kn_flight_table *functions; /* (device, entry, key) -> loaded function */
 } kn_build_state;
 
 /* Made at the first call. KILN_ERROR_MEMORY alone. */

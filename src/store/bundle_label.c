@@ -88,7 +88,7 @@ static void read_rest(kn_bundle_label *out, char *line)
     }
 }
 
-/* The rest of the first line: nothing, or what the code's launches were like. */
+/* The rest of the first line: nothing, or the kind and its revision. */
 static bool read_kind(kn_bundle_label *out, const char *rest)
 {
     if (*rest == '\0')

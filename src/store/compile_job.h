@@ -22,7 +22,7 @@ struct kn_compile_job {
     /* Appends the source, and sets in the request the specialisation's own options, headers and flags (target
      * and name are set). They live as long as the job. */
     kiln_status (*write)(kn_str *source, kn_compile_request *compile, const kn_compile_job *job);
-    const void *spec; /* what write writes; the caller's, as are the texts in it */
+    const void *spec; /* the argument of write; the caller's, as are its texts */
     void *own;        /* memory of this job's, and how it is freed */
     void (*free_own)(void *own);
 };

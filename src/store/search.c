@@ -41,7 +41,7 @@ static bool is_loadable(kn_code_search *search, const kn_code *code)
     return loads;
 }
 
-/* The same, of a store that reads what some process has written. */
+/* The same, for a store that is read. */
 static kiln_status read_store(kn_code **out, kn_code_search *search, const kn_opened_store *opened)
 {
     double start = kn_os_now_ms(), ms;
@@ -135,7 +135,7 @@ static void settle(kn_code_search *search, int s, kn_code *code, kiln_status sta
         search->info->cache_ms += kn_os_now_ms() - start;
 }
 
-/* The key has to say for what target: code for another one must never be found under it. */
+/* The key must name its target: code for another one must never be found under it. */
 static kiln_status check_key(const kn_compile_job *job)
 {
     char target[48];

@@ -12,7 +12,7 @@ kiln_status kn_search_find(kn_code_search *search, kn_code **out);
 /* Drops code from a store that is read, and bars that store, so that the others are asked. False: no other
  * can have it. */
 bool kn_search_bar(kn_code_search *search, const kn_code *code);
-/* Hands on what the compiler said, once nobody waits for the search. */
+/* Logs the compiler's output, when no other thread waits for the search. */
 void kn_search_log(kn_code_search *search);
 /* Ends a search that has found code, and counts it. */
 kiln_status kn_search_end(kn_code_search *search, const kn_code *code);

@@ -29,13 +29,13 @@
 /* One search for the code of a compile job, as stores see it (kn_search_*). */
 typedef struct kn_code_search kn_code_search;
 
-/* Code and what has to be known beside it. Immutable once it has been found. */
+/* Code, with the properties that its users need. Immutable once it has been found. */
 typedef struct kn_code {
     kn_blob code, dependencies; /* dependencies: the headers of the code, as written by
                                    kn_compile_dependencies */
     int from;                   /* the number of the store that found or made it; set by the search */
     int rank;                   /* in a bundle, against others for the same; 0: from elsewhere */
-    /* it waits by itself for the kernel before it: what was made for earlier devices does not */
+    /* the code itself waits for the kernel before it; code for earlier devices does not */
     bool waits_for_kernels;
 } kn_code;
 
@@ -48,14 +48,14 @@ typedef struct kn_store {
     /* Once a process, which keeps *self for the store; false without memory alone. */
     bool (*open)(void **self);
     void (*close)(void *self);
-    /* The process ends, and other threads may still be at work: what waits to be written, where nobody is
-     * in the way. */
+    /* At the end of the process, while other threads may still be at work: writes pending data, unless
+     * another thread is in the way. */
     void (*leave)(void *self);
     /* Work that can be done before the first question, on another thread. */
     void (*warm_up)(void *self);
     /* Adds the files that are looked in, for a message (kn_store_add_place). */
     void (*list_places)(kn_str *out, void *self);
-    /* Adds what was left out, or does not serve the search's target, and why, for a message
+    /* Adds code that was left out, or does not fit the search's target, with the reason, to a message
      * (kn_store_add_refusal). */
     void (*list_refusals)(kn_str *out, void *self, const kn_code_search *search);
 
@@ -64,7 +64,7 @@ typedef struct kn_store {
     kiln_status (*find)(kn_code **out, void *self, kn_code_search *search);
     /* The code that it found does not load. True: it has been told, and may have other code. */
     bool (*pass_over)(void *self, kn_code_search *search, const kn_code *code);
-    /* Takes away what it found: it is of no use to anybody. */
+    /* Removes the code that it found: it is useless. */
     void (*drop)(void *self, kn_code_search *search, const kn_code *code);
     /* Before a compile: locks the key, against other processes that would compile the same. True: one of them
      * may have done so, and the store is asked again. */
@@ -83,7 +83,7 @@ kiln_origin kn_store_origin(unsigned roles);
 const kn_compile_job *kn_search_job(const kn_code_search *search);
 /* True if the code that a search ended with is proven, and later processes may have it. */
 bool kn_search_may_keep(const kn_code_search *search);
-/* Says of what was found why it is no good: "what FILE has is damaged". */
+/* Adds the reason why found code is unusable: "what FILE has is damaged". */
 void kn_search_add_refusal(kn_code_search *search, const char *format, ...)
     __attribute__((format(printf, 2, 3)));
 
@@ -93,7 +93,7 @@ void kn_code_free(void *code);
 
 /* One more of a list of files. */
 void kn_store_add_place(kn_str *out, const char *path);
-/* One more of a list of what is not taken: "FILE: why". */
+/* Adds an item to a list of refused files: "FILE: why". */
 void kn_store_add_refusal(kn_str *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #endif

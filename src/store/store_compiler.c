@@ -16,7 +16,7 @@ static const char *file_ending(kn_backend_kind backend)
     return backend == KN_CUDA ? "cu" : "cpp";
 }
 
-/* Trouble with it is logged: it must not change what a call does. */
+/* Failures are logged: they must not change the result of a call. */
 static void dump_source(const kn_compile_job *job, const char *source)
 {
     const char *folder = kn_setting("KILN_DUMP_SOURCE");
@@ -96,7 +96,7 @@ static kiln_status prove(kn_code_search *search, const kn_code *code, const kn_c
         kn_free(before.log);
         return kn_compile_not_loaded(compile, status);
     }
-    /* Code of which nobody can say whether it is current is good for this process alone. */
+    /* Code whose dependencies are unknown is used by this process only. */
     search->is_proven = status == KILN_OK && kn_code_is_current(code, search->job);
     kn_error_restore(&before);
     return KILN_OK;

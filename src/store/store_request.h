@@ -8,12 +8,11 @@
 
 enum {
     KN_BUILD_NO_COMPILE = 1, /* KILN_ERROR_FORBIDDEN, naming the kernel, rather than compiling */
-    /* KILN_ERROR_CAPTURE, saying what to do, rather than compiling or loading: the call's capture wants it
-     * so */
+    /* KILN_ERROR_CAPTURE, with advice, instead of compiling or loading: the call's capture asks for it */
     KN_BUILD_CAPTURING = 2,
     /* KILN_ERROR_FORBIDDEN rather than compiling, or waiting for the thread that does; no miss is counted */
     KN_BUILD_FIND = 4,
-    /* for plans: no baseline tier is to stand in for the optimised one */
+    /* for plans: the baseline tier must not replace the optimised one */
     KN_BUILD_OPTIMISED = 8
 };
 
@@ -41,7 +40,7 @@ typedef struct kn_build_info {
     int baseline, pending;  /* plans in their baseline tier; those whose optimised tier is still to come */
 } kn_build_info;
 
-/* Adds what one build has taken, and keeps the more expensive origin. */
+/* Adds the times of one build, and keeps the more expensive origin. */
 static inline void kn_build_info_add(kn_build_info *to, const kn_build_info *one)
 {
     to->origin = one->origin > to->origin ? one->origin : to->origin;

@@ -196,7 +196,7 @@ bool kn_number_store(void *out, kiln_dtype dtype, const kn_number *x)
     return true;
 }
 
-/* The least and the greatest number of a dtype of whole numbers, as they stand in a message. */
+/* Formats the least and the greatest number of an integer dtype for a message. */
 static void format_range(char *out, size_t size, const kn_dtype_info *info)
 {
     int bits = info->size * 8;
