@@ -30,7 +30,7 @@ kiln_status kn_os_workplace_make(kn_os_workplace *out)
     if (status == KILN_OK)
         out->fd = open_folder(AT_FDCWD, out->path);
     if (out->fd >= 0)
-        (void)flock(out->fd, LOCK_EX | LOCK_NB); /* without a lock it may only be swept too early or never */
+        (void)flock(out->fd, LOCK_EX | LOCK_NB); /* without it: removed too early, or never */
     return status;
 }
 

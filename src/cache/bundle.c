@@ -56,7 +56,7 @@ void kn_bundle_free(kn_bundle *bundle)
     kn_free(bundle);
 }
 
-/* False where the file is shorter by now, or its disk fails. */
+/* False if the file has been truncated meanwhile, or its disk fails. */
 static bool read_at(const kn_bundle *b, void *out, uint64_t at, size_t size)
 {
     if (at > b->size || size > b->size - at)

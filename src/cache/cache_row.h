@@ -25,7 +25,7 @@ enum {
 
 static inline kn_blob kn_row_column(sqlite3_stmt *row, int index)
 {
-    kn_blob view; /* of memory that is SQLite's until the next step */
+    kn_blob view; /* of SQLite's memory, valid until the next sqlite3_step */
     view.data = (void *)sqlite3_column_blob(row, index);
     view.size = (size_t)sqlite3_column_bytes(row, index);
     return view;

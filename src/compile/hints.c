@@ -182,7 +182,7 @@ static const char *const synonyms[][2] = {{"arcsin", "asin"},    {"arccos", "aco
                                           {"False", "false"},    {"ln", "log"},        {"float", "float32"},
                                           {"double", "float64"}, {"half", "float16"},  {"single", "float32"}};
 
-/* Operations of expressions that a body writes otherwise. */
+/* Operations of expressions, and their spelling in a body. */
 static const char *const written[][2] = {{"where", "condition ? x : y"},
                                          {"clip", "min(max(x, low), high)"},
                                          {"square", "x * x"},

@@ -49,7 +49,7 @@ static void discard(kn_device *device, void *stream)
     kn_error_restore(&before);
 }
 
-/* Why there is no capture to be ended on the stream. */
+/* The error for a stream that has no capture to end. */
 static kiln_status explain_missing(kn_device *device, void *stream)
 {
     bool is_active = false;
@@ -97,7 +97,7 @@ static kiln_status end_native(kn_device *device, void *stream, kn_cu_graph *out)
                : status;
 }
 
-/* True if the stream is in capture still, after a failing end. */
+/* True if the stream is still captured after a failing end. */
 static bool goes_on(kn_device *device, void *stream)
 {
     bool is_active = false;

@@ -10,7 +10,7 @@ enum {
     AHEAD = 8,              /* rows whose results are asked for early */
     LARGE_BYTES = 16 << 20, /* of results, from which on they go past the caches */
     BEHIND_BYTES = 4 << 20, /* behind another input: its elements are still cached */
-    EARLY_BYTES = 2 << 10   /* of short rows that are asked for before they are read */
+    EARLY_BYTES = 2 << 10   /* of short rows, prefetched */
 };
 
 /* One thread's. */

@@ -113,8 +113,7 @@ static bool take_share(host_job *job)
     return true;
 }
 
-/* True if a job after `seen` comes while it is watched for. Others that want the processor have it
- * meanwhile. */
+/* Watches for a job after `seen`; true if one comes. Other threads may have the processor meanwhile. */
 static bool watch(unsigned seen)
 {
     double end = kn_os_now_ms() + WATCH_MS;

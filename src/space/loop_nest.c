@@ -96,7 +96,7 @@ static int place_transposed(kn_loop_nest *w, int from)
     return to;
 }
 
-/* The length of parts of nearly the same length, in whole lines where they are long. */
+/* The length of nearly equal parts; long parts are whole lines. */
 static int64_t even_step(int64_t extent, int64_t most)
 {
     if (extent <= most)

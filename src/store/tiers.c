@@ -220,7 +220,7 @@ void kn_tiers_submit(kn_tiers *tiers)
     work_on();
 }
 
-/* Sets it running for the calling thread; false where another has settled it. */
+/* Marks it as running in the calling thread; false: another thread has settled it. */
 static bool take_or_wait(kn_tiers *tiers)
 {
     while (has_state(tiers, KN_TIERS_RUNNING) && !is_waiting(tiers))
