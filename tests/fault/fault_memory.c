@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Whether an allocation was left to fail. */
+/* True if an allocation was left to fail. */
 static bool run_failing(const fault_flow *flow, unsigned long nth, int forever)
 {
     unsigned long made;
