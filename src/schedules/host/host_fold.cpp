@@ -295,7 +295,7 @@ extern "C" __attribute__((visibility("default"))) void ${entry}(const kn_args *k
 
     /* `_J` of neighbours, of the first of some steps; in memory, or g++ adds it up for each step by itself. It is stored as a vector,
      * since vectors are slow to read where they were stored one by one. */
-    typedef ${index} kn_indices __attribute__((vector_size(kn_lanes * sizeof(${index}))));
+    typedef ${index} kn_indices __attribute__((vector_size(kn_lanes * sizeof(${index})), aligned(64))); /* as the arrays are */
     alignas(64) ${index} kn_numbers[kn_lanes], kn_first_index[kn_lanes];
     for (int kn_k = 0; kn_k < kn_lanes; ++kn_k)
         kn_numbers[kn_k] = kn_k;
