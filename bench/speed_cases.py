@@ -259,7 +259,7 @@ def channels(d):
 def complex_map(d):
     d.dtype = d.rng.choice(["complex64", "complex64", "complex128"])
     d.add("z")
-    return d.rng.choice(["abs(z)", f"z * conj({d.add('w')})", "real(z) * 2", "real(z * conj(z))", "z * 2 + 1", "exp(z)"])
+    return d.rng.choice(["abs(z)", f"z * conj({d.add('w')})", "abs(z) * 2", "abs(z * conj(z))", "z * 2 + 1", "exp(z)"])
 
 
 def outer(d):

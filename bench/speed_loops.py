@@ -150,8 +150,6 @@ class Loops:
             return self.mixed((lambda a, b: f"max({a}, {b})") if name == "maximum" else (lambda a, b: f"min({a}, {b})"), *values)
         if name == "clip":
             return self.mixed(lambda a, b, c: f"min(max({a}, {b}), {c})", *values)
-        if name == "real":
-            return Value(values[0].shape, np.dtype("f4" if values[0].dtype == np.complex64 else "f8"), lambda i: f"{values[0].at(i)}.real")
         if name not in FUNCTIONS:
             raise Unsupported(name)
         v, dtype = values[0], values[0].dtype
