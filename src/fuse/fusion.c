@@ -53,6 +53,8 @@ static void add_passes(kn_fusion *f, const kn_spec *spec)
         if (p->stage[t].kind != KN_REDUCE)
             continue;
         wanted[p->stage[t].value[0]] = true;
+        if (kn_spec_value_dtype(spec, p->stage[t].value[1]) == KILN_DTYPE_NONE)
+            f->structs |= 1u << f->n_passes;
         add_pass(f, spec, wanted);
     }
     bool wanted[2 * KN_MAX_PARAMS] = {false};
@@ -128,11 +130,13 @@ enum {
     FEW_LINES = 2048,    /* lines up to which a row's are; a page of memory each, at worst */
     FAR = 6000,          /* the same where it is not */
     FUNCTION = 600,      /* a function of an element, in vectors */
-    ROW = 40000,         /* what a row costs once a reduction where one kernel has all: lanes are folded */
+    ROW = 20000,         /* what a row costs once a reduction where one kernel has all, twice that where */
+    STRUCT = 200,        /* structs are folded: lanes are folded in the end; and an element of these */
     LONG_FOLD = 30000,   /* the same by the kernel of a reduction, along rows; and where they are short, */
     SHORT_FOLD = 8000,   /* many at once, up to */
     SHORT = 256,         /* elements; at most */
     SHORT_ELEMENT = 250, /* an element */
+    STRUCT_ELEMENT = 200, /* an element of a struct, of which each member lies by itself */
     STEP_OF_FOLD = 1500, /* a run of results that it folds into; a result: */
     RESULT = 1000,
     RUN_OF_MAP = 4000, /* a run of what a map goes over */
@@ -204,6 +208,7 @@ static int64_t fused_on_host(const kn_fusion *f)
     for (int pass = 0; pass < f->n_passes; ++pass)
         bytes += bytes_of_pass(f, pass);
     time += f->rows * ROW * (f->n_passes - f->has_map) + size * FUNCTION * f->all_functions;
+    time += (size * STRUCT + f->rows * ROW) * __builtin_popcount(f->structs);
     time = at_least(time, memory_time(f, footprint > HELD ? bytes : all_bytes(f)));
     return START + (f->rows < FEW_ROWS ? 2 * time : time);
 }
@@ -238,6 +243,7 @@ static int64_t split_on_host(const kn_fusion *f)
         for (int o = 0; o < f->n_operands; ++o)
             time += is_in(&f->operand[o], pass) && f->operand[o].moves ? size * f->operand[o].item * BYTE : 0;
         time += size * FUNCTION * f->functions[pass];
+        time += f->structs >> pass & 1 ? size * STRUCT_ELEMENT : 0;
         all += START + at_least(time, memory_time(f, bytes_of_pass(f, pass)));
     }
     return all;

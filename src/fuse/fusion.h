@@ -26,6 +26,7 @@ typedef struct kn_fusion {
     int side;             /* CUDA: rows whose elements a warp loads at once */
     int n_passes;
     bool has_map;                                   /* the last pass is no reduction */
+    unsigned structs;                               /* bits: passes that fold structs */
     int functions[KN_FUSION_PASSES], all_functions; /* of an element, by pass; of one kernel that keeps what
                                                        it computed */
     int n_operands;

@@ -146,4 +146,7 @@ static void fill(kn_writer *w)
 }
 
 const kn_recipe kn_recipe_host_row = {
-    .template_name = "schedules/host/host_row.cpp", .fill = fill, .repeats_stages = true};
+    .template_name = "schedules/host/host_row.cpp",
+    .fill = fill,
+    .preludes = "kn_line",
+    .repeats_stages = true};
