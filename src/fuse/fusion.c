@@ -123,21 +123,21 @@ bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
  * Memory is shared by threads, and arithmetic is not; one thread decides, so that bits do not depend on how
  * many there are. */
 enum {
-    BYTE = 20,           /* a byte that vectors load or store, in a cache */
-    BYTE_OF_MEMORY = 60, /* a byte of main memory, */
-    CACHED = 8 << 20,    /* that is, of programs that move more bytes */
-    NEAR = 1500,         /* an element of a line apart from its neighbours' that is in a cache near by; of */
-    FEW_LINES = 2048,    /* lines up to which a row's are; a page of memory each, at worst */
-    FAR = 6000,          /* the same where it is not */
-    FUNCTION = 600,      /* a function of an element, in vectors */
-    ROW = 20000,         /* what a row costs once a reduction where one kernel has all, twice that where */
-    STRUCT = 200,        /* structs are folded: lanes are folded in the end; and an element of these */
-    LONG_FOLD = 30000,   /* the same by the kernel of a reduction, along rows; and where they are short, */
-    SHORT_FOLD = 8000,   /* many at once, up to */
-    SHORT = 256,         /* elements; at most */
-    SHORT_ELEMENT = 250, /* an element */
+    BYTE = 20,            /* a byte that vectors load or store, in a cache */
+    BYTE_OF_MEMORY = 60,  /* a byte of main memory, */
+    CACHED = 8 << 20,     /* that is, of programs that move more bytes */
+    NEAR = 1500,          /* an element of a line apart from its neighbours' that is in a cache near by; of */
+    FEW_LINES = 2048,     /* lines up to which a row's are; a page of memory each, at worst */
+    FAR = 6000,           /* the same where it is not */
+    FUNCTION = 600,       /* a function of an element, in vectors */
+    ROW = 20000,          /* what a row costs once a reduction where one kernel has all, twice that where */
+    STRUCT = 200,         /* structs are folded: lanes are folded in the end; and an element of these */
+    LONG_FOLD = 30000,    /* the same by the kernel of a reduction, along rows; and where they are short, */
+    SHORT_FOLD = 8000,    /* many at once, up to */
+    SHORT = 256,          /* elements; at most */
+    SHORT_ELEMENT = 250,  /* an element */
     STRUCT_ELEMENT = 200, /* an element of a struct, of which each member lies by itself */
-    STEP_OF_FOLD = 1500, /* a run of results that it folds into; a result: */
+    STEP_OF_FOLD = 1500,  /* a run of results that it folds into; a result: */
     RESULT = 1000,
     RUN_OF_MAP = 4000, /* a run of what a map goes over */
     START = 2000000,   /* a kernel more */

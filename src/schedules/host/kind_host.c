@@ -17,7 +17,9 @@
 
 enum {
     GRAIN = 1 << 16, /* fewest elements that are worth a thread, where a body is cheap */
-    MOST_WORD = 8    /* bytes of what is woven at one place */
+    MOST_WORD = 8,   /* bytes of what is woven at one place */
+    SHORT_RUN = 32,  /* elements, below which to begin each run takes longer than buffers; where elements */
+    DEAR_RUN = 256   /* take functions, which at the end of a run are called for vectors that are not full */
 };
 
 static bool counts_up(const kn_space *space)
@@ -25,10 +27,28 @@ static bool counts_up(const kn_space *space)
     return !space->indices || kn_choice_is_contiguous(space, space->n_operands - 1, 1);
 }
 
+/* Inputs that stand still along the fastest axis while all others are runs there: the kernel reads their one
+ * element, where a buffer would have to repeat it. */
+static void find_still(kn_schedule *out, const kn_choice *c)
+{
+    int inner = kn_choice_inner(c), count = 0;
+    if (inner < 0 || c->space->extent[inner] < (kn_cost_functions(c->program) ? DEAR_RUN : SHORT_RUN))
+        return;
+    for (int o = 0; o < c->count; ++o) {
+        int64_t stride = c->space->stride[o][inner];
+        if (stride != c->access[o].item_size && (stride != 0 || c->access[o].is_output))
+            return;
+        count += stride == 0;
+    }
+    for (int o = 0; o < c->count && count > 0; ++o)
+        out->access[o] = c->space->stride[o][inner] == 0 ? KN_BROADCAST : KN_DENSE;
+}
+
 static bool choose_runs(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
 {
-    (void)out;
     (void)kept;
+    if (counts_up(c->space))
+        find_still(out, c);
     return counts_up(c->space);
 }
 
@@ -97,10 +117,14 @@ static bool list_operands(kn_loop_nest_operand *operand, int *count, const kn_pa
             continue;
         int item_size = kn_dtype_info_of(o->dtype)->size * (number < 0 ? 1 : part->spec->schedule.lanes);
         const int64_t *stride = part->space->stride[o->array];
-        is_run = is_run && stride[0] == item_size;
+        bool is_still =
+            part->spec->schedule.access[0] && part->spec->schedule.access[o->array] == KN_BROADCAST;
+        is_run = is_run && (stride[0] == item_size || is_still);
         operand[(*count)++] =
-            (kn_loop_nest_operand){k < p->n_in ? KN_LOOP_INPUT : KN_LOOP_OUTPUT, part->layout->param_at[k],
-                                   item_size, stride, k >= p->n_in && !is_pure};
+            (kn_loop_nest_operand){is_still      ? KN_LOOP_STILL
+                                   : k < p->n_in ? KN_LOOP_INPUT
+                                                 : KN_LOOP_OUTPUT,
+                                   part->layout->param_at[k], item_size, stride, k >= p->n_in && !is_pure};
     }
     return is_run;
 }
@@ -130,6 +154,8 @@ static kiln_status place_walk(kn_placement *out, const kn_part *part, kn_loop_ne
                                              part->layout->own_at);
     if (status == KILN_OK && is_copy(part->spec))
         kn_loop_nest_copies(out->loop_nest);
+    else if (status == KILN_OK && kn_cost_functions(part->spec->program) == 0)
+        kn_loop_nest_is_cheap(out->loop_nest);
     return status;
 }
 
