@@ -32,7 +32,8 @@ static bool counts_up(const kn_space *space)
 static void find_still(kn_schedule *out, const kn_choice *c)
 {
     int inner = kn_choice_inner(c), count = 0;
-    if (inner < 0 || c->space->extent[inner] < (kn_cost_functions(c->program) ? DEAR_RUN : SHORT_RUN))
+    bool is_dear = c->program && kn_cost_functions(c->program) > 0;
+    if (inner < 0 || c->space->extent[inner] < (is_dear ? DEAR_RUN : SHORT_RUN))
         return;
     for (int o = 0; o < c->count; ++o) {
         int64_t stride = c->space->stride[o][inner];
