@@ -91,7 +91,7 @@ kiln_status kiln_array_from_dlpack(kiln_array **out, void *managed, bool version
     if (!versioned)
         return wrap_tensor(out, &((kn_dl_managed *)managed)->tensor, false, release_managed, managed);
     kn_dl_versioned *m = managed;
-    if (m->major != KN_DL_MAJOR) /* what lies behind the flags is not known then */
+    if (m->major != KN_DL_MAJOR) /* nothing behind the flags is known then */
         return kn_error(KILN_ERROR_FORMAT, "kiln_array_from_dlpack: version %u.%u of DLPack; 1.x is known",
                         m->major, m->minor);
     return wrap_tensor(out, &m->tensor, (m->flags & KN_DL_READ_ONLY) != 0, release_versioned, managed);
@@ -114,14 +114,14 @@ kiln_status kiln_dlpack_stream(int64_t *out, kiln_device device)
 
 /* ---- producing ---- */
 
-/* What a managed tensor keeps. The struct that is handed out comes first in memory, and is the context's
- * other name. */
+/* The owner of a managed tensor. The struct that is handed out is its first member, so that both have one
+ * address. */
 typedef struct export
 {
     union {
         kn_dl_managed managed;
         kn_dl_versioned versioned;
-    } form;
+    } abi;
     kiln_array *array;
     int64_t extents[]; /* shape, then strides in elements */
 }
@@ -179,18 +179,18 @@ static export *export_new(const kiln_array *array, bool versioned)
     }
     e->array = kiln_array_retain(array);
     if (versioned) {
-        e->form.versioned = (kn_dl_versioned){
+        e->abi.versioned = (kn_dl_versioned){
             .major = KN_DL_MAJOR, .minor = KN_DL_MINOR, .context = e, .deleter = delete_versioned};
-        e->form.versioned.flags = array->is_read_only ? KN_DL_READ_ONLY : 0;
-        describe(&e->form.versioned.tensor, array, e->extents);
+        e->abi.versioned.flags = array->is_read_only ? KN_DL_READ_ONLY : 0;
+        describe(&e->abi.versioned.tensor, array, e->extents);
     } else {
-        e->form.managed = (kn_dl_managed){.context = e, .deleter = delete_managed};
-        describe(&e->form.managed.tensor, array, e->extents);
+        e->abi.managed = (kn_dl_managed){.context = e, .deleter = delete_managed};
+        describe(&e->abi.managed.tensor, array, e->extents);
     }
     return e;
 }
 
-/* The consumer's stream waits for what the current one has queued. */
+/* Makes the consumer's stream wait for the work queued on the current one. */
 static kiln_status order_consumer(kn_device *device, int64_t stream)
 {
     void *ours, *theirs = (void *)(intptr_t)(stream == KILN_DLPACK_STREAM_NONE ? 1 : stream);
@@ -235,7 +235,7 @@ kiln_status kiln_array_to_dlpack(void **out, const kiln_array *array, bool versi
     export *e = export_new(array, versioned);
     if (!e)
         return KILN_ERROR_MEMORY;
-    *out = versioned ? (void *)&e->form.versioned : (void *)&e->form.managed;
+    *out = versioned ? (void *)&e->abi.versioned : (void *)&e->abi.managed;
     return KILN_OK;
 }
 

@@ -9,21 +9,21 @@
 enum {
     AHEAD = 8,              /* rows whose results are asked for early */
     LARGE_BYTES = 16 << 20, /* of results, from which on they go past the caches */
-    BEHIND_BYTES = 4 << 20, /* behind another input: what that one has read is in the caches still */
-    EARLY_BYTES = 2 << 10   /* of short rows that are asked for before they are read */
+    BEHIND_BYTES = 4 << 20, /* behind another input: its elements are still cached */
+    EARLY_BYTES = 2 << 10   /* of short rows, prefetched */
 };
 
 /* One thread's. */
 typedef struct loop_state {
-    const kn_loop_nest *walk;
+    const kn_loop_nest *loop_nest;
     kn_host_entry entry;
     char *block, *buffer;
     int64_t position[KILN_MAX_NDIM]; /* of the block, in blocks */
     int64_t count[KILN_MAX_NDIM];    /* steps of each of its axes */
-    int64_t reach[KILN_MAX_NDIM];    /* the same of what lies in buffers */
+    int64_t reach[KILN_MAX_NDIM];    /* the same for operands in buffers */
     int64_t row, rows;               /* elements of a block's run; runs */
     int64_t packed_row;              /* elements of a run in buffers */
-    int64_t ahead;                   /* the walk's; 0 where all blocks begin with lines of the result */
+    int64_t ahead;                   /* the loop nest's; 0 if all blocks begin with lines of the result */
     bool is_first, is_last;          /* of the thread's blocks */
     int64_t first[KN_MAX_OPERANDS];  /* the operand's first address or number */
     int64_t at[KN_MAX_OPERANDS];     /* its place in the block, from there */
@@ -32,15 +32,15 @@ typedef struct loop_state {
     int interleaved[KN_MAX_OPERANDS];
     bool copies;                           /* blocks are moved, past the caches */
     bool is_fresh;                         /* buffers hold nothing of this shape yet */
-    int64_t row_step[2 * KN_MAX_OPERANDS]; /* what kn_loop_nest_rows has; and the next three */
+    int64_t row_step[2 * KN_MAX_OPERANDS]; /* as kn_loop_nest_rows; so are the next three */
     uint64_t early, rows_early;
     int64_t how_early;
 } loop_state;
 
-/* Whether a block's result, or a row of it, begins within a line. */
+/* True if a block's result, or a row of it, begins within a line. */
 static bool splits_lines(const loop_state *v, int result)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     const kn_planned_operand *x = &w->operand[result];
     bool splits = v->first[result] % KN_LOOP_LINE != 0;
     for (int a = 0; a < w->ndim; ++a)
@@ -48,11 +48,11 @@ static bool splits_lines(const loop_state *v, int result)
     return splits || (w->has_rows && x->stride[w->contiguous_axes] % KN_LOOP_LINE != 0);
 }
 
-/* How many operands from this one on lie each an element behind the one before, in the gaps of what they have
- * in common; results only where they fill it, so that nothing else is written. */
+/* The number of operands, from this one on, that are one element apart in the gaps of their common range.
+ * Results count only if they fill it, since no other element may be written. */
 static int count_interleaved(const loop_state *v, int o)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     const kn_planned_operand *x = &w->operand[o];
     int64_t pitch = x->is_packed && x->kind != KN_LOOP_INDICES ? x->stride[0] / x->item_size : 0;
     int count = 1;
@@ -62,11 +62,11 @@ static int count_interleaved(const loop_state *v, int o)
     return x->kind == KN_LOOP_OUTPUT && count < pitch ? 1 : count;
 }
 
-/* Whether what one input reads is what another one has read shortly before: of one array, shifted, the last
- * is none. */
+/* True if this input reads what another input has read shortly before: both are views of one array at an
+ * offset, and the later one needs no prefetch. */
 static bool is_read_before(const loop_state *v, int o)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     bool is_read = false;
     for (int p = 0; p < w->n_operands; ++p)
         is_read = is_read || (w->operand[p].kind == KN_LOOP_INPUT && !w->operand[p].is_packed &&
@@ -77,7 +77,7 @@ static bool is_read_before(const loop_state *v, int o)
 /* Inputs that are read in place and move from row to row: by rows where these are short and apart. */
 static void set_early(loop_state *v)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     int64_t row = 1;
     for (int a = 0; a < w->contiguous_axes; ++a)
         row *= w->step[a];
@@ -100,7 +100,7 @@ static void set_early(loop_state *v)
 
 static void start_at(loop_state *v, int64_t block)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     for (int o = 0; o < w->n_operands; ++o) {
         memcpy(&v->first[o], v->block + w->operand[o].block_at, 8);
         v->at[o] = v->packed[o] = 0;
@@ -124,7 +124,7 @@ static void start_at(loop_state *v, int64_t block)
 
 static void advance(loop_state *v)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     for (int a = 0; a < w->ndim; ++a) {
         bool wraps = ++v->position[a] == w->count[a];
         int64_t steps = wraps ? -(w->count[a] - 1) * w->step[a] : w->step[a];
@@ -139,7 +139,7 @@ static void advance(loop_state *v)
 /* Blocks at the ends of the space are smaller. */
 static void measure(loop_state *v)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     v->is_fresh = false;
     v->row = v->rows = v->packed_row = 1;
     for (int a = 0; a < w->block_axes && a < w->ndim; ++a) {
@@ -179,7 +179,7 @@ static void put_indices(int64_t *to, int64_t first, const int64_t *stride, int a
  * more. */
 static void move(const loop_state *v, int o, bool to_buffer)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     const kn_planned_operand *x = &w->operand[o];
     int axes = w->block_axes;
     int64_t count[KILN_MAX_NDIM + 1], dense[KILN_MAX_NDIM + 1], stride[KILN_MAX_NDIM + 1],
@@ -206,13 +206,13 @@ static void move(const loop_state *v, int o, bool to_buffer)
 /* An input's buffer stays as it is while the place it was filled from does. */
 static void pack(loop_state *v, int o)
 {
-    const kn_planned_operand *x = &v->walk->operand[o];
+    const kn_planned_operand *x = &v->loop_nest->operand[o];
     if (!v->is_fresh && x->kind != KN_LOOP_OUTPUT && v->packed[o] == v->at[o])
         return;
     v->packed[o] = v->at[o];
     if (x->kind == KN_LOOP_INDICES)
         put_indices((int64_t *)(void *)(v->buffer + x->buffer_at), v->first[o] + v->at[o], x->stride,
-                    v->walk->block_axes, v->reach);
+                    v->loop_nest->block_axes, v->reach);
     else
         move(v, o, true);
 }
@@ -220,12 +220,12 @@ static void pack(loop_state *v, int o)
 /* Asks for the lines of a later row's results. */
 static void fetch_results(const loop_state *v, int64_t row)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     for (int o = 0; o < w->n_operands; ++o) {
         const kn_planned_operand *x = &w->operand[o];
         if (x->kind != KN_LOOP_OUTPUT || x->is_packed ||
             x->stride[w->contiguous_axes] == v->row * x->item_size)
-            continue; /* the processor sees what goes on by itself */
+            continue; /* the processor prefetches contiguous data by itself */
         const char *at =
             (const char *)(intptr_t)(v->first[o] + v->at[o] + row * x->stride[w->contiguous_axes]);
         for (int64_t byte = 0; byte < v->row * x->item_size; byte += KN_LOOP_LINE)
@@ -243,7 +243,7 @@ static int64_t to_line(int64_t address, int item_size)
  * behind are this thread's too. */
 static void find_lines(const loop_state *v, int64_t r, int64_t *begin, int64_t *end)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     *begin = 0;
     *end = v->row;
     if (v->ahead == 0)
@@ -256,10 +256,10 @@ static void find_lines(const loop_state *v, int64_t r, int64_t *begin, int64_t *
     *end += behind < v->packed_row - v->row ? behind : v->packed_row - v->row;
 }
 
-/* Where the operand's row r is. */
+/* The address of the operand's row r. */
 static int64_t place_of(const loop_state *v, int o, int64_t r)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     const kn_planned_operand *x = &w->operand[o];
     if (x->is_packed)
         return (int64_t)(intptr_t)v->buffer + x->buffer_at + r * v->packed_row * x->item_size;
@@ -269,7 +269,7 @@ static int64_t place_of(const loop_state *v, int o, int64_t r)
 /* `count` rows from r on, by their elements from `begin` on. */
 static void call(loop_state *v, int64_t r, int64_t count, int64_t begin, int64_t end)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     for (int o = 0; o < w->n_operands; ++o) {
         int64_t place =
             place_of(v, o, r) + (w->operand[o].kind == KN_LOOP_STILL ? 0 : begin * w->operand[o].item_size);
@@ -284,10 +284,10 @@ static void call(loop_state *v, int64_t r, int64_t count, int64_t begin, int64_t
     v->entry(v->block, 0, end - begin);
 }
 
-/* Where rows are in groups nothing is packed. */
+/* Grouped rows are not packed. */
 static void call_together(loop_state *v)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     int64_t *between = v->row_step + w->n_operands;
     for (int o = 0; o < w->n_operands; ++o) {
         const kn_planned_operand *x = &w->operand[o];
@@ -299,10 +299,10 @@ static void call_together(loop_state *v)
     call(v, 0, v->rows, 0, v->row);
 }
 
-/* A run in rows of what buffers have, and what is left of it. */
+/* Calls the kernel for rows of the broadcast length, and for the remainder. */
 static void call_broadcast(loop_state *v)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     int64_t rows = v->row / w->broadcast_length, left = v->row - rows * w->broadcast_length;
     for (int o = 0; o < w->n_operands; ++o)
         v->row_step[o] = w->operand[o].is_packed ? 0 : w->broadcast_length * w->operand[o].item_size;
@@ -318,7 +318,7 @@ static void call_broadcast(loop_state *v)
 
 static void call_rows(loop_state *v)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     if (w->broadcast_length > 0) {
         call_broadcast(v);
         return;
@@ -340,15 +340,15 @@ static void call_rows(loop_state *v)
 /* The result of a block, from its input. */
 static void copy_block(const loop_state *v)
 {
-    const kn_planned_operand *from = &v->walk->operand[0], *to = &v->walk->operand[1];
+    const kn_planned_operand *from = &v->loop_nest->operand[0], *to = &v->loop_nest->operand[1];
     kn_host_move((char *)(intptr_t)(v->first[1] + v->at[1]), to->stride,
-                 (const char *)(intptr_t)(v->first[0] + v->at[0]), from->stride, v->walk->block_axes,
+                 (const char *)(intptr_t)(v->first[0] + v->at[0]), from->stride, v->loop_nest->block_axes,
                  v->count, to->item_size, true);
 }
 
 static void run_block(loop_state *v)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     measure(v);
     if (v->copies) {
         copy_block(v);
@@ -365,7 +365,7 @@ static void run_block(loop_state *v)
 }
 
 typedef struct job {
-    const kn_loop_nest *walk;
+    const kn_loop_nest *loop_nest;
     kn_host_entry entry;
     const void *block;
     size_t block_size;
@@ -377,13 +377,13 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
     _Alignas(KN_LOOP_LINE) char buffer[KN_LOOP_BUFFER + KN_MAX_OPERANDS * KN_LOOP_LINE];
     _Alignas(16) char block[j->block_size];
     loop_state v;
-    v.walk = j->walk;
+    v.loop_nest = j->loop_nest;
     v.entry = j->entry;
     v.block = block;
     v.buffer = buffer;
     memcpy(block, j->block, j->block_size);
-    if (j->walk->shown_size >= 0)
-        memcpy(block, &j->walk->shown_size, sizeof(int64_t)); /* it stands in front */
+    if (j->loop_nest->shown_size >= 0)
+        memcpy(block, &j->loop_nest->shown_size, sizeof(int64_t)); /* it is the first field */
     start_at(&v, begin);
     for (int64_t b = begin; b < end; ++b) {
         v.is_first = b == begin;
@@ -394,9 +394,10 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
     kn_host_settle();
 }
 
-void kn_host_loop_run(const kn_loop_nest *walk, kn_host_entry entry, const void *block, size_t block_size,
-                      int64_t grain)
+void kn_host_loop_run(const kn_loop_nest *loop_nest, kn_host_entry entry, const void *block,
+                      size_t block_size, int64_t grain)
 {
-    job j = {walk, entry, block, block_size};
-    kn_host_parallel(walk->blocks, (grain + walk->block_size - 1) / walk->block_size, run_blocks, &j);
+    job j = {loop_nest, entry, block, block_size};
+    kn_host_parallel(loop_nest->blocks, (grain + loop_nest->block_size - 1) / loop_nest->block_size,
+                     run_blocks, &j);
 }

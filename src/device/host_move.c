@@ -20,12 +20,12 @@ enum {
 };
 
 /* A rectangle of two axes. */
-typedef struct plane {
+typedef struct matrix {
     char *to;
     const char *from;
     int64_t count[2], to_stride[2], from_stride[2];
     bool past_caches;
-} plane;
+} matrix;
 
 /* ---- squares of 16 bytes a side, transposed in registers by interleaving halves ---- */
 
@@ -77,7 +77,7 @@ typedef struct wide {
     uint64_t half[2];
 } wide;
 
-/* Steps that compilers know shuffles for stand apart. */
+/* Sizes for which compilers know shuffles are written apart. */
 #define LOOPS(bytes, type)                                                                                   \
     static void step_##bytes(char *restrict to, int64_t to_stride, const char *restrict from,                \
                              int64_t from_stride, int64_t count)                                             \
@@ -108,16 +108,16 @@ typedef struct wide {
             step_##bytes(to, to_stride, from, from_stride, count);                                           \
         }                                                                                                    \
     }                                                                                                        \
-    static void rows_##bytes(const plane *p)                                                                 \
+    static void rows_##bytes(const matrix *p)                                                                \
     {                                                                                                        \
         for (int64_t k = 0; k < p->count[1]; ++k)                                                            \
             row_##bytes(p->to + k * p->to_stride[1], p->to_stride[0], p->from + k * p->from_stride[1],       \
                         p->from_stride[0], p->count[0]);                                                     \
     }
-/* Rows one behind the other, each of one element again and again. Stores of 16 bytes go over a row's end into
- * the next ones, which come later. */
+/* Adjacent rows, each of one repeated element. Stores of 16 bytes overrun a row into later ones, which are
+ * stored afterwards. */
 #define REPEATS(bytes, type)                                                                                 \
-    static void repeat_##bytes(const plane *p)                                                               \
+    static void repeat_##bytes(const matrix *p)                                                              \
     {                                                                                                        \
         int64_t row = p->count[0] * bytes, left = row * p->count[1];                                         \
         char *to = p->to;                                                                                    \
@@ -155,8 +155,8 @@ static __m128i load_16(const char *at, int64_t stride, int log_size)
                               _mm_loadl_epi64((const void *)(at + stride)));
 }
 
-/* The plane is copied: nothing says that stores leave it alone. */
-static inline __attribute__((always_inline)) void stream_rows(const plane p, int log_size)
+/* The matrix is passed by value: the compiler could not know that stores leave it unchanged. */
+static inline __attribute__((always_inline)) void stream_rows(const matrix p, int log_size)
 {
     int64_t step = 16 >> log_size;
     for (int64_t r = 0; r < p.count[1]; ++r) {
@@ -173,7 +173,7 @@ bool kn_host_moves_past_caches(int item_size)
     return item_size >= 8 || kn_host_vectors_here() == KN_HOST_VECTORS_64;
 }
 
-static bool move_past(const plane *p, int log_size)
+static bool move_past(const matrix *p, int log_size)
 {
     int64_t row = p->count[0] << log_size;
     bool is_run = p->count[1] == 1 || p->to_stride[1] == row;
@@ -190,7 +190,7 @@ bool kn_host_moves_past_caches(int item_size)
     return false;
 }
 
-static bool move_past(const plane *p, int log_size)
+static bool move_past(const matrix *p, int log_size)
 {
     (void)p, (void)log_size;
     return false;
@@ -201,8 +201,8 @@ typedef void (*square_function)(char *to, int64_t to_stride, const char *from, i
 
 /* By the size's logarithm. */
 static const struct {
-    void (*rows)(const plane *p);
-    void (*repeat)(const plane *p);
+    void (*rows)(const matrix *p);
+    void (*repeat)(const matrix *p);
     square_function square;
 } by_size[] = {
     {rows_1, repeat_1, square_1}, {rows_2, repeat_2, square_2}, {rows_4, repeat_4, square_4},
@@ -210,9 +210,9 @@ static const struct {
 };
 
 /* The part of p that begins at (a, b) and has `width` by `height` elements. */
-static plane part(const plane *p, int64_t a, int64_t b, int64_t width, int64_t height)
+static matrix part(const matrix *p, int64_t a, int64_t b, int64_t width, int64_t height)
 {
-    plane result = *p;
+    matrix result = *p;
     result.to += a * p->to_stride[0] + b * p->to_stride[1];
     result.from += a * p->from_stride[0] + b * p->from_stride[1];
     result.count[0] = width;
@@ -220,9 +220,9 @@ static plane part(const plane *p, int64_t a, int64_t b, int64_t width, int64_t h
     return result;
 }
 
-/* Asks for rows that come later: they are too short for the processor to see them coming. Behind the
- * rectangle stands what the next one reads, mostly; asking for what is not there does no harm. */
-static void fetch(const plane *p, int64_t row, int rows, int64_t bytes)
+/* Prefetches rows that come later, which are too short for the processor's own prefetching. The next
+ * rectangle mostly follows this one; prefetching beyond memory is harmless. */
+static void fetch(const matrix *p, int64_t row, int rows, int64_t bytes)
 {
     for (int64_t k = row; k < row + rows; ++k)
         for (int64_t byte = 0; byte < bytes; byte += HOST_LINE)
@@ -230,21 +230,21 @@ static void fetch(const plane *p, int64_t row, int rows, int64_t bytes)
                 (const char *)((uintptr_t)p->from + (uintptr_t)(k * p->from_stride[0] + byte)));
 }
 
-/* What is read runs along axis 1: a few lines of it are used whole while they are in the cache. */
-static void transpose(const plane *p, int log_size)
+/* The source is contiguous along axis 1: a few of its lines are used completely while they are cached. */
+static void transpose(const matrix *p, int log_size)
 {
     int side = 16 >> log_size;
     square_function square = by_size[log_size].square;
     int64_t width = p->count[0] / side * side, height = p->count[1] / side * side;
     for (int64_t a = 0; a < width; a += side) {
-        if (width > AHEAD) /* rows of channels are no more, and behind them stands something else */
+        if (width > AHEAD) /* beyond the rows of channels is other memory */
             fetch(p, a + AHEAD, side, height << log_size);
         for (int64_t b = 0; b < height; b += side)
             square(p->to + a * p->to_stride[0] + b * p->to_stride[1], p->to_stride[1],
                    p->from + a * p->from_stride[0] + b * p->from_stride[1], p->from_stride[0]);
     }
-    plane right = part(p, width, 0, p->count[0] - width, p->count[1]),
-          below = part(p, 0, height, width, p->count[1] - height);
+    matrix right = part(p, width, 0, p->count[0] - width, p->count[1]),
+           below = part(p, 0, height, width, p->count[1] - height);
     by_size[log_size].rows(&right);
     by_size[log_size].rows(&below);
 }
@@ -256,14 +256,14 @@ static void exchange(int64_t *values, int a, int b)
     values[b] = before;
 }
 
-/* The pitch of pixels along an axis, in elements; 0: there is none, or one that is not narrow. */
+/* The pitch of an interleaved axis, in elements; 0: it is not interleaved, or not narrow. */
 static int pitch_of(int64_t stride, int64_t size)
 {
     return stride > size && stride % size == 0 && stride / size <= KN_HOST_PITCH ? (int)(stride / size) : 0;
 }
 
 /* Reverses the axis on both sides where one of them runs along it backward. */
-static void make_forward(plane *p, int axis, const int64_t *stride)
+static void make_forward(matrix *p, int axis, const int64_t *stride)
 {
     if (stride[axis] >= 0)
         return;
@@ -273,9 +273,9 @@ static void make_forward(plane *p, int axis, const int64_t *stride)
     p->from_stride[axis] = -p->from_stride[axis];
 }
 
-/* Pixels to planes or back, whose channels are the other axis. How many pixels, from the first on, have been
- * moved. */
-static int64_t move_pixels(plane p, int along, int log_size)
+/* Converts between interleaved and planar; the channels are the other axis. Returns the number of positions
+ * that have been moved, from the first on. */
+static int64_t move_interleaved(matrix p, int along, int log_size)
 {
     int64_t size = INT64_C(1) << log_size, channels = p.count[1 - along];
     int across = 1 - along, from_pitch = pitch_of(p.from_stride[along], size),
@@ -296,10 +296,10 @@ static int64_t move_pixels(plane p, int along, int log_size)
 }
 
 /* False: all has been moved. */
-static bool leave_pixels(plane *p, int log_size)
+static bool move_narrow(matrix *p, int log_size)
 {
     for (int along = 0; along < 2; ++along) {
-        int64_t moved = move_pixels(*p, along, log_size);
+        int64_t moved = move_interleaved(*p, along, log_size);
         if (moved == 0)
             continue;
         *p = along == 0 ? part(p, moved, 0, p->count[0] - moved, p->count[1])
@@ -310,7 +310,7 @@ static bool leave_pixels(plane *p, int log_size)
 }
 
 /* Rows of one element each that are too short to be worth a loop. */
-static bool is_repeated(const plane *p, int log_size)
+static bool is_repeated(const matrix *p, int log_size)
 {
     int64_t size = INT64_C(1) << log_size;
     return by_size[log_size].repeat && p->from_stride[0] == 0 && p->to_stride[0] == size &&
@@ -318,14 +318,14 @@ static bool is_repeated(const plane *p, int log_size)
            p->count[0] <= MOST_REPEATED && p->count[1] > 1;
 }
 
-static void move_plane(plane *p, int log_size)
+static void move_matrix(matrix *p, int log_size)
 {
     int64_t size = INT64_C(1) << log_size, side = 16 >> log_size;
     if (is_repeated(p, log_size)) {
         by_size[log_size].repeat(p);
         return;
     }
-    if (!leave_pixels(p, log_size) || move_past(p, log_size))
+    if (!move_narrow(p, log_size) || move_past(p, log_size))
         return;
     if (side > 1 && p->to_stride[0] == size && p->from_stride[1] == size && p->count[0] >= side &&
         p->count[1] >= side) {
@@ -374,8 +374,8 @@ static void add_axis(rectangle *r, int64_t count, int64_t to_stride, int64_t fro
     ++r->ndim;
 }
 
-/* Whether two axes are pixels on one side and planes on the other. */
-static bool are_pixels(const rectangle *r, int along, int across, int64_t size)
+/* True if two axes are interleaved on one side and planar on the other. */
+static bool are_interleaved(const rectangle *r, int along, int across, int64_t size)
 {
     return r->count[across] <= KN_HOST_PITCH &&
            ((r->to_stride[along] == size && pitch_of(r->from_stride[along], size) > 0 &&
@@ -384,37 +384,37 @@ static bool are_pixels(const rectangle *r, int along, int across, int64_t size)
              kn_magnitude(r->to_stride[across]) == size));
 }
 
-/* The axis beside the first one: what makes pixels of it, else the one along which what is read lies
- * closest. */
-static void choose_plane(rectangle *r, int64_t size)
+/* Chooses the axis beside the first one: one that makes the pair interleaved, else the one along which the
+ * source has the smallest stride. */
+static void choose_matrix(rectangle *r, int64_t size)
 {
     int best = 1;
     for (int a = 2; a < r->ndim; ++a)
         if (kn_magnitude(r->from_stride[a]) < kn_magnitude(r->from_stride[best]))
             best = a;
     for (int a = 1; a < r->ndim; ++a)
-        if (are_pixels(r, 0, a, size) || are_pixels(r, a, 0, size))
+        if (are_interleaved(r, 0, a, size) || are_interleaved(r, a, 0, size))
             best = a;
     exchange(r->count, 1, best);
     exchange(r->to_stride, 1, best);
     exchange(r->from_stride, 1, best);
 }
 
-static void move_planes(const rectangle *r, char *to, const char *from, int ndim, int log_size)
+static void move_matrices(const rectangle *r, char *to, const char *from, int ndim, int log_size)
 {
     if (ndim > 2) {
         for (int64_t k = 0; k < r->count[ndim - 1]; ++k)
-            move_planes(r, to + k * r->to_stride[ndim - 1], from + k * r->from_stride[ndim - 1], ndim - 1,
-                        log_size);
+            move_matrices(r, to + k * r->to_stride[ndim - 1], from + k * r->from_stride[ndim - 1], ndim - 1,
+                          log_size);
         return;
     }
-    plane p = {to,
-               from,
-               {r->count[0], ndim > 1 ? r->count[1] : 1},
-               {r->to_stride[0], ndim > 1 ? r->to_stride[1] : 0},
-               {r->from_stride[0], ndim > 1 ? r->from_stride[1] : 0},
-               r->past_caches};
-    move_plane(&p, log_size);
+    matrix p = {to,
+                from,
+                {r->count[0], ndim > 1 ? r->count[1] : 1},
+                {r->to_stride[0], ndim > 1 ? r->to_stride[1] : 0},
+                {r->from_stride[0], ndim > 1 ? r->from_stride[1] : 0},
+                r->past_caches};
+    move_matrix(&p, log_size);
 }
 
 void kn_host_move(char *to, const int64_t *to_stride, const char *from, const int64_t *from_stride, int ndim,
@@ -428,6 +428,6 @@ void kn_host_move(char *to, const int64_t *to_stride, const char *from, const in
     for (int a = 0; a < ndim; ++a)
         add_axis(&r, count[a], to_stride[a], from_stride[a]);
     if (r.ndim > 2)
-        choose_plane(&r, item_size);
-    move_planes(&r, to, from, r.ndim, log_of(item_size));
+        choose_matrix(&r, item_size);
+    move_matrices(&r, to, from, r.ndim, log_of(item_size));
 }

@@ -1,5 +1,5 @@
-/* Blocks of the pool: found by address, kept in bins by size (best fit, cut and joined again) and in quick
- * lists by the very size that was asked. */
+/* Blocks of the pool: found by address, stored in bins by size (best fit, split and merged) and in quick
+ * lists by exact size. */
 #include "device/pool_block.h"
 
 #include "base/alloc.h"
@@ -70,11 +70,11 @@ void kn_pool_drop_block(kn_pool *pool, kn_block *b)
 /* Eight bins a power of two, by size in units of the granularity. */
 static int bin_of(const kn_pool *pool, size_t size)
 {
-    uint64_t units = size >> pool->shift;
-    if (units < SUBDIVISIONS)
-        return (int)units;
-    int log = 63 - __builtin_clzll(units);
-    int bin = (log - 2) * SUBDIVISIONS + (int)((units >> (log - 3)) & (SUBDIVISIONS - 1));
+    uint64_t granules = size >> pool->shift;
+    if (granules < SUBDIVISIONS)
+        return (int)granules;
+    int log = 63 - __builtin_clzll(granules);
+    int bin = (log - 2) * SUBDIVISIONS + (int)((granules >> (log - 3)) & (SUBDIVISIONS - 1));
     return bin < BINS ? bin : BINS - 1;
 }
 
@@ -103,7 +103,7 @@ void kn_pool_take_from_bin(kn_pool *pool, kn_block *b)
         set->occupied[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
 }
 
-/* The first bin after `bin` that has a block; -1. All in it are larger than what belongs into `bin`. */
+/* The first bin after `bin` that has a block, -1: none. Its blocks are larger than those of `bin`. */
 static int next_occupied(const kn_bin_set *set, int bin)
 {
     for (int word = ++bin / 64; word < BIN_WORDS; word++) {

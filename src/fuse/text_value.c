@@ -1,4 +1,4 @@
-/* What a group's text computes of what it reads: the text of each use. */
+/* The text of each use: the operations of a group. */
 #include "fuse/text_parts.h"
 
 #include <stdio.h>
@@ -8,14 +8,14 @@
 #include "program/assigned.h"
 #include "base/caret.h"
 
-/* The dtype that a node has its k-th operand in. */
+/* The dtype of a node's operand k. */
 static kiln_dtype operand_dtype(const kn_text_writer *w, const kn_use *u, int k)
 {
     const kn_typed *t = kn_text_typed_of(w, u);
     return kn_text_node_of(w, u)->kind == KN_NODE_KERNEL ? t->param[k] : t->variant.dtype[k];
 }
 
-/* Whether what the operation gives is rounded before anything reads it. */
+/* True if the operation's result is rounded before it is read. */
 static bool is_rounded(const kn_text_writer *w, const kn_op *op, int index)
 {
     return w->options && w->options->flags & KILN_KERNEL_ROUND_EACH &&
@@ -30,8 +30,8 @@ static const char *input_of(kn_text_writer *w, const kn_use *u, const kn_op *op,
     return kn_text_keep(w, &text);
 }
 
-/* The names that stand for an operation's parameters: operands, and `to` for its output number `index`,
- * others for those that nobody asks for; left: outputs (bits) that begin as zero. */
+/* The names of an operation's parameters: operands, `to` for output number `index`, made-up ones for
+ * unused outputs. left: bits of the outputs that start as zero. */
 static const char **names_of(kn_text_writer *w, const kn_use *u, const kn_op *op, const char *to, int index,
                              uint64_t left, kn_str *declared)
 {
@@ -68,11 +68,12 @@ void kn_text_find_divisors(kn_text_writer *w)
 {
     memset(w->divisor, 0, (size_t)w->group->n_uses);
     for (const kn_use *u = w->group->first_use; u; u = u->after)
-        if (w->needed[u->number] && !w->kept[u->number][0] && kn_text_is_quotient(w, u))
+        if (w->needed[u->number] && !w->given[u->number][0] && kn_text_is_quotient(w, u))
             w->divisor[u->in[1]->number] = true;
 }
 
-/* "const float t7 = (float)(float16)(x0 * t3);": text stands between what this writes and a bracket. */
+/* Appends "const float t7 = (float)(float16)(x0 * t3);" up to the text; the caller appends the text and a
+ * bracket. */
 static void put_rounding(kn_str *out, const kn_op *op, int index)
 {
     kn_str_printf(out, " (float)(%s)(", kn_dtype_info_of(op->declared[op->n_in + index])->c_name);
@@ -108,7 +109,8 @@ static void put_block(kn_text_writer *w, kn_str *out, const kn_use *u, const cha
     kn_str_free(&others);
 }
 
-/* A node's output of an operation: "const float t7 = x0 * t3;", or a block. a: what is reduced; NULL. */
+/* Appends an output of an operation: "const float t7 = x0 * t3;", or a block. a: the reduced value; NULL:
+ * none. */
 static void put_operation(kn_text_writer *w, kn_str *out, const kn_use *u, const char *text, const char *a)
 {
     const kn_op *op = w->op[u->number];
@@ -134,7 +136,7 @@ static void put_operation(kn_text_writer *w, kn_str *out, const kn_use *u, const
     }
 }
 
-/* What is rounded to a 16-bit float, as it is: rounded to float32 before, it would be rounded twice. */
+/* The unrounded source of a 16-bit float: rounded to float32 before, it would be rounded twice. */
 static const char *source_of_half(kn_text_writer *w, const kn_use *from, kiln_dtype half)
 {
     const kn_typed *t = kn_text_typed_of(w, from);
@@ -155,38 +157,38 @@ static void put_conversion(kn_text_writer *w, kn_str *out, const kn_use *u)
                *name = kn_dtype_info_of(t->dtype)->c_name;
     kn_text_name_use(w, u, 't');
     kn_str_printf(out, "const %s %s = ", kn_computed_name(t->dtype), w->name[u->number]);
-    if (is_half) /* said in so many words, it rounds */
+    if (is_half) /* the explicit cast rounds */
         kn_str_printf(out, "(float)(%s)%s;\n", name, from);
     else
         kn_str_printf(out, "%s;\n", from);
 }
 
-const kn_text_fold *kn_text_fold_of(const kn_text_writer *w, const kn_use *u)
+const kn_text_reduction *kn_text_reduction_of(const kn_text_writer *w, const kn_use *u)
 {
-    for (const kn_text_fold *f = w->folds; f; f = f->next)
+    for (const kn_text_reduction *f = w->reductions; f; f = f->next)
         if (f->use == u || (f->use->level == u->level && f->op->reduce && w->op[u->number] == f->op &&
                             memcmp(f->use->in, u->in, (size_t)u->n_in * sizeof *u->in) == 0))
             return f;
     return NULL;
 }
 
-int kn_text_folds_of_level(const kn_text_writer *w, int level)
+int kn_text_reductions_of_level(const kn_text_writer *w, int level)
 {
     int count = 0;
-    for (const kn_text_fold *f = w->folds; f; f = f->next)
+    for (const kn_text_reduction *f = w->reductions; f; f = f->next)
         count += f->level == level;
     return count;
 }
 
-/* How many elements a reduction has, as the table writes it: two sizes divided by one another. Here it is
- * a number that the call knows. */
+/* The number of elements of a reduction, as the operation table writes it: a quotient of two sizes. Here
+ * the call knows the number. */
 #define COUNT "(_in_ind.size() / _out_ind.size())"
 
 static char *replace_count(kn_text_writer *w, const char *text)
 {
     const kn_group *g = w->group;
-    size_t room = strlen(text) + KN_TEXT_NAME;
-    char *copy = kn_text_take(w, room);
+    size_t capacity = strlen(text) + KN_TEXT_NAME;
+    char *copy = kn_text_take(w, capacity);
     const char *at = strstr(text, COUNT);
     int64_t count = 1;
     for (int a = 0; a < g->ndim; ++a)
@@ -198,24 +200,25 @@ static char *replace_count(kn_text_writer *w, const char *text)
         return copy;
     }
     const kn_text_param p = {.input = -1, .number = kiln_arg_int(count), .dtype = KILN_INT64};
-    snprintf(copy, room, "%.*s%s%s", (int)(at - text), text, kn_text_mention(w, &p), at + strlen(COUNT));
+    snprintf(copy, capacity, "%.*s%s%s", (int)(at - text), text, kn_text_param_name(w, &p),
+             at + strlen(COUNT));
     return copy;
 }
 
-static void put_result_of_fold(kn_text_writer *w, kn_str *out, const kn_use *u)
+static void put_reduction_result(kn_text_writer *w, kn_str *out, const kn_use *u)
 {
-    const kn_text_fold *f = kn_text_fold_of(w, u);
+    const kn_text_reduction *f = kn_text_reduction_of(w, u);
     char *a = kn_text_take(w, KN_TEXT_NAME);
     if (!f || !a)
         return;
-    snprintf(a, KN_TEXT_NAME, kn_text_folds_of_level(w, f->level) > 1 ? "r%d.f%d" : "r%d", f->level - 1,
+    snprintf(a, KN_TEXT_NAME, kn_text_reductions_of_level(w, f->level) > 1 ? "r%d.f%d" : "r%d", f->level - 1,
              f->index);
     char *post = replace_count(w, f->op->post);
     if (post)
         put_operation(w, out, u, post, a);
 }
 
-void kn_text_put_mapped(kn_text_writer *w, kn_str *out, const kn_text_fold *f, const char *text,
+void kn_text_put_mapped(kn_text_writer *w, kn_str *out, const kn_text_reduction *f, const char *text,
                         const char *to, bool is_declared)
 {
     kn_str type = KN_STR_INIT;
@@ -238,7 +241,7 @@ void kn_text_put_mapped(kn_text_writer *w, kn_str *out, const kn_text_fold *f, c
     kn_str_free(&type);
 }
 
-/* The text of a reduction that has one element for each result. */
+/* The text of a reduction with one element for each result. */
 static const char *single_text(kn_text_writer *w, const kn_use *u, const char *text)
 {
     kn_str out = KN_STR_INIT;
@@ -261,7 +264,7 @@ static const char *single_text(kn_text_writer *w, const kn_use *u, const char *t
                 kn_str_append(&w->preamble, "struct kn_single {\n    long long count;\n"
                                             "    __device__ long long size() const { return count; }\n};\n");
             w->has_sizes = true;
-            kn_str_printf(&out, "kn_single{%s}", kn_text_mention(w, &results));
+            kn_str_printf(&out, "kn_single{%s}", kn_text_param_name(w, &results));
         } else {
             kn_str_append_n(&out, text, length);
         }
@@ -272,7 +275,7 @@ static const char *single_text(kn_text_writer *w, const kn_use *u, const char *t
 static void put_single(kn_text_writer *w, kn_str *out, const kn_use *u)
 {
     const kn_op *op = w->op[u->number];
-    const kn_text_fold one = {.use = u, .op = op, .space = w->space_of[u->number]};
+    const kn_text_reduction one = {.use = u, .op = op, .space = w->space_of[u->number]};
     char value[KN_TEXT_NAME];
     snprintf(value, KN_TEXT_NAME, "t%d_v", u->number);
     kn_text_put_mapped(w, out, &one, single_text(w, u, op->map), value, false);
@@ -282,18 +285,18 @@ static void put_single(kn_text_writer *w, kn_str *out, const kn_use *u)
 void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u)
 {
     const kn_node *n = kn_text_node_of(w, u);
-    if (w->kept[u->number][0]) {
-        memcpy(w->name[u->number], w->kept[u->number], KN_TEXT_NAME);
+    if (w->given[u->number][0]) {
+        memcpy(w->name[u->number], w->given[u->number], KN_TEXT_NAME);
     } else if (u->leaf && u->leaf->kind == KN_BASE_RANGE) {
         kn_text_put_range(w, out, u);
     } else if (u->leaf) {
         const kn_text_param p = {
             .leaf = u->leaf, .input = -1, .dtype = kn_computed_dtype(w->state->typed[u->leaf->node].dtype)};
-        snprintf(w->name[u->number], KN_TEXT_NAME, "%s", kn_text_mention(w, &p));
+        snprintf(w->name[u->number], KN_TEXT_NAME, "%s", kn_text_param_name(w, &p));
     } else if (kn_is_number(w->state, u->node)) {
         return;
-    } else if (u->is_fold) {
-        put_result_of_fold(w, out, u);
+    } else if (u->is_own_reduction) {
+        put_reduction_result(w, out, u);
     } else if (u->is_single) {
         put_single(w, out, u);
     } else if (n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL) {

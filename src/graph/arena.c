@@ -1,10 +1,11 @@
+/* Memory that is freed all at once. */
 #include "graph/arena.h"
 
 #include <stdint.h>
 
 #include "base/alloc.h"
 
-/* Bytes of a block, unless more is wanted at once: of the first, and at most; each is twice the last one. */
+/* Bytes of the first block and of the largest. Each block is twice the one before, or larger on demand. */
 enum { ALIGN = 16, FIRST_BLOCK = 1024, BLOCK = 16384 };
 
 struct kn_arena_block {
@@ -19,13 +20,13 @@ void *kn_arena_take(kn_arena *arena, size_t size)
     struct kn_arena_block *b = arena->block;
     if (!b || b->size - b->used < size) {
         size_t usual = !b ? FIRST_BLOCK : b->size < BLOCK / 2 ? 2 * b->size : BLOCK;
-        size_t room = size > usual ? size : usual;
-        b = kn_calloc(1, sizeof *b + room);
+        size_t capacity = size > usual ? size : usual;
+        b = kn_calloc(1, sizeof *b + capacity);
         if (!b) {
             arena->failed = 1;
             return NULL;
         }
-        b->size = room;
+        b->size = capacity;
         b->next = arena->block;
         arena->block = b;
     }

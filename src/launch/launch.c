@@ -10,12 +10,12 @@
 #include "launch/check.h"
 #include "types/dtype.h"
 
-enum { PLAIN_SHARED = 48 << 10 /* bytes of shared memory that a block has without asking */ };
+enum { PLAIN_SHARED = 48 << 10 /* bytes of shared memory that a block may have without a request */ };
 
-/* What a call puts into an argument block: an address, moved on by `offset` bytes, or the bytes of a value.
- */
+/* A place in an argument block that a call fills: with an address plus `offset` bytes, or with the bytes
+ * of a value. */
 typedef struct patch {
-    int at, param;  /* where in the block; of which parameter */
+    int at, param;  /* at: offset in the block; param: the parameter */
     int size;       /* bytes of a value; 0: an address */
     int64_t offset; /* of an address */
 } patch;
@@ -24,13 +24,13 @@ typedef struct patch {
 typedef struct step {
     kn_function *function;
     kn_launch launch;
-    kn_loop_nest *walk;        /* host: where the space is not one contiguous range */
-    size_t partials_size; /* bytes of workspace; 0: none */
+    kn_loop_nest *loop_nest; /* host: set if the space is not one contiguous range */
+    size_t partials_size;    /* bytes of workspace; 0: none */
     int counters, shared_percent;
-    int workspace_at; /* where its addresses stand in the block */
+    int workspace_at; /* offset of the workspace's addresses in the block */
     int n_patches;
     patch *patch;
-    unsigned char *block; /* the argument block, what a call brings missing; behind the patches */
+    unsigned char *block; /* the argument block without the call's values; behind the patches */
 } step;
 
 struct kn_launch_plan {
@@ -61,7 +61,7 @@ static void set_patches(step *s, const kn_launch_input *in, const kn_part *part)
 
 static void set_launch(step *s, const kn_program *program, const kn_part *part, const kn_placement *placed)
 {
-    s->walk = placed->loop_nest;
+    s->loop_nest = placed->loop_nest;
     s->shared_percent = placed->shared_percent;
     s->launch = (kn_launch){.grid = {placed->grid[0], placed->grid[1], placed->grid[2]},
                             .block = {placed->block, 1, 1},
@@ -73,8 +73,8 @@ static void set_launch(step *s, const kn_program *program, const kn_part *part, 
                             .grain = placed->grain};
 }
 
-/* Of a value of the program's reduce stage. The size of a user's struct is known to the compiler alone: the
- * code has an object of that type (codegen). */
+/* The size of a value of the program's reduce stage. Only the compiler knows the size of a user's struct:
+ * the code has an object of that type (codegen). */
 static kiln_status find_value_size(size_t *out, const kn_launch_input *in)
 {
     const kn_backend *backend = in->device->backend;
@@ -116,7 +116,7 @@ static kiln_status place_part(step *s, const kn_launch_input *in, const kn_part 
     return status;
 }
 
-/* One more step, with memory for its patches and, right behind them, its block: a call reads both. NULL. */
+/* A new step, with its patches and its block in one allocation: a call reads both. NULL: no memory. */
 static step *new_step(kn_launch_plan *plan, size_t block_size, size_t n_patches)
 {
     step *grown = kn_realloc(plan->step, (size_t)(plan->n_steps + 1) * sizeof *grown);
@@ -132,7 +132,7 @@ static step *new_step(kn_launch_plan *plan, size_t block_size, size_t n_patches)
     return s;
 }
 
-/* What steps are added to, and from what. */
+/* The state while steps are added. */
 typedef struct adding {
     kn_launch_plan *plan;
     const kn_launch_input *input;
@@ -176,7 +176,7 @@ kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *i
     plan->device = input->device;
     plan->largest_block = layout.size;
     status = kn_check_find(&plan->check, input);
-    const kn_part whole = {input->spec, &layout, input->figures, input->space, input->space};
+    const kn_part whole = {input->spec, &layout, input->launch_params, input->space, input->space};
     if (status == KILN_OK)
         status = kn_part_each(&whole, add_step, &(adding){plan, input});
     if (status == KILN_OK && input->function)
@@ -195,7 +195,7 @@ void kn_launch_plan_free(kn_launch_plan *plan)
         return;
     for (int k = 0; k < plan->n_steps; ++k) {
         kn_free(plan->step[k].patch);
-        kn_loop_nest_free(plan->step[k].walk);
+        kn_loop_nest_free(plan->step[k].loop_nest);
     }
     kn_free(plan->step);
     kn_free(plan);
@@ -203,7 +203,7 @@ void kn_launch_plan_free(kn_launch_plan *plan)
 
 /* ---- running ---- */
 
-/* As its two fields of the block. */
+/* The two workspace fields of the block. */
 typedef struct workspace {
     void *partials;
     unsigned *counters;
@@ -220,7 +220,8 @@ static kiln_status take_workspace(workspace *out, kn_device *device, const step 
     return status;
 }
 
-/* The partials go back at once: whoever has them next runs behind this launch. */
+/* The partials are freed at once: later work of the stream may reuse them, since it runs behind this
+ * launch. */
 static kiln_status launch_with_workspace(kn_device *device, const step *s, const kn_launch *launch,
                                          void *stream, unsigned char *block)
 {
@@ -249,7 +250,7 @@ static kiln_status run_step(const kn_launch_plan *plan, const step *s, const voi
     }
     kn_launch launch = s->launch;
     launch.block_data = block;
-    launch.walk = s->walk;
+    launch.loop_nest = s->loop_nest;
     if (s->partials_size > 0 || s->counters > 0)
         return launch_with_workspace(plan->device, s, &launch, stream, block);
     return plan->device->backend->launch(s->function, &launch, stream);

@@ -1,5 +1,5 @@
-/* Raw modules: how they begin and end. module_code.c has the code, module_function.c and module_global.c what
- * can be asked of it, module_launch.c the launches. */
+/* Raw modules: creation and destruction. module_code.c has the code, module_function.c and module_global.c
+ * its functions and globals, module_launch.c the launches. */
 #include "module/module.h"
 
 #include <string.h>
@@ -22,7 +22,7 @@ static void destroy(kiln_module *module)
     for (int i = 0; i < module->n_expressions; i++)
         kn_free(module->expression[i]);
     kn_free(module->expression);
-    kn_str_free(&module->notes);
+    kn_str_free(&module->dependencies);
     kn_blob_free(&module->code);
     kn_free(module->name);
     kn_free(module);
@@ -161,7 +161,7 @@ static kiln_status take_code(kiln_module *module, const void *code, size_t size,
 
 static kiln_status load(kiln_module *module, kn_build_info *info)
 {
-    if (!module->device || module->loaded) /* what was built comes loaded */
+    if (!module->device || module->loaded) /* compiled code is loaded already */
         return KILN_OK;
     double start = kn_os_now_ms();
     kiln_status status = module->device->backend->module_load(

@@ -112,7 +112,7 @@ static kiln_status check_whole(const unsigned char *code, size_t size, const cha
     struct {
         uint32_t magic;
         uint16_t version, header_size;
-        uint64_t size; /* of what follows the header */
+        uint64_t size; /* of the part behind the header */
     } fat;
     if (!is_fat_binary(code, size))
         return kn_elf_check(code, size, KN_ELF_CUBIN, name);
@@ -169,7 +169,7 @@ kiln_status kn_module_compile(kiln_module *module, const char *source, const kil
     const kn_build_request request = {.job = &job,
                                       .flags =
                                           options->flags & KILN_MODULE_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0,
-                                      .notes = &module->notes};
+                                      .dependencies = &module->dependencies};
     kiln_status status =
         kn_compile_job_of_module(&job, &spec, options->include_folders, options->n_include_folders);
     if (status == KILN_OK)

@@ -26,7 +26,7 @@ typedef struct child {
     int job; /* -1: none */
     double began;
     char *heard; /* of an answer, so far */
-    size_t n_heard, room;
+    size_t n_heard, capacity;
 } child;
 
 typedef struct bake {
@@ -173,7 +173,7 @@ static bool start(bake *b, child *c)
     return false;
 }
 
-/* How it ended. */
+/* The exit status of a child. */
 static int end(child *c, bool by_force)
 {
     int status = 0;
@@ -218,13 +218,13 @@ static void ask(bake *b, child *c)
 
 static bool take_bytes(child *c, const char *data, size_t size)
 {
-    if (c->n_heard + size > c->room) {
-        size_t room = 2 * (c->n_heard + size);
-        char *heard = realloc(c->heard, room);
+    if (c->n_heard + size > c->capacity) {
+        size_t capacity = 2 * (c->n_heard + size);
+        char *heard = realloc(c->heard, capacity);
         if (!heard)
             return false;
         c->heard = heard;
-        c->room = room;
+        c->capacity = capacity;
     }
     memcpy(c->heard + c->n_heard, data, size);
     c->n_heard += size;
@@ -267,7 +267,7 @@ static void say_how_it_ended(bake_job *job, int status)
         fail(job, "the compiler ended the process with status %d", WEXITSTATUS(status));
 }
 
-/* What it has written, or that it has ended. */
+/* Reads a child's output, or notices that it has ended. */
 static void hear(bake *b, child *c)
 {
     char piece[65536];

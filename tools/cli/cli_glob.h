@@ -15,7 +15,7 @@ typedef struct cli_glob {
 /* Looks for patterns among the words and the outputs of a call. CLI_OK, CLI_FAILED or CLI_USAGE, after a
  * message. Free *out either way. */
 int cli_glob_find(cli_glob *out, const char *command, const cli_call *call, const cli_options *options);
-/* Whether any word is one. */
+/* True if any word is one. */
 bool cli_glob_is_any(const cli_glob *glob);
 /* The file that the nth turn writes for output j, to be freed; NULL without memory. */
 char *cli_glob_output(const cli_glob *glob, int j, int n);
@@ -25,7 +25,7 @@ int cli_outputs_check(const char *command, const cli_glob *glob, const cli_call 
                       const cli_options *options);
 /* The words and files of the nth turn, in place of the call's; those of outputs are freed with the next turn.
  */
-bool cli_glob_turn(cli_glob *glob, cli_call *call, int n);
+bool cli_glob_iteration(cli_glob *glob, cli_call *call, int n);
 void cli_glob_free(cli_glob *glob);
 
 #endif

@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the commands differ in. */
+/* The differences between the commands. */
 typedef struct job {
     const char *name;
     kiln_status (*define)(cli_call *call, const cli_options *options);
@@ -173,7 +173,7 @@ static kiln_status explain(char **out, const cli_call *call, const kiln_call_opt
 
 /* ---- one call, or one for each file ---- */
 
-/* Whether some result goes to standard output, which may be the terminal, too. */
+/* True if some result goes to standard output, which may be the terminal, too. */
 static bool writes_output(const cli_call *call)
 {
     bool does = false;
@@ -215,14 +215,14 @@ static kiln_status run_each(cli_glob *glob, cli_call *call, const kiln_call_opti
     kiln_status status = KILN_OK;
     for (int n = 0; n < glob->count && status == KILN_OK; n++) {
         cli_progress(options, n, glob->count, "%s", nth_path(glob, n));
-        status = cli_glob_turn(glob, call, n) ? run_once(call, how, options, times) : KILN_ERROR_MEMORY;
+        status = cli_glob_iteration(glob, call, n) ? run_once(call, how, options, times) : KILN_ERROR_MEMORY;
         if (status != KILN_OK)
             continue;
         times->files++;
         times->compiled += times->info.origin == KILN_ORIGIN_COMPILER;
         cli_call_drop_arrays(call);
     }
-    cli_glob_turn(glob, call, glob->count);
+    cli_glob_iteration(glob, call, glob->count);
     return status;
 }
 

@@ -1,0 +1,93 @@
+/* Resolves subscripts for an array whose shape is known. */
+#include "graph/subscripts.h"
+
+#include "array/array.h"
+
+/* The axes that all subscripts but the ellipsis take. */
+static int count_taken(const kn_node *node)
+{
+    int taken = 0;
+    for (int k = 0; k < node->n_subscripts; ++k) {
+        kn_subscript_kind kind = node->subscript[k].kind;
+        taken += kind == KN_SUBSCRIPT_SLICE || kind == KN_SUBSCRIPT_INDEX || kind == KN_SUBSCRIPT_ONE;
+    }
+    return taken;
+}
+
+static kn_subscript whole(int64_t extent)
+{
+    return (kn_subscript){KN_SUBSCRIPT_SLICE, 0, extent, 1};
+}
+
+static kn_subscript settle_slice(const kn_subscript *subscript, int64_t extent)
+{
+    int64_t start = subscript->start, by = subscript->step == KILN_SLICE_NONE ? 1 : subscript->step;
+    int64_t count = kn_slice_clip(extent, &start, subscript->stop, by);
+    return (kn_subscript){KN_SUBSCRIPT_SLICE, count ? start : 0, count, by};
+}
+
+static kiln_status settle_index(kn_subscript *out, const kn_graph *graph, const kn_node *node,
+                                const kn_subscript *subscript, int axis, int64_t extent)
+{
+    int64_t index = subscript->start;
+    if (index < -extent || index >= extent)
+        return kn_graph_error(graph, node, KILN_ERROR_SHAPE,
+                              "index %lld is out of range for axis %d of extent %lld", (long long)index, axis,
+                              (long long)extent);
+    *out = (kn_subscript){.kind = KN_SUBSCRIPT_INDEX, .start = index < 0 ? index + extent : index};
+    return KILN_OK;
+}
+
+static kiln_status settle_one(kn_subscript *out, const kn_graph *graph, const kn_node *node, int axis,
+                              int64_t extent)
+{
+    if (extent != 1)
+        return kn_graph_error(graph, node, KILN_ERROR_SHAPE,
+                              "axis %d has extent %lld; only one of extent 1 can go", axis,
+                              (long long)extent);
+    *out = (kn_subscript){.kind = KN_SUBSCRIPT_INDEX};
+    return KILN_OK;
+}
+
+kiln_status kn_subscripts_settle(kn_subscript *out, int *count, const kn_graph *graph, const kn_node *node,
+                                 int ndim, const int64_t *shape)
+{
+    int taken = count_taken(node), axis = 0, n = 0;
+    bool has_rest = false;
+    kiln_status status = KILN_OK;
+    if (taken > ndim)
+        return kn_graph_error(graph, node, KILN_ERROR_SHAPE, "%d indices were given for %d ax%s", taken, ndim,
+                              ndim == 1 ? "is" : "es");
+    for (int k = 0; k < node->n_subscripts && status == KILN_OK; ++k) {
+        const kn_subscript *subscript = &node->subscript[k];
+        switch (subscript->kind) {
+        case KN_SUBSCRIPT_SLICE:
+            out[n++] = settle_slice(subscript, shape[axis++]);
+            break;
+        case KN_SUBSCRIPT_INDEX:
+            status = settle_index(&out[n++], graph, node, subscript, axis, shape[axis]);
+            ++axis;
+            break;
+        case KN_SUBSCRIPT_ONE:
+            status = settle_one(&out[n++], graph, node, axis, shape[axis]);
+            ++axis;
+            break;
+        case KN_SUBSCRIPT_NEW:
+            out[n++] = (kn_subscript){.kind = KN_SUBSCRIPT_NEW};
+            break;
+        case KN_SUBSCRIPT_REST:
+            has_rest = true;
+            for (int left = ndim - taken; left > 0; --left)
+                out[n++] = whole(shape[axis++]);
+            break;
+        case KN_SUBSCRIPT_ONES:
+            has_rest = true;
+            for (; axis < ndim; ++axis)
+                out[n++] = shape[axis] == 1 ? (kn_subscript){.kind = KN_SUBSCRIPT_INDEX} : whole(shape[axis]);
+        }
+    }
+    while (status == KILN_OK && !has_rest && axis < ndim)
+        out[n++] = whole(shape[axis++]);
+    *count = n;
+    return status;
+}
