@@ -135,7 +135,7 @@ class Call:
                 self.options = CallOptions(ctypes.sizeof(CallOptions), axes=self.axes, n_axes=len(own["axes"]))
         kiln.check(status, case["text"])
         self.arguments = (Argument * len(arrays))(*[Argument(1, 0, self.handle(a, bases[n]).value) for n, a in arrays.items()])
-        self.result = self.handle(out, base_of(out))
+        self.result = self.handle(out, base_of(out)) if out is not None else ctypes.c_void_p()
         self.outs = (ctypes.c_void_p * 1)(self.result.value)
         self.given = self.options and ctypes.byref(self.options)
 
@@ -325,12 +325,6 @@ def ratio_of(times):
     return min((t for n, t in times.items() if n not in ("kiln", "copy", "empty")), default=float("inf")) / own
 
 
-# ---- plans ----
-
-def moved_bytes(plan):
-    return sum(int(n) for line in plan.splitlines() if line.startswith("# ") for n in re.findall(r"\((\d+) bytes\)", line))
-
-
 # ---- what is printed ----
 
 def percentiles(values, at=(1, 5, 10, 25, 50, 75, 90)):
@@ -383,7 +377,7 @@ def cases():
 def main():
     if options.plans:
         import speed_plans
-        return speed_plans.check(kiln, cases(), prepared, Call, options, say)
+        return speed_plans.check(cases(), Call, say)
     names = speed_peers.HOST_PEERS if is_host else speed_peers.CUDA_PEERS
     if options.peers:
         names = [n for n in options.peers.split(",") if n != "none"]

@@ -18,6 +18,7 @@
 enum {
     GRAIN = 1 << 16, /* fewest elements that are worth a thread, where a body is cheap */
     MOST_WORD = 8,   /* bytes of what is woven at one place */
+    MANY = 1 << 21,  /* elements of products of outer shape, whose results are stored past the caches */
     SHORT_RUN = 32,  /* elements, below which to begin each run takes longer than buffers; where elements */
     DEAR_RUN = 256   /* take functions, which at the end of a run are called for vectors that are not full */
 };
@@ -27,11 +28,26 @@ static bool counts_up(const kn_space *space)
     return !space->indices || kn_choice_is_contiguous(space, space->n_operands - 1, 1);
 }
 
+/* Whether some input has an element of its own for each of the space. */
+static bool reads_as_much(const kn_choice *c)
+{
+    bool reads = false;
+    for (int o = 0; o < c->count; ++o) {
+        bool moves = !c->access[o].is_output;
+        for (int a = 0; a < c->space->ndim; ++a)
+            moves = moves && c->space->stride[o][a] != 0;
+        reads = reads || moves;
+    }
+    return reads;
+}
+
 /* Inputs that stand still along the fastest axis while all others are runs there: the kernel reads their one
  * element, where a buffer would have to repeat it. */
 static void find_still(kn_schedule *out, const kn_choice *c)
 {
     int inner = kn_choice_inner(c), count = 0;
+    if (c->space->size >= MANY && !reads_as_much(c))
+        return;
     bool is_dear = c->program && kn_cost_functions(c->program) > 0;
     if (inner < 0 || c->space->extent[inner] < (is_dear ? DEAR_RUN : SHORT_RUN))
         return;
