@@ -79,6 +79,7 @@ static bool is_whole_number(const char *text, size_t length)
 static bool is_clear(const kn_spec *spec, const char *text, bool *has_integers)
 {
     size_t length;
+    int others = 0;
     for (const char *at = text;; at += length) {
         kn_token_kind kind = kn_token_scan(at, &length);
         if (kind == KN_TOKEN_END)
@@ -86,11 +87,14 @@ static bool is_clear(const kn_spec *spec, const char *text, bool *has_integers)
         if (kind == KN_TOKEN_OPEN || (kind == KN_TOKEN_OTHER && *at == '#'))
             return false;
         bool is_name = kind == KN_TOKEN_NAME;
-        if (is_name && (is_integer_word(spec, at, length) || is_integer_name(spec, at, length)))
-            *has_integers = true;
-        else if (*has_integers && ((is_name && !is_harmless(spec, at, length)) ||
-                                   (kind == KN_TOKEN_NUMBER && !is_whole_number(at, length))))
+        bool is_whole = is_name && (is_integer_word(spec, at, length) || is_integer_name(spec, at, length));
+        *has_integers = *has_integers || is_whole;
+        others += !is_whole && ((is_name && !is_harmless(spec, at, length)) ||
+                                (kind == KN_TOKEN_NUMBER && !is_whole_number(at, length)));
+        if (*has_integers && others > 0)
             return false;
+        if (kind == KN_TOKEN_OTHER && strchr(";{}", *at))
+            others = 0; /* of this statement: (float)(int)x has the float in front */
     }
 }
 
