@@ -36,6 +36,7 @@
     X(ELEMENT, element, false)                                                                               \
     X(AFTER_LOOP, after_loop, false)                                                                         \
     X(STEPS, steps, false)                                                                                   \
+    X(KEEP_STEPS, keep_steps, false)                                                                         \
     X(MOVES, moves, false)                                                                                   \
     X(LOCATE, locate, false)                                                                                 \
     X(CORNER, corner, false)                                                                                 \
