@@ -1,7 +1,7 @@
 /* kind_examples - the examples of kinds, src/schedules/FAMILY/examples/NAME.txt (golden/description.h).
- * Each is taken by the kind that it names, and each kind of the tables has one at least: a kind without fails.
- * Then they are run, as they are and with other extents and alignments that the kind takes too, and compared
- * with plain loops over their own texts; or they are compiled.
+ * Each is taken by the kind that it names, and each kind of the tables has one at least: one without
+ * fails. Then they are run, as they are and with other extents and alignments that the kind takes too, and
+ * compared with plain loops over their own texts; or they are compiled.
  *
  * usage: kind_examples host FOLDER... [--verbose]      the host's run
  *        kind_examples emulated FOLDER... [--verbose]  CUDA's run too, on the processor
