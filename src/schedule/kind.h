@@ -74,6 +74,8 @@ struct kn_kind {
     bool compiles_soon;
     bool holds_rows;  /* of row programs: reads a row once, whatever its reductions */
     bool reads_again; /* of row programs: reads a row once for each reduction and once more */
+    /* Of row programs: rows of so many elements that a warp loads at once, element by element. NULL: 1. */
+    int (*rows_of_warp)(const kn_schedule *schedule, int64_t length);
 };
 
 /* The kinds of a back end, in the order in which they are asked, ended by NULL. Of those of elementwise

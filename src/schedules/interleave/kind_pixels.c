@@ -11,7 +11,7 @@
 #include "schedule/kind.h"
 #include "program/pure.h"
 #include "schedules/interleave/interleave_kinds.h"
-#include "schedules/transpose/transpose_kinds.h"
+#include "schedules/transpose/kind_tile.h"
 
 enum {
     SHORTEST_PLANE = 32, /* pixels along a plane */
@@ -196,10 +196,8 @@ static bool can_look_up(const kn_choice *c, const kn_schedule *s, const figures 
  * vectors by themselves (complex128: 364 us element by element, 400 as pixels, for 750 MB on an H200). */
 static bool are_others(const kn_choice *c, const figures *f)
 {
-    kn_schedule schedule = {.kind = &kn_kind_tile};
-    kn_launch_params unused = {{0}};
     return c->space->extent[f->channel] == KN_MOST_CHANNELS &&
-           (kn_choice_widest(c, true) == WIDEST_BYTES || kn_kind_tile.choose(&schedule, &unused, c));
+           (kn_choice_widest(c, true) == WIDEST_BYTES || kn_tile_takes(c));
 }
 
 static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)

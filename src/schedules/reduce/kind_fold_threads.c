@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedules/reduce/kind_fold_tile.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
 
@@ -54,8 +55,7 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
     if (kn_space_output_size(s) / out->vector < (int64_t)LEAST_EACH * c->target->multiprocessors ||
         s->extent[f.axis] * kn_choice_widest(c, false) < SHORTEST_RUN)
         return false;
-    kn_schedule staged = {.kind = &kn_kind_fold_tile};
-    if (out->vector == 1 && (kn_fold_size(s) > LONGEST_SINGLE || kn_kind_fold_tile.choose(&staged, kept, c)))
+    if (out->vector == 1 && (kn_fold_size(s) > LONGEST_SINGLE || kn_fold_tile_takes(c)))
         return false;
     out->block = kn_choice_block(c);
     out->form = kn_fold_form(s->n_reduction_axes);

@@ -57,17 +57,31 @@ static kn_field field(const kn_schedule *schedule)
                       sizeof(lanes_field), 8};
 }
 
+static int lanes_of(const kn_schedule *s, int64_t length)
+{
+    int lanes = 1;
+    while (lanes < WARP && (int64_t)lanes * s->lanes * s->vector < length)
+        lanes *= 2;
+    return lanes;
+}
+
+static int rows_of_warp(const kn_schedule *s, int64_t length)
+{
+    return WARP / lanes_of(s, length);
+}
+
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    lanes_field f = {.length = (int32_t)kn_fold_size(part->space), .lanes = 1};
+    lanes_field f = {.length = (int32_t)kn_fold_size(part->space)};
     out->size = kn_space_output_size(part->space);
     kn_fold_put_kept(&out->own_space, part->space, -1);
     f.fold_rank = kn_fold_put_reduced(&out->own_space, part->space, -1);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
-    while (f.lanes < kn_fold_ceil(f.length / s->vector, s->lanes))
-        f.lanes = 1u << ++f.shift;
+    f.lanes = (uint32_t)lanes_of(s, f.length);
+    while (1u << f.shift < f.lanes)
+        ++f.shift;
     out->grid[0] = (unsigned)kn_fold_ceil(out->size * f.lanes, s->block);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
@@ -90,4 +104,5 @@ const kn_kind kn_kind_row_lanes = {.name = "row_lanes",
                                    .place = place,
                                    .cut = kn_fold_cut_outermost,
                                    .has_wide_axes = true,
-                                   .describe = describe};
+                                   .describe = describe,
+                                   .rows_of_warp = rows_of_warp};

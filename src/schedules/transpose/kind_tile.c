@@ -1,11 +1,12 @@
 /* kind_tile.c - an input runs along another axis than the results: vectors of it are turned in shared memory,
  * a tile a block. */
-#include "schedule/kind.h"
+#include "schedules/transpose/kind_tile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedule/kind.h"
 #include "space/numbers.h"
 #include "schedules/transpose/tile_sides.h"
 #include "schedules/transpose/transpose_kinds.h"
@@ -167,6 +168,13 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
     if (found)
         memcpy(kept, &f, sizeof f);
     return found;
+}
+
+bool kn_tile_takes(const kn_choice *c)
+{
+    kn_schedule schedule = {.kind = NULL};
+    kn_launch_params unused;
+    return choose(&schedule, &unused, c);
 }
 
 static uint32_t small_reciprocal(uint32_t by)
