@@ -5,8 +5,7 @@
  *
  * usage: kind_examples host FOLDER... [--verbose]      the host's run
  *        kind_examples emulated FOLDER... [--verbose]  CUDA's run too, on the processor
- *        kind_examples compile FOLDER...               CUDA's go through NVRTC, for their target and another:
- *                                                      77 where there is none */
+ *        kind_examples compile FOLDER...               CUDA's go through NVRTC: 77 where there is none */
 #include "reference.h"
 
 #include <dirent.h>
