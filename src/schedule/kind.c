@@ -150,8 +150,8 @@ int kn_interleaved_number(const kn_spec *spec, int param, int *first)
                 return -1;
             continue;
         }
-        if (++number % s->lanes == 0)
+        if (++number % s->per_thread == 0)
             *first = k;
     }
-    return number % s->lanes;
+    return number % s->per_thread;
 }

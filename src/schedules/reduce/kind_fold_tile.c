@@ -104,15 +104,15 @@ static bool take(kn_schedule *out, const kn_choice *c)
     if ((!short_row && !small) || reduced * columns > (int64_t)STAGED * out->vector ||
         !set_access(out, c, columns) || staged_bytes(out, c) > SHARED)
         return false;
-    out->form = 1 + meets_banks(reduced, columns, out->vector);
+    out->variant = 1 + meets_banks(reduced, columns, out->vector);
     out->rank = kn_fold_rank(s);
     kn_fold_set_index(out, c);
     return true;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     return take(out, c);
 }
 

@@ -14,12 +14,12 @@ enum {
     WIDEST = 8
 };
 
-typedef struct figures {
+typedef struct launch_params {
     int straight, turned; /* operands */
-} figures;
+} launch_params;
 
 /* Two inputs, one behind the other, which are one array with its two fastest axes exchanged. */
-static bool find_pair(figures *f, const kn_choice *c)
+static bool find_pair(launch_params *f, const kn_choice *c)
 {
     const kn_space *s = c->space;
     int p = s->ndim - 1, q = p - 1, inputs = 0;
@@ -38,9 +38,9 @@ static bool find_pair(figures *f, const kn_choice *c)
            s->stride[f->straight][q] == s->stride[f->turned][p];
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    figures f;
+    launch_params f;
     if (!find_pair(&f, c))
         return false;
     int item = c->access[f.straight].item_size, q = c->space->ndim - 2;
@@ -61,7 +61,7 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
         return false;
     out->block = KN_MIRRORED_SIDE * KN_MIRRORED_SIDE;
     out->rank = KN_STAGED_RANK;
-    memcpy(kept, &f, sizeof f);
+    memcpy(params, &f, sizeof f);
     return true;
 }
 
