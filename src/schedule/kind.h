@@ -109,6 +109,15 @@ int kn_part_misalignment(const kn_part *part, int misalignment);
 kn_field kn_field_none(const kn_schedule *schedule);
 /* For `place`: the part's own axes, a vector a thread. */
 kiln_status kn_place_axes(kn_placement *out, const kn_part *part);
+/* An axis along which a tile spans `step` elements; 0: all of them, so that no tiles lie along it. */
+typedef struct kn_tile_axis {
+    int axis; /* of the space; -1: none, of extent 1 */
+    int64_t step;
+    bool is_outermost; /* tiles along it come before the other axes of the space rather than behind them */
+} kn_tile_axis;
+/* The space cut in tiles, outermost first: the axes of a tile, element by element, then the other axes of the
+ * space, then those from tile to tile, both in the order of `axis`. */
+void kn_tile_axes(kn_space *out, const kn_space *space, const kn_tile_axis *axis, int count);
 /* For `place`: a thread block for each tile, an index of the axes of out->own_space behind its first
  * `tile_axes`, which are those within a tile; returns the number of blocks. */
 int64_t kn_place_tiles(kn_placement *out, int tile_axes);

@@ -226,23 +226,6 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 
 /* ---- the launch ---- */
 
-/* Outermost an axis of single pixels and that of channels, innermost one of `pixels` together. */
-static void make_space(kn_space *out, const kn_space *space, const launch_params *f, int64_t pixels)
-{
-    int to = 0;
-    kn_space_start(out, space);
-    kn_space_put_axis(out, to++, space, f->plane, 1);
-    kn_space_put_axis(out, to++, space, f->channel, 1);
-    for (int a = 0; a < space->ndim; ++a)
-        if (a != f->plane && a != f->channel)
-            kn_space_put_axis(out, to++, space, a, 1);
-    kn_space_put_axis(out, to++, space, f->plane, pixels);
-    out->ndim = to;
-    out->size = 1;
-    for (int a = 2; a < to; ++a)
-        out->size *= out->extent[a];
-}
-
 /* What the kernel has to know of its blocks: most take whole parts, of threads or, where planes are laid, of
  * blocks; some, one element a thread, what is left of each row. They stand among the others, so that sectors
  * which both write meet in the cache: bench/results/nvidia-h200-narrow.md. */
@@ -289,12 +272,11 @@ static kiln_status place(kn_placement *out, const kn_part *part)
         out->block = (unsigned)(threads < s->block ? threads : s->block);
         each *= out->block;
     }
-    make_space(&out->own_space, part->space, &f, each);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim - 2;
-    out->size = out->own_space.size;
-    out->grid[0] =
-        (unsigned)(s->variant & KN_PIXELS_LAID ? out->size : (out->size + s->block - 1) / s->block);
+    const kn_tile_axis axis[] = {{f.plane, each, false}, {f.channel, 0, false}};
+    kn_tile_axes(&out->own_space, part->space, axis, 2);
+    out->size = kn_place_tiles(out, 2);
+    if (!(s->variant & KN_PIXELS_LAID))
+        out->grid[0] = (unsigned)((out->size + s->block - 1) / s->block);
     put_ends(out, part, &f);
     return KILN_OK;
 }

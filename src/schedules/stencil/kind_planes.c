@@ -139,26 +139,17 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 
 /* ---- the launch ---- */
 
-/* Outermost the axes of single planes, lines and elements, then that of a block's planes; innermost the
- * other axes of a block. */
+/* A thread block loops over its planes: their axis is the outermost of the grid's. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
-    int to = 0, inner = space->ndim - 1;
-    kn_space_start(&out->own_space, space);
-    kn_space_put_axis(&out->own_space, to++, space, f.plane, 1);
-    kn_space_put_axis(&out->own_space, to++, space, f.line, 1);
-    kn_space_put_axis(&out->own_space, to++, space, inner, 1);
-    kn_space_put_axis(&out->own_space, to++, space, f.plane, KN_PLANES_WALKED);
-    for (int a = 0; a < inner; ++a)
-        if (a != f.line && a != f.plane)
-            kn_space_put_axis(&out->own_space, to++, space, a, 1);
-    kn_space_put_axis(&out->own_space, to++, space, f.line, HIGH * s->per_thread);
-    kn_space_put_axis(&out->own_space, to++, space, inner, KN_PLANES_WIDE * s->vector);
-    out->own_space.ndim = to;
+    const kn_tile_axis axis[] = {{f.plane, KN_PLANES_WALKED, true},
+                                 {f.line, HIGH * s->per_thread, false},
+                                 {space->ndim - 1, KN_PLANES_WIDE * s->vector, false}};
+    kn_tile_axes(&out->own_space, space, axis, 3);
     out->size = kn_place_tiles(out, 3);
     return KILN_OK;
 }

@@ -172,24 +172,18 @@ static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *
 
 /* ---- the launch ---- */
 
-/* Outermost the axes of single rows and of single elements, innermost those of a block's. */
+/* A tile is a thread block's rows. Unaligned rows may need a block more than their length says. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
     launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
-    int to = 0, inner = space->ndim - 1;
-    kn_space_start(&out->own_space, space);
-    kn_space_put_axis(&out->own_space, to++, space, f.row, 1);
-    kn_space_put_axis(&out->own_space, to++, space, inner, 1);
-    for (int a = 0; a < inner; ++a)
-        if (a != f.row)
-            kn_space_put_axis(&out->own_space, to++, space, a, 1);
-    kn_space_put_axis(&out->own_space, to++, space, f.row, HIGH * kn_shifted_rows(s));
-    kn_space_put_axis(&out->own_space, to, space, inner, (WIDE - kn_shifted_is_skewed(s)) * s->vector);
-    out->own_space.extent[to++] = blocks_along(s, space->extent[inner]);
-    out->own_space.ndim = to;
+    int inner = space->ndim - 1;
+    const kn_tile_axis axis[] = {{f.row, HIGH * kn_shifted_rows(s), false},
+                                 {inner, (WIDE - kn_shifted_is_skewed(s)) * s->vector, false}};
+    kn_tile_axes(&out->own_space, space, axis, 2);
+    out->own_space.extent[out->own_space.ndim - 1] = blocks_along(s, space->extent[inner]);
     out->size = kn_place_tiles(out, 2);
     return KILN_OK;
 }

@@ -215,16 +215,10 @@ void kn_tile_space(kn_space *out, const kn_space *space, int vector, const kn_ti
     const int steps[KN_TILE_AXES] = {
         f->q_narrow ? f->q_narrow : f->q.steps, steps_along(&f->q, f->q_narrow, vector),
         f->p_narrow ? f->p_narrow : f->p.steps, steps_along(&f->p, f->p_narrow, vector)};
-    int to = KN_TILE_AXES;
-    kn_space_start(out, space);
+    kn_tile_axis tile[KN_TILE_AXES];
     for (int t = 0; t < KN_TILE_AXES; ++t)
-        kn_space_put_axis(out, t, space, axis[t], 1);
-    for (int a = 0; a < space->ndim; ++a)
-        if (a != axis[0] && a != axis[1] && a != axis[2] && a != axis[3])
-            kn_space_put_axis(out, to++, space, a, 1);
-    for (int t = 0; t < KN_TILE_AXES; ++t)
-        kn_space_put_axis(out, to++, space, axis[t], steps[t]);
-    out->ndim = to;
+        tile[t] = (kn_tile_axis){axis[t], steps[t], false};
+    kn_tile_axes(out, space, tile, KN_TILE_AXES);
 }
 
 static kn_field field(const kn_schedule *schedule)
