@@ -26,7 +26,7 @@ typedef struct kn_part {
     const kn_space *whole, *space; /* the call's, this part's */
 } kn_part;
 
-/* How a part is launched. */
+/* The launch of a part. */
 typedef struct kn_placement {
     kn_space own_space;           /* for `kernel_space`, where the kernel has other axes than the part */
     const kn_space *kernel_space; /* its axes stand in the argument block; NULL: none do */
@@ -53,7 +53,7 @@ struct kn_kind {
     int revision;
     /* The writer of its source (codegen/writer.h). */
     const struct kn_recipe *recipe;
-    /* Whether the kind takes the space; then it has filled the schedule, in which kind is set already, and
+    /* True if the kind takes the space; then it has filled the schedule, in which kind is set already, and
      * its launch parameters (zero before). */
     bool (*choose)(kn_schedule *out, kn_launch_params *launch_params, const kn_choice *choice);
     /* The kind's own field of the argument block; size 0: it has none. */
@@ -70,11 +70,11 @@ struct kn_kind {
     void (*describe)(kn_str *out, const unsigned char *field);
     /* Its kernels are told where their workspace is: the fields `partials` and `counters`. */
     bool has_workspace;
-    /* Of elementwise programs: its kernels compile hardly later than their baseline tier. */
+    /* Elementwise programs: its kernels compile hardly later than their baseline tier. */
     bool compiles_soon;
     bool holds_rows;  /* of row programs: reads a row once, whatever its reductions */
     bool reads_again; /* of row programs: reads a row once for each reduction and once more */
-    /* Of row programs: rows of so many elements that a warp loads at once, element by element. NULL: 1. */
+    /* The rows, of `length` elements each, that a warp loads at once, element by element. NULL: one. */
     int (*rows_of_warp)(const kn_schedule *schedule, int64_t length);
 };
 
