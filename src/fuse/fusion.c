@@ -80,6 +80,8 @@ static int rows_of_warp(const kn_spec *spec, int64_t length)
     enum { WARP = 32 };
     const kn_schedule *s = &spec->schedule;
     int lanes = 1;
+    if (s->kind == &kn_kind_row_columns)
+        return WARP;
     if (s->kind != &kn_kind_row_lanes)
         return 1;
     while (lanes < WARP && (int64_t)lanes * s->lanes * s->vector < length)

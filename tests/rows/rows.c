@@ -372,7 +372,7 @@ static void run_program(const row_program *p, kiln_device device, bool is_large)
 }
 
 /* Kernels take a second to compile here: a few lengths of each program, so that each kind has several. */
-static void run_emulated(const row_program *p, kiln_device device)
+static void run_emulated(const row_program *p, kiln_device device, bool is_large)
 {
     static const struct {
         layout l;
@@ -380,11 +380,12 @@ static void run_emulated(const row_program *p, kiln_device device)
     } calls[] = {{PLAIN, 7, 64},    {SHIFTED, 3, 1023},  {PLAIN, 2, 70000}, {TURNED, 5, 301},
                  {PLAIN, 3, 8192},  {SHIFTED, 2, 50257}, {STEPPED, 9, 33},  {PLAIN, 5, 1024},
                  {MIDDLE, 2, 40},   {PITCHED, 3, 4099},  {PLAIN, 37, 301},  {APART, 3, 100},
-                 {PLAIN, 2, 16384}, {PLAIN, 33, 17}};
-    enum { CALLS = sizeof calls / sizeof calls[0], EACH = 3 };
+                 {PLAIN, 2, 16384}, {PLAIN, 33, 17},     {TURNED, 64, 77},  {TURNED, 34, 2100},
+                 {TURNED, 8, 9001}, {TURNED, 4096, 2},   {MIDDLE, 96, 15}};
+    enum { CALLS = sizeof calls / sizeof calls[0], EACH = 4 };
     int number = (int)(p - row_programs);
     kiln_kernel *named = row_kernel(p, KN_REDUCED_BY_CALL);
-    for (int k = 0; k < EACH && named; ++k) {
+    for (int k = 0; k < (is_large ? (int)CALLS : EACH) && named; ++k) {
         int at = (number * EACH + k) % CALLS;
         run_case(named, NULL, p,
                  p->is_integer     ? KILN_INT32
@@ -423,7 +424,7 @@ int main(int argc, char **argv)
     }
     for (const row_program *p = row_programs; p->name; ++p)
         if (emulated && !is_large)
-            run_emulated(p, device);
+            run_emulated(p, device, is_large);
         else
             run_program(p, device, is_large);
     printf("%d passed, %d failed\n", passed, failed);
