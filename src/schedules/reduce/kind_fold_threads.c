@@ -46,15 +46,6 @@ static int vector_of(const kn_choice *c, int axis)
     return whole && !kn_fold_is_struct(c) ? vector : 1;
 }
 
-/* Whether the input is the same for all results: a weight of each element of a row. */
-static bool is_weight(const kn_choice *c, int o)
-{
-    bool moves = false;
-    for (int a = 0; a < c->space->ndim - c->space->n_reduction_axes; ++a)
-        moves = moves || c->space->stride[o][a] != 0;
-    return !c->access[o].is_output && !moves;
-}
-
 /* Whether rows of the input lie one behind the other along the innermost output axis, and every so many of
  * them begin at a vector's boundary. */
 static bool has_rows_behind(const kn_choice *c, int o, int vector)
@@ -78,7 +69,7 @@ static bool choose_narrow(kn_schedule *out, kn_fold_figures *f, const kn_choice 
     const kn_space *s = c->space;
     int inner = s->ndim - 1, widest = 0;
     for (int o = 0; o < c->count; ++o)
-        if (!is_weight(c, o) && c->access[o].item_size > widest)
+        if (!kn_fold_is_weight(c, o) && c->access[o].item_size > widest)
             widest = c->access[o].item_size;
     f->axis = inner - 1;
     if (s->n_reduction_axes != 1 || s->ndim < 2 || s->extent[inner] < 2 || s->extent[inner] > NARROW ||
@@ -91,7 +82,7 @@ static bool choose_narrow(kn_schedule *out, kn_fold_figures *f, const kn_choice 
         return false;
     bool some = false;
     for (int o = 0; o < c->count; ++o) {
-        bool is_row = !c->access[o].is_output && !is_weight(c, o);
+        bool is_row = !c->access[o].is_output && !kn_fold_is_weight(c, o);
         if (is_row ? !has_rows_behind(c, o, out->vector)
                    : c->access[o].is_output && !is_vector_result(c, o, f->axis, out->vector))
             return false;

@@ -26,21 +26,12 @@ typedef struct tile_field {
     kn_divider columns;
 } tile_field;
 
-/* Whether an input is the same for all results, a weight of each element: it is read where it is. */
-static bool is_weight(const kn_choice *c, int o)
-{
-    bool moves = false;
-    for (int a = 0; a < c->space->ndim - c->space->n_reduction_axes; ++a)
-        moves = moves || c->space->stride[o][a] != 0;
-    return !c->access[o].is_output && !moves;
-}
-
 /* Elements of 16 bytes of the widest input that is staged. */
 static int vector_of(const kn_choice *c)
 {
     int widest = 0;
     for (int o = 0; o < c->count; ++o)
-        if (!c->access[o].is_output && !is_weight(c, o) && c->access[o].item_size > widest)
+        if (!c->access[o].is_output && !kn_fold_is_weight(c, o) && c->access[o].item_size > widest)
             widest = c->access[o].item_size;
     return widest == 0 ? 1 : VECTOR_BYTES / widest;
 }
@@ -53,7 +44,7 @@ static int64_t columns_of(const kn_choice *c)
     int64_t columns = 0;
     for (int o = 0; o < c->count; ++o) {
         int64_t step = s->stride[o][s->ndim - 1] / c->access[o].item_size;
-        if (c->access[o].is_output || is_weight(c, o) || s->stride[o][s->ndim - 1] == 0)
+        if (c->access[o].is_output || kn_fold_is_weight(c, o) || s->stride[o][s->ndim - 1] == 0)
             continue;
         if (s->stride[o][s->ndim - 1] % c->access[o].item_size != 0 || step < 1 ||
             (columns != 0 && step != columns))
@@ -84,7 +75,7 @@ static bool set_access(kn_schedule *out, const kn_choice *c, int64_t columns)
 {
     bool all = true;
     for (int o = 0; o < c->count; ++o) {
-        out->access[o] = c->access[o].is_output || is_weight(c, o) ? KN_GATHER : KN_STAGED;
+        out->access[o] = c->access[o].is_output || kn_fold_is_weight(c, o) ? KN_GATHER : KN_STAGED;
         all = all && (out->access[o] == KN_GATHER || is_linear(c, o, columns));
     }
     return all;

@@ -362,11 +362,13 @@ static void fill_long(kn_writer *w)
     put_stages_of_inputs(w);
 }
 
-#define RECIPE(name, fills, words)                                                                           \
-    const kn_recipe kn_recipe_row_##name = {                                                                 \
-        .template_name = "schedules/rowprog/row_" #name ".cu", .fill = fills, .preludes = words};
-RECIPE(columns, fill_columns, "kn_fold_down")
-RECIPE(lanes, fill, "kn_fold_group")
-RECIPE(block, fill_block, "kn_fold_group")
-RECIPE(long, fill_long, "kn_fold_group")
-RECIPE(walked, fill, "kn_fold_group")
+#define RECIPE(name, fills, words, beside)                                                                   \
+    const kn_recipe kn_recipe_row_##name = {.template_name = "schedules/rowprog/row_" #name ".cu",           \
+                                            .fill = fills,                                                   \
+                                            .preludes = words,                                               \
+                                            .has_rows_beside = beside};
+RECIPE(columns, fill_columns, "kn_fold_down", true)
+RECIPE(lanes, fill, "kn_fold_group", false)
+RECIPE(block, fill_block, "kn_fold_group", false)
+RECIPE(long, fill_long, "kn_fold_group", false)
+RECIPE(walked, fill, "kn_fold_group", false)

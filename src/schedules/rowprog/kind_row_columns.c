@@ -14,7 +14,8 @@
 enum {
     WARP = 32,
     ACCESS = 16,        /* bytes of a vector of the widest operand */
-    SECTOR = 32,        /* bytes that memory moves at least */
+    SECTOR = 32,        /* bytes that memory moves at least, */
+    LINE = 128,         /* and at best */
     THREADS = 1024,     /* of a block, at most, */
     RESIDENT = 1024,    /* of a multiprocessor: with 64 registers each */
     SHARED = 224 << 10, /* bytes of shared memory of a multiprocessor, */
@@ -131,11 +132,18 @@ static int largest_cluster(const kn_target *t)
     return t->compute_capability < WITH_CLUSTERS ? 1 : LARGEST;
 }
 
-/* Blocks that a multiprocessor has at a time. */
-static int64_t blocks_at_once(int64_t threads, int64_t shared)
+/* More items where they are small. */
+static int scale_of(const kn_schedule *s)
 {
-    int64_t by_threads = RESIDENT / threads, by_shared = SHARED / (shared + BESIDE);
-    return by_threads < by_shared ? by_threads : by_shared;
+    return s->vector < 4 ? 4 / s->vector : 1;
+}
+
+/* Blocks that a multiprocessor has at a time; 0: one has too much shared memory. */
+static int64_t blocks_at_once(const kn_target *t, int64_t threads, int64_t shared)
+{
+    int64_t by_threads = RESIDENT / threads,
+            by_shared = t->shared_memory_per_multiprocessor / (shared + BESIDE);
+    return shared + BESIDE > t->shared_memory_per_block ? 0 : by_threads < by_shared ? by_threads : by_shared;
 }
 
 /* The time that a tile takes, relative to one that moves whole lines by four blocks of a multiprocessor of
@@ -148,20 +156,21 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
     int64_t threads = down * l->across, items = kn_fold_ceil(share, down),
             width = (int64_t)l->across * s->vector;
     int64_t tiles = kn_fold_ceil(run, width), staged = items > s->lanes ? items - s->lanes : 0;
-    int64_t at_once = blocks_at_once(threads, staged * threads * s->vector * l->staged_bytes);
+    int64_t at_once = blocks_at_once(c->target, threads, staged * threads * s->vector * l->staged_bytes);
     int64_t grid = tiles * (kn_space_output_size(c->space) / run) * l->blocks;
-    if (threads > THREADS || (l->staged > MOST_STAGED && down > 1) || width * l->widest < SECTOR ||
-        at_once < 1 || (l->across > WARP && down > 1) || share * (l->blocks - 1) >= length ||
+    if (threads > THREADS || (l->staged > MOST_STAGED * scale_of(s) && down > 1) ||
+        width * l->widest < (l->blocks > 1 ? LINE : SECTOR) || at_once < (l->blocks > 1 ? 2 : 1) ||
+        (l->across > WARP && down > 1) || share * (l->blocks - 1) >= length ||
         (length > FEW_ITEMS && grid < c->target->multiprocessors / 2))
         return 0;
     *t = (tile_params){t->fold, l->across, l->blocks, (int)threads, (int)staged};
     double cost = (double)(down * items * l->blocks * tiles * width) / ((double)length * (double)run);
     cost = 1 + (cost - 1) / 2; /* a thread without an element leaves memory idle in part */
-    cost *= width * l->widest >= 128 || (width * l->widest >= 64 && l->pitch <= NEAR) ? 1
-            : width * l->widest >= 64                                                 ? 1.12
-                                                                                      : 1.5;
+    cost *= width * l->widest >= LINE || (width * l->widest >= 64 && l->pitch <= NEAR) ? 1
+            : width * l->widest >= 64                                                  ? 1.12
+                                                                                       : 1.5;
     cost *= threads > 512 ? 1.2 : threads > 256 ? 1.05 : threads > 128 ? 1 : threads > 64 ? 1.04 : 1.1;
-    cost *= items > 8 || items == length ? 1 : 1.05;
+    cost *= items > 2 * ITEMS * scale_of(s) || items == length ? 1 : 1.05;
     for (int blocks = 1; blocks < l->blocks; blocks *= 2)
         cost *= 1.06;
     return at_once == 1 ? cost * 1.25 : cost;
@@ -178,7 +187,7 @@ static bool choose_tile(tile_params *out, const kn_choice *c, const kn_schedule 
         for (l.across = 2; l.across <= MOST_ACROSS; l.across *= 2)
             for (size_t k = 0; k < sizeof staged / sizeof *staged; ++k) {
                 tile_params t = {.fold = out->fold};
-                l.staged = staged[k];
+                l.staged = staged[k] * scale_of(s);
                 double cost = cost_of(&t, c, s, &l);
                 if (cost == 0 || (least > 0 && cost >= least))
                     continue;
@@ -219,7 +228,8 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
         return false;
     out->vector = vector_of(c, axis, widest);
     int most = kn_row_most_held(c) / out->vector;
-    out->lanes = most < ITEMS ? most : ITEMS;
+    int items = ITEMS * scale_of(out);
+    out->lanes = most < items ? most : items;
     if (!choose_tile(&t, c, out, widest))
         return false;
     out->form = has_whole_items(&t, length, out->lanes) ? KN_ROW_NEARLY : 0;

@@ -1,5 +1,4 @@
 #include "schedules/rowprog/row_stages.h"
-#include "schedules/rowprog/rowprog_kinds.h"
 
 #include <string.h>
 
@@ -15,7 +14,7 @@ static bool is_over_all(const kn_stage *s)
 
 bool kn_has_columns(const kn_writer *w)
 {
-    return w->recipe == &kn_recipe_row_columns;
+    return w->recipe->has_rows_beside;
 }
 
 bool kn_is_wide_array(const kn_writer *w, int k)
