@@ -9,9 +9,9 @@
 #include "graph/computed_numbers.h"
 #include "program/program.h"
 
-static void free_expression(void *subject)
+static void free_expression(void *context)
 {
-    kn_expression *e = subject;
+    kn_expression *e = context;
     if (!e)
         return;
     kn_computed_free(e->graph);
@@ -20,21 +20,21 @@ static void free_expression(void *subject)
     kn_free(e);
 }
 
-static void count_numbers(int *n_numbers, int *n_words, const void *subject)
+static void count_numbers(int *n_numbers, int *n_words, const void *context)
 {
-    const kn_computed_numbers *c = ((const kn_expression *)subject)->graph->computed;
+    const kn_computed_numbers *c = ((const kn_expression *)context)->graph->computed;
     *n_numbers = c->count;
     *n_words = c->n_words;
 }
 
-static kiln_status compute_numbers(kiln_arg *number, int64_t *word, const void *subject, const kiln_arg *in)
+static kiln_status compute_numbers(kiln_arg *number, int64_t *word, const void *context, const kiln_arg *in)
 {
-    return kn_computed_compute(number, word, ((const kn_expression *)subject)->graph, in);
+    return kn_computed_compute(number, word, ((const kn_expression *)context)->graph, in);
 }
 
-static kiln_status refuse_number(const void *subject, int number)
+static kiln_status refuse_number(const void *context, int number)
 {
-    const kn_graph *g = ((const kn_expression *)subject)->graph;
+    const kn_graph *g = ((const kn_expression *)context)->graph;
     return kn_graph_refuse_number(g, &g->node[g->computed->number[number].node]);
 }
 
@@ -42,7 +42,7 @@ static const kn_lowering lowering = {kn_lower, free_expression, count_numbers, c
                                      refuse_number};
 
 /* A program without stages, which has the names of the parameters. */
-static kiln_status make_face(kn_program **out, const kn_graph *g, unsigned flags)
+static kiln_status make_prototype(kn_program **out, const kn_graph *g, unsigned flags)
 {
     kn_program *p = kn_calloc(1, sizeof *p);
     if (!p)
@@ -72,7 +72,7 @@ static kiln_status make_face(kn_program **out, const kn_graph *g, unsigned flags
 kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_kernel_options *options)
 {
     kn_expression *e = kn_calloc(1, sizeof *e);
-    kn_program *face = NULL;
+    kn_program *prototype = NULL;
     if (!e) {
         kn_graph_free(graph);
         return kn_error_memory(sizeof *e, "an expression");
@@ -97,14 +97,14 @@ kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_
         e->options.compile_options = (const char *const *)e->texts->option;
         e->options.header_names = (const char *const *)e->texts->header_name;
         e->options.header_texts = (const char *const *)e->texts->header_text;
-        status = make_face(&face, graph, o.flags);
+        status = make_prototype(&prototype, graph, o.flags);
     }
     if (status != KILN_OK) {
-        kn_program_free(face);
+        kn_program_free(prototype);
         free_expression(e);
         return status;
     }
-    return kn_kernel_create_lowered(out, face, &lowering, e);
+    return kn_kernel_create_lowered(out, prototype, &lowering, e);
 }
 
 /* Texts around a loop that nothing in an expression can mention. */

@@ -44,7 +44,7 @@ void kn_lowered_free(kn_lowered *l)
     kn_lowered_drop_parts(l);
     kn_free(l->buffer);
     kn_free(l->layout);
-    kn_str_free(&l->note);
+    kn_str_free(&l->explanation);
     memset(l, 0, sizeof *l);
 }
 
@@ -58,7 +58,7 @@ static kiln_status plan_part(kn_compound_part *out, const kiln_kernel *kernel, k
     out->casts = from->program->casts;
     memcpy(out->source, from->source, sizeof out->source);
     from->binding.device = call->device;
-    from->binding.kept = from->kernel ? from->kernel->kept : kernel->kept;
+    from->binding.own_functions = from->kernel ? from->kernel->own_functions : kernel->own_functions;
     kn_call_plan *plan = NULL;
     kiln_status status =
         kn_call_plan_create(&plan, &from->binding, &from->options, NULL, 0, 0, build_flags, &one);

@@ -22,7 +22,7 @@ typedef struct kn_lowered {
     kn_lowered_part *part;
     kn_buffer *buffer;
     kn_array_layout *layout; /* by output: what the call allocates, with its extents in the same block */
-    kn_str note;             /* why there are several parts; lines for people */
+    kn_str explanation;             /* why there are several parts; lines for people */
     /* By output: inputs (bits) that it may share memory with, element by element */
     uint64_t in_place[KN_MAX_PARAMS];
 } kn_lowered;

@@ -74,7 +74,7 @@ static kiln_status put_launch(void *user, const kn_part *part)
 static kiln_status put_launches(kn_str *text, const kn_resolved *r)
 {
     kn_layout layout;
-    const kn_part whole = {&r->spec, &layout, &r->figures, &r->space, &r->space};
+    const kn_part whole = {&r->spec, &layout, &r->launch_params, &r->space, &r->space};
     kiln_status status = kn_layout_make(&layout, &r->spec);
     return status == KILN_OK ? kn_part_each(&whole, put_launch, text) : status;
 }
@@ -93,7 +93,7 @@ static kiln_status put_all(kn_str *text, const kn_inspected *call,
 static kiln_status put_lines(kn_str *text, const kn_inspected *call)
 {
     kiln_status status = KILN_OK;
-    kn_str_append(text, kn_str_text(&call->lowered.note));
+    kn_str_append(text, kn_str_text(&call->lowered.explanation));
     for (int p = 0; p < call->count && status == KILN_OK; ++p) {
         if (call->lowered.n_parts > 0 && call->lowered.part[p].label)
             kn_str_printf(text, "# %s\n", call->lowered.part[p].label);
@@ -179,7 +179,7 @@ typedef struct preparation {
 static kiln_status prepare_one(const preparation *p, const kn_resolved *r, kn_build_info *info)
 {
     kn_compile_job job;
-    const kn_build_request request = {.job = &job, .kept = p->kernel->kept};
+    const kn_build_request request = {.job = &job, .own_functions = p->kernel->own_functions};
     kn_function *function = NULL;
     kn_blob code = KN_BLOB_INIT;
     if (kn_space_output_size(&r->space) == 0)
