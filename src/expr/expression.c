@@ -41,7 +41,7 @@ static kiln_status refuse_number(const void *context, int number)
 static const kn_lowering lowering = {kn_lower, free_expression, count_numbers, compute_numbers,
                                      refuse_number};
 
-/* A program without stages, which has the names of the parameters. */
+/* A program without stages, for the names of the parameters. */
 static kiln_status make_prototype(kn_program **out, const kn_graph *g, unsigned flags)
 {
     kn_program *p = kn_calloc(1, sizeof *p);
@@ -67,8 +67,7 @@ static kiln_status make_prototype(kn_program **out, const kn_graph *g, unsigned 
     return KILN_OK;
 }
 
-/* A kernel of a graph, which it takes over; freed on failure too. The options' texts are copied by way of a
- * program. */
+/* The texts of the options are copied into a program that holds them. */
 kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_kernel_options *options)
 {
     kn_expression *e = kn_calloc(1, sizeof *e);
@@ -107,7 +106,7 @@ kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_
     return kn_kernel_create_lowered(out, prototype, &lowering, e);
 }
 
-/* Texts around a loop that nothing in an expression can mention. */
+/* Refuses texts around the loop, which an expression cannot use. */
 static kiln_status check_options(const kiln_kernel_options *given)
 {
     kiln_kernel_options o;

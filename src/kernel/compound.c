@@ -74,7 +74,7 @@ static kiln_status plan_part(kn_compound_part *out, const kiln_kernel *kernel, k
     return status;
 }
 
-/* What the part may leave is filled with zeros: memory between parts, and results that the call allocates. */
+/* Outputs that the part may leave unassigned are zeroed: buffers, and results that the call allocates. */
 static void note_left(kn_call_plan *plan, kn_compound *c, const kn_lowered_part *part,
                       const kn_lowering_call *call)
 {

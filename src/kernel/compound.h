@@ -1,5 +1,5 @@
-/* kernel/compound.h - kernels that are no single program: what a call is lowered to, a list of programs with
- * bindings and the memory between them, and how that is planned and run. Who lowers stands above (fuse/). */
+/* kernel/compound.h - kernels that are more than one program: a call is lowered to a list of programs with
+ * bindings and buffers, which is planned and run here. The layer fuse/ lowers. */
 #ifndef KN_KERNEL_COMPOUND_H
 #define KN_KERNEL_COMPOUND_H
 
@@ -14,15 +14,16 @@ typedef struct kn_lowered_part {
     kn_source source[KN_MAX_PARAMS];
     kiln_call_options options;
     int64_t shape[KILN_MAX_NDIM]; /* of the options, where no array says it */
-    char *label;                  /* what it computes, for people */
+    char *label;                  /* the computation, for people */
 } kn_lowered_part;
 
 typedef struct kn_lowered {
     int n_parts, n_buffers;
     kn_lowered_part *part;
     kn_buffer *buffer;
-    kn_array_layout *layout; /* by output: what the call allocates, with its extents in the same block */
-    kn_str explanation;             /* why there are several parts; lines for people */
+    kn_array_layout *layout; /* by output: the layout of an array that the call allocates, with its extents in
+                                the same allocation */
+    kn_str explanation;      /* why there are several parts; lines for people */
     /* By output: inputs (bits) that it may share memory with, element by element */
     uint64_t in_place[KN_MAX_PARAMS];
 } kn_lowered;

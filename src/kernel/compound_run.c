@@ -30,13 +30,13 @@ void kn_compound_look(const kn_compound *c, bool wants_optimised, kn_build_info 
         kn_plan_launch_look(&c->part[p].launch, wants_optimised, info);
 }
 
-/* What a call gives its parts. */
+/* The values that a call passes to its parts. */
 typedef struct given {
     kiln_array *const *out;
     const kiln_arg *in, *computed;
 } given;
 
-/* One that the call computed; what is wrong with it is said of where it was computed. */
+/* Stores a number that the call computed; errors name the place where it was computed. */
 static kiln_status store_computed(void *to, const kn_compound *c, const kn_compound_part *p, int k,
                                   const kiln_arg *computed)
 {
@@ -127,7 +127,7 @@ static kiln_status take_buffers(progress *at, const kn_compound *c, int p, void 
     return status;
 }
 
-/* Buffers that no part after p needs go back at once: whoever has them next runs behind this part. */
+/* Frees buffers that no part after p needs, at once: the next user's work runs behind this part. */
 static void give_buffers(progress *at, const kn_compound *c, int p, void *stream)
 {
     for (; at->n_given < c->n_buffers && c->buffer[c->given[at->n_given]].last <= p; ++at->n_given) {

@@ -4,7 +4,7 @@
 
 #include "kernel/kernel.h"
 
-/* Where a parameter of a part has its value from. */
+/* The source of a part's parameter. */
 typedef enum kn_source_kind {
     KN_FROM_INPUT,   /* input `index` of the call: an array moved on by `shift` bytes, or a scalar */
     KN_FROM_OUTPUT,  /* output `index` of the call, likewise */
@@ -32,7 +32,7 @@ typedef struct kn_compound_part {
     kn_plan_launch launch;
     const char *launch_name;
     int n_params;
-    bool casts; /* numbers become what NumPy makes of them (kn_program) */
+    bool casts; /* numbers are converted as by NumPy (kn_program) */
     kn_source source[KN_MAX_PARAMS];
     kiln_dtype dtype[KN_MAX_PARAMS]; /* of scalars */
 } kn_compound_part;
@@ -46,7 +46,7 @@ struct kn_compound {
     int *taken, *given; /* all buffers, in the order in which they are taken, and in which they go back */
 };
 
-/* Queues all parts. Arrays of out are there. computed: what kn_lowering.compute gave. */
+/* Queues all parts. Arrays of out exist. computed: the numbers of kn_lowering.compute. */
 kiln_status kn_compound_run(const kn_compound *compound, kiln_array *const *out, const kiln_arg *in,
                             const kiln_arg *computed, void *stream);
 /* kn_plan_launch_look at each part. */

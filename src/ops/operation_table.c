@@ -13,7 +13,7 @@
 /* Dtypes for which an elementwise operation has no meaning. */
 #define NO_MAP1(name, types) MAP1(name, types, NULL)
 #define NO_MAP2(name, types) MAP2(name, types, NULL)
-#define REDUCTION(name, types, map, reduce, post, identity)                                                       \
+#define REDUCTION(name, types, map, reduce, post, identity)                                                  \
     ROW(name, "T x", "U y", types, map, reduce, post, identity, NULL, NULL)
 /* Dtypes for which a reduction has no meaning. */
 #define NO_REDUCTION(name, types) ROW(name, "T x", "U y", types, NULL, "", NULL, NULL, NULL, NULL)
@@ -46,7 +46,7 @@
 
 /* ---- sums ---- */
 
-/* How many elements are reduced to a result; 0 where there are none. */
+/* The number of elements reduced to one result; 0 if there are none. */
 #define COUNT "(_in_ind.size() / _out_ind.size())"
 
 /* ---- extremes: a NaN wins, and of equal ones the first ---- */
@@ -148,8 +148,8 @@
         MAP(name, "T x, V y", "U z", "lL->?", "z = x < 0 ? " where_x_is_negative " : (V)x " op " y"),        \
         MAP(name, "T x, V y", "U z", "Ll->?", "z = y < 0 ? " where_y_is_negative " : x " op " (T)y"),        \
         MAP2(name, OTHER_TESTS, "z = x " op " y")
-/* A number may be given for a parameter declared bool: it stands for its truth, whether the other dtype holds
- * it or not. */
+/* A number for a parameter declared bool counts as its truth value, even if the other dtype cannot hold it.
+ */
 #define LOGICAL(name, op)                                                                                    \
     MAP2(name, "?\?->?", "z = x " op " y"),                                                                  \
         MAP(name, "T x, bool y", "U z", BESIDE_BOOL, "z = (x != (T)0) " op " y"),                            \

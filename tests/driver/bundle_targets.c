@@ -63,7 +63,7 @@ static int rank_of(char suffix)
     return suffix == 'a' ? 2 : suffix == 'f';
 }
 
-/* Whether code a is to be preferred to b, where both run. */
+/* True if code a is to be preferred to b, where both run. */
 static bool is_better(int a, int b)
 {
     const struct candidate *x = &candidates[a / 2], *y = &candidates[b / 2];

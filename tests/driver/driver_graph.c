@@ -99,7 +99,7 @@ static int everything_back(void **state)
     return 0;
 }
 
-/* Whether an eager request of SIZE can be given p now. Everything cached is tried. */
+/* True if an eager request of SIZE can be given p now. Everything cached is tried. */
 static bool is_available(void *p)
 {
     void *taken[16];

@@ -11,7 +11,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Whether an allocation was left to fail. */
+/* True if an allocation was left to fail. */
 static bool run_failing(const fault_flow *flow, unsigned long nth, int forever)
 {
     unsigned long made;

@@ -19,7 +19,7 @@
 
 static atomic_long made, fail_at;
 
-/* Whether this is the call that fails; errno is what the system would say. */
+/* True if this is the call that fails; errno is what the system would say. */
 static bool fails(int reason)
 {
     if (atomic_fetch_add(&made, 1) + 1 != atomic_load(&fail_at))

@@ -612,7 +612,7 @@ static void report_failure(const fuzz *f, int64_t index, const kernel_text *k, s
     fflush(stdout);
 }
 
-/* Whether the case can be run. What the best form has is counted. */
+/* True if the case can be run. What the best form has is counted. */
 static bool count_schedules(fuzz *f, stage *s, bool is_best)
 {
     char *here = stage_explain(s, NULL), *there = stage_explain(s, "sm_90");
@@ -648,7 +648,7 @@ static int64_t count_elements(const scenery *around)
     return size;
 }
 
-/* Whether the case is planned alone. Large spaces are there for CUDA's schedules; of the host's, which are
+/* True if the case is planned alone. Large spaces are there for CUDA's schedules; of the host's, which are
  * the same for any size, checking each element of them would be four fifths of the time. */
 static bool is_only_planned(int64_t index, int64_t size)
 {

@@ -261,7 +261,7 @@ static void assert_pixels(const scene *s, const kn_schedule *c, const kn_launch_
     assert_true(runs > 0 && strchr(c->access, KN_STAGED));
 }
 
-/* Whether the side has all of its axes. */
+/* True if the side has all of its axes. */
 static bool covers(const scene *s, const kn_tile_figures *f, bool is_p, int vector)
 {
     const kn_tile_side *side = is_p ? &f->p : &f->q;

@@ -120,8 +120,7 @@ static const char by_hand[] =
     "    }\n"
     "}\n";
 
-/* What is compiled for the floor: a kernel written by hand. Allocated with malloc; NULL where it cannot be
- * had. */
+/* The source that is compiled as a floor: a kernel written by hand. Allocated with malloc; NULL: none. */
 static char *source_for_floor(const use *u)
 {
     const bench_reduction *f = u->row->reduction;
@@ -282,8 +281,9 @@ static bool spawn(bench *b, const char *row, const char *folder, int write_end, 
     return !failed || bench_fail(b, "a process could not be started: %s", strerror(failed));
 }
 
-/* Runs a row's child and reads up to `room` lines of four numbers; *count how many there were. */
-static bool run_child(bench *b, const char *row, const char *folder, double (*lines)[4], int capacity, int *count)
+/* Runs a row's child and reads up to `capacity` lines of four numbers; *count: their number. */
+static bool run_child(bench *b, const char *row, const char *folder, double (*lines)[4], int capacity,
+                      int *count)
 {
     int ends[2], status = 0;
     pid_t pid;
