@@ -24,7 +24,7 @@ enum {
     MOST_STAGED = 12,   /* items in shared memory of a thread that has not whole rows */
     ITEMS = 4,          /* of a thread in registers; more of them are stored to memory and back */
     MOST_ACROSS = 256,  /* threads side by side; more than a warp's only where each has whole rows */
-    FEW_ITEMS = 256,    /* elements of a row up to which few blocks may have all of it */
+    SMALL = 1 << 17,    /* elements, above which few blocks leave memory idle */
     WITH_CLUSTERS = 90, /* compute capability from which on there are clusters, */
     LARGEST = 8         /* blocks of one: longer rows are faster by two kernels, each at the memory's speed */
 };
@@ -161,7 +161,7 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
     if (threads > THREADS || (l->staged > MOST_STAGED * scale_of(s) && down > 1) ||
         width * l->widest < (l->blocks > 1 ? LINE : SECTOR) || at_once < (l->blocks > 1 ? 2 : 1) ||
         (l->across > WARP && down > 1) || share * (l->blocks - 1) >= length ||
-        (length > FEW_ITEMS && grid < c->target->multiprocessors / 2))
+        (c->space->size > SMALL && grid < c->target->multiprocessors / 2))
         return 0;
     *t = (tile_params){t->fold, l->across, l->blocks, (int)threads, (int)staged};
     double cost = (double)(down * items * l->blocks * tiles * width) / ((double)length * (double)run);
