@@ -14,7 +14,7 @@ enum {
     WIDEST_VECTOR = 8,   /* results of a thread */
     LONGEST = 4096,      /* rows: the sum of a thread has as many terms */
     LONGEST_SINGLE = 64, /* the same, of one element each */
-    NARROW = 16,         /* elements of rows that lie side by side: a thread has a vector's number of them */
+    NARROW = 8, /* elements of rows that lie side by side: more vectors of a thread leave the L1 cache */
     VECTOR_BYTES = 16
 };
 

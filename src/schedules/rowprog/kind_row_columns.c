@@ -161,7 +161,7 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
     if (threads > THREADS || (l->staged > MOST_STAGED * scale_of(s) && down > 1) ||
         width * l->widest < (l->blocks > 1 ? LINE : SECTOR) || at_once < (l->blocks > 1 ? 2 : 1) ||
         (l->across > WARP && down > 1) || share * (l->blocks - 1) >= length ||
-        (c->space->size > SMALL && grid < c->target->multiprocessors / 2))
+        (c->space->size > SMALL && grid < c->target->multiprocessors))
         return 0;
     *t = (tile_params){t->fold, l->across, l->blocks, (int)threads, (int)staged};
     double cost = (double)(down * items * l->blocks * tiles * width) / ((double)length * (double)run);
@@ -227,6 +227,8 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
     if (widest == 0 || widest > ACCESS)
         return false;
     out->vector = vector_of(c, axis, widest);
+    if (out->vector * widest < LEAST_VECTOR)
+        return false;
     int most = kn_row_most_held(c) / out->vector;
     int items = ITEMS * scale_of(out);
     out->lanes = most < items ? most : items;
