@@ -16,10 +16,10 @@ enum {
     ACCESS = 16,        /* bytes of a vector of the widest operand */
     SECTOR = 32,        /* bytes that memory moves at least, */
     LINE = 128,         /* and at best */
+    LEAST_VECTOR = 8,   /* bytes; shorter ones take too many instructions */
     THREADS = 1024,     /* of a block, at most, */
     RESIDENT = 1024,    /* of a multiprocessor: with 64 registers each */
-    SHARED = 224 << 10, /* bytes of shared memory of a multiprocessor, */
-    BESIDE = 12 << 10,  /* of which a block has so many for what is reduced (cuda_columns.cu) */
+    BESIDE = 12 << 10,  /* bytes of a block's shared memory for what is reduced (cuda_columns.cu) */
     NEAR = 8 << 10,     /* bytes apart up to which 64 bytes of a line are as good as all */
     MOST_STAGED = 12,   /* items in shared memory of a thread that has not whole rows */
     ITEMS = 4,          /* of a thread in registers; more of them are stored to memory and back */
