@@ -7,7 +7,6 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedule/kind.h"
 #include "schedules/rowprog/row_space.h"
-#include "schedules/rowprog/rowprog_kinds.h"
 
 /* ---- the program ---- */
 
@@ -75,21 +74,6 @@ static int64_t elements_of(const kn_space *s, int o)
     return count;
 }
 
-/* The rows that one warp loads at once: threads that share a row load its elements one by one. */
-static int rows_of_warp(const kn_spec *spec, int64_t length)
-{
-    enum { WARP = 32 };
-    const kn_schedule *s = &spec->schedule;
-    int lanes = 1;
-    if (s->kind == &kn_kind_row_columns)
-        return WARP;
-    if (s->kind != &kn_kind_row_lanes)
-        return 1;
-    while (lanes < WARP && (int64_t)lanes * s->lanes * s->vector < length)
-        lanes *= 2;
-    return WARP / lanes;
-}
-
 bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
 {
     int inner = s->ndim - 1, across = s->ndim - s->n_reduction_axes - 1;
@@ -103,7 +87,8 @@ bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
     f->length = kn_fold_size(s);
     f->piece = s->extent[inner];
     f->run = across >= 0 ? s->extent[across] : 1;
-    f->side = rows_of_warp(spec, f->length);
+    f->side =
+        spec->schedule.kind->rows_of_warp ? spec->schedule.kind->rows_of_warp(&spec->schedule, f->length) : 1;
     f->n_operands = spec->n_arrays;
     for (int o = 0; o < f->n_operands; ++o) {
         int item = access[o].item_size;

@@ -253,7 +253,7 @@ static void fill_rows(kn_writer *w)
              "kn_first.at[%%d] + ((long long)kn_q + kn_u * %d) * (%d * kn.axis[0].stride[%%d])",
              w->spec->schedule.block, vector);
     const places of_run = {"kn.axis[0]", item, true};
-    if (w->spec->schedule.form == KN_FOLD_SEVERAL_AXES) {
+    if (w->spec->schedule.variant == KN_FOLD_SEVERAL_AXES) {
         kn_str_printf(
             &w->slot[KN_SLOT_FROM],
             "kn_place kn_from = kn_first;\nkn_go<2, %d>(kn_from, kn, kn_column + kn_item, %d, kn_row);\n",
@@ -263,7 +263,7 @@ static void fill_rows(kn_writer *w)
         fill_along(w, &of_run);
     }
     put_mapped(w, KN_SLOT_SINGLE, place_end, "kn_here.at[%d] + kn_j * kn.axis[0].stride[%d]");
-    put_until(w, vector > 1 && w->spec->schedule.form != KN_FOLD_SEVERAL_AXES);
+    put_until(w, vector > 1 && w->spec->schedule.variant != KN_FOLD_SEVERAL_AXES);
 }
 
 static void fill_lanes(kn_writer *w)
@@ -316,11 +316,11 @@ static void put_results(kn_writer *w)
 /* Element kn_u of row kn_k, of rows that were loaded as whole vectors; weights are the same for all rows. */
 static void place_in_rows(const kn_writer *w, kn_str *out, int k)
 {
-    int vector = w->spec->schedule.vector, lanes = w->spec->schedule.lanes;
+    int vector = w->spec->schedule.vector, elements = w->spec->schedule.per_thread;
     const char *name = w->program->param[k].name;
     if (kn_access_of(w, k) == KN_STAGED)
-        kn_str_printf(out, "kn_%s_[(kn_k * %d + kn_u) / %d].at[(kn_k * %d + kn_u) %% %d]", name, lanes,
-                      vector, lanes, vector);
+        kn_str_printf(out, "kn_%s_[(kn_k * %d + kn_u) / %d].at[(kn_k * %d + kn_u) %% %d]", name, elements,
+                      vector, elements, vector);
     else
         kn_str_printf(out, "kn_%s_[kn_u]", name);
 }
@@ -328,7 +328,7 @@ static void place_in_rows(const kn_writer *w, kn_str *out, int k)
 static void put_loads_of_rows(kn_writer *w)
 {
     kn_str *packs = &w->slot[KN_SLOT_PACKS], *loads = &w->slot[KN_SLOT_LOADS];
-    int vector = w->spec->schedule.vector, lanes = w->spec->schedule.lanes;
+    int vector = w->spec->schedule.vector, elements = w->spec->schedule.per_thread;
     for (int k = 0; k < w->program->n_in; ++k) {
         const char *name = w->program->param[k].name, *type = kn_storage(w, k);
         int o = kn_array_of(w, k);
@@ -336,9 +336,9 @@ static void put_loads_of_rows(kn_writer *w)
             continue;
         bool is_row = kn_access_of(w, k) == KN_STAGED;
         if (is_row)
-            kn_str_printf(packs, "kn_pack<%s, %d> kn_%s_[%d];\n", type, vector, name, lanes);
+            kn_str_printf(packs, "kn_pack<%s, %d> kn_%s_[%d];\n", type, vector, name, elements);
         else
-            kn_str_printf(packs, "%s kn_%s_[%d];\n", type, name, lanes);
+            kn_str_printf(packs, "%s kn_%s_[%d];\n", type, name, elements);
         kn_str_printf(loads, "kn_%s_[kn_u] = ", name);
         if (is_row)
             kn_str_printf(
@@ -355,7 +355,8 @@ static void put_loads_of_rows(kn_writer *w)
 /* Rows of a few elements have a template of their own: how many is known when it is compiled. */
 static const char *template_of_threads(const kn_spec *spec)
 {
-    return spec->schedule.lanes > 0 ? "schedules/reduce/fold_narrow.cu" : "schedules/reduce/fold_threads.cu";
+    return spec->schedule.per_thread > 0 ? "schedules/reduce/fold_narrow.cu"
+                                         : "schedules/reduce/fold_threads.cu";
 }
 
 static void fill_narrow(kn_writer *w)
@@ -370,7 +371,7 @@ static void fill_narrow(kn_writer *w)
 
 static void fill_threads(kn_writer *w)
 {
-    if (w->spec->schedule.lanes > 0) {
+    if (w->spec->schedule.per_thread > 0) {
         fill_narrow(w);
         return;
     }

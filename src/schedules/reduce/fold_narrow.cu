@@ -7,7 +7,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     ${loop_prep}
     ${element}
 
-    /* ${vector} results side by side, and their rows, which lie one behind the other: ${lanes} vectors. kn.across times as many are in a row of results. */
+    /* ${vector} results side by side, and their rows, which lie one behind the other: ${per_thread} vectors. kn.across times as many are in a row of results. */
     const unsigned kn_at = blockIdx.x * ${block} + threadIdx.x;
     if (kn_at < kn.vectors) {
         const unsigned kn_outer = kn_divide(kn_at, kn.across);
@@ -17,7 +17,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         kn_go_to_result<${operands}>(kn_here, kn, kn.fold_rank + 1, kn_outer);
         ${packs}
 #pragma unroll
-        for (int kn_u = 0; kn_u < ${lanes}; ++kn_u) {
+        for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u) {
             ${loads}
         }
         ${results}
@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
             ${type} ${result};
 #pragma unroll
-            for (int kn_u = 0; kn_u < ${lanes}; ++kn_u) {
+            for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u) {
                 ${lane}
                 ${result} = kn_u == 0 ? ${mapped} : ${next}(${result}, ${mapped});
             }

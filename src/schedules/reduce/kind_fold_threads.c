@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedules/reduce/kind_fold_tile.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
 
@@ -64,7 +65,7 @@ static bool has_rows_behind(const kn_choice *c, int o, int vector)
 
 /* Rows of a few elements that are no whole vectors, pixels or points: a thread loads a vector's number of
  * rows as whole vectors, as many as a row has elements. */
-static bool choose_narrow(kn_schedule *out, kn_fold_figures *f, const kn_choice *c)
+static bool choose_narrow(kn_schedule *out, kn_fold_params *f, const kn_choice *c)
 {
     const kn_space *s = c->space;
     int inner = s->ndim - 1, widest = 0;
@@ -77,7 +78,7 @@ static bool choose_narrow(kn_schedule *out, kn_fold_figures *f, const kn_choice 
         kn_fold_is_struct(c))
         return false;
     out->vector = VECTOR_BYTES / widest;
-    out->lanes = (int)s->extent[inner];
+    out->per_thread = (int)s->extent[inner];
     if (s->extent[f->axis] % out->vector != 0 || out->vector > WIDEST_VECTOR)
         return false;
     bool some = false;
@@ -93,17 +94,16 @@ static bool choose_narrow(kn_schedule *out, kn_fold_figures *f, const kn_choice 
 }
 
 /* Results side by side, of which each thread has a vector. */
-static bool choose_beside(kn_schedule *out, kn_launch_params *kept, kn_fold_figures *f, const kn_choice *c)
+static bool choose_beside(kn_schedule *out, kn_fold_params *f, const kn_choice *c)
 {
     const kn_space *s = c->space;
     f->axis = kn_fold_kept_axis(c);
     if (f->axis < 0 || kn_fold_size(s) > LONGEST)
         return false;
     out->vector = vector_of(c, f->axis);
-    kn_schedule staged = {.kind = &kn_kind_fold_tile};
     if (s->extent[f->axis] * kn_choice_widest(c, false) < SHORTEST_RUN ||
-        (out->vector == 1 && (kn_fold_size(s) > LONGEST_SINGLE || s->n_reduction_axes > 1 ||
-                              kn_kind_fold_tile.choose(&staged, kept, c))))
+        (out->vector == 1 &&
+         (kn_fold_size(s) > LONGEST_SINGLE || s->n_reduction_axes > 1 || kn_fold_tile_takes(c))))
         return false;
     kn_fold_set_access(out, c, out->vector);
     for (int o = 0; o < c->count && out->vector > 1; ++o) {
@@ -114,24 +114,24 @@ static bool choose_beside(kn_schedule *out, kn_launch_params *kept, kn_fold_figu
     return true;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    kn_fold_figures f = {0};
+    kn_fold_params f = {0};
     if (s->size == 0)
         return false;
     if (!choose_narrow(out, &f, c)) {
         *out = (kn_schedule){.kind = out->kind};
-        if (!choose_beside(out, kept, &f, c))
+        if (!choose_beside(out, &f, c))
             return false;
     }
     if (kn_space_output_size(s) / out->vector < (int64_t)LEAST_EACH * c->target->multiprocessors)
         return false;
     out->block = kn_choice_block(c);
-    out->form = kn_fold_form(s->n_reduction_axes);
+    out->variant = kn_fold_form(s->n_reduction_axes);
     out->rank = kn_fold_rank(s);
     kn_fold_set_index(out, c);
-    memcpy(kept, &f, sizeof f);
+    memcpy(params, &f, sizeof f);
     return true;
 }
 
@@ -147,7 +147,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
-    kn_fold_figures chosen;
+    kn_fold_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
     out->size = kn_space_output_size(space);
     kn_fold_put_kept(&out->own_space, space, chosen.axis);

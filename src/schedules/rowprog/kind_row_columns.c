@@ -31,7 +31,7 @@ enum {
 
 /* Chosen for each space, without a binary of its own. The first member is what kn_fold_cut_beside reads. */
 typedef struct tile_params {
-    kn_fold_figures fold;
+    kn_fold_params fold;
     int across, blocks, threads; /* vectors of a tile side by side; blocks of a tile; threads of a block */
     int staged;                  /* items of a thread in shared memory, behind those in registers */
 } tile_params;
@@ -152,10 +152,10 @@ static double cost_of(tile_params *t, const kn_choice *c, const kn_schedule *s, 
 {
     int64_t length = kn_row_length(c), run = c->space->extent[t->fold.axis];
     int64_t rows = l->across < WARP ? WARP / l->across : 1, share = kn_fold_ceil(length, l->blocks);
-    int64_t down = kn_fold_ceil(kn_fold_ceil(share, s->lanes + l->staged), rows) * rows;
+    int64_t down = kn_fold_ceil(kn_fold_ceil(share, s->per_thread + l->staged), rows) * rows;
     int64_t threads = down * l->across, items = kn_fold_ceil(share, down),
             width = (int64_t)l->across * s->vector;
-    int64_t tiles = kn_fold_ceil(run, width), staged = items > s->lanes ? items - s->lanes : 0;
+    int64_t tiles = kn_fold_ceil(run, width), staged = items > s->per_thread ? items - s->per_thread : 0;
     int64_t at_once = blocks_at_once(c->target, threads, staged * threads * s->vector * l->staged_bytes);
     int64_t grid = tiles * (kn_space_output_size(c->space) / run) * l->blocks;
     if (threads > THREADS || (l->staged > MOST_STAGED * scale_of(s) && down > 1) ||
@@ -213,7 +213,7 @@ static void set_access(kn_schedule *out, const kn_choice *c, int axis)
                  c->space->stride[c->space->n_operands - 1][c->space->ndim - 1] == 1;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     int64_t length = kn_row_length(c);
     int axis = kn_fold_kept_axis(c);
@@ -231,14 +231,14 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
         return false;
     int most = kn_row_most_held(c) / out->vector;
     int items = ITEMS * scale_of(out);
-    out->lanes = most < items ? most : items;
+    out->per_thread = most < items ? most : items;
     if (!choose_tile(&t, c, out, widest))
         return false;
-    out->form = has_whole_items(&t, length, out->lanes) ? KN_ROW_NEARLY : 0;
+    out->variant = has_whole_items(&t, length, out->per_thread) ? KN_ROW_NEARLY : 0;
     out->block = THREADS;
     out->rank = kn_fold_rank(c->space);
     set_access(out, c, axis);
-    memcpy(kept, &t, sizeof t);
+    memcpy(params, &t, sizeof t);
     return true;
 }
 
@@ -284,6 +284,13 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     return KILN_OK;
 }
 
+/* A tile has whole sectors of every operand. */
+static int rows_of_warp(const kn_schedule *s, int64_t length)
+{
+    (void)s, (void)length;
+    return WARP;
+}
+
 static void describe(kn_str *out, const unsigned char *at)
 {
     columns_field f;
@@ -302,4 +309,5 @@ const kn_kind kn_kind_row_columns = {.name = "row_columns",
                                      .place = place,
                                      .cut = kn_fold_cut_beside,
                                      .has_wide_axes = true,
-                                     .describe = describe};
+                                     .describe = describe,
+                                     .rows_of_warp = rows_of_warp};
