@@ -78,7 +78,7 @@ static kn_tile_side random_side(const sides *s, int axis, int second)
 
 /* Lists the model's choice, sizes that are the same for all layouts, and samples, more of them where the
  * model sees low costs. */
-static void list(sides *s, const kn_tile_figures *chosen)
+static void list(sides *s, const kn_tile_params *chosen)
 {
     static const int fixed[][2] = {{8, 8}, {16, 8}, {8, 16}, {16, 16}, {32, 8}, {8, 32}, {12, 12}};
     static pair pairs[DRAWN];
@@ -98,7 +98,7 @@ static void list(sides *s, const kn_tile_figures *chosen)
         add(s, "", &pairs[(int)(DRAWN * pow((double)k / SAMPLES, 3))]);
 }
 
-void kn_tile_choose_sides(kn_tile_figures *f, const kn_choice *choice, const char *access, int vector,
+void kn_tile_choose_sides(kn_tile_params *f, const kn_choice *choice, const char *access, int vector,
                           int staged_bytes)
 {
     sides s = sides_of(choice, access, vector, f, staged_bytes);

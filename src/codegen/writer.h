@@ -21,8 +21,8 @@
     X(BLOCK, block, true)                                                                                    \
     X(VECTOR, vector, true)                                                                                  \
     X(RANK, rank, true)                                                                                      \
-    X(LANES, lanes, true)                                                                                    \
-    X(FORM, form, true)                                                                                      \
+    X(PER_THREAD, per_thread, true)                                                                          \
+    X(VARIANT, variant, true)                                                                                \
     X(UNTIL, until, false)                                                                                   \
     X(OFF, off, false)                                                                                       \
     X(RAGGED, ragged, false)                                                                                 \
@@ -36,6 +36,7 @@
     X(ELEMENT, element, false)                                                                               \
     X(AFTER_LOOP, after_loop, false)                                                                         \
     X(STEPS, steps, false)                                                                                   \
+    X(KEEP_STEPS, keep_steps, false)                                                                         \
     X(MOVES, moves, false)                                                                                   \
     X(LOCATE, locate, false)                                                                                 \
     X(CORNER, corner, false)                                                                                 \
@@ -101,6 +102,7 @@ typedef struct kn_recipe {
                              is gathered in vectors */
     bool takes_divisors;   /* numbers that stand still may be kn_divisor: its `lane` names them so */
     bool takes_staged;     /* elements of a staged operand are taken one by one */
+    bool has_rows_beside;  /* row programs: a thread's vector lies across rows, an element of each */
     bool repeats_stages;   /* host: stages are called at several places, and inlined at each */
     /* Loads a vector of operand k in a way of its own; false, or NULL: as the others do. */
     bool (*load)(kn_writer *w, int k);

@@ -7,7 +7,6 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedule/kind.h"
 #include "schedules/rowprog/row_space.h"
-#include "schedules/rowprog/rowprog_kinds.h"
 
 /* ---- the program ---- */
 
@@ -54,6 +53,8 @@ static void add_passes(kn_fusion *f, const kn_spec *spec)
         if (p->stage[t].kind != KN_REDUCE)
             continue;
         wanted[p->stage[t].value[0]] = true;
+        if (kn_spec_value_dtype(spec, p->stage[t].value[1]) == KILN_DTYPE_NONE)
+            f->structs |= 1u << f->n_passes;
         add_pass(f, spec, wanted);
     }
     bool wanted[2 * KN_MAX_PARAMS] = {false};
@@ -75,19 +76,6 @@ static int64_t elements_of(const kn_space *s, int o)
     return count;
 }
 
-/* The rows that one warp loads at once: threads that share a row load its elements one by one. */
-static int rows_of_warp(const kn_spec *spec, int64_t length)
-{
-    enum { WARP = 32 };
-    const kn_schedule *s = &spec->schedule;
-    int lanes = 1;
-    if (s->kind != &kn_kind_row_lanes)
-        return 1;
-    while (lanes < WARP && (int64_t)lanes * s->lanes * s->vector < length)
-        lanes *= 2;
-    return WARP / lanes;
-}
-
 bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
 {
     int inner = s->ndim - 1, across = s->ndim - s->n_reduction_axes - 1;
@@ -101,7 +89,8 @@ bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
     f->length = kn_fold_size(s);
     f->piece = s->extent[inner];
     f->run = across >= 0 ? s->extent[across] : 1;
-    f->side = rows_of_warp(spec, f->length);
+    f->side =
+        spec->schedule.kind->rows_of_warp ? spec->schedule.kind->rows_of_warp(&spec->schedule, f->length) : 1;
     f->n_operands = spec->n_arrays;
     for (int o = 0; o < f->n_operands; ++o) {
         int item = access[o].item_size;
@@ -129,12 +118,14 @@ enum {
     FEW_LINES = 2048,       /* the most lines of a row for that; at worst each is on a page of its own */
     FAR = 6000,             /* the same element where the line is not in a near cache */
     FUNCTION = 600,         /* a function of an element, in vectors */
-    ROW = 40000,            /* one kernel of all reductions: a row, for each reduction (its lanes are
-                            combined) */
+    ROW = 20000,            /* one kernel of all reductions: a row, for each reduction, twice that where it
+                               reduces structs (its lanes are combined), */
+    STRUCT = 200,           /* and an element of these */
     LONG_REDUCTION = 30000, /* one kernel a reduction: a row along which it reduces */
     SHORT_REDUCTION = 8000, /* short rows, many at once: at most so much */
     SHORT = 256,            /* the most elements of a short row */
     SHORT_ELEMENT = 250,    /* an element of a short row */
+    STRUCT_ELEMENT = 200,   /* the same of a struct, of which each member is a vector of its own */
     RESULT_RANGE = 1500,    /* a contiguous range of results that a reduction accumulates into */
     RESULT = 1000,
     RUN_OF_MAP = 4000, /* a contiguous range of a map */
@@ -206,6 +197,7 @@ static int64_t fused_on_host(const kn_fusion *f)
     for (int pass = 0; pass < f->n_passes; ++pass)
         bytes += bytes_of_pass(f, pass);
     time += f->rows * ROW * (f->n_passes - f->has_map) + size * FUNCTION * f->all_functions;
+    time += (size * STRUCT + f->rows * ROW) * __builtin_popcount(f->structs);
     time = at_least(time, memory_time(f, footprint > HELD ? bytes : all_bytes(f)));
     return START + (f->rows < FEW_ROWS ? 2 * time : time);
 }
@@ -240,6 +232,7 @@ static int64_t split_on_host(const kn_fusion *f)
         for (int o = 0; o < f->n_operands; ++o)
             time += is_in(&f->operand[o], pass) && f->operand[o].moves ? size * f->operand[o].item * BYTE : 0;
         time += size * FUNCTION * f->functions[pass];
+        time += f->structs >> pass & 1 ? size * STRUCT_ELEMENT : 0;
         all += START + at_least(time, memory_time(f, bytes_of_pass(f, pass)));
     }
     return all;

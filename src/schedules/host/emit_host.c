@@ -48,7 +48,7 @@ static bool is_woven(const kn_writer *w, int k)
 /* Bytes of what lies at one place: an element, or all that is woven there. */
 static int unit_size(const kn_writer *w, int k)
 {
-    return kn_item_size(w, k) * (is_woven(w, k) ? w->spec->schedule.lanes : 1);
+    return kn_item_size(w, k) * (is_woven(w, k) ? w->spec->schedule.per_thread : 1);
 }
 
 static void put_unit(const kn_writer *w, kn_str *out, int k)
@@ -70,9 +70,18 @@ static void place_woven(const kn_writer *w, kn_str *out, int k)
                       w->program->param[first].name);
 }
 
+/* An input that stands still along a run has one element. */
+static void place_plain(const kn_writer *w, kn_str *out, int k)
+{
+    if (kn_access_of(w, k) == KN_BROADCAST)
+        kn_str_printf(out, "kn_%s_[0]", w->program->param[k].name);
+    else
+        kn_place_flat(w, out, k);
+}
+
 static void place_in_run(const kn_writer *w, kn_str *out, int k)
 {
-    (is_woven(w, k) ? place_woven : kn_place_flat)(w, out, k);
+    (is_woven(w, k) ? place_woven : place_plain)(w, out, k);
 }
 
 static void place_in_line(const kn_writer *w, kn_str *out, int k)
@@ -87,7 +96,7 @@ static void place_in_line(const kn_writer *w, kn_str *out, int k)
     }
     kn_str_printf(out, "%s", copied(w, k));
     kn_str_append(out, copied(w, k)[0] ? "(" : "");
-    kn_place_flat(w, out, k);
+    place_plain(w, out, k);
     kn_str_append(out, copied(w, k)[0] ? ")" : "");
 }
 
@@ -119,7 +128,7 @@ static void put_words_after(kn_writer *w, kn_str *out, bool in_line)
             kn_str_printf(out, "kn_word_of<kn_word_%d>(", unit_size(w, k));
         }
         kn_str_printf(out, number ? ", kn_lane_%s" : "kn_lane_%s", w->program->param[k].name);
-        if (number + 1 == w->spec->schedule.lanes)
+        if (number + 1 == w->spec->schedule.per_thread)
             kn_str_append(out, ");\n");
     }
 }

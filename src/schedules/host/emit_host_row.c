@@ -11,7 +11,7 @@ static const char *name_of(const kn_writer *w, int k)
 
 static bool is_walked(const kn_writer *w)
 {
-    return w->spec->schedule.form == KN_HOST_ROW_WALKED;
+    return w->spec->schedule.variant == KN_HOST_ROW_WALKED;
 }
 
 static bool is_in_level(const kn_writer *w, const kn_level *level, int k)
@@ -145,5 +145,7 @@ static void fill(kn_writer *w)
     kn_put_levels(w, is_walked(w), put_reduction, put_last);
 }
 
-const kn_recipe kn_recipe_host_row = {
-    .template_name = "schedules/host/host_row.cpp", .fill = fill, .repeats_stages = true};
+const kn_recipe kn_recipe_host_row = {.template_name = "schedules/host/host_row.cpp",
+                                      .fill = fill,
+                                      .preludes = "kn_line",
+                                      .repeats_stages = true};

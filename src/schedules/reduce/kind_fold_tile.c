@@ -1,15 +1,17 @@
 /* kind_fold_tile.c - reductions: runs that are short and lie one behind the other go through shared memory,
  * many at once. A thread, or some, then fold the elements of a result there, wherever they begin. */
-#include "schedule/kind.h"
+#include "schedules/reduce/kind_fold_tile.h"
 
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedule/kind.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
 
 enum {
     WARP = 32,
+    VECTOR_BYTES = 16,
     LONGEST_ROW = 512, /* elements of rows: longer ones have a warp each */
     WIDEST = 1024,     /* columns, from which on a thread goes along rows of them */
     STAGED = 1024,     /* vectors of the widest input that are staged: src/schedules/reduce/fold_tile.cu */
@@ -25,6 +27,16 @@ typedef struct tile_field {
     kn_divider columns;
 } tile_field;
 
+/* Elements of 16 bytes of the widest input that is staged. */
+static int vector_of(const kn_choice *c)
+{
+    int widest = 0;
+    for (int o = 0; o < c->count; ++o)
+        if (!c->access[o].is_output && !kn_fold_is_weight(c, o) && c->access[o].item_size > widest)
+            widest = c->access[o].item_size;
+    return widest == 0 ? 1 : VECTOR_BYTES / widest;
+}
+
 /* Columns of the inputs that lie in runs: elements from one of a result to the next; 0 where they
  * disagree. */
 static int64_t columns_of(const kn_choice *c)
@@ -33,7 +45,7 @@ static int64_t columns_of(const kn_choice *c)
     int64_t columns = 0;
     for (int o = 0; o < c->count; ++o) {
         int64_t step = s->stride[o][s->ndim - 1] / c->access[o].item_size;
-        if (c->access[o].is_output || s->stride[o][s->ndim - 1] == 0)
+        if (c->access[o].is_output || kn_fold_is_weight(c, o) || s->stride[o][s->ndim - 1] == 0)
             continue;
         if (s->stride[o][s->ndim - 1] % c->access[o].item_size != 0 || step < 1 ||
             (columns != 0 && step != columns))
@@ -59,13 +71,13 @@ static bool is_linear(const kn_choice *c, int o, int64_t columns)
     return true;
 }
 
-/* Every input lies so; a result is found by its strides. */
+/* Every input but weights lies so; a result is found by its strides. */
 static bool set_access(kn_schedule *out, const kn_choice *c, int64_t columns)
 {
     bool all = true;
     for (int o = 0; o < c->count; ++o) {
-        out->access[o] = c->access[o].is_output ? KN_GATHER : KN_STAGED;
-        all = all && (c->access[o].is_output || is_linear(c, o, columns));
+        out->access[o] = c->access[o].is_output || kn_fold_is_weight(c, o) ? KN_GATHER : KN_STAGED;
+        all = all && (out->access[o] == KN_GATHER || is_linear(c, o, columns));
     }
     return all;
 }
@@ -88,14 +100,13 @@ static bool meets_banks(int64_t reduced, int64_t columns, int vector)
     return columns > 1 && columns < WARP && reduced < WARP && reduced * columns % vector == 0;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool take(kn_schedule *out, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    (void)kept;
-    if (s->n_reduction_axes != 1 || s->size == 0 || kn_fold_vector(c) == 1)
+    out->vector = vector_of(c);
+    if (s->n_reduction_axes != 1 || s->size == 0 || out->vector == 1)
         return false;
     int64_t reduced = s->extent[s->ndim - 1], columns = columns_of(c);
-    out->vector = kn_fold_vector(c);
     out->block = kn_choice_block(c);
     bool short_row =
         columns == 1 && reduced <= LONGEST_ROW &&
@@ -104,10 +115,22 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
     if ((!short_row && !small) || reduced * columns > (int64_t)STAGED * out->vector ||
         !set_access(out, c, columns) || staged_bytes(out, c) > SHARED)
         return false;
-    out->form = 1 + meets_banks(reduced, columns, out->vector);
+    out->variant = 1 + meets_banks(reduced, columns, out->vector);
     out->rank = kn_fold_rank(s);
     kn_fold_set_index(out, c);
     return true;
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    (void)params;
+    return take(out, c);
+}
+
+bool kn_fold_tile_takes(const kn_choice *c)
+{
+    kn_schedule schedule = {.kind = NULL};
+    return take(&schedule, c);
 }
 
 static kn_field field(const kn_schedule *schedule)
