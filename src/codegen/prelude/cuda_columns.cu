@@ -142,9 +142,10 @@ __device__ __forceinline__ void kn_fold_down(T (&value)[N], const kn_columns &at
         __syncthreads();
 #pragma unroll 1
         for (unsigned base = warp * groups; warps > 1 && base < count; base += warps * groups) {
-            const unsigned wanted = base + group, column = wanted < count ? wanted : count - 1;
+            const unsigned wanted = base + group, column = wanted < count ? wanted : base;
             T sum = shared[(other < holding ? other : 0) * pitch + column];
             kn_fold_group(sum, other, holding, at.width, fold);
+            __syncwarp();
             if (other == 0 && wanted < count)
                 shared[column] = sum;
         }
