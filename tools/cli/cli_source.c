@@ -15,11 +15,12 @@ typedef struct text_command {
     int n_texts;
     const char *key[MOST_TEXTS];
     text_function text[MOST_TEXTS];
+    bool is_of_all_targets; /* its answer depends on none */
 } text_command;
 
-static const text_command source_command = {"source", 1, {"source"}, {kiln_kernel_source}};
+static const text_command source_command = {"source", 1, {"source"}, {kiln_kernel_source}, false};
 static const text_command explain_command = {
-    "explain", 2, {"specialisation", "launches"}, {kiln_kernel_explain, kiln_kernel_launches}};
+    "explain", 2, {"specialisation", "launches"}, {kiln_kernel_explain, kiln_kernel_launches}, false};
 
 static void print_texts(const text_command *command, char *const *text)
 {
@@ -93,7 +94,9 @@ static int check_usage(const text_command *command, const cli_options *options, 
 /* The answers, to be freed after a failure too. */
 static int find_texts(char **text, const text_command *command, const cli_options *options, const form *form)
 {
+    char usual[16];
     const char *target = options->arch ? options->arch : options->target;
+    kiln_device device = KILN_DEVICE_DEFAULT;
     cli_call call = CLI_CALL_INIT;
     kiln_call_options how = KILN_CALL_OPTIONS_INIT;
     int axes[KILN_MAX_NDIM];
@@ -104,8 +107,13 @@ static int find_texts(char **text, const text_command *command, const cli_option
         return code;
     how.axes = options->axes.count ? axes : NULL;
     how.flags = options->keepdims ? KILN_CALL_KEEPDIMS : 0;
-    /* Only dtypes and layouts matter, so that the arrays stay on the host whatever the target. */
-    kiln_status status = form->define(&call, options);
+    /* Only dtypes and layouts matter, so that the arrays stay on the host whatever the target;
+     * none is that of `kiln map`. */
+    kiln_status status = target || command->is_of_all_targets ? KILN_OK : kiln_device_current(&device);
+    if (status == KILN_OK && !target)
+        target = kiln_device_name(device, usual, sizeof usual);
+    if (status == KILN_OK)
+        status = form->define(&call, options);
     if (status == KILN_OK)
         code = cli_numbers_check(&call, options);
     if (code != CLI_OK) {
@@ -146,7 +154,7 @@ static kiln_status record(char **out, kiln_kernel *kernel, kiln_array *const *ou
 
 int cli_record_lines(char **out, const cli_options *options)
 {
-    static const text_command command = {"bake", 1, {"record"}, {record}};
+    static const text_command command = {"bake", 1, {"record"}, {record}, true};
     cli_options words = *options;
     const form *form = take_form(&words);
     return find_texts(out, &command, &words, form);
@@ -164,7 +172,8 @@ int cli_explain_run(const cli_options *options)
 
 int cli_explain_lines(char **out, const cli_options *options)
 {
-    static const text_command command = {"cache explain", 1, {"specialisation"}, {kiln_kernel_explain}};
+    static const text_command command = {
+        "cache explain", 1, {"specialisation"}, {kiln_kernel_explain}, false};
     cli_options words = *options;
     const form *form = take_form(&words);
     return find_texts(out, &command, &words, form);
