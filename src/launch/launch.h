@@ -1,5 +1,6 @@
-/* launch/launch.h - a specialisation loaded on a device, made ready for one space: a list of steps, each a
- * function, a grid, an argument block filled but for what a call brings, and the places where that goes. */
+/* launch/launch.h - a specialisation loaded on a device, made ready for one space: a launch for each part of
+ * it, which is a function, a grid, an argument block filled but for what a call brings, and the places where
+ * that goes. */
 #ifndef KN_LAUNCH_LAUNCH_H
 #define KN_LAUNCH_LAUNCH_H
 
@@ -15,7 +16,7 @@ kiln_status kn_launch_plan_set_function(kn_launch_plan *plan, kn_function *funct
 void kn_launch_plan_free(kn_launch_plan *plan);
 
 /* value[k]: for an array or raw parameter its first address; for a scalar or struct where its bytes are. No
- * lock, no allocation, but for the workspace of steps that have some. */
+ * lock, no allocation, but for the workspace of launches that have some. */
 kiln_status kn_launch_plan_run(const kn_launch_plan *plan, const void *const *value, void *stream);
 
 #endif
