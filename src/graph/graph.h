@@ -89,6 +89,9 @@ kiln_status kn_graph_set_inputs(kn_graph *graph, const char *names);
 /* name: a wish; NULL, and a name that is taken, reserved or too long, give one that is made up. */
 kiln_status kn_graph_add_result(kn_graph *graph, int node, const char *name);
 
+/* That of the node's kernel; NULL: it has none. */
+const struct kn_algorithm *kn_node_algorithm(const kn_node *node);
+
 /* Whether what a node reads k-th is a raw parameter of its kernel's: an array as a whole, which broadcasts
  * with no other. */
 bool kn_node_reads_raw(const kn_node *node, int k);

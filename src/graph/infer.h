@@ -10,4 +10,9 @@
  * caret under the node. */
 kiln_status kn_graph_infer(kn_typed **out, const kn_graph *graph, const kn_argument *argument);
 
+/* Result j of a node whose kernel has an algorithm. */
+struct kn_described;
+kiln_status kn_graph_describe(struct kn_described *out, const kn_graph *graph, const kn_typed *typed,
+                              const kn_node *node, int j);
+
 #endif

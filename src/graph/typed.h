@@ -16,6 +16,7 @@ typedef struct kn_typed {
     /* CALL, KERNEL: the axes (bits) of the broadcast shape of what it reads that are reduced */
     uint64_t axes;
     bool is_reduction;
+    bool is_late; /* KERNEL: the call finds out the extent of the first axis; shape has the most */
     /* CALL: the row, and the variant: dtypes to which what it reads is cast */
     const kiln_operation *definition;
     kn_variant variant;

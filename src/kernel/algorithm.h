@@ -1,15 +1,25 @@
-/* kernel/compound.h - kernels that are no single program: what a call is lowered to, a list of programs with
- * bindings and the memory between them, and how that is planned and run. Who lowers stands above (fuse/). */
-#ifndef KN_KERNEL_COMPOUND_H
-#define KN_KERNEL_COMPOUND_H
+/* kernel/algorithm.h - algorithms: kernels whose calls are several steps, with buffers between them. A step is
+ * the launch of a program, a call of a function that queues work, or a call of another algorithm, whose steps
+ * stand in its place. Results may have an extent that only the steps find out.
+ *
+ * An algorithm is a value (kn_algorithm), in a file of its own: a kernel is made of it, and is called, captured,
+ * prepared, explained and recorded as any other, and a node of graphs where it describes its results. It is
+ * asked once for each key of a call what that call comes to, and adds parts to a list. tests/toy has three;
+ * expressions (fuse/lower.h) are the library's own. */
+#ifndef KN_KERNEL_ALGORITHM_H
+#define KN_KERNEL_ALGORITHM_H
 
-#include "kernel/compound_run.h"
+#include "kernel/plan_steps.h"
 
-/* One program of a lowered call. Arrays of the binding are views that say where elements lie; those of
- * buffers and of outputs that the call allocates have no data. */
+/* One step of a lowered call. Arrays of the binding are views that say where elements lie; those of buffers
+ * and of outputs that the call allocates have no data. */
 typedef struct kn_lowered_part {
-    kn_program *program;
-    const kiln_kernel *kernel; /* whose program it is, while the call is lowered; NULL: the part's own */
+    kn_program *program; /* NULL: a function is called */
+    /* Whose program it is, while the call is lowered; NULL: the part's own. One that has an algorithm is
+     * lowered in its turn. */
+    const kiln_kernel *kernel;
+    kn_step_function function;
+    int n_params; /* of the function */
     kn_binding binding;
     kn_source source[KN_MAX_PARAMS];
     kiln_call_options options;
@@ -17,7 +27,7 @@ typedef struct kn_lowered_part {
     char *label;                  /* what it computes, for people */
 } kn_lowered_part;
 
-typedef struct kn_lowered {
+struct kn_lowered {
     int n_parts, n_buffers;
     kn_lowered_part *part;
     kn_buffer *buffer;
@@ -25,19 +35,47 @@ typedef struct kn_lowered {
     kn_str note;             /* why there are several parts; lines for people */
     /* By output: inputs (bits) that it may share memory with, element by element */
     uint64_t in_place[KN_MAX_PARAMS];
-} kn_lowered;
+    kn_late late[KN_MAX_PARAMS]; /* by output */
+};
 
-/* A kernel that lowers its calls. `prototype` is a program without stages that has the names of its
- * parameters; both it and context are taken over, and freed on failure too. */
-kiln_status kn_kernel_create_lowered(kiln_kernel **out, kn_program *prototype, const kn_lowering *lowering,
-                                     void *context);
+/* A program without stages, which has the names of parameters. *out NULL before. */
+kiln_status kn_prototype_create(kn_program **out, const char *name, const char *const *in, int n_in,
+                                const char *const *outs, int n_out);
+/* A kernel of an algorithm. `prototype` and context are taken over, and freed on failure too. */
+kiln_status kn_kernel_create_algorithm(kiln_kernel **out, kn_program *prototype,
+                                       const kn_algorithm *algorithm, void *context);
 
+/* What a call of the kernel comes to, all its steps. */
+kiln_status kn_lower_call(kn_lowered *out, const kiln_kernel *kernel, const kn_lowering_call *call);
 void kn_lowered_drop_parts(kn_lowered *lowered);
 void kn_lowered_free(kn_lowered *lowered);
 
-/* The plan of a call with this key. Builds all parts. */
-kiln_status kn_compound_plan(kn_call_plan **out, const kiln_kernel *kernel, const kn_lowering_call *call,
-                             const int64_t *key, size_t key_words, uint64_t hash, unsigned build_flags,
-                             kn_build_info *info);
+/* The plan of a call with this key. Builds all steps. */
+kiln_status kn_plan_steps_create(kn_call_plan **out, const kiln_kernel *kernel, const kn_lowering_call *call,
+                                 const int64_t *key, size_t key_words, uint64_t hash, unsigned build_flags,
+                                 kn_build_info *info);
+
+/* ---- for `lower`: lists that grow. KILN_ERROR_MEMORY ---- */
+
+/* One more buffer, whose number is in *out. */
+kiln_status kn_lowered_add_buffer(int *out, kn_lowered *lowered, size_t size);
+/* One more part; until the next one is added *out is where it stands. Of a kernel, which has to outlive the
+ * lowering: its program, or its algorithm. */
+kiln_status kn_lowered_add_kernel(kn_lowered_part **out, kn_lowered *lowered, const kiln_kernel *kernel);
+kiln_status kn_lowered_add_function(kn_lowered_part **out, kn_lowered *lowered, const char *name,
+                                    kn_step_function function, int n_params);
+/* Parameter k of the part is an array of this dtype and shape. strides NULL: C order. Of the call's arrays the
+ * source says which one, and where its first element is. */
+kiln_status kn_lowered_bind(kn_lowered_part *part, int k, const kn_lowering_call *call,
+                            const kn_source *source, kiln_dtype dtype, int ndim, const int64_t *shape,
+                            const int64_t *strides);
+/* Parameter k of the part is a number, which the call's shapes say; the caller knows that it fits. */
+void kn_lowered_bind_number(kn_lowered_part *part, int k, kiln_dtype dtype, const kiln_arg *number);
+/* The launch goes over this shape, which no array says. */
+void kn_lowered_set_shape(kn_lowered_part *part, int ndim, const int64_t *shape);
+
+/* A view of an array; NULL: one without storage, whose data is an offset. */
+kiln_status kn_lowered_view(kiln_array **out, kiln_array *array, char *data, kiln_dtype dtype, int ndim,
+                            const int64_t *shape, const int64_t *strides);
 
 #endif

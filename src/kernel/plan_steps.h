@@ -1,16 +1,16 @@
-/* kernel/compound_run.h - plans of several parts, and how they run. compound.h makes them. */
-#ifndef KN_KERNEL_COMPOUND_RUN_H
-#define KN_KERNEL_COMPOUND_RUN_H
+/* kernel/plan_steps.h - plans of several steps, and how they run. algorithm.h makes them. */
+#ifndef KN_KERNEL_PLAN_STEPS_H
+#define KN_KERNEL_PLAN_STEPS_H
 
 #include "kernel/kernel.h"
 
-/* Where a parameter of a part has its value from. */
+/* Where a parameter of a step has its value from. */
 typedef enum kn_source_kind {
     KN_FROM_INPUT,   /* input `index` of the call: an array moved on by `shift` bytes, or a scalar */
     KN_FROM_OUTPUT,  /* output `index` of the call, likewise */
     KN_FROM_BUFFER,  /* buffer `index`, which the call has in between */
     KN_FROM_NUMBER,  /* `number`, which the shapes of the call say */
-    KN_FROM_COMPUTED /* number `index` of those that the call computes (kn_lowering.compute) */
+    KN_FROM_COMPUTED /* number `index` of those that the call computes (kn_algorithm.compute) */
 } kn_source_kind;
 typedef struct kn_source {
     kn_source_kind kind;
@@ -20,37 +20,55 @@ typedef struct kn_source {
     kn_bound bound; /* of a scalar */
 } kn_source;
 
-/* A temporary buffer between parts: a dense array. */
+/* A temporary buffer between steps: a dense array, from the pool. */
 typedef struct kn_buffer {
     size_t size;     /* bytes */
-    int first, last; /* the parts that write it and read it last */
-    bool is_zeroed;  /* the part that writes it may leave elements */
+    int first, last; /* the steps that write it and read it last; set where the plan is made */
+    bool is_zeroed;  /* the step that writes it may leave elements */
 } kn_buffer;
 
-/* One part, ready to run. */
-typedef struct kn_compound_part {
+/* A step that is no launch of a program: it queues its work on the stream, and waits for nothing. value: of
+ * each parameter its first address, or where the bytes of a number are. */
+typedef kiln_status (*kn_step_function)(kn_device *device, const void *const *value, void *stream);
+
+/* A result whose first axis has as many elements as the steps find out. */
+typedef struct kn_late {
+    bool is_late;
+    kn_source count; /* a 64-bit integer in a buffer, or in another result */
+} kn_late;
+
+/* One step, ready to run. */
+typedef struct kn_plan_step {
     kn_plan_launch launch;
+    kn_step_function function; /* instead of launches; NULL */
     const char *launch_name;
     int n_params;
     bool casts; /* numbers become what NumPy makes of them (kn_program) */
     kn_source source[KN_MAX_PARAMS];
     kiln_dtype dtype[KN_MAX_PARAMS]; /* of scalars */
-} kn_compound_part;
+} kn_plan_step;
 
-struct kn_compound {
+struct kn_plan_steps {
     const kiln_kernel *kernel;
     kn_device *device;
-    int n_parts, n_buffers;
-    kn_compound_part *part;
+    int n_steps, n_buffers;
+    kn_plan_step *step;
     kn_buffer *buffer;
     int *taken, *given; /* all buffers, in the order in which they are taken, and in which they go back */
+    uint64_t late;      /* results (bits) whose extent is known late */
+    kn_source *count;   /* of these, by result; NULL: there are none */
 };
 
-/* Queues all parts. Arrays of out are there. computed: what kn_lowering.compute gave. */
-kiln_status kn_compound_run(const kn_compound *compound, kiln_array *const *out, const kiln_arg *in,
-                            const kiln_arg *computed, void *stream);
-/* kn_plan_launch_look at each part. */
-void kn_compound_look(const kn_compound *compound, bool wants_optimised, kn_build_info *info);
-void kn_compound_free(kn_compound *compound);
+/* KILN_ERROR_CAPTURE where the call would have to wait for the extent of a result that it allocates (fresh:
+ * bits), and the stream is captured. */
+kiln_status kn_plan_steps_check(const kn_plan_steps *steps, uint64_t fresh, void *stream);
+/* Queues all steps. Arrays of out are there; those that the call has allocated (fresh: bits) get their
+ * extent where it is known late, for which the stream is waited for. computed: what kn_algorithm.compute
+ * gave. */
+kiln_status kn_plan_steps_run(const kn_plan_steps *steps, kiln_array *const *out, uint64_t fresh,
+                              const kiln_arg *in, const kiln_arg *computed, void *stream);
+/* kn_plan_launch_look at each step. */
+void kn_plan_steps_look(const kn_plan_steps *steps, bool wants_optimised, kn_build_info *info);
+void kn_plan_steps_free(kn_plan_steps *steps);
 
 #endif
