@@ -31,7 +31,9 @@ void kn_operations_forget(void);
 kiln_status kn_operation_params(kn_param *param, int *n_in, int *n_out, const kiln_operation *d);
 /* Which bound input k is of an operation whose first input has the dtype `of`: neither bounds anything in
  * NumPy's clip(uint8, -5, 300). */
-kn_bound kn_operation_bound(const char *name, int k, kiln_dtype of);
+kn_bound kn_operation_bound(const kiln_operation *d, int k, kiln_dtype of);
+/* The same of an operation that has KN_OP_BOUNDS. */
+kn_bound kn_clip_bound(int k, kiln_dtype of);
 /* Whether results that calls allocate are C-ordered whatever is asked for, as those of NumPy's argmin and
  * argmax are. */
 bool kn_operation_is_in_c_order(const kiln_operation *d);

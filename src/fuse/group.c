@@ -161,7 +161,7 @@ kn_bound kn_lowered_bound(const kn_lower_state *s, int node, int k)
     const kn_typed *first = n->n_in > 0 ? &s->typed[n->in[0]] : NULL;
     if (n->kind != KN_NODE_CALL || !first)
         return KN_NO_BOUND;
-    return kn_operation_bound(n->name, k, first->dtype);
+    return kn_operation_bound(s->typed[node].definition, k, first->dtype);
 }
 
 /* For each axis of what a slice or a transpose reads: the axis of the result that runs along it (-1:

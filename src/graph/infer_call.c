@@ -202,7 +202,7 @@ kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *n
     if (out->is_weak)
         return fold(out, f, node);
     for (int k = 0; k < node->n_in && status == KILN_OK; ++k)
-        if (!kn_bound_is_open(kn_operation_bound(node->name, k, dtype[0]), &read_by(f, node, k)->number))
+        if (!kn_bound_is_open(kn_operation_bound(out->definition, k, dtype[0]), &read_by(f, node, k)->number))
             status = check_fits(f, node, k, out->variant.dtype[k]);
     return status == KILN_OK ? check_scalars(out, f, node) : status;
 }
