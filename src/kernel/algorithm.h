@@ -1,11 +1,12 @@
-/* kernel/algorithm.h - algorithms: kernels whose calls are several steps, with buffers between them. A step is
- * the launch of a program, a call of a function that queues work, or a call of another algorithm, whose steps
- * stand in its place. Results may have an extent that only the steps find out.
+/* kernel/algorithm.h - algorithms: kernels whose calls are several steps, with buffers between them.
  *
- * An algorithm is a value (kn_algorithm), in a file of its own: a kernel is made of it, and is called, captured,
- * prepared, explained and recorded as any other, and a node of graphs where it describes its results. It is
- * asked once for each key of a call what that call comes to, and adds parts to a list. tests/toy has three;
- * expressions (fuse/lower.h) are the library's own. */
+ * A step is the launches of a program, a call of a function that queues work, or a call of another algorithm,
+ * whose steps stand in its place. A result may have an extent that only the steps find out.
+ *
+ * An algorithm is a value (kn_algorithm), in a file of its own: a kernel is made of it, and is called,
+ * captured, prepared, explained and recorded as any other, and a node of graphs where it describes its
+ * results. It is asked once for each key of a call what that call comes to, and adds parts to a list.
+ * tests/toy has two; expressions (fuse/lower.h) are the library's own. */
 #ifndef KN_KERNEL_ALGORITHM_H
 #define KN_KERNEL_ALGORITHM_H
 
@@ -64,8 +65,8 @@ kiln_status kn_lowered_add_buffer(int *out, kn_lowered *lowered, size_t size);
 kiln_status kn_lowered_add_kernel(kn_lowered_part **out, kn_lowered *lowered, const kiln_kernel *kernel);
 kiln_status kn_lowered_add_function(kn_lowered_part **out, kn_lowered *lowered, const char *name,
                                     kn_step_function function, int n_params);
-/* Parameter k of the part is an array of this dtype and shape. strides NULL: C order. Of the call's arrays the
- * source says which one, and where its first element is. */
+/* Parameter k of the part is an array of this dtype and shape. strides NULL: C order. Of the call's arrays
+ * the source says which one, and where its first element is. */
 kiln_status kn_lowered_bind(kn_lowered_part *part, int k, const kn_lowering_call *call,
                             const kn_source *source, kiln_dtype dtype, int ndim, const int64_t *shape,
                             const int64_t *strides);

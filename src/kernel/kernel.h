@@ -46,8 +46,8 @@ typedef struct kn_algorithm {
      * caller on failure too. */
     kiln_status (*lower)(kn_lowered *out, const void *context, const kn_lowering_call *call);
     void (*free)(void *context);
-    /* Numbers that a call computes of those that it is given, and words: what its plan depends on of them. All
-     * three are there, or none. */
+    /* Numbers that a call computes of those that it is given, and words: what its plan depends on of them.
+     * All three are there, or none. */
     void (*count)(int *n_numbers, int *n_words, const void *context);
     kiln_status (*compute)(kiln_arg *number, int64_t *word, const void *context, const kiln_arg *in);
     /* A parameter called KN_COMPUTED_NUMBER was refused this one: an error that says which it is. */

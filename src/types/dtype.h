@@ -26,8 +26,8 @@ typedef struct kn_dtype_info {
     uint8_t dlpack_code; /* DLDataTypeCode */
 } kn_dtype_info;
 
-/* One behind the last dtype of the table, for arrays that have an entry for each. Loops go from KILN_BOOL on as
- * long as there is a row. */
+/* One behind the last dtype of the table, for arrays that have an entry for each. Loops go from KILN_BOOL on
+ * as long as there is a row. */
 enum { KN_DTYPE_END = 16 };
 
 /* NULL for a value that is no dtype. */

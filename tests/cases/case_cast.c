@@ -24,7 +24,6 @@ static int last_dtype(void)
     return d;
 }
 
-
 /* What is known of one source dtype: by target, elements before and after. */
 typedef struct cast_column {
     int rows;

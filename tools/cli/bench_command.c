@@ -1,5 +1,5 @@
-/* bench_command.c - kiln-bench, the program that `kiln bench` is: chooses rows, runs them, prints them as a table or as one JSON object a line.
- */
+/* bench_command.c - kiln-bench, the program that `kiln bench` is: chooses rows, runs them, prints them as a
+ * table or as one JSON object a line. */
 #include "bench.h"
 #include "bench_command.h"
 #include <math.h>

@@ -1,5 +1,5 @@
-/* bench_command.h - `kiln bench` as commands have it: of the program kiln-bench, which runs it, and of kiln, which starts
- * that. */
+/* bench_command.h - `kiln bench` as a row of commands: of kiln-bench, which runs it, and of kiln, which
+ * starts that program. */
 #ifndef KILN_BENCH_COMMAND_H
 #define KILN_BENCH_COMMAND_H
 

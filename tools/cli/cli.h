@@ -82,9 +82,11 @@ void cli_command_help(const cli_command *command);
 
 /* ---- programs of their own (cli_program.c) ---- */
 
-/* Becomes kiln-NAME with these words, of which the first is its name. Returns where that fails, after a message. */
+/* Becomes kiln-NAME with these words, of which the first is its name. Returns where that fails, after a
+ * message. */
 int cli_program_start(const char *name, char **argv);
-/* What kiln-NAME prints for a word, cut where it is longer. False where it failed; *out is a string either way. */
+/* What kiln-NAME prints for a word, cut where it is longer. False where it failed; *out is a string either
+ * way. */
 bool cli_program_read(char *out, size_t size, const char *name, const char *word);
 
 /* The variables of the environment, a paragraph each. */
