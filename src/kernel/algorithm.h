@@ -48,8 +48,13 @@ kiln_status kn_kernel_create_algorithm(kiln_kernel **out, kn_program *prototype,
 
 /* What a call of the kernel comes to, all its steps. */
 kiln_status kn_lower_call(kn_lowered *out, const kiln_kernel *kernel, const kn_lowering_call *call);
+void kn_lowered_free_part(kn_lowered_part *part);
 void kn_lowered_drop_parts(kn_lowered *lowered);
 void kn_lowered_free(kn_lowered *lowered);
+static inline int kn_lowered_params(const kn_lowered_part *part)
+{
+    return part->program ? part->program->n_in + part->program->n_out : part->n_params;
+}
 
 /* The plan of a call with this key. Builds all steps. */
 kiln_status kn_plan_steps_create(kn_call_plan **out, const kiln_kernel *kernel, const kn_lowering_call *call,
@@ -60,8 +65,9 @@ kiln_status kn_plan_steps_create(kn_call_plan **out, const kiln_kernel *kernel, 
 
 /* One more buffer, whose number is in *out. */
 kiln_status kn_lowered_add_buffer(int *out, kn_lowered *lowered, size_t size);
-/* One more part; until the next one is added *out is where it stands. Of a kernel, which has to outlive the
- * lowering: its program, or its algorithm. */
+/* One more part, which is empty; until the next one is added *out is where it stands. Of a kernel, which has
+ * to outlive the lowering: its program, or its algorithm. */
+kiln_status kn_lowered_add_part(kn_lowered_part **out, kn_lowered *lowered);
 kiln_status kn_lowered_add_kernel(kn_lowered_part **out, kn_lowered *lowered, const kiln_kernel *kernel);
 kiln_status kn_lowered_add_function(kn_lowered_part **out, kn_lowered *lowered, const char *name,
                                     kn_step_function function, int n_params);
