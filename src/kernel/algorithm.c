@@ -168,6 +168,14 @@ static kn_source outer_source(const kn_source *inner, const kn_lowered_part *par
     return s;
 }
 
+/* Numbers are computed when a kernel is called, of those that it is given: an inner one is not called. */
+static kiln_status refuse_computed(const kn_lowered_part *part)
+{
+    return kn_error(KILN_ERROR_UNSUPPORTED,
+                    "%s computes numbers of those that it is given, which a step of another kernel cannot",
+                    part->program->name);
+}
+
 /* Inner parts become the outer's: they leave the inner list. */
 static kiln_status take_parts(kn_lowered *out, kn_lowered *inner, const kn_lowered_part *part)
 {
@@ -185,8 +193,11 @@ static kiln_status take_parts(kn_lowered *out, kn_lowered *inner, const kn_lower
             return status;
         *to = *from;
         memset(from, 0, sizeof *from);
-        for (int k = 0; k < kn_lowered_params(to); ++k)
+        for (int k = 0; k < kn_lowered_params(to); ++k) {
+            if (to->source[k].kind == KN_FROM_COMPUTED)
+                return refuse_computed(part);
             to->source[k] = outer_source(&to->source[k], part, first);
+        }
     }
     for (int j = 0; j < part->program->n_out && status == KILN_OK; ++j) {
         const kn_source *to = &part->source[part->program->n_in + j];
@@ -203,6 +214,8 @@ static kiln_status lower_part(kn_lowered *out, const kn_lowered_part *part, cons
     for (int k = 0; k < p->n_in; ++k) {
         in[k] = part->source[k].number; /* of a number that is given the call tells the dtype alone */
         if (part->source[k].kind != KN_FROM_NUMBER) {
+            if (!part->binding.array[k] && part->kernel->n_words > 0)
+                return refuse_computed(part);
             in[k] = kiln_arg_none();
             in[k].kind = KILN_ARG_TYPED;
             in[k].dtype = (uint8_t)part->binding.operand[k].dtype;

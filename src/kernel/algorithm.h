@@ -66,7 +66,8 @@ kiln_status kn_plan_steps_create(kn_call_plan **out, const kiln_kernel *kernel, 
 /* One more buffer, whose number is in *out. */
 kiln_status kn_lowered_add_buffer(int *out, kn_lowered *lowered, size_t size);
 /* One more part, which is empty; until the next one is added *out is where it stands. Of a kernel, which has
- * to outlive the lowering: its program, or its algorithm. */
+ * to outlive the lowering: its program, or its algorithm. An expression takes numbers that the call's shapes
+ * say, and none that the call is given. */
 kiln_status kn_lowered_add_part(kn_lowered_part **out, kn_lowered *lowered);
 kiln_status kn_lowered_add_kernel(kn_lowered_part **out, kn_lowered *lowered, const kiln_kernel *kernel);
 kiln_status kn_lowered_add_function(kn_lowered_part **out, kn_lowered *lowered, const char *name,

@@ -3,6 +3,7 @@
 #include <kiln/kiln.h>
 
 #include "base/alloc.h"
+#include "kernel/algorithm.h"
 #include "toy_algorithms.h"
 
 #include <pthread.h>
@@ -460,6 +461,108 @@ static void late_results_of_graphs(void **state)
         kiln_kernel_free(all[k]);
 }
 
+/* ---- an expression as a step ---- */
+
+/* One part: the kernel that is the context, from x and the number 3 where it takes one, to y. */
+static kiln_status lower_wrapped(kn_lowered *out, const void *context, const kn_lowering_call *call)
+{
+    const kn_source from = {.kind = KN_FROM_INPUT}, to = {.kind = KN_FROM_OUTPUT};
+    const kiln_kernel *inner = context;
+    const kiln_array *x = call->in[0].value.array;
+    const kiln_arg three = kiln_arg_int(3);
+    kn_lowered_part *part;
+    kiln_status status = kn_lowered_add_kernel(&part, out, inner);
+    if (status == KILN_OK)
+        status = kn_lowered_bind(part, 0, call, &from, x->dtype, x->ndim, x->shape, x->strides);
+    if (status == KILN_OK && kiln_kernel_n_in(inner) > 1)
+        kn_lowered_bind_number(part, 1, KILN_INT32, &three);
+    return status == KILN_OK
+               ? kn_lowered_bind(part, kiln_kernel_n_in(inner), call, &to, x->dtype, x->ndim, x->shape, NULL)
+               : status;
+}
+
+/* The same with the number that the call is given. */
+static kiln_status lower_given(kn_lowered *out, const void *context, const kn_lowering_call *call)
+{
+    kiln_status status = lower_wrapped(out, context, call);
+    if (status == KILN_OK)
+        out->part[0].source[1] = (kn_source){.kind = KN_FROM_INPUT, .index = 1};
+    return status;
+}
+
+static kiln_status describe_wrapped(kn_described *out, const void *context, int j, const kn_described *in)
+{
+    (void)context, (void)j;
+    *out = *in;
+    return KILN_OK;
+}
+
+static void free_wrapped(void *context)
+{
+    kiln_kernel_free(context);
+}
+
+static kiln_kernel *wrapped(const char *parameters, const char *text, int n_in, bool is_described)
+{
+    static const kn_algorithm given = {
+        .describe = describe_wrapped, .lower = lower_given, .free = free_wrapped};
+    static const kn_algorithm told = {
+        .describe = describe_wrapped, .lower = lower_wrapped, .free = free_wrapped};
+    static const kn_algorithm untold = {.lower = lower_wrapped, .free = free_wrapped};
+    static const char *const names[] = {"x", "s"}, *const y = "y";
+    kiln_kernel *inner = NULL, *kernel = NULL;
+    kn_program *prototype = NULL;
+    if (strchr(text, '='))
+        OK(kiln_elementwise_create(&inner, parameters, "T y", text, "inner", NULL));
+    else
+        OK(kiln_expression_create(&inner, parameters, text, NULL));
+    OK(kn_prototype_create(&prototype, "wrapped", names, n_in, &y, 1));
+    OK(kn_kernel_create_algorithm(&kernel, prototype,
+                                  n_in > 1       ? &given
+                                  : is_described ? &told
+                                                 : &untold,
+                                  inner));
+    return kernel;
+}
+
+static void expressions_as_steps(void **state)
+{
+    kiln_kernel *twice = wrapped("x", "x * 2 - x", 1, true), *plus = wrapped("x, s", "x + s", 1, true),
+                *computed = wrapped("x, s", "x + (s - 1)", 1, true),
+                *untold = wrapped("x", "x + 1", 1, false),
+                *by_call = wrapped("T x, T s", "y = x + s", 2, true),
+                *of_given = wrapped("x, s", "x + (s - 1)", 2, true);
+    kiln_kernel *in_scan = scan(), *both[] = {twice, in_scan, untold},
+                *e = expression("toy_scan(wrapped(x))", both, 2),
+                *refused = expression("wrapped(x) * 2", both + 2, 1);
+    kiln_array *x = numbers(COUNT), *y = NULL, *z = NULL, *none = NULL;
+    int32_t got[COUNT];
+    (void)state;
+    OK(call1(&y, e, x));
+    assert_scanned(y, COUNT, 0, 1, 0);
+    OK(call1(&z, plus, x));
+    OK(kiln_array_to_host(z, got, sizeof got));
+    for (int64_t k = 0; k < COUNT; ++k)
+        assert_int_equal(got[k], number(k) + 3);
+    kiln_arg in[] = {kiln_arg_array(x), kiln_arg_int(0)};
+    for (int s = 5; s < 7; ++s) {
+        in[1] = kiln_arg_int(s);
+        OK(kiln_kernel_call(by_call, &z, 1, in, 2, NULL));
+        OK(kiln_array_to_host(z, got, sizeof got));
+        assert_int_equal(got[1], number(1) + s);
+    }
+    FAILS(kiln_kernel_call(of_given, &none, 1, in, 2, NULL), KILN_ERROR_UNSUPPORTED, "computes numbers");
+    FAILS(call1(&none, computed, x), KILN_ERROR_UNSUPPORTED, "computes numbers of those that it is given");
+    FAILS(call1(&none, refused, x), KILN_ERROR_UNSUPPORTED, "calls alone say what its results are");
+    assert_null(none);
+    kiln_array_free(x);
+    kiln_array_free(y);
+    kiln_array_free(z);
+    kiln_kernel *all[] = {twice, plus, computed, untold, by_call, of_given, in_scan, e, refused};
+    for (size_t k = 0; k < sizeof all / sizeof all[0]; ++k)
+        kiln_kernel_free(all[k]);
+}
+
 static void traces(void **state)
 {
     kiln_kernel *kernel = scan(), *traced = NULL;
@@ -528,6 +631,7 @@ int main(void)
         cmocka_unit_test(failing_allocations),
         cmocka_unit_test(nodes_of_graphs),
         cmocka_unit_test(late_results_of_graphs),
+        cmocka_unit_test(expressions_as_steps),
         cmocka_unit_test(traces),
         cmocka_unit_test(looked_at),
     };
