@@ -58,18 +58,18 @@ static double time_of(double *first, const kn_program *program, const layout *l,
     const kn_access access[] = {{item, (uintptr_t)1 << 40 | (uintptr_t)(l->cut * item), false},
                                 {item, (uintptr_t)1 << 41, true}};
     kn_space space;
-    kn_launch_params figures;
+    kn_launch_params launch_params;
     kn_layout layout;
     if (kn_target_parse(&spec.target, "sm_90") != KILN_OK)
         exit(1);
     for (int k = 0; k < REPEATS; ++k) {
         double begin = now_us();
         kn_space_make(&space, l->ndim, shape, 0, view, 2, false);
-        if (kn_schedule_choose(&spec.schedule, &figures, program, &space, access, 2, &spec.target, 0) !=
+        if (kn_schedule_choose(&spec.schedule, &launch_params, program, &space, access, 2, &spec.target, 0) !=
                 KILN_OK ||
             kn_layout_make(&layout, &spec) != KILN_OK)
             exit(1);
-        const kn_part whole = {&spec, &layout, &figures, &space, &space};
+        const kn_part whole = {&spec, &layout, &launch_params, &space, &space};
         if (kn_part_each(&whole, place, &placed) != KILN_OK)
             exit(1);
         us[k] = now_us() - begin;

@@ -121,7 +121,7 @@ typedef struct export
     union {
         kn_dl_managed managed;
         kn_dl_versioned versioned;
-    } form;
+    } abi;
     kiln_array *array;
     int64_t extents[]; /* shape, then strides in elements */
 }
@@ -179,13 +179,13 @@ static export *export_new(const kiln_array *array, bool versioned)
     }
     e->array = kiln_array_retain(array);
     if (versioned) {
-        e->form.versioned = (kn_dl_versioned){
+        e->abi.versioned = (kn_dl_versioned){
             .major = KN_DL_MAJOR, .minor = KN_DL_MINOR, .context = e, .deleter = delete_versioned};
-        e->form.versioned.flags = array->is_read_only ? KN_DL_READ_ONLY : 0;
-        describe(&e->form.versioned.tensor, array, e->extents);
+        e->abi.versioned.flags = array->is_read_only ? KN_DL_READ_ONLY : 0;
+        describe(&e->abi.versioned.tensor, array, e->extents);
     } else {
-        e->form.managed = (kn_dl_managed){.context = e, .deleter = delete_managed};
-        describe(&e->form.managed.tensor, array, e->extents);
+        e->abi.managed = (kn_dl_managed){.context = e, .deleter = delete_managed};
+        describe(&e->abi.managed.tensor, array, e->extents);
     }
     return e;
 }
@@ -235,7 +235,7 @@ kiln_status kiln_array_to_dlpack(void **out, const kiln_array *array, bool versi
     export *e = export_new(array, versioned);
     if (!e)
         return KILN_ERROR_MEMORY;
-    *out = versioned ? (void *)&e->form.versioned : (void *)&e->form.managed;
+    *out = versioned ? (void *)&e->abi.versioned : (void *)&e->abi.managed;
     return KILN_OK;
 }
 

@@ -267,13 +267,13 @@ static kiln_status check_axes(const index_parser *p, const kiln_array *array)
 /* Of a traced array: the items as they stand there. */
 static kiln_status record(kiln_array **out, const kiln_array *array, const index_parser *p)
 {
-    static const kn_step_kind kinds[] = {[ITEM_INTEGER] = KN_STEP_INDEX,
-                                         [ITEM_SLICE] = KN_STEP_SLICE,
-                                         [ITEM_NEW_AXIS] = KN_STEP_NEW,
-                                         [ITEM_ELLIPSIS] = KN_STEP_REST};
-    kn_step step[ITEMS_MAX + 1];
+    static const kn_subscript_kind kinds[] = {[ITEM_INTEGER] = KN_SUBSCRIPT_INDEX,
+                                         [ITEM_SLICE] = KN_SUBSCRIPT_SLICE,
+                                         [ITEM_NEW_AXIS] = KN_SUBSCRIPT_NEW,
+                                         [ITEM_ELLIPSIS] = KN_SUBSCRIPT_REST};
+    kn_subscript step[ITEMS_MAX + 1];
     for (int k = 0; k < p->count; k++)
-        step[k] = (kn_step){kinds[p->items[k].kind], p->items[k].value[0], p->items[k].value[1],
+        step[k] = (kn_subscript){kinds[p->items[k].kind], p->items[k].value[0], p->items[k].value[1],
                             p->items[k].value[2]};
     return array->recorder->functions->index(out, array, step, p->count);
 }

@@ -239,8 +239,8 @@ static kiln_status count_range(const range_call *c, int64_t *count, double start
 static bool as_element(kn_number *out, double x, kiln_dtype dtype)
 {
     unsigned char element[16];
-    double kept = dtype == KILN_BOOL ? x != 0 : is_whole_dtype(dtype) ? trunc(x) : x;
-    kn_number number = {.kind = KN_KIND_FLOAT, .re = kept};
+    double held = dtype == KILN_BOOL ? x != 0 : is_whole_dtype(dtype) ? trunc(x) : x;
+    kn_number number = {.kind = KN_KIND_FLOAT, .re = held};
     if (!kn_number_store(element, dtype, &number))
         return false;
     *out = kn_number_load(element, dtype);

@@ -6,18 +6,18 @@
 #include <kiln/kernel.h>
 
 /* What an index in square brackets does with one axis. */
-typedef enum kn_step_kind {
-    KN_STEP_SLICE, /* start:stop:step, KILN_SLICE_NONE where left out */
-    KN_STEP_INDEX, /* [start]: the axis is gone */
-    KN_STEP_NEW,   /* None: an axis of extent 1 comes in */
-    KN_STEP_REST,  /* ...: as many whole axes as are left; at most one */
-    KN_STEP_ONE,   /* of an axis that must have extent 1, its one index: the axis is gone */
-    KN_STEP_ONES   /* of as many axes as are left: those of extent 1 are gone; it stands alone */
-} kn_step_kind;
-typedef struct kn_step {
-    kn_step_kind kind;
+typedef enum kn_subscript_kind {
+    KN_SUBSCRIPT_SLICE, /* start:stop:step, KILN_SLICE_NONE where left out */
+    KN_SUBSCRIPT_INDEX, /* [start]: the axis is gone */
+    KN_SUBSCRIPT_NEW,   /* None: an axis of extent 1 comes in */
+    KN_SUBSCRIPT_REST,  /* ...: as many whole axes as are left; at most one */
+    KN_SUBSCRIPT_ONE,   /* of an axis that must have extent 1, its one index: the axis is gone */
+    KN_SUBSCRIPT_ONES   /* of as many axes as are left: those of extent 1 are gone; it stands alone */
+} kn_subscript_kind;
+typedef struct kn_subscript {
+    kn_subscript_kind kind;
     int64_t start, stop, step;
-} kn_step;
+} kn_subscript;
 
 struct kn_recorder;
 
@@ -25,7 +25,7 @@ struct kn_recorder;
  * Views have been checked against the array's shape, and say their axes, indices and extents as the caller
  * did. */
 typedef struct kn_recording {
-    kiln_status (*index)(kiln_array **out, const kiln_array *array, const kn_step *step, int n_steps);
+    kiln_status (*index)(kiln_array **out, const kiln_array *array, const kn_subscript *step, int n_subscripts);
     kiln_status (*transpose)(kiln_array **out, const kiln_array *array, const int *axes);
     kiln_status (*reshape)(kiln_array **out, const kiln_array *array, int ndim, const int64_t *shape);
     kiln_status (*broadcast_to)(kiln_array **out, const kiln_array *array, int ndim, const int64_t *shape);

@@ -40,13 +40,13 @@ static kiln_status same_array(kiln_array **out, const kiln_array *array)
 }
 
 /* Of a traced array: a step along one axis, as the caller counts it, from the front or from the end. */
-static kiln_status record(kiln_array **out, const kiln_array *array, int axis, kn_step step)
+static kiln_status record(kiln_array **out, const kiln_array *array, int axis, kn_subscript step)
 {
-    const kn_step whole = {KN_STEP_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
-    kn_step list[KILN_MAX_NDIM + 2];
+    const kn_subscript whole = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
+    kn_subscript list[KILN_MAX_NDIM + 2];
     int count = 0;
     if (axis < 0)
-        list[count++] = (kn_step){.kind = KN_STEP_REST};
+        list[count++] = (kn_subscript){.kind = KN_SUBSCRIPT_REST};
     for (int k = 0; k < axis; k++)
         list[count++] = whole;
     list[count++] = step;
@@ -115,7 +115,7 @@ kiln_status kiln_array_slice(kiln_array **out, const kiln_array *array, int axis
     if (step == 0)
         return kn_error(KILN_ERROR_INVALID, "kiln_array_slice: step is 0");
     if (array->recorder)
-        return record(out, array, given, (kn_step){KN_STEP_SLICE, start, stop, step});
+        return record(out, array, given, (kn_subscript){KN_SUBSCRIPT_SLICE, start, stop, step});
     layout_of(&l, array);
     step = step == KILN_SLICE_NONE ? 1 : step;
     int64_t count = kn_slice_clip(l.shape[axis], &start, stop, step);
@@ -140,7 +140,7 @@ kiln_status kiln_array_select(kiln_array **out, const kiln_array *array, int axi
                         "kiln_array_select: index %" PRId64 " is out of range for axis %d of extent %" PRId64,
                         index, axis, extent);
     if (array->recorder)
-        return record(out, array, given, (kn_step){.kind = KN_STEP_INDEX, .start = index});
+        return record(out, array, given, (kn_subscript){.kind = KN_SUBSCRIPT_INDEX, .start = index});
     layout_of(&l, array);
     l.data += (index < 0 ? index + extent : index) * l.strides[axis];
     drop_axis(&l, axis);
@@ -183,7 +183,7 @@ kiln_status kiln_array_squeeze(kiln_array **out, const kiln_array *array, int ax
     bool is_open = axis == KILN_ALL_AXES ||
                    (array->ndim == 0 && (axis == 0 || axis == -1)); /* nothing to drop: NumPy lets it pass */
     if (is_open && array->recorder)
-        return array->recorder->functions->index(out, array, &(kn_step){.kind = KN_STEP_ONES}, 1);
+        return array->recorder->functions->index(out, array, &(kn_subscript){.kind = KN_SUBSCRIPT_ONES}, 1);
     layout_of(&l, array);
     if (is_open) {
         for (int k = l.ndim - 1; k >= 0; k--)
@@ -198,7 +198,7 @@ kiln_status kiln_array_squeeze(kiln_array **out, const kiln_array *array, int ax
         return kn_error(KILN_ERROR_SHAPE, "kiln_array_squeeze: axis %d has extent %" PRId64 ", not 1", axis,
                         l.shape[axis]);
     if (array->recorder)
-        return record(out, array, given, (kn_step){.kind = KN_STEP_ONE});
+        return record(out, array, given, (kn_subscript){.kind = KN_SUBSCRIPT_ONE});
     drop_axis(&l, axis);
     return view(out, array, &l);
 }
@@ -358,7 +358,7 @@ kiln_status kiln_array_expand_dims(kiln_array **out, const kiln_array *array, in
     if (status)
         return status;
     if (array->recorder)
-        return record(out, array, given, (kn_step){.kind = KN_STEP_NEW});
+        return record(out, array, given, (kn_subscript){.kind = KN_SUBSCRIPT_NEW});
     layout_of(&l, array);
     memmove(l.shape + axis + 1, l.shape + axis, (size_t)(l.ndim - axis) * sizeof *l.shape);
     l.shape[axis] = 1;

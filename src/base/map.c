@@ -58,7 +58,7 @@ static entry *vacancy(entry *entries, size_t capacity, uint64_t hash)
     return &entries[i];
 }
 
-static bool make_room(kn_map *map)
+static bool grow(kn_map *map)
 {
     size_t capacity = map->capacity ? map->capacity * 2 : 16;
     entry *entries;
@@ -91,7 +91,7 @@ bool kn_map_put(kn_map *map, const void *key, size_t key_size, void *value)
         return true;
     }
     copy = kn_malloc(key_size);
-    if (!copy || !make_room(map)) {
+    if (!copy || !grow(map)) {
         kn_free(copy);
         return false;
     }

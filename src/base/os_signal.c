@@ -27,11 +27,11 @@ void kn_os_guard_writes(kn_os_guard *guard)
  * say why a write failed. */
 static void take_back(int which)
 {
-    const struct timespec at_once = {0, 0};
+    const struct timespec no_wait = {0, 0};
     sigset_t one;
     sigemptyset(&one);
     sigaddset(&one, which);
-    sigtimedwait(&one, NULL, &at_once);
+    sigtimedwait(&one, NULL, &no_wait);
 }
 
 void kn_os_unguard_writes(kn_os_guard *guard)

@@ -54,14 +54,14 @@ static bool is_seconds(const char *value, const char *values)
 
 bool kn_setting_bytes(uint64_t *out, const char *text)
 {
-    static const char units[] = "KMGT";
+    static const char suffixes[] = "KMGT";
     char *end;
     errno = 0;
     unsigned long long number = strtoull(text, &end, 10);
-    const char *unit = *end ? strchr(units, toupper((unsigned char)*end)) : NULL;
-    int shift = unit ? 10 * (int)(unit - units + 1) : 0;
+    const char *suffix = *end ? strchr(suffixes, toupper((unsigned char)*end)) : NULL;
+    int shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
     if (errno || *text < '0' || *text > '9' || number == 0 || number > UINT64_MAX >> shift ||
-        end[unit != NULL])
+        end[suffix != NULL])
         return false;
     *out = (uint64_t)number << shift;
     return true;

@@ -24,7 +24,7 @@ typedef struct kn_launch {
     int64_t elements; /* host */
     int64_t grain;    /* host: fewest elements worth a thread */
     const struct kn_loop_nest
-        *walk;              /* host: the loop nest over operands that are not contiguous; NULL: all are */
+        *loop_nest;              /* host: the loop nest over operands that are not contiguous; NULL: all are */
     const void *block_data; /* one struct parameter: packed argument block ... */
     size_t block_size;
     void **params; /* ... or one pointer a parameter (raw modules); NULL otherwise */

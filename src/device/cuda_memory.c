@@ -107,12 +107,12 @@ kiln_status kn_cuda_copy_peer(kn_device *to_device, void *to, kn_device *from_de
     return status;
 }
 
-static kiln_status queue_fill(kn_cu_address to, const void *pattern, size_t unit, size_t count, void *stream)
+static kiln_status queue_fill(kn_cu_address to, const void *pattern, size_t item_size, size_t count, void *stream)
 {
     uint8_t one;
     uint16_t two;
     uint32_t four;
-    switch (unit) {
+    switch (item_size) {
     case 1:
         memcpy(&one, pattern, 1);
         return KN_CU(MemsetD8Async, to, one, count, stream);
@@ -123,16 +123,16 @@ static kiln_status queue_fill(kn_cu_address to, const void *pattern, size_t unit
         memcpy(&four, pattern, 4);
         return KN_CU(MemsetD32Async, to, four, count, stream);
     }
-    return kn_error(KILN_ERROR_UNSUPPORTED, "the device fills with 1, 2 or 4 bytes, not %zu", unit);
+    return kn_error(KILN_ERROR_UNSUPPORTED, "the device fills with 1, 2 or 4 bytes, not %zu", item_size);
 }
 
 /* Wider patterns are done where they repeat a narrow one, as zero does. */
-kiln_status kn_cuda_fill(kn_device *device, void *to, const void *pattern, size_t unit, size_t count,
+kiln_status kn_cuda_fill(kn_device *device, void *to, const void *pattern, size_t item_size, size_t count,
                          void *stream)
 {
     bool pushed;
-    while (unit > 4 && unit % 2 == 0 && memcmp(pattern, (const char *)pattern + unit / 2, unit / 2) == 0) {
-        unit /= 2;
+    while (item_size > 4 && item_size % 2 == 0 && memcmp(pattern, (const char *)pattern + item_size / 2, item_size / 2) == 0) {
+        item_size /= 2;
         count *= 2;
     }
     if (count == 0)
@@ -140,7 +140,7 @@ kiln_status kn_cuda_fill(kn_device *device, void *to, const void *pattern, size_
     kiln_status status = kn_cuda_enter_queue(device, stream, &pushed);
     if (status != KILN_OK)
         return status;
-    status = queue_fill(address_of(to), pattern, unit, count, stream);
+    status = queue_fill(address_of(to), pattern, item_size, count, stream);
     kn_cuda_leave(pushed);
     return status;
 }

@@ -16,7 +16,7 @@ kiln_status kn_cuda_copy(kn_device *device, void *to, const void *from, size_t s
                          void *stream);
 kiln_status kn_cuda_copy_peer(kn_device *to_device, void *to, kn_device *from_device, const void *from,
                               size_t size, void *stream);
-kiln_status kn_cuda_fill(kn_device *device, void *to, const void *pattern, size_t unit, size_t count,
+kiln_status kn_cuda_fill(kn_device *device, void *to, const void *pattern, size_t item_size, size_t count,
                          void *stream);
 
 #endif

@@ -15,7 +15,7 @@ enum {
 
 /* One thread's. */
 typedef struct loop_state {
-    const kn_loop_nest *walk;
+    const kn_loop_nest *loop_nest;
     kn_host_entry entry;
     char *block, *buffer;
     int64_t position[KILN_MAX_NDIM]; /* of the block, in blocks */
@@ -40,7 +40,7 @@ typedef struct loop_state {
 /* Whether a block's result, or a row of it, begins within a line. */
 static bool splits_lines(const loop_state *v, int result)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     const kn_planned_operand *x = &w->operand[result];
     bool splits = v->first[result] % KN_LOOP_LINE != 0;
     for (int a = 0; a < w->ndim; ++a)
@@ -52,7 +52,7 @@ static bool splits_lines(const loop_state *v, int result)
  * in common; results only where they fill it, so that nothing else is written. */
 static int count_interleaved(const loop_state *v, int o)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     const kn_planned_operand *x = &w->operand[o];
     int64_t pitch = x->is_packed && x->kind != KN_LOOP_INDICES ? x->stride[0] / x->item_size : 0;
     int count = 1;
@@ -66,7 +66,7 @@ static int count_interleaved(const loop_state *v, int o)
  * is none. */
 static bool is_read_before(const loop_state *v, int o)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     bool is_read = false;
     for (int p = 0; p < w->n_operands; ++p)
         is_read = is_read || (w->operand[p].kind == KN_LOOP_INPUT && !w->operand[p].is_packed &&
@@ -77,7 +77,7 @@ static bool is_read_before(const loop_state *v, int o)
 /* Inputs that are read in place and move from row to row: by rows where these are short and apart. */
 static void set_early(loop_state *v)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     int64_t row = 1;
     for (int a = 0; a < w->contiguous_axes; ++a)
         row *= w->step[a];
@@ -100,7 +100,7 @@ static void set_early(loop_state *v)
 
 static void start_at(loop_state *v, int64_t block)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     for (int o = 0; o < w->n_operands; ++o) {
         memcpy(&v->first[o], v->block + w->operand[o].block_at, 8);
         v->at[o] = v->packed[o] = 0;
@@ -124,7 +124,7 @@ static void start_at(loop_state *v, int64_t block)
 
 static void advance(loop_state *v)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     for (int a = 0; a < w->ndim; ++a) {
         bool wraps = ++v->position[a] == w->count[a];
         int64_t steps = wraps ? -(w->count[a] - 1) * w->step[a] : w->step[a];
@@ -139,7 +139,7 @@ static void advance(loop_state *v)
 /* Blocks at the ends of the space are smaller. */
 static void measure(loop_state *v)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     v->is_fresh = false;
     v->row = v->rows = v->packed_row = 1;
     for (int a = 0; a < w->block_axes && a < w->ndim; ++a) {
@@ -179,7 +179,7 @@ static void put_indices(int64_t *to, int64_t first, const int64_t *stride, int a
  * more. */
 static void move(const loop_state *v, int o, bool to_buffer)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     const kn_planned_operand *x = &w->operand[o];
     int axes = w->block_axes;
     int64_t count[KILN_MAX_NDIM + 1], dense[KILN_MAX_NDIM + 1], stride[KILN_MAX_NDIM + 1],
@@ -206,13 +206,13 @@ static void move(const loop_state *v, int o, bool to_buffer)
 /* An input's buffer stays as it is while the place it was filled from does. */
 static void pack(loop_state *v, int o)
 {
-    const kn_planned_operand *x = &v->walk->operand[o];
+    const kn_planned_operand *x = &v->loop_nest->operand[o];
     if (!v->is_fresh && x->kind != KN_LOOP_OUTPUT && v->packed[o] == v->at[o])
         return;
     v->packed[o] = v->at[o];
     if (x->kind == KN_LOOP_INDICES)
         put_indices((int64_t *)(void *)(v->buffer + x->buffer_at), v->first[o] + v->at[o], x->stride,
-                    v->walk->block_axes, v->reach);
+                    v->loop_nest->block_axes, v->reach);
     else
         move(v, o, true);
 }
@@ -220,7 +220,7 @@ static void pack(loop_state *v, int o)
 /* Asks for the lines of a later row's results. */
 static void fetch_results(const loop_state *v, int64_t row)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     for (int o = 0; o < w->n_operands; ++o) {
         const kn_planned_operand *x = &w->operand[o];
         if (x->kind != KN_LOOP_OUTPUT || x->is_packed ||
@@ -243,7 +243,7 @@ static int64_t to_line(int64_t address, int item_size)
  * behind are this thread's too. */
 static void find_lines(const loop_state *v, int64_t r, int64_t *begin, int64_t *end)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     *begin = 0;
     *end = v->row;
     if (v->ahead == 0)
@@ -259,7 +259,7 @@ static void find_lines(const loop_state *v, int64_t r, int64_t *begin, int64_t *
 /* Where the operand's row r is. */
 static int64_t place_of(const loop_state *v, int o, int64_t r)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     const kn_planned_operand *x = &w->operand[o];
     if (x->is_packed)
         return (int64_t)(intptr_t)v->buffer + x->buffer_at + r * v->packed_row * x->item_size;
@@ -269,7 +269,7 @@ static int64_t place_of(const loop_state *v, int o, int64_t r)
 /* `count` rows from r on, by their elements from `begin` on. */
 static void call(loop_state *v, int64_t r, int64_t count, int64_t begin, int64_t end)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     for (int o = 0; o < w->n_operands; ++o) {
         int64_t place = place_of(v, o, r) + begin * w->operand[o].item_size;
         memcpy(v->block + w->operand[o].block_at, &place, 8);
@@ -286,7 +286,7 @@ static void call(loop_state *v, int64_t r, int64_t count, int64_t begin, int64_t
 /* Where rows are in groups nothing is packed. */
 static void call_together(loop_state *v)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     int64_t *between = v->row_step + w->n_operands;
     for (int o = 0; o < w->n_operands; ++o) {
         const kn_planned_operand *x = &w->operand[o];
@@ -301,7 +301,7 @@ static void call_together(loop_state *v)
 /* A run in rows of what buffers have, and what is left of it. */
 static void call_broadcast(loop_state *v)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     int64_t rows = v->row / w->broadcast_length, left = v->row - rows * w->broadcast_length;
     for (int o = 0; o < w->n_operands; ++o)
         v->row_step[o] = w->operand[o].is_packed ? 0 : w->broadcast_length * w->operand[o].item_size;
@@ -317,7 +317,7 @@ static void call_broadcast(loop_state *v)
 
 static void call_rows(loop_state *v)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     if (w->broadcast_length > 0) {
         call_broadcast(v);
         return;
@@ -339,15 +339,15 @@ static void call_rows(loop_state *v)
 /* The result of a block, from its input. */
 static void copy_block(const loop_state *v)
 {
-    const kn_planned_operand *from = &v->walk->operand[0], *to = &v->walk->operand[1];
+    const kn_planned_operand *from = &v->loop_nest->operand[0], *to = &v->loop_nest->operand[1];
     kn_host_move((char *)(intptr_t)(v->first[1] + v->at[1]), to->stride,
-                 (const char *)(intptr_t)(v->first[0] + v->at[0]), from->stride, v->walk->block_axes,
+                 (const char *)(intptr_t)(v->first[0] + v->at[0]), from->stride, v->loop_nest->block_axes,
                  v->count, to->item_size, true);
 }
 
 static void run_block(loop_state *v)
 {
-    const kn_loop_nest *w = v->walk;
+    const kn_loop_nest *w = v->loop_nest;
     measure(v);
     if (v->copies) {
         copy_block(v);
@@ -364,7 +364,7 @@ static void run_block(loop_state *v)
 }
 
 typedef struct job {
-    const kn_loop_nest *walk;
+    const kn_loop_nest *loop_nest;
     kn_host_entry entry;
     const void *block;
     size_t block_size;
@@ -376,13 +376,13 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
     _Alignas(KN_LOOP_LINE) char buffer[KN_LOOP_BUFFER + KN_MAX_OPERANDS * KN_LOOP_LINE];
     _Alignas(16) char block[j->block_size];
     loop_state v;
-    v.walk = j->walk;
+    v.loop_nest = j->loop_nest;
     v.entry = j->entry;
     v.block = block;
     v.buffer = buffer;
     memcpy(block, j->block, j->block_size);
-    if (j->walk->shown_size >= 0)
-        memcpy(block, &j->walk->shown_size, sizeof(int64_t)); /* it stands in front */
+    if (j->loop_nest->shown_size >= 0)
+        memcpy(block, &j->loop_nest->shown_size, sizeof(int64_t)); /* it stands in front */
     start_at(&v, begin);
     for (int64_t b = begin; b < end; ++b) {
         v.is_first = b == begin;
@@ -393,9 +393,9 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
     kn_host_settle();
 }
 
-void kn_host_loop_run(const kn_loop_nest *walk, kn_host_entry entry, const void *block, size_t block_size,
+void kn_host_loop_run(const kn_loop_nest *loop_nest, kn_host_entry entry, const void *block, size_t block_size,
                       int64_t grain)
 {
-    job j = {walk, entry, block, block_size};
-    kn_host_parallel(walk->blocks, (grain + walk->block_size - 1) / walk->block_size, run_blocks, &j);
+    job j = {loop_nest, entry, block, block_size};
+    kn_host_parallel(loop_nest->blocks, (grain + loop_nest->block_size - 1) / loop_nest->block_size, run_blocks, &j);
 }

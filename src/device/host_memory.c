@@ -47,7 +47,7 @@ kiln_status kn_host_memory_info(kn_device *device, size_t *free_bytes, size_t *t
 typedef struct move_job {
     char *to;
     const char *from;
-    size_t unit; /* bytes of a pattern */
+    size_t item_size; /* bytes of a pattern */
 } move_job;
 
 static void copy_range(void *user, int64_t begin, int64_t end)
@@ -78,16 +78,16 @@ kiln_status kn_host_copy_peer(kn_device *to_device, void *to, kn_device *from_de
 static void fill_range(void *user, int64_t begin, int64_t end)
 {
     const move_job *job = user;
-    char *to = job->to + (size_t)begin * job->unit;
-    size_t size = (size_t)(end - begin) * job->unit, done = job->unit;
-    if (job->unit == 1) {
+    char *to = job->to + (size_t)begin * job->item_size;
+    size_t size = (size_t)(end - begin) * job->item_size, done = job->item_size;
+    if (job->item_size == 1) {
         memset(to, *job->from, size);
         return;
     }
     memcpy(to, job->from, done);
     while (done < size) { /* what is there already is copied behind itself */
         size_t step = done < size - done ? done : size - done;
-        step = step < 4096 ? step : 4096 - 4096 % job->unit;
+        step = step < 4096 ? step : 4096 - 4096 % job->item_size;
         memcpy(to + done, to, step);
         done += step;
     }

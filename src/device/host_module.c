@@ -24,7 +24,7 @@ struct kn_module {
     char name[64];
 };
 
-enum { CALL_UNIT = 1024 /* most elements; a power of two */ };
+enum { CALL_CHUNK = 1024 /* most elements; a power of two */ };
 
 void kn_host_module_unload(kn_module *module)
 {
@@ -93,36 +93,36 @@ kn_module *kn_host_function_module(kn_function *function)
 typedef struct host_call {
     kn_host_entry entry;
     const void *args;
-    int64_t elements, unit;
+    int64_t elements, chunk;
 } host_call;
 
 /* Threads meet at whole lines of the caches, unless elements are so expensive that few are worth a thread. */
-static int64_t unit_of(int64_t grain)
+static int64_t chunk_of(int64_t grain)
 {
-    int64_t unit = 1;
-    while (unit < CALL_UNIT && 2 * unit <= grain)
-        unit *= 2;
-    return unit;
+    int64_t chunk = 1;
+    while (chunk < CALL_CHUNK && 2 * chunk <= grain)
+        chunk *= 2;
+    return chunk;
 }
 
 static void call_range(void *user, int64_t begin, int64_t end)
 {
     const host_call *call = user;
-    end *= call->unit;
-    call->entry(call->args, begin * call->unit, end < call->elements ? end : call->elements);
+    end *= call->chunk;
+    call->entry(call->args, begin * call->chunk, end < call->elements ? end : call->elements);
     kn_host_settle();
 }
 
 static void run(kn_function *function, const kn_launch *launch)
 {
-    if (launch->walk) {
-        kn_host_loop_run(launch->walk, function->entry, launch->block_data, launch->block_size,
+    if (launch->loop_nest) {
+        kn_host_loop_run(launch->loop_nest, function->entry, launch->block_data, launch->block_size,
                          launch->grain);
         return;
     }
-    int64_t unit = unit_of(launch->grain);
-    host_call call = {function->entry, launch->block_data, launch->elements, unit};
-    kn_host_parallel((launch->elements + unit - 1) / unit, (launch->grain + unit - 1) / unit, call_range,
+    int64_t chunk = chunk_of(launch->grain);
+    host_call call = {function->entry, launch->block_data, launch->elements, chunk};
+    kn_host_parallel((launch->elements + chunk - 1) / chunk, (launch->grain + chunk - 1) / chunk, call_range,
                      &call);
 }
 

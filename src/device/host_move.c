@@ -20,12 +20,12 @@ enum {
 };
 
 /* A rectangle of two axes. */
-typedef struct plane {
+typedef struct matrix {
     char *to;
     const char *from;
     int64_t count[2], to_stride[2], from_stride[2];
     bool past_caches;
-} plane;
+} matrix;
 
 /* ---- squares of 16 bytes a side, transposed in registers by interleaving halves ---- */
 
@@ -108,7 +108,7 @@ typedef struct wide {
             step_##bytes(to, to_stride, from, from_stride, count);                                           \
         }                                                                                                    \
     }                                                                                                        \
-    static void rows_##bytes(const plane *p)                                                                 \
+    static void rows_##bytes(const matrix *p)                                                                 \
     {                                                                                                        \
         for (int64_t k = 0; k < p->count[1]; ++k)                                                            \
             row_##bytes(p->to + k * p->to_stride[1], p->to_stride[0], p->from + k * p->from_stride[1],       \
@@ -117,7 +117,7 @@ typedef struct wide {
 /* Rows one behind the other, each of one element again and again. Stores of 16 bytes go over a row's end into
  * the next ones, which come later. */
 #define REPEATS(bytes, type)                                                                                 \
-    static void repeat_##bytes(const plane *p)                                                               \
+    static void repeat_##bytes(const matrix *p)                                                               \
     {                                                                                                        \
         int64_t row = p->count[0] * bytes, left = row * p->count[1];                                         \
         char *to = p->to;                                                                                    \
@@ -156,7 +156,7 @@ static __m128i load_16(const char *at, int64_t stride, int log_size)
 }
 
 /* The plane is copied: nothing says that stores leave it alone. */
-static inline __attribute__((always_inline)) void stream_rows(const plane p, int log_size)
+static inline __attribute__((always_inline)) void stream_rows(const matrix p, int log_size)
 {
     int64_t step = 16 >> log_size;
     for (int64_t r = 0; r < p.count[1]; ++r) {
@@ -173,7 +173,7 @@ bool kn_host_moves_past_caches(int item_size)
     return item_size >= 8 || kn_host_vectors_here() == KN_HOST_VECTORS_64;
 }
 
-static bool move_past(const plane *p, int log_size)
+static bool move_past(const matrix *p, int log_size)
 {
     int64_t row = p->count[0] << log_size;
     bool is_run = p->count[1] == 1 || p->to_stride[1] == row;
@@ -190,7 +190,7 @@ bool kn_host_moves_past_caches(int item_size)
     return false;
 }
 
-static bool move_past(const plane *p, int log_size)
+static bool move_past(const matrix *p, int log_size)
 {
     (void)p, (void)log_size;
     return false;
@@ -201,8 +201,8 @@ typedef void (*square_function)(char *to, int64_t to_stride, const char *from, i
 
 /* By the size's logarithm. */
 static const struct {
-    void (*rows)(const plane *p);
-    void (*repeat)(const plane *p);
+    void (*rows)(const matrix *p);
+    void (*repeat)(const matrix *p);
     square_function square;
 } by_size[] = {
     {rows_1, repeat_1, square_1}, {rows_2, repeat_2, square_2}, {rows_4, repeat_4, square_4},
@@ -210,9 +210,9 @@ static const struct {
 };
 
 /* The part of p that begins at (a, b) and has `width` by `height` elements. */
-static plane part(const plane *p, int64_t a, int64_t b, int64_t width, int64_t height)
+static matrix part(const matrix *p, int64_t a, int64_t b, int64_t width, int64_t height)
 {
-    plane result = *p;
+    matrix result = *p;
     result.to += a * p->to_stride[0] + b * p->to_stride[1];
     result.from += a * p->from_stride[0] + b * p->from_stride[1];
     result.count[0] = width;
@@ -222,7 +222,7 @@ static plane part(const plane *p, int64_t a, int64_t b, int64_t width, int64_t h
 
 /* Asks for rows that come later: they are too short for the processor to see them coming. Behind the
  * rectangle stands what the next one reads, mostly; asking for what is not there does no harm. */
-static void fetch(const plane *p, int64_t row, int rows, int64_t bytes)
+static void fetch(const matrix *p, int64_t row, int rows, int64_t bytes)
 {
     for (int64_t k = row; k < row + rows; ++k)
         for (int64_t byte = 0; byte < bytes; byte += HOST_LINE)
@@ -231,7 +231,7 @@ static void fetch(const plane *p, int64_t row, int rows, int64_t bytes)
 }
 
 /* What is read runs along axis 1: a few lines of it are used whole while they are in the cache. */
-static void transpose(const plane *p, int log_size)
+static void transpose(const matrix *p, int log_size)
 {
     int side = 16 >> log_size;
     square_function square = by_size[log_size].square;
@@ -243,7 +243,7 @@ static void transpose(const plane *p, int log_size)
             square(p->to + a * p->to_stride[0] + b * p->to_stride[1], p->to_stride[1],
                    p->from + a * p->from_stride[0] + b * p->from_stride[1], p->from_stride[0]);
     }
-    plane right = part(p, width, 0, p->count[0] - width, p->count[1]),
+    matrix right = part(p, width, 0, p->count[0] - width, p->count[1]),
           below = part(p, 0, height, width, p->count[1] - height);
     by_size[log_size].rows(&right);
     by_size[log_size].rows(&below);
@@ -263,7 +263,7 @@ static int pitch_of(int64_t stride, int64_t size)
 }
 
 /* Reverses the axis on both sides where one of them runs along it backward. */
-static void make_forward(plane *p, int axis, const int64_t *stride)
+static void make_forward(matrix *p, int axis, const int64_t *stride)
 {
     if (stride[axis] >= 0)
         return;
@@ -275,7 +275,7 @@ static void make_forward(plane *p, int axis, const int64_t *stride)
 
 /* Pixels to planes or back, whose channels are the other axis. How many pixels, from the first on, have been
  * moved. */
-static int64_t move_pixels(plane p, int along, int log_size)
+static int64_t move_interleaved(matrix p, int along, int log_size)
 {
     int64_t size = INT64_C(1) << log_size, channels = p.count[1 - along];
     int across = 1 - along, from_pitch = pitch_of(p.from_stride[along], size),
@@ -296,10 +296,10 @@ static int64_t move_pixels(plane p, int along, int log_size)
 }
 
 /* False: all has been moved. */
-static bool leave_pixels(plane *p, int log_size)
+static bool move_narrow(matrix *p, int log_size)
 {
     for (int along = 0; along < 2; ++along) {
-        int64_t moved = move_pixels(*p, along, log_size);
+        int64_t moved = move_interleaved(*p, along, log_size);
         if (moved == 0)
             continue;
         *p = along == 0 ? part(p, moved, 0, p->count[0] - moved, p->count[1])
@@ -310,7 +310,7 @@ static bool leave_pixels(plane *p, int log_size)
 }
 
 /* Rows of one element each that are too short to be worth a loop. */
-static bool is_repeated(const plane *p, int log_size)
+static bool is_repeated(const matrix *p, int log_size)
 {
     int64_t size = INT64_C(1) << log_size;
     return by_size[log_size].repeat && p->from_stride[0] == 0 && p->to_stride[0] == size &&
@@ -318,14 +318,14 @@ static bool is_repeated(const plane *p, int log_size)
            p->count[0] <= MOST_REPEATED && p->count[1] > 1;
 }
 
-static void move_plane(plane *p, int log_size)
+static void move_matrix(matrix *p, int log_size)
 {
     int64_t size = INT64_C(1) << log_size, side = 16 >> log_size;
     if (is_repeated(p, log_size)) {
         by_size[log_size].repeat(p);
         return;
     }
-    if (!leave_pixels(p, log_size) || move_past(p, log_size))
+    if (!move_narrow(p, log_size) || move_past(p, log_size))
         return;
     if (side > 1 && p->to_stride[0] == size && p->from_stride[1] == size && p->count[0] >= side &&
         p->count[1] >= side) {
@@ -375,7 +375,7 @@ static void add_axis(rectangle *r, int64_t count, int64_t to_stride, int64_t fro
 }
 
 /* Whether two axes are pixels on one side and planes on the other. */
-static bool are_pixels(const rectangle *r, int along, int across, int64_t size)
+static bool are_interleaved(const rectangle *r, int along, int across, int64_t size)
 {
     return r->count[across] <= KN_HOST_PITCH &&
            ((r->to_stride[along] == size && pitch_of(r->from_stride[along], size) > 0 &&
@@ -386,35 +386,35 @@ static bool are_pixels(const rectangle *r, int along, int across, int64_t size)
 
 /* The axis beside the first one: what makes pixels of it, else the one along which what is read lies
  * closest. */
-static void choose_plane(rectangle *r, int64_t size)
+static void choose_matrix(rectangle *r, int64_t size)
 {
     int best = 1;
     for (int a = 2; a < r->ndim; ++a)
         if (kn_magnitude(r->from_stride[a]) < kn_magnitude(r->from_stride[best]))
             best = a;
     for (int a = 1; a < r->ndim; ++a)
-        if (are_pixels(r, 0, a, size) || are_pixels(r, a, 0, size))
+        if (are_interleaved(r, 0, a, size) || are_interleaved(r, a, 0, size))
             best = a;
     exchange(r->count, 1, best);
     exchange(r->to_stride, 1, best);
     exchange(r->from_stride, 1, best);
 }
 
-static void move_planes(const rectangle *r, char *to, const char *from, int ndim, int log_size)
+static void move_matrices(const rectangle *r, char *to, const char *from, int ndim, int log_size)
 {
     if (ndim > 2) {
         for (int64_t k = 0; k < r->count[ndim - 1]; ++k)
-            move_planes(r, to + k * r->to_stride[ndim - 1], from + k * r->from_stride[ndim - 1], ndim - 1,
+            move_matrices(r, to + k * r->to_stride[ndim - 1], from + k * r->from_stride[ndim - 1], ndim - 1,
                         log_size);
         return;
     }
-    plane p = {to,
+    matrix p = {to,
                from,
                {r->count[0], ndim > 1 ? r->count[1] : 1},
                {r->to_stride[0], ndim > 1 ? r->to_stride[1] : 0},
                {r->from_stride[0], ndim > 1 ? r->from_stride[1] : 0},
                r->past_caches};
-    move_plane(&p, log_size);
+    move_matrix(&p, log_size);
 }
 
 void kn_host_move(char *to, const int64_t *to_stride, const char *from, const int64_t *from_stride, int ndim,
@@ -428,6 +428,6 @@ void kn_host_move(char *to, const int64_t *to_stride, const char *from, const in
     for (int a = 0; a < ndim; ++a)
         add_axis(&r, count[a], to_stride[a], from_stride[a]);
     if (r.ndim > 2)
-        choose_plane(&r, item_size);
-    move_planes(&r, to, from, r.ndim, log_of(item_size));
+        choose_matrix(&r, item_size);
+    move_matrices(&r, to, from, r.ndim, log_of(item_size));
 }

@@ -15,7 +15,7 @@ enum {
 
 /* What decides how vectors are made of each other. */
 typedef struct mix_key {
-    int to_planes, channels, pitch, log_size, width;
+    int to_planar, channels, pitch, log_size, width;
 } mix_key;
 
 /* How n_out vectors are made of n_in. */
@@ -52,8 +52,8 @@ static void mix_make(mix *m, mix_key key)
     memset(m->mask, 0, sizeof m->mask);
     for (int j = 0; j < m->n_out; ++j)
         for (int b = 0; b < key.width; ++b) {
-            int element = key.to_planes ? b / size * key.pitch + j : j * lanes + b / size;
-            if (key.to_planes)
+            int element = key.to_planar ? b / size * key.pitch + j : j * lanes + b / size;
+            if (key.to_planar)
                 set_byte(m, j, b, element / lanes, element % lanes * size + b % size);
             else
                 set_byte(m, j, b, element % key.pitch, element / key.pitch * size + b % size);
@@ -65,7 +65,7 @@ static void mix_make(mix *m, mix_key key)
 static const mix *mix_for(mix_key key)
 {
     static _Thread_local mix last[2];
-    mix *m = &last[key.to_planes];
+    mix *m = &last[key.to_planar];
     if (memcmp(&m->key, &key, sizeof key) != 0)
         mix_make(m, key);
     return m;
@@ -174,28 +174,28 @@ static int width_of(kn_host_vectors vectors, int pitch, int64_t count, int log_s
 /* All whole iterations over `count` pixels. */
 static int64_t run(mix_key key, streams s, int64_t count)
 {
-    int pixels = key.width >> key.log_size;
-    s.iterations = count / pixels;
+    int interleaved = key.width >> key.log_size;
+    s.iterations = count / interleaved;
     (key.width == WIDE ? run_wide : run_narrow)(mix_for(key), &s);
-    return s.iterations * pixels;
+    return s.iterations * interleaved;
 }
 
-int64_t kn_host_split(kn_host_vectors vectors, char *planes, int64_t plane_stride, const char *pixels,
+int64_t kn_host_split(kn_host_vectors vectors, char *planar, int64_t channel_stride, const char *interleaved,
                       int channels, int pitch, int64_t count, int log_size, bool past_caches)
 {
     int64_t whole = channels < pitch ? count - 1 : count; /* pixels that may be read up to the next one */
     int width = width_of(vectors, pitch, whole, log_size);
-    bool is_past = past_caches && ((uintptr_t)planes | (uintptr_t)plane_stride) % WIDE == 0;
-    streams s = {planes, pixels, plane_stride, width, width, (int64_t)width * pitch, 0, is_past};
+    bool is_past = past_caches && ((uintptr_t)planar | (uintptr_t)channel_stride) % WIDE == 0;
+    streams s = {planar, interleaved, channel_stride, width, width, (int64_t)width * pitch, 0, is_past};
     return width ? run((mix_key){1, channels, pitch, log_size, width}, s, whole) : 0;
 }
 
-int64_t kn_host_join(kn_host_vectors vectors, char *pixels, const char *planes, int64_t plane_stride,
+int64_t kn_host_join(kn_host_vectors vectors, char *interleaved, const char *planar, int64_t channel_stride,
                      int pitch, int64_t count, int log_size, bool past_caches)
 {
     int width = width_of(vectors, pitch, count, log_size);
-    bool is_past = past_caches && (uintptr_t)pixels % WIDE == 0;
-    streams s = {pixels, planes, width, plane_stride, (int64_t)width * pitch, width, 0, is_past};
+    bool is_past = past_caches && (uintptr_t)interleaved % WIDE == 0;
+    streams s = {interleaved, planar, width, channel_stride, (int64_t)width * pitch, width, 0, is_past};
     return width ? run((mix_key){0, pitch, pitch, log_size, width}, s, count) : 0;
 }
 
@@ -206,18 +206,18 @@ kn_host_vectors kn_host_vectors_here(void)
     return KN_HOST_VECTORS_NONE;
 }
 
-int64_t kn_host_split(kn_host_vectors vectors, char *planes, int64_t plane_stride, const char *pixels,
+int64_t kn_host_split(kn_host_vectors vectors, char *planar, int64_t channel_stride, const char *interleaved,
                       int channels, int pitch, int64_t count, int log_size, bool past_caches)
 {
-    (void)vectors, (void)planes, (void)plane_stride, (void)pixels;
+    (void)vectors, (void)planar, (void)channel_stride, (void)interleaved;
     (void)channels, (void)pitch, (void)count, (void)log_size, (void)past_caches;
     return 0;
 }
 
-int64_t kn_host_join(kn_host_vectors vectors, char *pixels, const char *planes, int64_t plane_stride,
+int64_t kn_host_join(kn_host_vectors vectors, char *interleaved, const char *planar, int64_t channel_stride,
                      int pitch, int64_t count, int log_size, bool past_caches)
 {
-    (void)vectors, (void)pixels, (void)planes, (void)plane_stride;
+    (void)vectors, (void)interleaved, (void)planar, (void)channel_stride;
     (void)pitch, (void)count, (void)log_size, (void)past_caches;
     return 0;
 }

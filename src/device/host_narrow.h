@@ -13,13 +13,13 @@ kn_host_vectors kn_host_vectors_here(void);
 enum { KN_HOST_PITCH = 16 /* most elements from one pixel to the next */ };
 
 /* `count` pixels, `pitch` elements apart, of which the first `channels` are wanted; planes are dense, and
- * plane_stride bytes apart. log_size: of an element. Each returns how many pixels it has moved from the first
+ * channel_stride bytes apart. log_size: of an element. Each returns how many pixels it has moved from the first
  * on, which is 0 where single elements are as good: the others are the caller's. Of pixels nothing behind the
  * last wanted channel of the last one is read, of joined ones every element is written: pitch is the number
  * of channels. past_caches: what lies in whole lines is stored past them, unordered until a fence. */
-int64_t kn_host_split(kn_host_vectors vectors, char *planes, int64_t plane_stride, const char *pixels,
+int64_t kn_host_split(kn_host_vectors vectors, char *planar, int64_t channel_stride, const char *interleaved,
                       int channels, int pitch, int64_t count, int log_size, bool past_caches);
-int64_t kn_host_join(kn_host_vectors vectors, char *pixels, const char *planes, int64_t plane_stride,
+int64_t kn_host_join(kn_host_vectors vectors, char *interleaved, const char *planar, int64_t channel_stride,
                      int pitch, int64_t count, int log_size, bool past_caches);
 
 #endif

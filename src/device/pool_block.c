@@ -70,11 +70,11 @@ void kn_pool_drop_block(kn_pool *pool, kn_block *b)
 /* Eight bins a power of two, by size in units of the granularity. */
 static int bin_of(const kn_pool *pool, size_t size)
 {
-    uint64_t units = size >> pool->shift;
-    if (units < SUBDIVISIONS)
-        return (int)units;
-    int log = 63 - __builtin_clzll(units);
-    int bin = (log - 2) * SUBDIVISIONS + (int)((units >> (log - 3)) & (SUBDIVISIONS - 1));
+    uint64_t granules = size >> pool->shift;
+    if (granules < SUBDIVISIONS)
+        return (int)granules;
+    int log = 63 - __builtin_clzll(granules);
+    int bin = (log - 2) * SUBDIVISIONS + (int)((granules >> (log - 3)) & (SUBDIVISIONS - 1));
     return bin < BINS ? bin : BINS - 1;
 }
 

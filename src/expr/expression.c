@@ -9,9 +9,9 @@
 #include "graph/computed_numbers.h"
 #include "program/program.h"
 
-static void free_expression(void *subject)
+static void free_expression(void *context)
 {
-    kn_expression *e = subject;
+    kn_expression *e = context;
     if (!e)
         return;
     kn_computed_free(e->graph);
@@ -20,21 +20,21 @@ static void free_expression(void *subject)
     kn_free(e);
 }
 
-static void count_numbers(int *n_numbers, int *n_words, const void *subject)
+static void count_numbers(int *n_numbers, int *n_words, const void *context)
 {
-    const kn_computed_numbers *c = ((const kn_expression *)subject)->graph->computed;
+    const kn_computed_numbers *c = ((const kn_expression *)context)->graph->computed;
     *n_numbers = c->count;
     *n_words = c->n_words;
 }
 
-static kiln_status compute_numbers(kiln_arg *number, int64_t *word, const void *subject, const kiln_arg *in)
+static kiln_status compute_numbers(kiln_arg *number, int64_t *word, const void *context, const kiln_arg *in)
 {
-    return kn_computed_compute(number, word, ((const kn_expression *)subject)->graph, in);
+    return kn_computed_compute(number, word, ((const kn_expression *)context)->graph, in);
 }
 
-static kiln_status refuse_number(const void *subject, int number)
+static kiln_status refuse_number(const void *context, int number)
 {
-    const kn_graph *g = ((const kn_expression *)subject)->graph;
+    const kn_graph *g = ((const kn_expression *)context)->graph;
     return kn_graph_refuse_number(g, &g->node[g->computed->number[number].node]);
 }
 

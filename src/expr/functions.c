@@ -177,7 +177,7 @@ typedef struct callee {
     uint64_t arities;
     bool is_reduction, takes_dtype;
     const kn_graph *graph; /* of a kernel that has one: its nodes become the caller's */
-    kiln_kernel *unit;
+    kiln_kernel *option_group;
 } callee;
 
 /* The names of its arguments in the order in which they are matched; returns how many may go without. */
@@ -257,13 +257,13 @@ static kiln_status add_results(kn_value *out, kn_parser *p, const kn_graph *grap
     return status;
 }
 
-static kiln_status add_graph(kn_value *out, kn_parser *p, const kn_graph *graph, kiln_kernel *unit,
+static kiln_status add_graph(kn_value *out, kn_parser *p, const kn_graph *graph, kiln_kernel *option_group,
                              const kn_node *call)
 {
     size_t bytes = (size_t)graph->n_nodes * sizeof(int);
     int *number = kn_malloc(bytes);
     kiln_status status =
-        number ? kn_graph_inline(number, p->graph, graph, call->in, unit, call->at, call->length)
+        number ? kn_graph_inline(number, p->graph, graph, call->in, option_group, call->at, call->length)
                : kn_error_memory(bytes, "a graph");
     if (status == KILN_OK)
         status = add_results(out, p, graph, number, call);
@@ -294,7 +294,7 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
         status = kn_parser_node(&in[k], p, &slot[k]);
     if (status != KILN_OK)
         return status;
-    status = f->graph ? add_graph(out, p, f->graph, f->unit, &node) : add_outputs(out, p, &node, f->n_out);
+    status = f->graph ? add_graph(out, p, f->graph, f->option_group, &node) : add_outputs(out, p, &node, f->n_out);
     return status == KILN_OK ? cast_where_given(out, p, c, &dtype) : status;
 }
 
@@ -341,7 +341,7 @@ static kiln_status call_kernel(kn_value *out, kn_parser *p, const kn_called *c, 
     kn_node node = {.kind = KN_NODE_KERNEL, .kernel = kernel};
     const kn_expression *e = kn_expression_of(kernel);
     f.graph = e ? e->graph : NULL;
-    f.unit = e ? kn_expression_unit(kernel) : NULL;
+    f.option_group = e ? kn_expression_option_group(kernel) : NULL;
     kiln_status status = check_kernel(p, c, program);
     return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
 }
@@ -448,10 +448,10 @@ static kiln_status call_ravel(kn_value *out, kn_parser *p, const kn_called *c)
 
 /* Axes of the result, as they were written, in which `kind` stands; whole axes elsewhere. */
 static kiln_status add_steps(kn_value *out, kn_parser *p, kn_node node, const kn_node *axes,
-                             kn_step_kind kind)
+                             kn_subscript_kind kind)
 {
-    kn_step step[2 * KILN_MAX_NDIM + 1];
-    const kn_step whole = {KN_STEP_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
+    kn_subscript step[2 * KILN_MAX_NDIM + 1];
+    const kn_subscript whole = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
     uint64_t from_front = 0, from_end = 0;
     int n = 0;
     for (int k = 0; k < axes->n_axes; ++k) {
@@ -462,17 +462,17 @@ static kiln_status add_steps(kn_value *out, kn_parser *p, kn_node node, const kn
         *bits |= bit;
     }
     for (int a = 0; a < KILN_MAX_NDIM && from_front >> a; ++a)
-        step[n++] = from_front >> a & 1 ? (kn_step){.kind = kind} : whole;
-    step[n++] = (kn_step){.kind = KN_STEP_REST};
+        step[n++] = from_front >> a & 1 ? (kn_subscript){.kind = kind} : whole;
+    step[n++] = (kn_subscript){.kind = KN_SUBSCRIPT_REST};
     for (int a = KILN_MAX_NDIM; a-- > 0;)
         if (from_end >> a)
-            step[n++] = from_end >> a & 1 ? (kn_step){.kind = kind} : whole;
+            step[n++] = from_end >> a & 1 ? (kn_subscript){.kind = kind} : whole;
     node.step = step;
-    node.n_steps = n;
+    node.n_subscripts = n;
     return kn_parser_add(out, p, &node);
 }
 
-static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *c, kn_step_kind kind)
+static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *c, kn_subscript_kind kind)
 {
     static const char *const name[] = {"a", "axis"};
     kn_value slot[2] = {{0}};
@@ -483,9 +483,9 @@ static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *
     if (status == KILN_OK)
         status = match(slot, p, c, name, 2, 2);
     bool is_all = status == KILN_OK && (slot[1].kind == KN_VALUE_ABSENT || slot[1].kind == KN_VALUE_NONE);
-    if (is_all && kind == KN_STEP_ONE) {
-        node.step = &(kn_step){.kind = KN_STEP_ONES};
-        node.n_steps = 1;
+    if (is_all && kind == KN_SUBSCRIPT_ONE) {
+        node.step = &(kn_subscript){.kind = KN_SUBSCRIPT_ONES};
+        node.n_subscripts = 1;
         return kn_parser_add(out, p, &node);
     }
     if (status == KILN_OK)
@@ -499,12 +499,12 @@ static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *
 
 static kiln_status call_expand_dims(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    return call_with_axis(out, p, c, KN_STEP_NEW);
+    return call_with_axis(out, p, c, KN_SUBSCRIPT_NEW);
 }
 
 static kiln_status call_squeeze(kn_value *out, kn_parser *p, const kn_called *c)
 {
-    return call_with_axis(out, p, c, KN_STEP_ONE);
+    return call_with_axis(out, p, c, KN_SUBSCRIPT_ONE);
 }
 
 /* ---- dtypes ---- */

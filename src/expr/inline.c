@@ -12,7 +12,7 @@ static int widest(const kn_graph *graph)
     return most;
 }
 
-kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, const int *in, kiln_kernel *unit,
+kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, const int *in, kiln_kernel *option_group,
                             size_t at, size_t length)
 {
     size_t bytes = ((size_t)widest(from) + 1) * sizeof(int);
@@ -24,8 +24,8 @@ kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, con
             read[i] = number[node.in[i]];
         node.in = read;
         bool computes = node.kind == KN_NODE_CALL || node.kind == KN_NODE_KERNEL || node.kind == KN_NODE_CAST;
-        if (computes && !node.unit)
-            node.unit = unit;
+        if (computes && !node.option_group)
+            node.option_group = option_group;
         node.at = at;
         node.length = length;
         if (node.kind == KN_NODE_INPUT)
@@ -42,7 +42,7 @@ const kn_expression *kn_expression_of(const kiln_kernel *kernel)
     return kernel->algorithm && kernel->algorithm->lower == kn_lower ? kernel->context : NULL;
 }
 
-kiln_kernel *kn_expression_unit(kiln_kernel *kernel)
+kiln_kernel *kn_expression_option_group(kiln_kernel *kernel)
 {
     const kiln_kernel_options *o = &kn_expression_of(kernel)->options;
     return o->flags || o->preamble[0] || o->n_compile_options > 0 || o->n_headers > 0 ? kernel : NULL;

@@ -8,7 +8,7 @@
  * from->n_nodes: what node k is there. On failure (KILN_ERROR_MEMORY; KILN_ERROR_INVALID for too many nodes,
  * and for numbers without a result) some may have been added. All stand at one place of the text. unit: the
  * kernel that `from` is of, where it has options; else NULL. */
-kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, const int *in, kiln_kernel *unit,
+kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, const int *in, kiln_kernel *option_group,
                             size_t at, size_t length);
 
 /* What a kernel of an expression or a trace lowers; NULL for any other kernel. */
@@ -18,6 +18,6 @@ const kn_expression *kn_expression_of(const kiln_kernel *kernel);
 const kn_param *kn_kernel_refused(const kn_program *program);
 /* The kernel, where it was made with options that its code keeps where it becomes part of another: flags,
  * texts, headers, options of the compiler. NULL: none. */
-kiln_kernel *kn_expression_unit(kiln_kernel *kernel);
+kiln_kernel *kn_expression_option_group(kiln_kernel *kernel);
 
 #endif

@@ -206,11 +206,11 @@ static kiln_status parse_bound(int64_t *out, kn_parser *p)
     return status;
 }
 
-static kiln_status parse_slice(kn_step *step, kn_parser *p, int64_t start)
+static kiln_status parse_slice(kn_subscript *step, kn_parser *p, int64_t start)
 {
     size_t begin = p->word.at;
     kiln_status status = next(p);
-    *step = (kn_step){KN_STEP_SLICE, start, KILN_SLICE_NONE, KILN_SLICE_NONE};
+    *step = (kn_subscript){KN_SUBSCRIPT_SLICE, start, KILN_SLICE_NONE, KILN_SLICE_NONE};
     if (status == KILN_OK)
         status = parse_bound(&step->stop, p);
     if (status == KILN_OK && at(p, ":")) {
@@ -224,10 +224,10 @@ static kiln_status parse_slice(kn_step *step, kn_parser *p, int64_t start)
 }
 
 /* One item between the brackets. */
-static kiln_status parse_step(kn_step *step, kn_parser *p)
+static kiln_status parse_subscript(kn_subscript *step, kn_parser *p)
 {
     kn_value value;
-    *step = (kn_step){.kind = KN_STEP_REST};
+    *step = (kn_subscript){.kind = KN_SUBSCRIPT_REST};
     if (at(p, "..."))
         return next(p);
     if (at(p, ":"))
@@ -237,7 +237,7 @@ static kiln_status parse_step(kn_step *step, kn_parser *p)
         return status;
     bool is_slice = at(p, ":");
     if (value.kind == KN_VALUE_NONE && !is_slice) {
-        step->kind = KN_STEP_NEW;
+        step->kind = KN_SUBSCRIPT_NEW;
         return KILN_OK;
     }
     bool is_bool =
@@ -247,16 +247,16 @@ static kiln_status parse_step(kn_step *step, kn_parser *p)
             p, value.at, value.length,
             "an index is a number that stands in the expression, a slice, None or ...; where() "
             "chooses by an array");
-    step->kind = KN_STEP_INDEX;
+    step->kind = KN_SUBSCRIPT_INDEX;
     step->start = KILN_SLICE_NONE;
     if (value.kind != KN_VALUE_NONE)
         status = kn_parser_whole(&step->start, p, &value, "index");
     return status == KILN_OK && is_slice ? parse_slice(step, p, step->start) : status;
 }
 
-enum { STEPS_MAX = 2 * KILN_MAX_NDIM + 1 };
+enum { SUBSCRIPTS_MAX = 2 * KILN_MAX_NDIM + 1 };
 
-static kiln_status parse_steps(kn_node *node, kn_parser *p)
+static kiln_status parse_subscripts(kn_node *node, kn_parser *p)
 {
     size_t begin = p->word.at;
     bool has_rest = false;
@@ -264,16 +264,16 @@ static kiln_status parse_steps(kn_node *node, kn_parser *p)
     if (status == KILN_OK && at(p, "]"))
         return kn_parser_refuse(p, begin, p->word.at + 1 - begin, "an index was expected");
     while (status == KILN_OK && !at(p, "]")) {
-        if (node->n_steps == STEPS_MAX)
+        if (node->n_subscripts == SUBSCRIPTS_MAX)
             return refuse_here(p, "too many indices");
         size_t item = p->word.at;
-        status = parse_step(&node->step[node->n_steps], p);
-        if (status == KILN_OK && node->step[node->n_steps].kind == KN_STEP_REST) {
+        status = parse_subscript(&node->step[node->n_subscripts], p);
+        if (status == KILN_OK && node->step[node->n_subscripts].kind == KN_SUBSCRIPT_REST) {
             if (has_rest)
                 return kn_parser_refuse(p, item, 3, "an index has one ... at most");
             has_rest = true;
         }
-        ++node->n_steps;
+        ++node->n_subscripts;
         if (status == KILN_OK && !at(p, "]"))
             status = take(p, ",", "a comma or ']' was expected");
     }
@@ -283,7 +283,7 @@ static kiln_status parse_steps(kn_node *node, kn_parser *p)
 /* The item of a tuple, the extent of a shape. */
 static kiln_status pick(kn_value *out, kn_parser *p, const kn_value *of, const kn_node *index)
 {
-    bool is_one = index->n_steps == 1 && index->step[0].kind == KN_STEP_INDEX;
+    bool is_one = index->n_subscripts == 1 && index->step[0].kind == KN_SUBSCRIPT_INDEX;
     int64_t k = is_one ? index->step[0].start : 0;
     if (!is_one)
         return kn_parser_refuse(p, index->at, index->length, "one whole number was expected");
@@ -300,10 +300,10 @@ OWN_FRAME static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_v
 {
     int in = 0;
     kn_node node = {.kind = KN_NODE_SLICE, .n_in = 1, .in = &in, .at = p->word.at};
-    node.step = kn_calloc(STEPS_MAX, sizeof *node.step);
+    node.step = kn_calloc(SUBSCRIPTS_MAX, sizeof *node.step);
     if (!node.step)
-        return kn_error_memory(STEPS_MAX * sizeof *node.step, "an index");
-    kiln_status status = parse_steps(&node, p);
+        return kn_error_memory(SUBSCRIPTS_MAX * sizeof *node.step, "an index");
+    kiln_status status = parse_subscripts(&node, p);
     node.length = p->word.end - node.at;
     if (status == KILN_OK && (of->kind == KN_VALUE_TUPLE || of->kind == KN_VALUE_SHAPE)) {
         status = pick(out, p, of, &node);

@@ -23,15 +23,15 @@ kiln_status kn_parser_refuse(const kn_parser *p, size_t at, size_t length, const
 
 /* ---- lists ---- */
 
-static kiln_status push(kn_value **list, int *count, int *room, const kn_value *value)
+static kiln_status push(kn_value **list, int *count, int *capacity, const kn_value *value)
 {
-    if (*count == *room) {
-        int more = *room ? 2 * *room : 16;
+    if (*count == *capacity) {
+        int more = *capacity ? 2 * *capacity : 16;
         kn_value *grown = kn_realloc(*list, (size_t)more * sizeof **list);
         if (!grown)
             return kn_error_memory((size_t)more * sizeof **list, "the values of an expression");
         *list = grown;
-        *room = more;
+        *capacity = more;
     }
     (*list)[(*count)++] = *value;
     return KILN_OK;
@@ -39,12 +39,12 @@ static kiln_status push(kn_value **list, int *count, int *room, const kn_value *
 
 kiln_status kn_parser_push_item(kn_parser *p, const kn_value *value)
 {
-    return push(&p->item, &p->n_items, &p->item_room, value);
+    return push(&p->item, &p->n_items, &p->item_capacity, value);
 }
 
 kiln_status kn_parser_push_argument(kn_parser *p, const kn_value *value)
 {
-    return push(&p->argument, &p->n_arguments, &p->argument_room, value);
+    return push(&p->argument, &p->n_arguments, &p->argument_capacity, value);
 }
 
 const kn_variable *kn_parser_find(const kn_parser *p, const char *name, size_t length)
@@ -63,13 +63,13 @@ static bool put_name(kn_parser *p, const char *name, size_t length)
 kiln_status kn_parser_assign(kn_parser *p, const char *name, size_t length, const kn_value *value)
 {
     const kn_variable *found = kn_parser_find(p, name, length);
-    if (!found && p->n_variables == p->variable_room) {
-        int more = p->variable_room ? 2 * p->variable_room : 16;
+    if (!found && p->n_variables == p->variable_capacity) {
+        int more = p->variable_capacity ? 2 * p->variable_capacity : 16;
         kn_variable *grown = kn_realloc(p->variable, (size_t)more * sizeof *grown);
         if (!grown)
             return kn_error_memory((size_t)more * sizeof *grown, "the names of an expression");
         p->variable = grown;
-        p->variable_room = more;
+        p->variable_capacity = more;
     }
     if (!found && !put_name(p, name, length))
         return kn_error_memory(length, "the names of an expression");

@@ -40,12 +40,12 @@ typedef struct kn_parser {
     int depth;       /* values inside one another */
     uintptr_t floor; /* of the stack; 0: not asked for yet */
     kn_variable *variable;
-    int n_variables, variable_room;
+    int n_variables, variable_capacity;
     struct kn_map *names; /* of variables: 1 + their numbers */
     kn_value *item;       /* of tuples */
-    int n_items, item_room;
+    int n_items, item_capacity;
     kn_value *argument; /* of the calls that are being read, the innermost last */
-    int n_arguments, argument_room;
+    int n_arguments, argument_capacity;
 } kn_parser;
 
 /* A call: what is called, and its arguments, which are the parser's last. */

@@ -38,7 +38,7 @@ typedef struct recording {
     /* One of the two: a node, but for what it reads and `index`; a graph. */
     const kn_node *node;
     const kn_graph *graph;
-    kiln_kernel *unit; /* the graph's */
+    kiln_kernel *option_group; /* the graph's */
     int n_in, n_out;
     const kiln_arg *in;
     const kiln_dtype *cast; /* to which inputs are cast before, NULL: to none */
@@ -88,10 +88,10 @@ static kiln_status add_operand(int *out, kn_graph *g, const recording *r, int k,
     return status;
 }
 
-static kiln_status add_graph(int *out, kn_graph *g, const kn_graph *from, kiln_kernel *unit, const int *in)
+static kiln_status add_graph(int *out, kn_graph *g, const kn_graph *from, kiln_kernel *option_group, const int *in)
 {
     int *number = kn_malloc((size_t)from->n_nodes * sizeof *number);
-    kiln_status status = number ? kn_graph_inline(number, g, from, in, unit, 0, 0)
+    kiln_status status = number ? kn_graph_inline(number, g, from, in, option_group, 0, 0)
                                 : kn_error_memory((size_t)from->n_nodes * sizeof *number, "a trace");
     for (int j = 0; j < from->n_out && status == KILN_OK; ++j)
         out[j] = number[from->out[j]];
@@ -109,7 +109,7 @@ static kiln_status add_recording(int *out, kn_graph *g, const recording *r, bool
     if (status != KILN_OK)
         return status;
     if (r->graph)
-        return add_graph(out, g, r->graph, r->unit, in);
+        return add_graph(out, g, r->graph, r->option_group, in);
     kn_node node = *r->node;
     node.in = in;
     node.n_in = r->n_in;
@@ -192,11 +192,11 @@ static kiln_status record_view(kiln_array **out, const kiln_array *array, const 
     return status == KILN_OK ? record(out, trace_of(array), &r) : status;
 }
 
-static kiln_status record_index(kiln_array **out, const kiln_array *array, const kn_step *step, int n_steps)
+static kiln_status record_index(kiln_array **out, const kiln_array *array, const kn_subscript *step, int n_subscripts)
 {
-    kn_step list[KN_STEPS_ROOM];
-    memcpy(list, step, (size_t)n_steps * sizeof *list);
-    const kn_node node = {.kind = KN_NODE_SLICE, .step = list, .n_steps = n_steps};
+    kn_subscript list[KN_SUBSCRIPTS_CAPACITY];
+    memcpy(list, step, (size_t)n_subscripts * sizeof *list);
+    const kn_node node = {.kind = KN_NODE_SLICE, .step = list, .n_subscripts = n_subscripts};
     return record_view(out, array, "kiln_array_index", &node);
 }
 
@@ -404,7 +404,7 @@ static kiln_status record_call(kiln_array **out, int n_out, kiln_kernel *kernel,
     const recording r = {.name = p->name,
                          .node = &node,
                          .graph = e ? e->graph : NULL,
-                         .unit = e ? kn_expression_unit(kernel) : NULL,
+                         .option_group = e ? kn_expression_option_group(kernel) : NULL,
                          .n_in = n_in,
                          .n_out = n_out,
                          .in = in};

@@ -8,11 +8,11 @@
 
 /* What is behind a vertex and behind it alone: without it these would not be there. */
 typedef struct weight {
-    int uses, leaves, folds;
+    int uses, leaves, reductions;
 } weight;
 
 /* What there is too much of; leaves: what is read, of any kind. */
-typedef enum excess { BY_USES, BY_LEVELS, BY_FOLDS, BY_LEAVES } excess;
+typedef enum excess { BY_USES, BY_LEVELS, BY_REDUCTIONS, BY_LEAVES } excess;
 
 typedef struct cutting {
     const kn_group *group;
@@ -69,7 +69,7 @@ static void weigh(cutting *c, int root)
         weight *w = &c->weight[c->vertex[n]];
         ++w->uses;
         w->leaves += kn_is_handed(c->state, c->use[n]->node);
-        w->folds += c->use[n]->is_fold;
+        w->reductions += c->use[n]->is_own_reduction;
     }
     for (int n = 0; n < g->n_uses; ++n) {
         const weight *w = &c->weight[n];
@@ -78,7 +78,7 @@ static void weigh(cutting *c, int root)
             continue;
         to->uses += w->uses;
         to->leaves += w->leaves;
-        to->folds += w->folds;
+        to->reductions += w->reductions;
     }
 }
 
@@ -110,19 +110,19 @@ static int gain(const cutting *c, int n)
     int places = 1;
     while (n + places < c->group->n_uses && c->vertex[n + places] == n)
         ++places;
-    return c->by == BY_USES ? w->uses : c->by == BY_LEAVES ? w->leaves - places : w->folds;
+    return c->by == BY_USES ? w->uses : c->by == BY_LEAVES ? w->leaves - places : w->reductions;
 }
 
 static const int enough[] = {[BY_USES] = KN_MANY_USES,
                              [BY_LEVELS] = KN_MANY_LEVELS,
-                             [BY_FOLDS] = KN_MANY_FOLDS,
+                             [BY_REDUCTIONS] = KN_MANY_REDUCTIONS,
                              [BY_LEAVES] = KN_MANY_LEAVES / 2};
 
 static excess excess_of(const kn_group_size *size)
 {
     return !kn_group_size_fits(&(kn_group_size){.uses = size->uses})       ? BY_USES
            : !kn_group_size_fits(&(kn_group_size){.levels = size->levels}) ? BY_LEVELS
-           : !kn_group_size_fits(&(kn_group_size){.folds = size->folds})   ? BY_FOLDS
+           : !kn_group_size_fits(&(kn_group_size){.reductions = size->reductions})   ? BY_REDUCTIONS
                                                                            : BY_LEAVES;
 }
 
@@ -231,7 +231,7 @@ static bool is_counted(const kn_lower_state *s, int node, int k)
 static bound bound_of_use(const finding *f, int node)
 {
     const kn_lower_state *s = f->state;
-    bool is_leaf = (s->base[node].kind != KN_BASE_NONE && s->base[node].stride) || s->is_lone[node];
+    bool is_leaf = (s->base[node].kind != KN_BASE_NONE && s->base[node].stride) || s->is_opaque[node];
     if (is_leaf || kn_is_number(s, node))
         return (bound){{1, is_leaf, 1 + (is_leaf || kn_is_handed(s, node)), 0, 0}, 1};
     return f->bound[node];
@@ -250,11 +250,11 @@ static bound sum_up(const finding *f, int node)
         sum.size.uses += in.size.uses;
         sum.size.leaves += in.size.leaves;
         sum.size.params += in.size.params - 1;
-        sum.size.folds += in.size.folds;
+        sum.size.reductions += in.size.reductions;
         sum.size.levels = in.size.levels > sum.size.levels ? in.size.levels : sum.size.levels;
     }
     sum.size.levels += f->state->typed[node].is_reduction;
-    sum.size.folds += f->state->typed[node].is_reduction;
+    sum.size.reductions += f->state->typed[node].is_reduction;
     return sum;
 }
 
@@ -268,7 +268,7 @@ static bool settle(finding *f, kn_group *g, int node, bool *has_memory)
         return true;
     bound *b = &f->bound[node];
     *b = (bound){kn_group_measure(g), g->n_uses};
-    if (result == KN_GROUP_ROOM) {
+    if (result == KN_GROUP_NEEDS_BUFFER) {
         const kn_group_scratch *c = s->scratch;
         for (int k = 0; k < c->n_asked; ++k)
             b->all += f->bound[c->asked[k]].all;

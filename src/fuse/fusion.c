@@ -89,7 +89,7 @@ static int rows_of_warp(const kn_spec *spec, int64_t length)
 
 bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
 {
-    int inner = s->ndim - 1, kept = s->ndim - s->n_reduction_axes - 1;
+    int inner = s->ndim - 1, across = s->ndim - s->n_reduction_axes - 1;
     kn_access access[KN_MAX_PARAMS];
     memset(f, 0, sizeof *f);
     if (s->n_reduction_axes == 0 || s->size == 0)
@@ -99,7 +99,7 @@ bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
     f->rows = kn_space_output_size(s);
     f->length = kn_fold_size(s);
     f->piece = s->extent[inner];
-    f->run = kept >= 0 ? s->extent[kept] : 1;
+    f->run = across >= 0 ? s->extent[across] : 1;
     f->side = rows_of_warp(spec, f->length);
     f->n_operands = spec->n_arrays;
     for (int o = 0; o < f->n_operands; ++o) {
@@ -109,7 +109,7 @@ bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
                                             .is_output = access[o].is_output,
                                             .moves = s->stride[o][inner] != 0,
                                             .is_along = s->stride[o][inner] == item,
-                                            .is_across = kept >= 0 && s->stride[o][kept] == item};
+                                            .is_across = across >= 0 && s->stride[o][across] == item};
     }
     add_passes(f, spec);
     return f->n_passes > 1;
@@ -129,11 +129,11 @@ enum {
     FAR = 6000,          /* the same where it is not */
     FUNCTION = 600,      /* a function of an element, in vectors */
     ROW = 40000,         /* what a row costs once a reduction where one kernel has all: lanes are folded */
-    LONG_FOLD = 30000,   /* the same by the kernel of a reduction, along rows; and where they are short, */
-    SHORT_FOLD = 8000,   /* many at once, up to */
+    LONG_REDUCTION = 30000,   /* the same by the kernel of a reduction, along rows; and where they are short, */
+    SHORT_REDUCTION = 8000,   /* many at once, up to */
     SHORT = 256,         /* elements; at most */
     SHORT_ELEMENT = 250, /* an element */
-    STEP_OF_FOLD = 1500, /* a run of results that it folds into; a result: */
+    RESULT_RANGE = 1500, /* a run of results that it folds into; a result: */
     RESULT = 1000,
     RUN_OF_MAP = 4000, /* a run of what a map goes over */
     START = 2000000,   /* a kernel more */
@@ -209,15 +209,15 @@ static int64_t fused_on_host(const kn_fusion *f)
 }
 
 /* A reduction goes along rows where what it reads does, else results lie side by side. */
-static int64_t time_of_fold(const kn_fusion *f, int pass)
+static int64_t time_of_reduction(const kn_fusion *f, int pass)
 {
     int64_t size = f->rows * f->length;
     bool is_along = true;
     for (int o = 0; o < f->n_operands; ++o)
         if (is_in(&f->operand[o], pass) && f->operand[o].moves)
             is_along = is_along && !f->operand[o].is_across;
-    int64_t along = f->piece > SHORT ? LONG_FOLD : at_most(SHORT_FOLD, f->piece * SHORT_ELEMENT);
-    return f->rows * RESULT + (is_along ? size / f->piece * along : size / f->run * STEP_OF_FOLD);
+    int64_t along = f->piece > SHORT ? LONG_REDUCTION : at_most(SHORT_REDUCTION, f->piece * SHORT_ELEMENT);
+    return f->rows * RESULT + (is_along ? size / f->piece * along : size / f->run * RESULT_RANGE);
 }
 
 static int64_t time_of_map(const kn_fusion *f, int pass)
@@ -234,7 +234,7 @@ static int64_t split_on_host(const kn_fusion *f)
     int64_t size = f->rows * f->length, all = 0;
     for (int pass = 0; pass < f->n_passes; ++pass) {
         bool is_map = f->has_map && pass == f->n_passes - 1;
-        int64_t time = is_map ? time_of_map(f, pass) : time_of_fold(f, pass);
+        int64_t time = is_map ? time_of_map(f, pass) : time_of_reduction(f, pass);
         for (int o = 0; o < f->n_operands; ++o)
             time += is_in(&f->operand[o], pass) && f->operand[o].moves ? size * f->operand[o].item * BYTE : 0;
         time += size * FUNCTION * f->functions[pass];

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "graph/op.h"
-#include "graph/steps.h"
+#include "graph/subscripts.h"
 #include "eager/operation.h"
 #include "space/space.h"
 #include "program/stages.h"
@@ -14,7 +14,7 @@ enum {
     MOST_LEAVES = 40, /* it has scalars and results besides */
     MOST_PARAMS = 56, /* of all three: what ranges and counts of elements need is left of KN_MAX_PARAMS */
     MOST_LEVELS = (KN_MAX_STAGES - 3) / 3,
-    MOST_FOLDS = 64
+    MOST_REDUCTIONS = 64
 };
 
 /* ---- nodes that wait ---- */
@@ -100,8 +100,8 @@ bool kn_lower_state_make(kn_lower_state *s)
     size_t nodes = (size_t)s->graph->n_nodes;
     kn_group_scratch *c = s->scratch = kn_arena_take(s->arena, sizeof *c);
     s->base = kn_arena_take(s->arena, nodes * sizeof *s->base);
-    s->is_room = kn_arena_take(s->arena, nodes);
-    s->is_lone = kn_arena_take(s->arena, nodes);
+    s->is_buffered = kn_arena_take(s->arena, nodes);
+    s->is_opaque = kn_arena_take(s->arena, nodes);
     s->is_raw = kn_arena_take(s->arena, nodes);
     if (!c)
         return false;
@@ -170,7 +170,7 @@ static void view_axes(kn_axis_map *out, const kn_lower_state *s, int node)
 {
     const kn_node *n = &s->graph->node[node];
     const kn_typed *from = &s->typed[n->in[0]];
-    kn_step step[KN_STEPS_ROOM];
+    kn_subscript step[KN_SUBSCRIPTS_CAPACITY];
     int to = 0, axis = 0, count = 0;
     if (n->kind == KN_NODE_TRANSPOSE) {
         for (int a = 0; a < from->ndim; ++a) {
@@ -179,11 +179,11 @@ static void view_axes(kn_axis_map *out, const kn_lower_state *s, int node)
         }
         return;
     }
-    if (kn_steps_settle(step, &count, s->graph, n, from->ndim, from->shape) != KILN_OK)
+    if (kn_subscripts_settle(step, &count, s->graph, n, from->ndim, from->shape) != KILN_OK)
         count = 0; /* inference has refused it before */
     for (int k = 0; k < count; ++k) {
-        bool is_gone = step[k].kind == KN_STEP_INDEX;
-        if (step[k].kind != KN_STEP_NEW)
+        bool is_gone = step[k].kind == KN_SUBSCRIPT_INDEX;
+        if (step[k].kind != KN_SUBSCRIPT_NEW)
             out[axis++] = (kn_axis_map){is_gone ? -1 : to, step[k].start, is_gone ? 0 : step[k].step};
         to += !is_gone;
     }
@@ -298,7 +298,7 @@ void kn_bases_find(kn_lower_state *s)
         find_base(s, &s->base[n], n);
 }
 
-kiln_dtype kn_room_dtype(const kn_lower_state *s, int node)
+kiln_dtype kn_buffer_dtype(const kn_lower_state *s, int node)
 {
     const kn_typed *t = &s->typed[node];
     return t->is_reduction && !s->is_raw[node] ? kn_computed_dtype(t->dtype) : t->dtype;
@@ -309,13 +309,13 @@ void kn_base_store(kn_lower_state *s, int node)
 {
     kn_group_scratch *c = s->scratch;
     int *list = c->other.taken, count = 0;
-    s->is_room[node] = true;
-    s->base[node] = (kn_base){KN_BASE_ROOM, node, 0, NULL};
-    set_dense(s, &s->base[node], node, (int64_t)kiln_dtype_size(kn_room_dtype(s, node)));
+    s->is_buffered[node] = true;
+    s->base[node] = (kn_base){KN_BASE_BUFFER, node, 0, NULL};
+    set_dense(s, &s->base[node], node, (int64_t)kiln_dtype_size(kn_buffer_dtype(s, node)));
     list[count++] = node;
     for (int k = 0; k < count; ++k)
         for (int v = c->view[list[k]]; v >= 0; v = c->next_view[v])
-            if (!s->is_room[v]) {
+            if (!s->is_buffered[v]) {
                 find_base(s, &s->base[v], v);
                 list[count++] = v;
             }
@@ -443,9 +443,9 @@ void kn_group_ask(const kn_lower_state *s, int node)
 }
 
 /* From now on it counts as read from memory: all that is asked for is found at once. */
-static void ask_room(building *b, int node)
+static void ask_for_buffer(building *b, int node)
 {
-    b->result = KN_GROUP_ROOM;
+    b->result = KN_GROUP_NEEDS_BUFFER;
     kn_group_ask(b->state, node);
 }
 
@@ -524,7 +524,7 @@ static void use_reshape(building *b, kn_use *u)
         while (at < to->ndim && to->shape[at] == 1)
             ++at;
         if (at == to->ndim || to->shape[at] != from->shape[a]) {
-            ask_room(b, from_node);
+            ask_for_buffer(b, from_node);
             return;
         }
         axes[a] = u->map[at++];
@@ -538,7 +538,7 @@ static void use_reshape(building *b, kn_use *u)
 
 /* Axes of the space that the place depends on, where it does so as the space's own index has it. False:
  * otherwise. */
-static bool kept_axes(uint64_t *out, const kn_group *g, const kn_use *u, int ndim, const int64_t *shape)
+static bool output_axes(uint64_t *out, const kn_group *g, const kn_use *u, int ndim, const int64_t *shape)
 {
     *out = 0;
     for (int a = 0; a < ndim; ++a) {
@@ -567,12 +567,12 @@ static bool extents_match(const kn_group *g, uint64_t axes, const int64_t *exten
 
 /* Whether a reduction whose results are used along `kept` goes along with the group, whose reduced axes it
  * settles if it is the first. */
-static bool joins(kn_group *g, uint64_t kept, const int64_t *extent, int count)
+static bool joins(kn_group *g, uint64_t result_axes, const int64_t *extent, int count)
 {
     uint64_t all = 0, rest;
     for (int a = 0; a < g->ndim; ++a)
         all |= g->extent[a] == 1 ? 0 : UINT64_C(1) << a;
-    rest = all & ~kept;
+    rest = all & ~result_axes;
     if (g->is_settled)
         return (g->reduced & all) == rest && extents_match(g, g->reduced, extent, count);
     if (rest != 0 && !extents_match(g, rest, extent, count))
@@ -623,12 +623,12 @@ static void use_reduction(building *b, kn_use *u)
     int64_t shape[KILN_MAX_NDIM], extent[KILN_MAX_NDIM];
     kn_axis_map axes[KILN_MAX_NDIM] = {{0}};
     int ndim = kn_node_in_shape(shape, b->state, u->node), count = 0, own = 0;
-    uint64_t kept;
+    uint64_t result_axes;
     for (int a = 0; a < ndim; ++a)
         if (t->axes >> a & 1 && shape[a] != 1)
             extent[count++] = shape[a];
-    if (!kept_axes(&kept, g, u, t->ndim, t->shape) || !joins(g, kept, extent, count)) {
-        ask_room(b, u->node);
+    if (!output_axes(&result_axes, g, u, t->ndim, t->shape) || !joins(g, result_axes, extent, count)) {
+        ask_for_buffer(b, u->node);
         return;
     }
     int at = 0; /* the reduced axis of the space that is next */
@@ -642,7 +642,7 @@ static void use_reduction(building *b, kn_use *u)
             ++at;
         axes[a] = (kn_axis_map){at++, 0, 1};
     }
-    u->is_fold = true;
+    u->is_own_reduction = true;
     use_broadcast(b, u, axes, ndim);
 }
 
@@ -657,7 +657,7 @@ static void expand(building *b, kn_use *u)
     for (int r = 0; r < b->group->n_roots; ++r)
         is_stored_here |= b->group->root[r] == u->node;
     kn_base own;
-    if (base->kind == KN_BASE_ROOM && base->node == u->node && is_stored_here) { /* what fills the room */
+    if (base->kind == KN_BASE_BUFFER && base->node == u->node && is_stored_here) { /* what fills the room */
         find_base(s, &own, u->node);
         base = &own;
     }
@@ -666,8 +666,8 @@ static void expand(building *b, kn_use *u)
         return;
     }
     bool computes = n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL || n->kind == KN_NODE_CAST;
-    if (computes && !kn_is_number(s, u->node) && (s->is_lone[u->node] || n->unit != b->group->unit)) {
-        ask_room(b, u->node);
+    if (computes && !kn_is_number(s, u->node) && (s->is_opaque[u->node] || n->option_group != b->group->option_group)) {
+        ask_for_buffer(b, u->node);
         return;
     }
     switch (n->kind) {
@@ -730,7 +730,7 @@ static bool find_reduced(uint64_t *out, const kn_group *g, const kn_lower_state 
     bool is_found = false;
     put_in(q, root);
     for (int n; !is_found && q->n_taken < MOST_USES && (n = take_out(q)) >= 0;) {
-        if (s->is_room[n] && n != root)
+        if (s->is_buffered[n] && n != root)
             continue;
         if (s->typed[n].is_reduction && !kn_reduces_singles(s, n)) {
             int ndim = kn_node_in_shape(shape, s, n);
@@ -780,10 +780,10 @@ static void settle_use(kn_group *g, kn_use *u)
     u->level = 0;
     for (int k = 0; k < u->n_in; ++k) {
         u->level = u->in[k]->level > u->level ? u->in[k]->level : u->level;
-        u->is_all |= u->in[k]->is_all && !u->is_fold;
+        u->is_all |= u->in[k]->is_all && !u->is_own_reduction;
     }
-    u->level += u->is_fold;
-    g->n_folds += u->is_fold;
+    u->level += u->is_own_reduction;
+    g->n_reductions += u->is_own_reduction;
     g->n_levels = u->level > g->n_levels ? u->level : g->n_levels;
 }
 
@@ -813,13 +813,13 @@ static void list_uses(building *b)
 kn_group_size kn_group_measure(const kn_group *g)
 {
     return (kn_group_size){g->n_uses, g->n_leaves, g->n_leaves + g->n_roots + g->n_scalars, g->n_levels,
-                           g->n_folds};
+                           g->n_reductions};
 }
 
 bool kn_group_size_fits(const kn_group_size *size)
 {
     return size->leaves <= MOST_LEAVES && size->params <= MOST_PARAMS && size->uses <= MOST_USES &&
-           size->levels <= MOST_LEVELS && size->folds <= MOST_FOLDS;
+           size->levels <= MOST_LEVELS && size->reductions <= MOST_REDUCTIONS;
 }
 
 /* ---- the whole ---- */
@@ -839,7 +839,7 @@ static bool take_roots(kn_group *g, const kn_lower_state *s, const int *root, in
             g->root[q - 1] = other;
         }
     set_space(g, &s->typed[g->root[0]]);
-    g->unit = s->graph->node[root[0]].unit;
+    g->option_group = s->graph->node[root[0]].option_group;
     return true;
 }
 
@@ -863,7 +863,7 @@ static void build(building *b)
 {
     kn_group *g = b->group;
     for (int r = 1; r < g->n_roots; ++r)
-        if (b->state->graph->node[g->root[r]].unit != g->unit)
+        if (b->state->graph->node[g->root[r]].option_group != g->option_group)
             b->result = KN_GROUP_REFUSED;
     for (int r = 0; r < g->n_roots && b->result == KN_GROUP_DONE; ++r)
         if (!place_root(b, r) && b->result != KN_GROUP_FAILED)

@@ -24,7 +24,7 @@ typedef struct kn_axis_map {
 } kn_axis_map;
 
 /* A node that is a view of something in memory, or of a range, whose element numbers are affine as well. */
-typedef enum kn_base_kind { KN_BASE_NONE, KN_BASE_INPUT, KN_BASE_ROOM, KN_BASE_RANGE } kn_base_kind;
+typedef enum kn_base_kind { KN_BASE_NONE, KN_BASE_INPUT, KN_BASE_BUFFER, KN_BASE_RANGE } kn_base_kind;
 typedef struct kn_base {
     kn_base_kind kind;
     int node;        /* the input, the node of the room, the range */
@@ -48,7 +48,7 @@ typedef struct kn_use {
     kn_leaf *leaf;      /* NULL: it is computed */
     struct kn_use **in; /* the uses of what it reads */
     int n_in;
-    bool is_fold;   /* a reduction of this group */
+    bool is_own_reduction;   /* a reduction of this group */
     bool is_single; /* a reduction of one element each: what its map gives, handed to its post */
     bool is_all;    /* it differs along the reduced axes */
     int level;      /* reductions of this group that it comes behind, one waiting for the other */
@@ -80,9 +80,9 @@ typedef struct kn_lower_state {
     kn_arena *arena;
     kn_base *base;  /* by node */
     bool is_host;   /* the target is */
-    bool *is_room;  /* by node: computed by a kernel before it is used */
+    bool *is_buffered;  /* by node: computed by a kernel before it is used */
     bool *is_raw;   /* by node: a kernel of the user's reads it as a whole, in its own dtype */
-    bool *is_lone;  /* by node: its texts do not mix with others (op.h): it has a kernel of its own */
+    bool *is_opaque;  /* by node: its texts do not mix with others (op.h): it has a kernel of its own */
     unsigned flags; /* of the expression's options */
     kn_group_scratch *scratch;
 } kn_lower_state;
@@ -93,14 +93,14 @@ typedef struct kn_group {
     uint64_t reduced;  /* its axes (bits) */
     bool is_settled;   /* there are reductions, and `reduced` says over what */
     bool is_too_large; /* for a kernel: it has to be cut, or these roots do not go together */
-    bool is_lone;      /* a kernel as the user defined it (lone.h): there are no uses */
+    bool is_opaque;      /* a kernel as the user defined it (lone.h): there are no uses */
     int *spare;        /* of such: by output the room that it has where no root is that output */
-    kiln_kernel *unit; /* of its roots */
+    kiln_kernel *option_group; /* of its roots */
     int n_levels;
     int n_roots, *root;
     kn_use **root_use;
     kn_use *first_use; /* all, from low nodes to high ones */
-    int n_uses, n_leaves, n_scalars, n_folds;
+    int n_uses, n_leaves, n_scalars, n_reductions;
     kn_leaf *leaf;
     kn_arena arena; /* its own: uses, places, leaves */
 } kn_group;
@@ -109,26 +109,26 @@ typedef struct kn_group {
 typedef enum kn_group_result {
     KN_GROUP_DONE,
     KN_GROUP_REFUSED,   /* these roots do not go together */
-    KN_GROUP_ROOM,      /* scratch->asked: nodes that have to be computed by themselves */
+    KN_GROUP_NEEDS_BUFFER,      /* scratch->asked: nodes that have to be computed by themselves */
     KN_GROUP_TOO_LARGE, /* all is found of a single root, and is more than a kernel should have */
     KN_GROUP_FAILED     /* no memory */
 } kn_group_result;
 
 /* What a kernel of a group has. */
 typedef struct kn_group_size {
-    int uses, leaves, params, levels, folds; /* params: leaves, scalars and results */
+    int uses, leaves, params, levels, reductions; /* params: leaves, scalars and results */
 } kn_group_size;
 enum {
     KN_MANY_USES = 500,  /* where a kernel that is too large is cut: compilers take long over long texts */
     KN_MANY_LEAVES = 20, /* the same of what it reads */
     KN_MANY_LEVELS = 5,  /* the same of reductions that wait for one another */
-    KN_MANY_FOLDS = 32   /* the same of all reductions: those of a level are one struct */
+    KN_MANY_REDUCTIONS = 32   /* the same of all reductions: those of a level are one struct */
 };
 kn_group_size kn_group_measure(const kn_group *group);
 /* Whether it is no more than a kernel should have. */
 bool kn_group_size_fits(const kn_group_size *size);
 
-/* Takes the arrays of state that are kept by node; is_room is all false. False: no memory. */
+/* Takes the arrays of state that are kept by node; is_buffered is all false. False: no memory. */
 bool kn_lower_state_make(kn_lower_state *state);
 /* Sets state->base for all nodes. */
 void kn_bases_find(kn_lower_state *state);
@@ -136,7 +136,7 @@ void kn_bases_find(kn_lower_state *state);
 void kn_base_store(kn_lower_state *state, int node);
 /* The dtype of a node in a temporary buffer. A reduction's result of 16 bits is float32 there, as it would be
  * in one kernel with what reads it: whether there are two depends on extents and devices. */
-kiln_dtype kn_room_dtype(const kn_lower_state *state, int node);
+kiln_dtype kn_buffer_dtype(const kn_lower_state *state, int node);
 /* A number by value that is handed to each launch: it does not stand in the text. */
 bool kn_is_handed(const kn_lower_state *state, int node);
 /* A reduction of one element for each result, which is none. */

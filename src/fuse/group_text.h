@@ -17,7 +17,7 @@ typedef struct kn_text_param {
 typedef struct kn_text {
     kn_program *program;
     int order[KILN_MAX_NDIM]; /* the axes of the program's space: those of the group's, kept ones first */
-    int n_kept, n_reduction_axes;
+    int n_output_axes, n_reduction_axes;
     int n_in;
     kn_text_param in[KN_MAX_PARAMS]; /* outputs are the roots, in their order */
 } kn_text;

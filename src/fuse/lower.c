@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "fuse/cut.h"
 #include "fuse/fusion.h"
-#include "fuse/lone.h"
+#include "fuse/opaque.h"
 #include "graph/op.h"
 #include "fuse/report.h"
 #include "fuse/text.h"
@@ -44,7 +44,7 @@ typedef struct lowering {
     bool *is_alone;   /* by node: it joins no other */
     int *group_of;    /* by node that is stored: its group */
     int *output_of;   /* by node: the first result that it is; -1 */
-    int *room_of;     /* by node: its room */
+    int *buffer_of;     /* by node: its room */
     kn_group **own;   /* by node that is stored: the group of it alone */
     bool *is_pending; /* by node that is stored: that group is still to be built; one more, which is false */
     user **users;     /* by node: the groups of one root that compute it */
@@ -109,7 +109,7 @@ static void free_old(lowering *l)
 }
 
 /* Groups that would compute it are built again. */
-static void add_room(lowering *l, int node, kn_why why)
+static void add_buffer(lowering *l, int node, kn_why why)
 {
     kn_base_store(&l->state, node);
     l->why[node] = why;
@@ -120,18 +120,18 @@ static void add_room(lowering *l, int node, kn_why why)
     l->users[node] = NULL;
 }
 
-static kn_why why_room(const lowering *l, const kn_group *own, int room)
+static kn_why why_buffered(const lowering *l, const kn_group *own, int buffered)
 {
-    const kn_node *n = &l->state.graph->node[room];
-    bool is_apart = n->unit != own->unit && (n->unit || n->kind == KN_NODE_CALL || n->kind == KN_NODE_CAST);
-    return own->is_lone || l->state.is_lone[room] || is_apart ? KN_WHY_ALONE : KN_WHY_PLACE;
+    const kn_node *n = &l->state.graph->node[buffered];
+    bool is_apart = n->option_group != own->option_group && (n->option_group || n->kind == KN_NODE_CALL || n->kind == KN_NODE_CAST);
+    return own->is_opaque || l->state.is_opaque[buffered] || is_apart ? KN_WHY_ALONE : KN_WHY_PLACE;
 }
 
 /* kn_cut_store */
 static void store(void *of, int node, bool is_too_large, const kn_group *by)
 {
     lowering *l = of;
-    add_room(l, node, is_too_large ? KN_WHY_LONG : why_room(l, by, node));
+    add_buffer(l, node, is_too_large ? KN_WHY_LONG : why_buffered(l, by, node));
 }
 
 static kiln_status prepare(lowering *l)
@@ -148,7 +148,7 @@ static kiln_status prepare(lowering *l)
     l->is_alone = kn_arena_take(&l->arena, nodes);
     l->group_of = kn_arena_take(&l->arena, nodes * sizeof *l->group_of);
     l->output_of = kn_arena_take(&l->arena, nodes * sizeof *l->output_of);
-    l->room_of = kn_arena_take(&l->arena, nodes * sizeof *l->room_of);
+    l->buffer_of = kn_arena_take(&l->arena, nodes * sizeof *l->buffer_of);
     l->own = kn_arena_take(&l->arena, nodes * sizeof(kn_group *));
     l->is_pending = kn_arena_take(&l->arena, nodes + 1);
     l->users = kn_arena_take(&l->arena, nodes * sizeof(user *));
@@ -162,7 +162,7 @@ static kiln_status prepare(lowering *l)
         l->output_of[g->out[j]] = j;
     for (int j = 0; j < g->n_out; ++j)
         l->is_pending[g->out[j]] = true;
-    kn_lone_find(&l->state);
+    kn_opaque_find(&l->state);
     kn_bases_find(&l->state);
     return kn_cuts_find(&l->state, store, l) ? KILN_OK : no_memory();
 }
@@ -170,11 +170,11 @@ static kiln_status prepare(lowering *l)
 /* ---- groups ---- */
 
 /* Whether all rooms that the group reads are stored by groups before `before`. */
-static bool comes_after_rooms(const lowering *l, const kn_group *g, int before)
+static bool comes_after_buffers(const lowering *l, const kn_group *g, int before)
 {
     bool does = true;
     for (const kn_leaf *leaf = g->leaf; leaf; leaf = leaf->next)
-        does = does && (leaf->kind != KN_BASE_ROOM || l->group_of[leaf->node] < before);
+        does = does && (leaf->kind != KN_BASE_BUFFER || l->group_of[leaf->node] < before);
     return does;
 }
 
@@ -194,7 +194,7 @@ static bool joins(lowering *l, int at, const kn_group *own, int root, int *tries
     memcpy(roots, g->root, (size_t)g->n_roots * sizeof *roots);
     roots[g->n_roots] = root;
     if (kn_group_build(&both, &l->state, roots, g->n_roots + 1) != KN_GROUP_DONE ||
-        !comes_after_rooms(l, &both, at)) {
+        !comes_after_buffers(l, &both, at)) {
         *tries += both.is_too_large;
         kn_group_free(&both);
         return false;
@@ -210,9 +210,9 @@ static bool joins(lowering *l, int at, const kn_group *own, int root, int *tries
 static bool goes_along(lowering *l, int at, const kn_group *own, int root, int *tries)
 {
     const kn_group *g = &l->group[at].group;
-    if (!own->is_lone && !g->is_lone)
+    if (!own->is_opaque && !g->is_opaque)
         return joins(l, at, own, root, tries);
-    if (!own->is_lone || !kn_lone_joins(&l->group[at].group, &l->state, root))
+    if (!own->is_opaque || !kn_opaque_joins(&l->group[at].group, &l->state, root))
         return false;
     l->group_of[root] = at;
     return true;
@@ -223,7 +223,7 @@ static int first_to_join(const lowering *l, const kn_group *own)
 {
     int first = l->n_groups > MOST_BACK ? l->n_groups - MOST_BACK : 0;
     for (const kn_leaf *leaf = own->leaf; leaf; leaf = leaf->next)
-        if (leaf->kind == KN_BASE_ROOM && l->group_of[leaf->node] > first)
+        if (leaf->kind == KN_BASE_BUFFER && l->group_of[leaf->node] > first)
             first = l->group_of[leaf->node];
     return first;
 }
@@ -251,9 +251,9 @@ static void note_user(lowering *l, int node, int root)
 /* All nodes that the group looks at, and the ranges that views of it are from. */
 static bool note_users(lowering *l, const kn_group *own, int root)
 {
-    const kn_node *lone = own->is_lone ? &l->state.graph->node[root] : NULL;
-    for (int k = 0; lone && k < lone->n_in; ++k)
-        note_user(l, lone->in[k], root);
+    const kn_node *opaque = own->is_opaque ? &l->state.graph->node[root] : NULL;
+    for (int k = 0; opaque && k < opaque->n_in; ++k)
+        note_user(l, opaque->in[k], root);
     for (const kn_use *u = own->first_use; u; u = u->after) {
         note_user(l, u->node, root);
         if (u->leaf && u->leaf->kind == KN_BASE_RANGE && u->leaf->node != u->node)
@@ -269,7 +269,7 @@ static kiln_status build_own(lowering *l, int root)
     if (!own)
         return no_memory();
     l->is_pending[root] = false;
-    kn_group_result result = l->state.is_lone[root] ? kn_lone_build(own, &l->state, root)
+    kn_group_result result = l->state.is_opaque[root] ? kn_opaque_build(own, &l->state, root)
                                                     : kn_group_build(own, &l->state, &root, 1);
     int cut = result == KN_GROUP_TOO_LARGE ? kn_cut_choose(&l->state, own) : -1;
     if (result == KN_GROUP_REFUSED)
@@ -280,13 +280,13 @@ static kiln_status build_own(lowering *l, int root)
     if (result == KN_GROUP_DONE || (result == KN_GROUP_TOO_LARGE && cut < 0))
         return note_users(l, own, root) ? KILN_OK : no_memory();
     if (cut >= 0)
-        add_room(l, cut, KN_WHY_LONG);
+        add_buffer(l, cut, KN_WHY_LONG);
     const kn_group_scratch *c = l->state.scratch;
-    for (int k = 0; k < c->n_asked && result == KN_GROUP_ROOM; ++k) {
-        if (l->state.is_room[c->asked[k]])
+    for (int k = 0; k < c->n_asked && result == KN_GROUP_NEEDS_BUFFER; ++k) {
+        if (l->state.is_buffered[c->asked[k]])
             return kn_error(KILN_ERROR_INTERNAL, "%s: node %d is stored, and asked for again",
                             l->state.graph->name, c->asked[k]);
-        add_room(l, c->asked[k], why_room(l, own, c->asked[k]));
+        add_buffer(l, c->asked[k], why_buffered(l, own, c->asked[k]));
     }
     drop_own(l, root);
     return KILN_OK;
@@ -386,9 +386,9 @@ static void find_source(const lowering *l, kn_lowered_part *part, const kn_text 
         o->dtype = (*array)->dtype;
         part->source[k] = (kn_source){.kind = KN_FROM_INPUT, .index = input, .shift = p->leaf->shift};
     } else {
-        o->dtype = kn_room_dtype(&l->state, p->leaf->node);
+        o->dtype = kn_buffer_dtype(&l->state, p->leaf->node);
         part->source[k] =
-            (kn_source){.kind = KN_FROM_BUFFER, .index = l->room_of[p->leaf->node], .shift = p->leaf->shift};
+            (kn_source){.kind = KN_FROM_BUFFER, .index = l->buffer_of[p->leaf->node], .shift = p->leaf->shift};
     }
 }
 
@@ -419,12 +419,12 @@ static void find_target(const lowering *l, kn_operand *o, kn_source *source, kil
 {
     const kn_typed *typed = &l->typed[node];
     int j = l->output_of[node];
-    bool is_room = l->state.is_room[node];
-    *given = j >= 0 && !is_room && l->call->out ? l->call->out[j] : NULL;
-    o->dtype = *given ? (*given)->dtype : is_room ? kn_room_dtype(&l->state, node) : typed->dtype;
-    *source = is_room ? (kn_source){.kind = KN_FROM_BUFFER, .index = l->room_of[node]}
+    bool is_buffered = l->state.is_buffered[node];
+    *given = j >= 0 && !is_buffered && l->call->out ? l->call->out[j] : NULL;
+    o->dtype = *given ? (*given)->dtype : is_buffered ? kn_buffer_dtype(&l->state, node) : typed->dtype;
+    *source = is_buffered ? (kn_source){.kind = KN_FROM_BUFFER, .index = l->buffer_of[node]}
                       : (kn_source){.kind = KN_FROM_OUTPUT, .index = j};
-    if (is_room)
+    if (is_buffered)
         kn_shape_c_strides(typed->ndim, typed->shape, (int64_t)kiln_dtype_size(o->dtype), stride);
     else if (typed->ndim > 0)
         memcpy(stride, *given ? (*given)->strides : l->out->layout[j].extents + typed->ndim,
@@ -437,11 +437,11 @@ static kiln_status bind_output(lowering *l, kn_lowered_part *part, const kn_text
     int64_t own[KILN_MAX_NDIM], stride[KILN_MAX_NDIM];
     kiln_array *given;
     kn_operand *o = &part->binding.operand[k];
-    bool is_kept = part->program->reduced_outputs >> r & 1;
+    bool is_reduced = part->program->reduced_outputs >> r & 1;
     *o = (kn_operand){.pass = KN_PASS_ARRAY, .seen = kn_computed_dtype(l->typed[node].dtype)};
     find_target(l, o, &part->source[k], &given, own, node);
     spread(stride, l, g, r, own);
-    return set_view(&part->binding.array[k], t, g, is_kept ? t->n_kept : g->ndim, given,
+    return set_view(&part->binding.array[k], t, g, is_reduced ? t->n_output_axes : g->ndim, given,
                     given ? given->data : NULL, o->dtype, stride);
 }
 
@@ -489,7 +489,7 @@ static kiln_status bind_part(lowering *l, kn_lowered_part *part, const kn_text *
 /* ---- kernels as the user defined them ---- */
 
 /* An array of a lone kernel, in its own shape. */
-static kiln_status bind_lone(kn_lowered_part *part, int k, int ndim, const int64_t *shape, kiln_array *array,
+static kiln_status bind_opaque(kn_lowered_part *part, int k, int ndim, const int64_t *shape, kiln_array *array,
                              char *data, const int64_t *stride)
 {
     int64_t dense[KILN_MAX_NDIM];
@@ -509,14 +509,14 @@ static kiln_status bind_lone(kn_lowered_part *part, int k, int ndim, const int64
     return kn_lowered_view(&part->binding.array[k], array, data, o->dtype, ndim, shape, stride);
 }
 
-static kiln_status bind_lone_input(lowering *l, kn_lowered_part *part, const kn_text *t, const kn_group *g,
+static kiln_status bind_opaque_input(lowering *l, kn_lowered_part *part, const kn_text *t, const kn_group *g,
                                    int k)
 {
     const kn_typed *typed = &l->typed[l->state.graph->node[g->root[0]].in[k]];
     kiln_array *array;
     char *data;
     find_source(l, part, t, k, &array, &data);
-    return t->in[k].leaf ? bind_lone(part, k, typed->ndim, typed->shape, array, data, t->in[k].leaf->stride)
+    return t->in[k].leaf ? bind_opaque(part, k, typed->ndim, typed->shape, array, data, t->in[k].leaf->stride)
                          : KILN_OK;
 }
 
@@ -535,10 +535,10 @@ static kiln_status describe_output(kn_described *out, const lowering *l, const k
     return KILN_OK;
 }
 
-static kiln_status bind_lone_output(lowering *l, kn_lowered_part *part, const kn_group *g, int j)
+static kiln_status bind_opaque_output(lowering *l, kn_lowered_part *part, const kn_group *g, int j)
 {
     const kn_node *node = &l->state.graph->node[g->root[0]];
-    int k = node->n_in + j, r = kn_lone_root(g, &l->state, j);
+    int k = node->n_in + j, r = kn_opaque_root(g, &l->state, j);
     int64_t stride[KILN_MAX_NDIM];
     kiln_array *given = NULL;
     kn_operand *o = &part->binding.operand[k];
@@ -553,23 +553,23 @@ static kiln_status bind_lone_output(lowering *l, kn_lowered_part *part, const kn
         part->source[k] = (kn_source){.kind = KN_FROM_BUFFER, .index = g->spare[j]};
         kn_shape_c_strides(own.ndim, own.shape, (int64_t)kiln_dtype_size(o->dtype), stride);
     }
-    return bind_lone(part, k, own.ndim, own.shape, given, given ? given->data : NULL, stride);
+    return bind_opaque(part, k, own.ndim, own.shape, given, given ? given->data : NULL, stride);
 }
 
-static kiln_status make_lone(lowering *l, kn_lowered_part *part, kn_text *t, const kn_group *g)
+static kiln_status make_opaque(lowering *l, kn_lowered_part *part, kn_text *t, const kn_group *g)
 {
     const kn_node *node = &l->state.graph->node[g->root[0]];
     kn_binding *b = &part->binding;
-    kiln_status status = kn_lone_write(t, &part->kernel, g, &l->state);
+    kiln_status status = kn_opaque_write(t, &part->kernel, g, &l->state);
     part->program = t->program;
     if (status != KILN_OK)
         return status;
     b->program = part->program;
     b->device = l->call->device;
     for (int k = 0; k < t->n_in && status == KILN_OK; ++k)
-        status = bind_lone_input(l, part, t, g, k);
+        status = bind_opaque_input(l, part, t, g, k);
     for (int j = 0; j < part->program->n_out && status == KILN_OK; ++j)
-        status = bind_lone_output(l, part, g, j);
+        status = bind_opaque_output(l, part, g, j);
     b->n_arrays = kn_operands_settle(b->operand, t->n_in + part->program->n_out);
     part->options = (kiln_call_options)KILN_CALL_OPTIONS_INIT;
     part->options.block = l->call->options->block;
@@ -601,9 +601,9 @@ static void split(lowering *l, const placed *at, kn_why why)
     for (int k = 0; k < g->n_roots && g->n_roots > 1; ++k)
         l->is_alone[g->root[k]] = true;
     for (const kn_use *u = g->first_use; u && g->n_roots == 1; u = u->after)
-        if (u->is_fold && u->level == 1 && u != g->root_use[0] && !l->state.is_room[u->node]) {
+        if (u->is_own_reduction && u->level == 1 && u != g->root_use[0] && !l->state.is_buffered[u->node]) {
             l->times[u->node] = at->times;
-            add_room(l, u->node, why);
+            add_buffer(l, u->node, why);
         }
 }
 
@@ -639,22 +639,22 @@ static kiln_status make_part(lowering *l, int at)
     kn_lowered_part *part = &l->out->part[at];
     const kn_group *g = &l->group[at].group;
     char name[KN_NAME_MAX];
-    int room = -1;
+    int buffered = -1;
     if (is_stale(l, g))
         return KILN_OK;
-    const kn_expression *e = g->unit ? g->unit->context : l->expression;
-    if (g->is_lone)
-        return make_lone(l, part, &l->text[at], g);
+    const kn_expression *e = g->option_group ? g->option_group->context : l->expression;
+    if (g->is_opaque)
+        return make_opaque(l, part, &l->text[at], g);
     snprintf(name, sizeof name, l->n_groups > 1 ? "%.48s_%d" : "%.48s", l->state.graph->name, at + 1);
     kn_arena scratch = KN_ARENA_INIT;
     kn_lower_state state = l->state;
     state.arena = &scratch;
-    kiln_status status = kn_text_write(&l->text[at], &room, g, &state, name, &e->options);
+    kiln_status status = kn_text_write(&l->text[at], &buffered, g, &state, name, &e->options);
     kn_arena_free(&scratch);
     part->program = l->text[at].program;
-    if (status == KILN_OK && room >= 0) {
-        if (!l->state.is_room[room])
-            add_room(l, room, KN_WHY_RANGE);
+    if (status == KILN_OK && buffered >= 0) {
+        if (!l->state.is_buffered[buffered])
+            add_buffer(l, buffered, KN_WHY_RANGE);
         return KILN_OK;
     }
     if (status == KILN_OK)
@@ -683,7 +683,7 @@ static kiln_status make_parts(lowering *l)
 static int n_out_of(const lowering *l, const kn_group *g)
 {
     const kn_node *node = &l->state.graph->node[g->root[0]];
-    return !g->is_lone ? 0 : node->kernel ? node->kernel->program->n_out : l->typed[g->root[0]].variant.n_out;
+    return !g->is_opaque ? 0 : node->kernel ? node->kernel->program->n_out : l->typed[g->root[0]].variant.n_out;
 }
 
 static int number_spares(lowering *l, int first)
@@ -692,7 +692,7 @@ static int number_spares(lowering *l, int first)
     for (int p = 0; p < l->n_groups; ++p)
         for (int j = 0; j < n_out_of(l, &l->group[p].group); ++j)
             l->group[p].group.spare[j] =
-                kn_lone_root(&l->group[p].group, &l->state, j) < 0 ? first + count++ : -1;
+                kn_opaque_root(&l->group[p].group, &l->state, j) < 0 ? first + count++ : -1;
     return count;
 }
 
@@ -712,12 +712,12 @@ static kiln_status size_spares(lowering *l, int p)
     return status;
 }
 
-static kiln_status make_rooms(lowering *l)
+static kiln_status make_buffers(lowering *l)
 {
     int count = 0;
     for (int n = 0; n < l->state.graph->n_nodes; ++n)
-        if (l->state.is_room[n])
-            l->room_of[n] = count++;
+        if (l->state.is_buffered[n])
+            l->buffer_of[n] = count++;
     int n_nodes = count;
     count += number_spares(l, count);
     kn_free(l->out->buffer);
@@ -729,9 +729,9 @@ static kiln_status make_rooms(lowering *l)
     for (int p = 0; p < l->n_groups && n_nodes < count && status == KILN_OK; ++p)
         status = size_spares(l, p);
     for (int n = 0; n < l->state.graph->n_nodes; ++n) {
-        if (!l->state.is_room[n])
+        if (!l->state.is_buffered[n])
             continue;
-        l->out->buffer[l->room_of[n]].size = kiln_dtype_size(kn_room_dtype(&l->state, n)) *
+        l->out->buffer[l->buffer_of[n]].size = kiln_dtype_size(kn_buffer_dtype(&l->state, n)) *
                                              (size_t)kn_shape_size(l->typed[n].ndim, l->typed[n].shape);
     }
     return status;
@@ -778,7 +778,7 @@ static void set_strides(int64_t *out, const kn_typed *t, const kn_base *layout)
 }
 
 /* Forms of all results, with their extents behind them in the same block. */
-static kiln_status make_forms(lowering *l)
+static kiln_status make_layouts(lowering *l)
 {
     const kn_graph *g = l->state.graph;
     size_t extents = 0;
@@ -815,7 +815,7 @@ static kiln_status make_forms(lowering *l)
 static void find_in_place(lowering *l)
 {
     const kn_group *g = &l->group[0].group;
-    if (l->n_groups != 1 || g->n_levels > 0 || g->is_lone)
+    if (l->n_groups != 1 || g->n_levels > 0 || g->is_opaque)
         return;
     for (int r = 0; r < g->n_roots; ++r) {
         int j = l->output_of[g->root[r]];
@@ -842,8 +842,8 @@ static kiln_status report(lowering *l)
     kn_report all = {0, 0};
     for (int p = 0; p < l->n_groups; ++p)
         kn_report_group(&all, &l->state, &l->group[p].group);
-    kn_report_all(&l->out->note, &all, &l->state, l->why, l->times);
-    kiln_status status = kn_str_status(&l->out->note, "a lowered expression");
+    kn_report_all(&l->out->explanation, &all, &l->state, l->why, l->times);
+    kiln_status status = kn_str_status(&l->out->explanation, "a lowered expression");
     for (int p = 0; p < l->n_groups && status == KILN_OK; ++p) {
         kn_str label = KN_STR_INIT;
         kn_report_part(&label, &l->state, &l->group[p].group, &l->text[p], l->out->part[p].program);
@@ -868,12 +868,12 @@ static kiln_status check_options(const kn_graph *g, const kiln_call_options *o)
                  : KILN_OK;
 }
 
-kiln_status kn_lower(kn_lowered *out, const void *subject, const kn_lowering_call *call)
+kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_call *call)
 {
     lowering *l = kn_calloc(1, sizeof *l);
     if (!l)
         return no_memory();
-    l->expression = subject;
+    l->expression = context;
     l->call = call;
     l->out = out;
     kiln_status status = check_options(l->expression->graph, call->options);
@@ -882,12 +882,12 @@ kiln_status kn_lower(kn_lowered *out, const void *subject, const kn_lowering_cal
     if (status == KILN_OK)
         status = prepare(l);
     if (status == KILN_OK)
-        status = make_forms(l);
+        status = make_layouts(l);
     l->is_again = true;
     while (status == KILN_OK && l->is_again) {
         status = find_groups(l);
         if (status == KILN_OK && !l->is_again)
-            status = make_rooms(l);
+            status = make_buffers(l);
         if (status == KILN_OK && !l->is_again)
             status = make_parts(l);
     }

@@ -13,6 +13,6 @@ typedef struct kn_expression {
 } kn_expression;
 
 /* kn_algorithm.lower; subject is a kn_expression. */
-kiln_status kn_lower(kn_lowered *out, const void *subject, const kn_lowering_call *call);
+kiln_status kn_lower(kn_lowered *out, const void *context, const kn_lowering_call *call);
 
 #endif

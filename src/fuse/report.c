@@ -15,7 +15,7 @@ static double bytes_along(const kn_group *g, const int64_t *stride, int item)
 
 static size_t item_of_node(const kn_lower_state *s, int node)
 {
-    return kiln_dtype_size(s->is_room[node] ? kn_room_dtype(s, node) : s->typed[node].dtype);
+    return kiln_dtype_size(s->is_buffered[node] ? kn_buffer_dtype(s, node) : s->typed[node].dtype);
 }
 
 static double bytes_of_node(const kn_lower_state *s, int node)
@@ -34,10 +34,10 @@ static int item_of_leaf(const kn_lower_state *s, const kn_leaf *leaf)
 static double bytes_of_group(const kn_lower_state *s, const kn_group *g)
 {
     double bytes = 0;
-    const kn_node *lone = g->is_lone ? &s->graph->node[g->root[0]] : NULL;
-    for (int k = 0; lone && k < lone->n_in; ++k)
-        bytes += bytes_of_node(s, lone->in[k]);
-    for (const kn_leaf *leaf = g->leaf; leaf && !lone; leaf = leaf->next)
+    const kn_node *opaque = g->is_opaque ? &s->graph->node[g->root[0]] : NULL;
+    for (int k = 0; opaque && k < opaque->n_in; ++k)
+        bytes += bytes_of_node(s, opaque->in[k]);
+    for (const kn_leaf *leaf = g->leaf; leaf && !opaque; leaf = leaf->next)
         bytes += leaf->kind == KN_BASE_RANGE ? 0 : bytes_along(g, leaf->stride, item_of_leaf(s, leaf));
     for (int r = 0; r < g->n_roots; ++r)
         bytes += bytes_of_node(s, g->root[r]);
@@ -122,7 +122,7 @@ void kn_report_part(kn_str *out, const kn_lower_state *s, const kn_group *g, con
         kn_str_printf(out, " %s ", before);
         put_node(out, s, leaf->node);
         kn_str_printf(out, " (%.0f bytes)",
-                      g->is_lone ? bytes_of_node(s, s->graph->node[g->root[0]].in[k])
+                      g->is_opaque ? bytes_of_node(s, s->graph->node[g->root[0]].in[k])
                                  : bytes_along(g, leaf->stride, item_of_leaf(s, leaf)));
         before = "and";
     }

@@ -5,21 +5,21 @@
 #include "base/error.h"
 #include "fuse/text_parts.h"
 
-static void find_folds(kn_text_writer *w)
+static void find_reductions(kn_text_writer *w)
 {
     for (const kn_use *u = w->group->first_use; u; u = u->after) {
-        if (!u->is_fold || kn_text_fold_of(w, u))
+        if (!u->is_own_reduction || kn_text_reduction_of(w, u))
             continue;
-        kn_text_fold *f = kn_text_take(w, sizeof *f);
+        kn_text_reduction *f = kn_text_take(w, sizeof *f);
         if (!f)
             return;
-        *f = (kn_text_fold){w->folds,
+        *f = (kn_text_reduction){w->reductions,
                             u,
                             w->op[u->number],
                             u->level,
-                            kn_text_folds_of_level(w, u->level),
+                            kn_text_reductions_of_level(w, u->level),
                             w->space_of[u->number]};
-        w->folds = f;
+        w->reductions = f;
     }
 }
 
@@ -32,7 +32,7 @@ static void order_axes(kn_text_writer *w)
     for (int reduced = 0; reduced < 2; ++reduced)
         for (int a = 0; a < g->ndim; ++a)
             if ((int)(g->reduced >> a & 1) == reduced)
-                t->order[(reduced ? t->n_kept + t->n_reduction_axes++ : t->n_kept++)] = a;
+                t->order[(reduced ? t->n_output_axes + t->n_reduction_axes++ : t->n_output_axes++)] = a;
     for (const kn_leaf *l = g->leaf; l; l = l->next)
         range = l->kind == KN_BASE_RANGE ? l : range;
     for (int k = 1; range && !g->is_settled && k < g->ndim; ++k)
@@ -45,7 +45,7 @@ static void order_axes(kn_text_writer *w)
 
 /* What no stage can mention where it would be: a range in front of what runs once a result; and what is
  * better read. */
-static int find_room(const kn_text_writer *w)
+static int find_unmentionable(const kn_text_writer *w)
 {
     for (const kn_use *u = w->group->first_use; u; u = u->after) {
         bool is_range = u->leaf && u->leaf->kind == KN_BASE_RANGE;
@@ -118,13 +118,13 @@ static void free_writer(kn_text_writer *w)
     }
 }
 
-kiln_status kn_text_write(kn_text *out, int *room, const kn_group *g, const kn_lower_state *s,
+kiln_status kn_text_write(kn_text *out, int *stored, const kn_group *g, const kn_lower_state *s,
                           const char *name, const kiln_kernel_options *options)
 {
     size_t uses = (size_t)g->n_uses + 1;
     kn_text_writer *w = kn_arena_take(s->arena, sizeof *w);
     memset(out, 0, sizeof *out);
-    *room = -1;
+    *stored = -1;
     if (!w)
         return kn_error_memory(sizeof *w, "a lowered expression");
     w->group = g;
@@ -135,7 +135,7 @@ kiln_status kn_text_write(kn_text *out, int *room, const kn_group *g, const kn_l
     w->space_of = kn_text_take(w, uses * sizeof *w->space_of);
     w->divisor = kn_text_take(w, uses);
     w->name = kn_text_take(w, uses * sizeof *w->name);
-    w->kept = kn_text_take(w, uses * sizeof *w->kept);
+    w->given = kn_text_take(w, uses * sizeof *w->given);
     w->first = kn_text_take(w, uses * sizeof *w->first);
     w->again = kn_text_take(w, uses);
     w->divides = kn_text_take(w, uses);
@@ -143,8 +143,8 @@ kiln_status kn_text_write(kn_text *out, int *room, const kn_group *g, const kn_l
     if (w->status != KILN_OK)
         return w->status;
     order_axes(w);
-    *room = find_room(w);
-    if (*room >= 0)
+    *stored = find_unmentionable(w);
+    if (*stored >= 0)
         return KILN_OK;
     memset(w->space_of, 0xff, uses * sizeof *w->space_of);
     memset(w->first, 0xff, uses * sizeof *w->first);
@@ -152,7 +152,7 @@ kiln_status kn_text_write(kn_text *out, int *room, const kn_group *g, const kn_l
         kn_str_append(&w->preamble, options->preamble);
     kn_text_find_ops(w);
     if (w->status == KILN_OK)
-        find_folds(w);
+        find_reductions(w);
     if (w->status == KILN_OK)
         kn_text_write_stages(w);
     kiln_status status = create_program(w, name);

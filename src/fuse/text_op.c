@@ -5,7 +5,7 @@
 
 #include "fuse/number_text.h"
 
-static bool same_subject(const kn_node *a, const kn_typed *ta, const kn_node *b, const kn_typed *tb)
+static bool same_operation(const kn_node *a, const kn_typed *ta, const kn_node *b, const kn_typed *tb)
 {
     if (a->kind != b->kind || a->kernel != b->kernel || ta->definition != tb->definition ||
         ta->variant.n_in != tb->variant.n_in || ta->variant.n_out != tb->variant.n_out)
@@ -57,7 +57,7 @@ static int find_space(kn_text_writer *w, const kn_use *u, const kn_op *op)
     if (!op->preamble)
         return -1;
     for (const kn_text_space *s = w->spaces; s; s = s->next)
-        if (same_subject(s->node, s->typed, n, t))
+        if (same_operation(s->node, s->typed, n, t))
             return s->number;
     kn_text_space *s = kn_text_take(w, sizeof *s);
     if (!s)
@@ -85,7 +85,7 @@ static const kn_op *find_op(kn_text_writer *w, const kn_use *u)
     const kn_op *op = NULL;
     for (const kn_use *v = w->group->first_use; v != u; v = v->after)
         if (w->op[v->number] && is_square(w, v) == is_square(w, u) &&
-            same_subject(kn_text_node_of(w, v), kn_text_typed_of(w, v), kn_text_node_of(w, u),
+            same_operation(kn_text_node_of(w, v), kn_text_typed_of(w, v), kn_text_node_of(w, u),
                          kn_text_typed_of(w, u)))
             return w->op[v->number];
     kiln_status status = kn_op_find(&op, w->state->arena, kn_text_node_of(w, u), kn_text_typed_of(w, u),

@@ -13,13 +13,13 @@
 enum { KN_TEXT_NAME = 32 };
 
 /* One reduction of the group; several of a level are folded as one struct. */
-typedef struct kn_text_fold {
-    struct kn_text_fold *next;
+typedef struct kn_text_reduction {
+    struct kn_text_reduction *next;
     const kn_use *use;
     const kn_op *op;
     int level, index; /* among those of its level */
     int space;        /* of the namespace of its preamble; -1: none */
-} kn_text_fold;
+} kn_text_reduction;
 
 /* A namespace: the preamble of an operation's variant. */
 typedef struct kn_text_space {
@@ -49,15 +49,15 @@ typedef struct kn_text_writer {
     int n_stages;
     const kn_op **op; /* by use */
     int *space_of;    /* by use */
-    kn_text_fold *folds;
+    kn_text_reduction *reductions;
     kn_text_space *spaces;
     int n_spaces;
     bool has_sizes;             /* the preamble declares kn_single */
     char (*name)[KN_TEXT_NAME]; /* by use, in the stage that is being written; "": not yet */
-    char (*kept)[KN_TEXT_NAME]; /* by use: the value that an earlier stage gave; "": none */
+    char (*given)[KN_TEXT_NAME]; /* by use: the value that an earlier stage gave; "": none */
     int *first;                 /* by use: the first stage that needs it, -1 none; */
     bool *again;                /* a later one reads it, where it is kept */
-    int n_kept;                 /* values that are kept, and what levels fold and give */
+    int n_values;                 /* values that are kept, and what levels fold and give */
     bool *divides;              /* by use: its reciprocal has been given */
     bool *divisor;              /* by use, in this stage: a quotient has it (kn_text_find_divisors) */
     bool *needed;               /* by use, in this stage */
@@ -81,7 +81,7 @@ void *kn_text_take(kn_text_writer *w, size_t size);
 /* A text in the arena, and the string freed; "" where there is no memory. */
 const char *kn_text_keep(kn_text_writer *w, kn_str *text);
 /* "x3": the name of a parameter, where the stage that is being written mentions it. */
-const char *kn_text_mention(kn_text_writer *w, const kn_text_param *p);
+const char *kn_text_param_name(kn_text_writer *w, const kn_text_param *p);
 /* A use as a value of a dtype, or as a bound of such: "t12", "((float)t12)", "0.5f". In the arena. */
 const char *kn_text_operand(kn_text_writer *w, const kn_use *u, kiln_dtype dtype, kn_bound bound);
 /* Gives it a name in this stage: the letter and its number. */
@@ -102,10 +102,10 @@ void kn_text_find_ops(kn_text_writer *w);
 bool kn_text_is_quotient(const kn_text_writer *w, const kn_use *u);
 /* Marks the divisors of this stage's quotients. */
 void kn_text_find_divisors(kn_text_writer *w);
-const kn_text_fold *kn_text_fold_of(const kn_text_writer *w, const kn_use *u);
-int kn_text_folds_of_level(const kn_text_writer *w, int level);
+const kn_text_reduction *kn_text_reduction_of(const kn_text_writer *w, const kn_use *u);
+int kn_text_reductions_of_level(const kn_text_writer *w, int level);
 /* One value to be folded: "v0 = x * x;" */
-void kn_text_put_mapped(kn_text_writer *w, kn_str *out, const kn_text_fold *f, const char *text,
+void kn_text_put_mapped(kn_text_writer *w, kn_str *out, const kn_text_reduction *f, const char *text,
                         const char *to, bool is_declared);
 /* What a stage needs for a use: a declaration, or its name alone. */
 void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u);

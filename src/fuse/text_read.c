@@ -36,7 +36,7 @@ static int add_param(kn_text_writer *w, const kn_text_param *p)
     return t->n_in++;
 }
 
-const char *kn_text_mention(kn_text_writer *w, const kn_text_param *p)
+const char *kn_text_param_name(kn_text_writer *w, const kn_text_param *p)
 {
     char *name = kn_text_take(w, KN_TEXT_NAME);
     int k = add_param(w, p);
@@ -86,7 +86,7 @@ static counted count_along(const kn_text_writer *w, const kn_leaf *leaf, uint64_
 static const char *whole(kn_text_writer *w, int64_t number)
 {
     const kn_text_param p = {.input = -1, .number = kiln_arg_int(number), .dtype = KILN_INT64};
-    return kn_text_mention(w, &p);
+    return kn_text_param_name(w, &p);
 }
 
 /* The index of a range's element: of that among the reduced axes, of the program's own index, or of the
@@ -137,17 +137,17 @@ static void put_scalar(kn_text_writer *w, kn_str *out, int node, kiln_dtype dtyp
         kn_put_number(out, &number, dtype);
     } else if (number.kind != KILN_ARG_NONE) {
         const kn_text_param p = {.input = -1, .number = number, .dtype = kn_computed_dtype(dtype)};
-        kn_str_append(out, kn_text_mention(w, &p));
+        kn_str_append(out, kn_text_param_name(w, &p));
     } else if (is_half && t->is_weak) {
         const kn_text_param p = {.input = t->from, .dtype = dtype, .bound = bound};
-        kn_str_printf(out, "((float)%s)", kn_text_mention(w, &p));
+        kn_str_printf(out, "((float)%s)", kn_text_param_name(w, &p));
     } else {
         bool is_cut =
             t->dtype == KILN_FLOAT64 && (kind == KN_KIND_INT || kind == KN_KIND_UINT); /* in a cast */
         kiln_dtype own = t->is_weak && !is_cut ? dtype : kn_computed_dtype(t->dtype);
         const kn_text_param p = {
             .input = t->from, .dtype = own, .bound = t->is_weak && !is_cut ? bound : KN_NO_BOUND};
-        kn_put_cast(out, kn_text_mention(w, &p), own, dtype);
+        kn_put_cast(out, kn_text_param_name(w, &p), own, dtype);
     }
 }
 

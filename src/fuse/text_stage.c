@@ -14,7 +14,7 @@ static void mark_needed(kn_text_writer *w)
         list[count++] = u;
     while (count-- > 0) {
         const kn_use *u = list[count];
-        if (!w->needed[u->number] || u->leaf || u->is_fold || w->kept[u->number][0])
+        if (!w->needed[u->number] || u->leaf || u->is_own_reduction || w->given[u->number][0])
             continue;
         /* a divisor is there by its reciprocal */
         int n_in = kn_text_is_quotient(w, u) && w->divides[u->in[1]->number] ? 1 : u->n_in;
@@ -31,14 +31,14 @@ static void clear_needed(kn_text_writer *w)
 }
 
 /* What a reduction's map reads; scalars that its post alone reads are asked for there. */
-static void need_inputs(kn_text_writer *w, const kn_text_fold *f)
+static void need_inputs(kn_text_writer *w, const kn_text_reduction *f)
 {
     for (int k = 0; k < f->use->n_in; ++k)
         w->needed[f->use->in[k]->number] = true;
 }
 
 /* A root that is stored for each element, though it is the same along the reduced axes, has those axes. */
-static bool root_is_kept(const kn_text_writer *w, int r)
+static bool root_is_reduced(const kn_text_writer *w, int r)
 {
     const kn_group *g = w->group;
     uint64_t along = 0;
@@ -57,13 +57,13 @@ static bool need_for(kn_text_writer *w, int level, kn_over over)
 {
     bool any = false;
     clear_needed(w);
-    for (const kn_text_fold *f = w->folds; f; f = f->next)
+    for (const kn_text_reduction *f = w->reductions; f; f = f->next)
         if (f->level == level) {
             need_inputs(w, f);
             any = true;
         }
     for (int r = 0; level > w->group->n_levels && r < w->group->n_roots; ++r)
-        if (root_is_kept(w, r) == (over == KN_OVER_RESULTS)) {
+        if (root_is_reduced(w, r) == (over == KN_OVER_RESULTS)) {
             w->needed[w->group->root_use[r]->number] = true;
             any = true;
         }
@@ -74,12 +74,12 @@ static bool need_for(kn_text_writer *w, int level, kn_over over)
 static bool may_be_given(const kn_text_writer *w, const kn_use *u)
 {
     const kn_op *op = w->op[u->number];
-    return u->is_all && !u->leaf && !u->is_fold && op && op->is_costly;
+    return u->is_all && !u->leaf && !u->is_own_reduction && op && op->is_costly;
 }
 
 /* What is costly, and what several stages need, is given by the first of them: as far as the others then
  * read it, and not what it is computed of alone. */
-static void find_kept_values(kn_text_writer *w)
+static void find_given_values(kn_text_writer *w)
 {
     int last = w->group->n_levels + 1;
     for (int level = 1; level <= last; ++level) {
@@ -91,12 +91,12 @@ static void find_kept_values(kn_text_writer *w)
     for (int level = 2; level <= last; ++level) {
         for (const kn_use *u = w->group->first_use; u; u = u->after)
             if (may_be_given(w, u) && w->first[u->number] == level - 1)
-                snprintf(w->kept[u->number], KN_TEXT_NAME, "e%d", u->number);
+                snprintf(w->given[u->number], KN_TEXT_NAME, "e%d", u->number);
         need_for(w, level, KN_OVER_ALL);
         for (const kn_use *u = w->group->first_use; u; u = u->after)
-            w->again[u->number] |= w->needed[u->number] && w->kept[u->number][0];
+            w->again[u->number] |= w->needed[u->number] && w->given[u->number][0];
     }
-    memset(w->kept, 0, (size_t)w->group->n_uses * sizeof *w->kept);
+    memset(w->given, 0, (size_t)w->group->n_uses * sizeof *w->given);
 }
 
 static bool is_given(const kn_text_writer *w, const kn_use *u, int level)
@@ -108,9 +108,9 @@ static bool is_given(const kn_text_writer *w, const kn_use *u, int level)
  * own. What is not kept is computed again. */
 static bool take_values(kn_text_writer *w, int count)
 {
-    if (w->n_kept + count > KN_MAX_PARAMS)
+    if (w->n_values + count > KN_MAX_PARAMS)
         return false;
-    w->n_kept += count;
+    w->n_values += count;
     return true;
 }
 
@@ -134,15 +134,15 @@ static void find_own_reads(kn_text_writer *w, kn_str *values)
     for (int l = 0; l < w->group->n_levels; ++l) {
         bool any = false;
         for (const kn_use *u = w->group->first_use; u; u = u->after)
-            any |= w->needed[u->number] && !w->kept[u->number][0] && u->is_fold && u->level == l + 1;
+            any |= w->needed[u->number] && !w->given[u->number][0] && u->is_own_reduction && u->level == l + 1;
         if (any) {
             kn_str_printf(values, "%s_r%d", separator, l);
             separator = ", ";
         }
     }
     for (const kn_use *u = w->group->first_use; u; u = u->after)
-        if (w->needed[u->number] && w->kept[u->number][0]) {
-            kn_str_printf(values, "%s_%s", separator, w->kept[u->number]);
+        if (w->needed[u->number] && w->given[u->number][0]) {
+            kn_str_printf(values, "%s_%s", separator, w->given[u->number]);
             separator = ", ";
         }
     for (const kn_use *u = w->group->first_use; u; u = u->after)
@@ -177,9 +177,9 @@ static void put_value_declaration(kn_text_writer *w, const char *type, const cha
 static const char *level_type(kn_text_writer *w, int level)
 {
     char *name = kn_text_take(w, KN_TEXT_NAME);
-    const kn_text_fold *only = NULL;
-    int count = kn_text_folds_of_level(w, level);
-    for (const kn_text_fold *f = w->folds; f; f = f->next)
+    const kn_text_reduction *only = NULL;
+    int count = kn_text_reductions_of_level(w, level);
+    for (const kn_text_reduction *f = w->reductions; f; f = f->next)
         only = f->level == level ? f : only;
     if (!name || !only)
         return "";
@@ -188,7 +188,7 @@ static const char *level_type(kn_text_writer *w, int level)
     snprintf(name, KN_TEXT_NAME, "w%d", level - 1);
     kn_str_printf(&w->preamble, count == 1 ? "typedef " : "struct %s {\ntypedef int joined;\n", name);
     for (int index = 0; index < count; ++index)
-        for (const kn_text_fold *f = w->folds; f; f = f->next) {
+        for (const kn_text_reduction *f = w->reductions; f; f = f->next) {
             char in_space[KN_TEXT_NAME];
             if (f->level != level || f->index != index)
                 continue;
@@ -208,7 +208,7 @@ static const char *level_type(kn_text_writer *w, int level)
 static bool is_plain_result(const kn_text_writer *w, const kn_use *u)
 {
     const kn_op *op = w->op[u->number];
-    const char *post = u->is_fold ? kn_op_expression(op, op->post) : NULL;
+    const char *post = u->is_own_reduction ? kn_op_expression(op, op->post) : NULL;
     if (!post)
         return false;
     post += strspn(post, " ");
@@ -227,30 +227,30 @@ static bool is_plain_map(const kn_op *op)
            map[length + strspn(map + length, " ")] == '\0';
 }
 
-static bool is_computed_once(const kn_text_writer *w, const kn_use *u)
+static bool is_hoistable(const kn_text_writer *w, const kn_use *u)
 {
     return !u->is_all && u->level > 0 && !u->leaf && !kn_is_number(w->state, u->node) &&
-           !w->kept[u->number][0];
+           !w->given[u->number][0];
 }
 
 /* Marks what elements of this stage read of that: needed is what the stage needs. */
-static void find_once(const kn_text_writer *w, bool *once, int level)
+static void find_hoisted(const kn_text_writer *w, bool *hoisted, int level)
 {
-    memset(once, 0, (size_t)w->group->n_uses);
+    memset(hoisted, 0, (size_t)w->group->n_uses);
     for (const kn_use *u = w->group->first_use; u; u = u->after)
-        for (int k = 0; k < u->n_in && w->needed[u->number] && u->is_all && !w->kept[u->number][0]; ++k)
-            once[u->in[k]->number] |= is_computed_once(w, u->in[k]) && !(k == 1 && kn_text_is_quotient(w, u));
-    for (const kn_text_fold *f = w->folds; f; f = f->next)
+        for (int k = 0; k < u->n_in && w->needed[u->number] && u->is_all && !w->given[u->number][0]; ++k)
+            hoisted[u->in[k]->number] |= is_hoistable(w, u->in[k]) && !(k == 1 && kn_text_is_quotient(w, u));
+    for (const kn_text_reduction *f = w->reductions; f; f = f->next)
         for (int k = 0; k < f->use->n_in && f->level == level; ++k)
-            once[f->use->in[k]->number] |= is_computed_once(w, f->use->in[k]);
+            hoisted[f->use->in[k]->number] |= is_hoistable(w, f->use->in[k]);
     for (int r = 0; r < w->group->n_roots && level > w->group->n_levels; ++r)
-        if (!root_is_kept(w, r))
-            once[w->group->root_use[r]->number] |= is_computed_once(w, w->group->root_use[r]);
+        if (!root_is_reduced(w, r))
+            hoisted[w->group->root_use[r]->number] |= is_hoistable(w, w->group->root_use[r]);
 }
 
 /* "c7 = t7;", and of a divisor d its reciprocal: x / d is x * q * p, where p is 1 but for d so small or
  * large that 1 / d would not be a normal number. */
-static void put_once(kn_text_writer *w, kn_text_stage *s, const kn_use *u, bool is_value, bool is_divisor)
+static void put_hoisted(kn_text_writer *w, kn_text_stage *s, const kn_use *u, bool is_value, bool is_divisor)
 {
     const char *separator = s->gives.length > 0 ? ", " : "", *name = w->name[u->number];
     int n = u->number;
@@ -260,7 +260,7 @@ static void put_once(kn_text_writer *w, kn_text_stage *s, const kn_use *u, bool 
         kn_str_printf(&s->body, "%s = %s;\n", c, name);
         kn_str_printf(&s->gives, "%s_%s", separator, c);
         put_value_declaration(w, kiln_dtype_name(kn_computed_dtype(kn_text_typed_of(w, u)->dtype)), c);
-        memcpy(w->kept[n], c, KN_TEXT_NAME);
+        memcpy(w->given[n], c, KN_TEXT_NAME);
         separator = ", ";
     }
     if (!is_divisor)
@@ -275,33 +275,33 @@ static void put_once(kn_text_writer *w, kn_text_stage *s, const kn_use *u, bool 
 }
 
 /* The stage in front of that of `level`, where there is something for it. */
-static void write_once(kn_text_writer *w, int level)
+static void write_hoisted(kn_text_writer *w, int level)
 {
     size_t count = (size_t)w->group->n_uses + 1;
-    bool *once = kn_text_take(w, count), *divisor = kn_text_take(w, count), any = false;
+    bool *hoisted = kn_text_take(w, count), *divisor = kn_text_take(w, count), any = false;
     kn_str own = KN_STR_INIT;
-    if (!once || !divisor || !w->group->is_settled || !need_for(w, level, KN_OVER_ALL))
+    if (!hoisted || !divisor || !w->group->is_settled || !need_for(w, level, KN_OVER_ALL))
         return;
-    find_once(w, once, level);
+    find_hoisted(w, hoisted, level);
     kn_text_find_divisors(w);
     for (const kn_use *u = w->group->first_use; u; u = u->after) {
         int n = u->number;
         divisor[n] = !w->divides[n] && w->divisor[n] && take_values(w, 2);
-        once[n] = once[n] && !is_plain_result(w, u) && take_values(w, 1);
-        any = any || once[n] || divisor[n];
+        hoisted[n] = hoisted[n] && !is_plain_result(w, u) && take_values(w, 1);
+        any = any || hoisted[n] || divisor[n];
     }
     if (!any)
         return;
     clear_needed(w);
     for (size_t n = 0; n + 1 < count; ++n)
-        w->needed[n] = once[n] || divisor[n];
+        w->needed[n] = hoisted[n] || divisor[n];
     mark_needed(w);
     find_own_reads(w, &own);
     kn_text_stage *s = new_stage(w, KN_MAP, KN_OVER_RESULTS, 'c', level);
     put_uses(w, s);
     for (const kn_use *u = w->group->first_use; u; u = u->after)
-        if (once[u->number] || divisor[u->number])
-            put_once(w, s, u, once[u->number], divisor[u->number]);
+        if (hoisted[u->number] || divisor[u->number])
+            put_hoisted(w, s, u, hoisted[u->number], divisor[u->number]);
     put_reads(w, s, kn_str_text(&own));
     s->body.failed |= own.failed;
     kn_str_free(&own);
@@ -310,9 +310,9 @@ static void write_once(kn_text_writer *w, int level)
 /* Whether the one value that a level reduces is this. */
 static bool is_reduced_itself(const kn_text_writer *w, const kn_use *u, int level)
 {
-    for (const kn_text_fold *f = w->folds; f; f = f->next)
+    for (const kn_text_reduction *f = w->reductions; f; f = f->next)
         if (f->level == level)
-            return kn_text_folds_of_level(w, level) == 1 && f->use->in[0] == u && is_plain_map(f->op) &&
+            return kn_text_reductions_of_level(w, level) == 1 && f->use->in[0] == u && is_plain_map(f->op) &&
                    f->op->value == kn_computed_dtype(kn_text_typed_of(w, u)->dtype);
     return false;
 }
@@ -328,11 +328,11 @@ static void write_map(kn_text_writer *w, int level)
     put_uses(w, s);
     snprintf(v, KN_TEXT_NAME, "v%d", level - 1);
     kn_str_printf(&s->gives, "_%s", v);
-    int count = kn_text_folds_of_level(w, level);
+    int count = kn_text_reductions_of_level(w, level);
     const char *type = level_type(w, level);
     put_value_declaration(w, type, v);
     for (int index = 0; index < count; ++index)
-        for (const kn_text_fold *f = w->folds; f; f = f->next)
+        for (const kn_text_reduction *f = w->reductions; f; f = f->next)
             if (f->level == level && f->index == index) {
                 snprintf(part, sizeof part, count == 1 ? "%s" : "%s_%d", v, index);
                 kn_text_put_mapped(w, &s->body, f, f->op->map, part, count == 1);
@@ -344,10 +344,10 @@ static void write_map(kn_text_writer *w, int level)
         kn_str_append(&s->body, "};\n");
     }
     for (const kn_use *u = w->group->first_use; u; u = u->after)
-        if (is_given(w, u, level) && !w->kept[u->number][0]) {
+        if (is_given(w, u, level) && !w->given[u->number][0]) {
             char e[KN_TEXT_NAME];
             if (is_reduced_itself(w, u, level)) { /* the value has the name already */
-                memcpy(w->kept[u->number], v, KN_TEXT_NAME);
+                memcpy(w->given[u->number], v, KN_TEXT_NAME);
                 continue;
             }
             if (!take_values(w, 1))
@@ -356,7 +356,7 @@ static void write_map(kn_text_writer *w, int level)
             kn_str_printf(&s->body, "%s = %s;\n", e, w->name[u->number]);
             kn_str_printf(&s->gives, ", _%s", e);
             put_value_declaration(w, kiln_dtype_name(kn_computed_dtype(kn_text_typed_of(w, u)->dtype)), e);
-            memcpy(w->kept[u->number], e, KN_TEXT_NAME);
+            memcpy(w->given[u->number], e, KN_TEXT_NAME);
         }
     put_reads(w, s, kn_str_text(&own));
     s->body.failed |= own.failed;
@@ -364,7 +364,7 @@ static void write_map(kn_text_writer *w, int level)
 }
 
 /* One fold's expression of a and b, or what nothing yields. */
-static void put_fold_text(const kn_text_fold *f, kn_str *out, bool is_identity, const char *a, const char *b)
+static void put_reduction_text(const kn_text_reduction *f, kn_str *out, bool is_identity, const char *a, const char *b)
 {
     bool is_dtype = f->op->value != KILN_DTYPE_NONE;
     if (f->space >= 0 && is_identity)
@@ -383,14 +383,14 @@ static void put_fold_text(const kn_text_fold *f, kn_str *out, bool is_identity, 
 static void write_reduce(kn_text_writer *w, int level)
 {
     kn_text_stage *s = new_stage(w, KN_REDUCE, KN_OVER_ALL, 'r', level - 1);
-    int count = kn_text_folds_of_level(w, level);
+    int count = kn_text_reductions_of_level(w, level);
     bool has_identity = true;
     char r[KN_TEXT_NAME], a[KN_TEXT_NAME], b[KN_TEXT_NAME];
     snprintf(r, KN_TEXT_NAME, "r%d", level - 1);
     kn_str_printf(&s->reads, "_v%d", level - 1);
     kn_str_printf(&s->gives, "_%s", r);
     char type[KN_TEXT_NAME];
-    for (const kn_text_fold *f = w->folds; f; f = f->next) {
+    for (const kn_text_reduction *f = w->reductions; f; f = f->next) {
         has_identity &= f->level != level || f->op->identity;
         if (f->level != level)
             continue;
@@ -401,17 +401,17 @@ static void write_reduce(kn_text_writer *w, int level)
     }
     put_value_declaration(w, type, r);
     for (int index = 0; index < count; ++index)
-        for (const kn_text_fold *f = w->folds; f; f = f->next) {
+        for (const kn_text_reduction *f = w->reductions; f; f = f->next) {
             if (f->level != level || f->index != index)
                 continue;
             snprintf(a, KN_TEXT_NAME, count > 1 ? "a.f%d" : "a", index);
             snprintf(b, KN_TEXT_NAME, count > 1 ? "b.f%d" : "b", index);
             const char *before = count == 1 ? "" : index == 0 ? "{" : ", ";
             kn_str_printf(&s->body, "%s%s", index == 0 && count > 1 ? type : "", before);
-            put_fold_text(f, &s->body, false, a, b);
+            put_reduction_text(f, &s->body, false, a, b);
             if (has_identity) {
                 kn_str_printf(&s->identity, "%s%s", index == 0 && count > 1 ? type : "", before);
-                put_fold_text(f, &s->identity, true, "a", "b");
+                put_reduction_text(f, &s->identity, true, "a", "b");
             }
         }
     kn_str_append(&s->body, count > 1 ? "}" : "");
@@ -432,7 +432,7 @@ static void write_stores(kn_text_writer *w, kn_over over)
     put_uses(w, s);
     const char *separator = "";
     for (int r = 0; r < g->n_roots; ++r) {
-        if (root_is_kept(w, r) != (over == KN_OVER_RESULTS))
+        if (root_is_reduced(w, r) != (over == KN_OVER_RESULTS))
             continue;
         kn_str_printf(&s->body, "y%d = %s;\n", r,
                       kn_text_operand(w, g->root_use[r], kn_computed_dtype(w->state->typed[g->root[r]].dtype),
@@ -447,14 +447,14 @@ static void write_stores(kn_text_writer *w, kn_over over)
 
 void kn_text_write_stages(kn_text_writer *w)
 {
-    w->n_kept = 2 * w->group->n_levels;
-    find_kept_values(w);
+    w->n_values = 2 * w->group->n_levels;
+    find_given_values(w);
     for (int level = 1; level <= w->group->n_levels; ++level) {
-        write_once(w, level);
+        write_hoisted(w, level);
         write_map(w, level);
         write_reduce(w, level);
     }
-    write_once(w, w->group->n_levels + 1);
+    write_hoisted(w, w->group->n_levels + 1);
     write_stores(w, KN_OVER_ALL);
     write_stores(w, KN_OVER_RESULTS);
     for (int r = 0; r < w->group->n_roots; ++r)

@@ -68,7 +68,7 @@ void kn_text_find_divisors(kn_text_writer *w)
 {
     memset(w->divisor, 0, (size_t)w->group->n_uses);
     for (const kn_use *u = w->group->first_use; u; u = u->after)
-        if (w->needed[u->number] && !w->kept[u->number][0] && kn_text_is_quotient(w, u))
+        if (w->needed[u->number] && !w->given[u->number][0] && kn_text_is_quotient(w, u))
             w->divisor[u->in[1]->number] = true;
 }
 
@@ -161,19 +161,19 @@ static void put_conversion(kn_text_writer *w, kn_str *out, const kn_use *u)
         kn_str_printf(out, "%s;\n", from);
 }
 
-const kn_text_fold *kn_text_fold_of(const kn_text_writer *w, const kn_use *u)
+const kn_text_reduction *kn_text_reduction_of(const kn_text_writer *w, const kn_use *u)
 {
-    for (const kn_text_fold *f = w->folds; f; f = f->next)
+    for (const kn_text_reduction *f = w->reductions; f; f = f->next)
         if (f->use == u || (f->use->level == u->level && f->op->reduce && w->op[u->number] == f->op &&
                             memcmp(f->use->in, u->in, (size_t)u->n_in * sizeof *u->in) == 0))
             return f;
     return NULL;
 }
 
-int kn_text_folds_of_level(const kn_text_writer *w, int level)
+int kn_text_reductions_of_level(const kn_text_writer *w, int level)
 {
     int count = 0;
-    for (const kn_text_fold *f = w->folds; f; f = f->next)
+    for (const kn_text_reduction *f = w->reductions; f; f = f->next)
         count += f->level == level;
     return count;
 }
@@ -185,8 +185,8 @@ int kn_text_folds_of_level(const kn_text_writer *w, int level)
 static char *replace_count(kn_text_writer *w, const char *text)
 {
     const kn_group *g = w->group;
-    size_t room = strlen(text) + KN_TEXT_NAME;
-    char *copy = kn_text_take(w, room);
+    size_t capacity = strlen(text) + KN_TEXT_NAME;
+    char *copy = kn_text_take(w, capacity);
     const char *at = strstr(text, COUNT);
     int64_t count = 1;
     for (int a = 0; a < g->ndim; ++a)
@@ -198,24 +198,24 @@ static char *replace_count(kn_text_writer *w, const char *text)
         return copy;
     }
     const kn_text_param p = {.input = -1, .number = kiln_arg_int(count), .dtype = KILN_INT64};
-    snprintf(copy, room, "%.*s%s%s", (int)(at - text), text, kn_text_mention(w, &p), at + strlen(COUNT));
+    snprintf(copy, capacity, "%.*s%s%s", (int)(at - text), text, kn_text_param_name(w, &p), at + strlen(COUNT));
     return copy;
 }
 
-static void put_result_of_fold(kn_text_writer *w, kn_str *out, const kn_use *u)
+static void put_reduction_result(kn_text_writer *w, kn_str *out, const kn_use *u)
 {
-    const kn_text_fold *f = kn_text_fold_of(w, u);
+    const kn_text_reduction *f = kn_text_reduction_of(w, u);
     char *a = kn_text_take(w, KN_TEXT_NAME);
     if (!f || !a)
         return;
-    snprintf(a, KN_TEXT_NAME, kn_text_folds_of_level(w, f->level) > 1 ? "r%d.f%d" : "r%d", f->level - 1,
+    snprintf(a, KN_TEXT_NAME, kn_text_reductions_of_level(w, f->level) > 1 ? "r%d.f%d" : "r%d", f->level - 1,
              f->index);
     char *post = replace_count(w, f->op->post);
     if (post)
         put_operation(w, out, u, post, a);
 }
 
-void kn_text_put_mapped(kn_text_writer *w, kn_str *out, const kn_text_fold *f, const char *text,
+void kn_text_put_mapped(kn_text_writer *w, kn_str *out, const kn_text_reduction *f, const char *text,
                         const char *to, bool is_declared)
 {
     kn_str type = KN_STR_INIT;
@@ -261,7 +261,7 @@ static const char *single_text(kn_text_writer *w, const kn_use *u, const char *t
                 kn_str_append(&w->preamble, "struct kn_single {\n    long long count;\n"
                                             "    __device__ long long size() const { return count; }\n};\n");
             w->has_sizes = true;
-            kn_str_printf(&out, "kn_single{%s}", kn_text_mention(w, &results));
+            kn_str_printf(&out, "kn_single{%s}", kn_text_param_name(w, &results));
         } else {
             kn_str_append_n(&out, text, length);
         }
@@ -272,7 +272,7 @@ static const char *single_text(kn_text_writer *w, const kn_use *u, const char *t
 static void put_single(kn_text_writer *w, kn_str *out, const kn_use *u)
 {
     const kn_op *op = w->op[u->number];
-    const kn_text_fold one = {.use = u, .op = op, .space = w->space_of[u->number]};
+    const kn_text_reduction one = {.use = u, .op = op, .space = w->space_of[u->number]};
     char value[KN_TEXT_NAME];
     snprintf(value, KN_TEXT_NAME, "t%d_v", u->number);
     kn_text_put_mapped(w, out, &one, single_text(w, u, op->map), value, false);
@@ -282,18 +282,18 @@ static void put_single(kn_text_writer *w, kn_str *out, const kn_use *u)
 void kn_text_put_use(kn_text_writer *w, kn_str *out, const kn_use *u)
 {
     const kn_node *n = kn_text_node_of(w, u);
-    if (w->kept[u->number][0]) {
-        memcpy(w->name[u->number], w->kept[u->number], KN_TEXT_NAME);
+    if (w->given[u->number][0]) {
+        memcpy(w->name[u->number], w->given[u->number], KN_TEXT_NAME);
     } else if (u->leaf && u->leaf->kind == KN_BASE_RANGE) {
         kn_text_put_range(w, out, u);
     } else if (u->leaf) {
         const kn_text_param p = {
             .leaf = u->leaf, .input = -1, .dtype = kn_computed_dtype(w->state->typed[u->leaf->node].dtype)};
-        snprintf(w->name[u->number], KN_TEXT_NAME, "%s", kn_text_mention(w, &p));
+        snprintf(w->name[u->number], KN_TEXT_NAME, "%s", kn_text_param_name(w, &p));
     } else if (kn_is_number(w->state, u->node)) {
         return;
-    } else if (u->is_fold) {
-        put_result_of_fold(w, out, u);
+    } else if (u->is_own_reduction) {
+        put_reduction_result(w, out, u);
     } else if (u->is_single) {
         put_single(w, out, u);
     } else if (n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL) {

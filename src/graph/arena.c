@@ -19,13 +19,13 @@ void *kn_arena_take(kn_arena *arena, size_t size)
     struct kn_arena_block *b = arena->block;
     if (!b || b->size - b->used < size) {
         size_t usual = !b ? FIRST_BLOCK : b->size < BLOCK / 2 ? 2 * b->size : BLOCK;
-        size_t room = size > usual ? size : usual;
-        b = kn_calloc(1, sizeof *b + room);
+        size_t capacity = size > usual ? size : usual;
+        b = kn_calloc(1, sizeof *b + capacity);
         if (!b) {
             arena->failed = 1;
             return NULL;
         }
-        b->size = room;
+        b->size = capacity;
         b->next = arena->block;
         arena->block = b;
     }

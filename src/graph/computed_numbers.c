@@ -31,7 +31,7 @@ static bool is_extent(const kn_node *n)
 /* Whether a node is computed of what it reads, where that are numbers. */
 static bool may_be_computed(const kn_computed_numbers *c, const kn_graph *g, const kn_node *node)
 {
-    bool may = node->is_operator && (node->kind == KN_NODE_CAST || kn_fold_knows(node->name, node->n_in));
+    bool may = node->is_operator && (node->kind == KN_NODE_CAST || kn_constant_fold_knows(node->name, node->n_in));
     for (int k = 0; k < node->n_in && may; ++k) {
         const kn_node *in = &g->node[node->in[k]];
         may = in->kind == KN_NODE_INPUT || in->kind == KN_NODE_NUMBER || is_extent(in) ||
@@ -153,8 +153,8 @@ static kiln_status compute(kiln_arg *number, const kn_graph *g, const kiln_arg *
         if (!may)
             return KILN_OK;
     }
-    const char *why = node->kind == KN_NODE_CAST ? kn_fold_cast(out, node->dtype, operand)
-                                                 : kn_fold(out, node->name, operand, node->n_in);
+    const char *why = node->kind == KN_NODE_CAST ? kn_constant_fold_cast(out, node->dtype, operand)
+                                                 : kn_constant_fold(out, node->name, operand, node->n_in);
     return why ? kn_graph_error(g, node, KILN_ERROR_INVALID, "there is no number for %s", why) : KILN_OK;
 }
 

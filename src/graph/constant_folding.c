@@ -363,12 +363,12 @@ static size_t find_row(const char *name, int n_in)
     return t;
 }
 
-bool kn_fold_knows(const char *name, int n_in)
+bool kn_constant_fold_knows(const char *name, int n_in)
 {
     return find_row(name, n_in) < N_ROWS;
 }
 
-const char *kn_fold(kiln_arg *out, const char *name, const kiln_arg *in, int n_in)
+const char *kn_constant_fold(kiln_arg *out, const char *name, const kiln_arg *in, int n_in)
 {
     size_t t = find_row(name, n_in);
     number x, y, result;
@@ -381,7 +381,7 @@ const char *kn_fold(kiln_arg *out, const char *name, const kiln_arg *in, int n_i
     return why ? why : write_number(out, &result);
 }
 
-const char *kn_fold_cast(kiln_arg *out, kiln_dtype dtype, const kiln_arg *in)
+const char *kn_constant_fold_cast(kiln_arg *out, kiln_dtype dtype, const kiln_arg *in)
 {
     number x = read_number(in);
     bool is_zero = x.re == 0 && x.im == 0;

@@ -23,7 +23,7 @@ static void free_node(kn_node *node)
     kn_free(node->step);
     kn_free(node->extent);
     kiln_kernel_free(node->kernel);
-    kiln_kernel_free(node->unit);
+    kiln_kernel_free(node->option_group);
 }
 
 void kn_graph_free(kn_graph *graph)
@@ -101,9 +101,9 @@ static bool grow(void *list, int count, size_t item)
 /* All that a node is, but for where it stands. */
 static void put_key(kn_str *key, const kn_node *node)
 {
-    const int figures[] = {node->kind,    node->n_in,     node->index,    node->is_operator, node->dtype,
-                           node->n_steps, node->has_axes, node->keepdims, node->n_axes};
-    kn_str_append_n(key, (const char *)figures, sizeof figures);
+    const int fields[] = {node->kind,    node->n_in,     node->index,    node->is_operator, node->dtype,
+                           node->n_subscripts, node->has_axes, node->keepdims, node->n_axes};
+    kn_str_append_n(key, (const char *)fields, sizeof fields);
     kn_str_append_n(key, (const char *)node->in, (size_t)node->n_in * sizeof *node->in);
     if (node->kind == KN_NODE_NUMBER) {
         const kiln_arg *number = &node->number;
@@ -111,8 +111,8 @@ static void put_key(kn_str *key, const kn_node *node)
         kn_str_append_n(key, (const char *)number->value.bytes, sizeof number->value.bytes);
     }
     kn_str_append_n(key, (const char *)&node->kernel, sizeof node->kernel);
-    kn_str_append_n(key, (const char *)&node->unit, sizeof node->unit);
-    for (int k = 0; k < node->n_steps; ++k) {
+    kn_str_append_n(key, (const char *)&node->option_group, sizeof node->option_group);
+    for (int k = 0; k < node->n_subscripts; ++k) {
         const int64_t step[] = {node->step[k].kind, node->step[k].start, node->step[k].stop,
                                 node->step[k].step};
         kn_str_append_n(key, (const char *)step, sizeof step);
@@ -138,12 +138,12 @@ static bool copy_node(kn_node *to, const kn_node *from)
 {
     *to = *from;
     bool is_whole = copy_list(&to->in, from->in, (size_t)from->n_in * sizeof *from->in);
-    is_whole &= copy_list(&to->step, from->step, (size_t)from->n_steps * sizeof *from->step);
+    is_whole &= copy_list(&to->step, from->step, (size_t)from->n_subscripts * sizeof *from->step);
     is_whole &=
         copy_list(&to->extent, from->extent, from->extent ? (size_t)from->n_axes * sizeof *from->extent : 0);
     is_whole &= copy_list(&to->name, from->name, from->name ? strlen(from->name) + 1 : 0);
     kiln_kernel_retain(to->kernel);
-    kiln_kernel_retain(to->unit);
+    kiln_kernel_retain(to->option_group);
     return is_whole;
 }
 
@@ -206,17 +206,17 @@ static bool are_numbers(const kn_graph *graph, const kn_node *node)
     return all;
 }
 
-static kiln_status fold(kn_node *folded, const kn_graph *graph, const kn_node *node)
+static kiln_status fold_constants(kn_node *constant, const kn_graph *graph, const kn_node *node)
 {
     kiln_arg in[2], result;
     for (int k = 0; k < node->n_in; ++k)
         in[k] = graph->node[node->in[k]].number;
-    const char *why = node->kind == KN_NODE_CAST ? kn_fold_cast(&result, node->dtype, in)
-                                                 : kn_fold(&result, node->name, in, node->n_in);
+    const char *why = node->kind == KN_NODE_CAST ? kn_constant_fold_cast(&result, node->dtype, in)
+                                                 : kn_constant_fold(&result, node->name, in, node->n_in);
     if (why)
         return kn_graph_error(graph, node, KILN_ERROR_INVALID, "there is no number for %s", why);
     if (result.kind != KILN_ARG_NONE)
-        *folded = (kn_node){.kind = KN_NODE_NUMBER, .number = result, .at = node->at, .length = node->length};
+        *constant = (kn_node){.kind = KN_NODE_NUMBER, .number = result, .at = node->at, .length = node->length};
     return KILN_OK;
 }
 
@@ -227,7 +227,7 @@ kiln_status kn_graph_add(int *out, kn_graph *graph, const kn_node *node)
     if (node->kind == KN_NODE_CALL && !may_be_weak(graph, node))
         settled.is_operator = false;
     if (settled.is_operator && are_numbers(graph, node))
-        status = fold(&settled, graph, node);
+        status = fold_constants(&settled, graph, node);
     return status == KILN_OK ? find_or_append(out, graph, &settled) : status;
 }
 
@@ -307,14 +307,14 @@ kiln_status kn_graph_add_result(kn_graph *graph, int node, const char *name)
 {
     char made[24] = "out";
     size_t length = name ? strnlen(name, KN_NAME_MAX) : 0;
-    bool is_kept = name && is_name(name, length) && name[0] != '_' && strncmp(name, "kn_", 3) != 0 &&
+    bool is_usable = name && is_name(name, length) && name[0] != '_' && strncmp(name, "kn_", 3) != 0 &&
                    !is_taken(graph, name, length);
-    for (int k = 1; !is_kept && is_taken(graph, made, strlen(made)); ++k)
+    for (int k = 1; !is_usable && is_taken(graph, made, strlen(made)); ++k)
         snprintf(made, sizeof made, "out%d", k);
     if (graph->n_out == KN_MAX_PARAMS)
         return kn_graph_error(graph, &graph->node[node], KILN_ERROR_INVALID, "there are more results than %d",
                               KN_MAX_PARAMS);
-    char *copy = kn_strdup(is_kept ? name : made);
+    char *copy = kn_strdup(is_usable ? name : made);
     if (!copy || !grow(&graph->output, graph->n_out, sizeof *graph->output) ||
         !grow(&graph->out, graph->n_out, sizeof *graph->out)) {
         kn_free(copy);
@@ -418,8 +418,8 @@ kiln_status kn_graph_separate_results(kn_graph *graph)
     kiln_status status = KILN_OK;
     for (int j = 0; j < graph->n_out && status == KILN_OK; ++j) {
         int from = graph->out[j];
-        kn_step whole = {.kind = KN_STEP_REST};
-        const kn_node same = {.kind = KN_NODE_SLICE, .n_in = 1, .in = &from, .step = &whole, .n_steps = 1};
+        kn_subscript whole = {.kind = KN_SUBSCRIPT_REST};
+        const kn_node same = {.kind = KN_NODE_SLICE, .n_in = 1, .in = &from, .step = &whole, .n_subscripts = 1};
         const kn_str no_key = KN_STR_INIT;
         bool is_left = false;
         status = find_left(&is_left, &graph->node[from]);

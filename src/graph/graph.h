@@ -45,10 +45,10 @@ typedef struct kn_node {
     kiln_kernel *kernel; /* KERNEL: the graph holds a reference, as of */
     /* CALL, KERNEL, CAST: the kernel of an expression with options of its own that it was part of; only nodes
      * of one unit share a kernel, made with its options. NULL: the graph's */
-    kiln_kernel *unit;
+    kiln_kernel *option_group;
     kiln_dtype dtype; /* CAST */
-    kn_step *step;    /* SLICE */
-    int n_steps;
+    kn_subscript *step;    /* SLICE */
+    int n_subscripts;
     /* CALL, KERNEL of reductions: the axes that are reduced, as they were written; has_axes false: all */
     bool has_axes, keepdims;
     int n_axes;

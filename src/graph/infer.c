@@ -11,18 +11,18 @@
 /* Shapes, one behind the other, while the nodes are gone through. */
 typedef struct shapes {
     int64_t *extent;
-    size_t count, room, *first; /* first: of each node */
+    size_t count, capacity, *first; /* first: of each node */
 } shapes;
 
 static kiln_status keep_shape(shapes *s, kn_inference *f, int k)
 {
-    if (s->count + KILN_MAX_NDIM > s->room) {
-        size_t more = s->room ? 2 * s->room : 16 * KILN_MAX_NDIM;
+    if (s->count + KILN_MAX_NDIM > s->capacity) {
+        size_t more = s->capacity ? 2 * s->capacity : 16 * KILN_MAX_NDIM;
         int64_t *grown = kn_realloc(s->extent, more * sizeof *grown);
         if (!grown)
             return kn_error_memory(more * sizeof *grown, "the shapes of an expression");
         s->extent = grown;
-        s->room = more;
+        s->capacity = more;
         for (int before = 0; before < k; ++before)
             f->typed[before].shape = grown + s->first[before];
     }

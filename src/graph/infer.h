@@ -3,7 +3,7 @@
 #ifndef KN_GRAPH_INFER_H
 #define KN_GRAPH_INFER_H
 
-#include "graph/steps.h"
+#include "graph/subscripts.h"
 #include "graph/typed.h"
 
 /* *out: one for each node, one block (kn_free). KILN_ERROR_TYPE, _SHAPE, _INVALID with the expression and a

@@ -70,10 +70,10 @@ static bool are_weak(const kn_inference *f, const kn_node *node)
     return all;
 }
 
-static const char *fold_numbers(kiln_arg *out, const kn_node *node, const kiln_arg *in)
+static const char *fold_constant_numbers(kiln_arg *out, const kn_node *node, const kiln_arg *in)
 {
-    return node->kind == KN_NODE_CAST ? kn_fold_cast(out, node->dtype, in)
-                                      : kn_fold(out, node->name, in, node->n_in);
+    return node->kind == KN_NODE_CAST ? kn_constant_fold_cast(out, node->dtype, in)
+                                      : kn_constant_fold(out, node->name, in, node->n_in);
 }
 
 /* A number that this call alone tells. Of one that launches are given its class stands in the call's key. */
@@ -93,7 +93,7 @@ static void set_given(kn_typed *out, const kn_inference *f, const kn_node *node,
 
 /* Where a number is not known here, Python's rules are asked about ones: they refuse some kinds of
  * numbers. */
-static kiln_status fold(kn_typed *out, const kn_inference *f, const kn_node *node)
+static kiln_status fold_constants(kn_typed *out, const kn_inference *f, const kn_node *node)
 {
     kiln_arg in[2], result;
     bool is_known = true, is_given = true;
@@ -104,7 +104,7 @@ static kiln_status fold(kn_typed *out, const kn_inference *f, const kn_node *nod
     }
     for (int k = 0; k < node->n_in && k < 2; ++k)
         in[k] = is_given ? read_by(f, node, k)->given : one_of(read_by(f, node, k)->dtype);
-    const char *why = fold_numbers(&result, node, in);
+    const char *why = fold_constant_numbers(&result, node, in);
     if (why)
         return kn_graph_error(f->graph, node, KILN_ERROR_INVALID, "there is no number for %s", why);
     if (!is_given || result.kind == KILN_ARG_NONE)
@@ -200,7 +200,7 @@ kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *n
     out->dtype = out->variant.dtype[node->n_in + node->index];
     out->is_reduction = out->definition->reduce != NULL;
     if (out->is_weak)
-        return fold(out, f, node);
+        return fold_constants(out, f, node);
     for (int k = 0; k < node->n_in && status == KILN_OK; ++k)
         if (!kn_bound_is_open(kn_operation_bound(out->definition, k, dtype[0]), &read_by(f, node, k)->number))
             status = check_fits(f, node, k, out->variant.dtype[k]);
@@ -231,7 +231,7 @@ kiln_status kn_infer_cast(kn_typed *out, const kn_inference *f, const kn_node *n
     out->is_weak = node->is_operator && read_by(f, node, 0)->is_scalar;
     if (!out->is_weak)
         return check_cast(f, node, node->dtype);
-    return fold(out, f, node);
+    return fold_constants(out, f, node);
 }
 
 kiln_status kn_infer_like(kn_typed *out, const kn_inference *f, const kn_node *node)

@@ -5,7 +5,7 @@
 #include "base/str.h"
 #include "graph/constant_folding.h"
 #include "graph/infer_parts.h"
-#include "graph/steps.h"
+#include "graph/subscripts.h"
 #include "space/shape.h"
 
 __extension__ typedef __int128 wide;
@@ -90,16 +90,16 @@ kiln_status kn_infer_reduce(kn_typed *out, kn_inference *f, const kn_node *node)
 kiln_status kn_infer_slice(kn_inference *f, const kn_node *node)
 {
     const kn_typed *in = read_by(f, node, 0);
-    kn_step step[KN_STEPS_ROOM];
+    kn_subscript step[KN_SUBSCRIPTS_CAPACITY];
     int count = 0;
-    kiln_status status = kn_steps_settle(step, &count, f->graph, node, in->ndim, in->shape);
+    kiln_status status = kn_subscripts_settle(step, &count, f->graph, node, in->ndim, in->shape);
     for (int k = 0; k < count && status == KILN_OK; ++k) {
-        if (step[k].kind == KN_STEP_INDEX)
+        if (step[k].kind == KN_SUBSCRIPT_INDEX)
             continue;
         if (f->ndim == KILN_MAX_NDIM)
             return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE, "more than %d axes are too many",
                                   KILN_MAX_NDIM);
-        f->shape[f->ndim++] = step[k].kind == KN_STEP_NEW ? 1 : step[k].stop;
+        f->shape[f->ndim++] = step[k].kind == KN_SUBSCRIPT_NEW ? 1 : step[k].stop;
     }
     return status;
 }

@@ -151,10 +151,10 @@ static kiln_status capture(trial *t)
     for (int k = 0; k < t->batch && status == KILN_OK; ++k)
         status = call(t);
     if (status != KILN_OK) { /* its message stays */
-        kn_error_state kept;
-        kn_error_save(&kept);
+        kn_error_state failure;
+        kn_error_save(&failure);
         KILN_IGNORE(kiln_capture_end(NULL, t->stream));
-        kn_error_restore(&kept);
+        kn_error_restore(&failure);
         return status;
     }
     status = kiln_capture_end(&graph, t->stream);

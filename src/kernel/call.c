@@ -179,17 +179,17 @@ static void finish_key(call_key *key, const call *c)
 static kiln_status put_computed(call_key *key, call *c, kiln_arg *number)
 {
     size_t count = (size_t)c->kernel->n_words;
-    bool has_room = key->words + count <= KEY_WORDS;
+    bool fits = key->words + count <= KEY_WORDS;
     int64_t *word = key->word + key->words;
     kiln_status status =
-        c->kernel->algorithm->compute(number, has_room ? word : NULL, c->kernel->context, c->in);
+        c->kernel->algorithm->compute(number, fits ? word : NULL, c->kernel->context, c->in);
     c->computed = number;
     if (status != KILN_OK)
         return status;
-    key->is_full |= !has_room;
-    for (size_t w = 0; w < count && has_room; ++w)
+    key->is_full |= !fits;
+    for (size_t w = 0; w < count && fits; ++w)
         key->hash = stir(key->hash, word[w]);
-    key->words += has_room ? count : 0;
+    key->words += fits ? count : 0;
     return KILN_OK;
 }
 
@@ -393,7 +393,7 @@ static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, co
         return status;
     if (!b.device)
         b.device = c->device;
-    b.kept = c->kernel->kept;
+    b.stored = c->kernel->stored;
     *overlaps = kn_binding_overlaps(&b);
     if (*overlaps)
         return KILN_OK;
@@ -444,9 +444,9 @@ static kiln_status call_first_time(call *c, const call_key *key)
     if (overlaps)
         return call_with_copies(c, overlaps);
     bool keep = !key->is_full && !c->is_uncacheable;
-    const kn_call_plan *kept = keep ? kn_call_memo_put(c->kernel->memo, plan) : NULL;
-    status = run_plan(c, kept ? kept : plan);
-    if (!kept)
+    const kn_call_plan *stored = keep ? kn_call_memo_put(c->kernel->memo, plan) : NULL;
+    status = run_plan(c, stored ? stored : plan);
+    if (!stored)
         kn_call_plan_free(plan);
     if (status == KILN_OK)
         kn_call_set_info(&info, c->device->id);

@@ -10,19 +10,19 @@
 
 static kiln_status pack(kn_bundle_row *out, const kn_spec *spec, const kn_compile_job *job)
 {
-    kn_str notes = KN_STR_INIT;
+    kn_str dependencies = KN_STR_INIT;
     kn_blob code = KN_BLOB_INIT;
     kn_build_info info = {0};
-    const kn_build_request request = {.job = job, .notes = &notes};
+    const kn_build_request request = {.job = job, .dependencies = &dependencies};
     kiln_status status = kn_build_code(&code, &request, &info);
     if (status == KILN_OK && info.waits_for_kernels != spec->target.waits_for_kernels)
         status =
             kn_error(KILN_ERROR_UNSUPPORTED,
                      "%s was found as PTX of an earlier device: hand on the bundle that has it", job->name);
     if (status == KILN_OK)
-        status = kn_bake_pack(out, job, spec->generator, &code, &notes);
+        status = kn_bake_pack(out, job, spec->generator, &code, &dependencies);
     kn_blob_free(&code);
-    kn_str_free(&notes);
+    kn_str_free(&dependencies);
     return status;
 }
 

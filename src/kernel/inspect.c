@@ -74,7 +74,7 @@ static kiln_status put_launch(void *user, const kn_part *part)
 static kiln_status put_launches(kn_str *text, const kn_resolved *r)
 {
     kn_layout layout;
-    const kn_part whole = {&r->spec, &layout, &r->figures, &r->space, &r->space};
+    const kn_part whole = {&r->spec, &layout, &r->launch_params, &r->space, &r->space};
     kiln_status status = kn_layout_make(&layout, &r->spec);
     return status == KILN_OK ? kn_part_each(&whole, put_launch, text) : status;
 }
@@ -94,7 +94,7 @@ static kiln_status put_lines(kn_str *text, const kn_inspected *call)
 {
     const kn_lowered *l = &call->lowered;
     kiln_status status = l->n_parts > 0 ? KILN_OK : put_all(text, call, put_line);
-    kn_str_append(text, kn_str_text(&l->note));
+    kn_str_append(text, kn_str_text(&l->explanation));
     for (int p = 0, r = 0; p < l->n_parts && status == KILN_OK; ++p) {
         if (l->part[p].label)
             kn_str_printf(text, l->part[p].program ? "# %s\n" : "# %s: a function\n", l->part[p].label);
@@ -182,7 +182,7 @@ typedef struct preparation {
 static kiln_status prepare_one(const preparation *p, const kn_resolved *r, kn_build_info *info)
 {
     kn_compile_job job;
-    const kn_build_request request = {.job = &job, .kept = p->kernel->kept};
+    const kn_build_request request = {.job = &job, .own_functions = p->kernel->own_functions};
     kn_function *function = NULL;
     kn_blob code = KN_BLOB_INIT;
     if (kn_space_output_size(&r->space) == 0)

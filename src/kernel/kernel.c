@@ -68,8 +68,8 @@ kiln_status kn_kernel_create(kiln_kernel **out, kn_program *program)
     kernel->memo = kn_call_memo_create();
     bool is_made = kernel->memo != NULL;
     if (is_made && may_include(program)) {
-        kernel->kept = kn_flight_table_create();
-        is_made = kernel->kept != NULL;
+        kernel->own_functions = kn_flight_table_create();
+        is_made = kernel->own_functions != NULL;
     }
     if (!is_made) {
         kiln_kernel_free(kernel);
@@ -113,7 +113,7 @@ void kiln_kernel_free(kiln_kernel *kernel)
     if (!kernel || atomic_fetch_sub_explicit(&kernel->references, 1, memory_order_acq_rel) != 1)
         return;
     kn_call_memo_free(kernel->memo);
-    kn_flight_table_free(kernel->kept, NULL);
+    kn_flight_table_free(kernel->own_functions, NULL);
     kn_program_free(kernel->program);
     if (kernel->algorithm && kernel->algorithm->free)
         kernel->algorithm->free(kernel->context);

@@ -63,7 +63,7 @@ struct kiln_kernel {
     int n_computed, n_words;       /* kn_algorithm.count */
     kn_call_memo *memo;
     kn_flight_table
-        *kept; /* its functions; NULL where there are no compiler options, and so no headers to change */
+        *own_functions; /* its functions; NULL where there are no compiler options, and so no headers to change */
 };
 
 /* Adds KILN_KERNEL_ROUND_EACH to a kernel's flags where KILN_ROUND=each wishes it. KILN_ERROR_INVALID for
@@ -85,7 +85,7 @@ typedef struct kn_binding {
      * kn_bytes_after tells; else 0. */
     int64_t after[KN_MAX_PARAMS];
     kn_device *device;     /* where it runs; NULL where no array says so */
-    kn_flight_table *kept; /* the kernel's, for kn_call_plan_create; kn_bind sets NULL */
+    kn_flight_table *own_functions; /* the kernel's, for kn_call_plan_create; kn_bind sets NULL */
 } kn_binding;
 
 /* Settles dtypes and passing. KILN_ERROR_TYPE, _INVALID naming the parameters. out may be NULL: all outputs
@@ -116,11 +116,11 @@ kiln_status kn_bind_prototype(kn_device **device, const kn_program *prototype, k
 typedef struct kn_resolved {
     kn_spec spec;
     kn_space space;
-    kn_launch_params figures;
+    kn_launch_params launch_params;
     int ndim; /* the broadcast shape */
     int64_t shape[KILN_MAX_NDIM];
     uint64_t reduced, dropped;         /* its axes (bits) that are, and those that results do not have */
-    int64_t kept_shape[KILN_MAX_NDIM]; /* with extent 1 along those */
+    int64_t reduced_shape[KILN_MAX_NDIM]; /* with extent 1 along those */
     int64_t out_stride[KN_MAX_PARAMS][KILN_MAX_NDIM]; /* by output, where it is to be allocated, or has kept
                                                          elements alone */
 } kn_resolved;
@@ -146,7 +146,7 @@ bool kn_resolved_make_baseline(kn_spec *out, const kn_resolved *r, int block);
 
 /* The plan of what r says, with the function of one tier or the other. */
 kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, const kn_launch_input *input,
-                                  int block, kn_flight_table *kept, unsigned build_flags,
+                                  int block, kn_flight_table *own_functions, unsigned build_flags,
                                   kn_build_info *info);
 void kn_plan_launch_free(kn_plan_launch *l);
 /* Adds to info->baseline and ->pending. Where the optimised tier is still to come, and is wanted, it is

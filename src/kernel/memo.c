@@ -110,14 +110,14 @@ static bool make_space(kn_call_memo *memo)
 const kn_call_plan *kn_call_memo_put(kn_call_memo *memo, kn_call_plan *plan)
 {
     kn_lock_take(KN_LOCK_MEMOS);
-    const kn_call_plan *kept = kn_call_memo_find(memo, plan->key, plan->key_words, plan->hash);
-    if (kept) {
+    const kn_call_plan *stored = kn_call_memo_find(memo, plan->key, plan->key_words, plan->hash);
+    if (stored) {
         kn_call_plan_free(plan);
     } else if (make_space(memo)) {
         place(atomic_load_explicit(&memo->table, memory_order_relaxed), plan);
         ++memo->count;
-        kept = plan;
+        stored = plan;
     }
     kn_lock_give(KN_LOCK_MEMOS);
-    return kept;
+    return stored;
 }

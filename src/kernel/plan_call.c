@@ -31,7 +31,7 @@ static void set_view(views *v, int at, const kn_binding *b, int k, int ndim, con
 }
 
 /* Whether parameter k is an output that has no elements along reduced axes. */
-static bool is_kept(const kn_binding *b, int k)
+static bool is_reduced_output(const kn_binding *b, int k)
 {
     int n_in = b->program->n_in;
     return k >= n_in && b->program->reduced_outputs >> (k - n_in) & 1;
@@ -42,27 +42,27 @@ static void gather_given(views *v, const kn_binding *b)
 {
     v->count = 0;
     for (int k = 0; k < b->program->n_in + b->program->n_out; ++k)
-        if (b->operand[k].array >= 0 && b->array[k] && !is_kept(b, k))
+        if (b->operand[k].array >= 0 && b->array[k] && !is_reduced_output(b, k))
             set_view(v, v->count++, b, k, b->array[k]->ndim, b->array[k]->shape, b->array[k]->strides);
 }
 
 static kiln_status refuse_shape(const kn_resolved *r, const kn_binding *b, const views *v,
                                 const kiln_call_options *options)
 {
-    kn_str asked = KN_STR_INIT, walked = KN_STR_INIT;
+    kn_str asked = KN_STR_INIT, actual = KN_STR_INIT;
     if (options->shape)
         kn_shape_format(&asked, options->ndim, options->shape);
     else
         kn_str_printf(&asked, "%lld", (long long)options->size);
-    kn_shape_format(&walked, r->ndim, r->shape);
+    kn_shape_format(&actual, r->ndim, r->shape);
     kiln_status status = kn_error(
         KILN_ERROR_INVALID,
         "%s: options.%s: %s was given, but '%s' is an array that is not raw, and such arrays say that %s is "
         "walked: leave the option out, or make every array raw",
         b->program->name, options->shape ? "shape" : "size", kn_str_text(&asked), v->name[0],
-        kn_str_text(&walked));
+        kn_str_text(&actual));
     kn_str_free(&asked);
-    kn_str_free(&walked);
+    kn_str_free(&actual);
     return status;
 }
 
@@ -157,18 +157,18 @@ static bool is_all_fortran(const kn_binding *b, const views *v)
 /* The axes of outputs that the call allocates, outermost in memory first. */
 static void order_axes(int *axes, const kn_resolved *r, const kn_binding *b, const views *v, kiln_order order)
 {
-    bool turned = order == KILN_ORDER_KEEP && is_all_fortran(b, v);
-    if (order == KILN_ORDER_KEEP && !turned) {
+    bool reversed = order == KILN_ORDER_KEEP && is_all_fortran(b, v);
+    if (order == KILN_ORDER_KEEP && !reversed) {
         kn_space_memory_order(axes, r->ndim, v->view, v->count);
         return;
     }
     for (int a = 0; a < r->ndim; ++a)
-        axes[a] = turned ? r->ndim - 1 - a : a;
+        axes[a] = reversed ? r->ndim - 1 - a : a;
 }
 
 static const int64_t *shape_of_output(const kn_resolved *r, const kn_binding *b, int j)
 {
-    return is_kept(b, b->program->n_in + j) ? r->kept_shape : r->shape;
+    return is_reduced_output(b, b->program->n_in + j) ? r->reduced_shape : r->shape;
 }
 
 /* Strides of these outputs; as in any new array, 0 where there are no elements. */
@@ -220,7 +220,7 @@ static kiln_status find_reduced(kn_resolved *r, const kn_program *p, const kiln_
     if (options->axes)
         status = read_axes(&r->reduced, r, p, options);
     for (int a = 0; a < r->ndim; ++a)
-        r->kept_shape[a] = r->reduced >> a & 1 ? 1 : r->shape[a];
+        r->reduced_shape[a] = r->reduced >> a & 1 ? 1 : r->shape[a];
     r->dropped = options->flags & KILN_CALL_KEEPDIMS ? 0 : r->reduced;
     return status;
 }
@@ -231,7 +231,7 @@ static kiln_status check_identity(const kn_resolved *r, const kn_program *p)
     int empty = -1;
     for (int a = 0; a < r->ndim; ++a)
         empty = r->reduced >> a & 1 && r->shape[a] == 0 ? a : empty;
-    for (int s = 0; s < p->n_stages && empty >= 0 && kn_shape_size(r->ndim, r->kept_shape) > 0; ++s)
+    for (int s = 0; s < p->n_stages && empty >= 0 && kn_shape_size(r->ndim, r->reduced_shape) > 0; ++s)
         if (p->stage[s].kind == KN_REDUCE && !p->stage[s].identity[0])
             return kn_error(
                 KILN_ERROR_INVALID,
@@ -243,7 +243,7 @@ static kiln_status check_identity(const kn_resolved *r, const kn_program *p)
 /* The axes that output j has, their extents and, behind them, its strides. */
 static int set_extents(int64_t *extents, const kn_resolved *r, const kn_binding *b, int j)
 {
-    uint64_t gone = is_kept(b, b->program->n_in + j) ? r->dropped : 0;
+    uint64_t gone = is_reduced_output(b, b->program->n_in + j) ? r->dropped : 0;
     int ndim = 0, own = 0;
     for (int a = 0; a < r->ndim; ++a)
         ndim += !(gone >> a & 1);
@@ -258,7 +258,7 @@ static int set_extents(int64_t *extents, const kn_resolved *r, const kn_binding 
 
 /* An array given for what is kept has the axes that are, and where they are not dropped extent 1 along the
  * others. Its strides stand where they are in the broadcast shape. */
-static kiln_status place_kept_output(kn_resolved *r, const kn_binding *b, int k)
+static kiln_status place_reduced_output(kn_resolved *r, const kn_binding *b, int k)
 {
     const kiln_array *a = b->array[k];
     int own = 0;
@@ -266,7 +266,7 @@ static kiln_status place_kept_output(kn_resolved *r, const kn_binding *b, int k)
     for (int axis = 0; axis < r->ndim; ++axis) {
         if (r->dropped >> axis & 1)
             continue;
-        fits = fits && own < a->ndim && a->shape[own] == r->kept_shape[axis];
+        fits = fits && own < a->ndim && a->shape[own] == r->reduced_shape[axis];
         r->out_stride[k - b->program->n_in][axis] = fits ? a->strides[own] : 0;
         ++own;
     }
@@ -293,10 +293,10 @@ static kiln_status gather_all(views *v, const kn_binding *b, kn_resolved *r)
         const kiln_array *a = b->array[k];
         if (at < 0)
             continue;
-        kiln_status status = a && is_kept(b, k) ? place_kept_output(r, b, k) : KILN_OK;
+        kiln_status status = a && is_reduced_output(b, k) ? place_reduced_output(r, b, k) : KILN_OK;
         if (status != KILN_OK)
             return status;
-        if (a && !is_kept(b, k))
+        if (a && !is_reduced_output(b, k))
             set_view(v, at, b, k, a->ndim, a->shape, a->strides);
         else
             set_view(v, at, b, k, r->ndim, shape_of_output(r, b, j), r->out_stride[j]);
@@ -324,7 +324,7 @@ static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, const ki
     if (is_baseline && kn_schedule_quick(&r->spec.schedule, r->spec.program, &r->spec.target, b->n_arrays,
                                          r->space.ndim, block))
         return KILN_OK;
-    return kn_schedule_choose(&r->spec.schedule, &r->figures, r->spec.program, &r->space, access, b->n_arrays,
+    return kn_schedule_choose(&r->spec.schedule, &r->launch_params, r->spec.program, &r->space, access, b->n_arrays,
                               &r->spec.target, block);
 }
 
@@ -378,7 +378,7 @@ kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_opti
     r->spec.loop_rank = p->uses & KN_USES_PLACE ? r->ndim : 0;
     r->spec.target = *target;
     r->spec.generator = kn_codegen_generator();
-    memset(&r->figures, 0, sizeof r->figures);
+    memset(&r->launch_params, 0, sizeof r->launch_params);
     return choose_schedule(r, b, options, block);
 }
 
@@ -439,7 +439,7 @@ uint64_t kn_binding_overlaps(const kn_binding *b)
 }
 
 /* Forms of the outputs, with their extents behind them in the same allocation. */
-static kiln_status set_forms(kn_call_plan *plan, const kn_binding *b, const kn_resolved *r)
+static kiln_status set_layouts(kn_call_plan *plan, const kn_binding *b, const kn_resolved *r)
 {
     size_t row = (size_t)r->ndim * sizeof(int64_t), n_out = (size_t)plan->n_out;
     size_t size = n_out * (sizeof *plan->layout + 2 * row);
@@ -461,7 +461,7 @@ static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const k
                                unsigned flags, kn_build_info *info)
 {
     kn_raw_shape raw[KN_MAX_PARAMS];
-    const kn_launch_input input = {&r->spec, &r->space,    &r->figures, r->ndim, r->shape,
+    const kn_launch_input input = {&r->spec, &r->space,    &r->launch_params, r->ndim, r->shape,
                                    raw,      plan->device, NULL,        false};
     for (int k = 0; k < plan->n_in + plan->n_out; ++k)
         if (r->spec.operand[k].pass == KN_PASS_RAW)
@@ -469,7 +469,7 @@ static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const k
                          ? (kn_raw_shape){b->array[k]->size, b->array[k]->ndim, b->array[k]->shape,
                                           b->array[k]->strides}
                          : (kn_raw_shape){r->space.size, r->ndim, r->shape, r->out_stride[k - plan->n_in]};
-    kiln_status status = kn_plan_launch_create(&plan->launch, r, &input, block, b->kept, flags, info);
+    kiln_status status = kn_plan_launch_create(&plan->launch, r, &input, block, b->own_functions, flags, info);
     plan->has_tiers = info->baseline > 0;
     return status;
 }
@@ -515,7 +515,7 @@ kiln_status kn_call_plan_create(kn_call_plan **out, const kn_binding *b, const k
     }
     status = kn_resolve(r, b, options, &b->device->target);
     if (status == KILN_OK)
-        status = set_forms(plan, b, r);
+        status = set_layouts(plan, b, r);
     if (status != KILN_OK)
         goto out;
     plan->is_empty = kn_space_output_size(&r->space) == 0;

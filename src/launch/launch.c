@@ -24,7 +24,7 @@ typedef struct patch {
 typedef struct part_launch {
     kn_function *function;
     kn_launch launch;
-    kn_loop_nest *walk;   /* host: where the space is not one contiguous range */
+    kn_loop_nest *loop_nest;   /* host: where the space is not one contiguous range */
     size_t partials_size; /* bytes of workspace; 0: none */
     int counters, shared_percent;
     int workspace_at; /* where its addresses stand in the block */
@@ -62,7 +62,7 @@ static void set_patches(part_launch *s, const kn_launch_input *in, const kn_part
 static void set_launch(part_launch *s, const kn_program *program, const kn_part *part,
                        const kn_placement *placed)
 {
-    s->walk = placed->loop_nest;
+    s->loop_nest = placed->loop_nest;
     s->shared_percent = placed->shared_percent;
     s->launch = (kn_launch){.grid = {placed->grid[0], placed->grid[1], placed->grid[2]},
                             .block = {placed->block, 1, 1},
@@ -177,7 +177,7 @@ kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *i
     plan->device = input->device;
     plan->largest_block = layout.size;
     status = kn_check_find(&plan->check, input);
-    const kn_part whole = {input->spec, &layout, input->figures, input->space, input->space};
+    const kn_part whole = {input->spec, &layout, input->launch_params, input->space, input->space};
     if (status == KILN_OK)
         status = kn_part_each(&whole, add_part, &(adding){plan, input});
     if (status == KILN_OK && input->function)
@@ -196,7 +196,7 @@ void kn_launch_plan_free(kn_launch_plan *plan)
         return;
     for (int k = 0; k < plan->n_parts; ++k) {
         kn_free(plan->part[k].patch);
-        kn_loop_nest_free(plan->part[k].walk);
+        kn_loop_nest_free(plan->part[k].loop_nest);
     }
     kn_free(plan->part);
     kn_free(plan);
@@ -250,7 +250,7 @@ static kiln_status run_part(const kn_launch_plan *plan, const part_launch *s, co
     }
     kn_launch launch = s->launch;
     launch.block_data = block;
-    launch.walk = s->walk;
+    launch.loop_nest = s->loop_nest;
     if (s->partials_size > 0 || s->counters > 0)
         return launch_with_workspace(plan->device, s, &launch, stream, block);
     return plan->device->backend->launch(s->function, &launch, stream);

@@ -22,7 +22,7 @@ static void destroy(kiln_module *module)
     for (int i = 0; i < module->n_expressions; i++)
         kn_free(module->expression[i]);
     kn_free(module->expression);
-    kn_str_free(&module->notes);
+    kn_str_free(&module->dependencies);
     kn_blob_free(&module->code);
     kn_free(module->name);
     kn_free(module);

@@ -169,7 +169,7 @@ kiln_status kn_module_compile(kiln_module *module, const char *source, const kil
     const kn_build_request request = {.job = &job,
                                       .flags =
                                           options->flags & KILN_MODULE_NO_COMPILE ? KN_BUILD_NO_COMPILE : 0,
-                                      .notes = &module->notes};
+                                      .dependencies = &module->dependencies};
     kiln_status status =
         kn_compile_job_of_module(&job, &spec, options->include_folders, options->n_include_folders);
     if (status == KILN_OK)

@@ -61,7 +61,7 @@ char *kn_module_lower(const kiln_module *module, const char *name)
         if (!is_same_expression(module->expression[i], name))
             continue;
         const char *lowered =
-            kn_compile_dependencies_lowered(module->notes.data, module->notes.length, i, &length);
+            kn_compile_dependencies_lowered(module->dependencies.data, module->dependencies.length, i, &length);
         if (lowered)
             return kn_strndup(lowered, length);
     }

@@ -16,7 +16,7 @@ struct kiln_module {
     kn_device *device; /* NULL: only compiled */
     kn_module *loaded;
     kn_blob code;
-    kn_str notes;      /* of the compile: lowered names */
+    kn_str dependencies;      /* of the compile: lowered names */
     char **expression; /* name expressions, in the notes' order */
     int n_expressions;
     kn_map *functions; /* name in the code -> kiln_function; under KN_LOCK_MODULES */

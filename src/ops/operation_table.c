@@ -39,7 +39,7 @@
 #define NO_MAP2(name, types) MAP2(name, types, NULL)
 #define FOLD_WITH(traits, name, types, map, reduce, post, identity)                                          \
     ROW_WITH(traits, name, "T x", "U y", types, map, reduce, post, identity, NULL, NULL)
-#define FOLD(name, types, map, reduce, post, identity) FOLD_WITH(0, name, types, map, reduce, post, identity)
+#define REDUCTION(name, types, map, reduce, post, identity) FOLD_WITH(0, name, types, map, reduce, post, identity)
 /* Dtypes for which a reduction has no meaning. */
 #define NO_REDUCTION(name, types) ROW(name, "T x", "U y", types, NULL, "", NULL, NULL, NULL, NULL)
 
@@ -213,30 +213,30 @@ const kn_operation_row kn_operation_table[] = {
     FOLD_WITH(KN_OP_TAKES_DTYPE, "mean", "e->e E->E f->f F->F", "x", "a + b", "y = a / (float)" COUNT, "0"),
     FOLD_WITH(KN_OP_TAKES_DTYPE, "mean", "d->d D->D", "x", "a + b", "y = a / (double)" COUNT, "0"),
 
-    FOLD("min", "?->? " INTEGERS, "x", LESSER, "y = a", NULL),
-    FOLD("min", FLOATS, "x", "kn_least(a, b)", "y = a", NULL),
-    FOLD("min", COMPLEX, "x", LESSER, "y = a", NULL),
-    FOLD("max", "?->? " INTEGERS, "x", GREATER, "y = a", NULL),
-    FOLD("max", FLOATS, "x", "kn_greatest(a, b)", "y = a", NULL),
-    FOLD("max", COMPLEX, "x", GREATER, "y = a", NULL),
-    FOLD("nanmin", ALL, "x", LESSER_NUMBER, "y = a", NULL),
-    FOLD("nanmax", ALL, "x", GREATER_NUMBER, "y = a", NULL),
+    REDUCTION("min", "?->? " INTEGERS, "x", LESSER, "y = a", NULL),
+    REDUCTION("min", FLOATS, "x", "kn_least(a, b)", "y = a", NULL),
+    REDUCTION("min", COMPLEX, "x", LESSER, "y = a", NULL),
+    REDUCTION("max", "?->? " INTEGERS, "x", GREATER, "y = a", NULL),
+    REDUCTION("max", FLOATS, "x", "kn_greatest(a, b)", "y = a", NULL),
+    REDUCTION("max", COMPLEX, "x", GREATER, "y = a", NULL),
+    REDUCTION("nanmin", ALL, "x", LESSER_NUMBER, "y = a", NULL),
+    REDUCTION("nanmax", ALL, "x", GREATER_NUMBER, "y = a", NULL),
     NO_REDUCTION("ptp", "?->?"),
     ROW("ptp", "T x", "U y", INTEGERS FLOATS COMPLEX, "range{x, x}", "both(a, b)", "y = a.high - a.low", NULL,
         "range", RANGE),
     PLACE("argmin", ">="),
     PLACE("argmax", "<="),
 
-    FOLD("all", TO_BOOL, "x != (T)0", "a && b", "y = a", "true"),
-    FOLD("any", TO_BOOL, "x != (T)0", "a || b", "y = a", "false"),
-    FOLD("count_nonzero", TO_INT64, "x != (T)0", "a + b", "y = a", "0"),
+    REDUCTION("all", TO_BOOL, "x != (T)0", "a && b", "y = a", "true"),
+    REDUCTION("any", TO_BOOL, "x != (T)0", "a || b", "y = a", "false"),
+    REDUCTION("count_nonzero", TO_INT64, "x != (T)0", "a + b", "y = a", "0"),
 
-    FOLD("norm_1", INTEGERS_TO_DOUBLE FLOATS, "abs((U)x)", "a + b", "y = a", "0"),
-    FOLD("norm_1", COMPLEX_TO_REAL, "abs(x)", "a + b", "y = a", "0"),
-    FOLD("norm_2", INTEGERS_TO_DOUBLE FLOATS, "(U)x * (U)x", "a + b", "y = sqrt(a)", "0"),
-    FOLD("norm_2", COMPLEX_TO_REAL, "x.re * x.re + x.im * x.im", "a + b", "y = sqrt(a)", "0"),
-    FOLD("norm_inf", INTEGERS_TO_DOUBLE FLOATS, "abs((U)x)", "kn_greatest(a, b)", "y = a", "0"),
-    FOLD("norm_inf", COMPLEX_TO_REAL, "abs(x)", "kn_greatest(a, b)", "y = a", "0"),
+    REDUCTION("norm_1", INTEGERS_TO_DOUBLE FLOATS, "abs((U)x)", "a + b", "y = a", "0"),
+    REDUCTION("norm_1", COMPLEX_TO_REAL, "abs(x)", "a + b", "y = a", "0"),
+    REDUCTION("norm_2", INTEGERS_TO_DOUBLE FLOATS, "(U)x * (U)x", "a + b", "y = sqrt(a)", "0"),
+    REDUCTION("norm_2", COMPLEX_TO_REAL, "x.re * x.re + x.im * x.im", "a + b", "y = sqrt(a)", "0"),
+    REDUCTION("norm_inf", INTEGERS_TO_DOUBLE FLOATS, "abs((U)x)", "kn_greatest(a, b)", "y = a", "0"),
+    REDUCTION("norm_inf", COMPLEX_TO_REAL, "abs(x)", "kn_greatest(a, b)", "y = a", "0"),
 
     MOMENTS_ROWS("var", "T x", ALONE, "0", "", ""),
     MOMENTS_ROWS("var", "T x, float64 ddof", WITH_DDOF, "ddof", "", ""),

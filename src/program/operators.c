@@ -12,8 +12,8 @@ enum { DEPTH_MAX = 256, NARROWEST = 32 /* bits of the type to which integers are
 
 /* Division takes a word that binds more tightly than itself, a shift one that takes a sum, an assignment one
  * that takes the whole expression to its right. The last needs its blank: `+ +y` is no `++y`. */
-static const char divided[] = " kn_by()->*", shifted[] = " kn_by() + ", assigned[] = " kn_by() =";
-static const char *const marks[] = {divided, shifted, assigned};
+static const char divide_mark[] = " kn_by()->*", shift_mark[] = " kn_by() + ", assign_mark[] = " kn_by() =";
+static const char *const marks[] = {divide_mark, shift_mark, assign_mark};
 
 /* ---- tokens ---- */
 
@@ -128,9 +128,9 @@ static void put_operator(guard *g, const char *text, size_t length)
     kn_str_append_n(g->out, text, length);
     if (g->after_operator || is_harmless(text, length))
         return;
-    kn_str_append(g->out, text[length - 1] == '='        ? assigned
-                          : *text == '/' || *text == '%' ? divided
-                                                         : shifted);
+    kn_str_append(g->out, text[length - 1] == '='        ? assign_mark
+                          : *text == '/' || *text == '%' ? divide_mark
+                                                         : shift_mark);
 }
 
 /* Counts what may be template brackets. A comparison looks like one, but ends with its expression. */
@@ -189,7 +189,7 @@ static size_t put_other(guard *g, const char *text, char before)
     count_bracket(g, text, before);
     kn_str_append_n(g->out, text, 1);
     if (g->after_zero && *text == '-' && !strchr("-=>", text[1]))
-        kn_str_append(g->out, shifted);
+        kn_str_append(g->out, shift_mark);
     return 1;
 }
 

@@ -17,10 +17,10 @@ kiln_status kn_bake_target_parse(kn_bake_target *out, const char *text)
 {
     const size_t prefix = sizeof PTX_PREFIX - 1;
     char name[32];
-    out->form = KN_CODE_BINARY;
+    out->format = KN_CODE_BINARY;
     if (strncmp(text, PTX_PREFIX, prefix) != 0)
         return kn_target_parse(&out->target, text);
-    out->form = KN_CODE_PTX;
+    out->format = KN_CODE_PTX;
     snprintf(name, sizeof name, "sm_%s", text + prefix);
     return kn_target_parse(&out->target, name);
 }
@@ -28,7 +28,7 @@ kiln_status kn_bake_target_parse(kn_bake_target *out, const char *text)
 void kn_bake_target_format(const kn_bake_target *target, char *out, size_t size)
 {
     const char *name = target->target.architecture;
-    if (target->form == KN_CODE_PTX)
+    if (target->format == KN_CODE_PTX)
         snprintf(out, size, PTX_PREFIX "%s", name + strlen("sm_"));
     else
         snprintf(out, size, "%s", name);
@@ -80,10 +80,10 @@ static kiln_status check_text(const wanted *w, const char *portable)
 /* ---- the row ---- */
 
 /* NVRTC gives PTX where it does not know the architecture: that is not what was asked for. */
-static kiln_status check_form(const kn_code *code, const wanted *w)
+static kiln_status check_format(const kn_code *code, const wanted *w)
 {
     const kn_target *target = &w->target->target;
-    if (kn_code_format_of(&code->code) == w->target->form)
+    if (kn_code_format_of(&code->code) == w->target->format)
         return KILN_OK;
     return kn_error(KILN_ERROR_UNSUPPORTED, "%s: the compiler (%s) does not know %s", w->job.name,
                     kn_compile_location(target->backend), target->architecture);
@@ -91,7 +91,7 @@ static kiln_status check_form(const kn_code *code, const wanted *w)
 
 static kiln_status fill_label(kn_bundle_row *out, const wanted *w)
 {
-    kn_bundle_label label = {.target = w->target->target, .form = w->target->form};
+    kn_bundle_label label = {.target = w->target->target, .format = w->target->format};
     kn_str text = KN_STR_INIT;
     bool is_module = w->parsed.kind == KN_SPEC_MODULE;
     const char *generator = is_module ? w->parsed.module.generator : w->parsed.spec.generator;
@@ -107,16 +107,16 @@ static kiln_status fill_label(kn_bundle_row *out, const wanted *w)
 static kiln_status fill_row(kn_bundle_row *out, wanted *w, const char *portable)
 {
     kn_code code = {0};
-    unsigned flags = w->target->form == KN_CODE_PTX ? KN_COMPILE_TO_PTX : 0;
+    unsigned flags = w->target->format == KN_CODE_PTX ? KN_COMPILE_TO_PTX : 0;
     kiln_status status = make_job(w);
     if (status == KILN_OK)
         status = check_text(w, portable);
     if (status == KILN_OK)
         status = kn_build_compile(&code, &w->job, flags);
     if (status == KILN_OK)
-        status = check_form(&code, w);
+        status = check_format(&code, w);
     out->code = code.code;
-    out->aux = code.notes;
+    out->aux = code.dependencies;
     if (status == KILN_OK)
         status = fill_label(out, w);
     if (status == KILN_OK && !kn_blob_copy(&out->what, portable, strlen(portable)))
@@ -143,9 +143,9 @@ kiln_status kn_bake(kn_bundle_row *out, const char *portable, const kn_bake_targ
 /* ---- code that is there ---- */
 
 kiln_status kn_bake_pack(kn_bundle_row *out, const kn_compile_job *job, const char *generator,
-                         const kn_blob *code, const kn_str *notes)
+                         const kn_blob *code, const kn_str *dependencies)
 {
-    kn_bundle_label label = {.target = job->target, .form = kn_code_format_of(code)};
+    kn_bundle_label label = {.target = job->target, .format = kn_code_format_of(code)};
     kn_str text = KN_STR_INIT, key = KN_STR_INIT;
     kn_bundle_label_set_kind(&label, kn_str_text(&job->what));
     snprintf(label.generator, sizeof label.generator, "%s", generator);
@@ -156,7 +156,7 @@ kiln_status kn_bake_pack(kn_bundle_row *out, const kn_compile_job *job, const ch
         status = kn_str_status(&text, "a bundle's label");
     *out = (kn_bundle_row){.label = {text.data, text.length}, .what = {key.data, key.length}};
     if (status == KILN_OK && !(kn_blob_copy(&out->code, code->data, code->size) &&
-                               kn_blob_copy(&out->aux, kn_str_text(notes), notes->length)))
+                               kn_blob_copy(&out->aux, kn_str_text(dependencies), dependencies->length)))
         status = kn_error_memory(code->size, job->name);
     if (status != KILN_OK)
         kn_bundle_row_free(out);

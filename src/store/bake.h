@@ -8,7 +8,7 @@
 
 typedef struct kn_bake_target {
     kn_target target;
-    kn_code_format form;
+    kn_code_format format;
 } kn_bake_target;
 
 /* "sm_90a", "x86-64-v3", and "compute_90" for PTX. KILN_ERROR_INVALID. */
@@ -24,6 +24,6 @@ kiln_status kn_bake(kn_bundle_row *out, const char *portable, const kn_bake_targ
 /* The row of code that some store has, or that was made just now: a program's, for the compile job's own
  * target. Copies. */
 kiln_status kn_bake_pack(kn_bundle_row *out, const kn_compile_job *job, const char *generator,
-                         const kn_blob *code, const kn_str *notes);
+                         const kn_blob *code, const kn_str *dependencies);
 
 #endif

@@ -25,7 +25,7 @@ kiln_status kn_build_function(kn_function **out, const kn_build_request *request
                               kn_build_info *info);
 
 /* The same for the specialisation of a program; kept and flags as in kn_build_request. */
-kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_flight_table *kept, unsigned flags,
+kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_flight_table *own_functions, unsigned flags,
                              kn_device *device, kn_build_info *info);
 
 /* The code as a copy, and loaded on the device as a module of the caller's own, to be unloaded by the back

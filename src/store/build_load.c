@@ -182,10 +182,10 @@ static kiln_status find_function(kn_code_search *search, void **value)
     return find(search, search->state->functions, search->entry, value, &function);
 }
 
-static kiln_status find_kept(kn_code_search *search, void **value)
+static kiln_status find_in_kernel(kn_code_search *search, void **value)
 {
-    static const kind kept = {find_function, NULL};
-    return find(search, search->request->kept, search->entry, value, &kept);
+    static const kind own_functions = {find_function, NULL};
+    return find(search, search->request->own_functions, search->entry, value, &own_functions);
 }
 
 kiln_status kn_build_function(kn_function **out, const kn_build_request *request, kn_device *device,
@@ -198,7 +198,7 @@ kiln_status kn_build_function(kn_function **out, const kn_build_request *request
     kiln_status status = kn_search_begin(&search, request, device, info ? info : &unused);
     search.entry = request->job->entry;
     if (status == KILN_OK)
-        status = request->kept ? find_kept(&search, &value) : find_function(&search, &value);
+        status = request->own_functions ? find_in_kernel(&search, &value) : find_function(&search, &value);
     kn_search_log(&search);
     if (status != KILN_OK)
         return status;
@@ -207,11 +207,11 @@ kiln_status kn_build_function(kn_function **out, const kn_build_request *request
     return kn_search_end(&search, loaded->code);
 }
 
-kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_flight_table *kept, unsigned flags,
+kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_flight_table *own_functions, unsigned flags,
                              kn_device *device, kn_build_info *info)
 {
     kn_compile_job job;
-    const kn_build_request request = {.job = &job, .flags = flags, .kept = kept};
+    const kn_build_request request = {.job = &job, .flags = flags, .own_functions = own_functions};
     kiln_status status = kn_compile_job_of_program(&job, spec);
     if (status == KILN_OK)
         status = kn_build_function(out, &request, device, info);

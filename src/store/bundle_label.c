@@ -10,8 +10,8 @@
 #include "schedule/layout.h"
 #include "schedules/spec_text.h"
 
-static const char *const form_names[] = {[KN_CODE_BINARY] = "binary", [KN_CODE_PTX] = "ptx"};
-enum { FORMS = sizeof form_names / sizeof *form_names, MOST_BYTES = 1024 };
+static const char *const format_names[] = {[KN_CODE_BINARY] = "binary", [KN_CODE_PTX] = "ptx"};
+enum { FORMATS = sizeof format_names / sizeof *format_names, MOST_BYTES = 1024 };
 
 kn_code_format kn_code_format_of(const kn_blob *code)
 {
@@ -46,7 +46,7 @@ void kn_bundle_label_write(kn_str *out, const kn_bundle_label *label)
 {
     char target[48];
     kn_target_format(&label->target, target, sizeof target);
-    kn_str_printf(out, "%s %s", target, form_names[label->form]);
+    kn_str_printf(out, "%s %s", target, format_names[label->format]);
     if (label->block > 0)
         kn_str_printf(out, " block=%d kind=%s revision=%d", label->block, label->kind, label->revision);
     kn_str_append(out, "\n");
@@ -55,10 +55,10 @@ void kn_bundle_label_write(kn_str *out, const kn_bundle_label *label)
     kn_str_printf(out, "compiler %s\n", label->compiler);
 }
 
-static bool read_form(kn_code_format *out, const char *name)
+static bool read_format(kn_code_format *out, const char *name)
 {
-    for (int f = 0; f < FORMS; f++)
-        if (strcmp(form_names[f], name) == 0) {
+    for (int f = 0; f < FORMATS; f++)
+        if (strcmp(format_names[f], name) == 0) {
             *out = (kn_code_format)f;
             return true;
         }
@@ -99,7 +99,7 @@ static bool read_kind(kn_bundle_label *out, const char *rest)
 
 bool kn_bundle_label_read(kn_bundle_label *out, const char *text, size_t size)
 {
-    char copy[MOST_BYTES], target[48], form[16];
+    char copy[MOST_BYTES], target[48], format[16];
     int length = 0;
     if (size >= sizeof copy)
         return false;
@@ -109,10 +109,10 @@ bool kn_bundle_label_read(kn_bundle_label *out, const char *text, size_t size)
     char *more = strchr(copy, '\n');
     if (more)
         *more++ = '\0';
-    if (sscanf(copy, "%47s %15s%n", target, form, &length) < 2 || !read_kind(out, copy + length))
+    if (sscanf(copy, "%47s %15s%n", target, format, &length) < 2 || !read_kind(out, copy + length))
         return false;
     read_rest(out, more);
-    return read_form(&out->form, form) && read_target(&out->target, target);
+    return read_format(&out->format, format) && read_target(&out->target, target);
 }
 
 int kn_bundle_label_rank(const char *text, size_t size, void *target)
@@ -120,5 +120,5 @@ int kn_bundle_label_rank(const char *text, size_t size, void *target)
     kn_bundle_label label;
     if (!kn_bundle_label_read(&label, text, size) || !kn_bundle_label_is_current(&label))
         return 0;
-    return kn_target_fit(&label.target, label.form, target);
+    return kn_target_fit(&label.target, label.format, target);
 }

@@ -13,7 +13,7 @@
 
 typedef struct kn_bundle_label {
     kn_target target;
-    kn_code_format form;
+    kn_code_format format;
     /* KN_BLOCK_REVISION of the library that made it, the kind of its schedule, and that kind's revision
      * there; 0 and empty: a module's, whose arguments are the user's */
     int block, revision;

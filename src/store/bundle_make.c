@@ -232,7 +232,7 @@ static kiln_status show_row(const kn_bundle_row *row,
     char target[48] = "?";
     bool is_known = kn_bundle_label_read(&label, row->label.data, row->label.size);
     if (is_known)
-        kn_bake_target_format(&(kn_bake_target){label.target, label.form}, target, sizeof target);
+        kn_bake_target_format(&(kn_bake_target){label.target, label.format}, target, sizeof target);
     entry.name = name;
     entry.types = types;
     entry.target = target;
@@ -272,8 +272,8 @@ static int rank(const char *text, size_t size, void *user)
 {
     kn_bake_target *wanted = user;
     kn_bundle_label label;
-    if (wanted->form == KN_CODE_PTX &&
-        (!kn_bundle_label_read(&label, text, size) || label.form != KN_CODE_PTX))
+    if (wanted->format == KN_CODE_PTX &&
+        (!kn_bundle_label_read(&label, text, size) || label.format != KN_CODE_PTX))
         return 0;
     return kn_bundle_label_rank(text, size, &wanted->target);
 }

@@ -37,7 +37,7 @@ static bool read_origin(kn_bundle_label *out, const char *line, const char *prod
                *target = kn_spec_field(line, "target", &target_length);
     char name[48];
     bool is_module = has_value(line, "kind", "module");
-    *out = (kn_bundle_label){.form = KN_CODE_BINARY};
+    *out = (kn_bundle_label){.format = KN_CODE_BINARY};
     if (!target || target_length >= sizeof name || (!generator && !is_module) ||
         (generator && !has_value(line, "generator", kn_codegen_generator())))
         return false;
@@ -80,7 +80,7 @@ static bool add_row(const kn_cache_row *row, void *user)
     kn_str_append_n(&line, row->what.data, row->what.size);
     e->status = kn_str_status(&line, "a bundle's row");
     if (e->status == KILN_OK && read_origin(&label, kn_str_text(&line), row->producer)) {
-        label.form = kn_code_format_of(&row->code);
+        label.format = kn_code_format_of(&row->code);
         e->status = fill_row(&added, row, &label, kn_str_text(&line));
         if (e->status == KILN_OK)
             e->status = kn_bundle_writer_add(e->writer, &added);
@@ -117,7 +117,7 @@ static kiln_status put_row(kn_cache *cache, const kn_bundle_row *row, uint64_t *
 {
     kn_bundle_label label;
     kn_str line = KN_STR_INIT;
-    if (!kn_bundle_label_read(&label, row->label.data, row->label.size) || label.form != KN_CODE_BINARY ||
+    if (!kn_bundle_label_read(&label, row->label.data, row->label.size) || label.format != KN_CODE_BINARY ||
         (label.generator[0] && strcmp(label.generator, kn_codegen_generator()) != 0))
         return KILN_OK;
     kiln_status status =

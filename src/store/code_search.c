@@ -41,13 +41,13 @@ void kn_code_free(void *value)
     if (!code)
         return;
     kn_blob_free(&code->code);
-    kn_blob_free(&code->notes);
+    kn_blob_free(&code->dependencies);
     kn_free(code);
 }
 
 bool kn_code_is_current(const kn_code *code, const kn_compile_job *job)
 {
-    return kn_compile_dependencies_hold(code->notes.data, code->notes.size, job->options, job->n_options);
+    return kn_compile_dependencies_hold(code->dependencies.data, code->dependencies.size, job->options, job->n_options);
 }
 
 /* PTX, which the driver reads up to a NUL. */

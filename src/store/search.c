@@ -231,13 +231,13 @@ void kn_search_log(kn_code_search *search)
 
 kiln_status kn_search_end(kn_code_search *search, const kn_code *code)
 {
-    kn_str *notes = search->request->notes;
+    kn_str *dependencies = search->request->dependencies;
     search->info->code_bytes = code->code.size;
     search->info->waits_for_kernels = code->waits_for_kernels;
     if (search->info->origin == KILN_ORIGIN_MEMORY) /* loaded already, or its code was there */
         kn_store_count(&search->state->store[0].counts, 0);
-    if (!notes)
+    if (!dependencies)
         return KILN_OK;
-    kn_str_append_n(notes, code->notes.data, code->notes.size);
-    return kn_str_status(notes, "the notes of a kernel");
+    kn_str_append_n(dependencies, code->dependencies.data, code->dependencies.size);
+    return kn_str_status(dependencies, "the notes of a kernel");
 }

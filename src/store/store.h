@@ -31,7 +31,7 @@ typedef struct kn_code_search kn_code_search;
 
 /* Code and what has to be known beside it. Immutable once it has been found. */
 typedef struct kn_code {
-    kn_blob code, notes; /* notes: the headers that went in, as kn_compile_dependencies wrote them */
+    kn_blob code, dependencies; /* notes: the headers that went in, as kn_compile_dependencies wrote them */
     int from;            /* the number of the store that found or made it; set by the search */
     int rank;            /* in a bundle, against others for the same; 0: from elsewhere */
     /* it waits by itself for the kernel before it: what was made for earlier devices does not */

@@ -234,7 +234,7 @@ static kiln_status take(kn_code **out, kn_code_search *search, kn_bundle_row *ro
         return KILN_ERROR_MEMORY;
     kn_bundle_label_read(&label, row->label.data, row->label.size);
     code->code = row->code;
-    code->notes = row->aux;
+    code->dependencies = row->aux;
     row->code = row->aux = (kn_blob)KN_BLOB_INIT;
     code->rank = ranked;
     code->waits_for_kernels = label.target.waits_for_kernels;

@@ -108,18 +108,18 @@ static kiln_status find(kn_code **out, void *self, kn_code_search *search)
      * against. */
     const char *identity = kn_compile_identity(job->target.backend);
     const char *producer = *identity ? identity : NULL;
-    kn_blob code = KN_BLOB_INIT, notes = KN_BLOB_INIT;
+    kn_blob code = KN_BLOB_INIT, dependencies = KN_BLOB_INIT;
     if (!cache_of(self) ||
-        !kn_cache_get(cache_of(self), job->what.data, job->what.length, producer, &code, &notes))
+        !kn_cache_get(cache_of(self), job->what.data, job->what.length, producer, &code, &dependencies))
         return KILN_OK;
     *out = kn_code_new(search);
     if (!*out) {
         kn_blob_free(&code);
-        kn_blob_free(&notes);
+        kn_blob_free(&dependencies);
         return KILN_ERROR_MEMORY;
     }
     (*out)->code = code;
-    (*out)->notes = notes;
+    (*out)->dependencies = dependencies;
     return KILN_OK;
 }
 
@@ -144,7 +144,7 @@ static void settle(void *self, kn_code_search *search, kn_code *code, kiln_statu
     kn_error_save(&before);
     if (cache_of(self) && status == KILN_OK && kn_search_may_keep(search))
         kn_cache_put(cache_of(self), job->what.data, job->what.length,
-                     kn_compile_identity(job->target.backend), &code->code, &code->notes);
+                     kn_compile_identity(job->target.backend), &code->code, &code->dependencies);
     kn_os_unlock_file(&search->lock);
     kn_error_restore(&before);
 }

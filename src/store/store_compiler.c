@@ -51,25 +51,25 @@ static kiln_status write_source(kn_code_search *search, kn_compile_request *comp
 static kiln_status compile_source(kn_code_search *search, kn_code *code, const kn_compile_request *compile)
 {
     kn_compile_result result = KN_COMPILE_RESULT_INIT;
-    kn_str notes = KN_STR_INIT;
+    kn_str dependencies = KN_STR_INIT;
     double start = kn_os_now_ms(), ms;
     kiln_status status = kn_compile(&result, compile);
     ms = kn_os_now_ms() - start;
     search->info->compile_ms += ms;
     kn_store_count(search->counts, ms); /* failures too */
     if (status == KILN_OK)
-        status = kn_compile_dependencies(&notes, compile, &result);
+        status = kn_compile_dependencies(&dependencies, compile, &result);
     if (status == KILN_OK)
-        status = kn_str_status(&notes, "the notes of a compile");
+        status = kn_str_status(&dependencies, "the notes of a compile");
     kn_str_append(&search->warnings, kn_str_text(&result.warnings));
     if (status == KILN_OK) {
         code->code = result.code;
         result.code = (kn_blob)KN_BLOB_INIT;
-        code->notes.data = notes.data; /* both are plain allocations */
-        code->notes.size = notes.length;
-        notes = (kn_str)KN_STR_INIT;
+        code->dependencies.data = dependencies.data; /* both are plain allocations */
+        code->dependencies.size = dependencies.length;
+        dependencies = (kn_str)KN_STR_INIT;
     }
-    kn_str_free(&notes);
+    kn_str_free(&dependencies);
     kn_compile_result_free(&result);
     return status;
 }
@@ -129,7 +129,7 @@ static void keep_error(tries *t)
     kn_error_save(&t->error);
 }
 
-static kiln_status try_once(kn_code_search *search, kn_code *code, tries *t, kn_str *source,
+static kiln_status try_source(kn_code_search *search, kn_code *code, tries *t, kn_str *source,
                             const char *complaints)
 {
     t->request.failed_source = t->request.source;
@@ -154,9 +154,9 @@ static kiln_status compile_otherwise(kn_code_search *search, kn_code *code, cons
     kiln_status status = kn_compile_header_words(&t.words, first);
     t.request.header_words = kn_str_text(&t.words);
     if (status == KILN_OK)
-        status = try_once(search, code, &t, &t.source[0], "");
+        status = try_source(search, code, &t, &t.source[0], "");
     if (status == KILN_ERROR_COMPILE)
-        status = try_once(search, code, &t, &t.source[1], kn_str_text(&t.log));
+        status = try_source(search, code, &t, &t.source[1], kn_str_text(&t.log));
     kn_str_free(&t.source[0]);
     kn_str_free(&t.source[1]);
     kn_str_free(&t.words);

@@ -25,10 +25,10 @@ typedef struct kn_build_request {
     const kn_compile_job *job;
     unsigned flags; /* KN_BUILD_* */
     /* of one kernel, which keeps the functions it has met though headers change; NULL: the current ones */
-    kn_flight_table *kept;
+    kn_flight_table *own_functions;
     /* receives the notes of the code (kn_compile_dependencies, stored beside it), from whatever origin;
      * NULL: not wanted */
-    kn_str *notes;
+    kn_str *dependencies;
 } kn_build_request;
 
 /* How it was found: origin and times of kiln_call_info. */

@@ -96,8 +96,8 @@ void kn_decimal_limit_places(kn_decimal *d, double value, int places)
     /* The first digit lies behind the last place: the value becomes one unit of that place, or zero. */
     char text[TEXT_MAX];
     snprintf(text, sizeof text, "%.*f", places, fabs(value));
-    bool is_unit = text[strlen(text) - 1] == '1';
+    bool rounds_up = text[strlen(text) - 1] == '1';
     *d = (kn_decimal){.digits = "1", .count = 1, .point = 1 - places};
-    if (!is_unit)
+    if (!rounds_up)
         *d = (kn_decimal){.digits = "0", .count = 1, .point = 1};
 }

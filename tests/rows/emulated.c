@@ -219,7 +219,7 @@ kiln_status emulated_call(const char *architecture, kiln_kernel *kernel, kiln_ar
         return status;
     for (int j = 0; j < n_out && !is_given; ++j)
         memset(kiln_array_data(out[j]), 0x5b, kiln_array_nbytes(out[j]));
-    const kn_launch_input input = {&r.spec, &r.space, &r.figures, r.ndim, r.shape, NULL, NULL, NULL, false};
-    const kn_part whole = {&r.spec, &layout, &r.figures, &r.space, &r.space};
+    const kn_launch_input input = {&r.spec, &r.space, &r.launch_params, r.ndim, r.shape, NULL, NULL, NULL, false};
+    const kn_part whole = {&r.spec, &layout, &r.launch_params, &r.space, &r.space};
     return kn_part_each(&whole, run_part, &(running){&input, &b, in, launch});
 }

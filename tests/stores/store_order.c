@@ -103,10 +103,10 @@ static kn_blob code_of(int addend)
     return code;
 }
 
-static void bundle(const kn_blob *code, const char *notes)
+static void bundle(const kn_blob *code, const char *dependencies)
 {
     toy_store_empty(&toy_bundle);
-    toy_store_add(&toy_bundle, what, code->data, code->size, notes);
+    toy_store_add(&toy_bundle, what, code->data, code->size, dependencies);
 }
 
 static kiln_cache_stats stats(void)
@@ -426,12 +426,12 @@ static kiln_status write_from_header(kn_str *source, kn_compile_request *compile
 }
 
 /* What the function adds; of new code the notes are wanted, and it is bundled. */
-static int find_from_header(kiln_origin expected, kn_str *notes)
+static int find_from_header(kiln_origin expected, kn_str *dependencies)
 {
     char option[300];
     const char *const options[] = {option};
     kn_compile_job job = adder(&(int){0});
-    kn_build_request request = {.job = &job, .notes = notes};
+    kn_build_request request = {.job = &job, .dependencies = dependencies};
     kn_build_info info = {0};
     kn_function *function = NULL;
     kn_blob code = KN_BLOB_INIT;
@@ -442,11 +442,11 @@ static int find_from_header(kiln_origin expected, kn_str *notes)
     if (kn_build_function(&function, &request, host(), &info) != KILN_OK)
         fail_msg("%s", kiln_error_message());
     assert_int_equal(info.origin, expected);
-    if (!notes)
+    if (!dependencies)
         return run_on_host(function, 0);
-    request.notes = NULL;
+    request.dependencies = NULL;
     assert_int_equal(kn_build_code(&code, &request, NULL), KILN_OK);
-    bundle(&code, kn_str_text(notes));
+    bundle(&code, kn_str_text(dependencies));
     kn_blob_free(&code);
     return run_on_host(function, 0);
 }
@@ -454,13 +454,13 @@ static int find_from_header(kiln_origin expected, kn_str *notes)
 /* Its header reads otherwise now, and as it was at last. */
 static void outdated_code_is_not_used(void **state)
 {
-    kn_str notes = KN_STR_INIT;
+    kn_str dependencies = KN_STR_INIT;
     (void)state;
     write_header("#define ADDEND 2\n");
     setenv("KILN_CACHE", "off", 1);
-    assert_int_equal(find_from_header(KILN_ORIGIN_COMPILER, &notes), 2);
-    assert_true(notes.length > 0);
-    kn_str_free(&notes);
+    assert_int_equal(find_from_header(KILN_ORIGIN_COMPILER, &dependencies), 2);
+    assert_true(dependencies.length > 0);
+    kn_str_free(&dependencies);
     unsetenv("KILN_CACHE");
     kn_build_shutdown();
     assert_int_equal(find_from_header(KILN_ORIGIN_DISK, NULL), 2);

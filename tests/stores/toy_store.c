@@ -7,12 +7,12 @@
 
 toy_rows toy_bundle, toy_remote;
 
-void toy_store_add(toy_rows *rows, const char *what, const void *code, size_t size, const char *notes)
+void toy_store_add(toy_rows *rows, const char *what, const void *code, size_t size, const char *dependencies)
 {
     toy_row *row = &rows->row[rows->rows++];
     row->what = strdup(what);
     kn_blob_copy(&row->code, code, size);
-    kn_blob_copy(&row->notes, notes, strlen(notes));
+    kn_blob_copy(&row->dependencies, dependencies, strlen(dependencies));
 }
 
 void toy_store_empty(toy_rows *rows)
@@ -20,7 +20,7 @@ void toy_store_empty(toy_rows *rows)
     for (int r = 0; r < rows->rows; r++) {
         free(rows->row[r].what);
         kn_blob_free(&rows->row[r].code);
-        kn_blob_free(&rows->row[r].notes);
+        kn_blob_free(&rows->row[r].dependencies);
     }
     rows->rows = 0;
     atomic_store(&rows->asked, 0);
@@ -58,7 +58,7 @@ static kiln_status find(kn_code **out, void *self, kn_code_search *search)
         atomic_fetch_add(&rows->found, 1);
         *out = kn_code_new(search);
         if (!*out || !kn_blob_copy(&(*out)->code, row->code.data, row->code.size) ||
-            !kn_blob_copy(&(*out)->notes, row->notes.data, row->notes.size))
+            !kn_blob_copy(&(*out)->dependencies, row->dependencies.data, row->dependencies.size))
             abort();
         return KILN_OK;
     }

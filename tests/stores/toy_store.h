@@ -11,7 +11,7 @@ enum { TOY_ROWS = 16 };
 
 typedef struct toy_row {
     char *what;
-    kn_blob code, notes;
+    kn_blob code, dependencies;
 } toy_row;
 
 typedef struct toy_rows {
@@ -25,7 +25,7 @@ extern toy_rows toy_bundle, toy_remote;
 extern bool toy_list_is_without_compiler;
 
 /* One more row; the bytes are copied. */
-void toy_store_add(toy_rows *rows, const char *what, const void *code, size_t size, const char *notes);
+void toy_store_add(toy_rows *rows, const char *what, const void *code, size_t size, const char *dependencies);
 void toy_store_empty(toy_rows *rows);
 
 #endif

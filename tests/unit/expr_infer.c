@@ -299,18 +299,18 @@ static void parameters_of_kernels(void **state)
     kn_graph_free(g);
 }
 
-static void settled_steps(void **state)
+static void settled_subscripts(void **state)
 {
     const int64_t shape[] = {5, 6, 7};
-    kn_step step[KN_STEPS_ROOM];
+    kn_subscript step[KN_SUBSCRIPTS_CAPACITY];
     int count = 0;
     kn_graph *g = parse("x[-2, None, 1:100:2, ::-1]");
     (void)state;
-    assert_int_equal(kn_steps_settle(step, &count, g, &g->node[g->out[0]], 3, shape), KILN_OK);
-    const kn_step expected[] = {{KN_STEP_INDEX, 3, 0, 0},
-                                {KN_STEP_NEW, 0, 0, 0},
-                                {KN_STEP_SLICE, 1, 3, 2},
-                                {KN_STEP_SLICE, 6, 7, -1}};
+    assert_int_equal(kn_subscripts_settle(step, &count, g, &g->node[g->out[0]], 3, shape), KILN_OK);
+    const kn_subscript expected[] = {{KN_SUBSCRIPT_INDEX, 3, 0, 0},
+                                {KN_SUBSCRIPT_NEW, 0, 0, 0},
+                                {KN_SUBSCRIPT_SLICE, 1, 3, 2},
+                                {KN_SUBSCRIPT_SLICE, 6, 7, -1}};
     assert_int_equal(count, 4);
     for (int k = 0; k < count; ++k) {
         assert_int_equal(step[k].kind, expected[k].kind);
@@ -480,7 +480,7 @@ int main(void)
         cmocka_unit_test(kernels),
         cmocka_unit_test(axes_variants_and_values),
         cmocka_unit_test(parameters_of_kernels),
-        cmocka_unit_test(settled_steps),
+        cmocka_unit_test(settled_subscripts),
         cmocka_unit_test(dtypes_that_are_refused),
         cmocka_unit_test(shapes_that_are_refused),
         cmocka_unit_test(kernels_that_are_refused),

@@ -47,7 +47,7 @@ static kiln_kernel *split, *weighted, *doubled, *raw, *record, *formula, *fast, 
     *prepared, *early, *placed, *writes, *all_raw, *with_text;
 
 /* Kernels whose texts do not mix with others. */
-static int make_lone_kernels(void)
+static int make_opaque_kernels(void)
 {
     kiln_kernel_options around = KILN_KERNEL_OPTIONS_INIT, macro = KILN_KERNEL_OPTIONS_INIT,
                         text = KILN_KERNEL_OPTIONS_INIT;
@@ -87,7 +87,7 @@ static int make_kernels(void **state)
            kiln_elementwise_create(&record, "T x, pair p", "T z", "z = x * (T)p.a", "paired", &with_struct) ||
            kiln_expression_create(&formula, "a, b",
                                   "d = a - mean(a, axis=-1, keepdims=True); d * b, sum(d * d)", NULL) ||
-           kiln_expression_create(&fast, "a", "exp(a)", &fast_math) || make_lone_kernels();
+           kiln_expression_create(&fast, "a", "exp(a)", &fast_math) || make_opaque_kernels();
 }
 
 static int free_kernels(void **state)
@@ -594,7 +594,7 @@ static int in_two_kernels(kiln_array **out, kiln_array *const *in)
 }
 
 /* Texts that do not mix with others have kernels of their own, over what lies in memory. */
-static int lone_kernels(kiln_array **out, kiln_array *const *in)
+static int opaque_kernels(kiln_array **out, kiln_array *const *in)
 {
     kiln_array *two[2] = {NULL}, *one = NULL, *table = binary("multiply", in[1], kiln_arg_int(2));
     kiln_arg args[3] = {kiln_arg_array(binary("add", in[0], kiln_arg_array(in[1])))};
@@ -651,10 +651,10 @@ static void kernels_of_their_own(void **state)
     numbers.types = "f->f d->d";
     numbers.map = "y = x * (T)i";
     OK(kiln_operation_register(&numbers));
-    check(lone_kernels, KILN_FLOAT16);
+    check(opaque_kernels, KILN_FLOAT16);
     kiln_array *in[] = {range(KILN_FLOAT32, 2, shape), range(KILN_FLOAT32, 1, shape + 1)};
     const kiln_arg args[] = {kiln_arg_array(in[0]), kiln_arg_array(in[1])};
-    kiln_kernel *kernel = trace_of(lone_kernels, in, 2, traced, &n_out);
+    kiln_kernel *kernel = trace_of(opaque_kernels, in, 2, traced, &n_out);
     OK(kiln_kernel_explain(&text, kernel, NULL, n_out, args, 2, NULL, "host"));
     if (!strstr(text, "its texts, or its options, cannot stand beside others") ||
         !strstr(text, "fast_math=\"1\"") || !strstr(text, "tripled"))

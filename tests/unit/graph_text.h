@@ -32,16 +32,16 @@ static void graph_text_number(kn_str *out, const kiln_arg *number)
         kn_str_printf(out, "%.17g%+.17gj", number->value.d[0], number->value.d[1]);
 }
 
-static void graph_text_steps(kn_str *out, const kn_node *node)
+static void graph_text_subscripts(kn_str *out, const kn_node *node)
 {
     static const char *const words[] = {"", "", "None", "...", "one", "ones"};
-    for (int s = 0; s < node->n_steps; ++s) {
-        const kn_step *step = &node->step[s];
+    for (int s = 0; s < node->n_subscripts; ++s) {
+        const kn_subscript *step = &node->step[s];
         kn_str_append(out, s > 0 ? "," : "[");
         kn_str_append(out, words[step->kind]);
-        if (step->kind == KN_STEP_INDEX || step->kind == KN_STEP_SLICE)
+        if (step->kind == KN_SUBSCRIPT_INDEX || step->kind == KN_SUBSCRIPT_SLICE)
             graph_text_bound(out, step->start);
-        if (step->kind != KN_STEP_SLICE)
+        if (step->kind != KN_SUBSCRIPT_SLICE)
             continue;
         kn_str_append(out, ":");
         graph_text_bound(out, step->stop);
@@ -98,7 +98,7 @@ static void graph_text_node(kn_str *out, const kn_graph *g, int k)
         graph_text_number(out, &node->number);
     } else if (node->kind == KN_NODE_SLICE) {
         graph_text_node(out, g, node->in[0]);
-        graph_text_steps(out, node);
+        graph_text_subscripts(out, node);
     } else {
         graph_text_name(out, node);
         for (int i = 0; i < node->n_in; ++i) {

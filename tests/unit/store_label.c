@@ -41,7 +41,7 @@ static void revisions_decide(void **state)
 
 static void labels_are_read_as_written(void **state)
 {
-    kn_bundle_label label = {.form = KN_CODE_BINARY, .generator = "g", .compiler = "c"}, read;
+    kn_bundle_label label = {.format = KN_CODE_BINARY, .generator = "g", .compiler = "c"}, read;
     kn_str text = KN_STR_INIT;
     (void)state;
     assert_int_equal(kn_target_parse(&label.target, "sm_90"), 0);

@@ -26,7 +26,7 @@ typedef struct child {
     int job; /* -1: none */
     double began;
     char *heard; /* of an answer, so far */
-    size_t n_heard, room;
+    size_t n_heard, capacity;
 } child;
 
 typedef struct bake {
@@ -218,13 +218,13 @@ static void ask(bake *b, child *c)
 
 static bool take_bytes(child *c, const char *data, size_t size)
 {
-    if (c->n_heard + size > c->room) {
-        size_t room = 2 * (c->n_heard + size);
-        char *heard = realloc(c->heard, room);
+    if (c->n_heard + size > c->capacity) {
+        size_t capacity = 2 * (c->n_heard + size);
+        char *heard = realloc(c->heard, capacity);
         if (!heard)
             return false;
         c->heard = heard;
-        c->room = room;
+        c->capacity = capacity;
     }
     memcpy(c->heard + c->n_heard, data, size);
     c->n_heard += size;

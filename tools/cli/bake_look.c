@@ -176,21 +176,21 @@ typedef struct row {
 
 typedef struct rows {
     row *items;
-    int count, room;
+    int count, capacity;
     bool has_failed;
 } rows;
 
 static bool take_row(const kiln_bundle_entry *entry, void *user)
 {
     rows *all = user;
-    if (all->count == all->room) {
-        int room = all->room ? 2 * all->room : 64;
-        row *items = realloc(all->items, (size_t)room * sizeof *items);
+    if (all->count == all->capacity) {
+        int capacity = all->capacity ? 2 * all->capacity : 64;
+        row *items = realloc(all->items, (size_t)capacity * sizeof *items);
         all->has_failed = !items;
         if (!items)
             return false;
         all->items = items;
-        all->room = room;
+        all->capacity = capacity;
     }
     char *code = malloc(entry->code_bytes + 1);
     row *r = &all->items[all->count++];

@@ -17,7 +17,7 @@ typedef struct bake_job {
 
 typedef struct bake_plan {
     bake_job *jobs;
-    int count, room;
+    int count, capacity;
     const char **targets; /* "sm_90", "compute_121"; strings of `words` */
     int n_targets;
     char **words;

@@ -148,13 +148,13 @@ static bool add_job(bake_plan *plan, const kiln_record_line *line, const char *t
     uint64_t hash = hash_of(line->key, target);
     if (has_job(plan, line->key, target, hash))
         return true;
-    if (plan->count == plan->room) {
-        int room = plan->room ? 2 * plan->room : 64;
-        bake_job *jobs = realloc(plan->jobs, (size_t)room * sizeof *jobs);
+    if (plan->count == plan->capacity) {
+        int capacity = plan->capacity ? 2 * plan->capacity : 64;
+        bake_job *jobs = realloc(plan->jobs, (size_t)capacity * sizeof *jobs);
         if (!jobs)
             return false;
         plan->jobs = jobs;
-        plan->room = room;
+        plan->capacity = capacity;
     }
     bake_job *job = &plan->jobs[plan->count++];
     *job = (bake_job){.name = strdup(line->name),

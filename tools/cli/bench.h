@@ -20,17 +20,17 @@ typedef bench_value (*bench_reference)(const bench_value *in, int64_t index, int
 typedef double (*bench_along)(double *out, const double *const *in, int64_t length);
 
 /* What is known of the elements of one reduced stretch: more than any one row asks for. */
-typedef struct bench_folded {
+typedef struct bench_reduced {
     double n, sum, squares, greatest;
     int64_t at; /* where the greatest came first */
-} bench_folded;
+} bench_reduced;
 
 /* The texts of a reduction, and the result that is expected: its size is what its rounding is relative to. */
-typedef struct bench_fold {
+typedef struct bench_reduction {
     const char *map, *reduce, *post, *identity; /* identity may be NULL */
     const char *type, *preamble;                /* the reduce type, NULL: kiln's choice */
-    void (*expected)(const bench_folded *all, double *value, double *size);
-} bench_fold;
+    void (*expected)(const bench_reduced *all, double *value, double *size);
+} bench_reduction;
 
 /* An array of a row: `shape` is filled, then seen through `axes` and `index`. */
 typedef struct bench_operand {
@@ -68,9 +68,9 @@ typedef struct bench_row {
     /* Of the inputs `in`, instead of out, body and fold's texts; a '@' stands for the elements of the
      * result. */
     const char *expression;
-    const bench_fold *function; /* a reduction that the expression calls by the name of "fold", or NULL */
+    const bench_reduction *function; /* a reduction that the expression calls by the name of "fold", or NULL */
     const char *by_hand;        /* BENCH_DEFINITION: the same as a source written by hand, or NULL */
-    const bench_fold *fold;     /* reductions: instead of the body; NULL: elementwise */
+    const bench_reduction *reduction;     /* reductions: instead of the body; NULL: elementwise */
     char reduced[8];            /* reductions: the axes; "": all */
     bench_along along;          /* results that need whole rows: their reference; NULL: others */
     double scalar[2];           /* weak floats behind the arrays */
@@ -83,7 +83,7 @@ typedef struct bench_row {
 
 typedef struct bench_rows {
     bench_row *row;
-    int count, room;
+    int count, capacity;
 } bench_rows;
 
 /* All rows there are for this scale. false: no memory. Free *out either way. */
@@ -157,11 +157,11 @@ double bench_tolerance(kiln_dtype dtype);
 
 /* ---- reductions ---- */
 
-bool bench_fold_define(bench *b, kiln_kernel **out, const bench_fold *fold, const char *in, const char *made,
+bool bench_reduction_define(bench *b, kiln_kernel **out, const bench_reduction *reduction, const char *in, const char *made,
                        const char *name);
 /* Options of a call of the row; axes: BENCH_MAX_NDIM of them, which the options point into. */
-kiln_call_options bench_fold_call(int *axes, const bench_row *row);
-bool bench_fold_check(bench *b, bench_data *data, const bench_row *row);
+kiln_call_options bench_reduction_call(int *axes, const bench_row *row);
+bool bench_reduction_check(bench *b, bench_data *data, const bench_row *row);
 
 /* ---- whole rows ---- */
 
@@ -182,7 +182,7 @@ typedef enum bench_mode {
 
 /* One of the things that are measured alternately. turn counts up: it chooses the set. */
 typedef struct bench_runner {
-    bool (*run)(bench *b, void *user, int64_t turn);
+    bool (*run)(bench *b, void *user, int64_t iteration);
     void *user;
 } bench_runner;
 
@@ -202,7 +202,7 @@ typedef struct bench_floor bench_floor;
 
 bool bench_floor_make(bench *b, bench_floor **out, const bench_row *row, const bench_data *data);
 void bench_floor_free(bench_floor *floor);
-bool bench_floor_run(bench *b, void *floor, int64_t turn);
+bool bench_floor_run(bench *b, void *floor, int64_t iteration);
 
 /* ---- the CUDA driver and NVRTC, without kiln between ---- */
 

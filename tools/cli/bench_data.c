@@ -234,7 +234,7 @@ static bool define_expression(bench *b, kiln_kernel **out, const bench_row *row)
                  (long long)elements, size + 1);
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     kiln_kernel *function = NULL;
-    if (row->function && !bench_fold_define(b, &function, row->function, "T x", "T y", "fold"))
+    if (row->function && !bench_reduction_define(b, &function, row->function, "T x", "T y", "fold"))
         return false;
     options.kernels = &function;
     options.n_kernels = function != NULL;
@@ -247,8 +247,8 @@ bool bench_row_define(bench *b, kiln_kernel **out, const bench_row *row)
 {
     if (row->expression)
         return define_expression(b, out, row);
-    if (row->fold)
-        return bench_fold_define(b, out, row->fold, row->in, row->out, "bench_row");
+    if (row->reduction)
+        return bench_reduction_define(b, out, row->reduction, row->in, row->out, "bench_row");
     return bench_check(b, kiln_elementwise_create(out, row->in, row->out, row->body, "bench_row", NULL));
 }
 
@@ -399,8 +399,8 @@ bool bench_data_check(bench *b, bench_data *data, const bench_row *row)
     bool ok = true;
     if (row->along)
         return bench_along_check(b, data, row);
-    if (row->fold)
-        return bench_fold_check(b, data, row);
+    if (row->reduction)
+        return bench_reduction_check(b, data, row);
     data->checked = BENCH_SAMPLES;
     for (int s = 0; s < BENCH_SAMPLES && ok; s++) {
         state ^= state << 13;

@@ -199,15 +199,15 @@ static bool load(bench *b, const char *source, const char *name, void **function
     double ms;
     bool ok = bench_driver_compile(b, source, &cubin, &ms) && DRIVER(b, ModuleLoadData, &module, cubin);
     ok = ok && DRIVER(b, ModuleGetFunction, function, module, name);
-    char *kept = ok ? strdup(source) : NULL;
-    if (kept) {
-        d->loaded[d->n_loaded].source = kept;
+    char *copy = ok ? strdup(source) : NULL;
+    if (copy) {
+        d->loaded[d->n_loaded].source = copy;
         d->loaded[d->n_loaded].module = module;
         d->loaded[d->n_loaded++].function = *function;
     } else if (module)
         d->ModuleUnload(module);
     free(cubin);
-    return kept || (ok && bench_fail(b, "out of memory"));
+    return copy || (ok && bench_fail(b, "out of memory"));
 }
 
 bool bench_driver_function(bench *b, void **out, const char *source, const char *name)

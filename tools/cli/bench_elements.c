@@ -28,25 +28,25 @@ static void free_work(work *w)
     bench_data_free(&w->data);
 }
 
-static bool run_kernel(bench *b, void *user, int64_t turn)
+static bool run_kernel(bench *b, void *user, int64_t iteration)
 {
     work *w = user;
-    bench_set *set = &w->data.set[turn % w->data.n_sets];
+    bench_set *set = &w->data.set[iteration % w->data.n_sets];
     kiln_arg in[BENCH_MAX_OPERANDS + 2];
     int n_in = bench_row_arguments(in, w->row, set);
     kiln_array **out = &set->array[bench_row_inputs(w->row)];
     return bench_check(b, kiln_kernel_call(w->kernel, out, 1 + w->row->n_more, in, n_in, w->call));
 }
 
-static bool run_floor(bench *b, void *user, int64_t turn)
+static bool run_floor(bench *b, void *user, int64_t iteration)
 {
-    return bench_floor_run(b, ((work *)user)->floor, turn);
+    return bench_floor_run(b, ((work *)user)->floor, iteration);
 }
 
-static bool run_copy(bench *b, void *user, int64_t turn)
+static bool run_copy(bench *b, void *user, int64_t iteration)
 {
     work *w = user;
-    kiln_array *spare = w->data.set[turn % w->data.n_sets].spare;
+    kiln_array *spare = w->data.set[iteration % w->data.n_sets].spare;
     size_t half = kiln_array_nbytes(spare) / 2;
     char *data = kiln_array_data(spare);
     return bench_driver_copy(b, data, data + half, half);
@@ -55,8 +55,8 @@ static bool run_copy(bench *b, void *user, int64_t turn)
 static bool start(bench *b, work *w, const bench_row *row, bool has_spare)
 {
     *w = (work){.row = row};
-    if (row->fold && !row->expression) {
-        w->options = bench_fold_call(w->axes, row);
+    if (row->reduction && !row->expression) {
+        w->options = bench_reduction_call(w->axes, row);
         w->call = &w->options;
     }
     return bench_data_make(b, &w->data, row, has_spare) && bench_row_define(b, &w->kernel, row) &&
@@ -122,35 +122,35 @@ bool bench_chain_run(bench *b, const bench_row *row, bench_result *out)
 
 /* ---- the host's time of a call ---- */
 
-static bool run_allocating(bench *b, void *user, int64_t turn)
+static bool run_allocating(bench *b, void *user, int64_t iteration)
 {
     work *w = user;
     kiln_arg in[BENCH_MAX_OPERANDS + 2];
     int n_in = bench_row_arguments(in, w->row, &w->data.set[0]);
     kiln_array *out = NULL;
-    (void)turn;
+    (void)iteration;
     kiln_status status = kiln_kernel_call(w->kernel, &out, 1, in, n_in, w->call);
     kiln_array_free(out);
     return bench_check(b, status);
 }
 
-static bool run_until_done(bench *b, void *user, int64_t turn)
+static bool run_until_done(bench *b, void *user, int64_t iteration)
 {
-    return run_allocating(b, user, turn) && bench_check(b, kiln_stream_synchronize(b->stream));
+    return run_allocating(b, user, iteration) && bench_check(b, kiln_stream_synchronize(b->stream));
 }
 
-static bool run_bare(bench *b, void *user, int64_t turn)
+static bool run_bare(bench *b, void *user, int64_t iteration)
 {
     work *w = user;
     static long long block[512]; /* zeros: the kernel does nothing */
     void *params[] = {block};
-    (void)turn;
+    (void)iteration;
     return bench_driver_launch(b, w->bare, 4, 256, params, w->bare_is_dependent);
 }
 
-static bool run_bare_until_done(bench *b, void *user, int64_t turn)
+static bool run_bare_until_done(bench *b, void *user, int64_t iteration)
 {
-    return run_bare(b, user, turn) && bench_check(b, kiln_stream_synchronize(b->stream));
+    return run_bare(b, user, iteration) && bench_check(b, kiln_stream_synchronize(b->stream));
 }
 
 /* An empty kernel that takes as many bytes of arguments as kiln's for this call, and is launched as that is.
@@ -175,15 +175,15 @@ static bool make_bare(bench *b, work *w)
     return bench_driver_function(b, &w->bare, bare, "bench_bare");
 }
 
-static bool run_floor_until_done(bench *b, void *user, int64_t turn)
+static bool run_floor_until_done(bench *b, void *user, int64_t iteration)
 {
-    return run_floor(b, user, turn) && bench_check(b, kiln_stream_synchronize(b->stream));
+    return run_floor(b, user, iteration) && bench_check(b, kiln_stream_synchronize(b->stream));
 }
 
 /* What is measured of a call, what beside it on a device, and how many calls a sample has at least. */
 static const struct {
-    bool (*run)(bench *b, void *user, int64_t turn);
-    bool (*beside)(bench *b, void *user, int64_t turn);
+    bool (*run)(bench *b, void *user, int64_t iteration);
+    bool (*beside)(bench *b, void *user, int64_t iteration);
     int batch;
     const char *mode;
 } calls[] = {
@@ -215,7 +215,7 @@ bool bench_call_run(bench *b, const bench_row *row, bench_result *out)
 
 /* ---- the host's time to plan ---- */
 
-static bool run_planning(bench *b, void *user, int64_t turn)
+static bool run_planning(bench *b, void *user, int64_t iteration)
 {
     const work *w = user;
     kiln_arg in[BENCH_MAX_OPERANDS + 2];
@@ -223,7 +223,7 @@ static bool run_planning(bench *b, void *user, int64_t turn)
     kiln_kernel *kernel = NULL;
     kiln_array *out = NULL;
     char *text = NULL;
-    (void)turn;
+    (void)iteration;
     bool ok = bench_row_define(b, &kernel, w->row) &&
               bench_check(b, kiln_kernel_explain(&text, kernel, &out, 1, in, n_in, NULL, NULL));
     kiln_kernel_free(kernel);

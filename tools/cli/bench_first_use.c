@@ -65,7 +65,7 @@ static bool use_once(bench *b, use *u)
 {
     kiln_arg in[BENCH_MAX_OPERANDS];
     int axes[BENCH_MAX_NDIM], count = bench_row_arguments(in, u->row, &u->inputs);
-    kiln_call_options options = bench_fold_call(axes, u->row);
+    kiln_call_options options = bench_reduction_call(axes, u->row);
     u->info = (kiln_call_info)KILN_CALL_INFO_INIT;
     double begin = cli_now_ms();
     bool ok = bench_row_define(b, &u->kernel, u->row) &&
@@ -124,7 +124,7 @@ static const char by_hand[] =
  * had. */
 static char *source_for_floor(const use *u)
 {
-    const bench_fold *f = u->row->fold;
+    const bench_reduction *f = u->row->reduction;
     char *source = NULL;
     size_t size;
     if (u->row->by_hand)
@@ -169,16 +169,16 @@ static const char *numbered(char *out, size_t size, const char *text, int number
 static bool define_once(bench *b, use *u, const bench_row *row, int number)
 {
     char text[256], by_hand[4096];
-    bench_fold fold;
+    bench_reduction reduction;
     bench_row numbered_row = *row;
     numbered_row.body = numbered(text, sizeof text, row->body, number);
     numbered_row.by_hand = numbered(by_hand, sizeof by_hand, row->by_hand, number);
     if (row->expression)
         numbered_row.expression = numbered(text, sizeof text, row->expression, number);
-    if (row->fold) {
-        fold = *row->fold;
-        fold.map = numbered(text, sizeof text, fold.map, number);
-        numbered_row.fold = &fold;
+    if (row->reduction) {
+        reduction = *row->reduction;
+        reduction.map = numbered(text, sizeof text, reduction.map, number);
+        numbered_row.reduction = &reduction;
     }
     u->row = &numbered_row;
     bool ok = use_once(b, u);
@@ -283,7 +283,7 @@ static bool spawn(bench *b, const char *row, const char *folder, int write_end, 
 }
 
 /* Runs a row's child and reads up to `room` lines of four numbers; *count how many there were. */
-static bool run_child(bench *b, const char *row, const char *folder, double (*lines)[4], int room, int *count)
+static bool run_child(bench *b, const char *row, const char *folder, double (*lines)[4], int capacity, int *count)
 {
     int ends[2], status = 0;
     pid_t pid;
@@ -293,7 +293,7 @@ static bool run_child(bench *b, const char *row, const char *folder, double (*li
     bool ok = spawn(b, row, folder, ends[1], &pid);
     close(ends[1]);
     FILE *file = fdopen(ends[0], "r");
-    while (ok && file && *count < room &&
+    while (ok && file && *count < capacity &&
            fscanf(file, "%lf %lf %lf %lf", &lines[*count][0], &lines[*count][1], &lines[*count][2],
                   &lines[*count][3]) == 4)
         ++*count;

@@ -29,7 +29,7 @@ struct bench_floor {
     const bench_data *data;
     stream in[MAX_STREAMS], out;
     int n_in;
-    bool is_fold;
+    bool is_reduction;
     int64_t elements, results; /* results differ from elements where the row reduces */
     void *function;            /* CUDA */
     int group;                 /* elements a thread */
@@ -42,13 +42,13 @@ static void read_streams(bench_floor *floor, const char *text, int result)
         floor->in[floor->n_in++] =
             (stream){tolower((unsigned char)*text) - 'a', (int)strtol(text + 1, &end, 10),
                      isupper((unsigned char)*text) != 0};
-    floor->is_fold = *text == '/';
+    floor->is_reduction = *text == '/';
     floor->out = (stream){result, atoi(text + 1), false};
 }
 
-static char *address(const bench_floor *floor, const stream *s, int64_t turn)
+static char *address(const bench_floor *floor, const stream *s, int64_t iteration)
 {
-    kiln_array *base = floor->data->set[turn % floor->data->n_sets].base[s->operand];
+    kiln_array *base = floor->data->set[iteration % floor->data->n_sets].base[s->operand];
     return (char *)kiln_array_data(base) + (s->is_second_half ? kiln_array_nbytes(base) / 2 : 0);
 }
 
@@ -98,7 +98,7 @@ static void write_loads(FILE *file, const bench_floor *floor)
 }
 
 /* Word w of the result takes word w of each input of the same width, and the others' words folded. */
-static void write_folds(FILE *file, const bench_floor *floor, int out_chunk)
+static void write_reduced_words(FILE *file, const bench_floor *floor, int out_chunk)
 {
     fputs("    unsigned int s = 0", file);
     for (int w = 0; w < chunks[out_chunk].words; w++)
@@ -140,7 +140,7 @@ static char *write_kernel(const bench_floor *floor)
           "    if (t >= groups)\n        return;\n",
           file);
     write_loads(file, floor);
-    write_folds(file, floor, c);
+    write_reduced_words(file, floor, c);
     write_store(file, c);
     if (fclose(file) == 0)
         return text;
@@ -150,7 +150,7 @@ static char *write_kernel(const bench_floor *floor)
 
 /* Four 16-byte loads a thread, all in flight at once, and the block's share of the results. The sum is looked
  * at before the stores, so that no compiler can load for the threads that store alone. */
-static const char fold_kernel[] =
+static const char reduce_kernel[] =
     "static __device__ unsigned int sum_of(uint4 x) { return x.x + x.y + x.z + x.w; }\n"
     "extern \"C\" __global__ void bench_floor(const uint4 *in, uint4 *out, long long words,\n"
     "                                       long long results, long long share)\n"
@@ -176,8 +176,8 @@ static const char fold_kernel[] =
 
 static bool make_function(bench *b, bench_floor *floor)
 {
-    if (floor->is_fold)
-        return bench_driver_function(b, &floor->function, fold_kernel, "bench_floor");
+    if (floor->is_reduction)
+        return bench_driver_function(b, &floor->function, reduce_kernel, "bench_floor");
     floor->group = choose_group(floor);
     char *source = write_kernel(floor);
     bool ok = source ? bench_driver_function(b, &floor->function, source, "bench_floor")
@@ -186,9 +186,9 @@ static bool make_function(bench *b, bench_floor *floor)
     return ok;
 }
 
-static bool run_fold_on_device(bench *b, const bench_floor *floor, int64_t turn)
+static bool run_reduction_on_device(bench *b, const bench_floor *floor, int64_t iteration)
 {
-    void *in = address(floor, &floor->in[0], turn), *out = address(floor, &floor->out, turn);
+    void *in = address(floor, &floor->in[0], iteration), *out = address(floor, &floor->out, iteration);
     long long words = floor->elements * floor->in[0].bytes / 16, tile = BLOCK * LOADS;
     long long results = floor->results * floor->out.bytes / 16;
     long long blocks = words > tile ? (words + tile - 1) / tile : 1, share = (results + blocks - 1) / blocks;
@@ -196,13 +196,13 @@ static bool run_fold_on_device(bench *b, const bench_floor *floor, int64_t turn)
     return bench_driver_launch(b, floor->function, (unsigned)blocks, BLOCK, params, false);
 }
 
-static bool run_on_device(bench *b, const bench_floor *floor, int64_t turn)
+static bool run_on_device(bench *b, const bench_floor *floor, int64_t iteration)
 {
-    void *in[MAX_STREAMS] = {0}, *out = address(floor, &floor->out, turn);
+    void *in[MAX_STREAMS] = {0}, *out = address(floor, &floor->out, iteration);
     long long groups = floor->elements / floor->group;
     void *params[] = {&in[0], &in[1], &in[2], &in[3], &out, &groups};
     for (int k = 0; k < floor->n_in; k++)
-        in[k] = address(floor, &floor->in[k], turn);
+        in[k] = address(floor, &floor->in[k], iteration);
     return bench_driver_launch(b, floor->function, (unsigned)((groups + BLOCK - 1) / BLOCK), BLOCK, params,
                                false);
 }
@@ -219,15 +219,15 @@ typedef struct part {
     bool streams; /* stores past the caches: for large results, as memcpy does */
 } part;
 
-static uint64_t fold(const char *bytes, size_t size)
+static uint64_t mix(const char *bytes, size_t size)
 {
-    uint64_t folded[4] = {0}, word[4];
+    uint64_t mixed[4] = {0}, word[4];
     for (size_t at = 0; at + sizeof word <= size; at += sizeof word) {
         memcpy(word, bytes + at, sizeof word);
         for (int k = 0; k < 4; k++)
-            folded[k] ^= word[k];
+            mixed[k] ^= word[k];
     }
-    return folded[0] ^ folded[1] ^ folded[2] ^ folded[3];
+    return mixed[0] ^ mixed[1] ^ mixed[2] ^ mixed[3];
 }
 
 static void store(char *out, size_t size, uint64_t value, bool streams)
@@ -261,7 +261,7 @@ static void *run_part(void *user)
         uint64_t value = s;
         for (int k = 0; k < p->n_in; k++) {
             size_t step = p->in_bytes[k] / steps;
-            value ^= fold(p->in[k] + s * step, step);
+            value ^= mix(p->in[k] + s * step, step);
         }
         size_t begin = out_step(p, s, steps);
         store(p->out + begin, out_step(p, s + 1, steps) - begin, value, p->streams);
@@ -276,21 +276,21 @@ static int64_t results_at(const bench_floor *floor, int64_t element)
 }
 
 /* Element boundaries of the parts are multiples of 64. */
-static part cut(const bench_floor *floor, int64_t turn, int64_t begin, int64_t end)
+static part cut(const bench_floor *floor, int64_t iteration, int64_t begin, int64_t end)
 {
     part p = {.n_in = floor->n_in, .in = {NULL}, .in_bytes = {0}};
     int64_t count = end - begin, result = results_at(floor, begin);
-    p.out = address(floor, &floor->out, turn) + result * floor->out.bytes;
+    p.out = address(floor, &floor->out, iteration) + result * floor->out.bytes;
     p.out_bytes = (size_t)((results_at(floor, end) - result) * floor->out.bytes);
     p.streams = floor->results * floor->out.bytes > (8 << 20);
     for (int k = 0; k < floor->n_in; k++) {
-        p.in[k] = address(floor, &floor->in[k], turn) + begin * floor->in[k].bytes;
+        p.in[k] = address(floor, &floor->in[k], iteration) + begin * floor->in[k].bytes;
         p.in_bytes[k] = (size_t)(count * floor->in[k].bytes);
     }
     return p;
 }
 
-static void run_on_host(const bench_floor *floor, int64_t turn)
+static void run_on_host(const bench_floor *floor, int64_t iteration)
 {
     pthread_t thread[MAX_THREADS];
     part parts[MAX_THREADS];
@@ -299,7 +299,7 @@ static void run_on_host(const bench_floor *floor, int64_t turn)
     do {
         int64_t begin = floor->elements * t / count / 64 * 64;
         int64_t end = t + 1 == count ? floor->elements : floor->elements * (t + 1) / count / 64 * 64;
-        parts[t] = cut(floor, turn, begin, end);
+        parts[t] = cut(floor, iteration, begin, end);
     } while (++t < count);
     while (started + 1 < count && pthread_create(&thread[started], NULL, run_part, &parts[started + 1]) == 0)
         started++;
@@ -329,7 +329,7 @@ bool bench_floor_make(bench *b, bench_floor **out, const bench_row *row, const b
     floor->elements = floor->results = data->elements;
     floor->threads = host_threads();
     read_streams(floor, row->floor, row->n_operands - 1);
-    if (floor->is_fold)
+    if (floor->is_reduction)
         floor->elements = kiln_array_size(data->set[0].base[0]);
     if (b->is_cuda && !make_function(b, floor)) {
         free(floor);
@@ -344,10 +344,10 @@ void bench_floor_free(bench_floor *floor)
     free(floor);
 }
 
-bool bench_floor_run(bench *b, void *floor, int64_t turn)
+bool bench_floor_run(bench *b, void *floor, int64_t iteration)
 {
     if (b->is_cuda)
-        return (((bench_floor *)floor)->is_fold ? run_fold_on_device : run_on_device)(b, floor, turn);
-    run_on_host(floor, turn);
+        return (((bench_floor *)floor)->is_reduction ? run_reduction_on_device : run_on_device)(b, floor, iteration);
+    run_on_host(floor, iteration);
     return true;
 }

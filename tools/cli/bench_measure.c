@@ -10,7 +10,7 @@ enum { MAX_RUNNERS = 3, MAX_SAMPLES = 200, MIN_SAMPLES = 7, MAX_BATCH = 500, GRA
 /* One thing that is measured. */
 typedef struct lane {
     bench_runner runner;
-    int64_t turn;
+    int64_t iteration;
     int batch;              /* runs in a sample; of a graph: launches of the graph */
     kiln_graph_exec *graph; /* GRAPH_BATCH runs, or NULL */
     double samples[MAX_SAMPLES];
@@ -21,7 +21,7 @@ static bool run_batch(bench *b, lane *l, int count)
     bool ok = true;
     for (int i = 0; i < count && ok; i++)
         ok = l->graph ? bench_check(b, kiln_graph_launch(l->graph, b->stream))
-                      : l->runner.run(b, l->runner.user, l->turn++);
+                      : l->runner.run(b, l->runner.user, l->iteration++);
     return ok;
 }
 
@@ -62,7 +62,7 @@ static bool capture(bench *b, lane *l)
     kiln_graph *captured = NULL;
     bool began = bench_check(b, kiln_capture_begin(b->stream)), ok = began;
     for (int i = 0; i < GRAPH_BATCH && ok; i++)
-        ok = l->runner.run(b, l->runner.user, l->turn++);
+        ok = l->runner.run(b, l->runner.user, l->iteration++);
     if (!began)
         return false;
     /* The capture is ended either way; the first failure's message stays. */

@@ -99,7 +99,7 @@ static bench_value complex_product(const bench_value *in, int64_t index, int64_t
 /* ---- reductions ---- */
 
 #define EXPECTED(name, result, rounds)                                                                       \
-    static void name(const bench_folded *all, double *value, double *size)                                   \
+    static void name(const bench_reduced *all, double *value, double *size)                                   \
     {                                                                                                        \
         *value = (result);                                                                                   \
         *size = (rounds);                                                                                    \
@@ -139,11 +139,11 @@ EXPECTED(expect_variance, all->squares / all->n - all->sum / all->n * all->sum /
     "    return moments{n, a.mean + step * part, a.squares + b.squares + step * step * a.n * part};\n"       \
     "}"
 
-static const bench_fold sums = {"x", "a + b", "y = a", "0", NULL, NULL, expect_sum};
-static const bench_fold norms = {"x * x", "a + b", "y = sqrt(a)", "0", NULL, NULL, expect_norm};
-static const bench_fold places = {
+static const bench_reduction sums = {"x", "a + b", "y = a", "0", NULL, NULL, expect_sum};
+static const bench_reduction norms = {"x * x", "a + b", "y = sqrt(a)", "0", NULL, NULL, expect_norm};
+static const bench_reduction places = {
     "best{x, (int)_J}", "better(a, b, _follows)", "y = a.at", NULL, "best", BEST, expect_place};
-static const bench_fold variances = {"moments{1, x, 0}", "merged(a, b)", "y = a.squares / a.n",
+static const bench_reduction variances = {"moments{1, x, 0}", "merged(a, b)", "y = a.squares / a.n",
                                      "moments{0, 0, 0}", "moments",      MOMENTS,
                                      expect_variance};
 /* The greatest and the sum of powers relative to it, in one pass. Nothing at all is a sum of 0 that is
@@ -157,7 +157,7 @@ static const bench_fold variances = {"moments{1, x, 0}", "merged(a, b)", "y = a.
     "high);\n"                                                                                               \
     "    return powers{high, more ? a.sum + b.sum * apart : b.sum + a.sum * apart};\n"                       \
     "}"
-static const bench_fold powers = {"powers{x, 1}",
+static const bench_reduction powers = {"powers{x, 1}",
                                   "joined(a, b)",
                                   "y = a.greatest + log(a.sum)",
                                   "powers{(T)-3.402823466e+38f, 0}",
@@ -165,9 +165,9 @@ static const bench_fold powers = {"powers{x, 1}",
                                   POWERS,
                                   NULL};
 /* For the rows of first use. */
-static const bench_fold new_sums = {"x * (T)#", "a + b", "y = a", "0", NULL, NULL, NULL};
-static const bench_fold new_norms = {"x * x * (T)#", "a + b", "y = sqrt(a)", "0", NULL, NULL, NULL};
-static const bench_fold new_places = {
+static const bench_reduction new_sums = {"x * (T)#", "a + b", "y = a", "0", NULL, NULL, NULL};
+static const bench_reduction new_norms = {"x * x * (T)#", "a + b", "y = sqrt(a)", "0", NULL, NULL, NULL};
+static const bench_reduction new_places = {
     "best{x * (T)#, (int)_J}", "better(a, b, _follows)", "y = a.at", NULL, "best", BEST, NULL};
 
 /* ---- expressions ---- */
@@ -287,13 +287,13 @@ static const bench_fold new_places = {
 #define GELU_BODY "y = (T)0.5 * x * ((T)1 + tanh((T)0.7978845608028654 * (x + (T)0.044715 * x * x * x)))"
 #define CALL_BODY "z = x + y"
 #define NEW_BODY "T q = x * (T)#; z = q * q - x / (q + (T)1)"
-#define FOLD(texts, axes) .in = "T x", .out = "T y", .fold = &(texts), .reduced = axes
+#define REDUCTION(texts, axes) .in = "T x", .out = "T y", .reduction = &(texts), .reduced = axes
 #define EXPRESSION(given, text) .in = given, .expression = text
 #define U8(text) ARRAY(UINT8, text)
 #define COPY KERNEL("T x", "T y", "y = x")
 #define SHIFTED(at) VIEW(FLOAT32, "W,W", "", at, 1)
 #define SHIFTED3(at) VIEW(FLOAT32, "Y,Y,Y", "", at, 1)
-#define PLACE(texts, axes) .in = "T x", .out = "int64 y", .fold = &(texts), .reduced = axes
+#define PLACE(texts, axes) .in = "T x", .out = "int64 y", .reduction = &(texts), .reduced = axes
 
 /* kept in columns */
 /* clang-format off */
@@ -418,17 +418,17 @@ static const bench_row table[] = {
      OPERANDS(2, VIEW(BFLOAT16, "32*,2048,16,64", "0,2,1,3", "", 0), ARRAY(BFLOAT16, "32*,16,2048,64")), .floor = "a2>2", .reference = same},
     {"L10", "x + x.T halved, f32 (12000,12000)", KERNEL("T x, T y", "T z", "z = (x + y) * (T)0.5"),
      OPERANDS(3, F32("T,T"), VIEW(FLOAT32, "T,T", "1,0", "", 1), F32("T,T")), .floor = "a4>4", .reference = halved},
-    {"R1", "sum f32 all", FOLD(sums, ""),
+    {"R1", "sum f32 all", REDUCTION(sums, ""),
      OPERANDS(2, F32("N"), F32("")), .floor = "a4/4"},
-    {"R2", "sum axis1 (R,R)", FOLD(sums, "1"),
+    {"R2", "sum axis1 (R,R)", REDUCTION(sums, "1"),
      OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
-    {"R3", "sum axis0 (R,R)", FOLD(sums, "0"),
+    {"R3", "sum axis0 (R,R)", REDUCTION(sums, "0"),
      OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
-    {"R4", "sum axis1 (4M,64)", FOLD(sums, "1"),
+    {"R4", "sum axis1 (4M,64)", REDUCTION(sums, "1"),
      OPERANDS(2, F32("4194304*,64"), F32("4194304*")), .floor = "a4/4"},
-    {"R5", "sum axis0 (64,4M)", FOLD(sums, "0"),
+    {"R5", "sum axis0 (64,4M)", REDUCTION(sums, "0"),
      OPERANDS(2, F32("64,4194304*"), F32("4194304*")), .floor = "a4/4"},
-    {"R6", "sum axis(0,2) (512,512,1024)", FOLD(sums, "0,2"),
+    {"R6", "sum axis(0,2) (512,512,1024)", REDUCTION(sums, "0,2"),
      OPERANDS(2, F32("512*,512,1024"), F32("512")), .floor = "a4/4"},
     {"R7", "argmax all", PLACE(places, ""),
      OPERANDS(2, F32("N"), ARRAY(INT64, "")), .floor = "a4/8"},
@@ -436,29 +436,29 @@ static const bench_row table[] = {
      OPERANDS(2, F32("R,R"), ARRAY(INT64, "R")), .floor = "a4/8"},
     {"R8b", "argmax axis0 (R,R)", PLACE(places, "0"),
      OPERANDS(2, F32("R,R"), ARRAY(INT64, "R")), .floor = "a4/8"},
-    {"R9", "l2norm kernel all", FOLD(norms, ""),
+    {"R9", "l2norm kernel all", REDUCTION(norms, ""),
      OPERANDS(2, F32("N"), F32("")), .floor = "a4/4"},
-    {"R9b", "l2norm kernel axis1", FOLD(norms, "1"),
+    {"R9b", "l2norm kernel axis1", REDUCTION(norms, "1"),
      OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
-    {"R9c", "l2norm kernel axis0", FOLD(norms, "0"),
+    {"R9c", "l2norm kernel axis0", REDUCTION(norms, "0"),
      OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
-    {"R10", "sum f16 all", FOLD(sums, ""),
+    {"R10", "sum f16 all", REDUCTION(sums, ""),
      OPERANDS(2, ARRAY(FLOAT16, "N"), ARRAY(FLOAT16, "")), .floor = "a2/2"},
-    {"R11", "sum axis0 (4M,16)", FOLD(sums, "0"),
+    {"R11", "sum axis0 (4M,16)", REDUCTION(sums, "0"),
      OPERANDS(2, F32("4194304*,16"), F32("16")), .floor = "a4/4"},
-    {"R12", "sum axis1 (16,16M)", FOLD(sums, "1"),
+    {"R12", "sum axis1 (16,16M)", REDUCTION(sums, "1"),
      OPERANDS(2, F32("16,16777216*"), F32("16")), .floor = "a4/4"},
-    {"R13", "sum f32 1M", FOLD(sums, ""),
+    {"R13", "sum f32 1M", REDUCTION(sums, ""),
      OPERANDS(2, F32("1048576"), F32("")), .floor = "a4/4"},
-    {"R13b", "sum f32 1M, call and wait", BENCH_WAITED, FOLD(sums, ""),
+    {"R13b", "sum f32 1M, call and wait", BENCH_WAITED, REDUCTION(sums, ""),
      OPERANDS(2, F32("1048576"), F32("")), .floor = "a4/4"},
-    {"F1", "sqrt(sum(a**2,-1)) (256,1024)", FOLD(norms, "1"),
+    {"F1", "sqrt(sum(a**2,-1)) (256,1024)", REDUCTION(norms, "1"),
      OPERANDS(2, F32("256,1024"), F32("256")), .floor = "a4/4"},
-    {"F1f", "sqrt(sum(a**2,-1)) (256,1024), through fusion", EXPRESSION("a", "sqrt(sum(a**2, axis=-1))"), .fold = &norms, .reduced = "1",
+    {"F1f", "sqrt(sum(a**2,-1)) (256,1024), through fusion", EXPRESSION("a", "sqrt(sum(a**2, axis=-1))"), .reduction = &norms, .reduced = "1",
      OPERANDS(2, F32("256,1024"), F32("256")), .floor = "a4/4"},
-    {"F1b", "sqrt(sum(a**2,-1)) (65536,4096)", FOLD(norms, "1"),
+    {"F1b", "sqrt(sum(a**2,-1)) (65536,4096)", REDUCTION(norms, "1"),
      OPERANDS(2, F32("65536*,4096"), F32("65536*")), .floor = "a4/4"},
-    {"F1bf", "sqrt(sum(a**2,-1)) (65536,4096), through fusion", EXPRESSION("a", "sqrt(sum(a**2, axis=-1))"), .fold = &norms, .reduced = "1",
+    {"F1bf", "sqrt(sum(a**2,-1)) (65536,4096), through fusion", EXPRESSION("a", "sqrt(sum(a**2, axis=-1))"), .reduction = &norms, .reduced = "1",
      OPERANDS(2, F32("65536*,4096"), F32("65536*")), .floor = "a4/4"},
     {"F2", "softmax (65536,1024)", EXPRESSION("x", SOFTMAX("x")),
      OPERANDS(2, F32("65536*,1024"), F32("65536*,1024")), .floor = "a4>4", .along = bench_softmax},
@@ -482,9 +482,9 @@ static const bench_row table[] = {
      OPERANDS(2, ARRAY(BFLOAT16, "N"), ARRAY(BFLOAT16, "N")), .floor = "a2>2", .reference = bell},
     {"F6", "rmsnorm bf16 (65536,4096)", EXPRESSION("x, g", RMSNORM),
      OPERANDS(3, ARRAY(BFLOAT16, "65536*,4096"), ARRAY(BFLOAT16, "4096"), ARRAY(BFLOAT16, "65536*,4096")), .floor = "a2>2", .along = bench_rmsnorm},
-    {"F7", "var axis1 (R,R)", FOLD(variances, "1"),
+    {"F7", "var axis1 (R,R)", REDUCTION(variances, "1"),
      OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
-    {"F7f", "var axis1 (R,R), through fusion", EXPRESSION("x", "var(x, axis=-1)"), .fold = &variances, .reduced = "1",
+    {"F7f", "var axis1 (R,R), through fusion", EXPRESSION("x", "var(x, axis=-1)"), .reduction = &variances, .reduced = "1",
      OPERANDS(2, F32("R,R"), F32("R")), .floor = "a4/4"},
     {"F8", "cross-entropy f32 (16384,50256)", EXPRESSION("x, t", CROSS_ENTROPY),
      OPERANDS(3, F32("16384*,50256"), {.dtype = KILN_INT64, .shape = "16384*,1", .below = 50256}, F32("16384*")), .floor = "a4/4", .along = bench_cross_entropy},
@@ -498,13 +498,13 @@ static const bench_row table[] = {
      OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = sum},
     {"H5", "fused call", BENCH_ALLOCATED, EXPRESSION("x, y", "sqrt(x * x + y * y)"),
      OPERANDS(3, F32("1024"), F32("1024"), F32("1024")), .floor = "a4b4>4", .reference = length},
-    {"H6", "sum of all", BENCH_ALLOCATED, FOLD(sums, ""),
+    {"H6", "sum of all", BENCH_ALLOCATED, REDUCTION(sums, ""),
      OPERANDS(2, F32("1024"), F32("")), .floor = "a4/4"},
-    {"H7", "reduction kernel over an axis", BENCH_ALLOCATED, FOLD(norms, "1"),
+    {"H7", "reduction kernel over an axis", BENCH_ALLOCATED, REDUCTION(norms, "1"),
      OPERANDS(2, F32("32,32"), F32("32")), .floor = "a4/4"},
     {"H8", "broadcast add", BENCH_ALLOCATED, KERNEL("T x, T y", "T z", CALL_BODY),
      OPERANDS(3, F32("32,32"), F32("32"), F32("32,32")), .floor = "a4>4", .reference = sum},
-    {"H10", "sqrt(sum(a**2, -1))", BENCH_ALLOCATED, EXPRESSION("a", "sqrt(sum(a**2, axis=-1))"), .fold = &norms, .reduced = "1",
+    {"H10", "sqrt(sum(a**2, -1))", BENCH_ALLOCATED, EXPRESSION("a", "sqrt(sum(a**2, axis=-1))"), .reduction = &norms, .reduced = "1",
      OPERANDS(2, F32("32,32"), F32("32")), .floor = "a4/4"},
     {"C1", "new elementwise kernel, definition to result", BENCH_DEFINITION, KERNEL("T x", "T z", NEW_BODY), .by_hand = NEW_BY_HAND,
      OPERANDS(2, F32("1048576"), F32("1048576"))},
@@ -523,15 +523,15 @@ static const bench_row table[] = {
               VIEW(FLOAT32, "1026,1026", "", "1:-1, :-2", 1), VIEW(FLOAT32, "1026,1026", "", "1:-1, 2:", 1), F32("1024,1024"))},
     {"C1i", "new kernel: u8 planar to f16 interleaved", BENCH_DEFINITION, KERNEL("uint8 x", "float16 y", "y = (float)x * (float)#"), .by_hand = INTERLEAVED_BY_HAND,
      OPERANDS(2, VIEW(UINT8, "3,1024,1024", "1,2,0", "", 0), ARRAY(FLOAT16, "1024,1024,3"))},
-    {"C2", "new reduction kernel: sum over the last axis", BENCH_DEFINITION, FOLD(new_sums, "1"),
+    {"C2", "new reduction kernel: sum over the last axis", BENCH_DEFINITION, REDUCTION(new_sums, "1"),
      OPERANDS(2, F32("1024,1024"), F32("1024"))},
-    {"C2b", "new reduction kernel: sum over the first axis", BENCH_DEFINITION, FOLD(new_sums, "0"),
+    {"C2b", "new reduction kernel: sum over the first axis", BENCH_DEFINITION, REDUCTION(new_sums, "0"),
      OPERANDS(2, F32("1024,1024"), F32("1024"))},
-    {"C2c", "new reduction kernel: sum of all", BENCH_DEFINITION, FOLD(new_sums, ""),
+    {"C2c", "new reduction kernel: sum of all", BENCH_DEFINITION, REDUCTION(new_sums, ""),
      OPERANDS(2, F32("1048576"), F32(""))},
     {"C2d", "new reduction kernel: argmax over the last axis", BENCH_DEFINITION, PLACE(new_places, "1"),
      OPERANDS(2, F32("1024,1024"), ARRAY(INT64, "1024"))},
-    {"C2e", "new reduction kernel: l2 norm over the last axis", BENCH_DEFINITION, FOLD(new_norms, "1"),
+    {"C2e", "new reduction kernel: l2 norm over the last axis", BENCH_DEFINITION, REDUCTION(new_norms, "1"),
      OPERANDS(2, F32("1024,1024"), F32("1024"))},
     {"C3", "new fused chain of ten operations", BENCH_DEFINITION, EXPRESSION("x", "q = x * #; d = q * q - x; r = sqrt(abs(d) + 1); exp(-r) * d / r"), .by_hand = TEN_BY_HAND,
      OPERANDS(2, F32("1048576"), F32("1048576"))},
@@ -541,7 +541,7 @@ static const bench_row table[] = {
      OPERANDS(2, F32("1024,1024"), F32("1024,1024"))},
     {"C4", "fresh process, kernels on disk: first elementwise kernel", BENCH_PROCESS, KERNEL("T x", "T z", "z = x * x + (T)1"),
      OPERANDS(2, F32("1048576"), F32("1048576"))},
-    {"C4b", "the same: first reduction kernel", BENCH_PROCESS, FOLD(norms, "1"),
+    {"C4b", "the same: first reduction kernel", BENCH_PROCESS, REDUCTION(norms, "1"),
      OPERANDS(2, F32("1024,1024"), F32("1024"))},
     {"C5", "parse, lower and plan twenty operations", BENCH_PLANNED, EXPRESSION("x, g, b", TWENTY),
      OPERANDS(4, F32("1024,1024"), F32("1024"), F32("1024"), F32("1024,1024"))},
@@ -605,13 +605,13 @@ int bench_axes_read(int *axes, const char *text)
 
 static bench_row *add(bench_rows *rows, const bench_row *row)
 {
-    if (rows->count == rows->room) {
-        int room = rows->room ? 2 * rows->room : 64;
-        bench_row *grown = realloc(rows->row, (size_t)room * sizeof *grown);
+    if (rows->count == rows->capacity) {
+        int capacity = rows->capacity ? 2 * rows->capacity : 64;
+        bench_row *grown = realloc(rows->row, (size_t)capacity * sizeof *grown);
         if (!grown)
             return NULL;
         rows->row = grown;
-        rows->room = room;
+        rows->capacity = capacity;
     }
     rows->row[rows->count] = *row;
     return &rows->row[rows->count++];
@@ -779,7 +779,7 @@ static bool add_narrows(bench_rows *rows, double scale)
 static bool add_split(bench_rows *rows, int64_t outer, int64_t reduced, int64_t inner)
 {
     const long long o = outer, r = reduced, i = inner;
-    bench_row row = {.is_extra = true, .title = "sum over the middle axis", FOLD(sums, "1"), .floor = "a4/4"};
+    bench_row row = {.is_extra = true, .title = "sum over the middle axis", REDUCTION(sums, "1"), .floor = "a4/4"};
     snprintf(row.name, sizeof row.name, "reduce:%lldx%lldx%lld", o, r, i);
     if (reduced < 1 || bench_rows_find(rows, row.name))
         return true;

@@ -280,7 +280,7 @@ bool cli_file_write(const char *path, const void *data, size_t size);
 /* Bytes that grow; a failed allocation is remembered. */
 typedef struct cli_bytes {
     unsigned char *data;
-    size_t size, room;
+    size_t size, capacity;
     bool failed;
 } cli_bytes;
 void cli_bytes_put(cli_bytes *bytes, const void *data, size_t size);

@@ -223,7 +223,7 @@ static kiln_kernel_options kernel_options(const cli_options *options)
 }
 
 /* Room for what is given and what comes out; the arguments are the words behind the first n_texts. */
-static kiln_status make_room(cli_call *call, const cli_options *options, int n_texts)
+static kiln_status allocate_arrays(cli_call *call, const cli_options *options, int n_texts)
 {
     call->n_out = kiln_kernel_n_out(call->kernel);
     call->n_texts = n_texts;
@@ -248,7 +248,7 @@ kiln_status cli_call_define(cli_call *call, const cli_options *options)
     const char *const *text = options->positional.items;
     kiln_status status =
         kiln_elementwise_create(&call->kernel, text[0], text[1], text[2], options->name, &kernel);
-    return status == KILN_OK ? make_room(call, options, 3) : status;
+    return status == KILN_OK ? allocate_arrays(call, options, 3) : status;
 }
 
 /* Files in the order of their names, two of them at least. */
@@ -293,7 +293,7 @@ kiln_status cli_call_define_reduction(cli_call *call, const cli_options *options
     bool has_identity = *text[5] && strcmp(text[5], "-") != 0;
     kiln_status status = kiln_reduction_create(&call->kernel, text[0], text[1], text[2], text[3], text[4],
                                                has_identity ? text[5] : NULL, options->name, &kernel);
-    return status == KILN_OK ? make_room(call, options, 6) : status;
+    return status == KILN_OK ? allocate_arrays(call, options, 6) : status;
 }
 
 bool cli_word_has_name(const char *word, size_t *length)
@@ -317,15 +317,15 @@ int cli_names_check(const char *command, const cli_options *options)
 /* "a, b" for the words a=photo.npy and b=0.5; the word at `left_out` is not among them. */
 static char *join_names(const cli_options *options, int left_out)
 {
-    size_t length, room = 1;
+    size_t length, capacity = 1;
     for (int i = 1; i < options->positional.count; i++)
-        room += strlen(options->positional.items[i]) + 2;
-    char *names = calloc(room, 1), *end = names;
+        capacity += strlen(options->positional.items[i]) + 2;
+    char *names = calloc(capacity, 1), *end = names;
     for (int i = 1; i < options->positional.count && names; i++) {
         const char *word = options->positional.items[i];
         cli_word_has_name(word, &length);
         if (i != left_out)
-            end += snprintf(end, room - (size_t)(end - names), "%s%.*s", end > names ? ", " : "", (int)length,
+            end += snprintf(end, capacity - (size_t)(end - names), "%s%.*s", end > names ? ", " : "", (int)length,
                             word);
     }
     return names;
@@ -373,7 +373,7 @@ kiln_status cli_call_define_expression(cli_call *call, const cli_options *option
     if (status == KILN_OK)
         status = check_used(options, &kernel);
     if (status == KILN_OK)
-        status = make_room(call, options, 1);
+        status = allocate_arrays(call, options, 1);
     for (int i = 0; status == KILN_OK && i < call->n_words; i++) {
         cli_word_has_name(call->word[i], &length);
         call->word[i] += length + 1;
@@ -473,7 +473,7 @@ static kiln_status check_types(const cli_call *call, const cli_options *options)
 static int result_shape(int64_t *shape, const cli_call *call, const cli_options *options)
 {
     int64_t whole[KILN_MAX_NDIM];
-    int axes[KILN_MAX_NDIM], n_axes = 0, ndim = 0, kept = 0;
+    int axes[KILN_MAX_NDIM], n_axes = 0, ndim = 0, n_result_axes = 0;
     bool any_raw = false, any_whole = false;
     if (options->size)
         return cli_shape_read(shape, options->size);
@@ -505,9 +505,9 @@ static int result_shape(int64_t *shape, const cli_call *call, const cli_options 
         for (int k = 0; k < n_axes; k++)
             is_reduced = is_reduced || axes[k] == d || axes[k] == d - ndim;
         if (!is_reduced || options->keepdims)
-            shape[kept++] = is_reduced ? 1 : whole[d];
+            shape[n_result_axes++] = is_reduced ? 1 : whole[d];
     }
-    return kept;
+    return n_result_axes;
 }
 
 /* An output is made here where --shape says of what shape it is, and where --type alone says of what

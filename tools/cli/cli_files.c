@@ -12,18 +12,18 @@
 /* All of it, or what `most` bytes hold. */
 static void *read_all(FILE *file, size_t *size, size_t most)
 {
-    size_t room = 1 << 16, n;
-    char *data = malloc(room + 1);
+    size_t capacity = 1 << 16, n;
+    char *data = malloc(capacity + 1);
     *size = 0;
-    while (data && *size < most && (n = fread(data + *size, 1, room - *size, file)) > 0) {
+    while (data && *size < most && (n = fread(data + *size, 1, capacity - *size, file)) > 0) {
         *size += n;
-        if (*size < room)
+        if (*size < capacity)
             continue;
-        char *more = realloc(data, 2 * room + 1);
+        char *more = realloc(data, 2 * capacity + 1);
         if (!more)
             free(data);
         data = more;
-        room *= 2;
+        capacity *= 2;
     }
     if (data)
         data[*size] = 0;
@@ -81,14 +81,14 @@ void cli_bytes_put(cli_bytes *bytes, const void *data, size_t size)
     size_t wanted = bytes->size + size;
     if (bytes->failed)
         return;
-    if (wanted > bytes->room) {
-        size_t room = wanted > 2 * bytes->room ? wanted : 2 * bytes->room;
-        unsigned char *more = realloc(bytes->data, room);
+    if (wanted > bytes->capacity) {
+        size_t capacity = wanted > 2 * bytes->capacity ? wanted : 2 * bytes->capacity;
+        unsigned char *more = realloc(bytes->data, capacity);
         bytes->failed = !more;
         if (!more)
             return;
         bytes->data = more;
-        bytes->room = room;
+        bytes->capacity = capacity;
     }
     if (size > 0)
         memcpy(bytes->data + bytes->size, data, size);

@@ -115,7 +115,7 @@ static void free_names(const cli_glob *glob, cli_call *call)
             free((void *)(uintptr_t)call->file[j]);
 }
 
-bool cli_glob_turn(cli_glob *glob, cli_call *call, int n)
+bool cli_glob_iteration(cli_glob *glob, cli_call *call, int n)
 {
     const char *path = NULL;
     bool has_memory = true;

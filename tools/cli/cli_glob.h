@@ -25,7 +25,7 @@ int cli_outputs_check(const char *command, const cli_glob *glob, const cli_call 
                       const cli_options *options);
 /* The words and files of the nth turn, in place of the call's; those of outputs are freed with the next turn.
  */
-bool cli_glob_turn(cli_glob *glob, cli_call *call, int n);
+bool cli_glob_iteration(cli_glob *glob, cli_call *call, int n);
 void cli_glob_free(cli_glob *glob);
 
 #endif

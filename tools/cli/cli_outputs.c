@@ -15,7 +15,7 @@ typedef struct used_file {
     char name[NAME_MAX + 1]; /* in that folder; "" where it is there */
     char *word;
     const char *given; /* an output's -o, which may have {} in it */
-    int turn;          /* of a glob; EACH_TURN */
+    int iteration;          /* of a glob; EACH_TURN */
     bool is_output;
 } used_file;
 
@@ -71,11 +71,11 @@ static bool identify(used_file *out, const char *path)
     return S_ISREG(info.st_mode);
 }
 
-static void add_file(file_list *list, const char *word, int turn, const char *output)
+static void add_file(file_list *list, const char *word, int iteration, const char *output)
 {
     char path[PATH_MAX];
     kiln_arg number;
-    used_file file = {.turn = turn, .given = output, .is_output = output != NULL};
+    used_file file = {.iteration = iteration, .given = output, .is_output = output != NULL};
     if (!word || strcmp(word, "-") == 0 || (!output && cli_number_read(&number, word)) ||
         !cli_file_path(path, sizeof path, word) || !identify(&file, path))
         return;
@@ -125,13 +125,13 @@ static int compare_files(const void *a, const void *b)
     int order = compare_identities(one, other);
     if (order == 0)
         order = (other->is_output > one->is_output) - (other->is_output < one->is_output); /* outputs first */
-    return order ? order : (one->turn > other->turn) - (one->turn < other->turn);
+    return order ? order : (one->iteration > other->iteration) - (one->iteration < other->iteration);
 }
 
 static int refuse_outputs(const char *command, const cli_glob *glob, const used_file *one,
                           const used_file *other)
 {
-    if (one->turn == other->turn)
+    if (one->iteration == other->iteration)
         return cli_usage_error(command,
                                "-o %s and -o %s are one file: the second result would replace the first",
                                one->word, other->word);
@@ -146,7 +146,7 @@ static int refuse_input(const char *command, const cli_glob *glob, const used_fi
                            "the result %s would replace %s, which %s: other names or another folder for the "
                            "results of '%s' keep it",
                            output->word, input->word,
-                           input->turn == EACH_TURN ? "every call reads" : "another call reads", glob->first);
+                           input->iteration == EACH_TURN ? "every call reads" : "another call reads", glob->first);
 }
 
 /* Files of the same identity, outputs first. A call may write what it alone has read. */
@@ -155,9 +155,9 @@ static int check_same(const char *command, const cli_glob *glob, const used_file
 {
     for (int k = 1; k < count && same[0].is_output; k++) {
         if (same[k].is_output &&
-            (same[k].turn != same[0].turn || !cli_results_share_file(same[0].word, same[k].word, options)))
+            (same[k].iteration != same[0].iteration || !cli_results_share_file(same[0].word, same[k].word, options)))
             return refuse_outputs(command, glob, &same[0], &same[k]);
-        if (!same[k].is_output && glob->count > 1 && same[k].turn != same[0].turn)
+        if (!same[k].is_output && glob->count > 1 && same[k].iteration != same[0].iteration)
             return refuse_input(command, glob, &same[0], &same[k]);
     }
     return CLI_OK;

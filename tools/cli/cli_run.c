@@ -215,14 +215,14 @@ static kiln_status run_each(cli_glob *glob, cli_call *call, const kiln_call_opti
     kiln_status status = KILN_OK;
     for (int n = 0; n < glob->count && status == KILN_OK; n++) {
         cli_progress(options, n, glob->count, "%s", nth_path(glob, n));
-        status = cli_glob_turn(glob, call, n) ? run_once(call, how, options, times) : KILN_ERROR_MEMORY;
+        status = cli_glob_iteration(glob, call, n) ? run_once(call, how, options, times) : KILN_ERROR_MEMORY;
         if (status != KILN_OK)
             continue;
         times->files++;
         times->compiled += times->info.origin == KILN_ORIGIN_COMPILER;
         cli_call_drop_arrays(call);
     }
-    cli_glob_turn(glob, call, glob->count);
+    cli_glob_iteration(glob, call, glob->count);
     return status;
 }
 

@@ -58,12 +58,12 @@ typedef struct picture {
 
 /* Deflate makes at most 1032 bytes of one: a header that claims more than the file can hold is no reason to
  * ask for the memory. */
-static void check_claim(png_structp png, png_infop info)
+static void check_size(png_structp png, png_infop info)
 {
     enum { MOST_FROM_A_BYTE = 1032 };
     const stream *s = png_get_io_ptr(png);
-    uint64_t claimed = (uint64_t)png_get_rowbytes(png, info) * png_get_image_height(png, info);
-    if (claimed / MOST_FROM_A_BYTE > s->size)
+    uint64_t stated = (uint64_t)png_get_rowbytes(png, info) * png_get_image_height(png, info);
+    if (stated / MOST_FROM_A_BYTE > s->size)
         png_error(png, "it is too short for the size that it claims");
 }
 
@@ -71,7 +71,7 @@ static void check_claim(png_structp png, png_infop info)
 static void read_picture(picture *p, png_structp png, png_infop info)
 {
     png_read_info(png, info);
-    check_claim(png, info);
+    check_size(png, info);
     if (png_get_color_type(png, info) == PNG_COLOR_TYPE_PALETTE)
         png_set_palette_to_rgb(png);
     if (png_get_color_type(png, info) == PNG_COLOR_TYPE_GRAY && png_get_bit_depth(png, info) < 8)

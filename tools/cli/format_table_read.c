@@ -37,7 +37,7 @@ typedef struct table {
     const format_input *in;
     char separator;
     cell *cells; /* names of columns in front, where it has a header */
-    size_t count, room;
+    size_t count, capacity;
     int64_t rows, columns;
     bool has_header;
     column *column;
@@ -129,13 +129,13 @@ static cell make_cell(const char *begin, size_t length, int line)
 
 static bool add_cell(table *t, const cell *c)
 {
-    if (t->count == t->room) {
-        size_t room = t->room ? 2 * t->room : 1024;
-        cell *more = realloc(t->cells, room * sizeof *more);
+    if (t->count == t->capacity) {
+        size_t capacity = t->capacity ? 2 * t->capacity : 1024;
+        cell *more = realloc(t->cells, capacity * sizeof *more);
         if (!more)
             return false;
         t->cells = more;
-        t->room = room;
+        t->capacity = capacity;
     }
     t->cells[t->count++] = *c;
     return true;
@@ -440,15 +440,15 @@ static void note_categories(const table *t, int64_t k, const cell *const *texts,
 static int64_t sort_texts(const cell **texts, const table *t, int64_t k)
 {
     const cell *first = data_of(t) + k;
-    int64_t count = 0, kept = 0;
+    int64_t count = 0, unique = 0;
     for (int64_t r = 0; r < t->rows; r++)
         if (first[r * t->columns].kind != MISSING)
             texts[count++] = &first[r * t->columns];
     qsort(texts, (size_t)count, sizeof *texts, compare_texts);
     for (int64_t n = 0; n < count; n++)
-        if (n == 0 || compare_texts(&texts[n], &texts[kept - 1]) != 0)
-            texts[kept++] = texts[n];
-    return kept;
+        if (n == 0 || compare_texts(&texts[n], &texts[unique - 1]) != 0)
+            texts[unique++] = texts[n];
+    return unique;
 }
 
 /* The cells of a column become numbers: the place of their text among all of them. */

@@ -1,4 +1,4 @@
-#include "fuse/lone.h"
+#include "fuse/opaque.h"
 
 #include <string.h>
 
@@ -18,7 +18,7 @@ typedef struct answers {
 
 static bool is_alone(answers *known, const kn_node *node, const kn_typed *typed, unsigned flags)
 {
-    size_t room = sizeof known->is_alone / sizeof known->is_alone[0], at = 0;
+    size_t capacity = sizeof known->is_alone / sizeof known->is_alone[0], at = 0;
     if (node->kind != KN_NODE_CALL)
         return kn_op_is_alone(node, typed, flags);
     while (at < known->count && known->definition[at] != typed->definition)
@@ -26,7 +26,7 @@ static bool is_alone(answers *known, const kn_node *node, const kn_typed *typed,
     if (at < known->count)
         return known->is_alone[at];
     bool is = kn_op_is_alone(node, typed, flags);
-    if (at < room) {
+    if (at < capacity) {
         known->definition[at] = typed->definition;
         known->is_alone[at] = is;
         ++known->count;
@@ -34,13 +34,13 @@ static bool is_alone(answers *known, const kn_node *node, const kn_typed *typed,
     return is;
 }
 
-void kn_lone_find(kn_lower_state *s)
+void kn_opaque_find(kn_lower_state *s)
 {
     answers known = {.count = 0};
     for (int n = 0; n < s->graph->n_nodes; ++n) {
         const kn_node *node = &s->graph->node[n];
-        unsigned flags = node->unit ? node->unit->program->flags : s->flags;
-        s->is_lone[n] = !kn_is_number(s, n) && (is_alone(&known, node, &s->typed[n], flags) ||
+        unsigned flags = node->option_group ? node->option_group->program->flags : s->flags;
+        s->is_opaque[n] = !kn_is_number(s, n) && (is_alone(&known, node, &s->typed[n], flags) ||
                                                 kn_op_shows_halves(node, &s->typed[n]));
     }
 }
@@ -71,11 +71,11 @@ static bool find_number(kn_text_param *out, const kn_lower_state *s, int node)
 static const kn_base *base_of(const kn_lower_state *s, int node, bool is_raw)
 {
     const kn_base *base = &s->base[node];
-    bool lies = (base->kind == KN_BASE_INPUT || base->kind == KN_BASE_ROOM) && base->stride;
+    bool lies = (base->kind == KN_BASE_INPUT || base->kind == KN_BASE_BUFFER) && base->stride;
     return lies && (!is_raw || base->kind == KN_BASE_INPUT || base->node == node) ? base : NULL;
 }
 
-kn_group_result kn_lone_build(kn_group *out, const kn_lower_state *s, int root)
+kn_group_result kn_opaque_build(kn_group *out, const kn_lower_state *s, int root)
 {
     const kn_node *node = &s->graph->node[root];
     const int n_out =
@@ -83,7 +83,7 @@ kn_group_result kn_lone_build(kn_group *out, const kn_lower_state *s, int root)
     kn_group_result result = KN_GROUP_DONE;
     memset(out, 0, sizeof *out);
     kn_group_ask_nothing(s);
-    out->is_lone = true;
+    out->is_opaque = true;
     out->root = kn_arena_take(&out->arena, (size_t)n_out * sizeof *out->root);
     out->spare = kn_arena_take(&out->arena, (size_t)n_out * sizeof *out->spare);
     if (!out->root || !out->spare)
@@ -96,7 +96,7 @@ kn_group_result kn_lone_build(kn_group *out, const kn_lower_state *s, int root)
             continue;
         if (!base) {
             kn_group_ask(s, node->in[k]);
-            result = KN_GROUP_ROOM;
+            result = KN_GROUP_NEEDS_BUFFER;
             continue;
         }
         kn_leaf *leaf = kn_arena_take(&out->arena, sizeof *leaf);
@@ -110,19 +110,19 @@ kn_group_result kn_lone_build(kn_group *out, const kn_lower_state *s, int root)
     return result;
 }
 
-bool kn_lone_joins(kn_group *g, const kn_lower_state *s, int root)
+bool kn_opaque_joins(kn_group *g, const kn_lower_state *s, int root)
 {
-    const kn_node *a = &s->graph->node[root], *b = g->is_lone ? &s->graph->node[g->root[0]] : NULL;
-    if (!b || a->kind != b->kind || a->kernel != b->kernel || a->unit != b->unit || a->n_in != b->n_in ||
+    const kn_node *a = &s->graph->node[root], *b = g->is_opaque ? &s->graph->node[g->root[0]] : NULL;
+    if (!b || a->kind != b->kind || a->kernel != b->kernel || a->option_group != b->option_group || a->n_in != b->n_in ||
         memcmp(a->in, b->in, (size_t)a->n_in * sizeof *a->in) != 0 ||
         strcmp(a->name ? a->name : "", b->name ? b->name : "") != 0 || s->typed[root].is_reduction ||
-        kn_lone_root(g, s, a->index) >= 0)
+        kn_opaque_root(g, s, a->index) >= 0)
         return false;
     g->root[g->n_roots++] = root;
     return true;
 }
 
-int kn_lone_root(const kn_group *g, const kn_lower_state *s, int j)
+int kn_opaque_root(const kn_group *g, const kn_lower_state *s, int j)
 {
     int found = -1;
     for (int r = 0; r < g->n_roots; ++r)
@@ -132,7 +132,7 @@ int kn_lone_root(const kn_group *g, const kn_lower_state *s, int j)
 
 /* ---- programs ---- */
 
-kiln_status kn_lone_write(kn_text *out, const kiln_kernel **kernel, const kn_group *g,
+kiln_status kn_opaque_write(kn_text *out, const kiln_kernel **kernel, const kn_group *g,
                           const kn_lower_state *s)
 {
     const kn_node *node = &s->graph->node[g->root[0]];

@@ -1,12 +1,12 @@
-/* bench_fold.c - rows that reduce: their kernels, and the check of their results against sums in double
+/* bench_reduction.c - rows that reduce: their kernels, and the check of their results against sums in double
  * precision. */
 #include "bench.h"
 #include <math.h>
 
 /* Elements that the check folds, apart from the first and the last result, which it always does. */
-enum { MOST_FOLDED = 1 << 22 };
+enum { MOST_REDUCED = 1 << 22 };
 
-bool bench_fold_define(bench *b, kiln_kernel **out, const bench_fold *f, const char *in, const char *made,
+bool bench_reduction_define(bench *b, kiln_kernel **out, const bench_reduction *f, const char *in, const char *made,
                        const char *name)
 {
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
@@ -16,7 +16,7 @@ bool bench_fold_define(bench *b, kiln_kernel **out, const bench_fold *f, const c
         b, kiln_reduction_create(out, in, made, f->map, f->reduce, f->post, f->identity, name, &options));
 }
 
-kiln_call_options bench_fold_call(int *axes, const bench_row *row)
+kiln_call_options bench_reduction_call(int *axes, const bench_row *row)
 {
     kiln_call_options options = KILN_CALL_OPTIONS_INIT;
     if (*row->reduced && !row->expression) {
@@ -29,17 +29,17 @@ kiln_call_options bench_fold_call(int *axes, const bench_row *row)
 /* ---- the reference ---- */
 
 /* A C-ordered input: its reduced axes, and those that stay. */
-typedef struct walk {
+typedef struct loop_nest {
     kiln_dtype dtype;
-    int n_reduction_axes, n_kept;
+    int n_reduction_axes, n_output_axes;
     int64_t extent[BENCH_MAX_NDIM], stride[BENCH_MAX_NDIM]; /* of the reduced axes, in elements */
-    int64_t kept[BENCH_MAX_NDIM], kept_stride[BENCH_MAX_NDIM];
+    int64_t output_extent[BENCH_MAX_NDIM], output_stride[BENCH_MAX_NDIM];
     int64_t results, length; /* elements of a result */
-} walk;
+} loop_nest;
 
-static walk make_walk(kiln_array *array, const bench_row *row)
+static loop_nest make_loop_nest(kiln_array *array, const bench_row *row)
 {
-    walk w = {.dtype = kiln_array_dtype(array), .results = 1, .length = 1};
+    loop_nest w = {.dtype = kiln_array_dtype(array), .results = 1, .length = 1};
     const int64_t *shape = kiln_array_shape(array);
     int axes[BENCH_MAX_NDIM], n_axes = bench_axes_read(axes, row->reduced);
     unsigned reduced = n_axes ? 0 : ~0u;
@@ -48,16 +48,16 @@ static walk make_walk(kiln_array *array, const bench_row *row)
     int64_t stride = kiln_array_size(array);
     for (int axis = 0; axis < kiln_array_ndim(array); axis++) {
         bool is_reduced = reduced >> axis & 1;
-        int *count = is_reduced ? &w.n_reduction_axes : &w.n_kept;
+        int *count = is_reduced ? &w.n_reduction_axes : &w.n_output_axes;
         stride /= shape[axis];
-        (is_reduced ? w.extent : w.kept)[*count] = shape[axis];
-        (is_reduced ? w.stride : w.kept_stride)[(*count)++] = stride;
+        (is_reduced ? w.extent : w.output_extent)[*count] = shape[axis];
+        (is_reduced ? w.stride : w.output_stride)[(*count)++] = stride;
         *(is_reduced ? &w.length : &w.results) *= shape[axis];
     }
     return w;
 }
 
-static void take(bench_folded *out, double x, int64_t at)
+static void take(bench_reduced *out, double x, int64_t at)
 {
     if (out->n == 0 || x > out->greatest) {
         out->greatest = x;
@@ -69,7 +69,7 @@ static void take(bench_folded *out, double x, int64_t at)
 }
 
 /* place: the C-order index among the reduced axes before this one. */
-static void fold_axis(bench_folded *out, const walk *w, int axis, int64_t offset, int64_t place)
+static void reduce_axis(bench_reduced *out, const loop_nest *w, int axis, int64_t offset, int64_t place)
 {
     bool is_last = axis == w->n_reduction_axes - 1;
     place *= w->extent[axis];
@@ -77,23 +77,23 @@ static void fold_axis(bench_folded *out, const walk *w, int axis, int64_t offset
         if (is_last)
             take(out, bench_random_at(w->dtype, offset), place + k);
         else
-            fold_axis(out, w, axis + 1, offset, place + k);
+            reduce_axis(out, w, axis + 1, offset, place + k);
 }
 
 /* A sum's rounding grows with its partial sums, which are about as large as the elements' 2-norm, whatever
  * becomes of the sum in the end: the row's function says so by its size. */
-static bool check_result(bench *b, const bench_data *data, const bench_row *row, const walk *w, int64_t at)
+static bool check_result(bench *b, const bench_data *data, const bench_row *row, const loop_nest *w, int64_t at)
 {
     int64_t index[BENCH_MAX_NDIM], offset = 0;
-    bench_folded all = {0};
+    bench_reduced all = {0};
     bench_value got;
     double want, size;
-    bench_index_split(index, at, w->kept, w->n_kept);
-    for (int axis = 0; axis < w->n_kept; axis++)
-        offset += index[axis] * w->kept_stride[axis];
-    fold_axis(&all, w, 0, offset, 0);
-    row->fold->expected(&all, &want, &size);
-    if (!bench_element_read(b, &got, data->set[0].array[1], index, w->n_kept))
+    bench_index_split(index, at, w->output_extent, w->n_output_axes);
+    for (int axis = 0; axis < w->n_output_axes; axis++)
+        offset += index[axis] * w->output_stride[axis];
+    reduce_axis(&all, w, 0, offset, 0);
+    row->reduction->expected(&all, &want, &size);
+    if (!bench_element_read(b, &got, data->set[0].array[1], index, w->n_output_axes))
         return false;
     if (fabs(got.re - want) <= 3 * bench_tolerance(row->operand[1].dtype) * fmax(1, size))
         return true;
@@ -101,10 +101,10 @@ static bool check_result(bench *b, const bench_data *data, const bench_row *row,
 }
 
 /* The first and the last result, and others evenly between. */
-bool bench_fold_check(bench *b, bench_data *data, const bench_row *row)
+bool bench_reduction_check(bench *b, bench_data *data, const bench_row *row)
 {
-    walk w = make_walk(data->set[0].array[0], row);
-    int64_t count = MOST_FOLDED / w.length < BENCH_SAMPLES ? MOST_FOLDED / w.length : BENCH_SAMPLES;
+    loop_nest w = make_loop_nest(data->set[0].array[0], row);
+    int64_t count = MOST_REDUCED / w.length < BENCH_SAMPLES ? MOST_REDUCED / w.length : BENCH_SAMPLES;
     count = count < 2 ? 2 : count;
     count = count < w.results ? count : w.results;
     bool ok = true;

@@ -1,4 +1,4 @@
-#include "graph/steps.h"
+#include "graph/subscripts.h"
 
 #include "array/array.h"
 
@@ -6,26 +6,26 @@
 static int count_taken(const kn_node *node)
 {
     int taken = 0;
-    for (int k = 0; k < node->n_steps; ++k) {
-        kn_step_kind kind = node->step[k].kind;
-        taken += kind == KN_STEP_SLICE || kind == KN_STEP_INDEX || kind == KN_STEP_ONE;
+    for (int k = 0; k < node->n_subscripts; ++k) {
+        kn_subscript_kind kind = node->step[k].kind;
+        taken += kind == KN_SUBSCRIPT_SLICE || kind == KN_SUBSCRIPT_INDEX || kind == KN_SUBSCRIPT_ONE;
     }
     return taken;
 }
 
-static kn_step whole(int64_t extent)
+static kn_subscript whole(int64_t extent)
 {
-    return (kn_step){KN_STEP_SLICE, 0, extent, 1};
+    return (kn_subscript){KN_SUBSCRIPT_SLICE, 0, extent, 1};
 }
 
-static kn_step settle_slice(const kn_step *step, int64_t extent)
+static kn_subscript settle_slice(const kn_subscript *step, int64_t extent)
 {
     int64_t start = step->start, by = step->step == KILN_SLICE_NONE ? 1 : step->step;
     int64_t count = kn_slice_clip(extent, &start, step->stop, by);
-    return (kn_step){KN_STEP_SLICE, count ? start : 0, count, by};
+    return (kn_subscript){KN_SUBSCRIPT_SLICE, count ? start : 0, count, by};
 }
 
-static kiln_status settle_index(kn_step *out, const kn_graph *graph, const kn_node *node, const kn_step *step,
+static kiln_status settle_index(kn_subscript *out, const kn_graph *graph, const kn_node *node, const kn_subscript *step,
                                 int axis, int64_t extent)
 {
     int64_t index = step->start;
@@ -33,22 +33,22 @@ static kiln_status settle_index(kn_step *out, const kn_graph *graph, const kn_no
         return kn_graph_error(graph, node, KILN_ERROR_SHAPE,
                               "index %lld is out of range for axis %d of extent %lld", (long long)index, axis,
                               (long long)extent);
-    *out = (kn_step){.kind = KN_STEP_INDEX, .start = index < 0 ? index + extent : index};
+    *out = (kn_subscript){.kind = KN_SUBSCRIPT_INDEX, .start = index < 0 ? index + extent : index};
     return KILN_OK;
 }
 
-static kiln_status settle_one(kn_step *out, const kn_graph *graph, const kn_node *node, int axis,
+static kiln_status settle_one(kn_subscript *out, const kn_graph *graph, const kn_node *node, int axis,
                               int64_t extent)
 {
     if (extent != 1)
         return kn_graph_error(graph, node, KILN_ERROR_SHAPE,
                               "axis %d has extent %lld; only one of extent 1 can go", axis,
                               (long long)extent);
-    *out = (kn_step){.kind = KN_STEP_INDEX};
+    *out = (kn_subscript){.kind = KN_SUBSCRIPT_INDEX};
     return KILN_OK;
 }
 
-kiln_status kn_steps_settle(kn_step *out, int *count, const kn_graph *graph, const kn_node *node, int ndim,
+kiln_status kn_subscripts_settle(kn_subscript *out, int *count, const kn_graph *graph, const kn_node *node, int ndim,
                             const int64_t *shape)
 {
     int taken = count_taken(node), axis = 0, n = 0;
@@ -57,32 +57,32 @@ kiln_status kn_steps_settle(kn_step *out, int *count, const kn_graph *graph, con
     if (taken > ndim)
         return kn_graph_error(graph, node, KILN_ERROR_SHAPE, "%d indices were given for %d ax%s", taken, ndim,
                               ndim == 1 ? "is" : "es");
-    for (int k = 0; k < node->n_steps && status == KILN_OK; ++k) {
-        const kn_step *step = &node->step[k];
+    for (int k = 0; k < node->n_subscripts && status == KILN_OK; ++k) {
+        const kn_subscript *step = &node->step[k];
         switch (step->kind) {
-        case KN_STEP_SLICE:
+        case KN_SUBSCRIPT_SLICE:
             out[n++] = settle_slice(step, shape[axis++]);
             break;
-        case KN_STEP_INDEX:
+        case KN_SUBSCRIPT_INDEX:
             status = settle_index(&out[n++], graph, node, step, axis, shape[axis]);
             ++axis;
             break;
-        case KN_STEP_ONE:
+        case KN_SUBSCRIPT_ONE:
             status = settle_one(&out[n++], graph, node, axis, shape[axis]);
             ++axis;
             break;
-        case KN_STEP_NEW:
-            out[n++] = (kn_step){.kind = KN_STEP_NEW};
+        case KN_SUBSCRIPT_NEW:
+            out[n++] = (kn_subscript){.kind = KN_SUBSCRIPT_NEW};
             break;
-        case KN_STEP_REST:
+        case KN_SUBSCRIPT_REST:
             has_rest = true;
             for (int left = ndim - taken; left > 0; --left)
                 out[n++] = whole(shape[axis++]);
             break;
-        case KN_STEP_ONES:
+        case KN_SUBSCRIPT_ONES:
             has_rest = true;
             for (; axis < ndim; ++axis)
-                out[n++] = shape[axis] == 1 ? (kn_step){.kind = KN_STEP_INDEX} : whole(shape[axis]);
+                out[n++] = shape[axis] == 1 ? (kn_subscript){.kind = KN_SUBSCRIPT_INDEX} : whole(shape[axis]);
         }
     }
     while (status == KILN_OK && !has_rest && axis < ndim)
