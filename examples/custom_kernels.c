@@ -133,7 +133,7 @@ static void show_preamble(kiln_array *x)
     kiln_array_free(z);
 }
 
-/* What goes wrong is said in the user's own terms. */
+/* Errors speak in the user's own terms. */
 static void show_errors(kiln_array *x)
 {
     kiln_kernel *k = NULL;

@@ -96,7 +96,7 @@ static kiln_status register_casts(void)
 typedef struct picture {
     kiln_array *array;
     int64_t rows, columns;
-    unsigned char *value; /* a copy on the host, three colours a pixel */
+    unsigned char *value; /* a copy on the host, three colours per pixel */
 } picture;
 
 static int read_picture(picture *p, const char *path)
@@ -116,7 +116,7 @@ static int read_picture(picture *p, const char *path)
     return p->value && kiln_array_to_host(p->array, p->value, size) == KILN_OK ? 0 : complain(path);
 }
 
-/* The same of one colour of one pixel, before it is rounded; row and column of the result. */
+/* The result for one colour of one pixel, before rounding; row and column of the result. */
 static double filtered_at(const picture *p, int64_t row, int64_t column, int colour)
 {
     static const double weight[3] = {1, 2, 1};
@@ -130,8 +130,8 @@ static double filtered_at(const picture *p, int64_t row, int64_t column, int col
     return 255 * pow(fmin(fmax(c + strength * (c - blurred), 0), 1), tone);
 }
 
-/* The pixels that a way gives, which the caller frees; NULL where they are wrong. Rounding may go either way
- * where the exact value lies in the middle; the tone curve is steep at 0, where 1e-7 is 0.02 of a step. */
+/* The pixels that a way computes, which the caller frees; NULL if they are wrong. Rounding may go either way
+ * if the exact value is in the middle; the tone curve is steep at 0, where 1e-7 is 0.02 of a step. */
 static unsigned char *checked(const char *name, const picture *p, const way *w)
 {
     int64_t rows = p->rows - 2, columns = p->columns - 2, wrong = 0;

@@ -140,7 +140,8 @@ static bool is_right(const job *j, const data *d, const way *w)
     return is_good;
 }
 
-/* How many kernels, and what they move: the lines that explain the kernel and are no keys of its code. */
+/* Prints the number of kernels and the bytes that they move: the lines of the explanation that are no keys of
+ * the code. */
 static void print_plan(const way *w)
 {
     char *text = NULL;

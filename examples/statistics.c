@@ -163,7 +163,7 @@ static void print_line(const table *t, int64_t r, const char *name, int64_t colu
         (long long)(t->at[r] % columns));
 }
 
-/* Rows and columns are reduced, colours kept: elements of one lie three bytes apart. */
+/* Rows and columns are reduced, colours are not: elements of one colour are three bytes apart. */
 static int show_colours(kiln_kernel *kernel, const picture *p)
 {
     static const char *const names[] = {"red", "green", "blue", "other"};

@@ -23,7 +23,7 @@ static inline int complain(const char *what)
 
 /* ---- an operation after another ---- */
 
-/* Of values with numbers: what is given first, then what the steps make. */
+/* A list of numbered values: the given ones first, then the results of the steps. */
 typedef struct step {
     const char *operation; /* by its name, or a view: a Python index in square brackets */
     int out, in[3], n_in;
@@ -70,7 +70,7 @@ static inline kiln_status run_step(kiln_array **out, const step *s, const kiln_a
     return kiln_operation_call(out, 1, s->operation, in, s->n_in, &options);
 }
 
-/* What the last step makes; the others' arrays are given back. */
+/* The result of the last step; the arrays of the others are freed. */
 static inline kiln_status run_unfused(kiln_array **out, const way *w)
 {
     kiln_arg value[SLOTS];

@@ -46,7 +46,7 @@ static char *read_text(const char *path)
     return text;
 }
 
-/* What follows a comment that begins at `at`; `at` itself where none does. */
+/* The text behind a comment that begins at `at`; `at` itself if none does. */
 static const char *after_comment(const char *at)
 {
     if (at[0] == '/' && at[1] == '/')
@@ -58,7 +58,7 @@ static const char *after_comment(const char *at)
     return at;
 }
 
-/* What follows the string or character that begins at `at`; `at` itself where none does. */
+/* The text behind the string or character that begins at `at`; `at` itself if none does. */
 static const char *after_quoted(const char *at)
 {
     const char quote = *at;
@@ -150,7 +150,7 @@ static bool is_header(const source *file)
     return length > 2 && strcmp(file->path + length - 2, ".h") == 0;
 }
 
-/* Whether the file is where the header's functions stand. */
+/* True if the file is where the header's functions stand. */
 static bool belongs_to(const source *file, const source *header)
 {
     const char *text = file->text;
@@ -169,7 +169,7 @@ static void take_header(source *files, int count, source *header)
             files[i].counts = true;
 }
 
-/* What the file includes counts from now on. */
+/* Adds a file's includes to the counted files. */
 static void take_includes(source *files, int count, source *file)
 {
     const char *text = file->text;

@@ -102,7 +102,8 @@ static void put_macro(FILE *to, const function *f)
     fprintf(to, "%s)\n", axes);
 }
 
-/* Of a reduction the axes stand behind what it reads, and numbers that not all rows have behind them. */
+/* For a reduction the axes come behind its inputs, and numbers that not all rows have come behind the axes.
+ */
 static void put_cpp(FILE *to, const function *f)
 {
     bool is_longer = f->n_in > f->n_always;
@@ -134,7 +135,7 @@ static const struct {
     void (*put)(FILE *to, const function *f);
 } parts[] = {{"@FUNCTIONS@\n", put_function}, {"@MACROS@\n", put_macro}, {"@CPP@\n", put_cpp}};
 
-/* Whether the line is a word between '@'. */
+/* True if the line is a word between '@'. */
 static bool put_part(FILE *to, const char *line)
 {
     if (line[0] != '@')

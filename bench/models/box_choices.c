@@ -1,5 +1,5 @@
-/* box_choices.c - the boxes of windows kernels that schedules/transpose/window_boxes.c chooses from. Its text
- * is taken in, so that what it knows of a box is at hand; the library's own object is not linked then. */
+/* box_choices.c - the shared-memory tiles of windows kernels that schedules/transpose/window_boxes.c chooses
+ * from. Includes that source, to use its internals; the library's own object is not linked then. */
 #include "schedules/transpose/window_boxes.h"
 
 #include "choices.h"
@@ -19,9 +19,9 @@ bool choice_is_straight, choice_is_crossed;
 static kn_box listed[MAX_CHOICES];
 static bool is_crossed[MAX_CHOICES];
 
-/* Columns: crossed; of a box, elements of a run, runs, elements of a row of the input, rows; boxes; bytes
- * from row to row; log2 of threads along a row and along a run; bytes of shared memory; the model's
- * cost. Those of pixels count as their elements. */
+/* Columns: crossed; of a tile, elements of a contiguous range, ranges, elements of a row of the input, rows;
+ * tiles; bytes from row to row; log2 of threads along a row and along a range; bytes of shared memory; the
+ * model's cost. Interleaved channels count as their elements. */
 static void add(const kn_cut *c, const char *tag, const kn_box *b)
 {
     char text[MAX_TEXT];
@@ -48,7 +48,7 @@ static int64_t whole_columns(const kn_cut *c)
     return c->axes.crossed ? kn_cut_extent(c, c->axes.run) : c->n_rows;
 }
 
-/* Rows of so many bytes in boxes of so many, both cut off where there are fewer; a warp along a run. */
+/* Adds rows of so many bytes in tiles of so many, both cut off at the extents; a warp along a range. */
 static void add_fixed(const kn_cut *of, int64_t row_bytes, int64_t box_bytes)
 {
     char tag[32];

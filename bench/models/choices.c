@@ -1,3 +1,4 @@
+/* choices.c - the list of choices for one call, and the one that is taken. */
 #include "choices.h"
 
 #include <stdio.h>

@@ -1,6 +1,6 @@
-/* choices.h - what the models of schedules/transpose/tile_sides.c and schedules/transpose/window_boxes.c
- * could choose for one call, listed and taken one after the other: the library's own planning runs, with its
- * models replaced. */
+/* choices.h - the choices that the models of schedules/transpose/tile_sides.c and
+ * schedules/transpose/window_boxes.c have for one call, listed and taken one after the other: the library's
+ * own planning runs, with its models replaced. */
 #ifndef BENCH_MODELS_CHOICES_H
 #define BENCH_MODELS_CHOICES_H
 
@@ -29,7 +29,8 @@ int choice_add(const char *tag, const char *text);
 /* Below `below`. */
 int choice_roll(int below);
 
-/* Of boxes: that runs and rows do not cross, whatever the layout; and whether those of the last list do. */
+/* For shared-memory tiles: is_straight: ranges and rows never cross; is_crossed: those of the last list do.
+ */
 extern bool choice_is_straight, choice_is_crossed;
 
 #endif

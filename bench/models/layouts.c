@@ -1,3 +1,4 @@
+/* layouts.c - the layouts over which choices are measured. */
 #include "layouts.h"
 
 #include <string.h>

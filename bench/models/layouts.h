@@ -7,7 +7,7 @@
 
 enum { LAYOUT_AXES = 5 };
 
-/* What is computed; y is what stands beside the input that is turned. */
+/* The computation; y is the operand beside the transposed input. */
 typedef enum layout_body { COPIED, SHARED_ROWS, WITH_BESIDE } layout_body;
 
 typedef struct layout {
@@ -23,7 +23,7 @@ typedef struct layout {
 extern const layout layouts[];
 extern const int n_layouts;
 
-/* Of the input's memory: 256 MB at least, several times the L2, or 12 MB, which stay there. */
+/* Extents of the input's memory: at least 256 MB, several times the L2, or 12 MB, which stay in it. */
 void layout_extents(int64_t *out, const layout *l, int item);
 bool layout_is_small(const layout *l);
 

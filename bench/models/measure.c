@@ -149,7 +149,7 @@ static kiln_kernel *kernel_of(const operands *o)
 {
     kiln_kernel *kernel = NULL;
     bool two = o->of->body != COPIED;
-    /* No mere copy: pixels would be moved as wider elements. */
+    /* not a mere copy, which would move interleaved channels as wider elements */
     check(kiln_elementwise_create(&kernel, two ? "T x, T y" : "T x", "T z", two ? "z = x - y" : "z = (T)x",
                                   two ? "two" : "copied", NULL),
           "a kernel");

@@ -1,6 +1,6 @@
-/* model_kinds.c - the library's table of kinds with what measurements switch: the strided kernel for
- * everything, rows kernels without stripes or without taking short rows together. Found before the
- * library's. */
+/* model_kinds.c - the library's table of kinds, with switches for measurements: the strided kernel for
+ * everything, rows kernels without block rasterisation or without joining short rows. Linked before the
+ * library's own. */
 #include "schedules/kinds.h"
 
 #include <stdlib.h>

@@ -30,8 +30,8 @@ static kiln_status place(void *user, const kn_part *part)
     return kn_part_place(user, part);
 }
 
-/* Of a transposed copy of the layout, the median, and the first, which finds nothing in the caches; what kind
- * took it. */
+/* The times of planning a transposed copy of the layout: the median, and the first, with cold caches; and the
+ * kind that took it. */
 static double time_of(double *first, const kn_program *program, const layout *l, int item, const char **kind)
 {
     static kn_placement placed;

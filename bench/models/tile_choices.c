@@ -48,7 +48,7 @@ static void add(sides *s, const char *tag, const pair *t)
         listed[at] = *t;
 }
 
-/* At least as many vectors along an axis, whole pixels of them, cut off where it is shorter. */
+/* At least so many vectors along an axis, in whole groups of interleaved channels, cut off at the extent. */
 static int whole_pixels(const sides *s, int axis, int64_t length)
 {
     int64_t vectors = s->space->extent[axis] / s->vector, parts = axis == s->p ? s->p_parts : s->q_parts;
@@ -76,9 +76,9 @@ static kn_tile_side random_side(const sides *s, int axis, int second)
                           step < steps ? (int)step : (int)steps, second};
 }
 
-/* What the model takes, sizes that are the same for all layouts, and samples, denser where they seem
- * cheap. */
-static void list(sides *s, const kn_tile_figures *chosen)
+/* Lists the model's choice, sizes that are the same for all layouts, and samples, more of them where the
+ * model sees low costs. */
+static void list(sides *s, const kn_tile_params *chosen)
 {
     static const int fixed[][2] = {{8, 8}, {16, 8}, {8, 16}, {16, 16}, {32, 8}, {8, 32}, {12, 12}};
     static pair pairs[DRAWN];
@@ -98,7 +98,7 @@ static void list(sides *s, const kn_tile_figures *chosen)
         add(s, "", &pairs[(int)(DRAWN * pow((double)k / SAMPLES, 3))]);
 }
 
-void kn_tile_choose_sides(kn_tile_figures *f, const kn_choice *choice, const char *access, int vector,
+void kn_tile_choose_sides(kn_tile_params *f, const kn_choice *choice, const char *access, int vector,
                           int staged_bytes)
 {
     sides s = sides_of(choice, access, vector, f, staged_bytes);

@@ -18,7 +18,7 @@
 extern "C" {
 #endif
 
-/* What an argument is. */
+/* The kinds of arguments. */
 typedef enum kiln_arg_kind {
     KILN_ARG_NONE = 0,         /* kiln_arg_none */
     KILN_ARG_ARRAY = 1,        /* kiln_arg_array */

@@ -134,7 +134,7 @@ KILN_API void kiln_array_free(kiln_array *array);
 
 /* ---- description ---- */
 
-/* Of its elements. */
+/* The dtype of the elements. */
 KILN_API kiln_dtype kiln_array_dtype(const kiln_array *array);
 /* The number of axes. */
 KILN_API int kiln_array_ndim(const kiln_array *array);
@@ -149,10 +149,10 @@ KILN_API size_t kiln_array_nbytes(const kiln_array *array);
 KILN_API kiln_device kiln_array_device(const kiln_array *array);
 /* device address of the first element */
 KILN_API void *kiln_array_data(const kiln_array *array);
-/* Whether its elements lie one behind the other, in C order or in Fortran order. */
+/* True if the elements are contiguous in memory, in C order or in Fortran order. */
 KILN_API bool kiln_array_is_c_contiguous(const kiln_array *array);
 KILN_API bool kiln_array_is_f_contiguous(const kiln_array *array);
-/* Whether kernels may not write to it. */
+/* True if kernels may not write to it. */
 KILN_API bool kiln_array_is_read_only(const kiln_array *array);
 
 /* ---- views: no data moves; the result shares the storage ---- */
@@ -246,10 +246,11 @@ KILN_NODISCARD KILN_API kiln_status kiln_array_save(const kiln_array *array, con
 KILN_NODISCARD KILN_API kiln_status kiln_array_save_bytes(void **out, size_t *size,
                                                           const kiln_array *array,
                                                           const char *suffix);
-/* Reads a NumPy .npy file, versions 1 to 3, C or Fortran order (which is kept), of either byte
- * order. "<V2", which ml_dtypes and kiln write, is bfloat16. KILN_ERROR_NOT_FOUND or _IO: the file;
- * KILN_ERROR_FORMAT: no .npy file, or damaged or cut short; KILN_ERROR_TYPE: structured, object,
- * string and other dtypes that kiln does not have; KILN_ERROR_SHAPE: the extents. */
+/* Reads a NumPy .npy file, versions 1 to 3, in C or Fortran order (the array has the file's order),
+ * of either byte order. "<V2", which ml_dtypes and kiln write, is bfloat16. KILN_ERROR_NOT_FOUND or
+ * _IO: the file; KILN_ERROR_FORMAT: no .npy file, or damaged or cut short; KILN_ERROR_TYPE:
+ * structured, object, string and other dtypes that kiln does not have; KILN_ERROR_SHAPE: the
+ * extents. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_load_npy(kiln_array **out, const char *path,
                                                         kiln_device device);
 /* The same of the bytes of such a file; those behind its data are left alone. field: of a
@@ -258,26 +259,27 @@ KILN_NODISCARD KILN_API kiln_status kiln_array_load_npy(kiln_array **out, const 
 KILN_NODISCARD KILN_API kiln_status kiln_array_load_npy_bytes(kiln_array **out, const void *data,
                                                               size_t size, const char *field,
                                                               kiln_device device);
-/* How many bytes a .npy file has by its header, which is at data: for those who read one from where
- * more may come (an archive, a socket). KILN_ERROR_FORMAT, too, where `there` bytes do not hold the
- * header; it has at most KILN_NPY_HEADER_MAX. KILN_ERROR_INVALID, KILN_ERROR_TYPE. */
+/* The number of bytes of a .npy file by its header at data, for reading one out of a longer stream
+ * (an archive, a socket). KILN_ERROR_FORMAT also if `there` bytes do not hold the header, which has
+ * at most KILN_NPY_HEADER_MAX. KILN_ERROR_INVALID, KILN_ERROR_TYPE. */
 enum { KILN_NPY_HEADER_MAX = 12 + (1 << 16) };
 KILN_NODISCARD KILN_API kiln_status kiln_array_npy_size(size_t *size, const void *data,
                                                         size_t there);
-/* Writes a NumPy .npy file that numpy.load reads; written beside the target and renamed, so never
- * half there. Fortran order is kept, other layouts are written in C order. bfloat16, which NumPy
- * does not have, is written as ml_dtypes does, "<V2": numpy.load(path).view(ml_dtypes.bfloat16). */
+/* Writes a NumPy .npy file that numpy.load reads; written beside the target and renamed, so that it
+ * is never incomplete. An array in Fortran order is written in that order, any other in C order.
+ * bfloat16, which NumPy does not have, is written as ml_dtypes does, "<V2":
+ * numpy.load(path).view(ml_dtypes.bfloat16). */
 KILN_NODISCARD KILN_API kiln_status kiln_array_save_npy(const kiln_array *array, const char *path);
 /* The bytes of such a file, allocated with malloc: the caller frees them. */
 KILN_NODISCARD KILN_API kiln_status kiln_array_save_npy_bytes(void **out, size_t *size,
                                                               const kiln_array *array);
 
-/* How kiln_array_to_string writes an array; 0 is the default of each member. */
+/* The format of kiln_array_to_string; 0 is the default of each member. */
 typedef struct kiln_print_options {
     size_t struct_size;
     int precision;  /* digits after the point at most; default 8 */
     int threshold;  /* elements above which the middle of each axis is left out; default 1000 */
-    int edge_items; /* elements kept at each end then; default 3 */
+    int edge_items; /* elements shown at each end then; default 3 */
     int line_width; /* characters; default 75 */
 } kiln_print_options;
 #define KILN_PRINT_OPTIONS_INIT                                                                    \

@@ -10,7 +10,7 @@
  *     kiln_array_free(a);
  *
  * Every function that can fail returns a kiln_status: 0 for success, negative for an error. The
- * message of the last failure of the calling thread is kept until the next failure of that thread.
+ * message of the last failure of the calling thread stays until the next failure of that thread.
  * The library never exits or aborts, and prints nowhere but in kiln_array_print. All functions
  * here are thread-safe.
  * A thread that is cancelled (pthread_cancel, deferred) inside of a call ends after it: functions
@@ -77,7 +77,7 @@
 extern "C" {
 #endif
 
-/* Of these headers: three numbers, and their text. */
+/* The version of these headers: three numbers, and their text. */
 #define KILN_VERSION_MAJOR 0
 #define KILN_VERSION_MINOR 1
 #define KILN_VERSION_PATCH 0
@@ -89,7 +89,7 @@ extern "C" {
 /* The largest number of axes of an array. */
 #define KILN_MAX_NDIM 64
 
-/* What a function returns that can fail. */
+/* The result of a function that can fail. */
 typedef enum kiln_status {
     KILN_OK = 0, /* success */
     /* an argument is wrong: null, out of range, wrong count, reserved name */
@@ -152,7 +152,7 @@ enum { KILN_FILE_DURABLE = 1 /* on the disk before the call returns */ };
 KILN_NODISCARD KILN_API kiln_status kiln_file_write(const char *path, const void *data, size_t size,
                                                     unsigned flags);
 
-/* How much a message of the log matters. */
+/* The importance of a log message. */
 typedef enum kiln_log_level {
     KILN_LOG_DEBUG = 0,  /* what the library does */
     KILN_LOG_INFO = 1,   /* what a user may want to know */

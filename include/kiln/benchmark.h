@@ -17,7 +17,7 @@
 extern "C" {
 #endif
 
-/* What calls took. Times are microseconds of one call. */
+/* The times of calls, in microseconds of one call. */
 typedef struct kiln_benchmark {
     size_t struct_size;
     kiln_device device; /* on which the calls ran */
@@ -39,7 +39,7 @@ typedef struct kiln_benchmark {
         sizeof(kiln_benchmark), KILN_DEVICE_DEFAULT, 0, 0, 0, 0, 0, 0, 0, 0, 0                     \
     }
 
-/* How often it is called. */
+/* The number and kind of calls. */
 typedef struct kiln_benchmark_options {
     size_t struct_size;
     int calls;   /* to be timed; 0: as many as take a quarter of a second, 10 to 1000 */

@@ -65,7 +65,7 @@ KILN_NODISCARD KILN_API kiln_status kiln_bundle_read_file(void **bytes, size_t *
  * devices; "x86-64-v3". What is allocated is the caller's, to be given to free().
  */
 
-/* What a record's line says. The strings live during the call that hands them out. */
+/* One line of a record. The strings live during the call that passes them. */
 typedef struct kiln_record_line {
     const char *text; /* the line, without its end */
     const char
@@ -83,14 +83,14 @@ KILN_NODISCARD KILN_API kiln_status kiln_record_read(const char *text, uint64_t 
                                                      bool (*visit)(const kiln_record_line *line,
                                                                    void *user),
                                                      void *user);
-/* Whether such targets (those of a line) have this one, which may have a suffix or be PTX. */
+/* True if such targets (those of a line) include this one, which may have a suffix or be PTX. */
 KILN_API bool kiln_record_needs(const char *targets, const char *target);
 
 /* KILN_OK where a kernel can be baked for this target; KILN_ERROR_INVALID, naming those that are
  * known, where it cannot. */
 KILN_NODISCARD KILN_API kiln_status kiln_bake_check_target(const char *target);
 
-/* How a kernel is baked. */
+/* Options of kiln_bake. */
 typedef struct kiln_bake_options {
     size_t struct_size;
     int n_include_folders;              /* where the headers of raw modules lie */

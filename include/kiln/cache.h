@@ -23,14 +23,14 @@
 extern "C" {
 #endif
 
-/* What the cache holds, and what this process has had of it. */
+/* The contents of the cache, and this process's use of it. */
 typedef struct kiln_cache_stats {
     size_t struct_size;
     uint64_t entries, bytes;                           /* in the file */
     uint64_t memory_hits, disk_hits, misses, compiles; /* of this process */
     uint64_t errors;   /* times the cache could not be used in this process */
     double compile_ms; /* spent in compilers by this process */
-    bool writable;     /* whether compiled kernels are kept */
+    bool writable;     /* whether compiled kernels are stored */
     char trouble[256]; /* the first trouble of this process, or "" */
     uint64_t bundles,
         bundles_refused;  /* attached by now; that could not be read (the log says why) */

@@ -41,7 +41,7 @@ typedef struct kiln_out_list {
     int count;                /* of them */
 } kiln_out_list;
 
-/* What stands in the places of a list; NULL, which calls refuse, where one of them is no place. */
+/* The array pointers of a list; NULL, which calls refuse, if one of them is NULL. */
 static inline kiln_array **kiln_priv_outs(kiln_array **array, kiln_out_list outs)
 {
     for (int k = 0; k < outs.count && k < KILN_LIST_MAX; ++k) {
@@ -116,7 +116,7 @@ static inline kiln_arg kiln_priv_same(kiln_arg arg)
 
 #ifdef __cplusplus
 
-/* What kiln_call makes of each argument. */
+/* Converts a value to an argument, for kiln_call. */
 inline kiln_arg kiln_priv_arg_of(const kiln_arg &arg)
 {
     return arg;

@@ -59,7 +59,7 @@ KILN_NODISCARD KILN_API kiln_status kiln_device_set_current(kiln_device device);
 /* Waits for all work of the device. Errors that the device reports late surface here. */
 KILN_NODISCARD KILN_API kiln_status kiln_device_synchronize(kiln_device device);
 
-/* What a device is. */
+/* The properties of a device. */
 typedef struct kiln_device_properties {
     size_t struct_size;
     char name[128];                                   /* "NVIDIA H200", or the processor's name */
@@ -99,7 +99,7 @@ KILN_NODISCARD KILN_API kiln_status kiln_device_memory_info(kiln_device device, 
  * for without a device: "sm_90", "x86-64-v3". False beyond the last, or where size is too small. */
 KILN_API bool kiln_architecture_at(char *buffer, size_t size, int index);
 
-/* Whether kernels on `device` can reach memory of `peer` directly. */
+/* True if kernels on `device` can access memory of `peer` directly. */
 KILN_NODISCARD KILN_API kiln_status kiln_device_can_access_peer(bool *out, kiln_device device,
                                                                 kiln_device peer);
 

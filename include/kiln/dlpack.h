@@ -39,7 +39,7 @@ extern "C" {
 KILN_NODISCARD KILN_API kiln_status kiln_array_from_dlpack(kiln_array **out, void *managed,
                                                            bool versioned);
 
-/* What a consumer hands to a producer's __dlpack__ as its stream, so that the calling thread's
+/* The stream that a consumer passes to a producer's __dlpack__, so that the calling thread's
  * current stream on device may use the data. */
 KILN_NODISCARD KILN_API kiln_status kiln_dlpack_stream(int64_t *out, kiln_device device);
 

@@ -52,7 +52,7 @@ KILN_NODISCARD KILN_API kiln_status kiln_dtype_from_name(kiln_dtype *out, const 
  * give but bfloat16 in place of float16. */
 KILN_NODISCARD KILN_API kiln_status kiln_dtype_promote(kiln_dtype *out, kiln_dtype a, kiln_dtype b);
 
-/* Whether every value of `from` is representable in `to` (numpy.can_cast, casting="safe"). */
+/* True if every value of `from` is representable in `to` (numpy.can_cast, casting="safe"). */
 KILN_API bool kiln_dtype_can_cast(kiln_dtype from, kiln_dtype to);
 
 #ifdef __cplusplus

@@ -31,7 +31,7 @@ typedef struct kiln_variable {
         sizeof(kiln_variable), NULL, NULL, NULL, NULL                                              \
     }
 
-/* How many there are. */
+/* The number of variables. */
 KILN_API int kiln_variable_count(void);
 /* The one at an index from 0. KILN_ERROR_INVALID for another index, or a struct that was not
  * initialised. */

@@ -75,7 +75,7 @@
  *   before functions of the same name. Kernels of expressions and traces are functions as well:
  *   what they compute becomes part of this one. What cannot share a kernel is launched by itself
  *   in between: kernels with raw parameters, with loop_prep, after_loop, flags, headers or options
- *   of the compiler (but KILN_KERNEL_ROUND_EACH in an expression that has it), whose texts mention
+ *   of the compiler (but KILN_KERNEL_ROUND_EACH in an expression that has it), whose texts use
  *   i, n or _ind or leave an element early, or look at the bits of 16-bit floats, and what comes of
  *   expressions that were made with options of their own, which they keep.
  *

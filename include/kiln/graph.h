@@ -40,7 +40,7 @@ enum {
     KILN_CAPTURE_PREPARED = 1
 };
 
-/* How a stream is captured. */
+/* Options of a capture. */
 typedef struct kiln_capture_options {
     size_t struct_size;
     unsigned flags; /* KILN_CAPTURE_* */

@@ -36,9 +36,9 @@
  * does.
  *
  * Arithmetic is C++'s, but integers never trap and never depend on the target: x / 0 and x % 0 are
- * 0, the least integer by -1 is itself and leaves 0, sums and products wrap, and a shift by less
- * than nothing or by all the bits of its left operand has shifted every bit out (0, or -1 from a
- * negative number by >>), all as in NumPy; a quotient is cut towards zero and a remainder has the
+ * 0, the least integer by -1 is itself and leaves 0, sums and products wrap, and a shift by a
+ * negative count or by all the bits of its left operand leaves no bit (0, or -1 for a negative
+ * number by >>), all as in NumPy; a quotient is cut towards zero and a remainder has the
  * sign of x, as in C++. This holds for the operators / % << >> and their assignments in the body,
  * the preamble, loop_prep, after_loop, and macros defined there (unless one of the texts has an #if
  * or #elif, which could not evaluate them). What headers and options bring in is C++ as it stands,
@@ -88,7 +88,7 @@ enum {
     KILN_KERNEL_ROUND_EACH = 8
 };
 
-/* What a kernel may have besides its texts; all zero is none of it. */
+/* Options of a kernel besides its texts; the default is all zero. */
 typedef struct kiln_kernel_options {
     size_t struct_size;
     unsigned flags;         /* KILN_KERNEL_* */
@@ -160,7 +160,7 @@ KILN_API kiln_kernel *kiln_kernel_retain(kiln_kernel *kernel);
 /* Gives one reference back; NULL is taken. Work that is queued still runs. */
 KILN_API void kiln_kernel_free(kiln_kernel *kernel);
 
-/* What it was created with; the name lives as long as the kernel. */
+/* The name that it was created with; lives as long as the kernel. */
 KILN_API const char *kiln_kernel_name(const kiln_kernel *kernel);
 KILN_API int kiln_kernel_n_in(const kiln_kernel *kernel);
 KILN_API int kiln_kernel_n_out(const kiln_kernel *kernel);
@@ -183,7 +183,7 @@ enum {
     KILN_CALL_BEST = 4        /* wait for the best form (kiln_form) */
 };
 
-/* How one call is made; all zero is the default. */
+/* Options of one call; the default is all zero. */
 typedef struct kiln_call_options {
     size_t struct_size;
     unsigned flags;      /* KILN_CALL_* */
@@ -252,7 +252,7 @@ typedef enum kiln_origin {
  * and a compile by NVRTC that runs is waited for. */
 typedef enum kiln_form { KILN_FORM_NONE = 0, KILN_FORM_QUICK = 1, KILN_FORM_BEST = 2 } kiln_form;
 
-/* Which forms calls take. */
+/* The forms that calls use. (Inside the library a form is a tier: baseline or optimised.) */
 typedef enum kiln_forms {
     KILN_FORMS_BOTH = 1, /* the quick form first, the best one when it is there */
     KILN_FORMS_BEST = 2, /* the best one alone: calls wait for it */
@@ -267,7 +267,7 @@ KILN_NODISCARD KILN_API kiln_status kiln_set_forms(kiln_forms forms);
  * milliseconds (negative: no limit), when some are: false. Thread-safe. */
 KILN_API bool kiln_wait_for_best(int64_t timeout_ms);
 
-/* How a call found its code, and what that took. */
+/* The source of a call's code, and the time that finding it took. */
 typedef struct kiln_call_info {
     size_t struct_size;
     kiln_origin origin; /* the most expensive of its kernels' */
@@ -284,12 +284,12 @@ typedef struct kiln_call_info {
             KILN_FORM_NONE, 0                                                                      \
     }
 
-/* How the calling thread's last successful kiln_kernel_call or _prepare found its code. */
+/* The source of the code of the calling thread's last successful kiln_kernel_call or _prepare. */
 KILN_NODISCARD KILN_API kiln_status kiln_kernel_last_call(kiln_call_info *out);
 
 /* ---- advanced: code made ready before a call ---- */
 
-/* What one call would run: everything the binary depends on, without data. */
+/* The properties of a call that its binary depends on, without data. */
 typedef struct kiln_prepare_options {
     size_t struct_size;
     unsigned flags; /* KILN_PREPARE_* */
@@ -331,20 +331,20 @@ KILN_NODISCARD KILN_API kiln_status kiln_kernel_explain(char **out, kiln_kernel 
                                                         const kiln_call_options *call,
                                                         const char *target);
 
-/* What a call with these arguments and options would launch: a line for each kernel, as key="value"
+/* The launches of a call with these arguments and options: a line for each kernel, as key="value"
  * pairs: its elements, on CUDA the grid, threads a block and bytes of shared memory, the partial
- * results and counters that it needs besides, where it does, and the launch parameters of the
- * schedule (sides of tiles, extents of shared-memory tiles, block rasterisation), as its kind
- * describes them (src/schedules). Empty where there is nothing to launch. The same ownership. */
+ * results and counters, if it needs any, and the launch parameters of the schedule (sides of tiles,
+ * extents of shared-memory tiles, block rasterisation), as its kind describes them (src/schedules).
+ * Empty if there is nothing to launch. The same ownership. */
 KILN_NODISCARD KILN_API kiln_status kiln_kernel_launches(char **out, kiln_kernel *kernel,
                                                          kiln_array *const *outs, int n_out,
                                                          const kiln_arg *in, int n_in,
                                                          const kiln_call_options *call,
                                                          const char *target);
 
-/* What a record (KILN_RECORD, <kiln/bundle.h>) says of such a call: a line for each specialisation
- * that it needs, with the targets on which it does. No device is asked, and nothing is compiled.
- * Empty where there is nothing to launch. The same ownership and errors. */
+/* The lines of a record (KILN_RECORD, <kiln/bundle.h>) for such a call: one for each specialisation
+ * that it needs, with its targets. Uses no device and compiles nothing. Empty if there is nothing
+ * to launch. The same ownership and errors. */
 KILN_NODISCARD KILN_API kiln_status kiln_kernel_record(char **out, kiln_kernel *kernel,
                                                        kiln_array *const *outs, int n_out,
                                                        const kiln_arg *in, int n_in,

@@ -66,7 +66,7 @@ namespace kiln {
 
 /* ---- errors ---- */
 
-/** What a call that failed throws; what() is its message. */
+/** The exception of a failed call; what() is its message. */
 class error : public std::runtime_error {
   public:
     /** A status, its message, and the compiler's output, if any. */
@@ -93,7 +93,7 @@ inline void check(kiln_status status)
 
 /* ---- small parameters ---- */
 
-/** What classes share: none of anybody's business. */
+/** Shared by the classes; not part of the interface. */
 namespace priv {
 /** An index of any type of integers; one that int64_t does not hold is beyond every end. */
 template <class Index> constexpr int64_t whole(Index index) noexcept
@@ -111,9 +111,9 @@ class text {
   public:
     /** nullptr: none */
     text(const char *given) noexcept : given_(given) {}
-    /** Of a string, which has to live as long. */
+    /** From a string, which has to live as long. */
     text(const std::string &given) noexcept : given_(given.c_str()) {}
-    /** What functions of C take. */
+    /** As functions of C take it. */
     const char *get() const noexcept { return given_; }
 
   private:
@@ -126,23 +126,24 @@ class extents {
   public:
     /** None: of an array without axes. */
     extents() noexcept : count_(0), extent_() {}
-    /** Of a list. */
+    /** From a list. */
     extents(std::initializer_list<int64_t> list) : extents(list.begin(), list.size()) {}
-    /** Of a vector. */
+    /** From a vector. */
     extents(const std::vector<int64_t> &list) : extents(list.data(), list.size()) {}
     /** As functions of C have them. */
     extents(const int64_t *data, int count) : extents(data, static_cast<std::size_t>(count)) {}
     /** The first of them; it lives as long as this object. */
     const int64_t *data() const noexcept { return extent_; }
-    /** How many there are. */
+    /** The number of axes. */
     int ndim() const noexcept { return count_; }
-    /** How many there are, as containers say it. */
+    /** The number of axes, as containers name it. */
     std::size_t size() const noexcept { return static_cast<std::size_t>(count_); }
     /** For loops. */
     const int64_t *begin() const noexcept { return extent_; }
     /** For loops. */
     const int64_t *end() const noexcept { return extent_ + count_; }
-    /** That of an axis; negative ones count from the last on. KILN_ERROR_SHAPE: there is none. */
+    /** The extent of an axis; negative ones count from the last on. KILN_ERROR_SHAPE: there is
+     * none. */
     int64_t operator[](int axis) const
     {
         if (axis < -count_ || axis >= count_)
@@ -151,12 +152,12 @@ class extents {
                                               std::to_string(count_));
         return extent_[axis < 0 ? axis + count_ : axis];
     }
-    /** Whether they are as many, and the same. */
+    /** True if both have the same extents. */
     friend bool operator==(const extents &a, const extents &b) noexcept
     {
         return std::equal(a.begin(), a.end(), b.begin(), b.end());
     }
-    /** Whether they are not. */
+    /** True if the extents differ. */
     friend bool operator!=(const extents &a, const extents &b) noexcept { return !(a == b); }
     /** A copy. */
     std::vector<int64_t> to_vector() const { return std::vector<int64_t>(begin(), end()); }
@@ -227,7 +228,7 @@ class device {
     static device host() noexcept { return device(KILN_DEVICE_HOST); }
     /** A CUDA device. */
     static device cuda(int ordinal = 0) noexcept { return device(KILN_DEVICE_CUDA(ordinal)); }
-    /** Of CUDA devices. */
+    /** The number of CUDA devices. */
     static int count()
     {
         int found = 0;
@@ -245,7 +246,7 @@ class device {
     void make_current() const { check(kiln_device_set_current(id_)); }
     /** Waits for all of its work. */
     void synchronize() const { check(kiln_device_synchronize(id_)); }
-    /** Whether it is a CUDA device. */
+    /** True for a CUDA device. */
     bool is_cuda() const { return KILN_DEVICE_IS_CUDA(id_ ? id_ : current().id_); }
     /** "host", "cuda:1" */
     std::string name() const
@@ -260,7 +261,7 @@ class device {
     kiln_device id_;
 };
 
-/** What holds a handle that cannot be shared. */
+/** The owner of a handle that cannot be shared. */
 template <class Handle, void (*Free)(Handle *)> class unique {
   public:
     /** Without a handle. */
@@ -291,7 +292,7 @@ template <class Handle, void (*Free)(Handle *)> class unique {
         reset();
         return &handle_;
     }
-    /** Whether it has a handle. */
+    /** True if it has a handle. */
     explicit operator bool() const noexcept { return handle_ != nullptr; }
 
   private:
@@ -318,7 +319,7 @@ class stream : public unique<kiln_stream, kiln_stream_free> {
     }
     /** Waits for all work queued so far. */
     void synchronize() const { check(kiln_stream_synchronize(get())); }
-    /** Whether all work queued so far has finished. */
+    /** True if all work queued so far has finished. */
     [[nodiscard]] bool is_done() const
     {
         bool done = false;
@@ -366,7 +367,7 @@ class event : public unique<kiln_event, kiln_event_free> {
     void record(const stream &on = stream()) const { check(kiln_event_record(get(), on.get())); }
     /** Waits for that work. */
     void synchronize() const { check(kiln_event_synchronize(get())); }
-    /** Whether that work has finished. */
+    /** True if that work has finished. */
     [[nodiscard]] bool is_done() const
     {
         bool done = false;
@@ -414,7 +415,7 @@ class array {
         const int64_t count = static_cast<int64_t>(elements.size());
         take(elements.begin(), extents(&count, 1), on);
     }
-    /** Of a vector: one axis. */
+    /** From a vector: one axis. */
     template <class T, class Allocator>
     explicit array(const std::vector<T, Allocator> &elements, device on = device())
         : array_(nullptr)
@@ -422,28 +423,28 @@ class array {
         const int64_t count = static_cast<int64_t>(elements.size());
         take_counted(elements, extents(&count, 1), on);
     }
-    /** Of a vector, with a shape. */
+    /** From a vector, with a shape. */
     template <class T, class Allocator>
     array(const std::vector<T, Allocator> &elements, const extents &shape, device on = device())
         : array_(nullptr)
     {
         take_counted(elements, shape, on);
     }
-    /** Of as many elements at an address as the shape has. */
+    /** From elements at an address, as many as the shape has. */
     template <class T, class = std::enable_if_t<dtype_of<T>::value != KILN_DTYPE_NONE>>
     array(const T *elements, const extents &shape, device on = device()) : array_(nullptr)
     {
         take(elements, shape, on);
     }
 #if defined(__cpp_lib_span)
-    /** Of a span: one axis. */
+    /** From a span: one axis. */
     template <class T, std::size_t N>
     explicit array(std::span<T, N> elements, device on = device()) : array_(nullptr)
     {
         const int64_t count = static_cast<int64_t>(elements.size());
         take(elements.data(), extents(&count, 1), on);
     }
-    /** Of a span, with a shape. */
+    /** From a span, with a shape. */
     template <class T, std::size_t N>
     array(std::span<T, N> elements, const extents &shape, device on = device()) : array_(nullptr)
     {
@@ -490,12 +491,12 @@ class array {
     {
         return kiln_array_dtype(array_);
     }
-    /** How many axes there are. */
+    /** The number of axes. */
     int ndim() const noexcept
     {
         return kiln_array_ndim(array_);
     }
-    /** How many elements there are. */
+    /** The number of elements. */
     int64_t size() const noexcept
     {
         return kiln_array_size(array_);
@@ -525,12 +526,12 @@ class array {
     {
         return kiln_array_data(array_);
     }
-    /** Whether elements lie one behind the other, in C order. */
+    /** True if the elements are contiguous, in C order. */
     bool is_c_contiguous() const noexcept
     {
         return kiln_array_is_c_contiguous(array_);
     }
-    /** Whether writing to it is refused. */
+    /** True if writing to it is refused. */
     bool is_read_only() const noexcept
     {
         return kiln_array_is_read_only(array_);
@@ -803,14 +804,14 @@ inline std::ostream &operator<<(std::ostream &to, const array &x)
     check(kiln_array_ones(x.out(), dtype, shape.ndim(), shape.data(), on));
     return x;
 }
-/** Of the dtype that the value has: full({2, 3}, 1.5f). */
+/** With the dtype of the value: full({2, 3}, 1.5f). */
 template <class T> [[nodiscard]] array full(const extents &shape, T value, device on = device())
 {
     array x;
     check(kiln_array_full(x.out(), dtype_of<T>::value, shape.ndim(), shape.data(), &value, on));
     return x;
 }
-/** Of another array's dtype, shape and device; elements that are not set. */
+/** With another array's dtype, shape and device; the elements are not set. */
 [[nodiscard]] inline array empty_like(const array &other)
 {
     array x;
@@ -880,8 +881,8 @@ template <class T>
 
 /* ---- arguments ---- */
 
-/** What a call takes: an array, a number, or what a kiln_arg_* constructor gives. Numbers are weak:
- * they do not widen arrays. Holds no reference. */
+/** An argument of a call: an array, a number, or the result of a kiln_arg_* constructor. Numbers
+ * are weak: they do not widen arrays. Holds no reference. */
 class operand {
   public:
     /** An array, which has to live until the call returns. */
@@ -913,7 +914,7 @@ class operand {
     /** A weak number. */
     operand(std::complex<double> value) : arg_(kiln_arg_complex(value.real(), value.imag())) {}
     template <class T> operand(T *) = delete; /* would be a bool */
-    /** What functions of C take. */
+    /** As functions of C take it. */
     const kiln_arg &arg() const noexcept { return arg_; }
 
   private:
@@ -972,7 +973,7 @@ class call_options {
         axes_ = list;
         return *this;
     }
-    /** They are kept, with extent 1. */
+    /** Reduction axes stay, with extent 1. */
     call_options &keepdims() noexcept { return flags(KILN_CALL_KEEPDIMS); }
     /** The stream it is queued on, which has to live as long. */
     call_options &on(const stream &queue) noexcept
@@ -980,7 +981,7 @@ class call_options {
         options_.stream = queue.get();
         return *this;
     }
-    /** How much is walked, where every array is raw. */
+    /** The number of elements, if every array is raw. */
     call_options &size(int64_t elements) noexcept
     {
         options_.size = elements;
@@ -1033,7 +1034,7 @@ class call_options {
     bool has_shape_ = false;
 };
 
-/** What calls share: none of anybody's business. */
+/** Shared by calls; not part of the interface. */
 namespace priv {
 /** The arguments of a call; with one more than are used, since no array is empty. */
 template <class... Values> struct arguments {
@@ -1171,7 +1172,7 @@ class kernel {
         kiln_kernel_free(std::exchange(kernel_, nullptr));
         return &kernel_;
     }
-    /** Whether it has a kernel. */
+    /** True if it has a kernel. */
     explicit operator bool() const noexcept { return kernel_ != nullptr; }
     /** The name that it was made with. */
     std::string name() const { return kiln_kernel_name(kernel_); }
@@ -1203,7 +1204,7 @@ class kernel {
     {
         run_into(nullptr, outs, values...);
     }
-    /** How long such a call takes (kiln/benchmark.h); its results are given back. */
+    /** The time of such a call (kiln/benchmark.h); its results are freed. */
     template <class... Values> [[nodiscard]] kiln_benchmark benchmark(const Values &...values) const
     {
         const priv::arguments<Values...> list(values...);
@@ -1218,7 +1219,7 @@ class kernel {
     {
         return calling<kernel>(*this, options);
     }
-    /** Of a reduction: norm.over(-1)(x). */
+    /** For a reduction: norm.over(-1)(x). */
     [[nodiscard]] calling<kernel> over(const axes &list, bool keepdims = false) const
     {
         call_options options;
@@ -1321,7 +1322,7 @@ template <class... Values> [[nodiscard]] array apply(text name, const Values &..
 
 /* ---- traces ---- */
 
-/** What is called with its arrays is recorded instead of run, and becomes one kernel
+/** Calls with its arrays are recorded instead of run, and become one kernel
  * (kiln/trace.h):
  *
  *     kiln::trace t("centred");

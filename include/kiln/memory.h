@@ -19,7 +19,7 @@
 extern "C" {
 #endif
 
-/* What a device's pool has. */
+/* The memory of a device's pool. */
 typedef struct kiln_memory_stats {
     size_t struct_size;
     size_t used_bytes;           /* handed out now, rounded up to the pool's granularity */

@@ -33,7 +33,7 @@ extern "C" {
 typedef struct kiln_module kiln_module;
 typedef struct kiln_function kiln_function;
 
-/* What kiln_module_create is given. */
+/* The kinds of code that kiln_module_create takes. */
 typedef enum kiln_code_kind {
     KILN_CODE_DETECT = 0, /* by its first bytes */
     KILN_CODE_SOURCE = 1, /* CUDA C++ */
@@ -126,7 +126,7 @@ static inline kiln_dim3 kiln_dims(unsigned x, unsigned y, unsigned z)
 
 enum { KILN_LAUNCH_COOPERATIVE = 1 /* all blocks run at once: grid.sync() may be used */ };
 
-/* How a function is launched; all zero is the default. */
+/* Options of a launch; the default is all zero. */
 typedef struct kiln_launch_options {
     size_t struct_size;
     unsigned flags;      /* KILN_LAUNCH_* */
@@ -152,7 +152,7 @@ KILN_NODISCARD KILN_API kiln_status kiln_function_launch(kiln_function *function
                                                          int n_args,
                                                          const kiln_launch_options *options);
 
-/* What a function needs. */
+/* The resources that a function needs. */
 typedef struct kiln_function_attributes {
     size_t struct_size;
     int registers;                   /* a thread */

@@ -121,9 +121,9 @@ KILN_NODISCARD KILN_API kiln_status kiln_apply(kiln_array **out, int n_out, cons
 KILN_NODISCARD KILN_API kiln_status kiln_operation_kernel(kiln_kernel **out, const char *name,
                                                           const kiln_dtype *in, int n_in);
 
-/* How many definitions there are, and the one at an index below that: the table's, then those that
- * were registered, in the order in which they came. Several of one name are one operation. The
- * texts live as long as the library. KILN_ERROR_INVALID for an index that is none, and where
+/* The number of definitions, and the definition at an index below it: built-in ones before
+ * registered ones, in the order of registration. Definitions of one name are one operation. The
+ * texts live as long as the library. KILN_ERROR_INVALID for an index out of range, and if
  * out->struct_size is not set. */
 KILN_API int kiln_operation_count(void);
 KILN_NODISCARD KILN_API kiln_status kiln_operation_at(kiln_operation *out, int index);

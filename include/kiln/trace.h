@@ -50,7 +50,7 @@
 extern "C" {
 #endif
 
-/* What is being recorded. */
+/* A recording. */
 typedef struct kiln_trace kiln_trace;
 
 /* Starts a trace. name becomes the kernel's: a C identifier; NULL: "trace". The trace is the

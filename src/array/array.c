@@ -139,8 +139,7 @@ static kiln_array *array_new(kiln_dtype dtype, int ndim, const int64_t *shape, c
     return a;
 }
 
-/* The array stands behind its storage in one allocation, which is the storage's: views may outlive the array.
- */
+/* Array and storage are one allocation, owned by the storage: views may outlive the array. */
 kiln_status kn_array_from_layout(kiln_array **out, const kn_array_layout *layout, kn_device *device,
                                  void *stream)
 {

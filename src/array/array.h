@@ -22,21 +22,21 @@ typedef struct kn_storage {
 
 struct kiln_array {
     atomic_int references;
-    int32_t node;          /* what it is in the trace */
+    int32_t node;          /* its node in the trace */
     kn_storage *storage;   /* NULL: a placeholder without data */
-    kn_recorder *recorder; /* of a traced array, which is such a placeholder; NULL */
+    kn_recorder *recorder; /* the trace of a traced array, which has no elements; NULL: none */
     char *data;            /* first element */
     int64_t size;          /* elements */
     kiln_dtype dtype;
     int32_t item_size;
     int32_t ndim;
     bool is_c_contiguous, is_f_contiguous, is_read_only;
-    bool is_joint;    /* stands in the allocation of its storage */
+    bool is_joint;    /* it is in the allocation of its storage */
     int64_t *strides; /* behind shape in the same block */
     int64_t shape[];  /* ndim extents, then ndim strides */
 };
 
-/* What arrays that are made again and again have in common, worked out once. */
+/* The common properties of arrays that are made repeatedly, computed once. */
 typedef struct kn_array_layout {
     kiln_dtype dtype;
     int32_t item_size, ndim;
@@ -53,7 +53,7 @@ kiln_status kn_array_from_layout(kiln_array **out, const kn_array_layout *layout
 /* The same from its parts. strides NULL: C order. */
 kiln_status kn_array_allocate(kiln_array **out, kn_device *device, void *stream, kiln_dtype dtype, int ndim,
                               const int64_t *shape, const int64_t *strides);
-/* The first elements of a C-ordered array along its first axis; nobody else has seen it yet. */
+/* Shortens a new C-ordered array along its first axis. Nobody else may use the array yet. */
 void kn_array_shorten(kiln_array *array, int64_t extent);
 /* Zeros in the whole storage of an array. */
 kiln_status kn_array_clear(const kiln_array *array, void *stream);
@@ -65,7 +65,7 @@ kiln_status kn_array_view(kiln_array **out, const kiln_array *array, char *data,
 kiln_status kn_array_placeholder(kiln_array **out, kiln_dtype dtype, int ndim, const int64_t *shape);
 /* The recorder of the first array among these that has one, or NULL. out may be NULL. */
 kn_recorder *kn_array_find_recorder(kiln_array *const *out, int n_out, const kiln_arg *in, int n_in);
-/* Whether dtype and shape make an array: KILN_ERROR_TYPE, _SHAPE or _INVALID with the reason. */
+/* Checks that dtype and shape make an array: KILN_ERROR_TYPE, _SHAPE or _INVALID with the reason. */
 kiln_status kn_array_check_shape(kiln_dtype dtype, int ndim, const int64_t *shape);
 /* KILN_ERROR_INVALID, naming the public function, where array is NULL or a placeholder. */
 kiln_status kn_array_check_data(const kiln_array *array, const char *function);
@@ -81,7 +81,7 @@ int64_t kn_slice_stride(int64_t stride, int64_t step, int64_t count);
 void kn_array_copy_elements(int ndim, const int64_t *shape, void *to, const int64_t *to_strides,
                             const void *from, const int64_t *from_strides, int64_t item_size);
 
-/* The later work of `after` waits for what is queued on `before` now. */
+/* Makes later work of `after` wait for the work that is queued on `before` now. */
 kiln_status kn_array_order_streams(kn_device *before_device, void *before, kn_device *after_device,
                                    void *after);
 
@@ -104,11 +104,11 @@ typedef struct kn_range {
     double start, second, step;
 } kn_range;
 
-/* What arrays of a CUDA device need kernels for, which the layer that has kernels hands down. Without it, or
- * where nothing can be compiled, values and ranges go there by way of the host. */
+/* Kernels that arrays of a CUDA device need; the kernel layer sets them. Without them, or if nothing can be
+ * compiled, values and ranges are written by the host. */
 typedef struct kn_array_kernels {
-    /* A strided copy between two arrays of one device, of equal shape and dtype; and what it needs, loaded
-     * ahead. */
+    /* A strided copy between two arrays of one device, of equal shape and dtype; and its code, loaded ahead.
+     */
     kiln_status (*copy)(kiln_array *to, const kiln_array *from, kiln_stream *stream);
     kiln_status (*prepare_copy)(const kiln_array *from);
     /* One element everywhere; a range along the only axis. Any strides. */
@@ -120,8 +120,8 @@ typedef struct kn_array_kernels {
 /* kernels lives for ever; each of its functions may be NULL. */
 void kn_array_set_kernels(const kn_array_kernels *kernels);
 const kn_array_kernels *kn_array_get_kernels(void);
-/* Whether the host is to do what a kernel could not: there is neither a compiler nor a binary. A capture
- * cannot wait for it. */
+/* True if the host may do a kernel's work: there is neither a compiler nor a binary. A capture cannot wait
+ * for it. */
 bool kn_array_host_may_help(kiln_status status);
 
 #endif

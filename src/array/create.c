@@ -29,7 +29,7 @@ kiln_status kiln_array_empty(kiln_array **out, kiln_dtype dtype, int ndim, const
 
 /* ---- one value everywhere ---- */
 
-/* Where there is neither a compiler nor a binary, the host does the work. A capture cannot wait for it. */
+/* Without a compiler and a binary, the host does the work. A capture cannot wait for it. */
 bool kn_array_host_may_help(kiln_status status)
 {
     return status == KILN_ERROR_NOT_FOUND || status == KILN_ERROR_FORBIDDEN;
@@ -74,7 +74,7 @@ static kiln_status fill_from_stage(kiln_array *array, const void *value, kn_devi
     return status;
 }
 
-/* Elements that the fills of a device cannot write, or that do not lie one behind the other. */
+/* Fills with elements that the device's fills cannot write, or a strided array. */
 static kiln_status fill_by_kernel(kiln_array *array, const void *value, kn_device *device, void *stream)
 {
     const kn_array_kernels *kernels = kn_array_get_kernels();

@@ -91,7 +91,7 @@ kiln_status kiln_array_from_dlpack(kiln_array **out, void *managed, bool version
     if (!versioned)
         return wrap_tensor(out, &((kn_dl_managed *)managed)->tensor, false, release_managed, managed);
     kn_dl_versioned *m = managed;
-    if (m->major != KN_DL_MAJOR) /* what lies behind the flags is not known then */
+    if (m->major != KN_DL_MAJOR) /* nothing behind the flags is known then */
         return kn_error(KILN_ERROR_FORMAT, "kiln_array_from_dlpack: version %u.%u of DLPack; 1.x is known",
                         m->major, m->minor);
     return wrap_tensor(out, &m->tensor, (m->flags & KN_DL_READ_ONLY) != 0, release_versioned, managed);
@@ -114,8 +114,8 @@ kiln_status kiln_dlpack_stream(int64_t *out, kiln_device device)
 
 /* ---- producing ---- */
 
-/* What a managed tensor keeps. The struct that is handed out comes first in memory, and is the context's
- * other name. */
+/* The owner of a managed tensor. The struct that is handed out is its first member, so that both have one
+ * address. */
 typedef struct export
 {
     union {
@@ -190,7 +190,7 @@ static export *export_new(const kiln_array *array, bool versioned)
     return e;
 }
 
-/* The consumer's stream waits for what the current one has queued. */
+/* Makes the consumer's stream wait for the work queued on the current one. */
 static kiln_status order_consumer(kn_device *device, int64_t stream)
 {
     void *ours, *theirs = (void *)(intptr_t)(stream == KILN_DLPACK_STREAM_NONE ? 1 : stream);

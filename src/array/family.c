@@ -86,7 +86,7 @@ kiln_status kiln_array_linspace(kiln_array **out, double start, double stop, int
 
 /* ---- into arrays ---- */
 
-/* What is read and what is written may overlap where they share their storage. */
+/* Source and target may overlap if they share their storage. */
 static kiln_status take_apart(kiln_array **out, kiln_array *to, kiln_array *from)
 {
     if (from->dtype != to->dtype)

@@ -249,7 +249,7 @@ static kiln_status apply_items(const index_parser *p, view_builder *v)
     return status;
 }
 
-/* The result must have room before anything is pushed. */
+/* Checks the number of axes of the result before any is added. */
 static kiln_status check_axes(const index_parser *p, const kiln_array *array)
 {
     int result = array->ndim;
@@ -264,18 +264,18 @@ static kiln_status check_axes(const index_parser *p, const kiln_array *array)
     return KILN_OK;
 }
 
-/* Of a traced array: the items as they stand there. */
+/* Records the items of an index of a traced array. */
 static kiln_status record(kiln_array **out, const kiln_array *array, const index_parser *p)
 {
     static const kn_subscript_kind kinds[] = {[ITEM_INTEGER] = KN_SUBSCRIPT_INDEX,
-                                         [ITEM_SLICE] = KN_SUBSCRIPT_SLICE,
-                                         [ITEM_NEW_AXIS] = KN_SUBSCRIPT_NEW,
-                                         [ITEM_ELLIPSIS] = KN_SUBSCRIPT_REST};
-    kn_subscript step[ITEMS_MAX + 1];
+                                              [ITEM_SLICE] = KN_SUBSCRIPT_SLICE,
+                                              [ITEM_NEW_AXIS] = KN_SUBSCRIPT_NEW,
+                                              [ITEM_ELLIPSIS] = KN_SUBSCRIPT_REST};
+    kn_subscript subscript[ITEMS_MAX + 1];
     for (int k = 0; k < p->count; k++)
-        step[k] = (kn_subscript){kinds[p->items[k].kind], p->items[k].value[0], p->items[k].value[1],
-                            p->items[k].value[2]};
-    return array->recorder->functions->index(out, array, step, p->count);
+        subscript[k] = (kn_subscript){kinds[p->items[k].kind], p->items[k].value[0], p->items[k].value[1],
+                                      p->items[k].value[2]};
+    return array->recorder->functions->index(out, array, subscript, p->count);
 }
 
 kiln_status kiln_array_index(kiln_array **out, const kiln_array *array, const char *index)

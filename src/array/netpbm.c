@@ -125,7 +125,7 @@ kiln_status kn_pnm_read(kiln_array **out, const unsigned char *file, size_t size
     return status;
 }
 
-/* Height, width and channels: what a file of these formats can say. */
+/* Checks height, width and channels against the limits of these formats. */
 static kiln_status check_picture(int64_t extents[3], const kiln_array *array, bool holds)
 {
     const int64_t *shape = array->shape;

@@ -63,7 +63,7 @@ static bool take(npy_reader *r, const char *token)
     return true;
 }
 
-/* A quoted string without escapes; NULL where none stands here. */
+/* A quoted string without escapes; NULL: none here. */
 static const char *take_string(npy_reader *r, size_t *length)
 {
     skip_blanks(r);
@@ -314,7 +314,7 @@ static kiln_status find_header(const kn_blob *file, size_t *begin, size_t *lengt
     return KILN_OK;
 }
 
-/* A field's own axes stand behind those of the file. */
+/* A field's own axes come behind those of the file. */
 static kiln_status add_inner_axes(npy_header *h)
 {
     if (h->inner_ndim == 0)
@@ -384,7 +384,7 @@ static void put_swapped(char *to, const char *from, size_t bytes)
         to[k] = from[bytes - 1 - k];
 }
 
-/* The field of every record, one behind the other, with its bytes in the machine's order. */
+/* Collects the field of every record into contiguous elements, in the machine's byte order. */
 static void gather(char *to, const char *from, const npy_header *h, size_t records, size_t each)
 {
     size_t item = kiln_dtype_size(h->dtype);
@@ -489,8 +489,8 @@ kiln_status kiln_array_load_npy_bytes(kiln_array **out, const void *data, size_t
 
 /* ---- saving ---- */
 
-/* NumPy leaves room for the outermost extent to grow in place, and aligns the data: byte for byte its header.
- */
+/* The header is NumPy's, byte for byte: it has space for the outermost extent to grow in place, and aligns
+ * the data. */
 static kiln_status write_header(kn_str *s, const kiln_array *array, bool fortran_order)
 {
     const kn_dtype_info *info = kn_dtype_info_of(array->dtype);

@@ -15,7 +15,7 @@
 /* ---- the elements that are shown, in host memory ---- */
 
 typedef struct sample {
-    int ndim, edge; /* edge: elements kept at each end of a long axis; 0: nothing is left out */
+    int ndim, edge; /* edge: elements printed at each end of a long axis; 0: all */
     int64_t full[KILN_MAX_NDIM], shape[KILN_MAX_NDIM], strides[KILN_MAX_NDIM];
     int64_t count;
     kiln_dtype dtype;
@@ -160,7 +160,7 @@ static void choose_notation(float_format *f, const sample *s)
                         in_dtype(largest / smallest, f->dtype) > 1000);
 }
 
-/* The widths of all finite elements, then room for those that are not. */
+/* The widths of all finite elements, and at least the widths of the others. */
 static void choose_widths(float_format *f, const sample *s)
 {
     text_size widest = {0, 0, 0};
@@ -293,8 +293,8 @@ static void make_word(printer *p, int64_t index)
 
 /* ---- rows and brackets ---- */
 
-/* Puts word on the line, on a new one where it does not fit and a new one would be better. The bracket stands
- * where the first line's indent would. */
+/* Appends a word to the line, or to a new one if it does not fit. The bracket replaces the first line's
+ * indent. */
 static void put_word(printer *p, const char *word, int axis)
 {
     size_t indent = (size_t)axis + 1,
@@ -341,7 +341,7 @@ static void print_axis(printer *p, int axis, int64_t offset)
         print_row(p, axis, offset);
         kn_str_append(&p->text, kn_str_text(&p->line));
         if (p->text.failed || p->failed)
-            return; /* what is there may lack the indent */
+            return; /* the current line may lack the indent */
         memmove(p->text.data + begin, p->text.data + begin + axis, p->text.length - begin - (size_t)axis + 1);
         p->text.length -= (size_t)axis;
         p->text.data[begin] = '[';

@@ -9,10 +9,10 @@
 
 enum { RANGE_GRAIN = 1 << 15 };
 
-/* From here on a double may stand for several whole numbers. */
+/* From here on several whole numbers become the same double. */
 #define INEXACT 9007199254740992.0
 
-/* What makes a range, whichever function was called. */
+/* The arguments of a range, for all functions that make one. */
 typedef struct range_call {
     const char *function;
     kiln_array **out;
@@ -160,7 +160,7 @@ static kiln_status make_array(const range_call *c, int64_t count, const kn_range
 
 /* ---- whole numbers ---- */
 
-/* From start, upwards or downwards, up to but without what lies span away. */
+/* A range from start, upwards or downwards, up to but excluding the value span away. */
 typedef struct whole_range {
     uint64_t start, span, step; /* start: bits of two's complement */
     bool is_unsigned, is_down;
@@ -234,8 +234,7 @@ static kiln_status count_range(const range_call *c, int64_t *count, double start
     return KILN_OK;
 }
 
-/* What is left of x when it is an element of dtype: whole numbers are cut, bool asks whether it is 0. False
- * where it does not fit. */
+/* Converts x to dtype: whole numbers are truncated, bool is x != 0. False: it does not fit. */
 static bool as_element(kn_number *out, double x, kiln_dtype dtype)
 {
     unsigned char element[16];
@@ -252,7 +251,7 @@ static uint64_t bits_of(const kn_number *x)
     return x->kind == KN_KIND_UINT ? x->u : (uint64_t)x->i;
 }
 
-/* Of fractions that are cut: whole numbers from the first two on. */
+/* A range of truncated fractions: whole steps, as determined by the first two elements. */
 static kiln_status make_cut(const range_call *c, int64_t count, double start, double step)
 {
     kn_number first = {.kind = KN_KIND_INT}, second = first;
@@ -301,7 +300,7 @@ static whole_range between(int64_t start, int64_t stop, int64_t step)
     return w;
 }
 
-/* Floating dtypes hold what doubles hold: whole numbers beyond that are refused rather than rounded. */
+/* Floating dtypes hold the values of doubles: larger whole numbers are refused rather than rounded. */
 static kiln_status range_of_integers(const range_call *c, const whole_range *w, uint64_t stop)
 {
     kn_number start = number_of(w->start, w->is_unsigned), end = number_of(stop, w->is_unsigned);

@@ -1,18 +1,18 @@
-/* array/traced.h - arrays that stand for values of a trace: what they are asked to do is recorded, by
- * functions that their recorder brings (expr/tracing.c). */
+/* array/traced.h - arrays that stand for values of a trace: operations on them are recorded by functions of
+ * their recorder (expr/tracing.c). */
 #ifndef KN_ARRAY_TRACED_H
 #define KN_ARRAY_TRACED_H
 
 #include <kiln/kernel.h>
 
-/* What an index in square brackets does with one axis. */
+/* One item of an index in square brackets. */
 typedef enum kn_subscript_kind {
     KN_SUBSCRIPT_SLICE, /* start:stop:step, KILN_SLICE_NONE where left out */
     KN_SUBSCRIPT_INDEX, /* [start]: the axis is gone */
     KN_SUBSCRIPT_NEW,   /* None: an axis of extent 1 comes in */
     KN_SUBSCRIPT_REST,  /* ...: as many whole axes as are left; at most one */
-    KN_SUBSCRIPT_ONE,   /* of an axis that must have extent 1, its one index: the axis is gone */
-    KN_SUBSCRIPT_ONES   /* of as many axes as are left: those of extent 1 are gone; it stands alone */
+    KN_SUBSCRIPT_ONE,   /* the only index of an axis that must have extent 1: the axis goes */
+    KN_SUBSCRIPT_ONES   /* for all axes that are left: those of extent 1 go; it is the only subscript */
 } kn_subscript_kind;
 typedef struct kn_subscript {
     kn_subscript_kind kind;
@@ -21,11 +21,12 @@ typedef struct kn_subscript {
 
 struct kn_recorder;
 
-/* Each does what the public function of its name does, for a call with at least one array of the recorder's.
- * Views have been checked against the array's shape, and say their axes, indices and extents as the caller
- * did. */
+/* Each has the effect of the public function of its name, for a call with at least one array of the recorder.
+ * Views have been checked against the array's shape, and pass axes, indices and extents as the caller gave
+ * them. */
 typedef struct kn_recording {
-    kiln_status (*index)(kiln_array **out, const kiln_array *array, const kn_subscript *step, int n_subscripts);
+    kiln_status (*index)(kiln_array **out, const kiln_array *array, const kn_subscript *subscript,
+                         int n_subscripts);
     kiln_status (*transpose)(kiln_array **out, const kiln_array *array, const int *axes);
     kiln_status (*reshape)(kiln_array **out, const kiln_array *array, int ndim, const int64_t *shape);
     kiln_status (*broadcast_to)(kiln_array **out, const kiln_array *array, int ndim, const int64_t *shape);

@@ -303,8 +303,8 @@ kiln_status kn_array_order_streams(kn_device *before_device, void *before, kn_de
     return status;
 }
 
-/* Between two CUDA devices. Queued on the target's stream, between what the source's stream has done and what
- * it does later. */
+/* Copies between two CUDA devices. Queued on the target's stream, after the queued work of the source's
+ * stream and before its later work. */
 static kiln_status copy_peer(kiln_array *to, const kiln_array *from)
 {
     kn_device *to_device = device_of(to), *from_device = device_of(from);

@@ -39,8 +39,8 @@ static kiln_status same_array(kiln_array **out, const kiln_array *array)
     return kn_array_view(out, array, array->data, array->ndim, array->shape, array->strides);
 }
 
-/* Of a traced array: a step along one axis, as the caller counts it, from the front or from the end. */
-static kiln_status record(kiln_array **out, const kiln_array *array, int axis, kn_subscript step)
+/* Records the subscript of one axis of a traced array; the axis is counted from either end, as given. */
+static kiln_status record(kiln_array **out, const kiln_array *array, int axis, kn_subscript subscript)
 {
     const kn_subscript whole = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
     kn_subscript list[KILN_MAX_NDIM + 2];
@@ -49,7 +49,7 @@ static kiln_status record(kiln_array **out, const kiln_array *array, int axis, k
         list[count++] = (kn_subscript){.kind = KN_SUBSCRIPT_REST};
     for (int k = 0; k < axis; k++)
         list[count++] = whole;
-    list[count++] = step;
+    list[count++] = subscript;
     for (int k = axis; k < -1; k++)
         list[count++] = whole;
     return array->recorder->functions->index(out, array, list, count);
@@ -248,7 +248,7 @@ kiln_status kiln_array_broadcast_to(kiln_array **out, const kiln_array *array, i
     return status;
 }
 
-/* Puts the extent that -1 stands for into shape; false where the number of elements differs. */
+/* Replaces the extent -1 in shape; false if the number of elements differs. */
 static bool resolve_shape(const kiln_array *array, int ndim, int64_t *shape)
 {
     int unknown = -1;

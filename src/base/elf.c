@@ -73,7 +73,7 @@ static kiln_status check_segments(const kn_elf_object *o)
     return KILN_OK;
 }
 
-/* Where there are more than the header can count, the first section's size counts them. */
+/* The number of sections; the first section's size holds it if the header's field is too small. */
 static kiln_status count_sections(kn_elf_object *o)
 {
     Elf64_Shdr first;
@@ -87,14 +87,14 @@ static kiln_status count_sections(kn_elf_object *o)
     return KILN_OK;
 }
 
-/* Types of a processor's own (in cubins: shared and global memory) may stand for no bytes of the file. */
+/* Processor-specific types (in cubins: shared and global memory) may have no bytes in the file. */
 static bool has_bytes(const Elf64_Shdr *section)
 {
     return section->sh_type != SHT_NULL && section->sh_type != SHT_NOBITS && section->sh_type < SHT_LOPROC;
 }
 
-/* No loader maps by sections, but linkers write their headers last: where these are there, and say what only
- * they would, so is the rest. */
+/* Loaders do not map by sections, but linkers write their headers last: if these are complete, so is the
+ * rest. */
 static kiln_status check_section_headers(const kn_elf_object *o)
 {
     if (!o->head.e_shoff || o->sections < 2)
@@ -154,7 +154,7 @@ static bool are_good_symbols(const kn_elf_object *o, const Elf64_Shdr *table)
     return true;
 }
 
-/* Of relocations: the symbols that they name, and the section that they change. */
+/* Checks relocations: the symbols that they name, and the section that they change. */
 static bool are_good_relocations(const kn_elf_object *o, const Elf64_Shdr *table)
 {
     uint64_t size = table->sh_type == SHT_RELA ? sizeof(Elf64_Rela) : sizeof(Elf64_Rel), info;

@@ -1,6 +1,6 @@
-/* base/elf.h - whether an object is whole. Loaders map what the headers promise: where the file ends before,
- * the process dies of SIGBUS, and the CUDA driver, which is told no size, reads on in memory that is not the
- * object's. */
+/* base/elf.h - checks that an object is complete. Loaders map as much as the headers state: of a truncated
+ * file the process dies by SIGBUS, and the CUDA driver, which gets no size, reads beyond the object's memory.
+ */
 #ifndef KN_BASE_ELF_H
 #define KN_BASE_ELF_H
 

@@ -1,7 +1,7 @@
-/* base/elf_dynamic.c - checks all that the dynamic loader reads of a shared object, before it does.
+/* base/elf_dynamic.c - checks everything that the dynamic loader will read of a shared object.
  *
- * It trusts what it maps: an offset that leads out of an object ends the process, a relocation writes
- * wherever it says, and what a linker never writes ends in an assertion. */
+ * The loader trusts the file: an offset beyond the object ends the process, a relocation writes anywhere, and
+ * tables that no linker writes end in an assertion. */
 #include "base/elf_dynamic.h"
 
 #include <stdbool.h>
@@ -63,7 +63,7 @@ static bool is_mapped(const kn_elf_object *o, uint64_t address, uint64_t size, b
     return false;
 }
 
-/* Where the file has the bytes of an address; NULL where it has not all of them. */
+/* The bytes of an address in the file; NULL if it does not have all of them. */
 static const unsigned char *bytes_at(const kn_elf_object *o, uint64_t address, uint64_t count, uint64_t each)
 {
     uint64_t size;
@@ -413,7 +413,7 @@ static bool is_known_type(int type)
     return false;
 }
 
-/* Whether the address is in a table of functions that are called when the object is loaded or unloaded. */
+/* True if the address is in a table of functions that are called when the object is loaded or unloaded. */
 static bool is_call(const dynamic *d, uint64_t address)
 {
     return address - d->value[DT_INIT_ARRAY] < d->value[DT_INIT_ARRAYSZ] ||
@@ -436,7 +436,7 @@ static bool is_good_relocation(const dynamic *d, const Elf64_Rela *r)
     return type != ADDS_BASE || is_mapped(d->object, (uint64_t)r->r_addend, 0, true, 0);
 }
 
-/* Compact relocations (RELR): an address, then words whose bits stand for the 63 places behind it. */
+/* Compact relocations (RELR): an address, then words whose bits mark the 63 places behind it. */
 static bool are_good_short_relocations(const dynamic *d)
 {
     uint64_t count = d->value[DT_RELRSZ] / sizeof(uint64_t), place = 0;

@@ -16,7 +16,7 @@ typedef struct kn_elf_object {
     uint64_t sections; /* more than the header can count are possible */
 } kn_elf_object;
 
-/* Whether count things of that size lie within the object. Neither sum nor product can overflow. */
+/* True if count things of that size lie within the object. Neither sum nor product can overflow. */
 bool kn_elf_is_within(const kn_elf_object *object, uint64_t offset, uint64_t count, uint64_t each);
 Elf64_Phdr kn_elf_segment(const kn_elf_object *object, unsigned i);
 Elf64_Shdr kn_elf_section(const kn_elf_object *object, uint64_t i);

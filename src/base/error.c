@@ -77,7 +77,7 @@ static void replace_log(char *log)
         return;
     kn_lock_once(&is_key_made, KN_LOCK_ERROR, create_key);
     if (log && (!has_log_key || pthread_setspecific(log_key, log) != 0)) {
-        kn_free(log); /* nobody would free it at the thread's end */
+        kn_free(log); /* otherwise it would leak at the thread's end */
         log = NULL;
     }
     if (!log && has_log_key)

@@ -33,8 +33,8 @@ static const lock_kind kinds[] = {
 #undef X
 };
 
-/* A fork that waits longer than this for a lock goes on without it: whoever holds it may be waiting for the
- * forking thread (which forks within a constructor, say, while the loader is locked). */
+/* A fork that waits longer than this for a lock continues without it: its holder may be waiting for the
+ * forking thread (one that forks within a constructor, while the loader is locked). */
 enum { FORK_PATIENCE_S = 10, HOOKS_MAX = 16 };
 
 static lock_state locks[KN_LOCK_COUNT];
@@ -151,7 +151,7 @@ void kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void))
 
 /* ---- the loader ---- */
 
-/* Forks come before those who load next: else they might never get their turn. */
+/* Forks come before later loaders: otherwise they might wait for ever. */
 void kn_lock_enter_loader(void)
 {
     kn_cancel_hold();
@@ -218,8 +218,8 @@ static void in_parent(void)
         }
 }
 
-/* In the child nobody waits, and the holder of a lock that this fork did not take does not exist there: such
- * a lock is made anew. */
+/* In the child no thread waits, and the holder of a lock that this fork did not take does not exist: such a
+ * lock is made anew. */
 static void reset_in_child(lock_state *l)
 {
     pthread_cond_init(&l->changed, NULL);

@@ -1,21 +1,21 @@
 /* base/lock.h - every lock of the library, in the order in which they are taken.
  *
- * fork() copies one thread and all locks, as they are at that moment. So there is no lock but these:
- * base/lock.c takes them at a fork, in this order, and the child finds what they guard whole.
- * tools/check_layers refuses a pthread_mutex, a condition, a pthread_once and the like anywhere else. A
- * thread that holds one takes only such as stand further down; callbacks run with none held. */
+ * fork() copies one thread and the state of all locks. So these are the only locks: base/lock.c takes them at
+ * a fork, in this order, and the child finds their data consistent. tools/check_layers refuses a
+ * pthread_mutex, a condition, a pthread_once and the like anywhere else. A thread that holds one takes only
+ * locks further down; callbacks run without locks. */
 #ifndef KN_BASE_LOCK_H
 #define KN_BASE_LOCK_H
 
 #include <stdatomic.h>
 #include <stdbool.h>
 
-/* X(name, slots, what a fork does, how it is held, what it guards). WAITS: a fork waits until the lock is
- * free. RESETS: it does not, for the lock is held for long, or while the CUDA driver is called, which may
- * wait for the forking thread in its turn; what the lock guards is not used any more in the child, or is
- * made anew there. A lock of several slots is one lock a device: slot 0 is the host's. LONG: files,
- * compilers or drivers are reached under it, and who waits for it or holds it is not cancelled
- * (base/cancel.h). BRIEF: it is on the way of calls, and nothing under it is a cancellation point. */
+/* X(name, slots, fork, holding, what it guards). WAITS: a fork waits until the lock is free. RESETS: a fork
+ * does not wait, since the lock is held for long, or during a call of the CUDA driver, which may itself wait
+ * for the forking thread; the guarded state is unused in the child, or made anew. A lock with several slots
+ * is one lock per device: slot 0 is the host's. LONG: the holder uses files, compilers or drivers, and
+ * threads that hold it or wait for it are not cancelled (base/cancel.h). BRIEF: calls take it, and nothing
+ * under it is a cancellation point. */
 #define KN_LOCKS(X)                                                                                          \
     X(FORK, 1, WAITS, LONG, "forking itself: one thread at a time")                                          \
     X(MAPPED, 1, WAITS, BRIEF, "the kernels that kiln_map remembers")                                        \
@@ -64,22 +64,22 @@ typedef enum kn_lock {
 void kn_lock_take(kn_lock lock);
 bool kn_lock_try(kn_lock lock);
 void kn_lock_give(kn_lock lock);
-/* Each lock has a condition. Waits for the next kn_lock_wake, the lock given back meanwhile; call again until
- * what is waited for is there. */
+/* Each lock has a condition. Waits for the next kn_lock_wake, with the lock released meanwhile; call again
+ * until the condition holds. */
 void kn_lock_wait(kn_lock lock);
 void kn_lock_wake(kn_lock lock);
 
 /* Calls make() where *is_made is not yet set, then sets it: once, under the lock. Cheap when it is made. */
 void kn_lock_once(atomic_bool *is_made, kn_lock lock, void (*make)(void));
 
-/* Around loading and unloading code: a fork waits until nobody is inside, for the child would find the
- * loader's lists half-changed. They keep nobody else out, so that a constructor may call us while another
- * thread waits for the loader. */
+/* Brackets loading and unloading of code: a fork waits until no thread is inside, since the child would find
+ * the loader's lists half-changed. Other loaders may enter too, so that a constructor may call us while
+ * another thread waits for the loader. */
 void kn_lock_enter_loader(void);
 void kn_lock_leave_loader(void);
 
-/* How many forks lie between this process and the first: what carries another number was begun by threads
- * that do not exist here. */
+/* The number of forks between this process and the first. State with another number belongs to threads that
+ * do not exist in this process. */
 unsigned kn_fork_count(void);
 /* Has hook() called in every child, before fork() returns there and with all locks free. For constructors; at
  * most 16. */

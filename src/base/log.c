@@ -13,7 +13,7 @@
 
 static kiln_log_callback callback;
 static void *callback_user;
-static atomic_bool is_installed; /* so that a message nobody wants costs next to nothing */
+static atomic_bool is_installed; /* so that an unwanted message costs next to nothing */
 
 void kiln_log_set_callback(kiln_log_callback new_callback, void *user)
 {
@@ -26,8 +26,7 @@ void kiln_log_set_callback(kiln_log_callback new_callback, void *user)
 
 /* ---- KILN_LOG ---- */
 
-/* The place among the words of KN_LOG_LEVELS; that of "warn" for another word, of which the table of
- * variables complains. */
+/* The index in KN_LOG_LEVELS; an unknown word, which the table of variables reports, counts as "warn". */
 int kiln_log_wanted(int otherwise)
 {
     const char *told = kn_os_env("KILN_LOG"), *word = KN_LOG_LEVELS;

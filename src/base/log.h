@@ -9,7 +9,7 @@
 
 void kn_log(kiln_log_level level, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* In between, messages of this thread wait: what holds a lock must not call the receiver. They nest. */
+/* In between, messages of this thread wait, since a holder of locks must not call the receiver. They nest. */
 void kn_log_hold(void);
 void kn_log_release(void);
 

@@ -17,10 +17,10 @@ void kn_os_sleep_us(int us); /* or until a signal comes */
 int64_t kn_os_unix_seconds(void);
 
 /* ---- the stack ---- */
-/* The address below which functions that call themselves go no deeper: the end of the calling thread's stack,
- * and what others need on the way. It may read a file: not for every call. */
+/* The lowest stack address for recursive functions: the end of the calling thread's stack, and a reserve. It
+ * may read a file: not for every call. */
 uintptr_t kn_os_stack_floor(void);
-/* Whether the caller is below it. */
+/* True if the caller is below it. */
 bool kn_os_stack_is_low(uintptr_t floor);
 
 /* ---- environment ---- */
@@ -56,23 +56,23 @@ ssize_t kn_os_read_full(int fd, void *data, size_t size);
 bool kn_os_write_full(int fd, const void *data, size_t size);
 bool kn_os_is_file(const char *path);
 bool kn_os_is_folder(const char *path);
-/* 128 bits that nobody can guess, and nobody has had before, nor another copy of this library. */
+/* 128 unpredictable bits, unique even among copies of this library. */
 void kn_os_make_nonce(kn_hash *out);
 /* Creates path and its parents, the last with mode. */
 kiln_status kn_os_make_folders(const char *path, unsigned mode);
-/* A new private folder under TMPDIR (else /tmp, also where others could exchange what is in TMPDIR): path is
- * written to out (size bytes), without links. */
+/* Makes a private folder under TMPDIR (or /tmp, also if others could exchange files in TMPDIR); its path
+ * without links is written to out (size bytes). */
 kiln_status kn_os_make_temporary_folder(char *out, size_t size);
 /* The same in that folder alone, with a name that begins with prefix. KILN_ERROR_FORBIDDEN where others could
  * exchange it. */
 kiln_status kn_os_make_temporary_folder_in(char *out, size_t size, const char *parent, const char *prefix);
 /* The same with a name that begins with prefix rather than "kiln-". */
 kiln_status kn_os_make_temporary_folder_named(char *out, size_t size, const char *prefix);
-/* Reads a regular file of at most limit bytes that was made by somebody else, such as a compiler: a pipe or a
- * device in its place is an error, and is not waited for; with own_only a symbolic link is, too. */
+/* Reads a regular file of at most limit bytes that another program made, such as a compiler: a pipe or a
+ * device in its place is an error, without waiting for it; with own_only a symbolic link is, too. */
 kiln_status kn_os_read_plain_file(kn_blob *out, const char *path, size_t limit, bool own_only);
-/* A folder for the files of one piece of work, which others take away where this process dies meanwhile: a
- * lock on it says that somebody is at work. */
+/* A folder for the files of one piece of work, which other processes remove if this one dies: a lock on it
+ * shows that it is in use. */
 typedef struct kn_os_workplace {
     char path[4096 - 512]; /* absolute */
     int fd;                /* holds the lock */
@@ -84,7 +84,7 @@ void kn_os_workplace_remove(kn_os_workplace *workplace);
 void kn_os_workplace_sweep(const kn_os_workplace *beside);
 /* Removes the files directly in path, and path. Never fails loudly. */
 void kn_os_remove_folder(const char *path);
-/* Whether path lies on a network file system (NFS, CIFS, Lustre, GPFS, ...). */
+/* True if path lies on a network file system (NFS, CIFS, Lustre, GPFS, ...). */
 bool kn_os_is_network_path(const char *path);
 /* The first executable NAME on PATH; KILN_ERROR_NOT_FOUND. */
 kiln_status kn_os_find_program(char *out, size_t size, const char *name);
@@ -93,13 +93,13 @@ kiln_status kn_os_find_program(char *out, size_t size, const char *name);
 kiln_status kn_os_file_identity(char *out, size_t size, const char *path);
 
 /* ---- trust in paths ---- */
-/* Whether nobody but this user and root can put a file into the folder, or another folder in its place: each
- * folder on the way belongs to one of the two, and others can write to none (above it to such with the sticky
- * bit). real (PATH_MAX bytes) is the path without links, to be used from then on; *reason says what is wrong
- * and what to do. */
+/* True if only this user and root can put a file into the folder, or another folder in its place: each folder
+ * of the path belongs to one of the two, and others can write to none (above it only to those with the sticky
+ * bit). real (PATH_MAX bytes) is the path without links, to be used from then on; *reason: the fault and the
+ * remedy. */
 bool kn_os_folder_is_private(char *real, const char *folder, char *reason, size_t size);
 enum { KN_OS_MAY_BE_MISSING = 1, KN_OS_MAY_BE_LINKED = 2 };
-/* Whether it is a plain file of this user's or root's that others cannot write, with one name (hard link)
+/* True if it is a plain file of this user's or root's that others cannot write, with one name (hard link)
  * alone. */
 bool kn_os_file_is_private(const char *path, unsigned allowed, char *reason, size_t size);
 
@@ -157,7 +157,7 @@ void *kn_os_library_symbol(kn_library *library, const char *name);
 /* Bytes of the object at this address, the symbol's; 0: not known. */
 size_t kn_os_library_symbol_size(void *symbol);
 void kn_os_library_close(kn_library *library);
-/* From now on this library is never unloaded: somebody who stays has pointers into it. */
+/* Keeps this library loaded from now on: code that stays has pointers into it. */
 void kn_os_library_pin_self(void);
 
 /* ---- the processor ---- */
@@ -171,7 +171,7 @@ typedef struct kn_os_cpus {
 
 /* Keeps this thread off a processor; false: as it was, for it has no other. */
 bool kn_os_cpu_avoid(kn_os_cpus *out, int cpu);
-/* Undoes that, unless somebody has given the thread other processors meanwhile. */
+/* Undoes that, unless the thread has been given other processors meanwhile. */
 void kn_os_cpu_return(const kn_os_cpus *cpus);
 
 void kn_os_cpu_name(char *out, size_t size);

@@ -46,7 +46,7 @@ static int affinity_count(void)
     return (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 
-/* How many processors' worth of time, or a large number where there is no limit. */
+/* The quota in processors, or a large number without a limit. */
 static double quota(double limit, double period)
 {
     return limit > 0 && period > 0 ? limit / period : 1e9;

@@ -8,9 +8,8 @@
 
 #define USUAL_PATH "/usr/bin:/bin"
 
-/* A program that runs with rights that its caller lacks (set-user-ID and the like) must not do what the
- * caller's environment says: then no variable is set, and programs are looked for where the system keeps
- * them. */
+/* A program with rights that its caller lacks (set-user-ID and the like) must not follow the caller's
+ * environment: then no variable is set, and programs are searched in the system's folders. */
 const char *kn_os_env(const char *name)
 {
     const char *value = secure_getenv(name);

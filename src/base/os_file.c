@@ -79,7 +79,7 @@ kiln_status kn_os_read_plain_file(kn_blob *out, const char *path, size_t limit, 
 {
     kn_blob blob = KN_BLOB_INIT;
     struct stat info;
-    /* Without O_NONBLOCK, opening a pipe would wait for whoever writes to it. */
+    /* Without O_NONBLOCK, opening a pipe would wait for its writer. */
     int fd = kn_os_open(path, O_RDONLY | O_NONBLOCK | (own_only ? O_NOFOLLOW : 0), 0);
     kiln_status status = KILN_OK;
     if (fd < 0 || fstat(fd, &info) != 0)

@@ -85,7 +85,7 @@ static size_t build_id_of_notes(const unsigned char *notes, size_t size, size_t 
 static size_t build_id_of_segment(int fd, const segment *s, unsigned char *out)
 {
     unsigned char notes[4096];
-    /* A build id stands among the first notes. */
+    /* The build id is among the first notes. */
     size_t size = s->size < sizeof notes ? (size_t)s->size : sizeof notes;
     if (s->type != PT_NOTE || s->size > NOTES_MAX || !read_at(fd, notes, size, s->offset))
         return 0;
@@ -98,7 +98,7 @@ static bool is_native_order(const unsigned char *ident)
     return ident[EI_DATA] == (*(const unsigned char *)&one ? ELFDATA2LSB : ELFDATA2MSB);
 }
 
-/* Where the program headers are: false where the file is no ELF file of this byte order. */
+/* The place of the program headers; false for a file that is no ELF file of this byte order. */
 static bool read_header(int fd, bool *is_64, uint64_t *offset, unsigned *size, unsigned *count)
 {
     Elf64_Ehdr wide;

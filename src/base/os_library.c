@@ -37,7 +37,7 @@ static kiln_status open_path(kn_library **out, const char *path, const char *nam
     if (!reason)
         reason = "no reason given";
     if (strncmp(reason, path, strlen(path)) == 0 && strncmp(reason + strlen(path), ": ", 2) == 0)
-        reason += strlen(path) + 2; /* the name is said already, or is nobody's */
+        reason += strlen(path) + 2; /* the message names the library already */
     kn_error(failure, "cannot load %s: %s", name, reason);
     kn_error_set_log(reason);
     return failure;
@@ -50,10 +50,9 @@ kiln_status kn_os_library_open(kn_library **out, const char *path)
 
 /* ---- from memory ---- */
 
-/* The loader takes two objects for one where they have the same path, and descriptors and temporary names are
- * used again. Another copy of this library, which counts as we do, and other programs' code are in the same
- * process: so each path is spelt as nobody has spelt one before, 128 random bits in "./" and "//" that mean
- * nothing to the kernel. */
+/* The loader takes two objects of the same path for one, and descriptors and temporary names are reused.
+ * Other copies of this library, and other programs' code, may be in the same process: so each path is spelt
+ * in a unique way, by 128 random bits as "./" and "//", which mean nothing to the kernel. */
 enum { SPELLING = 2 * 128 };
 
 /* "folder/name", spelt as no other; false where it is too long. */
@@ -117,7 +116,7 @@ static kiln_status write_object(const char *path, const void *data, size_t size)
     return reason ? kn_error(KILN_ERROR_IO, "%s", strerror(reason)) : KILN_OK;
 }
 
-/* In a folder of its own, where nobody else can put another object in its place. */
+/* Opens it in a private folder, where no other user can replace it. */
 static kiln_status open_in_folder(kn_library **out, const char *parent, const void *data, size_t size,
                                   const char *name)
 {
@@ -134,7 +133,7 @@ static kiln_status open_in_folder(kn_library **out, const char *parent, const vo
     return status;
 }
 
-/* Whether another place may help: an object that the loader refuses for its content, it refuses in every
+/* True if another place may help: an object that the loader refuses for its content, it refuses in every
  * place. */
 static bool is_about_place(kiln_status status)
 {
@@ -175,7 +174,7 @@ static kiln_status open_temporary_file(kn_library **out, const void *data, size_
 kiln_status kn_os_library_open_memory(kn_library **out, const void *data, size_t size, const char *name)
 {
     kiln_status status = KILN_ERROR_IO;
-    char label[64], reason[512]; /* the label is what /proc/self/maps and debuggers show */
+    char label[64], reason[512]; /* /proc/self/maps and debuggers show the label */
     int fd;
     if (kn_elf_check(data, size, KN_ELF_SHARED_OBJECT, name) != KILN_OK)
         return kn_error_context("cannot load %s", name);

@@ -1,8 +1,8 @@
 /* base/os_open.c - opens every descriptor of the library.
  *
- * A program may have closed its standard output: the next descriptor that anybody opens is number 1, and what
- * the program then prints goes into it. So none of ours is 0, 1 or 2. tools/check_layers refuses open and its
- * like anywhere else. */
+ * A program may have closed its standard output: the next descriptor that is opened is number 1, and gets the
+ * program's output. So none of ours is 0, 1 or 2. tools/check_layers refuses open and its like anywhere else.
+ */
 #include "base/os.h"
 
 #include <errno.h>

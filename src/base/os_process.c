@@ -54,8 +54,8 @@ static int prepare_files(posix_spawn_file_actions_t *files, const char *folder, 
     return rc;
 }
 
-/* A child begins with the default signal handlers and mask, whatever the application set. It leads a group of
- * its own, so that what it starts can be ended with it. */
+/* A child begins with the default signal handlers and mask, whatever the application set. It leads a process
+ * group, so that its own children can be ended with it. */
 static int prepare_attributes(posix_spawnattr_t *attributes)
 {
     sigset_t none, all;
@@ -146,8 +146,8 @@ static child_state wait_for_end(child *r, kn_str *output)
     }
 }
 
-/* The status of a child that has ended or is ended here, with all that is left of its group. A lost status is
- * taken for 0: what the program made shows the rest. */
+/* The status of a child that has ended or is ended here, with the rest of its group. A lost status counts as
+ * 0: the program's output shows more. */
 static int finish(child *r, child_state state, kn_str *output)
 {
     int status;

@@ -114,7 +114,7 @@ static bool find_place(place *out, const char *path)
 
 /* ---- writing ---- */
 
-/* Closes it in any case; what went wrong first stays in errno. */
+/* Closes it in any case; errno is that of the first failure. */
 static bool close_written(int fd, bool is_written)
 {
     int reason = errno;

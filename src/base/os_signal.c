@@ -6,8 +6,7 @@
 #include <signal.h>
 #include <time.h>
 
-/* The signals that the system sends to the thread that writes: beyond `ulimit -f`, and to a pipe that nobody
- * reads. */
+/* The signals for a thread that writes: beyond `ulimit -f`, and to a pipe without a reader. */
 static const int signals[] = {SIGXFSZ, SIGPIPE};
 enum { SIGNALS = sizeof signals / sizeof *signals };
 
@@ -23,8 +22,8 @@ void kn_os_guard_writes(kn_os_guard *guard)
         guard->was_pending[i] = sigismember(&pending, signals[i]) == 1;
 }
 
-/* One that came meanwhile is taken back; one that waited before is the application's. errno is kept: callers
- * say why a write failed. */
+/* A signal that came meanwhile is discarded; one that was pending before stays the application's. errno is
+ * unchanged, since callers report why a write failed. */
 static void take_back(int which)
 {
     const struct timespec no_wait = {0, 0};

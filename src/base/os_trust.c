@@ -14,7 +14,7 @@ static bool is_own_or_roots(const struct stat *info)
     return info->st_uid == geteuid() || info->st_uid == 0;
 }
 
-/* The group's bits show what an access list grants to others, too. */
+/* The group's bits also show rights from an access list. */
 static bool others_may_write(const struct stat *info)
 {
     return info->st_mode & (S_IWGRP | S_IWOTH);
@@ -44,8 +44,8 @@ static bool is_safe_step(const char *path, bool is_last, char *reason, size_t si
     return false;
 }
 
-/* Checks from the root downward, so that a folder that was found safe stays so: nobody else can exchange its
- * entries. */
+/* Checks from the root downward, so that a safe folder stays safe: other users cannot exchange its entries.
+ */
 static bool is_safe_way(char *path, char *reason, size_t size)
 {
     if (!is_safe_step("/", path[1] == 0, reason, size))

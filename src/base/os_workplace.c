@@ -1,8 +1,8 @@
 /* base/os_workplace.c - private folders that do not outlive their process for long.
  *
- * The kernel gives a lock back when its process dies, however it dies: a folder whose lock can be had and
- * that is older than it takes to make and lock one belongs to nobody. A process number in the name would not
- * do: containers that share a /tmp count processes apart. */
+ * The kernel releases a lock when its process dies, however it dies: a folder whose lock is free and that is
+ * older than making and locking one takes is abandoned. A process number in the name would not do: containers
+ * that share a /tmp count processes apart. */
 #include "base/os.h"
 
 #include <errno.h>
@@ -30,7 +30,7 @@ kiln_status kn_os_workplace_make(kn_os_workplace *out)
     if (status == KILN_OK)
         out->fd = open_folder(AT_FDCWD, out->path);
     if (out->fd >= 0)
-        (void)flock(out->fd, LOCK_EX | LOCK_NB); /* without a lock it may only be swept too early or never */
+        (void)flock(out->fd, LOCK_EX | LOCK_NB); /* without it: removed too early, or never */
     return status;
 }
 
@@ -77,7 +77,7 @@ void kn_os_workplace_remove(kn_os_workplace *workplace)
 
 /* ---- sweeping ---- */
 
-/* A folder of this user's that nobody else can have put anything into, and that nobody works in. */
+/* True for a folder of this user's that no other user can have written to, and that is not in use. */
 static bool is_abandoned(int fd)
 {
     struct stat info;

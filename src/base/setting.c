@@ -17,9 +17,9 @@
 
 typedef struct setting {
     const char *name, *values, *otherwise;
-    /* Whether a value is allowed; NULL: any is, or its reader reports a wrong one. */
+    /* True for an allowed value; NULL: any value is allowed, or its reader reports a wrong one. */
     bool (*is_allowed)(const char *value, const char *values);
-    enum { LOGGED, REFUSED /* an error of what reads it: kn_setting_read */ } fault;
+    enum { LOGGED, REFUSED /* by its reader: kn_setting_read */ } fault;
     const char *meaning;
 } setting;
 

@@ -4,11 +4,10 @@
 
 #include <kiln/base.h>
 
-/* KILN_ERROR_INVALID where a struct is NULL, or its size none that the library knows: `size` at most. what
- * names it in messages: "kiln_memory_get_stats: out". */
+/* KILN_ERROR_INVALID if a struct is NULL, or its size unknown to the library: at most `size`. what names it
+ * in messages: "kiln_memory_get_stats: out". */
 kiln_status kn_sized_check(const void *given, size_t size, const char *what, const char *initialiser);
-/* *out, of `size` bytes, has the defaults: what the caller's struct says takes their places. given NULL: they
- * stay. */
+/* *out, of `size` bytes, has the defaults; members of the caller's struct replace them. given NULL: none. */
 kiln_status kn_sized_read(void *out, size_t size, const void *given, const char *what,
                           const char *initialiser);
 /* Into a struct that was checked goes as much as the caller knows of. */

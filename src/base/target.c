@@ -49,8 +49,7 @@ static const struct {
 };
 enum { HOST_COUNT = sizeof host_table / sizeof *host_table };
 
-/* A capability that is newer than the table can do at least what the smallest recent one can; an older one
- * less. */
+/* Limits of a capability newer than the table: those of the smallest recent one; of an older one less. */
 static const struct cuda_limits unknown_new = {0, 99, 100, 1536, 48, 24, false},
                                 unknown_old = {0, 48, 48, 1024, 16, 1, false};
 
@@ -267,7 +266,7 @@ static int host_number(const kn_target *t)
     return -1;
 }
 
-/* A line of processors, of which each runs what its predecessors run, stands together in the table. */
+/* A family of processors, each of which runs the code of its predecessors, is adjacent in the table. */
 static int host_fit(const kn_target *made_for, const kn_target *t)
 {
     int made = host_number(made_for), at = host_number(t);

@@ -7,7 +7,7 @@
 
 typedef enum kn_backend_kind { KN_HOST = 1, KN_CUDA = 2 } kn_backend_kind;
 
-/* Limits are those of the device where there is one, else what the architecture's name says; 0 on the host.
+/* The limits are those of the device if there is one, else those of the architecture's name; 0 on the host.
  */
 typedef struct kn_target {
     kn_backend_kind backend;
@@ -16,7 +16,7 @@ typedef struct kn_target {
     int vector_bytes;                     /* widest useful access of one thread: 16 on CUDA */
     int shared_memory_per_block;          /* bytes, when a kernel asks for them */
     int shared_memory_per_multiprocessor; /* bytes, */
-    int shared_memory_reserved;           /* of which each block takes so many beside its own */
+    int shared_memory_reserved;           /* bytes that each block takes besides its own */
     int threads_per_multiprocessor;
     int registers_per_multiprocessor; /* of 32 bits */
     int multiprocessors;              /* without a device: of a usual product */
@@ -25,8 +25,8 @@ typedef struct kn_target {
 } kn_target;
 
 /* Reads "sm_90" (any of 75, 80, 86, 87, 88, 89, 90, 100, 103, 110, 120, 121, with an optional a or f), "host"
- * (this machine's processor) or a processor's architecture ("x86-64-v3"). KILN_ERROR_INVALID with what was
- * given and what is known. */
+ * (this machine's processor) or a processor's architecture ("x86-64-v3"). KILN_ERROR_INVALID with the given
+ * and the known names. */
 kiln_status kn_target_parse(kn_target *out, const char *text);
 /* The target of a CUDA device of compute capability major.minor, which may be newer than the table. */
 void kn_target_cuda(kn_target *out, int major, int minor);
@@ -40,11 +40,11 @@ bool kn_target_equal(const kn_target *a, const kn_target *b);
 /* The formats of code: machine code, or text that the driver compiles for its device. */
 typedef enum kn_code_format { KN_CODE_BINARY, KN_CODE_PTX } kn_code_format;
 
-/* How well code that was made for one target serves another: 0 where it cannot run there, else the more the
- * better. The same target is best; else NVIDIA's rules hold. A cubin runs on devices of its major number
- * whose minor is not below its own, but neither on nor from the processors of NVIDIA's boards (Orin, Thor),
- * which are outside of that promise; one for "a" on that device alone, for "f" on its family. PTX is compiled
- * for any later device, with "a" and "f" as for cubins. A processor runs code for lesser ones. */
+/* Ranks code made for one target on another: 0: it cannot run there; otherwise higher is better. The same
+ * target is best; NVIDIA's rules give the rest. A cubin runs on devices of the same major number and at least
+ * its minor one, but never between other devices and the processors of NVIDIA's boards (Orin, Thor); a cubin
+ * for "a" runs on that device only, for "f" on its family. PTX is compiled for any later device, with "a" and
+ * "f" as for cubins. A processor runs code for lesser ones. */
 int kn_target_fit(const kn_target *made_for, kn_code_format format, const kn_target *target);
 /* The known targets, by number: all of the table above without a and f; false beyond the last. */
 bool kn_target_known(kn_target *out, int number);

@@ -24,8 +24,8 @@ struct kn_thread {
 static kn_thread *threads; /* under KN_LOCK_THREADS */
 static kn_thread *parents; /* in a child: of threads that may have been writing to them */
 
-/* Of the C library (glibc has it): calls destroy(object) when the calling thread ends, and keeps the object
- * of code in which dso lies loaded until then. */
+/* A function of the C library (glibc has it): calls destroy(object) when the calling thread ends, and until
+ * then keeps the shared object loaded that contains dso. */
 extern int __cxa_thread_atexit_impl(void (*destroy)(void *), void *object, void *dso) __attribute__((weak));
 extern void *__dso_handle;
 

@@ -24,8 +24,8 @@ void kn_unload_watch(void);
  * own, before our destructors. Call when one has been loaded, and after its first use: a handler that is
  * registered then runs before those that the library registered by then, and calls `end`. */
 void kn_unload_watch_library(void);
-/* For constructors: what has to end first, as the threads that compile in the background. May run again in a
- * destructor. One alone. */
+/* For constructors: sets a function to be called first at the end, for example to stop the threads that
+ * compile. It may run again in a destructor. One function only. */
 void kn_unload_on_exit(void (*end)(void));
 /* For destructors: whether the process ends. */
 bool kn_unload_is_exit(void);

@@ -56,7 +56,7 @@ void kn_bundle_free(kn_bundle *bundle)
     kn_free(bundle);
 }
 
-/* False where the file is shorter by now, or its disk fails. */
+/* False if the file has been truncated meanwhile, or its disk fails. */
 static bool read_at(const kn_bundle *b, void *out, uint64_t at, size_t size)
 {
     if (at > b->size || size > b->size - at)
@@ -118,7 +118,7 @@ static kiln_status inconsistent(const kn_bundle *b)
     return kn_error(KILN_ERROR_FORMAT, "%s is damaged: its index does not fit its size", b->name);
 }
 
-/* Places the rows one behind the other, by the sizes in the index. */
+/* Places the rows without gaps, by the sizes in the index. */
 static kiln_status place_rows(kn_bundle *b, uint64_t labels)
 {
     const uint64_t index = (uint64_t)b->rows * KN_BUNDLE_ENTRY;

@@ -25,7 +25,7 @@
 
 typedef struct kn_bundle kn_bundle;
 
-/* Where nobody but this user and root can have written to the file. KILN_ERROR_NOT_FOUND, KILN_ERROR_IO,
+/* Opens a file that only this user and root can have written to. KILN_ERROR_NOT_FOUND, KILN_ERROR_IO,
  * KILN_ERROR_FORMAT (another version, cut off, damaged, no bundle at all) with the path and the reason. */
 kiln_status kn_bundle_open(kn_bundle **out, const char *path);
 /* The bytes of such a file, unchecked. */
@@ -39,11 +39,11 @@ void kn_bundle_free(kn_bundle *bundle);
 const char *kn_bundle_name(const kn_bundle *bundle);
 int kn_bundle_rows(const kn_bundle *bundle);
 
-/* How good a row is for who asks, by its label: 0 not at all, else the more the better. */
+/* The rank of a row by its label: 0: unusable; otherwise higher is better. */
 typedef int kn_bundle_rank(const char *label, size_t size, void *user);
 
-/* Of the rows of `what` the one ranked highest, but below `below` (0: any); its number, and its rank in
- * *best; -1 where there is none. The whole key is compared; of the row nothing else has been looked at. */
+/* Finds the row of `what` with the highest rank below `below` (0: any). Returns its number, and its rank in
+ * *best; -1: none. The whole key is compared; nothing else of the row is checked. */
 int kn_bundle_find(const kn_bundle *bundle, const void *what, size_t size, kn_bundle_rank *rank, void *user,
                    int below, int *best);
 
@@ -74,7 +74,7 @@ kiln_status kn_bundle_writer_add_all(kn_bundle_writer *writer, const kn_bundle *
 int kn_bundle_writer_rows(const kn_bundle_writer *writer);
 /* The file. */
 kiln_status kn_bundle_writer_finish(kn_blob *out, kn_bundle_writer *writer);
-/* The same for who uses the library: malloc'd, whatever the library allocates with. */
+/* The same for callers of the library: from malloc, whatever the library allocates with. */
 kiln_status kn_bundle_writer_hand_out(void **bytes, size_t *size, kn_bundle_writer *writer);
 
 #endif

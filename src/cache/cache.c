@@ -77,7 +77,8 @@ void kn_cache_warm_up(kn_cache *cache)
 
 static const kn_blob no_bytes = KN_BLOB_INIT;
 
-/* Whether this row is the one wanted; *is_damaged where it was but its bytes are not what was put. */
+/* True if this row is the wanted one; *is_damaged if it is, but its bytes differ from those that were stored.
+ */
 static bool matches(sqlite3_stmt *row, const request *r, bool *is_damaged)
 {
     kn_blob what = kn_row_column(row, KN_COLUMN_WHAT), aux = kn_row_column(row, KN_COLUMN_AUX),
@@ -111,7 +112,7 @@ typedef struct afterwards {
     int64_t touch, drop; /* row ids, or 0 */
 } afterwards;
 
-/* How old a use has to be for another to be worth writing, in seconds. */
+/* The least age, in seconds, of the recorded use for which a new one is written. */
 static int64_t worth(const kn_database *database)
 {
     return database->is_tight ? 1 : MINUTE;
@@ -343,7 +344,7 @@ void kn_cache_remove(kn_cache *cache, const void *what, size_t what_size)
     kn_database_leave(&cache->database);
 }
 
-/* One byte of the lock file stands for each key; byte 0 is the one for setting a damaged file aside. */
+/* Each key has one byte of the lock file; byte 0 is for setting a damaged file aside. */
 bool kn_cache_lock(kn_cache *cache, const void *what, size_t what_size, kn_os_lock *lock, int timeout_ms)
 {
     uint64_t hash = kn_hash_64(what, what_size);

@@ -24,8 +24,8 @@ kn_cache *kn_cache_create(const char *folder, bool read_only);
 void kn_cache_free(kn_cache *cache);
 void kn_cache_warm_up(kn_cache *cache);
 
-/* Beyond so many bytes (1 GiB unless told otherwise) entries go until four fifths of them are left: first
- * those of producers that nobody has used for a week, then those that were not used for longest. */
+/* Beyond so many bytes (default 1 GiB) entries are removed until four fifths are left: first those of
+ * producers unused for a week, then the least recently used. */
 void kn_cache_set_limit(kn_cache *cache, uint64_t bytes);
 
 /* True on a hit: *code, and *aux (may be NULL) which put was given beside it (opaque, may be empty), are the
@@ -37,7 +37,7 @@ void kn_cache_put(kn_cache *cache, const void *what, size_t what_size, const cha
                   const kn_blob *aux);
 /* Writes the uses that hits have left. Whether these and all puts since the last call are in the file. */
 bool kn_cache_flush(kn_cache *cache);
-/* The same where the process ends: waits for nobody, and ignores failures. */
+/* The same at the end of the process: does not wait, and ignores failures. */
 void kn_cache_leave(kn_cache *cache);
 
 /* One entry, as views. */

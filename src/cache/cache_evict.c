@@ -34,7 +34,7 @@ static int doubt_the_future(kn_database *database)
 /* A file of an earlier library has no index by producers. */
 static const char by_producer[] = "CREATE INDEX IF NOT EXISTS code_producer ON code(producer, used, bytes)";
 
-/* Rows of a producer (a toolchain, say) that nobody has used for a week; *gone how many. */
+/* Removes rows of a producer (a toolchain) unused for a week; *gone: their number. */
 static int evict_dead(kn_database *database, int64_t spared, int most, int *gone)
 {
     int rc;

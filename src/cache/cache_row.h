@@ -12,7 +12,7 @@ struct kn_cache {
     kn_database database;
 };
 
-/* Of KN_SQL_FIND and KN_SQL_ROW. */
+/* The columns of KN_SQL_FIND and KN_SQL_ROW. */
 enum {
     KN_COLUMN_ID,
     KN_COLUMN_USED,
@@ -25,7 +25,7 @@ enum {
 
 static inline kn_blob kn_row_column(sqlite3_stmt *row, int index)
 {
-    kn_blob view; /* of memory that is SQLite's until the next step */
+    kn_blob view; /* of SQLite's memory, valid until the next sqlite3_step */
     view.data = (void *)sqlite3_column_blob(row, index);
     view.size = (size_t)sqlite3_column_bytes(row, index);
     return view;
@@ -45,8 +45,8 @@ int kn_row_transaction(kn_database *database, void *argument, int (*body)(kn_dat
 /* Why the last attempt failed, as an error. */
 kiln_status kn_cache_trouble(struct kn_cache *cache);
 
-/* After a row was put, in its transaction. Beyond the limit rows go until four fifths are left, but never
- * that one: so many that the limit holds, and with the next puts the rest. */
+/* After a put, in its transaction: beyond the limit removes rows, but never the new one, until the limit
+ * holds; later puts remove rows until four fifths are left. */
 int kn_cache_evict(kn_database *database);
 
 #endif

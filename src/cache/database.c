@@ -13,7 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* The one place that knows the schema. Small columns stand first: listing then never reads the blobs. */
+/* The schema, which is known only here. Small columns come first: listing then never reads the blobs. */
 enum { SCHEMA_VERSION = 1, APPLICATION_ID = 0x6b696c6e /* "kiln" */ };
 static const char schema[] = "CREATE TABLE code("
                              "id INTEGER PRIMARY KEY,"
@@ -191,7 +191,7 @@ static bool make_file(kn_database *database)
     return true;
 }
 
-/* Which file it is, to see later whether another process has set it aside. */
+/* Remembers the file's identity, to notice later that another process has set it aside. */
 static bool remember_file(kn_database *database)
 {
     struct stat info;
@@ -204,10 +204,9 @@ static bool remember_file(kn_database *database)
     return true;
 }
 
-/* Code of somebody else must not be run. Files that SQLite takes in beside the database (a journal that it
- * finds is rolled back into it) and files that we lock are checked as the database is: they may lie there
- * from a time when the folder was open to others. No new file comes from them, for by now the folder is
- * closed. */
+/* Code of other users must not be run. Files that SQLite reads beside the database (it rolls a journal back
+ * into it) and files that we lock are checked like the database: they may be from a time when the folder was
+ * open to others. No new file comes from them, since by now the folder is closed. */
 static bool are_trusted_files(kn_database *database)
 {
     static const char *const endings[] = {"", "-journal", "-wal", "-shm"};
@@ -227,7 +226,7 @@ static bool are_trusted_files(kn_database *database)
     return is_good;
 }
 
-/* "file:/path?immutable=1", for a file that nobody changes: no locks, which network file systems are bad at.
+/* "file:/path?immutable=1", for a file that never changes: no locks, which network file systems handle badly.
  */
 static bool immutable_uri(char *out, size_t size, const char *path)
 {
@@ -383,7 +382,7 @@ static void back_off(kn_database *database, int rc)
                *more = system_reason(database, rc);
     if ((rc & 0xff) != SQLITE_MISMATCH) /* it has been counted */
         kn_database_note(database, "%s: %s%s%s", database->path, reason, *more ? ": " : "", more);
-    /* There may be memory for the next at once, and what cannot be written can be read. */
+    /* The next call may have memory, and an unwritable file may be readable. */
     if ((rc & 0xff) != SQLITE_NOMEM && (rc != SQLITE_READONLY || database->is_writable))
         database->retry_at = kn_os_now_ms() + BACK_OFF_MS;
 }

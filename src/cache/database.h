@@ -47,8 +47,8 @@ typedef enum kn_database_state {
 
 typedef struct kn_database {
     char *folder, *path;                      /* as told */
-    char file[PATH_MAX], lock_file[PATH_MAX]; /* without links: what has been found to be safe */
-    bool read_only;                           /* as asked: a file that nobody changes */
+    char file[PATH_MAX], lock_file[PATH_MAX]; /* without links: the paths that were checked */
+    bool read_only;                           /* as asked: a file that never changes */
     bool is_writable;                         /* as found */
     kn_database_state state;
     sqlite3 *db;
@@ -76,7 +76,7 @@ void kn_database_leave(kn_database *database);
 
 /* The same where the gate is open and no other waits; false: it was not taken. */
 bool kn_database_try_enter(void);
-/* Whether there is an open file; opens it at the first call. */
+/* True if there is an open file; opens it at the first call. */
 bool kn_database_ready(kn_database *database);
 void kn_database_close(kn_database *database);
 
@@ -92,8 +92,8 @@ bool kn_database_attempt(kn_database *database, int (*operation)(kn_database *, 
 /* Counts one trouble; the first is stored and reported. */
 void kn_database_note(kn_database *database, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Whether the folder exists (it is made where `make` says so) and nobody but this user and root can put code
- * into it; real (PATH_MAX bytes) is its path without links, *reason says what is wrong. */
+/* True if the folder exists (with `make` it is made) and only this user and root can put code into it; real
+ * (PATH_MAX bytes) is its path without links, *reason the fault. */
 bool kn_cache_folder_is_safe(char *real, const char *folder, bool make, char *reason, size_t size);
 
 #endif

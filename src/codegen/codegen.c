@@ -195,8 +195,8 @@ static void put_numbers(kn_writer *w)
     kn_str_printf(&w->slot[KN_SLOT_BLOCK], "%d", s->block);
     kn_str_printf(&w->slot[KN_SLOT_VECTOR], "%d", s->vector);
     kn_str_printf(&w->slot[KN_SLOT_RANK], "%d", s->rank);
-    kn_str_printf(&w->slot[KN_SLOT_LANES], "%d", s->lanes);
-    kn_str_printf(&w->slot[KN_SLOT_FORM], "%d", s->form);
+    kn_str_printf(&w->slot[KN_SLOT_PER_THREAD], "%d", s->per_thread);
+    kn_str_printf(&w->slot[KN_SLOT_VARIANT], "%d", s->variant);
     if (w->spec->target.waits_for_kernels)
         kn_str_append(&w->slot[KN_SLOT_WAIT], "kn_wait();\n");
     kn_str_printf(&w->slot[KN_SLOT_OPERANDS], "%d", kn_layout_space_operands(w->spec));

@@ -21,8 +21,8 @@
     X(BLOCK, block, true)                                                                                    \
     X(VECTOR, vector, true)                                                                                  \
     X(RANK, rank, true)                                                                                      \
-    X(LANES, lanes, true)                                                                                    \
-    X(FORM, form, true)                                                                                      \
+    X(PER_THREAD, per_thread, true)                                                                          \
+    X(VARIANT, variant, true)                                                                                \
     X(UNTIL, until, false)                                                                                   \
     X(OFF, off, false)                                                                                       \
     X(RAGGED, ragged, false)                                                                                 \
@@ -36,6 +36,7 @@
     X(ELEMENT, element, false)                                                                               \
     X(AFTER_LOOP, after_loop, false)                                                                         \
     X(STEPS, steps, false)                                                                                   \
+    X(KEEP_STEPS, keep_steps, false)                                                                         \
     X(MOVES, moves, false)                                                                                   \
     X(LOCATE, locate, false)                                                                                 \
     X(CORNER, corner, false)                                                                                 \

@@ -26,11 +26,11 @@ kiln_status kn_compile_not_loaded(const kn_compile_request *request, kiln_status
  * nothing to check. */
 kiln_status kn_compile_dependencies(kn_str *out, const kn_compile_request *request,
                                     const kn_compile_result *result);
-/* Whether a compile with these options would read the same files with the same contents; true for an empty
+/* True if a compile with these options would read the same files with the same contents; true for an empty
  * text. Runs no compiler. False: treat the entry as a miss and put the new one in its place. Where none of
  * the folders of the files exists here, the entry was made elsewhere and is taken at its word. */
 bool kn_compile_dependencies_hold(const char *text, size_t size, const char *const *options, int n_options);
-/* Whether a user's text can make a compiler read files; yes too often rather than too seldom. */
+/* True if a user's text can make a compiler read files; yes too often rather than too seldom. */
 bool kn_compile_text_reaches(const char *text);
 /* The lowered name of the nth name expression, with its length; NULL where the text has no such. */
 const char *kn_compile_dependencies_lowered(const char *text, size_t size, int n, size_t *length);
@@ -41,8 +41,8 @@ const char *kn_compile_dependencies_lowered(const char *text, size_t size, int n
  * where there is none. Static lifetime. */
 const char *kn_compile_identity(kn_backend_kind backend);
 
-/* Where the compiler is, for people: "/usr/local/cuda/lib64/libnvrtc.so.13", or why there is none. Static
- * lifetime. */
+/* The place of the compiler, for people: "/usr/local/cuda/lib64/libnvrtc.so.13", or the reason why there is
+ * none. Static lifetime. */
 const char *kn_compile_location(kn_backend_kind backend);
 /* "13.0" of NVRTC (loads it), or the host compiler's first line of --version (runs it). */
 kiln_status kn_compile_version(kn_backend_kind backend, kn_str *out);

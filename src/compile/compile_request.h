@@ -31,12 +31,12 @@ typedef struct kn_compile_request {
     bool is_generated; /* then some of the source is the user's: */
     const char *const *user_texts;
     int n_user_texts;
-    /* Appends the names that these texts may use, with blanks between: asked where one of them is unknown.
-     * NULL: nobody knows. */
+    /* Appends the names that these texts may use, with blanks between, when one of them is unknown. NULL: no
+     * such list. */
     void (*put_names)(kn_str *out, const void *about);
     const void *about;
-    /* Where an earlier try failed, for the writer of the source: that try's source, those of these names that
-     * headers mention which it read, and the compiler's complaints. NULL: there was none. */
+    /* If an earlier try failed, for the writer of the source: the source of that try, the names in headers
+     * that it read, and the compiler's complaints. NULL: no earlier try. */
     const char *failed_source, *header_words, *complaints;
 } kn_compile_request;
 

@@ -7,7 +7,7 @@
 
 enum { KN_COMPILER_PATH_SIZE = 4096 };
 
-/* Where a compiler was found: filled once a process, static afterwards. */
+/* The place of a compiler: filled once per process, static afterwards. */
 typedef struct kn_compiler_place {
     bool is_searched;
     bool is_found;
@@ -45,7 +45,7 @@ void kn_compile_take_warnings(kn_str *out, const kn_compile_request *request, co
  * source is the user's. */
 void kn_compile_source_name(kn_str *out, const kn_compile_request *request);
 
-/* Whether the request can make its compiler read files: then the lean ways of compiling do not hold, and
+/* True if the request can make its compiler read files: then the lean ways of compiling do not hold, and
  * dependencies have to be recorded. Yes too often rather than too seldom. */
 bool kn_compile_reaches(const kn_compile_request *request);
 bool kn_compile_option_reaches(const char *option);

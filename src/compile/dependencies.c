@@ -183,7 +183,7 @@ static bool is_folder(const char *path)
     return stat(path, &info) == 0 && S_ISDIR(info.st_mode);
 }
 
-/* Whether the folder exists in which the file was found. */
+/* True if the folder exists in which the file was found. */
 static bool has_home(const kn_dependency_file *s, const kn_dependency *file)
 {
     char path[PATH_MAX];

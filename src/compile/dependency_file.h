@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* How lines begin; see dependencies.c. */
+/* The beginnings of lines; see dependencies.c. */
 #define KN_DEPENDENCY_LOWERED "lowered "
 #define KN_DEPENDENCY_FOLDER "folder "
 #define KN_DEPENDENCY_SYSTEM "system "
@@ -53,12 +53,12 @@ typedef struct kn_dependency_file {
 void kn_dependency_file_read(kn_dependency_file *s, const char *text, size_t size, const char *const *options,
                              int n_options);
 void kn_dependency_file_free(kn_dependency_file *s);
-/* Whether memory was lacking. */
+/* True if memory was lacking. */
 bool kn_dependency_file_has_failed(const kn_dependency_file *s);
 /* Parses the rest of a "file" line; false where it is damaged. */
 bool kn_dependency_file_read_entry(kn_dependency *out, const kn_dependency_file *s, kn_span line);
 bool kn_dependency_file_path(char path[PATH_MAX], const kn_dependency_file *s, const kn_dependency *file);
-/* Whether the file is one of the toolchain's own. */
+/* True if the file is one of the toolchain's own. */
 bool kn_dependency_file_is_system(const kn_dependency_file *s, const kn_dependency *file);
 
 /* Joins folder and name; folder: NULL where the name is a path; false where the path is too long. */

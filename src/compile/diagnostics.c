@@ -149,7 +149,7 @@ static bool is_users(const text_span *file, const kn_compile_request *request)
 
 /* ---- the place ---- */
 
-/* NVRTC names no column: its caret stands below the line that it shows, two columns further right. */
+/* NVRTC gives no column: its caret is below the line that it shows, two columns further right. */
 static long column_of_caret(const char *rest)
 {
     enum { SHOWN = 2, LINES = 8 };
@@ -266,8 +266,8 @@ static bool find_text(kn_str *out, const kn_compile_request *request, const text
     return !request->is_generated;
 }
 
-/* The offset of a line and column, both from 1, within the text; false where it has no such line. Without a
- * column: of what the line begins with. */
+/* The offset of a line and column, both from 1, within the text; false: no such line. Without a column: of
+ * the line's first word. */
 static bool find_offset(size_t *out, const char *text, long line, long column)
 {
     const char *at = text;
@@ -337,7 +337,7 @@ static void say_located(const diagnostic *d, const kn_compile_request *request)
     put_continuation(&said, d->text.begin + d->text.length);
     bool has_line = find_text(&text, request, &d->file) &&
                     find_offset(&hint.at, kn_str_text(&text), strtol(d->line.begin, NULL, 10), d->column);
-    /* Whole modules are the user's own CUDA, of which hints know nothing. */
+    /* Whole modules are the user's own CUDA, for which there are no hints. */
     if (has_line && request->is_generated &&
         kn_hint_find(&hint, request, kn_str_text(&text), hint.at, kn_str_text(&said))) {
         say_with_line(d, kn_str_text(&text), &hint);
@@ -482,7 +482,7 @@ kiln_status kn_compile_failed(const kn_compile_request *request, const kn_str *l
 
 /* ---- warnings ---- */
 
-/* Text that stands in a kernel several times is warned about as often. */
+/* A text that occurs in a kernel several times gets a warning each time. */
 static bool is_said_already(const kn_str *out, const char *line, size_t length)
 {
     return out->length > 0 && memmem(out->data, out->length, line, length) != NULL;

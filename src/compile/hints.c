@@ -20,8 +20,7 @@ typedef struct place {
 
 typedef struct mistake {
     const char *said[4]; /* a compiler's message has one of these */
-    /* Tokens of the line, one directly behind the other; `|` stands between those that may stand in one
-     * place. */
+    /* Adjacent tokens of the line; `|` separates alternatives. */
     const char *tokens;
     bool (*find)(place *p, const struct mistake *row);
     const char *message;
@@ -36,7 +35,7 @@ static size_t line_of(const char *text, size_t at)
     return at;
 }
 
-/* Whether the token is among "np|numpy", a list that ends with a blank or its text. */
+/* True if the token is among "np|numpy", a list that ends with a blank or its text. */
 static bool is_among(const char *token, size_t length, const char *list)
 {
     while (*list && *list != ' ') {
@@ -48,7 +47,7 @@ static bool is_among(const char *token, size_t length, const char *list)
     return false;
 }
 
-/* The length at text of the tokens that `tokens` describes; 0 where they do not stand there. */
+/* The length of the tokens at text that `tokens` describes; 0: others are there. */
 static size_t match_tokens(const char *text, const char *tokens)
 {
     size_t total = 0, length;
@@ -62,7 +61,7 @@ static size_t match_tokens(const char *text, const char *tokens)
     return total;
 }
 
-/* The tokens stand in the compiler's line: the last place up to where it is, or else the first. */
+/* Finds the tokens in the compiler's line: the last match up to its column, or else the first. */
 static bool find_tokens(place *p, const mistake *row)
 {
     size_t line = line_of(p->text, p->at), at = line, length;
@@ -183,7 +182,7 @@ static const char *const synonyms[][2] = {{"arcsin", "asin"},    {"arccos", "aco
                                           {"False", "false"},    {"ln", "log"},        {"float", "float32"},
                                           {"double", "float64"}, {"half", "float16"},  {"single", "float32"}};
 
-/* Operations of expressions that a body writes otherwise. */
+/* Operations of expressions, and their spelling in a body. */
 static const char *const written[][2] = {{"where", "condition ? x : y"},
                                          {"clip", "min(max(x, low), high)"},
                                          {"square", "x * x"},
@@ -226,7 +225,7 @@ static void find_nearest(kn_nearest *n, const place *p)
         consider_words(n, p->request->user_texts[t]);
 }
 
-/* Whether an operation of expressions has the name; *is_reduction says of which kind it is. */
+/* True if an operation of expressions has the name; *is_reduction says of which kind it is. */
 static bool is_operation(bool *is_reduction, const char *name, size_t length)
 {
     for (int k = 0; k < kn_operation_table_count; k++) {

@@ -10,8 +10,8 @@ typedef struct kn_hint {
     size_t at, length; /* the place in the text that is meant */
 } kn_hint;
 
-/* The hint for the error at text[at], of which a compiler says `said`, all quotes of which are `'`. at is the
- * line's first character where the compiler named no column. False: there is no hint for it. */
+/* Finds the hint for the error at text[at], with the compiler's message `said`, in which all quotes are `'`.
+ * at is the line's first character if the compiler gave no column. False: there is none. */
 bool kn_hint_find(kn_hint *out, const kn_compile_request *request, const char *text, size_t at,
                   const char *said);
 

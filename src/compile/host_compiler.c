@@ -39,7 +39,7 @@ static kiln_status run_line(kn_str *log, int *exit_code, const char *folder,
     return status;
 }
 
-/* Linkers before binutils 2.35, and gold, cannot say what they read. */
+/* Linkers before binutils 2.35, and gold, cannot list the files that they read. */
 static bool is_silent_linker(const kn_str *log, kn_host_trace trace)
 {
     return trace == KN_HOST_TRACE_ALL && strstr(kn_str_text(log), "dependency-file");

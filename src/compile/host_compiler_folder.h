@@ -4,8 +4,7 @@
 
 #include "compile/compile_request.h"
 
-/* The files there: those that are read and made, and those in which compiler and linker say what they
- * read. */
+/* The files there: sources and results, and the lists of files that compiler and linker read. */
 #define KN_HOST_SOURCE_FILE "kernel.cpp"
 #define KN_HOST_CODE_FILE "kernel.so"
 #define KN_HOST_RULE_FILE "kernel.d"

@@ -93,7 +93,7 @@ static bool names_standard(const kn_compile_request *request)
     return false;
 }
 
-/* Linkers take of a library what those in front of it lack. */
+/* Linkers take from a library the symbols that earlier files lack. */
 static bool names_library(const char *option)
 {
     return strncmp(option, "-l", 2) == 0;
@@ -110,8 +110,8 @@ static void add_contraction(kn_host_line *line, unsigned flags)
         add(line, "-ffp-contract=on");
 }
 
-/* The compiler, and all options that decide how it reads a source. It runs in the caller's folder, so that
- * relative names in options mean what they mean to the caller. */
+/* The compiler, and all options that change how it reads a source. It runs in the caller's folder, so that
+ * relative names in options keep their meaning. */
 static void add_language(kn_host_line *line, const char *folder, const kn_compile_request *request)
 {
     const kn_host_compiler *host = kn_host_compiler_find();

@@ -11,7 +11,7 @@ typedef struct kn_host_line {
     const char **items;
 } kn_host_line;
 
-/* How much the compiler is asked to say of the files that it reads. */
+/* The amount of output about files that are read. */
 typedef enum kn_host_trace { KN_HOST_TRACE_NOTHING, KN_HOST_TRACE_HEADERS, KN_HOST_TRACE_ALL } kn_host_trace;
 
 /* Makes a command line that compiles. It is to be freed, after a failure too. */

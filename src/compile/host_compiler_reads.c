@@ -42,8 +42,8 @@ static kiln_status ask_search_list(kn_compile_reads *reads, const char *folder,
     return status;
 }
 
-/* Files that a word names are read, whatever for: "@options", "-specs=x", "x.o". The files named by a list of
- * options in turn are unknown. */
+/* Files named by a word are read in some way: "@options", "-specs=x", "x.o". Files that a list of options
+ * names are unknown. */
 static void take_named_file(kn_compile_reads *reads, const char *word)
 {
     const char *equals = strchr(word, '=');

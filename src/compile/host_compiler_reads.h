@@ -6,8 +6,8 @@
 
 #include "compile/host_compiler_line.h"
 
-/* How much to ask for a request: nothing where it reaches for no file; more than headers where options bring
- * in libraries, objects or scripts of the linker. */
+/* The trace that a request needs: none if it uses no file; more than headers if options bring in libraries,
+ * objects or linker scripts. */
 kn_host_trace kn_host_trace_of(const kn_compile_request *request);
 /* After a compile that was asked so and began then. */
 kiln_status kn_host_take_reads(kn_compile_reads *reads, const char *folder, const kn_compile_request *request,

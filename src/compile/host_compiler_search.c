@@ -90,8 +90,8 @@ static void add_word(kn_str *out, const char *word, size_t length)
     kn_str_append_n(out, "", 1);
 }
 
-/* Splits the words of KILN_CXX or CXX, as make does: "ccache g++ -m64". Our own cache stands in front of such
- * wrappers: they are left out. */
+/* Splits the words of KILN_CXX or CXX, as make does: "ccache g++ -m64". Wrappers that cache are left out,
+ * since our own cache comes first. */
 static void split_words(const char *text)
 {
     static const char blanks[] = " \t\n";

@@ -19,7 +19,7 @@ typedef struct kn_host_compiler {
 /* Looked for once a process. */
 const kn_host_compiler *kn_host_compiler_find(void);
 
-/* The words stand one after the other: the next begins behind the NUL of the last. */
+/* The words are adjacent: the next begins behind the NUL of the last. */
 static inline const char *kn_host_next_word(const char *word)
 {
     return word + strlen(word) + 1;

@@ -139,7 +139,7 @@ static int compile_with(kn_nvrtc_program program, kn_nvrtc_options *list)
     return result;
 }
 
-/* listing: the file in which the compiler lists what it reads; NULL for a request that reaches for no
+/* listing: the file in which the compiler lists the files that it reads; NULL for a request that uses no
  * file. */
 static kiln_status compile_program(kn_compile_result *out, kn_nvrtc_program program,
                                    const kn_compile_request *request, const char *listing)
@@ -182,7 +182,7 @@ static kiln_status compile_listed(kn_compile_result *out, kn_nvrtc_program progr
     return status;
 }
 
-/* NVRTC has locks of its own, of which a fork knows nothing. */
+/* The number of threads inside NVRTC, whose own locks a fork cannot take. */
 static atomic_int n_inside;
 static bool is_stuck;
 

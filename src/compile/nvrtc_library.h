@@ -36,7 +36,7 @@ typedef struct kn_nvrtc_library {
 } kn_nvrtc_library;
 extern kn_nvrtc_library kn_nvrtc;
 
-/* Where it is; loads nothing. */
+/* The place of the library; does not load it. */
 const kn_compiler_place *kn_nvrtc_place(void);
 /* Loads it, once and for good: NVRTC is not made to be unloaded. */
 kiln_status kn_nvrtc_load(void);

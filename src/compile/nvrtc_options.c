@@ -67,7 +67,7 @@ static void add(kn_nvrtc_options *list, const char *option)
     list->items[list->n++] = option;
 }
 
-/* Whether texts have words such as "tex2D", "surf2Dread", "cudaTextureObject_t", which -minimal leaves out.
+/* True if texts have words such as "tex2D", "surf2Dread", "cudaTextureObject_t", which -minimal leaves out.
  * Yes too often costs milliseconds. */
 static bool uses_textures(const kn_compile_request *request)
 {

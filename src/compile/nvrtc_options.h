@@ -15,8 +15,8 @@ typedef struct kn_nvrtc_options {
     bool is_ptx;
 } kn_nvrtc_options;
 
-/* NVRTC must be loaded. listing: the file in which it lists what it reads; NULL: none. *list is to be freed,
- * after a failure too. */
+/* NVRTC must be loaded. listing: the file for its list of files; NULL: none. *list is to be freed, after a
+ * failure too. */
 kiln_status kn_nvrtc_options_make(kn_nvrtc_options *list, const kn_compile_request *request,
                                   const char *listing);
 void kn_nvrtc_options_free(kn_nvrtc_options *list);

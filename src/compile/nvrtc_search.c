@@ -115,7 +115,7 @@ static bool expand(const char *pattern, char *out, size_t size)
     return written > 0 && (size_t)written < size;
 }
 
-/* KILN_NVRTC decides alone: who sets it does not want another library taken silently. */
+/* KILN_NVRTC is the only candidate: a user who sets it does not want another library silently. */
 static void look_where_told(kn_compiler_place *place, const char *told)
 {
     if (take_file(place, told))

@@ -21,7 +21,7 @@ bool kn_reads_take_search_list(kn_compile_reads *reads, const char *text, const 
 /* Parses the raw listing of NVRTC's front end. */
 void kn_reads_take_listing(kn_compile_reads *reads, const char *text, size_t size,
                            const kn_compile_request *request);
-/* Whether one of the files has changed since the compile began, as far as their times tell. */
+/* True if one of the files has changed since the compile began, as far as their times tell. */
 bool kn_reads_are_newer(const kn_compile_reads *reads, const struct timespec *since);
 
 #endif

@@ -1,5 +1,5 @@
-/* device/backend.h - what a back end has to do, as one table of functions, and a device as all files see
- * it. */
+/* device/backend.h - the functions that a back end provides, as one table, and a device as all files see it.
+ */
 #ifndef KN_DEVICE_BACKEND_H
 #define KN_DEVICE_BACKEND_H
 
@@ -20,17 +20,17 @@ typedef struct kn_launch {
     bool is_cooperative;
     /* programmatic stream serialisation: only for code that waits first thing */
     bool is_dependent;
-    bool is_open;     /* host: the code may call what waits or prints (a preamble's functions) */
+    bool is_open;     /* host: the code may call functions that wait or print (those of a preamble) */
     int64_t elements; /* host */
     int64_t grain;    /* host: fewest elements worth a thread */
     const struct kn_loop_nest
-        *loop_nest;              /* host: the loop nest over operands that are not contiguous; NULL: all are */
+        *loop_nest;         /* host: the loop nest over operands that are not contiguous; NULL: all are */
     const void *block_data; /* one struct parameter: packed argument block ... */
     size_t block_size;
     void **params; /* ... or one pointer a parameter (raw modules); NULL otherwise */
 } kn_launch;
 
-/* What the driver knows of a function; bytes, or counts. Only CUDA. */
+/* The driver's properties of a function: bytes, or counts. CUDA only. */
 typedef struct kn_function_info {
     int max_threads_per_block, registers;
     int shared_bytes, constant_bytes, local_bytes; /* static ones */
@@ -66,7 +66,7 @@ typedef struct kn_backend {
     kiln_status (*stream_query)(kn_device *, void *stream, bool *done);
     /* id: 0 where the capture is spoilt */
     kiln_status (*stream_is_capturing)(kn_device *, void *stream, bool *capturing, uint64_t *id);
-    /* whether an event recorded there stands for work: not where a capture forbids it; CUDA alone */
+    /* true if an event recorded there marks work, false if a capture forbids that; CUDA only */
     bool (*stream_may_record)(kn_device *, void *stream);
     kiln_status (*event_create)(kn_device *, unsigned flags, void **out);
     void (*event_destroy)(kn_device *, void *event);
@@ -91,7 +91,7 @@ typedef struct kn_backend {
     kiln_status (*occupancy)(kn_function *, int block_threads, size_t shared_bytes, int *blocks);
     /* struct_size is seen to by the caller */
     kiln_status (*properties)(kn_device *, kiln_device_properties *out);
-    /* that a foreign stream is of the device's primary context */
+    /* checks that a foreign stream belongs to the device's primary context */
     kiln_status (*stream_check)(kn_device *, void *stream);
     /* The sizes of a function's parameters into size[0 .. capacity), and how many there are; -1 where the
      * driver does not tell. CUDA alone. */

@@ -34,7 +34,7 @@ static void close_record(kn_capture *r)
     kn_capture_release_held(waiting);
 }
 
-/* Ends what the driver has begun; the graph, where there is one, is destroyed. */
+/* Ends a capture that the driver has begun, and destroys its graph, if there is one. */
 static void discard(kn_device *device, void *stream)
 {
     kn_error_state before;
@@ -49,7 +49,7 @@ static void discard(kn_device *device, void *stream)
     kn_error_restore(&before);
 }
 
-/* Why there is no capture to be ended on the stream. */
+/* The error for a stream that has no capture to end. */
 static kiln_status explain_missing(kn_device *device, void *stream)
 {
     bool is_active = false;
@@ -97,7 +97,7 @@ static kiln_status end_native(kn_device *device, void *stream, kn_cu_graph *out)
                : status;
 }
 
-/* Whether the stream is in capture still, after a failing end. */
+/* True if the stream is still captured after a failing end. */
 static bool goes_on(kn_device *device, void *stream)
 {
     bool is_active = false;
@@ -254,7 +254,7 @@ kiln_status kn_capture_begin(kn_device *device, void *stream, unsigned flags)
     kn_graph_run_stream_ends(device, NULL);
     if ((status = kn_cuda_enter(device, &pushed)) != KILN_OK)
         return status;
-    /* thread-local: what other threads do meanwhile is their own affair */
+    /* thread-local: other threads may do anything meanwhile */
     status = KN_CU(StreamBeginCapture, stream, KN_CU_CAPTURE_MODE_THREAD_LOCAL);
     kn_cuda_leave(pushed);
     if (status != KILN_OK)

@@ -1,4 +1,4 @@
-/* device/capture.h - captures that kiln begins and ends. graph.c has what comes of them. */
+/* device/capture.h - captures that kiln begins and ends. Their results are in graph_handle.c. */
 #ifndef KN_DEVICE_CAPTURE_H
 #define KN_DEVICE_CAPTURE_H
 

@@ -1,5 +1,5 @@
-/* The record of a capture that somebody else began is tied to the graph by a user object of the driver, whose
- * destructor may not call the driver: such records are marked, and reaped later. */
+/* The record of a capture that other code began is tied to the graph by a user object of the driver. Its
+ * destructor may not call the driver, so such records are marked, and freed later. */
 #include "device/capture_foreign.h"
 
 #include "base/error.h"
@@ -54,7 +54,7 @@ static kiln_status tie_to_graph(kn_capture *r, void *stream)
     if (status == KILN_OK)
         status = KN_CU(UserObjectCreate, &object, r, graph_is_gone, 1, KN_CU_USER_OBJECT_NO_DESTRUCTOR_SYNC);
     if (status == KILN_OK) {
-        kn_capture_add_reference(r); /* kept while the object may be destroyed under our hands */
+        kn_capture_add_reference(r); /* another reference, since the object may be destroyed meanwhile */
         status = KN_CU(GraphRetainUserObject, graph, object, 1, KN_CU_GRAPH_USER_OBJECT_MOVE);
         if (status != KILN_OK) {
             kn_error_state before;

@@ -7,8 +7,7 @@
 /* A capture is met, on a stream that is in it: where kiln did not begin it keeps account of it until its
  * graph is gone. */
 kiln_status kn_capture_meet(kn_device *device, void *stream, uint64_t capture);
-/* Gives back what belonged to graphs that are gone; costs next to nothing where there are none. Call without
- * locks. */
+/* Frees the objects of graphs that are gone; costs next to nothing if there are none. Call without locks. */
 void kn_capture_reap(void);
 
 #endif

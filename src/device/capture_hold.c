@@ -36,8 +36,8 @@ kiln_status kn_capture_hold(kn_device *device, void *stream, void (*release)(voi
     return r ? KILN_OK : kn_error(KILN_ERROR_CAPTURE, "the capture of the stream ended meanwhile");
 }
 
-/* An open capture of the device, else one that others began, of which kiln does not see the end: there the
- * object stays until the graph is gone. */
+/* An open capture of the device, else one that other code began, whose end kiln does not see: it holds the
+ * object until the graph is gone. */
 static kn_capture *capture_of_device(const kn_device *device)
 {
     kn_capture *foreign = NULL;

@@ -10,8 +10,8 @@
 kiln_status kn_capture_hold(kn_device *device, void *stream, void (*release)(void *object), void *object,
                             bool *taken);
 
-/* While a stream of the device is being captured: release(object) is called when that is over, and the answer
- * is true. For what would spoil captures, such as to wait for a device. held is the object's own. */
+/* For calls that would spoil captures, such as waiting for a device: if a stream of the device is being
+ * captured, returns true and calls release(object) when the capture is over. held is the object's own. */
 bool kn_capture_defer(kn_device *device, kn_held *held, void (*release)(void *object), void *object);
 
 #endif

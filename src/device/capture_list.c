@@ -8,7 +8,7 @@ kn_capture *kn_captures;
 _Atomic int kn_captures_dead;
 _Atomic int kn_captures_open;
 
-/* What the parent captured is lost, and its list may have been in the middle of a change. */
+/* Captures of the parent are lost in a child, and the list may have been in the middle of a change. */
 static void forget_in_child(void)
 {
     kn_captures = NULL;

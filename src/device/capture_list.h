@@ -17,8 +17,8 @@ typedef struct kn_held {
     bool is_embedded; /* in the object: for ends, which must not need memory */
 } kn_held;
 
-/* Shared by a capture, its graph and the instances of that. What the graph holds: its arenas in the pools, by
- * the capture's number, and a list of objects. */
+/* The state that a capture, its graph and the graph's instances share: the arenas in the pools, by the
+ * capture's number, and a list of objects. */
 typedef struct kn_capture {
     struct kn_capture *next;
     kn_device *device;
@@ -43,7 +43,7 @@ extern kn_capture *kn_captures; /* the list: under KN_LOCK_CAPTURES, as are the 
 /* Records whose last reference went where the driver could not be called. */
 extern _Atomic int kn_captures_dead;
 
-/* How many captures kiln has begun that are not over. */
+/* The number of captures that kiln has begun and that are not over. */
 extern _Atomic int kn_captures_open;
 static inline bool kn_capture_is_any_open(void)
 {

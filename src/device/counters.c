@@ -25,10 +25,10 @@ typedef struct stream_counters {
 } stream_counters;
 
 static stream_counters *known; /* under KN_LOCK_COUNTERS */
-/* Of each device, the stream on which counters of captured launches are zeroed; under the same lock. */
+/* Per device: the stream on which counters of captured launches are zeroed; under the same lock. */
 static void *zeroing[KN_LOCK_SLOTS];
 
-/* What this thread was given last: it holds while no stream has ended since. */
+/* The counters that this thread got last: valid as long as no stream has ended since. */
 static atomic_uint ended;
 static _Thread_local struct {
     const kn_device *device;
@@ -57,7 +57,7 @@ static kiln_status queue_zeros(kn_device *device, void *counters, size_t size, v
 
 /* ---- those of a stream ---- */
 
-/* The lock is held: whoever finds the counters launches behind the zeros. */
+/* The lock is held: another thread that finds the counters launches behind their zeroing. */
 static kiln_status make_known(stream_counters **out, kn_device *device, void *stream)
 {
     size_t size = STREAM_SIZE;

@@ -1,4 +1,4 @@
-/* device/counters.h - counters by which the blocks of a launch find out who of them is last. */
+/* device/counters.h - counters by which the blocks of a launch find the last one among them. */
 #ifndef KN_DEVICE_COUNTERS_H
 #define KN_DEVICE_COUNTERS_H
 

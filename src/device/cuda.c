@@ -1,4 +1,4 @@
-/* A CUDA device: what it says of itself, and its table. */
+/* A CUDA device: its properties, and its table of functions. */
 #include "device/cuda.h"
 
 #include <string.h>

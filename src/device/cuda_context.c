@@ -16,7 +16,7 @@ void kn_cuda_pop(void)
     KN_CU_CALL(CtxPopCurrent, &popped);
 }
 
-/* Too much hangs on it for one attempt: what is called next, and the mode in which the thread goes on. */
+/* Retries: both the next call and the thread's mode afterwards depend on it. */
 static bool exchange_mode(int *mode)
 {
     return KN_CU_CALL(ThreadExchangeStreamCaptureMode, mode) == KN_CU_SUCCESS ||

@@ -1,5 +1,4 @@
-/* device/cuda_context.h - a CUDA device's context around calls of the driver, and what captures allow
- * there. */
+/* device/cuda_context.h - a CUDA device's context around driver calls, and the calls that captures allow. */
 #ifndef KN_DEVICE_CUDA_CONTEXT_H
 #define KN_DEVICE_CUDA_CONTEXT_H
 
@@ -22,7 +21,7 @@ static inline kn_cuda_device *kn_cuda_device_of(kn_device *device)
     return (kn_cuda_device *)device;
 }
 
-/* Makes the device's context current where it is not; kn_cuda_leave puts back what was. */
+/* Makes the device's context current if it is not; kn_cuda_leave restores the previous one. */
 kiln_status kn_cuda_push(kn_device *device, bool *pushed);
 void kn_cuda_pop(void);
 
@@ -41,12 +40,12 @@ static inline void kn_cuda_leave(bool pushed)
         kn_cuda_pop();
 }
 
-/* KILN_ERROR_CAPTURE where the stream is captured, or is the default one while a stream is captured that
- * waits for it: the driver would refuse `what`, a sentence up to "a stream", and spoil the capture. */
+/* KILN_ERROR_CAPTURE if the stream is captured, or is the default one while a captured stream waits for it:
+ * the driver would refuse `what`, a sentence up to "a stream", and spoil the capture. */
 kiln_status kn_cuda_check_stream(kn_device *device, void *stream, const char *what);
 
-/* Enters for what is queued on a stream. On the default one that would spoil the capture of a stream that
- * waits for it: asked only while there are captures, since every launch comes by here. */
+/* Enters to queue work on a stream. On the default stream that would spoil the capture of a stream that waits
+ * for it; this is checked only while there are captures, since every launch passes here. */
 static inline kiln_status kn_cuda_enter_queue(kn_device *device, void *stream, bool *pushed)
 {
     *pushed = false;
@@ -58,17 +57,17 @@ static inline kiln_status kn_cuda_enter_queue(kn_device *device, void *stream, b
     return kn_cuda_enter(device, pushed);
 }
 
-/* kn_cuda_enter in the relaxed mode of captures. While a stream is captured the driver refuses calls that its
- * author may not have meant to make then (memory, loading code, asking an event), and spoils the capture: the
- * library knows what it does. Leave also where enter has failed: releases go on then, the driver finds the
- * context by the handle. */
+/* kn_cuda_enter in the relaxed mode of captures. While a stream is captured the driver refuses calls that
+ * their author may not have intended (memory, loading code, asking an event), and spoils the capture; the
+ * library makes them on purpose. Leave also after a failed enter: releases continue then, and the driver
+ * finds the context by the handle. */
 typedef struct kn_cuda_scope {
     bool pushed;
     int mode; /* before; -1: it is as it was */
 } kn_cuda_scope;
 kiln_status kn_cuda_enter_relaxed(kn_device *device, kn_cuda_scope *scope);
 void kn_cuda_leave_relaxed(const kn_cuda_scope *scope);
-/* The mode alone: what it was before, -1 where it is as it was. */
+/* The mode only: returns the previous one, or -1 if it is unchanged. */
 int kn_cuda_relax(void);
 void kn_cuda_unrelax(int mode);
 

@@ -72,7 +72,7 @@ static bool start_driver(void)
     return call_succeeded(KN_CU_CALL(Init, 0), "cuInit");
 }
 
-/* The reason is kept as text: asking for a device is no failure where the default falls back to the host. */
+/* The reason is stored as text: asking for a device is no failure if the default falls back to the host. */
 static void load(void)
 {
     const char *path = kn_setting("KILN_LIBCUDA");
@@ -95,7 +95,8 @@ static void load(void)
 
 /* ---- forks ---- */
 
-/* What the child calls instead of a driver that would fail, or wait for threads that are not there. */
+/* The functions that a child calls in place of the driver's, which would fail, or wait for threads that the
+ * child lacks. */
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 #define X(name, symbol, parameters)                                                                          \
@@ -151,7 +152,7 @@ int kn_cuda_version(void)
     return driver.version;
 }
 
-/* How the driver's codes read as a status, by range; anything else is KILN_ERROR_DEVICE. */
+/* The status for each range of driver codes; any other code is KILN_ERROR_DEVICE. */
 static const struct {
     int first, last;
     kiln_status status;

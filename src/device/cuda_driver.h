@@ -247,7 +247,7 @@ kiln_status kn_cuda_load(int *device_count);
 const char *kn_cuda_why_not(void);
 /* The CUDA version that the driver supports, 13000 for 13.0. */
 int kn_cuda_version(void);
-/* What all calls of the driver give in a child that was forked after CUDA had been started (kn_cuda_lost). */
+/* The result of all driver calls in a child that was forked after CUDA had been started (kn_cuda_lost). */
 enum { KN_CU_LOST = -1 };
 
 /* Sets the last error for a failed driver call; late errors of the device name the kernel that was launched

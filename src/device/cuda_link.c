@@ -1,5 +1,5 @@
-/* Relocatable code: what the compiler made under -dc (-rdc=true) still has to be linked, where it launches
- * kernels itself with libcudadevrt.a of the toolkit. The driver's linker does it when the code is loaded. */
+/* Relocatable code: code compiled with -dc (-rdc=true) must be linked, with libcudadevrt.a of the toolkit if
+ * it launches kernels itself. The driver's linker does it when the code is loaded. */
 #include "device/cuda_link.h"
 
 #include <glob.h>

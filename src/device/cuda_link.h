@@ -7,14 +7,14 @@
 
 #include "device/cuda_driver.h"
 
-/* A link and what came of it; the driver owns the image until the link ends. Starts as zeros. */
+/* A link and its image, which the driver owns until the link ends. Starts as zeros. */
 typedef struct kn_cuda_linked {
     kn_cu_link link;
     void *image;
     char *log; /* the driver writes it as long as the link lives */
 } kn_cuda_linked;
 
-/* Whether the code is relocatable, or PTX that launches kernels: it cannot be loaded as it is. */
+/* True if the code is relocatable, or PTX that launches kernels: it cannot be loaded as it is. */
 bool kn_cuda_needs_link(const void *code, size_t size, bool is_binary);
 /* Links code (PTX: with its NUL behind) in the current context, with libcudadevrt.a where there is one. On
  * failure, too, linked is to be freed. */

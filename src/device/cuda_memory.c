@@ -107,7 +107,8 @@ kiln_status kn_cuda_copy_peer(kn_device *to_device, void *to, kn_device *from_de
     return status;
 }
 
-static kiln_status queue_fill(kn_cu_address to, const void *pattern, size_t item_size, size_t count, void *stream)
+static kiln_status queue_fill(kn_cu_address to, const void *pattern, size_t item_size, size_t count,
+                              void *stream)
 {
     uint8_t one;
     uint16_t two;
@@ -131,7 +132,8 @@ kiln_status kn_cuda_fill(kn_device *device, void *to, const void *pattern, size_
                          void *stream)
 {
     bool pushed;
-    while (item_size > 4 && item_size % 2 == 0 && memcmp(pattern, (const char *)pattern + item_size / 2, item_size / 2) == 0) {
+    while (item_size > 4 && item_size % 2 == 0 &&
+           memcmp(pattern, (const char *)pattern + item_size / 2, item_size / 2) == 0) {
         item_size /= 2;
         count *= 2;
     }

@@ -205,7 +205,7 @@ static kiln_status set_attribute(kn_function *f, int attribute, int value)
     return status;
 }
 
-/* What a function has to be told once before it may be launched so. */
+/* Sets the attributes that a function needs before its first launch with more shared memory. */
 static kiln_status allow_shared(kn_function *f, unsigned bytes)
 {
     if (bytes <= atomic_load_explicit(&f->shared_allowed, memory_order_relaxed))
@@ -264,7 +264,7 @@ static kiln_status launch_with_attributes(kn_function *f, const kn_launch *launc
     return launch_config(f, launch, stream, params, attributes, count);
 }
 
-/* What the usual launch has; the driver only reads it. */
+/* The attribute of every dependent launch; the driver only reads it. */
 static kn_cu_attribute dependent = {.id = KN_CU_LAUNCH_PROGRAMMATIC, .value.flag = 1};
 
 static kiln_status launch_here(kn_function *f, const kn_launch *launch, void *stream)

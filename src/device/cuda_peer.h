@@ -6,7 +6,7 @@
 
 /* Both are CUDA devices. */
 kiln_status kn_cuda_can_access_peer(bool *out, kn_device *device, kn_device *peer);
-/* Whether cuda devices a and b can read each other's memory; enables it at first use. */
+/* Finds out if CUDA devices a and b can read each other's memory; enables it at first use. */
 kiln_status kn_device_enable_peer(kn_device *a, kn_device *b, bool *out);
 
 #endif

@@ -1,5 +1,5 @@
-/* device/device.h - all that the layers above use of this one. The files of this folder include what they
- * need instead. */
+/* device/device.h - the interface for the layers above. Files of this folder include single headers instead.
+ */
 #ifndef KN_DEVICE_DEVICE_H
 #define KN_DEVICE_DEVICE_H
 

@@ -1,4 +1,4 @@
-/* device/device_table.h - the devices that are ready, by slot, and what they are called. */
+/* device/device_table.h - the devices that are ready, by slot, and their names. */
 #ifndef KN_DEVICE_DEVICE_TABLE_H
 #define KN_DEVICE_DEVICE_TABLE_H
 

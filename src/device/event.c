@@ -1,4 +1,4 @@
-/* Events, and what captures allow of them. */
+/* Events, and their rules during captures. */
 #include <stdatomic.h>
 
 #include "base/alloc.h"
@@ -7,7 +7,7 @@
 #include "device/registry.h"
 #include "device/stream.h"
 
-/* Where an event was recorded last, as far as kiln has seen. */
+/* The last recording of an event that kiln has seen. */
 typedef enum event_state { NOT_RECORDED, RECORDED, CAPTURED } event_state;
 
 struct kiln_event {

@@ -1,4 +1,4 @@
-/* Graphs: what captures give, their instances and runs. capture.c has the captures. */
+/* Graphs: the results of captures, their instances and runs. capture.c has the captures. */
 #include <kiln/graph.h>
 
 #include <string.h>
@@ -147,7 +147,7 @@ kiln_status kiln_graph_launch(kiln_graph_exec *exec, kiln_stream *stream)
         return kn_error(KILN_ERROR_INVALID, "kiln_graph_launch: exec is NULL");
     kn_capture *r = exec->record;
     kiln_status status = kn_stream_native(&native, r->device, stream);
-    if (status == KILN_OK) /* the run before could not be waited for, nor this one's memory be kept */
+    if (status == KILN_OK) /* the previous run cannot be waited for, nor can this one's memory be held */
         status = kn_cuda_check_stream(r->device, native, "a graph cannot be launched on a stream");
     if (status != KILN_OK)
         return status;
@@ -219,8 +219,7 @@ static kiln_status capture_on(kiln_graph_exec **out, kiln_stream *stream, kiln_s
     kn_error_save(&failure);
     ended = kiln_capture_end(status == KILN_OK ? &graph : NULL, stream);
     if (status != KILN_OK || ended == KILN_OK)
-        kn_error_restore(
-            &failure); /* the body's own error, or what was there before, is what the caller wants to see */
+        kn_error_restore(&failure); /* the caller gets the body's own error, or the previous one */
     if (status == KILN_OK)
         status = ended;
     if (status == KILN_OK)

@@ -9,8 +9,8 @@
 enum {
     AHEAD = 8,              /* rows whose results are asked for early */
     LARGE_BYTES = 16 << 20, /* of results, from which on they go past the caches */
-    BEHIND_BYTES = 4 << 20, /* behind another input: what that one has read is in the caches still */
-    EARLY_BYTES = 2 << 10   /* of short rows that are asked for before they are read */
+    BEHIND_BYTES = 4 << 20, /* behind another input: its elements are still cached */
+    EARLY_BYTES = 2 << 10   /* of short rows, prefetched */
 };
 
 /* One thread's. */
@@ -20,10 +20,10 @@ typedef struct loop_state {
     char *block, *buffer;
     int64_t position[KILN_MAX_NDIM]; /* of the block, in blocks */
     int64_t count[KILN_MAX_NDIM];    /* steps of each of its axes */
-    int64_t reach[KILN_MAX_NDIM];    /* the same of what lies in buffers */
+    int64_t reach[KILN_MAX_NDIM];    /* the same for operands in buffers */
     int64_t row, rows;               /* elements of a block's run; runs */
     int64_t packed_row;              /* elements of a run in buffers */
-    int64_t ahead;                   /* the walk's; 0 where all blocks begin with lines of the result */
+    int64_t ahead;                   /* the loop nest's; 0 if all blocks begin with lines of the result */
     bool is_first, is_last;          /* of the thread's blocks */
     int64_t first[KN_MAX_OPERANDS];  /* the operand's first address or number */
     int64_t at[KN_MAX_OPERANDS];     /* its place in the block, from there */
@@ -32,12 +32,12 @@ typedef struct loop_state {
     int interleaved[KN_MAX_OPERANDS];
     bool copies;                           /* blocks are moved, past the caches */
     bool is_fresh;                         /* buffers hold nothing of this shape yet */
-    int64_t row_step[2 * KN_MAX_OPERANDS]; /* what kn_loop_nest_rows has; and the next three */
+    int64_t row_step[2 * KN_MAX_OPERANDS]; /* as kn_loop_nest_rows; so are the next three */
     uint64_t early, rows_early;
     int64_t how_early;
 } loop_state;
 
-/* Whether a block's result, or a row of it, begins within a line. */
+/* True if a block's result, or a row of it, begins within a line. */
 static bool splits_lines(const loop_state *v, int result)
 {
     const kn_loop_nest *w = v->loop_nest;
@@ -48,8 +48,8 @@ static bool splits_lines(const loop_state *v, int result)
     return splits || (w->has_rows && x->stride[w->contiguous_axes] % KN_LOOP_LINE != 0);
 }
 
-/* How many operands from this one on lie each an element behind the one before, in the gaps of what they have
- * in common; results only where they fill it, so that nothing else is written. */
+/* The number of operands, from this one on, that are one element apart in the gaps of their common range.
+ * Results count only if they fill it, since no other element may be written. */
 static int count_interleaved(const loop_state *v, int o)
 {
     const kn_loop_nest *w = v->loop_nest;
@@ -62,8 +62,8 @@ static int count_interleaved(const loop_state *v, int o)
     return x->kind == KN_LOOP_OUTPUT && count < pitch ? 1 : count;
 }
 
-/* Whether what one input reads is what another one has read shortly before: of one array, shifted, the last
- * is none. */
+/* True if this input reads what another input has read shortly before: both are views of one array at an
+ * offset, and the later one needs no prefetch. */
 static bool is_read_before(const loop_state *v, int o)
 {
     const kn_loop_nest *w = v->loop_nest;
@@ -225,7 +225,7 @@ static void fetch_results(const loop_state *v, int64_t row)
         const kn_planned_operand *x = &w->operand[o];
         if (x->kind != KN_LOOP_OUTPUT || x->is_packed ||
             x->stride[w->contiguous_axes] == v->row * x->item_size)
-            continue; /* the processor sees what goes on by itself */
+            continue; /* the processor prefetches contiguous data by itself */
         const char *at =
             (const char *)(intptr_t)(v->first[o] + v->at[o] + row * x->stride[w->contiguous_axes]);
         for (int64_t byte = 0; byte < v->row * x->item_size; byte += KN_LOOP_LINE)
@@ -256,7 +256,7 @@ static void find_lines(const loop_state *v, int64_t r, int64_t *begin, int64_t *
     *end += behind < v->packed_row - v->row ? behind : v->packed_row - v->row;
 }
 
-/* Where the operand's row r is. */
+/* The address of the operand's row r. */
 static int64_t place_of(const loop_state *v, int o, int64_t r)
 {
     const kn_loop_nest *w = v->loop_nest;
@@ -283,7 +283,7 @@ static void call(loop_state *v, int64_t r, int64_t count, int64_t begin, int64_t
     v->entry(v->block, 0, end - begin);
 }
 
-/* Where rows are in groups nothing is packed. */
+/* Grouped rows are not packed. */
 static void call_together(loop_state *v)
 {
     const kn_loop_nest *w = v->loop_nest;
@@ -298,7 +298,7 @@ static void call_together(loop_state *v)
     call(v, 0, v->rows, 0, v->row);
 }
 
-/* A run in rows of what buffers have, and what is left of it. */
+/* Calls the kernel for rows of the broadcast length, and for the remainder. */
 static void call_broadcast(loop_state *v)
 {
     const kn_loop_nest *w = v->loop_nest;
@@ -382,7 +382,7 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
     v.buffer = buffer;
     memcpy(block, j->block, j->block_size);
     if (j->loop_nest->shown_size >= 0)
-        memcpy(block, &j->loop_nest->shown_size, sizeof(int64_t)); /* it stands in front */
+        memcpy(block, &j->loop_nest->shown_size, sizeof(int64_t)); /* it is the first field */
     start_at(&v, begin);
     for (int64_t b = begin; b < end; ++b) {
         v.is_first = b == begin;
@@ -393,9 +393,10 @@ static void run_blocks(void *user, int64_t begin, int64_t end)
     kn_host_settle();
 }
 
-void kn_host_loop_run(const kn_loop_nest *loop_nest, kn_host_entry entry, const void *block, size_t block_size,
-                      int64_t grain)
+void kn_host_loop_run(const kn_loop_nest *loop_nest, kn_host_entry entry, const void *block,
+                      size_t block_size, int64_t grain)
 {
     job j = {loop_nest, entry, block, block_size};
-    kn_host_parallel(loop_nest->blocks, (grain + loop_nest->block_size - 1) / loop_nest->block_size, run_blocks, &j);
+    kn_host_parallel(loop_nest->blocks, (grain + loop_nest->block_size - 1) / loop_nest->block_size,
+                     run_blocks, &j);
 }

@@ -18,7 +18,7 @@ typedef void (*kn_host_entry)(const void *args, long long begin, long long end);
 
 /* Calls the kernel over the whole space, from several threads where there are enough elements. The block
  * holds the addresses of the operands' first elements. */
-void kn_host_loop_run(const kn_loop_nest *loop_nest, kn_host_entry entry, const void *block, size_t block_size,
-                      int64_t grain);
+void kn_host_loop_run(const kn_loop_nest *loop_nest, kn_host_entry entry, const void *block,
+                      size_t block_size, int64_t grain);
 
 #endif

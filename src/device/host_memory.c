@@ -12,7 +12,7 @@
 enum { HUGE_PAGE = 2 << 20, PAGE = 4096, COPY_GRAIN = 1 << 20 };
 
 /* Large blocks start on a huge page and ask for them: a fresh array then costs a fault for 2 MiB, not for 4
- * KiB. The pointer that malloc gave stands in front of the block. */
+ * KiB. The pointer from malloc is in front of the block. */
 kiln_status kn_host_memory_alloc(kn_device *device, size_t size, void **out)
 {
     size_t alignment = size >= 2 * (size_t)HUGE_PAGE ? HUGE_PAGE : PAGE;
@@ -85,7 +85,7 @@ static void fill_range(void *user, int64_t begin, int64_t end)
         return;
     }
     memcpy(to, job->from, done);
-    while (done < size) { /* what is there already is copied behind itself */
+    while (done < size) { /* copies the filled part behind itself */
         size_t step = done < size - done ? done : size - done;
         step = step < 4096 ? step : 4096 - 4096 % job->item_size;
         memcpy(to + done, to, step);

@@ -77,7 +77,7 @@ typedef struct wide {
     uint64_t half[2];
 } wide;
 
-/* Steps that compilers know shuffles for stand apart. */
+/* Sizes for which compilers know shuffles are written apart. */
 #define LOOPS(bytes, type)                                                                                   \
     static void step_##bytes(char *restrict to, int64_t to_stride, const char *restrict from,                \
                              int64_t from_stride, int64_t count)                                             \
@@ -108,16 +108,16 @@ typedef struct wide {
             step_##bytes(to, to_stride, from, from_stride, count);                                           \
         }                                                                                                    \
     }                                                                                                        \
-    static void rows_##bytes(const matrix *p)                                                                 \
+    static void rows_##bytes(const matrix *p)                                                                \
     {                                                                                                        \
         for (int64_t k = 0; k < p->count[1]; ++k)                                                            \
             row_##bytes(p->to + k * p->to_stride[1], p->to_stride[0], p->from + k * p->from_stride[1],       \
                         p->from_stride[0], p->count[0]);                                                     \
     }
-/* Rows one behind the other, each of one element again and again. Stores of 16 bytes go over a row's end into
- * the next ones, which come later. */
+/* Adjacent rows, each of one repeated element. Stores of 16 bytes overrun a row into later ones, which are
+ * stored afterwards. */
 #define REPEATS(bytes, type)                                                                                 \
-    static void repeat_##bytes(const matrix *p)                                                               \
+    static void repeat_##bytes(const matrix *p)                                                              \
     {                                                                                                        \
         int64_t row = p->count[0] * bytes, left = row * p->count[1];                                         \
         char *to = p->to;                                                                                    \
@@ -155,7 +155,7 @@ static __m128i load_16(const char *at, int64_t stride, int log_size)
                               _mm_loadl_epi64((const void *)(at + stride)));
 }
 
-/* The plane is copied: nothing says that stores leave it alone. */
+/* The matrix is passed by value: the compiler could not know that stores leave it unchanged. */
 static inline __attribute__((always_inline)) void stream_rows(const matrix p, int log_size)
 {
     int64_t step = 16 >> log_size;
@@ -220,8 +220,8 @@ static matrix part(const matrix *p, int64_t a, int64_t b, int64_t width, int64_t
     return result;
 }
 
-/* Asks for rows that come later: they are too short for the processor to see them coming. Behind the
- * rectangle stands what the next one reads, mostly; asking for what is not there does no harm. */
+/* Prefetches rows that come later, which are too short for the processor's own prefetching. The next
+ * rectangle mostly follows this one; prefetching beyond memory is harmless. */
 static void fetch(const matrix *p, int64_t row, int rows, int64_t bytes)
 {
     for (int64_t k = row; k < row + rows; ++k)
@@ -230,21 +230,21 @@ static void fetch(const matrix *p, int64_t row, int rows, int64_t bytes)
                 (const char *)((uintptr_t)p->from + (uintptr_t)(k * p->from_stride[0] + byte)));
 }
 
-/* What is read runs along axis 1: a few lines of it are used whole while they are in the cache. */
+/* The source is contiguous along axis 1: a few of its lines are used completely while they are cached. */
 static void transpose(const matrix *p, int log_size)
 {
     int side = 16 >> log_size;
     square_function square = by_size[log_size].square;
     int64_t width = p->count[0] / side * side, height = p->count[1] / side * side;
     for (int64_t a = 0; a < width; a += side) {
-        if (width > AHEAD) /* rows of channels are no more, and behind them stands something else */
+        if (width > AHEAD) /* beyond the rows of channels is other memory */
             fetch(p, a + AHEAD, side, height << log_size);
         for (int64_t b = 0; b < height; b += side)
             square(p->to + a * p->to_stride[0] + b * p->to_stride[1], p->to_stride[1],
                    p->from + a * p->from_stride[0] + b * p->from_stride[1], p->from_stride[0]);
     }
     matrix right = part(p, width, 0, p->count[0] - width, p->count[1]),
-          below = part(p, 0, height, width, p->count[1] - height);
+           below = part(p, 0, height, width, p->count[1] - height);
     by_size[log_size].rows(&right);
     by_size[log_size].rows(&below);
 }
@@ -256,7 +256,7 @@ static void exchange(int64_t *values, int a, int b)
     values[b] = before;
 }
 
-/* The pitch of pixels along an axis, in elements; 0: there is none, or one that is not narrow. */
+/* The pitch of an interleaved axis, in elements; 0: it is not interleaved, or not narrow. */
 static int pitch_of(int64_t stride, int64_t size)
 {
     return stride > size && stride % size == 0 && stride / size <= KN_HOST_PITCH ? (int)(stride / size) : 0;
@@ -273,8 +273,8 @@ static void make_forward(matrix *p, int axis, const int64_t *stride)
     p->from_stride[axis] = -p->from_stride[axis];
 }
 
-/* Pixels to planes or back, whose channels are the other axis. How many pixels, from the first on, have been
- * moved. */
+/* Converts between interleaved and planar; the channels are the other axis. Returns the number of positions
+ * that have been moved, from the first on. */
 static int64_t move_interleaved(matrix p, int along, int log_size)
 {
     int64_t size = INT64_C(1) << log_size, channels = p.count[1 - along];
@@ -374,7 +374,7 @@ static void add_axis(rectangle *r, int64_t count, int64_t to_stride, int64_t fro
     ++r->ndim;
 }
 
-/* Whether two axes are pixels on one side and planes on the other. */
+/* True if two axes are interleaved on one side and planar on the other. */
 static bool are_interleaved(const rectangle *r, int along, int across, int64_t size)
 {
     return r->count[across] <= KN_HOST_PITCH &&
@@ -384,8 +384,8 @@ static bool are_interleaved(const rectangle *r, int along, int across, int64_t s
              kn_magnitude(r->to_stride[across]) == size));
 }
 
-/* The axis beside the first one: what makes pixels of it, else the one along which what is read lies
- * closest. */
+/* Chooses the axis beside the first one: one that makes the pair interleaved, else the one along which the
+ * source has the smallest stride. */
 static void choose_matrix(rectangle *r, int64_t size)
 {
     int best = 1;
@@ -405,15 +405,15 @@ static void move_matrices(const rectangle *r, char *to, const char *from, int nd
     if (ndim > 2) {
         for (int64_t k = 0; k < r->count[ndim - 1]; ++k)
             move_matrices(r, to + k * r->to_stride[ndim - 1], from + k * r->from_stride[ndim - 1], ndim - 1,
-                        log_size);
+                          log_size);
         return;
     }
     matrix p = {to,
-               from,
-               {r->count[0], ndim > 1 ? r->count[1] : 1},
-               {r->to_stride[0], ndim > 1 ? r->to_stride[1] : 0},
-               {r->from_stride[0], ndim > 1 ? r->from_stride[1] : 0},
-               r->past_caches};
+                from,
+                {r->count[0], ndim > 1 ? r->count[1] : 1},
+                {r->to_stride[0], ndim > 1 ? r->to_stride[1] : 0},
+                {r->from_stride[0], ndim > 1 ? r->from_stride[1] : 0},
+                r->past_caches};
     move_matrix(&p, log_size);
 }
 

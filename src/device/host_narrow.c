@@ -13,12 +13,12 @@ enum {
     MOST_NARROW = 8 /* narrow vectors that are made of each other */
 };
 
-/* What decides how vectors are made of each other. */
+/* The parameters that determine a mix. */
 typedef struct mix_key {
     int to_planar, channels, pitch, log_size, width;
 } mix_key;
 
-/* How n_out vectors are made of n_in. */
+/* The permutations that make n_out vectors of n_in. */
 typedef struct mix {
     mix_key key;
     int n_in, n_out;
@@ -41,8 +41,8 @@ static void set_byte(mix *m, int j, int b, int from, int place)
         m->shuffle[j][k][b] = k == from ? (uint8_t)place : 0x80;
 }
 
-/* Element e of a plane's vector is a channel of pixel e; those of a vector of pixels are the channels of one
- * pixel, then those of the next. */
+/* Element e of a planar vector is a channel of position e; an interleaved vector has all channels of one
+ * position, then those of the next. */
 static void mix_make(mix *m, mix_key key)
 {
     int size = 1 << key.log_size, lanes = key.width / size;
@@ -60,8 +60,8 @@ static void mix_make(mix *m, mix_key key)
         }
 }
 
-/* The one of these pixels: as a rule that of the call before in the same direction, since a loop nest asks
- * for the same in each block. */
+/* The mix for these parameters: usually that of the previous call in the same direction, since a loop nest
+ * needs the same one in each block. */
 static const mix *mix_for(mix_key key)
 {
     static _Thread_local mix last[2];
@@ -71,7 +71,7 @@ static const mix *mix_for(mix_key key)
     return m;
 }
 
-/* Where vectors lie: those of one iteration, and the distance from one iteration to the next. */
+/* The addresses of the vectors of one iteration, and the distance to the next iteration. */
 typedef struct streams {
     char *to;
     const char *from;
@@ -159,7 +159,7 @@ kn_host_vectors kn_host_vectors_here(void)
     return __builtin_cpu_supports("ssse3") ? KN_HOST_VECTORS_16 : KN_HOST_VECTORS_NONE;
 }
 
-/* Bytes of a vector; 0: there are too few pixels for one, or squares of 16 bytes a side take fewer steps. */
+/* The bytes of a vector; 0: there are too few positions for one, or squares of 16 bytes a side are faster. */
 static int width_of(kn_host_vectors vectors, int pitch, int64_t count, int log_size)
 {
     if (pitch > MOST_NARROW && pitch % (NARROW >> log_size) == 0)
@@ -171,7 +171,7 @@ static int width_of(kn_host_vectors vectors, int pitch, int64_t count, int log_s
     return 0;
 }
 
-/* All whole iterations over `count` pixels. */
+/* Runs all whole iterations over `count` positions. */
 static int64_t run(mix_key key, streams s, int64_t count)
 {
     int interleaved = key.width >> key.log_size;
@@ -183,7 +183,7 @@ static int64_t run(mix_key key, streams s, int64_t count)
 int64_t kn_host_split(kn_host_vectors vectors, char *planar, int64_t channel_stride, const char *interleaved,
                       int channels, int pitch, int64_t count, int log_size, bool past_caches)
 {
-    int64_t whole = channels < pitch ? count - 1 : count; /* pixels that may be read up to the next one */
+    int64_t whole = channels < pitch ? count - 1 : count; /* positions that may be read up to the next one */
     int width = width_of(vectors, pitch, whole, log_size);
     bool is_past = past_caches && ((uintptr_t)planar | (uintptr_t)channel_stride) % WIDE == 0;
     streams s = {planar, interleaved, channel_stride, width, width, (int64_t)width * pitch, 0, is_past};

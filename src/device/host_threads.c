@@ -1,7 +1,7 @@
-/* The host's threads. One job runs at a time; who finds the pool busy, or is itself inside a job, runs alone.
- * Workers watch for the next job before they sleep, because launches come in bursts: to wake one costs the
- * caller a system call, and the worker comes 20 to 60 us later (virtual machine, Zen 4), while a call on a
- * million elements takes 40. Nothing on the way of a watching worker into a job and out of it sleeps. */
+/* The host's threads. One job runs at a time; a caller that finds the pool busy, or is itself inside a job,
+ * runs alone. Workers watch for the next job before they sleep, because launches come in bursts: waking one
+ * costs the caller a system call, and the worker comes 20 to 60 us later (virtual machine, Zen 4), while a
+ * call on a million elements takes 40. No step of a watching worker into a job and out of it sleeps. */
 #include "device/host_threads.h"
 
 #include <pthread.h>
@@ -20,10 +20,10 @@
 enum {
     WORKERS_MAX = 255,
     SHARES_PER_THREAD = 16,
-    WATCH_MS = 2, /* from a job to the next */
-    WAKE_US = 60, /* what a caller saves, at least, where it wakes workers: as long as they take to come */
+    WATCH_MS = 2,       /* from a job to the next */
+    WAKE_US = 60,       /* the least time for which a caller wakes workers: they need as long to come */
     LOOK_ROUNDS = 64,   /* pauses, of 10 to 50 ns, between two looks at the clock */
-    WATCH_ROUNDS = 4000 /* pauses for what takes others a moment */
+    WATCH_ROUNDS = 4000 /* pauses while another thread finishes a moment's work */
 };
 
 typedef struct host_job {
@@ -35,14 +35,14 @@ typedef struct host_job {
     int wanted; /* workers that may still join; under the lock */
 } host_job;
 
-/* Who has a job takes KN_LOCK_HOST_JOB until it is done. */
+/* The holder of a job takes KN_LOCK_HOST_JOB until it is done. */
 static struct {
     host_job *job; /* this and the fields down to `threads` under KN_LOCK_HOST_THREADS */
     int sleeping;
     int workers; /* started */
     bool is_stopping;
     pthread_t threads[WORKERS_MAX];
-    _Atomic unsigned generation; /* counts jobs: what a waking worker looks at */
+    _Atomic unsigned generation; /* counts jobs; waking workers read it */
     _Atomic int active;          /* workers inside the job */
     _Atomic int caller_cpu;      /* where the last job came from */
     int thread_limit;
@@ -89,7 +89,8 @@ __attribute__((constructor)) static void register_fork(void)
     kn_fork_on_child(reset_in_child);
 }
 
-/* The lock is held for a moment only, so who waits for it sleeps last: a system call each for two threads. */
+/* The lock is held only for a moment, so sleeping is the last resort: it costs two threads a system call
+ * each. */
 static void take_lock_soon(void)
 {
     for (int i = 0; i < WATCH_ROUNDS; i++) {
@@ -112,8 +113,7 @@ static bool take_share(host_job *job)
     return true;
 }
 
-/* Whether a job after `seen` comes while it is watched for. Others that want the processor have it
- * meanwhile. */
+/* Watches for a job after `seen`; true if one comes. Other threads may have the processor meanwhile. */
 static bool watch(unsigned seen)
 {
     double end = kn_os_now_ms() + WATCH_MS;
@@ -139,8 +139,8 @@ static void sleep_until_job(unsigned seen)
     }
 }
 
-/* A worker that sleeps keeps off the processor of the last caller. Linux may queue who is woken behind who
- * wakes it, where it would wait until the job is done, and has been seen to leave it there for 15 ms. */
+/* A sleeping worker leaves the processor of the last caller. Linux may queue a woken thread behind its waker,
+ * where it waits until the job is done; stays of 15 ms have been seen. */
 static void *worker_main(void *unused)
 {
     unsigned seen = 0;
@@ -185,7 +185,7 @@ static void start_workers(int wanted)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
 }
 
-/* Whether workers sleep and were not woken. */
+/* True if workers sleep and were not woken. */
 static bool publish(host_job *job)
 {
     take_lock_soon();
@@ -205,8 +205,7 @@ static void wake_workers(void)
     kn_lock_give(KN_LOCK_HOST_THREADS);
 }
 
-/* The caller's part. Those who sleep are woken where what is left would take it longer than a wake is
- * worth. */
+/* The caller's part. Sleeping workers are woken if the caller alone would need longer than waking takes. */
 static void run_shares(host_job *job, bool are_asleep)
 {
     double start = are_asleep ? kn_os_now_ms() : 0;
@@ -222,8 +221,8 @@ static void run_shares(host_job *job, bool are_asleep)
     is_inside = false;
 }
 
-/* No worker joins any more; waits for those inside. They are on their last shares, so watching is right; a
- * descheduled one needs the yield. */
+/* Waits for the workers inside; no other joins. They are on their last shares, so busy waiting is right, and
+ * yielding lets a descheduled one run. */
 static void retire(void)
 {
     take_lock_soon();

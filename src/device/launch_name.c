@@ -43,7 +43,7 @@ const char *kn_device_launch_name(const char *text)
     return name ? name->text : NULL;
 }
 
-/* Many threads launch the same: the line is shared as long as nobody writes. */
+/* Many threads launch the same kernel: the cache line is shared as long as none writes. */
 void kn_device_note_launch_name(const char *name)
 {
     if (name && atomic_load_explicit(&launches.last, memory_order_relaxed) != name)

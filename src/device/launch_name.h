@@ -2,11 +2,11 @@
 #ifndef KN_DEVICE_LAUNCH_NAME_H
 #define KN_DEVICE_LAUNCH_NAME_H
 
-/* Notes the launch of a kernel; the name is copied. NULL notes nothing. */
+/* Records the launch of a kernel; the name is copied. NULL records nothing. */
 void kn_device_note_launch(const char *kernel_name);
 
-/* The same for a name that is known already: kn_device_launch_name gives the lasting copy of one (NULL
- * without memory, which notes nothing). */
+/* The same for a name of static lifetime: kn_device_launch_name makes one (NULL without memory, which records
+ * nothing). */
 const char *kn_device_launch_name(const char *kernel_name);
 void kn_device_note_launch_name(const char *name);
 

@@ -5,10 +5,10 @@
 #include "device/backend.h"
 
 extern bool kn_cuda_lost; /* set before the child does anything */
-/* What there is to say then. */
+/* The message of every call that follows. */
 extern const char kn_cuda_lost_message[];
 
-/* Whether nothing can be done with the device any more. What belongs to it is left as it is. */
+/* True if the device can no longer be used. Its objects are left as they are. */
 static inline bool kn_device_is_lost(const kn_device *device)
 {
     return kn_cuda_lost && device->backend->kind == KN_CUDA;

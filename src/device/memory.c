@@ -1,5 +1,5 @@
-/* Memory of devices, as callers see it: who asks is told of a lost device, met captures are kept account of,
- * and the hook sees what comes and goes. pool.c hands it out. */
+/* Memory of devices for callers: reports a lost device, registers captures, calls the hook. The memory itself
+ * comes from pool.c. */
 #include "device/memory.h"
 
 #include <stdatomic.h>
@@ -34,7 +34,7 @@ void kiln_memory_set_hook(kiln_memory_hook call, void *user)
 
 static void run_hook(const kn_device *device, void *pointer, size_t size, bool freed)
 {
-    KN_UNCANCELLED; /* whoever asked for the memory does not have it yet */
+    KN_UNCANCELLED; /* the caller does not have the memory yet */
     kn_lock_take(KN_LOCK_MEMORY_HOOK);
     kiln_memory_hook call = hook.call;
     void *user = hook.user;

@@ -77,7 +77,7 @@ static kn_pool_arena *find_capture(const kn_pool *pool, uint64_t capture)
     return l;
 }
 
-/* A block that is freed while its stream is being captured may be used by what was captured: it then waits
+/* The captured work may use a block that is freed while its stream is being captured: the block then waits
  * for the graph's end. */
 static void free_in_capture(kn_pool *pool, kn_block *b)
 {
@@ -130,7 +130,7 @@ kiln_status kn_pool_note_use(kn_pool *pool, void *pointer, void *stream, uint64_
     kn_block *b = kn_pool_find_block(pool, pointer);
     kn_pool_arena *l = b ? kn_pool_get_arena(pool, stream, capture) : NULL;
     bool is_known =
-        !b || b->state != BLOCK_USED || b->home->owner == l; /* foreign memory looks after itself */
+        !b || b->state != BLOCK_USED || b->home->owner == l; /* memory of others is not ours to free */
     if (!is_known && (!l || !kn_pool_add_use(b, l)))
         status = kn_error_memory(sizeof *l, "the memory pool");
     kn_lock_give(pool->lock);

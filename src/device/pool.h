@@ -1,4 +1,4 @@
-/* device/pool.h - the caching allocator of one device: what kiln/memory.h promises. */
+/* device/pool.h - the caching allocator of one device, which implements kiln/memory.h. */
 #ifndef KN_DEVICE_POOL_H
 #define KN_DEVICE_POOL_H
 
@@ -13,8 +13,7 @@ kn_pool *kn_pool_create(kn_device *device, size_t granularity);
 /* Gives everything back; where some of its memory is still in use it stays as it is. Takes NULL. */
 void kn_pool_free(kn_pool *pool);
 
-/* Hands out `size` bytes, which are rounded up and then tell what it came to, for a stream, in a capture
- * where that is not 0. */
+/* Hands out `size` bytes for a stream, in a capture if that is not 0. *size becomes the rounded size. */
 kiln_status kn_pool_take(void **out, size_t *size, kn_pool *pool, void *stream, uint64_t capture);
 /* Takes a block back; false where there is none in use at this address. stream: the one that it was taken
  * for. */
@@ -25,14 +24,14 @@ kiln_status kn_pool_note_use(kn_pool *pool, void *pointer, void *stream, uint64_
 /* Into the fields of `out` but its size. */
 void kn_pool_read_stats(kiln_memory_stats *out, kn_pool *pool);
 void kn_pool_set_limit(kn_pool *pool, size_t limit_bytes);
-/* Gives memory back to the device that nobody uses, until at most keep bytes are cached. */
+/* Returns unused memory to the device, until at most keep bytes are cached. */
 void kn_pool_give_back(kn_pool *pool, size_t keep);
 
 /* A stream of this handle is there: blocks that come back for it are known to be its own. */
 kiln_status kn_pool_stream_begins(kn_pool *pool, void *stream);
 
-/* The native stream is about to be destroyed: what the pool holds for it becomes everybody's once its queued
- * work is done. */
+/* The native stream is about to be destroyed: its memory in the pool becomes everybody's when its queued work
+ * is done. */
 void kn_pool_stream_ends(kn_pool *pool, void *stream);
 
 /* A capture begins on the stream: from now on its memory is the graph's. */

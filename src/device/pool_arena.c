@@ -143,7 +143,7 @@ bool kn_pool_add_use(kn_block *b, kn_pool_arena *l)
     for (int i = 0; i < b->use_count; i++)
         if (b->uses[i] == l)
             return true;
-    size_t count = (size_t)b->use_count + 1; /* room for the events behind the arenas */
+    size_t count = (size_t)b->use_count + 1; /* plus one for the events behind the arenas */
     void **both = kn_realloc(b->uses, 2 * count * sizeof *both);
     if (!both)
         return false;
@@ -163,7 +163,7 @@ void kn_pool_park(kn_block *b, kn_pool_arena *l)
     l->parked = b;
 }
 
-/* Turns the uses of a block into events; true when it has to wait for some. */
+/* Converts the uses of a block into events; true if it has to wait for some. */
 static bool record_uses(kn_pool *pool, kn_block *b)
 {
     for (int i = 0; i < b->use_count; i++) {
@@ -205,8 +205,8 @@ static kn_pool_arena *take_capture_use(kn_block *b)
     return NULL;
 }
 
-/* Behind a stream that is captured no event can be had: the block then waits for the end of the capture's
- * graph, its uses kept, and is released anew. NULL where no user is captured. */
+/* The arena of a captured user of the block; NULL: none. Behind a captured stream no event can be recorded:
+ * the block keeps its uses until the capture's graph ends, and is released again then. */
 static kn_pool_arena *captured_user(kn_pool *pool, const kn_block *b)
 {
     const kn_backend *backend = pool->device->backend;
@@ -238,7 +238,7 @@ void kn_pool_release(kn_pool *pool, kn_block *b)
     }
 }
 
-/* Takes in what no longer waits, oldest first. */
+/* Frees blocks that no longer wait, oldest first. */
 void kn_pool_settle_pending(kn_pool *pool, bool wait)
 {
     while (pool->pending_first &&

@@ -1,4 +1,4 @@
-/* device/pool_arena.h - the memory of one stream or capture, and what waits for other streams. All
+/* device/pool_arena.h - the memory of one stream or capture, and its blocks that wait for other streams. All
  * under the pool's lock. */
 #ifndef KN_DEVICE_POOL_ARENA_H
 #define KN_DEVICE_POOL_ARENA_H
@@ -24,7 +24,7 @@ bool kn_pool_add_use(kn_block *b, kn_pool_arena *l);
 void kn_pool_park(kn_block *b, kn_pool_arena *l);
 /* A block that its owner has given back: free at once, or once its other users are done. */
 void kn_pool_release(kn_pool *pool, kn_block *b);
-/* Takes in what no longer waits, oldest first. */
+/* Frees blocks that no longer wait, oldest first. */
 void kn_pool_settle_pending(kn_pool *pool, bool wait);
 /* Takes over the memory of arenas that have ended and whose work is over; whether there was any. */
 bool kn_pool_adopt_ended(kn_pool *pool, kn_pool_arena *to, bool wait);

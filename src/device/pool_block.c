@@ -1,5 +1,5 @@
-/* Blocks of the pool: found by address, kept in bins by size (best fit, cut and joined again) and in quick
- * lists by the very size that was asked. */
+/* Blocks of the pool: found by address, stored in bins by size (best fit, split and merged) and in quick
+ * lists by exact size. */
 #include "device/pool_block.h"
 
 #include "base/alloc.h"
@@ -103,7 +103,7 @@ void kn_pool_take_from_bin(kn_pool *pool, kn_block *b)
         set->occupied[bin / 64] &= ~(UINT64_C(1) << (bin % 64));
 }
 
-/* The first bin after `bin` that has a block; -1. All in it are larger than what belongs into `bin`. */
+/* The first bin after `bin` that has a block, -1: none. Its blocks are larger than those of `bin`. */
 static int next_occupied(const kn_bin_set *set, int bin)
 {
     for (int word = ++bin / 64; word < BIN_WORDS; word++) {

@@ -1,5 +1,4 @@
-/* device/pool_parts.h - what a pool consists of: segments of the device's memory, cut into blocks, in
- * arenas. */
+/* device/pool_parts.h - the parts of a pool: segments of the device's memory, cut into blocks, in arenas. */
 #ifndef KN_DEVICE_POOL_PARTS_H
 #define KN_DEVICE_POOL_PARTS_H
 
@@ -31,7 +30,7 @@ typedef struct kn_pool_arena kn_pool_arena;
 
 typedef struct kn_block {
     char *pointer;
-    size_t size, asked; /* asked: what was requested, rounded up; size may be a little more */
+    size_t size, asked; /* asked: the requested size, rounded up; size may be a little more */
     kn_segment *home;
     struct kn_block *before, *after;  /* neighbours in the segment */
     struct kn_block *previous, *next; /* in a bin, a quick list (next alone), a pending or parked list */
@@ -39,7 +38,7 @@ typedef struct kn_block {
     kn_block_state state;
     int use_count, event_count;
     kn_pool_arena **uses; /* other arenas that use it */
-    void **events;        /* pending: what has to be over; same allocation as uses */
+    void **events;        /* of a pending block: events that must have happened; same allocation as uses */
 } kn_block;
 
 struct kn_segment {
@@ -59,7 +58,7 @@ struct kn_pool_arena {
     kn_pool_arena *next;
     void *stream;
     uint64_t capture; /* 0, or the capture whose graph owns this memory */
-    bool has_ended;   /* the stream or graph is gone: anybody's once the events are over */
+    bool has_ended;   /* the stream or graph is gone: the memory becomes everybody's after the events */
     int references;   /* blocks that name the arena among their uses */
     int event_count;
     void **events;

@@ -74,8 +74,8 @@ static kiln_status say_exhausted(kn_pool *pool, size_t size)
         available, total, reason);
 }
 
-/* Asks the device for a segment; when it has none, for a smaller one, then again with everything cached given
- * back, then once more when all that only waits has been waited for. *size is what came of it. */
+/* Asks the device for a segment; if it has none, for a smaller one, then again after freeing all cached
+ * memory, then once more after waiting for all pending blocks. *size: the size of the segment. */
 static kiln_status find_memory(kn_pool *pool, size_t wanted, size_t *size, void **out)
 {
     kiln_status status = KILN_ERROR_MEMORY;

@@ -1,4 +1,4 @@
-/* device/pool_segment.h - what is asked from the device and given back. All under the pool's lock. */
+/* device/pool_segment.h - segments: allocations from the device. All under the pool's lock. */
 #ifndef KN_DEVICE_POOL_SEGMENT_H
 #define KN_DEVICE_POOL_SEGMENT_H
 

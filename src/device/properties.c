@@ -1,4 +1,4 @@
-/* What can be asked of a device. */
+/* The properties of a device. */
 #include <string.h>
 
 #include "base/error.h"

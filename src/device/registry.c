@@ -100,8 +100,8 @@ const char *kiln_device_why_no_cuda(void)
     return kn_cuda_why_not();
 }
 
-/* What KILN_TARGET names, else cuda:0 where there is one, else the host. The answer is remembered, a failure
- * is not. */
+/* The device that KILN_TARGET names, else cuda:0 if there is one, else the host. The answer is remembered; a
+ * failure is not. */
 static kiln_status default_device(kiln_device *out)
 {
     static _Atomic kiln_device remembered;

@@ -108,7 +108,7 @@ kiln_stream *kiln_stream_set_current(kiln_stream *stream)
     kiln_stream *before = kiln_stream_current();
     if (stream) {
         id = stream->device->id;
-        KILN_IGNORE(kiln_device_set_current(id)); /* it has a stream, and so it is there */
+        KILN_IGNORE(kiln_device_set_current(id)); /* it has a stream, so the device is ready */
     } else if (kiln_device_current(&id) != KILN_OK) {
         return before;
     }

@@ -1,4 +1,4 @@
-/* device/stream.h - what public handles of streams stand for. */
+/* device/stream.h - the native streams behind public handles. */
 #ifndef KN_DEVICE_STREAM_H
 #define KN_DEVICE_STREAM_H
 

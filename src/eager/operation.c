@@ -1,5 +1,5 @@
-/* Operations by name. A call finds its kernel by the name and the dtypes of its inputs, without a lock; what
- * it does not find is looked for among the variants, and its kernel made, once a process. */
+/* Operations by name. A call looks up its kernel by the name and the dtypes of its inputs, without a lock.
+ * If there is none, a variant is chosen and its kernel is made, once per process. */
 #include "eager/operation.h"
 
 #include <stdatomic.h>
@@ -13,24 +13,24 @@
 #include "base/unload.h"
 #include "types/dtype.h"
 
-/* What tells one call from another: the name, and a byte for each input. */
+/* The key of a call: the name, and a byte for each input. */
 typedef struct call_name {
     size_t size;
     uint64_t hash;
     unsigned char byte[KN_NAME_MAX + KN_MAX_PARAMS];
 } call_name;
 
-/* Of an input's byte, beside its dtype, or, of a weak number, its kind and, from this bit on, its class. */
+/* An input's byte is its dtype, or, for a weak number, its kind and, from this bit on, its class. */
 enum { IS_TYPED = 0x40, IS_WEAK = 0x80, CLASS_BIT = 3 };
 
-/* A call that was made before. */
+/* An entry for calls of one key. */
 typedef struct known {
     struct known *next;
     uint64_t hash;
     size_t size;
     kiln_kernel *kernel;
     int n_out;
-    bool is_clip, is_truth; /* it has bounds; a result that counts booleans */
+    bool is_clip, is_truth; /* is_clip: it has bounds; is_truth: its result counts booleans */
     kiln_dtype out[KN_MAX_PARAMS];
     unsigned char byte[];
 } known;
@@ -39,11 +39,12 @@ typedef struct known {
 typedef struct made {
     struct made *next;
     const kiln_operation *definition;
-    const char *variant; /* where it stands in the definition's types */
+    const char *variant; /* points into the definition's types */
     kiln_kernel *kernel;
 } made;
 
-/* Chains only grow, at their heads: readers need no lock. The rest is under KN_LOCK_OPERATIONS. */
+/* Chains only grow, at their heads, so that readers need no lock. Everything else is under
+ * KN_LOCK_OPERATIONS. */
 enum { CHAINS = 256 };
 static _Atomic(known *) chains[CHAINS];
 static made *kernels;
@@ -90,7 +91,7 @@ static kiln_status refuse_argument(const char *name, int k, const kiln_arg *arg)
 
 /* ---- the name of a call ---- */
 
-/* 0: no argument that an operation could have. */
+/* The byte of an argument; 0: no operation takes it. */
 static unsigned char byte_of(const kiln_arg *arg)
 {
     switch (arg->kind) {
@@ -149,7 +150,7 @@ static const known *find_known(const call_name *call)
 
 /* ---- which variant ---- */
 
-/* What the last text alone mentions is there once a result: an array has no element for that. */
+/* A parameter that only the post text uses has one value per result: it cannot be an array. */
 static kiln_status check_scalars(const kiln_operation *d, const kiln_arg *in, int n_in)
 {
     kn_param param[KN_MAX_PARAMS];
@@ -181,7 +182,7 @@ static kiln_status find_variant(kn_variant *out, const kiln_operation **definiti
 
 /* ---- its kernel ---- */
 
-/* One kernel a variant, however many dtypes are cast to it. */
+/* One kernel per variant, however many dtypes are cast to it. */
 static kiln_status get_kernel(kiln_kernel **out, const kiln_operation *d, const kn_variant *v)
 {
     kn_program *program = NULL;
@@ -225,7 +226,7 @@ static kiln_status add_known(const known **out, const call_name *call, const cha
     k->n_out = v->n_out;
     unsigned traits = kn_operation_traits(name);
     k->is_clip = traits & KN_OP_BOUNDS;
-    /* NumPy's sum and product of booleans in an array of them are whether any is true, and whether all are */
+    /* NumPy's sum and product of booleans, stored as booleans, are any and all */
     k->is_truth = traits & KN_OP_TRUTH && v->dtype[0] == KILN_BOOL;
     memcpy(k->out, v->dtype + v->n_in, (size_t)v->n_out * sizeof *k->out);
     memcpy(k->byte, call->byte, call->size);
@@ -279,7 +280,7 @@ static kiln_status check_stores(const known *k, const char *name, kiln_array *co
     return KILN_OK;
 }
 
-/* Bounds that bound nothing are the ends of the result's dtype. */
+/* A missing bound becomes the end of the result's dtype. */
 static kiln_status call_clip(const known *k, kiln_array **out, int n_out, const kiln_arg *in, int n_in,
                              const kiln_call_options *options)
 {
@@ -315,7 +316,7 @@ kiln_status kiln_apply(kiln_array **out, int n_out, const char *name, const kiln
     return kiln_operation_call(out, n_out, name, in, n_in, options);
 }
 
-/* Arrays of these dtypes are what typed scalars of them are, but for texts that want a scalar. */
+/* Arrays of these dtypes stand for typed scalars of them, except for texts that need a scalar. */
 kiln_status kiln_operation_kernel(kiln_kernel **out, const char *name, const kiln_dtype *in, int n_in)
 {
     kiln_arg arg[KN_MAX_PARAMS];

@@ -1,4 +1,4 @@
-/* The operations that there are: those of the table, and those that callers registered. */
+/* The list of operations: those of the table, and those that callers registered. */
 #include <string.h>
 
 #include "base/alloc.h"
@@ -35,7 +35,7 @@ const kiln_operation *kn_operation_find(kn_variant *variant, const char *name, c
     return find(variant, name, in, n_in, 0);
 }
 
-/* Inputs (bits) of a variant that are whole numbers which its dtypes do not hold. of: the dtype of the first
+/* Bits of the inputs that are whole numbers outside their variant's dtypes. of: the dtype of the first
  * input. */
 static uint64_t find_misfits(const kiln_operation *d, const kn_variant *v, const kiln_arg *in, kiln_dtype of)
 {
@@ -89,20 +89,20 @@ const kiln_operation *kn_operation_choose(kn_variant *variant, kiln_dtype *dtype
     if (!first)
         return choose(variant, dtype, name, in, array, n_in);
     memcpy(strong, in, (size_t)n_in * sizeof *in);
-    strong[0].kind = KILN_ARG_TYPED; /* what NumPy clips is an array, of the number's own dtype */
+    strong[0].kind = KILN_ARG_TYPED; /* NumPy clips an array of the number's own dtype */
     strong[0].dtype = first;
     return choose(variant, dtype, name, strong, array, n_in);
 }
 
 /* ---- copies ---- */
 
-/* The texts of a definition, one behind the other in it. */
+/* The texts of a definition, whose fields are adjacent. */
 #define TEXTS(d)                                                                                             \
     {                                                                                                        \
         &(d)->name, &(d)->in_params, &(d)->out_params, &(d)->types, &(d)->map, &(d)->reduce, &(d)->post,     \
             &(d)->identity, &(d)->reduce_type, &(d)->preamble, &(d)->loop_prep, &(d)->after_loop             \
     }
-/* And its lists. */
+/* Its lists, whose fields are adjacent. */
 #define LISTS(d)                                                                                             \
     {                                                                                                        \
         {&(d)->compile_options, &(d)->n_compile_options, "compile_options"},                                 \
@@ -207,7 +207,7 @@ static kiln_status check_members(const kiln_operation *d)
     return KILN_OK;
 }
 
-/* They are copied before the program is made that would say it. */
+/* The lists are copied before a program is made, which would check them. */
 static kiln_status check_lists(kiln_operation *d)
 {
     const text_list lists[] = LISTS(d);
@@ -225,7 +225,7 @@ static kiln_status check_lists(kiln_operation *d)
     return KILN_OK;
 }
 
-/* Definitions of one name are one operation. */
+/* Definitions of one name must be of one kind. */
 static kiln_status check_kind(const kiln_operation *d, int n_out)
 {
     kn_param param[KN_MAX_PARAMS];
@@ -249,7 +249,7 @@ static kiln_status check_kind(const kiln_operation *d, int n_out)
     return KILN_OK;
 }
 
-/* Whether it can be chosen, and is a program. */
+/* Checks that the variant can be chosen and makes a valid program. */
 static kiln_status check_variant(const kiln_operation *d, const kn_variant *v)
 {
     kn_variant before;

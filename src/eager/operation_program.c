@@ -1,4 +1,5 @@
-/* An operation's variant as a program: the texts of its row, with the dtypes of the variant put in. */
+/* Makes a program of an operation's variant: the texts of its row, with the dtypes of the variant filled
+ * in. */
 #include <string.h>
 
 #include "base/error.h"
@@ -7,7 +8,7 @@
 #include "program/program.h"
 #include "types/dtype.h"
 
-/* The placeholders are types in front of the preamble, so that inputs of other dtypes are converted. */
+/* Placeholders become types in front of the preamble, so that inputs of other dtypes are converted. */
 static void put_types(kn_str *out, const kn_variant *v, const kn_param *param, const char *preamble)
 {
     for (int k = 0; k < v->n_in + v->n_out; ++k) {
@@ -33,7 +34,7 @@ static void put_signature(kn_str *out, const kn_variant *v, const kn_param *para
     }
 }
 
-/* A reduce type that is a placeholder is its dtype: no parameter settles it any more. */
+/* A reduce type that is a placeholder becomes its dtype: no parameter determines it any more. */
 static const char *reduce_type_of(const kiln_operation *d, const kn_variant *v, const kn_param *param)
 {
     for (int k = 0; d->reduce_type && k < v->n_in + v->n_out; ++k)

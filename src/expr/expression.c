@@ -44,8 +44,7 @@ static const kn_algorithm algorithm = {.lower = kn_lower,
                                        .compute = compute_numbers,
                                        .refuse = refuse_number};
 
-/* A kernel of a graph, which it takes over; freed on failure too. The options' texts are copied by way of a
- * program. */
+/* The texts of the options are copied into a program that holds them. */
 kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_kernel_options *options)
 {
     kn_expression *e = kn_calloc(1, sizeof *e);
@@ -85,7 +84,7 @@ kiln_status kn_expression_kernel(kiln_kernel **out, kn_graph *graph, const kiln_
     return kn_kernel_create_algorithm(out, prototype, &algorithm, e);
 }
 
-/* Texts around a loop that nothing in an expression can mention. */
+/* Refuses texts around the loop, which an expression cannot use. */
 static kiln_status check_options(const kiln_kernel_options *given)
 {
     kiln_kernel_options o;

@@ -1,3 +1,4 @@
+/* Calls in an expression: finds the function of a name, and matches its arguments. */
 #include "expr/functions.h"
 
 #include <stdio.h>
@@ -25,7 +26,7 @@ static kiln_status refuse(const kn_parser *p, const kn_called *c, const char *me
 
 /* ---- which argument is which ---- */
 
-/* Keywords that NumPy has where a definition has another name. */
+/* NumPy's keywords for parameters that a definition names otherwise. */
 static const struct {
     const char *function, *keyword, *name;
 } keywords[] = {{"clip", "min", "low"},    {"clip", "max", "high"},       {"clip", "a_min", "low"},
@@ -61,7 +62,7 @@ static kiln_status refuse_keyword(const kn_parser *p, const kn_called *c, const 
     return status;
 }
 
-/* slot[n]: the argument that is name[n]; the first n_places of them may be given by their place alone. */
+/* slot[n]: the argument for name[n]; only the first n_places of them may be positional. */
 static kiln_status match(kn_value *slot, const kn_parser *p, const kn_called *c, const char *const *name,
                          int n_names, int n_places)
 {
@@ -116,7 +117,7 @@ static kiln_status read_axis_list(kn_node *node, const kn_parser *p, const kn_va
     return status;
 }
 
-/* axis= and keepdims= of a reduction. */
+/* Reads axis= and keepdims= of a reduction. */
 static kiln_status read_reduced(kn_node *node, const kn_parser *p, const kn_value *axis,
                                 const kn_value *keepdims)
 {
@@ -158,7 +159,7 @@ static kiln_status check_dtype(const kn_parser *p, const kn_value *value)
                : kn_parser_refuse(p, value->at, value->length, "a dtype was expected, such as float32");
 }
 
-/* A cast, unless dtype is absent or None. */
+/* Adds a cast unless dtype is absent or None. */
 static kiln_status cast_where_given(kn_value *value, kn_parser *p, const kn_called *c, const kn_value *dtype)
 {
     if (dtype->kind == KN_VALUE_ABSENT || dtype->kind == KN_VALUE_NONE)
@@ -170,17 +171,17 @@ static kiln_status cast_where_given(kn_value *value, kn_parser *p, const kn_call
 
 /* ---- operations, and kernels of the user's ---- */
 
-/* What is called, whichever it is. */
+/* A function that is called: an operation, a kernel, or a kernel with a graph. */
 typedef struct callee {
     const kn_param *param;
     int n_min, n_max, n_out;
     uint64_t arities;
     bool is_reduction, takes_dtype;
-    const kn_graph *graph; /* of a kernel that has one: its nodes become the caller's */
+    const kn_graph *graph; /* of a kernel that has one: its nodes are added to the caller's graph */
     kiln_kernel *option_group;
 } callee;
 
-/* The names of its arguments in the order in which they are matched; returns how many may go without. */
+/* Lists the parameters in the order in which arguments are matched; returns how many may be positional. */
 static int list_names(const char **name, int *n_names, const callee *f)
 {
     int n = 0, n_places = f->is_reduction ? f->n_min : f->n_max;
@@ -198,7 +199,7 @@ static int list_names(const char **name, int *n_names, const callee *f)
     return n_places + f->is_reduction;
 }
 
-/* Moves the inputs to the front of slot, and says how many were given. */
+/* Moves the inputs to the front of slot, and counts the given ones. */
 static kiln_status settle_inputs(int *n_in, kn_value *slot, const kn_parser *p, const kn_called *c,
                                  const callee *f)
 {
@@ -218,7 +219,7 @@ static kiln_status settle_inputs(int *n_in, kn_value *slot, const kn_parser *p, 
     return refuse(p, c, "another number of arguments was expected");
 }
 
-/* All outputs of a call: one value, or a tuple of them. */
+/* Adds all outputs of a call: one value, or a tuple. */
 static kiln_status add_outputs(kn_value *out, kn_parser *p, kn_node *node, int n_out)
 {
     kn_value one;
@@ -288,13 +289,14 @@ static kiln_status call_with(kn_value *out, kn_parser *p, const kn_called *c, co
         dtype = slot[n_reduced + 2];
     if (status == KILN_OK)
         status = settle_inputs(&node.n_in, slot, p, c, f);
-    for (int k = 0; k < n_reduced && status == KILN_OK; ++k) /* what is computed in a dtype is of that */
+    for (int k = 0; k < n_reduced && status == KILN_OK; ++k) /* a value computed in a dtype has that dtype */
         status = cast_where_given(&slot[k], p, c, &dtype);
     for (int k = 0; k < node.n_in && status == KILN_OK; ++k)
         status = kn_parser_node(&in[k], p, &slot[k]);
     if (status != KILN_OK)
         return status;
-    status = f->graph ? add_graph(out, p, f->graph, f->option_group, &node) : add_outputs(out, p, &node, f->n_out);
+    status =
+        f->graph ? add_graph(out, p, f->graph, f->option_group, &node) : add_outputs(out, p, &node, f->n_out);
     return status == KILN_OK ? cast_where_given(out, p, c, &dtype) : status;
 }
 
@@ -317,7 +319,8 @@ static kiln_status call_operation(kn_value *out, kn_parser *p, const kn_called *
     return status == KILN_OK ? call_with(out, p, c, &f, node) : status;
 }
 
-/* Whether a kernel is a function of values: structs are none, and nothing may be written but results. */
+/* Refuses a kernel that is no function of values: one with structs, or that writes to anything but outputs.
+ */
 static kiln_status check_kernel(const kn_parser *p, const kn_called *c, const kn_program *program)
 {
     const kn_param *param = kn_kernel_refused(program);
@@ -348,7 +351,7 @@ static kiln_status call_kernel(kn_value *out, kn_parser *p, const kn_called *c, 
 
 /* ---- axes turned, put in and left out ---- */
 
-/* What follows the first argument: x.transpose(1, 0), x.transpose((1, 0)) and transpose(x, axes=(1, 0)). */
+/* Reads the arguments behind the first: x.transpose(1, 0), x.transpose((1, 0)), transpose(x, axes=(1, 0)). */
 static kiln_status read_rest(const kn_value **item, int *count, kn_parser *p, const kn_called *c,
                              const char *name)
 {
@@ -446,11 +449,11 @@ static kiln_status call_ravel(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? kn_parser_add(out, p, &node) : status;
 }
 
-/* Axes of the result, as they were written, in which `kind` stands; whole axes elsewhere. */
+/* Adds a view with subscript `kind` at these axes of the result, and whole axes elsewhere. */
 static kiln_status add_steps(kn_value *out, kn_parser *p, kn_node node, const kn_node *axes,
                              kn_subscript_kind kind)
 {
-    kn_subscript step[2 * KILN_MAX_NDIM + 1];
+    kn_subscript subscript[2 * KILN_MAX_NDIM + 1];
     const kn_subscript whole = {KN_SUBSCRIPT_SLICE, KILN_SLICE_NONE, KILN_SLICE_NONE, KILN_SLICE_NONE};
     uint64_t from_front = 0, from_end = 0;
     int n = 0;
@@ -462,12 +465,12 @@ static kiln_status add_steps(kn_value *out, kn_parser *p, kn_node node, const kn
         *bits |= bit;
     }
     for (int a = 0; a < KILN_MAX_NDIM && from_front >> a; ++a)
-        step[n++] = from_front >> a & 1 ? (kn_subscript){.kind = kind} : whole;
-    step[n++] = (kn_subscript){.kind = KN_SUBSCRIPT_REST};
+        subscript[n++] = from_front >> a & 1 ? (kn_subscript){.kind = kind} : whole;
+    subscript[n++] = (kn_subscript){.kind = KN_SUBSCRIPT_REST};
     for (int a = KILN_MAX_NDIM; a-- > 0;)
         if (from_end >> a)
-            step[n++] = from_end >> a & 1 ? (kn_subscript){.kind = kind} : whole;
-    node.step = step;
+            subscript[n++] = from_end >> a & 1 ? (kn_subscript){.kind = kind} : whole;
+    node.subscript = subscript;
     node.n_subscripts = n;
     return kn_parser_add(out, p, &node);
 }
@@ -484,7 +487,7 @@ static kiln_status call_with_axis(kn_value *out, kn_parser *p, const kn_called *
         status = match(slot, p, c, name, 2, 2);
     bool is_all = status == KILN_OK && (slot[1].kind == KN_VALUE_ABSENT || slot[1].kind == KN_VALUE_NONE);
     if (is_all && kind == KN_SUBSCRIPT_ONE) {
-        node.step = &(kn_subscript){.kind = KN_SUBSCRIPT_ONES};
+        node.subscript = &(kn_subscript){.kind = KN_SUBSCRIPT_ONES};
         node.n_subscripts = 1;
         return kn_parser_add(out, p, &node);
     }
@@ -534,7 +537,7 @@ static kiln_status call_dtype(kn_value *out, kn_parser *p, const kn_called *c, k
 
 /* ---- other shapes for one value ---- */
 
-/* In the shape of another value; in: both. */
+/* Broadcasts to the shape of another value; in: both. */
 static kiln_status add_like(kn_value *out, kn_parser *p, const kn_called *c, int *in, int dtype_of,
                             kiln_dtype dtype)
 {
@@ -581,7 +584,7 @@ static kiln_status call_broadcast_to(kn_value *out, kn_parser *p, const kn_calle
 }
 
 /* zeros_like(a, dtype=), full_like(a, fill_value, dtype=); zeros(shape, dtype=), full(shape, fill_value,
- * dtype=). value: what all elements are, -1 where an argument says it. */
+ * dtype=). value: that of all elements; -1 if an argument gives it. */
 static kiln_status call_filled(kn_value *out, kn_parser *p, const kn_called *c, int value, bool is_like)
 {
     const char *const name[] = {is_like ? "a" : "shape", value < 0 ? "fill_value" : "dtype", "dtype"};
@@ -714,7 +717,7 @@ static kiln_status call_arange(kn_value *out, kn_parser *p, const kn_called *c)
     return status == KILN_OK ? cast_where_given(out, p, c, &slot[3]) : status;
 }
 
-/* clip(x, low, high), of whose bounds one may be None. */
+/* clip(x, low, high), where one bound may be None. */
 static kiln_status call_clip(kn_value *out, kn_parser *p, const kn_called *c)
 {
     static const char *const name[] = {"x", "low", "high"};

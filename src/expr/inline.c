@@ -1,3 +1,4 @@
+/* Copies the graph of a called kernel into the graph of its caller. */
 #include "expr/inline.h"
 
 #include "base/alloc.h"
@@ -12,8 +13,8 @@ static int widest(const kn_graph *graph)
     return most;
 }
 
-kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, const int *in, kiln_kernel *option_group,
-                            size_t at, size_t length)
+kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, const int *in,
+                            kiln_kernel *option_group, size_t at, size_t length)
 {
     size_t bytes = ((size_t)widest(from) + 1) * sizeof(int);
     int *read = kn_malloc(bytes);

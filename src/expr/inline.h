@@ -1,23 +1,23 @@
-/* expr/inline.h - one graph within another: what a call of a kernel that has a graph becomes. */
+/* expr/inline.h - copies a graph into another one, for calls of kernels that have a graph. */
 #ifndef KN_EXPR_INLINE_H
 #define KN_EXPR_INLINE_H
 
 #include "fuse/lower.h"
 
-/* Adds the nodes of `from` to a graph; its inputs are the nodes `in` there. number[k], of which there are
- * from->n_nodes: what node k is there. On failure (KILN_ERROR_MEMORY; KILN_ERROR_INVALID for too many nodes,
- * and for numbers without a result) some may have been added. All stand at one place of the text. unit: the
- * kernel that `from` is of, where it has options; else NULL. */
-kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, const int *in, kiln_kernel *option_group,
-                            size_t at, size_t length);
+/* Adds the nodes of `from` to a graph, where the nodes `in` replace its inputs. number[k], for each of
+ * from->n_nodes: the new number of node k. On failure (KILN_ERROR_MEMORY; KILN_ERROR_INVALID for too many
+ * nodes, and for numbers without a result) some nodes may have been added. All get the same place in the
+ * text. option_group: the kernel of `from`, if it has options; else NULL. */
+kiln_status kn_graph_inline(int *number, kn_graph *to, const kn_graph *from, const int *in,
+                            kiln_kernel *option_group, size_t at, size_t length);
 
-/* What a kernel of an expression or a trace lowers; NULL for any other kernel. */
+/* The graph and options of a kernel of an expression or trace; NULL for any other kernel. */
 const kn_expression *kn_expression_of(const kiln_kernel *kernel);
-/* The first parameter that no expression and no trace can give: a struct, and a raw array that the kernel may
- * write to. NULL: there is none. */
+/* The first parameter that no expression or trace can pass: a struct, or a raw array that the kernel may
+ * write to. NULL: none. */
 const kn_param *kn_kernel_refused(const kn_program *program);
-/* The kernel, where it was made with options that its code keeps where it becomes part of another: flags,
- * texts, headers, options of the compiler. NULL: none. */
+/* The kernel, if it has options that its code needs as part of another kernel too: flags, texts, headers,
+ * compiler options. NULL: none. */
 kiln_kernel *kn_expression_option_group(kiln_kernel *kernel);
 
 #endif

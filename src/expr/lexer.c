@@ -1,3 +1,4 @@
+/* Splits an expression string into words. */
 #include "expr/lexer.h"
 
 #include <locale.h>
@@ -6,9 +7,7 @@
 
 #include "base/caret.h"
 
-enum {
-    DIGITS_MAX = 400
-}; /* characters of a number: the longest that says something new about a float64 is shorter */
+enum { DIGITS_MAX = 400 }; /* the most characters of a number: a float64 needs fewer to be exact */
 
 static kiln_status refuse(const kn_lexer *l, size_t length, const char *message)
 {
@@ -31,8 +30,7 @@ static int base_of(const char *text)
     return letter == 'x' ? 16 : letter == 'o' ? 8 : letter == 'b' ? 2 : 10;
 }
 
-/* Digits with single underscores between them, appended to `digits`. False where an underscore is
- * elsewhere. */
+/* Appends digits, with single underscores between them, to `digits`. False: an underscore is elsewhere. */
 static bool take_digits(const char **text, int base, char *digits, size_t *count)
 {
     size_t before = *count;
@@ -61,7 +59,7 @@ static bool read_whole(uint64_t *out, const char *digits, int base)
     return true;
 }
 
-/* strtod with a point, whatever the locale. */
+/* strtod with a point in any locale. */
 static double read_float(const char *digits)
 {
     locale_t c = newlocale(LC_ALL_MASK, "C", (locale_t)0);
@@ -146,7 +144,7 @@ static kiln_status take_text(kn_lexer *l)
     return KILN_OK;
 }
 
-/* Longer ones first. Some are here to be refused by name. */
+/* Longer signs first. Some are listed only to be refused by name. */
 static const char *const signs[] = {
     "**=", "//=", ">>=", "<<=", "...", "**", "//", "<<", ">>", "<=", ">=", "==", "!=", "&&", "||", "->", ":=",
     "+=",  "-=",  "*=",  "/=",  "%=",  "&=", "|=", "^=", "@=", "+",  "-",  "*",  "/",  "%",  "@",  "&",  "|",

@@ -15,18 +15,18 @@ typedef enum kn_word_kind {
 
 typedef struct kn_lexer {
     const char *text;
-    kn_word_kind kind; /* of the word that stands here */
+    kn_word_kind kind; /* of the current word */
     size_t at, length;
-    size_t end;      /* of the word before it */
+    size_t end;      /* of the previous word */
     kiln_arg number; /* KN_WORD_NUMBER */
     int brackets;    /* open ones before it */
 } kn_lexer;
 
-/* Stands on the first word, or the next. KILN_ERROR_SYNTAX with a caret. */
+/* Moves to the first word, or to the next. KILN_ERROR_SYNTAX with a caret. */
 kiln_status kn_lexer_start(kn_lexer *lexer, const char *text);
 kiln_status kn_lexer_next(kn_lexer *lexer);
 
-/* Whether this sign, or this name, stands here. */
+/* True if the current word is this sign or name. */
 bool kn_lexer_at(const kn_lexer *lexer, const char *word);
 
 #endif

@@ -1,3 +1,4 @@
+/* The meanings of names in an expression, and suggestions for unknown names. */
 #include "expr/names.h"
 
 #include <math.h>
@@ -55,7 +56,7 @@ bool kn_find_dtype(kiln_dtype *out, bool *is_python, const char *name, size_t le
 
 /* ---- operations ---- */
 
-/* Other names of operations: NumPy's own, the array API's, Python's. */
+/* Other names of operations: NumPy's, the array API's, Python's. */
 static const struct {
     const char *name, *operation;
 } aliases[] = {{"absolute", "abs"},
@@ -119,7 +120,7 @@ const char *const kn_other_functions[] = {
     "len",    "ndim",    "ones",         "ones_like", "permute_dims", "ravel",   "reshape", "shape",
     "size",   "squeeze", "transpose",    "zeros",     "zeros_like",   NULL};
 
-/* What to write in place of functions that NumPy has: of x and y, or of w and n where these are named. */
+/* Replacements for functions of NumPy, in terms of x and y, or of w and n if these are named. */
 static const struct {
     const char *name, *text;
 } instead[] = {{"average", "sum(x * w) / sum(w)"},
@@ -166,7 +167,7 @@ static const char *text_instead(const char *name, size_t length)
     return NULL;
 }
 
-/* All names that mean something. */
+/* Considers all known names. */
 static void consider_all(kn_nearest *n, const kn_parser *p)
 {
     const kiln_operation *d;

@@ -1,5 +1,5 @@
-/* Expression strings: statements, operators by their precedence, what stands behind a value. The language is
- * that of kiln/expression.h. */
+/* Expression strings: statements, operators by precedence, subscripts and calls. kiln/expression.h describes
+ * the language. */
 #include <stdio.h>
 #include <string.h>
 
@@ -11,8 +11,8 @@
 #include "expr/parser.h"
 #include "program/program.h"
 
-/* Values inside one another, up to which nothing is asked of the stack. Threads may have little of it: what
- * few values need has a frame of its own. */
+/* The depth of nesting up to which the stack is not checked. Threads may have small stacks, so functions that
+ * are rarely needed have frames of their own. */
 enum { DEPTH_FREE = 8 };
 #define OWN_FRAME __attribute__((noinline))
 
@@ -60,7 +60,7 @@ static kiln_status enter(kn_parser *p)
 
 /* ---- operators ---- */
 
-/* Python's, the loosest first; a hint where it has no meaning here. */
+/* Python's operators, the loosest first; `hint`: for operators that have no meaning here. */
 typedef struct operator_row {
     const char *word, *operation, *hint;
     int power;
@@ -141,7 +141,7 @@ static kiln_status parse_argument(kn_parser *p)
     kn_lexer before = p->word;
     size_t key_length = 0;
     kiln_status status = KILN_OK;
-    if (before.kind == KN_WORD_NAME) { /* a name in front of "=" is that of the argument */
+    if (before.kind == KN_WORD_NAME) { /* a name in front of "=" names the argument */
         status = next(p);
         if (status == KILN_OK && at(p, "=")) {
             key_length = before.length;
@@ -159,7 +159,7 @@ static kiln_status parse_argument(kn_parser *p)
     return kn_parser_push_argument(p, &value);
 }
 
-/* What stands between the bracket that is here and its other. `of`: the value whose method it is, or NULL. */
+/* Parses from the current bracket to its partner. `of`: the object of a method call; NULL: a function. */
 OWN_FRAME static kiln_status parse_call(kn_value *out, kn_parser *p, size_t name_at, size_t name_length,
                                         const kn_value *of)
 {
@@ -206,38 +206,38 @@ static kiln_status parse_bound(int64_t *out, kn_parser *p)
     return status;
 }
 
-static kiln_status parse_slice(kn_subscript *step, kn_parser *p, int64_t start)
+static kiln_status parse_slice(kn_subscript *subscript, kn_parser *p, int64_t start)
 {
     size_t begin = p->word.at;
     kiln_status status = next(p);
-    *step = (kn_subscript){KN_SUBSCRIPT_SLICE, start, KILN_SLICE_NONE, KILN_SLICE_NONE};
+    *subscript = (kn_subscript){KN_SUBSCRIPT_SLICE, start, KILN_SLICE_NONE, KILN_SLICE_NONE};
     if (status == KILN_OK)
-        status = parse_bound(&step->stop, p);
+        status = parse_bound(&subscript->stop, p);
     if (status == KILN_OK && at(p, ":")) {
         status = next(p);
         if (status == KILN_OK)
-            status = parse_bound(&step->step, p);
+            status = parse_bound(&subscript->step, p);
     }
-    if (status == KILN_OK && step->step == 0)
+    if (status == KILN_OK && subscript->step == 0)
         return kn_parser_refuse(p, begin, p->word.end - begin, "the step of a slice is 0");
     return status;
 }
 
-/* One item between the brackets. */
-static kiln_status parse_subscript(kn_subscript *step, kn_parser *p)
+/* Parses one item between the brackets. */
+static kiln_status parse_subscript(kn_subscript *subscript, kn_parser *p)
 {
     kn_value value;
-    *step = (kn_subscript){.kind = KN_SUBSCRIPT_REST};
+    *subscript = (kn_subscript){.kind = KN_SUBSCRIPT_REST};
     if (at(p, "..."))
         return next(p);
     if (at(p, ":"))
-        return parse_slice(step, p, KILN_SLICE_NONE);
+        return parse_slice(subscript, p, KILN_SLICE_NONE);
     kiln_status status = parse_value(&value, p, 0);
     if (status != KILN_OK)
         return status;
     bool is_slice = at(p, ":");
     if (value.kind == KN_VALUE_NONE && !is_slice) {
-        step->kind = KN_SUBSCRIPT_NEW;
+        subscript->kind = KN_SUBSCRIPT_NEW;
         return KILN_OK;
     }
     bool is_bool =
@@ -247,11 +247,11 @@ static kiln_status parse_subscript(kn_subscript *step, kn_parser *p)
             p, value.at, value.length,
             "an index is a number that stands in the expression, a slice, None or ...; where() "
             "chooses by an array");
-    step->kind = KN_SUBSCRIPT_INDEX;
-    step->start = KILN_SLICE_NONE;
+    subscript->kind = KN_SUBSCRIPT_INDEX;
+    subscript->start = KILN_SLICE_NONE;
     if (value.kind != KN_VALUE_NONE)
-        status = kn_parser_whole(&step->start, p, &value, "index");
-    return status == KILN_OK && is_slice ? parse_slice(step, p, step->start) : status;
+        status = kn_parser_whole(&subscript->start, p, &value, "index");
+    return status == KILN_OK && is_slice ? parse_slice(subscript, p, subscript->start) : status;
 }
 
 enum { SUBSCRIPTS_MAX = 2 * KILN_MAX_NDIM + 1 };
@@ -267,8 +267,8 @@ static kiln_status parse_subscripts(kn_node *node, kn_parser *p)
         if (node->n_subscripts == SUBSCRIPTS_MAX)
             return refuse_here(p, "too many indices");
         size_t item = p->word.at;
-        status = parse_subscript(&node->step[node->n_subscripts], p);
-        if (status == KILN_OK && node->step[node->n_subscripts].kind == KN_SUBSCRIPT_REST) {
+        status = parse_subscript(&node->subscript[node->n_subscripts], p);
+        if (status == KILN_OK && node->subscript[node->n_subscripts].kind == KN_SUBSCRIPT_REST) {
             if (has_rest)
                 return kn_parser_refuse(p, item, 3, "an index has one ... at most");
             has_rest = true;
@@ -280,11 +280,11 @@ static kiln_status parse_subscripts(kn_node *node, kn_parser *p)
     return status == KILN_OK ? next(p) : status;
 }
 
-/* The item of a tuple, the extent of a shape. */
+/* Picks the item of a tuple, or the extent of a shape. */
 static kiln_status pick(kn_value *out, kn_parser *p, const kn_value *of, const kn_node *index)
 {
-    bool is_one = index->n_subscripts == 1 && index->step[0].kind == KN_SUBSCRIPT_INDEX;
-    int64_t k = is_one ? index->step[0].start : 0;
+    bool is_one = index->n_subscripts == 1 && index->subscript[0].kind == KN_SUBSCRIPT_INDEX;
+    int64_t k = is_one ? index->subscript[0].start : 0;
     if (!is_one)
         return kn_parser_refuse(p, index->at, index->length, "one whole number was expected");
     if (of->kind == KN_VALUE_SHAPE)
@@ -300,9 +300,9 @@ OWN_FRAME static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_v
 {
     int in = 0;
     kn_node node = {.kind = KN_NODE_SLICE, .n_in = 1, .in = &in, .at = p->word.at};
-    node.step = kn_calloc(SUBSCRIPTS_MAX, sizeof *node.step);
-    if (!node.step)
-        return kn_error_memory(SUBSCRIPTS_MAX * sizeof *node.step, "an index");
+    node.subscript = kn_calloc(SUBSCRIPTS_MAX, sizeof *node.subscript);
+    if (!node.subscript)
+        return kn_error_memory(SUBSCRIPTS_MAX * sizeof *node.subscript, "an index");
     kiln_status status = parse_subscripts(&node, p);
     node.length = p->word.end - node.at;
     if (status == KILN_OK && (of->kind == KN_VALUE_TUPLE || of->kind == KN_VALUE_SHAPE)) {
@@ -312,7 +312,7 @@ OWN_FRAME static kiln_status parse_index(kn_value *out, kn_parser *p, const kn_v
         if (status == KILN_OK)
             status = kn_parser_add(out, p, &node);
     }
-    kn_free(node.step);
+    kn_free(node.subscript);
     return status;
 }
 
@@ -358,7 +358,7 @@ static kiln_status parse_behind(kn_value *out, kn_parser *p)
     return status;
 }
 
-/* Words of Python and C++ that are no names, where one was read as such. */
+/* Hints for words of Python and C++ that were read as names. */
 static const char *word_hint(const char *name, size_t length)
 {
     static const char no_statement[] = "an expression has no statements but assignments: where(condition, x, "
@@ -412,7 +412,7 @@ OWN_FRAME static kiln_status read_name(kn_value *out, kn_parser *p, size_t begin
     return KILN_OK;
 }
 
-/* "np." in front of a name says nothing. */
+/* Skips "np." in front of a name. */
 static kiln_status skip_module(kn_parser *p)
 {
     bool is_module =
@@ -466,7 +466,7 @@ static kiln_status parse_brackets(kn_value *out, kn_parser *p, const char *close
         status = parse_list(out, p);
     if (status == KILN_OK)
         status = take(p, close, *close == ')' ? "')' was expected" : "']' was expected");
-    if (status == KILN_OK && *close == ']' && out->kind != KN_VALUE_TUPLE) { /* [0] is a list of one */
+    if (status == KILN_OK && *close == ']' && out->kind != KN_VALUE_TUPLE) { /* [0] is a list of one item */
         kn_value item = *out;
         *out = empty;
         out->first = p->n_items;
@@ -516,13 +516,13 @@ static kiln_status parse_front(kn_value *out, kn_parser *p)
                              : status;
 }
 
-/* One operator and what stands to its right. */
+/* Parses one operator and its right operand. */
 static kiln_status parse_operator(kn_value *left, kn_parser *p, const operator_row *row)
 {
     size_t begin = p->word.at, length = p->word.length;
     kn_value in[2] = {*left};
     kiln_status status = row->hint ? refuse_here(p, row->hint) : next(p);
-    if (status == KILN_OK) /* powers are taken from the right, and a sign may stand there: 2**-3**2 */
+    if (status == KILN_OK) /* powers associate to the right, and may have a sign there: 2**-3**2 */
         status = parse_value(&in[1], p, row->power > UNARY ? UNARY : row->power + 1);
     if (status == KILN_OK)
         status = kn_parser_operator(left, p, row->operation, in, 2, begin, length);
@@ -532,7 +532,7 @@ static kiln_status parse_operator(kn_value *left, kn_parser *p, const operator_r
     return status;
 }
 
-/* What is held together by operators of this power at least. */
+/* Parses operators that bind at least this tightly. */
 static kiln_status parse_value(kn_value *out, kn_parser *p, int power)
 {
     size_t begin = p->word.at;
@@ -546,14 +546,14 @@ static kiln_status parse_value(kn_value *out, kn_parser *p, int power)
         status = parse_operator(out, p, row);
     }
     --p->depth;
-    if (status == KILN_OK) { /* for messages: all of it */
+    if (status == KILN_OK) { /* the whole range, for messages */
         out->at = begin;
         out->length = p->word.end - begin;
     }
     return status;
 }
 
-/* A value, or a tuple where commas stand. */
+/* Parses a value, or a tuple if there are commas. */
 static kiln_status parse_list(kn_value *out, kn_parser *p)
 {
     int start = p->n_arguments;
@@ -594,7 +594,7 @@ static bool is_reserved(const char *name, size_t length)
     return false;
 }
 
-/* Whether "a, b =" stands here; the lexer stays. */
+/* True for "a, b =" at the current word; the lexer does not move. */
 static kiln_status find_targets(bool *is_assignment, int *n_targets, kn_parser *p)
 {
     kn_lexer before = p->word;
@@ -609,7 +609,7 @@ static kiln_status find_targets(bool *is_assignment, int *n_targets, kn_parser *
     }
     *is_assignment = status == KILN_OK && *n_targets > 0 && at(p, "=");
     p->word = before;
-    return KILN_OK; /* an error is found again where the value is read */
+    return KILN_OK; /* reading the value finds the error again */
 }
 
 static kiln_status assign_one(kn_parser *p, const kn_lexer *name, const kn_value *value)
@@ -620,7 +620,7 @@ static kiln_status assign_one(kn_parser *p, const kn_lexer *name, const kn_value
     return kn_parser_assign(p, name->text + name->at, name->length, value);
 }
 
-/* Gives the names that stand from `targets` on the value, or its items. */
+/* Assigns the value, or its items, to the names at `targets`. */
 static kiln_status assign(kn_parser *p, kn_lexer targets, int n_targets, const kn_value *value)
 {
     if (n_targets == 1)
@@ -658,7 +658,7 @@ static kiln_status parse_statement(kn_value *out, bool *is_assignment, kn_parser
     return status;
 }
 
-/* What the last statement's value is called: by the variables that it mentions or assigns. */
+/* Names the result of the last statement after the variables that it reads or assigns. */
 static kiln_status add_result(kn_parser *p, const kn_value *value, const kn_lexer *target)
 {
     char name[KN_NAME_MAX + 1] = "";

@@ -1,3 +1,4 @@
+/* Values, variables and nodes, as all files of the parser use them. */
 #include "expr/parser.h"
 
 #include <stdarg.h>

@@ -1,5 +1,5 @@
-/* Tracing: what is done with arrays of a trace is added to its graph. First to a graph of its own, in which
- * dtypes and shapes are found for the arrays of this call alone: what fails there has changed nothing. */
+/* Traces: operations on arrays of a trace become nodes of its graph. Each is added to a temporary graph
+ * first, where dtypes and shapes are checked, so that a failure leaves the trace unchanged. */
 #include <kiln/trace.h>
 
 #include <stdatomic.h>
@@ -19,9 +19,9 @@
 #include "types/number.h"
 
 struct kiln_trace {
-    kn_recorder recorder;  /* first: arrays of the trace point to it */
+    kn_recorder recorder;  /* first, since arrays of the trace point to it */
     atomic_int references; /* the caller's, and one for each array */
-    kn_graph *graph;       /* NULL: it has ended, or was abandoned. Inputs stand where they came */
+    kn_graph *graph;       /* NULL: the trace has ended or was abandoned. Inputs are at their places */
     int n_in;
     char *name, *input[KN_MAX_PARAMS];
 };
@@ -34,17 +34,17 @@ static kiln_trace *trace_of(const kiln_array *array)
 /* ---- what one call is ---- */
 
 typedef struct recording {
-    const char *name; /* what is called, for messages */
-    /* One of the two: a node, but for what it reads and `index`; a graph. */
+    const char *name; /* the name of the function, for messages */
+    /* One of the two: a node, without its inputs and `index`; or a graph. */
     const kn_node *node;
     const kn_graph *graph;
-    kiln_kernel *option_group; /* the graph's */
+    kiln_kernel *option_group; /* of the graph */
     int n_in, n_out;
     const kiln_arg *in;
-    const kiln_dtype *cast; /* to which inputs are cast before, NULL: to none */
+    const kiln_dtype *cast; /* dtypes to which inputs are cast before; NULL: none */
 } recording;
 
-/* A number of a dtype, as a weak one that is equal to it. */
+/* A number of a dtype, as an equal weak number. */
 static kiln_arg weak_number(const kiln_arg *arg)
 {
     if (arg->kind != KILN_ARG_TYPED)
@@ -83,12 +83,14 @@ static kiln_status add_operand(int *out, kn_graph *g, const recording *r, int k,
     }
     if (status == KILN_OK && arg->kind == KILN_ARG_TYPED)
         status = add_cast(out, g, (kiln_dtype)arg->dtype);
-    if (status == KILN_OK && r->cast && dtype_of(arg) != r->cast[k]) /* a cast to the same one would round */
+    if (status == KILN_OK && r->cast && dtype_of(arg) != r->cast[k]) /* a cast to the same dtype would
+                                                                        round */
         status = add_cast(out, g, r->cast[k]);
     return status;
 }
 
-static kiln_status add_graph(int *out, kn_graph *g, const kn_graph *from, kiln_kernel *option_group, const int *in)
+static kiln_status add_graph(int *out, kn_graph *g, const kn_graph *from, kiln_kernel *option_group,
+                             const int *in)
 {
     int *number = kn_malloc((size_t)from->n_nodes * sizeof *number);
     kiln_status status = number ? kn_graph_inline(number, g, from, in, option_group, 0, 0)
@@ -99,7 +101,7 @@ static kiln_status add_graph(int *out, kn_graph *g, const kn_graph *from, kiln_k
     return status;
 }
 
-/* out[j]: the node that output j is. is_alone: the arrays are inputs of a graph that has nothing else. */
+/* out[j]: the node of output j. is_alone: the arrays are inputs of a graph that has nothing else. */
 static kiln_status add_recording(int *out, kn_graph *g, const recording *r, bool is_alone)
 {
     int in[KN_MAX_PARAMS];
@@ -192,11 +194,12 @@ static kiln_status record_view(kiln_array **out, const kiln_array *array, const 
     return status == KILN_OK ? record(out, trace_of(array), &r) : status;
 }
 
-static kiln_status record_index(kiln_array **out, const kiln_array *array, const kn_subscript *step, int n_subscripts)
+static kiln_status record_index(kiln_array **out, const kiln_array *array, const kn_subscript *subscript,
+                                int n_subscripts)
 {
     kn_subscript list[KN_SUBSCRIPTS_CAPACITY];
-    memcpy(list, step, (size_t)n_subscripts * sizeof *list);
-    const kn_node node = {.kind = KN_NODE_SLICE, .step = list, .n_subscripts = n_subscripts};
+    memcpy(list, subscript, (size_t)n_subscripts * sizeof *list);
+    const kn_node node = {.kind = KN_NODE_SLICE, .subscript = list, .n_subscripts = n_subscripts};
     return record_view(out, array, "kiln_array_index", &node);
 }
 
@@ -208,7 +211,7 @@ static kiln_status record_transpose(kiln_array **out, const kiln_array *array, c
     return record_view(out, array, "kiln_array_transpose", &node);
 }
 
-/* Another shape, said by its extents. */
+/* Records a change of shape, given by extents. */
 static kiln_status record_shape(kiln_array **out, const kiln_array *array, const char *name,
                                 kn_node_kind kind, int ndim, const int64_t *shape)
 {
@@ -230,7 +233,7 @@ static kiln_status record_broadcast_to(kiln_array **out, const kiln_array *array
     return record_shape(out, array, "kiln_array_broadcast_to", KN_NODE_BROADCAST, ndim, shape);
 }
 
-/* Nothing is ever written to an array of a trace: a copy is another array for the same value. */
+/* Arrays of a trace are never written to, so a copy is another array for the same value. */
 static kiln_status record_copy(kiln_array **out, const kiln_array *array)
 {
     kiln_status status = check_open(trace_of(array), "kiln_array_copy");
@@ -286,7 +289,7 @@ static kiln_status check_arguments(const kiln_trace *t, const char *name, kiln_a
     return status;
 }
 
-/* Axes go into the node; KILN_CALL_NO_COMPILE is kept by itself. */
+/* Axes become part of the node. KILN_CALL_NO_COMPILE holds anyway: recording compiles nothing. */
 static kiln_status read_options(kn_node *node, const char *name, const kiln_call_options *given)
 {
     kiln_call_options o;
@@ -311,7 +314,7 @@ static kiln_status read_options(kn_node *node, const char *name, const kiln_call
     return KILN_OK;
 }
 
-/* Options of a reduction, given for what is none. */
+/* Refuses options of a reduction for an operation that is none. */
 static kiln_status check_reduces(const kn_node *node, const char *name, bool is_reduction)
 {
     if (is_reduction || !(node->has_axes || node->keepdims))
@@ -334,7 +337,7 @@ static kiln_status check_operation(const char *name, int n_out, const kn_node *n
     return check_reduces(node, name, operation.is_reduction);
 }
 
-/* cast NULL: inputs stay as they are. */
+/* cast NULL: inputs keep their dtypes. */
 static kiln_status apply(kiln_array **out, int n_out, const char *name, const kiln_arg *in, int n_in,
                          const kiln_call_options *options, const kiln_dtype *cast)
 {
@@ -357,8 +360,8 @@ static kiln_status record_apply(kiln_array **out, int n_out, const char *name, c
     return apply(out, n_out, name, in, n_in, options, NULL);
 }
 
-/* The kernel of an operation's variant, to whose dtypes all inputs are converted: recorded as the operation.
- * Whole numbers have to fit. */
+/* Records the kernel of an operation's variant as a call of the operation, with all inputs cast to its
+ * dtypes. Whole numbers must fit. */
 static kiln_status call_variant(kiln_array **out, const kn_program *p, const kiln_arg *in,
                                 const kiln_call_options *options)
 {
@@ -482,7 +485,7 @@ static bool is_taken(const kiln_trace *t, const char *name)
     return is;
 }
 
-/* made: where a name is put together. */
+/* made: memory for a name that is composed. */
 static kiln_status choose_name(const char **out, char made[24], const kiln_trace *t, const char *given)
 {
     *out = given ? given : made;
@@ -525,7 +528,7 @@ kiln_status kiln_trace_input(kiln_array **out, kiln_trace *trace, const char *na
     kiln_status status = check_open(trace, "kiln_trace_input");
     if (status == KILN_OK && trace->n_in == KN_MAX_PARAMS)
         return kn_error(KILN_ERROR_INVALID,
-                        "kiln_trace_input: the trace '%s' has %d inputs, and no room for more", trace->name,
+                        "kiln_trace_input: the trace '%s' has %d inputs, and cannot have more", trace->name,
                         KN_MAX_PARAMS);
     if (status == KILN_OK)
         status = choose_name(&name, made, trace, name);
@@ -610,7 +613,7 @@ static kiln_status check_end(kiln_kernel **out, const kiln_trace *t, kiln_array 
     return KILN_OK;
 }
 
-/* What has no place in code that is put together from what was recorded. */
+/* Refuses options that the code of a trace cannot have. */
 static kiln_status check_options(const kiln_kernel_options *given)
 {
     kiln_kernel_options o;

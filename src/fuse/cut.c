@@ -1,3 +1,4 @@
+/* Stores nodes so that no kernel becomes too large for compilers. */
 #include "fuse/cut.h"
 
 #include <string.h>
@@ -6,12 +7,12 @@
 
 /* ---- where a group is cut ---- */
 
-/* What is behind a vertex and behind it alone: without it these would not be there. */
+/* The uses, leaves and reductions that only this vertex needs: they go when it is stored. */
 typedef struct weight {
     int uses, leaves, reductions;
 } weight;
 
-/* What there is too much of; leaves: what is read, of any kind. */
+/* The limit that is exceeded; BY_LEAVES: anything that is read. */
 typedef enum excess { BY_USES, BY_LEVELS, BY_REDUCTIONS, BY_LEAVES } excess;
 
 typedef struct cutting {
@@ -19,15 +20,15 @@ typedef struct cutting {
     const kn_lower_state *state;
     excess by;
     kn_use **use;    /* by number */
-    int *vertex;     /* by number: the lowest use of the same node, which is stored for all its places */
-    int *above;      /* by vertex: the nearest by way of which all others are reached from the root */
-    int *above_leaf; /* by leaf: the same */
+    int *vertex;     /* by number: the lowest use of the same node; storing it serves all its places */
+    int *above;      /* by vertex: its immediate dominator, counted from the root */
+    int *above_leaf; /* by leaf: its immediate dominator */
     weight *weight;  /* by vertex */
-    uint64_t *reads; /* by number: all leaves and numbers behind it, as bits; `words` each */
+    uint64_t *reads; /* by number: bits of all leaves and numbers that it needs; `words` each */
     size_t words;
 } cutting;
 
-/* Vertices have higher numbers than what they read. */
+/* The nearest common dominator of a and b. Vertices have higher numbers than what they read. */
 static int common(const int *above, int a, int b)
 {
     while (a != b)
@@ -103,7 +104,7 @@ static bool may_be_cut(const cutting *c, int n, int root)
     return n != root && !u->leaf && u->n_in > 0 && !kn_is_number(c->state, u->node);
 }
 
-/* What there would be less of: in place of leaves comes one for each place. */
+/* The reduction of the excess by storing vertex n. Stored, it becomes one leaf for each of its places. */
 static int gain(const cutting *c, int n)
 {
     const weight *w = &c->weight[n];
@@ -120,14 +121,15 @@ static const int enough[] = {[BY_USES] = KN_MANY_USES,
 
 static excess excess_of(const kn_group_size *size)
 {
-    return !kn_group_size_fits(&(kn_group_size){.uses = size->uses})       ? BY_USES
-           : !kn_group_size_fits(&(kn_group_size){.levels = size->levels}) ? BY_LEVELS
-           : !kn_group_size_fits(&(kn_group_size){.reductions = size->reductions})   ? BY_REDUCTIONS
-                                                                           : BY_LEAVES;
+    return !kn_group_size_fits(&(kn_group_size){.uses = size->uses})               ? BY_USES
+           : !kn_group_size_fits(&(kn_group_size){.levels = size->levels})         ? BY_LEVELS
+           : !kn_group_size_fits(&(kn_group_size){.reductions = size->reductions}) ? BY_REDUCTIONS
+                                                                                   : BY_LEAVES;
 }
 
-/* The first, which is the deepest, that takes enough with it. Else the one that takes most, or, where all
- * leaves are read all over the group, the first that reads many; else the last of all. */
+/* The first vertex, which is the deepest, that takes enough uses with it. If there is none: the vertex
+ * that takes most; for leaves that are read all over the group, the first vertex that reads many; else the
+ * last vertex. */
 static int choose(const cutting *c, int root)
 {
     bool by_leaves = c->by == BY_LEAVES;
@@ -180,14 +182,14 @@ int kn_cut_choose(const kn_lower_state *s, const kn_group *g)
 
 /* ---- all nodes ---- */
 
-/* What a kernel of a node has at most, and all uses behind it up to what is stored, those behind nodes among
- * them that such a kernel asks for: others may not ask for these. */
+/* Upper bounds of a kernel of a node alone. all: every use below it up to stored nodes, including those
+ * below nodes that such a kernel asks to store: other kernels may not ask for these. */
 typedef struct bound {
     kn_group_size size;
     int all;
 } bound;
 
-enum { MOST_BEHIND = 4000 /* uses, asked for or not: what one group may have to look at */ };
+enum { MOST_BEHIND = 4000 /* uses that one group may have to visit, asked for or not */ };
 
 typedef struct finding {
     const kn_lower_state *state;
@@ -201,7 +203,7 @@ static bool fits(const bound *b)
     return b->all <= MOST_BEHIND && kn_group_size_fits(&b->size);
 }
 
-/* Of both the elements are used at the same places. */
+/* True for an elementwise node of the same shape as its input: both are used at the same places. */
 static bool goes_along(const kn_lower_state *s, int node, int in)
 {
     const kn_node *n = &s->graph->node[node];
@@ -210,8 +212,7 @@ static bool goes_along(const kn_lower_state *s, int node, int in)
            memcmp(t->shape, of->shape, (size_t)t->ndim * sizeof *t->shape) == 0;
 }
 
-/* Whether what a node reads k-th is counted with another thing that it reads: it is the same, or is read by
- * it. */
+/* True if input k of a node is counted with another input: it is the same node, or the other one reads it. */
 static bool is_counted(const kn_lower_state *s, int node, int k)
 {
     const kn_node *n = &s->graph->node[node];
@@ -227,7 +228,7 @@ static bool is_counted(const kn_lower_state *s, int node, int k)
     return is;
 }
 
-/* What a use of a node brings along. */
+/* The bound that one use of a node adds to its reader's. */
 static bound bound_of_use(const finding *f, int node)
 {
     const kn_lower_state *s = f->state;
@@ -237,7 +238,7 @@ static bound bound_of_use(const finding *f, int node)
     return f->bound[node];
 }
 
-/* A result counts among the parameters, once. */
+/* The result counts as one parameter. */
 static bound sum_up(const finding *f, int node)
 {
     const kn_node *n = &f->state->graph->node[node];
@@ -258,7 +259,7 @@ static bound sum_up(const finding *f, int node)
     return sum;
 }
 
-/* One group of a node alone. False: something was stored. */
+/* Builds the group of a node alone. False: a node was stored. */
 static bool settle(finding *f, kn_group *g, int node, bool *has_memory)
 {
     const kn_lower_state *s = f->state;
@@ -282,7 +283,7 @@ static bool settle(finding *f, kn_group *g, int node, bool *has_memory)
     return cut < 0;
 }
 
-/* Of how many of its operands the elements matter: of others shapes do, or numbers. */
+/* The number of operands whose elements are read; of the others only shapes or numbers are. */
 static int count_computed(const kn_node *n)
 {
     switch (n->kind) {
@@ -317,7 +318,7 @@ bool kn_cuts_find(const kn_lower_state *s, kn_cut_store store, void *user)
     if (has_memory)
         find_computed(is_computed, s->graph);
     for (int n = 0; n < s->graph->n_nodes && has_memory; ++n) {
-        f.bound[n] = bound_of_use(&f, n); /* nothing yet, where it is computed */
+        f.bound[n] = bound_of_use(&f, n); /* nothing yet, if it is computed */
         if (is_computed[n] && f.bound[n].all == 0)
             f.bound[n] = sum_up(&f, n);
         for (bool is_settled = fits(&f.bound[n]); !is_settled && has_memory;) {

@@ -1,19 +1,18 @@
-/* fuse/cut.h - nodes that are stored so that no kernel becomes too large for compilers.
+/* fuse/cut.h - stores nodes so that no kernel becomes too large for compilers.
  *
- * Nodes are gone through in their order. Each has an upper bound of what a kernel of it would have: the sum
- * of what it reads. Where that is too much a group of the node alone is built and measured; if it really is
- * too large, a node in it is stored. So no group is ever much larger than a kernel may be, and the work is
- * that of the nodes, times a constant. */
+ * Nodes are visited in their order. The upper bound of a node's kernel is the sum of its inputs' bounds.
+ * Where it is too high, the group of the node alone is built and measured; if that is too large, a node in
+ * it is stored. No group becomes much larger than a kernel may be, and the work is linear in the nodes. */
 #ifndef KN_FUSE_CUT_H
 #define KN_FUSE_CUT_H
 
 #include "fuse/group.h"
 
-/* Where a group that is too large is cut: a node of it; -1: nowhere. */
+/* The node at which a group that is too large is cut; -1: none. */
 int kn_cut_choose(const kn_lower_state *state, const kn_group *group);
 
-/* Called with each node that has to be stored, and why: its group is too large, or kn_group_build asked for
- * it. It stores the node (kn_base_store). */
+/* Called with each node that must be stored, and the reason: its group is too large, or kn_group_build
+ * asked for it. The function stores the node (kn_base_store). */
 typedef void (*kn_cut_store)(void *user, int node, bool is_too_large, const kn_group *by);
 
 /* False: no memory. */

@@ -1,3 +1,4 @@
+/* The cost model that decides whether a program over rows is one kernel or several. */
 #include "fuse/fusion.h"
 
 #include <string.h>
@@ -6,7 +7,6 @@
 #include "schedules/reduce/reduce_space.h"
 #include "schedule/kind.h"
 #include "schedules/rowprog/row_space.h"
-#include "schedules/rowprog/rowprog_kinds.h"
 
 /* ---- the program ---- */
 
@@ -15,7 +15,7 @@ static bool is_over_all(const kn_stage *s)
     return s->kind != KN_REDUCE && s->over == KN_OVER_ALL;
 }
 
-/* Adds what has to be run for the values that are wanted: who reads what, and how many functions. */
+/* Marks everything that the wanted values need: operands by pass, and the number of functions. */
 static int follow(bool *wanted, const kn_program *p)
 {
     int functions = 0;
@@ -74,19 +74,6 @@ static int64_t elements_of(const kn_space *s, int o)
     return count;
 }
 
-/* Threads of a warp that share a row load its elements one by one. */
-static int rows_of_warp(const kn_spec *spec, int64_t length)
-{
-    enum { WARP = 32 };
-    const kn_schedule *s = &spec->schedule;
-    int lanes = 1;
-    if (s->kind != &kn_kind_row_lanes)
-        return 1;
-    while (lanes < WARP && (int64_t)lanes * s->lanes * s->vector < length)
-        lanes *= 2;
-    return WARP / lanes;
-}
-
 bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
 {
     int inner = s->ndim - 1, across = s->ndim - s->n_reduction_axes - 1;
@@ -100,7 +87,8 @@ bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
     f->length = kn_fold_size(s);
     f->piece = s->extent[inner];
     f->run = across >= 0 ? s->extent[across] : 1;
-    f->side = rows_of_warp(spec, f->length);
+    f->side =
+        spec->schedule.kind->rows_of_warp ? spec->schedule.kind->rows_of_warp(&spec->schedule, f->length) : 1;
     f->n_operands = spec->n_arrays;
     for (int o = 0; o < f->n_operands; ++o) {
         int item = access[o].item_size;
@@ -117,29 +105,30 @@ bool kn_fusion_describe(kn_fusion *f, const kn_spec *spec, const kn_space *s)
 
 /* ---- the host ---- */
 
-/* Picoseconds of one thread, measured on two machines (AMD Zen 3 and Zen 5): bench/results/host-anyaxis.md.
- * Memory is shared by threads, and arithmetic is not; one thread decides, so that bits do not depend on how
- * many there are. */
+/* Picoseconds of one thread, measured on two machines (AMD Zen 3 and Zen 5):
+ * bench/results/host-anyaxis.md. Threads share memory bandwidth, not arithmetic. The model is that of one
+ * thread, so that results do not depend on the number of threads. */
 enum {
-    BYTE = 20,           /* a byte that vectors load or store, in a cache */
-    BYTE_OF_MEMORY = 60, /* a byte of main memory, */
-    CACHED = 8 << 20,    /* that is, of programs that move more bytes */
-    NEAR = 1500,         /* an element of a line apart from its neighbours' that is in a cache near by; of */
-    FEW_LINES = 2048,    /* lines up to which a row's are; a page of memory each, at worst */
-    FAR = 6000,          /* the same where it is not */
-    FUNCTION = 600,      /* a function of an element, in vectors */
-    ROW = 40000,         /* what a row costs once a reduction where one kernel has all: lanes are folded */
-    LONG_REDUCTION = 30000,   /* the same by the kernel of a reduction, along rows; and where they are short, */
-    SHORT_REDUCTION = 8000,   /* many at once, up to */
-    SHORT = 256,         /* elements; at most */
-    SHORT_ELEMENT = 250, /* an element */
-    RESULT_RANGE = 1500, /* a run of results that it folds into; a result: */
+    BYTE = 20,              /* a byte loaded or stored by vectors, in a cache */
+    BYTE_OF_MEMORY = 60,    /* a byte of main memory */
+    CACHED = 8 << 20,       /* bytes moved by a program, above which they come from main memory */
+    NEAR = 1500,            /* an element in a cache line of its own, where the line is in a near cache */
+    FEW_LINES = 2048,       /* the most lines of a row for that; at worst each is on a page of its own */
+    FAR = 6000,             /* the same element where the line is not in a near cache */
+    FUNCTION = 600,         /* a function of an element, in vectors */
+    ROW = 40000,            /* one kernel of all reductions: a row, for each reduction (its lanes are
+                            combined) */
+    LONG_REDUCTION = 30000, /* one kernel a reduction: a row along which it reduces */
+    SHORT_REDUCTION = 8000, /* short rows, many at once: at most so much */
+    SHORT = 256,            /* the most elements of a short row */
+    SHORT_ELEMENT = 250,    /* an element of a short row */
+    RESULT_RANGE = 1500,    /* a contiguous range of results that a reduction accumulates into */
     RESULT = 1000,
-    RUN_OF_MAP = 4000, /* a run of what a map goes over */
-    START = 2000000,   /* a kernel more */
-    LINE = 64,         /* bytes */
+    RUN_OF_MAP = 4000, /* a contiguous range of a map */
+    START = 2000000,   /* the launch of one more kernel */
+    LINE = 64,         /* bytes of a cache line */
     HELD = 256 << 10,  /* bytes of a row that a cache keeps from one pass to the next */
-    FEW_ROWS = 8       /* fewer leave threads idle */
+    FEW_ROWS = 8       /* fewer rows leave threads idle */
 };
 
 static int64_t at_least(int64_t a, int64_t b)
@@ -178,13 +167,13 @@ static int64_t all_bytes(const kn_fusion *f)
     return bytes;
 }
 
-/* The time of memory, where so many bytes are moved by a program of this size. */
+/* The time for so many bytes of memory, in a program that moves `size` bytes. */
 static int64_t memory_time(const kn_fusion *f, int64_t bytes)
 {
     return all_bytes(f) > CACHED ? bytes * BYTE_OF_MEMORY : 0;
 }
 
-/* An element of an operand, where a thread goes along a row. */
+/* The time of one element of an operand, where a thread follows a row. */
 static int64_t time_along(const kn_fusion *f, const kn_fusion_operand *o)
 {
     if (!o->moves || o->is_along)
@@ -208,7 +197,7 @@ static int64_t fused_on_host(const kn_fusion *f)
     return START + (f->rows < FEW_ROWS ? 2 * time : time);
 }
 
-/* A reduction goes along rows where what it reads does, else results lie side by side. */
+/* A reduction follows rows if its inputs do; else it accumulates results that are neighbours. */
 static int64_t time_of_reduction(const kn_fusion *f, int pass)
 {
     int64_t size = f->rows * f->length;
@@ -245,14 +234,14 @@ static int64_t split_on_host(const kn_fusion *f)
 
 /* ---- CUDA ---- */
 
-/* An H200's: bytes a nanosecond, and what a kernel more takes (picoseconds). Other chips' differ by the same
- * factor in both, about. */
+/* An H200: bytes per nanosecond, and picoseconds of one more kernel. On other chips both differ by about
+ * the same factor. */
 enum {
     MEMORY_RATE = 4200,
     L2_RATE = 5500,
-    L2_KEEPS = 28 << 20, /* bytes that are still there for the next kernel, beside what is written */
+    L2_KEEPS = 28 << 20, /* bytes that the L2 still holds for the next kernel, besides its output */
     LAUNCH = 2500000,
-    SECTOR = 32 /* bytes that are moved at least where an element is */
+    SECTOR = 32 /* bytes of the smallest transfer */
 };
 
 static int64_t time_of_bytes(int64_t bytes, int rate)
@@ -260,8 +249,8 @@ static int64_t time_of_bytes(int64_t bytes, int rate)
     return bytes * 1000 / rate;
 }
 
-/* Rows lie in registers and shared memory, so that each operand is read once; but what does not lie along
- * them takes a sector for the elements of few rows. */
+/* Rows are in registers and shared memory, so each operand is read once. An operand whose elements are not
+ * neighbours along the rows moves a whole sector for the elements of few rows. */
 static int64_t fused_on_cuda(const kn_fusion *f)
 {
     int64_t near = 0;

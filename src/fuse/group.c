@@ -1,3 +1,4 @@
+/* Builds groups: the parts of a graph that one kernel computes. */
 #include "fuse/group.h"
 
 #include <string.h>
@@ -8,11 +9,12 @@
 #include "space/space.h"
 #include "program/stages.h"
 
-/* Of a kernel. */
+/* The limits of a kernel. */
 enum {
     MOST_USES = 1000,
-    MOST_LEAVES = 40, /* it has scalars and results besides */
-    MOST_PARAMS = 56, /* of all three: what ranges and counts of elements need is left of KN_MAX_PARAMS */
+    MOST_LEAVES = 40, /* besides scalars and results */
+    MOST_PARAMS = 56, /* leaves, scalars and results; the rest of KN_MAX_PARAMS is for ranges and counts of
+                         elements */
     MOST_LEVELS = (KN_MAX_STAGES - 3) / 3,
     MOST_REDUCTIONS = 64
 };
@@ -39,7 +41,7 @@ static void put_in(kn_node_queue *q, int node)
     q->heap[at] = node;
 }
 
-/* The highest; -1: there is none. */
+/* The highest node; -1: the queue is empty. */
 static int take_out(kn_node_queue *q)
 {
     if (q->n_heap == 0)
@@ -164,13 +166,13 @@ kn_bound kn_lowered_bound(const kn_lower_state *s, int node, int k)
     return kn_operation_bound(s->typed[node].definition, k, first->dtype);
 }
 
-/* For each axis of what a slice or a transpose reads: the axis of the result that runs along it (-1:
- * none), the start and the step. */
+/* For each axis of the input of a slice or transpose: the axis of the result along it (-1: none), the
+ * start and the step. */
 static void view_axes(kn_axis_map *out, const kn_lower_state *s, int node)
 {
     const kn_node *n = &s->graph->node[node];
     const kn_typed *from = &s->typed[n->in[0]];
-    kn_subscript step[KN_SUBSCRIPTS_CAPACITY];
+    kn_subscript subscript[KN_SUBSCRIPTS_CAPACITY];
     int to = 0, axis = 0, count = 0;
     if (n->kind == KN_NODE_TRANSPOSE) {
         for (int a = 0; a < from->ndim; ++a) {
@@ -179,12 +181,13 @@ static void view_axes(kn_axis_map *out, const kn_lower_state *s, int node)
         }
         return;
     }
-    if (kn_subscripts_settle(step, &count, s->graph, n, from->ndim, from->shape) != KILN_OK)
-        count = 0; /* inference has refused it before */
+    if (kn_subscripts_settle(subscript, &count, s->graph, n, from->ndim, from->shape) != KILN_OK)
+        count = 0; /* unreachable: inference has refused it */
     for (int k = 0; k < count; ++k) {
-        bool is_gone = step[k].kind == KN_SUBSCRIPT_INDEX;
-        if (step[k].kind != KN_SUBSCRIPT_NEW)
-            out[axis++] = (kn_axis_map){is_gone ? -1 : to, step[k].start, is_gone ? 0 : step[k].step};
+        bool is_gone = subscript[k].kind == KN_SUBSCRIPT_INDEX;
+        if (subscript[k].kind != KN_SUBSCRIPT_NEW)
+            out[axis++] =
+                (kn_axis_map){is_gone ? -1 : to, subscript[k].start, is_gone ? 0 : subscript[k].step};
         to += !is_gone;
     }
 }
@@ -213,13 +216,13 @@ static int64_t size_of(const kn_typed *t)
     return size;
 }
 
-/* As NumPy's reshape without a copy: the extents of both shapes are taken in groups of equal sizes, and
- * each of what is read has to be one run. */
+/* As NumPy's reshape without a copy: the extents of both shapes are split into groups of equal sizes, and
+ * each group of the input must have one stride. */
 static bool reshape_strides(int64_t *out, const kn_typed *to, const kn_typed *from, const int64_t *stride)
 {
     int a = 0, b = 0;
     if (size_of(from) == 0)
-        return true; /* there is no element to be found */
+        return true; /* there is no element */
     while (a < from->ndim || b < to->ndim) {
         int first = a, first_to = b;
         int64_t size = a < from->ndim ? from->shape[a++] : 1, size_to = b < to->ndim ? to->shape[b++] : 1;
@@ -258,7 +261,7 @@ static void base_of_reshape(const kn_lower_state *s, kn_base *b, int node)
         *b = (kn_base){from->kind, from->node, from->shift, stride};
 }
 
-/* An axis that comes in, or had extent 1, stands still. */
+/* A new axis, and one that had extent 1, gets stride 0. */
 static void base_of_broadcast(const kn_lower_state *s, kn_base *b, int node)
 {
     const kn_typed *to = &s->typed[node], *from = &s->typed[s->graph->node[node].in[0]];
@@ -270,7 +273,7 @@ static void base_of_broadcast(const kn_lower_state *s, kn_base *b, int node)
         *b = (kn_base){base->kind, base->node, base->shift, stride};
 }
 
-/* Of a node that is computed, or viewed, where it stands. */
+/* The base of a node that is neither an input nor a stored node. */
 static void find_base(const kn_lower_state *s, kn_base *b, int n)
 {
     const kn_node *node = &s->graph->node[n];
@@ -304,7 +307,7 @@ kiln_dtype kn_buffer_dtype(const kn_lower_state *s, int node)
     return t->is_reduction && !s->is_raw[node] ? kn_computed_dtype(t->dtype) : t->dtype;
 }
 
-/* Views of views come behind what they show: the list is gone through while it grows. */
+/* Appends views of views to the list while it is traversed. */
 void kn_base_store(kn_lower_state *s, int node)
 {
     kn_group_scratch *c = s->scratch;
@@ -321,8 +324,8 @@ void kn_base_store(kn_lower_state *s, int node)
             }
 }
 
-/* What an operation gives: dense, in the order of the arrays that it reads; of a reduction the axes that
- * are left. */
+/* The layout of an operation's result: dense, in the order of its input arrays; for a reduction, of the
+ * remaining axes. */
 static void lay_out(const kn_lower_state *s, kn_base *b, int node)
 {
     const kn_node *n = &s->graph->node[node];
@@ -365,7 +368,7 @@ bool kn_layouts_find(kn_base *layout, const kn_lower_state *state)
         find_base(&s, &layout[n], n);
         if (!layout[n].stride)
             lay_out(&s, &layout[n], n);
-        layout[n].kind = KN_BASE_INPUT; /* views of it are found by it */
+        layout[n].kind = KN_BASE_INPUT; /* so that views of it are resolved against it */
     }
     return !s.arena->failed;
 }
@@ -386,7 +389,7 @@ static bool same_map(const kn_axis_map *a, const kn_axis_map *b, int ndim)
     return same;
 }
 
-/* The use of a node at this place; one axis of extent 1 is as good as another. */
+/* The use of a node at a place, shared with an equal one. All axes of extent 1 compare equal. */
 static kn_use *use_at(building *b, int node, const kn_axis_map *map)
 {
     kn_group *g = b->group;
@@ -442,7 +445,7 @@ void kn_group_ask(const kn_lower_state *s, int node)
     c->is_asked[node] = true;
 }
 
-/* From now on it counts as read from memory: all that is asked for is found at once. */
+/* The node counts as read from memory from now on, so that one build finds all nodes that must be stored. */
 static void ask_for_buffer(building *b, int node)
 {
     b->result = KN_GROUP_NEEDS_BUFFER;
@@ -475,7 +478,7 @@ static void add_leaf(building *b, kn_use *u, const kn_base *base)
     g->leaf = u->leaf;
 }
 
-/* What an elementwise node reads is broadcast to its shape. */
+/* Uses the inputs of an elementwise node, broadcast to its shape. */
 static void use_broadcast(building *b, kn_use *u, const kn_axis_map *map, int ndim)
 {
     const kn_node *n = &b->state->graph->node[u->node];
@@ -484,7 +487,7 @@ static void use_broadcast(building *b, kn_use *u, const kn_axis_map *map, int nd
         in[k] = use_at(b, n->in[k], map + (ndim - b->state->typed[n->in[k]].ndim));
 }
 
-/* The same of what reads one value, and extents besides. */
+/* Uses the first input alone; the others give extents. */
 static void use_first(building *b, kn_use *u)
 {
     int from = b->state->graph->node[u->node].in[0];
@@ -510,7 +513,8 @@ static void use_view(building *b, kn_use *u)
         in[0] = use_at(b, n->in[0], axes);
 }
 
-/* A reshape of what is computed: axes of extent 1 come and go, all else has to lie in memory first. */
+/* A reshape of a computed node: only axes of extent 1 may be added or removed; otherwise the input must be
+ * stored. */
 static void use_reshape(building *b, kn_use *u)
 {
     int from_node = b->state->graph->node[u->node].in[0];
@@ -536,8 +540,8 @@ static void use_reshape(building *b, kn_use *u)
 
 /* ---- reductions ---- */
 
-/* Axes of the space that the place depends on, where it does so as the space's own index has it. False:
- * otherwise. */
+/* The axes of the space that the place depends on. False if it is anything but the space's own index along
+ * them. */
 static bool output_axes(uint64_t *out, const kn_group *g, const kn_use *u, int ndim, const int64_t *shape)
 {
     *out = 0;
@@ -552,7 +556,7 @@ static bool output_axes(uint64_t *out, const kn_group *g, const kn_use *u, int n
     return true;
 }
 
-/* The reduced extents that are not 1, in order, are those of these axes of the space. */
+/* True if the reduced extents other than 1 are those of these axes of the space, in order. */
 static bool extents_match(const kn_group *g, uint64_t axes, const int64_t *extent, int count)
 {
     int at = 0;
@@ -565,8 +569,8 @@ static bool extents_match(const kn_group *g, uint64_t axes, const int64_t *exten
     return at == count;
 }
 
-/* Whether a reduction whose results are used along `kept` goes along with the group, whose reduced axes it
- * settles if it is the first. */
+/* True if a reduction with these output axes fits into the group. The first reduction settles the group's
+ * reduction axes. */
 static bool joins(kn_group *g, uint64_t result_axes, const int64_t *extent, int count)
 {
     uint64_t all = 0, rest;
@@ -577,7 +581,7 @@ static bool joins(kn_group *g, uint64_t result_axes, const int64_t *extent, int 
         return (g->reduced & all) == rest && extents_match(g, g->reduced, extent, count);
     if (rest != 0 && !extents_match(g, rest, extent, count))
         return false;
-    if (rest == 0) { /* only results are stored */
+    if (rest == 0) { /* only results of reductions are stored */
         if (g->ndim + count > KILN_MAX_NDIM)
             return false;
         for (int k = 0; k < count; ++k) {
@@ -599,7 +603,7 @@ bool kn_reduces_singles(const kn_lower_state *s, int node)
     return s->typed[node].is_reduction && count == 1;
 }
 
-/* A reduction of single elements is none: its result is used where its one element is. */
+/* A reduction of one element is no loop: its result is used at the place of that element. */
 static void use_single(building *b, kn_use *u)
 {
     const kn_node *n = &b->state->graph->node[u->node];
@@ -631,7 +635,7 @@ static void use_reduction(building *b, kn_use *u)
         ask_for_buffer(b, u->node);
         return;
     }
-    int at = 0; /* the reduced axis of the space that is next */
+    int at = 0; /* the next reduction axis of the space */
     for (int a = 0; a < ndim; ++a) {
         bool is_reduced = t->axes >> a & 1;
         axes[a] = is_reduced ? (kn_axis_map){-1, 0, 0} : u->map[own];
@@ -657,7 +661,8 @@ static void expand(building *b, kn_use *u)
     for (int r = 0; r < b->group->n_roots; ++r)
         is_stored_here |= b->group->root[r] == u->node;
     kn_base own;
-    if (base->kind == KN_BASE_BUFFER && base->node == u->node && is_stored_here) { /* what fills the room */
+    if (base->kind == KN_BASE_BUFFER && base->node == u->node && is_stored_here) { /* the group fills the
+                                                                                      buffer itself */
         find_base(s, &own, u->node);
         base = &own;
     }
@@ -666,7 +671,8 @@ static void expand(building *b, kn_use *u)
         return;
     }
     bool computes = n->kind == KN_NODE_CALL || n->kind == KN_NODE_KERNEL || n->kind == KN_NODE_CAST;
-    if (computes && !kn_is_number(s, u->node) && (s->is_opaque[u->node] || n->option_group != b->group->option_group)) {
+    if (computes && !kn_is_number(s, u->node) &&
+        (s->is_opaque[u->node] || n->option_group != b->group->option_group)) {
         ask_for_buffer(b, u->node);
         return;
     }
@@ -701,7 +707,7 @@ static void expand(building *b, kn_use *u)
 
 /* ---- roots ---- */
 
-/* The axes of the space that a root's are, in order, of those in `among`. */
+/* Maps the axes of a root to axes of the space in `among`, in order. */
 static bool match_root(kn_axis_map *map, const kn_group *g, const kn_typed *t, uint64_t among)
 {
     int at = 0;
@@ -721,8 +727,8 @@ static bool match_root(kn_axis_map *map, const kn_group *g, const kn_typed *t, u
     return true;
 }
 
-/* The axes over which what leads to a smaller root is reduced: those of the last reduction before it that
- * goes over the whole space. */
+/* The reduction axes on the path to a smaller root: those of the last reduction over the whole space
+ * before it. */
 static bool find_reduced(uint64_t *out, const kn_group *g, const kn_lower_state *s, int root)
 {
     int64_t shape[KILN_MAX_NDIM];
@@ -843,7 +849,7 @@ static bool take_roots(kn_group *g, const kn_lower_state *s, const int *root, in
     return true;
 }
 
-/* Several roots are given up as soon as they are too large together; of one all is found. */
+/* Several roots are rejected as soon as they are too large together; a single root is expanded completely. */
 static void expand_all(building *b)
 {
     kn_group_scratch *c = b->state->scratch;

@@ -1,8 +1,7 @@
-/* Lowering. Nodes that are stored (results, and what has to lie in memory before it is read) are put into
- * groups, a kernel each, in the order in which they come; one that goes together with an earlier group
- * joins it. First each gets a group of its own. What such a group finds that it cannot compute is stored as
- * well, and the groups that would have computed it are built again, and no others: the work grows with the
- * graph. */
+/* Lowering: nodes that must be stored (results and buffers) are grouped into kernels, in their order. Each
+ * starts as a group of its own; one that can share a kernel with an earlier group joins it. If a group
+ * needs a node in memory, that node is stored too, and only the groups that would have computed it are
+ * built again: the work is linear in the graph. */
 #include "fuse/lower.h"
 
 #include <stdio.h>
@@ -19,10 +18,10 @@
 #include "schedule/kind.h"
 #include "space/shape.h"
 
-/* Elements up to which a kernel that goes over its rows several times is as good as several kernels. */
+/* The most elements for which a kernel of several passes over its rows is as fast as several kernels. */
 enum { FEW_ELEMENTS = 1 << 15 };
 
-/* A root whose own group computes a node. */
+/* A root whose own group computes a node; one entry of the node's list. */
 typedef struct user {
     struct user *next;
     int root;
@@ -30,8 +29,9 @@ typedef struct user {
 
 typedef struct placed {
     kn_group group;
-    bool is_joined;        /* of several roots: its memory is its own, else that of the root's own group */
-    kn_fusion_times times; /* of one kernel and of several, where that was the choice */
+    bool is_joined;        /* several roots: the group's memory is its own, otherwise it belongs to the
+                              root's own group */
+    kn_fusion_times times; /* of one kernel and of several, if these were compared */
 } placed;
 
 typedef struct lowering {
@@ -41,21 +41,21 @@ typedef struct lowering {
     kn_arena arena;
     kn_typed *typed;
     kiln_array *array[KN_MAX_PARAMS];
-    bool *is_alone;   /* by node: it joins no other */
-    int *group_of;    /* by node that is stored: its group */
-    int *output_of;   /* by node: the first result that it is; -1 */
-    int *buffer_of;     /* by node: its room */
-    kn_group **own;   /* by node that is stored: the group of it alone */
-    bool *is_pending; /* by node that is stored: that group is still to be built; one more, which is false */
-    user **users;     /* by node: the groups of one root that compute it */
-    kn_group **old;   /* that are no longer those of their roots; parts are still being made of some */
+    bool *is_alone;   /* by node: it joins no other group */
+    int *group_of;    /* by stored node: its group */
+    int *output_of;   /* by node: the first result that it is; -1: none */
+    int *buffer_of;   /* by node: its buffer */
+    kn_group **own;   /* by stored node: the group of this node alone */
+    bool *is_pending; /* by stored node: that group is still to be built. One entry more, which is false */
+    user **users;     /* by node: the roots whose own groups compute it */
+    kn_group **old;   /* groups that are out of date, but still in use by parts that are being made */
     int n_old;
     placed *group;
     kn_text *text; /* by group */
     int n_groups;
     kn_why *why;            /* by node */
-    kn_fusion_times *times; /* by node, where KN_WHY_MOVES is why */
-    bool is_again;          /* a room more was found */
+    kn_fusion_times *times; /* by node: the times behind KN_WHY_MOVES */
+    bool is_again;          /* a node was stored since the groups were built */
     kn_lowered *out;
 } lowering;
 
@@ -98,7 +98,7 @@ static void drop_own(lowering *l, int root)
     l->is_pending[root] = true;
 }
 
-/* Nothing looks at any group but those of roots. */
+/* Only groups of roots are in use. */
 static void free_old(lowering *l)
 {
     while (l->n_old > 0) {
@@ -108,7 +108,7 @@ static void free_old(lowering *l)
     }
 }
 
-/* Groups that would compute it are built again. */
+/* Stores a node. The groups that would compute it are built again. */
 static void add_buffer(lowering *l, int node, kn_why why)
 {
     kn_base_store(&l->state, node);
@@ -123,7 +123,8 @@ static void add_buffer(lowering *l, int node, kn_why why)
 static kn_why why_buffered(const lowering *l, const kn_group *own, int buffered)
 {
     const kn_node *n = &l->state.graph->node[buffered];
-    bool is_apart = n->option_group != own->option_group && (n->option_group || n->kind == KN_NODE_CALL || n->kind == KN_NODE_CAST);
+    bool is_apart = n->option_group != own->option_group &&
+                    (n->option_group || n->kind == KN_NODE_CALL || n->kind == KN_NODE_CAST);
     return own->is_opaque || l->state.is_opaque[buffered] || is_apart ? KN_WHY_ALONE : KN_WHY_PLACE;
 }
 
@@ -169,7 +170,7 @@ static kiln_status prepare(lowering *l)
 
 /* ---- groups ---- */
 
-/* Whether all rooms that the group reads are stored by groups before `before`. */
+/* True if all buffers that the group reads are filled by groups before `before`. */
 static bool comes_after_buffers(const lowering *l, const kn_group *g, int before)
 {
     bool does = true;
@@ -178,11 +179,10 @@ static bool comes_after_buffers(const lowering *l, const kn_group *g, int before
     return does;
 }
 
-/* Groups up to which a root looks back for one that it joins, and builds that turn out too large. */
+/* The limits of a search for a group to join: groups to look back at, and builds that are too large. */
 enum { MOST_BACK = 64, MOST_TRIES = 8 };
 
-/* A root goes along with a group that reads something as it does, or that has its shape and reduces
- * nothing either. */
+/* A root joins a group with a leaf in common, or one of its shape if neither reduces. */
 static bool joins(lowering *l, int at, const kn_group *own, int root, int *tries)
 {
     kn_group *g = &l->group[at].group;
@@ -206,7 +206,7 @@ static bool joins(lowering *l, int at, const kn_group *own, int root, int *tries
     return true;
 }
 
-/* Whether a root is in the group then. */
+/* Adds a root to a group if it can. True: it has joined. */
 static bool goes_along(lowering *l, int at, const kn_group *own, int root, int *tries)
 {
     const kn_group *g = &l->group[at].group;
@@ -218,7 +218,8 @@ static bool goes_along(lowering *l, int at, const kn_group *own, int root, int *
     return true;
 }
 
-/* The first group that a root can join: what it reads is there, or computed by that group. */
+/* The first group that a root may join: all buffers that it reads are filled by this group or an earlier
+ * one. */
 static int first_to_join(const lowering *l, const kn_group *own)
 {
     int first = l->n_groups > MOST_BACK ? l->n_groups - MOST_BACK : 0;
@@ -248,7 +249,7 @@ static void note_user(lowering *l, int node, int root)
     l->users[node] = by;
 }
 
-/* All nodes that the group looks at, and the ranges that views of it are from. */
+/* Registers the root with all nodes that its group visits, ranges behind views included. */
 static bool note_users(lowering *l, const kn_group *own, int root)
 {
     const kn_node *opaque = own->is_opaque ? &l->state.graph->node[root] : NULL;
@@ -262,7 +263,7 @@ static bool note_users(lowering *l, const kn_group *own, int root)
     return !l->arena.failed;
 }
 
-/* The group of one root, or the nodes that have to be stored first. */
+/* Builds the group of one root, or stores the nodes that it needs in memory first. */
 static kiln_status build_own(lowering *l, int root)
 {
     kn_group *own = l->own[root] = kn_calloc(1, sizeof *own);
@@ -270,7 +271,7 @@ static kiln_status build_own(lowering *l, int root)
         return no_memory();
     l->is_pending[root] = false;
     kn_group_result result = l->state.is_opaque[root] ? kn_opaque_build(own, &l->state, root)
-                                                    : kn_group_build(own, &l->state, &root, 1);
+                                                      : kn_group_build(own, &l->state, &root, 1);
     int cut = result == KN_GROUP_TOO_LARGE ? kn_cut_choose(&l->state, own) : -1;
     if (result == KN_GROUP_REFUSED)
         return kn_error(KILN_ERROR_INTERNAL, "%s: node %d is computed by no kernel", l->state.graph->name,
@@ -292,7 +293,7 @@ static kiln_status build_own(lowering *l, int root)
     return KILN_OK;
 }
 
-/* Low roots first: what one asks for has a lower number, and comes before it. */
+/* From low roots to high ones: a node that a root asks for has a lower number, and is built before it. */
 static kiln_status build_pending(lowering *l)
 {
     size_t nodes = (size_t)l->state.graph->n_nodes;
@@ -307,7 +308,7 @@ static kiln_status build_pending(lowering *l)
             if (l->is_pending + l->state.scratch->asked[k] < at)
                 at = l->is_pending + l->state.scratch->asked[k];
         if (l->is_pending[root] && l->state.scratch->n_asked == 0)
-            at = l->is_pending; /* it was cut: seldom */
+            at = l->is_pending; /* a cut is rare: start again */
     }
     return status == KILN_OK && l->arena.failed ? no_memory() : status;
 }
@@ -357,9 +358,8 @@ static kiln_status set_view(kiln_array **out, const kn_text *t, const kn_group *
     return kn_lowered_view(out, array, data, dtype, count, shape, strides);
 }
 
-/* Where input k of a part comes from, and in which dtype it lies there. *array: that of the call which it
- * is a view of; NULL: it is in a room. *data: where its first element is, in a room counted from where
- * that begins. */
+/* The source of input k of a part, and its dtype there. *array: the array of the call that it views; NULL:
+ * it is in a buffer. *data: its first element, in a buffer as an offset. */
 static void find_source(const lowering *l, kn_lowered_part *part, const kn_text *t, int k, kiln_array **array,
                         char **data)
 {
@@ -387,8 +387,8 @@ static void find_source(const lowering *l, kn_lowered_part *part, const kn_text 
         part->source[k] = (kn_source){.kind = KN_FROM_INPUT, .index = input, .shift = p->leaf->shift};
     } else {
         o->dtype = kn_buffer_dtype(&l->state, p->leaf->node);
-        part->source[k] =
-            (kn_source){.kind = KN_FROM_BUFFER, .index = l->buffer_of[p->leaf->node], .shift = p->leaf->shift};
+        part->source[k] = (kn_source){
+            .kind = KN_FROM_BUFFER, .index = l->buffer_of[p->leaf->node], .shift = p->leaf->shift};
     }
 }
 
@@ -403,7 +403,7 @@ static kiln_status bind_input(lowering *l, kn_lowered_part *part, const kn_text 
                     t->in[k].leaf->stride);
 }
 
-/* Bytes along the axes of the group's space, of an array that has the root's shape. */
+/* Byte strides along the axes of the group's space, for an array of the root's shape. */
 static void spread(int64_t *out, const lowering *l, const kn_group *g, int r, const int64_t *stride)
 {
     memset(out, 0, KILN_MAX_NDIM * sizeof *out);
@@ -412,8 +412,8 @@ static void spread(int64_t *out, const lowering *l, const kn_group *g, int r, co
             out[g->root_use[r]->map[a].to] = stride[a];
 }
 
-/* Where a root is stored, in which dtype, and how it lies there. *given: the array of the call; NULL: it
- * is in a room, or allocated. */
+/* The destination of a root, its dtype and layout. *given: the array of the call; NULL: it is in a buffer,
+ * or still to be allocated. */
 static void find_target(const lowering *l, kn_operand *o, kn_source *source, kiln_array **given,
                         int64_t *stride, int node)
 {
@@ -423,7 +423,7 @@ static void find_target(const lowering *l, kn_operand *o, kn_source *source, kil
     *given = j >= 0 && !is_buffered && l->call->out ? l->call->out[j] : NULL;
     o->dtype = *given ? (*given)->dtype : is_buffered ? kn_buffer_dtype(&l->state, node) : typed->dtype;
     *source = is_buffered ? (kn_source){.kind = KN_FROM_BUFFER, .index = l->buffer_of[node]}
-                      : (kn_source){.kind = KN_FROM_OUTPUT, .index = j};
+                          : (kn_source){.kind = KN_FROM_OUTPUT, .index = j};
     if (is_buffered)
         kn_shape_c_strides(typed->ndim, typed->shape, (int64_t)kiln_dtype_size(o->dtype), stride);
     else if (typed->ndim > 0)
@@ -445,7 +445,7 @@ static kiln_status bind_output(lowering *l, kn_lowered_part *part, const kn_text
                     given ? given->data : NULL, o->dtype, stride);
 }
 
-/* Views of one array of the call lie as far apart in each call of its key; others may not. */
+/* Views of one array of the call have the same distance in each call of the same key; others need not. */
 static void bind_distances(kn_lowered_part *part, int n_in)
 {
     int before = -1;
@@ -474,7 +474,7 @@ static kiln_status bind_part(lowering *l, kn_lowered_part *part, const kn_text *
     b->n_arrays = kn_operands_settle(b->operand, t->n_in + g->n_roots);
     part->options = (kiln_call_options)KILN_CALL_OPTIONS_INIT;
     part->options.block = l->call->options->block;
-    bool is_said = false; /* by an array that is no result of reductions */
+    bool is_said = false; /* by an array that is no result of a reduction */
     for (int k = 0; k < t->n_in + g->n_roots; ++k)
         is_said |= b->array[k] && !(k >= t->n_in && part->program->reduced_outputs >> (k - t->n_in) & 1);
     for (int k = 0; k < g->ndim; ++k)
@@ -488,9 +488,9 @@ static kiln_status bind_part(lowering *l, kn_lowered_part *part, const kn_text *
 
 /* ---- kernels as the user defined them ---- */
 
-/* An array of a lone kernel, in its own shape. */
-static kiln_status bind_opaque(kn_lowered_part *part, int k, int ndim, const int64_t *shape, kiln_array *array,
-                             char *data, const int64_t *stride)
+/* An array of an opaque kernel, in its own shape. */
+static kiln_status bind_opaque(kn_lowered_part *part, int k, int ndim, const int64_t *shape,
+                               kiln_array *array, char *data, const int64_t *stride)
 {
     int64_t dense[KILN_MAX_NDIM];
     kn_operand *o = &part->binding.operand[k];
@@ -510,7 +510,7 @@ static kiln_status bind_opaque(kn_lowered_part *part, int k, int ndim, const int
 }
 
 static kiln_status bind_opaque_input(lowering *l, kn_lowered_part *part, const kn_text *t, const kn_group *g,
-                                   int k)
+                                     int k)
 {
     const kn_typed *typed = &l->typed[l->state.graph->node[g->root[0]].in[k]];
     kiln_array *array;
@@ -520,7 +520,7 @@ static kiln_status bind_opaque_input(lowering *l, kn_lowered_part *part, const k
                          : KILN_OK;
 }
 
-/* Output j of a lone kernel; those of an algorithm have shapes of their own. */
+/* Output j of an opaque kernel. The outputs of an algorithm have shapes of their own. */
 static kiln_status describe_output(kn_described *out, const lowering *l, const kn_group *g, int j)
 {
     const kn_node *node = &l->state.graph->node[g->root[0]];
@@ -581,7 +581,7 @@ static kiln_status make_opaque(lowering *l, kn_lowered_part *part, kn_text *t, c
 
 /* ---- parts ---- */
 
-/* Why the group should be several kernels. */
+/* The reason to split the group into several kernels; KN_WHY_NONE: keep it. */
 static kn_why why_split(placed *at, const kn_resolved *r)
 {
     kn_fusion fusion;
@@ -593,7 +593,7 @@ static kn_why why_split(placed *at, const kn_resolved *r)
     return kn_fusion_is_split(&at->times) ? KN_WHY_MOVES : KN_WHY_NONE;
 }
 
-/* What the first reductions of a group give is computed by itself. */
+/* Stores the results of the group's first reductions. */
 static void split(lowering *l, const placed *at, kn_why why)
 {
     const kn_group *g = &at->group;
@@ -607,8 +607,8 @@ static void split(lowering *l, const placed *at, kn_why why)
         }
 }
 
-/* A kernel that would go over long rows several times, leave most of a device idle, or gather what lies
- * beside its rows is taken apart. */
+/* Splits a kernel that would pass over long rows several times, leave most of the device idle, or gather
+ * elements across its rows. */
 static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
 {
     kn_resolved *r = kn_malloc(sizeof *r);
@@ -625,7 +625,7 @@ static kiln_status check_part(lowering *l, kn_lowered_part *part, placed *at)
     return KILN_OK;
 }
 
-/* Whether it computes what has become a room since: it will be built again. */
+/* True if the group computes a node that has been stored since: it will be built again. */
 static bool is_stale(const lowering *l, const kn_group *g)
 {
     bool is = false;
@@ -679,11 +679,13 @@ static kiln_status make_parts(lowering *l)
 
 /* ---- rooms and results ---- */
 
-/* The outputs of a lone kernel that nobody asks for. */
+/* The number of outputs of an opaque kernel, unused ones included. */
 static int n_out_of(const lowering *l, const kn_group *g)
 {
     const kn_node *node = &l->state.graph->node[g->root[0]];
-    return !g->is_opaque ? 0 : node->kernel ? node->kernel->program->n_out : l->typed[g->root[0]].variant.n_out;
+    return !g->is_opaque  ? 0
+           : node->kernel ? node->kernel->program->n_out
+                          : l->typed[g->root[0]].variant.n_out;
 }
 
 static int number_spares(lowering *l, int first)
@@ -732,7 +734,7 @@ static kiln_status make_buffers(lowering *l)
         if (!l->state.is_buffered[n])
             continue;
         l->out->buffer[l->buffer_of[n]].size = kiln_dtype_size(kn_buffer_dtype(&l->state, n)) *
-                                             (size_t)kn_shape_size(l->typed[n].ndim, l->typed[n].shape);
+                                               (size_t)kn_shape_size(l->typed[n].ndim, l->typed[n].shape);
     }
     return status;
 }
@@ -762,8 +764,8 @@ static kiln_status check_output(const lowering *l, int j)
     return status;
 }
 
-/* C order, or, where the call asks for it, that in which the result's elements lie otherwise (layout); 0
- * where there are none. */
+/* Strides in C order or, if the call asks for it, in the order of `layout`; all 0 if there are no
+ * elements. */
 static void set_strides(int64_t *out, const kn_typed *t, const kn_base *layout)
 {
     int axes[KILN_MAX_NDIM];
@@ -777,7 +779,7 @@ static void set_strides(int64_t *out, const kn_typed *t, const kn_base *layout)
         out[axes[a]] = run;
 }
 
-/* Forms of all results, with their extents behind them in the same block. */
+/* The layouts of all results, with their extents behind them in the same allocation. */
 static kiln_status make_layouts(lowering *l)
 {
     const kn_graph *g = l->state.graph;
@@ -811,7 +813,7 @@ static kiln_status make_layouts(lowering *l)
     return KILN_OK;
 }
 
-/* A single map may write where it reads, if it does so element by element. */
+/* A single map may write in place if it reads and writes element by element. */
 static void find_in_place(lowering *l)
 {
     const kn_group *g = &l->group[0].group;
@@ -854,7 +856,7 @@ static kiln_status report(lowering *l)
     return status;
 }
 
-/* What the expression says itself. */
+/* Options that the expression itself determines. */
 static kiln_status check_options(const kn_graph *g, const kiln_call_options *o)
 {
     const char *given = o->axes                         ? "axes"

@@ -1,3 +1,4 @@
+/* Writes numbers and casts into texts. */
 #include "fuse/number_text.h"
 
 #include <math.h>
@@ -13,7 +14,7 @@ static void put_float(kn_str *out, double value, bool is_narrow)
     if (is_narrow)
         value = (double)(float)value;
     if (isnan(value) ||
-        isinf(value)) { /* the names are floats, beside which a double's functions have no overload */
+        isinf(value)) { /* as floats: functions have no overload for a float beside a double */
         kn_str_printf(out, "(%s%s%s)", is_narrow ? "" : "(double)", value < 0 ? "-" : "",
                       isnan(value) ? "NAN" : "INFINITY");
         return;
@@ -83,7 +84,8 @@ void kn_put_cast(kn_str *out, const char *name, kiln_dtype from_dtype, kiln_dtyp
         kn_str_printf(out, "(%s.re != 0 || %s.im != 0)", name, name);
     else if (to->kind == KN_KIND_BOOL)
         kn_str_printf(out, "(%s != 0)", name);
-    else if (from->kind == KN_KIND_BOOL && to->kind == KN_KIND_FLOAT) /* compilers make vectors of selects */
+    else if (from->kind == KN_KIND_BOOL && to->kind == KN_KIND_FLOAT) /* a select, which compilers
+                                                                         vectorise */
         kn_str_printf(out, to->size == 4 ? "(%s ? 1.0f : 0.0f)" : "(%s ? 1.0 : 0.0)", name);
     else if (from->kind == KN_KIND_COMPLEX && to->kind != KN_KIND_COMPLEX)
         kn_str_printf(out, "((%s)%s.re)", to->c_name, name);

@@ -1,18 +1,18 @@
-/* fuse/number_text.h - numbers and casts as they stand in a text. */
+/* fuse/number_text.h - writes numbers and casts into texts. */
 #ifndef KN_FUSE_NUMBER_TEXT_H
 #define KN_FUSE_NUMBER_TEXT_H
 
 #include "base/str.h"
 #include "types/dtype.h"
 
-/* Of a weak number, its real part. */
+/* The real part of a weak number. */
 double kn_weak_real(const kiln_arg *number);
-/* A weak number as a half holds it. */
+/* A weak number, rounded to a 16-bit float. */
 kiln_arg kn_weak_rounded(const kiln_arg *number, kiln_dtype half);
 
-/* Appends a weak number as one of dtype, in which values of that are computed: "0.5f". */
+/* Appends a weak number as a value of the dtype that values of `dtype` are computed in: "0.5f". */
 void kn_put_number(kn_str *out, const kiln_arg *number, kiln_dtype dtype);
-/* Appends what is called `name`, cast where the two are not computed in the same dtype: "((float)t3)". */
+/* Appends a name, with a cast if the two dtypes are computed in different ones: "((float)t3)". */
 void kn_put_cast(kn_str *out, const char *name, kiln_dtype from, kiln_dtype to);
 
 #endif

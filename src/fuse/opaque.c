@@ -1,3 +1,4 @@
+/* Kernels whose texts cannot be fused with others: each is a group of its own. */
 #include "fuse/opaque.h"
 
 #include <string.h>
@@ -9,7 +10,7 @@
 
 /* ---- which ---- */
 
-/* Operations that are asked about again and again. */
+/* A cache of answers about operations, which are asked for many times. */
 typedef struct answers {
     const kiln_operation *definition[64];
     bool is_alone[64];
@@ -41,13 +42,13 @@ void kn_opaque_find(kn_lower_state *s)
         const kn_node *node = &s->graph->node[n];
         unsigned flags = node->option_group ? node->option_group->program->flags : s->flags;
         s->is_opaque[n] = !kn_is_number(s, n) && (is_alone(&known, node, &s->typed[n], flags) ||
-                                                kn_op_shows_halves(node, &s->typed[n]));
+                                                  kn_op_shows_halves(node, &s->typed[n]));
     }
 }
 
 /* ---- groups ---- */
 
-/* A number by value, also one that is made one of a dtype. */
+/* A number by value, or one cast to a dtype. */
 static bool find_number(kn_text_param *out, const kn_lower_state *s, int node)
 {
     const kn_node *n = &s->graph->node[node];
@@ -66,8 +67,8 @@ static bool find_number(kn_text_param *out, const kn_lower_state *s, int node)
            KILN_OK;
 }
 
-/* Where an input lies; NULL: in no memory that the kernel can read. A raw one is an array as it is, or a
- * room. */
+/* The memory of an input; NULL: it is in none that the kernel can read. A raw input must be a whole array
+ * or buffer. */
 static const kn_base *base_of(const kn_lower_state *s, int node, bool is_raw)
 {
     const kn_base *base = &s->base[node];
@@ -113,8 +114,8 @@ kn_group_result kn_opaque_build(kn_group *out, const kn_lower_state *s, int root
 bool kn_opaque_joins(kn_group *g, const kn_lower_state *s, int root)
 {
     const kn_node *a = &s->graph->node[root], *b = g->is_opaque ? &s->graph->node[g->root[0]] : NULL;
-    if (!b || a->kind != b->kind || a->kernel != b->kernel || a->option_group != b->option_group || a->n_in != b->n_in ||
-        memcmp(a->in, b->in, (size_t)a->n_in * sizeof *a->in) != 0 ||
+    if (!b || a->kind != b->kind || a->kernel != b->kernel || a->option_group != b->option_group ||
+        a->n_in != b->n_in || memcmp(a->in, b->in, (size_t)a->n_in * sizeof *a->in) != 0 ||
         strcmp(a->name ? a->name : "", b->name ? b->name : "") != 0 || s->typed[root].is_reduction ||
         kn_opaque_root(g, s, a->index) >= 0)
         return false;
@@ -133,7 +134,7 @@ int kn_opaque_root(const kn_group *g, const kn_lower_state *s, int j)
 /* ---- programs ---- */
 
 kiln_status kn_opaque_write(kn_text *out, const kiln_kernel **kernel, const kn_group *g,
-                          const kn_lower_state *s)
+                            const kn_lower_state *s)
 {
     const kn_node *node = &s->graph->node[g->root[0]];
     const kn_typed *typed = &s->typed[g->root[0]];

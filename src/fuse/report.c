@@ -1,9 +1,10 @@
+/* Explains a lowering to people. */
 #include "fuse/report.h"
 
 #include "graph/op.h"
 #include "base/caret.h"
 
-/* Bytes that elements along the axes of the space have, each counted once. */
+/* Bytes of the elements along the axes of the space, each element counted once. */
 static double bytes_along(const kn_group *g, const int64_t *stride, int item)
 {
     double bytes = item;
@@ -44,7 +45,7 @@ static double bytes_of_group(const kn_lower_state *s, const kn_group *g)
     return bytes;
 }
 
-/* The word that stands in front of a place, or behind it; blanks between. */
+/* Extends a range by the word before or behind it, and the blanks between. */
 static void add_word(size_t *begin, size_t *end, const char *text, bool is_left)
 {
     while (is_left && *begin > 0 && text[*begin - 1] == ' ')
@@ -57,16 +58,16 @@ static void add_word(size_t *begin, size_t *end, const char *text, bool is_left)
         ++*end;
 }
 
-/* Characters of an expression that stand for a node, at most. */
+/* The most characters of an expression that are shown for a node. */
 enum { LONGEST = 400 };
 
-/* From an operator to what stands on both sides of it, unless that is in another statement. */
+/* Extends the range from an operator to its operands, within one statement. */
 static void add_operands(size_t *begin, size_t *end, const kn_graph *g, const kn_node *n)
 {
     size_t first = *begin, last = *end;
     for (int k = 0; k < n->n_in; ++k) {
         const kn_node *in = &g->node[n->in[k]];
-        if (in->kind == KN_NODE_INPUT) /* stands wherever it is named */
+        if (in->kind == KN_NODE_INPUT) /* an input has no place of its own: it may be named anywhere */
             add_word(&first, &last, g->text, k == 0 && n->n_in > 1);
         if (in->length == 0)
             continue;
@@ -82,7 +83,7 @@ static void add_operands(size_t *begin, size_t *end, const kn_graph *g, const kn
     *end = last;
 }
 
-/* What the text has there, on one line; of a trace, which has no text, what computes it and its number. */
+/* The node's text, on one line; for a trace, which has no text, the function and a number. */
 static void put_node(kn_str *out, const kn_lower_state *s, int node)
 {
     const kn_node *n = &s->graph->node[node];
@@ -123,7 +124,7 @@ void kn_report_part(kn_str *out, const kn_lower_state *s, const kn_group *g, con
         put_node(out, s, leaf->node);
         kn_str_printf(out, " (%.0f bytes)",
                       g->is_opaque ? bytes_of_node(s, s->graph->node[g->root[0]].in[k])
-                                 : bytes_along(g, leaf->stride, item_of_leaf(s, leaf)));
+                                   : bytes_along(g, leaf->stride, item_of_leaf(s, leaf)));
         before = "and";
     }
     before = "writes";
@@ -135,7 +136,7 @@ void kn_report_part(kn_str *out, const kn_lower_state *s, const kn_group *g, con
     }
 }
 
-enum { MICROSECOND = 1000000 /* picoseconds */ };
+enum { MICROSECOND = 1000000 /* in picoseconds */ };
 
 void kn_report_times(kn_str *out, const kn_fusion_times *t)
 {

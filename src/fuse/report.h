@@ -1,4 +1,4 @@
-/* fuse/report.h - what a lowering came to, for people. */
+/* fuse/report.h - explains a lowering to people. */
 #ifndef KN_FUSE_REPORT_H
 #define KN_FUSE_REPORT_H
 
@@ -7,7 +7,7 @@
 #include "kernel/algorithm.h"
 #include "fuse/fusion.h"
 
-/* Why a node is stored before it is used; KN_WHY_NONE: it is not. */
+/* The reason why a node is stored; KN_WHY_NONE: it is not. */
 typedef enum kn_why {
     KN_WHY_NONE,
     KN_WHY_PLACE,
@@ -21,10 +21,10 @@ typedef enum kn_why {
 /* "expression_1: reads x (4096 bytes); writes 'm' (64 bytes)". */
 void kn_report_part(kn_str *out, const kn_lower_state *state, const kn_group *group, const kn_text *text,
                     const kn_program *program);
-/* "; as several kernels ..."; nothing where there was no choice. */
+/* "; as several kernels ..."; nothing if there was no choice. */
 void kn_report_times(kn_str *out, const kn_fusion_times *times);
-/* Lines that begin with '#': how many kernels, the bytes that they move, and those of a kernel an operation;
- * why what is stored in between is. */
+/* Lines that begin with '#': the number of kernels, the bytes that they move, the bytes that a kernel for
+ * each operation would move, and the reason for each buffer. */
 typedef struct kn_report {
     int n_groups;
     double moved;

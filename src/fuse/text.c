@@ -1,3 +1,4 @@
+/* Writes a group as a program. */
 #include "fuse/text.h"
 
 #include <string.h>
@@ -13,17 +14,14 @@ static void find_reductions(kn_text_writer *w)
         kn_text_reduction *f = kn_text_take(w, sizeof *f);
         if (!f)
             return;
-        *f = (kn_text_reduction){w->reductions,
-                            u,
-                            w->op[u->number],
-                            u->level,
-                            kn_text_reductions_of_level(w, u->level),
-                            w->space_of[u->number]};
+        *f = (kn_text_reduction){
+            w->reductions,         u, w->op[u->number], u->level, kn_text_reductions_of_level(w, u->level),
+            w->space_of[u->number]};
         w->reductions = f;
     }
 }
 
-/* Kept axes first; where nothing is reduced, in the order in which a range goes along them. */
+/* Output axes first. Without reductions: in the order in which a range counts. */
 static void order_axes(kn_text_writer *w)
 {
     const kn_group *g = w->group;
@@ -43,8 +41,8 @@ static void order_axes(kn_text_writer *w)
         }
 }
 
-/* What no stage can mention where it would be: a range in front of what runs once a result; and what is
- * better read. */
+/* A node that must be in memory because no stage can compute it in place: a range in a stage that runs
+ * once per result, or one that is faster to read. */
 static int find_unmentionable(const kn_text_writer *w)
 {
     for (const kn_use *u = w->group->first_use; u; u = u->after) {
@@ -55,7 +53,7 @@ static int find_unmentionable(const kn_text_writer *w)
     return -1;
 }
 
-/* Whether the source has texts in which each operation is rounded; what this file writes rounds by itself. */
+/* True if the source has texts that round each operation; the text that this file writes rounds by itself. */
 static bool has_each(const kn_text_writer *w)
 {
     bool has = false;

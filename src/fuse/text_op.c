@@ -1,4 +1,4 @@
-/* The operations of a group: one for equal subjects, and the namespaces of their preambles. */
+/* The operations of a group, equal ones shared, and the namespaces of their preambles. */
 #include "fuse/text_parts.h"
 
 #include <string.h>
@@ -16,7 +16,8 @@ static bool same_operation(const kn_node *a, const kn_typed *ta, const kn_node *
     return memcmp(ta->variant.dtype, tb->variant.dtype, count * sizeof *ta->variant.dtype) == 0;
 }
 
-/* The preamble of an operation in a namespace, with its types, and its fold as a function. */
+/* Puts the preamble of an operation into a namespace, with its types, and its reduce expression as a
+ * function. */
 static void put_space(kn_text_writer *w, const kn_text_space *s)
 {
     const kn_op *op = s->op;
@@ -68,7 +69,7 @@ static int find_space(kn_text_writer *w, const kn_use *u, const kn_op *op)
     return s->number;
 }
 
-/* x ** 2, with the number in the text. */
+/* True for x ** 2, with the number in the text. */
 static bool is_square(const kn_text_writer *w, const kn_use *u)
 {
     const kn_node *n = kn_text_node_of(w, u);
@@ -79,14 +80,14 @@ static bool is_square(const kn_text_writer *w, const kn_use *u)
            by->number.kind != KILN_ARG_WEAK_COMPLEX;
 }
 
-/* One op for equal subjects: folds are told apart by it. */
+/* The operation of a use, shared with equal ones: reductions are compared by its address. */
 static const kn_op *find_op(kn_text_writer *w, const kn_use *u)
 {
     const kn_op *op = NULL;
     for (const kn_use *v = w->group->first_use; v != u; v = v->after)
         if (w->op[v->number] && is_square(w, v) == is_square(w, u) &&
             same_operation(kn_text_node_of(w, v), kn_text_typed_of(w, v), kn_text_node_of(w, u),
-                         kn_text_typed_of(w, u)))
+                           kn_text_typed_of(w, u)))
             return w->op[v->number];
     kiln_status status = kn_op_find(&op, w->state->arena, kn_text_node_of(w, u), kn_text_typed_of(w, u),
                                     is_square(w, u), w->options ? w->options->flags : 0);

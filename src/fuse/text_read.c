@@ -1,4 +1,4 @@
-/* What a group's text reads: parameters, numbers, ranges. */
+/* The inputs of a group's text: parameters, numbers, ranges. */
 #include "fuse/text_parts.h"
 
 #include <stdio.h>
@@ -47,15 +47,15 @@ const char *kn_text_param_name(kn_text_writer *w, const kn_text_param *p)
     return name;
 }
 
-/* Axes of the program's space that are neighbours in its order, and along which an index counts up as they
- * are counted: by `step` from one element to the next. */
+/* Adjacent axes of the program's space along which an index counts without gaps, by `step` from one
+ * element to the next. */
 typedef struct counted {
-    int64_t step, inside, count; /* elements along the axes inside of these, along these */
-    bool is_one;                 /* there are no other axes along which it moves */
+    int64_t step, inside, count; /* inside: elements along the axes inside of these; count: along these */
+    bool is_one;                 /* the index does not move along any other axis */
     bool is_outermost;
 } counted;
 
-/* Of a range, among the axes in `among`. */
+/* The count of a range along the axes in `among`. */
 static counted count_along(const kn_text_writer *w, const kn_leaf *leaf, uint64_t among)
 {
     const kn_group *g = w->group;
@@ -82,15 +82,15 @@ static counted count_along(const kn_text_writer *w, const kn_leaf *leaf, uint64_
     return c;
 }
 
-/* "s7": a whole number that the shapes say. */
+/* The name of a whole number that follows from the shapes: "s7". */
 static const char *whole(kn_text_writer *w, int64_t number)
 {
     const kn_text_param p = {.input = -1, .number = kiln_arg_int(number), .dtype = KILN_INT64};
     return kn_text_param_name(w, &p);
 }
 
-/* The index of a range's element: of that among the reduced axes, of the program's own index, or of the
- * index along each axis, which takes more divisions. */
+/* The index of a range's element: from the index among the reduction axes, from the program's own index,
+ * or from the index along each axis, which needs more divisions. */
 static void put_range_index(kn_text_writer *w, kn_str *out, const kn_leaf *leaf)
 {
     const kn_group *g = w->group;
@@ -123,8 +123,8 @@ static void put_range_index(kn_text_writer *w, kn_str *out, const kn_leaf *leaf)
     kn_str_append(out, ")");
 }
 
-/* What node `in` of a range, or a number that may be a bound, is as one of dtype. A half has the value that
- * it holds, in float32. */
+/* Appends input `in` of a range, or a number that may be a bound, as a value of dtype. A 16-bit float is
+ * its value in float32. */
 static void put_scalar(kn_text_writer *w, kn_str *out, int node, kiln_dtype dtype, kn_bound bound)
 {
     const kn_node *n = &w->state->graph->node[node];
@@ -194,11 +194,12 @@ void kn_text_put_range(kn_text_writer *w, kn_str *out, const kn_use *u)
     kn_str_free(&step);
 }
 
-/* Elements from which on the host a table is worth its kernel, and reads of each of its numbers. */
+/* The least elements on the host for which a table of a range's numbers is worth its kernel, and the least
+ * reads of each number. */
 enum { MANY_ELEMENTS = 1 << 15, MANY_READS = 16 };
 
-/* Whether a range is better read: on the host a division takes longer than all else that is done with an
- * element. */
+/* True if a range is faster to read: on the host the division takes longer than everything else that is
+ * done with an element. */
 bool kn_text_is_better_read(const kn_text_writer *w, const kn_leaf *leaf)
 {
     const kn_group *g = w->group;

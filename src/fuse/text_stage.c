@@ -4,8 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Marks all that has to be written for what is marked: down to leaves, results of reductions and kept
- * values. */
+/* Marks all uses that the marked ones need, down to leaves, results of reductions and stored values. */
 static void mark_needed(kn_text_writer *w)
 {
     const kn_use **list = kn_text_take(w, (size_t)(w->group->n_uses + 1) * sizeof *list);
@@ -16,7 +15,7 @@ static void mark_needed(kn_text_writer *w)
         const kn_use *u = list[count];
         if (!w->needed[u->number] || u->leaf || u->is_own_reduction || w->given[u->number][0])
             continue;
-        /* a divisor is there by its reciprocal */
+        /* a reciprocal replaces its divisor */
         int n_in = kn_text_is_quotient(w, u) && w->divides[u->in[1]->number] ? 1 : u->n_in;
         for (int k = 0; k < n_in; ++k)
             w->needed[u->in[k]->number] = true;
@@ -30,14 +29,15 @@ static void clear_needed(kn_text_writer *w)
     w->reads = 0;
 }
 
-/* What a reduction's map reads; scalars that its post alone reads are asked for there. */
+/* Marks the inputs of a reduction's map. Scalars that only its post reads are marked with the post. */
 static void need_inputs(kn_text_writer *w, const kn_text_reduction *f)
 {
     for (int k = 0; k < f->use->n_in; ++k)
         w->needed[f->use->in[k]->number] = true;
 }
 
-/* A root that is stored for each element, though it is the same along the reduced axes, has those axes. */
+/* True for a root with one element per result. A root that is stored for each element, though constant
+ * along the reduction axes, has those axes. */
 static bool root_is_reduced(const kn_text_writer *w, int r)
 {
     const kn_group *g = w->group;
@@ -51,8 +51,8 @@ static bool root_is_reduced(const kn_text_writer *w, int r)
     return g->is_settled && (along & reduced) == 0 && (reduced != 0 || !g->root_use[r]->is_all);
 }
 
-/* What the stage that ends in reductions of `level` needs; above all levels: the one that stores all (or
- * kept) roots. False: nothing. */
+/* Marks the needs of the stage that ends in the reductions of `level`; above the last level, of the stage
+ * that stores the roots of `over`. False: nothing is needed. */
 static bool need_for(kn_text_writer *w, int level, kn_over over)
 {
     bool any = false;
@@ -77,8 +77,8 @@ static bool may_be_given(const kn_text_writer *w, const kn_use *u)
     return u->is_all && !u->leaf && !u->is_own_reduction && op && op->is_costly;
 }
 
-/* What is costly, and what several stages need, is given by the first of them: as far as the others then
- * read it, and not what it is computed of alone. */
+/* A costly value that several stages need is stored by the first of them, if later stages read it itself
+ * and not only its inputs. */
 static void find_given_values(kn_text_writer *w)
 {
     int last = w->group->n_levels + 1;
@@ -104,8 +104,8 @@ static bool is_given(const kn_text_writer *w, const kn_use *u, int level)
     return may_be_given(w, u) && w->needed[u->number] && w->first[u->number] == level && w->again[u->number];
 }
 
-/* Whether so many values more may be kept: of a program's values as many as it may have parameters are its
- * own. What is not kept is computed again. */
+/* Reserves values of the program, of which there are as many as parameters. False: the value is computed
+ * again instead. */
 static bool take_values(kn_text_writer *w, int count)
 {
     if (w->n_values + count > KN_MAX_PARAMS)
@@ -126,7 +126,7 @@ static void put_reads(kn_text_writer *w, kn_text_stage *s, const char *values)
         kn_str_printf(&s->reads, "%s%s", separator, values);
 }
 
-/* The program's own values that a stage's uses are from. */
+/* Lists the program's values that this stage reads. */
 static void find_own_reads(kn_text_writer *w, kn_str *values)
 {
     const char *separator = "";
@@ -134,7 +134,8 @@ static void find_own_reads(kn_text_writer *w, kn_str *values)
     for (int l = 0; l < w->group->n_levels; ++l) {
         bool any = false;
         for (const kn_use *u = w->group->first_use; u; u = u->after)
-            any |= w->needed[u->number] && !w->given[u->number][0] && u->is_own_reduction && u->level == l + 1;
+            any |=
+                w->needed[u->number] && !w->given[u->number][0] && u->is_own_reduction && u->level == l + 1;
         if (any) {
             kn_str_printf(values, "%s_r%d", separator, l);
             separator = ", ";
@@ -173,7 +174,7 @@ static void put_value_declaration(kn_text_writer *w, const char *type, const cha
     kn_str_printf(&w->values, "%s%s _%s", w->values.length > 0 ? ", " : "", type, name);
 }
 
-/* The type of what a level folds, declared in the preamble where it is a struct. */
+/* The type that a level reduces, declared in the preamble if it is a struct. */
 static const char *level_type(kn_text_writer *w, int level)
 {
     char *name = kn_text_take(w, KN_TEXT_NAME);
@@ -204,7 +205,7 @@ static const char *level_type(kn_text_writer *w, int level)
     return name;
 }
 
-/* What a reduction gives, and nothing is computed of it. */
+/* True for the unchanged result of a reduction. */
 static bool is_plain_result(const kn_text_writer *w, const kn_use *u)
 {
     const kn_op *op = w->op[u->number];
@@ -215,7 +216,7 @@ static bool is_plain_result(const kn_text_writer *w, const kn_use *u)
     return post[0] == 'a' && post[1 + strspn(post + 1, " ;")] == '\0';
 }
 
-/* The same of a map: what is reduced is what it reads. */
+/* True for a map that reduces its input unchanged. */
 static bool is_plain_map(const kn_op *op)
 {
     const char *map = op->map + strspn(op->map, " ");
@@ -233,7 +234,7 @@ static bool is_hoistable(const kn_text_writer *w, const kn_use *u)
            !w->given[u->number][0];
 }
 
-/* Marks what elements of this stage read of that: needed is what the stage needs. */
+/* Marks values that are constant along the reduction axes and that elements of this stage read. */
 static void find_hoisted(const kn_text_writer *w, bool *hoisted, int level)
 {
     memset(hoisted, 0, (size_t)w->group->n_uses);
@@ -248,8 +249,8 @@ static void find_hoisted(const kn_text_writer *w, bool *hoisted, int level)
             hoisted[w->group->root_use[r]->number] |= is_hoistable(w, w->group->root_use[r]);
 }
 
-/* "c7 = t7;", and of a divisor d its reciprocal: x / d is x * q * p, where p is 1 but for d so small or
- * large that 1 / d would not be a normal number. */
+/* Appends "c7 = t7;", and for a divisor d its reciprocal: x / d becomes x * q * p, where p is 1 unless d
+ * is so small or large that 1 / d is no normal number. */
 static void put_hoisted(kn_text_writer *w, kn_text_stage *s, const kn_use *u, bool is_value, bool is_divisor)
 {
     const char *separator = s->gives.length > 0 ? ", " : "", *name = w->name[u->number];
@@ -274,7 +275,7 @@ static void put_hoisted(kn_text_writer *w, kn_text_stage *s, const kn_use *u, bo
     w->divides[n] = true;
 }
 
-/* The stage in front of that of `level`, where there is something for it. */
+/* Writes the stage that computes hoisted values before that of `level`, if there are any. */
 static void write_hoisted(kn_text_writer *w, int level)
 {
     size_t count = (size_t)w->group->n_uses + 1;
@@ -307,7 +308,7 @@ static void write_hoisted(kn_text_writer *w, int level)
     kn_str_free(&own);
 }
 
-/* Whether the one value that a level reduces is this. */
+/* True if the level reduces only this value. */
 static bool is_reduced_itself(const kn_text_writer *w, const kn_use *u, int level)
 {
     for (const kn_text_reduction *f = w->reductions; f; f = f->next)
@@ -317,7 +318,7 @@ static bool is_reduced_itself(const kn_text_writer *w, const kn_use *u, int leve
     return false;
 }
 
-/* The map in front of the reductions of a level. */
+/* Writes the map before the reductions of a level. */
 static void write_map(kn_text_writer *w, int level)
 {
     kn_str own = KN_STR_INIT;
@@ -346,7 +347,7 @@ static void write_map(kn_text_writer *w, int level)
     for (const kn_use *u = w->group->first_use; u; u = u->after)
         if (is_given(w, u, level) && !w->given[u->number][0]) {
             char e[KN_TEXT_NAME];
-            if (is_reduced_itself(w, u, level)) { /* the value has the name already */
+            if (is_reduced_itself(w, u, level)) { /* the value has that name already */
                 memcpy(w->given[u->number], v, KN_TEXT_NAME);
                 continue;
             }
@@ -363,8 +364,9 @@ static void write_map(kn_text_writer *w, int level)
     kn_str_free(&own);
 }
 
-/* One fold's expression of a and b, or what nothing yields. */
-static void put_reduction_text(const kn_text_reduction *f, kn_str *out, bool is_identity, const char *a, const char *b)
+/* Appends a reduction's expression of a and b, or its identity. */
+static void put_reduction_text(const kn_text_reduction *f, kn_str *out, bool is_identity, const char *a,
+                               const char *b)
 {
     bool is_dtype = f->op->value != KILN_DTYPE_NONE;
     if (f->space >= 0 && is_identity)
@@ -418,7 +420,8 @@ static void write_reduce(kn_text_writer *w, int level)
     kn_str_append(&s->identity, count > 1 && has_identity ? "}" : "");
 }
 
-/* The stage that stores the roots which differ along the reduced axes, or those that do not. */
+/* Writes the stage that stores the roots with an element for each element of the space, or those with one
+ * per result. */
 static void write_stores(kn_text_writer *w, kn_over over)
 {
     const kn_group *g = w->group;

@@ -1,4 +1,4 @@
-/* What a group's text computes of what it reads: the text of each use. */
+/* The text of each use: the operations of a group. */
 #include "fuse/text_parts.h"
 
 #include <stdio.h>
@@ -8,14 +8,14 @@
 #include "program/assigned.h"
 #include "base/caret.h"
 
-/* The dtype that a node has its k-th operand in. */
+/* The dtype of a node's operand k. */
 static kiln_dtype operand_dtype(const kn_text_writer *w, const kn_use *u, int k)
 {
     const kn_typed *t = kn_text_typed_of(w, u);
     return kn_text_node_of(w, u)->kind == KN_NODE_KERNEL ? t->param[k] : t->variant.dtype[k];
 }
 
-/* Whether what the operation gives is rounded before anything reads it. */
+/* True if the operation's result is rounded before it is read. */
 static bool is_rounded(const kn_text_writer *w, const kn_op *op, int index)
 {
     return w->options && w->options->flags & KILN_KERNEL_ROUND_EACH &&
@@ -30,8 +30,8 @@ static const char *input_of(kn_text_writer *w, const kn_use *u, const kn_op *op,
     return kn_text_keep(w, &text);
 }
 
-/* The names that stand for an operation's parameters: operands, and `to` for its output number `index`,
- * others for those that nobody asks for; left: outputs (bits) that begin as zero. */
+/* The names of an operation's parameters: operands, `to` for output number `index`, made-up ones for
+ * unused outputs. left: bits of the outputs that start as zero. */
 static const char **names_of(kn_text_writer *w, const kn_use *u, const kn_op *op, const char *to, int index,
                              uint64_t left, kn_str *declared)
 {
@@ -72,7 +72,8 @@ void kn_text_find_divisors(kn_text_writer *w)
             w->divisor[u->in[1]->number] = true;
 }
 
-/* "const float t7 = (float)(float16)(x0 * t3);": text stands between what this writes and a bracket. */
+/* Appends "const float t7 = (float)(float16)(x0 * t3);" up to the text; the caller appends the text and a
+ * bracket. */
 static void put_rounding(kn_str *out, const kn_op *op, int index)
 {
     kn_str_printf(out, " (float)(%s)(", kn_dtype_info_of(op->declared[op->n_in + index])->c_name);
@@ -108,7 +109,8 @@ static void put_block(kn_text_writer *w, kn_str *out, const kn_use *u, const cha
     kn_str_free(&others);
 }
 
-/* A node's output of an operation: "const float t7 = x0 * t3;", or a block. a: what is reduced; NULL. */
+/* Appends an output of an operation: "const float t7 = x0 * t3;", or a block. a: the reduced value; NULL:
+ * none. */
 static void put_operation(kn_text_writer *w, kn_str *out, const kn_use *u, const char *text, const char *a)
 {
     const kn_op *op = w->op[u->number];
@@ -134,7 +136,7 @@ static void put_operation(kn_text_writer *w, kn_str *out, const kn_use *u, const
     }
 }
 
-/* What is rounded to a 16-bit float, as it is: rounded to float32 before, it would be rounded twice. */
+/* The unrounded source of a 16-bit float: rounded to float32 before, it would be rounded twice. */
 static const char *source_of_half(kn_text_writer *w, const kn_use *from, kiln_dtype half)
 {
     const kn_typed *t = kn_text_typed_of(w, from);
@@ -155,7 +157,7 @@ static void put_conversion(kn_text_writer *w, kn_str *out, const kn_use *u)
                *name = kn_dtype_info_of(t->dtype)->c_name;
     kn_text_name_use(w, u, 't');
     kn_str_printf(out, "const %s %s = ", kn_computed_name(t->dtype), w->name[u->number]);
-    if (is_half) /* said in so many words, it rounds */
+    if (is_half) /* the explicit cast rounds */
         kn_str_printf(out, "(float)(%s)%s;\n", name, from);
     else
         kn_str_printf(out, "%s;\n", from);
@@ -178,8 +180,8 @@ int kn_text_reductions_of_level(const kn_text_writer *w, int level)
     return count;
 }
 
-/* How many elements a reduction has, as the table writes it: two sizes divided by one another. Here it is
- * a number that the call knows. */
+/* The number of elements of a reduction, as the operation table writes it: a quotient of two sizes. Here
+ * the call knows the number. */
 #define COUNT "(_in_ind.size() / _out_ind.size())"
 
 static char *replace_count(kn_text_writer *w, const char *text)
@@ -198,7 +200,8 @@ static char *replace_count(kn_text_writer *w, const char *text)
         return copy;
     }
     const kn_text_param p = {.input = -1, .number = kiln_arg_int(count), .dtype = KILN_INT64};
-    snprintf(copy, capacity, "%.*s%s%s", (int)(at - text), text, kn_text_param_name(w, &p), at + strlen(COUNT));
+    snprintf(copy, capacity, "%.*s%s%s", (int)(at - text), text, kn_text_param_name(w, &p),
+             at + strlen(COUNT));
     return copy;
 }
 
@@ -238,7 +241,7 @@ void kn_text_put_mapped(kn_text_writer *w, kn_str *out, const kn_text_reduction 
     kn_str_free(&type);
 }
 
-/* The text of a reduction that has one element for each result. */
+/* The text of a reduction with one element for each result. */
 static const char *single_text(kn_text_writer *w, const kn_use *u, const char *text)
 {
     kn_str out = KN_STR_INIT;

@@ -1,10 +1,11 @@
+/* Memory that is freed all at once. */
 #include "graph/arena.h"
 
 #include <stdint.h>
 
 #include "base/alloc.h"
 
-/* Bytes of a block, unless more is wanted at once: of the first, and at most; each is twice the last one. */
+/* Bytes of the first block and of the largest. Each block is twice the one before, or larger on demand. */
 enum { ALIGN = 16, FIRST_BLOCK = 1024, BLOCK = 16384 };
 
 struct kn_arena_block {

@@ -1,4 +1,4 @@
-/* graph/arena.h - memory that goes back all at once: what a lowering works with. */
+/* graph/arena.h - memory that is freed all at once, for lowerings. */
 #ifndef KN_GRAPH_ARENA_H
 #define KN_GRAPH_ARENA_H
 
@@ -6,7 +6,7 @@
 
 typedef struct kn_arena {
     struct kn_arena_block *block;
-    int failed; /* an allocation was refused: remembered, as kn_str does */
+    int failed; /* an allocation has failed: remembered, as in kn_str */
 } kn_arena;
 #define KN_ARENA_INIT                                                                                        \
     {                                                                                                        \

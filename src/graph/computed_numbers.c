@@ -1,3 +1,4 @@
+/* Numbers that a call computes from numbers given by value. */
 #include "graph/computed_numbers.h"
 
 #include <string.h>
@@ -28,10 +29,11 @@ static bool is_extent(const kn_node *n)
     return n->kind == KN_NODE_EXTENT || n->kind == KN_NODE_NDIM;
 }
 
-/* Whether a node is computed of what it reads, where that are numbers. */
+/* True for an operator or a cast whose inputs may all be numbers. */
 static bool may_be_computed(const kn_computed_numbers *c, const kn_graph *g, const kn_node *node)
 {
-    bool may = node->is_operator && (node->kind == KN_NODE_CAST || kn_constant_fold_knows(node->name, node->n_in));
+    bool may =
+        node->is_operator && (node->kind == KN_NODE_CAST || kn_constant_fold_knows(node->name, node->n_in));
     for (int k = 0; k < node->n_in && may; ++k) {
         const kn_node *in = &g->node[node->in[k]];
         may = in->kind == KN_NODE_INPUT || in->kind == KN_NODE_NUMBER || is_extent(in) ||
@@ -57,7 +59,8 @@ static void add(kn_computed_numbers *c, const kn_graph *g, int n)
     c->number[c->count++] = own;
 }
 
-/* One that reads no input itself, and is computed of the same ones, is a number whenever what it reads is. */
+/* A number that nodes read which are not numbers whenever it is one. A computed number of the same inputs
+ * is not such a reader. */
 static void find_reads(kn_computed_numbers *c, const kn_graph *g, int n)
 {
     const kn_node *node = &g->node[n];
@@ -124,7 +127,7 @@ static kiln_arg extent_of(const kn_node *node, const kiln_arg *of)
         return kiln_arg_int(ndim);
     if (!node->n_axes)
         return kiln_arg_int(a ? a->size : 1);
-    return axis >= 0 && axis < ndim ? kiln_arg_int(a->shape[axis]) : kiln_arg_none(); /* which is refused */
+    return axis >= 0 && axis < ndim ? kiln_arg_int(a->shape[axis]) : kiln_arg_none(); /* refused later */
 }
 
 static kiln_arg read_operand(const kn_graph *g, const kiln_arg *number, const kiln_arg *in, int n)
@@ -158,7 +161,8 @@ static kiln_status compute(kiln_arg *number, const kn_graph *g, const kiln_arg *
     return why ? kn_graph_error(g, node, KILN_ERROR_INVALID, "there is no number for %s", why) : KILN_OK;
 }
 
-/* Of each that is read its kind and class; of the inputs that the others depend on their values. */
+/* The key words: kind and class of each number that is read, and the values of the inputs that decide the
+ * others. */
 static void write_words(int64_t *word, const kn_graph *g, const kiln_arg *number, const kiln_arg *in)
 {
     const kn_computed_numbers *c = g->computed;

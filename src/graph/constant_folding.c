@@ -1,3 +1,4 @@
+/* Python's operators on weak numbers. */
 #include "graph/constant_folding.h"
 
 #include <complex.h>
@@ -6,7 +7,7 @@
 
 #include "types/number.h"
 
-/* Integers are whole in 128 bits until they are asked to fit 64. */
+/* Whole numbers are exact in 128 bits; only the result must fit 64. */
 __extension__ typedef __int128 wide;
 
 typedef enum number_kind { IS_BOOL, IS_INT, IS_FLOAT, IS_COMPLEX } number_kind;
@@ -24,7 +25,7 @@ static const char no_meaning[] = "an operator that Python does not have for such
 
 /* ---- numbers ---- */
 
-/* One of a dtype: in the way of Python's float(x) alone. */
+/* A number of a dtype, converted as by Python's float(x). */
 static number read_typed(const kiln_arg *arg)
 {
     const kn_number x = kn_number_load(arg->value.bytes, (kiln_dtype)arg->dtype);
@@ -144,7 +145,7 @@ static const char *subtract(number *out, const number *x, const number *y)
                                  : give_float(out, x->re - y->re);
 }
 
-/* Of factors below 2^64, the product in 128 bits. */
+/* The product of factors below 2^64; false if it does not fit 128 bits. */
 static bool multiply_wide(wide *out, wide x, wide y)
 {
     wide limit = (wide)1 << 64, magnitude = x < 0 ? -x : x, other = y < 0 ? -y : y;
@@ -173,7 +174,7 @@ static const char *divide(number *out, const number *x, const number *y)
                            : give_float(out, x->re / y->re);
 }
 
-/* Of a division towards the next whole number below: both, by Python's rules for floats. */
+/* Floor division: quotient and remainder by Python's rules for floats. */
 static void divide_floats(double *quotient, double *left, double x, double y)
 {
     double mod = fmod(x, y), div = (x - mod) / y;
@@ -214,7 +215,7 @@ static const char *take_remainder(number *out, const number *x, const number *y)
     return give_float(out, left);
 }
 
-/* The exponent is not negative: what lies beyond 64 bits does so after 64 factors at most. */
+/* The exponent is not negative. A result beyond 64 bits is found after 64 factors at most. */
 static const char *whole_power(number *out, wide base, wide exponent)
 {
     wide power = 1;
@@ -232,10 +233,10 @@ static const char *power(number *out, const number *x, const number *y)
         return whole_power(out, x->i, y->i);
     if (x->re == 0 && x->im == 0 && (y->re < 0 || y->im != 0))
         return "zero to a power that is negative or complex";
-    bool is_root = x->re < 0 && y->re != floor(y->re); /* of a negative number: complex */
+    bool is_root = x->re < 0 && y->re != floor(y->re); /* of a negative number: the result is complex */
     bool is_finite = isfinite(x->re) && isfinite(x->im) && isfinite(y->re) && isfinite(y->im);
-    double complex result = is_complex_pair(x, y) || is_root ? cpow(complex_of(x), complex_of(y))
-                                                             : CMPLX(pow(x->re, y->re), 0);
+    double complex result =
+        is_complex_pair(x, y) || is_root ? cpow(complex_of(x), complex_of(y)) : CMPLX(pow(x->re, y->re), 0);
     if (is_finite && !(isfinite(creal(result)) && isfinite(cimag(result))))
         return "a power that float64 does not hold";
     return is_complex_pair(x, y) || is_root ? give_complex(out, result) : give_float(out, creal(result));

@@ -1,3 +1,4 @@
+/* The graph of an expression: its nodes, each there once, and its results. */
 #include "graph/graph.h"
 
 #include <stdarg.h>
@@ -20,7 +21,7 @@ static void free_node(kn_node *node)
 {
     kn_free(node->in);
     kn_free(node->name);
-    kn_free(node->step);
+    kn_free(node->subscript);
     kn_free(node->extent);
     kiln_kernel_free(node->kernel);
     kiln_kernel_free(node->option_group);
@@ -83,7 +84,7 @@ kiln_status kn_graph_refuse_number(const kn_graph *graph, const kn_node *node)
     return kn_graph_error(graph, node, KILN_ERROR_TYPE, "%s", message);
 }
 
-/* Room for one more in a list that has doubled whenever it was full. */
+/* Makes space for one more item of a list that doubles when it is full. */
 static bool grow(void *list, int count, size_t item)
 {
     void *old, *grown;
@@ -98,11 +99,11 @@ static bool grow(void *list, int count, size_t item)
 
 /* ---- equal nodes ---- */
 
-/* All that a node is, but for where it stands. */
+/* The whole node except its place in the text. */
 static void put_key(kn_str *key, const kn_node *node)
 {
-    const int fields[] = {node->kind,    node->n_in,     node->index,    node->is_operator, node->dtype,
-                           node->n_subscripts, node->has_axes, node->keepdims, node->n_axes};
+    const int fields[] = {node->kind,         node->n_in,     node->index,    node->is_operator, node->dtype,
+                          node->n_subscripts, node->has_axes, node->keepdims, node->n_axes};
     kn_str_append_n(key, (const char *)fields, sizeof fields);
     kn_str_append_n(key, (const char *)node->in, (size_t)node->n_in * sizeof *node->in);
     if (node->kind == KN_NODE_NUMBER) {
@@ -113,9 +114,9 @@ static void put_key(kn_str *key, const kn_node *node)
     kn_str_append_n(key, (const char *)&node->kernel, sizeof node->kernel);
     kn_str_append_n(key, (const char *)&node->option_group, sizeof node->option_group);
     for (int k = 0; k < node->n_subscripts; ++k) {
-        const int64_t step[] = {node->step[k].kind, node->step[k].start, node->step[k].stop,
-                                node->step[k].step};
-        kn_str_append_n(key, (const char *)step, sizeof step);
+        const int64_t numbers[] = {node->subscript[k].kind, node->subscript[k].start, node->subscript[k].stop,
+                                   node->subscript[k].step};
+        kn_str_append_n(key, (const char *)numbers, sizeof numbers);
     }
     if (node->extent)
         kn_str_append_n(key, (const char *)node->extent, (size_t)node->n_axes * sizeof *node->extent);
@@ -133,12 +134,13 @@ static bool copy_list(void *to, const void *from, size_t bytes)
     return !bytes || copy;
 }
 
-/* What cannot be copied is NULL: the copy may be freed as it is. */
+/* A list that could not be copied is NULL, so that the copy can be freed. */
 static bool copy_node(kn_node *to, const kn_node *from)
 {
     *to = *from;
     bool is_whole = copy_list(&to->in, from->in, (size_t)from->n_in * sizeof *from->in);
-    is_whole &= copy_list(&to->step, from->step, (size_t)from->n_subscripts * sizeof *from->step);
+    is_whole &=
+        copy_list(&to->subscript, from->subscript, (size_t)from->n_subscripts * sizeof *from->subscript);
     is_whole &=
         copy_list(&to->extent, from->extent, from->extent ? (size_t)from->n_axes * sizeof *from->extent : 0);
     is_whole &= copy_list(&to->name, from->name, from->name ? strlen(from->name) + 1 : 0);
@@ -185,7 +187,7 @@ static kiln_status find_or_append(int *out, kn_graph *graph, const kn_node *node
 
 /* ---- numbers of numbers ---- */
 
-/* Whether no array or number of a dtype is in it, or can be at a call. */
+/* True if the node contains no array and no number of a dtype, and no call can give it one. */
 static bool may_be_weak(const kn_graph *graph, const kn_node *node)
 {
     for (int k = 0; k < node->n_in; ++k) {
@@ -216,7 +218,8 @@ static kiln_status fold_constants(kn_node *constant, const kn_graph *graph, cons
     if (why)
         return kn_graph_error(graph, node, KILN_ERROR_INVALID, "there is no number for %s", why);
     if (result.kind != KILN_ARG_NONE)
-        *constant = (kn_node){.kind = KN_NODE_NUMBER, .number = result, .at = node->at, .length = node->length};
+        *constant =
+            (kn_node){.kind = KN_NODE_NUMBER, .number = result, .at = node->at, .length = node->length};
     return KILN_OK;
 }
 
@@ -308,7 +311,7 @@ kiln_status kn_graph_add_result(kn_graph *graph, int node, const char *name)
     char made[24] = "out";
     size_t length = name ? strnlen(name, KN_NAME_MAX) : 0;
     bool is_usable = name && is_name(name, length) && name[0] != '_' && strncmp(name, "kn_", 3) != 0 &&
-                   !is_taken(graph, name, length);
+                     !is_taken(graph, name, length);
     for (int k = 1; !is_usable && is_taken(graph, made, strlen(made)); ++k)
         snprintf(made, sizeof made, "out%d", k);
     if (graph->n_out == KN_MAX_PARAMS)
@@ -327,7 +330,7 @@ kiln_status kn_graph_add_result(kn_graph *graph, int node, const char *name)
 
 /* ---- what results need ---- */
 
-/* *number: of each node, what it is called then; -1 for one that goes. */
+/* *number: the new number of each node; -1 if it is dropped. */
 static int find_needed(int *number, const kn_graph *graph)
 {
     int count = 0;
@@ -384,7 +387,7 @@ static bool is_read_elsewhere(const kn_graph *graph, int result)
     return is;
 }
 
-/* Of the definitions of this name one may leave its output. */
+/* True if one of the definitions of this name may leave its output unassigned. */
 static kiln_status find_left_by_name(bool *out, const kn_node *node)
 {
     kn_param param[KN_MAX_PARAMS];
@@ -406,7 +409,7 @@ static kiln_status find_left_by_name(bool *out, const kn_node *node)
     return status;
 }
 
-/* Whether elements of the node may be left unassigned: what lies in an array that is given is no result. */
+/* True if elements of the node may be left unassigned. A given array's old contents are no result. */
 static kiln_status find_left(bool *out, const kn_node *node)
 {
     *out = node->kind == KN_NODE_KERNEL && node->kernel->program->left_outputs >> node->index & 1;
@@ -419,7 +422,8 @@ kiln_status kn_graph_separate_results(kn_graph *graph)
     for (int j = 0; j < graph->n_out && status == KILN_OK; ++j) {
         int from = graph->out[j];
         kn_subscript whole = {.kind = KN_SUBSCRIPT_REST};
-        const kn_node same = {.kind = KN_NODE_SLICE, .n_in = 1, .in = &from, .step = &whole, .n_subscripts = 1};
+        const kn_node same = {
+            .kind = KN_NODE_SLICE, .n_in = 1, .in = &from, .subscript = &whole, .n_subscripts = 1};
         const kn_str no_key = KN_STR_INIT;
         bool is_left = false;
         status = find_left(&is_left, &graph->node[from]);

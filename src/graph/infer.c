@@ -1,3 +1,4 @@
+/* Finds dtypes and shapes of a graph's nodes for the arguments of a call. */
 #include "graph/infer.h"
 
 #include <string.h>
@@ -8,7 +9,7 @@
 #include "kernel/kernel.h"
 #include "types/dtype.h"
 
-/* Shapes, one behind the other, while the nodes are gone through. */
+/* The shapes of all nodes, one behind the other, while inference runs. */
 typedef struct shapes {
     int64_t *extent;
     size_t count, capacity, *first; /* first: of each node */
@@ -75,14 +76,14 @@ static kiln_status infer_elements(kn_typed *out, kn_inference *f, const kn_node 
     return status;
 }
 
-/* What is given the shape of another. */
+/* The result of broadcasting to the shape of another node. */
 static kiln_status infer_like(kn_typed *out, kn_inference *f, const kn_node *node)
 {
     kiln_status status = kn_infer_like(out, f, node);
     return status == KILN_OK ? kn_infer_broadcast_to(f, node) : status;
 }
 
-/* A view, of the dtype of what it shows; a number that is looked at so is none of Python's any more. */
+/* A view has its input's dtype. A view of a number is no longer a Python number. */
 static kiln_status infer_view(kn_typed *out, kn_inference *f, const kn_node *node)
 {
     out->dtype = f->typed[node->in[0]].dtype;
@@ -99,7 +100,7 @@ static kiln_status (*const infer_kind[])(kn_typed *out, kn_inference *f, const k
     [KN_NODE_NDIM] = kn_infer_extent,  [KN_NODE_ARANGE] = kn_infer_arange, [KN_NODE_BROADCAST] = infer_view,
     [KN_NODE_LIKE] = infer_like};
 
-/* What has as many elements as the data says is a result, and nothing that is computed from it. */
+/* A node with a late extent can only be a result: no other node reads it. */
 static kiln_status check_late(const kn_inference *f, const kn_node *node)
 {
     const kn_node *late = NULL;
@@ -141,7 +142,7 @@ static kiln_status infer_all(kn_inference *f, shapes *s)
     return status;
 }
 
-/* The list, and the shapes behind it, as one block. */
+/* Copies the list and the shapes into one allocation. */
 static kiln_status join(kn_typed **out, kn_inference *f, const shapes *s)
 {
     size_t bytes = (size_t)f->graph->n_nodes * sizeof **out;

@@ -1,16 +1,16 @@
-/* graph/infer.h - dtypes and shapes of a graph's nodes, for the arguments of a call. They are those that
- * eager operations give: NumPy 2's promotion, weak numbers, broadcasting. */
+/* graph/infer.h - finds dtypes and shapes of a graph's nodes for the arguments of a call. They are those
+ * of eager operations: NumPy 2's promotion, weak numbers, broadcasting. */
 #ifndef KN_GRAPH_INFER_H
 #define KN_GRAPH_INFER_H
 
 #include "graph/subscripts.h"
 #include "graph/typed.h"
 
-/* *out: one for each node, one block (kn_free). KILN_ERROR_TYPE, _SHAPE, _INVALID with the expression and a
- * caret under the node. */
+/* *out: one entry for each node, in one allocation (kn_free). KILN_ERROR_TYPE, _SHAPE, _INVALID with the
+ * expression and a caret under the node. */
 kiln_status kn_graph_infer(kn_typed **out, const kn_graph *graph, const kn_argument *argument);
 
-/* Result j of a node whose kernel has an algorithm. */
+/* The dtype and shape of result j of a node whose kernel has an algorithm. */
 struct kn_described;
 kiln_status kn_graph_describe(struct kn_described *out, const kn_graph *graph, const kn_typed *typed,
                               const kn_node *node, int j);

@@ -1,4 +1,4 @@
-/* What operations, casts and kernels of the user's make of dtypes. */
+/* The dtypes of operations, casts and kernels of the user's. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,7 +19,7 @@ static const kn_typed *read_by(const kn_inference *f, const kn_node *node, int k
     return &f->typed[node->in[k]];
 }
 
-/* A weak number of the kind that a number of this dtype is. */
+/* A weak number of the kind that matches the dtype. */
 static kiln_arg one_of(kiln_dtype dtype)
 {
     kn_dtype_kind kind = kn_dtype_info_of(dtype)->kind;
@@ -29,8 +29,8 @@ static kiln_arg one_of(kiln_dtype dtype)
                                      : kiln_arg_int(1);
 }
 
-/* What stands for an input where dtypes are settled: a weak number by its value, by one that the same
- * dtypes hold, or by one that its own dtype alone holds. */
+/* The stand-in of an input while dtypes are determined. For a weak number: its value, or a value that fits
+ * the same dtypes, or one that fits its own dtype only. */
 static kiln_arg argument_of(const kn_typed *in)
 {
     kiln_arg arg = kiln_arg_none();
@@ -47,8 +47,8 @@ static kiln_arg argument_of(const kn_typed *in)
                                      : one_of(in->dtype);
 }
 
-/* Whether a number fits the dtype that it takes: as an operation converts it, or as a kernel of the user's
- * does. */
+/* Checks that a number fits the dtype that it is converted to, by an operation or by a kernel of the
+ * user's. */
 static kiln_status check_fits(const kn_inference *f, const kn_node *node, int k, kiln_dtype dtype)
 {
     kiln_status (*const store)(void *out, kiln_dtype dtype, const kiln_arg *arg, const char *parameter) =
@@ -76,7 +76,7 @@ static const char *fold_constant_numbers(kiln_arg *out, const kn_node *node, con
                                       : kn_constant_fold(out, node->name, in, node->n_in);
 }
 
-/* A number that this call alone tells. Of one that launches are given its class stands in the call's key. */
+/* A number that only this call knows. If launches are given it, the call's key has its class. */
 static void set_given(kn_typed *out, const kn_inference *f, const kn_node *node, const kiln_arg *number)
 {
     const kn_computed_numbers *c = f->graph->computed;
@@ -91,8 +91,7 @@ static void set_given(kn_typed *out, const kn_inference *f, const kn_node *node,
         out->like = kn_weak_of_class(kn_weak_class(number));
 }
 
-/* Where a number is not known here, Python's rules are asked about ones: they refuse some kinds of
- * numbers. */
+/* For an unknown number Python's rules are applied to ones: they refuse some kinds of numbers. */
 static kiln_status fold_constants(kn_typed *out, const kn_inference *f, const kn_node *node)
 {
     kiln_arg in[2], result;
@@ -123,7 +122,7 @@ static bool is_below_zero(const kiln_arg *number)
     return number->kind == KILN_ARG_WEAK_INT && number->value.i < 0;
 }
 
-/* Numbers as Python computes with them: booleans are whole numbers but where they are compared, or bits. */
+/* The dtypes of Python's arithmetic: booleans are whole numbers, except in comparisons and bit operations. */
 static void weak_dtypes(kiln_dtype *dtype, const kn_inference *f, const kn_node *node)
 {
     bool any_uint = false, all_bool = true;
@@ -158,7 +157,7 @@ static kiln_status refuse_dtypes(const kn_inference *f, const kn_node *node, con
     return status;
 }
 
-/* An array for what is one number for a whole result. */
+/* Refuses an array for a parameter that has one value per result. */
 static kiln_status check_scalars(const kn_typed *out, const kn_inference *f, const kn_node *node)
 {
     kn_param param[KN_MAX_PARAMS];
@@ -209,8 +208,8 @@ kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *n
 
 /* ---- casts ---- */
 
-/* What NumPy makes of a number of Python's: neither a whole number of one that is too large, nor a real
- * one of a complex. */
+/* NumPy's conversion of a Python number: it refuses whole numbers that are too large, and complex numbers
+ * for real dtypes. */
 static kiln_status check_cast(const kn_inference *f, const kn_node *node, kiln_dtype dtype)
 {
     const kn_typed *in = read_by(f, node, 0);
@@ -288,7 +287,7 @@ static void bind_scalar(letters *l, const kn_inference *f, const kn_node *node, 
     l->by[c] = param->name;
 }
 
-/* Raw parameters say nothing of how many elements there are. */
+/* Raw parameters say nothing about the number of elements. */
 static kiln_status check_raw(const kn_inference *f, const kn_node *node)
 {
     const kn_program *p = node->kernel->program;
@@ -309,7 +308,7 @@ static kiln_status check_raw(const kn_inference *f, const kn_node *node)
                                                 p->name);
 }
 
-/* A number for a parameter: one that fits, or of a dtype that can be cast safely. */
+/* Checks a number for a parameter: it must fit, or have a dtype that can be cast safely. */
 static kiln_status check_scalar(const kn_inference *f, const kn_node *node, int k, kiln_dtype dtype)
 {
     const kn_typed *in = read_by(f, node, k);

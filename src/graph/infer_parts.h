@@ -1,4 +1,4 @@
-/* graph/infer_parts.h - what the parts of inference share. */
+/* graph/infer_parts.h - the interface between the files of inference. */
 #ifndef KN_GRAPH_INFER_PARTS_H
 #define KN_GRAPH_INFER_PARTS_H
 
@@ -8,27 +8,27 @@ typedef struct kn_inference {
     const kn_graph *graph;
     const kn_argument *argument;
     kn_typed *typed;
-    int ndim; /* of the node that is being looked at: its shape, before it is stored */
+    int ndim; /* the shape of the current node, before it is stored */
     int64_t shape[KILN_MAX_NDIM];
 } kn_inference;
 
 /* ---- infer_call.c: what operations and kernels of the user's make of dtypes ---- */
 
-/* dtype, is_weak, number, definition, variant, param, is_reduction; the shape is seen to elsewhere. */
+/* Sets dtype, is_weak, number, definition, variant, param and is_reduction, but not the shape. */
 kiln_status kn_infer_call(kn_typed *out, const kn_inference *f, const kn_node *node);
 kiln_status kn_infer_kernel(kn_typed *out, const kn_inference *f, const kn_node *node);
-/* Of a kernel that has an algorithm; the shape, too. */
+/* The same for a kernel that has an algorithm; sets the shape too. */
 kiln_status kn_infer_algorithm(kn_typed *out, kn_inference *f, const kn_node *node);
 kiln_status kn_infer_cast(kn_typed *out, const kn_inference *f, const kn_node *node);
 kiln_status kn_infer_like(kn_typed *out, const kn_inference *f, const kn_node *node);
 
-/* Whether nothing can be reduced: there is a value for it. */
+/* True if the reduction has a value for no elements. */
 bool kn_infer_has_identity(const kn_typed *typed, const kn_node *node);
 
 /* ---- infer_shape.c: shapes of what is no call ---- */
 
 kiln_status kn_infer_broadcast(kn_inference *f, const kn_node *node);
-/* Takes the reduced axes out of f's shape, and notes them. */
+/* Removes the reduction axes from f's shape, and records them. */
 kiln_status kn_infer_reduce(kn_typed *out, kn_inference *f, const kn_node *node);
 kiln_status kn_infer_slice(kn_inference *f, const kn_node *node);
 kiln_status kn_infer_transpose(kn_inference *f, const kn_node *node);

@@ -1,4 +1,4 @@
-/* Shapes of nodes. */
+/* The shapes of nodes. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static const kn_typed *read_by(const kn_inference *f, const kn_node *node, int k
     return &f->typed[node->in[k]];
 }
 
-/* "(3, 4)", cut where it is long. */
+/* A shape as text: "(3, 4)", shortened if it is long. */
 typedef struct shape_text {
     char text[120];
 } shape_text;
@@ -90,16 +90,16 @@ kiln_status kn_infer_reduce(kn_typed *out, kn_inference *f, const kn_node *node)
 kiln_status kn_infer_slice(kn_inference *f, const kn_node *node)
 {
     const kn_typed *in = read_by(f, node, 0);
-    kn_subscript step[KN_SUBSCRIPTS_CAPACITY];
+    kn_subscript subscript[KN_SUBSCRIPTS_CAPACITY];
     int count = 0;
-    kiln_status status = kn_subscripts_settle(step, &count, f->graph, node, in->ndim, in->shape);
+    kiln_status status = kn_subscripts_settle(subscript, &count, f->graph, node, in->ndim, in->shape);
     for (int k = 0; k < count && status == KILN_OK; ++k) {
-        if (step[k].kind == KN_SUBSCRIPT_INDEX)
+        if (subscript[k].kind == KN_SUBSCRIPT_INDEX)
             continue;
         if (f->ndim == KILN_MAX_NDIM)
             return kn_graph_error(f->graph, node, KILN_ERROR_SHAPE, "more than %d axes are too many",
                                   KILN_MAX_NDIM);
-        f->shape[f->ndim++] = step[k].kind == KN_SUBSCRIPT_NEW ? 1 : step[k].stop;
+        f->shape[f->ndim++] = subscript[k].kind == KN_SUBSCRIPT_NEW ? 1 : subscript[k].stop;
     }
     return status;
 }
@@ -126,7 +126,7 @@ kiln_status kn_infer_transpose(kn_inference *f, const kn_node *node)
     return KILN_OK;
 }
 
-/* A whole number that an extent, or an element of a range, may be. */
+/* Checks that a node is a whole number which an extent, or an element of a range, may be. */
 static kiln_status need_known(const kn_inference *f, const kn_node *node, int k, bool is_whole)
 {
     int64_t whole;
@@ -235,7 +235,7 @@ static double float_of(const kiln_arg *number)
                                                 : (double)number->value.i;
 }
 
-/* Elements of a range of whole numbers, or -1. */
+/* The number of elements of a range of whole numbers; -1: too many. */
 static int64_t count_whole(const int64_t *range)
 {
     wide way = (wide)range[1] - range[0], step = range[2];

@@ -1,3 +1,4 @@
+/* The texts that compute a node, taken from its operation or kernel. */
 #include "graph/op.h"
 
 #include <string.h>
@@ -20,11 +21,11 @@ const char *kn_computed_name(kiln_dtype dtype)
 /* ---- words of a text ---- */
 
 typedef struct words {
-    const char *text; /* what is left of it */
+    const char *text; /* the rest of the text */
     const char *word;
     size_t length;
-    bool is_member; /* it stands behind '.', '->' or '::' */
-    char was;       /* the first character of the word before */
+    bool is_member; /* the word follows '.', '->' or '::' */
+    char was;       /* the first character of the previous word */
     kn_token_kind kind;
 } words;
 
@@ -47,7 +48,7 @@ static bool is_word(const words *w, const char *name)
     return strlen(name) == w->length && memcmp(name, w->word, w->length) == 0;
 }
 
-/* Names that the text of a kernel has for values: a letter and digits, "t12", or with a suffix, "t12_h". */
+/* True for a name that kernel texts use for values: a letter and digits, "t12", or with a suffix, "t12_h". */
 static bool is_name_of_ours(const words *w)
 {
     size_t at = 1;
@@ -65,7 +66,7 @@ static bool is_param(const words *w, const kn_param *param, int count)
     return is;
 }
 
-/* Other names stand for the parameters. */
+/* True if the text can be fused with others, in which other names replace the parameters. */
 static bool mixes(const char *text, const kn_param *param, int count)
 {
     static const char *const alone[] = {"i", "n", "_ind", "return", "continue", "break", "goto"};
@@ -93,7 +94,7 @@ typedef struct parameters {
     int count;
 } parameters;
 
-/* The dtype that a word of the texts is the name of, where it is a 16-bit float; KILN_DTYPE_NONE. */
+/* The 16-bit float that a word of the text names; KILN_DTYPE_NONE: none. */
 static kiln_dtype named_half(const words *w, const parameters *p)
 {
     if (w->kind != KN_TOKEN_NAME || w->is_member)
@@ -137,7 +138,7 @@ static bool is_name_of_cuda(const words *w)
     return strstr(name, part[0]) || strstr(name, part[1]);
 }
 
-/* Texts for which no float32 can stand in: they look at bits and sizes, or have references and pointers. */
+/* True for a text that depends on the type of 16-bit floats: it uses bits, sizes, references or pointers. */
 static bool shows_halves(const char *text, const parameters *p)
 {
     words w = {.text = text ? text : ""};
@@ -153,7 +154,7 @@ static bool shows_halves(const char *text, const parameters *p)
     return false;
 }
 
-/* Calls of functions, but not casts to a parameter's type, and divisions. */
+/* True for a text with divisions or calls of functions; casts to a parameter's type are not calls. */
 static bool is_costly(const char *text)
 {
     words w = {.text = text};
@@ -330,14 +331,14 @@ bool kn_op_is_alone(const kn_node *node, const kn_typed *typed, unsigned flags)
                                         : node->kind == KN_NODE_CALL && row_is_alone(typed->definition);
 }
 
-/* The texts of kiln's own operations are made for float32. */
+/* The texts of built-in operations are written for float32. */
 static bool is_own(const kiln_operation *d)
 {
     const kn_operation_row *row = (const kn_operation_row *)(const void *)d;
     return row >= kn_operation_table && row < kn_operation_table + kn_operation_table_count;
 }
 
-/* A type to reduce in that was asked for, rather than float32. */
+/* True if a 16-bit type was asked for to reduce in. */
 static bool reduces_in_half(const kn_param *value, const parameters *p)
 {
     if (value->type == KN_TYPE_DTYPE)
@@ -403,7 +404,7 @@ static kiln_status op_of_row(kn_op *op, kn_arena *arena, const kiln_operation *d
     return KILN_OK;
 }
 
-/* A kernel's program is one map, or a reduction. */
+/* The program of a kernel is one map, or a reduction. */
 static kiln_status op_of_kernel(kn_op *op, kn_arena *arena, const kn_program *p, const kn_typed *typed)
 {
     op->declared = typed->param;
@@ -457,7 +458,7 @@ kiln_status kn_op_find(const kn_op **out, kn_arena *arena, const kn_node *node, 
     if (node->kind == KN_NODE_CALL && kn_dtype_is_half(typed->dtype) && !(flags & KILN_KERNEL_ROUND_EACH) &&
         strcmp(op->map, "y = exp(x)") == 0)
         op->map = "y = kn_narrow_exp(x)";
-    if (squares) /* as NumPy does, too */
+    if (squares) /* as in NumPy */
         op->map = "z = x * x";
     op->is_costly = op->map && is_costly(op->map);
     *out = op;

@@ -1,13 +1,14 @@
+/* Resolves subscripts for an array whose shape is known. */
 #include "graph/subscripts.h"
 
 #include "array/array.h"
 
-/* Axes that the steps before and behind a rest take. */
+/* The axes that all subscripts but the ellipsis take. */
 static int count_taken(const kn_node *node)
 {
     int taken = 0;
     for (int k = 0; k < node->n_subscripts; ++k) {
-        kn_subscript_kind kind = node->step[k].kind;
+        kn_subscript_kind kind = node->subscript[k].kind;
         taken += kind == KN_SUBSCRIPT_SLICE || kind == KN_SUBSCRIPT_INDEX || kind == KN_SUBSCRIPT_ONE;
     }
     return taken;
@@ -18,17 +19,17 @@ static kn_subscript whole(int64_t extent)
     return (kn_subscript){KN_SUBSCRIPT_SLICE, 0, extent, 1};
 }
 
-static kn_subscript settle_slice(const kn_subscript *step, int64_t extent)
+static kn_subscript settle_slice(const kn_subscript *subscript, int64_t extent)
 {
-    int64_t start = step->start, by = step->step == KILN_SLICE_NONE ? 1 : step->step;
-    int64_t count = kn_slice_clip(extent, &start, step->stop, by);
+    int64_t start = subscript->start, by = subscript->step == KILN_SLICE_NONE ? 1 : subscript->step;
+    int64_t count = kn_slice_clip(extent, &start, subscript->stop, by);
     return (kn_subscript){KN_SUBSCRIPT_SLICE, count ? start : 0, count, by};
 }
 
-static kiln_status settle_index(kn_subscript *out, const kn_graph *graph, const kn_node *node, const kn_subscript *step,
-                                int axis, int64_t extent)
+static kiln_status settle_index(kn_subscript *out, const kn_graph *graph, const kn_node *node,
+                                const kn_subscript *subscript, int axis, int64_t extent)
 {
-    int64_t index = step->start;
+    int64_t index = subscript->start;
     if (index < -extent || index >= extent)
         return kn_graph_error(graph, node, KILN_ERROR_SHAPE,
                               "index %lld is out of range for axis %d of extent %lld", (long long)index, axis,
@@ -48,8 +49,8 @@ static kiln_status settle_one(kn_subscript *out, const kn_graph *graph, const kn
     return KILN_OK;
 }
 
-kiln_status kn_subscripts_settle(kn_subscript *out, int *count, const kn_graph *graph, const kn_node *node, int ndim,
-                            const int64_t *shape)
+kiln_status kn_subscripts_settle(kn_subscript *out, int *count, const kn_graph *graph, const kn_node *node,
+                                 int ndim, const int64_t *shape)
 {
     int taken = count_taken(node), axis = 0, n = 0;
     bool has_rest = false;
@@ -58,13 +59,13 @@ kiln_status kn_subscripts_settle(kn_subscript *out, int *count, const kn_graph *
         return kn_graph_error(graph, node, KILN_ERROR_SHAPE, "%d indices were given for %d ax%s", taken, ndim,
                               ndim == 1 ? "is" : "es");
     for (int k = 0; k < node->n_subscripts && status == KILN_OK; ++k) {
-        const kn_subscript *step = &node->step[k];
-        switch (step->kind) {
+        const kn_subscript *subscript = &node->subscript[k];
+        switch (subscript->kind) {
         case KN_SUBSCRIPT_SLICE:
-            out[n++] = settle_slice(step, shape[axis++]);
+            out[n++] = settle_slice(subscript, shape[axis++]);
             break;
         case KN_SUBSCRIPT_INDEX:
-            status = settle_index(&out[n++], graph, node, step, axis, shape[axis]);
+            status = settle_index(&out[n++], graph, node, subscript, axis, shape[axis]);
             ++axis;
             break;
         case KN_SUBSCRIPT_ONE:

@@ -1,48 +1,47 @@
-/* graph/typed.h - what the nodes of a graph are for the arguments of a call. */
+/* graph/typed.h - the dtypes and shapes of a graph's nodes for the arguments of a call. */
 #ifndef KN_GRAPH_TYPED_H
 #define KN_GRAPH_TYPED_H
 
 #include "graph/graph.h"
 #include "ops/variant.h"
 
-/* What a node is for these arguments. */
+/* A node for these arguments. */
 typedef struct kn_typed {
-    kiln_dtype
-        dtype; /* of a weak number that which it has by itself: bool, int64, uint64, float64, complex128 */
+    kiln_dtype dtype; /* of a weak number its default dtype: bool, int64, uint64, float64, complex128 */
     bool is_weak;
-    bool is_scalar; /* a number by value, or computed from such alone: no array is in it */
+    bool is_scalar; /* a number by value, or computed only from such */
     int ndim;
-    int64_t *shape; /* in one block with the list of kn_typed */
-    /* CALL, KERNEL: the axes (bits) of the broadcast shape of what it reads that are reduced */
+    int64_t *shape; /* in one allocation with the list of kn_typed */
+    /* CALL, KERNEL: bits of the reduction axes in the broadcast shape of the inputs */
     uint64_t axes;
     bool is_reduction;
-    bool is_late; /* KERNEL: the call finds out the extent of the first axis; shape has the most */
-    /* CALL: the row, and the variant: dtypes to which what it reads is cast */
+    bool is_late; /* KERNEL: the call finds the extent of the first axis; shape has the maximum */
+    /* CALL: the definition, and the variant: dtypes to which the inputs are cast */
     const kiln_operation *definition;
     kn_variant variant;
-    /* KERNEL: the dtypes that its parameters have, inputs, then outputs. What it reads has them too, but for
-     * numbers, which are converted */
+    /* KERNEL: the dtypes of its parameters, inputs before outputs. Inputs have these dtypes already,
+     * except numbers, which are converted */
     kiln_dtype param[KN_MAX_PARAMS];
     int64_t value; /* EXTENT, NDIM */
-    /* Its value, where the graph and the shapes tell it: NUMBER, EXTENT, NDIM, and operators on such. Of kind
-     * KILN_ARG_NONE elsewhere. Whoever asks for it need not compute it */
+    /* The value, if the graph and the shapes determine it: NUMBER, EXTENT, NDIM, and operators on such.
+     * Otherwise KILN_ARG_NONE. A reader uses it in place of computing the node */
     kiln_arg number;
-    bool is_of_call; /* the number is: plans that have it are those of calls with the same given numbers */
-    /* Of a number that each launch is given: an input by value, or, by its place among kn_computed_numbers
-     * behind all inputs, what is computed of such. -1 elsewhere */
+    bool is_of_call; /* the value depends on given numbers: plans serve only calls with the same ones */
+    /* For a number that each launch is given: the index of an input by value or, above all inputs, of one
+     * of the kn_computed_numbers. Otherwise -1 */
     int from;
-    /* Its value in this call, on which no plan depends, and, of whole ones, what has its class
-     * (kn_weak_class). KILN_ARG_NONE elsewhere */
+    /* given: the value in this call, on which no plan depends; like: of a whole number, one of the same
+     * class (kn_weak_class). Otherwise KILN_ARG_NONE */
     kiln_arg given, like;
 } kn_typed;
 
-/* An argument of a call, as far as it matters here. */
+/* The properties of a call's argument that inference uses. */
 typedef struct kn_argument {
     kiln_dtype dtype;
     bool is_weak, is_scalar;
     int ndim;
     const int64_t *shape;
-    kiln_arg like, given; /* as in kn_typed; given: of a dtype, too */
+    kiln_arg like, given; /* as in kn_typed; given also for a number of a dtype */
 } kn_argument;
 
 #endif

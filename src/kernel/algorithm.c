@@ -1,4 +1,4 @@
-/* Algorithms: kernels of them, and what their calls come to. */
+/* Algorithms: their kernels, and the lowering of calls. */
 #include "kernel/algorithm.h"
 
 #include <string.h>
@@ -155,7 +155,7 @@ static kiln_status describe_results(kn_lowered *out, const kiln_kernel *kernel, 
 
 /* ---- algorithms that call others ---- */
 
-/* Where a source of an inner algorithm's call is in the outer one. */
+/* The source of the outer call that a source of an inner algorithm's call corresponds to. */
 static kn_source outer_source(const kn_source *inner, const kn_lowered_part *part, int first_buffer)
 {
     kn_source s = *inner;
@@ -168,7 +168,7 @@ static kn_source outer_source(const kn_source *inner, const kn_lowered_part *par
     return s;
 }
 
-/* Numbers are computed when a kernel is called, of those that it is given: an inner one is not called. */
+/* Calls of a kernel compute numbers of the given ones, but an inner kernel is not called. */
 static kiln_status refuse_computed(const kn_lowered_part *part)
 {
     return kn_error(KILN_ERROR_UNSUPPORTED,
@@ -212,7 +212,7 @@ static kiln_status lower_part(kn_lowered *out, const kn_lowered_part *part, cons
     kiln_arg in[KN_MAX_PARAMS];
     const kn_program *p = part->program;
     for (int k = 0; k < p->n_in; ++k) {
-        in[k] = part->source[k].number; /* of a number that is given the call tells the dtype alone */
+        in[k] = part->source[k].number; /* only the dtype of a given number is known */
         if (part->source[k].kind != KN_FROM_NUMBER) {
             if (!part->binding.array[k] && part->kernel->n_words > 0)
                 return refuse_computed(part);
@@ -267,7 +267,7 @@ static kiln_status lower_inner(kn_lowered *l, const kn_lowering_call *call)
     return status;
 }
 
-/* Which step is the first to use each buffer, and which is the last. */
+/* The first and the last step that uses each buffer. */
 static void find_lifetimes(kn_lowered *l, int n_out)
 {
     for (int b = 0; b < l->n_buffers; ++b)
@@ -286,7 +286,7 @@ static void find_lifetimes(kn_lowered *l, int n_out)
             l->buffer[l->late[j].count.index].last = l->n_parts;
     for (int b = 0; b < l->n_buffers; ++b)
         if (l->buffer[b].first < 0)
-            l->buffer[b] = (kn_buffer){.size = 0}; /* nobody needs it */
+            l->buffer[b] = (kn_buffer){.size = 0}; /* unused */
 }
 
 static void settle(kn_lowered_part *part)

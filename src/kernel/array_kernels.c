@@ -24,7 +24,7 @@ static const struct {
                       "y = (T)(i < 2 ? (i ? second : first) : first + (double)i * delta)", "range_double"},
 };
 static kiln_kernel *kernels[OWN_KERNELS];
-/* By whether numbers are complex, and by what they are converted to. */
+/* By whether numbers are complex, and by the dtype that they are converted to. */
 static kiln_kernel *converting[2][KN_DTYPE_END];
 
 /* Made at first use. Ranges without contraction, so that they have the bits that the host gives them. */
@@ -66,7 +66,7 @@ static kiln_status call_unseen(kiln_kernel *kernel, kiln_array **to, const kiln_
                           .load_ms = before.load_ms,
                           .code_bytes = before.code_bytes};
     kn_call_set_info(&info, before.device);
-    if (status == KILN_ERROR_CAPTURE) /* nobody knows this kernel by its name */
+    if (status == KILN_ERROR_CAPTURE) /* the user does not know this kernel's name */
         return kn_error_context("the kernel %s, which this call needs for its arrays",
                                 kiln_kernel_name(kernel));
     return status;

@@ -14,9 +14,9 @@
 #include "kernel/kernel.h"
 
 enum { CALLS_LEAST = 10, CALLS_MOST = 1000, WARM_UP = 3, BATCH_MOST = 100 };
-static const double all_us = 250e3, batch_us = 500; /* what all calls, and those of a graph, are to take */
+static const double all_us = 250e3, batch_us = 500; /* the times of all calls, and of those in a graph */
 
-/* What is called, and the clocks. */
+/* The call that is measured, and the clocks. */
 typedef struct trial {
     kiln_kernel *kernel;
     kiln_array *const *given;                            /* NULL: none */
@@ -196,8 +196,8 @@ static kiln_status time_device(trial *t, int warm_up)
 
 /* ---- all of it ---- */
 
-/* What the first call allocated the others write. One that is not raw says how much is walked: size and
- * shape, which a call of raw arrays alone takes, are said by it from now on. */
+/* Passes an output that the first call allocated to the others. An output that is no raw array gives the
+ * number of elements from now on: size and shape, which only calls of raw arrays take, are dropped. */
 static void keep_output(trial *t, int j)
 {
     const kn_program *p = t->kernel->program;
@@ -214,7 +214,7 @@ static kiln_status prepare(trial *t, const kiln_benchmark_options *options)
 {
     double us = 0;
     int warm_up = options->warm_up ? options->warm_up : WARM_UP;
-    kiln_status status = kiln_device_synchronize(t->device); /* what the arguments still wait for */
+    kiln_status status = kiln_device_synchronize(t->device); /* all work that uses the arguments */
     if (status == KILN_OK)
         status = kiln_stream_create(&t->stream, t->device, KILN_STREAM_NON_BLOCKING);
     t->options.stream = t->stream;

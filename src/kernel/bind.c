@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* Which parameter settled each placeholder, for messages. */
+/* For each placeholder the parameter that determined it, for messages. */
 typedef struct letters {
     kiln_dtype dtype[26];
     const char *by[26];
@@ -25,7 +25,7 @@ static kiln_status check_counts(const kn_program *p, int n_out, const kiln_arg *
     return KILN_OK;
 }
 
-/* Whether the argument may stand for the parameter at all, whatever its dtype. */
+/* Checks that the argument is of a kind that the parameter takes, whatever its dtype. */
 static kiln_status check_kind(const kn_program *p, const kn_param *param, const kiln_arg *arg)
 {
     if (arg->kind < KILN_ARG_ARRAY || arg->kind > KILN_ARG_STRUCT)
@@ -138,7 +138,7 @@ static kiln_status bind_device(kn_binding *b, const kn_param *param, const kiln_
         kiln_device_name(b->device->id, here, sizeof here));
 }
 
-/* What a raw parameter is _non_const for. */
+/* Refuses a raw output parameter: _non_const is for that. */
 static kiln_status check_raw_writes(const kn_program *p, const kn_param *param, const kiln_array *a)
 {
     if (!param->is_raw || !param->is_non_const || !a->is_read_only)
@@ -246,7 +246,7 @@ int64_t kn_bytes_after(const kiln_array *a, const kiln_array *before)
     if (!before || a->ndim != before->ndim || a->dtype != before->dtype)
         return 0;
     bool is_same = memcmp(a->shape, before->shape, 2 * (size_t)a->ndim * sizeof *a->shape) ==
-                   0; /* the strides stand behind the shape */
+                   0; /* the strides are behind the shape */
     if (a->data == before->data)
         return is_same ? 0 : KN_SAME_ARRAY;
     if (!is_same)

@@ -9,8 +9,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 
-/* Words on the stack for what tells one call's plan from another's; a call that needs more goes without being
- * remembered. */
+/* Words on the stack for the key of a call's plan; a call that needs more is not cached. */
 enum { KEY_WORDS = 512, SCALAR_BYTES = 16, KEY_ALIGNMENT = 64 };
 enum { FEW_NUMBERS = 32 /* that a call has on the stack */ };
 
@@ -100,13 +99,13 @@ static void put_array(call_key *key, call *c, const kiln_array *a, const kiln_ar
     put_words(key,
               KILN_ARG_ARRAY | (int64_t)a->dtype << 8 | (int64_t)a->ndim << 16 | alignment << 32 |
                   (int64_t)a->is_read_only << 48 | (int64_t)(after != 0) << 49,
-              a->shape, 2 * (size_t)a->ndim); /* the strides stand behind the shape */
+              a->shape, 2 * (size_t)a->ndim); /* the strides are behind the shape */
     if (after != 0)
         put_word(key, after);
 }
 
-/* What of an argument by value its plan depends on, beside its kind: 32 bits. What no plan can be made of is
- * left to kn_bind, so that it is refused however often it is given. */
+/* The 32 bits of an argument by value that a plan depends on, besides its kind. An argument that no plan can
+ * have is left to kn_bind, which refuses it each time. */
 static uint32_t detail_of(call *c, const kiln_arg *arg)
 {
     switch (arg->kind) {
@@ -175,14 +174,13 @@ static void finish_key(call_key *key, const call *c)
     key->hash ^= key->hash >> 32; /* the low bits choose the slot */
 }
 
-/* Numbers that the kernel computes of given ones, and of these what a plan depends on. */
+/* Adds the numbers that the kernel computes of given ones, and the words that a plan depends on. */
 static kiln_status put_computed(call_key *key, call *c, kiln_arg *number)
 {
     size_t count = (size_t)c->kernel->n_words;
     bool fits = key->words + count <= KEY_WORDS;
     int64_t *word = key->word + key->words;
-    kiln_status status =
-        c->kernel->algorithm->compute(number, fits ? word : NULL, c->kernel->context, c->in);
+    kiln_status status = c->kernel->algorithm->compute(number, fits ? word : NULL, c->kernel->context, c->in);
     c->computed = number;
     if (status != KILN_OK)
         return status;
@@ -380,7 +378,7 @@ static kiln_status make_steps(kn_call_plan **out, call *c, const call_key *key, 
     return kn_plan_steps_create(out, c->kernel, &lowered, key->word, key->words, key->hash, flags, info);
 }
 
-/* *overlaps: inputs that have to be copied first. Then there is no plan: what runs reads the copies. */
+/* *overlaps: inputs that must be copied first; then there is no plan, since the kernel reads the copies. */
 static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, const call_key *key,
                              kn_build_info *info)
 {
@@ -393,7 +391,7 @@ static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, co
         return status;
     if (!b.device)
         b.device = c->device;
-    b.stored = c->kernel->stored;
+    b.own_functions = c->kernel->own_functions;
     *overlaps = kn_binding_overlaps(&b);
     if (*overlaps)
         return KILN_OK;
@@ -403,8 +401,8 @@ static kiln_status make_plan(kn_call_plan **out, uint64_t *overlaps, call *c, co
     return kn_call_plan_create(out, &b, c->options, key->word, key->words, key->hash, flags, info);
 }
 
-/* A plan with tiers: the optimised one is waited for where the caller wants it, or a graph would keep the
- * baseline one. In a capture that forbids to compile what is there has to do. */
+/* For a plan with tiers: waits for the optimised one if the caller wants it, or if a graph would keep the
+ * baseline one. In a capture that forbids compiling, the present one must do. */
 static kiln_status look_at_tiers(kn_build_info *info, const call *c, const kn_call_plan *plan)
 {
     KN_UNCANCELLED;
@@ -437,7 +435,7 @@ static kiln_status call_first_time(call *c, const call_key *key)
     kn_call_plan *plan = NULL;
     uint64_t overlaps = 0;
     kiln_status status = make_plan(&plan, &overlaps, c, key, &info);
-    if (!overlaps) /* what failed, too: it may have been missed where nothing may be compiled */
+    if (!overlaps) /* failed calls too: they may have missed it because nothing may be compiled */
         kn_used_write(c->kernel, c->out, c->program->n_out, c->in, c->program->n_in, c->options, c->device);
     if (status != KILN_OK)
         return status;
@@ -469,7 +467,7 @@ static kiln_status check_call(kiln_kernel *kernel, kiln_array **out, int n_out, 
     return KILN_OK;
 }
 
-/* With a key that lacks what is computed of the arguments. */
+/* For a key that lacks the numbers computed of the arguments. */
 static kiln_status finish_call(call *c, call_key *key)
 {
     static const kn_build_info from_memory = {.origin = KILN_ORIGIN_MEMORY};

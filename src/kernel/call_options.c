@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/sized.h"
 
-/* size and shape, which say the same thing: how much is walked where no array does. */
+/* size and shape both give the number of elements where no array does. */
 static kiln_status check_extent(const kiln_call_options *o)
 {
     if (o->size < 0)

@@ -1,4 +1,4 @@
-/* What a call would run, without running it: prepare, source, explain. */
+/* Functions that inspect a call without running it: prepare, source, explain. */
 #include "kernel/used.h"
 
 #include <stdlib.h>
@@ -89,7 +89,8 @@ static kiln_status put_all(kn_str *text, const kn_inspected *call,
     return status;
 }
 
-/* What a lowered call's steps read and write, and why they are several, in lines that begin with '#'. */
+/* Appends lines that begin with '#': what a lowered call's steps read and write, and why there are
+ * several. */
 static kiln_status put_lines(kn_str *text, const kn_inspected *call)
 {
     const kn_lowered *l = &call->lowered;
@@ -306,7 +307,7 @@ static kiln_status prepare(kiln_kernel *kernel, kiln_array *const *out, int n_ou
     return run_preparation(p, o->flags);
 }
 
-/* What stands for the copy of an input that the call would make: C-ordered and well aligned, without data. */
+/* A stand-in for the copy of an input that the call would make: C-ordered and well aligned, without data. */
 static kiln_status stand_in(kiln_array **out, kiln_array *in, bool is_loaded)
 {
     int64_t strides[KILN_MAX_NDIM];
@@ -318,7 +319,7 @@ static kiln_status stand_in(kiln_array **out, kiln_array *in, bool is_loaded)
     return status;
 }
 
-/* An output covers some inputs (bits) partly: what runs reads copies of them. */
+/* An output covers some inputs (bits) partly: the kernel reads copies of them. */
 static kiln_status prepare_with_copies(kiln_kernel *kernel, uint64_t overlaps, kiln_array *const *out,
                                        int n_out, const kiln_arg *given, int n_in,
                                        const kiln_call_options *call, const kiln_prepare_options *o)
@@ -349,7 +350,7 @@ kiln_status kiln_kernel_prepare(kiln_kernel *kernel, kiln_array *const *out, int
     if (status == KILN_OK && !kernel)
         status = kn_error(KILN_ERROR_INVALID, "kernel is NULL; a kiln_kernel was expected");
     if (status == KILN_OK &&
-        kernel->algorithm) /* overlaps are copied when it is called, and what reads them is found then */
+        kernel->algorithm) /* overlaps are copied at the call, and the readers of the copies are found then */
         return prepare(kernel, out, n_out, in, n_in, call, &o);
     if (status == KILN_OK)
         status = kn_bind(&b, kernel->program, out, n_out, in, n_in);

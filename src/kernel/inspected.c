@@ -25,8 +25,8 @@ static kiln_status find_target(kn_target *out, const char *text, kn_device *devi
     return status;
 }
 
-/* What a text supposes where every array is raw and the options say no size: that of the largest. 0: the
- * arrays say it. */
+/* The number of elements assumed if every array is raw and the options give no size: that of the largest
+ * array. 0: the arrays give it. */
 static int64_t supposed_size(const kn_binding *b)
 {
     int64_t size = 1;

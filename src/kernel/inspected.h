@@ -1,4 +1,4 @@
-/* kernel/inspected.h - what a call would run, without running it: the programs with their schedules. */
+/* kernel/inspected.h - the programs and schedules of a call, without running it. */
 #ifndef KN_KERNEL_INSPECTED_H
 #define KN_KERNEL_INSPECTED_H
 

@@ -1,4 +1,4 @@
-/* kernel/kernel.h - the inside of kiln_kernel: a program, and what calls of it are remembered. */
+/* kernel/kernel.h - the inside of kiln_kernel: a program, and the cached plans of its calls. */
 #ifndef KN_KERNEL_KERNEL_H
 #define KN_KERNEL_KERNEL_H
 
@@ -18,7 +18,7 @@ typedef struct kn_call_memo kn_call_memo;
 typedef struct kn_lowered kn_lowered;       /* algorithm.h */
 typedef struct kn_plan_steps kn_plan_steps; /* plan_steps.h */
 
-/* What a call is lowered by. */
+/* The inputs of a call's lowering. */
 typedef struct kn_lowering_call {
     kiln_array *const *out; /* NULL entries, or NULL itself: allocated by the call */
     const kiln_arg *in;
@@ -27,27 +27,26 @@ typedef struct kn_lowering_call {
     const kn_target *target;
 } kn_lowering_call;
 
-/* An argument or a result, before there is one. */
+/* An argument or a result before it exists. */
 typedef struct kn_described {
     kiln_dtype dtype;
     int ndim;
     int64_t shape[KILN_MAX_NDIM];
     bool is_number; /* an argument by value */
-    bool
-        is_late; /* a result: the steps find out how many elements its first axis has; shape[0] is the most */
+    bool is_late;   /* a result: the steps compute the extent of its first axis; shape[0] is the maximum */
 } kn_described;
 
-/* How the calls of a kernel become steps (algorithm.h). All but lower may be NULL. */
+/* The functions that turn calls of a kernel into steps (algorithm.h). All but lower may be NULL. */
 typedef struct kn_algorithm {
-    /* Result j for arguments like these: KILN_ERROR_TYPE, _SHAPE naming the parameter.
-     * NULL: lower sets the layouts, and no graph has the kernel as a node. */
+    /* Describes result j for such arguments: KILN_ERROR_TYPE, _SHAPE naming the parameter.
+     * NULL: lower sets the layouts, and the kernel cannot be a node of a graph. */
     kiln_status (*describe)(kn_described *out, const void *context, int j, const kn_described *in);
-    /* *out is empty before, but for the layouts, where the algorithm describes its results; freed by the
+    /* *out is empty before, except for the layouts if the algorithm describes its results; freed by the
      * caller on failure too. */
     kiln_status (*lower)(kn_lowered *out, const void *context, const kn_lowering_call *call);
     void (*free)(void *context);
-    /* Numbers that a call computes of those that it is given, and words: what its plan depends on of them.
-     * All three are there, or none. */
+    /* The numbers that a call computes of given ones, and the words of them that its plan depends on. All
+     * three functions are there, or none. */
     void (*count)(int *n_numbers, int *n_words, const void *context);
     kiln_status (*compute)(kiln_arg *number, int64_t *word, const void *context, const kiln_arg *in);
     /* A parameter called KN_COMPUTED_NUMBER was refused this one: an error that says which it is. */
@@ -59,11 +58,10 @@ struct kiln_kernel {
     atomic_int references; /* the user's, and one for each preparation in the background */
     kn_program *program;   /* where calls are lowered, the prototype: names of parameters, and no stages */
     const kn_algorithm *algorithm; /* NULL: the program is all there is */
-    void *context;                 /* the algorithm's own */
+    void *context;                 /* the argument of the algorithm's functions */
     int n_computed, n_words;       /* kn_algorithm.count */
     kn_call_memo *memo;
-    kn_flight_table
-        *own_functions; /* its functions; NULL where there are no compiler options, and so no headers to change */
+    kn_flight_table *own_functions; /* NULL without compiler options, since then no header can change */
 };
 
 /* Adds KILN_KERNEL_ROUND_EACH to a kernel's flags where KILN_ROUND=each wishes it. KILN_ERROR_INVALID for
@@ -84,7 +82,7 @@ typedef struct kn_binding {
     /* Bytes from the array before it, an input before an input and an output before an output, where
      * kn_bytes_after tells; else 0. */
     int64_t after[KN_MAX_PARAMS];
-    kn_device *device;     /* where it runs; NULL where no array says so */
+    kn_device *device;              /* where it runs; NULL where no array says so */
     kn_flight_table *own_functions; /* the kernel's, for kn_call_plan_create; kn_bind sets NULL */
 } kn_binding;
 
@@ -93,13 +91,13 @@ typedef struct kn_binding {
 kiln_status kn_bind(kn_binding *b, const kn_program *program, kiln_array *const *out, int n_out,
                     const kiln_arg *in, int n_in);
 
-/* Bytes from one array's first element to another's where both have the same dtype, shape and strides and
- * begin within each other's memory: views of one array, shifted. KN_SAME_ARRAY where they have the same
- * dtype and first element, and another shape or strides. Else 0, and where `before` is NULL. What a plan
- * knows of addresses beside their alignment: it is part of a call's key. */
+/* The distance in bytes between the first elements of two arrays of equal dtype, shape and strides that begin
+ * within each other's memory: views of one array at an offset. KN_SAME_ARRAY if dtype and first element are
+ * equal, but not shape and strides. Otherwise, and if `before` is NULL, 0. Together with alignment this is
+ * all that a plan knows of addresses: it is part of a call's key. */
 int64_t kn_bytes_after(const kiln_array *a, const kiln_array *before);
 
-/* Whether a KILN_ARG_STRUCT may be read at all. Remembered calls ask too: neither is told by their key. */
+/* True if a KILN_ARG_STRUCT may be read at all. Remembered calls ask too: neither is told by their key. */
 static inline bool kn_struct_is_sound(const kiln_arg *arg)
 {
     return arg->value.pod.data && arg->value.pod.size > 0 && arg->value.pod.size <= KN_STRUCT_MAX;
@@ -112,17 +110,17 @@ kiln_status kn_bind_prototype(kn_device **device, const kn_program *prototype, k
 
 /* ---- plan_call.c: from a binding to something that can be launched ---- */
 
-/* Where and how a binding is computed. Large: allocate it. */
+/* A binding with its space and schedule. Large: allocate it. */
 typedef struct kn_resolved {
     kn_spec spec;
     kn_space space;
     kn_launch_params launch_params;
     int ndim; /* the broadcast shape */
     int64_t shape[KILN_MAX_NDIM];
-    uint64_t reduced, dropped;         /* its axes (bits) that are, and those that results do not have */
+    uint64_t reduced, dropped;            /* its axes (bits) that are, and those that results do not have */
     int64_t reduced_shape[KILN_MAX_NDIM]; /* with extent 1 along those */
-    int64_t out_stride[KN_MAX_PARAMS][KILN_MAX_NDIM]; /* by output, where it is to be allocated, or has kept
-                                                         elements alone */
+    int64_t out_stride[KN_MAX_PARAMS][KILN_MAX_NDIM]; /* by output, if it is to be allocated or has only the
+                                                         output axes */
 } kn_resolved;
 
 kiln_status kn_resolve(kn_resolved *r, const kn_binding *b, const kiln_call_options *options,
@@ -144,7 +142,7 @@ static inline const kn_launch_plan *kn_plan_launch_now(const kn_plan_launch *l)
  * such tier; a checked kernel has none (its plan asks the function for its report). */
 bool kn_resolved_make_baseline(kn_spec *out, const kn_resolved *r, int block);
 
-/* The plan of what r says, with the function of one tier or the other. */
+/* The launch plan of r, with the function of one tier. */
 kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, const kn_launch_input *input,
                                   int block, kn_flight_table *own_functions, unsigned build_flags,
                                   kn_build_info *info);
@@ -161,7 +159,7 @@ typedef struct kn_plan_param {
     uint64_t same_layout; /* of an output: inputs (bits) of the same element size and strides */
 } kn_plan_param;
 
-/* In the order in which a call reads it, close together: what is cold costs more than what is long. */
+/* In the order in which a call reads it, close together: cache misses cost more than length. */
 struct kn_call_plan {
     uint64_t hash;
     size_t key_words;
@@ -193,8 +191,8 @@ kn_call_memo *kn_call_memo_create(void);
 void kn_call_memo_free(kn_call_memo *memo);
 const kn_call_plan *kn_call_memo_find(const kn_call_memo *memo, const int64_t *key, size_t words,
                                       uint64_t hash);
-/* Keeps plan, or, where an equal one came first, frees it; returns the one kept. NULL where it was not kept
- * (full, no memory): plan is still the caller's. */
+/* Stores plan, or frees it if an equal one came first; returns the stored one. NULL: not stored (full, no
+ * memory), and plan is still the caller's. */
 const kn_call_plan *kn_call_memo_put(kn_call_memo *memo, kn_call_plan *plan);
 
 /* ---- call.c ---- */

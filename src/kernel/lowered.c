@@ -32,7 +32,7 @@ void kn_lowered_free(kn_lowered *l)
     kn_lowered_drop_parts(l);
     kn_free(l->buffer);
     kn_free(l->layout);
-    kn_str_free(&l->note);
+    kn_str_free(&l->explanation);
     memset(l, 0, sizeof *l);
 }
 

@@ -9,7 +9,7 @@
 #include "base/str.h"
 #include "base/unload.h"
 
-/* More texts than anybody writes: then somebody makes them, and the kernels begin anew. */
+/* More than people write; a program that generates texts exceeds it, and the table is emptied. */
 enum { REMEMBERED_MAX = 1024 };
 
 static kn_map *remembered;

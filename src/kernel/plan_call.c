@@ -30,14 +30,14 @@ static void set_view(views *v, int at, const kn_binding *b, int k, int ndim, con
     v->view[at] = (kn_view){shape, strides, ndim, k >= b->program->n_in};
 }
 
-/* Whether parameter k is an output that has no elements along reduced axes. */
+/* True if parameter k is an output that has no elements along reduced axes. */
 static bool is_reduced_output(const kn_binding *b, int k)
 {
     int n_in = b->program->n_in;
     return k >= n_in && b->program->reduced_outputs >> (k - n_in) & 1;
 }
 
-/* What says the shape: outputs that keep a part of it do not. */
+/* Collects the arrays that give the shape; outputs of reductions do not. */
 static void gather_given(views *v, const kn_binding *b)
 {
     v->count = 0;
@@ -55,12 +55,12 @@ static kiln_status refuse_shape(const kn_resolved *r, const kn_binding *b, const
     else
         kn_str_printf(&asked, "%lld", (long long)options->size);
     kn_shape_format(&actual, r->ndim, r->shape);
-    kiln_status status = kn_error(
-        KILN_ERROR_INVALID,
-        "%s: options.%s: %s was given, but '%s' is an array that is not raw, and such arrays say that %s is "
-        "walked: leave the option out, or make every array raw",
-        b->program->name, options->shape ? "shape" : "size", kn_str_text(&asked), v->name[0],
-        kn_str_text(&actual));
+    kiln_status status = kn_error(KILN_ERROR_INVALID,
+                                  "%s: options.%s: %s was given, but '%s' is an array that is not raw, and "
+                                  "such arrays give the extents "
+                                  "%s: leave the option out, or make every array raw",
+                                  b->program->name, options->shape ? "shape" : "size", kn_str_text(&asked),
+                                  v->name[0], kn_str_text(&actual));
     kn_str_free(&asked);
     kn_str_free(&actual);
     return status;
@@ -127,7 +127,7 @@ static kiln_status find_shape(kn_resolved *r, const kn_binding *b, const views *
     return status == KILN_OK && is_asked ? check_shape(r, b, v, options) : status;
 }
 
-/* Whether every array that takes part has the whole shape in Fortran order alone, arrays without axes left
+/* True if every array that takes part has the whole shape in Fortran order alone, arrays without axes left
  * aside, and none would have to be converted to another's dtype. NumPy's ufuncs with one result do without
  * their iterator then. Elements lie where that would put them, but axes of extent 1 have other strides. */
 static bool is_all_fortran(const kn_binding *b, const views *v)
@@ -225,7 +225,7 @@ static kiln_status find_reduced(kn_resolved *r, const kn_program *p, const kiln_
     return status;
 }
 
-/* Where nothing is reduced to something, that is the identity. */
+/* A reduction of no elements needs an identity. */
 static kiln_status check_identity(const kn_resolved *r, const kn_program *p)
 {
     int empty = -1;
@@ -256,8 +256,8 @@ static int set_extents(int64_t *extents, const kn_resolved *r, const kn_binding 
     return ndim;
 }
 
-/* An array given for what is kept has the axes that are, and where they are not dropped extent 1 along the
- * others. Its strides stand where they are in the broadcast shape. */
+/* An array given for a reduced output has the output axes and, unless they are dropped, the reduction axes
+ * with extent 1. Its strides are stored at the axes of the broadcast shape. */
 static kiln_status place_reduced_output(kn_resolved *r, const kn_binding *b, int k)
 {
     const kiln_array *a = b->array[k];
@@ -324,11 +324,11 @@ static kiln_status choose_schedule(kn_resolved *r, const kn_binding *b, const ki
     if (is_baseline && kn_schedule_quick(&r->spec.schedule, r->spec.program, &r->spec.target, b->n_arrays,
                                          r->space.ndim, block))
         return KILN_OK;
-    return kn_schedule_choose(&r->spec.schedule, &r->launch_params, r->spec.program, &r->space, access, b->n_arrays,
-                              &r->spec.target, block);
+    return kn_schedule_choose(&r->spec.schedule, &r->launch_params, r->spec.program, &r->space, access,
+                              b->n_arrays, &r->spec.target, block);
 }
 
-/* The host has no blocks: what CUDA would have to refuse is no matter there. */
+/* The host has no blocks: limits of CUDA do not matter there. */
 static kiln_status find_block(int *block, const kn_binding *b, int asked, const kn_target *target)
 {
     *block = target->backend == KN_HOST ? 0 : asked;
@@ -339,7 +339,7 @@ static kiln_status find_block(int *block, const kn_binding *b, int asked, const 
                     b->program->name, asked, WARP, MOST_THREADS);
 }
 
-/* Raw outputs that the call allocates have the shape that is walked, in C order. */
+/* Raw outputs that the call allocates have the shape of the call, in C order. */
 static void set_raw_outputs(kn_resolved *r, const kn_binding *b)
 {
     for (int k = b->program->n_in; k < b->program->n_in + b->program->n_out; ++k)
@@ -461,20 +461,21 @@ static kiln_status make_launch(kn_call_plan *plan, const kn_resolved *r, const k
                                unsigned flags, kn_build_info *info)
 {
     kn_raw_shape raw[KN_MAX_PARAMS];
-    const kn_launch_input input = {&r->spec, &r->space,    &r->launch_params, r->ndim, r->shape,
-                                   raw,      plan->device, NULL,        false};
+    const kn_launch_input input = {
+        &r->spec, &r->space, &r->launch_params, r->ndim, r->shape, raw, plan->device, NULL, false};
     for (int k = 0; k < plan->n_in + plan->n_out; ++k)
         if (r->spec.operand[k].pass == KN_PASS_RAW)
             raw[k] = b->array[k]
                          ? (kn_raw_shape){b->array[k]->size, b->array[k]->ndim, b->array[k]->shape,
                                           b->array[k]->strides}
                          : (kn_raw_shape){r->space.size, r->ndim, r->shape, r->out_stride[k - plan->n_in]};
-    kiln_status status = kn_plan_launch_create(&plan->launch, r, &input, block, b->own_functions, flags, info);
+    kiln_status status =
+        kn_plan_launch_create(&plan->launch, r, &input, block, b->own_functions, flags, info);
     plan->has_tiers = info->baseline > 0;
     return status;
 }
 
-/* Its parameters stand behind the key. */
+/* Its parameters are behind the key. */
 kn_call_plan *kn_call_plan_new(int n_in, int n_out, const int64_t *key, size_t key_words, uint64_t hash)
 {
     size_t head = sizeof(kn_call_plan) + key_words * sizeof *key;

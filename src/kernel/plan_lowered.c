@@ -1,4 +1,4 @@
-/* From a lowered call to a plan of several steps. */
+/* Makes a plan of several steps from a lowered call. */
 #include "kernel/algorithm.h"
 
 #include <string.h>
@@ -13,7 +13,7 @@ static kiln_status plan_program(kn_plan_step *out, const kiln_kernel *kernel, kn
     kn_build_info one = {.origin = KILN_ORIGIN_MEMORY};
     out->casts = from->program->casts;
     from->binding.device = call->device;
-    from->binding.kept = from->kernel ? from->kernel->kept : kernel->kept;
+    from->binding.own_functions = from->kernel ? from->kernel->own_functions : kernel->own_functions;
     kn_call_plan *plan = NULL;
     kiln_status status =
         kn_call_plan_create(&plan, &from->binding, &from->options, NULL, 0, 0, build_flags, &one);
@@ -43,7 +43,7 @@ static kiln_status plan_step(kn_plan_step *out, const kiln_kernel *kernel, kn_lo
     return KILN_OK;
 }
 
-/* What the part may leave is filled with zeros: buffers, and results that the call allocates. */
+/* Outputs that the part may leave unassigned are zeroed: buffers, and results that the call allocates. */
 static void note_left(kn_call_plan *plan, kn_plan_steps *s, const kn_lowered_part *part,
                       const kn_lowering_call *call)
 {
@@ -59,7 +59,7 @@ static void note_left(kn_call_plan *plan, kn_plan_steps *s, const kn_lowered_par
     }
 }
 
-/* By the step that uses each buffer first, or last. next: as many as steps, and two. */
+/* Sorts buffers by the first or the last step that uses them. next: n_steps + 2 counters. */
 static void order_by(int *order, int *next, const kn_buffer *buffer, int n_buffers, int n_steps, bool by_last)
 {
     memset(next, 0, ((size_t)n_steps + 2) * sizeof *next);

@@ -32,14 +32,14 @@ void kn_plan_steps_look(const kn_plan_steps *s, bool wants_optimised, kn_build_i
             kn_plan_launch_look(&s->step[p].launch, wants_optimised, info);
 }
 
-/* What a call gives its steps. */
+/* The values that a call passes to its steps. */
 typedef struct given {
     kiln_array *const *out;
     uint64_t fresh;
     const kiln_arg *in, *computed;
 } given;
 
-/* One that the call computed; what is wrong with it is said of where it was computed. */
+/* Stores a number that the call computed; errors name the place where it was computed. */
 static kiln_status store_computed(void *to, const kn_plan_steps *c, const kn_plan_step *p, int k,
                                   const kiln_arg *computed)
 {
@@ -102,7 +102,7 @@ static kiln_status run_step(const kn_plan_steps *c, const kn_plan_step *p, const
     return p->function ? p->function(c->device, value, stream) : kn_launch_plan_run(launch, value, stream);
 }
 
-/* The state of a run: its buffers, and how many of them were taken and given back. */
+/* The state of a run: its buffers, and the numbers of those taken and given back. */
 typedef struct progress {
     void **buffer;
     int n_taken, n_given;
@@ -129,7 +129,7 @@ static kiln_status take_buffers(progress *at, const kn_plan_steps *c, int p, voi
     return status;
 }
 
-/* Buffers that no step after p needs go back at once: whoever has them next runs behind this step. */
+/* Frees buffers that no step after p needs, at once: the next user's work runs behind this step. */
 static void give_buffers(progress *at, const kn_plan_steps *c, int p, void *stream)
 {
     for (; at->n_given < c->n_buffers && c->buffer[c->given[at->n_given]].last <= p; ++at->n_given) {

@@ -28,8 +28,8 @@ typedef struct question {
 static kiln_status take_optimised(kn_plan_launch *out, const question *q, unsigned more_flags)
 {
     kn_function *function = NULL;
-    kiln_status status = kn_build_program(&function, &q->resolved->spec, q->own_functions, q->flags | more_flags,
-                                          q->input->device, q->info);
+    kiln_status status = kn_build_program(&function, &q->resolved->spec, q->own_functions,
+                                          q->flags | more_flags, q->input->device, q->info);
     return status == KILN_OK ? create(&out->only, q->input, function, q->info) : status;
 }
 
@@ -50,7 +50,8 @@ static kiln_status take_baseline(kn_launch_plan **out, const question *q, const 
     kn_function *function = NULL;
     input.spec = baseline;
     input.launch_params = &none;
-    kiln_status status = kn_build_program(&function, baseline, q->own_functions, q->flags, q->input->device, q->info);
+    kiln_status status =
+        kn_build_program(&function, baseline, q->own_functions, q->flags, q->input->device, q->info);
     return status == KILN_OK ? create(out, &input, function, q->info) : status;
 }
 
@@ -146,7 +147,8 @@ static kiln_status begin_with_baseline(kn_plan_launch *out, const question *q, c
 }
 
 kiln_status kn_plan_launch_create(kn_plan_launch *out, const kn_resolved *r, const kn_launch_input *input,
-                                  int block, kn_flight_table *own_functions, unsigned build_flags, kn_build_info *info)
+                                  int block, kn_flight_table *own_functions, unsigned build_flags,
+                                  kn_build_info *info)
 {
     const question q = {r, input, own_functions, build_flags, info};
     kn_spec baseline;

@@ -1,5 +1,5 @@
-/* kernel/used.h - what a call would use on each target that there is, as lines of a record
- * (store/record.h). */
+/* kernel/used.h - the specialisations that a call uses on each target, as lines of a record (store/record.h).
+ */
 #ifndef KN_KERNEL_USED_H
 #define KN_KERNEL_USED_H
 

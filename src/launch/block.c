@@ -22,7 +22,7 @@ static void put_stride(unsigned char *to, int size, int64_t stride)
     memcpy(to, size == 4 ? (const void *)&narrow : (const void *)&stride, (size_t)size);
 }
 
-/* A divider, which extents below 2^31 have, or 64 bits. */
+/* An extent: with a divider if it is below 2^31, otherwise as 64 bits. */
 static void put_extent(unsigned char *to, int size, int64_t extent)
 {
     if (size == sizeof extent) {
@@ -33,7 +33,7 @@ static void put_extent(unsigned char *to, int size, int64_t extent)
     memcpy(to, &divider, sizeof divider);
 }
 
-/* Axes stand innermost first in the block. */
+/* The block has the innermost axis first. */
 static void put_axes(unsigned char *block, const kn_layout *l, const kn_space *space, int rank)
 {
     if (!space)
@@ -67,7 +67,7 @@ static void put_logical(unsigned char *block, const kn_layout *l, const kn_launc
         put_i64(block, l->logical_at + 8 * a, in->logical_shape[a]);
 }
 
-/* The fields of a part that every kind of kernel is told. */
+/* Writes the fields that every kind of kernel needs of a part. */
 static void put_part(unsigned char *block, const kn_launch_input *in, const kn_part *part)
 {
     const kn_layout *l = part->layout;
@@ -76,7 +76,7 @@ static void put_part(unsigned char *block, const kn_launch_input *in, const kn_p
     for (int k = 0; k < program->n_in + program->n_out; ++k)
         if (in->spec->operand[k].pass == KN_PASS_RAW)
             put_raw(block, l->param_at[k], in->spec->operand[k].raw_rank, &in->raw[k]);
-    if (l->start_at >= 0) /* the indices stand behind the arrays */
+    if (l->start_at >= 0) /* the indices are behind the arrays */
         put_i64(block, l->start_at, part->space->offset[in->spec->n_arrays]);
     if (l->reduction_start_at >= 0)
         put_i64(block, l->reduction_start_at, part->space->offset[part->space->n_operands - 1]);

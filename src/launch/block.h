@@ -1,4 +1,4 @@
-/* launch/block.h - the argument block of one launch, filled but for what a call brings. */
+/* launch/block.h - the argument block of one launch, complete except for the values of a call. */
 #ifndef KN_LAUNCH_BLOCK_H
 #define KN_LAUNCH_BLOCK_H
 
@@ -6,8 +6,7 @@
 #include "schedule/kind.h"
 #include "schedule/layout.h"
 
-/* Fills the block, which is zero and of the layout's size: what the part is, and what its kind makes of it.
- */
+/* Fills the block, which is zero and of the layout's size, with the part and with its kind's own fields. */
 void kn_block_fill(unsigned char *block, const kn_launch_input *in, const kn_part *part,
                    const kn_placement *placed);
 

@@ -1,4 +1,4 @@
-/* Reads what a checked launch reported, and makes an error of it. */
+/* Reads the report of a checked launch, and turns it into an error. */
 #include "launch/check.h"
 
 #include "base/error.h"

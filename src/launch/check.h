@@ -1,4 +1,5 @@
-/* launch/check.h - kernels that check the indices of their raw operands: what their code found outside. */
+/* launch/check.h - kernels that check the indices of their raw operands, and their reports of indices
+ * outside. */
 #ifndef KN_LAUNCH_CHECK_H
 #define KN_LAUNCH_CHECK_H
 
@@ -9,11 +10,11 @@ typedef struct kn_check {
     void *report; /* on the device; NULL: the code does not check */
 } kn_check;
 
-/* Where the function's code reports. */
+/* Finds the report object of the function's code. */
 kiln_status kn_check_find(kn_check *out, const kn_launch_input *input);
 
-/* Waits for what is queued on the stream. KILN_ERROR_INVALID, naming kernel, operand, index and bound,
- * where an index was outside; that one is forgotten then. A stream that is captured is not waited for. */
+/* Waits for the queued work of the stream. KILN_ERROR_INVALID, naming kernel, operand, index and bound, if
+ * an index was outside; the report is cleared then. Does not wait for a stream that is captured. */
 kiln_status kn_check_report(const kn_check *check, kn_device *device, void *stream);
 
 #endif

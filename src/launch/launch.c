@@ -10,12 +10,12 @@
 #include "launch/check.h"
 #include "types/dtype.h"
 
-enum { PLAIN_SHARED = 48 << 10 /* bytes of shared memory that a block has without asking */ };
+enum { PLAIN_SHARED = 48 << 10 /* bytes of shared memory that a block may have without a request */ };
 
-/* What a call puts into an argument block: an address, moved on by `offset` bytes, or the bytes of a value.
- */
+/* A place in an argument block that a call fills: with an address plus `offset` bytes, or with the bytes
+ * of a value. */
 typedef struct patch {
-    int at, param;  /* where in the block; of which parameter */
+    int at, param;  /* at: offset in the block; param: the parameter */
     int size;       /* bytes of a value; 0: an address */
     int64_t offset; /* of an address */
 } patch;
@@ -24,13 +24,13 @@ typedef struct patch {
 typedef struct part_launch {
     kn_function *function;
     kn_launch launch;
-    kn_loop_nest *loop_nest;   /* host: where the space is not one contiguous range */
-    size_t partials_size; /* bytes of workspace; 0: none */
+    kn_loop_nest *loop_nest; /* host: set if the space is not one contiguous range */
+    size_t partials_size;    /* bytes of workspace; 0: none */
     int counters, shared_percent;
-    int workspace_at; /* where its addresses stand in the block */
+    int workspace_at; /* offset of the workspace's addresses in the block */
     int n_patches;
     patch *patch;
-    unsigned char *block; /* the argument block, what a call brings missing; behind the patches */
+    unsigned char *block; /* the argument block without the call's values; behind the patches */
 } part_launch;
 
 struct kn_launch_plan {
@@ -74,8 +74,8 @@ static void set_launch(part_launch *s, const kn_program *program, const kn_part 
                             .grain = placed->grain};
 }
 
-/* Of a value of the program's reduce stage. The size of a user's struct is known to the compiler alone: the
- * code has an object of that type (codegen). */
+/* The size of a value of the program's reduce stage. Only the compiler knows the size of a user's struct:
+ * the code has an object of that type (codegen). */
 static kiln_status find_value_size(size_t *out, const kn_launch_input *in)
 {
     const kn_backend *backend = in->device->backend;
@@ -117,7 +117,7 @@ static kiln_status place_part(part_launch *s, const kn_launch_input *in, const k
     return status;
 }
 
-/* One more launch, with memory for its patches and, right behind them, its block: a call reads both. NULL. */
+/* A new launch, with its patches and its block in one allocation: a call reads both. NULL: no memory. */
 static part_launch *new_part(kn_launch_plan *plan, size_t block_size, size_t n_patches)
 {
     part_launch *grown = kn_realloc(plan->part, (size_t)(plan->n_parts + 1) * sizeof *grown);
@@ -133,7 +133,7 @@ static part_launch *new_part(kn_launch_plan *plan, size_t block_size, size_t n_p
     return s;
 }
 
-/* What launches are added to, and from what. */
+/* The state while launches are added. */
 typedef struct adding {
     kn_launch_plan *plan;
     const kn_launch_input *input;
@@ -204,7 +204,7 @@ void kn_launch_plan_free(kn_launch_plan *plan)
 
 /* ---- running ---- */
 
-/* As its two fields of the block. */
+/* The two workspace fields of the block. */
 typedef struct workspace {
     void *partials;
     unsigned *counters;
@@ -221,7 +221,8 @@ static kiln_status take_workspace(workspace *out, kn_device *device, const part_
     return status;
 }
 
-/* The partials go back at once: whoever has them next runs behind this launch. */
+/* The partials are freed at once: later work of the stream may reuse them, since it runs behind this
+ * launch. */
 static kiln_status launch_with_workspace(kn_device *device, const part_launch *s, const kn_launch *launch,
                                          void *stream, unsigned char *block)
 {

@@ -1,22 +1,21 @@
-/* launch/launch.h - a specialisation loaded on a device, made ready for one space: a launch for each part of
- * it, which is a function, a grid, an argument block filled but for what a call brings, and the places where
- * that goes. */
+/* launch/launch.h - a specialisation, loaded on a device and ready for one space: a launch for each part of
+ * it, which is a function, a grid, an argument block, and the places in it that a call fills. */
 #ifndef KN_LAUNCH_LAUNCH_H
 #define KN_LAUNCH_LAUNCH_H
 
 #include "launch/input.h"
 
-/* Everything a launch depends on but addresses and scalar values. Immutable; may be run by any number of
- * threads. */
+/* All parts of a launch except addresses and scalar values. Immutable; any number of threads may run it. */
 typedef struct kn_launch_plan kn_launch_plan;
 
 kiln_status kn_launch_plan_create(kn_launch_plan **out, const kn_launch_input *input);
-/* The function of one that was created without; elementwise programs can be. Before it runs. */
+/* Sets the function of a plan that was created without one, which elementwise programs allow, before it
+ * runs. */
 kiln_status kn_launch_plan_set_function(kn_launch_plan *plan, kn_function *function, bool waits_for_kernels);
 void kn_launch_plan_free(kn_launch_plan *plan);
 
-/* value[k]: for an array or raw parameter its first address; for a scalar or struct where its bytes are. No
- * lock, no allocation, but for the workspace of launches that have some. */
+/* value[k]: for an array or raw parameter its first address; for a scalar or struct the place of its
+ * bytes. Takes no lock and allocates nothing except the workspace of launches that need one. */
 kiln_status kn_launch_plan_run(const kn_launch_plan *plan, const void *const *value, void *stream);
 
 #endif

@@ -1,5 +1,5 @@
-/* Raw modules: how they begin and end. module_code.c has the code, module_function.c and module_global.c what
- * can be asked of it, module_launch.c the launches. */
+/* Raw modules: creation and destruction. module_code.c has the code, module_function.c and module_global.c
+ * its functions and globals, module_launch.c the launches. */
 #include "module/module.h"
 
 #include <string.h>
@@ -161,7 +161,7 @@ static kiln_status take_code(kiln_module *module, const void *code, size_t size,
 
 static kiln_status load(kiln_module *module, kn_build_info *info)
 {
-    if (!module->device || module->loaded) /* what was built comes loaded */
+    if (!module->device || module->loaded) /* compiled code is loaded already */
         return KILN_OK;
     double start = kn_os_now_ms();
     kiln_status status = module->device->backend->module_load(

@@ -112,7 +112,7 @@ static kiln_status check_whole(const unsigned char *code, size_t size, const cha
     struct {
         uint32_t magic;
         uint16_t version, header_size;
-        uint64_t size; /* of what follows the header */
+        uint64_t size; /* of the part behind the header */
     } fat;
     if (!is_fat_binary(code, size))
         return kn_elf_check(code, size, KN_ELF_CUBIN, name);

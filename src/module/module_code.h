@@ -1,4 +1,4 @@
-/* module/module_code.h - what raw code is, and from source to code. */
+/* module/module_code.h - the kinds of raw code, and the way from source to code. */
 #ifndef KN_MODULE_MODULE_CODE_H
 #define KN_MODULE_MODULE_CODE_H
 
@@ -12,7 +12,7 @@ kiln_status kn_module_kind(kiln_code_kind *out, const void *code, size_t size, k
                            const char *name);
 /* KILN_ERROR_UNSUPPORTED where a cubin is of an architecture that target does not run. */
 kiln_status kn_module_check_cubin(const void *code, size_t size, const kn_target *target, const char *name);
-/* Compiles source, or finds its code: fills module->code and notes. */
+/* Compiles source, or finds its code: fills module->code and module->dependencies. */
 kiln_status kn_module_compile(kiln_module *module, const char *source, const kiln_module_options *options,
                               kn_build_info *info);
 

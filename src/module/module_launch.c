@@ -1,4 +1,4 @@
-/* Launches of raw functions as CUDA has them, and what the driver knows of them. */
+/* Launches of raw functions as in CUDA, and the driver's properties of them. */
 #include "module/module.h"
 
 #include <limits.h>
@@ -12,7 +12,7 @@
 
 enum { MAX_ARGUMENTS = 256, VALUE_BYTES = 16 };
 
-/* Where the driver finds each argument. */
+/* The addresses of the arguments, for the driver. */
 typedef struct argument_list {
     void *stream;
     bool is_capturing;
@@ -74,7 +74,7 @@ static kiln_status put_scalar(argument_list *list, int k, const kiln_function *f
     if (size == 0)
         return kn_error(KILN_ERROR_INVALID, "%s: argument %d is no argument: kind %d, dtype %d", f->name, k,
                         (int)arg->kind, (int)arg->dtype);
-    /* all scalars stand at the start of the union; the machines are little-endian */
+    /* all scalars are at the start of the union; the machines are little-endian */
     memcpy(list->value[k], &arg->value, size);
     list->size[k] = size;
     return KILN_OK;
@@ -119,7 +119,7 @@ static kiln_status fit_integer(const kiln_function *f, argument_list *list, cons
         return KILN_OK; /* the sizes are compared */
     bool fits = is_negative ? arg->value.i >= -(INT64_C(1) << (bits - 1)) : arg->value.u >> bits == 0;
     if (fits) {
-        list->size[k] = size; /* the low bytes stand first */
+        list->size[k] = size; /* the low bytes come first */
         return KILN_OK;
     }
     char value[32];

@@ -60,8 +60,8 @@ char *kn_module_lower(const kiln_module *module, const char *name)
     for (int i = 0; i < module->n_expressions; i++) {
         if (!is_same_expression(module->expression[i], name))
             continue;
-        const char *lowered =
-            kn_compile_dependencies_lowered(module->dependencies.data, module->dependencies.length, i, &length);
+        const char *lowered = kn_compile_dependencies_lowered(module->dependencies.data,
+                                                              module->dependencies.length, i, &length);
         if (lowered)
             return kn_strndup(lowered, length);
     }

@@ -1,5 +1,4 @@
-/* module/module_parts.h - the inside of kiln_module: code, what is loaded of it, and the functions that were
- * asked for. */
+/* module/module_parts.h - the inside of kiln_module: code, loaded modules, and functions. */
 #ifndef KN_MODULE_MODULE_PARTS_H
 #define KN_MODULE_MODULE_PARTS_H
 
@@ -16,8 +15,8 @@ struct kiln_module {
     kn_device *device; /* NULL: only compiled */
     kn_module *loaded;
     kn_blob code;
-    kn_str dependencies;      /* of the compile: lowered names */
-    char **expression; /* name expressions, in the notes' order */
+    kn_str dependencies; /* of the compile: lowered names */
+    char **expression;   /* name expressions, in the order of the dependency file */
     int n_expressions;
     kn_map *functions; /* name in the code -> kiln_function; under KN_LOCK_MODULES */
     atomic_bool was_launched;

@@ -37,9 +37,10 @@
 /* Dtypes for which an elementwise operation has no meaning. */
 #define NO_MAP1(name, types) MAP1(name, types, NULL)
 #define NO_MAP2(name, types) MAP2(name, types, NULL)
-#define FOLD_WITH(traits, name, types, map, reduce, post, identity)                                          \
+#define REDUCTION_WITH(traits, name, types, map, reduce, post, identity)                                     \
     ROW_WITH(traits, name, "T x", "U y", types, map, reduce, post, identity, NULL, NULL)
-#define REDUCTION(name, types, map, reduce, post, identity) FOLD_WITH(0, name, types, map, reduce, post, identity)
+#define REDUCTION(name, types, map, reduce, post, identity)                                                  \
+    REDUCTION_WITH(0, name, types, map, reduce, post, identity)
 /* Dtypes for which a reduction has no meaning. */
 #define NO_REDUCTION(name, types) ROW(name, "T x", "U y", types, NULL, "", NULL, NULL, NULL, NULL)
 
@@ -71,7 +72,7 @@
 
 /* ---- sums ---- */
 
-/* How many elements are reduced to a result; 0 where there are none. */
+/* The number of elements reduced to one result; 0 if there are none. */
 #define COUNT "(_in_ind.size() / _out_ind.size())"
 
 /* ---- extremes: a NaN wins, and of equal ones the first ---- */
@@ -173,8 +174,8 @@
         MAP(name, "T x, V y", "U z", "lL->?", "z = x < 0 ? " where_x_is_negative " : (V)x " op " y"),        \
         MAP(name, "T x, V y", "U z", "Ll->?", "z = y < 0 ? " where_y_is_negative " : x " op " (T)y"),        \
         MAP2(name, OTHER_TESTS, "z = x " op " y")
-/* A number may be given for a parameter declared bool: it stands for its truth, whether the other dtype holds
- * it or not. */
+/* A number for a parameter declared bool counts as its truth value, even if the other dtype cannot hold it.
+ */
 #define LOGICAL(name, op)                                                                                    \
     MAP2(name, "?\?->?", "z = x " op " y"),                                                                  \
         MAP(name, "T x, bool y", "U z", BESIDE_BOOL, "z = (x != (T)0) " op " y"),                            \
@@ -205,13 +206,17 @@
 
 /* clang-format off */
 const kn_operation_row kn_operation_table[] = {
-    FOLD_WITH(KN_OP_TAKES_DTYPE | KN_OP_TRUTH, "sum", WIDENED FLOATS COMPLEX, "(U)x", "a + b", "y = a", "0"),
-    FOLD_WITH(KN_OP_TAKES_DTYPE | KN_OP_TRUTH, "prod", WIDENED FLOATS COMPLEX, "(U)x", "a * b", "y = a", "1"),
-    FOLD_WITH(KN_OP_TRUTH, "nansum", WIDENED FLOATS COMPLEX, "!kn_is_nan(x) ? (U)x : (U)0", "a + b", "y = a",
-              "0"),
-    FOLD_WITH(KN_OP_TAKES_DTYPE, "mean", INTEGERS_TO_DOUBLE, "(U)x", "a + b", "y = a / (double)" COUNT, "0"),
-    FOLD_WITH(KN_OP_TAKES_DTYPE, "mean", "e->e E->E f->f F->F", "x", "a + b", "y = a / (float)" COUNT, "0"),
-    FOLD_WITH(KN_OP_TAKES_DTYPE, "mean", "d->d D->D", "x", "a + b", "y = a / (double)" COUNT, "0"),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE | KN_OP_TRUTH, "sum", WIDENED FLOATS COMPLEX, "(U)x", "a + b", "y = a",
+                   "0"),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE | KN_OP_TRUTH, "prod", WIDENED FLOATS COMPLEX, "(U)x", "a * b", "y = a",
+                   "1"),
+    REDUCTION_WITH(KN_OP_TRUTH, "nansum", WIDENED FLOATS COMPLEX, "!kn_is_nan(x) ? (U)x : (U)0", "a + b",
+                   "y = a", "0"),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", INTEGERS_TO_DOUBLE, "(U)x", "a + b", "y = a / (double)" COUNT,
+                   "0"),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "e->e E->E f->f F->F", "x", "a + b", "y = a / (float)" COUNT,
+                   "0"),
+    REDUCTION_WITH(KN_OP_TAKES_DTYPE, "mean", "d->d D->D", "x", "a + b", "y = a / (double)" COUNT, "0"),
 
     REDUCTION("min", "?->? " INTEGERS, "x", LESSER, "y = a", NULL),
     REDUCTION("min", FLOATS, "x", "kn_least(a, b)", "y = a", NULL),

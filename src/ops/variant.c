@@ -29,7 +29,7 @@ bool kn_variant_next(kn_variant *out, const char **types)
     return length > 0;
 }
 
-/* Whether the text of a parameter names bool, rather than a placeholder that stands for it. */
+/* True if the text of a parameter names bool itself, rather than a placeholder. */
 static bool is_declared_bool(const char *params, int index)
 {
     while (index-- > 0) {

@@ -14,17 +14,17 @@ typedef struct kn_variant {
     kiln_dtype dtype[KN_MAX_PARAMS]; /* of the inputs, then of the outputs */
 } kn_variant;
 
-/* The variant that stands first at *types, which moves behind it. False at the end. Letters that are none,
- * and more of them than there may be parameters, give KILN_DTYPE_NONE; without "->", n_out is 0. */
+/* Reads the variant at *types, and moves behind it. False at the end. Invalid letters, and more of them than
+ * parameters, give KILN_DTYPE_NONE; without "->", n_out is 0. */
 bool kn_variant_next(kn_variant *out, const char **types);
 
-/* Looks at all variants of a definition beside its parameters, inputs first: a letter for each, one for a
- * placeholder wherever it stands, that of its dtype for any other; none that an earlier one keeps from being
- * chosen. KILN_ERROR_TYPE, _SYNTAX. */
+/* Checks all variants of a definition against its parameters, inputs first: a letter for each, equal ones for
+ * equal placeholders, that of its dtype for any other; none hidden by an earlier variant. KILN_ERROR_TYPE,
+ * _SYNTAX. */
 kiln_status kn_variants_check(const kiln_operation *definition, const kn_param *param, int n_in, int n_out);
 
-/* The first variant to whose inputs these dtypes can be cast safely. numbers: inputs (bits) that are weak
- * numbers, which a parameter that is declared bool takes as well: they stand for their truth. */
+/* The first variant to whose inputs these dtypes can be cast safely. numbers: bits of the inputs that are
+ * weak numbers, which a parameter declared bool takes as truth values. */
 bool kn_variant_find(kn_variant *out, const kiln_operation *definition, const kiln_dtype *in, int n_in,
                      uint64_t numbers);
 
@@ -32,23 +32,23 @@ bool kn_variant_find(kn_variant *out, const kiln_operation *definition, const ki
  * KILN_DTYPE_NONE where the argument has none. */
 void kn_argument_dtypes(kiln_dtype *out, const kiln_arg *in, const kiln_dtype *array, int n_in);
 
-/* Whether a result of `from` may be stored as `to`: NumPy's casting="same_kind". */
+/* True if a result of `from` may be stored as `to`: NumPy's casting="same_kind". */
 bool kn_dtype_may_store(kiln_dtype from, kiln_dtype to);
 
 /* "(float32, bool)" */
 struct kn_str;
 void kn_dtypes_format(struct kn_str *out, const kiln_dtype *dtype, int count);
 
-/* What calls of an operation do that those of others do not. */
+/* Traits of an operation: its calls differ in these from those of other operations. */
 enum {
-    KN_OP_IN_C_ORDER = 1,  /* results that calls allocate are C-ordered whatever is asked for, as in NumPy */
+    KN_OP_IN_C_ORDER = 1,  /* results that calls allocate are always in C order, as in NumPy */
     KN_OP_BOUNDS = 2,      /* the second input and the third bound the first, which has its own dtype */
     KN_OP_CONDITION = 4,   /* the first input has no part in the dtype of the result */
-    KN_OP_TAKES_DTYPE = 8, /* dtype= in expressions: what is reduced in */
+    KN_OP_TAKES_DTYPE = 8, /* dtype= in expressions: the dtype to reduce in */
     KN_OP_TRUTH = 16       /* of booleans, into an array of booleans: a logical reduction */
 };
 
-/* The operations that are there from the beginning. All rows of a name have its traits. */
+/* The built-in operations. All rows of a name have its traits. */
 typedef struct kn_operation_row {
     kiln_operation definition;
     unsigned traits; /* KN_OP_* */

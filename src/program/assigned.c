@@ -56,7 +56,7 @@ static bool is_output(const reader *r, size_t k, size_t length)
            (r->is_raw ? length == 4 && kn_token_is(kn_token_at(r->t, k + 2), "i") : length == 1);
 }
 
-/* Whether the expression is a call that writes through the pointer to the output, and does so always. */
+/* True if the expression is a call that writes through the pointer to the output, and does so always. */
 static bool writes_by_pointer(const reader *r, size_t begin, size_t end)
 {
     static const char *const writers[] = {"sincos", "sincosf", "sincospi", "sincospif", "modf",
@@ -77,7 +77,7 @@ static bool writes_by_pointer(const reader *r, size_t begin, size_t end)
     return writes && !r->is_raw;
 }
 
-/* Whether the output is assigned behind the expression. */
+/* True if the output is assigned behind the expression. */
 static bool read_expression(reader *r, size_t begin, size_t end, bool assigned)
 {
     int assignments = 0, uses = 0;
@@ -110,7 +110,7 @@ static bool read_list(reader *r, size_t begin, size_t end, bool assigned)
     return read_expression(r, begin, end, assigned);
 }
 
-/* Where the brackets that are open end, or one of `stops` stands outside of others. */
+/* The end of the open brackets, or the first of `stops` outside of brackets. */
 static size_t find_end(const reader *r, size_t k, const char *stop)
 {
     for (int depth = 0; k < r->t->count; ++k) {
@@ -275,7 +275,7 @@ static bool has_unknown(const kn_tokens *t)
     return false;
 }
 
-/* Whether the text has an `i` of its own. */
+/* True if the text has an `i` of its own. */
 static bool has_own_index(const kn_tokens *t)
 {
     static const char *const giving[] = {"=", "(", "{"}, *const plain[] = {"return", "case", "and",

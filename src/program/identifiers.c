@@ -18,14 +18,14 @@ static const char *const reading[] = {"==", "!=", "<=", ">=", "<",  ">", "+", "-
 static const char *const updating[] = {
     "+=", "-=", "*=", "/=", "%=", "&=", "|=", "^="}; /* their right operands are */
 
-/* Tokens that may also stand in front of an operand of an operator that reads it. */
+/* Tokens that may precede an operand of an operator that reads it. */
 static const char *const before[] = {";", "{", "}", "(", ")", ",",      "[",
                                      "=", "?", ":", "!", "~", "return", "else"};
 
 /* ... and behind its last one. */
 static const char *const behind[] = {";", "}", ")", ",", "]", ":", "?"};
 
-/* Whether the name at k stands where a value is read, and cannot be anything else. */
+/* True if the name at k is in a place where a value is read, and nothing else is possible. */
 static bool is_read(const kn_tokens *t, size_t k, bool is_argument, kn_macros m)
 {
     const kn_token *previous = kn_token_at(t, k - 1), *next = kn_token_at(t, k + 1);
@@ -37,7 +37,7 @@ static bool is_read(const kn_tokens *t, size_t k, bool is_argument, kn_macros m)
     return follows && (!next->length || KN_TOKEN_IS_IN(next, behind));
 }
 
-/* *first: where the name stands; t->count where it does not. */
+/* *first: the place of the name; t->count: not found. */
 static bool may_assign(size_t *first, const kn_tokens *t, const char *name, kn_macros m)
 {
     int depth = 0;
@@ -65,7 +65,7 @@ static kiln_status refuse_output(const kn_program *p, const kn_stage *s, const k
     return kn_error_at(KILN_ERROR_INVALID, s->body, place, is_named ? strlen(name) : 1,
                        "%s: %s:%d:%d: output '%s' is never assigned: %s; '%s = ...' was expected", p->name,
                        s->label[0] ? s->label : "body", line, column, name,
-                       !is_named                                      ? "the body does not mention it"
+                       !is_named                                      ? "the body does not name it"
                        : kn_token_is(kn_token_at(t, first + 1), "==") ? "'==' compares"
                                                                       : "its value is only read",
                        name);

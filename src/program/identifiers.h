@@ -5,9 +5,8 @@
 
 #include "program/stages.h"
 
-/* Refuses (KILN_ERROR_INVALID, with the text and a caret) an output, or another value that a map gives, that
- * its text cannot assign: its name is not in the text, or stands only where a value is read. Raw outputs
- * pass. */
+/* Refuses (KILN_ERROR_INVALID, with the text and a caret) an output, or another value of a map, that its text
+ * cannot assign: its name is not in the text, or only where a value is read. Raw outputs pass. */
 kiln_status kn_identifiers_check_outputs(const kn_program *program);
 
 /* *out: the raw parameters (bits) whose name is followed by '[', '(' or '.' somewhere. */

@@ -40,7 +40,7 @@ kn_macros kn_macros_find(const kn_program *p)
     return found;
 }
 
-/* Whether a macro that stands for this text, up to `end`, may do so. */
+/* True if a macro with this text, up to `end`, may change others. */
 static bool may_change(const char *text, const char *end, const char *name)
 {
     static const char *const words[] = {"if",     "else", "for",     "while",  "do",

@@ -59,7 +59,8 @@ bool kn_text_has_conditions(const char *text)
 typedef struct guard {
     kn_str *out;
     bool in_macros;
-    bool starts_line, in_directive, is_copied; /* a directive is copied as it stands, or is a #define */
+    bool starts_line, in_directive, is_copied; /* is_copied: a directive other than #define, copied
+                                                  unchanged */
     bool after_operator;                       /* the word `operator`, which names one of them */
     bool after_name;
     bool after_scalar; /* a type's name, and brackets */
@@ -84,7 +85,7 @@ static bool is_triple(const char *text)
     return (*text == '<' || *text == '>') && text[1] == *text && text[2] == *text;
 }
 
-/* Whether the right operand is over, with no operator behind it that would belong to it. */
+/* True if the right operand is over, with no operator behind it that would belong to it. */
 static bool ends_operand(const char *text, bool is_assignment)
 {
     const char *next = skip_blanks(text);
@@ -133,7 +134,7 @@ static void put_operator(guard *g, const char *text, size_t length)
                                                          : shift_mark);
 }
 
-/* Counts what may be template brackets. A comparison looks like one, but ends with its expression. */
+/* Counts possible template brackets. A comparison looks like one, but ends with its expression. */
 static void count_bracket(guard *g, const char *text, char before)
 {
     unsigned char *open = &g->open[g->depth];
@@ -193,7 +194,7 @@ static size_t put_other(guard *g, const char *text, char before)
     return 1;
 }
 
-/* Of a blank: whether it ends a line, and with it a #-line. */
+/* Passes a blank; one that ends a line ends its #-line too. */
 static void pass_blank(guard *g, const char *text, size_t length, char before)
 {
     bool is_comment = *text == '/';
@@ -243,7 +244,7 @@ static const char *find_mark(const char *text)
     return NULL;
 }
 
-/* Where a column of a guarded line (from 0) was before; a column inside a mark is that of what follows it. */
+/* The original column of a column in a guarded line (from 0); inside a mark that of the text behind it. */
 static size_t original_column(const char *line, size_t column)
 {
     size_t removed = 0;
@@ -342,7 +343,7 @@ static bool is_caret_line(const char *text, const char *end)
 
 static void put_carets(kn_str *out, const char *text, const char *end, const char *above)
 {
-    size_t column = 0; /* of what has been written */
+    size_t column = 0; /* of the written text */
     for (const char *at = text; at < end; ++at) {
         size_t wanted = original_column(above, (size_t)(at - text));
         if (*at == ' ' || wanted < column)

@@ -11,7 +11,7 @@
 
 #include "base/str.h"
 
-/* Whether a line of the text is an #if or an #elif: whether macros can be guarded (below) depends on it. */
+/* True if a line of the text is an #if or an #elif: whether macros can be guarded (below) depends on it. */
 bool kn_text_has_conditions(const char *text);
 
 /* Appends text with its words put in. Left as they are: comments, literals, #-lines, the names of operators

@@ -292,7 +292,7 @@ static int find_value(const kn_program *p, const char *name, size_t length)
     return -1;
 }
 
-/* Appends what "x, t" names; NULL names `count` values from `first` on. */
+/* Appends the values that "x, t" names; NULL names `count` values from `first` on. */
 static kiln_status add_values(kn_program *p, kn_stage *stage, int *added, const char *names, int first,
                               int count)
 {

@@ -76,7 +76,7 @@ bool kn_body_is_pure(const kn_program *p)
     return assigns_all(p, p->stage[0].body);
 }
 
-/* After the name at `at`, with the spaces around it left out; NULL where another text stands there. */
+/* The text behind the name at `at`, spaces skipped; NULL: another text is there. */
 static const char *after_name(const char *at, const char *name)
 {
     size_t length;

@@ -119,12 +119,12 @@ static const char *skip_space(const char *text)
     return text;
 }
 
-/* Whether the text declares a struct or its like of this name outside all braces: "struct S {", "struct S;",
+/* True if the text declares a struct or its like of this name outside all braces: "struct S {", "struct S;",
  * "} S;". A template's "<class S>" is none. */
 static bool declares_struct(const char *text, char letter)
 {
     static const char *const keys[] = {"struct", "class", "union", "enum", NULL};
-    bool is_head = false; /* behind one of these words, before what it declares */
+    bool is_head = false; /* behind one of these words, before the name that it declares */
     int braces = 0, parentheses = 0;
     size_t length;
     for (kn_token_kind kind; (kind = kn_token_scan(text, &length)) != KN_TOKEN_END; text += length) {
@@ -143,7 +143,7 @@ static bool declares_struct(const char *text, char letter)
     return false;
 }
 
-/* Whether the type goes on behind its name: "pair<T>", "shapes::point". */
+/* True if the type goes on behind its name: "pair<T>", "shapes::point". */
 static bool take_rest_of_struct(parser *p, word *w)
 {
     size_t at = w->at + w->length, open = 0;
@@ -162,7 +162,7 @@ static bool take_rest_of_struct(parser *p, word *w)
     return true;
 }
 
-/* NumPy's names are taken as NumPy means them: messages say what C would have meant. */
+/* NumPy's names have NumPy's meaning: messages add the meaning in C. */
 static const kn_c_name *find_c_name(const parser *p, word w)
 {
     static const kn_c_name names[] = {{"float", "float32"}, {"int", "int32"}, {"uint", "uint32"}};

@@ -49,7 +49,7 @@ kiln_status kn_signature_parse(kn_param *param, int first, int capacity, int *co
 kiln_status kn_signature_parse_values(kn_param *param, int first, int capacity, int *count, const char *text,
                                       const char *preamble);
 
-/* Whether word occurs in text as a whole identifier outside comments, string and character literals. */
+/* True if word occurs in text as a whole identifier outside comments, string and character literals. */
 bool kn_text_has_word(const char *text, const char *word);
 
 /* Checks that brackets, strings and comments of a snippet close. KILN_ERROR_SYNTAX with the line, the column

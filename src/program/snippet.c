@@ -55,7 +55,7 @@ static size_t comment_length(const char *text, bool *open)
     return end ? (size_t)(end - text) + 2 : strlen(text);
 }
 
-/* Of a string or character literal, its quote at text[0]. A line's end closes none. */
+/* The length of a string or character literal whose quote is text[0]. The end of a line does not close it. */
 static size_t quoted_length(const char *text, bool *open)
 {
     size_t n = 1;
@@ -65,7 +65,7 @@ static size_t quoted_length(const char *text, bool *open)
     return *open ? strlen(text) : n + 1;
 }
 
-/* u8, u, U or L in front of a literal, of which text[0] may be the first character. */
+/* The length of u8, u, U or L in front of a literal, if text[0] is the first character. */
 static size_t encoding_length(const char *text)
 {
     size_t n = text[0] == 'u' && text[1] == '8' ? 2 : text[0] && strchr("uUL", text[0]) ? 1 : 0;
@@ -86,7 +86,7 @@ static size_t raw_string_length(const char *text, bool *open)
     return strlen(text);
 }
 
-/* A string or character literal with what stands in front of it; 0 where text begins none. */
+/* The length of a string or character literal with its prefix; 0 if text does not begin with one. */
 static size_t literal_length(const char *text, bool *open)
 {
     size_t encoding = encoding_length(text), length = raw_string_length(text + encoding, open);

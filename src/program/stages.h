@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include "program/signature.h"
 
-/* How a stage computes its values. */
+/* The computation of a stage. */
 typedef enum kn_stage_kind {
     KN_MAP, /* statements, run for each element: assigns the values that it gives from those that it reads */
     KN_MAP_EXPRESSION, /* a map expression: the one value of the program's own that it gives */
@@ -69,10 +69,10 @@ typedef struct kn_program {
     int n_options;
     char **header_name, **header_text;
     int n_headers;
-    const char **text; /* all texts of the user, of which there are kn_program_texts() */
+    const char **text; /* all texts of the user; there are kn_program_texts() of them */
 } kn_program;
 
-/* Where a program's texts stand in its list: the bodies of stages from KN_TEXT_STAGE on, behind them the
+/* The positions of a program's texts in its list: the bodies of stages from KN_TEXT_STAGE on, then the
  * identities. */
 enum { KN_TEXT_PREAMBLE, KN_TEXT_LOOP_PREP, KN_TEXT_AFTER_LOOP, KN_TEXT_STAGE };
 static inline int kn_program_texts(const kn_program *program)

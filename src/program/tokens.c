@@ -20,7 +20,7 @@ bool kn_token_is(const kn_token *t, const char *text)
     return kn_token_is_in(t, &text, 1);
 }
 
-/* The longest operator that stands at text. */
+/* The length of the longest operator at text. */
 static size_t operator_length(const char *text)
 {
     static const char *const longer[] = {

@@ -23,7 +23,7 @@ const kn_token *kn_token_at(const kn_tokens *tokens, size_t k);
 bool kn_token_is(const kn_token *token, const char *text);
 bool kn_token_is_in(const kn_token *token, const char *const *list, size_t count);
 #define KN_TOKEN_IS_IN(token, list) kn_token_is_in(token, list, sizeof(list) / sizeof((list)[0]))
-/* Whether token k is this name, and not that of a member of something else. */
+/* True if token k is this name, and not that of a member of something else. */
 bool kn_token_names(const kn_tokens *tokens, size_t k, const char *name);
 
 #endif

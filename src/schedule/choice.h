@@ -13,10 +13,10 @@ int kn_choice_inner(const kn_choice *c);
 /* The user's wish, else the usual number of threads. */
 int kn_choice_block(const kn_choice *c);
 
-/* Whether the operand is contiguous with this innermost stride: item_size bytes, or 1 for the index. */
+/* True if the operand is contiguous with this innermost stride: item_size bytes, or 1 for the index. */
 bool kn_choice_is_contiguous(const kn_space *space, int operand, int64_t stride);
 bool kn_choice_is_dense(const kn_choice *c, int operand);
-/* Whether all operands are contiguous, the logical index too: results that are written backwards count it
+/* True if all operands are contiguous, the logical index too: results that are written backwards count it
  * down. */
 bool kn_choice_is_flat(const kn_choice *c);
 
@@ -27,16 +27,16 @@ int kn_choice_widest(const kn_choice *c, bool outputs);
 int kn_choice_vector(const kn_choice *c);
 /* Alignment of a vector's address, in bytes. */
 int kn_choice_alignment(const kn_choice *c, int operand, int vector);
-/* Whether the operand can be accessed at the places that its strides give: one vector each, or, for an input
+/* True if the operand can be accessed at the places that its strides give: one vector each, or, for an input
  * with stride 0 along the fastest axis, one element repeated. */
 bool kn_choice_is_vector(const kn_choice *c, int operand, int vector);
 bool kn_choice_has_vector_input(const kn_choice *c, int vector);
 /* Misalignment: elements by which the results are off a vector's boundary, the same for all of them; -1 where
  * they disagree. */
 int kn_choice_misalignment(const kn_choice *c, int vector);
-/* Whether a dense operand's vectors begin where the results' do. */
+/* True if a dense operand's vectors begin where the results' do. */
 bool kn_choice_agrees(const kn_choice *c, int operand, int vector, int misalignment);
-/* Whether the offsets of a vector's elements fit 32 bits. */
+/* True if the offsets of a vector's elements fit 32 bits. */
 bool kn_choice_is_near(const kn_choice *c, int vector);
 /* Capacity for axes of the argument block: few values, few binaries. */
 int kn_choice_rank(int ndim);
@@ -55,12 +55,12 @@ int kn_choice_transposed_axis(const kn_choice *c);
 int kn_choice_next_of_results(const kn_choice *c);
 /* Contiguous elements along the axis and, where the operand continues there, the next one. */
 int64_t kn_choice_side(const kn_choice *c, int operand, int axis);
-/* Whether the axis is narrow, and no operand spans so many bytes along it that a launch would have to cut
+/* True if the axis is narrow, and no operand spans so many bytes along it that a launch would have to cut
  * it. */
 enum { KN_MOST_CHANNELS = 16 };
 bool kn_choice_is_narrow(const kn_choice *c, int axis);
 enum { KN_SHORTEST_SIDE = 8 }; /* elements along both axes of a transposed input */
-/* Whether offsets along the axis and indices along all of them fit 32 bits. */
+/* True if offsets along the axis and indices along all of them fit 32 bits. */
 bool kn_choice_fits_transposed(const kn_choice *c, int axis, int vector);
 
 #endif

@@ -114,6 +114,35 @@ void kn_place_along(kn_placement *out, const kn_part *part, int64_t elements)
     out->grid[0] = (unsigned)((elements + per_block - 1) / per_block);
 }
 
+static bool is_of_tile(const kn_tile_axis *axis, int count, int a)
+{
+    int k = 0;
+    while (k < count && axis[k].axis != a)
+        ++k;
+    return k < count;
+}
+
+static void put_tiles(kn_space *out, const kn_space *space, const kn_tile_axis *axis, int count,
+                      bool outermost)
+{
+    for (int k = 0; k < count; ++k)
+        if (axis[k].step > 0 && axis[k].is_outermost == outermost)
+            kn_space_put_axis(out, out->ndim++, space, axis[k].axis, axis[k].step);
+}
+
+void kn_tile_axes(kn_space *out, const kn_space *space, const kn_tile_axis *axis, int count)
+{
+    kn_space_start(out, space);
+    out->ndim = 0;
+    for (int k = 0; k < count; ++k)
+        kn_space_put_axis(out, out->ndim++, space, axis[k].axis, 1);
+    put_tiles(out, space, axis, count, true);
+    for (int a = 0; a < space->ndim; ++a)
+        if (!is_of_tile(axis, count, a))
+            kn_space_put_axis(out, out->ndim++, space, a, 1);
+    put_tiles(out, space, axis, count, false);
+}
+
 int64_t kn_place_tiles(kn_placement *out, int tile_axes)
 {
     int64_t blocks = 1;
@@ -150,8 +179,8 @@ int kn_interleaved_number(const kn_spec *spec, int param, int *first)
                 return -1;
             continue;
         }
-        if (++number % s->lanes == 0)
+        if (++number % s->per_thread == 0)
             *first = k;
     }
-    return number % s->lanes;
+    return number % s->per_thread;
 }

@@ -26,7 +26,7 @@ typedef struct kn_part {
     const kn_space *whole, *space; /* the call's, this part's */
 } kn_part;
 
-/* How a part is launched. */
+/* The launch of a part. */
 typedef struct kn_placement {
     kn_space own_space;           /* for `kernel_space`, where the kernel has other axes than the part */
     const kn_space *kernel_space; /* its axes stand in the argument block; NULL: none do */
@@ -53,7 +53,7 @@ struct kn_kind {
     int revision;
     /* The writer of its source (codegen/writer.h). */
     const struct kn_recipe *recipe;
-    /* Whether the kind takes the space; then it has filled the schedule, in which kind is set already, and
+    /* True if the kind takes the space; then it has filled the schedule, in which kind is set already, and
      * its launch parameters (zero before). */
     bool (*choose)(kn_schedule *out, kn_launch_params *launch_params, const kn_choice *choice);
     /* The kind's own field of the argument block; size 0: it has none. */
@@ -70,10 +70,12 @@ struct kn_kind {
     void (*describe)(kn_str *out, const unsigned char *field);
     /* Its kernels are told where their workspace is: the fields `partials` and `counters`. */
     bool has_workspace;
-    /* Of elementwise programs: its kernels compile hardly later than their baseline tier. */
+    /* Elementwise programs: its kernels compile hardly later than their baseline tier. */
     bool compiles_soon;
     bool holds_rows;  /* of row programs: reads a row once, whatever its reductions */
     bool reads_again; /* of row programs: reads a row once for each reduction and once more */
+    /* The rows, of `length` elements each, that a warp loads at once, element by element. NULL: one. */
+    int (*rows_of_warp)(const kn_schedule *schedule, int64_t length);
 };
 
 /* The kinds of a back end, in the order in which they are asked, ended by NULL. Of those of elementwise
@@ -107,6 +109,15 @@ int kn_part_misalignment(const kn_part *part, int misalignment);
 kn_field kn_field_none(const kn_schedule *schedule);
 /* For `place`: the part's own axes, a vector a thread. */
 kiln_status kn_place_axes(kn_placement *out, const kn_part *part);
+/* An axis along which a tile spans `step` elements; 0: all of them, so that no tiles lie along it. */
+typedef struct kn_tile_axis {
+    int axis; /* of the space; -1: none, of extent 1 */
+    int64_t step;
+    bool is_outermost; /* tiles along it come before the other axes of the space rather than behind them */
+} kn_tile_axis;
+/* The space cut in tiles, outermost first: the axes of a tile, element by element, then the other axes of the
+ * space, then those from tile to tile, both in the order of `axis`. */
+void kn_tile_axes(kn_space *out, const kn_space *space, const kn_tile_axis *axis, int count);
 /* For `place`: a thread block for each tile, an index of the axes of out->own_space behind its first
  * `tile_axes`, which are those within a tile; returns the number of blocks. */
 int64_t kn_place_tiles(kn_placement *out, int tile_axes);

@@ -10,13 +10,13 @@
 /* One way to compute a space, from the choice to the launch: schedule/kind.h. */
 typedef struct kn_kind kn_kind;
 
-/* How an array operand is accessed (CUDA). */
+/* Accesses of an array operand (CUDA). */
 enum {
     KN_DENSE = 'd',    /* one vector at the element's index */
     KN_VECTOR = 'v',   /* at the place that its strides give, one vector, or one element repeated */
-    KN_GATHER = 'g',   /* element by element; pixels, shifted: contiguous ranges that begin anywhere */
-    KN_STAGED = 't',   /* tile, windows: through shared memory; pixels: all channels interleaved */
-    KN_BROADCAST = 's' /* steps: as 'v', once for all of them; rows, pixels: one element repeated */
+    KN_GATHER = 'g',   /* element by element; channels, stencils: contiguous ranges that begin anywhere */
+    KN_STAGED = 't',   /* transposes: through shared memory; channels: all of them interleaved */
+    KN_BROADCAST = 's' /* once for all steps of a thread, as 'v'; rows, channels: one element repeated */
 };
 /* The first of 25 letters, of stencil inputs: schedules/stencil/shifted_space.h. */
 enum { KN_STENCIL_LETTER = 'A' };
@@ -27,15 +27,14 @@ typedef struct kn_schedule {
     const kn_kind *kind;
     int vector; /* consecutive elements of one thread (CUDA); 0 on the host */
     int block;  /* threads a block, at most (CUDA); 0 on the host */
-    int lanes;  /* fold_lanes: items of a row that a thread loads at once; host fold: neighbours in vectors;
-                   pixels: channels; broad: vectors of a thread; shifted: its rows of results */
-    int form;   /* reductions: which of the loops of their kernels; pixels: 1 where results are laid;
-                  tile: 1 where a side may lie along a narrow axis and the next; windows: 1 where
-                  contiguous ranges go on every few elements; rows: KN_ROWS_* (CUDA); else 0 */
-    int index;  /* bits of the texts' type `_index`; 0: 64 */
-    int order;  /* 1 where a text asks for `_J`, and a thread reduces in its order, or it is a row's element
+    /* The kind's units of one thread: items of a row, channels, interleaved elements, vectors, rows of
+     * results; in the host's reductions neighbours in a vector. 0: the kind has none. */
+    int per_thread;
+    int variant; /* which of the kind's kernels, as its header says; 0 where it has one */
+    int index;   /* bits of the texts' type `_index`; 0: 64 */
+    int order;   /* 1 where a text asks for `_J`, and a thread reduces in its order, or it is a row's element
                    (CUDA) */
-    int rank;   /* capacity for axes of the argument block; 0: none */
+    int rank;    /* capacity for axes of the argument block; 0: none */
     char access[KN_MAX_PARAMS + 1]; /* KN_DENSE and so on, by array operand; "": the kind needs none */
 } kn_schedule;
 

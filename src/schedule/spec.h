@@ -13,7 +13,7 @@ typedef enum kn_pass {
     KN_PASS_RAW = 4     /* a whole array, indexed by the snippet */
 } kn_pass;
 
-/* How one parameter of the program is bound. */
+/* The binding of one parameter of the program. */
 typedef struct kn_operand {
     kn_pass pass;
     kiln_dtype dtype;    /* in memory, or of the value that is passed; KILN_DTYPE_NONE for a struct */
@@ -48,7 +48,7 @@ const char *kn_spec_constness(const kn_spec *spec, int k);
  * float32 because it was declared as float16 or bfloat16. */
 kiln_dtype kn_spec_value_dtype(const kn_spec *spec, int value);
 bool kn_spec_widens(const kn_spec *spec, int value);
-/* Whether each operation on 16-bit floats is rounded: the user asked for it (KILN_KERNEL_ROUND_EACH), and
+/* True if each operation on 16-bit floats is rounded: the user asked for it (KILN_KERNEL_ROUND_EACH), and
  * some operand, value or text has them. Other kernels have the code that they have without. */
 bool kn_spec_rounds_each(const kn_spec *spec);
 /* The value that the program's first reduce stage gives; -1 where nothing is reduced. */

@@ -16,7 +16,7 @@ static bool is_copy_of_one_type(const kn_spec *spec)
            x->dtype == y->dtype && x->seen == x->dtype && y->seen == y->dtype;
 }
 
-/* Whether contiguous ranges are whole elements of `size` bytes, and all of these lie at multiples of it. */
+/* True if contiguous ranges are whole elements of `size` bytes, and all of these lie at multiples of it. */
 static bool is_made_of(const kn_space *space, const kn_access *access, int size)
 {
     int inner = space->ndim - 1, item = access[0].item_size;

@@ -60,7 +60,7 @@ static bool is_switched_off(const char *switched_off, const kn_kind *kind)
     return false;
 }
 
-kiln_status kn_schedule_choose(kn_schedule *out, kn_launch_params *figures, const kn_program *program,
+kiln_status kn_schedule_choose(kn_schedule *out, kn_launch_params *launch_params, const kn_program *program,
                                const kn_space *space, const kn_access *access, int count,
                                const kn_target *target, int block)
 {
@@ -71,9 +71,9 @@ kiln_status kn_schedule_choose(kn_schedule *out, kn_launch_params *figures, cons
         return status;
     for (const kn_kind *const *kind = kn_kinds_of(target->backend); *kind; ++kind) {
         *out = (kn_schedule){.kind = *kind};
-        *figures = (kn_launch_params){{0}};
+        *launch_params = (kn_launch_params){{0}};
         if (computes(*kind, pattern) && !is_switched_off(switched_off, *kind) &&
-            (*kind)->choose(out, figures, &choice))
+            (*kind)->choose(out, launch_params, &choice))
             return KILN_OK;
     }
     return kn_error(

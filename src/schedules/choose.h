@@ -11,7 +11,7 @@ const kn_kind *kn_kind_find(kn_backend_kind backend, const char *name);
  * space has it, but for those that KILN_KINDS names. KILN_ERROR_UNSUPPORTED where there is none, which
  * elementwise programs do not meet unless their last kind is switched off; KILN_ERROR_INVALID for a name in
  * KILN_KINDS that no kind has. */
-kiln_status kn_schedule_choose(kn_schedule *out, kn_launch_params *figures, const kn_program *program,
+kiln_status kn_schedule_choose(kn_schedule *out, kn_launch_params *launch_params, const kn_program *program,
                                const kn_space *space, const kn_access *access, int count,
                                const kn_target *target, int block);
 

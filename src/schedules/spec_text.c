@@ -72,15 +72,15 @@ static void put_operands(kn_str *out, const kn_spec *spec)
     kn_str_free(&list);
 }
 
-/* The numbers of a schedule, in one table for both directions. Rows have forms of many bits. */
+/* The numbers of a schedule, in one table for both directions. Variants of stencils have many bits. */
 static const struct {
     const char *key;
     size_t at;
     int most;
 } schedule_fields[] = {
-    {"vector", offsetof(kn_schedule, vector), 4096}, {"block", offsetof(kn_schedule, block), 4096},
-    {"lanes", offsetof(kn_schedule, lanes), 4096},   {"form", offsetof(kn_schedule, form), INT_MAX},
-    {"index", offsetof(kn_schedule, index), 64},     {"order", offsetof(kn_schedule, order), 1},
+    {"vector", offsetof(kn_schedule, vector), 4096},    {"block", offsetof(kn_schedule, block), 4096},
+    {"lanes", offsetof(kn_schedule, per_thread), 4096}, {"form", offsetof(kn_schedule, variant), INT_MAX},
+    {"index", offsetof(kn_schedule, index), 64},        {"order", offsetof(kn_schedule, order), 1},
     {"rank", offsetof(kn_schedule, rank), 4096}};
 enum { SCHEDULE_FIELDS = sizeof schedule_fields / sizeof schedule_fields[0] };
 

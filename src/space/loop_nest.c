@@ -25,7 +25,7 @@ enum {
     SCATTERED_BYTES = 4 << 20 /* of results in rows, from which on they go past the caches */
 };
 
-/* Whether the first `axes` axes, as many elements of each as `steps` says, are contiguous in memory. */
+/* True if the first `axes` axes, as many elements of each as `steps` says, are contiguous in memory. */
 static bool is_contiguous(const kn_planned_operand *o, int axes, const int64_t *steps)
 {
     int64_t expected = o->item_size;
@@ -43,8 +43,7 @@ static bool needs_buffer(const kn_planned_operand *o, int axes, const int64_t *s
     return o->kind == KN_LOOP_INDICES || !is_contiguous(o, axes, steps);
 }
 
-/* Bytes an element of the operands that are not contiguous along so many elements of the first `axes`
- * axes. */
+/* Bytes per element of the operands that are not contiguous along the first `axes` axes. */
 static int packed_bytes(const kn_loop_nest *w, int axes, const int64_t *steps)
 {
     int bytes = 0;
@@ -97,7 +96,7 @@ static int place_transposed(kn_loop_nest *w, int from)
     return to;
 }
 
-/* The length of parts of nearly the same length, in whole lines where they are long. */
+/* The length of nearly equal parts; long parts are whole lines. */
 static int64_t even_step(int64_t extent, int64_t most)
 {
     if (extent <= most)
@@ -235,8 +234,8 @@ static int find_apart(const kn_loop_nest *w)
     return found;
 }
 
-/* Blocks along both axes, so that each line that is read is used whole while it is in the cache: calls for
- * longer rows, of which some lie in buffers. */
+/* Plans blocks along both axes, so that each line is read completely while it is cached: calls for longer
+ * rows, with some operands in buffers. */
 static bool plan_apart(kn_loop_nest *w, int axis)
 {
     int bytes = packed_bytes(w, 2, w->extent);
@@ -482,7 +481,7 @@ kiln_status kn_loop_nest_create(kn_loop_nest **out, int ndim, const int64_t *ext
     return KILN_OK;
 }
 
-/* Whether channels are interleaved in squares of 16 bytes a side, which touch a line several times: not for
+/* True if channels are interleaved in squares of 16 bytes a side, which touch a line several times: not for
  * stores past the caches. */
 static bool are_squares(int64_t channels, int item_size)
 {

@@ -53,7 +53,7 @@ typedef struct kn_planned_operand {
     int64_t stride[KILN_MAX_NDIM]; /* fastest axis first */
 } kn_planned_operand;
 
-/* A planned loop nest. Axes stand fastest first. */
+/* A planned loop nest. The fastest axis comes first. */
 typedef struct kn_loop_nest {
     int ndim;
     int contiguous_axes;      /* the first axes, along which a block is one contiguous range: a row */
@@ -63,16 +63,15 @@ typedef struct kn_loop_nest {
     bool is_together;         /* one call for all rows of a block */
     int64_t broadcast_length; /* elements of the rows into which a block's range is cut, where every packed
                                  operand is broadcast along it: buffers have one row; 0: it is not cut */
-    int interleaved_axis; /* the axis along which interleaved channels follow each other, of which a block has
-                             all; -1: there is none */
+    int interleaved_axis;     /* the axis of interleaved channels, all of which are in a block; -1: none */
     bool is_copy;       /* elements are moved as they are: without the kernel, where blocks are whole lines */
     int64_t shown_size; /* the size that kernels are told, by which they choose how to store; -1: the truth */
     int block_axes;
     int64_t blocks, block_size;                         /* their number; elements of the largest */
     int64_t extent[KILN_MAX_NDIM], step[KILN_MAX_NDIM]; /* of the space, of a block */
     int64_t count[KILN_MAX_NDIM];                       /* of blocks along the axis */
-    /* Where ahead is not 0: buffers reach so many elements of axis `along` over the block's end, and calls go
-     * from line to line of the result `lined`. */
+    /* If ahead is not 0: buffers reach so many elements of axis `along` beyond the block, and calls begin at
+     * the lines of the result `lined`. */
     int along, lined;
     int64_t ahead;
     int n_operands;

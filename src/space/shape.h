@@ -10,8 +10,7 @@
  * ndim 0. */
 int64_t kn_shape_size(int ndim, const int64_t *shape);
 void kn_shape_c_strides(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides);
-/* Of an array that gets memory of its own: C order, but 0 along every axis where there are no elements, as in
- * NumPy. */
+/* The strides of an array with its own memory: C order, or all 0 if there are no elements, as in NumPy. */
 void kn_shape_new_strides(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides);
 void kn_shape_f_strides(int ndim, const int64_t *shape, int64_t item_size, int64_t *strides);
 bool kn_shape_is_c_contiguous(int ndim, const int64_t *shape, const int64_t *strides, int64_t item_size);

@@ -152,8 +152,8 @@ static void flip_axes(axes *x, int64_t *offset)
     }
 }
 
-/* Whether axis `a` belongs outside axis `b`: larger strides in the first operand, by priority, that moves
- * along both. 0: no operand does. */
+/* Decides if axis `a` belongs outside axis `b`: the first operand, by priority, that moves along both has
+ * larger strides along it. 0: no operand does. */
 static int compare_axes(const axes *x, const axis *a, const axis *b)
 {
     for (int p = 0; p < x->n_views; ++p) {
@@ -249,9 +249,9 @@ int64_t kn_space_output_size(const kn_space *space)
     return kn_shape_size(space->ndim - space->n_reduction_axes, space->extent);
 }
 
-/* Whether axis `a` of the broadcast shape belongs outside axis `b`, which has been placed further in: -1 if
- * all views that move along both have smaller strides along a, 1 where one does not (a contradiction leaves C
- * order), 0 where no view moves along both. */
+/* Decides if axis `a` of the broadcast shape belongs outside axis `b`, which has been placed further in: -1
+ * if all views that move along both have smaller strides along a, 1 if one does not (a contradiction leaves C
+ * order), 0 if no view moves along both. */
 static int compare_in_memory(int ndim, const kn_view *view, int count, int a, int b)
 {
     int order = 0;

@@ -44,7 +44,7 @@ typedef struct wanted {
     kn_compile_job job;
 } wanted;
 
-/* Whether a module needs the generator its text does not say: that follows from the rest of it. */
+/* Reads the key of a wanted kernel. It names no generator: the rest tells if a module needs one. */
 static kiln_status parse(wanted *w, const char *portable)
 {
     kn_str line = KN_STR_INIT;
@@ -79,7 +79,7 @@ static kiln_status check_text(const wanted *w, const char *portable)
 
 /* ---- the row ---- */
 
-/* NVRTC gives PTX where it does not know the architecture: that is not what was asked for. */
+/* NVRTC makes PTX for an architecture that it does not know, which nobody asked for. */
 static kiln_status check_format(const kn_code *code, const wanted *w)
 {
     const kn_target *target = &w->target->target;

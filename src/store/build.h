@@ -1,9 +1,9 @@
-/* store/build.h - specialisation -> code: what was used before in the process, the user's cache, the compiler
- * (store/store.h); one compile a key, among threads and among processes.
+/* store/build.h - finds the code of a specialisation: in the process, in the user's cache, or by the compiler
+ * (store/store.h); one compile per key, among threads and among processes.
  *
- * Code is stored once it has been loaded (its entry found); code for another machine, which nothing here can
- * load, once it is known to be whole. What comes from a store and is not whole, or does not load, is looked
- * for further down, and made anew at last. */
+ * Code is stored after it has been loaded (its entry found); code for another machine, which cannot be loaded
+ * here, after a check that it is complete. Code from a store that is incomplete, or does not load, is looked
+ * for in the next stores, and made anew in the end. */
 #ifndef KN_STORE_BUILD_H
 #define KN_STORE_BUILD_H
 
@@ -24,9 +24,9 @@ kiln_status kn_build_source(kn_str *out, const kn_compile_job *job);
 kiln_status kn_build_function(kn_function **out, const kn_build_request *request, kn_device *device,
                               kn_build_info *info);
 
-/* The same for the specialisation of a program; kept and flags as in kn_build_request. */
-kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_flight_table *own_functions, unsigned flags,
-                             kn_device *device, kn_build_info *info);
+/* The same for the specialisation of a program; own_functions and flags as in kn_build_request. */
+kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_flight_table *own_functions,
+                             unsigned flags, kn_device *device, kn_build_info *info);
 
 /* The code as a copy, and loaded on the device as a module of the caller's own, to be unloaded by the back
  * end. Neither on failure. */

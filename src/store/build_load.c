@@ -14,7 +14,7 @@ typedef struct loaded_function {
     const kn_code *code;
 } loaded_function;
 
-/* How a value of one of the tables is made, and which code it stands for. */
+/* The kind of a table's values: how one is made, and of which code. */
 typedef struct kind {
     kiln_status (*make)(kn_code_search *search, void **value);
     kn_code_of *code_of;
@@ -58,8 +58,8 @@ static kiln_status find_and_load(kn_code_search *search, kn_loaded_module *loade
     return status;
 }
 
-/* Code from a store that does not load here (made on another machine that shares the folder, say) is as good
- * as none: the next store is asked, and what is made anew takes its place when it has been loaded. */
+/* Code from a store that does not load here (made on another machine that shares the folder, for example) is
+ * ignored: the next store is asked, and new code replaces it after it has been loaded. */
 static bool is_worth_another(kn_code_search *search, const kn_code *code, kiln_status status)
 {
     return status != KILN_ERROR_MEMORY && code && kn_search_bar(search, code);
@@ -115,7 +115,7 @@ static kiln_status find_or_make(kn_code_search *search, kn_flight_table *table, 
     return status;
 }
 
-/* Finds or makes what is kept for a device, an entry point ("" for the module) and the key material. */
+/* Finds or makes the value for a device, an entry point ("" for the module) and the key material. */
 static kiln_status find(kn_code_search *search, kn_flight_table *table, const char *entry, void **value,
                         const kind *of)
 {
@@ -207,8 +207,8 @@ kiln_status kn_build_function(kn_function **out, const kn_build_request *request
     return kn_search_end(&search, loaded->code);
 }
 
-kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_flight_table *own_functions, unsigned flags,
-                             kn_device *device, kn_build_info *info)
+kiln_status kn_build_program(kn_function **out, const kn_spec *spec, kn_flight_table *own_functions,
+                             unsigned flags, kn_device *device, kn_build_info *info)
 {
     kn_compile_job job;
     const kn_build_request request = {.job = &job, .flags = flags, .own_functions = own_functions};

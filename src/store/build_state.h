@@ -1,5 +1,5 @@
-/* store/build_state.h - what the build layer keeps for the whole process: the opened stores, and what is
- * loaded. */
+/* store/build_state.h - the state of the store layer for the whole process: opened stores, and loaded code.
+ */
 #ifndef KN_BUILD_STATE_H
 #define KN_BUILD_STATE_H
 
@@ -16,8 +16,8 @@ typedef struct kn_build_state {
     kn_opened_store store[KN_MOST_STORES]; /* in the order in which they are asked */
     int n_stores;
     atomic_ullong misses;       /* searches that came as far as the compiler */
-    kn_flight_table *modules;   /* device, what -> kn_loaded_module */
-    kn_flight_table *functions; /* device, entry, what -> loaded function */
+    kn_flight_table *modules;   /* (device, key) -> kn_loaded_module */
+    kn_flight_table *functions; /* (device, entry, key) -> loaded function */
 } kn_build_state;
 
 /* Made at the first call. KILN_ERROR_MEMORY alone. */
@@ -26,9 +26,9 @@ kiln_status kn_build_state_get(kn_build_state **out);
 /* The counts of all stores of an origin (kn_store_origin). */
 unsigned long long kn_stores_hits(kn_build_state *state, kiln_origin origin);
 double kn_stores_ms(kn_build_state *state, kiln_origin origin);
-/* How often a store had code that was no good. */
+/* The number of times that a store had unusable code. */
 unsigned long long kn_stores_refusals(const kn_build_state *state);
-/* Where is looked: files. */
+/* Lists the files that are searched. */
 void kn_stores_list_places(kn_str *out, const kn_build_state *state);
 /* Adds the code that was found and refused for the search, and why. */
 void kn_stores_list_refusals(kn_str *out, const kn_code_search *search);

@@ -65,7 +65,7 @@ static bool read_format(kn_code_format *out, const char *name)
     return false;
 }
 
-/* Of another library's targets nothing is known; that is no error of anybody's. */
+/* Targets of another version of the library are unknown, which is no error. */
 static bool read_target(kn_target *out, const char *text)
 {
     kn_error_state before;
@@ -88,7 +88,7 @@ static void read_rest(kn_bundle_label *out, char *line)
     }
 }
 
-/* The rest of the first line: nothing, or what the code's launches were like. */
+/* The rest of the first line: nothing, or the kind and its revision. */
 static bool read_kind(kn_bundle_label *out, const char *rest)
 {
     if (*rest == '\0')

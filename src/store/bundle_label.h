@@ -26,15 +26,14 @@ kn_code_format kn_code_format_of(const kn_blob *code);
 
 /* Takes block, kind and revision from a specialisation's text; target is set. */
 void kn_bundle_label_set_kind(kn_bundle_label *out, const char *what);
-/* Whether launches of this library suit the code. */
+/* True if launches of this library suit the code. */
 bool kn_bundle_label_is_current(const kn_bundle_label *label);
 
 void kn_bundle_label_write(kn_str *out, const kn_bundle_label *label);
 /* False where it is none, or of a target that is not known here. */
 bool kn_bundle_label_read(kn_bundle_label *out, const char *text, size_t size);
 
-/* How well code with such a label serves a target (a kn_target *) here: 0 where it cannot. A
- * kn_bundle_rank. */
+/* Ranks code with this label for a target (a kn_target *); 0: it cannot run there. A kn_bundle_rank. */
 int kn_bundle_label_rank(const char *text, size_t size, void *target);
 
 #endif

@@ -124,7 +124,7 @@ kiln_status kiln_bake_check_target(const char *target)
     return target ? kn_bake_target_parse(&unused, target) : kn_error(KILN_ERROR_INVALID, "target is NULL");
 }
 
-/* A record's line, or a specialisation's: what bundles find it by. */
+/* The key of a record's line, or of a specialisation. */
 static kiln_status find_key(kn_str *out, const char *line)
 {
     kn_record record;
@@ -267,7 +267,7 @@ kiln_status kiln_bundle_visit(const void *bytes, size_t size,
     return status;
 }
 
-/* Where PTX is asked for it has to be PTX. */
+/* A request for PTX takes only PTX. */
 static int rank(const char *text, size_t size, void *user)
 {
     kn_bake_target *wanted = user;

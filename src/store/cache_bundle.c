@@ -28,8 +28,8 @@ static bool has_value(const char *line, const char *key, const char *value)
     return found && length == strlen(value) && memcmp(found, value, length) == 0;
 }
 
-/* For what and with what the row was made; false where another generator wrote its source, since nobody knows
- * the revisions of its argument blocks. */
+/* Reads the target and producer of a row; false if another generator wrote its source, since the revisions of
+ * its argument blocks are unknown. */
 static bool read_origin(kn_bundle_label *out, const char *line, const char *producer)
 {
     size_t length, target_length;

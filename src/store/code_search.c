@@ -47,7 +47,8 @@ void kn_code_free(void *value)
 
 bool kn_code_is_current(const kn_code *code, const kn_compile_job *job)
 {
-    return kn_compile_dependencies_hold(code->dependencies.data, code->dependencies.size, job->options, job->n_options);
+    return kn_compile_dependencies_hold(code->dependencies.data, code->dependencies.size, job->options,
+                                        job->n_options);
 }
 
 /* PTX, which the driver reads up to a NUL. */

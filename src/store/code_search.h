@@ -1,5 +1,5 @@
-/* store/code_search.h - one search for code on its way through the stores, for those who search and for the
- * library's own stores. */
+/* store/code_search.h - one search for code on its way through the stores, for its callers and the library's
+ * own stores. */
 #ifndef KN_STORE_CODE_SEARCH_H
 #define KN_STORE_CODE_SEARCH_H
 
@@ -13,7 +13,7 @@
 typedef struct kn_store_counts {
     atomic_ullong hits; /* a compiler's: times that it was run */
     atomic_ullong us;
-    atomic_ullong refusals; /* what it found that was no good */
+    atomic_ullong refusals; /* unusable code that it had */
 } kn_store_counts;
 
 /* One request on its way through the stores. */
@@ -24,35 +24,36 @@ struct kn_code_search {
     kn_device *device;         /* where it is to be loaded; NULL: nowhere */
     const char *entry;         /* NULL: any, it is a module that is wanted */
     kn_build_info *info;
-    /* Loads code that was made or fetched now, before it is kept: later processes must not meet code that
-     * none has loaded. NULL: it is for another machine. loading is its own. */
+    /* Loads code that was just made or fetched, before it is stored: later processes must not find code that
+     * has never been loaded. NULL: it is for another machine. loading is its own. */
     kiln_status (*load)(kn_code_search *search, const kn_code *code);
     void *loading;
-    unsigned barred; /* stores (bits) that are not asked: what they had does not load */
-    int below;       /* of bundles, only what ranks lower is asked for: the rest does not load. 0: any */
+    unsigned barred; /* bits: stores that are not asked, since their code does not load */
+    int below;       /* bundles: only rows of a lower rank are asked for, since higher ones do not load. 0:
+                        any */
     kn_store_counts *counts; /* of the store that is asked */
     kn_flight *flight;       /* the memory's, while this thread searches further down */
     kn_os_lock lock;         /* the cache's, while this process compiles */
-    bool is_proven;          /* what was made or fetched now has been loaded: later processes may have it */
-    kn_str refusals;         /* what stores had for it that was no good (kn_search_add_refusal) */
+    bool is_proven;          /* code that was just made or fetched has been loaded: later processes may have
+                                it */
+    kn_str refusals;         /* unusable code of stores for this search (kn_search_add_refusal) */
     kn_str warnings; /* lines of the compiler's, to be logged once no other thread waits for this one */
 };
 
 /* ---- shared by stores ---- */
 
-/* Writes the source and compiles it, whatever any store has, and loads it nowhere; flags are KN_COMPILE_*.
- * Code and notes are the caller's, to be freed after a failure too. */
+/* Writes and compiles the source, whatever any store has, without loading it; flags are KN_COMPILE_*. The
+ * caller frees code and dependencies, after a failure too. */
 kiln_status kn_build_compile(kn_code *out, const kn_compile_job *job, unsigned flags);
-/* Whether the headers that went in are what they were, wherever they can be found. */
+/* True if the headers of the code are unchanged, wherever they can be found. */
 bool kn_code_is_current(const kn_code *code, const kn_compile_job *job);
-/* Whether it may be shown to a loader: those trust what the headers say. */
+/* Checks that code may be passed to a loader: loaders trust its headers. */
 kiln_status kn_code_check_whole(const kn_code *code, const kn_compile_job *job);
 
 /* One time that a store did its work, and the time it took. */
 void kn_store_count(kn_store_counts *counts, double ms);
 
-/* The code that a value of a table stands for: where a header has changed since, the value is forgotten and
- * made anew. */
+/* The code of a table's value: if a header has changed since, the value is dropped and made anew. */
 typedef const kn_code *kn_code_of(const void *value);
 
 /* kn_flight_begin, but neither a value that has gone stale nor the refusal of a search that may not compile

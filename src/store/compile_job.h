@@ -16,13 +16,13 @@ struct kn_compile_job {
     kn_target target;
     kn_str what;                 /* the specialisation's text, which is the key material */
     char entry[KN_NAME_MAX + 8]; /* the function in the code; "": they are asked for by name, later */
-    /* the user's compiler options: where headers are looked for, those that the notes of code name too */
+    /* the user's compiler options: the folders of headers, those of the code's dependencies included */
     const char *const *options;
     int n_options;
     /* Appends the source, and sets in the request the specialisation's own options, headers and flags (target
      * and name are set). They live as long as the job. */
     kiln_status (*write)(kn_str *source, kn_compile_request *compile, const kn_compile_job *job);
-    const void *spec; /* what write writes; the caller's, as are the texts in it */
+    const void *spec; /* the argument of write; the caller's, as are its texts */
     void *own;        /* memory of this job's, and how it is freed */
     void (*free_own)(void *own);
 };
@@ -30,10 +30,10 @@ struct kn_compile_job {
 /* The specialisation of a program. On failure, too, the job is to be freed. */
 kiln_status kn_compile_job_of_program(kn_compile_job *out, const kn_spec *spec);
 
-/* That of a raw module, and the folders in which its headers are looked for. */
+/* The compile job of a raw module, and the folders in which its headers are searched. */
 kiln_status kn_compile_job_of_module(kn_compile_job *out, const kn_module_spec *spec,
                                      const char *const *folders, int n_folders);
-/* Whether anything of a module may include <kiln/types.h>, so that its code depends on the generator too. */
+/* True if anything of a module may include <kiln/types.h>, so that its code depends on the generator too. */
 bool kn_module_wants_types(const kn_module_spec *spec);
 
 void kn_compile_job_free(kn_compile_job *job);

@@ -13,7 +13,7 @@ static const char types_header[] = "kiln/types.h";
 
 /* ---- <kiln/types.h> ---- */
 
-/* Whether the source reaches headers whose texts are not known here. */
+/* True if the source reaches headers whose texts are not known here. */
 static bool reaches_files(const kn_module_spec *m)
 {
     static const char *const options[] = {"-I", "--include-path", "-include", "--pre-include", "-isystem"};
@@ -24,7 +24,7 @@ static bool reaches_files(const kn_module_spec *m)
     return found;
 }
 
-/* It is there for whoever may include it: the source, a header, a macro that names it. */
+/* The types are present if the source, a header or a macro may include them. */
 bool kn_module_wants_types(const kn_module_spec *m)
 {
     bool found = strstr(m->source, types_header) || reaches_files(m);
@@ -35,8 +35,8 @@ bool kn_module_wants_types(const kn_module_spec *m)
     return found;
 }
 
-/* The types and functions that generated kernels have: as much as the module mentions, anywhere. What it
- * reaches beyond that is not known: then all types. */
+/* The types and functions of generated kernels that the module names anywhere; all of them, if it may name
+ * more than its text shows. */
 static kiln_status write_types(kn_str *types, const kn_module_spec *m)
 {
     static const char all_types[] = "float16 bfloat16 complex atomicAdd min int64_t";
@@ -64,9 +64,9 @@ static kiln_status write_types(kn_str *types, const kn_module_spec *m)
 
 typedef struct own {
     const char **option; /* the user's, then "-I" and each folder */
-    kn_str folders;      /* what the latter point into */
+    kn_str folders;      /* the memory of the folder list */
     const char **header; /* names, then texts: the user's headers and kiln/types.h */
-    kn_str types;        /* what the latter holds */
+    kn_str types;        /* the memory of the types */
 } own;
 
 static void free_own(void *user)

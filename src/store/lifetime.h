@@ -1,4 +1,4 @@
-/* store/lifetime.h - the beginning and the end of what build keeps for the process. */
+/* store/lifetime.h - begins and ends the state of the store layer. */
 #ifndef KN_STORE_LIFETIME_H
 #define KN_STORE_LIFETIME_H
 

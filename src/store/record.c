@@ -90,7 +90,7 @@ static struct {
     bool has_failed;
 } written;
 
-/* A line that another process left half is ended first: its reader will see what it is. */
+/* Ends a line that another process left incomplete: the reader's checksum detects it. */
 static bool needs_end(int fd)
 {
     struct stat info;
@@ -149,7 +149,7 @@ void kn_record_write(const char *file, const char *lines)
         kn_log(KILN_LOG_WARNING, "KILN_RECORD: %s cannot be written: %s", file, trouble);
 }
 
-/* For the next who asks, a test, nothing has been written yet. */
+/* After this, for tests, nothing counts as written. */
 void kn_record_forget(void)
 {
     kn_lock_take(KN_LOCK_RECORD);

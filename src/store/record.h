@@ -1,10 +1,10 @@
-/* store/record.h - lines that say what a program used, for a bake:
+/* store/record.h - lines about the kernels that a program used, for a bake:
  *
  *   record/1 0f34a6c28b1d5e79 targets="cuda:sm_80 cuda:sm_90" kiln/2 kind="program" name="add" ...
  *
- * The number is XXH3-64 of what follows it: a line that a process did not write to its end, since it died, is
- * seen. Then the targets on which a call needs this specialisation, and the specialisation without generator
- * and target. */
+ * The number is XXH3-64 of the rest of the line, so that an incomplete line of a process that died is
+ * detected. Then the targets on which a call needs this specialisation, and the specialisation without
+ * generator and target. */
 #ifndef KN_STORE_RECORD_H
 #define KN_STORE_RECORD_H
 
@@ -19,15 +19,15 @@ typedef struct kn_record {
 } kn_record;
 /* KILN_ERROR_FORMAT where it is none, or not whole. */
 kiln_status kn_record_parse(kn_record *out, char *line);
-/* Whether the targets of a record have this one, whatever its suffix. */
+/* True if the targets of a record have this one, whatever its suffix. */
 bool kn_record_names(const char *targets, const char *architecture);
 
-/* KILN_RECORD, or NULL: what calls use is to be written down there. */
+/* KILN_RECORD: the file for the record of calls; NULL: none. */
 const char *kn_record_file(void);
-/* Writes the lines (each with its newline) that this process has not yet written there, behind what other
- * processes write. Trouble is said once through the log. */
+/* Appends the lines (each with its newline) that this process has not yet written there, behind those of
+ * other processes. Failures are logged once. */
 void kn_record_write(const char *file, const char *lines);
-/* Forgets what was written: with the rest of build's state. */
+/* Forgets the lines that were written, at the end of the store layer. */
 void kn_record_forget(void);
 
 #endif

@@ -30,8 +30,8 @@ static bool is_usable(kn_code_search *search, const kn_opened_store *opened, con
     return is_whole;
 }
 
-/* Code that was fetched from afar is kept by other stores if it loads. If it does not, the caller meets the
- * same failure, and bars the store (kn_search_bar). */
+/* Fetched code is stored by other stores if it loads. If it does not, the caller meets the same failure, and
+ * bars the store (kn_search_bar). */
 static bool is_loadable(kn_code_search *search, const kn_code *code)
 {
     kn_error_state before;
@@ -41,7 +41,7 @@ static bool is_loadable(kn_code_search *search, const kn_code *code)
     return loads;
 }
 
-/* The same, of a store that reads what some process has written. */
+/* The same, for a store that is read. */
 static kiln_status read_store(kn_code **out, kn_code_search *search, const kn_opened_store *opened)
 {
     double start = kn_os_now_ms(), ms;
@@ -107,8 +107,8 @@ static kiln_status check_allowed(const kn_code_search *search)
     return status;
 }
 
-/* No store before the one that makes it had it. Where it may be made, other processes are kept from making
- * it too; one that did so until now has put it where it can be found. */
+/* No store before the making one had it. If it may be made, other processes are locked out meanwhile; a
+ * process that made it until now has stored it where it can be found. */
 static kiln_status lock(kn_code **out, kn_code_search *search, int maker)
 {
     kiln_status status;
@@ -135,7 +135,7 @@ static void settle(kn_code_search *search, int s, kn_code *code, kiln_status sta
         search->info->cache_ms += kn_os_now_ms() - start;
 }
 
-/* The key has to say for what target: code for another one must never be found under it. */
+/* The key must name its target: code for another one must never be found under it. */
 static kiln_status check_key(const kn_compile_job *job)
 {
     char target[48];

@@ -9,10 +9,10 @@ kiln_status kn_search_begin(kn_code_search *search, const kn_build_request *requ
                             kn_build_info *info);
 /* The code of the job: the stores are asked in order. It lives as long as the state. */
 kiln_status kn_search_find(kn_code_search *search, kn_code **out);
-/* Where the code came from a store that is read: takes it back, and bars the store, so that the others are
- * asked. False: there is no more to be hoped for. */
+/* Drops code from a store that is read, and bars that store, so that the others are asked. False: no other
+ * can have it. */
 bool kn_search_bar(kn_code_search *search, const kn_code *code);
-/* Hands on what the compiler said, once nobody waits for the search. */
+/* Logs the compiler's output, when no other thread waits for the search. */
 void kn_search_log(kn_code_search *search);
 /* Ends a search that has found code, and counts it. */
 kiln_status kn_search_end(kn_code_search *search, const kn_code *code);

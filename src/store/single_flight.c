@@ -85,7 +85,7 @@ static kiln_status add_entry(kn_flight_table *table, const void *key, size_t key
     return KILN_OK;
 }
 
-/* The last who waited for a failed entry frees it. Called with the mutex held. */
+/* The last waiter for a failed entry frees it. Called with the mutex held. */
 static kiln_status share_failure(kn_flight *entry)
 {
     kiln_status status = kn_error(entry->failure.status, "%s", entry->failure.message);
@@ -148,7 +148,7 @@ static void finish(kn_flight *mine, void *value)
     kn_lock_give(KN_LOCK_FLIGHTS);
 }
 
-/* Those who wait get the thread's last error. */
+/* Waiters get the thread's last error. */
 static void fail(kn_flight_table *table, kn_flight *mine, kiln_status status)
 {
     kn_lock_take(KN_LOCK_FLIGHTS);

@@ -15,15 +15,15 @@ void kn_flight_table_free(kn_flight_table *table, void (*release)(void *value));
 /* The making of one key's value, by the thread that has the flight. */
 typedef struct kn_flight kn_flight;
 
-/* The value of a key, found or waited for. Or, with *value NULL, a flight: no other thread makes the value,
- * and the others wait until this one ends the flight, outside all locks. Or the failure of the thread that
- * was waited for: all who wait get it, the next to come tries again. KILN_ERROR_FORBIDDEN where another
- * thread has the flight and `waits` is false. */
+/* The value of a key, found or waited for. Or, with *value NULL, a flight: this thread makes the value, and
+ * the others wait until it ends the flight, outside all locks. Or the failure of the thread that was waited
+ * for: all its waiters get it, and the next caller tries again. KILN_ERROR_FORBIDDEN if another thread has
+ * the flight and `waits` is false. */
 kiln_status kn_flight_begin(kn_flight_table *table, const void *key, size_t key_size, bool waits,
                             void **value, kn_flight **flight);
 /* Ends a flight with its value, or with the status and the thread's last error. */
 void kn_flight_end(kn_flight_table *table, kn_flight *flight, void *value, kiln_status status);
-/* Where the key still stands for value, it is to be made anew. The old value lives on: others may use it. */
+/* If the key has this value, the next search makes it anew. The old value stays valid: others may use it. */
 void kn_flight_forget(kn_flight_table *table, const void *key, size_t key_size, const void *value);
 
 #endif

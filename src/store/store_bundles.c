@@ -16,7 +16,7 @@
 
 #define ENDING ".kiln"
 
-/* Where the system's administrator puts bundles. */
+/* The folder of the system's administrator for bundles. */
 static const char system_folders[] = "/usr/local/share/kiln:/usr/share/kiln";
 
 kn_bundles *kn_bundles_of(kn_build_state *state)
@@ -103,7 +103,7 @@ static void add_place(kn_bundles *bundles, const char *place, bool may_be_missin
         add_file(bundles, place);
 }
 
-/* From the last to the first, for each goes in front of what is there. */
+/* From the last to the first, since each is put at the front. */
 static void add_places(kn_bundles *bundles, const char *list, bool may_be_missing)
 {
     char place[PATH_MAX];
@@ -154,7 +154,7 @@ static void close_store(void *self)
     kn_free(bundles);
 }
 
-/* The targets of rows that nobody asked for. */
+/* Collects the targets of rows for other devices, for the message. */
 static int note_target(const char *text, size_t size, void *targets)
 {
     kn_bundle_label label;

@@ -1,4 +1,4 @@
-/* store/store_bundles.h - the bundles that this process reads: what the store keeps. */
+/* store/store_bundles.h - the state of the store of bundles. */
 #ifndef KN_STORE_STORE_BUNDLES_H
 #define KN_STORE_STORE_BUNDLES_H
 
@@ -20,7 +20,7 @@ typedef struct kn_bundles {
 
 /* NULL where the list of stores has none. */
 kn_bundles *kn_bundles_of(kn_build_state *state);
-/* Fills what it says of bundles. */
+/* Fills the fields about bundles. */
 void kn_bundles_fill_stats(kiln_cache_stats *stats, kn_build_state *state);
 /* Makes it the first; it is the list's, also on failure. KILN_ERROR_MEMORY alone. */
 kiln_status kn_bundles_add(kn_bundles *bundles, kn_bundle *bundle);

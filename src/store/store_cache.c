@@ -104,8 +104,7 @@ static void list_refusals(kn_str *out, void *self, const kn_code_search *search)
 static kiln_status find(kn_code **out, void *self, kn_code_search *search)
 {
     const kn_compile_job *job = search->job;
-    /* A machine without a compiler takes what any compiler made: there is nothing it could be out of date
-     * against. */
+    /* A machine without a compiler takes code of any compiler, since it has none to compare with. */
     const char *identity = kn_compile_identity(job->target.backend);
     const char *producer = *identity ? identity : NULL;
     kn_blob code = KN_BLOB_INIT, dependencies = KN_BLOB_INIT;

@@ -1,4 +1,5 @@
-/* store/store_cache.h - the user's cache, or why there is none: what the store keeps. */
+/* store/store_cache.h - the state of the store over the user's cache: the cache, or the reason why there is
+ * none. */
 #ifndef KN_STORE_STORE_CACHE_H
 #define KN_STORE_STORE_CACHE_H
 

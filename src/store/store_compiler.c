@@ -16,7 +16,7 @@ static const char *file_ending(kn_backend_kind backend)
     return backend == KN_CUDA ? "cu" : "cpp";
 }
 
-/* Trouble with it is logged: it must not change what a call does. */
+/* Failures are logged: they must not change the result of a call. */
 static void dump_source(const kn_compile_job *job, const char *source)
 {
     const char *folder = kn_setting("KILN_DUMP_SOURCE");
@@ -82,8 +82,8 @@ static kiln_status check_written(const kn_code *code, const kn_compile_job *job)
         "the compiler reported success, but what it wrote cannot be used (is its disk full?)");
 }
 
-/* Loads it where it is wanted: what a compiler calls a success may be half an object, or lack its entry.
- * Without memory for it at this moment nobody knows, and it is kept in the process alone. */
+/* Loads the code if it is wanted: a compiler's success may be half an object, or lack its entry. Without
+ * memory for that the result is unknown, and only this process uses the code. */
 static kiln_status prove(kn_code_search *search, const kn_code *code, const kn_compile_request *compile)
 {
     kn_error_state before;
@@ -96,7 +96,7 @@ static kiln_status prove(kn_code_search *search, const kn_code *code, const kn_c
         kn_free(before.log);
         return kn_compile_not_loaded(compile, status);
     }
-    /* Code of which nobody can say whether it is current is good for this process alone. */
+    /* Code whose dependencies are unknown is used by this process only. */
     search->is_proven = status == KILN_OK && kn_code_is_current(code, search->job);
     kn_error_restore(&before);
     return KILN_OK;
@@ -130,7 +130,7 @@ static void keep_error(tries *t)
 }
 
 static kiln_status try_source(kn_code_search *search, kn_code *code, tries *t, kn_str *source,
-                            const char *complaints)
+                              const char *complaints)
 {
     t->request.failed_source = t->request.source;
     t->request.complaints = complaints;
@@ -144,8 +144,8 @@ static kiln_status try_source(kn_code_search *search, kn_code *code, tries *t, k
     return status;
 }
 
-/* Which names of kiln's a kernel should have is guessed by the words of its texts. Here the compiler has
- * refused that: they are those of headers, too, and then without those of which others have definitions. */
+/* The words of a kernel's texts decide which names of kiln's it gets. When the compiler refuses the result,
+ * it also gets the names that headers use, and then loses those that others define. */
 static kiln_status compile_otherwise(kn_code_search *search, kn_code *code, const kn_compile_request *first)
 {
     tries t = {.request = *first};

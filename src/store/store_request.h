@@ -8,12 +8,11 @@
 
 enum {
     KN_BUILD_NO_COMPILE = 1, /* KILN_ERROR_FORBIDDEN, naming the kernel, rather than compiling */
-    /* KILN_ERROR_CAPTURE, saying what to do, rather than compiling or loading: the call's capture wants it
-     * so */
+    /* KILN_ERROR_CAPTURE, with advice, instead of compiling or loading: the call's capture asks for it */
     KN_BUILD_CAPTURING = 2,
     /* KILN_ERROR_FORBIDDEN rather than compiling, or waiting for the thread that does; no miss is counted */
     KN_BUILD_FIND = 4,
-    /* for plans: no baseline tier is to stand in for the optimised one */
+    /* for plans: the baseline tier must not replace the optimised one */
     KN_BUILD_OPTIMISED = 8
 };
 
@@ -24,14 +23,15 @@ bool kn_build_is_forbidden(void);
 typedef struct kn_build_request {
     const kn_compile_job *job;
     unsigned flags; /* KN_BUILD_* */
-    /* of one kernel, which keeps the functions it has met though headers change; NULL: the current ones */
+    /* of one kernel, which keeps using the functions that it has met although headers change; NULL: the
+     * current ones */
     kn_flight_table *own_functions;
-    /* receives the notes of the code (kn_compile_dependencies, stored beside it), from whatever origin;
+    /* receives the dependencies of the code (kn_compile_dependencies, stored beside it), from any origin;
      * NULL: not wanted */
     kn_str *dependencies;
 } kn_build_request;
 
-/* How it was found: origin and times of kiln_call_info. */
+/* The origin and times of kiln_call_info. */
 typedef struct kn_build_info {
     kiln_origin origin;
     double generate_ms, compile_ms, cache_ms, load_ms;
@@ -40,7 +40,7 @@ typedef struct kn_build_info {
     int baseline, pending;  /* plans in their baseline tier; those whose optimised tier is still to come */
 } kn_build_info;
 
-/* Adds what one build has taken, and keeps the more expensive origin. */
+/* Adds the times of one build, and keeps the more expensive origin. */
 static inline void kn_build_info_add(kn_build_info *to, const kn_build_info *one)
 {
     to->origin = one->origin > to->origin ? one->origin : to->origin;

@@ -1,5 +1,5 @@
-/* The order in which stores are asked. The first owns what the others find, the last makes what none has.
- * tests/stores has a list of its own in place of this. */
+/* The order in which stores are asked. The first owns code that others find, the last makes code that none
+ * has. tests/stores replaces this list. */
 #include "store/stores.h"
 
 const kn_store *const *kn_stores(void)

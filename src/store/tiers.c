@@ -16,7 +16,7 @@
 #include "store/build.h"
 #include "schedules/spec_text.h"
 
-enum { MOST_QUEUED = 256, LOOK_US = 200 /* between two looks of who waits with a limit */ };
+enum { MOST_QUEUED = 256, LOOK_US = 200 /* LOOK_US: the pause between two checks of a wait with a limit */ };
 
 /* The optimised tiers that wait or are being made, in the order in which they came, with a reference each.
  * All under KN_LOCK_TIERS, which is held for a look, never while something is made. */
@@ -87,8 +87,8 @@ static bool is_ending(void)
     return is_closed;
 }
 
-/* Makes the optimised tier, and returns its state at the end; the caller, who has set KN_TIERS_RUNNING,
- * takes it from there. Leaves the thread's last error. */
+/* Makes the optimised tier, and returns the final state; the caller, who has set KN_TIERS_RUNNING, stores it.
+ * Leaves the thread's last error unchanged. */
 static kn_tiers_state make(kn_tiers *tiers)
 {
     kn_parsed_spec parsed;
@@ -121,7 +121,7 @@ static bool has_state(const kn_tiers *tiers, kn_tiers_state state)
     return atomic_load(&tiers->state) == (int)state;
 }
 
-/* In the queue, and nobody makes it: of a forked child's parent's threads there is none. */
+/* True if it is queued, and its maker does not exist: a forked child has no threads of its parent. */
 static bool is_waiting(const kn_tiers *tiers)
 {
     return has_state(tiers, KN_TIERS_QUEUED) ||
@@ -155,7 +155,7 @@ static void set_running(kn_tiers *tiers)
     atomic_store(&tiers->state, KN_TIERS_RUNNING);
 }
 
-/* Makes what has been set running. */
+/* Makes the functions that are marked as running. */
 static void make_and_settle(kn_tiers *tiers)
 {
     kn_tiers_state state = make(tiers);
@@ -190,7 +190,7 @@ static void work(void *user)
         make_and_settle(tiers);
 }
 
-/* Where no thread can be had it is tried again at the next call. */
+/* Without a thread, the next call tries again. */
 static void start_thread(void)
 {
     if (kn_thread_start(work, NULL) == 0)
@@ -200,7 +200,7 @@ static void start_thread(void)
     kn_lock_give(KN_LOCK_TIERS);
 }
 
-/* Sees to it that what waits is made: in a forked child the thread of the parent is missing. */
+/* Makes sure that queued work is done: in a forked child the parent's thread is missing. */
 static void work_on(void)
 {
     kn_lock_take(KN_LOCK_TIERS);
@@ -220,7 +220,7 @@ void kn_tiers_submit(kn_tiers *tiers)
     work_on();
 }
 
-/* Sets it running for the calling thread; false where another has settled it. */
+/* Marks it as running in the calling thread; false: another thread has settled it. */
 static bool take_or_wait(kn_tiers *tiers)
 {
     while (has_state(tiers, KN_TIERS_RUNNING) && !is_waiting(tiers))
@@ -278,7 +278,7 @@ void kn_tiers_finish_all(const kn_device *device, const char *what)
 
 static void end_thread(void);
 
-/* The thread is the parent's; what it was at is waiting again (is_waiting). */
+/* The thread is the parent's; its work is queued again (is_waiting). */
 static void begin_in_child(void)
 {
     queue.is_working = false;
@@ -290,7 +290,7 @@ __attribute__((constructor)) static void register_ends(void)
     kn_unload_on_exit(end_thread);
 }
 
-/* Before threads are joined: what waits is dropped, and what runs in a process of its own is stopped. */
+/* Before threads are joined: drops queued work, and stops compilers in processes of their own. */
 __attribute__((destructor(KN_UNLOAD_TIERS))) static void close_queue(void)
 {
     kn_tiers *dropped = NULL;

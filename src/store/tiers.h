@@ -29,12 +29,12 @@ struct kn_tiers {
     kn_launch_plan *baseline, *optimised; /* optimised: without its function before it is current */
     kn_device *device;
     char *what;     /* the specialisation of the optimised tier */
-    unsigned maker; /* kn_fork_count() of who makes it */
+    unsigned maker; /* kn_fork_count() of its maker */
     kn_tiers *next; /* in the queue */
 };
 
-/* Without its baseline tier, which has to follow before another thread sees it. Takes the plan over, on
- * failure too. what is copied. */
+/* Creates tiers without the baseline, which must follow before another thread sees them. Takes the plan over,
+ * on failure too. what is copied. */
 kiln_status kn_tiers_create(kn_tiers **out, kn_launch_plan *optimised, kn_device *device, const char *what);
 /* Takes the plan over. Calls run with it, unless the optimised tier has come meanwhile. */
 void kn_tiers_set_baseline(kn_tiers *tiers, kn_launch_plan *baseline);
@@ -47,7 +47,7 @@ void kn_tiers_release(kn_tiers *tiers);
 /* Has the optimised tier compiled in the background, unless a thread makes it already. Before there is a
  * baseline tier a failure counts for nothing: it is tried again. */
 void kn_tiers_submit(kn_tiers *tiers);
-/* Returns when the optimised tier is there, or cannot be had: makes it now, or waits for who does. */
+/* Returns when the optimised tier is there, or cannot be had: makes it now, or waits for its maker. */
 void kn_tiers_finish(kn_tiers *tiers);
 /* The same for all that wait for this specialisation on this device. */
 void kn_tiers_finish_all(const kn_device *device, const char *what);

@@ -4,8 +4,7 @@
 
 #include "types/dtype.h"
 
-/* 0.DIGITS times ten to the power of `point`; zero is "0" with point 1. No trailing zeros. The sign is not
- * kept. */
+/* 0.DIGITS times ten to the power of `point`; zero is "0" with point 1. No trailing zeros, no sign. */
 typedef struct kn_decimal {
     char digits[24];
     int count, point;
@@ -14,9 +13,9 @@ typedef struct kn_decimal {
 /* The fewest digits that read back as value in dtype (float16, bfloat16, float32; else float64); of those the
  * nearest. value is finite. */
 void kn_decimal_shortest(kn_decimal *out, double value, kiln_dtype dtype);
-/* |value| rounded to `digits` digits (1 to 23), trailing zeros kept. */
+/* |value| rounded to `digits` digits (1 to 23), with trailing zeros. */
 void kn_decimal_round(kn_decimal *out, double value, int digits);
-/* Where d, of value, has more digits than that (behind the point, or in all): value itself rounded to so
+/* If d, made of value, has more digits than this (behind the point, or in all), rounds value itself to so
  * many. */
 void kn_decimal_limit_places(kn_decimal *d, double value, int places);
 void kn_decimal_limit_digits(kn_decimal *d, double value, int digits);

@@ -39,7 +39,7 @@ kiln_dtype kn_dtype_find(const char *name, size_t length);
 /* KILN_DTYPE_NONE where there is none. */
 kiln_dtype kn_dtype_of_letter(char letter);
 
-/* Of so many bytes (1, 2, 4, 8, 16), for elements that are moved as bits: one binary a size. */
+/* The dtype of so many bytes (1, 2, 4, 8, 16), for elements that are moved as bits: one binary per size. */
 kiln_dtype kn_dtype_of_bits(int size);
 
 /* Classes of dtypes by the preludes that they need in generated code. */
@@ -54,7 +54,7 @@ double kn_bfloat16_to_double(uint16_t bits);
 
 /* The dtype a weak scalar takes alone: bool, int64, uint64 (above INT64_MAX), float64, complex128. */
 kiln_dtype kn_weak_dtype(const kiln_arg *arg);
-/* Whether a dtype holds a weak number by NumPy's conversions (kn_scalar_convert): whole numbers within an
+/* True if a dtype holds a weak number by NumPy's conversions (kn_scalar_convert): whole numbers within an
  * integer's range, and any number for other kinds of dtypes. */
 bool kn_weak_fits(const kiln_arg *arg, kiln_dtype dtype);
 /* A bound of NumPy's clip, and the dtype of the bounded values. */
@@ -63,7 +63,7 @@ typedef struct kn_bound {
     kiln_dtype of;
 } kn_bound;
 #define KN_NO_BOUND ((kn_bound){0, KILN_DTYPE_NONE})
-/* Whether a weak whole number bounds nothing: it lies at the end of an integer dtype, or beyond it. */
+/* True if a weak whole number bounds nothing: it lies at the end of an integer dtype, or beyond it. */
 bool kn_bound_is_open(kn_bound bound, const kiln_arg *number);
 /* The number that dtype is compared with: the end of dtype where the bound is open, else *number. */
 kiln_arg kn_bound_number(kn_bound bound, const kiln_arg *number, kiln_dtype dtype);

@@ -18,7 +18,7 @@ kn_number kn_number_load(const void *from, kiln_dtype dtype);
 /* Writes one element, at any alignment; floats round once. False, and out unchanged, where the value does not
  * fit: an integer out of range, a fraction for an integer, a complex value for a real dtype. */
 bool kn_number_store(void *out, kiln_dtype dtype, const kn_number *number);
-/* As it would stand in a message: "300", "0.5", "1+2i". */
+/* Formats a number for a message: "300", "0.5", "1+2i". */
 void kn_number_format(const kn_number *number, char *out, size_t size);
 
 #endif

@@ -112,8 +112,8 @@ void kn_number_format(const kn_number *number, char *out, size_t size)
 
 /* ---- writing ---- */
 
-/* An integer of more than 53 bits keeps, in its lowest kept bit, whether anything was cut: rounding the
- * double again to fewer digits is then as if it had been done once. */
+/* A double of an integer of more than 53 bits whose lowest bit records whether any bit was cut off: rounding
+ * it again to fewer digits is then as exact as rounding once. */
 static double sticky_double(const kn_number *x)
 {
     uint64_t magnitude = x->kind == KN_KIND_UINT ? x->u : x->i < 0 ? 0 - (uint64_t)x->i : (uint64_t)x->i;
@@ -196,7 +196,7 @@ bool kn_number_store(void *out, kiln_dtype dtype, const kn_number *x)
     return true;
 }
 
-/* The least and the greatest number of a dtype of whole numbers, as they stand in a message. */
+/* Formats the least and the greatest number of an integer dtype for a message. */
 static void format_range(char *out, size_t size, const kn_dtype_info *info)
 {
     int bits = info->size * 8;

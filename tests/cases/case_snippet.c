@@ -100,7 +100,7 @@ static void nothing_assigned(void)
     static const struct {
         const char *body, *words;
     } wrong[] = {{"", "output 'z' is never assigned|'z = ...'"},
-                 {"// z = x\n/* at all */", "output 'z' is never assigned|does not mention it"},
+                 {"// z = x\n/* at all */", "output 'z' is never assigned|does not name it"},
                  {"z == x * 2", "body:1:1|output 'z' is never assigned|'==' compares|'z = ...'|z == x * 2|^"},
                  {"float y = x;\nif (z > y) y += z;", "body:2:5|its value is only read"}};
     for (size_t k = 0; k < sizeof wrong / sizeof wrong[0]; ++k) {

@@ -90,6 +90,8 @@ int stage_struct(stage *s, const void *data, size_t size);
 
 /* Results may differ by this much, relatively; 0: not at all. */
 void stage_tolerate(stage *s, double tolerance);
+/* Calls the kernel: what is expected, before it is filled, is what was there. */
+bool stage_run(stage *s, const kiln_call_options *options);
 /* Calls the kernel and compares. */
 bool stage_check(stage *s, expectation expect, const kiln_call_options *options);
 /* Calls the kernel and expects `status`, all words (separated by '|') in the message, and nothing written or

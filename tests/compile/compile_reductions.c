@@ -1,5 +1,6 @@
 /* Reductions through NVRTC, for several architectures: layouts that each kind of kernel takes, in each of its
- * forms, by dtypes, structs, several inputs and outputs, both indices. No device is needed.
+ * forms, by dtypes, structs, several inputs and outputs, both indices; with KILN_SOAK=1 more of their
+ * products. No device is needed.
  * `compile_reductions sources` writes them, and compiles none. */
 #include <kiln/kiln.h>
 
@@ -110,10 +111,11 @@ int main(int argc, char **argv)
         fprintf(stderr, "%s\n", kiln_error_message());
         return 1;
     }
+    const int is_soak = getenv("KILN_SOAK") != NULL;
     const size_t n_targets = sizeof targets / sizeof *targets, n_dtypes = sizeof dtypes / sizeof *dtypes;
     for (size_t l = 0; l < sizeof layouts / sizeof *layouts; l++) {
         for (size_t d = 0; d < n_dtypes; d++)
-            if (dtypes[d] == KILN_FLOAT32 || (d + l) % 4 == 0)
+            if (is_soak ? dtypes[d] == KILN_FLOAT32 || (d + l) % 4 == 0 : (d + l) % 8 == 0)
                 if (prepare(sum, 1, 1, dtypes[d], &layouts[l], targets[(l + d) % n_targets]))
                     return 77;
         prepare(best, 1, 3, KILN_FLOAT32, &layouts[l], targets[l % n_targets]);

@@ -32,10 +32,10 @@ static inline int remove_folder(void **state)
     return access(folder, F_OK) == 0;
 }
 
-/* How often: a tenth of it outside of tools/soak. */
+/* How often: a 20th of it outside of tools/soak. */
 static inline int times(int count)
 {
-    return getenv("KILN_SOAK") ? count : count / 10;
+    return getenv("KILN_SOAK") ? count : count / 20;
 }
 
 static inline uint64_t next_random(uint64_t *seed)

@@ -97,6 +97,8 @@ static void captures_refuse(void **state)
     OK(kiln_stream_create(&stream, KILN_DEVICE_CUDA(0), KILN_STREAM_NON_BLOCKING));
     OK(kiln_capture_begin(stream));
     assert_int_equal(run(&b, NULL), KILN_ERROR_CAPTURE);
+    const kiln_arg in[] = {kiln_arg_array(x), kiln_arg_float32(2)};
+    assert_int_equal(kiln_kernel_benchmark(&b, kernel, NULL, 1, in, 2, NULL, NULL), KILN_ERROR_CAPTURE);
     OK(kiln_capture_end(&graph, stream)); /* unharmed */
     kiln_graph_free(graph);
     kiln_stream_free(stream);

@@ -63,7 +63,7 @@ static int rank_of(char suffix)
     return suffix == 'a' ? 2 : suffix == 'f';
 }
 
-/* Whether code a is to be preferred to b, where both run. */
+/* True if code a is to be preferred to b, where both run. */
 static bool is_better(int a, int b)
 {
     const struct candidate *x = &candidates[a / 2], *y = &candidates[b / 2];
@@ -224,6 +224,34 @@ static void record_on(int device)
     kn_build_shutdown();
 }
 
+/* What was found as PTX of an earlier device is no code of this one. */
+static void export_on(int device)
+{
+    bool is_in[ALL] = {false};
+    void *exported = NULL;
+    size_t size = 0;
+    kiln_array *x = NULL;
+    int n = 1;
+    while (n < ALL && candidates[n / 2].number >= 90)
+        n += 2;
+    REQUIRE(device >= 90 && n < ALL, "no PTX of an earlier device");
+    is_in[n] = true;
+    kn_blob bytes = make_bundle(is_in);
+    kn_build_shutdown();
+    REQUIRE_OK(kiln_bundle_attach_memory(bytes.data, bytes.size));
+    kiln_kernel *kernel = make_kernel();
+    REQUIRE_OK(kiln_array_empty(&x, KILN_FLOAT32, 1, (const int64_t[]){4096}, KILN_DEVICE_CUDA(0)));
+    const kiln_arg in[] = {kiln_arg_array(x)};
+    REQUIRE(kiln_kernel_export(&exported, &size, kernel, NULL, 1, in, 1, NULL, NULL) ==
+                    KILN_ERROR_UNSUPPORTED &&
+                strstr(kiln_error_message(), "PTX of an earlier device"),
+            "%s", kiln_error_message());
+    kiln_array_free(x);
+    kiln_kernel_free(kernel);
+    kn_build_shutdown();
+    kn_blob_free(&bytes);
+}
+
 static int best_of(const bool *is_in, int device)
 {
     int best = -1;
@@ -254,6 +282,8 @@ static int pick_on(int device)
     } while (picked >= 0);
     REQUIRE(picks > 1, "nothing runs on %d", device);
     record_on(device);
+    if (device >= 90)
+        export_on(device);
     return 0;
 }
 
@@ -271,9 +301,43 @@ static void every_device_is_given_the_best_that_runs(void **state)
     }
 }
 
+static int bake_for_others(void)
+{
+    kiln_kernel *kernel = make_kernel();
+    kiln_array *x = NULL;
+    char *lines = NULL;
+    wanted w = {"sm_75", NULL};
+    void *bytes = NULL;
+    size_t size = 0;
+    setenv("FAKE_NVRTC_KNOWN", "90", 1);
+    REQUIRE_OK(kiln_array_zeros(&x, KILN_FLOAT32, 1, (const int64_t[]){4096}, KILN_DEVICE_HOST));
+    const kiln_arg in[] = {kiln_arg_array(x)};
+    REQUIRE_OK(kiln_kernel_record(&lines, kernel, NULL, 1, in, 1, NULL));
+    REQUIRE_OK(kiln_record_read(lines, NULL, take_line, &w));
+    REQUIRE(kiln_bake(&bytes, &size, w.line, "sm_75", NULL) == KILN_ERROR_UNSUPPORTED, "%s",
+            kiln_error_message());
+    REQUIRE(kiln_bake(&bytes, &size, w.line, "sm_120", NULL) == KILN_ERROR_UNSUPPORTED, "%s",
+            kiln_error_message());
+    REQUIRE(bytes == NULL, "a bundle");
+    return 0;
+}
+
+/* Older than the oldest, newer than the newest that the compiler knows. */
+static void compilers_know_some_targets(void **state)
+{
+    int status = 0;
+    (void)state;
+    pid_t child = fork();
+    if (child == 0)
+        _exit(bake_for_others());
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_device_is_given_the_best_that_runs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(compilers_know_some_targets),
+                                       cmocka_unit_test(every_device_is_given_the_best_that_runs)};
     setenv("KILN_LIBCUDA", FAKE_LIBCUDA, 1);
     setenv("KILN_NVRTC", FAKE_LIBNVRTC, 1);
     setenv("KILN_CACHE", "off", 1);

@@ -455,6 +455,17 @@ static void beside_a_global_capture(void **state)
     kiln_stream_set_current(before);
 }
 
+static void launches_that_fail(void **state)
+{
+    world *w = *state;
+    const kiln_arg in[] = {kiln_arg_array(w->x), kiln_arg_array(w->y)};
+    OK(kiln_kernel_call(w->sum, &w->z, 1, in, 2, NULL));
+    fake_fail("cuLaunchKernelEx", 1, 999);
+    assert_int_equal(kiln_kernel_call(w->sum, &w->z, 1, in, 2, NULL), KILN_ERROR_DEVICE);
+    fake_fail(NULL, 0, 0);
+    OK(kiln_kernel_call(w->sum, &w->z, 1, in, 2, NULL));
+}
+
 /* Each call of the driver on the way of a new kernel in a capture fails once: an error or success, and the
  * thread, its stream and the device are as before. */
 static void every_driver_call_may_fail(void **state)
@@ -592,6 +603,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_new_is_compiled, set_up, tear_down),
         cmocka_unit_test_setup_teardown(what_may_be_left_is_cleared, set_up, tear_down),
         cmocka_unit_test_setup_teardown(beside_a_global_capture, set_up, tear_down),
+        cmocka_unit_test_setup_teardown(launches_that_fail, set_up, tear_down),
         cmocka_unit_test_setup_teardown(every_driver_call_may_fail, set_up, tear_down),
     };
     return cmocka_run_group_tests(tests, use_fakes, NULL);

@@ -99,7 +99,7 @@ static int everything_back(void **state)
     return 0;
 }
 
-/* Whether an eager request of SIZE can be given p now. Everything cached is tried. */
+/* True if an eager request of SIZE can be given p now. Everything cached is tried. */
 static bool is_available(void *p)
 {
     void *taken[16];
@@ -357,9 +357,11 @@ static void test_nothing_waits(void **state)
     MESSAGE_HAS("while this thread captures a stream of cuda:0");
     assert_int_equal(kiln_stream_synchronize(s), KILN_ERROR_CAPTURE);
     assert_int_equal(kiln_event_synchronize(e), KILN_ERROR_CAPTURE);
+    assert_int_equal(kiln_stream_query(&active, s), KILN_ERROR_CAPTURE);
     OK(cuda(0)->backend->module_load(cuda(0), "kernel k 8", 10, "late", &m));
     cuda(0)->backend->module_unload(m);
     assert_int_equal(kiln_capture_begin(s), KILN_ERROR_CAPTURE); /* twice */
+    assert_int_equal(kiln_capture_begin_with(s, NULL), KILN_ERROR_CAPTURE);
     MESSAGE_HAS("is being captured already");
     OK(kiln_capture_end(&graph, s)); /* none of it has spoilt the capture */
     OK(kiln_capture_is_active(&active, s));
@@ -367,6 +369,37 @@ static void test_nothing_waits(void **state)
     OK(kiln_device_synchronize(KILN_DEVICE_CUDA(0)));
     kiln_graph_free(graph);
     kiln_event_free(e);
+    kiln_stream_free(s);
+}
+
+/* Of events within a capture nobody outside can ask; of those outside no capture waits. */
+static void test_events_on_the_wrong_side(void **state)
+{
+    double milliseconds;
+    bool is_over;
+    (void)state;
+    kiln_stream *s = stream();
+    kiln_event *inside = NULL, *outside = NULL;
+    kiln_graph *graph = NULL, *none = NULL;
+    kiln_graph_exec *exec = NULL;
+    OK(kiln_event_create(&inside, KILN_DEVICE_CUDA(0), KILN_EVENT_TIMING));
+    OK(kiln_event_create(&outside, KILN_DEVICE_CUDA(0), KILN_EVENT_TIMING));
+    OK(kiln_event_record(outside, s));
+    OK(kiln_capture_begin(s));
+    OK(kiln_event_record(inside, s));
+    OK(kiln_capture_end(&graph, s));
+    assert_int_equal(kiln_event_query(&is_over, inside), KILN_ERROR_CAPTURE);
+    assert_int_equal(kiln_event_elapsed(&milliseconds, outside, inside), KILN_ERROR_CAPTURE);
+    OK(kiln_graph_instantiate(&exec, graph));
+    OK(kiln_capture_begin(s));
+    assert_int_equal(kiln_stream_wait_event(s, outside), KILN_ERROR_CAPTURE);
+    assert_int_equal(kiln_graph_launch(exec, s), KILN_ERROR_CAPTURE);
+    KILN_IGNORE(kiln_capture_end(&none, s));
+    kiln_graph_free(none);
+    kiln_graph_exec_free(exec);
+    kiln_graph_free(graph);
+    kiln_event_free(inside);
+    kiln_event_free(outside);
     kiln_stream_free(s);
 }
 
@@ -804,6 +837,7 @@ int main(void)
         GRAPH_TEST(test_eager_block_used_in_a_capture),
         GRAPH_TEST(test_holding),
         GRAPH_TEST(test_nothing_waits),
+        GRAPH_TEST(test_events_on_the_wrong_side),
         GRAPH_TEST(test_prepared_captures_load_nothing),
         GRAPH_TEST(test_bad_arguments),
         GRAPH_TEST(test_spoilt_capture),

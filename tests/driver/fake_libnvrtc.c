@@ -195,15 +195,17 @@ EXPORT const char *nvrtcGetErrorString(int result)
     return result ? "a fake error" : "no error";
 }
 
+/* FAKE_NVRTC_KNOWN: the one architecture that it compiles for. */
 EXPORT int nvrtcGetNumSupportedArchs(int *count)
 {
-    *count = 0;
+    *count = getenv("FAKE_NVRTC_KNOWN") != NULL;
     return 0;
 }
 
 EXPORT int nvrtcGetSupportedArchs(int *known)
 {
-    (void)known;
+    if (getenv("FAKE_NVRTC_KNOWN"))
+        *known = atoi(getenv("FAKE_NVRTC_KNOWN"));
     return 0;
 }
 

@@ -10,6 +10,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <cmocka.h>
 
@@ -526,13 +528,43 @@ static void every_driver_call_may_fail(void **state)
     }
 }
 
+/* What the driver says of a launch is told. */
+static void launches_that_fail(void **state)
+{
+    (void)state;
+    kiln_array *x = floats(10);
+    const kiln_arg args[] = {kiln_arg_array(x)};
+    kiln_function *pointer = function_of("pointer");
+    fake_fail("cuLaunchKernel", 1, 999);
+    assert_int_equal(kiln_function_launch(pointer, kiln_dims(1, 1, 1), kiln_dims(32, 1, 1), args, 1, NULL),
+                     KILN_ERROR_DEVICE);
+    fake_fail(NULL, 0, 0);
+    assert_int_equal(kiln_function_launch(pointer, kiln_dims(1, 1, 1), kiln_dims(32, 1, 1), args, 1, NULL),
+                     KILN_OK);
+    kiln_array_free(x);
+}
+
+/* NVRTC is looked for once a process. */
+static void without_nvrtc(void **state)
+{
+    int status = 0;
+    (void)state;
+    pid_t child = fork();
+    if (child == 0) {
+        kiln_module *none = NULL;
+        setenv("KILN_NVRTC", "/nowhere/libnvrtc.so", 1);
+        bool is_told = kiln_module_create(&none, "__global__ void f() {}", 0, NULL) == KILN_ERROR_NOT_FOUND &&
+                       strstr(kiln_error_message(), "/nowhere/libnvrtc.so");
+        fprintf(stderr, is_told ? "" : "%s\n", kiln_error_message());
+        _exit(!is_told);
+    }
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFEXITED(status) && WEXITSTATUS(status) == 0);
+}
+
 static int set_up(void **state)
 {
     (void)state;
-    setenv("KILN_LIBCUDA", FAKE_LIBCUDA, 1);
-    setenv("KILN_NVRTC", FAKE_LIBNVRTC, 1);
-    setenv("KILN_CACHE", "off", 1);
-    setenv("KILN_TARGET", "cuda:0", 1);
     create(&module, NULL);
     return 0;
 }
@@ -555,6 +587,7 @@ int main(void)
         cmocka_unit_test(arguments_that_do_not_fit),
         cmocka_unit_test(grids_and_blocks),
         cmocka_unit_test(launch_options),
+        cmocka_unit_test(launches_that_fail),
         cmocka_unit_test(what_the_driver_knows),
         cmocka_unit_test(names),
         cmocka_unit_test(globals),
@@ -562,5 +595,11 @@ int main(void)
         cmocka_unit_test(graphs_hold_modules),
         cmocka_unit_test(every_driver_call_may_fail),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    const struct CMUnitTest first[] = {cmocka_unit_test(without_nvrtc)};
+    setenv("KILN_LIBCUDA", FAKE_LIBCUDA, 1);
+    setenv("KILN_NVRTC", FAKE_LIBNVRTC, 1);
+    setenv("KILN_CACHE", "off", 1);
+    setenv("KILN_TARGET", "cuda:0", 1);
+    int failed = cmocka_run_group_tests(first, NULL, NULL);
+    return failed + cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -616,7 +616,7 @@ static void add_function(group *g, const char *name, int number)
     snprintf(one->text, sizeof one->text, "NAME = call_%s(x, y, w);\n", name);
 }
 
-/* Whether it is another's for float32. */
+/* True if it is another's for float32. */
 static bool is_narrow(const words *list, const char *name)
 {
     size_t length = strlen(name);

@@ -104,7 +104,7 @@ static void explain_one(kiln_kernel *kernel, const kiln_dtype *dtype, const char
         kiln_array_free(array[k]);
 }
 
-/* Whether there are at least and at most so many; says how many there are, with `what` they are of. */
+/* True if there are at least and at most so many; says how many there are, with `what` they are of. */
 static bool are_few(lines *l, const char *target, const char *what, int least, int most, bool verbose)
 {
     printf("%s: %s: %d specialisations\n", target, what, l->count);
@@ -117,7 +117,7 @@ static bool are_few(lines *l, const char *target, const char *what, int least, i
     return few;
 }
 
-/* Whether some extent has at least and none has more than so many. */
+/* True if some extent has at least and none has more than so many. */
 static bool are_few_narrow(lines *l, const char *target, const char *what, int least, bool verbose)
 {
     int most = 0, count[MOST_CHANNELS + 1] = {0};

@@ -51,7 +51,7 @@ static void put_block(kn_str *out, kn_spec *s)
     kn_layout l;
     if (kn_layout_make(&l, s) != KILN_OK)
         out->failed = true;
-    kn_str_printf(out, "%d %d %d %d\n", s->schedule.vector, s->schedule.form, s->schedule.rank, l.size);
+    kn_str_printf(out, "%d %d %d %d\n", s->schedule.vector, s->schedule.variant, s->schedule.rank, l.size);
     kn_layout_declare(out, s);
     for (const int *at = (const int *)&l; at < (const int *)(&l + 1); at++)
         kn_str_printf(out, " %d", *at);
@@ -85,10 +85,10 @@ static void put_shapes(kn_str *out, const kn_program *p, const kn_kind *kind, co
 {
     kn_spec s = spec_of(p, target);
     for (int vector = 1; vector <= 4; vector += 3)
-        for (int form = 0; form < 4; form++)
+        for (int variant = 0; variant < 4; variant++)
             for (int rank = 0; rank <= 3; rank += 3) {
-                s.schedule =
-                    (kn_schedule){.kind = kind, .vector = vector, .form = form, .rank = rank, .block = 128};
+                s.schedule = (kn_schedule){
+                    .kind = kind, .vector = vector, .variant = variant, .rank = rank, .block = 128};
                 put_block(out, &s);
             }
 }

@@ -323,8 +323,8 @@ static bool put_plan(kn_str *out, const call *c)
     is_good = is_good && kn_layout_make(&layout, &spec) == KILN_OK;
     kn_str_printf(out, "    %s vector=%d block=%d rank=%d access=%s arguments=%d", s->kind->name, s->vector,
                   s->block, s->rank, s->access, layout.size);
-    if (s->lanes > 0)
-        kn_str_printf(out, " lanes=%d", s->lanes);
+    if (s->per_thread > 0)
+        kn_str_printf(out, " lanes=%d", s->per_thread);
     if (layout.own_size > 0)
         kn_str_printf(out, " field=%d+%d", layout.own_at, layout.own_size);
     kn_str_append(out, "\n");

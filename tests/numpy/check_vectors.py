@@ -17,7 +17,7 @@ import tempfile
 
 parser = argparse.ArgumentParser(description=__doc__)
 parser.add_argument("library")
-parser.add_argument("--count", type=int, default=300 if os.environ.get("KILN_SOAK") == "1" else 30)
+parser.add_argument("--count", type=int, default=300 if os.environ.get("KILN_SOAK") == "1" else 12)
 parser.add_argument("--seed", type=int, default=3)
 parser.add_argument("--verbose", action="store_true")
 options = parser.parse_args()
@@ -128,10 +128,12 @@ for k in range(options.count):
     expression = body.text()
     used = {n: a for n, a in body.arrays.items() if re.search(rf"\b{n}\b", expression)}
     expect(expression, used, MAP_LOOP)
-for fold in FOLDS:
-    for dtype in ("float32", "float64", "int32"):
-        expect(f"{fold}(x, axis=1)", {"x": np.ones((64, 60), dtype)}, r"for \(int kn_k = 0; kn_k < kn_lanes|kn_k < kn_count; \+\+kn_k\)$", 2)
-        expect(f"{fold}(x, axis=1)", {"x": np.ones((64, 1000), dtype)}, r"for \(long long kn_k = 0; kn_k < kn_width")
-        expect(f"{fold}(x, axis=0)", {"x": np.ones((64, 1000), dtype)}, r"for \(long long kn_k = 0; kn_k < kn_width")
+WIDE_LOOP = r"for \(long long kn_k = 0; kn_k < kn_width"
+WAYS = [(1, 60, r"for \(int kn_k = 0; kn_k < kn_lanes|kn_k < kn_count; \+\+kn_k\)$", 2), (1, 1000, WIDE_LOOP, 1), (0, 1000, WIDE_LOOP, 1)]
+for f, fold in enumerate(FOLDS):
+    for d, dtype in enumerate(("float32", "float64", "int32")):
+        for w, (axis, length, pattern, least) in enumerate(WAYS):
+            if os.environ.get("KILN_SOAK") == "1" or (f + d + w) % 3 == 0:
+                expect(f"{fold}(x, axis={axis})", {"x": np.ones((64, length), dtype)}, pattern, least)
 print(f"{count} kernels, {len(failed)} with loops that are no vectors")
 sys.exit(bool(failed))

@@ -314,7 +314,7 @@ def random_shape(rng, most):
 class Case:
     def __init__(self, kiln, seed, index):
         rng = random.Random(seed * 1000003 + index)
-        self.key, self.keepdims = rng.choice(kiln.keys), rng.random() < 0.4
+        self.key, self.keepdims = kiln.keys[index % len(kiln.keys)], rng.random() < 0.4  # each kernel in turn
         self.fold = FOLDS[self.key[0]]
         dtypes = self.key[1:]
         is_real = self.fold.may_be_real and all(d in ROUNDOFF for d in dtypes) and rng.random() < 0.25
@@ -527,7 +527,7 @@ def run_case(kiln, case):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("library")
-    parser.add_argument("--count", type=int, default=20000 if os.environ.get("KILN_SOAK") == "1" else 200)
+    parser.add_argument("--count", type=int, default=20000 if os.environ.get("KILN_SOAK") == "1" else 108)
     parser.add_argument("--seed", type=int, default=11)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--target", help="host, cuda:0, ...; default: KILN_TARGET")

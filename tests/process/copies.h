@@ -21,7 +21,7 @@ typedef struct copy {
 void copy_library(char *path, size_t size, const char *name);
 void copy_open(copy *c, const char *path, int flags);
 void copy_close(copy *c);
-/* Whether a new kernel with that body gives z for x = 3 over n elements. */
+/* True if a new kernel with that body gives z for x = 3 over n elements. */
 bool copy_computes(const copy *c, const char *body, double z, int64_t n);
 
 #endif

@@ -13,7 +13,7 @@
 
 enum { MOST_KERNELS = 4096 };
 
-typedef void (*launcher)(const void *arguments, unsigned blocks, unsigned threads, unsigned cluster);
+typedef void (*launcher)(const void *arguments, const unsigned *grid, unsigned threads, unsigned cluster);
 
 /* ---- from the source to something that can be called ---- */
 
@@ -180,6 +180,31 @@ static void put_parameters(unsigned char *block, const running *r, const kn_part
     }
 }
 
+/* Workspace: values, of structs of 64 bytes at most, and counters that are zero before and after. */
+typedef struct workspace {
+    void *partials;
+    unsigned *counters;
+} workspace;
+
+static void put_workspace(workspace *w, unsigned char *block, const kn_part *part, const kn_placement *p)
+{
+    enum { MOST_OF_A_VALUE = 64 };
+    w->partials = aligned_alloc(64, (size_t)(p->partials + 1) * MOST_OF_A_VALUE);
+    w->counters = calloc((size_t)p->counters + 1, sizeof *w->counters);
+    if (part->layout->workspace_at >= 0)
+        memcpy(block + part->layout->workspace_at, w, sizeof *w);
+}
+
+static kiln_status take_workspace(workspace *w, const kn_placement *p)
+{
+    bool is_zero = true;
+    for (int k = 0; k < p->counters; ++k)
+        is_zero = is_zero && w->counters[k] == 0;
+    free(w->partials);
+    free(w->counters);
+    return is_zero ? KILN_OK : kn_error(KILN_ERROR_INTERNAL, "a counter is not left at zero");
+}
+
 static kiln_status run_part(void *user, const kn_part *part)
 {
     const running *r = user;
@@ -190,9 +215,11 @@ static kiln_status run_part(void *user, const kn_part *part)
     unsigned char *block = aligned_alloc(64, ((size_t)part->layout->size + 63) / 64 * 64);
     kn_block_fill(block, r->input, part, &p);
     put_parameters(block, r, part);
-    r->launch(block, p.grid[0], p.block, p.cluster ? p.cluster : 1);
+    workspace w;
+    put_workspace(&w, block, part, &p);
+    r->launch(block, p.grid, p.block, p.cluster ? p.cluster : 1);
     free(block);
-    return KILN_OK;
+    return take_workspace(&w, &p);
 }
 
 kiln_status emulated_call(const char *architecture, kiln_kernel *kernel, kiln_array **out, int n_out,
@@ -219,7 +246,8 @@ kiln_status emulated_call(const char *architecture, kiln_kernel *kernel, kiln_ar
         return status;
     for (int j = 0; j < n_out && !is_given; ++j)
         memset(kiln_array_data(out[j]), 0x5b, kiln_array_nbytes(out[j]));
-    const kn_launch_input input = {&r.spec, &r.space, &r.launch_params, r.ndim, r.shape, NULL, NULL, NULL, false};
+    const kn_launch_input input = {&r.spec, &r.space, &r.launch_params, r.ndim, r.shape, NULL, NULL,
+                                   NULL,    false};
     const kn_part whole = {&r.spec, &layout, &r.launch_params, &r.space, &r.space};
     return kn_part_each(&whole, run_part, &(running){&input, &b, in, launch});
 }

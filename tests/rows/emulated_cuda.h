@@ -350,6 +350,10 @@ static void emulated_do(const char *text, const emulated_operand *o)
         if ((size_t)into % size != 0 || o[1].value % size != 0)
             abort();
         memcpy(into, (const char *)o[1].value, size);
+    } else if (is("atom.acq_rel.gpu.global.inc.u32")) { // clusters come one after the other
+        unsigned *const counter = (unsigned *)o[1].value, before = *counter;
+        *counter = before >= (unsigned)o[2].value ? 0 : before + 1;
+        emulated_give(o[0], before);
     } else if (is("ld.shared.")) {
         emulated_take(text + strlen("ld.shared."), o);
     } else if (is("cvt.s32.s8")) {
@@ -413,8 +417,8 @@ static void emulated_start()
 
 enum { emulated_stack = 64 << 10 };
 
-static void emulated_run_block(emulated_cluster *cluster, unsigned rank, unsigned number, unsigned blocks,
-                               unsigned threads, const void *arguments, char *stacks)
+static void emulated_run_block(emulated_cluster *cluster, unsigned rank, unsigned number,
+                               const unsigned *grid, unsigned threads, const void *arguments, char *stacks)
 {
     emulated_block b;
     b.thread.resize(threads);
@@ -425,9 +429,9 @@ static void emulated_run_block(emulated_cluster *cluster, unsigned rank, unsigne
     b.cluster = cluster;
     emulated_here = &b;
     emulated_arguments = arguments;
-    blockIdx = {number, 0, 0};
+    blockIdx = {number % grid[0], number / grid[0] % grid[1], number / grid[0] / grid[1]};
     blockDim = {threads, 1, 1};
-    gridDim = {blocks, 1, 1};
+    gridDim = {grid[0], grid[1], grid[2]};
     for (unsigned t = 0; t < threads; ++t) {
         getcontext(&b.thread[t].context);
         b.thread[t].context.uc_stack.ss_sp = stacks + (size_t)t * emulated_stack;
@@ -456,10 +460,10 @@ static void emulated_run_block(emulated_cluster *cluster, unsigned rank, unsigne
 
 // Clusters one after the other; each of their blocks has a thread of the system, so that its shared memory is
 // its own.
-extern "C" __attribute__((visibility("default"))) void emulated_launch(const void *arguments, unsigned blocks,
-                                                                       unsigned threads, unsigned cluster)
+extern "C" __attribute__((visibility("default"))) void
+emulated_launch(const void *arguments, const unsigned *grid, unsigned threads, unsigned cluster)
 {
-    std::vector<emulated_cluster> clusters(blocks / cluster);
+    std::vector<emulated_cluster> clusters((size_t)grid[0] * grid[1] * grid[2] / cluster);
     std::vector<std::thread> running;
     std::atomic<unsigned> ready{0};
     for (unsigned rank = 0; rank < cluster; ++rank)
@@ -473,8 +477,7 @@ extern "C" __attribute__((visibility("default"))) void emulated_launch(const voi
             while (ready.load() < cluster)
                 sched_yield();
             for (unsigned k = 0; k < clusters.size(); ++k)
-                emulated_run_block(&clusters[k], rank, k * cluster + rank, blocks, threads, arguments,
-                                   stacks);
+                emulated_run_block(&clusters[k], rank, k * cluster + rank, grid, threads, arguments, stacks);
             free(stacks);
         });
     for (auto &r : running)

@@ -127,10 +127,11 @@ int main(int argc, char **argv)
     if (argc > 5 && !strcmp(argv[1], "--explain"))
         return explain(argv + 2, argc - 2);
     only_sources = argc > 1 && !strcmp(argv[1], "--sources");
+    const bool is_soak = getenv("KILN_SOAK") != NULL;
     int number = 0;
     for (const row_program *p = row_programs; p->name; ++p, ++number)
         for (int l = 0; l < LAYOUTS; ++l)
-            if (number < 2 || (l + number) % 5 == 0)
+            if (number < (is_soak ? 2 : 1) || (l + number) % (is_soak ? 5 : 10) == 0)
                 for (int d = 0; d < 4; ++d)
                     if ((number + l + d) % 4 == 0 &&
                         !compile(p, &layouts[l], dtypes[d], targets[(number + l) % 3]))

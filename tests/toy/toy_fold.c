@@ -16,9 +16,9 @@ typedef struct fold {
     int64_t step[2][MAX_OPERANDS];
 } fold;
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     const kn_space *s = c->space;
     if (s->n_reduction_axes > 1 || s->ndim - s->n_reduction_axes > 1 || s->n_operands > MAX_OPERANDS)
         return false;

@@ -12,9 +12,9 @@ enum { STRIDE = 7 };
 
 /* ---- the kind: schedules/FAMILY/kind_NAME.c of a real one ---- */
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     if (!kn_choice_is_flat(c))
         return false;
     bool is_cuda = c->target->backend == KN_CUDA;

@@ -14,9 +14,9 @@ typedef struct split {
     int64_t step[MAX_OPERANDS];
 } split;
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     const kn_space *s = c->space;
     if (s->n_reduction_axes != 1 || s->ndim != 1 || s->n_operands > MAX_OPERANDS || s->extent[0] < LEAST)
         return false;

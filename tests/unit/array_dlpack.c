@@ -84,14 +84,19 @@ static void null_strides_mean_c_order(void **state)
     kiln_array_free(a);
 }
 
-static void assert_refused(producer *p, kiln_status status)
+/* The tensor is still the producer's, which begins anew. */
+static void stays(const kiln_array *a, producer *p)
 {
-    kiln_array *a = NULL;
-    assert_int_equal(kiln_array_from_dlpack(&a, &p->versioned, true), status);
     assert_null(a);
     assert_int_equal(p->deleted, 0);
     produce(p);
 }
+/* The function is named for tests/docs/check_errors.py. */
+#define ASSERT_REFUSED(function, p, status)                                                                  \
+    do {                                                                                                     \
+        assert_int_equal(function(&a, &(p)->versioned, true), status);                                       \
+        stays(a, p);                                                                                         \
+    } while (0)
 
 static void bad_tensors_stay_the_callers(void **state)
 {
@@ -100,23 +105,26 @@ static void bad_tensors_stay_the_callers(void **state)
     (void)state;
     produce(&p);
     p.versioned.major = 2;
-    assert_refused(&p, KILN_ERROR_FORMAT);
+    ASSERT_REFUSED(kiln_array_from_dlpack, &p, KILN_ERROR_FORMAT);
     p.versioned.tensor.lanes = 4;
-    assert_refused(&p, KILN_ERROR_TYPE);
+    ASSERT_REFUSED(kiln_array_from_dlpack, &p, KILN_ERROR_TYPE);
     p.versioned.tensor.bits = 128;
-    assert_refused(&p, KILN_ERROR_TYPE);
+    ASSERT_REFUSED(kiln_array_from_dlpack, &p, KILN_ERROR_TYPE);
     p.versioned.tensor.code = 3;
-    assert_refused(&p, KILN_ERROR_TYPE);
+    ASSERT_REFUSED(kiln_array_from_dlpack, &p, KILN_ERROR_TYPE);
     p.versioned.tensor.device_type = 10;
-    assert_refused(&p, KILN_ERROR_UNSUPPORTED);
+    ASSERT_REFUSED(kiln_array_from_dlpack, &p, KILN_ERROR_UNSUPPORTED);
     p.versioned.tensor.ndim = 65;
-    assert_refused(&p, KILN_ERROR_SHAPE);
+    ASSERT_REFUSED(kiln_array_from_dlpack, &p, KILN_ERROR_SHAPE);
     p.shape[0] = -1;
-    assert_refused(&p, KILN_ERROR_SHAPE);
+    ASSERT_REFUSED(kiln_array_from_dlpack, &p, KILN_ERROR_SHAPE);
     p.strides[0] = INT64_MAX;
-    assert_refused(&p, KILN_ERROR_SHAPE);
+    ASSERT_REFUSED(kiln_array_from_dlpack, &p, KILN_ERROR_SHAPE);
     p.versioned.tensor.byte_offset = 13;
-    assert_refused(&p, KILN_ERROR_INVALID);
+    ASSERT_REFUSED(kiln_array_from_dlpack, &p, KILN_ERROR_INVALID);
+    p.versioned.tensor.device_type = KN_DL_CUDA;
+    p.versioned.tensor.device_id = 63;
+    ASSERT_REFUSED(kiln_array_from_dlpack, &p, KILN_ERROR_NOT_FOUND);
     assert_int_equal(kiln_array_from_dlpack(&a, NULL, true), KILN_ERROR_INVALID);
 }
 

@@ -453,7 +453,7 @@ static void begin_row(void)
     kn_cache_put(cache, "a", 1, "p", &code, &aux);
 }
 
-/* Whether there is a hit: then it is what was put. */
+/* True if there is a hit: then it is what was put. */
 static bool is_row_right(void)
 {
     kn_blob code = KN_BLOB_INIT, aux = KN_BLOB_INIT;

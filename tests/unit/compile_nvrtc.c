@@ -335,7 +335,7 @@ static void broken_library(void **state)
     assert_int_equal(status, 0);
 }
 
-/* Whether ptxas takes so many threads of a multiprocessor for the architecture. */
+/* True if ptxas takes so many threads of a multiprocessor for the architecture. */
 static bool takes_threads(const char *architecture, int threads)
 {
     char source[160];

@@ -63,7 +63,8 @@ static void fields_tell_nodes_apart(void **state)
     kn_graph *g = make("x, y");
     int in[2] = {0, 1};
     int64_t extents[2][2] = {{2, 3}, {3, 2}};
-    kn_subscript step[3] = {{KN_SUBSCRIPT_SLICE, 0, 1, 1}, {KN_SUBSCRIPT_SLICE, 0, 1, 2}, {KN_SUBSCRIPT_INDEX, 0, 1, 1}};
+    kn_subscript subscript[3] = {
+        {KN_SUBSCRIPT_SLICE, 0, 1, 1}, {KN_SUBSCRIPT_SLICE, 0, 1, 2}, {KN_SUBSCRIPT_INDEX, 0, 1, 1}};
     char sum[] = "sum", max[] = "max";
     const kn_node nodes[] = {
         {.kind = KN_NODE_CALL, .n_in = 1, .in = in, .name = sum},
@@ -84,10 +85,10 @@ static void fields_tell_nodes_apart(void **state)
         {.kind = KN_NODE_NDIM, .n_in = 1, .in = in},
         {.kind = KN_NODE_RESHAPE, .n_in = 1, .in = in, .n_axes = 2, .extent = extents[0]},
         {.kind = KN_NODE_RESHAPE, .n_in = 1, .in = in, .n_axes = 2, .extent = extents[1]},
-        {.kind = KN_NODE_SLICE, .n_in = 1, .in = in, .n_subscripts = 1, .step = &step[0]},
-        {.kind = KN_NODE_SLICE, .n_in = 1, .in = in, .n_subscripts = 1, .step = &step[1]},
-        {.kind = KN_NODE_SLICE, .n_in = 1, .in = in, .n_subscripts = 1, .step = &step[2]},
-        {.kind = KN_NODE_SLICE, .n_in = 1, .in = in, .n_subscripts = 2, .step = &step[0]},
+        {.kind = KN_NODE_SLICE, .n_in = 1, .in = in, .n_subscripts = 1, .subscript = &subscript[0]},
+        {.kind = KN_NODE_SLICE, .n_in = 1, .in = in, .n_subscripts = 1, .subscript = &subscript[1]},
+        {.kind = KN_NODE_SLICE, .n_in = 1, .in = in, .n_subscripts = 1, .subscript = &subscript[2]},
+        {.kind = KN_NODE_SLICE, .n_in = 1, .in = in, .n_subscripts = 2, .subscript = &subscript[0]},
     };
     const int count = sizeof nodes / sizeof nodes[0];
     (void)state;
@@ -409,13 +410,14 @@ static kiln_status build(kn_graph **out)
     int k = 0, in[2] = {0, 1};
     int64_t extent[1] = {-1};
     char name[] = "add";
-    kn_subscript step = {.kind = KN_SUBSCRIPT_REST};
+    kn_subscript subscript = {.kind = KN_SUBSCRIPT_REST};
     kiln_status status = kn_graph_create(&g, "g", "x + y");
     if (status == KILN_OK)
         status = kn_graph_set_inputs(g, "x, y, z");
-    const kn_node nodes[] = {{.kind = KN_NODE_CALL, .n_in = 2, .in = in, .name = name},
-                             {.kind = KN_NODE_SLICE, .n_in = 1, .in = in, .n_subscripts = 1, .step = &step},
-                             {.kind = KN_NODE_RESHAPE, .n_in = 1, .in = in, .n_axes = 1, .extent = extent}};
+    const kn_node nodes[] = {
+        {.kind = KN_NODE_CALL, .n_in = 2, .in = in, .name = name},
+        {.kind = KN_NODE_SLICE, .n_in = 1, .in = in, .n_subscripts = 1, .subscript = &subscript},
+        {.kind = KN_NODE_RESHAPE, .n_in = 1, .in = in, .n_axes = 1, .extent = extent}};
     for (int n = 0; n < 3 && status == KILN_OK; ++n) {
         status = kn_graph_add(&k, g, &nodes[n]);
         if (status == KILN_OK)

@@ -302,21 +302,21 @@ static void parameters_of_kernels(void **state)
 static void settled_subscripts(void **state)
 {
     const int64_t shape[] = {5, 6, 7};
-    kn_subscript step[KN_SUBSCRIPTS_CAPACITY];
+    kn_subscript subscript[KN_SUBSCRIPTS_CAPACITY];
     int count = 0;
     kn_graph *g = parse("x[-2, None, 1:100:2, ::-1]");
     (void)state;
-    assert_int_equal(kn_subscripts_settle(step, &count, g, &g->node[g->out[0]], 3, shape), KILN_OK);
+    assert_int_equal(kn_subscripts_settle(subscript, &count, g, &g->node[g->out[0]], 3, shape), KILN_OK);
     const kn_subscript expected[] = {{KN_SUBSCRIPT_INDEX, 3, 0, 0},
-                                {KN_SUBSCRIPT_NEW, 0, 0, 0},
-                                {KN_SUBSCRIPT_SLICE, 1, 3, 2},
-                                {KN_SUBSCRIPT_SLICE, 6, 7, -1}};
+                                     {KN_SUBSCRIPT_NEW, 0, 0, 0},
+                                     {KN_SUBSCRIPT_SLICE, 1, 3, 2},
+                                     {KN_SUBSCRIPT_SLICE, 6, 7, -1}};
     assert_int_equal(count, 4);
     for (int k = 0; k < count; ++k) {
-        assert_int_equal(step[k].kind, expected[k].kind);
-        assert_int_equal(step[k].start, expected[k].start);
-        assert_int_equal(step[k].stop, expected[k].stop);
-        assert_int_equal(step[k].step, expected[k].step);
+        assert_int_equal(subscript[k].kind, expected[k].kind);
+        assert_int_equal(subscript[k].start, expected[k].start);
+        assert_int_equal(subscript[k].stop, expected[k].stop);
+        assert_int_equal(subscript[k].step, expected[k].step);
     }
     kn_graph_free(g);
 }

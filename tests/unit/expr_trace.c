@@ -577,6 +577,61 @@ static void a_trace_in_a_trace(void **state)
     drain();
 }
 
+/* Numbers that an expression computes of those it is given are what they are outside: constants of the trace,
+ * which take the array's dtype, or are refused where that cannot hold them. */
+static kiln_kernel *shifted;
+static int64_t shift_by;
+
+static int with_computed(kiln_array **out, kiln_array *const *in)
+{
+    const kiln_arg args[] = {kiln_arg_array(in[0]), kiln_arg_int(shift_by)};
+    kiln_array *made[2] = {NULL, NULL};
+    OK(kiln_kernel_call(shifted, made, 2, args, 2, NULL));
+    out[0] = keep(made[0]);
+    out[1] = keep(made[1]);
+    return 2;
+}
+
+static void computed_numbers(void **state)
+{
+    static const int64_t shape[] = {3, 4}, fitting[] = {10, 12, 137};
+    kiln_array *in[] = {range(KILN_UINT8, 2, shape)}, *traced[64];
+    int n_out;
+    (void)state;
+    OK(kiln_expression_create(&shifted, "x, s", "x + (s - 10) * 2, x * int(sqrt(s))", NULL));
+    for (size_t k = 0; k < sizeof fitting / sizeof *fitting; ++k) {
+        shift_by = fitting[k];
+        kiln_kernel *kernel = trace_of(with_computed, in, 1, traced, &n_out);
+        assert_same(kernel, with_computed, in, 1);
+        kiln_kernel_free(kernel);
+        unsigned char first[12];
+        const kiln_arg args[] = {kiln_arg_array(in[0]), kiln_arg_int(shift_by)};
+        kiln_array *out[2] = {NULL, NULL};
+        OK(kiln_kernel_call(shifted, out, 2, args, 2, NULL));
+        OK(kiln_array_to_host(out[0], first, sizeof first));
+        assert_int_equal(first[0], (1 + (shift_by - 10) * 2) & 255);
+        kiln_array_free(out[0]);
+        kiln_array_free(out[1]);
+    }
+    kiln_trace *trace = NULL;
+    kiln_array *x = NULL;
+    OK(kiln_trace_begin(&trace, "refused"));
+    OK(kiln_trace_input(&x, trace, "x", KILN_UINT8, 2, shape));
+    static const int64_t too_wide[] = {9, 138};
+    for (size_t k = 0; k < sizeof too_wide / sizeof *too_wide; ++k) {
+        kiln_array *out[2] = {NULL, NULL};
+        const kiln_arg inside[] = {kiln_arg_array(x), kiln_arg_int(too_wide[k])},
+                       outside[] = {kiln_arg_array(in[0]), kiln_arg_int(too_wide[k])};
+        FAILS(kiln_kernel_call(shifted, out, 2, inside, 2, NULL), KILN_ERROR_TYPE, "does not fit uint8");
+        FAILS(kiln_kernel_call(shifted, out, 2, outside, 2, NULL), KILN_ERROR_TYPE, "does not fit uint8");
+        assert_true(!out[0] && !out[1]);
+    }
+    kiln_array_free(x);
+    kiln_trace_free(trace);
+    kiln_kernel_free(shifted);
+    drain();
+}
+
 /* ---- inputs, results, names ---- */
 
 /* What lies in memory between two kernels is said by what computes it. */
@@ -1149,6 +1204,7 @@ int main(void)
         cmocka_unit_test(values_are_named),
         cmocka_unit_test(inputs_at_any_time),
         cmocka_unit_test(many_inputs),
+        cmocka_unit_test(computed_numbers),
         cmocka_unit_test(arguments_that_are_refused),
         cmocka_unit_test(options_that_are_refused),
         cmocka_unit_test(views_that_are_refused),

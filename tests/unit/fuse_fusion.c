@@ -159,7 +159,7 @@ static void programs_are_described(void **state)
 
     spec.schedule.kind =
         &kn_kind_row_lanes; /* 11 elements, two a thread: eight lanes a row, four rows a warp */
-    spec.schedule.lanes = 2;
+    spec.schedule.per_thread = 2;
     spec.schedule.vector = 1;
     assert_true(kn_fusion_describe(&f, &spec, &space));
     assert_int_equal(f.side, 4);

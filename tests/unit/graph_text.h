@@ -36,17 +36,17 @@ static void graph_text_subscripts(kn_str *out, const kn_node *node)
 {
     static const char *const words[] = {"", "", "None", "...", "one", "ones"};
     for (int s = 0; s < node->n_subscripts; ++s) {
-        const kn_subscript *step = &node->step[s];
+        const kn_subscript *subscript = &node->subscript[s];
         kn_str_append(out, s > 0 ? "," : "[");
-        kn_str_append(out, words[step->kind]);
-        if (step->kind == KN_SUBSCRIPT_INDEX || step->kind == KN_SUBSCRIPT_SLICE)
-            graph_text_bound(out, step->start);
-        if (step->kind != KN_SUBSCRIPT_SLICE)
+        kn_str_append(out, words[subscript->kind]);
+        if (subscript->kind == KN_SUBSCRIPT_INDEX || subscript->kind == KN_SUBSCRIPT_SLICE)
+            graph_text_bound(out, subscript->start);
+        if (subscript->kind != KN_SUBSCRIPT_SLICE)
             continue;
         kn_str_append(out, ":");
-        graph_text_bound(out, step->stop);
-        if (step->step != KILN_SLICE_NONE)
-            kn_str_printf(out, ":%lld", (long long)step->step);
+        graph_text_bound(out, subscript->stop);
+        if (subscript->step != KILN_SLICE_NONE)
+            kn_str_printf(out, ":%lld", (long long)subscript->step);
     }
     kn_str_append(out, "]");
 }

@@ -169,7 +169,7 @@ static void the_place_is_shown(void **state)
     assert_non_null(strstr(kiln_error_message(), "its value is only read"));
     assert_int_equal(define("T z", "T t = x", NULL), KILN_ERROR_INVALID);
     assert_string_equal(kiln_error_message(),
-                        "k: body:1:1: output 'z' is never assigned: the body does not mention "
+                        "k: body:1:1: output 'z' is never assigned: the body does not name "
                         "it; 'z = ...' was expected\n  T t = x\n  ^");
     assert_int_equal(define("T long_name", "y + long_name", NULL), KILN_ERROR_INVALID);
     assert_string_equal(kiln_error_message(),

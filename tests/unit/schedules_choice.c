@@ -99,9 +99,9 @@ static int skew_of(const kn_schedule *c, const kn_launch_params *figures)
     return c->kind == &kn_kind_flat || c->kind == &kn_kind_rows ? first_figure(figures) : 0;
 }
 
-static kn_tile_figures tile_of(const kn_launch_params *figures)
+static kn_tile_params tile_of(const kn_launch_params *figures)
 {
-    kn_tile_figures tile;
+    kn_tile_params tile;
     memcpy(&tile, figures, sizeof tile);
     return tile;
 }
@@ -150,7 +150,7 @@ static void assert_vectors_along_both(const scene *s, const kn_schedule *c, int 
 }
 
 /* A side of a tile. */
-static void assert_side(const scene *s, const kn_schedule *c, int o, const kn_tile_figures *f, bool is_p)
+static void assert_side(const scene *s, const kn_schedule *c, int o, const kn_tile_params *f, bool is_p)
 {
     if (is_p ? f->p_narrow : f->q_narrow)
         assert_vectors_along_both(s, c, o, is_p ? f->p.second_axis : f->q.second_axis,
@@ -189,7 +189,7 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_launch_
             break;
         }
         if (c->kind == &kn_kind_tile) {
-            const kn_tile_figures f = tile_of(figures);
+            const kn_tile_params f = tile_of(figures);
             assert_side(s, c, o, &f, true);
             break;
         }
@@ -212,7 +212,7 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_launch_
         }
         assert_true(c->kind == &kn_kind_tile && !s->access[o].is_output &&
                     s->space.stride[o][first_figure(figures)] != 0);
-        const kn_tile_figures f = tile_of(figures);
+        const kn_tile_params f = tile_of(figures);
         assert_side(s, c, o, &f, false);
         break;
     default:
@@ -225,9 +225,10 @@ static void assert_access(const scene *s, const kn_schedule *c, const kn_launch_
 static void assert_broad(const scene *s, const kn_schedule *c)
 {
     int inner = s->space.ndim - 1;
-    assert_true(c->lanes >= 2 && c->lanes <= 4 && c->vector > 1);
-    assert_int_equal(
-        s->space.extent[inner] % (c->form & KN_BROAD_TOGETHER ? 32 * c->lanes * c->vector : c->vector), 0);
+    assert_true(c->per_thread >= 2 && c->per_thread <= 4 && c->vector > 1);
+    assert_int_equal(s->space.extent[inner] %
+                         (c->variant & KN_BROAD_TOGETHER ? 32 * c->per_thread * c->vector : c->vector),
+                     0);
     for (int o = 0; o < s->count; ++o)
         if (c->access[o] == KN_GATHER)
             assert_true(!s->access[o].is_output && s->space.stride[o][inner] == s->access[o].item_size);
@@ -240,18 +241,18 @@ static void assert_pixels(const scene *s, const kn_schedule *c, const kn_launch_
 {
     int axis[2], item, runs = 0;
     memcpy(axis, figures, sizeof axis);
-    assert_true(c->lanes >= 2 && c->lanes <= 16 && c->lanes == s->space.extent[axis[1]]);
+    assert_true(c->per_thread >= 2 && c->per_thread <= 16 && c->per_thread == s->space.extent[axis[1]]);
     assert_true(c->rank > s->space.ndim);
     for (int o = 0; o < s->count; ++o) {
         int64_t along = s->space.stride[o][axis[0]];
         item = s->access[o].item_size;
         runs += along == item;
         if (c->access[o] == KN_STAGED)
-            assert_true(s->space.stride[o][axis[1]] == item && along == c->lanes * item);
+            assert_true(s->space.stride[o][axis[1]] == item && along == c->per_thread * item);
         else if (c->access[o] == KN_BROADCAST)
             assert_true(along == 0 && !s->access[o].is_output);
         else if (s->access[o].is_output)
-            assert_true(along == item && c->access[o] == (c->form ? KN_GATHER : KN_VECTOR));
+            assert_true(along == item && c->access[o] == (c->variant ? KN_GATHER : KN_VECTOR));
         if (c->access[o] != KN_VECTOR)
             continue;
         assert_int_equal(s->access[o].address % (uintptr_t)alignment(s, c, o), 0);
@@ -261,8 +262,8 @@ static void assert_pixels(const scene *s, const kn_schedule *c, const kn_launch_
     assert_true(runs > 0 && strchr(c->access, KN_STAGED));
 }
 
-/* Whether the side has all of its axes. */
-static bool covers(const scene *s, const kn_tile_figures *f, bool is_p, int vector)
+/* True if the side has all of its axes. */
+static bool covers(const scene *s, const kn_tile_params *f, bool is_p, int vector)
 {
     const kn_tile_side *side = is_p ? &f->p : &f->q;
     return (int64_t)side->vectors * vector ==
@@ -272,13 +273,13 @@ static bool covers(const scene *s, const kn_tile_figures *f, bool is_p, int vect
 static void assert_tile(const scene *s, const kn_schedule *c, const kn_launch_params *figures)
 {
     kn_space tiles;
-    const kn_tile_figures f = tile_of(figures), *shape = &f;
+    const kn_tile_params f = tile_of(figures), *shape = &f;
     int64_t staged = 0, inner = s->space.ndim - 1, covered = 1;
     for (int o = 0; o < s->count; ++o)
         staged += c->access[o] == KN_STAGED ? s->access[o].item_size : 0;
     assert_true(staged > 0);
     assert_true(shape->axis >= 0 && shape->axis < inner && shape->axis != shape->p_axis);
-    assert_int_equal(c->form, f.q_narrow || f.p_narrow);
+    assert_int_equal(c->variant, f.q_narrow || f.p_narrow);
     int p = shape->p.vectors * shape->p.steps, q = shape->q.vectors * shape->q.steps;
     assert_true(p >= 1 && q >= 1 && p * q <= c->block);
     assert_true(shape->p.second_axis != shape->axis && shape->p.second_axis != shape->p_axis);
@@ -558,7 +559,7 @@ static void results_that_interleave_are_woven(void **state)
     (void)state;
     kn_schedule c = choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, 4));
     assert_ptr_equal(c.kind, &kn_kind_woven);
-    assert_true(c.vector == 2 && c.lanes == 2 && c.block == 128);
+    assert_true(c.vector == 2 && c.per_thread == 2 && c.block == 128);
     assert_string_equal(c.access, "vtt");
     /* Nothing known, the other way round, with a gap, off a vector's boundary: not woven. */
     assert_ptr_not_equal(choose_after(2, S(64, 32), view, aligned, 3, S(0, 0, 0)).kind, &kn_kind_woven);
@@ -589,10 +590,10 @@ static void the_host_has_words(void **state)
     (void)state;
     kn_schedule c = choose_after_on(host, NULL, 2, S(64, 32), pairs, words, 3, S(0, 0, 4), KN_WITH_INDEX);
     assert_ptr_equal(c.kind, &kn_kind_host_woven);
-    assert_true(c.vector == 0 && c.lanes == 2 && c.block == 0);
+    assert_true(c.vector == 0 && c.per_thread == 2 && c.block == 0);
     assert_string_equal(c.access, "dtt");
     c = choose_after_on(host, NULL, 2, S(64, 32), inputs, bytes, 5, S(0, 1, 1, 1, 0), 0);
-    assert_true(c.kind == &kn_kind_host_woven && c.lanes == 4);
+    assert_true(c.kind == &kn_kind_host_woven && c.per_thread == 4);
     assert_string_equal(c.access, "ttttd");
     /* Nothing known, the other way round, with a gap, three of four; words too wide; the index counts
      * down. */
@@ -621,13 +622,13 @@ static void shifted_inputs_are_merged(void **state)
     (void)state;
     kn_schedule c = choose_after(2, S(64, 64), view, access, 4, S(0, -pitch, 2 * pitch, 0));
     assert_ptr_equal(c.kind, &kn_kind_shifted);
-    assert_true(c.vector == 4 && c.form == 3 && c.lanes == 4);
+    assert_true(c.vector == 4 && c.variant == 3 && c.per_thread == 4);
     assert_string_equal(c.access, "FAKv");
     c = choose_after(2, S(64, 64), view, access, 4, S(0, 4, -8, 0));
-    assert_true(c.kind == &kn_kind_shifted && c.form == 0);
+    assert_true(c.kind == &kn_kind_shifted && c.variant == 0);
     assert_string_equal(c.access, "BCAv");
     c = choose_after(2, S(64, 64), view, access, 4, S(0, 3 * pitch - 4, -3 * pitch + 12, 0));
-    assert_true(c.kind == &kn_kind_shifted && c.form == 0);
+    assert_true(c.kind == &kn_kind_shifted && c.variant == 0);
     assert_string_equal(c.access, "BFDv");
     /* Two of them alone, too far along the row, no whole elements, nothing known: by themselves. */
     assert_ptr_not_equal(choose_after(2, S(64, 64), view, access, 4, S(0, 4, 0, 0)).kind, &kn_kind_shifted);
@@ -664,7 +665,7 @@ static void shifted_inputs_of_skewed_rows_are_merged(void **state)
         if ((c.kind == &kn_kind_shifted) != cases[k].is_skewed)
             fail_msg("%zu: %s", k, c.kind->name);
         if (cases[k].is_skewed) {
-            assert_true(c.vector == 4 && c.form == 3 && c.lanes == 4);
+            assert_true(c.vector == 4 && c.variant == 3 && c.per_thread == 4);
             assert_string_equal(c.access, "FAKg");
         }
         kn_program_free(program);
@@ -698,23 +699,24 @@ static void narrow_inputs_and_small_ones_are_broad(void **state)
                     results_off[] = {{1, 4096, false}, {4, 4096, false}, {4, 8196, true}};
     (void)state;
     kn_schedule c = choose_for(2, S(512, 1024), narrow, bytes, 3, false);
-    assert_true(c.kind == &kn_kind_broad && c.vector == 4 && c.lanes == 4 && c.form == KN_BROAD_TOGETHER &&
-                c.block == 256);
+    assert_true(c.kind == &kn_kind_broad && c.vector == 4 && c.per_thread == 4 &&
+                c.variant == KN_BROAD_TOGETHER && c.block == 256);
     assert_string_equal(c.access, "vsv");
     c = choose_for(2, S(512, 1024), narrow, off, 3, false);
-    assert_true(c.kind == &kn_kind_broad && c.form == KN_BROAD_TOGETHER);
+    assert_true(c.kind == &kn_kind_broad && c.variant == KN_BROAD_TOGETHER);
     assert_string_equal(c.access, "gsv");
     c = choose_for(2, S(512, 1020), short_rows, bytes, 3, false);
-    assert_true(c.kind == &kn_kind_broad && c.lanes == 4 && c.form == 0);
+    assert_true(c.kind == &kn_kind_broad && c.per_thread == 4 && c.variant == 0);
     c = choose_for(2, S(65536, 64), windows, floats, 3, false);
-    assert_true(c.kind == &kn_kind_broad && c.lanes == 2 && c.form == KN_BROAD_PAST && c.block == 512);
+    assert_true(c.kind == &kn_kind_broad && c.per_thread == 2 && c.variant == KN_BROAD_PAST &&
+                c.block == 512);
     assert_string_equal(c.access, "gvv");
     /* As wide as the results, fewer, results off their vectors, inputs that are not small. */
     assert_ptr_not_equal(choose_for(2, S(512, 1024), narrow, floats, 3, false).kind, &kn_kind_broad);
     assert_ptr_not_equal(choose_for(2, S(16, 1024), few, bytes, 3, false).kind, &kn_kind_broad);
     assert_ptr_not_equal(choose_for(2, S(512, 1024), narrow, results_off, 3, false).kind, &kn_kind_broad);
     assert_ptr_not_equal(choose_for(2, S(65536, 64), far, floats, 3, false).kind, &kn_kind_broad);
-    assert_int_equal(choose_for(2, S(512, 1020), half_rows, halves, 3, false).lanes, 2);
+    assert_int_equal(choose_for(2, S(512, 1020), half_rows, halves, 3, false).per_thread, 2);
 }
 
 static void small_inputs_are_kept_in_the_cache(void **state)
@@ -734,14 +736,14 @@ static void small_inputs_are_kept_in_the_cache(void **state)
     const kn_access floats[] = {{4, 4096, false}, {4, 4096, false}, {4, 8192, true}};
     (void)state;
     kn_schedule c = choose_for(2, S(1 << 20, 64), windows, floats, 3, false);
-    assert_true(c.kind == &kn_kind_broad && c.form == (KN_BROAD_PAST | 1 << KN_BROAD_KEPT));
+    assert_true(c.kind == &kn_kind_broad && c.variant == (KN_BROAD_PAST | 1 << KN_BROAD_KEPT));
     c = choose_for(2, S(1 << 20, 64), turned, floats, 3, false);
     assert_true(c.kind == &kn_kind_broad && kn_broad_kept(&c) == 1);
     /* More than the cache holds beside results, and less than is worth it. */
     c = choose_for(2, S(1 << 20, 64), large, floats, 3, false);
     assert_true(c.kind == &kn_kind_broad && kn_broad_kept(&c) == -1);
     c = choose_for(2, S(1 << 16, 64), tiny, floats, 3, false);
-    assert_true(c.kind == &kn_kind_broad && c.form == KN_BROAD_PAST);
+    assert_true(c.kind == &kn_kind_broad && c.variant == KN_BROAD_PAST);
 }
 
 static void an_array_and_its_transpose_are_mirrored(void **state)
@@ -792,7 +794,7 @@ static void shifted_planes_are_walked_along(void **state)
     /* The middle, the plane before, the one after, the line before. */
     kn_schedule c =
         choose_after(3, S(64, 64, 64), view, access, 5, S(0, -plane, 2 * plane, -plane - pitch, 0));
-    assert_true(c.kind == &kn_kind_planes && c.vector == 4 && c.lanes == 2 && c.block == 256);
+    assert_true(c.kind == &kn_kind_planes && c.vector == 4 && c.per_thread == 2 && c.block == 256);
     assert_string_equal(c.access, "AFKPv");
     kn_planes_window w[KN_PLANES_WINDOWS];
     int count = kn_planes_list(w, &c), fresh = 0;
@@ -861,7 +863,7 @@ static void tiles_read_and_write_long_runs(void **state)
     for (int k = 0; k < 3; ++k) {
         choose_order(&chosen, &figures, space, 1, S(32, 48, 64, 80, 96), orders[k]);
         assert_ptr_equal(chosen.kind, &kn_kind_tile);
-        const kn_tile_figures tile = tile_of(&figures);
+        const kn_tile_params tile = tile_of(&figures);
         int inner = space->ndim - 1, along_q = tile.q.vectors * chosen.vector,
             along_p = tile.p.vectors * chosen.vector, read = along_q, written = along_p;
         bool is_row = along_q == space->extent[tile.axis],

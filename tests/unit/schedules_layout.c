@@ -57,7 +57,7 @@ static void small_division(void **state)
 {
     (void)state;
     for (int by = 1; by <= 512; ++by) {
-        kn_tile_figures shape = {.p = {by, 1, -1}, .q = {1, by, -1}, .across = true};
+        kn_tile_params shape = {.p = {by, 1, -1}, .q = {1, by, -1}, .across = true};
         kn_tile t = kn_tile_make(&shape);
         assert_true(t.p == (uint32_t)by && t.q == (uint32_t)by && t.across == 1);
         for (uint32_t n = 0; n < 1024; ++n)

@@ -526,7 +526,7 @@ static void store_slots(model *m, const block *b, place slot_at, uint32_t slot, 
     for (uint32_t r = r0; r < b->rows; r += turn) {
         int32_t first = (int32_t)t - (int32_t)skew_at(m, &slot_at);
         if (first >= 0 && first + (int32_t)m->vector <= (int32_t)m->w.run_size) {
-            if (m->schedule.form)
+            if (m->schedule.variant)
                 store_short(m, b, &slot_at, t, pt, r);
             else
                 store_slot(m, b, &slot_at, pt, turned);
@@ -723,7 +723,7 @@ static void count_scene(census *met, const model *m)
     met->indexed += s->with_index;
     met->mixed += s->access[m->staged].item_size != s->access[s->n_in].item_size;
     met->pixels += w->shared != 0;
-    met->short_runs += m->schedule.form && !w->shared;
+    met->short_runs += m->schedule.variant && !w->shared;
     met->early += s->access[s->n_in].address % CHUNK != 0;
     ++met->vector[m->vector];
 }
@@ -768,7 +768,7 @@ static void check_scenes(int count, bool is_large, census *met)
             continue;
         count_scene(met, m);
         int cut_axis = roll(0, s->space.ndim - 1);
-        if (!is_large && one_in(4) && !(m->schedule.form && cut_axis == s->space.ndim - 1))
+        if (!is_large && one_in(4) && !(m->schedule.variant && cut_axis == s->space.ndim - 1))
             met->halved += check_halves(m, axis, cut_axis);
         --count;
     }

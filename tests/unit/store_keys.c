@@ -258,7 +258,7 @@ static int check_key(const char *at, const char *end)
     return 1;
 }
 
-/* Whether the name in front of a bracket begins with "put_". */
+/* True if the name in front of a bracket begins with "put_". */
 static bool is_writer(const char *source, const char *bracket)
 {
     const char *at = bracket;

@@ -173,7 +173,7 @@ static bool start(bake *b, child *c)
     return false;
 }
 
-/* How it ended. */
+/* The exit status of a child. */
 static int end(child *c, bool by_force)
 {
     int status = 0;
@@ -267,7 +267,7 @@ static void say_how_it_ended(bake_job *job, int status)
         fail(job, "the compiler ended the process with status %d", WEXITSTATUS(status));
 }
 
-/* What it has written, or that it has ended. */
+/* Reads a child's output, or notices that it has ended. */
 static void hear(bake *b, child *c)
 {
     char piece[65536];

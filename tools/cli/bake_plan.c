@@ -50,7 +50,7 @@ static char *keep(bake_plan *plan, const char *text, size_t length)
     return word;
 }
 
-/* Of "sm_100f" the 100; 0 of what is no CUDA target. */
+/* The number of a target: of "sm_100f" 100; 0 if it is no CUDA target. */
 static int number_of(const char *target)
 {
     const char *at = strncmp(target, "sm_", 3) == 0 ? target + 3 : NULL;

@@ -19,7 +19,7 @@ typedef bench_value (*bench_reference)(const bench_value *in, int64_t index, int
  * of input k those that meet the row. Returns the size that rounding is relative to. */
 typedef double (*bench_along)(double *out, const double *const *in, int64_t length);
 
-/* What is known of the elements of one reduced stretch: more than any one row asks for. */
+/* The expected values of one reduced range: more than any one row needs. */
 typedef struct bench_reduced {
     double n, sum, squares, greatest;
     int64_t at; /* where the greatest came first */
@@ -65,17 +65,18 @@ typedef struct bench_row {
     bool is_extra;               /* of a sweep: taken only where its name is asked for */
     bool is_small;               /* measured in a graph, beside the driver's copy as well */
     const char *in, *out, *body; /* a '#' stands for a number that nobody has used before: BENCH_DEFINITION */
-    /* Of the inputs `in`, instead of out, body and fold's texts; a '@' stands for the elements of the
-     * result. */
+    /* Replaces out, body and the reduction's texts with an expression of the inputs `in`; a '@' stands for
+     * the elements of the result. */
     const char *expression;
-    const bench_reduction *function; /* a reduction that the expression calls by the name of "fold", or NULL */
-    const char *by_hand;        /* BENCH_DEFINITION: the same as a source written by hand, or NULL */
-    const bench_reduction *reduction;     /* reductions: instead of the body; NULL: elementwise */
-    char reduced[8];            /* reductions: the axes; "": all */
-    bench_along along;          /* results that need whole rows: their reference; NULL: others */
-    double scalar[2];           /* weak floats behind the arrays */
-    int n_scalars, n_operands;  /* the operands: inputs, then the outputs */
-    int n_more;                 /* outputs in front of the last one, of its shape and dtype */
+    const bench_reduction
+        *function;       /* a reduction that the expression calls by the name of "fold", or NULL */
+    const char *by_hand; /* BENCH_DEFINITION: the same as a source written by hand, or NULL */
+    const bench_reduction *reduction; /* reductions: instead of the body; NULL: elementwise */
+    char reduced[8];                  /* reductions: the axes; "": all */
+    bench_along along;                /* results that need whole rows: their reference; NULL: others */
+    double scalar[2];                 /* weak floats behind the arrays */
+    int n_scalars, n_operands;        /* the operands: inputs, then the outputs */
+    int n_more;                       /* outputs in front of the last one, of its shape and dtype */
     bench_operand operand[BENCH_MAX_OPERANDS];
     const char *floor;                          /* streams of the floor's kernel: see bench_floor.c */
     bench_reference reference, first_reference; /* of the last output, and of the one in front of it */
@@ -113,7 +114,7 @@ typedef struct bench {
 
 /* Keeps the reason, and is false. */
 bool bench_fail(bench *b, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* Whether the library's call worked; keeps its message otherwise. */
+/* True if the library's call worked; keeps its message otherwise. */
 bool bench_check(bench *b, kiln_status status);
 
 /* ---- arrays ---- */
@@ -157,8 +158,8 @@ double bench_tolerance(kiln_dtype dtype);
 
 /* ---- reductions ---- */
 
-bool bench_reduction_define(bench *b, kiln_kernel **out, const bench_reduction *reduction, const char *in, const char *made,
-                       const char *name);
+bool bench_reduction_define(bench *b, kiln_kernel **out, const bench_reduction *reduction, const char *in,
+                            const char *made, const char *name);
 /* Options of a call of the row; axes: BENCH_MAX_NDIM of them, which the options point into. */
 kiln_call_options bench_reduction_call(int *axes, const bench_row *row);
 bool bench_reduction_check(bench *b, bench_data *data, const bench_row *row);
@@ -193,7 +194,7 @@ typedef struct bench_time {
 
 bool bench_measure(bench *b, bench_mode mode, int batch_at_least, const bench_runner *runners, int n,
                    bench_time *out);
-/* Of `count` samples, which are sorted. */
+/* The times of `count` sorted samples. */
 bench_time bench_summary(double *samples, int count);
 
 /* ---- floors ---- */
@@ -220,7 +221,7 @@ bool bench_driver_copy(bench *b, void *to, void *from, size_t bytes);
 
 /* ---- running rows ---- */
 
-/* What one row gave. A number that is NaN does not belong to the row. */
+/* The result of one row. A number that does not belong to the row is NaN. */
 typedef struct bench_result {
     bench_time time, floor;
     double copy_us; /* the driver's copy of as many bytes */

@@ -61,7 +61,7 @@ double bench_rmsnorm(double *out, const double *const *in, int64_t length)
     return size;
 }
 
-/* What is rounded is x, before its mean is taken from it. */
+/* x is rounded before its mean is subtracted. */
 double bench_layernorm(double *out, const double *const *in, int64_t length)
 {
     double mean = mean_of(in[0], length), root = sqrt(spread_of(in[0], length, mean) + 1e-5), size = 0;

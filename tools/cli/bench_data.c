@@ -11,7 +11,7 @@ enum { MAX_SETS = 256 };
 
 /* ---- random contents ---- */
 
-/* What the kernels below make of an index, for the seed of the first set's first operand. */
+/* The value that the kernels below make of an index, for the seed of the first set's first operand. */
 double bench_random_at(kiln_dtype dtype, int64_t index)
 {
     uint32_t h = (uint32_t)index * 2654435761u + 0x9e3779b9u;

@@ -180,7 +180,7 @@ static bool run_floor_until_done(bench *b, void *user, int64_t iteration)
     return run_floor(b, user, iteration) && bench_check(b, kiln_stream_synchronize(b->stream));
 }
 
-/* What is measured of a call, what beside it on a device, and how many calls a sample has at least. */
+/* The measurements of a call, and of a device beside it, with the least number of calls of a sample. */
 static const struct {
     bool (*run)(bench *b, void *user, int64_t iteration);
     bool (*beside)(bench *b, void *user, int64_t iteration);

@@ -1,4 +1,4 @@
-/* bench_error.c - the first error of a row, kept for its line of the report. */
+/* bench_error.c - the first error of a row, stored for its line of the report. */
 #include "bench.h"
 #include <stdarg.h>
 #include <stdio.h>

@@ -15,7 +15,13 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-enum { DEFINITIONS = 9, PROCESSES = 11, MAX_WORDS = 4096 };
+enum { DEFINITIONS = 9, PROCESSES = 11, FEWEST = 3, MAX_WORDS = 4096 };
+
+/* Few where rows have little time: a look at them rather than a measurement. */
+static int repeats(const bench *b, int most)
+{
+    return b->seconds < 0.03 ? FEWEST : most;
+}
 
 extern char **environ;
 
@@ -120,8 +126,7 @@ static const char by_hand[] =
     "    }\n"
     "}\n";
 
-/* What is compiled for the floor: a kernel written by hand. Allocated with malloc; NULL where it cannot be
- * had. */
+/* The source that is compiled as a floor: a kernel written by hand. Allocated with malloc; NULL: none. */
 static char *source_for_floor(const use *u)
 {
     const bench_reduction *f = u->row->reduction;
@@ -194,7 +199,7 @@ static bool define_all(bench *b, const bench_row *row)
 {
     use u = {0};
     bool ok = make_inputs(b, &u.inputs, row);
-    for (int k = 0; k < DEFINITIONS + 1 && ok; k++)
+    for (int k = 0, count = repeats(b, DEFINITIONS); k < count + 1 && ok; k++)
         ok = define_once(b, &u, row, k);
     free_inputs(&u.inputs);
     return ok;
@@ -268,12 +273,13 @@ static void change_environment(char **out, char *setting)
 static bool spawn(bench *b, const char *row, const char *folder, int write_end, pid_t *pid)
 {
     static char *words[MAX_WORDS];
-    char setting[512], device[32], option[] = "--target", name[64];
+    char setting[512], device[32], option[] = "--target", name[64], seconds[40];
     snprintf(setting, sizeof setting, "KILN_CACHE_DIR=%s", folder);
     snprintf(name, sizeof name, BENCH_CHILD "%s", row);
+    snprintf(seconds, sizeof seconds, "--seconds=%g", b->seconds);
     kiln_device_name(b->device, device, sizeof device);
     change_environment(words, setting);
-    char program[] = "kiln-bench", *arguments[] = {program, name, option, device, NULL};
+    char program[] = "kiln-bench", *arguments[] = {program, name, option, device, seconds, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, write_end, STDOUT_FILENO);
@@ -282,8 +288,9 @@ static bool spawn(bench *b, const char *row, const char *folder, int write_end, 
     return !failed || bench_fail(b, "a process could not be started: %s", strerror(failed));
 }
 
-/* Runs a row's child and reads up to `room` lines of four numbers; *count how many there were. */
-static bool run_child(bench *b, const char *row, const char *folder, double (*lines)[4], int capacity, int *count)
+/* Runs a row's child and reads up to `capacity` lines of four numbers; *count: their number. */
+static bool run_child(bench *b, const char *row, const char *folder, double (*lines)[4], int capacity,
+                      int *count)
 {
     int ends[2], status = 0;
     pid_t pid;
@@ -309,32 +316,32 @@ static bool run_definitions(bench *b, const char *row, const char *folder, bench
 {
     double lines[DEFINITIONS + 1][4] = {{0}}, total[DEFINITIONS], compile[DEFINITIONS], alone[DEFINITIONS],
                                best[DEFINITIONS];
-    int count;
-    if (!run_child(b, row, folder, lines, DEFINITIONS + 1, &count))
+    int count, wanted = repeats(b, DEFINITIONS);
+    if (!run_child(b, row, folder, lines, wanted + 1, &count))
         return false;
-    if (count != DEFINITIONS + 1)
+    if (count != wanted + 1)
         return bench_fail(b, "the process that measures this row printed %d lines", count);
-    for (int k = 0; k < DEFINITIONS; k++) {
+    for (int k = 0; k < wanted; k++) {
         total[k] = lines[k + 1][0] * 1e3;
         compile[k] = lines[k + 1][1];
         alone[k] = lines[k + 1][2] * 1e3;
         best[k] = lines[k + 1][3];
     }
     out->first_ms = lines[0][0];
-    out->time = bench_summary(total, DEFINITIONS);
-    out->compile_ms = bench_summary(compile, DEFINITIONS).us;
-    out->best_ms = bench_summary(best, DEFINITIONS).us;
-    out->floor = bench_summary(alone, DEFINITIONS);
+    out->time = bench_summary(total, wanted);
+    out->compile_ms = bench_summary(compile, wanted).us;
+    out->best_ms = bench_summary(best, wanted).us;
+    out->floor = bench_summary(alone, wanted);
     return true;
 }
 
 static bool run_processes(bench *b, const char *row, const char *folder, bench_result *out)
 {
     double line[1][4] = {{0}}, launched[PROCESSES], done[PROCESSES];
-    int count;
+    int count, wanted = repeats(b, PROCESSES);
     /* The first one compiles and fills the cache. */
     bool ok = run_child(b, row, folder, line, 1, &count);
-    for (int k = 0; k < PROCESSES && ok; k++) {
+    for (int k = 0; k < wanted && ok; k++) {
         ok = run_child(b, row, folder, line, 1, &count);
         if (ok && (int)line[0][2] != KILN_ORIGIN_DISK)
             ok = bench_fail(b, "the kernel was not found on disk");
@@ -342,8 +349,8 @@ static bool run_processes(bench *b, const char *row, const char *folder, bench_r
         done[k] = line[0][1] * 1e3;
     }
     if (ok) {
-        out->time = bench_summary(launched, PROCESSES);
-        out->result_us = bench_summary(done, PROCESSES).us;
+        out->time = bench_summary(launched, wanted);
+        out->result_us = bench_summary(done, wanted).us;
     }
     return ok;
 }

@@ -97,7 +97,7 @@ static void write_loads(FILE *file, const bench_floor *floor)
     }
 }
 
-/* Word w of the result takes word w of each input of the same width, and the others' words folded. */
+/* Word w of the result takes word w of each input of the same width, and the reduced words of the others. */
 static void write_reduced_words(FILE *file, const bench_floor *floor, int out_chunk)
 {
     fputs("    unsigned int s = 0", file);
@@ -347,7 +347,8 @@ void bench_floor_free(bench_floor *floor)
 bool bench_floor_run(bench *b, void *floor, int64_t iteration)
 {
     if (b->is_cuda)
-        return (((bench_floor *)floor)->is_reduction ? run_reduction_on_device : run_on_device)(b, floor, iteration);
+        return (((bench_floor *)floor)->is_reduction ? run_reduction_on_device : run_on_device)(b, floor,
+                                                                                                iteration);
     run_on_host(floor, iteration);
     return true;
 }

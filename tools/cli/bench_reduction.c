@@ -3,11 +3,12 @@
 #include "bench.h"
 #include <math.h>
 
-/* Elements that the check folds, apart from the first and the last result, which it always does. */
+/* The most elements that the check reduces, besides the first and the last result, which are always checked.
+ */
 enum { MOST_REDUCED = 1 << 22 };
 
-bool bench_reduction_define(bench *b, kiln_kernel **out, const bench_reduction *f, const char *in, const char *made,
-                       const char *name)
+bool bench_reduction_define(bench *b, kiln_kernel **out, const bench_reduction *f, const char *in,
+                            const char *made, const char *name)
 {
     kiln_kernel_options options = KILN_KERNEL_OPTIONS_INIT;
     options.preamble = f->preamble;
@@ -82,7 +83,8 @@ static void reduce_axis(bench_reduced *out, const loop_nest *w, int axis, int64_
 
 /* A sum's rounding grows with its partial sums, which are about as large as the elements' 2-norm, whatever
  * becomes of the sum in the end: the row's function says so by its size. */
-static bool check_result(bench *b, const bench_data *data, const bench_row *row, const loop_nest *w, int64_t at)
+static bool check_result(bench *b, const bench_data *data, const bench_row *row, const loop_nest *w,
+                         int64_t at)
 {
     int64_t index[BENCH_MAX_NDIM], offset = 0;
     bench_reduced all = {0};

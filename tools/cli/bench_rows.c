@@ -99,7 +99,7 @@ static bench_value complex_product(const bench_value *in, int64_t index, int64_t
 /* ---- reductions ---- */
 
 #define EXPECTED(name, result, rounds)                                                                       \
-    static void name(const bench_reduced *all, double *value, double *size)                                   \
+    static void name(const bench_reduced *all, double *value, double *size)                                  \
     {                                                                                                        \
         *value = (result);                                                                                   \
         *size = (rounds);                                                                                    \
@@ -144,8 +144,8 @@ static const bench_reduction norms = {"x * x", "a + b", "y = sqrt(a)", "0", NULL
 static const bench_reduction places = {
     "best{x, (int)_J}", "better(a, b, _follows)", "y = a.at", NULL, "best", BEST, expect_place};
 static const bench_reduction variances = {"moments{1, x, 0}", "merged(a, b)", "y = a.squares / a.n",
-                                     "moments{0, 0, 0}", "moments",      MOMENTS,
-                                     expect_variance};
+                                          "moments{0, 0, 0}", "moments",      MOMENTS,
+                                          expect_variance};
 /* The greatest and the sum of powers relative to it, in one pass. Nothing at all is a sum of 0 that is
  * relative to the least float. */
 #define POWERS                                                                                               \
@@ -158,12 +158,12 @@ static const bench_reduction variances = {"moments{1, x, 0}", "merged(a, b)", "y
     "    return powers{high, more ? a.sum + b.sum * apart : b.sum + a.sum * apart};\n"                       \
     "}"
 static const bench_reduction powers = {"powers{x, 1}",
-                                  "joined(a, b)",
-                                  "y = a.greatest + log(a.sum)",
-                                  "powers{(T)-3.402823466e+38f, 0}",
-                                  "powers",
-                                  POWERS,
-                                  NULL};
+                                       "joined(a, b)",
+                                       "y = a.greatest + log(a.sum)",
+                                       "powers{(T)-3.402823466e+38f, 0}",
+                                       "powers",
+                                       POWERS,
+                                       NULL};
 /* For the rows of first use. */
 static const bench_reduction new_sums = {"x * (T)#", "a + b", "y = a", "0", NULL, NULL, NULL};
 static const bench_reduction new_norms = {"x * x * (T)#", "a + b", "y = sqrt(a)", "0", NULL, NULL, NULL};
@@ -172,7 +172,7 @@ static const bench_reduction new_places = {
 
 /* ---- expressions ---- */
 
-/* Of "x", or where the kernel has to be new of "x * #". */
+/* The softmax of "x", or of "x * #" if the kernel has to be new. */
 #define SOFTMAX(x)                                                                                           \
     "v = " x "; e = exp(v - max(v, axis=-1, keepdims=True)); e / sum(e, axis=-1, keepdims=True)"
 #define NORMED(x)                                                                                            \
@@ -229,7 +229,7 @@ static const bench_reduction new_places = {
     "    float x = in[i], q = x * #f, d = q * q - x, r = sqrtf(fabsf(d) + 1);\n"                             \
     "    out[i] = expf(-r) * d / r;\n"                                                                       \
     "}\n"
-/* A block a row, which it walks three times; a tree in shared memory. */
+/* One block per row, which reads it three times; a tree in shared memory. */
 #define TREE(name, expression)                                                                               \
     "static __device__ float " name "(float *part, float a)\n"                                               \
     "{\n"                                                                                                    \
@@ -779,7 +779,8 @@ static bool add_narrows(bench_rows *rows, double scale)
 static bool add_split(bench_rows *rows, int64_t outer, int64_t reduced, int64_t inner)
 {
     const long long o = outer, r = reduced, i = inner;
-    bench_row row = {.is_extra = true, .title = "sum over the middle axis", REDUCTION(sums, "1"), .floor = "a4/4"};
+    bench_row row = {
+        .is_extra = true, .title = "sum over the middle axis", REDUCTION(sums, "1"), .floor = "a4/4"};
     snprintf(row.name, sizeof row.name, "reduce:%lldx%lldx%lld", o, r, i);
     if (reduced < 1 || bench_rows_find(rows, row.name))
         return true;

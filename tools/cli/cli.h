@@ -95,7 +95,7 @@ void cli_environment_print(void);
 int cli_manual_print(void);
 int cli_completion_print(const char *shell);
 
-/* Whether --json stands among the words: then errors are printed as an object, too, in the end. */
+/* Records that --json is among the words: errors are printed as an object too, at the end. */
 void cli_errors_in_json(bool wanted);
 void cli_errors_finish(int code);
 /* Ends the object that is a command's whole output, with what was complained of as members, and its line. */
@@ -105,7 +105,7 @@ void cli_json_finish(struct cli_json *json);
 int cli_complain(const char *format, ...) __attribute__((format(printf, 1, 2)));
 /* The command's own error, for cli_library_error; returns status. */
 kiln_status cli_fail(kiln_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
-/* What that last said, else the library's message. */
+/* The message of the last cli_fail, else the library's. */
 const char *cli_fail_message(void);
 
 /* Prints "kiln NAME: ..." and where help is; returns CLI_USAGE. */
@@ -118,9 +118,8 @@ int cli_input_error(const cli_options *options, const char *format, ...)
 
 double cli_now_ms(void);
 
-/* What the command does from now on, on a line at the bottom of the terminal that standard error is: at once
- * with a bar where count is not 0, else after a second, and then with the seconds that it takes. Nowhere with
- * --quiet. Long texts are cut. */
+/* Shows the current action on the last line of the terminal that standard error is: at once with a bar if
+ * count is not 0, else after a second, with the elapsed seconds. Nothing with --quiet. Long texts are cut. */
 void cli_progress(const cli_options *options, int done, int count, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 /* The line goes away for good; the command's thread alone says so, before it prints what it has. */
@@ -137,7 +136,7 @@ typedef struct cli_json {
 } cli_json;
 
 void cli_json_open(cli_json *json, const char *key, char bracket);
-/* Whether any has been begun. */
+/* True if any has been begun. */
 bool cli_json_was_printed(void);
 void cli_json_close(cli_json *json, char bracket);
 void cli_json_text(cli_json *json, const char *key, const char *value);
@@ -167,7 +166,7 @@ typedef struct cli_call {
 
 /* Warns where a reduction that has run sums or multiplies in integers of 8 or 16 bits. */
 void cli_narrow_warn(const cli_call *call, const cli_options *options);
-/* What text says as a weak scalar: 3, -0.5, 1e-3, true, 1+2j. false where it is no number. */
+/* Reads text as a weak scalar: 3, -0.5, 1e-3, true, 1+2j. False: it is no number. */
 bool cli_number_read(kiln_arg *out, const char *text);
 
 /* Defines the kernel of `IN OUT BODY` and its options. */
@@ -183,7 +182,7 @@ kiln_status cli_call_define_expression(cli_call *call, const cli_options *option
 int cli_words_check(const cli_call *call, const cli_options *options);
 /* CLI_USAGE, with a message, where a word behind the expression is no NAME=ARGUMENT. */
 int cli_names_check(const char *command, const cli_options *options);
-/* Whether a word is NAME=REST; *length is that of the name. */
+/* True if a word is NAME=REST; *length is that of the name. */
 bool cli_word_has_name(const char *word, size_t *length);
 /* Reads the arguments: numbers and files; with descriptions also "float32[2,3]",
  * and, where there are no arguments at all, arrays that fit the signature. */
@@ -219,11 +218,11 @@ typedef struct cli_result {
 kiln_status cli_results_write(cli_result *results, int n, const cli_options *options);
 /* CLI_USAGE, with a message: the suffix of what -o was given is that of no format. */
 int cli_result_check(const char *command, const char *word, const cli_options *options);
-/* What stands behind the colon in "photo.npz:mean"; NULL: the word names no part of a file. */
+/* The part behind the colon in "photo.npz:mean"; NULL: the word names no part of a file. */
 const char *cli_file_member(const char *word);
 /* The path of a word, without the part that stands behind the colon; false where it is too long. */
 bool cli_file_path(char *out, size_t size, const char *word);
-/* Whether two results are put into one file together: parts of one archive, spelt alike. */
+/* True if two results are put into one file together: parts of one archive, spelt alike. */
 bool cli_results_share_file(const char *word, const char *other, const cli_options *options);
 /* CLI_USAGE, with a message, where --from, --to or --raw is none. */
 int cli_formats_check(const char *command, const cli_options *options);
@@ -270,9 +269,9 @@ int cli_bake_run(const cli_options *options);
 int cli_explain_lines(char **out, const cli_options *options);
 /* The whole file, with a NUL behind it; NULL, after a message. */
 void *cli_file_read(size_t *size, const char *path);
-/* Whether both are there, and one file. */
+/* True if both are there, and one file. */
 bool cli_files_are_same(const char *path, const char *other);
-/* Whether a file can be written there: said before hours of work; false, after a message. */
+/* True if a file can be written there: said before hours of work; false, after a message. */
 bool cli_file_can_write(const char *path);
 /* kiln_file_write, durable; false, after a message. */
 bool cli_file_write(const char *path, const void *data, size_t size);
@@ -302,7 +301,7 @@ typedef struct cli_field {
 /* The field that begins at *at, which moves behind it; false where there is none. nth is 0. */
 bool cli_field_next(cli_field *out, const char **at);
 
-/* What a record says of the call that such words define: `map`, `reduce` or `eval` and what follows them for
+/* The record's lines for the call that such words define: `map`, `reduce` or `eval` with its words, as for
  * `kiln explain`. *out is to be freed, after a failure too. */
 int cli_record_lines(char **out, const cli_options *options);
 

@@ -81,7 +81,7 @@ int cli_shape_check(const char *command, const cli_options *options)
     return cli_usage_error(command, "--shape takes extents such as 600,800, not '%s'", options->shape);
 }
 
-/* Whether a signature has that letter as a word of its own. */
+/* True if a signature has that letter as a word of its own. */
 static bool has_placeholder(const char *signature, char letter)
 {
     for (const char *at = signature; (at = strchr(at, letter)); at++) {
@@ -200,7 +200,7 @@ static bool is_placeholder(const char *type)
     return isupper((unsigned char)type[0]) && !type[1];
 }
 
-/* That of a placeholder is what --type says, else --dtype, else float32. */
+/* The dtype of a placeholder: that of --type, else --dtype, else float32. */
 static kiln_status parameter_dtype(kiln_dtype *out, const cli_options *options, int signature, int index)
 {
     char type[64];
@@ -222,7 +222,7 @@ static kiln_kernel_options kernel_options(const cli_options *options)
     return kernel;
 }
 
-/* Room for what is given and what comes out; the arguments are the words behind the first n_texts. */
+/* Allocates the arrays of arguments and results; the arguments are the words behind the first n_texts. */
 static kiln_status allocate_arrays(cli_call *call, const cli_options *options, int n_texts)
 {
     call->n_out = kiln_kernel_n_out(call->kernel);
@@ -325,13 +325,13 @@ static char *join_names(const cli_options *options, int left_out)
         const char *word = options->positional.items[i];
         cli_word_has_name(word, &length);
         if (i != left_out)
-            end += snprintf(end, capacity - (size_t)(end - names), "%s%.*s", end > names ? ", " : "", (int)length,
-                            word);
+            end += snprintf(end, capacity - (size_t)(end - names), "%s%.*s", end > names ? ", " : "",
+                            (int)length, word);
     }
     return names;
 }
 
-/* Whether an expression of such inputs has a meaning; not what it is. */
+/* True if an expression of such inputs has a meaning; not what it is. */
 static bool is_expression(const char *names, const char *text, const kiln_kernel_options *options)
 {
     kiln_kernel *kernel = NULL;
@@ -440,7 +440,7 @@ static int settled_by(const cli_call *call, const cli_options *options, char let
     return -1;
 }
 
-/* Whether some placeholder has the dtype of --dtype: neither an array nor --type says what it is. */
+/* True if some placeholder has the dtype of --dtype: neither an array nor --type says what it is. */
 static bool takes_dtype(const cli_call *call, const cli_options *options)
 {
     const char *const *signature = options->positional.items;

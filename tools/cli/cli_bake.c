@@ -22,13 +22,13 @@ static const char *target_of(const bake_job *job)
     return job->target;
 }
 
-/* Whether job b failed for the reason for which a did. */
+/* True if job b failed for the reason for which a did. */
 static bool is_same_cause(const bake_job *a, const bake_job *b)
 {
     return a->failure && b->failure && strcmp(a->failure, b->failure) == 0;
 }
 
-/* Whether one of the jobs from first to before j failed for j's reason, and has j's label (NULL: any). */
+/* True if one of the jobs from first to before j failed for j's reason, and has j's label (NULL: any). */
 static bool is_listed(const bake_plan *plan, int first, int j, const char *(*label_of)(const bake_job *))
 {
     const bake_job *jobs = plan->jobs;
@@ -131,8 +131,8 @@ static void report(const bake_plan *plan, int made, size_t size, bool is_written
     cli_json_finish(&json);
 }
 
-/* What was made, in one file. A part is no bundle that somebody would want to ship without knowing: only
- * where it was asked for. */
+/* Writes all compiled kernels into one file. An incomplete bundle is written only on request, since nobody
+ * should ship one unknowingly. */
 static int write_bundle(const bake_plan *plan, const cli_options *options)
 {
     kiln_bytes *parts = malloc(((size_t)(plan->count > 0 ? plan->count : 0) + 1) * sizeof *parts);

@@ -113,7 +113,7 @@ static const char *const option_words[][2] = {
     {"options.axes[#]", "--axis"},
     {"pass an output array", "--type says it (with --size, where every array is raw)"}};
 
-/* How much of `text` is the pattern; 0: it is not. */
+/* The length of the pattern in `text`; 0: it does not match. */
 static size_t match_words(const char *text, const char *pattern)
 {
     const char *at = text;

@@ -15,7 +15,7 @@ typedef struct cli_glob {
 /* Looks for patterns among the words and the outputs of a call. CLI_OK, CLI_FAILED or CLI_USAGE, after a
  * message. Free *out either way. */
 int cli_glob_find(cli_glob *out, const char *command, const cli_call *call, const cli_options *options);
-/* Whether any word is one. */
+/* True if any word is one. */
 bool cli_glob_is_any(const cli_glob *glob);
 /* The file that the nth turn writes for output j, to be freed; NULL without memory. */
 char *cli_glob_output(const cli_glob *glob, int j, int n);

@@ -182,7 +182,7 @@ static void print_language(void)
     fputs(cli_language_text, stdout);
 }
 
-/* What `kiln help` knows besides the commands. */
+/* The topics of `kiln help` besides the commands. */
 static const struct topic {
     const char *name, *summary;
     void (*print)(void);

@@ -117,7 +117,7 @@ void cli_environment_print(void)
 
 /* ---- completion ---- */
 
-/* What may stand where a word is completed. */
+/* The words that may complete a word. */
 typedef struct choice {
     enum {
         GUESS_NOTHING,
@@ -186,7 +186,7 @@ static void add_choices(choice *c, const char *value)
         add_word(c, value, strcspn(value, "|"));
 }
 
-/* What an option's value may be. */
+/* The values of an option. */
 static choice guess_value(const cli_option_info *o)
 {
     static const struct {
@@ -220,8 +220,8 @@ static choice guess_value(const cli_option_info *o)
     return c;
 }
 
-/* What a command's first word may be: an operation, or an action where its usage begins with words between
- * bars ("path|stats"). */
+/* The first words of a command: operations, or actions if its usage begins with words between bars
+ * ("path|stats"). */
 static choice guess_first(const cli_command *command)
 {
     choice c = {GUESS_NOTHING, ""};
@@ -397,7 +397,7 @@ static void print_zsh(void)
     fputs("esac\n", stdout);
 }
 
-/* What `complete` is told of a word. */
+/* Writes the arguments of `complete` for a word. */
 static void put_fish_choice(const choice *c)
 {
     if (c->kind == GUESS_WORDS)

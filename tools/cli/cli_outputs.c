@@ -15,7 +15,7 @@ typedef struct used_file {
     char name[NAME_MAX + 1]; /* in that folder; "" where it is there */
     char *word;
     const char *given; /* an output's -o, which may have {} in it */
-    int iteration;          /* of a glob; EACH_TURN */
+    int iteration;     /* of a glob; EACH_TURN */
     bool is_output;
 } used_file;
 
@@ -29,7 +29,7 @@ typedef struct file_list {
 
 /* ---- which file a name is ---- */
 
-/* What is not there yet is known by its folder; of a link that leads nowhere, where it leads. */
+/* A file that does not exist yet is identified by its folder; a dangling link by its target. */
 static bool identify_missing(used_file *out, const char *given)
 {
     char path[PATH_MAX], target[PATH_MAX];
@@ -146,7 +146,8 @@ static int refuse_input(const char *command, const cli_glob *glob, const used_fi
                            "the result %s would replace %s, which %s: other names or another folder for the "
                            "results of '%s' keep it",
                            output->word, input->word,
-                           input->iteration == EACH_TURN ? "every call reads" : "another call reads", glob->first);
+                           input->iteration == EACH_TURN ? "every call reads" : "another call reads",
+                           glob->first);
 }
 
 /* Files of the same identity, outputs first. A call may write what it alone has read. */
@@ -154,8 +155,8 @@ static int check_same(const char *command, const cli_glob *glob, const used_file
                       const cli_options *options)
 {
     for (int k = 1; k < count && same[0].is_output; k++) {
-        if (same[k].is_output &&
-            (same[k].iteration != same[0].iteration || !cli_results_share_file(same[0].word, same[k].word, options)))
+        if (same[k].is_output && (same[k].iteration != same[0].iteration ||
+                                  !cli_results_share_file(same[0].word, same[k].word, options)))
             return refuse_outputs(command, glob, &same[0], &same[k]);
         if (!same[k].is_output && glob->count > 1 && same[k].iteration != same[0].iteration)
             return refuse_input(command, glob, &same[0], &same[k]);

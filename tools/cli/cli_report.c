@@ -167,7 +167,7 @@ static void print_outputs(FILE *file, const cli_call *call, char *const *values,
     }
 }
 
-/* Of a glob's files nothing is shown. */
+/* Files of a glob are not shown. */
 static void print_files(FILE *file, const cli_call *call, const cli_options *options, const cli_times *times,
                         const char *target)
 {

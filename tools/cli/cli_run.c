@@ -5,7 +5,7 @@
 #include <string.h>
 #include <unistd.h>
 
-/* What the commands differ in. */
+/* The differences between the commands. */
 typedef struct job {
     const char *name;
     kiln_status (*define)(cli_call *call, const cli_options *options);
@@ -173,7 +173,7 @@ static kiln_status explain(char **out, const cli_call *call, const kiln_call_opt
 
 /* ---- one call, or one for each file ---- */
 
-/* Whether some result goes to standard output, which may be the terminal, too. */
+/* True if some result goes to standard output, which may be the terminal, too. */
 static bool writes_output(const cli_call *call)
 {
     bool does = false;

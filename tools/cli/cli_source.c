@@ -48,7 +48,7 @@ static kiln_status ask(char **text, const text_command *command, const cli_call 
     return status;
 }
 
-/* What words may define, by the first of them, which no signature looks like. */
+/* The definitions that words can give, distinguished by the first word, which no signature looks like. */
 typedef struct form {
     const char *word;
     int n_texts; /* that define the kernel, behind the word */

@@ -22,7 +22,7 @@ static bool is_named(zip_t *archive, zip_int64_t index, const char *member, size
     return name && member_length(name) == length && strncmp(name, member, length) == 0;
 }
 
-/* Of members of one name the last is the array, as in NumPy; *out its name without ".npy". */
+/* Among members of one name the last is the array, as in NumPy; *out: its name without ".npy". */
 static bool is_last_of_name(const char **out, size_t *length, zip_t *archive, zip_int64_t index)
 {
     *out = zip_get_name(archive, (zip_uint64_t)index, 0);

@@ -56,8 +56,8 @@ typedef struct picture {
     int bits;
 } picture;
 
-/* Deflate makes at most 1032 bytes of one: a header that claims more than the file can hold is no reason to
- * ask for the memory. */
+/* Deflate expands at most 1032 to 1: memory is not allocated for a header that states more than the file can
+ * hold. */
 static void check_size(png_structp png, png_infop info)
 {
     enum { MOST_FROM_A_BYTE = 1032 };

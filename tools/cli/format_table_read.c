@@ -24,7 +24,7 @@ typedef struct cell {
     uint32_t line : 29, kind : 3; /* the line of the file, from 1 */
 } cell;
 
-/* How a column is read. */
+/* The use of a column. */
 typedef enum column_use { NUMBERS, LEFT_OUT, CATEGORIES } column_use;
 
 typedef struct column {
@@ -73,7 +73,7 @@ static int shown(const cell *c)
 
 /* ---- cells ---- */
 
-/* What other programs write where there is no value; without a case. */
+/* The texts of other programs for a missing value, in any case. */
 static bool is_missing(const char *text)
 {
     static const char *const words[] = {"", "NA", "N/A", "#N/A", "null", "none"};
@@ -332,7 +332,7 @@ static void count_kinds(table *t)
         }
 }
 
-/* What makes no number of a cell that was meant as one; "" where it is a word, a date, a version. */
+/* The reason why a cell that was meant as a number is none; "" for a word, a date, a version. */
 static const char *hint_of(const cell *c)
 {
     static const char between[] = ".,' $%";

@@ -16,7 +16,7 @@ static bool begins(const unsigned char *data, size_t size, const char *magic, si
     return size >= length && memcmp(data, magic, length) == 0;
 }
 
-/* What the library reads and writes. */
+/* The files that the library reads and writes. */
 static kiln_status own_read(kiln_array **out, const format_input *in)
 {
     return kiln_array_load_bytes(out, in->data, in->size, in->device);
@@ -403,7 +403,7 @@ static kiln_status put_bytes(const char *path, const cli_bytes *bytes)
     return status == KILN_OK ? KILN_OK : cli_fail(status, "%s", kiln_error_message());
 }
 
-/* Of the results from the first on, those that go into the same file: they are moved together. */
+/* Collects the results, from the first on, that go into the same file: they are moved together. */
 static int gather_of_file(cli_result *group, cli_result *results, int n, const char *path,
                           const cli_options *options)
 {

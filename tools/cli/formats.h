@@ -4,7 +4,7 @@
 
 #include "cli.h"
 
-/* What a reader is given: a file, whole. */
+/* The input of a reader: a file, complete. */
 typedef struct format_input {
     const unsigned char *data; /* with a NUL behind it */
     size_t size;
@@ -21,7 +21,7 @@ typedef struct format {
     bool has_members;     /* "FILE:NAME" is one of them, and several results go into one file */
     /* By its first bytes; NULL: these do not tell. */
     bool (*is)(const unsigned char *data, size_t size);
-    /* What they say is wrong does not name the file. */
+    /* Error messages do not name the file. */
     kiln_status (*read)(kiln_array **out, const format_input *in);
     kiln_status (*write)(cli_bytes *out, const cli_result *results, int n);
     /* The names of its parts, with a NUL behind each; NULL: nothing lists them. */

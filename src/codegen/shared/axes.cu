@@ -31,22 +31,13 @@ struct kn_place {
     ${locate}
 #else
     place = {};
-    for (int a = 0; a + 1 < (int)kn.rank; ++a) {
-        const unsigned outer = kn_divide(index, kn.axis[a]);
+    for (unsigned a = 0; a < kn.rank; ++a) {
+        const unsigned outer = a + 1 < kn.rank ? kn_divide(index, kn.axis[a]) : 0;
         const unsigned steps = index - outer * kn.axis[a].extent;
-        if (a == 0)
-            place.inner = steps;
-        if (a == 1)
-            place.second = steps;
+        ${keep_steps}
         kn_move(place, kn.axis[a], steps);
         index = outer;
     }
-    if (kn.rank == 1)
-        place.inner = index;
-    if (kn.rank == 2)
-        place.second = index;
-    place.outer = index;
-    kn_move(place, kn.axis[kn.rank - 1], index);
 #endif
     return place;
 }

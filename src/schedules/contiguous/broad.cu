@@ -27,15 +27,15 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     ${loop_prep}
     ${element}
 
-    /* The vectors of a warp lie side by side, ${lanes} of a thread 32 apart. */
+    /* The vectors of a warp lie side by side, ${per_thread} of a thread 32 apart. */
     const unsigned kn_thread = blockIdx.x * ${block}u + threadIdx.x;
-    const unsigned kn_first = (kn_thread / 32 * (32 * ${lanes}) + kn_thread % 32) * ${vector};
+    const unsigned kn_first = (kn_thread / 32 * (32 * ${per_thread}) + kn_thread % 32) * ${vector};
     ${stage}
     if (kn_first < kn.size) {
         ${from}
         ${loads}
 #pragma unroll
-        for (int kn_u = 0; kn_u < ${lanes}; ++kn_u)
+        for (int kn_u = 0; kn_u < ${per_thread}; ++kn_u)
 #pragma unroll
             for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
                 ${lane}

@@ -17,7 +17,7 @@ static int vector_of(const kn_writer *w)
 
 static bool is_together(const kn_writer *w)
 {
-    return w->spec->schedule.form & KN_BROAD_TOGETHER;
+    return w->spec->schedule.variant & KN_BROAD_TOGETHER;
 }
 
 /* Looked up once for all vectors of a thread. */
@@ -57,12 +57,12 @@ static void put_load(kn_writer *w, int k)
     }
     bool is_still = kn_access_of(w, k) == KN_BROADCAST;
     if (is_still)
-        kn_str_printf(out, "%s kn_%s_[%d];\n", type, name, w->spec->schedule.lanes);
+        kn_str_printf(out, "%s kn_%s_[%d];\n", type, name, w->spec->schedule.per_thread);
     else
         kn_str_printf(out, "kn_pack<%s, %d> kn_%s_[%d];\n", type, vector_of(w), name,
-                      w->spec->schedule.lanes);
+                      w->spec->schedule.per_thread);
     kn_str_printf(out, "#pragma unroll\nfor (int kn_u = 0; kn_u < %d; ++kn_u)\n    kn_%s_[kn_u] = ",
-                  w->spec->schedule.lanes, name);
+                  w->spec->schedule.per_thread, name);
     if (is_still)
         kn_str_append(out, "*");
     else
@@ -76,10 +76,11 @@ static void put_load(kn_writer *w, int k)
 static void put_store(kn_writer *w, int k)
 {
     kn_str *out = &w->slot[KN_SLOT_STORES];
-    kn_str_printf(out, "#pragma unroll\nfor (int kn_u = 0; kn_u < %d; ++kn_u)\n", w->spec->schedule.lanes);
+    kn_str_printf(out, "#pragma unroll\nfor (int kn_u = 0; kn_u < %d; ++kn_u)\n",
+                  w->spec->schedule.per_thread);
     if (!is_together(w))
         kn_str_printf(out, "    if (kn_first + kn_u * %d < kn.size)\n", KN_BROAD_WARP * vector_of(w));
-    kn_str_append(out, w->spec->schedule.form & KN_BROAD_PAST ? "    kn_store_past(" : "    kn_store(");
+    kn_str_append(out, w->spec->schedule.variant & KN_BROAD_PAST ? "    kn_store_past(" : "    kn_store(");
     put_address(w, out, k);
     kn_str_printf(out, ", kn_%s_[kn_u]);\n", w->program->param[k].name);
 }
@@ -115,7 +116,7 @@ static void put_again(kn_writer *w)
 {
     kn_str *out = &w->slot[KN_SLOT_SINGLE];
     kn_str_printf(out, "else\n#pragma unroll 1\nfor (int kn_j = 0; kn_j < %d; ++kn_j) {\n",
-                  w->spec->schedule.lanes * vector_of(w));
+                  w->spec->schedule.per_thread * vector_of(w));
     kn_str_printf(out, "    const int kn_u = kn_j / %d, kn_k = kn_j %% %d;\n", vector_of(w), vector_of(w));
     if (!is_together(w)) {
         kn_str_printf(out,
@@ -134,8 +135,8 @@ static void put_places(kn_writer *w)
         kn_str_append(out, "const kn_place kn_here = kn_locate(kn, kn_first);\n");
         return;
     }
-    kn_str_printf(out, "kn_place kn_here[%d];\n", w->spec->schedule.lanes);
-    for (int u = 0; u < w->spec->schedule.lanes; ++u) {
+    kn_str_printf(out, "kn_place kn_here[%d];\n", w->spec->schedule.per_thread);
+    for (int u = 0; u < w->spec->schedule.per_thread; ++u) {
         int64_t apart = (int64_t)u * KN_BROAD_WARP * vector_of(w);
         kn_str_printf(
             out, "kn_here[%d] = kn_locate(kn, kn_first + %lld < kn.size ? kn_first + %lld : kn_first);\n", u,

@@ -41,7 +41,7 @@ static void put_gather_across(const kn_writer *w, kn_str *out)
 static void put_gather_in_or_over(const kn_writer *w, kn_str *out)
 {
     kn_str_printf(out, "if (%d <= kn_left) {\n", w->spec->schedule.vector);
-    kn_put_gather_known(w, out, w->spec->schedule.form == KN_ROWS_RUNS);
+    kn_put_gather_known(w, out, w->spec->schedule.variant == KN_ROWS_RUNS);
     kn_str_append(out, "} else {\n");
     kn_str_append(out, "    const kn_place kn_next = kn_next_row(kn, kn_here, kn_first);\n");
     put_gather_two_rows(w, out, "kn_gather_crossing", true);
@@ -52,11 +52,11 @@ static void put_gather_in_or_over(const kn_writer *w, kn_str *out)
  * not long some threads of a warp go over the end: all do as if they did. */
 static void put_gather(const kn_writer *w, kn_str *out)
 {
-    if (w->spec->schedule.form != KN_ROWS_SHORT)
+    if (w->spec->schedule.variant != KN_ROWS_SHORT)
         kn_str_append(out, "const int kn_left = (int)(kn.axis[0].extent - kn_here.inner);\n");
-    if (w->spec->schedule.form == KN_ROWS_SHORT) {
+    if (w->spec->schedule.variant == KN_ROWS_SHORT) {
         put_gather_across(w, out);
-    } else if (w->spec->schedule.form == KN_ROWS_CROSSED) {
+    } else if (w->spec->schedule.variant == KN_ROWS_CROSSED) {
         kn_str_printf(
             out, "const kn_place kn_next = kn_left < %d ? kn_next_row(kn, kn_here, kn_first) : kn_here;\n",
             w->spec->schedule.vector);

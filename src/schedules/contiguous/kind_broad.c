@@ -134,21 +134,21 @@ static int find_kept(const kn_choice *c)
 
 static int of_warp(const kn_schedule *s)
 {
-    return KN_BROAD_WARP * s->vector * s->lanes;
+    return KN_BROAD_WARP * s->vector * s->per_thread;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     bool is_small = are_inputs_small(c);
     out->vector = kn_choice_vector(c);
     if (c->space->size < LEAST_SIZE || out->vector == 1)
         return false;
-    out->lanes = vectors_of_thread(c, out->vector, is_small);
-    if (out->lanes == 1 || !kn_choice_is_near(c, of_warp(out)) || !set_access(out, c))
+    out->per_thread = vectors_of_thread(c, out->vector, is_small);
+    if (out->per_thread == 1 || !kn_choice_is_near(c, of_warp(out)) || !set_access(out, c))
         return false;
-    out->form = (c->space->extent[kn_choice_inner(c)] % of_warp(out) == 0 ? KN_BROAD_TOGETHER : 0) |
-                (is_small ? KN_BROAD_PAST | find_kept(c) << KN_BROAD_KEPT : 0);
+    out->variant = (c->space->extent[kn_choice_inner(c)] % of_warp(out) == 0 ? KN_BROAD_TOGETHER : 0) |
+                   (is_small ? KN_BROAD_PAST | find_kept(c) << KN_BROAD_KEPT : 0);
     out->block = is_small && !c->block ? SMALL_BLOCK : kn_choice_block(c);
     out->rank = kn_choice_rank(c->space->ndim);
     return true;

@@ -14,7 +14,7 @@ enum {
 enum { KN_BROAD_KEPT = 4 };
 static inline int kn_broad_kept(const kn_schedule *schedule)
 {
-    return (schedule->form >> KN_BROAD_KEPT) - 1;
+    return (schedule->variant >> KN_BROAD_KEPT) - 1;
 }
 enum { KN_BROAD_WARP = 32 /* threads */ };
 

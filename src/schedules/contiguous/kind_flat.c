@@ -11,9 +11,9 @@
  * Measured: bench/results/nvidia-h200-blocks.md. */
 enum { DEAR_BLOCK = 128 };
 
-typedef struct figures {
+typedef struct launch_params {
     int skew; /* elements by which the results are off a vector's boundary */
-} figures;
+} launch_params;
 
 /* Inputs that are off by something else than the results are gathered, all alike: those that are aligned lose
  * little, and a binary for each mixture is saved. */
@@ -26,10 +26,10 @@ static void set_access(char *access, const kn_choice *c, int vector, int skew)
         access[o] = c->access[o].is_output || agree ? KN_DENSE : KN_GATHER;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     int vector = kn_choice_vector(c);
-    figures f = {kn_choice_misalignment(c, vector)};
+    launch_params f = {kn_choice_misalignment(c, vector)};
     if (!kn_choice_is_flat(c))
         return false;
     if (vector == 1 || f.skew < 0) {
@@ -40,7 +40,7 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
     out->vector = vector;
     out->block = is_dear && !c->block ? DEAR_BLOCK : kn_choice_block(c);
     set_access(out->access, c, vector, f.skew);
-    memcpy(kept, &f, sizeof f);
+    memcpy(params, &f, sizeof f);
     return true;
 }
 
@@ -64,7 +64,7 @@ static kn_field field(const kn_schedule *schedule)
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     int64_t size = part->space->size, vector = part->spec->schedule.vector;
-    figures f;
+    launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
     flat_field own = {.skew = vector > 1 ? kn_part_misalignment(part, f.skew) : 0};
     int64_t head = own.skew > 0 && size > vector - own.skew ? vector - own.skew : own.skew > 0 ? size : 0;

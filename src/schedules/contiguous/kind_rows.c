@@ -19,9 +19,9 @@ enum {
     STRIPE_BLOCKS = 65535 /* blocks along the second axis of a grid, at most */
 };
 
-typedef struct figures {
+typedef struct launch_params {
     int skew; /* elements by which dense results are off a vector's boundary */
-} figures;
+} launch_params;
 
 /* As the kernel has it. */
 typedef struct rows_field {
@@ -69,7 +69,7 @@ static void set_block(kn_schedule *out, const kn_choice *c, int vector)
 
 /* Results are one run: stored in vectors at the element's index. Rows of whole vectors are choose_located's
  * business: what both could do would be one more binary. */
-static bool choose_dense(kn_schedule *out, figures *f, const kn_choice *c)
+static bool choose_dense(kn_schedule *out, launch_params *f, const kn_choice *c)
 {
     int vector = kn_choice_vector(c);
     bool apart = vector > KN_MAX_LOCATED && !are_inputs_runs(c, vector);
@@ -141,16 +141,16 @@ static int find_form(const kn_schedule *s, const kn_choice *c)
     return row < LONG_ROW * (int64_t)s->vector ? KN_ROWS_CROSSED : KN_ROWS_RUNS;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    figures f = {0};
+    launch_params f = {0};
     if (!choose_dense(out, &f, c)) {
         f.skew = 0;
         if (!kn_rows_choose_located(out, c))
             return false;
     }
-    out->form = find_form(out, c);
-    memcpy(kept, &f, sizeof f);
+    out->variant = find_form(out, c);
+    memcpy(params, &f, sizeof f);
     return true;
 }
 
@@ -236,7 +236,7 @@ static kn_field field(const kn_schedule *schedule)
 
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
-    figures f;
+    launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
     rows_field own = {.skew = kn_part_misalignment(part, f.skew)};
     kn_place_along(out, part, part->space->size + own.skew);

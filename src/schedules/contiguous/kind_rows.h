@@ -5,7 +5,7 @@
 
 #include "schedule/schedule.h"
 
-/* How what is gathered lies, and so which ways to read it a binary has (kn_schedule.form). Each way takes as
+/* How what is gathered lies, and so which ways to read it a binary has (kn_schedule.variant). Each takes as
  * long to compile as all the rest of a kernel. */
 enum {
     KN_ROWS_VECTORS = 0, /* nothing is gathered */

@@ -61,9 +61,9 @@ static int find_step_axis(const kn_choice *c)
 }
 
 /* Every operand is a vector, and a launch has all of the space: cuts would go through the steps. */
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    kn_steps_figures f = {are_inputs_small(c) ? find_step_axis(c) : -1};
+    kn_steps_params f = {are_inputs_small(c) ? find_step_axis(c) : -1};
     if (f.axis < 0 || !kn_rows_choose_located(out, c) || strchr(out->access, KN_GATHER) ||
         c->space->ndim + 1 > KILN_MAX_NDIM)
         return false;
@@ -73,7 +73,7 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
     out->block = c->block ? c->block : STEPS_BLOCK;
     out->rank = kn_choice_rank(c->space->ndim + 1);
     out->access[largest_still(c, f.axis)] = KN_BROADCAST; /* the others come from the nearest cache */
-    memcpy(kept, &f, sizeof f);
+    memcpy(params, &f, sizeof f);
     return true;
 }
 
@@ -95,7 +95,7 @@ void kn_steps_space(kn_space *out, const kn_space *space, int axis)
 /* A thread a vector, for all its steps. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
-    kn_steps_figures f;
+    kn_steps_params f;
     memcpy(&f, part->launch_params, sizeof f);
     kn_steps_space(&out->own_space, part->space, f.axis);
     out->kernel_space = &out->own_space;

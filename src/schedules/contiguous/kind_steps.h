@@ -7,9 +7,9 @@
 /* Steps of a thread. */
 enum { KN_THREAD_STEPS = 4 };
 
-typedef struct kn_steps_figures {
+typedef struct kn_steps_params {
     int axis; /* of the space, on which steps are taken */
-} kn_steps_figures;
+} kn_steps_params;
 
 /* The space as a steps kernel goes over it, outermost first: the axis of the steps, then steps taken together
  * along it, then the other axes. */

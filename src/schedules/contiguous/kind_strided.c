@@ -6,9 +6,9 @@
 #include "schedule/choice.h"
 #include "schedules/contiguous/contiguous_kinds.h"
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     out->vector = 1;
     out->block = kn_choice_block(c);
     out->rank = kn_choice_rank(c->space->ndim);

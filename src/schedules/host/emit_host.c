@@ -48,7 +48,7 @@ static bool is_woven(const kn_writer *w, int k)
 /* Bytes of what lies at one place: an element, or all that is woven there. */
 static int unit_size(const kn_writer *w, int k)
 {
-    return kn_item_size(w, k) * (is_woven(w, k) ? w->spec->schedule.lanes : 1);
+    return kn_item_size(w, k) * (is_woven(w, k) ? w->spec->schedule.per_thread : 1);
 }
 
 static void put_unit(const kn_writer *w, kn_str *out, int k)
@@ -119,7 +119,7 @@ static void put_words_after(kn_writer *w, kn_str *out, bool in_line)
             kn_str_printf(out, "kn_word_of<kn_word_%d>(", unit_size(w, k));
         }
         kn_str_printf(out, number ? ", kn_lane_%s" : "kn_lane_%s", w->program->param[k].name);
-        if (number + 1 == w->spec->schedule.lanes)
+        if (number + 1 == w->spec->schedule.per_thread)
             kn_str_append(out, ");\n");
     }
 }

@@ -14,7 +14,7 @@ enum { FEW_VECTORS = 4, VECTORS = 16, STRUCT_VECTORS = 64 };
 static void put_place(const kn_writer *w, kn_str *out, int k)
 {
     const char *name = w->program->param[k].name, *type = kn_storage(w, k);
-    int array = kn_array_of(w, k), lanes = w->spec->schedule.lanes;
+    int array = kn_array_of(w, k), lanes = w->spec->schedule.per_thread;
     bool is_dense = kn_access_of(w, k) == KN_DENSE;
     kn_str_printf(out, "%s((const %s *)((const char *)kn.%s_ + kn_row.at[%d]", is_dense ? "" : "(*", type,
                   name, array);
@@ -33,7 +33,8 @@ static void put_kept_place(const kn_writer *w, kn_str *out, int k)
 {
     const char *qualifier = kn_is_output(w, k) ? "" : "const ", *name = w->program->param[k].name;
     int array = kn_array_of(w, k);
-    bool is_dense = kn_access_of(w, k) == KN_DENSE && (w->spec->schedule.lanes == 1 || kn_is_output(w, k));
+    bool is_dense =
+        kn_access_of(w, k) == KN_DENSE && (w->spec->schedule.per_thread == 1 || kn_is_output(w, k));
     kn_str_printf(out, "%s((%s%s *)((%schar *)kn.%s_ + kn_here.at[%d]", is_dense ? "" : "(*", qualifier,
                   kn_storage(w, k), qualifier, name, array);
     if (is_dense)
@@ -52,7 +53,7 @@ static void put_index(kn_str *out, const char *start, int operand)
 /* In order it counts up along a row, and is the same for neighbours that are results. */
 static void put_fold_index(kn_str *out, const kn_writer *w, int operand)
 {
-    if (w->spec->schedule.lanes > 1)
+    if (w->spec->schedule.per_thread > 1)
         kn_str_append(out, "kn_order.is ? kn_first_index[kn_k] + (int)kn_j * kn_lanes : ");
     else
         kn_str_printf(out, "kn_order.is ? kn.fold_start + kn_row.at[%d] + kn_j * kn_down.at[%d] : ", operand,
@@ -85,7 +86,7 @@ static void put_names(kn_writer *w)
  * many vectors are no faster (argmax), and take the compiler twice as long. */
 static int depth_of(const kn_writer *w)
 {
-    bool are_few = w->spec->schedule.lanes == 1 || kn_cost_functions(w->program) > 0;
+    bool are_few = w->spec->schedule.per_thread == 1 || kn_cost_functions(w->program) > 0;
     bool is_struct = kn_spec_value_dtype(w->spec, kn_spec_reduced_value(w->spec)) == KILN_DTYPE_NONE;
     return are_few ? FEW_VECTORS : is_struct ? STRUCT_VECTORS : VECTORS;
 }
@@ -111,7 +112,7 @@ static void fill_host_fold(kn_writer *w)
     put_order(w);
     kn_str_printf(&w->slot[KN_SLOT_DEPTH], "%d", depth_of(w));
     kn_str_printf(&w->slot[KN_SLOT_WIDE], "%d",
-                  w->spec->schedule.form ? KN_HOST_FOLD_AT_ONCE : KN_HOST_FOLD_WIDE);
+                  w->spec->schedule.variant ? KN_HOST_FOLD_AT_ONCE : KN_HOST_FOLD_WIDE);
     kn_put_map(w, &w->slot[KN_SLOT_SINGLE], MAP, put_place, kn_str_text(&index), kn_str_text(&fold_index));
     kn_put_map(w, &w->slot[KN_SLOT_STORES], POST, put_kept_place, "", "");
     w->slot[KN_SLOT_SINGLE].failed |= index.failed || fold_index.failed;

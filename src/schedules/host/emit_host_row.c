@@ -11,7 +11,7 @@ static const char *name_of(const kn_writer *w, int k)
 
 static bool is_walked(const kn_writer *w)
 {
-    return w->spec->schedule.form == KN_HOST_ROW_WALKED;
+    return w->spec->schedule.variant == KN_HOST_ROW_WALKED;
 }
 
 static bool is_in_level(const kn_writer *w, const kn_level *level, int k)

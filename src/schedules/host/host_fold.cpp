@@ -17,9 +17,9 @@ constexpr int kn_steps_of(const int kn_all, const int kn_each) {
 }
 
 enum {
-    kn_lanes = ${lanes},                /* neighbours of a row side by side; 1: results are */
+    kn_lanes = ${per_thread},                /* neighbours of a row side by side; 1: results are */
     kn_by_rows = kn_lanes > 1,
-    kn_is_short = ${form},              /* rows are: so many are folded at once, lanes of each, */
+    kn_is_short = ${variant},              /* rows are: so many are folded at once, lanes of each, */
     kn_at_once = ${wide},
     kn_are_beside = !kn_by_rows || kn_is_short, /* which are results side by side as well */
     kn_depth = kn_steps_of(${depth}, (kn_lanes * sizeof(${type}) + 63) / 64), /* steps that are folded one behind the other, in registers */

@@ -25,17 +25,17 @@ static bool counts_up(const kn_space *space)
     return !space->indices || kn_choice_is_contiguous(space, space->n_operands - 1, 1);
 }
 
-static bool choose_runs(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose_runs(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)out;
-    (void)kept;
+    (void)params;
     return counts_up(c->space);
 }
 
-static bool choose_indices(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose_indices(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     (void)out;
-    (void)kept;
+    (void)params;
     (void)c;
     return true;
 }
@@ -65,22 +65,22 @@ static bool are_woven(const kn_choice *c, int first, int count)
 }
 
 /* Those that are woven, by as many as the first are; others are runs. */
-static bool choose_woven(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose_woven(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     if (c->space->size == 0 || !counts_up(c->space))
         return false;
     for (int o = 0; o < c->count;) {
-        int count = out->lanes;
+        int count = out->per_thread;
         if (count == 0)
             for (count = MOST_WORD; count > 1 && !are_woven(c, o, count);)
                 count /= 2;
         bool is_woven = count > 1 && are_woven(c, o, count);
-        out->lanes = is_woven ? count : out->lanes;
+        out->per_thread = is_woven ? count : out->per_thread;
         for (int end = o + (is_woven ? count : 1); o < end; ++o)
             out->access[o] = is_woven ? KN_STAGED : KN_DENSE;
     }
-    return out->lanes > 0;
+    return out->per_thread > 0;
 }
 
 /* The operands as a walk sees them, those that are woven as one; whether all are one run each, the index left
@@ -95,7 +95,7 @@ static bool list_operands(kn_loop_nest_operand *operand, int *count, const kn_pa
         int first, number = o->array < 0 ? -1 : kn_interleaved_number(part->spec, k, &first);
         if (o->array < 0 || number > 0)
             continue;
-        int item_size = kn_dtype_info_of(o->dtype)->size * (number < 0 ? 1 : part->spec->schedule.lanes);
+        int item_size = kn_dtype_info_of(o->dtype)->size * (number < 0 ? 1 : part->spec->schedule.per_thread);
         const int64_t *stride = part->space->stride[o->array];
         is_run = is_run && stride[0] == item_size;
         operand[(*count)++] =

@@ -91,21 +91,21 @@ static bool is_short(const kn_choice *c)
            kept_extent(c->space) >= FEWEST_SHORT;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     const kn_space *s = c->space;
     bool by_rows = goes_by_rows(c);
     int along = by_rows ? s->ndim - 1 : s->ndim - s->n_reduction_axes - 1;
     out->rank = kn_choice_rank(s->ndim);
-    out->lanes = by_rows ? lanes_of(c) : 1;
-    out->form = by_rows && is_short(c);
-    while (out->form && out->lanes > row_length(s))
-        out->lanes /= 2;
+    out->per_thread = by_rows ? lanes_of(c) : 1;
+    out->variant = by_rows && is_short(c);
+    while (out->variant && out->per_thread > row_length(s))
+        out->per_thread /= 2;
     if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
         out->index = 32;
     for (int o = 0; o < c->count; ++o) {
-        bool is_result = c->access[o].is_output, is_beside = out->form && is_result;
+        bool is_result = c->access[o].is_output, is_beside = out->variant && is_result;
         int axis = is_beside ? s->ndim - s->n_reduction_axes - 1 : along;
         bool is_run = s->stride[o][axis] == c->access[o].item_size && !(by_rows && is_result && !is_beside);
         out->access[o] = is_run ? KN_DENSE : KN_GATHER;
@@ -113,7 +113,7 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
     return true;
 }
 
-/* ---- figures ---- */
+/* ---- launch parameters ---- */
 
 /* Whether a row's next element lies, for all that is read, where one result more would lie. */
 static bool runs_on(const kn_part *part)
@@ -149,7 +149,7 @@ static int64_t at_most(int64_t a, int64_t b)
 
 static void set_steps(fold *f, const kn_part *part)
 {
-    int lanes = part->spec->schedule.lanes;
+    int lanes = part->spec->schedule.per_thread;
     int64_t length = row_length(part->space);
     f->groups = lanes;
     if (lanes == 1 && f->width < NARROW && runs_on(part))
@@ -192,9 +192,9 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     int64_t length = row_length(s), kept = kn_space_output_size(s), run = kept_extent(s);
     fold f = {.rank = s->n_reduction_axes, .rows = 1};
     const kn_schedule *schedule = &part->spec->schedule;
-    f.width = at_most(run, schedule->form        ? KN_HOST_FOLD_AT_ONCE
-                           : schedule->lanes > 1 ? 1
-                                                 : KN_HOST_FOLD_WIDE);
+    f.width = at_most(run, schedule->variant          ? KN_HOST_FOLD_AT_ONCE
+                           : schedule->per_thread > 1 ? 1
+                                                      : KN_HOST_FOLD_WIDE);
     for (int a = s->ndim - s->n_reduction_axes; a < s->ndim - 1; ++a)
         f.rows *= s->extent[a];
     set_steps(&f, part);

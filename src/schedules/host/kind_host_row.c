@@ -31,11 +31,11 @@ static bool is_held(const kn_choice *c)
     return kn_fold_size(c->space) * kn_row_given_across(c) <= ROOM;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     const kn_space *s = c->space;
-    out->form = is_held(c) ? KN_HOST_ROW_HELD : KN_HOST_ROW_WALKED;
+    out->variant = is_held(c) ? KN_HOST_ROW_HELD : KN_HOST_ROW_WALKED;
     out->rank = kn_fold_rank(s);
     for (int o = 0; o < c->count; ++o) {
         int64_t step = s->n_reduction_axes > 0 ? s->stride[o][s->ndim - 1] : 0;

@@ -14,12 +14,12 @@ static int pixels_of(const kn_writer *w)
 
 static int channels_of(const kn_writer *w)
 {
-    return w->spec->schedule.lanes;
+    return w->spec->schedule.per_thread;
 }
 
 static bool looks_up(const kn_writer *w)
 {
-    return w->spec->schedule.form & KN_PIXELS_TABLE;
+    return w->spec->schedule.variant & KN_PIXELS_TABLE;
 }
 
 static bool is_pixel(const kn_writer *w, int k)
@@ -296,7 +296,7 @@ static void fill_pixels(kn_writer *w)
     snprintf(lane, sizeof lane, "%s + kn_k * kn_axis_p.stride[%d]", single, index);
     if (looks_up(w))
         put_table(w);
-    if (w->spec->schedule.form & KN_PIXELS_LAID)
+    if (w->spec->schedule.variant & KN_PIXELS_LAID)
         put_in_one_run(w);
     else
         put_along_all(w);

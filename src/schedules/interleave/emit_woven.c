@@ -6,7 +6,7 @@
 
 static int lanes_of(const kn_writer *w)
 {
-    return w->spec->schedule.lanes;
+    return w->spec->schedule.per_thread;
 }
 
 static void place_lane(const kn_writer *w, kn_str *out, int k)

@@ -11,7 +11,7 @@
 #include "schedule/kind.h"
 #include "program/pure.h"
 #include "schedules/interleave/interleave_kinds.h"
-#include "schedules/transpose/transpose_kinds.h"
+#include "schedules/transpose/kind_tile.h"
 
 enum {
     SHORTEST_PLANE = 32, /* pixels along a plane */
@@ -31,18 +31,18 @@ enum {
     WARP = 32
 };
 
-typedef struct figures {
+typedef struct launch_params {
     int plane, channel; /* axes of the space */
-} figures;
+} launch_params;
 
 /* ---- the choice ---- */
 
-static bool is_run(const kn_choice *c, int o, const figures *f)
+static bool is_run(const kn_choice *c, int o, const launch_params *f)
 {
     return c->space->stride[o][f->plane] == c->access[o].item_size;
 }
 
-static bool is_pixel(const kn_choice *c, int o, const figures *f)
+static bool is_pixel(const kn_choice *c, int o, const launch_params *f)
 {
     int64_t item = c->access[o].item_size;
     return c->space->stride[o][f->channel] == item &&
@@ -50,7 +50,7 @@ static bool is_pixel(const kn_choice *c, int o, const figures *f)
 }
 
 /* Axes of which the operand makes pixels. */
-static bool find_pixels(figures *f, const kn_choice *c, int o)
+static bool find_pixels(launch_params *f, const kn_choice *c, int o)
 {
     for (f->channel = 0; f->channel < c->space->ndim; ++f->channel) {
         if (c->space->extent[f->channel] > KN_MOST_CHANNELS)
@@ -64,7 +64,7 @@ static bool find_pixels(figures *f, const kn_choice *c, int o)
 
 /* Every result is pixels or runs along the planes, and there are operands of both kinds. Where none has
  * planes of its channels nothing is turned: rows of whole vectors do without this kind. */
-static bool are_both(const kn_choice *c, const figures *f)
+static bool are_both(const kn_choice *c, const launch_params *f)
 {
     bool runs = false, turned = c->space->extent[f->channel] % kn_choice_vector(c) != 0;
     for (int o = 0; o < c->count; ++o) {
@@ -76,7 +76,7 @@ static bool are_both(const kn_choice *c, const figures *f)
     return runs && turned;
 }
 
-static bool find_axes(figures *f, const kn_choice *c)
+static bool find_axes(launch_params *f, const kn_choice *c)
 {
     for (int o = 0; o < c->count; ++o)
         if (find_pixels(f, c, o))
@@ -85,7 +85,7 @@ static bool find_axes(figures *f, const kn_choice *c)
 }
 
 /* Bytes an element of the widest operand that moves along the planes, or of the narrowest. */
-static int moving_bytes(const kn_choice *c, const figures *f, bool widest)
+static int moving_bytes(const kn_choice *c, const launch_params *f, bool widest)
 {
     int bytes = 0;
     for (int o = 0; o < c->count; ++o) {
@@ -105,7 +105,7 @@ static int held_bytes(const kn_choice *c)
 }
 
 /* Pixels of a thread; 0 where its registers do not hold one. */
-static int pixels_of_thread(const kn_choice *c, const figures *f)
+static int pixels_of_thread(const kn_choice *c, const launch_params *f)
 {
     int channels = (int)c->space->extent[f->channel], narrow = moving_bytes(c, f, false),
         wide = moving_bytes(c, f, true),
@@ -120,7 +120,7 @@ static int pixels_of_thread(const kn_choice *c, const figures *f)
 }
 
 /* Whether each of a thread's planes is one aligned vector. */
-static bool is_vector(const kn_choice *c, int o, const figures *f, int pixels)
+static bool is_vector(const kn_choice *c, int o, const launch_params *f, int pixels)
 {
     int alignment = kn_choice_alignment(c, o, pixels);
     if (!is_run(c, o, f) || c->access[o].address % (uintptr_t)alignment != 0)
@@ -133,7 +133,7 @@ static bool is_vector(const kn_choice *c, int o, const figures *f, int pixels)
 
 /* Results of which some begin anywhere are laid in shared memory, and inputs of which some do are gathered,
  * all that run along the planes: a binary for each mixture is saved. */
-static void set_access(kn_schedule *out, const kn_choice *c, const figures *f)
+static void set_access(kn_schedule *out, const kn_choice *c, const launch_params *f)
 {
     bool aligned[2] = {true, true}; /* inputs, results */
     for (int o = 0; o < c->count; ++o)
@@ -144,7 +144,7 @@ static void set_access(kn_schedule *out, const kn_choice *c, const figures *f)
                          : c->space->stride[o][f->plane] == 0 ? KN_BROADCAST
                          : aligned[c->access[o].is_output]    ? KN_VECTOR
                                                               : KN_GATHER;
-    out->form = aligned[1] ? 0 : KN_PIXELS_LAID;
+    out->variant = aligned[1] ? 0 : KN_PIXELS_LAID;
 }
 
 /* Elements of 16 bytes are moved whole. */
@@ -167,13 +167,13 @@ static int shared_bytes(const kn_choice *c, const kn_schedule *s)
     int bytes = 0;
     for (int o = 0; o < c->count; ++o)
         if (c->access[o].is_output && s->access[o] != KN_VECTOR)
-            bytes += s->lanes * s->vector * c->access[o].item_size;
+            bytes += s->per_thread * s->vector * c->access[o].item_size;
     return bytes;
 }
 
 /* Whether one input of a byte alone moves along the planes and from one to the next, and the body is worth a
  * table: what stands still may differ from channel to channel. */
-static bool can_look_up(const kn_choice *c, const kn_schedule *s, const figures *f)
+static bool can_look_up(const kn_choice *c, const kn_schedule *s, const launch_params *f)
 {
     int bytes = 0, moving = 0;
     for (int o = 0; o < c->count; ++o) {
@@ -187,24 +187,22 @@ static bool can_look_up(const kn_choice *c, const kn_schedule *s, const figures 
             if (a != f->channel && c->space->stride[o][a] != 0)
                 return false;
     }
-    bytes *= KN_TABLE_ENTRIES * s->lanes;
+    bytes *= KN_TABLE_ENTRIES * s->per_thread;
     return moving == 1 && bytes <= TABLE_BYTES && bytes + s->block * shared_bytes(c, s) <= STATIC_BYTES &&
            c->program && kn_body_is_pure(c->program) && kn_body_is_expensive(c->program);
 }
 
 /* Sixteen channels in whole vectors are other kinds': tiles move them as fast, and elements of 16 bytes are
  * vectors by themselves (complex128: 364 us element by element, 400 as pixels, for 750 MB on an H200). */
-static bool are_others(const kn_choice *c, const figures *f)
+static bool are_others(const kn_choice *c, const launch_params *f)
 {
-    kn_schedule schedule = {.kind = &kn_kind_tile};
-    kn_launch_params unused = {{0}};
     return c->space->extent[f->channel] == KN_MOST_CHANNELS &&
-           (kn_choice_widest(c, true) == WIDEST_BYTES || kn_kind_tile.choose(&schedule, &unused, c));
+           (kn_choice_widest(c, true) == WIDEST_BYTES || kn_tile_takes(c));
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    figures f;
+    launch_params f;
     if (c->space->size == 0 || kn_choice_widest(c, true) == 0 || c->space->ndim + 1 > KILN_MAX_NDIM ||
         !find_axes(&f, c) || !are_whole(c) || are_others(c, &f))
         return false;
@@ -212,38 +210,21 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
     if (out->vector == 0 || !kn_choice_fits_transposed(c, f.channel, 1) ||
         !kn_choice_fits_transposed(c, f.plane, out->vector * BLOCK))
         return false;
-    out->lanes = (int)c->space->extent[f.channel];
+    out->per_thread = (int)c->space->extent[f.channel];
     out->rank = kn_choice_rank(c->space->ndim + 1);
     set_access(out, c, &f);
-    if (out->form == KN_PIXELS_LAID && c->space->extent[f.plane] < (int64_t)SHORTEST_LAID * out->vector)
+    if (out->variant == KN_PIXELS_LAID && c->space->extent[f.plane] < (int64_t)SHORTEST_LAID * out->vector)
         return false;
     out->block = BLOCK;
     while (out->block > LEAST_BLOCK && out->block * shared_bytes(c, out) > SHARED_BYTES)
         out->block /= 2;
     if (can_look_up(c, out, &f))
-        out->form |= KN_PIXELS_TABLE;
-    memcpy(kept, &f, sizeof f);
+        out->variant |= KN_PIXELS_TABLE;
+    memcpy(params, &f, sizeof f);
     return true;
 }
 
 /* ---- the launch ---- */
-
-/* Outermost an axis of single pixels and that of channels, innermost one of `pixels` together. */
-static void make_space(kn_space *out, const kn_space *space, const figures *f, int64_t pixels)
-{
-    int to = 0;
-    kn_space_start(out, space);
-    kn_space_put_axis(out, to++, space, f->plane, 1);
-    kn_space_put_axis(out, to++, space, f->channel, 1);
-    for (int a = 0; a < space->ndim; ++a)
-        if (a != f->plane && a != f->channel)
-            kn_space_put_axis(out, to++, space, a, 1);
-    kn_space_put_axis(out, to++, space, f->plane, pixels);
-    out->ndim = to;
-    out->size = 1;
-    for (int a = 2; a < to; ++a)
-        out->size *= out->extent[a];
-}
 
 /* What the kernel has to know of its blocks: most take whole parts, of threads or, where planes are laid, of
  * blocks; some, one element a thread, what is left of each row. They stand among the others, so that sectors
@@ -263,11 +244,11 @@ static kn_field field(const kn_schedule *schedule)
     return (kn_field){"alignas(8) kn_pixels pixels;\n", sizeof(pixels_field), 8};
 }
 
-static void put_ends(kn_placement *out, const kn_part *part, const figures *f)
+static void put_ends(kn_placement *out, const kn_part *part, const launch_params *f)
 {
     const kn_schedule *s = &part->spec->schedule;
     int64_t parts = out->own_space.extent[out->own_space.ndim - 1], rows = parts > 0 ? out->size / parts : 0;
-    int64_t ends = part->space->extent[f->plane] % s->vector * s->lanes;
+    int64_t ends = part->space->extent[f->plane] % s->vector * s->per_thread;
     unsigned blocks = (unsigned)((rows * ends + out->block - 1) / out->block);
     out->grid[0] += blocks;
     const pixels_field own = {.ends = (uint32_t)ends,
@@ -282,20 +263,20 @@ static void put_ends(kn_placement *out, const kn_part *part, const figures *f)
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    figures f;
+    launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
     int64_t each = s->vector;
-    if (s->form & KN_PIXELS_LAID) {
+    if (s->variant & KN_PIXELS_LAID) {
         int64_t threads = (part->space->extent[f.plane] + s->vector - 1) / s->vector;
         threads = (threads + WARP - 1) / WARP * WARP;
         out->block = (unsigned)(threads < s->block ? threads : s->block);
         each *= out->block;
     }
-    make_space(&out->own_space, part->space, &f, each);
-    out->kernel_space = &out->own_space;
-    out->rank = out->own_space.ndim - 2;
-    out->size = out->own_space.size;
-    out->grid[0] = (unsigned)(s->form & KN_PIXELS_LAID ? out->size : (out->size + s->block - 1) / s->block);
+    const kn_tile_axis axis[] = {{f.plane, each, false}, {f.channel, 0, false}};
+    kn_tile_axes(&out->own_space, part->space, axis, 2);
+    out->size = kn_place_tiles(out, 2);
+    if (!(s->variant & KN_PIXELS_LAID))
+        out->grid[0] = (unsigned)((out->size + s->block - 1) / s->block);
     put_ends(out, part, &f);
     return KILN_OK;
 }
@@ -305,7 +286,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 static int cut(int64_t *align, const kn_part *part)
 {
     const kn_space *space = part->space;
-    figures f;
+    launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
     int64_t most = 0;
     int furthest = 0, axis = f.plane;

@@ -62,25 +62,25 @@ static bool set_access(kn_schedule *out, const kn_choice *c)
 {
     int o = 0;
     while (o < c->count) {
-        bool woven = are_woven(c, o, out->lanes, out->vector);
+        bool woven = are_woven(c, o, out->per_thread, out->vector);
         if (!woven && c->access[o].is_output)
             return false;
         out->access[o] = woven ? KN_STAGED : kn_choice_is_vector(c, o, out->vector) ? KN_VECTOR : KN_GATHER;
-        for (int j = 1; woven && j < out->lanes; ++j)
+        for (int j = 1; woven && j < out->per_thread; ++j)
             out->access[o + j] = KN_STAGED;
-        o += woven ? out->lanes : 1;
+        o += woven ? out->per_thread : 1;
     }
     return true;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     int inner = kn_choice_inner(c), widest = kn_choice_widest(c, false);
-    out->lanes = count_woven(c);
-    if (out->lanes == 0)
+    out->per_thread = count_woven(c);
+    if (out->per_thread == 0)
         return false;
-    int bytes = out->lanes * c->access[first_result(c)].item_size;
+    int bytes = out->per_thread * c->access[first_result(c)].item_size;
     out->vector = bytes < VECTOR_BYTES ? VECTOR_BYTES / bytes : 1;
     while (out->vector > 1 && out->vector * widest > MOST_INPUT)
         out->vector /= 2;

@@ -176,15 +176,15 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 #pragma unroll
             for (int kn_k = 0; kn_k < ${vector}; ++kn_k)
 #pragma unroll
-                for (int kn_c = 0; kn_c < ${lanes}; ++kn_c) {
+                for (int kn_c = 0; kn_c < ${per_thread}; ++kn_c) {
                     ${lane}
                 }
             ${stores}
         }
         ${stage}
     } else if (kn_unit < kn.size) {
-        const unsigned kn_c = kn_end % ${lanes};
-        kn_move(kn_here, kn_axis_p, kn_axis_p.extent / ${vector} * ${vector} + kn_end / ${lanes});
+        const unsigned kn_c = kn_end % ${per_thread};
+        kn_move(kn_here, kn_axis_p, kn_axis_p.extent / ${vector} * ${vector} + kn_end / ${per_thread});
         ${single}
     }
     ${after_loop}

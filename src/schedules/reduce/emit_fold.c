@@ -247,7 +247,7 @@ static void fill_rows(kn_writer *w)
              "kn_first.at[%%d] + ((long long)kn_q + kn_u * %d) * (%d * kn.axis[0].stride[%%d])",
              w->spec->schedule.block, vector);
     const places of_run = {"kn.axis[0]", item, true};
-    if (w->spec->schedule.form == KN_FOLD_SEVERAL_AXES) {
+    if (w->spec->schedule.variant == KN_FOLD_SEVERAL_AXES) {
         kn_str_printf(
             &w->slot[KN_SLOT_FROM],
             "kn_place kn_from = kn_first;\nkn_go<2, %d>(kn_from, kn, kn_column + kn_item, %d, kn_row);\n",
@@ -257,7 +257,7 @@ static void fill_rows(kn_writer *w)
         fill_along(w, &of_run);
     }
     put_mapped(w, KN_SLOT_SINGLE, place_end, "kn_here.at[%d] + kn_j * kn.axis[0].stride[%d]");
-    put_until(w, vector > 1 && w->spec->schedule.form != KN_FOLD_SEVERAL_AXES);
+    put_until(w, vector > 1 && w->spec->schedule.variant != KN_FOLD_SEVERAL_AXES);
 }
 
 static void fill_lanes(kn_writer *w)

@@ -40,7 +40,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             kn_first.at[o] += kn_head * kn.axis[kn.fold_rank].stride[o];
     }
     long long kn_row;
-    const unsigned kn_row_column = kn_begin<${form}, ${operands}>(kn_first, kn, kn_begun, 1, kn_row);
+    const unsigned kn_row_column = kn_begin<${variant}, ${operands}>(kn_first, kn, kn_begun, 1, kn_row);
     for (int o = 0; o < ${operands}; ++o)
         kn_first.at[o] += kn_tile_column * kn.axis[kn.fold_rank].stride[o];
 
@@ -48,7 +48,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
     int kn_off = 0;
     if (${vector} > 1 && kn_slides) {
         kn_place kn_from = kn_first;
-        kn_go<${form}, ${operands}>(kn_from, kn, kn_row_column + kn_y, 1, kn_row);
+        kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_y, 1, kn_row);
         kn_off = ${off};
     }
     const int kn_c = (int)(kn_x * ${vector}) - kn_off;
@@ -70,14 +70,14 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
             kn_place kn_from = kn_first;
-            kn_go<${form}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+            kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
             ${loads}
         }
         ${type} kn_sum[${vector}];
 #pragma unroll
         for (int kn_u = 0; kn_u < kn_n; ++kn_u) {
             kn_place kn_from = kn_first;
-            kn_go<${form}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+            kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
 #pragma unroll
             for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
                 ${lane}
@@ -105,7 +105,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
             if (kn_q + kn_u * kn.down < kn_count) {
                 kn_place kn_from = kn_first;
-                kn_go<${form}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+                kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
                 ${loads}
             }
         }
@@ -114,7 +114,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
         for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
             if (kn_q + kn_u * kn.down < kn_count) {
                 kn_place kn_from = kn_first;
-                kn_go<${form}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
+                kn_go<${variant}, ${operands}>(kn_from, kn, kn_row_column + kn_q + kn_u * kn.down, 1, kn_row);
 #pragma unroll
                 for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
                     ${lane}

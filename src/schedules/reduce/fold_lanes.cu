@@ -1,7 +1,7 @@
 ${head}
 ${axes}
 /* A thread loads kn_items items of each of kn_rows rows before any is folded. */
-enum { kn_items = ${lanes}, kn_rows = kn_items < 4 ? 4 / kn_items : 1, kn_steps = kn_rows * kn_items };
+enum { kn_items = ${per_thread}, kn_rows = kn_items < 4 ? 4 / kn_items : 1, kn_steps = kn_rows * kn_items };
 
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
 {
@@ -42,7 +42,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             const unsigned kn_item = kn_q + kn_u % kn_items * kn.lanes;
             if (kn_is_here[kn_u / kn_items] && kn_item < kn_count) {
                 kn_place kn_from = kn_begin_of[kn_u / kn_items];
-                kn_go<${form}, ${operands}>(kn_from, kn, kn_item, ${vector}, 0);
+                kn_go<${variant}, ${operands}>(kn_from, kn, kn_item, ${vector}, 0);
                 ${loads}
             }
         }
@@ -56,7 +56,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
                     const unsigned kn_item = kn_q + kn_m * kn.lanes;
                     if (kn_item < kn_count) {
                         kn_place kn_from = kn_begin_of[kn_r];
-                        kn_go<${form}, ${operands}>(kn_from, kn, kn_item, ${vector}, 0);
+                        kn_go<${variant}, ${operands}>(kn_from, kn, kn_item, ${vector}, 0);
                         ${type} kn_side[${vector}];
 #pragma unroll
                         for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {

@@ -1,7 +1,7 @@
 ${head}
 ${axes}
 /* Form 1: rows along one axis. 2: along any. 3: along one, a block for each result, which lie along two axes at most. */
-enum { kn_form = ${form} == 2 ? 2 : 1, kn_is_shared = ${form} != 3, kn_is_run = ${vector} > 1 && kn_form == 1 };
+enum { kn_form = ${variant} == 2 ? 2 : 1, kn_is_shared = ${variant} != 3, kn_is_run = ${vector} > 1 && kn_form == 1 };
 enum { kn_steps = ${vector} > 1 ? 4 : 8 }; /* items of a thread that are loaded before any is folded */
 /* Folds of structs are long, and a branch around each costs more than it saves: turns are whole, and what is left is taken item by item. Others are loaded under
    conditions, all before any is folded: in one lambda with the former ptxas would wait for each load. */

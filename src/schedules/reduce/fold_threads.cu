@@ -25,7 +25,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
                 if (kn_q + kn_u < kn.rows) {
                     kn_place kn_from = kn_here;
-                    kn_go<${form}, ${operands}>(kn_from, kn, kn_q + kn_u, 1, 0);
+                    kn_go<${variant}, ${operands}>(kn_from, kn, kn_q + kn_u, 1, 0);
                     ${loads}
                 }
             }
@@ -34,7 +34,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
                 if (kn_q + kn_u < kn.rows) {
                     kn_place kn_from = kn_here;
-                    kn_go<${form}, ${operands}>(kn_from, kn, kn_q + kn_u, 1, 0);
+                    kn_go<${variant}, ${operands}>(kn_from, kn, kn_q + kn_u, 1, 0);
 #pragma unroll
                     for (int kn_k = 0; kn_k < ${vector}; ++kn_k) {
                         ${lane}

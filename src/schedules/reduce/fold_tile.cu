@@ -1,7 +1,7 @@
 ${head}
 ${axes}
 enum { kn_tile_elements = 1024 * ${vector} }; /* that are staged at once, at most */
-constexpr bool kn_is_padded = ${form} == 2;
+constexpr bool kn_is_padded = ${variant} == 2;
 
 extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_constant__ kn_args kn)
 {

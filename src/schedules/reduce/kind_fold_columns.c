@@ -53,18 +53,18 @@ typedef struct columns_field {
 
 /* ---- the choice ---- */
 
-static int64_t run_of(const kn_space *s, const kn_fold_figures *f)
+static int64_t run_of(const kn_space *s, const kn_fold_params *f)
 {
     return s->extent[f->axis] * (f->inner < 0 ? 1 : s->extent[f->inner]);
 }
 
 /* Rows: elements along the reduced axes but the inner one. */
-static int64_t rows_of(const kn_space *s, const kn_fold_figures *f)
+static int64_t rows_of(const kn_space *s, const kn_fold_params *f)
 {
     return kn_fold_size(s) / (f->inner < 0 ? 1 : s->extent[f->inner]);
 }
 
-static int axes_of(const kn_space *s, const kn_fold_figures *f)
+static int axes_of(const kn_space *s, const kn_fold_params *f)
 {
     return s->n_reduction_axes - (f->inner >= 0);
 }
@@ -85,7 +85,7 @@ static int axis_around(const kn_choice *c)
     return -1;
 }
 
-static bool find_axes(kn_fold_figures *f, const kn_choice *c)
+static bool find_axes(kn_fold_params *f, const kn_choice *c)
 {
     const kn_space *s = c->space;
     f->copies = 1;
@@ -102,7 +102,7 @@ static bool find_axes(kn_fold_figures *f, const kn_choice *c)
 }
 
 /* Whether rows lie one behind the other, and as many as fill vectors may be taken for one. */
-static int copies_of(const kn_choice *c, const kn_fold_figures *f, int vector, int block)
+static int copies_of(const kn_choice *c, const kn_fold_params *f, int vector, int block)
 {
     const kn_space *s = c->space;
     int64_t run = run_of(s, f), rows = rows_of(s, f);
@@ -123,7 +123,7 @@ static int copies_of(const kn_choice *c, const kn_fold_figures *f, int vector, i
 
 /* Whether all inputs that move along the columns run there, and vectors begin at a boundary; steps from
  * row to row need not where several rows are taken together. */
-static bool is_aligned(const kn_choice *c, const kn_fold_figures *f, int vector, bool with_rows)
+static bool is_aligned(const kn_choice *c, const kn_fold_params *f, int vector, bool with_rows)
 {
     const kn_space *s = c->space;
     int along = f->inner < 0 ? f->axis : f->inner, kept = s->ndim - s->n_reduction_axes;
@@ -142,7 +142,7 @@ static bool is_aligned(const kn_choice *c, const kn_fold_figures *f, int vector,
 
 /* Whether vectors go over the ends of rows, whose elements are looked at and left out: no text of the user's
  * may see them by an index. */
-static bool may_shift(const kn_choice *c, const kn_fold_figures *f, int vector)
+static bool may_shift(const kn_choice *c, const kn_fold_params *f, int vector)
 {
     const kn_space *s = c->space;
     for (int k = 0; k < c->program->n_in + c->program->n_out; ++k)
@@ -153,7 +153,7 @@ static bool may_shift(const kn_choice *c, const kn_fold_figures *f, int vector)
 }
 
 /* Elements of a thread: as wide as the inputs allow. */
-static int vector_of(kn_fold_figures *f, const kn_choice *c, int block)
+static int vector_of(kn_fold_params *f, const kn_choice *c, int block)
 {
     const kn_space *s = c->space;
     int vector = kn_fold_vector(c), size = kn_fold_value_size(c);
@@ -186,7 +186,7 @@ static int vector_of(kn_fold_figures *f, const kn_choice *c, int block)
 }
 
 /* Many blocks of little each: smaller ones are more often at different points of their work. */
-static int threads_of(const kn_choice *c, const kn_fold_figures *f)
+static int threads_of(const kn_choice *c, const kn_fold_params *f)
 {
     int64_t each = run_of(c->space, f) * rows_of(c->space, f), outers = c->space->size / each;
     int64_t run = run_of(c->space, f);
@@ -197,9 +197,9 @@ static int threads_of(const kn_choice *c, const kn_fold_figures *f)
     return each <= SHORT && outers >= (int64_t)8 * c->target->multiprocessors ? THREADS_SHORT : THREADS;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    kn_fold_figures f = {0};
+    kn_fold_params f = {0};
     if (c->space->size == 0 || !find_axes(&f, c) || rows_of(c->space, &f) > MOST_STEPS)
         return false;
     out->block = c->block ? c->block : kn_fold_is_struct(c) ? THREADS_STRUCT : threads_of(c, &f);
@@ -210,11 +210,11 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
         out->block = THREADS; /* a binary less */
     if (f.inner >= 0 && (out->vector == 1 || out->block < LONGEST_INNER))
         return false;
-    out->form = kn_fold_form(axes_of(c->space, &f));
+    out->variant = kn_fold_form(axes_of(c->space, &f));
     out->rank = kn_fold_rank(c->space);
     kn_fold_set_access(out, c, out->vector);
     kn_fold_set_index(out, c);
-    memcpy(kept, &f, sizeof f);
+    memcpy(params, &f, sizeof f);
     return true;
 }
 
@@ -246,8 +246,8 @@ static bool folds_structs(const kn_spec *spec)
 
 /* How a block's threads lie: so many vectors across, so many rows down. Rows that tiles have as a whole
  * are one run together, which is to fill lines. */
-static void lay_threads(columns_field *f, const kn_schedule *s, const kn_fold_figures *chosen,
-                        int64_t vectors, bool is_struct)
+static void lay_threads(columns_field *f, const kn_schedule *s, const kn_fold_params *chosen, int64_t vectors,
+                        bool is_struct)
 {
     uint32_t block = (uint32_t)s->block, vector = (uint32_t)s->vector;
     bool slides = chosen->is_shifted && chosen->copies == 1;
@@ -271,7 +271,7 @@ static void lay_threads(columns_field *f, const kn_schedule *s, const kn_fold_fi
 }
 
 /* A tile of several results' inner elements ends with the last of them. */
-static void set_width(columns_field *f, const kn_schedule *s, const kn_fold_figures *chosen, int64_t run)
+static void set_width(columns_field *f, const kn_schedule *s, const kn_fold_params *chosen, int64_t run)
 {
     uint32_t vector = (uint32_t)s->vector;
     f->width = (f->across - (chosen->is_shifted && chosen->copies == 1)) * vector;
@@ -339,7 +339,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
-    kn_fold_figures chosen;
+    kn_fold_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
     int64_t run = run_of(space, &chosen), rows = rows_of(space, &chosen);
     int64_t wasted = chosen.is_shifted && chosen.copies > 1 ? s->vector - 1 : 0; /* in front of a vector */

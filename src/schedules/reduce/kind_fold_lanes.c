@@ -46,9 +46,9 @@ static int items_each(int64_t items, int vector, int form, bool ragged)
     return ragged ? 8 : items <= 2 ? 1 : items <= 4 * WARP ? 4 : 8;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     int64_t size = kn_fold_size(c->space);
     bool ragged = false;
     out->vector = size > 0 ? vector_of(&ragged, c) : 1;
@@ -57,8 +57,8 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
         (items >= SHORTEST && kn_space_output_size(c->space) < FEW_ROWS))
         return false;
     out->block = kn_choice_block(c);
-    out->form = kn_fold_form(c->space->n_reduction_axes);
-    out->lanes = items_each(items, out->vector, out->form, ragged);
+    out->variant = kn_fold_form(c->space->n_reduction_axes);
+    out->per_thread = items_each(items, out->vector, out->variant, ragged);
     out->rank = kn_fold_rank(c->space);
     kn_fold_set_access(out, c, out->vector);
     kn_fold_set_index(out, c);
@@ -78,7 +78,7 @@ static kn_field field(const kn_schedule *schedule)
 /* Results of a block. */
 static int64_t results_of(const kn_schedule *s, uint32_t lanes)
 {
-    int rows = s->lanes < FLIGHT ? FLIGHT / s->lanes : 1;
+    int rows = s->per_thread < FLIGHT ? FLIGHT / s->per_thread : 1;
     return (int64_t)(s->block / WARP) * (WARP / lanes) * rows;
 }
 
@@ -88,7 +88,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     bool ragged = strchr(s->access, KN_DENSE) != NULL;
     lanes_field f = {.length = (uint32_t)kn_fold_size(part->space),
                      .items = (uint32_t)(kn_fold_size(part->space) / s->vector)};
-    f.lanes = ragged ? WARP : (uint32_t)kn_fold_clamp(kn_fold_ceil(f.items, s->lanes), 1, WARP);
+    f.lanes = ragged ? WARP : (uint32_t)kn_fold_clamp(kn_fold_ceil(f.items, s->per_thread), 1, WARP);
     out->size = kn_space_output_size(part->space);
     kn_fold_put_kept(&out->own_space, part->space, -1);
     f.fold_rank = kn_fold_put_reduced(&out->own_space, part->space, -1);

@@ -71,7 +71,7 @@ static int64_t splits_of(const kn_schedule *s, const kn_target *target, int64_t 
 {
     int64_t at_once = (int64_t)target->multiprocessors * THREADS_WANTED / s->block;
     int64_t wanted = at_once / (results > 0 ? results : 1);
-    if (wanted > 1 && s->form == KN_FOLD_SEVERAL_AXES)
+    if (wanted > 1 && s->variant == KN_FOLD_SEVERAL_AXES)
         wanted = fill_wave(s, target, wanted, results);
     int64_t splits = kn_fold_clamp(wanted, 1, kn_fold_ceil(items, turn_of(s)));
     int64_t least = items / (KN_FOLD_STEPS / 2) + 1;
@@ -86,23 +86,23 @@ static void choose_form(kn_schedule *out, const kn_choice *c)
     const kn_space *s = c->space;
     int kept = s->ndim - s->n_reduction_axes;
     int64_t items = kn_fold_size(s) / out->vector;
-    out->form = kn_fold_form(s->n_reduction_axes);
+    out->variant = kn_fold_form(s->n_reduction_axes);
     out->block = c->block ? c->block : USUAL;
-    if (out->vector == 1 || out->form != KN_FOLD_ONE_AXIS)
+    if (out->vector == 1 || out->variant != KN_FOLD_ONE_AXIS)
         return;
     bool alone =
         items <= USUAL_TURNS * turn_of(out) && splits_of(out, c->target, items, kn_space_output_size(s)) == 1;
     if (alone && kept <= ALONE_AXES)
-        out->form = KN_FOLD_ALONE;
+        out->variant = KN_FOLD_ALONE;
     else if (alone && is_whole(c, out->vector))
-        out->form = KN_FOLD_SEVERAL_AXES;
+        out->variant = KN_FOLD_SEVERAL_AXES;
     else if (!c->block)
         out->block = LARGE;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     out->vector = vector_of(c);
     choose_form(out, c);
     out->rank = kn_fold_rank(c->space);
@@ -156,12 +156,12 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_space *space = part->space;
     rows_field f = {0};
     out->size = kn_space_output_size(space);
-    put_axes(out, &f, space, s->form);
+    put_axes(out, &f, space, s->variant);
     f.length = out->own_space.extent[out->own_space.ndim - 1];
     f.items = kn_fold_size(space) / s->vector;
-    if (s->form == KN_FOLD_SEVERAL_AXES)
+    if (s->variant == KN_FOLD_SEVERAL_AXES)
         f.per_row = kn_divider_make((uint32_t)(f.length / s->vector));
-    if (s->form == KN_FOLD_ALONE)
+    if (s->variant == KN_FOLD_ALONE)
         leave_alone(&f, &out->own_space, out->size);
     else
         split(&f, part, out->size);

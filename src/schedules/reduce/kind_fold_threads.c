@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedules/reduce/kind_fold_tile.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
 
@@ -44,22 +45,21 @@ static int vector_of(const kn_choice *c, int axis)
     return whole && !kn_fold_is_struct(c) ? vector : 1;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    kn_fold_figures f = {.axis = kn_fold_kept_axis(c)};
+    kn_fold_params f = {.axis = kn_fold_kept_axis(c)};
     if (s->size == 0 || f.axis < 0 || kn_fold_size(s) > LONGEST)
         return false;
     out->vector = vector_of(c, f.axis);
     if (kn_space_output_size(s) / out->vector < (int64_t)LEAST_EACH * c->target->multiprocessors ||
         s->extent[f.axis] * kn_choice_widest(c, false) < SHORTEST_RUN)
         return false;
-    kn_schedule staged = {.kind = &kn_kind_fold_tile};
-    if (out->vector == 1 && (kn_fold_size(s) > LONGEST_SINGLE || kn_kind_fold_tile.choose(&staged, kept, c)))
+    if (out->vector == 1 && (kn_fold_size(s) > LONGEST_SINGLE || kn_fold_tile_takes(c)))
         return false;
     out->block = kn_choice_block(c);
-    out->form = kn_fold_form(s->n_reduction_axes);
-    if (out->vector == 1 && out->form > 1)
+    out->variant = kn_fold_form(s->n_reduction_axes);
+    if (out->vector == 1 && out->variant > 1)
         return false;
     out->rank = kn_fold_rank(s);
     kn_fold_set_access(out, c, out->vector);
@@ -69,7 +69,7 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
             return false;
         out->access[o] = KN_VECTOR;
     }
-    memcpy(kept, &f, sizeof f);
+    memcpy(params, &f, sizeof f);
     return true;
 }
 
@@ -85,7 +85,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
-    kn_fold_figures chosen;
+    kn_fold_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
     out->size = kn_space_output_size(space);
     kn_fold_put_kept(&out->own_space, space, chosen.axis);

@@ -1,10 +1,11 @@
 /* kind_fold_tile.c - reductions: runs that are short and lie one behind the other go through shared memory,
  * many at once. A thread, or some, then fold the elements of a result there, wherever they begin. */
-#include "schedule/kind.h"
+#include "schedules/reduce/kind_fold_tile.h"
 
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedule/kind.h"
 #include "schedules/reduce/reduce_space.h"
 #include "schedules/reduce/reduce_kinds.h"
 
@@ -88,10 +89,9 @@ static bool meets_banks(int64_t reduced, int64_t columns, int vector)
     return columns > 1 && columns < WARP && reduced < WARP && reduced * columns % vector == 0;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool take(kn_schedule *out, const kn_choice *c)
 {
     const kn_space *s = c->space;
-    (void)kept;
     if (s->n_reduction_axes != 1 || s->size == 0 || kn_fold_vector(c) == 1)
         return false;
     int64_t reduced = s->extent[s->ndim - 1], columns = columns_of(c);
@@ -104,10 +104,22 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
     if ((!short_row && !small) || reduced * columns > (int64_t)STAGED * out->vector ||
         !set_access(out, c, columns) || staged_bytes(out, c) > SHARED)
         return false;
-    out->form = 1 + meets_banks(reduced, columns, out->vector);
+    out->variant = 1 + meets_banks(reduced, columns, out->vector);
     out->rank = kn_fold_rank(s);
     kn_fold_set_index(out, c);
     return true;
+}
+
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
+{
+    (void)params;
+    return take(out, c);
+}
+
+bool kn_fold_tile_takes(const kn_choice *c)
+{
+    kn_schedule schedule = {.kind = NULL};
+    return take(&schedule, c);
 }
 
 static kn_field field(const kn_schedule *schedule)

@@ -118,7 +118,7 @@ void kn_fold_set_index(kn_schedule *out, const kn_choice *c)
     const kn_space *s = c->space;
     if (c->program->uses & KN_USES_INDEX_TYPE && kn_fold_size(s) <= INT32_MAX)
         out->index = 32;
-    out->order = out->vector > 1 && out->lanes != 1 && c->program->uses & KN_USES_REDUCTION_INDEX &&
+    out->order = out->vector > 1 && out->per_thread != 1 && c->program->uses & KN_USES_REDUCTION_INDEX &&
                  s->n_reduction_axes == 1 && s->stride[s->n_operands - 1][s->ndim - 1] > 0;
 }
 
@@ -207,7 +207,7 @@ int kn_fold_cut_outermost(int64_t *align, const kn_part *part)
 int kn_fold_cut_beside(int64_t *align, const kn_part *part)
 {
     const kn_space *s = part->space;
-    kn_fold_figures chosen;
+    kn_fold_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
     if (kn_space_output_size(s) < KN_MAX_INDEX)
         return -1;

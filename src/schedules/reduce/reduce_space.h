@@ -10,12 +10,12 @@
 #define KN_FOLD_STEPS (INT64_C(1) << 30)
 
 /* What is chosen with the schedule where results lie side by side along a kept axis, and needs no binary. */
-typedef struct kn_fold_figures {
+typedef struct kn_fold_params {
     int axis;        /* the kept axis along which columns lie */
     int inner;       /* the innermost reduced axis, where it lies inside that one; -1 */
     int copies;      /* rows that are taken together, so that vectors fill them; 1 */
     bool is_shifted; /* rows begin anywhere */
-} kn_fold_figures;
+} kn_fold_params;
 
 /* How vectors of the inputs that run along an axis lie. */
 typedef enum kn_fold_fit {
@@ -64,8 +64,8 @@ int kn_fold_rank(const kn_space *space);
 int kn_fold_put_kept(kn_space *out, const kn_space *space, int last);
 int kn_fold_put_reduced(kn_space *out, const kn_space *space, int left_out);
 
-/* For `cut`: so that the grid has room for the results. Along the outermost axis; for kinds whose figures are
- * kn_fold_figures along another than the one on which vectors lie, or in whole ones. */
+/* For `cut`: so that the grid has room for the results. Along the outermost axis; for kinds whose parameters
+ * are kn_fold_params along another than the one on which vectors lie, or in whole ones. */
 int kn_fold_cut_outermost(int64_t *align, const kn_part *part);
 int kn_fold_cut_beside(int64_t *align, const kn_part *part);
 

@@ -26,7 +26,7 @@ static bool is_staged(const kn_writer *w)
 
 static bool is_shifted(const kn_writer *w)
 {
-    return !goes_by_places(w) && w->spec->schedule.form % KN_ROW_NEARLY == KN_ROW_SHIFTED;
+    return !goes_by_places(w) && w->spec->schedule.variant % KN_ROW_NEARLY == KN_ROW_SHIFTED;
 }
 
 /* An input that stands still along a row that is held: one element, loaded once. */
@@ -115,7 +115,7 @@ static int late_bytes(const kn_writer *w)
     int bytes = 0;
     for (int k = 0; k < w->program->n_in; ++k)
         if (is_of_items(w, k) && !kn_row_is_early(w->program, k))
-            bytes += s->vector * s->lanes * kn_item_size(w, k);
+            bytes += s->vector * s->per_thread * kn_item_size(w, k);
     return bytes;
 }
 

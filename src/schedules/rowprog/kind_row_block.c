@@ -30,8 +30,8 @@ typedef struct row_field {
 /* Powers of two alone: each has a binary of its own. */
 static bool is_full(const kn_choice *c, const kn_schedule *s, int64_t items)
 {
-    int64_t threads = items / s->lanes;
-    return !c->block && s->form == KN_ROW_ALIGNED && items % s->lanes == 0 && threads >= WARP &&
+    int64_t threads = items / s->per_thread;
+    return !c->block && s->variant == KN_ROW_ALIGNED && items % s->per_thread == 0 && threads >= WARP &&
            threads <= s->block && (threads & (threads - 1)) == 0;
 }
 
@@ -65,34 +65,34 @@ static int items_of_ragged(int64_t items, int lanes, int most, int usual)
     return lanes;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     int64_t length = kn_row_length(c);
     if (length == 0 || length > MOST * MOST)
         return false;
     out->vector = kn_row_vector(c);
-    out->form = kn_row_fit_of(c, out->vector);
-    out->vector = out->form == KN_ROW_SINGLE ? 1 : out->vector;
+    out->variant = kn_row_fit_of(c, out->vector);
+    out->vector = out->variant == KN_ROW_SINGLE ? 1 : out->vector;
     int most = kn_row_most_held(c) / out->vector;
-    int64_t items = kn_row_items(length, out->vector, out->form);
-    out->lanes = out->vector == 1 ? FEWEST_SINGLE : items > SHORT ? FEWEST_LONG : FEWEST;
-    out->lanes = out->lanes < most ? out->lanes : most;
+    int64_t items = kn_row_items(length, out->vector, out->variant);
+    out->per_thread = out->vector == 1 ? FEWEST_SINGLE : items > SHORT ? FEWEST_LONG : FEWEST;
+    out->per_thread = out->per_thread < most ? out->per_thread : most;
     int usual = c->block ? c->block : USUAL;
-    while (out->lanes < most && items > (int64_t)out->lanes * usual)
-        out->lanes *= 2;
-    if (out->form == KN_ROW_SHIFTED)
-        out->lanes = items_of_ragged(items, out->lanes, most, usual);
-    out->block = c->block ? c->block : out->lanes == most ? MOST : USUAL;
+    while (out->per_thread < most && items > (int64_t)out->per_thread * usual)
+        out->per_thread *= 2;
+    if (out->variant == KN_ROW_SHIFTED)
+        out->per_thread = items_of_ragged(items, out->per_thread, most, usual);
+    out->block = c->block ? c->block : out->per_thread == most ? MOST : USUAL;
     if (is_full(c, out, items)) {
-        out->form = KN_ROW_FULL;
-        out->block = (int)(items / out->lanes);
-    } else if (is_nearly_full(items, out->lanes)) {
-        out->form += KN_ROW_NEARLY;
+        out->variant = KN_ROW_FULL;
+        out->block = (int)(items / out->per_thread);
+    } else if (is_nearly_full(items, out->per_thread)) {
+        out->variant += KN_ROW_NEARLY;
     }
     out->rank = kn_fold_rank(c->space);
     kn_row_set_access(out, c);
-    int64_t threads = threads_of(items, out->lanes);
+    int64_t threads = threads_of(items, out->per_thread);
     return threads <= out->block && (threads <= USUAL || threads >= LEAST_LARGE || c->block);
 }
 
@@ -107,13 +107,13 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     row_field f = {.length = (int32_t)kn_fold_size(part->space)};
-    int64_t items = kn_row_items(f.length, s->vector, s->form % KN_ROW_NEARLY);
+    int64_t items = kn_row_items(f.length, s->vector, s->variant % KN_ROW_NEARLY);
     out->size = kn_space_output_size(part->space);
     kn_fold_put_kept(&out->own_space, part->space, -1);
     f.fold_rank = kn_fold_put_reduced(&out->own_space, part->space, -1);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
-    out->block = (unsigned)threads_of(items, s->lanes);
+    out->block = (unsigned)threads_of(items, s->per_thread);
     f.width = kn_row_warps(out->block);
     out->grid[0] = (unsigned)out->size;
     memcpy(out->field, &f, sizeof f);

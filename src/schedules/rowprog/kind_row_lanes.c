@@ -32,22 +32,24 @@ static bool is_full(int64_t items, int each)
     return each > 0 && lanes > 0 && items % each == 0 && (lanes & (lanes - 1)) == 0;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     int64_t length = kn_row_length(c);
     if (length == 0)
         return false;
     out->vector = kn_row_vector(c);
     while (out->vector > 1 && kn_row_fit_of(c, out->vector) != KN_ROW_ALIGNED)
         out->vector /= 2;
-    out->lanes = items_each(length / out->vector, out->vector);
-    bool is_own = out->vector > 1 && length == (int64_t)out->lanes * out->vector;
-    out->form = is_own ? KN_ROW_OWN : is_full(length / out->vector, out->lanes) ? KN_ROW_FULL : KN_ROW_SINGLE;
+    out->per_thread = items_each(length / out->vector, out->vector);
+    bool is_own = out->vector > 1 && length == (int64_t)out->per_thread * out->vector;
+    out->variant = is_own                                           ? KN_ROW_OWN
+                   : is_full(length / out->vector, out->per_thread) ? KN_ROW_FULL
+                                                                    : KN_ROW_SINGLE;
     out->block = kn_choice_block(c);
     out->rank = kn_fold_rank(c->space);
     kn_row_set_access(out, c);
-    return out->lanes > 0 && out->lanes * out->vector <= kn_row_most_held(c);
+    return out->per_thread > 0 && out->per_thread * out->vector <= kn_row_most_held(c);
 }
 
 static kn_field field(const kn_schedule *schedule)
@@ -57,17 +59,31 @@ static kn_field field(const kn_schedule *schedule)
                       sizeof(lanes_field), 8};
 }
 
+static int lanes_of(const kn_schedule *s, int64_t length)
+{
+    int lanes = 1;
+    while (lanes < WARP && (int64_t)lanes * s->per_thread * s->vector < length)
+        lanes *= 2;
+    return lanes;
+}
+
+static int rows_of_warp(const kn_schedule *s, int64_t length)
+{
+    return WARP / lanes_of(s, length);
+}
+
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    lanes_field f = {.length = (int32_t)kn_fold_size(part->space), .lanes = 1};
+    lanes_field f = {.length = (int32_t)kn_fold_size(part->space)};
     out->size = kn_space_output_size(part->space);
     kn_fold_put_kept(&out->own_space, part->space, -1);
     f.fold_rank = kn_fold_put_reduced(&out->own_space, part->space, -1);
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
-    while (f.lanes < kn_fold_ceil(f.length / s->vector, s->lanes))
-        f.lanes = 1u << ++f.shift;
+    f.lanes = (uint32_t)lanes_of(s, f.length);
+    while (1u << f.shift < f.lanes)
+        ++f.shift;
     out->grid[0] = (unsigned)kn_fold_ceil(out->size * f.lanes, s->block);
     memcpy(out->field, &f, sizeof f);
     return KILN_OK;
@@ -90,4 +106,5 @@ const kn_kind kn_kind_row_lanes = {.name = "row_lanes",
                                    .place = place,
                                    .cut = kn_fold_cut_outermost,
                                    .has_wide_axes = true,
-                                   .describe = describe};
+                                   .describe = describe,
+                                   .rows_of_warp = rows_of_warp};

@@ -34,9 +34,9 @@ static const struct {
 enum { SIZES = sizeof sizes / sizeof sizes[0] };
 
 /* What is chosen: the number of binaries does not depend on it. */
-typedef struct figures {
+typedef struct launch_params {
     int blocks, threads, staged; /* of a row; of a block; items of a thread in shared memory */
-} figures;
+} launch_params;
 
 /* The kind's field. */
 typedef struct long_field {
@@ -46,10 +46,10 @@ typedef struct long_field {
 } long_field;
 
 /* Whether a row of so many items finds room in blocks of such a size. */
-static bool fits(figures *f, int64_t items, int held, int bytes, int blocks, int threads, int shared)
+static bool fits(launch_params *f, int64_t items, int held, int bytes, int blocks, int threads, int shared)
 {
     int64_t each = kn_fold_ceil(kn_fold_ceil(items, blocks), threads), staged = each > held ? each - held : 0;
-    *f = (figures){blocks, threads, (int)staged};
+    *f = (launch_params){blocks, threads, (int)staged};
     return staged * threads * bytes <= shared;
 }
 
@@ -61,7 +61,7 @@ static int largest_cluster(const kn_target *t)
                                                    : PORTABLE;
 }
 
-static bool find_figures(figures *f, const kn_choice *c, int64_t items, int held, int bytes)
+static bool find_launch_params(launch_params *f, const kn_choice *c, int64_t items, int held, int bytes)
 {
     int room = c->target->shared_memory_per_block - BESIDE, largest = largest_cluster(c->target);
     if (largest == 1)
@@ -75,13 +75,13 @@ static bool find_figures(figures *f, const kn_choice *c, int64_t items, int held
 }
 
 /* Whether all threads of a cluster's blocks have as many items in registers as can be. */
-static bool is_full(figures *f, const kn_choice *c, const kn_schedule *s, int64_t items, int bytes)
+static bool is_full(launch_params *f, const kn_choice *c, const kn_schedule *s, int64_t items, int bytes)
 {
-    if (s->form != KN_ROW_ALIGNED || s->lanes * s->vector != FULL || bytes < 4 * s->vector)
+    if (s->variant != KN_ROW_ALIGNED || s->per_thread * s->vector != FULL || bytes < 4 * s->vector)
         return false;
     for (int size = 0; size < SIZES; ++size) {
-        int64_t whole = (int64_t)s->lanes * sizes[size].threads, blocks = items / whole;
-        *f = (figures){(int)blocks, sizes[size].threads, 0};
+        int64_t whole = (int64_t)s->per_thread * sizes[size].threads, blocks = items / whole;
+        *f = (launch_params){(int)blocks, sizes[size].threads, 0};
         if (items % whole == 0 && blocks > 0 && blocks <= largest_cluster(c->target) &&
             (blocks & (blocks - 1)) == 0)
             return true;
@@ -91,42 +91,42 @@ static bool is_full(figures *f, const kn_choice *c, const kn_schedule *s, int64_
 
 /* Whether all threads of the last block, too, have all of their registers full, also where a row has one item
  * less than the longest. */
-static bool is_nearly_full(const figures *f, int64_t items, int lanes)
+static bool is_nearly_full(const launch_params *f, int64_t items, int lanes)
 {
     int64_t share = kn_fold_ceil(items, f->blocks);
     return items - 1 - share * (f->blocks - 1) >= (int64_t)lanes * f->threads;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    figures f;
+    launch_params f;
     int64_t length = kn_row_length(c);
     if (length == 0 || length > INT32_MAX / 2 || c->block > 0)
         return false;
     out->vector = kn_row_vector(c);
-    out->form = kn_row_fit_of(c, out->vector);
-    out->vector = out->form == KN_ROW_SINGLE ? 1 : out->vector;
-    out->lanes = kn_row_most_held(c) / out->vector;
+    out->variant = kn_row_fit_of(c, out->vector);
+    out->vector = out->variant == KN_ROW_SINGLE ? 1 : out->vector;
+    out->per_thread = kn_row_most_held(c) / out->vector;
     out->rank = kn_fold_rank(c->space);
     kn_row_set_access(out, c);
     int bytes = kn_row_early_bytes(c, out->vector) * out->vector;
-    int64_t items = kn_row_items(length, out->vector, out->form);
+    int64_t items = kn_row_items(length, out->vector, out->variant);
     if (is_full(&f, c, out, items, bytes)) {
-        out->form = KN_ROW_FULL;
+        out->variant = KN_ROW_FULL;
         out->block = f.threads;
     } else {
-        int most = out->lanes, fewer = out->vector > 1 ? LONG : LONG_SINGLE;
-        out->lanes = most < fewer ? most : fewer;
+        int most = out->per_thread, fewer = out->vector > 1 ? LONG : LONG_SINGLE;
+        out->per_thread = most < fewer ? most : fewer;
         out->block = ALONE;
-        if (!find_figures(&f, c, items, out->lanes, bytes)) {
-            out->lanes = most;
-            if (!find_figures(&f, c, items, most, bytes))
+        if (!find_launch_params(&f, c, items, out->per_thread, bytes)) {
+            out->per_thread = most;
+            if (!find_launch_params(&f, c, items, most, bytes))
                 return false;
         }
-        if (is_nearly_full(&f, items, out->lanes))
-            out->form += KN_ROW_NEARLY;
+        if (is_nearly_full(&f, items, out->per_thread))
+            out->variant += KN_ROW_NEARLY;
     }
-    memcpy(kept, &f, sizeof f);
+    memcpy(params, &f, sizeof f);
     return true;
 }
 
@@ -152,13 +152,13 @@ static int staged_bytes(const kn_spec *spec)
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
-    figures chosen;
+    launch_params chosen;
     memcpy(&chosen, part->launch_params, sizeof chosen);
     long_field f = {.length = (int32_t)kn_fold_size(part->space),
                     .width = kn_row_warps((unsigned)chosen.threads),
                     .blocks = chosen.blocks,
                     .staged = chosen.staged};
-    f.share = (int32_t)kn_fold_ceil(kn_row_items(f.length, s->vector, s->form % KN_ROW_NEARLY), f.blocks);
+    f.share = (int32_t)kn_fold_ceil(kn_row_items(f.length, s->vector, s->variant % KN_ROW_NEARLY), f.blocks);
     out->size = kn_space_output_size(part->space);
     kn_fold_put_kept(&out->own_space, part->space, -1);
     f.fold_rank = kn_fold_put_reduced(&out->own_space, part->space, -1);

@@ -26,11 +26,11 @@ static int vector_of(const kn_choice *c)
     return !is_short && kn_row_fit_of(c, vector) == KN_ROW_ALIGNED ? vector : 1;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    (void)kept;
+    (void)params;
     out->vector = vector_of(c);
-    out->form = kn_fold_form(c->space->n_reduction_axes);
+    out->variant = kn_fold_form(c->space->n_reduction_axes);
     bool large = kn_fold_size(c->space) / out->vector > LARGE_ROW;
     out->block = c->block ? c->block : large ? LARGE : kn_choice_block(c);
     out->rank = kn_fold_rank(c->space);
@@ -54,7 +54,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     const kn_space *space = part->space;
     walked_field f = {.items = kn_fold_size(space) / s->vector, .width = kn_row_warps((unsigned)s->block)};
     int inner = space->ndim - 1;
-    bool turned = s->form > 1 && space->extent[inner] >= KN_FOLD_STEPS;
+    bool turned = s->variant > 1 && space->extent[inner] >= KN_FOLD_STEPS;
     out->size = kn_space_output_size(space);
     kn_fold_put_kept(&out->own_space, space, -1);
     if (turned)
@@ -63,7 +63,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     out->kernel_space = &out->own_space;
     out->rank = out->own_space.ndim;
     f.length = out->own_space.extent[out->rank - 1];
-    if (s->form > 1)
+    if (s->variant > 1)
         f.per_row = kn_divider_make(f.items > 0 ? (uint32_t)(f.length / s->vector) : 1);
     out->grid[0] = (unsigned)out->size;
     memcpy(out->field, &f, sizeof f);

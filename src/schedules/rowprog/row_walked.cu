@@ -24,7 +24,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
             const unsigned kn_count = kn_rest < 1 << 29 ? (unsigned)kn_rest : 1u << 29;
             kn_place kn_first = kn_here;
             long long kn_row;
-            const unsigned kn_column = kn_begin<${form}, ${operands}>(kn_first, kn, kn_begun, ${vector}, kn_row);
+            const unsigned kn_column = kn_begin<${variant}, ${operands}>(kn_first, kn, kn_begun, ${vector}, kn_row);
 #pragma unroll 1
             for (unsigned kn_q = threadIdx.x; kn_q < kn_count; kn_q += kn_steps * ${block}) {
                 kn_item kn_in[kn_steps];
@@ -33,7 +33,7 @@ extern "C" __global__ void __launch_bounds__(${block}) ${entry}(const __grid_con
                 for (int kn_u = 0; kn_u < kn_steps; ++kn_u) {
                     if (kn_q + kn_u * ${block} < kn_count) {
                         kn_from[kn_u] = kn_first;
-                        kn_go<${form}, ${operands}>(kn_from[kn_u], kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
+                        kn_go<${variant}, ${operands}>(kn_from[kn_u], kn, kn_column + kn_q + kn_u * ${block}, ${vector}, kn_row);
                         kn_load_item(kn_in[kn_u], kn_from[kn_u]);
                     }
                 }

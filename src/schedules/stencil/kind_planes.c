@@ -18,9 +18,9 @@ enum {
     MOST_WORDS = 96       /* of 32 bits, of all windows */
 };
 
-typedef struct figures {
+typedef struct launch_params {
     int line, plane; /* axes of the space */
-} figures;
+} launch_params;
 
 typedef struct shift {
     int64_t plane, line, column;
@@ -47,7 +47,7 @@ static int words_of(const kn_schedule *s, int item)
 
 /* ---- the choice ---- */
 
-static bool find_axes(figures *f, const kn_choice *c, int o)
+static bool find_axes(launch_params *f, const kn_choice *c, int o)
 {
     f->line = kn_space_nearest_axis(c->space, o, -1, -1);
     f->plane = f->line < 0 ? -1 : kn_space_nearest_axis(c->space, o, f->line, -1);
@@ -60,7 +60,7 @@ static int64_t least_of(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static bool split_distances(shifts *s, const kn_choice *c, const figures *f)
+static bool split_distances(shifts *s, const kn_choice *c, const launch_params *f)
 {
     const int64_t *stride = c->space->stride[s->first], item = c->access[s->first].item_size;
     int64_t bytes = 0;
@@ -110,19 +110,19 @@ static bool set_access(kn_schedule *out, const kn_choice *c, const shifts *s)
     if (!kn_shifted_set_access(out, c, s->first, s->count, letter, KN_VECTOR))
         return false;
     for (int row = 0; row < s->n_rows; ++row)
-        out->form |= s->code[row] << (row * KN_PLANES_ROW_BITS);
+        out->variant |= s->code[row] << (row * KN_PLANES_ROW_BITS);
     return true;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     shifts s = {0};
-    figures f;
+    launch_params f;
     s.count = kn_shifted_inputs(&s.first, c);
     if (s.count == 0 || c->space->size < LEAST_SIZE || c->space->ndim < 3 || !find_axes(&f, c, s.first))
         return false;
     out->vector = kn_choice_vector(c);
-    out->lanes = LINES;
+    out->per_thread = LINES;
     if (out->vector == 1 || c->space->extent[kn_choice_inner(c)] % out->vector != 0 ||
         c->space->extent[f.plane] < LEAST_PLANES || !split_distances(&s, c, &f) || !number_rows(&s) ||
         !set_access(out, c, &s) || words_of(out, c->access[s.first].item_size) > MOST_WORDS ||
@@ -133,32 +133,23 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
         return false;
     out->block = KN_PLANES_WIDE * HIGH;
     out->rank = kn_choice_rank(c->space->ndim + 3);
-    memcpy(kept, &f, sizeof f);
+    memcpy(params, &f, sizeof f);
     return true;
 }
 
 /* ---- the launch ---- */
 
-/* Outermost the axes of single planes, lines and elements, then that of a block's planes; innermost the
- * other axes of a block. */
+/* A thread block loops over its planes: their axis is the outermost of the grid's. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
-    figures f;
+    launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
-    int to = 0, inner = space->ndim - 1;
-    kn_space_start(&out->own_space, space);
-    kn_space_put_axis(&out->own_space, to++, space, f.plane, 1);
-    kn_space_put_axis(&out->own_space, to++, space, f.line, 1);
-    kn_space_put_axis(&out->own_space, to++, space, inner, 1);
-    kn_space_put_axis(&out->own_space, to++, space, f.plane, KN_PLANES_WALKED);
-    for (int a = 0; a < inner; ++a)
-        if (a != f.line && a != f.plane)
-            kn_space_put_axis(&out->own_space, to++, space, a, 1);
-    kn_space_put_axis(&out->own_space, to++, space, f.line, HIGH * s->lanes);
-    kn_space_put_axis(&out->own_space, to++, space, inner, KN_PLANES_WIDE * s->vector);
-    out->own_space.ndim = to;
+    const kn_tile_axis axis[] = {{f.plane, KN_PLANES_WALKED, true},
+                                 {f.line, HIGH * s->per_thread, false},
+                                 {space->ndim - 1, KN_PLANES_WIDE * s->vector, false}};
+    kn_tile_axes(&out->own_space, space, axis, 3);
     out->size = kn_place_tiles(out, 3);
     return KILN_OK;
 }

@@ -21,9 +21,9 @@ enum {
     LEAST_USED = 67
 };
 
-typedef struct figures {
+typedef struct launch_params {
     int row; /* the axis along which rows follow each other */
-} figures;
+} launch_params;
 
 /* One shifted input: its row, counted along the row axis, and its column, from the first shifted input. */
 typedef struct shift {
@@ -144,51 +144,46 @@ static int words_of(const kn_schedule *s, int item)
 static int rows_of_thread(kn_schedule *s, const kn_choice *c, int item, int axis)
 {
     int64_t rows = c->space->extent[axis];
-    s->lanes = s->form ? KN_SHIFTED_RESULTS : 1;
-    while (s->lanes > 1 && (words_of(s, item) > MOST_WORDS || (rows < FEW_ROWS && rows % s->lanes != 0)))
-        s->lanes /= 2;
-    return s->lanes;
+    s->per_thread = s->variant ? KN_SHIFTED_RESULTS : 1;
+    while (s->per_thread > 1 &&
+           (words_of(s, item) > MOST_WORDS || (rows < FEW_ROWS && rows % s->per_thread != 0)))
+        s->per_thread /= 2;
+    return s->per_thread;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
     shifts s;
     if (c->space->size == 0 || !find_shifted(&s, c))
         return false;
-    figures f = {find_row_axis(c, s.first)};
+    launch_params f = {find_row_axis(c, s.first)};
     out->vector = kn_choice_vector(c);
     if (f.row < 0 || out->vector == 1 || !set_places(&s, c, f.row) ||
         !kn_choice_is_near(c, out->vector * WIDE) || !set_access(out, c, &s) ||
         !kn_choice_fits_transposed(c, f.row, KN_SHIFTED_RESULTS * HIGH) || c->space->ndim + 2 > KILN_MAX_NDIM)
         return false;
-    out->form = form_of(&s);
-    out->lanes = rows_of_thread(out, c, c->access[s.first].item_size, f.row);
+    out->variant = form_of(&s);
+    out->per_thread = rows_of_thread(out, c, c->access[s.first].item_size, f.row);
     out->block = WIDE * HIGH;
     out->rank = kn_choice_rank(c->space->ndim + 2);
-    memcpy(kept, &f, sizeof f);
+    memcpy(params, &f, sizeof f);
     return true;
 }
 
 /* ---- the launch ---- */
 
-/* Outermost the axes of single rows and of single elements, innermost those of a block's. */
+/* A tile is a thread block's rows. Unaligned rows may need a block more than their length says. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
-    figures f;
+    launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
-    int to = 0, inner = space->ndim - 1;
-    kn_space_start(&out->own_space, space);
-    kn_space_put_axis(&out->own_space, to++, space, f.row, 1);
-    kn_space_put_axis(&out->own_space, to++, space, inner, 1);
-    for (int a = 0; a < inner; ++a)
-        if (a != f.row)
-            kn_space_put_axis(&out->own_space, to++, space, a, 1);
-    kn_space_put_axis(&out->own_space, to++, space, f.row, HIGH * kn_shifted_rows(s));
-    kn_space_put_axis(&out->own_space, to, space, inner, (WIDE - kn_shifted_is_skewed(s)) * s->vector);
-    out->own_space.extent[to++] = blocks_along(s, space->extent[inner]);
-    out->own_space.ndim = to;
+    int inner = space->ndim - 1;
+    const kn_tile_axis axis[] = {{f.row, HIGH * kn_shifted_rows(s), false},
+                                 {inner, (WIDE - kn_shifted_is_skewed(s)) * s->vector, false}};
+    kn_tile_axes(&out->own_space, space, axis, 2);
+    out->own_space.extent[out->own_space.ndim - 1] = blocks_along(s, space->extent[inner]);
     out->size = kn_place_tiles(out, 2);
     return KILN_OK;
 }

@@ -3,7 +3,7 @@
 
 void kn_planes_row(int *plane, int *line, const kn_schedule *s, int row)
 {
-    int code = s->form >> (row * KN_PLANES_ROW_BITS) & ((1 << KN_PLANES_ROW_BITS) - 1);
+    int code = s->variant >> (row * KN_PLANES_ROW_BITS) & ((1 << KN_PLANES_ROW_BITS) - 1);
     *plane = code / KN_PLANES_SPAN;
     *line = code % KN_PLANES_SPAN;
 }
@@ -15,7 +15,7 @@ static void widen(kn_planes_window *w, const kn_schedule *s, bool of_any_plane)
         if (!kn_shifted_place(&row, &column, *letter))
             continue;
         kn_planes_row(&plane, &line, s, row);
-        if ((plane != w->plane && !of_any_plane) || line > w->line || line + s->lanes <= w->line)
+        if ((plane != w->plane && !of_any_plane) || line > w->line || line + s->per_thread <= w->line)
             continue;
         w->first = column < w->first ? column : w->first;
         w->last = column > w->last ? column : w->last;
@@ -33,7 +33,7 @@ int kn_planes_list(kn_planes_window *out, const kn_schedule *s)
 {
     int count = 0;
     for (int plane = 0; plane < KN_PLANES_SPAN; ++plane)
-        for (int line = 0; line < KN_PLANES_SPAN + s->lanes - 1; ++line) {
+        for (int line = 0; line < KN_PLANES_SPAN + s->per_thread - 1; ++line) {
             kn_planes_window w = window_of(s, plane, line);
             if (w.last < 0)
                 continue;

@@ -73,7 +73,7 @@ bool kn_shifted_place(int *row, int *column, char letter)
 /* Whether the row after `row` is its neighbour. */
 static bool goes_on(const kn_schedule *s, int row)
 {
-    return row >= 0 && s->form >> row & 1;
+    return row >= 0 && s->variant >> row & 1;
 }
 
 static void widen(kn_shifted_window *w, const kn_schedule *s, int row)
@@ -90,7 +90,7 @@ static void widen(kn_shifted_window *w, const kn_schedule *s, int row)
 static kn_shifted_window window_of(const kn_schedule *s, int row, int steps)
 {
     kn_shifted_window w = {row, steps, KN_SHIFTED_COLUMNS, -1};
-    for (int result = steps; result < s->lanes; ++result, --row) {
+    for (int result = steps; result < s->per_thread; ++result, --row) {
         widen(&w, s, row);
         if (!goes_on(s, row - 1))
             break;
@@ -109,7 +109,7 @@ int kn_shifted_list(kn_shifted_window *out, const kn_schedule *s)
 {
     int count = 0;
     for (int row = 0; row < KN_SHIFTED_ROWS; ++row)
-        for (int steps = 0; steps < (goes_on(s, row) ? 1 : s->lanes); ++steps) {
+        for (int steps = 0; steps < (goes_on(s, row) ? 1 : s->per_thread); ++steps) {
             kn_shifted_window w = window_of(s, row, steps);
             if (w.last >= 0)
                 out[count++] = w;

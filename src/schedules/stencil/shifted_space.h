@@ -38,7 +38,7 @@ typedef struct kn_shifted_window {
 /* Rows of results of a thread. */
 static inline int kn_shifted_rows(const kn_schedule *schedule)
 {
-    return schedule->lanes;
+    return schedule->per_thread;
 }
 
 /* Whether rows begin anywhere: the vectors in which results are stored lie across those of the threads, which

@@ -31,8 +31,8 @@ static void fill_mirrored(kn_writer *w)
     char index[128];
     int array = w->spec->n_arrays;
     kn_put_blocks(w, FULL_THREADS);
-    kn_str_clear(&w->slot[KN_SLOT_LANES]);
-    kn_str_printf(&w->slot[KN_SLOT_LANES], "%d", KN_MIRRORED_SIDE);
+    kn_str_clear(&w->slot[KN_SLOT_PER_THREAD]);
+    kn_str_printf(&w->slot[KN_SLOT_PER_THREAD], "%d", KN_MIRRORED_SIDE);
     for (int k = 0; k < kn_param_count(w); ++k) {
         if (kn_is_output(w, k) && kn_array_of(w, k) >= 0)
             put_result(w, k);

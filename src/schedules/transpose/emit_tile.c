@@ -15,7 +15,7 @@ enum {
 /* Sides may lie along a narrow axis and the next one. */
 static bool is_narrow(const kn_writer *w)
 {
-    return w->spec->schedule.form != 0;
+    return w->spec->schedule.variant != 0;
 }
 
 /* NVRTC has it in assembly; kn_stage of the template is what it means. */

@@ -9,7 +9,7 @@ enum { WINDOWS_THREADS = 1536 /* of a multiprocessor that a windows kernel is to
 /* Runs go on along the second axis every few elements. */
 static bool has_short_rows(const kn_writer *w)
 {
-    return w->spec->schedule.form != 0;
+    return w->spec->schedule.variant != 0;
 }
 
 /* Single elements of a windows kernel: what is staged is read where it lies. */

@@ -14,12 +14,12 @@ enum {
     WIDEST = 8
 };
 
-typedef struct figures {
+typedef struct launch_params {
     int straight, turned; /* operands */
-} figures;
+} launch_params;
 
 /* Two inputs, one behind the other, which are one array with its two fastest axes exchanged. */
-static bool find_pair(figures *f, const kn_choice *c)
+static bool find_pair(launch_params *f, const kn_choice *c)
 {
     const kn_space *s = c->space;
     int p = s->ndim - 1, q = p - 1, inputs = 0;
@@ -38,9 +38,9 @@ static bool find_pair(figures *f, const kn_choice *c)
            s->stride[f->straight][q] == s->stride[f->turned][p];
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    figures f;
+    launch_params f;
     if (!find_pair(&f, c))
         return false;
     int item = c->access[f.straight].item_size, q = c->space->ndim - 2;
@@ -61,7 +61,7 @@ static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
         return false;
     out->block = KN_MIRRORED_SIDE * KN_MIRRORED_SIDE;
     out->rank = KN_STAGED_RANK;
-    memcpy(kept, &f, sizeof f);
+    memcpy(params, &f, sizeof f);
     return true;
 }
 
@@ -73,22 +73,18 @@ static kn_field field(const kn_schedule *schedule)
     return (kn_field){"alignas(8) unsigned tiles;\n", 4, 8};
 }
 
-/* Outermost the axes of single elements, innermost one of pairs of tiles, which moves nothing. */
+/* Blocks count pairs of tiles along an axis of the grid that moves no operand. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
     const kn_schedule *s = &part->spec->schedule;
     const kn_space *space = part->space;
-    int to = 0, p = space->ndim - 1;
+    int p = space->ndim - 1;
     int64_t side = (int64_t)KN_MIRRORED_SIDE * s->vector, count = (space->extent[p] + side - 1) / side;
     uint32_t tiles = (uint32_t)count; /* along a side */
-    kn_space_start(&out->own_space, space);
-    kn_space_put_axis(&out->own_space, to++, space, p - 1, 1);
-    kn_space_put_axis(&out->own_space, to++, space, p, 1);
-    for (int a = 0; a < p - 1; ++a)
-        kn_space_put_axis(&out->own_space, to++, space, a, 1);
-    kn_space_put_axis(&out->own_space, to, space, -1, 1);
-    out->own_space.extent[to++] = count * (count + 1) / 2;
-    out->own_space.ndim = to;
+    const kn_tile_axis axis[] = {{p - 1, 0, false}, {p, 0, false}};
+    kn_tile_axes(&out->own_space, space, axis, 2);
+    kn_space_put_axis(&out->own_space, out->own_space.ndim, space, -1, 1);
+    out->own_space.extent[out->own_space.ndim++] = count * (count + 1) / 2;
     out->size = kn_place_tiles(out, KN_MIRRORED_AXES);
     memcpy(out->field, &tiles, sizeof tiles);
     return KILN_OK;

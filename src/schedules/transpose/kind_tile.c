@@ -1,11 +1,12 @@
 /* kind_tile.c - an input runs along another axis than the results: vectors of it are turned in shared memory,
  * a tile a block. */
-#include "schedule/kind.h"
+#include "schedules/transpose/kind_tile.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "schedule/choice.h"
+#include "schedule/kind.h"
 #include "space/numbers.h"
 #include "schedules/transpose/tile_sides.h"
 #include "schedules/transpose/transpose_kinds.h"
@@ -62,7 +63,7 @@ static int set_access(char *access, const kn_choice *c, int axis, int vector)
 }
 
 /* The sides are those of c, whose narrow axes have been joined: one run each. */
-static bool choose_joined(kn_schedule *out, kn_tile_figures *f, const kn_choice *c)
+static bool choose_joined(kn_schedule *out, kn_tile_params *f, const kn_choice *c)
 {
     int axis = kn_choice_transposed_axis(c), vector = axis < 0 ? 0 : tile_vector(c, axis);
     int staged_bytes = vector > 1 ? set_access(out->access, c, axis, vector) : 0;
@@ -129,7 +130,7 @@ static void join(kn_space *space, const kn_choice *c, int narrow, int next, int 
 }
 
 /* Sides of a narrow axis and the next, where `narrow_q` and `narrow_p` say so. */
-static bool choose_narrow(kn_schedule *out, kn_tile_figures *f, const kn_choice *c, bool narrow_q,
+static bool choose_narrow(kn_schedule *out, kn_tile_params *f, const kn_choice *c, bool narrow_q,
                           bool narrow_p)
 {
     kn_space joined;
@@ -138,7 +139,7 @@ static bool choose_narrow(kn_schedule *out, kn_tile_figures *f, const kn_choice 
         p = narrow_p ? find_narrow_p(c) : -1;
     if ((narrow_q && q < 0) || (narrow_p && (p < 0 || p == q || p == q_narrow)))
         return false;
-    *f = (kn_tile_figures){.axis = q, .p_axis = p < 0 ? inner : p};
+    *f = (kn_tile_params){.axis = q, .p_axis = p < 0 ? inner : p};
     kn_space_copy(&joined, c->space);
     narrow.space = &joined;
     if (q >= 0) {
@@ -153,20 +154,27 @@ static bool choose_narrow(kn_schedule *out, kn_tile_figures *f, const kn_choice 
         return false;
     f->q.second_axis = q >= 0 ? q_narrow : f->q.second_axis;
     f->p.second_axis = p >= 0 ? inner : f->p.second_axis;
-    out->form = 1;
+    out->variant = 1;
     return true;
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    kn_tile_figures f = {.p_axis = kn_choice_inner(c)};
+    kn_tile_params f = {.p_axis = kn_choice_inner(c)};
     bool found = c->space->size > 0 &&
                  (choose_joined(out, &f, c) || choose_narrow(out, &f, c, true, false) ||
                   choose_narrow(out, &f, c, false, true) || choose_narrow(out, &f, c, true, true));
-    _Static_assert(sizeof f <= sizeof *kept, "figures of a tile");
+    _Static_assert(sizeof f <= sizeof *params, "launch parameters of a tile");
     if (found)
-        memcpy(kept, &f, sizeof f);
+        memcpy(params, &f, sizeof f);
     return found;
+}
+
+bool kn_tile_takes(const kn_choice *c)
+{
+    kn_schedule schedule = {.kind = NULL};
+    kn_launch_params unused;
+    return choose(&schedule, &unused, c);
 }
 
 static uint32_t small_reciprocal(uint32_t by)
@@ -174,7 +182,7 @@ static uint32_t small_reciprocal(uint32_t by)
     return ((UINT32_C(1) << 20) + by - 1) / by;
 }
 
-kn_tile kn_tile_make(const kn_tile_figures *f)
+kn_tile kn_tile_make(const kn_tile_params *f)
 {
     kn_tile t = {.p_vectors = (uint32_t)f->p.vectors, .q_vectors = (uint32_t)f->q.vectors};
     t.p = t.p_vectors * (uint32_t)f->p.steps;
@@ -201,22 +209,16 @@ static int steps_along(const kn_tile_side *side, int narrow, int vector)
     return narrow > 0 ? (int)kn_divide_up(elements, narrow) : elements;
 }
 
-void kn_tile_space(kn_space *out, const kn_space *space, int vector, const kn_tile_figures *f)
+void kn_tile_space(kn_space *out, const kn_space *space, int vector, const kn_tile_params *f)
 {
     const int axis[KN_TILE_AXES] = {f->q.second_axis, f->axis, f->p.second_axis, f->p_axis};
     const int steps[KN_TILE_AXES] = {
         f->q_narrow ? f->q_narrow : f->q.steps, steps_along(&f->q, f->q_narrow, vector),
         f->p_narrow ? f->p_narrow : f->p.steps, steps_along(&f->p, f->p_narrow, vector)};
-    int to = KN_TILE_AXES;
-    kn_space_start(out, space);
+    kn_tile_axis tile[KN_TILE_AXES];
     for (int t = 0; t < KN_TILE_AXES; ++t)
-        kn_space_put_axis(out, t, space, axis[t], 1);
-    for (int a = 0; a < space->ndim; ++a)
-        if (a != axis[0] && a != axis[1] && a != axis[2] && a != axis[3])
-            kn_space_put_axis(out, to++, space, a, 1);
-    for (int t = 0; t < KN_TILE_AXES; ++t)
-        kn_space_put_axis(out, to++, space, axis[t], steps[t]);
-    out->ndim = to;
+        tile[t] = (kn_tile_axis){axis[t], steps[t], false};
+    kn_tile_axes(out, space, tile, KN_TILE_AXES);
 }
 
 static kn_field field(const kn_schedule *schedule)
@@ -228,7 +230,7 @@ static kn_field field(const kn_schedule *schedule)
 /* A block a tile. */
 static kiln_status place(kn_placement *out, const kn_part *part)
 {
-    kn_tile_figures f;
+    kn_tile_params f;
     memcpy(&f, part->launch_params, sizeof f);
     kn_tile tile = kn_tile_make(&f);
     kn_tile_space(&out->own_space, part->space, part->spec->schedule.vector, &f);
@@ -243,7 +245,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 /* Vectors lie along both axes of a tile. */
 static int cut(int64_t *align, const kn_part *part)
 {
-    kn_tile_figures f;
+    kn_tile_params f;
     memcpy(&f, part->launch_params, sizeof f);
     int axis =
         kn_cut_beside(align, part, f.q_narrow ? f.q.second_axis : -1, f.p_narrow ? f.p.second_axis : -1);

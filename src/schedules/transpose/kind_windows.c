@@ -14,10 +14,10 @@ enum {
     SECTOR = 32             /* bytes */
 };
 
-typedef struct figures {
+typedef struct launch_params {
     int axis;        /* of the space, along which the staged input's rows lie */
     bool are_pixels; /* it has the results' pixels */
-} figures;
+} launch_params;
 
 static bool is_whole_elements(const kn_choice *c, int o)
 {
@@ -55,7 +55,7 @@ static int axis_of_pixels(const kn_choice *c, int o)
 }
 
 /* One operand is staged, the others are gathered. False: there is none. */
-static bool set_access(char *access, const kn_choice *c, const figures *f)
+static bool set_access(char *access, const kn_choice *c, const launch_params *f)
 {
     bool found = false;
     for (int o = 0; o < c->count; ++o) {
@@ -85,43 +85,43 @@ static bool are_pixels_worth_it(const kn_choice *c, int o, int axis)
 }
 
 /* The axis of the first input whose rows lie along another axis than the results; -1. */
-static figures find_axis(const kn_choice *c)
+static launch_params find_axis(const kn_choice *c)
 {
-    figures f = {kn_choice_transposed_axis(c), false};
+    launch_params f = {kn_choice_transposed_axis(c), false};
     if (c->space->ndim < 2 || c->space->size < WINDOWS_SIZE ||
         c->space->ndim + KN_WINDOWS_AXES + 2 > KN_STAGED_RANK)
-        return (figures){-1, false};
+        return (launch_params){-1, false};
     for (int o = 0; o < c->count && f.axis < 0; ++o) {
         int run = c->access[o].is_output ? -1 : kn_choice_contiguous_axis(c, o),
             pixels = c->access[o].is_output ? -1 : axis_of_pixels(c, o);
         if (run >= 0 && are_sides_long(c, o, run))
             f.axis = run;
         else if (pixels >= 0 && are_pixels_worth_it(c, o, pixels))
-            f = (figures){pixels, true};
+            f = (launch_params){pixels, true};
     }
     return f;
 }
 
 /* Of runs along an axis that is shorter than a vector the lanes go on along the next one, again and again. */
-static bool find_form(kn_schedule *out, const kn_choice *c, const figures *f, int vector)
+static bool find_form(kn_schedule *out, const kn_choice *c, const launch_params *f, int vector)
 {
     int next = kn_choice_next_of_results(c);
-    out->form = f->are_pixels || c->space->extent[kn_choice_inner(c)] < vector;
-    return !out->form || (next >= 0 && next != f->axis && kn_choice_is_narrow(c, kn_choice_inner(c)));
+    out->variant = f->are_pixels || c->space->extent[kn_choice_inner(c)] < vector;
+    return !out->variant || (next >= 0 && next != f->axis && kn_choice_is_narrow(c, kn_choice_inner(c)));
 }
 
-static bool choose(kn_schedule *out, kn_launch_params *kept, const kn_choice *c)
+static bool choose(kn_schedule *out, kn_launch_params *params, const kn_choice *c)
 {
-    figures f = find_axis(c);
+    launch_params f = find_axis(c);
     int vector = kn_choice_vector(c);
     if (f.axis < 0 || !do_results_agree(c, vector) || !kn_choice_fits_transposed(c, f.axis, 1) ||
         !set_access(out->access, c, &f) || !find_form(out, c, &f, vector) ||
-        (!out->form && !kn_choice_is_near(c, vector)))
+        (!out->variant && !kn_choice_is_near(c, vector)))
         return false;
     out->vector = vector;
     out->block = WINDOWS_BLOCK;
     out->rank = KN_STAGED_RANK;
-    memcpy(kept, &f, sizeof f);
+    memcpy(params, &f, sizeof f);
     return true;
 }
 
@@ -137,7 +137,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
     kn_access access[KN_MAX_PARAMS];
     int shared_bytes;
     kn_windows windows;
-    figures f;
+    launch_params f;
     memcpy(&f, part->launch_params, sizeof f);
     kn_spec_access(access, part->spec);
     kn_windows_make(&windows, &out->own_space, &shared_bytes, part->space, part->spec, access, f.axis);
@@ -152,7 +152,7 @@ static kiln_status place(kn_placement *out, const kn_part *part)
 /* Runs end with their narrow axis: it is never cut. */
 static int cut(int64_t *align, const kn_part *part)
 {
-    return kn_cut_beside(align, part, part->spec->schedule.form ? part->space->ndim - 1 : -1, -1);
+    return kn_cut_beside(align, part, part->spec->schedule.variant ? part->space->ndim - 1 : -1, -1);
 }
 
 static void describe(kn_str *out, const unsigned char *at)

@@ -23,7 +23,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     ${loop_prep}
     ${element}
 
-    constexpr unsigned kn_side = ${lanes};
+    constexpr unsigned kn_side = ${per_thread};
     __shared__ kn_vector kn_tiles[2][kn_side * kn_side * ${vector}];
     const kn_axis &kn_axis_p = kn.axis[kn.rank], &kn_axis_q = kn.axis[kn.rank + 1];
     const kn_place kn_corner = kn_locate(kn, blockIdx.x);

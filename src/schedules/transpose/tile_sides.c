@@ -173,7 +173,7 @@ static int vectors_of_pixels(int narrow, int vector)
     return narrow > 0 ? narrow / kn_common_divisor(narrow, vector) : 1;
 }
 
-static sides sides_of(const kn_choice *choice, const char *access, int vector, const kn_tile_figures *f,
+static sides sides_of(const kn_choice *choice, const char *access, int vector, const kn_tile_params *f,
                       int staged_bytes)
 {
     const kn_space *space = choice->space;
@@ -195,7 +195,7 @@ static sides sides_of(const kn_choice *choice, const char *access, int vector, c
     return s;
 }
 
-static void set_sides(kn_tile_figures *f, const sides *s, const kn_tile_side *p, const kn_tile_side *q)
+static void set_sides(kn_tile_params *f, const sides *s, const kn_tile_side *p, const kn_tile_side *q)
 {
     f->p = *p;
     f->q = *q;
@@ -203,7 +203,7 @@ static void set_sides(kn_tile_figures *f, const sides *s, const kn_tile_side *p,
     f->shared_bytes = threads_of(p, q) * s->cell + PADDING;
 }
 
-void kn_tile_choose_sides(kn_tile_figures *f, const kn_choice *choice, const char *access, int vector,
+void kn_tile_choose_sides(kn_tile_params *f, const kn_choice *choice, const char *access, int vector,
                           int staged_bytes)
 {
     sides s = sides_of(choice, access, vector, f, staged_bytes);

@@ -71,7 +71,7 @@ static __device__ __forceinline__ T kn_take(unsigned from)
     return element;
 }
 
-#if ${form}
+#if ${variant}
 /* N elements `pitch` bytes apart; each time that `left` of them have been taken they go on `carry` bytes further, for `row` elements. */
 template <class T, int N>
 static __device__ __forceinline__ kn_pack<T, N> kn_take_rows(unsigned from, unsigned pitch, unsigned carry, unsigned left, unsigned row)
@@ -164,7 +164,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     unsigned kn_phase; /* the address of the first element, as far from 16 bytes as in memory */
     {
         /* Rows of the input as they lie there: the chunks of 16 bytes that hold any of their elements. */
-#if ${form}
+#if ${variant}
         const bool kn_shared_rows = kn_w.shared; /* those of pixels lie along the second axis alone */
         const kn_axis &kn_p = kn_shared_rows ? kn_axis_p2 : kn_axis_p;
         const unsigned kn_pitch = kn_shared_rows ? kn_w.step : kn_w.pitch, kn_p_first = kn_shared_rows ? kn_p2_0 : kn_p0, kn_first_row = kn_shared_rows ? kn_p2_0 : kn_from, kn_end_row = kn_shared_rows ? kn_divide(kn_to - 1, kn_axis_p) + 1 : kn_to;
@@ -211,7 +211,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
     const unsigned kn_q0_2 = kn_divide(kn_row + kn_r0, kn_axis_q), kn_q0 = kn_row + kn_r0 - kn_q0_2 * kn_axis_q.extent;
     kn_move(kn_corner, kn_axis_q, kn_q0);
     kn_move(kn_corner, kn_axis_q2, kn_q0_2);
-#if !${form}
+#if !${variant}
     const unsigned kn_turn = threadIdx.x >> 3 & 3;
 #endif
     const unsigned kn_on = kn_p2_step - kn_axis_p.extent * kn_w.pitch; /* where a run goes on at its second axis */
@@ -222,7 +222,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
         kn_place kn_slot_at = kn_corner;
         kn_move(kn_slot_at, kn_axis_p, kn_pt);
         kn_move(kn_slot_at, kn_axis_p2, kn_p2_t);
-#if !${form}
+#if !${variant}
         unsigned kn_turned_at = kn_phase + (kn_pt - kn_p0) * kn_w.pitch + (kn_p2_t - kn_p2_0) * kn_p2_step + kn_r0 * kn_q_step;
 #endif
 #pragma unroll 1
@@ -230,7 +230,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
             /* It begins so many elements early that it is aligned. */
             const int kn_skew = (unsigned)((unsigned long long)(${result_from}) / ${result_size}) % ${vector}, kn_first = (int)kn_t - kn_skew;
             if (kn_first >= 0 && kn_first + ${vector} <= (int)kn_w.run_size) {
-#if ${form}
+#if ${variant}
                 /* Of runs that go on every few elements: where it begins, and the elements that are left there. */
                 const unsigned kn_p2_first = kn_divide(kn_first, kn_axis_p), kn_p_at = kn_first - kn_p2_first * kn_axis_p.extent;
                 int kn_left = kn_axis_p.extent - kn_p_at;
@@ -246,7 +246,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
 #endif
                 ${loads}
                 ${packs}
-#if !${form}
+#if !${variant}
                 if (kn_left > (int)kn_axis_p.extent) {
                     kn_left -= kn_axis_p.extent;
                     kn_turned -= kn_on;
@@ -263,7 +263,7 @@ extern "C" __global__ void __launch_bounds__(${block}${blocks}) ${entry}(const _
                 }
                 ${stores}
             }
-#if !${form}
+#if !${variant}
             kn_turned_at += kn_dr * kn_q_step;
 #endif
             kn_move(kn_slot_at, kn_axis_q, kn_dq);
